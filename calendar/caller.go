@@ -1,0 +1,38 @@
+package calendar
+
+// Role is what a user may do (interface 6.1).
+type Role uint8
+
+// The roles. Anonymous is the zero Role; the auditor stands beside the rising
+// order of the others.
+const (
+	Anonymous Role = iota
+	Subscriber
+	Contributor
+	Author
+	Editor
+	Administrator
+	Auditor
+)
+
+var roleNames = [...]string{"anonymous", "subscriber", "contributor", "author", "editor", "administrator", "auditor"}
+
+// String gives the name of the role.
+func (r Role) String() string { return roleNames[r] }
+
+// ParseRole reads the name of a role that a user can have.
+func ParseRole(s string) (Role, bool) {
+	for i := 1; i < len(roleNames); i++ {
+		if roleNames[i] == s {
+			return Role(i), true
+		}
+	}
+	return Anonymous, false
+}
+
+// Caller is the user that the credentials of a request name; the zero Caller is
+// the anonymous one.
+type Caller struct {
+	ID   ID
+	Role Role
+}

@@ -1,0 +1,96 @@
+package calendar
+
+import "strings"
+
+// Code is the code of an error as clients match it (interface 7.3). The table
+// in internal/httpapi gives each its status.
+type Code string
+
+// The codes that rules, commands and queries answer with.
+const (
+	CodeInvalidParam       Code = "rest_invalid_param"
+	CodeMissingParam       Code = "rest_missing_callback_param"
+	CodeInvalidJSON        Code = "rest_invalid_json"
+	CodeUnauthorized       Code = "rest_unauthorized" // anonymous write: 401, shown as rest_forbidden
+	CodeForbidden          Code = "rest_forbidden"    // 403
+	CodeInvalidUsername    Code = "invalid_username"
+	CodeIncorrectPassword  Code = "incorrect_password"
+	CodeInvalidCredentials Code = "rest_invalid_credentials"
+	CodePrecondition       Code = "rest_precondition_failed"
+	CodeKeyReused          Code = "rest_idempotency_key_reused"
+	CodeBodyTooLarge       Code = "rest_body_too_large"
+	CodeURITooLong         Code = "rest_uri_too_long"
+	CodeNoRoute            Code = "rest_no_route"
+	CodeMethodNotAllowed   Code = "rest_method_not_allowed"
+	CodeInvalidNamespace   Code = "rest_invalid_namespace"
+	CodePositionNotReached Code = "rest_position_not_reached"
+	CodeUnavailable        Code = "rest_unavailable"
+	CodeInternal           Code = "internal_server_error"
+	CodeTermExists         Code = "term_exists"
+	CodeNotHierarchical    Code = "rest_taxonomy_not_hierarchical"
+	CodeNoLongerAvailable  Code = "event-no-longer-available" // 403, trashed event read
+	CodeNotAccessible      Code = "not-accessible"            // 403, shown as <kind>-not-accessible
+	CodePasswordProtected  Code = "event-password-protected"  // 403
+	CodeInTrash            Code = "is-in-trash"               // 410, shown as <kind>-is-in-trash
+	CodeNotFound           Code = "not-found"                 // 404, shown as <kind>-not-found, rest-event-not-found
+	CodePageNotFound       Code = "archive-page-not-found"    // 404, shown as <kind>-archive-page-not-found
+)
+
+// Reason says why a value is refused. Each has a message in every language.
+type Reason string
+
+// FieldError is one refused field or parameter.
+type FieldError struct {
+	Field  string
+	Reason Reason
+	Args   []string // what the message names: the entry, the limit, the allowed words
+}
+
+// Error is what a client may read. Everything that is no *Error is internal and
+// is shown as nothing.
+type Error struct {
+	Code    Code
+	Kind    Kind         // for codes whose text depends on the kind
+	Fields  []FieldError // CodeInvalidParam
+	Missing []string     // CodeMissingParam
+	TermID  ID           // CodeTermExists
+	Detail  string       // CodeInvalidJSON: what the decoder said, without internals
+}
+
+// Error gives the code and the names of the fields, for logs.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(string(e.Code))
+	for _, f := range e.Fields {
+		b.WriteString(" " + f.Field + "=" + string(f.Reason))
+	}
+	for _, m := range e.Missing {
+		b.WriteString(" " + m)
+	}
+	return b.String()
+}
+
+// Fail makes an Error with a code.
+func Fail(c Code, k Kind) *Error { return &Error{Code: c, Kind: k} }
+
+// Problems collects the refused fields of one request, so that all are named at
+// once. The zero value is ready.
+type Problems struct{ Fields []FieldError }
+
+// Add notes a refused field. The first problem of a field counts.
+func (p *Problems) Add(field string, r Reason, args ...string) {
+	for _, f := range p.Fields {
+		if f.Field == field {
+			return
+		}
+	}
+	p.Fields = append(p.Fields, FieldError{field, r, args})
+}
+
+// Err gives the error that names all refused fields, or nil.
+func (p *Problems) Err() error {
+	if len(p.Fields) == 0 {
+		return nil
+	}
+	return &Error{Code: CodeInvalidParam, Fields: p.Fields}
+}

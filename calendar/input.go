@@ -1,0 +1,90 @@
+package calendar
+
+import "time"
+
+// Input is what was sent, by name, merged from body and query: string (JSON text,
+// form or query text), json.Number, bool, nil (null), []any, map[string]any.
+type Input map[string]any
+
+// Op is what an input is for.
+type Op uint8
+
+// The operations that decode an input.
+const (
+	OpCreate       Op = iota
+	OpUpdate          // by numeric id
+	OpUpdateBySlug    // by slug: no password
+)
+
+// Clear is the decoded value of a field that was sent empty and is to be
+// cleared.
+type Clear struct{}
+
+// Attrs are the decoded values of an input; what was not sent is absent. See
+// Form for the Go types.
+type Attrs struct {
+	Lang Lang // the language whose texts are written
+	Set  map[string]any
+}
+
+// Link is one element of venue or organizer on an event (3.1.5).
+type Link struct {
+	Entry  string // as sent, for messages
+	ID     ID     // 0 for inline data
+	Inline *Attrs // create fields of the linked kind
+}
+
+// TermRef is one element of categories or tags on an event (3.1.6).
+type TermRef struct {
+	Entry  string // as sent, trimmed
+	ID     ID     // the id, when it was a number or digits; else 0
+	Number bool   // a JSON number: an id and nothing else
+}
+
+// ImageRef is a sent image (3.5): an id or a URL.
+type ImageRef struct {
+	ID  ID
+	URL string
+}
+
+// ResolvedImage is an image that is known.
+type ResolvedImage struct {
+	ID  ID
+	URL string
+}
+
+// Cleaner does the text work that needs more than the standard library; the
+// implementation is internal/htmltext.
+type Cleaner interface {
+	// Name reads s as HTML: tags removed (script and style with their content),
+	// entities that end in ";" decoded, control characters removed, line breaks
+	// and tabs become one space, trimmed (2.5).
+	Name(s string) string
+	// HTML trims s and reduces it to the safe subset (2.5).
+	HTML(s string) string
+	// ASCII transliterates to ASCII, Chinese included (3.7).
+	ASCII(s string) string
+}
+
+// Rules are the settings that rules depend on.
+type Rules struct {
+	Site  *time.Location // site zone
+	Clean Cleaner
+}
+
+// Decision is all that a decision may depend on beside the record and the
+// attributes.
+type Decision struct {
+	Rules  *Rules
+	Now    time.Time
+	Caller Caller
+
+	// Taken tells whether a record other than the one decided on holds the slug
+	// in its kind.
+	Taken func(slug string) bool
+	// Parent gives the parent of a category, for cycles and slugs; nil when
+	// there is none.
+	Parent func(ID) *Record
+	// Password is the hash to keep; used when Attrs set password.
+	Password []byte
+}

@@ -1,0 +1,81 @@
+package calendar
+
+import "strconv"
+
+// ID names one record. Ids are positive, come from one sequence that serves all
+// kinds, images and users, and are never used again (interface 1.5).
+type ID int64
+
+// String gives the id in decimal digits.
+func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+// Kind is one of the five kinds of the interface, or one of the two that the
+// service keeps for itself (image, user) in the same log.
+type Kind uint8
+
+// The kinds. The zero Kind is none.
+const (
+	KindEvent Kind = iota + 1
+	KindVenue
+	KindOrganizer
+	KindCategory
+	KindTag
+	KindImage
+	KindUser
+)
+
+// Kinds are the five kinds that have routes, in the order of the interface.
+var Kinds = [...]Kind{KindEvent, KindVenue, KindOrganizer, KindCategory, KindTag}
+
+var kindNames = [...]string{"", "event", "venue", "organizer", "category", "tag", "image", "user"}
+
+var collections = [...]string{"", "events", "venues", "organizers", "categories", "tags", "images", "users"}
+
+// String gives the singular name: "event", "venue", …
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return ""
+}
+
+// Collection gives the name of the collection: "events", "venues", …
+func (k Kind) Collection() string {
+	if int(k) < len(collections) {
+		return collections[k]
+	}
+	return ""
+}
+
+// ParseKind reads a singular name.
+func ParseKind(s string) (Kind, bool) {
+	for i := 1; i < len(kindNames); i++ {
+		if kindNames[i] == s {
+			return Kind(i), true
+		}
+	}
+	return 0, false
+}
+
+// IsPost tells whether the kind has an author, dates, a status and a trash.
+func (k Kind) IsPost() bool { return k == KindEvent || k == KindVenue || k == KindOrganizer }
+
+// IsTerm tells whether the kind is a category or a tag.
+func (k Kind) IsTerm() bool { return k == KindCategory || k == KindTag }
+
+// NameField is the translatable field that names a record of the kind:
+// "title", "venue", "organizer" or "name".
+func (k Kind) NameField() string {
+	switch k {
+	case KindEvent:
+		return "title"
+	case KindVenue:
+		return "venue"
+	case KindOrganizer:
+		return "organizer"
+	case KindCategory, KindTag, KindUser:
+		return "name"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,89 @@
+package calendar
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Lang is one of the four languages of the interface (2.6).
+type Lang uint8
+
+// The languages, in the order in which the interface lists them. The default is
+// LangEN, so Lang values that come from outside go through ParseLang.
+const (
+	LangCN Lang = iota
+	LangEN
+	LangFR
+	LangES
+	langCount
+)
+
+// Langs are all languages in the order cn, en, fr, es.
+var Langs = [...]Lang{LangCN, LangEN, LangFR, LangES}
+
+var langNames = [...]string{"cn", "en", "fr", "es"}
+
+// String gives the selector value: "cn", "en", "fr" or "es".
+func (l Lang) String() string { return langNames[l] }
+
+// Tag gives the language tag for headers: "zh-Hans" for cn.
+func (l Lang) Tag() string {
+	if l == LangCN {
+		return "zh-Hans"
+	}
+	return langNames[l]
+}
+
+// ParseLang reads a selector value.
+func ParseLang(s string) (Lang, bool) {
+	for i, n := range langNames {
+		if n == s {
+			return Lang(i), true
+		}
+	}
+	return LangEN, false
+}
+
+// Text is the text of a translatable field in each language; an empty string
+// means that the language has none.
+type Text [langCount]string
+
+// In gives the text shown in a language: that of l, where there is none that of
+// the home language; and the language that the text is in.
+func (t Text) In(l, home Lang) (string, Lang) {
+	if t[l] != "" {
+		return t[l], l
+	}
+	return t[home], home
+}
+
+// IsZero tells whether no language has a text.
+func (t Text) IsZero() bool { return t == Text{} }
+
+// MarshalJSON writes an object of the languages that have a text.
+func (t Text) MarshalJSON() ([]byte, error) {
+	m := make(map[string]string, 1)
+	for i, s := range t {
+		if s != "" {
+			m[langNames[i]] = s
+		}
+	}
+	return marshal(m)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Text) UnmarshalJSON(b []byte) error {
+	var m map[string]string
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	*t = Text{}
+	for k, s := range m {
+		l, ok := ParseLang(k)
+		if !ok {
+			return fmt.Errorf("unknown language %q", k)
+		}
+		t[l] = s
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package calendar
+
+import "time"
+
+// Fields are the values of a record by field name. A field without a value is
+// absent; a nil value means removal and occurs in changes only. The Go type of a
+// value follows the Type of its Field:
+//
+//	TypeString string · TypeText Text · TypeBool bool · TypeNumber float64
+//	TypeID ID · TypeIDs []ID · TypeStrings []string · TypeWall Wall
+type Fields map[string]any
+
+// Text gives a translatable field.
+func (f Fields) Text(name string) Text { v, _ := f[name].(Text); return v }
+
+// String gives a text field, "" when absent.
+func (f Fields) String(name string) string { v, _ := f[name].(string); return v }
+
+// Bool gives a boolean field, false when absent.
+func (f Fields) Bool(name string) bool { v, _ := f[name].(bool); return v }
+
+// BoolOr gives a boolean field, or def when absent.
+func (f Fields) BoolOr(name string, def bool) bool {
+	if v, ok := f[name].(bool); ok {
+		return v
+	}
+	return def
+}
+
+// ID gives an id field, 0 when absent.
+func (f Fields) ID(name string) ID { v, _ := f[name].(ID); return v }
+
+// IDs gives a list of ids, nil when absent. The caller must not change it.
+func (f Fields) IDs(name string) []ID { v, _ := f[name].([]ID); return v }
+
+// Strings gives a list of texts, nil when absent. The caller must not change it.
+func (f Fields) Strings(name string) []string { v, _ := f[name].([]string); return v }
+
+// Wall gives a wall clock, NoWall when absent.
+func (f Fields) Wall(name string) Wall {
+	if v, ok := f[name].(Wall); ok {
+		return v
+	}
+	return NoWall
+}
+
+// Number gives a number and whether it is there.
+func (f Fields) Number(name string) (float64, bool) { v, ok := f[name].(float64); return v, ok }
+
+// Record is the present state of one event, venue, organizer, category or tag
+// (or of an image or a user). It is never changed in place: Apply makes a new
+// one.
+type Record struct {
+	ID      ID
+	Kind    Kind
+	Version int64     // number of changes so far: 1, 2, 3 …
+	Home    Lang      // language of the request that created it
+	Changed time.Time // moment of the last write, UTC, whole milliseconds
+	Deleted bool      // a term that is gone for ever
+	Fields  Fields
+}
+
+// Status is the status of a post.
+type Status string
+
+// The statuses (interface 5.4).
+const (
+	StatusPublish Status = "publish"
+	StatusFuture  Status = "future"
+	StatusDraft   Status = "draft"
+	StatusPending Status = "pending"
+	StatusPrivate Status = "private"
+	StatusTrash   Status = "trash"
+)
+
+// Status gives the status that holds at a moment: a scheduled post is published
+// from its publication time on, without a change.
+func (r *Record) Status(now time.Time) Status {
+	s := Status(r.Fields.String("status"))
+	if s == StatusFuture && r.Fields.Wall("date_utc") <= Wall(now.Unix()) {
+		return StatusPublish
+	}
+	return s
+}
+
+// FormerStatus is Status for a post that is not in the trash; for a trashed one
+// it is the status it had before, as it would hold at the moment.
+func (r *Record) FormerStatus(now time.Time) Status {
+	s := r.Status(now)
+	if s != StatusTrash {
+		return s
+	}
+	s = Status(r.Fields.String("former_status"))
+	if s == StatusFuture && r.Fields.Wall("date_utc") <= Wall(now.Unix()) {
+		return StatusPublish
+	}
+	return s
+}
+
+// Author is the id of the author, 0 when there is none.
+func (r *Record) Author() ID { return r.Fields.ID("author") }
+
+// Slug is the slug, "" while there is none.
+func (r *Record) Slug() string { return r.Fields.String("slug") }
+
+// Name is the text that names the record in a language, and the language that
+// the text is in.
+func (r *Record) Name(l Lang) (string, Lang) {
+	return r.Fields.Text(r.Kind.NameField()).In(l, r.Home)
+}
+
+// Langs are the languages that hold any text, the home language first, the
+// others in the order cn, en, fr, es (interface 2.6).
+func (r *Record) Langs() []Lang {
+	out := make([]Lang, 1, 4)
+	out[0] = r.Home
+	for _, l := range Langs {
+		if l == r.Home {
+			continue
+		}
+		for _, v := range r.Fields {
+			if t, ok := v.(Text); ok && t[l] != "" {
+				out = append(out, l)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Change is one decided fact about one record.
+type Change struct {
+	Name   string // "<kind>.created", ".updated", ".trashed", ".restored", ".deleted"
+	Kind   Kind
+	ID     ID
+	Home   Lang   // set by ".created" only
+	Fields Fields // fields that changed, with their new value; nil removes
+
+	// Secret is a new password hash or token hash; it never leaves the store.
+	// nil leaves the stored one, an empty one removes it.
+	Secret []byte
+}
+
+// The last parts of change names. They are frozen: stored changes carry them.
+const (
+	Created  = "created"
+	Updated  = "updated"
+	Trashed  = "trashed"
+	Restored = "restored"
+	Deleted  = "deleted"
+)
+
+// Claim is a name that one record at a time may hold: a slug, the URL of an
+// image, the name or token of a user.
+type Claim struct{ Space, Key string }
+
+// Name is a name that many records may share and that must be found at once:
+// the lower-case shown names of a kind.
+type Name struct{ Space, Key string }

@@ -1,0 +1,87 @@
+package calendar
+
+// Type is how a value is kept; see Fields for the Go types.
+type Type uint8
+
+// The types of stored values.
+const (
+	TypeString Type = iota + 1
+	TypeText
+	TypeBool
+	TypeNumber
+	TypeID
+	TypeIDs
+	TypeStrings
+	TypeWall
+)
+
+// Form is how a sent value is read and checked (interface 2.2, 2.4, 2.5, 3).
+// The Go type of the decoded value in Attrs follows it.
+type Form uint8
+
+// The forms, with the Go type that Decode leaves in Attrs.
+const (
+	FormNone      Form = iota // cannot be sent: computed or kept by the service
+	FormName                  // string: cleaned as a name
+	FormDetail                // string: cleaned as a venue or organizer detail
+	FormHTML                  // string: reduced to the safe subset
+	FormSlug                  // string: as sent; made a slug by the decision
+	FormDate                  // Date
+	FormStatus                // Status
+	FormZone                  // Zone
+	FormBool                  // bool
+	FormCost                  // []string: the costs as sent, trimmed and cleaned
+	FormURL                   // string: website of venues and organizers
+	FormEventURL              // string: website of events (&amp; read as &)
+	FormEmail                 // string
+	FormImage                 // ImageRef; after resolving ResolvedImage
+	FormTerms                 // []TermRef; after resolving []ID
+	FormLinks                 // []Link; after resolving []ID
+	FormAuthor                // ID
+	FormParent                // ID: post_parent, parent of a category; 0 clears
+	FormLatitude              // float64
+	FormLongitude             // float64
+	FormPassword              // string, plain; hashed by command
+	FormLang                  // Lang: the language selector
+)
+
+// Empty says what null and empty text mean for a field (interface 2.3).
+type Empty uint8
+
+// The meanings of empty.
+const (
+	EmptyRefused Empty = iota // 400
+	EmptyClears               // as if not sent on create, cleared on update
+	EmptyNull                 // null: not sent; empty text: 400 (organizer fields of 3.3.1)
+)
+
+// Field is one row of a field table of the interface.
+type Field struct {
+	Name         string
+	Stored       Type
+	Form         Form
+	Declared     string // type in the documentation: "string", "integer", "array of integer", "boolean", "number", "" for untyped
+	Required     bool   // on create
+	Default      string // declared default as JSON text, "" when none is declared
+	Empty        Empty
+	Translatable bool
+	Extension    bool
+	Max          int  // characters, 0 no limit of its own
+	ByIDOnly     bool // taken on updates by numeric id only (password)
+	Enum         []string
+	Doc          [4]string // description in the order of Langs: cn, en, fr, es
+}
+
+// Spec is the field table of a kind. Rows with FormNone are kept but cannot be
+// sent.
+type Spec struct {
+	Kind   Kind
+	Fields []Field
+	byName map[string]*Field
+}
+
+// Field finds a row by name, nil when there is none.
+func (s *Spec) Field(name string) *Field { return s.byName[name] }
+
+// SpecOf gives the field table of a kind; images and users have one too.
+func SpecOf(k Kind) *Spec { return specs[k] }

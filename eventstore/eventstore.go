@@ -1,0 +1,190 @@
+// Package eventstore is the port to the event store: what a change store
+// promises, whichever engine keeps it.
+package eventstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"daybook/calendar"
+)
+
+// The errors of a store. Adapters turn every driver error into one of these by
+// code, or leave it wrapped as internal.
+var (
+	ErrNotFound    = errors.New("record not found")
+	ErrConflict    = errors.New("version conflict")        // the expected version or a guard does not hold
+	ErrKeyReused   = errors.New("idempotency key reused")  // same key, another fingerprint
+	ErrUnavailable = errors.New("event store unavailable") // try again later
+	ErrClosed      = errors.New("event store closed")
+)
+
+// ClaimError says that another record holds a claim.
+type ClaimError struct {
+	Claim  calendar.Claim
+	Holder calendar.ID
+}
+
+// Error names the claim and its holder.
+func (e *ClaimError) Error() string {
+	return fmt.Sprintf("claim %s/%s is held by %d", e.Claim.Space, e.Claim.Key, e.Holder)
+}
+
+// Cause is where a change came from.
+type Cause struct {
+	Client  string `json:"client,omitempty"`  // user agent or "import"
+	Request string `json:"request,omitempty"` // request id
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Entry is a change as the store keeps it.
+type Entry struct {
+	Position calendar.Position
+	Kind     calendar.Kind
+	ID       calendar.ID
+	Version  int64
+	Time     time.Time   // UTC, whole milliseconds
+	Actor    calendar.ID // user, 0 the service itself
+	Cause    Cause
+	Change   string          // name of the change: "event.updated"
+	Fields   json.RawMessage // the fields that changed, canonical JSON
+	State    json.RawMessage // the record after it, canonical JSON
+	Secret   []byte          // secret that the change set; never on the feed
+}
+
+// Draft is an entry to be.
+type Draft struct {
+	Kind     calendar.Kind
+	ID       calendar.ID
+	Expected int64 // version before; 0: the record must not exist yet
+	Change   string
+	Fields   json.RawMessage
+	State    json.RawMessage
+	Secret   []byte // nil keeps the record's secret, empty removes it
+
+	// Claims are all the claims that the record holds after the change; others
+	// that it held are released. Within one Append releases come before claims.
+	Claims []calendar.Claim
+	// Names are all the names that the record is found by after the change.
+	Names []calendar.Name
+}
+
+// Guard holds when just as many records are found by the name as when the
+// change was decided.
+type Guard struct {
+	Name  calendar.Name
+	Count int
+}
+
+// Receipt remembers the answer to a request with an idempotency key.
+type Receipt struct {
+	User        calendar.ID
+	Key         string
+	Fingerprint [32]byte
+	Time        time.Time // when it was kept
+	Record      calendar.ID
+	Version     int64
+	Position    calendar.Position // set by the store when the Append has entries
+	Answer      []byte            // the first answer, as the HTTP side encodes it
+}
+
+// Append is one atomic group of changes: all or nothing.
+type Append struct {
+	Drafts []Draft // may be empty when there is a Receipt
+	Guards []Guard
+	Time   time.Time
+	Actor  calendar.ID
+	Cause  Cause
+
+	// Receipt, when set, is kept in the same commit. A receipt with the same
+	// user, key and fingerprint that is there already makes the Append write
+	// nothing and answer it in Result.Receipt, unless Drafts is empty: then its
+	// Answer is replaced. Another fingerprint is ErrKeyReused.
+	Receipt *Receipt
+}
+
+// Result is the outcome of one Append.
+type Result struct {
+	Position calendar.Position // of its last entry; of the head when it had none
+	Receipt  *Receipt          // the earlier receipt: nothing was written
+	Err      error             // ErrConflict, *ClaimError, ErrKeyReused, ErrUnavailable, ErrClosed …
+}
+
+// State is the present state of a record as the store keeps it.
+type State struct {
+	Kind     calendar.Kind
+	ID       calendar.ID
+	Version  int64
+	Position calendar.Position // of its last entry
+	Record   json.RawMessage   // canonical JSON, see calendar.DecodeRecord
+	Secret   []byte
+}
+
+// Store keeps entries in one global order and the present state of records.
+//
+// Positions are dense and in commit order: a reader that has seen position p
+// and asks for more never misses an entry, however many write. An Append is
+// durable when its Result comes back without an error. A call whose context
+// ends may still have written; the caller learns it by reading.
+// All methods are safe for concurrent use.
+type Store interface {
+	// Append writes each Append whole or not at all and answers one Result per
+	// Append, in order. Appends of concurrent calls may share a commit; one that
+	// loses (version, guard, claim, key) does not harm the others. Appends of
+	// one call are applied in order. Checks in order: receipt, versions, guards,
+	// claims.
+	Append(ctx context.Context, appends []Append) []Result
+
+	// Load gives the present states of records, in the order of ids; an unknown
+	// id gives a State with Version 0. It sees every Append that was answered.
+	Load(ctx context.Context, ids ...calendar.ID) ([]State, error)
+
+	// History gives up to limit entries of one record, oldest first, with
+	// versions greater than after. An unknown record has none.
+	History(ctx context.Context, id calendar.ID, after int64, limit int) ([]Entry, error)
+
+	// ReadAll gives up to limit entries with positions greater than after, in
+	// order and without a gap.
+	ReadAll(ctx context.Context, after calendar.Position, limit int) ([]Entry, error)
+
+	// Records gives up to limit present states of a kind (0: of all kinds) with
+	// ids greater than after, by id; deleted ones too.
+	Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]State, error)
+
+	// Wait waits until the head is greater than after, and gives the head. With
+	// an ended context it gives the head and the context's error; after = 0 on
+	// a store with entries returns at once. Waiting is a hint: a store may wake
+	// up late by its poll interval (at most 1 s), never never.
+	Wait(ctx context.Context, after calendar.Position) (calendar.Position, error)
+
+	// Head gives the position of the last entry, 0 for an empty store.
+	Head(ctx context.Context) (calendar.Position, error)
+
+	// Find looks up claims and names: for each claim the holder (0 when it is
+	// free), for each name the ids that have it, ascending.
+	Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) (holders []calendar.ID, found [][]calendar.ID, err error)
+
+	// NewIDs gives the first of n fresh ids. Fresh ids that no Append uses may
+	// be given again after a restart, used ones never.
+	NewIDs(ctx context.Context, n int) (calendar.ID, error)
+}
+
+// Commit is one link of the chain: a group of entries that was committed
+// together. Hash = SHA-256(hash of the commit before ‖ first position as 8
+// bytes big endian ‖ leaves in order).
+type Commit struct {
+	First, Last calendar.Position
+	Hash        [32]byte
+}
+
+// Verifier is a store that can be checked from outside.
+type Verifier interface {
+	Store
+	// Commits gives up to limit commits whose First is greater than after.
+	Commits(ctx context.Context, after calendar.Position, limit int) ([]Commit, error)
+	// Leaves gives the stored leaf of each entry after a position, in order.
+	Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
+}

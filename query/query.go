@@ -1,0 +1,111 @@
+// Package query is the read side: it turns parameters into criteria, criteria
+// into a filter of the read model, and the answer into views that the REST
+// interface renders.
+package query
+
+import (
+	"context"
+	"time"
+
+	"daybook/calendar"
+)
+
+// Records reads single records from the event store; they are never older than
+// the last finished write. The implementation is command.Records.
+type Records interface {
+	// Load gives records in the order of ids; nil for unknown and deleted ones.
+	Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
+	// BySlug gives the record of a kind that holds the slug; nil when none does.
+	BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error)
+	// ByName gives the live records of a kind whose shown name in the language
+	// equals name, case aside, by id.
+	ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error)
+	// Head gives the position of the last entry of the store.
+	Head(ctx context.Context) (calendar.Position, error)
+}
+
+// Options of a Service; the zero value works.
+type Options struct {
+	Site       *time.Location   // site zone; nil UTC
+	PerPageMax int              // 0: 100
+	Now        func() time.Time // nil: time.Now
+	// PositionWait is the longest wait for a position; 0: 5 s.
+	PositionWait time.Duration
+}
+
+// Request is a list request.
+type Request struct {
+	Kind   calendar.Kind
+	Input  calendar.Input // query string: string, []any of string for names sent as list
+	Lang   calendar.Lang  // language of the root; multilang_language in Input wins
+	Caller calendar.Caller
+}
+
+// Criteria are the checked parameters of one list request.
+type Criteria struct {
+	Kind    calendar.Kind
+	Lang    calendar.Lang
+	Caller  calendar.Caller
+	Page    int
+	PerPage int
+	Fields  []string // of _fields; nil: all
+	// Links are the parameters that links carry, in the order of the parameter
+	// table, without page (interface 4.3): name and the value not yet encoded.
+	Links []LinkParam
+
+	key string
+	run criteria
+}
+
+// LinkParam is one parameter of a link.
+type LinkParam struct{ Name, Value string }
+
+// Key names everything that the answer depends on beside the state of the read
+// model: two criteria with one key have the same answer at one Generation. It
+// holds the resolved dates, the language and the caller's view.
+func (c *Criteria) Key() string { return c.key }
+
+// Generation names a state of the read model as lists show it: it changes with
+// each visible change and whenever a scheduled post becomes due.
+type Generation struct {
+	Position calendar.Position
+	Due      int64 // Unix time of the last due publication that is counted in
+}
+
+// TermView is a term with its count of listed events.
+type TermView struct {
+	Record *calendar.Record
+	Count  int
+}
+
+// View is a record with all that its answer embeds, as one caller sees it.
+type View struct {
+	Record *calendar.Record
+	Status calendar.Status // that holds now
+	// Blanked tells that the event is protected and the caller gets it blanked
+	// (interface 6.3).
+	Blanked bool
+	// Venues and Organizers are the linked ones that the caller may see, in
+	// stored order; events only.
+	Venues, Organizers []LinkedView
+	// Categories and Tags are the live linked terms in the order of 3.1.7.
+	Categories, Tags []TermView
+	Count            int // terms: listed events that carry it
+	// Mark changes with everything beside the record's version that the view
+	// depends on: embedded records, counts, due publications, blanking.
+	Mark uint64
+}
+
+// LinkedView is an embedded venue or organizer.
+type LinkedView struct {
+	Record *calendar.Record
+	Status calendar.Status
+}
+
+// List is the answer to a list request.
+type List struct {
+	Views      []View
+	Total      int
+	TotalPages int
+	Position   calendar.Position // up to which the list shows all changes
+}

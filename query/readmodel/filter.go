@@ -1,0 +1,73 @@
+package readmodel
+
+import "daybook/calendar"
+
+// Filter is a node of the neutral filter tree. Match states its meaning.
+type Filter interface{ isFilter() }
+
+// And admits what all of its parts admit; an empty And admits everything.
+type And []Filter
+
+// Or admits what one of its parts admits; an empty Or admits nothing.
+type Or []Filter
+
+// Not admits what its part does not.
+type Not struct{ Filter Filter }
+
+// Term admits documents of which the keyword or boolean field has the value
+// ("true", "false" for booleans).
+type Term struct {
+	Field string
+	Value string
+}
+
+// In admits documents of which the id field has one of the values.
+type In struct {
+	Field string
+	IDs   []calendar.ID
+}
+
+// Range admits documents of which the number lies in [Min, Max]; a nil bound is
+// open. A document without the number is not admitted.
+type Range struct {
+	Field    string
+	Min, Max *int64
+}
+
+// Contains admits documents of which the shown text or keyword contains Value as
+// a part, case aside (search of terms, interface 4.7). Fields are keyword
+// fields.
+type Contains struct {
+	Fields []string
+	Value  string
+}
+
+// Text admits documents that fit a search (interface 4.7) in the texts shown in
+// a language. An Expression without any word admits nothing.
+type Text struct {
+	Fields []string // text fields
+	Lang   calendar.Lang
+	Query  string // as sent; parsed by ParseSearch
+}
+
+// Near admits documents whose point lies at most Km from (Lat, Lng) on the great
+// circle with radius 6371.0088 km.
+type Near struct {
+	Field    string
+	Lat, Lng float64 // degrees
+	Km       float64
+}
+
+// Exists admits documents that have any value in the field.
+type Exists struct{ Field string }
+
+func (And) isFilter()      {}
+func (Or) isFilter()       {}
+func (Not) isFilter()      {}
+func (Term) isFilter()     {}
+func (In) isFilter()       {}
+func (Range) isFilter()    {}
+func (Contains) isFilter() {}
+func (Text) isFilter()     {}
+func (Near) isFilter()     {}
+func (Exists) isFilter()   {}
