@@ -4,8 +4,11 @@ import "daybook/calendar"
 
 // Param is one row of a parameter table of interface 4.
 type Param struct {
-	Name      string
-	Declared  string // "integer", "string", "boolean", "number", "array of integer", "array of string", "" untyped
+	Name string
+	// Declared is the type of the table: "integer", "string", "date" (a text of
+	// interface 2.4), "boolean", "number", "array of integer", "array of
+	// string", "" untyped.
+	Declared  string
 	Format    string // "double", "date-time", "" none
 	Default   string // declared default as JSON text, "" none; the defaults of the window are made per day
 	Enum      []string
@@ -13,5 +16,365 @@ type Param struct {
 	Doc       [4]string // in the order of calendar.Langs: cn, en, fr, es
 }
 
-// Params gives the parameter table of a list, in the order of the interface.
-func Params(k calendar.Kind) []Param { return nil }
+// IsList tells whether the parameter takes several values: sent more than once,
+// all of them count (interface 2.1). The status filter is one, though it is
+// declared as a string.
+func (p *Param) IsList() bool {
+	return p.Declared == "array of integer" || p.Declared == "array of string" || p.Name == "status"
+}
+
+// Params gives the parameter table of a list, in the order of the interface; nil
+// for kinds without a list. The caller must not change it.
+func Params(k calendar.Kind) []Param {
+	if int(k) >= len(tables) {
+		return nil
+	}
+	return tables[k]
+}
+
+// The tables of interface 4.5, 4.10 and 4.11.
+var tables = [calendar.KindTag + 1][]Param{
+	calendar.KindEvent:     eventParams(),
+	calendar.KindVenue:     linkedParams(calendar.KindVenue),
+	calendar.KindOrganizer: linkedParams(calendar.KindOrganizer),
+	calendar.KindCategory:  termParams(calendar.KindCategory),
+	calendar.KindTag:       termParams(calendar.KindTag),
+}
+
+// Rows that every list has.
+func pageParam() Param {
+	return Param{Name: "page", Declared: "integer", Default: "1", Doc: [4]string{
+		"要返回的页码，从 1 开始。",
+		"Page of the archive to return, from 1.",
+		"Page de l’archive à renvoyer, à partir de 1.",
+		"Página del archivo que se devuelve, desde 1.",
+	}}
+}
+
+func perPageParam(doc [4]string) Param {
+	return Param{Name: "per_page", Declared: "integer", Default: `"10"`, Doc: doc}
+}
+
+func languageParam() Param {
+	return Param{Name: "multilang_language", Declared: "string", Enum: []string{"cn", "en", "fr", "es"}, Doc: [4]string{
+		"答复所用的语言。",
+		"Language selector: the language of the answer.",
+		"Sélecteur de langue : la langue de la réponse.",
+		"Selector de idioma: el idioma de la respuesta.",
+	}}
+}
+
+func fieldsParam() Param {
+	return Param{Name: "_fields", Declared: "array of string", Extension: true, Doc: [4]string{
+		"每条记录只保留这些顶层字段。",
+		"Keep only these top-level fields of each record.",
+		"Ne garder que ces champs de premier niveau de chaque fiche.",
+		"Conservar solo estos campos de primer nivel de cada registro.",
+	}}
+}
+
+func statusParam() Param {
+	return Param{Name: "status", Declared: "string", Doc: [4]string{
+		"按发布状态筛选：publish、future、draft、pending、private、trash，可用逗号分隔多个值。",
+		"Filter by post status: publish, future, draft, pending, private, trash; several with commas.",
+		"Filtrer par état : publish, future, draft, pending, private, trash ; plusieurs séparés par des virgules.",
+		"Filtrar por estado: publish, future, draft, pending, private, trash; varios separados por comas.",
+	}}
+}
+
+func searchParam(doc [4]string) Param {
+	return Param{Name: "search", Declared: "string", Doc: doc}
+}
+
+// eventParams is the table of interface 4.5.
+func eventParams() []Param {
+	return []Param{
+		pageParam(),
+		perPageParam([4]string{
+			"每页的活动数；超过上限时按上限计。",
+			"Events per page; more than the maximum is lowered to it.",
+			"Événements par page ; au-delà du maximum, le maximum s’applique.",
+			"Eventos por página; por encima del máximo se aplica el máximo.",
+		}),
+		{Name: "start_date", Declared: "string", Format: "date-time", Doc: [4]string{
+			"在此日期或之后开始的活动；默认为当天。",
+			"Events that start on this date or later; the current date by default.",
+			"Événements qui commencent à cette date ou plus tard ; par défaut la date du jour.",
+			"Eventos que empiezan en esta fecha o después; por defecto, la fecha actual.",
+		}},
+		{Name: "end_date", Declared: "string", Format: "date-time", Doc: [4]string{
+			"在此日期或之前结束的活动；默认为当天起两年后。",
+			"Events that end on this date or before; by default two years after the current date.",
+			"Événements qui finissent à cette date ou avant ; par défaut deux ans après la date du jour.",
+			"Eventos que terminan en esta fecha o antes; por defecto, dos años después de la fecha actual.",
+		}},
+		{Name: "starts_before", Declared: "date", Doc: [4]string{
+			"在此日期之前开始的活动。",
+			"Events that start before this date.",
+			"Événements qui commencent avant cette date.",
+			"Eventos que empiezan antes de esta fecha.",
+		}},
+		{Name: "starts_after", Declared: "date", Doc: [4]string{
+			"在此日期之后开始的活动。",
+			"Events that start after this date.",
+			"Événements qui commencent après cette date.",
+			"Eventos que empiezan después de esta fecha.",
+		}},
+		{Name: "ends_before", Declared: "date", Doc: [4]string{
+			"在此日期之前结束的活动。",
+			"Events that end before this date.",
+			"Événements qui finissent avant cette date.",
+			"Eventos que terminan antes de esta fecha.",
+		}},
+		{Name: "ends_after", Declared: "date", Doc: [4]string{
+			"在此日期之后结束的活动。",
+			"Events that end after this date.",
+			"Événements qui finissent après cette date.",
+			"Eventos que terminan después de esta fecha.",
+		}},
+		{Name: "strict_dates", Default: `"false"`, Doc: [4]string{
+			"true：所给日期为精确时间；false：包含整天。",
+			"true: the given dates are exact times; false: whole days are included.",
+			"true : les dates données sont des heures exactes ; false : les jours entiers sont compris.",
+			"true: las fechas dadas son horas exactas; false: se incluyen los días enteros.",
+		}},
+		searchParam([4]string{
+			"标题、描述和摘要中须包含的文字。",
+			"Text that title, description or excerpt must contain.",
+			"Texte que le titre, la description ou l’extrait doit contenir.",
+			"Texto que debe contener el título, la descripción o el extracto.",
+		}),
+		{Name: "categories", Declared: "array of integer", Doc: [4]string{
+			"活动属于这些分类或其子分类之一：编号、别名或名称。",
+			"Events with one of these categories or of their descendants: identifiers, slugs or names.",
+			"Événements d’une de ces catégories ou de leurs descendantes : identifiants, slugs ou noms.",
+			"Eventos de una de estas categorías o de sus descendientes: identificadores, slugs o nombres.",
+		}},
+		{Name: "tags", Declared: "array of integer", Doc: [4]string{
+			"活动带有这些标签之一：编号、别名或名称。",
+			"Events with one of these tags: identifiers, slugs or names.",
+			"Événements portant une de ces étiquettes : identifiants, slugs ou noms.",
+			"Eventos con una de estas etiquetas: identificadores, slugs o nombres.",
+		}},
+		{Name: "venue", Declared: "array of integer", Doc: [4]string{
+			"活动在这些场地之一举行：场地编号。",
+			"Events linked to one of these venues: venue identifiers.",
+			"Événements liés à un de ces lieux : identifiants de lieux.",
+			"Eventos vinculados a uno de estos lugares: identificadores de lugares.",
+		}},
+		{Name: "organizer", Declared: "array of integer", Doc: [4]string{
+			"活动由这些主办方之一举办：主办方编号。",
+			"Events linked to one of these organizers: organizer identifiers.",
+			"Événements liés à un de ces organisateurs : identifiants d’organisateurs.",
+			"Eventos vinculados a uno de estos organizadores: identificadores de organizadores.",
+		}},
+		{Name: "featured", Declared: "boolean", Doc: [4]string{
+			"true：只要推荐活动；false：只要非推荐活动。",
+			"true: only featured events; false: only events that are not featured.",
+			"true : seulement les événements mis en avant ; false : seulement les autres.",
+			"true: solo eventos destacados; false: solo los no destacados.",
+		}},
+		statusParam(),
+		{Name: "geoloc", Declared: "boolean", Doc: [4]string{
+			"true：只要场地有坐标的活动；false：只要场地没有坐标的活动。",
+			"true: only events whose venue has coordinates; false: only events without such a venue.",
+			"true : seulement les événements dont le lieu a des coordonnées ; false : seulement les autres.",
+			"true: solo eventos cuyo lugar tiene coordenadas; false: solo los demás.",
+		}},
+		{Name: "geoloc_lat", Declared: "number", Format: "double", Doc: [4]string{
+			"场地附近一点的纬度，须与 geoloc_lng 同时给出。",
+			"Latitude of the place that the venue is near to; together with geoloc_lng.",
+			"Latitude du point près duquel se trouve le lieu ; avec geoloc_lng.",
+			"Latitud del punto cercano al lugar; junto con geoloc_lng.",
+		}},
+		{Name: "geoloc_lng", Declared: "number", Format: "double", Doc: [4]string{
+			"场地附近一点的经度，须与 geoloc_lat 同时给出。",
+			"Longitude of the place that the venue is near to; together with geoloc_lat.",
+			"Longitude du point près duquel se trouve le lieu ; avec geoloc_lat.",
+			"Longitud del punto cercano al lugar; junto con geoloc_lat.",
+		}},
+		{Name: "geoloc_radius", Declared: "number", Format: "double", Default: "25", Extension: true, Doc: [4]string{
+			"与该点的最大距离，单位为公里。",
+			"Largest distance from that place, in kilometres.",
+			"Distance maximale à ce point, en kilomètres.",
+			"Distancia máxima a ese punto, en kilómetros.",
+		}},
+		{Name: "include", Declared: "array of integer", Doc: [4]string{
+			"只返回这些编号的活动；忽略日期条件。",
+			"Only the events with these identifiers; date filters are ignored.",
+			"Seulement les événements de ces identifiants ; les filtres de date sont ignorés.",
+			"Solo los eventos con estos identificadores; se ignoran los filtros de fecha.",
+		}},
+		{Name: "post_parent", Declared: "integer", Doc: [4]string{
+			"该编号活动的子活动。",
+			"Children of the event with this identifier.",
+			"Enfants de l’événement de cet identifiant.",
+			"Hijos del evento con este identificador.",
+		}},
+		{Name: "ticketed", Declared: "boolean", Doc: [4]string{
+			"true：只要售票活动；false：只要不售票的活动。",
+			"true: only events with tickets; false: only events without.",
+			"true : seulement les événements avec billets ; false : seulement ceux sans billets.",
+			"true: solo eventos con entradas; false: solo eventos sin entradas.",
+		}},
+		languageParam(),
+		fieldsParam(),
+	}
+}
+
+// linkedParams is the table of interface 4.10.
+func linkedParams(k calendar.Kind) []Param {
+	perPage := [4]string{
+		"每页的场地数；超过上限时按上限计。",
+		"Venues per page; more than the maximum is lowered to it.",
+		"Lieux par page ; au-delà du maximum, le maximum s’applique.",
+		"Lugares por página; por encima del máximo se aplica el máximo.",
+	}
+	search := [4]string{
+		"名称、描述、摘要、地址信息、电话或网站中须包含的文字。",
+		"Text that name, description, excerpt, address details, phone or website must contain.",
+		"Texte que le nom, la description, l’extrait, l’adresse, le téléphone ou le site web doit contenir.",
+		"Texto que debe contener el nombre, la descripción, el extracto, la dirección, el teléfono o el sitio web.",
+	}
+	event := [4]string{
+		"与该编号活动相关的场地。",
+		"Venues related to the event with this identifier.",
+		"Lieux liés à l’événement de cet identifiant.",
+		"Lugares relacionados con el evento de este identificador.",
+	}
+	hasEvents := [4]string{
+		"true：只要有活动的场地；false：只要没有活动的场地。",
+		"true: only venues with events; false: only venues without.",
+		"true : seulement les lieux qui ont des événements ; false : seulement ceux qui n’en ont pas.",
+		"true: solo lugares con eventos; false: solo lugares sin eventos.",
+	}
+	upcoming := [4]string{
+		"true：只要有正在进行或即将举行的活动的场地。",
+		"true: only venues with running or coming events.",
+		"true : seulement les lieux qui ont des événements en cours ou à venir.",
+		"true: solo lugares con eventos en curso o próximos.",
+	}
+	if k == calendar.KindOrganizer {
+		perPage = [4]string{
+			"每页的主办方数；超过上限时按上限计。",
+			"Organizers per page; more than the maximum is lowered to it.",
+			"Organisateurs par page ; au-delà du maximum, le maximum s’applique.",
+			"Organizadores por página; por encima del máximo se aplica el máximo.",
+		}
+		search = [4]string{
+			"名称、描述、摘要、电话、电子邮件或网站中须包含的文字。",
+			"Text that name, description, excerpt, phone, e-mail or website must contain.",
+			"Texte que le nom, la description, l’extrait, le téléphone, l’adresse électronique ou le site web doit contenir.",
+			"Texto que debe contener el nombre, la descripción, el extracto, el teléfono, el correo electrónico o el sitio web.",
+		}
+		event = [4]string{
+			"与该编号活动相关的主办方。",
+			"Organizers related to the event with this identifier.",
+			"Organisateurs liés à l’événement de cet identifiant.",
+			"Organizadores relacionados con el evento de este identificador.",
+		}
+		hasEvents = [4]string{
+			"true：只要有活动的主办方；false：只要没有活动的主办方。",
+			"true: only organizers with events; false: only organizers without.",
+			"true : seulement les organisateurs qui ont des événements ; false : seulement ceux qui n’en ont pas.",
+			"true: solo organizadores con eventos; false: solo organizadores sin eventos.",
+		}
+		upcoming = [4]string{
+			"true：只要有正在进行或即将举行的活动的主办方。",
+			"true: only organizers with running or coming events.",
+			"true : seulement les organisateurs qui ont des événements en cours ou à venir.",
+			"true: solo organizadores con eventos en curso o próximos.",
+		}
+	}
+	return []Param{
+		pageParam(),
+		perPageParam(perPage),
+		searchParam(search),
+		{Name: "event", Declared: "integer", Doc: event},
+		{Name: "has_events", Doc: hasEvents},
+		{Name: "only_with_upcoming", Default: "false", Doc: upcoming},
+		statusParam(),
+		languageParam(),
+		fieldsParam(),
+	}
+}
+
+// termParams is the table of interface 4.11; parent is a row of categories only.
+func termParams(k calendar.Kind) []Param {
+	params := []Param{
+		pageParam(),
+		perPageParam([4]string{
+			"每页的词条数；超过上限时按上限计。",
+			"Terms per page; more than the maximum is lowered to it.",
+			"Termes par page ; au-delà du maximum, le maximum s’applique.",
+			"Términos por página; por encima del máximo se aplica el máximo.",
+		}),
+		searchParam([4]string{
+			"名称或别名中须包含的文字。",
+			"Text that name or slug must contain.",
+			"Texte que le nom ou le slug doit contenir.",
+			"Texto que debe contener el nombre o el slug.",
+		}),
+		{Name: "exclude", Declared: "array of integer", Doc: [4]string{
+			"要排除的词条：编号或别名。",
+			"Terms to leave out: identifiers or slugs.",
+			"Termes à écarter : identifiants ou slugs.",
+			"Términos que se excluyen: identificadores o slugs.",
+		}},
+		{Name: "include", Declared: "array of integer", Doc: [4]string{
+			"只返回这些词条：编号或别名。",
+			"Only these terms: identifiers or slugs.",
+			"Seulement ces termes : identifiants ou slugs.",
+			"Solo estos términos: identificadores o slugs.",
+		}},
+		{Name: "order", Declared: "string", Doc: [4]string{
+			"排序方向：asc 为升序（默认），其他文字为降序。",
+			"Direction of the order: asc is ascending (the default), any other text descending.",
+			"Sens du tri : asc est croissant (par défaut), tout autre texte décroissant.",
+			"Sentido del orden: asc es ascendente (por defecto), cualquier otro texto descendente.",
+		}},
+		{Name: "orderby", Declared: "string", Doc: [4]string{
+			"排序依据：name（默认）、id、slug、count、description、include 或 none。",
+			"What to order by: name (the default), id, slug, count, description, include or none.",
+			"Critère de tri : name (par défaut), id, slug, count, description, include ou none.",
+			"Criterio de orden: name (por defecto), id, slug, count, description, include o none.",
+		}},
+		{Name: "hide_empty", Declared: "boolean", Default: `"1"`, Doc: [4]string{
+			"是否隐藏没有活动的词条。",
+			"Whether terms without events are left out.",
+			"Écarter ou non les termes sans événements.",
+			"Si se excluyen los términos sin eventos.",
+		}},
+	}
+	if k == calendar.KindCategory {
+		params = append(params, Param{Name: "parent", Declared: "integer", Doc: [4]string{
+			"该编号分类的直接子分类。",
+			"Direct children of the category with this identifier.",
+			"Enfants directs de la catégorie de cet identifiant.",
+			"Hijos directos de la categoría con este identificador.",
+		}})
+	}
+	return append(
+		params,
+		Param{Name: "post", Declared: "integer", Doc: [4]string{
+			"该编号活动的词条。",
+			"Terms of the event with this identifier.",
+			"Termes de l’événement de cet identifiant.",
+			"Términos del evento con este identificador.",
+		}},
+		Param{Name: "event", Declared: "integer", Doc: [4]string{
+			"该编号活动的词条；与 post 同义，优先于 post。",
+			"Terms of the event with this identifier; the same as post, and wins over it.",
+			"Termes de l’événement de cet identifiant ; comme post, et l’emporte sur lui.",
+			"Términos del evento con este identificador; igual que post, y prevalece sobre él.",
+		}},
+		Param{Name: "slug", Declared: "string", Doc: [4]string{
+			"别名与此完全相同的词条。",
+			"The term with exactly this slug.",
+			"Le terme qui a exactement ce slug.",
+			"El término con exactamente este slug.",
+		}},
+		languageParam(),
+		fieldsParam(),
+	)
+}
