@@ -20,6 +20,8 @@ var (
 	ErrKeyReused   = errors.New("idempotency key reused")  // same key, another fingerprint
 	ErrUnavailable = errors.New("event store unavailable") // try again later
 	ErrClosed      = errors.New("event store closed")
+	ErrMalformed   = errors.New("malformed append")    // a fault of the caller, see Append.Check
+	ErrDamaged     = errors.New("event store damaged") // what is stored is not what was written
 )
 
 // ClaimError says that another record holds a claim.
@@ -52,7 +54,9 @@ type Entry struct {
 	Change   string          // name of the change: "event.updated"
 	Fields   json.RawMessage // the fields that changed, canonical JSON
 	State    json.RawMessage // the record after it, canonical JSON
-	Secret   []byte          // secret that the change set; never on the feed
+	// Secret that the change set; nil when it left it, empty when it removed it.
+	// It is never on the feed.
+	Secret []byte
 }
 
 // Draft is an entry to be.
@@ -103,6 +107,9 @@ type Append struct {
 	// user, key and fingerprint that is there already makes the Append write
 	// nothing and answer it in Result.Receipt, unless Drafts is empty: then its
 	// Answer is replaced. Another fingerprint is ErrKeyReused.
+	//
+	// With Drafts empty, Record 0 and no Answer it is only looked up: nothing is
+	// written, and Result.Receipt is the one that is there, nil without one.
 	Receipt *Receipt
 }
 
@@ -124,6 +131,7 @@ type State struct {
 }
 
 // Store keeps entries in one global order and the present state of records.
+// Bytes that it was given or gave are shared: nobody changes them afterwards.
 //
 // Positions are dense and in commit order: a reader that has seen position p
 // and asks for more never misses an entry, however many write. An Append is
@@ -134,12 +142,17 @@ type Store interface {
 	// Append writes each Append whole or not at all and answers one Result per
 	// Append, in order. Appends of concurrent calls may share a commit; one that
 	// loses (version, guard, claim, key) does not harm the others. Appends of
-	// one call are applied in order. Checks in order: receipt, versions, guards,
-	// claims.
+	// one call are applied in order, Drafts of one Append too: a later one may
+	// build on an earlier one. Checks in order: form (ErrMalformed), receipt,
+	// versions (a record of another kind is a conflict too), guards as they are
+	// before the Append, claims as they would be after it. The claims of one
+	// space and key are held by one record, the names by any number.
+	// Receipts are kept for at least 24 hours.
 	Append(ctx context.Context, appends []Append) []Result
 
 	// Load gives the present states of records, in the order of ids; an unknown
-	// id gives a State with Version 0. It sees every Append that was answered.
+	// id gives a State with Version 0. It sees every Append that was answered;
+	// it is no snapshot over several records.
 	Load(ctx context.Context, ids ...calendar.ID) ([]State, error)
 
 	// History gives up to limit entries of one record, oldest first, with
@@ -157,7 +170,8 @@ type Store interface {
 	// Wait waits until the head is greater than after, and gives the head. With
 	// an ended context it gives the head and the context's error; after = 0 on
 	// a store with entries returns at once. Waiting is a hint: a store may wake
-	// up late by its poll interval (at most 1 s), never never.
+	// up late by its poll interval (at most 1 s), never never. A store that is
+	// closed meanwhile gives ErrClosed.
 	Wait(ctx context.Context, after calendar.Position) (calendar.Position, error)
 
 	// Head gives the position of the last entry, 0 for an empty store.
@@ -167,14 +181,13 @@ type Store interface {
 	// free), for each name the ids that have it, ascending.
 	Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) (holders []calendar.ID, found [][]calendar.ID, err error)
 
-	// NewIDs gives the first of n fresh ids. Fresh ids that no Append uses may
-	// be given again after a restart, used ones never.
+	// NewIDs gives the first of n (1 to 1,000,000) fresh ids in a row. Fresh ids
+	// that no Append uses may be given again after a restart, used ones never.
 	NewIDs(ctx context.Context, n int) (calendar.ID, error)
 }
 
 // Commit is one link of the chain: a group of entries that was committed
-// together. Hash = SHA-256(hash of the commit before ‖ first position as 8
-// bytes big endian ‖ leaves in order).
+// together. Its Hash is ChainHash over the commit before it.
 type Commit struct {
 	First, Last calendar.Position
 	Hash        [32]byte

@@ -1,0 +1,414 @@
+// Package memstore keeps the event store in memory: the conforming store that
+// callers are tested against. It keeps the whole promise of eventstore.Store
+// but durability, and receipts for ever.
+package memstore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// Store is an event store in memory.
+type Store struct {
+	mu       sync.RWMutex
+	closed   bool
+	signal   *eventstore.Signal
+	entries  []eventstore.Entry
+	leaves   [][32]byte
+	commits  []eventstore.Commit
+	records  map[calendar.ID]*record
+	ids      []calendar.ID // of records, ascending
+	claims   map[calendar.Claim]calendar.ID
+	names    map[calendar.Name]map[calendar.ID]bool
+	receipts map[receiptKey]eventstore.Receipt
+	lastID   calendar.ID
+}
+
+var _ eventstore.Verifier = (*Store)(nil)
+
+type record struct {
+	state   eventstore.State
+	claims  []calendar.Claim
+	names   []calendar.Name
+	entries []int // places in Store.entries
+}
+
+type receiptKey struct {
+	user calendar.ID
+	key  string
+}
+
+// New makes an empty store.
+func New() *Store {
+	return &Store{
+		signal:   &eventstore.Signal{},
+		records:  map[calendar.ID]*record{},
+		claims:   map[calendar.Claim]calendar.ID{},
+		names:    map[calendar.Name]map[calendar.ID]bool{},
+		receipts: map[receiptKey]eventstore.Receipt{},
+	}
+}
+
+// Close ends the store; all later calls give eventstore.ErrClosed.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.signal.Close()
+	return nil
+}
+
+// Reopen closes the store and gives a new one that holds what it held, as a
+// restart of the process would find it.
+func (s *Store) Reopen() *Store {
+	_ = s.Close() // gives no error
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := &Store{
+		signal:   &eventstore.Signal{},
+		entries:  slices.Clone(s.entries),
+		leaves:   slices.Clone(s.leaves),
+		commits:  slices.Clone(s.commits),
+		records:  maps.Clone(s.records),
+		ids:      slices.Clone(s.ids),
+		claims:   maps.Clone(s.claims),
+		names:    maps.Clone(s.names),
+		receipts: maps.Clone(s.receipts),
+	}
+	if len(n.ids) > 0 {
+		n.lastID = n.ids[len(n.ids)-1]
+	}
+	n.signal.Move(calendar.Position(len(n.entries)))
+	return n
+}
+
+// Append does eventstore.Store.
+func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	results := make([]eventstore.Result, len(appends))
+	for i := range appends {
+		results[i] = s.appendOne(ctx, &appends[i])
+	}
+	return results
+}
+
+func (s *Store) appendOne(ctx context.Context, a *eventstore.Append) eventstore.Result {
+	if err := a.Check(); err != nil {
+		return eventstore.Result{Err: err}
+	}
+	if err := ctx.Err(); err != nil {
+		return eventstore.Result{Err: err}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return eventstore.Result{Err: eventstore.ErrClosed}
+	}
+	head := calendar.Position(len(s.entries))
+	if a.Receipt != nil {
+		if res, done := s.receipt(a, head); done {
+			return res
+		}
+	}
+	if err := s.check(a); err != nil {
+		return eventstore.Result{Err: err}
+	}
+	s.write(a)
+	head = calendar.Position(len(s.entries))
+	if a.Receipt != nil {
+		r := *a.Receipt
+		if len(a.Drafts) > 0 {
+			r.Position = head
+		}
+		r.Time = eventstore.Moment(r.Time)
+		s.receipts[receiptKey{r.User, r.Key}] = r
+	}
+	s.signal.Move(head)
+	return eventstore.Result{Position: head}
+}
+
+// receipt deals with the receipt of an Append; done tells that it decided alone.
+func (s *Store) receipt(a *eventstore.Append, head calendar.Position) (res eventstore.Result, done bool) {
+	key := receiptKey{a.Receipt.User, a.Receipt.Key}
+	there, ok := s.receipts[key]
+	switch {
+	case !ok:
+		return eventstore.Result{Position: head}, a.LooksUp()
+	case there.Fingerprint != a.Receipt.Fingerprint:
+		return eventstore.Result{Err: fmt.Errorf("receipt %q: %w", key.key, eventstore.ErrKeyReused)}, true
+	case len(a.Drafts) == 0 && !a.LooksUp():
+		there.Answer = a.Receipt.Answer
+		s.receipts[key] = there
+		return eventstore.Result{Position: head}, true
+	default:
+		return eventstore.Result{Position: head, Receipt: &there}, true
+	}
+}
+
+// check tells whether versions, guards and claims allow the Append.
+func (s *Store) check(a *eventstore.Append) error {
+	versions := map[calendar.ID]int64{}
+	kinds := map[calendar.ID]calendar.Kind{}
+	final := map[calendar.ID][]calendar.Claim{} // claims of the records after it
+	for i := range a.Drafts {
+		d := &a.Drafts[i]
+		version, seen := versions[d.ID]
+		kind := kinds[d.ID]
+		if r := s.records[d.ID]; r != nil && !seen {
+			version, kind = r.state.Version, r.state.Kind
+		}
+		if version != d.Expected || (version > 0 && kind != d.Kind) {
+			return fmt.Errorf("%s %d at version %d, not %d: %w", d.Kind, d.ID, version, d.Expected, eventstore.ErrConflict)
+		}
+		versions[d.ID], kinds[d.ID], final[d.ID] = version+1, d.Kind, d.Claims
+	}
+	for _, g := range a.Guards {
+		if n := len(s.names[g.Name]); n != g.Count {
+			return fmt.Errorf("name %s/%s is found %d times, not %d: %w", g.Name.Space, g.Name.Key, n, g.Count, eventstore.ErrConflict)
+		}
+	}
+	taken := map[calendar.Claim]calendar.ID{}
+	for i := range a.Drafts {
+		id := a.Drafts[i].ID
+		for _, c := range final[id] {
+			holder, ok := s.claims[c]
+			if _, touched := final[holder]; touched {
+				ok = false // released or checked with that record
+			}
+			if other, inside := taken[c]; inside {
+				holder, ok = other, true
+			}
+			if ok && holder != id {
+				return &eventstore.ClaimError{Claim: c, Holder: holder}
+			}
+			taken[c] = id
+		}
+	}
+	return nil
+}
+
+func (s *Store) write(a *eventstore.Append) {
+	first := calendar.Position(len(s.entries)) + 1
+	for i := range a.Drafts {
+		e := a.Entry(i)
+		e.Position = calendar.Position(len(s.entries)) + 1
+		s.entries = append(s.entries, e)
+		s.leaves = append(s.leaves, eventstore.Leaf(&e))
+		s.fold(&e, &a.Drafts[i])
+	}
+	for i := range a.Drafts { // after all releases
+		d := &a.Drafts[i]
+		for _, c := range s.records[d.ID].claims {
+			s.claims[c] = d.ID
+		}
+	}
+	if len(a.Drafts) == 0 {
+		return
+	}
+	var before [32]byte
+	if n := len(s.commits); n > 0 {
+		before = s.commits[n-1].Hash
+	}
+	s.commits = append(s.commits, eventstore.Commit{
+		First: first,
+		Last:  calendar.Position(len(s.entries)),
+		Hash:  eventstore.ChainHash(before, first, s.leaves[first-1:]),
+	})
+}
+
+// fold makes the entry the last one of its record and releases its claims.
+func (s *Store) fold(e *eventstore.Entry, d *eventstore.Draft) {
+	old := s.records[e.ID]
+	n := &record{
+		state:  eventstore.State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: e.Position, Record: e.State, Secret: e.Secret},
+		claims: slices.Clone(d.Claims),
+		names:  slices.Clone(d.Names),
+	}
+	if old == nil {
+		at, _ := slices.BinarySearch(s.ids, e.ID)
+		s.ids = slices.Insert(s.ids, at, e.ID)
+		s.lastID = max(s.lastID, e.ID)
+	} else {
+		n.entries = old.entries
+		if e.Secret == nil {
+			n.state.Secret = old.state.Secret
+		}
+		for _, c := range old.claims {
+			if s.claims[c] == e.ID {
+				delete(s.claims, c)
+			}
+		}
+		for _, name := range old.names {
+			delete(s.names[name], e.ID)
+			if len(s.names[name]) == 0 {
+				delete(s.names, name)
+			}
+		}
+	}
+	if len(n.state.Secret) == 0 {
+		n.state.Secret = nil
+	}
+	n.entries = append(slices.Clip(n.entries), len(s.entries)-1)
+	for _, name := range n.names {
+		if s.names[name] == nil {
+			s.names[name] = map[calendar.ID]bool{}
+		}
+		s.names[name][e.ID] = true
+	}
+	s.records[e.ID] = n
+}
+
+// read locks the store for reading; the caller unlocks when there is no error.
+func (s *Store) read(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.RLock()
+	if s.closed {
+		s.mu.RUnlock()
+		return eventstore.ErrClosed
+	}
+	return nil
+}
+
+// Load does eventstore.Store.
+func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.RUnlock()
+	out := make([]eventstore.State, len(ids))
+	for i, id := range ids {
+		if r := s.records[id]; r != nil {
+			out[i] = r.state
+		}
+	}
+	return out, nil
+}
+
+// History does eventstore.Store.
+func (s *Store) History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.RUnlock()
+	var out []eventstore.Entry
+	if r := s.records[id]; r != nil {
+		for _, at := range page(r.entries, max(after, 0), limit) {
+			out = append(out, s.entries[at])
+		}
+	}
+	return out, nil
+}
+
+// ReadAll does eventstore.Store.
+func (s *Store) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.RUnlock()
+	return slices.Clone(page(s.entries, after, limit)), nil
+}
+
+// Records does eventstore.Store.
+func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.RUnlock()
+	at, _ := slices.BinarySearch(s.ids, after+1)
+	var out []eventstore.State
+	for _, id := range s.ids[at:] {
+		if len(out) >= limit {
+			break
+		}
+		if r := s.records[id]; kind == 0 || r.state.Kind == kind {
+			out = append(out, r.state)
+		}
+	}
+	return out, nil
+}
+
+// Wait does eventstore.Store.
+func (s *Store) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
+	return s.signal.Wait(ctx, after)
+}
+
+// Head does eventstore.Store.
+func (s *Store) Head(ctx context.Context) (calendar.Position, error) {
+	if err := s.read(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.RUnlock()
+	return calendar.Position(len(s.entries)), nil
+}
+
+// Find does eventstore.Store.
+func (s *Store) Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) (holders []calendar.ID, found [][]calendar.ID, err error) {
+	if err := s.read(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer s.mu.RUnlock()
+	holders = make([]calendar.ID, len(claims))
+	for i, c := range claims {
+		holders[i] = s.claims[c]
+	}
+	found = make([][]calendar.ID, len(names))
+	for i, n := range names {
+		found[i] = slices.Sorted(maps.Keys(s.names[n]))
+	}
+	return holders, found, nil
+}
+
+// NewIDs does eventstore.Store.
+func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	if err := eventstore.CheckCount(n); err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, eventstore.ErrClosed
+	}
+	first := s.lastID + 1
+	s.lastID += calendar.ID(n)
+	return first, nil
+}
+
+// Commits does eventstore.Verifier.
+func (s *Store) Commits(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.RUnlock()
+	at, _ := slices.BinarySearchFunc(s.commits, after+1, func(c eventstore.Commit, p calendar.Position) int {
+		return int(int64(c.First) - int64(p)) //nolint:gosec // positions in memory are small
+	})
+	return slices.Clone(page(s.commits, at, limit)), nil
+}
+
+// Leaves does eventstore.Verifier.
+func (s *Store) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.RUnlock()
+	return slices.Clone(page(s.leaves, after, limit)), nil
+}
+
+// page gives up to limit elements after the first n.
+func page[T any, N int | int64 | calendar.Position](all []T, n N, limit int) []T {
+	if n >= N(len(all)) || limit <= 0 {
+		return nil
+	}
+	all = all[n:]
+	return all[:min(limit, len(all))]
+}
