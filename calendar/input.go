@@ -82,8 +82,8 @@ type Decision struct {
 	// Taken tells whether a record other than the one decided on holds the slug
 	// in its kind.
 	Taken func(slug string) bool
-	// Parent gives the parent of a category, for cycles and slugs; nil when
-	// there is none.
+	// Parent gives the category with an id that a category names as its parent,
+	// for cycles and slugs; nil when there is none.
 	Parent func(ID) *Record
 	// Password is the hash to keep; used when Attrs set password.
 	Password []byte

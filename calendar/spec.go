@@ -3,7 +3,8 @@ package calendar
 // Type is how a value is kept; see Fields for the Go types.
 type Type uint8
 
-// The types of stored values.
+// The types of stored values. The zero Type marks a row that no record keeps
+// (the language selector, the password).
 const (
 	TypeString Type = iota + 1
 	TypeText
@@ -66,7 +67,7 @@ type Field struct {
 	Empty        Empty
 	Translatable bool
 	Extension    bool
-	Max          int  // characters, 0 no limit of its own
+	Max          int  // characters (interface 9), 0 no limit of its own
 	ByIDOnly     bool // taken on updates by numeric id only (password)
 	Enum         []string
 	Doc          [4]string // description in the order of Langs: cn, en, fr, es
@@ -78,10 +79,22 @@ type Spec struct {
 	Kind   Kind
 	Fields []Field
 	byName map[string]*Field
+	stored []*Field // the rows that a record keeps, by name
 }
 
 // Field finds a row by name, nil when there is none.
-func (s *Spec) Field(name string) *Field { return s.byName[name] }
+func (s *Spec) Field(name string) *Field {
+	if s == nil {
+		return nil
+	}
+	return s.byName[name]
+}
 
-// SpecOf gives the field table of a kind; images and users have one too.
-func SpecOf(k Kind) *Spec { return specs[k] }
+// SpecOf gives the field table of a kind, nil for none; images and users have
+// one too.
+func SpecOf(k Kind) *Spec {
+	if int(k) >= len(specs) {
+		return nil
+	}
+	return specs[k]
+}

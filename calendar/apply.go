@@ -1,0 +1,116 @@
+package calendar
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+)
+
+// Apply folds a change made at a moment into a record (nil before the first).
+// It does not change r. A change that cannot follow r (a second ".created", any
+// other first change, another record, a record deleted for ever) is an error.
+func Apply(r *Record, c Change, at time.Time) (*Record, error) {
+	verb, err := c.verb()
+	if err != nil {
+		return nil, err
+	}
+	next := &Record{ID: c.ID, Kind: c.Kind, Version: 1, Home: c.Home, Changed: at.UTC().Truncate(time.Millisecond)}
+	if verb == Created {
+		if r != nil {
+			return nil, fmt.Errorf("apply %s to record %d: it exists", c.Name, c.ID)
+		}
+		next.Fields = make(Fields, len(c.Fields))
+	} else {
+		switch {
+		case r == nil:
+			return nil, fmt.Errorf("apply %s to record %d: it does not exist", c.Name, c.ID)
+		case r.ID != c.ID || r.Kind != c.Kind:
+			return nil, fmt.Errorf("apply %s of record %d to %s %d", c.Name, c.ID, r.Kind, r.ID)
+		case r.Deleted:
+			return nil, fmt.Errorf("apply %s to record %d: it is deleted", c.Name, c.ID)
+		}
+		next.Version = r.Version + 1
+		next.Home = r.Home
+		next.Deleted = verb == Deleted
+		next.Fields = make(Fields, len(r.Fields)+len(c.Fields))
+		maps.Copy(next.Fields, r.Fields)
+	}
+	for name, v := range c.Fields {
+		if v == nil {
+			delete(next.Fields, name)
+		} else {
+			next.Fields[name] = v
+		}
+	}
+	return next, nil
+}
+
+// verb gives the last part of the name of a change, which has to be one of the
+// five for the kind of the change.
+func (c Change) verb() (string, error) {
+	kind, verb, _ := strings.Cut(c.Name, ".")
+	switch verb {
+	case Created, Updated, Trashed, Restored, Deleted:
+		if kind != "" && kind == c.Kind.String() {
+			return verb, nil
+		}
+	}
+	return "", fmt.Errorf("unknown change %q of kind %q", c.Name, c.Kind)
+}
+
+// Claims are all the claims that a record holds: its slug in the space
+// "slug/<kind>", the URL of an image in "image", the name of a user in "user".
+// A deleted record holds none.
+func Claims(r *Record) []Claim {
+	if r == nil || r.Deleted {
+		return nil
+	}
+	space, key := "slug/"+r.Kind.String(), r.Slug()
+	switch r.Kind {
+	case KindImage:
+		space, key = "image", r.Fields.String("url")
+	case KindUser:
+		space, key = "user", r.Fields.String("name")
+	default:
+	}
+	if key == "" {
+		return nil
+	}
+	return []Claim{{Space: space, Key: key}}
+}
+
+// Names are the names that a record is found by: the folded texts of its name in
+// the space "name/<kind>", each once, in the order of Langs; none for deleted
+// records. Venues, organizers and terms are found by name (interface 3.1.5,
+// 3.1.6, 3.4.1); events are not, so they have none.
+func Names(r *Record) []Name {
+	if r == nil || r.Deleted {
+		return nil
+	}
+	switch r.Kind {
+	case KindVenue, KindOrganizer, KindCategory, KindTag:
+	default:
+		return nil
+	}
+	var names []Name
+next:
+	for _, s := range r.Fields.Text(r.Kind.NameField()) {
+		key := Fold(s)
+		if key == "" {
+			continue
+		}
+		for _, n := range names {
+			if n.Key == key {
+				continue next
+			}
+		}
+		names = append(names, Name{Space: "name/" + r.Kind.String(), Key: key})
+	}
+	return names
+}
+
+// Fold makes the form of a name that names are compared by: trimmed of white
+// space and in lower case by strings.ToLower. Accents stay: "Cafe" and "Café"
+// are two names.
+func Fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

@@ -1,0 +1,623 @@
+package calendar
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// forms are the older stored forms that are still read. Stored JSON is never
+// written again, so an entry here stays for ever; names that are given up are
+// never used for something else.
+type forms struct {
+	// changes gives the present name of a change that had another one.
+	changes map[string]string
+	// fields gives, by kind and stored name, what a field has become.
+	fields map[Kind]map[string]formerField
+}
+
+// formerField says how a field that was stored under a name is read.
+type formerField struct {
+	Name string // its present name
+	// Value makes the present value, which has to be of the present type, from
+	// the stored JSON; nil when only the name changed. It is not called for null.
+	Value func(json.RawMessage) (any, error)
+}
+
+// storedForms are the older forms of daybook; there are none yet.
+var storedForms = forms{}
+
+// DecodeRecord reads EncodeRecord, and all older stored forms. An unknown field,
+// a field given twice, or a value that does not fit the table is an error that
+// names the field.
+func DecodeRecord(b []byte) (*Record, error) { return storedForms.record(b) }
+
+// DecodeChange reads a stored change by its name. home is the language of the
+// record; only ".created" keeps it.
+func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change, error) {
+	return storedForms.change(name, id, home, fields)
+}
+
+func (o *forms) record(b []byte) (*Record, error) {
+	r := &Record{}
+	s := scanner{b: b}
+	// The kind comes after the fields in canonical order, so the fields are
+	// skipped over and read in a second look.
+	var at int
+	var seen [6]bool
+	err := s.object(func(key []byte) error {
+		var err error
+		var n int
+		switch string(key) {
+		case "changed":
+			n = 0
+			var v string
+			if v, err = s.text(); err == nil {
+				r.Changed, err = parseChanged(v)
+			}
+		case "deleted":
+			n = 1
+			r.Deleted, err = s.boolean()
+		case "fields":
+			n = 2
+			at = s.i
+			err = s.skip()
+		case "home":
+			n = 3
+			var v string
+			if v, err = s.text(); err == nil {
+				var ok bool
+				if r.Home, ok = ParseLang(v); !ok {
+					err = fmt.Errorf("unknown language %q", v)
+				}
+			}
+		case "id":
+			n = 4
+			var v int64
+			v, err = s.integer()
+			r.ID = ID(v)
+		case "kind":
+			n = 5
+			var v string
+			if v, err = s.text(); err == nil {
+				var ok bool
+				if r.Kind, ok = ParseKind(v); !ok {
+					err = fmt.Errorf("unknown kind %q", v)
+				}
+			}
+		case "version":
+			r.Version, err = s.integer()
+			n = -1
+		default:
+			return fmt.Errorf("unknown key %q", key)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		if n >= 0 {
+			seen[n] = true
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.end()
+	}
+	if err == nil && (!seen[0] || !seen[2] || !seen[3] || !seen[4] || !seen[5] || r.Version < 1 || r.ID < 1) {
+		err = errors.New("not a whole record")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decode record: %w", err)
+	}
+	s.i = at
+	if r.Fields, err = o.decodeFields(&s, SpecOf(r.Kind), false); err != nil {
+		return nil, fmt.Errorf("decode record %d: %w", r.ID, err)
+	}
+	return r, nil
+}
+
+func (o *forms) change(name string, id ID, home Lang, fields json.RawMessage) (Change, error) {
+	if now, ok := o.changes[name]; ok {
+		name = now
+	}
+	c := Change{Name: name, ID: id}
+	kind, _, _ := strings.Cut(name, ".")
+	c.Kind, _ = ParseKind(kind)
+	verb, err := c.verb()
+	if err != nil {
+		return Change{}, err
+	}
+	if verb == Created {
+		c.Home = home
+	}
+	s := scanner{b: fields}
+	c.Fields, err = o.decodeFields(&s, SpecOf(c.Kind), true)
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return Change{}, fmt.Errorf("decode %s of record %d: %w", name, id, err)
+	}
+	return c, nil
+}
+
+func (o *forms) decodeFields(s *scanner, spec *Spec, removals bool) (Fields, error) {
+	size := 4
+	if !removals {
+		size = len(spec.stored)
+	}
+	fields := make(Fields, size)
+	err := s.object(func(key []byte) error {
+		if former, ok := o.fields[spec.Kind][string(key)]; ok {
+			return former.decode(s, spec, fields, removals)
+		}
+		f := spec.byName[string(key)]
+		if f == nil || f.Stored == 0 {
+			return fmt.Errorf("unknown field %q of kind %s", key, spec.Kind)
+		}
+		if _, ok := fields[f.Name]; ok {
+			return fmt.Errorf("field %s: given twice", f.Name)
+		}
+		if removals && s.null() {
+			fields[f.Name] = nil
+			return nil
+		}
+		v, err := s.value(f.Stored)
+		if err != nil {
+			return fmt.Errorf("field %s: %w", f.Name, err)
+		}
+		fields[f.Name] = v
+		return nil
+	})
+	return fields, err
+}
+
+func (u formerField) decode(s *scanner, spec *Spec, fields Fields, removals bool) error {
+	f := spec.Field(u.Name)
+	if f == nil || f.Stored == 0 {
+		return fmt.Errorf("unknown field %q of kind %s", u.Name, spec.Kind)
+	}
+	if _, ok := fields[f.Name]; ok {
+		return fmt.Errorf("field %s: given twice", f.Name)
+	}
+	if removals && s.null() {
+		fields[f.Name] = nil
+		return nil
+	}
+	var v any
+	var err error
+	if u.Value == nil {
+		v, err = s.value(f.Stored)
+	} else {
+		s.space()
+		from := s.i
+		if err = s.skip(); err == nil {
+			v, err = u.Value(json.RawMessage(s.b[from:s.i]))
+		}
+		if err == nil {
+			_, err = appendValue(nil, f.Stored, v) // of the present type?
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("field %s: %w", f.Name, err)
+	}
+	fields[f.Name] = v
+	return nil
+}
+
+// scanner reads JSON whose types are known beforehand; encoding/json needs
+// several times as long for a record.
+type scanner struct {
+	b []byte
+	i int
+}
+
+var errCut = errors.New("unexpected end of JSON")
+
+// maxDepth bounds the nesting of values that are skipped over.
+const maxDepth = 64
+
+func (s *scanner) space() {
+	for s.i < len(s.b) {
+		switch s.b[s.i] {
+		case ' ', '\n', '\r', '\t':
+			s.i++
+		default:
+			return
+		}
+	}
+}
+
+// take reads one byte that has to be c, after white space.
+func (s *scanner) take(c byte) error {
+	s.space()
+	if s.i >= len(s.b) {
+		return errCut
+	}
+	if s.b[s.i] != c {
+		return fmt.Errorf("%q at byte %d instead of %q", s.b[s.i], s.i, c)
+	}
+	s.i++
+	return nil
+}
+
+// is tells whether the next byte after white space is c, and steps over it.
+func (s *scanner) is(c byte) bool {
+	s.space()
+	if s.i < len(s.b) && s.b[s.i] == c {
+		s.i++
+		return true
+	}
+	return false
+}
+
+// end checks that nothing follows.
+func (s *scanner) end() error {
+	s.space()
+	if s.i < len(s.b) {
+		return fmt.Errorf("%q at byte %d after the end", s.b[s.i], s.i)
+	}
+	return nil
+}
+
+// word steps over a literal.
+func (s *scanner) word(w string) bool {
+	s.space()
+	if len(s.b)-s.i >= len(w) && string(s.b[s.i:s.i+len(w)]) == w {
+		s.i += len(w)
+		return true
+	}
+	return false
+}
+
+func (s *scanner) null() bool { return s.word("null") }
+
+func (s *scanner) boolean() (bool, error) {
+	switch {
+	case s.word("true"):
+		return true, nil
+	case s.word("false"):
+		return false, nil
+	}
+	return false, errors.New("not a boolean")
+}
+
+// number gives the bytes of a JSON number.
+func (s *scanner) number() ([]byte, error) {
+	s.space()
+	from := s.i
+	digits := func() bool {
+		n := s.i
+		for s.i < len(s.b) && s.b[s.i]-'0' <= 9 {
+			s.i++
+		}
+		return s.i > n
+	}
+	next := func(c byte) bool {
+		if s.i < len(s.b) && s.b[s.i] == c {
+			s.i++
+			return true
+		}
+		return false
+	}
+	next('-')
+	ok := next('0') || digits()
+	if ok && next('.') {
+		ok = digits()
+	}
+	if ok && (next('e') || next('E')) {
+		if !next('+') {
+			next('-')
+		}
+		ok = digits()
+	}
+	if !ok {
+		return nil, errors.New("not a number")
+	}
+	return s.b[from:s.i], nil
+}
+
+func (s *scanner) integer() (int64, error) {
+	b, err := s.number()
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("not an integer: %s", b)
+	}
+	return n, nil
+}
+
+// raw gives the bytes of a JSON text, unescaped; they are valid UTF-8.
+func (s *scanner) raw() ([]byte, error) {
+	if err := s.take('"'); err != nil {
+		return nil, err
+	}
+	from, ascii := s.i, true
+	for s.i < len(s.b) {
+		switch c := s.b[s.i]; {
+		case c == '"':
+			out := s.b[from:s.i]
+			s.i++
+			if !ascii && !utf8.Valid(out) {
+				return nil, errors.New("invalid UTF-8")
+			}
+			return out, nil
+		case c == '\\':
+			return s.unescape(from)
+		case c < ' ':
+			return nil, fmt.Errorf("control character at byte %d", s.i)
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+		s.i++
+	}
+	return nil, errCut
+}
+
+// unescape is the slow way of raw, from the first backslash on.
+func (s *scanner) unescape(from int) ([]byte, error) {
+	out := append(make([]byte, 0, 2*(s.i-from)+32), s.b[from:s.i]...)
+	for s.i < len(s.b) {
+		c := s.b[s.i]
+		s.i++
+		switch {
+		case c == '"':
+			if !utf8.Valid(out) {
+				return nil, errors.New("invalid UTF-8")
+			}
+			return out, nil
+		case c < ' ':
+			return nil, fmt.Errorf("control character at byte %d", s.i-1)
+		case c != '\\':
+			out = append(out, c)
+			continue
+		}
+		if s.i >= len(s.b) {
+			return nil, errCut
+		}
+		c = s.b[s.i]
+		s.i++
+		switch c {
+		case '"', '\\', '/':
+			out = append(out, c)
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			r, err := s.unicode()
+			if err != nil {
+				return nil, err
+			}
+			out = utf8.AppendRune(out, r)
+		default:
+			return nil, fmt.Errorf("unknown escape %q", c)
+		}
+	}
+	return nil, errCut
+}
+
+// unicode reads the digits of \u, and the second half of a surrogate pair.
+func (s *scanner) unicode() (rune, error) {
+	r, err := s.hex4()
+	if err != nil || !utf16.IsSurrogate(r) {
+		return r, err
+	}
+	if len(s.b)-s.i >= 6 && s.b[s.i] == '\\' && s.b[s.i+1] == 'u' {
+		s.i += 2
+		low, err := s.hex4()
+		if err != nil {
+			return 0, err
+		}
+		if whole := utf16.DecodeRune(r, low); whole != utf8.RuneError {
+			return whole, nil
+		}
+	}
+	return 0, errors.New("half of a surrogate pair")
+}
+
+func (s *scanner) hex4() (rune, error) {
+	if len(s.b)-s.i < 4 {
+		return 0, errCut
+	}
+	n, err := strconv.ParseUint(string(s.b[s.i:s.i+4]), 16, 16)
+	if err != nil {
+		return 0, errors.New("\\u without four hexadecimal digits")
+	}
+	s.i += 4
+	return rune(n), nil
+}
+
+// text gives a JSON text. Frequent values are not allocated again.
+func (s *scanner) text() (string, error) {
+	b, err := s.raw()
+	if err != nil {
+		return "", err
+	}
+	switch string(b) {
+	case "":
+		return "", nil
+	case "publish":
+		return "publish", nil
+	case "UTC":
+		return "UTC", nil
+	}
+	return string(b), nil
+}
+
+// object calls f with each key; f reads the value. The key is valid during the
+// call only.
+func (s *scanner) object(f func(key []byte) error) error {
+	if err := s.take('{'); err != nil {
+		return err
+	}
+	if s.is('}') {
+		return nil
+	}
+	for {
+		key, err := s.raw()
+		if err != nil {
+			return err
+		}
+		if err := s.take(':'); err != nil {
+			return err
+		}
+		if err := f(key); err != nil {
+			return err
+		}
+		if s.is('}') {
+			return nil
+		}
+		if err := s.take(','); err != nil {
+			return err
+		}
+	}
+}
+
+// list calls f for each element.
+func (s *scanner) list(f func() error) error {
+	if err := s.take('['); err != nil {
+		return err
+	}
+	if s.is(']') {
+		return nil
+	}
+	for {
+		if err := f(); err != nil {
+			return err
+		}
+		if s.is(']') {
+			return nil
+		}
+		if err := s.take(','); err != nil {
+			return err
+		}
+	}
+}
+
+// skip steps over one value of any type.
+func (s *scanner) skip() error { return s.skipTo(0) }
+
+func (s *scanner) skipTo(depth int) error {
+	if depth > maxDepth {
+		return errors.New("nested too deeply")
+	}
+	s.space()
+	if s.i >= len(s.b) {
+		return errCut
+	}
+	switch s.b[s.i] {
+	case '{':
+		return s.object(func([]byte) error { return s.skipTo(depth + 1) })
+	case '[':
+		return s.list(func() error { return s.skipTo(depth + 1) })
+	case '"':
+		_, err := s.raw()
+		return err
+	case 't', 'f':
+		_, err := s.boolean()
+		return err
+	case 'n':
+		if !s.null() {
+			return errors.New("not a value")
+		}
+		return nil
+	default:
+		_, err := s.number()
+		return err
+	}
+}
+
+// value reads a value of a stored type.
+func (s *scanner) value(t Type) (any, error) {
+	switch t {
+	case TypeString:
+		return s.text()
+	case TypeText:
+		var t Text
+		err := s.object(func(key []byte) error {
+			l, ok := ParseLang(string(key))
+			if !ok {
+				return fmt.Errorf("unknown language %q", key)
+			}
+			var err error
+			t[l], err = s.text()
+			return err
+		})
+		return t, err
+	case TypeBool:
+		return s.boolean()
+	case TypeNumber:
+		b, err := s.number()
+		if err != nil {
+			return nil, err
+		}
+		return strconv.ParseFloat(string(b), 64)
+	case TypeID:
+		n, err := s.integer()
+		return ID(n), err
+	case TypeIDs:
+		ids := []ID{}
+		err := s.list(func() error {
+			n, err := s.integer()
+			ids = append(ids, ID(n))
+			return err
+		})
+		return ids, err
+	case TypeStrings:
+		list := []string{}
+		err := s.list(func() error {
+			v, err := s.text()
+			list = append(list, v)
+			return err
+		})
+		return list, err
+	case TypeWall:
+		b, err := s.raw()
+		if err != nil {
+			return nil, err
+		}
+		return parseStoredWall(b)
+	default:
+		return nil, fmt.Errorf("unknown type %d", t)
+	}
+}
+
+// parseStoredWall reads the form of WallLayout, years 0001 to 9999.
+func parseStoredWall(b []byte) (Wall, error) {
+	if string(b) == noWallText {
+		return NoWall, nil
+	}
+	bad := func() (Wall, error) { return 0, fmt.Errorf("not a wall clock: %q", b) }
+	if len(b) != len(WallLayout) || b[4] != '-' || b[7] != '-' || b[10] != ' ' || b[13] != ':' || b[16] != ':' {
+		return bad()
+	}
+	var part [6]int
+	for n, at := range [6][2]int{{0, 4}, {5, 7}, {8, 10}, {11, 13}, {14, 16}, {17, 19}} {
+		for _, c := range b[at[0]:at[1]] {
+			if c < '0' || c > '9' {
+				return bad()
+			}
+			part[n] = part[n]*10 + int(c-'0')
+		}
+	}
+	t := time.Date(part[0], time.Month(part[1]), part[2], part[3], part[4], part[5], 0, time.UTC)
+	// time.Date rolls over what does not exist.
+	if y, m, d := t.Date(); y == 0 || y != part[0] || int(m) != part[1] || d != part[2] ||
+		part[3] > 23 || part[4] > 59 || part[5] > 59 {
+		return bad()
+	}
+	return Wall(t.Unix()), nil
+}

@@ -1,0 +1,80 @@
+package calendar
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// typicalEvent is an event as large as events usually are.
+func typicalEvent(tb testing.TB) *Record {
+	tb.Helper()
+	wall := func(s string) Wall {
+		w, err := ParseWall(s)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return w
+	}
+	return &Record{
+		ID: 412, Kind: KindEvent, Version: 3, Home: LangEN,
+		Changed: time.Date(2026, 3, 5, 23, 0, 10, 123e6, time.UTC),
+		Fields: Fields{
+			"author": ID(7), "status": "publish",
+			"date": wall("2026-03-02 09:15:00"), "date_utc": wall("2026-03-02 14:15:00"),
+			"modified": wall("2026-03-05 18:00:10"), "modified_utc": wall("2026-03-05 23:00:10"),
+			"title":       Text{LangEN: "Quay concert & picnic", LangFR: "Concert sur le quai"},
+			"description": Text{LangEN: "<p>Bring a chair.</p>\n<p>\"Rain\" or shine: the band plays from half past six, and the picnic goes on until the lights are out. Children are welcome and need no ticket.</p>"},
+			"slug":        "quay-concert-picnic",
+			"image":       ID(384), "image_url": "https://img.example/quay.jpg",
+			"all_day": false, "show_map": true, "show_map_link": true, "hide_from_listings": false,
+			"sticky": false, "featured": true, "ticketed": false,
+			"start_date": wall("2026-07-04 18:30:00"), "end_date": wall("2026-07-04 21:00:00"),
+			"utc_start_date": wall("2026-07-04 22:30:00"), "utc_end_date": wall("2026-07-05 01:00:00"),
+			"timezone": "America/New_York", "cost": []string{"$5", "$12"},
+			"website":    "https://quay.example/?a=1&b=2",
+			"categories": []ID{31}, "tags": []ID{45, 46}, "venue": []ID{88}, "organizer": []ID{90},
+		},
+	}
+}
+
+func TestEncodeRecordRoundTrip(t *testing.T) {
+	t.Parallel()
+	r := typicalEvent(t)
+	b, err := EncodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeRecord(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(r, got); d != "" {
+		t.Errorf("decoded record (-want +got):\n%s", d)
+	}
+}
+
+func BenchmarkEncodeRecord(b *testing.B) {
+	r := typicalEvent(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := EncodeRecord(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDecodeRecord(b *testing.B) {
+	j, err := EncodeRecord(typicalEvent(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(j)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := DecodeRecord(j); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

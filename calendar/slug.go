@@ -1,0 +1,130 @@
+package calendar
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// maxSlug is the limit of a slug in bytes, "__trashed" not counted.
+const maxSlug = 200
+
+// slug sets the slug by interface 3.7.
+func (w *writing) slug() {
+	sent := w.attrs.Set["slug"]
+	current := w.next.String("slug")
+	restores := w.restores()
+	if restores {
+		if former := w.next.String("former_slug"); former != "" {
+			current = former
+		} else {
+			current = strings.TrimSuffix(current, trashedSuffix)
+		}
+		delete(w.next, "former_slug")
+	}
+	needed := w.kind.IsTerm() || !isUnpublished(Status(w.next.String("status")))
+	_, cleared := sent.(Clear)
+	var want string
+	switch s, isText := sent.(string); {
+	case isText:
+		if want = MakeSlug(w.Rules.Clean.Name(s), w.Rules.Clean); want == "" {
+			w.problems.Add("slug", ReasonSlugEmpty)
+			return
+		}
+	case cleared && w.stored != nil && !needed:
+		delete(w.next, "slug")
+		return
+	case current != "" && !cleared:
+		if !restores {
+			return
+		}
+		want = current
+	case needed:
+		// The stored name is clean already: reading it as HTML again would take
+		// away what stands between < and >.
+		if want = MakeSlug(w.next.Text(w.kind.NameField())[w.home], w.Rules.Clean); want == "" {
+			want = w.id.String()
+		}
+	default:
+		return
+	}
+	w.next["slug"] = w.free(want, "")
+}
+
+// MakeSlug makes a slug of a cleaned text: transliterated, lower case, letters,
+// digits, "-" and "_" only, at most 200 bytes; "" when nothing is left.
+func MakeSlug(s string, c Cleaner) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.Is(unicode.Pd, r), r == '\u2212':
+			return '-'
+		}
+		return r
+	}, s)
+	s = strings.ToLower(c.ASCII(s))
+	b := make([]byte, 0, min(len(s), maxSlug))
+	for i := range len(s) {
+		switch ch := s[i]; {
+		case ch >= 'a' && ch <= 'z', ch >= '0' && ch <= '9', ch == '_':
+			b = append(b, ch)
+		case ch == ' ', ch == '/', ch == '.', ch == '-', ch == '\t', ch == '\n', ch == '\r':
+			if len(b) > 0 && b[len(b)-1] != '-' {
+				b = append(b, '-')
+			}
+		}
+	}
+	return cutSlug(strings.TrimRight(string(b), "-"), maxSlug)
+}
+
+// cutSlug cuts a slug to a number of bytes.
+func cutSlug(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.TrimRight(s[:limit], "-")
+}
+
+// linearProbes is how many numbers are tried one by one, so that small holes are
+// filled; beyond, doubling and halving finds a free number next to a taken one.
+const linearProbes = 16
+
+// free gives the slug with tail behind it if it is free. Else a child category
+// gets the slug of its parent appended, then a number is appended before tail.
+func (w *writing) free(slug, tail string) string {
+	taken := func(s string) bool { return w.Taken != nil && w.Taken(s+tail) }
+	if !taken(slug) {
+		return slug + tail
+	}
+	if p := w.parent(w.next.ID("parent")); w.kind == KindCategory && p != nil {
+		if suffix := "-" + p.Slug(); p.Slug() != "" && len(suffix) < maxSlug {
+			slug = cutSlug(slug, maxSlug-len(suffix)) + suffix
+			if !taken(slug) {
+				return slug + tail
+			}
+		}
+	}
+	numbered := func(n int) string {
+		suffix := "-" + strconv.Itoa(n)
+		return cutSlug(slug, maxSlug-len(suffix)) + suffix
+	}
+	n := 2
+	for ; n <= linearProbes; n++ {
+		if s := numbered(n); !taken(s) {
+			return s + tail
+		}
+	}
+	low, high := n-1, 2*n // low is taken
+	for taken(numbered(high)) {
+		low, high = high, 2*high
+	}
+	for high-low > 1 {
+		if mid := low + (high-low)/2; taken(numbered(mid)) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return numbered(high) + tail
+}

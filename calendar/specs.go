@@ -1,0 +1,75 @@
+package calendar
+
+import (
+	"slices"
+	"strings"
+)
+
+// specs are the field tables of all kinds; they are never changed.
+var specs = [KindUser + 1]*Spec{
+	KindEvent:     newSpec(KindEvent, eventFields()),
+	KindVenue:     newSpec(KindVenue, venueFields()),
+	KindOrganizer: newSpec(KindOrganizer, organizerFields()),
+	KindCategory:  newSpec(KindCategory, categoryFields()),
+	KindTag:       newSpec(KindTag, tagFields()),
+	KindImage: newSpec(KindImage, []Field{
+		kept("url", TypeString),
+		kept("extension", TypeString),
+	}),
+	KindUser: newSpec(KindUser, []Field{
+		kept("name", TypeString),
+		kept("role", TypeString),
+	}),
+}
+
+// The limits of interface 9, in characters.
+const (
+	maxName        = 1000
+	maxDetail      = 1000
+	maxDescription = 200000
+	maxURL         = 2000
+	maxEmail       = 254
+	maxPassword    = 255
+)
+
+func newSpec(k Kind, fields []Field) *Spec {
+	s := &Spec{Kind: k, Fields: fields, byName: make(map[string]*Field, len(fields))}
+	for i := range fields {
+		f := &fields[i]
+		s.byName[f.Name] = f
+		if f.Stored != 0 {
+			s.stored = append(s.stored, f)
+		}
+	}
+	slices.SortFunc(s.stored, func(a, b *Field) int { return strings.Compare(a.Name, b.Name) })
+	return s
+}
+
+// kept is a row that is kept but cannot be sent.
+func kept(name string, t Type) Field { return Field{Name: name, Stored: t} }
+
+// keptOfPosts are the kept rows that all posts have.
+func keptOfPosts() []Field {
+	return []Field{
+		kept("modified", TypeWall),
+		kept("modified_utc", TypeWall),
+		kept("former_status", TypeString),
+		// The slug before trashing, where "<slug>__trashed" was not free.
+		kept("former_slug", TypeString),
+		kept("image_url", TypeString),
+	}
+}
+
+// languageField is the language selector, a parameter of every route.
+func languageField() Field {
+	return Field{
+		Name: "multilang_language", Form: FormLang, Declared: "string",
+		Enum: []string{"cn", "en", "fr", "es"},
+		Doc: [4]string{
+			"语言选择:读写哪种语言的文本。",
+			"Language selector: the language whose texts are read or written.",
+			"Choix de la langue : la langue des textes lus ou écrits.",
+			"Selector de idioma: el idioma de los textos que se leen o escriben.",
+		},
+	}
+}
