@@ -183,7 +183,7 @@ func (w *writing) decide() error {
 			return err
 		}
 		if w.stored != nil && w.next.ID("post_parent") == w.id {
-			w.problems.Add("post_parent", ReasonOwnParent)
+			w.problems.Add("post_parent", ReasonSelfParent)
 		}
 	case KindVenue:
 		w.coordinates()
@@ -294,9 +294,9 @@ func (w *writing) coordinates() {
 	_, lng := w.next.Number("geo_lng")
 	switch {
 	case lat && !lng:
-		w.problems.Add("geo_lng", ReasonPair, "geo_lat")
+		w.problems.Add("geo_lng", ReasonPairMissing, "geo_lat")
 	case lng && !lat:
-		w.problems.Add("geo_lat", ReasonPair, "geo_lng")
+		w.problems.Add("geo_lat", ReasonPairMissing, "geo_lng")
 	}
 }
 

@@ -45,7 +45,7 @@ func (w *writing) eventDates() error {
 	w.checkYears("start_date", startWall, startUTC)
 	w.checkYears("end_date", endWall, endUTC)
 	if endUTC < startUTC {
-		w.problems.Add("end_date", ReasonBeforeStart)
+		w.problems.Add("end_date", ReasonEndBeforeStart)
 	}
 	w.next["start_date"], w.next["utc_start_date"] = startWall, startUTC
 	w.next["end_date"], w.next["utc_end_date"] = endWall, endUTC
@@ -56,7 +56,7 @@ func (w *writing) eventDates() error {
 func (w *writing) checkYears(field string, times ...Wall) {
 	for _, t := range times {
 		if t < minWall || t > maxWall {
-			w.problems.Add(field, ReasonYears)
+			w.problems.Add(field, ReasonDateRange)
 		}
 	}
 }

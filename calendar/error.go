@@ -36,6 +36,16 @@ const (
 	CodePageNotFound       Code = "archive-page-not-found"    // 404, shown as <kind>-archive-page-not-found
 )
 
+// Codes are all codes, for tests that each has a status and a message.
+var Codes = [...]Code{
+	CodeInvalidParam, CodeMissingParam, CodeInvalidJSON, CodeUnauthorized, CodeForbidden,
+	CodeInvalidUsername, CodeIncorrectPassword, CodeInvalidCredentials, CodePrecondition, CodeKeyReused,
+	CodeBodyTooLarge, CodeURITooLong, CodeNoRoute, CodeMethodNotAllowed, CodeInvalidNamespace,
+	CodePositionNotReached, CodeUnavailable, CodeInternal, CodeTermExists, CodeNotHierarchical,
+	CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected, CodeInTrash, CodeNotFound,
+	CodePageNotFound,
+}
+
 // Reason says why a value is refused. Each has a message in every language.
 type Reason string
 

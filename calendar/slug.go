@@ -28,7 +28,7 @@ func (w *writing) slug() {
 	switch s, isText := sent.(string); {
 	case isText:
 		if want = MakeSlug(w.Rules.Clean.Name(s), w.Rules.Clean); want == "" {
-			w.problems.Add("slug", ReasonSlugEmpty)
+			w.problems.Add("slug", ReasonSlug)
 			return
 		}
 	case cleared && w.stored != nil && !needed:
