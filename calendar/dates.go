@@ -6,14 +6,6 @@ import (
 	"time"
 )
 
-// The years 0001 to 9999 as wall clocks (interface 2.4).
-const (
-	minWall Wall = -62135596800 // 0001-01-01 00:00:00
-	maxWall Wall = 253402300799 // 9999-12-31 23:59:59
-)
-
-const daySeconds = 86400
-
 // dateForm is which of the forms of 2.4 a date has.
 type dateForm uint8
 
@@ -62,29 +54,27 @@ func (d Date) IsWord() bool { return d.form >= dateNow }
 
 // Wall resolves the date to a wall clock in a zone: instants are converted, a
 // wall clock in the gap of a daylight saving change moves forward by the gap.
-// Results outside the years 0001–9999 are held at the ends of that range; see
-// InRange.
+// Words may lead out of the years 0001–9999; see InRange.
 func (d Date) Wall(now time.Time, z *time.Location) Wall {
 	w, _ := d.resolve(now, z)
-	return clampWall(w)
+	return w
 }
 
 // Instant resolves the date to an instant: a wall clock is read in the zone (in
-// a gap moved forward, in an overlap the first reading). The range is that of
-// Wall.
+// a gap moved forward, in an overlap the first reading).
 func (d Date) Instant(now time.Time, z *time.Location) time.Time {
 	_, unix := d.resolve(now, z)
-	return time.Unix(int64(clampWall(Wall(unix))), 0).UTC()
+	return time.Unix(unix, 0).UTC()
 }
 
 // InRange tells whether the resolved date lies in the years 0001–9999, both as
 // a wall clock in the zone and in UTC.
 func (d Date) InRange(now time.Time, z *time.Location) bool {
 	w, unix := d.resolve(now, z)
-	return w == clampWall(w) && Wall(unix) == clampWall(Wall(unix))
+	return inYears(w) && inYears(Wall(unix))
 }
 
-// resolve gives the wall clock in z and the Unix seconds, not held in a range.
+// resolve gives the wall clock in z and the Unix seconds.
 func (d Date) resolve(now time.Time, z *time.Location) (Wall, int64) {
 	if z == nil {
 		z = time.UTC
@@ -136,13 +126,14 @@ func (d Date) local(now Wall) Wall {
 
 // WallToInstant reads a wall clock in a zone by the rule of 2.4: in the gap of a
 // daylight saving change it moves forward by the gap, in an overlap the first
-// reading counts. The result is in UTC and held in the years 0001–9999, so that
-// it always has a form in answers.
+// reading counts. The result is in UTC; at the ends of the years 0001–9999 it
+// may lie outside of them.
 func WallToInstant(w Wall, z *time.Location) time.Time {
-	return time.Unix(int64(clampWall(Wall(wallUnix(w, z)))), 0).UTC()
+	return time.Unix(wallUnix(w, z), 0).UTC()
 }
 
-func clampWall(w Wall) Wall { return max(minWall, min(w, maxWall)) }
+// inYears tells whether a wall clock has a form in answers (2.4).
+func inYears(w Wall) bool { return w >= minWall && w <= maxWall }
 
 // wallUnix walks the offsets of the zone around the wall clock, from before any
 // instant that could show it.
@@ -361,7 +352,7 @@ func exactDate(year string, month time.Month, day, clock string) (Date, bool) {
 	offset, ok := readOffset(tail)
 	d.form = dateInstant
 	d.seconds -= int64(offset)
-	return d, ok && Wall(d.seconds) == clampWall(Wall(d.seconds))
+	return d, ok && inYears(Wall(d.seconds))
 }
 
 // readOffset reads z, ±hh:mm or ±hhmm, in seconds east of UTC.
