@@ -1,0 +1,71 @@
+package query
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+)
+
+// The golden file is written by hand from the interface, so there is no -update.
+func TestParamsGolden(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("testdata/params.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for line := range strings.Lines(string(raw)) {
+		line = strings.TrimSpace(line)
+		if line != "" && line[0] != '#' {
+			want = append(want, line)
+		}
+	}
+	var got []string
+	for _, k := range calendar.Kinds {
+		got = append(got, k.Collection())
+		for _, p := range Params(k) {
+			ext := ""
+			if p.Extension {
+				ext = "extension"
+			}
+			cells := []string{p.Name, p.Declared, p.Format, p.Default, strings.Join(p.Enum, " "), ext}
+			line := strings.Join(cells, " | ")
+			got = append(got, strings.TrimSpace(strings.ReplaceAll(line, "|  |", "| |")))
+		}
+	}
+	for i := range got {
+		for strings.Contains(got[i], "|  |") {
+			got[i] = strings.ReplaceAll(got[i], "|  |", "| |")
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("parameter tables (-want +got):\n%s", d)
+	}
+}
+
+func TestParamsAreDescribed(t *testing.T) {
+	t.Parallel()
+	for _, k := range calendar.Kinds {
+		for _, p := range Params(k) {
+			seen := map[string]bool{}
+			for i, text := range p.Doc {
+				if text == "" || seen[text] {
+					t.Errorf("%s %s: description in %s is missing or that of another language: %q",
+						k, p.Name, calendar.Langs[i], text)
+				}
+				seen[text] = true
+			}
+			if p.Default != "" && !json.Valid([]byte(p.Default)) {
+				t.Errorf("%s %s: default %q is no JSON", k, p.Name, p.Default)
+			}
+		}
+	}
+	if Params(calendar.KindImage) != nil || Params(0) != nil {
+		t.Error("kinds without a list have parameters")
+	}
+}
