@@ -3,62 +3,102 @@ package query
 import (
 	"context"
 	"errors"
+	"sync/atomic"
+	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
-var errNotBuilt = errors.New("not built yet")
-
-// criteria is what Run needs.
-type criteria struct{}
-
-// Service answers list requests and makes views.
+// Service answers list requests and makes views. It is safe for concurrent use.
 type Service struct {
 	index   readmodel.Index
 	records Records
 	o       Options
+
+	snap atomic.Pointer[snapshot] // of the last generation that was asked for
+	turn chan struct{}            // held while the next one is made
 }
 
 // New makes a Service; it starts nothing.
 func New(index readmodel.Index, records Records, o Options) (*Service, error) {
-	return &Service{index: index, records: records, o: o}, nil
+	switch {
+	case index == nil:
+		return nil, errors.New("query: an index is required")
+	case records == nil:
+		return nil, errors.New("query: records are required")
+	case o.PerPageMax < 0:
+		return nil, errors.New("query: PerPageMax must not be negative")
+	case o.PositionWait < 0:
+		return nil, errors.New("query: PositionWait must not be negative")
+	}
+	if o.Site == nil {
+		o.Site = time.UTC
+	}
+	if o.PerPageMax == 0 {
+		o.PerPageMax = 100
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.PositionWait == 0 {
+		o.PositionWait = 5 * time.Second
+	}
+	return &Service{index: index, records: records, o: o, turn: make(chan struct{}, 1)}, nil
 }
 
-// Parse checks the parameters of a list request and resolves dates, names and
-// ids. Refused parameters come back all at once as *calendar.Error.
-func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) { return nil, errNotBuilt }
+func (s *Service) now() time.Time { return s.o.Now() }
 
-// Await waits until lists show position min, or gives *calendar.Error with
-// CodePositionNotReached after the longest wait. With min 0 and a caller that is
-// not anonymous it waits for the store's head of now, and goes on without an
-// error when the wait ends first.
-func (s *Service) Await(ctx context.Context, c calendar.Caller, min calendar.Position) error {
-	return errNotBuilt
+// Await waits until lists show position least, or gives *calendar.Error with
+// CodePositionNotReached after the longest wait. For a caller that is not
+// anonymous it also waits for the store's head of now, and goes on without an
+// error when that wait ends first (interface 2.10).
+func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.Position) error {
+	var head calendar.Position
+	if c.Role != calendar.Anonymous {
+		var err error
+		if head, err = s.records.Head(ctx); err != nil {
+			return err
+		}
+	}
+	if least == 0 && head == 0 {
+		return nil
+	}
+	shown, err := s.index.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	if shown >= max(least, head) {
+		return nil
+	}
+	wait, cancel := context.WithTimeout(ctx, s.o.PositionWait)
+	defer cancel()
+	if shown < least {
+		if reached, err := s.reach(ctx, wait, least); err != nil {
+			return err
+		} else if !reached {
+			return calendar.Fail(calendar.CodePositionNotReached, 0)
+		}
+	}
+	if head > least {
+		_, err := s.reach(ctx, wait, head)
+		return err
+	}
+	return nil
 }
 
-// Generation gives the present generation; cheap.
-func (s *Service) Generation(ctx context.Context) (Generation, error) {
-	return Generation{}, errNotBuilt
-}
-
-// Run answers the criteria. A page past the end of a list of posts is
-// *calendar.Error with CodePageNotFound.
-func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) { return nil, errNotBuilt }
-
-// View makes the view of a record from the store, for single reads and answers
-// of writes: linked records come from the store, counts from the read model.
-// Protected events are not blanked here: the caller of View checks the right
-// to read first.
-func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang) (View, error) {
-	return View{}, errNotBuilt
-}
-
-// Read finds one record for a single read, by id or slug, and checks that the
-// caller may read it, in the order of interface 7.2 and 7.3. The password is
-// checked by verify, which is called for protected events only.
-func (s *Service) Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller,
-	verify func(ctx context.Context, id calendar.ID) (bool, error),
-) (*calendar.Record, error) {
-	return nil, errNotBuilt
+// reach waits for a position and tells whether it was reached before the wait
+// ended. The end of the request itself is an error.
+func (s *Service) reach(ctx, wait context.Context, p calendar.Position) (bool, error) {
+	err := s.index.Wait(wait, p)
+	switch {
+	case err == nil:
+		return true, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case wait.Err() != nil:
+		return false, nil
+	default:
+		return false, err
+	}
 }

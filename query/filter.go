@@ -1,0 +1,324 @@
+package query
+
+import (
+	"context"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// published admits the posts that are published at a moment: scheduled ones
+// whose time has come are (interface 5.4).
+func published(now int64) readmodel.Filter {
+	return readmodel.Or{
+		readmodel.Term{Field: readmodel.FieldStatus, Value: string(calendar.StatusPublish)},
+		readmodel.And{
+			readmodel.Term{Field: readmodel.FieldStatus, Value: string(calendar.StatusFuture)},
+			readmodel.Range{Field: readmodel.FieldPublished, Max: &now},
+		},
+	}
+}
+
+// scheduled admits the posts whose publication lies ahead.
+func scheduled(now int64) readmodel.Filter {
+	next := now + 1
+	return readmodel.And{
+		readmodel.Term{Field: readmodel.FieldStatus, Value: string(calendar.StatusFuture)},
+		readmodel.Range{Field: readmodel.FieldPublished, Min: &next},
+	}
+}
+
+func notHidden() readmodel.Filter {
+	return readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldHidden, Value: "true"}}
+}
+
+// listed admits listed events (interface 1.2).
+func listed(now int64) readmodel.And { return readmodel.And{published(now), notHidden()} }
+
+func ofAuthor(c calendar.Caller) readmodel.Filter {
+	return readmodel.In{Field: readmodel.FieldAuthor, IDs: []calendar.ID{c.ID}}
+}
+
+func hasStatus(s calendar.Status) readmodel.Filter {
+	return readmodel.Term{Field: readmodel.FieldStatus, Value: string(s)}
+}
+
+// visible admits the posts that the caller sees without a status filter
+// (interface 4.4): no trash.
+func visible(c calendar.Caller, now int64) readmodel.Filter {
+	switch viewOf(c) {
+	case viewAll:
+		return readmodel.Not{Filter: hasStatus(calendar.StatusTrash)}
+	case viewOwn:
+		return readmodel.Or{
+			published(now),
+			readmodel.And{ofAuthor(c), readmodel.Not{Filter: hasStatus(calendar.StatusTrash)}},
+		}
+	default:
+		return published(now)
+	}
+}
+
+// withStatus admits the posts of the status filter that the caller may see
+// (interface 4.9).
+func withStatus(c calendar.Caller, statuses []calendar.Status, now int64) readmodel.Filter {
+	own := viewOf(c) != viewAll
+	out := make(readmodel.Or, 0, len(statuses))
+	for _, s := range statuses {
+		var f readmodel.Filter
+		switch s {
+		case calendar.StatusPublish:
+			out = append(out, published(now))
+			continue
+		case calendar.StatusFuture:
+			f = scheduled(now)
+		case calendar.StatusDraft, calendar.StatusPending, calendar.StatusPrivate, calendar.StatusTrash:
+			f = hasStatus(s)
+		}
+		if own {
+			f = readmodel.And{ofAuthor(c), f}
+		}
+		out = append(out, f)
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return out
+}
+
+// blanked admits the events that the caller gets blanked (interface 6.3); nil
+// when there are none for this caller.
+func blanked(c calendar.Caller) readmodel.Filter {
+	protected := readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}
+	switch viewOf(c) {
+	case viewAll:
+		return nil
+	case viewOwn:
+		return readmodel.And{protected, readmodel.Not{Filter: ofAuthor(c)}}
+	default:
+		return protected
+	}
+}
+
+// The texts that a search looks in (interface 4.7).
+var (
+	eventTexts = []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}
+	venueTexts = []string{
+		readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt,
+		readmodel.TextAddress, readmodel.TextCity, readmodel.TextCountry, readmodel.TextProvince,
+		readmodel.TextState, readmodel.TextStateProv, readmodel.TextZip, readmodel.TextPhone, readmodel.TextWebsite,
+	}
+	organizerTexts = []string{
+		readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt,
+		readmodel.TextPhone, readmodel.TextEmail, readmodel.TextWebsite,
+	}
+)
+
+func (c *Criteria) text(fields []string) readmodel.Filter {
+	return readmodel.Text{Fields: fields, Lang: c.Lang, Query: c.run.search}
+}
+
+// posts starts the filter of a list of posts with what the caller may see.
+func (c *Criteria) posts(now int64) readmodel.And {
+	f := make(readmodel.And, 0, 8)
+	if c.run.statuses != nil {
+		return append(f, withStatus(c.Caller, c.run.statuses, now))
+	}
+	return append(f, visible(c.Caller, now))
+}
+
+// appendSwitch adds a boolean filter.
+func appendSwitch(f readmodel.And, field string, v sw) readmodel.And {
+	switch v {
+	case swOn:
+		return append(f, readmodel.Term{Field: field, Value: "true"})
+	case swOff:
+		return append(f, readmodel.Not{Filter: readmodel.Term{Field: field, Value: "true"}})
+	default:
+		return f
+	}
+}
+
+// eventFilter makes the filter of a list of events (interface 4.5).
+func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
+	r := &c.run
+	now := snap.now
+	f := append(c.posts(now), notHidden())
+	if r.include != nil {
+		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.include})
+	}
+	f = r.window.filters(f)
+	f = appendSwitch(f, readmodel.FieldFeatured, r.featured)
+	f = appendSwitch(f, readmodel.FieldTicketed, r.ticketed)
+	if r.postParent != 0 {
+		f = append(f, readmodel.In{Field: readmodel.FieldPostParent, IDs: []calendar.ID{r.postParent}})
+	}
+	if r.tags != nil {
+		f = append(f, readmodel.In{Field: readmodel.FieldTags, IDs: r.tags})
+	}
+	if r.categories != nil {
+		ids, err := s.descendants(ctx, snap, r.categories)
+		if err != nil {
+			return nil, err
+		}
+		f = append(f, readmodel.In{Field: readmodel.FieldCategories, IDs: ids})
+	}
+	for _, l := range [...]struct {
+		field string
+		kind  calendar.Kind
+		ids   []calendar.ID
+	}{
+		{readmodel.FieldVenue, calendar.KindVenue, r.venues},
+		{readmodel.FieldOrganizer, calendar.KindOrganizer, r.organizers},
+	} {
+		if l.ids == nil {
+			continue
+		}
+		ids, err := s.seenLinks(ctx, c.Caller, l.kind, l.ids, now)
+		if err != nil {
+			return nil, err
+		}
+		f = append(f, readmodel.In{Field: l.field, IDs: ids})
+	}
+	if r.geoloc != swNone || r.near != nil {
+		ids, err := s.placedVenues(ctx, c, now)
+		if err != nil {
+			return nil, err
+		}
+		var in readmodel.Filter = readmodel.In{Field: readmodel.FieldVenue, IDs: ids}
+		if r.geoloc == swOff {
+			in = readmodel.Not{Filter: in}
+		}
+		f = append(f, in)
+	}
+	return c.protect(f), nil
+}
+
+// protect adds the search, and keeps what is blanked for the caller out of the
+// filters that would tell it (interface 4.5).
+func (c *Criteria) protect(f readmodel.And) readmodel.And {
+	r := &c.run
+	hides := r.categories != nil || r.tags != nil || r.venues != nil || r.organizers != nil ||
+		r.featured != swNone || r.ticketed != swNone || r.postParent != 0 ||
+		r.geoloc != swNone || r.near != nil
+	b := blanked(c.Caller)
+	if b != nil && hides {
+		f = append(f, readmodel.Not{Filter: b})
+		b = nil
+	}
+	switch {
+	case r.search == "":
+		return f
+	case b == nil:
+		return append(f, c.text(eventTexts))
+	default:
+		return append(f, readmodel.Or{
+			readmodel.And{readmodel.Not{Filter: b}, c.text(eventTexts)},
+			readmodel.And{b, c.text(eventTexts[:1])},
+		})
+	}
+}
+
+// seenLinks gives those of the venues or organizers that the caller sees on
+// events: not trashed and readable.
+func (s *Service) seenLinks(ctx context.Context, c calendar.Caller, k calendar.Kind, ids []calendar.ID, now int64) ([]calendar.ID, error) {
+	found, err := s.index.Counts(ctx, k, readmodel.FieldID, readmodel.And{
+		readmodel.In{Field: readmodel.FieldID, IDs: ids}, visible(c, now),
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]calendar.ID, 0, len(found))
+	for _, id := range ids {
+		if found[id] > 0 {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// placedVenues gives the venues that the geolocation filter is about, as far as
+// the caller sees them (interface 4.8), by id.
+func (s *Service) placedVenues(ctx context.Context, c *Criteria, now int64) ([]calendar.ID, error) {
+	var place readmodel.Filter = readmodel.Exists{Field: readmodel.FieldPoint}
+	if c.run.near != nil {
+		place = *c.run.near
+	}
+	found, err := s.index.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.And{place, visible(c.Caller, now)})
+	if err != nil {
+		return nil, err
+	}
+	return keys(found), nil
+}
+
+// linkedFilter makes the filter of a list of venues or organizers (interface
+// 4.10).
+func (s *Service) linkedFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
+	r := &c.run
+	f := c.posts(snap.now)
+	if r.ofEvent {
+		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked})
+	}
+	if r.hasEvents != swNone {
+		counts, err := snap.counts(ctx, s, c.Kind)
+		if err != nil {
+			return nil, err
+		}
+		var in readmodel.Filter = readmodel.In{Field: readmodel.FieldID, IDs: keys(counts)}
+		if r.hasEvents == swOff {
+			in = readmodel.Not{Filter: in}
+		}
+		f = append(f, in)
+	}
+	if r.onlyUpcoming {
+		at := int64(r.upcomingAt)
+		counts, err := s.index.Counts(ctx, calendar.KindEvent, linkField(c.Kind),
+			append(listed(snap.now), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: &at}))
+		if err != nil {
+			return nil, err
+		}
+		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: keys(counts)})
+	}
+	if r.search != "" {
+		texts := venueTexts
+		if c.Kind == calendar.KindOrganizer {
+			texts = organizerTexts
+		}
+		f = append(f, c.text(texts))
+	}
+	return f, nil
+}
+
+// termFilter makes the filter of a list of terms (interface 4.11).
+func (s *Service) termFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
+	r := &c.run
+	f := make(readmodel.And, 0, 6)
+	if r.search != "" {
+		f = append(f, readmodel.Contains{
+			Fields: []string{readmodel.FieldNameLower(c.Lang), readmodel.FieldSlug}, Value: r.search,
+		})
+	}
+	if r.exclude != nil {
+		f = append(f, readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldID, IDs: r.exclude}})
+	}
+	if r.include != nil {
+		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.include})
+	}
+	if r.parent != 0 {
+		f = append(f, readmodel.In{Field: readmodel.FieldParent, IDs: []calendar.ID{r.parent}})
+	}
+	if r.slug != "" {
+		f = append(f, readmodel.Term{Field: readmodel.FieldSlug, Value: r.slug})
+	}
+	if r.ofEvent {
+		return append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked}), nil
+	}
+	if r.hideEmpty {
+		counts, err := snap.counts(ctx, s, c.Kind)
+		if err != nil {
+			return nil, err
+		}
+		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: keys(counts)})
+	}
+	return f, nil
+}

@@ -1,0 +1,173 @@
+package query
+
+import (
+	"context"
+	"strings"
+
+	"daybook/calendar"
+)
+
+// load gives live records by id, nil for unknown ones and those of another kind.
+// A failing store is kept in q.err.
+func (q *parser) load(ctx context.Context, k calendar.Kind, ids []calendar.ID) []*calendar.Record {
+	out := make([]*calendar.Record, len(ids))
+	if q.err != nil || len(ids) == 0 {
+		return out
+	}
+	found, err := q.s.records.Load(ctx, ids...)
+	if err != nil {
+		q.err = err
+		return out
+	}
+	for i, r := range found {
+		if r != nil && r.Kind == k && !r.Deleted {
+			out[i] = r
+		}
+	}
+	return out
+}
+
+// record gives the record that a parameter names, and refuses an unknown one.
+func (q *parser) record(ctx context.Context, name string, id calendar.ID, k calendar.Kind) *calendar.Record {
+	r := q.load(ctx, k, []calendar.ID{id})[0]
+	if r == nil {
+		q.bad.Add(name, calendar.UnknownReason(k), id.String())
+	}
+	return r
+}
+
+// known reads a list of ids that all have to be records of the kind.
+func (q *parser) known(ctx context.Context, name string, k calendar.Kind) []calendar.ID {
+	var ids []calendar.ID
+	list := q.list(name)
+	for _, e := range list {
+		id, ok := calendar.ParseID(e)
+		if !ok {
+			q.bad.Add(name, calendar.UnknownReason(k), e)
+			return nil
+		}
+		ids = appendNew(ids, id)
+	}
+	for i, r := range q.load(ctx, k, ids) {
+		if r == nil {
+			q.bad.Add(name, calendar.UnknownReason(k), ids[i].String())
+			return nil
+		}
+	}
+	return ids
+}
+
+// resolve reads a list of terms. Digits are an id, else, as any other text, what
+// find makes of them; find gives 0 when it finds none.
+func (q *parser) resolve(ctx context.Context, name string, k calendar.Kind, find func(entry string) calendar.ID) []calendar.ID {
+	list := q.list(name)
+	if list == nil {
+		return nil
+	}
+	var numbers []calendar.ID
+	for _, e := range list {
+		if id, ok := calendar.ParseID(e); ok {
+			numbers = append(numbers, id)
+		}
+	}
+	loaded := q.load(ctx, k, numbers)
+	out := make([]calendar.ID, 0, len(list))
+	next := 0
+	for _, e := range list {
+		var id calendar.ID
+		if _, ok := calendar.ParseID(e); ok {
+			if r := loaded[next]; r != nil {
+				id = r.ID
+			}
+			next++
+		}
+		if id == 0 {
+			id = find(e)
+		}
+		if q.err != nil {
+			return nil
+		}
+		if id == 0 {
+			q.bad.Add(name, calendar.UnknownReason(k), e)
+			return nil
+		}
+		out = appendNew(out, id)
+	}
+	return out
+}
+
+// named reads a list of terms by id, slug or shown name (interface 4.5).
+func (q *parser) named(ctx context.Context, name string, k calendar.Kind) []calendar.ID {
+	return q.resolve(ctx, name, k, func(entry string) calendar.ID {
+		if id := q.bySlug(ctx, k, entry); id != 0 || q.err != nil {
+			return id
+		}
+		found, err := q.s.records.ByName(ctx, k, q.lang, entry)
+		if err != nil {
+			q.err = err
+		}
+		if len(found) == 0 {
+			return 0
+		}
+		return found[0].ID
+	})
+}
+
+// slugs reads a list of terms by id or slug (interface 4.11).
+func (q *parser) slugs(ctx context.Context, name string) []calendar.ID {
+	return q.resolve(ctx, name, q.kind, func(entry string) calendar.ID { return q.bySlug(ctx, q.kind, entry) })
+}
+
+func (q *parser) bySlug(ctx context.Context, k calendar.Kind, slug string) calendar.ID {
+	r, err := q.s.records.BySlug(ctx, k, strings.ToLower(slug))
+	if err != nil {
+		q.err = err
+		return 0
+	}
+	if r == nil || r.Deleted {
+		return 0
+	}
+	return r.ID
+}
+
+// ofEvent reads the event whose linked records are listed. One that the caller
+// may not see in full counts as unknown.
+func (q *parser) ofEvent(ctx context.Context, name string) {
+	id, ok := q.id(name)
+	if !ok {
+		return
+	}
+	r := q.load(ctx, calendar.KindEvent, []calendar.ID{id})[0]
+	if r == nil || !q.seesWhole(r) {
+		q.bad.Add(name, calendar.ReasonUnknownEvent, id.String())
+		return
+	}
+	q.run.ofEvent = true
+	q.run.linked = r.Fields.IDs(linkField(q.kind))
+}
+
+// seesWhole tells whether a list shows the event to the caller, not blanked, or
+// would with the status filter.
+func (q *parser) seesWhole(r *calendar.Record) bool {
+	if calendar.NeedsPassword(q.who, r) {
+		return false
+	}
+	if r.Status(q.now) == calendar.StatusTrash {
+		return mayListTrashed(q.who, r)
+	}
+	return calendar.MayRead(q.who, r, q.now)
+}
+
+// linkField is the field of an event that links to records of the kind.
+func linkField(k calendar.Kind) string {
+	switch k {
+	case calendar.KindVenue:
+		return "venue"
+	case calendar.KindOrganizer:
+		return "organizer"
+	case calendar.KindCategory:
+		return "categories"
+	default:
+		return "tags"
+	}
+}

@@ -1,0 +1,222 @@
+package query
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// snapshot keeps what lists of one generation share, so that it is asked for
+// once: counts of events and the tree of categories. Values may be newer than
+// the generation, never older.
+type snapshot struct {
+	gen Generation
+	// now is the moment, Unix seconds, that decides which scheduled posts are
+	// published: until nextDue all moments decide alike.
+	now     int64
+	nextDue int64 // the generation ends then; MaxInt64: nothing is scheduled
+
+	// Listed events by linked record, per kind of the link.
+	listedOf [calendar.KindTag + 1]lazy[map[calendar.ID]int]
+	// parents are the categories that have children.
+	parents lazy[map[calendar.ID]int]
+}
+
+func newSnapshot(gen Generation, now, nextDue int64) *snapshot {
+	s := &snapshot{gen: gen, now: now, nextDue: nextDue, parents: newLazy[map[calendar.ID]int]()}
+	for i := range s.listedOf {
+		s.listedOf[i] = newLazy[map[calendar.ID]int]()
+	}
+	return s
+}
+
+// holds tells whether the snapshot is that of a position at a moment.
+func (s *snapshot) holds(p calendar.Position, now int64) bool {
+	return s != nil && s.gen.Position == p && s.gen.Due <= now && now < s.nextDue
+}
+
+// lazy is a value that is loaded by the first who needs it; others wait. An
+// error is not kept.
+type lazy[T any] struct {
+	value atomic.Pointer[T]
+	turn  chan struct{}
+}
+
+func newLazy[T any]() lazy[T] { return lazy[T]{turn: make(chan struct{}, 1)} }
+
+func (l *lazy[T]) get(ctx context.Context, load func(context.Context) (T, error)) (T, error) {
+	if v := l.value.Load(); v != nil {
+		return *v, nil
+	}
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		var zero T
+		return zero, ctx.Err()
+	}
+	if v := l.value.Load(); v != nil {
+		return *v, nil
+	}
+	v, err := load(ctx)
+	if err == nil {
+		l.value.Store(&v)
+	}
+	return v, err
+}
+
+// Generation gives the present generation. While nothing changes it costs one
+// look at the visible position and the clock.
+func (s *Service) Generation(ctx context.Context) (Generation, error) {
+	snap, err := s.snapshot(ctx)
+	if err != nil {
+		return Generation{}, err
+	}
+	return snap.gen, nil
+}
+
+func (s *Service) snapshot(ctx context.Context) (*snapshot, error) {
+	p, err := s.index.Visible(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now().Unix()
+	if snap := s.snap.Load(); snap.holds(p, now) {
+		return snap, nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if snap := s.snap.Load(); snap.holds(p, now) {
+		return snap, nil
+	}
+	due, next, err := s.due(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	snap := newSnapshot(Generation{Position: p, Due: due}, now, next)
+	s.snap.Store(snap)
+	return snap, nil
+}
+
+// due gives the time of the last scheduled publication that has come, 0 for
+// none, and of the next one, MaxInt64 for none.
+func (s *Service) due(ctx context.Context, now int64) (last, next int64, err error) {
+	next = math.MaxInt64
+	for _, k := range calendar.Kinds {
+		if !k.IsPost() {
+			continue
+		}
+		first, any, err := s.publication(ctx, k, nil, false)
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case !any:
+			continue
+		case first > now:
+			next = min(next, first)
+			continue
+		}
+		at, any, err := s.publication(ctx, k, &readmodel.Range{Field: readmodel.FieldPublished, Max: &now}, true)
+		if err != nil {
+			return 0, 0, err
+		}
+		if any {
+			last = max(last, at)
+		}
+		ahead := now + 1
+		at, any, err = s.publication(ctx, k, &readmodel.Range{Field: readmodel.FieldPublished, Min: &ahead}, false)
+		if err != nil {
+			return 0, 0, err
+		}
+		if any {
+			next = min(next, at)
+		}
+	}
+	return last, next, nil
+}
+
+// publication gives the first or the last publication time of the scheduled
+// posts of a kind, and whether there is any.
+func (s *Service) publication(ctx context.Context, k calendar.Kind, r *readmodel.Range, desc bool) (int64, bool, error) {
+	f := readmodel.And{hasStatus(calendar.StatusFuture)}
+	if r != nil {
+		f = append(f, *r)
+	}
+	page, err := s.index.Search(ctx, readmodel.Query{
+		Kind: k, Filter: f, Limit: 1,
+		Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: desc}, {Field: readmodel.FieldID}},
+	})
+	if err != nil || len(page.Documents) == 0 {
+		return 0, false, err
+	}
+	return int64(page.Documents[0].Record.Fields.Wall("date_utc")), true, nil
+}
+
+// counts gives the number of listed events by linked record of a kind; the same
+// for every caller. Records without any are absent.
+func (s *snapshot) counts(ctx context.Context, service *Service, k calendar.Kind) (map[calendar.ID]int, error) {
+	return s.listedOf[k].get(ctx, func(ctx context.Context) (map[calendar.ID]int, error) {
+		return service.index.Counts(ctx, calendar.KindEvent, linkField(k), listed(s.now))
+	})
+}
+
+// descendants adds to categories all that stand below them.
+func (s *Service) descendants(ctx context.Context, snap *snapshot, ids []calendar.ID) ([]calendar.ID, error) {
+	parents, err := snap.parents.get(ctx, func(ctx context.Context) (map[calendar.ID]int, error) {
+		return s.index.Counts(ctx, calendar.KindCategory, readmodel.FieldParent, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var seen map[calendar.ID]bool // also against cycles, which a lagging model could show
+	level := ids
+	for {
+		var inner []calendar.ID
+		for _, id := range level {
+			if parents[id] > 0 {
+				inner = append(inner, id)
+			}
+		}
+		if inner == nil {
+			return ids, nil
+		}
+		if seen == nil {
+			seen = make(map[calendar.ID]bool, len(ids))
+			for _, id := range ids {
+				seen[id] = true
+			}
+			ids = slices.Clone(ids)
+		}
+		children, err := s.index.Counts(ctx, calendar.KindCategory, readmodel.FieldID,
+			readmodel.In{Field: readmodel.FieldParent, IDs: inner})
+		if err != nil {
+			return nil, err
+		}
+		level = nil
+		for _, id := range keys(children) {
+			if !seen[id] {
+				seen[id] = true
+				level = append(level, id)
+			}
+		}
+		ids = append(ids, level...)
+	}
+}
+
+// keys gives the ids of counts in order, so that equal filters are equal.
+func keys(counts map[calendar.ID]int) []calendar.ID {
+	out := make([]calendar.ID, 0, len(counts))
+	for id := range counts {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}

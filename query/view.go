@@ -1,0 +1,184 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// View makes the view of a record from the store, for single reads and answers
+// of writes: linked records come from the store, counts from the read model.
+// While the read model is out of reach the last known counts stand, so single
+// records stay readable. Protected events are not blanked here: the caller of
+// View checks the right to read first.
+func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang) (View, error) {
+	now := s.now()
+	v := View{Record: r}
+	if r.Kind.IsPost() {
+		v.Status = r.Status(now)
+	}
+	switch {
+	case r.Kind.IsTerm():
+		counts, err := s.countsOf(ctx, r.Kind, []calendar.ID{r.ID}, now.Unix())
+		if err != nil {
+			return View{}, err
+		}
+		v.Count = counts[r.ID]
+	case r.Kind == calendar.KindEvent:
+		var ids []calendar.ID
+		for _, name := range linkFields {
+			ids = append(ids, r.Fields.IDs(name)...)
+		}
+		if len(ids) == 0 {
+			break
+		}
+		records, err := s.records.Load(ctx, ids...)
+		if err != nil {
+			return View{}, err
+		}
+		var counts [calendar.KindTag + 1]map[calendar.ID]int
+		for _, k := range [...]calendar.Kind{calendar.KindCategory, calendar.KindTag} {
+			if terms := r.Fields.IDs(linkField(k)); len(terms) > 0 {
+				if counts[k], err = s.countsOf(ctx, k, terms, now.Unix()); err != nil {
+					return View{}, err
+				}
+			}
+		}
+		v.join(c, l, now,
+			func(id calendar.ID) *calendar.Record { return records[slices.Index(ids, id)] },
+			func(k calendar.Kind, id calendar.ID) int { return counts[k][id] })
+	}
+	v.Mark = v.mark()
+	return v, nil
+}
+
+// countsOf gives the number of listed events of some terms: those of the present
+// generation where they are there, else just these from the read model.
+func (s *Service) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64) (map[calendar.ID]int, error) {
+	var known *map[calendar.ID]int
+	snap := s.snap.Load()
+	if snap != nil {
+		known = snap.listedOf[k].value.Load()
+	}
+	p, err := s.index.Visible(ctx)
+	if err == nil {
+		if known != nil && snap.holds(p, now) {
+			return *known, nil
+		}
+		var counts map[calendar.ID]int
+		f := append(listed(now), readmodel.In{Field: linkField(k), IDs: ids})
+		if counts, err = s.index.Counts(ctx, calendar.KindEvent, linkField(k), f); err == nil {
+			return counts, nil
+		}
+	}
+	if !errors.Is(err, readmodel.ErrUnavailable) {
+		return nil, err
+	}
+	if known != nil {
+		return *known, nil
+	}
+	return nil, nil
+}
+
+// Read finds one record for a single read, by id or slug, and checks that the
+// caller may read it, in the order of interface 7.2 and 7.3: CodeNotFound,
+// CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected. The password
+// is checked by verify, which is called for protected events that the caller
+// needs it for; nil (reads by slug) refuses them.
+func (s *Service) Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller,
+	verify func(ctx context.Context, id calendar.ID) (bool, error),
+) (*calendar.Record, error) {
+	r, err := s.find(ctx, k, id, slug)
+	switch {
+	case err != nil:
+		return nil, err
+	case r == nil || r.Kind != k || r.Deleted:
+		return nil, calendar.Fail(calendar.CodeNotFound, k)
+	}
+	now := s.now()
+	switch {
+	case k == calendar.KindEvent && r.Status(now) == calendar.StatusTrash:
+		return nil, calendar.Fail(calendar.CodeNoLongerAvailable, k)
+	case !calendar.MayRead(c, r, now):
+		return nil, calendar.Fail(calendar.CodeNotAccessible, k)
+	case k == calendar.KindEvent && calendar.NeedsPassword(c, r):
+		fits := false
+		if verify != nil {
+			if fits, err = verify(ctx, r.ID); err != nil {
+				return nil, err
+			}
+		}
+		if !fits {
+			return nil, calendar.Fail(calendar.CodePasswordProtected, k)
+		}
+	}
+	return r, nil
+}
+
+// find gives a record by slug when there is one, else by id; nil when unknown.
+func (s *Service) find(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
+	if slug != "" {
+		return s.records.BySlug(ctx, k, strings.ToLower(slug))
+	}
+	if id <= 0 {
+		return nil, nil
+	}
+	found, err := s.records.Load(ctx, id)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// mark is FNV-1a over all that the view depends on beside the version of its
+// record.
+func (v *View) mark() uint64 {
+	h := hash(14695981039346656037)
+	h.text(string(v.Status))
+	if v.Blanked {
+		h.number(1)
+	}
+	h.number(uint64(v.Count)) //nolint:gosec // counts are not negative
+	for _, list := range [...][]LinkedView{v.Venues, v.Organizers} {
+		h.number(uint64(len(list)))
+		for _, l := range list {
+			h.record(l.Record)
+			h.text(string(l.Status))
+		}
+	}
+	for _, list := range [...][]TermView{v.Categories, v.Tags} {
+		h.number(uint64(len(list)))
+		for _, t := range list {
+			h.record(t.Record)
+			h.number(uint64(t.Count)) //nolint:gosec // counts are not negative
+		}
+	}
+	return uint64(h)
+}
+
+type hash uint64
+
+func (h *hash) byte(b byte) { *h = (*h ^ hash(b)) * 1099511628211 }
+
+func (h *hash) text(s string) {
+	for i := range len(s) {
+		h.byte(s[i])
+	}
+	h.byte(0)
+}
+
+func (h *hash) number(n uint64) {
+	for range 8 {
+		h.byte(byte(n))
+		n >>= 8
+	}
+}
+
+func (h *hash) record(r *calendar.Record) {
+	h.number(uint64(r.ID))      //nolint:gosec // ids are positive
+	h.number(uint64(r.Version)) //nolint:gosec // versions are positive
+}

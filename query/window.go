@@ -1,0 +1,173 @@
+package query
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+const (
+	daySeconds = 24 * 60 * 60
+	// declaredStart is the time of day of the declared default of start_date,
+	// 23:59:00; without strict_dates it is widened to the whole day.
+	declaredStart = 23*3600 + 59*60
+)
+
+// The years that dates may have (interface 9), as wall clocks.
+const (
+	firstWall calendar.Wall = -62135596800 // 0001-01-01 00:00:00
+	lastWall  calendar.Wall = 253402300799 // 9999-12-31 23:59:59
+)
+
+// inYears tells whether a date lies in the years 0001–9999, as it is compared.
+func inYears(d calendar.Date, now time.Time, site *time.Location) bool {
+	w := d.Wall(now, site)
+	if d.IsInstant() {
+		w = calendar.WallOf(d.Instant(now, site))
+	}
+	return firstWall <= w && w <= lastWall
+}
+
+// span is a range of seconds, both ends included.
+type span struct{ min, max int64 }
+
+var open = span{math.MinInt64, math.MaxInt64}
+
+func (s *span) raise(v int64) { s.min = max(s.min, v) }
+func (s *span) lower(v int64) { s.max = min(s.max, v) }
+
+// window is what the date parameters of events ask for (interface 4.6): wall
+// clocks are compared with the event's own wall clock, instants with its UTC
+// times.
+type window struct{ start, end, utcStart, utcEnd span }
+
+func newWindow() window { return window{open, open, open, open} }
+
+// filters adds the ranges to an And.
+func (w *window) filters(f readmodel.And) readmodel.And {
+	f = appendRange(f, readmodel.FieldStart, w.start)
+	f = appendRange(f, readmodel.FieldEnd, w.end)
+	f = appendRange(f, readmodel.FieldUTCStart, w.utcStart)
+	return appendRange(f, readmodel.FieldUTCEnd, w.utcEnd)
+}
+
+func appendRange(f readmodel.And, field string, s span) readmodel.And {
+	if s == open {
+		return f
+	}
+	r := readmodel.Range{Field: field}
+	if s.min != open.min {
+		r.Min = &s.min
+	}
+	if s.max != open.max {
+		r.Max = &s.max
+	}
+	return append(f, r)
+}
+
+// key adds what the window resolved to.
+func (w *window) key(b []byte) []byte {
+	for _, s := range [...]span{w.start, w.end, w.utcStart, w.utcEnd} {
+		if s == open {
+			b = append(b, '-')
+			continue
+		}
+		b = strconv.AppendInt(b, s.min, 36)
+		b = append(b, ':')
+		b = strconv.AppendInt(b, s.max, 36)
+	}
+	return b
+}
+
+// edge is one bound of the window before it is put on a field.
+type edge struct {
+	name  string
+	start bool // of the start, else of the end
+	lower bool // a lower bound, else an upper one
+	equal bool // the value itself is admitted
+	floor bool // whole days: to 00:00:00 of the day, else to 23:59:59
+}
+
+// The date parameters of interface 4.5.
+var edges = [...]edge{
+	{name: "start_date", start: true, lower: true, equal: true, floor: true},
+	{name: "end_date", equal: true},
+	{name: "starts_before", start: true},
+	{name: "starts_after", start: true, lower: true},
+	{name: "ends_before"},
+	{name: "ends_after", lower: true},
+}
+
+// apply puts a date on the window.
+func (e edge) apply(w *window, d calendar.Date, strict bool, now time.Time, site *time.Location) {
+	var v int64
+	if d.IsInstant() {
+		v = e.instant(d.Instant(now, site), strict, site)
+	} else {
+		wall := d.Wall(now, site)
+		if !strict {
+			wall = dayOf(wall)
+			if !e.floor {
+				wall += daySeconds - 1
+			}
+		}
+		v = int64(wall)
+	}
+	s := &w.end
+	switch {
+	case e.start && d.IsInstant():
+		s = &w.utcStart
+	case e.start:
+		s = &w.start
+	case d.IsInstant():
+		s = &w.utcEnd
+	}
+	switch {
+	case e.lower && e.equal:
+		s.raise(v)
+	case e.lower:
+		s.raise(v + 1)
+	case e.equal:
+		s.lower(v)
+	default:
+		s.lower(v - 1)
+	}
+}
+
+// instant gives the bound of an instant. The last second of a day is the one
+// before the next day begins, so a day with a change of the clock is whole.
+func (e edge) instant(at time.Time, strict bool, site *time.Location) int64 {
+	if strict {
+		return at.Unix()
+	}
+	day := dayOf(calendar.WallOf(at.In(site)))
+	if e.floor {
+		return calendar.WallToInstant(day, site).Unix()
+	}
+	return calendar.WallToInstant(day+daySeconds, site).Unix() - 1
+}
+
+// dayOf gives 00:00:00 of the day.
+func dayOf(w calendar.Wall) calendar.Wall {
+	m := w % daySeconds
+	if m < 0 {
+		m += daySeconds
+	}
+	return w - m
+}
+
+// DefaultWindow gives the declared defaults of start_date and end_date on the
+// day that a clock in the site zone shows: today 23:59:00 and, two years later,
+// 23:59:59; 29 February goes to the 28th.
+func DefaultWindow(now time.Time, site *time.Location) (start, end calendar.Wall) {
+	today := dayOf(calendar.WallOf(now.In(site)))
+	y, m, d := today.UTC().Date()
+	if m == time.February && d == 29 {
+		d = 28
+	}
+	last := calendar.Wall(time.Date(y+2, m, d, 0, 0, 0, 0, time.UTC).Unix())
+	return today + declaredStart, last + daySeconds - 1
+}
