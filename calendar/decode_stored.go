@@ -507,7 +507,8 @@ func (s *scanner) list(f func() error) error {
 	}
 }
 
-// skip steps over one value of any type.
+// skip steps over one value of any type. Texts are not looked into: whoever reads
+// the value checks them.
 func (s *scanner) skip() error { return s.skipTo(0) }
 
 func (s *scanner) skipTo(depth int) error {
@@ -524,8 +525,16 @@ func (s *scanner) skipTo(depth int) error {
 	case '[':
 		return s.list(func() error { return s.skipTo(depth + 1) })
 	case '"':
-		_, err := s.raw()
-		return err
+		for s.i++; s.i < len(s.b); s.i++ {
+			switch s.b[s.i] {
+			case '"':
+				s.i++
+				return nil
+			case '\\':
+				s.i++
+			}
+		}
+		return errCut
 	case 't', 'f':
 		_, err := s.boolean()
 		return err

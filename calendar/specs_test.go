@@ -1,0 +1,139 @@
+package calendar
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var typeNames = map[Type]string{
+	0: "-", TypeString: "string", TypeText: "text", TypeBool: "bool", TypeNumber: "number",
+	TypeID: "id", TypeIDs: "ids", TypeStrings: "strings", TypeWall: "wall",
+}
+
+var formNames = map[Form]string{
+	FormName: "name", FormDetail: "detail", FormHTML: "html", FormSlug: "slug", FormDate: "date",
+	FormStatus: "status", FormZone: "zone", FormBool: "bool", FormCost: "cost", FormURL: "url",
+	FormEventURL: "event url", FormEmail: "email", FormImage: "image", FormTerms: "terms", FormLinks: "links",
+	FormAuthor: "author", FormParent: "parent", FormLatitude: "latitude", FormLongitude: "longitude",
+	FormPassword: "password", FormLang: "language",
+}
+
+var emptyNames = map[Empty]string{EmptyRefused: "refused", EmptyClears: "clears", EmptyNull: "null not sent"}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "-"
+}
+
+func renderField(f *Field) string {
+	declared := f.Declared
+	if declared == "" {
+		declared = "untyped"
+	}
+	limit := "-"
+	if f.Max > 0 {
+		limit = strconv.Itoa(f.Max)
+	}
+	other := ""
+	if f.ByIDOnly {
+		other = "by id only"
+	}
+	if f.Enum != nil {
+		other = "enum " + strings.Join(f.Enum, " ")
+	}
+	return strings.Join([]string{
+		f.Name, declared, yes(f.Required), orDash(f.Default), yes(f.Translatable), emptyNames[f.Empty],
+		yes(f.Extension), limit, typeNames[f.Stored], formNames[f.Form], orDash(other),
+	}, " | ")
+}
+
+// The golden file is written by hand: there is no -update for it.
+func TestSpecsAreThoseOfTheInterface(t *testing.T) {
+	t.Parallel()
+	golden, err := os.ReadFile(filepath.Join("testdata", "specs.golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for line := range strings.Lines(string(golden)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			want = append(want, line)
+		}
+	}
+	var got, keptRows []string
+	for k := KindEvent; k <= KindUser; k++ {
+		s := SpecOf(k)
+		if k <= KindTag {
+			got = append(got, k.String())
+		}
+		for i := range s.Fields {
+			f := &s.Fields[i]
+			if f.Form == FormNone {
+				keptRows = append(keptRows, strings.Join([]string{k.String(), f.Name, typeNames[f.Stored]}, " | "))
+				continue
+			}
+			got = append(got, renderField(f))
+		}
+	}
+	got = append(append(got, "kept"), keptRows...)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("field tables (-golden +tables):\n%s", d)
+	}
+}
+
+func TestSpecLookup(t *testing.T) {
+	t.Parallel()
+	for k := KindEvent; k <= KindUser; k++ {
+		s := SpecOf(k)
+		if s == nil || s.Kind != k {
+			t.Fatalf("SpecOf(%s): got %v", k, s)
+		}
+		seen := map[string]bool{}
+		for i := range s.Fields {
+			f := &s.Fields[i]
+			if seen[f.Name] {
+				t.Errorf("%s: field %s stands twice", k, f.Name)
+			}
+			seen[f.Name] = true
+			if s.Field(f.Name) != f {
+				t.Errorf("%s: Field(%q) finds another row", k, f.Name)
+			}
+			if f.Translatable != (f.Stored == TypeText) {
+				t.Errorf("%s: field %s: translatable is %v, stored as %s", k, f.Name, f.Translatable, typeNames[f.Stored])
+			}
+		}
+	}
+	for _, k := range []Kind{0, KindUser + 1, 255} {
+		if s := SpecOf(k); s != nil || s.Field("title") != nil {
+			t.Errorf("SpecOf(%d): got %v, want nil", k, s)
+		}
+	}
+	if f := SpecOf(KindTag).Field("parent"); f != nil {
+		t.Errorf("tags have a field parent: %v", f)
+	}
+}
+
+func TestSpecsAreDescribedInEveryLanguage(t *testing.T) {
+	t.Parallel()
+	for _, k := range Kinds {
+		for _, f := range SpecOf(k).Fields {
+			if f.Form != FormNone {
+				checkPhrase(t, k.String()+" "+f.Name, phrase(f.Doc))
+			}
+		}
+	}
+}

@@ -1,0 +1,449 @@
+package calendar
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares got with a file of testdata.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, append(got, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(strings.TrimSuffix(string(want), "\n"), string(got)); d != "" {
+		t.Errorf("%s (-want +got):\n%s", path, d)
+	}
+}
+
+// storedChanges has one change of each form that the store may hold.
+func storedChanges(tb testing.TB) map[string]Change {
+	tb.Helper()
+	created := typicalEvent(tb).Fields
+	all := Fields{}
+	for _, f := range SpecOf(KindEvent).stored {
+		all[f.Name] = nil
+	}
+	wall := Wall(1783189800)
+	return map[string]Change{
+		"event.created": {Name: "event.created", Kind: KindEvent, ID: 412, Home: LangEN, Fields: created},
+		"event.updated": {Name: "event.updated", Kind: KindEvent, ID: 412, Fields: Fields{
+			"title": Text{"音乐会", "Concert", "Concert à quai", "Concierto"}, "protected": true, "post_parent": ID(400),
+			"excerpt": nil, "cost": nil, "modified": wall, "modified_utc": wall,
+		}},
+		"event.updated.removals": {Name: "event.updated", Kind: KindEvent, ID: 412, Fields: all},
+		"event.trashed": {Name: "event.trashed", Kind: KindEvent, ID: 412, Fields: Fields{
+			"status": "trash", "former_status": "draft", "slug": "x-2__trashed", "former_slug": "x", "modified": wall, "modified_utc": wall,
+		}},
+		"event.restored": {Name: "event.restored", Kind: KindEvent, ID: 412, Fields: Fields{
+			"status": "draft", "former_status": nil, "slug": "x", "former_slug": nil, "date_utc": NoWall, "modified": wall, "modified_utc": wall,
+		}},
+		"venue.created": {Name: "venue.created", Kind: KindVenue, ID: 88, Home: LangCN, Fields: Fields{
+			"author": ID(7), "status": "publish", "date": wall, "date_utc": wall, "modified": wall, "modified_utc": wall,
+			"venue": Text{LangCN: "河边大厅"}, "slug": "he-bian-da-ting", "show_map": true, "show_map_link": false,
+			"address": "12 Quay St", "city": "Boston", "country": "United States", "province": "p", "state": "MA", "zip": "02110",
+			"phone": "+1 555 0100", "stateprovince": "MA", "website": "https://river.example", "geo_lat": 42.3554, "geo_lng": -71.0501,
+			"image": ID(384), "image_url": "https://img.example/quay.jpg", "description": Text{LangCN: "<p>水边</p>"}, "excerpt": Text{LangCN: "水"},
+		}},
+		"organizer.created": {Name: "organizer.created", Kind: KindOrganizer, ID: 90, Home: LangES, Fields: Fields{
+			"author": ID(7), "status": "pending", "date": wall, "date_utc": NoWall, "modified": wall, "modified_utc": NoWall,
+			"organizer": Text{LangES: "Fundación"}, "phone": "1", "website": "https://arts.example", "email": "hello@arts.example",
+		}},
+		"category.created": {Name: "category.created", Kind: KindCategory, ID: 31, Home: LangFR, Fields: Fields{
+			"name": Text{LangFR: "Jazz & blues"}, "slug": "jazz-blues", "parent": ID(30), "description": Text{LangFR: "Tout"},
+		}},
+		"category.deleted": {Name: "category.deleted", Kind: KindCategory, ID: 31, Fields: Fields{}},
+		"tag.created":      {Name: "tag.created", Kind: KindTag, ID: 45, Home: LangEN, Fields: Fields{"name": Text{LangEN: "Open air"}, "slug": "open-air"}},
+		"tag.updated":      {Name: "tag.updated", Kind: KindTag, ID: 45, Fields: Fields{}},
+		"image.created":    NewImage(384, "https://img.example/a/quay.JPG?x=1", LangEN),
+		"user.created":     {Name: "user.created", Kind: KindUser, ID: 7, Home: LangEN, Fields: Fields{"name": "ana", "role": "editor"}},
+	}
+}
+
+// The golden files are what the event store holds: the names and forms in them
+// are read for ever. A difference here means that stored changes can no longer
+// be read, or are written in another form; see storedForms.
+func TestStoredChangesAreFrozen(t *testing.T) {
+	t.Parallel()
+	changes := storedChanges(t)
+	for name, c := range changes {
+		b, err := EncodeChange(c)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		golden(t, filepath.Join("changes", name+".golden"), b)
+		got, err := DecodeChange(c.Name, c.ID, c.Home, b)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(c, got); d != "" {
+			t.Errorf("%s: decoded change (-want +got):\n%s", name, d)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join("testdata", "changes", "*.golden"))
+	if err != nil || len(files) != len(changes) {
+		t.Errorf("%d golden files for %d changes, %v", len(files), len(changes), err)
+	}
+}
+
+func TestStoredRecordIsFrozen(t *testing.T) {
+	t.Parallel()
+	b, err := EncodeRecord(typicalEvent(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "record.golden", b)
+	gone := &Record{ID: 31, Kind: KindTag, Version: 2, Home: LangFR, Changed: time.Unix(0, 0).UTC(), Deleted: true, Fields: Fields{"slug": "s"}}
+	b, err = EncodeRecord(gone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"changed":"1970-01-01T00:00:00.000Z","deleted":true,"fields":{"slug":"s"},"home":"fr","id":31,"kind":"tag","version":2}`
+	if string(b) != want {
+		t.Errorf("got %s, want %s", b, want)
+	}
+	if got, err := DecodeRecord(b); err != nil || !cmp.Equal(got, gone) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestDecodeRecordRefuses(t *testing.T) {
+	t.Parallel()
+	whole := `{"changed":"1970-01-01T00:00:00.000Z","fields":{F},"home":"en","id":31,"kind":"venue","version":2}`
+	fields := func(f string) string { return strings.Replace(whole, "{F}", "{"+f+"}", 1) }
+	for _, tc := range []struct{ name, stored, want string }{
+		{"unknown field", fields(`"citty":"Rome"`), `unknown field "citty" of kind venue`},
+		{"field of another kind", fields(`"title":{"en":"x"}`), `unknown field "title"`},
+		{"field that is not kept", fields(`"multilang_language":"en"`), `unknown field "multilang_language"`},
+		{"twice", fields(`"city":"a","city":"b"`), "field city: given twice"},
+		{"null", fields(`"city":null`), "field city"},
+		{"wrong type", fields(`"city":5`), "field city"},
+		{"wrong bool", fields(`"show_map":"true"`), "field show_map"},
+		{"wrong text", fields(`"venue":"Hall"`), "field venue"},
+		{"unknown language", fields(`"venue":{"de":"Halle"}`), `field venue: unknown language "de"`},
+		{"wrong number", fields(`"geo_lat":01`), ""},
+		{"no finite number", fields(`"geo_lat":1e999`), "field geo_lat"},
+		{"fraction as id", fields(`"author":1.5`), "field author"},
+		{"too large an id", fields(`"author":9223372036854775808`), "field author"},
+		{"no such day", fields(`"date":"2026-02-30 00:00:00"`), "field date"},
+		{"year 0", fields(`"date":"0000-01-01 00:00:00"`), "field date"},
+		{"leap second", fields(`"date":"2026-12-31 23:59:60"`), "field date"},
+		{"short wall clock", fields(`"date":"2026-12-31"`), "field date"},
+		{"control character", fields("\"city\":\"a\nb\""), "field city: control character"},
+		{"half a surrogate pair", fields(`"city":"\ud83d"`), "field city"},
+		{"invalid UTF-8", fields("\"city\":\"\xff\""), "field city: invalid UTF-8"},
+		{"invalid UTF-8 beside an escape", fields("\"city\":\"\\n\xff\""), "field city: invalid UTF-8"},
+		{"unknown key", strings.Replace(fields(""), `"home"`, `"x":1,"home"`, 1), `unknown key "x"`},
+		{"unknown kind", strings.Replace(fields(""), "venue", "series", 1), `unknown kind "series"`},
+		{"no kind", strings.Replace(fields(""), `"kind":"venue",`, "", 1), "not a whole record"},
+		{"no version", strings.Replace(fields(""), `"version":2`, `"version":0`, 1), "not a whole record"},
+		{"bad moment", strings.Replace(fields(""), ".000Z", "+01:00", 1), "changed"},
+		{"more behind it", fields("") + "x", "after the end"},
+		{"cut", fields("")[:40], "unexpected end"},
+		{"nothing", "", "unexpected end"},
+		{"deep", strings.Repeat("[", 1000), ""},
+		{"deep fields", `{"fields":` + strings.Repeat("[", 1000), "nested too deeply"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := DecodeRecord([]byte(tc.stored))
+			if err == nil {
+				t.Fatalf("got %v, want an error", r)
+			}
+			if !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %q, want %q in it", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestDecodeReadsAnyJSONForm(t *testing.T) {
+	t.Parallel()
+	in := "{ \"version\" : 2, \"kind\":\"venue\",\n\"id\":31,\"home\":\"en\",\t\"fields\": { \"city\" : \"\\u00e9\\ud83d\\ude00\\/\\\"\\b\\f\\n\\r\\t\\\\\" ,\"geo_lat\":-1.5e+1},\"changed\":\"1970-01-01T00:00:00.001Z\", \"deleted\":false } "
+	got, err := DecodeRecord([]byte(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Record{
+		ID: 31, Kind: KindVenue, Version: 2, Home: LangEN, Changed: time.UnixMilli(1).UTC(),
+		Fields: Fields{"city": "é😀/\"\b\f\n\r\t\\", "geo_lat": -15.0},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		fields Fields
+		want   string
+	}{
+		{"unknown field", Fields{"citty": "Rome"}, `unknown field "citty"`},
+		{"field that is not kept", Fields{"multilang_language": "en"}, `unknown field "multilang_language"`},
+		{"another Go type", Fields{"city": Text{}}, "field city"},
+		{"removal in a record", Fields{"city": nil}, "field city"},
+		{"year 10000", Fields{"date": maxWall + 1}, "field date"},
+		{"year 0", Fields{"date": minWall - 1}, "field date"},
+		{"not finite", Fields{"geo_lat": 1 / zero}, "field geo_lat"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b, err := EncodeRecord(&Record{ID: 1, Kind: KindVenue, Version: 1, Fields: tc.fields})
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %s, %v; want %q", b, err, tc.want)
+			}
+		})
+	}
+	if _, err := EncodeRecord(&Record{ID: 1, Kind: 0}); err == nil {
+		t.Error("a record without a kind was encoded")
+	}
+	for _, c := range []Change{{Name: "venue.moved", Kind: KindVenue}, {Name: "event.updated", Kind: KindVenue}, {Name: "updated", Kind: KindVenue}} {
+		if _, err := EncodeChange(c); err == nil {
+			t.Errorf("%s of a venue was encoded", c.Name)
+		}
+		if _, err := DecodeChange(c.Name, 1, LangEN, json.RawMessage(`{"city":"a"}`)); err == nil {
+			t.Errorf("%s was decoded", c.Name)
+		}
+	}
+}
+
+var zero float64 // keeps the compiler from refusing 1/0
+
+func TestOlderFormsAreRead(t *testing.T) {
+	t.Parallel()
+	older := forms{
+		changes: map[string]string{"place.moved": "venue.updated"},
+		fields: map[Kind]map[string]formerField{KindVenue: {
+			"town": {Name: "city"},
+			"latitude": {Name: "geo_lat", Value: func(b json.RawMessage) (any, error) {
+				var s string
+				if err := json.Unmarshal(b, &s); err != nil {
+					return nil, err
+				}
+				sc := scanner{b: []byte(s)}
+				return sc.value(TypeNumber)
+			}},
+			"wrong": {Name: "phone", Value: func(json.RawMessage) (any, error) { return 5, nil }},
+			"lost":  {Name: "lost_field"},
+		}},
+	}
+	got, err := older.change("place.moved", 88, LangEN, json.RawMessage(`{"latitude": "42.5" ,"phone":null,"town":"Rome"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Change{Name: "venue.updated", Kind: KindVenue, ID: 88, Fields: Fields{"city": "Rome", "geo_lat": 42.5, "phone": nil}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("change (-want +got):\n%s", d)
+	}
+	got, err = older.change("place.moved", 88, LangEN, json.RawMessage(`{"latitude":null}`))
+	if v, there := got.Fields["geo_lat"]; err != nil || v != nil || !there {
+		t.Errorf("removal under a former name: got %v, %v", got.Fields, err)
+	}
+	r, err := older.record([]byte(`{"changed":"1970-01-01T00:00:00.000Z","fields":{"town":"Rome"},"home":"en","id":1,"kind":"venue","version":1}`))
+	if err != nil || r.Fields.String("city") != "Rome" {
+		t.Errorf("record: got %v, %v", r, err)
+	}
+	for name, fields := range map[string]string{
+		"both names":          `{"town":"Rome","city":"Roma"}`,
+		"both names, reverse": `{"city":"Roma","town":"Rome"}`,
+		"wrong present type":  `{"wrong":1}`,
+		"no present field":    `{"lost":1}`,
+		"bad old value":       `{"latitude":5}`,
+	} {
+		if c, err := older.change("place.moved", 88, LangEN, json.RawMessage(fields)); err == nil {
+			t.Errorf("%s: got %v, want an error", name, c)
+		}
+	}
+	if _, err := DecodeChange("place.moved", 88, LangEN, json.RawMessage(`{}`)); err == nil {
+		t.Error("a form of the test is known to the program")
+	}
+}
+
+// drawFields draws values for any fields of a kind; with removals also nil.
+func drawFields(rt *rapid.T, k Kind, removals bool) Fields {
+	wall := rapid.OneOf(rapid.Just(NoWall), rapid.Map(rapid.Int64Range(int64(minWall), int64(maxWall)), func(n int64) Wall { return Wall(n) }))
+	id := rapid.Map(rapid.Int64(), func(n int64) ID { return ID(n) })
+	f := Fields{}
+	for _, field := range SpecOf(k).stored {
+		if !rapid.Bool().Draw(rt, "has "+field.Name) {
+			continue
+		}
+		if removals && rapid.IntRange(0, 3).Draw(rt, "remove") == 0 {
+			f[field.Name] = nil
+			continue
+		}
+		switch field.Stored {
+		case TypeString:
+			f[field.Name] = rapid.String().Draw(rt, field.Name)
+		case TypeText:
+			f[field.Name] = Text{
+				rapid.String().Draw(rt, "cn"), rapid.String().Draw(rt, "en"), rapid.String().Draw(rt, "fr"), rapid.String().Draw(rt, "es"),
+			}
+		case TypeBool:
+			f[field.Name] = rapid.Bool().Draw(rt, field.Name)
+		case TypeNumber:
+			f[field.Name] = rapid.Float64().Draw(rt, field.Name)
+		case TypeID:
+			f[field.Name] = id.Draw(rt, field.Name)
+		case TypeIDs:
+			f[field.Name] = rapid.SliceOf(id).Draw(rt, field.Name)
+		case TypeStrings:
+			f[field.Name] = rapid.SliceOf(rapid.String()).Draw(rt, field.Name)
+		case TypeWall:
+			f[field.Name] = wall.Draw(rt, field.Name)
+		}
+	}
+	return f
+}
+
+func drawKind(rt *rapid.T) Kind {
+	return Kind(rapid.IntRange(int(KindEvent), int(KindUser)).Draw(rt, "kind"))
+}
+
+func TestStoredFormRoundTrips(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		k := drawKind(rt)
+		r := &Record{
+			ID: ID(rapid.Int64Range(1, 1<<62).Draw(rt, "id")), Kind: k, Version: rapid.Int64Range(1, 1<<62).Draw(rt, "version"),
+			Home: rapid.SampledFrom(Langs[:]).Draw(rt, "home"), Deleted: rapid.Bool().Draw(rt, "deleted"),
+			Changed: time.UnixMilli(rapid.Int64Range(-1e13, 1e14).Draw(rt, "changed")).UTC(),
+			Fields:  drawFields(rt, k, false),
+		}
+		b, err := EncodeRecord(r)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		back, err := DecodeRecord(b)
+		if err != nil {
+			rt.Fatalf("%s: %v", b, err)
+		}
+		if d := cmp.Diff(r, back); d != "" {
+			rt.Fatalf("record (-want +got):\n%s", d)
+		}
+		c := Change{Name: k.String() + "." + Updated, Kind: k, ID: r.ID, Fields: drawFields(rt, k, true)}
+		j, err := EncodeChange(c)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		again, err := DecodeChange(c.Name, c.ID, r.Home, j)
+		if err != nil {
+			rt.Fatalf("%s: %v", j, err)
+		}
+		if d := cmp.Diff(c, again); d != "" {
+			rt.Fatalf("change (-want +got):\n%s", d)
+		}
+	})
+}
+
+// What encoding/json makes of the same values is the reference for the canonical
+// form.
+func TestEncodingIsCanonical(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		k := drawKind(rt)
+		f := drawFields(rt, k, true)
+		for name, v := range f {
+			if n, ok := v.(float64); ok && n == 0 {
+				f[name] = 0.0 // -0 is written as 0
+			}
+		}
+		got, err := EncodeChange(Change{Name: k.String() + "." + Updated, Kind: k, Fields: f})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		want, err := marshal(f)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			rt.Fatalf("got  %s\nwant %s", got, want)
+		}
+	})
+	for _, s := range []string{"<&>\u2028\u2029\x00\x1f\x7f\xff é😀\"\\\b\f\n\r\t", "\xed\xa0\x80", ""} {
+		want, err := marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := appendString(nil, s); !bytes.Equal(got, want) {
+			t.Errorf("text %q: got %s, want %s", s, got, want)
+		}
+	}
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	b, err := EncodeRecord(typicalEvent(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte(`{"changed":"1970-01-01T00:00:00.000Z","deleted":true,"fields":{"city":"\u00e9","geo_lat":-1e-7},"home":"fr","id":31,"kind":"venue","version":2}`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		r, err := DecodeRecord(in)
+		if err != nil {
+			return
+		}
+		if !json.Valid(in) {
+			t.Fatalf("no JSON, but it was decoded: %q", in)
+		}
+		out, err := EncodeRecord(r)
+		if err != nil {
+			t.Fatalf("decoded, but not encoded: %v", err)
+		}
+		again, err := DecodeRecord(out)
+		if err != nil {
+			t.Fatalf("%s: %v", out, err)
+		}
+		if d := cmp.Diff(r, again); d != "" {
+			t.Fatalf("round trip (-want +got):\n%s", d)
+		}
+	})
+}
+
+func FuzzDecodeChange(f *testing.F) {
+	for _, c := range storedChanges(f) {
+		b, err := EncodeChange(c)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(c.Name, b)
+	}
+	f.Fuzz(func(t *testing.T, name string, in []byte) {
+		c, err := DecodeChange(name, 1, LangEN, in)
+		if err != nil {
+			return
+		}
+		if !json.Valid(in) {
+			t.Fatalf("no JSON, but it was decoded: %q", in)
+		}
+		out, err := EncodeChange(c)
+		if err != nil {
+			t.Fatalf("decoded, but not encoded: %v", err)
+		}
+		again, err := DecodeChange(name, 1, LangEN, out)
+		if err != nil || !cmp.Equal(c, again) {
+			t.Fatalf("round trip of %s: %v, %v", in, again, err)
+		}
+	})
+}
