@@ -1,0 +1,283 @@
+package calendar
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Where a currency symbol stands.
+const (
+	positionPrefix  = "prefix"
+	positionPostfix = "postfix"
+)
+
+// freeText is how a cost of zero is shown, in every language.
+const freeText = "Free"
+
+// numberMark stands before a stored cost that was sent as a JSON number and that
+// would read otherwise as text: in 1.125 the point is a decimal sign, in "1.125"
+// it groups thousands. Texts never hold control characters.
+const numberMark = "\x01"
+
+// Cost is what the costs of an event show (interface 3.1.4).
+type Cost struct {
+	Text     string   // "cost" of the answer, not escaped
+	Symbol   string   // currency_symbol
+	Position string   // currency_position: "prefix", "postfix" or ""
+	Values   []string // values
+}
+
+// Currency is the site's currency: the symbol and where it stands ("prefix",
+// also when empty, or "postfix").
+type Currency struct{ Symbol, Position string }
+
+// amount is one number of a cost.
+type amount struct {
+	typed    string // as typed, without the symbol
+	value    string // decimal point, no thousands separators
+	symbol   string
+	position string // "" without a symbol
+}
+
+// shownCost is one of the values and what is shown for it.
+type shownCost struct {
+	value  string
+	text   string // of a text cost
+	amount amount // of an amount, when text is ""
+}
+
+// ReadCost makes the Cost of stored costs.
+func ReadCost(costs []string, site Currency) Cost {
+	var texts, numbers []shownCost
+	var c Cost
+	seen := make(map[string]bool, len(costs))
+	for _, s := range costs {
+		amounts := readAmounts(s)
+		if amounts == nil {
+			if low := strings.ToLower(s); !seen[low] {
+				seen[low] = true
+				texts = append(texts, shownCost{value: low, text: s})
+			}
+			continue
+		}
+		for _, a := range amounts {
+			if c.Symbol == "" {
+				c.Symbol, c.Position = a.symbol, a.position
+			}
+			if !seen[a.value] {
+				seen[a.value] = true
+				numbers = append(numbers, shownCost{value: a.value, amount: a})
+			}
+		}
+	}
+	slices.SortStableFunc(numbers, func(a, b shownCost) int { return compareDecimals(a.value, b.value) })
+	all := slices.Concat(texts, numbers)
+	c.Values = make([]string, len(all))
+	for i, v := range all {
+		c.Values[i] = v.value
+	}
+	if len(all) == 0 {
+		return c
+	}
+	show := func(v shownCost) string {
+		if v.text != "" {
+			return v.text
+		}
+		a := v.amount
+		if a.symbol == "" {
+			a.symbol, a.position = c.Symbol, c.Position
+		}
+		if a.symbol == "" {
+			a.symbol, a.position = site.Symbol, site.Position
+		}
+		switch {
+		case strings.Trim(a.value, "0.") == "":
+			return freeText
+		case a.position == positionPostfix:
+			return a.typed + a.symbol
+		default:
+			return a.symbol + a.typed
+		}
+	}
+	c.Text = show(all[0])
+	if len(all) > 1 {
+		c.Text += " – " + show(all[len(all)-1])
+	}
+	return c
+}
+
+// costOfNumber makes the stored cost of a JSON number; a reason tells why it is
+// refused.
+func costOfNumber(n json.Number) (string, Reason) {
+	digits, exp, negative, ok := splitNumeral(string(n))
+	const most = 30 // digits on either side of the point
+	switch {
+	case !ok:
+		return "", ReasonTypeCost
+	case negative && digits != "":
+		return "", ReasonCost
+	case exp < -most || len(digits)+exp > most:
+		return "", ReasonTypeCost
+	}
+	s := strings.TrimPrefix(string(n), "-")
+	if strings.ContainsAny(s, "eE") {
+		s = plainDecimal(digits, exp)
+	}
+	whole, frac, _ := strings.Cut(s, ".")
+	if len(frac) == 3 && whole != "0" {
+		s = numberMark + s
+	}
+	return s, ""
+}
+
+// plainDecimal writes digits × 10^exp without an exponent.
+func plainDecimal(digits string, exp int) string {
+	if exp >= 0 {
+		return cmp.Or(digits+strings.Repeat("0", exp*min(len(digits), 1)), "0")
+	}
+	if missing := 1 - exp - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	point := len(digits) + exp
+	return digits[:point] + "." + digits[point:]
+}
+
+// readAmounts reads one amount, or two with a dash between them; nil for any
+// other text.
+func readAmounts(s string) []amount {
+	if number, ok := strings.CutPrefix(s, numberMark); ok {
+		return []amount{{typed: number, value: number}}
+	}
+	if a, ok := readAmount(s); ok {
+		return []amount{a}
+	}
+	i := strings.IndexAny(s, "-–—")
+	if i < 0 {
+		return nil
+	}
+	_, size := utf8.DecodeRuneInString(s[i:])
+	low, okLow := readAmount(Trim(s[:i]))
+	high, okHigh := readAmount(Trim(s[i+size:]))
+	if !okLow || !okHigh {
+		return nil
+	}
+	return []amount{low, high}
+}
+
+// readAmount reads a number, alone or with one symbol before or after it and at
+// most one space between them.
+func readAmount(s string) (amount, bool) {
+	start := strings.IndexFunc(s, isASCIIDigit)
+	end := strings.LastIndexFunc(s, isASCIIDigit) + 1
+	if start < 0 {
+		return amount{}, false
+	}
+	a := amount{typed: s[start:end]}
+	before, okBefore := readSymbol(s[:start], strings.TrimSuffix)
+	after, okAfter := readSymbol(s[end:], strings.TrimPrefix)
+	switch {
+	case !okBefore || !okAfter || before != "" && after != "":
+		return amount{}, false
+	case before != "":
+		a.symbol, a.position = before, positionPrefix
+	case after != "":
+		a.symbol, a.position = after, positionPostfix
+	}
+	var ok bool
+	a.value, ok = readCostNumber(a.typed)
+	return a, ok
+}
+
+// readSymbol reads what stands on one side of a number: nothing, or one to five
+// letters or currency signs with at most one space towards the number.
+func readSymbol(s string, trim func(s, part string) string) (string, bool) {
+	if s == "" {
+		return "", true
+	}
+	for _, space := range []string{" ", "\u00a0", "\u202f"} {
+		if t := trim(s, space); t != s {
+			s = t
+			break
+		}
+	}
+	for _, r := range s {
+		if !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) {
+			return "", false
+		}
+	}
+	n := utf8.RuneCountInString(s)
+	return s, n >= 1 && n <= 5
+}
+
+// readCostNumber gives the value of a number with separators, which begins and
+// ends with a digit.
+func readCostNumber(s string) (string, bool) {
+	whole, frac := s, ""
+	if i := decimalSign(s); i >= 0 {
+		if whole, frac = s[:i], s[i:]; strings.Contains(whole, s[i:i+1]) || !IsDigits(frac[1:]) {
+			return "", false
+		}
+		frac = "." + frac[1:]
+	}
+	groups := strings.FieldsFunc(whole, isGroupSign)
+	signs := 0
+	for _, r := range whole {
+		if isGroupSign(r) {
+			signs++
+		}
+	}
+	if len(groups) != signs+1 { // two signs in a row, or one at an end
+		return "", false
+	}
+	for i, g := range groups {
+		switch {
+		case !IsDigits(g), i > 0 && len(g) != 3, i == 0 && len(groups) > 1 && len(g) > 3:
+			return "", false
+		}
+	}
+	return strings.Join(groups, "") + frac, true
+}
+
+// decimalSign gives the place of the decimal sign, -1 when there is none.
+func decimalSign(s string) int {
+	point, comma := strings.LastIndexByte(s, '.'), strings.LastIndexByte(s, ',')
+	if point >= 0 && comma >= 0 {
+		return max(point, comma)
+	}
+	i := max(point, comma)
+	switch {
+	case i < 0 || strings.IndexAny(s, ".,") != i: // none, or several: they group thousands
+		return -1
+	case len(s)-i-1 == 3 && IsDigits(s[i+1:]) && s[:i] != "0":
+		return -1
+	default:
+		return i
+	}
+}
+
+func isASCIIDigit(r rune) bool { return r >= '0' && r <= '9' }
+
+func isGroupSign(r rune) bool {
+	switch r {
+	case '.', ',', ' ', '\u00a0', '\u202f', '\'', '’':
+		return true
+	default:
+		return false
+	}
+}
+
+// compareDecimals compares two values by their number.
+func compareDecimals(a, b string) int {
+	aWhole, aFrac, _ := strings.Cut(a, ".")
+	bWhole, bFrac, _ := strings.Cut(b, ".")
+	aWhole, bWhole = strings.TrimLeft(aWhole, "0"), strings.TrimLeft(bWhole, "0")
+	return cmp.Or(
+		cmp.Compare(len(aWhole), len(bWhole)),
+		strings.Compare(aWhole, bWhole),
+		strings.Compare(strings.TrimRight(aFrac, "0"), strings.TrimRight(bFrac, "0")),
+	)
+}

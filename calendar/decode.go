@@ -1,0 +1,363 @@
+package calendar
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxElements is the limit of elements of a list, links of an event and cost
+// values (interface 9).
+const maxElements = 1000
+
+// sentStatuses are the statuses that a write may send, in the order of the
+// interface.
+var sentStatuses = [...]Status{StatusPublish, StatusFuture, StatusDraft, StatusPending, StatusPrivate}
+
+// Missing names the required fields that were not sent (null counts as not
+// sent), in the order of the table.
+func (s *Spec) Missing(in Input) []string {
+	var names []string
+	for i := range s.Fields {
+		if f := &s.Fields[i]; f.Required && in[f.Name] == nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Language gives the language of a request: the selector in the input, else
+// that of the root. A bad selector is a problem of "multilang_language" and
+// leaves the language of the root.
+func Language(in Input, root Lang, p *Problems) Lang {
+	const name = "multilang_language"
+	v, sent := in[name]
+	if !sent {
+		return root
+	}
+	if s, ok := v.(string); ok {
+		if l, ok := ParseLang(Trim(s)); ok {
+			return l
+		}
+	}
+	p.Add(name, ReasonNotInEnum, strings.Join(langNames[:], ", "))
+	return root
+}
+
+// Decode reads an input by the table; refused values are added to p, all at
+// once. What was not sent is absent from Attrs, and so is on create what was
+// sent empty; on updates that is Clear. Unknown names and computed fields are
+// ignored. Links with inline data are decoded by the spec of their kind. What
+// needs the store (ids, names, images by id) is left to the caller.
+func (s *Spec) Decode(in Input, op Op, l Lang, rules *Rules, c Caller, p *Problems) *Attrs {
+	d := decoder{kind: s.Kind, lang: l, rules: rules, caller: c, problems: p}
+	a := &Attrs{Lang: l, Set: make(map[string]any, len(in))}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		v, sent := in[f.Name]
+		switch {
+		case !sent || f.Form == FormNone || f.ByIDOnly && op != OpUpdate:
+			continue
+		case f.Form == FormLang:
+			Language(in, l, p)
+			continue
+		case v == nil && f.Empty == EmptyNull:
+			continue
+		}
+		value, ok := any(Clear{}), true
+		if !f.isEmpty(v) {
+			value, ok = d.read(f, v)
+		} else if f.Empty != EmptyClears {
+			p.Add(f.Name, f.emptyReason())
+			continue
+		}
+		if _, cleared := value.(Clear); ok && (!cleared || op != OpCreate) {
+			a.Set[f.Name] = value
+		}
+	}
+	return a
+}
+
+// isEmpty tells whether a sent value is one of the empty ones of the field
+// (interface 2.3 and the tables of 3).
+func (f *Field) isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		if Trim(v) == "" {
+			return true
+		}
+	case []any:
+		return len(v) == 0 && (f.Form == FormCost || f.Form == FormTerms || f.Form == FormLinks)
+	case map[string]any:
+		return len(v) == 0 && f.Form == FormLinks
+	}
+	switch f.Form {
+	case FormImage:
+		s, _ := v.(string)
+		return v == false || Trim(s) == "false" || isZero(v)
+	case FormLinks, FormParent:
+		return isZero(v)
+	default:
+		return false
+	}
+}
+
+func isZero(v any) bool {
+	n, ok := ParseInt(v)
+	return ok && n == 0
+}
+
+// emptyReason is why an empty value is refused: where empty text is of no type
+// at all, that it has the wrong one.
+func (f *Field) emptyReason() Reason {
+	switch f.Form {
+	case FormBool:
+		return ReasonTypeBool
+	case FormAuthor:
+		return ReasonTypeInteger
+	default:
+		return ReasonEmpty
+	}
+}
+
+// decoder reads the values of one input.
+type decoder struct {
+	kind     Kind
+	lang     Lang
+	rules    *Rules
+	caller   Caller
+	problems *Problems
+}
+
+// refuse notes why a value is refused.
+func (d *decoder) refuse(f *Field, r Reason, args ...string) (any, bool) {
+	d.problems.Add(f.Name, r, args...)
+	return nil, false
+}
+
+// read reads a value that is not empty. A value of which cleaning leaves
+// nothing is Clear.
+func (d *decoder) read(f *Field, v any) (any, bool) {
+	switch f.Form {
+	case FormNone, FormLang: // not sent; read by Language
+		return nil, false
+	case FormBool:
+		b, ok := ParseBool(v)
+		if !ok {
+			return d.refuse(f, ReasonTypeBool)
+		}
+		return b, true
+	case FormCost:
+		return d.cost(f, v)
+	case FormImage:
+		return d.image(f, v)
+	case FormTerms:
+		return d.terms(f, v)
+	case FormLinks:
+		return d.links(f, v)
+	case FormAuthor:
+		return d.author(f, v)
+	case FormParent:
+		return d.parent(f, v)
+	case FormLatitude:
+		return d.degrees(f, v, 90)
+	case FormLongitude:
+		return d.degrees(f, v, 180)
+	case FormName, FormDetail, FormHTML, FormSlug, FormDate, FormStatus, FormZone, FormURL, FormEventURL, FormEmail, FormPassword:
+		s, ok := v.(string)
+		switch {
+		case ok:
+			return d.text(f, Trim(s))
+		case f.Form == FormDate:
+			return d.refuse(f, ReasonTypeDate)
+		default:
+			return d.refuse(f, ReasonTypeText)
+		}
+	}
+	return nil, false
+}
+
+// text reads the forms that are sent as text.
+func (d *decoder) text(f *Field, s string) (any, bool) {
+	if f.Form == FormPassword { // not a text to be shown: nothing but its length counts
+		return d.short(f, s)
+	}
+	s = plain(s)
+	switch f.Form {
+	case FormName:
+		switch s = d.rules.Clean.Name(s); s {
+		case "":
+			return d.refuse(f, ReasonNothingLeft)
+		case "0":
+			return d.refuse(f, ReasonZero)
+		}
+	case FormDetail:
+		s = oneSpace(d.rules.Clean.Name(s))
+	case FormHTML:
+		s = d.rules.Clean.HTML(s)
+	case FormSlug:
+		if MakeSlug(d.rules.Clean.Name(s), d.rules.Clean) == "" {
+			return d.refuse(f, ReasonSlug)
+		}
+	case FormDate:
+		date, ok := ParseDate(s)
+		if !ok {
+			return d.refuse(f, ReasonDate)
+		}
+		return date, true
+	case FormStatus:
+		for _, status := range sentStatuses {
+			if s == string(status) {
+				return status, true
+			}
+		}
+		return d.refuse(f, ReasonStatus, statusWords())
+	case FormZone:
+		z, ok := ParseZone(s)
+		if !ok {
+			return d.refuse(f, ReasonZone)
+		}
+		return z, true
+	case FormURL, FormEventURL:
+		if f.Form == FormEventURL {
+			s = strings.ReplaceAll(s, "&amp;", "&")
+		}
+		if !isWebURL(s) {
+			return d.refuse(f, ReasonURL)
+		}
+	case FormEmail:
+		if !isEmail(s) {
+			return d.refuse(f, ReasonEmail)
+		}
+	}
+	return d.short(f, s)
+}
+
+// short holds a text to the limit of its field; an empty one is Clear.
+func (d *decoder) short(f *Field, s string) (any, bool) {
+	switch {
+	case s == "":
+		return Clear{}, true
+	case f.Max > 0 && len(s) > f.Max && utf8.RuneCountInString(s) > f.Max:
+		return d.refuse(f, ReasonTooLong, strconv.Itoa(f.Max))
+	default:
+		return s, true
+	}
+}
+
+func statusWords() string {
+	words := make([]string, len(sentStatuses))
+	for i, s := range sentStatuses {
+		words[i] = string(s)
+	}
+	return strings.Join(words, ", ")
+}
+
+func (d *decoder) author(f *Field, v any) (any, bool) {
+	n, ok := ParseInt(v)
+	switch id := ID(n); {
+	case !ok:
+		return d.refuse(f, ReasonTypeInteger)
+	case n <= 0:
+		return d.refuse(f, ReasonUnknownUser, id.String())
+	case !MayNameAuthor(d.caller, id):
+		return d.refuse(f, ReasonOtherAuthor)
+	default:
+		return id, true
+	}
+}
+
+func (d *decoder) parent(f *Field, v any) (any, bool) {
+	n, ok := ParseInt(v)
+	switch {
+	case !ok:
+		return d.refuse(f, ReasonTypeInteger)
+	case n <= 0:
+		return d.refuse(f, UnknownReason(d.kind), ID(n).String())
+	default:
+		return ID(n), true
+	}
+}
+
+func (d *decoder) degrees(f *Field, v any, limit float64) (any, bool) {
+	n, ok := ParseNumber(v)
+	switch {
+	case !ok:
+		return d.refuse(f, ReasonTypeNumber)
+	case n < -limit || n > limit:
+		end := strconv.FormatFloat(limit, 'f', -1, 64)
+		return d.refuse(f, ReasonRange, "-"+end, end)
+	default:
+		return n, true
+	}
+}
+
+// image reads an id or a URL (3.5).
+func (d *decoder) image(f *Field, v any) (any, bool) {
+	switch v := v.(type) {
+	case json.Number:
+		id, ok := ParseID(v)
+		if !ok {
+			return d.refuse(f, ReasonImage)
+		}
+		return ImageRef{ID: id}, true
+	case string:
+		s := plain(Trim(v))
+		if IsDigits(s) {
+			id, ok := ParseID(s)
+			if !ok {
+				return d.refuse(f, ReasonUnknownImage, cut(s))
+			}
+			return ImageRef{ID: id}, true
+		}
+		if !isWebURL(s) {
+			return d.refuse(f, ReasonImage)
+		}
+		if !MayUseImageURL(d.caller) {
+			return d.refuse(f, ReasonImageURLRight)
+		}
+		if _, ok := d.short(f, s); !ok {
+			return nil, false
+		}
+		return ImageRef{URL: s}, true
+	default:
+		return d.refuse(f, ReasonTypeImage)
+	}
+}
+
+// cost reads a text, a number or a list of these (3.1.4).
+func (d *decoder) cost(f *Field, v any) (any, bool) {
+	elements, isList := v.([]any)
+	if !isList {
+		elements = []any{v}
+	}
+	var costs []string
+	for _, e := range elements {
+		var cost string
+		switch e := e.(type) {
+		case nil:
+		case string:
+			cost = d.rules.Clean.Name(plain(e))
+		case json.Number:
+			var reason Reason
+			if cost, reason = costOfNumber(e); reason != "" {
+				return d.refuse(f, reason)
+			}
+		default:
+			return d.refuse(f, ReasonTypeCost)
+		}
+		if cost != "" {
+			costs = append(costs, cost)
+		}
+	}
+	if len(costs) == 0 {
+		return Clear{}, true
+	}
+	if len(costs) > maxElements || len(ReadCost(costs, Currency{}).Values) > maxElements {
+		return d.refuse(f, ReasonTooMany, strconv.Itoa(maxElements))
+	}
+	return costs, true
+}

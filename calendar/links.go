@@ -1,0 +1,168 @@
+package calendar
+
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf8"
+)
+
+// terms reads categories and tags of an event (3.1.6).
+func (d *decoder) terms(f *Field, v any) (any, bool) {
+	switch v.(type) {
+	case bool, map[string]any:
+		return d.refuse(f, ReasonTypeTerms)
+	}
+	kind := KindCategory
+	if f.Name == "tags" {
+		kind = KindTag
+	}
+	var refs []TermRef
+	for _, e := range ParseList(v) {
+		ref := TermRef{Entry: cut(entryText(e))}
+		switch e := e.(type) {
+		case json.Number:
+			id, ok := ParseID(e)
+			if _, whole := ParseInt(e); !ok && whole {
+				return d.refuse(f, UnknownReason(kind), ref.Entry)
+			} else if !ok {
+				return d.refuse(f, ReasonEntry, ref.Entry)
+			}
+			ref.ID, ref.Number = id, true
+		case string:
+			name := d.rules.Clean.Name(plain(e))
+			switch {
+			case name == "":
+				return d.refuse(f, ReasonEntry, ref.Entry)
+			case utf8.RuneCountInString(name) > maxName:
+				return d.refuse(f, ReasonTooLong, strconv.Itoa(maxName))
+			}
+			ref.Entry = plain(e)
+			if IsDigits(e) {
+				ref.ID, _ = ParseID(e)
+			}
+		default:
+			return d.refuse(f, ReasonEntry, ref.Entry)
+		}
+		refs = append(refs, ref)
+	}
+	switch {
+	case len(refs) == 0:
+		return Clear{}, true
+	case len(refs) > maxElements:
+		return d.refuse(f, ReasonTooMany, strconv.Itoa(maxElements))
+	default:
+		return refs, true
+	}
+}
+
+// links reads venue and organizer of an event (3.1.5).
+func (d *decoder) links(f *Field, v any) (any, bool) {
+	if _, isBool := v.(bool); isBool {
+		return d.refuse(f, ReasonTypeLinks)
+	}
+	kind := KindVenue
+	if f.Name == "organizer" {
+		kind = KindOrganizer
+	}
+	var links []Link
+	seen := make(map[ID]bool)
+	for _, e := range ParseList(v) {
+		link, skipped, ok := d.link(f, kind, e)
+		switch {
+		case !ok:
+			return nil, false
+		case skipped || seen[link.ID]:
+			continue
+		case link.ID != 0:
+			seen[link.ID] = true
+		}
+		links = append(links, link)
+		if len(links) > maxElements {
+			return d.refuse(f, ReasonTooMany, strconv.Itoa(maxElements))
+		}
+	}
+	if len(links) == 0 {
+		return Clear{}, true
+	}
+	return links, true
+}
+
+// link reads one element of venue or organizer; empty ones are skipped.
+func (d *decoder) link(f *Field, kind Kind, e any) (link Link, skipped, ok bool) {
+	if f.isEmpty(e) {
+		return Link{}, true, true
+	}
+	link.Entry = cut(entryText(e))
+	id := e
+	object, isObject := e.(map[string]any)
+	if isObject {
+		id = object["id"]
+		if f.isEmpty(id) {
+			return d.inline(f, kind, object)
+		}
+	}
+	n, isID := ParseInt(id)
+	if text, isText := id.(string); isText {
+		isID = IsDigits(Trim(text))
+	}
+	switch {
+	case !isID:
+		d.problems.Add(f.Name, ReasonEntry, link.Entry)
+		return Link{}, false, false
+	case n <= 0: // digits beyond all ids among them
+		d.problems.Add(f.Name, UnknownReason(kind), link.Entry)
+		return Link{}, false, false
+	}
+	link.ID = ID(n)
+	return link, false, true
+}
+
+// inline reads an object that describes a venue or an organizer.
+func (d *decoder) inline(f *Field, kind Kind, object map[string]any) (link Link, skipped, ok bool) {
+	name, _ := object[kind.NameField()].(string)
+	link.Entry = cut(Trim(plain(name)))
+	if link.Entry == "" {
+		if v, sent := object[kind.NameField()]; !sent || v == nil || v == "" {
+			d.problems.Add(f.Name, ReasonEntry, cut(entryText(object)))
+			return Link{}, false, false
+		}
+		link.Entry = cut(entryText(object))
+	}
+	var p Problems
+	link.Inline = SpecOf(kind).Decode(object, OpCreate, d.lang, d.rules, d.caller, &p)
+	if len(p.Fields) > 0 {
+		bad := p.Fields[0]
+		args := append([]string{link.Entry, bad.Field, string(bad.Reason)}, bad.Args...)
+		d.problems.Add(f.Name, ReasonInline, args...)
+		return Link{}, false, false
+	}
+	return link, false, true
+}
+
+// entryText gives an element of a list as it was sent, for messages.
+func entryText(e any) string {
+	switch e := e.(type) {
+	case string:
+		return Trim(plain(e))
+	case json.Number:
+		return string(e)
+	}
+	b, err := marshal(e)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// cut shortens an entry, so that a message stays readable.
+func cut(s string) string {
+	const most = 100
+	n := 0
+	for i := range s {
+		if n == most {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
