@@ -3,6 +3,7 @@ package eventstore
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -15,18 +16,16 @@ func (a *Append) Check() error {
 	if len(a.Drafts) == 0 && len(a.Guards) > 0 {
 		return fmt.Errorf("%w: guards without drafts", ErrMalformed)
 	}
-	for _, s := range []string{a.Cause.Client, a.Cause.Request, a.Cause.Reason} {
-		if !utf8.ValidString(s) {
-			return fmt.Errorf("%w: cause is not UTF-8", ErrMalformed)
-		}
+	if !isText(a.Cause.Client) || !isText(a.Cause.Request) || !isText(a.Cause.Reason) {
+		return fmt.Errorf("%w: cause is no text", ErrMalformed)
 	}
 	for i := range a.Drafts {
 		if what := a.Drafts[i].fault(); what != "" {
 			return fmt.Errorf("%w: draft %d: %s", ErrMalformed, i, what)
 		}
 	}
-	if a.Receipt != nil && a.Receipt.Key == "" {
-		return fmt.Errorf("%w: receipt without a key", ErrMalformed)
+	if a.Receipt != nil && (a.Receipt.Key == "" || !isText(a.Receipt.Key)) {
+		return fmt.Errorf("%w: receipt without a key that is text", ErrMalformed)
 	}
 	return nil
 }
@@ -39,24 +38,29 @@ func (d *Draft) fault() string {
 		return "id is not positive"
 	case d.Expected < 0:
 		return "expected version is negative"
-	case d.Change == "":
-		return "no change name"
+	case d.Change == "" || !isText(d.Change):
+		return "change name is no text"
 	case !json.Valid(d.Fields):
 		return "fields are not JSON"
 	case !json.Valid(d.State):
 		return "state is not JSON"
 	}
 	for _, c := range d.Claims {
-		if c.Space == "" || c.Key == "" {
-			return "empty claim"
+		if c.Space == "" || c.Key == "" || !isText(c.Space) || !isText(c.Key) {
+			return "claim is no text"
 		}
 	}
 	for _, n := range d.Names {
-		if n.Space == "" || n.Key == "" {
-			return "empty name"
+		if n.Space == "" || n.Key == "" || !isText(n.Space) || !isText(n.Key) {
+			return "name is no text"
 		}
 	}
 	return ""
+}
+
+// isText tells whether every engine can keep s: UTF-8 without NUL.
+func isText(s string) bool {
+	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }
 
 // LooksUp tells whether the Append only looks for its receipt.

@@ -1,0 +1,253 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"daybook/eventstore"
+)
+
+// The most that one commit takes.
+const (
+	groupAppends = 256
+	groupBytes   = 8 << 20
+)
+
+// item is one Append on its way to the committer, with all that can be made
+// ready outside the commit.
+type item struct {
+	a       *eventstore.Append
+	entries []eventstore.Entry // without positions
+	leaves  [][32]byte
+	cause   []byte // JSON
+	size    int
+	result  *eventstore.Result
+	call    *call
+}
+
+// call is one call of Append that waits for its items.
+type call struct {
+	left      atomic.Int32
+	done      chan struct{}
+	abandoned atomic.Bool // nobody waits any more
+}
+
+func (c *call) finish(n int) {
+	if c.left.Add(-int32(n)) == 0 { //nolint:gosec // at most the number of appends
+		close(c.done)
+	}
+}
+
+// Append does eventstore.Store.
+func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	results := make([]eventstore.Result, len(appends))
+	if len(appends) == 0 {
+		return results
+	}
+	if err := s.usable(ctx); err != nil {
+		return failAll(len(appends), err)
+	}
+	if len(appends) == 1 && appends[0].LooksUp() {
+		results[0] = s.lookUp(ctx, &appends[0])
+		return results
+	}
+	c := &call{done: make(chan struct{})}
+	items := make([]*item, 0, len(appends))
+	for i := range appends {
+		it, err := newItem(&appends[i])
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		it.result, it.call = &results[i], c
+		items = append(items, it)
+	}
+	if len(items) == 0 {
+		return results
+	}
+	c.left.Store(int32(len(items))) //nolint:gosec // a slice in memory
+	if !s.queue.add(items) {
+		return failAll(len(appends), eventstore.ErrClosed)
+	}
+	select {
+	case <-c.done:
+		return results
+	case <-ctx.Done():
+		c.abandoned.Store(true)
+		return failAll(len(appends), ctx.Err())
+	}
+}
+
+func newItem(a *eventstore.Append) (*item, error) {
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	it := &item{a: a, entries: make([]eventstore.Entry, len(a.Drafts)), leaves: make([][32]byte, len(a.Drafts))}
+	for i := range a.Drafts {
+		e := a.Entry(i)
+		it.entries[i] = e
+		it.leaves[i] = eventstore.Leaf(&e)
+		it.size += len(e.Fields) + 2*len(e.State)
+	}
+	if len(a.Drafts) > 0 {
+		var err error
+		if it.cause, err = json.Marshal(a.Cause); err != nil {
+			return nil, err
+		}
+	}
+	if a.Receipt != nil {
+		it.size += len(a.Receipt.Answer)
+	}
+	return it, nil
+}
+
+func failAll(n int, err error) []eventstore.Result {
+	results := make([]eventstore.Result, n)
+	for i := range results {
+		results[i].Err = err
+	}
+	return results
+}
+
+// lookUp answers an Append that only looks for its receipt, without the
+// committer.
+func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Result {
+	if err := a.Check(); err != nil {
+		return eventstore.Result{Err: err}
+	}
+	found, err := all(ctx, s, s.read.receipt, scanReceipt, int64(a.Receipt.User), a.Receipt.Key)
+	if err != nil {
+		return eventstore.Result{Err: wrap(err, "receipt %q", a.Receipt.Key)}
+	}
+	res := eventstore.Result{Position: s.signal.Head()}
+	if len(found) == 0 {
+		return res
+	}
+	if found[0].Fingerprint != a.Receipt.Fingerprint {
+		return eventstore.Result{Err: keyReused(a.Receipt.Key)}
+	}
+	res.Receipt = found[0]
+	return res
+}
+
+// queue holds the items that wait for the committer.
+type queue struct {
+	mu     sync.Mutex
+	filled sync.Cond
+	items  []*item
+	closed bool
+}
+
+func newQueue() *queue {
+	q := &queue{}
+	q.filled.L = &q.mu
+	return q
+}
+
+// add tells whether the items were taken; a closed queue takes none.
+func (q *queue) add(items []*item) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	q.items = append(q.items, items...)
+	q.filled.Signal()
+	return true
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.filled.Signal()
+}
+
+func (q *queue) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.items)
+}
+
+// take waits for items and gives those of the next commit, none when the queue
+// is closed and empty.
+func (q *queue) take() []*item {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.items) == 0 {
+		if q.closed {
+			return nil
+		}
+		q.filled.Wait()
+	}
+	n, size := 0, 0
+	for n < len(q.items) && n < groupAppends && size < groupBytes {
+		size += q.items[n].size
+		n++
+	}
+	out := q.items[:n:n]
+	q.items = q.items[n:]
+	return out
+}
+
+// commitAll is the committer: it takes what arrived during the last commit
+// until the queue is closed and empty.
+func (s *Store) commitAll(ctx context.Context) {
+	defer close(s.drained)
+	last := 0
+	for {
+		// Those who were just answered are about to come back: let them run, so
+		// that they share this commit instead of waiting for the next one.
+		for n := -1; last > 1 && n < s.queue.len(); {
+			n = s.queue.len()
+			runtime.Gosched()
+		}
+		items := s.queue.take()
+		if len(items) == 0 {
+			return
+		}
+		last = len(items)
+		s.commit(ctx, items)
+	}
+}
+
+// commit writes a group and answers its callers. When the engine refuses the
+// group for what may be the fault of one item, each is tried alone.
+func (s *Store) commit(ctx context.Context, items []*item) {
+	live := items[:0:0]
+	for _, it := range items {
+		if it.call.abandoned.Load() {
+			it.call.finish(1)
+		} else {
+			live = append(live, it)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	err := s.writeGroup(ctx, live)
+	switch {
+	case err == nil:
+	case len(live) > 1 && !lasting(err):
+		for _, it := range live {
+			s.commit(ctx, []*item{it})
+		}
+		return
+	default:
+		for _, it := range live {
+			*it.result = eventstore.Result{Err: err}
+		}
+	}
+	// Items of one call stand together: one wake-up for all of them.
+	for i := 0; i < len(live); {
+		j := i + 1
+		for j < len(live) && live[j].call == live[i].call {
+			j++
+		}
+		live[i].call.finish(j - i)
+		i = j
+	}
+}

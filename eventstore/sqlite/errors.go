@@ -1,0 +1,35 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"daybook/eventstore"
+)
+
+// translate turns errors of the driver into those of the port, by code.
+func translate(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e, ok := errors.AsType[*driver.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Code() & 0xff { // the rest of the code is detail
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_NOMEM, lib.SQLITE_READONLY, lib.SQLITE_IOERR,
+		lib.SQLITE_FULL, lib.SQLITE_CANTOPEN, lib.SQLITE_PROTOCOL:
+		return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		return fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
+	default:
+		return err
+	}
+}

@@ -1,0 +1,328 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// readStatements are prepared once; the pool prepares them again on each of its
+// connections.
+type readStatements struct {
+	record, history, entries, records, recordsOf, holder, named, receipt, commits, leaves *sql.Stmt
+}
+
+const (
+	entryColumns  = "position, kind, record, version, time, actor, change, cause, fields, state, secret IS NOT NULL, secret"
+	recordColumns = "id, kind, version, position, claims, names, secret, state"
+)
+
+func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
+	for _, p := range []struct {
+		to   **sql.Stmt
+		text string
+	}{
+		{&r.record, "SELECT " + recordColumns + " FROM records WHERE id = ?"},
+		{&r.history, "SELECT " + entryColumns + " FROM entries WHERE record = ? AND version > ? ORDER BY version LIMIT ?"},
+		{&r.entries, "SELECT " + entryColumns + " FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
+		{&r.records, "SELECT " + recordColumns + " FROM records WHERE id > ? ORDER BY id LIMIT ?"},
+		{&r.recordsOf, "SELECT " + recordColumns + " FROM records WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"},
+		{&r.holder, "SELECT record FROM claims WHERE space = ? AND key = ?"},
+		{&r.named, "SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record"},
+		{&r.receipt, receiptQuery},
+		{&r.commits, "SELECT first, last, hash FROM commits WHERE first > ? ORDER BY first LIMIT ?"},
+		{&r.leaves, "SELECT leaf FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
+	} {
+		stmt, err := db.PrepareContext(ctx, p.text)
+		if err != nil {
+			return err
+		}
+		*p.to = stmt
+	}
+	return nil
+}
+
+// all runs a query and gives its rows; scan reads one.
+func all[T any](ctx context.Context, s *Store, stmt *sql.Stmt, scan func(row) (T, error), args ...any) ([]T, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	out, err := allRows(ctx, stmt, scan, args...)
+	if err != nil && s.closing.Load() {
+		err = eventstore.ErrClosed
+	}
+	return out, translate(ctx, err)
+}
+
+func allRows[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), args ...any) ([]T, error) {
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // Err tells
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
+type row interface{ Scan(dest ...any) error }
+
+func scanEntry(r row) (eventstore.Entry, error) {
+	var (
+		e             eventstore.Entry
+		kind          string
+		millis        int64
+		cause         []byte
+		fields, state []byte
+		hasSecret     bool
+	)
+	err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change, &cause, &fields, &state, &hasSecret, &e.Secret)
+	if err != nil {
+		return e, err
+	}
+	e.Time = time.UnixMilli(millis).UTC()
+	e.Fields, e.State = fields, state
+	if hasSecret && e.Secret == nil {
+		e.Secret = []byte{}
+	}
+	if e.Kind, err = parseKind(kind); err == nil {
+		err = json.Unmarshal(cause, &e.Cause)
+	}
+	if err != nil {
+		return e, fmt.Errorf("entry %d: %w: %w", e.Position, eventstore.ErrDamaged, err)
+	}
+	return e, nil
+}
+
+func scanHeld(r row) (*held, error) {
+	var (
+		h             held
+		kind          string
+		claims, names []byte
+		state         []byte
+	)
+	if err := r.Scan(&h.ID, &kind, &h.Version, &h.Position, &claims, &names, &h.Secret, &state); err != nil {
+		return nil, err
+	}
+	h.Record = state
+	var err error
+	if h.Kind, err = parseKind(kind); err == nil {
+		if h.claims, err = decodePairs[calendar.Claim](claims); err == nil {
+			h.names, err = decodePairs[calendar.Name](names)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record %d: %w: %w", h.ID, eventstore.ErrDamaged, err)
+	}
+	return &h, nil
+}
+
+func parseKind(s string) (calendar.Kind, error) {
+	k, ok := calendar.ParseKind(s)
+	if !ok {
+		return 0, fmt.Errorf("unknown kind %q", s)
+	}
+	return k, nil
+}
+
+// pair is a claim or a name.
+type pair interface {
+	~struct{ Space, Key string }
+}
+
+// encodePairs gives the JSON of claims or names.
+func encodePairs[P pair](all []P) ([]byte, error) {
+	if len(all) == 0 {
+		return []byte("[]"), nil
+	}
+	out := make([][2]string, len(all))
+	for i, p := range all {
+		c := calendar.Claim(p)
+		out[i] = [2]string{c.Space, c.Key}
+	}
+	return json.Marshal(out)
+}
+
+func decodePairs[P pair](b []byte) ([]P, error) {
+	if string(b) == "[]" {
+		return nil, nil
+	}
+	var in [][2]string
+	if err := json.Unmarshal(b, &in); err != nil {
+		return nil, err
+	}
+	out := make([]P, len(in))
+	for i, p := range in {
+		out[i] = P(calendar.Claim{Space: p[0], Key: p[1]})
+	}
+	return out, nil
+}
+
+// Load does eventstore.Store.
+func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	out := make([]eventstore.State, len(ids))
+	for i, id := range ids {
+		h := s.cache.get(id)
+		if h == nil && int64(id) <= s.lastID.Load() {
+			var err error
+			if h, err = s.loadMiss(ctx, id); err != nil {
+				return nil, fmt.Errorf("load record %d: %w", id, err)
+			}
+		}
+		if h != nil {
+			out[i] = h.State
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) loadMiss(ctx context.Context, id calendar.ID) (h *held, err error) {
+	s.cache.begin(id)
+	defer func() { s.cache.end(id, h) }()
+	found, err := all(ctx, s, s.read.record, scanHeld, int64(id))
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// History does eventstore.Store.
+func (s *Store) History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
+	out, err := all(ctx, s, s.read.history, scanEntry, int64(id), after, max(limit, 0))
+	return out, wrap(err, "history of record %d", id)
+}
+
+// ReadAll does eventstore.Store.
+func (s *Store) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	out, err := all(ctx, s, s.read.entries, scanEntry, number(after), max(limit, 0))
+	return out, wrap(err, "read entries after %d", after)
+}
+
+// Records does eventstore.Store.
+func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+	scan := func(r row) (eventstore.State, error) {
+		h, err := scanHeld(r)
+		if err != nil {
+			return eventstore.State{}, err
+		}
+		return h.State, nil
+	}
+	if kind == 0 {
+		out, err := all(ctx, s, s.read.records, scan, int64(after), max(limit, 0))
+		return out, wrap(err, "read records after %d", after)
+	}
+	out, err := all(ctx, s, s.read.recordsOf, scan, kind.String(), int64(after), max(limit, 0))
+	return out, wrap(err, "read records of kind %s after %d", kind, after)
+}
+
+// Find does eventstore.Store.
+func (s *Store) Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) (holders []calendar.ID, found [][]calendar.ID, err error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, nil, err
+	}
+	holders = make([]calendar.ID, len(claims))
+	for i, c := range claims {
+		ids, err := all(ctx, s, s.read.holder, scanID, c.Space, c.Key)
+		if err != nil {
+			return nil, nil, fmt.Errorf("find claim %s/%s: %w", c.Space, c.Key, err)
+		}
+		if len(ids) > 0 {
+			holders[i] = ids[0]
+		}
+	}
+	found = make([][]calendar.ID, len(names))
+	for i, n := range names {
+		if found[i], err = all(ctx, s, s.read.named, scanID, n.Space, n.Key); err != nil {
+			return nil, nil, fmt.Errorf("find name %s/%s: %w", n.Space, n.Key, err)
+		}
+	}
+	return holders, found, nil
+}
+
+// Commits does eventstore.Verifier.
+func (s *Store) Commits(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {
+	scan := func(r row) (eventstore.Commit, error) {
+		var c eventstore.Commit
+		var hash []byte
+		if err := r.Scan(&c.First, &c.Last, &hash); err != nil {
+			return c, err
+		}
+		var err error
+		c.Hash, err = digest(hash)
+		return c, wrap(err, "commit %d", c.First)
+	}
+	out, err := all(ctx, s, s.read.commits, scan, number(after), max(limit, 0))
+	return out, wrap(err, "read commits after %d", after)
+}
+
+// Leaves does eventstore.Verifier.
+func (s *Store) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+	scan := func(r row) ([32]byte, error) {
+		var leaf []byte
+		if err := r.Scan(&leaf); err != nil {
+			return [32]byte{}, err
+		}
+		return digest(leaf)
+	}
+	out, err := all(ctx, s, s.read.leaves, scan, number(after), max(limit, 0))
+	return out, wrap(err, "read leaves after %d", after)
+}
+
+const receiptQuery = "SELECT user, key, fingerprint, time, record, version, position, answer FROM receipts WHERE user = ? AND key = ?"
+
+func scanReceipt(r row) (*eventstore.Receipt, error) {
+	var (
+		out         eventstore.Receipt
+		fingerprint []byte
+		millis      int64
+	)
+	if err := r.Scan(&out.User, &out.Key, &fingerprint, &millis, &out.Record, &out.Version, &out.Position, &out.Answer); err != nil {
+		return nil, err
+	}
+	out.Time = time.UnixMilli(millis).UTC()
+	var err error
+	out.Fingerprint, err = digest(fingerprint)
+	return &out, wrap(err, "receipt %q", out.Key)
+}
+
+func scanID(r row) (calendar.ID, error) {
+	var id calendar.ID
+	err := r.Scan(&id)
+	return id, err
+}
+
+func digest(b []byte) ([32]byte, error) {
+	if len(b) != 32 {
+		return [32]byte{}, fmt.Errorf("%w: hash of %d bytes", eventstore.ErrDamaged, len(b))
+	}
+	return [32]byte(b), nil
+}
+
+// number gives a position as SQLite keeps it; those beyond its range are after
+// every entry.
+func number(p calendar.Position) int64 {
+	return int64(min(p, math.MaxInt64)) //nolint:gosec // limited
+}
+
+func wrap(err error, format string, args ...any) error {
+	if err == nil || errors.Is(err, eventstore.ErrClosed) {
+		return err
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}

@@ -1,0 +1,228 @@
+// Package sqlite keeps the event store in one SQLite file: the embedded
+// default. One process at a time has it open; one connection writes, all
+// appends that arrive during a commit share the next one, and the present
+// states that were used last are kept in memory.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// FileName is the name of the file when Open gets a directory.
+const FileName = "daybook.db"
+
+// Options of a Store; the zero value works.
+type Options struct {
+	// CacheBytes is the most that present states take in memory; 0: 32 MiB.
+	CacheBytes int64
+	// Now is the clock that the age of receipts goes by; nil: time.Now.
+	Now func() time.Time
+	// KeepReceipts is how long receipts are kept at least; 0: 24 h, less is
+	// refused.
+	KeepReceipts time.Duration
+}
+
+const (
+	defaultCacheBytes = 32 << 20
+	minKeepReceipts   = 24 * time.Hour
+)
+
+// Store is an event store in a SQLite file.
+type Store struct {
+	o       Options
+	lock    *os.File
+	writeDB *sql.DB
+	readDB  *sql.DB
+	writer  *writer
+	read    readStatements
+	cache   *cache
+	signal  eventstore.Signal
+	queue   *queue
+	lastID  atomic.Int64 // the greatest id that was given or used
+	closing atomic.Bool
+	drained chan struct{}
+}
+
+var _ eventstore.Verifier = (*Store)(nil)
+
+var errInUse = errors.New("in use by another process")
+
+// Open opens the store in a file, or in FileName when path is a directory, and
+// makes it when there is none. It starts the committer, which Close ends.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, FileName)
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = defaultCacheBytes
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.KeepReceipts == 0 {
+		o.KeepReceipts = minKeepReceipts
+	}
+	if o.KeepReceipts < minKeepReceipts || o.CacheBytes < 0 {
+		return nil, fmt.Errorf("open event store %s: receipts are kept for at least %s, the cache is not negative", path, minKeepReceipts)
+	}
+	s := &Store{o: o, cache: newCache(o.CacheBytes), queue: newQueue(), drained: make(chan struct{})}
+	if err := s.open(ctx, path); err != nil {
+		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(ctx, err)), s.closeFiles())
+	}
+	go s.commitAll(context.WithoutCancel(ctx))
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if s.lock, err = lockFile(path + ".lock"); err != nil {
+		return err
+	}
+	if s.writeDB, err = sql.Open("sqlite", dsn(path, writePragmas)); err != nil {
+		return err
+	}
+	s.writeDB.SetMaxOpenConns(1)
+	conn, err := s.writeDB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	steps, err := migrations(schemaFiles)
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, conn, steps); err != nil {
+		return err
+	}
+	if s.writer, err = newWriter(ctx, conn); err != nil {
+		return err
+	}
+	if s.readDB, err = sql.Open("sqlite", dsn(path, readPragmas)); err != nil {
+		return err
+	}
+	readers := max(4, 2*runtime.GOMAXPROCS(0))
+	s.readDB.SetMaxOpenConns(readers)
+	s.readDB.SetMaxIdleConns(readers)
+	if err := s.read.prepare(ctx, s.readDB); err != nil {
+		return err
+	}
+	s.usedID(s.writer.lastStored)
+	s.signal.Move(s.writer.head)
+	return nil
+}
+
+// The pragmas of a connection. Commits are durable by synchronous=FULL; the
+// file is not mapped, so that it does not count as memory of the process.
+var (
+	commonPragmas = []string{
+		"busy_timeout(5000)",
+		"journal_mode(WAL)",
+		"synchronous(FULL)",
+		"foreign_keys(ON)",
+		"trusted_schema(OFF)",
+		"temp_store(MEMORY)",
+		"mmap_size(0)",
+	}
+	writePragmas = append([]string{
+		"cache_size(-16384)",
+		"wal_autocheckpoint(2000)",
+		"journal_size_limit(67108864)",
+		"recursive_triggers(ON)",
+	}, commonPragmas...)
+	readPragmas = append([]string{"cache_size(-4096)", "query_only(ON)"}, commonPragmas...)
+)
+
+func dsn(path string, pragmas []string) string {
+	path = filepath.ToSlash(path)
+	if path[0] != '/' { // a drive letter
+		path = "/" + path
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	return u.String()
+}
+
+// Close takes no more appends, finishes those that wait, and closes the file.
+func (s *Store) Close() error {
+	if s.closing.Swap(true) {
+		<-s.drained
+		return nil
+	}
+	s.queue.close()
+	<-s.drained
+	s.signal.Close()
+	return s.closeFiles()
+}
+
+func (s *Store) closeFiles() error {
+	var errs []error
+	if s.readDB != nil {
+		errs = append(errs, s.readDB.Close())
+	}
+	if s.writer != nil {
+		errs = append(errs, s.writer.conn.Close())
+	}
+	if s.writeDB != nil { // last: its close folds the log into the file
+		errs = append(errs, s.writeDB.Close())
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Wait does eventstore.Store.
+func (s *Store) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
+	return s.signal.Wait(ctx, after)
+}
+
+// Head does eventstore.Store.
+func (s *Store) Head(ctx context.Context) (calendar.Position, error) {
+	if err := s.usable(ctx); err != nil {
+		return 0, err
+	}
+	return s.signal.Head(), nil
+}
+
+// NewIDs does eventstore.Store.
+func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	if err := eventstore.CheckCount(n); err != nil {
+		return 0, err
+	}
+	if err := s.usable(ctx); err != nil {
+		return 0, err
+	}
+	return calendar.ID(s.lastID.Add(int64(n)) - int64(n) + 1), nil
+}
+
+// usedID notes that an id is in use, so that it is not given again.
+func (s *Store) usedID(id calendar.ID) {
+	for {
+		last := s.lastID.Load()
+		if int64(id) <= last || s.lastID.CompareAndSwap(last, int64(id)) {
+			return
+		}
+	}
+}
+
+func (s *Store) usable(ctx context.Context) error {
+	if s.closing.Load() {
+		return eventstore.ErrClosed
+	}
+	return ctx.Err()
+}

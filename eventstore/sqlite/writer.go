@@ -1,0 +1,309 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// writer is the one writing connection with its statements, and the end of the
+// log as that connection last saw it. Only the committer uses it.
+type writer struct {
+	conn  *sql.Conn
+	head  calendar.Position
+	chain [32]byte // hash of the last commit
+	lost  bool     // a commit failed: all of these have to be read again
+
+	lastStored calendar.ID // greatest id of a record
+
+	begin, commit, rollback *sql.Stmt
+
+	records, claims, names, receipts *lookup
+	addEntries, addRecords, addClaims, dropClaims, addNames, dropNames,
+	addReceipts *rows
+
+	addCommit, purge *sql.Stmt
+	purged           time.Time
+}
+
+// purgeEvery is how often old receipts are purged, when there are commits.
+const purgeEvery = 10 * time.Minute
+
+func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
+	w := &writer{conn: conn}
+	p := &preparer{conn: conn}
+	w.begin = p.one(ctx, "BEGIN IMMEDIATE")
+	w.commit = p.one(ctx, "COMMIT")
+	w.rollback = p.one(ctx, "ROLLBACK")
+	w.records = p.lookup(ctx, "SELECT "+recordColumns+" FROM records WHERE id IN (%s)", "?")
+	w.claims = p.lookup(ctx, "SELECT space, key, record FROM claims WHERE (space, key) IN (VALUES %s)", "(?,?)")
+	w.names = p.lookup(ctx, "SELECT space, key, count(*) FROM names WHERE (space, key) IN (VALUES %s) GROUP BY space, key", "(?,?)")
+	w.receipts = p.lookup(ctx, strings.Replace(receiptQuery, "user = ? AND key = ?", "(user, key) IN (VALUES %s)", 1), "(?,?)")
+	w.addEntries = p.rows(ctx, `INSERT INTO entries
+		(position, kind, record, version, time, actor, change, leaf, cause, fields, state, secret) VALUES %s`, 12)
+	w.addRecords = p.rows(ctx, `INSERT INTO records (`+recordColumns+`) VALUES %s
+		ON CONFLICT (id) DO UPDATE SET version = excluded.version, position = excluded.position,
+		claims = excluded.claims, names = excluded.names, secret = excluded.secret, state = excluded.state`, 8)
+	w.addClaims = p.rows(ctx, `INSERT INTO claims (space, key, record) VALUES %s
+		ON CONFLICT (space, key) DO UPDATE SET record = excluded.record`, 3)
+	w.dropClaims = p.rows(ctx, "DELETE FROM claims WHERE (space, key) IN (VALUES %s)", 2)
+	w.addNames = p.rows(ctx, "INSERT INTO names (space, key, record) VALUES %s ON CONFLICT DO NOTHING", 3)
+	w.dropNames = p.rows(ctx, "DELETE FROM names WHERE (space, key, record) IN (VALUES %s)", 3)
+	w.addReceipts = p.rows(ctx, `INSERT INTO receipts
+		(user, key, fingerprint, kept, time, record, version, position, answer) VALUES %s
+		ON CONFLICT (user, key) DO UPDATE SET answer = excluded.answer`, 9)
+	w.addCommit = p.one(ctx, "INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)")
+	// The oldest have the lowest rowids, so no index by age is needed.
+	w.purge = p.one(ctx, `DELETE FROM receipts
+		WHERE rowid IN (SELECT rowid FROM receipts ORDER BY rowid LIMIT 1000) AND kept < ?`)
+	if p.err != nil {
+		return nil, p.err
+	}
+	return w, w.reload(ctx)
+}
+
+// reload reads the end of the log.
+func (w *writer) reload(ctx context.Context) error {
+	var head, last int64
+	var hash []byte
+	if err := w.conn.QueryRowContext(ctx, "SELECT coalesce(max(position), 0) FROM entries").Scan(&head); err != nil {
+		return err
+	}
+	if err := w.conn.QueryRowContext(ctx, "SELECT coalesce(max(id), 0) FROM records").Scan(&w.lastStored); err != nil {
+		return err
+	}
+	err := w.conn.QueryRowContext(ctx, "SELECT last, hash FROM commits ORDER BY first DESC LIMIT 1").Scan(&last, &hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		err, hash = nil, make([]byte, 32)
+	}
+	if err != nil {
+		return err
+	}
+	if last != head {
+		return fmt.Errorf("%w: the last entry is %d, the last commit ends at %d", eventstore.ErrDamaged, head, last)
+	}
+	w.head = calendar.Position(head) //nolint:gosec // a rowid of ours is positive
+	w.chain, err = digest(hash)
+	w.lost = err != nil
+	return err
+}
+
+// lasting tells whether an error is that of the engine or the disk rather than
+// of one item.
+func lasting(err error) bool {
+	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrDamaged)
+}
+
+// writeGroup decides items and writes those that win in one transaction. An
+// error is that of the whole group: nothing of it was written.
+func (s *Store) writeGroup(ctx context.Context, items []*item) error {
+	w := s.writer
+	if w.lost {
+		if err := w.reload(ctx); err != nil {
+			return fmt.Errorf("read end of log: %w", translate(ctx, err))
+		}
+		s.signal.Move(w.head)
+	}
+	g := newGroup(w.head)
+	if err := s.gather(ctx, g, items); err != nil {
+		return fmt.Errorf("read for append: %w", translate(ctx, err))
+	}
+	results := make([]eventstore.Result, len(items))
+	for i, it := range items {
+		results[i] = g.decide(it)
+	}
+	if !g.empty() {
+		chain, err := s.write(ctx, g)
+		if err != nil {
+			_, _ = w.rollback.ExecContext(ctx) // fails when the engine has done so
+			w.lost = true
+			s.cache.clear()
+			return fmt.Errorf("append entries after %d: %w", w.head, translate(ctx, err))
+		}
+		// First the states, then the head: who sees the head sees the states.
+		for id := range g.changed {
+			w.lastStored = max(w.lastStored, id)
+			s.usedID(id)
+		}
+		s.cache.put(g.changed)
+		w.head, w.chain = g.head, chain
+		s.signal.Move(g.head)
+	}
+	for i, it := range items {
+		*it.result = results[i]
+	}
+	return nil
+}
+
+// gather reads what the file says about all that the items touch.
+func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
+	w := s.writer
+	var ids, claims, names, receipts []any
+	asked := map[calendar.ID]bool{}
+	for _, it := range items {
+		for i := range it.entries {
+			id := it.entries[i].ID
+			if asked[id] {
+				continue
+			}
+			asked[id] = true
+			if h := s.cache.get(id); h != nil {
+				g.states[id] = h
+			} else if id <= w.lastStored {
+				ids = append(ids, int64(id))
+			}
+		}
+	}
+	err := find(ctx, w.records, ids, scanHeld, func(h *held) { g.states[h.ID] = h })
+	if err != nil {
+		return err
+	}
+	askedClaims, askedReceipts := map[calendar.Claim]bool{}, map[receiptKey]bool{}
+	for _, it := range items {
+		for i := range it.a.Drafts {
+			d := &it.a.Drafts[i]
+			for _, c := range d.Claims {
+				if askedClaims[c] || g.states[d.ID].hasClaim(c) {
+					continue
+				}
+				askedClaims[c] = true
+				claims = append(claims, c.Space, c.Key)
+			}
+		}
+		for _, guard := range it.a.Guards {
+			if _, ok := g.counts[guard.Name]; !ok {
+				g.counts[guard.Name] = 0
+				names = append(names, guard.Name.Space, guard.Name.Key)
+			}
+		}
+		if r := it.a.Receipt; r != nil && !askedReceipts[receiptKey{r.User, r.Key}] {
+			askedReceipts[receiptKey{r.User, r.Key}] = true
+			receipts = append(receipts, int64(r.User), r.Key)
+		}
+	}
+	if err := find(ctx, w.claims, claims, scanClaim, func(c heldClaim) { g.holders[c.claim] = c.holder }); err != nil {
+		return err
+	}
+	if err := find(ctx, w.names, names, scanCount, func(c nameCount) { g.counts[c.name] = c.count }); err != nil {
+		return err
+	}
+	return find(ctx, w.receipts, receipts, scanReceipt, func(r *eventstore.Receipt) {
+		g.receipts[receiptKey{r.User, r.Key}] = r
+	})
+}
+
+// hasClaim tells whether a record has a claim; a nil one has none.
+func (h *held) hasClaim(c calendar.Claim) bool {
+	return h != nil && slices.Contains(h.claims, c)
+}
+
+type heldClaim struct {
+	claim  calendar.Claim
+	holder calendar.ID
+}
+
+func scanClaim(r row) (c heldClaim, err error) {
+	err = r.Scan(&c.claim.Space, &c.claim.Key, &c.holder)
+	return c, err
+}
+
+type nameCount struct {
+	name  calendar.Name
+	count int
+}
+
+func scanCount(r row) (c nameCount, err error) {
+	err = r.Scan(&c.name.Space, &c.name.Key, &c.count)
+	return c, err
+}
+
+// write carries out a group in one transaction and gives the new end of the
+// chain.
+func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
+	w := s.writer
+	chain := w.chain
+	now := s.o.Now()
+
+	entries := make([]any, 0, len(g.entries)*w.addEntries.columns)
+	leaves := make([][32]byte, 0, len(g.entries))
+	for _, e := range g.entries {
+		leaves = append(leaves, *e.leaf)
+		entries = append(entries, number(e.entry.Position), e.entry.Kind.String(), int64(e.entry.ID), e.entry.Version,
+			e.entry.Time.UnixMilli(), int64(e.entry.Actor), e.entry.Change, e.leaf[:], string(e.cause),
+			[]byte(e.entry.Fields), []byte(e.entry.State), e.entry.Secret)
+	}
+	records := make([]any, 0, len(g.changed)*w.addRecords.columns)
+	for _, h := range g.changed {
+		claims, err := encodePairs(h.claims)
+		if err != nil {
+			return chain, err
+		}
+		names, err := encodePairs(h.names)
+		if err != nil {
+			return chain, err
+		}
+		records = append(records, int64(h.ID), h.Kind.String(), h.Version, number(h.Position),
+			string(claims), string(names), h.Secret, []byte(h.Record))
+	}
+	var newClaims, oldClaims, newNames, oldNames, receipts []any
+	for c, id := range g.newClaims {
+		if id == 0 {
+			oldClaims = append(oldClaims, c.Space, c.Key)
+		} else {
+			newClaims = append(newClaims, c.Space, c.Key, int64(id))
+		}
+	}
+	for n, added := range g.newNames {
+		if added {
+			newNames = append(newNames, n.name.Space, n.name.Key, int64(n.id))
+		} else {
+			oldNames = append(oldNames, n.name.Space, n.name.Key, int64(n.id))
+		}
+	}
+	for _, r := range g.newReceipts {
+		receipts = append(receipts, int64(r.User), r.Key, r.Fingerprint[:], now.UnixMilli(), r.Time.UnixMilli(),
+			int64(r.Record), r.Version, number(r.Position), r.Answer)
+	}
+
+	if _, err := w.begin.ExecContext(ctx); err != nil {
+		return chain, err
+	}
+	for _, do := range []struct {
+		rows *rows
+		args []any
+	}{
+		{w.addEntries, entries},
+		{w.addRecords, records},
+		{w.dropClaims, oldClaims},
+		{w.addClaims, newClaims},
+		{w.dropNames, oldNames},
+		{w.addNames, newNames},
+		{w.addReceipts, receipts},
+	} {
+		if err := do.rows.exec(ctx, do.args); err != nil {
+			return chain, err
+		}
+	}
+	if len(leaves) > 0 {
+		first := w.head + 1
+		chain = eventstore.ChainHash(chain, first, leaves)
+		if _, err := w.addCommit.ExecContext(ctx, number(first), number(g.head), chain[:]); err != nil {
+			return chain, err
+		}
+	}
+	if now.Sub(w.purged).Abs() >= purgeEvery {
+		if _, err := w.purge.ExecContext(ctx, now.Add(-s.o.KeepReceipts).UnixMilli()); err != nil {
+			return chain, err
+		}
+		w.purged = now
+	}
+	_, err := w.commit.ExecContext(ctx)
+	return chain, err
+}
