@@ -1,0 +1,280 @@
+package eventstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"daybook/calendar"
+)
+
+// verifyPage is how many entries, commits or records are read at once.
+const verifyPage = 500
+
+// verifyKept is how many records are kept decoded while the log is read; others
+// are read again when their next entry comes.
+const verifyKept = 10_000
+
+// Verify reads the whole log up to its present head and checks that positions
+// are dense, that each entry fits its leaf and the leaves the chain of commits,
+// that the versions of each record are continuous, that folding the fields that
+// changed gives the record after them, and that the present states are those of
+// the last entries. It gives the hash of the last commit and the number of
+// entries; who keeps the hash elsewhere can prove later that nothing was
+// written anew. progress, when not nil, is told how far it is.
+//
+// What does not fit is ErrDamaged, and the error names the position.
+func Verify(ctx context.Context, store Verifier, progress func(done, total calendar.Position)) (hash [32]byte, entries calendar.Position, err error) {
+	head, err := store.Head(ctx)
+	if err != nil {
+		return hash, 0, err
+	}
+	v := &verification{store: store, head: head, last: map[calendar.ID]lastEntry{}, kept: map[calendar.ID]*calendar.Record{}}
+	for v.position < head {
+		if err := v.page(ctx); err != nil {
+			return hash, 0, err
+		}
+		if progress != nil {
+			progress(v.position, head)
+		}
+	}
+	if v.commit.Last > v.chained {
+		return hash, 0, damaged(v.commit.Last, "the commit ends after the head %d", head)
+	}
+	if err := v.records(ctx); err != nil {
+		return hash, 0, err
+	}
+	return v.hash, head, nil
+}
+
+func damaged(p calendar.Position, format string, args ...any) error {
+	return fmt.Errorf("entry %d: %w: %s", p, ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// verification is one run of Verify.
+type verification struct {
+	store    Verifier
+	head     calendar.Position
+	position calendar.Position // last entry that was checked
+
+	commits []Commit          // read, not yet checked
+	commit  Commit            // the one that the entries belong to now
+	leaves  [][32]byte        // of the commit, so far
+	chained calendar.Position // last entry of the chain that was checked
+	hash    [32]byte          // of that chain
+
+	last map[calendar.ID]lastEntry
+	kept map[calendar.ID]*calendar.Record
+}
+
+// lastEntry is what has to be known of the last entry of a record.
+type lastEntry struct {
+	position calendar.Position
+	version  int64
+	kind     calendar.Kind
+	state    [32]byte // SHA-256
+	secret   [32]byte // SHA-256; zeros without one
+}
+
+func secretSum(secret []byte) [32]byte {
+	if len(secret) == 0 {
+		return [32]byte{}
+	}
+	return sha256.Sum256(secret)
+}
+
+// page checks the next entries.
+func (v *verification) page(ctx context.Context) error {
+	limit := int(min(v.head-v.position, verifyPage)) //nolint:gosec // at most a page
+	entries, err := v.store.ReadAll(ctx, v.position, limit)
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", v.position+1, err)
+	}
+	leaves, err := v.store.Leaves(ctx, v.position, limit)
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", v.position+1, err)
+	}
+	for i := range limit {
+		p := v.position + 1
+		if i >= len(entries) {
+			return damaged(p, "it is missing")
+		}
+		e := &entries[i]
+		if e.Position != p {
+			return damaged(p, "it is missing, the next one is %d", e.Position)
+		}
+		if i >= len(leaves) {
+			return damaged(p, "its leaf is missing")
+		}
+		if leaf := Leaf(e); leaf != leaves[i] {
+			return damaged(p, "it does not fit its leaf")
+		}
+		if err := v.chain(ctx, p, leaves[i]); err != nil {
+			return err
+		}
+		if err := v.fold(ctx, e); err != nil {
+			return err
+		}
+		v.position = p
+	}
+	return nil
+}
+
+// chain adds a leaf to its commit, and checks the commit when it is whole.
+func (v *verification) chain(ctx context.Context, p calendar.Position, leaf [32]byte) error {
+	if len(v.leaves) == 0 {
+		if len(v.commits) == 0 {
+			var err error
+			if v.commits, err = v.store.Commits(ctx, p-1, verifyPage); err != nil {
+				return fmt.Errorf("entry %d: commit: %w", p, err)
+			}
+		}
+		if len(v.commits) == 0 {
+			return damaged(p, "its commit is missing")
+		}
+		v.commit, v.commits = v.commits[0], v.commits[1:]
+		if v.commit.First != p || v.commit.Last < p {
+			return damaged(p, "its commit is missing, the next one is %d to %d", v.commit.First, v.commit.Last)
+		}
+	}
+	v.leaves = append(v.leaves, leaf)
+	if p < v.commit.Last {
+		return nil
+	}
+	hash := ChainHash(v.hash, v.commit.First, v.leaves)
+	if hash != v.commit.Hash {
+		return damaged(p, "the chain does not fit the commit %d to %d", v.commit.First, v.commit.Last)
+	}
+	v.hash, v.chained, v.leaves = hash, p, v.leaves[:0]
+	return nil
+}
+
+// fold checks an entry against the one before it of the same record.
+func (v *verification) fold(ctx context.Context, e *Entry) error {
+	before, known := v.last[e.ID]
+	if e.Version != before.version+1 {
+		return damaged(e.Position, "version %d of record %d follows version %d", e.Version, e.ID, before.version)
+	}
+	if known && e.Kind != before.kind {
+		return damaged(e.Position, "record %d was of kind %s before, not %s", e.ID, before.kind, e.Kind)
+	}
+	record, err := v.before(ctx, e, before)
+	if err != nil {
+		return err
+	}
+	stored, err := calendar.DecodeRecord(e.State)
+	if err != nil {
+		return damaged(e.Position, "state: %v", err)
+	}
+	change, err := calendar.DecodeChange(e.Change, e.ID, stored.Home, e.Fields)
+	if err != nil {
+		return damaged(e.Position, "change: %v", err)
+	}
+	if change.Kind != e.Kind {
+		return damaged(e.Position, "%s is no change of kind %s", e.Change, e.Kind)
+	}
+	folded, err := calendar.Apply(record, change, e.Time)
+	if err != nil {
+		return damaged(e.Position, "%v", err)
+	}
+	if err := sameRecord(folded, stored, e.State); err != nil {
+		return damaged(e.Position, "%v", err)
+	}
+	if len(v.kept) >= verifyKept {
+		clear(v.kept)
+	}
+	v.kept[e.ID] = stored
+	now := lastEntry{e.Position, e.Version, e.Kind, sha256.Sum256(e.State), before.secret}
+	if e.Secret != nil {
+		now.secret = secretSum(e.Secret)
+	}
+	v.last[e.ID] = now
+	return nil
+}
+
+// before gives the record before an entry, nil for the first.
+func (v *verification) before(ctx context.Context, e *Entry, last lastEntry) (*calendar.Record, error) {
+	if e.Version == 1 {
+		return nil, nil //nolint:nilnil // no record and no error
+	}
+	if r := v.kept[e.ID]; r != nil {
+		return r, nil
+	}
+	entries, err := v.store.History(ctx, e.ID, e.Version-2, 1)
+	if err != nil {
+		return nil, fmt.Errorf("entry %d: history: %w", e.Position, err)
+	}
+	if len(entries) == 0 || sha256.Sum256(entries[0].State) != last.state {
+		return nil, damaged(e.Position, "the history of record %d lacks version %d as it was read", e.ID, e.Version-1)
+	}
+	return calendar.DecodeRecord(entries[0].State)
+}
+
+// sameRecord compares records by what they mean, so that older stored forms fit
+// too.
+func sameRecord(folded, stored *calendar.Record, state []byte) error {
+	want, err := calendar.EncodeRecord(folded)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(want, state) {
+		return nil
+	}
+	got, err := calendar.EncodeRecord(stored)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(want, got) {
+		return fmt.Errorf("folding the changes of record %d does not give the stored record", stored.ID)
+	}
+	return nil
+}
+
+// records checks the present states. Those that were written after the head are
+// the business of the next run.
+func (v *verification) records(ctx context.Context) error {
+	found := 0
+	for after := calendar.ID(0); ; {
+		states, err := v.store.Records(ctx, 0, after, verifyPage)
+		if err != nil {
+			return fmt.Errorf("records after %d: %w", after, err)
+		}
+		if len(states) == 0 {
+			break
+		}
+		for i := range states {
+			s := &states[i]
+			if s.ID <= after {
+				return damaged(s.Position, "record %d is not after record %d", s.ID, after)
+			}
+			after = s.ID
+			last, known := v.last[s.ID]
+			if known {
+				found++
+			}
+			switch {
+			case s.Position > v.head:
+			case !known || s.Position != last.position || s.Version != last.version || s.Kind != last.kind:
+				return damaged(last.position, "the present state of record %d is that of entry %d, version %d", s.ID, s.Position, s.Version)
+			case sha256.Sum256(s.Record) != last.state:
+				return damaged(last.position, "the present state of record %d is another one", s.ID)
+			case secretSum(s.Secret) != last.secret:
+				return damaged(last.position, "the present secret of record %d is another one", s.ID)
+			}
+		}
+	}
+	if found == len(v.last) {
+		return nil
+	}
+	for id, last := range v.last {
+		states, err := v.store.Load(ctx, id)
+		if err != nil {
+			return err
+		}
+		if states[0].Version == 0 {
+			return damaged(last.position, "record %d has no present state", id)
+		}
+	}
+	return fmt.Errorf("%w: %d of %d records have a present state", ErrDamaged, found, len(v.last))
+}
