@@ -60,11 +60,16 @@ func (c Change) verb() (string, error) {
 }
 
 // Claims are all the claims that a record holds: its slug in the space
-// "slug/<kind>", the URL of an image in "image", the name of a user in "user".
-// A deleted record holds none.
+// "slug/<kind>", the URL of an image in "image", the name of a user in "user",
+// the keys by which imports name it in "import". A deleted record holds the
+// last ones only.
 func Claims(r *Record) []Claim {
-	if r == nil || r.Deleted {
+	if r == nil {
 		return nil
+	}
+	claims := importClaims(r)
+	if r.Deleted {
+		return claims
 	}
 	space, key := "slug/"+r.Kind.String(), r.Slug()
 	switch r.Kind {
@@ -75,15 +80,16 @@ func Claims(r *Record) []Claim {
 	default:
 	}
 	if key == "" {
-		return nil
+		return claims
 	}
-	return []Claim{{Space: space, Key: key}}
+	return append([]Claim{{Space: space, Key: key}}, claims...)
 }
 
 // Names are the names that a record is found by: the folded texts of its name in
 // the space "name/<kind>", each once, in the order of Langs; none for deleted
 // records. Venues, organizers and terms are found by name (interface 3.1.5,
-// 3.1.6, 3.4.1); events are not, so they have none.
+// 3.1.6, 3.4.1); events are not, so they have none. A category that has a parent
+// is found by ChildrenName of the parent too.
 func Names(r *Record) []Name {
 	if r == nil || r.Deleted {
 		return nil
@@ -107,8 +113,14 @@ next:
 		}
 		names = append(names, Name{Space: "name/" + r.Kind.String(), Key: key})
 	}
+	if parent := r.Fields.ID("parent"); parent != 0 && r.Kind == KindCategory {
+		names = append(names, ChildrenName(parent))
+	}
 	return names
 }
+
+// ChildrenName is the name that the child categories of a category are found by.
+func ChildrenName(parent ID) Name { return Name{Space: "parent/category", Key: parent.String()} }
 
 // Fold makes the form of a name that names are compared by: trimmed of white
 // space and in lower case by strings.ToLower. Accents stay: "Cafe" and "Café"

@@ -33,6 +33,9 @@ const (
 )
 
 func newSpec(k Kind, fields []Field) *Spec {
+	if k.IsPost() || k.IsTerm() {
+		fields = append(fields, kept("imports", TypeStrings))
+	}
 	s := &Spec{Kind: k, Fields: fields, byName: make(map[string]*Field, len(fields))}
 	for i := range fields {
 		f := &fields[i]

@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"daybook/calendar"
@@ -37,6 +38,10 @@ type Request struct {
 	Extra []calendar.FieldError
 	// At is the moment to write under, for imports; zero: now.
 	At time.Time
+	// Mark names the line of an import that this write applies; nil elsewhere.
+	// A record that has a mark of the line, or of a later one of its source, is
+	// left as it is. A create with a key never answers an equal record (5.3.1).
+	Mark *calendar.ImportMark
 }
 
 // Result is what a write did.
@@ -45,6 +50,7 @@ type Result struct {
 	Lang     calendar.Lang     // language of the request
 	Position calendar.Position // of the last change that the write made
 	Existing bool              // an equal record was there, nothing was written (5.3.1)
+	Repeated bool              // the line of Mark was applied before, nothing was written
 	// Replay is the earlier receipt of the same idempotency key: nothing was
 	// written. Record is then the record as it was after that write.
 	Replay *eventstore.Receipt
@@ -62,43 +68,71 @@ type Options struct {
 }
 
 // Service carries out writes. Its methods answer *calendar.Error for what a
-// client may read.
+// client may read. They are safe for concurrent use.
 type Service struct {
-	store  eventstore.Store
-	rules  *calendar.Rules
-	hasher Hasher
-	o      Options
+	store   eventstore.Store
+	records *Records
+	rules   *calendar.Rules
+	hasher  Hasher
+	now     func() time.Time
+	locks   locks
 }
 
-// New makes a Service; it starts nothing.
+// New makes a Service; it starts nothing. The store, the rules with their
+// cleaner, and the hasher are required.
 func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, o Options) (*Service, error) {
-	return &Service{store: store, rules: rules, hasher: hasher, o: o}, nil
-}
-
-var errNotBuilt = errors.New("not built yet")
-
-// Create makes a record.
-func (s *Service) Create(ctx context.Context, r Request) (Result, error) {
-	return Result{}, errNotBuilt
-}
-
-// Update changes a record; a trashed post is restored by it.
-func (s *Service) Update(ctx context.Context, r Request) (Result, error) {
-	return Result{}, errNotBuilt
-}
-
-// Delete moves a post to the trash and ends a term for ever.
-func (s *Service) Delete(ctx context.Context, r Request) (Result, error) {
-	return Result{}, errNotBuilt
+	if store == nil || rules == nil || rules.Clean == nil || hasher == nil {
+		return nil, errors.New("command: store, rules with a cleaner, and hasher are required")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Service{store: store, records: NewRecords(store), rules: rules, hasher: hasher, now: o.Now}, nil
 }
 
 // KeepAnswer stores the encoded first answer with the receipt of a key, so that
-// a repeated request gets the same bytes.
+// a repeated request gets the same bytes. Without a key, and for a replay, it
+// does nothing.
 func (s *Service) KeepAnswer(ctx context.Context, r Request, res Result, answer []byte) error {
-	return errNotBuilt
+	if r.Key == "" || res.Replay != nil || res.Record == nil {
+		return nil
+	}
+	a := eventstore.Append{Receipt: &eventstore.Receipt{
+		User: r.Caller.ID, Key: r.Key, Fingerprint: r.Fingerprint, Time: eventstore.Moment(s.now()),
+		Record: res.Record.ID, Version: res.Record.Version, Position: res.Position, Answer: answer,
+	}, Time: eventstore.Moment(s.now()), Actor: r.Caller.ID, Cause: r.Cause}
+	if err := s.store.Append(ctx, []eventstore.Append{a})[0].Err; err != nil {
+		return readable(fmt.Errorf("keep answer of key: %w", err), r.Kind)
+	}
+	return nil
 }
 
-// CheckPassword tells whether password opens the protected event.
+// CheckPassword tells whether password opens the protected event; an event
+// without a password is open, an unknown one is not.
 func (s *Service) CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error) {
-	return false, errNotBuilt
+	if id <= 0 {
+		return false, nil
+	}
+	states, err := s.store.Load(ctx, id)
+	if err != nil {
+		return false, readable(fmt.Errorf("load event %d: %w", id, err), calendar.KindEvent)
+	}
+	state := states[0]
+	if state.Version == 0 || state.Kind != calendar.KindEvent {
+		return false, nil
+	}
+	return len(state.Secret) == 0 || s.hasher.Verify(state.Secret, password), nil
+}
+
+// readable gives store errors that a client may hear of their code; the store's
+// own error stays inside for the log.
+func readable(err error, k calendar.Kind) error {
+	switch {
+	case errors.Is(err, eventstore.ErrKeyReused):
+		return fmt.Errorf("%w (%w)", calendar.Fail(calendar.CodeKeyReused, k), err)
+	case errors.Is(err, eventstore.ErrUnavailable), errors.Is(err, eventstore.ErrClosed):
+		return fmt.Errorf("%w (%w)", calendar.Fail(calendar.CodeUnavailable, k), err)
+	default:
+		return err
+	}
 }

@@ -2,6 +2,9 @@ package command
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"sync"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -9,28 +12,171 @@ import (
 
 // Records reads single records from the store; it keeps decoded records by
 // version. It implements query.Records.
-type Records struct{ store eventstore.Store }
+type Records struct {
+	store   eventstore.Store
+	decoded recordCache
+}
 
 // NewRecords makes a Records.
 func NewRecords(store eventstore.Store) *Records { return &Records{store: store} }
 
 // Load gives records in the order of ids; nil for unknown and deleted ones.
 func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
-	return nil, errNotBuilt
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	states, err := r.store.Load(ctx, ids...)
+	if err != nil {
+		return nil, fmt.Errorf("load records: %w", err)
+	}
+	out := make([]*calendar.Record, len(states))
+	for i := range states {
+		if out[i], err = r.decode(&states[i]); err != nil {
+			return nil, err
+		}
+		if out[i] != nil && out[i].Deleted {
+			out[i] = nil
+		}
+	}
+	return out, nil
 }
 
-// BySlug gives the record of a kind that holds the slug; nil when none does.
+// one gives one record of a kind, nil when there is none.
+func (r *Records) one(ctx context.Context, k calendar.Kind, id calendar.ID) (*calendar.Record, error) {
+	if id <= 0 {
+		return nil, nil //nolint:nilnil // no record is no error
+	}
+	found, err := r.Load(ctx, id)
+	if err != nil || found[0] == nil || found[0].Kind != k {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+func (r *Records) decode(s *eventstore.State) (*calendar.Record, error) {
+	if s.Version == 0 {
+		return nil, nil //nolint:nilnil // no record is no error
+	}
+	if rec := r.decoded.get(s.ID, s.Version); rec != nil {
+		return rec, nil
+	}
+	rec, err := calendar.DecodeRecord(s.Record)
+	if err != nil {
+		return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
+	}
+	r.decoded.put(rec)
+	return rec, nil
+}
+
+// BySlug gives the record of a kind that holds the slug, any case; nil when none
+// does. The slug of a trashed post ends in "__trashed".
 func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error) {
-	return nil, errNotBuilt
+	slug = strings.ToLower(slug)
+	if slug == "" || !routed(k) {
+		return nil, nil //nolint:nilnil // no record is no error
+	}
+	claim := []calendar.Claim{slugClaim(k, slug)}
+	// A record that gives its slug away between the two look-ups makes a second
+	// round: another record may hold it by now.
+	for range 3 {
+		holders, _, err := r.store.Find(ctx, claim, nil)
+		if err != nil {
+			return nil, fmt.Errorf("find %s by slug: %w", k, err)
+		}
+		rec, err := r.one(ctx, k, holders[0])
+		if err != nil || holders[0] == 0 {
+			return nil, err
+		}
+		if rec != nil && rec.Slug() == slug {
+			return rec, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // no record is no error
 }
 
 // ByName gives the live records of a kind whose shown name in the language
 // equals name, case aside, by id.
 func (r *Records) ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error) {
-	return nil, errNotBuilt
+	key := calendar.Fold(name)
+	if key == "" || !routed(k) {
+		return nil, nil
+	}
+	_, found, err := r.store.Find(ctx, nil, []calendar.Name{nameOf(k, key)})
+	if err != nil {
+		return nil, fmt.Errorf("find %s by name: %w", k, err)
+	}
+	loaded, err := r.Load(ctx, found[0]...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*calendar.Record, 0, len(loaded))
+	for _, rec := range loaded {
+		if rec != nil && rec.Kind == k && showsName(rec, l, key) {
+			out = append(out, rec)
+		}
+	}
+	return out, nil
 }
 
 // Head gives the position of the last entry.
 func (r *Records) Head(ctx context.Context) (calendar.Position, error) {
 	return r.store.Head(ctx)
+}
+
+// routed tells whether records of the kind are found by slug and name; images
+// and users are not.
+func routed(k calendar.Kind) bool { return k.IsPost() || k.IsTerm() }
+
+// showsName tells whether the name shown in a language is the folded one.
+func showsName(r *calendar.Record, l calendar.Lang, key string) bool {
+	shown, _ := r.Name(l)
+	return calendar.Fold(shown) == key
+}
+
+func slugClaim(k calendar.Kind, slug string) calendar.Claim {
+	return calendar.Claim{Space: "slug/" + k.String(), Key: slug}
+}
+
+func nameOf(k calendar.Kind, key string) calendar.Name {
+	return calendar.Name{Space: "name/" + k.String(), Key: key}
+}
+
+// cacheHalf is how many records each half of the cache holds.
+const cacheHalf = 8192
+
+// recordCache keeps decoded records in two halves: when the young one is full
+// the old one is forgotten. A hit in the old half makes a record young again.
+type recordCache struct {
+	mu         sync.Mutex
+	young, old map[calendar.ID]*calendar.Record
+}
+
+func (c *recordCache) get(id calendar.ID, version int64) *calendar.Record {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	rec := c.young[id]
+	if rec == nil {
+		if rec = c.old[id]; rec != nil {
+			c.add(rec)
+		}
+	}
+	if rec == nil || rec.Version != version {
+		return nil
+	}
+	return rec
+}
+
+func (c *recordCache) put(rec *calendar.Record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if there := c.young[rec.ID]; there == nil || there.Version < rec.Version {
+		c.add(rec)
+	}
+}
+
+func (c *recordCache) add(rec *calendar.Record) {
+	if c.young == nil || len(c.young) >= cacheHalf {
+		c.old, c.young = c.young, make(map[calendar.ID]*calendar.Record)
+	}
+	c.young[rec.ID] = rec
 }

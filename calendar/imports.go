@@ -1,0 +1,72 @@
+package calendar
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ImportMark says which line of an import a record has from it last, and by
+// which key the import names the record. A record keeps one mark per source in
+// the field "imports", so an import that is run again changes nothing.
+type ImportMark struct {
+	Source string // without spaces
+	Line   int64  // 1, 2, 3 …
+	Key    string // "" when the import names the record by its id
+}
+
+// importSpace is the space of the claims on the keys of imports.
+const importSpace = "import"
+
+// ImportClaim is the claim on a key of a source. Its record holds it for ever,
+// deleted or not.
+func ImportClaim(source, key string) Claim {
+	return Claim{Space: importSpace, Key: source + " " + key}
+}
+
+// ImportMark gives the mark that a source left on the record, and whether there
+// is one.
+func (r *Record) ImportMark(source string) (ImportMark, bool) {
+	for _, s := range r.Fields.Strings("imports") {
+		if m, ok := parseImportMark(s); ok && m.Source == source {
+			return m, true
+		}
+	}
+	return ImportMark{}, false
+}
+
+// WithImportMark gives the value of the field "imports" with the mark of its
+// source set; a key that the record has stays when m has none. r is nil for a
+// new record.
+func WithImportMark(r *Record, m ImportMark) []string {
+	var list []string
+	if r != nil {
+		if before, ok := r.ImportMark(m.Source); ok && m.Key == "" {
+			m.Key = before.Key
+		}
+		list = slices.Clone(r.Fields.Strings("imports"))
+	}
+	list = slices.DeleteFunc(list, func(s string) bool {
+		other, ok := parseImportMark(s)
+		return ok && other.Source == m.Source
+	})
+	return append(list, m.Source+" "+strconv.FormatInt(m.Line, 10)+" "+m.Key)
+}
+
+func parseImportMark(s string) (ImportMark, bool) {
+	source, rest, _ := strings.Cut(s, " ")
+	line, key, ok := strings.Cut(rest, " ")
+	n, err := strconv.ParseInt(line, 10, 64)
+	return ImportMark{Source: source, Line: n, Key: key}, ok && err == nil
+}
+
+// importClaims are the claims on the keys that imports name the record by.
+func importClaims(r *Record) []Claim {
+	var claims []Claim
+	for _, s := range r.Fields.Strings("imports") {
+		if m, ok := parseImportMark(s); ok && m.Key != "" {
+			claims = append(claims, ImportClaim(m.Source, m.Key))
+		}
+	}
+	return claims
+}

@@ -1,0 +1,151 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// group collects the changes that one write makes all at once.
+type group struct {
+	drafts []eventstore.Draft
+	guards []eventstore.Guard
+	at     time.Time
+	slugs  map[calendar.Claim]calendar.ID // claimed by the drafts
+}
+
+// add folds a change into a record (nil before the first) and keeps the draft.
+func (g *group) add(before *calendar.Record, c calendar.Change) (*calendar.Record, error) {
+	after, err := calendar.Apply(before, c, g.at)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := calendar.EncodeChange(c)
+	if err != nil {
+		return nil, err
+	}
+	state, err := calendar.EncodeRecord(after)
+	if err != nil {
+		return nil, err
+	}
+	d := eventstore.Draft{
+		Kind: c.Kind, ID: c.ID, Change: c.Name, Fields: fields, State: state, Secret: c.Secret,
+		Claims: calendar.Claims(after), Names: calendar.Names(after),
+	}
+	if before != nil {
+		d.Expected = before.Version
+	}
+	g.drafts = append(g.drafts, d)
+	if g.slugs == nil {
+		g.slugs = map[calendar.Claim]calendar.ID{}
+	}
+	for _, claim := range d.Claims {
+		if strings.HasPrefix(claim.Space, "slug/") {
+			g.slugs[claim] = c.ID
+		}
+	}
+	return after, nil
+}
+
+// guard holds the write to the number of records that a name was found for.
+func (g *group) guard(n calendar.Name, count int) {
+	for _, there := range g.guards {
+		if there.Name == n {
+			return
+		}
+	}
+	g.guards = append(g.guards, eventstore.Guard{Name: n, Count: count})
+}
+
+// decide runs one decision about the record id of a kind. What the decision asks
+// of the store is answered here, and its errors come before those of the
+// decision, which would rest on wrong answers.
+func (w *writing) decide(ctx context.Context, g *group, k calendar.Kind, id calendar.ID,
+	decision func(*calendar.Decision) (calendar.Change, error),
+) (calendar.Change, error) {
+	var failed error
+	d := &calendar.Decision{
+		Rules: w.s.rules, Now: w.now, Caller: w.r.Caller, Password: w.password,
+		Taken: func(slug string) bool {
+			claim := slugClaim(k, slug)
+			if holder, ok := g.slugs[claim]; ok && holder != id {
+				return true
+			}
+			holders, _, err := w.s.store.Find(ctx, []calendar.Claim{claim}, nil)
+			if err != nil {
+				failed = fmt.Errorf("find slug of %s %d: %w", k, id, err)
+				return false
+			}
+			return holders[0] != 0 && holders[0] != id
+		},
+		Parent: func(parent calendar.ID) *calendar.Record {
+			rec, err := w.s.records.one(ctx, calendar.KindCategory, parent)
+			if err != nil {
+				failed = err
+			}
+			return rec
+		},
+	}
+	c, err := decision(d)
+	if failed != nil {
+		return calendar.Change{}, failed
+	}
+	return c, err
+}
+
+// guardParent holds a category to what its place in the tree was decided by:
+// the parent is not deleted, and nothing moves below the category, meanwhile.
+func (w *writing) guardParent(ctx context.Context, g *group, id, parent calendar.ID) error {
+	if parent == 0 {
+		return nil
+	}
+	above, err := w.s.records.one(ctx, calendar.KindCategory, parent)
+	if err != nil {
+		return err
+	}
+	if above == nil {
+		return fmt.Errorf("parent %d is gone: %w", parent, eventstore.ErrConflict)
+	}
+	names := []calendar.Name{calendar.Names(above)[0], calendar.ChildrenName(id)}
+	seen := map[calendar.ID]bool{id: true}
+	for len(names) > 0 {
+		_, found, err := w.s.store.Find(ctx, nil, names)
+		if err != nil {
+			return fmt.Errorf("find children of category %d: %w", id, err)
+		}
+		var below []calendar.Name
+		for i, n := range names {
+			g.guard(n, len(found[i]))
+			if n.Space != calendar.ChildrenName(id).Space {
+				continue
+			}
+			for _, child := range found[i] {
+				if !seen[child] {
+					seen[child] = true
+					below = append(below, calendar.ChildrenName(child))
+				}
+			}
+		}
+		names = below
+	}
+	return nil
+}
+
+// append writes the group. A receipt of the same key that is there already comes
+// back as earlier; nothing was written then.
+func (w *writing) append(ctx context.Context, g *group, about *calendar.Record) (p calendar.Position, earlier *eventstore.Receipt, err error) {
+	a := eventstore.Append{Drafts: g.drafts, Guards: g.guards, Time: g.at, Actor: w.r.Caller.ID, Cause: w.r.Cause}
+	if w.r.Key != "" {
+		a.Receipt = w.receipt()
+		a.Receipt.Record, a.Receipt.Version = about.ID, about.Version
+	}
+	res := w.s.store.Append(ctx, []eventstore.Append{a})[0]
+	if res.Err != nil {
+		return 0, nil, fmt.Errorf("append changes of %s %d: %w", about.Kind, about.ID, res.Err)
+	}
+	return res.Position, res.Receipt, nil
+}

@@ -1,0 +1,64 @@
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"daybook/calendar"
+)
+
+// mark puts the mark of an import line into a change of its record (nil before
+// the first).
+func (w *writing) mark(before *calendar.Record, c *calendar.Change) {
+	if w.r.Mark != nil {
+		c.Fields["imports"] = calendar.WithImportMark(before, *w.r.Mark)
+	}
+}
+
+// applied answers a line that the record has already, or a later one.
+func (w *writing) applied(rec *calendar.Record) *Result {
+	if w.r.Mark == nil {
+		return nil
+	}
+	m, ok := rec.ImportMark(w.r.Mark.Source)
+	if !ok || m.Line < w.r.Mark.Line {
+		return nil
+	}
+	return &Result{Record: rec, Lang: w.lang, Repeated: true}
+}
+
+// imported answers a create of an import whose key names a record already.
+func (w *writing) imported(ctx context.Context) (*Result, error) {
+	m := w.r.Mark
+	if m == nil || m.Key == "" {
+		return nil, nil //nolint:nilnil // nothing to answer, go on
+	}
+	holders, _, err := w.s.store.Find(ctx, []calendar.Claim{calendar.ImportClaim(m.Source, m.Key)}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("find key of import: %w", err)
+	}
+	rec, err := w.marked(ctx, holders[0])
+	if err != nil || rec == nil {
+		return nil, err
+	}
+	if again := w.applied(rec); again != nil && rec.Kind == w.r.Kind {
+		return again, nil
+	}
+	return nil, fmt.Errorf("key %q, %s %d: %w", m.Key, rec.Kind, rec.ID, ErrImportKey)
+}
+
+// marked gives a record by id, deleted ones too, nil for none.
+func (w *writing) marked(ctx context.Context, id calendar.ID) (*calendar.Record, error) {
+	if id <= 0 {
+		return nil, nil //nolint:nilnil // no record is no error
+	}
+	states, err := w.s.store.Load(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("load %s %d: %w", w.r.Kind, id, err)
+	}
+	rec, err := w.s.records.decode(&states[0])
+	if err != nil {
+		return nil, err
+	}
+	return rec, nil
+}
