@@ -55,7 +55,7 @@ func (w *writing) eventDates() error {
 // checkYears refuses times that the stored form cannot hold.
 func (w *writing) checkYears(field string, times ...Wall) {
 	for _, t := range times {
-		if t < minWall || t > maxWall {
+		if !inYears(t) {
 			w.problems.Add(field, ReasonDateRange)
 		}
 	}

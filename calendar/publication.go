@@ -55,21 +55,20 @@ func (w *writing) publicationDates(status Status) {
 		w.next["date"] = local(at)
 		if !utcSent {
 			w.next["date_utc"] = Wall(at.Unix())
+			w.checkYears("date", w.next.Wall("date_utc"))
 		}
+		w.checkYears("date", w.next.Wall("date"))
 	}
 	if utcSent {
 		at := utc.Instant(w.Now, time.UTC)
 		w.next["date_utc"] = Wall(at.Unix())
 		if !dateSent {
 			w.next["date"] = local(at)
+			w.checkYears("date_utc", w.next.Wall("date"))
 		}
+		w.checkYears("date_utc", w.next.Wall("date_utc"))
 	}
 	if dateSent || utcSent {
-		field := "date"
-		if !dateSent {
-			field = "date_utc"
-		}
-		w.checkYears(field, w.next.Wall("date"), w.next.Wall("date_utc"))
 		return
 	}
 	neverPublished := w.stored == nil || w.next.Wall("date_utc") == NoWall
