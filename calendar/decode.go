@@ -185,7 +185,7 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 	if f.Form == FormPassword { // not a text to be shown: nothing but its length counts
 		return d.short(f, s)
 	}
-	s = plain(s)
+	s = Plain(s)
 	switch f.Form {
 	case FormName:
 		switch s = d.rules.Clean.Name(s); s {
@@ -305,7 +305,7 @@ func (d *decoder) image(f *Field, v any) (any, bool) {
 		}
 		return ImageRef{ID: id}, true
 	case string:
-		s := plain(Trim(v))
+		s := Plain(Trim(v))
 		if IsDigits(s) {
 			id, ok := ParseID(s)
 			if !ok {
@@ -340,7 +340,7 @@ func (d *decoder) cost(f *Field, v any) (any, bool) {
 		switch e := e.(type) {
 		case nil:
 		case string:
-			cost = d.rules.Clean.Name(plain(e))
+			cost = d.rules.Clean.Name(Plain(e))
 		case json.Number:
 			var reason Reason
 			if cost, reason = costOfNumber(e); reason != "" {

@@ -29,14 +29,14 @@ func (d *decoder) terms(f *Field, v any) (any, bool) {
 			}
 			ref.ID, ref.Number = id, true
 		case string:
-			name := d.rules.Clean.Name(plain(e))
+			name := d.rules.Clean.Name(Plain(e))
 			switch {
 			case name == "":
 				return d.refuse(f, ReasonEntry, ref.Entry)
 			case utf8.RuneCountInString(name) > maxName:
 				return d.refuse(f, ReasonTooLong, strconv.Itoa(maxName))
 			}
-			ref.Entry = plain(e)
+			ref.Entry = Plain(e)
 			if IsDigits(e) {
 				ref.ID, _ = ParseID(e)
 			}
@@ -120,7 +120,7 @@ func (d *decoder) link(f *Field, kind Kind, e any) (link Link, skipped, ok bool)
 // inline reads an object that describes a venue or an organizer.
 func (d *decoder) inline(f *Field, kind Kind, object map[string]any) (link Link, skipped, ok bool) {
 	name, _ := object[kind.NameField()].(string)
-	link.Entry = cut(Trim(plain(name)))
+	link.Entry = cut(Trim(Plain(name)))
 	if link.Entry == "" {
 		if v, sent := object[kind.NameField()]; !sent || v == nil || v == "" {
 			d.problems.Add(f.Name, ReasonEntry, cut(entryText(object)))
@@ -143,7 +143,7 @@ func (d *decoder) inline(f *Field, kind Kind, object map[string]any) (link Link,
 func entryText(e any) string {
 	switch e := e.(type) {
 	case string:
-		return Trim(plain(e))
+		return Trim(Plain(e))
 	case json.Number:
 		return string(e)
 	}

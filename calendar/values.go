@@ -192,9 +192,9 @@ func splitNumeral(s string) (digits string, exp int, negative, ok bool) {
 	return digits, exp, negative, true
 }
 
-// plain makes sent text storable: valid UTF-8 without control characters. Line
+// Plain makes sent text storable: valid UTF-8 without control characters. Line
 // breaks and tabs stay; CR LF and CR become LF.
-func plain(s string) string {
+func Plain(s string) string {
 	clean := true
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f {

@@ -142,14 +142,14 @@ func TestPlain(t *testing.T) {
 		{"音乐\u200d会", "音乐\u200d会"},
 	}
 	for _, tt := range tests {
-		if got := plain(tt.in); got != tt.want {
-			t.Errorf("plain(%q) = %q, want %q", tt.in, got, tt.want)
+		if got := Plain(tt.in); got != tt.want {
+			t.Errorf("Plain(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "s"))
-		if once := plain(s); plain(once) != once {
-			t.Fatalf("plain(%q) changes again", s)
+		if once := Plain(s); Plain(once) != once {
+			t.Fatalf("Plain(%q) changes again", s)
 		}
 	})
 }
