@@ -36,7 +36,7 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		{&r.recordsOf, "SELECT " + recordColumns + " FROM records WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"},
 		{&r.holder, "SELECT record FROM claims WHERE space = ? AND key = ?"},
 		{&r.named, "SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record"},
-		{&r.receipt, receiptQuery},
+		{&r.receipt, "SELECT " + receiptColumns + " FROM receipts WHERE user = ? AND key = ?"},
 		{&r.commits, "SELECT first, last, hash FROM commits WHERE first > ? ORDER BY first LIMIT ?"},
 		{&r.leaves, "SELECT leaf FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
 	} {
@@ -284,7 +284,7 @@ func (s *Store) Leaves(ctx context.Context, after calendar.Position, limit int) 
 	return out, wrap(err, "read leaves after %d", after)
 }
 
-const receiptQuery = "SELECT user, key, fingerprint, time, record, version, position, answer FROM receipts WHERE user = ? AND key = ?"
+const receiptColumns = "user, key, fingerprint, time, record, version, position, answer"
 
 func scanReceipt(r row) (*eventstore.Receipt, error) {
 	var (

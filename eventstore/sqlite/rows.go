@@ -38,7 +38,7 @@ type rows struct {
 // rows prepares a statement; %s stands for its list of rows.
 func (p *preparer) rows(ctx context.Context, text string, columns int) *rows {
 	r := &rows{columns: columns}
-	one := "(" + strings.TrimSuffix(strings.Repeat("?,", columns), ",") + ")"
+	one := "(" + repeat("?", columns) + ")"
 	for i, n := range sizes {
 		r.bySize[i] = p.one(ctx, fmt.Sprintf(text, repeat(one, n)))
 	}
@@ -63,11 +63,20 @@ type lookup struct {
 	bySize  [len(sizes)]*sql.Stmt
 }
 
-// lookup prepares a query; %s stands for its list of keys.
+// lookup prepares a query; %s stands for the condition on key, one column or a
+// list of them in parentheses.
 func (p *preparer) lookup(ctx context.Context, text, key string) *lookup {
-	l := &lookup{columns: strings.Count(key, "?")}
+	l := &lookup{columns: strings.Count(key, ",") + 1}
+	values, one := "", "?"
+	if l.columns > 1 { // in (?, ?) SQLite sees columns, not rows
+		values, one = "VALUES ", "("+repeat("?", l.columns)+")"
+	}
 	for i, n := range sizes {
-		l.bySize[i] = p.one(ctx, fmt.Sprintf(text, repeat(key, n)))
+		condition := key + " = " + one
+		if n > 1 {
+			condition = key + " IN (" + values + repeat(one, n) + ")"
+		}
+		l.bySize[i] = p.one(ctx, fmt.Sprintf(text, condition))
 	}
 	return l
 }

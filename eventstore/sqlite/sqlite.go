@@ -141,7 +141,7 @@ var (
 	}
 	writePragmas = append([]string{
 		"cache_size(-16384)",
-		"wal_autocheckpoint(2000)",
+		"wal_autocheckpoint(4000)",
 		"journal_size_limit(67108864)",
 		"recursive_triggers(ON)",
 	}, commonPragmas...)

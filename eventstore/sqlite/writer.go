@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -42,10 +41,10 @@ func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 	w.begin = p.one(ctx, "BEGIN IMMEDIATE")
 	w.commit = p.one(ctx, "COMMIT")
 	w.rollback = p.one(ctx, "ROLLBACK")
-	w.records = p.lookup(ctx, "SELECT "+recordColumns+" FROM records WHERE id IN (%s)", "?")
-	w.claims = p.lookup(ctx, "SELECT space, key, record FROM claims WHERE (space, key) IN (VALUES %s)", "(?,?)")
-	w.names = p.lookup(ctx, "SELECT space, key, count(*) FROM names WHERE (space, key) IN (VALUES %s) GROUP BY space, key", "(?,?)")
-	w.receipts = p.lookup(ctx, strings.Replace(receiptQuery, "user = ? AND key = ?", "(user, key) IN (VALUES %s)", 1), "(?,?)")
+	w.records = p.lookup(ctx, "SELECT "+recordColumns+" FROM records WHERE %s", "id")
+	w.claims = p.lookup(ctx, "SELECT space, key, record FROM claims WHERE %s", "(space, key)")
+	w.names = p.lookup(ctx, "SELECT space, key, count(*) FROM names WHERE %s GROUP BY space, key", "(space, key)")
+	w.receipts = p.lookup(ctx, "SELECT "+receiptColumns+" FROM receipts WHERE %s", "(user, key)")
 	w.addEntries = p.rows(ctx, `INSERT INTO entries
 		(position, kind, record, version, time, actor, change, leaf, cause, fields, state, secret) VALUES %s`, 12)
 	w.addRecords = p.rows(ctx, `INSERT INTO records (`+recordColumns+`) VALUES %s
@@ -111,18 +110,25 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 		}
 		s.signal.Move(w.head)
 	}
+	// Everything is read in the transaction that writes: one lock for both.
+	if _, err := w.begin.ExecContext(ctx); err != nil {
+		return fmt.Errorf("begin: %w", translate(ctx, err))
+	}
 	g := newGroup(w.head)
 	if err := s.gather(ctx, g, items); err != nil {
+		w.giveUp(ctx)
 		return fmt.Errorf("read for append: %w", translate(ctx, err))
 	}
 	results := make([]eventstore.Result, len(items))
 	for i, it := range items {
 		results[i] = g.decide(it)
 	}
-	if !g.empty() {
+	if g.empty() {
+		w.giveUp(ctx)
+	} else {
 		chain, err := s.write(ctx, g)
 		if err != nil {
-			_, _ = w.rollback.ExecContext(ctx) // fails when the engine has done so
+			w.giveUp(ctx)
 			w.lost = true
 			s.cache.clear()
 			return fmt.Errorf("append entries after %d: %w", w.head, translate(ctx, err))
@@ -141,6 +147,10 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 	}
 	return nil
 }
+
+// giveUp ends a transaction without writing. It fails when the engine has ended
+// it by itself, and then there is nothing to end.
+func (w *writer) giveUp(ctx context.Context) { _, _ = w.rollback.ExecContext(ctx) }
 
 // gather reads what the file says about all that the items touch.
 func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
@@ -224,8 +234,7 @@ func scanCount(r row) (c nameCount, err error) {
 	return c, err
 }
 
-// write carries out a group in one transaction and gives the new end of the
-// chain.
+// write carries out a group, commits, and gives the new end of the chain.
 func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 	w := s.writer
 	chain := w.chain
@@ -272,9 +281,6 @@ func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 			int64(r.Record), r.Version, number(r.Position), r.Answer)
 	}
 
-	if _, err := w.begin.ExecContext(ctx); err != nil {
-		return chain, err
-	}
 	for _, do := range []struct {
 		rows *rows
 		args []any
