@@ -1,0 +1,513 @@
+package feed_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/eventstore/memstore"
+)
+
+func TestEveryPositionOnceInOrder(t *testing.T) {
+	t.Parallel()
+	const writers, each = 64, 40
+	s, e := setup(t)
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for range each {
+				if res := s.Append(t.Context(), []eventstore.Append{fresh(t, s, 50)})[0]; res.Err != nil {
+					t.Errorf("append: %v", res.Err)
+				}
+			}
+		})
+	}
+	src := source(t, s, e.JetStream(), feed.SourceOptions{})
+	mustReadAll(t, s, src, 0, writers*each)
+	wg.Wait()
+	info := until(t, e.JetStream(), writers*each)
+	if info.State.FirstSeq != 1 || info.State.Msgs != writers*each {
+		t.Errorf("stream holds %d messages from %d on, want %d from 1 on", info.State.Msgs, info.State.FirstSeq, writers*each)
+	}
+}
+
+func TestSourceFollowsTheStream(t *testing.T) {
+	t.Parallel()
+	s, e := setup(t)
+	head := add(t, s, 300)
+	until(t, e.JetStream(), head)
+	src := source(t, s, e.JetStream(), feed.SourceOptions{})
+	mustReadAll(t, s, src, 0, head)
+	for range 50 {
+		p := add(t, s, 1)
+		mustReadAll(t, s, src, p-1, p)
+	}
+	mustReadAll(t, s, src, 17, head+50) // begins anew
+	if st := src.Stats(); st.FromStore != 0 || st.Gaps != 0 || st.Duplicates != 0 || !st.Live {
+		t.Errorf("got %+v, want all from the stream", st)
+	}
+}
+
+// Messages that were published while nobody acknowledged are not published
+// twice by the next relay.
+func TestRelayKilledBetweenPublishAndAcknowledge(t *testing.T) {
+	t.Parallel()
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	head := add(t, s, 2000)
+	var last calendar.Position
+	for kills := 0; last < head; kills++ {
+		// The relay is killed as soon as the stream has moved: with groups under way.
+		r := relay(t, s, e.JetStream(), feed.RelayOptions{})
+		stop := actor(t, r.Run)
+		until(t, e.JetStream(), min(last+1, head))
+		if err := stop(); err != nil {
+			t.Fatalf("relay: %v", err)
+		}
+		last = calendar.Position(until(t, e.JetStream(), 1).State.LastSeq)
+	}
+	info := until(t, e.JetStream(), head)
+	if info.State.Msgs != uint64(head) || info.State.LastSeq != uint64(head) {
+		t.Errorf("stream holds %d messages up to %d, want %d", info.State.Msgs, info.State.LastSeq, head)
+	}
+	mustReadAll(t, s, source(t, s, e.JetStream(), feed.SourceOptions{}), 0, head)
+}
+
+func TestTwoRelays(t *testing.T) {
+	t.Parallel()
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	js := e.JetStream()
+	relays := []*feed.Relay{relay(t, s, js, feed.RelayOptions{}), relay(t, s, js, feed.RelayOptions{})}
+	stops := []func() error{actor(t, relays[0].Run), actor(t, relays[1].Run)}
+	src := source(t, s, js, feed.SourceOptions{})
+	var at calendar.Position
+	for range 100 {
+		head := add(t, s, 20)
+		mustReadAll(t, s, src, at, head)
+		at = head
+	}
+	until(t, js, at)
+	// Whoever is left takes over.
+	for i, stop := range stops {
+		if err := stop(); err != nil {
+			t.Fatalf("relay %d: %v", i, err)
+		}
+		if i == 0 {
+			at = add(t, s, 100)
+			until(t, js, at)
+		}
+	}
+	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, at)
+	if info := until(t, js, at); info.State.Msgs != uint64(at) {
+		t.Errorf("stream holds %d messages, want %d", info.State.Msgs, at)
+	}
+}
+
+// A stream is damaged in some way while relay and source run; the source goes
+// on as if nothing had happened and the stream comes back at the same numbers.
+func TestStreamDamaged(t *testing.T) {
+	t.Parallel()
+	const n = 500
+	cases := map[string]func(ctx context.Context, t *testing.T, js jetstream.JetStream){
+		"deleted": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
+			t.Helper()
+			check(t, js.DeleteStream(ctx, feed.Stream))
+		},
+		"purged": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
+			t.Helper()
+			check(t, stream(ctx, t, js).Purge(ctx))
+		},
+		"purged in part": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
+			t.Helper()
+			check(t, stream(ctx, t, js).Purge(ctx, jetstream.WithPurgeSequence(n/2)))
+		},
+		"holes": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
+			t.Helper()
+			for seq := uint64(1); seq <= n; seq += 50 {
+				check(t, stream(ctx, t, js).DeleteMsg(ctx, seq))
+			}
+			check(t, stream(ctx, t, js).DeleteMsg(ctx, n))
+		},
+		"made by hand": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
+			t.Helper()
+			check(t, js.DeleteStream(ctx, feed.Stream))
+			_, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: feed.Stream, Subjects: []string{feed.Subjects}})
+			if !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // the relay was there first
+				check(t, err)
+			}
+		},
+	}
+	for name, damage := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, e := setup(t)
+			js := e.JetStream()
+			head := add(t, s, n)
+			until(t, js, head)
+			follower := source(t, s, js, feed.SourceOptions{Stall: 10 * time.Millisecond})
+			mustReadAll(t, s, follower, 0, head)
+
+			damage(within(t), t, js)
+			before := head
+			head = add(t, s, 1)
+			mustReadAll(t, s, follower, before, head)
+			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{Stall: 10 * time.Millisecond}), 0, head)
+			head = add(t, s, n)
+			mustReadAll(t, s, follower, before+1, head)
+			info := until(t, js, head)
+			if info.State.LastSeq != uint64(head) || info.Config.Metadata[feed.MetaOrigin] == "" {
+				t.Errorf("stream is at %d of %q, want %d", info.State.LastSeq, info.Config.Metadata, head)
+			}
+			again := source(t, s, js, feed.SourceOptions{})
+			mustReadAll(t, s, again, 0, head)
+			if st := again.Stats(); st.FromStream == 0 {
+				t.Errorf("got %+v, want some from the stream again", st)
+			}
+		})
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stream(ctx context.Context, t *testing.T, js jetstream.JetStream) jetstream.Stream {
+	t.Helper()
+	s, err := js.Stream(ctx, feed.Stream)
+	check(t, err)
+	return s
+}
+
+// The JetStream folder is lost or damaged between two runs of the program.
+func TestFolderDamaged(t *testing.T) {
+	t.Parallel()
+	const n = 300
+	streamDir := func(dir string) string {
+		return filepath.Join(dir, "jetstream", "$G", "streams", feed.Stream)
+	}
+	cases := map[string]func(t *testing.T, dir string){
+		"untouched": func(*testing.T, string) {},
+		"deleted": func(t *testing.T, dir string) {
+			t.Helper()
+			check(t, os.RemoveAll(filepath.Join(dir, "jetstream")))
+		},
+		"a file in its place": func(t *testing.T, dir string) {
+			t.Helper()
+			check(t, os.RemoveAll(filepath.Join(dir, "jetstream")))
+			check(t, os.WriteFile(filepath.Join(dir, "jetstream"), []byte("no folder"), 0o600))
+		},
+		"stream settings unreadable": func(t *testing.T, dir string) {
+			t.Helper()
+			check(t, os.WriteFile(filepath.Join(streamDir(dir), "meta.inf"), []byte("{nonsense"), 0o600))
+		},
+		"stream settings missing": func(t *testing.T, dir string) {
+			t.Helper()
+			check(t, os.Remove(filepath.Join(streamDir(dir), "meta.inf")))
+		},
+		"messages truncated": func(t *testing.T, dir string) {
+			t.Helper()
+			blocks(t, streamDir(dir), func(path string, b []byte) { check(t, os.WriteFile(path, b[:len(b)/2], 0o600)) })
+		},
+		"messages overwritten": func(t *testing.T, dir string) {
+			t.Helper()
+			blocks(t, streamDir(dir), func(path string, b []byte) {
+				for i := len(b) / 3; i < len(b)/3+2000; i++ {
+					b[i] ^= 0x5a
+				}
+				check(t, os.WriteFile(path, b, 0o600))
+			})
+		},
+		"messages missing": func(t *testing.T, dir string) {
+			t.Helper()
+			blocks(t, streamDir(dir), func(path string, _ []byte) { check(t, os.Remove(path)) })
+		},
+		"an earlier start was killed": func(t *testing.T, dir string) {
+			t.Helper()
+			check(t, os.WriteFile(filepath.Join(dir, "jetstream.starting"), nil, 0o600))
+		},
+	}
+	for name, damage := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s, e := memstore.New(), embedded(t, dir)
+			stop := actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{}).Run)
+			head := add(t, s, n)
+			until(t, e.JetStream(), head)
+			check(t, stop())
+			check(t, e.Close())
+
+			damage(t, dir)
+			head = add(t, s, n)
+			e = embedded(t, dir)
+			r := relay(t, s, e.JetStream(), feed.RelayOptions{})
+			actor(t, r.Run)
+			if info := until(t, e.JetStream(), head); info.State.LastSeq != uint64(head) {
+				t.Errorf("stream is at %d, want %d", info.State.LastSeq, head)
+			}
+			src := source(t, s, e.JetStream(), feed.SourceOptions{})
+			mustReadAll(t, s, src, 0, head)
+			if st := src.Stats(); st.FromStream == 0 {
+				t.Errorf("got %+v, want some from the stream", st)
+			}
+			if rebuilt := r.Stats().Rebuilt; name == "untouched" && rebuilt != 0 {
+				t.Errorf("stream was made new %d times, want 0", rebuilt)
+			}
+		})
+	}
+}
+
+func blocks(t *testing.T, dir string, f func(path string, b []byte)) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "msgs", "*.blk"))
+	check(t, err)
+	if len(found) == 0 {
+		t.Fatal("no message blocks")
+	}
+	for _, path := range found {
+		b, err := os.ReadFile(path)
+		check(t, err)
+		f(path, b)
+	}
+	check(t, os.RemoveAll(filepath.Join(dir, "msgs", "index.db")))
+}
+
+// The store was replaced: the stream holds what it never had.
+func TestOtherStore(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ before, after int }{
+		"shorter": {200, 50},
+		"longer":  {50, 200},
+		"equal":   {80, 80},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := embedded(t, t.TempDir())
+			js := e.JetStream()
+			old := memstore.New()
+			stop := actor(t, relay(t, old, js, feed.RelayOptions{}).Run)
+			until(t, js, add(t, old, c.before))
+			check(t, stop())
+
+			s := memstore.New()
+			s.Append(t.Context(), []eventstore.Append{fresh(t, s, 7)}) // another first entry
+			head := add(t, s, c.after-1)
+			// Before the relay has seen it the source takes nothing from that stream.
+			src := source(t, s, js, feed.SourceOptions{})
+			mustReadAll(t, s, src, 0, head)
+			if st := src.Stats(); st.FromStream != 0 {
+				t.Errorf("got %+v, want nothing from the stream of another store", st)
+			}
+			r := relay(t, s, js, feed.RelayOptions{})
+			actor(t, r.Run)
+			for r.Stats().Rebuilt == 0 {
+				pause(within(t), t)
+			}
+			until(t, js, head)
+			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+		})
+	}
+}
+
+// The store was restored from a backup: same beginning, the stream is ahead or
+// has other entries at its end.
+func TestRestoredStore(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string]int{"behind the stream": 10, "beyond the stream": 300} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := embedded(t, t.TempDir())
+			js := e.JetStream()
+			s := memstore.New()
+			add(t, s, 100)
+			backup := s.Reopen()
+			s = backup.Reopen()
+			stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+			until(t, js, add(t, s, 100))
+			check(t, stop())
+
+			s = backup.Reopen()
+			for range more {
+				addOne(t, s, 9)
+			}
+			head, err := s.Head(t.Context())
+			check(t, err)
+			src := source(t, s, js, feed.SourceOptions{})
+			if head < 200 {
+				if _, err := src.Read(within(t), 200, 1); !errors.Is(err, feed.ErrAhead) {
+					t.Errorf("got %v, want ErrAhead", err)
+				}
+			}
+			r := relay(t, s, js, feed.RelayOptions{})
+			actor(t, r.Run)
+			for r.Stats().Rebuilt == 0 {
+				pause(within(t), t)
+			}
+			until(t, js, head)
+			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+		})
+	}
+}
+
+// A bounded stream drops old messages; the source reads them from the store and
+// hands over to the stream at equality.
+func TestHandOver(t *testing.T) {
+	t.Parallel()
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	r := relay(t, s, e.JetStream(), feed.RelayOptions{MaxBytes: feed.MinMaxBytes})
+	actor(t, r.Run)
+	for range 400 {
+		addOne(t, s, 5000)
+	}
+	info := until(t, e.JetStream(), 400)
+	if info.State.FirstSeq < 50 || info.State.Bytes > feed.MinMaxBytes {
+		t.Fatalf("stream holds %d bytes from %d on, want it bounded", info.State.Bytes, info.State.FirstSeq)
+	}
+	src := source(t, s, e.JetStream(), feed.SourceOptions{Recheck: limit})
+	mustReadAll(t, s, src, 0, 400)
+	st := src.Stats()
+	if st.FromStore != info.State.FirstSeq-1 || st.FromStream != info.State.Msgs || st.Gaps != 0 {
+		t.Errorf("got %+v, want %d from the store and %d from the stream", st, info.State.FirstSeq-1, info.State.Msgs)
+	}
+}
+
+func TestStreamMadeAgainBeginsWithTheNewest(t *testing.T) {
+	t.Parallel()
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	head := add(t, s, 500)
+	actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{Replay: 120}).Run)
+	info := until(t, e.JetStream(), head)
+	if info.State.FirstSeq != 381 || info.State.Msgs != 120 {
+		t.Errorf("stream holds %d messages from %d on, want 120 from 381 on", info.State.Msgs, info.State.FirstSeq)
+	}
+	mustReadAll(t, s, source(t, s, e.JetStream(), feed.SourceOptions{}), 0, head)
+}
+
+// Nobody publishes: the source finds out and reads from the store, and is back
+// on the stream when a relay is.
+func TestRelayDown(t *testing.T) {
+	t.Parallel()
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	js := e.JetStream()
+	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	head := add(t, s, 10)
+	until(t, js, head)
+	src := source(t, s, js, feed.SourceOptions{Stall: 20 * time.Millisecond})
+	mustReadAll(t, s, src, 0, head)
+	check(t, stop())
+	before := src.Stats()
+	if before.FromStream != 10 {
+		t.Fatalf("got %+v, want all from the stream", before)
+	}
+	for range 20 {
+		head = add(t, s, 10)
+		mustReadAll(t, s, src, head-10, head)
+	}
+	if st := src.Stats(); st.FromStore != 200 || st.FromStream != 10 {
+		t.Fatalf("got %+v, want 200 from the store", st)
+	}
+	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	for src.Stats().FromStream == 10 {
+		head = add(t, s, 1)
+		mustReadAll(t, s, src, head-1, head)
+		pause(within(t), t)
+	}
+}
+
+// An entry larger than the feed carries travels without its state and is read
+// from the store.
+func TestLargeEntry(t *testing.T) {
+	t.Parallel()
+	s, e := setup(t)
+	add(t, s, 3)
+	addOne(t, s, feed.MaxPayload)
+	addOne(t, s, feed.MaxPayload/4) // fields and state
+	head := add(t, s, 3)
+	until(t, e.JetStream(), head)
+	src := source(t, s, e.JetStream(), feed.SourceOptions{})
+	mustReadAll(t, s, src, 0, head)
+	if st := src.Stats(); st.FromStream != uint64(head) {
+		t.Errorf("got %+v, want %d from the stream", st, head)
+	}
+	for seq, want := range map[uint64]string{3: "", 4: "fields,state", 5: ""} {
+		m, err := stream(within(t), t, e.JetStream()).GetMsg(within(t), seq)
+		check(t, err)
+		if got := m.Header.Get(feed.HeaderOmitted); got != want {
+			t.Errorf("message %d: %s is %q, want %q", seq, feed.HeaderOmitted, got, want)
+		}
+	}
+}
+
+func TestEndings(t *testing.T) {
+	t.Parallel()
+	s, e := setup(t)
+	src := source(t, s, e.JetStream(), feed.SourceOptions{})
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error, 1)
+	go func() {
+		_, err := src.Read(ctx, 0, 1)
+		result <- err
+	}()
+	cancel()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled read: got %v, want context.Canceled", err)
+	}
+	if _, err := src.Read(t.Context(), 0, 0); err == nil {
+		t.Error("limit 0: got no error")
+	}
+	check(t, src.Close())
+	if _, err := src.Read(t.Context(), 0, 1); !errors.Is(err, eventstore.ErrClosed) {
+		t.Errorf("closed source: got %v, want ErrClosed", err)
+	}
+
+	closed := memstore.New()
+	r := relay(t, closed, e.JetStream(), feed.RelayOptions{})
+	check(t, closed.Close())
+	if err := r.Run(within(t)); !errors.Is(err, eventstore.ErrClosed) {
+		t.Errorf("relay of a closed store: got %v, want ErrClosed", err)
+	}
+	if _, err := feed.NewRelay(nil, nil, feed.RelayOptions{}); err == nil {
+		t.Error("relay without a store: got no error")
+	}
+	if _, err := feed.NewRelay(s, e.JetStream(), feed.RelayOptions{MaxBytes: 1}); err == nil {
+		t.Error("relay with a tiny stream: got no error")
+	}
+	if _, err := feed.NewRelay(s, e.JetStream(), feed.RelayOptions{Replicas: 6}); err == nil {
+		t.Error("relay with six replicas: got no error")
+	}
+	if _, err := feed.NewSource(nil, nil, feed.SourceOptions{}); err == nil {
+		t.Error("source without a store: got no error")
+	}
+	if _, err := feed.StartEmbedded(feed.EmbeddedOptions{}); err == nil {
+		t.Error("embedded without a folder: got no error")
+	}
+}
+
+// A changed bound is applied to the stream that is there.
+func TestSettingsAreAdjusted(t *testing.T) {
+	t.Parallel()
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	head := add(t, s, 10)
+	for _, size := range []int64{feed.MinMaxBytes, 4 * feed.MinMaxBytes} {
+		stop := actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{MaxBytes: size}).Run)
+		for until(t, e.JetStream(), head).Config.MaxBytes != size {
+			pause(within(t), t)
+		}
+		check(t, stop())
+	}
+	if info := until(t, e.JetStream(), head); info.State.Msgs != 10 {
+		t.Errorf("stream holds %d messages, want 10", info.State.Msgs)
+	}
+}

@@ -1,0 +1,160 @@
+package feed
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// The headers of a message: CloudEvents 1.0 in binary mode, and one of our own.
+// ce-source and ce-id together name the entry.
+const (
+	HeaderSpecVersion = "ce-specversion" // "1.0"
+	HeaderID          = "ce-id"          // position, digits
+	HeaderSource      = "ce-source"      // "/daybook"
+	HeaderType        = "ce-type"        // "daybook." and the name of the change: "daybook.event.updated"
+	HeaderSubject     = "ce-subject"     // "<kind>/<id>"
+	HeaderTime        = "ce-time"        // RFC 3339, UTC, milliseconds
+	HeaderContentType = "content-type"   // "application/json"
+
+	// HeaderOmitted is "fields,state" on a message whose entry is larger than
+	// the feed carries: its payload has neither, and the entry is to be read
+	// from the history of the record.
+	HeaderOmitted = "daybook-omitted"
+)
+
+const (
+	timeForm = "2006-01-02T15:04:05.000Z"
+	omitted  = "fields,state"
+)
+
+// head is the payload but for the two raw parts, in the order of the payload.
+type head struct {
+	Position calendar.Position `json:"position"`
+	Kind     string            `json:"kind"`
+	ID       calendar.ID       `json:"id"`
+	Version  int64             `json:"version"`
+	Time     string            `json:"time"`
+	Actor    calendar.ID       `json:"actor"`
+	Cause    eventstore.Cause  `json:"cause"`
+	Change   string            `json:"change"`
+}
+
+// payload is what a message says: the entry but for its secret.
+type payload struct {
+	head
+	Fields json.RawMessage `json:"fields"`
+	State  json.RawMessage `json:"state"`
+}
+
+// Encode makes the message of an entry. The secret of the entry does not
+// travel. An entry of which headers and payload would be larger than limit bytes
+// travels without its fields and state.
+func Encode(e *eventstore.Entry, limit int) (*nats.Msg, error) {
+	at := e.Time.UTC().Format(timeForm)
+	data, err := json.Marshal(head{
+		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: at,
+		Actor: e.Actor, Cause: e.Cause, Change: e.Change,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode entry %d: %w", e.Position, err)
+	}
+	m := &nats.Msg{
+		Subject: Subject(e.Kind, e.ID),
+		Header: nats.Header{
+			HeaderSpecVersion: {"1.0"},
+			HeaderID:          {e.Position.String()},
+			HeaderSource:      {"/daybook"},
+			HeaderType:        {"daybook." + e.Change},
+			HeaderSubject:     {e.Kind.String() + "/" + e.ID.String()},
+			HeaderTime:        {at},
+			HeaderContentType: {"application/json"},
+		},
+	}
+	if whole := len(data) + len(e.Fields) + len(e.State) + headroom; whole > limit {
+		m.Header[HeaderOmitted] = []string{omitted}
+		m.Data = data
+		return m, nil
+	}
+	m.Data = splice(data, e.Fields, e.State)
+	return m, nil
+}
+
+// headroom is what headers, key names and the expectations of a publish take at
+// most.
+const headroom = 1024
+
+// splice adds the raw parts to a JSON object: byte for byte, for they are
+// canonical and are hashed as they are.
+func splice(object, fields, state []byte) []byte {
+	b := make([]byte, 0, len(object)+len(fields)+len(state)+32)
+	b = append(b, object[:len(object)-1]...)
+	b = append(b, `,"fields":`...)
+	b = appendRaw(b, fields)
+	b = append(b, `,"state":`...)
+	b = appendRaw(b, state)
+	return append(b, '}')
+}
+
+func appendRaw(b, raw []byte) []byte {
+	if len(raw) == 0 {
+		return append(b, "null"...)
+	}
+	return append(b, raw...)
+}
+
+// Decode reads a message that Encode made. Of a message with HeaderOmitted it
+// gives the entry without fields and state, and whole is false.
+func Decode(m *nats.Msg) (e eventstore.Entry, whole bool, err error) {
+	return decode(m.Header, m.Data)
+}
+
+func decode(h nats.Header, data []byte) (e eventstore.Entry, whole bool, err error) {
+	var p payload
+	if err := json.Unmarshal(data, &p); err != nil {
+		return e, false, fmt.Errorf("message of the feed: %w", err)
+	}
+	kind, ok := calendar.ParseKind(p.Kind)
+	if !ok {
+		return e, false, fmt.Errorf("message of the feed: kind %q", p.Kind)
+	}
+	at, err := time.Parse(timeForm, p.Time)
+	if err != nil {
+		return e, false, fmt.Errorf("message of the feed: %w", err)
+	}
+	if id := h.Get(HeaderID); id != strconv.FormatUint(uint64(p.Position), 10) {
+		return e, false, fmt.Errorf("message of the feed: header %s is %q, position is %d", HeaderID, id, p.Position)
+	}
+	return eventstore.Entry{
+		Position: p.Position, Kind: kind, ID: p.ID, Version: p.Version, Time: at,
+		Actor: p.Actor, Cause: p.Cause, Change: p.Change,
+		Fields: present(p.Fields), State: present(p.State),
+	}, h.Get(HeaderOmitted) == "", nil
+}
+
+// present gives nil for the null that stands for a part that is not there.
+func present(raw json.RawMessage) json.RawMessage {
+	if bytes.Equal(raw, []byte("null")) {
+		return nil
+	}
+	return raw
+}
+
+// same tells whether a message was made from the entry.
+func same(h nats.Header, data []byte, e *eventstore.Entry) bool {
+	got, whole, err := decode(h, data)
+	if err != nil {
+		return false
+	}
+	return got.Position == e.Position && got.Kind == e.Kind && got.ID == e.ID &&
+		got.Version == e.Version && got.Time.Equal(e.Time) && got.Actor == e.Actor &&
+		got.Cause == e.Cause && got.Change == e.Change &&
+		(!whole || bytes.Equal(got.Fields, e.Fields) && bytes.Equal(got.State, e.State))
+}

@@ -1,0 +1,395 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// Sizes and times of the relay. Together they bound what is under way at the
+// server to maxFlights × (groupBytes + one message).
+const (
+	groupEntries = 256     // entries per read of the store and per acknowledgement
+	groupBytes   = 1 << 20 // a group with more is cut
+	maxFlights   = 8       // groups that wait for their acknowledgement
+
+	minPoll = 5 * time.Millisecond
+	maxPoll = time.Second
+
+	requestWait = 5 * time.Second
+	minRetry    = 20 * time.Millisecond
+	maxRetry    = 5 * time.Second
+)
+
+// RelayOptions are the settings of a relay. The zero value works.
+type RelayOptions struct {
+	Log *slog.Logger // nil: no log
+	// MaxBytes bounds the stream; the oldest messages drop out and are read from
+	// the store instead. 0: DefaultMaxBytes; at least MinMaxBytes.
+	MaxBytes int64
+	// Replicas is the number of servers that keep the stream, 0 and 1: one.
+	Replicas int
+	// Replay is the number of newest entries that a stream is filled with when
+	// it is made again. 0: 100,000.
+	Replay int
+	// AckWait is how long the server may take to acknowledge, and Standby how
+	// long a relay that met another one watches before it takes over. 0: 5 s
+	// and 250 ms.
+	AckWait, Standby time.Duration
+}
+
+func (o *RelayOptions) fill() error {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.MaxBytes < MinMaxBytes {
+		return fmt.Errorf("relay: stream of %d bytes, must be at least %d", o.MaxBytes, MinMaxBytes)
+	}
+	if o.Replicas < 0 || o.Replicas > 5 {
+		return fmt.Errorf("relay: %d replicas, must be 1 to 5", o.Replicas)
+	}
+	if o.Replay < 0 {
+		return fmt.Errorf("relay: replay of %d entries, must not be negative", o.Replay)
+	}
+	o.Replicas = max(o.Replicas, 1)
+	if o.Replay == 0 {
+		o.Replay = 100_000
+	}
+	if o.AckWait <= 0 {
+		o.AckWait = requestWait
+	}
+	if o.Standby <= 0 {
+		o.Standby = 250 * time.Millisecond
+	}
+	return nil
+}
+
+// RelayStats are counts since the start of a relay.
+type RelayStats struct {
+	Position  calendar.Position // of the last entry that the stream is known to hold
+	Published uint64            // entries that the server acknowledged
+	Conflicts uint64            // times that another relay was met
+	Rebuilt   uint64            // times that the stream was made new
+	Retries   uint64            // times that an error made the relay begin again
+	Standby   bool              // another relay is active
+}
+
+// Relay publishes the entries of a store. Any number of relays may run on one
+// stream: one is active and the others are ready to take over; the server
+// refuses whatever is not the next entry, so the stream is right even when two
+// are active.
+type Relay struct {
+	store eventstore.Store
+	js    jetstream.JetStream
+	o     RelayOptions
+
+	mu    sync.Mutex
+	stats RelayStats
+}
+
+// NewRelay makes a relay; Run starts it.
+func NewRelay(store eventstore.Store, js jetstream.JetStream, o RelayOptions) (*Relay, error) {
+	if store == nil || js == nil {
+		return nil, errors.New("relay: store and JetStream are required")
+	}
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	return &Relay{store: store, js: js, o: o}, nil
+}
+
+// Stats gives the counts.
+func (r *Relay) Stats() RelayStats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stats
+}
+
+func (r *Relay) count(f func(*RelayStats)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.stats)
+}
+
+// What ends a session.
+var (
+	errConflict = errors.New("stream is not where this relay left it")
+	errStorage  = errors.New("stream cannot keep messages")
+)
+
+// Run publishes until the context ends; then it gives nil. It gives an error
+// when the store is closed or is itself at fault (ErrGap); whatever else goes
+// wrong is tried again for ever.
+func (r *Relay) Run(ctx context.Context) error {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = minRetry, maxRetry
+	standby := false
+	for {
+		err := r.session(ctx, standby, wait.Reset)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, eventstore.ErrClosed), errors.Is(err, ErrGap):
+			return fmt.Errorf("relay: %w", err)
+		case errors.Is(err, errConflict):
+			standby = true
+			r.count(func(s *RelayStats) { s.Conflicts++ })
+			r.o.Log.Info("relay met another one", "position", uint64(r.Stats().Position))
+			continue
+		case errors.Is(err, errStorage):
+			if err := r.drop(ctx, "it cannot keep messages"); err != nil {
+				r.o.Log.Warn("stream not deleted", "error", err)
+			}
+		}
+		standby = false
+		next := wait.NextBackOff()
+		r.count(func(s *RelayStats) { s.Retries++ })
+		r.o.Log.Warn("relay begins again", "error", err, "wait", next)
+		if sleep(ctx, next) != nil {
+			return nil
+		}
+	}
+}
+
+// session publishes from the stream's own last sequence on until something is
+// not as it should be. done is called whenever the server has acknowledged.
+func (r *Relay) session(ctx context.Context, standby bool, done func()) error {
+	if standby {
+		if err := r.standBy(ctx); err != nil {
+			return err
+		}
+	}
+	origin, err := r.waitOrigin(ctx)
+	if err != nil {
+		return err
+	}
+	last, err := r.ensure(ctx, origin)
+	if err != nil {
+		return err
+	}
+	r.count(func(s *RelayStats) { s.Position = last })
+	groups := make(chan group, 1)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return r.read(ctx, last, groups) })
+	g.Go(func() error { return r.publish(ctx, groups, done) })
+	return g.Wait()
+}
+
+// standBy watches the stream and returns when the store has had entries for a
+// while that nobody published.
+func (r *Relay) standBy(ctx context.Context) error {
+	r.count(func(s *RelayStats) { s.Standby = true })
+	defer r.count(func(s *RelayStats) { s.Standby = false })
+	var before uint64
+	waiting := false
+	for {
+		info, err := r.info(ctx)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		at, err := r.store.Head(ctx)
+		if err != nil {
+			return err
+		}
+		behind := info.State.LastSeq < uint64(at)
+		if behind && waiting && info.State.LastSeq == before {
+			return nil
+		}
+		before, waiting = info.State.LastSeq, behind
+		r.count(func(s *RelayStats) { s.Position = calendar.Position(before) })
+		// Not the same wait in all relays, or two take over at once for ever.
+		if err := sleep(ctx, r.o.Standby/2+rand.N(r.o.Standby)); err != nil { //nolint:gosec // spreads a wait, no secret
+			return err
+		}
+	}
+}
+
+// group is entries made ready to be published.
+type group struct {
+	messages []*nats.Msg
+	last     calendar.Position
+}
+
+// read makes groups of the entries after a position. Wake-ups of the store are
+// a hint; the poll is what is relied on.
+func (r *Relay) read(ctx context.Context, last calendar.Position, out chan<- group) error {
+	limit := r.messageLimit()
+	poll := minPoll
+	for {
+		entries, err := r.store.ReadAll(ctx, last, groupEntries)
+		if err != nil {
+			return fmt.Errorf("read entries after %d: %w", last, err)
+		}
+		if len(entries) == 0 {
+			if err := r.await(ctx, last, poll); err != nil {
+				return err
+			}
+			poll = min(2*poll, maxPoll)
+			continue
+		}
+		poll = minPoll
+		for len(entries) > 0 {
+			var g group
+			size := 0
+			for len(entries) > 0 && size < groupBytes {
+				e := &entries[0]
+				if err := checkDense(last, e.Position); err != nil {
+					return err
+				}
+				m, err := Encode(e, limit)
+				if err != nil {
+					return err
+				}
+				m.Header[jetstream.ExpectedStreamHeader] = []string{Stream}
+				m.Header[jetstream.ExpectedLastSeqHeader] = []string{last.String()}
+				g.messages = append(g.messages, m)
+				size += len(m.Data)
+				last = e.Position
+				entries = entries[1:]
+			}
+			g.last = last
+			select {
+			case out <- g:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// messageLimit is the size from which on an entry travels without its state:
+// the server refuses larger messages, and ones that a small stream cannot hold
+// several of would empty it.
+func (r *Relay) messageLimit() int {
+	return int(min(r.js.Conn().MaxPayload(), r.o.MaxBytes/8))
+}
+
+// await waits for the head to move, at most for d.
+func (r *Relay) await(ctx context.Context, last calendar.Position, d time.Duration) error {
+	within, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	_, err := r.store.Wait(within, last)
+	if err != nil && within.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// reply is the server's answer to a publish.
+type reply struct {
+	Sequence uint64              `json:"seq"`
+	Error    *jetstream.APIError `json:"error"`
+}
+
+// publish sends groups and takes their acknowledgements. Only the last message
+// of a group asks for one: each expects the one before it as the stream's last,
+// so the last can be stored only when all are.
+func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) error {
+	conn := r.js.Conn()
+	inbox := conn.NewInbox()
+	replies := make(chan *nats.Msg, maxFlights)
+	sub, err := conn.ChanSubscribe(inbox+".*", replies)
+	if err != nil {
+		return fmt.Errorf("subscribe to acknowledgements: %w", err)
+	}
+	defer func() { _ = sub.Unsubscribe() }() // fails only on a closed connection
+	var flights []group
+	timeout := time.NewTimer(r.o.AckWait)
+	defer timeout.Stop()
+	for {
+		in := groups
+		if len(flights) == maxFlights {
+			in = nil
+		}
+		var late <-chan time.Time
+		if len(flights) > 0 {
+			late = timeout.C
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-late:
+			return fmt.Errorf("entry %d: no acknowledgement within %s", flights[0].last, r.o.AckWait)
+		case g := <-in:
+			if len(flights) == 0 {
+				timeout.Reset(r.o.AckWait)
+			}
+			flights = append(flights, g)
+			last := g.messages[len(g.messages)-1]
+			last.Reply = inbox + "." + g.last.String()
+			for _, m := range g.messages {
+				if err := conn.PublishMsg(m); err != nil {
+					return fmt.Errorf("publish up to entry %d: %w", g.last, err)
+				}
+			}
+		case m := <-replies:
+			g := flights[0]
+			if err := checkReply(m, g.last); err != nil {
+				return err
+			}
+			flights = flights[1:]
+			timeout.Reset(r.o.AckWait)
+			r.count(func(s *RelayStats) {
+				s.Position = g.last
+				s.Published += uint64(len(g.messages))
+			})
+			done()
+		}
+	}
+}
+
+// checkReply tells whether the server stored the entry at its position.
+func checkReply(m *nats.Msg, want calendar.Position) error {
+	if len(m.Data) == 0 { // status 503: no stream listens
+		return fmt.Errorf("entry %d: %w", want, jetstream.ErrNoStreamResponse)
+	}
+	var a reply
+	if err := json.Unmarshal(m.Data, &a); err != nil {
+		return fmt.Errorf("entry %d: acknowledgement: %w", want, err)
+	}
+	switch {
+	case a.Error != nil && a.Error.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
+		return fmt.Errorf("entry %d: %w: %s", want, errConflict, a.Error.Description)
+	case a.Error != nil && a.Error.ErrorCode == codeStoreFailed:
+		return fmt.Errorf("entry %d: %w: %s", want, errStorage, a.Error.Description)
+	case a.Error != nil:
+		return fmt.Errorf("entry %d: %w", want, a.Error)
+	case a.Sequence != uint64(want):
+		return fmt.Errorf("entry %d: %w: stored at %d", want, errConflict, a.Sequence)
+	}
+	return nil
+}
+
+// codeStoreFailed is JSStreamStoreFailedF of the server.
+const codeStoreFailed jetstream.ErrorCode = 10077
+
+// sleep waits, or gives the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,244 @@
+package feed_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/goleak"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/eventstore/memstore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// limit is what no wait of a test comes near to, unless something is broken.
+const limit = 30 * time.Second
+
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func embedded(t *testing.T, dir string) *feed.Embedded {
+	t.Helper()
+	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: dir})
+	if err != nil {
+		t.Fatalf("start: %v", err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// add appends n entries of fresh records and gives the head.
+func add(t *testing.T, s eventstore.Store, n int) calendar.Position {
+	t.Helper()
+	var p calendar.Position
+	for range n {
+		p = addOne(t, s, 100)
+	}
+	return p
+}
+
+// addOne appends one entry with a state of about size bytes.
+func addOne(t *testing.T, s eventstore.Store, size int) calendar.Position {
+	t.Helper()
+	res := s.Append(t.Context(), []eventstore.Append{fresh(t, s, size)})[0]
+	if res.Err != nil {
+		t.Fatalf("append: %v", res.Err)
+	}
+	return res.Position
+}
+
+func fresh(t testing.TB, s eventstore.Store, size int) eventstore.Append {
+	t.Helper()
+	id, err := s.NewIDs(t.Context(), 1)
+	if err != nil {
+		t.Fatalf("new id: %v", err)
+	}
+	fields := fmt.Sprintf(`{"title":"%d %s"}`, id, strings.Repeat("x", size))
+	return eventstore.Append{
+		Time:  time.UnixMilli(1_700_000_000_000 + int64(id)),
+		Actor: 1,
+		Cause: eventstore.Cause{Client: "test", Request: "r" + id.String()},
+		Drafts: []eventstore.Draft{{
+			Kind: calendar.KindEvent, ID: id, Change: "event.created",
+			Fields: json.RawMessage(fields), State: json.RawMessage(`{"fields":` + fields + `}`),
+			Secret: []byte("the secret"),
+		}},
+	}
+}
+
+// actor runs f until the test or stop ends it; stop gives its error.
+func actor(t *testing.T, f func(context.Context) error) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	result := make(chan error, 1)
+	go func() { result <- f(ctx) }()
+	stop = sync.OnceValue(func() error { cancel(); return <-result })
+	t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+func relay(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.RelayOptions) *feed.Relay {
+	t.Helper()
+	o.Standby = 10 * time.Millisecond
+	r, err := feed.NewRelay(s, js, o)
+	if err != nil {
+		t.Fatalf("relay: %v", err)
+	}
+	return r
+}
+
+// source makes a source that never gives up waiting for the stream by itself.
+func source(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.SourceOptions) *feed.Source {
+	t.Helper()
+	if o.Stall == 0 {
+		o.Stall = limit
+	}
+	if o.Recheck == 0 {
+		o.Recheck = 5 * time.Millisecond
+	}
+	src, err := feed.NewSource(s, js, o)
+	if err != nil {
+		t.Fatalf("source: %v", err)
+	}
+	t.Cleanup(func() { _ = src.Close() })
+	return src
+}
+
+// until waits until the stream holds position p.
+func until(t *testing.T, js jetstream.JetStream, p calendar.Position) *jetstream.StreamInfo {
+	t.Helper()
+	ctx := within(t)
+	for {
+		s, err := js.Stream(ctx, feed.Stream)
+		if err == nil && s.CachedInfo().State.LastSeq >= uint64(p) {
+			return s.CachedInfo()
+		}
+		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+			t.Fatalf("stream: %v", err)
+		}
+		pause(ctx, t)
+	}
+}
+
+// pause gives way for a moment, in a loop that waits for something.
+func pause(ctx context.Context, t *testing.T) {
+	t.Helper()
+	select {
+	case <-time.After(2 * time.Millisecond):
+	case <-ctx.Done():
+		t.Fatal("waited too long")
+	}
+}
+
+// reader is the part of Source that readAll and the broken twins have.
+type reader interface {
+	Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
+}
+
+// readAll reads the entries in (after, upTo] and tells what is wrong with them:
+// each position exactly once, in order, and as the store has it but for the
+// secret.
+func readAll(ctx context.Context, s eventstore.Store, r reader, after, upTo calendar.Position, n int) error {
+	for after < upTo {
+		got, err := r.Read(ctx, after, n)
+		if err != nil {
+			return fmt.Errorf("read after %d: %w", after, err)
+		}
+		if len(got) == 0 || len(got) > n {
+			return fmt.Errorf("read after %d: got %d entries, want 1 to %d", after, len(got), n)
+		}
+		want, err := s.ReadAll(ctx, after, len(got))
+		if err != nil {
+			return err
+		}
+		for i := range got {
+			after++
+			if got[i].Position != after {
+				return fmt.Errorf("got entry %d, want %d", got[i].Position, after)
+			}
+			if i >= len(want) {
+				return fmt.Errorf("got entry %d, which the store has not", after)
+			}
+			want[i].Secret = nil
+			if diff := diff(want[i], got[i]); diff != "" {
+				return fmt.Errorf("entry %d (-want +got):\n%s", after, diff)
+			}
+		}
+	}
+	return nil
+}
+
+func mustReadAll(t *testing.T, s eventstore.Store, r reader, after, upTo calendar.Position) {
+	t.Helper()
+	if err := readAll(within(t), s, r, after, upTo, 64); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// setup is a store, an embedded server and a running relay.
+func setup(t *testing.T) (*memstore.Store, *feed.Embedded) {
+	t.Helper()
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{}).Run)
+	return s, e
+}
+
+// diff is cmp.Diff that is quick for large equal entries.
+func diff(want, got eventstore.Entry) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return cmp.Diff(want, got)
+}
+
+// ---- for benchmarks ----
+
+func yield() { runtime.Gosched() }
+
+func appends(tb testing.TB, s eventstore.Store, n, size int) []eventstore.Append {
+	tb.Helper()
+	out := make([]eventstore.Append, n)
+	for i := range out {
+		out[i] = fresh(tb, s, size/2)
+	}
+	return out
+}
+
+func fill(tb testing.TB, s eventstore.Store, n int) {
+	tb.Helper()
+	for _, res := range s.Append(tb.Context(), appends(tb, s, n, 2000)) {
+		if res.Err != nil {
+			tb.Fatal(res.Err)
+		}
+	}
+}
+
+func background(tb testing.TB, f func(context.Context) error) (stop func()) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(tb.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := f(ctx); err != nil {
+			tb.Error(err)
+		}
+	}()
+	return func() { cancel(); <-done }
+}

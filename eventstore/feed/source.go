@@ -1,0 +1,416 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// ErrAhead says that a reader asks for entries after a position that the store
+// has not reached: it has seen another store. It has to be filled anew.
+var ErrAhead = errors.New("reader is ahead of the event store")
+
+// errStreamAhead says that the stream has what the store does not: the relay
+// will make it anew.
+var errStreamAhead = errors.New("stream is ahead of the event store")
+
+// SourceOptions are the settings of a source. The zero value works.
+type SourceOptions struct {
+	Log *slog.Logger // nil: no log
+	// Stall is how long the stream may be silent before the source asks the
+	// store for entries that the stream does not have. 0: 1 s.
+	Stall time.Duration
+	// Recheck is how long the source reads from the store before it looks at
+	// the stream again. 0: 1 s.
+	Recheck time.Duration
+}
+
+// SourceStats are counts since the start of a source.
+type SourceStats struct {
+	FromStream uint64 // entries
+	FromStore  uint64 // entries
+	Duplicates uint64 // messages that were read before
+	Gaps       uint64 // holes found in the stream
+	Opened     uint64 // consumers made
+	Live       bool   // reads from the stream now
+}
+
+// Source reads entries in order and without a gap: from the stream where it has
+// them, else from the store.
+type Source struct {
+	store eventstore.Store
+	js    jetstream.JetStream
+	o     SourceOptions
+
+	mu     sync.Mutex // held by Read
+	closed bool
+	cursor calendar.Position         // of the last entry that was given
+	origin string                    // of the store, "" while unknown
+	live   jetstream.MessagesContext // nil: reads from the store
+	again  <-chan time.Time          // when to look at the stream again; nil: now
+	first  uint64                    // first sequence of the stream when last looked at
+	last   uint64                    // last sequence of the stream when last looked at
+	tails  bool                      // the stream was found to be behind the store
+	told   string                    // the last reason told for not reading from the stream
+
+	statsMu sync.Mutex
+	stats   SourceStats
+}
+
+// NewSource makes a source; it starts nothing. Close it in the end.
+func NewSource(store eventstore.Store, js jetstream.JetStream, o SourceOptions) (*Source, error) {
+	if store == nil || js == nil {
+		return nil, errors.New("source: store and JetStream are required")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Stall <= 0 {
+		o.Stall = time.Second
+	}
+	if o.Recheck <= 0 {
+		o.Recheck = time.Second
+	}
+	return &Source{store: store, js: js, o: o}, nil
+}
+
+// Stats gives the counts.
+func (s *Source) Stats() SourceStats {
+	s.statsMu.Lock()
+	defer s.statsMu.Unlock()
+	return s.stats
+}
+
+func (s *Source) count(f func(*SourceStats)) {
+	s.statsMu.Lock()
+	defer s.statsMu.Unlock()
+	f(&s.stats)
+}
+
+// Close ends the source. A Read that is under way is to be ended by its context.
+func (s *Source) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.stop()
+	return nil
+}
+
+// Read waits until there are entries after a position and gives up to limit of
+// them, in order and without a gap, without their secrets. It is cheap to go on
+// with the position of the last entry given; any other one begins anew. Errors:
+// the context's, those of the store, ErrAhead, ErrGap. One caller at a time.
+func (s *Source) Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	if limit < 1 {
+		return nil, fmt.Errorf("source: limit %d, must be at least 1", limit)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, eventstore.ErrClosed
+	}
+	if after != s.cursor {
+		s.stop()
+		s.again, s.tails, s.first = nil, false, 0
+		if err := s.checkHead(ctx, after); err != nil {
+			return nil, err
+		}
+		s.cursor = after
+	}
+	for {
+		if s.live == nil && s.due() {
+			if err := s.open(ctx); err != nil {
+				return nil, err
+			}
+		}
+		read := s.fromStore
+		if s.live != nil {
+			read = s.fromStream
+		}
+		entries, err := read(ctx, limit)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(entries); n > 0 {
+			s.cursor = entries[n-1].Position
+			return entries, nil
+		}
+	}
+}
+
+// due tells whether it is time to look at the stream.
+func (s *Source) due() bool {
+	if s.again == nil || s.first > 1 && uint64(s.cursor)+1 == s.first {
+		return true
+	}
+	select {
+	case <-s.again:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop ends the consumer. The server removes it soon, as nobody asks for more.
+func (s *Source) stop() {
+	if s.live != nil {
+		s.live.Stop()
+		s.live = nil
+		s.count(func(c *SourceStats) { c.Live = false })
+	}
+}
+
+// tail makes the source read from the store for a while.
+func (s *Source) tail() {
+	s.stop()
+	s.again = time.After(s.o.Recheck)
+}
+
+// open begins to read from the stream when it has the next entry or will get
+// it; else the source goes on with the store. The error is the context's or one
+// of the store.
+func (s *Source) open(ctx context.Context) error {
+	s.again = nil
+	if s.origin == "" {
+		origin, err := readOrigin(ctx, s.store)
+		if err != nil {
+			return err
+		}
+		if origin == "" {
+			s.first = 0
+			s.tail()
+			return nil
+		}
+		s.origin = origin
+	}
+	if err := s.consume(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.tell(err)
+		s.first = 0
+		s.tail()
+	}
+	return nil
+}
+
+// tell logs why the stream is not read, once.
+func (s *Source) tell(err error) {
+	if text := err.Error(); text != s.told {
+		s.told = text
+		s.o.Log.Warn("feed not readable, reading from the event store", "error", err)
+	}
+}
+
+// consume makes the consumer if the stream fits.
+func (s *Source) consume(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestWait)
+	defer cancel()
+	s.first = 0
+	stream, err := s.js.Stream(ctx, Stream)
+	if err != nil {
+		return err
+	}
+	info := stream.CachedInfo()
+	if reason := misfit(&info.Config, s.origin); reason != "" {
+		return fmt.Errorf("stream is %s", reason)
+	}
+	next := uint64(s.cursor) + 1
+	before := s.last
+	s.first, s.last = info.State.FirstSeq, info.State.LastSeq
+	if s.first > next {
+		s.tail()
+		return nil
+	}
+	if s.tails && s.last < uint64(s.cursor) && s.last <= before {
+		s.first = 0
+		s.tail() // nobody publishes
+		return nil
+	}
+	consumer, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		Description:       "daybook source",
+		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:       next,
+		AckPolicy:         jetstream.AckNonePolicy,
+		InactiveThreshold: time.Minute,
+		MemoryStorage:     true,
+		Replicas:          1,
+	})
+	if err != nil {
+		return err
+	}
+	live, err := consumer.Messages(jetstream.PullMaxMessages(pullMessages))
+	if err != nil {
+		return err
+	}
+	s.live, s.tails, s.told = live, false, ""
+	s.count(func(c *SourceStats) { c.Live, c.Opened = true, c.Opened+1 })
+	return nil
+}
+
+// pullMessages is how many messages the server may send ahead.
+const pullMessages = 1024
+
+// fromStore gives entries of the store; none when it is time to look at the
+// stream.
+func (s *Source) fromStore(ctx context.Context, limit int) ([]eventstore.Entry, error) {
+	if uint64(s.cursor)+1 < s.first { // hand over at equality
+		limit = int(min(uint64(limit), s.first-1-uint64(s.cursor)))
+	}
+	entries, err := s.store.ReadAll(ctx, s.cursor, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read entries after %d: %w", s.cursor, err)
+	}
+	for i := range entries {
+		if err := checkDense(s.cursor+calendar.Position(i), entries[i].Position); err != nil {
+			return nil, err
+		}
+		entries[i].Secret = nil
+	}
+	if len(entries) > 0 {
+		s.count(func(c *SourceStats) { c.FromStore += uint64(len(entries)) })
+		return entries, nil
+	}
+	if err := s.checkHead(ctx, s.cursor); err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithTimeout(ctx, s.o.Recheck)
+	defer cancel()
+	if _, err = s.store.Wait(within, s.cursor); err != nil && within.Err() == nil {
+		return nil, fmt.Errorf("wait for entry %d: %w", s.cursor+1, err)
+	}
+	return nil, ctx.Err()
+}
+
+// checkHead makes sure that the store has reached a position.
+func (s *Source) checkHead(ctx context.Context, p calendar.Position) error {
+	at, err := s.store.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("read the head: %w", err)
+	}
+	if at < p {
+		return fmt.Errorf("%w: %d, store is at %d", ErrAhead, p, at)
+	}
+	return nil
+}
+
+// fromStream gives what the consumer has, waiting for the first. None means
+// that the consumer was given up, or that there was nothing for a while.
+func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry, error) {
+	first, cancel := context.WithTimeout(ctx, s.o.Stall)
+	defer cancel()
+	wait := jetstream.NextContext(first)
+	var out []eventstore.Entry
+	at := s.cursor
+	for len(out) < limit {
+		m, err := s.live.Next(wait)
+		if err != nil {
+			if len(out) > 0 && errors.Is(err, nats.ErrTimeout) {
+				break // all that is there
+			}
+			if len(out) == 0 && first.Err() != nil {
+				return nil, s.silent(ctx)
+			}
+			s.o.Log.Info("feed interrupted, reading from the event store", "error", err)
+			s.tail()
+			break
+		}
+		seq, err := sequence(m)
+		if err == nil && seq <= at {
+			s.count(func(c *SourceStats) { c.Duplicates++ })
+			continue
+		}
+		if err != nil || seq > at+1 {
+			s.gap(at, seq)
+			break
+		}
+		e, err := s.take(ctx, m, seq)
+		if errors.Is(err, errStreamAhead) {
+			s.tell(err)
+			s.tail()
+			break
+		}
+		if err != nil {
+			s.stop() // the message is read again
+			if len(out) == 0 {
+				return nil, err
+			}
+			s.again = nil
+			break
+		}
+		out = append(out, e)
+		at = seq
+		wait = jetstream.NextMaxWait(time.Microsecond)
+	}
+	if len(out) > 0 {
+		s.count(func(c *SourceStats) { c.FromStream += uint64(len(out)) })
+	}
+	return out, nil
+}
+
+// gap deals with a stream that lost messages: the store has them, and the
+// stream is read again from the one that it did have.
+func (s *Source) gap(at, seq calendar.Position) {
+	s.count(func(c *SourceStats) { c.Gaps++ })
+	s.o.Log.Warn("gap in the feed, reading from the event store", "position", uint64(at+1))
+	s.first = uint64(max(seq, at+2)) // at least one entry from the store, so it goes on
+	s.tail()
+}
+
+// silent deals with a stream that gave nothing for a while.
+func (s *Source) silent(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	at, err := s.store.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("read the head: %w", err)
+	}
+	if at < s.cursor {
+		return fmt.Errorf("%w: %d, store is at %d", ErrAhead, s.cursor, at)
+	}
+	if at > s.cursor {
+		s.o.Log.Warn("feed is behind, reading from the event store", "position", uint64(s.cursor), "head", uint64(at))
+		s.tails = true
+		s.tail()
+	}
+	return nil
+}
+
+func sequence(m jetstream.Msg) (calendar.Position, error) {
+	meta, err := m.Metadata()
+	if err != nil {
+		return 0, fmt.Errorf("message of the feed: %w", err)
+	}
+	return calendar.Position(meta.Sequence.Stream), nil
+}
+
+// take gives the entry of a message; one that is too large for the feed or
+// damaged is read from the store.
+func (s *Source) take(ctx context.Context, m jetstream.Msg, seq calendar.Position) (eventstore.Entry, error) {
+	e, whole, err := decode(m.Headers(), m.Data())
+	if err == nil && whole && e.Position == seq {
+		return e, nil
+	}
+	entries, err := s.store.ReadAll(ctx, seq-1, 1)
+	if err != nil {
+		return eventstore.Entry{}, fmt.Errorf("read entry %d: %w", seq, err)
+	}
+	if len(entries) == 0 {
+		return eventstore.Entry{}, errStreamAhead
+	}
+	if err := checkDense(seq-1, entries[0].Position); err != nil {
+		return eventstore.Entry{}, err
+	}
+	entries[0].Secret = nil
+	return entries[0], nil
+}

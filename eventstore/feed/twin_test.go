@@ -1,0 +1,171 @@
+package feed_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/eventstore/memstore"
+)
+
+// The checks of this package are shown to see what they are for: twins of relay
+// and source that are broken in one way each must fail them.
+
+// trusting is a source that gives whatever the stream has: it looks at no
+// number.
+type trusting struct{ messages jetstream.MessagesContext }
+
+func (s trusting) Read(ctx context.Context, _ calendar.Position, _ int) ([]eventstore.Entry, error) {
+	m, err := s.messages.Next(jetstream.NextContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	e, _, err := feed.Decode(&nats.Msg{Header: m.Headers(), Data: m.Data()})
+	return []eventstore.Entry{e}, err
+}
+
+func trust(t *testing.T, js jetstream.JetStream) trusting {
+	t.Helper()
+	ctx := within(t)
+	c, err := stream(ctx, t, js).CreateConsumer(ctx, jetstream.ConsumerConfig{AckPolicy: jetstream.AckNonePolicy})
+	check(t, err)
+	messages, err := c.Messages()
+	check(t, err)
+	t.Cleanup(messages.Stop)
+	return trusting{messages}
+}
+
+// careless publishes the entries of a store as which says, without expectations.
+func careless(t *testing.T, s eventstore.Store, js jetstream.JetStream, which func(i int) (copies int)) {
+	t.Helper()
+	ctx := within(t)
+	entries, err := s.ReadAll(ctx, 0, 1000)
+	check(t, err)
+	for i := range entries {
+		for range which(i) {
+			m, err := feed.Encode(&entries[i], feed.MaxPayload)
+			check(t, err)
+			_, err = js.PublishMsg(ctx, m)
+			check(t, err)
+		}
+	}
+}
+
+func TestBrokenTwinsAreSeen(t *testing.T) {
+	t.Parallel()
+	const n = 100
+	cases := map[string]struct {
+		which  func(i int) int
+		seen   bool
+		repair bool // the real relay finds it at once
+	}{
+		"whole":    {which: func(int) int { return 1 }},
+		"skips":    {which: func(i int) int { return min(1, i%10) }, seen: true, repair: true},
+		"repeats":  {which: func(i int) int { return 1 + i/50 }, seen: true, repair: true},
+		"too late": {which: func(i int) int { return min(1, i/50) }, seen: true, repair: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, e := memstore.New(), embedded(t, t.TempDir())
+			js := e.JetStream()
+			// A real relay makes the stream with one entry; then the twin begins anew.
+			add(t, s, 1)
+			stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+			until(t, js, 1)
+			check(t, stop())
+			config := stream(within(t), t, js).CachedInfo().Config
+			check(t, js.DeleteStream(t.Context(), feed.Stream))
+			_, err := js.CreateStream(t.Context(), config)
+			check(t, err)
+			add(t, s, n-1)
+			careless(t, s, js, c.which)
+
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			err = readAll(ctx, s, trust(t, js), 0, n, 64)
+			if c.seen != (err != nil) {
+				t.Errorf("check of the twin: got %v, want an error: %t", err, c.seen)
+			}
+			// The real source is not deceived by that stream.
+			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{Stall: 10 * time.Millisecond}), 0, n)
+			// The real relay makes it anew.
+			r := relay(t, s, js, feed.RelayOptions{})
+			actor(t, r.Run)
+			head := add(t, s, 1)
+			until(t, js, head)
+			for c.repair && r.Stats().Rebuilt == 0 {
+				pause(within(t), t)
+			}
+			until(t, js, head)
+			src := source(t, s, js, feed.SourceOptions{})
+			mustReadAll(t, s, src, 0, head)
+			if st := src.Stats(); st.FromStream != uint64(head) {
+				t.Errorf("got %+v, want all from the stream", st)
+			}
+		})
+	}
+}
+
+// What the server itself refuses, whoever publishes.
+func TestServerRefuses(t *testing.T) {
+	t.Parallel()
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	js := e.JetStream()
+	add(t, s, 5)
+	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	until(t, js, 5)
+	check(t, stop())
+	add(t, s, 5)
+	entries, err := s.ReadAll(t.Context(), 0, 10)
+	check(t, err)
+	for name, at := range map[string]int{"again": 4, "hole": 7} {
+		m, err := feed.Encode(&entries[at-1], feed.MaxPayload)
+		check(t, err)
+		_, err = js.PublishMsg(within(t), m, jetstream.WithExpectLastSequence(uint64(at-1)))
+		var api *jetstream.APIError
+		if !errors.As(err, &api) || api.ErrorCode != jetstream.JSErrCodeStreamWrongLastSequence {
+			t.Errorf("%s: got %v, want error 10071", name, err)
+		}
+	}
+	if info := until(t, js, 5); info.State.LastSeq != 5 {
+		t.Errorf("stream is at %d, want 5", info.State.LastSeq)
+	}
+}
+
+// skipping is a store that loses an entry on the way to the relay or source.
+type skipping struct {
+	*memstore.Store
+	lost calendar.Position
+}
+
+func (s skipping) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	entries, err := s.Store.ReadAll(ctx, after, limit)
+	for i := range entries {
+		if entries[i].Position == s.lost {
+			return append(entries[:i:i], entries[i+1:]...), err
+		}
+	}
+	return entries, err
+}
+
+func TestGapInTheStore(t *testing.T) {
+	t.Parallel()
+	e := embedded(t, t.TempDir())
+	s := skipping{memstore.New(), 7}
+	add(t, s.Store, 10)
+	if err := relay(t, s, e.JetStream(), feed.RelayOptions{}).Run(within(t)); !errors.Is(err, feed.ErrGap) {
+		t.Errorf("relay: got %v, want ErrGap", err)
+	}
+	src := source(t, s, e.JetStream(), feed.SourceOptions{Stall: 10 * time.Millisecond})
+	if _, err := src.Read(within(t), 0, 64); !errors.Is(err, feed.ErrGap) {
+		t.Errorf("source: got %v, want ErrGap", err)
+	}
+}
