@@ -13,6 +13,7 @@ import (
 var (
 	ErrUnavailable = errors.New("read model unavailable") // try again later
 	ErrPoison      = errors.New("document refused")       // this document will never be taken
+	ErrQuery       = errors.New("query does not fit the schema")
 )
 
 // Document is a record as the read model keeps it. Its filter values follow from

@@ -1,0 +1,277 @@
+package readmodel
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/bleve/v2/analysis/lang/en"
+	"github.com/blevesearch/bleve/v2/analysis/lang/es"
+	"github.com/blevesearch/bleve/v2/analysis/lang/fr"
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/spanish"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"daybook/calendar"
+)
+
+// AnalysisVersion changes whenever the same text would give other tokens or
+// stems; what an engine keeps of an older one is to be made anew.
+const AnalysisVersion = "1"
+
+// Break is the token between two runs of Chinese, Japanese or Korean characters
+// that something separates. It takes a place of its own, so a run of a query
+// never fits across it. It is no letter and no digit, so no word equals it.
+const Break = "|"
+
+// Fold gives a text without case and accents, in compatibility form: the first
+// step of the analysis in every language, before any stemmer, and the key by
+// which names are sorted.
+func Fold(s string) string {
+	i := 0
+	for i < len(s) && s[i] < utf8.RuneSelf && (s[i] < 'A' || s[i] > 'Z') {
+		i++
+	}
+	if i == len(s) {
+		return s
+	}
+	b := make([]byte, i, len(s)+8)
+	copy(b, s)
+	for i < len(s) {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= 'A' && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			b = append(b, c)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r < foldedLatinEnd:
+			b = append(b, foldedLatin[r]...)
+		case isCombining(r) || isIgnorable(r):
+		case r >= 0x4E00 && r <= 0x9FFF: // Han, as it is
+			b = append(b, s[i:i+size]...)
+		case r >= 0x2010 && r <= 0x201F, r >= 0x3001 && r <= 0x3003, r >= 0x3008 && r <= 0x3011: // separators
+			b = append(b, s[i:i+size]...)
+		default:
+			// Composition may reach over several characters here, so the rest
+			// goes through the normal forms as a whole.
+			return string(append(b, foldSlowly(s[i:])...))
+		}
+		i += size
+	}
+	return string(b)
+}
+
+// foldedLatin holds the folded form of each character below foldedLatinEnd.
+const foldedLatinEnd = 0x250
+
+var foldedLatin = func() (t [foldedLatinEnd]string) {
+	for r := range rune(foldedLatinEnd) {
+		t[r] = foldSlowly(string(r))
+	}
+	return t
+}()
+
+// strokes are letters whose stroke or ligature Unicode does not decompose.
+var strokes = strings.NewReplacer("ø", "o", "đ", "d", "ð", "d", "ł", "l", "ħ", "h", "ı", "i",
+	"œ", "oe", "æ", "ae", "þ", "th", "ŧ", "t", "ƀ", "b", "ɨ", "i", "ʉ", "u")
+
+func foldSlowly(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if isCombining(r) || isIgnorable(r) {
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(s))
+	// NFC joins the marks of kana and the parts of Hangul again.
+	return norm.NFC.String(strokes.Replace(cases.Fold().String(s)))
+}
+
+// isCombining tells whether r is an accent. Marks that make another letter of a
+// kana or that write a vowel in Indic scripts are none.
+func isCombining(r rune) bool {
+	return r >= 0x300 && r <= 0x36F || r >= 0x1AB0 && r <= 0x1AFF || r >= 0x1DC0 && r <= 0x1DFF ||
+		r >= 0x20D0 && r <= 0x20FF || r >= 0xFE20 && r <= 0xFE2F ||
+		r >= 0x591 && r <= 0x5C7 && unicode.Is(unicode.Mn, r) || r >= 0x64B && r <= 0x65F || r == 0x670
+}
+
+// isIgnorable tells whether r is invisible inside of a word: soft hyphen,
+// joiners, byte order mark.
+func isIgnorable(r rune) bool {
+	return r == 0xAD || r == 0x200C || r == 0x200D || r == 0x2060 || r == 0xFEFF
+}
+
+// isCJK tells whether r is compared by pairs of characters (interface 4.7).
+func isCJK(r rune) bool {
+	if r < 0x1100 {
+		return false
+	}
+	if r >= 0x4E00 && r <= 0x9FFF || r == 'ー' {
+		return true
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
+}
+
+func isWordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// Tokens splits plain text into its words: runs of letters and digits without
+// case and accents. Each Chinese, Japanese or Korean character is a token of its
+// own, with Break between two runs of them; so a run is found as its characters
+// in a row.
+func Tokens(text string) []string {
+	s := Fold(text)
+	out := make([]string, 0, len(s)/6+1)
+	start := -1       // of the present word
+	afterCJK := false // the last token is one of these characters
+	gap := false      // something separates since then
+	flush := func(end int) {
+		if start >= 0 {
+			out = append(out, s[start:end])
+			start = -1
+			afterCJK = false
+		}
+	}
+	for i, r := range s {
+		switch {
+		case !isWordRune(r):
+			flush(i)
+			gap = true
+		case isCJK(r):
+			flush(i)
+			if afterCJK && gap {
+				out = append(out, Break)
+			}
+			out = append(out, s[i:i+utf8.RuneLen(r)])
+			afterCJK, gap = true, false
+		case start < 0:
+			if !unicode.IsMark(r) {
+				start = i
+			}
+		}
+	}
+	flush(len(s))
+	return out
+}
+
+// IsCJKToken tells whether a token of Tokens is a single Chinese, Japanese or
+// Korean character.
+func IsCJKToken(token string) bool {
+	r, size := utf8.DecodeRuneInString(token)
+	return size == len(token) && isCJK(r)
+}
+
+var stemmers = [...]func(*snowballstem.Env) bool{
+	calendar.LangEN: english.Stem,
+	calendar.LangFR: french.Stem,
+	calendar.LangES: spanish.Stem,
+}
+
+var stemEnvs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
+
+// Stem gives the stem of a token (Snowball: English, French, Spanish) in the
+// language of the text that it is from. Chinese has no stems: there the word is
+// its own stem, and so is every word without a Latin letter.
+func Stem(token string, l calendar.Lang) string {
+	if int(l) >= len(stemmers) || stemmers[l] == nil || len(token) < 3 || !hasLatin(token) {
+		return token
+	}
+	env := stemEnvs.Get().(*snowballstem.Env) //nolint:forcetypeassert // the pool makes nothing else
+	env.SetCurrent(token)
+	stemmers[l](env)
+	stem := env.Current()
+	stemEnvs.Put(env)
+	if stem == "" {
+		return token
+	}
+	return stem
+}
+
+func hasLatin(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 'a' && s[i] <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+// keptWords are words of the stop lists that carry meaning in a calendar once they
+// are without accents: "été" is the summer too.
+var keptWords = map[string]bool{"ete": true, "etes": true, "etee": true, "etees": true}
+
+var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
+	all := map[calendar.Lang]map[string]bool{}
+	for l, list := range map[calendar.Lang][]byte{
+		calendar.LangEN: en.EnglishStopWords,
+		calendar.LangFR: fr.FrenchStopWords,
+		calendar.LangES: es.SpanishStopWords,
+	} {
+		words := map[string]bool{}
+		for line := range strings.Lines(string(list)) {
+			line, _, _ = strings.Cut(line, "|")
+			// A contraction ("don't") is several words; none of them is common by itself.
+			if t := Tokens(line); len(t) == 1 && !keptWords[t[0]] {
+				words[t[0]] = true
+			}
+		}
+		all[l] = words
+	}
+	return all
+})
+
+// IsCommon tells whether a token is one of the common words of a language (stop
+// word). Chinese has none.
+func IsCommon(token string, l calendar.Lang) bool { return stopWords()[l][token] }
+
+// inlineTags are the elements that do not separate words.
+var inlineTags = map[atom.Atom]bool{
+	atom.A: true, atom.Abbr: true, atom.B: true, atom.Cite: true, atom.Code: true, atom.Del: true, atom.Em: true,
+	atom.I: true, atom.Ins: true, atom.Kbd: true, atom.Q: true, atom.S: true, atom.Small: true, atom.Span: true,
+	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.U: true,
+}
+
+// PlainText gives the text of HTML: tags removed (elements that are no part of a
+// line separate words), entities decoded. Attributes, script and style are no
+// text.
+func PlainText(s string) string {
+	if !strings.ContainsAny(s, "<&") {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	z := html.NewTokenizer(strings.NewReader(s))
+	skip := false
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return b.String()
+		case html.TextToken:
+			if !skip {
+				b.Write(z.Text())
+			}
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			tag := atom.Lookup(name)
+			skip = !skip && (tag == atom.Script || tag == atom.Style)
+			if !inlineTags[tag] {
+				b.WriteByte(' ')
+			}
+		case html.CommentToken, html.DoctypeToken:
+		}
+	}
+}

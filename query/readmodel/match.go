@@ -1,0 +1,167 @@
+package readmodel
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"daybook/calendar"
+)
+
+// EarthRadius is the radius of the great circle distance, in kilometres
+// (interface 4.8).
+const EarthRadius = 6371.0088
+
+// Match states the meaning of the filter tree: whether a live document is
+// admitted. It reads d.Record only, and is simple rather than fast. A filter that
+// Check refuses has no meaning; Match admits nothing by the part that is wrong.
+func Match(f Filter, d *Document) bool {
+	s := SchemaOf(d.Record.Kind)
+	r := d.Record
+	switch f := f.(type) {
+	case nil:
+		return true
+	case And:
+		for _, part := range f {
+			if !Match(part, d) {
+				return false
+			}
+		}
+		return true
+	case Or:
+		return slices.ContainsFunc(f, func(part Filter) bool { return Match(part, d) })
+	case Not:
+		return !Match(f.Filter, d)
+	}
+	if s.check(f) != nil {
+		return false
+	}
+	switch f := f.(type) {
+	case Term:
+		field := s.Field(f.Field)
+		if field.Type == TypeBool {
+			return field.Bool(r) == (f.Value == "true")
+		}
+		return f.Value != "" && field.Keyword(r) == f.Value
+	case In:
+		return slices.ContainsFunc(s.Field(f.Field).IDs(r), func(id calendar.ID) bool { return slices.Contains(f.IDs, id) })
+	case Range:
+		n, ok := s.Field(f.Field).Number(r)
+		return ok && (f.Min == nil || n >= *f.Min) && (f.Max == nil || n <= *f.Max)
+	case Contains:
+		part := strings.ToLower(f.Value)
+		return slices.ContainsFunc(f.Fields, func(name string) bool {
+			v := s.Field(name).Keyword(r)
+			return v != "" && strings.Contains(strings.ToLower(v), part)
+		})
+	case Text:
+		return matchText(f, s, r)
+	case Near:
+		lat, lng, ok := s.Field(f.Field).Point(r)
+		return ok && Distance(f.Lat, f.Lng, lat, lng) <= f.Km
+	case Exists:
+		return exists(s.Field(f.Field), r)
+	}
+	return false
+}
+
+func matchText(f Text, s *Schema, r *calendar.Record) bool {
+	e := ParseSearch(f.Query, f.Lang)
+	if e.IsZero() {
+		return false
+	}
+	type shown struct {
+		tokens []string
+		lang   calendar.Lang
+	}
+	texts := make([]shown, 0, len(f.Fields))
+	for _, name := range f.Fields {
+		text, l := s.Field(name).Text(r).In(f.Lang, r.Home)
+		texts = append(texts, shown{Tokens(text), l})
+	}
+	fits := func(p Piece) bool {
+		return slices.ContainsFunc(texts, func(t shown) bool { return p.fits(t.tokens, t.lang) })
+	}
+	for _, p := range e.Must {
+		if !fits(p) {
+			return false
+		}
+	}
+	for _, group := range e.Not {
+		if !slices.ContainsFunc(group, func(p Piece) bool { return !fits(p) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func exists(f *Field, r *calendar.Record) bool {
+	switch f.Type {
+	case TypeKeyword:
+		return f.Keyword(r) != ""
+	case TypeIDs:
+		return len(f.IDs(r)) > 0
+	case TypeNumber:
+		_, ok := f.Number(r)
+		return ok
+	case TypePoint:
+		_, _, ok := f.Point(r)
+		return ok
+	case TypeText:
+		t := f.Text(r)
+		return !t.IsZero()
+	case TypeBool:
+	}
+	return false
+}
+
+// Distance gives the great circle distance between two places in degrees, in
+// kilometres (haversine).
+func Distance(lat1, lng1, lat2, lng2 float64) float64 {
+	const rad = math.Pi / 180
+	a := math.Sin((lat2 - lat1) * rad / 2)
+	b := math.Sin((lng2 - lng1) * rad / 2)
+	h := a*a + math.Cos(lat1*rad)*math.Cos(lat2*rad)*b*b
+	return 2 * EarthRadius * math.Asin(math.Sqrt(min(h, 1)))
+}
+
+// Compare orders two documents of one kind by the keys of a query: -1, 0 or 1.
+// Missing values come last whatever the direction; documents that are equal by
+// all keys stand by id ascending. Keywords are compared by their UTF-8 bytes.
+func Compare(order []Sort, a, b *Document) int {
+	s := SchemaOf(a.Record.Kind)
+	for _, k := range order {
+		if c := compareBy(s.Field(k.Field), k.Desc, a.Record, b.Record); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(a.Record.ID, b.Record.ID)
+}
+
+func compareBy(f *Field, desc bool, a, b *calendar.Record) int {
+	var c int
+	var hasA, hasB bool
+	if f.Type == TypeKeyword {
+		x, y := f.Keyword(a), f.Keyword(b)
+		hasA, hasB = x != "", y != ""
+		c = cmp.Compare(x, y)
+	} else {
+		var x, y int64
+		x, hasA = f.Number(a)
+		y, hasB = f.Number(b)
+		c = cmp.Compare(x, y)
+	}
+	switch {
+	case !hasA && !hasB:
+		return 0
+	case !hasA:
+		return 1
+	case !hasB:
+		return -1
+	case desc:
+		return -c
+	default:
+		return c
+	}
+}

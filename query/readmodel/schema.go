@@ -1,0 +1,408 @@
+package readmodel
+
+import (
+	"fmt"
+	"strings"
+
+	"daybook/calendar"
+)
+
+// Type is how a field of the index is kept and asked for.
+type Type uint8
+
+// The types, with the filters that take them.
+const (
+	TypeKeyword Type = iota + 1 // Term, Contains, Exists
+	TypeBool                    // Term
+	TypeIDs                     // In, Counts, Exists
+	TypeNumber                  // Range, Exists
+	TypePoint                   // Near, Exists
+	TypeText                    // Text, Exists
+)
+
+// Field is one field of the index: its type and how it is made from a record.
+type Field struct {
+	Name string
+	Type Type
+	Sort bool     // a Sort may name it
+	From []string // the rows of the field table that it is made from
+
+	keyword func(*calendar.Record) string // "": no value
+	boolean func(*calendar.Record) bool
+	ids     func(*calendar.Record) []calendar.ID
+	number  func(*calendar.Record) (int64, bool)
+	point   func(*calendar.Record) (lat, lng float64, ok bool)
+	text    func(*calendar.Record) calendar.Text
+}
+
+// Keyword gives the value of a keyword field, "" when there is none.
+func (f *Field) Keyword(r *calendar.Record) string { return f.keyword(r) }
+
+// Bool gives the value of a boolean field.
+func (f *Field) Bool(r *calendar.Record) bool { return f.boolean(r) }
+
+// IDs gives the values of an id field; they must not be changed.
+func (f *Field) IDs(r *calendar.Record) []calendar.ID { return f.ids(r) }
+
+// Number gives the value of a number and whether there is one.
+func (f *Field) Number(r *calendar.Record) (int64, bool) { return f.number(r) }
+
+// Point gives a place in degrees and whether there is one.
+func (f *Field) Point(r *calendar.Record) (lat, lng float64, ok bool) { return f.point(r) }
+
+// Text gives the plain text of a text field in each language. A field that is
+// not translatable has its text in the home language of the record: that is
+// shown, and analysed, whatever the language of the request.
+func (f *Field) Text(r *calendar.Record) calendar.Text { return f.text(r) }
+
+// Schema is what the index keeps of the records of a kind.
+type Schema struct {
+	Kind   calendar.Kind
+	Fields []Field
+	// NotIndexed gives, for each row of the field table that no Field is made
+	// from, the reason.
+	NotIndexed map[string]string
+
+	byName map[string]*Field
+}
+
+// Field finds a field by name, nil when there is none.
+func (s *Schema) Field(name string) *Field { return s.byName[name] }
+
+// Texts gives the names of all text fields: where a search of the kind looks
+// (interface 4.7).
+func (s *Schema) Texts() []string {
+	var out []string
+	for i := range s.Fields {
+		if s.Fields[i].Type == TypeText {
+			out = append(out, s.Fields[i].Name)
+		}
+	}
+	return out
+}
+
+// SchemaOf gives the schema of a kind, nil for an unknown kind. Images and users
+// are kept by id only.
+func SchemaOf(k calendar.Kind) *Schema {
+	if int(k) >= len(schemas) {
+		return nil
+	}
+	return schemas[k]
+}
+
+// The reasons for which a row of a field table is not indexed.
+const (
+	reasonShown    = "shown only; no list filters or sorts by it"
+	reasonSelector = "selector of a request, not stored"
+	reasonSecret   = "kept hashed in the store; whether there is one is in protected"
+	reasonBySlug   = "posts are found by slug in the event store"
+	reasonModified = "shown only; no list filters or sorts by it, the version names the state"
+	reasonService  = "kept for the service itself; no list shows it"
+)
+
+var schemas = func() (all [calendar.KindUser + 1]*Schema) {
+	for _, s := range []*Schema{
+		eventSchema(), venueSchema(), organizerSchema(),
+		termSchema(calendar.KindCategory), termSchema(calendar.KindTag),
+		{Kind: calendar.KindImage, Fields: []Field{idField()}, NotIndexed: map[string]string{
+			"url": reasonService, "extension": reasonService,
+		}},
+		{Kind: calendar.KindUser, Fields: []Field{idField()}, NotIndexed: map[string]string{
+			"name": reasonService, "role": reasonService,
+		}},
+	} {
+		s.byName = make(map[string]*Field, len(s.Fields))
+		for i := range s.Fields {
+			s.byName[s.Fields[i].Name] = &s.Fields[i]
+		}
+		all[s.Kind] = s
+	}
+	return all
+}()
+
+func eventSchema() *Schema {
+	fields := append(
+		postFields(calendar.KindEvent),
+		idsField(FieldCategories), idsField(FieldTags), idsField(FieldVenue), idsField(FieldOrganizer),
+		oneIDField(FieldPostParent),
+		boolField(FieldHidden), boolField(FieldFeatured), boolField(FieldTicketed), boolField(FieldProtected),
+		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd),
+	)
+	return &Schema{Kind: calendar.KindEvent, Fields: fields, NotIndexed: notIndexedOfPosts(map[string]string{
+		"timezone": reasonShown, "all_day": reasonShown, "cost": reasonShown, "website": reasonShown,
+		"show_map": reasonShown, "show_map_link": reasonShown, "sticky": reasonShown, "password": reasonSecret,
+	})}
+}
+
+func venueSchema() *Schema {
+	fields := postFields(calendar.KindVenue)
+	for _, name := range []string{
+		TextAddress, TextCity, TextCountry, TextProvince, TextState, TextStateProv, TextZip, TextPhone, TextWebsite,
+	} {
+		fields = append(fields, detailField(name))
+	}
+	fields = append(fields, Field{
+		Name: FieldPoint, Type: TypePoint, From: []string{"geo_lat", "geo_lng"},
+		point: func(r *calendar.Record) (lat, lng float64, ok bool) {
+			lat, hasLat := r.Fields.Number("geo_lat")
+			lng, hasLng := r.Fields.Number("geo_lng")
+			return lat, lng, hasLat && hasLng
+		},
+	})
+	return &Schema{Kind: calendar.KindVenue, Fields: fields, NotIndexed: notIndexedOfPosts(map[string]string{
+		"show_map": reasonShown, "show_map_link": reasonShown,
+	})}
+}
+
+func organizerSchema() *Schema {
+	fields := append(postFields(calendar.KindOrganizer), detailField(TextPhone), detailField(TextEmail), detailField(TextWebsite))
+	return &Schema{Kind: calendar.KindOrganizer, Fields: fields, NotIndexed: notIndexedOfPosts(map[string]string{})}
+}
+
+func notIndexedOfPosts(reasons map[string]string) map[string]string {
+	reasons["slug"] = reasonBySlug
+	reasons["former_slug"] = reasonBySlug
+	reasons["modified"] = reasonModified
+	reasons["modified_utc"] = reasonModified
+	reasons["image"] = reasonShown
+	reasons["image_url"] = reasonShown
+	reasons["multilang_language"] = reasonSelector
+	return reasons
+}
+
+// postFields are the fields that all posts have.
+func postFields(k calendar.Kind) []Field {
+	return []Field{
+		idField(), oneIDField(FieldAuthor),
+		stringField(FieldStatus, false), stringField(FieldFormerStatus, false),
+		wallField(FieldDate), wallField(FieldPublished),
+		nameField(k), htmlField(TextDescription), htmlField(TextExcerpt),
+	}
+}
+
+func termSchema(k calendar.Kind) *Schema {
+	fields := []Field{idField(), stringField(FieldSlug, true)}
+	if k == calendar.KindCategory {
+		fields = append(fields, oneIDField(FieldParent))
+	}
+	for _, l := range calendar.Langs {
+		fields = append(
+			fields,
+			Field{
+				Name: FieldNameLower(l), Type: TypeKeyword, From: []string{"name"},
+				keyword: func(r *calendar.Record) string {
+					name, _ := r.Name(l)
+					return strings.ToLower(name)
+				},
+			},
+			Field{
+				Name: FieldNameKey(l), Type: TypeKeyword, Sort: true, From: []string{"name"},
+				keyword: func(r *calendar.Record) string {
+					name, _ := r.Name(l)
+					return Fold(name)
+				},
+			},
+			Field{
+				Name: FieldDescriptionKey(l), Type: TypeKeyword, Sort: true, From: []string{"description"},
+				keyword: func(r *calendar.Record) string {
+					text, _ := r.Fields.Text("description").In(l, r.Home)
+					return firstRunes(Fold(strings.TrimSpace(PlainText(text))), descriptionKeyRunes)
+				},
+			},
+		)
+	}
+	return &Schema{Kind: k, Fields: fields, NotIndexed: map[string]string{"multilang_language": reasonSelector}}
+}
+
+// descriptionKeyRunes is how much of a description orders terms; engines limit
+// the length of a keyword.
+const descriptionKeyRunes = 256
+
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+func idField() Field {
+	return Field{
+		Name: FieldID, Type: TypeIDs, Sort: true,
+		ids:    func(r *calendar.Record) []calendar.ID { return []calendar.ID{r.ID} },
+		number: func(r *calendar.Record) (int64, bool) { return int64(r.ID), true },
+	}
+}
+
+func idsField(name string) Field {
+	return Field{
+		Name: name, Type: TypeIDs, From: []string{name},
+		ids: func(r *calendar.Record) []calendar.ID { return r.Fields.IDs(name) },
+	}
+}
+
+func oneIDField(name string) Field {
+	return Field{
+		Name: name, Type: TypeIDs, From: []string{name},
+		ids: func(r *calendar.Record) []calendar.ID {
+			if id := r.Fields.ID(name); id != 0 {
+				return []calendar.ID{id}
+			}
+			return nil
+		},
+	}
+}
+
+func stringField(name string, sort bool) Field {
+	return Field{
+		Name: name, Type: TypeKeyword, Sort: sort, From: []string{name},
+		keyword: func(r *calendar.Record) string { return r.Fields.String(name) },
+	}
+}
+
+func boolField(name string) Field {
+	return Field{
+		Name: name, Type: TypeBool, From: []string{name},
+		boolean: func(r *calendar.Record) bool { return r.Fields.Bool(name) },
+	}
+}
+
+func wallField(name string) Field {
+	return Field{
+		Name: name, Type: TypeNumber, Sort: true, From: []string{name},
+		number: func(r *calendar.Record) (int64, bool) {
+			w := r.Fields.Wall(name)
+			return int64(w), w != calendar.NoWall
+		},
+	}
+}
+
+func nameField(k calendar.Kind) Field {
+	name := k.NameField()
+	return Field{
+		Name: TextName, Type: TypeText, From: []string{name},
+		text: func(r *calendar.Record) calendar.Text { return r.Fields.Text(name) },
+	}
+}
+
+func htmlField(name string) Field {
+	return Field{
+		Name: name, Type: TypeText, From: []string{name},
+		text: func(r *calendar.Record) calendar.Text {
+			t := r.Fields.Text(name)
+			for l := range t {
+				t[l] = PlainText(t[l])
+			}
+			return t
+		},
+	}
+}
+
+func detailField(name string) Field {
+	return Field{
+		Name: name, Type: TypeText, From: []string{name},
+		text: func(r *calendar.Record) (t calendar.Text) {
+			t[r.Home] = r.Fields.String(name)
+			return t
+		},
+	}
+}
+
+// Check tells whether a query fits the schema of its kind: known fields of the
+// type that each filter takes, sortable fields, no negative offset or limit. An
+// engine refuses a query that does not with this error, ErrQuery.
+func Check(q Query) error {
+	s := SchemaOf(q.Kind)
+	if s == nil {
+		return fmt.Errorf("%w: kind %d", ErrQuery, q.Kind)
+	}
+	if q.Offset < 0 || q.Limit < 0 {
+		return fmt.Errorf("%w: offset %d, limit %d", ErrQuery, q.Offset, q.Limit)
+	}
+	for _, k := range q.Sort {
+		if f := s.Field(k.Field); f == nil || !f.Sort {
+			return fmt.Errorf("%w: %s cannot be sorted by %q", ErrQuery, q.Kind.Collection(), k.Field)
+		}
+	}
+	return s.check(q.Filter)
+}
+
+// CheckCounts is Check for Index.Counts.
+func CheckCounts(k calendar.Kind, field string, f Filter) error {
+	if err := Check(Query{Kind: k, Filter: f}); err != nil {
+		return err
+	}
+	return SchemaOf(k).want(field, TypeIDs)
+}
+
+func (s *Schema) check(f Filter) error {
+	switch f := f.(type) {
+	case nil:
+		return nil
+	case And:
+		return s.checkAll(f)
+	case Or:
+		return s.checkAll(f)
+	case Not:
+		if f.Filter == nil {
+			return fmt.Errorf("%w: empty part", ErrQuery)
+		}
+		return s.check(f.Filter)
+	case Term:
+		if s.want(f.Field, TypeBool) == nil && f.Value != "true" && f.Value != "false" {
+			return fmt.Errorf("%w: %q is no value of %s", ErrQuery, f.Value, f.Field)
+		}
+		return s.want(f.Field, TypeKeyword, TypeBool)
+	case In:
+		return s.want(f.Field, TypeIDs)
+	case Range:
+		return s.want(f.Field, TypeNumber)
+	case Contains:
+		return s.wantAll(f.Fields, TypeKeyword)
+	case Text:
+		if int(f.Lang) >= len(calendar.Langs) {
+			return fmt.Errorf("%w: language %d", ErrQuery, f.Lang)
+		}
+		return s.wantAll(f.Fields, TypeText)
+	case Near:
+		return s.want(f.Field, TypePoint)
+	case Exists:
+		return s.want(f.Field, TypeKeyword, TypeIDs, TypeNumber, TypePoint, TypeText)
+	default:
+		return fmt.Errorf("%w: filter %T", ErrQuery, f)
+	}
+}
+
+func (s *Schema) checkAll(parts []Filter) error {
+	for _, f := range parts {
+		if f == nil {
+			return fmt.Errorf("%w: empty part", ErrQuery)
+		}
+		if err := s.check(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Schema) wantAll(names []string, types ...Type) error {
+	for _, name := range names {
+		if err := s.want(name, types...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Schema) want(name string, types ...Type) error {
+	if f := s.Field(name); f != nil {
+		for _, t := range types {
+			if f.Type == t {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%w: %s have no such field %q for this filter", ErrQuery, s.Kind.Collection(), name)
+}
