@@ -1,0 +1,415 @@
+package memindex
+
+import (
+	"bytes"
+	"slices"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// kindIndex is the index of the documents of one kind. A document has a dense
+// ordinal; the ordinal of one that goes is used again.
+type kindIndex struct {
+	schema *readmodel.Schema
+	docs   []doc
+	ids    []calendar.ID // by ordinal; 0: free
+	free   []uint32
+	live   bitset
+
+	keywords map[string]*keywords
+	bools    map[string]*bitset
+	links    map[string]*links
+	numbers  map[string]*order[int64]
+	texts    *texts
+	places   map[string]*places
+	sorters  map[string]sorter
+}
+
+// doc is what is kept of a document beside the index.
+type doc struct {
+	position calendar.Position
+	version  int64
+	home     calendar.Lang
+	textAt   uint32 // where the sections begin in kept
+	kept     []byte // row, then sections
+	body     []byte
+}
+
+// keywords is a keyword field: the documents of each value, and the order by
+// value where the field is sortable.
+type keywords struct {
+	values map[string]*posting
+	has    bitset
+	order  *order[string] // nil: not sortable
+}
+
+// links is an id field.
+type links struct {
+	values map[calendar.ID]*posting
+	has    bitset
+}
+
+func newKindIndex(s *readmodel.Schema) *kindIndex {
+	k := &kindIndex{
+		schema: s, keywords: map[string]*keywords{}, bools: map[string]*bitset{}, links: map[string]*links{},
+		numbers: map[string]*order[int64]{}, texts: newTexts(s), places: map[string]*places{}, sorters: map[string]sorter{},
+	}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		switch f.Type {
+		case readmodel.TypeKeyword:
+			w := &keywords{values: map[string]*posting{}}
+			if f.Sort {
+				w.order = &order[string]{ids: &k.ids}
+				k.sorters[f.Name] = w.order
+			}
+			k.keywords[f.Name] = w
+		case readmodel.TypeBool:
+			k.bools[f.Name] = &bitset{}
+		case readmodel.TypeIDs:
+			if f.Name != readmodel.FieldID {
+				k.links[f.Name] = &links{values: map[calendar.ID]*posting{}}
+				continue
+			}
+			fallthrough // the id is ordered as a number
+		case readmodel.TypeNumber:
+			o := &order[int64]{ids: &k.ids}
+			k.numbers[f.Name] = o
+			if f.Sort {
+				k.sorters[f.Name] = o
+			}
+		case readmodel.TypePoint:
+			k.places[f.Name] = &places{}
+		case readmodel.TypeText:
+		}
+	}
+	return k
+}
+
+// prepared is a document with all that can be made of it without the index.
+type prepared struct {
+	doc    readmodel.Document
+	values []value
+	texts  []preparedText
+}
+
+type preparedText struct {
+	field  byte
+	lang   calendar.Lang
+	tokens []string
+}
+
+func prepare(s *readmodel.Schema, d readmodel.Document) *prepared {
+	p := &prepared{doc: d, values: valuesOf(s, d.Record)}
+	for i := range s.Fields {
+		if s.Fields[i].Type != readmodel.TypeText {
+			continue
+		}
+		for l, text := range s.Fields[i].Text(d.Record) {
+			if text != "" {
+				p.texts = append(p.texts, preparedText{byte(i), calendar.Lang(l), readmodel.Tokens(text)})
+			}
+		}
+	}
+	return p
+}
+
+// insert adds a document under a free ordinal.
+func (k *kindIndex) insert(p *prepared) uint32 {
+	o := k.take()
+	k.ids[o] = p.doc.Record.ID
+	k.live = k.live.set(o)
+	d := k.docOf(p)
+	k.docs[o] = d
+	k.texts.home[d.home] = k.texts.home[d.home].set(o)
+	k.numbers[readmodel.FieldID].insert(o, int64(p.doc.Record.ID))
+	for i := range p.values {
+		k.addValue(o, i, &p.values[i])
+	}
+	var buf []uint32
+	for rest := d.kept[d.textAt:]; len(rest) > 0; {
+		var s section
+		s, rest = nextSection(rest)
+		buf = k.texts.addSection(o, s, buf)
+	}
+	return o
+}
+
+func (k *kindIndex) take() uint32 {
+	if n := len(k.free); n > 0 {
+		o := k.free[n-1]
+		k.free = k.free[:n-1]
+		return o
+	}
+	o := uint32(len(k.docs)) //nolint:gosec // there are not that many documents
+	k.docs = append(k.docs, doc{})
+	k.ids = append(k.ids, 0)
+	return o
+}
+
+// docOf makes what is kept of a document; new words get their numbers.
+func (k *kindIndex) docOf(p *prepared) doc {
+	kept := appendRow(make([]byte, 0, 512), k.schema, p.values)
+	at := len(kept)
+	for _, t := range p.texts {
+		kept = k.texts.appendSection(kept, t.field, t.lang, t.tokens)
+	}
+	return doc{
+		position: p.doc.Position, version: p.doc.Record.Version, home: p.doc.Record.Home,
+		textAt: uint32(at), //nolint:gosec // a row is short
+		kept:   bytes.Clone(kept), body: bytes.Clone(p.doc.Body),
+	}
+}
+
+// replace puts a newer document in the place of an older one; what did not
+// change is not touched.
+func (k *kindIndex) replace(o uint32, p *prepared) {
+	was := k.docs[o]
+	old := make([]value, len(k.schema.Fields))
+	if _, err := readRow(was.kept, k.schema, old); err != nil {
+		panic(err) // rows are checked when they come in
+	}
+	d := k.docOf(p)
+	k.docs[o] = d
+	if was.home != d.home {
+		k.texts.home[was.home].clear(o)
+		k.texts.home[d.home] = k.texts.home[d.home].set(o)
+	}
+	for i := range old {
+		if !old[i].equal(&p.values[i]) {
+			k.removeValue(o, i, &old[i])
+			k.addValue(o, i, &p.values[i])
+		}
+	}
+	before, after := was.kept[was.textAt:], d.kept[d.textAt:]
+	k.eachMissing(before, after, func(s section) { k.texts.removeSection(o, s) })
+	k.eachMissing(after, before, func(s section) { k.texts.addSection(o, s, nil) })
+}
+
+// eachMissing calls f for the sections of a that b does not have.
+func (k *kindIndex) eachMissing(a, b []byte, f func(section)) {
+	for len(a) > 0 {
+		var s section
+		s, a = nextSection(a)
+		if t, ok := findSection(b, s.field, s.lang); !ok || !bytes.Equal(s.stream, t.stream) {
+			f(s)
+		}
+	}
+}
+
+func findSection(b []byte, field byte, l calendar.Lang) (section, bool) {
+	for len(b) > 0 {
+		var s section
+		if s, b = nextSection(b); s.field == field && s.lang == l {
+			return s, true
+		}
+	}
+	return section{}, false
+}
+
+// stream gives the words of a text of a document.
+func (k *kindIndex) stream(o uint32, field byte, l calendar.Lang) []byte {
+	s, _ := findSection(k.docs[o].kept[k.docs[o].textAt:], field, l)
+	return s.stream
+}
+
+func (k *kindIndex) delete(o uint32) {
+	was := k.docs[o]
+	old := make([]value, len(k.schema.Fields))
+	rest, err := readRow(was.kept, k.schema, old)
+	if err != nil {
+		panic(err) // rows are checked when they come in
+	}
+	for i := range old {
+		k.removeValue(o, i, &old[i])
+	}
+	for len(rest) > 0 {
+		var s section
+		s, rest = nextSection(rest)
+		k.texts.removeSection(o, s)
+	}
+	k.numbers[readmodel.FieldID].remove(o)
+	k.texts.home[was.home].clear(o)
+	k.live.clear(o)
+	k.docs[o] = doc{}
+	k.ids[o] = 0
+	k.free = append(k.free, o)
+}
+
+func (k *kindIndex) addValue(o uint32, field int, v *value) {
+	if !v.has {
+		return
+	}
+	f := &k.schema.Fields[field]
+	switch f.Type {
+	case readmodel.TypeKeyword:
+		w := k.keywords[f.Name]
+		addTo(w.values, v.text, o)
+		w.has = w.has.set(o)
+		if w.order != nil {
+			w.order.insert(o, v.text)
+		}
+	case readmodel.TypeBool:
+		b := k.bools[f.Name]
+		*b = b.set(o)
+	case readmodel.TypeIDs:
+		w := k.links[f.Name]
+		for _, id := range v.ids {
+			addTo(w.values, id, o)
+		}
+		w.has = w.has.set(o)
+	case readmodel.TypeNumber:
+		k.numbers[f.Name].insert(o, v.number)
+	case readmodel.TypePoint:
+		k.places[f.Name].add(o, v.lat, v.lng)
+	case readmodel.TypeText:
+	}
+}
+
+func addTo[K comparable](m map[K]*posting, key K, o uint32) {
+	p := m[key]
+	if p == nil {
+		p = &posting{}
+		m[key] = p
+	}
+	p.add(o)
+}
+
+func removeFrom[K comparable](m map[K]*posting, key K, o uint32) {
+	if p := m[key]; p != nil {
+		if p.remove(o); p.len() == 0 {
+			delete(m, key)
+		}
+	}
+}
+
+func (k *kindIndex) removeValue(o uint32, field int, v *value) {
+	if !v.has {
+		return
+	}
+	f := &k.schema.Fields[field]
+	switch f.Type {
+	case readmodel.TypeKeyword:
+		w := k.keywords[f.Name]
+		removeFrom(w.values, v.text, o)
+		w.has.clear(o)
+		if w.order != nil {
+			w.order.remove(o)
+		}
+	case readmodel.TypeBool:
+		k.bools[f.Name].clear(o)
+	case readmodel.TypeIDs:
+		w := k.links[f.Name]
+		for _, id := range v.ids {
+			removeFrom(w.values, id, o)
+		}
+		w.has.clear(o)
+	case readmodel.TypeNumber:
+		k.numbers[f.Name].remove(o)
+	case readmodel.TypePoint:
+		k.places[f.Name].remove(o)
+	case readmodel.TypeText:
+	}
+}
+
+// page gives the ordinals of res from an offset on, at most limit, in an order;
+// total is their number.
+func (k *kindIndex) page(res bitset, total int, by []readmodel.Sort, offset, limit int) []uint32 {
+	if limit == 0 || offset >= total {
+		return nil
+	}
+	if len(by) == 0 {
+		by = []readmodel.Sort{{Field: readmodel.FieldID}}
+	}
+	limit = min(limit, total-offset)
+	first := k.sorters[by[0].Field]
+	inOrder := res.countAnd(first.members())
+	var out []uint32
+	if offset < inOrder {
+		out = k.pageInOrder(first, res, inOrder, by, offset, limit)
+	}
+	if len(out) < limit {
+		// Those without a value come last, by the keys that are left.
+		rest := k.scratch()
+		rest.copyFrom(res)
+		rest.andNot(first.members())
+		var more []uint32
+		if len(by) == 1 {
+			more = k.page(rest, total-inOrder, nil, max(0, offset-inOrder), limit-len(out))
+		} else {
+			more = k.page(rest, total-inOrder, by[1:], max(0, offset-inOrder), limit-len(out))
+		}
+		k.release(rest)
+		out = append(out, more...)
+	}
+	return out
+}
+
+// pageInOrder is page for those that have a value of the first key.
+func (k *kindIndex) pageInOrder(first sorter, res bitset, count int, by []readmodel.Sort, offset, limit int) []uint32 {
+	out := make([]uint32, 0, min(limit, count-offset))
+	desc := by[0].Desc
+	// The order itself breaks ties by id, descending when it is walked down.
+	if len(by) == 1 && !desc || by[0].Field == readmodel.FieldID || len(by) > 1 && by[1].Field == readmodel.FieldID && by[1].Desc == desc {
+		first.each(res, count, offset, desc, func(o uint32) bool {
+			out = append(out, o)
+			return len(out) < cap(out)
+		})
+		return out
+	}
+	// Equal values are a group that the other keys order: walk from the beginning
+	// of the group at the offset to the end of the group at the limit.
+	var group []uint32
+	first.each(res, count, count-1-offset, !desc, func(o uint32) bool {
+		if len(group) > 0 && first.compare(group[0], o, false) != 0 {
+			return false
+		}
+		group = append(group, o)
+		return true
+	})
+	start := offset - (len(group) - 1)
+	group = group[:0]
+	rest := by[1:]
+	flush := func() {
+		k.sortBy(group, rest)
+		for _, o := range group {
+			if start >= offset && len(out) < cap(out) {
+				out = append(out, o)
+			}
+			start++
+		}
+		group = group[:0]
+	}
+	first.each(res, count, start, desc, func(o uint32) bool {
+		if len(group) > 0 && first.compare(group[0], o, false) != 0 {
+			flush()
+			if len(out) == cap(out) {
+				return false
+			}
+		}
+		group = append(group, o)
+		return true
+	})
+	flush()
+	return out
+}
+
+func (k *kindIndex) sortBy(ords []uint32, by []readmodel.Sort) {
+	if len(ords) < 2 {
+		return
+	}
+	sorters := make([]sorter, len(by))
+	for i := range by {
+		sorters[i] = k.sorters[by[i].Field]
+	}
+	byID := k.sorters[readmodel.FieldID]
+	slices.SortFunc(ords, func(a, b uint32) int {
+		for i, s := range sorters {
+			if c := s.compare(a, b, by[i].Desc); c != 0 {
+				return c
+			}
+		}
+		return byID.compare(a, b, false)
+	})
+}

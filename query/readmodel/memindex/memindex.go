@@ -1,0 +1,414 @@
+// Package memindex is the read model as a memory image: dense ordinals per kind,
+// sets of them per term, id and word, chunked orders by value, and a snapshot
+// file to start from.
+package memindex
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// Options of an Index; the zero value works.
+type Options struct {
+	// Records is how many decoded records are kept for answers; 0: 4,096. It is
+	// rounded up to a power of two.
+	Records int
+	// Logger gets a warning when a snapshot is damaged; nil: slog.Default.
+	Logger *slog.Logger
+}
+
+// Index is a readmodel.Index in memory. What is written is visible at once: a
+// query sees whole batches only.
+type Index struct {
+	log *slog.Logger
+
+	mu       sync.RWMutex
+	kinds    [calendar.KindUser + 1]*kindIndex
+	places   map[calendar.ID]place
+	gone     map[calendar.ID]calendar.Position // tombstones
+	poison   map[calendar.ID]readmodel.Poison
+	position calendar.Position
+	digest   readmodel.Digest
+	moved    chan struct{} // closed and made anew when position grows
+
+	records []atomic.Pointer[readmodel.Document] // decoded, by id
+}
+
+type place struct {
+	kind    calendar.Kind
+	ordinal uint32
+}
+
+var _ readmodel.Index = (*Index)(nil)
+
+// New makes an empty Index; it starts nothing.
+func New(o Options) (*Index, error) {
+	if o.Records < 0 {
+		return nil, fmt.Errorf("memory index: %d records to keep", o.Records)
+	}
+	if o.Records == 0 {
+		o.Records = 4096
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	n := 1
+	for n < o.Records {
+		n *= 2
+	}
+	x := &Index{log: o.Logger, moved: make(chan struct{}), records: make([]atomic.Pointer[readmodel.Document], n)}
+	x.empty()
+	return x, nil
+}
+
+// empty makes everything but the signal new.
+func (x *Index) empty() {
+	for k := calendar.KindEvent; k <= calendar.KindUser; k++ {
+		x.kinds[k] = newKindIndex(readmodel.SchemaOf(k))
+	}
+	x.places = map[calendar.ID]place{}
+	x.gone = map[calendar.ID]calendar.Position{}
+	x.poison = map[calendar.ID]readmodel.Poison{}
+	x.position = 0
+	x.digest = readmodel.Digest{Counts: map[calendar.Kind]int{}}
+	for i := range x.records {
+		x.records[i].Store(nil)
+	}
+}
+
+// Write takes a batch; see readmodel.Index. It fails as a whole only when ctx
+// has ended.
+func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(b.Documents))
+	work := x.prepare(b.Documents, errs)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := range b.Documents {
+		if errs[i] == nil {
+			x.apply(&b.Documents[i], work[i])
+		}
+	}
+	for _, id := range b.Healed {
+		delete(x.poison, id)
+	}
+	for _, p := range b.Poison {
+		x.poison[p.ID] = p
+	}
+	if b.Position > x.position {
+		x.position = b.Position
+		close(x.moved)
+		x.moved = make(chan struct{})
+	}
+	return errs, nil
+}
+
+// prepare analyses the documents that are newer than the held ones, outside of
+// the lock and on all processors.
+func (x *Index) prepare(docs []readmodel.Document, errs []error) []*prepared {
+	work := make([]*prepared, len(docs))
+	var next atomic.Int64
+	one := func() {
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= len(docs) {
+				return
+			}
+			d := &docs[i]
+			if errs[i] = check(d); errs[i] != nil || d.Record.Deleted || x.stale(d) {
+				continue
+			}
+			work[i] = prepare(readmodel.SchemaOf(d.Record.Kind), *d)
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(docs)/16) {
+		wg.Go(one)
+	}
+	one()
+	wg.Wait()
+	return work
+}
+
+func check(d *readmodel.Document) error {
+	switch {
+	case d.Record == nil:
+		return fmt.Errorf("%w: no record", readmodel.ErrPoison)
+	case readmodel.SchemaOf(d.Record.Kind) == nil || d.Record.ID < 1 || d.Position == 0:
+		return fmt.Errorf("%w: kind %d, id %d, position %d", readmodel.ErrPoison, d.Record.Kind, d.Record.ID, d.Position)
+	case len(d.Body) == 0 && !d.Record.Deleted:
+		return fmt.Errorf("%w: %s %d has no body", readmodel.ErrPoison, d.Record.Kind, d.Record.ID)
+	}
+	return nil
+}
+
+func (x *Index) stale(d *readmodel.Document) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return d.Position <= x.held(d.Record.ID)
+}
+
+// held gives the position of what is held for an id, 0 for nothing.
+func (x *Index) held(id calendar.ID) calendar.Position {
+	if at, ok := x.places[id]; ok {
+		return x.kinds[at.kind].docs[at.ordinal].position
+	}
+	return x.gone[id]
+}
+
+func (x *Index) apply(d *readmodel.Document, p *prepared) {
+	id := d.Record.ID
+	if d.Position <= x.held(id) {
+		return
+	}
+	at, known := x.places[id]
+	if known {
+		x.count(at, -1)
+	}
+	if known && (d.Record.Deleted || at.kind != d.Record.Kind) {
+		x.kinds[at.kind].delete(at.ordinal)
+		delete(x.places, id)
+		known = false
+	}
+	if d.Record.Deleted {
+		x.gone[id] = d.Position
+		return
+	}
+	delete(x.gone, id)
+	if known {
+		x.kinds[at.kind].replace(at.ordinal, p)
+	} else {
+		at = place{d.Record.Kind, x.kinds[d.Record.Kind].insert(p)}
+		x.places[id] = at
+	}
+	x.count(at, 1)
+}
+
+// count takes a document into the digest, or out of it.
+func (x *Index) count(at place, n int) {
+	k := x.kinds[at.kind]
+	d := &k.docs[at.ordinal]
+	if x.digest.Counts[at.kind] += n; x.digest.Counts[at.kind] == 0 {
+		delete(x.digest.Counts, at.kind)
+	}
+	sum := digestOf(at.kind, k.ids[at.ordinal], d.version, d.body)
+	for i := range sum {
+		x.digest.Sum[i] ^= sum[i]
+	}
+}
+
+func digestOf(k calendar.Kind, id calendar.ID, version int64, body []byte) [sha256.Size]byte {
+	b := make([]byte, 0, 64+len(body))
+	b = append(b, k.String()...)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, int64(id), 10)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, version, 10)
+	b = append(b, ' ')
+	return sha256.Sum256(append(b, body...))
+}
+
+// Position gives the position that is kept in the index.
+func (x *Index) Position(ctx context.Context) (calendar.Position, error) { return x.Visible(ctx) }
+
+// Visible is Position: what is written is visible at once.
+func (x *Index) Visible(ctx context.Context) (calendar.Position, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.position, nil
+}
+
+// Wait waits until Visible is at least p.
+func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
+	for {
+		x.mu.RLock()
+		there, moved := x.position >= p, x.moved
+		x.mu.RUnlock()
+		if there {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Search answers a query; one that does not fit the schema is ErrQuery.
+func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	if err := ctx.Err(); err != nil {
+		return readmodel.Page{}, err
+	}
+	if err := readmodel.Check(q); err != nil {
+		return readmodel.Page{}, err
+	}
+	page, found := x.search(q)
+	if len(found) > 0 {
+		page.Documents = make([]readmodel.Document, len(found))
+	}
+	for i := range found {
+		d, err := x.document(&found[i])
+		if err != nil {
+			return readmodel.Page{}, err
+		}
+		page.Documents[i] = *d
+	}
+	return page, nil
+}
+
+// search runs a query under the lock; the documents are decoded outside of it.
+func (x *Index) search(q readmodel.Query) (readmodel.Page, []found) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	k := x.kinds[q.Kind]
+	res := k.scratch()
+	defer k.release(res)
+	k.evalInto(res, q.Filter)
+	page := readmodel.Page{Total: res.count(), Position: x.position}
+	ords := k.page(res, page.Total, q.Sort, q.Offset, q.Limit)
+	out := make([]found, len(ords))
+	for i, o := range ords {
+		out[i] = k.found(o)
+	}
+	return page, out
+}
+
+// found is a document as it is kept; the bytes are never changed.
+type found struct {
+	id       calendar.ID
+	position calendar.Position
+	body     []byte
+}
+
+func (k *kindIndex) found(o uint32) found {
+	return found{k.ids[o], k.docs[o].position, k.docs[o].body}
+}
+
+// document decodes a document, or finds it among the decoded ones.
+func (x *Index) document(f *found) (*readmodel.Document, error) {
+	slot := &x.records[uint64(f.id)&uint64(len(x.records)-1)] //nolint:gosec // ids are positive
+	if d := slot.Load(); d != nil && d.Record.ID == f.id && d.Position == f.position {
+		return d, nil
+	}
+	r, err := calendar.DecodeRecord(f.body)
+	if err != nil {
+		return nil, fmt.Errorf("read document %d: %w", f.id, err)
+	}
+	d := &readmodel.Document{Position: f.position, Record: r, Body: f.body}
+	slot.Store(d)
+	return d, nil
+}
+
+// Get gives the live documents of ids.
+func (x *Index) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	out := make(map[calendar.ID]readmodel.Document, len(ids))
+	for _, f := range x.get(ids) {
+		d, err := x.document(&f)
+		if err != nil {
+			return nil, err
+		}
+		out[f.id] = *d
+	}
+	return out, nil
+}
+
+func (x *Index) get(ids []calendar.ID) []found {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	out := make([]found, 0, len(ids))
+	for _, id := range ids {
+		if at, ok := x.places[id]; ok {
+			out = append(out, x.kinds[at.kind].found(at.ordinal))
+		}
+	}
+	return out
+}
+
+// Counts counts the admitted documents by the values of an id field.
+func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := readmodel.CheckCounts(kind, field, f); err != nil {
+		return nil, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	k := x.kinds[kind]
+	res := k.scratch()
+	defer k.release(res)
+	k.evalInto(res, f)
+	out := map[calendar.ID]int{}
+	if field == readmodel.FieldID {
+		res.each(func(o uint32) bool {
+			out[k.ids[o]] = 1
+			return true
+		})
+		return out, nil
+	}
+	scratch := k.emptyScratch()
+	defer k.release(scratch)
+	for id, p := range k.links[field].values {
+		if n := p.countIn(res, scratch); n > 0 {
+			out[id] = n
+		}
+	}
+	return out, nil
+}
+
+// Poisoned gives the poison kept in the index, by id.
+func (x *Index) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.sortedPoison(), nil
+}
+
+func (x *Index) sortedPoison() []readmodel.Poison {
+	return slices.SortedFunc(maps.Values(x.poison), func(a, b readmodel.Poison) int { return int(a.ID - b.ID) })
+}
+
+// Digest sums up the live documents; it is kept up to date by each write.
+func (x *Index) Digest(ctx context.Context) (readmodel.Digest, error) {
+	if err := ctx.Err(); err != nil {
+		return readmodel.Digest{}, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	d := x.digest
+	d.Counts = maps.Clone(d.Counts)
+	return d, nil
+}
+
+// Reset empties the index, its position included.
+func (x *Index) Reset(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.empty()
+	return nil
+}

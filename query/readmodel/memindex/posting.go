@@ -1,0 +1,101 @@
+package memindex
+
+import (
+	"slices"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// smallPosting is how many ordinals are kept as a plain list; most words and ids
+// have fewer, and a bitmap of its own would cost them more.
+const smallPosting = 48
+
+// posting is the set of the documents that carry a word or an id.
+type posting struct {
+	small []uint32 // sorted; nil once big is used
+	big   *roaring.Bitmap
+}
+
+func (p *posting) add(o uint32) {
+	if p.big != nil {
+		p.big.Add(o)
+		return
+	}
+	n := len(p.small)
+	if n == 0 || p.small[n-1] < o {
+		p.small = append(p.small, o)
+	} else if i, found := slices.BinarySearch(p.small, o); !found {
+		p.small = slices.Insert(p.small, i, o)
+	}
+	if len(p.small) > smallPosting {
+		p.big = roaring.BitmapOf(p.small...)
+		p.small = nil
+	}
+}
+
+func (p *posting) remove(o uint32) {
+	if p.big != nil {
+		p.big.Remove(o)
+		if p.big.GetCardinality() <= smallPosting/2 {
+			p.small = p.big.ToArray()
+			p.big = nil
+		}
+		return
+	}
+	if i, found := slices.BinarySearch(p.small, o); found {
+		p.small = slices.Delete(p.small, i, i+1)
+	}
+}
+
+func (p *posting) len() int {
+	if p.big != nil {
+		return int(p.big.GetCardinality()) //nolint:gosec // ordinals are 32 bits
+	}
+	return len(p.small)
+}
+
+// orInto adds the ordinals to b. scratch is empty and as long as b; it is empty
+// again afterwards.
+func (p *posting) orInto(b, scratch bitset) {
+	if p.big == nil {
+		for _, o := range p.small {
+			b.put(o)
+		}
+		return
+	}
+	if p.big.GetCardinality() < uint64(len(b))/4 {
+		it := p.big.Iterator()
+		for it.HasNext() {
+			b.put(it.Next())
+		}
+		return
+	}
+	p.big.WriteDenseTo(scratch)
+	b.or(scratch)
+	clear(scratch)
+}
+
+// countIn counts the ordinals that are in b.
+func (p *posting) countIn(b, scratch bitset) int {
+	n := 0
+	switch {
+	case p.big == nil:
+		for _, o := range p.small {
+			if b.has(o) {
+				n++
+			}
+		}
+	case p.big.GetCardinality() < uint64(len(b)):
+		it := p.big.Iterator()
+		for it.HasNext() {
+			if b.has(it.Next()) {
+				n++
+			}
+		}
+	default:
+		p.big.WriteDenseTo(scratch)
+		n = b.countAnd(scratch)
+		clear(scratch)
+	}
+	return n
+}
