@@ -95,6 +95,14 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if s.lock, err = lockFile(path + ".lock"); err != nil {
 		return err
 	}
+	// The file holds secrets; what SQLite puts beside it takes on its mode.
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the path is the operator's
+	if err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
 	if s.writeDB, err = sql.Open("sqlite", dsn(path, writePragmas)); err != nil {
 		return err
 	}

@@ -1,19 +1,64 @@
 // Package access knows the users of the service: their names, tokens and roles,
-// and what the credentials of a request name.
+// and what the credentials of a request name. Users are records in the event
+// store, so every act on them is an entry of the log.
 package access
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/eventstore"
 )
 
-var errNotBuilt = errors.New("not built yet")
+// The errors of acts on users.
+var (
+	ErrNoUser     = errors.New("no such user")
+	ErrUserExists = errors.New("user exists")
+	ErrBadName    = errors.New("bad user name")
+	ErrBadRole    = errors.New("bad role")
+)
 
-// Users keeps users as records in the event store.
-type Users struct{ store eventstore.Store }
+// tokenPrefix makes tokens easy to recognise, by people and by scanners for
+// leaked secrets.
+const tokenPrefix = "daybook_"
+
+// tokenBytes is the randomness of a token.
+const tokenBytes = 32
+
+// maxName is the longest user name, in characters.
+const maxName = 60
+
+// firstAdministrator is the name of the user that EnsureAdministrator makes.
+const firstAdministrator = "admin"
+
+// The spaces of the claims of users.
+const (
+	spaceName  = "user"  // by calendar.Claims
+	spaceToken = "token" // hexadecimal SHA-256
+)
+
+// attempts is how often an act is tried when others change the same user.
+const attempts = 10
+
+// Users keeps users as records in the event store: a user has the fields name
+// and role, the SHA-256 of its token as secret, and claims both.
+type Users struct {
+	// Now is the clock of entries; nil: time.Now. Set it before use.
+	Now func() time.Time
+
+	store eventstore.Store
+	known known
+}
 
 // User is one user.
 type User struct {
@@ -27,32 +72,230 @@ type User struct {
 // New makes a Users.
 func New(store eventstore.Store) *Users { return &Users{store: store} }
 
-// Authenticate reads the value of an Authorization header (interface 6.2); ""
-// is the anonymous caller. Refusals are *calendar.Error.
-func (u *Users) Authenticate(ctx context.Context, authorization string) (calendar.Caller, error) {
-	return calendar.Caller{}, errNotBuilt
+func (u *Users) now() time.Time {
+	if u.Now != nil {
+		return u.Now()
+	}
+	return time.Now()
 }
 
-// Add makes a user and gives the token, which is shown only here.
+// Add makes a user and gives the token, which is shown only here. actor is the
+// user who does it, 0 the operator. The error is ErrBadName, ErrBadRole or
+// ErrUserExists.
 func (u *Users) Add(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (User, string, error) {
-	return User{}, "", errNotBuilt
+	if err := checkName(name); err != nil {
+		return User{}, "", err
+	}
+	if role < calendar.Subscriber || role > calendar.Auditor {
+		return User{}, "", fmt.Errorf("%w: must be subscriber, contributor, author, editor, administrator or auditor", ErrBadRole)
+	}
+	id, err := u.store.NewIDs(ctx, 1)
+	if err != nil {
+		return User{}, "", fmt.Errorf("add user %q: %w", name, err)
+	}
+	token, sum := newToken()
+	c := calendar.Change{
+		Name: userChange(calendar.Created), Kind: calendar.KindUser, ID: id, Home: calendar.LangEN,
+		Fields: calendar.Fields{"name": name, "role": role.String()},
+		Secret: sum[:],
+	}
+	err = u.append(ctx, nil, c, claimOf(sum), actor, "user added")
+	if e, ok := errors.AsType[*eventstore.ClaimError](err); ok && e.Claim.Space == spaceName {
+		return User{}, "", fmt.Errorf("add user %q: %w", name, ErrUserExists)
+	}
+	if err != nil {
+		return User{}, "", fmt.Errorf("add user %q: %w", name, err)
+	}
+	return User{ID: id, Name: name, Role: role, Active: true}, token, nil
 }
 
-// NewToken gives a user a new token; the old one is withdrawn.
+// NewToken gives a user a new token; the old one is withdrawn. The error is
+// ErrNoUser for an unknown name.
 func (u *Users) NewToken(ctx context.Context, name string, actor calendar.ID) (User, string, error) {
-	return User{}, "", errNotBuilt
+	token, sum := newToken()
+	user, err := u.setToken(ctx, name, sum[:], claimOf(sum), actor, "token made")
+	if err != nil {
+		return User{}, "", fmt.Errorf("new token of user %q: %w", name, err)
+	}
+	return user, token, nil
 }
 
-// Revoke withdraws the token of a user.
+// Revoke withdraws the token of a user; one without a token stays so. The error
+// is ErrNoUser for an unknown name.
 func (u *Users) Revoke(ctx context.Context, name string, actor calendar.ID) (User, error) {
-	return User{}, errNotBuilt
+	user, err := u.setToken(ctx, name, []byte{}, nil, actor, "token withdrawn")
+	if err != nil {
+		return User{}, fmt.Errorf("revoke token of user %q: %w", name, err)
+	}
+	return user, nil
+}
+
+// setToken changes the secret of a user; it tries again when another act came
+// first.
+func (u *Users) setToken(ctx context.Context, name string, secret []byte, claim []calendar.Claim, actor calendar.ID, reason string) (User, error) {
+	for n := 1; ; n++ {
+		state, err := u.byName(ctx, name)
+		if err != nil {
+			return User{}, err
+		}
+		r, err := calendar.DecodeRecord(state.Record)
+		if err != nil {
+			return User{}, err
+		}
+		c := calendar.Change{
+			Name: userChange(calendar.Updated), Kind: calendar.KindUser, ID: r.ID, Fields: calendar.Fields{}, Secret: secret,
+		}
+		err = u.append(ctx, r, c, claim, actor, reason)
+		if errors.Is(err, eventstore.ErrConflict) && n < attempts {
+			continue
+		}
+		if err != nil {
+			return User{}, err
+		}
+		user, err := userOf(r)
+		user.Active = len(secret) > 0
+		return user, err
+	}
+}
+
+// append writes one change of a user as an entry.
+func (u *Users) append(ctx context.Context, before *calendar.Record, c calendar.Change, claims []calendar.Claim, actor calendar.ID, reason string) error {
+	now := eventstore.Moment(u.now())
+	after, err := calendar.Apply(before, c, now)
+	if err != nil {
+		return err
+	}
+	fields, err := calendar.EncodeChange(c)
+	if err != nil {
+		return err
+	}
+	state, err := calendar.EncodeRecord(after)
+	if err != nil {
+		return err
+	}
+	return u.store.Append(ctx, []eventstore.Append{{
+		Drafts: []eventstore.Draft{{
+			Kind: c.Kind, ID: c.ID, Expected: after.Version - 1, Change: c.Name, Fields: fields, State: state, Secret: c.Secret,
+			Claims: append(calendar.Claims(after), claims...), Names: calendar.Names(after),
+		}},
+		Time: now, Actor: actor, Cause: eventstore.Cause{Reason: reason},
+	}})[0].Err
 }
 
 // List gives all users by id.
-func (u *Users) List(ctx context.Context) ([]User, error) { return nil, errNotBuilt }
+func (u *Users) List(ctx context.Context) ([]User, error) {
+	const page = 200
+	var users []User
+	for after := calendar.ID(0); ; {
+		states, err := u.store.Records(ctx, calendar.KindUser, after, page)
+		if err != nil {
+			return nil, fmt.Errorf("list users: %w", err)
+		}
+		for i := range states {
+			user, err := userOfState(&states[i])
+			if err != nil {
+				return nil, fmt.Errorf("list users: %w", err)
+			}
+			users = append(users, user)
+			after = user.ID
+		}
+		if len(states) < page {
+			return users, nil
+		}
+	}
+}
 
 // EnsureAdministrator makes the first administrator, named "admin", when the
 // store has no user yet; the token is "" when nothing was made.
 func (u *Users) EnsureAdministrator(ctx context.Context) (token string, err error) {
-	return "", errNotBuilt
+	some, err := u.store.Records(ctx, calendar.KindUser, 0, 1)
+	if err != nil {
+		return "", fmt.Errorf("look for users: %w", err)
+	}
+	if len(some) > 0 {
+		return "", nil
+	}
+	_, token, err = u.Add(ctx, firstAdministrator, calendar.Administrator, 0)
+	if errors.Is(err, ErrUserExists) { // another process was first
+		return "", nil
+	}
+	return token, err
+}
+
+// byName gives the state of a user, or ErrNoUser.
+func (u *Users) byName(ctx context.Context, name string) (eventstore.State, error) {
+	if checkName(name) != nil {
+		return eventstore.State{}, ErrNoUser
+	}
+	return u.byClaim(ctx, calendar.Claim{Space: spaceName, Key: name})
+}
+
+// byClaim gives the state of the user who holds a claim, or ErrNoUser.
+func (u *Users) byClaim(ctx context.Context, c calendar.Claim) (eventstore.State, error) {
+	holders, _, err := u.store.Find(ctx, []calendar.Claim{c}, nil)
+	if err != nil {
+		return eventstore.State{}, err
+	}
+	if holders[0] == 0 {
+		return eventstore.State{}, ErrNoUser
+	}
+	states, err := u.store.Load(ctx, holders[0])
+	if err != nil {
+		return eventstore.State{}, err
+	}
+	if states[0].Kind != calendar.KindUser {
+		return eventstore.State{}, ErrNoUser
+	}
+	return states[0], nil
+}
+
+func userOfState(s *eventstore.State) (User, error) {
+	r, err := calendar.DecodeRecord(s.Record)
+	if err != nil {
+		return User{}, fmt.Errorf("user %d: %w", s.ID, err)
+	}
+	user, err := userOf(r)
+	user.Active = len(s.Secret) > 0
+	return user, err
+}
+
+func userOf(r *calendar.Record) (User, error) {
+	role, ok := calendar.ParseRole(r.Fields.String("role"))
+	if !ok {
+		return User{}, fmt.Errorf("user %d: %w %q", r.ID, ErrBadRole, r.Fields.String("role"))
+	}
+	return User{ID: r.ID, Name: r.Fields.String("name"), Role: role}, nil
+}
+
+// checkName tells whether a name can be that of a user: what fits into a Basic
+// header and on one line.
+func checkName(name string) error {
+	switch {
+	case name == "" || utf8.RuneCountInString(name) > maxName:
+		return fmt.Errorf("%w: must have 1 to %d characters", ErrBadName, maxName)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return fmt.Errorf("%w: must have printable characters only", ErrBadName)
+	case strings.Contains(name, ":"):
+		return fmt.Errorf("%w: must not contain a colon", ErrBadName)
+	case strings.TrimSpace(name) != name:
+		return fmt.Errorf("%w: must not begin or end with a space", ErrBadName)
+	}
+	return nil
+}
+
+func userChange(verb string) string { return calendar.KindUser.String() + "." + verb }
+
+func newToken() (token string, sum [sha256.Size]byte) {
+	var b [tokenBytes]byte
+	_, _ = rand.Read(b[:]) // never fails: the runtime ends the program first
+	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(b[:])
+	return token, sha256.Sum256([]byte(token))
+}
+
+func claimOf(sum [sha256.Size]byte) []calendar.Claim {
+	return []calendar.Claim{tokenClaim(sum)}
+}
+
+func tokenClaim(sum [sha256.Size]byte) calendar.Claim {
+	return calendar.Claim{Space: spaceToken, Key: hex.EncodeToString(sum[:])}
 }

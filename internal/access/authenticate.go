@@ -1,0 +1,144 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"daybook/calendar"
+)
+
+// Authenticate reads the value of an Authorization header (interface 6.2); ""
+// is the anonymous caller. Refusals are *calendar.Error with one of the codes
+// CodeInvalidUsername, CodeIncorrectPassword and CodeInvalidCredentials; other
+// errors are those of the store.
+func (u *Users) Authenticate(ctx context.Context, authorization string) (calendar.Caller, error) {
+	if authorization == "" {
+		return calendar.Caller{}, nil
+	}
+	scheme, value, _ := strings.Cut(authorization, " ")
+	value = strings.Trim(value, " ")
+	switch {
+	case value == "":
+	case strings.EqualFold(scheme, "bearer"):
+		user, err := u.byToken(ctx, value)
+		if errors.Is(err, ErrNoUser) {
+			return refuse(calendar.CodeIncorrectPassword)
+		}
+		return caller(user), authError(err)
+	case strings.EqualFold(scheme, "basic"):
+		pair, err := base64.StdEncoding.DecodeString(value)
+		if err != nil || !utf8.Valid(pair) {
+			break
+		}
+		if name, token, ok := strings.Cut(string(pair), ":"); ok {
+			return u.basic(ctx, name, token)
+		}
+	}
+	return refuse(calendar.CodeInvalidCredentials)
+}
+
+func (u *Users) basic(ctx context.Context, name, token string) (calendar.Caller, error) {
+	user, err := u.byToken(ctx, token)
+	if err != nil && !errors.Is(err, ErrNoUser) {
+		return calendar.Caller{}, authError(err)
+	}
+	if err == nil && subtle.ConstantTimeCompare([]byte(user.Name), []byte(name)) == 1 {
+		return caller(user), nil
+	}
+	switch _, err := u.byName(ctx, name); {
+	case errors.Is(err, ErrNoUser):
+		return refuse(calendar.CodeInvalidUsername)
+	case err != nil:
+		return calendar.Caller{}, authError(err)
+	}
+	return refuse(calendar.CodeIncorrectPassword)
+}
+
+func caller(u User) calendar.Caller { return calendar.Caller{ID: u.ID, Role: u.Role} }
+
+func refuse(c calendar.Code) (calendar.Caller, error) {
+	return calendar.Caller{}, calendar.Fail(c, 0)
+}
+
+func authError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("authenticate: %w", err)
+}
+
+// byToken gives the user of a token, or ErrNoUser.
+func (u *Users) byToken(ctx context.Context, token string) (User, error) {
+	sum := sha256.Sum256([]byte(token))
+	if k, ok := u.known.get(sum); ok {
+		states, err := u.store.Load(ctx, k.user.ID)
+		if err != nil {
+			return User{}, err
+		}
+		if states[0].Version == k.version {
+			return k.user, nil
+		}
+		u.known.drop(sum)
+	}
+	state, err := u.byClaim(ctx, tokenClaim(sum))
+	if err != nil {
+		return User{}, err
+	}
+	// The claim was found by its text; the secret decides.
+	if subtle.ConstantTimeCompare(state.Secret, sum[:]) != 1 {
+		return User{}, ErrNoUser
+	}
+	user, err := userOfState(&state)
+	if err != nil {
+		return User{}, err
+	}
+	u.known.put(sum, knownUser{user, state.Version})
+	return user, nil
+}
+
+// maxKnown is the most tokens that are remembered.
+const maxKnown = 10_000
+
+// known remembers the users of tokens that were right, so that a request costs
+// one look at the present version of its user. Tokens that are wrong are not
+// remembered.
+type known struct {
+	mu    sync.Mutex
+	users map[[sha256.Size]byte]knownUser
+}
+
+// knownUser is a user as it was at a version of its record; it is right as long
+// as the record has that version.
+type knownUser struct {
+	user    User
+	version int64
+}
+
+func (k *known) get(sum [sha256.Size]byte) (knownUser, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	u, ok := k.users[sum]
+	return u, ok
+}
+
+func (k *known) drop(sum [sha256.Size]byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.users, sum)
+}
+
+func (k *known) put(sum [sha256.Size]byte, u knownUser) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.users == nil || len(k.users) >= maxKnown {
+		k.users = map[[sha256.Size]byte]knownUser{}
+	}
+	k.users[sum] = u
+}
