@@ -1,0 +1,229 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"net/http"
+	"net/textproto"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/query"
+)
+
+// Commands carries out writes; command.Service is one.
+type Commands interface {
+	// Create makes a record.
+	Create(ctx context.Context, r command.Request) (command.Result, error)
+	// Update changes a record; a trashed post is restored by it.
+	Update(ctx context.Context, r command.Request) (command.Result, error)
+	// Delete trashes a post and ends a term.
+	Delete(ctx context.Context, r command.Request) (command.Result, error)
+	// KeepAnswer stores the first answer with the receipt of a key.
+	KeepAnswer(ctx context.Context, r command.Request, res command.Result, answer []byte) error
+	// CheckPassword tells whether password opens the protected event.
+	CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error)
+}
+
+// Queries answers lists and makes views; query.Service is one.
+type Queries interface {
+	// Parse checks the parameters of a list.
+	Parse(ctx context.Context, r query.Request) (*query.Criteria, error)
+	// Await waits until lists show a position.
+	Await(ctx context.Context, c calendar.Caller, atLeast calendar.Position) error
+	// Generation names the state that lists show now.
+	Generation(ctx context.Context) (query.Generation, error)
+	// Run answers a list.
+	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
+	// View makes the view of one record.
+	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang) (query.View, error)
+	// Read finds one record and checks that the caller may read it.
+	Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller,
+		verify func(ctx context.Context, id calendar.ID) (bool, error)) (*calendar.Record, error)
+}
+
+// Records tells how far the store is; command.Records is one.
+type Records interface {
+	// Head gives the position of the last entry of the store.
+	Head(ctx context.Context) (calendar.Position, error)
+}
+
+// Users reads credentials; access.Users is one.
+type Users interface {
+	// Authenticate reads the value of an Authorization header, "" for none.
+	Authenticate(ctx context.Context, authorization string) (calendar.Caller, error)
+}
+
+// Deps are the parts that the interface stands on; all are required.
+type Deps struct {
+	Commands Commands
+	Queries  Queries
+	Records  Records
+	Users    Users
+}
+
+// Options are the settings of section 1.6 and what the program hands in. The
+// zero value works.
+type Options struct {
+	// BaseURL is the absolute http or https URL that links begin with, without
+	// query; "" takes scheme and Host of each request.
+	BaseURL string
+	// TrustForwarded takes X-Forwarded-Proto, -Host and -Prefix into account.
+	TrustForwarded bool
+	Prefix         string   // api_prefix; "" is "api"
+	Prefixes       []string // further prefixes
+	Namespaces     []string // further namespaces
+
+	Site          *time.Location    // site zone; nil UTC
+	Currency      calendar.Currency // zero: "$" as prefix
+	PriceCurrency string            // "": USD
+	PerPageMax    int               // for the documentation; 0: 100
+	PositionWait  time.Duration     // longest wait for a position, for the documentation; 0: 5 s
+
+	AllowedOrigins []string    // origins that may write across origins
+	TotalHeaders   [][2]string // further names of X-Total and X-TotalPages
+
+	// MaxConcurrent is the number of requests that are worked on at once; more
+	// are answered 503. 0: 1024.
+	MaxConcurrent int
+	// AnswerBytes and FragmentBytes bound the two caches: whole answers, and
+	// rendered records of lists. 0: 32 MiB and 48 MiB; negative: no cache.
+	AnswerBytes, FragmentBytes int
+	// ServeStale answers lists with the last good answer, marked as stale, while
+	// the read model is out of reach.
+	ServeStale bool
+
+	Now       func() time.Time // nil: time.Now
+	Log       *slog.Logger     // nil: slog.Default
+	RequestID func() string    // nil: 8 random bytes in hexadecimal
+	// Observe, when set, is told of every answer: the route pattern ("" when
+	// there is none), the method, the status and how long it took.
+	Observe func(route, method string, status int, took time.Duration)
+}
+
+// The limits of section 9.
+const (
+	maxBody        = 1 << 20  // bytes of a request body
+	maxRequestLine = 16 << 10 // bytes of the request line
+	maxKey         = 255      // characters of an Idempotency-Key
+)
+
+const (
+	// Namespace is the namespace of the interface.
+	Namespace     = "calendar/events/v1"
+	defaultPrefix = "api"
+	retryAfter    = "2" // seconds
+)
+
+// api is the handler.
+type api struct {
+	Deps
+	o       Options
+	roots   *rootTable
+	mux     http.Handler
+	find    func(path string) *route // the route of a path, nil for none
+	slots   chan struct{}
+	origins map[string]bool
+	expose  []string // value of Access-Control-Expose-Headers
+	totals  [][2]string
+	seed    uint64 // of the settings that answers depend on
+	answers *answerCache
+	parts   *fragmentCache
+	flights singleflight.Group
+	keys    keyLocks
+	zones   zoneTable
+}
+
+// New makes the handler of the whole interface; it starts nothing.
+func New(d Deps, o Options) (http.Handler, error) {
+	if d.Commands == nil || d.Queries == nil || d.Records == nil || d.Users == nil {
+		return nil, errors.New("httpapi: a part is missing")
+	}
+	setDefaults(&o)
+	roots, err := newRootTable(&o)
+	if err != nil {
+		return nil, fmt.Errorf("httpapi: %w", err)
+	}
+	a := &api{
+		Deps: d, o: o, roots: roots,
+		slots:   make(chan struct{}, o.MaxConcurrent),
+		origins: make(map[string]bool, len(o.AllowedOrigins)),
+		totals:  [][2]string{{headerTotal, headerTotalPages}},
+	}
+	for _, origin := range o.AllowedOrigins {
+		a.origins[origin] = true
+	}
+	for _, pair := range o.TotalHeaders {
+		if !isToken(pair[0]) || !isToken(pair[1]) {
+			return nil, fmt.Errorf("httpapi: total headers %q, %q: not header names", pair[0], pair[1])
+		}
+		a.totals = append(a.totals, [2]string{
+			textproto.CanonicalMIMEHeaderKey(pair[0]), textproto.CanonicalMIMEHeaderKey(pair[1]),
+		})
+	}
+	a.expose = []string{exposeList(a.totals)}
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%s|%q|%q|%q", o.Site, o.Currency.Symbol, o.Currency.Position, o.PriceCurrency)
+	a.seed = h.Sum64()
+	if a.answers, err = newAnswerCache(o.AnswerBytes); err != nil {
+		return nil, fmt.Errorf("httpapi: answer cache: %w", err)
+	}
+	if a.parts, err = newFragmentCache(o.FragmentBytes); err != nil {
+		return nil, fmt.Errorf("httpapi: fragment cache: %w", err)
+	}
+	a.mux, a.find = a.newMux()
+	return http.HandlerFunc(a.enter), nil
+}
+
+func setDefaults(o *Options) {
+	if o.Prefix == "" {
+		o.Prefix = defaultPrefix
+	}
+	if o.Site == nil {
+		o.Site = time.UTC
+	}
+	if o.Currency == (calendar.Currency{}) {
+		o.Currency = calendar.Currency{Symbol: "$", Position: "prefix"}
+	}
+	if o.PriceCurrency == "" {
+		o.PriceCurrency = "USD"
+	}
+	if o.PerPageMax == 0 {
+		o.PerPageMax = 100
+	}
+	if o.PositionWait == 0 {
+		o.PositionWait = 5 * time.Second
+	}
+	if o.MaxConcurrent <= 0 {
+		o.MaxConcurrent = 1024
+	}
+	if o.AnswerBytes == 0 {
+		o.AnswerBytes = 32 << 20
+	}
+	if o.FragmentBytes == 0 {
+		o.FragmentBytes = 48 << 20
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.RequestID == nil {
+		o.RequestID = randomID
+	}
+}
+
+func randomID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,151 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"daybook/calendar"
+)
+
+// call is what the handlers know about one request.
+type call struct {
+	chi    chi.Context
+	loc    location
+	root   *root // nil when the path has no known namespace
+	route  *route
+	caller calendar.Caller
+	query  []pair
+	// lang is the language of the request as far as it is known: that of the
+	// root, then a good selector in the query, then one in the body.
+	lang    calendar.Lang
+	started time.Time
+	status  int // of the answer, 0 while there is none
+}
+
+// callContext carries the call and chi's routing state with one allocation.
+type callContext struct {
+	context.Context
+	call *call
+}
+
+type callKey struct{}
+
+// Value gives the call and chi's routing state.
+func (c *callContext) Value(key any) any {
+	if key == chi.RouteCtxKey {
+		return &c.call.chi
+	}
+	if _, ok := key.(callKey); ok {
+		return c.call
+	}
+	return c.Context.Value(key)
+}
+
+// callOf gives the call of a request that came through enter.
+func callOf(r *http.Request) *call {
+	c, _ := r.Context().Value(callKey{}).(*call)
+	return c
+}
+
+// enter is the way of every request: it finds the root, sets the headers that
+// every answer has, and hands over to the router.
+func (a *api) enter(w http.ResponseWriter, r *http.Request) {
+	c := &call{started: a.o.Now()}
+	from := a.roots.origin(r)
+	c.loc = a.roots.locate(r.URL.EscapedPath(), from.path)
+	c.lang = c.loc.lang
+	c.query = parsePairs(r.URL.RawQuery)
+	if l, ok := selectorOf(c.query); ok {
+		c.lang = l
+	}
+	a.commonHeaders(w, r)
+	defer func() {
+		if a.o.Observe != nil {
+			pattern := ""
+			if c.route != nil {
+				pattern = c.route.template()
+			}
+			a.o.Observe(pattern, r.Method, c.status, a.o.Now().Sub(c.started))
+		}
+	}()
+
+	r = r.WithContext(&callContext{Context: r.Context(), call: c})
+	select {
+	case a.slots <- struct{}{}:
+		defer func() { <-a.slots }()
+	default:
+		a.fail(w, r, calendar.Fail(calendar.CodeUnavailable, 0))
+		return
+	}
+	if len(r.Method)+len(r.RequestURI)+len(r.Proto)+2 > maxRequestLine {
+		a.fail(w, r, calendar.Fail(calendar.CodeURITooLong, 0))
+		return
+	}
+	if !c.loc.known {
+		a.fail(w, r, calendar.Fail(calendar.CodeNoRoute, 0))
+		return
+	}
+	c.root = rootOf(from, c.loc)
+	c.chi.Reset()
+	c.chi.RoutePath = c.loc.rest
+	a.mux.ServeHTTP(w, r)
+}
+
+// serve is the adapter of all handlers: it reads the credentials, checks the
+// general right of writes, and answers errors and panics.
+func (a *api) serve(rt *route, h handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := callOf(r)
+		c.route = rt
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(p)
+			}
+			a.o.Log.ErrorContext(r.Context(), "request panicked",
+				"method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+			if c.status == 0 {
+				a.fail(w, r, calendar.Fail(calendar.CodeInternal, 0))
+			}
+		}()
+		if rt != nil {
+			if err := a.admit(w, r, c, rt); err != nil {
+				a.fail(w, r, err)
+				return
+			}
+		}
+		if err := h(w, r); err != nil {
+			a.fail(w, r, err)
+		}
+	}
+}
+
+// admit is step 2 of section 7.2: credentials, and on writes the general right.
+func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) error {
+	w.Header()[headerAllow] = []string{allowRead}
+	caller, err := a.Users.Authenticate(r.Context(), r.Header.Get("Authorization"))
+	if err != nil {
+		return err
+	}
+	c.caller = caller
+	switch r.Method {
+	case http.MethodOptions:
+		w.Header()[headerAllow] = []string{rt.allowAll()}
+	case http.MethodGet, http.MethodHead:
+		if caller.Role != calendar.Anonymous {
+			w.Header()[headerAllow] = []string{rt.allowFor(caller)}
+		}
+	default:
+		w.Header()[headerAllow] = []string{rt.allowFor(caller)}
+		return calendar.MayWrite(caller, rt.kind, rt.form == formCollection)
+	}
+	return nil
+}

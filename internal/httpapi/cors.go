@@ -1,0 +1,84 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+)
+
+// The headers that scripts of other origins may send and read (2.11).
+var (
+	corsReadMethods = []string{"GET, HEAD, OPTIONS"}
+	corsMaxAge      = []string{"600"}
+	corsRequest     = []string{
+		"Authorization", "Accept", "Content-Type", "If-Match", "If-None-Match", headerKey, headerMinPosition,
+	}
+)
+
+// exposeList is the value of Access-Control-Expose-Headers.
+func exposeList(totals [][2]string) string {
+	names := make([]string, 0, 2*len(totals)+8)
+	for i, p := range totals {
+		if i == 0 {
+			p = [2]string{"X-Total", "X-TotalPages"}
+		}
+		names = append(names, p[0], p[1])
+	}
+	names = append(names, "Link", "ETag", headerPosition, headerReplayed, "Location", "Allow", "Retry-After", "WWW-Authenticate")
+	return strings.Join(names, ", ")
+}
+
+// crossOrigin sets the headers of section 2.11: reads are open to every origin,
+// answers to writes to those of the setting.
+func (a *api) crossOrigin(h http.Header, r *http.Request) {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		h["Access-Control-Allow-Origin"] = valueAny
+		h["Access-Control-Expose-Headers"] = a.expose
+	default:
+		if from := r.Header.Get("Origin"); from != "" && a.origins[from] {
+			h["Access-Control-Allow-Origin"] = []string{from}
+			h["Access-Control-Expose-Headers"] = a.expose
+		}
+	}
+}
+
+// preflight sets what a browser asks for before a request to a route.
+func (a *api) preflight(h http.Header, r *http.Request, rt *route) {
+	wanted := r.Header.Get("Access-Control-Request-Method")
+	from := r.Header.Get("Origin")
+	if wanted == "" && from == "" {
+		return
+	}
+	h["Access-Control-Allow-Methods"] = corsReadMethods
+	if a.origins[from] {
+		h["Access-Control-Allow-Methods"] = []string{rt.allowAll()}
+	}
+	names := corsRequest
+	if wanted == http.MethodGet || wanted == http.MethodHead {
+		names = withRequested(names, r.Header.Values("Access-Control-Request-Headers"))
+	}
+	h["Access-Control-Allow-Headers"] = []string{strings.Join(names, ", ")}
+	h["Access-Control-Max-Age"] = corsMaxAge
+}
+
+// withRequested adds the header names that a preflight asks for.
+func withRequested(names, requested []string) []string {
+	out := names[:len(names):len(names)]
+	for name := range strings.SplitSeq(strings.Join(requested, ","), ",") {
+		name = strings.TrimSpace(name)
+		if !isToken(name) || containsFold(out, name) {
+			continue
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+func containsFold(names []string, name string) bool {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}

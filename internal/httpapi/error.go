@@ -1,0 +1,250 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/query/readmodel"
+)
+
+// statuses gives each code its status (7.3); a code that is not here is 500.
+var statuses = map[calendar.Code]int{
+	calendar.CodeInvalidParam:       http.StatusBadRequest,
+	calendar.CodeMissingParam:       http.StatusBadRequest,
+	calendar.CodeInvalidJSON:        http.StatusBadRequest,
+	calendar.CodeUnauthorized:       http.StatusUnauthorized,
+	calendar.CodeForbidden:          http.StatusForbidden,
+	calendar.CodeInvalidUsername:    http.StatusUnauthorized,
+	calendar.CodeIncorrectPassword:  http.StatusUnauthorized,
+	calendar.CodeInvalidCredentials: http.StatusUnauthorized,
+	calendar.CodePrecondition:       http.StatusPreconditionFailed,
+	calendar.CodeKeyReused:          http.StatusUnprocessableEntity,
+	calendar.CodeBodyTooLarge:       http.StatusRequestEntityTooLarge,
+	calendar.CodeURITooLong:         http.StatusRequestURITooLong,
+	calendar.CodeNoRoute:            http.StatusNotFound,
+	calendar.CodeMethodNotAllowed:   http.StatusMethodNotAllowed,
+	calendar.CodeInvalidNamespace:   http.StatusNotFound,
+	calendar.CodePositionNotReached: http.StatusServiceUnavailable,
+	calendar.CodeUnavailable:        http.StatusServiceUnavailable,
+	calendar.CodeInternal:           http.StatusInternalServerError,
+	calendar.CodeTermExists:         http.StatusBadRequest,
+	calendar.CodeNotHierarchical:    http.StatusBadRequest,
+	calendar.CodeNoLongerAvailable:  http.StatusForbidden,
+	calendar.CodeNotAccessible:      http.StatusForbidden,
+	calendar.CodePasswordProtected:  http.StatusForbidden,
+	calendar.CodeInTrash:            http.StatusGone,
+	calendar.CodeNotFound:           http.StatusNotFound,
+	calendar.CodePageNotFound:       http.StatusNotFound,
+}
+
+// statusOf gives the status of a code.
+func statusOf(c calendar.Code) int {
+	if s, ok := statuses[c]; ok {
+		return s
+	}
+	return http.StatusInternalServerError
+}
+
+// shownCode is the code as clients match it.
+func shownCode(e *calendar.Error) string {
+	switch e.Code {
+	case calendar.CodeUnauthorized:
+		return string(calendar.CodeForbidden)
+	case calendar.CodeNotFound:
+		if e.Kind == calendar.KindEvent {
+			return "rest-event-not-found"
+		}
+		return e.Kind.String() + "-" + string(e.Code)
+	case calendar.CodeNotAccessible, calendar.CodeInTrash, calendar.CodePageNotFound:
+		return e.Kind.String() + "-" + string(e.Code)
+	default:
+		return string(e.Code)
+	}
+}
+
+// publicError is what a client may read of an error: itself, "unavailable" when
+// a part is out of reach, else "internal".
+func publicError(err error) *calendar.Error {
+	if e, ok := errors.AsType[*calendar.Error](err); ok {
+		return e
+	}
+	switch {
+	case errors.Is(err, eventstore.ErrUnavailable), errors.Is(err, eventstore.ErrClosed),
+		errors.Is(err, readmodel.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		return calendar.Fail(calendar.CodeUnavailable, 0)
+	case errors.Is(err, eventstore.ErrKeyReused):
+		return calendar.Fail(calendar.CodeKeyReused, 0)
+	default:
+		return calendar.Fail(calendar.CodeInternal, 0)
+	}
+}
+
+// fail answers an error, in the shape of section 7.1 or as problem details, and
+// logs what is a fault of the service.
+func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+	c := callOf(r)
+	e := publicError(err)
+	status := statusOf(e.Code)
+	if status >= http.StatusInternalServerError {
+		if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+			status = statusClientGone // nobody reads it
+		} else if e.Code == calendar.CodeInternal {
+			a.o.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		} else if _, public := errors.AsType[*calendar.Error](err); !public {
+			a.o.Log.WarnContext(r.Context(), "part unavailable", "method", r.Method, "path", r.URL.Path, "error", err)
+		}
+	}
+	h := w.Header()
+	h[headerLanguage] = []string{c.lang.Tag()}
+	delete(h, headerETag)
+	switch status {
+	case http.StatusUnauthorized:
+		h[headerChallenge] = challenges
+	case http.StatusServiceUnavailable:
+		h[headerRetry] = valueRetry
+	}
+	var b []byte
+	if wantsProblem(r.Header) {
+		h[headerType] = valueProblem
+		b = appendProblem(make([]byte, 0, 512), e, status, c.lang, r.URL.EscapedPath())
+	} else {
+		h[headerType] = valueJSON
+		b = appendError(make([]byte, 0, 512), e, status, c.lang)
+	}
+	c.send(w, r, status, b)
+}
+
+// statusClientGone is told to Observe for a request whose client went away.
+const statusClientGone = 499
+
+// send writes an answer whose other headers are set.
+func (c *call) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	c.status = status
+	h := w.Header()
+	if status == http.StatusNotModified {
+		w.WriteHeader(status)
+		return
+	}
+	h[headerLength] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // the client went away: nothing is left to do
+	}
+}
+
+// wantsProblem tells whether Accept names application/problem+json.
+func wantsProblem(h http.Header) bool {
+	for _, v := range h.Values("Accept") {
+		for part := range strings.SplitSeq(v, ",") {
+			name, params, _ := strings.Cut(part, ";")
+			if strings.EqualFold(strings.TrimSpace(name), "application/problem+json") && !refused(params) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refused tells whether the parameters of a media range have the weight 0.
+func refused(params string) bool {
+	for p := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if strings.EqualFold(name, "q") {
+			q, err := strconv.ParseFloat(value, 64)
+			return err == nil && q == 0
+		}
+	}
+	return false
+}
+
+// appendError writes the shape of section 7.1.
+func appendError(b []byte, e *calendar.Error, status int, l calendar.Lang) []byte {
+	b = append(b, `{"code":`...)
+	b = appendString(b, shownCode(e))
+	b = append(b, `,"message":`...)
+	b = appendString(b, e.Message(l))
+	b = append(b, `,"data":{"status":`...)
+	b = strconv.AppendInt(b, int64(status), 10)
+	b = appendErrorData(b, e, l)
+	return append(b, "}}"...)
+}
+
+// appendProblem writes problem details (RFC 9457) with the same facts.
+func appendProblem(b []byte, e *calendar.Error, status int, l calendar.Lang, instance string) []byte {
+	code := shownCode(e)
+	b = append(b, `{"type":`...)
+	b = appendString(b, "urn:daybook:error:"+code)
+	b = append(b, `,"title":`...)
+	b = appendString(b, http.StatusText(status))
+	b = append(b, `,"status":`...)
+	b = strconv.AppendInt(b, int64(status), 10)
+	b = append(b, `,"detail":`...)
+	b = appendString(b, e.Message(l))
+	b = append(b, `,"instance":`...)
+	b = appendString(b, instance)
+	b = append(b, `,"code":`...)
+	b = appendString(b, code)
+	b = appendErrorData(b, e, l)
+	return append(b, '}')
+}
+
+// appendErrorData writes the members that the code has beside the status, each
+// with a comma before it.
+func appendErrorData(b []byte, e *calendar.Error, l calendar.Lang) []byte {
+	switch e.Code {
+	case calendar.CodeInvalidParam:
+		b = append(b, `,"params":{`...)
+		for i, f := range e.Fields {
+			b = appendComma(b, i)
+			b = appendString(b, f.Field)
+			b = append(b, ':')
+			b = appendString(b, f.Message(l))
+		}
+		b = append(b, `},"details":`...)
+		b = appendDetails(b, e.Fields, l)
+	case calendar.CodeMissingParam:
+		b = append(b, `,"params":`...)
+		b = appendStrings(b, e.Missing)
+	case calendar.CodeTermExists:
+		b = append(b, `,"term_id":`...)
+		b = strconv.AppendInt(b, int64(e.TermID), 10)
+	case calendar.CodeInvalidJSON:
+		b = append(b, `,"json_error_code":4,"json_error_message":`...)
+		b = appendString(b, e.Detail)
+	default:
+	}
+	return b
+}
+
+// appendDetails writes the structured reasons, [] when there is none.
+func appendDetails(b []byte, fields []calendar.FieldError, l calendar.Lang) []byte {
+	n := 0
+	for _, f := range fields {
+		code := detailCode(f)
+		if code == "" {
+			continue
+		}
+		if n == 0 {
+			b = append(b, '{')
+		}
+		b = appendComma(b, n)
+		n++
+		b = appendString(b, f.Field)
+		b = append(b, `:{"code":`...)
+		b = appendString(b, code)
+		b = append(b, `,"message":`...)
+		b = appendString(b, f.Message(l))
+		b = append(b, `,"data":{"param":`...)
+		b = appendString(b, f.Field)
+		b = append(b, "}}"...)
+	}
+	if n == 0 {
+		return append(b, "[]"...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,252 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"daybook/calendar"
+)
+
+// root is one of the roots of section 1.3 as a request came in by it; links are
+// made from it.
+type root struct {
+	lang      calendar.Lang
+	base      string // scheme, host and path of the base URL, no slash at the end
+	site      string // base and the language segment: what public pages begin with
+	api       string // site and prefix
+	url       string // api and namespace: {root}
+	namespace string
+	global    string // host, port and path of the base URL: what global ids begin with
+}
+
+// collection gives the URL of a collection, without a slash at the end.
+func (r *root) collection(k calendar.Kind) string { return r.url + "/" + k.Collection() }
+
+// rootTable finds the root and the route of a path.
+type rootTable struct {
+	prefixes   []string // longest first
+	namespaces []string // longest first
+	fixed      *origin // nil: from the request
+	forwarded  bool
+}
+
+func newRootTable(o *Options) (*rootTable, error) {
+	t := &rootTable{forwarded: o.TrustForwarded}
+	for _, p := range append([]string{o.Prefix}, o.Prefixes...) {
+		if err := checkSegments(p); err != nil {
+			return nil, fmt.Errorf("prefix %q: %w", p, err)
+		}
+		if first, _, _ := strings.Cut(p, "/"); isLangSegment(first) {
+			return nil, fmt.Errorf("prefix %q: begins with a language", p)
+		}
+		t.prefixes = append(t.prefixes, p)
+	}
+	for _, n := range append([]string{Namespace}, o.Namespaces...) {
+		if err := checkSegments(n); err != nil {
+			return nil, fmt.Errorf("namespace %q: %w", n, err)
+		}
+		t.namespaces = append(t.namespaces, n)
+	}
+	longest := func(a, b string) int { return len(b) - len(a) }
+	slices.SortStableFunc(t.prefixes, longest)
+	slices.SortStableFunc(t.namespaces, longest)
+	if o.BaseURL != "" {
+		u, err := url.Parse(o.BaseURL)
+		if err != nil {
+			return nil, fmt.Errorf("base URL: %w", err)
+		}
+		if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+			return nil, fmt.Errorf("base URL %q: must be an absolute http or https URL without query", o.BaseURL)
+		}
+		path := normalize(u.EscapedPath())
+		t.fixed = &origin{base: u.Scheme + "://" + u.Host + path, host: u.Host + path, path: path}
+	}
+	return t, nil
+}
+
+// checkSegments checks a prefix or namespace: non-empty segments of unreserved
+// characters.
+func checkSegments(s string) error {
+	for seg := range strings.SplitSeq(s, "/") {
+		if seg == "" || seg == "." || seg == ".." {
+			return fmt.Errorf("segment %q", seg)
+		}
+		for i := range len(seg) {
+			if !isUnreserved(seg[i]) {
+				return fmt.Errorf("character %q", seg[i])
+			}
+		}
+	}
+	return nil
+}
+
+func isUnreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		c == '-' || c == '.' || c == '_' || c == '~'
+}
+
+func isLangSegment(s string) bool { return s == "cn" || s == "fr" || s == "es" }
+
+// location is where a path leads: the root and the path below the namespace
+// ("/" for the index). known is false when no namespace fits; then only the
+// language is right.
+type location struct {
+	lang      calendar.Lang
+	segment   string // "", "/cn", "/es", "/fr"
+	prefix    string
+	namespace string
+	rest      string
+	known     bool
+}
+
+// locate reads the escaped path of a request: runs of slashes count as one, one
+// slash at the end is allowed, basePath may stand before it.
+func (t *rootTable) locate(escaped, basePath string) location {
+	path := normalize(escaped)
+	if basePath != "" {
+		if rest, ok := cutPath(path, basePath); ok {
+			if loc := t.locateBelow(rest); loc.known {
+				return loc
+			}
+			if loc := t.locateBelow(path); loc.known {
+				return loc
+			}
+			return t.locateBelow(rest)
+		}
+	}
+	return t.locateBelow(path)
+}
+
+func (t *rootTable) locateBelow(path string) location {
+	loc := location{lang: calendar.LangEN}
+	if len(path) >= 3 && isLangSegment(path[1:3]) && (len(path) == 3 || path[3] == '/') {
+		loc.lang, _ = calendar.ParseLang(path[1:3])
+		loc.segment = path[:3]
+		path = path[3:]
+	}
+	for _, p := range t.prefixes {
+		below, ok := cutSegments(path, p)
+		if !ok {
+			continue
+		}
+		for _, n := range t.namespaces {
+			if rest, ok := cutSegments(below, n); ok {
+				loc.prefix, loc.namespace, loc.rest, loc.known = p, n, rest, true
+				if rest == "" {
+					loc.rest = "/"
+				}
+				return loc
+			}
+		}
+	}
+	return loc
+}
+
+// cutSegments takes "/segments" off the front of a path.
+func cutSegments(path, segments string) (rest string, ok bool) {
+	if len(path) <= len(segments) || path[0] != '/' || path[1:1+len(segments)] != segments {
+		return "", false
+	}
+	rest = path[1+len(segments):]
+	return rest, rest == "" || rest[0] == '/'
+}
+
+func cutPath(path, prefix string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, prefix)
+	return rest, ok && (rest == "" || rest[0] == '/')
+}
+
+// normalize makes runs of slashes one, takes one slash off the end, and writes
+// each segment with one spelling, so that %65vents is events and %2F stays a
+// part of its segment.
+func normalize(escaped string) string {
+	if !strings.HasPrefix(escaped, "/") {
+		escaped = "/" + escaped
+	}
+	if strings.Contains(escaped, "//") {
+		b := make([]byte, 0, len(escaped))
+		for i := range len(escaped) {
+			if escaped[i] != '/' || len(b) == 0 || b[len(b)-1] != '/' {
+				b = append(b, escaped[i])
+			}
+		}
+		escaped = string(b)
+	}
+	escaped = strings.TrimSuffix(escaped, "/")
+	if !strings.Contains(escaped, "%") {
+		return escaped
+	}
+	segments := strings.Split(escaped, "/")
+	for i, s := range segments {
+		if plain, err := url.PathUnescape(s); err == nil {
+			segments[i] = url.PathEscape(plain)
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// origin is what the links of an answer begin with.
+type origin struct {
+	base string // scheme, host, path; no slash at the end
+	host string // host, port, path
+	path string // path of the base URL, "" for none
+}
+
+// origin gives the base of links: the setting, else scheme and Host of the
+// request, changed by forwarding headers where they are trusted.
+func (t *rootTable) origin(r *http.Request) origin {
+	if t.fixed != nil {
+		return *t.fixed
+	}
+	scheme, host, path := "http", r.Host, ""
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	if t.forwarded {
+		if p := strings.ToLower(firstOf(r.Header.Get("X-Forwarded-Proto"))); p == "http" || p == "https" {
+			scheme = p
+		}
+		if h := firstOf(r.Header.Get("X-Forwarded-Host")); h != "" && isHost(h) {
+			host = h
+		}
+		if p := firstOf(r.Header.Get("X-Forwarded-Prefix")); strings.HasPrefix(p, "/") {
+			if p = normalize(p); p != "" && checkSegments(p[1:]) == nil {
+				path = p
+			}
+		}
+	}
+	if !isHost(host) {
+		host = "localhost"
+	}
+	return origin{base: scheme + "://" + host + path, host: host + path, path: path}
+}
+
+// firstOf gives the first element of a forwarding header: what the client sent
+// to the outermost proxy.
+func firstOf(v string) string {
+	first, _, _ := strings.Cut(v, ",")
+	return strings.TrimSpace(first)
+}
+
+// isHost tells whether a text may stand as host and port in a link.
+func isHost(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !isUnreserved(c) && c != ':' && c != '[' && c != ']' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// rootOf makes the root of a location.
+func rootOf(o origin, loc location) *root {
+	site := o.base + loc.segment
+	api := site + "/" + loc.prefix
+	return &root{
+		lang: loc.lang, base: o.base, site: site, api: api, url: api + "/" + loc.namespace,
+		namespace: loc.namespace, global: o.host,
+	}
+}

@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"daybook/calendar"
+)
+
+// form is what a route shows.
+type form uint8
+
+const (
+	formIndex form = iota + 1
+	formDoc
+	formCollection
+	formByID
+	formBySlug
+)
+
+// route is one row of the table of section 1.4.
+type route struct {
+	pattern string // below the namespace, as chi reads it
+	kind    calendar.Kind
+	form    form
+	methods []string // in the order of Allow, without HEAD and OPTIONS
+}
+
+var (
+	readOnly     = []string{http.MethodGet}
+	readOrCreate = []string{http.MethodGet, http.MethodPost}
+	readOrChange = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+)
+
+// routes are the fifteen routes in the order of section 1.4.
+var routes = makeRoutes()
+
+func makeRoutes() []*route {
+	rs := []*route{
+		{pattern: "/", form: formIndex, methods: readOnly},
+		{pattern: "/doc", form: formDoc, methods: readOnly},
+	}
+	for _, k := range calendar.Kinds {
+		rs = append(
+			rs,
+			&route{pattern: "/" + k.Collection(), kind: k, form: formCollection, methods: readOrCreate},
+			&route{pattern: "/" + k.Collection() + "/{id:[0-9]+}", kind: k, form: formByID, methods: readOrChange},
+		)
+		if k.IsPost() {
+			rs = append(rs, &route{pattern: "/" + k.Collection() + "/by-slug/{slug}", kind: k, form: formBySlug, methods: readOrChange})
+		}
+	}
+	return rs
+}
+
+// template is the path as OpenAPI writes it.
+func (rt *route) template() string { return strings.Replace(rt.pattern, "{id:[0-9]+}", "{id}", 1) }
+
+// key is the path below the API root as the index writes it.
+func (rt *route) key(namespace string) string {
+	s := strings.Replace(rt.pattern, "{id:[0-9]+}", `(?P<id>\d+)`, 1)
+	s = strings.Replace(s, "{slug}", `(?P<slug>[^/]+)`, 1)
+	return "/" + namespace + strings.TrimSuffix(s, "/")
+}
+
+// single tells whether the route names one record.
+func (rt *route) single() bool { return rt.form == formByID || rt.form == formBySlug }
+
+// allow is the value of Allow: all methods of the path, or those open to a
+// caller.
+func (rt *route) allow(may func(create bool) bool) string {
+	out := []string{http.MethodGet, http.MethodHead}
+	for _, m := range rt.methods {
+		if m != http.MethodGet && (may == nil || may(rt.form == formCollection)) {
+			out = append(out, m)
+		}
+	}
+	return strings.Join(append(out, http.MethodOptions), ", ")
+}
+
+// The values of Allow that there are.
+var (
+	allowRead       = (&route{methods: readOnly}).allow(nil)
+	allowCollection = (&route{methods: readOrCreate}).allow(nil)
+	allowSingle     = (&route{methods: readOrChange}).allow(nil)
+)
+
+// allowAll is Allow with all methods of the path.
+func (rt *route) allowAll() string {
+	switch {
+	case rt.single():
+		return allowSingle
+	case rt.form == formCollection:
+		return allowCollection
+	default:
+		return allowRead
+	}
+}
+
+// allowFor is Allow with the methods that are open to the role of a caller.
+func (rt *route) allowFor(c calendar.Caller) string {
+	if rt.kind == 0 || c.Role == calendar.Anonymous || calendar.MayWrite(c, rt.kind, rt.form == formCollection) != nil {
+		return allowRead
+	}
+	return rt.allowAll()
+}
+
+// handler does the work of one operation; a returned error becomes the answer.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// newMux registers every route, and gives the search for the route of a path
+// whatever the method.
+func (a *api) newMux() (mux http.Handler, find func(path string) *route) {
+	m := chi.NewRouter()
+	m.NotFound(a.serve(nil, func(http.ResponseWriter, *http.Request) error {
+		return calendar.Fail(calendar.CodeNoRoute, 0)
+	}))
+	m.MethodNotAllowed(a.serve(nil, a.methodNotAllowed))
+	byPattern := make(map[string]*route, len(routes))
+	for _, rt := range routes {
+		byPattern[rt.pattern] = rt
+		for _, method := range rt.methods {
+			m.Method(method, rt.pattern, a.serve(rt, a.operation(rt, method)))
+		}
+		m.Method(http.MethodHead, rt.pattern, a.serve(rt, a.operation(rt, http.MethodGet)))
+		m.Method(http.MethodOptions, rt.pattern, a.serve(rt, a.options))
+	}
+	return m, func(path string) *route {
+		return byPattern[m.Find(chi.NewRouteContext(), http.MethodOptions, path)]
+	}
+}
+
+// operation is the work behind a method of a route.
+func (a *api) operation(rt *route, method string) handler {
+	switch {
+	case rt.form == formIndex:
+		return a.index
+	case rt.form == formDoc:
+		return a.documentation
+	case method == http.MethodGet && rt.form == formCollection:
+		return a.list
+	case method == http.MethodGet:
+		return a.read
+	case method == http.MethodDelete:
+		return a.delete
+	case rt.form == formCollection:
+		return a.create
+	default:
+		return a.update
+	}
+}
+
+// methodNotAllowed answers a method that a path lacks, and every odd method on
+// any path.
+func (a *api) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
+	rt := a.find(callOf(r).loc.rest)
+	if rt == nil {
+		return calendar.Fail(calendar.CodeNoRoute, 0)
+	}
+	w.Header().Set(headerAllow, rt.allowAll())
+	return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
+}
