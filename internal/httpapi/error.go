@@ -225,7 +225,7 @@ func appendErrorData(b []byte, e *calendar.Error, l calendar.Lang) []byte {
 func appendDetails(b []byte, fields []calendar.FieldError, l calendar.Lang) []byte {
 	n := 0
 	for _, f := range fields {
-		code := detailCode(f)
+		code := f.Reason.Detail()
 		if code == "" {
 			continue
 		}

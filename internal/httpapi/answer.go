@@ -1,0 +1,170 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/maypok86/otter/v2"
+
+	"daybook/calendar"
+)
+
+// answer is a whole answer to a read, ready to be sent to anybody who asks the
+// same. It is never changed.
+type answer struct {
+	body     []byte
+	etag     string
+	lang     calendar.Lang
+	modified string      // Last-Modified, "" for none
+	headers  []headerRow // of lists: position, totals, links
+}
+
+type headerRow struct{ name, value string }
+
+// sendAnswer sends an answer of a read: 304 when the client has it, else 200.
+func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) {
+	h := w.Header()
+	h[headerLanguage] = []string{ans.lang.Tag()}
+	h[headerETag] = []string{ans.etag}
+	if ans.modified != "" {
+		h[headerModified] = []string{ans.modified}
+	}
+	for _, row := range ans.headers {
+		h[row.name] = []string{row.value}
+	}
+	c := callOf(r)
+	if noneMatch(r.Header, ans.etag) {
+		c.send(w, r, http.StatusNotModified, nil)
+		return
+	}
+	h[headerType] = valueJSON
+	c.send(w, r, http.StatusOK, ans.body)
+}
+
+// answerCache keeps answers by a key that names everything they depend on, so
+// nothing stale is ever found. A nil cache keeps nothing.
+type answerCache struct{ c *otter.Cache[string, *answer] }
+
+// The memory that an entry costs beside its bytes.
+const entryOverhead = 256
+
+func newAnswerCache(bytes int) (*answerCache, error) {
+	if bytes < 0 {
+		return nil, nil //nolint:nilnil // no cache is a choice
+	}
+	c, err := otter.New(&otter.Options[string, *answer]{
+		MaximumWeight: uint64(bytes),
+		Weigher: func(key string, ans *answer) uint32 {
+			n := len(key) + entryOverhead
+			if key[0] != aliasKey {
+				n += len(ans.body)
+			}
+			return uint32(min(n, 1<<30)) //nolint:gosec // bounded by min
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &answerCache{c}, nil
+}
+
+func (c *answerCache) get(key string) *answer {
+	if c == nil {
+		return nil
+	}
+	ans, _ := c.c.GetIfPresent(key)
+	return ans
+}
+
+func (c *answerCache) set(key string, ans *answer) {
+	if c != nil {
+		c.c.Set(key, ans)
+	}
+}
+
+// The first byte of keys: what is kept under it.
+const (
+	aliasKey  = 'a' // a list by its query string: the answer is kept under another key too
+	listKey   = 'l'
+	singleKey = 's'
+	textsKey  = 't' // index and documentation
+	lastKey   = 'g' // the last good answer of a list
+)
+
+// once gives the answer of a key: the one that is kept, else the one that
+// produce makes, once for all who ask at the same time. The work goes on when the first
+// of them goes away.
+func (a *api) once(ctx context.Context, key string, produce func(ctx context.Context) (*answer, error)) (*answer, error) {
+	if ans := a.answers.get(key); ans != nil {
+		return ans, nil
+	}
+	shared := a.flights.DoChan(key, func() (_ any, err error) {
+		defer func() { // a panic here would end the program
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		ans, err := produce(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, err
+		}
+		a.answers.set(key, ans)
+		return ans, nil
+	})
+	select {
+	case res := <-shared:
+		if res.Err != nil {
+			return nil, res.Err
+		}
+		return res.Val.(*answer), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// fragment names a rendered record of a list: everything that its bytes depend
+// on.
+type fragment struct {
+	id      calendar.ID
+	version int64
+	mark    uint64
+	root    uint64
+	status  calendar.Status
+	lang    calendar.Lang
+	blanked bool
+}
+
+// fragmentCache keeps rendered records of lists. A nil cache keeps nothing.
+type fragmentCache struct{ c *otter.Cache[fragment, []byte] }
+
+func newFragmentCache(bytes int) (*fragmentCache, error) {
+	if bytes < 0 {
+		return nil, nil //nolint:nilnil // no cache is a choice
+	}
+	c, err := otter.New(&otter.Options[fragment, []byte]{
+		MaximumWeight: uint64(bytes),
+		Weigher: func(_ fragment, b []byte) uint32 {
+			return uint32(min(cap(b)+entryOverhead, 1<<30)) //nolint:gosec // bounded by min
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &fragmentCache{c}, nil
+}
+
+func (c *fragmentCache) get(key fragment) []byte {
+	if c == nil {
+		return nil
+	}
+	b, _ := c.c.GetIfPresent(key)
+	return b
+}
+
+func (c *fragmentCache) set(key fragment, b []byte) {
+	if c != nil {
+		c.c.Set(key, append(make([]byte, 0, len(b)), b...))
+	}
+}

@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"daybook/calendar"
+)
+
+// readBody reads the body of a write; more than the limit is 413.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > maxBody {
+		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
+	}
+	if r.Body == nil || r.ContentLength == 0 {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	if r.ContentLength > 0 {
+		b.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
+		}
+		if r.Context().Err() != nil {
+			return nil, r.Context().Err()
+		}
+		return nil, badBody("the body ended early")
+	}
+	return b.Bytes(), nil
+}
+
+// badBody refuses a body that cannot be read.
+func badBody(detail string) *calendar.Error {
+	return &calendar.Error{Code: calendar.CodeInvalidJSON, Detail: detail}
+}
+
+// decodeBody reads a body by its media type (2.1); a body of another type than
+// JSON and the two forms is ignored.
+func decodeBody(contentType string, body []byte, isList func(string) bool) (calendar.Input, error) {
+	media, params, err := mime.ParseMediaType(contentType)
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) && strings.TrimSpace(contentType) != "" {
+		return nil, nil //nolint:nilerr // an unreadable type is another type: the body is ignored
+	}
+	switch {
+	case media == "", media == "application/json", strings.HasSuffix(media, "+json"):
+		return decodeJSON(body)
+	case media == "application/x-www-form-urlencoded":
+		return inputOf(parsePairs(string(body)), isList), nil
+	case media == "multipart/form-data":
+		pairs, err := readMultipart(body, params["boundary"])
+		if err != nil {
+			return nil, err
+		}
+		return inputOf(pairs, isList), nil
+	default:
+		return nil, nil
+	}
+}
+
+// decodeJSON reads one JSON object; an empty body is {}.
+func decodeJSON(body []byte) (calendar.Input, error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, nil
+	}
+	if !utf8.Valid(body) {
+		return nil, badBody("invalid UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, badBody(jsonFault(err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, badBody("something follows the JSON value")
+	}
+	in, ok := v.(map[string]any)
+	if !ok {
+		return nil, badBody("the JSON value is no object")
+	}
+	return in, nil
+}
+
+// jsonFault says what is wrong with malformed JSON, without internals.
+func jsonFault(err error) string {
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return s.Error()
+	}
+	return "the JSON value ended early"
+}
+
+// readMultipart gives the text parts of a multipart form; file parts are
+// ignored.
+func readMultipart(body []byte, boundary string) ([]pair, error) {
+	if len(body) == 0 {
+		return nil, nil
+	}
+	if boundary == "" {
+		return nil, badBody("multipart form without a boundary")
+	}
+	var pairs []pair
+	for parts := multipart.NewReader(bytes.NewReader(body), boundary); ; {
+		p, err := parts.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return pairs, nil
+		}
+		if err != nil {
+			return nil, badBody("malformed multipart form")
+		}
+		_, params, err := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
+		if err != nil {
+			return nil, badBody("malformed multipart form")
+		}
+		value, err := io.ReadAll(p)
+		if err != nil {
+			return nil, badBody("malformed multipart form")
+		}
+		if _, file := params["filename"]; file {
+			continue
+		}
+		pairs = append(pairs, pair{strings.ToValidUTF8(params["name"], "\uFFFD"), strings.ToValidUTF8(string(value), "\uFFFD")})
+	}
+}
+
+// merge puts the body over the query and takes out what only the path may say.
+func merge(queryInput, body calendar.Input) calendar.Input {
+	if len(queryInput) == 0 && body != nil {
+		delete(body, "id")
+		return body
+	}
+	out := queryInput
+	if out == nil {
+		out = make(calendar.Input, len(body))
+	}
+	for name, v := range body {
+		out[name] = v
+	}
+	delete(out, "id")
+	return out
+}

@@ -1,0 +1,165 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+type object = map[string]any
+
+// textParam reads a parameter that is text, for problems only when it is not.
+func textParam(in calendar.Input, name string, problems *calendar.Problems) (string, bool) {
+	v, sent := in[name]
+	s, ok := v.(string)
+	if sent && !ok {
+		problems.Add(name, calendar.ReasonTypeText)
+	}
+	return s, ok
+}
+
+// index answers the list of routes (8.1).
+func (a *api) index(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	var problems calendar.Problems
+	in := inputOf(c.query, func(string) bool { return false })
+	namespace, sent := textParam(in, "namespace", &problems)
+	textParam(in, "context", &problems)
+	c.lang = calendar.Language(in, c.loc.lang, &problems)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	if sent && namespace != c.root.namespace {
+		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
+	}
+	day := a.today()
+	return a.sendTexts(w, r, "index "+day.start, func(l calendar.Lang) any {
+		all := make(object, len(routes))
+		for _, rt := range routes {
+			all[rt.key(c.root.namespace)] = indexEntry(rt, c.root, l, day)
+		}
+		return object{"namespace": c.root.namespace, "routes": all}
+	})
+}
+
+// documentation answers the OpenAPI document (8.2).
+func (a *api) documentation(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	var problems calendar.Problems
+	c.lang = calendar.Language(inputOf(c.query, func(string) bool { return false }), c.loc.lang, &problems)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	return a.sendTexts(w, r, "doc", func(l calendar.Lang) any { return a.openAPI(c.root, l) })
+}
+
+// sendTexts sends a document that depends on root, language and name only.
+func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name string, produce func(calendar.Lang) any) error {
+	c := callOf(r)
+	l := c.lang
+	key := c.key(textsKey, query.Generation{}, 0, name+" "+l.String())
+	ans, err := a.once(r.Context(), key, func(context.Context) (*answer, error) {
+		b, err := json.Marshal(produce(l))
+		return &answer{body: b, etag: a.weakTag(key), lang: l}, err
+	})
+	if err != nil {
+		return err
+	}
+	a.sendAnswer(w, r, ans)
+	return nil
+}
+
+// options answers OPTIONS: Allow, and the entry of the route in the index.
+func (a *api) options(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	a.preflight(w.Header(), r, c.route)
+	var problems calendar.Problems
+	c.lang = calendar.Language(inputOf(c.query, func(string) bool { return false }), c.loc.lang, &problems)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	b, err := json.Marshal(indexEntry(c.route, c.root, c.lang, a.today()))
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h[headerLanguage] = []string{c.lang.Tag()}
+	h[headerType] = valueJSON
+	c.send(w, r, http.StatusOK, b)
+	return nil
+}
+
+// window is the default window of the present day (4.5).
+type window struct{ start, end string }
+
+func (a *api) today() window {
+	now := a.o.Now().In(a.o.Site)
+	year, month, day := now.Date()
+	lastDay := day
+	if month == 2 && day == 29 {
+		lastDay = 28
+	}
+	date := func(year, day int, clock string) string {
+		return string(appendDigits(nil, year, 4)) + "-" + string(appendDigits(nil, int(month), 2)) + "-" +
+			string(appendDigits(nil, day, 2)) + " " + clock
+	}
+	return window{start: date(year, day, "23:59:00"), end: date(year+2, lastDay, "23:59:59")}
+}
+
+// indexEntry is the entry of one route in the index.
+func indexEntry(rt *route, root *root, l calendar.Lang, day window) object {
+	endpoints := make([]object, 0, 3)
+	for _, op := range rt.operations() {
+		args := make(object, len(op.args))
+		for i := range op.args {
+			arg := &op.args[i]
+			if _, named := args[arg.name]; named {
+				continue // the path parameter of the same name is meant
+			}
+			args[arg.name] = indexArgument(arg, rt, root, l, day)
+		}
+		endpoints = append(endpoints, object{"methods": op.methods, "args": args})
+	}
+	entry := object{"namespace": root.namespace, "methods": rt.methods, "endpoints": endpoints}
+	if !rt.single() {
+		href := root.url
+		if rt.pattern != "/" {
+			href += rt.pattern
+		}
+		entry["_links"] = object{"self": []object{{"href": href}}}
+	}
+	return entry
+}
+
+func indexArgument(arg *argument, rt *route, root *root, l calendar.Lang, day window) object {
+	o := object{"description": arg.description[l], "required": arg.required}
+	if element, list := elementType(arg.declared); list {
+		o["type"] = "array"
+		o["items"] = object{"type": element}
+	} else if arg.declared != "" {
+		o["type"] = arg.declared
+	}
+	if arg.format != "" {
+		o["format"] = arg.format
+	}
+	switch {
+	case arg.word == "default.start_date":
+		o["default"] = day.start
+	case arg.word == "default.end_date":
+		o["default"] = day.end
+	case rt.form == formIndex && arg.name == "namespace":
+		o["default"] = root.namespace
+	case arg.fallback != "":
+		o["default"] = defaultOf(arg.fallback)
+	}
+	if arg.enum != nil {
+		o["enum"] = arg.enum
+	}
+	if arg.extension {
+		o["extension"] = true
+	}
+	return o
+}

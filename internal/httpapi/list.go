@@ -1,0 +1,283 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"daybook/calendar"
+	"daybook/query"
+	"daybook/query/readmodel"
+)
+
+// listNames tells for each kind which parameters of its list are lists.
+var listNames = func() (t [len(pages)]map[string]bool) {
+	for _, k := range calendar.Kinds {
+		t[k] = map[string]bool{}
+		params := query.Params(k)
+		for i := range params {
+			if params[i].IsList() {
+				t[k][params[i].Name] = true
+			}
+		}
+	}
+	return t
+}()
+
+// lookups are the parameters of lists whose check asks the store, so that the
+// same text may mean another thing a moment later.
+var lookups = map[string]bool{
+	"categories": true, "tags": true, "venue": true, "organizer": true, "event": true, "post": true,
+	"parent": true, "post_parent": true, "include": true, "exclude": true,
+}
+
+// list answers a list (section 4).
+func (a *api) list(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	ctx := r.Context()
+	k := c.route.kind
+	least, badPosition := minPosition(r.Header)
+	known := c.caller.Role != calendar.Anonymous
+
+	// Without anything to wait for, the same query string in the same second
+	// and state has the same answer: it need not be parsed again.
+	generation, err := a.Queries.Generation(ctx)
+	now := a.o.Now().Unix()
+	alias := ""
+	if err == nil && !known && least == 0 && badPosition == nil {
+		alias = c.key(aliasKey, generation, now, r.URL.RawQuery)
+		if ans := a.answers.get(alias); ans != nil {
+			a.sendAnswer(w, r, ans)
+			return nil
+		}
+	}
+
+	criteria, parseErr := a.Queries.Parse(ctx, query.Request{
+		Kind: k, Input: inputOf(c.query, isListOf(k)), Lang: c.loc.lang, Caller: c.caller,
+	})
+	if parseErr = withProblem(parseErr, badPosition); parseErr != nil {
+		return a.staleOr(w, r, parseErr)
+	}
+	c.lang = criteria.Lang
+	if err := a.Queries.Await(ctx, c.caller, least); err != nil {
+		return a.staleOr(w, r, err)
+	}
+	if known || least > 0 || err != nil {
+		if generation, err = a.Queries.Generation(ctx); err != nil {
+			return a.staleOr(w, r, err)
+		}
+	}
+	key := a.criteriaKey(c, generation, criteria)
+	ans, err := a.once(ctx, key, func(ctx context.Context) (*answer, error) {
+		return a.makeList(ctx, c.root, criteria, key)
+	})
+	if err != nil {
+		return a.staleOr(w, r, err)
+	}
+	if alias != "" && !slices.ContainsFunc(c.query, func(p pair) bool { base, _ := splitName(p.name); return lookups[base] }) {
+		a.answers.set(alias, ans)
+	}
+	if a.o.ServeStale {
+		a.answers.set(c.lastGoodKey(r), ans)
+	}
+	a.sendAnswer(w, r, ans)
+	return nil
+}
+
+// isListOf gives the test for the list parameters of a kind.
+func isListOf(k calendar.Kind) func(string) bool {
+	names := listNames[k]
+	return func(name string) bool { return names[name] }
+}
+
+// key names an answer of this request under a state of the read model. The root
+// stands in it as text, so no two roots share an answer.
+func (c *call) key(space byte, g query.Generation, now int64, rest string) string {
+	b := make([]byte, 0, len(c.root.url)+len(rest)+64)
+	b = append(b, space, byte('0'+c.route.kind))
+	b = strconv.AppendUint(b, uint64(g.Position), 36)
+	b = append(b, '.')
+	b = strconv.AppendInt(b, g.Due, 36)
+	b = append(b, '.')
+	b = strconv.AppendInt(b, now, 36)
+	b = append(b, ' ')
+	b = append(b, c.root.url...)
+	b = append(b, ' ')
+	return string(append(b, rest...))
+}
+
+// criteriaKey names the answer to criteria at a generation.
+func (a *api) criteriaKey(c *call, g query.Generation, criteria *query.Criteria) string {
+	rest := make([]byte, 0, 256)
+	rest = append(rest, criteria.Lang.String()...)
+	rest = append(rest, '\n')
+	rest = append(rest, criteria.Key()...)
+	rest = append(rest, '\n')
+	rest = strconv.AppendInt(rest, int64(criteria.Page), 10)
+	for _, l := range criteria.Links {
+		rest = append(append(rest, '\n'), l.Name...)
+		rest = append(append(rest, '='), l.Value...)
+	}
+	if criteria.Fields != nil {
+		rest = append(rest, "\n_fields"...)
+		for _, f := range criteria.Fields {
+			rest = append(append(rest, '\n'), f...)
+		}
+	}
+	return c.key(listKey, g, 0, string(rest))
+}
+
+// lastGoodKey names the last good answer of a request, whatever the state.
+func (c *call) lastGoodKey(r *http.Request) string {
+	return c.key(lastKey, query.Generation{}, int64(c.caller.ID), r.URL.RawQuery)
+}
+
+// staleOr answers with the last good answer when the read model is out of reach
+// and the operator allows it, else with the error.
+func (a *api) staleOr(w http.ResponseWriter, r *http.Request, err error) error {
+	if !a.o.ServeStale || !errors.Is(err, readmodel.ErrUnavailable) {
+		return err
+	}
+	ans := a.answers.get(callOf(r).lastGoodKey(r))
+	if ans == nil {
+		return err
+	}
+	w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
+	a.sendAnswer(w, r, ans)
+	return nil
+}
+
+// minPosition reads Daybook-Min-Position (2.10).
+func minPosition(h http.Header) (calendar.Position, *calendar.FieldError) {
+	v := h.Get(headerMinPosition)
+	if v == "" {
+		return 0, nil
+	}
+	if !calendar.IsDigits(v) {
+		return 0, &calendar.FieldError{Field: headerMinPosition, Reason: calendar.ReasonHeaderPosition}
+	}
+	n, err := strconv.ParseUint(v, 10, 63)
+	if err != nil {
+		n = 1<<63 - 1 // beyond every position: waits in vain
+	}
+	return calendar.Position(n), nil
+}
+
+// withProblem adds a problem to what parsing found, so that all are named at
+// once.
+func withProblem(err error, problem *calendar.FieldError) error {
+	if problem == nil {
+		return err
+	}
+	if err == nil {
+		return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{*problem}}
+	}
+	if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodeInvalidParam {
+		both := *e
+		both.Fields = append(slices.Clone(e.Fields), *problem)
+		return &both
+	}
+	return err
+}
+
+// makeList runs a list and writes its envelope (4.1).
+func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, key string) (*answer, error) {
+	list, err := a.Queries.Run(ctx, criteria)
+	if err != nil {
+		return nil, err
+	}
+	p := renderer{a: a, root: rt, lang: criteria.Lang}
+	b := make([]byte, 0, 1024+len(list.Views)*2560)
+	b = append(append(b, `{"`...), criteria.Kind.Collection()...)
+	b = append(b, `":[`...)
+	mark := a.rootMark(rt)
+	for i := range list.Views {
+		b = p.appendItem(appendComma(b, i), &list.Views[i], mark, criteria.Fields)
+	}
+	links := pageLinks(rt, criteria, list)
+	b = append(b, `],"rest_url":`...)
+	b = appendString(b, links.self)
+	b = appendFilled(b, `,"next_rest_url":`, links.next, &plainSafe)
+	b = appendFilled(b, `,"previous_rest_url":`, links.previous, &plainSafe)
+	b = append(b, `,"total":`...)
+	b = strconv.AppendInt(b, int64(list.Total), 10)
+	b = append(b, `,"total_pages":`...)
+	b = strconv.AppendInt(b, int64(list.TotalPages), 10)
+	b = append(b, '}')
+
+	ans := &answer{
+		body: b, etag: a.weakTag(key), lang: criteria.Lang,
+		headers: make([]headerRow, 0, 2+2*len(a.totals)),
+	}
+	ans.headers = append(ans.headers, headerRow{headerPosition, list.Position.String()})
+	total, pages := strconv.Itoa(list.Total), strconv.Itoa(list.TotalPages)
+	for _, names := range a.totals {
+		ans.headers = append(ans.headers, headerRow{names[0], total}, headerRow{names[1], pages})
+	}
+	if links.header != "" {
+		ans.headers = append(ans.headers, headerRow{headerLink, links.header})
+	}
+	return ans, nil
+}
+
+// appendItem writes one record of a list, from the fragment cache where it is
+// known.
+func (p *renderer) appendItem(b []byte, v *query.View, mark uint64, fields []string) []byte {
+	key := fragment{v.Record.ID, v.Record.Version, v.Mark, mark, v.Status, p.lang, v.Blanked}
+	from := len(b)
+	if part := p.a.parts.get(key); part != nil {
+		if fields != nil {
+			return append(b, keepFields(part, fields)...)
+		}
+		return append(b, part...)
+	}
+	b = p.appendView(b, v)
+	p.a.parts.set(key, b[from:])
+	if fields != nil {
+		return append(b[:from], keepFields(b[from:], fields)...)
+	}
+	return b
+}
+
+// pageSet are the links of one page of a list (4.3).
+type pageSet struct{ self, next, previous, header string }
+
+func pageLinks(rt *root, criteria *query.Criteria, list *query.List) pageSet {
+	collection := rt.collection(criteria.Kind) + "/"
+	to := func(page int) string {
+		if q := query.LinkQuery(criteria.Links, page); q != "" {
+			return collection + "?" + q
+		}
+		return collection
+	}
+	page := criteria.Page
+	set := pageSet{self: to(page)}
+	var header []byte
+	add := func(url, rel string) {
+		if len(header) > 0 {
+			header = append(header, ", "...)
+		}
+		header = append(append(append(header, '<'), url...), `>; rel="`...)
+		header = append(append(header, rel...), '"')
+	}
+	if page < list.TotalPages {
+		set.next = to(page + 1)
+		add(set.next, "next")
+	}
+	if page > 1 {
+		set.previous = to(page - 1)
+		if page-1 <= list.TotalPages {
+			add(set.previous, "prev")
+		}
+	}
+	if list.Total > 0 {
+		add(to(1), "first")
+		add(to(list.TotalPages), "last")
+	} else {
+		header = nil
+	}
+	set.header = string(header)
+	return set
+}

@@ -1,0 +1,456 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"daybook/calendar"
+)
+
+// openAPI makes the documentation (8.2) for a root in a language.
+func (a *api) openAPI(root *root, l calendar.Lang) object {
+	d := &document{a: a, root: root, l: l}
+	paths := make(object, len(routes))
+	for _, rt := range routes {
+		paths[rt.template()] = d.pathItem(rt)
+	}
+	return object{
+		"openapi": "3.1.0",
+		"info":    object{"title": in("title", l), "description": in("description", l), "version": "1.0.0"},
+		"servers": []object{{"url": root.url}},
+		"paths":   paths,
+		"components": object{
+			"schemas":   d.schemas(),
+			"headers":   d.headers(),
+			"responses": d.errorResponses(),
+			"securitySchemes": object{
+				"basic":  object{"type": "http", "scheme": "basic", "description": in("basic", l)},
+				"bearer": object{"type": "http", "scheme": "bearer", "description": in("bearer", l)},
+			},
+		},
+	}
+}
+
+// document is the documentation under way.
+type document struct {
+	a    *api
+	root *root
+	l    calendar.Lang
+}
+
+func ref(section, name string) object { return object{"$ref": "#/components/" + section + "/" + name} }
+
+func schemaRef(name string) object { return ref("schemas", name) }
+
+// extended marks what goes beyond the interface document (10).
+func extended(o object, extension bool) object {
+	if extension {
+		o["x-extension"] = true
+	}
+	return o
+}
+
+func (d *document) pathItem(rt *route) object {
+	item := object{}
+	for _, op := range rt.operations() {
+		for _, method := range op.methods {
+			item[strings.ToLower(method)] = d.operation(rt, &op, method)
+		}
+		if op.methods[0] == http.MethodGet {
+			item["head"] = d.operation(rt, &op, http.MethodHead)
+		}
+	}
+	item["options"] = d.optionsOperation(rt)
+	return item
+}
+
+// title gives a word a capital: "event" → "Event".
+func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// operationID names an operation of a method.
+func operationID(rt *route, verb, method string) string {
+	id := verb
+	switch rt.form {
+	case formIndex, formDoc:
+		if verb == "options" {
+			id += title(map[form]string{formIndex: "index", formDoc: "doc"}[rt.form])
+		}
+	case formCollection:
+		if verb == "create" {
+			id += title(rt.kind.String())
+		} else {
+			id += title(rt.kind.Collection())
+		}
+	default:
+		id += title(rt.kind.String())
+		if rt.form == formBySlug {
+			id += "BySlug"
+		}
+	}
+	if verb == "update" || method == http.MethodHead {
+		id += title(strings.ToLower(method))
+	}
+	return id
+}
+
+func (d *document) operation(rt *route, op *operation, method string) object {
+	textID := "op." + op.verb
+	if rt.kind != 0 {
+		textID += "." + rt.kind.String()
+	}
+	o := object{
+		"operationId": operationID(rt, op.verb, method),
+		"summary":     in(textID, d.l),
+		"parameters":  d.parameters(rt, op),
+		"responses":   d.responses(rt, op, method),
+	}
+	switch op.verb {
+	case "create", "update":
+		o["requestBody"] = d.requestBody(rt, op)
+		o["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
+	case "delete":
+		o["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
+	default:
+		o["security"] = openSecurity()
+	}
+	if rt.kind != 0 {
+		o["tags"] = []string{rt.kind.Collection()}
+	}
+	return extended(o, method == http.MethodHead)
+}
+
+func openSecurity() []object {
+	return []object{{}, {"basic": []string{}}, {"bearer": []string{}}}
+}
+
+func (d *document) optionsOperation(rt *route) object {
+	parameters := []object{d.parameter(ptr(languageArgument()))}
+	if rt.single() {
+		parameters = append(parameters, d.parameter(ptr(pathArgument(rt))))
+	}
+	headers := d.headerRefs("Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
+	return object{
+		"operationId": operationID(rt, "options", ""), "summary": in("op.options", d.l),
+		"parameters": parameters, "security": openSecurity(), "x-extension": true,
+		"responses": d.withErrors(object{
+			"200": object{"description": in("status.200", d.l), "headers": headers, "content": jsonContent(schemaRef("Route"))},
+		}, 400, 401),
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// The request headers that operations take, beside credentials.
+var operationHeaders = map[string][]string{
+	"index": {"If-None-Match"}, "doc": {"If-None-Match"}, "read": {"If-None-Match"},
+	"list":   {"If-None-Match", headerMinPosition},
+	"create": {headerKey}, "update": {headerKey, "If-Match"}, "delete": {"If-Match"},
+}
+
+func (d *document) parameters(rt *route, op *operation) []object {
+	out := make([]object, 0, len(op.args)+2)
+	for i := range op.args {
+		arg := &op.args[i]
+		if arg.in == "body" {
+			out = append(out, d.bodyParameter(arg))
+			continue
+		}
+		out = append(out, d.parameter(arg))
+	}
+	for _, name := range operationHeaders[op.verb] {
+		schema := object{"type": "string"}
+		switch name {
+		case headerKey:
+			schema["minLength"], schema["maxLength"] = 1, maxKey
+			schema["pattern"] = "^[ -~]+$"
+		case headerMinPosition:
+			schema["pattern"] = "^[0-9]+$"
+		}
+		out = append(out, object{
+			"name": name, "in": "header", "required": false, "x-extension": true,
+			"description": in("arg.header."+name, d.l), "schema": schema,
+		})
+	}
+	_ = rt
+	return out
+}
+
+// parameter describes a path or query parameter.
+func (d *document) parameter(arg *argument) object {
+	description := arg.description[d.l]
+	if arg.word != "" {
+		description += " " + in(arg.word, d.l)
+	}
+	o := object{
+		"name": arg.name, "in": arg.in, "required": arg.required, "description": description,
+		"schema": d.parameterSchema(arg),
+	}
+	if _, list := elementType(arg.declared); list || arg.name == "status" {
+		o["style"], o["explode"] = "form", false
+	}
+	return extended(o, arg.extension)
+}
+
+// parameterSchema is the schema of a path or query parameter.
+func (d *document) parameterSchema(arg *argument) object {
+	if element, list := elementType(arg.declared); list {
+		items := object{"type": element}
+		if arg.name == "categories" || arg.name == "tags" || arg.name == "include" || arg.name == "exclude" {
+			items["type"] = []string{"integer", "string"} // slugs and names too
+		}
+		return object{"type": "array", "items": items, "maxItems": maxElements}
+	}
+	o := object{"type": "string"}
+	switch arg.declared {
+	case "integer", "number", "boolean":
+		o["type"] = arg.declared
+	case "":
+		o["type"] = "boolean" // the untyped parameters of lists
+	}
+	if arg.format == "double" {
+		o["format"] = arg.format
+	}
+	if arg.enum != nil {
+		o["enum"] = arg.enum
+	}
+	switch arg.name {
+	case "page":
+		o["minimum"], o["maximum"], o["default"] = 1, 1_000_000_000, 1
+	case "per_page":
+		o["minimum"], o["default"] = 1, 10
+		o["description"] = "≤ " + strconv.Itoa(d.a.o.PerPageMax)
+	case "id":
+		o["minimum"] = 0
+	case "geoloc_lat":
+		o["minimum"], o["maximum"] = -90, 90
+	case "geoloc_lng":
+		o["minimum"], o["maximum"] = -180, 180
+	case "geoloc_radius":
+		o["exclusiveMinimum"], o["maximum"], o["default"] = 0, 20000, 25
+	case "search":
+		o["minLength"], o["maxLength"] = 1, 500
+	case "password":
+		o["maxLength"] = maxPassword
+	case "status":
+		return object{"type": "array", "items": object{"type": "string", "enum": []string{
+			"publish", "future", "draft", "pending", "private", "trash",
+		}}}
+	case "strict_dates", "only_with_upcoming":
+		o["default"] = false
+	case "hide_empty":
+		o["default"] = true
+	case "namespace":
+		o["default"] = d.root.namespace
+	case "context":
+		o["default"] = "view"
+	}
+	return o
+}
+
+// bodyParameter describes a body field where it stands in the query string.
+func (d *document) bodyParameter(arg *argument) object {
+	o := object{
+		"name": arg.name, "in": "query", "required": false, "description": arg.description[d.l],
+		"schema": d.fieldSchema(arg.field),
+	}
+	if _, list := elementType(arg.declared); list {
+		o["schema"] = object{"type": "array", "items": object{"type": []string{"integer", "string"}}}
+		o["style"], o["explode"] = "form", false
+	}
+	return extended(o, arg.field.Form != calendar.FormLang)
+}
+
+func (d *document) requestBody(rt *route, op *operation) object {
+	schema := schemaRef(bodySchemaName(rt, op.verb))
+	return object{
+		"description": in("body", d.l),
+		"required":    false, // every field may stand in the query string
+		"content": object{
+			"application/json":                  object{"schema": schema},
+			"application/x-www-form-urlencoded": object{"schema": schema},
+			"multipart/form-data":               object{"schema": schema},
+		},
+	}
+}
+
+// bodySchemaName names the body of a write: EventCreate, EventUpdate,
+// EventUpdateBySlug.
+func bodySchemaName(rt *route, verb string) string {
+	name := title(rt.kind.String()) + title(verb)
+	if rt.form == formBySlug {
+		name += "BySlug"
+	}
+	return name
+}
+
+// answerSchema is the schema of the answer of an operation.
+func answerSchema(rt *route, verb string) object {
+	if rt.form == formIndex {
+		return schemaRef("Index")
+	}
+	if rt.form == formDoc {
+		return object{"type": "object"}
+	}
+	if verb == "list" {
+		return schemaRef(title(rt.kind.String()) + "List")
+	}
+	name := recordSchema(rt.kind)
+	if verb == "read" {
+		return object{"anyOf": []object{schemaRef(name), schemaRef("Sparse" + name)}}
+	}
+	return schemaRef(name)
+}
+
+func recordSchema(k calendar.Kind) string {
+	if k.IsTerm() {
+		return "Term"
+	}
+	return title(k.String())
+}
+
+func jsonContent(schema object) object { return object{"application/json": object{"schema": schema}} }
+
+// errorStatuses are the refusals that an operation can answer with (7.3).
+func errorStatuses(rt *route, verb string) []int {
+	switch verb {
+	case "index":
+		return []int{400, 401, 404}
+	case "doc":
+		return []int{400, 401}
+	case "list":
+		if rt.kind.IsPost() {
+			return []int{400, 401, 404}
+		}
+		return []int{400, 401}
+	case "read":
+		if rt.kind.IsPost() {
+			return []int{400, 401, 403, 404}
+		}
+		return []int{400, 401, 404}
+	case "create":
+		return []int{400, 401, 403, 413, 422}
+	case "update":
+		return []int{400, 401, 403, 404, 412, 413, 422}
+	default:
+		if rt.kind.IsPost() {
+			return []int{400, 401, 403, 404, 410, 412}
+		}
+		return []int{400, 401, 403, 404, 412}
+	}
+}
+
+func (d *document) responses(rt *route, op *operation, method string) object {
+	headers := map[string][]string{
+		"index": {"ETag"}, "doc": {"ETag"},
+		"read":   {"ETag", headerModified},
+		"create": {"ETag", headerPosition, "Location", headerReplayed},
+		"update": {"ETag", headerPosition, headerReplayed},
+		"delete": {"ETag", headerPosition},
+		"list":   {"ETag", headerPosition, "Link"},
+	}[op.verb]
+	if op.verb == "list" {
+		for i, pair := range d.a.totals {
+			if i == 0 {
+				pair = [2]string{"X-Total", "X-TotalPages"}
+			}
+			headers = append(headers, pair[0], pair[1])
+		}
+	}
+	status := "200"
+	if op.verb == "create" {
+		status = "201"
+	}
+	done := object{"description": in("status."+status, d.l), "headers": d.headerRefs(headers...)}
+	if method != http.MethodHead {
+		done["content"] = jsonContent(answerSchema(rt, op.verb))
+	}
+	out := object{status: done}
+	if method == http.MethodGet || method == http.MethodHead {
+		out["304"] = extended(object{"description": in("status.304", d.l), "headers": d.headerRefs(headers...)}, true)
+	}
+	if method == http.MethodHead {
+		for _, s := range slices.Concat(errorStatuses(rt, op.verb), []int{414, 500, 503}) {
+			out[strconv.Itoa(s)] = object{"description": in("status."+strconv.Itoa(s), d.l), "headers": d.errorHeaders(s)}
+		}
+		return out
+	}
+	return d.withErrors(out, errorStatuses(rt, op.verb)...)
+}
+
+// withErrors adds the refusals, and those that every operation has.
+func (d *document) withErrors(responses object, statuses ...int) object {
+	for _, s := range slices.Concat(statuses, []int{414, 500, 503}) {
+		responses[strconv.Itoa(s)] = ref("responses", "Error"+strconv.Itoa(s))
+	}
+	return responses
+}
+
+func (d *document) errorHeaders(status int) object {
+	switch status {
+	case http.StatusUnauthorized:
+		return d.headerRefs("WWW-Authenticate")
+	case http.StatusServiceUnavailable:
+		return d.headerRefs("Retry-After")
+	default:
+		return d.headerRefs()
+	}
+}
+
+// errorResponses are the refusals by status.
+func (d *document) errorResponses() object {
+	out := object{}
+	for _, s := range []int{400, 401, 403, 404, 410, 412, 413, 414, 422, 500, 503} {
+		out["Error"+strconv.Itoa(s)] = object{
+			"description": in("status."+strconv.Itoa(s), d.l),
+			"headers":     d.errorHeaders(s),
+			"content": object{
+				"application/json":         object{"schema": schemaRef("Error")},
+				"application/problem+json": object{"schema": schemaRef("Problem"), "x-extension": true},
+			},
+		}
+	}
+	return out
+}
+
+// commonNames are the headers that every answer may carry.
+var commonNames = []string{
+	"Content-Language", "X-Content-Type-Options", "Vary", "Cache-Control", "Allow",
+	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
+}
+
+// headerRefs refers to the common headers and further ones.
+func (d *document) headerRefs(names ...string) object {
+	out := make(object, len(commonNames)+len(names))
+	for _, n := range slices.Concat(commonNames, names) {
+		out[n] = ref("headers", n)
+	}
+	return out
+}
+
+// headers are the answer headers of section 2.8.
+func (d *document) headers() object {
+	integer := map[string]bool{"X-Total": true, "X-TotalPages": true, "Retry-After": true, "Access-Control-Max-Age": true}
+	standard := map[string]bool{
+		"X-Content-Type-Options": true, "Vary": true, "Cache-Control": true, "WWW-Authenticate": true, "Retry-After": true,
+	}
+	out := object{}
+	for id, t := range texts {
+		name, ok := strings.CutPrefix(id, "header.")
+		if !ok {
+			continue
+		}
+		kind := "string"
+		if integer[name] {
+			kind = "integer"
+		}
+		out[name] = extended(object{"description": t[d.l], "schema": object{"type": kind}}, !standard[name])
+	}
+	for _, pair := range d.a.totals[1:] {
+		for i, like := range []string{"X-Total", "X-TotalPages"} {
+			out[pair[i]] = object{"description": in("header."+like, d.l), "schema": object{"type": "integer"}, "x-extension": true}
+		}
+	}
+	return out
+}

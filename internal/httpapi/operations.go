@@ -1,0 +1,158 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// argument is one parameter of an operation, as the index and the documentation
+// show it. Both are made from the same tables that requests are checked by.
+type argument struct {
+	name        string
+	in          string // "path", "query", "header", "body"
+	declared    string // type as the tables give it, "" untyped
+	format      string
+	description text
+	required    bool
+	fallback    string // declared default as JSON text, "" none
+	enum        []string
+	extension   bool
+	field       *calendar.Field // of body fields
+	word        string          // default said in words (documentation only)
+}
+
+// operation is what some methods of a route do.
+type operation struct {
+	route   *route
+	methods []string
+	verb    string // "index", "doc", "list", "create", "read", "update", "delete"
+	args    []argument
+}
+
+// operations are those of a route, in the order of its methods.
+func (rt *route) operations() []operation {
+	switch rt.form {
+	case formIndex:
+		return []operation{{rt, readOnly, "index", indexArguments()}}
+	case formDoc:
+		return []operation{{rt, readOnly, "doc", []argument{languageArgument()}}}
+	case formCollection:
+		return []operation{
+			{rt, readOnly, "list", listArguments(rt.kind)},
+			{rt, []string{http.MethodPost}, "create", fieldArguments(rt)},
+		}
+	default:
+		return []operation{
+			{rt, readOnly, "read", readArguments(rt)},
+			{rt, []string{http.MethodPost, http.MethodPut, http.MethodPatch}, "update", append([]argument{pathArgument(rt)}, fieldArguments(rt)...)},
+			{rt, []string{http.MethodDelete}, "delete", deleteArguments(rt)},
+		}
+	}
+}
+
+func languageArgument() argument {
+	return argument{
+		name: "multilang_language", in: "query", declared: "string",
+		description: texts["arg.language"], enum: []string{"cn", "en", "fr", "es"},
+	}
+}
+
+func indexArguments() []argument {
+	return []argument{
+		{name: "namespace", in: "query", declared: "string", description: texts["arg.namespace"], fallback: `"` + Namespace + `"`},
+		{name: "context", in: "query", declared: "string", description: texts["arg.context"], fallback: `"view"`},
+		languageArgument(),
+	}
+}
+
+func listArguments(k calendar.Kind) []argument {
+	params := query.Params(k)
+	args := make([]argument, 0, len(params))
+	for i := range params {
+		p := &params[i]
+		a := argument{
+			name: p.Name, in: "query", declared: p.Declared, format: p.Format, description: p.Doc,
+			fallback: declaredDefault(p.Default), enum: p.Enum, extension: p.Extension,
+		}
+		if k == calendar.KindEvent && (p.Name == "start_date" || p.Name == "end_date") {
+			a.word = "default." + p.Name
+		}
+		args = append(args, a)
+	}
+	return args
+}
+
+// pathArgument is the variable of a single route.
+func pathArgument(rt *route) argument {
+	if rt.form == formBySlug {
+		return argument{name: "slug", in: "path", declared: "string", description: texts["arg.slug."+rt.kind.String()], required: true}
+	}
+	return argument{name: "id", in: "path", declared: "integer", description: texts["arg.id."+rt.kind.String()], required: true}
+}
+
+func readArguments(rt *route) []argument {
+	args := []argument{pathArgument(rt)}
+	if rt.kind == calendar.KindEvent && rt.form == formByID {
+		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.read"]})
+	}
+	return append(args, languageArgument(), argument{
+		name: "_fields", in: "query", declared: "array of string", description: texts["arg.fields"], extension: true,
+	})
+}
+
+func deleteArguments(rt *route) []argument {
+	args := []argument{pathArgument(rt)}
+	if rt.kind == calendar.KindEvent && rt.form == formByID {
+		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.delete"]})
+	}
+	return append(args, languageArgument())
+}
+
+// fieldArguments are the fields that a write of a route takes.
+func fieldArguments(rt *route) []argument {
+	fields := calendar.SpecOf(rt.kind).Fields
+	args := make([]argument, 0, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		if f.Form == calendar.FormNone || f.ByIDOnly && rt.form != formByID {
+			continue
+		}
+		args = append(args, argument{
+			name: f.Name, in: "body", declared: f.Declared, description: f.Doc,
+			required: f.Required && rt.form == formCollection, fallback: declaredDefault(f.Default),
+			enum: f.Enum, extension: f.Extension, field: f,
+		})
+	}
+	return args
+}
+
+// declaredDefault drops a declared null: it is no value to show.
+func declaredDefault(s string) string {
+	if s == "null" {
+		return ""
+	}
+	return s
+}
+
+// elementType gives the type of the elements of a declared list.
+func elementType(declared string) (string, bool) { return strings.CutPrefix(declared, "array of ") }
+
+// defaultOf reads a declared default.
+func defaultOf(s string) any {
+	var v any
+	if json.Unmarshal([]byte(s), &v) != nil {
+		return s
+	}
+	return v
+}
+
+// sorted sorts names in place and gives them.
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return names
+}

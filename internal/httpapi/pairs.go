@@ -1,0 +1,211 @@
+package httpapi
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"daybook/calendar"
+)
+
+// pair is one name and value of a query string or form, in the order sent.
+type pair struct{ name, value string }
+
+// parsePairs reads a query string or an urlencoded form. Empty pairs are
+// skipped; what cannot be decoded stays as sent.
+func parsePairs(raw string) []pair {
+	if raw == "" {
+		return nil
+	}
+	pairs := make([]pair, 0, strings.Count(raw, "&")+1)
+	for part := range strings.SplitSeq(raw, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		pairs = append(pairs, pair{unescape(name), unescape(value)})
+	}
+	return pairs
+}
+
+func unescape(s string) string {
+	if strings.ContainsAny(s, "%+") {
+		if plain, err := url.QueryUnescape(s); err == nil {
+			s = plain
+		}
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// selectorOf gives the language selector of a query string, when it is a good
+// one.
+func selectorOf(pairs []pair) (calendar.Lang, bool) {
+	for _, p := range slices.Backward(pairs) {
+		if p.name == "multilang_language" {
+			return calendar.ParseLang(p.value)
+		}
+	}
+	return 0, false
+}
+
+// The deepest nesting of a name; deeper names are taken literally.
+const maxNesting = 4
+
+// inputOf gathers pairs to values (2.1): names may nest, of a name sent twice
+// the last counts, of a list all.
+func inputOf(pairs []pair, isList func(string) bool) calendar.Input {
+	if len(pairs) == 0 {
+		return nil
+	}
+	in := make(calendar.Input, len(pairs))
+	var gathered map[string]*parts
+	for _, p := range pairs {
+		base, path := splitName(p.name)
+		if base == "" {
+			continue
+		}
+		list := isList(base)
+		if !list && path == nil {
+			in[base] = p.value
+			delete(gathered, base)
+			continue
+		}
+		g := gathered[base]
+		if g == nil {
+			if gathered == nil {
+				gathered = make(map[string]*parts, 1)
+			}
+			g = &parts{}
+			gathered[base] = g
+		}
+		if path == nil {
+			g.texts = append(g.texts, p.value)
+			continue
+		}
+		if g.tree == nil {
+			g.tree = &branch{}
+		}
+		g.tree.set(path, p.value)
+	}
+	for base, g := range gathered {
+		in[base] = g.value()
+	}
+	return in
+}
+
+// splitName splits "a[b][]" into "a" and ["b", ""]; a name without well-formed
+// brackets has no path.
+func splitName(name string) (base string, path []string) {
+	i := strings.IndexByte(name, '[')
+	if i <= 0 || name[len(name)-1] != ']' {
+		return name, nil
+	}
+	inner := name[i+1 : len(name)-1]
+	path = strings.Split(inner, "][")
+	if len(path) > maxNesting {
+		return name, nil
+	}
+	for _, p := range path {
+		if strings.ContainsAny(p, "[]") {
+			return name, nil
+		}
+	}
+	return name[:i], path
+}
+
+// parts is what was sent under one name: plain texts of a list, nested values.
+type parts struct {
+	texts []string
+	tree  *branch
+}
+
+// value joins the parts: texts alone stay comma text, beside nested values they
+// become elements.
+func (g *parts) value() any {
+	if g.tree == nil {
+		return strings.Join(g.texts, ",")
+	}
+	v := g.tree.value()
+	if len(g.texts) == 0 {
+		return v
+	}
+	var out []any
+	for _, s := range g.texts {
+		for e := range strings.SplitSeq(s, ",") {
+			out = append(out, strings.TrimSpace(e))
+		}
+	}
+	if list, ok := v.([]any); ok {
+		return append(out, list...)
+	}
+	return append(out, v)
+}
+
+// branch is a nested value under way: a text, or values by key.
+type branch struct {
+	text string
+	kids map[string]*branch
+	next int // index that an empty key stands for
+}
+
+func (b *branch) set(path []string, value string) {
+	if len(path) == 0 {
+		b.text, b.kids, b.next = value, nil, 0
+		return
+	}
+	if b.kids == nil {
+		b.kids = make(map[string]*branch, 1)
+	}
+	key := path[0]
+	if key == "" {
+		key = strconv.Itoa(b.next)
+	}
+	if n, ok := index(key); ok && n >= b.next {
+		b.next = n + 1
+	}
+	kid := b.kids[key]
+	if kid == nil {
+		kid = &branch{}
+		b.kids[key] = kid
+	}
+	kid.set(path[1:], value)
+}
+
+// index reads a key that counts; larger ones are names.
+func index(key string) (int, bool) {
+	if len(key) > 7 || len(key) > 1 && key[0] == '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(key, 10, 32)
+	return int(n), err == nil
+}
+
+// value gives a list when all keys count, else an object.
+func (b *branch) value() any {
+	if b.kids == nil {
+		return b.text
+	}
+	order := make([]int, 0, len(b.kids))
+	for key := range b.kids {
+		n, ok := index(key)
+		if !ok {
+			order = nil
+			break
+		}
+		order = append(order, n)
+	}
+	if order == nil {
+		object := make(map[string]any, len(b.kids))
+		for key, kid := range b.kids {
+			object[key] = kid.value()
+		}
+		return object
+	}
+	slices.Sort(order)
+	list := make([]any, 0, len(order))
+	for _, n := range order {
+		list = append(list, b.kids[strconv.Itoa(n)].value())
+	}
+	return list
+}

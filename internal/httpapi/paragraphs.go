@@ -1,0 +1,74 @@
+package httpapi
+
+import "strings"
+
+// blockElements are the elements that make a text a finished document (2.5).
+var blockElements = map[string]bool{
+	"p": true, "div": true, "ul": true, "ol": true, "dl": true, "table": true, "blockquote": true, "pre": true,
+	"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true, "hr": true, "figure": true,
+}
+
+// paragraphs shows a description or excerpt of a post: text without any block
+// element gets paragraphs and line breaks, other text stays as stored.
+func paragraphs(s string) string {
+	if s == "" || hasBlock(s) {
+		return s
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	s = strings.ReplaceAll(s, "\r", "\n")
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	open := false
+	for line := range strings.SplitSeq(s, "\n") {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "":
+			if open {
+				b.WriteString("</p>")
+			}
+			open = false
+			continue
+		case !open:
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString("<p>")
+			open = true
+		case endsInBreak(b.String()):
+			b.WriteByte('\n')
+		default:
+			b.WriteString("<br />\n")
+		}
+		b.WriteString(line)
+	}
+	if open {
+		b.WriteString("</p>")
+	}
+	return b.String()
+}
+
+func endsInBreak(s string) bool {
+	return strings.HasSuffix(s, "<br />") || strings.HasSuffix(s, "<br/>") || strings.HasSuffix(s, "<br>")
+}
+
+// hasBlock tells whether a text holds a block element.
+func hasBlock(s string) bool {
+	for {
+		i := strings.IndexByte(s, '<')
+		if i < 0 {
+			return false
+		}
+		s = strings.TrimPrefix(s[i+1:], "/")
+		n := 0
+		for n < len(s) && n < len("blockquote") && isAlphanumeric(s[n]) {
+			n++
+		}
+		if blockElements[strings.ToLower(s[:n])] && (n == len(s) || !isAlphanumeric(s[n])) {
+			return true
+		}
+	}
+}
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}

@@ -1,0 +1,187 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+
+	"daybook/calendar"
+)
+
+// target is the record that a path names.
+type target struct {
+	id   calendar.ID // 0 when it is no id that can be
+	slug string      // "" on routes by id
+}
+
+// targetOf reads the record from the path; a slug is percent-decoded and
+// lower-cased (3.7).
+func (c *call) targetOf() target {
+	if c.route.form == formBySlug {
+		slug := c.chi.URLParam("slug")
+		if plain, err := url.PathUnescape(slug); err == nil {
+			slug = plain
+		}
+		return target{slug: strings.ToLower(slug)}
+	}
+	n, err := strconv.ParseInt(c.chi.URLParam("id"), 10, 64)
+	if err != nil {
+		n = 0
+	}
+	return target{id: calendar.ID(n)}
+}
+
+// singleParams are the parameters of a single read (5.2).
+type singleParams struct {
+	password string
+	fields   []string // nil: all
+}
+
+// readSingleParams checks the parameters of a single read.
+func (c *call) readSingleParams() (singleParams, error) {
+	var (
+		out      singleParams
+		problems calendar.Problems
+	)
+	in := inputOf(c.query, func(name string) bool { return name == "_fields" })
+	if c.route.kind == calendar.KindEvent && c.route.form == formByID {
+		switch v := in["password"].(type) {
+		case nil:
+		case string:
+			out.password = v
+			if len([]rune(v)) > maxPassword {
+				problems.Add("password", calendar.ReasonTooLong, strconv.Itoa(maxPassword))
+			}
+		default:
+			problems.Add("password", calendar.ReasonTypeText)
+		}
+	}
+	c.lang = calendar.Language(in, c.loc.lang, &problems)
+	out.fields = readFields(in, &problems)
+	return out, problems.Err()
+}
+
+const (
+	maxPassword = 255  // characters (9)
+	maxElements = 1000 // of a list (9)
+)
+
+// readFields reads _fields (2.12): nil for all; empty counts as not sent.
+func readFields(in calendar.Input, problems *calendar.Problems) []string {
+	v, sent := in["_fields"]
+	if !sent || v == "" {
+		return nil
+	}
+	if _, object := v.(map[string]any); object {
+		problems.Add("_fields", calendar.ReasonTypeList)
+		return nil
+	}
+	var out []string
+	for _, e := range calendar.ParseList(v) {
+		s, ok := e.(string)
+		if !ok {
+			problems.Add("_fields", calendar.ReasonTypeText)
+			return nil
+		}
+		out = append(out, s)
+	}
+	if len(out) > maxElements {
+		problems.Add("_fields", calendar.ReasonTooMany, strconv.Itoa(maxElements))
+	}
+	return out
+}
+
+// single is a single read whose parameters are checked.
+type single struct {
+	kind   calendar.Kind
+	target target
+	singleParams
+	root   *root
+	lang   calendar.Lang
+	caller calendar.Caller
+}
+
+// read answers a single read by id or slug.
+func (a *api) read(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	params, err := c.readSingleParams()
+	if err != nil {
+		return err
+	}
+	s := single{
+		kind: c.route.kind, target: c.targetOf(), singleParams: params,
+		root: c.root, lang: c.lang, caller: c.caller,
+	}
+	var ans *answer
+	if key, shared := a.singleKey(r.Context(), c, &s); shared {
+		ans, err = a.once(r.Context(), key, func(ctx context.Context) (*answer, error) {
+			return a.makeSingle(ctx, &s)
+		})
+	} else {
+		ans, err = a.makeSingle(r.Context(), &s)
+	}
+	if err != nil {
+		return err
+	}
+	a.sendAnswer(w, r, ans)
+	return nil
+}
+
+// singleKey names the answer to a single read that others share: an anonymous
+// one without a password, by the record as asked for, the head of the store and
+// the state of the read model (for counts). While one of these cannot be had,
+// nothing is shared.
+func (a *api) singleKey(ctx context.Context, c *call, s *single) (string, bool) {
+	if s.caller.Role != calendar.Anonymous || s.password != "" {
+		return "", false
+	}
+	head, err := a.Records.Head(ctx)
+	if err != nil {
+		return "", false
+	}
+	generation, err := a.Queries.Generation(ctx)
+	if err != nil {
+		return "", false
+	}
+	rest := make([]byte, 0, 64)
+	rest = append(rest, s.lang.String()...)
+	rest = append(rest, ' ')
+	rest = strconv.AppendInt(rest, int64(s.target.id), 36)
+	rest = append(append(rest, ' '), s.target.slug...)
+	if s.fields != nil {
+		rest = append(append(rest, '\n'), strings.Join(s.fields, "\n")...)
+	}
+	return c.key(singleKey, generation, int64(head), string(rest)), true //nolint:gosec // positions are below 2^63
+}
+
+// makeSingle finds a record, checks the right to read it, and renders it.
+func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
+	verify := func(ctx context.Context, id calendar.ID) (bool, error) {
+		if s.password == "" {
+			return false, nil
+		}
+		return a.Commands.CheckPassword(ctx, id, s.password)
+	}
+	rec, err := a.Queries.Read(ctx, s.kind, s.target.id, s.target.slug, s.caller, verify)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Queries.View(ctx, s.caller, rec, s.lang)
+	if err != nil {
+		return nil, err
+	}
+	p := renderer{a: a, root: s.root, lang: s.lang, ld: true}
+	b := p.appendView(nil, &v)
+	if s.fields != nil {
+		b = keepFields(b, s.fields)
+	}
+	return &answer{
+		body: b, lang: s.lang,
+		etag:     a.recordTag(s.root, s.lang, &v, slices.Sorted(slices.Values(s.fields))),
+		modified: v.Record.Changed.UTC().Format(http.TimeFormat),
+	}, nil
+}

@@ -1,0 +1,244 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"daybook/calendar"
+)
+
+// Answers are written by appending to a byte slice: a record costs a few
+// microseconds and one allocation.
+
+const hexDigits = "0123456789abcdef"
+
+// plainSafe and nameSafe tell which bytes stand in a JSON text as they are; in
+// names & < > are escaped too (2.5).
+var plainSafe, nameSafe = makeSafe("\"\\"), makeSafe("\"\\&<>")
+
+func makeSafe(special string) (t [256]bool) {
+	for i := range t {
+		t[i] = i >= ' ' && strings.IndexByte(special, byte(i)) < 0
+	}
+	return t
+}
+
+// appendString writes a JSON text.
+func appendString(b []byte, s string) []byte { return appendText(b, s, &plainSafe) }
+
+// appendName writes a JSON text with & < > escaped as HTML.
+func appendName(b []byte, s string) []byte { return appendText(b, s, &nameSafe) }
+
+func appendText(b []byte, s string, safe *[256]bool) []byte {
+	b = append(b, '"')
+	return append(appendInner(b, s, safe), '"')
+}
+
+// appendInner is appendText without the quotes.
+func appendInner(b []byte, s string, safe *[256]bool) []byte {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	start := 0
+	for i := range len(s) {
+		c := s[i]
+		if safe[c] {
+			continue
+		}
+		b = append(b, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '\r':
+			b = append(b, '\\', 'r')
+		case '\t':
+			b = append(b, '\\', 't')
+		case '&':
+			b = append(b, "&amp;"...)
+		case '<':
+			b = append(b, "&lt;"...)
+		case '>':
+			b = append(b, "&gt;"...)
+		default:
+			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+	}
+	return append(b, s[start:]...)
+}
+
+func appendComma(b []byte, i int) []byte {
+	if i > 0 {
+		b = append(b, ',')
+	}
+	return b
+}
+
+func appendStrings(b []byte, list []string) []byte {
+	b = append(b, '[')
+	for i, s := range list {
+		b = appendComma(b, i)
+		b = appendString(b, s)
+	}
+	return append(b, ']')
+}
+
+func appendID(b []byte, id calendar.ID) []byte { return strconv.AppendInt(b, int64(id), 10) }
+
+// appendNumber writes a number as JavaScript would, without an exponent for
+// coordinates.
+func appendNumber(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'f', -1, 64) }
+
+// appendBool writes a key with a boolean; the key comes with its comma and
+// colon.
+func appendBool(b []byte, key string, v bool) []byte {
+	return strconv.AppendBool(append(b, key...), v)
+}
+
+// appendFilled writes a key with a text that is not empty.
+func appendFilled(b []byte, key, s string, safe *[256]bool) []byte {
+	if s == "" {
+		return b
+	}
+	return appendText(append(b, key...), s, safe)
+}
+
+// clock is a wall clock in its parts.
+type clock struct {
+	year, month, day, hour, minute, second int
+}
+
+func clockOf(w calendar.Wall) clock {
+	if w == calendar.NoWall {
+		return clock{}
+	}
+	t := w.UTC()
+	year, month, day := t.Date()
+	c := clock{year: year, month: int(month), day: day}
+	c.hour, c.minute, c.second = t.Clock()
+	return c
+}
+
+func appendDigits(b []byte, n, width int) []byte {
+	for pow := pow10(width - 1); pow > 0; pow /= 10 {
+		b = append(b, byte('0'+n/pow%10))
+	}
+	return b
+}
+
+func pow10(n int) int {
+	p := 1
+	for range n {
+		p *= 10
+	}
+	return p
+}
+
+// append writes YYYY-MM-DD, a separator, HH:MM:SS.
+func (c clock) append(b []byte, sep byte) []byte {
+	b = append(appendDigits(b, c.year, 4), '-')
+	b = append(appendDigits(b, c.month, 2), '-')
+	b = append(appendDigits(b, c.day, 2), sep)
+	b = append(appendDigits(b, c.hour, 2), ':')
+	b = append(appendDigits(b, c.minute, 2), ':')
+	return appendDigits(b, c.second, 2)
+}
+
+// appendWall writes a key with a time in the form of section 1.5.
+func appendWall(b []byte, key string, w calendar.Wall) []byte {
+	b = append(append(b, key...), '"')
+	return append(clockOf(w).append(b, ' '), '"')
+}
+
+// appendMoment writes a time and its details object: keys name and
+// name_details.
+func appendMoment(b []byte, name string, w calendar.Wall) []byte {
+	c := clockOf(w)
+	b = append(append(b, `,"`...), name...)
+	b = append(b, `":"`...)
+	b = c.append(b, ' ')
+	b = append(append(b, `","`...), name...)
+	b = append(b, `_details":{"year":"`...)
+	b = appendDigits(b, c.year, 4)
+	b = append(b, `","month":"`...)
+	b = appendDigits(b, c.month, 2)
+	b = append(b, `","day":"`...)
+	b = appendDigits(b, c.day, 2)
+	b = append(b, `","hour":"`...)
+	b = appendDigits(b, c.hour, 2)
+	b = append(b, `","minutes":"`...)
+	b = appendDigits(b, c.minute, 2)
+	b = append(b, `","seconds":"`...)
+	b = appendDigits(b, c.second, 2)
+	return append(b, `"}`...)
+}
+
+// appendLanguages writes the keys language and languages.
+func appendLanguages(b []byte, r *calendar.Record, shown calendar.Lang) []byte {
+	b = append(append(b, `,"language":"`...), shown.String()...)
+	b = append(b, `","languages":[`...)
+	for i, l := range r.Langs() {
+		b = appendComma(b, i)
+		b = append(append(append(b, '"'), l.String()...), '"')
+	}
+	return append(b, ']')
+}
+
+// keepFields keeps the top-level keys of a JSON object that fields name (2.12).
+func keepFields(object []byte, fields []string) []byte {
+	out := append(make([]byte, 0, len(object)), '{')
+	for rest := object[1:]; len(rest) > 0 && rest[0] == '"'; {
+		key := textEnd(rest)
+		end := key + 1 + valueEnd(rest[key+1:])
+		for _, f := range fields {
+			if string(rest[1:key-1]) == f {
+				out = appendComma(out, len(out)-1)
+				out = append(out, rest[:end]...)
+				break
+			}
+		}
+		if rest = rest[end:]; len(rest) > 0 && rest[0] == ',' {
+			rest = rest[1:]
+		}
+	}
+	return append(out, '}')
+}
+
+// textEnd gives the length of the JSON text that b begins with.
+func textEnd(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// valueEnd gives the length of the JSON value that b begins with.
+func valueEnd(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i += textEnd(b[i:]) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(b)
+}

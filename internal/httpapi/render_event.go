@@ -1,0 +1,204 @@
+package httpapi
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// renderer writes records for one root and language.
+type renderer struct {
+	a    *api
+	root *root
+	lang calendar.Lang
+	ld   bool // with json_ld: single reads
+}
+
+// appendView writes a record.
+func (p *renderer) appendView(b []byte, v *query.View) []byte {
+	switch v.Record.Kind {
+	case calendar.KindEvent:
+		return p.appendEvent(b, v)
+	case calendar.KindVenue:
+		return p.appendVenue(b, v.Record, v.Status)
+	case calendar.KindOrganizer:
+		return p.appendOrganizer(b, v.Record, v.Status)
+	default:
+		return p.appendTerm(b, query.TermView{Record: v.Record, Count: v.Count}, false)
+	}
+}
+
+// appendPostHead writes the keys that all posts begin with, up to url.
+func (p *renderer) appendPostHead(b []byte, r *calendar.Record, status calendar.Status, url string) []byte {
+	global := p.root.globalID(r.ID)
+	b = append(b, `{"id":`...)
+	b = appendID(b, r.ID)
+	b = append(b, `,"global_id":`...)
+	b = appendString(b, global)
+	b = append(b, `,"global_id_lineage":[`...)
+	b = appendString(b, global)
+	b = append(b, `],"author":"`...)
+	b = appendID(b, r.Author())
+	b = append(b, `","status":`...)
+	b = appendString(b, string(status))
+	b = appendWall(b, `,"date":`, r.Fields.Wall("date"))
+	b = appendWall(b, `,"date_utc":`, r.Fields.Wall("date_utc"))
+	b = appendWall(b, `,"modified":`, r.Fields.Wall("modified"))
+	b = appendWall(b, `,"modified_utc":`, r.Fields.Wall("modified_utc"))
+	b = append(b, `,"url":`...)
+	return appendString(b, url)
+}
+
+// appendEvent writes an event (3.1.7), blanked where the view says so (6.3).
+func (p *renderer) appendEvent(b []byte, v *query.View) []byte {
+	r := v.Record
+	f := r.Fields
+	url := p.root.page(r, v.Status)
+	title, shown := r.Name(p.lang)
+	b = slices.Grow(b, 4096)
+	b = p.appendPostHead(b, r, v.Status, url)
+	b = append(b, `,"rest_url":`...)
+	b = appendString(b, p.root.self(r))
+	b = append(b, `,"title":`...)
+	b = appendName(b, title)
+	description, excerpt := "", ""
+	if !v.Blanked {
+		description, excerpt = p.shownHTML(r, "description"), p.shownHTML(r, "excerpt")
+	}
+	b = append(b, `,"description":`...)
+	b = appendString(b, description)
+	b = append(b, `,"excerpt":`...)
+	b = appendString(b, excerpt)
+	b = append(b, `,"slug":`...)
+	b = appendString(b, r.Slug())
+	b = append(b, `,"image":`...)
+	if image := f.String("image_url"); image != "" && !v.Blanked {
+		b = appendImage(b, f.ID("image"), image)
+	} else {
+		b = append(b, "false"...)
+	}
+	if v.Blanked {
+		b = append(b, `,"all_day":null`...)
+	} else {
+		b = appendBool(b, `,"all_day":`, f.Bool("all_day"))
+	}
+	start, end := f.Wall("start_date"), f.Wall("end_date")
+	utcStart, utcEnd := f.Wall("utc_start_date"), f.Wall("utc_end_date")
+	b = appendMoment(b, "start_date", start)
+	b = appendMoment(b, "end_date", end)
+	b = appendMoment(b, "utc_start_date", utcStart)
+	b = appendMoment(b, "utc_end_date", utcEnd)
+	zone := p.a.zones.zone(f.String("timezone"))
+	b = append(b, `,"timezone":`...)
+	b = appendString(b, zone.Name)
+	b = append(b, `,"timezone_abbr":`...)
+	b = appendString(b, zone.Abbreviation(utcStart.UTC()))
+	cost := calendar.Cost{}
+	if !v.Blanked {
+		cost = calendar.ReadCost(f.Strings("cost"), p.a.o.Currency)
+	}
+	b = append(b, `,"cost":`...)
+	b = appendName(b, cost.Text)
+	b = append(b, `,"cost_details":{"currency_symbol":`...)
+	b = appendString(b, cost.Symbol)
+	b = append(b, `,"currency_code":"","currency_position":`...)
+	b = appendString(b, cost.Position)
+	b = append(b, `,"values":`...)
+	b = appendStrings(b, cost.Values)
+	b = append(b, `},"website":`...)
+	switch website := f.String("website"); {
+	case v.Blanked:
+		b = append(b, `""`...)
+	case website == "":
+		b = appendString(b, url)
+	default:
+		b = appendName(b, website)
+	}
+	if v.Blanked {
+		b = append(b, `,"show_map":null,"show_map_link":null,"hide_from_listings":null,"sticky":null,"featured":null,`+
+			`"ticketed":null,"post_parent":0,"categories":[],"tags":[],"venue":[],"venues":[],"organizer":[]`...)
+	} else {
+		b = appendBool(b, `,"show_map":`, f.BoolOr("show_map", true))
+		b = appendBool(b, `,"show_map_link":`, f.BoolOr("show_map_link", true))
+		b = appendBool(b, `,"hide_from_listings":`, f.Bool("hide_from_listings"))
+		b = appendBool(b, `,"sticky":`, f.Bool("sticky"))
+		b = appendBool(b, `,"featured":`, f.Bool("featured"))
+		b = appendBool(b, `,"ticketed":`, f.Bool("ticketed"))
+		b = append(b, `,"post_parent":`...)
+		b = appendID(b, f.ID("post_parent"))
+		b = p.appendLinked(b, v)
+	}
+	b = append(b, `,"custom_fields":[]`...)
+	b = appendLanguages(b, r, shown)
+	if p.ld {
+		b = append(b, `,"json_ld":`...)
+		b = p.appendEventLD(b, v, url, cost)
+	}
+	return append(b, '}')
+}
+
+// appendLinked writes the records that an event embeds.
+func (p *renderer) appendLinked(b []byte, v *query.View) []byte {
+	b = append(b, `,"categories":[`...)
+	for i, t := range v.Categories {
+		b = p.appendTerm(appendComma(b, i), t, true)
+	}
+	b = append(b, `],"tags":[`...)
+	for i, t := range v.Tags {
+		b = p.appendTerm(appendComma(b, i), t, true)
+	}
+	b = append(b, `],"venue":`...)
+	if len(v.Venues) == 0 {
+		b = append(b, `[],"venues":[`...)
+	} else {
+		from := len(b)
+		b = p.appendVenue(b, v.Venues[0].Record, v.Venues[0].Status)
+		to := len(b)
+		b = append(b, `,"venues":[`...)
+		b = append(b, b[from:to]...)
+		for _, l := range v.Venues[1:] {
+			b = p.appendVenue(append(b, ','), l.Record, l.Status)
+		}
+	}
+	b = append(b, `],"organizer":[`...)
+	for i, l := range v.Organizers {
+		b = p.appendOrganizer(appendComma(b, i), l.Record, l.Status)
+	}
+	return append(b, ']')
+}
+
+// shownHTML is the shown text of a description or excerpt of a post, rendered.
+func (p *renderer) shownHTML(r *calendar.Record, field string) string {
+	s, _ := r.Fields.Text(field).In(p.lang, r.Home)
+	return paragraphs(s)
+}
+
+// appendImage writes an image (3.5).
+func appendImage(b []byte, id calendar.ID, url string) []byte {
+	b = append(b, `{"url":`...)
+	b = appendString(b, url)
+	b = append(b, `,"id":`...)
+	b = appendID(b, id)
+	b = append(b, `,"extension":`...)
+	b = appendString(b, extension(url))
+	return append(b, '}')
+}
+
+// zoneTable keeps the zones that were read; stored names are good ones, so there
+// are few.
+type zoneTable struct{ m sync.Map }
+
+func (t *zoneTable) zone(name string) calendar.Zone {
+	if z, ok := t.m.Load(name); ok {
+		return z.(calendar.Zone)
+	}
+	z, ok := calendar.ParseZone(name)
+	if !ok {
+		return calendar.Zone{Name: name}
+	}
+	t.m.Store(strings.Clone(name), z)
+	return z
+}

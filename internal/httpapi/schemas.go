@@ -1,0 +1,301 @@
+package httpapi
+
+import (
+	"daybook/calendar"
+)
+
+// schemas are the components that answers and bodies refer to.
+func (d *document) schemas() object {
+	out := object{
+		"Image": strict(object{
+			"url": str(), "id": object{"type": "integer"}, "extension": str(),
+		}),
+		"CostDetails": strict(object{
+			"currency_symbol": str(), "currency_code": str(),
+			"currency_position": object{"type": "string", "enum": []string{"", "prefix", "postfix"}},
+			"values":            list(str()),
+		}),
+		"DateDetails": strict(object{
+			"year": digits(4), "month": digits(2), "day": digits(2), "hour": digits(2), "minutes": digits(2), "seconds": digits(2),
+		}),
+		"Error":   errorSchema(),
+		"Problem": problemSchema(),
+		"Route":   routeSchema(),
+		"Index":   strict(object{"namespace": str(), "routes": object{"type": "object", "additionalProperties": schemaRef("Route")}}),
+	}
+	for name, s := range map[string]shape{
+		"Event": eventShape(), "Venue": venueShape(), "Organizer": organizerShape(), "Term": termShape(),
+	} {
+		out[name] = s.schema(true)
+		out["Sparse"+name] = s.schema(false)
+	}
+	for _, k := range calendar.Kinds {
+		out[title(k.String())+"List"] = listSchema(k)
+	}
+	for _, rt := range routes {
+		for _, op := range rt.operations() {
+			if op.verb == "create" || op.verb == "update" {
+				out[bodySchemaName(rt, op.verb)] = d.bodySchema(&op)
+			}
+		}
+	}
+	return out
+}
+
+func str() object { return object{"type": "string"} }
+
+func integer() object { return object{"type": "integer"} }
+
+func boolean() object { return object{"type": "boolean"} }
+
+func list(items object) object { return object{"type": "array", "items": items} }
+
+func digits(n int) object {
+	return object{"type": "string", "pattern": "^[0-9]{" + string(rune('0'+n)) + "}$"}
+}
+
+// moment is a time in the form of section 1.5.
+func moment() object {
+	return object{"type": "string", "pattern": `^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$`}
+}
+
+// blankable is a value that is null in a blanked event (6.3).
+func blankable(kind string) object { return object{"type": []string{kind, "null"}} }
+
+// strict is an object of which all properties are required and there are no
+// others.
+func strict(properties object) object {
+	required := make([]string, 0, len(properties))
+	for name := range properties {
+		required = append(required, name)
+	}
+	return object{"type": "object", "properties": properties, "required": sorted(required), "additionalProperties": false}
+}
+
+// shape is the schema of a record: what is always there and what may be.
+type shape struct{ always, sometimes object }
+
+func (s shape) schema(required bool) object {
+	properties := object{}
+	names := []string{}
+	for name, p := range s.always {
+		properties[name] = p
+		names = append(names, name)
+	}
+	for name, p := range s.sometimes {
+		properties[name] = p
+	}
+	o := object{"type": "object", "properties": properties, "additionalProperties": false}
+	if required {
+		o["required"] = sorted(names)
+	}
+	return o
+}
+
+// mark marks properties as extensions.
+func (s shape) mark(names ...string) shape {
+	for _, n := range names {
+		for _, set := range []object{s.always, s.sometimes} {
+			if p, ok := set[n].(object); ok {
+				p["x-extension"] = true
+			}
+		}
+	}
+	return s
+}
+
+func postShape() shape {
+	return shape{
+		always: object{
+			"id": integer(), "global_id": str(), "global_id_lineage": list(str()), "author": object{"type": "string", "pattern": "^[0-9]+$"},
+			"status": object{"type": "string", "enum": []string{"publish", "future", "draft", "pending", "private", "trash"}},
+			"date":   moment(), "date_utc": moment(), "modified": moment(), "modified_utc": moment(), "url": str(),
+			"language": languageSchema(), "languages": list(languageSchema()),
+		},
+		sometimes: object{"json_ld": object{"type": "object"}},
+	}
+}
+
+func languageSchema() object {
+	return object{"type": "string", "enum": []string{"cn", "en", "fr", "es"}}
+}
+
+func eventShape() shape {
+	s := postShape()
+	for _, n := range []string{"rest_url", "title", "description", "excerpt", "slug", "timezone", "timezone_abbr", "cost", "website"} {
+		s.always[n] = str()
+	}
+	for _, n := range []string{"start_date", "end_date", "utc_start_date", "utc_end_date"} {
+		s.always[n] = moment()
+		s.always[n+"_details"] = schemaRef("DateDetails")
+	}
+	for _, n := range []string{"all_day", "show_map", "show_map_link", "hide_from_listings", "sticky", "featured", "ticketed"} {
+		s.always[n] = blankable("boolean")
+	}
+	s.always["image"] = object{"anyOf": []object{schemaRef("Image"), {"const": false}}}
+	s.always["cost_details"] = schemaRef("CostDetails")
+	s.always["post_parent"] = integer()
+	s.always["categories"] = list(schemaRef("Term"))
+	s.always["tags"] = list(schemaRef("Term"))
+	s.always["venue"] = object{"anyOf": []object{schemaRef("Venue"), {"type": "array", "maxItems": 0}}}
+	s.always["venues"] = list(schemaRef("Venue"))
+	s.always["organizer"] = list(schemaRef("Organizer"))
+	s.always["custom_fields"] = object{"type": "array", "maxItems": 0}
+	return s.mark("ticketed", "post_parent", "venues", "language", "languages")
+}
+
+func placeShape(name string, details ...string) shape {
+	s := postShape()
+	s.always[name] = str()
+	for _, n := range append(details, "slug", "description", "excerpt", "website", "phone") {
+		s.sometimes[n] = object{"type": "string", "minLength": 1}
+	}
+	s.sometimes["image"] = schemaRef("Image")
+	return s.mark("slug", "excerpt", "language", "languages")
+}
+
+func venueShape() shape {
+	s := placeShape("venue", "address", "city", "country", "province", "state", "zip", "stateprovince")
+	s.always["show_map"], s.always["show_map_link"] = boolean(), boolean()
+	s.sometimes["geo_lat"] = object{"type": "number", "minimum": -90, "maximum": 90}
+	s.sometimes["geo_lng"] = object{"type": "number", "minimum": -180, "maximum": 180}
+	return s.mark("geo_lat", "geo_lng")
+}
+
+func organizerShape() shape { return placeShape("organizer", "email") }
+
+func termShape() shape {
+	return shape{
+		always: object{
+			"id": integer(), "name": str(), "slug": str(), "description": str(),
+			"taxonomy": object{"type": "string", "enum": []string{"event_category", "event_tag"}},
+			"count":    object{"type": "integer", "minimum": 0},
+			"language": languageSchema(), "languages": list(languageSchema()),
+			"urls": shape{always: object{"self": str(), "collection": str()}, sometimes: object{"up": str()}}.schema(true),
+		},
+		sometimes: object{"parent": integer(), "url": str()},
+	}.mark("language", "languages")
+}
+
+func listSchema(k calendar.Kind) object {
+	name := recordSchema(k)
+	return shape{
+		always: object{
+			k.Collection(): list(object{"anyOf": []object{schemaRef(name), schemaRef("Sparse" + name)}}),
+			"rest_url":     str(), "total": object{"type": "integer", "minimum": 0}, "total_pages": object{"type": "integer", "minimum": 0},
+		},
+		sometimes: object{"next_rest_url": str(), "previous_rest_url": str()},
+	}.schema(true)
+}
+
+func errorSchema() object {
+	text := object{"type": "object", "additionalProperties": str()}
+	detail := strict(object{"code": str(), "message": str(), "data": strict(object{"param": str()})})
+	return strict(object{
+		"code": str(), "message": str(),
+		"data": shape{always: object{"status": integer()}, sometimes: object{
+			"params": object{"anyOf": []object{text, list(str())}},
+			"details": object{"anyOf": []object{
+				{"type": "object", "additionalProperties": detail},
+				{"type": "array", "maxItems": 0},
+			}},
+			"term_id": integer(), "json_error_code": integer(), "json_error_message": str(),
+		}}.schema(true),
+	})
+}
+
+func problemSchema() object {
+	return shape{
+		always: object{
+			"type": object{"type": "string", "format": "uri"}, "title": str(), "status": integer(), "detail": str(),
+			"instance": str(), "code": str(),
+		},
+		sometimes: object{
+			"params": object{"type": []string{"object", "array"}}, "details": object{"type": []string{"object", "array"}},
+			"term_id": integer(), "json_error_code": integer(), "json_error_message": str(),
+		},
+	}.schema(true)
+}
+
+func routeSchema() object {
+	endpoint := strict(object{"methods": list(str()), "args": object{"type": "object"}})
+	return shape{
+		always:    object{"namespace": str(), "methods": list(str()), "endpoints": list(endpoint)},
+		sometimes: object{"_links": object{"type": "object"}},
+	}.schema(true)
+}
+
+// bodySchema is the body of a write.
+func (d *document) bodySchema(op *operation) object {
+	properties := object{}
+	required := []string{}
+	for i := range op.args {
+		arg := &op.args[i]
+		if arg.in != "body" {
+			continue
+		}
+		schema := d.fieldSchema(arg.field)
+		schema["description"] = arg.description[d.l]
+		if arg.fallback != "" {
+			schema["default"] = defaultOf(arg.fallback)
+		}
+		properties[arg.name] = extended(schema, arg.extension)
+		if arg.required {
+			required = append(required, arg.name)
+		}
+	}
+	o := object{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		o["required"] = sorted(required)
+	}
+	return o
+}
+
+// fieldSchema says what a field takes; see calendar.Form.
+func (d *document) fieldSchema(f *calendar.Field) object {
+	types := func(names ...string) any {
+		if f.Empty != calendar.EmptyRefused {
+			names = append(names, "null")
+		}
+		if len(names) == 1 {
+			return names[0]
+		}
+		return names
+	}
+	var o object
+	switch f.Form {
+	case calendar.FormBool:
+		o = object{"type": types("boolean", "string", "integer")}
+	case calendar.FormAuthor, calendar.FormParent:
+		o = object{"type": types("integer", "string")}
+	case calendar.FormImage:
+		o = object{"type": types("string", "integer", "boolean")}
+	case calendar.FormLatitude:
+		o = object{"type": types("number", "string"), "minimum": -90, "maximum": 90}
+	case calendar.FormLongitude:
+		o = object{"type": types("number", "string"), "minimum": -180, "maximum": 180}
+	case calendar.FormCost:
+		o = object{"type": types("string", "number", "array"), "items": object{"type": []string{"string", "number"}}, "maxItems": maxElements}
+	case calendar.FormTerms:
+		o = object{"type": types("array", "integer", "string"), "items": object{"type": []string{"integer", "string"}}, "maxItems": maxElements}
+	case calendar.FormLinks:
+		inline := schemaRef(title(f.Name) + "Create")
+		byID := object{"type": "object", "properties": object{"id": object{"type": []string{"integer", "string"}}}, "required": []string{"id"}}
+		one := []object{{"type": []string{"integer", "string"}}, byID, inline}
+		all := append([]object{{"type": "array", "items": object{"anyOf": one}, "maxItems": maxElements}, {"type": "null"}}, one...)
+		o = object{"anyOf": all}
+	case calendar.FormStatus:
+		o = object{"type": types("string"), "enum": []any{"publish", "future", "draft", "pending", "private"}}
+		if f.Empty != calendar.EmptyRefused {
+			o["enum"] = append(o["enum"].([]any), nil) //nolint:errcheck,forcetypeassert // set two lines above
+		}
+	case calendar.FormLang:
+		o = object{"type": "string", "enum": f.Enum}
+	default:
+		o = object{"type": types("string")}
+	}
+	if f.Max > 0 {
+		o["maxLength"] = f.Max
+	}
+	return o
+}

@@ -1,0 +1,186 @@
+package httpapi
+
+import "daybook/calendar"
+
+// text is a human text in the order of calendar.Langs: cn, en, fr, es.
+type text = [4]string
+
+// in gives a text of the catalog in a language.
+func in(id string, l calendar.Lang) string { return texts[id][l] }
+
+// texts are the human texts of the index and the documentation that the field
+// and parameter tables do not have.
+var texts = map[string]text{
+	"title": {
+		"daybook 活动日历", "daybook events calendar", "Calendrier d’événements daybook", "Calendario de eventos daybook",
+	},
+	"description": {
+		"活动、场地、组织者、活动类别和活动标签的 REST 接口，四种语言。",
+		"REST interface for events, venues, organizers, event categories and event tags, in four languages.",
+		"Interface REST pour les événements, lieux, organisateurs, catégories et étiquettes, en quatre langues.",
+		"Interfaz REST para eventos, lugares, organizadores, categorías y etiquetas de eventos, en cuatro idiomas.",
+	},
+
+	"arg.language": {
+		"文本的语言。", "Language of texts.", "Langue des textes.", "Idioma de los textos.",
+	},
+	"arg.namespace": {
+		"要显示的命名空间。", "Namespace to show.", "Espace de noms à montrer.", "Espacio de nombres que se muestra.",
+	},
+	"arg.context": {
+		"答复的范围。", "Scope of the answer.", "Portée de la réponse.", "Alcance de la respuesta.",
+	},
+	"arg.fields": {
+		"记录只保留这些顶层字段。", "Keep only these top-level fields of the record.",
+		"Ne garder que ces champs de premier niveau de la fiche.", "Conservar solo estos campos de primer nivel del registro.",
+	},
+	"arg.id.event":     {"活动编号。", "Event identifier.", "Identifiant de l’événement.", "Identificador del evento."},
+	"arg.id.venue":     {"场地编号。", "Venue identifier.", "Identifiant du lieu.", "Identificador del lugar."},
+	"arg.id.organizer": {"组织者编号。", "Organizer identifier.", "Identifiant de l’organisateur.", "Identificador del organizador."},
+	"arg.id.category":  {"类别编号。", "Category identifier.", "Identifiant de la catégorie.", "Identificador de la categoría."},
+	"arg.id.tag":       {"标签编号。", "Tag identifier.", "Identifiant de l’étiquette.", "Identificador de la etiqueta."},
+	"arg.slug.event":   {"活动别名。", "Event slug.", "Slug de l’événement.", "Slug del evento."},
+	"arg.slug.venue":   {"场地别名。", "Venue slug.", "Slug du lieu.", "Slug del lugar."},
+	"arg.slug.organizer": {
+		"组织者别名。", "Organizer slug.", "Slug de l’organisateur.", "Slug del organizador.",
+	},
+	"arg.password.read": {
+		"受保护活动的访问密码。", "Access password of a protected event.",
+		"Mot de passe d’accès d’un événement protégé.", "Contraseña de acceso de un evento protegido.",
+	},
+	"arg.password.delete": {
+		"访问密码；对删除没有作用。", "Access password; it has no effect here.",
+		"Mot de passe d’accès ; sans effet ici.", "Contraseña de acceso; aquí no tiene efecto.",
+	},
+	"default.start_date": {
+		"默认为站点时区的当天 23:59:00；除非 strict_dates 为真，按整天计算。",
+		"Default: the current date of the site at 23:59:00, widened to the whole day unless strict_dates is true.",
+		"Par défaut : la date du jour du site à 23:59:00, élargie au jour entier sauf si strict_dates est vrai.",
+		"Por defecto: la fecha actual del sitio a las 23:59:00, ampliada al día entero salvo si strict_dates es verdadero.",
+	},
+	"default.end_date": {
+		"默认为站点时区当天起两年后的 23:59:59。",
+		"Default: two years after the current date of the site, at 23:59:59.",
+		"Par défaut : deux ans après la date du jour du site, à 23:59:59.",
+		"Por defecto: dos años después de la fecha actual del sitio, a las 23:59:59.",
+	},
+
+	"arg.header.If-None-Match": {
+		"已有答复的 ETag；仍然有效时答 304。", "ETags of answers at hand; 304 when one is still right.",
+		"ETags des réponses déjà reçues ; 304 si l’une est encore valable.", "ETags de respuestas que ya se tienen; 304 si alguna sigue siendo válida.",
+	},
+	"arg.header.If-Match": {
+		"记录须处于的版本的 ETag；不符时答 412。", "ETags of the version that the record must have; else 412.",
+		"ETags de la version que la fiche doit avoir ; sinon 412.", "ETags de la versión que debe tener el registro; si no, 412.",
+	},
+	"arg.header.Idempotency-Key": {
+		"请求的唯一键：同一键的同一请求只写一次。", "Key of the request: the same request with the same key is written once.",
+		"Clé de la requête : une même requête avec la même clé n’est écrite qu’une fois.", "Clave de la petición: la misma petición con la misma clave se escribe una sola vez.",
+	},
+	"arg.header.Daybook-Min-Position": {
+		"列表等待，直到显示到此位置的变更。", "The list waits until it shows the changes up to this position.",
+		"La liste attend de montrer les changements jusqu’à cette position.", "La lista espera hasta mostrar los cambios hasta esta posición.",
+	},
+
+	"op.index": {"列出所有路由。", "List the routes.", "Lister les routes.", "Listar las rutas."},
+	"op.doc":   {"读取本文档。", "Read this document.", "Lire ce document.", "Leer este documento."},
+	"op.options": {
+		"说明此路径的方法和参数。", "Tell the methods and parameters of this path.",
+		"Indiquer les méthodes et paramètres de ce chemin.", "Indicar los métodos y parámetros de esta ruta.",
+	},
+	"op.list.event":     {"列出活动。", "List events.", "Lister les événements.", "Listar eventos."},
+	"op.list.venue":     {"列出场地。", "List venues.", "Lister les lieux.", "Listar lugares."},
+	"op.list.organizer": {"列出组织者。", "List organizers.", "Lister les organisateurs.", "Listar organizadores."},
+	"op.list.category":  {"列出活动类别。", "List event categories.", "Lister les catégories.", "Listar categorías."},
+	"op.list.tag":       {"列出活动标签。", "List event tags.", "Lister les étiquettes.", "Listar etiquetas."},
+	"op.create.event":   {"创建活动。", "Create an event.", "Créer un événement.", "Crear un evento."},
+	"op.create.venue":   {"创建场地。", "Create a venue.", "Créer un lieu.", "Crear un lugar."},
+	"op.create.organizer": {
+		"创建组织者。", "Create an organizer.", "Créer un organisateur.", "Crear un organizador.",
+	},
+	"op.create.category": {"创建活动类别。", "Create an event category.", "Créer une catégorie.", "Crear una categoría."},
+	"op.create.tag":      {"创建活动标签。", "Create an event tag.", "Créer une étiquette.", "Crear una etiqueta."},
+	"op.read.event":      {"读取一个活动。", "Read one event.", "Lire un événement.", "Leer un evento."},
+	"op.read.venue":      {"读取一个场地。", "Read one venue.", "Lire un lieu.", "Leer un lugar."},
+	"op.read.organizer":  {"读取一个组织者。", "Read one organizer.", "Lire un organisateur.", "Leer un organizador."},
+	"op.read.category":   {"读取一个活动类别。", "Read one event category.", "Lire une catégorie.", "Leer una categoría."},
+	"op.read.tag":        {"读取一个活动标签。", "Read one event tag.", "Lire une étiquette.", "Leer una etiqueta."},
+	"op.update.event": {
+		"更新一个活动；未发送的字段保持不变。", "Update one event; what is not sent stays.",
+		"Modifier un événement ; ce qui n’est pas envoyé reste.", "Modificar un evento; lo que no se envía permanece.",
+	},
+	"op.update.venue": {
+		"更新一个场地；未发送的字段保持不变。", "Update one venue; what is not sent stays.",
+		"Modifier un lieu ; ce qui n’est pas envoyé reste.", "Modificar un lugar; lo que no se envía permanece.",
+	},
+	"op.update.organizer": {
+		"更新一个组织者；未发送的字段保持不变。", "Update one organizer; what is not sent stays.",
+		"Modifier un organisateur ; ce qui n’est pas envoyé reste.", "Modificar un organizador; lo que no se envía permanece.",
+	},
+	"op.update.category": {
+		"更新一个活动类别；未发送的字段保持不变。", "Update one event category; what is not sent stays.",
+		"Modifier une catégorie ; ce qui n’est pas envoyé reste.", "Modificar una categoría; lo que no se envía permanece.",
+	},
+	"op.update.tag": {
+		"更新一个活动标签；未发送的字段保持不变。", "Update one event tag; what is not sent stays.",
+		"Modifier une étiquette ; ce qui n’est pas envoyé reste.", "Modificar una etiqueta; lo que no se envía permanece.",
+	},
+	"op.delete.event": {
+		"把活动移入回收站。", "Move an event to the trash.", "Mettre un événement à la corbeille.", "Mover un evento a la papelera.",
+	},
+	"op.delete.venue": {
+		"把场地移入回收站。", "Move a venue to the trash.", "Mettre un lieu à la corbeille.", "Mover un lugar a la papelera.",
+	},
+	"op.delete.organizer": {
+		"把组织者移入回收站。", "Move an organizer to the trash.", "Mettre un organisateur à la corbeille.", "Mover un organizador a la papelera.",
+	},
+	"op.delete.category": {
+		"永久删除活动类别。", "Delete an event category for ever.", "Supprimer définitivement une catégorie.", "Eliminar definitivamente una categoría.",
+	},
+	"op.delete.tag": {
+		"永久删除活动标签。", "Delete an event tag for ever.", "Supprimer définitivement une étiquette.", "Eliminar definitivamente una etiqueta.",
+	},
+
+	"status.200": {"成功。", "Done.", "Fait.", "Hecho."},
+	"status.201": {"已创建；或已有的相同记录。", "Created, or the equal record that is there.", "Créé, ou la fiche égale déjà présente.", "Creado, o el registro igual que ya existe."},
+	"status.304": {"客户端已有的答复仍然有效。", "The answer at hand is still right.", "La réponse déjà reçue est encore valable.", "La respuesta que ya se tiene sigue siendo válida."},
+	"status.400": {"参数或正文有误。", "Bad parameters or body.", "Paramètres ou corps incorrects.", "Parámetros o cuerpo incorrectos."},
+	"status.401": {"凭据缺失或有误。", "Credentials missing or wrong.", "Identifiants absents ou erronés.", "Credenciales ausentes o erróneas."},
+	"status.403": {"调用者无权进行此操作。", "The caller may not do this.", "L’appelant n’en a pas le droit.", "El solicitante no tiene permiso."},
+	"status.404": {"没有这样的记录或页。", "No such record or page.", "Aucune fiche ou page de ce nom.", "No existe tal registro o página."},
+	"status.410": {"已在回收站中。", "In the trash already.", "Déjà à la corbeille.", "Ya está en la papelera."},
+	"status.412": {"If-Match 与版本不符。", "If-Match does not fit the version.", "If-Match ne correspond pas à la version.", "If-Match no corresponde a la versión."},
+	"status.413": {"正文过大。", "The body is too large.", "Le corps est trop grand.", "El cuerpo es demasiado grande."},
+	"status.414": {"请求行过长。", "The request line is too long.", "La ligne de requête est trop longue.", "La línea de petición es demasiado larga."},
+	"status.422": {"该键已用于另一个请求。", "The key was used with another request.", "La clé a servi à une autre requête.", "La clave se usó con otra petición."},
+	"status.500": {"服务内部错误。", "A fault of the service.", "Une faute du service.", "Un fallo del servicio."},
+	"status.503": {"服务暂不可用或位置尚未到达；请稍后重试。", "Not available now, or position not reached; try again later.", "Indisponible pour l’instant, ou position non atteinte ; réessayer plus tard.", "No disponible ahora, o posición no alcanzada; reinténtelo más tarde."},
+
+	"body": {
+		"记录的字段；也可放在查询字符串中。", "Fields of the record; they may stand in the query string too.",
+		"Champs de la fiche ; ils peuvent aussi figurer dans la requête.", "Campos del registro; también pueden ir en la cadena de consulta.",
+	},
+	"basic":  {"用户名和令牌。", "User name and token.", "Nom d’utilisateur et jeton.", "Nombre de usuario y token."},
+	"bearer": {"令牌。", "Token.", "Jeton.", "Token."},
+
+	"header.Content-Language":              {"答复的语言。", "Language of the answer.", "Langue de la réponse.", "Idioma de la respuesta."},
+	"header.X-Content-Type-Options":        {"总是 nosniff。", "Always nosniff.", "Toujours nosniff.", "Siempre nosniff."},
+	"header.Vary":                          {"答复所依据的请求头。", "Request headers that the answer depends on.", "En-têtes dont dépend la réponse.", "Cabeceras de las que depende la respuesta."},
+	"header.Cache-Control":                 {"带凭据的请求：no-store, private。", "no-store, private for requests with credentials.", "no-store, private pour les requêtes avec identifiants.", "no-store, private para peticiones con credenciales."},
+	"header.Allow":                         {"此路径对调用者开放的方法。", "Methods of the path that are open to the caller.", "Méthodes du chemin ouvertes à l’appelant.", "Métodos de la ruta abiertos al solicitante."},
+	"header.X-Total":                       {"符合条件的记录总数。", "Number of records that fit.", "Nombre de fiches correspondantes.", "Número de registros que encajan."},
+	"header.X-TotalPages":                  {"总页数。", "Number of pages.", "Nombre de pages.", "Número de páginas."},
+	"header.Link":                          {"其他页的链接（RFC 8288）。", "Links to other pages (RFC 8288).", "Liens vers les autres pages (RFC 8288).", "Enlaces a otras páginas (RFC 8288)."},
+	"header.ETag":                          {"答复的版本标记。", "Entity tag of the answer.", "Étiquette d’entité de la réponse.", "Etiqueta de entidad de la respuesta."},
+	"header.Last-Modified":                 {"记录最后一次写入的时间。", "Moment of the last write of the record.", "Moment de la dernière écriture de la fiche.", "Momento de la última escritura del registro."},
+	"header.Daybook-Position":              {"最后变更的位置；列表：显示到的位置。", "Position of the last change; of lists: up to which they show all changes.", "Position du dernier changement ; des listes : jusqu’où elles les montrent tous.", "Posición del último cambio; en listas: hasta dónde los muestran todos."},
+	"header.Location":                      {"新记录的网址。", "URL of the new record.", "URL de la nouvelle fiche.", "URL del registro nuevo."},
+	"header.Idempotency-Replayed":          {"true：重复的第一次答复。", "true: the first answer, repeated.", "true : la première réponse, répétée.", "true: la primera respuesta, repetida."},
+	"header.WWW-Authenticate":              {"接受的凭据方式。", "Schemes of credentials that are taken.", "Schémas d’identification acceptés.", "Esquemas de credenciales admitidos."},
+	"header.Retry-After":                   {"多少秒后重试。", "Seconds to wait before the next try.", "Secondes à attendre avant de réessayer.", "Segundos de espera antes de reintentar."},
+	"header.Access-Control-Allow-Origin":   {"允许读取答复的来源。", "Origins that may read the answer.", "Origines qui peuvent lire la réponse.", "Orígenes que pueden leer la respuesta."},
+	"header.Access-Control-Expose-Headers": {"脚本可读取的答复头。", "Headers that scripts may read.", "En-têtes lisibles par les scripts.", "Cabeceras legibles por los scripts."},
+	"header.Access-Control-Allow-Methods":  {"预检：允许的方法。", "Preflight: methods that are allowed.", "Pré-requête : méthodes permises.", "Comprobación previa: métodos permitidos."},
+	"header.Access-Control-Allow-Headers":  {"预检：允许的请求头。", "Preflight: headers that are allowed.", "Pré-requête : en-têtes permis.", "Comprobación previa: cabeceras permitidas."},
+	"header.Access-Control-Max-Age":        {"预检结果的有效秒数。", "Preflight: seconds that it holds.", "Pré-requête : durée de validité en secondes.", "Comprobación previa: segundos de validez."},
+}

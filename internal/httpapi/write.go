@@ -1,0 +1,329 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore"
+	"daybook/query"
+)
+
+// specLists tells for each kind which fields are lists: sent twice in a form,
+// all values count.
+var specLists = func() (t [len(pages)]map[string]bool) {
+	for _, k := range calendar.Kinds {
+		t[k] = map[string]bool{}
+		for _, f := range calendar.SpecOf(k).Fields {
+			if strings.HasPrefix(f.Declared, "array") {
+				t[k][f.Name] = true
+			}
+		}
+	}
+	return t
+}()
+
+// create answers POST on a collection.
+func (a *api) create(w http.ResponseWriter, r *http.Request) error {
+	return a.write(w, r, a.Commands.Create, http.StatusCreated)
+}
+
+// update answers POST, PUT and PATCH on one record.
+func (a *api) update(w http.ResponseWriter, r *http.Request) error {
+	return a.write(w, r, a.Commands.Update, http.StatusOK)
+}
+
+// write carries out a create or an update; steps 3 to 10 of section 7.2.
+func (a *api) write(w http.ResponseWriter, r *http.Request,
+	do func(context.Context, command.Request) (command.Result, error), status int,
+) error {
+	c := callOf(r)
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	req, err := a.writeRequest(r, body)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	if req.Key != "" {
+		release, err := a.keys.lock(ctx, keyName{c.caller.ID, req.Key})
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	res, err := do(ctx, req)
+	if err != nil {
+		return err
+	}
+	c.lang = res.Lang
+	if res.Replay != nil {
+		return a.replay(w, r, res, status)
+	}
+	first, err := a.writeAnswer(ctx, c, res, status)
+	if err != nil {
+		return err
+	}
+	if req.Key != "" {
+		a.keep(ctx, req, res, first)
+	}
+	a.sendWrite(w, r, first)
+	return nil
+}
+
+// writeRequest makes the command of a request with a body. The general right was
+// checked before.
+func (a *api) writeRequest(r *http.Request, body []byte) (command.Request, error) {
+	c := callOf(r)
+	lists := specLists[c.route.kind]
+	isList := func(name string) bool { return lists[name] }
+	in, err := decodeBody(r.Header.Get(headerType), body, isList)
+	if err != nil {
+		return command.Request{}, err
+	}
+	req := a.command(r, merge(inputOf(c.query, isList), in))
+	if v, sent := req.Input["multilang_language"]; sent {
+		selector, _ := v.(string)
+		c.lang = c.loc.lang
+		if l, ok := calendar.ParseLang(selector); ok {
+			c.lang = l
+		}
+	}
+	if key := r.Header.Get(headerKey); key != "" {
+		if isKey(key) {
+			req.Key = key
+			req.Fingerprint = fingerprint(r, body)
+		} else {
+			req.Extra = append(req.Extra, calendar.FieldError{Field: headerKey, Reason: calendar.ReasonHeaderKey})
+		}
+	}
+	return req, nil
+}
+
+// command makes the command of a request from its input.
+func (a *api) command(r *http.Request, in calendar.Input) command.Request {
+	c := callOf(r)
+	req := command.Request{
+		Kind: c.route.kind, Input: in, Lang: c.loc.lang, Caller: c.caller,
+		Cause: eventstore.Cause{Client: shorten(r.UserAgent()), Request: a.requestID(r)},
+	}
+	if c.route.single() {
+		t := c.targetOf()
+		req.Target = command.Target{ID: t.id, Slug: t.slug}
+		req.IfMatch = matchVersions(r.Header)
+	}
+	return req
+}
+
+// delete answers DELETE: its body is ignored.
+func (a *api) delete(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	in := merge(inputOf(c.query, func(string) bool { return false }), nil)
+	res, err := a.Commands.Delete(r.Context(), a.command(r, in))
+	if err != nil {
+		return err
+	}
+	c.lang = res.Lang
+	ans, err := a.writeAnswer(r.Context(), c, res, http.StatusOK)
+	if err != nil {
+		return err
+	}
+	a.sendWrite(w, r, ans)
+	return nil
+}
+
+// isKey checks an Idempotency-Key (2.10).
+func isKey(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return len(s) <= maxKey
+}
+
+// fingerprint names a request for its idempotency key: method, path, query and
+// body.
+func fingerprint(r *http.Request, body []byte) [32]byte {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%s\n%s\n%s\n", r.Method, r.URL.EscapedPath(), r.URL.RawQuery)
+	_, _ = h.Write(body)
+	return [32]byte(h.Sum(nil))
+}
+
+// requestID is what the log calls the request: X-Request-Id where the client
+// sent a short one.
+func (a *api) requestID(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 128 && isKey(id) {
+		return id
+	}
+	return a.o.RequestID()
+}
+
+// shorten keeps the beginning of a user agent.
+func shorten(s string) string {
+	const most = 200
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// writtenAnswer is the answer to a write, as it is kept for repeated requests.
+type writtenAnswer struct {
+	Status   int    `json:"status"`
+	ETag     string `json:"etag"`
+	Location string `json:"location,omitempty"`
+	Position string `json:"position"`
+	Lang     string `json:"lang"`
+
+	body     []byte
+	replayed bool
+}
+
+// encode gives the kept form: the members in one line of JSON, then the body as
+// it was sent.
+func (ans *writtenAnswer) encode() ([]byte, error) {
+	b, err := json.Marshal(ans)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(b, '\n'), ans.body...), nil
+}
+
+// decodeWritten reads what encode makes.
+func decodeWritten(b []byte) (*writtenAnswer, bool) {
+	head, body, ok := bytes.Cut(b, []byte("\n"))
+	ans := &writtenAnswer{body: body}
+	return ans, ok && json.Unmarshal(head, ans) == nil
+}
+
+// writeAnswer renders what a write did.
+func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, status int) (*writtenAnswer, error) {
+	v, err := a.Queries.View(ctx, c.caller, res.Record, res.Lang)
+	if err != nil {
+		return nil, fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
+	}
+	return a.renderWrite(c, &v, res, status), nil
+}
+
+func (a *api) renderWrite(c *call, v *query.View, res command.Result, status int) *writtenAnswer {
+	p := renderer{a: a, root: c.root, lang: res.Lang}
+	ans := &writtenAnswer{
+		Status: status, ETag: a.recordTag(c.root, res.Lang, v, nil), Position: res.Position.String(),
+		Lang: res.Lang.String(), body: p.appendView(nil, v),
+	}
+	if status == http.StatusCreated {
+		ans.Location = c.root.self(res.Record)
+	}
+	return ans
+}
+
+// keep stores the first answer to a request with a key. The write is done:
+// failing to keep its answer is not the caller's business.
+func (a *api) keep(ctx context.Context, req command.Request, res command.Result, first *writtenAnswer) {
+	b, err := first.encode()
+	if err == nil {
+		err = a.Commands.KeepAnswer(context.WithoutCancel(ctx), req, res, b)
+	}
+	if err != nil {
+		a.o.Log.WarnContext(ctx, "answer not kept", "kind", req.Kind.String(), "id", int64(res.Record.ID), "error", err)
+	}
+}
+
+// replay sends the first answer of a key again; where it was not kept, it is
+// made from the record as it was after that write.
+func (a *api) replay(w http.ResponseWriter, r *http.Request, res command.Result, status int) error {
+	c := callOf(r)
+	first, ok := decodeWritten(res.Replay.Answer)
+	if !ok {
+		if res.Record == nil {
+			return errors.New("repeated request without an answer")
+		}
+		res.Position = res.Replay.Position
+		var err error
+		if first, err = a.writeAnswer(r.Context(), c, res, status); err != nil {
+			return err
+		}
+	}
+	first.replayed = true
+	a.sendWrite(w, r, first)
+	return nil
+}
+
+// sendWrite sends the answer to a write.
+func (a *api) sendWrite(w http.ResponseWriter, r *http.Request, ans *writtenAnswer) {
+	h := w.Header()
+	lang, _ := calendar.ParseLang(ans.Lang)
+	h[headerLanguage] = []string{lang.Tag()}
+	h[headerETag] = []string{ans.ETag}
+	h[headerPosition] = []string{ans.Position}
+	if ans.Location != "" {
+		h[headerLocation] = []string{ans.Location}
+	}
+	if ans.replayed {
+		h[headerReplayed] = valueTrue
+	}
+	h[headerType] = valueJSON
+	callOf(r).send(w, r, ans.Status, ans.body)
+}
+
+// keyName names an idempotency key: keys belong to one user.
+type keyName struct {
+	user calendar.ID
+	key  string
+}
+
+// keyLocks make a second request with a key wait while the first one runs.
+type keyLocks struct {
+	mu   sync.Mutex
+	held map[keyName]*keyLock
+}
+
+type keyLock struct {
+	turn  chan struct{} // holds one token while nobody works under the key
+	users int
+}
+
+// lock waits for the turn of a request, or gives the context's error.
+func (k *keyLocks) lock(ctx context.Context, name keyName) (release func(), err error) {
+	k.mu.Lock()
+	if k.held == nil {
+		k.held = make(map[keyName]*keyLock)
+	}
+	l := k.held[name]
+	if l == nil {
+		l = &keyLock{turn: make(chan struct{}, 1)}
+		l.turn <- struct{}{}
+		k.held[name] = l
+	}
+	l.users++
+	k.mu.Unlock()
+	leave := func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if l.users--; l.users == 0 {
+			delete(k.held, name)
+		}
+	}
+	select {
+	case <-l.turn:
+		return func() {
+			l.turn <- struct{}{}
+			leave()
+		}, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
