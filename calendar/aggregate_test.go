@@ -60,6 +60,13 @@ var (
 	editor      = Caller{ID: self, Role: Editor}
 )
 
+// fataler is a test, of the testing package or of rapid.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // situation is what a decision meets beside the record.
 type situation struct {
 	caller  Caller    // the zero one: editor
@@ -92,7 +99,7 @@ func (s situation) decision() *Decision {
 	return d
 }
 
-func date(tb testing.TB, s string) Date {
+func date(tb fataler, s string) Date {
 	tb.Helper()
 	d, ok := ParseDate(s)
 	if !ok {
@@ -101,7 +108,7 @@ func date(tb testing.TB, s string) Date {
 	return d
 }
 
-func zone(tb testing.TB, s string) Zone {
+func zone(tb fataler, s string) Zone {
 	tb.Helper()
 	z, ok := ParseZone(s)
 	if !ok {
@@ -110,7 +117,7 @@ func zone(tb testing.TB, s string) Zone {
 	return z
 }
 
-func wall(tb testing.TB, s string) Wall {
+func wall(tb fataler, s string) Wall {
 	tb.Helper()
 	w, err := ParseWall(s)
 	if err != nil {
@@ -121,7 +128,7 @@ func wall(tb testing.TB, s string) Wall {
 
 // attrs makes English attributes; dates and zones of events may be given as
 // text.
-func attrs(tb testing.TB, set map[string]any) *Attrs {
+func attrs(tb fataler, set map[string]any) *Attrs {
 	tb.Helper()
 	a := &Attrs{Lang: LangEN, Set: map[string]any{}}
 	for name, v := range set {
@@ -144,7 +151,7 @@ func attrs(tb testing.TB, set map[string]any) *Attrs {
 type attrSet = map[string]any
 
 // fold applies changes, each a second after the other.
-func fold(tb testing.TB, changes ...Change) *Record {
+func fold(tb fataler, changes ...Change) *Record {
 	tb.Helper()
 	var r *Record
 	for i, c := range changes {
@@ -157,7 +164,7 @@ func fold(tb testing.TB, changes ...Change) *Record {
 }
 
 // created makes a record of a kind, with id 100.
-func created(tb testing.TB, k Kind, s situation, set attrSet) *Record {
+func created(tb fataler, k Kind, s situation, set attrSet) *Record {
 	tb.Helper()
 	if k == KindEvent {
 		whole := attrSet{"title": "Quay concert", "start_date": "2026-07-04 18:30:00", "end_date": "2026-07-04 21:00:00"}
@@ -174,7 +181,7 @@ func created(tb testing.TB, k Kind, s situation, set attrSet) *Record {
 }
 
 // trashed is the record in the trash.
-func trashed(tb testing.TB, r *Record, s situation) *Record {
+func trashed(tb fataler, r *Record, s situation) *Record {
 	tb.Helper()
 	c, err := Trash(r, s.decision())
 	if err != nil {
@@ -188,7 +195,7 @@ func trashed(tb testing.TB, r *Record, s situation) *Record {
 }
 
 // updated is the record after an update.
-func updated(tb testing.TB, r *Record, s situation, a *Attrs) *Record {
+func updated(tb fataler, r *Record, s situation, a *Attrs) *Record {
 	tb.Helper()
 	c, err := Update(r, a, s.decision())
 	if err != nil {

@@ -1,0 +1,288 @@
+package calendar
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestApply(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 9, 15, 0, 123456789, newYork)
+	first := Change{Name: "venue.created", Kind: KindVenue, ID: 88, Home: LangFR, Fields: Fields{"city": "Rome", "zip": "1"}}
+	r, err := Apply(nil, first, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Record{
+		ID: 88, Kind: KindVenue, Version: 1, Home: LangFR, Changed: time.Date(2026, 3, 2, 14, 15, 0, 123e6, time.UTC),
+		Fields: Fields{"city": "Rome", "zip": "1"},
+	}
+	if d := cmp.Diff(want, r); d != "" {
+		t.Errorf("created (-want +got):\n%s", d)
+	}
+	second := Change{Name: "venue.updated", Kind: KindVenue, ID: 88, Home: LangES, Fields: Fields{"zip": nil, "city": "Roma", "phone": "5", "state": nil}}
+	next, err := Apply(r, second, at.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, r); d != "" {
+		t.Errorf("Apply changed the record (-want +got):\n%s", d)
+	}
+	if next.Version != 2 || next.Home != LangFR || !cmp.Equal(next.Fields, Fields{"city": "Roma", "phone": "5"}) {
+		t.Errorf("updated: got %+v", next)
+	}
+	for name, c := range map[string]Change{
+		"created again":   first,
+		"another record":  {Name: "venue.updated", Kind: KindVenue, ID: 89},
+		"another kind":    {Name: "event.updated", Kind: KindEvent, ID: 88},
+		"unknown verb":    {Name: "venue.moved", Kind: KindVenue, ID: 88},
+		"name and kind":   {Name: "event.updated", Kind: KindVenue, ID: 88},
+		"no kind":         {Name: ".updated", ID: 88},
+		"name of nothing": {},
+	} {
+		if got, err := Apply(r, c, at); err == nil {
+			t.Errorf("%s: got %+v, want an error", name, got)
+		}
+	}
+	if got, err := Apply(nil, second, at); err == nil {
+		t.Errorf("update of nothing: got %+v", got)
+	}
+}
+
+func TestClaimsAndNames(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		r      *Record
+		claims []Claim
+		names  []Name
+	}{
+		{"nothing", nil, nil, nil},
+		{"event", &Record{Kind: KindEvent, Fields: Fields{"slug": "x", "title": Text{LangEN: "X"}}}, []Claim{{"slug/event", "x"}}, nil},
+		{"draft without a slug", &Record{Kind: KindEvent, Fields: Fields{}}, nil, nil},
+		{
+			"venue", &Record{Kind: KindVenue, Fields: Fields{"slug": "hall", "venue": Text{LangCN: "大厅", LangEN: " HALL ", LangFR: "hall", LangES: "Sálón"}}},
+			[]Claim{{"slug/venue", "hall"}},
+			[]Name{{"name/venue", "大厅"}, {"name/venue", "hall"}, {"name/venue", "sálón"}},
+		},
+		{
+			"trashed organizer", &Record{Kind: KindOrganizer, Fields: Fields{"slug": "a__trashed", "status": "trash", "organizer": Text{LangEN: "A"}}},
+			[]Claim{{"slug/organizer", "a__trashed"}},
+			[]Name{{"name/organizer", "a"}},
+		},
+		{
+			"child category", &Record{Kind: KindCategory, Fields: Fields{"slug": "jazz", "name": Text{LangEN: "Jazz"}, "parent": ID(30)}},
+			[]Claim{{"slug/category", "jazz"}},
+			[]Name{{"name/category", "jazz"}, ChildrenName(30)},
+		},
+		{"tag", &Record{Kind: KindTag, Fields: Fields{"slug": "jazz", "name": Text{LangEN: "Jazz"}}}, []Claim{{"slug/tag", "jazz"}}, []Name{{"name/tag", "jazz"}}},
+		{"deleted tag", &Record{Kind: KindTag, Deleted: true, Fields: Fields{"slug": "jazz", "name": Text{LangEN: "Jazz"}}}, nil, nil},
+		{"image", &Record{Kind: KindImage, Fields: Fields{"url": "https://i.example/A"}}, []Claim{{"image", "https://i.example/A"}}, nil},
+		{"user", &Record{Kind: KindUser, Fields: Fields{"name": "ana"}}, []Claim{{"user", "ana"}}, nil},
+		{
+			"imported", &Record{Kind: KindVenue, Deleted: true, Fields: Fields{"imports": WithImportMark(nil, ImportMark{Source: "s", Line: 3, Key: "k"})}},
+			[]Claim{ImportClaim("s", "k")},
+			nil,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if d := cmp.Diff(tc.claims, Claims(tc.r)); d != "" {
+				t.Errorf("claims (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(tc.names, Names(tc.r)); d != "" {
+				t.Errorf("names (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// drawAttrs draws any attributes of a kind.
+func drawAttrs(rt *rapid.T, k Kind, create bool) *Attrs {
+	dates := []string{
+		"2026-07-04 18:30", "2026-07-05", "2026-11-01T01:30:00-05:00", "2026-11-01 01:30", "2026-03-08 02:30", "now", "tomorrow 9am",
+		"1904670000", "9999-12-31 23:59:59", "0001-01-01", "+1 day", "2026-03-02 09:15:01",
+	}
+	a := &Attrs{Lang: rapid.SampledFrom(Langs[:]).Draw(rt, "language"), Set: map[string]any{}}
+	id := rapid.Map(rapid.Int64Range(0, 110), func(n int64) ID { return ID(n) })
+	text := rapid.StringMatching(`[a-zA-Z0-9é音 .!<>&-]{1,12}`)
+	for _, f := range SpecOf(k).Fields {
+		if f.Form == FormNone || !f.Required && rapid.IntRange(0, 2).Draw(rt, "send "+f.Name) > 0 || f.Required && !create && rapid.Bool().Draw(rt, "keep "+f.Name) {
+			continue
+		}
+		if f.Empty == EmptyClears && rapid.IntRange(0, 3).Draw(rt, "clear "+f.Name) == 0 {
+			a.Set[f.Name] = Clear{}
+			continue
+		}
+		var v any
+		switch f.Form {
+		case FormDate:
+			v = date(rt, rapid.SampledFrom(dates).Draw(rt, f.Name))
+		case FormStatus:
+			v = rapid.SampledFrom([]Status{StatusPublish, StatusFuture, StatusDraft, StatusPending, StatusPrivate}).Draw(rt, f.Name)
+		case FormZone:
+			v = zone(rt, rapid.SampledFrom([]string{"UTC", "America/New_York", "Asia/Tokyo", "UTC+5.5", "-12:00"}).Draw(rt, f.Name))
+		case FormBool:
+			v = rapid.Bool().Draw(rt, f.Name)
+		case FormCost:
+			v = rapid.SliceOf(text).Draw(rt, f.Name)
+		case FormImage:
+			v = ResolvedImage{ID: id.Draw(rt, f.Name), URL: "https://i.example/a"}
+		case FormTerms, FormLinks:
+			v = rapid.SliceOf(id).Draw(rt, f.Name)
+		case FormAuthor, FormParent:
+			v = id.Draw(rt, f.Name)
+		case FormLatitude, FormLongitude:
+			v = rapid.Float64Range(-90, 90).Draw(rt, f.Name)
+		case FormLang:
+			v = a.Lang
+		default:
+			v = text.Draw(rt, f.Name)
+		}
+		a.Set[f.Name] = v
+	}
+	return a
+}
+
+// checkRecord checks what holds for every record that rules make.
+func checkRecord(rt *rapid.T, r *Record) {
+	f := r.Fields
+	if r.Kind.IsTerm() {
+		if !isSlug(r.Slug()) {
+			rt.Fatalf("slug %q", r.Slug())
+		}
+		if f.ID("parent") == r.ID {
+			rt.Fatal("a category is its own parent")
+		}
+		return
+	}
+	status := Status(f.String("status"))
+	if _, former := f["former_status"]; former != (status == StatusTrash) {
+		rt.Fatalf("status %s, former status %v", status, f["former_status"])
+	}
+	_, hasSlug := f["slug"]
+	if needs := !isUnpublished(r.FormerStatus(time.Unix(0, 0))); needs && !hasSlug {
+		rt.Fatalf("status %s without a slug", status)
+	}
+	if slug := r.Slug(); hasSlug && status != StatusTrash && !isSlug(slug) {
+		rt.Fatalf("slug %q", slug)
+	}
+	if (status == StatusPublish || status == StatusFuture || status == StatusPrivate) && f.Wall("date_utc") == NoWall {
+		rt.Fatalf("status %s without a publication time", status)
+	}
+	_, lat := f.Number("geo_lat")
+	if _, lng := f.Number("geo_lng"); lat != lng {
+		rt.Fatal("half of a pair of coordinates")
+	}
+	if r.Kind != KindEvent {
+		return
+	}
+	if f.Wall("utc_end_date") < f.Wall("utc_start_date") {
+		rt.Fatal("the end is before the start")
+	}
+	start, end := f.Wall("start_date"), f.Wall("end_date")
+	if f.Bool("all_day") && (start != startOfDay(start) || end != endOfDay(end)) {
+		rt.Fatalf("all day from %s to %s", start, end)
+	}
+	z := zone(rt, f.String("timezone"))
+	for wallName, utcName := range map[string]string{"start_date": "utc_start_date", "end_date": "utc_end_date"} {
+		shown := WallOf(time.Unix(int64(f.Wall(utcName)), 0).In(z.Location))
+		// The midnight of an all-day event may lie in a gap.
+		if w := f.Wall(wallName); w != shown && !f.Bool("all_day") {
+			rt.Fatalf("%s is %s, but %s is %s there", wallName, w, utcName, shown)
+		}
+	}
+}
+
+// A history of any decisions: what the store keeps of each change folds to the
+// same records, and the rules hold for all of them.
+func TestAnyHistoryFolds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		k := rapid.SampledFrom(Kinds[:]).Draw(rt, "kind")
+		callers := []Caller{contributor, author, editor}
+		var r, replayed *Record
+		at := testNow
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			at = at.Add(time.Duration(rapid.Int64Range(0, 1e6).Draw(rt, "seconds")) * time.Second)
+			taken := rapid.SliceOf(rapid.StringMatching(`[a-z0-9]{1,2}(-2)?(__trashed)?`)).Draw(rt, "taken")
+			s := situation{caller: rapid.SampledFrom(callers).Draw(rt, "caller"), now: at, taken: taken, hash: "h"}
+			if r != nil {
+				s.parents = []*Record{r, {ID: 30, Kind: k, Fields: Fields{"slug": "p", "parent": r.ID}}}
+			}
+			d := s.decision()
+			var c Change
+			var err error
+			switch verb := rapid.SampledFrom([]string{"update", "update", "end"}).Draw(rt, "verb"); {
+			case r == nil:
+				c, err = Create(k, 100, drawAttrs(rt, k, true), d)
+			case verb == "update":
+				c, err = Update(r, drawAttrs(rt, k, false), d)
+			case k.IsPost():
+				c, err = Trash(r, d)
+			default:
+				c, err = Delete(r, d)
+			}
+			if err != nil {
+				if e, ok := err.(*Error); !ok || e.Code != CodeInvalidParam && e.Code != CodeInTrash {
+					rt.Fatal(err)
+				}
+				continue
+			}
+			next, err := Apply(r, c, at)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if r != nil {
+				for name, v := range c.Fields {
+					old, there := r.Fields[name]
+					if there && sameValue(old, v) && name != "modified" && name != "modified_utc" {
+						rt.Fatalf("%s lists %s, which stays", c.Name, name)
+					}
+				}
+			}
+			checkRecord(rt, next)
+			stored, err := EncodeChange(c)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			read, err := DecodeChange(c.Name, c.ID, c.Home, stored)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if replayed, err = Apply(replayed, read, at); err != nil {
+				rt.Fatal(err)
+			}
+			state, err := EncodeRecord(next)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if again, err := EncodeRecord(replayed); err != nil || string(again) != string(state) {
+				rt.Fatalf("replayed %s, %v\nstored   %s", again, err, state)
+			}
+			r = next
+			if r.Deleted {
+				break
+			}
+		}
+	})
+}
+
+func TestTypesOfFieldsAreCovered(t *testing.T) {
+	t.Parallel()
+	types := map[Type]bool{}
+	for k := KindEvent; k <= KindUser; k++ {
+		for _, f := range SpecOf(k).stored {
+			types[f.Stored] = true
+		}
+	}
+	got := slices.Sorted(maps.Keys(types))
+	if want := []Type{TypeString, TypeText, TypeBool, TypeNumber, TypeID, TypeIDs, TypeStrings, TypeWall}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
