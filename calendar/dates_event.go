@@ -82,7 +82,7 @@ func (t *eventTime) resolve(d Date, sent bool, storedWall, storedUTC Wall, edge 
 	case sent && (d.IsInstant() || d.IsWord()):
 		at := d.Instant(t.now, t.zone)
 		wall = WallOf(at.In(t.zone))
-		if !t.allDay || edge(wall) == wall {
+		if !t.allDay {
 			return wall, Wall(at.Unix())
 		}
 	case sent:

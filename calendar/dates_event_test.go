@@ -119,6 +119,11 @@ func TestEventDates(t *testing.T) {
 			times("2018-11-04 00:00:00", "2018-11-04 23:59:59", "2018-11-04 03:00:00", "2018-11-05 01:59:59", "America/Sao_Paulo"),
 		},
 		{
+			"a day that has two midnights begins at the first", nil,
+			attrSet{"start_date": "2026-11-01T05:00:00Z", "end_date": "2026-11-01", "all_day": true, "timezone": "America/Havana"},
+			times("2026-11-01 00:00:00", "2026-11-01 23:59:59", "2026-11-01 04:00:00", "2026-11-02 04:59:59", "America/Havana"),
+		},
+		{
 			"overlap, first reading", nil, attrSet{"start_date": "2026-11-01 01:30", "end_date": "2026-11-01 01:45"},
 			times("2026-11-01 01:30:00", "2026-11-01 01:45:00", "2026-11-01 05:30:00", "2026-11-01 05:45:00", ny),
 		},

@@ -31,7 +31,7 @@ func (w *writing) slug() {
 			w.problems.Add("slug", ReasonSlug)
 			return
 		}
-	case cleared && w.stored != nil && !needed:
+	case cleared && !needed:
 		delete(w.next, "slug")
 		return
 	case current != "" && !cleared:
