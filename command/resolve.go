@@ -338,7 +338,7 @@ func (r *resolver) term(field string, k calendar.Kind, t calendar.TermRef) (ref,
 	if m := r.making[name]; m != nil {
 		return ref{made: m}, true
 	}
-	if t.ID != 0 || onlyDigits(t.Entry) {
+	if t.ID != 0 || calendar.IsDigits(calendar.Trim(t.Entry)) {
 		r.problems.Add(field, calendar.UnknownReason(k), t.Entry)
 		return ref{}, false
 	}
@@ -355,10 +355,6 @@ func (r *resolver) term(field string, k calendar.Kind, t calendar.TermRef) (ref,
 	m := &made{kind: k, field: field, entry: t.Entry, attrs: attrs}
 	r.make(name, m)
 	return ref{made: m}, true
-}
-
-func onlyDigits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // settle gives ids to the records that are made, decides them into the group,

@@ -1,0 +1,300 @@
+package command_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore"
+)
+
+func TestKey(t *testing.T) {
+	t.Parallel()
+	create := write{op: "create venue", as: "v", by: editor, in: `{"venue":"Hall"}`, key: "k"}
+
+	t.Run("the same request writes once", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		first := b.must(create)
+		if err := b.KeepAnswer(t.Context(), b.request(create), first, []byte("answer")); err != nil {
+			t.Fatal(err)
+		}
+		b.must(write{op: "update venue", on: "v", by: editor, in: `{"venue":"Barn"}`})
+		before := b.head()
+		again := b.must(create)
+		if again.Replay == nil || string(again.Replay.Answer) != "answer" {
+			t.Fatalf("replay %+v", again.Replay)
+		}
+		if d := cmp.Diff(first.Record, again.Record); d != "" {
+			t.Errorf("record (-first +again):\n%s", d)
+		}
+		if again.Position != first.Position || b.head() != before {
+			t.Errorf("position %d, want %d; head %d, want %d", again.Position, first.Position, b.head(), before)
+		}
+	})
+	t.Run("another request is refused", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.must(create)
+		other := create
+		other.in = `{"venue":"Barn"}`
+		if _, err := b.do(other); refusal(err) != "rest_idempotency_key_reused" {
+			t.Errorf("got %q", refusal(err))
+		}
+		other.in = `{"venue":""}`
+		if _, err := b.do(other); refusal(err) != "rest_invalid_param venue=empty" {
+			t.Errorf("step 5 comes before the key: got %q", refusal(err))
+		}
+	})
+	t.Run("keys belong to one user", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.must(create)
+		other := create
+		other.by, other.in = author, `{"venue":"Barn"}`
+		if res := b.must(other); res.Replay != nil {
+			t.Error("another user's key was repeated")
+		}
+	})
+	t.Run("refused requests are not kept", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.must(venue("v", `{"venue":"Hall"}`))
+		stale := write{op: "update venue", on: "v", by: editor, key: "k", ifMatch: []int64{7}}
+		if _, err := b.do(stale); refusal(err) != "rest_precondition_failed" {
+			t.Fatalf("got %q", refusal(err))
+		}
+		stale.ifMatch = nil
+		if res := b.must(stale); res.Replay != nil {
+			t.Error("the refused request was kept")
+		}
+	})
+	t.Run("a repeated update is answered before the record is looked at", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.must(term("tag", "t", `{"name":"Open air"}`))
+		update := write{op: "update tag", on: "t", by: editor, in: `{"name":"Outside"}`, key: "k", ifMatch: []int64{1}}
+		b.must(update)
+		b.must(write{op: "delete tag", on: "t", by: editor})
+		if res := b.must(update); res.Replay == nil || res.Record.Version != 2 {
+			t.Errorf("replay %+v", res)
+		}
+	})
+	t.Run("an equal place keeps its key", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.must(venue("v", `{"venue":"Hall"}`))
+		res := b.must(create)
+		if !res.Existing || res.Position != b.head() {
+			t.Fatalf("result %+v", res)
+		}
+		b.must(write{op: "update venue", on: "v", by: editor, in: `{"city":"Rome"}`})
+		if again := b.must(create); again.Replay == nil || again.Record.Version != 1 || again.Position != res.Position {
+			t.Errorf("again %+v", again)
+		}
+	})
+	t.Run("deletes know no keys", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.must(venue("v", `{"venue":"Hall"}`))
+		del := write{op: "delete venue", on: "v", by: editor, key: "k"}
+		b.must(del)
+		if _, err := b.do(del); refusal(err) != "is-in-trash" {
+			t.Errorf("got %q", refusal(err))
+		}
+	})
+}
+
+// together runs n calls at once and gives their results.
+func together[T any](n int, call func(i int) (T, error)) ([]T, []error) {
+	out, errs := make([]T, n), make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { out[i], errs[i] = call(i) })
+	}
+	wg.Wait()
+	return out, errs
+}
+
+// services are two services on one store: their locks know nothing of each
+// other, as those of two processes. The store is slow, so calls that run
+// together have all decided before the first of them is appended.
+func services(t *testing.T, b *bench) [2]*command.Service {
+	t.Helper()
+	return [2]*command.Service{newService(t, slow{b.store}), newService(t, slow{b.store})}
+}
+
+// slow is a store in a synctest bubble where an Append takes a while.
+type slow struct{ eventstore.Store }
+
+func (s slow) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	<-time.After(time.Millisecond)
+	return s.Store.Append(ctx, appends)
+}
+
+// bubble runs a subtest in a synctest bubble with a bench of its own.
+func bubble(t *testing.T, name string, f func(t *testing.T, b *bench)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) { f(t, setup(t)) })
+	})
+}
+
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	bubble(t, "updates all apply", func(t *testing.T, b *bench) {
+		b.must(event("e", ""))
+		both := services(t, b)
+		_, errs := together(n, func(i int) (command.Result, error) {
+			r := b.request(write{op: "update event", on: "e", by: editor})
+			r.Input["excerpt"] = strconv.Itoa(i)
+			return both[i%2].Update(t.Context(), r)
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if v := b.stored("e").Version; v != n+1 {
+			t.Errorf("version %d, want %d", v, n+1)
+		}
+	})
+	bubble(t, "with If-Match one wins", func(t *testing.T, b *bench) {
+		b.must(event("e", ""))
+		both := services(t, b)
+		_, errs := together(n, func(i int) (command.Result, error) {
+			return both[i%2].Update(t.Context(), b.request(write{op: "update event", on: "e", by: editor, ifMatch: []int64{1}}))
+		})
+		lost := 0
+		for _, err := range errs {
+			if refusal(err) == "rest_precondition_failed" {
+				lost++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if lost != n-1 || b.stored("e").Version != 2 {
+			t.Errorf("%d lost, want %d; version %d", lost, n-1, b.stored("e").Version)
+		}
+	})
+	bubble(t, "equal titles get slugs of their own", func(t *testing.T, b *bench) {
+		both := services(t, b)
+		r := b.request(event("", ""))
+		results, errs := together(n, func(i int) (command.Result, error) { return both[i%2].Create(t.Context(), r) })
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, res := range results {
+			seen[res.Record.Slug()] = true
+		}
+		if len(seen) != n {
+			t.Errorf("%d slugs, want %d", len(seen), n)
+		}
+	})
+	bubble(t, "equal places, inline places, terms and images are made once", func(t *testing.T, b *bench) {
+		both := services(t, b)
+		in := b.request(event("", `"venue":{"venue":"Hall"},"tags":["New"],"image":"https://a.example/i.png"`))
+		place := b.request(organizer("", `{"organizer":"Trust"}`))
+		_, errs := together(n, func(i int) (command.Result, error) {
+			if i%2 == 0 {
+				return both[i/2%2].Create(t.Context(), in)
+			}
+			return both[i/2%2].Create(t.Context(), place)
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		for k, want := range map[calendar.Kind]int{
+			calendar.KindVenue: 1, calendar.KindTag: 1, calendar.KindImage: 1, calendar.KindOrganizer: 1, calendar.KindEvent: n / 2,
+		} {
+			states, err := b.store.Records(t.Context(), k, 0, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(states) != want {
+				t.Errorf("%d records of kind %s, want %d", len(states), k, want)
+			}
+		}
+	})
+	bubble(t, "one key writes once", func(t *testing.T, b *bench) {
+		both := services(t, b)
+		r := b.request(write{op: "create event", by: editor, key: "k", in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"}`})
+		before := b.head()
+		results, errs := together(n, func(i int) (command.Result, error) { return both[i%2].Create(t.Context(), r) })
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		first := 0
+		for _, res := range results {
+			if res.Replay == nil {
+				first++
+			}
+			if res.Record.ID != results[0].Record.ID || res.Position != results[0].Position {
+				t.Errorf("answers %d at %d and %d at %d", res.Record.ID, res.Position, results[0].Record.ID, results[0].Position)
+			}
+		}
+		if first != 1 || b.head() != before+1 {
+			t.Errorf("%d wrote, %d entries", first, b.head()-before)
+		}
+	})
+	bubble(t, "categories never end in a cycle, children never below a deleted one", func(t *testing.T, b *bench) {
+		for i := range n {
+			b.must(term("category", "c"+strconv.Itoa(i), `{"name":"c`+strconv.Itoa(i)+`"}`))
+		}
+		both := services(t, b)
+		requests := make([]command.Request, 4*n)
+		for i := range requests {
+			requests[i] = b.request(write{
+				op: "update category", on: "c" + strconv.Itoa(i%n), by: editor,
+				in: `{"parent":{{c` + strconv.Itoa((i%n+i/n*5+1)%n) + `}}}`,
+			})
+			if i%16 == 15 {
+				requests[i] = b.request(write{op: "delete category", on: "c" + strconv.Itoa(i%n), by: editor})
+			}
+		}
+		_, errs := together(len(requests), func(i int) (command.Result, error) {
+			if i%16 == 15 {
+				return both[i%2].Delete(t.Context(), requests[i])
+			}
+			return both[i%2].Update(t.Context(), requests[i])
+		})
+		for _, err := range errs {
+			switch r := refusal(err); r {
+			case "", "not-found", "rest_invalid_param parent=unknown_category":
+			default:
+				t.Error(r)
+			}
+		}
+		checkInvariants(t.Context(), t, b.store)
+	})
+}
+
+func TestAttemptsEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := newService(t, losing{b.store})
+	_, err := s.Create(t.Context(), b.request(venue("", `{"venue":"Hall"}`)))
+	if refusal(err) != "rest_unavailable" || !errors.Is(err, eventstore.ErrConflict) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// losing is a store where another writer is always first.
+type losing struct{ eventstore.Store }
+
+func (losing) Append(_ context.Context, appends []eventstore.Append) []eventstore.Result {
+	out := make([]eventstore.Result, len(appends))
+	for i := range out {
+		out[i].Err = eventstore.ErrConflict
+	}
+	return out
+}

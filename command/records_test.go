@@ -1,0 +1,129 @@
+package command_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/query"
+)
+
+var _ query.Records = (*command.Records)(nil)
+
+func ids(records []*calendar.Record) []calendar.ID {
+	var out []calendar.ID
+	for _, r := range records {
+		if r == nil {
+			out = append(out, 0)
+			continue
+		}
+		out = append(out, r.ID)
+	}
+	return out
+}
+
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, w := range []write{
+		venue("a", `{"venue":"Hall"}`), venue("b", `{"venue":"HALL","city":"Rome"}`), term("tag", "t", `{"name":"Hall"}`),
+		term("tag", "gone", `{"name":"Gone"}`),
+		{op: "delete tag", on: "gone", by: editor},
+		{op: "update venue", on: "b", by: editor, lang: "fr", in: `{"venue":"Salle"}`},
+		organizer("o", `{"organizer":"T","image":"https://a.example/i.png"}`),
+	} {
+		b.must(w)
+	}
+	r := command.NewRecords(b.store)
+	ctx := t.Context()
+
+	for range 2 { // the second time from the cache
+		got, err := r.Load(ctx, b.named["t"], 999, b.named["gone"], b.named["a"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]calendar.ID{b.named["t"], 0, 0, b.named["a"]}, ids(got)); d != "" {
+			t.Errorf("Load (-want +got):\n%s", d)
+		}
+	}
+	b.must(write{op: "update venue", on: "a", by: editor, in: `{"city":"Paris"}`})
+	if got, err := r.Load(ctx, b.named["a"]); err != nil || got[0].Version != 2 || got[0].Fields.String("city") != "Paris" {
+		t.Errorf("Load after an update: %+v, %v", got, err)
+	}
+
+	for _, c := range []struct {
+		kind calendar.Kind
+		slug string
+		want calendar.ID
+	}{
+		{calendar.KindVenue, "hall", b.named["a"]},
+		{calendar.KindVenue, "HALL-2", b.named["b"]},
+		{calendar.KindTag, "hall", b.named["t"]},
+		{calendar.KindTag, "gone", 0},
+		{calendar.KindEvent, "hall", 0},
+		{calendar.KindVenue, "", 0},
+		{calendar.KindUser, "editor", 0},
+		{calendar.KindImage, "https://a.example/i.png", 0},
+	} {
+		got, err := r.BySlug(ctx, c.kind, c.slug)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id := ids([]*calendar.Record{got})[0]; id != c.want {
+			t.Errorf("BySlug(%s, %q) = %d, want %d", c.kind, c.slug, id, c.want)
+		}
+	}
+
+	for _, c := range []struct {
+		kind calendar.Kind
+		lang calendar.Lang
+		name string
+		want []calendar.ID
+	}{
+		{calendar.KindVenue, calendar.LangEN, " hall", []calendar.ID{b.named["a"], b.named["b"]}},
+		{calendar.KindVenue, calendar.LangFR, "Hall", []calendar.ID{b.named["a"]}},
+		{calendar.KindVenue, calendar.LangFR, "SALLE", []calendar.ID{b.named["b"]}},
+		{calendar.KindVenue, calendar.LangEN, "Salle", nil},
+		{calendar.KindTag, calendar.LangEN, "gone", nil},
+		{calendar.KindTag, calendar.LangEN, "", nil},
+		{calendar.KindUser, calendar.LangEN, "editor", nil},
+	} {
+		got, err := r.ByName(ctx, c.kind, c.lang, c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(c.want, ids(got)); d != "" {
+			t.Errorf("ByName(%s, %s, %q) (-want +got):\n%s", c.kind, c.lang, c.name, d)
+		}
+	}
+	if p, err := r.Head(ctx); err != nil || p != b.head() {
+		t.Errorf("Head = %d, %v", p, err)
+	}
+}
+
+// TestRecordsForget reads more records than are kept decoded.
+func TestRecordsForget(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := command.NewRecords(b.store)
+	var want []calendar.ID
+	for i := range 20_000 {
+		id := calendar.ID(1000 + i)
+		c := calendar.NewImage(id, "https://a.example/"+strconv.Itoa(i), calendar.LangEN)
+		appendChange(t, b.store, c)
+		want = append(want, id)
+	}
+	for range 2 {
+		got, err := r.Load(t.Context(), want...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(ids(got), want) {
+			t.Error("records are missing")
+		}
+	}
+}

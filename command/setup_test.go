@@ -1,0 +1,311 @@
+package command_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+)
+
+// now is the moment of all tests; site is the site zone.
+var (
+	now     = time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	site, _ = time.LoadLocation("America/New_York")
+)
+
+// The callers; their ids are those of user records.
+var (
+	anonymous   = calendar.Caller{}
+	subscriber  = calendar.Caller{ID: 1, Role: calendar.Subscriber}
+	contributor = calendar.Caller{ID: 2, Role: calendar.Contributor}
+	author      = calendar.Caller{ID: 3, Role: calendar.Author}
+	editor      = calendar.Caller{ID: 4, Role: calendar.Editor}
+	admin       = calendar.Caller{ID: 5, Role: calendar.Administrator}
+	auditor     = calendar.Caller{ID: 6, Role: calendar.Auditor}
+)
+
+// cleaner is a small calendar.Cleaner.
+type cleaner struct{}
+
+var tag = regexp.MustCompile(`<[^>]*>`)
+
+func (cleaner) Name(s string) string {
+	return strings.TrimSpace(html.UnescapeString(tag.ReplaceAllString(s, "")))
+}
+
+func (cleaner) HTML(s string) string { return strings.TrimSpace(s) }
+
+func (cleaner) ASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r > 127 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// hasher is a Hasher that is fast and safe for nothing.
+type hasher struct{}
+
+func (hasher) Hash(p string) ([]byte, error)     { return []byte("hash of " + p), nil }
+func (hasher) Verify(hash []byte, p string) bool { return string(hash) == "hash of "+p }
+
+// bench is one service on an empty store that knows the users.
+type bench struct {
+	*command.Service
+	t     testing.TB
+	store *memstore.Store
+	named map[string]calendar.ID // what {{name}} in inputs means
+}
+
+func setup(t testing.TB) *bench {
+	t.Helper()
+	b := &bench{t: t, store: memstore.New(), named: map[string]calendar.ID{}}
+	t.Cleanup(func() { _ = b.store.Close() })
+	for _, c := range []calendar.Caller{subscriber, contributor, author, editor, admin, auditor} {
+		addUser(t, b.store, c)
+	}
+	if _, err := b.store.NewIDs(t.Context(), 10); err != nil {
+		t.Fatal(err)
+	}
+	b.Service = newService(t, b.store)
+	return b
+}
+
+func newService(t testing.TB, store eventstore.Store) *command.Service {
+	t.Helper()
+	s, err := command.New(store, &calendar.Rules{Site: site, Clean: cleaner{}}, hasher{}, command.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func addUser(t testing.TB, store eventstore.Store, c calendar.Caller) {
+	t.Helper()
+	appendChange(t, store, calendar.Change{
+		Name: "user.created", Kind: calendar.KindUser, ID: c.ID, Home: calendar.LangEN,
+		Fields: calendar.Fields{"name": c.Role.String(), "role": c.Role.String()},
+	})
+}
+
+// appendChange appends the first change of a record.
+func appendChange(t testing.TB, store eventstore.Store, change calendar.Change) {
+	t.Helper()
+	rec, err := calendar.Apply(nil, change, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, err := calendar.EncodeChange(change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := calendar.EncodeRecord(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := store.Append(t.Context(), []eventstore.Append{{Time: now, Drafts: []eventstore.Draft{{
+		Kind: rec.Kind, ID: rec.ID, Change: change.Name, Fields: fields, State: state, Claims: calendar.Claims(rec),
+	}}}})
+	if res[0].Err != nil {
+		t.Fatal(res[0].Err)
+	}
+}
+
+// write is one request in a table. Op is "create", "update" or "delete" and the
+// kind: "create venue". On is the name of the record that it is about, "/slug"
+// for a by-slug route.
+type write struct {
+	op      string
+	on      string
+	in      string // JSON; {{name}} is the id of a record
+	by      calendar.Caller
+	lang    string // "" en
+	ifMatch []int64
+	key     string
+	as      string // name for the record that comes out
+	extra   []calendar.FieldError
+	at      time.Time
+	mark    *calendar.ImportMark
+}
+
+func (b *bench) fill(s string) string {
+	for name, id := range b.named {
+		s = strings.ReplaceAll(s, "{{"+name+"}}", id.String())
+	}
+	if strings.Contains(s, "{{") {
+		b.t.Fatalf("unknown name in %s", s)
+	}
+	return s
+}
+
+func input(t testing.TB, s string) calendar.Input {
+	t.Helper()
+	if s == "" {
+		s = "{}"
+	}
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	var in calendar.Input
+	if err := d.Decode(&in); err != nil {
+		t.Fatalf("input %s: %v", s, err)
+	}
+	return in
+}
+
+func (b *bench) request(w write) command.Request {
+	b.t.Helper()
+	_, kind, _ := strings.Cut(w.op, " ")
+	k, ok := calendar.ParseKind(kind)
+	if !ok {
+		b.t.Fatalf("kind of %q", w.op)
+	}
+	r := command.Request{
+		Kind: k, Input: input(b.t, b.fill(w.in)), Lang: calendar.LangEN, Caller: w.by, IfMatch: w.ifMatch,
+		Cause: eventstore.Cause{Client: "test"}, Extra: w.extra, At: w.at, Mark: w.mark,
+	}
+	if w.lang != "" {
+		if r.Lang, ok = calendar.ParseLang(w.lang); !ok {
+			b.t.Fatalf("language %q", w.lang)
+		}
+	}
+	if w.key != "" {
+		r.Key = w.key
+		copy(r.Fingerprint[:], w.op+w.on+w.in)
+	}
+	switch slug, bySlug := strings.CutPrefix(w.on, "/"); {
+	case bySlug:
+		r.Target.Slug = slug
+	case w.on != "":
+		r.Target.ID = b.named[w.on]
+		if r.Target.ID == 0 {
+			if _, err := fmt.Sscan(w.on, &r.Target.ID); err != nil {
+				b.t.Fatalf("target %q", w.on)
+			}
+		}
+	}
+	return r
+}
+
+func (b *bench) do(w write) (command.Result, error) {
+	b.t.Helper()
+	r := b.request(w)
+	verb, _, _ := strings.Cut(w.op, " ")
+	var res command.Result
+	var err error
+	switch verb {
+	case "create":
+		res, err = b.Create(b.t.Context(), r)
+	case "update":
+		res, err = b.Update(b.t.Context(), r)
+	case "delete":
+		res, err = b.Delete(b.t.Context(), r)
+	default:
+		b.t.Fatalf("operation %q", w.op)
+	}
+	if err == nil && w.as != "" {
+		b.named[w.as] = res.Record.ID
+	}
+	return res, err
+}
+
+func (b *bench) must(w write) command.Result {
+	b.t.Helper()
+	res, err := b.do(w)
+	if err != nil {
+		b.t.Fatalf("%s %s %s: %v", w.op, w.on, w.in, err)
+	}
+	return res
+}
+
+func (b *bench) head() calendar.Position {
+	b.t.Helper()
+	p, err := b.store.Head(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+// stored gives the record of a name as the store has it.
+func (b *bench) stored(name string) *calendar.Record {
+	b.t.Helper()
+	return b.load(b.named[name])
+}
+
+func (b *bench) load(id calendar.ID) *calendar.Record {
+	b.t.Helper()
+	states, err := b.store.Load(b.t.Context(), id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	rec, err := calendar.DecodeRecord(states[0].Record)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return rec
+}
+
+// fieldsOf gives the stored form of the fields of a record.
+func fieldsOf(t testing.TB, r *calendar.Record) map[string]any {
+	t.Helper()
+	b, err := calendar.EncodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out struct{ Fields map[string]any }
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Fields
+}
+
+// checkFields compares the fields that want names; null is for absent ones.
+func (b *bench) checkFields(r *calendar.Record, want string) {
+	b.t.Helper()
+	var w map[string]any
+	if err := json.NewDecoder(bytes.NewBufferString(b.fill(want))).Decode(&w); err != nil {
+		b.t.Fatalf("wanted fields %s: %v", want, err)
+	}
+	all := fieldsOf(b.t, r)
+	got := make(map[string]any, len(w))
+	for name := range w {
+		got[name] = all[name]
+	}
+	if d := cmp.Diff(w, got); d != "" {
+		b.t.Errorf("fields of %s %d (-want +got):\n%s", r.Kind, r.ID, d)
+	}
+}
+
+// refusal gives code and fields of an error in one line:
+// "rest_invalid_param title=empty venue=inline".
+func refusal(err error) string {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*calendar.Error](err); ok {
+		return e.Error()
+	}
+	return "internal: " + err.Error()
+}
+
+func asError(t testing.TB, err error) *calendar.Error {
+	t.Helper()
+	e, ok := errors.AsType[*calendar.Error](err)
+	if !ok {
+		t.Fatalf("error %v is none that a client may read", err)
+	}
+	return e
+}
