@@ -431,7 +431,7 @@ func clock24(s string) (seconds int32, tail string, ok bool) {
 		tail = tail[3:]
 	}
 	ok = okHour && okMinute && okSecond && h < 24 && m < 60 && sec < 60
-	return int32(h*3600 + m*60 + sec), tail, ok //nolint:gosec // below 360,100: two digits each
+	return int32(h*3600 + m*60 + sec), tail, ok
 }
 
 // digits reads one to four digits.

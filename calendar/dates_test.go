@@ -7,20 +7,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-func zoneOf(t testing.TB, name string) *time.Location {
-	t.Helper()
+func zoneOf(tb testing.TB, name string) *time.Location {
+	tb.Helper()
 	z, ok := ParseZone(name)
 	if !ok {
-		t.Fatalf("zone %q is not known", name)
+		tb.Fatalf("zone %q is not known", name)
 	}
 	return z.Location
 }
 
-func wallOf(t testing.TB, s string) Wall {
-	t.Helper()
+func wallOf(tb testing.TB, s string) Wall {
+	tb.Helper()
 	w, err := ParseWall(s)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return w
 }

@@ -232,6 +232,8 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 		if !isEmail(s) {
 			return d.refuse(f, ReasonEmail)
 		}
+	default: // read does not come here with other forms
+		return nil, false
 	}
 	return d.short(f, s)
 }

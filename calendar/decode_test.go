@@ -26,33 +26,33 @@ type (
 )
 
 // decode reads an input of JSON text.
-func decode(t testing.TB, k calendar.Kind, body string, op calendar.Op, c calendar.Caller) (*calendar.Attrs, []calendar.FieldError) {
-	t.Helper()
+func decode(tb testing.TB, k calendar.Kind, body string, op calendar.Op, c calendar.Caller) (*calendar.Attrs, []calendar.FieldError) {
+	tb.Helper()
 	var in calendar.Input
 	d := json.NewDecoder(strings.NewReader(body))
 	d.UseNumber()
 	if err := d.Decode(&in); err != nil {
-		t.Fatalf("%s: %v", body, err)
+		tb.Fatalf("%s: %v", body, err)
 	}
 	var p calendar.Problems
 	a := calendar.SpecOf(k).Decode(in, op, calendar.LangFR, rules, c, &p)
 	return a, p.Fields
 }
 
-func date(t testing.TB, s string) calendar.Date {
-	t.Helper()
+func date(tb testing.TB, s string) calendar.Date {
+	tb.Helper()
 	d, ok := calendar.ParseDate(s)
 	if !ok {
-		t.Fatalf("date %q", s)
+		tb.Fatalf("date %q", s)
 	}
 	return d
 }
 
-func zone(t testing.TB, s string) calendar.Zone {
-	t.Helper()
+func zone(tb testing.TB, s string) calendar.Zone {
+	tb.Helper()
 	z, ok := calendar.ParseZone(s)
 	if !ok {
-		t.Fatalf("zone %q", s)
+		tb.Fatalf("zone %q", s)
 	}
 	return z
 }
@@ -478,7 +478,7 @@ func FuzzDecode(f *testing.F) {
 				if field == nil || field.Form == calendar.FormNone {
 					t.Fatalf("%s: %s is kept though it cannot be sent", k, name)
 				}
-				if _, clear := v.(calendar.Clear); clear && op%3 == uint8(calendar.OpCreate) {
+				if _, cleared := v.(calendar.Clear); cleared && op%3 == uint8(calendar.OpCreate) {
 					t.Fatalf("%s: %s is cleared on create", k, name)
 				}
 				if s, ok := v.(string); ok && (s == "" || field.Form != calendar.FormPassword && s != calendar.Plain(s)) {

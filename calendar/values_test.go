@@ -56,7 +56,8 @@ func TestParseInt(t *testing.T) {
 	}
 	for _, v := range []any{
 		nil, true, "", " ", "2.5", json.Number("2.5"), "foo", "1e", "e1", ".", "-", "0x10", "1_000", "1,000", "NaN", "Inf",
-		"9223372036854775808", "1e19", "1e999999999999", "1e-1", "٣", []any{json.Number("1")},
+		"9223372036854775808", "1e19", "1e999999999999", "1e-1", "٣",
+		[]any{json.Number("1")},
 	} {
 		if got, ok := ParseInt(v); ok {
 			t.Errorf("ParseInt(%#v) = %d, want it refused", v, got)
