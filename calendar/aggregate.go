@@ -279,10 +279,10 @@ func (w *writing) password(cleared, text bool) error {
 	case cleared:
 		w.secret = []byte{}
 		delete(w.next, "protected")
-	case !text || len(w.Decision.Password) == 0:
+	case !text || len(w.Password) == 0:
 		return errors.New("field password: no hash to keep")
 	default:
-		w.secret = w.Decision.Password
+		w.secret = w.Password
 		w.next["protected"] = true
 	}
 	return nil

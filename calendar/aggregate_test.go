@@ -3,6 +3,7 @@ package calendar
 import (
 	"errors"
 	"html"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -147,7 +148,7 @@ func attrs(tb fataler, set map[string]any) *Attrs {
 	return a
 }
 
-// set is short for attributes by name.
+// attrSet is short for attributes by name.
 type attrSet = map[string]any
 
 // fold applies changes, each a second after the other.
@@ -168,9 +169,7 @@ func created(tb fataler, k Kind, s situation, set attrSet) *Record {
 	tb.Helper()
 	if k == KindEvent {
 		whole := attrSet{"title": "Quay concert", "start_date": "2026-07-04 18:30:00", "end_date": "2026-07-04 21:00:00"}
-		for name, v := range set {
-			whole[name] = v
-		}
+		maps.Copy(whole, set)
 		set = whole
 	}
 	c, err := Create(k, 100, attrs(tb, set), s.decision())
@@ -331,9 +330,7 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 			}
 			want := Change{Name: "event.updated", Kind: KindEvent, ID: 100, Fields: Fields{}}
 			for _, f := range []Fields{modified, tc.want} {
-				for name, v := range f {
-					want.Fields[name] = v
-				}
+				maps.Copy(want.Fields, f)
 			}
 			if d := cmp.Diff(want, c); d != "" {
 				t.Errorf("change (-want +got):\n%s", d)
@@ -362,12 +359,12 @@ func TestUpdateUnderALanguage(t *testing.T) {
 	if r.Home != LangEN {
 		t.Errorf("home language: got %s", r.Home)
 	}
-	clear := attrs(t, attrSet{"description": Clear{}, "slug": Clear{}})
-	clear.Lang = LangFR
-	r = updated(t, r, situation{}, clear)
+	removal := attrs(t, attrSet{"description": Clear{}, "slug": Clear{}})
+	removal.Lang = LangFR
+	r = updated(t, r, situation{}, removal)
 	wantFields(t, r.Fields, map[string]any{"description": Text{LangEN: "d"}, "slug": "concert"})
-	clear.Lang = LangEN
-	r = updated(t, r, situation{}, clear)
+	removal.Lang = LangEN
+	r = updated(t, r, situation{}, removal)
 	wantFields(t, r.Fields, map[string]any{"description": nil})
 	if name, l := r.Name(LangES); name != "Concert" || l != LangEN {
 		t.Errorf("name under es: got %q in %s", name, l)
@@ -407,15 +404,19 @@ func TestTrashAndRestore(t *testing.T) {
 		{"slug sent", gone, attrSet{"slug": "other"}, situation{}, map[string]any{"slug": "other", "status": "private"}},
 		{"slug made anew", gone, attrSet{"slug": Clear{}, "title": "Night"}, situation{}, map[string]any{"slug": "night"}},
 		{
-			"trashed slug was taken", trashed(t, event, situation{taken: []string{"quay-concert__trashed"}}), nil, situation{},
+			"trashed slug was taken", trashed(t, event, situation{taken: []string{"quay-concert__trashed"}}), nil,
+			situation{},
 			map[string]any{"slug": "quay-concert", "former_slug": nil},
 		},
 		{
-			"draft without a slug", trashed(t, created(t, KindEvent, situation{}, attrSet{"status": "draft"}), situation{}), nil, situation{},
+			"draft without a slug", trashed(t, created(t, KindEvent, situation{}, attrSet{"status": "draft"}), situation{}), nil,
+			situation{},
 			map[string]any{"status": "draft", "slug": nil, "date_utc": "0000-00-00 00:00:00"},
 		},
 		{
-			"draft published by the restore", trashed(t, created(t, KindEvent, situation{}, attrSet{"status": "draft"}), situation{}), attrSet{"status": "publish"}, later,
+			"draft published by the restore", trashed(t, created(t, KindEvent, situation{}, attrSet{"status": "draft"}), situation{}),
+			attrSet{"status": "publish"},
+			later,
 			map[string]any{"status": "publish", "slug": "quay-concert", "date_utc": "2026-03-02 15:15:00"},
 		},
 		{
@@ -423,8 +424,10 @@ func TestTrashAndRestore(t *testing.T) {
 			map[string]any{"status": "publish", "slug": "hall"},
 		},
 		{
-			"contributor asks to publish", trashed(t, created(t, KindEvent, situation{caller: contributor}, nil), situation{}), attrSet{"status": "publish"},
-			situation{caller: contributor}, map[string]any{"status": "pending"},
+			"contributor asks to publish", trashed(t, created(t, KindEvent, situation{caller: contributor}, nil), situation{}),
+			attrSet{"status": "publish"},
+			situation{caller: contributor},
+			map[string]any{"status": "pending"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

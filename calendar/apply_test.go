@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -229,7 +230,7 @@ func TestAnyHistoryFolds(t *testing.T) {
 				c, err = Delete(r, d)
 			}
 			if err != nil {
-				if e, ok := err.(*Error); !ok || e.Code != CodeInvalidParam && e.Code != CodeInTrash {
+				if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeInvalidParam && e.Code != CodeInTrash {
 					rt.Fatal(err)
 				}
 				continue

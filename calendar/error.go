@@ -15,7 +15,7 @@ const (
 	CodeForbidden          Code = "rest_forbidden"    // 403
 	CodeInvalidUsername    Code = "invalid_username"
 	CodeIncorrectPassword  Code = "incorrect_password"
-	CodeInvalidCredentials Code = "rest_invalid_credentials"
+	CodeInvalidCredentials Code = "rest_invalid_credentials" //nolint:gosec // the name of an error, no credential
 	CodePrecondition       Code = "rest_precondition_failed"
 	CodeKeyReused          Code = "rest_idempotency_key_reused"
 	CodeBodyTooLarge       Code = "rest_body_too_large"

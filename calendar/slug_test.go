@@ -94,8 +94,10 @@ func TestSlugs(t *testing.T) {
 		{"child category", KindCategory, nil, situation{parents: parents}, attrSet{"name": "Jazz", "parent": ID(30)}, "jazz"},
 		{"child category, taken", KindCategory, nil, situation{parents: parents, taken: []string{"jazz"}}, attrSet{"name": "Jazz", "parent": ID(30)}, "jazz-music"},
 		{
-			"child category, both taken", KindCategory, nil, situation{parents: parents, taken: []string{"jazz", "jazz-music"}},
-			attrSet{"name": "Jazz", "parent": ID(30)}, "jazz-music-2",
+			"child category, both taken", KindCategory, nil,
+			situation{parents: parents, taken: []string{"jazz", "jazz-music"}},
+			attrSet{"name": "Jazz", "parent": ID(30)},
+			"jazz-music-2",
 		},
 		{"child category, sent", KindCategory, nil, situation{parents: parents, taken: []string{"x"}}, attrSet{"name": "Jazz", "slug": "x", "parent": ID(30)}, "x-music"},
 		{"child category, update", KindCategory, attrSet{"name": "Jazz"}, situation{parents: parents, taken: []string{"x"}}, attrSet{"slug": "x", "parent": ID(30)}, "x-music"},
