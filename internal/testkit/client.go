@@ -1,0 +1,341 @@
+package testkit
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+)
+
+// Client sends requests as one user under one root.
+type Client struct {
+	User  calendar.ID // 0 for nobody
+	Name  string
+	Token string
+
+	w      *World
+	root   string
+	header http.Header
+}
+
+// Under gives a client of the same user under the root of a language.
+func (c *Client) Under(l calendar.Lang) *Client {
+	out := *c
+	out.root = Root
+	if l != calendar.LangEN {
+		out.root = "/" + l.String() + Root
+	}
+	return &out
+}
+
+// With gives a client that sends further headers: names and values by turns.
+func (c *Client) With(pairs ...string) *Client {
+	out := *c
+	out.header = c.header.Clone()
+	if out.header == nil {
+		out.header = http.Header{}
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		out.header.Add(pairs[i], pairs[i+1])
+	}
+	return &out
+}
+
+// Object is a JSON object to send.
+type Object = map[string]any
+
+// Do sends a request. A path below the root begins with "/" and stands after
+// {root}; one that begins with "//" is taken as it is, without the first slash.
+// body is nil, a text that is sent as JSON as it stands, url.Values for a form,
+// or any value that is encoded as JSON.
+func (c *Client) Do(method, path string, body any) *Response {
+	c.w.t.Helper()
+	target := c.root + path
+	if strings.HasPrefix(path, "//") {
+		target = path[1:]
+	}
+	var (
+		reader      io.Reader
+		contentType = "application/json"
+	)
+	switch b := body.(type) {
+	case nil:
+		contentType = ""
+	case string:
+		reader = strings.NewReader(b)
+	case url.Values:
+		reader, contentType = strings.NewReader(b.Encode()), "application/x-www-form-urlencoded"
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			c.w.t.Fatal(err)
+		}
+		reader = strings.NewReader(string(encoded))
+	}
+	r := httptest.NewRequestWithContext(c.w.t.Context(), method, target, reader)
+	r.Host = "calendar.example.org"
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	if c.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	for name, values := range c.header {
+		r.Header[name] = values
+	}
+	rec := httptest.NewRecorder()
+	c.w.Handler.ServeHTTP(rec, r)
+	out := &Response{
+		t: c.w.t, Request: method + " " + target, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes(),
+	}
+	if !c.w.unchecked {
+		c.w.conforms(r, out)
+	}
+	return out
+}
+
+// Get, Post, Put, Patch, Delete are Do with the method.
+
+// Get reads a path.
+func (c *Client) Get(path string) *Response {
+	c.w.t.Helper()
+	return c.Do(http.MethodGet, path, nil)
+}
+
+// Post sends a body to a path.
+func (c *Client) Post(path string, body any) *Response {
+	c.w.t.Helper()
+	return c.Do(http.MethodPost, path, body)
+}
+
+// Put sends a body to a path.
+func (c *Client) Put(path string, body any) *Response {
+	c.w.t.Helper()
+	return c.Do(http.MethodPut, path, body)
+}
+
+// Patch sends a body to a path.
+func (c *Client) Patch(path string, body any) *Response {
+	c.w.t.Helper()
+	return c.Do(http.MethodPatch, path, body)
+}
+
+// Delete deletes a path.
+func (c *Client) Delete(path string) *Response {
+	c.w.t.Helper()
+	return c.Do(http.MethodDelete, path, nil)
+}
+
+// Create posts to a collection, wants 201, and gives the answer.
+func (c *Client) Create(k calendar.Kind, body any) *Response {
+	c.w.t.Helper()
+	return c.Post("/"+k.Collection(), body).Want(http.StatusCreated)
+}
+
+// Event makes an event with a title, of two hours in ten days, and further
+// fields; it gives the answer.
+func (c *Client) Event(title string, more Object) *Response {
+	c.w.t.Helper()
+	day := c.w.Clock.Now().AddDate(0, 0, 10).Format("2006-01-02")
+	body := Object{"title": title, "start_date": day + " 10:00:00", "end_date": day + " 12:00:00"}
+	for name, v := range more {
+		body[name] = v
+	}
+	return c.Create(calendar.KindEvent, body)
+}
+
+// Response is an answer.
+type Response struct {
+	Request string // method and path, for messages
+	Status  int
+	Header  http.Header
+	Body    []byte
+
+	t     testing.TB
+	value any
+}
+
+// Want fails the test when the status is another one.
+func (r *Response) Want(status int) *Response {
+	r.t.Helper()
+	if r.Status != status {
+		r.t.Fatalf("%s: status %d, want %d\n%s", r.Request, r.Status, status, r.Body)
+	}
+	return r
+}
+
+// WantCode fails the test unless the answer is an error with a status and code.
+func (r *Response) WantCode(status int, code string) *Response {
+	r.t.Helper()
+	r.Want(status)
+	if got := r.String("code"); got != code {
+		r.t.Fatalf("%s: code %q, want %q\n%s", r.Request, got, code, r.Body)
+	}
+	if got := r.Int("data.status"); got != status {
+		r.t.Fatalf("%s: data.status %d, want %d", r.Request, got, status)
+	}
+	return r
+}
+
+// WantBad fails the test unless the answer is 400 rest_invalid_param that names
+// just these fields.
+func (r *Response) WantBad(fields ...string) *Response {
+	r.t.Helper()
+	r.WantCode(http.StatusBadRequest, "rest_invalid_param")
+	params, _ := r.Get("data.params").(map[string]any)
+	ok := len(params) == len(fields)
+	for _, f := range fields {
+		_, named := params[f]
+		ok = ok && named
+	}
+	if !ok {
+		r.t.Fatalf("%s: refused params %v, want %v", r.Request, params, fields)
+	}
+	return r
+}
+
+// WantField fails the test when the value at a path is another one. Numbers are
+// compared as float64, lists as []any.
+func (r *Response) WantField(path string, want any) *Response {
+	r.t.Helper()
+	if n, ok := want.(int); ok {
+		want = float64(n)
+	}
+	if n, ok := want.(calendar.ID); ok {
+		want = float64(n)
+	}
+	if got := r.Get(path); !reflect.DeepEqual(got, want) {
+		r.t.Fatalf("%s: %s = %#v, want %#v", r.Request, path, got, want)
+	}
+	return r
+}
+
+// JSON gives the whole answer, decoded.
+func (r *Response) JSON() any {
+	r.t.Helper()
+	if r.value == nil {
+		if err := json.Unmarshal(r.Body, &r.value); err != nil {
+			r.t.Fatalf("%s: answer is no JSON: %v\n%s", r.Request, err, r.Body)
+		}
+	}
+	return r.value
+}
+
+// Lookup gives the value at a path of keys and indexes ("venue.id",
+// "events.0.title"), and whether it is there.
+func (r *Response) Lookup(path string) (any, bool) {
+	r.t.Helper()
+	v := r.JSON()
+	if path == "" {
+		return v, true
+	}
+	for key := range strings.SplitSeq(path, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			next, ok := x[key]
+			if !ok {
+				return nil, false
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(x) {
+				return nil, false
+			}
+			v = x[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// Get gives the value at a path; a missing one fails the test.
+func (r *Response) Get(path string) any {
+	r.t.Helper()
+	v, ok := r.Lookup(path)
+	if !ok {
+		r.t.Fatalf("%s: no %s in the answer\n%s", r.Request, path, r.Body)
+	}
+	return v
+}
+
+// Has tells whether there is a value at a path.
+func (r *Response) Has(path string) bool {
+	r.t.Helper()
+	_, ok := r.Lookup(path)
+	return ok
+}
+
+// String gives the text at a path.
+func (r *Response) String(path string) string {
+	r.t.Helper()
+	s, ok := r.Get(path).(string)
+	if !ok {
+		r.t.Fatalf("%s: %s is no text\n%s", r.Request, path, r.Body)
+	}
+	return s
+}
+
+// Int gives the whole number at a path.
+func (r *Response) Int(path string) int {
+	r.t.Helper()
+	n, ok := r.Get(path).(float64)
+	if !ok {
+		r.t.Fatalf("%s: %s is no number\n%s", r.Request, path, r.Body)
+	}
+	return int(n)
+}
+
+// Len gives the length of the list at a path.
+func (r *Response) Len(path string) int {
+	r.t.Helper()
+	list, ok := r.Get(path).([]any)
+	if !ok {
+		r.t.Fatalf("%s: %s is no list\n%s", r.Request, path, r.Body)
+	}
+	return len(list)
+}
+
+// ID gives the id of the record.
+func (r *Response) ID() calendar.ID {
+	r.t.Helper()
+	return calendar.ID(r.Int("id"))
+}
+
+// Path gives "/<collection>/<id>" of the record that the answer holds.
+func (r *Response) Path(k calendar.Kind) string {
+	r.t.Helper()
+	return "/" + k.Collection() + "/" + itoa(r.ID())
+}
+
+// IDs gives the ids of the records of a list.
+func (r *Response) IDs(k calendar.Kind) []calendar.ID {
+	r.t.Helper()
+	list, _ := r.Get(k.Collection()).([]any)
+	out := make([]calendar.ID, len(list))
+	for i := range list {
+		out[i] = calendar.ID(r.Int(k.Collection() + "." + strconv.Itoa(i) + ".id"))
+	}
+	return out
+}
+
+// ETag gives the entity tag.
+func (r *Response) ETag() string { return r.Header.Get("ETag") }
+
+// Position gives Daybook-Position.
+func (r *Response) Position() calendar.Position {
+	r.t.Helper()
+	n, err := strconv.ParseUint(r.Header.Get("Daybook-Position"), 10, 64)
+	if err != nil {
+		r.t.Fatalf("%s: Daybook-Position: %v", r.Request, err)
+	}
+	return calendar.Position(n)
+}

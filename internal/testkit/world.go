@@ -1,0 +1,337 @@
+// Package testkit wires the whole service in memory for tests: a store, the
+// write side, a projection that follows every append at once, a read model, the
+// read side and the REST interface, with a clock that stands still and users of
+// every role. It is never linked into the program.
+package testkit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/internal/access"
+	"daybook/internal/htmltext"
+	"daybook/internal/httpapi"
+	"daybook/query"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
+)
+
+// Now is where the clock of a World stands at first: a Friday.
+var Now = time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
+
+// Base is the base URL of a World without another setting.
+const Base = "https://calendar.example.org"
+
+// Root is the path of the English root.
+const Root = "/api/" + httpapi.Namespace
+
+// Options of a World; the zero value works.
+type Options struct {
+	Now  time.Time      // zero: Now
+	Site *time.Location // nil: UTC
+	// HTTP are further settings of the interface. BaseURL "" is Base; Site, Now
+	// and Log are set by the World.
+	HTTP httpapi.Options
+	// Wait is the longest wait for a position; 0: 20 ms.
+	Wait time.Duration
+
+	Store eventstore.Store // nil: memory
+	Index readmodel.Index  // nil: memory
+	// Unchecked leaves out the comparison of every answer with the documentation
+	// that the service serves.
+	Unchecked bool
+}
+
+// World is the whole service in memory.
+type World struct {
+	Clock    *Clock
+	Store    eventstore.Store
+	Index    readmodel.Index
+	Commands *command.Service
+	Records  *command.Records
+	Queries  *query.Service
+	Users    *access.Users
+	Handler  http.Handler
+	Log      *Log // what the interface logged
+
+	t         testing.TB
+	project   *projecting
+	tokens    map[string]string // by user name
+	ids       map[string]calendar.ID
+	unchecked bool
+}
+
+// New makes a World. A fault of the service that is logged while the test runs
+// fails the test, unless ExpectFaults was called.
+func New(t testing.TB, o Options) *World {
+	t.Helper()
+	if o.Now.IsZero() {
+		o.Now = Now
+	}
+	if o.Site == nil {
+		o.Site = time.UTC
+	}
+	if o.Wait == 0 {
+		o.Wait = 20 * time.Millisecond
+	}
+	w := &World{
+		t: t, Clock: &Clock{now: o.Now}, Index: o.Index, Log: &Log{}, unchecked: o.Unchecked,
+		tokens: map[string]string{}, ids: map[string]calendar.ID{},
+	}
+	store := o.Store
+	if store == nil {
+		store = memstore.New()
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	if w.Index == nil {
+		w.Index, err = memindex.New(memindex.Options{})
+		must(err)
+	}
+	w.project = &projecting{Store: store, index: w.Index}
+	w.Store = w.project
+	rules := &calendar.Rules{Site: o.Site, Clean: htmltext.New()}
+	w.Commands, err = command.New(w.Store, rules, PlainHasher{}, command.Options{Now: w.Clock.Now})
+	must(err)
+	w.Records = command.NewRecords(w.Store)
+	w.Queries, err = query.New(w.Index, w.Records, query.Options{
+		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: w.Clock.Now, PositionWait: o.Wait,
+	})
+	must(err)
+	w.Users = access.New(w.Store)
+	w.Users.Now = w.Clock.Now
+
+	h := o.HTTP
+	if h.BaseURL == "" {
+		h.BaseURL = Base
+	}
+	h.Site, h.Now = o.Site, w.Clock.Now
+	h.Log = slog.New(slog.NewTextHandler(w.Log, nil))
+	w.Handler, err = httpapi.New(httpapi.Deps{Commands: w.Commands, Queries: w.Queries, Records: w.Records, Users: w.Users}, h)
+	must(err)
+	t.Cleanup(func() {
+		if s := w.Log.String(); s != "" && !w.Log.expected {
+			t.Errorf("the service logged:\n%s", s)
+		}
+	})
+	return w
+}
+
+// ExpectFaults says that the test makes the service log faults.
+func (w *World) ExpectFaults() { w.Log.expected = true }
+
+// Serve puts the World behind a real listener for the time of the test, and
+// gives its URL.
+func (w *World) Serve() *httptest.Server {
+	w.t.Helper()
+	s := httptest.NewServer(w.Handler)
+	w.t.Cleanup(s.Close)
+	return s
+}
+
+// Hold keeps new entries from the read model until the returned function is
+// called: lists lag behind.
+func (w *World) Hold() (release func()) {
+	w.project.setHeld(true)
+	return func() {
+		w.project.setHeld(false)
+		if err := w.project.follow(context.Background()); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+// Head is the position of the last entry of the store.
+func (w *World) Head() calendar.Position {
+	w.t.Helper()
+	p, err := w.Store.Head(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// Record loads one record from the store, nil when there is none.
+func (w *World) Record(id calendar.ID) *calendar.Record {
+	w.t.Helper()
+	found, err := w.Records.Load(w.t.Context(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return found[0]
+}
+
+// As gives a client of the user that has a role; Anonymous is nobody.
+func (w *World) As(role calendar.Role) *Client {
+	w.t.Helper()
+	if role == calendar.Anonymous {
+		return &Client{w: w, root: Root}
+	}
+	return w.AsUser(role.String(), role)
+}
+
+// AsOther is As for a second user with the same role.
+func (w *World) AsOther(role calendar.Role) *Client {
+	w.t.Helper()
+	return w.AsUser("other-"+role.String(), role)
+}
+
+// AsUser gives a client of a user by name, who is made when there is none yet.
+func (w *World) AsUser(name string, role calendar.Role) *Client {
+	w.t.Helper()
+	token, known := w.tokens[name]
+	if !known {
+		u, fresh, err := w.Users.Add(w.t.Context(), name, role, 0)
+		if err != nil {
+			w.t.Fatal(fmt.Errorf("add user %s: %w", name, err))
+		}
+		token = fresh
+		w.tokens[name], w.ids[name] = token, u.ID
+	}
+	return &Client{w: w, root: Root, User: w.ids[name], Name: name, Token: token}
+}
+
+// Clock stands still until it is moved.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now gives the present moment.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Add moves the clock.
+func (c *Clock) Add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Set puts the clock to a moment.
+func (c *Clock) Set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = t
+}
+
+// Log keeps what the interface logged.
+type Log struct {
+	mu       sync.Mutex
+	b        bytes.Buffer
+	expected bool
+}
+
+// Write adds a line.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// String gives all lines.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// PlainHasher keeps passwords without hashing, for tests only: argon2id is slow
+// by design.
+type PlainHasher struct{}
+
+// Hash gives a stand-in for a hash.
+func (PlainHasher) Hash(password string) ([]byte, error) { return []byte("plain:" + password), nil }
+
+// Verify compares with the stand-in.
+func (PlainHasher) Verify(hash []byte, password string) bool {
+	return string(hash) == "plain:"+password
+}
+
+// projecting is a store whose entries are in the read model when Append comes
+// back.
+type projecting struct {
+	eventstore.Store
+	index readmodel.Index
+
+	mu   sync.Mutex
+	at   calendar.Position
+	held bool
+}
+
+func (p *projecting) setHeld(held bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = held
+}
+
+// Append appends and follows.
+func (p *projecting) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	results := p.Store.Append(ctx, appends)
+	if err := p.follow(context.WithoutCancel(ctx)); err != nil {
+		for i := range results {
+			if results[i].Err == nil {
+				results[i].Err = fmt.Errorf("project: %w", err)
+			}
+		}
+	}
+	return results
+}
+
+// follow writes the entries that the read model lacks.
+func (p *projecting) follow(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held {
+		return nil
+	}
+	for {
+		entries, err := p.ReadAll(ctx, p.at, 256)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		batch := readmodel.Batch{Position: entries[len(entries)-1].Position}
+		for _, e := range entries {
+			if e.Kind == calendar.KindUser || e.Kind == calendar.KindImage {
+				continue
+			}
+			r, err := calendar.DecodeRecord(e.State)
+			if err != nil {
+				return fmt.Errorf("entry %d: %w", e.Position, err)
+			}
+			batch.Documents = append(batch.Documents, readmodel.Document{Position: e.Position, Record: r, Body: e.State})
+		}
+		refused, err := p.index.Write(ctx, batch)
+		if err != nil {
+			return err
+		}
+		for _, err := range refused {
+			if err != nil {
+				return err
+			}
+		}
+		p.at = batch.Position
+	}
+}
+
+func itoa(id calendar.ID) string { return strconv.FormatInt(int64(id), 10) }
