@@ -1,0 +1,756 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+)
+
+// broken is the store in memory with some methods replaced.
+type broken struct {
+	*memstore.Store
+
+	reopened bool // with entries
+	mu       sync.Mutex // for what the replacements keep
+
+	append  func(ctx context.Context, appends []eventstore.Append) []eventstore.Result
+	load    func(ctx context.Context, ids []calendar.ID) ([]eventstore.State, error)
+	history func(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error)
+	readAll func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
+	records func(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error)
+	wait    func(ctx context.Context, after calendar.Position) (calendar.Position, error)
+	find    func(ctx context.Context, claims []calendar.Claim, names []calendar.Name) ([]calendar.ID, [][]calendar.ID, error)
+	newIDs  func(ctx context.Context, n int) (calendar.ID, error)
+	commits func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error)
+	leaves  func(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
+	close   func() error
+}
+
+func (b *broken) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	if b.append != nil {
+		return b.append(ctx, slices.Clone(appends))
+	}
+	return b.Store.Append(ctx, appends)
+}
+
+func (b *broken) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	if b.load != nil {
+		return b.load(ctx, ids)
+	}
+	return b.Store.Load(ctx, ids...)
+}
+
+func (b *broken) History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
+	if b.history != nil {
+		return b.history(ctx, id, after, limit)
+	}
+	return b.Store.History(ctx, id, after, limit)
+}
+
+func (b *broken) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	if b.readAll != nil {
+		return b.readAll(ctx, after, limit)
+	}
+	return b.Store.ReadAll(ctx, after, limit)
+}
+
+func (b *broken) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+	if b.records != nil {
+		return b.records(ctx, kind, after, limit)
+	}
+	return b.Store.Records(ctx, kind, after, limit)
+}
+
+func (b *broken) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
+	if b.wait != nil {
+		return b.wait(ctx, after)
+	}
+	return b.Store.Wait(ctx, after)
+}
+
+func (b *broken) Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) ([]calendar.ID, [][]calendar.ID, error) {
+	if b.find != nil {
+		return b.find(ctx, claims, names)
+	}
+	return b.Store.Find(ctx, claims, names)
+}
+
+func (b *broken) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	if b.newIDs != nil {
+		return b.newIDs(ctx, n)
+	}
+	return b.Store.NewIDs(ctx, n)
+}
+
+func (b *broken) Commits(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {
+	if b.commits != nil {
+		return b.commits(ctx, after, limit)
+	}
+	return b.Store.Commits(ctx, after, limit)
+}
+
+func (b *broken) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+	if b.leaves != nil {
+		return b.leaves(ctx, after, limit)
+	}
+	return b.Store.Leaves(ctx, after, limit)
+}
+
+func (b *broken) Close() error {
+	if b.close != nil {
+		return b.close()
+	}
+	return b.Store.Close()
+}
+
+// eachAppend replaces Append by one that deals with each Append alone.
+func (b *broken) eachAppend(one func(ctx context.Context, a eventstore.Append) eventstore.Result) {
+	b.append = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+		results := make([]eventstore.Result, len(appends))
+		for i, a := range appends {
+			a.Drafts = slices.Clone(a.Drafts)
+			results[i] = one(ctx, a)
+		}
+		return results
+	}
+}
+
+// one is the right Append of one.
+func (b *broken) one(ctx context.Context, a eventstore.Append) eventstore.Result {
+	return b.Store.Append(ctx, []eventstore.Append{a})[0]
+}
+
+// eachEntry edits what ReadAll gives.
+func (b *broken) eachEntry(edit func(ctx context.Context, e *eventstore.Entry)) {
+	b.readAll = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+		entries, err := b.Store.ReadAll(ctx, after, limit)
+		for i := range entries {
+			edit(ctx, &entries[i])
+		}
+		return entries, err
+	}
+}
+
+// ownIDs gives ids from a counter that knows nothing of the store.
+func (b *broken) ownIDs() {
+	last := calendar.ID(0)
+	b.newIDs = func(_ context.Context, n int) (calendar.ID, error) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		first := last + 1
+		last += calendar.ID(n)
+		return first, eventstore.CheckCount(n)
+	}
+}
+
+// twins are stores that are broken in one way each, with the cases that have to
+// find it.
+var twins = []struct {
+	name  string
+	cases []string
+	brk   func(b *broken)
+}{
+	{"milliseconds are lost", []string{"entries are kept whole"}, func(b *broken) {
+		b.eachEntry(func(_ context.Context, e *eventstore.Entry) { e.Time = e.Time.Truncate(time.Second) })
+	}},
+	{"the cause is lost", []string{"entries are kept whole"}, func(b *broken) {
+		b.eachEntry(func(_ context.Context, e *eventstore.Entry) { e.Cause = eventstore.Cause{} })
+	}},
+	{"an empty secret reads as none", []string{"entries are kept whole", "secrets are kept and removed"}, func(b *broken) {
+		b.eachEntry(func(_ context.Context, e *eventstore.Entry) {
+			if len(e.Secret) == 0 {
+				e.Secret = nil
+			}
+		})
+	}},
+	{"versions are not checked", []string{"one writer wins each version", "versions and kinds are checked"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			res := b.one(ctx, a)
+			for errors.Is(res.Err, eventstore.ErrConflict) {
+				states, err := b.Store.Load(ctx, a.Drafts[0].ID)
+				if err != nil {
+					return res
+				}
+				a.Drafts[0].Expected = states[0].Version
+				if states[0].Version > 0 {
+					a.Drafts[0].Kind = states[0].Kind
+				}
+				res = b.one(ctx, a)
+			}
+			return res
+		})
+	}},
+	{"kinds are not checked", []string{"versions and kinds are checked"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			for i := range a.Drafts {
+				if s, err := b.Store.Load(ctx, a.Drafts[i].ID); err == nil && s[0].Version > 0 {
+					a.Drafts[i].Kind = s[0].Kind
+				}
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"an entry is lost", []string{"tail reader sees every position"}, func(b *broken) {
+		b.readAll = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+			entries, err := b.Store.ReadAll(ctx, after, limit)
+			return slices.DeleteFunc(entries, func(e eventstore.Entry) bool { return e.Position == 100 }), err
+		}
+	}},
+	{"an entry comes twice", []string{"tail reader sees every position"}, func(b *broken) {
+		b.readAll = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+			return b.Store.ReadAll(ctx, max(after, 1)-1, limit)
+		}
+	}},
+	{"entries come out of order", []string{"tail reader sees every position"}, func(b *broken) {
+		b.readAll = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+			entries, err := b.Store.ReadAll(ctx, after, limit)
+			if len(entries) > 1 {
+				entries[0], entries[1] = entries[1], entries[0]
+			}
+			return entries, err
+		}
+	}},
+	{"positions have a gap", []string{"tail reader sees every position", "the log verifies"}, func(b *broken) {
+		b.eachEntry(func(_ context.Context, e *eventstore.Entry) {
+			if e.Position > 20 {
+				e.Position++
+			}
+		})
+	}},
+	{"claims are not checked", []string{"one record wins a claim", "claims are released before they are claimed"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			res := b.one(ctx, a)
+			if _, ok := errors.AsType[*eventstore.ClaimError](res.Err); ok {
+				for i := range a.Drafts {
+					a.Drafts[i].Claims = nil
+				}
+				res = b.one(ctx, a)
+			}
+			return res
+		})
+	}},
+	{"the holder is not named", []string{"one record wins a claim"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			res := b.one(ctx, a)
+			if e, ok := errors.AsType[*eventstore.ClaimError](res.Err); ok {
+				res.Err = &eventstore.ClaimError{Claim: e.Claim}
+			}
+			return res
+		})
+	}},
+	{"claims are claimed before others release them", []string{"claims are released before they are claimed"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			for _, d := range a.Drafts {
+				holders, _, err := b.Store.Find(ctx, d.Claims, nil)
+				if err != nil {
+					return eventstore.Result{Err: err}
+				}
+				for i, holder := range holders {
+					if holder != 0 && holder != d.ID {
+						return eventstore.Result{Err: &eventstore.ClaimError{Claim: d.Claims[i], Holder: holder}}
+					}
+				}
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"claims are never released", []string{"claims are released before they are claimed"}, func(b *broken) {
+		held := map[calendar.ID][]calendar.Claim{}
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			for i, d := range a.Drafts {
+				a.Drafts[i].Claims = append(slices.Clone(d.Claims), held[d.ID]...)
+				held[d.ID] = a.Drafts[i].Claims
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"guards are ignored", []string{"guards hold", "guards are read before the append", "an append is whole or not at all"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			a.Guards = nil
+			return b.one(ctx, a)
+		})
+	}},
+	{"names are never taken away", []string{"guards hold", "claims and names are found"}, func(b *broken) {
+		held := map[calendar.ID][]calendar.Name{}
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			for i, d := range a.Drafts {
+				a.Drafts[i].Names = append(slices.Clone(d.Names), held[d.ID]...)
+				held[d.ID] = a.Drafts[i].Names
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"receipts are ignored", []string{"equal requests write once", "equal requests at the same time write once"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			a.Receipt = nil
+			return b.one(ctx, a)
+		})
+	}},
+	{"fingerprints are not compared", []string{"equal requests write once", "receipts are looked up and completed"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			if a.Receipt != nil {
+				r := *a.Receipt
+				r.Fingerprint = [32]byte{1}
+				a.Receipt = &r
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"keys are shared by users", []string{"equal requests write once"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			if a.Receipt != nil {
+				r := *a.Receipt
+				r.User = 7
+				a.Receipt = &r
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"receipts have no position", []string{"equal requests write once"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			res := b.one(ctx, a)
+			if res.Receipt != nil {
+				res.Receipt.Position = 0
+			}
+			return res
+		})
+	}},
+	{"refused requests are kept", []string{"equal requests write once"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			res := b.one(ctx, a)
+			if _, ok := errors.AsType[*eventstore.ClaimError](res.Err); ok && a.Receipt != nil {
+				b.one(ctx, eventstore.Append{Receipt: a.Receipt})
+			}
+			return res
+		})
+	}},
+	{"receipts are looked up before the append only", []string{"equal requests at the same time write once"}, func(b *broken) {
+		var looked sync.WaitGroup
+		looked.Add(16)
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			look := *a.Receipt
+			look.Record, look.Answer = 0, nil
+			if res := b.one(ctx, eventstore.Append{Receipt: &look}); res.Err != nil || res.Receipt != nil {
+				return res
+			}
+			looked.Done()
+			looked.Wait()
+			r := *a.Receipt
+			a.Receipt = nil
+			res := b.one(ctx, a)
+			r.Position = res.Position
+			b.one(ctx, eventstore.Append{Receipt: &r})
+			return res
+		})
+	}},
+	{"look-ups leave a receipt", []string{"receipts are looked up and completed"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			if a.LooksUp() {
+				r := *a.Receipt
+				r.Answer = []byte("x")
+				a.Receipt = &r
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"answers are not replaced", []string{"receipts are looked up and completed"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			if len(a.Drafts) == 0 && !a.LooksUp() {
+				look := *a.Receipt
+				look.Record, look.Answer = 0, nil
+				if res := b.one(ctx, eventstore.Append{Receipt: &look}); res.Receipt != nil {
+					res.Receipt = nil
+					return res
+				}
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"drafts are written one by one", []string{"an append is whole or not at all"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			var res eventstore.Result
+			for _, d := range a.Drafts {
+				part := a
+				part.Drafts = []eventstore.Draft{d}
+				if res = b.one(ctx, part); res.Err != nil {
+					break
+				}
+			}
+			return res
+		})
+	}},
+	{"a loser takes its call along", []string{"a loser does not harm its group"}, func(b *broken) {
+		b.append = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+			results := b.Store.Append(ctx, appends)
+			for _, r := range results {
+				if r.Err != nil {
+					for i := range results {
+						results[i] = eventstore.Result{Err: r.Err}
+					}
+				}
+			}
+			return results
+		}
+	}},
+	{"a loser ends its call", []string{"a loser does not harm its group"}, func(b *broken) {
+		b.append = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+			results := make([]eventstore.Result, len(appends))
+			for i, a := range appends {
+				if results[i] = b.one(ctx, a); results[i].Err != nil {
+					break
+				}
+			}
+			return results
+		}
+	}},
+	{"a call is written from its end", []string{"appends of one call follow each other"}, func(b *broken) {
+		b.append = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+			slices.Reverse(appends)
+			results := b.Store.Append(ctx, appends)
+			slices.Reverse(results)
+			return results
+		}
+	}},
+	{"states lag behind", []string{"states are read at once"}, func(b *broken) {
+		seen := map[calendar.ID]eventstore.State{}
+		b.load = func(ctx context.Context, ids []calendar.ID) ([]eventstore.State, error) {
+			states, err := b.Store.Load(ctx, ids...)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			for i := range states {
+				if old, ok := seen[ids[i]]; ok {
+					states[i] = old
+				} else if states[i].Version > 0 {
+					seen[ids[i]] = states[i]
+				}
+			}
+			return states, err
+		}
+	}},
+	{"unknown records are left out", []string{"states are read at once"}, func(b *broken) {
+		b.load = func(ctx context.Context, ids []calendar.ID) ([]eventstore.State, error) {
+			states, err := b.Store.Load(ctx, ids...)
+			if len(ids) == 1 {
+				return states, err
+			}
+			return slices.DeleteFunc(states, func(s eventstore.State) bool { return s.Version == 0 }), err
+		}
+	}},
+	{"a secret is lost by the next change", []string{"secrets are kept and removed"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			for i := range a.Drafts {
+				if a.Drafts[i].Secret == nil {
+					a.Drafts[i].Secret = []byte{}
+				}
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"a secret is never removed", []string{"secrets are kept and removed"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			for i := range a.Drafts {
+				if len(a.Drafts[i].Secret) == 0 {
+					a.Drafts[i].Secret = nil
+				}
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"history begins one too early", []string{"history of a record"}, func(b *broken) {
+		b.history = func(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
+			return b.Store.History(ctx, id, after-1, limit)
+		}
+	}},
+	{"history has entries of others", []string{"history of a record"}, func(b *broken) {
+		b.history = func(ctx context.Context, _ calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
+			return b.Store.ReadAll(ctx, calendar.Position(max(after, 0)), limit) //nolint:gosec // not negative
+		}
+	}},
+	{"history ignores the limit", []string{"history of a record"}, func(b *broken) {
+		b.history = func(ctx context.Context, id calendar.ID, after int64, _ int) ([]eventstore.Entry, error) {
+			return b.Store.History(ctx, id, after, 1000)
+		}
+	}},
+	{"records ignore the kind", []string{"records by kind and id"}, func(b *broken) {
+		b.records = func(ctx context.Context, _ calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+			return b.Store.Records(ctx, 0, after, limit)
+		}
+	}},
+	{"records ignore the limit", []string{"records by kind and id"}, func(b *broken) {
+		b.records = func(ctx context.Context, kind calendar.Kind, after calendar.ID, _ int) ([]eventstore.State, error) {
+			return b.Store.Records(ctx, kind, after, 1000)
+		}
+	}},
+	{"one record of a name is found", []string{"claims and names are found"}, func(b *broken) {
+		b.find = func(ctx context.Context, claims []calendar.Claim, names []calendar.Name) ([]calendar.ID, [][]calendar.ID, error) {
+			holders, found, err := b.Store.Find(ctx, claims, names)
+			for i := range found {
+				found[i] = found[i][:min(1, len(found[i]))]
+			}
+			return holders, found, err
+		}
+	}},
+	{"free claims are left out", []string{"claims and names are found"}, func(b *broken) {
+		b.find = func(ctx context.Context, claims []calendar.Claim, names []calendar.Name) ([]calendar.ID, [][]calendar.ID, error) {
+			holders, found, err := b.Store.Find(ctx, claims, names)
+			return slices.DeleteFunc(holders, func(id calendar.ID) bool { return id == 0 }), found, err
+		}
+	}},
+	{"ids are given twice", []string{"ids are given once"}, func(b *broken) {
+		b.newIDs = func(ctx context.Context, n int) (calendar.ID, error) {
+			first, err := b.Store.NewIDs(ctx, n)
+			return first - first%2 + 1, err
+		}
+	}},
+	{"used ids are given", []string{"ids are given once"}, func(b *broken) { b.ownIDs() }},
+	{"used ids are given after a restart", []string{"ids are given once"}, func(b *broken) {
+		if b.reopened {
+			b.ownIDs()
+		}
+	}},
+	{"waiting never ends", []string{"waiting for the head"}, func(b *broken) {
+		b.wait = func(ctx context.Context, after calendar.Position) (calendar.Position, error) {
+			if head, err := b.Head(ctx); err != nil || head > after {
+				return head, err
+			}
+			<-ctx.Done()
+			head, _ := b.Head(context.WithoutCancel(ctx))
+			return head, ctx.Err()
+		}
+	}},
+	{"waiting does not wait", []string{"waiting for the head"}, func(b *broken) {
+		b.wait = func(ctx context.Context, _ calendar.Position) (calendar.Position, error) {
+			return b.Head(context.WithoutCancel(ctx))
+		}
+	}},
+	{"contexts are ignored", []string{"ended contexts"}, func(b *broken) {
+		b.append = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+			return b.Store.Append(context.WithoutCancel(ctx), appends)
+		}
+		b.load = func(ctx context.Context, ids []calendar.ID) ([]eventstore.State, error) {
+			return b.Store.Load(context.WithoutCancel(ctx), ids...)
+		}
+	}},
+	{"an ended append is answered as done", []string{"ended contexts"}, func(b *broken) {
+		b.append = func(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+			results := b.Store.Append(ctx, appends)
+			for i := range results {
+				if errors.Is(results[i].Err, context.Canceled) {
+					results[i].Err = nil
+				}
+			}
+			return results
+		}
+	}},
+	{"large payloads are refused", []string{"large payloads"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			if len(a.Drafts) > 0 && len(a.Drafts[0].State) > 1<<16 {
+				return eventstore.Result{Err: eventstore.ErrMalformed}
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"large payloads are cut", []string{"large payloads"}, func(b *broken) {
+		b.load = func(ctx context.Context, ids []calendar.ID) ([]eventstore.State, error) {
+			states, err := b.Store.Load(ctx, ids...)
+			for i := range states {
+				states[i].Record = states[i].Record[:min(1<<16, len(states[i].Record))]
+			}
+			return states, err
+		}
+	}},
+	{"entries show the present state", []string{"entries never change"}, func(b *broken) {
+		b.eachEntry(func(ctx context.Context, e *eventstore.Entry) {
+			if states, err := b.Store.Load(ctx, e.ID); err == nil {
+				e.State = states[0].Record
+			}
+		})
+	}},
+	{"malformed appends are taken", []string{"malformed appends are refused"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			if a.Check() != nil {
+				return eventstore.Result{}
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"an entry was written anew", []string{"the log verifies"}, func(b *broken) {
+		b.eachEntry(func(_ context.Context, e *eventstore.Entry) {
+			if e.Position == 30 {
+				e.Actor++
+			}
+		})
+	}},
+	{"a leaf was written anew", []string{"the log verifies"}, func(b *broken) {
+		b.leaves = func(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+			leaves, err := b.Store.Leaves(ctx, after, limit)
+			if after == 0 && len(leaves) > 10 {
+				leaves[10][31] ^= 1
+			}
+			return leaves, err
+		}
+	}},
+	{"an entry and its leaf were written anew", []string{"the log verifies"}, func(b *broken) {
+		edit := func(e *eventstore.Entry) {
+			if e.Position == 30 {
+				e.Actor++
+			}
+		}
+		b.eachEntry(func(_ context.Context, e *eventstore.Entry) { edit(e) })
+		b.leaves = func(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+			entries, err := b.Store.ReadAll(ctx, after, limit)
+			leaves := make([][32]byte, len(entries))
+			for i := range entries {
+				edit(&entries[i])
+				leaves[i] = eventstore.Leaf(&entries[i])
+			}
+			return leaves, err
+		}
+	}},
+	{"a commit is missing", []string{"the log verifies"}, func(b *broken) {
+		b.commits = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {
+			commits, err := b.Store.Commits(ctx, after, limit)
+			return slices.DeleteFunc(commits, func(c eventstore.Commit) bool { return c.First == 5 }), err
+		}
+	}},
+	{"a present state is old", []string{"the log verifies"}, func(b *broken) {
+		b.records = func(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+			states, err := b.Store.Records(ctx, kind, after, limit)
+			for i := range states {
+				if h, err := b.Store.History(ctx, states[i].ID, 0, 1); err == nil && states[i].Version > 1 {
+					states[i].Record = h[0].State
+				}
+			}
+			return states, err
+		}
+	}},
+	{"a present secret is lost", []string{"the log verifies"}, func(b *broken) {
+		b.records = func(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+			states, err := b.Store.Records(ctx, kind, after, limit)
+			for i := range states {
+				states[i].Secret = nil
+			}
+			return states, err
+		}
+	}},
+	{"a record has no present state", []string{"the log verifies"}, func(b *broken) {
+		b.records = func(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+			states, err := b.Store.Records(ctx, kind, after, limit)
+			return slices.DeleteFunc(states, func(s eventstore.State) bool { return s.ID == 7 }), err
+		}
+	}},
+	{"a restart loses everything", []string{"everything is there after a restart"}, func(b *broken) {
+		if b.reopened {
+			b.Store = memstore.New()
+		}
+	}},
+	{"a restart loses the last entry", []string{"everything is there after a restart"}, func(b *broken) {
+		if !b.reopened {
+			return
+		}
+		b.readAll = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+			entries, err := b.Store.ReadAll(ctx, after, limit)
+			return slices.DeleteFunc(entries, func(e eventstore.Entry) bool { return e.Position == 61 }), err
+		}
+	}},
+	{"a restart loses receipts", []string{"everything is there after a restart"}, func(b *broken) {
+		if b.reopened {
+			b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+				res := b.one(ctx, a)
+				res.Receipt = nil
+				return res
+			})
+		}
+	}},
+	{"closing does nothing", []string{"closed stores refuse"}, func(b *broken) {
+		b.close = func() error { return nil }
+	}},
+}
+
+// brokenHarness gives stores that are broken in one way; nil breaks nothing.
+func brokenHarness(brk func(b *broken)) Harness {
+	wrap := func(t testing.TB, m *memstore.Store, reopened bool) Store {
+		t.Helper()
+		b := &broken{Store: m, reopened: reopened}
+		if brk != nil {
+			brk(b)
+		}
+		t.Cleanup(func() { _ = b.Store.Close() })
+		return b
+	}
+	return Harness{
+		Open: func(t testing.TB) Store {
+			t.Helper()
+			return wrap(t, memstore.New(), false)
+		},
+		Reopen: func(t testing.TB, s Store) Store {
+			t.Helper()
+			kept := s.(*broken).Store
+			head, err := kept.Head(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return wrap(t, kept.Reopen(), head > 0)
+		},
+	}
+}
+
+// TestCasesFail: each case fails on a store that is broken in its way.
+func TestCasesFail(t *testing.T) {
+	t.Parallel()
+	cases := map[string]Case{}
+	for _, c := range Cases() {
+		cases[c.Name] = c
+	}
+	found := map[string]bool{}
+	for _, twin := range twins {
+		for _, name := range twin.cases {
+			c, ok := cases[name]
+			if !ok {
+				t.Fatalf("%s: no case %q", twin.name, name)
+			}
+			found[name] = true
+			t.Run(twin.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				h := brokenHarness(twin.brk)
+				h.Patience = 2 * time.Second
+				failed, reports := outcome(t, c, h)
+				if !failed {
+					t.Errorf("the case does not find that %s", twin.name)
+				}
+				for _, r := range reports[:min(1, len(reports))] {
+					t.Log(r)
+				}
+			})
+		}
+	}
+	for name := range cases {
+		if !found[name] {
+			t.Errorf("case %q has no store that it fails on", name)
+		}
+	}
+}
+
+// TestCasesPass: what finds the broken stores passes the one that is whole.
+func TestCasesPass(t *testing.T) {
+	t.Parallel()
+	for _, c := range Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			if failed, reports := outcome(t, c, brokenHarness(nil)); failed {
+				t.Errorf("the case fails on a whole store: %q", reports)
+			}
+		})
+	}
+}
