@@ -52,8 +52,8 @@ func (c *call) readSingleParams() (singleParams, error) {
 		switch v := in["password"].(type) {
 		case nil:
 		case string:
-			out.password = v
-			if len([]rune(v)) > maxPassword {
+			out.password = calendar.Trim(v) // as where it is set
+			if len([]rune(out.password)) > maxPassword {
 				problems.Add("password", calendar.ReasonTooLong, strconv.Itoa(maxPassword))
 			}
 		default:
