@@ -22,6 +22,10 @@ var (
 	ErrClosed      = errors.New("event store closed")
 	ErrMalformed   = errors.New("malformed append")    // a fault of the caller, see Append.Check
 	ErrDamaged     = errors.New("event store damaged") // what is stored is not what was written
+
+	// ErrAhead is for readers: a position that the store has not reached. The
+	// reader has seen another store and has to be filled anew.
+	ErrAhead = errors.New("position is ahead of the event store")
 )
 
 // ClaimError says that another record holds a claim.

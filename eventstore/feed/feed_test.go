@@ -346,7 +346,7 @@ func TestRestoredStore(t *testing.T) {
 			check(t, err)
 			src := source(t, s, js, feed.SourceOptions{})
 			if head < 200 {
-				if _, err := src.Read(within(t), 200, 1); !errors.Is(err, feed.ErrAhead) {
+				if _, err := src.Read(within(t), 200, 1); !errors.Is(err, eventstore.ErrAhead) {
 					t.Errorf("got %v, want ErrAhead", err)
 				}
 			}

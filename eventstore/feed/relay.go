@@ -134,7 +134,7 @@ var (
 )
 
 // Run publishes until the context ends; then it gives nil. It gives an error
-// when the store is closed or is itself at fault (ErrGap); whatever else goes
+// when the store is closed or is itself at fault (eventstore.ErrDamaged); whatever else goes
 // wrong is tried again for ever.
 func (r *Relay) Run(ctx context.Context) error {
 	wait := backoff.NewExponentialBackOff()
@@ -145,7 +145,7 @@ func (r *Relay) Run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, eventstore.ErrClosed), errors.Is(err, ErrGap):
+		case errors.Is(err, eventstore.ErrClosed), errors.Is(err, eventstore.ErrDamaged):
 			return fmt.Errorf("relay: %w", err)
 		case errors.Is(err, errConflict):
 			standby = true

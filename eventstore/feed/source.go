@@ -15,10 +15,6 @@ import (
 	"daybook/eventstore"
 )
 
-// ErrAhead says that a reader asks for entries after a position that the store
-// has not reached: it has seen another store. It has to be filled anew.
-var ErrAhead = errors.New("reader is ahead of the event store")
-
 // errStreamAhead says that the stream has what the store does not: the relay
 // will make it anew.
 var errStreamAhead = errors.New("stream is ahead of the event store")
@@ -108,7 +104,8 @@ func (s *Source) Close() error {
 // Read waits until there are entries after a position and gives up to limit of
 // them, in order and without a gap, without their secrets. It is cheap to go on
 // with the position of the last entry given; any other one begins anew. Errors:
-// the context's, those of the store, ErrAhead, ErrGap. One caller at a time.
+// the context's, those of the store, eventstore.ErrAhead, and eventstore.ErrDamaged
+// for a hole in the store. One caller at a time.
 func (s *Source) Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
 	if limit < 1 {
 		return nil, fmt.Errorf("source: limit %d, must be at least 1", limit)
@@ -298,7 +295,7 @@ func (s *Source) checkHead(ctx context.Context, p calendar.Position) error {
 		return fmt.Errorf("read the head: %w", err)
 	}
 	if at < p {
-		return fmt.Errorf("%w: %d, store is at %d", ErrAhead, p, at)
+		return fmt.Errorf("%w: %d, store is at %d", eventstore.ErrAhead, p, at)
 	}
 	return nil
 }
@@ -376,7 +373,7 @@ func (s *Source) silent(ctx context.Context) error {
 		return fmt.Errorf("read the head: %w", err)
 	}
 	if at < s.cursor {
-		return fmt.Errorf("%w: %d, store is at %d", ErrAhead, s.cursor, at)
+		return fmt.Errorf("%w: %d, store is at %d", eventstore.ErrAhead, s.cursor, at)
 	}
 	if at > s.cursor {
 		s.o.Log.Warn("feed is behind, reading from the event store", "position", uint64(s.cursor), "head", uint64(at))

@@ -1,13 +1,13 @@
 package feed
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 )
 
 // The topology of the feed. Subscribers outside the program build on it: a name
@@ -83,13 +83,11 @@ func misfit(c *jetstream.StreamConfig, origin string) string {
 	}
 }
 
-// ErrGap says that the store gave entries with a hole or out of order. Positions
-// are dense, so this is a defect of the store and never goes away by waiting.
-var ErrGap = errors.New("gap in the positions of the event store")
-
-func checkDense(after calendar.Position, got calendar.Position) error {
+// checkDense makes sure that the store gave the next entry: positions have no
+// gap, so another one is a defect that never goes away by waiting.
+func checkDense(after, got calendar.Position) error {
 	if got != after+1 {
-		return fmt.Errorf("%w: entry %d after %d", ErrGap, got, after)
+		return fmt.Errorf("%w: entry %d after %d", eventstore.ErrDamaged, got, after)
 	}
 	return nil
 }

@@ -161,11 +161,11 @@ func TestGapInTheStore(t *testing.T) {
 	e := embedded(t, t.TempDir())
 	s := skipping{memstore.New(), 7}
 	add(t, s.Store, 10)
-	if err := relay(t, s, e.JetStream(), feed.RelayOptions{}).Run(within(t)); !errors.Is(err, feed.ErrGap) {
-		t.Errorf("relay: got %v, want ErrGap", err)
+	if err := relay(t, s, e.JetStream(), feed.RelayOptions{}).Run(within(t)); !errors.Is(err, eventstore.ErrDamaged) {
+		t.Errorf("relay: got %v, want ErrDamaged", err)
 	}
 	src := source(t, s, e.JetStream(), feed.SourceOptions{Stall: 10 * time.Millisecond})
-	if _, err := src.Read(within(t), 0, 64); !errors.Is(err, feed.ErrGap) {
-		t.Errorf("source: got %v, want ErrGap", err)
+	if _, err := src.Read(within(t), 0, 64); !errors.Is(err, eventstore.ErrDamaged) {
+		t.Errorf("source: got %v, want ErrDamaged", err)
 	}
 }

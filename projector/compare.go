@@ -1,0 +1,215 @@
+package projector
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/query/readmodel"
+)
+
+// ErrDiffers says that an index does not hold what the store holds.
+var ErrDiffers = errors.New("read model differs from the event store")
+
+// compareTries is how often an index that moves meanwhile is looked at again.
+const compareTries = 10
+
+// Compare compares an index with the store as it was at the index's position, by
+// count and digest. Quarantined records are left out on both sides. It may run
+// beside projector and writers; it answers nil, ErrDiffers with the numbers, or
+// that the index did not rest long enough to be compared.
+func Compare(ctx context.Context, store eventstore.Store, index readmodel.Index) error {
+	for range compareTries {
+		before, err := look(ctx, index)
+		if err != nil {
+			return err
+		}
+		want, err := digestAt(ctx, store, before.position, before.left)
+		if err != nil {
+			return err
+		}
+		if equal(want, before.digest) {
+			return nil
+		}
+		// The index may have been looked at amid a write: documents come before the
+		// position.
+		if err := settle(ctx, index, before.position+1); err != nil {
+			return err
+		}
+		after, err := look(ctx, index)
+		if err != nil {
+			return err
+		}
+		if after.position == before.position && equal(after.digest, before.digest) {
+			return differ(before.position, want, before.digest)
+		}
+	}
+	return fmt.Errorf("compare: index moved during each of %d looks", compareTries)
+}
+
+// settleWait is how long a write may take from its documents to its position.
+const settleWait = time.Second
+
+// settle waits for an index to reach a position, but not for long.
+func settle(ctx context.Context, index readmodel.Index, p calendar.Position) error {
+	within, cancel := context.WithTimeout(ctx, settleWait)
+	defer cancel()
+	if err := index.Wait(within, p); err != nil && within.Err() == nil {
+		return fmt.Errorf("compare: wait for %d: %w", p, err)
+	}
+	return ctx.Err()
+}
+
+// view is what an index holds, less quarantined records.
+type view struct {
+	position calendar.Position
+	digest   readmodel.Digest
+	left     map[calendar.ID]bool // quarantined records
+}
+
+func look(ctx context.Context, index readmodel.Index) (view, error) {
+	v := view{left: map[calendar.ID]bool{}}
+	var err error
+	if v.position, err = index.Position(ctx); err != nil {
+		return v, fmt.Errorf("compare: position of the index: %w", err)
+	}
+	// Elasticsearch shows documents only some time after they were written.
+	if err := index.Wait(ctx, v.position); err != nil {
+		return v, fmt.Errorf("compare: wait for %d: %w", v.position, err)
+	}
+	if v.digest, err = index.Digest(ctx); err != nil {
+		return v, fmt.Errorf("compare: digest of the index: %w", err)
+	}
+	poison, err := index.Poisoned(ctx)
+	if err != nil {
+		return v, fmt.Errorf("compare: quarantine: %w", err)
+	}
+	if len(poison) == 0 {
+		return v, nil
+	}
+	ids := make([]calendar.ID, len(poison))
+	for i := range poison {
+		ids[i] = poison[i].ID
+		v.left[ids[i]] = true
+	}
+	held, err := index.Get(ctx, ids)
+	if err != nil {
+		return v, fmt.Errorf("compare: quarantined records: %w", err)
+	}
+	v.digest.Counts = maps.Clone(v.digest.Counts)
+	for id, d := range held {
+		add(&v.digest, -1, d.Record.Kind, id, d.Record.Version, d.Body)
+	}
+	return v, nil
+}
+
+// digestAt sums up the records of a store as they were at a position.
+func digestAt(ctx context.Context, store eventstore.Store, at calendar.Position, left map[calendar.ID]bool) (readmodel.Digest, error) {
+	sum := readmodel.Digest{Counts: map[calendar.Kind]int{}}
+	var after calendar.ID
+	for {
+		states, err := store.Records(ctx, 0, after, rebuildPage)
+		if err != nil {
+			return sum, fmt.Errorf("compare: read records after %d: %w", after, err)
+		}
+		if len(states) == 0 {
+			return sum, nil
+		}
+		for i := range states {
+			s := &states[i]
+			after = s.ID
+			if !hasDocument(s.Kind) || left[s.ID] {
+				continue
+			}
+			if s.Position > at {
+				there, err := rewind(ctx, store, s, at)
+				if err != nil {
+					return sum, err
+				}
+				if !there {
+					continue
+				}
+			}
+			r, err := calendar.DecodeRecord(s.Record)
+			if err != nil {
+				return sum, fmt.Errorf("compare: state of %s %d: %w", s.Kind, s.ID, err)
+			}
+			if !r.Deleted {
+				add(&sum, 1, s.Kind, s.ID, s.Version, s.Record)
+			}
+		}
+	}
+}
+
+// rewind makes a state that of an earlier position; it tells whether the record
+// was there.
+func rewind(ctx context.Context, store eventstore.Store, s *eventstore.State, at calendar.Position) (there bool, err error) {
+	var version int64
+	for {
+		entries, err := store.History(ctx, s.ID, version, rebuildPage)
+		if err != nil {
+			return false, fmt.Errorf("compare: history of %s %d: %w", s.Kind, s.ID, err)
+		}
+		for i := range entries {
+			if entries[i].Position > at {
+				return there, nil
+			}
+			version, there = entries[i].Version, true
+			s.Version, s.Position, s.Record = version, entries[i].Position, entries[i].State
+		}
+		if len(entries) == 0 {
+			return there, nil
+		}
+	}
+}
+
+// add takes a live document into a digest, or out of it with n = -1; see
+// readmodel.Digest.
+func add(d *readmodel.Digest, n int, k calendar.Kind, id calendar.ID, version int64, body []byte) {
+	if d.Counts[k] += n; d.Counts[k] == 0 {
+		delete(d.Counts, k)
+	}
+	b := make([]byte, 0, 64+len(body))
+	b = append(b, k.String()...)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, int64(id), 10)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, version, 10)
+	b = append(b, ' ')
+	leaf := sha256.Sum256(append(b, body...))
+	for i := range leaf {
+		d.Sum[i] ^= leaf[i]
+	}
+}
+
+func equal(a, b readmodel.Digest) bool {
+	if a.Sum != b.Sum {
+		return false
+	}
+	for _, k := range calendar.Kinds {
+		if a.Counts[k] != b.Counts[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// differ names the kinds of which the counts differ.
+func differ(at calendar.Position, store, index readmodel.Digest) error {
+	text := ""
+	for _, k := range calendar.Kinds {
+		if store.Counts[k] != index.Counts[k] {
+			text += fmt.Sprintf("; %s: %d in the store, %d in the read model", k.Collection(), store.Counts[k], index.Counts[k])
+		}
+	}
+	if text == "" {
+		text = "; the counts are equal, the contents are not"
+	}
+	return fmt.Errorf("%w at position %d%s", ErrDiffers, at, text)
+}

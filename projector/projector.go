@@ -1,0 +1,359 @@
+// Package projector keeps a read model: it reads entries in order, makes
+// documents of them and writes those into an index together with the position
+// that they reach.
+//
+// One entry gives one document and nothing else, so projecting is idempotent:
+// whatever is projected again changes nothing.
+package projector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/query/readmodel"
+)
+
+// Source gives entries.
+type Source interface {
+	// Read waits until there are entries after a position and gives up to limit
+	// of them, in order and without a gap.
+	Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
+}
+
+// Options are the settings of a projector. The zero value works.
+type Options struct {
+	Log *slog.Logger // nil: no log
+	// Batch is the largest number of entries that are written at once. 0: 512.
+	Batch int
+	// MinWait and MaxWait bound the wait before something that failed is tried
+	// again; it grows from one to the other. 0: 50 ms and 10 s.
+	MinWait, MaxWait time.Duration
+}
+
+func (o *Options) fill() error {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Batch < 0 {
+		return fmt.Errorf("projector: batch of %d entries, must not be negative", o.Batch)
+	}
+	if o.Batch == 0 {
+		o.Batch = 512
+	}
+	if o.MinWait <= 0 {
+		o.MinWait = 50 * time.Millisecond
+	}
+	if o.MaxWait <= 0 {
+		o.MaxWait = 10 * time.Second
+	}
+	o.MaxWait = max(o.MinWait, o.MaxWait)
+	return nil
+}
+
+// Stats are the state of a projector and its counts since its start. The lag in
+// entries is the head of the store less Position.
+type Stats struct {
+	Position    calendar.Position // up to which the index holds everything
+	Entries     uint64            // read
+	Documents   uint64            // written
+	Batches     uint64
+	Waiting     uint64 // entries of quarantined records that were passed over
+	Quarantined int    // records
+	Retries     uint64
+	Failure     string // what is tried again now, "" when all is well
+}
+
+// Projector keeps one index. One Run at a time.
+type Projector struct {
+	index  readmodel.Index
+	source Source
+	o      Options
+
+	mu          sync.Mutex
+	stats       Stats
+	quarantined map[calendar.ID]bool // as last read from the index, or more
+}
+
+// New makes a projector; Run starts it.
+func New(index readmodel.Index, source Source, o Options) (*Projector, error) {
+	if index == nil || source == nil {
+		return nil, errors.New("projector: index and source are required")
+	}
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	return &Projector{index: index, source: source, o: o}, nil
+}
+
+// Stats gives the state and the counts.
+func (p *Projector) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.stats
+	s.Quarantined = len(p.quarantined)
+	return s
+}
+
+func (p *Projector) count(f func(*Stats)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(&p.stats)
+}
+
+// Run projects until the context ends; then it gives nil. Failures of the index
+// and of the source are tried again for ever, with one exception: a closed or
+// damaged store and an index that is ahead of the store (eventstore.ErrClosed,
+// ErrDamaged, ErrAhead) cannot mend by waiting and are given back.
+func (p *Projector) Run(ctx context.Context) error {
+	err := p.run(ctx, func(calendar.Position) bool { return false })
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// run projects until reached says so.
+func (p *Projector) run(ctx context.Context, reached func(calendar.Position) bool) error {
+	at, err := again(ctx, p, "read the position", func() (calendar.Position, error) { return p.index.Position(ctx) })
+	if err != nil {
+		return err
+	}
+	if err := p.refresh(ctx); err != nil {
+		return err
+	}
+	p.count(func(s *Stats) { s.Position = at })
+	for !reached(at) {
+		entries, err := again(ctx, p, "read entries", func() ([]eventstore.Entry, error) {
+			return p.source.Read(ctx, at, p.o.Batch)
+		})
+		if err != nil {
+			return err
+		}
+		for i := range entries {
+			if entries[i].Position != at+calendar.Position(i)+1 {
+				return fmt.Errorf("projector: %w: entry %d after %d", eventstore.ErrDamaged, entries[i].Position, at+calendar.Position(i))
+			}
+		}
+		if err := p.project(ctx, entries); err != nil {
+			return err
+		}
+		at += calendar.Position(len(entries))
+	}
+	return nil
+}
+
+// refresh reads which records are quarantined.
+func (p *Projector) refresh(ctx context.Context) error {
+	list, err := again(ctx, p, "read the quarantine", func() ([]readmodel.Poison, error) { return p.index.Poisoned(ctx) })
+	if err != nil {
+		return err
+	}
+	ids := make(map[calendar.ID]bool, len(list))
+	for _, q := range list {
+		ids[q.ID] = true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.quarantined = ids
+	return nil
+}
+
+// waiting tells which records of the entries are quarantined. It asks the index
+// anew when there may be one, so a record that was healed meanwhile, by whatever
+// process, is projected.
+func (p *Projector) waiting(ctx context.Context, entries []eventstore.Entry) (map[calendar.ID]bool, error) {
+	known := func() map[calendar.ID]bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.quarantined // replaced, never changed
+	}
+	for i := range entries {
+		if known()[entries[i].ID] {
+			if err := p.refresh(ctx); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	return known(), nil
+}
+
+// batch is what entries come to.
+type batch struct {
+	last    calendar.Position
+	ids     []calendar.ID                        // records in the order of their first entry
+	chains  map[calendar.ID][]readmodel.Document // their documents, oldest first
+	poison  map[calendar.ID]readmodel.Poison
+	waiting uint64
+}
+
+// fold makes documents of entries. A record stops at its first entry that cannot
+// be read. All entries are read, not only the last of each record, so that the
+// result does not depend on where batches begin and end.
+func fold(entries []eventstore.Entry, waiting map[calendar.ID]bool) *batch {
+	b := &batch{
+		last:   entries[len(entries)-1].Position,
+		chains: make(map[calendar.ID][]readmodel.Document, len(entries)),
+		poison: map[calendar.ID]readmodel.Poison{},
+	}
+	for i := range entries {
+		e := &entries[i]
+		if !hasDocument(e.Kind) {
+			continue
+		}
+		if _, stopped := b.poison[e.ID]; stopped || waiting[e.ID] {
+			b.waiting++
+			continue
+		}
+		d, err := document(e.Kind, e.ID, e.Version, e.Position, e.State)
+		if err != nil {
+			b.stop(e.ID, e.Position, err)
+			continue
+		}
+		if b.chains[e.ID] == nil {
+			b.ids = append(b.ids, e.ID)
+		}
+		b.chains[e.ID] = append(b.chains[e.ID], d)
+	}
+	return b
+}
+
+func (b *batch) stop(id calendar.ID, at calendar.Position, reason error) {
+	b.poison[id] = readmodel.Poison{ID: id, Position: at, Reason: reason.Error()}
+}
+
+// project writes what entries come to. The position follows the documents in a
+// write of its own: an index may refuse a document, and then the quarantine has
+// to be kept no later than the position, or a crash between would lose it.
+func (p *Projector) project(ctx context.Context, entries []eventstore.Entry) error {
+	waiting, err := p.waiting(ctx, entries)
+	if err != nil {
+		return err
+	}
+	b := fold(entries, waiting)
+	// Only the last document of a record is offered, unless it is refused.
+	var refused []calendar.ID
+	documents := make([]readmodel.Document, len(b.ids))
+	for i, id := range b.ids {
+		documents[i] = b.chains[id][len(b.chains[id])-1]
+	}
+	errs, err := p.write(ctx, readmodel.Batch{Documents: documents})
+	if err != nil {
+		return err
+	}
+	for i, id := range b.ids {
+		if errs[i] != nil {
+			refused = append(refused, id)
+		}
+	}
+	if err := p.stepwise(ctx, b, refused); err != nil {
+		return err
+	}
+	end := readmodel.Batch{Position: b.last}
+	for _, id := range sortedKeys(b.poison) {
+		end.Poison = append(end.Poison, b.poison[id])
+		p.o.Log.Error("record quarantined", "id", int64(id), "position", uint64(b.poison[id].Position), "reason", b.poison[id].Reason)
+	}
+	if _, err := p.write(ctx, end); err != nil {
+		return err
+	}
+	if len(b.poison) > 0 {
+		if err := p.refresh(ctx); err != nil {
+			return err
+		}
+	}
+	p.count(func(s *Stats) {
+		s.Position = b.last
+		s.Entries += uint64(len(entries))
+		s.Documents += uint64(len(documents) - len(refused))
+		s.Waiting += b.waiting
+		s.Batches++
+	})
+	return nil
+}
+
+// stepwise writes the documents of records whose last one was refused one after
+// the other, up to the first that is refused: there the record stops.
+func (p *Projector) stepwise(ctx context.Context, b *batch, ids []calendar.ID) error {
+	for step := 0; len(ids) > 0; step++ {
+		documents := make([]readmodel.Document, len(ids))
+		for i, id := range ids {
+			documents[i] = b.chains[id][step]
+		}
+		errs, err := p.write(ctx, readmodel.Batch{Documents: documents})
+		if err != nil {
+			return err
+		}
+		var on []calendar.ID
+		for i, id := range ids {
+			switch {
+			case errs[i] != nil:
+				b.stop(id, documents[i].Position, errs[i])
+			case step+1 < len(b.chains[id]):
+				on = append(on, id)
+			}
+		}
+		ids = on
+	}
+	return nil
+}
+
+// write writes a batch until it is taken. The errors that come back are
+// refusals, one place per document.
+func (p *Projector) write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+	if len(b.Documents) == 0 && b.Position == 0 && len(b.Poison) == 0 && len(b.Healed) == 0 {
+		return nil, nil
+	}
+	return again(ctx, p, "write documents", func() ([]error, error) { return writeOnce(ctx, p.index, b) })
+}
+
+// writeOnce writes a batch; an error that is no refusal fails it whole.
+func writeOnce(ctx context.Context, index readmodel.Index, b readmodel.Batch) ([]error, error) {
+	errs, err := index.Write(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	if len(errs) != len(b.Documents) {
+		return nil, fmt.Errorf("index answered %d of %d documents", len(errs), len(b.Documents))
+	}
+	for i, err := range errs {
+		if err != nil && !errors.Is(err, readmodel.ErrPoison) {
+			return nil, fmt.Errorf("document of record %d: %w", b.Documents[i].Record.ID, err)
+		}
+	}
+	return errs, nil
+}
+
+// again does an operation until it succeeds, with growing waits.
+func again[T any](ctx context.Context, p *Projector, what string, operation func() (T, error)) (T, error) {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = p.o.MinWait, p.o.MaxWait
+	failed := false
+	out, err := backoff.Retry(ctx, func() (T, error) {
+		out, err := operation()
+		if errors.Is(err, eventstore.ErrClosed) || errors.Is(err, eventstore.ErrDamaged) || errors.Is(err, eventstore.ErrAhead) || ctx.Err() != nil {
+			err = backoff.Permanent(err)
+		}
+		return out, err
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, d time.Duration) {
+		failed = true
+		p.o.Log.Warn("projector tries again", "operation", what, "error", err, "wait", d)
+		p.count(func(s *Stats) { s.Failure, s.Retries = what+": "+err.Error(), s.Retries+1 })
+	}))
+	if err != nil {
+		return out, fmt.Errorf("projector: %s: %w", what, err)
+	}
+	if failed {
+		p.o.Log.Info("projector goes on", "operation", what)
+		p.count(func(s *Stats) { s.Failure = "" })
+	}
+	return out, nil
+}

@@ -1,0 +1,449 @@
+package projector_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/projector"
+	"daybook/query/readmodel"
+)
+
+// history draws a random history: all kinds, hot records, deleted terms, states
+// that cannot be read and documents that are refused. A refused record stays
+// one: of several entries in a batch only the last is offered to the index, so a
+// refusal that passes is seen or not, by where the batch ends.
+func history(t *rapid.T, w *world, n int) {
+	refused := map[calendar.ID]bool{}
+	for i := range n {
+		known := w.last > 0
+		if !known || rapid.IntRange(0, 2).Draw(t, "new") == 0 {
+			k := rapid.SampledFrom([]calendar.Kind{
+				calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer,
+				calendar.KindCategory, calendar.KindTag, calendar.KindImage, calendar.KindUser,
+			}).Draw(t, "kind")
+			w.create(t, k, fmt.Sprintf("name %d", i))
+			continue
+		}
+		id := calendar.ID(rapid.Int64Range(1, int64(w.last)).Draw(t, "id"))
+		name, what := fmt.Sprintf("name %d", i), calendar.Updated
+		switch rapid.IntRange(0, 19).Draw(t, "what") {
+		case 0:
+			name = broken
+		case 1:
+			refused[id] = true
+		case 2, 3:
+			if w.kinds[id].IsTerm() {
+				what = calendar.Deleted
+			}
+		}
+		if refused[id] && name != broken {
+			name = fmt.Sprintf("refused %d", i)
+		}
+		w.change(t, id, what, name)
+	}
+}
+
+// However the entries are cut into batches, however often they are projected
+// again and wherever the projector is restarted: the index is the same.
+func TestIdempotent(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld()
+		history(t, w, rapid.IntRange(1, 60).Draw(t, "entries"))
+		size := func(int) int { return rapid.IntRange(1, 12).Draw(t, "batch") }
+
+		// The reference: one entry at a time.
+		one := refusing(newIndex(t), always)
+		runToEnd(t, w, one, func(int) int { return 1 })
+		check := func(what string, got readmodel.Index) {
+			if diff := cmp.Diff(digest(t, one), digest(t, got)); diff != "" {
+				t.Fatalf("%s: digest (-one by one +got):\n%s", what, diff)
+			}
+			if a, b := poisoned(t, one), poisoned(t, got); a != b {
+				t.Fatalf("%s: quarantined are %s, want %s", what, b, a)
+			}
+			if err := projector.Compare(context.Background(), w.store, got); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+		all := refusing(newIndex(t), always)
+		runToEnd(t, w, all, nil)
+		check("at once", all)
+
+		cut := refusing(newIndex(t), always)
+		runToEnd(t, w, cut, size)
+		check("random batches", cut)
+		again := calendar.Position(rapid.Uint64Range(0, uint64(w.head(t))).Draw(t, "again from"))
+		runToEnd(t, w, rewound{cut, again}, size)
+		check("projected again", cut)
+
+		// Restarts: writes fail before or after they took effect, and each failure
+		// is the end of one projector.
+		crashed := newIndex(t)
+		for done := false; !done; {
+			ctx, cancel := context.WithCancel(context.Background())
+			left := rapid.IntRange(0, 6).Draw(t, "writes before the crash")
+			after := rapid.Bool().Draw(t, "after the write")
+			inner := refusing(crashed, always)
+			index := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+				if left--; left >= 0 {
+					return inner.Write(ctx, b)
+				}
+				if after {
+					_, _ = inner.Write(ctx, b)
+				}
+				cancel()
+				return nil, errInjected
+			}}
+			p := newProjector(t, index, from{w.store, size, func() { done = true; cancel() }})
+			if err := p.Run(ctx); err != nil {
+				t.Fatalf("run: %v", err)
+			}
+			cancel()
+			if after { // else a crash before the first write would repeat for ever
+				continue
+			}
+			runSome(t, w, crashed, size)
+		}
+		check("restarted", crashed)
+	})
+}
+
+// runSome projects one batch.
+func runSome(t *rapid.T, w *world, index readmodel.Index, size func(int) int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	index = refusing(index, always)
+	stopping := wrapped{index, func(c context.Context, b readmodel.Batch) ([]error, error) {
+		errs, err := index.Write(c, b)
+		if b.Position > 0 {
+			cancel()
+		}
+		return errs, err
+	}}
+	if err := newProjector(t, stopping, from{w.store, size, cancel}).Run(ctx); err != nil {
+		t.Fatalf("run: %v", err)
+	}
+}
+
+// aheadOf tells which document is missing when an index stands at its position.
+func aheadOf(t *testing.T, w *world, index readmodel.Index, at calendar.Position) error {
+	t.Helper()
+	entries, err := w.store.ReadAll(t.Context(), 0, int(at))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		held, err := index.Get(t.Context(), []calendar.ID{e.ID})
+		if err != nil {
+			return err
+		}
+		if held[e.ID].Position < e.Position {
+			return fmt.Errorf("position is %d, but entry %d of record %d is not there", at, e.Position, e.ID)
+		}
+	}
+	return nil
+}
+
+func TestPositionIsNeverAhead(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	for i := range 100 {
+		w.create(t, calendar.KindEvent, fmt.Sprint(i))
+	}
+	inner := newIndex(t)
+	var failures atomic.Int64
+	checked := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+		if failures.Add(1)%3 == 0 {
+			return nil, readmodel.ErrUnavailable
+		}
+		if b.Position > 0 && len(b.Documents) == 0 {
+			if err := aheadOf(t, w, inner, b.Position); err != nil {
+				t.Error(err)
+			}
+		}
+		return inner.Write(ctx, b)
+	}}
+	runToEnd(t, w, checked, func(int) int { return 7 })
+
+	// The check sees an index that forgets a document.
+	forgetful := newIndex(t)
+	runToEnd(t, w, wrapped{forgetful, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+		errs := make([]error, len(b.Documents))
+		if len(b.Documents) > 3 {
+			b.Documents = b.Documents[1:]
+		}
+		_, err := forgetful.Write(ctx, b)
+		return errs, err
+	}}, func(int) int { return 7 })
+	if err := aheadOf(t, w, forgetful, w.head(t)); err == nil {
+		t.Error("an index that forgets documents passes the check")
+	}
+	if err := projector.Compare(t.Context(), w.store, forgetful); !errors.Is(err, projector.ErrDiffers) {
+		t.Errorf("compare of an index that forgets documents: got %v, want ErrDiffers", err)
+	}
+}
+
+// A record that cannot be projected stops alone, waits, and is healed by Retry.
+func TestQuarantine(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		bad string // name of the bad change
+	}{
+		"unreadable": {bad: broken},
+		"refused":    {bad: "refused"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			var lenient atomic.Bool
+			w := newWorld()
+			inner := newIndex(t)
+			index := refusing(inner, func() bool { return !lenient.Load() })
+			p := newProjector(t, index, from{store: w.store})
+			background(t, p)
+
+			bad := w.create(t, calendar.KindVenue, "first")
+			w.change(t, bad, calendar.Updated, c.bad)
+			stopped := w.head(t)
+			other := w.create(t, calendar.KindVenue, "other")
+			w.change(t, bad, calendar.Updated, c.bad)
+			w.change(t, other, calendar.Updated, "other again")
+			wait(t, index, w.head(t))
+
+			if got, want := poisoned(t, index), fmt.Sprintf("%d@%d ", bad, stopped); got != want {
+				t.Errorf("quarantined are %s, want %s", got, want)
+			}
+			held, err := index.Get(ctx, []calendar.ID{bad, other})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := held[bad].Record.Name(calendar.LangEN); got != "first" {
+				t.Errorf("stopped record shows %q, want what it was before", got)
+			}
+			if got, _ := held[other].Record.Name(calendar.LangEN); got != "other again" {
+				t.Errorf("other record shows %q, want the newest", got)
+			}
+
+			if err := p.Retry(ctx, w.store, bad); !errors.Is(err, readmodel.ErrPoison) {
+				t.Errorf("retry of a bad state: got %v, want ErrPoison", err)
+			}
+			if list, err := p.Poisoned(ctx); err != nil || len(list) != 1 || list[0].Reason == "" {
+				t.Errorf("after a vain retry: got %v, %v, want one with a reason", list, err)
+			}
+			w.change(t, bad, calendar.Updated, "mended")
+			wait(t, index, w.head(t))
+			if p.Stats().Quarantined != 1 {
+				t.Errorf("got %+v, want one quarantined: later entries wait", p.Stats())
+			}
+			if err := p.Retry(ctx, w.store, bad); err != nil {
+				t.Fatalf("retry: %v", err)
+			}
+			if got := poisoned(t, index); got != "" {
+				t.Errorf("quarantined are %s, want none", got)
+			}
+			w.change(t, bad, calendar.Updated, "goes on")
+			wait(t, index, w.head(t))
+			held, err = index.Get(ctx, []calendar.ID{bad})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := held[bad].Record.Name(calendar.LangEN); got != "goes on" {
+				t.Errorf("healed record shows %q, want the newest", got)
+			}
+			if err := projector.Compare(ctx, w.store, index); err != nil {
+				t.Error(err)
+			}
+			if err := p.Retry(ctx, w.store, 999); !errors.Is(err, eventstore.ErrNotFound) {
+				t.Errorf("retry of no record: got %v, want ErrNotFound", err)
+			}
+		})
+	}
+}
+
+func wait(t *testing.T, index readmodel.Index, p calendar.Position) {
+	t.Helper()
+	if err := index.Wait(t.Context(), p); err != nil {
+		t.Fatalf("wait for %d: %v", p, err)
+	}
+}
+
+// A record is healed by another process while its changes go on.
+func TestRetryBesideProjector(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		w := newWorld()
+		index := newIndex(t)
+		bad := w.create(t, calendar.KindTag, "first")
+		w.change(t, bad, calendar.Updated, broken)
+		w.change(t, bad, calendar.Updated, "mended")
+		runToEnd(t, w, index, nil)
+		stop := background(t, newProjector(t, index, from{store: w.store, size: func(int) int { return 1 }}))
+		healed := make(chan error, 1)
+		other := newProjector(t, index, from{store: w.store})
+		go func() { healed <- other.Retry(context.Background(), w.store, bad) }()
+		for i := range 50 {
+			w.change(t, bad, calendar.Updated, fmt.Sprint(i))
+		}
+		if err := <-healed; err != nil {
+			t.Fatalf("retry: %v", err)
+		}
+		wait(t, index, w.head(t))
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		if err := projector.Compare(t.Context(), w.store, index); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The index is down for a while: the same batch is written again and again.
+func TestTransientFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for i := range 10 {
+			w.create(t, calendar.KindEvent, fmt.Sprint(i))
+		}
+		inner := newIndex(t)
+		down := true
+		first := readmodel.Batch{}
+		index := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+			if first.Documents == nil {
+				first = b
+			}
+			if down {
+				if diff := cmp.Diff(len(first.Documents), len(b.Documents)); diff != "" {
+					t.Errorf("another batch than before (-want +got):\n%s", diff)
+				}
+				return nil, fmt.Errorf("bulk: %w", readmodel.ErrUnavailable)
+			}
+			return inner.Write(ctx, b)
+		}}
+		p, err := projector.New(index, from{store: w.store}, projector.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := background(t, p)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		if err := index.Wait(ctx, 10); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("projected while the index is down: %v", err)
+		}
+		if s := p.Stats(); s.Retries < 10 || s.Failure == "" || s.Position != 0 {
+			t.Errorf("got %+v, want retries and what fails", s)
+		}
+		synctest.Wait()
+		down = false
+		wait(t, index, 10)
+		synctest.Wait()
+		if s := p.Stats(); s.Failure != "" || s.Position != 10 || s.Documents != 10 {
+			t.Errorf("got %+v, want all is well", s)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What no waiting mends ends the projector.
+func TestPermanentFailure(t *testing.T) {
+	t.Parallel()
+	gap := sourceFunc(func(_ context.Context, after calendar.Position, _ int) ([]eventstore.Entry, error) {
+		return []eventstore.Entry{{Position: after + 2}}, nil
+	})
+	twice := sourceFunc(func(_ context.Context, after calendar.Position, _ int) ([]eventstore.Entry, error) {
+		return []eventstore.Entry{{Position: after + 1, Kind: calendar.KindUser}, {Position: after + 1, Kind: calendar.KindUser}}, nil
+	})
+	fails := func(err error) projector.Source {
+		return sourceFunc(func(context.Context, calendar.Position, int) ([]eventstore.Entry, error) {
+			return nil, fmt.Errorf("read: %w", err)
+		})
+	}
+	cases := map[string]struct {
+		source projector.Source
+		want   error
+	}{
+		"gap":          {gap, eventstore.ErrDamaged},
+		"twice":        {twice, eventstore.ErrDamaged},
+		"store closed": {fails(eventstore.ErrClosed), eventstore.ErrClosed},
+		"index ahead":  {fails(eventstore.ErrAhead), eventstore.ErrAhead},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := newProjector(t, newIndex(t), c.source).Run(t.Context()); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+type sourceFunc func(context.Context, calendar.Position, int) ([]eventstore.Entry, error)
+
+func (f sourceFunc) Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	return f(ctx, after, limit)
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	if _, err := projector.New(nil, nil, projector.Options{}); err == nil {
+		t.Error("without an index: got no error")
+	}
+	if _, err := projector.New(newIndex(t), from{}, projector.Options{Batch: -1}); err == nil {
+		t.Error("negative batch: got no error")
+	}
+}
+
+// The whole way: store, relay, JetStream, source, projector.
+func TestThroughTheFeed(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	relay, err := feed.NewRelay(w.store, e.JetStream(), feed.RelayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- relay.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	source, err := feed.NewSource(w.store, e.JetStream(), feed.SourceOptions{Recheck: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = source.Close() })
+	index := newIndex(t)
+	stop := background(t, newProjector(t, index, source))
+	for i := 0; source.Stats().FromStream == 0; i++ {
+		id := w.create(t, calendar.KindCategory, fmt.Sprint(i))
+		w.change(t, id, calendar.Updated, "again")
+		if i%3 == 0 {
+			w.change(t, id, calendar.Deleted, "gone")
+		}
+		wait(t, index, w.head(t))
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := projector.Compare(t.Context(), w.store, index); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,225 @@
+package projector_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/projector"
+	"daybook/query/readmodel"
+)
+
+// A rebuilt index is the projected one.
+func TestRebuildEqualsProjection(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld()
+		for range rapid.IntRange(0, 80).Draw(t, "entries") {
+			if w.last == 0 || rapid.Bool().Draw(t, "new") {
+				w.create(t, rapid.SampledFrom([]calendar.Kind{calendar.KindEvent, calendar.KindTag, calendar.KindUser, calendar.KindImage}).Draw(t, "kind"), "new")
+				continue
+			}
+			id := calendar.ID(rapid.Int64Range(1, int64(w.last)).Draw(t, "id"))
+			what := calendar.Updated
+			if w.kinds[id].IsTerm() && rapid.Bool().Draw(t, "delete") {
+				what = calendar.Deleted
+			}
+			w.change(t, id, what, fmt.Sprint("v", w.head(t)))
+		}
+		projected, rebuilt := newIndex(t), newIndex(t)
+		runToEnd(t, w, projected, nil)
+		// What was there before is gone.
+		if _, err := rebuilt.Write(context.Background(), readmodel.Batch{Position: 1000, Poison: []readmodel.Poison{{ID: 5}}}); err != nil {
+			t.Fatal(err)
+		}
+		var done, total int
+		if err := projector.Rebuild(context.Background(), w.store, rebuilt, func(d, n int) {
+			if d < done || d > n {
+				t.Fatalf("progress %d of %d after %d", d, n, done)
+			}
+			done, total = d, n
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if done != int(w.last) || total != done {
+			t.Fatalf("progress ends at %d of %d, want %d records", done, total, w.last)
+		}
+		if diff := cmp.Diff(digest(t, projected), digest(t, rebuilt)); diff != "" {
+			t.Fatalf("digest (-projected +rebuilt):\n%s", diff)
+		}
+		if at, err := rebuilt.Position(context.Background()); err != nil || at != w.head(t) {
+			t.Fatalf("position is %d, %v, want %d", at, err, w.head(t))
+		}
+		// The feed goes over the same entries again and changes nothing.
+		runToEnd(t, w, rewound{rebuilt, 0}, nil)
+		if diff := cmp.Diff(digest(t, projected), digest(t, rebuilt)); diff != "" {
+			t.Fatalf("projected over (-projected +rebuilt):\n%s", diff)
+		}
+		if poisoned(t, rebuilt) != "" {
+			t.Fatalf("quarantined are %s, want none", poisoned(t, rebuilt))
+		}
+	})
+}
+
+// Changes go on while an index is rebuilt and compared.
+func TestRebuildBesideWriters(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	for i := range 3000 {
+		w.create(t, calendar.KindTag, fmt.Sprint(i))
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			what := calendar.Updated
+			if i%5 == 0 {
+				what = calendar.Deleted
+			}
+			w.change(t, calendar.ID(1+i*17%3000), what, fmt.Sprint("v", i))
+		}
+	}()
+	index := newIndex(t)
+	err := projector.Rebuild(t.Context(), w.store, index, nil)
+	if err == nil {
+		err = projector.CatchUp(t.Context(), w.store, index)
+	}
+	if err == nil {
+		err = projector.Compare(t.Context(), w.store, index)
+	}
+	close(stop)
+	<-stopped
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := projector.CatchUp(t.Context(), w.store, index); err != nil {
+		t.Fatal(err)
+	}
+	if err := projector.Compare(t.Context(), w.store, index); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := index.Position(t.Context()); err != nil || at != w.head(t) {
+		t.Errorf("position is %d, %v, want %d", at, err, w.head(t))
+	}
+}
+
+func TestRebuildQuarantines(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	unreadable := w.create(t, calendar.KindEvent, "one")
+	w.change(t, unreadable, calendar.Updated, broken)
+	refused := w.create(t, calendar.KindEvent, "refused")
+	w.create(t, calendar.KindEvent, "good")
+	index := refusing(newIndex(t), always)
+	if err := projector.Rebuild(t.Context(), w.store, index, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := poisoned(t, index), fmt.Sprintf("%d@2 %d@3 ", unreadable, refused); got != want {
+		t.Errorf("quarantined are %s, want %s", got, want)
+	}
+	if got := digest(t, index).Counts[calendar.KindEvent]; got != 1 {
+		t.Errorf("got %d events, want 1", got)
+	}
+	if err := projector.Compare(t.Context(), w.store, index); err != nil {
+		t.Errorf("compare leaves quarantined records out: %v", err)
+	}
+}
+
+// A rebuild that fails does not leave a position behind.
+func TestRebuildFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	for range 2500 {
+		w.create(t, calendar.KindTag, "x")
+	}
+	inner := newIndex(t)
+	writes := 0
+	index := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+		if writes++; writes == 2 {
+			return nil, errInjected
+		}
+		return inner.Write(ctx, b)
+	}}
+	if err := projector.Rebuild(t.Context(), w.store, index, nil); !errors.Is(err, errInjected) {
+		t.Errorf("index fails: got %v, want its error", err)
+	}
+	if at, err := inner.Position(t.Context()); err != nil || at != 0 {
+		t.Errorf("position is %d, %v, want 0", at, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := projector.Rebuild(ctx, w.store, inner, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %v, want context.Canceled", err)
+	}
+	if err := w.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := projector.Rebuild(t.Context(), w.store, inner, nil); !errors.Is(err, eventstore.ErrClosed) {
+		t.Errorf("closed store: got %v, want ErrClosed", err)
+	}
+}
+
+// Compare sees each way in which an index can be wrong.
+func TestCompareSees(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		damage func(t *testing.T, b *readmodel.Batch)
+		want   string
+	}{
+		"nothing":  {func(*testing.T, *readmodel.Batch) {}, ""},
+		"missing":  {func(_ *testing.T, b *readmodel.Batch) { b.Documents = b.Documents[1:] }, "events: 3 in the store, 2 in the read model"},
+		"too many": {func(t *testing.T, b *readmodel.Batch) { b.Documents = append(b.Documents, doc(t, 77, 1, "extra")) }, "events: 3 in the store, 4 in the read model"},
+		"stale":    {func(t *testing.T, b *readmodel.Batch) { b.Documents[0] = doc(t, 1, 1, "old") }, "the contents are not"},
+		"altered":  {func(t *testing.T, b *readmodel.Batch) { b.Documents[1] = doc(t, 2, 1, "alter") }, "the contents are not"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				for i := range 3 {
+					w.create(t, calendar.KindEvent, fmt.Sprint(i))
+				}
+				w.change(t, 1, calendar.Updated, "newer")
+				inner := newIndex(t)
+				index := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+					n := len(b.Documents)
+					if n > 0 {
+						c.damage(t, &b)
+					}
+					_, err := inner.Write(ctx, b)
+					return make([]error, n), err
+				}}
+				if err := projector.Rebuild(t.Context(), w.store, index, nil); err != nil {
+					t.Fatal(err)
+				}
+				err := projector.Compare(t.Context(), w.store, index)
+				switch {
+				case c.want == "" && err != nil:
+					t.Errorf("got %v, want no difference", err)
+				case c.want != "" && (!errors.Is(err, projector.ErrDiffers) || !strings.Contains(err.Error(), c.want)):
+					t.Errorf("got %v, want ErrDiffers with %q", err, c.want)
+				}
+			})
+		})
+	}
+}
+
+func doc(t *testing.T, id calendar.ID, version int64, name string) readmodel.Document {
+	t.Helper()
+	r := &calendar.Record{ID: id, Kind: calendar.KindEvent, Version: version, Home: calendar.LangEN, Fields: fields(calendar.KindEvent, name)}
+	return readmodel.Document{Position: 1, Record: r, Body: encode(t, r)}
+}

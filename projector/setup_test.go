@@ -1,0 +1,261 @@
+package projector_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/projector"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// tb is what tests and properties have in common.
+type tb interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// world is a store with a history of records.
+type world struct {
+	store    *memstore.Store
+	versions map[calendar.ID]int64
+	kinds    map[calendar.ID]calendar.Kind
+	last     calendar.ID
+}
+
+func newWorld() *world {
+	return &world{store: memstore.New(), versions: map[calendar.ID]int64{}, kinds: map[calendar.ID]calendar.Kind{}}
+}
+
+// create appends the first change of a record and gives its id.
+func (w *world) create(t tb, k calendar.Kind, name string) calendar.ID {
+	t.Helper()
+	w.last++
+	w.kinds[w.last] = k
+	w.change(t, w.last, calendar.Created, name)
+	return w.last
+}
+
+// change appends a change of a record; the name "broken" stores a state that
+// cannot be read.
+func (w *world) change(t tb, id calendar.ID, what, name string) {
+	t.Helper()
+	if a, ok := w.next(t, id, what, name); ok {
+		if res := w.store.Append(context.Background(), []eventstore.Append{a})[0]; res.Err != nil {
+			t.Fatalf("append: %v", res.Err)
+		}
+		w.versions[id]++
+	}
+}
+
+func (w *world) next(t tb, id calendar.ID, what, name string) (eventstore.Append, bool) {
+	t.Helper()
+	k := w.kinds[id]
+	at := time.UnixMilli(1_700_000_000_000 + 1000*int64(id)).UTC()
+	state := []byte(`{"broken":true}`)
+	if name != broken {
+		state = encode(t, &calendar.Record{
+			ID: id, Kind: k, Version: w.versions[id] + 1, Home: calendar.LangEN, Changed: at,
+			Deleted: what == calendar.Deleted, Fields: fields(k, name),
+		})
+	}
+	return eventstore.Append{Time: at, Actor: 1, Drafts: []eventstore.Draft{{
+		Kind: k, ID: id, Expected: w.versions[id], Change: k.String() + "." + what,
+		Fields: []byte(`{}`), State: state,
+	}}}, true
+}
+
+const broken = "broken"
+
+func fields(k calendar.Kind, name string) calendar.Fields {
+	f := calendar.Fields{}
+	switch k.NameField() {
+	case "":
+		f["url"] = "https://img.example/" + name
+	default:
+		f[k.NameField()] = calendar.Text{calendar.LangEN: name}
+	}
+	if k == calendar.KindUser {
+		f["name"] = name
+	}
+	if k.IsPost() {
+		f["status"] = string(calendar.StatusPublish)
+	}
+	return f
+}
+
+func encode(t tb, r *calendar.Record) []byte {
+	t.Helper()
+	b, err := calendar.EncodeRecord(r)
+	if err != nil {
+		t.Fatalf("encode %s %d: %v", r.Kind, r.ID, err)
+	}
+	return b
+}
+
+func (w *world) head(t tb) calendar.Position {
+	t.Helper()
+	p, err := w.store.Head(context.Background())
+	if err != nil {
+		t.Fatalf("head: %v", err)
+	}
+	return p
+}
+
+func newIndex(t tb) readmodel.Index {
+	t.Helper()
+	i, err := memindex.New(memindex.Options{})
+	if err != nil {
+		t.Fatalf("index: %v", err)
+	}
+	return i
+}
+
+// from reads the entries of a store, in batches as size says, and ends with
+// errEnd at the end of the store when it is to end there.
+type from struct {
+	store eventstore.Store
+	size  func(limit int) int
+	stop  context.CancelFunc // called at the end of the store
+}
+
+func (f from) Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	if f.size != nil {
+		limit = f.size(limit)
+	}
+	for {
+		entries, err := f.store.ReadAll(ctx, after, limit)
+		if err != nil || len(entries) > 0 {
+			return entries, err
+		}
+		if f.stop != nil {
+			f.stop()
+			return nil, context.Canceled
+		}
+		if _, err := f.store.Wait(ctx, after); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// quick are options with waits that no test notices.
+func quick() projector.Options {
+	return projector.Options{MinWait: time.Microsecond, MaxWait: time.Millisecond}
+}
+
+// runToEnd projects until the end of the store.
+func runToEnd(t tb, w *world, index readmodel.Index, size func(int) int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	p := newProjector(t, index, from{w.store, size, cancel})
+	if err := p.Run(ctx); err != nil {
+		t.Fatalf("run: %v", err)
+	}
+	if got, want := p.Stats().Position, w.head(t); got != want {
+		t.Fatalf("projected up to %d, want %d", got, want)
+	}
+}
+
+func newProjector(t tb, index readmodel.Index, source projector.Source) *projector.Projector {
+	t.Helper()
+	p, err := projector.New(index, source, quick())
+	if err != nil {
+		t.Fatalf("projector: %v", err)
+	}
+	return p
+}
+
+// background runs a projector until the test or stop ends it.
+func background(t *testing.T, p *projector.Projector) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	result := make(chan error, 1)
+	go func() { result <- p.Run(ctx) }()
+	stop = sync.OnceValue(func() error { cancel(); return <-result })
+	t.Cleanup(func() { _ = stop() })
+	return stop
+}
+
+func digest(t tb, index readmodel.Index) readmodel.Digest {
+	t.Helper()
+	d, err := index.Digest(context.Background())
+	if err != nil {
+		t.Fatalf("digest: %v", err)
+	}
+	return d
+}
+
+func poisoned(t tb, index readmodel.Index) string {
+	t.Helper()
+	list, err := index.Poisoned(context.Background())
+	if err != nil {
+		t.Fatalf("poisoned: %v", err)
+	}
+	var b strings.Builder
+	for _, p := range list {
+		fmt.Fprintf(&b, "%d@%d ", p.ID, p.Position)
+	}
+	return b.String()
+}
+
+// wrapped is an index whose writes go through write.
+type wrapped struct {
+	readmodel.Index
+	write func(ctx context.Context, b readmodel.Batch) ([]error, error)
+}
+
+func (w wrapped) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+	return w.write(ctx, b)
+}
+
+// refusing is an index that refuses documents named "refused…".
+func refusing(inner readmodel.Index, now func() bool) readmodel.Index {
+	return wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+		errs := make([]error, len(b.Documents))
+		var taken []int
+		pass := b
+		pass.Documents = nil
+		for i, d := range b.Documents {
+			if name, _ := d.Record.Name(calendar.LangEN); now() && strings.HasPrefix(name, "refused") {
+				errs[i] = fmt.Errorf("%w: %s", readmodel.ErrPoison, name)
+				continue
+			}
+			taken = append(taken, i)
+			pass.Documents = append(pass.Documents, d)
+		}
+		inside, err := inner.Write(ctx, pass)
+		if err != nil {
+			return nil, err
+		}
+		for i, e := range inside {
+			errs[taken[i]] = e
+		}
+		return errs, nil
+	}}
+}
+
+func always() bool { return true }
+
+// rewound is an index that says that it stands at an earlier position, as after
+// a crash that lost the newest one.
+type rewound struct {
+	readmodel.Index
+	at calendar.Position
+}
+
+func (r rewound) Position(context.Context) (calendar.Position, error) { return r.at, nil }
+
+var errInjected = errors.New("injected")
