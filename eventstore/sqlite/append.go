@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -22,7 +21,6 @@ type item struct {
 	a       *eventstore.Append
 	entries []eventstore.Entry // without positions
 	leaves  [][32]byte
-	cause   []byte // JSON
 	size    int
 	result  *eventstore.Result
 	call    *call
@@ -91,12 +89,6 @@ func newItem(a *eventstore.Append) (*item, error) {
 		it.entries[i] = e
 		it.leaves[i] = eventstore.Leaf(&e)
 		it.size += len(e.Fields) + 2*len(e.State)
-	}
-	if len(a.Drafts) > 0 {
-		var err error
-		if it.cause, err = json.Marshal(a.Cause); err != nil {
-			return nil, err
-		}
 	}
 	if a.Receipt != nil {
 		it.size += len(a.Receipt.Answer)

@@ -20,7 +20,7 @@ type readStatements struct {
 }
 
 const (
-	entryColumns  = "position, kind, record, version, time, actor, change, cause, fields, state, secret IS NOT NULL, secret"
+	entryColumns  = "position, kind, record, version, time, actor, change, client, request, reason, fields, state, secret IS NOT NULL, secret"
 	recordColumns = "id, kind, version, position, claims, names, secret, state"
 )
 
@@ -85,11 +85,11 @@ func scanEntry(r row) (eventstore.Entry, error) {
 		e             eventstore.Entry
 		kind          string
 		millis        int64
-		cause         []byte
 		fields, state []byte
 		hasSecret     bool
 	)
-	err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change, &cause, &fields, &state, &hasSecret, &e.Secret)
+	err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
+		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &fields, &state, &hasSecret, &e.Secret)
 	if err != nil {
 		return e, err
 	}
@@ -98,10 +98,7 @@ func scanEntry(r row) (eventstore.Entry, error) {
 	if hasSecret && e.Secret == nil {
 		e.Secret = []byte{}
 	}
-	if e.Kind, err = parseKind(kind); err == nil {
-		err = json.Unmarshal(cause, &e.Cause)
-	}
-	if err != nil {
+	if e.Kind, err = parseKind(kind); err != nil {
 		return e, fmt.Errorf("entry %d: %w: %w", e.Position, eventstore.ErrDamaged, err)
 	}
 	return e, nil

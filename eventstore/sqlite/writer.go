@@ -46,7 +46,7 @@ func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 	w.names = p.lookup(ctx, "SELECT space, key, count(*) FROM names WHERE %s GROUP BY space, key", "(space, key)")
 	w.receipts = p.lookup(ctx, "SELECT "+receiptColumns+" FROM receipts WHERE %s", "(user, key)")
 	w.addEntries = p.rows(ctx, `INSERT INTO entries
-		(position, kind, record, version, time, actor, change, leaf, cause, fields, state, secret) VALUES %s`, 12)
+		(position, kind, record, version, time, actor, change, leaf, client, request, reason, fields, state, secret) VALUES %s`, 14)
 	w.addRecords = p.rows(ctx, `INSERT INTO records (`+recordColumns+`) VALUES %s
 		ON CONFLICT (id) DO UPDATE SET version = excluded.version, position = excluded.position,
 		claims = excluded.claims, names = excluded.names, secret = excluded.secret, state = excluded.state`, 8)
@@ -245,8 +245,8 @@ func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 	for _, e := range g.entries {
 		leaves = append(leaves, *e.leaf)
 		entries = append(entries, number(e.entry.Position), e.entry.Kind.String(), int64(e.entry.ID), e.entry.Version,
-			e.entry.Time.UnixMilli(), int64(e.entry.Actor), e.entry.Change, e.leaf[:], string(e.cause),
-			[]byte(e.entry.Fields), []byte(e.entry.State), e.entry.Secret)
+			e.entry.Time.UnixMilli(), int64(e.entry.Actor), e.entry.Change, e.leaf[:],
+			e.entry.Cause.Client, e.entry.Cause.Request, e.entry.Cause.Reason, []byte(e.entry.Fields), []byte(e.entry.State), e.entry.Secret)
 	}
 	records := make([]any, 0, len(g.changed)*w.addRecords.columns)
 	for _, h := range g.changed {

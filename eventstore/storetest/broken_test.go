@@ -17,7 +17,7 @@ import (
 type broken struct {
 	*memstore.Store
 
-	reopened bool // with entries
+	reopened bool       // with entries
 	mu       sync.Mutex // for what the replacements keep
 
 	append  func(ctx context.Context, appends []eventstore.Append) []eventstore.Result
@@ -724,7 +724,7 @@ func TestCasesFail(t *testing.T) {
 			t.Run(twin.name+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				h := brokenHarness(twin.brk)
-				h.Patience = 2 * time.Second
+				h.Patience = time.Second
 				failed, reports := outcome(t, c, h)
 				if !failed {
 					t.Errorf("the case does not find that %s", twin.name)

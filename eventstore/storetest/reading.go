@@ -448,7 +448,9 @@ func restart(t testing.TB, h Harness) {
 	}
 	taken, _ := f.draft(nil, created(calendar.KindTag, f.id(), "t-9-19"))
 	refusedClaim(f, f.appendOf(taken), slugOf(calendar.KindTag, "t-9-19"), f.holder(slugOf(calendar.KindTag, "t-9-19")))
-	if _, err := f.store.Wait(f.ctx, before.Head); err != nil {
+	ctx, cancel := f.patient()
+	defer cancel()
+	if _, err := f.store.Wait(ctx, before.Head); err != nil {
 		f.Errorf("Wait: %v", err)
 	}
 }

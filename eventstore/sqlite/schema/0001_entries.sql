@@ -9,7 +9,9 @@ CREATE TABLE entries (
     actor    INTEGER NOT NULL,
     change   TEXT    NOT NULL,
     leaf     BLOB    NOT NULL CHECK (length(leaf) = 32),
-    cause    TEXT    NOT NULL, -- JSON
+    client   TEXT    NOT NULL, -- of the cause
+    request  TEXT    NOT NULL,
+    reason   TEXT    NOT NULL,
     fields   BLOB    NOT NULL, -- JSON
     state    BLOB    NOT NULL, -- JSON
     secret   BLOB              -- null: left as it was; empty: removed
