@@ -231,8 +231,7 @@ func sameRecord(folded, stored *calendar.Record, state []byte) error {
 	return nil
 }
 
-// records checks the present states. Those that were written after the head are
-// the business of the next run.
+// records checks the present states.
 func (v *verification) records(ctx context.Context) error {
 	found := 0
 	for after := calendar.ID(0); ; {
@@ -253,8 +252,13 @@ func (v *verification) records(ctx context.Context) error {
 			if known {
 				found++
 			}
+			if s.Position > v.head {
+				if err := v.later(ctx, s, last); err != nil {
+					return err
+				}
+				continue
+			}
 			switch {
-			case s.Position > v.head:
 			case !known || s.Position != last.position || s.Version != last.version || s.Kind != last.kind:
 				return damaged(last.position, "the present state of record %d is that of entry %d, version %d", s.ID, s.Position, s.Version)
 			case sha256.Sum256(s.Record) != last.state:
@@ -267,6 +271,7 @@ func (v *verification) records(ctx context.Context) error {
 	if found == len(v.last) {
 		return nil
 	}
+	// Find out which one it is.
 	for id, last := range v.last {
 		states, err := v.store.Load(ctx, id)
 		if err != nil {
@@ -277,4 +282,23 @@ func (v *verification) records(ctx context.Context) error {
 		}
 	}
 	return fmt.Errorf("%w: %d of %d records have a present state", ErrDamaged, found, len(v.last))
+}
+
+// later checks a present state that is newer than the head of this run: its
+// entry has to be there. The chain up to it is the business of the next run.
+func (v *verification) later(ctx context.Context, s *State, last lastEntry) error {
+	entries, err := v.store.ReadAll(ctx, s.Position-1, 1)
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", s.Position, err)
+	}
+	switch {
+	case len(entries) == 0 || entries[0].Position != s.Position || entries[0].ID != s.ID || entries[0].Version != s.Version,
+		s.Version <= last.version:
+		return damaged(last.position, "the present state of record %d is that of entry %d, version %d", s.ID, s.Position, s.Version)
+	case entries[0].Kind != s.Kind || !bytes.Equal(entries[0].State, s.Record):
+		return damaged(s.Position, "the present state of record %d is another one", s.ID)
+	case entries[0].Secret != nil && secretSum(entries[0].Secret) != secretSum(s.Secret):
+		return damaged(s.Position, "the present secret of record %d is another one", s.ID)
+	}
+	return nil
 }

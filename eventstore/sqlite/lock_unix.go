@@ -9,6 +9,12 @@ import (
 	"syscall"
 )
 
+// unlockFile gives the lock up by itself: a child that is being started may hold
+// the file for a moment longer.
+func unlockFile(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
 // lockFile takes the lock of the store: one process at a time, because the
 // present states and the head are kept in memory. The lock ends with the file
 // or the process.

@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// unlockFile gives the lock up.
+func unlockFile(f *os.File) error { return f.Close() }
+
 // lockFile takes the lock of the store: one process at a time, because the
 // present states and the head are kept in memory. The lock ends with the file
 // or the process.

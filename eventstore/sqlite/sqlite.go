@@ -189,7 +189,7 @@ func (s *Store) closeFiles() error {
 		errs = append(errs, s.writeDB.Close())
 	}
 	if s.lock != nil {
-		errs = append(errs, s.lock.Close())
+		errs = append(errs, unlockFile(s.lock))
 	}
 	return errors.Join(errs...)
 }

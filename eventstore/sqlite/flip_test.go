@@ -1,0 +1,210 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/sqlite"
+)
+
+// raw opens the file beside its store, without its triggers and pragmas.
+func raw(t testing.TB, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func sqlExec(t testing.TB, db *sql.DB, text string, args ...any) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), text, args...); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+func dropTriggers(t testing.TB, db *sql.DB) {
+	t.Helper()
+	for _, name := range []string{
+		"entries_dense", "entries_no_update", "entries_no_delete", "commits_dense", "commits_no_update", "commits_no_delete",
+	} {
+		sqlExec(t, db, "DROP TRIGGER "+name)
+	}
+}
+
+// smallLog writes n appends of two records; some are changed again.
+func smallLog(t testing.TB, s *sqlite.Store, n int) {
+	t.Helper()
+	for range n {
+		first, err := s.NewIDs(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := twoRecords(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Cause.Reason = "règle"
+		if res := s.Append(t.Context(), []eventstore.Append{a}); res[0].Err != nil {
+			t.Fatal(res[0].Err)
+		}
+	}
+}
+
+// TestFlippedBytes: one bit that is changed anywhere in an entry, its leaf, a
+// commit or a present state is found, and the position is named.
+func TestFlippedBytes(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "events.db")
+	s := open(t, path, sqlite.Options{})
+	smallLog(t, s, 6)
+	db := raw(t, path)
+	dropTriggers(t, db)
+	// What the engine itself would refuse is not of interest here.
+	sqlExec(t, db, "PRAGMA ignore_check_constraints = ON")
+	db.SetMaxOpenConns(1)
+
+	flips := 0
+	for _, table := range []struct {
+		name, key string
+		last      bool // the key is that of the last position
+		columns   []string
+	}{
+		{"entries", "position", false, []string{
+			"position", "kind", "record", "version", "time", "actor", "change", "leaf", "client", "request", "reason", "fields", "state", "secret",
+		}},
+		{"commits", "first", true, []string{"first", "last", "hash"}},
+		{"records", "position", false, []string{"kind", "version", "position", "secret", "state"}},
+	} {
+		for _, key := range []int64{1, 6, 7, 12} {
+			if table.last { // commits have two entries each
+				key -= 1 - key%2
+			}
+			for _, column := range table.columns {
+				for _, flipped := range flipsOf(t, db, table.name, table.key, key, column) {
+					if !tryFlip(t, s, db, table.name, table.key, key, column, flipped) {
+						t.Errorf("%s.%s of %d: %q is not found", table.name, column, key, flipped)
+					}
+					flips++
+				}
+			}
+		}
+	}
+	if _, _, err := eventstore.Verify(t.Context(), s, nil); err != nil {
+		t.Errorf("Verify after all was put back: %v", err)
+	}
+	if flips < 400 {
+		t.Errorf("only %d changes were tried", flips)
+	}
+}
+
+// flipsOf gives values that differ from the stored one by a bit.
+func flipsOf(t *testing.T, db *sql.DB, table, keyColumn string, key int64, column string) []any {
+	t.Helper()
+	var value any
+	query := fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?", column, table, keyColumn)
+	if err := db.QueryRowContext(t.Context(), query, key).Scan(&value); err != nil {
+		t.Fatalf("%s of %d: %v", column, key, err)
+	}
+	var out []any
+	switch v := value.(type) {
+	case int64:
+		for _, bit := range []int{0, 3, 20, 40} {
+			out = append(out, v^1<<bit)
+		}
+	case string:
+		for at := 0; at < len(v); at += 1 + len(v)/4 {
+			b := []byte(v)
+			b[at] ^= 1 << (at % 7)
+			out = append(out, string(b))
+		}
+	case []byte:
+		for at := 0; at < len(v); at += 1 + len(v)/9 {
+			b := bytes.Clone(v)
+			b[at] ^= 1 << (at % 8)
+			out = append(out, b)
+		}
+	default:
+		t.Fatalf("%s of %d is a %T", column, key, value)
+	}
+	return out
+}
+
+// tryFlip stores a value, tells whether Verify finds it, and puts the old one
+// back.
+func tryFlip(t *testing.T, s *sqlite.Store, db *sql.DB, table, keyColumn string, key int64, column string, flipped any) bool {
+	t.Helper()
+	var old any
+	if err := db.QueryRowContext(t.Context(), fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?", column, table, keyColumn), key).Scan(&old); err != nil {
+		t.Fatal(err)
+	}
+	var row int64
+	if err := db.QueryRowContext(t.Context(), fmt.Sprintf("SELECT rowid FROM %s WHERE %s = ?", table, keyColumn), key).Scan(&row); err != nil {
+		t.Fatal(err)
+	}
+	set := fmt.Sprintf("UPDATE %s SET %s = ? WHERE rowid = ?", table, column)
+	if _, err := db.ExecContext(t.Context(), set, flipped, row); err != nil {
+		if strings.Contains(err.Error(), "UNIQUE") {
+			return true // another row has it, so it cannot be stored
+		}
+		t.Fatal(err)
+	}
+	moved := row
+	if id, ok := flipped.(int64); ok && (column == "position" && table == "entries" || column == "first") {
+		moved = id // the key is the row
+	}
+	_, _, err := eventstore.Verify(t.Context(), s, nil)
+	sqlExec(t, db, set, old, moved)
+	if err == nil {
+		return false
+	}
+	if !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), "entry ") && !strings.Contains(err.Error(), "record ") {
+		t.Errorf("%s.%s of %d: the error is %v", table, column, key, err)
+	}
+	if table == "entries" && column != "position" && !strings.Contains(err.Error(), fmt.Sprintf("entry %d:", key)) {
+		t.Errorf("%s of entry %d: the error is %v", column, key, err)
+	}
+	return true
+}
+
+// TestTriggers: the file refuses to change what was written.
+func TestTriggers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "events.db")
+	s := open(t, path, sqlite.Options{})
+	smallLog(t, s, 2)
+	db := raw(t, path)
+	const again = `INSERT OR REPLACE INTO entries SELECT %s, kind, record, version + %d, time, actor, change, leaf,
+		client, request, reason, fields, state, secret FROM entries WHERE position = 4`
+	for name, text := range map[string]string{
+		"update":         "UPDATE entries SET actor = 1 WHERE position = 2",
+		"delete":         "DELETE FROM entries WHERE position = 4",
+		"delete all":     "DELETE FROM entries",
+		"replace":        fmt.Sprintf(again, "4", 0),
+		"gap":            fmt.Sprintf(again, "6", 1),
+		"before":         fmt.Sprintf(again, "0", 1),
+		"update commit":  "UPDATE commits SET hash = zeroblob(32) WHERE first = 1",
+		"delete commit":  "DELETE FROM commits WHERE first = 3",
+		"replace commit": "INSERT OR REPLACE INTO commits VALUES (3, 4, zeroblob(32))",
+		"commit gap":     "INSERT INTO commits VALUES (6, 7, zeroblob(32))",
+	} {
+		if _, err := db.ExecContext(t.Context(), text); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 4 {
+		t.Errorf("Verify: %d entries, %v", n, err)
+	}
+	if states, err := s.Load(t.Context(), calendar.ID(1)); err != nil || states[0].Version != 1 {
+		t.Errorf("Load: %v, %v", states, err)
+	}
+}

@@ -1,0 +1,165 @@
+package sqlite_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"daybook/eventstore"
+	"daybook/eventstore/sqlite"
+)
+
+func TestOpenDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open(t, dir, sqlite.Options{})
+	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal", sqlite.FileName + ".lock"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Error(err)
+		} else if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+	}
+	if _, err := sqlite.Open(t.Context(), dir, sqlite.Options{}); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+		t.Errorf("a second Open: %v", err)
+	}
+}
+
+// TestOpenOddPath: signs that mean something in a URI are part of the name.
+func TestOpenOddPath(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a b?c#d%41&e=é.db")
+	s := open(t, path, sqlite.Options{})
+	smallLog(t, s, 1)
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		options sqlite.Options
+		make    func(t *testing.T, path string)
+		says    string
+		is      error
+	}{
+		{name: "another program's file", says: "another program", make: func(t *testing.T, path string) {
+			t.Helper()
+			sqlExec(t, raw(t, path), "CREATE TABLE t (a)")
+		}},
+		{name: "no database", says: "not a database", is: eventstore.ErrDamaged, make: func(t *testing.T, path string) {
+			t.Helper()
+			if err := os.WriteFile(path, []byte(strings.Repeat("text ", 1000)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{name: "newer version", says: "newer version", make: func(t *testing.T, path string) {
+			t.Helper()
+			makeStore(t, path)
+			sqlExec(t, raw(t, path), "INSERT INTO migrations VALUES (2, '0002_later.sql', 'x')")
+		}},
+		{name: "edited migration", says: "another one than ours", make: func(t *testing.T, path string) {
+			t.Helper()
+			makeStore(t, path)
+			sqlExec(t, raw(t, path), "UPDATE migrations SET checksum = 'x'")
+		}},
+		{name: "missing migration", says: "migration 1 is missing", make: func(t *testing.T, path string) {
+			t.Helper()
+			makeStore(t, path)
+			sqlExec(t, raw(t, path), "UPDATE migrations SET number = 2")
+		}},
+		{name: "entries after the last commit", says: "the last commit ends at 2", is: eventstore.ErrDamaged, make: func(t *testing.T, path string) {
+			t.Helper()
+			makeStore(t, path)
+			db := raw(t, path)
+			sqlExec(t, db, "DROP TRIGGER commits_no_delete")
+			sqlExec(t, db, "DELETE FROM commits WHERE first = 3")
+		}},
+		{name: "no such directory", says: "no such file", make: func(t *testing.T, path string) {
+			t.Helper()
+			if err := os.Remove(filepath.Dir(path)); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{name: "receipts kept too briefly", says: "24h", options: sqlite.Options{KeepReceipts: time.Hour}, make: func(*testing.T, string) {}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "events.db")
+			tt.make(t, path)
+			s, err := sqlite.Open(t.Context(), path, tt.options)
+			if err == nil {
+				_ = s.Close()
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), path) {
+				t.Errorf("the error is %q, want one that says %q", err, tt.says)
+			}
+			if tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("the error is %v, want %v", err, tt.is)
+			}
+		})
+	}
+}
+
+func makeStore(t *testing.T, path string) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	smallLog(t, s, 2)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReceiptsEnd: receipts are kept for 24 hours and purged some time after.
+func TestReceiptsEnd(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
+	s := open(t, filepath.Join(t.TempDir(), "events.db"), sqlite.Options{Now: func() time.Time { return now }})
+	write := func() string { // gives the key
+		t.Helper()
+		first, err := s.NewIDs(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := twoRecords(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res := s.Append(t.Context(), []eventstore.Append{a}); res[0].Err != nil {
+			t.Fatal(res[0].Err)
+		}
+		return first.String()
+	}
+	kept := func(key string) bool {
+		t.Helper()
+		look := eventstore.Append{Receipt: &eventstore.Receipt{User: 7, Key: key}}
+		res := s.Append(t.Context(), []eventstore.Append{look})[0]
+		if res.Err != nil {
+			t.Fatal(res.Err)
+		}
+		return res.Receipt != nil
+	}
+	first := write()
+	now = now.Add(23 * time.Hour)
+	second := write()
+	now = now.Add(time.Hour)
+	write()
+	if !kept(first) || !kept(second) {
+		t.Errorf("after 24 h the first is kept: %t, the second: %t", kept(first), kept(second))
+	}
+	now = now.Add(11 * time.Minute)
+	write()
+	if kept(first) || !kept(second) {
+		t.Errorf("later the first is kept: %t, the second: %t", kept(first), kept(second))
+	}
+}
