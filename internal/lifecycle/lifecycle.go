@@ -1,0 +1,120 @@
+// Package lifecycle makes actors for run.Group. The group interrupts its actors
+// one after the other in the order in which they were added, and every
+// interrupt made here waits for its actor: so the order of adding is the order
+// of draining.
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Actor makes an actor of a loop that ends with its context and then gives nil
+// or the context's error. The interrupt ends the context and waits for the loop.
+// An error of the loop itself is logged under the actor's name, because the
+// group gives only the first error of all, and comes back with the name.
+func Actor(ctx context.Context, log *slog.Logger, name string, loop func(context.Context) error) (execute func() error, interrupt func(error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	execute = func() error {
+		defer close(done)
+		err := loop(ctx)
+		if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
+			log.DebugContext(ctx, "actor drained", "actor", name)
+			return nil
+		}
+		return named(ctx, log, name, err)
+	}
+	interrupt = func(error) {
+		cancel()
+		<-done
+	}
+	return execute, interrupt
+}
+
+// Server makes an actor of an HTTP server. The interrupt lets requests that are
+// under way end, for at most drain; then it closes their connections.
+func Server(ctx context.Context, log *slog.Logger, name string, s *http.Server, l net.Listener, drain time.Duration) (execute func() error, interrupt func(error)) {
+	done := make(chan struct{})
+	execute = func() error {
+		defer close(done)
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return named(ctx, log, name, err)
+		}
+		return nil
+	}
+	interrupt = func(error) {
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		defer cancel()
+		if err := s.Shutdown(within); err != nil {
+			log.WarnContext(ctx, "requests cut off", "actor", name, "error", err)
+			_ = s.Close() // its error is that of the listener, which is closed already
+		}
+		<-done
+	}
+	return execute, interrupt
+}
+
+// named logs the error of an actor and adds the name to it.
+func named(ctx context.Context, log *slog.Logger, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	log.ErrorContext(ctx, "actor ended", "actor", name, "error", err)
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// SignalError is what a group ends with after a signal.
+type SignalError struct{ Signal os.Signal }
+
+// Error names the signal.
+func (e *SignalError) Error() string { return "signal: " + e.Signal.String() }
+
+// Signals makes the actor that ends the group on the first SIGINT or SIGTERM, so
+// that all drain, with a *SignalError. A second one then has its default effect:
+// it ends the process at once. The actor also ends with ctx, without an error.
+func Signals(ctx context.Context, log *slog.Logger) (execute func() error, interrupt func(error)) {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	return signals(ctx, log, ch, func() { signal.Stop(ch) })
+}
+
+// signals is Signals on a channel; release gives signals their default effect
+// again.
+func signals(ctx context.Context, log *slog.Logger, ch <-chan os.Signal, release func()) (execute func() error, interrupt func(error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	execute = func() error {
+		defer close(done)
+		defer release()
+		select {
+		case s := <-ch:
+			log.InfoContext(ctx, "draining, a second signal ends at once", "signal", s.String())
+			return &SignalError{s}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	interrupt = func(error) {
+		cancel()
+		<-done
+	}
+	return execute, interrupt
+}
+
+// Drained gives nil for the end that a group was asked for: a signal or the end
+// of its context. Any other error is given back.
+func Drained(err error) error {
+	if _, ok := errors.AsType[*SignalError](err); ok || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

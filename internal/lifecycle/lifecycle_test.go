@@ -1,0 +1,284 @@
+package lifecycle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/oklog/run"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var errBroken = errors.New("broken")
+
+// logTo gives a log without times, and what it holds.
+func logTo() (*slog.Logger, func() string) {
+	var mu sync.Mutex
+	var b bytes.Buffer
+	w := writer(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return b.Write(p)
+	})
+	h := slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}})
+	return slog.New(h), func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return b.String()
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// trace notes in which order things happen.
+type trace struct {
+	mu    sync.Mutex
+	steps []string
+}
+
+func (tr *trace) note(s string) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.steps = append(tr.steps, s)
+}
+
+// drains makes a loop that drains when it is interrupted.
+func (tr *trace) drains(name string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		<-ctx.Done()
+		tr.note(name + " stops")
+		tr.note(name + " drained")
+		return ctx.Err()
+	}
+}
+
+// Actors drain one after the other, in the order in which they were added,
+// whichever ends first.
+func TestDrainOrder(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]error{"by an error": errBroken, "without an error": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			log, _ := logTo()
+			tr := &trace{}
+			var g run.Group
+			g.Add(Actor(t.Context(), log, "http", tr.drains("http")))
+			g.Add(Actor(t.Context(), log, "relay", tr.drains("relay")))
+			g.Add(Actor(t.Context(), log, "last", func(context.Context) error { return first }))
+			g.Add(Actor(t.Context(), log, "store", tr.drains("store")))
+			if err := g.Run(); !errors.Is(err, first) {
+				t.Errorf("got %v, want %v", err, first)
+			}
+			want := []string{"http stops", "http drained", "relay stops", "relay drained", "store stops", "store drained"}
+			if !slices.Equal(tr.steps, want) {
+				t.Errorf("got %q, want %q", tr.steps, want)
+			}
+		})
+	}
+}
+
+// Each error of an actor itself is logged under its name, not only the first.
+func TestEachErrorIsLogged(t *testing.T) {
+	t.Parallel()
+	log, text := logTo()
+	var g run.Group
+	g.Add(Actor(t.Context(), log, "late", func(ctx context.Context) error {
+		<-ctx.Done()
+		return errors.New("cannot close")
+	}))
+	g.Add(Actor(t.Context(), log, "quiet", func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}))
+	g.Add(Actor(t.Context(), log, "first", func(context.Context) error { return errBroken }))
+	err := g.Run()
+	if err == nil || err.Error() != "first: broken" {
+		t.Errorf("got %v, want first: broken", err)
+	}
+	want := "level=ERROR msg=\"actor ended\" actor=first error=broken\n" +
+		"level=ERROR msg=\"actor ended\" actor=late error=\"cannot close\"\n"
+	if got := text(); got != want {
+		t.Errorf("got log\n%swant\n%s", got, want)
+	}
+}
+
+// A context that ends drains all.
+func TestContextEnds(t *testing.T) {
+	t.Parallel()
+	log, text := logTo()
+	ctx, cancel := context.WithCancel(t.Context())
+	var g run.Group
+	g.Add(Actor(ctx, log, "a", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
+	g.Add(signals(ctx, log, nil, func() {}))
+	cancel()
+	if err := g.Run(); err != nil {
+		t.Errorf("got %v, want nil", err)
+	}
+	if text() != "" {
+		t.Errorf("got log %s, want none", text())
+	}
+}
+
+// The first signal drains; signals have their default effect again before
+// anything drains, so a second one ends the process.
+func TestSignal(t *testing.T) {
+	t.Parallel()
+	log, text := logTo()
+	tr := &trace{}
+	ch := make(chan os.Signal, 1)
+	var g run.Group
+	g.Add(Actor(t.Context(), log, "http", tr.drains("http")))
+	g.Add(signals(t.Context(), log, ch, func() { tr.note("released") }))
+	ch <- syscall.SIGTERM
+	err := g.Run()
+	sig, ok := errors.AsType[*SignalError](err)
+	if !ok || sig.Signal != syscall.SIGTERM {
+		t.Errorf("got %v, want a SignalError of SIGTERM", err)
+	}
+	if err := Drained(err); err != nil {
+		t.Errorf("drained: got %v, want nil", err)
+	}
+	if err := Drained(errBroken); !errors.Is(err, errBroken) {
+		t.Errorf("drained: got %v, want the error", err)
+	}
+	if want := []string{"released", "http stops", "http drained"}; !slices.Equal(tr.steps, want) {
+		t.Errorf("got %q, want %q", tr.steps, want)
+	}
+	if !strings.Contains(text(), "signal=terminated") {
+		t.Errorf("got log %s, want the signal", text())
+	}
+}
+
+// The process gets a real signal.
+func TestRealSignal(t *testing.T) {
+	log, _ := logTo()
+	execute, interrupt := Signals(t.Context(), log)
+	p, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := execute(); err == nil {
+		t.Error("got no error, want a SignalError")
+	}
+	interrupt(nil)
+}
+
+// The server answers the request that is under way, then ends.
+func TestServerDrains(t *testing.T) {
+	t.Parallel()
+	log, text := logTo()
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(begun)
+		<-goOn
+		_, _ = io.WriteString(w, "whole")
+	})}
+	l := listen(t)
+	var g run.Group
+	g.Add(Server(t.Context(), log, "http", s, l, time.Minute))
+	g.Add(Actor(t.Context(), log, "end", func(context.Context) error { <-begun; return errBroken }))
+	g.Add(Actor(t.Context(), log, "under way", func(ctx context.Context) error { <-ctx.Done(); return nil }))
+	s.RegisterOnShutdown(func() { close(goOn) })
+	ended := make(chan error, 1)
+	go func() { ended <- g.Run() }()
+	if got, err := get(t, l); err != nil || got != "whole" {
+		t.Errorf("got %q, %v, want the whole answer", got, err)
+	}
+	if err := <-ended; !errors.Is(err, errBroken) {
+		t.Errorf("got %v, want %v", err, errBroken)
+	}
+	if strings.Contains(text(), "cut off") {
+		t.Errorf("got log %s, want nothing cut off", text())
+	}
+}
+
+// A request that does not end is cut off after the drain time.
+func TestServerCutsOff(t *testing.T) {
+	t.Parallel()
+	log, text := logTo()
+	begun := make(chan struct{})
+	s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-r.Context().Done()
+	})}
+	l := listen(t)
+	var g run.Group
+	g.Add(Server(t.Context(), log, "http", s, l, time.Millisecond))
+	g.Add(Actor(t.Context(), log, "end", func(context.Context) error { <-begun; return nil }))
+	ended := make(chan error, 1)
+	go func() { ended <- g.Run() }()
+	if got, err := get(t, l); err == nil {
+		t.Errorf("got %q, want the connection closed", got)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("got %v, want nil", err)
+	}
+	if !strings.Contains(text(), "requests cut off") {
+		t.Errorf("got log %s, want the cut", text())
+	}
+}
+
+// A listener that fails ends the group, by name.
+func TestServerFails(t *testing.T) {
+	t.Parallel()
+	log, text := logTo()
+	l := listen(t)
+	_ = l.Close()
+	var g run.Group
+	g.Add(Server(t.Context(), log, "http", &http.Server{ReadHeaderTimeout: time.Minute}, l, time.Minute))
+	if err := g.Run(); err == nil || !strings.HasPrefix(err.Error(), "http: ") {
+		t.Errorf("got %v, want an error of http", err)
+	}
+	if !strings.Contains(text(), "actor=http") {
+		t.Errorf("got log %s, want the name", text())
+	}
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func get(t *testing.T, l net.Listener) (string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	return string(b), err
+}
