@@ -1,6 +1,7 @@
 package memindex
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,24 +24,25 @@ func (k *kindIndex) scratch() bitset {
 func (k *kindIndex) release(b bitset) { scratches.Put(&b) }
 
 // evalInto makes dst the live documents that a filter admits. The filter fits
-// the schema.
-func (k *kindIndex) evalInto(dst bitset, f readmodel.Filter) {
+// the schema. Only documents of within count: whether others are in dst is
+// undefined, so a search need not look into them.
+func (k *kindIndex) evalInto(dst bitset, f readmodel.Filter, within bitset) {
 	switch f := f.(type) {
 	case nil:
 		dst.copyFrom(k.live)
 	case readmodel.And:
-		k.andInto(dst, f)
+		k.andInto(dst, f, within)
 	case readmodel.Or:
 		clear(dst)
 		part := k.scratch()
 		for _, p := range f {
-			k.evalInto(part, p)
+			k.evalInto(part, p, within)
 			dst.or(part)
 		}
 		k.release(part)
 	case readmodel.Not:
 		part := k.scratch()
-		k.evalInto(part, f.Filter)
+		k.evalInto(part, f.Filter, within)
 		dst.copyFrom(k.live)
 		dst.andNot(part)
 		k.release(part)
@@ -53,7 +55,7 @@ func (k *kindIndex) evalInto(dst bitset, f readmodel.Filter) {
 	case readmodel.Contains:
 		k.containsInto(dst, f)
 	case readmodel.Text:
-		k.searchInto(dst, f, k.live)
+		k.searchInto(dst, f, within)
 	case readmodel.Near:
 		clear(dst)
 		k.places[f.Field].nearInto(dst, f.Lat, f.Lng, f.Km)
@@ -62,40 +64,59 @@ func (k *kindIndex) evalInto(dst bitset, f readmodel.Filter) {
 	}
 }
 
-// andInto evaluates the cheap parts first: a search looks into documents, and
-// only into those that are left.
-func (k *kindIndex) andInto(dst bitset, parts readmodel.And) {
-	dst.copyFrom(k.live)
+// searches tells whether a filter has a search in it.
+func searches(f readmodel.Filter) bool {
+	switch f := f.(type) {
+	case readmodel.Text:
+		return true
+	case readmodel.Not:
+		return searches(f.Filter)
+	case readmodel.And:
+		return slices.ContainsFunc(f, searches)
+	case readmodel.Or:
+		return slices.ContainsFunc(f, searches)
+	}
+	return false
+}
+
+// andInto evaluates searches last: they look into documents, and only into those
+// that are left by then.
+func (k *kindIndex) andInto(dst bitset, parts readmodel.And, within bitset) {
+	dst.copyFrom(within)
 	part := k.scratch()
 	defer k.release(part)
+	var last readmodel.And
 	for _, p := range parts {
-		switch p := p.(type) {
-		case readmodel.Text:
-		case readmodel.Term:
-			if set, ok := k.bools[p.Field]; ok {
-				if p.Value == "true" {
-					dst.and(*set)
-				} else {
-					dst.andNot(*set)
-				}
-				continue
+		if searches(p) {
+			last = append(last, p)
+		} else {
+			k.narrow(dst, p, part)
+		}
+	}
+	for _, p := range last {
+		k.narrow(dst, p, part)
+	}
+}
+
+// narrow keeps those of dst that a part admits.
+func (k *kindIndex) narrow(dst bitset, p readmodel.Filter, scratch bitset) {
+	switch p := p.(type) {
+	case readmodel.Term:
+		if set, ok := k.bools[p.Field]; ok {
+			if p.Value == "true" {
+				dst.and(*set)
+			} else {
+				dst.andNot(*set)
 			}
-			k.termInto(part, p)
-			dst.and(part)
-		case readmodel.Not:
-			k.evalInto(part, p.Filter)
-			dst.andNot(part)
-		default:
-			k.evalInto(part, p)
-			dst.and(part)
+			return
 		}
+	case readmodel.Not:
+		k.evalInto(scratch, p.Filter, dst)
+		dst.andNot(scratch)
+		return
 	}
-	for _, p := range parts {
-		if t, ok := p.(readmodel.Text); ok {
-			k.searchInto(part, t, dst)
-			dst.and(part)
-		}
-	}
+	k.evalInto(scratch, p, dst)
+	dst.and(scratch)
 }
 
 func (k *kindIndex) termInto(dst bitset, f readmodel.Term) {

@@ -26,15 +26,20 @@ type kindIndex struct {
 	sorters  map[string]sorter
 }
 
-// doc is what is kept of a document beside the index.
+// doc is what is kept of a document beside the index. Its bytes are never
+// changed, so they may be read without the lock.
 type doc struct {
 	position calendar.Position
 	version  int64
+	data     []byte // row, sections, packed body
+	textAt   uint32 // where the sections begin
+	bodyAt   uint32 // where the body begins
 	home     calendar.Lang
-	textAt   uint32 // where the sections begin in kept
-	kept     []byte // row, then sections
-	body     []byte
 }
+
+func (d *doc) row() []byte   { return d.data[:d.textAt] }
+func (d *doc) texts() []byte { return d.data[d.textAt:d.bodyAt] }
+func (d *doc) body() []byte  { return d.data[d.bodyAt:] }
 
 // keywords is a keyword field: the documents of each value, and the order by
 // value where the field is sortable.
@@ -92,6 +97,7 @@ type prepared struct {
 	doc    readmodel.Document
 	values []value
 	texts  []preparedText
+	body   []byte // packed
 }
 
 type preparedText struct {
@@ -101,7 +107,7 @@ type preparedText struct {
 }
 
 func prepare(s *readmodel.Schema, d readmodel.Document) *prepared {
-	p := &prepared{doc: d, values: valuesOf(s, d.Record)}
+	p := &prepared{doc: d, values: valuesOf(s, d.Record), body: pack(s.Kind, d.Body)}
 	for i := range s.Fields {
 		if s.Fields[i].Type != readmodel.TypeText {
 			continue
@@ -128,7 +134,7 @@ func (k *kindIndex) insert(p *prepared) uint32 {
 		k.addValue(o, i, &p.values[i])
 	}
 	var buf []uint32
-	for rest := d.kept[d.textAt:]; len(rest) > 0; {
+	for rest := d.texts(); len(rest) > 0; {
 		var s section
 		s, rest = nextSection(rest)
 		buf = k.texts.addSection(o, s, buf)
@@ -150,15 +156,16 @@ func (k *kindIndex) take() uint32 {
 
 // docOf makes what is kept of a document; new words get their numbers.
 func (k *kindIndex) docOf(p *prepared) doc {
-	kept := appendRow(make([]byte, 0, 512), k.schema, p.values)
-	at := len(kept)
+	data := appendRow(make([]byte, 0, 1024+len(p.body)), k.schema, p.values)
+	textAt := len(data)
 	for _, t := range p.texts {
-		kept = k.texts.appendSection(kept, t.field, t.lang, t.tokens)
+		data = k.texts.appendSection(data, t.field, t.lang, t.tokens)
 	}
+	bodyAt := len(data)
 	return doc{
 		position: p.doc.Position, version: p.doc.Record.Version, home: p.doc.Record.Home,
-		textAt: uint32(at), //nolint:gosec // a row is short
-		kept:   bytes.Clone(kept), body: bytes.Clone(p.doc.Body),
+		textAt: uint32(textAt), bodyAt: uint32(bodyAt), //nolint:gosec // a document is far shorter
+		data: bytes.Clone(append(data, p.body...)),
 	}
 }
 
@@ -167,7 +174,7 @@ func (k *kindIndex) docOf(p *prepared) doc {
 func (k *kindIndex) replace(o uint32, p *prepared) {
 	was := k.docs[o]
 	old := make([]value, len(k.schema.Fields))
-	if _, err := readRow(was.kept, k.schema, old); err != nil {
+	if _, err := readRow(was.row(), k.schema, old); err != nil {
 		panic(err) // rows are checked when they come in
 	}
 	d := k.docOf(p)
@@ -182,7 +189,7 @@ func (k *kindIndex) replace(o uint32, p *prepared) {
 			k.addValue(o, i, &p.values[i])
 		}
 	}
-	before, after := was.kept[was.textAt:], d.kept[d.textAt:]
+	before, after := was.texts(), d.texts()
 	k.eachMissing(before, after, func(s section) { k.texts.removeSection(o, s) })
 	k.eachMissing(after, before, func(s section) { k.texts.addSection(o, s, nil) })
 }
@@ -210,21 +217,20 @@ func findSection(b []byte, field byte, l calendar.Lang) (section, bool) {
 
 // stream gives the words of a text of a document.
 func (k *kindIndex) stream(o uint32, field byte, l calendar.Lang) []byte {
-	s, _ := findSection(k.docs[o].kept[k.docs[o].textAt:], field, l)
+	s, _ := findSection(k.docs[o].texts(), field, l)
 	return s.stream
 }
 
 func (k *kindIndex) delete(o uint32) {
 	was := k.docs[o]
 	old := make([]value, len(k.schema.Fields))
-	rest, err := readRow(was.kept, k.schema, old)
-	if err != nil {
+	if _, err := readRow(was.row(), k.schema, old); err != nil {
 		panic(err) // rows are checked when they come in
 	}
 	for i := range old {
 		k.removeValue(o, i, &old[i])
 	}
-	for len(rest) > 0 {
+	for rest := was.texts(); len(rest) > 0; {
 		var s section
 		s, rest = nextSection(rest)
 		k.texts.removeSection(o, s)
@@ -360,16 +366,12 @@ func (k *kindIndex) pageInOrder(first sorter, res bitset, count int, by []readmo
 	}
 	// Equal values are a group that the other keys order: walk from the beginning
 	// of the group at the offset to the end of the group at the limit.
-	var group []uint32
-	first.each(res, count, count-1-offset, !desc, func(o uint32) bool {
-		if len(group) > 0 && first.compare(group[0], o, false) != 0 {
-			return false
-		}
-		group = append(group, o)
-		return true
+	start := offset
+	first.each(res, count, offset, desc, func(o uint32) bool {
+		start -= first.tiesBefore(res, o, desc)
+		return false
 	})
-	start := offset - (len(group) - 1)
-	group = group[:0]
+	var group []uint32
 	rest := by[1:]
 	flush := func() {
 		k.sortBy(group, rest)

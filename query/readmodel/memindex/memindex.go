@@ -204,7 +204,11 @@ func (x *Index) count(at place, n int) {
 	if x.digest.Counts[at.kind] += n; x.digest.Counts[at.kind] == 0 {
 		delete(x.digest.Counts, at.kind)
 	}
-	sum := digestOf(at.kind, k.ids[at.ordinal], d.version, d.body)
+	body, err := unpack(at.kind, d.body())
+	if err != nil {
+		panic(err) // packed by this program, or checked on loading
+	}
+	sum := digestOf(at.kind, k.ids[at.ordinal], d.version, body)
 	for i := range sum {
 		x.digest.Sum[i] ^= sum[i]
 	}
@@ -280,7 +284,7 @@ func (x *Index) search(q readmodel.Query) (readmodel.Page, []found) {
 	k := x.kinds[q.Kind]
 	res := k.scratch()
 	defer k.release(res)
-	k.evalInto(res, q.Filter)
+	k.evalInto(res, q.Filter, k.live)
 	page := readmodel.Page{Total: res.count(), Position: x.position}
 	ords := k.page(res, page.Total, q.Sort, q.Offset, q.Limit)
 	out := make([]found, len(ords))
@@ -292,13 +296,14 @@ func (x *Index) search(q readmodel.Query) (readmodel.Page, []found) {
 
 // found is a document as it is kept; the bytes are never changed.
 type found struct {
+	kind     calendar.Kind
 	id       calendar.ID
 	position calendar.Position
-	body     []byte
+	body     []byte // packed
 }
 
 func (k *kindIndex) found(o uint32) found {
-	return found{k.ids[o], k.docs[o].position, k.docs[o].body}
+	return found{k.schema.Kind, k.ids[o], k.docs[o].position, k.docs[o].body()}
 }
 
 // document decodes a document, or finds it among the decoded ones.
@@ -307,11 +312,15 @@ func (x *Index) document(f *found) (*readmodel.Document, error) {
 	if d := slot.Load(); d != nil && d.Record.ID == f.id && d.Position == f.position {
 		return d, nil
 	}
-	r, err := calendar.DecodeRecord(f.body)
+	body, err := unpack(f.kind, f.body)
+	if err != nil {
+		return nil, fmt.Errorf("unpack document %d: %w", f.id, err)
+	}
+	r, err := calendar.DecodeRecord(body)
 	if err != nil {
 		return nil, fmt.Errorf("read document %d: %w", f.id, err)
 	}
-	d := &readmodel.Document{Position: f.position, Record: r, Body: f.body}
+	d := &readmodel.Document{Position: f.position, Record: r, Body: body}
 	slot.Store(d)
 	return d, nil
 }
@@ -357,7 +366,7 @@ func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f 
 	k := x.kinds[kind]
 	res := k.scratch()
 	defer k.release(res)
-	k.evalInto(res, f)
+	k.evalInto(res, f, k.live)
 	out := map[calendar.ID]int{}
 	if field == readmodel.FieldID {
 		res.each(func(o uint32) bool {

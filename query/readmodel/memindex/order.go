@@ -239,6 +239,28 @@ func (s *order[K]) walkDown(res bitset, c, i int, f func(uint32) bool) {
 	}
 }
 
+// tiesBefore counts the ordinals of res that come before o, in the direction of
+// walking, and have the same value.
+func (s *order[K]) tiesBefore(res bitset, o uint32, desc bool) int {
+	n := 0
+	count := func(p uint32) bool {
+		if s.keys[p] != s.keys[o] {
+			return false
+		}
+		if p != o && res.has(p) {
+			n++
+		}
+		return true
+	}
+	c, i := s.seek(s.keys[o], (*s.ids)[o])
+	if desc {
+		s.walkUp(s.in, c, i, count)
+	} else {
+		s.walkDown(s.in, c, i, count)
+	}
+	return n
+}
+
 // compare orders two ordinals by their values only; missing ones come last.
 func (s *order[K]) compare(a, b uint32, desc bool) int {
 	hasA, hasB := s.in.has(a), s.in.has(b)
@@ -260,5 +282,6 @@ func (s *order[K]) compare(a, b uint32, desc bool) int {
 type sorter interface {
 	members() bitset
 	each(res bitset, count, from int, desc bool, f func(uint32) bool)
+	tiesBefore(res bitset, o uint32, desc bool) int
 	compare(a, b uint32, desc bool) int
 }

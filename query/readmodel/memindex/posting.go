@@ -2,6 +2,7 @@ package memindex
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
@@ -64,10 +65,7 @@ func (p *posting) orInto(b, scratch bitset) {
 		return
 	}
 	if p.big.GetCardinality() < uint64(len(b))/4 {
-		it := p.big.Iterator()
-		for it.HasNext() {
-			b.put(it.Next())
-		}
+		each(p.big, b.put)
 		return
 	}
 	p.big.WriteDenseTo(scratch)
@@ -86,16 +84,29 @@ func (p *posting) countIn(b, scratch bitset) int {
 			}
 		}
 	case p.big.GetCardinality() < uint64(len(b)):
-		it := p.big.Iterator()
-		for it.HasNext() {
-			if b.has(it.Next()) {
+		each(p.big, func(o uint32) {
+			if b.has(o) {
 				n++
 			}
-		}
+		})
 	default:
 		p.big.WriteDenseTo(scratch)
 		n = b.countAnd(scratch)
 		clear(scratch)
 	}
 	return n
+}
+
+var runs = sync.Pool{New: func() any { return new([256]uint32) }}
+
+// each calls f for the ordinals of a bitmap.
+func each(b *roaring.Bitmap, f func(uint32)) {
+	buf := runs.Get().(*[256]uint32) //nolint:forcetypeassert // the pool makes nothing else
+	it := b.ManyIterator()
+	for n := it.NextMany(buf[:]); n > 0; n = it.NextMany(buf[:]) {
+		for _, o := range buf[:n] {
+			f(o)
+		}
+	}
+	runs.Put(buf)
 }

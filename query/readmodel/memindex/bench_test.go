@@ -1,0 +1,189 @@
+package memindex_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
+	"daybook/query/readmodel/readmodeltest"
+)
+
+type bench struct {
+	x *memindex.Index
+	c *readmodeltest.Corpus
+	n int
+}
+
+var benches = map[int]*bench{}
+
+func benchOf(b *testing.B, n int) *bench {
+	b.Helper()
+	if have := benches[n]; have != nil {
+		return have
+	}
+	clear(benches)
+	x, err := memindex.New(memindex.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	have := &bench{x, readmodeltest.NewCorpus(n, 1), n}
+	err = have.c.Fill(func(batch readmodel.Batch) error {
+		_, err := x.Write(b.Context(), batch)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	benches[n] = have
+	return have
+}
+
+func sizes(b *testing.B, f func(b *testing.B, have *bench)) {
+	b.Helper()
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprintf("events=%d", n), func(b *testing.B) { f(b, benchOf(b, n)) })
+	}
+}
+
+func search(b *testing.B, x *memindex.Index, q readmodel.Query) readmodel.Page {
+	b.Helper()
+	p, err := x.Search(b.Context(), q)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+func BenchmarkDefaultList(b *testing.B) {
+	sizes(b, func(b *testing.B, have *bench) {
+		q := readmodel.Query{Kind: calendar.KindEvent, Filter: readmodeltest.Window(0), Sort: readmodeltest.ByStart(), Limit: 10}
+		total := 0
+		for b.Loop() {
+			total = search(b, have.x, q).Total
+		}
+		b.ReportMetric(float64(total), "total")
+	})
+}
+
+func BenchmarkOtherWindow(b *testing.B) {
+	sizes(b, func(b *testing.B, have *bench) {
+		i := 0
+		for b.Loop() {
+			i++
+			search(b, have.x, readmodel.Query{
+				Kind: calendar.KindEvent, Filter: readmodeltest.Window(i % 400), Sort: readmodeltest.ByStart(), Limit: 10,
+			})
+		}
+	})
+}
+
+func BenchmarkDeepPage(b *testing.B) {
+	sizes(b, func(b *testing.B, have *bench) {
+		q := readmodel.Query{
+			Kind: calendar.KindEvent, Filter: readmodeltest.Window(0), Sort: readmodeltest.ByStart(), Offset: have.n / 3, Limit: 10,
+		}
+		for b.Loop() {
+			search(b, have.x, q)
+		}
+	})
+}
+
+func BenchmarkTextAndWindow(b *testing.B) {
+	for _, kind := range []string{"words", "frequent", "beginning", "phrase", "without"} {
+		b.Run(kind, func(b *testing.B) {
+			sizes(b, func(b *testing.B, have *bench) {
+				i, total := 0, 0
+				for b.Loop() {
+					i++
+					var query string
+					switch kind {
+					case "words":
+						query = have.c.Word(40+i%200) + " " + have.c.Word(300+i%700)
+					case "frequent":
+						query = have.c.Word(i%10) + " " + have.c.Word(20+i%7)
+					case "beginning":
+						query = have.c.Word(i % 200)[:3]
+					case "phrase":
+						query = `"` + have.c.Word(i%10) + " " + have.c.Word(i%20) + `"`
+					default:
+						query = have.c.Word(40+i%200) + " -" + have.c.Word(i%40)
+					}
+					f := append(readmodeltest.Window(i%400), readmodel.Text{
+						Fields: readmodel.SchemaOf(calendar.KindEvent).Texts(), Lang: calendar.LangEN, Query: query,
+					})
+					total += search(b, have.x, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: readmodeltest.ByStart(), Limit: 10}).Total
+				}
+				b.ReportMetric(float64(total)/float64(i), "found/op")
+			})
+		})
+	}
+}
+
+func BenchmarkNear(b *testing.B) {
+	sizes(b, func(b *testing.B, have *bench) {
+		total, i := 0, 0
+		for b.Loop() {
+			i++
+			venues := search(b, have.x, readmodel.Query{
+				Kind:   calendar.KindVenue,
+				Filter: readmodel.Near{Field: readmodel.FieldPoint, Lat: 40 + float64(i%50)/25, Lng: -75, Km: 100}, Limit: 100_000,
+			})
+			ids := make([]calendar.ID, len(venues.Documents))
+			for i := range venues.Documents {
+				ids[i] = venues.Documents[i].Record.ID
+			}
+			total += search(b, have.x, readmodel.Query{
+				Kind: calendar.KindEvent, Filter: append(readmodeltest.Window(0), readmodel.In{Field: readmodel.FieldVenue, IDs: ids}),
+				Sort: readmodeltest.ByStart(), Limit: 10,
+			}).Total
+		}
+		b.ReportMetric(float64(total)/float64(i), "found/op")
+	})
+}
+
+func BenchmarkCounts(b *testing.B) {
+	sizes(b, func(b *testing.B, have *bench) {
+		for b.Loop() {
+			for _, field := range []string{readmodel.FieldCategories, readmodel.FieldTags} {
+				if _, err := have.x.Counts(b.Context(), calendar.KindEvent, field, readmodeltest.Listed()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkUpdate(b *testing.B) {
+	sizes(b, func(b *testing.B, have *bench) {
+		docs := make([]readmodel.Document, 2000)
+		for i := range docs {
+			docs[i] = have.c.Event(i % have.n)
+		}
+		next := docs[len(docs)-1].Position
+		i := 0
+		for b.Loop() {
+			d := docs[i%len(docs)]
+			next++
+			d.Position = next
+			i++
+			if _, err := have.x.Write(b.Context(), readmodel.Batch{Documents: []readmodel.Document{d}, Position: next}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkMemory(b *testing.B) {
+	have := benchOf(b, 100_000)
+	var m runtime.MemStats
+	for b.Loop() {
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+	}
+	b.ReportMetric(float64(m.HeapAlloc)/1e6, "heap-MB")
+	b.ReportMetric(float64(m.HeapSys)/1e6, "heapsys-MB")
+	runtime.KeepAlive(have)
+}
