@@ -21,8 +21,8 @@ import (
 	"daybook/calendar"
 )
 
-// AnalysisVersion changes whenever the same text would give other tokens or
-// stems; what an engine keeps of an older one is to be made anew.
+// AnalysisVersion changes whenever the same record would give other tokens, stems
+// or keys; it is part of Fingerprint.
 const AnalysisVersion = "1"
 
 // Break is the token between two runs of Chinese, Japanese or Korean characters

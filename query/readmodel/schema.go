@@ -1,6 +1,8 @@
 package readmodel
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -308,6 +310,23 @@ func detailField(name string) Field {
 			return t
 		},
 	}
+}
+
+// Fingerprint names the schemas and the analysis: what an engine keeps under
+// another one is to be made anew.
+func Fingerprint() string {
+	h := sha256.New()
+	fmt.Fprintln(h, AnalysisVersion)
+	for _, s := range schemas {
+		if s == nil {
+			continue
+		}
+		for i := range s.Fields {
+			f := &s.Fields[i]
+			fmt.Fprintln(h, s.Kind, f.Name, f.Type, f.Sort, f.From)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Check tells whether a query fits the schema of its kind: known fields of the

@@ -2,6 +2,7 @@ package memindex_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -186,4 +187,43 @@ func BenchmarkMemory(b *testing.B) {
 	b.ReportMetric(float64(m.HeapAlloc)/1e6, "heap-MB")
 	b.ReportMetric(float64(m.HeapSys)/1e6, "heapsys-MB")
 	runtime.KeepAlive(have)
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "index")
+	x, err := memindex.Open(path, memindex.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := readmodeltest.NewCorpus(100_000, 1)
+	var last readmodel.Batch
+	err = c.Fill(func(batch readmodel.Batch) error {
+		last = batch
+		_, err := x.Write(b.Context(), batch)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("write", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := x.Write(b.Context(), readmodel.Batch{Position: last.Position}); err != nil {
+				b.Fatal(err)
+			}
+			if err := x.Snapshot(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	x = nil
+	b.Run("start", func(b *testing.B) {
+		for b.Loop() {
+			if x, err = memindex.Open(path, memindex.Options{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if p, err := x.Position(b.Context()); err != nil || p != last.Position {
+			b.Fatalf("position %d, %v; want %d", p, err, last.Position)
+		}
+	})
 }

@@ -11,7 +11,7 @@ import (
 
 // dict names the words of the texts of one language by small numbers, and finds
 // them by their beginning and by the beginning of their stem. A word stays known
-// when the last document that has it goes; a start from a snapshot forgets it.
+// when the last document that has it goes; only Reset forgets it.
 type dict struct {
 	lang  calendar.Lang
 	ids   map[string]uint32

@@ -31,7 +31,11 @@ type Options struct {
 // Index is a readmodel.Index in memory. What is written is visible at once: a
 // query sees whole batches only.
 type Index struct {
-	log *slog.Logger
+	log  *slog.Logger
+	path string // of snapshots; "": none
+
+	saving sync.Mutex
+	saved  uint64 // writes at the last snapshot; under saving
 
 	mu       sync.RWMutex
 	kinds    [calendar.KindUser + 1]*kindIndex
@@ -39,6 +43,7 @@ type Index struct {
 	gone     map[calendar.ID]calendar.Position // tombstones
 	poison   map[calendar.ID]readmodel.Poison
 	position calendar.Position
+	writes   uint64 // changes of the state so far
 	digest   readmodel.Digest
 	moved    chan struct{} // closed and made anew when position grows
 
@@ -97,6 +102,7 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	work := x.prepare(b.Documents, errs)
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.writes++
 	for i := range b.Documents {
 		if errs[i] == nil {
 			x.apply(&b.Documents[i], work[i])
@@ -418,6 +424,7 @@ func (x *Index) Reset(ctx context.Context) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.writes++
 	x.empty()
 	return nil
 }

@@ -1,0 +1,236 @@
+package memindex_test
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
+	"daybook/query/readmodel/readmodeltest"
+)
+
+func openAt(t *testing.T, path string, logs io.Writer) *memindex.Index {
+	t.Helper()
+	x, err := memindex.Open(path, memindex.Options{Logger: slog.New(slog.NewTextHandler(logs, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// state is all that a caller can see of an index.
+type state struct {
+	Position calendar.Position
+	Digest   readmodel.Digest
+	Poison   []readmodel.Poison
+	Pages    []page
+	Counts   map[calendar.ID]int
+}
+
+type page struct {
+	Total int
+	IDs   []calendar.ID
+}
+
+func stateOf(t *testing.T, x *memindex.Index, c *readmodeltest.Corpus) state {
+	t.Helper()
+	var s state
+	var err error
+	if s.Position, err = x.Position(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s.Digest, err = x.Digest(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s.Poison, err = x.Poisoned(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []readmodel.Query{
+		{Kind: calendar.KindEvent, Filter: readmodeltest.Window(0), Sort: readmodeltest.ByStart(), Offset: 3, Limit: 50},
+		{Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: []string{readmodel.TextDescription}, Lang: calendar.LangEN, Query: c.Word(3) + " -" + c.Word(9)}, Limit: 50},
+		{Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: []string{readmodel.TextDescription}, Lang: calendar.LangFR, Query: `"` + c.Word(0) + ` ` + c.Word(1) + `"`}, Limit: 50},
+		{Kind: calendar.KindVenue, Filter: readmodel.Near{Field: readmodel.FieldPoint, Lat: 40, Lng: -75, Km: 800}, Limit: 50},
+		{Kind: calendar.KindTag, Sort: []readmodel.Sort{{Field: readmodel.FieldNameKey(calendar.LangES), Desc: true}, {Field: readmodel.FieldID}}, Limit: 400},
+		{Kind: calendar.KindEvent, Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: true}, {Field: readmodel.FieldID}}, Limit: 100},
+	} {
+		p, err := x.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := page{Total: p.Total}
+		for _, d := range p.Documents {
+			got.IDs = append(got.IDs, d.Record.ID)
+		}
+		s.Pages = append(s.Pages, got)
+	}
+	if s.Counts, err = x.Counts(t.Context(), calendar.KindEvent, readmodel.FieldTags, readmodeltest.Listed()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func fill(t *testing.T, x *memindex.Index, n int) *readmodeltest.Corpus {
+	t.Helper()
+	c := readmodeltest.NewCorpus(n, 7)
+	err := c.Fill(func(b readmodel.Batch) error {
+		_, err := x.Write(t.Context(), b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// change writes a tombstone, poison and newer states after a fill.
+func change(t *testing.T, x *memindex.Index, c *readmodeltest.Corpus) {
+	t.Helper()
+	b := readmodel.Batch{Poison: []readmodel.Poison{{ID: 77, Position: 5, Reason: "no such kind"}}}
+	for i := range 20 {
+		b.Documents = append(b.Documents, c.Event(3*i))
+	}
+	p := b.Documents[19].Position
+	for i := range 5 {
+		p++
+		b.Documents = append(b.Documents, readmodel.Document{Position: p, Record: &calendar.Record{
+			ID: readmodeltest.CorpusTag + calendar.ID(i), Kind: calendar.KindTag, Version: 2, Deleted: true,
+		}})
+	}
+	b.Position = p
+	if _, err := x.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSnapshot(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "index")
+	var logs bytes.Buffer
+	x := openAt(t, path, &logs)
+	c := fill(t, x, 700)
+	change(t, x, c)
+	want := stateOf(t, x, c)
+	if want.Pages[0].Total == 0 || want.Pages[1].Total == 0 || want.Pages[2].Total == 0 || want.Pages[3].Total == 0 {
+		t.Fatalf("queries that find nothing prove nothing: %+v", want.Pages)
+	}
+	for range 2 { // the second time from a snapshot of a snapshot
+		if err := x.Snapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		x = openAt(t, path, &logs)
+		if diff := cmp.Diff(want, stateOf(t, x, c)); diff != "" {
+			t.Fatalf("after a start from the snapshot (-want +got):\n%s", diff)
+		}
+		// A tombstone holds: an older state must not come back.
+		old := readmodel.Document{Position: 1, Record: &calendar.Record{
+			ID: readmodeltest.CorpusTag, Kind: calendar.KindTag, Version: 1, Fields: calendar.Fields{"name": calendar.Text{"a", "a", "a", "a"}},
+		}, Body: []byte("{}")}
+		if _, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{old}}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, stateOf(t, x, c)); diff != "" {
+			t.Fatalf("after an older state (-want +got):\n%s", diff)
+		}
+	}
+	// The index goes on as if it had never stopped.
+	y := openAt(t, filepath.Join(t.TempDir(), "other"), &logs)
+	again := fill(t, y, 700)
+	change(t, y, again)
+	change(t, x, c)
+	change(t, y, again)
+	if diff := cmp.Diff(stateOf(t, y, again), stateOf(t, x, c)); diff != "" {
+		t.Fatalf("after writes on top of the snapshot (-without a stop +with one):\n%s", diff)
+	}
+	if logs.Len() > 0 {
+		t.Errorf("warnings: %s", &logs)
+	}
+	left, err := filepath.Glob(path + "*.tmp")
+	if err != nil || len(left) > 0 {
+		t.Errorf("left over: %v %v", left, err)
+	}
+}
+
+func TestSnapshotDamaged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "index")
+	x := openAt(t, path, io.Discard)
+	fill(t, x, 50)
+	if err := x.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := func(at int) []byte {
+		b := bytes.Clone(whole)
+		b[at] ^= 0x10
+		return b
+	}
+	for name, content := range map[string][]byte{
+		"empty":             {},
+		"short":             whole[:10],
+		"cut":               whole[:len(whole)/2],
+		"last byte missing": whole[:len(whole)-1],
+		"more behind it":    append(bytes.Clone(whole), 0),
+		"first byte":        flipped(0),
+		"position":          flipped(50),
+		"middle":            flipped(len(whole) / 2),
+		"checksum":          flipped(len(whole) - 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var logs bytes.Buffer
+			x := openAt(t, path, &logs)
+			if p, err := x.Position(t.Context()); err != nil || p != 0 {
+				t.Errorf("position %d, %v; want 0", p, err)
+			}
+			if d, err := x.Digest(t.Context()); err != nil || len(d.Counts) != 0 || d.Sum != [32]byte{} {
+				t.Errorf("digest %+v, %v; want nothing", d, err)
+			}
+			if !strings.Contains(logs.String(), "snapshot not used") {
+				t.Errorf("log %q, want a warning", &logs)
+			}
+			// It is a working index, and its snapshot replaces the damaged one.
+			fill(t, x, 50)
+			if err := x.Snapshot(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := openAt(t, path, &logs).Digest(t.Context()); err != nil || len(got.Counts) == 0 {
+				t.Errorf("digest after a new snapshot %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestSnapshotWithoutPath(t *testing.T) {
+	t.Parallel()
+	x, err := memindex.New(memindex.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Snapshot(t.Context()); err == nil {
+		t.Error("a snapshot without a path has to be an error")
+	}
+	if _, err := memindex.Open("", memindex.Options{}); err == nil {
+		t.Error("opening without a path has to be an error")
+	}
+	x = openAt(t, filepath.Join(t.TempDir(), "missing", "index"), io.Discard)
+	fill(t, x, 5)
+	if err := x.Snapshot(t.Context()); err == nil {
+		t.Error("a snapshot into a missing directory has to be an error")
+	}
+}
