@@ -1,0 +1,286 @@
+package query
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// fakeIndex is a read model that asks readmodel.Match for every document.
+type fakeIndex struct {
+	readmodel.Index // writing is not part of these tests
+
+	mu       sync.Mutex
+	docs     map[calendar.ID]*calendar.Record
+	position calendar.Position
+	moved    chan struct{}
+	err      error
+	asked    map[string]int // calls by method
+}
+
+func newFakeIndex(records []*calendar.Record) *fakeIndex {
+	x := &fakeIndex{
+		docs: map[calendar.ID]*calendar.Record{}, position: 1,
+		moved: make(chan struct{}), asked: map[string]int{},
+	}
+	for _, r := range records {
+		x.docs[r.ID] = r
+	}
+	return x
+}
+
+// put shows a record and moves the position by one.
+func (x *fakeIndex) put(records ...*calendar.Record) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, r := range records {
+		x.docs[r.ID] = r
+	}
+	x.position++
+	close(x.moved)
+	x.moved = make(chan struct{})
+}
+
+func (x *fakeIndex) fail(err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.err = err
+}
+
+// calls gives the number of calls of a method and forgets them.
+func (x *fakeIndex) calls(method string) int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := x.asked[method]
+	x.asked[method] = 0
+	return n
+}
+
+func (x *fakeIndex) Visible(context.Context) (calendar.Position, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.position, x.err
+}
+
+func (x *fakeIndex) Wait(ctx context.Context, p calendar.Position) error {
+	for {
+		x.mu.Lock()
+		shown, moved, err := x.position, x.moved, x.err
+		x.mu.Unlock()
+		if err != nil || shown >= p {
+			return err
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (x *fakeIndex) matching(k calendar.Kind, f readmodel.Filter) []readmodel.Document {
+	var out []readmodel.Document
+	for _, r := range x.docs {
+		d := readmodel.Document{Record: r}
+		if r.Kind == k && !r.Deleted && readmodel.Match(f, &d) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func (x *fakeIndex) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked["Search"]++
+	if err := readmodel.Check(q); err != nil {
+		return readmodel.Page{}, err
+	}
+	found := x.matching(q.Kind, q.Filter)
+	slices.SortFunc(found, func(a, b readmodel.Document) int { return readmodel.Compare(q.Sort, &a, &b) })
+	from := min(q.Offset, len(found))
+	return readmodel.Page{
+		Documents: found[from:min(from+q.Limit, len(found))], Total: len(found), Position: x.position,
+	}, x.err
+}
+
+func (x *fakeIndex) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked["Get"]++
+	out := map[calendar.ID]readmodel.Document{}
+	for _, id := range ids {
+		if r := x.docs[id]; r != nil && !r.Deleted {
+			out[id] = readmodel.Document{Record: r}
+		}
+	}
+	return out, x.err
+}
+
+func (x *fakeIndex) Counts(_ context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked["Counts"]++
+	if err := readmodel.CheckCounts(k, field, f); err != nil {
+		return nil, err
+	}
+	out := map[calendar.ID]int{}
+	for _, d := range x.matching(k, f) {
+		for _, id := range readmodel.SchemaOf(k).Field(field).IDs(d.Record) {
+			out[id]++
+		}
+	}
+	return out, x.err
+}
+
+// The callers of the tests.
+var (
+	anonymous   = calendar.Caller{}
+	subscriber  = calendar.Caller{ID: 6, Role: calendar.Subscriber}
+	contributor = calendar.Caller{ID: 7, Role: calendar.Contributor}
+	author      = calendar.Caller{ID: 8, Role: calendar.Author}
+	editor      = calendar.Caller{ID: 9, Role: calendar.Editor}
+	auditor     = calendar.Caller{ID: 10, Role: calendar.Auditor}
+)
+
+type fields = calendar.Fields
+
+func english(s string) calendar.Text {
+	var t calendar.Text
+	t[calendar.LangEN] = s
+	return t
+}
+
+// record makes a record; posts are published on 2030-01-01, an hour later for
+// each id, by author 9, when nothing else is said.
+func record(t testing.TB, k calendar.Kind, id calendar.ID, name string, f fields) *calendar.Record {
+	t.Helper()
+	out := fields{k.NameField(): english(name), "slug": k.String() + "-" + strconv.Itoa(int(id))}
+	if k.IsPost() {
+		date := wall(t, "2030-01-01") + calendar.Wall(id)*3600
+		out["author"], out["status"], out["date"], out["date_utc"] = calendar.ID(9), "publish", date, date
+	}
+	for n, v := range f {
+		out[n] = v
+	}
+	return &calendar.Record{ID: id, Kind: k, Version: 1, Home: calendar.LangEN, Fields: out}
+}
+
+// event makes an event in UTC.
+func event(t testing.TB, id calendar.ID, title, start, end string, f fields) *calendar.Record {
+	t.Helper()
+	s, e := wall(t, start), wall(t, end)
+	out := fields{"start_date": s, "end_date": e, "utc_start_date": s, "utc_end_date": e, "timezone": "UTC"}
+	for n, v := range f {
+		out[n] = v
+	}
+	return record(t, calendar.KindEvent, id, title, out)
+}
+
+func ids(list ...calendar.ID) []calendar.ID { return list }
+
+// worldNow is the moment of the world, in UTC.
+const worldNow = "2030-05-01 08:00:00"
+
+// world is a small calendar on 2030-05-01.
+func world(t testing.TB) []*calendar.Record {
+	t.Helper()
+	french := english("Jazz")
+	french[calendar.LangFR] = "Le jazz"
+	term := func(k calendar.Kind, id calendar.ID, name, slug string, f fields) *calendar.Record {
+		r := record(t, k, id, name, f)
+		r.Fields["slug"] = slug
+		return r
+	}
+	day := func(id calendar.ID, title, day string, f fields) *calendar.Record {
+		return event(t, id, title, "2030-05-"+day+" 09:00:00", "2030-05-"+day+" 10:00:00", f)
+	}
+	return []*calendar.Record{
+		term(calendar.KindCategory, 30, "Music", "music", nil),
+		term(calendar.KindCategory, 31, "Jazz", "jazz", fields{"parent": calendar.ID(30), "name": french}),
+		term(calendar.KindCategory, 32, "Bebop", "bebop", fields{"parent": calendar.ID(31)}),
+		term(calendar.KindCategory, 33, "Folk", "folk", fields{"description": english("songs")}),
+		term(calendar.KindCategory, 34, "Éclair", "eclair", fields{"description": english("cakes")}),
+
+		term(calendar.KindTag, 40, "Open Air", "open-air", nil),
+		term(calendar.KindTag, 41, "été", "ete", nil),
+		term(calendar.KindTag, 42, "Estrade", "stage", nil),
+		term(calendar.KindTag, 43, "99", "77", nil),
+		term(calendar.KindTag, 44, "Jazz, folk", "both", nil),
+
+		record(t, calendar.KindVenue, 50, "River Hall", fields{"city": "Boston", "geo_lat": 42.3554, "geo_lng": -71.0501}),
+		record(t, calendar.KindVenue, 51, "Private Room", fields{"status": "private", "author": calendar.ID(8), "geo_lat": 42.36, "geo_lng": -71.05}),
+		record(t, calendar.KindVenue, 52, "Trashed Hall", fields{"status": "trash", "former_status": "publish", "author": calendar.ID(7), "geo_lat": 42.36, "geo_lng": -71.05}),
+		record(t, calendar.KindVenue, 53, "Plain Place", nil),
+		record(t, calendar.KindVenue, 54, "Far Place", fields{"geo_lat": 40.7128, "geo_lng": -74.006}),
+
+		record(t, calendar.KindOrganizer, 60, "Arts Trust", fields{"email": "hello@arts.example"}),
+		record(t, calendar.KindOrganizer, 61, "Trashed Club", fields{"status": "trash", "former_status": "publish"}),
+		record(t, calendar.KindOrganizer, 62, "Private Club", fields{"status": "private", "author": calendar.ID(8)}),
+		record(t, calendar.KindOrganizer, 63, "Idle Club", nil),
+
+		day(100, "Quay concert", "10", fields{
+			"categories": ids(31, 33), "tags": ids(40, 42, 41), "venue": ids(51, 50), "organizer": ids(61, 60, 62),
+			"description": english("<p>Bring a chair.</p>"),
+		}),
+		day(101, "Picnic", "11", fields{"categories": ids(30), "featured": true, "venue": ids(51), "organizer": ids(62)}),
+		day(102, "Hidden concert", "12", fields{"hide_from_listings": true, "categories": ids(34), "venue": ids(53)}),
+		day(103, "Own draft", "13", fields{"status": "draft", "author": calendar.ID(7), "date_utc": calendar.NoWall}),
+		day(104, "Other draft", "14", fields{"status": "draft", "author": calendar.ID(8), "categories": ids(33)}),
+		day(105, "Trashed concert", "15", fields{"status": "trash", "former_status": "publish", "author": calendar.ID(7)}),
+		day(106, "Secret jam", "16", fields{
+			"protected": true, "author": calendar.ID(8), "description": english("hidden phrase"), "categories": ids(33), "tags": ids(41),
+			"venue": ids(54), "organizer": ids(60), "ticketed": true, "featured": true, "post_parent": calendar.ID(100),
+		}),
+		day(107, "Due concert", "17", fields{"status": "future", "date_utc": wall(t, "2030-04-30"), "tags": ids(40)}),
+		day(108, "Coming soon", "18", fields{"status": "future", "author": calendar.ID(7), "date_utc": wall(t, "2030-06-01"), "tags": ids(42)}),
+		event(t, 109, "Old concert", "2029-01-01 09:00:00", "2029-01-01 10:00:00", fields{"venue": ids(53), "ticketed": true}),
+		event(t, 110, "Running festival", "2030-04-30 09:00:00", "2030-05-02 10:00:00", fields{"categories": ids(32), "venue": ids(54), "organizer": ids(60)}),
+		event(t, 111, "Far concert", "2040-05-10 09:00:00", "2040-05-10 10:00:00", nil),
+		day(112, "Private dinner", "19", fields{"status": "private", "author": calendar.ID(8)}),
+		day(113, "After party", "20", fields{"post_parent": calendar.ID(100), "venue": ids(52), "organizer": ids(61)}),
+		day(114, "Pending talk", "21", fields{"status": "pending", "author": calendar.ID(7)}),
+	}
+}
+
+// setup gives a service over the world, its store and its read model, and a
+// clock that the test may move.
+func setup(t testing.TB, records []*calendar.Record) (*Service, *fakeRecords, *fakeIndex, *time.Time) {
+	t.Helper()
+	store := &fakeRecords{byID: map[calendar.ID]*calendar.Record{}, head: 1}
+	for _, r := range records {
+		store.byID[r.ID] = r
+	}
+	index := newFakeIndex(records)
+	now := at(t, worldNow, time.UTC)
+	s, err := New(index, store, Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, store, index, &now
+}
+
+// list parses and runs a list.
+func list(t testing.TB, s *Service, k calendar.Kind, c calendar.Caller, in calendar.Input) (*List, *Criteria, error) {
+	t.Helper()
+	criteria, err := s.Parse(t.Context(), Request{Kind: k, Input: in, Lang: calendar.LangEN, Caller: c})
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := s.Run(t.Context(), criteria)
+	return l, criteria, err
+}
+
+func idsOf(l *List) []calendar.ID {
+	out := make([]calendar.ID, 0, len(l.Views))
+	for _, v := range l.Views {
+		out = append(out, v.Record.ID)
+	}
+	return out
+}
