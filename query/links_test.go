@@ -29,11 +29,19 @@ func TestLinkQuery(t *testing.T) {
 		{"page 2", window, 2, "page=2&" + encoded},
 		{"nothing sent", nil, 1, ""},
 		{"page alone", nil, 7, "page=7"},
-		{"element with a comma", []LinkParam{{"categories[]", "Jazz, blues"}, {"categories[]", "folk"}}, 1,
-			"categories%5B%5D=Jazz%2C%20blues&categories%5B%5D=folk"},
+		{
+			"element with a comma",
+			[]LinkParam{{"categories[]", "Jazz, blues"}, {"categories[]", "folk"}},
+			1,
+			"categories%5B%5D=Jazz%2C%20blues&categories%5B%5D=folk",
+		},
 		{"unreserved stay", []LinkParam{{"search", "a-b.c_d~e"}}, 1, "search=a-b.c_d~e"},
-		{"the rest is encoded", []LinkParam{{"search", "+&=é音\x80!*'()"}}, 1,
-			"search=%2B%26%3D%C3%A9%E9%9F%B3%80%21%2A%27%28%29"},
+		{
+			"the rest is encoded",
+			[]LinkParam{{"search", "+&=é音\x80!*'()"}},
+			1,
+			"search=%2B%26%3D%C3%A9%E9%9F%B3%80%21%2A%27%28%29",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -271,7 +271,7 @@ func sortTerms(terms []TermView, l calendar.Lang) {
 	list := make([]keyed, len(terms))
 	for i, t := range terms {
 		name, _ := t.Record.Name(l)
-		list[i] = keyed{nameKey(name), t}
+		list[i] = keyed{readmodel.Fold(name), t}
 	}
 	slices.SortFunc(list, func(a, b keyed) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.term.Record.ID, b.term.Record.ID))

@@ -129,6 +129,10 @@ func TestWindow(t *testing.T) {
 			name: "whole: a day of 25 hours", site: newYork, sent: "ends_after=2030-11-03T12:00:00Z&start_date=2030-11-03T12:00:00Z",
 			want: "utc start >= 2030-11-03 04:00:00, utc end >= 2030-11-04 05:00:00",
 		},
+		{
+			name: "whole: the last hour twice", site: zone(t, "America/Sao_Paulo"), sent: "end_date=2018-02-17T12:00:00Z&starts_after=2000-01-01",
+			want: "start >= 2000-01-02 00:00:00, utc end <= 2018-02-18 02:59:59",
+		},
 		// Strict.
 		{
 			name: "strict: exact", sent: "strict_dates=true&start_date=2030-05-10 15:00:00&end_date=2030-05-11",

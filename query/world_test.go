@@ -183,7 +183,7 @@ func event(t testing.TB, id calendar.ID, title, start, end string, f fields) *ca
 	return record(t, calendar.KindEvent, id, title, out)
 }
 
-func ids(list ...calendar.ID) []calendar.ID { return list }
+func ids(list ...calendar.ID) []calendar.ID { return append([]calendar.ID{}, list...) }
 
 // worldNow is the moment of the world, in UTC.
 const worldNow = "2030-05-01 08:00:00"

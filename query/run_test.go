@@ -1,0 +1,426 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+func recordsOf(list []LinkedView) []calendar.ID {
+	out := ids()
+	for _, l := range list {
+		out = append(out, l.Record.ID)
+	}
+	return out
+}
+
+// counted gives id, count, id, count …
+func counted(list []TermView) []calendar.ID {
+	out := ids()
+	for _, l := range list {
+		out = append(out, l.Record.ID, calendar.ID(l.Count))
+	}
+	return out
+}
+
+func viewByID(t testing.TB, l *List, id calendar.ID) View {
+	t.Helper()
+	for _, v := range l.Views {
+		if v.Record.ID == id {
+			return v
+		}
+	}
+	t.Fatalf("%s is not listed", id)
+	return View{}
+}
+
+// What events embed, in lists and singly (interface 3.1.7, 4.5, 6.3).
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	s, store, _, _ := setup(t, world(t))
+	for _, tt := range []struct {
+		name                                 string
+		who                                  calendar.Caller
+		id                                   calendar.ID
+		venues, organizers, categories, tags []calendar.ID
+		blanked                              bool
+	}{
+		{"what all see, terms by name", anonymous, 100, ids(50), ids(60), ids(33, 2, 31, 1), ids(42, 1, 41, 2, 40, 2), false},
+		{"an own private venue first", author, 100, ids(51, 50), ids(60, 62), ids(33, 2, 31, 1), ids(42, 1, 41, 2, 40, 2), false},
+		{"a trashed one is in no event, for its author too", contributor, 113, ids(), ids(), ids(), ids(), false},
+		{"nor for an editor", editor, 113, ids(), ids(), ids(), ids(), false},
+		{"blanked", anonymous, 106, ids(), ids(), ids(), ids(), true},
+		{"not for its author", author, 106, ids(54), ids(60), ids(33, 2), ids(41, 2), false},
+		{"counts are those of listed events for all", editor, 104, ids(), ids(), ids(33, 2), ids(), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l, _, err := list(t, s, calendar.KindEvent, tt.who, input("per_page=50"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check := func(where string, v View) {
+				t.Helper()
+				got := [][]calendar.ID{recordsOf(v.Venues), recordsOf(v.Organizers), counted(v.Categories), counted(v.Tags)}
+				want := [][]calendar.ID{tt.venues, tt.organizers, tt.categories, tt.tags}
+				if d := cmp.Diff(want, got); d != "" {
+					t.Errorf("%s: venues, organizers, categories, tags (-want +got):\n%s", where, d)
+				}
+			}
+			v := viewByID(t, l, tt.id)
+			check("list", v)
+			if v.Blanked != tt.blanked {
+				t.Errorf("blanked: got %t", v.Blanked)
+			}
+			if tt.blanked {
+				return
+			}
+			single, err := s.View(t.Context(), tt.who, store.byID[tt.id], calendar.LangEN)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check("single", single)
+			if single.Mark != v.Mark {
+				t.Error("the same view has two marks")
+			}
+		})
+	}
+}
+
+func TestStatusesShown(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t, world(t))
+	l, _, err := list(t, s, calendar.KindEvent, editor, input("per_page=50&status=publish,future,trash,private"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[calendar.ID]calendar.Status{
+		100: calendar.StatusPublish, 107: calendar.StatusPublish, // due
+		108: calendar.StatusFuture, 105: calendar.StatusTrash, 112: calendar.StatusPrivate,
+	} {
+		if got := viewByID(t, l, id).Status; got != want {
+			t.Errorf("%s: got %s, want %s", id, got, want)
+		}
+	}
+}
+
+func TestTermCounts(t *testing.T) {
+	t.Parallel()
+	s, store, index, now := setup(t, world(t))
+	counts := func() map[calendar.ID]int {
+		t.Helper()
+		out := map[calendar.ID]int{}
+		for _, k := range []calendar.Kind{calendar.KindCategory, calendar.KindTag} {
+			l, _, err := list(t, s, k, anonymous, input("hide_empty=0"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range l.Views {
+				out[v.Record.ID] = v.Count
+				single, err := s.View(t.Context(), anonymous, store.byID[v.Record.ID], calendar.LangEN)
+				if err != nil || single.Count != v.Count || single.Mark != v.Mark {
+					t.Errorf("%s: count %d in the list, %d singly, %v", v.Record.ID, v.Count, single.Count, err)
+				}
+			}
+		}
+		return out
+	}
+	// Children do not count, nor hidden events, drafts and the scheduled one.
+	want := map[calendar.ID]int{30: 1, 31: 1, 32: 1, 33: 2, 34: 0, 40: 2, 41: 2, 42: 1, 43: 0, 44: 0}
+	if d := cmp.Diff(want, counts()); d != "" {
+		t.Errorf("counts (-want +got):\n%s", d)
+	}
+	*now = at(t, "2030-06-01", time.UTC) // event 108 is due
+	want[42] = 2
+	if d := cmp.Diff(want, counts()); d != "" {
+		t.Errorf("counts once a scheduled event is due (-want +got):\n%s", d)
+	}
+	index.put(event(t, 121, "Another", "2030-05-10", "2030-05-10", fields{"tags": ids(43)}))
+	want[43] = 1
+	if v, err := s.View(t.Context(), anonymous, store.byID[43], calendar.LangEN); err != nil || v.Count != 1 {
+		t.Errorf("single, after a change: count %d, %v", v.Count, err)
+	}
+	if d := cmp.Diff(want, counts()); d != "" {
+		t.Errorf("counts after a change (-want +got):\n%s", d)
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s, _, index, _ := setup(t, world(t))
+	ev, ca := calendar.KindEvent, calendar.KindCategory
+	for _, tt := range []struct {
+		name         string
+		kind         calendar.Kind
+		sent         string
+		want         []calendar.ID
+		total, pages int
+		past         bool
+	}{
+		{name: "first", kind: ev, sent: "per_page=2", want: ids(100, 101), total: 5, pages: 3},
+		{name: "last", kind: ev, sent: "per_page=2&page=3", want: ids(113), total: 5, pages: 3},
+		{name: "past the end", kind: ev, sent: "per_page=2&page=4", past: true},
+		{name: "far past the end", kind: ev, sent: "page=1000000000", past: true},
+		{name: "page 2 of an empty list", kind: ev, sent: "search=nowhere&page=2", past: true},
+		{name: "empty", kind: ev, sent: "search=nowhere", want: ids()},
+		{name: "venues past the end", kind: calendar.KindVenue, sent: "page=2", past: true},
+		{name: "organizers past the end", kind: calendar.KindOrganizer, sent: "page=2", past: true},
+		{name: "terms", kind: ca, sent: "per_page=3&page=2", want: ids(30), total: 4, pages: 2},
+		{name: "terms past the end", kind: ca, sent: "per_page=3&page=3", want: ids(), total: 4, pages: 2},
+		{name: "terms far past the end", kind: ca, sent: "page=1000000000", want: ids(), total: 4, pages: 1},
+		{name: "ranked terms", kind: ca, sent: "per_page=3&page=2&orderby=count", want: ids(33), total: 4, pages: 2},
+		{name: "ranked terms past the end", kind: ca, sent: "page=9&orderby=count", want: ids(), total: 4, pages: 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			l, _, err := list(t, s, tt.kind, anonymous, input(tt.sent))
+			if tt.past {
+				if e, ok := asError(err); !ok || e.Code != calendar.CodePageNotFound || e.Kind != tt.kind {
+					t.Fatalf("got %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.want, idsOf(l)); d != "" || l.Total != tt.total || l.TotalPages != tt.pages {
+				t.Errorf("total %d, pages %d, %s", l.Total, l.TotalPages, d)
+			}
+			if l.Position != index.position {
+				t.Errorf("position: got %s", l.Position)
+			}
+		})
+	}
+}
+
+// The strict examples of interface 4.6.
+func TestStrictExamples(t *testing.T) {
+	t.Parallel()
+	newYork, tokyo := zone(t, "America/New_York"), zone(t, "Asia/Tokyo")
+	inZone := func(id calendar.ID, start, end string, z *time.Location) *calendar.Record {
+		return event(t, id, "x", start, end, fields{
+			"utc_start_date": calendar.WallOf(at(t, start, z)), "utc_end_date": calendar.WallOf(at(t, end, z)),
+		})
+	}
+	records := []*calendar.Record{
+		inZone(1, "2030-05-10 09:00:00", "2030-05-10 10:00:00", tokyo),
+		inZone(2, "2030-05-10 15:00:00", "2030-05-10 16:00:00", newYork),
+	}
+	store := &fakeRecords{byID: map[calendar.ID]*calendar.Record{}}
+	now := at(t, "2030-05-01 12:00:00", newYork)
+	s, err := New(newFakeIndex(records), store, Options{Site: newYork, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sent, want := range map[string][]calendar.ID{
+		"start_date=2030-05-10 09:00:00":                ids(1, 2),
+		"starts_after=2030-05-10 15:00:00":              ids(),
+		"start_date=2030-05-10":                         ids(1, 2),
+		"starts_after=2029-01-01&end_date=2030-05-10":   ids(),
+		"start_date=2030-05-10T09:00:00-04:00":          ids(2),
+		"start_date=1904670000":                         ids(2),
+		"start_date=2030-05-10T00:00:00Z":               ids(1, 2),
+		"starts_after=2030-05-10T00:00:00Z":             ids(2),
+		"start_date=2030-05-10&end_date=2030-05-10 4pm": ids(1, 2),
+		"ends_before=2030-05-10T01:00:01Z":              ids(1),
+	} {
+		l, _, err := list(t, s, calendar.KindEvent, anonymous, input("strict_dates=true&"+sent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, idsOf(l)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", sent, d)
+		}
+	}
+}
+
+// Whole days: an all-day event of the day is in or out as the table says.
+func TestWholeDayExamples(t *testing.T) {
+	t.Parallel()
+	records := []*calendar.Record{
+		event(t, 1, "all day", "2030-05-10 00:00:00", "2030-05-10 23:59:59", nil),
+		event(t, 2, "morning", "2030-05-10 09:00:00", "2030-05-10 10:00:00", nil),
+		event(t, 3, "next day", "2030-05-11 00:00:00", "2030-05-11 10:00:00", nil),
+	}
+	s, _, _, _ := setup(t, records)
+	for sent, want := range map[string][]calendar.ID{
+		"start_date=2030-05-10 15:00:00": ids(1, 2, 3),
+		"end_date=2030-05-10 16:00:00":   ids(1, 2),
+		"starts_before=2030-05-10":       ids(1, 2),
+		"starts_after=2030-05-10":        ids(3),
+		"ends_before=2030-05-10":         ids(2),
+		"ends_after=2030-05-10":          ids(3),
+	} {
+		l, _, err := list(t, s, calendar.KindEvent, anonymous, input(sent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, idsOf(l)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", sent, d)
+		}
+	}
+}
+
+func TestEventOrder(t *testing.T) {
+	t.Parallel()
+	later := wall(t, "2030-02-01")
+	records := []*calendar.Record{
+		event(t, 5, "second of three", "2030-05-10 09:00:00", "2030-05-10 10:00:00", fields{"date": later}),
+		event(t, 4, "third", "2030-05-10 09:00:00", "2030-05-10 11:00:00", fields{"date": later + 1}),
+		event(t, 6, "after its equal", "2030-05-10 09:00:00", "2030-05-10 10:00:00", fields{"date": later}),
+		event(t, 7, "first by start", "2030-05-09 09:00:00", "2030-05-10 10:00:00", fields{"date": later + 9}),
+	}
+	s, _, _, _ := setup(t, records)
+	for sent, want := range map[string][]calendar.ID{"": ids(7, 5, 6, 4), "include=7,6,5,4": ids(5, 6, 4, 7)} {
+		l, _, err := list(t, s, calendar.KindEvent, anonymous, input(sent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, idsOf(l)); d != "" {
+			t.Errorf("%q (-want +got):\n%s", sent, d)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t, world(t))
+	ev, ve := calendar.KindEvent, calendar.KindVenue
+	right := func(context.Context, calendar.ID) (bool, error) { return true, nil }
+	wrong := func(context.Context, calendar.ID) (bool, error) { return false, nil }
+	never := func(context.Context, calendar.ID) (bool, error) { return false, errors.New("must not be asked") }
+	for _, tt := range []struct {
+		name   string
+		kind   calendar.Kind
+		id     calendar.ID
+		slug   string
+		who    calendar.Caller
+		verify func(context.Context, calendar.ID) (bool, error)
+		want   calendar.Code // "": found
+	}{
+		{"published", ev, 100, "", anonymous, never, ""},
+		{"by slug, case aside", ev, 0, "Event-100", anonymous, never, ""},
+		{"hidden", ev, 102, "", anonymous, never, ""},
+		{"due", ev, 107, "", anonymous, never, ""},
+		{"unknown", ev, 999, "", editor, never, calendar.CodeNotFound},
+		{"id 0", ev, 0, "", editor, never, calendar.CodeNotFound},
+		{"of another kind", ev, 50, "", editor, never, calendar.CodeNotFound},
+		{"slug of another kind", ve, 0, "event-100", editor, never, calendar.CodeNotFound},
+		{"unknown slug", ve, 0, "nowhere", editor, never, calendar.CodeNotFound},
+		{"trashed event", ev, 105, "", anonymous, never, calendar.CodeNoLongerAvailable},
+		{"trashed event, its author", ev, 105, "", contributor, never, calendar.CodeNoLongerAvailable},
+		{"trashed event, editor", ev, 105, "", editor, never, calendar.CodeNoLongerAvailable},
+		{"draft", ev, 103, "", anonymous, never, calendar.CodeNotAccessible},
+		{"draft of another", ev, 103, "", author, never, calendar.CodeNotAccessible},
+		{"own draft", ev, 103, "", contributor, never, ""},
+		{"draft, auditor", ev, 103, "", auditor, never, ""},
+		{"scheduled", ev, 108, "", subscriber, never, calendar.CodeNotAccessible},
+		{"private venue", ve, 51, "", anonymous, never, calendar.CodeNotAccessible},
+		{"own private venue", ve, 51, "", author, never, ""},
+		{"trashed venue", ve, 52, "", anonymous, never, calendar.CodeNotAccessible},
+		{"own trashed venue", ve, 52, "", contributor, never, ""},
+		{"protected, no password", ev, 106, "", anonymous, wrong, calendar.CodePasswordProtected},
+		{"protected, right password", ev, 106, "", anonymous, right, ""},
+		{"protected by slug", ev, 0, "event-106", anonymous, nil, calendar.CodePasswordProtected},
+		{"protected by slug, its author", ev, 0, "event-106", author, nil, ""},
+		{"protected, editor", ev, 106, "", editor, never, ""},
+		{"term", calendar.KindTag, 41, "", anonymous, never, ""},
+		{"term of another kind", calendar.KindTag, 31, "", anonymous, never, calendar.CodeNotFound},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := s.Read(t.Context(), tt.kind, tt.id, tt.slug, tt.who, tt.verify)
+			if tt.want != "" {
+				if e, ok := asError(err); !ok || e.Code != tt.want || e.Kind != tt.kind || r != nil {
+					t.Errorf("got %v, %v; want %s", r, err, tt.want)
+				}
+				return
+			}
+			if err != nil || r == nil || r.Kind != tt.kind {
+				t.Errorf("got %v, %v", r, err)
+			}
+		})
+	}
+	failing := errors.New("hash store is down")
+	_, err := s.Read(t.Context(), ev, 106, "", anonymous, func(context.Context, calendar.ID) (bool, error) { return false, failing })
+	if !errors.Is(err, failing) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMarkFollowsWhatIsEmbedded(t *testing.T) {
+	t.Parallel()
+	base := func() View {
+		return View{
+			Record: record(t, calendar.KindEvent, 1, "x", nil), Status: calendar.StatusPublish,
+			Venues:     []LinkedView{{Record: record(t, calendar.KindVenue, 2, "v", nil), Status: calendar.StatusPublish}},
+			Organizers: []LinkedView{{Record: record(t, calendar.KindOrganizer, 3, "o", nil), Status: calendar.StatusPublish}},
+			Categories: []TermView{{Record: record(t, calendar.KindCategory, 4, "c", nil), Count: 5}},
+			Tags:       []TermView{{Record: record(t, calendar.KindTag, 6, "t", nil), Count: 7}},
+		}
+	}
+	seen := map[uint64]string{}
+	for name, change := range map[string]func(v *View){
+		"nothing":                func(*View) {},
+		"due":                    func(v *View) { v.Status = calendar.StatusFuture },
+		"blanked":                func(v *View) { v.Blanked = true },
+		"count":                  func(v *View) { v.Count = 1 },
+		"venue version":          func(v *View) { v.Venues[0].Record.Version++ },
+		"venue status":           func(v *View) { v.Venues[0].Status = calendar.StatusPrivate },
+		"no venue":               func(v *View) { v.Venues = nil },
+		"organizer is the venue": func(v *View) { v.Organizers, v.Venues = append(v.Venues, v.Organizers...), nil },
+		"other organizer":        func(v *View) { v.Organizers[0].Record.ID = 9 },
+		"term count":             func(v *View) { v.Categories[0].Count++ },
+		"tag version":            func(v *View) { v.Tags[0].Record.Version++ },
+		"no tag":                 func(v *View) { v.Tags = nil },
+	} {
+		v := base()
+		change(&v)
+		if other, ok := seen[v.mark()]; ok {
+			t.Errorf("%s and %s have one mark", name, other)
+		}
+		seen[v.mark()] = name
+	}
+	v := base()
+	v.Record.Version++
+	if seen[v.mark()] != "nothing" {
+		t.Error("the record's own version is in the mark")
+	}
+}
+
+func TestReadModelDown(t *testing.T) {
+	t.Parallel()
+	s, store, index, _ := setup(t, world(t))
+	if _, _, err := list(t, s, calendar.KindEvent, anonymous, nil); err != nil {
+		t.Fatal(err)
+	}
+	index.fail(readmodel.ErrUnavailable)
+	criteria, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Lang: calendar.LangEN})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(t.Context(), criteria); !errors.Is(err, readmodel.ErrUnavailable) {
+		t.Errorf("list: got %v", err)
+	}
+	if _, err := s.Generation(t.Context()); !errors.Is(err, readmodel.ErrUnavailable) {
+		t.Errorf("generation: got %v", err)
+	}
+	// Single records are still read, with the last known counts.
+	v, err := s.View(t.Context(), anonymous, store.byID[100], calendar.LangEN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(ids(33, 2, 31, 1), counted(v.Categories)); d != "" {
+		t.Error(d)
+	}
+	index.fail(errors.New("a fault"))
+	if _, err := s.View(t.Context(), anonymous, store.byID[100], calendar.LangEN); err == nil {
+		t.Error("another error of the read model is hidden")
+	}
+}

@@ -1,0 +1,190 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"daybook/calendar"
+)
+
+func TestNewChecks(t *testing.T) {
+	t.Parallel()
+	for name, make := range map[string]func() (*Service, error){
+		"no index":      func() (*Service, error) { return New(nil, &fakeRecords{}, Options{}) },
+		"no records":    func() (*Service, error) { return New(noIndex{}, nil, Options{}) },
+		"negative page": func() (*Service, error) { return New(noIndex{}, &fakeRecords{}, Options{PerPageMax: -1}) },
+		"negative wait": func() (*Service, error) { return New(noIndex{}, &fakeRecords{}, Options{PositionWait: -1}) },
+	} {
+		if s, err := make(); err == nil || s != nil {
+			t.Errorf("%s: got %v, %v", name, s, err)
+		}
+	}
+	s, err := New(noIndex{}, &fakeRecords{}, Options{})
+	if err != nil || s.o.PerPageMax != 100 || s.o.Site != time.UTC || s.o.PositionWait != 5*time.Second || s.o.Now == nil {
+		t.Errorf("defaults: %+v, %v", s.o, err)
+	}
+}
+
+func TestGeneration(t *testing.T) {
+	t.Parallel()
+	s, _, index, now := setup(t, world(t))
+	generation := func() Generation {
+		t.Helper()
+		g, err := s.Generation(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	due := int64(wall(t, "2030-04-30")) // event 107
+	first := generation()
+	if want := (Generation{Position: 1, Due: due}); first != want {
+		t.Fatalf("got %+v, want %+v", first, want)
+	}
+	index.calls("Search")
+	*now = now.Add(time.Hour)
+	if g := generation(); g != first || index.calls("Search") != 0 {
+		t.Errorf("nothing changed, got %+v", g)
+	}
+	index.put()
+	if g := generation(); g.Position != 2 || g.Due != due {
+		t.Errorf("after a change: %+v", g)
+	}
+	*now = at(t, "2030-05-31 23:59:59", time.UTC)
+	if g := generation(); g.Due != due {
+		t.Errorf("a second before event 108 is due: %+v", g)
+	}
+	*now = at(t, "2030-06-01", time.UTC)
+	if g := generation(); g.Due != int64(wall(t, "2030-06-01")) {
+		t.Errorf("once event 108 is due: %+v", g)
+	}
+	index.put(record(t, calendar.KindVenue, 70, "Soon", fields{"status": "future", "date_utc": wall(t, "2030-06-02")}))
+	if g := generation(); g.Due != int64(wall(t, "2030-06-01")) {
+		t.Errorf("before the venue is due: %+v", g)
+	}
+	*now = at(t, "2030-06-03", time.UTC)
+	if g := generation(); g.Due != int64(wall(t, "2030-06-02")) {
+		t.Errorf("once the venue is due: %+v", g)
+	}
+}
+
+// A scheduled post is listed from its time on without any change.
+func TestDueInLists(t *testing.T) {
+	t.Parallel()
+	s, _, _, now := setup(t, world(t))
+	total := func() int {
+		t.Helper()
+		l, _, err := list(t, s, calendar.KindEvent, anonymous, input("include=107,108"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Total
+	}
+	if n := total(); n != 1 {
+		t.Errorf("before: %d", n)
+	}
+	*now = at(t, "2030-06-01", time.UTC)
+	if n := total(); n != 2 {
+		t.Errorf("after: %d", n)
+	}
+}
+
+// Lists of one generation share counts and the tree of categories.
+func TestSharedWork(t *testing.T) {
+	t.Parallel()
+	s, _, index, _ := setup(t, world(t))
+	run := func(sent string) {
+		t.Helper()
+		if _, _, err := list(t, s, calendar.KindEvent, anonymous, input(sent)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("")
+	index.calls("Search")
+	index.calls("Counts")
+	index.calls("Get")
+	run("per_page=3")
+	if s, g, c := index.calls("Search"), index.calls("Get"), index.calls("Counts"); s != 1 || g != 1 || c != 0 {
+		t.Errorf("a list costs %d searches, %d multi-gets, %d counts", s, g, c)
+	}
+	run("categories=bebop")
+	index.calls("Counts")
+	run("categories=folk")
+	if c := index.calls("Counts"); c != 0 {
+		t.Errorf("a category without children costs %d counts", c)
+	}
+}
+
+func TestAwait(t *testing.T) {
+	t.Parallel()
+	notReached := func(err error) bool {
+		e, ok := asError(err)
+		return ok && e.Code == calendar.CodePositionNotReached
+	}
+	for _, tt := range []struct {
+		name  string
+		who   calendar.Caller
+		least calendar.Position
+		head  calendar.Position
+		moves int // the read model moves once a second
+		waits time.Duration
+		fails bool
+	}{
+		{name: "anonymous lists never wait", who: anonymous, head: 9},
+		{name: "reached already", who: anonymous, least: 1, head: 9},
+		{name: "reached later", who: anonymous, least: 3, head: 9, moves: 4, waits: 2 * time.Second},
+		{name: "never reached", who: anonymous, least: 3, head: 3, moves: 1, waits: 5 * time.Second, fails: true},
+		{name: "credentials wait for the head", who: subscriber, head: 3, moves: 4, waits: 2 * time.Second},
+		{name: "and go on without it", who: editor, head: 3, moves: 1, waits: 5 * time.Second},
+		{name: "head reached already", who: editor, head: 1},
+		{name: "a position and the head", who: editor, least: 2, head: 4, moves: 4, waits: 3 * time.Second},
+		{name: "a position, and no head in time", who: editor, least: 2, head: 9, moves: 4, waits: 5 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, store, index, _ := setup(t, nil)
+				store.head = tt.head
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					for range tt.moves {
+						<-time.After(time.Second)
+						index.put()
+					}
+				}()
+				from := time.Now()
+				err := s.Await(t.Context(), tt.who, tt.least)
+				if waited := time.Since(from); waited != tt.waits {
+					t.Errorf("waited %s, want %s", waited, tt.waits)
+				}
+				if notReached(err) != tt.fails || !tt.fails && err != nil {
+					t.Errorf("got %v", err)
+				}
+				<-done
+			})
+		})
+	}
+}
+
+func TestAwaitEndsWithItsRequest(t *testing.T) {
+	t.Parallel()
+	s, store, index, _ := setup(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Await(ctx, anonymous, 9); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	index.fail(errors.New("index is down"))
+	if err := s.Await(t.Context(), anonymous, 9); err == nil {
+		t.Error("an error of the read model is hidden")
+	}
+	index.fail(nil)
+	store.err = errors.New("store is down")
+	if err := s.Await(t.Context(), editor, 0); !errors.Is(err, store.err) {
+		t.Errorf("got %v", err)
+	}
+}
