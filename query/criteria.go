@@ -94,15 +94,15 @@ func (c *Criteria) makeKey() string {
 	b = append(b, c.Kind.Collection()...)
 	b = append(b, ' ')
 	b = append(b, c.Lang.String()...)
-	switch viewOf(c.Caller) {
-	case viewAll:
-		b = append(b, " all "...)
-	case viewOwn:
+	switch v := viewOf(c.Caller); {
+	case c.Kind.IsTerm() || v == viewPublic: // terms are the same for everybody
+		b = append(b, " public "...)
+	case v == viewOwn:
 		b = append(b, " u"...)
 		b = strconv.AppendInt(b, int64(c.Caller.ID), 10)
 		b = append(b, ' ')
 	default:
-		b = append(b, " public "...)
+		b = append(b, " all "...)
 	}
 	b = strconv.AppendInt(b, int64(c.Page), 10)
 	b = append(b, '/')

@@ -66,38 +66,38 @@ func (f *fakeRecords) Head(context.Context) (calendar.Position, error) {
 	return f.head, f.err
 }
 
-func wall(t testing.TB, s string) calendar.Wall {
-	t.Helper()
+func wall(tb testing.TB, s string) calendar.Wall {
+	tb.Helper()
 	if len(s) == len("2006-01-02") {
 		s += " 00:00:00"
 	}
 	w, err := calendar.ParseWall(s)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return w
 }
 
-func zone(t testing.TB, name string) *time.Location {
-	t.Helper()
+func zone(tb testing.TB, name string) *time.Location {
+	tb.Helper()
 	z, ok := calendar.ParseZone(name)
 	if !ok {
-		t.Fatalf("zone %s", name)
+		tb.Fatalf("zone %s", name)
 	}
 	return z.Location
 }
 
 // at gives the instant at which a clock in the zone shows the time.
-func at(t testing.TB, s string, z *time.Location) time.Time {
-	t.Helper()
-	return calendar.WallToInstant(wall(t, s), z)
+func at(tb testing.TB, s string, z *time.Location) time.Time {
+	tb.Helper()
+	return calendar.WallToInstant(wall(tb, s), z)
 }
 
-func problems(t testing.TB, err error) map[string]calendar.Reason {
-	t.Helper()
+func problems(tb testing.TB, err error) map[string]calendar.Reason {
+	tb.Helper()
 	e, ok := asError(err)
 	if !ok || e.Code != calendar.CodeInvalidParam {
-		t.Fatalf("got %v, want refused parameters", err)
+		tb.Fatalf("got %v, want refused parameters", err)
 	}
 	out := map[string]calendar.Reason{}
 	for _, f := range e.Fields {

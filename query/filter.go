@@ -45,35 +45,35 @@ func hasStatus(s calendar.Status) readmodel.Filter {
 
 // visible admits the posts that the caller sees without a status filter
 // (interface 4.4): no trash.
-func visible(c calendar.Caller, now int64) readmodel.Filter {
+func (s *snapshot) visible(c calendar.Caller) readmodel.Filter {
 	switch viewOf(c) {
 	case viewAll:
 		return readmodel.Not{Filter: hasStatus(calendar.StatusTrash)}
 	case viewOwn:
 		return readmodel.Or{
-			published(now),
+			s.published,
 			readmodel.And{ofAuthor(c), readmodel.Not{Filter: hasStatus(calendar.StatusTrash)}},
 		}
 	default:
-		return published(now)
+		return s.published
 	}
 }
 
 // withStatus admits the posts of the status filter that the caller may see
 // (interface 4.9).
-func withStatus(c calendar.Caller, statuses []calendar.Status, now int64) readmodel.Filter {
+func (s *snapshot) withStatus(c calendar.Caller, statuses []calendar.Status) readmodel.Filter {
 	own := viewOf(c) != viewAll
 	out := make(readmodel.Or, 0, len(statuses))
-	for _, s := range statuses {
+	for _, status := range statuses {
 		var f readmodel.Filter
-		switch s {
+		switch status {
 		case calendar.StatusPublish:
-			out = append(out, published(now))
+			out = append(out, s.published)
 			continue
 		case calendar.StatusFuture:
-			f = scheduled(now)
+			f = scheduled(s.now)
 		case calendar.StatusDraft, calendar.StatusPending, calendar.StatusPrivate, calendar.StatusTrash:
-			f = hasStatus(s)
+			f = hasStatus(status)
 		}
 		if own {
 			f = readmodel.And{ofAuthor(c), f}
@@ -119,12 +119,12 @@ func (c *Criteria) text(fields []string) readmodel.Filter {
 }
 
 // posts starts the filter of a list of posts with what the caller may see.
-func (c *Criteria) posts(now int64) readmodel.And {
+func (c *Criteria) posts(snap *snapshot) readmodel.And {
 	f := make(readmodel.And, 0, 8)
 	if c.run.statuses != nil {
-		return append(f, withStatus(c.Caller, c.run.statuses, now))
+		return append(f, snap.withStatus(c.Caller, c.run.statuses))
 	}
-	return append(f, visible(c.Caller, now))
+	return append(f, snap.visible(c.Caller))
 }
 
 // appendSwitch adds a boolean filter.
@@ -142,8 +142,7 @@ func appendSwitch(f readmodel.And, field string, v sw) readmodel.And {
 // eventFilter makes the filter of a list of events (interface 4.5).
 func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
 	r := &c.run
-	now := snap.now
-	f := append(c.posts(now), notHidden())
+	f := append(c.posts(snap), notHidden())
 	if r.include != nil {
 		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.include})
 	}
@@ -174,14 +173,14 @@ func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) 
 		if l.ids == nil {
 			continue
 		}
-		ids, err := s.seenLinks(ctx, c.Caller, l.kind, l.ids, now)
+		ids, err := s.seenLinks(ctx, snap, c.Caller, l.kind, l.ids)
 		if err != nil {
 			return nil, err
 		}
 		f = append(f, readmodel.In{Field: l.field, IDs: ids})
 	}
 	if r.geoloc != swNone || r.near != nil {
-		ids, err := s.placedVenues(ctx, c, now)
+		ids, err := s.placedVenues(ctx, snap, c)
 		if err != nil {
 			return nil, err
 		}
@@ -211,6 +210,12 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 		return f
 	case b == nil:
 		return append(f, c.text(eventTexts))
+	case len(readmodel.ParseSearch(r.search, c.Lang).Not) == 0:
+		// What fits in the title fits in all texts: one search, then a look at
+		// the few that are blanked.
+		return append(f, c.text(eventTexts), readmodel.Or{
+			readmodel.Not{Filter: b}, readmodel.And{b, c.text(eventTexts[:1])},
+		})
 	default:
 		return append(f, readmodel.Or{
 			readmodel.And{readmodel.Not{Filter: b}, c.text(eventTexts)},
@@ -221,9 +226,9 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 
 // seenLinks gives those of the venues or organizers that the caller sees on
 // events: not trashed and readable.
-func (s *Service) seenLinks(ctx context.Context, c calendar.Caller, k calendar.Kind, ids []calendar.ID, now int64) ([]calendar.ID, error) {
+func (s *Service) seenLinks(ctx context.Context, snap *snapshot, c calendar.Caller, k calendar.Kind, ids []calendar.ID) ([]calendar.ID, error) {
 	found, err := s.index.Counts(ctx, k, readmodel.FieldID, readmodel.And{
-		readmodel.In{Field: readmodel.FieldID, IDs: ids}, visible(c, now),
+		readmodel.In{Field: readmodel.FieldID, IDs: ids}, snap.visible(c),
 	})
 	if err != nil {
 		return nil, err
@@ -239,12 +244,12 @@ func (s *Service) seenLinks(ctx context.Context, c calendar.Caller, k calendar.K
 
 // placedVenues gives the venues that the geolocation filter is about, as far as
 // the caller sees them (interface 4.8), by id.
-func (s *Service) placedVenues(ctx context.Context, c *Criteria, now int64) ([]calendar.ID, error) {
+func (s *Service) placedVenues(ctx context.Context, snap *snapshot, c *Criteria) ([]calendar.ID, error) {
 	var place readmodel.Filter = readmodel.Exists{Field: readmodel.FieldPoint}
 	if c.run.near != nil {
 		place = *c.run.near
 	}
-	found, err := s.index.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.And{place, visible(c.Caller, now)})
+	found, err := s.index.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.And{place, snap.visible(c.Caller)})
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +260,7 @@ func (s *Service) placedVenues(ctx context.Context, c *Criteria, now int64) ([]c
 // 4.10).
 func (s *Service) linkedFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
 	r := &c.run
-	f := c.posts(snap.now)
+	f := c.posts(snap)
 	if r.ofEvent {
 		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked})
 	}
@@ -271,13 +276,11 @@ func (s *Service) linkedFilter(ctx context.Context, c *Criteria, snap *snapshot)
 		f = append(f, in)
 	}
 	if r.onlyUpcoming {
-		at := int64(r.upcomingAt)
-		counts, err := s.index.Counts(ctx, calendar.KindEvent, linkField(c.Kind),
-			append(listed(snap.now), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: &at}))
+		ids, err := snap.withUpcoming(ctx, s, c.Kind, r.upcomingAt)
 		if err != nil {
 			return nil, err
 		}
-		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: keys(counts)})
+		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: ids})
 	}
 	if r.search != "" {
 		texts := venueTexts

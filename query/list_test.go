@@ -2,6 +2,7 @@ package query
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,23 +18,29 @@ type listCase struct {
 
 func runLists(t *testing.T, k calendar.Kind, cases []listCase) {
 	t.Helper()
-	s, _, _, _ := setup(t, world(t))
+	byMatch, store, _, now := setup(t, world(t))
+	inMemory, err := New(memoryIndex(t, world(t)), store, Options{Now: func() time.Time { return *now }})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			in := input(tt.sent)
-			if _, ok := in["per_page"]; !ok {
-				in["per_page"] = "50"
-			}
-			l, _, err := list(t, s, k, tt.who, in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(append(ids(), tt.want...), append(ids(), idsOf(l)...)); d != "" {
-				t.Errorf("%s (-want +got):\n%s", tt.sent, d)
-			}
-			if l.Total != len(tt.want) {
-				t.Errorf("total: got %d, want %d", l.Total, len(tt.want))
+			for name, s := range map[string]*Service{"match": byMatch, "memory": inMemory} {
+				in := input(tt.sent)
+				if _, ok := in["per_page"]; !ok {
+					in["per_page"] = "50"
+				}
+				l, _, err := list(t, s, k, tt.who, in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := cmp.Diff(ids(tt.want...), idsOf(l)); d != "" {
+					t.Errorf("%s: %s (-want +got):\n%s", name, tt.sent, d)
+				}
+				if l.Total != len(tt.want) {
+					t.Errorf("%s: total: got %d, want %d", name, l.Total, len(tt.want))
+				}
 			}
 		})
 	}

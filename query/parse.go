@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -459,10 +460,8 @@ func (q *parser) status() {
 
 // appendNew adds an id that is not in the list.
 func appendNew(ids []calendar.ID, id calendar.ID) []calendar.ID {
-	for _, have := range ids {
-		if have == id {
-			return ids
-		}
+	if slices.Contains(ids, id) {
+		return ids
 	}
 	return append(ids, id)
 }

@@ -272,6 +272,9 @@ func TestKey(t *testing.T) {
 	if a, b := key(calendar.KindEvent, editor, calendar.LangEN, ""), key(calendar.KindEvent, auditor, calendar.LangEN, ""); a != b {
 		t.Errorf("those who see all share a key: %s, %s", a, b)
 	}
+	if a, b := key(calendar.KindTag, anonymous, calendar.LangEN, ""), key(calendar.KindTag, contributor, calendar.LangEN, ""); a != b {
+		t.Errorf("terms are the same for everybody: %s, %s", a, b)
+	}
 	different := map[string]string{base: "base"}
 	add := func(name, k string) {
 		t.Helper()

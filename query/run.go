@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"time"
 
 	"daybook/calendar"
@@ -192,24 +193,28 @@ func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *sn
 	if err != nil {
 		return err
 	}
-	get := func(id calendar.ID) *calendar.Record { return documents[id].Record }
-	var counts [calendar.KindTag + 1]map[calendar.ID]int
+	j := joiner{
+		caller: c.Caller, lang: c.Lang, now: now,
+		get: func(id calendar.ID) *calendar.Record { return documents[id].Record },
+	}
 	for i := range views {
 		v := &views[i]
 		if v.Blanked {
 			continue
 		}
-		for _, k := range [...]calendar.Kind{calendar.KindCategory, calendar.KindTag} {
-			if counts[k] == nil && len(v.Record.Fields.IDs(linkField(k))) > 0 {
-				if counts[k], err = snap.counts(ctx, s, k); err != nil {
+		for _, k := range termKinds {
+			if j.counts[k] == nil && len(v.Record.Fields.IDs(linkField(k))) > 0 {
+				if j.counts[k], err = snap.counts(ctx, s, k); err != nil {
 					return err
 				}
 			}
 		}
-		v.join(c.Caller, c.Lang, now, get, func(k calendar.Kind, id calendar.ID) int { return counts[k][id] })
+		j.join(v)
 	}
 	return nil
 }
+
+var termKinds = [...]calendar.Kind{calendar.KindCategory, calendar.KindTag}
 
 // linkFields are the fields of an event that link to other records.
 var linkFields = [...]string{
@@ -217,66 +222,83 @@ var linkFields = [...]string{
 	linkField(calendar.KindCategory), linkField(calendar.KindTag),
 }
 
-// join fills in what an event embeds (interface 3.1.7): venues and organizers
-// that are not trashed and that the caller could read singly, in stored order;
-// live terms by shown name without case and accents, then id.
-func (v *View) join(c calendar.Caller, l calendar.Lang, now time.Time,
-	get func(calendar.ID) *calendar.Record, count func(calendar.Kind, calendar.ID) int,
-) {
-	posts := func(k calendar.Kind) []LinkedView {
-		ids := v.Record.Fields.IDs(linkField(k))
-		if len(ids) == 0 {
-			return nil
-		}
-		out := make([]LinkedView, 0, len(ids))
-		for _, id := range ids {
-			r := get(id)
-			if r == nil || r.Kind != k || r.Deleted {
-				continue
-			}
-			st := r.Status(now)
-			if st != calendar.StatusTrash && calendar.MayRead(c, r, now) {
-				out = append(out, LinkedView{Record: r, Status: st})
-			}
-		}
-		return out
-	}
-	terms := func(k calendar.Kind) []TermView {
-		ids := v.Record.Fields.IDs(linkField(k))
-		if len(ids) == 0 {
-			return nil
-		}
-		out := make([]TermView, 0, len(ids))
-		for _, id := range ids {
-			if r := get(id); r != nil && r.Kind == k && !r.Deleted {
-				out = append(out, TermView{Record: r, Count: count(k, id)})
-			}
-		}
-		sortTerms(out, l)
-		return out
-	}
-	v.Venues, v.Organizers = posts(calendar.KindVenue), posts(calendar.KindOrganizer)
-	v.Categories, v.Tags = terms(calendar.KindCategory), terms(calendar.KindTag)
+// joiner fills in what events embed (interface 3.1.7).
+type joiner struct {
+	caller calendar.Caller
+	lang   calendar.Lang
+	now    time.Time
+	get    func(calendar.ID) *calendar.Record // nil for unknown ones
+	counts [calendar.KindTag + 1]map[calendar.ID]int
+
+	// All views share two arrays; a slice is cut from them for each list.
+	posts []LinkedView
+	terms []TermView
+	keys  []string // of the terms that are being sorted
 }
 
-// sortTerms orders terms by shown name without case and accents, then id.
-func sortTerms(terms []TermView, l calendar.Lang) {
-	if len(terms) < 2 {
-		return
+func (j *joiner) join(v *View) {
+	v.Venues, v.Organizers = j.linked(v.Record, calendar.KindVenue), j.linked(v.Record, calendar.KindOrganizer)
+	v.Categories, v.Tags = j.termsOf(v.Record, calendar.KindCategory), j.termsOf(v.Record, calendar.KindTag)
+}
+
+// linked gives the venues or organizers that are not trashed and that the caller
+// could read singly, in stored order.
+func (j *joiner) linked(event *calendar.Record, k calendar.Kind) []LinkedView {
+	from := len(j.posts)
+	for _, id := range event.Fields.IDs(linkField(k)) {
+		r := j.get(id)
+		if r == nil || r.Kind != k || r.Deleted {
+			continue
+		}
+		st := r.Status(j.now)
+		if st != calendar.StatusTrash && calendar.MayRead(j.caller, r, j.now) {
+			j.posts = append(j.posts, LinkedView{Record: r, Status: st})
+		}
 	}
-	type keyed struct {
-		key  string
-		term TermView
+	if from == len(j.posts) {
+		return nil
 	}
-	list := make([]keyed, len(terms))
-	for i, t := range terms {
-		name, _ := t.Record.Name(l)
-		list[i] = keyed{readmodel.Fold(name), t}
+	return j.posts[from:len(j.posts):len(j.posts)]
+}
+
+// termsOf gives the live terms by shown name without case and accents, then id.
+func (j *joiner) termsOf(event *calendar.Record, k calendar.Kind) []TermView {
+	from := len(j.terms)
+	for _, id := range event.Fields.IDs(linkField(k)) {
+		if r := j.get(id); r != nil && r.Kind == k && !r.Deleted {
+			j.terms = append(j.terms, TermView{Record: r, Count: j.counts[k][id]})
+		}
 	}
-	slices.SortFunc(list, func(a, b keyed) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.term.Record.ID, b.term.Record.ID))
-	})
-	for i := range list {
-		terms[i] = list[i].term
+	if from == len(j.terms) {
+		return nil
 	}
+	out := j.terms[from:len(j.terms):len(j.terms)]
+	if len(out) > 1 {
+		j.keys = j.keys[:0]
+		for _, t := range out {
+			name, _ := t.Record.Name(j.lang)
+			j.keys = append(j.keys, readmodel.Fold(name))
+		}
+		sort.Sort(byName{j.keys, out})
+	}
+	return out
+}
+
+type byName struct {
+	keys  []string
+	terms []TermView
+}
+
+func (s byName) Len() int { return len(s.keys) }
+
+func (s byName) Less(a, b int) bool {
+	if s.keys[a] != s.keys[b] {
+		return s.keys[a] < s.keys[b]
+	}
+	return s.terms[a].Record.ID < s.terms[b].Record.ID
+}
+
+func (s byName) Swap(a, b int) {
+	s.keys[a], s.keys[b] = s.keys[b], s.keys[a]
+	s.terms[a], s.terms[b] = s.terms[b], s.terms[a]
 }

@@ -29,14 +29,14 @@ func counted(list []TermView) []calendar.ID {
 	return out
 }
 
-func viewByID(t testing.TB, l *List, id calendar.ID) View {
-	t.Helper()
+func viewByID(tb testing.TB, l *List, id calendar.ID) View {
+	tb.Helper()
 	for _, v := range l.Views {
 		if v.Record.ID == id {
 			return v
 		}
 	}
-	t.Fatalf("%s is not listed", id)
+	tb.Fatalf("%s is not listed", id)
 	return View{}
 }
 

@@ -91,14 +91,8 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 // ended. The end of the request itself is an error.
 func (s *Service) reach(ctx, wait context.Context, p calendar.Position) (bool, error) {
 	err := s.index.Wait(wait, p)
-	switch {
-	case err == nil:
-		return true, nil
-	case ctx.Err() != nil:
-		return false, ctx.Err()
-	case wait.Err() != nil:
+	if err != nil && ctx.Err() == nil && errors.Is(wait.Err(), context.DeadlineExceeded) {
 		return false, nil
-	default:
-		return false, err
 	}
+	return err == nil, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"daybook/calendar"
@@ -22,12 +23,28 @@ type snapshot struct {
 
 	// Listed events by linked record, per kind of the link.
 	listedOf [calendar.KindTag + 1]lazy[map[calendar.ID]int]
-	// parents are the categories that have children.
+	// parents are the categories that have children; below are all that stand
+	// below one of them.
 	parents lazy[map[calendar.ID]int]
+	below   sync.Map // calendar.ID → []calendar.ID
+	// upcoming are the linked records of a kind with a coming event, as of the
+	// last second that was asked for.
+	upcoming [calendar.KindTag + 1]atomic.Pointer[upcoming]
+
+	published readmodel.Filter // published posts
+	listed    readmodel.And    // listed events
+}
+
+type upcoming struct {
+	at  calendar.Wall
+	ids []calendar.ID
 }
 
 func newSnapshot(gen Generation, now, nextDue int64) *snapshot {
-	s := &snapshot{gen: gen, now: now, nextDue: nextDue, parents: newLazy[map[calendar.ID]int]()}
+	s := &snapshot{
+		gen: gen, now: now, nextDue: nextDue, parents: newLazy[map[calendar.ID]int](),
+		published: published(now), listed: listed(now),
+	}
 	for i := range s.listedOf {
 		s.listedOf[i] = newLazy[map[calendar.ID]int]()
 	}
@@ -114,29 +131,29 @@ func (s *Service) due(ctx context.Context, now int64) (last, next int64, err err
 		if !k.IsPost() {
 			continue
 		}
-		first, any, err := s.publication(ctx, k, nil, false)
+		first, found, err := s.publication(ctx, k, nil, false)
 		switch {
 		case err != nil:
 			return 0, 0, err
-		case !any:
+		case !found:
 			continue
 		case first > now:
 			next = min(next, first)
 			continue
 		}
-		at, any, err := s.publication(ctx, k, &readmodel.Range{Field: readmodel.FieldPublished, Max: &now}, true)
+		at, found, err := s.publication(ctx, k, &readmodel.Range{Field: readmodel.FieldPublished, Max: &now}, true)
 		if err != nil {
 			return 0, 0, err
 		}
-		if any {
+		if found {
 			last = max(last, at)
 		}
 		ahead := now + 1
-		at, any, err = s.publication(ctx, k, &readmodel.Range{Field: readmodel.FieldPublished, Min: &ahead}, false)
+		at, found, err = s.publication(ctx, k, &readmodel.Range{Field: readmodel.FieldPublished, Min: &ahead}, false)
 		if err != nil {
 			return 0, 0, err
 		}
-		if any {
+		if found {
 			next = min(next, at)
 		}
 	}
@@ -164,8 +181,25 @@ func (s *Service) publication(ctx context.Context, k calendar.Kind, r *readmodel
 // for every caller. Records without any are absent.
 func (s *snapshot) counts(ctx context.Context, service *Service, k calendar.Kind) (map[calendar.ID]int, error) {
 	return s.listedOf[k].get(ctx, func(ctx context.Context) (map[calendar.ID]int, error) {
-		return service.index.Counts(ctx, calendar.KindEvent, linkField(k), listed(s.now))
+		return service.index.Counts(ctx, calendar.KindEvent, linkField(k), s.listed)
 	})
+}
+
+// withUpcoming gives the linked records of a kind that have a listed event whose
+// end is now or later (interface 4.10).
+func (s *snapshot) withUpcoming(ctx context.Context, service *Service, k calendar.Kind, at calendar.Wall) ([]calendar.ID, error) {
+	if u := s.upcoming[k].Load(); u != nil && u.at == at {
+		return u.ids, nil
+	}
+	end := int64(at)
+	counts, err := service.index.Counts(ctx, calendar.KindEvent, linkField(k),
+		append(slices.Clone(s.listed), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: &end}))
+	if err != nil {
+		return nil, err
+	}
+	u := &upcoming{at: at, ids: keys(counts)}
+	s.upcoming[k].Store(u)
+	return u.ids, nil
 }
 
 // descendants adds to categories all that stand below them.
@@ -176,39 +210,52 @@ func (s *Service) descendants(ctx context.Context, snap *snapshot, ids []calenda
 	if err != nil {
 		return nil, err
 	}
-	var seen map[calendar.ID]bool // also against cycles, which a lagging model could show
-	level := ids
-	for {
-		var inner []calendar.ID
-		for _, id := range level {
-			if parents[id] > 0 {
-				inner = append(inner, id)
+	out := ids
+	for _, id := range ids {
+		if parents[id] == 0 {
+			continue
+		}
+		below, known := snap.below.Load(id)
+		if !known {
+			found, err := s.below(ctx, parents, id)
+			if err != nil {
+				return nil, err
 			}
+			snap.below.Store(id, found)
+			below = found
 		}
-		if inner == nil {
-			return ids, nil
-		}
-		if seen == nil {
-			seen = make(map[calendar.ID]bool, len(ids))
-			for _, id := range ids {
-				seen[id] = true
-			}
-			ids = slices.Clone(ids)
-		}
+		out = slices.Concat(out, below.([]calendar.ID)) //nolint:forcetypeassert // nothing else is stored
+	}
+	if len(out) > len(ids) {
+		slices.Sort(out)
+		out = slices.Compact(out)
+	}
+	return out, nil
+}
+
+// below gives all categories that stand below one, level by level.
+func (s *Service) below(ctx context.Context, parents map[calendar.ID]int, id calendar.ID) ([]calendar.ID, error) {
+	var out []calendar.ID
+	seen := map[calendar.ID]bool{id: true} // a lagging model could show a cycle
+	for level := []calendar.ID{id}; len(level) > 0; {
 		children, err := s.index.Counts(ctx, calendar.KindCategory, readmodel.FieldID,
-			readmodel.In{Field: readmodel.FieldParent, IDs: inner})
+			readmodel.In{Field: readmodel.FieldParent, IDs: level})
 		if err != nil {
 			return nil, err
 		}
 		level = nil
-		for _, id := range keys(children) {
-			if !seen[id] {
-				seen[id] = true
-				level = append(level, id)
+		for _, child := range keys(children) {
+			if seen[child] {
+				continue
+			}
+			seen[child] = true
+			out = append(out, child)
+			if parents[child] > 0 {
+				level = append(level, child)
 			}
 		}
-		ids = append(ids, level...)
 	}
+	return out, nil
 }
 
 // keys gives the ids of counts in order, so that equal filters are equal.

@@ -40,17 +40,18 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		if err != nil {
 			return View{}, err
 		}
-		var counts [calendar.KindTag + 1]map[calendar.ID]int
-		for _, k := range [...]calendar.Kind{calendar.KindCategory, calendar.KindTag} {
+		j := joiner{
+			caller: c, lang: l, now: now,
+			get: func(id calendar.ID) *calendar.Record { return records[slices.Index(ids, id)] },
+		}
+		for _, k := range termKinds {
 			if terms := r.Fields.IDs(linkField(k)); len(terms) > 0 {
-				if counts[k], err = s.countsOf(ctx, k, terms, now.Unix()); err != nil {
+				if j.counts[k], err = s.countsOf(ctx, k, terms, now.Unix()); err != nil {
 					return View{}, err
 				}
 			}
 		}
-		v.join(c, l, now,
-			func(id calendar.ID) *calendar.Record { return records[slices.Index(ids, id)] },
-			func(k calendar.Kind, id calendar.ID) int { return counts[k][id] })
+		j.join(&v)
 	}
 	v.Mark = v.mark()
 	return v, nil
@@ -142,7 +143,7 @@ func (v *View) mark() uint64 {
 	if v.Blanked {
 		h.number(1)
 	}
-	h.number(uint64(v.Count)) //nolint:gosec // counts are not negative
+	h.number(uint64(v.Count))
 	for _, list := range [...][]LinkedView{v.Venues, v.Organizers} {
 		h.number(uint64(len(list)))
 		for _, l := range list {
@@ -154,7 +155,7 @@ func (v *View) mark() uint64 {
 		h.number(uint64(len(list)))
 		for _, t := range list {
 			h.record(t.Record)
-			h.number(uint64(t.Count)) //nolint:gosec // counts are not negative
+			h.number(uint64(t.Count))
 		}
 	}
 	return uint64(h)
@@ -179,6 +180,6 @@ func (h *hash) number(n uint64) {
 }
 
 func (h *hash) record(r *calendar.Record) {
-	h.number(uint64(r.ID))      //nolint:gosec // ids are positive
-	h.number(uint64(r.Version)) //nolint:gosec // versions are positive
+	h.number(uint64(r.ID))
+	h.number(uint64(r.Version))
 }

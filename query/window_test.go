@@ -40,15 +40,15 @@ func input(query string) calendar.Input {
 }
 
 // parseOnly gives a service for tests of Parse alone.
-func parseOnly(t testing.TB, now time.Time, site *time.Location, records ...*calendar.Record) *Service {
-	t.Helper()
+func parseOnly(tb testing.TB, now time.Time, site *time.Location, records ...*calendar.Record) *Service {
+	tb.Helper()
 	f := &fakeRecords{byID: map[calendar.ID]*calendar.Record{}}
 	for _, r := range records {
 		f.byID[r.ID] = r
 	}
 	s, err := New(noIndex{}, f, Options{Site: site, Now: func() time.Time { return now }})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }

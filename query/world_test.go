@@ -2,6 +2,8 @@ package query
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -10,6 +12,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
 )
 
 // fakeIndex is a read model that asks readmodel.Match for every document.
@@ -139,6 +142,29 @@ func (x *fakeIndex) Counts(_ context.Context, k calendar.Kind, field string, f r
 	return out, x.err
 }
 
+// memoryIndex is the read model of the embedded size.
+func memoryIndex(tb testing.TB, records []*calendar.Record) readmodel.Index {
+	tb.Helper()
+	index, err := memindex.New(memindex.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	batch := readmodel.Batch{}
+	for _, r := range records {
+		body, err := calendar.EncodeRecord(r)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		batch.Position++
+		batch.Documents = append(batch.Documents, readmodel.Document{Position: batch.Position, Record: r, Body: body})
+	}
+	perDocument, err := index.Write(tb.Context(), batch)
+	if err := errors.Join(append(perDocument, err)...); err != nil {
+		tb.Fatal(err)
+	}
+	return index
+}
+
 // The callers of the tests.
 var (
 	anonymous   = calendar.Caller{}
@@ -159,28 +185,24 @@ func english(s string) calendar.Text {
 
 // record makes a record; posts are published on 2030-01-01, an hour later for
 // each id, by author 9, when nothing else is said.
-func record(t testing.TB, k calendar.Kind, id calendar.ID, name string, f fields) *calendar.Record {
-	t.Helper()
+func record(tb testing.TB, k calendar.Kind, id calendar.ID, name string, f fields) *calendar.Record {
+	tb.Helper()
 	out := fields{k.NameField(): english(name), "slug": k.String() + "-" + strconv.Itoa(int(id))}
 	if k.IsPost() {
-		date := wall(t, "2030-01-01") + calendar.Wall(id)*3600
+		date := wall(tb, "2030-01-01") + calendar.Wall(id)*3600
 		out["author"], out["status"], out["date"], out["date_utc"] = calendar.ID(9), "publish", date, date
 	}
-	for n, v := range f {
-		out[n] = v
-	}
+	maps.Copy(out, f)
 	return &calendar.Record{ID: id, Kind: k, Version: 1, Home: calendar.LangEN, Fields: out}
 }
 
 // event makes an event in UTC.
-func event(t testing.TB, id calendar.ID, title, start, end string, f fields) *calendar.Record {
-	t.Helper()
-	s, e := wall(t, start), wall(t, end)
+func event(tb testing.TB, id calendar.ID, title, start, end string, f fields) *calendar.Record {
+	tb.Helper()
+	s, e := wall(tb, start), wall(tb, end)
 	out := fields{"start_date": s, "end_date": e, "utc_start_date": s, "utc_end_date": e, "timezone": "UTC"}
-	for n, v := range f {
-		out[n] = v
-	}
-	return record(t, calendar.KindEvent, id, title, out)
+	maps.Copy(out, f)
+	return record(tb, calendar.KindEvent, id, title, out)
 }
 
 func ids(list ...calendar.ID) []calendar.ID { return append([]calendar.ID{}, list...) }
@@ -189,17 +211,17 @@ func ids(list ...calendar.ID) []calendar.ID { return append([]calendar.ID{}, lis
 const worldNow = "2030-05-01 08:00:00"
 
 // world is a small calendar on 2030-05-01.
-func world(t testing.TB) []*calendar.Record {
-	t.Helper()
+func world(tb testing.TB) []*calendar.Record {
+	tb.Helper()
 	french := english("Jazz")
 	french[calendar.LangFR] = "Le jazz"
 	term := func(k calendar.Kind, id calendar.ID, name, slug string, f fields) *calendar.Record {
-		r := record(t, k, id, name, f)
+		r := record(tb, k, id, name, f)
 		r.Fields["slug"] = slug
 		return r
 	}
 	day := func(id calendar.ID, title, day string, f fields) *calendar.Record {
-		return event(t, id, title, "2030-05-"+day+" 09:00:00", "2030-05-"+day+" 10:00:00", f)
+		return event(tb, id, title, "2030-05-"+day+" 09:00:00", "2030-05-"+day+" 10:00:00", f)
 	}
 	return []*calendar.Record{
 		term(calendar.KindCategory, 30, "Music", "music", nil),
@@ -214,16 +236,16 @@ func world(t testing.TB) []*calendar.Record {
 		term(calendar.KindTag, 43, "99", "77", nil),
 		term(calendar.KindTag, 44, "Jazz, folk", "both", nil),
 
-		record(t, calendar.KindVenue, 50, "River Hall", fields{"city": "Boston", "geo_lat": 42.3554, "geo_lng": -71.0501}),
-		record(t, calendar.KindVenue, 51, "Private Room", fields{"status": "private", "author": calendar.ID(8), "geo_lat": 42.36, "geo_lng": -71.05}),
-		record(t, calendar.KindVenue, 52, "Trashed Hall", fields{"status": "trash", "former_status": "publish", "author": calendar.ID(7), "geo_lat": 42.36, "geo_lng": -71.05}),
-		record(t, calendar.KindVenue, 53, "Plain Place", nil),
-		record(t, calendar.KindVenue, 54, "Far Place", fields{"geo_lat": 40.7128, "geo_lng": -74.006}),
+		record(tb, calendar.KindVenue, 50, "River Hall", fields{"city": "Boston", "geo_lat": 42.3554, "geo_lng": -71.0501}),
+		record(tb, calendar.KindVenue, 51, "Private Room", fields{"status": "private", "author": calendar.ID(8), "geo_lat": 42.36, "geo_lng": -71.05}),
+		record(tb, calendar.KindVenue, 52, "Trashed Hall", fields{"status": "trash", "former_status": "publish", "author": calendar.ID(7), "geo_lat": 42.36, "geo_lng": -71.05}),
+		record(tb, calendar.KindVenue, 53, "Plain Place", nil),
+		record(tb, calendar.KindVenue, 54, "Far Place", fields{"geo_lat": 40.7128, "geo_lng": -74.006}),
 
-		record(t, calendar.KindOrganizer, 60, "Arts Trust", fields{"email": "hello@arts.example"}),
-		record(t, calendar.KindOrganizer, 61, "Trashed Club", fields{"status": "trash", "former_status": "publish"}),
-		record(t, calendar.KindOrganizer, 62, "Private Club", fields{"status": "private", "author": calendar.ID(8)}),
-		record(t, calendar.KindOrganizer, 63, "Idle Club", nil),
+		record(tb, calendar.KindOrganizer, 60, "Arts Trust", fields{"email": "hello@arts.example"}),
+		record(tb, calendar.KindOrganizer, 61, "Trashed Club", fields{"status": "trash", "former_status": "publish"}),
+		record(tb, calendar.KindOrganizer, 62, "Private Club", fields{"status": "private", "author": calendar.ID(8)}),
+		record(tb, calendar.KindOrganizer, 63, "Idle Club", nil),
 
 		day(100, "Quay concert", "10", fields{
 			"categories": ids(31, 33), "tags": ids(40, 42, 41), "venue": ids(51, 50), "organizer": ids(61, 60, 62),
@@ -238,11 +260,11 @@ func world(t testing.TB) []*calendar.Record {
 			"protected": true, "author": calendar.ID(8), "description": english("hidden phrase"), "categories": ids(33), "tags": ids(41),
 			"venue": ids(54), "organizer": ids(60), "ticketed": true, "featured": true, "post_parent": calendar.ID(100),
 		}),
-		day(107, "Due concert", "17", fields{"status": "future", "date_utc": wall(t, "2030-04-30"), "tags": ids(40)}),
-		day(108, "Coming soon", "18", fields{"status": "future", "author": calendar.ID(7), "date_utc": wall(t, "2030-06-01"), "tags": ids(42)}),
-		event(t, 109, "Old concert", "2029-01-01 09:00:00", "2029-01-01 10:00:00", fields{"venue": ids(53), "ticketed": true}),
-		event(t, 110, "Running festival", "2030-04-30 09:00:00", "2030-05-02 10:00:00", fields{"categories": ids(32), "venue": ids(54), "organizer": ids(60)}),
-		event(t, 111, "Far concert", "2040-05-10 09:00:00", "2040-05-10 10:00:00", nil),
+		day(107, "Due concert", "17", fields{"status": "future", "date_utc": wall(tb, "2030-04-30"), "tags": ids(40)}),
+		day(108, "Coming soon", "18", fields{"status": "future", "author": calendar.ID(7), "date_utc": wall(tb, "2030-06-01"), "tags": ids(42)}),
+		event(tb, 109, "Old concert", "2029-01-01 09:00:00", "2029-01-01 10:00:00", fields{"venue": ids(53), "ticketed": true}),
+		event(tb, 110, "Running festival", "2030-04-30 09:00:00", "2030-05-02 10:00:00", fields{"categories": ids(32), "venue": ids(54), "organizer": ids(60)}),
+		event(tb, 111, "Far concert", "2040-05-10 09:00:00", "2040-05-10 10:00:00", nil),
 		day(112, "Private dinner", "19", fields{"status": "private", "author": calendar.ID(8)}),
 		day(113, "After party", "20", fields{"post_parent": calendar.ID(100), "venue": ids(52), "organizer": ids(61)}),
 		day(114, "Pending talk", "21", fields{"status": "pending", "author": calendar.ID(7)}),
@@ -251,29 +273,29 @@ func world(t testing.TB) []*calendar.Record {
 
 // setup gives a service over the world, its store and its read model, and a
 // clock that the test may move.
-func setup(t testing.TB, records []*calendar.Record) (*Service, *fakeRecords, *fakeIndex, *time.Time) {
-	t.Helper()
+func setup(tb testing.TB, records []*calendar.Record) (*Service, *fakeRecords, *fakeIndex, *time.Time) {
+	tb.Helper()
 	store := &fakeRecords{byID: map[calendar.ID]*calendar.Record{}, head: 1}
 	for _, r := range records {
 		store.byID[r.ID] = r
 	}
 	index := newFakeIndex(records)
-	now := at(t, worldNow, time.UTC)
+	now := at(tb, worldNow, time.UTC)
 	s, err := New(index, store, Options{Now: func() time.Time { return now }})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s, store, index, &now
 }
 
 // list parses and runs a list.
-func list(t testing.TB, s *Service, k calendar.Kind, c calendar.Caller, in calendar.Input) (*List, *Criteria, error) {
-	t.Helper()
-	criteria, err := s.Parse(t.Context(), Request{Kind: k, Input: in, Lang: calendar.LangEN, Caller: c})
+func list(tb testing.TB, s *Service, k calendar.Kind, c calendar.Caller, in calendar.Input) (*List, *Criteria, error) {
+	tb.Helper()
+	criteria, err := s.Parse(tb.Context(), Request{Kind: k, Input: in, Lang: calendar.LangEN, Caller: c})
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := s.Run(t.Context(), criteria)
+	l, err := s.Run(tb.Context(), criteria)
 	return l, criteria, err
 }
 
