@@ -8,11 +8,19 @@ import (
 )
 
 // mark puts the mark of an import line into a change of its record (nil before
-// the first).
-func (w *writing) mark(before *calendar.Record, c *calendar.Change) {
-	if w.r.Mark != nil {
-		c.Fields["imports"] = calendar.WithImportMark(before, *w.r.Mark)
+// the first). A record has one key in a source.
+func (w *writing) mark(before *calendar.Record, c *calendar.Change) error {
+	m := w.r.Mark
+	if m == nil {
+		return nil
 	}
+	if before != nil && m.Key != "" {
+		if there, ok := before.ImportMark(m.Source); ok && there.Key != "" && there.Key != m.Key {
+			return fmt.Errorf("%s %d has the key %q: %w", before.Kind, before.ID, there.Key, ErrImportKey)
+		}
+	}
+	c.Fields["imports"] = calendar.WithImportMark(before, *m)
+	return nil
 }
 
 // applied answers a line that the record has already, or a later one.
@@ -44,7 +52,7 @@ func (w *writing) imported(ctx context.Context) (*Result, error) {
 	if again := w.applied(rec); again != nil && rec.Kind == w.r.Kind {
 		return again, nil
 	}
-	return nil, fmt.Errorf("key %q, %s %d: %w", m.Key, rec.Kind, rec.ID, ErrImportKey)
+	return nil, fmt.Errorf("%s %d has the key %q: %w", rec.Kind, rec.ID, m.Key, ErrImportKey)
 }
 
 // marked gives a record by id, deleted ones too, nil for none.

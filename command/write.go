@@ -18,9 +18,9 @@ import (
 // three are rare.
 const attempts = 20
 
-// ErrImportKey says that a create of an import names a key that a record has
-// from an earlier line.
-var ErrImportKey = errors.New("the key names a record already")
+// ErrImportKey says that a key of an import stands for a record already, or
+// that a record has another key of the same source.
+var ErrImportKey = errors.New("import key in use")
 
 // writing is one request on its way through the checks of interface 7.2.
 type writing struct {
@@ -313,7 +313,9 @@ func (w *writing) create(ctx context.Context, keyed func() (*Result, error)) (Re
 	if err := w.checkTerm(ctx, c, g); err != nil {
 		return Result{}, err
 	}
-	w.mark(nil, &c)
+	if err := w.mark(nil, &c); err != nil {
+		return Result{}, err
+	}
 	rec, err := g.add(nil, c)
 	if err != nil {
 		return Result{}, err
@@ -485,7 +487,9 @@ func (w *writing) update(ctx context.Context, keyed func() (*Result, error)) (Re
 			return Result{}, err
 		}
 	}
-	w.mark(rec, &c)
+	if err := w.mark(rec, &c); err != nil {
+		return Result{}, err
+	}
 	next, err := g.add(rec, c)
 	if err != nil {
 		return Result{}, err
@@ -553,7 +557,9 @@ func (w *writing) remove(ctx context.Context, keyed func() (*Result, error)) (Re
 	if err != nil {
 		return Result{}, err
 	}
-	w.mark(rec, &c)
+	if err := w.mark(rec, &c); err != nil {
+		return Result{}, err
+	}
 	next, err := g.add(rec, c)
 	if err != nil {
 		return Result{}, err

@@ -1,0 +1,44 @@
+package access_test
+
+import (
+	"errors"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/internal/access"
+)
+
+func TestEnsure(t *testing.T) {
+	t.Parallel()
+	u, store := setup(t)
+	made, err := u.Ensure(t.Context(), "ann", calendar.Editor, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := u.Ensure(t.Context(), "ann", calendar.Author, 7)
+	if err != nil || again != made || made.Role != calendar.Editor {
+		t.Errorf("second call gives %+v, %v; the first gave %+v", again, err, made)
+	}
+	history, err := store.History(t.Context(), made.ID, 0, 10)
+	if err != nil || len(history) != 1 || history[0].Actor != 7 || history[0].Secret != nil {
+		t.Errorf("history %+v, %v", history, err)
+	}
+	list, err := u.List(t.Context())
+	if err != nil || len(list) != 1 || list[0].Active {
+		t.Errorf("users %+v, %v", list, err)
+	}
+	if _, err := u.Authenticate(t.Context(), basic("ann", "")); codeOf(err) != calendar.CodeIncorrectPassword {
+		t.Errorf("a user without a token: %v", err)
+	}
+	if _, token, err := u.NewToken(t.Context(), "ann", 0); err != nil {
+		t.Error(err)
+	} else if c, err := u.Authenticate(t.Context(), basic("ann", token)); err != nil || c != made {
+		t.Errorf("with a new token: %+v, %v", c, err)
+	}
+	if _, err := u.Ensure(t.Context(), "a:b", calendar.Editor, 0); !errors.Is(err, access.ErrBadName) {
+		t.Errorf("bad name: %v", err)
+	}
+	if _, err := u.Ensure(t.Context(), "bob", calendar.Anonymous, 0); !errors.Is(err, access.ErrBadRole) {
+		t.Errorf("bad role: %v", err)
+	}
+}

@@ -1,0 +1,299 @@
+// Package importer applies changes from a file as ordinary commands, in order,
+// under their original times and authors.
+//
+// The form is NDJSON, plain or gzip: one JSON object on a line.
+//
+//	{"action":"create","kind":"venue","key":"hall","at":"2024-03-01T09:00:00Z",
+//	 "author":"ann","fields":{"venue":"Hall","city":"Rome"}}
+//	{"action":"create","kind":"event","key":"e1","at":1709290000,"author":"bob",
+//	 "fields":{"title":"Concert","start_date":"2024-05-01","end_date":"2024-05-01",
+//	 "venue":{"key":"hall"},"tags":["Open air"]}}
+//	{"action":"update","kind":"event","key":"e1","fields":{"title":"Gig"}}
+//	{"action":"delete","kind":"event","key":"e1"}
+//
+//	action  create, update, delete; put creates what the key does not name yet
+//	        and updates it else
+//	kind    event, venue, organizer, category, tag
+//	key     the name of the record in this source; the same on all of its lines
+//	id      in place of key: a record that the service has, by its id
+//	at      moment of the change, RFC 3339 or Unix seconds; without it: now
+//	author  name of the user who made it; without it: the user who imports
+//	lang    language of the texts: cn, en (without it), fr, es
+//	reason  why, for the history
+//	fields  the fields of the interface (sections 3.1 to 3.4). Where the
+//	        interface takes ids of records, {"key": "…"} names one of this source
+//
+// Unknown authors become users without a token. An update sends what it changes,
+// a field that is null or empty is cleared, as on the interface.
+//
+// A line that cannot be applied is refused with a reason, and the others go on.
+// Each record keeps the number of the last line that was applied to it, in the
+// same commit as the change. So an import can be stopped anywhere, by a crash
+// too, and run again: what was applied is passed over, the rest is applied. A
+// source is therefore a file that only grows at its end; a refused line may be
+// mended in place as long as no later line of its record was applied.
+package importer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore"
+	"daybook/internal/access"
+)
+
+// Authors finds the users that lines name.
+type Authors interface {
+	// Ensure gives the user of a name; when there is none it makes one with the
+	// role and without a token. A name that no user can have is
+	// access.ErrBadName.
+	Ensure(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (calendar.Caller, error)
+}
+
+// Commands carries out the lines; it is command.Service.
+type Commands interface {
+	Create(ctx context.Context, r command.Request) (command.Result, error)
+	Update(ctx context.Context, r command.Request) (command.Result, error)
+	Delete(ctx context.Context, r command.Request) (command.Result, error)
+}
+
+// Options of an Importer. Source is required.
+type Options struct {
+	// Source names where the lines come from: 1 to 64 letters, digits, ".", "_",
+	// "-". Keys belong to it.
+	Source string
+	// Caller is who imports: the author of lines without one, and the actor that
+	// makes users.
+	Caller calendar.Caller
+	// Role is that of users that are made; Anonymous: Editor, because histories
+	// hold changes to the posts of others.
+	Role calendar.Role
+	// Progress, when set, is called after every hundred lines and at the end.
+	Progress func(Report)
+}
+
+// Refusal is one line that was not applied.
+type Refusal struct {
+	Line   int64
+	Key    string
+	Reason string
+}
+
+// Report says what an import did. Lines = Applied + Repeated + len(Refused).
+type Report struct {
+	Lines    int64 // that are not blank
+	Applied  int64
+	Repeated int64 // applied by an earlier run
+	Refused  []Refusal
+}
+
+// Importer applies one source.
+type Importer struct {
+	store    eventstore.Store
+	commands Commands
+	authors  Authors
+	o        Options
+
+	callers map[string]calendar.Caller
+	keys    map[string]calendar.ID // of records that lines named
+}
+
+var sourceForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// New makes an Importer; it starts nothing. It is for one goroutine.
+func New(store eventstore.Store, commands Commands, authors Authors, o Options) (*Importer, error) {
+	if !sourceForm.MatchString(o.Source) {
+		return nil, fmt.Errorf("importer: source %q: must be 1 to 64 letters, digits, dots, dashes and underscores", o.Source)
+	}
+	if o.Role == calendar.Anonymous {
+		o.Role = calendar.Editor
+	}
+	if o.Progress == nil {
+		o.Progress = func(Report) {}
+	}
+	return &Importer{
+		store: store, commands: commands, authors: authors, o: o,
+		callers: map[string]calendar.Caller{}, keys: map[string]calendar.ID{},
+	}, nil
+}
+
+// Run applies all lines of r, which may be gzip. It ends early only with the
+// context, when the store is out of reach, or when r cannot be read; running it
+// again goes on from there.
+func (im *Importer) Run(ctx context.Context, r io.Reader) (Report, error) {
+	var report Report
+	in, err := Open(r)
+	if err != nil {
+		return report, err
+	}
+	defer func() { im.o.Progress(report) }()
+	for l := newLines(in); ; {
+		text, long, err := l.next()
+		if errors.Is(err, io.EOF) {
+			return report, nil
+		}
+		if err != nil {
+			return report, err
+		}
+		var line Line
+		var repeated bool
+		if long {
+			err = refusef("the line is longer than %d bytes", maxLine)
+		} else {
+			line, repeated, err = im.apply(ctx, l.n, text)
+		}
+		reason, refused := refusal(err)
+		if err != nil && !refused {
+			return report, fmt.Errorf("import line %d: %w", l.n, err)
+		}
+		report.Lines++
+		switch {
+		case refused:
+			report.Refused = append(report.Refused, Refusal{Line: l.n, Key: line.Key, Reason: reason})
+		case repeated:
+			report.Repeated++
+		default:
+			report.Applied++
+		}
+		if report.Lines%100 == 0 {
+			im.o.Progress(report)
+		}
+	}
+}
+
+// apply carries out one line.
+func (im *Importer) apply(ctx context.Context, n int64, text []byte) (l Line, repeated bool, err error) {
+	l, kind, lang, err := parseLine(text)
+	if err != nil {
+		return l, false, err
+	}
+	r := command.Request{
+		Kind: kind, Lang: lang, At: l.At.Time,
+		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d", im.o.Source, n), Reason: l.Reason},
+		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: n, Key: l.Key},
+	}
+	if l.Action == ActionCreate && l.Key == "" {
+		r.Mark.Key = fmt.Sprintf("#%d", n) // so that it is not made twice
+	}
+	if r.Caller, err = im.caller(ctx, l.Author); err != nil {
+		return l, false, err
+	}
+	if r.Input, err = im.input(ctx, l.Fields); err != nil {
+		return l, false, err
+	}
+	if r.Target.ID = l.ID; l.Key != "" && l.Action != ActionCreate {
+		if r.Target.ID, err = im.find(ctx, l.Key); err != nil {
+			return l, false, err
+		}
+		if r.Target.ID == 0 && l.Action != ActionPut {
+			return l, false, refusef("key %q: no record has it", l.Key)
+		}
+	}
+	var res command.Result
+	switch {
+	case l.Action == ActionDelete:
+		res, err = im.commands.Delete(ctx, r)
+	case r.Target.ID == 0:
+		res, err = im.create(ctx, r)
+	default:
+		res, err = im.commands.Update(ctx, r)
+	}
+	if err != nil {
+		return l, false, err
+	}
+	if r.Mark.Key != "" {
+		im.keys[r.Mark.Key] = res.Record.ID
+	}
+	return l, res.Repeated, nil
+}
+
+// create makes a record. A term of the name that is there already gets the key
+// instead, so that other lines can name it.
+func (im *Importer) create(ctx context.Context, r command.Request) (command.Result, error) {
+	res, err := im.commands.Create(ctx, r)
+	if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodeTermExists {
+		r.Target.ID, r.Input = e.TermID, nil
+		if adopted, again := im.commands.Update(ctx, r); again == nil {
+			return adopted, nil
+		}
+	}
+	return res, err
+}
+
+// caller gives the user of a name.
+func (im *Importer) caller(ctx context.Context, name string) (calendar.Caller, error) {
+	if name == "" {
+		return im.o.Caller, nil
+	}
+	if c, ok := im.callers[name]; ok {
+		return c, nil
+	}
+	c, err := im.authors.Ensure(ctx, name, im.o.Role, im.o.Caller.ID)
+	if errors.Is(err, access.ErrBadName) {
+		return c, refusef("author: %v", err)
+	}
+	if err != nil {
+		return c, err
+	}
+	im.callers[name] = c
+	return c, nil
+}
+
+// input makes the input of a command: keys become ids.
+func (im *Importer) input(ctx context.Context, fields map[string]any) (calendar.Input, error) {
+	return replaceKeys(fields, func(field, key string) (any, error) {
+		id, err := im.find(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if id == 0 {
+			return nil, refusef("%s: no record has the key %q", field, key)
+		}
+		return json.Number(id.String()), nil
+	})
+}
+
+// find gives the record that a key names, 0 when there is none.
+func (im *Importer) find(ctx context.Context, key string) (calendar.ID, error) {
+	if id, ok := im.keys[key]; ok || key == "" {
+		return id, nil
+	}
+	holders, _, err := im.store.Find(ctx, []calendar.Claim{calendar.ImportClaim(im.o.Source, key)}, nil)
+	if err != nil {
+		return 0, fmt.Errorf("find key %q: %w", key, err)
+	}
+	if holders[0] != 0 {
+		im.keys[key] = holders[0]
+	}
+	return holders[0], nil
+}
+
+// refusal gives the reason of an error that is about the line, and whether it is
+// one.
+func refusal(err error) (string, bool) {
+	if line, ok := errors.AsType[errLine](err); ok {
+		return line.Error(), true
+	}
+	if errors.Is(err, command.ErrImportKey) {
+		return err.Error(), true
+	}
+	e, ok := errors.AsType[*calendar.Error](err)
+	if !ok || e.Code == calendar.CodeUnavailable {
+		return "", false
+	}
+	if len(e.Fields) == 0 {
+		return e.Message(calendar.LangEN), true
+	}
+	reasons := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		reasons[i] = f.Message(calendar.LangEN)
+	}
+	return strings.Join(reasons, "; "), true
+}

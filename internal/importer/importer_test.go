@@ -1,0 +1,440 @@
+package importer_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/internal/access"
+	"daybook/internal/htmltext"
+	"daybook/internal/importer"
+)
+
+var now = time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
+
+type plainHasher struct{}
+
+func (plainHasher) Hash(p string) ([]byte, error)  { return []byte(p), nil }
+func (plainHasher) Verify(h []byte, p string) bool { return string(h) == p }
+
+// bench is a store with an importing user.
+type bench struct {
+	t        *testing.T
+	store    eventstore.Store
+	commands *command.Service
+	users    *access.Users
+	admin    calendar.Caller
+}
+
+func setup(t *testing.T) *bench {
+	t.Helper()
+	store := memstore.New()
+	t.Cleanup(func() { _ = store.Close() })
+	b := on(t, store)
+	var err error
+	if b.admin, err = b.users.Ensure(t.Context(), "importing", calendar.Administrator, 0); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// on makes a bench on a store, as after a restart.
+func on(t *testing.T, store eventstore.Store) *bench {
+	t.Helper()
+	commands, err := command.New(store, &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, plainHasher{},
+		command.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, store: store, commands: commands, users: access.New(store)}
+	b.users.Now = func() time.Time { return now }
+	return b
+}
+
+func (b *bench) importer(source string) *importer.Importer {
+	b.t.Helper()
+	im, err := importer.New(b.store, b.commands, b.users, importer.Options{Source: source, Caller: b.admin})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return im
+}
+
+func (b *bench) run(source string, lines ...string) importer.Report {
+	b.t.Helper()
+	r, err := b.importer(source).Run(b.t.Context(), strings.NewReader(strings.Join(lines, "\n")))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if r.Lines != r.Applied+r.Repeated+int64(len(r.Refused)) {
+		b.t.Errorf("the numbers do not add up: %+v", r)
+	}
+	return r
+}
+
+func (b *bench) head() calendar.Position {
+	b.t.Helper()
+	p, err := b.store.Head(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+// byKey gives the record of a key, deleted or not, nil for none.
+func (b *bench) byKey(source, key string) *calendar.Record {
+	b.t.Helper()
+	holders, _, err := b.store.Find(b.t.Context(), []calendar.Claim{calendar.ImportClaim(source, key)}, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if holders[0] == 0 {
+		return nil
+	}
+	states, err := b.store.Load(b.t.Context(), holders[0])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	rec, err := calendar.DecodeRecord(states[0].Record)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return rec
+}
+
+const (
+	venueLine  = `{"action":"create","kind":"venue","key":"hall","at":"2018-07-16T12:00:00+02:00","author":"ann","fields":{"venue":"Hall","city":"Rome"}}`
+	topLine    = `{"action":"create","kind":"category","key":"music","fields":{"name":"Music"}}`
+	childLine  = `{"action":"create","kind":"category","key":"jazz","fields":{"name":"Jazz","parent":{"key":"music"}}}`
+	tagLine    = `{"action":"create","kind":"tag","key":"air","fields":{"name":"Open air"}}`
+	eventLine  = `{"action":"put","kind":"event","key":"e","at":1531784972,"author":"bob","reason":"first","fields":{"title":"Concert","start_date":"2026-07-04","end_date":"2026-07-04","venue":{"key":"hall"},"categories":[{"key":"jazz"}],"tags":[{"key":"air"},"New"]}}`
+	updateLine = `{"action":"put","kind":"event","key":"e","at":1531784999,"author":"ann","lang":"fr","fields":{"title":"Concert au quai","venue":[]}}`
+	deleteLine = `{"action":"delete","kind":"event","key":"e","at":"2019-01-01T00:00:00Z","author":"bob"}`
+	endLine    = `{"action":"delete","kind":"category","key":"music"}`
+)
+
+var all = []string{venueLine, topLine, childLine, tagLine, eventLine, "", updateLine, deleteLine, endLine}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	if d := cmp.Diff(importer.Report{Lines: 8, Applied: 8}, b.run("s", all...)); d != "" {
+		t.Fatalf("report (-want +got):\n%s", d)
+	}
+	e := b.byKey("s", "e")
+	history, err := b.store.History(t.Context(), e.ID, 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type act struct {
+		Change, At, By, Client, Request, Reason string
+	}
+	names := map[calendar.ID]string{}
+	users, err := b.users.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range users {
+		names[u.ID] = u.Name + " " + u.Role.String()
+		if u.Active {
+			t.Errorf("user %s has a token", u.Name)
+		}
+	}
+	var got []act
+	for _, h := range history {
+		got = append(got, act{h.Change, h.Time.Format(time.RFC3339), names[h.Actor], h.Cause.Client, h.Cause.Request, h.Cause.Reason})
+	}
+	want := []act{
+		{"event.created", "2018-07-16T23:49:32Z", "bob editor", "import", "s:5", "first"},
+		{"event.updated", "2018-07-16T23:49:59Z", "ann editor", "import", "s:7", ""},
+		{"event.trashed", "2019-01-01T00:00:00Z", "bob editor", "import", "s:8", ""},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("history (-want +got):\n%s", d)
+	}
+	first, err := calendar.DecodeRecord(history[0].State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := first.Fields.IDs("venue"); !slices.Equal(v, []calendar.ID{b.byKey("s", "hall").ID}) {
+		t.Errorf("venue %v", v)
+	}
+	if c := first.Fields.IDs("categories"); !slices.Equal(c, []calendar.ID{b.byKey("s", "jazz").ID}) {
+		t.Errorf("categories %v", c)
+	}
+	if tags := first.Fields.IDs("tags"); len(tags) != 2 || tags[0] != b.byKey("s", "air").ID {
+		t.Errorf("tags %v", tags)
+	}
+	if got := names[e.Author()]; got != "bob editor" {
+		t.Errorf("author %s", got)
+	}
+	if title := e.Fields.Text("title"); title[calendar.LangEN] != "Concert" || title[calendar.LangFR] != "Concert au quai" {
+		t.Errorf("title %v", title)
+	}
+	if h := b.byKey("s", "hall"); h.Fields.Wall("date_utc").String() != "2018-07-16 10:00:00" {
+		t.Errorf("the venue is of %v", h.Fields.Wall("date_utc"))
+	}
+	if m := b.byKey("s", "music"); !m.Deleted {
+		t.Error("the category is not deleted")
+	}
+	if j := b.byKey("s", "jazz"); j.Fields.ID("parent") != 0 {
+		t.Error("its child has it still")
+	}
+}
+
+func TestRunAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.run("s", all[:7]...)
+	// Others go on with the records meanwhile.
+	for _, in := range []calendar.Input{{"title": "Gig"}, {"slug": "gig"}} {
+		if _, err := b.commands.Update(t.Context(), command.Request{
+			Kind: calendar.KindEvent, Target: command.Target{ID: b.byKey("s", "e").ID}, Input: in, Lang: calendar.LangEN, Caller: b.admin,
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := b.head()
+	if d := cmp.Diff(importer.Report{Lines: 6, Repeated: 6}, b.run("s", all[:7]...)); d != "" {
+		t.Errorf("report of the second run (-want +got):\n%s", d)
+	}
+	if got := b.head(); got != before {
+		t.Errorf("the second run made %d entries", got-before)
+	}
+	if d := cmp.Diff(importer.Report{Lines: 8, Applied: 2, Repeated: 6}, b.run("s", all...)); d != "" {
+		t.Errorf("report of the longer file (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(importer.Report{Lines: 8, Repeated: 8}, b.run("s", all...)); d != "" {
+		t.Errorf("report of the last run (-want +got):\n%s", d)
+	}
+	if e := b.byKey("s", "e"); e.Fields.Text("title")[calendar.LangEN] != "Gig" {
+		t.Errorf("title %v", e.Fields.Text("title"))
+	}
+	if b.byKey("other", "e") != nil {
+		t.Error("keys are not those of one source")
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	gz := `{"action":"create","kind":"venue","fields":{"venue":"` + strings.Repeat("x", 5<<20) + `"}}`
+	for _, c := range []struct {
+		name, line, want string
+	}{
+		{"no JSON", `{"action"`, `not a line of this form: unexpected EOF`},
+		{"two objects", `{"action":"create","kind":"tag"} {}`, `more than one object on the line`},
+		{"unknown member", `{"action":"create","kind":"tag","feilds":{}}`, `not a line of this form: unknown field "feilds"`},
+		{"kind", `{"action":"create","kind":"user"}`, `kind: must be event, venue, organizer, category or tag, not "user"`},
+		{"action", `{"action":"drop","kind":"tag","key":"a"}`, `action: must be create, update, delete or put, not "drop"`},
+		{"moment", `{"action":"create","kind":"tag","at":"yesterday"}`, `not a line of this form: at: must be an RFC 3339 time or Unix seconds, not "yesterday"`},
+		{"language", `{"action":"create","kind":"tag","lang":"de"}`, `lang: must be cn, en, fr or es, not "de"`},
+		{"no key", `{"action":"update","kind":"tag"}`, `key or id: missing, update needs one of them`},
+		{"both", `{"action":"update","kind":"tag","key":"a","id":1}`, `key and id: only one of them may be given`},
+		{"key", `{"action":"put","kind":"tag","key":"#1"}`, `key: must have at most 500 bytes, no control characters, and not begin with #`},
+		{"unknown key", `{"action":"delete","kind":"tag","key":"nope"}`, `key "nope": no record has it`},
+		{"unknown id", `{"action":"delete","kind":"tag","id":999}`, `The tag was not found.`},
+		{"unknown link", `{"action":"create","kind":"event","fields":{"title":"x","start_date":"2026-01-01","end_date":"2026-01-01","venue":[{"key":"nope"}]}}`, `venue: no record has the key "nope"`},
+		{"fields", `{"action":"create","kind":"event","fields":{"title":"x","start_date":"soon","end_date":"2026-01-01","website":"x"}}`, `start_date: `},
+		{"missing field", `{"action":"create","kind":"event","fields":{"title":"x"}}`, `start_date, end_date`},
+		{"author", `{"action":"create","kind":"tag","author":"a:b","fields":{"name":"x"}}`, `author: bad user name: must not contain a colon`},
+		{"key of another record", venueLine, `venue 2 has the key "hall": import key in use`},
+		{"kind of another record", `{"action":"update","kind":"event","key":"hall"}`, `not`},
+		{"rights", `{"action":"create","kind":"tag","author":"reader","fields":{"name":"x"}}`, `not allowed`},
+		{"too long", gz, `the line is longer than 4194304 bytes`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			if _, _, err := b.users.Add(t.Context(), "reader", calendar.Subscriber, 0); err != nil {
+				t.Fatal(err)
+			}
+			r := b.run("s", venueLine, c.line, topLine)
+			if r.Applied != 2 || len(r.Refused) != 1 || r.Refused[0].Line != 2 {
+				t.Fatalf("report %+v", r)
+			}
+			if got := r.Refused[0].Reason; !strings.Contains(got, strings.TrimPrefix(c.want, "venue 2 ")) {
+				t.Errorf("reason:\n got %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestMendedLine(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	bad := `{"action":"create","kind":"event","key":"e","fields":{"title":"x","start_date":"soon","end_date":"2026-01-01"}}`
+	good := strings.Replace(bad, "soon", "2026-01-01", 1)
+	if r := b.run("s", bad, tagLine); len(r.Refused) != 1 || r.Applied != 1 {
+		t.Fatalf("report %+v", r)
+	}
+	if r := b.run("s", good, tagLine); r.Applied != 1 || r.Repeated != 1 {
+		t.Fatalf("report %+v", r)
+	}
+	if b.byKey("s", "e") == nil {
+		t.Error("the mended line made nothing")
+	}
+}
+
+func TestWithoutKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	line := `{"action":"create","kind":"venue","fields":{"venue":"Hall"}}`
+	if r := b.run("s", line, line); r.Applied != 2 {
+		t.Fatalf("report %+v", r)
+	}
+	if r := b.run("s", line, line); r.Repeated != 2 {
+		t.Fatalf("report %+v", r)
+	}
+	id := b.byKey("s", "#1").ID
+	update := fmt.Sprintf(`{"action":"update","kind":"venue","id":%d,"fields":{"city":"Rome"}}`, id)
+	for range 2 {
+		b.run("other", update)
+	}
+	if v := b.byKey("s", "#1"); v.Version != 2 || v.Fields.String("city") != "Rome" {
+		t.Errorf("venue %+v", v)
+	}
+}
+
+// TestTermsThatAreThere gives a key to a term of the name, and only one.
+func TestTermsThatAreThere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made, err := b.commands.Create(t.Context(), command.Request{
+		Kind: calendar.KindTag, Input: calendar.Input{"name": "open AIR"}, Lang: calendar.LangEN, Caller: b.admin,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []importer.Report{{Lines: 1, Applied: 1}, {Lines: 1, Repeated: 1}} {
+		if d := cmp.Diff(want, b.run("s", tagLine)); d != "" {
+			t.Errorf("report (-want +got):\n%s", d)
+		}
+	}
+	if got := b.byKey("s", "air"); got.ID != made.Record.ID || got.Fields.Text("name")[calendar.LangEN] != "open AIR" {
+		t.Errorf("tag %+v", got)
+	}
+	r := b.run("s", tagLine, strings.Replace(tagLine, `"air"`, `"second"`, 1))
+	if len(r.Refused) != 1 || b.byKey("s", "air") == nil || b.byKey("s", "second") != nil {
+		t.Errorf("report %+v", r)
+	}
+}
+
+func TestGzip(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	if _, err := w.Write([]byte(venueLine)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data := z.Bytes()
+	r, err := b.importer("s").Run(t.Context(), bytes.NewReader(data))
+	if err != nil || r.Applied != 1 {
+		t.Errorf("report %+v, %v", r, err)
+	}
+	if _, err := b.importer("t").Run(t.Context(), bytes.NewReader(data[:len(data)-9])); err == nil {
+		t.Error("a file that is cut was read to its end")
+	}
+	if r, err := b.importer("u").Run(t.Context(), strings.NewReader("")); err != nil || r.Lines != 0 {
+		t.Errorf("an empty file: %+v, %v", r, err)
+	}
+}
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{"", "a b", strings.Repeat("a", 65), "ü"} {
+		if _, err := importer.New(memstore.New(), nil, nil, importer.Options{Source: source}); err == nil {
+			t.Errorf("source %q was taken", source)
+		}
+	}
+}
+
+// dying is a store whose process dies in the n-th Append: before it is written,
+// or after, when nobody hears of it.
+type dying struct {
+	*memstore.Store
+
+	left  int
+	after bool
+}
+
+var errDied = errors.New("died")
+
+func (d *dying) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	if d.left--; d.left >= 0 {
+		return d.Store.Append(ctx, appends)
+	}
+	if d.after && d.left == -1 {
+		d.Store.Append(ctx, appends)
+	}
+	out := make([]eventstore.Result, len(appends))
+	for i := range out {
+		out[i].Err = errDied
+	}
+	return out
+}
+
+// log gives what the entries say, records by their first place in the log.
+func log(t *testing.T, store eventstore.Store) []string {
+	t.Helper()
+	entries, err := store.ReadAll(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	place := map[calendar.ID]int{}
+	for i, e := range entries {
+		if _, seen := place[e.ID]; !seen {
+			place[e.ID] = i
+		}
+		out = append(out, fmt.Sprintf("%s r%d v%d by r%d %s %s", e.Change, place[e.ID], e.Version, place[e.Actor], e.Time.Format(time.RFC3339), e.Cause.Request))
+	}
+	return out
+}
+
+// TestDeath kills the import at every place and runs it again: the log is that
+// of an import without a break.
+func TestDeath(t *testing.T) {
+	t.Parallel()
+	whole := setup(t)
+	whole.run("s", all...)
+	want := log(t, whole.store)
+	for _, after := range []bool{false, true} {
+		for n := range len(want) - 1 {
+			t.Run(fmt.Sprintf("in append %d after %v", n+1, after), func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				store := b.store.(*memstore.Store)
+				broken := on(t, &dying{Store: store, left: n, after: after})
+				broken.admin = b.admin
+				_, err := broken.importer("s").Run(t.Context(), strings.NewReader(strings.Join(all, "\n")))
+				if n < len(want)-3 && !errors.Is(err, errDied) {
+					t.Fatalf("the import did not die: %v", err)
+				}
+				store = store.Reopen()
+				t.Cleanup(func() { _ = store.Close() })
+				again := on(t, store)
+				again.admin = b.admin
+				again.run("s", all...)
+				if d := cmp.Diff(want, log(t, store)); d != "" {
+					t.Errorf("log (-whole +broken):\n%s", d)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+)
+
+// Line is one line of an import: a change to make. See the package comment for
+// the form.
+type Line struct {
+	Action string         `json:"action"` // create, update, delete or put
+	Kind   string         `json:"kind"`   // event, venue, organizer, category or tag
+	Key    string         `json:"key,omitempty"`
+	ID     calendar.ID    `json:"id,omitempty"`
+	At     Moment         `json:"at,omitzero"`
+	Author string         `json:"author,omitempty"`
+	Lang   string         `json:"lang,omitempty"`
+	Reason string         `json:"reason,omitempty"`
+	Fields map[string]any `json:"fields,omitempty"`
+}
+
+// The actions of a line.
+const (
+	ActionCreate = "create"
+	ActionUpdate = "update"
+	ActionDelete = "delete"
+	ActionPut    = "put"
+)
+
+// maxKey is the longest key, in bytes. Keys that begin with # are those of lines
+// without one.
+const maxKey = 500
+
+// Moment is a time that is read from RFC 3339 text or Unix seconds, and written
+// as RFC 3339.
+type Moment struct{ time.Time }
+
+// UnmarshalJSON reads RFC 3339 text or Unix seconds.
+func (m *Moment) UnmarshalJSON(b []byte) error {
+	s := string(b)
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		m.Time = time.Unix(n, 0).UTC()
+	} else if t, err := time.Parse(`"`+time.RFC3339+`"`, s); err == nil {
+		m.Time = t.UTC()
+	} else {
+		return fmt.Errorf("at: must be an RFC 3339 time or Unix seconds, not %s", s)
+	}
+	if y := m.Year(); y < 1 || y > 9999 {
+		return fmt.Errorf("at: the year has to be 1 to 9999, not %d", y)
+	}
+	return nil
+}
+
+// errLine is a line that is refused before it becomes a command.
+type errLine string
+
+// Error says what is wrong with the line.
+func (e errLine) Error() string { return string(e) }
+
+func refusef(format string, args ...any) error { return errLine(fmt.Sprintf(format, args...)) }
+
+// parseLine reads a line and checks all that does not need the store.
+func parseLine(text []byte) (Line, calendar.Kind, calendar.Lang, error) {
+	var l Line
+	fail := func(err error) (Line, calendar.Kind, calendar.Lang, error) { return Line{}, 0, 0, err }
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil {
+		return fail(refusef("not a line of this form: %s", strings.TrimPrefix(err.Error(), "json: ")))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fail(errLine("more than one object on the line"))
+	}
+	k, ok := calendar.ParseKind(l.Kind)
+	if !ok || !k.IsPost() && !k.IsTerm() {
+		return fail(refusef("kind: must be event, venue, organizer, category or tag, not %q", l.Kind))
+	}
+	lang := calendar.LangEN
+	if l.Lang != "" {
+		if lang, ok = calendar.ParseLang(l.Lang); !ok {
+			return fail(refusef("lang: must be cn, en, fr or es, not %q", l.Lang))
+		}
+	}
+	switch {
+	case len(l.Key) > maxKey || strings.HasPrefix(l.Key, "#") || strings.ContainsFunc(l.Key, func(r rune) bool { return r < ' ' }):
+		return fail(refusef("key: must have at most %d bytes, no control characters, and not begin with #", maxKey))
+	case l.Key != "" && l.ID != 0:
+		return fail(errLine("key and id: only one of them may be given"))
+	case l.ID < 0:
+		return fail(errLine("id: must be greater than 0"))
+	}
+	switch l.Action {
+	case ActionCreate:
+		if l.ID != 0 {
+			return fail(errLine("id: a new record gets its own"))
+		}
+	case ActionPut:
+		if l.Key == "" {
+			return fail(errLine("key: missing, put needs it"))
+		}
+	case ActionUpdate, ActionDelete:
+		if l.Key == "" && l.ID == 0 {
+			return fail(refusef("key or id: missing, %s needs one of them", l.Action))
+		}
+	default:
+		return fail(refusef("action: must be create, update, delete or put, not %q", l.Action))
+	}
+	return l, k, lang, nil
+}
+
+// linkFields are the fields in which {"key": "…"} names another record.
+var linkFields = [...]string{"venue", "organizer", "categories", "tags", "parent", "post_parent"}
+
+// keyOf gives the key of {"key": "…"}.
+func keyOf(v any) (string, bool) {
+	m, ok := v.(map[string]any)
+	if !ok || len(m) != 1 {
+		return "", false
+	}
+	key, ok := m["key"].(string)
+	return key, ok
+}
+
+// replaceKeys gives the fields with each {"key": "…"} replaced by what find
+// gives for it.
+func replaceKeys(fields map[string]any, find func(field, key string) (any, error)) (calendar.Input, error) {
+	in := make(calendar.Input, len(fields))
+	for name, v := range fields {
+		in[name] = v
+	}
+	for _, field := range linkFields {
+		v, sent := fields[field]
+		if !sent {
+			continue
+		}
+		if key, ok := keyOf(v); ok {
+			id, err := find(field, key)
+			if err != nil {
+				return nil, err
+			}
+			in[field] = id
+			continue
+		}
+		list, ok := v.([]any)
+		if !ok {
+			continue
+		}
+		out := make([]any, len(list))
+		for i, e := range list {
+			out[i] = e
+			if key, ok := keyOf(e); ok {
+				id, err := find(field, key)
+				if err != nil {
+					return nil, err
+				}
+				out[i] = id
+			}
+		}
+		in[field] = out
+	}
+	return in, nil
+}

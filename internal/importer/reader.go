@@ -1,0 +1,67 @@
+package importer
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxLine is the longest line that is read, in bytes; longer ones are refused.
+const maxLine = 4 << 20
+
+// Open reads through gzip where the data begin with its magic bytes, and plainly
+// else.
+func Open(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(r, 1<<16)
+	if magic, err := b.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("read gzip: %w", err)
+		}
+		return z, nil
+	}
+	return b, nil
+}
+
+// lines gives one line after the other.
+type lines struct {
+	r *bufio.Reader
+	n int64 // number of the last line
+	b []byte
+}
+
+func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 1<<16)} }
+
+// next gives the next line that is not blank, valid until the next call; long
+// tells that it is longer than maxLine and not there. The end is io.EOF.
+func (l *lines) next() (text []byte, long bool, err error) {
+	for {
+		l.b, long = l.b[:0], false
+		for {
+			part, err := l.r.ReadSlice('\n')
+			if long = long || len(l.b)+len(part) > maxLine; !long {
+				l.b = append(l.b, part...)
+			}
+			if errors.Is(err, bufio.ErrBufferFull) {
+				continue
+			}
+			if err != nil && !errors.Is(err, io.EOF) {
+				return nil, false, fmt.Errorf("read line %d: %w", l.n+1, err)
+			}
+			if err != nil && len(l.b) == 0 && !long {
+				return nil, false, io.EOF
+			}
+			break
+		}
+		l.n++
+		if long {
+			return nil, true, nil
+		}
+		if text = bytes.TrimSpace(l.b); len(text) > 0 {
+			return text, false, nil
+		}
+	}
+}
