@@ -137,7 +137,9 @@ type fragment struct {
 }
 
 // fragmentCache keeps rendered records of lists. A nil cache keeps nothing.
-type fragmentCache struct{ c *otter.Cache[fragment, []byte] }
+type fragmentCache struct {
+	c *otter.Cache[fragment, []byte]
+}
 
 func newFragmentCache(bytes int) (*fragmentCache, error) {
 	if bytes < 0 {

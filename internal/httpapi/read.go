@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-
 	"daybook/calendar"
 )
 

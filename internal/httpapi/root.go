@@ -29,7 +29,7 @@ func (r *root) collection(k calendar.Kind) string { return r.url + "/" + k.Colle
 type rootTable struct {
 	prefixes   []string // longest first
 	namespaces []string // longest first
-	fixed      *origin // nil: from the request
+	fixed      *origin  // nil: from the request
 	forwarded  bool
 }
 

@@ -27,7 +27,7 @@ func TestWorld(t *testing.T) {
 		t.Error("json_ld in a list")
 	}
 	for _, k := range calendar.Kinds {
-		nobody.Get("/" + k.Collection()).Want(http.StatusOK).WantField("total", map[calendar.Kind]int{
+		nobody.Get("/"+k.Collection()).Want(http.StatusOK).WantField("total", map[calendar.Kind]int{
 			calendar.KindEvent: 1, calendar.KindVenue: 1, calendar.KindOrganizer: 1, calendar.KindCategory: 1,
 		}[k])
 	}

@@ -1,0 +1,259 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+func contains(s, part string) bool { return strings.Contains(s, part) }
+
+func TestParagraphs(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                          "",
+		"One\nTwo\n\nThree":         "<p>One<br />\nTwo</p>\n<p>Three</p>",
+		"One\r\nTwo\r\n \r\nThree":  "<p>One<br />\nTwo</p>\n<p>Three</p>",
+		"One\n\n\n\nTwo":            "<p>One</p>\n<p>Two</p>",
+		"One<br />\nTwo":            "<p>One<br />\nTwo</p>",
+		"<b>One</b> & <i>two</i>":   "<p><b>One</b> & <i>two</i></p>",
+		"<p>One</p>\ntwo":           "<p>One</p>\ntwo",
+		"a <DIV>b</DIV>\nc":         "a <DIV>b</DIV>\nc",
+		"x<hr />y\nz":               "x<hr />y\nz",
+		"a < p > b":                 "<p>a < p > b</p>",
+		"<h3 lang=\"fr\">x</h3>\ny": "<h3 lang=\"fr\">x</h3>\ny",
+		"<pre>x\n\ny</pre>":         "<pre>x\n\ny</pre>",
+		"<h7>x</h7>":                "<p><h7>x</h7></p>",
+		"<param>":                   "<p><param></p>",
+		"a</blockquote>":            "a</blockquote>",
+	} {
+		if got := paragraphs(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestKeepFields(t *testing.T) {
+	t.Parallel()
+	const object = `{"id":1,"title":"a \"b\" {,}","list":[{"id":2},[3,"]"]],"o":{"x":{"y":","}},"n":null,"e":[]}`
+	for fields, want := range map[string]string{
+		"id":            `{"id":1}`,
+		"title,list":    `{"title":"a \"b\" {,}","list":[{"id":2},[3,"]"]]}`,
+		"e,o,n,unknown": `{"o":{"x":{"y":","}},"n":null,"e":[]}`,
+		"x":             `{}`,
+	} {
+		if got := string(keepFields([]byte(object), strings.Split(fields, ","))); got != want {
+			t.Errorf("%s: got %s, want %s", fields, got, want)
+		}
+	}
+	if got := string(keepFields([]byte(`{}`), []string{"a"})); got != `{}` {
+		t.Errorf("empty object: %s", got)
+	}
+}
+
+// FuzzAppendString: what is written is JSON and reads back as the text.
+func FuzzAppendString(f *testing.F) {
+	for _, s := range []string{"", "a", "\"\\\n\r\t\x00\x1f", "é音\U0001F600", "\xff", "<&>", "\u2028"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var got string
+		if err := json.Unmarshal(appendString(nil, s), &got); err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+		valid := strings.ToValidUTF8(s, "\uFFFD")
+		if got != valid {
+			t.Errorf("got %q, want %q", got, valid)
+		}
+		if err := json.Unmarshal(appendName(nil, s), &got); err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+		escaped := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(valid)
+		if got != escaped {
+			t.Errorf("got %q, want %q", got, escaped)
+		}
+	})
+}
+
+func wall(t *testing.T, s string) calendar.Wall {
+	t.Helper()
+	w, err := calendar.ParseWall(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// exampleView is the event of section 3.1.7.
+func exampleView(t *testing.T) *query.View {
+	t.Helper()
+	post := func(k calendar.Kind, id calendar.ID, date, utc, name, slug string) *calendar.Record {
+		return &calendar.Record{ID: id, Kind: k, Version: 2, Home: calendar.LangEN, Fields: calendar.Fields{
+			"author": calendar.ID(7), "status": "publish", "date": wall(t, date), "date_utc": wall(t, utc),
+			"modified": wall(t, date), "modified_utc": wall(t, utc), "slug": slug,
+			k.NameField(): calendar.Text{calendar.LangEN: name},
+		}}
+	}
+	event := post(calendar.KindEvent, 412, "2026-03-02 09:15:00", "2026-03-02 14:15:00", "Quay concert & picnic", "quay-concert-picnic")
+	for name, v := range (calendar.Fields{
+		"modified": wall(t, "2026-03-05 18:00:10"), "modified_utc": wall(t, "2026-03-05 23:00:10"),
+		"description": calendar.Text{calendar.LangEN: "<p>Bring a chair.</p>"},
+		"image":       calendar.ID(384), "image_url": "https://img.example/quay.jpg",
+		"start_date": wall(t, "2026-07-04 18:30:00"), "end_date": wall(t, "2026-07-04 21:00:00"),
+		"utc_start_date": wall(t, "2026-07-04 22:30:00"), "utc_end_date": wall(t, "2026-07-05 01:00:00"),
+		"timezone": "America/New_York", "cost": []string{"$5", "$12"},
+		"website": "https://quay.example/?a=1&b=2", "featured": true,
+		"categories": []calendar.ID{31}, "venue": []calendar.ID{88}, "organizer": []calendar.ID{90},
+	}) {
+		event.Fields[name] = v
+	}
+	venue := post(calendar.KindVenue, 88, "2026-01-10 10:00:00", "2026-01-10 15:00:00", "River Hall", "river-hall")
+	venue.Fields["city"] = "Boston"
+	jazz := &calendar.Record{ID: 31, Kind: calendar.KindCategory, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{
+		"name": calendar.Text{calendar.LangEN: "Jazz", calendar.LangFR: "Jazz"}, "slug": "jazz", "parent": calendar.ID(30),
+	}}
+	return &query.View{
+		Record: event, Status: calendar.StatusPublish,
+		Venues: []query.LinkedView{{Record: venue, Status: calendar.StatusPublish}},
+		Organizers: []query.LinkedView{{
+			Record: post(calendar.KindOrganizer, 90, "2026-01-10 10:05:00", "2026-01-10 15:05:00", "Arts Trust", "arts-trust"),
+			Status: calendar.StatusPublish,
+		}},
+		Categories: []query.TermView{{Record: jazz, Count: 4}},
+	}
+}
+
+func testRenderer(t *testing.T, l calendar.Lang) *renderer {
+	t.Helper()
+	site, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Site: site}
+	setDefaults(&o)
+	return &renderer{
+		a: &api{o: o}, lang: l,
+		root: rootOf(origin{"https://calendar.example.org", "calendar.example.org", ""}, location{prefix: "api", namespace: Namespace}),
+	}
+}
+
+func decodeObject(t *testing.T, b []byte) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	return v
+}
+
+// TestRenderEvent holds the examples of sections 3.1.7 and 3.1.8, written by
+// hand from the interface document.
+func TestRenderEvent(t *testing.T) {
+	t.Parallel()
+	want, err := os.ReadFile("testdata/event.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := testRenderer(t, calendar.LangEN)
+	p.ld = true
+	if diff := cmp.Diff(decodeObject(t, want), decodeObject(t, p.appendView(nil, exampleView(t)))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRenderBlanked(t *testing.T) {
+	t.Parallel()
+	p := testRenderer(t, calendar.LangEN)
+	whole := decodeObject(t, p.appendView(nil, exampleView(t)))
+	v := exampleView(t)
+	v.Blanked = true
+	got := decodeObject(t, p.appendView(nil, v))
+	want := whole
+	for name, blank := range map[string]any{
+		"description": "", "excerpt": "", "cost": "", "website": "", "image": false,
+		"cost_details": map[string]any{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": []any{}},
+		"all_day":      nil, "show_map": nil, "show_map_link": nil, "hide_from_listings": nil, "sticky": nil, "featured": nil, "ticketed": nil,
+		"post_parent": 0.0, "categories": []any{}, "tags": []any{}, "venue": []any{}, "venues": []any{}, "organizer": []any{}, "custom_fields": []any{},
+	} {
+		want[name] = blank
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRenderVenue(t *testing.T) {
+	t.Parallel()
+	r := exampleView(t).Venues[0].Record
+	for name, v := range (calendar.Fields{
+		"description": calendar.Text{calendar.LangEN: "By the water"}, "address": "12 Quay St", "country": "United States", "state": "MA",
+		"province": "ignored", "zip": "02110", "phone": "+1 555 0100", "website": "https://river.example/?a=1&b=2",
+		"geo_lat": 42.3554, "geo_lng": -71.0501, "show_map_link": false,
+	}) {
+		r.Fields[name] = v
+	}
+	p := testRenderer(t, calendar.LangFR)
+	got := decodeObject(t, p.appendVenue(nil, r, calendar.StatusPublish))
+	want := decodeObject(t, []byte(`{"id":88,"author":"7","status":"publish","date":"2026-01-10 10:00:00","date_utc":"2026-01-10 15:00:00",
+		"modified":"2026-01-10 10:00:00","modified_utc":"2026-01-10 15:00:00","url":"https://calendar.example.org/venue/river-hall/",
+		"venue":"River Hall","description":"<p>By the water</p>","slug":"river-hall","address":"12 Quay St","city":"Boston",
+		"country":"United States","province":"ignored","state":"MA","zip":"02110","phone":"+1 555 0100","website":"https://river.example/?a=1&b=2",
+		"stateprovince":"MA","show_map":true,"show_map_link":false,"geo_lat":42.3554,"geo_lng":-71.0501,
+		"global_id":"calendar.example.org?id=88","global_id_lineage":["calendar.example.org?id=88"],"language":"en","languages":["en"]}`))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestStateProvince(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		f    calendar.Fields
+		want string
+	}{
+		"sent":            {calendar.Fields{"stateprovince": "X", "state": "MA"}, "X"},
+		"no country":      {calendar.Fields{"state": "MA", "province": "ON"}, "MA"},
+		"US":              {calendar.Fields{"country": "us", "state": "MA", "province": "ON"}, "MA"},
+		"US, no state":    {calendar.Fields{"country": "United STATES", "province": "ON"}, "ON"},
+		"another country": {calendar.Fields{"country": "Canada", "state": "MA", "province": "ON"}, "ON"},
+		"nothing":         {calendar.Fields{"country": "Canada", "state": "MA"}, ""},
+	} {
+		if got := stateProvince(tc.f); got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestRenderNeverPublished(t *testing.T) {
+	t.Parallel()
+	v := exampleView(t)
+	v.Status = calendar.StatusDraft
+	v.Record.Fields["date_utc"] = calendar.NoWall
+	delete(v.Record.Fields, "website")
+	got := decodeObject(t, testRenderer(t, calendar.LangEN).appendView(nil, v))
+	for name, want := range map[string]any{
+		"date_utc": "0000-00-00 00:00:00", "url": "https://calendar.example.org/?event=412",
+		"website": "https://calendar.example.org/?event=412", "status": "draft",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: got %v, want %v", name, got[name], want)
+		}
+	}
+}
+
+func BenchmarkRenderEvent(b *testing.B) {
+	t := &testing.T{}
+	p, v := testRenderer(t, calendar.LangEN), exampleView(t)
+	buf := p.appendView(nil, v)
+	b.ReportAllocs()
+	for b.Loop() {
+		buf = p.appendView(buf[:0], v)
+	}
+}

@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"daybook/calendar"
+)
+
+func TestLocate(t *testing.T) {
+	t.Parallel()
+	table, err := newRootTable(&Options{
+		Prefix: "api", Prefixes: []string{"v2/rest"}, Namespaces: []string{"other/v1"}, BaseURL: "https://x.example/site/",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/api/calendar/events/v1":                           "en api calendar/events/v1 /",
+		"/api/calendar/events/v1/":                          "en api calendar/events/v1 /",
+		"//api///calendar/events/v1//events//5/":            "en api calendar/events/v1 /events/5",
+		"/fr/api/calendar/events/v1/doc":                    "fr api calendar/events/v1 /doc",
+		"/cn/v2/rest/other/v1/tags":                         "cn v2/rest other/v1 /tags",
+		"/site/es/api/calendar/events/v1/events":            "es api calendar/events/v1 /events",
+		"/site/api/calendar/events/v1/events/":              "en api calendar/events/v1 /events",
+		"/api/calendar/%65vents/v1/events/by-slug/a%2Fb":    "en api calendar/events/v1 /events/by-slug/a%2Fb",
+		"/api/calendar/events/v1/events/by-slug/%E9%9F%B3/": "en api calendar/events/v1 /events/by-slug/%E9%9F%B3",
+		"/en/api/calendar/events/v1":                        "en unknown",
+		"/fr":                                               "fr unknown",
+		"/fr/nothing":                                       "fr unknown",
+		"/api":                                              "en unknown",
+		"/":                                                 "en unknown",
+		"/apix/calendar/events/v1":                          "en unknown",
+		"/api/calendar/events/v12":                          "en unknown",
+		"/site/cn/x":                                        "cn unknown",
+		"/sitex/api/calendar/events/v1":                     "en unknown",
+		"/api/calendar/events/v1/events/by-slug/a%2Fb/another//": "en api calendar/events/v1 /events/by-slug/a%2Fb/another",
+	} {
+		loc := table.locate(path, table.fixed.path)
+		got := loc.lang.String() + " unknown"
+		if loc.known {
+			got = loc.lang.String() + " " + loc.prefix + " " + loc.namespace + " " + loc.rest
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	forwarded := http.Header{
+		"X-Forwarded-Proto": {"HTTPS, http"}, "X-Forwarded-Host": {"pub.example:8443, inner"}, "X-Forwarded-Prefix": {"/Cal/"},
+	}
+	for name, tc := range map[string]struct {
+		o      Options
+		header http.Header
+		want   origin
+	}{
+		"request":        {Options{}, forwarded, origin{"http://calendar.test:81", "calendar.test:81", ""}},
+		"trusted":        {Options{TrustForwarded: true}, forwarded, origin{"https://pub.example:8443/Cal", "pub.example:8443/Cal", "/Cal"}},
+		"trusted, bad":   {Options{TrustForwarded: true}, http.Header{"X-Forwarded-Proto": {"ftp"}, "X-Forwarded-Host": {`a"b`}, "X-Forwarded-Prefix": {"/<"}}, origin{"http://calendar.test:81", "calendar.test:81", ""}},
+		"trusted, plain": {Options{TrustForwarded: true}, nil, origin{"http://calendar.test:81", "calendar.test:81", ""}},
+		"setting":        {Options{BaseURL: "https://x.example:8080/site/", TrustForwarded: true}, forwarded, origin{"https://x.example:8080/site", "x.example:8080/site", "/site"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tc.o.Prefix = "api"
+			table, err := newRootTable(&tc.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+			r.Host = "calendar.test:81"
+			for k, v := range tc.header {
+				r.Header[k] = v
+			}
+			if got := table.origin(r); got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]Options{
+		"relative base URL":   {BaseURL: "/site"},
+		"base URL with query": {BaseURL: "https://x.example/?a=1"},
+		"base URL scheme":     {BaseURL: "ftp://x.example"},
+		"prefix of language":  {Prefix: "fr/api"},
+		"prefix with space":   {Prefix: "a b"},
+		"empty segment":       {Prefixes: []string{"a//b"}},
+		"namespace":           {Namespaces: []string{"../x"}},
+		"total header":        {TotalHeaders: [][2]string{{"X Bad", "X-Good"}}},
+	} {
+		if _, err := New(Deps{fakeCommands{}, fakeQueries{}, fakeRecords{}, fakeUsers{}}, o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := New(Deps{}, Options{}); err == nil {
+		t.Error("no parts: no error")
+	}
+}
+
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	r := rootOf(origin{"https://x.example:8080/site", "x.example:8080/site", "/site"}, location{
+		lang: calendar.LangFR, segment: "/fr", prefix: "api", namespace: Namespace,
+	})
+	record := func(k calendar.Kind, slug string) *calendar.Record {
+		return &calendar.Record{ID: 412, Kind: k, Fields: calendar.Fields{"slug": slug}}
+	}
+	for name, tc := range map[string]struct{ got, want string }{
+		"self":       {r.self(record(calendar.KindEvent, "a")), "https://x.example:8080/site/fr/api/calendar/events/v1/events/412"},
+		"event":      {r.page(record(calendar.KindEvent, "a"), calendar.StatusPublish), "https://x.example:8080/site/fr/event/a/"},
+		"future":     {r.page(record(calendar.KindVenue, "a"), calendar.StatusFuture), "https://x.example:8080/site/fr/venue/a/"},
+		"private":    {r.page(record(calendar.KindOrganizer, "a"), calendar.StatusPrivate), "https://x.example:8080/site/fr/organizer/a/"},
+		"draft":      {r.page(record(calendar.KindEvent, "a"), calendar.StatusDraft), "https://x.example:8080/site/?event=412"},
+		"trash":      {r.page(record(calendar.KindVenue, "a"), calendar.StatusTrash), "https://x.example:8080/site/?venue=412"},
+		"no slug":    {r.page(record(calendar.KindOrganizer, ""), calendar.StatusPublish), "https://x.example:8080/site/?organizer=412"},
+		"category":   {r.page(record(calendar.KindCategory, "a"), ""), "https://x.example:8080/site/fr/events/category/a/"},
+		"tag":        {r.page(record(calendar.KindTag, "a"), ""), "https://x.example:8080/site/fr/events/tag/a/"},
+		"global id":  {r.globalID(412), "x.example:8080/site?id=412"},
+		"collection": {r.collection(calendar.KindTag), "https://x.example:8080/site/fr/api/calendar/events/v1/tags"},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("%s: got %s, want %s", name, tc.got, tc.want)
+		}
+	}
+}
+
+func TestExtension(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"https://img.example/quay.jpg":       "jpg",
+		"https://img.example/a.b/QUAY.JPEG":  "jpeg",
+		"https://img.example/a.b/quay":       "",
+		"https://img.example":                "",
+		"https://img.example/q.jpg?x=a.png":  "jpg",
+		"https://img.example/q.tar.gz#x.png": "gz",
+		"https://img.example/q.j-g":          "",
+		"https://img.example/.jpg/":          "",
+	} {
+		if got := extension(url); got != want {
+			t.Errorf("%s: got %q, want %q", url, got, want)
+		}
+	}
+}
