@@ -1,0 +1,341 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/internal/httpapi"
+	"daybook/internal/testkit"
+	"daybook/query"
+)
+
+// names are the parameters of an operation in one place ("query", "body" …).
+func names(op *openapi3.Operation, place string) []string {
+	var out []string
+	for _, p := range op.Parameters {
+		if p.Value.In == place {
+			out = append(out, p.Value.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func bodyNames(op *openapi3.Operation) []string {
+	var out []string
+	for name := range op.RequestBody.Value.Content["application/json"].Schema.Value.Properties {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestDocumentation: the served document is valid (Document checks it), has the
+// fifteen paths with all their methods, and every parameter of the tables
+// stands in it and no other.
+func TestDocumentation(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	doc := w.Document()
+	if doc.OpenAPI != "3.1.0" || doc.Info.Version != "1.0.0" || doc.Info.Title == "" || doc.Info.Description == "" {
+		t.Errorf("openapi %s, info %+v", doc.OpenAPI, doc.Info)
+	}
+	if len(doc.Servers) != 1 || doc.Servers[0].URL != testkit.Base+testkit.Root {
+		t.Errorf("servers %+v", doc.Servers)
+	}
+	if doc.Paths.Len() != 15 {
+		t.Errorf("%d paths", doc.Paths.Len())
+	}
+	nobody := w.As(calendar.Anonymous)
+	for path, item := range doc.Paths.Map() {
+		// Both directions: what OPTIONS allows is documented, and nothing else.
+		concrete := strings.NewReplacer("{id}", "999", "{slug}", "none").Replace(path)
+		allow := strings.Split(nobody.Do(http.MethodOptions, concrete, nil).Want(http.StatusOK).Header.Get("Allow"), ", ")
+		slices.Sort(allow)
+		var documented []string
+		for method := range item.Operations() {
+			documented = append(documented, method)
+		}
+		slices.Sort(documented)
+		if diff := cmp.Diff(allow, documented); diff != "" {
+			t.Errorf("%s: methods (-allow +documented):\n%s", path, diff)
+		}
+	}
+
+	for _, k := range calendar.Kinds {
+		item := doc.Paths.Value("/" + k.Collection())
+		var params []string
+		for _, p := range query.Params(k) {
+			params = append(params, p.Name)
+		}
+		slices.Sort(params)
+		if diff := cmp.Diff(params, names(item.Get, "query")); diff != "" {
+			t.Errorf("list of %s (-table +documented):\n%s", k, diff)
+		}
+		if diff := cmp.Diff([]string{"Daybook-Min-Position", "If-None-Match"}, names(item.Get, "header")); diff != "" {
+			t.Errorf("list of %s: headers (-want +documented):\n%s", k, diff)
+		}
+		for _, op := range []struct {
+			path   string
+			post   bool
+			byID   bool
+			target *openapi3.Operation
+		}{
+			{"/" + k.Collection(), true, false, item.Post},
+			{"/" + k.Collection() + "/{id}", false, true, doc.Paths.Value("/" + k.Collection() + "/{id}").Patch},
+		} {
+			var fields, required []string
+			for _, f := range calendar.SpecOf(k).Fields {
+				if f.Form == calendar.FormNone || f.ByIDOnly && !op.byID {
+					continue
+				}
+				fields = append(fields, f.Name)
+				if f.Required && op.post {
+					required = append(required, f.Name)
+				}
+			}
+			slices.Sort(fields)
+			slices.Sort(required)
+			if diff := cmp.Diff(fields, bodyNames(op.target)); diff != "" {
+				t.Errorf("%s: body (-table +documented):\n%s", op.path, diff)
+			}
+			if diff := cmp.Diff(fields, names(op.target, "query")); diff != "" {
+				t.Errorf("%s: fields in the query (-table +documented):\n%s", op.path, diff)
+			}
+			schema := op.target.RequestBody.Value.Content["application/json"].Schema.Value
+			if diff := cmp.Diff(required, schema.Required); diff != "" {
+				t.Errorf("%s: required (-table +documented):\n%s", op.path, diff)
+			}
+			for _, media := range []string{"application/x-www-form-urlencoded", "multipart/form-data"} {
+				if op.target.RequestBody.Value.Content[media] == nil {
+					t.Errorf("%s: no %s body", op.path, media)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"Event", "Venue", "Organizer", "Term", "Image", "CostDetails", "DateDetails", "Error", "Problem", "EventCreate", "TagList"} {
+		if doc.Components.Schemas[name] == nil {
+			t.Errorf("no schema %s", name)
+		}
+	}
+	if doc.Components.SecuritySchemes["basic"] == nil || doc.Components.SecuritySchemes["bearer"] == nil {
+		t.Error("security schemes are missing")
+	}
+	if got := len(*doc.Paths.Value("/events").Get.Security); got != 3 {
+		t.Errorf("reads: %d choices of security, want 3", got)
+	}
+	if got := len(*doc.Paths.Value("/events").Post.Security); got != 2 {
+		t.Errorf("writes: %d choices of security, want 2", got)
+	}
+}
+
+// TestDocumentedStatuses holds the statuses of section 7.3 against the document.
+func TestDocumentedStatuses(t *testing.T) {
+	t.Parallel()
+	doc := testkit.New(t, testkit.Options{}).Document()
+	for operation, want := range map[string]string{
+		"GET /":                          "200 304 400 401 404 414 500 503",
+		"GET /doc":                       "200 304 400 401 414 500 503",
+		"GET /events":                    "200 304 400 401 404 414 500 503",
+		"GET /tags":                      "200 304 400 401 414 500 503",
+		"POST /events":                   "201 400 401 403 413 414 422 500 503",
+		"GET /events/{id}":               "200 304 400 401 403 404 414 500 503",
+		"HEAD /events/{id}":              "200 304 400 401 403 404 414 500 503",
+		"GET /categories/{id}":           "200 304 400 401 404 414 500 503",
+		"PUT /venues/by-slug/{slug}":     "200 400 401 403 404 412 413 414 422 500 503",
+		"DELETE /organizers/{id}":        "200 400 401 403 404 410 412 414 500 503",
+		"DELETE /tags/{id}":              "200 400 401 403 404 412 414 500 503",
+		"OPTIONS /events/by-slug/{slug}": "200 400 401 414 500 503",
+	} {
+		method, path, _ := strings.Cut(operation, " ")
+		var got []string
+		for status := range doc.Paths.Value(path).GetOperation(method).Responses.Map() {
+			got = append(got, status)
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %v, want %s", operation, got, want)
+		}
+	}
+}
+
+// TestExtensionMarks: the document marks what section 10 lists.
+func TestExtensionMarks(t *testing.T) {
+	t.Parallel()
+	doc := testkit.New(t, testkit.Options{}).Document()
+	marked := func(m map[string]any) bool { return m["x-extension"] == true }
+	for schema, fields := range map[string][]string{
+		"Event": {"ticketed", "post_parent", "venues", "language", "languages"}, "Venue": {"geo_lat", "geo_lng", "excerpt", "slug", "language", "languages"},
+		"Organizer": {"excerpt", "slug", "language", "languages"}, "Term": {"language", "languages"},
+		"EventCreate": {"ticketed", "post_parent"}, "VenueUpdate": {"geo_lat", "geo_lng", "excerpt", "slug"}, "OrganizerCreate": {"excerpt", "slug"},
+	} {
+		for name, p := range doc.Components.Schemas[schema].Value.Properties {
+			if got, want := p.Value != nil && marked(p.Value.Extensions), slices.Contains(fields, name); got != want {
+				t.Errorf("%s.%s: marked %v, want %v", schema, name, got, want)
+			}
+		}
+	}
+	for _, p := range doc.Paths.Value("/events").Get.Parameters {
+		want := slices.Contains([]string{"geoloc_radius", "_fields", "If-None-Match", "Daybook-Min-Position"}, p.Value.Name)
+		if marked(p.Value.Extensions) != want {
+			t.Errorf("list of events: %s: marked %v, want %v", p.Value.Name, !want, want)
+		}
+	}
+	for name, h := range doc.Components.Headers {
+		want := !slices.Contains([]string{"Vary", "Cache-Control", "X-Content-Type-Options", "WWW-Authenticate", "Retry-After"}, name)
+		if marked(h.Value.Extensions) != want {
+			t.Errorf("header %s: marked %v, want %v", name, !want, want)
+		}
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if want := method == http.MethodHead || method == http.MethodOptions; marked(op.Extensions) != want {
+				t.Errorf("%s %s: marked %v, want %v", method, path, !want, want)
+			}
+		}
+	}
+}
+
+// withoutTexts empties all human texts of a document.
+func withoutTexts(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			switch {
+			case name == "description" && reflect.TypeOf(e) == reflect.TypeFor[string](), name == "summary", name == "title" && reflect.TypeOf(e) == reflect.TypeFor[string]():
+				v[name] = ""
+			default:
+				v[name] = withoutTexts(e)
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutTexts(v[i])
+		}
+	}
+	return v
+}
+
+// TestTextsOfAllLanguages: index and documentation have the same shape in every
+// language, their texts in that of the request, their links under its root.
+func TestTextsOfAllLanguages(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	for _, path := range []string{"", "/doc"} {
+		plain := w.As(calendar.Anonymous).Get(path).Want(http.StatusOK)
+		var want any
+		if err := json.Unmarshal(plain.Body, &want); err != nil {
+			t.Fatal(err)
+		}
+		withoutTexts(want)
+		for _, l := range calendar.Langs {
+			if l == calendar.LangEN {
+				continue
+			}
+			selected := w.As(calendar.Anonymous).Get(path + "?multilang_language=" + l.String()).Want(http.StatusOK)
+			if selected.Header.Get("Content-Language") != l.Tag() {
+				t.Errorf("%s %s: Content-Language %s", path, l, selected.Header.Get("Content-Language"))
+			}
+			if reflect.DeepEqual(selected.Body, plain.Body) {
+				t.Errorf("%s %s: the texts are the English ones", path, l)
+			}
+			var got any
+			if err := json.Unmarshal(selected.Body, &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, withoutTexts(got)); diff != "" {
+				t.Errorf("%s %s (-en +other):\n%.2000s", path, l, diff)
+			}
+			under := w.As(calendar.Anonymous).Under(l).Get(path).Want(http.StatusOK)
+			if !strings.Contains(string(under.Body), testkit.Base+"/"+l.String()+"/api/") {
+				t.Errorf("%s %s: no link under its root", path, l)
+			}
+		}
+	}
+}
+
+func TestIndex(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Namespaces: []string{"other/v9"}, Prefixes: []string{"rest"}}})
+	nobody := w.As(calendar.Anonymous)
+	index := nobody.Get("").Want(http.StatusOK)
+	if n := len(index.Get("routes").(map[string]any)); n != 15 {
+		t.Errorf("%d routes", n)
+	}
+	index.WantField("namespace", "calendar/events/v1")
+	entry := func(r *testkit.Response, route string) map[string]any {
+		t.Helper()
+		e, ok := r.Get("routes").(map[string]any)[route].(map[string]any)
+		if !ok {
+			t.Fatalf("no route %s", route)
+		}
+		return e
+	}
+	args := func(e map[string]any, endpoint int) map[string]any {
+		t.Helper()
+		return e["endpoints"].([]any)[endpoint].(map[string]any)["args"].(map[string]any)
+	}
+	root := entry(index, "/calendar/events/v1")
+	want := map[string]any{
+		"namespace": "calendar/events/v1", "methods": []any{"GET"},
+		"endpoints": []any{map[string]any{"methods": []any{"GET"}, "args": map[string]any{
+			"namespace":          map[string]any{"type": "string", "description": "Namespace to show.", "required": false, "default": "calendar/events/v1"},
+			"context":            map[string]any{"type": "string", "description": "Scope of the answer.", "required": false, "default": "view"},
+			"multilang_language": map[string]any{"type": "string", "description": "Language of texts.", "required": false, "enum": []any{"cn", "en", "fr", "es"}},
+		}}},
+		"_links": map[string]any{"self": []any{map[string]any{"href": testkit.Base + testkit.Root}}},
+	}
+	if diff := cmp.Diff(want, root); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	list := args(entry(index, "/calendar/events/v1/events"), 0)
+	for name, want := range map[string]any{
+		"start_date": "2026-05-01 23:59:00", "end_date": "2028-05-01 23:59:59", "per_page": "10", "strict_dates": "false", "page": 1.0,
+	} {
+		if got := list[name].(map[string]any)["default"]; got != want {
+			t.Errorf("%s: default %v, want %v", name, got, want)
+		}
+	}
+	if tags := list["tags"].(map[string]any); tags["type"] != "array" || tags["items"].(map[string]any)["type"] != "integer" {
+		t.Errorf("tags: %v", tags)
+	}
+	if radius := list["geoloc_radius"].(map[string]any); radius["extension"] != true {
+		t.Errorf("geoloc_radius: %v", radius)
+	}
+	slug := entry(index, `/calendar/events/v1/events/by-slug/(?P<slug>[^/]+)`)
+	if got := args(slug, 1)["slug"].(map[string]any); got["required"] != true {
+		t.Errorf("slug of the path: %v", got)
+	}
+	if _, offered := args(slug, 1)["password"]; offered {
+		t.Error("password is offered by slug")
+	}
+	if _, links := slug["_links"]; links {
+		t.Error("a route with a variable has links")
+	}
+	if _, offered := args(entry(index, `/calendar/events/v1/events/(?P<id>\d+)`), 1)["password"]; !offered {
+		t.Error("password is not offered by id")
+	}
+
+	other := nobody.Get("//rest/other/v9").Want(http.StatusOK).WantField("namespace", "other/v9")
+	if href := entry(other, "/other/v9/tags")["_links"].(map[string]any)["self"].([]any)[0].(map[string]any)["href"]; href != testkit.Base+"/rest/other/v9/tags" {
+		t.Errorf("link %v", href)
+	}
+	nobody.Get("?namespace=calendar/events/v1&context=edit").Want(http.StatusOK)
+	nobody.Get("?namespace=other/v9").WantCode(http.StatusNotFound, "rest_invalid_namespace")
+	nobody.Get("//rest/other/v9?namespace=calendar/events/v1").WantCode(http.StatusNotFound, "rest_invalid_namespace")
+	nobody.Get("?namespace[]=x&multilang_language=xx").WantBad("namespace", "multilang_language")
+
+	tag := index.Header.Get("ETag")
+	if !strings.HasPrefix(tag, `W/"`) {
+		t.Errorf("ETag %s", tag)
+	}
+	nobody.With("If-None-Match", tag).Get("").Want(http.StatusNotModified)
+}
