@@ -265,11 +265,11 @@ func (s *Service) linkedFilter(ctx context.Context, c *Criteria, snap *snapshot)
 		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked})
 	}
 	if r.hasEvents != swNone {
-		counts, err := snap.counts(ctx, s, c.Kind)
+		listed, err := snap.tally(ctx, s, c.Kind)
 		if err != nil {
 			return nil, err
 		}
-		var in readmodel.Filter = readmodel.In{Field: readmodel.FieldID, IDs: keys(counts)}
+		var in readmodel.Filter = readmodel.In{Field: readmodel.FieldID, IDs: listed.ids}
 		if r.hasEvents == swOff {
 			in = readmodel.Not{Filter: in}
 		}
@@ -317,11 +317,11 @@ func (s *Service) termFilter(ctx context.Context, c *Criteria, snap *snapshot) (
 		return append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked}), nil
 	}
 	if r.hideEmpty {
-		counts, err := snap.counts(ctx, s, c.Kind)
+		listed, err := snap.tally(ctx, s, c.Kind)
 		if err != nil {
 			return nil, err
 		}
-		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: keys(counts)})
+		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: listed.ids})
 	}
 	return f, nil
 }

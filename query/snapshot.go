@@ -22,7 +22,7 @@ type snapshot struct {
 	nextDue int64 // the generation ends then; MaxInt64: nothing is scheduled
 
 	// Listed events by linked record, per kind of the link.
-	listedOf [calendar.KindTag + 1]lazy[map[calendar.ID]int]
+	listedOf [calendar.KindTag + 1]lazy[tally]
 	// parents are the categories that have children; below are all that stand
 	// below one of them.
 	parents lazy[map[calendar.ID]int]
@@ -33,6 +33,13 @@ type snapshot struct {
 
 	published readmodel.Filter // published posts
 	listed    readmodel.And    // listed events
+}
+
+// tally is the number of listed events by linked record, and the records that
+// have any, in order.
+type tally struct {
+	counts map[calendar.ID]int
+	ids    []calendar.ID
 }
 
 type upcoming struct {
@@ -46,7 +53,7 @@ func newSnapshot(gen Generation, now, nextDue int64) *snapshot {
 		published: published(now), listed: listed(now),
 	}
 	for i := range s.listedOf {
-		s.listedOf[i] = newLazy[map[calendar.ID]int]()
+		s.listedOf[i] = newLazy[tally]()
 	}
 	return s
 }
@@ -177,12 +184,18 @@ func (s *Service) publication(ctx context.Context, k calendar.Kind, r *readmodel
 	return int64(page.Documents[0].Record.Fields.Wall("date_utc")), true, nil
 }
 
-// counts gives the number of listed events by linked record of a kind; the same
+// tally gives the number of listed events by linked record of a kind; the same
 // for every caller. Records without any are absent.
-func (s *snapshot) counts(ctx context.Context, service *Service, k calendar.Kind) (map[calendar.ID]int, error) {
-	return s.listedOf[k].get(ctx, func(ctx context.Context) (map[calendar.ID]int, error) {
-		return service.index.Counts(ctx, calendar.KindEvent, linkField(k), s.listed)
+func (s *snapshot) tally(ctx context.Context, service *Service, k calendar.Kind) (tally, error) {
+	return s.listedOf[k].get(ctx, func(ctx context.Context) (tally, error) {
+		counts, err := service.index.Counts(ctx, calendar.KindEvent, linkField(k), s.listed)
+		return tally{counts, keys(counts)}, err
 	})
+}
+
+func (s *snapshot) counts(ctx context.Context, service *Service, k calendar.Kind) (map[calendar.ID]int, error) {
+	t, err := s.tally(ctx, service, k)
+	return t.counts, err
 }
 
 // withUpcoming gives the linked records of a kind that have a listed event whose

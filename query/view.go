@@ -60,7 +60,7 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 // countsOf gives the number of listed events of some terms: those of the present
 // generation where they are there, else just these from the read model.
 func (s *Service) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64) (map[calendar.ID]int, error) {
-	var known *map[calendar.ID]int
+	var known *tally
 	snap := s.snap.Load()
 	if snap != nil {
 		known = snap.listedOf[k].value.Load()
@@ -68,7 +68,7 @@ func (s *Service) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.
 	p, err := s.index.Visible(ctx)
 	if err == nil {
 		if known != nil && snap.holds(p, now) {
-			return *known, nil
+			return known.counts, nil
 		}
 		var counts map[calendar.ID]int
 		f := append(listed(now), readmodel.In{Field: linkField(k), IDs: ids})
@@ -80,7 +80,7 @@ func (s *Service) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.
 		return nil, err
 	}
 	if known != nil {
-		return *known, nil
+		return known.counts, nil
 	}
 	return nil, nil
 }
