@@ -141,18 +141,20 @@ func (s slow) Append(ctx context.Context, appends []eventstore.Append) []eventst
 }
 
 // bubble runs a subtest in a synctest bubble with a bench of its own.
-func bubble(t *testing.T, name string, f func(t *testing.T, b *bench)) {
+func bubble(t *testing.T, name string, f func(b *bench)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
-		synctest.Test(t, func(t *testing.T) { f(t, setup(t)) })
+		synctest.Test(t, func(t *testing.T) { f(setup(t)) })
 	})
 }
 
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	const n = 20
-	bubble(t, "updates all apply", func(t *testing.T, b *bench) {
+	bubble(t, "updates all apply", func(b *bench) {
+		t := b.t
+
 		b.must(event("e", ""))
 		both := services(t, b)
 		_, errs := together(n, func(i int) (command.Result, error) {
@@ -167,7 +169,9 @@ func TestTogether(t *testing.T) {
 			t.Errorf("version %d, want %d", v, n+1)
 		}
 	})
-	bubble(t, "with If-Match one wins", func(t *testing.T, b *bench) {
+	bubble(t, "with If-Match one wins", func(b *bench) {
+		t := b.t
+
 		b.must(event("e", ""))
 		both := services(t, b)
 		_, errs := together(n, func(i int) (command.Result, error) {
@@ -185,7 +189,9 @@ func TestTogether(t *testing.T) {
 			t.Errorf("%d lost, want %d; version %d", lost, n-1, b.stored("e").Version)
 		}
 	})
-	bubble(t, "equal titles get slugs of their own", func(t *testing.T, b *bench) {
+	bubble(t, "equal titles get slugs of their own", func(b *bench) {
+		t := b.t
+
 		both := services(t, b)
 		r := b.request(event("", ""))
 		results, errs := together(n, func(i int) (command.Result, error) { return both[i%2].Create(t.Context(), r) })
@@ -200,7 +206,9 @@ func TestTogether(t *testing.T) {
 			t.Errorf("%d slugs, want %d", len(seen), n)
 		}
 	})
-	bubble(t, "equal places, inline places, terms and images are made once", func(t *testing.T, b *bench) {
+	bubble(t, "equal places, inline places, terms and images are made once", func(b *bench) {
+		t := b.t
+
 		both := services(t, b)
 		in := b.request(event("", `"venue":{"venue":"Hall"},"tags":["New"],"image":"https://a.example/i.png"`))
 		place := b.request(organizer("", `{"organizer":"Trust"}`))
@@ -225,7 +233,9 @@ func TestTogether(t *testing.T) {
 			}
 		}
 	})
-	bubble(t, "one key writes once", func(t *testing.T, b *bench) {
+	bubble(t, "one key writes once", func(b *bench) {
+		t := b.t
+
 		both := services(t, b)
 		r := b.request(write{op: "create event", by: editor, key: "k", in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"}`})
 		before := b.head()
@@ -246,7 +256,9 @@ func TestTogether(t *testing.T) {
 			t.Errorf("%d wrote, %d entries", first, b.head()-before)
 		}
 	})
-	bubble(t, "categories never end in a cycle, children never below a deleted one", func(t *testing.T, b *bench) {
+	bubble(t, "categories never end in a cycle, children never below a deleted one", func(b *bench) {
+		t := b.t
+
 		for i := range n {
 			b.must(term("category", "c"+strconv.Itoa(i), `{"name":"c`+strconv.Itoa(i)+`"}`))
 		}

@@ -34,7 +34,8 @@ func TestLinks(t *testing.T) {
 		{
 			name: "an inline venue is made with the event", given: two,
 			when: event("f", `"venue":[{{a}},{"venue":"New Hall","city":"Rome"}],"organizer":[{"organizer":"Trust"}]`), entries: 3,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				e := b.stored("f")
 				made := b.load(e.Fields.IDs("venue")[1])
 				b.checkFields(made, `{"venue":{"en":"New Hall"},"city":"Rome","status":"publish","slug":"new-hall","author":4}`)
@@ -50,7 +51,8 @@ func TestLinks(t *testing.T) {
 		{
 			name: "two of a name are one", given: two,
 			when: event("f", `"venue":[{"venue":"New"},{"venue":"NEW","city":"Rome"}]`), entries: 2,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				if got := len(b.stored("f").Fields.IDs("venue")); got != 1 {
 					t.Errorf("%d venues linked", got)
 				}
@@ -59,7 +61,7 @@ func TestLinks(t *testing.T) {
 		{
 			name: "two names of one slug", given: two,
 			when: event("f", `"venue":[{"venue":"New!"},{"venue":"New"}]`), entries: 3,
-			then: func(_ *testing.T, b *bench) {
+			then: func(b *bench) {
 				ids := b.stored("f").Fields.IDs("venue")
 				b.checkFields(b.load(ids[0]), `{"slug":"new"}`)
 				b.checkFields(b.load(ids[1]), `{"slug":"new-2"}`)
@@ -68,7 +70,7 @@ func TestLinks(t *testing.T) {
 		{
 			name: "statuses of inline records are scaled too",
 			when: write{op: "create event", as: "f", by: contributor, in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04","venue":{"venue":"New","status":"publish"}}`}, entries: 2,
-			then: func(_ *testing.T, b *bench) {
+			then: func(b *bench) {
 				b.checkFields(b.load(b.stored("f").Fields.IDs("venue")[0]), `{"status":"pending"}`)
 			},
 		},
@@ -98,7 +100,8 @@ func TestLinks(t *testing.T) {
 		{
 			name: "an image by URL is registered once",
 			when: event("f", `"image":"https://a.example/b.JPG","venue":{"venue":"V","image":"https://a.example/b.JPG"}`), entries: 3,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				e := b.stored("f")
 				image := b.load(e.Fields.ID("image"))
 				b.checkFields(image, `{"url":"https://a.example/b.JPG","extension":"jpg"}`)
@@ -140,7 +143,8 @@ func TestTerms(t *testing.T) {
 		{name: "an object", given: terms, when: event("", `"tags":[{"name":"x"}]`), refused: "rest_invalid_param tags=entry"},
 		{
 			name: "an editor makes tags by name, each once", given: terms, when: event("f", `"tags":["New","new","Newer"]`), entries: 3,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				ids := b.stored("f").Fields.IDs("tags")
 				if len(ids) != 2 {
 					t.Fatalf("tags %v", ids)
@@ -175,7 +179,8 @@ func TestTerms(t *testing.T) {
 		{
 			name: "term_exists names the lowest id", given: terms,
 			when: term("tag", "", `{"name":"OPEN air"}`), refused: "term_exists",
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				_, err := b.do(term("tag", "", `{"name":"OPEN air"}`))
 				if e := asError(t, err); e.TermID != b.named["air"] {
 					t.Errorf("term id %d, want %d", e.TermID, b.named["air"])
@@ -202,7 +207,8 @@ func TestEqualPlaces(t *testing.T) {
 		{
 			name: "an equal one is answered", given: []write{hall},
 			when: write{op: "create venue", as: "w", by: author, in: `{"venue":"HALL","city":"Rome","slug":"other"}`}, fields: `{"slug":"hall"}`,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				if b.named["v"] != b.named["w"] {
 					t.Errorf("made %d, want %d", b.named["w"], b.named["v"])
 				}

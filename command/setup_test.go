@@ -65,12 +65,12 @@ func (hasher) Verify(hash []byte, p string) bool { return string(hash) == "hash 
 // bench is one service on an empty store that knows the users.
 type bench struct {
 	*command.Service
-	t     testing.TB
+	t     *testing.T
 	store *memstore.Store
 	named map[string]calendar.ID // what {{name}} in inputs means
 }
 
-func setup(t testing.TB) *bench {
+func setup(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, store: memstore.New(), named: map[string]calendar.ID{}}
 	t.Cleanup(func() { _ = b.store.Close() })
@@ -84,7 +84,7 @@ func setup(t testing.TB) *bench {
 	return b
 }
 
-func newService(t testing.TB, store eventstore.Store) *command.Service {
+func newService(t *testing.T, store eventstore.Store) *command.Service {
 	t.Helper()
 	s, err := command.New(store, &calendar.Rules{Site: site, Clean: cleaner{}}, hasher{}, command.Options{Now: func() time.Time { return now }})
 	if err != nil {
@@ -93,7 +93,7 @@ func newService(t testing.TB, store eventstore.Store) *command.Service {
 	return s
 }
 
-func addUser(t testing.TB, store eventstore.Store, c calendar.Caller) {
+func addUser(t *testing.T, store eventstore.Store, c calendar.Caller) {
 	t.Helper()
 	appendChange(t, store, calendar.Change{
 		Name: "user.created", Kind: calendar.KindUser, ID: c.ID, Home: calendar.LangEN,
@@ -102,7 +102,7 @@ func addUser(t testing.TB, store eventstore.Store, c calendar.Caller) {
 }
 
 // appendChange appends the first change of a record.
-func appendChange(t testing.TB, store eventstore.Store, change calendar.Change) {
+func appendChange(t *testing.T, store eventstore.Store, change calendar.Change) {
 	t.Helper()
 	rec, err := calendar.Apply(nil, change, now)
 	if err != nil {
@@ -151,7 +151,7 @@ func (b *bench) fill(s string) string {
 	return s
 }
 
-func input(t testing.TB, s string) calendar.Input {
+func input(t *testing.T, s string) calendar.Input {
 	t.Helper()
 	if s == "" {
 		s = "{}"
@@ -259,7 +259,7 @@ func (b *bench) load(id calendar.ID) *calendar.Record {
 }
 
 // fieldsOf gives the stored form of the fields of a record.
-func fieldsOf(t testing.TB, r *calendar.Record) map[string]any {
+func fieldsOf(t *testing.T, r *calendar.Record) map[string]any {
 	t.Helper()
 	b, err := calendar.EncodeRecord(r)
 	if err != nil {
@@ -301,7 +301,7 @@ func refusal(err error) string {
 	return "internal: " + err.Error()
 }
 
-func asError(t testing.TB, err error) *calendar.Error {
+func asError(t *testing.T, err error) *calendar.Error {
 	t.Helper()
 	e, ok := errors.AsType[*calendar.Error](err)
 	if !ok {

@@ -17,7 +17,7 @@ type scenario struct {
 	refused string
 	entries int    // how many entries the write appends
 	fields  string // JSON: fields of the record after it
-	then    func(t *testing.T, b *bench)
+	then    func(b *bench)
 }
 
 func run(t *testing.T, scenarios []scenario) {
@@ -44,7 +44,7 @@ func run(t *testing.T, scenarios []scenario) {
 				b.checkFields(res.Record, s.fields)
 			}
 			if s.then != nil {
-				s.then(t, b)
+				s.then(b)
 			}
 		})
 	}
@@ -149,7 +149,8 @@ func TestCreate(t *testing.T) {
 		{
 			name: "an id, a slug of the path and a password in the body mean nothing",
 			when: event("e", `"id":3,"password":"geheim"`), entries: 1, fields: `{"protected":null}`,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				if ok, err := b.CheckPassword(t.Context(), b.named["e"], "x"); !ok || err != nil {
 					t.Errorf("CheckPassword of an open event: %v, %v", ok, err)
 				}
@@ -159,7 +160,8 @@ func TestCreate(t *testing.T) {
 			name: "at a moment of its own",
 			when: write{op: "create venue", by: editor, in: `{"venue":"Old"}`, as: "v", at: time.Date(2018, 7, 16, 12, 0, 0, 0, time.UTC)}, entries: 1,
 			fields: `{"date_utc":"2018-07-16 12:00:00","modified_utc":"2018-07-16 12:00:00"}`,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				h, err := b.store.History(t.Context(), b.named["v"], 0, 1)
 				if err != nil || h[0].Time.Year() != 2018 || h[0].Actor != editor.ID || h[0].Cause.Client != "test" {
 					t.Errorf("entry %+v, %v", h, err)
@@ -179,7 +181,8 @@ func TestUpdate(t *testing.T) {
 		{
 			name: "of the title leaves the rest", given: []write{full},
 			when: write{op: "update event", on: "e", by: editor, in: `{"title":"New"}`}, entries: 1, fields: untouched,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				rec := b.stored("e")
 				for _, f := range []string{"tags", "venue", "organizer"} {
 					if len(rec.Fields.IDs(f)) != 1 {
@@ -191,7 +194,8 @@ func TestUpdate(t *testing.T) {
 		{
 			name: "with an empty body makes a version", given: []write{full},
 			when: write{op: "update event", on: "e", by: editor}, entries: 1, fields: untouched,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				if v := b.stored("e").Version; v != 2 {
 					t.Errorf("version %d, want 2", v)
 				}
@@ -251,7 +255,8 @@ func TestUpdate(t *testing.T) {
 		{
 			name: "a password", given: []write{event("e", "")},
 			when: write{op: "update event", on: "e", by: editor, in: `{"password":"geheim"}`}, entries: 1, fields: `{"protected":true}`,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				for password, want := range map[string]bool{"geheim": true, "Geheim": false, "": false} {
 					if ok, err := b.CheckPassword(t.Context(), b.named["e"], password); ok != want || err != nil {
 						t.Errorf("CheckPassword(%q): %v, %v", password, ok, err)
@@ -339,7 +344,8 @@ func TestDelete(t *testing.T) {
 		{
 			name: "a term is answered as it was before", given: []write{term("tag", "t", `{"name":"Open air"}`)},
 			when: write{op: "delete tag", on: "t", by: editor}, entries: 1, fields: `{"name":{"en":"Open air"},"slug":"open-air"}`,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				if !b.stored("t").Deleted {
 					t.Error("the tag is not deleted")
 				}
@@ -354,7 +360,8 @@ func TestDelete(t *testing.T) {
 				term("category", "a", `{"name":"Bop","parent":{{mid}}}`), term("category", "b", `{"name":"Swing","parent":"{{mid}}"}`),
 			},
 			when: write{op: "delete category", on: "mid", by: editor}, entries: 3, fields: `{"parent":{{top}}}`,
-			then: func(t *testing.T, b *bench) {
+			then: func(b *bench) {
+				t := b.t
 				b.checkFields(b.stored("a"), `{"parent":{{top}}}`)
 				b.checkFields(b.stored("b"), `{"parent":{{top}}}`)
 				b.must(write{op: "delete category", on: "top", by: editor})

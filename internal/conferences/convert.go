@@ -132,11 +132,11 @@ func (c *Change) lines(made map[string]bool) []importer.Line {
 		}
 		return map[string]any{"key": key}
 	}
-	switch {
-	case c.Action == "removed":
+	switch c.Action {
+	case "removed":
 		event.Action = importer.ActionDelete
 		return []importer.Line{event}
-	case c.Action == "created":
+	case "created":
 		event.Action = importer.ActionCreate
 	default: // an update holds the whole entry, so it mends a refused create
 		event.Action = importer.ActionPut
@@ -246,7 +246,7 @@ func (r *Entry) Tags() []string {
 			tags = append(tags, tag)
 		}
 	}
-	for _, l := range strings.Split(r.Locales, ",") {
+	for l := range strings.SplitSeq(r.Locales, ",") {
 		add(strings.ToUpper(strings.TrimSpace(l)))
 	}
 	if r.Online || r.City != "" && r.Place() == (Place{}) {

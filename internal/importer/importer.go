@@ -278,7 +278,7 @@ func (im *Importer) find(ctx context.Context, key string) (calendar.ID, error) {
 // refusal gives the reason of an error that is about the line, and whether it is
 // one.
 func refusal(err error) (string, bool) {
-	if line, ok := errors.AsType[errLine](err); ok {
+	if line, ok := errors.AsType[lineError](err); ok {
 		return line.Error(), true
 	}
 	if errors.Is(err, command.ErrImportKey) {

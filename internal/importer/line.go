@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -59,13 +60,13 @@ func (m *Moment) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// errLine is a line that is refused before it becomes a command.
-type errLine string
+// lineError is a line that is refused before it becomes a command.
+type lineError string
 
 // Error says what is wrong with the line.
-func (e errLine) Error() string { return string(e) }
+func (e lineError) Error() string { return string(e) }
 
-func refusef(format string, args ...any) error { return errLine(fmt.Sprintf(format, args...)) }
+func refusef(format string, args ...any) error { return lineError(fmt.Sprintf(format, args...)) }
 
 // parseLine reads a line and checks all that does not need the store.
 func parseLine(text []byte) (Line, calendar.Kind, calendar.Lang, error) {
@@ -78,7 +79,7 @@ func parseLine(text []byte) (Line, calendar.Kind, calendar.Lang, error) {
 		return fail(refusef("not a line of this form: %s", strings.TrimPrefix(err.Error(), "json: ")))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fail(errLine("more than one object on the line"))
+		return fail(lineError("more than one object on the line"))
 	}
 	k, ok := calendar.ParseKind(l.Kind)
 	if !ok || !k.IsPost() && !k.IsTerm() {
@@ -94,18 +95,18 @@ func parseLine(text []byte) (Line, calendar.Kind, calendar.Lang, error) {
 	case len(l.Key) > maxKey || strings.HasPrefix(l.Key, "#") || strings.ContainsFunc(l.Key, func(r rune) bool { return r < ' ' }):
 		return fail(refusef("key: must have at most %d bytes, no control characters, and not begin with #", maxKey))
 	case l.Key != "" && l.ID != 0:
-		return fail(errLine("key and id: only one of them may be given"))
+		return fail(lineError("key and id: only one of them may be given"))
 	case l.ID < 0:
-		return fail(errLine("id: must be greater than 0"))
+		return fail(lineError("id: must be greater than 0"))
 	}
 	switch l.Action {
 	case ActionCreate:
 		if l.ID != 0 {
-			return fail(errLine("id: a new record gets its own"))
+			return fail(lineError("id: a new record gets its own"))
 		}
 	case ActionPut:
 		if l.Key == "" {
-			return fail(errLine("key: missing, put needs it"))
+			return fail(lineError("key: missing, put needs it"))
 		}
 	case ActionUpdate, ActionDelete:
 		if l.Key == "" && l.ID == 0 {
@@ -133,10 +134,7 @@ func keyOf(v any) (string, bool) {
 // replaceKeys gives the fields with each {"key": "…"} replaced by what find
 // gives for it.
 func replaceKeys(fields map[string]any, find func(field, key string) (any, error)) (calendar.Input, error) {
-	in := make(calendar.Input, len(fields))
-	for name, v := range fields {
-		in[name] = v
-	}
+	in := calendar.Input(maps.Clone(fields))
 	for _, field := range linkFields {
 		v, sent := fields[field]
 		if !sent {

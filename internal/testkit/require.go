@@ -28,7 +28,7 @@ func History(t testing.TB) *os.File {
 	if path == "" {
 		path = filepath.Join(moduleRoot(t), "..", "shared", "data", "conference-history.ndjson.gz")
 	}
-	f, err := os.Open(path) //nolint:gosec // the path is the tester's own
+	f, err := os.Open(path)
 	if err != nil {
 		Require(t, "history", err.Error()+" (DAYBOOK_HISTORY names the file)")
 	}
