@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -43,16 +44,18 @@ func (w *World) Document() *openapi3.T {
 	return doc
 }
 
+var slashes = regexp.MustCompile("//+")
+
 // conforms fails the test when an answer is not what the documentation says.
 // Paths and methods that are not documented have the refusals of step 1 only.
 func (w *World) conforms(r *http.Request, res *Response) {
 	w.t.Helper()
-	at := strings.Index(r.URL.Path, httpapi.Namespace)
-	if at < 0 {
+	_, path, known := strings.Cut(slashes.ReplaceAllString(r.URL.EscapedPath(), "/"), httpapi.Namespace)
+	if !known {
 		return
 	}
 	doc := w.Document()
-	path := strings.TrimSuffix(r.URL.EscapedPath()[strings.Index(r.URL.EscapedPath(), httpapi.Namespace)+len(httpapi.Namespace):], "/")
+	path = strings.TrimSuffix(path, "/")
 	template, params := match(path)
 	item := doc.Paths.Value(template)
 	if item == nil || item.GetOperation(r.Method) == nil {

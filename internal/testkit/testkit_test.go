@@ -1,7 +1,9 @@
 package testkit
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"daybook/calendar"
@@ -37,4 +39,44 @@ func TestWorld(t *testing.T) {
 	nobody.Get("/events").Want(http.StatusOK).WantField("total", 0)
 	nobody.Get("").Want(http.StatusOK)
 	nobody.Get("/doc").Want(http.StatusOK)
+}
+
+// recorder is a TB that notes failures instead of failing.
+type recorder struct {
+	testing.TB
+	failed []string
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failed = append(r.failed, fmt.Sprintf(format, args...))
+}
+
+// TestConformityHasTeeth: answers that are not as documented are found.
+func TestConformityHasTeeth(t *testing.T) {
+	t.Parallel()
+	w := New(t, Options{})
+	good := w.As(calendar.Anonymous).Get("/tags").Want(http.StatusOK)
+	found := &recorder{TB: t}
+	w.t = found
+	for name, tc := range map[string]struct {
+		path, body string
+		status     int
+		bad        bool
+	}{
+		"good":                 {"/tags", string(good.Body), 200, false},
+		"wrong key":            {"/tags", `{"tag":[],"rest_url":"x","total":0,"total_pages":0}`, 200, true},
+		"text for a number":    {"/tags", `{"tags":[],"rest_url":"x","total":"0","total_pages":0}`, 200, true},
+		"unknown key in event": {"/events/5", `{"id":5,"foo":1}`, 200, true},
+		"undocumented status":  {"/tags", string(good.Body), 202, true},
+		"undocumented path":    {"/other", `{}`, 200, true},
+		"error without code":   {"/tags", `{"message":"x","data":{"status":400}}`, 400, true},
+	} {
+		found.failed = nil
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, Root+tc.path, nil)
+		w.conforms(r, &Response{Status: tc.status, Header: good.Header, Body: []byte(tc.body)})
+		if bad := len(found.failed) > 0; bad != tc.bad {
+			t.Errorf("%s: found %q", name, found.failed)
+		}
+	}
+	w.t = t
 }
