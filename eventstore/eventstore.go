@@ -135,7 +135,8 @@ type State struct {
 }
 
 // Store keeps entries in one global order and the present state of records.
-// Bytes that it was given or gave are shared: nobody changes them afterwards.
+// Bytes and lists that it was given or gave are shared: nobody changes them
+// afterwards.
 //
 // Positions are dense and in commit order: a reader that has seen position p
 // and asks for more never misses an entry, however many write. An Append is

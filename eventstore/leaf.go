@@ -49,7 +49,7 @@ type leafHash struct {
 }
 
 func (l *leafHash) number(n int64) {
-	binary.BigEndian.PutUint64(l.buf[:], uint64(n)) //nolint:gosec // the bits, whatever the sign
+	binary.BigEndian.PutUint64(l.buf[:], uint64(n))
 	l.h.Write(l.buf[:8])
 }
 

@@ -86,7 +86,7 @@ func secretSum(secret []byte) [32]byte {
 
 // page checks the next entries.
 func (v *verification) page(ctx context.Context) error {
-	limit := int(min(v.head-v.position, verifyPage)) //nolint:gosec // at most a page
+	limit := int(min(v.head-v.position, verifyPage))
 	entries, err := v.store.ReadAll(ctx, v.position, limit)
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", v.position+1, err)
@@ -196,7 +196,7 @@ func (v *verification) fold(ctx context.Context, e *Entry) error {
 // before gives the record before an entry, nil for the first.
 func (v *verification) before(ctx context.Context, e *Entry, last lastEntry) (*calendar.Record, error) {
 	if e.Version == 1 {
-		return nil, nil //nolint:nilnil // no record and no error
+		return nil, nil // none and no error
 	}
 	if r := v.kept[e.ID]; r != nil {
 		return r, nil

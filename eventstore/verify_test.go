@@ -68,11 +68,11 @@ func TestVerifyManyRecords(t *testing.T) {
 		var progress []calendar.Position
 		_, count, err := eventstore.Verify(t.Context(), s, func(done, total calendar.Position) {
 			progress = append(progress, done)
-			if total != calendar.Position((round+1)*n) { //nolint:gosec // small
+			if total != calendar.Position((round+1)*n) {
 				t.Errorf("total is %d", total)
 			}
 		})
-		if err != nil || count != calendar.Position((round+1)*n) { //nolint:gosec // small
+		if err != nil || count != calendar.Position((round+1)*n) {
 			t.Fatalf("Verify: %d entries, %v", count, err)
 		}
 		if len(progress) < n/1000 || progress[len(progress)-1] != count {
@@ -130,7 +130,7 @@ func (l *later) Records(ctx context.Context, kind calendar.Kind, after calendar.
 		d, r := draft(l.t, l.last, tag(1, calendar.Updated))
 		fresh, _ := draft(l.t, nil, tag(2, calendar.Created))
 		d.Secret = []byte("later")
-		write(l.t, l.Store, d, fresh)
+		write(l.t, l.Store, d, fresh) //nolint:contextcheck // takes that of the test
 		l.last = r
 	}
 	states, err := l.Store.Records(ctx, kind, after, limit)

@@ -390,7 +390,7 @@ func (s *Store) Commits(ctx context.Context, after calendar.Position, limit int)
 	}
 	defer s.mu.RUnlock()
 	at, _ := slices.BinarySearchFunc(s.commits, after+1, func(c eventstore.Commit, p calendar.Position) int {
-		return int(int64(c.First) - int64(p)) //nolint:gosec // positions in memory are small
+		return int(int64(c.First) - int64(p))
 	})
 	return slices.Clone(page(s.commits, at, limit)), nil
 }

@@ -18,7 +18,7 @@ const (
 // item is one Append on its way to the committer, with all that can be made
 // ready outside the commit.
 type item struct {
-	a       *eventstore.Append
+	a       eventstore.Append
 	entries []eventstore.Entry // without positions
 	leaves  [][32]byte
 	size    int
@@ -34,7 +34,7 @@ type call struct {
 }
 
 func (c *call) finish(n int) {
-	if c.left.Add(-int32(n)) == 0 { //nolint:gosec // at most the number of appends
+	if c.left.Add(-int32(n)) == 0 {
 		close(c.done)
 	}
 }
@@ -66,7 +66,7 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 	if len(items) == 0 {
 		return results
 	}
-	c.left.Store(int32(len(items))) //nolint:gosec // a slice in memory
+	c.left.Store(int32(len(items)))
 	if !s.queue.add(items) {
 		return failAll(len(appends), eventstore.ErrClosed)
 	}
@@ -83,7 +83,7 @@ func newItem(a *eventstore.Append) (*item, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
-	it := &item{a: a, entries: make([]eventstore.Entry, len(a.Drafts)), leaves: make([][32]byte, len(a.Drafts))}
+	it := &item{a: *a, entries: make([]eventstore.Entry, len(a.Drafts)), leaves: make([][32]byte, len(a.Drafts))}
 	for i := range a.Drafts {
 		e := a.Entry(i)
 		it.entries[i] = e

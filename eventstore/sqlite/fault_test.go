@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -141,7 +142,7 @@ func TestCloseDrains(t *testing.T) {
 			t.Errorf("append %d: %+v, the state is %+v", i, res, states[0])
 		}
 	}
-	if head, err := s.Head(t.Context()); err != nil || int(head) != done { //nolint:gosec // few
+	if head, err := s.Head(t.Context()); err != nil || int(head) != done {
 		t.Errorf("head is %d, %v, %d appends were answered", head, err, done)
 	}
 }
@@ -173,12 +174,11 @@ func TestMigrationFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := migration{number: len(steps) + 1, name: "bad", text: "CREATE TABLE later (a); CREATE TABLE later (a)", checksum: "x"}
-	if err := migrate(t.Context(), s.writer.conn, append(steps[:len(steps):len(steps)], bad)); err == nil {
+	if err := migrate(t.Context(), s.writer.conn, append(slices.Clip(steps), bad)); err == nil {
 		t.Error("a bad step was applied")
 	}
-	good := migration{number: len(steps) + 1, name: "good", text: "CREATE TABLE later (a) STRICT", checksum: "x"}
-	good.text = "CREATE TABLE later (a INTEGER) STRICT"
-	if err := migrate(t.Context(), s.writer.conn, append(steps[:len(steps):len(steps)], good)); err != nil {
+	good := migration{number: len(steps) + 1, name: "good", text: "CREATE TABLE later (a INTEGER) STRICT", checksum: "x"}
+	if err := migrate(t.Context(), s.writer.conn, append(slices.Clip(steps), good)); err != nil {
 		t.Errorf("the next step: %v", err)
 	}
 	if err := migrate(t.Context(), s.writer.conn, steps); err == nil {

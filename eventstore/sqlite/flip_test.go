@@ -15,7 +15,7 @@ import (
 )
 
 // raw opens the file beside its store, without its triggers and pragmas.
-func raw(t testing.TB, path string) *sql.DB {
+func raw(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
@@ -25,14 +25,14 @@ func raw(t testing.TB, path string) *sql.DB {
 	return db
 }
 
-func sqlExec(t testing.TB, db *sql.DB, text string, args ...any) {
+func sqlExec(t *testing.T, db *sql.DB, text string, args ...any) {
 	t.Helper()
 	if _, err := db.ExecContext(t.Context(), text, args...); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 }
 
-func dropTriggers(t testing.TB, db *sql.DB) {
+func dropTriggers(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, name := range []string{
 		"entries_dense", "entries_no_update", "entries_no_delete", "commits_dense", "commits_no_update", "commits_no_delete",
@@ -42,7 +42,7 @@ func dropTriggers(t testing.TB, db *sql.DB) {
 }
 
 // smallLog writes n appends of two records; some are changed again.
-func smallLog(t testing.TB, s *sqlite.Store, n int) {
+func smallLog(t *testing.T, s *sqlite.Store, n int) {
 	t.Helper()
 	for range n {
 		first, err := s.NewIDs(t.Context(), 2)

@@ -64,16 +64,16 @@ func (g *group) empty() bool { return len(g.entries) == 0 && len(g.newReceipts) 
 // decide takes an item into the group or refuses it.
 func (g *group) decide(it *item) eventstore.Result {
 	if it.a.Receipt != nil {
-		if res, done := g.decideReceipt(it.a); done {
+		if res, done := g.decideReceipt(&it.a); done {
 			return res
 		}
 	}
 	after, err := g.versions(it)
 	if err == nil {
-		err = g.guards(it.a)
+		err = g.guards(&it.a)
 	}
 	if err == nil {
-		err = g.claims(it.a, after)
+		err = g.claims(&it.a, after)
 	}
 	if err != nil {
 		return eventstore.Result{Err: err}

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -108,7 +109,7 @@ func TestKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	acknowledged := map[calendar.ID]calendar.Position{}
 	for range 4 {
-		killWriter(t, path, 1+rand.IntN(300), acknowledged) //nolint:gosec // where it is killed is no secret
+		killWriter(t, path, 1+rand.IntN(300), acknowledged)
 		checkKilled(t, path, acknowledged)
 	}
 	if len(acknowledged) < 4 {
@@ -123,7 +124,7 @@ func killWriter(t *testing.T, path string, after int, acknowledged map[calendar.
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self) //nolint:gosec // the test binary itself
+	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), writerFile+"="+path)
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
@@ -141,7 +142,7 @@ func killWriter(t *testing.T, path string, after int, acknowledged map[calendar.
 			}
 		}
 		line, err := lines.ReadString('\n')
-		if err == io.EOF { //nolint:errorlint // a line that was cut is none
+		if errors.Is(err, io.EOF) { // a line that was cut is none
 			break
 		}
 		if err != nil {
@@ -174,10 +175,10 @@ func checkKilled(t *testing.T, path string, acknowledged map[calendar.ID]calenda
 	if err != nil {
 		t.Fatalf("Verify: %v", err)
 	}
-	if n%2 != 0 || int(n) < 2*len(acknowledged) { //nolint:gosec // few
+	if n%2 != 0 || int(n) < 2*len(acknowledged) {
 		t.Errorf("%d entries, %d pairs were acknowledged", n, len(acknowledged))
 	}
-	entries, err := s.ReadAll(t.Context(), 0, int(n)) //nolint:gosec // few
+	entries, err := s.ReadAll(t.Context(), 0, int(n))
 	if err != nil {
 		t.Fatal(err)
 	}

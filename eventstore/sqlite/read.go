@@ -40,7 +40,7 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		{&r.commits, "SELECT first, last, hash FROM commits WHERE first > ? ORDER BY first LIMIT ?"},
 		{&r.leaves, "SELECT leaf FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
 	} {
-		stmt, err := db.PrepareContext(ctx, p.text)
+		stmt, err := db.PrepareContext(ctx, p.text) //nolint:sqlclosecheck // ends with the pool
 		if err != nil {
 			return err
 		}
@@ -314,7 +314,7 @@ func digest(b []byte) ([32]byte, error) {
 // number gives a position as SQLite keeps it; those beyond its range are after
 // every entry.
 func number(p calendar.Position) int64 {
-	return int64(min(p, math.MaxInt64)) //nolint:gosec // limited
+	return int64(min(p, math.MaxInt64))
 }
 
 func wrap(err error, format string, args ...any) error {

@@ -10,15 +10,15 @@ import (
 )
 
 // open opens a store in a file and closes it when the test ends.
-func open(t testing.TB, path string, o sqlite.Options) *sqlite.Store {
-	t.Helper()
-	s, err := sqlite.Open(t.Context(), path, o)
+func open(tb testing.TB, path string, o sqlite.Options) *sqlite.Store {
+	tb.Helper()
+	s, err := sqlite.Open(tb.Context(), path, o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+			tb.Errorf("Close: %v", err)
 		}
 	})
 	return s
@@ -26,24 +26,24 @@ func open(t testing.TB, path string, o sqlite.Options) *sqlite.Store {
 
 func harness(o sqlite.Options) storetest.Harness {
 	var paths sync.Map // by store
-	at := func(t testing.TB, path string) storetest.Store {
-		t.Helper()
-		s := open(t, path, o)
+	at := func(tb testing.TB, path string) storetest.Store {
+		tb.Helper()
+		s := open(tb, path, o)
 		paths.Store(storetest.Store(s), path)
 		return s
 	}
 	return storetest.Harness{
-		Open: func(t testing.TB) storetest.Store {
-			t.Helper()
-			return at(t, filepath.Join(t.TempDir(), "events.db"))
+		Open: func(tb testing.TB) storetest.Store {
+			tb.Helper()
+			return at(tb, filepath.Join(tb.TempDir(), "events.db"))
 		},
-		Reopen: func(t testing.TB, s storetest.Store) storetest.Store {
-			t.Helper()
+		Reopen: func(tb testing.TB, s storetest.Store) storetest.Store {
+			tb.Helper()
 			if err := s.Close(); err != nil {
-				t.Fatalf("Close: %v", err)
+				tb.Fatalf("Close: %v", err)
 			}
 			path, _ := paths.Load(s)
-			return at(t, path.(string))
+			return at(tb, path.(string))
 		},
 	}
 }

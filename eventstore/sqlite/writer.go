@@ -88,7 +88,7 @@ func (w *writer) reload(ctx context.Context) error {
 	if last != head {
 		return fmt.Errorf("%w: the last entry is %d, the last commit ends at %d", eventstore.ErrDamaged, head, last)
 	}
-	w.head = calendar.Position(head) //nolint:gosec // a rowid of ours is positive
+	w.head = calendar.Position(head)
 	w.chain, err = digest(hash)
 	w.lost = err != nil
 	return err

@@ -474,7 +474,7 @@ var twins = []struct {
 	}},
 	{"history has entries of others", []string{"history of a record"}, func(b *broken) {
 		b.history = func(ctx context.Context, _ calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
-			return b.Store.ReadAll(ctx, calendar.Position(max(after, 0)), limit) //nolint:gosec // not negative
+			return b.Store.ReadAll(ctx, calendar.Position(max(after, 0)), limit)
 		}
 	}},
 	{"history ignores the limit", []string{"history of a record"}, func(b *broken) {

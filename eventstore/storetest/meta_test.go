@@ -18,7 +18,7 @@ func TestEveryStoreRunsTheSuite(t *testing.T) {
 	stores, runs := map[string]bool{}, map[string]bool{}
 	for _, path := range files {
 		dir := filepath.Base(filepath.Dir(path))
-		text, err := os.ReadFile(path) //nolint:gosec // our own sources
+		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestNoCaseSkips(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range files {
-		text, err := os.ReadFile(path) //nolint:gosec // our own sources
+		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}

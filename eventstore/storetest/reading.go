@@ -74,7 +74,8 @@ func secrets(t testing.TB, h Harness) {
 		{[]byte("three"), []byte("three")},
 		{nil, []byte("three")},
 	}
-	want := [][]byte{[]byte("one")}
+	want := make([][]byte, 1, 1+len(steps))
+	want[0] = []byte("one")
 	for i, s := range steps {
 		d, r = f.draft(r, changed(r, calendar.Fields{"slug": numbered("jazz", i)}))
 		d.Secret = s.set
@@ -82,7 +83,7 @@ func secrets(t testing.TB, h Harness) {
 		f.same("secret after step "+numbered("", i), f.load(r.ID).Secret, s.want)
 		want = append(want, s.set)
 	}
-	var got [][]byte
+	got := make([][]byte, 0, len(want))
 	for _, e := range f.all() {
 		got = append(got, e.Secret)
 	}
@@ -175,7 +176,7 @@ func records(t testing.TB, h Harness) {
 
 func find(t testing.TB, h Harness) {
 	f := setup(t, h)
-	var named []calendar.ID
+	named := make([]calendar.ID, 0, 3)
 	for i := range 3 {
 		c := created(calendar.KindTag, f.id(), numbered("jazz", 3-i))
 		c.Fields["name"] = calendar.Text{calendar.LangEN: "Jazz", calendar.LangFR: numbered("Jazz fr", i)}
@@ -307,7 +308,7 @@ func appendOnly(t testing.TB, h Harness) {
 // someLog writes a log with records of several versions, secrets and groups.
 func someLog(f *fixture) {
 	f.Helper()
-	var live []*calendar.Record
+	live := make([]*calendar.Record, 0, 10)
 	for i := range 10 {
 		live = append(live, f.create(calendar.KindTag, numbered("tag", i)))
 	}
@@ -372,18 +373,18 @@ func chainOf(f *fixture) [32]byte {
 			f.Fatalf("Commits: %v", err)
 		}
 		if len(commits) == 0 {
-			if int(after) != len(entries) { //nolint:gosec // few
+			if int(after) != len(entries) {
 				f.Errorf("commits end at %d of %d", after, len(entries))
 			}
 			return hash
 		}
 		for _, c := range commits {
-			if c.First != after+1 || int(c.Last) > len(entries) { //nolint:gosec // few
+			if c.First != after+1 || int(c.Last) > len(entries) {
 				f.Fatalf("commit %d to %d follows %d", c.First, c.Last, after)
 			}
 			var leaves [][32]byte
 			for i := range entries[c.First-1 : c.Last] {
-				leaves = append(leaves, eventstore.Leaf(&entries[int(c.First)-1+i])) //nolint:gosec // few
+				leaves = append(leaves, eventstore.Leaf(&entries[int(c.First)-1+i]))
 			}
 			hash = eventstore.ChainHash(hash, c.First, leaves)
 			after = c.Last
@@ -406,8 +407,8 @@ type everything struct {
 func everythingOf(f *fixture) everything {
 	f.Helper()
 	e := everything{Head: f.head(), Entries: f.all()}
-	var claims []calendar.Claim
-	var names []calendar.Name
+	claims := make([]calendar.Claim, 0, len(e.Entries))
+	names := make([]calendar.Name, 0, len(e.Entries))
 	for i := range e.Entries {
 		r, err := calendar.DecodeRecord(e.Entries[i].State)
 		if err != nil {

@@ -96,7 +96,7 @@ type fixture struct {
 
 	h     Harness
 	store Store
-	ctx   context.Context //nolint:containedctx // ends with the test
+	ctx   context.Context // ends with the test
 	now   time.Time
 }
 

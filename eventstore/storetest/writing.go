@@ -502,7 +502,7 @@ func groupWithLoser(t testing.TB, h Harness) {
 // other.
 func callOrder(t testing.TB, h Harness) {
 	f := setup(t, h)
-	var appends []eventstore.Append
+	appends := make([]eventstore.Append, 0, 301)
 	c, r := f.draft(nil, created(calendar.KindTag, f.id(), "v1"))
 	appends = append(appends, f.appendOf(c))
 	for i := range 300 { // more than one commit takes

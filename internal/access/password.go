@@ -63,7 +63,7 @@ func (h *Hasher) Verify(hash []byte, password string) bool {
 func (h *Hasher) key(p phc, password string, length int) []byte {
 	h.slots <- struct{}{}
 	defer func() { <-h.slots }()
-	return argon2.IDKey([]byte(password), p.salt, p.time, p.memory, p.threads, uint32(length)) //nolint:gosec // small
+	return argon2.IDKey([]byte(password), p.salt, p.time, p.memory, p.threads, uint32(length))
 }
 
 // phc is a hash in the PHC string format:
