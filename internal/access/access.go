@@ -206,14 +206,16 @@ func (u *Users) List(ctx context.Context) ([]User, error) {
 }
 
 // EnsureAdministrator makes the first administrator, named "admin", when the
-// store has no user yet; the token is "" when nothing was made.
+// store has none yet; the token is "" when nothing was made.
 func (u *Users) EnsureAdministrator(ctx context.Context) (token string, err error) {
-	some, err := u.store.Records(ctx, calendar.KindUser, 0, 1)
+	users, err := u.List(ctx)
 	if err != nil {
-		return "", fmt.Errorf("look for users: %w", err)
+		return "", fmt.Errorf("look for administrators: %w", err)
 	}
-	if len(some) > 0 {
-		return "", nil
+	for _, user := range users {
+		if user.Role == calendar.Administrator {
+			return "", nil
+		}
 	}
 	_, token, err = u.Add(ctx, firstAdministrator, calendar.Administrator, 0)
 	if errors.Is(err, ErrUserExists) { // another process was first

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// task is work on an open backend that a command asks for. It runs in the
+// command's own process when the data directory is free, else in the server
+// that holds it, so every task works while the service serves.
+type task func(ctx context.Context, b *backend, c *console, s *settings, args []string) error
+
+var tasks map[string]task
+
+func init() {
+	tasks = map[string]task{
+		"user": userTask, "import": importTask, "rebuild": rebuildTask, "verify": verifyTask,
+		"export": exportTask, "history": historyTask, "retry": retryTask, "health": healthTask,
+	}
+}
+
+// order is the first line on a control connection; what follows it is the
+// task's standard input.
+type order struct {
+	Task     string            `json:"task"`
+	Args     []string          `json:"args"`
+	Settings map[string]string `json:"settings"`
+	Terminal bool              `json:"terminal"`
+}
+
+// frame is one line of the answer.
+type frame struct {
+	Out   []byte `json:"out,omitempty"`
+	Err   []byte `json:"err,omitempty"`
+	Exit  *int   `json:"exit,omitempty"`
+	Cause string `json:"cause,omitempty"`
+}
+
+// runTask runs a task on the data directory of the settings: here when it is
+// free, in the running server when it is not.
+func runTask(ctx context.Context, c *console, s *settings, name string, args []string) error {
+	lock, err := lockData(s.data, false)
+	if errors.Is(err, errLocked) {
+		return sendTask(ctx, c, s, name, args)
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	b, err := openBackend(ctx, s, lock, log)
+	if err != nil {
+		return err
+	}
+	err = tasks[name](ctx, b, c, s, args)
+	return errors.Join(err, b.Close(context.WithoutCancel(ctx)))
+}
+
+// sendTask has the running server do a task.
+func sendTask(ctx context.Context, c *console, s *settings, name string, args []string) error {
+	path, err := os.ReadFile(filepath.Join(s.data, controlFile))
+	if err != nil {
+		return fmt.Errorf("%s is in use by another process, and it has no control socket", s.data)
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", strings.TrimSpace(string(path)))
+	if err != nil {
+		return fmt.Errorf("%s is in use by another process that does not answer: %w", s.data, err)
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	first, err := json.Marshal(order{name, args, s.raw, c.terminal})
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Write(append(first, '\n')); err != nil {
+		return fmt.Errorf("send to the running server: %w", err)
+	}
+	go func() {
+		if c.in != nil {
+			_, _ = io.Copy(conn, c.in)
+		}
+		_ = conn.(*net.UnixConn).CloseWrite()
+	}()
+	dec := json.NewDecoder(conn)
+	for {
+		var f frame
+		if err := dec.Decode(&f); err != nil {
+			return fmt.Errorf("the running server broke off: %w", err)
+		}
+		switch {
+		case f.Exit != nil && *f.Exit == exitOK:
+			return nil
+		case f.Exit != nil:
+			return &exitError{*f.Exit, errors.New(f.Cause)}
+		case f.Err != nil:
+			_, err = c.err.Write(f.Err)
+		default:
+			_, err = c.out.Write(f.Out)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+const (
+	lockFile    = "lock"
+	controlFile = "control"
+	socketName  = "control.sock"
+	maxSocket   = 100 // bytes: the system's limit for a socket path is 108
+)
+
+// control answers tasks for other processes of this machine on a socket that
+// only the owner of the data directory can open.
+type control struct {
+	b      *backend
+	s      *settings
+	log    *slog.Logger
+	l      net.Listener
+	tmp    string
+	cancel context.CancelFunc
+	ctx    context.Context
+	wg     sync.WaitGroup
+}
+
+func newControl(b *backend, s *settings, log *slog.Logger) (*control, error) {
+	dir, err := filepath.Abs(s.data)
+	if err != nil {
+		return nil, err
+	}
+	c := &control{b: b, s: s, log: log}
+	path := filepath.Join(dir, socketName)
+	if len(path) > maxSocket {
+		if c.tmp, err = os.MkdirTemp("", "daybook-"); err != nil {
+			return nil, fmt.Errorf("control socket: %w", err)
+		}
+		path = filepath.Join(c.tmp, socketName)
+	}
+	_ = os.Remove(path) // left by a process that was killed; the lock is ours
+	old := syscall.Umask(0o177)
+	c.l, err = net.Listen("unix", path) //nolint:noctx // listening on a file does not wait
+	syscall.Umask(old)
+	if err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, controlFile), []byte(path+"\n"), 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("control socket: %w", err), c.l.Close())
+	}
+	c.ctx, c.cancel = context.WithCancel(context.Background()) //nolint:gosec // ended by stop
+	return c, nil
+}
+
+// serve answers until stop.
+func (c *control) serve() error {
+	for {
+		conn, err := c.l.Accept()
+		if err != nil {
+			if c.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			return fmt.Errorf("control socket: %w", err)
+		}
+		c.wg.Go(func() { c.answer(conn) })
+	}
+}
+
+// stop ends running tasks and waits for them.
+func (c *control) stop() {
+	c.cancel()
+	_ = c.l.Close()
+	c.wg.Wait()
+	_ = os.Remove(filepath.Join(c.s.data, controlFile))
+	if c.tmp != "" {
+		_ = os.RemoveAll(c.tmp)
+	}
+}
+
+func (c *control) answer(conn net.Conn) {
+	defer conn.Close()
+	ctx, cancel := context.WithCancel(c.ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	r := bufio.NewReader(conn)
+	line, err := r.ReadBytes('\n')
+	var o order
+	if err == nil {
+		err = json.Unmarshal(line, &o)
+	}
+	if err != nil {
+		c.log.Warn("control order unreadable", "err", err)
+		return
+	}
+	enc := &frames{e: json.NewEncoder(conn)}
+	status, cause := exitOK, ""
+	if err := c.do(ctx, o, r, enc); err != nil {
+		status, cause = exitFailed, err.Error()
+		var e *exitError
+		if errors.As(err, &e) {
+			status = e.status
+		}
+	}
+	_ = enc.send(frame{Exit: &status, Cause: cause})
+}
+
+func (c *control) do(ctx context.Context, o order, in io.Reader, enc *frames) error {
+	t, ok := tasks[o.Task]
+	if !ok {
+		return fmt.Errorf("the running server has no task %q", o.Task)
+	}
+	s := &settings{raw: make(map[string]string)}
+	for name, v := range o.Settings {
+		if d := settingNamed(name); d != nil {
+			if err := d.set(s, v); err != nil {
+				return usageError("--%s: %w", name, err)
+			}
+		}
+	}
+	s.data = c.s.data
+	con := &console{
+		in:       in,
+		out:      writerFunc(func(p []byte) error { return enc.send(frame{Out: p}) }),
+		err:      writerFunc(func(p []byte) error { return enc.send(frame{Err: p}) }),
+		terminal: o.Terminal,
+	}
+	return t(ctx, c.b, con, s, o.Args)
+}
+
+type frames struct {
+	mu sync.Mutex
+	e  *json.Encoder
+}
+
+func (f *frames) send(v frame) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.e.Encode(v)
+}
+
+type writerFunc func([]byte) error
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if err := f(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+var errLocked = errors.New("in use by another process")
+
+// lockData takes the lock of a data directory, so that one process at a time
+// has its store open. The kernel gives it back when the process ends in any way.
+func lockData(dir string, create bool) (*os.File, error) {
+	if create {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("data directory: %w", err)
+		}
+	}
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such directory; daybook serve makes one, --data names another", dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%s is %w", dir, errLocked)
+		}
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	return f, nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/internal/conferences"
+	"daybook/internal/importer"
+)
+
+// importUser is the author of lines that name none.
+const importUser = "import"
+
+func runImport(ctx context.Context, c *console, s *settings, args []string) error {
+	if len(args) != 1 {
+		return usageError("usage: daybook import FILE.ndjson[.gz], or - for standard input with --source NAME")
+	}
+	d := *c
+	if args[0] == "-" {
+		if s.source == "" {
+			return usageError("standard input has no name: --source NAME says whose keys the lines carry")
+		}
+	} else {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return fmt.Errorf("import: %w", err)
+		}
+		defer f.Close()
+		d.in = f
+		if s.source == "" {
+			s.source = sourceName(args[0])
+			s.raw["source"] = s.source
+		}
+	}
+	if err := os.MkdirAll(s.data, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	return runTask(ctx, &d, s, "import", nil)
+}
+
+// sourceName makes the name of a source of the name of a file.
+func sourceName(path string) string {
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".ndjson")
+	name = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || strings.ContainsRune("._-", r)) {
+			return r
+		}
+		return '-'
+	}, name)
+	return name[:min(len(name), 64)]
+}
+
+// imported is the outcome of an import as --json prints it.
+type imported struct {
+	Lines    int64     `json:"lines"`
+	Applied  int64     `json:"applied"`
+	Repeated int64     `json:"repeated"`
+	Refused  []refusal `json:"refused"`
+}
+
+type refusal struct {
+	Line   int64  `json:"line"`
+	Key    string `json:"key,omitempty"`
+	Reason string `json:"reason"`
+}
+
+func importTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {
+	caller, err := b.users.Ensure(ctx, importUser, calendar.Editor, 0)
+	if err != nil {
+		return fmt.Errorf("user %s: %w", importUser, err)
+	}
+	bar := newProgress(c, "import", "lines")
+	shown := 0
+	im, err := importer.New(b.store, b.command, b.users, importer.Options{
+		Source: s.source, Caller: caller,
+		Progress: func(r importer.Report) {
+			bar.set(int(r.Lines), -1)
+			for ; shown < len(r.Refused) && !s.json; shown++ {
+				printRefusal(c.err, r.Refused[shown])
+			}
+		},
+	})
+	if err != nil {
+		return usageError("--source: %w", err)
+	}
+	r, err := im.Run(ctx, c.in)
+	bar.done()
+	if err != nil {
+		return fmt.Errorf("import stopped after line %d: %w; run it again to go on", r.Lines, err)
+	}
+	out := imported{r.Lines, r.Applied, r.Repeated, []refusal{}}
+	for _, f := range r.Refused {
+		out.Refused = append(out.Refused, refusal(f))
+	}
+	if s.json {
+		err = json.NewEncoder(c.out).Encode(out)
+	} else {
+		for ; shown < len(r.Refused); shown++ {
+			printRefusal(c.err, r.Refused[shown])
+		}
+		_, err = fmt.Fprintf(c.out, "%d lines: %d applied, %d applied before, %d refused\n", r.Lines, r.Applied, r.Repeated, len(r.Refused))
+	}
+	if err == nil && len(r.Refused) > 0 {
+		return &exitError{exitRefusals, fmt.Errorf("%d of %d lines were refused", len(r.Refused), r.Lines)}
+	}
+	return err
+}
+
+func printRefusal(w io.Writer, r importer.Refusal) {
+	key := ""
+	if r.Key != "" {
+		key = " (" + r.Key + ")"
+	}
+	fmt.Fprintf(w, "line %d%s refused: %s\n", r.Line, key, r.Reason)
+}
+
+func runConvert(_ context.Context, c *console, _ *settings, args []string) error {
+	if len(args) != 2 || args[0] != "conferences" {
+		return usageError("usage: daybook convert conferences FILE.ndjson.gz")
+	}
+	f, err := os.Open(args[1])
+	if err != nil {
+		return fmt.Errorf("convert: %w", err)
+	}
+	defer f.Close()
+	in, err := importer.Open(f)
+	if err != nil {
+		return fmt.Errorf("convert %s: %w", args[1], err)
+	}
+	return conferences.Convert(c.out, in)
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// childEnv makes the test binary the program itself.
+const childEnv = "DAYBOOK_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// limit bounds every wait of these tests; it is never what a passing test waits.
+const limit = 2 * time.Minute
+
+func child(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "DAYBOOK_") {
+			cmd.Env = append(cmd.Env, e)
+		}
+	}
+	cmd.Env = append(cmd.Env, childEnv+"=1")
+	return cmd
+}
+
+// tool runs a command to its end.
+func tool(t *testing.T, stdin io.Reader, args ...string) (out, errText string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := child(ctx, args...)
+	var o, e bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &o, &e
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("daybook %v: %v", args, err)
+	}
+	return o.String(), e.String(), cmd.ProcessState.ExitCode()
+}
+
+func mustTool(t *testing.T, args ...string) string {
+	t.Helper()
+	out, errText, status := tool(t, nil, args...)
+	if status != exitOK {
+		t.Fatalf("daybook %v: status %d\n%s%s", args, status, out, errText)
+	}
+	return out
+}
+
+// server is a running daybook.
+type server struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	root  string // API root
+	host  string
+	token string // the administrator's, on a first start
+
+	mu  sync.Mutex
+	err bytes.Buffer
+}
+
+func (s *server) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err.Write(p)
+}
+
+func (s *server) log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err.String()
+}
+
+// startServer starts a command that serves and waits until it is ready.
+func startServer(t *testing.T, args ...string) *server {
+	t.Helper()
+	s := &server{t: t, cmd: child(context.Background(), append(args, "--listen", "127.0.0.1:0")...)}
+	s.cmd.Stderr = s
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if s.cmd.ProcessState == nil {
+			s.kill()
+		}
+	})
+	watchdog := time.AfterFunc(limit, func() { _ = s.cmd.Process.Kill() })
+	defer watchdog.Stop()
+	r := bufio.NewScanner(out)
+	for s.root == "" && r.Scan() {
+		if i := strings.Index(r.Text(), "http://"); i >= 0 {
+			s.root = r.Text()[i:]
+		}
+		if tok, ok := strings.CutPrefix(r.Text(), "token: "); ok {
+			s.token = tok
+		}
+	}
+	if s.root == "" {
+		_ = s.cmd.Wait()
+		t.Fatalf("daybook %v printed no root\n%s", args, s.log())
+	}
+	s.host = strings.Join(strings.SplitN(s.root, "/", 4)[:3], "/")
+	for status := -1; status != http.StatusOK; status, _ = s.try("GET", s.host+"/health/ready", "", "") {
+		if status == 0 {
+			t.Fatalf("daybook %v ended\n%s", args, s.log())
+		}
+	}
+	return s
+}
+
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// drain ends the server by SIGTERM and gives its exit status.
+func (s *server) drain() int {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		s.t.Fatal(err)
+	}
+	watchdog := time.AfterFunc(limit, func() { _ = s.cmd.Process.Kill() })
+	defer watchdog.Stop()
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// try sends a request; token "" is anonymous. A connection that breaks has
+// status 0.
+func (s *server) try(method, url, token, body string) (int, []byte) {
+	status, _, b := s.full(method, url, token, body, nil)
+	return status, b
+}
+
+func (s *server) full(method, url, token, body string, header map[string]string) (int, http.Header, []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		s.t.Error(err)
+		return 0, nil, nil
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for k, v := range header {
+		req.Header.Set(k, v)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, nil
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, nil, nil
+	}
+	return resp.StatusCode, resp.Header, b
+}
+
+// want sends a request that must answer with a status and gives the answer as
+// JSON.
+func (s *server) want(status int, method, path, token, body string) map[string]any {
+	s.t.Helper()
+	got, b := s.try(method, s.root+path, token, body)
+	if got != status {
+		s.t.Fatalf("%s %s: got %d %s, want %d\n%s", method, path, got, b, status, s.log())
+	}
+	var v map[string]any
+	if err := json.Unmarshal(b, &v); err != nil {
+		s.t.Fatalf("%s %s: %v in %s", method, path, err, b)
+	}
+	return v
+}
+
+func idOf(v map[string]any) string { return fmt.Sprintf("%.0f", v["id"]) }

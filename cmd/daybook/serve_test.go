@@ -1,0 +1,279 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+const concert = `{"title":"Quay concert","start_date":"tomorrow 7pm","end_date":"tomorrow 9pm","venue":{"venue":"River Hall"}}`
+
+func TestServeDrainAndStartAgain(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	if s.token == "" {
+		t.Fatal("the first start printed no token")
+	}
+	e := s.want(201, "POST", "/events", s.token, concert)
+	if status := s.drain(); status != exitOK {
+		t.Fatalf("drained with status %d\n%s", status, s.log())
+	}
+	if _, err := os.Stat(filepath.Join(data, snapshotFile)); err != nil {
+		t.Errorf("no snapshot after draining: %v", err)
+	}
+	again := startServer(t, "serve", "--data", data)
+	if again.token != "" {
+		t.Error("the second start printed a token")
+	}
+	if got := again.want(200, "GET", "/events/"+idOf(e), "", ""); got["title"] != "Quay concert" {
+		t.Errorf("got title %v after the second start", got["title"])
+	}
+	if list := again.want(200, "GET", "/events", "", ""); list["total"] != 1.0 {
+		t.Errorf("got total %v from the snapshot, want 1", list["total"])
+	}
+}
+
+func TestOneProcessHoldsADirectory(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	startServer(t, "serve", "--data", data)
+	_, errText, status := tool(t, nil, "serve", "--data", data, "--listen", "127.0.0.1:0")
+	if status != exitFailed || !strings.Contains(errText, "in use") {
+		t.Errorf("a second server: got status %d and %q", status, errText)
+	}
+}
+
+// stored gives the state and the number of changes of every record.
+func stored(t *testing.T, data string) map[string]string {
+	t.Helper()
+	states := make(map[string]string)
+	for line := range strings.Lines(mustTool(t, "export", "--data", data)) {
+		var e struct {
+			Kind    string
+			ID      int64
+			Version int64
+			State   json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		states[fmt.Sprintf("%s %d", e.Kind, e.ID)] = fmt.Sprintf("%d %s", e.Version, e.State)
+	}
+	return states
+}
+
+// TestKillDuringWrites kills the service at a random write and starts it again:
+// every acknowledged write is there, no half of one is.
+func TestKillDuringWrites(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	token := s.token
+	const writers = 4
+	acknowledged := make(map[string]string) // id → title
+	tried := 0
+	for round := range 3 {
+		var (
+			wg    sync.WaitGroup
+			mu    sync.Mutex
+			count atomic.Int64
+			dead  atomic.Bool
+		)
+		killAt := 5 + rand.Int64N(40)
+		for w := range writers {
+			wg.Go(func() {
+				for i := 0; !dead.Load(); i++ {
+					title := fmt.Sprintf("round %d writer %d event %d", round, w, i)
+					body := fmt.Sprintf(`{"title":%q,"start_date":"tomorrow 7pm","end_date":"tomorrow 9pm","venue":{"venue":"Hall of %s"},"tags":["tag of %s"]}`, title, title, title)
+					status, b := s.try("POST", s.root+"/events", token, body)
+					mu.Lock()
+					tried++
+					mu.Unlock()
+					if status == 0 {
+						return
+					}
+					var e struct{ ID int64 }
+					if err := json.Unmarshal(b, &e); status != 201 || err != nil {
+						t.Errorf("got %d %s", status, b)
+						return
+					}
+					mu.Lock()
+					acknowledged[fmt.Sprint(e.ID)] = title
+					mu.Unlock()
+					if count.Add(1) == killAt {
+						s.kill()
+						dead.Store(true)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if !dead.Load() {
+			t.Fatal("the service was not killed")
+		}
+		s = startServer(t, "serve", "--data", data)
+		for id, title := range acknowledged {
+			e := s.want(200, "GET", "/events/"+id, "", "")
+			venue, _ := e["venue"].(map[string]any)
+			tags, _ := e["tags"].([]any)
+			if e["title"] != title || venue["venue"] != "Hall of "+title || len(tags) != 1 {
+				t.Errorf("event %s: got %v at %v with tags %v, want %q whole", id, e["title"], venue["venue"], tags, title)
+			}
+		}
+		// What was not acknowledged is there whole or not at all: as many venues
+		// and tags as events.
+		events := s.want(200, "GET", "/events?per_page=1", token, "")["total"].(float64)
+		venues := s.want(200, "GET", "/venues?per_page=1", token, "")["total"].(float64)
+		tags := s.want(200, "GET", "/tags?per_page=1&hide_empty=0", token, "")["total"].(float64)
+		if events != venues || events != tags || int(events) < len(acknowledged) || int(events) > tried {
+			t.Errorf("got %v events, %v venues, %v tags after %d acknowledged of %d tried", events, venues, tags, len(acknowledged), tried)
+		}
+	}
+	mustTool(t, "verify", "--data", data)
+}
+
+// TestDerivedFilesMayGo deletes what is derived and starts again.
+func TestDerivedFilesMayGo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		remove []string
+	}{
+		{"feed", []string{"jetstream"}},
+		{"snapshot", []string{snapshotFile}},
+		{"both", []string{"jetstream", snapshotFile}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			data := filepath.Join(t.TempDir(), "data")
+			s := startServer(t, "serve", "--data", data)
+			token := s.token
+			for range 12 {
+				s.want(201, "POST", "/events", token, concert)
+			}
+			s.drain()
+			before := stored(t, data)
+			for _, name := range c.remove {
+				path := filepath.Join(data, name)
+				if _, err := os.Stat(path); err != nil {
+					t.Fatalf("nothing to delete: %v", err)
+				}
+				if err := os.RemoveAll(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s = startServer(t, "serve", "--data", data)
+			if got := s.want(200, "GET", "/events", "", "")["total"]; got != 12.0 {
+				t.Errorf("got %v events, want 12", got)
+			}
+			s.want(201, "POST", "/events", token, concert)
+			if got := s.want(200, "GET", "/events", token, "")["total"]; got != 13.0 {
+				t.Errorf("got %v events after one more, want 13", got)
+			}
+			s.drain()
+			after := stored(t, data)
+			for k, v := range before {
+				if after[k] != v {
+					t.Errorf("%s: got %s, want %s", k, after[k], v)
+				}
+			}
+		})
+	}
+}
+
+// TestDamagedSnapshot starts on a snapshot with a flipped byte.
+func TestDamagedSnapshot(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	s.want(201, "POST", "/events", s.token, concert)
+	s.drain()
+	path := filepath.Join(data, snapshotFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 0x10
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = startServer(t, "serve", "--data", data)
+	if got := s.want(200, "GET", "/events", "", "")["total"]; got != 1.0 {
+		t.Errorf("got %v events, want 1", got)
+	}
+}
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "demo", "--timezone", "Europe/Rome")
+	list := s.want(200, "GET", "/events?start_date=-1%20year", "", "")
+	if got := list["total"]; got != float64(demoEvents) {
+		t.Errorf("got %v events, want %d", got, demoEvents)
+	}
+	if got := s.want(200, "GET", "/events", "", "")["total"].(float64); got < 50 {
+		t.Errorf("the default list has %v events, want many", got)
+	}
+	if got := s.want(200, "GET", "/events?geoloc_lat=48.86&geoloc_lng=2.35&geoloc_radius=50", "", "")["total"].(float64); got == 0 {
+		t.Error("no event near Paris")
+	}
+	var dir string
+	for line := range strings.Lines(s.log()) {
+		dir += line
+	}
+	if s.drain() != exitOK {
+		t.Error("the demo did not end well")
+	}
+}
+
+func TestRebuildWhileServing(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	for range 20 {
+		s.want(201, "POST", "/events", s.token, concert)
+	}
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	wg.Go(func() {
+		for n := 20; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if status, b := s.try("POST", s.root+"/events", s.token, concert); status != 201 {
+				t.Errorf("write during rebuild: %d %s", status, b)
+				return
+			}
+			if status, b := s.try("GET", s.root+"/events?per_page=1", "", ""); status != 200 || strings.Contains(string(b), `"total":0`) {
+				t.Errorf("list during rebuild: %d %s", status, b)
+				return
+			}
+		}
+	})
+	for range 3 {
+		out := mustTool(t, "rebuild", "--data", data)
+		if !strings.Contains(out, "agrees") {
+			t.Errorf("got %q", out)
+		}
+	}
+	close(stop)
+	wg.Wait()
+	events := s.want(200, "GET", "/events?per_page=1", s.token, "")["total"].(float64)
+	n := 0.0
+	for k := range stored(t, data) {
+		if strings.HasPrefix(k, "event ") {
+			n++
+		}
+	}
+	if events != n {
+		t.Errorf("lists show %v events, the store has %v", events, n)
+	}
+}

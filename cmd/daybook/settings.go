@@ -1,0 +1,352 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"daybook/calendar"
+)
+
+// settings are the settings of one run, checked.
+type settings struct {
+	data   string
+	listen string
+
+	baseURL          string
+	apiPrefix        string
+	morePrefixes     []string
+	moreNamespaces   []string
+	totalHeaders     [][2]string
+	trustForwarded   bool
+	site             *time.Location
+	timezone         string
+	currencySymbol   string
+	currencyPosition string
+	priceCurrency    string
+	perPageMax       int
+	allowedOrigins   []string
+	positionWait     time.Duration
+
+	logLevel  slog.Level
+	logFormat string
+
+	role   string
+	source string
+	json   bool
+	seed   int64
+
+	raw map[string]string // as given, for config print
+}
+
+// setting is one row of the table of settings: --name VALUE on the command line,
+// DAYBOOK_NAME in the environment.
+type setting struct {
+	name, value, def, brief string
+	boolean                 bool
+	set                     func(s *settings, v string) error
+}
+
+func (d *setting) env() string {
+	return "DAYBOOK_" + strings.ToUpper(strings.ReplaceAll(d.name, "-", "_"))
+}
+
+var serveSettings = []string{
+	"data", "listen", "base-url", "api-prefix", "more-prefixes", "more-namespaces", "total-headers",
+	"trust-forwarded", "timezone", "currency-symbol", "currency-position", "price-currency", "per-page-max",
+	"allowed-origins", "position-wait", "log-level", "log-format",
+}
+
+var demoSettings = append(slices.Clone(serveSettings[1:]), "seed")
+
+var settingTable = []setting{
+	{name: "data", value: "DIR", def: "./daybook-data", brief: "directory of the event store, the feed and the snapshot", set: func(s *settings, v string) error {
+		if v == "" {
+			return errors.New("must name a directory")
+		}
+		s.data = v
+		return nil
+	}},
+	{name: "listen", value: "ADDR", def: "127.0.0.1:8080", brief: "address and port to serve on", set: func(s *settings, v string) error {
+		if _, port, err := net.SplitHostPort(v); err != nil || port == "" {
+			return errors.New("must be host:port, as 127.0.0.1:8080")
+		}
+		s.listen = v
+		return nil
+	}},
+	{name: "base-url", value: "URL", brief: "URL that clients reach the service by; empty: taken from each request", set: func(s *settings, v string) error {
+		if v == "" {
+			return nil
+		}
+		u, err := url.Parse(v)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+			return errors.New("must be an absolute http or https URL without query and fragment")
+		}
+		s.baseURL = strings.TrimRight(v, "/")
+		return nil
+	}},
+	{name: "api-prefix", value: "PATH", def: "api", brief: "first segment of all paths", set: func(s *settings, v string) error {
+		p, err := pathSegments(v)
+		s.apiPrefix = p
+		return err
+	}},
+	{name: "more-prefixes", value: "LIST", brief: "further prefixes that are answered identically", set: func(s *settings, v string) error {
+		return eachOf(v, func(e string) error {
+			p, err := pathSegments(e)
+			s.morePrefixes = append(s.morePrefixes, p)
+			return err
+		})
+	}},
+	{name: "more-namespaces", value: "LIST", brief: "further namespaces that are answered identically", set: func(s *settings, v string) error {
+		return eachOf(v, func(e string) error {
+			p, err := pathSegments(e)
+			s.moreNamespaces = append(s.moreNamespaces, p)
+			return err
+		})
+	}},
+	{name: "total-headers", value: "LIST", brief: "further names of the two total headers, as pairs NAME:NAME", set: func(s *settings, v string) error {
+		return eachOf(v, func(e string) error {
+			a, b, ok := strings.Cut(e, ":")
+			if !ok || !isToken(a) || !isToken(b) {
+				return fmt.Errorf("%q must be a pair of header names, as X-Count:X-Pages", e)
+			}
+			s.totalHeaders = append(s.totalHeaders, [2]string{a, b})
+			return nil
+		})
+	}},
+	{name: "trust-forwarded", boolean: true, def: "false", brief: "believe X-Forwarded-Proto, -Host and -Prefix", set: func(s *settings, v string) error {
+		return setBool(&s.trustForwarded, v)
+	}},
+	{name: "timezone", value: "ZONE", def: "UTC", brief: "time zone of the site, as Europe/Rome or UTC+2", set: func(s *settings, v string) error {
+		z, ok := calendar.ParseZone(v)
+		if !ok {
+			return errors.New("must be a time zone, as Europe/Rome, UTC or UTC+5.5")
+		}
+		s.site, s.timezone = z.Location, z.Name
+		return nil
+	}},
+	{name: "currency-symbol", value: "TEXT", def: "$", brief: "symbol of costs that name none", set: func(s *settings, v string) error {
+		s.currencySymbol = v
+		return nil
+	}},
+	{name: "currency-position", value: "WHERE", def: "prefix", brief: "prefix or postfix", set: func(s *settings, v string) error {
+		if v != "prefix" && v != "postfix" {
+			return errors.New("must be prefix or postfix")
+		}
+		s.currencyPosition = v
+		return nil
+	}},
+	{name: "price-currency", value: "CODE", def: "USD", brief: "ISO 4217 code of prices in linked data", set: func(s *settings, v string) error {
+		if len(v) != 3 || strings.ToUpper(v) != v || strings.Trim(v, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+			return errors.New("must be three capital letters, as EUR")
+		}
+		s.priceCurrency = v
+		return nil
+	}},
+	{name: "per-page-max", value: "N", def: "100", brief: "largest page of a list, 50 to 1000", set: func(s *settings, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 50 || n > 1000 {
+			return errors.New("must be a whole number from 50 to 1000")
+		}
+		s.perPageMax = n
+		return nil
+	}},
+	{name: "allowed-origins", value: "LIST", brief: "origins that may write across origins", set: func(s *settings, v string) error {
+		return eachOf(v, func(e string) error {
+			u, err := url.Parse(e)
+			if err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
+				return fmt.Errorf("%q must be an origin, as https://calendar.example.org", e)
+			}
+			s.allowedOrigins = append(s.allowedOrigins, e)
+			return nil
+		})
+	}},
+	{name: "position-wait", value: "DURATION", def: "5s", brief: "longest wait of a list for a position", set: func(s *settings, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil || d <= 0 || d > 5*time.Minute {
+			return errors.New("must be a duration above 0 and up to 5m, as 5s or 500ms")
+		}
+		s.positionWait = d
+		return nil
+	}},
+	{name: "log-level", value: "LEVEL", def: "info", brief: "debug, info, warn or error", set: func(s *settings, v string) error {
+		if err := s.logLevel.UnmarshalText([]byte(v)); err != nil {
+			return errors.New("must be debug, info, warn or error")
+		}
+		return nil
+	}},
+	{name: "log-format", value: "FORMAT", def: "text", brief: "text or json", set: func(s *settings, v string) error {
+		if v != "text" && v != "json" {
+			return errors.New("must be text or json")
+		}
+		s.logFormat = v
+		return nil
+	}},
+	{name: "role", value: "ROLE", brief: "subscriber, contributor, author, editor, administrator or auditor", set: func(s *settings, v string) error {
+		if _, ok := calendar.ParseRole(v); v != "" && !ok {
+			return errors.New("must be subscriber, contributor, author, editor, administrator or auditor")
+		}
+		s.role = v
+		return nil
+	}},
+	{name: "source", value: "NAME", brief: "name of the source that the external keys belong to; empty: the file's name", set: func(s *settings, v string) error {
+		s.source = v
+		return nil
+	}},
+	{name: "json", boolean: true, def: "false", brief: "print JSON for programs", set: func(s *settings, v string) error {
+		return setBool(&s.json, v)
+	}},
+	{name: "seed", value: "N", def: "1", brief: "seed of the made-up calendar", set: func(s *settings, v string) error {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			return errors.New("must be a whole number")
+		}
+		s.seed = n
+		return nil
+	}},
+}
+
+func settingNamed(name string) *setting {
+	i := slices.IndexFunc(settingTable, func(d setting) bool { return d.name == name })
+	return &settingTable[i]
+}
+
+// readSettings reads flags and environment of one command. Flags may stand
+// before, between and behind the arguments. All wrong settings are named at
+// once.
+func readSettings(sub subcommand, args, env []string) (*settings, []string, error) {
+	values := make(map[string]string)
+	fs := flag.NewFlagSet(sub.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	for _, name := range sub.settings {
+		d := settingNamed(name)
+		keep := func(v string) error { values[d.name] = v; return nil }
+		if d.boolean {
+			fs.BoolFunc(d.name, d.brief, keep)
+		} else {
+			fs.Func(d.name, d.brief, keep)
+		}
+	}
+	var rest []string
+	for len(args) > 0 {
+		if err := fs.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, nil, err
+			}
+			return nil, nil, usageError("%s; see daybook %s --help", err, sub.name)
+		}
+		if args = fs.Args(); len(args) > 0 {
+			rest, args = append(rest, args[0]), args[1:]
+		}
+	}
+	s := &settings{raw: make(map[string]string)}
+	var problems []string
+	for _, name := range sub.settings {
+		d := settingNamed(name)
+		v, from := d.def, "--"+d.name
+		if e, ok := lookupEnv(env, d.env()); ok {
+			v, from = e, d.env()
+		}
+		if f, ok := values[d.name]; ok {
+			v, from = f, "--"+d.name
+		}
+		s.raw[d.name] = v
+		if err := d.set(s, v); err != nil {
+			problems = append(problems, fmt.Sprintf("%s: %s, not %q", from, err, v))
+		}
+	}
+	if len(problems) > 0 {
+		return nil, nil, usageError("%s", strings.Join(problems, "\n"))
+	}
+	return s, rest, nil
+}
+
+func runConfig(_ context.Context, c *console, s *settings, args []string) error {
+	if len(args) != 1 || args[0] != "print" {
+		return usageError("usage: daybook config print")
+	}
+	if s.json {
+		delete(s.raw, "json")
+		return json.NewEncoder(c.out).Encode(s.raw)
+	}
+	for _, name := range serveSettings {
+		if _, err := fmt.Fprintf(c.out, "%s=%s\n", settingNamed(name).env(), s.raw[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func lookupEnv(env []string, name string) (string, bool) {
+	for _, e := range slices.Backward(env) {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+func eachOf(list string, f func(string) error) error {
+	for e := range strings.SplitSeq(list, ",") {
+		if e = strings.TrimSpace(e); e == "" {
+			continue
+		}
+		if err := f(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pathSegments(v string) (string, error) {
+	p := strings.Trim(v, "/")
+	if p == "" {
+		return "", errors.New("must be a path of one or more segments, as api")
+	}
+	for seg := range strings.SplitSeq(p, "/") {
+		if seg == "" || url.PathEscape(seg) != seg || seg == "." || seg == ".." {
+			return "", fmt.Errorf("%q must be a path of plain segments, as api", v)
+		}
+	}
+	return p, nil
+}
+
+func isToken(s string) bool {
+	return s != "" && http.CanonicalHeaderKey(s) != "" && !strings.ContainsAny(s, " \t\r\n\"(),/:;<=>?@[\\]{}")
+}
+
+func setBool(to *bool, v string) error {
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return errors.New("must be true or false")
+	}
+	*to = b
+	return nil
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func (s *settings) logger(w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: s.logLevel}
+	if s.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/internal/audit"
+)
+
+// pageSize is how many entries one read takes.
+const pageSize = 500
+
+func runVerify(ctx context.Context, c *console, s *settings, args []string) error {
+	return runPlain(ctx, c, s, "verify", args)
+}
+
+func runExport(ctx context.Context, c *console, s *settings, args []string) error {
+	return runPlain(ctx, c, s, "export", args)
+}
+
+func runRebuild(ctx context.Context, c *console, s *settings, args []string) error {
+	return runPlain(ctx, c, s, "rebuild", args)
+}
+
+// runPlain runs a task that takes no argument and no input.
+func runPlain(ctx context.Context, c *console, s *settings, name string, args []string) error {
+	if len(args) != 0 {
+		return usageError("takes no argument, not %q", args)
+	}
+	return runTask(ctx, withoutInput(c), s, name, nil)
+}
+
+func withoutInput(c *console) *console {
+	d := *c
+	d.in = nil
+	return &d
+}
+
+func verifyTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {
+	bar := newProgress(c, "verify", "entries")
+	head, n, err := eventstore.Verify(ctx, b.store, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
+	bar.done()
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return json.NewEncoder(c.out).Encode(map[string]any{"entries": n, "head": fmt.Sprintf("%x", head)})
+	}
+	_, err = fmt.Fprintf(c.out, "%d entries are as they were written; chain head %x\n", n, head)
+	return err
+}
+
+func exportTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
+	w := bufio.NewWriterSize(c.out, 1<<16)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for after := calendar.Position(0); ; {
+		entries, err := b.store.ReadAll(ctx, after, pageSize)
+		if err != nil {
+			return err
+		}
+		for i := range entries {
+			if err := enc.Encode(audit.Whole(&entries[i])); err != nil {
+				return err
+			}
+			after = entries[i].Position
+		}
+		if len(entries) == 0 {
+			return w.Flush()
+		}
+	}
+}
+
+func runHistory(ctx context.Context, c *console, s *settings, args []string) error {
+	if len(args) != 2 {
+		return usageError("usage: daybook history KIND ID, as daybook history event 12")
+	}
+	if _, ok := calendar.ParseKind(args[0]); !ok {
+		return usageError("KIND must be event, venue, organizer, category, tag, image or user, not %q", args[0])
+	}
+	if n, err := strconv.ParseInt(args[1], 10, 64); err != nil || n < 1 {
+		return usageError("ID must be a number above 0, not %q", args[1])
+	}
+	return runTask(ctx, withoutInput(c), s, "history", args)
+}
+
+func historyTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
+	kind, _ := calendar.ParseKind(args[0])
+	n, _ := strconv.ParseInt(args[1], 10, 64)
+	id := calendar.ID(n)
+	states, err := b.store.Load(ctx, id)
+	if err != nil {
+		return err
+	}
+	if states[0].Version == 0 || states[0].Kind != kind {
+		return fmt.Errorf("no %s has the id %d", kind, id)
+	}
+	enc := json.NewEncoder(c.out)
+	enc.SetEscapeHTML(false)
+	for after := int64(0); ; {
+		entries, err := b.store.History(ctx, id, after, pageSize)
+		if err != nil {
+			return err
+		}
+		if len(entries) == 0 {
+			return nil
+		}
+		for i := range entries {
+			e := &entries[i]
+			after = e.Version
+			if s.json {
+				err = enc.Encode(audit.Of(e))
+			} else {
+				err = printEntry(c.out, e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// printEntry prints one entry for people: who did what when, and the fields
+// that changed.
+func printEntry(w io.Writer, e *eventstore.Entry) error {
+	who := "the service"
+	if e.Actor != 0 {
+		who = "user " + e.Actor.String()
+	}
+	if _, err := fmt.Fprintf(w, "version %d  position %d  %s  %s by %s\n",
+		e.Version, e.Position, e.Time.Format(time.RFC3339), e.Change, who); err != nil {
+		return err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(e.Fields, &fields); err != nil {
+		return fmt.Errorf("entry %d: %w", e.Position, err)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, name := range sortedKeys(fields) {
+		fmt.Fprintf(tw, "    %s\t%s\n", name, fields[name])
+	}
+	return tw.Flush()
+}
+
+func runRetry(ctx context.Context, c *console, s *settings, args []string) error {
+	if len(args) != 1 {
+		return usageError("usage: daybook retry ID; daybook health tells which records are quarantined")
+	}
+	if n, err := strconv.ParseInt(args[0], 10, 64); err != nil || n < 1 {
+		return usageError("ID must be a number above 0, not %q", args[0])
+	}
+	return runTask(ctx, withoutInput(c), s, "retry", args)
+}
+
+func retryTask(ctx context.Context, b *backend, c *console, _ *settings, args []string) error {
+	n, err := strconv.ParseInt(args[0], 10, 64)
+	if err != nil {
+		return usageError("ID must be a number, not %q", args[0])
+	}
+	if err := b.retry(ctx, calendar.ID(n)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "record %d is projected\n", n)
+	return err
+}
+
+// ---- users ----
+
+func runUser(ctx context.Context, c *console, s *settings, args []string) error {
+	if len(args) == 0 {
+		return usageError("usage: daybook user add NAME --role ROLE | list | token NAME | revoke NAME")
+	}
+	want := 2
+	if args[0] == "list" {
+		want = 1
+	}
+	switch args[0] {
+	case "add", "list", "token", "revoke":
+	default:
+		return usageError("no act %q on users: add, list, token or revoke", args[0])
+	}
+	if len(args) != want {
+		return usageError("usage: daybook user add NAME --role ROLE | list | token NAME | revoke NAME")
+	}
+	if args[0] == "add" && s.role == "" {
+		return usageError("user add needs --role: subscriber, contributor, author, editor, administrator or auditor")
+	}
+	return runTask(ctx, withoutInput(c), s, "user", args)
+}
+
+func userTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
+	switch args[0] {
+	case "add":
+		role, _ := calendar.ParseRole(s.role)
+		_, token, err := b.users.Add(ctx, args[1], role, 0)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(c.out, token)
+		return err
+	case "token":
+		_, token, err := b.users.NewToken(ctx, args[1], 0)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(c.out, token)
+		return err
+	case "revoke":
+		u, err := b.users.Revoke(ctx, args[1], 0)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.err, "the token of %s is withdrawn\n", u.Name)
+		return err
+	default:
+		return listUsers(ctx, b, c, s)
+	}
+}
+
+func listUsers(ctx context.Context, b *backend, c *console, s *settings) error {
+	users, err := b.users.List(ctx)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		type row struct {
+			ID     calendar.ID `json:"id"`
+			Name   string      `json:"name"`
+			Role   string      `json:"role"`
+			Active bool        `json:"active"`
+		}
+		rows := make([]row, len(users))
+		for i, u := range users {
+			rows[i] = row{u.ID, u.Name, u.Role.String(), u.Active}
+		}
+		return json.NewEncoder(c.out).Encode(rows)
+	}
+	tw := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "ID\tNAME\tROLE\tTOKEN")
+	for _, u := range users {
+		token := "none"
+		if u.Active {
+			token = "valid"
+		}
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\n", u.ID, u.Name, u.Role, token)
+	}
+	return tw.Flush()
+}
+
+// ---- health ----
+
+func runHealth(ctx context.Context, c *console, s *settings, args []string) error {
+	if len(args) != 0 {
+		return usageError("takes no argument, not %q", args)
+	}
+	lock, err := lockData(s.data, false)
+	switch {
+	case errors.Is(err, errLocked):
+		return sendTask(ctx, withoutInput(c), s, "health", nil)
+	case err != nil:
+		return err
+	}
+	return errors.Join(fmt.Errorf("nothing serves from %s", s.data), lock.Close())
+}
+
+func healthTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {
+	h := b.health(ctx)
+	if s.json {
+		if err := json.NewEncoder(c.out).Encode(h); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(c.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", h.Status, h.Head, h.Visible, len(h.Quarantined))
+		for _, q := range h.Quarantined {
+			fmt.Fprintf(c.out, "  record %d since position %d: %s\n", q.ID, q.Position, q.Reason)
+		}
+	}
+	if h.Status != statusOK {
+		return fmt.Errorf("the service is %s", h.Status)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	check := func(serving bool) {
+		name := "offline"
+		if serving {
+			name = "online"
+		}
+		token := strings.TrimSpace(mustTool(t, "user", "add", name, "--role", "editor", "--data", data))
+		if strings.ContainsAny(token, " \n") || len(token) < 32 {
+			t.Errorf("%s: user add printed %q, want the token alone", name, token)
+		}
+		var users []struct {
+			ID         int64
+			Name, Role string
+			Active     bool
+		}
+		if err := json.Unmarshal([]byte(mustTool(t, "user", "list", "--json", "--data", data)), &users); err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, u := range users {
+			found = found || u.Name == name && u.Role == "editor" && u.ID > 0 && u.Active
+		}
+		if !found {
+			t.Errorf("%s: not in the list: %v", name, users)
+		}
+		if serving {
+			s.want(201, "POST", "/tags", token, `{"name":"made by `+name+`"}`)
+			fresh := strings.TrimSpace(mustTool(t, "user", "token", name, "--data", data))
+			s.want(401, "GET", "/tags", token, "")
+			s.want(200, "GET", "/tags", fresh, "")
+			mustTool(t, "user", "revoke", name, "--data", data)
+			s.want(401, "GET", "/tags", fresh, "")
+		}
+		if _, errText, status := tool(t, nil, "user", "add", name, "--role", "editor", "--data", data); status != exitFailed || !strings.Contains(errText, name) {
+			t.Errorf("%s again: got status %d and %q", name, status, errText)
+		}
+		if out := mustTool(t, "user", "list", "--data", data); !strings.Contains(out, name) {
+			t.Errorf("got %q", out)
+		}
+	}
+	check(true)
+	s.drain()
+	check(false)
+	for _, args := range [][]string{
+		{"user"}, {"user", "add", "x"}, {"user", "add", "x", "--role", "king"}, {"user", "make", "x"}, {"user", "list", "x"},
+	} {
+		if _, errText, status := tool(t, nil, append(args, "--data", data)...); status != exitUsage || errText == "" {
+			t.Errorf("daybook %v: got status %d and %q", args, status, errText)
+		}
+	}
+}
+
+func TestHistoryExportVerify(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	e := s.want(201, "POST", "/events", s.token, concert)
+	s.want(200, "PATCH", "/events/"+idOf(e), s.token, `{"title":"Quay concert, moved","password":"open sesame"}`)
+	for _, when := range []string{"serving", "stopped"} {
+		out := mustTool(t, "history", "event", idOf(e), "--data", data)
+		for _, want := range []string{"version 1", "event.created", "version 2", "event.updated", "moved", "user "} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: history has no %q:\n%s", when, want, out)
+			}
+		}
+		if lines := strings.Count(mustTool(t, "history", "event", idOf(e), "--json", "--data", data), "\n"); lines != 2 {
+			t.Errorf("%s: got %d lines of history, want 2", when, lines)
+		}
+		export := mustTool(t, "export", "--data", data)
+		if strings.Contains(export, "open sesame") {
+			t.Errorf("%s: the password stands in the export", when)
+		}
+		if out := mustTool(t, "verify", "--data", data); !strings.Contains(out, "chain head") {
+			t.Errorf("%s: got %q", when, out)
+		}
+		if _, errText, status := tool(t, nil, "history", "venue", idOf(e), "--data", data); status != exitFailed || !strings.Contains(errText, "no venue") {
+			t.Errorf("%s: got status %d and %q", when, status, errText)
+		}
+		if when == "serving" {
+			if out := mustTool(t, "health", "--data", data); !strings.Contains(out, "status: ok") {
+				t.Errorf("health: %q", out)
+			}
+			if status, b := s.try("GET", s.host+"/history/event/"+idOf(e), s.token, ""); status != 200 || bytes.Contains(b, []byte("secret")) {
+				t.Errorf("history over HTTP: %d %s", status, b)
+			}
+			s.drain()
+		}
+	}
+	if _, errText, status := tool(t, nil, "health", "--data", data); status != exitFailed || !strings.Contains(errText, "nothing serves") {
+		t.Errorf("health of nothing: status %d and %q", status, errText)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	_, errText, status := tool(t, nil, "serve", "--per-page-max", "7", "--timezone", "Mars", "--currency-position", "middle", "--listen", "here")
+	if status != exitUsage {
+		t.Errorf("got status %d, want %d", status, exitUsage)
+	}
+	for _, want := range []string{"--per-page-max", "50 to 1000", "--timezone", "--currency-position", "--listen"} {
+		if !strings.Contains(errText, want) {
+			t.Errorf("no %q in\n%s", want, errText)
+		}
+	}
+	var out, errw bytes.Buffer
+	env := []string{"DAYBOOK_PER_PAGE_MAX=200", "DAYBOOK_API_PREFIX=/rest/", "DAYBOOK_ALLOWED_ORIGINS=https://a.example, https://b.example"}
+	if status := run(t.Context(), []string{"config", "print", "--json", "--per-page-max", "300"}, env, nil, &out, &errw); status != exitOK {
+		t.Fatalf("status %d: %s", status, errw.String())
+	}
+	var got map[string]string
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"per-page-max": "300", "api-prefix": "/rest/", "listen": "127.0.0.1:8080", "position-wait": "5s"} {
+		if got[name] != want {
+			t.Errorf("%s: got %q, want %q", name, got[name], want)
+		}
+	}
+	for _, d := range settingTable {
+		if d.brief == "" || d.set == nil {
+			t.Errorf("setting %s is not told of", d.name)
+		}
+	}
+}
+
+func TestUnknownCommandAndHelp(t *testing.T) {
+	t.Parallel()
+	var out, errw bytes.Buffer
+	if status := run(t.Context(), []string{"dance"}, nil, nil, &out, &errw); status != exitUsage || !strings.Contains(errw.String(), `"dance"`) {
+		t.Errorf("got %d %q", status, errw.String())
+	}
+	if status := run(t.Context(), []string{"help"}, nil, nil, &out, &errw); status != exitOK {
+		t.Errorf("help: %d", status)
+	}
+	for _, s := range subcommands {
+		if !strings.Contains(out.String(), s.name) {
+			t.Errorf("help does not tell of %s", s.name)
+		}
+		out.Reset()
+		if status := run(t.Context(), []string{s.name, "--help"}, nil, nil, &out, &errw); status != exitOK || !strings.Contains(out.String(), s.brief) {
+			t.Errorf("%s --help: %d %q", s.name, status, out.String())
+		}
+		out.Reset()
+		_ = run(t.Context(), []string{"help"}, nil, nil, &out, &errw)
+	}
+}

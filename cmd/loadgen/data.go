@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+)
+
+var words = strings.Fields(`quay harbor river garden market concert reading festival workshop picnic theatre
+gallery orchestra quartet sculpture lantern parade regatta marathon cinema puppet tango ballet opera choir brass
+folk jazz blues swing poetry novel history science robotics telescope botany ceramics weaving chess lecture debate
+exhibition auction bakery vineyard orchard meadow forest mountain island bridge castle tower chapel library museum
+archive station arcade terrace courtyard pavilion studio laboratory observatory greenhouse aquarium playground`)
+
+const (
+	venueCount    = 200
+	categoryCount = 20
+	tagCount      = 50
+)
+
+// change is one line of the import form.
+type change struct {
+	Action string         `json:"action"`
+	Kind   string         `json:"kind"`
+	Key    string         `json:"key"`
+	At     string         `json:"at"`
+	Fields map[string]any `json:"fields"`
+}
+
+type maker struct{ rng *rand.Rand }
+
+func newMaker(seed uint64) *maker { return &maker{rand.New(rand.NewPCG(seed, 11))} }
+
+func (m *maker) words(n int) string {
+	w := make([]string, n)
+	for i := range w {
+		w[i] = words[m.rng.IntN(len(words))]
+	}
+	return strings.Join(w, " ")
+}
+
+// event makes the fields of one event within two years around a day.
+func (m *maker) event(i int, day time.Time) map[string]any {
+	start := day.AddDate(0, 0, m.rng.IntN(730)-180).Add(time.Duration(32+m.rng.IntN(50)) * 15 * time.Minute)
+	return map[string]any{
+		"title":       fmt.Sprintf("%s %d", m.words(3), i),
+		"description": m.words(40), "excerpt": m.words(8),
+		"start_date": start.Format(time.DateTime), "end_date": start.Add(2 * time.Hour).Format(time.DateTime),
+		"cost": fmt.Sprintf("$%d", m.rng.IntN(60)), "website": fmt.Sprintf("https://tickets.example/%d", i),
+		"featured": m.rng.IntN(20) == 0,
+	}
+}
+
+// fill writes a calendar of n events in the import form.
+func fill(path string, n int, day time.Time) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	enc := json.NewEncoder(w)
+	m := newMaker(uint64(n))
+	at := day.AddDate(0, 0, -200).Format(time.RFC3339)
+	put := func(kind, key string, fields map[string]any) error {
+		return enc.Encode(change{"create", kind, key, at, fields})
+	}
+	for i := range categoryCount {
+		if err := put("category", fmt.Sprintf("c%d", i), map[string]any{"name": fmt.Sprintf("Category %d", i)}); err != nil {
+			return err
+		}
+	}
+	for i := range tagCount {
+		if err := put("tag", fmt.Sprintf("t%d", i), map[string]any{"name": fmt.Sprintf("Tag %d", i)}); err != nil {
+			return err
+		}
+	}
+	for i := range venueCount {
+		if err := put("venue", fmt.Sprintf("v%d", i), map[string]any{
+			"venue": fmt.Sprintf("%s hall %d", m.words(1), i), "city": "Boston", "country": "United States",
+			"geo_lat": 42 + m.rng.Float64()*4, "geo_lng": -71 - m.rng.Float64()*4,
+		}); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		e := m.event(i, day)
+		e["venue"] = map[string]string{"key": fmt.Sprintf("v%d", m.rng.IntN(venueCount))}
+		e["categories"] = []any{map[string]string{"key": fmt.Sprintf("c%d", m.rng.IntN(categoryCount))}}
+		e["tags"] = []any{map[string]string{"key": fmt.Sprintf("t%d", m.rng.IntN(tagCount))}}
+		if err := put("event", fmt.Sprintf("e%d", i), e); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,109 @@
+// Command loadgen measures a daybook: it builds the binary, fills calendars of
+// several sizes, and loads the service over HTTP as clients would. It is a
+// client only and imports no server package.
+//
+//	loadgen [-sizes 10000,100000] [-ratio-size 50000] [-for 3s] [-out FILE]
+//
+// Figures come as ratios against a raw loop or a bare server of the same run,
+// or as times at the 50th and 99th percentile.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+type options struct {
+	sizes     []int
+	ratioSize int
+	span      time.Duration
+	binary    string
+}
+
+func run(ctx context.Context, args []string, out, errw io.Writer) int {
+	if len(args) > 0 && args[0] == "bare" {
+		return fail(errw, serveBare(ctx, args[1:], out))
+	}
+	fs := flag.NewFlagSet("loadgen", flag.ContinueOnError)
+	fs.SetOutput(errw)
+	sizes := fs.String("sizes", "10000,100000", "numbers of events to measure lists with; empty: none")
+	var o options
+	fs.IntVar(&o.ratioSize, "ratio-size", 50000, "number of events for the ratios against a bare server; 0: none")
+	fs.DurationVar(&o.span, "for", 3*time.Second, "time of one measurement")
+	fs.StringVar(&o.binary, "binary", "", "daybook binary; empty: built from ./cmd/daybook")
+	file := fs.String("out", "", "file that gets the text too")
+	if err := fs.Parse(args); err != nil {
+		return 2
+	}
+	for s := range strings.SplitSeq(*sizes, ",") {
+		if s == "" {
+			continue
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 100 {
+			fmt.Fprintf(errw, "loadgen: -sizes: must be numbers from 100, not %q\n", s)
+			return 2
+		}
+		o.sizes = append(o.sizes, n)
+	}
+	if *file != "" {
+		f, err := os.Create(*file)
+		if err != nil {
+			return fail(errw, err)
+		}
+		defer f.Close()
+		out = io.MultiWriter(out, f)
+	}
+	return fail(errw, bench(ctx, o, out, errw))
+}
+
+func fail(w io.Writer, err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(w, "loadgen:", err)
+	return 1
+}
+
+func bench(ctx context.Context, o options, out, errw io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "daybook-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if o.binary == "" {
+		o.binary = filepath.Join(dir, "daybook")
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", o.binary, "./cmd/daybook")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		build.Stderr = errw
+		if err := build.Run(); err != nil {
+			return fmt.Errorf("build daybook: %w", err)
+		}
+	}
+	fmt.Fprintf(out, "daybook benchmarks, %s, %s, %d cores\n", time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
+	if o.ratioSize > 0 {
+		if err := ratios(ctx, o, filepath.Join(dir, "ratios"), out, errw); err != nil {
+			return err
+		}
+	}
+	for _, n := range o.sizes {
+		if err := lists(ctx, o, n, filepath.Join(dir, strconv.Itoa(n)), out, errw); err != nil {
+			return err
+		}
+	}
+	return nil
+}

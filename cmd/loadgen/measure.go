@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// figures are what one measurement found.
+type figures struct {
+	n        int
+	rate     float64 // requests per second
+	p50, p99 time.Duration
+}
+
+// client keeps one connection per caller.
+func client(callers int) *http.Client {
+	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers, MaxConnsPerHost: callers, DisableCompression: true}}
+}
+
+// do sends a request and reads the whole answer.
+func do(c *http.Client, r *http.Request) ([]byte, *http.Response, error) {
+	resp, err := c.Do(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return nil, nil, fmt.Errorf("%s %s: %s: %.300s", r.Method, r.URL, resp.Status, b)
+	}
+	return b, resp, nil
+}
+
+// measure has callers do the work one after the other for a time. work gets the
+// number of the caller and that of its turn, and gives the time that counts.
+func measure(callers int, span time.Duration, work func(caller, turn int) (time.Duration, error)) (figures, error) {
+	var (
+		wg    sync.WaitGroup
+		mu    sync.Mutex
+		all   []time.Duration
+		first error
+	)
+	begin := time.Now()
+	end := begin.Add(span)
+	for caller := range callers {
+		wg.Go(func() {
+			mine := make([]time.Duration, 0, 1<<16)
+			var err error
+			for turn := 0; time.Now().Before(end); turn++ {
+				var d time.Duration
+				if d, err = work(caller, turn); err != nil {
+					break
+				}
+				mine = append(mine, d)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, mine...)
+			if first == nil {
+				first = err
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(begin)
+	if first != nil {
+		return figures{}, first
+	}
+	f := percentiles([][]time.Duration{all})
+	f.rate = float64(f.n) / took.Seconds()
+	return f, nil
+}
+
+// percentiles sums up the times of all callers.
+func percentiles(times [][]time.Duration) figures {
+	all := slices.Concat(times...)
+	slices.Sort(all)
+	f := figures{n: len(all)}
+	if len(all) > 0 {
+		f.p50, f.p99 = all[len(all)/2], all[len(all)*99/100]
+	}
+	return f
+}
+
+// gets measures GET requests to the URLs that next makes.
+func gets(ctx context.Context, callers int, span time.Duration, next func(caller, turn int) string) (figures, error) {
+	c := client(callers)
+	defer c.CloseIdleConnections()
+	return measure(callers, span, func(caller, turn int) (time.Duration, error) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, next(caller, turn), http.NoBody)
+		if err != nil {
+			return 0, err
+		}
+		t := time.Now()
+		_, _, err = do(c, r)
+		return time.Since(t), err
+	})
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// service is a running process that prints where it serves in its first line.
+type service struct {
+	cmd   *exec.Cmd
+	root  string // API root, or the URL of a bare server
+	host  string // scheme and host
+	token string
+}
+
+func start(ctx context.Context, errw io.Writer, name string, args ...string) (*service, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stderr = errw
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s := &service{cmd: cmd}
+	r := bufio.NewReader(out)
+	for s.root == "" {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s did not start: %w", name, err), cmd.Wait())
+		}
+		if i := strings.Index(line, "http://"); i >= 0 {
+			s.root = strings.TrimSpace(line[i:])
+		}
+	}
+	parts := strings.SplitAfterN(s.root, "/", 4)
+	s.host = strings.TrimSuffix(strings.Join(parts[:3], ""), "/")
+	go func() {
+		for {
+			if _, err := r.ReadString('\n'); err != nil {
+				return
+			}
+		}
+	}()
+	return s, nil
+}
+
+func (s *service) stop() error {
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return s.cmd.Wait()
+}
+
+// resident gives the resident memory in MB.
+func (s *service) resident() (float64, error) {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "status"))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kb, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 64)
+			return kb / 1024, err
+		}
+	}
+	return 0, errors.New("no VmRSS")
+}
+
+// ready waits until lists show everything.
+func (s *service) ready(ctx context.Context) error {
+	for range 60000 {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.host+"/health/ready", http.NoBody)
+		if err != nil {
+			return err
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	return errors.New("not ready within two minutes")
+}
+
+// filled makes a data directory with n events and starts the service on it.
+func filled(ctx context.Context, o options, dir string, n int, errw io.Writer) (*service, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	lines := filepath.Join(dir, "fill.ndjson")
+	if err := fill(lines, n, today()); err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	token, err := exec.CommandContext(ctx, o.binary, "user", "add", "loadgen", "--role", "administrator", "--data", data).Output()
+	if err != nil {
+		return nil, fmt.Errorf("add a user: %w", err)
+	}
+	imp := exec.CommandContext(ctx, o.binary, "import", lines, "--data", data)
+	imp.Stderr = errw
+	if err := imp.Run(); err != nil {
+		return nil, fmt.Errorf("import: %w", err)
+	}
+	s, err := start(ctx, errw, o.binary, "serve", "--data", data, "--listen", "127.0.0.1:0", "--log-level", "warn")
+	if err != nil {
+		return nil, err
+	}
+	s.token = strings.TrimSpace(string(token))
+	return s, s.ready(ctx)
+}
+
+func today() time.Time {
+	y, m, d := time.Now().UTC().Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}
+
+// serveBare answers every request with the bytes of a file: what net/http alone
+// costs.
+func serveBare(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) != 1 {
+		return errors.New("bare needs a file")
+	}
+	body, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	return listenBare(ctx, body, out)
+}

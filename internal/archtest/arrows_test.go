@@ -1,0 +1,191 @@
+package archtest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "daybook"
+
+// arrows are the imports within the module that each package may have; a new
+// arrow is a decision with an ADR. "*" is everything. Packages of one test
+// suite or of tests only are in testOnly.
+var arrows = map[string][]string{
+	"calendar":                 {},
+	"eventstore":               {"calendar"},
+	"eventstore/memstore":      {"calendar", "eventstore"},
+	"eventstore/sqlite":        {"calendar", "eventstore"},
+	"eventstore/feed":          {"calendar", "eventstore"},
+	"command":                  {"calendar", "eventstore"},
+	"projector":                {"calendar", "eventstore", "query/readmodel"},
+	"query":                    {"calendar", "query/readmodel"},
+	"query/readmodel":          {"calendar"},
+	"query/readmodel/memindex": {"calendar", "query/readmodel"},
+	"internal/access":          {"calendar", "eventstore"},
+	"internal/audit":           {"calendar", "eventstore"},
+	"internal/conferences":     {"calendar", "internal/importer"},
+	"internal/demo":            {"calendar", "command", "eventstore"},
+	"internal/htmltext":        {"calendar"},
+	"internal/httpapi":         {"calendar", "command", "eventstore", "query", "query/readmodel"},
+	"internal/importer":        {"calendar", "command", "eventstore", "internal/access"},
+	"internal/lifecycle":       {},
+	"cmd/daybook":              {"*"},
+	"cmd/loadgen":              {},
+}
+
+// testOnly are packages that only tests import; the binary never links them.
+var testOnly = []string{
+	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit", "internal/archtest",
+}
+
+// drivers are libraries that the rooms of the rules never import.
+var drivers = []string{
+	"github.com/nats-io/", "modernc.org/sqlite", "database/sql", "github.com/jackc/", "github.com/elastic/",
+}
+
+type goPackage struct {
+	ImportPath string
+	Dir        string
+	GoFiles    []string
+	Imports    []string
+	Deps       []string
+	Standard   bool
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,Imports,Deps,Standard", module+"/...")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	d := json.NewDecoder(bufio.NewReader(bytes.NewReader(out)))
+	for d.More() {
+		var p goPackage
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("go list found %d packages only", len(all))
+	}
+	return all
+}
+
+func TestArrows(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		for _, imp := range violations(name, p.Imports) {
+			t.Errorf("%s imports %s, which is no arrow of the house", name, imp)
+		}
+	}
+}
+
+// violations gives the imports of a package that the arrows do not allow.
+func violations(name string, imports []string) []string {
+	var bad []string
+	for _, imp := range imports {
+		inner, ours := strings.CutPrefix(imp, module+"/")
+		switch {
+		case slices.Contains(testOnly, name):
+		case ours && slices.Contains(testOnly, inner):
+			bad = append(bad, imp)
+		case ours:
+			allowed, known := arrows[name]
+			if !known || !slices.Contains(allowed, inner) && !slices.Contains(allowed, "*") {
+				bad = append(bad, imp)
+			}
+		case name == "calendar" && strings.Contains(imp, "."):
+			bad = append(bad, imp)
+		case name == "command" || name == "query" || name == "projector" || name == "calendar":
+			for _, d := range drivers {
+				if strings.HasPrefix(imp, d) {
+					bad = append(bad, imp)
+				}
+			}
+		}
+	}
+	return bad
+}
+
+func TestArrowsRefuse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, imp string }{
+		{"calendar", "golang.org/x/text/unicode/norm"},
+		{"calendar", module + "/eventstore"},
+		{"query", module + "/eventstore"},
+		{"command", "database/sql"},
+		{"internal/httpapi", module + "/cmd/daybook"},
+		{"cmd/daybook", module + "/internal/testkit"},
+		{"a/new/room", module + "/calendar"},
+	} {
+		if len(violations(c.name, []string{c.imp})) == 0 {
+			t.Errorf("%s may import %s", c.name, c.imp)
+		}
+	}
+}
+
+func TestBinaryLinksNoSuite(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		if p.ImportPath != module+"/cmd/daybook" && p.ImportPath != module+"/cmd/loadgen" {
+			continue
+		}
+		for _, d := range p.Deps {
+			if d == "testing" || slices.Contains(testOnly, strings.TrimPrefix(d, module+"/")) {
+				t.Errorf("%s links %s", p.ImportPath, d)
+			}
+		}
+	}
+}
+
+func TestOneDocComment(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		n := 0
+		for _, f := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, f), nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if file.Doc != nil {
+				n++
+			}
+		}
+		if n != 1 && len(p.GoFiles) > 0 {
+			t.Errorf("%s has %d package comments, want 1", p.ImportPath, n)
+		}
+	}
+}
+
+func TestTopLevel(t *testing.T) {
+	t.Parallel()
+	want := []string{
+		".ci", ".git", ".gitignore", ".golangci.yml", "CHANGELOG.md", "LICENSE", "Makefile", "README.md",
+		"calendar", "cmd", "command", "deploy", "docker-compose.yml", "docs", "eventstore", "go.mod", "go.sum",
+		"internal", "projector", "query",
+	}
+	cmd := exec.CommandContext(t.Context(), "git", "ls-tree", "--name-only", "HEAD")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skipf("not a git checkout: %v", err)
+	}
+	for name := range strings.FieldsSeq(string(out)) {
+		if !slices.Contains(want, name) {
+			t.Errorf("%s stands at the top level, which has no place for it", name)
+		}
+	}
+}
