@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 
 	"github.com/maypok86/otter/v2"
 
@@ -14,33 +15,51 @@ import (
 // answer is a whole answer to a read, ready to be sent to anybody who asks the
 // same. It is never changed.
 type answer struct {
-	body     []byte
-	etag     string
-	lang     calendar.Lang
-	modified string      // Last-Modified, "" for none
-	headers  []headerRow // of lists: position, totals, links
+	body []byte
+	etag string
+	// headers are those of 200 and 304; the length and type of the body come
+	// beside them.
+	headers []headerRow
+	length  []string
 }
 
-type headerRow struct{ name, value string }
+type headerRow struct {
+	name  string
+	value []string
+}
+
+// newAnswer makes an answer with the headers that all reads have.
+func newAnswer(body []byte, etag string, l calendar.Lang) *answer {
+	return &answer{
+		body: body, etag: etag, length: []string{strconv.Itoa(len(body))},
+		headers: []headerRow{{headerLanguage, []string{l.Tag()}}, {headerETag, []string{etag}}},
+	}
+}
+
+// add adds a header.
+func (ans *answer) add(name, value string) {
+	ans.headers = append(ans.headers, headerRow{name, []string{value}})
+}
 
 // sendAnswer sends an answer of a read: 304 when the client has it, else 200.
 func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) {
 	h := w.Header()
-	h[headerLanguage] = []string{ans.lang.Tag()}
-	h[headerETag] = []string{ans.etag}
-	if ans.modified != "" {
-		h[headerModified] = []string{ans.modified}
-	}
-	for _, row := range ans.headers {
-		h[row.name] = []string{row.value}
+	for i := range ans.headers {
+		h[ans.headers[i].name] = ans.headers[i].value
 	}
 	c := callOf(r)
 	if noneMatch(r.Header, ans.etag) {
-		c.send(w, r, http.StatusNotModified, nil)
+		c.status = http.StatusNotModified
+		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	h[headerType] = valueJSON
-	c.send(w, r, http.StatusOK, ans.body)
+	h[headerLength] = ans.length
+	c.status = http.StatusOK
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(ans.body) // the client went away: nothing is left to do
+	}
 }
 
 // answerCache keeps answers by a key that names everything they depend on, so

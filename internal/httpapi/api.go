@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"log/slog"
 	"net/http"
 	"net/textproto"
@@ -134,7 +133,6 @@ type api struct {
 	origins map[string]bool
 	expose  []string // value of Access-Control-Expose-Headers
 	totals  [][2]string
-	seed    uint64 // of the settings that answers depend on
 	answers *answerCache
 	parts   *fragmentCache
 	flights singleflight.Group
@@ -170,9 +168,6 @@ func New(d Deps, o Options) (http.Handler, error) {
 		})
 	}
 	a.expose = []string{exposeList(a.totals)}
-	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%s|%q|%q|%q", o.Site, o.Currency.Symbol, o.Currency.Position, o.PriceCurrency)
-	a.seed = h.Sum64()
 	if a.answers, err = newAnswerCache(o.AnswerBytes); err != nil {
 		return nil, fmt.Errorf("httpapi: answer cache: %w", err)
 	}
@@ -181,6 +176,11 @@ func New(d Deps, o Options) (http.Handler, error) {
 	}
 	a.mux, a.find = a.newMux()
 	return http.HandlerFunc(a.enter), nil
+}
+
+// seed names the settings that answers depend on.
+func (o *Options) seed() uint64 {
+	return uint64(mixStart.text(o.Site.String()).text(o.Currency.Symbol).text(o.Currency.Position).text(o.PriceCurrency))
 }
 
 func setDefaults(o *Options) {

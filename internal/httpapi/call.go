@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -90,7 +91,7 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, r, calendar.Fail(calendar.CodeNoRoute, 0))
 		return
 	}
-	c.root = rootOf(from, c.loc)
+	c.root = a.roots.root(from, c.loc)
 	c.chi.Reset()
 	c.chi.RoutePath = c.loc.rest
 	a.mux.ServeHTTP(w, r)
@@ -131,7 +132,7 @@ func (a *api) serve(rt *route, h handler) http.HandlerFunc {
 // admit is step 2 of section 7.2: credentials, and on writes the general right.
 func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) error {
 	w.Header()[headerAllow] = []string{allowRead}
-	caller, err := a.Users.Authenticate(r.Context(), r.Header.Get("Authorization"))
+	caller, err := a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
 	if err != nil {
 		return err
 	}

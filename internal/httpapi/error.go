@@ -126,10 +126,6 @@ const statusClientGone = 499
 func (c *call) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	c.status = status
 	h := w.Header()
-	if status == http.StatusNotModified {
-		w.WriteHeader(status)
-		return
-	}
 	h[headerLength] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {

@@ -30,14 +30,9 @@ func (m mix) number(n uint64) mix {
 	return m
 }
 
-// rootMark names a root and the settings that answers depend on.
-func (a *api) rootMark(r *root) uint64 {
-	return uint64(mixStart.number(a.seed).text(r.url).text(r.global))
-}
-
 // recordTag is the ETag of one record (2.9): version and mark.
 func (a *api) recordTag(r *root, l calendar.Lang, v *query.View, fields []string) string {
-	m := mixStart.number(v.Mark).number(a.rootMark(r)).number(uint64(l)).text(string(v.Status))
+	m := mixStart.number(v.Mark).number(r.mark).number(uint64(l)).text(string(v.Status))
 	for _, f := range fields {
 		m = m.text(f)
 	}
@@ -46,7 +41,7 @@ func (a *api) recordTag(r *root, l calendar.Lang, v *query.View, fields []string
 
 // weakTag is the ETag of an answer that a key names.
 func (a *api) weakTag(key string) string {
-	return `W/"` + strconv.FormatUint(uint64(mixStart.number(a.seed).text(key)), 16) + `"`
+	return `W/"` + strconv.FormatUint(uint64(mixStart.number(a.roots.seed).text(key)), 16) + `"`
 }
 
 // noneMatch tells whether If-None-Match fits an ETag: weakly, a list allowed,

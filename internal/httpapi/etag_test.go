@@ -63,8 +63,9 @@ func TestMatchVersions(t *testing.T) {
 func TestRecordTag(t *testing.T) {
 	t.Parallel()
 	a := &api{}
-	en := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace})
-	fr := rootOf(origin{"https://x", "x", ""}, location{segment: "/fr", prefix: "api", namespace: Namespace})
+	en := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace}, 0)
+	fr := rootOf(origin{"https://x", "x", ""}, location{segment: "/fr", prefix: "api", namespace: Namespace}, 0)
+	other := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace}, 7)
 	view := func(mark uint64, version int64) *query.View {
 		r := tagRecord(5, "a")
 		r.Version = version
@@ -79,7 +80,7 @@ func TestRecordTag(t *testing.T) {
 		"lang":     a.recordTag(en, calendar.LangFR, view(1, 3), nil),
 		"fields":   a.recordTag(en, calendar.LangEN, view(1, 3), []string{"id"}),
 		"fields 2": a.recordTag(en, calendar.LangEN, view(1, 3), []string{"id", "name"}),
-		"settings": (&api{seed: 7}).recordTag(en, calendar.LangEN, view(1, 3), nil),
+		"settings": a.recordTag(other, calendar.LangEN, view(1, 3), nil),
 	} {
 		if other, ok := seen[tag]; ok {
 			t.Errorf("%s and %s have the same tag %s", name, other, tag)

@@ -63,7 +63,7 @@ func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name string, pro
 	key := c.key(textsKey, query.Generation{}, 0, name+" "+l.String())
 	ans, err := a.once(r.Context(), key, func(context.Context) (*answer, error) {
 		b, err := json.Marshal(produce(l))
-		return &answer{body: b, etag: a.weakTag(key), lang: l}, err
+		return newAnswer(b, a.weakTag(key), l), err
 	})
 	if err != nil {
 		return err

@@ -192,9 +192,8 @@ func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, 
 	b := make([]byte, 0, 1024+len(list.Views)*2560)
 	b = append(append(b, `{"`...), criteria.Kind.Collection()...)
 	b = append(b, `":[`...)
-	mark := a.rootMark(rt)
 	for i := range list.Views {
-		b = p.appendItem(appendComma(b, i), &list.Views[i], mark, criteria.Fields)
+		b = p.appendItem(appendComma(b, i), &list.Views[i], criteria.Fields)
 	}
 	links := pageLinks(rt, criteria, list)
 	b = append(b, `],"rest_url":`...)
@@ -207,25 +206,23 @@ func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, 
 	b = strconv.AppendInt(b, int64(list.TotalPages), 10)
 	b = append(b, '}')
 
-	ans := &answer{
-		body: b, etag: a.weakTag(key), lang: criteria.Lang,
-		headers: make([]headerRow, 0, 2+2*len(a.totals)),
-	}
-	ans.headers = append(ans.headers, headerRow{headerPosition, list.Position.String()})
+	ans := newAnswer(b, a.weakTag(key), criteria.Lang)
+	ans.add(headerPosition, list.Position.String())
 	total, pages := strconv.Itoa(list.Total), strconv.Itoa(list.TotalPages)
 	for _, names := range a.totals {
-		ans.headers = append(ans.headers, headerRow{names[0], total}, headerRow{names[1], pages})
+		ans.add(names[0], total)
+		ans.add(names[1], pages)
 	}
 	if links.header != "" {
-		ans.headers = append(ans.headers, headerRow{headerLink, links.header})
+		ans.add(headerLink, links.header)
 	}
 	return ans, nil
 }
 
 // appendItem writes one record of a list, from the fragment cache where it is
 // known.
-func (p *renderer) appendItem(b []byte, v *query.View, mark uint64, fields []string) []byte {
-	key := fragment{v.Record.ID, v.Record.Version, v.Mark, mark, v.Status, p.lang, v.Blanked}
+func (p *renderer) appendItem(b []byte, v *query.View, fields []string) []byte {
+	key := fragment{v.Record.ID, v.Record.Version, v.Mark, p.root.mark, v.Status, p.lang, v.Blanked}
 	from := len(b)
 	if part := p.a.parts.get(key); part != nil {
 		if fields != nil {

@@ -103,7 +103,7 @@ func (d *document) operation(rt *route, op *operation, method string) object {
 	o := object{
 		"operationId": operationID(rt, op.verb, method),
 		"summary":     in(textID, d.l),
-		"parameters":  d.parameters(rt, op),
+		"parameters":  d.parameters(op),
 		"responses":   d.responses(rt, op, method),
 	}
 	switch op.verb {
@@ -149,7 +149,7 @@ var operationHeaders = map[string][]string{
 	"create": {headerKey}, "update": {headerKey, "If-Match"}, "delete": {"If-Match"},
 }
 
-func (d *document) parameters(rt *route, op *operation) []object {
+func (d *document) parameters(op *operation) []object {
 	out := make([]object, 0, len(op.args)+2)
 	for i := range op.args {
 		arg := &op.args[i]
@@ -173,7 +173,6 @@ func (d *document) parameters(rt *route, op *operation) []object {
 			"description": in("arg.header."+name, d.l), "schema": schema,
 		})
 	}
-	_ = rt
 	return out
 }
 

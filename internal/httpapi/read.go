@@ -178,9 +178,7 @@ func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
 	if s.fields != nil {
 		b = keepFields(b, s.fields)
 	}
-	return &answer{
-		body: b, lang: s.lang,
-		etag:     a.recordTag(s.root, s.lang, &v, slices.Sorted(slices.Values(s.fields))),
-		modified: v.Record.Changed.UTC().Format(http.TimeFormat),
-	}, nil
+	ans := newAnswer(b, a.recordTag(s.root, s.lang, &v, slices.Sorted(slices.Values(s.fields))), s.lang)
+	ans.add(headerModified, v.Record.Changed.UTC().Format(http.TimeFormat))
+	return ans, nil
 }

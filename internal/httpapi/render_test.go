@@ -140,7 +140,7 @@ func testRenderer(t *testing.T, l calendar.Lang) *renderer {
 	setDefaults(&o)
 	return &renderer{
 		a: &api{o: o}, lang: l,
-		root: rootOf(origin{"https://calendar.example.org", "calendar.example.org", ""}, location{prefix: "api", namespace: Namespace}),
+		root: rootOf(origin{"https://calendar.example.org", "calendar.example.org", ""}, location{prefix: "api", namespace: Namespace}, 0),
 	}
 }
 

@@ -2,10 +2,12 @@ package httpapi
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"daybook/calendar"
 )
@@ -20,6 +22,7 @@ type root struct {
 	url       string // api and namespace: {root}
 	namespace string
 	global    string // host, port and path of the base URL: what global ids begin with
+	mark      uint64 // names the root and the settings that answers depend on
 }
 
 // collection gives the URL of a collection, without a slash at the end.
@@ -31,10 +34,12 @@ type rootTable struct {
 	namespaces []string // longest first
 	fixed      *origin  // nil: from the request
 	forwarded  bool
+	seed       uint64 // of the settings that answers depend on
+	known      atomic.Pointer[map[rootKey]*root]
 }
 
 func newRootTable(o *Options) (*rootTable, error) {
-	t := &rootTable{forwarded: o.TrustForwarded}
+	t := &rootTable{forwarded: o.TrustForwarded, seed: o.seed()}
 	for _, p := range append([]string{o.Prefix}, o.Prefixes...) {
 		if err := checkSegments(p); err != nil {
 			return nil, fmt.Errorf("prefix %q: %w", p, err)
@@ -241,12 +246,39 @@ func isHost(s string) bool {
 	return s != ""
 }
 
-// rootOf makes the root of a location.
-func rootOf(o origin, loc location) *root {
+// rootKey names a root.
+type rootKey struct{ base, segment, prefix, namespace string }
+
+// The roots that are kept; clients that send ever new hosts make no more.
+const maxRoots = 64
+
+// root gives the root of a location under an origin.
+func (t *rootTable) root(o origin, loc location) *root {
+	key := rootKey{o.base, loc.segment, loc.prefix, loc.namespace}
+	known := t.known.Load()
+	if known != nil {
+		if r := (*known)[key]; r != nil {
+			return r
+		}
+	}
+	r := rootOf(o, loc, t.seed)
+	if known == nil || len(*known) < maxRoots {
+		more := map[rootKey]*root{key: r}
+		if known != nil {
+			maps.Copy(more, *known)
+		}
+		t.known.CompareAndSwap(known, &more) // a rival's root is as good
+	}
+	return r
+}
+
+// rootOf makes the root of a location; seed names the settings.
+func rootOf(o origin, loc location, seed uint64) *root {
 	site := o.base + loc.segment
 	api := site + "/" + loc.prefix
+	url := api + "/" + loc.namespace
 	return &root{
-		lang: loc.lang, base: o.base, site: site, api: api, url: api + "/" + loc.namespace,
-		namespace: loc.namespace, global: o.host,
+		lang: loc.lang, base: o.base, site: site, api: api, url: url,
+		namespace: loc.namespace, global: o.host, mark: uint64(mixStart.number(seed).text(url).text(o.host)),
 	}
 }

@@ -108,7 +108,7 @@ func TestLinks(t *testing.T) {
 	t.Parallel()
 	r := rootOf(origin{"https://x.example:8080/site", "x.example:8080/site", "/site"}, location{
 		lang: calendar.LangFR, segment: "/fr", prefix: "api", namespace: Namespace,
-	})
+	}, 0)
 	record := func(k calendar.Kind, slug string) *calendar.Record {
 		return &calendar.Record{ID: 412, Kind: k, Fields: calendar.Fields{"slug": slug}}
 	}

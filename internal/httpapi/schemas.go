@@ -266,10 +266,17 @@ func (d *document) fieldSchema(f *calendar.Field) object {
 	switch f.Form {
 	case calendar.FormBool:
 		o = object{"type": types("boolean", "string", "integer")}
+		if f.Declared == "string" { // show_map of venues: JSON booleans go beyond the document
+			o = object{"anyOf": []object{{"type": types("string", "integer")}, {"type": "boolean", "x-extension": true}}}
+		}
 	case calendar.FormAuthor, calendar.FormParent:
 		o = object{"type": types("integer", "string")}
 	case calendar.FormImage:
-		o = object{"type": types("string", "integer", "boolean")}
+		text := object{"type": types("string")}
+		if f.Max > 0 {
+			text["maxLength"] = f.Max
+		}
+		return object{"anyOf": []object{text, {"type": "integer", "minimum": 0, "x-extension": true}, {"const": false}}}
 	case calendar.FormLatitude:
 		o = object{"type": types("number", "string"), "minimum": -90, "maximum": 90}
 	case calendar.FormLongitude:
@@ -281,9 +288,11 @@ func (d *document) fieldSchema(f *calendar.Field) object {
 	case calendar.FormLinks:
 		inline := schemaRef(title(f.Name) + "Create")
 		byID := object{"type": "object", "properties": object{"id": object{"type": []string{"integer", "string"}}}, "required": []string{"id"}}
-		one := []object{{"type": []string{"integer", "string"}}, byID, inline}
-		all := append([]object{{"type": "array", "items": object{"anyOf": one}, "maxItems": maxElements}, {"type": "null"}}, one...)
-		o = object{"anyOf": all}
+		commaText := object{"type": "string", "pattern": `^\s*([0-9]+(\s*,\s*[0-9]+)*)?\s*$`, "x-extension": true}
+		one := []object{{"type": "integer"}, commaText, byID, inline}
+		o = object{"anyOf": append([]object{
+			{"type": "array", "items": object{"anyOf": one}, "maxItems": maxElements, "x-extension": true}, {"type": "null"},
+		}, one...)}
 	case calendar.FormStatus:
 		o = object{"type": types("string"), "enum": []any{"publish", "future", "draft", "pending", "private"}}
 		if f.Empty != calendar.EmptyRefused {
