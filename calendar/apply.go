@@ -88,8 +88,8 @@ func Claims(r *Record) []Claim {
 // Names are the names that a record is found by: the folded texts of its name in
 // the space "name/<kind>", each once, in the order of Langs; none for deleted
 // records. Venues, organizers and terms are found by name (interface 3.1.5,
-// 3.1.6, 3.4.1); events are not, so they have none. A category that has a parent
-// is found by ChildrenName of the parent too.
+// 3.1.6, 3.4.1); events are not, so they have none. A category is found by its
+// PlaceName too, and by ChildrenName of its parent.
 func Names(r *Record) []Name {
 	if r == nil || r.Deleted {
 		return nil
@@ -113,10 +113,19 @@ next:
 		}
 		names = append(names, Name{Space: "name/" + r.Kind.String(), Key: key})
 	}
-	if parent := r.Fields.ID("parent"); parent != 0 && r.Kind == KindCategory {
-		names = append(names, ChildrenName(parent))
+	if r.Kind == KindCategory {
+		names = append(names, PlaceName(r))
+		if parent := r.Fields.ID("parent"); parent != 0 {
+			names = append(names, ChildrenName(parent))
+		}
 	}
 	return names
+}
+
+// PlaceName is a name that a category alone has, as long as it lives and keeps
+// its parent: what is decided by its place in the tree can be held to it.
+func PlaceName(r *Record) Name {
+	return Name{Space: "place/category", Key: r.ID.String() + "/" + r.Fields.ID("parent").String()}
 }
 
 // ChildrenName is the name that the child categories of a category are found by.

@@ -77,9 +77,9 @@ func TestClaimsAndNames(t *testing.T) {
 			[]Name{{"name/organizer", "a"}},
 		},
 		{
-			"child category", &Record{Kind: KindCategory, Fields: Fields{"slug": "jazz", "name": Text{LangEN: "Jazz"}, "parent": ID(30)}},
+			"child category", &Record{ID: 31, Kind: KindCategory, Fields: Fields{"slug": "jazz", "name": Text{LangEN: "Jazz"}, "parent": ID(30)}},
 			[]Claim{{"slug/category", "jazz"}},
-			[]Name{{"name/category", "jazz"}, ChildrenName(30)},
+			[]Name{{"name/category", "jazz"}, {"place/category", "31/30"}, ChildrenName(30)},
 		},
 		{"tag", &Record{Kind: KindTag, Fields: Fields{"slug": "jazz", "name": Text{LangEN: "Jazz"}}}, []Claim{{"slug/tag", "jazz"}}, []Name{{"name/tag", "jazz"}}},
 		{"deleted tag", &Record{Kind: KindTag, Deleted: true, Fields: Fields{"slug": "jazz", "name": Text{LangEN: "Jazz"}}}, nil, nil},

@@ -68,6 +68,7 @@ func (w *writing) decide(ctx context.Context, g *group, k calendar.Kind, id cale
 	decision func(*calendar.Decision) (calendar.Change, error),
 ) (calendar.Change, error) {
 	var failed error
+	w.above = map[calendar.ID]*calendar.Record{}
 	d := &calendar.Decision{
 		Rules: w.s.rules, Now: w.now, Caller: w.r.Caller, Password: w.password,
 		Taken: func(slug string) bool {
@@ -87,6 +88,9 @@ func (w *writing) decide(ctx context.Context, g *group, k calendar.Kind, id cale
 			if err != nil {
 				failed = err
 			}
+			if rec != nil {
+				w.above[parent] = rec
+			}
 			return rec
 		},
 	}
@@ -97,40 +101,15 @@ func (w *writing) decide(ctx context.Context, g *group, k calendar.Kind, id cale
 	return c, err
 }
 
-// guardParent holds a category to what its place in the tree was decided by:
-// the parent is not deleted, and nothing moves below the category, meanwhile.
-func (w *writing) guardParent(ctx context.Context, g *group, id, parent calendar.ID) error {
-	if parent == 0 {
-		return nil
-	}
-	above, err := w.s.records.one(ctx, calendar.KindCategory, parent)
-	if err != nil {
-		return err
-	}
-	if above == nil {
+// guardPlaces holds the group to the places of the categories that a decision
+// about the tree looked at, so that two moves at once make no cycle and nothing
+// is put below a category that ends meanwhile.
+func (w *writing) guardPlaces(g *group, parent calendar.ID) error {
+	if parent != 0 && w.above[parent] == nil {
 		return fmt.Errorf("parent %d is gone: %w", parent, eventstore.ErrConflict)
 	}
-	names := []calendar.Name{calendar.Names(above)[0], calendar.ChildrenName(id)}
-	seen := map[calendar.ID]bool{id: true}
-	for len(names) > 0 {
-		_, found, err := w.s.store.Find(ctx, nil, names)
-		if err != nil {
-			return fmt.Errorf("find children of category %d: %w", id, err)
-		}
-		var below []calendar.Name
-		for i, n := range names {
-			g.guard(n, len(found[i]))
-			if n.Space != calendar.ChildrenName(id).Space {
-				continue
-			}
-			for _, child := range found[i] {
-				if !seen[child] {
-					seen[child] = true
-					below = append(below, calendar.ChildrenName(child))
-				}
-			}
-		}
-		names = below
+	for _, rec := range w.above {
+		g.guard(calendar.PlaceName(rec), 1)
 	}
 	return nil
 }

@@ -34,6 +34,9 @@ type writing struct {
 	password []byte                // hash of the password that was sent
 	ids      []calendar.ID         // fresh ids, kept over attempts
 	own      int                   // 1 on create: the first fresh id is the record's own
+
+	// above are the categories that the last decision looked at.
+	above map[calendar.ID]*calendar.Record
 }
 
 func (s *Service) begin(r *Request) *writing {
@@ -366,7 +369,10 @@ func (w *writing) checkTerm(ctx context.Context, c calendar.Change, g *group) er
 	if err := w.checkFlat(); err != nil {
 		return err
 	}
-	return w.guardParent(ctx, g, c.ID, parent)
+	if parent == 0 {
+		return nil
+	}
+	return w.guardPlaces(g, parent)
 }
 
 // checkFlat refuses a parent of a tag.
@@ -483,7 +489,7 @@ func (w *writing) update(ctx context.Context, keyed func() (*Result, error)) (Re
 		return Result{}, err
 	}
 	if moved, ok := c.Fields["parent"].(calendar.ID); ok && rec.Kind == calendar.KindCategory {
-		if err := w.guardParent(ctx, g, rec.ID, moved); err != nil {
+		if err := w.guardPlaces(g, moved); err != nil {
 			return Result{}, err
 		}
 	}
@@ -587,13 +593,9 @@ func (w *writing) adopt(ctx context.Context, rec *calendar.Record, g *group) err
 		return err
 	}
 	var parent any
+	// The parent cannot end meanwhile without a change of rec, its child.
 	if above := rec.Fields.ID("parent"); above != 0 {
 		parent = above
-		if len(children) > 0 {
-			if err := w.guardParent(ctx, g, rec.ID, above); err != nil {
-				return err
-			}
-		}
 	}
 	for _, child := range children {
 		if child == nil || child.Fields.ID("parent") != rec.ID {

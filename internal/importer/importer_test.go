@@ -302,7 +302,11 @@ func TestWithoutKeys(t *testing.T) {
 	for range 2 {
 		b.run("other", update)
 	}
-	if v := b.byKey("s", "#1"); v.Version != 2 || v.Fields.String("city") != "Rome" {
+	// A line by id leaves the key.
+	if r := b.run("s", line, line, update); r.Applied != 1 || r.Repeated != 2 {
+		t.Fatalf("report %+v", r)
+	}
+	if v := b.byKey("s", "#1"); v == nil || v.Version != 3 || v.Fields.String("city") != "Rome" {
 		t.Errorf("venue %+v", v)
 	}
 }
