@@ -18,8 +18,7 @@ type root struct {
 	lang      calendar.Lang
 	base      string // scheme, host and path of the base URL, no slash at the end
 	site      string // base and the language segment: what public pages begin with
-	api       string // site and prefix
-	url       string // api and namespace: {root}
+	url       string // site, prefix and namespace: {root}
 	namespace string
 	global    string // host, port and path of the base URL: what global ids begin with
 	mark      uint64 // names the root and the settings that answers depend on
@@ -275,10 +274,9 @@ func (t *rootTable) root(o origin, loc location) *root {
 // rootOf makes the root of a location; seed names the settings.
 func rootOf(o origin, loc location, seed uint64) *root {
 	site := o.base + loc.segment
-	api := site + "/" + loc.prefix
-	url := api + "/" + loc.namespace
+	url := site + "/" + loc.prefix + "/" + loc.namespace
 	return &root{
-		lang: loc.lang, base: o.base, site: site, api: api, url: url,
+		lang: loc.lang, base: o.base, site: site, url: url,
 		namespace: loc.namespace, global: o.host, mark: uint64(mixStart.number(seed).text(url).text(o.host)),
 	}
 }

@@ -2,7 +2,6 @@ package testkit
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -62,24 +61,24 @@ func (c *Client) Do(method, path string, body any) *Response {
 		target = path[1:]
 	}
 	var (
-		reader      io.Reader
+		sent        string
 		contentType = "application/json"
 	)
 	switch b := body.(type) {
 	case nil:
 		contentType = ""
 	case string:
-		reader = strings.NewReader(b)
+		sent = b
 	case url.Values:
-		reader, contentType = strings.NewReader(b.Encode()), "application/x-www-form-urlencoded"
+		sent, contentType = b.Encode(), "application/x-www-form-urlencoded"
 	default:
 		encoded, err := json.Marshal(b)
 		if err != nil {
 			c.w.t.Fatal(err)
 		}
-		reader = strings.NewReader(string(encoded))
+		sent = string(encoded)
 	}
-	r := httptest.NewRequestWithContext(c.w.t.Context(), method, target, reader)
+	r := httptest.NewRequestWithContext(c.w.t.Context(), method, target, strings.NewReader(sent))
 	r.Host = "calendar.example.org"
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
@@ -93,7 +92,7 @@ func (c *Client) Do(method, path string, body any) *Response {
 	rec := httptest.NewRecorder()
 	c.w.Handler.ServeHTTP(rec, r)
 	out := &Response{
-		t: c.w.t, Request: method + " " + target, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes(),
+		t: c.w.t, Request: method + " " + target, Status: rec.Code, Header: rec.Header(), Body: rec.Body.Bytes(), sent: sent,
 	}
 	if !c.w.unchecked {
 		c.w.conforms(r, out)
@@ -159,6 +158,7 @@ type Response struct {
 	Body    []byte
 
 	t     testing.TB
+	sent  string // the request's body
 	value any
 }
 
