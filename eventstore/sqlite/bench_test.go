@@ -129,3 +129,17 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkOpen opens a file that is there.
+func BenchmarkOpen(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "events.db")
+	for b.Loop() {
+		s, err := sqlite.Open(b.Context(), path, sqlite.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

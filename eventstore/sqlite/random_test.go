@@ -34,7 +34,7 @@ func TestRandomSequences(t *testing.T) {
 		}
 		defer func() { _ = file.Close() }()
 		mem := memstore.New()
-		for range rapid.IntRange(1, 15).Draw(rt, "calls") {
+		for range rapid.IntRange(1, 10).Draw(rt, "calls") {
 			appends := rapid.SliceOfN(rapid.Custom(drawAppend), 1, 5).Draw(rt, "appends")
 			got, want := outcomes(file.Append(t.Context(), appends)), outcomes(mem.Append(t.Context(), appends))
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -51,11 +51,20 @@ func TestRandomSequences(t *testing.T) {
 				file = again
 				mem = mem.Reopen()
 			}
-			if diff := cmp.Diff(contents(rt, mem), contents(rt, file), cmpopts.EquateEmpty()); diff != "" {
-				rt.Fatalf("contents differ (-memory +file):\n%s", diff)
+			// Answers depend on what is held, so comparing it now and then is enough.
+			if rapid.IntRange(0, 3).Draw(rt, "compare") == 0 {
+				same(rt, mem, file)
 			}
 		}
+		same(rt, mem, file)
 	})
+}
+
+func same(t *rapid.T, mem, file eventstore.Verifier) {
+	t.Helper()
+	if diff := cmp.Diff(contents(t, mem), contents(t, file), cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("contents differ (-memory +file):\n%s", diff)
+	}
 }
 
 func drawAppend(t *rapid.T) eventstore.Append {
@@ -133,7 +142,6 @@ type held struct {
 	Loaded  []eventstore.State
 	Holders []calendar.ID
 	Found   [][]calendar.ID
-	Next    calendar.ID
 }
 
 func contents(t *rapid.T, s eventstore.Verifier) held {

@@ -29,27 +29,37 @@ func (p *preparer) one(ctx context.Context, text string) *sql.Stmt {
 	return stmt
 }
 
-// rows writes any number of rows with statements of a few sizes.
-type rows struct {
+// statement is one text in all sizes. The small one is prepared at once, so that
+// a bad text is found; the others when they are first needed.
+type statement struct {
+	conn    *sql.Conn
 	columns int
+	texts   [len(sizes)]string
 	bySize  [len(sizes)]*sql.Stmt
 }
 
-// rows prepares a statement; %s stands for its list of rows.
-func (p *preparer) rows(ctx context.Context, text string, columns int) *rows {
-	r := &rows{columns: columns}
-	one := "(" + repeat("?", columns) + ")"
+func (p *preparer) statement(ctx context.Context, columns int, text func(n int) string) *statement {
+	s := &statement{conn: p.conn, columns: columns}
 	for i, n := range sizes {
-		r.bySize[i] = p.one(ctx, fmt.Sprintf(text, repeat(one, n)))
+		s.texts[i] = text(n)
 	}
-	return r
+	last := len(sizes) - 1
+	s.bySize[last] = p.one(ctx, s.texts[last])
+	return s
 }
 
-// exec writes the rows that args hold one after the other.
-func (r *rows) exec(ctx context.Context, args []any) error {
+// each calls do with the statements and arguments that together carry all rows
+// that args hold one after the other.
+func (s *statement) each(ctx context.Context, args []any, do func(stmt *sql.Stmt, args []any) error) error {
 	for i, n := range sizes {
-		for width := n * r.columns; len(args) >= width; args = args[width:] {
-			if _, err := r.bySize[i].ExecContext(ctx, args[:width]...); err != nil {
+		for width := n * s.columns; len(args) >= width; args = args[width:] {
+			if s.bySize[i] == nil {
+				var err error
+				if s.bySize[i], err = s.conn.PrepareContext(ctx, s.texts[i]); err != nil { //nolint:sqlclosecheck // ends with the connection
+					return err
+				}
+			}
+			if err := do(s.bySize[i], args[:width]); err != nil {
 				return err
 			}
 		}
@@ -57,44 +67,50 @@ func (r *rows) exec(ctx context.Context, args []any) error {
 	return nil
 }
 
-// lookup finds rows by keys, many at once.
-type lookup struct {
-	columns int
-	bySize  [len(sizes)]*sql.Stmt
+// rows writes any number of rows.
+type rows struct{ *statement }
+
+// rows prepares a statement; %s stands for its list of rows.
+func (p *preparer) rows(ctx context.Context, text string, columns int) rows {
+	one := "(" + repeat("?", columns) + ")"
+	return rows{p.statement(ctx, columns, func(n int) string { return fmt.Sprintf(text, repeat(one, n)) })}
 }
+
+func (r rows) exec(ctx context.Context, args []any) error {
+	return r.each(ctx, args, func(stmt *sql.Stmt, args []any) error {
+		_, err := stmt.ExecContext(ctx, args...)
+		return err
+	})
+}
+
+// lookup finds rows by any number of keys.
+type lookup struct{ *statement }
 
 // lookup prepares a query; %s stands for the condition on key, one column or a
 // list of them in parentheses.
-func (p *preparer) lookup(ctx context.Context, text, key string) *lookup {
-	l := &lookup{columns: strings.Count(key, ",") + 1}
+func (p *preparer) lookup(ctx context.Context, text, key string) lookup {
+	columns := strings.Count(key, ",") + 1
 	values, one := "", "?"
-	if l.columns > 1 { // in (?, ?) SQLite sees columns, not rows
-		values, one = "VALUES ", "("+repeat("?", l.columns)+")"
+	if columns > 1 { // in (?, ?) SQLite sees columns, not rows
+		values, one = "VALUES ", "("+repeat("?", columns)+")"
 	}
-	for i, n := range sizes {
-		condition := key + " = " + one
-		if n > 1 {
-			condition = key + " IN (" + values + repeat(one, n) + ")"
+	return lookup{p.statement(ctx, columns, func(n int) string {
+		if n == 1 {
+			return fmt.Sprintf(text, key+" = "+one)
 		}
-		l.bySize[i] = p.one(ctx, fmt.Sprintf(text, condition))
-	}
-	return l
+		return fmt.Sprintf(text, key+" IN ("+values+repeat(one, n)+")")
+	})}
 }
 
 // find calls found for each row that one of the keys finds.
-func find[T any](ctx context.Context, l *lookup, keys []any, scan func(row) (T, error), found func(T)) error {
-	for i, n := range sizes {
-		for width := n * l.columns; len(keys) >= width; keys = keys[width:] {
-			got, err := allRows(ctx, l.bySize[i], scan, keys[:width]...)
-			if err != nil {
-				return err
-			}
-			for _, v := range got {
-				found(v)
-			}
+func find[T any](ctx context.Context, l lookup, keys []any, scan func(row) (T, error), found func(T)) error {
+	return l.each(ctx, keys, func(stmt *sql.Stmt, keys []any) error {
+		got, err := allRows(ctx, stmt, scan, keys...)
+		for _, v := range got {
+			found(v)
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 func repeat(one string, n int) string {

@@ -24,9 +24,9 @@ type writer struct {
 
 	begin, commit, rollback *sql.Stmt
 
-	records, claims, names, receipts *lookup
+	records, claims, names, receipts lookup
 	addEntries, addRecords, addClaims, dropClaims, addNames, dropNames,
-	addReceipts *rows
+	addReceipts rows
 
 	addCommit, purge *sql.Stmt
 	purged           time.Time
@@ -282,7 +282,7 @@ func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 	}
 
 	for _, do := range []struct {
-		rows *rows
+		rows rows
 		args []any
 	}{
 		{w.addEntries, entries},
