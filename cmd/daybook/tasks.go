@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -193,6 +194,11 @@ func runUser(ctx context.Context, c *console, s *settings, args []string) error 
 	}
 	if args[0] == "add" && s.role == "" {
 		return usageError("user add needs --role: subscriber, contributor, author, editor, administrator or auditor")
+	}
+	if args[0] == "add" {
+		if err := os.MkdirAll(s.data, 0o700); err != nil {
+			return fmt.Errorf("data directory: %w", err)
+		}
 	}
 	return runTask(ctx, withoutInput(c), s, "user", args)
 }

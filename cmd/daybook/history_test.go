@@ -1,0 +1,311 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/internal/conferences"
+	"daybook/internal/testkit"
+	"daybook/query/readmodel"
+)
+
+// plainBinary builds the program without the race detector: the history is long,
+// and its imports run beside the other tests.
+func plainBinary(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "daybook")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// importLines has the binary import lines from its standard input. With
+// killAfter above 0 it is killed once that many bytes were handed to it.
+func importLines(t *testing.T, binary, data string, lines []byte, killAfter int) imported {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, "import", "-", "--source", "conferences", "--data", data, "--json")
+	var out, errText bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errText
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if killAfter > 0 {
+		if _, err := in.Write(lines[:killAfter]); err != nil {
+			t.Errorf("hand over lines: %v", err)
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Errorf("kill: %v", err)
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Error("the import ended before it was killed")
+		}
+		return imported{}
+	}
+	_, _ = in.Write(lines)
+	_ = in.Close()
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitRefusals) {
+		t.Fatalf("import: %v\n%s", err, errText.String())
+	}
+	var r imported
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatalf("import printed %q: %v", out.String(), err)
+	}
+	return r
+}
+
+// endState gives the present state of all records of a store by kind and slug
+// or name, with ids replaced by them: what two imports must agree on.
+func endState(t *testing.T, binary, data string) map[string]string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), binary, "export", "--data", data).Output()
+	if err != nil {
+		t.Fatalf("export: %v", err)
+	}
+	type state struct {
+		kind    string
+		version int64
+		fields  map[string]any
+	}
+	last := make(map[string]state)
+	sc := bufio.NewScanner(bytes.NewReader(out))
+	sc.Buffer(nil, 1<<22)
+	for sc.Scan() {
+		var e struct {
+			Kind    string
+			ID      json.Number
+			Version int64
+			State   struct{ Fields map[string]any }
+		}
+		d := json.NewDecoder(bytes.NewReader(sc.Bytes()))
+		d.UseNumber()
+		if err := d.Decode(&e); err != nil {
+			t.Fatal(err)
+		}
+		last[e.ID.String()] = state{e.Kind, e.Version, e.State.Fields}
+	}
+	name := func(id string) string {
+		s, ok := last[id]
+		if !ok {
+			return "unknown " + id
+		}
+		if slug, ok := s.fields["slug"].(string); ok {
+			return s.kind + " " + slug
+		}
+		return fmt.Sprint(s.kind, " ", s.fields["name"])
+	}
+	states := make(map[string]string, len(last))
+	for id, s := range last {
+		for _, field := range []string{"venue", "categories", "tags", "author"} {
+			switch v := s.fields[field].(type) {
+			case json.Number:
+				s.fields[field] = name(v.String())
+			case []any:
+				for i := range v {
+					v[i] = name(v[i].(json.Number).String())
+				}
+			}
+		}
+		// Users and terms that lines name without a moment are made now.
+		for field, v := range s.fields {
+			if text, ok := v.(string); ok && strings.HasPrefix(text, time.Now().UTC().Format("2006-01")) {
+				delete(s.fields, field)
+			}
+		}
+		b, err := json.Marshal(s.fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states[name(id)] = fmt.Sprintf("%d %s", s.version, b)
+	}
+	return states
+}
+
+// TestConferenceHistory imports the real history as a user would, once in one
+// go, once killed three times on the way, and holds lists against a count over
+// the file that knows nothing of the service.
+func TestConferenceHistory(t *testing.T) {
+	t.Parallel()
+	history := testkit.History(t)
+	binary := plainBinary(t)
+	var text bytes.Buffer
+	convert := exec.CommandContext(t.Context(), binary, "convert", "conferences", history.Name())
+	convert.Stdout = &text
+	if err := convert.Run(); err != nil {
+		t.Fatalf("convert: %v", err)
+	}
+	lines := text.Bytes()
+	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		at := 0
+		for range 3 {
+			at += 1 + rand.IntN(len(lines)/4)
+			importLines(t, binary, killed, lines, at)
+		}
+		if r := importLines(t, binary, killed, lines, 0); r.Repeated == 0 {
+			t.Errorf("the last import repeated nothing, so no kill hit a running import: %+v", r)
+		}
+	})
+	r := importLines(t, binary, whole, lines, 0)
+	wg.Wait()
+	if t.Failed() {
+		return
+	}
+	live, impossible, err := conferences.Expected(history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(live) != 6787 {
+		t.Errorf("%d conferences live by the file, want 6787", len(live))
+	}
+	if len(r.Refused) != len(impossible) || int64(len(r.Refused)*100) >= r.Lines {
+		t.Errorf("%d lines refused of %d, want %d and less than 1 %%", len(r.Refused), r.Lines, len(impossible))
+	}
+	for _, f := range r.Refused {
+		if f.Line == 0 || f.Reason == "" {
+			t.Errorf("a refusal without line or reason: %+v", f)
+		}
+	}
+	if again := importLines(t, binary, whole, lines, 0); again.Applied != 0 || again.Repeated != r.Applied {
+		t.Errorf("the second import applied %d lines and passed over %d, want 0 and %d", again.Applied, again.Repeated, r.Applied)
+	}
+	if d := gocmp.Diff(endState(t, binary, whole), endState(t, binary, killed)); d != "" {
+		t.Errorf("the end after kills differs (-whole +killed):\n%.4000s", d)
+	}
+	for _, data := range []string{whole, killed} {
+		if out, err := exec.CommandContext(t.Context(), binary, "verify", "--data", data).CombinedOutput(); err != nil {
+			t.Errorf("verify: %v\n%s", err, out)
+		}
+	}
+	s := startServer(t, "serve", "--data", whole)
+	compareLists(t, s, live)
+}
+
+// compareLists holds lists of the service against a count over the file.
+func compareLists(t *testing.T, s *server, live map[int64]*conferences.Live) {
+	t.Helper()
+	all := make([]*conferences.Live, 0, len(live))
+	for _, l := range live {
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b *conferences.Live) int { return cmp.Compare(a.ID, b.ID) })
+	count := func(fits func(*conferences.Live) bool) (n float64) {
+		for _, l := range all {
+			if fits(l) {
+				n++
+			}
+		}
+		return n
+	}
+	total := func(params string) float64 {
+		return s.want(200, "GET", "/events?per_page=1&"+params, "", "")["total"].(float64)
+	}
+	check := func(params string, fits func(*conferences.Live) bool) {
+		t.Helper()
+		if got, want := total(params), count(fits); got != want {
+			t.Errorf("%s: got %v events, want %v", params, got, want)
+		}
+	}
+	const ever = "ends_after=1900-01-01"
+	check(ever, func(*conferences.Live) bool { return true })
+
+	topics, tags, places := map[string]bool{}, map[string]bool{}, map[conferences.Place]int{}
+	for _, l := range all {
+		topics[l.Topic] = true
+		for _, tag := range l.Tags {
+			tags[tag] = true
+		}
+		places[l.Place]++
+	}
+	for topic := range topics {
+		check(ever+"&categories="+url.QueryEscape(topic), func(l *conferences.Live) bool { return l.Topic == topic })
+	}
+	for tag := range tags {
+		check(ever+"&tags="+url.QueryEscape(tag), func(l *conferences.Live) bool { return slices.Contains(l.Tags, tag) })
+	}
+
+	venues := make(map[string]string) // name → id
+	for page, pages := 1, 1.0; float64(page) <= pages; page++ {
+		list := s.want(200, "GET", fmt.Sprintf("/venues?per_page=100&page=%d", page), "", "")
+		pages = list["total_pages"].(float64)
+		for _, v := range list["venues"].([]any) {
+			v := v.(map[string]any)
+			venues[v["venue"].(string)] = idOf(v)
+		}
+	}
+	checked := 0
+	for p, n := range places {
+		if p == (conferences.Place{}) || n < 3 || checked > 60 {
+			continue
+		}
+		id, ok := venues[strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(p.Name())]
+		if !ok {
+			t.Errorf("no venue %q", p.Name())
+			continue
+		}
+		checked++
+		check(ever+"&venue="+id, func(l *conferences.Live) bool { return l.Place == p })
+	}
+	if checked < 30 {
+		t.Errorf("only %d venues were compared", checked)
+	}
+
+	day := func() string {
+		return time.Date(2014, 1, 1+rand.IntN(13*365), 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	}
+	for range 25 {
+		a, b := day(), day()
+		check("start_date="+a+"&end_date="+b, func(l *conferences.Live) bool { return l.Start >= a && l.End <= b })
+		check("starts_after="+a+"&starts_before="+b, func(l *conferences.Live) bool { return l.Start > a && l.Start <= b })
+		check("ends_after="+a+"&strict_dates=true", func(l *conferences.Live) bool { return l.End >= a })
+	}
+
+	documents := make(map[int64]*readmodel.Document, len(all))
+	for _, l := range all {
+		documents[l.ID] = &readmodel.Document{Record: &calendar.Record{
+			ID: calendar.ID(l.ID), Kind: calendar.KindEvent, Home: calendar.LangEN, Version: 1,
+			Fields: calendar.Fields{
+				"title":       calendar.Text{calendar.LangEN: l.Title},
+				"description": calendar.Text{calendar.LangEN: l.Description},
+			},
+		}}
+	}
+	for range 40 {
+		words := strings.Fields(all[rand.IntN(len(all))].Title)
+		search := words[rand.IntN(len(words))]
+		if rand.IntN(3) == 0 {
+			search += " " + words[rand.IntN(len(words))]
+		}
+		if search == "0" {
+			continue
+		}
+		f := readmodel.Text{Fields: []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}, Lang: calendar.LangEN, Query: search}
+		check(ever+"&search="+url.QueryEscape(search), func(l *conferences.Live) bool { return readmodel.Match(f, documents[l.ID]) })
+	}
+}
