@@ -94,8 +94,17 @@ func (s *server) log() string {
 // startServer starts a command that serves and waits until it is ready.
 func startServer(t *testing.T, args ...string) *server {
 	t.Helper()
-	s := &server{t: t, cmd: child(context.Background(), append(args, "--listen", "127.0.0.1:0")...)}
-	s.cmd.Stderr = s
+	cmd := child(context.Background(), append(args, "--listen", "127.0.0.1:0")...)
+	return startServerOf(t, cmd, "", cmd.Env)
+}
+
+// startServerOf is startServer for any command line.
+func startServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *server {
+	t.Helper()
+	s := &server{t: t, cmd: cmd}
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, env, s
+	// go run starts a process of its own: signals go to the whole group.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +117,7 @@ func startServer(t *testing.T, args ...string) *server {
 			s.kill()
 		}
 	})
-	watchdog := time.AfterFunc(limit, func() { _ = s.cmd.Process.Kill() })
+	watchdog := time.AfterFunc(limit, s.signalKill)
 	defer watchdog.Stop()
 	r := bufio.NewScanner(out)
 	for s.root == "" && r.Scan() {
@@ -121,29 +130,31 @@ func startServer(t *testing.T, args ...string) *server {
 	}
 	if s.root == "" {
 		_ = s.cmd.Wait()
-		t.Fatalf("daybook %v printed no root\n%s", args, s.log())
+		t.Fatalf("%v printed no root\n%s", cmd.Args, s.log())
 	}
 	s.host = strings.Join(strings.SplitN(s.root, "/", 4)[:3], "/")
 	for status := -1; status != http.StatusOK; status, _ = s.try("GET", s.host+"/health/ready", "", "") {
 		if status == 0 {
-			t.Fatalf("daybook %v ended\n%s", args, s.log())
+			t.Fatalf("%v ended\n%s", cmd.Args, s.log())
 		}
 	}
 	return s
 }
 
+func (s *server) signalKill() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }
+
 func (s *server) kill() {
-	_ = s.cmd.Process.Kill()
+	s.signalKill()
 	_ = s.cmd.Wait()
 }
 
 // drain ends the server by SIGTERM and gives its exit status.
 func (s *server) drain() int {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := syscall.Kill(-s.cmd.Process.Pid, syscall.SIGTERM); err != nil {
 		s.t.Fatal(err)
 	}
-	watchdog := time.AfterFunc(limit, func() { _ = s.cmd.Process.Kill() })
+	watchdog := time.AfterFunc(limit, s.signalKill)
 	defer watchdog.Stop()
 	_ = s.cmd.Wait()
 	return s.cmd.ProcessState.ExitCode()

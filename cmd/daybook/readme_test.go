@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readmeCommands gives the commands of the sh blocks of a text, block by block;
+// lines that end in a backslash are joined.
+func readmeCommands(t *testing.T, path string) [][]string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks [][]string
+	inside, joined := false, ""
+	for line := range strings.Lines(string(b)) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case line == "```sh":
+			inside = true
+			blocks = append(blocks, nil)
+		case strings.HasPrefix(line, "```"):
+			inside = false
+		case inside && strings.HasSuffix(line, `\`):
+			joined += strings.TrimSuffix(line, `\`)
+		case inside && strings.TrimSpace(line) != "":
+			last := len(blocks) - 1
+			blocks[last] = append(blocks[last], joined+line)
+			joined = ""
+		}
+	}
+	return blocks
+}
+
+// TestReadme runs every command of the README as a reader would, but for the
+// port and the directory.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s did not run, it needs %s: %v", t.Name(), name, err)
+		}
+	}
+	root := filepath.Join("..", "..")
+	blocks := readmeCommands(t, filepath.Join(root, "README.md"))
+	dir := t.TempDir()
+	env := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "DAYBOOK_") })
+	env = append(env, "CGO_ENABLED=0", "GOFLAGS=")
+	var host string
+	shell := func(where, command string, more ...string) string {
+		t.Helper()
+		command = strings.ReplaceAll(command, "http://127.0.0.1:8080", host)
+		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", command)
+		cmd.Dir, cmd.Env = where, append(slices.Clone(env), more...)
+		var out, errText bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errText
+		if err := cmd.Run(); err != nil {
+			t.Errorf("%s: %v\n%s%s", command, err, out.String(), errText.String())
+		}
+		return out.String()
+	}
+
+	var demo, own *server
+	run := 0
+	for _, block := range blocks {
+		for _, command := range block {
+			run++
+			switch {
+			case command == "go run ./cmd/daybook demo":
+				demo = startServerOf(t, exec.Command("go", "run", "./cmd/daybook", "demo", "--listen", "127.0.0.1:0"), root, env)
+				host = demo.host
+			case command == "go test ./...":
+				ci, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
+				if err != nil || !strings.Contains(string(ci), "go test -json") || !strings.Contains(string(ci), " ./...\n") {
+					t.Errorf("CI does not run the tests by the README's command: %v", err)
+				}
+			case strings.HasPrefix(command, "go build -o bin/daybook "):
+				shell(root, strings.Replace(command, "bin/daybook", filepath.Join(dir, "bin", "daybook"), 1))
+			case strings.HasPrefix(command, "bin/daybook serve "):
+				args := append(strings.Fields(command)[1:], "--listen", "127.0.0.1:0")
+				own = startServerOf(t, exec.Command(filepath.Join(dir, "bin", "daybook"), args...), dir, env)
+				host = own.host
+			case strings.Contains(command, "curl") && own == nil:
+				list := demo.want(200, "GET", "/events", "", "")["events"].([]any)
+				out := shell(dir, strings.Replace(command, "curl ", "curl -sf ", 1), "TOKEN="+demo.token, "ID="+idOf(list[0].(map[string]any)))
+				for _, want := range []string{`"events":[]`, `"entries":[]`} {
+					if strings.Contains(out, want) || out == "" {
+						t.Errorf("%s: got nothing: %.300s", command, out)
+					}
+				}
+			case strings.Contains(command, "curl"):
+				out := shell(dir, strings.Replace(command, "curl ", "curl -sf ", 1), "TOKEN="+own.token)
+				var e map[string]any
+				if err := json.Unmarshal([]byte(out), &e); err != nil || e["title"] != "Quay concert" {
+					t.Errorf("%s: got %.300s", command, out)
+				}
+				env = append(env, "ID="+idOf(e))
+			case strings.HasPrefix(command, "bin/daybook "):
+				if out := shell(dir, command); out == "" {
+					t.Errorf("%s printed nothing", command)
+				}
+			default:
+				t.Errorf("no test runs %q", command)
+			}
+		}
+	}
+	if demo == nil || own == nil || run < 12 {
+		t.Errorf("ran %d commands only", run)
+	}
+	for _, s := range []*server{demo, own} {
+		if s != nil {
+			s.drain()
+		}
+	}
+}
+
+// TestImportGuide imports the example of the import guide.
+func TestImportGuide(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "import.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(b), "```json\n")
+	lines, _, ok2 := strings.Cut(rest, "```")
+	if !ok || !ok2 {
+		t.Fatal("the guide has no example")
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	out, errText, status := tool(t, strings.NewReader(lines), "import", "-", "--source", "guide", "--data", data)
+	if status != exitOK || !strings.Contains(out, " 0 refused") {
+		t.Errorf("the example: status %d\n%s%s", status, out, errText)
+	}
+	out, errText, status = tool(t, strings.NewReader(lines+"{\"action\":\"dance\"}\n"), "import", "-", "--source", "guide", "--data", data)
+	if status != exitRefusals || !strings.Contains(errText, "refused") || !strings.Contains(out, " 0 applied") {
+		t.Errorf("again with a bad line: status %d\n%s%s", status, out, errText)
+	}
+}
