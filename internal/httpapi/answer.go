@@ -58,7 +58,7 @@ func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) {
 	c.status = http.StatusOK
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(ans.body) // the client went away: nothing is left to do
+		_, _ = w.Write(ans.body) //nolint:gosec // JSON, not HTML; an error says that the client went away
 	}
 }
 
@@ -71,7 +71,7 @@ const entryOverhead = 256
 
 func newAnswerCache(bytes int) (*answerCache, error) {
 	if bytes < 0 {
-		return nil, nil //nolint:nilnil // no cache is a choice
+		return nil, nil // no cache is a choice
 	}
 	c, err := otter.New(&otter.Options[string, *answer]{
 		MaximumWeight: uint64(bytes),
@@ -80,7 +80,7 @@ func newAnswerCache(bytes int) (*answerCache, error) {
 			if key[0] != aliasKey {
 				n += len(ans.body)
 			}
-			return uint32(min(n, 1<<30)) //nolint:gosec // bounded by min
+			return uint32(min(n, 1<<30))
 		},
 	})
 	if err != nil {
@@ -162,12 +162,12 @@ type fragmentCache struct {
 
 func newFragmentCache(bytes int) (*fragmentCache, error) {
 	if bytes < 0 {
-		return nil, nil //nolint:nilnil // no cache is a choice
+		return nil, nil // no cache is a choice
 	}
 	c, err := otter.New(&otter.Options[fragment, []byte]{
 		MaximumWeight: uint64(bytes),
 		Weigher: func(_ fragment, b []byte) uint32 {
-			return uint32(min(cap(b)+entryOverhead, 1<<30)) //nolint:gosec // bounded by min
+			return uint32(min(cap(b)+entryOverhead, 1<<30))
 		},
 	})
 	if err != nil {

@@ -75,7 +75,7 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 
-	r = r.WithContext(&callContext{Context: r.Context(), call: c})
+	r = r.WithContext(&callContext{Context: r.Context(), call: c}) //nolint:contextcheck // it holds the context of the request
 	select {
 	case a.slots <- struct{}{}:
 		defer func() { <-a.slots }()
@@ -103,20 +103,7 @@ func (a *api) serve(rt *route, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r)
 		c.route = rt
-		defer func() {
-			p := recover()
-			if p == nil {
-				return
-			}
-			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-				panic(p)
-			}
-			a.o.Log.ErrorContext(r.Context(), "request panicked",
-				"method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-			if c.status == 0 {
-				a.fail(w, r, calendar.Fail(calendar.CodeInternal, 0))
-			}
-		}()
+		defer a.answerPanic(w, r)
 		if rt != nil {
 			if err := a.admit(w, r, c, rt); err != nil {
 				a.fail(w, r, err)
@@ -126,6 +113,22 @@ func (a *api) serve(rt *route, h handler) http.HandlerFunc {
 		if err := h(w, r); err != nil {
 			a.fail(w, r, err)
 		}
+	}
+}
+
+// answerPanic is deferred by serve: it logs a panic and answers it.
+func (a *api) answerPanic(w http.ResponseWriter, r *http.Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(p)
+	}
+	a.o.Log.ErrorContext(r.Context(), "request panicked",
+		"method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+	if callOf(r).status == 0 {
+		a.fail(w, r, calendar.Fail(calendar.CodeInternal, 0))
 	}
 }
 

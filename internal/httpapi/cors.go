@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -63,7 +64,7 @@ func (a *api) preflight(h http.Header, r *http.Request, rt *route) {
 
 // withRequested adds the header names that a preflight asks for.
 func withRequested(names, requested []string) []string {
-	out := names[:len(names):len(names)]
+	out := slices.Clip(names)
 	for name := range strings.SplitSeq(strings.Join(requested, ","), ",") {
 		name = strings.TrimSpace(name)
 		if !isToken(name) || containsFold(out, name) {

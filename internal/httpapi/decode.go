@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -48,7 +49,7 @@ func badBody(detail string) *calendar.Error {
 func decodeBody(contentType string, body []byte, isList func(string) bool) (calendar.Input, error) {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) && strings.TrimSpace(contentType) != "" {
-		return nil, nil //nolint:nilerr // an unreadable type is another type: the body is ignored
+		return nil, nil // an unreadable type is another type: the body is ignored
 	}
 	switch {
 	case media == "", media == "application/json", strings.HasSuffix(media, "+json"):
@@ -141,9 +142,7 @@ func merge(queryInput, body calendar.Input) calendar.Input {
 	if out == nil {
 		out = make(calendar.Input, len(body))
 	}
-	for name, v := range body {
-		out[name] = v
-	}
+	maps.Copy(out, body)
 	delete(out, "id")
 	return out
 }

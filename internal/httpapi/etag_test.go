@@ -67,7 +67,7 @@ func TestRecordTag(t *testing.T) {
 	fr := rootOf(origin{"https://x", "x", ""}, location{segment: "/fr", prefix: "api", namespace: Namespace}, 0)
 	other := rootOf(origin{"https://x", "x", ""}, location{prefix: "api", namespace: Namespace}, 7)
 	view := func(mark uint64, version int64) *query.View {
-		r := tagRecord(5, "a")
+		r := tagRecord("a")
 		r.Version = version
 		return &query.View{Record: r, Mark: mark}
 	}

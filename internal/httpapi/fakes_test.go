@@ -96,9 +96,9 @@ func (f fakeUsers) Authenticate(_ context.Context, authorization string) (calend
 	}
 }
 
-// tagRecord is a small record to answer with.
-func tagRecord(id calendar.ID, name string) *calendar.Record {
-	return &calendar.Record{ID: id, Kind: calendar.KindTag, Version: 3, Home: calendar.LangEN, Fields: calendar.Fields{
+// tagRecord is a small record with id 5 to answer with.
+func tagRecord(name string) *calendar.Record {
+	return &calendar.Record{ID: 5, Kind: calendar.KindTag, Version: 3, Home: calendar.LangEN, Fields: calendar.Fields{
 		"name": calendar.Text{calendar.LangEN: name}, "slug": "s",
 	}}
 }

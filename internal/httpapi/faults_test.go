@@ -68,7 +68,7 @@ func TestFaults(t *testing.T) {
 		code   string
 		logged string
 	}{
-		"internal":        {fmt.Errorf("load: %s", secret), false, 500, "internal_server_error", secret}, //nolint:err113,perfsprint // a fault like those of drivers
+		"internal":        {fmt.Errorf("load: %s", secret), false, 500, "internal_server_error", secret},
 		"store down":      {fmt.Errorf("%w: %s", eventstore.ErrUnavailable, secret), false, 503, "rest_unavailable", secret},
 		"read model down": {fmt.Errorf("%w: %s", readmodel.ErrUnavailable, secret), false, 503, "rest_unavailable", secret},
 		"panic":           {nil, true, 500, "internal_server_error", "boom"},
@@ -126,7 +126,7 @@ func TestSingleComputation(t *testing.T) {
 				runs.Add(1)
 				<-gate
 				return &query.List{
-					Views: []query.View{{Record: tagRecord(5, "Air")}}, Total: 1, TotalPages: 1, Position: calendar.Position(position.Load()),
+					Views: []query.View{{Record: tagRecord("Air")}}, Total: 1, TotalPages: 1, Position: calendar.Position(position.Load()),
 				}, nil
 			},
 		}}, Options{})
@@ -134,7 +134,7 @@ func TestSingleComputation(t *testing.T) {
 		tags := make([]string, 20)
 		for i := range tags {
 			all.Go(func() {
-				got := ask(context.Background(), h, http.MethodGet, "/tags", "") //nolint:usetesting // the context of t ends with the bubble
+				got := ask(context.Background(), h, http.MethodGet, "/tags", "")
 				if got.Code != http.StatusOK {
 					t.Errorf("got %d %s", got.Code, got.Body)
 				}
@@ -168,12 +168,12 @@ func TestFirstClientLeaves(t *testing.T) {
 			<-gate
 			return &query.List{}, nil
 		}}}, Options{})
-		ctx, leave := context.WithCancel(context.Background()) //nolint:usetesting // the context of t ends with the bubble
+		ctx, leave := context.WithCancel(context.Background())
 		var all sync.WaitGroup
 		all.Go(func() { ask(ctx, h, http.MethodGet, "/tags", "") })
 		synctest.Wait()
 		all.Go(func() {
-			if got := ask(context.Background(), h, http.MethodGet, "/tags", ""); got.Code != http.StatusOK { //nolint:usetesting // as above
+			if got := ask(context.Background(), h, http.MethodGet, "/tags", ""); got.Code != http.StatusOK {
 				t.Errorf("got %d %s", got.Code, got.Body)
 			}
 		})
@@ -196,14 +196,14 @@ func TestConcurrency(t *testing.T) {
 		var observed sync.Map
 		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{read: func(calendar.ID, string) (*calendar.Record, error) {
 			<-gate
-			return tagRecord(5, "Air"), nil
+			return tagRecord("Air"), nil
 		}}}, Options{MaxConcurrent: 2, Observe: func(route, method string, status int, _ time.Duration) {
 			observed.Store(fmt.Sprint(method, " ", route, " ", status), true)
 		}})
 		var all sync.WaitGroup
 		for i := range 2 {
 			all.Go(func() {
-				if got := ask(context.Background(), h, http.MethodGet, fmt.Sprint("/tags/", i), ""); got.Code != http.StatusOK { //nolint:usetesting // the context of t ends with the bubble
+				if got := ask(context.Background(), h, http.MethodGet, fmt.Sprint("/tags/", i), ""); got.Code != http.StatusOK {
 					t.Errorf("got %d %s", got.Code, got.Body)
 				}
 			})
@@ -269,7 +269,7 @@ func TestSinglesWithoutReadModel(t *testing.T) {
 	t.Parallel()
 	h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
 		generation: func() (query.Generation, error) { return query.Generation{}, readmodel.ErrUnavailable },
-		read:       func(calendar.ID, string) (*calendar.Record, error) { return tagRecord(5, "Air"), nil },
+		read:       func(calendar.ID, string) (*calendar.Record, error) { return tagRecord("Air"), nil },
 	}}, Options{})
 	if got := ask(t.Context(), h, http.MethodGet, "/tags/5", ""); got.Code != http.StatusOK {
 		t.Errorf("got %d %s", got.Code, got.Body)
@@ -283,7 +283,7 @@ func TestWriteRequest(t *testing.T) {
 	var verb string
 	h, _ := fakeAPI(t, Deps{Commands: fakeCommands{do: func(v string, r command.Request) (command.Result, error) {
 		verb, got = v, r
-		return command.Result{Record: tagRecord(5, "Air"), Lang: calendar.LangFR, Position: 9}, nil
+		return command.Result{Record: tagRecord("Air"), Lang: calendar.LangFR, Position: 9}, nil
 	}, kept: func([]byte) {}}}, Options{RequestID: func() string { return "made" }})
 	res := ask(t.Context(), h, http.MethodPatch, "/events/by-slug/A%2FB?a=1&id=9", `{"b":null}`,
 		"Authorization", "Bearer good", "If-Match", `"4-x"`, "Idempotency-Key", "k", "User-Agent", "agent")
@@ -307,7 +307,7 @@ func TestWriteRequest(t *testing.T) {
 func TestReplayWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	h, _ := fakeAPI(t, Deps{Commands: fakeCommands{do: func(string, command.Request) (command.Result, error) {
-		return command.Result{Record: tagRecord(5, "Air"), Replay: &eventstore.Receipt{Position: 4, Version: 3}}, nil
+		return command.Result{Record: tagRecord("Air"), Replay: &eventstore.Receipt{Position: 4, Version: 3}}, nil
 	}}}, Options{})
 	got := ask(t.Context(), h, http.MethodPost, "/tags", `{"name":"Air"}`, "Authorization", "Bearer good", "Idempotency-Key", "k")
 	if got.Code != http.StatusCreated || got.Header().Get("Idempotency-Replayed") != "true" || got.Header().Get("Daybook-Position") != "4" ||
@@ -333,7 +333,7 @@ func TestKeyWaits(t *testing.T) {
 			do: func(string, command.Request) (command.Result, error) {
 				note("write")
 				<-gate
-				return command.Result{Record: tagRecord(5, "Air")}, nil
+				return command.Result{Record: tagRecord("Air")}, nil
 			},
 			kept: func([]byte) { note("keep") },
 		}}, Options{})
@@ -341,10 +341,10 @@ func TestKeyWaits(t *testing.T) {
 		post := func(ctx context.Context, key string) {
 			ask(ctx, h, http.MethodPost, "/tags", `{}`, "Authorization", "Bearer good", "Idempotency-Key", key)
 		}
-		all.Go(func() { post(context.Background(), "k") }) //nolint:usetesting // the context of t ends with the bubble
+		all.Go(func() { post(context.Background(), "k") })
 		synctest.Wait()
-		all.Go(func() { post(context.Background(), "k") })              //nolint:usetesting // as above
-		leaving, leave := context.WithCancelCause(context.Background()) //nolint:usetesting // as above
+		all.Go(func() { post(context.Background(), "k") })
+		leaving, leave := context.WithCancelCause(context.Background())
 		all.Go(func() { post(leaving, "k") })
 		synctest.Wait()
 		leave(errors.New("gone"))

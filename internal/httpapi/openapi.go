@@ -126,9 +126,9 @@ func openSecurity() []object {
 }
 
 func (d *document) optionsOperation(rt *route) object {
-	parameters := []object{d.parameter(ptr(languageArgument()))}
+	parameters := []object{d.parameter(new(languageArgument()))}
 	if rt.single() {
-		parameters = append(parameters, d.parameter(ptr(pathArgument(rt))))
+		parameters = append(parameters, d.parameter(new(pathArgument(rt))))
 	}
 	headers := d.headerRefs("Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
 	return object{
@@ -139,8 +139,6 @@ func (d *document) optionsOperation(rt *route) object {
 		}, 400, 401),
 	}
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // The request headers that operations take, beside credentials.
 var operationHeaders = map[string][]string{

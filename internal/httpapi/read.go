@@ -154,7 +154,7 @@ func (a *api) singleKey(ctx context.Context, c *call, s *single) (string, bool) 
 	if s.fields != nil {
 		rest = append(append(rest, '\n'), strings.Join(s.fields, "\n")...)
 	}
-	return c.key(singleKey, generation, int64(head), string(rest)), true //nolint:gosec // positions are below 2^63
+	return c.key(singleKey, generation, int64(head), string(rest)), true
 }
 
 // makeSingle finds a record, checks the right to read it, and renders it.

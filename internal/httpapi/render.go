@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -193,12 +194,9 @@ func keepFields(object []byte, fields []string) []byte {
 	for rest := object[1:]; len(rest) > 0 && rest[0] == '"'; {
 		key := textEnd(rest)
 		end := key + 1 + valueEnd(rest[key+1:])
-		for _, f := range fields {
-			if string(rest[1:key-1]) == f {
-				out = appendComma(out, len(out)-1)
-				out = append(out, rest[:end]...)
-				break
-			}
+		if slices.Contains(fields, string(rest[1:key-1])) {
+			out = appendComma(out, len(out)-1)
+			out = append(out, rest[:end]...)
 		}
 		if rest = rest[end:]; len(rest) > 0 && rest[0] == ',' {
 			rest = rest[1:]

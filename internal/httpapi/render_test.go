@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -102,7 +103,7 @@ func exampleView(t *testing.T) *query.View {
 		}}
 	}
 	event := post(calendar.KindEvent, 412, "2026-03-02 09:15:00", "2026-03-02 14:15:00", "Quay concert & picnic", "quay-concert-picnic")
-	for name, v := range (calendar.Fields{
+	maps.Copy(event.Fields, (calendar.Fields{
 		"modified": wall(t, "2026-03-05 18:00:10"), "modified_utc": wall(t, "2026-03-05 23:00:10"),
 		"description": calendar.Text{calendar.LangEN: "<p>Bring a chair.</p>"},
 		"image":       calendar.ID(384), "image_url": "https://img.example/quay.jpg",
@@ -111,9 +112,7 @@ func exampleView(t *testing.T) *query.View {
 		"timezone": "America/New_York", "cost": []string{"$5", "$12"},
 		"website": "https://quay.example/?a=1&b=2", "featured": true,
 		"categories": []calendar.ID{31}, "venue": []calendar.ID{88}, "organizer": []calendar.ID{90},
-	}) {
-		event.Fields[name] = v
-	}
+	}))
 	venue := post(calendar.KindVenue, 88, "2026-01-10 10:00:00", "2026-01-10 15:00:00", "River Hall", "river-hall")
 	venue.Fields["city"] = "Boston"
 	jazz := &calendar.Record{ID: 31, Kind: calendar.KindCategory, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{
@@ -176,14 +175,12 @@ func TestRenderBlanked(t *testing.T) {
 	v.Blanked = true
 	got := decodeObject(t, p.appendView(nil, v))
 	want := whole
-	for name, blank := range map[string]any{
+	maps.Copy(want, map[string]any{
 		"description": "", "excerpt": "", "cost": "", "website": "", "image": false,
 		"cost_details": map[string]any{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": []any{}},
 		"all_day":      nil, "show_map": nil, "show_map_link": nil, "hide_from_listings": nil, "sticky": nil, "featured": nil, "ticketed": nil,
 		"post_parent": 0.0, "categories": []any{}, "tags": []any{}, "venue": []any{}, "venues": []any{}, "organizer": []any{}, "custom_fields": []any{},
-	} {
-		want[name] = blank
-	}
+	})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -192,13 +189,11 @@ func TestRenderBlanked(t *testing.T) {
 func TestRenderVenue(t *testing.T) {
 	t.Parallel()
 	r := exampleView(t).Venues[0].Record
-	for name, v := range (calendar.Fields{
+	maps.Copy(r.Fields, (calendar.Fields{
 		"description": calendar.Text{calendar.LangEN: "By the water"}, "address": "12 Quay St", "country": "United States", "state": "MA",
 		"province": "ignored", "zip": "02110", "phone": "+1 555 0100", "website": "https://river.example/?a=1&b=2",
 		"geo_lat": 42.3554, "geo_lng": -71.0501, "show_map_link": false,
-	}) {
-		r.Fields[name] = v
-	}
+	}))
 	p := testRenderer(t, calendar.LangFR)
 	got := decodeObject(t, p.appendVenue(nil, r, calendar.StatusPublish))
 	want := decodeObject(t, []byte(`{"id":88,"author":"7","status":"publish","date":"2026-01-10 10:00:00","date_utc":"2026-01-10 15:00:00",

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -73,9 +74,7 @@ func TestOrigin(t *testing.T) {
 			}
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 			r.Host = "calendar.test:81"
-			for k, v := range tc.header {
-				r.Header[k] = v
-			}
+			maps.Copy(r.Header, tc.header)
 			if got := table.origin(r); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}

@@ -102,8 +102,10 @@ func TestRefusals(t *testing.T) {
 		"bad selector in options":      {0, "OPTIONS", "/events?multilang_language=xx", nil, nil, 400, "rest_invalid_param", ""},
 		"bad selector in doc":          {0, "GET", "/doc?multilang_language=", nil, nil, 400, "rest_invalid_param", ""},
 	} {
+		client := w.As(tc.as).With(tc.header...)
 		t.Run(name, func(t *testing.T) {
-			got := w.As(tc.as).With(tc.header...).Do(tc.method, tc.path, tc.body)
+			t.Parallel()
+			got := client.In(t).Do(tc.method, tc.path, tc.body)
 			if tc.code == "" {
 				got.Want(tc.status)
 			} else {

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"maps"
+
 	"daybook/calendar"
 )
 
@@ -77,14 +79,12 @@ type shape struct{ always, sometimes object }
 
 func (s shape) schema(required bool) object {
 	properties := object{}
-	names := []string{}
+	names := make([]string, 0, len(s.always))
 	for name, p := range s.always {
 		properties[name] = p
 		names = append(names, name)
 	}
-	for name, p := range s.sometimes {
-		properties[name] = p
-	}
+	maps.Copy(properties, s.sometimes)
 	o := object{"type": "object", "properties": properties, "additionalProperties": false}
 	if required {
 		o["required"] = sorted(names)
@@ -294,10 +294,11 @@ func (d *document) fieldSchema(f *calendar.Field) object {
 			{"type": "array", "items": object{"anyOf": one}, "maxItems": maxElements, "x-extension": true}, {"type": "null"},
 		}, one...)}
 	case calendar.FormStatus:
-		o = object{"type": types("string"), "enum": []any{"publish", "future", "draft", "pending", "private"}}
+		values := []any{"publish", "future", "draft", "pending", "private"}
 		if f.Empty != calendar.EmptyRefused {
-			o["enum"] = append(o["enum"].([]any), nil) //nolint:errcheck,forcetypeassert // set two lines above
+			values = append(values, nil)
 		}
+		o = object{"type": types("string"), "enum": values}
 	case calendar.FormLang:
 		o = object{"type": "string", "enum": f.Enum}
 	default:

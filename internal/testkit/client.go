@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -47,6 +48,14 @@ func (c *Client) With(pairs ...string) *Client {
 	return &out
 }
 
+// In gives a client for a subtest: what fails is reported there.
+func (c *Client) In(t testing.TB) *Client {
+	out, w := *c, *c.w
+	w.t = t
+	out.w = &w
+	return &out
+}
+
 // Object is a JSON object to send.
 type Object = map[string]any
 
@@ -86,9 +95,7 @@ func (c *Client) Do(method, path string, body any) *Response {
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	for name, values := range c.header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, c.header)
 	rec := httptest.NewRecorder()
 	c.w.Handler.ServeHTTP(rec, r)
 	out := &Response{
@@ -144,9 +151,7 @@ func (c *Client) Event(title string, more Object) *Response {
 	c.w.t.Helper()
 	day := c.w.Clock.Now().AddDate(0, 0, 10).Format("2006-01-02")
 	body := Object{"title": title, "start_date": day + " 10:00:00", "end_date": day + " 12:00:00"}
-	for name, v := range more {
-		body[name] = v
-	}
+	maps.Copy(body, more)
 	return c.Create(calendar.KindEvent, body)
 }
 
