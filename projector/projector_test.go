@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -201,8 +202,9 @@ func TestQuarantine(t *testing.T) {
 	cases := map[string]struct {
 		bad string // name of the bad change
 	}{
-		"unreadable": {bad: broken},
-		"refused":    {bad: "refused"},
+		"unreadable":              {bad: broken},
+		"state of another record": {bad: misplaced},
+		"refused":                 {bad: "refused"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -307,6 +309,37 @@ func TestRetryBesideProjector(t *testing.T) {
 		if err := projector.Compare(t.Context(), w.store, index); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// An entry is passed over just before the quarantine ends: Retry finds it.
+func TestRetryLooksAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	inner := newIndex(t)
+	bad := w.create(t, calendar.KindTag, broken)
+	runToEnd(t, w, inner, nil)
+	background(t, newProjector(t, inner, from{store: w.store}))
+	w.change(t, bad, calendar.Updated, "mended")
+	once := sync.OnceFunc(func() {
+		w.change(t, bad, calendar.Updated, "newest")
+		wait(t, inner, w.head(t))
+	})
+	slow := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+		if len(b.Healed) > 0 {
+			once()
+		}
+		return inner.Write(ctx, b)
+	}}
+	if err := newProjector(t, slow, from{store: w.store}).Retry(t.Context(), w.store, bad); err != nil {
+		t.Fatal(err)
+	}
+	held, err := inner.Get(t.Context(), []calendar.ID{bad})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held[bad].Position != w.head(t) {
+		t.Errorf("healed record is at entry %d, want %d", held[bad].Position, w.head(t))
 	}
 }
 

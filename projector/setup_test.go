@@ -48,36 +48,37 @@ func (w *world) create(t tb, k calendar.Kind, name string) calendar.ID {
 	return w.last
 }
 
-// change appends a change of a record; the name "broken" stores a state that
-// cannot be read.
+// change appends a change of a record; the name broken stores a state that
+// cannot be read, misplaced the state of another record.
 func (w *world) change(t tb, id calendar.ID, what, name string) {
-	t.Helper()
-	if a, ok := w.next(t, id, what, name); ok {
-		if res := w.store.Append(context.Background(), []eventstore.Append{a})[0]; res.Err != nil {
-			t.Fatalf("append: %v", res.Err)
-		}
-		w.versions[id]++
-	}
-}
-
-func (w *world) next(t tb, id calendar.ID, what, name string) (eventstore.Append, bool) {
 	t.Helper()
 	k := w.kinds[id]
 	at := time.UnixMilli(1_700_000_000_000 + 1000*int64(id)).UTC()
 	state := []byte(`{"broken":true}`)
 	if name != broken {
+		of := id
+		if name == misplaced {
+			of++
+		}
 		state = encode(t, &calendar.Record{
-			ID: id, Kind: k, Version: w.versions[id] + 1, Home: calendar.LangEN, Changed: at,
+			ID: of, Kind: k, Version: w.versions[id] + 1, Home: calendar.LangEN, Changed: at,
 			Deleted: what == calendar.Deleted, Fields: fields(k, name),
 		})
 	}
-	return eventstore.Append{Time: at, Actor: 1, Drafts: []eventstore.Draft{{
+	res := w.store.Append(context.Background(), []eventstore.Append{{Time: at, Actor: 1, Drafts: []eventstore.Draft{{
 		Kind: k, ID: id, Expected: w.versions[id], Change: k.String() + "." + what,
 		Fields: []byte(`{}`), State: state,
-	}}}, true
+	}}}})[0]
+	if res.Err != nil {
+		t.Fatalf("append: %v", res.Err)
+	}
+	w.versions[id]++
 }
 
-const broken = "broken"
+const (
+	broken    = "broken"
+	misplaced = "misplaced"
+)
 
 func fields(k calendar.Kind, name string) calendar.Fields {
 	f := calendar.Fields{}

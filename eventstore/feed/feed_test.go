@@ -312,8 +312,8 @@ func TestOtherStore(t *testing.T) {
 			}
 			r := relay(t, s, js, feed.RelayOptions{})
 			actor(t, r.Run)
-			for r.Stats().Rebuilt == 0 {
-				pause(within(t), t)
+			for ctx := within(t); r.Stats().Rebuilt == 0; {
+				pause(ctx, t)
 			}
 			until(t, js, head)
 			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
@@ -352,8 +352,8 @@ func TestRestoredStore(t *testing.T) {
 			}
 			r := relay(t, s, js, feed.RelayOptions{})
 			actor(t, r.Run)
-			for r.Stats().Rebuilt == 0 {
-				pause(within(t), t)
+			for ctx := within(t); r.Stats().Rebuilt == 0; {
+				pause(ctx, t)
 			}
 			until(t, js, head)
 			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
@@ -402,27 +402,29 @@ func TestRelayDown(t *testing.T) {
 	s, e := memstore.New(), embedded(t, t.TempDir())
 	js := e.JetStream()
 	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	head := add(t, s, 10)
-	until(t, js, head)
 	src := source(t, s, js, feed.SourceOptions{Stall: 20 * time.Millisecond})
-	mustReadAll(t, s, src, 0, head)
+	var head calendar.Position
+	follow := func(n int) {
+		t.Helper()
+		head = add(t, s, n)
+		mustReadAll(t, s, src, head-calendar.Position(n), head)
+	}
+	for src.Stats().FromStream == 0 {
+		follow(10)
+	}
+	until(t, js, head)
 	check(t, stop())
 	before := src.Stats()
-	if before.FromStream != 10 {
-		t.Fatalf("got %+v, want all from the stream", before)
-	}
 	for range 20 {
-		head = add(t, s, 10)
-		mustReadAll(t, s, src, head-10, head)
+		follow(10)
 	}
-	if st := src.Stats(); st.FromStore != 200 || st.FromStream != 10 {
-		t.Fatalf("got %+v, want 200 from the store", st)
+	if st := src.Stats(); st.FromStore != before.FromStore+200 || st.FromStream != before.FromStream {
+		t.Fatalf("got %+v after %+v, want 200 from the store", st, before)
 	}
 	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	for src.Stats().FromStream == 10 {
-		head = add(t, s, 1)
-		mustReadAll(t, s, src, head-1, head)
-		pause(within(t), t)
+	for ctx := within(t); src.Stats().FromStream == before.FromStream; {
+		follow(1)
+		pause(ctx, t)
 	}
 }
 
@@ -502,8 +504,8 @@ func TestSettingsAreAdjusted(t *testing.T) {
 	head := add(t, s, 10)
 	for _, size := range []int64{feed.MinMaxBytes, 4 * feed.MinMaxBytes} {
 		stop := actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{MaxBytes: size}).Run)
-		for until(t, e.JetStream(), head).Config.MaxBytes != size {
-			pause(within(t), t)
+		for ctx := within(t); until(t, e.JetStream(), head).Config.MaxBytes != size; {
+			pause(ctx, t)
 		}
 		check(t, stop())
 	}

@@ -88,9 +88,7 @@ func TestBrokenTwinsAreSeen(t *testing.T) {
 			add(t, s, n-1)
 			careless(t, s, js, c.which)
 
-			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-			defer cancel()
-			err = readAll(ctx, s, trust(t, js), 0, n, 64)
+			err = readAll(within(t), s, trust(t, js), 0, n, 64)
 			if c.seen != (err != nil) {
 				t.Errorf("check of the twin: got %v, want an error: %t", err, c.seen)
 			}
@@ -101,8 +99,8 @@ func TestBrokenTwinsAreSeen(t *testing.T) {
 			actor(t, r.Run)
 			head := add(t, s, 1)
 			until(t, js, head)
-			for c.repair && r.Stats().Rebuilt == 0 {
-				pause(within(t), t)
+			for ctx := within(t); c.repair && r.Stats().Rebuilt == 0; {
+				pause(ctx, t)
 			}
 			until(t, js, head)
 			src := source(t, s, js, feed.SourceOptions{})
