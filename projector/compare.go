@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -202,14 +203,14 @@ func equal(a, b readmodel.Digest) bool {
 
 // differ names the kinds of which the counts differ.
 func differ(at calendar.Position, store, index readmodel.Digest) error {
-	text := ""
+	var text strings.Builder
 	for _, k := range calendar.Kinds {
 		if store.Counts[k] != index.Counts[k] {
-			text += fmt.Sprintf("; %s: %d in the store, %d in the read model", k.Collection(), store.Counts[k], index.Counts[k])
+			fmt.Fprintf(&text, "; %s: %d in the store, %d in the read model", k.Collection(), store.Counts[k], index.Counts[k])
 		}
 	}
-	if text == "" {
-		text = "; the counts are equal, the contents are not"
+	if text.Len() == 0 {
+		text.WriteString("; the counts are equal, the contents are not")
 	}
-	return fmt.Errorf("%w at position %d%s", ErrDiffers, at, text)
+	return fmt.Errorf("%w at position %d%s", ErrDiffers, at, text.String())
 }

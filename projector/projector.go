@@ -115,7 +115,7 @@ func (p *Projector) count(f func(*Stats)) {
 func (p *Projector) Run(ctx context.Context) error {
 	err := p.run(ctx, func(calendar.Position) bool { return false })
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // it was asked to end
 	}
 	return err
 }

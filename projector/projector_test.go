@@ -61,7 +61,7 @@ func TestIdempotent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
-		history(t, w, rapid.IntRange(1, 60).Draw(t, "entries"))
+		history(t, w, rapid.IntRange(1, 40).Draw(t, "entries"))
 		size := func(int) int { return rapid.IntRange(1, 12).Draw(t, "batch") }
 
 		// The reference: one entry at a time.
@@ -139,14 +139,13 @@ func runSome(t *rapid.T, w *world, index readmodel.Index, size func(int) int) {
 }
 
 // aheadOf tells which document is missing when an index stands at its position.
-func aheadOf(t *testing.T, w *world, index readmodel.Index, at calendar.Position) error {
-	t.Helper()
-	entries, err := w.store.ReadAll(t.Context(), 0, int(at))
+func aheadOf(ctx context.Context, w *world, index readmodel.Index, at calendar.Position) error {
+	entries, err := w.store.ReadAll(ctx, 0, int(at))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		held, err := index.Get(t.Context(), []calendar.ID{e.ID})
+		held, err := index.Get(ctx, []calendar.ID{e.ID})
 		if err != nil {
 			return err
 		}
@@ -170,7 +169,7 @@ func TestPositionIsNeverAhead(t *testing.T) {
 			return nil, readmodel.ErrUnavailable
 		}
 		if b.Position > 0 && len(b.Documents) == 0 {
-			if err := aheadOf(t, w, inner, b.Position); err != nil {
+			if err := aheadOf(ctx, w, inner, b.Position); err != nil {
 				t.Error(err)
 			}
 		}
@@ -188,7 +187,7 @@ func TestPositionIsNeverAhead(t *testing.T) {
 		_, err := forgetful.Write(ctx, b)
 		return errs, err
 	}}, func(int) int { return 7 })
-	if err := aheadOf(t, w, forgetful, w.head(t)); err == nil {
+	if err := aheadOf(t.Context(), w, forgetful, w.head(t)); err == nil {
 		t.Error("an index that forgets documents passes the check")
 	}
 	if err := projector.Compare(t.Context(), w.store, forgetful); !errors.Is(err, projector.ErrDiffers) {
@@ -352,13 +351,14 @@ func TestTransientFailure(t *testing.T) {
 			w.create(t, calendar.KindEvent, fmt.Sprint(i))
 		}
 		inner := newIndex(t)
-		down := true
+		var down atomic.Bool
+		down.Store(true)
 		first := readmodel.Batch{}
 		index := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
 			if first.Documents == nil {
 				first = b
 			}
-			if down {
+			if down.Load() {
 				if diff := cmp.Diff(len(first.Documents), len(b.Documents)); diff != "" {
 					t.Errorf("another batch than before (-want +got):\n%s", diff)
 				}
@@ -380,7 +380,7 @@ func TestTransientFailure(t *testing.T) {
 			t.Errorf("got %+v, want retries and what fails", s)
 		}
 		synctest.Wait()
-		down = false
+		down.Store(false)
 		wait(t, index, 10)
 		synctest.Wait()
 		if s := p.Stats(); s.Failure != "" || s.Position != 10 || s.Documents != 10 {

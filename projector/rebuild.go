@@ -47,7 +47,7 @@ func Rebuild(ctx context.Context, store eventstore.Store, index readmodel.Index,
 			}
 			poison = append(poison, p...)
 			done += len(states)
-			progress(done, max(done, int(at))) //nolint:gosec // a count of records in memory or on disk
+			progress(done, max(done, int(at)))
 		}
 		return within.Err()
 	})

@@ -117,7 +117,7 @@ func (w *world) head(t tb) calendar.Position {
 
 func newIndex(t tb) readmodel.Index {
 	t.Helper()
-	i, err := memindex.New(memindex.Options{})
+	i, err := memindex.New(memindex.Options{Records: 16})
 	if err != nil {
 		t.Fatalf("index: %v", err)
 	}

@@ -144,7 +144,7 @@ func (r *Relay) Run(ctx context.Context) error {
 		err := r.session(ctx, standby, wait.Reset)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was asked to end
 		case errors.Is(err, eventstore.ErrClosed), errors.Is(err, eventstore.ErrDamaged):
 			return fmt.Errorf("relay: %w", err)
 		case errors.Is(err, errConflict):
@@ -162,7 +162,7 @@ func (r *Relay) Run(ctx context.Context) error {
 		r.count(func(s *RelayStats) { s.Retries++ })
 		r.o.Log.Warn("relay begins again", "error", err, "wait", next)
 		if sleep(ctx, next) != nil {
-			return nil
+			return nil //nolint:nilerr // it was asked to end
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (r *Relay) standBy(ctx context.Context) error {
 		before, waiting = info.State.LastSeq, behind
 		r.count(func(s *RelayStats) { s.Position = calendar.Position(before) })
 		// Not the same wait in all relays, or two take over at once for ever.
-		if err := sleep(ctx, r.o.Standby/2+rand.N(r.o.Standby)); err != nil { //nolint:gosec // spreads a wait, no secret
+		if err := sleep(ctx, r.o.Standby/2+rand.N(r.o.Standby)); err != nil {
 			return err
 		}
 	}

@@ -64,11 +64,11 @@ func addOne(t *testing.T, s eventstore.Store, size int) calendar.Position {
 	return res.Position
 }
 
-func fresh(t testing.TB, s eventstore.Store, size int) eventstore.Append {
-	t.Helper()
-	id, err := s.NewIDs(t.Context(), 1)
+func fresh(tb testing.TB, s eventstore.Store, size int) eventstore.Append {
+	tb.Helper()
+	id, err := s.NewIDs(tb.Context(), 1)
 	if err != nil {
-		t.Fatalf("new id: %v", err)
+		tb.Fatalf("new id: %v", err)
 	}
 	fields := fmt.Sprintf(`{"title":"%d %s"}`, id, strings.Repeat("x", size))
 	return eventstore.Append{

@@ -100,7 +100,7 @@ func TestBadTransport(t *testing.T) {
 			s, e := setup(t)
 			head := add(t, s, n)
 			until(t, e.JetStream(), head)
-			r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable on purpose
+			r := rand.New(rand.NewPCG(1, 2))
 			js := badJetStream{e.JetStream(), func(m messages) messages { return c.bend(r, m) }}
 			src := source(t, s, js, feed.SourceOptions{Stall: 5 * time.Millisecond})
 			if err := readAll(within(t), s, src, 0, head, 10); err != nil {
