@@ -113,6 +113,9 @@ var schemas = func() (all [calendar.KindUser + 1]*Schema) {
 			"name": reasonService, "role": reasonService,
 		}},
 	} {
+		if s.Kind <= calendar.KindTag {
+			s.NotIndexed["imports"] = reasonService
+		}
 		s.byName = make(map[string]*Field, len(s.Fields))
 		for i := range s.Fields {
 			s.byName[s.Fields[i].Name] = &s.Fields[i]

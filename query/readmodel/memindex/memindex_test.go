@@ -1,14 +1,18 @@
 package memindex_test
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
 
+	"daybook/calendar"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
 	"daybook/query/readmodel/readmodeltest"
 )
 
-func open(t *testing.T) readmodel.Index {
+func open(t testing.TB) readmodel.Index {
 	t.Helper()
 	x, err := memindex.New(memindex.Options{})
 	if err != nil {
@@ -20,4 +24,126 @@ func open(t *testing.T) readmodel.Index {
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	readmodeltest.Run(t, readmodeltest.Harness{Open: open})
+}
+
+// TestWholeBatches: a reader sees all of a batch or nothing of it.
+func TestWholeBatches(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	const n, rounds = 60, 40
+	batch := func(round int) readmodel.Batch {
+		b := readmodel.Batch{Position: calendar.Position((round + 1) * n)}
+		for i := range n {
+			r := &calendar.Record{
+				ID: calendar.ID(1 + i), Kind: calendar.KindEvent, Version: int64(round + 1), Home: calendar.LangEN, Changed: readmodeltest.Now,
+				Fields: calendar.Fields{
+					"title": calendar.Text{calendar.LangEN: []string{"jazz", "rock"}[round%2]}, "author": calendar.ID(1000 + round),
+					"start_date": calendar.Wall(round*100 - i),
+				},
+			}
+			body, err := calendar.EncodeRecord(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Documents = append(b.Documents, readmodel.Document{Position: calendar.Position(round*n + i + 1), Record: r, Body: body})
+		}
+		return b
+	}
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for range 3 {
+		wg.Go(func() {
+			for last := false; !last; {
+				select {
+				case <-done:
+					last = true
+				default:
+				}
+				page, err := x.Search(t.Context(), readmodel.Query{
+					Kind: calendar.KindEvent, Limit: n, Sort: readmodeltest.ByStart(),
+					Filter: readmodel.Not{Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.LangEN, Query: "jazz"}},
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				round := int(page.Position)/n - 1
+				if want := n * (round % 2); round >= 0 && page.Total != want {
+					t.Errorf("round %d: %d without jazz, want %d", round, page.Total, want)
+					return
+				}
+				for _, d := range page.Documents {
+					if d.Record.Version != int64(round+1) || d.Record.Author() != calendar.ID(1000+round) {
+						t.Errorf("round %d: a document of version %d", round, d.Record.Version)
+						return
+					}
+				}
+			}
+		})
+	}
+	for round := range rounds {
+		if _, err := x.Write(t.Context(), batch(round)); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	wg.Wait()
+}
+
+// TestBodiesAreTheirOwn: neither the writer nor a reader shares bytes with the
+// index.
+func TestBodiesAreTheirOwn(t *testing.T) {
+	t.Parallel()
+	x, err := memindex.New(memindex.Options{Records: 1}) // nothing stays decoded for long
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := readmodeltest.NewCorpus(1, 3)
+	d := c.Event(1)
+	want := string(d.Body)
+	if _, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{d, c.Event(2)}, Position: 2}); err != nil {
+		t.Fatal(err)
+	}
+	clear(d.Body)
+	id := d.Record.ID
+	for range 3 {
+		got, err := x.Get(t.Context(), []calendar.ID{id, id + 1})
+		if err != nil || string(got[id].Body) != want {
+			t.Fatalf("body %q, %v; want %q", got[id].Body, err, want)
+		}
+	}
+	if _, err := memindex.New(memindex.Options{Records: -1}); err == nil {
+		t.Error("a negative number of records has to be refused")
+	}
+}
+
+// TestContextEnded: no method works for a caller that is gone.
+func TestContextEnded(t *testing.T) {
+	t.Parallel()
+	x := open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	calls := map[string]func() error{
+		"write":    func() error { _, err := x.Write(ctx, readmodel.Batch{Position: 5}); return err },
+		"position": func() error { _, err := x.Position(ctx); return err },
+		"visible":  func() error { _, err := x.Visible(ctx); return err },
+		"wait":     func() error { return x.Wait(ctx, 5) },
+		"search":   func() error { _, err := x.Search(ctx, readmodel.Query{Kind: calendar.KindEvent}); return err },
+		"get":      func() error { _, err := x.Get(ctx, []calendar.ID{1}); return err },
+		"counts": func() error {
+			_, err := x.Counts(ctx, calendar.KindEvent, readmodel.FieldVenue, nil)
+			return err
+		},
+		"poisoned": func() error { _, err := x.Poisoned(ctx); return err },
+		"digest":   func() error { _, err := x.Digest(ctx); return err },
+		"reset":    func() error { return x.Reset(ctx) },
+	}
+	for name, call := range calls {
+		if err := call(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want %v", name, err, context.Canceled)
+		}
+	}
+	if p, err := x.Position(t.Context()); err != nil || p != 0 {
+		t.Errorf("position %d, %v; want 0", p, err)
+	}
 }

@@ -34,53 +34,45 @@ func idsOf(docs []readmodel.Document) []calendar.ID {
 	return ids
 }
 
-// differential writes random documents, again and again, and compares random
-// queries with the meaning.
-func differential(t *testing.T, h Harness) {
-	for _, k := range calendar.Kinds {
-		t.Run(k.String(), func(t *testing.T) {
-			x := h.Open(t)
-			g := newGenerator(uint64(k))
-			s := readmodel.SchemaOf(k)
-			held := map[calendar.ID]readmodel.Document{}
-			position := calendar.Position(0)
-			for round := range h.rounds() {
-				var b readmodel.Batch
-				for range 1 + g.IntN(150) {
-					position++
-					id := calendar.ID(1000*int64(k) + 1 + g.Int64N(250))
-					d := document(g.record(k, id), position)
-					if was, ok := held[id]; ok {
-						d = document(g.change(was.Record), position)
-					}
-					held[id] = d
-					b.Documents = append(b.Documents, d)
-				}
-				b.Position = position
-				write(t, x, b)
-				visible(t, x, position)
-				docs := make([]readmodel.Document, 0, len(held))
-				for _, d := range held {
-					docs = append(docs, d)
-				}
-				for range h.queries() {
-					q := readmodel.Query{
-						Kind: k, Filter: g.filter(s, 2), Sort: g.order(s), Limit: 1 + g.IntN(60), Offset: g.IntN(3) * g.IntN(60),
-					}
-					ids, total := want(docs, q)
-					page, err := x.Search(t.Context(), q)
-					if err != nil {
-						t.Fatalf("round %d: search %+v: %v", round, q, err)
-					}
-					if page.Total != total {
-						t.Fatalf("round %d: %+v: total %d, want %d", round, q, page.Total, total)
-					}
-					if diff := cmp.Diff(ids, idsOf(page.Documents)); diff != "" {
-						t.Fatalf("round %d: %+v: ids (-want +got):\n%s", round, q, diff)
-					}
-				}
+// differential writes random documents of a kind, again and again, and compares
+// random queries with the meaning.
+func differential(t testing.TB, x readmodel.Index, k calendar.Kind, rounds, queries int) {
+	t.Helper()
+	g := newGenerator(uint64(k))
+	s := readmodel.SchemaOf(k)
+	held := map[calendar.ID]readmodel.Document{}
+	position := calendar.Position(0)
+	for round := range rounds {
+		var b readmodel.Batch
+		for range 1 + g.IntN(150) {
+			position++
+			id := calendar.ID(1000*int64(k) + 1 + g.Int64N(250))
+			d := document(g.record(k, id), position)
+			if was, ok := held[id]; ok {
+				d = document(g.change(was.Record), position)
 			}
-		})
+			held[id] = d
+			b.Documents = append(b.Documents, d)
+		}
+		b.Position = position
+		write(t, x, b)
+		docs := make([]readmodel.Document, 0, len(held))
+		for _, d := range held {
+			docs = append(docs, d)
+		}
+		for range queries {
+			q := readmodel.Query{
+				Kind: k, Filter: g.filter(s, 2), Sort: g.order(s), Limit: 1 + g.IntN(60), Offset: g.IntN(3) * g.IntN(60),
+			}
+			ids, total := want(docs, q)
+			page := search(t, x, q)
+			if page.Total != total {
+				t.Fatalf("round %d: %+v: total %d, want %d", round, q, page.Total, total)
+			}
+			if diff := cmp.Diff(ids, idsOf(page.Documents)); diff != "" {
+				t.Fatalf("round %d: %+v: ids (-want +got):\n%s", round, q, diff)
+			}
+		}
 	}
 }
 

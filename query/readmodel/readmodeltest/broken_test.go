@@ -1,0 +1,253 @@
+package readmodeltest
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// breakages are the names of all ways to break the reference.
+var breakages = []string{
+	"one bad document fails the batch", "takes everything", "poison is never healed", "poison is lost",
+	"position 0 resets", "position falls back", "applies old positions", "applies a position again",
+	"forgets tombstones", "waits for nothing", "gives up without an error", "lists tombstones", "mixes kinds",
+	"keeps old values", "answers any query", "totals up to 10,000", "page without position", "offset counts pages",
+	"limit 0 is no limit", "one more than the limit", "total of the page", "bodies are lost", "gets tombstones",
+	"gets unknown documents", "counts ignore the filter", "counts the first id only", "digest of tombstones",
+	"digest of ids only", "reset does nothing", "reset keeps poison", "reset keeps the position", "first key only",
+	"never descends", "sorts by the name as it is written", "missing values first", "missing values are lowest",
+	"upper bound is open", "lower bound is open", "missing numbers are 0", "absent booleans are unknown",
+	"first id only", "distance on a plane", "miles", "distance not around the date line", "empty or admits",
+	"empty and admits nothing", "not is ignored", "contains minds case", "exists for all",
+	"minds accents", "minds case", "whole words only", "no stems", "English stems only",
+	"any word will do", "one field for all words", "quotes are ignored", "words in any place", "minus is ignored",
+	"no word finds all", "searches all languages", "searches the home language only", "searches tags",
+	"characters anywhere", "no single characters", "common words have to fit",
+}
+
+// match is readmodel.Match with what is broken.
+func (x *reference) match(f readmodel.Filter, d *readmodel.Document) bool {
+	switch f := f.(type) {
+	case readmodel.And:
+		if len(f) == 0 && x.broken == "empty and admits nothing" {
+			return false
+		}
+		return !slices.ContainsFunc(f, func(p readmodel.Filter) bool { return !x.match(p, d) })
+	case readmodel.Or:
+		if len(f) == 0 && x.broken == "empty or admits" {
+			return true
+		}
+		return slices.ContainsFunc(f, func(p readmodel.Filter) bool { return x.match(p, d) })
+	case readmodel.Not:
+		return !x.match(f.Filter, d) || x.broken == "not is ignored"
+	}
+	if readmodel.Check(readmodel.Query{Kind: d.Record.Kind, Filter: f}) != nil {
+		return false // of another kind
+	}
+	switch f := f.(type) {
+	case readmodel.Term:
+		if _, set := d.Record.Fields[f.Field]; !set && f.Value == "false" && x.broken == "absent booleans are unknown" {
+			return false
+		}
+	case readmodel.In:
+		ids := readmodel.SchemaOf(d.Record.Kind).Field(f.Field).IDs(d.Record)
+		if x.broken == "first id only" && len(ids) > 0 {
+			return slices.Contains(f.IDs, ids[0])
+		}
+	case readmodel.Range:
+		return x.matchRange(f, d)
+	case readmodel.Contains:
+		if x.broken == "contains minds case" {
+			return slices.ContainsFunc(f.Fields, func(name string) bool {
+				return strings.Contains(readmodel.SchemaOf(d.Record.Kind).Field(name).Keyword(d.Record), f.Value)
+			})
+		}
+	case readmodel.Near:
+		return x.matchNear(f, d)
+	case readmodel.Exists:
+		if x.broken == "exists for all" {
+			return true
+		}
+	case readmodel.Text:
+		return x.matchText(f, d)
+	}
+	return readmodel.Match(f, d)
+}
+
+func (x *reference) matchRange(f readmodel.Range, d *readmodel.Document) bool {
+	n, has := readmodel.SchemaOf(d.Record.Kind).Field(f.Field).Number(d.Record)
+	switch x.broken {
+	case "upper bound is open":
+		if f.Max != nil && n == *f.Max {
+			return false
+		}
+	case "lower bound is open":
+		if f.Min != nil && n == *f.Min {
+			return false
+		}
+	case "missing numbers are 0":
+		if !has {
+			return (f.Min == nil || *f.Min <= 0) && (f.Max == nil || *f.Max >= 0)
+		}
+	}
+	return readmodel.Match(f, d)
+}
+
+func (x *reference) matchNear(f readmodel.Near, d *readmodel.Document) bool {
+	lat, lng, ok := readmodel.SchemaOf(d.Record.Kind).Field(f.Field).Point(d.Record)
+	const degree = math.Pi / 180 * readmodel.EarthRadius
+	switch x.broken {
+	case "distance on a plane":
+		return ok && math.Hypot(lat-f.Lat, math.Remainder(lng-f.Lng, 360))*degree <= f.Km
+	case "miles":
+		f.Km *= 1.609344
+	case "distance not around the date line":
+		if math.Abs(lng-f.Lng) > 180 {
+			return false
+		}
+	}
+	return readmodel.Match(f, d)
+}
+
+// matchText breaks the search: by another query, or by a look at the texts that
+// the right search would not take.
+func (x *reference) matchText(f readmodel.Text, d *readmodel.Document) bool {
+	right := readmodel.Match(f, d)
+	e := readmodel.ParseSearch(f.Query, f.Lang)
+	with := func(query string) bool {
+		f.Query = query
+		return readmodel.Match(f, d)
+	}
+	switch x.broken {
+	case "minds accents", "minds case":
+		raw := x.shown(f, d)
+		query := f.Query
+		if x.broken == "minds accents" {
+			raw, query = strings.ToLower(raw), strings.ToLower(query)
+		} else {
+			raw, query = unaccented(raw), unaccented(query)
+		}
+		for _, w := range strings.FieldsFunc(query, func(r rune) bool { return strings.ContainsRune(` "-,.'’`, r) }) {
+			if !strings.Contains(raw, w) && len(readmodel.Tokens(w)) == 1 && strings.Contains(readmodel.Fold(raw), readmodel.Fold(w)) {
+				return false
+			}
+		}
+	case "whole words only":
+		for _, p := range e.Must {
+			if !p.InRow && !with(`"`+p.Tokens[0]+`"`) {
+				return false
+			}
+		}
+	case "no stems":
+		for _, p := range e.Must {
+			for _, w := range p.Tokens {
+				if right && !slices.ContainsFunc(x.tokens(f, d), func(t string) bool { return strings.HasPrefix(t, w) }) {
+					return false
+				}
+			}
+		}
+	case "English stems only":
+		return x.matchStems(f, d, e, right)
+	case "any word will do":
+		for _, p := range e.Must {
+			if !p.InRow && with(p.Tokens[0]) {
+				return true
+			}
+		}
+	case "one field for all words":
+		return slices.ContainsFunc(f.Fields, func(name string) bool {
+			return readmodel.Match(readmodel.Text{Fields: []string{name}, Lang: f.Lang, Query: f.Query}, d)
+		})
+	case "quotes are ignored":
+		return with(strings.ReplaceAll(f.Query, `"`, " "))
+	case "words in any place":
+		if len(e.Must) == 1 && e.Must[0].InRow && !readmodel.IsCJKToken(e.Must[0].Tokens[0]) {
+			return x.all(f, d, e.Must[0].Tokens)
+		}
+	case "characters anywhere":
+		if len(e.Must) == 1 && e.Must[0].InRow && readmodel.IsCJKToken(e.Must[0].Tokens[0]) {
+			return x.all(f, d, e.Must[0].Tokens)
+		}
+	case "no single characters":
+		return right && !slices.ContainsFunc(e.Must, func(p readmodel.Piece) bool {
+			return len(p.Tokens) == 1 && readmodel.IsCJKToken(p.Tokens[0])
+		})
+	case "minus is ignored":
+		return with(strings.ReplaceAll(f.Query, "-", " "))
+	case "no word finds all":
+		return right || e.IsZero()
+	case "common words have to fit":
+		tokens := x.tokens(f, d)
+		for _, w := range readmodel.Tokens(strings.ReplaceAll(f.Query, "-", " ")) {
+			if right && readmodel.IsCommon(w, f.Lang) && !slices.Contains(tokens, w) {
+				return false
+			}
+		}
+	case "searches all languages":
+		for _, l := range calendar.Langs {
+			f.Lang = l
+			if readmodel.Match(f, d) {
+				return true
+			}
+		}
+		return false
+	case "searches the home language only":
+		f.Lang = d.Record.Home
+		return readmodel.Match(f, d)
+	case "searches tags":
+		if slices.Contains(f.Fields, readmodel.TextDescription) {
+			raw, _ := d.Record.Fields.Text("description").In(f.Lang, d.Record.Home)
+			return right || len(e.Must) == 1 && slices.Contains(readmodel.Tokens(raw), e.Must[0].Tokens[0])
+		}
+	}
+	return right
+}
+
+func (x *reference) all(f readmodel.Text, d *readmodel.Document, words []string) bool {
+	tokens := x.tokens(f, d)
+	return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(tokens, w) })
+}
+
+// matchStems refuses what only fits by a stem of another language than English.
+func (x *reference) matchStems(f readmodel.Text, d *readmodel.Document, e readmodel.Expression, right bool) bool {
+	for _, p := range e.Must {
+		w := p.Tokens[0]
+		fits := slices.ContainsFunc(x.tokens(f, d), func(t string) bool {
+			return strings.HasPrefix(t, w) || strings.HasPrefix(readmodel.Stem(t, calendar.LangEN), readmodel.Stem(w, calendar.LangEN))
+		})
+		if !p.InRow && !fits {
+			return false
+		}
+	}
+	return right
+}
+
+// shown gives the shown texts of the fields in a row.
+func (x *reference) shown(f readmodel.Text, d *readmodel.Document) string {
+	var b strings.Builder
+	for _, name := range f.Fields {
+		text, _ := readmodel.SchemaOf(d.Record.Kind).Field(name).Text(d.Record).In(f.Lang, d.Record.Home)
+		b.WriteString(text + "\n")
+	}
+	return b.String()
+}
+
+func (x *reference) tokens(f readmodel.Text, d *readmodel.Document) []string {
+	return readmodel.Tokens(x.shown(f, d))
+}
+
+// unaccented folds accents but keeps case.
+func unaccented(s string) string {
+	return strings.Map(func(r rune) rune {
+		if f := []rune(readmodel.Fold(string(r))); len(f) == 1 {
+			if r >= 'A' && r <= 'Z' {
+				return r
+			}
+			return f[0]
+		}
+		return r
+	}, s)
+}

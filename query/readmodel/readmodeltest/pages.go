@@ -1,0 +1,170 @@
+package readmodeltest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+func pageCases() []testCase {
+	return []testCase{
+		{"order of events", orderOfEvents},
+		{"order of names", orderOfNames},
+		{"missing values", missingValues},
+		{"paging", paging},
+		{"exact totals", exactTotals},
+		{"whole documents", wholeDocuments},
+		{"get", get},
+	}
+}
+
+func orderOfEvents(t testing.TB, x readmodel.Index) {
+	var b build
+	for i, p := range [][2]calendar.Wall{{300, 10}, {100, 20}, {100, 10}, {-50, 99}, {100, 20}, {100, 30}, {300, 5}} {
+		b.add(calendar.KindEvent, calendar.ID(1+i), calendar.Fields{"start_date": p[0], "date": p[1]})
+	}
+	b.write(t, x)
+	order := func(start, date, id bool) readmodel.Query {
+		return readmodel.Query{Kind: calendar.KindEvent, Limit: 10, Sort: []readmodel.Sort{
+			{Field: readmodel.FieldStart, Desc: start}, {Field: readmodel.FieldDate, Desc: date}, {Field: readmodel.FieldID, Desc: id},
+		}}
+	}
+	wantPage(t, x, order(false, false, false), 7, 4, 3, 2, 5, 6, 7, 1)
+	wantPage(t, x, order(false, false, true), 7, 4, 3, 5, 2, 6, 7, 1)
+	wantPage(t, x, order(false, true, false), 7, 4, 6, 2, 5, 3, 1, 7)
+	wantPage(t, x, order(true, false, false), 7, 7, 1, 3, 2, 5, 6, 4)
+	wantPage(t, x, order(true, true, true), 7, 1, 7, 6, 5, 2, 3, 4)
+	q := order(false, false, false)
+	q.Sort = []readmodel.Sort{{Field: readmodel.FieldID, Desc: true}}
+	wantPage(t, x, q, 7, 7, 6, 5, 4, 3, 2, 1)
+	// Pages may begin and end inside of equal starts.
+	for offset := range 7 {
+		q := order(false, false, false)
+		q.Offset, q.Limit = offset, 2
+		wantPage(t, x, q, 7, []calendar.ID{4, 3, 2, 5, 6, 7, 1}[offset:min(7, offset+2)]...)
+	}
+}
+
+func orderOfNames(t testing.TB, x readmodel.Index) {
+	var b build
+	for i, name := range []string{"Zebra", "éclair", "Echo", "apple", "Écho", "音乐", "Ähre"} {
+		b.add(calendar.KindTag, calendar.ID(1+i), calendar.Fields{"name": in(calendar.LangEN, name), "slug": fmt.Sprintf("s%d", 9-i)})
+	}
+	b.record(&calendar.Record{ID: 8, Kind: calendar.KindTag, Version: 1, Home: calendar.LangFR, Changed: Now, Fields: calendar.Fields{
+		"name": calendar.Text{calendar.LangFR: "zoo", calendar.LangEN: "aaa"}, "slug": "t",
+	}})
+	b.write(t, x)
+	names := func(l calendar.Lang, desc bool) readmodel.Query {
+		return readmodel.Query{Kind: calendar.KindTag, Limit: 10, Sort: []readmodel.Sort{
+			{Field: readmodel.FieldNameKey(l), Desc: desc}, {Field: readmodel.FieldID},
+		}}
+	}
+	wantPage(t, x, names(calendar.LangEN, false), 8, 8, 7, 4, 3, 5, 2, 1, 6)
+	wantPage(t, x, names(calendar.LangEN, true), 8, 6, 1, 2, 3, 5, 4, 7, 8)
+	wantPage(t, x, names(calendar.LangES, false), 8, 7, 4, 3, 5, 2, 1, 8, 6)
+	wantPage(t, x, readmodel.Query{
+		Kind: calendar.KindTag, Limit: 10, Sort: []readmodel.Sort{{Field: readmodel.FieldSlug}, {Field: readmodel.FieldID}},
+	}, 8, 7, 6, 5, 4, 3, 2, 1, 8)
+}
+
+func missingValues(t testing.TB, x readmodel.Index) {
+	var b build
+	b.add(calendar.KindVenue, 1, calendar.Fields{"date_utc": calendar.NoWall, "date": calendar.Wall(5)})
+	b.add(calendar.KindVenue, 2, calendar.Fields{"date_utc": calendar.Wall(-30), "date": calendar.Wall(5)})
+	b.add(calendar.KindVenue, 3, calendar.Fields{"date": calendar.Wall(4)})
+	b.add(calendar.KindVenue, 4, calendar.Fields{"date_utc": calendar.Wall(70), "date": calendar.Wall(1)})
+	b.write(t, x)
+	order := func(desc bool) readmodel.Query {
+		return readmodel.Query{Kind: calendar.KindVenue, Limit: 10, Sort: []readmodel.Sort{
+			{Field: readmodel.FieldPublished, Desc: desc}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID},
+		}}
+	}
+	wantPage(t, x, order(false), 4, 2, 4, 3, 1)
+	wantPage(t, x, order(true), 4, 4, 2, 3, 1)
+	q := order(true)
+	q.Offset, q.Limit = 1, 2
+	wantPage(t, x, q, 4, 2, 3)
+	q.Offset = 3
+	wantPage(t, x, q, 4, 1)
+	wantPage(t, x, readmodel.Query{Kind: calendar.KindVenue, Limit: 9, Sort: []readmodel.Sort{
+		{Field: readmodel.FieldPublished}, {Field: readmodel.FieldID, Desc: true},
+	}}, 4, 2, 4, 3, 1)
+}
+
+func paging(t testing.TB, x readmodel.Index) {
+	var b build
+	for id := range calendar.ID(25) {
+		b.add(calendar.KindEvent, 1+id, calendar.Fields{"featured": id%2 == 0, "start_date": calendar.Wall(-id)})
+	}
+	b.write(t, x)
+	f := readmodel.Term{Field: readmodel.FieldFeatured, Value: "true"}
+	page := func(offset, limit int) readmodel.Query {
+		return readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: byID, Offset: offset, Limit: limit}
+	}
+	wantPage(t, x, page(0, 3), 13, 1, 3, 5)
+	wantPage(t, x, page(3, 3), 13, 7, 9, 11)
+	wantPage(t, x, page(12, 3), 13, 25)
+	wantPage(t, x, page(13, 3), 13)
+	wantPage(t, x, page(500, 3), 13)
+	wantPage(t, x, page(0, 0), 13)
+	wantPage(t, x, page(5, 0), 13)
+}
+
+func exactTotals(t testing.TB, x readmodel.Index) {
+	const n = 10_050 // engines like to stop counting at 10,000
+	var b build
+	for id := range calendar.ID(n) {
+		b.add(calendar.KindTag, 1+id, calendar.Fields{"slug": fmt.Sprintf("tag-%d", id)})
+		if len(b.docs) == 2000 {
+			b.write(t, x)
+		}
+	}
+	b.write(t, x)
+	wantPage(t, x, readmodel.Query{Kind: calendar.KindTag, Sort: byID, Offset: 9_000, Limit: 2}, n, 9_001, 9_002)
+	wantPage(t, x, readmodel.Query{
+		Kind: calendar.KindTag, Filter: readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{1, 2, 3}}}, Sort: byID, Limit: 1,
+	}, n-3, 4)
+}
+
+func wholeDocuments(t testing.TB, x readmodel.Index) {
+	var b build
+	b.add(calendar.KindEvent, 5, calendar.Fields{
+		"title": calendar.Text{"音乐会", "River <Jazz> & more", "Fête", ""}, "description": in(calendar.LangEN, "<p>a \"quote\"</p>\n<p>😀</p>"),
+		"start_date": calendar.Wall(1_900_000_000), "venue": []calendar.ID{88, 89}, "featured": true, "cost": []string{"$5"},
+	})
+	b.add(calendar.KindEvent, 6, calendar.Fields{"title": in(calendar.LangEN, "same")})
+	written := b.docs
+	b.write(t, x)
+	p := search(t, x, readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 10})
+	if diff := cmp.Diff(written, p.Documents); diff != "" {
+		t.Errorf("documents (-written +read):\n%s", diff)
+	}
+	if p.Position != b.next {
+		t.Errorf("page shows position %d, want %d", p.Position, b.next)
+	}
+}
+
+func get(t testing.TB, x readmodel.Index) {
+	var b build
+	b.add(calendar.KindEvent, 5, calendar.Fields{"venue": []calendar.ID{6}})
+	b.add(calendar.KindVenue, 6, calendar.Fields{"city": "Boston"})
+	gone := b.add(calendar.KindTag, 7, calendar.Fields{"slug": "a"})
+	b.add(calendar.KindImage, 8, calendar.Fields{"url": "https://img.example/a.jpg"})
+	want := map[calendar.ID]readmodel.Document{5: b.docs[0], 6: b.docs[1], 8: b.docs[3]}
+	b.delete(gone)
+	b.write(t, x)
+	got, err := x.Get(t.Context(), []calendar.ID{6, 99, 5, 7, 8, 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("documents by id (-want +got):\n%s", diff)
+	}
+	if got, err = x.Get(t.Context(), nil); err != nil || len(got) != 0 {
+		t.Errorf("nothing asked for: %v, %v", got, err)
+	}
+}

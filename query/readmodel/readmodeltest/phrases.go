@@ -1,0 +1,54 @@
+package readmodeltest
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"daybook/calendar"
+)
+
+// Phrase is one line of the corpus of phrases: whether a search fits a text. The
+// corpus is the contract of searching (interface 4.7), whatever the engine.
+type Phrase struct {
+	Lang  calendar.Lang // of the text and of the request
+	Line  int
+	Text  string // may be HTML: a description
+	Query string
+	Fits  bool
+}
+
+// String gives the place and the words of the line.
+func (p Phrase) String() string {
+	return fmt.Sprintf("%s.txt:%d: %q in %q", p.Lang, p.Line, p.Query, p.Text)
+}
+
+//go:embed testdata/phrases
+var phraseFiles embed.FS
+
+// Phrases gives the corpus of a language.
+func Phrases(l calendar.Lang) ([]Phrase, error) {
+	name := "testdata/phrases/" + l.String() + ".txt"
+	content, err := phraseFiles.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var out []Phrase
+	line := 0
+	for s := range strings.Lines(string(content)) {
+		line++
+		s = strings.TrimSuffix(s, "\n")
+		if s == "" || s[0] == '#' {
+			continue
+		}
+		text, query, ok := strings.Cut(s[1:], " :: ")
+		if !ok || s[0] != '+' && s[0] != '-' {
+			return nil, fmt.Errorf("%s:%d: not of the form + text :: query", name, line)
+		}
+		out = append(out, Phrase{
+			Lang: l, Line: line, Query: query, Fits: s[0] == '+',
+			Text: strings.ReplaceAll(strings.TrimPrefix(text, " "), `\n`, "\n"),
+		})
+	}
+	return out, nil
+}

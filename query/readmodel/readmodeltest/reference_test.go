@@ -1,0 +1,300 @@
+package readmodeltest
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// reference is an index that looks at every document: Match and Compare over a
+// map. It passes the suite, and with one thing broken it must not; so it shows
+// that each case of the suite finds what it is there for.
+type reference struct {
+	broken string // name of a breakage; "": none
+
+	mu       sync.Mutex
+	docs     map[calendar.ID]readmodel.Document // tombstones too
+	was      map[calendar.ID]readmodel.Document // the state before, for one breakage
+	poison   map[calendar.ID]readmodel.Poison
+	position calendar.Position
+	moved    chan struct{}
+}
+
+var _ readmodel.Index = (*reference)(nil)
+
+func newReference(broken string) *reference {
+	x := &reference{broken: broken, moved: make(chan struct{})}
+	x.empty()
+	return x
+}
+
+func (x *reference) empty() {
+	x.docs, x.was = map[calendar.ID]readmodel.Document{}, map[calendar.ID]readmodel.Document{}
+	if x.broken != "reset keeps poison" || x.poison == nil {
+		x.poison = map[calendar.ID]readmodel.Poison{}
+	}
+	if x.broken != "reset keeps the position" {
+		x.position = 0
+	}
+}
+
+func (x *reference) Write(_ context.Context, b readmodel.Batch) ([]error, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	errs := make([]error, len(b.Documents))
+	for i, d := range b.Documents {
+		if d.Record == nil || d.Position == 0 || len(d.Body) == 0 && !d.Record.Deleted {
+			if x.broken == "one bad document fails the batch" {
+				return nil, readmodel.ErrPoison
+			}
+			if x.broken != "takes everything" {
+				errs[i] = readmodel.ErrPoison
+			}
+			continue
+		}
+		x.apply(d)
+	}
+	if x.broken != "poison is never healed" {
+		for _, id := range b.Healed {
+			delete(x.poison, id)
+		}
+	}
+	if x.broken != "poison is lost" {
+		for _, p := range b.Poison {
+			x.poison[p.ID] = p
+		}
+	}
+	if b.Position > x.position || x.broken == "position 0 resets" && b.Position == 0 || x.broken == "position falls back" && b.Position != 0 {
+		x.position = b.Position
+		close(x.moved)
+		x.moved = make(chan struct{})
+	}
+	return errs, nil
+}
+
+func (x *reference) apply(d readmodel.Document) {
+	held, known := x.docs[d.Record.ID]
+	switch {
+	case !known:
+	case x.broken == "applies old positions" && d.Position < held.Position:
+	case x.broken == "applies a position again" && d.Position == held.Position:
+	case d.Position <= held.Position:
+		return
+	}
+	if known {
+		x.was[d.Record.ID] = held
+	}
+	if d.Record.Deleted && x.broken == "forgets tombstones" {
+		delete(x.docs, d.Record.ID)
+		return
+	}
+	d.Body = slices.Clone(d.Body)
+	x.docs[d.Record.ID] = d
+}
+
+func (x *reference) Position(context.Context) (calendar.Position, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.position, nil
+}
+
+func (x *reference) Visible(ctx context.Context) (calendar.Position, error) { return x.Position(ctx) }
+
+func (x *reference) Wait(ctx context.Context, p calendar.Position) error {
+	for {
+		x.mu.Lock()
+		there, moved := x.position >= p, x.moved
+		x.mu.Unlock()
+		if there || x.broken == "waits for nothing" {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			if x.broken == "gives up without an error" {
+				return nil
+			}
+			return ctx.Err()
+		}
+	}
+}
+
+// matching gives the live documents of a kind that a filter admits.
+func (x *reference) matching(k calendar.Kind, f readmodel.Filter) []readmodel.Document {
+	var out []readmodel.Document
+	for id, d := range x.docs {
+		if d.Record.Deleted && (x.broken != "lists tombstones" || x.was[id].Record == nil) {
+			continue
+		}
+		if x.broken == "lists tombstones" && d.Record.Deleted {
+			d = x.was[id]
+		}
+		if d.Record.Kind != k && x.broken != "mixes kinds" || d.Record.Kind.IsTerm() != k.IsTerm() || d.Record.Kind > calendar.KindTag && d.Record.Kind != k {
+			continue
+		}
+		if x.match(f, &d) || x.broken == "keeps old values" && x.was[id].Record != nil && x.match(f, &readmodel.Document{Record: x.was[id].Record}) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func (x *reference) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
+	if err := readmodel.Check(q); err != nil && x.broken != "answers any query" {
+		return readmodel.Page{}, err
+	} else if err != nil {
+		return readmodel.Page{}, nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	in := x.matching(q.Kind, q.Filter)
+	slices.SortFunc(in, func(a, b readmodel.Document) int { return x.compare(q.Sort, &a, &b) })
+	page := readmodel.Page{Total: len(in), Position: x.position}
+	switch x.broken {
+	case "totals up to 10,000":
+		page.Total = min(page.Total, 10_000)
+	case "page without position":
+		page.Position = 0
+	case "offset counts pages":
+		q.Offset *= q.Limit
+	case "limit 0 is no limit":
+		if q.Limit == 0 {
+			q.Limit = math.MaxInt / 2
+		}
+	case "one more than the limit":
+		q.Limit++
+	}
+	lo := min(q.Offset, len(in))
+	page.Documents = slices.Clone(in[lo:min(lo+q.Limit, len(in))])
+	switch x.broken {
+	case "total of the page":
+		page.Total = len(page.Documents)
+	case "bodies are lost":
+		for i := range page.Documents {
+			page.Documents[i].Body = nil
+		}
+	}
+	return page, nil
+}
+
+func (x *reference) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	out := map[calendar.ID]readmodel.Document{}
+	for _, id := range ids {
+		d, ok := x.docs[id]
+		if ok && (!d.Record.Deleted || x.broken == "gets tombstones") || x.broken == "gets unknown documents" {
+			out[id] = d
+		}
+	}
+	return out, nil
+}
+
+func (x *reference) Counts(_ context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	if err := readmodel.CheckCounts(k, field, f); err != nil {
+		return nil, err
+	}
+	if x.broken == "counts ignore the filter" {
+		f = nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	out := map[calendar.ID]int{}
+	for _, d := range x.matching(k, f) {
+		ids := readmodel.SchemaOf(k).Field(field).IDs(d.Record)
+		if x.broken == "counts the first id only" && len(ids) > 1 {
+			ids = ids[:1]
+		}
+		for _, id := range ids {
+			out[id]++
+		}
+	}
+	return out, nil
+}
+
+func (x *reference) Poisoned(context.Context) ([]readmodel.Poison, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.SortedFunc(maps.Values(x.poison), func(a, b readmodel.Poison) int { return int(a.ID - b.ID) }), nil
+}
+
+func (x *reference) Digest(context.Context) (readmodel.Digest, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	out := readmodel.Digest{Counts: map[calendar.Kind]int{}}
+	for id, d := range x.docs {
+		if d.Record.Deleted && x.broken != "digest of tombstones" {
+			continue
+		}
+		out.Counts[d.Record.Kind]++
+		text := fmt.Sprintf("%s %d %d %s", d.Record.Kind, id, d.Record.Version, d.Body)
+		if x.broken == "digest of ids only" {
+			text = id.String()
+		}
+		for i, b := range sha256.Sum256([]byte(text)) {
+			out.Sum[i] ^= b
+		}
+	}
+	return out, nil
+}
+
+func (x *reference) Reset(context.Context) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.broken != "reset does nothing" {
+		x.empty()
+	}
+	return nil
+}
+
+func (x *reference) compare(by []readmodel.Sort, a, b *readmodel.Document) int {
+	switch x.broken {
+	case "mixes kinds":
+		by = nil
+	case "first key only":
+		by = by[:min(1, len(by))]
+	case "never descends":
+		by = slices.Clone(by)
+		for i := range by {
+			by[i].Desc = false
+		}
+	case "sorts by the name as it is written":
+		for _, k := range by {
+			if strings.HasPrefix(k.Field, "name_key") {
+				x, _ := a.Record.Name(calendar.LangEN)
+				y, _ := b.Record.Name(calendar.LangEN)
+				return strings.Compare(x, y)
+			}
+		}
+	case "missing values first":
+		if len(by) > 0 {
+			if hasA, hasB := x.has(by[0], a), x.has(by[0], b); hasA != hasB {
+				return map[bool]int{true: 1, false: -1}[hasA]
+			}
+		}
+	case "missing values are lowest":
+		if len(by) > 0 && by[0].Desc == false {
+			if hasA, hasB := x.has(by[0], a), x.has(by[0], b); hasA != hasB {
+				return map[bool]int{true: 1, false: -1}[hasA]
+			}
+		}
+	}
+	return readmodel.Compare(by, a, b)
+}
+
+func (x *reference) has(k readmodel.Sort, d *readmodel.Document) bool {
+	f := readmodel.SchemaOf(d.Record.Kind).Field(k.Field)
+	if f.Type == readmodel.TypeKeyword {
+		return f.Keyword(d.Record) != ""
+	}
+	_, ok := f.Number(d.Record)
+	return ok
+}

@@ -1,0 +1,146 @@
+package readmodel_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// TestEveryFieldIsDecided: each row of a field table is indexed, or listed with
+// the reason why not.
+func TestEveryFieldIsDecided(t *testing.T) {
+	t.Parallel()
+	for k := calendar.KindEvent; k <= calendar.KindUser; k++ {
+		t.Run(k.String(), func(t *testing.T) {
+			t.Parallel()
+			spec, schema := calendar.SpecOf(k), readmodel.SchemaOf(k)
+			if spec == nil || schema == nil {
+				t.Fatalf("table %v, schema %v", spec, schema)
+			}
+			indexed := map[string]bool{}
+			for i := range schema.Fields {
+				f := &schema.Fields[i]
+				if f.Name != readmodel.FieldID && len(f.From) == 0 {
+					t.Errorf("%s is made from nothing", f.Name)
+				}
+				for _, row := range f.From {
+					indexed[row] = true
+					if spec.Field(row) == nil {
+						t.Errorf("%s is made from %q, which the table lacks", f.Name, row)
+					}
+				}
+			}
+			for i := range spec.Fields {
+				name := spec.Fields[i].Name
+				reason, not := schema.NotIndexed[name]
+				switch {
+				case indexed[name] && not:
+					t.Errorf("%s is indexed and listed as not indexed", name)
+				case !indexed[name] && reason == "":
+					t.Errorf("%s is neither indexed nor listed as not indexed with a reason", name)
+				}
+			}
+			for name := range schema.NotIndexed {
+				if spec.Field(name) == nil {
+					t.Errorf("%s is listed as not indexed, but the table lacks it", name)
+				}
+			}
+		})
+	}
+}
+
+// TestTexts holds the list of interface 4.7.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	for k, want := range map[calendar.Kind][]string{
+		calendar.KindEvent:     {"name", "description", "excerpt"},
+		calendar.KindVenue:     {"name", "description", "excerpt", "address", "city", "country", "province", "state", "stateprovince", "zip", "phone", "website"},
+		calendar.KindOrganizer: {"name", "description", "excerpt", "phone", "email", "website"},
+		calendar.KindCategory:  nil,
+		calendar.KindTag:       nil,
+	} {
+		if diff := cmp.Diff(want, readmodel.SchemaOf(k).Texts()); diff != "" {
+			t.Errorf("texts of %s (-want +got):\n%s", k.Collection(), diff)
+		}
+	}
+}
+
+func TestExtractors(t *testing.T) {
+	t.Parallel()
+	event := &calendar.Record{ID: 9, Kind: calendar.KindEvent, Home: calendar.LangFR, Fields: calendar.Fields{
+		"title": calendar.Text{calendar.LangFR: "Été <b>", calendar.LangEN: "Summer"}, "description": calendar.Text{calendar.LangFR: "<p>Un&nbsp;d&eacute;but</p>"},
+		"author": calendar.ID(7), "venue": []calendar.ID{5, 6}, "featured": true, "start_date": calendar.Wall(3), "date_utc": calendar.NoWall, "status": "draft",
+	}}
+	s := readmodel.SchemaOf(calendar.KindEvent)
+	if got := s.Field(readmodel.TextName).Text(event); got != (calendar.Text{calendar.LangFR: "Été <b>", calendar.LangEN: "Summer"}) {
+		t.Errorf("name %q", got)
+	}
+	if got := s.Field(readmodel.TextDescription).Text(event)[calendar.LangFR]; got != " Un\u00a0début " {
+		t.Errorf("description %q", got)
+	}
+	if got := s.Field(readmodel.FieldAuthor).IDs(event); !slices.Equal(got, []calendar.ID{7}) {
+		t.Errorf("author %v", got)
+	}
+	if got := s.Field(readmodel.FieldVenue).IDs(event); !slices.Equal(got, []calendar.ID{5, 6}) {
+		t.Errorf("venue %v", got)
+	}
+	if got := s.Field(readmodel.FieldID).IDs(event); !slices.Equal(got, []calendar.ID{9}) {
+		t.Errorf("id %v", got)
+	}
+	if !s.Field(readmodel.FieldFeatured).Bool(event) || s.Field(readmodel.FieldHidden).Bool(event) {
+		t.Error("featured has to be true, hidden false")
+	}
+	if n, ok := s.Field(readmodel.FieldStart).Number(event); n != 3 || !ok {
+		t.Errorf("start %d %v", n, ok)
+	}
+	for _, name := range []string{readmodel.FieldPublished, readmodel.FieldEnd} {
+		if _, ok := s.Field(name).Number(event); ok {
+			t.Errorf("%s has to be missing", name)
+		}
+	}
+	tag := &calendar.Record{ID: 1, Kind: calendar.KindTag, Home: calendar.LangFR, Fields: calendar.Fields{
+		"name": calendar.Text{calendar.LangFR: "Été À Paris"}, "description": calendar.Text{calendar.LangFR: "<p>Ça</p>"},
+	}}
+	s = readmodel.SchemaOf(calendar.KindTag)
+	for name, want := range map[string]string{
+		readmodel.FieldNameLower(calendar.LangES): "été à paris", readmodel.FieldNameKey(calendar.LangEN): "ete a paris",
+		readmodel.FieldDescriptionKey(calendar.LangCN): "ca", readmodel.FieldSlug: "",
+	} {
+		if got := s.Field(name).Keyword(tag); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	venue := &calendar.Record{ID: 1, Kind: calendar.KindVenue, Home: calendar.LangES, Fields: calendar.Fields{"city": "Lima", "geo_lat": 1.5, "geo_lng": -2.5}}
+	s = readmodel.SchemaOf(calendar.KindVenue)
+	if lat, lng, ok := s.Field(readmodel.FieldPoint).Point(venue); lat != 1.5 || lng != -2.5 || !ok {
+		t.Errorf("point %v %v %v", lat, lng, ok)
+	}
+	if text, l := s.Field(readmodel.TextCity).Text(venue).In(calendar.LangEN, venue.Home); text != "Lima" || l != calendar.LangES {
+		t.Errorf("city %q in %s", text, l)
+	}
+}
+
+// TestDistance holds the radius of interface 4.8.
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                   string
+		lat1, lng1, lat2, lng2 float64
+		min, max               float64
+	}{
+		{"none", 42, -71, 42, -71, 0, 0},
+		{"one degree of a great circle", 0, 0, 0, 1, 111.19507, 111.19509},
+		{"over the date line", 0, 179.5, 0, -179.5, 111.19507, 111.19509},
+		{"pole to pole", 90, 0, -90, 0, 20015.11, 20015.12},
+		{"other side", 10, 20, -10, -160, 20015.11, 20015.12},
+		{"Paris to London", 48.8584, 2.2945, 51.5007, -0.1246, 340.5, 340.8},
+	} {
+		if d := readmodel.Distance(c.lat1, c.lng1, c.lat2, c.lng2); d < c.min || d > c.max {
+			t.Errorf("%s: %.5f km, want %.5f to %.5f", c.name, d, c.min, c.max)
+		}
+	}
+}

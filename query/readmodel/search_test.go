@@ -1,0 +1,221 @@
+package readmodel_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// show writes an expression: words as they are, tokens in a row in brackets,
+// groups after a minus in braces.
+func show(e readmodel.Expression) string {
+	piece := func(p readmodel.Piece) string {
+		if p.InRow {
+			return "[" + strings.Join(p.Tokens, " ") + "]"
+		}
+		return p.Tokens[0]
+	}
+	var out []string
+	for _, p := range e.Must {
+		out = append(out, piece(p))
+	}
+	for _, group := range e.Not {
+		var words []string
+		for _, p := range group {
+			words = append(words, piece(p))
+		}
+		out = append(out, "-{"+strings.Join(words, " ")+"}")
+	}
+	return strings.Join(out, " ")
+}
+
+func TestParseSearch(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		l           calendar.Lang
+		query, want string
+	}{
+		{calendar.LangEN, "Jazz  River", "jazz river"},
+		{calendar.LangEN, "the river", "river"},
+		{calendar.LangEN, "the", "the"},
+		{calendar.LangEN, "the of", "the of"},
+		{calendar.LangEN, "a x 5", "5"},
+		{calendar.LangEN, "a x", "a x"},
+		{calendar.LangEN, "я мир", "я мир"}, // single letters of other scripts count
+		{calendar.LangFR, "the le", "the"},
+		{calendar.LangCN, "the le", "the le"},
+		{calendar.LangFR, "l'été", "ete"},
+		{calendar.LangEN, `"the river"`, "[the river]"},
+		{calendar.LangEN, `the "the river"`, "[the river]"},
+		{calendar.LangEN, `jazz "a`, "jazz"},
+		{calendar.LangEN, `a"b c"d`, "[b c]"},
+		{calendar.LangEN, `"" "jazz"`, "[jazz]"},
+		{calendar.LangEN, `"one" two" three`, "[one] two three"},
+		{calendar.LangEN, "-jazz", "-{jazz}"},
+		{calendar.LangEN, "river -jazz", "river -{jazz}"},
+		{calendar.LangEN, `river -"the jazz"`, "river -{[the jazz]}"},
+		{calendar.LangEN, "river -the", "river"},
+		{calendar.LangEN, "-the", "-{the}"},
+		{calendar.LangEN, "the -jazz", "-{jazz}"},
+		{calendar.LangEN, "hip-hop", "hip hop"},
+		{calendar.LangEN, "-hip-hop fun", "fun -{hip hop}"},
+		{calendar.LangEN, "- jazz", "jazz"},
+		{calendar.LangEN, "--jazz", "jazz"},
+		{calendar.LangEN, `-"jazz`, "jazz"},
+		{calendar.LangEN, `-"jazz"fun`, "fun -{[jazz]}"},
+		{calendar.LangEN, `"jazz"-fun`, "[jazz] fun"},
+		{calendar.LangEN, "jazz\t-fun\u3000-rock", "jazz -{fun} -{rock}"},
+		{calendar.LangEN, "–jazz", "jazz"}, // a dash is no minus
+		{calendar.LangCN, "音乐会", "[音 乐 会]"},
+		{calendar.LangCN, "音乐 会", "[音 乐] [会]"},
+		{calendar.LangCN, "2026年jazz音乐", "2026 [年] jazz [音 乐]"},
+		{calendar.LangCN, `"音乐 会"`, "[音 乐 | 会]"},
+		{calendar.LangCN, "-音乐jazz 会", "[会] -{[音 乐] jazz}"},
+		{calendar.LangEN, "", ""},
+		{calendar.LangEN, `- "" !?`, ""},
+		{calendar.LangEN, "CAFÉ", "cafe"},
+	} {
+		if got := show(readmodel.ParseSearch(c.query, c.l)); got != c.want {
+			t.Errorf("%s %q: %s, want %s", c.l, c.query, got, c.want)
+		}
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Rock'n'Roll, baby!":     "rock n roll baby",
+		"Crème BRÛLÉE":           "creme brulee",
+		"cre\u0300me":            "creme",
+		"Ångström Øl Łódź œuvre": "angstrom ol lodz oeuvre",
+		"STRASSE Straße ẞ":       "strasse strasse ss",
+		"ΣΊΣΥΦΟΣ Σίσυφος":        "σισυφοσ σισυφοσ",
+		"İstanbul ISPARTA":       "istanbul isparta",
+		"soft\u00adhyphen":       "softhyphen",
+		"ﬁn Ⅷ ² ½":               "fin viii 2 1 2",
+		"foo_bar a.b":            "foo bar a b",
+		"음악회 한국":                 "음 악 회 | 한 국",
+		"ｶﾞｯｺｳ":                  "ガ ッ コ ウ",
+		"か\u3099":                "が",
+		"音乐1会":                   "音 乐 1 会",
+		"हिन्दी में":             "हिन्दी में",
+		"😀 a😀b":                  "a b",
+		"":                       "",
+	} {
+		if diff := cmp.Diff(want, strings.Join(readmodel.Tokens(text), " ")); diff != "" {
+			t.Errorf("tokens of %q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestStem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		l          calendar.Lang
+		word, want string
+	}{
+		{calendar.LangEN, "musicians", "musician"},
+		{calendar.LangEN, "running", "run"},
+		{calendar.LangFR, "musiques", "musiqu"},
+		{calendar.LangFR, "chevaux", "cheval"},
+		{calendar.LangES, "canciones", "cancion"},
+		{calendar.LangES, "bailando", "bail"},
+		{calendar.LangCN, "running", "running"},
+		{calendar.LangEN, "音", "音"},
+		{calendar.LangEN, "беларусы", "беларусы"},
+		{calendar.LangEN, "|", "|"},
+		{calendar.Lang(200), "running", "running"},
+	} {
+		if got := readmodel.Stem(c.word, c.l); got != c.want {
+			t.Errorf("stem of %q in language %d: %q, want %q", c.word, c.l, got, c.want)
+		}
+	}
+}
+
+func TestPlainText(t *testing.T) {
+	t.Parallel()
+	for html, want := range map[string]string{
+		"plain text":                                 "plain text",
+		"<p>One</p><p>two</p>":                       " One  two ",
+		"in<b>li</b>ne":                              "inline",
+		"a<br/>b":                                    "a b",
+		"a<img src=\"x\" alt=\"picture\">b":          "a b",
+		"&lt;b&gt; &amp;amp; &#233;":                 "<b> &amp; é",
+		"<script>alert(1)</script>x<style>y</style>": "  x  ",
+		"<!-- comment -->x":                          "x",
+		"1 < 2":                                      "1 < 2",
+	} {
+		if got := readmodel.PlainText(html); got != want {
+			t.Errorf("text of %q: %q, want %q", html, got, want)
+		}
+	}
+}
+
+// TestFoldHolds: a folded text folds to itself, and a part of a text folds as it
+// does inside of the whole, whichever way Fold takes.
+func TestFoldHolds(t *testing.T) {
+	t.Parallel()
+	parts := rapid.SampledFrom([]string{"a", "É", "e\u0301", "ß", "ﬁ", "音", "ｶ", "カ\u3099", "한", "Σ", " ", "–", "…", "İ", "ø", "1", "😀", "\xff"})
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(parts, 0, 8).Draw(t, "parts")
+		whole := readmodel.Fold(strings.Join(words, " "))
+		each := make([]string, len(words))
+		for i, w := range words {
+			each[i] = readmodel.Fold(w)
+		}
+		if got := strings.Join(each, " "); got != whole {
+			t.Fatalf("%q: %q as a whole, %q by parts", words, whole, got)
+		}
+		if again := readmodel.Fold(whole); again != whole {
+			t.Fatalf("%q folds to %q and then to %q", words, whole, again)
+		}
+	})
+}
+
+func FuzzParseSearch(f *testing.F) {
+	for _, q := range []string{`jazz -"the river" -hip-hop`, `"`, `-""-`, "音乐 会", "\xff\"é"} {
+		f.Add(q, uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, query string, l uint8) {
+		e := readmodel.ParseSearch(query, calendar.Lang(l%4))
+		check := func(p readmodel.Piece) {
+			if len(p.Tokens) == 0 || !p.InRow && len(p.Tokens) != 1 {
+				t.Errorf("%q: piece %+v", query, p)
+			}
+			for _, token := range p.Tokens {
+				if token == "" || !utf8.ValidString(token) || token == readmodel.Break && !p.InRow || strings.ContainsAny(token, "\" -") {
+					t.Errorf("%q: token %q", query, token)
+				}
+			}
+		}
+		for _, p := range e.Must {
+			check(p)
+		}
+		for _, group := range e.Not {
+			if len(group) == 0 {
+				t.Errorf("%q: empty group", query)
+			}
+			for _, p := range group {
+				check(p)
+			}
+		}
+		// Whatever is searched, a text of exactly the words of a search without a
+		// minus fits it.
+		if len(e.Not) > 0 || e.IsZero() {
+			return
+		}
+		d := &readmodel.Document{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Home: calendar.LangEN, Fields: calendar.Fields{
+			"title": calendar.Text{calendar.LangEN: query},
+		}}}
+		if !readmodel.Match(readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.Lang(l % 4), Query: query}, d) {
+			t.Errorf("%q does not fit itself: %s", query, fmt.Sprint(e))
+		}
+	})
+}
