@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,7 +58,7 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	b, err := openBackend(ctx, s, lock, log)
 	if err != nil {
@@ -78,7 +79,7 @@ func sendTask(ctx context.Context, c *console, s *settings, name string, args []
 	if err != nil {
 		return fmt.Errorf("%s is in use by another process that does not answer: %w", s.data, err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	first, err := json.Marshal(order{name, args, s.raw, c.terminal})
@@ -126,17 +127,14 @@ const (
 // control answers tasks for other processes of this machine on a socket that
 // only the owner of the data directory can open.
 type control struct {
-	b      *backend
-	s      *settings
-	log    *slog.Logger
-	l      net.Listener
-	tmp    string
-	cancel context.CancelFunc
-	ctx    context.Context
-	wg     sync.WaitGroup
+	b   *backend
+	s   *settings
+	log *slog.Logger
+	l   net.Listener
+	tmp string
 }
 
-func newControl(b *backend, s *settings, log *slog.Logger) (*control, error) {
+func newControl(ctx context.Context, b *backend, s *settings, log *slog.Logger) (*control, error) {
 	dir, err := filepath.Abs(s.data)
 	if err != nil {
 		return nil, err
@@ -151,7 +149,7 @@ func newControl(b *backend, s *settings, log *slog.Logger) (*control, error) {
 	}
 	_ = os.Remove(path) // left by a process that was killed; the lock is ours
 	old := syscall.Umask(0o177)
-	c.l, err = net.Listen("unix", path) //nolint:noctx // listening on a file does not wait
+	c.l, err = (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	syscall.Umask(old)
 	if err != nil {
 		return nil, fmt.Errorf("control socket: %w", err)
@@ -159,38 +157,35 @@ func newControl(b *backend, s *settings, log *slog.Logger) (*control, error) {
 	if err := os.WriteFile(filepath.Join(dir, controlFile), []byte(path+"\n"), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), c.l.Close())
 	}
-	c.ctx, c.cancel = context.WithCancel(context.Background()) //nolint:gosec // ended by stop
 	return c, nil
 }
 
-// serve answers until stop.
-func (c *control) serve() error {
+// run answers until ctx ends; then it ends running tasks and waits for them.
+func (c *control) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(ctx, func() { _ = c.l.Close() })
+	var wg sync.WaitGroup
+	defer func() {
+		cancel()
+		_ = c.l.Close()
+		wg.Wait()
+		_ = os.Remove(filepath.Join(c.s.data, controlFile))
+		if c.tmp != "" {
+			_ = os.RemoveAll(c.tmp)
+		}
+	}()
 	for {
 		conn, err := c.l.Accept()
 		if err != nil {
-			if c.ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
-				return nil
-			}
-			return fmt.Errorf("control socket: %w", err)
+			return cmp.Or(ctx.Err(), err)
 		}
-		c.wg.Go(func() { c.answer(conn) })
+		wg.Go(func() { c.answer(ctx, conn) })
 	}
 }
 
-// stop ends running tasks and waits for them.
-func (c *control) stop() {
-	c.cancel()
-	_ = c.l.Close()
-	c.wg.Wait()
-	_ = os.Remove(filepath.Join(c.s.data, controlFile))
-	if c.tmp != "" {
-		_ = os.RemoveAll(c.tmp)
-	}
-}
-
-func (c *control) answer(conn net.Conn) {
-	defer conn.Close()
-	ctx, cancel := context.WithCancel(c.ctx)
+func (c *control) answer(ctx context.Context, conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -201,15 +196,14 @@ func (c *control) answer(conn net.Conn) {
 		err = json.Unmarshal(line, &o)
 	}
 	if err != nil {
-		c.log.Warn("control order unreadable", "err", err)
+		c.log.WarnContext(ctx, "control order unreadable", "err", err)
 		return
 	}
 	enc := &frames{e: json.NewEncoder(conn)}
 	status, cause := exitOK, ""
 	if err := c.do(ctx, o, r, enc); err != nil {
 		status, cause = exitFailed, err.Error()
-		var e *exitError
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*exitError](err); ok {
 			status = e.status
 		}
 	}

@@ -31,7 +31,7 @@ func runImport(ctx context.Context, c *console, s *settings, args []string) erro
 		if err != nil {
 			return fmt.Errorf("import: %w", err)
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		d.in = f
 		if s.source == "" {
 			s.source = sourceName(args[0])
@@ -128,7 +128,7 @@ func runConvert(_ context.Context, c *console, _ *settings, args []string) error
 	if err != nil {
 		return fmt.Errorf("convert: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	in, err := importer.Open(f)
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", args[1], err)

@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-
 	_ "time/tzdata" // zones work on machines that have no zone database
 )
 
@@ -104,9 +103,8 @@ func run(ctx context.Context, args, env []string, in io.Reader, out, errw io.Wri
 	if err == nil {
 		return exitOK
 	}
-	var e *exitError
 	status := exitFailed
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*exitError](err); ok {
 		status = e.status
 	}
 	if text := err.Error(); text != "" {

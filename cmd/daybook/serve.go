@@ -54,7 +54,7 @@ func runDemo(ctx context.Context, c *console, s *settings, args []string) error 
 	if err != nil {
 		return fmt.Errorf("demo directory: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	s.data = dir
 	return serve(ctx, c, s, func(ctx context.Context, b *backend) error {
 		admin, err := administrator(ctx, b)
@@ -96,12 +96,12 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }() // the server has closed it when it ran
 	b, err := openBackend(ctx, s, lock, log)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	ctl, err := newControl(b, s, log)
+	ctl, err := newControl(ctx, b, s, log)
 	if err != nil {
 		return err
 	}
@@ -162,10 +162,10 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	add := func(name string, loop func(context.Context) error) { g.Add(lifecycle.Actor(loops, log, name, loop)) }
 	g.Add(lifecycle.Signals(ctx, log))
 	g.Add(lifecycle.Server(ctx, log, "http", server, listener, drainTimeout))
-	g.Add(ctl.serve, func(error) { ctl.stop() })
+	add("control", ctl.run)
 	add("relay", relay.Run)
 	add("projector", keep.run)
-	add("snapshot", func(ctx context.Context) error { return snapshots(ctx, b, index, log) })
+	add("snapshot", func(ctx context.Context) error { return snapshots(ctx, index, log) })
 	add("start", func(ctx context.Context) error { return watchStart(ctx, b, index, keep) })
 
 	announce(c.out, s, listener.Addr(), token)
@@ -173,7 +173,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 }
 
 // snapshots writes the memory image to its file now and then and at the end.
-func snapshots(ctx context.Context, b *backend, index *alias, log *slog.Logger) error {
+func snapshots(ctx context.Context, index *alias, log *slog.Logger) error {
 	tick := time.NewTicker(snapshotEvery)
 	defer tick.Stop()
 	written := calendar.Position(0)
