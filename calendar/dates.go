@@ -153,6 +153,11 @@ func wallUnix(w Wall, z *time.Location) int64 {
 		case end.IsZero() || unix < end.Unix():
 			return unix
 		}
+		if !end.After(at) {
+			// Rules beyond the table of a zone give each year 365 days, so the
+			// last day of a leap year ends before it began.
+			end = at.Add(24 * time.Hour)
+		}
 		before, at = offset, end
 	}
 }

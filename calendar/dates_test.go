@@ -235,6 +235,24 @@ func TestWallToInstant(t *testing.T) {
 	}
 }
 
+// The last day of a leap year beyond the table of a zone has odd bounds in the
+// standard library.
+func TestWallAtTheEndOfLeapYears(t *testing.T) {
+	t.Parallel()
+	for _, name := range zoneNames {
+		z := zoneOf(t, name)
+		for _, year := range []int{2040, 2096, 9996} {
+			first := time.Date(year, time.December, 30, 0, 0, 0, 0, time.UTC)
+			for hour := range 96 {
+				at := first.Add(time.Duration(hour) * time.Hour).In(z)
+				if back := WallToInstant(WallOf(at), z); !back.Equal(at) {
+					t.Fatalf("%s: %s reads back as %s", name, at, back.In(z))
+				}
+			}
+		}
+	}
+}
+
 // In every zone: what a clock shows at an instant reads back as that instant or
 // as an earlier one that the clock shows too; what is in a gap moves forward.
 func TestWallRoundTrip(t *testing.T) {
