@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"daybook/calendar"
@@ -21,7 +24,7 @@ func runImport(ctx context.Context, c *console, s *settings, args []string) erro
 	if len(args) != 1 {
 		return usageError("usage: daybook import FILE.ndjson[.gz], or - for standard input with --source NAME")
 	}
-	d := *c
+	d, total := *c, -1
 	if args[0] == "-" {
 		if s.source == "" {
 			return usageError("standard input has no name: --source NAME says whose keys the lines carry")
@@ -32,6 +35,9 @@ func runImport(ctx context.Context, c *console, s *settings, args []string) erro
 			return fmt.Errorf("import: %w", err)
 		}
 		defer func() { _ = f.Close() }()
+		if total, err = countLines(f); err != nil {
+			return fmt.Errorf("import %s: %w", args[0], err)
+		}
 		d.in = f
 		if s.source == "" {
 			s.source = sourceName(args[0])
@@ -41,7 +47,29 @@ func runImport(ctx context.Context, c *console, s *settings, args []string) erro
 	if err := os.MkdirAll(s.data, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	return runTask(ctx, &d, s, "import", nil)
+	return runTask(ctx, &d, s, "import", []string{strconv.Itoa(total)})
+}
+
+// countLines gives the number of lines of a file, plain or gzip, for the progress
+// bar, and goes back to its beginning.
+func countLines(f *os.File) (int, error) {
+	in, err := importer.Open(f)
+	if err != nil {
+		return 0, err
+	}
+	n, b := 0, make([]byte, 1<<16)
+	for {
+		k, err := in.Read(b)
+		n += bytes.Count(b[:k], []byte{'\n'})
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return n, err
 }
 
 // sourceName makes the name of a source of the name of a file.
@@ -70,7 +98,13 @@ type refusal struct {
 	Reason string `json:"reason"`
 }
 
-func importTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {
+func importTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
+	total := -1
+	if len(args) == 1 {
+		if n, err := strconv.Atoi(args[0]); err == nil {
+			total = n
+		}
+	}
 	caller, err := b.users.Ensure(ctx, importUser, calendar.Editor, 0)
 	if err != nil {
 		return fmt.Errorf("user %s: %w", importUser, err)
@@ -80,7 +114,7 @@ func importTask(ctx context.Context, b *backend, c *console, s *settings, _ []st
 	im, err := importer.New(b.store, b.command, b.users, importer.Options{
 		Source: s.source, Caller: caller,
 		Progress: func(r importer.Report) {
-			bar.set(int(r.Lines), -1)
+			bar.set(int(r.Lines), total)
 			for ; shown < len(r.Refused) && !s.json; shown++ {
 				printRefusal(c.err, r.Refused[shown])
 			}

@@ -63,9 +63,12 @@ func Fill(ctx context.Context, w Writer, o Options) error {
 	return nil
 }
 
+// settled is how long ago terms and venues were made; events come after them.
+const settled = 90 * 24 * time.Hour
+
 func (m *maker) request(k calendar.Kind, l calendar.Lang, in calendar.Input) command.Request {
 	return command.Request{
-		Kind: k, Lang: l, Input: in, Caller: m.o.Caller,
+		Kind: k, Lang: l, Input: in, Caller: m.o.Caller, At: m.o.Now.Add(-settled),
 		Cause: eventstore.Cause{Client: "daybook demo"},
 	}
 }
@@ -156,6 +159,7 @@ func (m *maker) places(ctx context.Context) error {
 // plan is one event decided before it is written, so that parallel writers do
 // not disturb the order of random numbers.
 type plan struct {
+	at    time.Time // moment of the first write; edits follow day by day
 	lang  calendar.Lang
 	in    calendar.Input
 	texts map[calendar.Lang]calendar.Input
@@ -197,17 +201,28 @@ feed:
 }
 
 func (m *maker) write(ctx context.Context, p plan) error {
-	id, err := m.create(ctx, calendar.KindEvent, p.lang, p.in)
+	r := m.request(calendar.KindEvent, p.lang, p.in)
+	r.At = p.at
+	made, err := m.w.Create(ctx, r)
 	if err != nil {
 		return err
 	}
-	if err := m.translate(ctx, calendar.KindEvent, id, p.texts); err != nil {
+	edit := func(l calendar.Lang, in calendar.Input) error {
+		p.at = p.at.Add(26 * time.Hour)
+		r := m.request(calendar.KindEvent, l, in)
+		r.Target.ID, r.At = made.Record.ID, p.at
+		_, err := m.w.Update(ctx, r)
 		return err
 	}
+	for _, l := range calendar.Langs {
+		if in, ok := p.texts[l]; ok {
+			if err := edit(l, in); err != nil {
+				return err
+			}
+		}
+	}
 	for _, e := range p.edits {
-		r := m.request(calendar.KindEvent, p.lang, e)
-		r.Target.ID = id
-		if _, err := m.w.Update(ctx, r); err != nil {
+		if err := edit(p.lang, e); err != nil {
 			return err
 		}
 	}
@@ -255,7 +270,7 @@ func (m *maker) plan(i int) plan {
 		tag = append(tag, tags[m.rng.IntN(len(tags))])
 	}
 	in["tags"] = tag
-	p := plan{lang: lang, in: in, texts: make(map[calendar.Lang]calendar.Input)}
+	p := plan{at: m.o.Now.Add(-time.Duration(10*24+m.rng.IntN(70*24)) * time.Hour), lang: lang, in: in, texts: make(map[calendar.Lang]calendar.Input)}
 	if m.o.Plain {
 		return p
 	}
@@ -271,6 +286,8 @@ func (m *maker) plan(i int) plan {
 		p.edits = append(p.edits, calendar.Input{"title": title + " ★"}, calendar.Input{"featured": true})
 	case 2:
 		p.edits = append(p.edits, calendar.Input{"cost": "free"})
+	default:
+		p.edits = append(p.edits, calendar.Input{"excerpt": t.about[lang] + " " + closing[lang]})
 	}
 	return p
 }
