@@ -129,8 +129,12 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
+// maxTokenRunes is how much of a word counts. Stemmers take quadratic time for
+// some words, and engines limit the length of one.
+const maxTokenRunes = 120
+
 // Tokens splits plain text into its words: runs of letters and digits without
-// case and accents. Each Chinese, Japanese or Korean character is a token of its
+// case and accents; of a longer one the first 120 characters count. Each Chinese, Japanese or Korean character is a token of its
 // own, with Break between two runs of them; so a run is found as its characters
 // in a row.
 func Tokens(text string) []string {
@@ -141,7 +145,7 @@ func Tokens(text string) []string {
 	gap := false      // something separates since then
 	flush := func(end int) {
 		if start >= 0 {
-			out = append(out, s[start:end])
+			out = append(out, firstRunes(s[start:end], maxTokenRunes))
 			start = -1
 			afterCJK = false
 		}

@@ -224,6 +224,9 @@ func termSchema(k calendar.Kind) *Schema {
 const descriptionKeyRunes = 256
 
 func firstRunes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
 	for i := range s {
 		if n == 0 {
 			return s[:i]

@@ -158,6 +158,28 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
+// TestLongWords: of a very long word only the beginning counts, in the query as
+// in the text; without that a stemmer may need minutes.
+func TestLongWords(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("yu", 100_000)
+	got := readmodel.Tokens("a " + long + " b")
+	if diff := cmp.Diff([]string{"a", long[:120], "b"}, got); diff != "" {
+		t.Errorf("tokens (-want +got):\n%s", diff)
+	}
+	d := &readmodel.Document{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Home: calendar.LangFR, Fields: calendar.Fields{
+		"title": calendar.Text{calendar.LangFR: long},
+	}}}
+	for query, want := range map[string]bool{long[:250]: true, long[:100]: true, `"` + long[:121] + `"`: true, "uy": false} {
+		if got := readmodel.Match(readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.LangFR, Query: query}, d); got != want {
+			t.Errorf("a query of %d characters fits: %v, want %v", len(query), got, want)
+		}
+	}
+	if got := readmodel.Tokens(strings.Repeat("é", 130)); len(got) != 1 || got[0] != strings.Repeat("e", 120) {
+		t.Errorf("tokens %q", got)
+	}
+}
+
 // TestFoldHolds: a folded text folds to itself, and a part of a text folds as it
 // does inside of the whole, whichever way Fold takes.
 func TestFoldHolds(t *testing.T) {
