@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -96,7 +97,7 @@ func SchemaOf(k calendar.Kind) *Schema {
 const (
 	reasonShown    = "shown only; no list filters or sorts by it"
 	reasonSelector = "selector of a request, not stored"
-	reasonSecret   = "kept hashed in the store; whether there is one is in protected"
+	reasonHashed   = "kept hashed in the store; whether there is one is in protected"
 	reasonBySlug   = "posts are found by slug in the event store"
 	reasonModified = "shown only; no list filters or sorts by it, the version names the state"
 	reasonService  = "kept for the service itself; no list shows it"
@@ -135,7 +136,7 @@ func eventSchema() *Schema {
 	)
 	return &Schema{Kind: calendar.KindEvent, Fields: fields, NotIndexed: notIndexedOfPosts(map[string]string{
 		"timezone": reasonShown, "all_day": reasonShown, "cost": reasonShown, "website": reasonShown,
-		"show_map": reasonShown, "show_map_link": reasonShown, "sticky": reasonShown, "password": reasonSecret,
+		"show_map": reasonShown, "show_map_link": reasonShown, "sticky": reasonShown, "password": reasonHashed,
 	})}
 }
 
@@ -423,10 +424,8 @@ func (s *Schema) wantAll(names []string, types ...Type) error {
 
 func (s *Schema) want(name string, types ...Type) error {
 	if f := s.Field(name); f != nil {
-		for _, t := range types {
-			if f.Type == t {
-				return nil
-			}
+		if slices.Contains(types, f.Type) {
+			return nil
 		}
 	}
 	return fmt.Errorf("%w: %s have no such field %q for this filter", ErrQuery, s.Kind.Collection(), name)

@@ -60,6 +60,7 @@ func search(b *testing.B, x *memindex.Index, q readmodel.Query) readmodel.Page {
 
 func BenchmarkDefaultList(b *testing.B) {
 	sizes(b, func(b *testing.B, have *bench) {
+		b.Helper()
 		q := readmodel.Query{Kind: calendar.KindEvent, Filter: readmodeltest.Window(0), Sort: readmodeltest.ByStart(), Limit: 10}
 		total := 0
 		for b.Loop() {
@@ -71,6 +72,7 @@ func BenchmarkDefaultList(b *testing.B) {
 
 func BenchmarkOtherWindow(b *testing.B) {
 	sizes(b, func(b *testing.B, have *bench) {
+		b.Helper()
 		i := 0
 		for b.Loop() {
 			i++
@@ -83,6 +85,7 @@ func BenchmarkOtherWindow(b *testing.B) {
 
 func BenchmarkDeepPage(b *testing.B) {
 	sizes(b, func(b *testing.B, have *bench) {
+		b.Helper()
 		q := readmodel.Query{
 			Kind: calendar.KindEvent, Filter: readmodeltest.Window(0), Sort: readmodeltest.ByStart(), Offset: have.n / 3, Limit: 10,
 		}
@@ -96,6 +99,7 @@ func BenchmarkTextAndWindow(b *testing.B) {
 	for _, kind := range []string{"words", "frequent", "beginning", "phrase", "without"} {
 		b.Run(kind, func(b *testing.B) {
 			sizes(b, func(b *testing.B, have *bench) {
+				b.Helper()
 				i, total := 0, 0
 				for b.Loop() {
 					i++
@@ -125,6 +129,7 @@ func BenchmarkTextAndWindow(b *testing.B) {
 
 func BenchmarkNear(b *testing.B) {
 	sizes(b, func(b *testing.B, have *bench) {
+		b.Helper()
 		total, i := 0, 0
 		for b.Loop() {
 			i++
@@ -147,6 +152,7 @@ func BenchmarkNear(b *testing.B) {
 
 func BenchmarkCounts(b *testing.B) {
 	sizes(b, func(b *testing.B, have *bench) {
+		b.Helper()
 		for b.Loop() {
 			for _, field := range []string{readmodel.FieldCategories, readmodel.FieldTags} {
 				if _, err := have.x.Counts(b.Context(), calendar.KindEvent, field, readmodeltest.Listed()); err != nil {
@@ -159,6 +165,7 @@ func BenchmarkCounts(b *testing.B) {
 
 func BenchmarkUpdate(b *testing.B) {
 	sizes(b, func(b *testing.B, have *bench) {
+		b.Helper()
 		docs := make([]readmodel.Document, 2000)
 		for i := range docs {
 			docs[i] = have.c.Event(i % have.n)

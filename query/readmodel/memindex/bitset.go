@@ -81,15 +81,6 @@ func (b bitset) countAnd(c bitset) int {
 	return sum
 }
 
-func (b bitset) empty() bool {
-	for _, w := range b {
-		if w != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // each calls f for the ordinals in ascending order until it gives false.
 func (b bitset) each(f func(uint32) bool) {
 	for i, w := range b {

@@ -39,14 +39,11 @@ var packDicts = sync.OnceValue(func() (all [calendar.KindUser + 1]*s2.Dict) {
 })
 
 func packSample(k calendar.Kind) []byte {
-	var t calendar.Text
-	for i, s := range []string{
+	t := calendar.Text{
 		"<p>音乐会 活动 欢迎参加,地点</p>",
 		"<p>The concert of the evening with music and dance for children and families in the city.</p>\n<p>Join us for this event at the hall.</p>\n<ul>\n<li><strong>tickets</strong></li></ul>",
 		"<p>Un concert et une fête pour les enfants dans la ville avec des musiques du monde.</p>",
 		"<p>Un concierto y una fiesta para los niños en la ciudad con música del mundo.</p>",
-	} {
-		t[i] = s
 	}
 	r := &calendar.Record{
 		ID: 1001, Kind: k, Version: 1, Home: calendar.LangEN,

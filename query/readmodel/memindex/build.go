@@ -17,8 +17,8 @@ import (
 // beside each other.
 func (k *kindIndex) build() error {
 	for o, d := range k.docs {
-		k.live = k.live.set(uint32(o))                             //nolint:gosec // as in take
-		k.texts.home[d.home] = k.texts.home[d.home].set(uint32(o)) //nolint:gosec // as in take
+		k.live = k.live.set(uint32(o))
+		k.texts.home[d.home] = k.texts.home[d.home].set(uint32(o))
 	}
 	var wg sync.WaitGroup
 	var valuesErr, textsErr error
@@ -51,7 +51,7 @@ func (k *kindIndex) buildValues() error {
 		if err != nil || len(rest) > 0 {
 			return fmt.Errorf("%w: row of document %d", errDamaged, k.ids[at])
 		}
-		o := uint32(at) //nolint:gosec // as in take
+		o := uint32(at)
 		for i := range values {
 			v, c := &values[i], &columns[i]
 			switch f := &k.schema.Fields[i]; {
@@ -102,8 +102,8 @@ func (k *kindIndex) buildTexts() error {
 				lists[s.field][s.lang] = w
 			}
 			in := &k.texts.byNumber[s.field].langs[s.lang]
-			in.docs = in.docs.set(uint32(o))                                //nolint:gosec // as in take
-			w.each(s.stream, uint32(o)+1, func(id uint32) { w.ends[id]++ }) //nolint:gosec // as in take
+			in.docs = in.docs.set(uint32(o))
+			w.each(s.stream, uint32(o)+1, func(id uint32) { w.ends[id]++ })
 		}
 	}
 	for f := range lists {
@@ -116,8 +116,8 @@ func (k *kindIndex) buildTexts() error {
 			var s section
 			s, rest = nextSection(rest)
 			w := lists[s.field][s.lang]
-			w.each(s.stream, uint32(o)+1, func(id uint32) { //nolint:gosec // as in take
-				w.all[w.ends[id]] = uint32(o) //nolint:gosec // as in take
+			w.each(s.stream, uint32(o)+1, func(id uint32) {
+				w.all[w.ends[id]] = uint32(o)
 				w.ends[id]++
 			})
 		}
@@ -153,7 +153,7 @@ func (w *wordLists) each(stream []byte, mark uint32, f func(uint32)) {
 	}
 	for len(stream) > 0 {
 		n64, n := binary.Uvarint(stream)
-		id := uint32(n64) //nolint:gosec // written from a uint32
+		id := uint32(n64)
 		stream = stream[n:]
 		if id != breakWord {
 			once(id)
@@ -201,7 +201,7 @@ func (k *kindIndex) soundSection(b []byte) bool {
 		return false
 	}
 	n, size := binary.Uvarint(b[2:])
-	if size <= 0 || n > uint64(len(b)-2-size) { //nolint:gosec // not negative
+	if size <= 0 || n > uint64(len(b)-2-size) {
 		return false
 	}
 	words := uint64(len(k.texts.dicts[b[1]].words))

@@ -67,7 +67,7 @@ func (d *dict) intern(text string) uint32 {
 }
 
 func (d *dict) add(text string) uint32 {
-	id := uint32(len(d.words)) //nolint:gosec // there are not that many words
+	id := uint32(len(d.words))
 	d.ids[text] = id
 	root := text
 	if !whole(text) {
@@ -76,7 +76,7 @@ func (d *dict) add(text string) uint32 {
 	}
 	s, ok := d.stemIDs[root]
 	if !ok {
-		s = uint32(len(d.stems)) //nolint:gosec // fewer than words
+		s = uint32(len(d.stems))
 		if root != text {
 			root = strings.Clone(root)
 		}
@@ -117,7 +117,7 @@ func (d *dict) fill(texts []string) {
 		pairs: map[[2]uint32]uint32{}, words: make([]word, 0, len(texts)),
 	}
 	for i, text := range texts {
-		id := uint32(i) //nolint:gosec // as in add
+		id := uint32(i)
 		d.ids[text] = id
 		root := text
 		if !whole(text) {
@@ -126,7 +126,7 @@ func (d *dict) fill(texts []string) {
 		}
 		s, ok := d.stemIDs[root]
 		if !ok {
-			s = uint32(len(d.stems)) //nolint:gosec // as in add
+			s = uint32(len(d.stems))
 			d.stemIDs[root] = s
 			if !whole(text) {
 				d.stemOrder = append(d.stemOrder, s)
@@ -148,10 +148,7 @@ func (d *dict) fill(texts []string) {
 // that begin with it, and those whose stem begins with its stem. The second list
 // may repeat words of the first.
 func (d *dict) beginning(text string) []uint32 {
-	var out []uint32
-	for _, id := range withPrefix(d.order, text, func(id uint32) string { return d.words[id].text }) {
-		out = append(out, id)
-	}
+	out := slices.Clone(withPrefix(d.order, text, func(id uint32) string { return d.words[id].text }))
 	root := readmodel.Stem(text, d.lang)
 	for _, s := range withPrefix(d.stemOrder, root, func(id uint32) string { return d.stems[id].text }) {
 		for _, id := range d.stems[s].words {

@@ -148,7 +148,7 @@ func (k *kindIndex) take() uint32 {
 		k.free = k.free[:n-1]
 		return o
 	}
-	o := uint32(len(k.docs)) //nolint:gosec // there are not that many documents
+	o := uint32(len(k.docs))
 	k.docs = append(k.docs, doc{})
 	k.ids = append(k.ids, 0)
 	return o
@@ -164,7 +164,7 @@ func (k *kindIndex) docOf(p *prepared) doc {
 	bodyAt := len(data)
 	return doc{
 		position: p.doc.Position, version: p.doc.Record.Version, home: p.doc.Record.Home,
-		textAt: uint32(textAt), bodyAt: uint32(bodyAt), //nolint:gosec // a document is far shorter
+		textAt: uint32(textAt), bodyAt: uint32(bodyAt),
 		data: bytes.Clone(append(data, p.body...)),
 	}
 }

@@ -314,7 +314,7 @@ func (k *kindIndex) found(o uint32) found {
 
 // document decodes a document, or finds it among the decoded ones.
 func (x *Index) document(f *found) (*readmodel.Document, error) {
-	slot := &x.records[uint64(f.id)&uint64(len(x.records)-1)] //nolint:gosec // ids are positive
+	slot := &x.records[uint64(f.id)&uint64(len(x.records)-1)]
 	if d := slot.Load(); d != nil && d.Record.ID == f.id && d.Position == f.position {
 		return d, nil
 	}

@@ -12,11 +12,11 @@ import (
 	"daybook/query/readmodel/readmodeltest"
 )
 
-func open(t testing.TB) readmodel.Index {
-	t.Helper()
+func open(tb testing.TB) readmodel.Index {
+	tb.Helper()
 	x, err := memindex.New(memindex.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return x
 }

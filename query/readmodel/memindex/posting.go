@@ -50,7 +50,7 @@ func (p *posting) remove(o uint32) {
 
 func (p *posting) len() int {
 	if p.big != nil {
-		return int(p.big.GetCardinality()) //nolint:gosec // ordinals are 32 bits
+		return int(p.big.GetCardinality())
 	}
 	return len(p.small)
 }

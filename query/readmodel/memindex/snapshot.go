@@ -33,7 +33,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // fingerprint names all that the content of a snapshot depends on.
 func fingerprint() [sha256.Size]byte {
 	h := sha256.New()
-	io.WriteString(h, readmodel.Fingerprint()) //nolint:errcheck // a hash takes everything
+	_, _ = io.WriteString(h, readmodel.Fingerprint())
 	for _, s := range packSamples() {
 		h.Write(s)
 	}
@@ -68,7 +68,7 @@ func (x *Index) image() *image {
 		k := x.kinds[i]
 		m.kinds[i] = kindImage{ids: slices.Clone(k.ids), docs: slices.Clone(k.docs)}
 		for l, d := range k.texts.dicts {
-			m.kinds[i].words[l] = d.words[:len(d.words):len(d.words)]
+			m.kinds[i].words[l] = slices.Clip(d.words)
 		}
 	}
 	return m
@@ -147,30 +147,32 @@ type writer struct {
 	num [binary.MaxVarintLen64]byte
 }
 
+func (w *writer) raw(b []byte) { _, _ = w.out.Write(b) } // Flush gives the error
+
 func (w *writer) uvarint(v uint64) {
-	w.out.Write(w.num[:binary.PutUvarint(w.num[:], v)]) //nolint:errcheck // Flush gives it
+	w.raw(w.num[:binary.PutUvarint(w.num[:], v)])
 }
 
 func (w *writer) varint(v int64) {
-	w.out.Write(w.num[:binary.PutVarint(w.num[:], v)]) //nolint:errcheck // Flush gives it
+	w.raw(w.num[:binary.PutVarint(w.num[:], v)])
 }
 
 func (w *writer) bytes(b []byte) {
 	w.uvarint(uint64(len(b)))
-	w.out.Write(b) //nolint:errcheck // Flush gives it
+	w.raw(b)
 }
 
 func (w *writer) string(s string) {
 	w.uvarint(uint64(len(s)))
-	w.out.WriteString(s) //nolint:errcheck // Flush gives it
+	_, _ = w.out.WriteString(s)
 }
 
 func (m *image) write(ctx context.Context, w *writer) error {
-	print := fingerprint()
-	w.out.WriteString(snapshotMagic) //nolint:errcheck // Flush gives it
-	w.out.Write(print[:])            //nolint:errcheck // Flush gives it
+	mark := fingerprint()
+	w.raw([]byte(snapshotMagic))
+	w.raw(mark[:])
 	w.uvarint(uint64(m.position))
-	w.out.Write(m.digest.Sum[:]) //nolint:errcheck // Flush gives it
+	w.raw(m.digest.Sum[:])
 	w.uvarint(uint64(len(m.poison)))
 	for _, p := range m.poison {
 		w.varint(int64(p.ID))
@@ -196,7 +198,7 @@ func (m *image) write(ctx context.Context, w *writer) error {
 				live++
 			}
 		}
-		w.uvarint(uint64(live)) //nolint:gosec // a count
+		w.uvarint(uint64(live))
 		for o, id := range k.ids {
 			if id == 0 {
 				continue
@@ -333,11 +335,11 @@ func (r *fileReader) varint() int64 {
 // count reads a number of things that take at least a byte each.
 func (r *fileReader) count() int {
 	n := r.uvarint()
-	if n > uint64(r.left) { //nolint:gosec // never negative
+	if n > uint64(r.left) {
 		r.fail(fmt.Errorf("%d of something", n))
 		return 0
 	}
-	return int(n) //nolint:gosec // below the size of the file
+	return int(n)
 }
 
 func (r *fileReader) bytes(n int) []byte {
@@ -356,7 +358,7 @@ func (x *Index) read(r *fileReader) error {
 	if string(r.bytes(len(snapshotMagic))) != snapshotMagic {
 		return fmt.Errorf("%w: it begins with something else", errDamaged)
 	}
-	if print := fingerprint(); string(r.bytes(len(print))) != string(print[:]) {
+	if mark := fingerprint(); string(r.bytes(len(mark))) != string(mark[:]) {
 		return errors.New("snapshot of another schema or analysis")
 	}
 	x.position = calendar.Position(r.uvarint())
@@ -382,7 +384,7 @@ func (x *Index) read(r *fileReader) error {
 			x.digest.Counts[k.schema.Kind] = len(k.docs)
 		}
 		for o, id := range k.ids {
-			x.places[id] = place{k.schema.Kind, uint32(o)} //nolint:gosec // there are not that many documents
+			x.places[id] = place{k.schema.Kind, uint32(o)}
 		}
 	}
 	return nil
@@ -407,8 +409,8 @@ func (k *kindIndex) read(r *fileReader) {
 	for range n {
 		id := calendar.ID(r.varint())
 		d := doc{
-			position: calendar.Position(r.uvarint()), version: r.varint(), home: calendar.Lang(r.uvarint()), //nolint:gosec // checked below
-			textAt: uint32(r.uvarint()), bodyAt: uint32(r.uvarint()), //nolint:gosec // checked below
+			position: calendar.Position(r.uvarint()), version: r.varint(), home: calendar.Lang(r.uvarint()),
+			textAt: uint32(r.uvarint()), bodyAt: uint32(r.uvarint()),
 		}
 		d.data = r.bytes(r.count())
 		if r.err != nil {

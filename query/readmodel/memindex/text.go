@@ -73,7 +73,7 @@ func (t *texts) appendSection(b []byte, field byte, l calendar.Lang, tokens []st
 func nextSection(b []byte) (s section, rest []byte) {
 	n, size := binary.Uvarint(b[2:])
 	at := 2 + size
-	end := at + int(n) //nolint:gosec // a length written by appendSection or checked on loading
+	end := at + int(n)
 	return section{field: b[0], lang: calendar.Lang(b[1]), stream: b[at:end]}, b[end:]
 }
 
@@ -84,7 +84,7 @@ func (d *dict) distinct(stream []byte, buf []uint32) []uint32 {
 	last := uint32(breakWord)
 	for len(stream) > 0 {
 		n64, n := binary.Uvarint(stream)
-		id := uint32(n64) //nolint:gosec // written from a uint32
+		id := uint32(n64)
 		stream = stream[n:]
 		if id != breakWord {
 			out = append(out, id)

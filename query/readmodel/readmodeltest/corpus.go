@@ -84,7 +84,7 @@ func english(s string) (t calendar.Text) {
 
 // Linked gives the venues, organizers, categories and tags.
 func (c *Corpus) Linked() []readmodel.Document {
-	var out []readmodel.Document
+	out := make([]readmodel.Document, 0, 340+c.n/50+c.n/100)
 	for i := range 40 {
 		out = append(out, c.record(calendar.KindCategory, CorpusCategory+calendar.ID(i), calendar.Fields{
 			"name": english(c.text(2)), "slug": fmt.Sprintf("category-%d", i),

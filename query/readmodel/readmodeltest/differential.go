@@ -27,9 +27,12 @@ func want(docs []readmodel.Document, q readmodel.Query) (ids []calendar.ID, tota
 }
 
 func idsOf(docs []readmodel.Document) []calendar.ID {
-	var ids []calendar.ID
-	for _, d := range docs {
-		ids = append(ids, d.Record.ID)
+	if len(docs) == 0 {
+		return nil
+	}
+	ids := make([]calendar.ID, len(docs))
+	for i := range docs {
+		ids[i] = docs[i].Record.ID
 	}
 	return ids
 }

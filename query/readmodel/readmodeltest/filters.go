@@ -70,17 +70,17 @@ func ranges(t testing.TB, x readmodel.Index) {
 	start := func(lo, hi *int64) readmodel.Filter {
 		return readmodel.Range{Field: readmodel.FieldStart, Min: lo, Max: hi}
 	}
-	wantIDs(t, x, calendar.KindEvent, start(number(0), number(100)), 2, 3, 4)
-	wantIDs(t, x, calendar.KindEvent, start(number(1), number(99)))
-	wantIDs(t, x, calendar.KindEvent, start(number(100), number(100)), 3, 4)
-	wantIDs(t, x, calendar.KindEvent, start(number(101), number(99)))
-	wantIDs(t, x, calendar.KindEvent, start(nil, number(0)), 1, 2)
-	wantIDs(t, x, calendar.KindEvent, start(number(101), nil), 5)
-	wantIDs(t, x, calendar.KindEvent, start(number(201), nil))
-	wantIDs(t, x, calendar.KindEvent, start(nil, number(-101)))
+	wantIDs(t, x, calendar.KindEvent, start(new(int64(0)), new(int64(100))), 2, 3, 4)
+	wantIDs(t, x, calendar.KindEvent, start(new(int64(1)), new(int64(99))))
+	wantIDs(t, x, calendar.KindEvent, start(new(int64(100)), new(int64(100))), 3, 4)
+	wantIDs(t, x, calendar.KindEvent, start(new(int64(101)), new(int64(99))))
+	wantIDs(t, x, calendar.KindEvent, start(nil, new(int64(0))), 1, 2)
+	wantIDs(t, x, calendar.KindEvent, start(new(int64(101)), nil), 5)
+	wantIDs(t, x, calendar.KindEvent, start(new(int64(201)), nil))
+	wantIDs(t, x, calendar.KindEvent, start(nil, new(int64(-101))))
 	wantIDs(t, x, calendar.KindEvent, start(nil, nil), 1, 2, 3, 4, 5)
 	// What was never published has no time of publication.
-	wantIDs(t, x, calendar.KindEvent, readmodel.Range{Field: readmodel.FieldPublished, Max: number(1 << 40)}, 6)
+	wantIDs(t, x, calendar.KindEvent, readmodel.Range{Field: readmodel.FieldPublished, Max: new(int64(1 << 40))}, 6)
 }
 
 func near(t testing.TB, x readmodel.Index) {

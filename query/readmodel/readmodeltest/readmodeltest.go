@@ -6,6 +6,7 @@ package readmodeltest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,12 +32,7 @@ type testCase struct {
 }
 
 func cases() []testCase {
-	var all []testCase
-	all = append(all, filterCases()...)
-	all = append(all, searchCases()...)
-	all = append(all, pageCases()...)
-	all = append(all, writeCases()...)
-	return all
+	return slices.Concat(filterCases(), searchCases(), pageCases(), writeCases())
 }
 
 // Run runs the suite.
@@ -160,5 +156,3 @@ func wantErr(t testing.TB, what string, err, want error) {
 		t.Errorf("%s: error %v, want %v", what, err, want)
 	}
 }
-
-func number(n int64) *int64 { return &n }

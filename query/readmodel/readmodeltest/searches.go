@@ -1,6 +1,7 @@
 package readmodeltest
 
 import (
+	"slices"
 	"testing"
 
 	"daybook/calendar"
@@ -8,12 +9,12 @@ import (
 )
 
 func searchCases() []testCase {
-	all := []testCase{
+	all := slices.Grow([]testCase{
 		{"shown texts", shownTexts},
 		{"fields of a search", fieldsOfASearch},
 		{"details of venues", detailsOfVenues},
 		{"stems of the language of the text", stemsOfTheText},
-	}
+	}, len(calendar.Langs))
 	for _, l := range calendar.Langs {
 		all = append(all, testCase{"phrases " + l.String(), func(t testing.TB, x readmodel.Index) {
 			t.Helper()

@@ -11,7 +11,6 @@ import (
 )
 
 func TestReference(t *testing.T) {
-	t.Parallel()
 	Run(t, Harness{Open: func(testing.TB) readmodel.Index { return newReference("") }, Slow: true})
 }
 

@@ -55,14 +55,18 @@ func updates(t testing.TB, x readmodel.Index) {
 		return readmodel.In{Field: readmodel.FieldTags, IDs: []calendar.ID{id}}
 	}
 	for _, f := range []readmodel.Filter{
-		text("jazz"), tag(30), readmodel.Term{Field: readmodel.FieldStatus, Value: "draft"}, readmodel.Term{Field: readmodel.FieldFeatured, Value: "true"},
-		readmodel.Range{Field: readmodel.FieldStart, Max: number(299)},
+		text("jazz"), tag(30),
+		readmodel.Term{Field: readmodel.FieldStatus, Value: "draft"},
+		readmodel.Term{Field: readmodel.FieldFeatured, Value: "true"},
+		readmodel.Range{Field: readmodel.FieldStart, Max: new(int64(299))},
 	} {
 		wantIDs(t, x, calendar.KindEvent, f)
 	}
 	for _, f := range []readmodel.Filter{
-		nil, text("rock"), text("nuits"), tag(31), tag(32), readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"},
-		readmodel.Term{Field: readmodel.FieldFeatured, Value: "false"}, readmodel.Range{Field: readmodel.FieldStart, Min: number(300)},
+		nil, text("rock"), text("nuits"), tag(31), tag(32),
+		readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"},
+		readmodel.Term{Field: readmodel.FieldFeatured, Value: "false"},
+		readmodel.Range{Field: readmodel.FieldStart, Min: new(int64(300))},
 	} {
 		wantIDs(t, x, calendar.KindEvent, f, 1)
 	}
