@@ -43,7 +43,7 @@ var arrows = map[string][]string{
 
 // testOnly are packages that only tests import; the binary never links them.
 var testOnly = []string{
-	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit", "internal/archtest",
+	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit", "internal/archtest", "internal/e2e",
 }
 
 // drivers are libraries that the rooms of the rules never import.

@@ -1,0 +1,212 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "time/tzdata"
+)
+
+// line is one promise of the interface document and the check that holds the
+// service to it. Lines of section 11 have its numbers.
+type line struct {
+	number int
+	name   string
+	check  func(s *scene)
+}
+
+// checklist is section 11 of the interface document, line by line.
+var checklist = []line{
+	{1, "post_put_patch_are_one_and_an_empty_body_is_200", updatesAreOne},
+	{2, "update_of_title_leaves_the_rest", titleAlone},
+	{3, "update_without_status_leaves_a_draft", draftStaysDraft},
+	{4, "start_alone_moves_the_start", oneDateAlone},
+	{5, "timezone_alone_keeps_the_wall_clock", zoneAlone},
+	{6, "end_before_start_is_400_on_end_date", endBeforeStart},
+	{7, "all_day_in_the_zone_of_the_event", allDay},
+	{8, "offsets_and_unix_seconds", instants},
+	{9, "impossible_dates_and_zones", impossibleDates},
+	{10, "types_in_answers", answerTypes},
+	{11, "venue_is_an_object_or_empty_list", venueShape},
+	{12, "forms_of_venue_and_organizer", linkForms},
+	{13, "inline_venue_of_a_published_name_is_linked", inlineFinds},
+	{14, "refused_event_leaves_no_inline_records", refusedLeavesNothing},
+	{15, "equal_names_make_two_equal_posts_one", equalPosts},
+	{16, "empty_venue_and_organizer_unlink", unlink},
+	{17, "unknown_tags", unknownTags},
+	{18, "tags_by_name_and_objects", tagsByName},
+	{19, "empty_categories_remove_all", emptyCategories},
+	{20, "empty_fields", emptyFields},
+	{21, "website_falls_back_to_url", websiteFallsBack},
+	{22, "escaping_and_writing_back", writingBack},
+	{23, "no_role_stores_scripts", noScripts},
+	{24, "paragraphs", paragraphs},
+	{25, "json_ld_on_single_reads", jsonLD},
+	{26, "no_json_ld_elsewhere", noJSONLD},
+	{27, "empty_list", emptyList},
+	{28, "page_past_the_end", pastTheEnd},
+	{29, "per_page_is_lowered", perPageLowered},
+	{30, "links_keep_parameters", linksKeep},
+	{31, "default_window", defaultWindow},
+	{32, "end_date_alone_and_other_bounds", otherBounds},
+	{33, "starts_after_and_before_a_day", startsAround},
+	{34, "ends_before_leaves_out_all_day", endsBefore},
+	{35, "strict_dates_compare_wall_clocks", strictWallClock},
+	{36, "offsets_compare_instants", offsetFilters},
+	{37, "include", includeEvents},
+	{38, "hidden_events", hiddenEvents},
+	{39, "category_descendants_and_any_tag", termFilters},
+	{40, "unknown_ids_in_filters", unknownInFilters},
+	{41, "search", searching},
+	{42, "coordinates", coordinates},
+	{43, "status_filter", statusFilter},
+	{44, "drafts_of_others_are_not_listed", draftsOfOthers},
+	{45, "unknown_records_are_404", unknownRecords},
+	{46, "put_on_a_collection_is_405", wrongMethod},
+	{47, "rights_before_values", rightsBeforeValues},
+	{48, "wrong_credentials", wrongCredentials},
+	{49, "missing_alone_invalid_together", missingAlone},
+	{50, "by_slug_rights_and_ids_in_bodies", bySlugRights},
+	{51, "delete", deleting},
+	{52, "updates_restore", restoring},
+	{53, "trashed_organizer", trashedOrganizer},
+	{54, "protected_event", protectedEvent},
+	{55, "password_by_id_only", passwordByID},
+	{56, "contributor_never_publishes", contributors},
+	{57, "write_under_fr", writeUnderFrench},
+	{58, "links_and_languages", linksAndLanguages},
+	{59, "preconditions_and_keys", preconditionsAndKeys},
+	{60, "errors_and_documentation", errorsAndDocumentation},
+}
+
+// TestChecklist is the checklist on the embedded size.
+func TestChecklist(t *testing.T) { t.Parallel(); run(t, embedded, checklist) }
+
+// TestChecklistIsWhole says that every line of section 11 has its check.
+func TestChecklistIsWhole(t *testing.T) {
+	t.Parallel()
+	const lines = 60
+	count := map[int]int{}
+	for _, l := range checklist {
+		count[l.number]++
+		if l.check == nil || !regexp.MustCompile(`^[a-z0-9_]{5,}$`).MatchString(l.name) {
+			t.Errorf("line %d %q: no check or no name", l.number, l.name)
+		}
+	}
+	for n := 1; n <= lines; n++ {
+		if count[n] != 1 {
+			t.Errorf("line %d has %d checks, want 1", n, count[n])
+		}
+		delete(count, n)
+	}
+	for n := range count {
+		t.Errorf("line %d is none of the checklist", n)
+	}
+}
+
+// scene is what a check plays on: services that all checks of a run share, so a
+// check makes its own records with its own words.
+type scene struct {
+	t *testing.T
+	// svc stands on friday, UTC. york's site zone is America/New_York; it is
+	// 2030-05-01, 22:00 there and the next day in UTC.
+	svc, york *service
+	start     backend
+}
+
+// run plays checks on services of a size.
+func run(t *testing.T, start backend, lines []line) {
+	t.Helper()
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	svc := start(t, settings{})
+	york := start(t, settings{now: time.Date(2030, time.May, 1, 22, 0, 0, 0, zone), site: zone})
+	for _, l := range lines {
+		name := l.name
+		if l.number > 0 {
+			name = fmt.Sprintf("%02d_%s", l.number, l.name)
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l.check(&scene{t: t, svc: svc, york: york, start: start})
+		})
+	}
+}
+
+// alone gives the same scene on a service of its own.
+func (s *scene) alone(o settings) *scene {
+	s.t.Helper()
+	out := *s
+	out.svc = s.start(s.t, o)
+	return &out
+}
+
+// as gives a caller of the shared service.
+func (s *scene) as(name string) *caller {
+	s.t.Helper()
+	return s.svc.as(s.t, name)
+}
+
+var words atomic.Int64
+
+// word gives a word that no other record has and that is the beginning of no
+// other such word; no stemmer shortens it.
+func (s *scene) word() string {
+	const letters = "bcdfghjlmnpqrtvwxz"
+	n := words.Add(1)
+	out := []byte("q     k")
+	for i := 5; i > 0; i-- {
+		out[i] = letters[n%int64(len(letters))]
+		n /= int64(len(letters))
+	}
+	return string(out)
+}
+
+// each runs a check for each method that updates.
+var updateMethods = []string{"POST", "PUT", "PATCH"}
+
+// The collections, and those of posts.
+var (
+	collections = []string{"events", "venues", "organizers", "categories", "tags"}
+	posts       = []string{"events", "venues", "organizers"}
+)
+
+// nameField is the field that names a record of a collection.
+func nameField(collection string) string {
+	return map[string]string{
+		"events": "title", "venues": "venue", "organizers": "organizer", "categories": "name", "tags": "name",
+	}[collection]
+}
+
+// body is what makes a record of a collection with a name.
+func body(collection, name string, more obj) obj {
+	out := obj{nameField(collection): name}
+	if collection == "events" {
+		out = eventBody(name, nil)
+	}
+	for field, v := range more {
+		out[field] = v
+	}
+	return out
+}
+
+// notFound is the code of an unknown record of a collection.
+func notFound(collection string) string {
+	return map[string]string{
+		"events": "rest-event-not-found", "venues": "venue-not-found", "organizers": "organizer-not-found",
+		"categories": "category-not-found", "tags": "tag-not-found",
+	}[collection]
+}
+
+// singular is the name of one record of a collection.
+func singular(collection string) string {
+	if collection == "categories" {
+		return "category"
+	}
+	return collection[:len(collection)-1]
+}

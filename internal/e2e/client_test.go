@@ -1,0 +1,589 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// obj is a JSON object, list a JSON array.
+type (
+	obj  = map[string]any
+	list = []any
+)
+
+// root is the path of the English root.
+const root = "/api/calendar/events/v1"
+
+// caller sends requests to a service as one user under one root.
+type caller struct {
+	t      *testing.T
+	svc    *service
+	name   string // "" for nobody
+	root   string
+	header http.Header
+}
+
+// as gives a caller by the name of a user; "" is nobody.
+func (s *service) as(t *testing.T, name string) *caller {
+	t.Helper()
+	if _, known := s.users[name]; !known {
+		t.Fatalf("no user %q", name)
+	}
+	c := &caller{t: t, svc: s, name: name, root: root, header: http.Header{}}
+	if name != "" {
+		c.header.Set("Authorization", "Bearer "+s.users[name].token)
+	}
+	return c
+}
+
+// under gives the same caller under the root of a language.
+func (c *caller) under(language string) *caller {
+	out := *c
+	out.root = root
+	if language != "en" {
+		out.root = "/" + language + root
+	}
+	return &out
+}
+
+// with gives a caller that sends further headers: names and values by turns.
+func (c *caller) with(pairs ...string) *caller {
+	out := *c
+	out.header = c.header.Clone()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		out.header.Set(pairs[i], pairs[i+1])
+	}
+	return &out
+}
+
+// raw is a body with its media type.
+type raw struct{ media, text string }
+
+// do sends a request. A path stands after {root}; one that begins with "=" is
+// taken from the service's own root, without the sign. body is nil, raw,
+// url.Values for a form, or any value that is encoded as JSON.
+func (c *caller) do(method, path string, body any) *answer {
+	c.t.Helper()
+	target := c.svc.url + c.root + path
+	if strings.HasPrefix(path, "=") {
+		target = c.svc.url + path[1:]
+	}
+	var (
+		reader io.Reader = http.NoBody
+		media  string
+	)
+	switch b := body.(type) {
+	case nil:
+	case raw:
+		reader, media = strings.NewReader(b.text), b.media
+	case url.Values:
+		reader, media = strings.NewReader(b.Encode()), "application/x-www-form-urlencoded"
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		reader, media = bytes.NewReader(encoded), "application/json"
+	}
+	r, err := http.NewRequestWithContext(c.t.Context(), method, target, reader)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.Header = c.header.Clone()
+	if media != "" {
+		r.Header.Set("Content-Type", media)
+	}
+	// What a test has written is in the lists of nobody, too.
+	if _, sent := r.Header["Daybook-Min-Position"]; !sent && c.name == "" {
+		r.Header.Set("Daybook-Min-Position", c.svc.positionText())
+	}
+	if host := r.Header.Get("Host"); host != "" {
+		r.Host = host
+	}
+	res, err := c.svc.client.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	content, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	a := &answer{t: c.t, request: method + " " + path, status: res.StatusCode, header: res.Header, body: content}
+	if c.name != "" {
+		a.request = c.name + ": " + a.request
+	}
+	if n, err := strconv.ParseUint(res.Header.Get("Daybook-Position"), 10, 64); err == nil && method != http.MethodGet {
+		c.svc.reached(n)
+	}
+	return a
+}
+
+// reached notes the position of a write.
+func (s *service) reached(n uint64) {
+	for {
+		old := s.position.Load()
+		if n <= old || s.position.CompareAndSwap(old, n) {
+			return
+		}
+	}
+}
+
+func (c *caller) get(path string) *answer {
+	c.t.Helper()
+	return c.do(http.MethodGet, path, nil)
+}
+
+func (c *caller) post(path string, body any) *answer {
+	c.t.Helper()
+	return c.do(http.MethodPost, path, body)
+}
+
+func (c *caller) patch(path string, body any) *answer {
+	c.t.Helper()
+	return c.do(http.MethodPatch, path, body)
+}
+
+func (c *caller) delete(path string) *answer {
+	c.t.Helper()
+	return c.do(http.MethodDelete, path, nil)
+}
+
+// create posts to a collection and wants 201.
+func (c *caller) create(collection string, body any) *answer {
+	c.t.Helper()
+	return c.post("/"+collection, body).want(http.StatusCreated)
+}
+
+// event makes an event on 2026-06-10, 10:00 to 12:00, with further fields.
+func (c *caller) event(title string, more obj) *answer {
+	c.t.Helper()
+	return c.create("events", eventBody(title, more))
+}
+
+func eventBody(title string, more obj) obj {
+	body := obj{"title": title, "start_date": "2026-06-10 10:00:00", "end_date": "2026-06-10 12:00:00"}
+	for name, v := range more {
+		body[name] = v
+	}
+	return body
+}
+
+// update patches a record and wants 200.
+func (c *caller) update(path string, body any) *answer {
+	c.t.Helper()
+	return c.patch(path, body).want(http.StatusOK)
+}
+
+// read gets a record and wants 200.
+func (c *caller) read(path string) *answer {
+	c.t.Helper()
+	return c.get(path).want(http.StatusOK)
+}
+
+// list asks for a list with parameters, names and values by turns, and wants
+// 200.
+func (c *caller) list(collection string, params ...string) *answer {
+	c.t.Helper()
+	return c.get("/" + collection + pairs(params...)).want(http.StatusOK)
+}
+
+// query makes a query string of names and values by turns.
+func pairs(params ...string) string {
+	if len(params) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i := 0; i+1 < len(params); i += 2 {
+		if b.Len() > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(url.QueryEscape(params[i]) + "=" + url.QueryEscape(params[i+1]))
+	}
+	return "?" + b.String()
+}
+
+// answer is what came back.
+type answer struct {
+	t       *testing.T
+	request string // for messages
+	status  int
+	header  http.Header
+	body    []byte
+	value   any
+}
+
+// want fails the test when the status is another one.
+func (a *answer) want(status int) *answer {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("%s: status %d, want %d\n%s", a.request, a.status, status, a.body)
+	}
+	return a
+}
+
+// code fails the test unless the answer is an error of this status and code in
+// the shape of section 7.1.
+func (a *answer) code(status int, code string) *answer {
+	a.t.Helper()
+	a.want(status).field("code", code).field("data.status", status)
+	if a.str("message") == "" {
+		a.t.Fatalf("%s: no message", a.request)
+	}
+	return a
+}
+
+// bad fails the test unless the answer is 400 rest_invalid_param that names
+// just these parameters, each with a text.
+func (a *answer) bad(names ...string) *answer {
+	a.t.Helper()
+	a.code(http.StatusBadRequest, "rest_invalid_param")
+	params, ok := a.at("data.params").(obj)
+	if !ok {
+		a.t.Fatalf("%s: data.params is no object\n%s", a.request, a.body)
+	}
+	got := make([]string, 0, len(params))
+	for name, text := range params {
+		got = append(got, name)
+		if s, ok := text.(string); !ok || s == "" {
+			a.t.Errorf("%s: no text for %s", a.request, name)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(names)
+	if !slices.Equal(got, names) {
+		a.t.Fatalf("%s: refused %q, want %q\n%s", a.request, got, names, a.body)
+	}
+	return a
+}
+
+// naming fails the test unless the message of a parameter holds a text.
+func (a *answer) naming(param, text string) *answer {
+	a.t.Helper()
+	params, _ := a.at("data.params").(obj)
+	if got, _ := params[param].(string); !strings.Contains(got, text) {
+		a.t.Errorf("%s: %s is refused with %q, which does not name %q", a.request, param, got, text)
+	}
+	return a
+}
+
+// json gives the whole answer, decoded.
+func (a *answer) json() any {
+	a.t.Helper()
+	if a.value == nil {
+		if err := json.Unmarshal(a.body, &a.value); err != nil {
+			a.t.Fatalf("%s: status %d, answer is no JSON: %v\n%s", a.request, a.status, err, a.body)
+		}
+	}
+	return a.value
+}
+
+// lookup gives the value at a path of keys and indexes ("events.0.title").
+func (a *answer) lookup(path string) (any, bool) {
+	a.t.Helper()
+	v := a.json()
+	for path != "" {
+		var key string
+		key, path, _ = strings.Cut(path, ".")
+		switch x := v.(type) {
+		case obj:
+			next, ok := x[key]
+			if !ok {
+				return nil, false
+			}
+			v = next
+		case list:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(x) {
+				return nil, false
+			}
+			v = x[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// at gives the value at a path; a missing one fails the test.
+func (a *answer) at(path string) any {
+	a.t.Helper()
+	v, ok := a.lookup(path)
+	if !ok {
+		a.t.Fatalf("%s: status %d, no %s\n%s", a.request, a.status, path, a.body)
+	}
+	return v
+}
+
+// field fails the test when the value at a path, as JSON, is another one.
+func (a *answer) field(path string, want any) *answer {
+	a.t.Helper()
+	if diff := cmp.Diff(plain(a.t, want), a.at(path)); diff != "" {
+		a.t.Errorf("%s: %s (-want +got)\n%s", a.request, path, diff)
+	}
+	return a
+}
+
+// fields is field for several paths.
+func (a *answer) fields(want obj) *answer {
+	a.t.Helper()
+	for path, v := range want {
+		a.field(path, v)
+	}
+	return a
+}
+
+// plain gives a value as it comes back from JSON.
+func plain(t *testing.T, v any) any {
+	t.Helper()
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(encoded, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// without fails the test when one of the paths is there.
+func (a *answer) without(paths ...string) *answer {
+	a.t.Helper()
+	for _, p := range paths {
+		if v, ok := a.lookup(p); ok {
+			a.t.Errorf("%s: there is %s = %v", a.request, p, v)
+		}
+	}
+	return a
+}
+
+// having fails the test when one of the paths is missing.
+func (a *answer) having(paths ...string) *answer {
+	a.t.Helper()
+	for _, p := range paths {
+		if _, ok := a.lookup(p); !ok {
+			a.t.Errorf("%s: there is no %s\n%s", a.request, p, a.body)
+		}
+	}
+	return a
+}
+
+// keys fails the test unless the object at a path has just these keys.
+func (a *answer) keys(path string, want ...string) *answer {
+	a.t.Helper()
+	o, ok := a.at(path).(obj)
+	if !ok {
+		a.t.Fatalf("%s: %s is no object\n%s", a.request, path, a.body)
+	}
+	got := make([]string, 0, len(o))
+	for name := range o {
+		got = append(got, name)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		a.t.Errorf("%s: keys of %s (-want +got)\n%s", a.request, path, diff)
+	}
+	return a
+}
+
+// lacks fails the test when the answer holds a text anywhere.
+func (a *answer) lacks(texts ...string) *answer {
+	a.t.Helper()
+	for _, s := range texts {
+		if bytes.Contains(a.body, []byte(s)) {
+			a.t.Errorf("%s: the answer holds %q\n%s", a.request, s, a.body)
+		}
+	}
+	return a
+}
+
+// head fails the test when a header has another value; "" wants none.
+func (a *answer) head(name, want string) *answer {
+	a.t.Helper()
+	if got := strings.Join(a.header.Values(name), " | "); got != want {
+		a.t.Errorf("%s: status %d, %s: %q, want %q", a.request, a.status, name, got, want)
+	}
+	return a
+}
+
+// str gives the text at a path.
+func (a *answer) str(path string) string {
+	a.t.Helper()
+	s, ok := a.at(path).(string)
+	if !ok {
+		a.t.Fatalf("%s: %s is no text\n%s", a.request, path, a.body)
+	}
+	return s
+}
+
+// num gives the whole number at a path.
+func (a *answer) num(path string) int64 {
+	a.t.Helper()
+	n, ok := a.at(path).(float64)
+	if !ok {
+		a.t.Fatalf("%s: %s is no number\n%s", a.request, path, a.body)
+	}
+	return int64(n)
+}
+
+// len gives the length of the array at a path.
+func (a *answer) len(path string) int {
+	a.t.Helper()
+	l, ok := a.at(path).(list)
+	if !ok {
+		a.t.Fatalf("%s: %s is no array\n%s", a.request, path, a.body)
+	}
+	return len(l)
+}
+
+// id gives the id of the record.
+func (a *answer) id() int64 {
+	a.t.Helper()
+	return a.num("id")
+}
+
+// idText gives the id as text.
+func (a *answer) idText() string {
+	a.t.Helper()
+	return strconv.FormatInt(a.id(), 10)
+}
+
+// path gives the path of the record in a collection, by id.
+func (a *answer) path(collection string) string {
+	a.t.Helper()
+	return "/" + collection + "/" + a.idText()
+}
+
+// bySlug gives the path of the record in a collection, by slug.
+func (a *answer) bySlug(collection string) string {
+	a.t.Helper()
+	return "/" + collection + "/by-slug/" + url.PathEscape(a.str("slug"))
+}
+
+// ids gives the ids of the objects of an array.
+func (a *answer) ids(path string) []int64 {
+	a.t.Helper()
+	l, ok := a.at(path).(list)
+	if !ok {
+		a.t.Fatalf("%s: %s is no array\n%s", a.request, path, a.body)
+	}
+	out := make([]int64, len(l))
+	for i := range l {
+		out[i] = a.num(path + "." + strconv.Itoa(i) + ".id")
+	}
+	return out
+}
+
+// found fails the test unless the list holds just these records in this order,
+// on one page.
+func (a *answer) found(collection string, want ...*answer) *answer {
+	a.t.Helper()
+	ids := make([]int64, len(want))
+	for i, w := range want {
+		ids[i] = w.id()
+	}
+	if got := a.ids(collection); !slices.Equal(got, ids) {
+		a.t.Errorf("%s: found %v, want %v", a.request, got, ids)
+	}
+	return a.field("total", len(want))
+}
+
+func (a *answer) etag() string { return a.header.Get("ETag") }
+
+// same fails the test unless two records are equal but for some keys.
+func same(t *testing.T, want, got *answer, except ...string) {
+	t.Helper()
+	if diff := cmp.Diff(stripped(want, except), stripped(got, except)); diff != "" {
+		t.Errorf("%s and %s differ (-first +second)\n%s", want.request, got.request, diff)
+	}
+}
+
+func stripped(a *answer, except []string) any {
+	return strip(a.json(), except)
+}
+
+// strip leaves out some keys of objects, json_ld of embedded ones too.
+func strip(v any, except []string) any {
+	switch x := v.(type) {
+	case obj:
+		out := make(obj, len(x))
+		for name, inner := range x {
+			if slices.Contains(except, name) {
+				continue
+			}
+			if slices.Contains(except, "json_ld") || slices.Contains(except, "count") {
+				inner = strip(inner, []string{"json_ld", "count"})
+			}
+			out[name] = inner
+		}
+		return out
+	case list:
+		out := make(list, len(x))
+		for i := range x {
+			out[i] = strip(x[i], except)
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// unchanged gives a check that a record is as it was when unchanged was called:
+// the same version with the same content.
+func (c *caller) unchanged(path string) (check func()) {
+	c.t.Helper()
+	before := c.read(path)
+	return func() {
+		c.t.Helper()
+		after := c.read(path)
+		if before.etag() != after.etag() || !reflect.DeepEqual(before.json(), after.json()) {
+			c.t.Errorf("%s changed: %s, then %s\n%s", path, before.etag(), after.etag(), cmp.Diff(before.json(), after.json()))
+		}
+	}
+}
+
+// none fails the test unless no record of a collection, of any status, is found
+// by a text.
+func (c *caller) none(collection, text string) {
+	c.t.Helper()
+	c.counting(collection, text, 0)
+}
+
+// counting fails the test unless a text finds so many records, of any status.
+func (c *caller) counting(collection, text string, want int) {
+	c.t.Helper()
+	params := []string{"search", text, "per_page", "100"}
+	switch collection {
+	case "categories", "tags":
+		params = append(params, "hide_empty", "false")
+	case "events":
+		params = append(params, "starts_after", "0001-01-02", "status", allStatuses)
+	default:
+		params = append(params, "status", allStatuses)
+	}
+	c.svc.as(c.t, "administrator").list(collection, params...).field("total", want)
+}
+
+const allStatuses = "publish,future,draft,pending,private,trash"
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func texts(n ...int64) string {
+	out := make([]string, len(n))
+	for i, x := range n {
+		out[i] = itoa(x)
+	}
+	return strings.Join(out, ",")
+}

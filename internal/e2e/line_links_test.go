@@ -1,0 +1,316 @@
+package e2e
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Lines 12 to 19: links of events.
+
+func linkForms(s *scene) {
+	ed := s.as("editor")
+	for _, c := range []struct{ field, collection, shown string }{
+		{"venue", "venues", "venues"}, {"organizer", "organizers", "organizer"},
+	} {
+		a := ed.create(c.collection, body(c.collection, "A "+s.word(), nil))
+		b := ed.create(c.collection, body(c.collection, "B "+s.word(), nil))
+		x, y := a.id(), b.id()
+		made := ed.event(s.word(), nil)
+		for _, form := range []struct {
+			sent any
+			want []int64
+		}{
+			{x, []int64{x}},
+			{a.idText(), []int64{x}},
+			{[]int64{x}, []int64{x}},
+			{[]int64{y, x}, []int64{y, x}},
+			{[]string{a.idText()}, []int64{x}},
+			{a.idText() + "," + b.idText(), []int64{x, y}},
+			{b.idText() + " , " + a.idText(), []int64{y, x}},
+			{obj{"id": x}, []int64{x}},
+			{obj{"id": a.idText(), c.field: "Ignored " + s.word(), "website": "no url"}, []int64{x}},
+			{list{obj{"id": x}}, []int64{x}},
+			{list{obj{"id": y}, x, b.idText(), "", 0, nil, list{}, obj{}}, []int64{y, x}}, // equal ones count once, empty ones are skipped
+			{list{x, x, a.idText()}, []int64{x}},
+		} {
+			created := ed.event(s.word(), obj{c.field: form.sent})
+			wantIDs(created, c.shown, form.want)
+			updated := ed.update(made.path("events"), obj{c.field: form.sent})
+			wantIDs(updated, c.shown, form.want)
+			wantIDs(ed.read(made.path("events")), c.shown, form.want)
+			ed.update(made.path("events"), obj{c.field: nil})
+		}
+		// Inline, alone, in a list, and mixed.
+		w, v := s.word(), s.word()
+		one := ed.event(s.word(), obj{c.field: obj{c.field: "New " + w, "phone": "1", "description": "D"}})
+		made1 := one.ids(c.shown)[0]
+		ed.read("/"+c.collection+"/"+itoa(made1)).fields(obj{c.field: "New " + w, "phone": "1", "status": "publish", "slug": "new-" + w})
+		mixed := ed.update(made.path("events"), obj{c.field: list{obj{c.field: "Other " + v}, b.idText(), obj{"id": x}, made1}})
+		if got := mixed.ids(c.shown); len(got) != 4 || got[1] != y || got[2] != x || got[3] != made1 {
+			s.t.Errorf("%s: mixed list gave %v", c.field, got)
+		}
+		mixed.field(c.shown+".0."+c.field, "Other "+v)
+		ed.counting(c.collection, w, 1)
+		ed.counting(c.collection, v, 1)
+		// Two inline objects of the same name make one record.
+		twin := s.word()
+		wantLen(ed.event(s.word(), obj{c.field: list{obj{c.field: twin, "phone": "1"}, obj{c.field: strings.ToUpper(twin)}}}), c.shown, 1)
+		ed.counting(c.collection, twin, 1)
+		// Forms and query names may nest.
+		nested := s.word()
+		form := url.Values{
+			"title": {s.word()}, "start_date": {"2026-06-10"}, "end_date": {"2026-06-10"},
+			c.field + "[0][" + c.field + "]": {"Nested " + nested}, c.field + "[0][phone]": {"77"}, c.field + "[1]": {a.idText()},
+		}
+		sent := ed.create("events", form).field(c.shown+".0."+c.field, "Nested "+nested).field(c.shown+".0.phone", "77").field(c.shown+".1.id", x)
+		wantLen(sent, c.shown, 2)
+
+		check := ed.unchanged(made.path("events"))
+		for sent, named := range map[string]any{
+			"99999999": 99999999, made.idText(): made.id(), "nonsense": "nonsense", "99999998": list{x, 99999998},
+			"phone": obj{"phone": "1"}, "website": obj{c.field: s.word(), "website": "nonsense"},
+		} {
+			refused := ed.patch(made.path("events"), obj{c.field: named}).bad(c.field)
+			if sent != "phone" {
+				refused.naming(c.field, sent)
+			}
+		}
+		ed.patch(made.path("events"), obj{c.field: true}).bad(c.field)
+		check()
+	}
+	// An id of the other kind is refused.
+	v := ed.create("venues", obj{"venue": s.word()})
+	ed.post("/events", eventBody(s.word(), obj{"organizer": v.id(), "venue": v.id()})).bad("organizer")
+}
+
+func wantIDs(a *answer, path string, want []int64) {
+	a.t.Helper()
+	ids := make(list, len(want))
+	for i, n := range want {
+		ids[i] = obj{"id": n}
+	}
+	got := a.ids(path)
+	if len(got) != len(want) {
+		a.t.Fatalf("%s: %s %v, want %v", a.request, path, got, want)
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			a.t.Fatalf("%s: %s %v, want %v", a.request, path, got, want)
+		}
+	}
+}
+
+func wantLen(a *answer, path string, want int) {
+	a.t.Helper()
+	if got := a.len(path); got != want {
+		a.t.Errorf("%s: %d in %s, want %d\n%s", a.request, got, path, want, a.body)
+	}
+}
+
+func inlineFinds(s *scene) {
+	ed := s.as("editor")
+	for _, c := range []struct{ field, collection, shown string }{
+		{"venue", "venues", "venues"}, {"organizer", "organizers", "organizer"},
+	} {
+		w := s.word()
+		name := "Hall & Größe " + w
+		older := ed.create(c.collection, body(c.collection, name, obj{"phone": "1"}))
+		ed.create(c.collection, body(c.collection, name, obj{"phone": "2"}))
+		check := ed.unchanged(older.path(c.collection))
+		for _, sent := range []string{name, strings.ToUpper("hall & größe " + w), "  hall &amp; <b>größe</b> " + w + " "} {
+			made := ed.event(s.word(), obj{c.field: obj{c.field: sent, "phone": "other", "description": "Other", "status": "draft"}})
+			wantIDs(made, c.shown, []int64{older.id()}) // the lowest id
+			made.field(c.shown+".0.phone", "1")
+			wantIDs(ed.update(made.path("events"), obj{c.field: list{obj{c.field: sent, "phone": "x"}}}), c.shown, []int64{older.id()})
+		}
+		check()
+		ed.counting(c.collection, w, 2)
+
+		// Drafts, trashed ones and other languages are not found by name.
+		d := s.word()
+		draft := ed.create(c.collection, body(c.collection, d, obj{"status": "draft"}))
+		made := ed.event(s.word(), obj{c.field: obj{c.field: d}})
+		if got := made.ids(c.shown); len(got) != 1 || got[0] == draft.id() {
+			s.t.Errorf("%s: a draft was linked by name", c.field)
+		}
+		ed.counting(c.collection, d, 2)
+		f := s.word()
+		both := ed.create(c.collection, body(c.collection, "Common "+f, nil))
+		ed.under("fr").update(both.path(c.collection), obj{c.field: "Commune " + f})
+		wantIDs(ed.under("fr").event(s.word(), obj{c.field: obj{c.field: "commune " + f}}), c.shown, []int64{both.id()})
+		fresh := ed.under("fr").event(s.word(), obj{c.field: obj{c.field: "common " + f}})
+		if fresh.ids(c.shown)[0] == both.id() {
+			s.t.Errorf("%s: found by a name that French does not show", c.field)
+		}
+		fresh.field(c.shown+".0.language", "fr").field(c.shown+".0.languages", list{"fr"})
+	}
+}
+
+func refusedLeavesNothing(s *scene) {
+	editor, author := s.as("editor"), s.as("author")
+	made := author.event(s.word(), nil)
+	check := author.unchanged(made.path("events"))
+	for _, c := range []struct {
+		who  *caller
+		more obj
+		bad  []string
+	}{
+		{editor, obj{"start_date": "soonish"}, []string{"start_date"}},
+		{editor, obj{"end_date": "2026-06-09"}, []string{"end_date"}},
+		{editor, obj{"website": "nonsense", "featured": "maybe"}, []string{"website", "featured"}},
+		{author, obj{"tags": s.word()}, []string{"tags"}},
+		{editor, obj{"post_parent": 99999999}, []string{"post_parent"}},
+		{editor, obj{"image": "nonsense"}, []string{"image"}},
+	} {
+		v, o, cat := s.word(), s.word(), s.word()
+		more := obj{
+			"venue":     list{obj{"venue": "Hall " + v}, obj{"venue": "Second " + v, "city": "Ghent"}},
+			"organizer": obj{"organizer": "Trust " + o}, "categories": "Cat " + cat,
+		}
+		for name, value := range c.more {
+			more[name] = value
+		}
+		w := s.word()
+		c.who.post("/events", eventBody(w, more)).bad(c.bad...)
+		c.who.patch(made.path("events"), more).bad(c.bad...)
+		editor.none("events", w)
+		editor.none("venues", v)
+		editor.none("organizers", o)
+		editor.none("categories", cat)
+	}
+	// One bad inline object refuses all of them.
+	v, o, tag := s.word(), s.word(), s.word()
+	editor.post("/events", eventBody(s.word(), obj{
+		"venue": list{obj{"venue": v}, obj{"venue": "Bad " + v, "website": "nonsense"}}, "organizer": obj{"organizer": o, "email": "no"}, "tags": tag,
+	})).bad("venue", "organizer")
+	editor.none("venues", v)
+	editor.none("organizers", o)
+	editor.none("tags", tag)
+	check()
+	// A stale precondition on an update leaves nothing either.
+	v = s.word()
+	editor.with("If-Match", `"999-1"`).patch(made.path("events"), obj{"venue": obj{"venue": v}}).code(http.StatusPreconditionFailed, "rest_precondition_failed")
+	editor.none("venues", v)
+	check()
+}
+
+func equalPosts(s *scene) {
+	ed := s.as("editor")
+	for _, collection := range []string{"venues", "organizers"} {
+		w := s.word()
+		first := ed.post("/"+collection, body(collection, "Hall "+w, obj{"phone": "1"})).want(http.StatusCreated).field("slug", "hall-"+w)
+		second := ed.post("/"+collection, body(collection, "Hall "+w, obj{"phone": "2"})).want(http.StatusCreated).field("slug", "hall-"+w+"-2")
+		if first.id() == second.id() {
+			s.t.Errorf("%s: different data made one record", collection)
+		}
+		check := ed.unchanged(first.path(collection))
+		again := ed.post("/"+collection, body(collection, "Hall "+w, obj{"phone": "1"})).want(http.StatusCreated)
+		same(s.t, first, again)
+		again.head("Location", s.svc.url+root+first.path(collection))
+		if again.etag() != first.etag() {
+			s.t.Errorf("%s: ETag %s, want that of the record, %s", again.request, again.etag(), first.etag())
+		}
+		check()
+		ed.counting(collection, w, 2)
+	}
+}
+
+func unlink(s *scene) {
+	ed := s.as("editor")
+	v := ed.create("venues", obj{"venue": s.word()})
+	o := ed.create("organizers", obj{"organizer": s.word()})
+	made := ed.event(s.word(), obj{"venue": v.id(), "organizer": o.id()})
+	for _, empty := range []any{list{}, 0, "", nil, "0", obj{}, "  "} {
+		got := ed.update(made.path("events"), obj{"venue": empty}).fields(obj{"venue": list{}, "venues": list{}})
+		wantIDs(got, "organizer", []int64{o.id()})
+		ed.update(made.path("events"), obj{"organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
+		ed.read(made.path("events")).fields(obj{"organizer": list{}, "venue": list{}, "venues": list{}})
+		ed.event(s.word(), obj{"venue": empty, "organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
+		ed.update(made.path("events"), obj{"venue": v.id(), "organizer": o.id()}).fields(obj{"venue.id": v.id(), "organizer.0.id": o.id()})
+	}
+	ed.do("POST", made.path("events"), url.Values{"venue": {""}, "organizer": {"0"}}).want(http.StatusOK).
+		fields(obj{"organizer": list{}, "venue": list{}})
+	ed.read(v.path("venues")).field("status", "publish") // the records themselves stay
+}
+
+func unknownTags(s *scene) {
+	editor, author, contributor := s.as("editor"), s.as("author"), s.as("contributor")
+	made := author.event(s.word(), nil)
+	draft := contributor.event(s.word(), nil)
+	for _, unknown := range []any{[]int{99999999}, "99999999", []string{"99999999"}, 99999999} {
+		editor.post("/events", eventBody(s.word(), obj{"tags": unknown})).bad("tags").naming("tags", "99999999")
+		editor.patch(made.path("events"), obj{"tags": unknown}).bad("tags").naming("tags", "99999999")
+		editor.patch(made.path("events"), obj{"categories": unknown}).bad("categories").naming("categories", "99999999")
+	}
+	editor.none("tags", "99999999")
+	editor.patch(made.path("events"), obj{"tags": made.id()}).bad("tags") // an id of another kind
+
+	w := s.word()
+	author.patch(made.path("events"), obj{"tags": "Open " + w}).bad("tags").naming("tags", "Open "+w)
+	author.post("/events", eventBody(s.word(), obj{"tags": []string{"Open " + w}})).bad("tags").naming("tags", "Open "+w)
+	contributor.patch(draft.path("events"), obj{"tags": "Open " + w}).bad("tags").naming("tags", "Open "+w)
+	editor.none("tags", w)
+	got := editor.update(made.path("events"), obj{"tags": "Open " + w + ", Second " + w})
+	got.fields(obj{"tags.0.name": "Open " + w, "tags.0.slug": "open-" + w, "tags.1.name": "Second " + w, "tags.0.parent": 0, "tags.0.taxonomy": "event_tag"})
+	editor.counting("tags", w, 2)
+	// Now the author may name it.
+	wantIDs(author.update(made.path("events"), obj{"tags": "open-" + w}), "tags", []int64{got.num("tags.0.id")})
+
+	c := s.word()
+	contributor.patch(draft.path("events"), obj{"categories": "Cat " + c}).bad("categories").naming("categories", "Cat "+c)
+	editor.none("categories", c)
+	author.update(made.path("events"), obj{"categories": "Cat " + c}).field("categories.0.name", "Cat "+c).field("categories.0.parent", 0)
+	editor.counting("categories", c, 1)
+}
+
+func tagsByName(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	tag := ed.create("tags", obj{"name": "Open & Air " + w, "slug": "other-" + w})
+	number := "77" + itoa(tag.id()) + "001"
+	digits := ed.create("tags", obj{"name": number})
+	for _, c := range []struct {
+		sent any
+		want []int64
+	}{
+		{"Open & Air " + w, []int64{tag.id()}},
+		{"open &amp; AIR " + w, []int64{tag.id()}},
+		{"OTHER-" + w, []int64{tag.id()}},
+		{[]any{tag.id(), "other-" + w, tag.idText()}, []int64{tag.id()}},
+		{tag.idText(), []int64{tag.id()}},
+		{number, []int64{digits.id()}}, // digits that are no id: slug and name
+		{[]string{number}, []int64{digits.id()}},
+	} {
+		wantIDs(ed.event(s.word(), obj{"tags": c.sent}), "tags", c.want)
+	}
+	ed.patch(ed.event(s.word(), nil).path("events"), obj{"tags": []any{77123123123}}).bad("tags")
+	ed.counting("tags", w, 1)
+	for _, bad := range []any{obj{"name": "x"}, list{obj{"id": tag.id()}}, list{list{tag.id()}}, true, list{true}, 2.5} {
+		v := s.word()
+		ed.post("/events", eventBody(v, obj{"tags": bad})).bad("tags")
+		ed.post("/events", eventBody(v, obj{"categories": bad})).bad("categories")
+		ed.none("events", v)
+	}
+	// Elements of an array are not split, comma text is.
+	a, b := s.word(), s.word()
+	whole := ed.event(s.word(), obj{"tags": []string{a + ", " + b}})
+	whole.field("tags.0.name", a+", "+b)
+	wantLen(whole, "tags", 1)
+	wantLen(ed.event(s.word(), obj{"tags": a + "x, ," + b + "x"}), "tags", 2)
+}
+
+func emptyCategories(s *scene) {
+	ed := s.as("editor")
+	made := ed.event(s.word(), nil)
+	for _, field := range []string{"categories", "tags"} {
+		for _, empty := range []any{"", nil, list{}, list{""}, " , "} {
+			wantLen(ed.update(made.path("events"), obj{field: s.word() + "," + s.word()}), field, 2)
+			ed.update(made.path("events"), obj{field: empty}).field(field, list{})
+			ed.read(made.path("events")).field(field, list{})
+		}
+		kept := ed.update(made.path("events"), obj{field: s.word()})
+		wantIDs(ed.update(made.path("events"), obj{"title": s.word()}), field, kept.ids(field))
+		ed.do("POST", made.path("events")+"?"+field+"=", nil).want(http.StatusOK).field(field, list{})
+	}
+}

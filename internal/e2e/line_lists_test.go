@@ -1,0 +1,386 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Lines 27 to 30, 37 to 40 and 42: lists, their links and their filters.
+
+func emptyList(s *scene) {
+	w := s.word()
+	for _, collection := range collections {
+		for _, who := range []string{"", "editor"} {
+			got := s.as(who).list(collection, "search", w).head("X-Total", "0").head("X-TotalPages", "0").head("Link", "")
+			got.keys("", collection, "rest_url", "total", "total_pages").fields(obj{collection: list{}, "total": 0, "total_pages": 0})
+			if got.header.Get("Daybook-Position") == "" || !strings.HasPrefix(got.etag(), `W/"`) {
+				s.t.Errorf("%s: Daybook-Position %q, ETag %q", got.request, got.header.Get("Daybook-Position"), got.etag())
+			}
+		}
+		got := s.as("").under("fr").list(collection, "search", w, "page", "1").fields(obj{collection: list{}, "total": 0})
+		want := s.svc.url + "/fr" + root + "/" + collection + "/?per_page=10&"
+		switch collection {
+		case "events":
+			want += "start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59&"
+		case "categories", "tags":
+			want = s.svc.url + "/fr" + root + "/" + collection + "/?"
+		}
+		got.field("rest_url", want+"search="+w)
+	}
+}
+
+func pastTheEnd(s *scene) {
+	ed := s.as("editor")
+	for _, collection := range collections {
+		w := s.word()
+		a := ed.create(collection, body(collection, w+" a", nil))
+		b := ed.create(collection, body(collection, w+" b", nil))
+		_, _ = a, b
+		for _, language := range []string{"en", "fr"} {
+			nobody := s.as("").under(language)
+			one := nobody.list(collection, "search", w, "hide_empty", "0").fields(obj{"total": 2, "total_pages": 1}).without("next_rest_url", "previous_rest_url")
+			wantLen(one, collection, 2)
+			for _, page := range []string{"2", "3", "1000000000"} {
+				got := nobody.get("/" + collection + pairs("search", w, "page", page, "hide_empty", "0"))
+				if collection == "categories" || collection == "tags" {
+					before, _ := strconv.Atoi(page)
+					got.want(http.StatusOK).fields(obj{collection: list{}, "total": 2, "total_pages": 1}).without("next_rest_url").head("X-Total", "2")
+					segment := ""
+					if language == "fr" {
+						segment = "/fr"
+					}
+					previous := fmt.Sprintf("?page=%d&", before-1)
+					if before == 2 {
+						previous = "?"
+					}
+					got.field("previous_rest_url", s.svc.url+segment+root+"/"+collection+"/"+previous+"search="+w+"&hide_empty=0")
+				} else {
+					got.code(http.StatusNotFound, singular(collection)+"-archive-page-not-found").without("events", "venues", "organizers")
+				}
+			}
+		}
+		// Also where nothing is found at all.
+		got := s.as("").get("/" + collection + pairs("search", s.word(), "page", "2"))
+		if collection == "categories" || collection == "tags" {
+			got.want(http.StatusOK).fields(obj{collection: list{}, "total": 0, "total_pages": 0})
+		} else {
+			got.code(http.StatusNotFound, singular(collection)+"-archive-page-not-found")
+		}
+		for _, bad := range []string{"0", "-1", "1.5", "x", "", "1000000001"} {
+			s.as("").get("/" + collection + pairs("page", bad)).bad("page")
+			if bad != "1000000001" {
+				s.as("").get("/" + collection + pairs("per_page", bad)).bad("per_page")
+			}
+		}
+		s.as("").list(collection, "page", "1e0", "per_page", "2.0", "search", w, "hide_empty", "no").field("total", 2)
+	}
+}
+
+func perPageLowered(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	tag := ed.create("tags", obj{"name": s.word()})
+	const n = 103
+	var wg sync.WaitGroup
+	for part := range 4 {
+		wg.Go(func() {
+			for i := part; i < n; i += 4 {
+				ed.post("/venues", obj{"venue": fmt.Sprintf("%s %d", w, i)})
+				ed.post("/events", eventBody(fmt.Sprintf("%s %d", w, i), obj{"tags": tag.id()}))
+			}
+		})
+	}
+	wg.Wait()
+	for _, collection := range []string{"events", "venues"} {
+		window := ""
+		if collection == "events" {
+			window = "start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59&"
+		}
+		base := s.svc.url + root + "/" + collection + "/?"
+		for _, c := range []*caller{ed, s.as("")} {
+			got := c.list(collection, "per_page", "500", "search", w).fields(obj{
+				"total": n, "total_pages": 2, "rest_url": base + "per_page=100&" + window + "search=" + w,
+				"next_rest_url": base + "page=2&per_page=100&" + window + "search=" + w,
+			}).without("previous_rest_url").head("X-Total", "103").head("X-TotalPages", "2")
+			wantLen(got, collection, 100)
+			next := got.str("next_rest_url")
+			second := c.get("=" + strings.TrimPrefix(next, s.svc.url)).want(http.StatusOK).fields(obj{
+				"total": n, "rest_url": next, "previous_rest_url": got.str("rest_url"),
+			}).without("next_rest_url")
+			wantLen(second, collection, 3)
+			seen := map[int64]bool{}
+			for _, id := range append(got.ids(collection), second.ids(collection)...) {
+				seen[id] = true
+			}
+			if len(seen) != n {
+				s.t.Errorf("%s: two pages hold %d records, want %d", collection, len(seen), n)
+			}
+			c.get("/" + collection + pairs("per_page", "500", "search", w, "page", "3")).code(http.StatusNotFound, singular(collection)+"-archive-page-not-found")
+			// The default is ten.
+			ten := c.list(collection, "search", w).fields(obj{"total": n, "total_pages": 11})
+			wantLen(ten, collection, 10)
+			wantLen(c.list(collection, "search", w, "page", "11"), collection, 3)
+		}
+	}
+	ed.list("tags", "include", tag.idText()).field("tags.0.count", n)
+	s.as("").read(tag.path("tags")).field("count", n)
+}
+
+func linksKeep(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	jazz := ed.create("categories", obj{"name": "Jazz " + w, "slug": "jazz-" + w})
+	folk := ed.create("categories", obj{"name": "Folk, old " + w, "slug": "folk-" + w})
+	tag := ed.create("tags", obj{"name": w})
+	venue := ed.create("venues", obj{"venue": w})
+	for i := range 5 {
+		ed.event(fmt.Sprintf("Été & %s %d", w, i), obj{
+			"categories": []int64{jazz.id(), folk.id()}, "tags": tag.id(), "venue": venue.id(), "organizer": obj{"organizer": fmt.Sprint(w, i)},
+		})
+	}
+	base := s.svc.url + root + "/events/?"
+	const window = "start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59"
+	got := s.as("").get("/events?categories=jazz-" + w + ",folk-" + w + "&page=2&per_page=2&strict_dates=false&unknown=1&featured=false&search=%C3%A9t%C3%A9%20" + w + "&tags[]=" + tag.idText()).want(http.StatusOK)
+	rest := window + "&strict_dates=false&search=%C3%A9t%C3%A9%20" + w + "&categories=jazz-" + w + "%2Cfolk-" + w + "&tags=" + tag.idText() + "&featured=false"
+	got.fields(obj{
+		"total": 5, "total_pages": 3, "rest_url": base + "page=2&per_page=2&" + rest,
+		"next_rest_url": base + "page=3&per_page=2&" + rest, "previous_rest_url": base + "per_page=2&" + rest,
+	})
+	wantLen(got, "events", 2)
+	link := func(page, rel string) string { return "<" + base + page + "per_page=2&" + rest + `>; rel="` + rel + `"` }
+	for _, want := range []string{link("page=3&", "next"), link("", "prev"), link("", "first"), link("page=3&", "last")} {
+		if !strings.Contains(got.header.Get("Link"), want) {
+			s.t.Errorf("Link %q lacks %q", got.header.Get("Link"), want)
+		}
+	}
+	if n := strings.Count(got.header.Get("Link"), "rel="); n != 4 {
+		s.t.Errorf("Link has %d members, want 4: %s", n, got.header.Get("Link"))
+	}
+	// Walking the links walks all records once.
+	var all []int64
+	for next := "/events" + pairs("search", w, "per_page", "2", "venue", venue.idText()); next != ""; {
+		page := s.as("").get(next).want(http.StatusOK)
+		all = append(all, page.ids("events")...)
+		next = ""
+		if v, ok := page.lookup("next_rest_url"); ok {
+			next = "=" + strings.TrimPrefix(v.(string), s.svc.url)
+		}
+	}
+	if len(all) != 5 {
+		s.t.Errorf("walked %v, want 5 events", all)
+	}
+	// An element with a comma keeps its list form; page 1 has no page.
+	s.as("").get("/events?page=1&per_page=5&categories[]=" + url.QueryEscape("folk, OLD "+w)).want(http.StatusOK).
+		field("total", 5).field("rest_url", base+"per_page=5&"+window+"&categories%5B%5D=folk%2C%20OLD%20"+w).
+		without("previous_rest_url", "next_rest_url")
+	// Words of dates stay as sent; a default is resolved; status is not added.
+	s.as("editor").get("/events?start_date=today&search="+w+"&per_page=5").want(http.StatusOK).
+		field("rest_url", base+"per_page=5&start_date=today&end_date=2028-05-01%2023%3A59%3A59&search="+w)
+	s.as("").get("/events?ends_after=now&strict_dates=true&search="+w+"&per_page=5").want(http.StatusOK).
+		field("rest_url", base+"per_page=5&ends_after=now&strict_dates=true&search="+w)
+	for _, collection := range []string{"venues", "organizers"} {
+		s.as("").get("/"+collection+"?only_with_upcoming=yes&search="+w+"&per_page=1&has_events=1&multilang_language=en").want(http.StatusOK).
+			field("rest_url", s.svc.url+root+"/"+collection+"/?per_page=1&search="+w+"&has_events=1&only_with_upcoming=yes&multilang_language=en")
+	}
+	term := s.as("").get("/categories?hide_empty=0&orderby=slug&order=desc&search=" + w + "&per_page=1&exclude[]=" + tag.idText() + "x" + "&page=1")
+	term.bad("exclude")
+	term = s.as("").get("/categories?hide_empty=0&orderby=slug&order=desc&search=" + w + "&per_page=1&include[]=" + jazz.idText() + "&include[]=folk-" + w).want(http.StatusOK)
+	terms := s.svc.url + root + "/categories/?"
+	termRest := "search=" + w + "&include=" + jazz.idText() + "%2Cfolk-" + w + "&order=desc&orderby=slug&hide_empty=0"
+	term.fields(obj{"total": 2, "rest_url": terms + "per_page=1&" + termRest, "next_rest_url": terms + "page=2&per_page=1&" + termRest, "categories.0.id": jazz.id()})
+	s.as("").get("/tags?search="+w+"&parent=5").want(http.StatusOK).field("rest_url", s.svc.url+root+"/tags/?search="+w)
+}
+
+func includeEvents(s *scene) {
+	ed := s.as("editor")
+	past := ed.event(s.word(), obj{"start_date": "2001-01-01", "end_date": "2001-01-01", "date": "2026-01-03 00:00:00"})
+	far := ed.event(s.word(), obj{"start_date": "2090-01-01", "end_date": "2090-01-01", "date": "2026-01-01 00:00:00", "featured": true})
+	near := ed.event(s.word(), obj{"date": "2026-01-02 00:00:00"})
+	hidden := ed.event(s.word(), obj{"hide_from_listings": true})
+	draft := ed.event(s.word(), obj{"status": "draft"})
+	trashed := ed.event(s.word(), nil)
+	ed.delete(trashed.path("events")).want(http.StatusOK)
+	all := texts(near.id(), hidden.id(), past.id(), draft.id(), 99999999, trashed.id(), far.id(), near.id())
+	for _, language := range []string{"en", "fr"} {
+		s.as("").under(language).list("events", "include", all).found("events", far, near, past)
+	}
+	ed.list("events", "include", all).found("events", far, near, past, draft)
+	s.as("author").list("events", "include", all).found("events", far, near, past)
+	// Every date filter is ignored but still checked; other filters apply.
+	s.as("").list("events", "include", all, "start_date", "2026-01-01", "ends_before", "2000-01-01", "strict_dates", "1").found("events", far, near, past)
+	s.as("").get("/events" + pairs("include", all, "start_date", "2026-02-30")).bad("start_date")
+	s.as("").list("events", "include", all, "featured", "true").found("events", far)
+	s.as("").list("events", "include", all, "search", s.word()).found("events")
+	ed.list("events", "include", all, "status", "draft").found("events", draft)
+	s.as("").get("/events?include=x").bad("include")
+	s.as("").get("/events?include=0").bad("include")
+	s.as("").get("/events?include=").bad("include")
+	s.as("").list("events", "include[]", past.idText(), "per_page", "1").field("rest_url", s.svc.url+root+"/events/?per_page=1&include="+past.idText())
+	s.as("").get("/events?include[]="+past.idText()+"&include[]="+far.idText()).want(http.StatusOK).found("events", far, past)
+}
+
+func hiddenEvents(s *scene) {
+	w := s.word()
+	made := s.as("author").event(w, obj{"hide_from_listings": true, "tags": s.as("editor").create("tags", obj{"name": w}).id(), "venue": obj{"venue": w}})
+	made.field("hide_from_listings", true)
+	for _, who := range []string{"", "subscriber", "contributor", "author", "editor", "administrator", "auditor"} {
+		c := s.as(who)
+		c.list("events", "search", w).found("events")
+		c.list("events", "include", made.idText()).found("events")
+		c.list("events", "status", "publish", "tags", w, "starts_after", "2000-01-01").found("events")
+		c.list("events", "venue", itoa(made.num("venue.id")), "ends_after", "2000-01-01").found("events")
+		c.read(made.path("events")).field("hide_from_listings", true)
+		c.read(made.bySlug("events")).field("id", made.id())
+		c.list("tags", "search", w).found("tags") // count 0: hidden events are not counted
+		c.list("venues", "search", w, "has_events", "true").found("venues")
+		c.list("venues", "search", w, "has_events", "false").field("total", 1)
+		c.list("venues", "search", w, "only_with_upcoming", "true").found("venues")
+		// The lookups by event know it.
+		c.list("venues", "event", made.idText()).field("venues.0.id", made.num("venue.id"))
+		c.list("tags", "post", made.idText()).field("tags.0.name", w).field("tags.0.count", 0)
+	}
+	ed := s.as("editor")
+	ed.list("events", "search", w, "status", allStatuses).found("events")
+	ed.update(made.path("events"), obj{"hide_from_listings": "off"})
+	s.as("").list("events", "search", w).found("events", made)
+	s.as("").list("tags", "search", w).field("tags.0.count", 1)
+}
+
+func termFilters(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	music := ed.create("categories", obj{"name": "Music " + w})
+	jazz := ed.create("categories", obj{"name": "Jazz " + w, "parent": music.id()})
+	bebop := ed.create("categories", obj{"name": "Bebop " + w, "parent": jazz.id()})
+	other := ed.create("categories", obj{"name": "Other " + w})
+	x, y, z := ed.create("tags", obj{"name": "X " + w}), ed.create("tags", obj{"name": "Y " + w}), ed.create("tags", obj{"name": "Z " + w})
+	at := func(day string, more obj) *answer {
+		more["start_date"], more["end_date"] = "2026-07-"+day, "2026-07-"+day
+		return ed.event(s.word(), more)
+	}
+	m := at("01", obj{"categories": music.id(), "tags": x.id()})
+	j := at("02", obj{"categories": jazz.id(), "tags": []int64{x.id(), y.id()}})
+	b := at("03", obj{"categories": bebop.id(), "tags": y.id()})
+	o := at("04", obj{"categories": other.id(), "tags": z.id()})
+	for _, language := range []string{"en", "fr", "es", "cn"} {
+		c := s.as("").under(language)
+		c.list("events", "categories", music.idText()).found("events", m, j, b)
+		c.list("events", "categories", "jazz-"+w).found("events", j, b)
+		c.list("events", "categories", strings.ToUpper("bebop "+w)).found("events", b)
+		c.list("events", "categories", "bebop-"+w+", "+other.idText()).found("events", b, o)
+		c.list("events", "tags", "x-"+w+",y "+w).found("events", m, j, b)
+		c.list("events", "tags", z.idText()).found("events", o)
+		c.list("events", "categories", music.idText(), "tags", y.idText()).found("events", j, b)
+		c.get("/events?tags[]="+x.idText()+"&tags[]="+z.idText()).want(http.StatusOK).found("events", m, j, o)
+		c.get("/events?tags="+x.idText()+"&tags="+z.idText()).want(http.StatusOK).found("events", m, j, o)
+	}
+	// The count of a term is that of its own listed events.
+	s.as("").list("categories", "search", w).fields(obj{"total": 4, "categories.0.name": "Bebop " + w, "categories.2.name": "Music " + w, "categories.2.count": 1})
+	s.as("").list("categories", "parent", music.idText()).found("categories", jazz)
+	s.as("").list("tags", "post", j.idText(), "orderby", "id", "order", "DESC").found("tags", y, x)
+	// Moving a category moves its events; deleting it gives its children to its parent.
+	ed.update(bebop.path("categories"), obj{"parent": other.id()})
+	s.as("").list("events", "categories", music.idText()).found("events", m, j)
+	s.as("").list("events", "categories", other.idText()).found("events", b, o)
+	deep := ed.create("categories", obj{"name": "Deep " + w, "parent": jazz.id()})
+	ed.delete(jazz.path("categories")).want(http.StatusOK).fields(obj{"id": jazz.id(), "name": "Jazz " + w, "parent": music.id()})
+	s.as("").read(deep.path("categories")).field("parent", music.id())
+	s.as("").read(j.path("events")).field("categories", list{})
+	s.as("").list("events", "categories", music.idText()).found("events", m)
+	s.as("").get("/events?categories=" + jazz.idText()).bad("categories")
+	// A category becomes no descendant of itself.
+	ed.update(music.path("categories"), obj{"parent": deep.id()}).field("parent", 0)
+	ed.update(music.path("categories"), obj{"parent": music.id()}).field("parent", 0)
+}
+
+func unknownInFilters(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	venue := ed.create("venues", obj{"venue": w})
+	event := ed.event(w, nil)
+	for _, who := range []string{"", "editor"} {
+		c := s.as(who)
+		for _, p := range []struct{ collection, param, value string }{
+			{"events", "categories", "99999999"}, {"events", "categories", "no-" + w}, {"events", "categories", venue.idText()},
+			{"events", "tags", "99999999"}, {"events", "tags", "no-" + w}, {"events", "tags", ""}, {"events", "tags", ","},
+			{"events", "venue", "99999999"}, {"events", "venue", w}, {"events", "venue", event.idText()},
+			{"events", "organizer", "99999999"}, {"events", "organizer", venue.idText()}, {"events", "organizer", "0"},
+			{"events", "post_parent", "99999999"}, {"events", "post_parent", venue.idText()}, {"events", "post_parent", "x"},
+			{"categories", "parent", "99999999"}, {"categories", "parent", "0"}, {"categories", "parent", event.idText()},
+			{"categories", "include", "99999999"}, {"categories", "exclude", "no-" + w}, {"categories", "post", "99999999"},
+			{"tags", "include", "no-" + w}, {"tags", "exclude", "99999999"}, {"tags", "event", venue.idText()}, {"tags", "post", "99999999"},
+			{"venues", "event", "99999999"}, {"venues", "event", venue.idText()}, {"organizers", "event", "99999999"},
+			{"events", "featured", "2"}, {"events", "ticketed", ""}, {"events", "strict_dates", "x"}, {"venues", "has_events", "2"},
+			{"organizers", "only_with_upcoming", ""}, {"tags", "hide_empty", "x"}, {"tags", "order", ""}, {"tags", "orderby", ""},
+			{"tags", "slug", ""}, {"events", "search", ""}, {"venues", "search", "0"}, {"tags", "search", "0"}, {"events", "multilang_language", "de"},
+		} {
+			c.get("/" + p.collection + pairs(p.param, p.value)).bad(p.param)
+		}
+		c.get("/events" + pairs("categories", venue.idText()+",99999997")).bad("categories").naming("categories", venue.idText())
+		c.list("events", "include", "99999999").found("events")
+		c.list("events", "venue", venue.idText()).found("events")
+		// All bad parameters are named at once.
+		c.get("/events?categories=99999999&tags=99999999&venue=99999999&start_date=x&page=0&featured=2").
+			bad("categories", "tags", "venue", "start_date", "page", "featured").
+			fields(obj{"data.details.featured.code": "rest_invalid_type", "data.details.featured.data.param": "featured"}).
+			without("data.details.categories")
+	}
+	s.as("").list("tags", "parent", "99999999", "search", w).found("tags") // unknown on tags
+}
+
+func coordinates(s *scene) {
+	ed := s.as("editor")
+	tag := ed.create("tags", obj{"name": s.word()}).idText()
+	at := func(day string, more obj) *answer {
+		more["start_date"], more["end_date"], more["tags"] = "2026-07-"+day, "2026-07-"+day, tag
+		return ed.event(s.word(), more)
+	}
+	near := ed.create("venues", obj{"venue": s.word(), "geo_lat": 42.3554, "geo_lng": -71.0501})
+	far := ed.create("venues", obj{"venue": s.word(), "geo_lat": 42.3554, "geo_lng": -72.0501}) // about 82 km west
+	nowhere := ed.create("venues", obj{"venue": s.word()})
+	a := at("01", obj{"venue": near.id()})
+	b := at("02", obj{"venue": far.id()})
+	c := at("03", obj{"venue": nowhere.id()})
+	d := at("04", obj{})
+	e := at("05", obj{"venue": []int64{nowhere.id(), near.id()}})
+	for _, who := range []string{"", "editor"} {
+		for _, language := range []string{"en", "cn"} {
+			q := func(params ...string) *answer {
+				return s.as(who).under(language).list("events", append([]string{"tags", tag}, params...)...)
+			}
+			q("geoloc", "true").found("events", a, b, e)
+			q("geoloc", "false").found("events", c, d)
+			q("geoloc_lat", "42.36", "geoloc_lng", "-71.05").found("events", a, e)
+			q("geoloc_lat", "42.36", "geoloc_lng", "-71.05", "geoloc", "1").found("events", a, e)
+			q("geoloc_lat", "42.36", "geoloc_lng", "-71.05", "geoloc_radius", "81").found("events", a, e)
+			q("geoloc_lat", "42.36", "geoloc_lng", "-71.05", "geoloc_radius", "83.5").found("events", a, b, e)
+			q("geoloc_lat", "-42", "geoloc_lng", "108", "geoloc_radius", "20000").field("total", 3)
+			q("geoloc_radius", "5").found("events", a, b, c, d, e)
+		}
+	}
+	nobody := s.as("")
+	nobody.get("/events?geoloc_lat=1").bad("geoloc_lng")
+	nobody.get("/events?geoloc_lng=1").bad("geoloc_lat")
+	nobody.get("/events?geoloc_lat=1&geoloc=true").bad("geoloc_lng")
+	nobody.get("/events?geoloc=false&geoloc_lat=1&geoloc_lng=1").bad("geoloc")
+	nobody.get("/events?geoloc_lat=90.1&geoloc_lng=1").bad("geoloc_lat")
+	nobody.get("/events?geoloc_lat=1&geoloc_lng=-180.5").bad("geoloc_lng")
+	nobody.get("/events?geoloc_lat=x&geoloc_lng=").bad("geoloc_lat", "geoloc_lng")
+	nobody.get("/events?geoloc=maybe").bad("geoloc")
+	for _, radius := range []string{"0", "-1", "20000.1", "x", ""} {
+		nobody.get("/events" + pairs("geoloc_lat", "1", "geoloc_lng", "1", "geoloc_radius", radius)).bad("geoloc_radius")
+	}
+	// A venue that moves takes its events with it; a trashed one gives no place.
+	ed.update(far.path("venues"), obj{"geo_lng": -71.06})
+	nobody.list("events", "tags", tag, "geoloc_lat", "42.36", "geoloc_lng", "-71.05").found("events", a, b, e)
+	ed.delete(near.path("venues")).want(http.StatusOK)
+	nobody.list("events", "tags", tag, "geoloc", "true").found("events", b)
+	nobody.list("events", "tags", tag, "geoloc", "false").found("events", a, c, d, e)
+	ed.patch(far.path("venues"), obj{"geo_lat": nil}).bad("geo_lat")
+	ed.post("/venues", obj{"venue": s.word(), "geo_lat": 1}).bad("geo_lng")
+	ed.post("/venues", obj{"venue": s.word(), "geo_lat": 91, "geo_lng": "x"}).bad("geo_lat", "geo_lng")
+}

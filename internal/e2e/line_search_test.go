@@ -1,0 +1,88 @@
+package e2e
+
+// Line 41: search.
+
+func searching(s *scene) {
+	ed := s.as("editor")
+	tag := ed.create("tags", obj{"name": s.word()}).idText()
+	at := func(day, title, description, excerpt string) *answer {
+		return ed.event(title, obj{
+			"start_date": "2026-07-" + day, "end_date": "2026-07-" + day, "description": description, "excerpt": excerpt, "tags": tag,
+		})
+	}
+	a := at("01", "Open air concerts by the sea", "<p>Bring a <em>folding</em> chair.</p>", "Running late")
+	b := at("02", "Crème brûlée workshop", "Baking for beginners, 2026 edition", "")
+	c := at("03", "音乐会在上海", "新年 concert", "")
+	d := at("04", "The Art of the Sea", "nothing else", "")
+	for _, x := range []struct {
+		sent string
+		want []*answer
+	}{
+		{"concert", []*answer{a, c}},
+		{"CONCERTS", []*answer{a, c}}, // stems
+		{"conc", []*answer{a, c}},     // beginnings
+		{"oncert", nil},
+		{"sea", []*answer{a, d}},
+		{"concert chair", []*answer{a}}, // across fields
+		{"chair concert running", []*answer{a}},
+		{"concert workshop", nil}, // every word
+		{"run late", []*answer{a}},
+		{"creme brulee", []*answer{b}},
+		{"CRÈME", []*answer{b}},
+		{"crème, (brûlée)!", []*answer{b}},
+		{"bake", []*answer{b}},
+		{"2026", []*answer{b}},
+		{"the sea", []*answer{a, d}},    // common words are left out
+		{"the", []*answer{a, d}},        // unless nothing else remains
+		{`"the sea"`, []*answer{a, d}},  // inside quotes none is
+		{`"by the sea"`, []*answer{a}},  // next to each other, in this order
+		{`"sea the"`, nil},              //
+		{`"concert sea"`, nil},          //
+		{`"open air" chair`, []*answer{a}},
+		{`"air concerts by"`, []*answer{a}},
+		{`"chair running"`, nil}, // in one field
+		{`"sea`, []*answer{a, d}},
+		{"sea -concert", []*answer{d}},
+		{`sea -"by the sea"`, []*answer{d}},
+		{"音乐会", []*answer{c}},
+		{"音乐", []*answer{c}},
+		{"乐", []*answer{c}},
+		{"音会", nil},
+		{"上海 concert", []*answer{c}},
+		{"--- !!", nil}, // no word at all
+		{"em", nil},     // HTML tags are not searched
+		{s.word(), nil},
+	} {
+		for _, who := range []string{"", "editor"} {
+			got := s.as(who).list("events", "tags", tag, "search", x.sent).found("events", x.want...)
+			if len(x.want) == 0 {
+				got.fields(obj{"total": 0, "total_pages": 0, "events": list{}})
+			}
+		}
+	}
+	// Venues and organizers: their details too. Slugs and linked names never.
+	w := s.word()
+	hall := ed.create("venues", obj{
+		"venue": "Hall " + w, "address": "Quayside " + w + " road", "city": "Málaga", "country": "Spain", "zip": "29001", "phone": "+34 952",
+		"website": "https://hall.example", "description": "By the harbour", "slug": "slugword-" + w,
+	})
+	for _, sent := range []string{"hall", "quayside", "malaga", "spain", "29001", "952", "harbour", "hall malaga harbour"} {
+		s.as("").list("venues", "search", w+" "+sent).found("venues", hall)
+	}
+	s.as("").list("venues", "search", w+" slugword").found("venues")
+	trust := ed.create("organizers", obj{"organizer": "Trust " + w, "email": "hello@arts.example", "phone": "555 0100"})
+	for _, sent := range []string{"trust", "hello", "arts", "0100"} {
+		s.as("").list("organizers", "search", w+" "+sent).found("organizers", trust)
+	}
+	linked := ed.event("Linked", obj{"venue": hall.id(), "organizer": trust.id()})
+	s.as("").list("events", "search", w).found("events")
+	ed.update(linked.path("events"), obj{"excerpt": w})
+	s.as("").list("events", "search", w).found("events", linked)
+	// Terms: the text as a whole, as part of name or slug.
+	jazz := ed.create("tags", obj{"name": "Cool Jazz " + w, "slug": "blue-" + w, "description": "Swing"})
+	for sent, want := range map[string][]*answer{
+		"ol jazz " + w: {jazz}, "JAZZ " + w: {jazz}, "lue-" + w: {jazz}, "jazz cool " + w: nil, "swing " + w: nil,
+	} {
+		s.as("").list("tags", "hide_empty", "0", "search", sent).found("tags", want...)
+	}
+}

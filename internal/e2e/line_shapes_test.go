@@ -1,0 +1,366 @@
+package e2e
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Lines 10, 11 and 20 to 26: what records look like.
+
+// eventKeys are the keys of every event; json_ld comes with single reads.
+var eventKeys = []string{
+	"id", "global_id", "global_id_lineage", "author", "status", "date", "date_utc", "modified", "modified_utc", "url", "rest_url",
+	"title", "description", "excerpt", "slug", "image", "all_day", "start_date", "end_date", "start_date_details", "end_date_details",
+	"utc_start_date", "utc_end_date", "utc_start_date_details", "utc_end_date_details", "timezone", "timezone_abbr", "cost",
+	"cost_details", "website", "show_map", "show_map_link", "hide_from_listings", "sticky", "featured", "ticketed", "post_parent",
+	"categories", "tags", "venue", "venues", "organizer", "custom_fields", "language", "languages",
+}
+
+var (
+	placeKeys = []string{
+		"id", "author", "status", "date", "date_utc", "modified", "modified_utc", "url", "slug", "global_id", "global_id_lineage",
+		"language", "languages",
+	}
+	venueKeys     = append([]string{"venue", "show_map", "show_map_link"}, placeKeys...)
+	organizerKeys = append([]string{"organizer"}, placeKeys...)
+	termKeys      = []string{"id", "name", "slug", "description", "taxonomy", "count", "url", "urls", "language", "languages"}
+	nestedKeys    = []string{"id", "name", "slug", "description", "taxonomy", "count", "parent", "urls", "language", "languages"}
+)
+
+func answerTypes(s *scene) {
+	author := s.as("author")
+	made := author.event(s.word(), obj{
+		"start_date": "2026-06-01 09:05:07", "cost": []any{5, "10.50"}, "timezone": "America/New_York",
+		"image": "https://img.example/x.PNG?y=1",
+	})
+	made.fields(obj{
+		"author": itoa(s.svc.users["author"].id), "cost_details.values": list{"5", "10.50"}, "cost": "$5 – $10.50",
+		"cost_details":             obj{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": list{"5", "10.50"}},
+		"start_date_details":       obj{"year": "2026", "month": "06", "day": "01", "hour": "09", "minutes": "05", "seconds": "07"},
+		"utc_start_date_details":   obj{"year": "2026", "month": "06", "day": "01", "hour": "13", "minutes": "05", "seconds": "07"},
+		"end_date_details.minutes": "00", "image.extension": "png", "image.url": "https://img.example/x.PNG?y=1",
+		"post_parent": 0, "custom_fields": list{}, "language": "en", "languages": list{"en"},
+		"global_id": strings.TrimPrefix(s.svc.url, "http://") + "?id=" + made.idText(),
+	}).keys("image", "url", "id", "extension")
+	if made.id() <= 0 || made.num("image.id") <= 0 || made.num("image.id") == made.id() {
+		s.t.Errorf("ids %v and %v: one sequence serves all kinds and images", made.id(), made.num("image.id"))
+	}
+	same(s.t, made, author.read(made.path("events")), "json_ld")
+	venue := author.create("venues", obj{"venue": s.word(), "geo_lat": "51.5", "geo_lng": -0.25}).fields(obj{
+		"author": itoa(s.svc.users["author"].id), "geo_lat": 51.5, "geo_lng": -0.25, "show_map": true, "show_map_link": true,
+	})
+	_ = venue.id()
+	organizer := author.create("organizers", obj{"organizer": s.word()}).field("author", itoa(s.svc.users["author"].id))
+	term := author.create("categories", obj{"name": s.word()}).fields(obj{"count": 0, "parent": 0, "taxonomy": "event_category"})
+	_, _ = organizer.id(), term.id()
+	moment := regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)
+	for _, name := range []string{"date", "date_utc", "modified", "modified_utc", "start_date", "end_date", "utc_start_date", "utc_end_date"} {
+		if !moment.MatchString(made.str(name)) {
+			s.t.Errorf("%s is %q", name, made.str(name))
+		}
+	}
+}
+
+func venueShape(s *scene) {
+	ed := s.as("editor")
+	a := ed.create("venues", obj{"venue": "A " + s.word()})
+	b := ed.create("venues", obj{"venue": "B " + s.word()})
+	o := ed.create("organizers", obj{"organizer": s.word()})
+
+	none := ed.event(s.word(), nil).fields(obj{"venue": list{}, "venues": list{}, "organizer": list{}, "tags": list{}, "categories": list{}})
+	ed.read(none.path("events")).fields(obj{"venue": list{}, "venues": list{}, "organizer": list{}, "tags": list{}, "categories": list{}})
+
+	tag := s.word()
+	made := ed.event(s.word(), obj{"venue": []int64{b.id(), a.id()}, "organizer": o.id(), "tags": tag})
+	for _, got := range []*answer{made, ed.read(made.path("events"))} {
+		got.field("venue.id", b.id()).field("venues.0.id", b.id()).field("venues.1.id", a.id()).field("organizer.0.id", o.id()).field("tags.0.name", tag)
+		if got.len("venues") != 2 || got.len("organizer") != 1 || got.len("tags") != 1 {
+			s.t.Errorf("%s: links\n%s", got.request, got.body)
+		}
+	}
+	made.field("venue", made.at("venues.0")).keys("venue", venueKeys...).keys("organizer.0", organizerKeys...).keys("tags.0", nestedKeys...)
+	ed.list("events", "tags", tag).fields(obj{"events.0.venue.id": b.id(), "events.0.venues.1.id": a.id(), "events.0.organizer.0.id": o.id()})
+}
+
+func emptyFields(s *scene) {
+	ed := s.as("editor")
+	venue := ed.create("venues", obj{"venue": s.word()}).keys("", venueKeys...)
+	organizer := ed.create("organizers", obj{"organizer": s.word()}).keys("", organizerKeys...)
+	ed.read(venue.path("venues")).keys("", append([]string{"json_ld"}, venueKeys...)...)
+	ed.read(organizer.path("organizers")).keys("", append([]string{"json_ld"}, organizerKeys...)...)
+	ed.create("tags", obj{"name": s.word()}).keys("", termKeys...).keys("urls", "self", "collection").field("description", "")
+	parent := ed.create("categories", obj{"name": s.word()}).keys("", append([]string{"parent"}, termKeys...)...).keys("urls", "self", "collection")
+	ed.create("categories", obj{"name": s.word(), "parent": parent.id()}).keys("urls", "self", "collection", "up").field(
+		"urls.up", s.svc.url+root+"/categories/"+parent.idText())
+
+	// What is filled appears, what is cleared goes again.
+	full := obj{
+		"description": "D", "excerpt": "E", "address": "A", "city": "C", "country": "US", "province": "P", "state": "S", "zip": "Z",
+		"phone": "1", "website": "https://w.example", "image": "https://img.example/a.gif", "geo_lat": 1.5, "geo_lng": 2.5,
+	}
+	filled := ed.update(venue.path("venues"), full).having("stateprovince")
+	cleared := obj{}
+	for name := range full {
+		filled.having(name)
+		cleared[name] = ""
+	}
+	filled.field("stateprovince", "S")
+	ed.update(venue.path("venues"), obj{"country": "Belgium"}).field("stateprovince", "P")
+	ed.update(venue.path("venues"), obj{"stateprovince": "Own"}).field("stateprovince", "Own")
+	cleared["stateprovince"] = nil
+	ed.update(venue.path("venues"), cleared).keys("", venueKeys...)
+
+	made := ed.event(s.word(), obj{"description": nil, "excerpt": "", "cost": "", "website": nil, "image": "", "categories": []int{}}).
+		keys("", eventKeys...)
+	empty := obj{
+		"image": false, "description": "", "excerpt": "", "cost": "",
+		"cost_details": obj{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": list{}}, "venue": list{},
+	}
+	made.fields(empty)
+	ed.read(made.path("events")).keys("", append([]string{"json_ld"}, eventKeys...)...).fields(empty)
+	ed.list("events", "include", made.idText()).keys("events.0", eventKeys...)
+	withImage := ed.update(made.path("events"), obj{"image": "https://img.example/a.gif"})
+	withImage.field("image", obj{"url": "https://img.example/a.gif", "id": withImage.num("image.id"), "extension": "gif"})
+	for _, empty := range []any{false, 0, "0", "", nil} {
+		ed.update(made.path("events"), obj{"image": withImage.num("image.id")}).field("image.url", "https://img.example/a.gif")
+		ed.update(made.path("events"), obj{"image": empty}).field("image", false)
+	}
+}
+
+func websiteFallsBack(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	made := ed.event(w, nil).fields(obj{"website": s.svc.url + "/event/" + w + "/", "url": s.svc.url + "/event/" + w + "/"})
+	path := made.path("events")
+	s.as("").under("fr").read(path).field("website", s.svc.url+"/fr/event/"+w+"/")
+	ed.update(path, obj{"website": " https://quay.example/?a=1&amp;b=2 "}).fields(obj{
+		"website": "https://quay.example/?a=1&amp;b=2", "url": s.svc.url + "/event/" + w + "/",
+	})
+	ed.update(path, obj{"website": "https://例え.jp/道"}).field("website", "https://例え.jp/道")
+	for _, empty := range []any{"", nil, "  "} {
+		ed.update(path, obj{"website": "https://a.example"}).field("website", "https://a.example")
+		ed.update(path, obj{"website": empty}).field("website", s.svc.url+"/event/"+w+"/")
+	}
+	for _, bad := range []any{"a.example", "//a.example", "ftp://a.example", "javascript:alert(1)", "https://a b.example", "mailto:a@b.example"} {
+		ed.patch(path, obj{"website": bad}).bad("website")
+	}
+	draft := ed.event(s.word(), obj{"status": "draft"})
+	draft.field("website", s.svc.url+"/?event="+draft.idText())
+}
+
+func writingBack(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	title := `Fish & "Chips" – it's — “here” ` + w
+	shown := strings.ReplaceAll(title, "&", "&amp;")
+	for _, collection := range collections {
+		made := ed.create(collection, body(collection, title, nil)).field(nameField(collection), shown)
+		ed.read(made.path(collection)).field(nameField(collection), shown)
+		got := ed.update(made.path(collection), obj{nameField(collection): shown}).field(nameField(collection), shown)
+		same(s.t, made, got)
+	}
+	for sent, shown := range map[string]string{
+		"AT&T &lt;3 " + w:              "AT&amp;T &lt;3 " + w,
+		"a &amp;amp; b " + w:           "a &amp;amp; b " + w,
+		"<b>Bold</b> <i>move</i> " + w: "Bold move " + w,
+		"x\n y\tz " + w:                "x y z " + w,
+		"&notanentity " + w:            "&amp;notanentity " + w,
+		"Café &eacute; " + w:           "Café é " + w,
+	} {
+		made := ed.event(sent, nil).field("title", shown)
+		ed.update(made.path("events"), obj{"title": shown}).field("title", shown)
+	}
+	// A whole answer, written back.
+	place := ed.create("venues", obj{"venue": `Hall & "Co" ` + w, "address": "1 <b>A</b> & B", "website": "https://v.example/?a=1&b=2", "city": " Two   words "}).
+		fields(obj{"address": "1 A &amp; B", "website": "https://v.example/?a=1&b=2", "city": "Two words"})
+	trust := ed.create("organizers", obj{"organizer": `Trust & Co ` + w, "email": "a@b.example", "phone": "<1> & 2"})
+	made := ed.event(`Quay <em>&amp;</em> "sea" `+w, obj{
+		"venue": place.id(), "organizer": trust.id(), "description": "One & two\nThree\n\n<b>Four</b> &lt;5&gt;", "excerpt": "A & B",
+		"cost": "5 - 12 EUR", "website": "https://q.example/?a=1&b=2", "timezone": "America/New_York", "date": "2026-03-02 09:15",
+		"featured": true,
+	})
+	whole := obj{}
+	for name, v := range made.json().(obj) {
+		whole[name] = v
+	}
+	delete(whole, "image") // an object or false, not what the field takes as text
+	same(s.t, made, ed.do("PUT", made.path("events"), whole).want(http.StatusOK), "modified", "modified_utc")
+	same(s.t, place, ed.do("PUT", place.path("venues"), place.json()).want(http.StatusOK))
+	same(s.t, trust, ed.do("PUT", trust.path("organizers"), trust.json()).want(http.StatusOK))
+	term := ed.create("categories", obj{"name": "R & <i>B</i> " + s.word(), "description": "a & b\n\nc"})
+	same(s.t, term, ed.do("PUT", term.path("categories"), term.json()).want(http.StatusOK))
+	ed.post("/events", eventBody("<p> </p>&nbsp;", nil)).bad("title")
+	ed.post("/events", eventBody("0", nil)).bad("title")
+}
+
+func noScripts(s *scene) {
+	const attack = `<p onclick="evil()">Good</p><script>evil()</script><SCRIPT src=//evil.example></SCRIPT>` +
+		`<img src="https://img.example/a.png" onerror=evil()><a href="javascript:evil()" title="t">link</a><style>p{evil}</style>` +
+		`<svg/onload=evil()><iframe src="https://evil.example"></iframe><a href=" java&#115;cript:evil()">x</a><div style="evil" class="evil" id="evil">D</div>`
+	for _, who := range []string{"contributor", "author", "editor", "administrator"} {
+		c := s.as(who)
+		for _, collection := range collections {
+			if collection == "tags" && (who == "contributor" || who == "author") || collection == "categories" && who == "contributor" {
+				continue
+			}
+			more := obj{"description": attack}
+			if slices.Contains(posts, collection) {
+				more["excerpt"] = attack
+			}
+			if collection == "venues" {
+				more["address"], more["city"] = attack, attack
+			}
+			name := "Name<script>evil()</script> <b onclick=evil()>" + s.word() + "</b>"
+			made := c.create(collection, body(collection, name, more))
+			updated := c.update(made.path(collection), more)
+			for _, a := range []*answer{made, updated, c.read(made.path(collection)), s.as("editor").under("fr").read(made.path(collection))} {
+				clean(a, a.json(), "")
+				if got := a.str("description"); !strings.Contains(got, "<p>Good</p>") || !strings.Contains(got, `<img src="https://img.example/a.png"`) {
+					s.t.Errorf("%s: description %q has lost what is safe", a.request, got)
+				}
+				if got := a.str(nameField(collection)); !strings.HasPrefix(got, "Name ") {
+					s.t.Errorf("%s: name %q", a.request, got)
+				}
+			}
+		}
+	}
+}
+
+var unsafe = regexp.MustCompile(`(?i)<script|evil|onclick|onerror|onload|javascript:|<style|<iframe|<svg|\bstyle=|\bclass=`)
+
+// clean looks into every text of an answer.
+func clean(a *answer, v any, path string) {
+	a.t.Helper()
+	switch x := v.(type) {
+	case obj:
+		for name, inner := range x {
+			clean(a, inner, path+"."+name)
+		}
+	case list:
+		for _, inner := range x {
+			clean(a, inner, path)
+		}
+	case string:
+		if found := unsafe.FindString(x); found != "" {
+			a.t.Errorf("%s: %s holds %q: %q", a.request, path, found, x)
+		}
+	}
+}
+
+func paragraphs(s *scene) {
+	ed := s.as("editor")
+	for _, c := range []struct{ sent, shown string }{
+		{"One\nTwo\n\nThree", "<p>One<br />\nTwo</p>\n<p>Three</p>"},
+		{"One", "<p>One</p>"},
+		{"  One \r\n\r\n\r\n Two ", "<p>One</p>\n<p>Two</p>"},
+		{"<b>One</b> & two", "<p><b>One</b> & two</p>"},
+		{"", ""},
+		{"<p>One</p>\nTwo\n\nThree", "<p>One</p>\nTwo\n\nThree"},
+		{"<ul><li>a</li></ul>", "<ul><li>a</li></ul>"},
+		{"<h2>T</h2>x", "<h2>T</h2>x"},
+	} {
+		for _, collection := range posts {
+			made := ed.create(collection, body(collection, s.word(), obj{"description": c.sent, "excerpt": c.sent}))
+			if collection != "events" && c.sent == "" {
+				made.without("description", "excerpt")
+				continue
+			}
+			made.field("description", c.shown).field("excerpt", c.shown)
+			ed.read(made.path(collection)).field("description", c.shown).field("excerpt", c.shown)
+		}
+	}
+	for _, collection := range []string{"categories", "tags"} {
+		made := ed.create(collection, obj{"name": s.word(), "description": "  One\nTwo\n\nThree <i>x</i> "}).
+			field("description", "One\nTwo\n\nThree <i>x</i>")
+		ed.read(made.path(collection)).field("description", "One\nTwo\n\nThree <i>x</i>")
+		event := ed.event(s.word(), obj{collection: made.id()})
+		event.field(collection+".0.description", "One\nTwo\n\nThree <i>x</i>")
+	}
+}
+
+func jsonLD(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	venue := ed.create("venues", obj{
+		"venue": "Hall " + w, "address": "12 Quay St", "city": "Boston", "state": "MA", "zip": "02110", "country": "US", "phone": "+1",
+		"website": "https://v.example", "geo_lat": 42.5, "geo_lng": -71.25, "description": "By the <b>water</b>",
+	})
+	second := ed.create("venues", obj{"venue": "Second " + w})
+	organizer := ed.create("organizers", obj{"organizer": "Trust " + w, "email": "a@b.example"})
+	made := ed.event("Quay & sea "+w, obj{
+		"venue": []int64{venue.id(), second.id()}, "organizer": organizer.id(), "timezone": "America/New_York", "cost": "$5 - 12",
+		"description": "Long", "excerpt": "Short", "image": "https://img.example/" + w + ".jpg", "date": "2026-03-02 09:15:00",
+	})
+	page := s.svc.url + "/event/quay-sea-" + w + "/"
+	var first *answer
+	for _, path := range []string{made.path("events"), made.bySlug("events"), made.path("events")} {
+		for _, c := range []*caller{s.as(""), ed} {
+			got := c.read(path).fields(obj{
+				"json_ld.@context": "https://schema.org", "json_ld.@type": "Event", "json_ld.url": page,
+				"json_ld.image":               "https://img.example/" + w + ".jpg",
+				"json_ld.startDate":           "2026-06-10T10:00:00-04:00",
+				"json_ld.endDate":             "2026-06-10T12:00:00-04:00",
+				"json_ld.eventStatus":         "https://schema.org/EventScheduled",
+				"json_ld.eventAttendanceMode": "https://schema.org/OfflineEventAttendanceMode", "json_ld.performer": "Organization",
+				"json_ld.location.@type": "Place", "json_ld.location.name": "Hall " + w, "json_ld.organizer.@type": "Person",
+				"json_ld.location.address": obj{
+					"@type": "PostalAddress", "streetAddress": "12 Quay St", "addressLocality": "Boston", "addressRegion": "MA",
+					"postalCode": "02110", "addressCountry": "US",
+				},
+				"json_ld.location.geo": obj{"@type": "GeoCoordinates", "latitude": 42.5, "longitude": -71.25},
+				"json_ld.offers": obj{
+					"@type": "Offer", "price": "5", "priceCurrency": "USD", "url": page, "category": "primary", "availability": "inStock",
+					"validFrom": "2026-03-02T00:00:00+00:00",
+				},
+				"venue.json_ld.@type": "Place", "venue.json_ld.telephone": "+1", "venue.json_ld.sameAs": "https://v.example",
+				"venues.1.json_ld.name": "Second " + w, "organizer.0.json_ld.email": "a@b.example", "organizer.0.json_ld.@type": "Person",
+			}).without("venues.1.json_ld.geo", "venues.1.json_ld.telephone", "organizer.0.json_ld.telephone", "tags.0.json_ld")
+			if first == nil {
+				first = got
+			}
+			same(s.t, first, got)
+		}
+	}
+	for _, path := range []string{venue.path("venues"), venue.bySlug("venues")} {
+		s.as("").read(path).fields(obj{
+			"json_ld.@type": "Place", "json_ld.@context": "https://schema.org", "json_ld.name": "Hall " + w,
+			"json_ld.url": s.svc.url + "/venue/hall-" + w + "/",
+		})
+	}
+	s.as("").read(second.path("venues")).keys("json_ld", "@context", "@type", "name", "url")
+	for _, path := range []string{organizer.path("organizers"), organizer.bySlug("organizers")} {
+		s.as("").read(path).keys("json_ld", "@context", "@type", "name", "url", "email")
+	}
+	plain := ed.event(s.word(), nil)
+	s.as("").read(plain.path("events")).without("json_ld.offers", "json_ld.location", "json_ld.organizer", "json_ld.description", "json_ld.image")
+}
+
+func noJSONLD(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	venue := ed.create("venues", obj{"venue": w})
+	organizer := ed.create("organizers", obj{"organizer": w})
+	tag := ed.create("tags", obj{"name": w})
+	made := ed.event(w, obj{"venue": venue.id(), "organizer": organizer.id(), "tags": tag.id(), "categories": w})
+	const key = `"json_ld"`
+	made.lacks(key)
+	venue.lacks(key)
+	organizer.lacks(key)
+	for _, collection := range posts {
+		found := s.as("").list(collection, "search", w).field("total", 1).lacks(key)
+		path := "/" + collection + "/" + itoa(found.ids(collection)[0])
+		s.as("").read(path).having("json_ld")
+		for _, method := range updateMethods {
+			ed.do(method, path, obj{"description": "x"}).want(http.StatusOK).lacks(key)
+		}
+		s.as("").get(path + "?_fields=id,json_ld").want(http.StatusOK).keys("", "id", "json_ld")
+	}
+	s.as("").list("categories", "search", w).field("total", 1).lacks(key)
+	s.as("").list("tags", "search", w).field("total", 1).lacks(key)
+	s.as("").read(tag.path("tags")).lacks(key)
+	for _, a := range []*answer{ed.delete(made.path("events")), ed.delete(venue.path("venues")), ed.delete(organizer.path("organizers")), ed.delete(tag.path("tags"))} {
+		a.want(http.StatusOK).lacks(key)
+	}
+}

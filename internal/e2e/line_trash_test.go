@@ -1,0 +1,284 @@
+package e2e
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Lines 51 to 55: trash and passwords.
+
+func deleting(s *scene) {
+	ed := s.as("editor")
+	for _, collection := range posts {
+		for _, way := range []string{"id", "slug"} {
+			w := s.word()
+			made := ed.create(collection, body(collection, w, obj{"description": "D"}))
+			path := made.path(collection)
+			if way == "slug" {
+				path = made.bySlug(collection)
+			}
+			gone := ed.delete(path).want(http.StatusOK).fields(obj{"status": "trash", "slug": w + "__trashed", "id": made.id()})
+			gone.field("url", s.svc.url+"/?"+singular(collection)+"="+made.idText())
+			except := []string{"status", "slug", "url", "modified", "modified_utc"}
+			if collection == "events" {
+				except = append(except, "website")
+			}
+			same(s.t, made, gone, except...)
+			if gone.header.Get("Daybook-Position") == "" || !strings.HasPrefix(gone.etag(), `"2-`) {
+				s.t.Errorf("%s: Daybook-Position %q, ETag %q", gone.request, gone.header.Get("Daybook-Position"), gone.etag())
+			}
+			inTrash := singular(collection) + "-is-in-trash"
+			ed.delete(made.path(collection)).code(http.StatusGone, inTrash)
+			ed.delete("/"+collection+"/by-slug/"+w+"__trashed").code(http.StatusGone, inTrash)
+			ed.under("fr").delete(made.path(collection)).code(http.StatusGone, inTrash)
+			ed.delete("/"+collection+"/by-slug/"+w).code(http.StatusNotFound, notFound(collection))
+			ed.get("/"+collection+"/by-slug/"+w).code(http.StatusNotFound, notFound(collection))
+			for _, who := range []string{"", "subscriber", "contributor", "author", "editor", "auditor"} {
+				for _, p := range []string{made.path(collection), "/" + collection + "/by-slug/" + w + "__trashed"} {
+					got := s.as(who).get(p)
+					switch {
+					case collection == "events":
+						got.code(http.StatusForbidden, "event-no-longer-available")
+					case who == "editor" || who == "auditor":
+						got.want(http.StatusOK).field("status", "trash").field("id", made.id())
+					default:
+						got.code(http.StatusForbidden, singular(collection)+"-not-accessible")
+					}
+				}
+			}
+			s.as("").list(collection, "search", w).found(collection)
+			ed.list(collection, "search", w).found(collection)
+			ed.list(collection, "search", w, "status", "trash").field("total", 1)
+			// The plain slug is free.
+			ed.create(collection, body(collection, w, nil)).field("slug", w)
+		}
+	}
+	for _, collection := range []string{"categories", "tags"} {
+		w := s.word()
+		made := ed.create(collection, obj{"name": w, "description": "D"})
+		event := ed.event(w, obj{collection: made.id()})
+		ed.list(collection, "search", w).field(collection+".0.count", 1)
+		gone := ed.delete(made.path(collection) + "?force=true").want(http.StatusOK)
+		same(s.t, made, gone, "count")
+		gone.field("count", 1)
+		ed.delete(made.path(collection)).code(http.StatusNotFound, notFound(collection))
+		ed.get(made.path(collection)).code(http.StatusNotFound, notFound(collection))
+		ed.patch(made.path(collection), nil).code(http.StatusNotFound, notFound(collection))
+		s.as("").read(event.path("events")).field(collection, list{})
+		s.as("").list(collection, "search", w, "hide_empty", "0").found(collection)
+		again := ed.create(collection, obj{"name": w}).field("slug", w)
+		if again.id() == made.id() {
+			s.t.Errorf("%s: the id %d was used again", collection, made.id())
+		}
+		s.as("").read(event.path("events")).field(collection, list{})
+	}
+}
+
+func restoring(s *scene) {
+	ed := s.as("editor")
+	for _, collection := range posts {
+		for _, status := range []string{"publish", "draft", "pending", "private", "future"} {
+			w := s.word()
+			more := obj{"status": status, "slug": w}
+			if status == "future" {
+				more["date"] = "2027-01-01"
+			}
+			made := ed.create(collection, body(collection, "Name "+w, more)).field("slug", w)
+			for i, change := range []any{nil, obj{}, obj{"description": "D"}} {
+				ed.delete(made.path(collection)).want(http.StatusOK).field("slug", w+"__trashed")
+				path := made.path(collection)
+				if i == 1 {
+					path = "/" + collection + "/by-slug/" + w + "__trashed"
+				}
+				got := ed.do(updateMethods[i], path, change).want(http.StatusOK).fields(obj{"status": status, "slug": w, "id": made.id()})
+				if i < 2 {
+					same(s.t, made, got, "modified", "modified_utc")
+				}
+				ed.read("/"+collection+"/by-slug/"+w).fields(obj{"id": made.id(), "status": status})
+			}
+			// To the status that is sent.
+			ed.delete(made.path(collection)).want(http.StatusOK)
+			ed.update(made.path(collection), obj{"status": "private"}).fields(obj{"status": "private", "slug": w})
+			// Never to trash.
+			check := ed.unchanged(made.path(collection))
+			ed.patch(made.path(collection), obj{"status": "trash"}).bad("status")
+			ed.patch(made.bySlug(collection)+"?status=trash", nil).bad("status")
+			check()
+		}
+		ed.post("/"+collection, body(collection, s.word(), obj{"status": "trash"})).bad("status")
+		// A slug that was taken meanwhile gets a number.
+		w := s.word()
+		old := ed.create(collection, body(collection, w, nil)).field("slug", w)
+		ed.delete(old.path(collection)).want(http.StatusOK)
+		ed.create(collection, body(collection, w, obj{"description": "New"})).field("slug", w)
+		ed.update(old.path(collection), nil).fields(obj{"slug": w + "-2", "status": "publish"})
+		// A refused update leaves it in the trash.
+		ed.delete(old.path(collection)).want(http.StatusOK).field("slug", w+"-2__trashed")
+		ed.patch(old.path(collection), obj{"description": 5}).bad("description")
+		ed.delete(old.path(collection)).code(http.StatusGone, singular(collection)+"-is-in-trash")
+	}
+}
+
+func trashedOrganizer(s *scene) {
+	ed := s.as("editor")
+	for _, c := range []struct{ field, collection, shown string }{
+		{"organizer", "organizers", "organizer"}, {"venue", "venues", "venues"},
+	} {
+		tag := ed.create("tags", obj{"name": s.word()}).idText()
+		a := ed.create(c.collection, body(c.collection, "A "+s.word(), nil))
+		b := ed.create(c.collection, body(c.collection, "B "+s.word(), nil))
+		both := ed.event(s.word(), obj{c.field: []int64{a.id(), b.id()}, "tags": tag})
+		alone := ed.event(s.word(), obj{c.field: a.id(), "tags": tag})
+		etags := []string{s.as("").read(both.path("events")).etag(), s.as("").read(alone.path("events")).etag()}
+		modified := s.as("").read(both.path("events")).header.Get("Last-Modified")
+
+		ed.delete(a.path(c.collection)).want(http.StatusOK)
+		for _, who := range []string{"", "author", "editor", "auditor"} {
+			for _, language := range []string{"en", "cn"} {
+				caller := s.as(who).under(language)
+				wantIDs(caller.read(both.path("events")), c.shown, []int64{b.id()})
+				wantIDs(caller.read(alone.path("events")), c.shown, nil)
+				listed := caller.list("events", "tags", tag).found("events", both, alone)
+				listed.field("events.0."+c.shown+".0.id", b.id()).field("events.1."+c.shown, list{})
+				if c.field == "venue" {
+					listed.field("events.0.venue.id", b.id()).field("events.1.venue", list{})
+				}
+				caller.list("events", "tags", tag, c.field, a.idText()).found("events") // it finds nothing
+				caller.list("events", "tags", tag, c.field, b.idText()).found("events", both)
+			}
+		}
+		got := s.as("").read(both.path("events"))
+		if got.etag() == etags[0] || got.etag()[:3] != etags[0][:3] {
+			s.t.Errorf("%s: ETag %s then %s: another mark, the same version", got.request, etags[0], got.etag())
+		}
+		got.head("Last-Modified", modified) // nothing was written to the event
+		// An update that does not send the field keeps what nobody sees.
+		ed.update(both.path("events"), obj{"description": "x"})
+		ed.update(alone.path("events"), nil)
+
+		ed.update(a.path(c.collection), nil).field("status", "publish")
+		for _, who := range []string{"", "editor"} {
+			wantIDs(s.as(who).read(both.path("events")), c.shown, []int64{a.id(), b.id()})
+			wantIDs(s.as(who).read(alone.path("events")), c.shown, []int64{a.id()})
+			s.as(who).list("events", "tags", tag, c.field, a.idText()).found("events", both, alone)
+		}
+		if tag := s.as("").read(alone.path("events")).etag(); tag == etags[1] {
+			s.t.Errorf("ETag %s after two more versions", tag)
+		}
+		// A draft is embedded for those who may read it only.
+		ed.update(a.path(c.collection), obj{"status": "private"})
+		wantIDs(s.as("").read(both.path("events")), c.shown, []int64{b.id()})
+		wantIDs(s.as("auditor").read(both.path("events")), c.shown, []int64{a.id(), b.id()})
+		s.as("").list("events", "tags", tag, c.field, a.idText()).found("events")
+		ed.list("events", "tags", tag, c.field, a.idText()).found("events", both, alone)
+		// Sending the field replaces what nobody sees, too.
+		ed.update(both.path("events"), obj{c.field: b.id()})
+		ed.update(a.path(c.collection), obj{"status": "publish"})
+		wantIDs(s.as("").read(both.path("events")), c.shown, []int64{b.id()})
+	}
+}
+
+func protectedEvent(s *scene) {
+	author, ed := s.as("author"), s.as("editor")
+	w := s.word()
+	tag := ed.create("tags", obj{"name": s.word()})
+	const secret = "Sésame 42 +&?"
+	made := author.event("Title "+w, obj{
+		"description": "Hidden " + s.word(), "excerpt": "E", "cost": "5", "website": "https://secret.example", "image": "https://img.example/s.png",
+		"venue": obj{"venue": s.word(), "geo_lat": 1, "geo_lng": 1}, "organizer": obj{"organizer": s.word()}, "tags": tag.id(), "categories": s.word(),
+		"featured": true, "ticketed": true,
+	})
+	open := s.as("").read(made.path("events"))
+	plain := author.update(made.path("events"), obj{"password": secret}).without("password").lacks("Sésame", "argon2", "protected")
+	same(s.t, made, plain, "modified", "modified_utc", "count")
+
+	for _, who := range []string{"", "subscriber", "contributor", "author2"} {
+		c := s.as(who)
+		for _, p := range []string{
+			made.path("events"), made.path("events") + "?password=", made.path("events") + pairs("password", "wrong"),
+			made.bySlug("events"), made.bySlug("events") + pairs("password", secret),
+		} {
+			c.get(p).code(http.StatusForbidden, "event-password-protected").lacks("Hidden", w)
+			c.do("HEAD", p, nil).want(http.StatusForbidden)
+		}
+		got := c.get(made.path("events") + pairs("password", secret)).want(http.StatusOK).lacks("Sésame")
+		same(s.t, open, got, "modified", "modified_utc", "count")
+		blanked := obj{
+			"description": "", "excerpt": "", "cost": "", "website": "", "image": false, "all_day": nil, "show_map": nil, "show_map_link": nil,
+			"hide_from_listings": nil, "sticky": nil, "featured": nil, "ticketed": nil, "post_parent": 0, "categories": list{}, "tags": list{},
+			"venue": list{}, "venues": list{}, "organizer": list{}, "custom_fields": list{},
+			"cost_details": obj{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": list{}},
+		}
+		for _, params := range [][]string{{"search", w}, {"search", w, "password", secret}, {"include", made.idText()}} {
+			found := c.list("events", params...).found("events", made).lacks("Hidden", "secret.example", "s.png")
+			found.keys("events.0", eventKeys...)
+			for name, v := range blanked {
+				found.field("events.0."+name, v)
+			}
+			for _, name := range []string{"title", "slug", "url", "rest_url", "author", "status", "start_date", "utc_end_date", "timezone", "date", "id", "languages"} {
+				found.field("events.0."+name, plain.at(name))
+			}
+		}
+		// It is searched by its title only and left out by filters that would tell.
+		for _, params := range [][]string{
+			{"search", w + " hidden"}, {"tags", tag.idText()}, {"search", w, "featured", "true"}, {"search", w, "featured", "false"},
+			{"search", w, "ticketed", "false"}, {"search", w, "geoloc", "true"}, {"search", w, "geoloc", "false"},
+			{"search", w, "geoloc_lat", "1", "geoloc_lng", "1"}, {"search", w, "venue", itoa(made.num("venue.id"))},
+			{"search", w, "organizer", itoa(made.num("organizer.0.id"))}, {"search", w, "categories", itoa(made.num("categories.0.id"))},
+		} {
+			c.list("events", params...).found("events")
+		}
+	}
+	for _, who := range []string{"author", "editor", "editor2", "administrator", "auditor"} {
+		for _, p := range []string{made.path("events"), made.bySlug("events"), made.path("events") + "?password=wrong"} {
+			same(s.t, open, s.as(who).get(p).want(http.StatusOK).lacks("Sésame", "argon2"), "modified", "modified_utc", "count")
+		}
+		got := s.as(who).list("events", "search", w+" hidden").found("events", made).lacks("Sésame", "argon2")
+		got.field("events.0.website", "https://secret.example").field("events.0.featured", true)
+	}
+	// Writes need the right, not the password.
+	s.as("author2").patch(made.path("events")+pairs("password", secret), nil).code(http.StatusForbidden, "rest_forbidden")
+	ed.update(made.path("events"), obj{"title": "Other " + w})
+	s.as("").get(made.path("events")).code(http.StatusForbidden, "event-password-protected")
+	// It is changed, and removed.
+	ed.update(made.path("events"), obj{"password": "new"})
+	s.as("").get(made.path("events")+pairs("password", secret)).code(http.StatusForbidden, "event-password-protected")
+	s.as("").get(made.path("events") + "?password=new").want(http.StatusOK)
+	ed.patch(made.path("events"), obj{"password": strings.Repeat("x", 256)}).bad("password")
+	ed.update(made.path("events"), obj{"password": nil})
+	s.as("").read(made.path("events")).field("featured", true)
+	s.as("").list("events", "tags", tag.idText()).found("events", made)
+	// Trashed comes before protected, not accessible too.
+	ed.update(made.path("events"), obj{"password": "new", "status": "private"})
+	s.as("").get(made.path("events")+"?password=new").code(http.StatusForbidden, "event-not-accessible")
+	ed.delete(made.path("events") + "?password=wrong").want(http.StatusOK)
+	s.as("").get(made.path("events")+"?password=new").code(http.StatusForbidden, "event-no-longer-available")
+}
+
+func passwordByID(s *scene) {
+	ed := s.as("editor")
+	made := ed.event(s.word(), obj{"password": "created"})
+	s.as("").read(made.path("events")).field("status", "publish") // ignored on create
+	for _, method := range updateMethods {
+		ed.do(method, made.bySlug("events"), obj{"password": "slug"}).want(http.StatusOK)
+		ed.do(method, made.bySlug("events")+"?password=slug", nil).want(http.StatusOK)
+		ed.do(method, made.bySlug("events"), obj{"password": strings.Repeat("x", 300)}).want(http.StatusOK)
+		s.as("").read(made.path("events")).field("status", "publish")
+		s.as("").read(made.bySlug("events")).field("status", "publish")
+	}
+	ed.post("/events", eventBody(s.word(), obj{"password": 5})).want(http.StatusCreated)
+	ed.do("POST", made.path("events"), url.Values{"password": {"by id"}}).want(http.StatusOK)
+	s.as("").get(made.path("events")).code(http.StatusForbidden, "event-password-protected")
+	ed.do("PUT", made.bySlug("events"), obj{"password": ""}).want(http.StatusOK) // removes nothing
+	s.as("").get(made.path("events")).code(http.StatusForbidden, "event-password-protected")
+	s.as("").get(made.path("events") + "?password=by+id").want(http.StatusOK)
+	ed.update(made.path("events"), obj{"title": s.word()}) // not sent: unchanged
+	s.as("").get(made.path("events")).code(http.StatusForbidden, "event-password-protected")
+	ed.update(made.path("events")+"?password=", nil) // a body field in the query
+	s.as("").read(made.path("events")).field("status", "publish")
+	// Venues have none.
+	venue := ed.create("venues", obj{"venue": s.word()})
+	ed.update(venue.path("venues"), obj{"password": "x"})
+	s.as("").read(venue.path("venues")).without("password")
+}

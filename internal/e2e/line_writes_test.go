@@ -1,0 +1,345 @@
+package e2e
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Lines 1 to 9: updates and dates.
+
+func updatesAreOne(s *scene) {
+	ed := s.as("editor")
+	changes := map[string]obj{
+		"events": {
+			"description": "One\nTwo", "start_date": "2026-06-11 09:00", "end_date": "2026-06-11 10:00", "cost": "5 - 7",
+			"website": "https://a.example/x", "featured": true, "timezone": "Europe/Rome",
+		},
+		"venues":     {"city": "Ghent", "geo_lat": 51.05, "geo_lng": "3.72", "show_map": "no"},
+		"organizers": {"email": "a@b.example", "phone": "12 34", "description": "Words"},
+		"categories": {"description": "Words"},
+		"tags":       {"description": "Words"},
+	}
+	for _, collection := range collections {
+		change := obj{nameField(collection): "Common " + s.word()}
+		for name, v := range changes[collection] {
+			change[name] = v
+		}
+		var first *answer
+		for _, method := range updateMethods {
+			for _, way := range []string{"id", "slug"} {
+				if way == "slug" && (collection == "categories" || collection == "tags") {
+					continue
+				}
+				made := ed.create(collection, body(collection, s.word(), nil))
+				path := made.path(collection)
+				if way == "slug" {
+					path = made.bySlug(collection)
+				}
+				got := ed.do(method, path, change).want(http.StatusOK)
+				got.field("id", made.id()).without("json_ld").field("slug", made.str("slug"))
+				if !strings.HasPrefix(got.etag(), `"2-`) {
+					s.t.Errorf("%s: ETag %s, want version 2", got.request, got.etag())
+				}
+				if first == nil {
+					first = got
+				}
+				same(s.t, first, got, "id", "slug", "url", "urls", "rest_url", "global_id", "global_id_lineage")
+				stored := ed.read(made.path(collection))
+				same(s.t, got, stored, "json_ld")
+
+				for i, empty := range []any{
+					nil, obj{}, raw{"application/json", ""}, raw{"", ""}, raw{"application/json", "  \n"},
+					raw{"application/x-www-form-urlencoded", ""}, url.Values{}, raw{"text/plain", "not read"},
+				} {
+					again := ed.do(method, path, empty).want(http.StatusOK)
+					same(s.t, got, again)
+					if want := `"` + itoa(int64(i+3)) + "-"; !strings.HasPrefix(again.etag(), want) {
+						s.t.Errorf("%s: ETag %s, want version %d: an empty update is a write too", again.request, again.etag(), i+3)
+					}
+				}
+			}
+		}
+	}
+}
+
+func titleAlone(s *scene) {
+	ed := s.as("editor")
+	for _, c := range []struct {
+		status string
+		more   obj
+	}{
+		{"publish", obj{"all_day": true}},
+		{"publish", obj{"date": "2020-02-03 04:05:06"}},
+		{"future", obj{"date": "2027-02-03 04:05:06"}},
+		{"draft", obj{"slug": "kept-" + s.word()}},
+		{"pending", obj{"date": "2020-02-03 04:05:06"}},
+		{"private", nil},
+	} {
+		more := obj{
+			"status": c.status, "timezone": "Asia/Tokyo", "show_map": false, "show_map_link": false,
+			"hide_from_listings": true, "sticky": true, "featured": true, "ticketed": true, "cost": []string{"$5", "$10"},
+			"website": "https://quay.example/?a=1&b=2", "image": "https://img.example/" + s.word() + ".jpg",
+			"tags": []string{s.word(), s.word()}, "categories": s.word(),
+			"venue":     []any{obj{"venue": s.word()}, obj{"venue": s.word()}},
+			"organizer": []any{obj{"organizer": s.word()}, obj{"organizer": s.word()}},
+			"excerpt":   "Short", "description": "<p>Long</p>", "author": s.svc.users["author"].id,
+			"post_parent": ed.event(s.word(), nil).id(),
+		}
+		for name, v := range c.more {
+			more[name] = v
+		}
+		made := ed.event("Before "+s.word(), more).field("status", c.status).field("timezone", "Asia/Tokyo")
+		if made.len("tags") != 2 || made.len("venues") != 2 || made.len("organizer") != 2 || made.len("categories") != 1 {
+			s.t.Fatalf("links are missing\n%s", made.body)
+		}
+		path := made.path("events")
+		for _, method := range updateMethods {
+			title := "After " + s.word()
+			got := ed.do(method, path, obj{"title": title}).want(http.StatusOK).field("title", title)
+			same(s.t, made, got, "title", "modified", "modified_utc")
+			got.field("modified", "2026-05-01 12:00:00").field("modified_utc", "2026-05-01 12:00:00")
+			same(s.t, got, ed.read(path), "json_ld")
+		}
+	}
+	// The same for the other kinds.
+	for collection, more := range map[string]obj{
+		"venues": {
+			"address": "12 Quay St", "city": "Boston", "country": "United States", "province": "P", "state": "MA", "zip": "02110",
+			"phone": "+1 555 0100", "website": "https://river.example", "show_map": "false", "show_map_link": false,
+			"image": "https://img.example/v.jpg", "geo_lat": 42.3554, "geo_lng": -71.0501, "description": "D", "excerpt": "E",
+			"status": "private", "date": "2020-02-03 04:05:06",
+		},
+		"organizers": {
+			"phone": "1", "website": "https://arts.example", "email": "hello@arts.example", "image": "https://img.example/o.jpg",
+			"description": "D", "excerpt": "E", "status": "pending",
+		},
+		"categories": {"description": "D", "parent": ed.create("categories", obj{"name": s.word()}).id()},
+		"tags":       {"description": "D", "slug": s.word()},
+	} {
+		made := ed.create(collection, body(collection, s.word(), more))
+		for field, v := range more {
+			if field != "image" && field != "parent" && field != "show_map" && field != "description" && field != "excerpt" {
+				made.field(field, v)
+			}
+		}
+		name := s.word()
+		got := ed.update(made.path(collection), obj{nameField(collection): name}).field(nameField(collection), name)
+		same(s.t, made, got, nameField(collection), "modified", "modified_utc")
+	}
+}
+
+func draftStaysDraft(s *scene) {
+	for _, who := range []string{"contributor", "author", "editor"} {
+		c := s.as(who)
+		for _, collection := range posts {
+			for _, status := range []string{"draft", "pending", "private"} {
+				made := c.create(collection, body(collection, s.word(), obj{"status": status})).field("status", status)
+				if status != "private" {
+					made.fields(obj{
+						"date": "2026-05-01 12:00:00", "date_utc": "0000-00-00 00:00:00",
+						"modified": "2026-05-01 12:00:00", "modified_utc": "0000-00-00 00:00:00",
+					})
+				}
+				for _, method := range updateMethods {
+					got := c.do(method, made.path(collection), obj{nameField(collection): s.word()}).want(http.StatusOK)
+					got.field("status", status).field("date_utc", made.str("date_utc")).field("modified_utc", "2026-05-01 12:00:00")
+				}
+				s.as("").get(made.path(collection)).code(http.StatusForbidden, singular(collection)+"-not-accessible")
+			}
+		}
+	}
+	// Its date is set when it is published first, and its slug is made then.
+	ed := s.as("editor")
+	w := s.word()
+	draft := ed.event(w, obj{"status": "draft"}).field("slug", "")
+	draft.field("url", s.svc.url+"/?event="+draft.idText())
+	ed.update(draft.path("events"), obj{"status": "publish"}).fields(obj{
+		"status": "publish", "slug": w, "date": "2026-05-01 12:00:00", "date_utc": "2026-05-01 12:00:00",
+		"url": s.svc.url + "/event/" + w + "/",
+	})
+}
+
+func oneDateAlone(s *scene) {
+	ed := s.as("editor")
+	for _, method := range updateMethods {
+		made := ed.event(s.word(), obj{"timezone": "Europe/Rome"}).fields(obj{
+			"start_date": "2026-06-10 10:00:00", "end_date": "2026-06-10 12:00:00",
+			"utc_start_date": "2026-06-10 08:00:00", "utc_end_date": "2026-06-10 10:00:00",
+		})
+		got := ed.do(method, made.path("events"), obj{"start_date": "2026-06-09 23:30"}).want(http.StatusOK).fields(obj{
+			"start_date": "2026-06-09 23:30:00", "end_date": "2026-06-10 12:00:00",
+			"utc_start_date": "2026-06-09 21:30:00", "utc_end_date": "2026-06-10 10:00:00",
+			"start_date_details": obj{"year": "2026", "month": "06", "day": "09", "hour": "23", "minutes": "30", "seconds": "00"},
+		})
+		same(s.t, made, got, "start_date", "start_date_details", "utc_start_date", "utc_start_date_details", "modified", "modified_utc")
+		later := ed.do(method, made.path("events"), obj{"end_date": "2026-06-11"}).want(http.StatusOK).fields(obj{
+			"end_date": "2026-06-11 00:00:00", "utc_end_date": "2026-06-10 22:00:00",
+		})
+		same(s.t, got, later, "end_date", "end_date_details", "utc_end_date", "utc_end_date_details")
+	}
+}
+
+func zoneAlone(s *scene) {
+	ed := s.as("editor")
+	made := ed.event(s.word(), obj{"timezone": "europe/rome"}).fields(obj{
+		"timezone": "Europe/Rome", "timezone_abbr": "CEST", "utc_start_date": "2026-06-10 08:00:00",
+	})
+	for _, c := range []struct{ sent, zone, abbr, start, end string }{
+		{"America/New_York", "America/New_York", "EDT", "2026-06-10 14:00:00", "2026-06-10 16:00:00"},
+		{"asia/tokyo", "Asia/Tokyo", "JST", "2026-06-10 01:00:00", "2026-06-10 03:00:00"},
+		{"UTC+5.5", "UTC+5.5", "UTC+5.5", "2026-06-10 04:30:00", "2026-06-10 06:30:00"},
+		{"-03:30", "-03:30", "-03:30", "2026-06-10 13:30:00", "2026-06-10 15:30:00"},
+		{"UTC", "UTC", "UTC", "2026-06-10 10:00:00", "2026-06-10 12:00:00"},
+		{"est", "EST", "EST", "2026-06-10 15:00:00", "2026-06-10 17:00:00"},
+		{"", "UTC", "UTC", "2026-06-10 10:00:00", "2026-06-10 12:00:00"}, // the site zone
+	} {
+		got := ed.update(made.path("events"), obj{"timezone": c.sent}).fields(obj{
+			"timezone": c.zone, "timezone_abbr": c.abbr, "utc_start_date": c.start, "utc_end_date": c.end,
+		})
+		same(s.t, made, got, "timezone", "timezone_abbr", "utc_start_date", "utc_end_date",
+			"utc_start_date_details", "utc_end_date_details", "modified", "modified_utc")
+		same(s.t, got, ed.read(made.path("events")), "json_ld")
+	}
+}
+
+func endBeforeStart(s *scene) {
+	ed := s.as("editor")
+	for _, more := range []obj{
+		{"end_date": "2026-06-10 09:59:59"},
+		{"start_date": "2026-06-10 12:00:01"},
+		{"start_date": "2026-06-10T10:00:00Z", "end_date": "2026-06-10T11:00:00+02:00"}, // as instants
+		{"end_date": "2026-06-09", "all_day": true},
+	} {
+		w := s.word()
+		ed.post("/events", eventBody(w, more)).bad("end_date")
+		ed.none("events", w)
+	}
+	made := ed.event(s.word(), nil)
+	path := made.path("events")
+	check := ed.unchanged(path)
+	for _, method := range updateMethods {
+		for _, change := range []obj{
+			{"start_date": "2026-06-10 12:00:01"},
+			{"end_date": "2026-06-10 09:59:59"},
+			{"end_date": "2026-06-10 09:59:59", "title": "Not kept"},
+			{"start_date": "2026-06-11", "end_date": "2026-06-10"},
+		} {
+			ed.do(method, path, change).bad("end_date")
+			ed.do(method, made.bySlug("events"), change).bad("end_date")
+		}
+	}
+	check()
+	ed.update(path, obj{"end_date": "2026-06-10 10:00:00"}).field("end_date", "2026-06-10 10:00:00") // equal is allowed
+	ed.event(s.word(), obj{"end_date": "2026-06-10 10:00:00"})
+	// In the repeated hour the earlier wall clock is the later instant.
+	ed.event(s.word(), obj{
+		"timezone": "America/New_York", "start_date": "2026-11-01 01:30", "end_date": "2026-11-01T06:15:00Z",
+	}).fields(obj{"utc_start_date": "2026-11-01 05:30:00", "end_date": "2026-11-01 01:15:00", "utc_end_date": "2026-11-01 06:15:00"})
+}
+
+func allDay(s *scene) {
+	ed := s.as("editor")
+	want := obj{
+		"all_day": true, "start_date": "2026-06-10 00:00:00", "end_date": "2026-06-10 23:59:59",
+		"utc_start_date": "2026-06-09 15:00:00", "utc_end_date": "2026-06-10 14:59:59", "timezone": "Asia/Tokyo",
+		"end_date_details":       obj{"year": "2026", "month": "06", "day": "10", "hour": "23", "minutes": "59", "seconds": "59"},
+		"utc_start_date_details": obj{"year": "2026", "month": "06", "day": "09", "hour": "15", "minutes": "00", "seconds": "00"},
+	}
+	ed.event(s.word(), obj{"timezone": "Asia/Tokyo", "all_day": true}).fields(want)
+	// Only all_day is sent.
+	made := ed.event(s.word(), obj{"timezone": "Asia/Tokyo"}).field("all_day", false)
+	path := made.path("events")
+	ed.update(path, obj{"all_day": "on"}).fields(want)
+	// A date that is sent to an event that is all-day.
+	ed.update(path, obj{"end_date": "2026-06-12 08:00"}).fields(obj{
+		"all_day": true, "start_date": "2026-06-10 00:00:00", "end_date": "2026-06-12 23:59:59", "utc_end_date": "2026-06-12 14:59:59",
+	})
+	ed.update(path, obj{"start_date": "2026-06-12 20:00"}).field("start_date", "2026-06-12 00:00:00")
+	// False alone leaves the times as they are.
+	ed.update(path, obj{"all_day": "0"}).fields(obj{
+		"all_day": false, "start_date": "2026-06-12 00:00:00", "end_date": "2026-06-12 23:59:59",
+	})
+	ed.update(path, obj{"start_date": "2026-06-12 20:00"}).field("start_date", "2026-06-12 20:00:00")
+	// The zone of an all-day event changes its instants only.
+	moved := ed.event(s.word(), obj{"timezone": "Asia/Tokyo", "all_day": true})
+	ed.update(moved.path("events"), obj{"timezone": "America/New_York"}).fields(obj{
+		"start_date": "2026-06-10 00:00:00", "end_date": "2026-06-10 23:59:59",
+		"utc_start_date": "2026-06-10 04:00:00", "utc_end_date": "2026-06-11 03:59:59",
+	})
+	ed.post("/events", eventBody(s.word(), obj{"all_day": 2})).bad("all_day")
+}
+
+func instants(s *scene) {
+	ed := s.as("editor")
+	ed.event(s.word(), obj{
+		"timezone": "America/New_York", "start_date": "2026-06-10T10:00:00+02:00", "end_date": "2026-06-10 04:30",
+	}).fields(obj{
+		"start_date": "2026-06-10 04:00:00", "utc_start_date": "2026-06-10 08:00:00",
+		"end_date": "2026-06-10 04:30:00", "utc_end_date": "2026-06-10 08:30:00", "timezone": "America/New_York",
+	})
+	made := ed.event(s.word(), obj{"timezone": "Asia/Tokyo", "start_date": "1904670000", "end_date": "2030-05-11T19:00:00.75Z"}).fields(obj{
+		"start_date": "2030-05-11 04:00:00", "utc_start_date": "2030-05-10 19:00:00",
+		"end_date": "2030-05-12 04:00:00", "utc_end_date": "2030-05-11 19:00:00",
+	})
+	ed.patch(made.path("events"), obj{"start_date": "2030-05-10 1904"}).bad("start_date")
+	// With zone and offset in one request the zone sent is the one converted to.
+	ed.update(made.path("events"), obj{"timezone": "UTC", "start_date": "2030-05-10T10:00:00-0500"}).fields(obj{
+		"timezone": "UTC", "start_date": "2030-05-10 15:00:00", "utc_start_date": "2030-05-10 15:00:00",
+		"end_date": "2030-05-12 04:00:00", "utc_end_date": "2030-05-12 04:00:00",
+	})
+	// The second reading of a repeated hour is kept, until the clock changes.
+	second := ed.event(s.word(), obj{
+		"timezone": "America/New_York", "start_date": "2026-11-01T06:30:00Z", "end_date": "2026-11-01 08:00",
+	}).fields(obj{"start_date": "2026-11-01 01:30:00", "utc_start_date": "2026-11-01 06:30:00"})
+	ed.update(second.path("events"), obj{"start_date": "2026-11-01 01:30:00"}).field("utc_start_date", "2026-11-01 06:30:00")
+	ed.update(second.path("events"), obj{"start_date": "2026-11-01 01:31:00"}).field("utc_start_date", "2026-11-01 05:31:00")
+}
+
+func impossibleDates(s *scene) {
+	ed := s.as("editor")
+	made := ed.event(s.word(), nil)
+	check := ed.unchanged(made.path("events"))
+	for _, value := range []any{
+		"2026-02-30", "2026", "soonish", "25:00", "2026-06-10 24:00", "2026-06-10 10:00:60", "0000-01-01", "10000-01-01",
+		"2026-13-01", "10:30", "next month maybe", 20260610, true, []string{"2026-06-10"}, "2026-06-10T10:00+25:00",
+	} {
+		for _, field := range []string{"start_date", "end_date"} {
+			w := s.word()
+			ed.post("/events", eventBody(w, obj{field: value})).bad(field)
+			ed.none("events", w)
+			ed.patch(made.path("events"), obj{field: value}).bad(field)
+		}
+		ed.patch(made.path("events"), obj{"date": value}).bad("date")
+		ed.patch(made.path("events"), obj{"start_date": value, "end_date": value}).bad("start_date", "end_date")
+	}
+	for _, zone := range []any{"UTC+99", "UTCfoo", "CEST", "UTC+14:30", "-13:00", "Mars/Base", 5} {
+		ed.patch(made.path("events"), obj{"timezone": zone}).bad("timezone")
+		ed.post("/events", eventBody(s.word(), obj{"timezone": zone})).bad("timezone")
+	}
+	check()
+	for _, value := range []string{"2026-02-30", "2026", "soonish"} {
+		for _, param := range []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"} {
+			s.as("").get("/events" + pairs(param, value)).bad(param)
+		}
+	}
+	ed.event(s.word(), obj{"start_date": "1970-01-01 00:00:00", "end_date": "1970-01-01 00:00:00"}).fields(obj{
+		"start_date": "1970-01-01 00:00:00", "utc_end_date": "1970-01-01 00:00:00",
+	})
+	ed.event(s.word(), obj{"start_date": "0001-01-01", "end_date": "9999-12-31 23:59:59"}).fields(obj{
+		"start_date": "0001-01-01 00:00:00", "end_date": "9999-12-31 23:59:59",
+		"start_date_details": obj{"year": "0001", "month": "01", "day": "01", "hour": "00", "minutes": "00", "seconds": "00"},
+	})
+	// The forms of 2.4, words in the zone of the event. It is Friday, 12:00 UTC.
+	for sent, want := range map[string]string{
+		"2026-12-01": "2026-12-01 00:00:00", "2026-12-01 9:05": "2026-12-01 09:05:00", "2026-12-01T09:30:15": "2026-12-01 09:30:15",
+		"2026-12-01 9am": "2026-12-01 09:00:00", "2026-12-01 12AM": "2026-12-01 00:00:00", "2026-12-01 12:30:05 pm": "2026-12-01 12:30:05",
+		"now": "2026-05-01 21:00:00", "Today": "2026-05-01 00:00:00", "tomorrow 9am": "2026-05-02 09:00:00", "yesterday": "2026-04-30 00:00:00",
+		"+5 days 11am": "2026-05-06 11:00:00", "+1 month": "2026-06-01 21:00:00", "-1  week": "2026-04-24 21:00:00",
+		"monday": "2026-05-04 00:00:00", "friday": "2026-05-01 00:00:00", "next friday 4pm": "2026-05-08 16:00:00", "last friday": "2026-04-24 00:00:00",
+		"Dec 1 2026 9am": "2026-12-01 09:00:00", "1 december 2026": "2026-12-01 00:00:00", "December 1, 2026": "2026-12-01 00:00:00",
+		"12/01/2026 9am": "2026-12-01 09:00:00",
+	} {
+		ed.update(made.path("events"), obj{"timezone": "Asia/Tokyo", "start_date": sent, "end_date": "2027-01-01"}).field("start_date", want)
+	}
+}

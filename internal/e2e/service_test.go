@@ -1,0 +1,248 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore/feed"
+	"daybook/eventstore/sqlite"
+	"daybook/internal/access"
+	"daybook/internal/htmltext"
+	"daybook/internal/httpapi"
+	"daybook/projector"
+	"daybook/query"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// settings are what a service is started with.
+type settings struct {
+	now          time.Time      // zero: friday
+	site         *time.Location // nil: UTC
+	positionWait time.Duration  // 0: 5 s
+	perPageMax   int
+	http         httpapi.Options // further settings; Site, Now and Log are set
+}
+
+// friday is where the clock of a service stands at first.
+var friday = time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
+
+// service is a running service as its clients know it.
+type service struct {
+	url   string // scheme, host and port
+	users map[string]user
+	clock *clock
+	// hold keeps new entries from the read model until release, so lists lag.
+	hold func() (release func())
+
+	client   *http.Client
+	position atomic.Uint64 // of the last write that was answered
+}
+
+type user struct {
+	id    int64
+	token string
+}
+
+// backend starts a service with its users. The same body runs on each.
+type backend func(t *testing.T, s settings) *service
+
+// userNames are the users of every service: one of each role, and a second one
+// of those that own posts.
+var userNames = []struct {
+	name string
+	role calendar.Role
+}{
+	{"subscriber", calendar.Subscriber},
+	{"contributor", calendar.Contributor}, {"contributor2", calendar.Contributor},
+	{"author", calendar.Author}, {"author2", calendar.Author},
+	{"editor", calendar.Editor}, {"editor2", calendar.Editor},
+	{"administrator", calendar.Administrator},
+	{"auditor", calendar.Auditor},
+}
+
+// embedded starts the embedded size: SQLite, JetStream inside the process, the
+// memory image, and a listener.
+//
+//	HTTP ─► command ─► SQLite ─► relay ─► JetStream ─► projector ─► memory image
+func embedded(t *testing.T, s settings) *service {
+	t.Helper()
+	if s.now.IsZero() {
+		s.now = friday
+	}
+	if s.site == nil {
+		s.site = time.UTC
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	c := &clock{now: s.now}
+	faults := &faultLog{}
+	log := slog.New(slog.NewTextHandler(faults, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	t.Cleanup(func() {
+		if text := faults.String(); text != "" {
+			t.Errorf("the service logged:\n%s", text)
+		}
+	})
+
+	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Now: c.Now})
+	must(err)
+	t.Cleanup(func() { closed(t, store.Close()) })
+	transport, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: dir, Log: log})
+	must(err)
+	t.Cleanup(func() { closed(t, transport.Close()) })
+	relay, err := feed.NewRelay(store, transport.JetStream(), feed.RelayOptions{Log: log})
+	must(err)
+	source, err := feed.NewSource(store, transport.JetStream(), feed.SourceOptions{Log: log})
+	must(err)
+	t.Cleanup(func() { closed(t, source.Close()) })
+	index, err := memindex.New(memindex.Options{Logger: log})
+	must(err)
+	gate := &gate{Index: index}
+	loop(t, relay.Run)
+	keeper, err := projector.New(gate, source, projector.Options{Log: log})
+	must(err)
+	loop(t, keeper.Run)
+
+	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
+	commands, err := command.New(store, rules, access.NewHasher(), command.Options{Now: c.Now})
+	must(err)
+	records := command.NewRecords(store)
+	queries, err := query.New(index, records, query.Options{
+		Site: s.site, PerPageMax: s.perPageMax, Now: c.Now, PositionWait: s.positionWait,
+	})
+	must(err)
+	users := access.New(store)
+	users.Now = c.Now
+	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, c.Now, log, s.perPageMax
+	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, Records: records, Users: users}, s.http)
+	must(err)
+
+	out := &service{users: map[string]user{"": {}}, clock: c, hold: gate.hold}
+	for _, u := range userNames {
+		made, token, err := users.Add(t.Context(), u.name, u.role, 0)
+		must(err)
+		out.users[u.name] = user{id: int64(made.ID), token: token}
+	}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(err)
+	server := &http.Server{Handler: api, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	t.Cleanup(func() {
+		closed(t, server.Close())
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	out.url = "http://" + listener.Addr().String()
+	transportHTTP := &http.Transport{MaxIdleConnsPerHost: 16}
+	t.Cleanup(transportHTTP.CloseIdleConnections)
+	out.client = &http.Client{Transport: transportHTTP, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
+	return out
+}
+
+func closed(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// loop runs an actor until the end of the test.
+func loop(t *testing.T, run func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+// gate is the index as the projector writes it; writes wait while it is held.
+type gate struct {
+	readmodel.Index
+	held sync.Mutex
+}
+
+// Write writes a batch once the gate is open.
+func (g *gate) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+	g.held.Lock()
+	defer g.held.Unlock()
+	return g.Index.Write(ctx, b)
+}
+
+func (g *gate) hold() (release func()) {
+	g.held.Lock()
+	return g.held.Unlock
+}
+
+// clock stands still until it is moved.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now gives the present moment.
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// add moves the clock.
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// faultLog keeps warnings and errors: a service that does its work has none.
+type faultLog struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write adds a line. That messages may be large is meant to be so.
+func (l *faultLog) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("Maximum payloads")) {
+		return len(p), nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// String gives all lines.
+func (l *faultLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (s *service) positionText() string { return strconv.FormatUint(s.position.Load(), 10) }
