@@ -102,6 +102,13 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 		return fmt.Errorf("--listen: %w", err)
 	}
 	defer func() { _ = listener.Close() }() // the server has closed it when it ran
+	var profiling net.Listener
+	if s.pprof != "" {
+		if profiling, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.pprof); err != nil {
+			return fmt.Errorf("--pprof: %w", err)
+		}
+		defer func() { _ = profiling.Close() }() // as above
+	}
 	b, err := openBackend(ctx, s, lock, log)
 	if err != nil {
 		return err
@@ -162,6 +169,9 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	add := func(name string, loop func(context.Context) error) { g.Add(lifecycle.Actor(loops, log, name, loop)) }
 	g.Add(lifecycle.Signals(ctx, log))
 	g.Add(lifecycle.Server(ctx, log, "http", server, listener, drainTimeout))
+	if profiling != nil {
+		g.Add(lifecycle.Server(ctx, log, "profiles", profiles(), profiling, drainTimeout))
+	}
 	add("control", ctl.run)
 	add("relay", relay.Run)
 	add("projector", keep.run)

@@ -44,6 +44,7 @@ type settings struct {
 
 	logLevel  slog.Level
 	logFormat string
+	pprof     string // "": none
 
 	role   string
 	source string
@@ -68,7 +69,7 @@ func (d *setting) env() string {
 var serveSettings = []string{
 	"data", "listen", "base-url", "api-prefix", "more-prefixes", "more-namespaces", "total-headers",
 	"trust-forwarded", "timezone", "currency-symbol", "currency-position", "price-currency", "per-page-max",
-	"allowed-origins", "position-wait", "log-level", "log-format",
+	"allowed-origins", "position-wait", "log-level", "log-format", "pprof",
 }
 
 var demoSettings = append(slices.Clone(serveSettings[1:]), "seed")
@@ -195,6 +196,13 @@ var settingTable = []setting{
 		}
 		s.logFormat = v
 		return nil
+	}},
+	{name: "pprof", value: "ADDR", brief: "loopback address and port that serves runtime profiles; empty: none", set: func(s *settings, v string) error {
+		s.pprof = v
+		if v == "" {
+			return nil
+		}
+		return loopback(v)
 	}},
 	{name: "role", value: "ROLE", brief: "subscriber, contributor, author, editor, administrator or auditor", set: func(s *settings, v string) error {
 		if _, ok := calendar.ParseRole(v); v != "" && !ok {
