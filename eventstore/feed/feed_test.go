@@ -432,10 +432,12 @@ func TestRelayDown(t *testing.T) {
 // from the store.
 func TestLargeEntry(t *testing.T) {
 	t.Parallel()
-	s, e := setup(t)
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	// The smaller bound of the two counts: an eighth of the stream, 1 MiB.
+	actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{MaxBytes: 8 << 20}).Run)
 	add(t, s, 3)
-	addOne(t, s, feed.MaxPayload)
-	addOne(t, s, feed.MaxPayload/4) // fields and state
+	addOne(t, s, 600<<10) // in the fields and again in the state
+	addOne(t, s, 400<<10)
 	head := add(t, s, 3)
 	until(t, e.JetStream(), head)
 	src := source(t, s, e.JetStream(), feed.SourceOptions{})
