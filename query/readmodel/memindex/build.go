@@ -152,8 +152,7 @@ func (w *wordLists) each(stream []byte, mark uint32, f func(uint32)) {
 		}
 	}
 	for len(stream) > 0 {
-		n64, n := binary.Uvarint(stream)
-		id := uint32(n64)
+		id, n := nextWord(stream)
 		stream = stream[n:]
 		if id != breakWord {
 			once(id)

@@ -17,6 +17,7 @@ type dict struct {
 	ids   map[string]uint32
 	pairs map[[2]uint32]uint32 // by the numbers of two characters
 	words []word
+	roots []uint32 // by word: its stem; beside the words, as searches for rows run over it
 	order []uint32 // words that are found by beginning, by text
 
 	stemIDs   map[string]uint32
@@ -26,7 +27,6 @@ type dict struct {
 
 type word struct {
 	text string
-	stem uint32
 	char bool // a character that is compared by pairs
 }
 
@@ -87,7 +87,8 @@ func (d *dict) add(text string) uint32 {
 		d.stems = append(d.stems, stem{text: root})
 	}
 	d.stems[s].words = append(d.stems[s].words, id)
-	d.words = append(d.words, word{text: text, stem: s, char: isChar(text)})
+	d.words = append(d.words, word{text: text, char: isChar(text)})
+	d.roots = append(d.roots, s)
 	return id
 }
 
@@ -134,7 +135,8 @@ func (d *dict) fill(texts []string) {
 			d.stems = append(d.stems, stem{text: root})
 		}
 		d.stems[s].words = append(d.stems[s].words, id)
-		d.words = append(d.words, word{text: text, stem: s, char: isChar(text)})
+		d.words = append(d.words, word{text: text, char: isChar(text)})
+		d.roots = append(d.roots, s)
 		if isPair(text) {
 			_, size := utf8.DecodeRuneInString(text[1:])
 			d.pairs[[2]uint32{d.ids[text[1:1+size]], d.ids[text[1+size:]]}] = id

@@ -83,8 +83,7 @@ func (d *dict) distinct(stream []byte, buf []uint32) []uint32 {
 	out := buf[:0]
 	last := uint32(breakWord)
 	for len(stream) > 0 {
-		n64, n := binary.Uvarint(stream)
-		id := uint32(n64)
+		id, n := nextWord(stream)
 		stream = stream[n:]
 		if id != breakWord {
 			out = append(out, id)
@@ -137,10 +136,14 @@ func (k *kindIndex) searchInto(dst bitset, f readmodel.Text, within bitset) {
 	dst.copyFrom(within)
 	fit := k.scratch()
 	defer k.release(fit)
-	for _, p := range e.Must {
-		clear(fit)
-		k.fitInto(fit, f, p, dst)
-		dst.and(fit)
+	for _, inRow := range []bool{false, true} { // rows look into documents: into those that are left
+		for _, p := range e.Must {
+			if p.InRow == inRow {
+				clear(fit)
+				k.fitInto(fit, f, p, dst)
+				dst.and(fit)
+			}
+		}
 	}
 	if len(e.Not) == 0 {
 		return
@@ -254,24 +257,40 @@ func (k *kindIndex) rowInto(dst bitset, field *textField, l calendar.Lang, p rea
 
 // inRow tells whether the words of a stream hold the stems in a row.
 func (d *dict) inRow(stream []byte, stems []uint32) bool {
+	first := stems[0]
 	for len(stream) > 0 {
-		id, n := binary.Uvarint(stream)
+		id, n := nextWord(stream)
 		stream = stream[n:]
-		if d.words[id].stem != stems[0] {
-			continue
-		}
-		rest := stream
-		i := 1
-		for ; i < len(stems) && len(rest) > 0; i++ {
-			id, n := binary.Uvarint(rest)
-			if d.words[id].stem != stems[i] {
-				break
-			}
-			rest = rest[n:]
-		}
-		if i == len(stems) {
+		if d.roots[id] == first && d.continues(stream, stems[1:]) {
 			return true
 		}
 	}
 	return false
+}
+
+func (d *dict) continues(stream []byte, stems []uint32) bool {
+	for _, s := range stems {
+		if len(stream) == 0 {
+			return false
+		}
+		id, n := nextWord(stream)
+		if d.roots[id] != s {
+			return false
+		}
+		stream = stream[n:]
+	}
+	return true
+}
+
+// nextWord reads the first number of a stream that is not empty; most have one
+// or two bytes.
+func nextWord(stream []byte) (id uint32, size int) {
+	if stream[0] < 0x80 {
+		return uint32(stream[0]), 1
+	}
+	if len(stream) > 1 && stream[1] < 0x80 {
+		return uint32(stream[0]&0x7f) | uint32(stream[1])<<7, 2
+	}
+	v, n := binary.Uvarint(stream)
+	return uint32(v), n
 }
