@@ -32,7 +32,7 @@ func runImport(ctx context.Context, c *console, s *settings, args []string) erro
 	} else {
 		f, err := os.Open(args[0])
 		if err != nil {
-			return fmt.Errorf("import: %w", err)
+			return err // it names the file
 		}
 		defer func() { _ = f.Close() }()
 		if total, err = countLines(f); err != nil {
@@ -160,7 +160,7 @@ func runConvert(_ context.Context, c *console, _ *settings, args []string) error
 	}
 	f, err := os.Open(args[1])
 	if err != nil {
-		return fmt.Errorf("convert: %w", err)
+		return err // it names the file
 	}
 	defer func() { _ = f.Close() }()
 	in, err := importer.Open(f)
