@@ -137,6 +137,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	if err != nil {
 		return err
 	}
+	defer source.Close()
 	image, err := openIndex(ctx, b)
 	if err != nil {
 		return err

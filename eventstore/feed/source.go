@@ -204,7 +204,11 @@ func (s *Source) open(ctx context.Context) error {
 func (s *Source) tell(err error) {
 	if text := err.Error(); text != s.told {
 		s.told = text
-		s.o.Log.Warn("feed not readable, reading from the event store", "error", err)
+		level := slog.LevelWarn
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			level = slog.LevelDebug // the relay makes it when it starts
+		}
+		s.o.Log.Log(context.Background(), level, "feed not readable, reading from the event store", "error", err)
 	}
 }
 

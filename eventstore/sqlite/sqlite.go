@@ -39,6 +39,7 @@ type Options struct {
 const (
 	defaultCacheBytes = 32 << 20
 	minKeepReceipts   = 24 * time.Hour
+	foldTimeout       = 30 * time.Second // for the log that a closed store leaves
 )
 
 // Store is an event store in a SQLite file.
@@ -183,15 +184,26 @@ func (s *Store) closeFiles() error {
 		errs = append(errs, s.readDB.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.conn.Close())
+		errs = append(errs, fold(s.writer.conn), s.writer.conn.Close())
 	}
-	if s.writeDB != nil { // last: its close folds the log into the file
+	if s.writeDB != nil {
 		errs = append(errs, s.writeDB.Close())
 	}
 	if s.lock != nil {
 		errs = append(errs, unlockFile(s.lock))
 	}
 	return errors.Join(errs...)
+}
+
+// fold writes the log into the file, so that a closed store is one file. What
+// fails stays in the log, where the next Open finds it.
+func fold(c *sql.Conn) error {
+	ctx, cancel := context.WithTimeout(context.Background(), foldTimeout)
+	defer cancel()
+	if _, err := c.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return fmt.Errorf("fold the log into the file: %w", translate(ctx, err))
+	}
+	return nil
 }
 
 // Wait does eventstore.Store.

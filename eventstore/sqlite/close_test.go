@@ -1,0 +1,38 @@
+package sqlite_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/sqlite"
+)
+
+// TestClosedStoreIsOneFile shows that a closed store leaves nothing in the log
+// beside the file, so that the file alone is a copy.
+func TestClosedStoreIsOneFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.Append(t.Context(), []eventstore.Append{{Time: time.Unix(1e9, 0), Drafts: []eventstore.Draft{
+		{Kind: calendar.KindTag, ID: 5, Change: "tag.created", Fields: []byte(`{}`), State: []byte(`{}`)},
+	}}})
+	if r[0].Err != nil {
+		t.Fatal(r[0].Err)
+	}
+	if _, err := s.ReadAll(t.Context(), 0, 10); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := os.Stat(filepath.Join(dir, sqlite.FileName+"-wal")); err == nil && i.Size() > 0 {
+		t.Errorf("the log holds %d bytes after Close", i.Size())
+	}
+}
