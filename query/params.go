@@ -142,7 +142,7 @@ func eventParams() []Param {
 			"标题、描述和摘要中须包含的文字。",
 			"Text that title, description or excerpt must contain.",
 			"Texte que le titre, la description ou l’extrait doit contenir.",
-			"Texto que debe contener el título, la descripción o el extracto.", //nolint:misspell // Spanish
+			"Texto que debe contener el título, la descripción o el extracto.",
 		}),
 		{Name: "categories", Declared: "array of integer", Doc: [4]string{
 			"活动属于这些分类或其子分类之一：编号、别名或名称。",
@@ -234,7 +234,7 @@ func linkedParams(k calendar.Kind) []Param {
 		"名称、描述、摘要、地址信息、电话或网站中须包含的文字。",
 		"Text that name, description, excerpt, address details, phone or website must contain.",
 		"Texte que le nom, la description, l’extrait, l’adresse, le téléphone ou le site web doit contenir.",
-		"Texto que debe contener el nombre, la descripción, el extracto, la dirección, el teléfono o el sitio web.", //nolint:misspell // Spanish
+		"Texto que debe contener el nombre, la descripción, el extracto, la dirección, el teléfono o el sitio web.",
 	}
 	event := [4]string{
 		"与该编号活动相关的场地。",
@@ -265,7 +265,7 @@ func linkedParams(k calendar.Kind) []Param {
 			"名称、描述、摘要、电话、电子邮件或网站中须包含的文字。",
 			"Text that name, description, excerpt, phone, e-mail or website must contain.",
 			"Texte que le nom, la description, l’extrait, le téléphone, l’adresse électronique ou le site web doit contenir.",
-			"Texto que debe contener el nombre, la descripción, el extracto, el teléfono, el correo electrónico o el sitio web.", //nolint:misspell // Spanish
+			"Texto que debe contener el nombre, la descripción, el extracto, el teléfono, el correo electrónico o el sitio web.",
 		}
 		event = [4]string{
 			"与该编号活动相关的主办方。",

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -56,12 +57,12 @@ func (m *maker) event(i int, day time.Time) map[string]any {
 }
 
 // fill writes a calendar of n events in the import form.
-func fill(path string, n int, day time.Time) error {
+func fill(path string, n int, day time.Time) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(f, 1<<20)
 	enc := json.NewEncoder(w)
 	m := newMaker(uint64(n))

@@ -65,8 +65,8 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 		if err != nil {
 			return fail(errw, err)
 		}
-		defer f.Close()
 		out = io.MultiWriter(out, f)
+		return fail(errw, errors.Join(bench(ctx, o, out, errw), f.Close()))
 	}
 	return fail(errw, bench(ctx, o, out, errw))
 }

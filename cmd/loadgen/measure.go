@@ -22,13 +22,13 @@ func client(callers int) *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers, MaxConnsPerHost: callers, DisableCompression: true}}
 }
 
-// do sends a request and reads the whole answer.
-func do(c *http.Client, r *http.Request) ([]byte, *http.Response, error) {
+// do sends a request and gives the body and the headers of the answer.
+func do(c *http.Client, r *http.Request) ([]byte, http.Header, error) {
 	resp, err := c.Do(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, nil, err
@@ -36,7 +36,7 @@ func do(c *http.Client, r *http.Request) ([]byte, *http.Response, error) {
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return nil, nil, fmt.Errorf("%s %s: %s: %.300s", r.Method, r.URL, resp.Status, b)
 	}
-	return b, resp, nil
+	return b, resp.Header, nil
 }
 
 // measure has callers do the work one after the other for a time. work gets the

@@ -148,7 +148,7 @@ func updates(ctx context.Context, s *service, ids []int64, callers int, span tim
 		r.Header.Set("Content-Type", "application/json")
 		r.SetBasicAuth("loadgen", s.token)
 		t := time.Now()
-		_, resp, err := do(c, r)
+		_, header, err := do(c, r)
 		if err != nil {
 			return 0, err
 		}
@@ -157,7 +157,7 @@ func updates(ctx context.Context, s *service, ids []int64, callers int, span tim
 		if err != nil {
 			return 0, err
 		}
-		list.Header.Set("Daybook-Min-Position", resp.Header.Get("Daybook-Position"))
+		list.Header.Set("Daybook-Min-Position", header.Get("Daybook-Position"))
 		t = time.Now()
 		if _, _, err = do(c, list); err != nil {
 			return 0, err
@@ -307,7 +307,7 @@ func rawCommits(ctx context.Context, path string, span time.Duration) (float64, 
 	if err != nil {
 		return 0, err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(ctx, "CREATE TABLE entry (position INTEGER PRIMARY KEY, body BLOB NOT NULL)"); err != nil {
 		return 0, err
@@ -317,7 +317,7 @@ func rawCommits(ctx context.Context, path string, span time.Duration) (float64, 
 	if err != nil {
 		return 0, err
 	}
-	defer st.Close()
+	defer func() { _ = st.Close() }()
 	f, err := measure(1, span, func(int, int) (time.Duration, error) {
 		_, err := st.ExecContext(ctx, row)
 		return 0, err

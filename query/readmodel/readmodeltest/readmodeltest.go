@@ -38,10 +38,14 @@ func cases() []testCase {
 // Run runs the suite.
 func Run(t *testing.T, h Harness) {
 	for _, c := range cases() {
-		t.Run(c.name, func(t *testing.T) { c.run(t, h.Open(t)) })
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t, h.Open(t))
+		})
 	}
 	for _, k := range calendar.Kinds {
 		t.Run("random "+k.Collection(), func(t *testing.T) {
+			t.Parallel()
 			rounds, queries := 6, 80
 			if h.Slow || testing.Short() {
 				rounds, queries = 3, 30
