@@ -124,7 +124,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 		}
 	}
 
-	transport, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: s.data, Log: log})
+	transport, err := feed.StartEmbedded(ctx, feed.EmbeddedOptions{Dir: s.data, Log: log})
 	if err != nil {
 		return fmt.Errorf("feed: %w", err)
 	}

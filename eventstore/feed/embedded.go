@@ -49,8 +49,9 @@ type Embedded struct {
 
 // StartEmbedded starts a server on a folder. A JetStream store that is missing
 // or cannot be opened never stops the start: it is moved aside to
-// "jetstream.damaged" and made new, because the event store is the truth.
-func StartEmbedded(o EmbeddedOptions) (*Embedded, error) {
+// "jetstream.damaged" and made new, because the event store is the truth. A start
+// that ctx ends leaves it alone.
+func StartEmbedded(ctx context.Context, o EmbeddedOptions) (*Embedded, error) {
 	if o.Dir == "" {
 		return nil, errors.New("embedded feed: folder is missing")
 	}
@@ -71,12 +72,15 @@ func StartEmbedded(o EmbeddedOptions) (*Embedded, error) {
 	if err := os.WriteFile(marker, nil, 0o600); err != nil {
 		return nil, fmt.Errorf("embedded feed: %w", err)
 	}
-	e, err := start(o)
+	e, err := start(ctx, o)
+	if err != nil && ctx.Err() != nil {
+		return nil, errors.Join(err, os.Remove(marker)) // the store is not at fault
+	}
 	if err != nil {
 		if aside := setAside(o.Dir, o.Log, err); aside != nil {
 			return nil, errors.Join(err, aside)
 		}
-		if e, err = start(o); err != nil {
+		if e, err = start(ctx, o); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +93,7 @@ func StartEmbedded(o EmbeddedOptions) (*Embedded, error) {
 
 // start starts server and client and checks that all that is in the store was
 // taken over.
-func start(o EmbeddedOptions) (*Embedded, error) {
+func start(ctx context.Context, o EmbeddedOptions) (*Embedded, error) {
 	s, err := startServer(o)
 	if err != nil {
 		return nil, err
@@ -99,7 +103,7 @@ func start(o EmbeddedOptions) (*Embedded, error) {
 		stopServer(s)
 		return nil, err
 	}
-	if err := e.checkStreams(filepath.Join(o.Dir, storeFolder, server.DEFAULT_GLOBAL_ACCOUNT, "streams")); err != nil {
+	if err := e.checkStreams(ctx, filepath.Join(o.Dir, storeFolder, server.DEFAULT_GLOBAL_ACCOUNT, "streams")); err != nil {
 		_ = e.Close() // the first error counts
 		return nil, err
 	}
@@ -109,7 +113,7 @@ func start(o EmbeddedOptions) (*Embedded, error) {
 // checkStreams compares the folders of streams with the streams that the server
 // knows. One that it could not open is passed over by the server, and its
 // folder would be in the way for ever.
-func (e *Embedded) checkStreams(dir string) error {
+func (e *Embedded) checkStreams(ctx context.Context, dir string) error {
 	folders, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -117,7 +121,7 @@ func (e *Embedded) checkStreams(dir string) error {
 	if err != nil {
 		return fmt.Errorf("embedded feed: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), requestWait)
+	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
 	for _, f := range folders {
 		if _, err := e.js.Stream(ctx, f.Name()); err != nil {

@@ -236,6 +236,14 @@ func TestFolderDamaged(t *testing.T) {
 			t.Helper()
 			check(t, os.WriteFile(filepath.Join(dir, "jetstream.starting"), nil, 0o600))
 		},
+		"an earlier start was called off": func(t *testing.T, dir string) {
+			t.Helper()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := feed.StartEmbedded(ctx, feed.EmbeddedOptions{Dir: dir}); !errors.Is(err, context.Canceled) {
+				t.Fatalf("got %v, want context.Canceled", err)
+			}
+		},
 	}
 	for name, damage := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -261,8 +269,13 @@ func TestFolderDamaged(t *testing.T) {
 			if st := src.Stats(); st.FromStream == 0 {
 				t.Errorf("got %+v, want some from the stream", st)
 			}
-			if rebuilt := r.Stats().Rebuilt; name == "untouched" && rebuilt != 0 {
-				t.Errorf("stream was made new %d times, want 0", rebuilt)
+			if name == "untouched" || name == "an earlier start was called off" {
+				if rebuilt := r.Stats().Rebuilt; rebuilt != 0 {
+					t.Errorf("stream was made new %d times, want 0", rebuilt)
+				}
+				if _, err := os.Stat(filepath.Join(dir, "jetstream.damaged")); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("the store was set aside: %v", err)
+				}
 			}
 		})
 	}
@@ -494,7 +507,7 @@ func TestEndings(t *testing.T) {
 	if _, err := feed.NewSource(nil, nil, feed.SourceOptions{}); err == nil {
 		t.Error("source without a store: got no error")
 	}
-	if _, err := feed.StartEmbedded(feed.EmbeddedOptions{}); err == nil {
+	if _, err := feed.StartEmbedded(t.Context(), feed.EmbeddedOptions{}); err == nil {
 		t.Error("embedded without a folder: got no error")
 	}
 }

@@ -35,7 +35,7 @@ func within(t *testing.T) context.Context {
 
 func embedded(t *testing.T, dir string) *feed.Embedded {
 	t.Helper()
-	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: dir})
+	e, err := feed.StartEmbedded(t.Context(), feed.EmbeddedOptions{Dir: dir})
 	if err != nil {
 		t.Fatalf("start: %v", err)
 	}

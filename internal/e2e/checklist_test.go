@@ -2,11 +2,11 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"sync/atomic"
 	"testing"
 	"time"
-
 	_ "time/tzdata"
 )
 
@@ -189,9 +189,7 @@ func body(collection, name string, more obj) obj {
 	if collection == "events" {
 		out = eventBody(name, nil)
 	}
-	for field, v := range more {
-		out[field] = v
-	}
+	maps.Copy(out, more)
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -173,9 +174,7 @@ func (c *caller) event(title string, more obj) *answer {
 
 func eventBody(title string, more obj) obj {
 	body := obj{"title": title, "start_date": "2026-06-10 10:00:00", "end_date": "2026-06-10 12:00:00"}
-	for name, v := range more {
-		body[name] = v
-	}
+	maps.Copy(body, more)
 	return body
 }
 
@@ -268,13 +267,12 @@ func (a *answer) bad(names ...string) *answer {
 }
 
 // naming fails the test unless the message of a parameter holds a text.
-func (a *answer) naming(param, text string) *answer {
+func (a *answer) naming(param, text string) {
 	a.t.Helper()
 	params, _ := a.at("data.params").(obj)
 	if got, _ := params[param].(string); !strings.Contains(got, text) {
 		a.t.Errorf("%s: %s is refused with %q, which does not name %q", a.request, param, got, text)
 	}
-	return a
 }
 
 // json gives the whole answer, decoded.

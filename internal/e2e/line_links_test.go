@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -45,7 +46,7 @@ func linkForms(s *scene) {
 		w, v := s.word(), s.word()
 		one := ed.event(s.word(), obj{c.field: obj{c.field: "New " + w, "phone": "1", "description": "D"}})
 		made1 := one.ids(c.shown)[0]
-		ed.read("/"+c.collection+"/"+itoa(made1)).fields(obj{c.field: "New " + w, "phone": "1", "status": "publish", "slug": "new-" + w})
+		ed.read("/" + c.collection + "/" + itoa(made1)).fields(obj{c.field: "New " + w, "phone": "1", "status": "publish", "slug": "new-" + w})
 		mixed := ed.update(made.path("events"), obj{c.field: list{obj{c.field: "Other " + v}, b.idText(), obj{"id": x}, made1}})
 		if got := mixed.ids(c.shown); len(got) != 4 || got[1] != y || got[2] != x || got[3] != made1 {
 			s.t.Errorf("%s: mixed list gave %v", c.field, got)
@@ -168,9 +169,7 @@ func refusedLeavesNothing(s *scene) {
 			"venue":     list{obj{"venue": "Hall " + v}, obj{"venue": "Second " + v, "city": "Ghent"}},
 			"organizer": obj{"organizer": "Trust " + o}, "categories": "Cat " + cat,
 		}
-		for name, value := range c.more {
-			more[name] = value
-		}
+		maps.Copy(more, c.more)
 		w := s.word()
 		c.who.post("/events", eventBody(w, more)).bad(c.bad...)
 		c.who.patch(made.path("events"), more).bad(c.bad...)

@@ -119,7 +119,7 @@ func perPageLowered(s *scene) {
 			if len(seen) != n {
 				s.t.Errorf("%s: two pages hold %d records, want %d", collection, len(seen), n)
 			}
-			c.get("/" + collection + pairs("per_page", "500", "search", w, "page", "3")).code(http.StatusNotFound, singular(collection)+"-archive-page-not-found")
+			c.get("/"+collection+pairs("per_page", "500", "search", w, "page", "3")).code(http.StatusNotFound, singular(collection)+"-archive-page-not-found")
 			// The default is ten.
 			ten := c.list(collection, "search", w).fields(obj{"total": n, "total_pages": 11})
 			wantLen(ten, collection, 10)
@@ -151,7 +151,9 @@ func linksKeep(s *scene) {
 		"next_rest_url": base + "page=3&per_page=2&" + rest, "previous_rest_url": base + "per_page=2&" + rest,
 	})
 	wantLen(got, "events", 2)
-	link := func(page, rel string) string { return "<" + base + page + "per_page=2&" + rest + `>; rel="` + rel + `"` }
+	link := func(page, rel string) string {
+		return "<" + base + page + "per_page=2&" + rest + `>; rel="` + rel + `"`
+	}
 	for _, want := range []string{link("page=3&", "next"), link("", "prev"), link("", "first"), link("page=3&", "last")} {
 		if !strings.Contains(got.header.Get("Link"), want) {
 			s.t.Errorf("Link %q lacks %q", got.header.Get("Link"), want)
@@ -174,7 +176,7 @@ func linksKeep(s *scene) {
 		s.t.Errorf("walked %v, want 5 events", all)
 	}
 	// An element with a comma keeps its list form; page 1 has no page.
-	s.as("").get("/events?page=1&per_page=5&categories[]=" + url.QueryEscape("folk, OLD "+w)).want(http.StatusOK).
+	s.as("").get("/events?page=1&per_page=5&categories[]="+url.QueryEscape("folk, OLD "+w)).want(http.StatusOK).
 		field("total", 5).field("rest_url", base+"per_page=5&"+window+"&categories%5B%5D=folk%2C%20OLD%20"+w).
 		without("previous_rest_url", "next_rest_url")
 	// Words of dates stay as sent; a default is resolved; status is not added.
@@ -305,22 +307,52 @@ func unknownInFilters(s *scene) {
 	for _, who := range []string{"", "editor"} {
 		c := s.as(who)
 		for _, p := range []struct{ collection, param, value string }{
-			{"events", "categories", "99999999"}, {"events", "categories", "no-" + w}, {"events", "categories", venue.idText()},
-			{"events", "tags", "99999999"}, {"events", "tags", "no-" + w}, {"events", "tags", ""}, {"events", "tags", ","},
-			{"events", "venue", "99999999"}, {"events", "venue", w}, {"events", "venue", event.idText()},
-			{"events", "organizer", "99999999"}, {"events", "organizer", venue.idText()}, {"events", "organizer", "0"},
-			{"events", "post_parent", "99999999"}, {"events", "post_parent", venue.idText()}, {"events", "post_parent", "x"},
-			{"categories", "parent", "99999999"}, {"categories", "parent", "0"}, {"categories", "parent", event.idText()},
-			{"categories", "include", "99999999"}, {"categories", "exclude", "no-" + w}, {"categories", "post", "99999999"},
-			{"tags", "include", "no-" + w}, {"tags", "exclude", "99999999"}, {"tags", "event", venue.idText()}, {"tags", "post", "99999999"},
-			{"venues", "event", "99999999"}, {"venues", "event", venue.idText()}, {"organizers", "event", "99999999"},
-			{"events", "featured", "2"}, {"events", "ticketed", ""}, {"events", "strict_dates", "x"}, {"venues", "has_events", "2"},
-			{"organizers", "only_with_upcoming", ""}, {"tags", "hide_empty", "x"}, {"tags", "order", ""}, {"tags", "orderby", ""},
-			{"tags", "slug", ""}, {"events", "search", ""}, {"venues", "search", "0"}, {"tags", "search", "0"}, {"events", "multilang_language", "de"},
+			{"events", "categories", "99999999"},
+			{"events", "categories", "no-" + w},
+			{"events", "categories", venue.idText()},
+			{"events", "tags", "99999999"},
+			{"events", "tags", "no-" + w},
+			{"events", "tags", ""},
+			{"events", "tags", ","},
+			{"events", "venue", "99999999"},
+			{"events", "venue", w},
+			{"events", "venue", event.idText()},
+			{"events", "organizer", "99999999"},
+			{"events", "organizer", venue.idText()},
+			{"events", "organizer", "0"},
+			{"events", "post_parent", "99999999"},
+			{"events", "post_parent", venue.idText()},
+			{"events", "post_parent", "x"},
+			{"categories", "parent", "99999999"},
+			{"categories", "parent", "0"},
+			{"categories", "parent", event.idText()},
+			{"categories", "include", "99999999"},
+			{"categories", "exclude", "no-" + w},
+			{"categories", "post", "99999999"},
+			{"tags", "include", "no-" + w},
+			{"tags", "exclude", "99999999"},
+			{"tags", "event", venue.idText()},
+			{"tags", "post", "99999999"},
+			{"venues", "event", "99999999"},
+			{"venues", "event", venue.idText()},
+			{"organizers", "event", "99999999"},
+			{"events", "featured", "2"},
+			{"events", "ticketed", ""},
+			{"events", "strict_dates", "x"},
+			{"venues", "has_events", "2"},
+			{"organizers", "only_with_upcoming", ""},
+			{"tags", "hide_empty", "x"},
+			{"tags", "order", ""},
+			{"tags", "orderby", ""},
+			{"tags", "slug", ""},
+			{"events", "search", ""},
+			{"venues", "search", "0"},
+			{"tags", "search", "0"},
+			{"events", "multilang_language", "de"},
 		} {
 			c.get("/" + p.collection + pairs(p.param, p.value)).bad(p.param)
 		}
-		c.get("/events" + pairs("categories", venue.idText()+",99999997")).bad("categories").naming("categories", venue.idText())
+		c.get("/events"+pairs("categories", venue.idText()+",99999997")).bad("categories").naming("categories", venue.idText())
 		c.list("events", "include", "99999999").found("events")
 		c.list("events", "venue", venue.idText()).found("events")
 		// All bad parameters are named at once.

@@ -18,10 +18,10 @@ func statusFilter(s *scene) {
 			made[who] = map[string]*answer{}
 			for _, status := range append(statuses, "trash") {
 				more := obj{"status": status}
-				switch {
-				case status == "future":
+				switch status {
+				case "future":
 					more["date"] = "2027-01-01"
-				case status == "trash":
+				case "trash":
 					more["status"] = "draft"
 				}
 				maker := s.as(who)
@@ -229,9 +229,18 @@ func wrongCredentials(s *scene) {
 		{"Basic", "rest_invalid_credentials"},
 	} {
 		for _, p := range []struct{ method, path string }{
-			{"GET", ""}, {"GET", "/doc"}, {"GET", "/events"}, {"GET", "/events?page=0"}, {"GET", made.path("events")},
-			{"GET", made.bySlug("events")}, {"GET", "/events/99999999"}, {"POST", "/events"}, {"PATCH", made.path("events")},
-			{"DELETE", made.path("events")}, {"GET", "/tags"}, {"POST", "/venues"},
+			{"GET", ""},
+			{"GET", "/doc"},
+			{"GET", "/events"},
+			{"GET", "/events?page=0"},
+			{"GET", made.path("events")},
+			{"GET", made.bySlug("events")},
+			{"GET", "/events/99999999"},
+			{"POST", "/events"},
+			{"PATCH", made.path("events")},
+			{"DELETE", made.path("events")},
+			{"GET", "/tags"},
+			{"POST", "/venues"},
 		} {
 			got := s.as("").with("Authorization", c.header).do(p.method, p.path, nil).code(http.StatusUnauthorized, c.code)
 			got.head("WWW-Authenticate", `Basic realm="daybook", charset="UTF-8" | Bearer realm="daybook"`).head("Cache-Control", "no-store, private")
@@ -292,8 +301,11 @@ func bySlugRights(s *scene) {
 			name, code string
 			status     int
 		}{
-			{"", "rest_forbidden", 401}, {"subscriber", "rest_forbidden", 403}, {"contributor", "rest_forbidden", 403},
-			{"author2", "rest_forbidden", 403}, {"auditor", "rest_forbidden", 403},
+			{"", "rest_forbidden", 401},
+			{"subscriber", "rest_forbidden", 403},
+			{"contributor", "rest_forbidden", 403},
+			{"author2", "rest_forbidden", 403},
+			{"auditor", "rest_forbidden", 403},
 		} {
 			for _, path := range []string{made.path(collection), made.bySlug(collection)} {
 				for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {

@@ -32,12 +32,12 @@ func searching(s *scene) {
 		{"crème, (brûlée)!", []*answer{b}},
 		{"bake", []*answer{b}},
 		{"2026", []*answer{b}},
-		{"the sea", []*answer{a, d}},    // common words are left out
-		{"the", []*answer{a, d}},        // unless nothing else remains
-		{`"the sea"`, []*answer{a, d}},  // inside quotes none is
-		{`"by the sea"`, []*answer{a}},  // next to each other, in this order
-		{`"sea the"`, nil},              //
-		{`"concert sea"`, nil},          //
+		{"the sea", []*answer{a, d}},   // common words are left out
+		{"the", []*answer{a, d}},       // unless nothing else remains
+		{`"the sea"`, []*answer{a, d}}, // inside quotes none is
+		{`"by the sea"`, []*answer{a}}, // next to each other, in this order
+		{`"sea the"`, nil},             //
+		{`"concert sea"`, nil},         //
 		{`"open air" chair`, []*answer{a}},
 		{`"air concerts by"`, []*answer{a}},
 		{`"chair running"`, nil}, // in one field

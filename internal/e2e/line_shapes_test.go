@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -182,9 +183,7 @@ func writingBack(s *scene) {
 		"featured": true,
 	})
 	whole := obj{}
-	for name, v := range made.json().(obj) {
-		whole[name] = v
-	}
+	maps.Copy(whole, made.json().(obj))
 	delete(whole, "image") // an object or false, not what the field takes as text
 	same(s.t, made, ed.do("PUT", made.path("events"), whole).want(http.StatusOK), "modified", "modified_utc")
 	same(s.t, place, ed.do("PUT", place.path("venues"), place.json()).want(http.StatusOK))
@@ -355,7 +354,7 @@ func noJSONLD(s *scene) {
 		for _, method := range updateMethods {
 			ed.do(method, path, obj{"description": "x"}).want(http.StatusOK).lacks(key)
 		}
-		s.as("").get(path + "?_fields=id,json_ld").want(http.StatusOK).keys("", "id", "json_ld")
+		s.as("").get(path+"?_fields=id,json_ld").want(http.StatusOK).keys("", "id", "json_ld")
 	}
 	s.as("").list("categories", "search", w).field("total", 1).lacks(key)
 	s.as("").list("tags", "search", w).field("total", 1).lacks(key)

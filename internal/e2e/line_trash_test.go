@@ -95,7 +95,7 @@ func restoring(s *scene) {
 				if i < 2 {
 					same(s.t, made, got, "modified", "modified_utc")
 				}
-				ed.read("/"+collection+"/by-slug/"+w).fields(obj{"id": made.id(), "status": status})
+				ed.read("/" + collection + "/by-slug/" + w).fields(obj{"id": made.id(), "status": status})
 			}
 			// To the status that is sent.
 			ed.delete(made.path(collection)).want(http.StatusOK)
@@ -222,10 +222,17 @@ func protectedEvent(s *scene) {
 		}
 		// It is searched by its title only and left out by filters that would tell.
 		for _, params := range [][]string{
-			{"search", w + " hidden"}, {"tags", tag.idText()}, {"search", w, "featured", "true"}, {"search", w, "featured", "false"},
-			{"search", w, "ticketed", "false"}, {"search", w, "geoloc", "true"}, {"search", w, "geoloc", "false"},
-			{"search", w, "geoloc_lat", "1", "geoloc_lng", "1"}, {"search", w, "venue", itoa(made.num("venue.id"))},
-			{"search", w, "organizer", itoa(made.num("organizer.0.id"))}, {"search", w, "categories", itoa(made.num("categories.0.id"))},
+			{"search", w + " hidden"},
+			{"tags", tag.idText()},
+			{"search", w, "featured", "true"},
+			{"search", w, "featured", "false"},
+			{"search", w, "ticketed", "false"},
+			{"search", w, "geoloc", "true"},
+			{"search", w, "geoloc", "false"},
+			{"search", w, "geoloc_lat", "1", "geoloc_lng", "1"},
+			{"search", w, "venue", itoa(made.num("venue.id"))},
+			{"search", w, "organizer", itoa(made.num("organizer.0.id"))},
+			{"search", w, "categories", itoa(made.num("categories.0.id"))},
 		} {
 			c.list("events", params...).found("events")
 		}

@@ -129,7 +129,9 @@ func (s *scene) strictExamples() (tag string, a, b *answer) {
 
 func strictWallClock(s *scene) {
 	tag, a, b := s.strictExamples()
-	strict := func(params ...string) *answer { return s.ask(tag, append([]string{"strict_dates", "true"}, params...)...) }
+	strict := func(params ...string) *answer {
+		return s.ask(tag, append([]string{"strict_dates", "true"}, params...)...)
+	}
 	strict("start_date", "2030-05-10 09:00:00").found("events", a, b)
 	strict("start_date", "2030-05-10 09:00:01").found("events", b)
 	strict("starts_after", "2030-05-10 15:00:00").found("events")
@@ -146,7 +148,9 @@ func strictWallClock(s *scene) {
 
 func offsetFilters(s *scene) {
 	tag, a, b := s.strictExamples()
-	strict := func(params ...string) *answer { return s.ask(tag, append([]string{"strict_dates", "true"}, params...)...) }
+	strict := func(params ...string) *answer {
+		return s.ask(tag, append([]string{"strict_dates", "true"}, params...)...)
+	}
 	strict("start_date", "2030-05-10T09:00:00-04:00").found("events", b)
 	strict("start_date", "1904670000").found("events", b)
 	strict("start_date", "1904670001").found("events")

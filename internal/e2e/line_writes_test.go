@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,9 +23,7 @@ func updatesAreOne(s *scene) {
 	}
 	for _, collection := range collections {
 		change := obj{nameField(collection): "Common " + s.word()}
-		for name, v := range changes[collection] {
-			change[name] = v
-		}
+		maps.Copy(change, changes[collection])
 		var first *answer
 		for _, method := range updateMethods {
 			for _, way := range []string{"id", "slug"} {
@@ -49,8 +48,14 @@ func updatesAreOne(s *scene) {
 				same(s.t, got, stored, "json_ld")
 
 				for i, empty := range []any{
-					nil, obj{}, raw{"application/json", ""}, raw{"", ""}, raw{"application/json", "  \n"},
-					raw{"application/x-www-form-urlencoded", ""}, url.Values{}, raw{"text/plain", "not read"},
+					nil,
+					obj{},
+					raw{"application/json", ""},
+					raw{"", ""},
+					raw{"application/json", "  \n"},
+					raw{"application/x-www-form-urlencoded", ""},
+					url.Values{},
+					raw{"text/plain", "not read"},
 				} {
 					again := ed.do(method, path, empty).want(http.StatusOK)
 					same(s.t, got, again)
@@ -86,9 +91,7 @@ func titleAlone(s *scene) {
 			"excerpt":   "Short", "description": "<p>Long</p>", "author": s.svc.users["author"].id,
 			"post_parent": ed.event(s.word(), nil).id(),
 		}
-		for name, v := range c.more {
-			more[name] = v
-		}
+		maps.Copy(more, c.more)
 		made := ed.event("Before "+s.word(), more).field("status", c.status).field("timezone", "Asia/Tokyo")
 		if made.len("tags") != 2 || made.len("venues") != 2 || made.len("organizer") != 2 || made.len("categories") != 1 {
 			s.t.Fatalf("links are missing\n%s", made.body)
@@ -302,7 +305,9 @@ func impossibleDates(s *scene) {
 	check := ed.unchanged(made.path("events"))
 	for _, value := range []any{
 		"2026-02-30", "2026", "soonish", "25:00", "2026-06-10 24:00", "2026-06-10 10:00:60", "0000-01-01", "10000-01-01",
-		"2026-13-01", "10:30", "next month maybe", 20260610, true, []string{"2026-06-10"}, "2026-06-10T10:00+25:00",
+		"2026-13-01", "10:30", "next month maybe", 20260610, true,
+		[]string{"2026-06-10"},
+		"2026-06-10T10:00+25:00",
 	} {
 		for _, field := range []string{"start_date", "end_date"} {
 			w := s.word()

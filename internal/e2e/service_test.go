@@ -46,7 +46,6 @@ var friday = time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
 type service struct {
 	url   string // scheme, host and port
 	users map[string]user
-	clock *clock
 	// hold keeps new entries from the read model until release, so lists lag.
 	hold func() (release func())
 
@@ -69,9 +68,12 @@ var userNames = []struct {
 	role calendar.Role
 }{
 	{"subscriber", calendar.Subscriber},
-	{"contributor", calendar.Contributor}, {"contributor2", calendar.Contributor},
-	{"author", calendar.Author}, {"author2", calendar.Author},
-	{"editor", calendar.Editor}, {"editor2", calendar.Editor},
+	{"contributor", calendar.Contributor},
+	{"contributor2", calendar.Contributor},
+	{"author", calendar.Author},
+	{"author2", calendar.Author},
+	{"editor", calendar.Editor},
+	{"editor2", calendar.Editor},
 	{"administrator", calendar.Administrator},
 	{"auditor", calendar.Auditor},
 }
@@ -95,7 +97,7 @@ func embedded(t *testing.T, s settings) *service {
 		}
 	}
 	dir := t.TempDir()
-	c := &clock{now: s.now}
+	now := func() time.Time { return s.now } // it stands still
 	faults := &faultLog{}
 	log := slog.New(slog.NewTextHandler(faults, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	t.Cleanup(func() {
@@ -104,10 +106,10 @@ func embedded(t *testing.T, s settings) *service {
 		}
 	})
 
-	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Now: c.Now})
+	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Now: now})
 	must(err)
 	t.Cleanup(func() { closed(t, store.Close()) })
-	transport, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: dir, Log: log})
+	transport, err := feed.StartEmbedded(t.Context(), feed.EmbeddedOptions{Dir: dir, Log: log})
 	must(err)
 	t.Cleanup(func() { closed(t, transport.Close()) })
 	relay, err := feed.NewRelay(store, transport.JetStream(), feed.RelayOptions{Log: log})
@@ -124,20 +126,20 @@ func embedded(t *testing.T, s settings) *service {
 	loop(t, keeper.Run)
 
 	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
-	commands, err := command.New(store, rules, access.NewHasher(), command.Options{Now: c.Now})
+	commands, err := command.New(store, rules, access.NewHasher(), command.Options{Now: now})
 	must(err)
 	records := command.NewRecords(store)
 	queries, err := query.New(index, records, query.Options{
-		Site: s.site, PerPageMax: s.perPageMax, Now: c.Now, PositionWait: s.positionWait,
+		Site: s.site, PerPageMax: s.perPageMax, Now: now, PositionWait: s.positionWait,
 	})
 	must(err)
 	users := access.New(store)
-	users.Now = c.Now
-	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, c.Now, log, s.perPageMax
+	users.Now = now
+	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, now, log, s.perPageMax
 	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, Records: records, Users: users}, s.http)
 	must(err)
 
-	out := &service{users: map[string]user{"": {}}, clock: c, hold: gate.hold}
+	out := &service{users: map[string]user{"": {}}, hold: gate.hold}
 	for _, u := range userNames {
 		made, token, err := users.Add(t.Context(), u.name, u.role, 0)
 		must(err)
@@ -200,26 +202,6 @@ func (g *gate) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 func (g *gate) hold() (release func()) {
 	g.held.Lock()
 	return g.held.Unlock
-}
-
-// clock stands still until it is moved.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// Now gives the present moment.
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// add moves the clock.
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 // faultLog keeps warnings and errors: a service that does its work has none.

@@ -11,6 +11,7 @@ import (
 )
 
 func TestReference(t *testing.T) {
+	t.Parallel()
 	Run(t, Harness{Open: func(testing.TB) readmodel.Index { return newReference("") }, Slow: true})
 }
 
