@@ -96,6 +96,22 @@ func TestLinks(t *testing.T) {
 			name: "a bad field of an inline venue alone", given: two,
 			when: event("", `"venue":{"venue":"New","geo_lat":1}`), refused: "rest_invalid_param venue=inline",
 		},
+		{
+			name: "a bad field of an inline venue whose name is there", given: two,
+			when: event("", `"venue":{"venue":"Hall","geo_lat":1},"organizer":{"organizer":"T","author":99}`), refused: "rest_invalid_param organizer=inline venue=inline",
+		},
+		{
+			name: "an unknown image of an inline venue whose name is there", given: two,
+			when: event("", `"venue":[{"venue":"hall","image":99}]`), refused: "rest_invalid_param venue=inline",
+		},
+		{
+			name: "a bad field of the second of a name", given: two,
+			when: event("", `"venue":[{"venue":"New"},{"venue":"NEW","image":99}]`), refused: "rest_invalid_param venue=inline",
+		},
+		{
+			name: "an image by URL of a venue that is there is not registered", given: two,
+			when: event("", `"venue":[{"venue":"hall","image":"https://a.example/b.png"}]`), entries: 1,
+		},
 		{name: "the id of another kind", given: two, when: event("", `"venue":{{e}}`), refused: "rest_invalid_param venue=unknown_venue"},
 		{
 			name: "an image by URL is registered once",

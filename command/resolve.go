@@ -18,6 +18,9 @@ type plan struct {
 	refs  map[string][]ref // by field: links and terms
 	image *made            // the image of the record, when it has to be registered
 	made  []*made          // in the order in which they are made
+	// linked are inline data that make nothing, because a record of the name is
+	// there or made already; their fields are checked all the same.
+	linked []*made
 	found []eventstore.Guard
 }
 
@@ -221,19 +224,27 @@ func (r *resolver) named(k calendar.Kind, f *calendar.Field, id calendar.ID, p *
 	}
 }
 
+// mayUse tells whether a sent image is known, or may be made of its URL.
+func (r *resolver) mayUse(field string, v calendar.ImageRef, p *calendar.Problems) bool {
+	switch {
+	case v.ID != 0 && r.live(calendar.KindImage, v.ID) == nil:
+		p.Add(field, calendar.ReasonUnknownImage, v.ID.String())
+		return false
+	case v.ID == 0 && !calendar.MayUseImageURL(r.w.r.Caller):
+		p.Add(field, calendar.ReasonImageURLRight)
+		return false
+	default:
+		return true
+	}
+}
+
 // image finds a sent image, or makes a record for its URL.
 func (r *resolver) image(field string, v calendar.ImageRef, p *calendar.Problems) (calendar.ResolvedImage, *made) {
-	if v.ID != 0 {
-		rec := r.live(calendar.KindImage, v.ID)
-		if rec == nil {
-			p.Add(field, calendar.ReasonUnknownImage, v.ID.String())
-			return calendar.ResolvedImage{}, nil
-		}
-		return calendar.ResolvedImage{ID: rec.ID, URL: rec.Fields.String("url")}, nil
-	}
-	if !calendar.MayUseImageURL(r.w.r.Caller) {
-		p.Add(field, calendar.ReasonImageURLRight)
+	if !r.mayUse(field, v, p) {
 		return calendar.ResolvedImage{}, nil
+	}
+	if v.ID != 0 {
+		return calendar.ResolvedImage{ID: v.ID, URL: r.live(calendar.KindImage, v.ID).Fields.String("url")}, nil
 	}
 	claim := imageClaim(v.URL)
 	if id := r.holders[claim]; id != 0 {
@@ -268,27 +279,46 @@ func (r *resolver) links(field string, links []calendar.Link) []ref {
 	return refs
 }
 
-// inline links the published record of the same shown name, or makes one.
+// inline links the published record of the same shown name, or makes one. Bad
+// fields are refused in either case.
 func (r *resolver) inline(field string, k calendar.Kind, l calendar.Link) ref {
+	var p calendar.Problems
+	defer func() {
+		for _, bad := range p.Fields {
+			r.problems.Add(field, calendar.ReasonInline, inlineArgs(l.Entry, bad)...)
+		}
+	}()
+	m := &made{kind: k, field: field, entry: l.Entry, attrs: l.Inline}
 	key := inlineName(k, l.Inline)
 	name := nameOf(k, key)
 	for _, id := range r.found[name] { // ascending
 		rec := r.live(k, id)
 		if rec != nil && showsName(rec, r.w.lang, key) && rec.Status(r.w.now) == calendar.StatusPublish {
+			r.check(m, &p)
 			return ref{id: id}
 		}
 	}
-	if m := r.making[name]; m != nil {
-		return ref{made: m}
+	if first := r.making[name]; first != nil {
+		r.check(m, &p)
+		return ref{made: first}
 	}
-	m := &made{kind: k, field: field, entry: l.Entry}
-	var p calendar.Problems
 	m.attrs, m.image = r.values(k, l.Inline, &p)
-	for _, bad := range p.Fields {
-		r.problems.Add(field, calendar.ReasonInline, inlineArgs(l.Entry, bad)...)
-	}
 	r.make(name, m)
 	return ref{made: m}
+}
+
+// check is values for inline data that make nothing.
+func (r *resolver) check(m *made, p *calendar.Problems) {
+	for i := range calendar.SpecOf(m.kind).Fields {
+		f := &calendar.SpecOf(m.kind).Fields[i]
+		switch v := m.attrs.Set[f.Name].(type) {
+		case calendar.ID:
+			r.named(m.kind, f, v, p)
+		case calendar.ImageRef:
+			r.mayUse(f.Name, v, p)
+		}
+	}
+	r.plan.linked = append(r.plan.linked, m)
 }
 
 // make notes a record that is made because there is none of the name.
@@ -428,39 +458,23 @@ func setImage(attrs *calendar.Attrs, m *made) {
 	}
 }
 
+// checkLinked refuses inline data that make nothing as a decision would.
+func (w *writing) checkLinked(pl *plan, p *calendar.Problems) {
+	for _, m := range pl.linked {
+		for _, bad := range w.refusals(m.kind, m.attrs, nil) {
+			p.Add(m.field, calendar.ReasonInline, inlineArgs(m.entry, bad)...)
+		}
+	}
+}
+
 // probe looks for what decisions would refuse in an input that is refused
 // already, so that all problems are named at once (interface 7.2, step 5).
-// Refused required fields are filled in, references left out.
 func (w *writing) probe(pl *plan, op calendar.Op, p *calendar.Problems) {
-	d := &calendar.Decision{Rules: w.s.rules, Now: w.now, Caller: w.r.Caller}
-	try := func(k calendar.Kind, attrs *calendar.Attrs, bad map[string]bool) []calendar.FieldError {
-		set := maps.Clone(attrs.Set)
-		if set == nil {
-			set = map[string]any{}
-		}
-		for _, field := range []string{"venue", "organizer", "categories", "tags", "image", "parent", "post_parent"} {
-			if field != k.NameField() {
-				delete(set, field)
-			}
-		}
-		if set[k.NameField()] == nil {
-			set[k.NameField()] = "x"
-		}
-		if k == calendar.KindEvent && (set["start_date"] == nil || set["end_date"] == nil || bad["timezone"] || bad["all_day"]) {
-			day, _ := calendar.ParseDate("2000-01-01")
-			set["start_date"], set["end_date"] = day, day
-		}
-		_, err := calendar.Create(k, 1, &calendar.Attrs{Lang: attrs.Lang, Set: set}, d)
-		if refused, ok := errors.AsType[*calendar.Error](err); ok {
-			return refused.Fields
-		}
-		return nil
-	}
 	for _, m := range pl.made {
 		if m.kind == calendar.KindImage {
 			continue
 		}
-		for _, bad := range try(m.kind, m.attrs, nil) {
+		for _, bad := range w.refusals(m.kind, m.attrs, nil) {
 			p.Add(m.field, calendar.ReasonInline, inlineArgs(m.entry, bad)...)
 		}
 	}
@@ -471,7 +485,34 @@ func (w *writing) probe(pl *plan, op calendar.Op, p *calendar.Problems) {
 	for _, f := range p.Fields {
 		bad[f.Field] = true
 	}
-	for _, f := range try(w.r.Kind, pl.attrs, bad) {
+	for _, f := range w.refusals(w.r.Kind, pl.attrs, bad) {
 		p.Add(f.Field, f.Reason, f.Args...)
 	}
+}
+
+// refusals are what the decision that makes a record would refuse. Required
+// fields that were refused before (bad) are filled in, references left out.
+func (w *writing) refusals(k calendar.Kind, attrs *calendar.Attrs, bad map[string]bool) []calendar.FieldError {
+	set := maps.Clone(attrs.Set)
+	if set == nil {
+		set = map[string]any{}
+	}
+	for _, field := range []string{"venue", "organizer", "categories", "tags", "image", "parent", "post_parent"} {
+		if field != k.NameField() {
+			delete(set, field)
+		}
+	}
+	if set[k.NameField()] == nil {
+		set[k.NameField()] = "x"
+	}
+	if k == calendar.KindEvent && (set["start_date"] == nil || set["end_date"] == nil || bad["timezone"] || bad["all_day"]) {
+		day, _ := calendar.ParseDate("2000-01-01")
+		set["start_date"], set["end_date"] = day, day
+	}
+	d := &calendar.Decision{Rules: w.s.rules, Now: w.now, Caller: w.r.Caller}
+	_, err := calendar.Create(k, 1, &calendar.Attrs{Lang: attrs.Lang, Set: set}, d)
+	if refused, ok := errors.AsType[*calendar.Error](err); ok {
+		return refused.Fields
+	}
+	return nil
 }

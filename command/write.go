@@ -271,6 +271,7 @@ func (w *writing) checked(ctx context.Context, op calendar.Op, g *group) (*plan,
 	if err != nil {
 		return nil, nil, err
 	}
+	w.checkLinked(pl, p)
 	if len(p.Fields) > 0 {
 		w.probe(pl, op, p)
 		return nil, nil, p.Err()
