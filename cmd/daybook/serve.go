@@ -90,6 +90,9 @@ func administrator(ctx context.Context, b *backend) (calendar.Caller, error) {
 // store last, so nothing that was acknowledged waits for something that ended.
 func serve(ctx context.Context, c *console, s *settings, prepare func(context.Context, *backend) error) (err error) {
 	log := s.logger(c.err)
+	if err := s.api(log).Check(); err != nil {
+		return usageError("%w", err)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lock, err := lockData(s.data, true)
@@ -114,15 +117,6 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close(context.WithoutCancel(ctx))) }()
-	token, err := b.users.EnsureAdministrator(ctx)
-	if err != nil {
-		return fmt.Errorf("first administrator: %w", err)
-	}
-	if prepare != nil {
-		if err := prepare(ctx, b); err != nil {
-			return err
-		}
-	}
 
 	transport, err := feed.StartEmbedded(ctx, feed.EmbeddedOptions{Dir: s.data, Log: log})
 	if err != nil {
@@ -162,6 +156,18 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	ctl, err := newControl(ctx, b, s, log)
 	if err != nil {
 		return err
+	}
+
+	// The administrator's token is shown once, so he is made when nothing but
+	// showing it can fail.
+	token, err := b.users.EnsureAdministrator(ctx)
+	if err != nil {
+		return fmt.Errorf("first administrator: %w", err)
+	}
+	if prepare != nil {
+		if err := prepare(ctx, b); err != nil {
+			return err
+		}
 	}
 
 	// The loops end by the group only, so a signal drains them in order.

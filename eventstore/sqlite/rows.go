@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -14,32 +15,49 @@ var sizes = [...]int{64, 16, 4, 1}
 // preparer prepares statements on a connection and keeps the first error.
 type preparer struct {
 	conn *sql.Conn
+	all  []*sql.Stmt
 	err  error
+}
+
+func (p *preparer) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
+	stmt, err := p.conn.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", text, err)
+	}
+	p.all = append(p.all, stmt)
+	return stmt, nil
 }
 
 func (p *preparer) one(ctx context.Context, text string) *sql.Stmt {
 	if p.err != nil {
 		return nil
 	}
-	stmt, err := p.conn.PrepareContext(ctx, text)
-	if err != nil {
-		p.err = fmt.Errorf("prepare %q: %w", text, err)
-		return nil
-	}
+	var stmt *sql.Stmt
+	stmt, p.err = p.prepare(ctx, text)
 	return stmt
+}
+
+// close closes the statements and the connection. Nothing else closes the
+// statements, and with one of them open the engine keeps the file open.
+func (p *preparer) close() error {
+	errs := make([]error, 0, len(p.all)+1)
+	for _, stmt := range p.all {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, p.conn.Close())...)
 }
 
 // statement is one text in all sizes. The small one is prepared at once, so that
 // a bad text is found; the others when they are first needed.
 type statement struct {
-	conn    *sql.Conn
+	p       *preparer
 	columns int
 	texts   [len(sizes)]string
 	bySize  [len(sizes)]*sql.Stmt
 }
 
 func (p *preparer) statement(ctx context.Context, columns int, text func(n int) string) *statement {
-	s := &statement{conn: p.conn, columns: columns}
+	s := &statement{p: p, columns: columns}
 	for i, n := range sizes {
 		s.texts[i] = text(n)
 	}
@@ -55,7 +73,7 @@ func (s *statement) each(ctx context.Context, args []any, do func(stmt *sql.Stmt
 		for width := n * s.columns; len(args) >= width; args = args[width:] {
 			if s.bySize[i] == nil {
 				var err error
-				if s.bySize[i], err = s.conn.PrepareContext(ctx, s.texts[i]); err != nil { //nolint:sqlclosecheck // ends with the connection
+				if s.bySize[i], err = s.p.prepare(ctx, s.texts[i]); err != nil {
 					return err
 				}
 			}

@@ -39,7 +39,6 @@ type Options struct {
 const (
 	defaultCacheBytes = 32 << 20
 	minKeepReceipts   = 24 * time.Hour
-	foldTimeout       = 30 * time.Second // for the log that a closed store leaves
 )
 
 // Store is an event store in a SQLite file.
@@ -112,6 +111,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	s.writer = &writer{preparer: preparer{conn: conn}}
 	steps, err := migrations(schemaFiles)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err := migrate(ctx, conn, steps); err != nil {
 		return err
 	}
-	if s.writer, err = newWriter(ctx, conn); err != nil {
+	if err := s.writer.ready(ctx); err != nil {
 		return err
 	}
 	if s.readDB, err = sql.Open("sqlite", dsn(path, readPragmas)); err != nil {
@@ -184,26 +184,15 @@ func (s *Store) closeFiles() error {
 		errs = append(errs, s.readDB.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, fold(s.writer.conn), s.writer.conn.Close())
+		errs = append(errs, s.writer.close())
 	}
-	if s.writeDB != nil {
+	if s.writeDB != nil { // last: its close folds the log into the file
 		errs = append(errs, s.writeDB.Close())
 	}
 	if s.lock != nil {
 		errs = append(errs, unlockFile(s.lock))
 	}
 	return errors.Join(errs...)
-}
-
-// fold writes the log into the file, so that a closed store is one file. What
-// fails stays in the log, where the next Open finds it.
-func fold(c *sql.Conn) error {
-	ctx, cancel := context.WithTimeout(context.Background(), foldTimeout)
-	defer cancel()
-	if _, err := c.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		return fmt.Errorf("fold the log into the file: %w", translate(ctx, err))
-	}
-	return nil
 }
 
 // Wait does eventstore.Store.

@@ -15,7 +15,7 @@ import (
 // writer is the one writing connection with its statements, and the end of the
 // log as that connection last saw it. Only the committer uses it.
 type writer struct {
-	conn  *sql.Conn
+	preparer
 	head  calendar.Position
 	chain [32]byte // hash of the last commit
 	lost  bool     // a commit failed: all of these have to be read again
@@ -35,9 +35,9 @@ type writer struct {
 // purgeEvery is how often old receipts are purged, when there are commits.
 const purgeEvery = 10 * time.Minute
 
-func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
-	w := &writer{conn: conn}
-	p := &preparer{conn: conn}
+// ready prepares the statements and reads the end of the log.
+func (w *writer) ready(ctx context.Context) error {
+	p := &w.preparer
 	w.begin = p.one(ctx, "BEGIN IMMEDIATE")
 	w.commit = p.one(ctx, "COMMIT")
 	w.rollback = p.one(ctx, "ROLLBACK")
@@ -63,9 +63,9 @@ func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 	w.purge = p.one(ctx, `DELETE FROM receipts
 		WHERE rowid IN (SELECT rowid FROM receipts ORDER BY rowid LIMIT 1000) AND kept < ?`)
 	if p.err != nil {
-		return nil, p.err
+		return p.err
 	}
-	return w, w.reload(ctx)
+	return w.reload(ctx)
 }
 
 // reload reads the end of the log.

@@ -140,13 +140,30 @@ type api struct {
 	zones   zoneTable
 }
 
+// Check tells what New would refuse of the settings, so that a program can look
+// before it opens anything.
+func (o Options) Check() error {
+	_, err := o.check()
+	return err
+}
+
+// check fills in the defaults and makes the roots.
+func (o *Options) check() (*rootTable, error) {
+	setDefaults(o)
+	for _, pair := range o.TotalHeaders {
+		if !isToken(pair[0]) || !isToken(pair[1]) {
+			return nil, fmt.Errorf("total headers %q, %q: not header names", pair[0], pair[1])
+		}
+	}
+	return newRootTable(o)
+}
+
 // New makes the handler of the whole interface; it starts nothing.
 func New(d Deps, o Options) (http.Handler, error) {
 	if d.Commands == nil || d.Queries == nil || d.Records == nil || d.Users == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}
-	setDefaults(&o)
-	roots, err := newRootTable(&o)
+	roots, err := o.check()
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
@@ -160,9 +177,6 @@ func New(d Deps, o Options) (http.Handler, error) {
 		a.origins[origin] = true
 	}
 	for _, pair := range o.TotalHeaders {
-		if !isToken(pair[0]) || !isToken(pair[1]) {
-			return nil, fmt.Errorf("httpapi: total headers %q, %q: not header names", pair[0], pair[1])
-		}
 		a.totals = append(a.totals, [2]string{
 			textproto.CanonicalMIMEHeaderKey(pair[0]), textproto.CanonicalMIMEHeaderKey(pair[1]),
 		})
