@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"daybook/eventstore/sqlite"
 )
 
 // task is work on an open backend that a command asks for. It runs in the
@@ -51,6 +53,9 @@ type frame struct {
 // runTask runs a task on the data directory of the settings: here when it is
 // free, in the running server when it is not.
 func runTask(ctx context.Context, c *console, s *settings, name string, args []string) error {
+	if err := wantStore(s.data, name, args); err != nil {
+		return err
+	}
 	lock, err := lockData(s.data, false)
 	if errors.Is(err, errLocked) {
 		return sendTask(ctx, c, s, name, args)
@@ -68,6 +73,18 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 	return errors.Join(err, b.Close(context.WithoutCancel(ctx)))
 }
 
+// wantStore refuses tasks that would make an empty event store in a directory
+// that has none: who checks or copies a store means one that is there.
+func wantStore(dir, name string, args []string) error {
+	if name == "import" || name == "user" && len(args) > 0 && args[0] == "add" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, sqlite.FileName)); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s holds no event store; daybook serve makes one, --data names another", dir)
+	}
+	return nil
+}
+
 // sendTask has the running server do a task.
 func sendTask(ctx context.Context, c *console, s *settings, name string, args []string) error {
 	path, err := os.ReadFile(filepath.Join(s.data, controlFile))
@@ -82,7 +99,7 @@ func sendTask(ctx context.Context, c *console, s *settings, name string, args []
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	first, err := json.Marshal(order{name, args, s.raw, c.terminal})
+	first, err := json.Marshal(order{name, args, s.ordered(), c.terminal})
 	if err != nil {
 		return err
 	}
@@ -169,10 +186,7 @@ func (c *control) run(ctx context.Context) error {
 		cancel()
 		_ = c.l.Close()
 		wg.Wait()
-		_ = os.Remove(filepath.Join(c.s.data, controlFile))
-		if c.tmp != "" {
-			_ = os.RemoveAll(c.tmp)
-		}
+		c.close()
 	}()
 	for {
 		conn, err := c.l.Accept()
@@ -180,6 +194,15 @@ func (c *control) run(ctx context.Context) error {
 			return cmp.Or(ctx.Err(), err)
 		}
 		wg.Go(func() { c.answer(ctx, conn) })
+	}
+}
+
+// close takes the socket away.
+func (c *control) close() {
+	_ = c.l.Close()
+	_ = os.Remove(filepath.Join(c.s.data, controlFile))
+	if c.tmp != "" {
+		_ = os.RemoveAll(c.tmp)
 	}
 }
 
@@ -224,6 +247,9 @@ func (c *control) do(ctx context.Context, o order, in io.Reader, enc *frames) er
 		}
 	}
 	s.data = c.s.data
+	if s.timezone != "" && s.timezone != c.s.timezone {
+		return usageError("--timezone: the running server has %s, not %s", c.s.timezone, s.timezone)
+	}
 	con := &console{
 		in:       in,
 		out:      writerFunc(func(p []byte) error { return enc.send(frame{Out: p}) }),

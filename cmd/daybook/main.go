@@ -63,7 +63,7 @@ func init() {
 		{"serve", "", "run the service", serveSettings, runServe},
 		{"demo", "", "run the service on a made-up calendar in a temporary directory", demoSettings, runDemo},
 		{"user", "add NAME --role ROLE | list | token NAME | revoke NAME", "manage users and their tokens", []string{"data", "role", "json"}, runUser},
-		{"import", "FILE.ndjson[.gz]", "apply changes from a file", []string{"data", "json", "source"}, runImport},
+		{"import", "FILE.ndjson[.gz]", "apply changes from a file", []string{"data", "json", "source", "timezone"}, runImport},
 		{"convert", "conferences FILE.ndjson.gz", "print another format as changes to import", nil, runConvert},
 		{"rebuild", "", "make the read model anew from the event store", []string{"data"}, runRebuild},
 		{"verify", "", "check every entry against the chain", []string{"data", "json"}, runVerify},

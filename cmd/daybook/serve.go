@@ -162,12 +162,13 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	// showing it can fail.
 	token, err := b.users.EnsureAdministrator(ctx)
 	if err != nil {
-		return fmt.Errorf("first administrator: %w", err)
+		err = fmt.Errorf("first administrator: %w", err)
+	} else if prepare != nil {
+		err = prepare(ctx, b)
 	}
-	if prepare != nil {
-		if err := prepare(ctx, b); err != nil {
-			return err
-		}
+	if err != nil {
+		ctl.close()
+		return err
 	}
 
 	// The loops end by the group only, so a signal drains them in order.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -276,4 +277,36 @@ func TestRebuildWhileServing(t *testing.T) {
 	if events != n {
 		t.Errorf("lists show %v events, the store has %v", events, n)
 	}
+}
+
+// TestFailedStartKeepsTheToken: a start that fails makes no administrator, so
+// the start that works shows his token.
+func TestFailedStartKeepsTheToken(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	for _, args := range [][]string{{"--api-prefix", "fr"}, {"--base-url", "https://name:word@calendar.example.org"}, {"--more-prefixes", "rest,es/api"}} {
+		args = append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)
+		if _, errText, status := tool(t, nil, args...); status != exitUsage || errText == "" {
+			t.Errorf("daybook %v: status %d and %q", args, status, errText)
+		}
+		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("daybook %v made the data directory (%v)", args, err)
+		}
+	}
+	// A socket that cannot be made is found when all else is open already.
+	inTheWay := filepath.Join(data, socketName)
+	if err := os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, errText, status := tool(t, nil, "serve", "--data", data, "--listen", "127.0.0.1:0"); status != exitFailed || !strings.Contains(errText, "control socket") {
+		t.Errorf("serve with a folder for a socket: status %d and %q", status, errText)
+	}
+	if err := os.RemoveAll(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, "serve", "--data", data)
+	if s.token == "" {
+		t.Fatal("the first start that works shows no token")
+	}
+	s.want(201, "POST", "/events", s.token, concert)
 }

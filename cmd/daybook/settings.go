@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -51,7 +52,18 @@ type settings struct {
 	json   bool
 	seed   int64
 
-	raw map[string]string // as given, for config print
+	raw   map[string]string // as given, for config print
+	given map[string]bool   // by flag or environment
+}
+
+// ordered are the settings that a running server has to know of: of those that
+// it has itself, only what was given.
+func (s *settings) ordered() map[string]string {
+	out := maps.Clone(s.raw)
+	if !s.given["timezone"] {
+		delete(out, "timezone")
+	}
+	return out
 }
 
 // setting is one row of the table of settings: --name VALUE on the command line,
@@ -261,16 +273,18 @@ func readSettings(sub subcommand, args, env []string) (*settings, []string, erro
 			rest, args = append(rest, args[0]), args[1:]
 		}
 	}
-	s := &settings{raw: make(map[string]string)}
+	s := &settings{raw: make(map[string]string), given: make(map[string]bool)}
 	var problems []string
 	for _, name := range sub.settings {
 		d := settingNamed(name)
 		v, from := d.def, "--"+d.name
 		if e, ok := lookupEnv(env, d.env()); ok {
 			v, from = e, d.env()
+			s.given[d.name] = true
 		}
 		if f, ok := values[d.name]; ok {
 			v, from = f, "--"+d.name
+			s.given[d.name] = true
 		}
 		s.raw[d.name] = v
 		if err := d.set(s, v); err != nil {

@@ -3,9 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"daybook/eventstore/sqlite"
 )
 
 func TestUsers(t *testing.T) {
@@ -155,5 +160,54 @@ func TestUnknownCommandAndHelp(t *testing.T) {
 		}
 		out.Reset()
 		_ = run(t.Context(), []string{"help"}, nil, nil, &out, &errw)
+	}
+}
+
+// TestTasksWantAStore: what reads a store makes none in a wrong directory.
+func TestTasksWantAStore(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	for _, args := range [][]string{
+		{"verify"}, {"export"}, {"rebuild"}, {"history", "event", "1"}, {"retry", "1"}, {"user", "list"}, {"user", "token", "admin"}, {"user", "revoke", "admin"},
+	} {
+		_, errText, status := tool(t, nil, append(args, "--data", data)...)
+		if status != exitFailed || !strings.Contains(errText, "no event store") {
+			t.Errorf("daybook %v: status %d and %q", args, status, errText)
+		}
+		if _, err := os.Stat(filepath.Join(data, sqlite.FileName)); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("daybook %v made an event store (%v)", args, err)
+		}
+	}
+	mustTool(t, "user", "add", "ann", "--role", "editor", "--data", data)
+	mustTool(t, "verify", "--data", data)
+}
+
+// TestImportInTheZoneOfTheSite: times of lines without a zone are those of the
+// site, with and without a running server.
+func TestImportInTheZoneOfTheSite(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	line := func(key string) *strings.Reader {
+		return strings.NewReader(`{"action":"create","kind":"event","key":"` + key + `","fields":{"title":"` + key + `","start_date":"2030-07-01 10:00","end_date":"2030-07-01 11:00"}}`)
+	}
+	zone := []string{"import", "-", "--source", "s", "--data", data, "--timezone", "Europe/Rome"}
+	if _, errText, status := tool(t, line("alone"), zone...); status != exitOK {
+		t.Fatalf("status %d: %s", status, errText)
+	}
+	s := startServer(t, "serve", "--data", data, "--timezone", "Europe/Rome")
+	for i, args := range [][]string{zone, zone[:6]} {
+		if _, errText, status := tool(t, line(fmt.Sprint("beside", i)), args...); status != exitOK {
+			t.Fatalf("status %d: %s", status, errText)
+		}
+	}
+	zone[len(zone)-1] = "Asia/Tokyo"
+	if _, errText, status := tool(t, line("other"), zone...); status != exitUsage || !strings.Contains(errText, "Europe/Rome") {
+		t.Errorf("another zone than the server's: status %d and %q", status, errText)
+	}
+	for _, slug := range []string{"alone", "beside0", "beside1"} {
+		e := s.want(200, "GET", "/events/by-slug/"+slug, "", "")
+		if e["timezone"] != "Europe/Rome" || e["utc_start_date"] != "2030-07-01 08:00:00" {
+			t.Errorf("%s: %v in %v", slug, e["utc_start_date"], e["timezone"])
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"daybook/calendar"
 )
@@ -72,6 +73,9 @@ func refusef(format string, args ...any) error { return lineError(fmt.Sprintf(fo
 func parseLine(text []byte) (Line, calendar.Kind, calendar.Lang, error) {
 	var l Line
 	fail := func(err error) (Line, calendar.Kind, calendar.Lang, error) { return Line{}, 0, 0, err }
+	if !utf8.Valid(text) {
+		return fail(lineError("not a line of this form: invalid UTF-8"))
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	d.DisallowUnknownFields()
