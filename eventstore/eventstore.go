@@ -179,7 +179,8 @@ type Store interface {
 	// closed meanwhile gives ErrClosed.
 	Wait(ctx context.Context, after calendar.Position) (calendar.Position, error)
 
-	// Head gives the position of the last entry, 0 for an empty store.
+	// Head gives the position of the last entry, 0 for an empty store. It is
+	// never behind an entry that ReadAll gave before.
 	Head(ctx context.Context) (calendar.Position, error)
 
 	// Find looks up claims and names: for each claim the holder (0 when it is

@@ -231,3 +231,27 @@ func TestCache(t *testing.T) {
 		t.Errorf("after clear %d bytes are kept", c.bytes)
 	}
 }
+
+// A commit is in the file a moment before the head moves to it. A reader that
+// was given it would find itself ahead of the store.
+func TestReadStaysBehindTheHead(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	for id := range calendar.ID(3) {
+		if res := s.Append(t.Context(), []eventstore.Append{plain(id+1, 10)}); res[0].Err != nil {
+			t.Fatal(res[0].Err)
+		}
+	}
+	s.signal = eventstore.Signal{}
+	s.signal.Move(2)
+	for after, want := range []int{2, 1, 0} {
+		entries, err := s.ReadAll(t.Context(), calendar.Position(after), 10)
+		if err != nil || len(entries) != want {
+			t.Errorf("after %d: got %d entries and %v, want %d", after, len(entries), err, want)
+		}
+	}
+	s.signal.Move(3)
+	if entries, err := s.ReadAll(t.Context(), 0, 10); err != nil || len(entries) != 3 {
+		t.Errorf("got %d entries and %v, want 3", len(entries), err)
+	}
+}

@@ -208,6 +208,10 @@ func (s *Store) History(ctx context.Context, id calendar.ID, after int64, limit 
 // ReadAll does eventstore.Store.
 func (s *Store) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
 	out, err := all(ctx, s, s.read.entries, scanEntry, number(after), max(limit, 0))
+	// A commit can be read a moment before the head moves to it.
+	for head := s.signal.Head(); len(out) > 0 && out[len(out)-1].Position > head; {
+		out = out[:len(out)-1]
+	}
 	return out, wrap(err, "read entries after %d", after)
 }
 
