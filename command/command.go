@@ -10,6 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/keylock"
 )
 
 // Target names the record of an update or delete.
@@ -75,7 +76,7 @@ type Service struct {
 	rules   *calendar.Rules
 	hasher  Hasher
 	now     func() time.Time
-	locks   locks
+	locks   keylock.Locks[any] // by id, rival name or idempotency key
 }
 
 // New makes a Service; it starts nothing. The store, the rules with their

@@ -124,7 +124,7 @@ func (w *writing) run(ctx context.Context, once func(context.Context, func() (*R
 		}
 		locked = true
 		if w.r.Key != "" {
-			release, err := w.s.locks.acquire(ctx, keyLock{w.r.Caller.ID, w.r.Key})
+			release, err := w.s.locks.Acquire(ctx, keyLock{w.r.Caller.ID, w.r.Key})
 			if err != nil {
 				return nil, err
 			}
@@ -140,7 +140,7 @@ func (w *writing) run(ctx context.Context, once func(context.Context, func() (*R
 		if err != nil {
 			return nil, err
 		}
-		release, err := w.s.locks.acquire(ctx, rec.ID)
+		release, err := w.s.locks.Acquire(ctx, rec.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func (w *writing) run(ctx context.Context, once func(context.Context, func() (*R
 			return Result{}, fmt.Errorf("%w (after %d attempts: %w)", calendar.Fail(calendar.CodeUnavailable, w.r.Kind), n, err)
 		}
 		lane()
-		release, err := w.s.locks.acquire(ctx, rival)
+		release, err := w.s.locks.Acquire(ctx, rival)
 		if err != nil {
 			lane = func() {}
 			return Result{}, err

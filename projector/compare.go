@@ -2,11 +2,9 @@ package projector
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
-	"strconv"
 	"strings"
 	"time"
 
@@ -176,14 +174,7 @@ func add(d *readmodel.Digest, n int, k calendar.Kind, id calendar.ID, version in
 	if d.Counts[k] += n; d.Counts[k] == 0 {
 		delete(d.Counts, k)
 	}
-	b := make([]byte, 0, 64+len(body))
-	b = append(b, k.String()...)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, int64(id), 10)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, version, 10)
-	b = append(b, ' ')
-	leaf := sha256.Sum256(append(b, body...))
+	leaf := readmodel.Leaf(k, id, version, body)
 	for i := range leaf {
 		d.Sum[i] ^= leaf[i]
 	}

@@ -15,6 +15,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
+	"daybook/internal/keylock"
 	"daybook/query"
 )
 
@@ -136,7 +137,7 @@ type api struct {
 	answers *answerCache
 	parts   *fragmentCache
 	flights singleflight.Group
-	keys    keyLocks
+	keys    keylock.Locks[keyName] // a second request with a key waits for the first
 	zones   zoneTable
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 
 	"daybook/calendar"
 	"daybook/command"
@@ -56,7 +55,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	}
 	ctx := r.Context()
 	if req.Key != "" {
-		release, err := a.keys.lock(ctx, keyName{c.caller.ID, req.Key})
+		release, err := a.keys.Acquire(ctx, keyName{c.caller.ID, req.Key})
 		if err != nil {
 			return err
 		}
@@ -282,48 +281,4 @@ func (a *api) sendWrite(w http.ResponseWriter, r *http.Request, ans *writtenAnsw
 type keyName struct {
 	user calendar.ID
 	key  string
-}
-
-// keyLocks make a second request with a key wait while the first one runs.
-type keyLocks struct {
-	mu   sync.Mutex
-	held map[keyName]*keyLock
-}
-
-type keyLock struct {
-	turn  chan struct{} // holds one token while nobody works under the key
-	users int
-}
-
-// lock waits for the turn of a request, or gives the context's error.
-func (k *keyLocks) lock(ctx context.Context, name keyName) (release func(), err error) {
-	k.mu.Lock()
-	if k.held == nil {
-		k.held = make(map[keyName]*keyLock)
-	}
-	l := k.held[name]
-	if l == nil {
-		l = &keyLock{turn: make(chan struct{}, 1)}
-		l.turn <- struct{}{}
-		k.held[name] = l
-	}
-	l.users++
-	k.mu.Unlock()
-	leave := func() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if l.users--; l.users == 0 {
-			delete(k.held, name)
-		}
-	}
-	select {
-	case <-l.turn:
-		return func() {
-			l.turn <- struct{}{}
-			leave()
-		}, nil
-	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
-	}
 }

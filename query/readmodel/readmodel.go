@@ -4,7 +4,9 @@ package readmodel
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"strconv"
 
 	"daybook/calendar"
 )
@@ -113,5 +115,18 @@ type Index interface {
 // Digest sums up the live documents.
 type Digest struct {
 	Counts map[calendar.Kind]int
-	Sum    [32]byte // XOR of SHA-256 over "<kind> <id> <version> <body>"
+	Sum    [32]byte // XOR of the leaves of the documents
+}
+
+// Leaf is what a document adds to the sum of a digest: SHA-256 over
+// "<kind> <id> <version> <body>".
+func Leaf(k calendar.Kind, id calendar.ID, version int64, body []byte) [sha256.Size]byte {
+	b := make([]byte, 0, 64+len(body))
+	b = append(b, k.String()...)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, int64(id), 10)
+	b = append(b, ' ')
+	b = strconv.AppendInt(b, version, 10)
+	b = append(b, ' ')
+	return sha256.Sum256(append(b, body...))
 }

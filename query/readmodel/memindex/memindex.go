@@ -5,13 +5,11 @@ package memindex
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"maps"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -214,21 +212,10 @@ func (x *Index) count(at place, n int) {
 	if err != nil {
 		panic(err) // packed by this program, or checked on loading
 	}
-	sum := digestOf(at.kind, k.ids[at.ordinal], d.version, body)
+	sum := readmodel.Leaf(at.kind, k.ids[at.ordinal], d.version, body)
 	for i := range sum {
 		x.digest.Sum[i] ^= sum[i]
 	}
-}
-
-func digestOf(k calendar.Kind, id calendar.ID, version int64, body []byte) [sha256.Size]byte {
-	b := make([]byte, 0, 64+len(body))
-	b = append(b, k.String()...)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, int64(id), 10)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, version, 10)
-	b = append(b, ' ')
-	return sha256.Sum256(append(b, body...))
 }
 
 // Position gives the position that is kept in the index.

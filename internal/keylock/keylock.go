@@ -1,0 +1,55 @@
+// Package keylock has mutexes by key, for work that would only lose against
+// other work of the same process.
+package keylock
+
+import (
+	"context"
+	"sync"
+)
+
+// Locks are mutexes by key; the zero value has no lock taken. They spare
+// attempts inside one process; what holds between processes are the versions,
+// guards, claims and receipts of the store.
+type Locks[K comparable] struct {
+	mu   sync.Mutex
+	held map[K]*lock
+}
+
+type lock struct {
+	turn  chan struct{} // holds one token while it is free
+	users int
+}
+
+// Acquire waits for the lock of a key and gives the function that frees it, to
+// be called once. When ctx ends first it gives the error of ctx.
+func (l *Locks[K]) Acquire(ctx context.Context, key K) (release func(), err error) {
+	l.mu.Lock()
+	k := l.held[key]
+	if k == nil {
+		if l.held == nil {
+			l.held = make(map[K]*lock)
+		}
+		k = &lock{turn: make(chan struct{}, 1)}
+		k.turn <- struct{}{}
+		l.held[key] = k
+	}
+	k.users++
+	l.mu.Unlock()
+	leave := func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if k.users--; k.users == 0 {
+			delete(l.held, key)
+		}
+	}
+	select {
+	case <-k.turn:
+		return func() {
+			k.turn <- struct{}{}
+			leave()
+		}, nil
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+}
