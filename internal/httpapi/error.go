@@ -95,7 +95,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 			status = statusClientGone // nobody reads it
 		} else if e.Code == calendar.CodeInternal {
 			a.o.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		} else if _, public := errors.AsType[*calendar.Error](err); !public {
+		} else if e.Code == calendar.CodeUnavailable && err.Error() != e.Error() { // there is a cause to tell
 			a.o.Log.WarnContext(r.Context(), "part unavailable", "method", r.Method, "path", r.URL.Path, "error", err)
 		}
 	}

@@ -68,11 +68,15 @@ func TestFaults(t *testing.T) {
 		code   string
 		logged string
 	}{
-		"internal":        {fmt.Errorf("load: %s", secret), false, 500, "internal_server_error", secret},
-		"store down":      {fmt.Errorf("%w: %s", eventstore.ErrUnavailable, secret), false, 503, "rest_unavailable", secret},
-		"read model down": {fmt.Errorf("%w: %s", readmodel.ErrUnavailable, secret), false, 503, "rest_unavailable", secret},
-		"panic":           {nil, true, 500, "internal_server_error", "boom"},
-		"public":          {calendar.Fail(calendar.CodeInTrash, calendar.KindTag), false, 410, "tag-is-in-trash", ""},
+		"internal":   {fmt.Errorf("load: %s", secret), false, 500, "internal_server_error", secret},
+		"store down": {fmt.Errorf("%w: %s", eventstore.ErrUnavailable, secret), false, 503, "rest_unavailable", secret},
+		"store down for a command": {
+			fmt.Errorf("%w (append: %w: %s)", calendar.Fail(calendar.CodeUnavailable, calendar.KindTag), eventstore.ErrUnavailable, secret), false, 503, "rest_unavailable", secret,
+		},
+		"too many at once": {calendar.Fail(calendar.CodeUnavailable, 0), false, 503, "rest_unavailable", ""},
+		"read model down":  {fmt.Errorf("%w: %s", readmodel.ErrUnavailable, secret), false, 503, "rest_unavailable", secret},
+		"panic":            {nil, true, 500, "internal_server_error", "boom"},
+		"public":           {calendar.Fail(calendar.CodeInTrash, calendar.KindTag), false, 410, "tag-is-in-trash", ""},
 	} {
 		for _, request := range []string{"GET /tags", "GET /tags/5", "POST /tags"} {
 			t.Run(name+" "+request, func(t *testing.T) {
