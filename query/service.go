@@ -87,6 +87,29 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 	return nil
 }
 
+// countWait is the longest wait of the answer to a write for its counts. A read
+// model in the same process is a millisecond behind.
+const countWait = 50 * time.Millisecond
+
+// AwaitCounts waits a moment until the counts that a view of r shows take the
+// write at p into account, so that the answer to the write is the one that a
+// read right after it gives, ETag included (interface 2.9). Counts may lag: when
+// they still do, or the read model is out of reach, the answer goes out as it is.
+func (s *Service) AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position) {
+	switch {
+	case r.Kind == calendar.KindEvent && len(r.Fields.IDs("categories"))+len(r.Fields.IDs("tags")) > 0:
+	case r.Kind.IsTerm() && r.Version > 1: // nothing carries a new one
+	default:
+		return
+	}
+	if shown, err := s.index.Visible(ctx); err != nil || shown >= p {
+		return
+	}
+	wait, cancel := context.WithTimeout(ctx, countWait)
+	defer cancel()
+	_ = s.index.Wait(wait, p) // counts may lag
+}
+
 // reach waits for a position and tells whether it was reached before the wait
 // ended. The end of the request itself is an error.
 func (s *Service) reach(ctx, wait context.Context, p calendar.Position) (bool, error) {

@@ -170,6 +170,51 @@ func TestAwait(t *testing.T) {
 	}
 }
 
+// TestAwaitCounts: answers to writes that show counts wait a moment, others not.
+func TestAwaitCounts(t *testing.T) {
+	t.Parallel()
+	with := func(k calendar.Kind, version int64, fields calendar.Fields) *calendar.Record {
+		return &calendar.Record{ID: 900, Kind: k, Version: version, Fields: fields}
+	}
+	tagged := calendar.Fields{"tags": []calendar.ID{45}}
+	for _, tt := range []struct {
+		name   string
+		record *calendar.Record
+		at     calendar.Position
+		moves  bool // the read model moves after a millisecond
+		waits  time.Duration
+	}{
+		{name: "event with terms", record: with(calendar.KindEvent, 1, tagged), at: 2, moves: true, waits: time.Millisecond},
+		{name: "read model behind", record: with(calendar.KindEvent, 1, tagged), at: 2, waits: countWait},
+		{name: "shown already", record: with(calendar.KindEvent, 1, tagged), at: 1},
+		{name: "event without terms", record: with(calendar.KindEvent, 1, nil), at: 2},
+		{name: "term", record: with(calendar.KindTag, 2, nil), at: 2, moves: true, waits: time.Millisecond},
+		{name: "new term", record: with(calendar.KindCategory, 1, nil), at: 2},
+		{name: "venue", record: with(calendar.KindVenue, 2, nil), at: 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, _, index, _ := setup(t, nil)
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					<-time.After(time.Millisecond)
+					if tt.moves {
+						index.put()
+					}
+				}()
+				from := time.Now()
+				s.AwaitCounts(t.Context(), tt.record, tt.at)
+				if waited := time.Since(from); waited != tt.waits {
+					t.Errorf("waited %s, want %s", waited, tt.waits)
+				}
+				<-done
+			})
+		})
+	}
+}
+
 func TestAwaitEndsWithItsRequest(t *testing.T) {
 	t.Parallel()
 	s, store, index, _ := setup(t, nil)

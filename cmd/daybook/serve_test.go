@@ -310,3 +310,36 @@ func TestFailedStartKeepsTheToken(t *testing.T) {
 	}
 	s.want(201, "POST", "/events", s.token, concert)
 }
+
+// TestWriteAnswersAsRead: the answer to a write has the ETag of the read after
+// it, counts of terms included (interface 2.9).
+func TestWriteAnswersAsRead(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
+	compare := func(method, path, body string, want int) string {
+		t.Helper()
+		status, wrote, b := s.full(method, s.root+path, s.token, body, nil)
+		var r struct {
+			ID       int64
+			Taxonomy string
+		}
+		if err := json.Unmarshal(b, &r); status != want || err != nil {
+			t.Fatalf("%s %s: %d %s", method, path, status, b)
+		}
+		self := fmt.Sprintf("/events/%d", r.ID)
+		if r.Taxonomy != "" {
+			self = fmt.Sprintf("/tags/%d", r.ID)
+		}
+		if _, read, after := s.full("GET", s.root+self, s.token, "", nil); read.Get("ETag") != wrote.Get("ETag") {
+			t.Errorf("%s %s: ETag %s, read %s\n%s\n%s", method, path, wrote.Get("ETag"), read.Get("ETag"), b, after)
+		}
+		return self
+	}
+	tag := compare("POST", "/tags", `{"name":"counted"}`, 201)
+	for i := range 20 {
+		event := compare("POST", "/events", `{"title":"Concert","start_date":"tomorrow","end_date":"tomorrow","tags":["counted","more"],"categories":["c"]}`, 201)
+		compare("PATCH", event, `{"tags":["counted"],"status":"draft"}`, 200)
+		compare("PUT", event, `{"status":"publish"}`, 200)
+		compare("PATCH", tag, fmt.Sprintf(`{"description":"%d"}`, i), 200)
+	}
+}

@@ -43,6 +43,9 @@ type Queries interface {
 	Generation(ctx context.Context) (query.Generation, error)
 	// Run answers a list.
 	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
+	// AwaitCounts waits a moment until counts in the view of a written record
+	// take the write into account.
+	AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position)
 	// View makes the view of one record.
 	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang) (query.View, error)
 	// Read finds one record and checks that the caller may read it.

@@ -69,6 +69,8 @@ func (f fakeQueries) Generation(context.Context) (query.Generation, error) {
 
 func (f fakeQueries) Run(context.Context, *query.Criteria) (*query.List, error) { return f.run() }
 
+func (f fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
+
 func (f fakeQueries) View(_ context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang) (query.View, error) {
 	return query.View{Record: r, Status: calendar.Status(r.Fields.String("status"))}, nil
 }
