@@ -21,7 +21,7 @@ type plan struct {
 	// linked are inline data that make nothing, because a record of the name is
 	// there or made already; their fields are checked all the same.
 	linked []*made
-	found []eventstore.Guard
+	found  []eventstore.Guard
 }
 
 // ref is one link: to a record that is there, or to one that is made.

@@ -131,7 +131,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	if err != nil {
 		return err
 	}
-	defer source.Close()
+	defer func() { err = errors.Join(err, source.Close()) }()
 	image, err := openIndex(ctx, b)
 	if err != nil {
 		return err

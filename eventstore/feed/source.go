@@ -193,7 +193,7 @@ func (s *Source) open(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		s.tell(err)
+		s.tell(ctx, err)
 		s.first = 0
 		s.tail()
 	}
@@ -201,14 +201,14 @@ func (s *Source) open(ctx context.Context) error {
 }
 
 // tell logs why the stream is not read, once.
-func (s *Source) tell(err error) {
+func (s *Source) tell(ctx context.Context, err error) {
 	if text := err.Error(); text != s.told {
 		s.told = text
 		level := slog.LevelWarn
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			level = slog.LevelDebug // the relay makes it when it starts
 		}
-		s.o.Log.Log(context.Background(), level, "feed not readable, reading from the event store", "error", err)
+		s.o.Log.Log(ctx, level, "feed not readable, reading from the event store", "error", err)
 	}
 }
 
@@ -336,7 +336,7 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 		}
 		e, err := s.take(ctx, m, seq)
 		if errors.Is(err, errStreamAhead) {
-			s.tell(err)
+			s.tell(ctx, err)
 			s.tail()
 			break
 		}

@@ -73,7 +73,7 @@ func (s *statement) each(ctx context.Context, args []any, do func(stmt *sql.Stmt
 		for width := n * s.columns; len(args) >= width; args = args[width:] {
 			if s.bySize[i] == nil {
 				var err error
-				if s.bySize[i], err = s.p.prepare(ctx, s.texts[i]); err != nil {
+				if s.bySize[i], err = s.p.prepare(ctx, s.texts[i]); err != nil { //nolint:sqlclosecheck // closed with all others by preparer.close
 					return err
 				}
 			}
