@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -24,7 +23,7 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 	}
 	switch {
 	case r.Kind.IsTerm():
-		counts, err := s.countsOf(ctx, r.Kind, []calendar.ID{r.ID}, now.Unix(), nil)
+		counts, err := s.countsOf(ctx, r.Kind, []calendar.ID{r.ID}, now.Unix())
 		if err != nil {
 			return View{}, err
 		}
@@ -46,8 +45,8 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 			get: func(id calendar.ID) *calendar.Record { return records[slices.Index(ids, id)] },
 		}
 		for _, k := range termKinds {
-			if len(r.Fields.IDs(linkField(k))) > 0 {
-				if j.counts[k], err = s.countsAround(ctx, r, k, now); err != nil {
+			if terms := r.Fields.IDs(linkField(k)); len(terms) > 0 {
+				if j.counts[k], err = s.countsOf(ctx, k, terms, now.Unix()); err != nil {
 					return View{}, err
 				}
 			}
@@ -58,45 +57,9 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 	return v, nil
 }
 
-// countsAround gives the number of listed events of the terms of an event. The
-// event itself counts as it is in the store, also while the read model does not
-// show its last write: so the answer to a write and the reads after it are one.
-func (s *Service) countsAround(ctx context.Context, event *calendar.Record, k calendar.Kind, now time.Time) (map[calendar.ID]int, error) {
-	terms := event.Fields.IDs(linkField(k))
-	if shown, err := s.shows(ctx, event); err == nil && !shown {
-		counts, err := s.countsOf(ctx, k, terms, now.Unix(), event)
-		if err != nil || event.Status(now) != calendar.StatusPublish || event.Fields.Bool(readmodel.FieldHidden) {
-			return counts, err
-		}
-		out := make(map[calendar.ID]int, len(terms))
-		for _, id := range terms {
-			out[id] = counts[id] + 1
-		}
-		return out, nil
-	}
-	return s.countsOf(ctx, k, terms, now.Unix(), nil)
-}
-
-// shows tells whether lists show a record as it is given.
-func (s *Service) shows(ctx context.Context, r *calendar.Record) (bool, error) {
-	p, err := s.index.Visible(ctx)
-	if err != nil {
-		return false, err
-	}
-	found, err := s.index.Get(ctx, []calendar.ID{r.ID})
-	if err != nil {
-		return false, err
-	}
-	d, ok := found[r.ID]
-	return ok && d.Record.Version >= r.Version && d.Position <= p, nil
-}
-
-// countsOf gives the number of listed events of some terms, without one event
-// where it is given: those of the present generation where they are there, else
-// just these from the read model.
-func (s *Service) countsOf(
-	ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64, without *calendar.Record,
-) (map[calendar.ID]int, error) {
+// countsOf gives the number of listed events of some terms: those of the present
+// generation where they are there, else just these from the read model.
+func (s *Service) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64) (map[calendar.ID]int, error) {
 	var known *tally
 	snap := s.snap.Load()
 	if snap != nil {
@@ -104,14 +67,11 @@ func (s *Service) countsOf(
 	}
 	p, err := s.index.Visible(ctx)
 	if err == nil {
-		if known != nil && without == nil && snap.holds(p, now) {
+		if known != nil && snap.holds(p, now) {
 			return known.counts, nil
 		}
 		var counts map[calendar.ID]int
 		f := append(listed(now), readmodel.In{Field: linkField(k), IDs: ids})
-		if without != nil {
-			f = append(f, readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{without.ID}}})
-		}
 		if counts, err = s.index.Counts(ctx, calendar.KindEvent, linkField(k), f); err == nil {
 			return counts, nil
 		}

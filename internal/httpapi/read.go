@@ -132,8 +132,8 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 
 // singleKey names the answer to a single read that others share: an anonymous
 // one without a password, by the record as asked for, the head of the store and
-// the state of the read model (for counts). While one of these cannot be had,
-// nothing is shared.
+// the state of the read model (for counts and due publications). While one of
+// these cannot be had, or the read model lags behind the store, nothing is shared.
 func (a *api) singleKey(ctx context.Context, c *call, s *single) (string, bool) {
 	if s.caller.Role != calendar.Anonymous || s.password != "" {
 		return "", false
@@ -143,7 +143,7 @@ func (a *api) singleKey(ctx context.Context, c *call, s *single) (string, bool) 
 		return "", false
 	}
 	generation, err := a.Queries.Generation(ctx)
-	if err != nil {
+	if err != nil || generation.Position < head {
 		return "", false
 	}
 	rest := make([]byte, 0, 64)

@@ -69,6 +69,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	if res.Replay != nil {
 		return a.replay(w, r, res, status)
 	}
+	a.Queries.AwaitCounts(ctx, res.Record, res.Position)
 	first, err := a.writeAnswer(ctx, c, res, status)
 	if err != nil {
 		return err
@@ -133,6 +134,9 @@ func (a *api) delete(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c.lang = res.Lang
+	if res.Record.Kind.IsPost() { // a deleted term is shown as it was
+		a.Queries.AwaitCounts(r.Context(), res.Record, res.Position)
+	}
 	ans, err := a.writeAnswer(r.Context(), c, res, http.StatusOK)
 	if err != nil {
 		return err

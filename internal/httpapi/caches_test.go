@@ -1,0 +1,242 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/httpapi"
+	"daybook/internal/testkit"
+	"daybook/query"
+)
+
+// TestCachedAnswers writes at random and holds every answer of a service that
+// keeps answers, fragments and counts against one that keeps nothing: they are
+// the same, and equal tags name equal bodies.
+func TestCachedAnswers(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			c := newCached(t, seed)
+			for range 12 {
+				c.create(c.kind())
+			}
+			for range 60 {
+				what := c.step()
+				bare := c.bare()
+				for _, path := range c.paths() {
+					for i, who := range c.callers {
+						if i == 0 || c.rng.IntN(4) == 0 {
+							c.compare(what, who, path, bare)
+						}
+					}
+				}
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// cached is a world with what a random walk has made in it.
+type cached struct {
+	t       *testing.T
+	w       *testkit.World
+	rng     *rand.Rand
+	callers []*testkit.Client
+	writers []*testkit.Client
+	made    [calendar.KindTag + 1][]calendar.ID
+	slugs   []string
+	bodies  map[string]string // by caller, path and tag
+	release func()
+}
+
+func newCached(t *testing.T, seed uint64) *cached {
+	t.Helper()
+	w := testkit.New(t, testkit.Options{Unchecked: true, Site: time.FixedZone("", -5*3600), Wait: time.Microsecond})
+	c := &cached{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 1)), bodies: map[string]string{}}
+	author, editor := w.As(calendar.Author), w.As(calendar.Editor)
+	c.writers = []*testkit.Client{author, editor, editor.Under(calendar.LangFR)}
+	c.callers = []*testkit.Client{w.As(calendar.Anonymous), w.As(calendar.Subscriber), author, editor}
+	return c
+}
+
+func (c *cached) any(k calendar.Kind) string {
+	if len(c.made[k]) == 0 {
+		return "9999"
+	}
+	return c.made[k][c.rng.IntN(len(c.made[k]))].String()
+}
+
+func (c *cached) date() string {
+	return c.w.Clock.Now().Add(time.Duration(c.rng.IntN(96)-24) * time.Hour).Format("2006-01-02 15:04:05")
+}
+
+func (c *cached) word() string { return []string{"jazz", "river", "night", "été"}[c.rng.IntN(4)] }
+
+func (c *cached) fields(k calendar.Kind) testkit.Object {
+	name := fmt.Sprintf("%s %s", c.word(), c.word())
+	o := testkit.Object{}
+	maybe := func(name string, v any) {
+		if c.rng.IntN(2) == 0 {
+			o[name] = v
+		}
+	}
+	if k.IsPost() {
+		maybe("status", []string{"publish", "publish", "draft", "private", "future"}[c.rng.IntN(5)])
+		if o["status"] == "future" {
+			o["date_utc"] = c.w.Clock.Now().Add(time.Duration(1+c.rng.IntN(40)) * time.Hour).Format("2006-01-02 15:04:05")
+		}
+	}
+	switch k {
+	case calendar.KindEvent:
+		start := c.date()
+		o["title"], o["start_date"], o["end_date"] = name, start, start
+		maybe("venue", c.any(calendar.KindVenue))
+		maybe("organizer", c.any(calendar.KindOrganizer))
+		maybe("categories", c.any(calendar.KindCategory))
+		maybe("tags", c.any(calendar.KindTag))
+		maybe("hide_from_listings", c.rng.IntN(3) == 0)
+		maybe("description", name)
+	case calendar.KindVenue:
+		o["venue"] = name
+		maybe("city", c.word())
+	case calendar.KindOrganizer:
+		o["organizer"] = name
+	case calendar.KindCategory:
+		o["name"] = name
+		maybe("parent", c.any(calendar.KindCategory))
+	default:
+		o["name"] = name
+	}
+	return o
+}
+
+func (c *cached) kind() calendar.Kind {
+	return []calendar.Kind{
+		calendar.KindEvent, calendar.KindEvent, calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer,
+		calendar.KindCategory, calendar.KindTag,
+	}[c.rng.IntN(7)]
+}
+
+func (c *cached) writer() *testkit.Client { return c.writers[c.rng.IntN(len(c.writers))] }
+
+func (c *cached) create(k calendar.Kind) string {
+	made := c.writer().Post("/"+k.Collection(), c.fields(k))
+	if made.Status == http.StatusCreated {
+		c.made[k] = append(c.made[k], made.ID())
+		if k.IsPost() && made.Has("slug") {
+			c.slugs = append(c.slugs, "/"+k.Collection()+"/by-slug/"+made.String("slug"))
+		}
+	}
+	return fmt.Sprint(made.Status, " ", made.Request)
+}
+
+// step makes one change, or moves the clock; it tells what it did.
+func (c *cached) step() string {
+	w, k := c.writer(), c.kind()
+	path := "/" + k.Collection() + "/" + c.any(k)
+	switch n := c.rng.IntN(20); {
+	case n < 2:
+		return c.create(k)
+	case n < 12:
+		return fmt.Sprint(w.Patch(path, c.fields(k)).Status, " update ", path)
+	case n == 12:
+		return fmt.Sprint(w.Patch("/events/"+c.any(calendar.KindEvent), testkit.Object{"password": []string{"", "pw"}[c.rng.IntN(2)]}).Status, " password")
+	case n == 13:
+		return fmt.Sprint(w.Delete(path).Status, " delete ", path)
+	case n < 18:
+		d := []time.Duration{time.Second, time.Hour, 13 * time.Hour}[c.rng.IntN(3)]
+		c.w.Clock.Add(d)
+		return "clock " + d.String()
+	case c.release == nil:
+		c.release = c.w.Hold()
+		return "hold"
+	default:
+		c.release()
+		c.release = nil
+		return "release"
+	}
+}
+
+func (c *cached) paths() []string {
+	out := []string{
+		"", "/events", "/events?per_page=3&page=2", "/events?search=jazz", "/events?ends_after=now&strict_dates=true", "/events?_fields=id,venue",
+		"/events?start_date=yesterday", "/venues", "/venues?has_events=true", "/organizers?only_with_upcoming=true", "/venues?search=nights",
+		"/categories", "/categories?orderby=count&order=desc", "/tags?hide_empty=0", "/categories?search=jazz",
+		"/events?categories=" + c.any(calendar.KindCategory), "/events?categories=jazz+river", "/events?tags=jazz-river", "/events?venue=" + c.any(calendar.KindVenue),
+		"/categories?event=" + c.any(calendar.KindEvent), "/venues?event=" + c.any(calendar.KindEvent), "/events?include=" + c.any(calendar.KindEvent),
+	}
+	for _, k := range calendar.Kinds {
+		for _, id := range c.made[k] {
+			out = append(out, "/"+k.Collection()+"/"+id.String())
+		}
+	}
+	out = append(out, c.slugs...)
+	for i, path := range out {
+		if i%3 == 0 {
+			sep := "?"
+			if strings.Contains(path, "?") {
+				sep = "&"
+			}
+			out = append(out, path+sep+"multilang_language=fr")
+		}
+	}
+	return out
+}
+
+// bare is the service as it would be without anything kept.
+func (c *cached) bare() http.Handler {
+	c.t.Helper()
+	site := time.FixedZone("", -5*3600)
+	queries, err := query.New(c.w.Index, c.w.Records, query.Options{Site: site, Now: c.w.Clock.Now, PositionWait: time.Microsecond})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	h, err := httpapi.New(
+		httpapi.Deps{Commands: c.w.Commands, Queries: queries, Records: c.w.Records, Users: c.w.Users},
+		httpapi.Options{BaseURL: testkit.Base, Site: site, Now: c.w.Clock.Now, AnswerBytes: -1, FragmentBytes: -1},
+	)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return h
+}
+
+func (c *cached) compare(what string, who *testkit.Client, path string, bare http.Handler) {
+	c.t.Helper()
+	ask := func(h http.Handler) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(c.t.Context(), http.MethodGet, testkit.Root+path, nil)
+		if who.Token != "" {
+			r.Header.Set("Authorization", "Bearer "+who.Token)
+		}
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, r)
+		return rec
+	}
+	got, want := ask(c.w.Handler), ask(bare)
+	if got.Code != want.Code || !bytes.Equal(got.Body.Bytes(), want.Body.Bytes()) {
+		c.t.Errorf("after %s: %s %s:\n%d %s\nwithout caches:\n%d %s", what, who.Name, path, got.Code, got.Body, want.Code, want.Body)
+	}
+	for name, values := range want.Header() {
+		if !slices.Equal(values, got.Header()[name]) {
+			c.t.Errorf("after %s: %s %s: header %s %q, without caches %q", what, who.Name, path, name, got.Header()[name], values)
+		}
+	}
+	if tag := got.Header().Get("ETag"); tag != "" {
+		key := who.Name + " " + path + " " + tag
+		if body, known := c.bodies[key]; known && body != got.Body.String() {
+			c.t.Errorf("after %s: %s %s: the tag %s stood for\n%s\nand now for\n%s", what, who.Name, path, tag, body, got.Body)
+		}
+		c.bodies[key] = got.Body.String()
+	}
+}

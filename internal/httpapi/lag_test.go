@@ -1,0 +1,24 @@
+package httpapi_test
+
+import (
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/testkit"
+)
+
+// TestSharedReadWhileListsLag: an anonymous read that others share does not
+// outlive the moment at which an embedded record is published, also while the
+// read model does not know that record yet.
+func TestSharedReadWhileListsLag(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	defer w.Hold()()
+	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall", "status": "future", "date_utc": "2026-05-01 13:00:00"})
+	path := editor.Event("Concert", testkit.Object{"venue": venue.ID()}).Path(calendar.KindEvent)
+	nobody.Get(path).WantField("venue", []any{})
+	w.Clock.Add(time.Hour)
+	nobody.Get(path).WantField("venue.venue", "Hall")
+}
