@@ -123,6 +123,7 @@ func prepare(s *readmodel.Schema, d readmodel.Document) *prepared {
 
 // insert adds a document under a free ordinal.
 func (k *kindIndex) insert(p *prepared) uint32 {
+	k.texts.fits.forget()
 	o := k.take()
 	k.ids[o] = p.doc.Record.ID
 	k.live = k.live.set(o)
@@ -172,6 +173,7 @@ func (k *kindIndex) docOf(p *prepared) doc {
 // replace puts a newer document in the place of an older one; what did not
 // change is not touched.
 func (k *kindIndex) replace(o uint32, p *prepared) {
+	k.texts.fits.forget()
 	was := k.docs[o]
 	old := make([]value, len(k.schema.Fields))
 	if _, err := readRow(was.row(), k.schema, old); err != nil {
@@ -222,6 +224,7 @@ func (k *kindIndex) stream(o uint32, field byte, l calendar.Lang) []byte {
 }
 
 func (k *kindIndex) delete(o uint32) {
+	k.texts.fits.forget()
 	was := k.docs[o]
 	old := make([]value, len(k.schema.Fields))
 	if _, err := readRow(was.row(), k.schema, old); err != nil {

@@ -3,6 +3,7 @@ package memindex
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -16,6 +17,7 @@ type texts struct {
 	fields   map[string]*textField
 	byNumber []*textField
 	home     [len(calendar.Langs)]bitset
+	fits     fits
 }
 
 type textField struct {
@@ -164,34 +166,46 @@ func (k *kindIndex) searchInto(dst bitset, f readmodel.Text, within bitset) {
 // fitInto adds to dst, which is empty, the documents in whose shown texts a piece
 // fits. Documents outside of within may be added or not.
 func (k *kindIndex) fitInto(dst bitset, f readmodel.Text, p readmodel.Piece, within bitset) {
+	if p.InRow {
+		for _, l := range calendar.Langs {
+			k.eachShown(dst, f, l, func(found bitset, field *textField) { k.rowInto(found, field, l, p, within) })
+		}
+		return
+	}
+	key := fitKey{f.Lang, strings.Join(f.Fields, " "), p.Tokens[0]}
+	if known := k.texts.fits.get(key); known != nil {
+		dst.copyFrom(known)
+		return
+	}
+	words := 0
+	for _, l := range calendar.Langs {
+		ids := k.texts.dicts[l].beginning(p.Tokens[0])
+		if words += len(ids); len(ids) > 0 {
+			k.eachShown(dst, f, l, func(found bitset, field *textField) { k.unionInto(found, &field.langs[l], ids) })
+		}
+	}
+	if words >= manyWords {
+		k.texts.fits.put(key, dst)
+	}
+}
+
+// eachShown adds to dst what find finds in the texts of a language, field by
+// field, where they are the ones that are shown.
+func (k *kindIndex) eachShown(dst bitset, f readmodel.Text, l calendar.Lang, find func(found bitset, field *textField)) {
 	found := k.scratch()
 	defer k.release(found)
-	for _, l := range calendar.Langs {
-		d := k.texts.dicts[l]
-		var ids []uint32
-		if !p.InRow {
-			if ids = d.beginning(p.Tokens[0]); len(ids) == 0 {
-				continue
-			}
+	for _, name := range f.Fields {
+		field := k.texts.fields[name]
+		if len(field.langs[l].postings) == 0 {
+			continue
 		}
-		for _, name := range f.Fields {
-			field := k.texts.fields[name]
-			in := &field.langs[l]
-			if len(in.postings) == 0 {
-				continue
-			}
-			clear(found)
-			if p.InRow {
-				k.rowInto(found, field, l, p, within)
-			} else {
-				k.unionInto(found, in, ids)
-			}
-			if l != f.Lang {
-				found.and(k.texts.home[l])
-				found.andNot(field.langs[f.Lang].docs)
-			}
-			dst.or(found)
+		clear(found)
+		find(found, field)
+		if l != f.Lang {
+			found.and(k.texts.home[l])
+			found.andNot(field.langs[f.Lang].docs)
 		}
+		dst.or(found)
 	}
 }
 
