@@ -87,9 +87,10 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 	return nil
 }
 
-// countWait is the longest wait of the answer to a write for its counts. A read
-// model in the same process is a millisecond behind.
-const countWait = 50 * time.Millisecond
+// countWait is the longest wait of the answer to a write for its counts, where
+// lists do not wait shorter. A read model in the same process is a millisecond
+// behind.
+const countWait = 500 * time.Millisecond
 
 // AwaitCounts waits a moment until the counts that a view of r shows take the
 // write at p into account, so that the answer to the write is the one that a
@@ -105,7 +106,7 @@ func (s *Service) AwaitCounts(ctx context.Context, r *calendar.Record, p calenda
 	if shown, err := s.index.Visible(ctx); err != nil || shown >= p {
 		return
 	}
-	wait, cancel := context.WithTimeout(ctx, countWait)
+	wait, cancel := context.WithTimeout(ctx, min(countWait, s.o.PositionWait))
 	defer cancel()
 	_ = s.index.Wait(wait, p) // counts may lag
 }
