@@ -45,25 +45,37 @@ func ParseBool(v any) (value, ok bool) {
 // ParseInt reads a whole number in any numeric spelling, JSON or text: 3, "3",
 // 2.0, 1e0. What does not fit in 64 bits is refused.
 func ParseInt(v any) (int64, bool) {
+	n, fits, ok := wholeNumber(v)
+	if !fits {
+		return 0, false
+	}
+	return n, ok
+}
+
+// ParseNearestInt is ParseInt for values with limits of their own: what does not
+// fit in 64 bits becomes the nearest that does.
+func ParseNearestInt(v any) (int64, bool) {
+	n, _, ok := wholeNumber(v)
+	return n, ok
+}
+
+// wholeNumber reads a whole number; fits tells whether it is n, else n is the
+// nearest to it.
+func wholeNumber(v any) (n int64, fits, ok bool) {
 	s, ok := numeral(v)
 	if !ok {
-		return 0, false
+		return 0, false, false
 	}
 	digits, exp, negative, ok := splitNumeral(s)
 	if !ok || exp < 0 {
-		return 0, false
+		return 0, false, false
 	}
-	if digits == "" {
-		return 0, true
-	}
-	if len(digits)+exp > 19 {
-		return 0, false
-	}
+	digits = "0" + digits + strings.Repeat("0", min(exp, 20)) // twenty are too many already
 	if negative {
 		digits = "-" + digits
 	}
-	n, err := strconv.ParseInt(digits+strings.Repeat("0", exp), 10, 64)
-	return n, err == nil
+	n, err := strconv.ParseInt(digits, 10, 64) // the nearest, when it is out of range
+	return n, err == nil, true
 }
 
 // ParseID reads an id: a whole JSON number or digits, greater than 0.

@@ -65,6 +65,23 @@ func TestParseInt(t *testing.T) {
 	}
 }
 
+func TestParseNearestInt(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]int64{
+		"3.0": 3, "-1e2": -100, "9223372036854775807": math.MaxInt64, "9223372036854775808": math.MaxInt64,
+		"1e300": math.MaxInt64, "-1e300": math.MinInt64, "-9223372036854775809": math.MinInt64, "0e300": 0,
+	} {
+		if got, ok := ParseNearestInt(s); !ok || got != want {
+			t.Errorf("ParseNearestInt(%q) = %d, %v; want %d", s, got, ok, want)
+		}
+	}
+	for _, s := range []string{"", "1.5", "1e-300", "x"} {
+		if got, ok := ParseNearestInt(s); ok {
+			t.Errorf("ParseNearestInt(%q) = %d, want it refused", s, got)
+		}
+	}
+}
+
 func TestParseID(t *testing.T) {
 	t.Parallel()
 	for _, v := range []any{json.Number("5"), "5", " 5 ", "005", json.Number("5.0")} {

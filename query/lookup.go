@@ -102,7 +102,11 @@ func (q *parser) named(ctx context.Context, name string, k calendar.Kind) []cale
 		if id := q.bySlug(ctx, k, entry); id != 0 || q.err != nil {
 			return id
 		}
-		found, err := q.s.records.ByName(ctx, k, q.lang, entry)
+		name := entry
+		if q.s.o.Clean != nil {
+			name = q.s.o.Clean.Name(entry)
+		}
+		found, err := q.s.records.ByName(ctx, k, q.lang, name)
 		if err != nil {
 			q.err = err
 		}

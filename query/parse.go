@@ -210,11 +210,11 @@ func (q *parser) page() int {
 	if !ok {
 		return 1
 	}
-	n, ok := calendar.ParseInt(text)
+	n, ok := calendar.ParseNearestInt(text)
 	switch {
-	case !ok && !calendar.IsDigits(text):
+	case !ok:
 		q.bad.Add("page", calendar.ReasonTypeInteger)
-	case !ok || n < 1 || n > maxPage:
+	case n < 1 || n > maxPage:
 		q.bad.Add("page", calendar.ReasonRange, "1", strconv.Itoa(maxPage))
 	default:
 		return int(n)
@@ -227,10 +227,8 @@ func (q *parser) perPage() int {
 	if !ok {
 		return defPerPage
 	}
-	n, ok := calendar.ParseInt(text)
+	n, ok := calendar.ParseNearestInt(text)
 	switch {
-	case !ok && calendar.IsDigits(text):
-		n = math.MaxInt32 // more than any maximum
 	case !ok:
 		q.bad.Add("per_page", calendar.ReasonTypeInteger)
 		return defPerPage

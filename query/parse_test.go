@@ -34,6 +34,8 @@ func TestParseRefuses(t *testing.T) {
 		{"page is no number", ve, anonymous, input("page=2.5"), refused{"page": calendar.ReasonTypeInteger}},
 		{"per_page 0", ca, anonymous, input("per_page=0"), refused{"per_page": calendar.ReasonTooSmall}},
 		{"per_page negative", ev, anonymous, input("per_page=-3"), refused{"per_page": calendar.ReasonTooSmall}},
+		{"per_page far below", ev, anonymous, input("per_page=-1e30"), refused{"per_page": calendar.ReasonTooSmall}},
+		{"page far beyond", ev, anonymous, input("page=1e30"), refused{"page": calendar.ReasonRange}},
 		{"per_page is no number", ev, anonymous, input("per_page=ten"), refused{"per_page": calendar.ReasonTypeInteger}},
 		{"language", ta, anonymous, input("multilang_language=de"), refused{"multilang_language": calendar.ReasonNotInEnum}},
 		{"empty language", ta, anonymous, input("multilang_language="), refused{"multilang_language": calendar.ReasonNotInEnum}},
@@ -165,6 +167,7 @@ func TestParsePages(t *testing.T) {
 		{"page=1e0&per_page=2.0", 1, 2, nil},
 		{"page=1000000000&per_page=500", 1_000_000_000, 100, nil},
 		{"per_page=99999999999999999999", 1, 100, nil},
+		{"per_page=1e300", 1, 100, nil},
 		{"_fields=id, title,,id", 1, 10, []string{"id", "title"}},
 		{"_fields=,", 1, 10, nil},
 	} {

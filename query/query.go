@@ -31,6 +31,9 @@ type Options struct {
 	Now        func() time.Time // nil: time.Now
 	// PositionWait is the longest wait for a position; 0: 5 s.
 	PositionWait time.Duration
+	// Clean reads names of terms in filters as writes read them, so that a name
+	// fits as it was sent and as it is answered; nil: they are taken as sent.
+	Clean calendar.Cleaner
 }
 
 // Request is a list request.

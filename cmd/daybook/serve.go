@@ -19,6 +19,7 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/internal/audit"
 	"daybook/internal/demo"
+	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
 	"daybook/internal/lifecycle"
 	"daybook/query"
@@ -140,7 +141,9 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	keep := &keeper{index: index, source: source, log: log}
 	b.live.Store(&live{index: index, projector: keep})
 
-	q, err := query.New(index, b.records, query.Options{Site: s.site, PerPageMax: s.perPageMax, PositionWait: s.positionWait})
+	q, err := query.New(index, b.records, query.Options{
+		Site: s.site, PerPageMax: s.perPageMax, PositionWait: s.positionWait, Clean: htmltext.New(),
+	})
 	if err != nil {
 		return err
 	}

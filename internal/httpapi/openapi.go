@@ -19,7 +19,8 @@ func (a *api) openAPI(root *root, l calendar.Lang) object {
 	return object{
 		"openapi": "3.1.0",
 		"info":    object{"title": in("title", l), "description": in("description", l), "version": "1.0.0"},
-		"servers": []object{{"url": root.url}},
+		"servers": []object{extended(object{"url": root.url}, root.url != root.site+"/"+a.o.Prefix+"/"+Namespace)},
+		"x-roles": roles(l),
 		"paths":   paths,
 		"components": object{
 			"schemas":   d.schemas(),
@@ -31,6 +32,16 @@ func (a *api) openAPI(root *root, l calendar.Lang) object {
 			},
 		},
 	}
+}
+
+// roles tells what the roles of users are (6.1).
+func roles(l calendar.Lang) []object {
+	out := make([]object, 0, calendar.Auditor)
+	for r := calendar.Subscriber; r <= calendar.Auditor; r++ {
+		o := object{"name": r.String(), "description": in("role."+r.String(), l)}
+		out = append(out, extended(o, r == calendar.Auditor))
+	}
+	return out
 }
 
 // document is the documentation under way.
@@ -194,8 +205,8 @@ func (d *document) parameter(arg *argument) object {
 func (d *document) parameterSchema(arg *argument) object {
 	if element, list := elementType(arg.declared); list {
 		items := object{"type": element}
-		if arg.name == "categories" || arg.name == "tags" || arg.name == "include" || arg.name == "exclude" {
-			items["type"] = []string{"integer", "string"} // slugs and names too
+		if arg.named {
+			items["type"] = []string{"integer", "string"}
 		}
 		return object{"type": "array", "items": items, "maxItems": maxElements}
 	}

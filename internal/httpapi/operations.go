@@ -22,6 +22,7 @@ type argument struct {
 	fallback    string // declared default as JSON text, "" none
 	enum        []string
 	extension   bool
+	named       bool            // entries of the list may be slugs or names
 	field       *calendar.Field // of body fields
 	word        string          // default said in words (documentation only)
 }
@@ -78,6 +79,12 @@ func listArguments(k calendar.Kind) []argument {
 		a := argument{
 			name: p.Name, in: "query", declared: p.Declared, format: p.Format, description: p.Doc,
 			fallback: declaredDefault(p.Default), enum: p.Enum, extension: p.Extension,
+		}
+		switch p.Name {
+		case "categories", "tags":
+			a.named = true
+		case "include", "exclude":
+			a.named = k.IsTerm()
 		}
 		if k == calendar.KindEvent && (p.Name == "start_date" || p.Name == "end_date") {
 			a.word = "default." + p.Name

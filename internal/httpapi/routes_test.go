@@ -70,7 +70,7 @@ func TestTexts(t *testing.T) {
 	for _, m := range regexp.MustCompile(`"([a-z]+(?:\.[A-Za-z_-]+)*)"`).FindAllStringSubmatch(source.String(), -1) {
 		used[m[1]] = true
 	}
-	prefixes := []string{"header.", "status.", "arg.header.", "op.", "arg.id.", "arg.slug.", "default."}
+	prefixes := []string{"header.", "status.", "arg.header.", "op.", "arg.id.", "arg.slug.", "default.", "role."}
 	for id, text := range texts {
 		for i, s := range text {
 			if s == "" {

@@ -21,6 +21,29 @@ var texts = map[string]text{
 		"Interfaz REST para eventos, lugares, organizadores, categorías y etiquetas de eventos, en cuatro idiomas.",
 	},
 
+	"role.subscriber": {
+		"读取已发布的内容。", "Reads what is published.", "Lit ce qui est publié.", "Lee lo publicado.",
+	},
+	"role.contributor": {
+		"撰写自己的内容，但不能发布。", "Writes own posts and never publishes them.",
+		"Rédige ses propres contenus sans jamais les publier.", "Escribe contenidos propios y nunca los publica.",
+	},
+	"role.author": {
+		"发布自己的内容，管理类别。", "Publishes own posts and manages categories.",
+		"Publie ses propres contenus et gère les catégories.", "Publica contenidos propios y gestiona categorías.",
+	},
+	"role.editor": {
+		"管理所有内容、类别和标签。", "Manages all posts, categories and tags.",
+		"Gère tous les contenus, catégories et étiquettes.", "Gestiona todos los contenidos, categorías y etiquetas.",
+	},
+	"role.administrator": {
+		"在此接口中与编辑相同。", "In this interface as the editor.",
+		"Dans cette interface, comme l’éditeur.", "En esta interfaz, como el editor.",
+	},
+	"role.auditor": {
+		"读取所有记录，不写入任何内容。", "Reads every record and writes nothing.",
+		"Lit chaque fiche et n’écrit rien.", "Lee todos los registros y no escribe nada.",
+	},
 	"arg.language": {
 		"文本的语言。", "Language of texts.", "Langue des textes.", "Idioma de los textos.",
 	},

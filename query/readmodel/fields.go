@@ -64,5 +64,6 @@ func FieldNameLower(l calendar.Lang) string { return "name_lower." + l.String() 
 // case and accents.
 func FieldNameKey(l calendar.Lang) string { return "name_key." + l.String() }
 
-// FieldDescriptionKey is the sortable keyword of the shown description of a term.
+// FieldDescriptionKey is the sortable keyword of the shown description of a term,
+// its text without case, accents and tags; every term has one.
 func FieldDescriptionKey(l calendar.Lang) string { return "description_key." + l.String() }

@@ -212,7 +212,7 @@ func termSchema(k calendar.Kind) *Schema {
 				Name: FieldDescriptionKey(l), Type: TypeKeyword, Sort: true, From: []string{"description"},
 				keyword: func(r *calendar.Record) string {
 					text, _ := r.Fields.Text("description").In(l, r.Home)
-					return firstRunes(Fold(strings.TrimSpace(PlainText(text))), descriptionKeyRunes)
+					return descriptionKeyStart + firstRunes(Fold(strings.TrimSpace(PlainText(text))), descriptionKeyRunes)
 				},
 			},
 		)
@@ -223,6 +223,10 @@ func termSchema(k calendar.Kind) *Schema {
 // descriptionKeyRunes is how much of a description orders terms; engines limit
 // the length of a keyword.
 const descriptionKeyRunes = 256
+
+// descriptionKeyStart keeps the key of an empty description from being no value:
+// it stands before all others, and behind them in descending order.
+const descriptionKeyStart = "="
 
 func firstRunes(s string, n int) string {
 	if len(s) <= n {

@@ -108,7 +108,7 @@ func TestExtractors(t *testing.T) {
 	s = readmodel.SchemaOf(calendar.KindTag)
 	for name, want := range map[string]string{
 		readmodel.FieldNameLower(calendar.LangES): "été à paris", readmodel.FieldNameKey(calendar.LangEN): "ete a paris",
-		readmodel.FieldDescriptionKey(calendar.LangCN): "ca", readmodel.FieldSlug: "",
+		readmodel.FieldDescriptionKey(calendar.LangCN): "=ca", readmodel.FieldSlug: "",
 	} {
 		if got := s.Field(name).Keyword(tag); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

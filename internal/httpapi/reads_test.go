@@ -1,0 +1,61 @@
+package httpapi_test
+
+import (
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/internal/httpapi"
+	"daybook/internal/testkit"
+)
+
+// TestFilterByName: a term is found by its name as it was sent, as it is shown
+// and as answers escape it, in the language of the request (4.5, 3.1.6).
+func TestFilterByName(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	jazz := editor.Create(calendar.KindCategory, testkit.Object{"name": "Jazz & <b>blues</b>", "slug": "jb"})
+	editor.Under(calendar.LangFR).Patch(jazz.Path(calendar.KindCategory), testkit.Object{"name": "Jazz & été"}).WantField("name", "Jazz &amp; été")
+	editor.Event("Concert", testkit.Object{"categories": jazz.ID(), "tags": "a,b"})
+	for name, under := range map[string]calendar.Lang{
+		"Jazz & blues": calendar.LangEN, "jazz &amp; BLUES": calendar.LangEN, "JB": calendar.LangEN,
+		"jazz & ÉTÉ": calendar.LangFR, "Jazz &amp; été": calendar.LangFR,
+	} {
+		w.As(calendar.Anonymous).Under(under).Get("/events?categories[]="+url.QueryEscape(name)).WantField("total", 1)
+	}
+	editor.Get("/events?categories=" + url.QueryEscape("Jazz & été")).WantBad("categories")
+}
+
+// TestDocumentedExtensions: what the documentation says about roles, further
+// roots and lists of ids (8.2, 10).
+func TestDocumentedExtensions(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Prefixes: []string{"rest"}, Namespaces: []string{"other/v2"}}})
+	nobody := w.As(calendar.Anonymous)
+	doc := nobody.Get("/doc")
+	doc.WantField("x-roles.4.name", "administrator").WantField("x-roles.5.name", "auditor").WantField("x-roles.5.x-extension", true)
+	if _, marked := doc.Lookup("x-roles.4.x-extension"); marked {
+		t.Error("the administrator is marked as an extension")
+	}
+	if _, marked := doc.Lookup("servers.0.x-extension"); marked {
+		t.Error("the root itself is marked as an extension")
+	}
+	for _, root := range []string{"/rest/calendar/events/v1", "/api/other/v2", "/fr/rest/other/v2"} {
+		nobody.Do("GET", "/"+root+"/doc", nil).WantField("servers.0.url", testkit.Base+root).WantField("servers.0.x-extension", true)
+	}
+	for path, want := range map[string]any{
+		"/events include": "integer", "/events venue": "integer", "/events categories": []any{"integer", "string"},
+		"/tags include": []any{"integer", "string"}, "/categories exclude": []any{"integer", "string"},
+	} {
+		path, name, _ := strings.Cut(path, " ")
+		for _, p := range doc.Get("paths." + path + ".get.parameters").([]any) {
+			p := p.(map[string]any)
+			if got := p["schema"].(map[string]any); p["name"] == name && !reflect.DeepEqual(got["items"].(map[string]any)["type"], want) {
+				t.Errorf("%s of %s: %v, want %v", name, path, got["items"], want)
+			}
+		}
+	}
+}
