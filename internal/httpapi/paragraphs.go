@@ -19,8 +19,10 @@ func paragraphs(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 16)
 	open := false
-	for line := range strings.SplitSeq(s, "\n") {
-		line = strings.TrimSpace(line)
+	for s != "" {
+		n := lineEnd(s)
+		line := strings.TrimSpace(s[:n])
+		s = strings.TrimPrefix(s[n:], "\n")
 		switch {
 		case line == "":
 			if open {
@@ -45,6 +47,25 @@ func paragraphs(s string) string {
 		b.WriteString("</p>")
 	}
 	return b.String()
+}
+
+// lineEnd gives where the first line ends. A break inside a tag belongs to an
+// attribute.
+func lineEnd(s string) int {
+	inTag := false
+	for i := range len(s) {
+		switch s[i] {
+		case '\n':
+			if !inTag {
+				return i
+			}
+		case '<':
+			inTag = inTag || i+1 < len(s) && (s[i+1] == '/' || isAlphanumeric(s[i+1]))
+		case '>':
+			inTag = false
+		}
+	}
+	return len(s)
 }
 
 func endsInBreak(s string) bool {

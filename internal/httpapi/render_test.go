@@ -34,6 +34,9 @@ func TestParagraphs(t *testing.T) {
 		"<h7>x</h7>":                "<p><h7>x</h7></p>",
 		"<param>":                   "<p><param></p>",
 		"a</blockquote>":            "a</blockquote>",
+		"1 < 2\n3":                  "<p>1 < 2<br />\n3</p>",
+
+		"<a title=\"x\ny\n\nz\">l</a>\nm": "<p><a title=\"x\ny\n\nz\">l</a><br />\nm</p>",
 	} {
 		if got := paragraphs(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
