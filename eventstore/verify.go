@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"daybook/calendar"
 )
@@ -19,8 +20,8 @@ const verifyKept = 10_000
 // Verify reads the whole log up to its present head and checks that positions
 // are dense, that each entry fits its leaf and the leaves the chain of commits,
 // that the versions of each record are continuous, that folding the fields that
-// changed gives the record after them, and that the present states are those of
-// the last entries. It gives the hash of the last commit and the number of
+// changed gives the record after them, that the present states are those of the
+// last entries, and that records are found by their claims and names. It gives the hash of the last commit and the number of
 // entries; who keeps the hash elsewhere can prove later that nothing was
 // written anew. progress, when not nil, is told how far it is.
 //
@@ -267,6 +268,9 @@ func (v *verification) records(ctx context.Context) error {
 				return damaged(last.position, "the present secret of record %d is another one", s.ID)
 			}
 		}
+		if err := v.found(ctx, states); err != nil {
+			return err
+		}
 	}
 	if found == len(v.last) {
 		return nil
@@ -282,6 +286,57 @@ func (v *verification) records(ctx context.Context) error {
 		}
 	}
 	return fmt.Errorf("%w: %d of %d records have a present state", ErrDamaged, found, len(v.last))
+}
+
+// found checks that records are found by their claims and names.
+func (v *verification) found(ctx context.Context, states []State) error {
+	records := make([]*calendar.Record, len(states))
+	var claims []calendar.Claim
+	var names []calendar.Name
+	place := map[calendar.Name]int{} // of a name in names: many records may share it
+	for i := range states {
+		r, err := calendar.DecodeRecord(states[i].Record)
+		if err != nil {
+			return damaged(states[i].Position, "present state: %v", err)
+		}
+		records[i] = r
+		claims = append(claims, calendar.Claims(r)...)
+		for _, n := range calendar.Names(r) {
+			if _, seen := place[n]; !seen {
+				place[n] = len(names)
+				names = append(names, n)
+			}
+		}
+	}
+	holders, having, err := v.store.Find(ctx, claims, names)
+	if err != nil {
+		return fmt.Errorf("find records by claims and names: %w", err)
+	}
+	for i, r := range records {
+		lost := ""
+		for _, c := range calendar.Claims(r) {
+			if holders[0] != r.ID {
+				lost = c.Space + " " + c.Key
+			}
+			holders = holders[1:]
+		}
+		for _, n := range calendar.Names(r) {
+			if _, has := slices.BinarySearch(having[place[n]], r.ID); !has {
+				lost = n.Space + " " + n.Key
+			}
+		}
+		if lost == "" {
+			continue
+		}
+		now, err := v.store.Load(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		if now[0].Version == states[i].Version { // else a write meanwhile took it away
+			return damaged(states[i].Position, "record %d is not found by %q", r.ID, lost)
+		}
+	}
+	return nil
 }
 
 // later checks a present state that is newer than the head of this run: its

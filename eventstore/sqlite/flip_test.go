@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -174,6 +175,53 @@ func tryFlip(t *testing.T, s *sqlite.Store, db *sql.DB, table, keyColumn string,
 		t.Errorf("%s of entry %d: the error is %v", column, key, err)
 	}
 	return true
+}
+
+// TestLostClaimsAndNames: a record that is not found any more is damage.
+func TestLostClaimsAndNames(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "events.db")
+	s := open(t, path, sqlite.Options{})
+	var drafts []eventstore.Draft
+	for id, name := range map[calendar.ID]string{1: "Jazz", 2: "Folk"} {
+		c := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: id, Fields: calendar.Fields{
+			"name": calendar.Text{calendar.LangEN: name}, "slug": strings.ToLower(name),
+		}}
+		after, err := calendar.Apply(nil, c, time.Unix(1e9, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields, err := calendar.EncodeChange(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, err := calendar.EncodeRecord(after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drafts = append(drafts, eventstore.Draft{
+			Kind: c.Kind, ID: id, Change: c.Name, Fields: fields, State: state, Claims: calendar.Claims(after), Names: calendar.Names(after),
+		})
+	}
+	if res := s.Append(t.Context(), []eventstore.Append{{Drafts: drafts, Time: time.Unix(1e9, 0)}}); res[0].Err != nil {
+		t.Fatal(res[0].Err)
+	}
+	db := raw(t, path)
+	for _, tt := range []struct{ damage, repair, says string }{
+		{"DELETE FROM claims WHERE record = 1", "INSERT INTO claims (space, key, record) VALUES ('slug/tag', 'jazz', 1)", "slug/tag jazz"},
+		{"UPDATE claims SET record = 2 WHERE record = 1", "UPDATE claims SET record = 1 WHERE key = 'jazz'", "slug/tag jazz"},
+		{"UPDATE claims SET key = 'jaxx' WHERE record = 1", "UPDATE claims SET key = 'jazz' WHERE record = 1", "slug/tag jazz"},
+		{"DELETE FROM names WHERE record = 2", "INSERT INTO names (space, key, record) VALUES ('name/tag', 'folk', 2)", "name/tag folk"},
+	} {
+		sqlExec(t, db, tt.damage)
+		if _, _, err := eventstore.Verify(t.Context(), s, nil); !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: the error is %v", tt.damage, err)
+		}
+		sqlExec(t, db, tt.repair)
+	}
+	if _, _, err := eventstore.Verify(t.Context(), s, nil); err != nil {
+		t.Errorf("Verify after all was put back: %v", err)
+	}
 }
 
 // TestTriggers: the file refuses to change what was written.
