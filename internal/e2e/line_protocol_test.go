@@ -133,6 +133,7 @@ func notModified(s *scene) {
 	venue := ed.create("venues", obj{"venue": w})
 	made := ed.event(w, obj{"tags": tag.id(), "venue": venue.id()})
 	ed.list("tags", "search", w).field("tags.0.count", 1) // reads of the event show it, too
+	s.svc.settle(s.t)
 	fits := func(c *caller, path, etag string) {
 		s.t.Helper()
 		for _, sent := range []string{etag, "W/" + strings.TrimPrefix(etag, "W/"), `"other", ` + etag, "*"} {

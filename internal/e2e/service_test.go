@@ -46,6 +46,7 @@ var friday = time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
 type service struct {
 	url   string // scheme, host and port
 	users map[string]user
+	clock *clock
 	// hold keeps new entries from the read model until release, so lists lag.
 	hold func() (release func())
 
@@ -97,7 +98,7 @@ func embedded(t *testing.T, s settings) *service {
 		}
 	}
 	dir := t.TempDir()
-	now := func() time.Time { return s.now } // it stands still
+	clock := &clock{now: s.now}
 	faults := &faultLog{}
 	log := slog.New(slog.NewTextHandler(faults, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	t.Cleanup(func() {
@@ -106,7 +107,7 @@ func embedded(t *testing.T, s settings) *service {
 		}
 	})
 
-	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Now: now})
+	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Now: clock.Now})
 	must(err)
 	t.Cleanup(func() { closed(t, store.Close()) })
 	transport, err := feed.StartEmbedded(t.Context(), feed.EmbeddedOptions{Dir: dir, Log: log})
@@ -126,20 +127,20 @@ func embedded(t *testing.T, s settings) *service {
 	loop(t, keeper.Run)
 
 	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
-	commands, err := command.New(store, rules, access.NewHasher(), command.Options{Now: now})
+	commands, err := command.New(store, rules, access.NewHasher(), command.Options{Now: clock.Now})
 	must(err)
 	records := command.NewRecords(store)
 	queries, err := query.New(index, records, query.Options{
-		Site: s.site, PerPageMax: s.perPageMax, Now: now, PositionWait: s.positionWait,
+		Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait,
 	})
 	must(err)
 	users := access.New(store)
-	users.Now = now
-	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, now, log, s.perPageMax
+	users.Now = clock.Now
+	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax
 	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, Records: records, Users: users}, s.http)
 	must(err)
 
-	out := &service{users: map[string]user{"": {}}, hold: gate.hold}
+	out := &service{users: map[string]user{"": {}}, clock: clock, hold: gate.hold}
 	for _, u := range userNames {
 		made, token, err := users.Add(t.Context(), u.name, u.role, 0)
 		must(err)
@@ -202,6 +203,26 @@ func (g *gate) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 func (g *gate) hold() (release func()) {
 	g.held.Lock()
 	return g.held.Unlock
+}
+
+// clock stands still until it is moved.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now gives the present moment.
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// add moves the clock.
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }
 
 // faultLog keeps warnings and errors: a service that does its work has none.

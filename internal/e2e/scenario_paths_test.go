@@ -1,0 +1,436 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"daybook/internal/httpapi"
+)
+
+// Roots, links, headers, positions, the index.
+
+func linksExample(s *scene) {
+	s = s.alone(settings{http: httpapi.Options{BaseURL: "https://calendar.example.org"}})
+	ed := s.as("editor")
+	ed.create("categories", obj{"name": "Jazz", "slug": "jazz"})
+	folk := ed.create("categories", obj{"name": "Folk", "slug": "folk"})
+	ed.create("categories", obj{"name": "Skiffle", "parent": folk.id()})
+	for i, category := range []string{"jazz", "folk", "jazz,folk", "Skiffle", "jazz"} {
+		ed.event("Event", obj{"categories": category, "start_date": "2026-06-1" + itoa(int64(i)), "end_date": "2026-06-20"})
+	}
+	const base = "https://calendar.example.org/api/calendar/events/v1/events/?"
+	const rest = "per_page=2&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59&strict_dates=false&categories=jazz%2Cfolk"
+	got := s.as("").get("/events?categories=jazz,folk&page=2&per_page=2&strict_dates=false").want(http.StatusOK).fields(obj{
+		"total": 5, "total_pages": 3, "rest_url": base + "page=2&" + rest, "next_rest_url": base + "page=3&" + rest, "previous_rest_url": base + rest,
+		"events.0.slug": "event-3", "events.1.slug": "event-4",
+	})
+	wantLen(got, "events", 2)
+	got.head("Link", "<"+base+"page=3&"+rest+`>; rel="next", <`+base+rest+`>; rel="prev", <`+base+rest+`>; rel="first", <`+base+"page=3&"+rest+`>; rel="last"`)
+	one := ed.read("/events/by-slug/event")
+	one.fields(obj{
+		"global_id": "calendar.example.org?id=" + one.idText(), "global_id_lineage": list{"calendar.example.org?id=" + one.idText()},
+		"url": "https://calendar.example.org/event/event/", "rest_url": "https://calendar.example.org" + root + "/events/" + one.idText(),
+	})
+	// Whoever asks under whatever name gets the links of the setting.
+	s.as("").with("Host", "other.example", "X-Forwarded-Host", "third.example").read("/events/by-slug/event").lacks("other.example", "third.example")
+}
+
+func baseURL(s *scene) {
+	s = s.alone(settings{http: httpapi.Options{BaseURL: "https://calendar.example.org:8080/site/"}})
+	const base = "https://calendar.example.org:8080/site"
+	ed := s.as("editor")
+	made := ed.event("Quay", obj{"venue": obj{"venue": "Hall"}, "tags": "sea"})
+	made.head("Location", base+root+made.path("events")).fields(obj{
+		"global_id": "calendar.example.org:8080/site?id=" + made.idText(), "url": base + "/event/quay/", "website": base + "/event/quay/",
+		"rest_url": base + root + made.path("events"), "venue.url": base + "/venue/hall/", "tags.0.urls.collection": base + root + "/tags",
+	})
+	draft := ed.event("Draft", obj{"status": "draft"})
+	draft.field("url", base+"/?event="+draft.idText())
+	// The service answers requests with and without the path.
+	for _, p := range []string{"=" + root, "=/site" + root} {
+		got := s.as("").get(p + made.path("events")).want(http.StatusOK).field("url", base+"/event/quay/")
+		same(s.t, made, got, "json_ld", "count")
+		s.as("").get(p+"/events?per_page=5").want(http.StatusOK).field("rest_url", base+root+"/events/?per_page=5&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
+		s.as("").get(p).want(http.StatusOK).field("routes./calendar/events/v1._links.self.0.href", base+root)
+		s.as("").get(p+"/doc").want(http.StatusOK).field("servers.0.url", base+root)
+	}
+	french := s.as("").get("=/site/fr"+root+made.path("events")).want(http.StatusOK)
+	french.fields(obj{"url": base + "/fr/event/quay/", "rest_url": base + "/fr" + root + made.path("events"), "global_id": made.at("global_id")})
+	ed.under("fr").read(draft.path("events")).field("url", base+"/?event="+draft.idText())
+	s.as("").get("=/other"+root).code(http.StatusNotFound, "rest_no_route")
+	s.as("").get("=/site/site"+root).code(http.StatusNotFound, "rest_no_route")
+}
+
+func furtherNames(s *scene) {
+	s = s.alone(settings{perPageMax: 60, http: httpapi.Options{
+		Prefix: "rest", Prefixes: []string{"api", "wp/json"}, Namespaces: []string{"agenda/v2", "calendar/events"},
+		TotalHeaders:  [][2]string{{"X-Count", "X-Count-Pages"}},
+		PriceCurrency: "EUR",
+	}})
+	ed := s.as("editor")
+	made := ed.do("POST", "=/wp/json/agenda/v2/events", eventBody("Quay", obj{"cost": "5", "categories": "Jazz"})).want(http.StatusCreated)
+	made.head("Location", s.svc.url+"/wp/json/agenda/v2"+made.path("events"))
+	for _, prefix := range []string{"rest", "api", "wp/json"} {
+		for _, namespace := range []string{"calendar/events/v1", "agenda/v2", "calendar/events"} {
+			for _, segment := range []string{"", "/fr"} {
+				site := s.svc.url + segment
+				api := site + "/" + prefix + "/" + namespace
+				path := "=" + segment + "/" + prefix + "/" + namespace
+				got := s.as("").get(path+"/events/by-slug/quay").want(http.StatusOK).fields(obj{
+					"rest_url": api + made.path("events"), "url": site + "/event/quay/", "categories.0.urls.collection": api + "/categories",
+					"json_ld.offers.priceCurrency": "EUR",
+				})
+				same(s.t, made, got, "json_ld", "count", "rest_url", "url", "website", "categories")
+				s.as("").get(path+"/events?per_page=500").want(http.StatusOK).head("X-Total", "1").head("X-Count", "1").head("X-Count-Pages", "1").
+					field("rest_url", api+"/events/?per_page=60&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
+				index := s.as("").get(path).want(http.StatusOK).field("namespace", namespace)
+				routes, _ := index.at("routes").(obj)
+				if len(routes) != 15 || routes["/"+namespace+"/events"] == nil {
+					s.t.Errorf("%s: routes %v", index.request, routes)
+				}
+				s.as("").get(path+"?namespace="+namespace).want(http.StatusOK)
+				s.as("").get(path+"/doc").want(http.StatusOK).field("servers.0.url", api)
+				if namespace != "agenda/v2" {
+					s.as("").get(path+"?namespace=agenda/v2").code(http.StatusNotFound, "rest_invalid_namespace")
+				}
+			}
+		}
+	}
+	s.as("").get("=/rest/calendar/events/v1/events").want(http.StatusOK).
+		head("Access-Control-Expose-Headers", "X-Total, X-TotalPages, X-Count, X-Count-Pages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate")
+	for _, p := range []string{"=/rest", "=/rest/agenda", "=/wp/agenda/v2/events", "=/agenda/v2/events", "=/rest/agenda/v2/v2"} {
+		s.as("").get(p).code(http.StatusNotFound, "rest_no_route")
+	}
+}
+
+func forwarded(s *scene) {
+	untrusted := s.as("").with("X-Forwarded-Proto", "https", "X-Forwarded-Host", "evil.example", "X-Forwarded-Prefix", "/p")
+	untrusted.read("").lacks("evil.example", "https://")
+	s.as("").with("Host", "shown.example:81").read("").field("routes./calendar/events/v1._links.self.0.href", "http://shown.example:81"+root)
+
+	trusting := s.alone(settings{http: httpapi.Options{TrustForwarded: true}})
+	made := trusting.as("editor").event("Quay", nil)
+	got := trusting.as("").with("X-Forwarded-Proto", "https", "X-Forwarded-Host", "cal.example:444", "X-Forwarded-Prefix", "/p").read(made.path("events"))
+	got.fields(obj{
+		"url": "https://cal.example:444/p/event/quay/", "rest_url": "https://cal.example:444/p" + root + made.path("events"),
+		"global_id": "cal.example:444/p?id=" + made.idText(),
+	})
+	trusting.as("").with("X-Forwarded-Proto", "gopher", "X-Forwarded-Host", `a"<b>`).read(made.path("events")).field("url", trusting.svc.url+"/event/quay/")
+}
+
+func slashes(s *scene) {
+	ed := s.as("editor")
+	made := ed.event(s.word(), nil)
+	tag := ed.create("tags", obj{"name": s.word()})
+	for _, p := range []string{"", "/doc", "/events", "/venues", "/tags", made.path("events"), made.bySlug("events"), tag.path("tags")} {
+		plain := s.as("").get(p).want(http.StatusOK)
+		for _, variant := range []string{p + "/", "/" + p, strings.ReplaceAll(p, "/", "//") + "//"} {
+			same(s.t, plain, s.as("").get(variant).want(http.StatusOK))
+		}
+	}
+	same(s.t, s.as("").get(made.path("events")), s.as("").get("=//api///calendar/events//v1"+made.path("events")+"/").want(http.StatusOK))
+	ed.do("PATCH", made.path("events")+"/", nil).want(http.StatusOK)
+	ed.do("POST", "/events//", eventBody(s.word(), nil)).want(http.StatusCreated)
+	same(s.t, s.as("").get(made.path("events")), s.as("").get("/%65vents/"+made.idText()).want(http.StatusOK))
+	// %2F is part of the slug, and slugs are compared in lower case.
+	s.as("").get("/events/by-slug/a%2Fb").code(http.StatusNotFound, "rest-event-not-found")
+	s.as("").get("/events/by-slug/"+strings.ToUpper(made.str("slug"))).want(http.StatusOK).field("id", made.id())
+	for _, p := range []string{
+		"=/", "=", "=/api", "=/fr", "=/fr/api", "=/api/calendar", "=/api/calendar/events", "=/api/calendar/events/v2/events", "=/de" + root, "=/index.html",
+		"/event", "/events/abc", "/events/1.5", "/events/by-slug", "/events/by-slug//", "/doc/x", "/categories/by-slug/x", "/Events", "/events/1/x", "=/fr/fr" + root,
+		"=/api/fr/calendar/events/v1", "/events/..%2f..", "/events/%00",
+	} {
+		for _, method := range []string{"GET", "POST", "OPTIONS", "DELETE"} {
+			ed.do(method, p, nil).code(http.StatusNotFound, "rest_no_route")
+		}
+		s.as("").do("HEAD", p, nil).want(http.StatusNotFound)
+	}
+	s.as("").get("=/fr/nothing").code(http.StatusNotFound, "rest_no_route").head("Content-Language", "fr")
+}
+
+func headAndOptions(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	made := ed.event(w, nil)
+	tag := ed.create("tags", obj{"name": s.word()})
+	const (
+		read   = "GET, HEAD, OPTIONS"
+		list   = "GET, HEAD, POST, OPTIONS"
+		single = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+	)
+	for _, p := range []struct{ path, key, all string }{
+		{"", "", read},
+		{"/doc", "/doc", read},
+		{"/events?search=" + w, "/events", list},
+		{made.path("events"), `/events/(?P<id>\d+)`, single},
+		{made.bySlug("events"), `/events/by-slug/(?P<slug>[^/]+)`, single},
+		{tag.path("tags"), `/tags/(?P<id>\d+)`, single},
+	} {
+		for _, language := range []string{"en", "cn"} {
+			c := s.as("").under(language)
+			get := c.get(p.path).want(http.StatusOK)
+			head := c.do("HEAD", p.path, nil).want(http.StatusOK)
+			if len(head.body) != 0 {
+				s.t.Errorf("%s: a body of %d bytes", head.request, len(head.body))
+			}
+			for _, name := range []string{
+				"Content-Type", "Content-Language", "ETag", "Last-Modified", "X-Total", "X-TotalPages", "Link", "Vary", "Allow",
+				"Access-Control-Allow-Origin", "X-Content-Type-Options", "Cache-Control",
+			} {
+				if strings.Contains(p.path, "search") && name == "ETag" {
+					continue // other tests write meanwhile
+				}
+				head.head(name, get.header.Get(name))
+			}
+			get.head("Allow", read)
+			// OPTIONS needs no credentials and has the entry of the index.
+			options := c.do("OPTIONS", p.path, nil).want(http.StatusOK).head("Allow", p.all).head("Access-Control-Allow-Origin", "*")
+			index := c.read("")
+			options.field("", index.at("routes").(obj)["/calendar/events/v1"+p.key])
+		}
+		open := p.all
+		for who, want := range map[string]string{"subscriber": read, "auditor": read, "editor": open, "administrator": open} {
+			s.as(who).get(p.path).want(http.StatusOK).head("Allow", want)
+		}
+		if strings.HasPrefix(p.path, "/tags") {
+			open = read
+		}
+		s.as("author").get(p.path).want(http.StatusOK).head("Allow", open)
+		s.as("contributor").get(p.path).want(http.StatusOK).head("Allow", open)
+	}
+	s.as("author").get("/categories").head("Allow", list)
+	s.as("contributor").get("/categories").head("Allow", read)
+	s.as("").do("OPTIONS", "/events/99999999", nil).want(http.StatusOK).head("Allow", single)
+	s.as("").with("Authorization", "Bearer wrong").do("OPTIONS", "/events", nil).code(http.StatusUnauthorized, "incorrect_password")
+	s.as("").do("OPTIONS", "/events?multilang_language=de", nil).bad("multilang_language")
+	s.as("").do("OPTIONS", "/events?multilang_language=fr", nil).want(http.StatusOK).head("Content-Language", "fr")
+}
+
+func crossOrigin(s *scene) {
+	const expose = "X-Total, X-TotalPages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate"
+	const allow = "Authorization, Accept, Content-Type, If-Match, If-None-Match, Idempotency-Key, Daybook-Min-Position"
+	s = s.alone(settings{http: httpapi.Options{AllowedOrigins: []string{"https://good.example"}}})
+	ed := s.as("editor")
+	made := ed.event("Quay", nil)
+	for _, origin := range []string{"https://good.example", "https://other.example"} {
+		good := origin == "https://good.example"
+		for _, p := range []string{"", "/doc", "/events", made.path("events"), "/events/99999999", "/nothing"} {
+			s.as("").with("Origin", origin).get(p).head("Access-Control-Allow-Origin", "*").head("Access-Control-Expose-Headers", expose).
+				head("Access-Control-Allow-Credentials", "")
+		}
+		write := ed.with("Origin", origin).patch(made.path("events"), nil).want(http.StatusOK)
+		refused := s.as("").with("Origin", origin).patch(made.path("events"), nil).want(http.StatusUnauthorized)
+		for _, a := range []*answer{write, refused} {
+			if good {
+				a.head("Access-Control-Allow-Origin", origin).head("Access-Control-Expose-Headers", expose)
+			} else {
+				a.head("Access-Control-Allow-Origin", "").head("Access-Control-Expose-Headers", "")
+			}
+		}
+		preflight := func(method, path, headers string) *answer {
+			return s.as("").with("Origin", origin, "Access-Control-Request-Method", method, "Access-Control-Request-Headers", headers).
+				do("OPTIONS", path, nil).want(http.StatusOK).head("Access-Control-Allow-Origin", "*").head("Access-Control-Max-Age", "600")
+		}
+		preflight("GET", "/events", "x-requested-with, authorization").head("Access-Control-Allow-Headers", allow+", x-requested-with")
+		methods, collection := "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"
+		if good {
+			methods, collection = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "GET, HEAD, POST, OPTIONS"
+		}
+		preflight("PATCH", made.path("events"), "x-requested-with").head("Access-Control-Allow-Headers", allow).head("Access-Control-Allow-Methods", methods)
+		preflight("POST", "/events", "content-type").head("Access-Control-Allow-Headers", allow).head("Access-Control-Allow-Methods", collection)
+	}
+	ed.patch(made.path("events"), nil).want(http.StatusOK).head("Access-Control-Allow-Origin", "")
+}
+
+func everyAnswer(s *scene) {
+	ed := s.as("editor")
+	made := ed.event(s.word(), nil)
+	for _, c := range []*caller{s.as(""), ed} {
+		for _, language := range []string{"en", "cn"} {
+			c := c.under(language)
+			for _, a := range []*answer{
+				c.get(""), c.get("/doc"), c.get("/events"), c.get(made.path("events")), c.get("/nothing"), c.get("/events?page=0"), c.get("/events/99999999"),
+				c.do("PUT", "/events", nil), c.do("OPTIONS", "/events", nil), c.do("HEAD", "/events", nil), c.post("/events", nil), c.post("/tags", raw{"application/json", "["}),
+				c.patch(made.path("events"), nil), c.with("Daybook-Min-Position", "-1").get("/tags"), c.with("If-None-Match", "*").get("/doc"),
+			} {
+				a.head("X-Content-Type-Options", "nosniff").head("Vary", "Accept, Authorization, Origin").
+					head("Content-Language", map[string]string{"en": "en", "cn": "zh-Hans"}[language])
+				want := ""
+				if c.name != "" {
+					want = "no-store, private"
+				}
+				a.head("Cache-Control", want)
+				if a.status != http.StatusNotModified {
+					a.head("Content-Type", "application/json; charset=utf-8")
+				}
+			}
+		}
+	}
+}
+
+func positions(s *scene) {
+	s = s.alone(settings{positionWait: 150 * time.Millisecond})
+	ed, nobody := s.as("editor"), s.as("")
+	first := ed.event("Quay", nil)
+	at := first.header.Get("Daybook-Position")
+	nobody.with("Daybook-Min-Position", at).list("events").found("events", first).head("Daybook-Position", at)
+	ed.list("events").found("events", first).head("Daybook-Position", at)
+	// An event with inline records makes several entries; its position is the last.
+	second := ed.event("Sea", obj{"venue": obj{"venue": "Hall"}, "tags": "tide"})
+	nobody.with("Daybook-Min-Position", second.header.Get("Daybook-Position")).list("venues").field("total", 1)
+	gone := ed.delete(first.path("events")).want(http.StatusOK)
+	nobody.with("Daybook-Min-Position", gone.header.Get("Daybook-Position")).list("events").found("events", second)
+	for _, c := range []*caller{nobody, ed} {
+		c.with("Daybook-Min-Position", "99999999").get("/events").code(http.StatusServiceUnavailable, "rest_position_not_reached").head("Retry-After", "2")
+		c.with("Daybook-Min-Position", strings.Repeat("9", 40)).get("/tags").code(http.StatusServiceUnavailable, "rest_position_not_reached")
+		for _, bad := range []string{"x", "-1", "1.5", " 1 2"} {
+			c.with("Daybook-Min-Position", bad).get("/events").bad("Daybook-Min-Position").field("data.details", list{})
+			c.with("Daybook-Min-Position", bad).get("/events?page=0").bad("Daybook-Min-Position", "page")
+			c.with("Daybook-Min-Position", bad).get(second.path("events")).want(http.StatusOK) // ignored elsewhere
+			c.with("Daybook-Min-Position", bad).get("/doc").want(http.StatusOK)
+		}
+		c.with("Daybook-Min-Position", "").get("/events").want(http.StatusOK)
+		c.with("Daybook-Min-Position", "99999999").get(second.path("events")).want(http.StatusOK)
+		// The page comes after the position.
+		c.with("Daybook-Min-Position", "99999999").get("/events?page=99").code(http.StatusServiceUnavailable, "rest_position_not_reached")
+	}
+	ed.with("Daybook-Min-Position", "x").patch(second.path("events"), nil).want(http.StatusOK)
+
+	// While the feed is held back, single reads are new and anonymous lists old.
+	shown := ed.list("events").found("events", second).header.Get("Daybook-Position")
+	release := s.svc.hold()
+	third := ed.event("Third", nil)
+	nobody.read(third.path("events")).field("title", "Third")
+	nobody.read(third.bySlug("events")).field("id", third.id())
+	nobody.with("Daybook-Min-Position", "").list("events").found("events", second).head("Daybook-Position", shown)
+	nobody.with("Daybook-Min-Position", third.header.Get("Daybook-Position")).get("/events").code(http.StatusServiceUnavailable, "rest_position_not_reached")
+	ed.list("events").found("events", second).head("Daybook-Position", shown) // waits in vain, then answers what it has
+	release()
+	nobody.list("events").found("events", second, third).head("Daybook-Position", third.header.Get("Daybook-Position"))
+	ed.list("events").found("events", second, third)
+}
+
+func indexOfRoutes(s *scene) {
+	var shape obj
+	for _, language := range []string{"en", "fr", "es", "cn"} {
+		c := s.as("").under(language)
+		site := s.svc.url
+		if language != "en" {
+			site += "/" + language
+		}
+		got := c.read("").keys("", "namespace", "routes").field("namespace", "calendar/events/v1")
+		routes := got.at("routes").(obj)
+		if len(routes) != 15 {
+			s.t.Errorf("%s: %d routes, want 15", got.request, len(routes))
+		}
+		descriptions := map[string]bool{}
+		for _, collection := range collections {
+			entry := routes["/calendar/events/v1/"+collection].(obj)
+			if links := entry["_links"].(obj)["self"].(list)[0].(obj)["href"]; links != site+root+"/"+collection {
+				s.t.Errorf("%s: self link %v", collection, links)
+			}
+			single := routes[`/calendar/events/v1/`+collection+`/(?P<id>\d+)`].(obj)
+			if _, there := single["_links"]; there {
+				s.t.Errorf("%s: self link of a route with a variable", collection)
+			}
+			arguments := map[string]obj{}
+			for _, e := range append(entry["endpoints"].(list), single["endpoints"].(list)...) {
+				o := e.(obj)
+				methods := ""
+				for _, m := range o["methods"].(list) {
+					methods += m.(string) + " "
+				}
+				arguments[methods] = o["args"].(obj)
+				for name, arg := range o["args"].(obj) {
+					a := arg.(obj)
+					if text, _ := a["description"].(string); text == "" {
+						s.t.Errorf("%s %s: %s has no description", collection, methods, name)
+					} else {
+						descriptions[text] = true
+					}
+					if _, isBool := a["required"].(bool); !isBool {
+						s.t.Errorf("%s %s: %s: required is %v", collection, methods, name, a["required"])
+					}
+				}
+			}
+			hold := func(methods, table string, required []string) {
+				all, extension := names(table)
+				args := arguments[methods]
+				if len(args) != len(all) {
+					s.t.Errorf("%s %s: %d arguments, want %d: %v", collection, methods, len(args), len(all), args)
+				}
+				for _, name := range all {
+					a, there := args[name].(obj)
+					if !there {
+						s.t.Errorf("%s %s: no argument %s", collection, methods, name)
+						continue
+					}
+					needed := false
+					for _, r := range required {
+						needed = needed || r == name
+					}
+					if a["required"] != needed {
+						s.t.Errorf("%s %s: %s: required %v, want %v", collection, methods, name, a["required"], needed)
+					}
+					if marked, _ := a["extension"].(bool); marked != extension[name] {
+						s.t.Errorf("%s %s: %s: extension %v, want %v", collection, methods, name, marked, extension[name])
+					}
+				}
+			}
+			all := listParams[collection]
+			first := entry["endpoints"].(list)[0].(obj)["args"].(obj)
+			arguments["LIST"] = first
+			hold("LIST", all, nil)
+			hold("POST ", bodyFields[collection], requiredFields[collection])
+			password := ""
+			if collection == "events" {
+				password = " password"
+			}
+			hold("POST PUT PATCH ", "id "+bodyFields[collection]+password, []string{"id"})
+			hold("DELETE ", "id multilang_language"+password, []string{"id"})
+			read := single["endpoints"].(list)[0].(obj)["args"].(obj)
+			arguments["READ"] = read
+			hold("READ", "id multilang_language +_fields"+password, []string{"id"})
+		}
+		got.fields(obj{
+			"routes./calendar/events/v1.endpoints.0.args.namespace.default":                  "calendar/events/v1",
+			"routes./calendar/events/v1.endpoints.0.args.context.default":                    "view",
+			"routes./calendar/events/v1.endpoints.0.args.multilang_language.enum":            list{"cn", "en", "fr", "es"},
+			"routes./calendar/events/v1/events.endpoints.0.args.start_date.default":          "2026-05-01 23:59:00",
+			"routes./calendar/events/v1/events.endpoints.0.args.end_date.default":            "2028-05-01 23:59:59",
+			"routes./calendar/events/v1/events.endpoints.0.args.per_page.default":            "10",
+			"routes./calendar/events/v1/events.endpoints.0.args.page.default":                1,
+			"routes./calendar/events/v1/events.endpoints.0.args.strict_dates.default":        "false",
+			"routes./calendar/events/v1/events.endpoints.0.args.categories.items.type":       "integer",
+			"routes./calendar/events/v1/events.endpoints.0.args.categories.type":             "array",
+			"routes./calendar/events/v1/events.endpoints.1.args.all_day.default":             false,
+			"routes./calendar/events/v1/tags.endpoints.0.args.hide_empty.default":            "1",
+			"routes./calendar/events/v1/venues.endpoints.0.args.only_with_upcoming.default":  false,
+			"routes./calendar/events/v1._links.self.0.href":                                  site + root,
+			"routes./calendar/events/v1/doc._links.self.0.href":                              site + root + "/doc",
+			"routes./calendar/events/v1/events.methods":                                      list{"GET", "POST"},
+			`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).methods`:              list{"GET", "POST", "PUT", "PATCH", "DELETE"},
+			`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).endpoints.1.args.slug`: got.at(`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).endpoints.0.args.slug`),
+		}).without(`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).endpoints.0.args.password`,
+			`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).endpoints.1.args.password`,
+			"routes./calendar/events/v1/events.endpoints.1.args.password", "routes./calendar/events/v1/venues.endpoints.1.args.city.default")
+		// Shapes are the same in every language, texts are not.
+		bare := shapeOf(routes).(obj)
+		if shape == nil {
+			shape = bare
+		} else if got, want := plainText(s.t, bare), plainText(s.t, shape); got != want {
+			s.t.Errorf("the index under %s has another shape than that of English", language)
+		}
+		selected := s.as("").get("?multilang_language=" + language).want(http.StatusOK)
+		for text := range descriptions {
+			if !strings.Contains(string(selected.body), strings.Trim(plainText(s.t, text), `"`)) {
+				s.t.Errorf("%s: %q is not in the index of the selector", language, text)
+				break
+			}
+		}
+	}
+	s.as("").get("?namespace=calendar/events/v1&context=embed").want(http.StatusOK)
+	s.as("").get("?namespace=wp/v2").code(http.StatusNotFound, "rest_invalid_namespace")
+	s.as("").get("?namespace=wp/v2&multilang_language=de").bad("multilang_language")
+}

@@ -1,0 +1,44 @@
+package e2e
+
+import "testing"
+
+// scenarios are promises of the interface document that its checklist does not
+// name and that clients notice.
+var scenarios = []line{
+	{name: "links_of_the_example", check: linksExample},
+	{name: "base_url_with_port_and_path", check: baseURL},
+	{name: "further_prefixes_namespaces_and_totals", check: furtherNames},
+	{name: "forwarded_headers", check: forwarded},
+	{name: "slashes_and_unknown_paths", check: slashes},
+	{name: "head_and_options", check: headAndOptions},
+	{name: "cross_origin", check: crossOrigin},
+	{name: "headers_of_every_answer", check: everyAnswer},
+	{name: "positions", check: positions},
+	{name: "index", check: indexOfRoutes},
+	{name: "order_of_checks", check: orderOfChecks},
+	{name: "bodies_and_forms", check: bodies},
+	{name: "booleans_numbers_and_texts", check: scalars},
+	{name: "null_and_empty", check: nullAndEmpty},
+	{name: "costs", check: costs},
+	{name: "slugs", check: slugs},
+	{name: "publication_dates", check: publicationDates},
+	{name: "images", check: images},
+	{name: "limits", check: limits},
+	{name: "html_safety", check: htmlSafety},
+	{name: "sparse_records", check: sparse},
+	{name: "equal_posts_in_detail", check: equalPostsInDetail},
+	{name: "equal_posts_at_the_same_time", check: equalPostsAtOnce},
+	{name: "order_of_lists", check: orderOfLists},
+	{name: "lists_of_terms", check: listsOfTerms},
+	{name: "lists_of_venues_and_organizers", check: listsOfPlaces},
+	{name: "event_filters", check: eventFilters},
+	{name: "terms", check: terms},
+	{name: "languages_in_lists", check: languagesInLists},
+	{name: "search_by_language", check: searchByLanguage},
+	{name: "scheduled_posts_become_due", check: scheduled},
+	{name: "days_go_by", check: daysGoBy},
+	{name: "leap_day_window", check: leapDay},
+}
+
+// TestScenarios plays the scenarios on the embedded size.
+func TestScenarios(t *testing.T) { t.Parallel(); run(t, embedded, scenarios) }
