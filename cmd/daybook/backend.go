@@ -48,6 +48,9 @@ type live struct {
 // openBackend opens the store in the data directory; the lock stays with the
 // caller, who closes it after Close.
 func openBackend(ctx context.Context, s *settings, lock *os.File, log *slog.Logger) (*backend, error) {
+	if err := memindex.RemoveCutOff(filepath.Join(s.data, snapshotFile)); err != nil {
+		log.WarnContext(ctx, "remains of a snapshot not removed", "error", err)
+	}
 	store, err := sqlite.Open(ctx, s.data, sqlite.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("event store in %s: %w", s.data, err)

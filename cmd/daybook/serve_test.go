@@ -202,12 +202,18 @@ func TestDamagedSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	b[len(b)/2] ^= 0x10
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
+	// And one that a killed process was writing.
+	for _, path := range []string{path, path + ".123.tmp"} {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s = startServer(t, "serve", "--data", data)
 	if got := s.want(200, "GET", "/events", "", "")["total"]; got != 1.0 {
 		t.Errorf("got %v events, want 1", got)
+	}
+	if _, err := os.Stat(path + ".123.tmp"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what was left of a snapshot is still there (%v)", err)
 	}
 }
 

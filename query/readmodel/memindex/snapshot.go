@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -127,6 +128,23 @@ func (m *image) save(ctx context.Context, path string) (err error) {
 		return err
 	}
 	return syncDir(dir)
+}
+
+// RemoveCutOff removes what snapshots to a path left that a killed process was
+// writing. No index may be writing one meanwhile.
+func RemoveCutOff(path string) error {
+	dir, name := filepath.Split(path)
+	files, err := os.ReadDir(filepath.Clean(dir))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), name+".") && strings.HasSuffix(f.Name(), ".tmp") {
+			errs = append(errs, os.Remove(filepath.Join(dir, f.Name())))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // syncDir makes the new name last. Not every file system can sync a directory;
