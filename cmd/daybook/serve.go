@@ -31,7 +31,8 @@ const (
 	readTimeout       = 30 * time.Second
 	idleTimeout       = 2 * time.Minute
 	drainTimeout      = 20 * time.Second
-	maxHeaderBytes    = 64 << 10
+	writeTimeout      = 2 * time.Minute // beside the longest wait for a position
+	maxHeaderBytes    = 1 << 20         // long request lines are answered by the interface
 	snapshotEvery     = 5 * time.Minute
 )
 
@@ -153,7 +154,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	}
 	server := &http.Server{
 		Handler: operating(b, api), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		WriteTimeout: writeTimeout + s.positionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	ctl, err := newControl(ctx, b, s, log)
