@@ -39,7 +39,7 @@ func (w *writing) applied(rec *calendar.Record) *Result {
 func (w *writing) imported(ctx context.Context) (*Result, error) {
 	m := w.r.Mark
 	if m == nil || m.Key == "" {
-		return nil, nil //nolint:nilnil // nothing to answer, go on
+		return nil, nil // nothing to answer, go on
 	}
 	holders, _, err := w.s.store.Find(ctx, []calendar.Claim{calendar.ImportClaim(m.Source, m.Key)}, nil)
 	if err != nil {
@@ -58,7 +58,7 @@ func (w *writing) imported(ctx context.Context) (*Result, error) {
 // marked gives a record by id, deleted ones too, nil for none.
 func (w *writing) marked(ctx context.Context, id calendar.ID) (*calendar.Record, error) {
 	if id <= 0 {
-		return nil, nil //nolint:nilnil // no record is no error
+		return nil, nil // no record is no error
 	}
 	states, err := w.s.store.Load(ctx, id)
 	if err != nil {

@@ -44,7 +44,7 @@ func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Rec
 // one gives one record of a kind, nil when there is none.
 func (r *Records) one(ctx context.Context, k calendar.Kind, id calendar.ID) (*calendar.Record, error) {
 	if id <= 0 {
-		return nil, nil //nolint:nilnil // no record is no error
+		return nil, nil // no record is no error
 	}
 	found, err := r.Load(ctx, id)
 	if err != nil || found[0] == nil || found[0].Kind != k {
@@ -55,7 +55,7 @@ func (r *Records) one(ctx context.Context, k calendar.Kind, id calendar.ID) (*ca
 
 func (r *Records) decode(s *eventstore.State) (*calendar.Record, error) {
 	if s.Version == 0 {
-		return nil, nil //nolint:nilnil // no record is no error
+		return nil, nil // no record is no error
 	}
 	if rec := r.decoded.get(s.ID, s.Version); rec != nil {
 		return rec, nil
@@ -73,7 +73,7 @@ func (r *Records) decode(s *eventstore.State) (*calendar.Record, error) {
 func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error) {
 	slug = strings.ToLower(slug)
 	if slug == "" || !routed(k) {
-		return nil, nil //nolint:nilnil // no record is no error
+		return nil, nil // no record is no error
 	}
 	claim := []calendar.Claim{slugClaim(k, slug)}
 	// A record that gives its slug away between the two look-ups makes a second
@@ -91,7 +91,7 @@ func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*ca
 			return rec, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // no record is no error
+	return nil, nil // no record is no error
 }
 
 // ByName gives the live records of a kind whose shown name in the language

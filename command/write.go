@@ -120,7 +120,7 @@ func (w *writing) run(ctx context.Context, once func(context.Context, func() (*R
 	locked := false
 	keyed := func() (*Result, error) {
 		if locked || w.r.Key == "" && w.r.Target == (Target{}) {
-			return nil, nil //nolint:nilnil // nothing to answer, go on
+			return nil, nil // nothing to answer, go on
 		}
 		locked = true
 		if w.r.Key != "" {
@@ -134,7 +134,7 @@ func (w *writing) run(ctx context.Context, once func(context.Context, func() (*R
 			}
 		}
 		if w.r.Target == (Target{}) {
-			return nil, nil //nolint:nilnil // nothing to answer, go on
+			return nil, nil // nothing to answer, go on
 		}
 		rec, err := w.find(ctx)
 		if err != nil {
@@ -145,7 +145,7 @@ func (w *writing) run(ctx context.Context, once func(context.Context, func() (*R
 			return nil, err
 		}
 		free = append(free, release)
-		return nil, nil //nolint:nilnil // nothing to answer, go on
+		return nil, nil // nothing to answer, go on
 	}
 	lane := func() {}
 	defer func() { lane() }()
@@ -204,7 +204,7 @@ func (w *writing) earlier(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("look for key: %w", res.Err)
 	}
 	if res.Receipt == nil {
-		return nil, nil //nolint:nilnil // nothing to answer, go on
+		return nil, nil // nothing to answer, go on
 	}
 	again, err := w.replay(ctx, res.Receipt)
 	return &again, err
@@ -317,10 +317,7 @@ func (w *writing) create(ctx context.Context, keyed func() (*Result, error)) (Re
 	if err := w.checkTerm(ctx, c, g); err != nil {
 		return Result{}, err
 	}
-	if err := w.mark(nil, &c); err != nil {
-		return Result{}, err
-	}
-	rec, err := g.add(nil, c)
+	rec, err := w.put(g, nil, c)
 	if err != nil {
 		return Result{}, err
 	}
@@ -408,7 +405,7 @@ func (w *writing) equal(ctx context.Context, rec *calendar.Record, g *group) (*c
 	posted := rec.Kind == calendar.KindVenue || rec.Kind == calendar.KindOrganizer
 	keyedImport := w.r.Mark != nil && w.r.Mark.Key != ""
 	if !posted || keyedImport || rec.Status(w.now) != calendar.StatusPublish {
-		return nil, nil //nolint:nilnil // no record is no error
+		return nil, nil // no record is no error
 	}
 	name, _ := rec.Name(w.lang)
 	same, err := w.sameName(ctx, rec.Kind, calendar.Fold(name), g)
@@ -420,7 +417,7 @@ func (w *writing) equal(ctx context.Context, rec *calendar.Record, g *group) (*c
 			return other, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // no record is no error
+	return nil, nil // no record is no error
 }
 
 // equalFields compares two records of a kind, what interface 5.3.1 leaves aside
@@ -494,14 +491,20 @@ func (w *writing) update(ctx context.Context, keyed func() (*Result, error)) (Re
 			return Result{}, err
 		}
 	}
-	if err := w.mark(rec, &c); err != nil {
-		return Result{}, err
-	}
-	next, err := g.add(rec, c)
+	next, err := w.put(g, rec, c)
 	if err != nil {
 		return Result{}, err
 	}
 	return w.done(ctx, g, next)
+}
+
+// put adds a change to the group, with the mark of an import line, and gives the
+// record after it; before is nil for a new one.
+func (w *writing) put(g *group, before *calendar.Record, c calendar.Change) (*calendar.Record, error) {
+	if err := w.mark(before, &c); err != nil {
+		return nil, err
+	}
+	return g.add(before, c)
 }
 
 // target gives the record of an update or delete when it exists (step 7), the
@@ -564,10 +567,7 @@ func (w *writing) remove(ctx context.Context, keyed func() (*Result, error)) (Re
 	if err != nil {
 		return Result{}, err
 	}
-	if err := w.mark(rec, &c); err != nil {
-		return Result{}, err
-	}
-	next, err := g.add(rec, c)
+	next, err := w.put(g, rec, c)
 	if err != nil {
 		return Result{}, err
 	}

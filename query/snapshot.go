@@ -237,7 +237,7 @@ func (s *Service) descendants(ctx context.Context, snap *snapshot, ids []calenda
 			snap.below.Store(id, found)
 			below = found
 		}
-		out = slices.Concat(out, below.([]calendar.ID)) //nolint:forcetypeassert // nothing else is stored
+		out = slices.Concat(out, below.([]calendar.ID)) // nothing else is stored
 	}
 	if len(out) > len(ids) {
 		slices.Sort(out)

@@ -194,7 +194,7 @@ func Stem(token string, l calendar.Lang) string {
 	if int(l) >= len(stemmers) || stemmers[l] == nil || len(token) < 3 || !hasLatin(token) {
 		return token
 	}
-	env := stemEnvs.Get().(*snowballstem.Env) //nolint:forcetypeassert // the pool makes nothing else
+	env := stemEnvs.Get().(*snowballstem.Env) // the pool makes nothing else
 	env.SetCurrent(token)
 	stemmers[l](env)
 	stem := env.Current()

@@ -101,7 +101,7 @@ var runs = sync.Pool{New: func() any { return new([256]uint32) }}
 
 // each calls f for the ordinals of a bitmap.
 func each(b *roaring.Bitmap, f func(uint32)) {
-	buf := runs.Get().(*[256]uint32) //nolint:forcetypeassert // the pool makes nothing else
+	buf := runs.Get().(*[256]uint32) // the pool makes nothing else
 	it := b.ManyIterator()
 	for n := it.NextMany(buf[:]); n > 0; n = it.NextMany(buf[:]) {
 		for _, o := range buf[:n] {
