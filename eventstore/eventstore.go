@@ -202,6 +202,9 @@ type Commit struct {
 // Verifier is a store that can be checked from outside.
 type Verifier interface {
 	Store
+	// ReadStored is ReadAll of the entries as they lie on the medium, whatever
+	// the store keeps in memory.
+	ReadStored(ctx context.Context, after calendar.Position, limit int) ([]Entry, error)
 	// Commits gives up to limit commits whose First is greater than after.
 	Commits(ctx context.Context, after calendar.Position, limit int) ([]Commit, error)
 	// Leaves gives the stored leaf of each entry after a position, in order.

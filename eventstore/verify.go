@@ -88,7 +88,7 @@ func secretSum(secret []byte) [32]byte {
 // page checks the next entries.
 func (v *verification) page(ctx context.Context) error {
 	limit := int(min(v.head-v.position, verifyPage))
-	entries, err := v.store.ReadAll(ctx, v.position, limit)
+	entries, err := v.store.ReadStored(ctx, v.position, limit)
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", v.position+1, err)
 	}
@@ -342,7 +342,7 @@ func (v *verification) found(ctx context.Context, states []State) error {
 // later checks a present state that is newer than the head of this run: its
 // entry has to be there. The chain up to it is the business of the next run.
 func (v *verification) later(ctx context.Context, s *State, last lastEntry) error {
-	entries, err := v.store.ReadAll(ctx, s.Position-1, 1)
+	entries, err := v.store.ReadStored(ctx, s.Position-1, 1)
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", s.Position, err)
 	}

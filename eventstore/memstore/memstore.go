@@ -383,6 +383,11 @@ func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 	return first, nil
 }
 
+// ReadStored does eventstore.Verifier; memory is the medium.
+func (s *Store) ReadStored(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	return s.ReadAll(ctx, after, limit)
+}
+
 // Commits does eventstore.Verifier.
 func (s *Store) Commits(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {
 	if err := s.read(ctx); err != nil {

@@ -205,8 +205,19 @@ func (s *Store) History(ctx context.Context, id calendar.ID, after int64, limit 
 	return out, wrap(err, "history of record %d", id)
 }
 
-// ReadAll does eventstore.Store.
+// ReadAll does eventstore.Store; the newest entries come from memory.
 func (s *Store) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, wrap(translate(ctx, err), "read entries after %d", after)
+	}
+	if out, ok := s.tail.read(after, s.signal.Head(), limit); ok {
+		return out, nil
+	}
+	return s.ReadStored(ctx, after, limit)
+}
+
+// ReadStored does eventstore.Verifier.
+func (s *Store) ReadStored(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
 	out, err := all(ctx, s, s.read.entries, scanEntry, number(after), max(limit, 0))
 	// A commit can be read a moment before the head moves to it.
 	for head := s.signal.Head(); len(out) > 0 && out[len(out)-1].Position > head; {

@@ -50,6 +50,7 @@ type Store struct {
 	writer  *writer
 	read    readStatements
 	cache   *cache
+	tail    tail
 	signal  eventstore.Signal
 	queue   *queue
 	lastID  atomic.Int64 // the greatest id that was given or used

@@ -131,6 +131,7 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 			w.giveUp(ctx)
 			w.lost = true
 			s.cache.clear()
+			s.tail.forget()
 			return fmt.Errorf("append entries after %d: %w", w.head, translate(ctx, err))
 		}
 		// First the states, then the head: who sees the head sees the states.
@@ -139,6 +140,7 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 			s.usedID(id)
 		}
 		s.cache.put(g.changed)
+		s.tail.put(g.entries)
 		w.head, w.chain = g.head, chain
 		s.signal.Move(g.head)
 	}
