@@ -29,6 +29,10 @@ type Options struct {
 	Site       *time.Location   // site zone; nil UTC
 	PerPageMax int              // 0: 100
 	Now        func() time.Time // nil: time.Now
+	// LocalIndex says that the index is in this process, so that a document costs
+	// less than a record of the store. Single reads then take it from there as
+	// long as the index shows all that the store has.
+	LocalIndex bool
 	// PositionWait is the longest wait for a position; 0: 5 s.
 	PositionWait time.Duration
 	// Clean reads names of terms in filters as writes read them, so that a name

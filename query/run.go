@@ -171,17 +171,18 @@ func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.
 }
 
 // embed joins the venues, organizers, categories and tags of a page of events:
-// one multi-get for all of them.
+// one multi-get for those that no list of the generation had before.
 func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *snapshot, now time.Time) error {
+	links := make([]links, len(views))
 	var ids []calendar.ID
 	for i := range views {
 		v := &views[i]
-		v.Blanked = calendar.NeedsPassword(c.Caller, v.Record)
-		if v.Blanked {
+		if v.Blanked = calendar.NeedsPassword(c.Caller, v.Record); v.Blanked {
 			continue
 		}
-		for _, name := range linkFields {
-			ids = append(ids, v.Record.Fields.IDs(name)...)
+		links[i] = linksOf(v.Record)
+		for _, list := range links[i] {
+			ids = append(ids, list...)
 		}
 	}
 	if len(ids) == 0 {
@@ -189,37 +190,60 @@ func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *sn
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	documents, err := s.index.Get(ctx, ids)
+	found, err := snap.linked(ctx, s, ids)
 	if err != nil {
 		return err
 	}
 	j := joiner{
 		caller: c.Caller, lang: c.Lang, now: now,
-		get: func(id calendar.ID) *calendar.Record { return documents[id].Record },
+		get: func(id calendar.ID) linkedRecord {
+			at, _ := slices.BinarySearch(ids, id)
+			return found[at]
+		},
 	}
 	for i := range views {
 		v := &views[i]
 		if v.Blanked {
 			continue
 		}
-		for _, k := range termKinds {
-			if j.counts[k] == nil && len(v.Record.Fields.IDs(linkField(k))) > 0 {
+		for at, k := range linkKinds {
+			if k.IsTerm() && j.counts[k] == nil && len(links[i][at]) > 0 {
 				if j.counts[k], err = snap.counts(ctx, s, k); err != nil {
 					return err
 				}
 			}
 		}
-		j.join(v)
+		j.join(v, &links[i])
 	}
 	return nil
 }
 
-var termKinds = [...]calendar.Kind{calendar.KindCategory, calendar.KindTag}
+// linkKinds are the kinds that events link to.
+var linkKinds = [...]calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag}
 
-// linkFields are the fields of an event that link to other records.
-var linkFields = [...]string{
-	linkField(calendar.KindVenue), linkField(calendar.KindOrganizer),
-	linkField(calendar.KindCategory), linkField(calendar.KindTag),
+// links are the ids that an event links to, by place in linkKinds.
+type links [len(linkKinds)][]calendar.ID
+
+func linksOf(event *calendar.Record) (l links) {
+	for at, k := range linkKinds {
+		l[at] = event.Fields.IDs(linkField(k))
+	}
+	return l
+}
+
+// linkedRecord is a record that an event links to, nil for an unknown one, and
+// its status now ("" for terms).
+type linkedRecord struct {
+	record *calendar.Record
+	status calendar.Status
+}
+
+func newLinkedRecord(r *calendar.Record, now time.Time) linkedRecord {
+	l := linkedRecord{record: r}
+	if r != nil && r.Kind.IsPost() {
+		l.status = r.Status(now)
+	}
+	return l
 }
 
 // joiner fills in what events embed (interface 3.1.7).
@@ -227,7 +251,7 @@ type joiner struct {
 	caller calendar.Caller
 	lang   calendar.Lang
 	now    time.Time
-	get    func(calendar.ID) *calendar.Record // nil for unknown ones
+	get    func(calendar.ID) linkedRecord
 	counts [calendar.KindTag + 1]map[calendar.ID]int
 
 	// All views share two arrays; a slice is cut from them for each list.
@@ -236,23 +260,22 @@ type joiner struct {
 	keys  []string // of the terms that are being sorted
 }
 
-func (j *joiner) join(v *View) {
-	v.Venues, v.Organizers = j.linked(v.Record, calendar.KindVenue), j.linked(v.Record, calendar.KindOrganizer)
-	v.Categories, v.Tags = j.termsOf(v.Record, calendar.KindCategory), j.termsOf(v.Record, calendar.KindTag)
+func (j *joiner) join(v *View, l *links) {
+	v.Venues, v.Organizers = j.postsOf(l[0], linkKinds[0]), j.postsOf(l[1], linkKinds[1])
+	v.Categories, v.Tags = j.termsOf(l[2], linkKinds[2]), j.termsOf(l[3], linkKinds[3])
 }
 
-// linked gives the venues or organizers that are not trashed and that the caller
-// could read singly, in stored order.
-func (j *joiner) linked(event *calendar.Record, k calendar.Kind) []LinkedView {
+// postsOf gives the venues or organizers that are not trashed and that the
+// caller could read singly, in stored order.
+func (j *joiner) postsOf(ids []calendar.ID, k calendar.Kind) []LinkedView {
 	from := len(j.posts)
-	for _, id := range event.Fields.IDs(linkField(k)) {
-		r := j.get(id)
-		if r == nil || r.Kind != k || r.Deleted {
+	for _, id := range ids {
+		l := j.get(id)
+		if l.record == nil || l.record.Kind != k || l.record.Deleted || l.status == calendar.StatusTrash {
 			continue
 		}
-		st := r.Status(j.now)
-		if st != calendar.StatusTrash && calendar.MayRead(j.caller, r, j.now) {
-			j.posts = append(j.posts, LinkedView{Record: r, Status: st})
+		if l.status == calendar.StatusPublish || calendar.MayRead(j.caller, l.record, j.now) {
+			j.posts = append(j.posts, LinkedView{Record: l.record, Status: l.status})
 		}
 	}
 	if from == len(j.posts) {
@@ -262,10 +285,10 @@ func (j *joiner) linked(event *calendar.Record, k calendar.Kind) []LinkedView {
 }
 
 // termsOf gives the live terms by shown name without case and accents, then id.
-func (j *joiner) termsOf(event *calendar.Record, k calendar.Kind) []TermView {
+func (j *joiner) termsOf(ids []calendar.ID, k calendar.Kind) []TermView {
 	from := len(j.terms)
-	for _, id := range event.Fields.IDs(linkField(k)) {
-		if r := j.get(id); r != nil && r.Kind == k && !r.Deleted {
+	for _, id := range ids {
+		if r := j.get(id).record; r != nil && r.Kind == k && !r.Deleted {
 			j.terms = append(j.terms, TermView{Record: r, Count: j.counts[k][id]})
 		}
 	}

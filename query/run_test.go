@@ -290,7 +290,57 @@ func TestEventOrder(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	s, _, _, _ := setup(t, world(t))
+	t.Run("from the store", func(t *testing.T) {
+		t.Parallel()
+		s, _, _, _ := setup(t, world(t))
+		reads(t, s)
+	})
+	t.Run("from a local index", func(t *testing.T) {
+		t.Parallel()
+		s, _, _, _ := setup(t, world(t))
+		s.o.LocalIndex = true
+		reads(t, s)
+	})
+}
+
+// TestReadFromLocalIndex: single reads never see less than the last write.
+func TestReadFromLocalIndex(t *testing.T) {
+	t.Parallel()
+	s, store, index, _ := setup(t, world(t))
+	s.o.LocalIndex = true
+	older := store.byID[100]
+	newer := event(t, 100, "Newer", "2030-05-10 10:00:00", "2030-05-10 12:00:00", nil)
+	want := func(what string, r *calendar.Record) {
+		t.Helper()
+		got, err := s.Read(t.Context(), calendar.KindEvent, 100, "", anonymous, nil)
+		if err != nil || got != r {
+			t.Errorf("%s: got %v, %v", what, got, err)
+		}
+	}
+	store.byID[100] = nil // so it is seen where a record comes from
+	want("index at the head", older)
+	store.byID[100], store.head = newer, 2
+	want("index behind the head", newer)
+	index.put()
+	want("index at the head again", older)
+	index.poison = []readmodel.Poison{{ID: 100, Position: 2}}
+	want("an entry is quarantined", newer)
+	index.poison = nil
+	index.fail(readmodel.ErrUnavailable)
+	want("index out of reach", newer)
+	index.fail(errDamaged)
+	if _, err := s.Read(t.Context(), calendar.KindEvent, 100, "", anonymous, nil); !errors.Is(err, errDamaged) {
+		t.Errorf("index damaged: got %v", err)
+	}
+	index.fail(nil)
+	index.put(&calendar.Record{ID: 100, Kind: calendar.KindEvent, Deleted: true})
+	want("not in the index", newer)
+}
+
+var errDamaged = errors.New("damaged")
+
+func reads(t *testing.T, s *Service) {
+	t.Helper()
 	ev, ve := calendar.KindEvent, calendar.KindVenue
 	right := func(context.Context, calendar.ID) (bool, error) { return true, nil }
 	wrong := func(context.Context, calendar.ID) (bool, error) { return false, nil }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -30,6 +31,8 @@ type snapshot struct {
 	// upcoming are the linked records of a kind with a coming event, as of the
 	// last second that was asked for.
 	upcoming [calendar.KindTag + 1]atomic.Pointer[upcoming]
+
+	links linkedRecords
 
 	published readmodel.Filter // published posts
 	listed    readmodel.And    // listed events
@@ -182,6 +185,54 @@ func (s *Service) publication(ctx context.Context, k calendar.Kind, r *readmodel
 		return 0, false, err
 	}
 	return int64(page.Documents[0].Record.Fields.Wall("date_utc")), true, nil
+}
+
+// mostLinked bounds the records that a generation keeps for joining; each takes
+// about 3 KB.
+const mostLinked = 4096
+
+// linkedRecords are records that events link to, unknown ones too.
+type linkedRecords struct {
+	mu   sync.RWMutex
+	byID map[calendar.ID]linkedRecord
+}
+
+// linked gives the records of ids, in their order.
+func (s *snapshot) linked(ctx context.Context, service *Service, ids []calendar.ID) ([]linkedRecord, error) {
+	out := make([]linkedRecord, len(ids))
+	var missing []int
+	s.links.mu.RLock()
+	for i, id := range ids {
+		var known bool
+		if out[i], known = s.links.byID[id]; !known {
+			missing = append(missing, i)
+		}
+	}
+	s.links.mu.RUnlock()
+	if missing == nil {
+		return out, nil
+	}
+	wanted := make([]calendar.ID, len(missing))
+	for i, at := range missing {
+		wanted[i] = ids[at]
+	}
+	documents, err := service.index.Get(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Unix(s.now, 0)
+	s.links.mu.Lock()
+	defer s.links.mu.Unlock()
+	if s.links.byID == nil {
+		s.links.byID = map[calendar.ID]linkedRecord{}
+	}
+	for _, at := range missing {
+		out[at] = newLinkedRecord(documents[ids[at]].Record, now)
+		if len(s.links.byID) < mostLinked {
+			s.links.byID[ids[at]] = out[at]
+		}
+	}
+	return out, nil
 }
 
 // tally gives the number of listed events by linked record of a kind; the same

@@ -29,10 +29,8 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		}
 		v.Count = counts[r.ID]
 	case r.Kind == calendar.KindEvent:
-		var ids []calendar.ID
-		for _, name := range linkFields {
-			ids = append(ids, r.Fields.IDs(name)...)
-		}
+		linked := linksOf(r)
+		ids := slices.Concat(linked[:]...)
 		if len(ids) == 0 {
 			break
 		}
@@ -42,16 +40,16 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		}
 		j := joiner{
 			caller: c, lang: l, now: now,
-			get: func(id calendar.ID) *calendar.Record { return records[slices.Index(ids, id)] },
+			get: func(id calendar.ID) linkedRecord { return newLinkedRecord(records[slices.Index(ids, id)], now) },
 		}
-		for _, k := range termKinds {
-			if terms := r.Fields.IDs(linkField(k)); len(terms) > 0 {
-				if j.counts[k], err = s.countsOf(ctx, k, terms, now.Unix()); err != nil {
+		for at, k := range linkKinds {
+			if k.IsTerm() && len(linked[at]) > 0 {
+				if j.counts[k], err = s.countsOf(ctx, k, linked[at], now.Unix()); err != nil {
 					return View{}, err
 				}
 			}
 		}
-		j.join(&v)
+		j.join(&v, &linked)
 	}
 	v.Mark = v.mark()
 	return v, nil
@@ -128,11 +126,41 @@ func (s *Service) find(ctx context.Context, k calendar.Kind, id calendar.ID, slu
 	if id <= 0 {
 		return nil, nil
 	}
+	if r, err := s.local(ctx, id); r != nil || err != nil {
+		return r, err
+	}
 	found, err := s.records.Load(ctx, id)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return found[0], nil
+}
+
+// local gives a record from an index in this process, nil when it may lack the
+// last write to it: while it is behind the store, or entries are quarantined.
+func (s *Service) local(ctx context.Context, id calendar.ID) (*calendar.Record, error) {
+	if !s.o.LocalIndex {
+		return nil, nil
+	}
+	head, err := s.records.Head(ctx) // first: what the index shows after it is no older
+	if err != nil {
+		return nil, err
+	}
+	if shown, err := s.index.Visible(ctx); err != nil || shown < head {
+		return nil, ignoreUnavailable(err)
+	}
+	if poison, err := s.index.Poisoned(ctx); err != nil || len(poison) > 0 {
+		return nil, ignoreUnavailable(err)
+	}
+	found, err := s.index.Get(ctx, []calendar.ID{id})
+	return found[id].Record, ignoreUnavailable(err)
+}
+
+func ignoreUnavailable(err error) error {
+	if errors.Is(err, readmodel.ErrUnavailable) {
+		return nil
+	}
+	return err
 }
 
 // mark is FNV-1a over all that the view depends on beside the version of its

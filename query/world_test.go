@@ -25,6 +25,7 @@ type fakeIndex struct {
 	moved    chan struct{}
 	err      error
 	asked    map[string]int // calls by method
+	poison   []readmodel.Poison
 }
 
 func newFakeIndex(records []*calendar.Record) *fakeIndex {
@@ -69,6 +70,12 @@ func (x *fakeIndex) Visible(context.Context) (calendar.Position, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.position, x.err
+}
+
+func (x *fakeIndex) Poisoned(context.Context) ([]readmodel.Poison, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.poison, x.err
 }
 
 func (x *fakeIndex) Wait(ctx context.Context, p calendar.Position) error {
