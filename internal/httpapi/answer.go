@@ -2,10 +2,9 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"strconv"
+	"sync"
 
 	"github.com/maypok86/otter/v2"
 
@@ -62,6 +61,25 @@ func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) {
 	}
 }
 
+// buffers are what lists are written into: how long one gets is known at its end
+// only, and what is kept should have no room behind it.
+var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 64<<10)) }}
+
+// Larger buffers are not kept.
+const maxBuffer = 1 << 20
+
+func takeBuffer() *[]byte {
+	b := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool makes nothing else
+	*b = (*b)[:0]
+	return b
+}
+
+func giveBuffer(b *[]byte) {
+	if cap(*b) <= maxBuffer {
+		buffers.Put(b)
+	}
+}
+
 // answerCache keeps answers by a key that names everything they depend on, so
 // nothing stale is ever found. A nil cache keeps nothing.
 type answerCache struct{ c *otter.Cache[string, *answer] }
@@ -78,7 +96,7 @@ func newAnswerCache(bytes int) (*answerCache, error) {
 		Weigher: func(key string, ans *answer) uint32 {
 			n := len(key) + entryOverhead
 			if key[0] != aliasKey {
-				n += len(ans.body)
+				n += cap(ans.body)
 			}
 			return uint32(min(n, 1<<30))
 		},
@@ -119,28 +137,13 @@ func (a *api) once(ctx context.Context, key string, produce func(ctx context.Con
 	if ans := a.answers.get(key); ans != nil {
 		return ans, nil
 	}
-	shared := a.flights.DoChan(key, func() (_ any, err error) {
-		defer func() { // a panic here would end the program
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			}
-		}()
+	return a.flights.do(ctx, key, func() (*answer, error) {
 		ans, err := produce(context.WithoutCancel(ctx))
-		if err != nil {
-			return nil, err
+		if err == nil {
+			a.answers.set(key, ans)
 		}
-		a.answers.set(key, ans)
-		return ans, nil
+		return ans, err
 	})
-	select {
-	case res := <-shared:
-		if res.Err != nil {
-			return nil, res.Err
-		}
-		return res.Val.(*answer), nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // fragment names a rendered record of a list: everything that its bytes depend

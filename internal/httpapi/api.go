@@ -11,8 +11,6 @@ import (
 	"net/textproto"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/internal/keylock"
@@ -98,7 +96,7 @@ type Options struct {
 	// are answered 503. 0: 1024.
 	MaxConcurrent int
 	// AnswerBytes and FragmentBytes bound the two caches: whole answers, and
-	// rendered records of lists. 0: 32 MiB and 48 MiB; negative: no cache.
+	// rendered records of lists. 0: 16 MiB and 24 MiB; negative: no cache.
 	AnswerBytes, FragmentBytes int
 	// ServeStale answers lists with the last good answer, marked as stale, while
 	// the read model is out of reach.
@@ -139,7 +137,7 @@ type api struct {
 	totals  [][2]string
 	answers *answerCache
 	parts   *fragmentCache
-	flights singleflight.Group
+	flights flights
 	keys    keylock.Locks[keyName] // a second request with a key waits for the first
 	zones   zoneTable
 }
@@ -224,10 +222,10 @@ func setDefaults(o *Options) {
 		o.MaxConcurrent = 1024
 	}
 	if o.AnswerBytes == 0 {
-		o.AnswerBytes = 32 << 20
+		o.AnswerBytes = 16 << 20
 	}
 	if o.FragmentBytes == 0 {
-		o.FragmentBytes = 48 << 20
+		o.FragmentBytes = 24 << 20
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -189,8 +190,9 @@ func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, 
 		return nil, err
 	}
 	p := renderer{a: a, root: rt, lang: criteria.Lang}
-	b := make([]byte, 0, 1024+len(list.Views)*2560)
-	b = append(append(b, `{"`...), criteria.Kind.Collection()...)
+	buffer := takeBuffer()
+	defer giveBuffer(buffer)
+	b := append(append(*buffer, `{"`...), criteria.Kind.Collection()...)
 	b = append(b, `":[`...)
 	for i := range list.Views {
 		b = p.appendItem(appendComma(b, i), &list.Views[i], criteria.Fields)
@@ -205,8 +207,9 @@ func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, 
 	b = append(b, `,"total_pages":`...)
 	b = strconv.AppendInt(b, int64(list.TotalPages), 10)
 	b = append(b, '}')
+	*buffer = b
 
-	ans := newAnswer(b, a.weakTag(key), criteria.Lang)
+	ans := newAnswer(bytes.Clone(b), a.weakTag(key), criteria.Lang)
 	ans.add(headerPosition, list.Position.String())
 	total, pages := strconv.Itoa(list.Total), strconv.Itoa(list.TotalPages)
 	for _, names := range a.totals {
@@ -222,7 +225,7 @@ func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, 
 // appendItem writes one record of a list, from the fragment cache where it is
 // known.
 func (p *renderer) appendItem(b []byte, v *query.View, fields []string) []byte {
-	key := fragment{v.Record.ID, v.Record.Version, v.Mark, p.root.secret, v.Status, p.lang, v.Blanked}
+	key := fragment{v.Record.ID, v.Record.Version, v.Mark, p.root.mark, v.Status, p.lang, v.Blanked}
 	from := len(b)
 	if part := p.a.parts.get(key); part != nil {
 		if fields != nil {
