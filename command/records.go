@@ -142,7 +142,7 @@ func nameOf(k calendar.Kind, key string) calendar.Name {
 }
 
 // cacheHalf is how many records each half of the cache holds.
-const cacheHalf = 8192
+const cacheHalf = 2048
 
 // recordCache keeps decoded records in two halves: when the young one is full
 // the old one is forgotten. A hit in the old half makes a record young again.

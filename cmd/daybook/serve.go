@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -31,8 +32,7 @@ const (
 	readTimeout       = 30 * time.Second
 	idleTimeout       = 2 * time.Minute
 	drainTimeout      = 20 * time.Second
-	writeTimeout      = 2 * time.Minute // beside the longest wait for a position
-	maxHeaderBytes    = 1 << 20         // long request lines are answered by the interface
+	maxHeaderBytes    = 64 << 10
 	snapshotEvery     = 5 * time.Minute
 )
 
@@ -95,6 +95,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	if err := s.api(log).Check(); err != nil {
 		return usageError("%w", err)
 	}
+	collectGarbage()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lock, err := lockData(s.data, true)
@@ -144,6 +145,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 
 	q, err := query.New(index, b.records, query.Options{
 		Site: s.site, PerPageMax: s.perPageMax, PositionWait: s.positionWait, Clean: htmltext.New(),
+		LocalIndex: true,
 	})
 	if err != nil {
 		return err
@@ -154,7 +156,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	}
 	server := &http.Server{
 		Handler: operating(b, api), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout + s.positionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	ctl, err := newControl(ctx, b, s, log)
@@ -192,6 +194,18 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 
 	announce(c.out, s, listener.Addr(), token)
 	return lifecycle.Drained(g.Run())
+}
+
+// gcPercent is how much the heap of the service grows before it is collected, in
+// percent of what lives. Most of what lives are bytes that no collection looks
+// into, so a collection is cheap; Go's default of 100 would only cost memory
+// (ADR 8). GOGC in the environment wins.
+const gcPercent = 50
+
+func collectGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 }
 
 // snapshots writes the memory image to its file now and then and at the end.
