@@ -199,8 +199,8 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 // gcPercent is how much the heap of the service grows before it is collected, in
 // percent of what lives. Most of what lives are bytes that no collection looks
 // into, so a collection is cheap; Go's default of 100 would only cost memory
-// (ADR 8). GOGC in the environment wins.
-const gcPercent = 50
+// (ADR 9). GOGC in the environment wins.
+const gcPercent = 40
 
 func collectGarbage() {
 	if os.Getenv("GOGC") == "" {
