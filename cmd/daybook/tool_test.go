@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,8 +88,17 @@ func TestHistoryExportVerify(t *testing.T) {
 			t.Errorf("%s: got %d lines of history, want 2", when, lines)
 		}
 		export := mustTool(t, "export", "--data", data)
-		if strings.Contains(export, "open sesame") {
-			t.Errorf("%s: the password stands in the export", when)
+		token := sha256.Sum256([]byte(s.token))
+		for what, secret := range map[string]string{
+			"password": "open sesame", "hash of the password": "argon2", "token": s.token, "hash of the token": base64.StdEncoding.EncodeToString(token[:]),
+			"hexadecimal hash of the token": hex.EncodeToString(token[:]), "encoded hash of the password": base64.StdEncoding.EncodeToString([]byte("$argon2"))[:8],
+		} {
+			if strings.Contains(export, secret) {
+				t.Errorf("%s: the %s stands in the export", when, what)
+			}
+		}
+		if strings.Count(export, "secret_sha256") != 2 {
+			t.Errorf("%s: the export does not tell of the secrets of the administrator and the event", when)
 		}
 		if out := mustTool(t, "verify", "--data", data); !strings.Contains(out, "chain head") {
 			t.Errorf("%s: got %q", when, out)

@@ -4,7 +4,8 @@ package audit
 
 import (
 	"context"
-	"encoding/base64"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -28,7 +29,9 @@ type Entry struct {
 	Change   string            `json:"change"`
 	Fields   json.RawMessage   `json:"fields"` // what changed
 	State    json.RawMessage   `json:"state"`  // the record after it
-	Secret   string            `json:"secret,omitempty"`
+	// SecretSum is the SHA-256 of the secret that the change set, in hexadecimal:
+	// the form in which it takes part in the leaf of the entry.
+	SecretSum string `json:"secret_sha256,omitempty"`
 }
 
 // Of gives an entry without its secret.
@@ -39,11 +42,14 @@ func Of(e *eventstore.Entry) Entry {
 	}
 }
 
-// Whole gives an entry with its secret in base64, for copies of a whole store.
+// Whole gives all that the leaf of an entry is made from, so that a copy of the
+// log can be checked against the chain. Hashes of passwords and tokens are not
+// in it.
 func Whole(e *eventstore.Entry) Entry {
 	x := Of(e)
 	if e.Secret != nil {
-		x.Secret = base64.StdEncoding.EncodeToString(e.Secret)
+		sum := sha256.Sum256(e.Secret)
+		x.SecretSum = hex.EncodeToString(sum[:])
 	}
 	return x
 }

@@ -80,7 +80,7 @@ func parseLine(text []byte) (Line, calendar.Kind, calendar.Lang, error) {
 	d.UseNumber()
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
-		return fail(refusef("not a line of this form: %s", strings.TrimPrefix(err.Error(), "json: ")))
+		return fail(refusef("not a line of this form: %s", formFault(err)))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return fail(lineError("more than one object on the line"))
@@ -120,6 +120,20 @@ func parseLine(text []byte) (Line, calendar.Kind, calendar.Lang, error) {
 		return fail(refusef("action: must be create, update, delete or put, not %q", l.Action))
 	}
 	return l, k, lang, nil
+}
+
+// formFault says what is wrong with the form of a line, without the names of the
+// program.
+func formFault(err error) string {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case !ok:
+		return strings.TrimPrefix(err.Error(), "json: ")
+	case wrong.Field == "":
+		return "must be an object, not " + wrong.Value
+	default:
+		return fmt.Sprintf("%s: a %s cannot stand here", wrong.Field, wrong.Value)
+	}
 }
 
 // linkFields are the fields in which {"key": "…"} names another record.
