@@ -609,7 +609,7 @@ func shapeOf(v any) any {
 	case obj:
 		out := obj{}
 		for name, inner := range x {
-			if name != "description" || reflect.TypeOf(inner) != reflect.TypeOf("") {
+			if name != "description" || reflect.TypeOf(inner) != reflect.TypeFor[string]() {
 				out[name] = shapeOf(inner)
 			}
 		}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -16,17 +17,22 @@ func equalPostsInDetail(s *scene) {
 		name := nameField(collection)
 		full := func(more obj) obj {
 			out := body(collection, "Hall & "+w, obj{"phone": "1", "description": "D", "website": "https://a.example", "image": "https://img.example/" + w + ".jpg"})
-			for field, v := range more {
-				out[field] = v
-			}
+			maps.Copy(out, more)
 			return out
 		}
 		first := ed.create(collection, full(nil))
 		head := ed.list(collection, "search", w).field("total", 1).header.Get("Daybook-Position")
 		// Id, author, dates and slug aside, case of the name aside.
 		for _, more := range []obj{
-			{}, {name: "HALL &amp; " + strings.ToUpper(w)}, {"date": "2020-01-01"}, {"slug": "other-" + w}, {"author": s.svc.users["author"].id}, {"id": 5},
-			{"description": " D "}, {"multilang_language": "en"}, {"status": "publish"},
+			{},
+			{name: "HALL &amp; " + strings.ToUpper(w)},
+			{"date": "2020-01-01"},
+			{"slug": "other-" + w},
+			{"author": s.svc.users["author"].id},
+			{"id": 5},
+			{"description": " D "},
+			{"multilang_language": "en"},
+			{"status": "publish"},
 		} {
 			for _, who := range []string{"editor", "author"} {
 				if who == "author" && more["author"] == nil {
@@ -44,7 +50,13 @@ func equalPostsInDetail(s *scene) {
 		// Every other difference makes a new one.
 		n := 1
 		for _, more := range []obj{
-			{"description": "d"}, {"phone": nil}, {"image": nil}, {"status": "draft"}, {"status": "private"}, {"date": "2027-01-01"}, {"excerpt": "E"},
+			{"description": "d"},
+			{"phone": nil},
+			{"image": nil},
+			{"status": "draft"},
+			{"status": "private"},
+			{"date": "2027-01-01"},
+			{"excerpt": "E"},
 			{"multilang_language": "fr"},
 		} {
 			other := ed.post("/"+collection, full(more)).want(http.StatusCreated)
@@ -139,9 +151,7 @@ func orderOfLists(s *scene) {
 	tag := ed.create("tags", obj{"name": s.word()}).idText()
 	at := func(start, date string, more obj) *answer {
 		out := obj{"start_date": start, "end_date": "2026-09-01", "date": date, "tags": tag}
-		for name, v := range more {
-			out[name] = v
-		}
+		maps.Copy(out, more)
 		return ed.event(s.word(), out)
 	}
 	c := at("2026-07-02 10:00", "2026-01-02", nil)
@@ -210,7 +220,7 @@ func listsOfTerms(s *scene) {
 				s.as(who).list(collection, param, event.idText()).found(collection, a, b)
 				s.as(who).list(collection, param, event.idText(), "hide_empty", "true", "search", "apple").found(collection, a)
 			}
-			s.as(who).get("/"+collection+"?post=99999999&event="+event.idText()).bad("post")
+			s.as(who).get("/" + collection + "?post=99999999&event=" + event.idText()).bad("post")
 			s.as(who).get("/" + collection + "?post=" + event.idText() + "&event=99999999").bad("event")
 		}
 		// Events that the caller may not see in full count as unknown.
@@ -245,9 +255,7 @@ func listsOfPlaces(s *scene) {
 		none, past, running, coming, hidden, draft := mk("none"), mk("past"), mk("running"), mk("coming"), mk("hidden"), mk("draft")
 		event := func(of *answer, start, end string, more obj) *answer {
 			out := obj{c.field: of.id(), "start_date": start, "end_date": end}
-			for name, v := range more {
-				out[name] = v
-			}
+			maps.Copy(out, more)
 			return ed.event(s.word(), out)
 		}
 		event(past, "2026-04-01", "2026-05-01 11:59:59", nil)
@@ -393,8 +401,14 @@ func languagesInLists(s *scene) {
 		language, name string
 		ok             bool
 	}{
-		{"fr", "yaourt " + w, true}, {"en", "yaourt " + w, false}, {"en", "apple " + w, true}, {"fr", "apple " + w, false}, {"fr", "apple-" + w, true},
-		{"cn", "斑马 " + w, true}, {"es", "Zebra " + w, true}, {"es", "maison " + w, true},
+		{"fr", "yaourt " + w, true},
+		{"en", "yaourt " + w, false},
+		{"en", "apple " + w, true},
+		{"fr", "apple " + w, false},
+		{"fr", "apple-" + w, true},
+		{"cn", "斑马 " + w, true},
+		{"es", "Zebra " + w, true},
+		{"es", "maison " + w, true},
 	} {
 		got := s.as("").under(c.language).get("/events" + pairs("tags", c.name))
 		if c.ok {
@@ -417,13 +431,30 @@ func searchByLanguage(s *scene) {
 		language, sent string
 		want           []*answer
 	}{
-		{"en", "river", []*answer{event}}, {"en", "sing child", []*answer{event}}, {"en", "concert", []*answer{event}}, {"en", "enfants", nil},
-		{"fr", "enfant", []*answer{event}}, {"fr", "chanter", []*answer{event}}, {"fr", "river", nil}, {"fr", "eau", []*answer{event}},
-		{"fr", "foret", []*answer{other}}, {"fr", "FORÊT chevaux", []*answer{other}}, {"fr", "concert -chantaient", nil},
-		{"es", "concierto", []*answer{event}}, {"es", "rio", []*answer{event}}, {"es", "niño", []*answer{event}}, {"es", "cantar", []*answer{event}},
-		{"es", "concert", nil}, {"es", "chevaux", []*answer{other}}, // the home language is shown, and stemmed as what it is
-		{"cn", "音乐会", []*answer{event}}, {"cn", "唱歌", []*answer{event}}, {"cn", "河", []*answer{event}}, {"cn", "河会", nil}, {"cn", "concert", nil},
-		{"en", "forêts", []*answer{other}}, {"en", "foret", []*answer{other}},
+		{"en", "river", []*answer{event}},
+		{"en", "sing child", []*answer{event}},
+		{"en", "concert", []*answer{event}},
+		{"en", "enfants", nil},
+		{"fr", "enfant", []*answer{event}},
+		{"fr", "chanter", []*answer{event}},
+		{"fr", "river", nil},
+		{"fr", "eau", []*answer{event}},
+		{"fr", "foret", []*answer{other}},
+		{"fr", "FORÊT chevaux", []*answer{other}},
+		{"fr", "concert -chantaient", nil},
+		{"es", "concierto", []*answer{event}},
+		{"es", "rio", []*answer{event}},
+		{"es", "niño", []*answer{event}},
+		{"es", "cantar", []*answer{event}},
+		{"es", "concert", nil},
+		{"es", "chevaux", []*answer{other}}, // the home language is shown, and stemmed as what it is
+		{"cn", "音乐会", []*answer{event}},
+		{"cn", "唱歌", []*answer{event}},
+		{"cn", "河", []*answer{event}},
+		{"cn", "河会", nil},
+		{"cn", "concert", nil},
+		{"en", "forêts", []*answer{other}},
+		{"en", "foret", []*answer{other}},
 	} {
 		s.as("").under(c.language).list("events", "tags", tag, "search", c.sent).found("events", c.want...)
 		s.as("").list("events", "tags", tag, "search", c.sent, "multilang_language", c.language).found("events", c.want...)

@@ -49,13 +49,13 @@ func baseURL(s *scene) {
 	draft.field("url", base+"/?event="+draft.idText())
 	// The service answers requests with and without the path.
 	for _, p := range []string{"=" + root, "=/site" + root} {
-		got := s.as("").get(p + made.path("events")).want(http.StatusOK).field("url", base+"/event/quay/")
+		got := s.as("").get(p+made.path("events")).want(http.StatusOK).field("url", base+"/event/quay/")
 		same(s.t, made, got, "json_ld", "count")
 		s.as("").get(p+"/events?per_page=5").want(http.StatusOK).field("rest_url", base+root+"/events/?per_page=5&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
 		s.as("").get(p).want(http.StatusOK).field("routes./calendar/events/v1._links.self.0.href", base+root)
 		s.as("").get(p+"/doc").want(http.StatusOK).field("servers.0.url", base+root)
 	}
-	french := s.as("").get("=/site/fr"+root+made.path("events")).want(http.StatusOK)
+	french := s.as("").get("=/site/fr" + root + made.path("events")).want(http.StatusOK)
 	french.fields(obj{"url": base + "/fr/event/quay/", "rest_url": base + "/fr" + root + made.path("events"), "global_id": made.at("global_id")})
 	ed.under("fr").read(draft.path("events")).field("url", base+"/?event="+draft.idText())
 	s.as("").get("=/other"+root).code(http.StatusNotFound, "rest_no_route")
@@ -77,7 +77,7 @@ func furtherNames(s *scene) {
 				site := s.svc.url + segment
 				api := site + "/" + prefix + "/" + namespace
 				path := "=" + segment + "/" + prefix + "/" + namespace
-				got := s.as("").get(path+"/events/by-slug/quay").want(http.StatusOK).fields(obj{
+				got := s.as("").get(path + "/events/by-slug/quay").want(http.StatusOK).fields(obj{
 					"rest_url": api + made.path("events"), "url": site + "/event/quay/", "categories.0.urls.collection": api + "/categories",
 					"json_ld.offers.priceCurrency": "EUR",
 				})
@@ -89,7 +89,7 @@ func furtherNames(s *scene) {
 				if len(routes) != 15 || routes["/"+namespace+"/events"] == nil {
 					s.t.Errorf("%s: routes %v", index.request, routes)
 				}
-				s.as("").get(path+"?namespace="+namespace).want(http.StatusOK)
+				s.as("").get(path + "?namespace=" + namespace).want(http.StatusOK)
 				s.as("").get(path+"/doc").want(http.StatusOK).field("servers.0.url", api)
 				if namespace != "agenda/v2" {
 					s.as("").get(path+"?namespace=agenda/v2").code(http.StatusNotFound, "rest_invalid_namespace")
@@ -394,23 +394,23 @@ func indexOfRoutes(s *scene) {
 			hold("READ", "id multilang_language +_fields"+password, []string{"id"})
 		}
 		got.fields(obj{
-			"routes./calendar/events/v1.endpoints.0.args.namespace.default":                  "calendar/events/v1",
-			"routes./calendar/events/v1.endpoints.0.args.context.default":                    "view",
-			"routes./calendar/events/v1.endpoints.0.args.multilang_language.enum":            list{"cn", "en", "fr", "es"},
-			"routes./calendar/events/v1/events.endpoints.0.args.start_date.default":          "2026-05-01 23:59:00",
-			"routes./calendar/events/v1/events.endpoints.0.args.end_date.default":            "2028-05-01 23:59:59",
-			"routes./calendar/events/v1/events.endpoints.0.args.per_page.default":            "10",
-			"routes./calendar/events/v1/events.endpoints.0.args.page.default":                1,
-			"routes./calendar/events/v1/events.endpoints.0.args.strict_dates.default":        "false",
-			"routes./calendar/events/v1/events.endpoints.0.args.categories.items.type":       "integer",
-			"routes./calendar/events/v1/events.endpoints.0.args.categories.type":             "array",
-			"routes./calendar/events/v1/events.endpoints.1.args.all_day.default":             false,
-			"routes./calendar/events/v1/tags.endpoints.0.args.hide_empty.default":            "1",
-			"routes./calendar/events/v1/venues.endpoints.0.args.only_with_upcoming.default":  false,
-			"routes./calendar/events/v1._links.self.0.href":                                  site + root,
-			"routes./calendar/events/v1/doc._links.self.0.href":                              site + root + "/doc",
-			"routes./calendar/events/v1/events.methods":                                      list{"GET", "POST"},
-			`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).methods`:              list{"GET", "POST", "PUT", "PATCH", "DELETE"},
+			"routes./calendar/events/v1.endpoints.0.args.namespace.default":                   "calendar/events/v1",
+			"routes./calendar/events/v1.endpoints.0.args.context.default":                     "view",
+			"routes./calendar/events/v1.endpoints.0.args.multilang_language.enum":             list{"cn", "en", "fr", "es"},
+			"routes./calendar/events/v1/events.endpoints.0.args.start_date.default":           "2026-05-01 23:59:00",
+			"routes./calendar/events/v1/events.endpoints.0.args.end_date.default":             "2028-05-01 23:59:59",
+			"routes./calendar/events/v1/events.endpoints.0.args.per_page.default":             "10",
+			"routes./calendar/events/v1/events.endpoints.0.args.page.default":                 1,
+			"routes./calendar/events/v1/events.endpoints.0.args.strict_dates.default":         "false",
+			"routes./calendar/events/v1/events.endpoints.0.args.categories.items.type":        "integer",
+			"routes./calendar/events/v1/events.endpoints.0.args.categories.type":              "array",
+			"routes./calendar/events/v1/events.endpoints.1.args.all_day.default":              false,
+			"routes./calendar/events/v1/tags.endpoints.0.args.hide_empty.default":             "1",
+			"routes./calendar/events/v1/venues.endpoints.0.args.only_with_upcoming.default":   false,
+			"routes./calendar/events/v1._links.self.0.href":                                   site + root,
+			"routes./calendar/events/v1/doc._links.self.0.href":                               site + root + "/doc",
+			"routes./calendar/events/v1/events.methods":                                       list{"GET", "POST"},
+			`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).methods`:               list{"GET", "POST", "PUT", "PATCH", "DELETE"},
 			`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).endpoints.1.args.slug`: got.at(`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).endpoints.0.args.slug`),
 		}).without(`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).endpoints.0.args.password`,
 			`routes./calendar/events/v1/events/by-slug/(?P<slug>[^/]+).endpoints.1.args.password`,

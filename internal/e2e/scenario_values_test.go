@@ -19,7 +19,7 @@ func orderOfChecks(s *scene) {
 	wrong.get("/events/99999999?multilang_language=de").code(http.StatusUnauthorized, "incorrect_password")
 	s.as("").get("/events/99999999?multilang_language=de").bad("multilang_language")
 	draft := author.event(s.word(), obj{"status": "draft"})
-	s.as("").get(draft.path("events")+"?multilang_language=de").bad("multilang_language")
+	s.as("").get(draft.path("events") + "?multilang_language=de").bad("multilang_language")
 	s.as("").with("If-None-Match", "*").get(draft.path("events")).code(http.StatusForbidden, "event-not-accessible")
 	s.as("").with("If-None-Match", "*").get("/events?page=5&search="+s.word()).code(http.StatusNotFound, "event-archive-page-not-found")
 	// Writes: route, credentials, general right, body, missing, values, key, record, right, If-Match, handler.
@@ -71,7 +71,7 @@ func bodies(s *scene) {
 	title(b, ed.do("PATCH", path, raw{"application/ld+json; charset=utf-8", `{"title":"` + b + `"}`}))
 	title(a, ed.do("PATCH", path, raw{"", `{"title":"` + a + `"}`}))
 	title(b, ed.do("PATCH", path, raw{"Application/JSON; charset=UTF-8", `{"title":"lost","title":"` + b + `"}`})) // of equal keys the last
-	title(a, ed.do("PATCH", path, url.Values{"title": {"lost", a}}))                                              // of equal names too
+	title(a, ed.do("PATCH", path, url.Values{"title": {"lost", a}}))                                               // of equal names too
 	title(b, ed.do("PATCH", path, raw{
 		"multipart/form-data; boundary=x",
 		"--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n" + b + "\r\n--x\r\nContent-Disposition: form-data; name=\"description\"; filename=\"a.txt\"\r\n\r\nfile\r\n--x--\r\n",
@@ -191,9 +191,9 @@ func nullAndEmpty(s *scene) {
 	}
 	ed.patch(event.path("events"), obj{"post_parent": event.id()}).bad("post_parent")
 	// Empty parameters of reads that count as not sent.
-	s.as("").get(event.path("events")+"?_fields=&password=").want(http.StatusOK).having("title")
+	s.as("").get(event.path("events") + "?_fields=&password=").want(http.StatusOK).having("title")
 	s.as("").get("?context=").want(http.StatusOK)
-	s.as("").get("/events?_fields=&search="+s.word()).want(http.StatusOK)
+	s.as("").get("/events?_fields=&search=" + s.word()).want(http.StatusOK)
 }
 
 func costs(s *scene) {
