@@ -225,7 +225,7 @@ func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, 
 // appendItem writes one record of a list, from the fragment cache where it is
 // known.
 func (p *renderer) appendItem(b []byte, v *query.View, fields []string) []byte {
-	key := fragment{v.Record.ID, v.Record.Version, v.Mark, p.root.mark, v.Status, p.lang, v.Blanked}
+	key := fragment{v.Record.ID, v.Record.Version, v.Mark, p.root.secret, v.Status, p.lang, v.Blanked}
 	from := len(b)
 	if part := p.a.parts.get(key); part != nil {
 		if fields != nil {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"net/http"
 	"net/url"
@@ -21,7 +22,8 @@ type root struct {
 	url       string // site, prefix and namespace: {root}
 	namespace string
 	global    string // host, port and path of the base URL: what global ids begin with
-	mark      uint64 // names the root and the settings that answers depend on
+	mark      uint64 // names the root and the settings that answers depend on, in tags
+	secret    uint64 // names the root within this process; no client can find another root of the same
 }
 
 // collection gives the URL of a collection, without a slash at the end.
@@ -271,12 +273,17 @@ func (t *rootTable) root(o origin, loc location) *root {
 	return r
 }
 
+// rootSeed keeps a client from making up a Host header whose links would stand in
+// the answers to others.
+var rootSeed = maphash.MakeSeed()
+
 // rootOf makes the root of a location; seed names the settings.
 func rootOf(o origin, loc location, seed uint64) *root {
 	site := o.base + loc.segment
 	url := site + "/" + loc.prefix + "/" + loc.namespace
 	return &root{
-		lang: loc.lang, base: o.base, site: site, url: url,
+		secret: maphash.Comparable(rootSeed, [2]string{url, o.host}),
+		lang:   loc.lang, base: o.base, site: site, url: url,
 		namespace: loc.namespace, global: o.host, mark: uint64(mixStart.number(seed).text(url).text(o.host)),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"daybook/calendar"
@@ -145,5 +146,30 @@ func TestExtension(t *testing.T) {
 		if got := extension(url); got != want {
 			t.Errorf("%s: got %q, want %q", url, got, want)
 		}
+	}
+}
+
+// TestPartsOfRoots: a rendered record is kept for one root, also where the mark
+// that names roots in tags is the same for two: it is a plain checksum of the
+// Host header, so clients can find such hosts.
+func TestPartsOfRoots(t *testing.T) {
+	t.Parallel()
+	p := testRenderer(t, calendar.LangEN)
+	var err error
+	if p.a.parts, err = newFragmentCache(1 << 20); err != nil {
+		t.Fatal(err)
+	}
+	v := exampleView(t)
+	p.appendItem(nil, v, nil)
+	good := p.root
+	evil := rootOf(origin{"https://evil.example", "evil.example", ""}, location{prefix: "api", namespace: Namespace}, 0)
+	evil.mark = good.mark
+	p.root = evil
+	if got := p.appendItem(nil, v, nil); !strings.Contains(string(got), "https://evil.example/") || strings.Contains(string(got), good.base) {
+		t.Errorf("a record rendered for %s: %s", evil.base, got)
+	}
+	again := rootOf(origin{good.base, good.global, ""}, location{prefix: "api", namespace: Namespace}, 0)
+	if p.root = again; again.secret != good.secret || !strings.Contains(string(p.appendItem(nil, v, nil)), good.base) {
+		t.Error("the same root made twice has other parts")
 	}
 }
