@@ -10,8 +10,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	group "github.com/oklog/run"
@@ -32,7 +34,8 @@ const (
 	readTimeout       = 30 * time.Second
 	idleTimeout       = 2 * time.Minute
 	drainTimeout      = 20 * time.Second
-	maxHeaderBytes    = 64 << 10
+	writeTimeout      = 2 * time.Minute // beside the longest wait for a position
+	maxHeaderBytes    = 1 << 20         // long request lines are answered by the interface
 	snapshotEvery     = 5 * time.Minute
 )
 
@@ -156,7 +159,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	}
 	server := &http.Server{
 		Handler: operating(b, api), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		WriteTimeout: writeTimeout + s.positionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	ctl, err := newControl(ctx, b, s, log)
@@ -170,7 +173,10 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	if err != nil {
 		err = fmt.Errorf("first administrator: %w", err)
 	} else if prepare != nil {
-		err = prepare(ctx, b)
+		// The signals of the group do not reach so far.
+		preparing, done := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		err = prepare(preparing, b)
+		done()
 	}
 	if err != nil {
 		ctl.close()

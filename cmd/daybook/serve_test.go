@@ -349,3 +349,15 @@ func TestWriteAnswersAsRead(t *testing.T) {
 		compare("PATCH", tag, fmt.Sprintf(`{"description":"%d"}`, i), 200)
 	}
 }
+
+// TestLongRequestLine: lines that net/http would refuse by itself get the answer
+// of the interface too.
+func TestLongRequestLine(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
+	for _, n := range []int{17 << 10, 100 << 10, 900 << 10} {
+		if got := s.want(414, "GET", "/events?search="+strings.Repeat("x", n), "", ""); got["code"] != "rest_uri_too_long" {
+			t.Errorf("%d bytes: got %v", n, got)
+		}
+	}
+}
