@@ -20,11 +20,12 @@ func TestFlights(t *testing.T) {
 			made  int
 			gate  = make(chan struct{})
 			right = &answer{etag: "right"}
+			fault error
 		)
 		produce := func() (*answer, error) {
 			made++
 			<-gate
-			return right, nil
+			return right, fault
 		}
 		for range 5 {
 			wg.Go(func() {
@@ -57,6 +58,10 @@ func TestFlights(t *testing.T) {
 		}
 		if ans, err := f.do(t.Context(), "k", produce); ans != right || err != nil {
 			t.Errorf("after a panic: got %v, %v", ans, err)
+		}
+		fault = errors.New("fault")
+		if _, err := f.do(t.Context(), "k", produce); !errors.Is(err, fault) {
+			t.Errorf("a fault: got %v", err)
 		}
 	})
 }
