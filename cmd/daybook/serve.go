@@ -169,7 +169,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 
 	// The administrator's token is shown once, so he is made when nothing but
 	// showing it can fail.
-	token, err := b.users.EnsureAdministrator(ctx)
+	name, token, err := b.users.EnsureAdministrator(ctx)
 	if err != nil {
 		err = fmt.Errorf("first administrator: %w", err)
 	} else if prepare != nil {
@@ -198,7 +198,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	add("snapshot", func(ctx context.Context) error { return snapshots(ctx, index, log) })
 	add("start", func(ctx context.Context) error { return watchStart(ctx, b, index, keep) })
 
-	announce(c.out, s, listener.Addr(), token)
+	announce(c.out, s, listener.Addr(), name, token)
 	return lifecycle.Drained(g.Run())
 }
 
@@ -262,13 +262,13 @@ func watchStart(ctx context.Context, b *backend, index *alias, keep *keeper) err
 
 // announce prints, once, the administrator's token, and then where the service
 // is: who reads up to that line has read all.
-func announce(w io.Writer, s *settings, addr net.Addr, token string) {
+func announce(w io.Writer, s *settings, addr net.Addr, name, token string) {
 	base := s.baseURL
 	if base == "" {
 		base = "http://" + addr.String()
 	}
 	if token != "" {
-		fmt.Fprintf(w, "administrator: admin\ntoken: %s\nThe token is shown this once; daybook user token admin makes another.\n", token)
+		fmt.Fprintf(w, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)
 	}
 	fmt.Fprintf(w, "daybook %s serves %s/%s/calendar/events/v1\n", version, base, s.apiPrefix)
 }

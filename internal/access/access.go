@@ -205,23 +205,32 @@ func (u *Users) List(ctx context.Context) ([]User, error) {
 	}
 }
 
-// EnsureAdministrator makes the first administrator, named "admin", when the
-// store has none yet; the token is "" when nothing was made.
-func (u *Users) EnsureAdministrator(ctx context.Context) (token string, err error) {
-	users, err := u.List(ctx)
-	if err != nil {
-		return "", fmt.Errorf("look for administrators: %w", err)
-	}
-	for _, user := range users {
-		if user.Role == calendar.Administrator {
-			return "", nil
+// EnsureAdministrator makes the first administrator when the store has none yet.
+// He is named "admin", or "admin-2" and so on where users of other roles, whom an
+// import may have named, have these names. The token is "" when nothing was made.
+func (u *Users) EnsureAdministrator(ctx context.Context) (name, token string, err error) {
+	for n := 1; ; n++ {
+		users, err := u.List(ctx)
+		if err != nil {
+			return "", "", fmt.Errorf("look for administrators: %w", err)
 		}
+		taken := make(map[string]bool, len(users))
+		for _, user := range users {
+			if user.Role == calendar.Administrator {
+				return "", "", nil
+			}
+			taken[user.Name] = true
+		}
+		name = firstAdministrator
+		for i := 2; taken[name]; i++ {
+			name = fmt.Sprintf("%s-%d", firstAdministrator, i)
+		}
+		_, token, err = u.Add(ctx, name, calendar.Administrator, 0)
+		if errors.Is(err, ErrUserExists) && n < attempts {
+			continue // another process was first
+		}
+		return name, token, err
 	}
-	_, token, err = u.Add(ctx, firstAdministrator, calendar.Administrator, 0)
-	if errors.Is(err, ErrUserExists) { // another process was first
-		return "", nil
-	}
-	return token, err
 }
 
 // byName gives the state of a user, or ErrNoUser.

@@ -262,7 +262,7 @@ func TestEnsureAdministrator(t *testing.T) {
 	for i := range tokens {
 		wg.Go(func() {
 			var err error
-			if tokens[i], err = access.New(store).EnsureAdministrator(t.Context()); err != nil {
+			if _, tokens[i], err = access.New(store).EnsureAdministrator(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -276,8 +276,28 @@ func TestEnsureAdministrator(t *testing.T) {
 	if err != nil || caller.Role != calendar.Administrator {
 		t.Errorf("the first administrator is %+v, %v", caller, err)
 	}
-	if token, err := u.EnsureAdministrator(t.Context()); err != nil || token != "" {
+	if _, token, err := u.EnsureAdministrator(t.Context()); err != nil || token != "" {
 		t.Errorf("a second start gave %q, %v", token, err)
+	}
+}
+
+// TestEnsureAdministratorOfAnotherName: users of lower roles that have the name
+// already do not leave the service without an administrator.
+func TestEnsureAdministratorOfAnotherName(t *testing.T) {
+	t.Parallel()
+	u, _ := setup(t)
+	if _, err := u.Ensure(t.Context(), "admin", calendar.Editor, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := u.Add(t.Context(), "admin-2", calendar.Author, 0); err != nil {
+		t.Fatal(err)
+	}
+	name, token, err := u.EnsureAdministrator(t.Context())
+	if err != nil || name != "admin-3" {
+		t.Fatalf("made %q, %v", name, err)
+	}
+	if caller, err := u.Authenticate(t.Context(), basic(name, token)); err != nil || caller.Role != calendar.Administrator {
+		t.Errorf("the first administrator is %+v, %v", caller, err)
 	}
 }
 
