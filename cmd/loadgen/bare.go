@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -19,8 +20,10 @@ func listenBare(ctx context.Context, body []byte, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	length := strconv.Itoa(len(body))
 	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("Content-Length", length)
 		_, _ = w.Write(body) //nolint:gosec // JSON, not HTML; an error says that the client went away
 	})}
 	fmt.Fprintf(out, "http://%s/\n", l.Addr())

@@ -2,7 +2,7 @@
 // several sizes, and loads the service over HTTP as clients would. It is a
 // client only and imports no server package.
 //
-//	loadgen [-sizes 10000,100000] [-ratio-size 50000] [-for 3s] [-out FILE]
+//	loadgen [-sizes 10000,100000] [-ratio-size 50000] [-for 2s] [-appends=false] [-out FILE]
 //
 // Figures come as ratios against a raw loop or a bare server of the same run,
 // or as times at the 50th and 99th percentile.
@@ -32,6 +32,7 @@ type options struct {
 	ratioSize int
 	span      time.Duration
 	binary    string
+	appends   bool
 }
 
 func run(ctx context.Context, args []string, out, errw io.Writer) int {
@@ -43,8 +44,9 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	sizes := fs.String("sizes", "10000,100000", "numbers of events to measure lists with; empty: none")
 	var o options
 	fs.IntVar(&o.ratioSize, "ratio-size", 50000, "number of events for the ratios against a bare server; 0: none")
-	fs.DurationVar(&o.span, "for", 3*time.Second, "time of one measurement")
+	fs.DurationVar(&o.span, "for", 2*time.Second, "time of one measurement")
 	fs.StringVar(&o.binary, "binary", "", "daybook binary; empty: built from ./cmd/daybook")
+	fs.BoolVar(&o.appends, "appends", true, "measure appends to the event store too")
 	file := fs.String("out", "", "file that gets the text too")
 	if err := fs.Parse(args); err != nil {
 		return 2
@@ -94,7 +96,13 @@ func bench(ctx context.Context, o options, out, errw io.Writer) (err error) {
 			return fmt.Errorf("build daybook: %w", err)
 		}
 	}
+	begin := time.Now()
 	fmt.Fprintf(out, "daybook benchmarks, %s, %s, %d cores\n", time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
+	if o.appends {
+		if err := appends(ctx, o, dir, out, errw); err != nil {
+			return err
+		}
+	}
 	if o.ratioSize > 0 {
 		if err := ratios(ctx, o, filepath.Join(dir, "ratios"), out, errw); err != nil {
 			return err
@@ -105,5 +113,6 @@ func bench(ctx context.Context, o options, out, errw io.Writer) (err error) {
 			return err
 		}
 	}
+	fmt.Fprintf(out, "\nthe whole run took %s\n", time.Since(begin).Round(time.Second))
 	return nil
 }

@@ -22,21 +22,40 @@ func client(callers int) *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers, MaxConnsPerHost: callers, DisableCompression: true}}
 }
 
-// do sends a request and gives the body and the headers of the answer.
-func do(c *http.Client, r *http.Request) ([]byte, http.Header, error) {
+// send sends a request and checks the status; the caller closes the body.
+func send(c *http.Client, r *http.Request) (*http.Response, error) {
 	resp, err := c.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		b, _ := io.ReadAll(io.LimitReader(resp.Body, 300))
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("%s %s: %s: %s", r.Method, r.URL, resp.Status, b)
+	}
+	return resp, nil
+}
+
+// do sends a request and gives the whole answer.
+func do(c *http.Client, r *http.Request) ([]byte, http.Header, error) {
+	resp, err := send(c, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	b, err := io.ReadAll(resp.Body)
+	return b, resp.Header, err
+}
+
+// drain sends a request and reads the answer without keeping it.
+func drain(c *http.Client, r *http.Request) (http.Header, error) {
+	resp, err := send(c, r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if resp.StatusCode >= http.StatusMultipleChoices {
-		return nil, nil, fmt.Errorf("%s %s: %s: %.300s", r.Method, r.URL, resp.Status, b)
-	}
-	return b, resp.Header, nil
+	defer func() { _ = resp.Body.Close() }()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.Header, err
 }
 
 // measure has callers do the work one after the other for a time. work gets the
@@ -90,8 +109,9 @@ func percentiles(times [][]time.Duration) figures {
 	return f
 }
 
-// gets measures GET requests to the URLs that next makes.
-func gets(ctx context.Context, callers int, span time.Duration, next func(caller, turn int) string) (figures, error) {
+// gets measures GET requests to the URLs that next makes, with If-None-Match
+// when there is an ETag.
+func gets(ctx context.Context, callers int, span time.Duration, etag string, next func(caller, turn int) string) (figures, error) {
 	c := client(callers)
 	defer c.CloseIdleConnections()
 	return measure(callers, span, func(caller, turn int) (time.Duration, error) {
@@ -99,8 +119,11 @@ func gets(ctx context.Context, callers int, span time.Duration, next func(caller
 		if err != nil {
 			return 0, err
 		}
-		t := time.Now()
-		_, _, err = do(c, r)
-		return time.Since(t), err
+		if etag != "" {
+			r.Header.Set("If-None-Match", etag)
+		}
+		begin := time.Now()
+		_, err = drain(c, r)
+		return time.Since(begin), err
 	})
 }

@@ -121,12 +121,58 @@ func filled(ctx context.Context, o options, dir string, n int, errw io.Writer) (
 	if err := imp.Run(); err != nil {
 		return nil, fmt.Errorf("import: %w", err)
 	}
-	s, err := start(ctx, errw, o.binary, "serve", "--data", data, "--listen", "127.0.0.1:0", "--log-level", "warn")
+	s, err := serve(ctx, o, dir, errw)
 	if err != nil {
 		return nil, err
 	}
 	s.token = strings.TrimSpace(string(token))
-	return s, s.ready(ctx)
+	if err := s.ready(ctx); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	return s, s.settle(ctx)
+}
+
+// settle waits until the service has nothing more to do of itself: the first
+// start on an imported calendar fills the feed.
+func (s *service) settle(ctx context.Context) error {
+	for range 120 {
+		before, err := s.processor()
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+		after, err := s.processor()
+		if err != nil {
+			return err
+		}
+		if after-before <= 2 {
+			return nil
+		}
+	}
+	return errors.New("not at rest within a minute")
+}
+
+// processor gives the time that the process has used, in hundredths of a second.
+func (s *service) processor() (int, error) {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "stat"))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	fields := strings.Fields(rest) // from the third field of proc(5) on
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("stat of the process: %q", b)
+	}
+	user, err := strconv.Atoi(fields[11])
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.Atoi(fields[12])
+	return user + system, err
 }
 
 func today() time.Time {
