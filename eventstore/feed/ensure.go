@@ -148,11 +148,17 @@ func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, e
 	if err != nil {
 		return 0, fmt.Errorf("create the stream from entry %d on: %w", first, err)
 	}
-	info := stream.CachedInfo()
-	// A folder that a damaged stream left behind is taken over by the server
-	// with whatever is in it.
-	if last := info.State.LastSeq; last != uint64(first)-1 {
-		return 0, fmt.Errorf("%w: a new stream from entry %d on is at %d", errStorage, first, last)
+	// A stream that is not new was made by another relay a moment ago, or the
+	// server has taken over a folder that a damaged one left behind.
+	if info := stream.CachedInfo(); info.State.LastSeq != uint64(first)-1 {
+		reason, err := r.fault(ctx, info, origin)
+		if err != nil {
+			return 0, err
+		}
+		if reason != "" {
+			return 0, fmt.Errorf("%w: of a new stream from entry %d on, %s", errStorage, first, reason)
+		}
+		return calendar.Position(info.State.LastSeq), nil
 	}
 	r.count(func(s *RelayStats) { s.Rebuilt++ })
 	r.o.Log.Info("stream created", "stream", Stream, "position", uint64(first))

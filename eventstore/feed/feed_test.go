@@ -111,6 +111,46 @@ func TestTwoRelays(t *testing.T) {
 	}
 }
 
+// overtaken creates a stream after another relay did.
+type overtaken struct {
+	jetstream.JetStream
+	first func()
+}
+
+func (j *overtaken) CreateStream(ctx context.Context, c jetstream.StreamConfig) (jetstream.Stream, error) {
+	if f := j.first; f != nil {
+		j.first = nil
+		f()
+	}
+	return j.JetStream.CreateStream(ctx, c)
+}
+
+// Two relays find no stream and make it: the one that comes second leaves the
+// stream of the first alone.
+func TestTwoRelaysMakeTheStream(t *testing.T) {
+	t.Parallel()
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	js := e.JetStream()
+	head := add(t, s, 100)
+	var made time.Time
+	late := relay(t, s, &overtaken{js, func() {
+		stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+		made = until(t, js, head).Created
+		check(t, stop())
+		head = add(t, s, 100)
+	}}, feed.RelayOptions{})
+	actor(t, late.Run)
+	for ctx := within(t); late.Stats().Position < 200; {
+		pause(ctx, t)
+	}
+	if info := until(t, js, head); !info.Created.Equal(made) || info.State.Msgs != 200 {
+		t.Errorf("stream of %v holds %d messages, want that of %v with 200", info.Created, info.State.Msgs, made)
+	}
+	if st := late.Stats(); st.Rebuilt != 0 || st.Published != 100 {
+		t.Errorf("got %+v, want 100 entries published and no stream made", st)
+	}
+}
+
 // A stream is damaged in some way while relay and source run; the source goes
 // on as if nothing had happened and the stream comes back at the same numbers.
 func TestStreamDamaged(t *testing.T) {
