@@ -481,6 +481,41 @@ func TestRelayDown(t *testing.T) {
 	}
 }
 
+// lateStore appends an entry at the moment when a silent stream is looked into.
+type lateStore struct {
+	eventstore.Store
+	late func()
+}
+
+func (s *lateStore) Head(ctx context.Context) (calendar.Position, error) {
+	if f := s.late; f != nil {
+		s.late = nil
+		f()
+	}
+	return s.Store.Head(ctx)
+}
+
+// An entry that comes while the source looks at the head after a silence is on
+// its way: the feed is not behind.
+func TestEntryAfterSilence(t *testing.T) {
+	t.Parallel()
+	s, e := memstore.New(), embedded(t, t.TempDir())
+	js := e.JetStream()
+	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	until(t, js, add(t, s, 10))
+	late := &lateStore{Store: s}
+	src := source(t, late, js, feed.SourceOptions{Stall: time.Second})
+	mustReadAll(t, s, src, 0, 10)
+	late.late = func() { until(t, js, add(t, s, 1)) }
+	mustReadAll(t, s, src, 10, 11)
+	if late.late != nil {
+		t.Fatal("the source did not look at the head")
+	}
+	if st := src.Stats(); st.FromStream != 11 || st.FromStore != 0 || st.Opened != 1 {
+		t.Errorf("got %+v, want 11 from the stream, by one consumer", st)
+	}
+}
+
 // An entry larger than the feed carries travels without its state and is read
 // from the store.
 func TestLargeEntry(t *testing.T) {

@@ -22,8 +22,9 @@ var errStreamAhead = errors.New("stream is ahead of the event store")
 // SourceOptions are the settings of a source. The zero value works.
 type SourceOptions struct {
 	Log *slog.Logger // nil: no log
-	// Stall is how long the stream may be silent before the source asks the
-	// store for entries that the stream does not have. 0: 1 s.
+	// Stall is how long the stream may be silent before the source looks at the
+	// head of the store; what is still missing after as long again is read from
+	// the store. 0: 1 s.
 	Stall time.Duration
 	// Recheck is how long the source reads from the store before it looks at
 	// the stream again. 0: 1 s.
@@ -47,16 +48,17 @@ type Source struct {
 	js    jetstream.JetStream
 	o     SourceOptions
 
-	mu     sync.Mutex // held by Read
-	closed bool
-	cursor calendar.Position         // of the last entry that was given
-	origin string                    // of the store, "" while unknown
-	live   jetstream.MessagesContext // nil: reads from the store
-	again  <-chan time.Time          // when to look at the stream again; nil: now
-	first  uint64                    // first sequence of the stream when last looked at
-	last   uint64                    // last sequence of the stream when last looked at
-	tails  bool                      // the stream was found to be behind the store
-	told   string                    // the last reason told for not reading from the stream
+	mu      sync.Mutex // held by Read
+	closed  bool
+	cursor  calendar.Position         // of the last entry that was given
+	origin  string                    // of the store, "" while unknown
+	live    jetstream.MessagesContext // nil: reads from the store
+	again   <-chan time.Time          // when to look at the stream again; nil: now
+	first   uint64                    // first sequence of the stream when last looked at
+	last    uint64                    // last sequence of the stream when last looked at
+	silence calendar.Position         // head of the store when the stream was last silent
+	tails   bool                      // the stream was found to be behind the store
+	told    string                    // the last reason told for not reading from the stream
 
 	statsMu sync.Mutex
 	stats   SourceStats
@@ -117,7 +119,7 @@ func (s *Source) Read(ctx context.Context, after calendar.Position, limit int) (
 	}
 	if after != s.cursor {
 		s.stop()
-		s.again, s.tails, s.first = nil, false, 0
+		s.again, s.tails, s.first, s.silence = nil, false, 0, 0
 		if err := s.checkHead(ctx, after); err != nil {
 			return nil, err
 		}
@@ -367,7 +369,9 @@ func (s *Source) gap(at, seq calendar.Position) {
 	s.tail()
 }
 
-// silent deals with a stream that gave nothing for a while.
+// silent deals with a stream that gave nothing for a while. Entries that the
+// store had at the last silence already are overdue; younger ones may be on
+// their way.
 func (s *Source) silent(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -379,7 +383,9 @@ func (s *Source) silent(ctx context.Context) error {
 	if at < s.cursor {
 		return fmt.Errorf("%w: %d, store is at %d", eventstore.ErrAhead, s.cursor, at)
 	}
-	if at > s.cursor {
+	overdue := s.silence > s.cursor
+	s.silence = at
+	if overdue {
 		s.o.Log.Warn("feed is behind, reading from the event store", "position", uint64(s.cursor), "head", uint64(at))
 		s.tails = true
 		s.tail()
