@@ -16,6 +16,8 @@ var (
 	ErrUnavailable = errors.New("read model unavailable") // try again later
 	ErrPoison      = errors.New("document refused")       // this document will never be taken
 	ErrQuery       = errors.New("query does not fit the schema")
+
+	ErrNoGeneration = errors.New("no older generation is kept")
 )
 
 // Document is a record as the read model keeps it. Its filter values follow from

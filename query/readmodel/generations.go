@@ -1,0 +1,28 @@
+package readmodel
+
+import "context"
+
+// Generations is an index that can be filled anew beside the one that answers.
+// One rebuild at a time.
+type Generations interface {
+	Index
+
+	// Next gives the coming generation: empty, or as far as a rebuild that was
+	// cut off had come when its schema is the present one. No list answers from
+	// it. It must be closed by Promote or Discard of the same Generations, or
+	// left for the next call of Next, also by another process.
+	Next(ctx context.Context) (Index, error)
+
+	// Promote puts the coming generation in the place of the one that answers,
+	// in one step for all kinds, and keeps the old one for Back; one that was
+	// kept before is dropped. No read fails meanwhile.
+	Promote(ctx context.Context) error
+
+	// Back puts the kept generation in place again, and keeps the one that it
+	// replaces. ErrNoGeneration when none is kept. What was written since is
+	// missing in it until a projector has caught up from its own position.
+	Back(ctx context.Context) error
+
+	// Discard drops the coming generation, if there is one.
+	Discard(ctx context.Context) error
+}
