@@ -133,11 +133,14 @@ const (
 // once gives the answer of a key: the one that is kept, else the one that
 // produce makes, once for all who ask at the same time. The work goes on when the first
 // of them goes away.
-func (a *api) once(ctx context.Context, key string, produce func(ctx context.Context) (*answer, error)) (*answer, error) {
+func (a *api) once(ctx context.Context, c *call, key string, produce func(ctx context.Context) (*answer, error)) (*answer, error) {
 	if ans := a.answers.get(key); ans != nil {
+		c.cache = CacheHit
 		return ans, nil
 	}
+	c.cache = CacheShared
 	return a.flights.do(ctx, key, func() (*answer, error) {
+		c.cache = CacheMiss
 		ans, err := produce(context.WithoutCancel(ctx))
 		if err == nil {
 			a.answers.set(key, ans)

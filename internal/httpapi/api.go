@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -105,9 +103,15 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: slog.Default
 	RequestID func() string    // nil: 8 random bytes in hexadecimal
-	// Observe, when set, is told of every answer: the route pattern ("" when
-	// there is none), the method, the status and how long it took.
-	Observe func(route, method string, status int, took time.Duration)
+
+	// Observe, when set, is asked once for each of Patterns, and for "" that
+	// stands for no route, whom to tell of answers to requests of that route. It
+	// is told on the way of every request, by many at once.
+	Observe func(route string) func(Answered)
+	// Trace, when set, begins the span of a request with its id. The work is done
+	// under the context that it gives, and its end is told with the route pattern
+	// ("" for none) and the status.
+	Trace func(r *http.Request, id string) (ctx context.Context, end func(route string, status int))
 }
 
 // The limits of section 9.
@@ -140,6 +144,8 @@ type api struct {
 	flights flights
 	keys    keylock.Locks[keyName] // a second request with a key waits for the first
 	zones   zoneTable
+
+	observers []func(Answered) // by number of the route; nil without Observe
 }
 
 // Check tells what New would refuse of the settings, so that a program can look
@@ -174,6 +180,8 @@ func New(d Deps, o Options) (http.Handler, error) {
 		slots:   make(chan struct{}, o.MaxConcurrent),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
+
+		observers: o.observers(),
 	}
 	for _, origin := range o.AllowedOrigins {
 		a.origins[origin] = true
@@ -236,10 +244,4 @@ func setDefaults(o *Options) {
 	if o.RequestID == nil {
 		o.RequestID = randomID
 	}
-}
-
-func randomID() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }

@@ -219,6 +219,7 @@ func (c *cached) compare(what string, who *testkit.Client, path string, bare htt
 		if who.Token != "" {
 			r.Header.Set("Authorization", "Bearer "+who.Token)
 		}
+		r.Header.Set("X-Request-Id", "same")
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, r)
 		return rec

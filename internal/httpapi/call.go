@@ -25,7 +25,10 @@ type call struct {
 	// root, then a good selector in the query, then one in the body.
 	lang    calendar.Lang
 	started time.Time
-	status  int // of the answer, 0 while there is none
+	status  int       // of the answer, 0 while there is none
+	id      [1]string // of the request, as the header has it
+	cache   CacheUse
+	code    calendar.Code // of the error that was answered
 }
 
 // callContext carries the call and chi's routing state with one allocation.
@@ -65,17 +68,16 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 		c.lang = l
 	}
 	a.commonHeaders(w, r)
-	defer func() {
-		if a.o.Observe != nil {
-			pattern := ""
-			if c.route != nil {
-				pattern = c.route.template()
-			}
-			a.o.Observe(pattern, r.Method, c.status, a.o.Now().Sub(c.started))
-		}
-	}()
-
-	r = r.WithContext(&callContext{Context: r.Context(), call: c}) //nolint:contextcheck // it holds the context of the request
+	c.id[0] = a.requestID(r)
+	w.Header()[headerRequestID] = c.id[:]
+	ctx := r.Context()
+	if a.o.Trace != nil {
+		var end func(string, int)
+		ctx, end = a.o.Trace(r, c.id[0])
+		defer func() { end(c.pattern(), c.status) }()
+	}
+	r = r.WithContext(&callContext{Context: ctx, call: c}) //nolint:contextcheck // it holds the context of the request
+	defer a.answered(r, c)
 	select {
 	case a.slots <- struct{}{}:
 		defer func() { <-a.slots }()

@@ -90,6 +90,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	c := callOf(r)
 	e := publicError(err)
 	status := statusOf(e.Code)
+	c.code = e.Code
 	if status >= http.StatusInternalServerError {
 		if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
 			status = statusClientGone // nobody reads it

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"daybook/calendar"
 	"daybook/command"
@@ -22,7 +21,8 @@ import (
 	"daybook/query/readmodel"
 )
 
-// fakeAPI is the interface over fakes; the log goes to the buffer.
+// fakeAPI is the interface over fakes; the log goes to the buffer unless the
+// test has one.
 func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
 	t.Helper()
 	if d.Commands == nil {
@@ -38,7 +38,9 @@ func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
 		d.Users = fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}}
 	}
 	log := &bytes.Buffer{}
-	o.Log = slog.New(slog.NewTextHandler(log, nil))
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(log, nil))
+	}
 	h, err := New(d, o)
 	if err != nil {
 		t.Fatal(err)
@@ -201,8 +203,10 @@ func TestConcurrency(t *testing.T) {
 		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{read: func(calendar.ID, string) (*calendar.Record, error) {
 			<-gate
 			return tagRecord("Air"), nil
-		}}}, Options{MaxConcurrent: 2, Observe: func(route, method string, status int, _ time.Duration) {
-			observed.Store(fmt.Sprint(method, " ", route, " ", status), true)
+		}}}, Options{MaxConcurrent: 2, Observe: func(route string) func(Answered) {
+			return func(x Answered) {
+				observed.Store(fmt.Sprint(x.Method, " ", route, " ", x.Status, " ", x.Cache, " ", x.Code), true)
+			}
 		}})
 		var all sync.WaitGroup
 		for i := range 2 {
@@ -222,7 +226,7 @@ func TestConcurrency(t *testing.T) {
 		if got := ask(t.Context(), h, http.MethodGet, "/tags/9", ""); got.Code != http.StatusOK {
 			t.Errorf("afterwards: %d", got.Code)
 		}
-		for _, want := range []string{"GET /tags/{id} 200", "GET  503"} {
+		for _, want := range []string{"GET /tags/{id} 200 2 ", "GET  503 0 rest_unavailable"} {
 			if _, ok := observed.Load(want); !ok {
 				t.Errorf("not observed: %s", want)
 			}

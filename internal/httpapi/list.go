@@ -50,6 +50,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	if err == nil && !known && least == 0 && badPosition == nil {
 		alias = c.key(aliasKey, generation, now, r.URL.RawQuery)
 		if ans := a.answers.get(alias); ans != nil {
+			c.cache = CacheHit
 			a.sendAnswer(w, r, ans)
 			return nil
 		}
@@ -71,7 +72,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	key := a.criteriaKey(c, generation, criteria)
-	ans, err := a.once(ctx, key, func(ctx context.Context) (*answer, error) {
+	ans, err := a.once(ctx, c, key, func(ctx context.Context) (*answer, error) {
 		return a.makeList(ctx, c.root, criteria, key)
 	})
 	if err != nil {
@@ -145,6 +146,7 @@ func (a *api) staleOr(w http.ResponseWriter, r *http.Request, err error) error {
 	if ans == nil {
 		return err
 	}
+	callOf(r).cache = CacheStale
 	w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
 	a.sendAnswer(w, r, ans)
 	return nil

@@ -26,6 +26,8 @@ type route struct {
 	kind    calendar.Kind
 	form    form
 	methods []string // in the order of Allow, without HEAD and OPTIONS
+	number  int      // its place in routes, from 1
+	shown   string   // the pattern as OpenAPI writes it
 }
 
 var (
@@ -52,11 +54,14 @@ func makeRoutes() []*route {
 			rs = append(rs, &route{pattern: "/" + k.Collection() + "/by-slug/{slug}", kind: k, form: formBySlug, methods: readOrChange})
 		}
 	}
+	for i, rt := range rs {
+		rt.number, rt.shown = i+1, strings.Replace(rt.pattern, "{id:[0-9]+}", "{id}", 1)
+	}
 	return rs
 }
 
 // template is the path as OpenAPI writes it.
-func (rt *route) template() string { return strings.Replace(rt.pattern, "{id:[0-9]+}", "{id}", 1) }
+func (rt *route) template() string { return rt.shown }
 
 // key is the path below the API root as the index writes it.
 func (rt *route) key(namespace string) string {

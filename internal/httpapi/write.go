@@ -115,7 +115,7 @@ func (a *api) command(r *http.Request, in calendar.Input) command.Request {
 	c := callOf(r)
 	req := command.Request{
 		Kind: c.route.kind, Input: in, Lang: c.loc.lang, Caller: c.caller,
-		Cause: eventstore.Cause{Client: shorten(r.UserAgent()), Request: a.requestID(r)},
+		Cause: eventstore.Cause{Client: shorten(r.UserAgent()), Request: c.id[0]},
 	}
 	if c.route.single() {
 		t := c.targetOf()
@@ -162,15 +162,6 @@ func fingerprint(r *http.Request, body []byte) [32]byte {
 	_, _ = fmt.Fprintf(h, "%s\n%s\n%s\n", r.Method, r.URL.EscapedPath(), r.URL.RawQuery)
 	_, _ = h.Write(body)
 	return [32]byte(h.Sum(nil))
-}
-
-// requestID is what the log calls the request: X-Request-Id where the client
-// sent a short one.
-func (a *api) requestID(r *http.Request) string {
-	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= 128 && isKey(id) {
-		return id
-	}
-	return a.o.RequestID()
 }
 
 // shorten keeps the beginning of a user agent.

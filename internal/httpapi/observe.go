@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"daybook/calendar"
+)
+
+// Answered is what Options.Observe is told of one answer.
+type Answered struct {
+	Method string
+	Status int // 499 when the client went away, 0 when the connection was cut
+	Took   time.Duration
+	Cache  CacheUse
+	Code   calendar.Code // of an error, "" for none
+}
+
+// CacheUse tells what the cache of whole answers did for a read.
+type CacheUse uint8
+
+// The uses of the cache.
+const (
+	CacheNone   CacheUse = iota // nothing was asked of it
+	CacheHit                    // the answer was there
+	CacheMiss                   // the answer was made
+	CacheShared                 // another request was making it at the time
+	CacheStale                  // the last good answer, while the read model is out of reach
+)
+
+// Patterns are the patterns of the routes, as Observe and Trace name them.
+func Patterns() []string {
+	out := make([]string, 0, len(routes))
+	for _, rt := range routes {
+		out = append(out, rt.template())
+	}
+	return out
+}
+
+// ErrorCodes are the codes that an error may have, sorted.
+func ErrorCodes() []calendar.Code { return slices.Sorted(maps.Keys(statuses)) }
+
+// RequestID gives the id of the request that a context belongs to, "" when it
+// belongs to none.
+func RequestID(ctx context.Context) string {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		return c.id[0]
+	}
+	return ""
+}
+
+// observers asks Observe for what to tell of each route; nil without it. The
+// first one is for requests without a route.
+func (o *Options) observers() []func(Answered) {
+	if o.Observe == nil {
+		return nil
+	}
+	out := []func(Answered){o.Observe("")}
+	for _, rt := range routes {
+		out = append(out, o.Observe(rt.template()))
+	}
+	return out
+}
+
+// pattern names the route of a call, "" while there is none.
+func (c *call) pattern() string {
+	if c.route == nil {
+		return ""
+	}
+	return c.route.template()
+}
+
+// answered tells whoever watches of the answer to a request.
+func (a *api) answered(r *http.Request, c *call) {
+	log := a.o.Log.Enabled(r.Context(), slog.LevelDebug)
+	if a.observers == nil && !log {
+		return
+	}
+	took := a.o.Now().Sub(c.started)
+	if a.observers != nil {
+		n := 0
+		if c.route != nil {
+			n = c.route.number
+		}
+		a.observers[n](Answered{r.Method, c.status, took, c.cache, c.code})
+	}
+	if log {
+		a.o.Log.DebugContext(r.Context(), "request answered",
+			"method", r.Method, "route", c.pattern(), "status", c.status, "duration", took)
+	}
+}
+
+const (
+	headerRequestID = "X-Request-Id"
+	maxRequestID    = 128 // characters
+)
+
+// requestID is what the log calls the request: X-Request-Id where the client
+// sent a short and plain one.
+func (a *api) requestID(r *http.Request) string {
+	if sent := r.Header[headerRequestID]; len(sent) == 1 && isPlainID(sent[0]) {
+		return sent[0]
+	}
+	return a.o.RequestID()
+}
+
+// isPlainID admits letters, digits and a few signs: nothing that a line of a log
+// would have to quote.
+func isPlainID(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '-', c == '_', c == '.', c == ':', c == '/', c == '+', c == '@':
+		default:
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxRequestID
+}
+
+func randomID() string {
+	b := make([]byte, 0, 16)
+	n := rand.Uint64() //nolint:gosec // a name for a line of the log, not a secret
+	for shift := 60; shift > 0 && n>>shift == 0; shift -= 4 {
+		b = append(b, '0')
+	}
+	return string(strconv.AppendUint(b, n, 16))
+}
