@@ -36,6 +36,9 @@ type Options struct {
 	// MinWait and MaxWait bound the wait before something that failed is tried
 	// again; it grows from one to the other. 0: 50 ms and 10 s.
 	MinWait, MaxWait time.Duration
+	// Observe, when set, is told of every batch that is projected, and what it
+	// gives, of its end. The work is done under the context that it gives.
+	Observe func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
 }
 
 func (o *Options) fill() error {
@@ -142,7 +145,7 @@ func (p *Projector) run(ctx context.Context, reached func(calendar.Position) boo
 				return fmt.Errorf("projector: %w: entry %d after %d", eventstore.ErrDamaged, entries[i].Position, at+calendar.Position(i))
 			}
 		}
-		if err := p.project(ctx, entries); err != nil {
+		if err := p.observed(ctx, entries); err != nil {
 			return err
 		}
 		at += calendar.Position(len(entries))
@@ -228,6 +231,16 @@ func fold(entries []eventstore.Entry, waiting map[calendar.ID]bool) *batch {
 
 func (b *batch) stop(id calendar.ID, at calendar.Position, reason error) {
 	b.poison[id] = readmodel.Poison{ID: id, Position: at, Reason: reason.Error()}
+}
+
+// observed projects entries and lets who watches know.
+func (p *Projector) observed(ctx context.Context, entries []eventstore.Entry) (err error) {
+	if p.o.Observe != nil && len(entries) > 0 {
+		var end func(error)
+		ctx, end = p.o.Observe(ctx, entries[0].Position, entries[len(entries)-1].Position)
+		defer func() { end(err) }()
+	}
+	return p.project(ctx, entries)
 }
 
 // project writes what entries come to. The position follows the documents in a

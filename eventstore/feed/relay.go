@@ -49,6 +49,10 @@ type RelayOptions struct {
 	// long a relay that met another one watches before it takes over. 0: 5 s
 	// and 250 ms.
 	AckWait, Standby time.Duration
+	// Observe, when set, is told of every group of entries that is given to the
+	// server, and what it gives, of its acknowledgement or of the error that
+	// ended the wait for it.
+	Observe func(first, last calendar.Position) func(error)
 }
 
 func (o *RelayOptions) fill() error {
@@ -227,6 +231,17 @@ func (r *Relay) standBy(ctx context.Context) error {
 type group struct {
 	messages []*nats.Msg
 	last     calendar.Position
+	end      func(error) // from Observe
+}
+
+// first is the position of the first entry.
+func (g *group) first() calendar.Position { return g.last - calendar.Position(len(g.messages)) + 1 }
+
+// ended lets who watches know of the end of a group.
+func (g *group) ended(err error) {
+	if g.end != nil {
+		g.end(err)
+	}
 }
 
 // read makes groups of the entries after a position. Wake-ups of the store are
@@ -303,7 +318,7 @@ type reply struct {
 // publish sends groups and takes their acknowledgements. Only the last message
 // of a group asks for one: each expects the one before it as the stream's last,
 // so the last can be stored only when all are.
-func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) error {
+func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) (err error) {
 	conn := r.js.Conn()
 	inbox := conn.NewInbox()
 	replies := make(chan *nats.Msg, maxFlights)
@@ -313,6 +328,11 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) e
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails only on a closed connection
 	var flights []group
+	defer func() {
+		for _, g := range flights { // never acknowledged
+			g.ended(err)
+		}
+	}()
 	timeout := time.NewTimer(r.o.AckWait)
 	defer timeout.Stop()
 	for {
@@ -333,6 +353,9 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) e
 			if len(flights) == 0 {
 				timeout.Reset(r.o.AckWait)
 			}
+			if r.o.Observe != nil {
+				g.end = r.o.Observe(g.first(), g.last)
+			}
 			flights = append(flights, g)
 			last := g.messages[len(g.messages)-1]
 			last.Reply = inbox + "." + g.last.String()
@@ -346,6 +369,7 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) e
 			if err := checkReply(m, g.last); err != nil {
 				return err
 			}
+			g.ended(nil)
 			flights = flights[1:]
 			timeout.Reset(r.o.AckWait)
 			r.count(func(s *RelayStats) {

@@ -206,6 +206,18 @@ func (s *Store) commitAll(ctx context.Context) {
 	}
 }
 
+// observed lets who watches know of a commit. Only the committer calls it.
+func (s *Store) observed(appends int, write func() error) error {
+	if s.o.Observe == nil {
+		return write()
+	}
+	before := s.writer.head
+	end := s.o.Observe()
+	err := write()
+	end(eventstore.Committed{Appends: appends, Entries: int(s.writer.head - before), Head: s.writer.head, Err: err})
+	return err
+}
+
 // commit writes a group and answers its callers. When the engine refuses the
 // group for what may be the fault of one item, each is tried alone.
 func (s *Store) commit(ctx context.Context, items []*item) {
@@ -220,7 +232,7 @@ func (s *Store) commit(ctx context.Context, items []*item) {
 	if len(live) == 0 {
 		return
 	}
-	err := s.writeGroup(ctx, live)
+	err := s.observed(len(live), func() error { return s.writeGroup(ctx, live) })
 	switch {
 	case err == nil:
 	case len(live) > 1 && !lasting(err):

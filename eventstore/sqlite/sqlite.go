@@ -34,6 +34,8 @@ type Options struct {
 	// KeepReceipts is how long receipts are kept at least; 0: 24 h, less is
 	// refused.
 	KeepReceipts time.Duration
+	// Observe watches the commits; nil: nobody does.
+	Observe eventstore.ObserveCommit
 }
 
 const (

@@ -1,0 +1,17 @@
+package eventstore
+
+import "daybook/calendar"
+
+// Committed is what came of one group commit.
+type Committed struct {
+	Appends int               // that shared the commit, the losing ones too
+	Entries int               // that were written; 0 for a group that wrote only receipts, or nothing
+	Head    calendar.Position // of the store after it, as far as the committer knows
+	Err     error             // of the group as a whole: nothing of it was written
+}
+
+// ObserveCommit watches group commits: a store calls it when it begins one, and
+// what it gives when that one has ended. It comes as a setting of the stores that
+// group appends; nil: nobody watches. Both run in the committer, where every
+// append waits for them, so they must be quick.
+type ObserveCommit func() func(Committed)
