@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -196,22 +195,11 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	add("relay", relay.Run)
 	add("projector", keep.run)
 	add("snapshot", func(ctx context.Context) error { return snapshots(ctx, index, log) })
+	add("memory", tuneCollector)
 	add("start", func(ctx context.Context) error { return watchStart(ctx, b, index, keep) })
 
 	announce(c.out, s, listener.Addr(), name, token)
 	return lifecycle.Drained(g.Run())
-}
-
-// gcPercent is how much the heap of the service grows before it is collected, in
-// percent of what lives. Most of what lives are bytes that no collection looks
-// into, so a collection is cheap; Go's default of 100 would only cost memory
-// (ADR 9). GOGC in the environment wins.
-const gcPercent = 40
-
-func collectGarbage() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 }
 
 // snapshots writes the memory image to its file now and then and at the end.
