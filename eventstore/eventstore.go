@@ -192,6 +192,13 @@ type Store interface {
 	NewIDs(ctx context.Context, n int) (calendar.ID, error)
 }
 
+// Recent is what a Store may offer beside: its newest entries from memory. A
+// follower in the same process needs no decoding of what was just written.
+type Recent interface {
+	// Newest gives the committed entry at a position when it is in memory.
+	Newest(p calendar.Position) (Entry, bool)
+}
+
 // Commit is one link of the chain: a group of entries that was committed
 // together. Its Hash is ChainHash over the commit before it.
 type Commit struct {

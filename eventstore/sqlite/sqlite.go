@@ -60,7 +60,10 @@ type Store struct {
 	drained chan struct{}
 }
 
-var _ eventstore.Verifier = (*Store)(nil)
+var (
+	_ eventstore.Verifier = (*Store)(nil)
+	_ eventstore.Recent   = (*Store)(nil)
+)
 
 var errInUse = errors.New("in use by another process")
 

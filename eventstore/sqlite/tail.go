@@ -71,3 +71,22 @@ func (t *tail) read(after, head calendar.Position, limit int) (out []eventstore.
 	rest = rest[:min(len(rest), max(limit, 0))]
 	return append(make([]eventstore.Entry, 0, len(rest)), rest...), true
 }
+
+// at gives the entry at a position up to the head, if the tail has it.
+func (t *tail) at(p, head calendar.Position) (eventstore.Entry, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if p > head || len(t.entries) == 0 || p < t.entries[0].Position {
+		return eventstore.Entry{}, false
+	}
+	i := uint64(p - t.entries[0].Position)
+	if i >= uint64(len(t.entries)) {
+		return eventstore.Entry{}, false
+	}
+	return t.entries[i], true
+}
+
+// Newest does eventstore.Recent.
+func (s *Store) Newest(p calendar.Position) (eventstore.Entry, bool) {
+	return s.tail.at(p, s.signal.Head())
+}

@@ -34,6 +34,9 @@ func TestTail(t *testing.T) {
 				if got[i].Position != want[i].Position {
 					t.Fatalf("after %d of %d: got position %d, want %d", after, p, got[i].Position, want[i].Position)
 				}
+				if one, ok := tl.at(got[i].Position, p); !ok || one.Position != got[i].Position {
+					t.Fatalf("entry %d of %d: got %d, %t", got[i].Position, p, one.Position, ok)
+				}
 			}
 		}
 		if tl.bytes > tailBytes || len(tl.entries) > tailEntries {
@@ -42,6 +45,11 @@ func TestTail(t *testing.T) {
 	}
 	if got, ok := tl.read(4990, 4995, 100); !ok || len(got) != 5 {
 		t.Errorf("got %d entries up to the head, want 5", len(got))
+	}
+	for _, p := range []calendar.Position{0, 1, 4996, 5000} {
+		if e, ok := tl.at(p, 4995); ok {
+			t.Errorf("got entry %d at %d, which is not there or not committed", e.Position, p)
+		}
 	}
 	if read < 10000 {
 		t.Errorf("only %d reads came from the tail", read)

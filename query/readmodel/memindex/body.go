@@ -84,7 +84,7 @@ func packSample(k calendar.Kind) []byte {
 
 // pack gives a body as it is kept.
 func pack(k calendar.Kind, body []byte) []byte {
-	if small := packDicts()[k].EncodeBetter(nil, body); len(small) < len(body) {
+	if small := packDicts()[k].Encode(nil, body); len(small) < len(body) {
 		return slices.Concat([]byte{packedS2}, small)
 	}
 	return slices.Concat([]byte{packedPlain}, body)

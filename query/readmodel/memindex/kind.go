@@ -2,6 +2,7 @@ package memindex
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"slices"
 
 	"daybook/calendar"
@@ -98,6 +99,7 @@ type prepared struct {
 	values []value
 	texts  []preparedText
 	body   []byte // packed
+	leaf   [sha256.Size]byte
 }
 
 type preparedText struct {
@@ -107,7 +109,10 @@ type preparedText struct {
 }
 
 func prepare(s *readmodel.Schema, d readmodel.Document) *prepared {
-	p := &prepared{doc: d, values: valuesOf(s, d.Record), body: pack(s.Kind, d.Body)}
+	p := &prepared{
+		doc: d, values: valuesOf(s, d.Record), body: pack(s.Kind, d.Body),
+		leaf: readmodel.Leaf(s.Kind, d.Record.ID, d.Record.Version, d.Body),
+	}
 	for i := range s.Fields {
 		if s.Fields[i].Type != readmodel.TypeText {
 			continue

@@ -5,6 +5,7 @@ package memindex
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -180,7 +181,7 @@ func (x *Index) apply(d *readmodel.Document, p *prepared) {
 	}
 	at, known := x.places[id]
 	if known {
-		x.count(at, -1)
+		x.count(at.kind, -1, x.leaf(at))
 	}
 	if known && (d.Record.Deleted || at.kind != d.Record.Kind) {
 		x.kinds[at.kind].delete(at.ordinal)
@@ -198,24 +199,28 @@ func (x *Index) apply(d *readmodel.Document, p *prepared) {
 		at = place{d.Record.Kind, x.kinds[d.Record.Kind].insert(p)}
 		x.places[id] = at
 	}
-	x.count(at, 1)
+	x.count(at.kind, 1, p.leaf)
 }
 
 // count takes a document into the digest, or out of it.
-func (x *Index) count(at place, n int) {
+func (x *Index) count(kind calendar.Kind, n int, leaf [sha256.Size]byte) {
+	if x.digest.Counts[kind] += n; x.digest.Counts[kind] == 0 {
+		delete(x.digest.Counts, kind)
+	}
+	for i := range leaf {
+		x.digest.Sum[i] ^= leaf[i]
+	}
+}
+
+// leaf gives the leaf of a document that is held.
+func (x *Index) leaf(at place) [sha256.Size]byte {
 	k := x.kinds[at.kind]
 	d := &k.docs[at.ordinal]
-	if x.digest.Counts[at.kind] += n; x.digest.Counts[at.kind] == 0 {
-		delete(x.digest.Counts, at.kind)
-	}
 	body, err := unpack(at.kind, d.body())
 	if err != nil {
 		panic(err) // packed by this program, or checked on loading
 	}
-	sum := readmodel.Leaf(at.kind, k.ids[at.ordinal], d.version, body)
-	for i := range sum {
-		x.digest.Sum[i] ^= sum[i]
-	}
+	return readmodel.Leaf(at.kind, k.ids[at.ordinal], d.version, body)
 }
 
 // Position gives the position that is kept in the index.
