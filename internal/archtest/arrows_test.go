@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"internal/httpapi":         {"calendar", "command", "eventstore", "internal/keylock", "query", "query/readmodel"},
 	"internal/importer":        {"calendar", "command", "eventstore", "internal/access"},
 	"internal/keylock":         {},
+	"internal/lease":           {"eventstore"},
 	"internal/lifecycle":       {},
 	"cmd/daybook":              {"*"},
 	"cmd/loadgen":              {},

@@ -1,0 +1,578 @@
+package lease_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"daybook/eventstore"
+	"daybook/internal/lease"
+)
+
+// leases is the contract in memory. The clock of the store is that of the test.
+type leases struct {
+	mu     sync.Mutex
+	holder string
+	epoch  int64
+	end    time.Time
+}
+
+func (l *leases) Acquire(ctx context.Context, name, holder string, span time.Duration) (eventstore.Lease, bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ctx.Err() != nil {
+		return eventstore.Lease{}, false, ctx.Err()
+	}
+	now := time.Now()
+	held := l.holder == holder || !now.Before(l.end)
+	if held {
+		if l.holder != holder {
+			l.epoch++
+		}
+		l.holder, l.end = holder, now.Add(span)
+	}
+	return eventstore.Lease{Name: name, Holder: l.holder, Epoch: l.epoch, Left: l.end.Sub(now)}, held, nil
+}
+
+func (l *leases) Release(ctx context.Context, _, holder string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.holder == holder {
+		l.end = time.Now()
+	}
+	return ctx.Err()
+}
+
+// path is the way of one process to the store. Requests go through there, come
+// there, and come back through back.
+type path struct {
+	eventstore.Leases
+	there, back func(ctx context.Context) error
+}
+
+func (p *path) Acquire(ctx context.Context, name, holder string, span time.Duration) (eventstore.Lease, bool, error) {
+	if p.there != nil {
+		if err := p.there(ctx); err != nil {
+			return eventstore.Lease{}, false, err
+		}
+	}
+	l, held, err := p.Leases.Acquire(ctx, name, holder, span)
+	if p.back != nil {
+		if err := p.back(ctx); err != nil {
+			return eventstore.Lease{}, false, err
+		}
+	}
+	return l, held, err
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// role watches that only one works at a time.
+type role struct {
+	t  *testing.T
+	mu sync.Mutex
+	// active is who works now, turns who worked, in order.
+	active string
+	turns  []turn
+}
+
+type turn struct {
+	holder     string
+	start, end time.Time
+}
+
+// work works until it is told to end.
+func (r *role) work(holder string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		r.begin(holder)
+		<-ctx.Done()
+		r.finish(holder)
+		return ctx.Err()
+	}
+}
+
+func (r *role) begin(holder string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.active != "" {
+		r.t.Errorf("%s works while %s does", holder, r.active)
+	}
+	r.active = holder
+	r.turns = append(r.turns, turn{holder: holder, start: time.Now()})
+}
+
+func (r *role) finish(holder string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.active != holder {
+		r.t.Errorf("%s ends while %q works", holder, r.active)
+	}
+	r.active = ""
+	r.turns[len(r.turns)-1].end = time.Now()
+}
+
+func (r *role) now() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.active
+}
+
+func (r *role) order() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var names []string
+	for _, t := range r.turns {
+		names = append(names, t.holder)
+	}
+	return strings.Join(names, " ")
+}
+
+// process is one that runs for the role.
+type process struct {
+	lease.State
+	stop   context.CancelFunc
+	result chan error
+}
+
+func start(t *testing.T, l eventstore.Leases, holder string, o lease.Options, work func(context.Context) error) *process {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	p := &process{stop: cancel, result: make(chan error, 1)}
+	o.State = &p.State
+	go func() { p.result <- lease.Run(ctx, l, "relay", holder, o, work) }()
+	return p
+}
+
+// end stops processes and wants that they end well.
+func end(t *testing.T, all ...*process) {
+	t.Helper()
+	for _, p := range all {
+		p.stop()
+		if err := <-p.result; err != nil {
+			t.Errorf("run: %v", err)
+		}
+	}
+}
+
+// after lets time pass and wants that holder is active then.
+func after(t *testing.T, r *role, d time.Duration, holder string) {
+	t.Helper()
+	<-time.After(d)
+	synctest.Wait()
+	if got := r.now(); got != holder {
+		t.Fatalf("%q is active after %s, want %q (turns: %s)", got, d, holder, r.order())
+	}
+}
+
+func TestOneIsActive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := &leases{}, &role{t: t}
+		a := start(t, l, "a", lease.Options{}, r.work("a"))
+		synctest.Wait()
+		b := start(t, l, "b", lease.Options{}, r.work("b"))
+		after(t, r, time.Hour, "a")
+		if !a.Held() || b.Held() || a.Epoch() != 1 || b.Epoch() != 1 {
+			t.Errorf("got a %t %d, b %t %d; want a to hold epoch 1", a.Held(), a.Epoch(), b.Held(), b.Epoch())
+		}
+		end(t, a)
+		after(t, r, lease.DefaultSpan/5, "b") // released, so a poll is enough
+		if a.Held() || !b.Held() || b.Epoch() != 2 {
+			t.Errorf("got a %t, b %t %d; want b to hold epoch 2", a.Held(), b.Held(), b.Epoch())
+		}
+		end(t, b)
+		if r.order() != "a b" {
+			t.Errorf("turns: %s, want a b", r.order())
+		}
+	})
+}
+
+// A process that dies gives nothing back: another takes over when the lease
+// ends, not a poll later.
+func TestProcessDies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := &leases{}, &role{t: t}
+		if _, held, _ := l.Acquire(t.Context(), "relay", "dead", lease.DefaultSpan); !held {
+			t.Fatal("not held")
+		}
+		const later = 700 * time.Millisecond // so that no poll falls on the end
+		<-time.After(later)
+		b := start(t, l, "b", lease.Options{}, r.work("b"))
+		after(t, r, lease.DefaultSpan-later-time.Millisecond, "")
+		after(t, r, lease.DefaultSpan/50, "b")
+		end(t, b)
+	})
+}
+
+// The way to the store of the active process is cut: it stops before its lease
+// ends, and only then another begins.
+func TestStoreOutOfReach(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(cut *bool) *path{
+		"refused": func(cut *bool) *path {
+			return &path{there: func(context.Context) error {
+				if *cut {
+					return eventstore.ErrUnavailable
+				}
+				return nil
+			}}
+		},
+		"request hangs": func(cut *bool) *path {
+			return &path{there: func(ctx context.Context) error {
+				if *cut {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return nil
+			}}
+		},
+		"request hangs beyond its limit": func(cut *bool) *path {
+			return &path{there: func(context.Context) error {
+				for *cut {
+					<-time.After(time.Minute)
+				}
+				return nil
+			}}
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l, r := &leases{}, &role{t: t}
+				var cut bool
+				p := c(&cut)
+				p.Leases = l
+				a := start(t, p, "a", lease.Options{}, r.work("a"))
+				synctest.Wait()
+				b := start(t, l, "b", lease.Options{}, r.work("b"))
+				after(t, r, time.Minute, "a")
+				cut = true
+				after(t, r, lease.DefaultSpan, "b")
+				if gap := r.turns[1].start.Sub(r.turns[0].end); gap <= 0 || gap > lease.DefaultSpan/5 {
+					t.Errorf("%s between the turns, want some, and not more than a fifth of the span", gap)
+				}
+				cut = false
+				after(t, r, 2*time.Minute, "b")
+				end(t, b)
+				after(t, r, lease.DefaultSpan, "a")
+				end(t, a)
+			})
+		})
+	}
+}
+
+// An outage shorter than the lease changes nothing.
+func TestShortOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := &leases{}, &role{t: t}
+		var down bool
+		p := &path{Leases: l, there: func(context.Context) error {
+			if down {
+				return eventstore.ErrUnavailable
+			}
+			return nil
+		}}
+		var log bytes.Buffer
+		a := start(t, p, "a", lease.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, r.work("a"))
+		after(t, r, time.Minute, "a")
+		down = true
+		<-time.After(lease.DefaultSpan / 2)
+		down = false
+		after(t, r, time.Minute, "a")
+		end(t, a)
+		if r.order() != "a" {
+			t.Errorf("turns: %s, want a", r.order())
+		}
+		for text, want := range map[string]int{"cannot be asked for": 1, "can be asked for again": 1, "epoch=1": 2} {
+			if got := strings.Count(log.String(), text); got != want {
+				t.Errorf("%q stands %d times in the log, want %d\n%s", text, got, want, &log)
+			}
+		}
+	})
+}
+
+// The store is down for all: work stops, and goes on when it is back, in the
+// same hands or in others.
+func TestLongOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := &leases{}, &role{t: t}
+		var down bool
+		p := &path{Leases: l, there: func(context.Context) error {
+			if down {
+				return eventstore.ErrUnavailable
+			}
+			return nil
+		}}
+		a := start(t, p, "a", lease.Options{}, r.work("a"))
+		b := start(t, p, "b", lease.Options{}, r.work("b"))
+		<-time.After(time.Minute)
+		down = true
+		after(t, r, time.Hour, "")
+		down = false
+		<-time.After(lease.DefaultSpan)
+		synctest.Wait()
+		if r.now() == "" {
+			t.Error("nobody is active")
+		}
+		end(t, a, b)
+	})
+}
+
+// What comes back late is counted from before the request: the lease may be of
+// no use any more.
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := &leases{}, &role{t: t}
+		const late = lease.DefaultSpan * 8 / 10
+		p := &path{Leases: l, back: func(ctx context.Context) error { return wait(ctx, late) }}
+		began := time.Now()
+		a := start(t, p, "a", lease.Options{}, r.work("a"))
+		after(t, r, late, "a")
+		<-time.After(lease.DefaultSpan)
+		synctest.Wait()
+		first := r.turns[0]
+		if first.end.IsZero() || first.end.Sub(began) > lease.DefaultSpan {
+			t.Errorf("worked until %s after the request, want less than %s", first.end.Sub(began), lease.DefaultSpan)
+		}
+		end(t, a)
+	})
+}
+
+// A process is paused as a whole: for a moment two work, because no clock tells
+// the one that wakes up. Then it stops, and does not disturb the other.
+func TestPausedProcess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := &leases{}, &role{t: t}
+		// To the store it looks like this: a came, and then nothing for long.
+		var paused bool
+		p := &path{Leases: l, there: func(context.Context) error {
+			for paused {
+				<-time.After(time.Second)
+			}
+			return nil
+		}}
+		stopped := make(chan time.Time, 10)
+		a := start(t, p, "a", lease.Options{}, func(ctx context.Context) error {
+			<-ctx.Done()
+			for paused { // does not see it
+				<-time.After(time.Second)
+			}
+			stopped <- time.Now()
+			return nil
+		})
+		<-time.After(time.Minute)
+		paused = true
+		b := start(t, l, "b", lease.Options{}, r.work("b"))
+		after(t, r, time.Minute, "b")
+		if a.Held() {
+			t.Error("a takes itself for the holder although it cannot know")
+		}
+		paused = false
+		after(t, r, time.Minute, "b")
+		if len(stopped) != 1 || b.Epoch() != 2 {
+			t.Errorf("a stopped %d times, b has epoch %d; want 1 and 2", len(stopped), b.Epoch())
+		}
+		end(t, a, b)
+	})
+}
+
+// Somebody takes the lease away, by hand or because the clock of the store
+// jumped: who learns it at its renewal stops.
+func TestLeaseTakenAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := &leases{}, &role{t: t}
+		a := start(t, l, "a", lease.Options{}, r.work("a"))
+		after(t, r, time.Minute, "a")
+		l.mu.Lock()
+		l.holder, l.epoch, l.end = "other", l.epoch+1, time.Now().Add(time.Hour)
+		l.mu.Unlock()
+		after(t, r, lease.DefaultSpan/3, "")
+		if a.Held() || a.Epoch() != 2 {
+			t.Errorf("got %t %d, want epoch 2 of another", a.Held(), a.Epoch())
+		}
+		// Back and forth between two renewals: the epoch tells.
+		after(t, r, time.Hour, "a")
+		l.mu.Lock()
+		l.epoch += 2
+		l.mu.Unlock()
+		after(t, r, lease.DefaultSpan, "a")
+		end(t, a)
+		if r.order() != "a a a" || a.Epoch() != 5 {
+			t.Errorf("turns: %s, epoch %d; want three turns of a and epoch 5", r.order(), a.Epoch())
+		}
+	})
+}
+
+// The lease is kept as long as work takes to end, then it is released.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := &leases{}, &role{t: t}
+		a := start(t, l, "a", lease.Options{}, func(ctx context.Context) error {
+			r.begin("a")
+			<-ctx.Done()
+			<-time.After(time.Minute) // clean-up
+			r.finish("a")
+			return nil
+		})
+		synctest.Wait()
+		b := start(t, l, "b", lease.Options{}, r.work("b"))
+		<-time.After(time.Minute)
+		a.stop()
+		after(t, r, time.Minute-time.Millisecond, "a")
+		after(t, r, time.Millisecond+lease.DefaultSpan/5, "b")
+		end(t, a, b)
+	})
+}
+
+func TestWorkEndsByItself(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("fault")
+	for name, want := range map[string]error{"well": nil, "with an error": fault} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := &leases{}
+				err := lease.Run(t.Context(), l, "relay", "a", lease.Options{}, func(ctx context.Context) error {
+					return errors.Join(want, wait(ctx, time.Hour))
+				})
+				if !errors.Is(err, want) || want == nil && err != nil {
+					t.Errorf("got %v, want %v", err, want)
+				}
+				if _, held, _ := l.Acquire(t.Context(), "relay", "b", lease.DefaultSpan); !held {
+					t.Error("the lease was not released")
+				}
+			})
+		})
+	}
+	t.Run("with an error while it drains", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			err := lease.Run(ctx, &leases{}, "relay", "a", lease.Options{}, func(ctx context.Context) error {
+				<-ctx.Done()
+				return fault
+			})
+			if !errors.Is(err, fault) {
+				t.Errorf("got %v, want the error of the work", err)
+			}
+		})
+	})
+}
+
+func TestEndsWhileStandingBy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, r := &leases{holder: "other", epoch: 7, end: time.Now().Add(time.Hour)}, &role{t: t}
+		a := start(t, l, "a", lease.Options{}, r.work("a"))
+		after(t, r, time.Minute, "")
+		if a.Held() || a.Epoch() != 7 {
+			t.Errorf("got %t %d, want epoch 7 of another", a.Held(), a.Epoch())
+		}
+		end(t, a)
+		// Granted, but the answer never came: it is given back.
+		free := &leases{}
+		b := start(t, &path{Leases: free, back: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, "b", lease.Options{}, r.work("b"))
+		synctest.Wait()
+		end(t, b)
+		if free.holder != "b" || free.end.After(time.Now()) {
+			t.Errorf("held by %q until %s, want it released", free.holder, free.end)
+		}
+	})
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	work := func(context.Context) error { return nil }
+	cases := map[string]struct {
+		leases eventstore.Leases
+		name   string
+		span   time.Duration
+		want   error // nil: any
+	}{
+		"no store":   {nil, "relay", 0, nil},
+		"no name":    {&leases{}, "", 0, nil},
+		"short span": {&leases{}, "relay", eventstore.MinLease - 1, nil},
+		"long span":  {&leases{}, "relay", eventstore.MaxLease + 1, nil},
+		"closed":     {&path{there: func(context.Context) error { return eventstore.ErrClosed }}, "relay", 0, eventstore.ErrClosed},
+		"malformed":  {&path{there: func(context.Context) error { return eventstore.ErrMalformed }}, "relay", 0, eventstore.ErrMalformed},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := lease.Run(t.Context(), c.leases, c.name, "a", lease.Options{Span: c.span}, work)
+			if err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("got %v, want an error: %v", err, c.want)
+			}
+		})
+	}
+}
+
+// Five processes with ways to the store that are cut, slow and lose answers:
+// never do two work at once, and the role is mostly filled.
+func TestNeverTwo(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l, r := &leases{}, &role{t: t}
+				var all []*process
+				for i := range 5 {
+					rnd := rand.New(rand.NewPCG(seed, uint64(i)))
+					var mu sync.Mutex
+					trouble := func(ctx context.Context) error {
+						mu.Lock()
+						n, d := rnd.IntN(20), time.Duration(rnd.Int64N(int64(lease.DefaultSpan)))
+						mu.Unlock()
+						switch {
+						case n == 0:
+							return eventstore.ErrUnavailable
+						case n < 4:
+							return wait(ctx, d)
+						case n == 4:
+							<-time.After(2 * d) // beyond its limit
+						}
+						return nil
+					}
+					holder := string(rune('a' + i))
+					all = append(all, start(t, &path{l, trouble, trouble}, holder, lease.Options{}, r.work(holder)))
+				}
+				<-time.After(time.Hour)
+				end(t, all...)
+				var worked time.Duration
+				holders := map[string]bool{}
+				for _, turn := range r.turns {
+					worked += turn.end.Sub(turn.start)
+					holders[turn.holder] = true
+				}
+				if worked < time.Hour/2 || len(holders) < 3 {
+					t.Errorf("%s of work by %d processes in an hour, want more", worked, len(holders))
+				}
+			})
+		})
+	}
+}
