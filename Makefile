@@ -1,15 +1,30 @@
 export CGO_ENABLED ?= 0
 
-.PHONY: build test race lint bench fmt
+# `make engines test` starts all engines, and a test that lacks one fails.
+ifneq ($(filter engines,$(MAKECMDGOALS)),)
+export DAYBOOK_REQUIRE ?= history,postgres,nats,elasticsearch,opensearch
+test race: | engines
+endif
+
+# The URLs of the engines that run, for the tests.
+with_engines = set -a; eval "$$(deploy/engines/status 2>/dev/null)"; set +a;
+
+.PHONY: build test race lint bench fmt engines engines-down
 
 build: ## the binary, static
 	go build -trimpath -o bin/daybook ./cmd/daybook
 
 test:
-	go test ./...
+	$(with_engines) go test ./...
 
 race: ## needs a C compiler
-	CGO_ENABLED=1 go test -race -shuffle=on ./...
+	$(with_engines) CGO_ENABLED=1 go test -race -shuffle=on ./...
+
+engines: ## servers for tests, see deploy/engines/README.md
+	deploy/engines/up
+
+engines-down:
+	deploy/engines/down
 
 lint:
 	go tool -modfile=internal/tools/go.mod golangci-lint run ./...

@@ -1,0 +1,331 @@
+package testkit
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The names of the engines: of DAYBOOK_REQUIRE, of OwnEngine and of
+// deploy/engines.
+const (
+	EnginePostgres      = "postgres"
+	EngineNATS          = "nats"
+	EngineElasticsearch = "elasticsearch"
+	EngineOpenSearch    = "opensearch"
+)
+
+// engineLimit bounds every wait for an engine; the first start of a search
+// server fetches its libraries.
+const engineLimit = 6 * time.Minute
+
+// clearLimit bounds what a test removes at its end.
+const clearLimit = 30 * time.Second
+
+// engineURL gives the URL of a shared engine; without one the test does not run.
+func engineURL(t testing.TB, name string) string {
+	t.Helper()
+	variable := engineVariable(name)
+	url := os.Getenv(variable)
+	if url == "" {
+		Require(t, name, variable+" is not set (deploy/engines/up "+name+" starts one)")
+	}
+	return url
+}
+
+func engineVariable(name string) string { return "DAYBOOK_TEST_" + strings.ToUpper(name) }
+
+// unique is a name that no other test has: lower case, letters and digits, a
+// letter first, 17 characters.
+func unique() string { return "t" + strings.ToLower(rand.Text())[:16] }
+
+// clearing gives the context of what a test removes when it ends.
+func clearing(t testing.TB) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithTimeout(context.WithoutCancel(t.Context()), clearLimit)
+}
+
+// Postgres gives the URL of the server of DAYBOOK_TEST_POSTGRES and the name of
+// an empty schema in it, which is dropped when the test ends. The user of the
+// URL may make schemas and roles.
+func Postgres(t testing.TB) (url, schema string) {
+	t.Helper()
+	url, schema = engineURL(t, EnginePostgres), unique()
+	do := func(ctx context.Context, statement string) {
+		t.Helper()
+		conn, err := pgx.Connect(ctx, url)
+		if err != nil {
+			t.Fatalf("PostgreSQL of %s: %v", engineVariable(EnginePostgres), err)
+		}
+		defer func() { _ = conn.Close(ctx) }()
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	do(t.Context(), "CREATE SCHEMA "+schema)
+	t.Cleanup(func() {
+		ctx, end := clearing(t)
+		defer end()
+		do(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+	})
+	return url, schema
+}
+
+// NATS gives the URL of the server of DAYBOOK_TEST_NATS, for this test alone:
+// the stream of the feed has one name, so a second test, of this process or of
+// another, waits until the first has ended. The streams whose names begin with
+// DAYBOOK or KV_DAYBOOK are deleted before and after.
+func NATS(t testing.TB) string {
+	t.Helper()
+	url := engineURL(t, EngineNATS)
+	held := holdFile(t, "daybook-test-nats-"+strings.Map(func(r rune) rune {
+		if strings.ContainsRune("/:@,", r) {
+			return '-'
+		}
+		return r
+	}, url))
+	clearStreams := func(ctx context.Context) {
+		t.Helper()
+		if err := deleteStreams(ctx, url); err != nil {
+			t.Fatalf("NATS of %s: %v", engineVariable(EngineNATS), err)
+		}
+	}
+	t.Cleanup(func() {
+		defer func() { _ = held.Close() }()
+		ctx, end := clearing(t)
+		defer end()
+		clearStreams(ctx)
+	})
+	ctx, end := context.WithTimeout(t.Context(), clearLimit)
+	defer end()
+	clearStreams(ctx)
+	return url
+}
+
+// holdFile locks a file of the temporary folder until it is closed.
+func holdFile(t testing.TB, name string) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(os.TempDir(), name), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != syscall.EINTR { //nolint:errorlint // the call gives bare numbers
+			break
+		}
+	}
+	if err != nil {
+		t.Fatalf("lock %s: %v", f.Name(), err)
+	}
+	return f
+}
+
+func deleteStreams(ctx context.Context, url string) error {
+	conn, err := nats.Connect(url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	names := js.StreamNames(ctx)
+	for name := range names.Name() {
+		if !strings.HasPrefix(name, "DAYBOOK") && !strings.HasPrefix(name, "KV_DAYBOOK") {
+			continue
+		}
+		if err := js.DeleteStream(ctx, name); err != nil {
+			return fmt.Errorf("delete stream %s: %w", name, err)
+		}
+	}
+	return names.Err()
+}
+
+// Elasticsearch gives the URL of the server of DAYBOOK_TEST_ELASTICSEARCH and a
+// prefix for the names of indices; those that have it are deleted when the test
+// ends.
+func Elasticsearch(t testing.TB) (url, prefix string) {
+	t.Helper()
+	return search(t, EngineElasticsearch)
+}
+
+// OpenSearch is Elasticsearch for the server of DAYBOOK_TEST_OPENSEARCH.
+func OpenSearch(t testing.TB) (url, prefix string) {
+	t.Helper()
+	return search(t, EngineOpenSearch)
+}
+
+func search(t testing.TB, name string) (url, prefix string) {
+	t.Helper()
+	url, prefix = strings.TrimRight(engineURL(t, name), "/"), unique()
+	t.Cleanup(func() {
+		ctx, end := clearing(t)
+		defer end()
+		if err := deleteIndices(ctx, url, prefix); err != nil {
+			t.Errorf("%s of %s: %v", name, engineVariable(name), err)
+		}
+	})
+	return url, prefix
+}
+
+// deleteIndices deletes by full names: the server refuses a wildcard.
+func deleteIndices(ctx context.Context, url, prefix string) error {
+	send := func(method, path string) ([]byte, error) {
+		r, err := http.NewRequestWithContext(ctx, method, url+path, nil)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(answer.Body)
+		if err == nil && answer.StatusCode >= http.StatusMultipleChoices && answer.StatusCode != http.StatusNotFound {
+			err = fmt.Errorf("%s %s: status %d: %.300s", method, path, answer.StatusCode, body)
+		}
+		return body, err
+	}
+	body, err := send(http.MethodGet, "/"+prefix+"*/_alias?expand_wildcards=all")
+	if err != nil {
+		return err
+	}
+	var indices map[string]json.RawMessage
+	if err := json.Unmarshal(body, &indices); err != nil {
+		return fmt.Errorf("list of indices: %w", err)
+	}
+	for index := range indices {
+		if !strings.HasPrefix(index, prefix) {
+			continue
+		}
+		if _, err := send(http.MethodDelete, "/"+index); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Engine is a server of one test: it may be killed and started again.
+type Engine struct {
+	t    testing.TB
+	name string
+	dir  string
+	url  string
+}
+
+// OwnEngine starts an engine of this test alone by deploy/engines, on a port and
+// with data of its own, and stops it when the test ends, or when its process
+// dies. It asks for an engine by name as the shared ones do: where the name is
+// neither in DAYBOOK_REQUIRE nor a shared one given by DAYBOOK_TEST_*, the test
+// does not run, so that a plain test run starts no server.
+func OwnEngine(t testing.TB, name string) *Engine {
+	t.Helper()
+	required := slices.Contains(strings.Split(os.Getenv("DAYBOOK_REQUIRE"), ","), name)
+	if !required && os.Getenv(engineVariable(name)) == "" {
+		Require(t, name, "neither DAYBOOK_REQUIRE nor "+engineVariable(name)+" asks for one")
+	}
+	dir, err := os.MkdirTemp("", "daybook-own-") //nolint:usetesting // PostgreSQL runs as another user, who could not pass t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	e := &Engine{t: t, name: name, dir: dir}
+	e.guard()
+	if err := e.run("up"); err != nil {
+		Require(t, name, err.Error())
+	}
+	return e
+}
+
+// guard starts a process that takes the engine down when this one closes a pipe:
+// at the end of the test, or by dying.
+func (e *Engine) guard() {
+	e.t.Helper()
+	cmd := e.command(context.WithoutCancel(e.t.Context()), "bash", "-c", `read -r _; "$0" down >/dev/null 2>&1; rm -rf "$1"`,
+		filepath.Join(moduleRoot(e.t), "deploy", "engines", "engines"), e.dir)
+	end, err := cmd.StdinPipe()
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() {
+		_ = end.Close()
+		if err := cmd.Wait(); err != nil {
+			e.t.Errorf("take %s down: %v", e.name, err)
+		}
+	})
+}
+
+// command is a process with this engine's folder, out of reach of the signals
+// that a terminal sends to the tests.
+func (e *Engine) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "DAYBOOK_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	// A test installs nothing.
+	cmd.Env = append(cmd.Env, "DAYBOOK_ENGINES_DIR="+e.dir, "DAYBOOK_ENGINES_INSTALL=0")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// run runs one action of the script and keeps the URL that it prints.
+func (e *Engine) run(action string) error {
+	e.t.Helper()
+	ctx, end := context.WithTimeout(context.WithoutCancel(e.t.Context()), engineLimit)
+	defer end()
+	cmd := e.command(ctx, filepath.Join(moduleRoot(e.t), "deploy", "engines", "engines"), action, e.name)
+	var out, errText bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errText
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("deploy/engines/%s %s: %w\n%s", action, e.name, err, errText.String())
+	}
+	if url, ok := strings.CutPrefix(strings.TrimSpace(out.String()), engineVariable(e.name)+"="); ok {
+		e.url = url
+	}
+	return nil
+}
+
+// URL is where the engine serves; it stays the same over Kill9 and Start.
+func (e *Engine) URL() string { return e.url }
+
+// Kill9 ends the engine by SIGKILL, with its children. What it had
+// acknowledged is there after Start.
+func (e *Engine) Kill9() {
+	e.t.Helper()
+	if err := e.run("kill"); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// Start starts the engine again after Kill9, on the same port with the same
+// data, and waits until it is ready.
+func (e *Engine) Start() {
+	e.t.Helper()
+	if err := e.run("start"); err != nil {
+		e.t.Fatal(err)
+	}
+}
