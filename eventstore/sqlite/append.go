@@ -110,6 +110,9 @@ func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Res
 	if err := a.Check(); err != nil {
 		return eventstore.Result{Err: err}
 	}
+	if lacks(s.sieve, receiptKey{a.Receipt.User, a.Receipt.Key}) {
+		return eventstore.Result{Position: s.signal.Head()}
+	}
 	found, err := all(ctx, s, s.read.receipt, scanReceipt, int64(a.Receipt.User), a.Receipt.Key)
 	if err != nil {
 		return eventstore.Result{Err: wrap(err, "receipt %q", a.Receipt.Key)}

@@ -250,6 +250,9 @@ func (s *Store) Find(ctx context.Context, claims []calendar.Claim, names []calen
 	}
 	holders = make([]calendar.ID, len(claims))
 	for i, c := range claims {
+		if lacks(s.sieve, c) {
+			continue
+		}
 		ids, err := all(ctx, s, s.read.holder, scanID, c.Space, c.Key)
 		if err != nil {
 			return nil, nil, fmt.Errorf("find claim %s/%s: %w", c.Space, c.Key, err)

@@ -53,11 +53,15 @@ type Store struct {
 	read    readStatements
 	cache   *cache
 	tail    tail
+	sieve   *sieve
 	signal  eventstore.Signal
 	queue   *queue
 	lastID  atomic.Int64 // the greatest id that was given or used
 	closing atomic.Bool
 	drained chan struct{}
+
+	stopFill context.CancelFunc
+	filled   chan struct{} // closed when the filling of the sieve has ended
 }
 
 var (
@@ -85,11 +89,17 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.KeepReceipts < minKeepReceipts || o.CacheBytes < 0 {
 		return nil, fmt.Errorf("open event store %s: receipts are kept for at least %s, the cache is not negative", path, minKeepReceipts)
 	}
-	s := &Store{o: o, cache: newCache(o.CacheBytes), queue: newQueue(), drained: make(chan struct{})}
+	s := &Store{o: o, cache: newCache(o.CacheBytes), sieve: newSieve(), queue: newQueue(), drained: make(chan struct{})}
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(ctx, err)), s.closeFiles())
 	}
 	go s.commitAll(context.WithoutCancel(ctx))
+	filling, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stopFill, s.filled = stop, make(chan struct{})
+	go func() {
+		defer close(s.filled)
+		_ = s.fill(filling) // an unfilled sieve lets everything through
+	}()
 	return s, nil
 }
 
@@ -178,6 +188,8 @@ func (s *Store) Close() error {
 		<-s.drained
 		return nil
 	}
+	s.stopFill()
+	<-s.filled
 	s.queue.close()
 	<-s.drained
 	s.signal.Close()

@@ -186,6 +186,9 @@ func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
 					continue
 				}
 				askedClaims[c] = true
+				if lacks(s.sieve, c) {
+					continue
+				}
 				claims = append(claims, c.Space, c.Key)
 			}
 		}
@@ -197,7 +200,9 @@ func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
 		}
 		if r := it.a.Receipt; r != nil && !askedReceipts[receiptKey{r.User, r.Key}] {
 			askedReceipts[receiptKey{r.User, r.Key}] = true
-			receipts = append(receipts, int64(r.User), r.Key)
+			if !lacks(s.sieve, receiptKey{r.User, r.Key}) {
+				receipts = append(receipts, int64(r.User), r.Key)
+			}
 		}
 	}
 	if err := find(ctx, w.claims, claims, scanClaim, func(c heldClaim) { g.holders[c.claim] = c.holder }); err != nil {
@@ -268,6 +273,7 @@ func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 		if id == 0 {
 			oldClaims = append(oldClaims, c.Space, c.Key)
 		} else {
+			keep(s.sieve, c)
 			newClaims = append(newClaims, c.Space, c.Key, int64(id))
 		}
 	}
@@ -278,7 +284,8 @@ func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 			oldNames = append(oldNames, n.name.Space, n.name.Key, int64(n.id))
 		}
 	}
-	for _, r := range g.newReceipts {
+	for key, r := range g.newReceipts {
+		keep(s.sieve, key)
 		receipts = append(receipts, int64(r.User), r.Key, r.Fingerprint[:], now.UnixMilli(), r.Time.UnixMilli(),
 			int64(r.Record), r.Version, number(r.Position), r.Answer)
 	}
