@@ -38,6 +38,11 @@ var scenarios = []line{
 	{name: "scheduled_posts_become_due", check: scheduled},
 	{name: "days_go_by", check: daysGoBy},
 	{name: "leap_day_window", check: leapDay},
+	{name: "keys_are_kept_for_a_day", check: keysLast},
+	{name: "withdrawn_tokens", check: withdrawnTokens},
+	{name: "bodies_in_chunks", check: chunkedBodies},
+	{name: "write_then_list", check: writeThenList},
+	{name: "records_made_within_events", check: inlineRecords},
 }
 
 // TestScenarios plays the scenarios on the embedded size.

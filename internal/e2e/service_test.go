@@ -52,6 +52,9 @@ type service struct {
 	// hold keeps new entries from the read model until release, so lists lag.
 	hold func() (release func())
 
+	// withdraw ends the token of a user, renew gives another one.
+	withdraw, renew func(t *testing.T, name string)
+
 	client   *http.Client
 	position atomic.Uint64 // of the last write that was answered
 	// documentation is what the service serves; some answers of each kind are held against it.
@@ -152,6 +155,20 @@ func embedded(t *testing.T, s settings) *service {
 		made, token, err := users.Add(t.Context(), u.name, u.role, 0)
 		must(err)
 		out.users[u.name] = user{id: int64(made.ID), token: token}
+	}
+	out.withdraw = func(t *testing.T, name string) {
+		t.Helper()
+		if _, err := users.Revoke(t.Context(), name, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out.renew = func(t *testing.T, name string) {
+		t.Helper()
+		_, token, err := users.NewToken(t.Context(), name, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.users[name] = user{id: out.users[name].id, token: token}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(err)

@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What clients meet over time: keys that are kept, tokens that are withdrawn,
+// bodies of unknown length, lists right after writes.
+
+func keysLast(s *scene) {
+	s = s.alone(settings{})
+	ed := s.as("editor")
+	w := s.word()
+	sent := eventBody(w, obj{"venue": obj{"venue": w}, "tags": w})
+	first := ed.with("Idempotency-Key", w).post("/events", sent).want(http.StatusCreated)
+	change := ed.with("Idempotency-Key", w+"-u").patch(first.path("events"), obj{"title": w + " later"}).want(http.StatusOK)
+	ed.delete(first.path("events")).want(http.StatusOK)
+	s.svc.clock.add(24*time.Hour - time.Second)
+	again := ed.with("Idempotency-Key", w).post("/events", sent).want(http.StatusCreated).head("Idempotency-Replayed", "true")
+	same(s.t, first, again)
+	same(s.t, change, ed.with("Idempotency-Key", w+"-u").patch(first.path("events"), obj{"title": w + " later"}).want(http.StatusOK))
+	ed.counting("events", w, 1) // the trashed one
+	ed.counting("venues", w, 1)
+}
+
+func withdrawnTokens(s *scene) {
+	s = s.alone(settings{})
+	old := s.as("author")
+	made := old.event(s.word(), nil)
+	draft := old.event(s.word(), obj{"status": "draft"})
+	s.svc.withdraw(s.t, "author")
+	for _, a := range []*answer{
+		old.get("/events"), old.get(made.path("events")), old.get("/doc"), old.post("/events", eventBody(s.word(), nil)),
+		old.patch(made.path("events"), obj{"title": "x"}), old.delete(made.path("events")), old.get(draft.path("events")),
+	} {
+		if a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") == "" {
+			s.t.Errorf("%s: status %d, want 401 with WWW-Authenticate", a.request, a.status)
+		}
+	}
+	s.as("").read(made.path("events")).field("title", made.str("title"))
+	s.as("editor").read(draft.path("events")).field("status", "draft")
+	s.svc.renew(s.t, "author")
+	s.as("author").read(draft.path("events")).field("status", "draft")
+	old.get("/events").want(http.StatusUnauthorized)
+}
+
+// streamed hides the length of a body, so the client sends it in chunks.
+type streamed struct{ io.Reader }
+
+func chunkedBodies(s *scene) {
+	send := func(text string) (status int, length string) {
+		s.t.Helper()
+		r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.svc.url+root+"/tags", streamed{strings.NewReader(text)})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+s.svc.users["editor"].token)
+		res, err := s.svc.client.Do(r)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			s.t.Fatal(err)
+		}
+		return res.StatusCode, res.Header.Get("Content-Length")
+	}
+	w := s.word()
+	if status, _ := send(`{"name":"` + w + `"}`); status != http.StatusCreated {
+		s.t.Errorf("a body in chunks: status %d, want 201", status)
+	}
+	s.as("editor").counting("tags", w, 1)
+	if status, _ := send(`{"name":"` + strings.Repeat("x", 2<<20) + `"}`); status != http.StatusRequestEntityTooLarge {
+		s.t.Errorf("2 MiB in chunks: status %d, want 413", status)
+	}
+	if status, _ := send(""); status != http.StatusBadRequest {
+		s.t.Errorf("no chunk: status %d, want 400", status)
+	}
+}
+
+func writeThenList(s *scene) {
+	ed := s.as("editor")
+	// Several at once: each finds what it wrote, with and without credentials.
+	var wg sync.WaitGroup
+	for range 4 {
+		w := s.word()
+		wg.Go(func() {
+			for _, c := range []string{"events", "venues", "organizers", "categories", "tags"} {
+				made := ed.create(c, body(c, w, nil))
+				find := []string{"search", w, "hide_empty", "false"}
+				if c != "categories" && c != "tags" {
+					find = find[:2]
+				}
+				ed.list(c, find...).field("total", 1)
+				nobody := s.as("").with("Daybook-Min-Position", made.header.Get("Daybook-Position"))
+				nobody.list(c, find...).field("total", 1)
+				ed.delete(made.path(c)).want(http.StatusOK)
+				ed.list(c, find...).field("total", 0)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func inlineRecords(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	made := ed.event(w, obj{
+		"venue":      obj{"venue": w + " hall", "city": "Lyon", "status": "publish"},
+		"organizer":  list{obj{"organizer": w + " club"}, obj{"organizer": w + " guild"}},
+		"categories": list{w + " art", w + " music"}, "tags": w + " loud," + w + " free",
+	})
+	made.field("venue.venue", w+" hall").field("organizer.0.organizer", w+" club").field("organizer.1.organizer", w+" guild")
+	ed.counting("venues", w, 1)
+	ed.counting("organizers", w, 2)
+	ed.counting("categories", w, 2)
+	ed.counting("tags", w, 2)
+	// What is refused leaves nothing behind, its linked records neither.
+	lost := s.word()
+	ed.post("/events", eventBody(lost, obj{"venue": obj{"venue": lost}, "tags": lost, "end_date": "2001-01-01"})).bad("end_date")
+	ed.post("/events", eventBody(lost, obj{"venue": obj{"venue": lost}, "organizer": 99999999})).bad("organizer")
+	for _, c := range []string{"events", "venues", "organizers", "categories", "tags"} {
+		ed.none(c, lost)
+	}
+}
