@@ -39,6 +39,7 @@ var arrows = map[string][]string{
 	"internal/keylock":         {},
 	"internal/lease":           {"eventstore"},
 	"internal/lifecycle":       {},
+	"internal/telemetry":       {"calendar", "eventstore", "eventstore/feed", "internal/httpapi", "projector", "query", "query/readmodel"},
 	"cmd/daybook":              {"*"},
 	"cmd/loadgen":              {},
 }
@@ -52,6 +53,13 @@ var testOnly = []string{
 var drivers = []string{
 	"github.com/nats-io/", "modernc.org/sqlite", "database/sql", "github.com/jackc/", "github.com/elastic/",
 }
+
+// measuring are libraries that only internal/telemetry and the program import:
+// all other rooms are handed functions (ADR 13).
+var (
+	measuring = []string{"github.com/prometheus/", "go.opentelemetry.io/"}
+	measurers = []string{"internal/telemetry", "cmd/daybook"}
+)
 
 type goPackage struct {
 	ImportPath string
@@ -100,8 +108,11 @@ func violations(name string, imports []string) []string {
 	var bad []string
 	for _, imp := range imports {
 		inner, ours := strings.CutPrefix(imp, module+"/")
+		library := func(path string) bool { return strings.HasPrefix(imp, path) }
 		switch {
 		case slices.Contains(testOnly, name):
+		case slices.ContainsFunc(measuring, library) && !slices.Contains(measurers, name):
+			bad = append(bad, imp)
 		case ours && slices.Contains(testOnly, inner):
 			bad = append(bad, imp)
 		case ours:
@@ -112,10 +123,8 @@ func violations(name string, imports []string) []string {
 		case name == "calendar" && strings.Contains(imp, "."):
 			bad = append(bad, imp)
 		case name == "command" || name == "query" || name == "projector" || name == "calendar":
-			for _, d := range drivers {
-				if strings.HasPrefix(imp, d) {
-					bad = append(bad, imp)
-				}
+			if slices.ContainsFunc(drivers, library) {
+				bad = append(bad, imp)
 			}
 		}
 	}
@@ -129,6 +138,9 @@ func TestArrowsRefuse(t *testing.T) {
 		{"calendar", module + "/eventstore"},
 		{"query", module + "/eventstore"},
 		{"command", "database/sql"},
+		{"projector", "go.opentelemetry.io/otel/trace"},
+		{"internal/httpapi", "github.com/prometheus/client_golang/prometheus"},
+		{"eventstore/sqlite", "github.com/prometheus/client_golang/prometheus"},
 		{"internal/httpapi", module + "/cmd/daybook"},
 		{"cmd/daybook", module + "/internal/testkit"},
 		{"a/new/room", module + "/calendar"},

@@ -126,7 +126,7 @@ func isPlainID(s string) bool {
 
 func randomID() string {
 	b := make([]byte, 0, 16)
-	n := rand.Uint64() //nolint:gosec // a name for a line of the log, not a secret
+	n := rand.Uint64() // a name for a line of the log, not a secret
 	for shift := 60; shift > 0 && n>>shift == 0; shift -= 4 {
 		b = append(b, '0')
 	}

@@ -1,0 +1,238 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/internal/httpapi"
+)
+
+// namespace begins the name of every metric of the service.
+const namespace = "daybook"
+
+// The boundaries of durations, in seconds: from an answer out of the cache to
+// one that waited for a position; from a commit on a fast disk to one that hangs.
+var (
+	requestBuckets = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+	workBuckets    = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+	sizeBuckets    = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256}
+)
+
+// Metrics are the metrics of one process, on a registry of their own. A nil
+// *Metrics measures nothing.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	errors   map[calendar.Code]prometheus.Counter
+	unknown  prometheus.Counter // errors with a code of no list
+	cache    map[httpapi.CacheUse]prometheus.Counter
+
+	appends    map[string]prometheus.Counter // by result
+	appendTime prometheus.Histogram
+	commitTime prometheus.Histogram
+	failed     prometheus.Counter
+	groupSize  prometheus.Histogram
+
+	listTime    map[calendar.Kind]prometheus.Observer
+	publishTime prometheus.Histogram
+	projectTime prometheus.Histogram
+}
+
+// NewMetrics makes the metrics of a program of a version, those of the Go
+// runtime and of the process among them.
+func NewMetrics(version string) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		errors:   map[calendar.Code]prometheus.Counter{},
+		cache:    map[httpapi.CacheUse]prometheus.Counter{},
+		appends:  map[string]prometheus.Counter{},
+		listTime: map[calendar.Kind]prometheus.Observer{},
+	}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	build := m.gauges("build_info", "The version that runs; always 1.", "version")
+	build.WithLabelValues(version).Set(1)
+
+	m.requests = m.counters("http_requests_total", "Requests that were answered, by route pattern, method and status; 499 when the client went away.", "route", "method", "code")
+	m.duration = m.histograms("http_request_duration_seconds", "Time until a request was answered.", requestBuckets, "route", "method")
+	failures := m.counters("http_errors_total", "Error answers by their code; what refused a login is among them.", "error")
+	for _, c := range httpapi.ErrorCodes() {
+		m.errors[c] = failures.WithLabelValues(string(c))
+	}
+	m.unknown = failures.WithLabelValues("other")
+	uses := m.counters("cache_requests_total", "Reads by what the cache of whole answers did for them.", "outcome")
+	for use, name := range cacheOutcomes {
+		m.cache[use] = uses.WithLabelValues(name)
+	}
+
+	appends := m.counters("appends_total", "Appends to the event store by their result.", "result")
+	for _, r := range appendResults {
+		m.appends[r] = appends.WithLabelValues(r)
+	}
+	m.appendTime = m.histogram("append_duration_seconds", "Time until the writer had the result of its appends.", workBuckets)
+	m.commitTime = m.histogram("commit_duration_seconds", "Time of one group commit of the event store.", workBuckets)
+	m.failed = m.counter("commit_failures_total", "Group commits of which nothing was written because the engine failed.")
+	m.groupSize = m.histogram("append_group_size", "Appends that shared one commit.", sizeBuckets)
+
+	lists := m.histograms("list_query_duration_seconds", "Time of lists that were not answered from the cache, by kind.", requestBuckets, "kind")
+	for _, k := range calendar.Kinds {
+		m.listTime[k] = lists.WithLabelValues(k.String())
+	}
+	m.publishTime = m.histogram("relay_publish_duration_seconds", "Time until the feed acknowledged a group of entries.", workBuckets)
+	m.projectTime = m.histogram("projection_batch_duration_seconds", "Time until a batch of entries was in the read model.", workBuckets)
+	return m
+}
+
+func (m *Metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
+	v := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+	m.registry.MustRegister(v)
+	return v
+}
+
+func (m *Metrics) counter(name, help string) prometheus.Counter {
+	return m.counters(name, help).WithLabelValues()
+}
+
+func (m *Metrics) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
+	m.registry.MustRegister(v)
+	return v
+}
+
+func (m *Metrics) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+	m.registry.MustRegister(v)
+	return v
+}
+
+func (m *Metrics) histogram(name, help string, buckets []float64) prometheus.Histogram {
+	v := prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})
+	m.registry.MustRegister(v)
+	return v
+}
+
+// Limits of a look at the metrics.
+const (
+	scrapeWait = 3 * time.Second // for the parts that are asked
+	scrapeMost = 4               // at once; more are answered 503
+)
+
+// Handler serves the metrics in the text format of Prometheus.
+func (m *Metrics) Handler(log *slog.Logger) http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
+		MaxRequestsInFlight: scrapeMost,
+	})
+}
+
+// The values of the label outcome of cache_requests_total.
+var cacheOutcomes = map[httpapi.CacheUse]string{
+	httpapi.CacheHit: "hit", httpapi.CacheMiss: "miss", httpapi.CacheShared: "shared", httpapi.CacheStale: "stale",
+}
+
+// The values of the label result of appends_total.
+const (
+	resultAppended    = "appended"
+	resultReplayed    = "replayed" // the key was used before: nothing was written
+	resultConflict    = "conflict" // of versions or of a guard
+	resultClaim       = "claim"    // another record holds a slug
+	resultKeyReused   = "key_reused"
+	resultUnavailable = "unavailable"
+	resultCanceled    = "canceled"
+	resultMalformed   = "malformed"
+	resultFailed      = "failed"
+)
+
+var appendResults = []string{
+	resultAppended, resultReplayed, resultConflict, resultClaim, resultKeyReused, resultUnavailable, resultCanceled,
+	resultMalformed, resultFailed,
+}
+
+func resultOf(r *eventstore.Result) string {
+	if r.Err == nil {
+		if r.Receipt != nil {
+			return resultReplayed
+		}
+		return resultAppended
+	}
+	if _, ok := errors.AsType[*eventstore.ClaimError](r.Err); ok {
+		return resultClaim
+	}
+	for _, c := range []struct {
+		err    error
+		result string
+	}{
+		{eventstore.ErrConflict, resultConflict},
+		{eventstore.ErrKeyReused, resultKeyReused},
+		{eventstore.ErrUnavailable, resultUnavailable},
+		{eventstore.ErrClosed, resultUnavailable},
+		{eventstore.ErrMalformed, resultMalformed},
+		{context.Canceled, resultCanceled},
+		{context.DeadlineExceeded, resultCanceled},
+	} {
+		if errors.Is(r.Err, c.err) {
+			return c.result
+		}
+	}
+	return resultFailed
+}
+
+// appended counts the results of appends; those that only look for a receipt
+// append nothing.
+func (m *Metrics) appended(appends []eventstore.Append, results []eventstore.Result, took time.Duration) {
+	if m == nil {
+		return
+	}
+	n := 0
+	for i := range results {
+		if appends[i].LooksUp() {
+			continue
+		}
+		n++
+		m.appends[resultOf(&results[i])].Inc()
+	}
+	if n > 0 {
+		m.appendTime.Observe(took.Seconds())
+	}
+}
+
+func (m *Metrics) committed(c eventstore.Committed, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.groupSize.Observe(float64(c.Appends))
+	m.commitTime.Observe(took.Seconds())
+	if c.Err != nil {
+		m.failed.Inc()
+	}
+}
+
+func (m *Metrics) listed(k calendar.Kind, took time.Duration) {
+	if m != nil && m.listTime[k] != nil {
+		m.listTime[k].Observe(took.Seconds())
+	}
+}
+
+// What did not end well says nothing about how long it takes.
+
+func (m *Metrics) published(err error, took time.Duration) {
+	if m != nil && err == nil {
+		m.publishTime.Observe(took.Seconds())
+	}
+}
+
+func (m *Metrics) projected(err error, took time.Duration) {
+	if m != nil && err == nil {
+		m.projectTime.Observe(took.Seconds())
+	}
+}

@@ -1,0 +1,439 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"go.uber.org/goleak"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/eventstore/memstore"
+	"daybook/internal/httpapi"
+	"daybook/internal/telemetry"
+	"daybook/internal/testkit"
+	"daybook/projector"
+	"daybook/query"
+	"daybook/query/readmodel"
+)
+
+var update = flag.Bool("update", false, "write the golden file")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// scrape reads the metrics as Prometheus does.
+func scrape(t *testing.T, m *telemetry.Metrics) map[string]*dto.MetricFamily {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler(slog.New(slog.DiscardHandler)).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Fatalf("got %d %s: %s", w.Code, w.Header(), w.Body)
+	}
+	problems, err := promlint.New(bytes.NewReader(w.Body.Bytes())).Lint()
+	if err != nil || len(problems) > 0 {
+		t.Errorf("lint: %v, %v", problems, err)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(w.Body)
+	if err != nil {
+		t.Fatalf("parse: %v", err)
+	}
+	return families
+}
+
+// value gives the value of a series: of a histogram how many were observed.
+// Labels are as name=value; -1: there is no such series.
+func value(families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
+	for _, m := range families[name].GetMetric() {
+		var have []string
+		for _, l := range m.GetLabel() {
+			have = append(have, l.GetName()+"="+l.GetValue())
+		}
+		if !slices.Equal(have, labels) {
+			continue
+		}
+		switch families[name].GetType() {
+		case dto.MetricType_COUNTER:
+			return m.GetCounter().GetValue()
+		case dto.MetricType_HISTOGRAM:
+			return float64(m.GetHistogram().GetSampleCount())
+		default:
+			return m.GetGauge().GetValue()
+		}
+	}
+	return -1
+}
+
+// index is a read model at a place.
+type index struct {
+	at, visible calendar.Position
+	poison      int
+	err         error
+}
+
+func (i *index) Position(context.Context) (calendar.Position, error) { return i.at, i.err }
+func (i *index) Visible(context.Context) (calendar.Position, error)  { return i.visible, i.err }
+func (i *index) Poisoned(context.Context) ([]readmodel.Poison, error) {
+	return make([]readmodel.Poison, i.poison), i.err
+}
+
+// everything gives metrics with a series of each.
+func everything(t *testing.T) *telemetry.Metrics {
+	t.Helper()
+	m := telemetry.NewMetrics("1.2.3")
+	h := telemetry.NewHooks(m, nil, nil)
+	h.Answers("/events")(httpapi.Answered{Method: http.MethodGet, Status: 200})
+	m.Watch(telemetry.State{
+		Store: memstore.New(), Index: &index{},
+		Relay:     func() (feed.RelayStats, bool) { return feed.RelayStats{}, true },
+		Projector: func() (projector.Stats, bool) { return projector.Stats{}, true },
+	})
+	return m
+}
+
+// rows tells name, type, labels and help of the metrics of the service.
+func rows(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for name, f := range scrape(t, everything(t)) {
+		if !strings.HasPrefix(name, "daybook_") {
+			continue
+		}
+		var labels []string
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			labels = append(labels, "`"+l.GetName()+"`")
+		}
+		slices.Sort(labels)
+		out = append(out, fmt.Sprintf("| `%s` | %s | %s | %s |", name, strings.ToLower(f.GetType().String()), strings.Join(labels, ", "), f.GetHelp()))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestNames: dashboards and alerts stand on names and labels.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	got := strings.Join(rows(t), "\n") + "\n"
+	golden := filepath.Join("testdata", "metrics.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("run with -update when this is meant (-want +got):\n%s", d)
+	}
+}
+
+// TestTable: the documentation tells what there is.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := regexp.MustCompile("(?m)^\\| `daybook_[a-z_]+` \\|.*$").FindAllString(string(b), -1)
+	slices.Sort(got)
+	if d := cmp.Diff(rows(t), got); d != "" {
+		t.Errorf("docs/operations.md (-registry +table):\n%s", d)
+	}
+}
+
+// TestEndToEnd makes requests and reads what was counted.
+func TestEndToEnd(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("1.2.3")
+	h := telemetry.NewHooks(m, nil, nil)
+	w := testkit.New(t, testkit.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers}})
+	m.Watch(telemetry.State{Store: w.Store, Index: w.Index, Now: w.Clock.Now})
+	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	editor.Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusCreated)
+	editor.Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusBadRequest)
+	nobody.Get("/tags?hide_empty=0").Want(http.StatusOK)
+	nobody.Get("/tags?hide_empty=0").Want(http.StatusOK)
+	nobody.Get("/tags/999999").Want(http.StatusNotFound)
+	nobody.Get("/nothing/at/all").Want(http.StatusNotFound)
+	nobody.Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusUnauthorized)
+	nobody.Do("BREW", "/tags", "").Want(http.StatusMethodNotAllowed)
+	nobody.With("Authorization", "Bearer wrong").Get("/tags").Want(http.StatusUnauthorized)
+
+	got := scrape(t, m)
+	for _, c := range []struct {
+		want   float64
+		name   string
+		labels []string
+	}{
+		{1, "daybook_http_requests_total", []string{"code=201", "method=POST", "route=/tags"}},
+		{1, "daybook_http_requests_total", []string{"code=400", "method=POST", "route=/tags"}},
+		{1, "daybook_http_requests_total", []string{"code=401", "method=POST", "route=/tags"}},
+		{2, "daybook_http_requests_total", []string{"code=200", "method=GET", "route=/tags"}},
+		{3, "daybook_http_request_duration_seconds", []string{"method=GET", "route=/tags"}},
+		{1, "daybook_http_requests_total", []string{"code=404", "method=GET", "route=/tags/{id}"}},
+		{1, "daybook_http_requests_total", []string{"code=404", "method=GET", "route=none"}},
+		{1, "daybook_http_requests_total", []string{"code=405", "method=other", "route=none"}},
+		{1, "daybook_http_errors_total", []string{"error=incorrect_password"}},
+		{1, "daybook_http_errors_total", []string{"error=rest_no_route"}},
+		{0, "daybook_http_errors_total", []string{"error=other"}},
+		{1, "daybook_cache_requests_total", []string{"outcome=hit"}},
+		{0, "daybook_cache_requests_total", []string{"outcome=stale"}},
+		{0, "daybook_appends_total", []string{"result=conflict"}},
+		{float64(w.Head()), "daybook_head_position", nil},
+		{float64(w.Head()), "daybook_visible_position", nil},
+		{0, "daybook_projection_lag_entries", nil},
+		{0, "daybook_projection_lag_seconds", nil},
+		{0, "daybook_quarantined_records", nil},
+		{1, "daybook_store_up", nil},
+		{1, "daybook_read_model_up", nil},
+		{1, "daybook_build_info", []string{"version=1.2.3"}},
+	} {
+		if v := value(got, c.name, c.labels...); v != c.want {
+			t.Errorf("%s%v: got %v, want %v", c.name, c.labels, v, c.want)
+		}
+	}
+	// Two appends: the user and the tag.
+	if v := value(got, "daybook_appends_total", "result=appended"); v != 2 || value(got, "daybook_append_duration_seconds") != v {
+		t.Errorf("got %v appends", v)
+	}
+	for _, f := range got["daybook_http_requests_total"].GetMetric() {
+		for _, l := range f.GetLabel() {
+			if strings.Contains(l.GetValue(), "999999") || strings.Contains(l.GetValue(), "nothing") || l.GetValue() == "BREW" {
+				t.Errorf("a label says what a client sent: %s", f)
+			}
+		}
+	}
+	// Lists that lag behind.
+	release := w.Hold()
+	editor.Post("/tags", testkit.Object{"name": "Earth"}).Want(http.StatusCreated)
+	w.Clock.Add(7 * time.Second)
+	editor.Post("/tags", testkit.Object{"name": "Fire"}).Want(http.StatusCreated)
+	w.Clock.Add(2 * time.Second)
+	got = scrape(t, m)
+	if n, s := value(got, "daybook_projection_lag_entries"), value(got, "daybook_projection_lag_seconds"); n != 2 || s != 9 {
+		t.Errorf("got a lag of %v entries and %v s, want 2 and 9", n, s)
+	}
+	w.Clock.Add(-time.Hour)
+	if s := value(scrape(t, m), "daybook_projection_lag_seconds"); s != 0 {
+		t.Errorf("an entry of a clock that is ahead: got a lag of %v s", s)
+	}
+	release()
+	if n := value(scrape(t, m), "daybook_projection_lag_entries"); n != 0 {
+		t.Errorf("caught up: got a lag of %v", n)
+	}
+}
+
+// TestResults: every outcome of an append has its label.
+func TestResults(t *testing.T) {
+	t.Parallel()
+	for result, res := range map[string]eventstore.Result{
+		"appended":    {Position: 1},
+		"replayed":    {Receipt: &eventstore.Receipt{}},
+		"conflict":    {Err: fmt.Errorf("tag 1: %w", eventstore.ErrConflict)},
+		"claim":       {Err: fmt.Errorf("tag 1: %w", &eventstore.ClaimError{})},
+		"key_reused":  {Err: eventstore.ErrKeyReused},
+		"unavailable": {Err: eventstore.ErrUnavailable},
+		"canceled":    {Err: context.Canceled},
+		"malformed":   {Err: eventstore.ErrMalformed},
+		"failed":      {Err: errors.New("disk on fire")},
+	} {
+		m := telemetry.NewMetrics("")
+		h := telemetry.NewHooks(m, nil, nil)
+		h.Store(answering{res: res}).Append(t.Context(), []eventstore.Append{{Drafts: make([]eventstore.Draft, 1)}})
+		h.Store(answering{res: res}).Append(t.Context(), []eventstore.Append{{Receipt: &eventstore.Receipt{Key: "only looked up"}}})
+		got := scrape(t, m)
+		for _, f := range got["daybook_appends_total"].GetMetric() {
+			want := 0.0
+			if f.GetLabel()[0].GetValue() == result {
+				want = 1
+			}
+			if v := f.GetCounter().GetValue(); v != want {
+				t.Errorf("%v: counted %v of %s", res, v, f.GetLabel()[0].GetValue())
+			}
+		}
+		if n := value(got, "daybook_append_duration_seconds"); n != 1 {
+			t.Errorf("%v: %v durations", res, n)
+		}
+	}
+}
+
+type answering struct {
+	eventstore.Store
+	res eventstore.Result
+}
+
+func (a answering) Append(context.Context, []eventstore.Append) []eventstore.Result {
+	return []eventstore.Result{a.res}
+}
+
+// TestState: what is out of reach is told as such, and what is not there or does
+// not work has no figures that would raise an alarm.
+func TestState(t *testing.T) {
+	t.Parallel()
+	broken := &index{err: readmodel.ErrUnavailable}
+	at := &index{at: 3, visible: 2, poison: 4}
+	stats := feed.RelayStats{Position: 5, Published: 6, Conflicts: 7, Rebuilt: 8, Retries: 9}
+	counts := projector.Stats{Entries: 10, Documents: 11, Batches: 12, Waiting: 13, Retries: 14}
+	for name, c := range map[string]struct {
+		state telemetry.State
+		want  map[string]float64
+	}{
+		"nothing": {telemetry.State{}, map[string]float64{
+			"daybook_store_up": -1, "daybook_read_model_up": -1, "daybook_relay_lag_entries": -1, "daybook_projection_lag_entries": -1,
+		}},
+		"store down": {telemetry.State{Store: entries{err: eventstore.ErrUnavailable}, Index: at}, map[string]float64{
+			"daybook_store_up": 0, "daybook_head_position": -1, "daybook_read_model_up": 1, "daybook_projection_position": 3,
+			"daybook_projection_lag_entries": -1, "daybook_projection_lag_seconds": -1, "daybook_quarantined_records": 4,
+		}},
+		"read model down": {telemetry.State{Store: entries{head: 9}, Index: broken}, map[string]float64{
+			"daybook_store_up": 1, "daybook_head_position": 9, "daybook_read_model_up": 0, "daybook_projection_position": -1,
+			"daybook_projection_lag_entries": -1, "daybook_visible_position": -1, "daybook_quarantined_records": -1,
+		}},
+		"read model ahead of the head that was read": {telemetry.State{Store: entries{head: 2}, Index: at}, map[string]float64{
+			"daybook_projection_lag_entries": 0, "daybook_projection_lag_seconds": 0, "daybook_visible_position": 2,
+		}},
+		"relay works": {
+			telemetry.State{Store: entries{head: 9}, Relay: func() (feed.RelayStats, bool) { return stats, true }},
+			map[string]float64{
+				"daybook_active part=relay": 1, "daybook_relay_position": 5, "daybook_relay_lag_entries": 4, "daybook_relay_published_entries_total": 6,
+				"daybook_relay_conflicts_total": 7, "daybook_relay_streams_rebuilt_total": 8, "daybook_relay_retries_total": 9,
+			},
+		},
+		"relay stands by": {
+			telemetry.State{Store: entries{head: 9}, Relay: func() (feed.RelayStats, bool) { return feed.RelayStats{}, false }},
+			map[string]float64{"daybook_active part=relay": 0, "daybook_relay_position": -1, "daybook_relay_lag_entries": -1, "daybook_relay_retries_total": 0},
+		},
+		"projector": {
+			telemetry.State{Projector: func() (projector.Stats, bool) { return counts, true }},
+			map[string]float64{
+				"daybook_active part=projector": 1, "daybook_projection_entries_total": 10, "daybook_projection_documents_total": 11,
+				"daybook_projection_batches_total": 12, "daybook_projection_waiting_entries_total": 13, "daybook_projection_retries_total": 14,
+			},
+		},
+	} {
+		m := telemetry.NewMetrics("")
+		m.Watch(c.state)
+		got := scrape(t, m)
+		for metric, want := range c.want {
+			family, label, labelled := strings.Cut(metric, " ")
+			labels := []string{label}
+			if !labelled {
+				labels = nil
+			}
+			if v := value(got, family, labels...); v != want {
+				t.Errorf("%s: %s: got %v, want %v", name, metric, v, want)
+			}
+		}
+	}
+}
+
+type entries struct {
+	head calendar.Position
+	err  error
+}
+
+func (e entries) Head(context.Context) (calendar.Position, error) { return e.head, e.err }
+func (e entries) ReadAll(context.Context, calendar.Position, int) ([]eventstore.Entry, error) {
+	return nil, e.err
+}
+
+// TestWork: the hooks of store, relay, projector and lists.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	m := telemetry.NewMetrics("")
+	now := time.Unix(0, 0)
+	h := telemetry.NewHooks(m, nil, func() time.Time { now = now.Add(30 * time.Millisecond); return now })
+	h.Commits()(eventstore.Committed{Appends: 3, Entries: 2, Head: 9})
+	h.Commits()(eventstore.Committed{Appends: 1, Err: eventstore.ErrUnavailable})
+	h.Publishing(1, 2)(nil)
+	h.Publishing(3, 4)(errors.New("cut off"))
+	_, end := h.Projecting(t.Context(), 1, 2)
+	end(nil)
+	if _, err := h.Queries(listing{}).Run(t.Context(), &query.Criteria{Kind: calendar.KindEvent}); err != nil {
+		t.Fatal(err)
+	}
+	got := scrape(t, m)
+	for name, want := range map[string]float64{
+		"daybook_append_group_size": 2, "daybook_commit_duration_seconds": 2, "daybook_commit_failures_total": 1,
+		"daybook_relay_publish_duration_seconds": 1, "daybook_projection_batch_duration_seconds": 1,
+	} {
+		if v := value(got, name); v != want {
+			t.Errorf("%s: got %v, want %v", name, v, want)
+		}
+	}
+	if v := value(got, "daybook_list_query_duration_seconds", "kind=event"); v != 1 {
+		t.Errorf("lists: %v", v)
+	}
+	if sum := got["daybook_append_group_size"].GetMetric()[0].GetHistogram().GetSampleSum(); sum != 4 {
+		t.Errorf("groups of %v together", sum)
+	}
+	if sum := got["daybook_relay_publish_duration_seconds"].GetMetric()[0].GetHistogram().GetSampleSum(); sum != 0.03 {
+		t.Errorf("published for %v s", sum)
+	}
+}
+
+type listing struct{ httpapi.Queries }
+
+func (listing) Run(context.Context, *query.Criteria) (*query.List, error) { return &query.List{}, nil }
+
+// TestOff: nothing is made, nothing wraps, nothing costs.
+func TestOff(t *testing.T) {
+	h := telemetry.NewHooks(nil, nil, nil)
+	if h.Answers != nil || h.Requests != nil || h.Commits != nil || h.Publishing != nil || h.Projecting != nil {
+		t.Error("a hook watches for nobody")
+	}
+	s, q := eventstore.Store(memstore.New()), httpapi.Queries(listing{})
+	if h.Store(s) != s || h.Queries(q) != q {
+		t.Error("a part is wrapped for nobody")
+	}
+	var m *telemetry.Metrics
+	m.Watch(telemetry.State{})
+	var traces *telemetry.Traces
+	if err := traces.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { _ = telemetry.NewHooks(nil, nil, nil); _ = h.Store(s) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestAnswersAllocateNothing: the hook is on the way of every read.
+func TestAnswersAllocateNothing(t *testing.T) {
+	h := telemetry.NewHooks(telemetry.NewMetrics(""), nil, nil)
+	told := h.Answers("/events/{id}")
+	a := httpapi.Answered{Method: http.MethodGet, Status: 200, Took: 30 * time.Microsecond, Cache: httpapi.CacheHit}
+	if n := testing.AllocsPerRun(1000, func() { told(a) }); n != 0 {
+		t.Errorf("%v allocations for an answer", n)
+	}
+}
+
+func BenchmarkAnswers(b *testing.B) {
+	h := telemetry.NewHooks(telemetry.NewMetrics(""), nil, nil)
+	told := h.Answers("/events/{id}")
+	a := httpapi.Answered{Method: http.MethodGet, Status: 200, Took: 30 * time.Microsecond, Cache: httpapi.CacheHit}
+	b.ReportAllocs()
+	for b.Loop() {
+		told(a)
+	}
+}

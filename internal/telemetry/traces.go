@@ -1,0 +1,230 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// The names of spans beside those of requests, which are "METHOD route".
+const (
+	spanAppend  = "append"
+	spanCommit  = "group commit"
+	spanList    = "list query"
+	spanPublish = "relay publish"
+	spanProject = "project batch"
+)
+
+// The attributes of the project. A write is followed to the lists by positions:
+// the append has that of its last entry, what comes behind it has the stretch of
+// positions that it covers.
+const (
+	attrRequest  = attribute.Key("daybook.request_id")
+	attrKind     = attribute.Key("daybook.kind")
+	attrAppends  = attribute.Key("daybook.appends")
+	attrEntries  = attribute.Key("daybook.entries")
+	attrPosition = attribute.Key("daybook.position")
+	attrFirst    = attribute.Key("daybook.position.first")
+	attrLast     = attribute.Key("daybook.position.last")
+	attrResult   = attribute.Key("daybook.result")
+)
+
+// The attributes of HTTP by the semantic conventions.
+const (
+	attrMethod = attribute.Key("http.request.method")
+	attrRoute  = attribute.Key("http.route")
+	attrStatus = attribute.Key("http.response.status_code")
+)
+
+// TraceOptions are the settings of traces.
+type TraceOptions struct {
+	// URL is where spans are sent by OTLP over HTTP, as http://127.0.0.1:4318;
+	// without a path it is /v1/traces. Required.
+	URL string
+	// Ratio is the part of traces that is kept, above 0 and up to 1.
+	Ratio   float64
+	Version string       // of the program
+	Log     *slog.Logger // told of spans that could not be sent; required
+}
+
+// Check tells what NewTraces would refuse.
+func (o *TraceOptions) Check() error {
+	u, err := url.Parse(o.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return errors.New("traces: URL must be an http or https URL without user, query and fragment, as http://127.0.0.1:4318")
+	}
+	if !(o.Ratio > 0 && o.Ratio <= 1) {
+		return errors.New("traces: ratio must be above 0 and up to 1")
+	}
+	if o.Log == nil {
+		return errors.New("traces: a log is required")
+	}
+	return nil
+}
+
+// Traces sends spans. A nil *Traces sends none.
+type Traces struct {
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer
+}
+
+// NewTraces starts sending spans; Close ends it. Faults of sending are logged
+// and harm nothing else: spans that do not fit the queue are dropped.
+func NewTraces(ctx context.Context, o TraceOptions) (*Traces, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = "/v1/traces"
+	}
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(u.String()))
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { o.Log.Warn("traces not sent", "error", err) }))
+	return newTraces(sdktrace.NewBatchSpanProcessor(exporter), o)
+}
+
+func newTraces(processor sdktrace.SpanProcessor, o TraceOptions) (*Traces, error) {
+	about, err := resource.New(context.Background(),
+		resource.WithTelemetrySDK(),
+		resource.WithAttributes(attribute.String("service.name", namespace), attribute.String("service.version", o.Version)),
+		resource.WithFromEnv(), // the operator's word is the last
+	)
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	// A caller may ask for no trace, but not for more than the operator wants.
+	ratio := sdktrace.TraceIDRatioBased(o.Ratio)
+	provider := sdktrace.NewTracerProvider(
+		sdktrace.WithSpanProcessor(processor), sdktrace.WithResource(about),
+		sdktrace.WithSampler(sdktrace.ParentBased(ratio, sdktrace.WithRemoteParentSampled(ratio))),
+	)
+	return &Traces{provider, provider.Tracer("daybook")}, nil
+}
+
+// Close sends what is left, until ctx ends. It may be called on nil.
+func (t *Traces) Close(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	if err := t.provider.Shutdown(ctx); err != nil {
+		return fmt.Errorf("traces: send the last ones: %w", err)
+	}
+	return nil
+}
+
+// start begins a span; on a nil Traces one that does nothing.
+func (t *Traces) start(ctx context.Context, name string, kind trace.SpanKind, attrs ...attribute.KeyValue) (context.Context, trace.Span) {
+	if t == nil {
+		return ctx, noop.Span{}
+	}
+	return t.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attrs...))
+}
+
+// end ends a span.
+func end(span trace.Span, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) && span.IsRecording() {
+		span.SetStatus(codes.Error, err.Error())
+	}
+	span.End()
+}
+
+// request begins the span of a request, below the one that a traceparent header
+// names (W3C Trace Context).
+func (t *Traces) request(r *http.Request, id string) (context.Context, func(route string, status int)) {
+	method := methods[methodNumber(r.Method)]
+	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx, span := t.start(ctx, method, trace.SpanKindServer, attrMethod.String(method), attrRequest.String(id))
+	return ctx, func(route string, status int) {
+		if span.IsRecording() {
+			span.SetAttributes(attrStatus.Int(status))
+			if route != "" {
+				span.SetName(method + " " + route)
+				span.SetAttributes(attrRoute.String(route))
+			}
+			if status >= http.StatusInternalServerError {
+				span.SetStatus(codes.Error, "")
+			}
+		}
+		span.End()
+	}
+}
+
+func (t *Traces) append(ctx context.Context, appends []eventstore.Append) (context.Context, trace.Span) {
+	if t == nil {
+		return ctx, noop.Span{}
+	}
+	return t.start(ctx, spanAppend, trace.SpanKindInternal, attrAppends.Int(len(appends)))
+}
+
+func appendEnded(span trace.Span, results []eventstore.Result) {
+	if span.IsRecording() && len(results) > 0 {
+		last := &results[len(results)-1]
+		span.SetAttributes(attrResult.String(resultOf(last)))
+		if last.Err == nil {
+			span.SetAttributes(attrPosition.Int64(int64(last.Position)))
+		}
+	}
+	span.End()
+}
+
+func (t *Traces) list(ctx context.Context, k calendar.Kind) (context.Context, trace.Span) {
+	if t == nil {
+		return ctx, noop.Span{}
+	}
+	return t.start(ctx, spanList, trace.SpanKindInternal, attrKind.String(k.String()))
+}
+
+// commit begins the span of a group commit: it belongs to many writes, so it
+// begins a trace of its own.
+func (t *Traces) commit() trace.Span {
+	_, span := t.start(context.Background(), spanCommit, trace.SpanKindInternal)
+	return span
+}
+
+func commitEnded(span trace.Span, c eventstore.Committed) {
+	if span.IsRecording() {
+		span.SetAttributes(attrAppends.Int(c.Appends), attrEntries.Int(c.Entries))
+		if c.Entries > 0 {
+			span.SetAttributes(positions(c.Head-calendar.Position(c.Entries)+1, c.Head)...)
+		}
+	}
+	end(span, c.Err)
+}
+
+// stretch begins the span of work on consecutive entries.
+func (t *Traces) stretch(ctx context.Context, name string, first, last calendar.Position) (context.Context, trace.Span) {
+	if t == nil {
+		return ctx, noop.Span{}
+	}
+	kind := trace.SpanKindConsumer
+	if name == spanPublish {
+		kind = trace.SpanKindProducer
+	}
+	return t.start(ctx, name, kind, positions(first, last)...)
+}
+
+func positions(first, last calendar.Position) []attribute.KeyValue {
+	return []attribute.KeyValue{attrFirst.Int64(int64(first)), attrLast.Int64(int64(last))}
+}
