@@ -12,31 +12,62 @@ import (
 	"daybook/eventstore"
 	"daybook/projector"
 	"daybook/query/readmodel"
-	"daybook/query/readmodel/memindex"
 )
 
-// alias is the read model that answers: a rebuild puts a new one in its place
-// while lists go on.
+// errNotOpen says that the server of the read model was not reached yet.
+var errNotOpen = fmt.Errorf("%w: not reached since the start", readmodel.ErrUnavailable)
+
+// alias is the read model that answers: another one may be put in its place
+// while lists go on. Before the first one all calls fail with ErrUnavailable.
 type alias struct {
-	p atomic.Pointer[memindex.Index]
+	p    atomic.Pointer[placed]
+	some chan struct{} // closed when there is one
+	once sync.Once
 }
 
-func newAlias(i *memindex.Index) *alias {
-	a := &alias{}
-	a.p.Store(i)
+type placed struct{ readmodel.Index }
+
+// newAlias makes an alias of an index, nil for none yet.
+func newAlias(i readmodel.Index) *alias {
+	a := &alias{some: make(chan struct{})}
+	if i != nil {
+		a.put(i)
+	}
 	return a
 }
 
+func (a *alias) put(i readmodel.Index) {
+	a.p.Store(&placed{i})
+	a.once.Do(func() { close(a.some) })
+}
+
+// now is the index that is in place, nil when there is none.
+func (a *alias) now() readmodel.Index {
+	if p := a.p.Load(); p != nil {
+		return p.Index
+	}
+	return nil
+}
+
 func (a *alias) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
-	return a.p.Load().Write(ctx, b)
+	if p := a.p.Load(); p != nil {
+		return p.Write(ctx, b)
+	}
+	return nil, errNotOpen
 }
 
 func (a *alias) Position(ctx context.Context) (calendar.Position, error) {
-	return a.p.Load().Position(ctx)
+	if p := a.p.Load(); p != nil {
+		return p.Position(ctx)
+	}
+	return 0, errNotOpen
 }
 
 func (a *alias) Visible(ctx context.Context) (calendar.Position, error) {
-	return a.p.Load().Visible(ctx)
+	if p := a.p.Load(); p != nil {
+		return p.Visible(ctx)
+	}
+	return 0, errNotOpen
 }
 
 // Wait waits on the index that is in place; after a change of place it goes on
@@ -44,6 +75,9 @@ func (a *alias) Visible(ctx context.Context) (calendar.Position, error) {
 func (a *alias) Wait(ctx context.Context, p calendar.Position) error {
 	for {
 		i := a.p.Load()
+		if i == nil {
+			return errNotOpen
+		}
 		err := i.Wait(ctx, p)
 		if err == nil || ctx.Err() != nil || a.p.Load() == i {
 			return err
@@ -52,45 +86,65 @@ func (a *alias) Wait(ctx context.Context, p calendar.Position) error {
 }
 
 func (a *alias) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
-	return a.p.Load().Search(ctx, q)
+	if p := a.p.Load(); p != nil {
+		return p.Search(ctx, q)
+	}
+	return readmodel.Page{}, errNotOpen
 }
 
 func (a *alias) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	return a.p.Load().Get(ctx, ids)
+	if p := a.p.Load(); p != nil {
+		return p.Get(ctx, ids)
+	}
+	return nil, errNotOpen
 }
 
 func (a *alias) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
-	return a.p.Load().Counts(ctx, k, field, f)
+	if p := a.p.Load(); p != nil {
+		return p.Counts(ctx, k, field, f)
+	}
+	return nil, errNotOpen
 }
 
 func (a *alias) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {
-	return a.p.Load().Poisoned(ctx)
+	if p := a.p.Load(); p != nil {
+		return p.Poisoned(ctx)
+	}
+	return nil, errNotOpen
 }
 
 func (a *alias) Digest(ctx context.Context) (readmodel.Digest, error) {
-	return a.p.Load().Digest(ctx)
+	if p := a.p.Load(); p != nil {
+		return p.Digest(ctx)
+	}
+	return readmodel.Digest{}, errNotOpen
 }
 
-func (a *alias) Reset(ctx context.Context) error { return a.p.Load().Reset(ctx) }
+func (a *alias) Reset(ctx context.Context) error {
+	if p := a.p.Load(); p != nil {
+		return p.Reset(ctx)
+	}
+	return errNotOpen
+}
 
 var _ readmodel.Index = (*alias)(nil)
 
-// keeper runs the projector and lets a rebuild change the index under it.
+// keeper runs the projector and lets another index be put in place under it.
 type keeper struct {
-	index    *alias
-	source   projector.Source
-	log      *slog.Logger
-	caughtUp atomic.Bool
+	at     *alias
+	source projector.Source // nil: nothing to project from
+	store  eventstore.Store
+	log    *slog.Logger
 
 	// gate is held while a turn begins and while the index is replaced, and
 	// guards stop; running is held while the projector runs.
 	gate, running sync.Mutex
 	stop          context.CancelFunc
-	now           atomic.Pointer[projector.Projector]
+	turning       atomic.Pointer[projector.Projector]
 }
 
-// run projects until the context ends.
-func (k *keeper) run(ctx context.Context) error {
+// project projects until the context ends.
+func (k *keeper) project(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := k.turn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
 			return err
@@ -102,7 +156,7 @@ func (k *keeper) run(ctx context.Context) error {
 // turn runs the projector until the context or replace ends it.
 func (k *keeper) turn(ctx context.Context) error {
 	k.gate.Lock()
-	p, err := projector.New(k.index, k.source, projector.Options{Log: k.log})
+	p, err := projector.New(k.at, k.source, projector.Options{Log: k.log})
 	if err != nil {
 		k.gate.Unlock()
 		return err
@@ -110,25 +164,28 @@ func (k *keeper) turn(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	k.stop = cancel
-	k.now.Store(p)
+	k.turning.Store(p)
 	k.running.Lock()
 	defer k.running.Unlock()
 	k.gate.Unlock()
 	return p.Run(ctx)
 }
 
-func (k *keeper) retry(ctx context.Context, store eventstore.Store, id calendar.ID) error {
-	p := k.now.Load()
+func (k *keeper) retry(ctx context.Context, id calendar.ID) error {
+	if k.source == nil {
+		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
+	}
+	p := k.turning.Load()
 	if p == nil {
 		return errors.New("the projector is starting; try again")
 	}
-	return p.Retry(ctx, store, id)
+	return p.Retry(ctx, k.store, id)
 }
 
-// replace brings a filled index up to the head, compares it with the store and
-// puts it in the place of the old one. The projector rests meanwhile; lists
-// answer from the old one.
-func (k *keeper) replace(ctx context.Context, store eventstore.Store, fresh *memindex.Index) error {
+// replace brings a filled index up to the head, compares it with the store when
+// it is to, and puts it in the place of the old one. The projector rests
+// meanwhile; lists answer from the old one.
+func (k *keeper) replace(ctx context.Context, fresh readmodel.Index, compare bool) error {
 	k.gate.Lock()
 	defer k.gate.Unlock()
 	if k.stop != nil {
@@ -136,12 +193,14 @@ func (k *keeper) replace(ctx context.Context, store eventstore.Store, fresh *mem
 	}
 	k.running.Lock()
 	defer k.running.Unlock()
-	if err := projector.CatchUp(ctx, store, fresh); err != nil {
+	if err := projector.CatchUp(ctx, k.store, fresh); err != nil {
 		return fmt.Errorf("follow the entries: %w", err)
 	}
-	if err := projector.Compare(ctx, store, fresh); err != nil {
-		return err
+	if compare {
+		if err := projector.Compare(ctx, k.store, fresh); err != nil {
+			return err
+		}
 	}
-	k.index.p.Store(fresh)
+	k.at.put(fresh)
 	return nil
 }

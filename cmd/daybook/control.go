@@ -29,7 +29,7 @@ var tasks map[string]task
 func init() {
 	tasks = map[string]task{
 		"user": userTask, "import": importTask, "rebuild": rebuildTask, "verify": verifyTask,
-		"export": exportTask, "history": historyTask, "retry": retryTask, "health": healthTask,
+		"back": backTask, "export": exportTask, "history": historyTask, "retry": retryTask, "health": healthTask,
 	}
 }
 
@@ -50,27 +50,36 @@ type frame struct {
 	Cause string `json:"cause,omitempty"`
 }
 
-// runTask runs a task on the data directory of the settings: here when it is
-// free, in the running server when it is not.
+// ofModel are the tasks on the read model; the others need the store only.
+var ofModel = map[string]bool{"rebuild": true, "back": true, "retry": true, "health": true}
+
+// runTask runs a task. One on what lies in the data directory runs here when the
+// directory is free, else in the running server that holds it; one on servers
+// runs here, beside all processes.
 func runTask(ctx context.Context, c *console, s *settings, name string, args []string) error {
-	if err := wantStore(s.data, name, args); err != nil {
-		return err
+	if s.store == "" || ofModel[name] && s.index == "" {
+		if s.store == "" {
+			if err := wantStore(s.data, name, args); err != nil {
+				return err
+			}
+		}
+		lock, err := lockData(s.data, s.store != "")
+		if errors.Is(err, errLocked) {
+			return sendTask(ctx, c, s, name, args)
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { _ = lock.Close() }()
+		tidy(ctx, s.data, slog.New(slog.DiscardHandler))
 	}
-	lock, err := lockData(s.data, false)
-	if errors.Is(err, errLocked) {
-		return sendTask(ctx, c, s, name, args)
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Close() }()
 	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b, err := openBackend(ctx, s, lock, log)
+	b, err := openBackend(ctx, s, log)
 	if err != nil {
 		return err
 	}
 	err = tasks[name](ctx, b, c, s, args)
-	return errors.Join(err, b.Close(context.WithoutCancel(ctx)))
+	return errors.Join(err, b.Close())
 }
 
 // wantStore refuses tasks that would make an empty event store in a directory
@@ -245,6 +254,9 @@ func (c *control) do(ctx context.Context, o order, in io.Reader, enc *frames) er
 				return usageError("--%s: %w", name, err)
 			}
 		}
+	}
+	if s.store != c.s.store {
+		return usageError("--store: the running server has another one")
 	}
 	s.data = c.s.data
 	if s.timezone != "" && s.timezone != c.s.timezone {

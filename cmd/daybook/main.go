@@ -62,16 +62,16 @@ func init() {
 	subcommands = []subcommand{
 		{"serve", "", "run the service", serveSettings, runServe},
 		{"demo", "", "run the service on a made-up calendar in a temporary directory", demoSettings, runDemo},
-		{"user", "add NAME --role ROLE | list | token NAME | revoke NAME", "manage users and their tokens", []string{"data", "role", "json"}, runUser},
-		{"import", "FILE.ndjson[.gz]", "apply changes from a file", []string{"data", "json", "source", "timezone"}, runImport},
+		{"user", "add NAME --role ROLE | list | token NAME | revoke NAME", "manage users and their tokens", slices.Concat(storeSettings, []string{"user-role", "json"}), runUser},
+		{"import", "FILE.ndjson[.gz]", "apply changes from a file", slices.Concat(storeSettings, []string{"json", "source", "timezone"}), runImport},
 		{"convert", "conferences FILE.ndjson.gz", "print another format as changes to import", nil, runConvert},
-		{"rebuild", "", "make the read model anew from the event store", []string{"data"}, runRebuild},
-		{"verify", "", "check every entry against the chain", []string{"data", "json"}, runVerify},
-		{"export", "", "print all entries, one JSON object a line", []string{"data"}, runExport},
-		{"history", "KIND ID", "print the history of one record", []string{"data", "json"}, runHistory},
-		{"retry", "ID", "project a quarantined record again", []string{"data"}, runRetry},
+		{"rebuild", "", "make the read model anew from the event store", slices.Concat(storeSettings, indexSettings, []string{"back"}), runRebuild},
+		{"verify", "", "check every entry against the chain", slices.Concat(storeSettings, []string{"json"}), runVerify},
+		{"export", "", "print all entries, one JSON object a line", storeSettings, runExport},
+		{"history", "KIND ID", "print the history of one record", slices.Concat(storeSettings, []string{"json"}), runHistory},
+		{"retry", "ID", "project a quarantined record again", slices.Concat(storeSettings, indexSettings), runRetry},
 		{"config", "print", "print the settings in force", append([]string{"json"}, serveSettings...), runConfig},
-		{"health", "", "ask a running service how it is", []string{"data", "json"}, runHealth},
+		{"health", "", "ask a running service how it is", slices.Concat(storeSettings, feedSettings, indexSettings, []string{"json"}), runHealth},
 		{"version", "", "print the version", nil, runVersion},
 	}
 }
@@ -135,7 +135,7 @@ func subUsage(w io.Writer, sub subcommand) {
 		if def != "" {
 			def = " (default " + def + ")"
 		}
-		fmt.Fprintf(w, "  --%-20s %s%s\n", strings.TrimSpace(d.name+" "+d.value), d.brief, def)
+		fmt.Fprintf(w, "  --%-20s %s%s\n", strings.TrimSpace(d.option()+" "+d.value), d.brief, def)
 	}
 }
 

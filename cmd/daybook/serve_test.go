@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"daybook/eventstore/sqlite"
 )
 
 const concert = `{"title":"Quay concert","start_date":"tomorrow 7pm","end_date":"tomorrow 9pm","venue":{"venue":"River Hall"}}`
@@ -282,6 +284,64 @@ func TestRebuildWhileServing(t *testing.T) {
 	}
 	if events != n {
 		t.Errorf("lists show %v events, the store has %v", events, n)
+	}
+}
+
+// TestRebuildBack: the image that a rebuild replaced comes back with all that was
+// written since, and goes again, while the service runs and while it does not.
+func TestRebuildBack(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	if _, errText, status := tool(t, nil, "rebuild", "--back", "--data", data); status != exitFailed || !strings.Contains(errText, "no older generation") {
+		t.Errorf("before any rebuild: status %d and %q", status, errText)
+	}
+	n := 0.0
+	more := func() {
+		t.Helper()
+		s.want(201, "POST", "/events", s.token, concert)
+		n++
+		if got := s.want(200, "GET", "/events?per_page=1", s.token, "")["total"]; got != n {
+			t.Errorf("got %v events, want %v", got, n)
+		}
+	}
+	more()
+	mustTool(t, "rebuild", "--data", data)
+	more()
+	for range 2 {
+		mustTool(t, "rebuild", "--back", "--data", data)
+		more()
+	}
+	token := s.token
+	s.drain()
+	mustTool(t, "rebuild", "--data", data)
+	mustTool(t, "rebuild", "--back", "--data", data)
+	s = startServer(t, "serve", "--data", data)
+	s.token = token
+	more()
+}
+
+// TestSnapshotOfAnotherStore: an image is not taken for that of a store which
+// came into its place, however many entries that has.
+func TestSnapshotOfAnotherStore(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	s.want(201, "POST", "/events", s.token, concert)
+	s.drain()
+	s = startServer(t, "serve", "--data", data)
+	s.drain()
+	for _, name := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(filepath.Join(data, sqlite.FileName+name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	for range 9 {
+		mustTool(t, "user", "add", fmt.Sprint("user", rand.Int64()), "--role", "editor", "--data", data)
+	}
+	s = startServer(t, "serve", "--data", data)
+	if got := s.want(200, "GET", "/events?per_page=1", "", "")["total"]; got != 0.0 {
+		t.Errorf("got %v events of another store", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,10 @@ type settings struct {
 	data   string
 	listen string
 
+	where // the three adapters
+
+	serves servesAs
+
 	baseURL          string
 	apiPrefix        string
 	morePrefixes     []string
@@ -42,6 +47,7 @@ type settings struct {
 	perPageMax       int
 	allowedOrigins   []string
 	positionWait     time.Duration
+	serveStale       bool
 
 	logLevel  slog.Level
 	logFormat string
@@ -50,6 +56,7 @@ type settings struct {
 	role   string
 	source string
 	json   bool
+	back   bool
 	seed   int64
 
 	raw   map[string]string // as given, for config print
@@ -71,20 +78,50 @@ func (s *settings) ordered() map[string]string {
 type setting struct {
 	name, value, def, brief string
 	boolean                 bool
-	set                     func(s *settings, v string) error
+	// flag is its name on the command line where that is another one; it stands
+	// in no environment then.
+	flag string
+	// secret marks URLs that may hold a password: it is never shown.
+	secret bool
+	set    func(s *settings, v string) error
 }
 
+// option is the name on the command line.
+func (d *setting) option() string { return cmp.Or(d.flag, d.name) }
+
+// shown is a value as it may be printed.
+func (d *setting) shown(v string) string {
+	if d.secret {
+		return redactedURLs(v)
+	}
+	return v
+}
+
+// env is the name in the environment, "" when there is none.
 func (d *setting) env() string {
+	if d.flag != "" {
+		return ""
+	}
 	return "DAYBOOK_" + strings.ToUpper(strings.ReplaceAll(d.name, "-", "_"))
 }
 
-var serveSettings = []string{
-	"data", "listen", "base-url", "api-prefix", "more-prefixes", "more-namespaces", "total-headers",
+var (
+	storeSettings = []string{"data", "store"}
+	feedSettings  = []string{"feed", "feed-credentials", "feed-ca", "feed-cert", "feed-key", "feed-replicas"}
+	indexSettings = []string{"index", "index-flavour", "index-prefix"}
+)
+
+// ownSettings are those of serve beside the adapters.
+var ownSettings = []string{
+	"role", "listen", "base-url", "api-prefix", "more-prefixes", "more-namespaces", "total-headers",
 	"trust-forwarded", "timezone", "currency-symbol", "currency-position", "price-currency", "per-page-max",
-	"allowed-origins", "position-wait", "log-level", "log-format", "pprof",
+	"allowed-origins", "position-wait", "serve-stale", "log-level", "log-format", "pprof",
 }
 
-var demoSettings = append(slices.Clone(serveSettings[1:]), "seed")
+var (
+	serveSettings = slices.Concat(storeSettings, feedSettings, indexSettings, ownSettings)
+	demoSettings  = append(slices.Clone(ownSettings[1:]), "seed")
+)
 
 var settingTable = []setting{
 	{name: "data", value: "DIR", def: "./daybook-data", brief: "directory of the event store, the feed and the snapshot", set: func(s *settings, v string) error {
@@ -93,6 +130,58 @@ var settingTable = []setting{
 		}
 		s.data = v
 		return nil
+	}},
+	{name: "store", value: "URL", secret: true, brief: "postgres://… of the event store; empty: SQLite in --data", set: func(s *settings, v string) error {
+		return setURLs(&s.store, v, "a postgres:// URL", oneURL, "postgres", "postgresql")
+	}},
+	{name: "feed", value: "URLS", secret: true, brief: "nats://… servers of the feed, commas between them; empty: in the process", set: func(s *settings, v string) error {
+		return setURLs(&s.feed, v, "nats:// or tls:// URLs", 0, "nats", "tls", "ws", "wss")
+	}},
+	{name: "feed-credentials", value: "FILE", brief: "NATS credentials (.creds)", set: func(s *settings, v string) error {
+		return setFile(&s.feedCredentials, v)
+	}},
+	{name: "feed-ca", value: "FILE", brief: "PEM certificates that the feed's servers are checked by", set: func(s *settings, v string) error {
+		return setFile(&s.feedCA, v)
+	}},
+	{name: "feed-cert", value: "FILE", brief: "PEM certificate that the feed knows this client by, with --feed-key", set: func(s *settings, v string) error {
+		return setFile(&s.feedCert, v)
+	}},
+	{name: "feed-key", value: "FILE", brief: "PEM key of --feed-cert", set: func(s *settings, v string) error {
+		return setFile(&s.feedKey, v)
+	}},
+	{name: "feed-replicas", value: "N", def: "1", brief: "NATS servers that keep the stream, 1 to 5", set: func(s *settings, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > 5 {
+			return errors.New("must be a whole number from 1 to 5")
+		}
+		s.feedReplicas = n
+		return nil
+	}},
+	{name: "index", value: "URLS", secret: true, brief: "http(s)://… nodes of the read model, commas between them; empty: in memory", set: func(s *settings, v string) error {
+		return setURLs(&s.index, v, "http:// or https:// URLs", 0, "http", "https")
+	}},
+	{name: "index-flavour", value: "NAME", def: flavourElasticsearch, brief: "elasticsearch or opensearch", set: func(s *settings, v string) error {
+		if v != flavourElasticsearch && v != flavourOpenSearch {
+			return errors.New("must be elasticsearch or opensearch")
+		}
+		s.indexFlavour = v
+		return nil
+	}},
+	{name: "index-prefix", value: "NAME", def: "daybook", brief: "what the names of its indices begin with, one for each read model of a store", set: func(s *settings, v string) error {
+		if !prefixForm.MatchString(v) {
+			return errors.New("must be lower-case letters, digits, - and _, beginning with a letter, at most 60")
+		}
+		s.indexPrefix = v
+		return nil
+	}},
+	{name: "role", value: "ROLE", def: string(servesAll), brief: "all, api, relay or projector: what this process does", set: func(s *settings, v string) error {
+		switch r := servesAs(v); r {
+		case servesAll, servesAPI, servesRelay, servesProjector:
+			s.serves = r
+			return nil
+		default:
+			return errors.New("must be all, api, relay or projector")
+		}
 	}},
 	{name: "listen", value: "ADDR", def: "127.0.0.1:8080", brief: "address and port to serve on", set: func(s *settings, v string) error {
 		if _, port, err := net.SplitHostPort(v); err != nil || port == "" {
@@ -196,6 +285,9 @@ var settingTable = []setting{
 		s.positionWait = d
 		return nil
 	}},
+	{name: "serve-stale", boolean: true, def: "false", brief: "answer lists with the last good answer, marked as stale, while the read model is out of reach", set: func(s *settings, v string) error {
+		return setBool(&s.serveStale, v)
+	}},
 	{name: "log-level", value: "LEVEL", def: "info", brief: "debug, info, warn or error", set: func(s *settings, v string) error {
 		if err := s.logLevel.UnmarshalText([]byte(v)); err != nil {
 			return errors.New("must be debug, info, warn or error")
@@ -216,7 +308,7 @@ var settingTable = []setting{
 		}
 		return loopback(v)
 	}},
-	{name: "role", value: "ROLE", brief: "subscriber, contributor, author, editor, administrator or auditor", set: func(s *settings, v string) error {
+	{name: "user-role", flag: "role", value: "ROLE", brief: "subscriber, contributor, author, editor, administrator or auditor", set: func(s *settings, v string) error {
 		if _, ok := calendar.ParseRole(v); v != "" && !ok {
 			return errors.New("must be subscriber, contributor, author, editor, administrator or auditor")
 		}
@@ -230,6 +322,9 @@ var settingTable = []setting{
 	{name: "json", boolean: true, def: "false", brief: "print JSON for programs", set: func(s *settings, v string) error {
 		return setBool(&s.json, v)
 	}},
+	{name: "back", boolean: true, def: "false", brief: "put the read model that the last rebuild replaced in its place again", set: func(s *settings, v string) error {
+		return setBool(&s.back, v)
+	}},
 	{name: "seed", value: "N", def: "1", brief: "seed of the made-up calendar", set: func(s *settings, v string) error {
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil {
@@ -240,8 +335,12 @@ var settingTable = []setting{
 	}},
 }
 
+// settingNamed gives the row of a name, nil when there is none.
 func settingNamed(name string) *setting {
 	i := slices.IndexFunc(settingTable, func(d setting) bool { return d.name == name })
+	if i < 0 {
+		return nil
+	}
 	return &settingTable[i]
 }
 
@@ -256,9 +355,9 @@ func readSettings(sub subcommand, args, env []string) (*settings, []string, erro
 		d := settingNamed(name)
 		keep := func(v string) error { values[d.name] = v; return nil }
 		if d.boolean {
-			fs.BoolFunc(d.name, d.brief, keep)
+			fs.BoolFunc(d.option(), d.brief, keep)
 		} else {
-			fs.Func(d.name, d.brief, keep)
+			fs.Func(d.option(), d.brief, keep)
 		}
 	}
 	var rest []string
@@ -277,20 +376,21 @@ func readSettings(sub subcommand, args, env []string) (*settings, []string, erro
 	var problems []string
 	for _, name := range sub.settings {
 		d := settingNamed(name)
-		v, from := d.def, "--"+d.name
+		v, from := d.def, "--"+d.option()
 		if e, ok := lookupEnv(env, d.env()); ok {
 			v, from = e, d.env()
 			s.given[d.name] = true
 		}
 		if f, ok := values[d.name]; ok {
-			v, from = f, "--"+d.name
+			v, from = f, "--"+d.option()
 			s.given[d.name] = true
 		}
 		s.raw[d.name] = v
 		if err := d.set(s, v); err != nil {
-			problems = append(problems, fmt.Sprintf("%s: %s, not %q", from, err, v))
+			problems = append(problems, fmt.Sprintf("%s: %s, not %q", from, err, d.shown(v)))
 		}
 	}
+	problems = append(problems, s.misfits()...)
 	if len(problems) > 0 {
 		return nil, nil, usageError("%s", strings.Join(problems, "\n"))
 	}
@@ -301,8 +401,11 @@ func runConfig(_ context.Context, c *console, s *settings, args []string) error 
 	if len(args) != 1 || args[0] != "print" {
 		return usageError("usage: daybook config print")
 	}
+	delete(s.raw, "json")
+	for name, v := range s.raw {
+		s.raw[name] = settingNamed(name).shown(v)
+	}
 	if s.json {
-		delete(s.raw, "json")
 		return json.NewEncoder(c.out).Encode(s.raw)
 	}
 	for _, name := range serveSettings {
@@ -314,6 +417,9 @@ func runConfig(_ context.Context, c *console, s *settings, args []string) error 
 }
 
 func lookupEnv(env []string, name string) (string, bool) {
+	if name == "" {
+		return "", false
+	}
 	for _, e := range slices.Backward(env) {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
 			return v, true

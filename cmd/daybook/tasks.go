@@ -30,6 +30,9 @@ func runExport(ctx context.Context, c *console, s *settings, args []string) erro
 }
 
 func runRebuild(ctx context.Context, c *console, s *settings, args []string) error {
+	if s.back {
+		return runPlain(ctx, c, s, "back", args)
+	}
 	return runPlain(ctx, c, s, "rebuild", args)
 }
 
@@ -80,6 +83,32 @@ func exportTask(ctx context.Context, b *backend, c *console, _ *settings, _ []st
 			return w.Flush()
 		}
 	}
+}
+
+// rebuildTask fills a new read model from the present state beside the old one,
+// compares it with the store and puts it in its place.
+func rebuildTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
+	bar := newProgress(c, "rebuild", "records")
+	n := 0
+	err := b.withModel(ctx, func(m model) (err error) {
+		n, err = m.rebuild(ctx, bar.set)
+		return err
+	})
+	bar.done()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "the read model holds %d records and agrees with the event store\n", n)
+	return err
+}
+
+// backTask puts the read model that the last rebuild replaced in its place again.
+func backTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
+	if err := b.withModel(ctx, func(m model) error { return m.back(ctx) }); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(c.out, "the former read model is in its place again")
+	return err
 }
 
 func runHistory(ctx context.Context, c *console, s *settings, args []string) error {
@@ -168,7 +197,8 @@ func retryTask(ctx context.Context, b *backend, c *console, _ *settings, args []
 	if err != nil {
 		return usageError("ID must be a number, not %q", args[0])
 	}
-	if err := b.retry(ctx, calendar.ID(n)); err != nil {
+	err = b.withModel(ctx, func(m model) error { return m.retry(ctx, calendar.ID(n)) })
+	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.out, "record %d is projected\n", n)
@@ -269,6 +299,9 @@ func runHealth(ctx context.Context, c *console, s *settings, args []string) erro
 	if len(args) != 0 {
 		return usageError("takes no argument, not %q", args)
 	}
+	if !s.embedded() {
+		return runTask(ctx, withoutInput(c), s, "health", nil)
+	}
 	lock, err := lockData(s.data, false)
 	switch {
 	case errors.Is(err, errLocked):
@@ -280,13 +313,19 @@ func runHealth(ctx context.Context, c *console, s *settings, args []string) erro
 }
 
 func healthTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {
-	h := b.health(ctx)
+	h, err := b.shownHealth(ctx)
+	if err != nil {
+		return err
+	}
 	if s.json {
 		if err := json.NewEncoder(c.out).Encode(h); err != nil {
 			return err
 		}
 	} else {
 		fmt.Fprintf(c.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", h.Status, h.Head, h.Visible, len(h.Quarantined))
+		if h.Why != "" {
+			fmt.Fprintf(c.out, "why: %s\n", h.Why)
+		}
 		for _, q := range h.Quarantined {
 			fmt.Fprintf(c.out, "  record %d since position %d: %s\n", q.ID, q.Position, q.Reason)
 		}

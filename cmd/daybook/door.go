@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/audit"
+	"daybook/query/readmodel"
+)
+
+// door is the handler of the listener: before the work has begun and after it
+// has ended it tells so.
+type door struct {
+	inside atomic.Pointer[http.Handler]
+	waits  atomic.Pointer[string] // what the start waits for
+}
+
+func newDoor() *door {
+	d := &door{}
+	d.waitFor("")
+	return d
+}
+
+func (d *door) waitFor(what string) { d.waits.Store(&what) }
+
+func (d *door) open(h http.Handler) { d.inside.Store(&h) }
+
+func (d *door) shut() { d.inside.Store(nil) }
+
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := d.inside.Load(); h != nil {
+		(*h).ServeHTTP(w, r)
+		return
+	}
+	switch r.URL.Path {
+	case pathLive:
+		serveLive(w, r)
+	case pathReady:
+		v := map[string]string{"status": statusStarting}
+		if what := *d.waits.Load(); what != "" {
+			v["waiting_for"] = what
+		}
+		writeHealth(w, http.StatusServiceUnavailable, v)
+	default:
+		e := calendar.Fail(calendar.CodeUnavailable, 0)
+		w.Header().Set("Retry-After", "2")
+		writeHealth(w, http.StatusServiceUnavailable, map[string]any{
+			"code": e.Code, "message": e.Message(calendar.LangEN), "data": map[string]int{"status": http.StatusServiceUnavailable},
+		})
+	}
+}
+
+// The paths for operating a process.
+const (
+	pathLive  = "/health/live"
+	pathReady = "/health/ready"
+)
+
+// operating puts the paths for operating the service beside the interface.
+func operating(b *backend, api http.Handler) http.Handler {
+	mux := healthMux(b)
+	mux.Handle(audit.Path, audit.Handler(b.store, b.users))
+	mux.Handle(audit.Path+"/", audit.Handler(b.store, b.users))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch p := r.URL.Path; {
+		case p == pathLive, p == pathReady, p == audit.Path, strings.HasPrefix(p, audit.Path+"/"):
+			mux.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+}
+
+// onlyHealth is what a role without the interface answers.
+func onlyHealth(b *backend) http.Handler { return healthMux(b) }
+
+func healthMux(b *backend) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pathLive, serveLive)
+	mux.HandleFunc("GET "+pathReady, func(w http.ResponseWriter, r *http.Request) {
+		h := b.health(r.Context())
+		status := http.StatusOK
+		if !h.ready() {
+			status = http.StatusServiceUnavailable
+		}
+		writeHealth(w, status, h.public())
+	})
+	return mux
+}
+
+func serveLive(w http.ResponseWriter, _ *http.Request) {
+	writeHealth(w, http.StatusOK, map[string]string{"status": "alive"})
+}
+
+func writeHealth(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// The states of health.
+const (
+	statusOK       = "ok"
+	statusStarting = "starting"
+	statusDegraded = "degraded" // it serves, but not all it should
+	statusNoStore  = "store unavailable"
+	statusNoModel  = "read model unavailable"
+	statusNoFeed   = "feed unavailable"
+)
+
+// The states of a role that one process has at a time.
+const (
+	roleActive  = "active"
+	roleStandby = "standby"
+)
+
+// health is how a process is. Numbers that its role has nothing to do with are
+// left out.
+type health struct {
+	Status      string             `json:"status"`
+	Role        servesAs           `json:"role,omitempty"`
+	Head        calendar.Position  `json:"head"`
+	Visible     calendar.Position  `json:"visible"`
+	Published   calendar.Position  `json:"published,omitempty"` // up to which the feed has it
+	Quarantined []readmodel.Poison `json:"quarantined"`
+	Relay       string             `json:"relay,omitempty"`     // active or standby
+	Projector   string             `json:"projector,omitempty"` // the same
+	Why         string             `json:"why,omitempty"`       // of what is degraded
+}
+
+// ready tells whether the process does what it is there for.
+func (h *health) ready() bool { return h.Status == statusOK || h.Status == statusDegraded }
+
+// public is what everybody may see of it.
+func (h *health) public() map[string]any {
+	v := map[string]any{"status": h.Status, "head": h.Head}
+	if h.Role == servesRelay {
+		v["published"] = h.Published
+	} else {
+		v["visible"], v["quarantined"] = h.Visible, len(h.Quarantined)
+	}
+	for name, text := range map[string]string{"role": string(h.Role), "relay": h.Relay, "projector": h.Projector, "why": h.Why} {
+		if text != "" {
+			v[name] = text
+		}
+	}
+	return v
+}
+
+// healthWait bounds the look at each server: one that hangs is not well.
+const healthWait = 2 * time.Second
+
+func (b *backend) health(ctx context.Context) health {
+	ctx, cancel := context.WithTimeout(ctx, healthWait)
+	defer cancel()
+	h := health{Status: statusStarting, Role: b.s.serves, Quarantined: []readmodel.Poison{}}
+	head, err := b.store.Head(ctx)
+	if err != nil {
+		h.Status = statusNoStore
+		return h
+	}
+	h.Head = head
+	l := b.live.Load()
+	if l == nil {
+		return h
+	}
+	h.Relay, h.Projector = l.states()
+	if l.relay != nil && l.feed.reachable() != nil {
+		h.Status, h.Why = statusDegraded, statusNoFeed // lists follow the store
+		if b.s.serves == servesRelay {
+			h.Status, h.Why = statusNoFeed, ""
+			return h
+		}
+	}
+	if l.model == nil {
+		h.Published, h.Status = l.relay.Stats().Position, statusOK
+		return h
+	}
+	if h.Visible, err = l.model.index().Visible(ctx); err != nil {
+		h.Status, h.Why = statusNoModel, ""
+		if b.s.serves != servesProjector && l.caughtUp.Load() {
+			h.Status, h.Why = statusDegraded, statusNoModel // single records are read and written on
+		}
+		return h
+	}
+	if !l.projects { // it has nothing to catch up with
+		l.caughtUp.Store(true)
+	}
+	if p, err := l.model.index().Poisoned(ctx); err == nil && len(p) > 0 {
+		h.Quarantined = p
+	}
+	switch {
+	case len(h.Quarantined) > 0:
+		h.Status = statusDegraded
+	case h.Why != "":
+	case l.caughtUp.Load():
+		h.Status = statusOK
+	}
+	return h
+}
+
+// states tells for the roles of this process whether they are active.
+func (l *live) states() (relay, projector string) {
+	if l.relay != nil {
+		relay = roleActive
+		if l.relaying != nil && !l.relaying.Held() {
+			relay = roleStandby
+		}
+	}
+	if l.projects {
+		projector = roleActive
+		if l.projecting != nil && !l.projecting.Held() {
+			projector = roleStandby
+		}
+	}
+	return relay, projector
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"daybook/calendar"
+	"daybook/eventstore/feed"
+	"daybook/query/readmodel"
+)
+
+// model is the read model as the service and the tasks work on it: the memory
+// image of this process, or an index that processes share.
+type model interface {
+	// index is what lists are answered from. It may be out of reach at first.
+	index() readmodel.Index
+
+	// project keeps the index until the context ends; one call at a time.
+	project(ctx context.Context) error
+
+	// rebuild fills a new index beside the one that answers, compares it with
+	// the store, puts it in its place and gives the number of its records.
+	// progress gets what is done and an upper bound of the whole.
+	rebuild(ctx context.Context, progress func(done, total int)) (int, error)
+
+	// back puts the index that the last rebuild replaced in its place again.
+	back(ctx context.Context) error
+
+	// retry projects a quarantined record again.
+	retry(ctx context.Context, id calendar.ID) error
+
+	// close ends it.
+	close() error
+}
+
+// openModel opens the read model outside of a service.
+func openModel(ctx context.Context, b *backend) (model, error) {
+	if b.s.index != "" {
+		return nil, errors.New("this version has no read model on a server yet")
+	}
+	return openImage(ctx, b, nil)
+}
+
+// openLive opens the read model of a service. A role that does not project has
+// no source.
+func openLive(ctx context.Context, b *backend, source *feed.Source) (model, error) {
+	if b.s.index != "" {
+		return nil, errors.New("this version has no read model on a server yet")
+	}
+	return openImage(ctx, b, source)
+}
+
+// records gives the number of live records of an index.
+func records(ctx context.Context, index readmodel.Index) (int, error) {
+	d, err := index.Digest(ctx)
+	n := 0
+	for _, k := range d.Counts {
+		n += k
+	}
+	return n, err
+}

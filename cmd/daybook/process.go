@@ -1,0 +1,303 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	group "github.com/oklog/run"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/internal/htmltext"
+	"daybook/internal/httpapi"
+	"daybook/internal/lease"
+	"daybook/internal/lifecycle"
+	"daybook/query"
+	"daybook/query/readmodel"
+)
+
+// The names of the leases. The one of the projector is that of its read model:
+// a store may have several, each with its own prefix.
+const (
+	relayLease     = "relay"
+	projectorLease = "projector/"
+	rebuildLease   = "rebuild/"
+)
+
+// holder names this process for leases: unique among all that ever ran.
+var holder = sync.OnceValue(func() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), hex.EncodeToString(b[:]))
+})
+
+// process is one process that serves: it opens what its roles need, runs them
+// and closes it.
+type process struct {
+	c       *console
+	s       *settings
+	log     *slog.Logger
+	addr    net.Addr
+	door    *door
+	prepare func(context.Context, *backend) error
+
+	err error // of work
+}
+
+// live is the part of a backend that only a running service has.
+type live struct {
+	model      model        // nil: the role has none
+	feed       *transport   // nil: the role has none
+	relay      *feed.Relay  // nil: the role is another one
+	relaying   *lease.State // nil: without a lease
+	projects   bool         // the role keeps the read model
+	projecting *lease.State // nil: without a lease
+	caughtUp   atomic.Bool  // the read model has reached the head of the start
+}
+
+// actor makes the actor of the work. The interrupt ends it and waits for it.
+func (p *process) actor(ctx context.Context) (execute func() error, interrupt func(error)) {
+	// Only the group ends it, so a signal drains requests first.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	execute = func() error {
+		defer close(done)
+		err := p.work(ctx)
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = nil
+		}
+		p.door.shut()
+		p.err = err
+		return err
+	}
+	interrupt = func(error) {
+		cancel()
+		<-done
+	}
+	return execute, interrupt
+}
+
+// work opens what the roles need, runs them until the context ends, and closes
+// it.
+//
+//	HTTP ─► command ─► event store ─► relay ─► JetStream ─► projector ─► read model
+//	  └───► query ◄──────────────────────────────────────────────────────────┘
+func (p *process) work(ctx context.Context) (err error) {
+	s := p.s
+	var b *backend
+	if err := p.await(ctx, "event store", redactedURLs(s.store), func(ctx context.Context) (err error) {
+		b, err = openBackend(ctx, s, p.log)
+		return err
+	}); err != nil {
+		return err
+	}
+	closing := func(what func() error) { err = errors.Join(err, what()) }
+	defer closing(b.Close)
+	r := &roles{process: p, b: b, l: &live{}}
+	// The loops end by the group only, so they end in order.
+	loops := context.WithoutCancel(ctx)
+	add := func(name string, loop func(context.Context) error) {
+		r.g.Add(lifecycle.Actor(loops, p.log, name, loop))
+	}
+	r.g.Add(lifecycle.Actor(ctx, p.log, "work", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
+
+	if s.serves != servesAPI {
+		if r.l.feed, err = openFeed(ctx, s, p.log); err != nil {
+			return err
+		}
+		defer closing(r.l.feed.close)
+	}
+	if s.serves != servesRelay {
+		p.door.waitFor("read model")
+		var source *feed.Source
+		if r.l.feed != nil {
+			if source, err = feed.NewSource(b.store, r.l.feed.js, feed.SourceOptions{Log: p.log}); err != nil {
+				return err
+			}
+			defer closing(source.Close)
+		}
+		if r.l.model, err = openLive(ctx, b, source); err != nil {
+			return err
+		}
+		defer closing(r.l.model.close)
+	}
+	if s.embedded() {
+		ctl, err := newControl(ctx, b, s, p.log)
+		if err != nil {
+			return err
+		}
+		add("control", ctl.run)
+		defer ctl.close() // when the group does not come to run
+	}
+	switch s.serves {
+	case servesRelay:
+		err = r.relay(add)
+	case servesProjector:
+		r.project(add)
+	case servesAPI:
+	default:
+		err = r.relay(add)
+		r.project(add)
+	}
+	if err != nil {
+		return err
+	}
+	add("memory", tuneCollector)
+	b.live.Store(r.l)
+	if s.serves == servesRelay || s.serves == servesProjector {
+		p.door.open(onlyHealth(b))
+		announce(p.c.out, s, p.addr, "", "")
+		return r.g.Run()
+	}
+	api, err := r.api()
+	if err != nil {
+		return err
+	}
+	// The administrator's token is shown once, so he is made when nothing but
+	// showing it can fail.
+	name, token, err := b.users.EnsureAdministrator(ctx)
+	if err != nil {
+		return fmt.Errorf("first administrator: %w", err)
+	}
+	if p.prepare != nil {
+		if err := p.prepare(ctx, b); err != nil {
+			return err
+		}
+	}
+	p.door.open(operating(b, api))
+	announce(p.c.out, s, p.addr, name, token)
+	return r.g.Run()
+}
+
+// Waits before a server that is not there is tried again.
+const (
+	minServerWait = 250 * time.Millisecond
+	maxServerWait = 5 * time.Second
+)
+
+// await does something again and again while its server is not there.
+func (p *process) await(ctx context.Context, what, where string, open func(context.Context) error) error {
+	p.door.waitFor(what)
+	for wait := minServerWait; ; wait = min(2*wait, maxServerWait) {
+		err := open(ctx)
+		if err == nil || ctx.Err() != nil || !isUnavailable(err) {
+			return err
+		}
+		p.log.WarnContext(ctx, "waiting for a server", "server", what, "url", where, "error", err, "wait", wait)
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// sleep waits, or gives the error of the context.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// isUnavailable tells whether an error may go away by waiting.
+func isUnavailable(err error) bool {
+	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, readmodel.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// roles are the roles of a process, on an open backend.
+type roles struct {
+	*process
+	b *backend
+	l *live
+	g group.Group
+}
+
+// relay adds the relay: under a lease when others may run one on the same feed.
+func (r *roles) relay(add func(string, func(context.Context) error)) error {
+	relay, err := feed.NewRelay(r.b.store, r.l.feed.js, feed.RelayOptions{Log: r.log, Replicas: r.s.feedReplicas})
+	if err != nil {
+		return err
+	}
+	r.l.relay = relay
+	work := relay.Run
+	if r.l.feed.shared {
+		work, r.l.relaying = r.leased(relayLease, relay.Run)
+	}
+	add("relay", work)
+	return nil
+}
+
+// project adds what keeps the read model: under a lease when it is shared.
+func (r *roles) project(add func(string, func(context.Context) error)) {
+	r.l.projects = true
+	m, work := r.l.model, r.l.model.project
+	if r.s.index != "" {
+		work, r.l.projecting = r.leased(projectorLease+r.s.indexPrefix, work)
+	}
+	add("projector", work)
+	if i, ok := m.(*image); ok {
+		add("snapshot", i.snapshots)
+	}
+	add("start", r.watchStart)
+}
+
+// leased puts work under a lease when the store is shared.
+func (r *roles) leased(name string, work func(context.Context) error) (func(context.Context) error, *lease.State) {
+	if r.b.leases == nil {
+		return work, nil
+	}
+	state := new(lease.State)
+	return func(ctx context.Context) error {
+		return lease.Run(ctx, r.b.leases, name, holder(), lease.Options{Log: r.log, State: state}, work)
+	}, state
+}
+
+// watchStart notes when the read model has reached the head of the start.
+func (r *roles) watchStart(ctx context.Context) error {
+	var head calendar.Position
+	err := r.await(ctx, "", "event store", func(ctx context.Context) (err error) {
+		head, err = r.b.store.Head(ctx)
+		return err
+	})
+	for err == nil {
+		if err = r.l.model.index().Wait(ctx, head); err == nil {
+			r.l.caughtUp.Store(true)
+			<-ctx.Done()
+			return nil
+		}
+		if ctx.Err() == nil && isUnavailable(err) {
+			err = sleep(ctx, minServerWait)
+		}
+	}
+	return err
+}
+
+// api makes the REST interface.
+func (r *roles) api() (http.Handler, error) {
+	q, err := query.New(r.l.model.index(), r.b.records, query.Options{
+		Site: r.s.site, PerPageMax: r.s.perPageMax, PositionWait: r.s.positionWait, Clean: htmltext.New(),
+		LocalIndex: r.s.index == "",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: q, Records: r.b.records, Users: r.b.users}, r.s.api(r.log))
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"daybook/eventstore/sqlite"
+	"daybook/query/readmodel/memindex"
+)
+
+// openStore opens the event store that the settings name. The one in the data
+// directory needs the directory's lock.
+func (b *backend) openStore(ctx context.Context) error {
+	if b.s.store != "" {
+		return errors.New("this version has no PostgreSQL yet")
+	}
+	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{})
+	if err != nil {
+		return fmt.Errorf("event store in %s: %w", b.s.data, err)
+	}
+	b.store, b.close = store, store.Close
+	return nil
+}
+
+// tidy removes from the data directory what a killed process left. It needs the
+// directory's lock.
+func tidy(ctx context.Context, dir string, log *slog.Logger) {
+	if err := memindex.RemoveCutOff(filepath.Join(dir, snapshotFile)); err != nil {
+		log.WarnContext(ctx, "remains of a snapshot not removed", "error", err)
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// where says which adapters a process works with. Each has an embedded default,
+// and they may be mixed.
+type where struct {
+	store string // postgres URL; "": SQLite in the data directory
+
+	feed                             string // NATS URLs; "": in the process
+	feedCredentials                  string
+	feedCA, feedCert, feedKey        string
+	feedReplicas                     int
+	index, indexFlavour, indexPrefix string // URLs; "": the memory image
+}
+
+// embedded tells whether anything is kept in the data directory, which then
+// belongs to one process.
+func (w *where) embedded() bool { return w.store == "" || w.feed == "" || w.index == "" }
+
+// The flavours of a read model that is a server.
+const (
+	flavourElasticsearch = "elasticsearch"
+	flavourOpenSearch    = "opensearch"
+)
+
+// servesAs is the role of a process that serves.
+type servesAs string
+
+// The roles of processes.
+const (
+	servesAll       servesAs = "all"
+	servesAPI       servesAs = "api"
+	servesRelay     servesAs = "relay"
+	servesProjector servesAs = "projector"
+)
+
+// misfits tells what does not go together, all of it.
+func (s *settings) misfits() []string {
+	var out []string
+	var missing []string
+	need := func(value, option string) {
+		if value == "" {
+			missing = append(missing, option)
+		}
+	}
+	if s.serves == servesAPI || s.serves == servesRelay || s.serves == servesProjector {
+		need(s.store, "--store postgres://…")
+	}
+	if s.serves == servesRelay || s.serves == servesProjector {
+		need(s.feed, "--feed nats://…")
+	}
+	if s.serves == servesAPI || s.serves == servesProjector {
+		need(s.index, "--index http://…")
+	}
+	if missing != nil {
+		out = append(out, fmt.Sprintf("--role %s shares its work with other processes, so it needs %s", s.serves, strings.Join(missing, " and ")))
+	}
+	if (s.feedCert == "") != (s.feedKey == "") {
+		out = append(out, "--feed-cert and --feed-key need each other")
+	}
+	if s.feed == "" && (s.feedCredentials != "" || s.feedCA != "" || s.feedCert != "" || s.feedReplicas > 1) {
+		out = append(out, "--feed-credentials, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…")
+	}
+	return out
+}
+
+// oneURL as a limit of setURLs allows no list.
+const oneURL = 1
+
+// setURLs checks URLs with commas between them. The error does not repeat them:
+// they may hold a password.
+func setURLs(to *string, v, want string, most int, schemes ...string) error {
+	*to = ""
+	if v == "" {
+		return nil
+	}
+	parts := strings.Split(v, ",")
+	if most > 0 && len(parts) > most {
+		parts = []string{v}
+	}
+	for i, part := range parts {
+		parts[i] = strings.TrimSpace(part)
+		u, err := url.Parse(parts[i])
+		if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+			return errors.New("must be " + want)
+		}
+	}
+	*to = strings.Join(parts, ",")
+	return nil
+}
+
+func setFile(to *string, v string) error {
+	*to = v
+	if v == "" {
+		return nil
+	}
+	info, err := os.Stat(v)
+	switch {
+	case err != nil:
+		return errors.New("must name a file that can be read")
+	case info.IsDir():
+		return errors.New("must name a file, which a directory is not")
+	}
+	return nil
+}
+
+// prefixForm is what the name of an index may begin with.
+var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,59}$`)
+
+// hidden stands in the place of a secret.
+const hidden = "xxxxx"
+
+// secretNames are query parameters of URLs that are secrets.
+var secretNames = regexp.MustCompile(`(?i)pass|token|secret|key`)
+
+// redactedURLs gives a list of URLs without what they keep secret: passwords, a
+// user without a password (NATS reads it as a token), parameters that are named
+// like a secret. A text that is no URL is hidden whole.
+func redactedURLs(list string) string {
+	if list == "" {
+		return ""
+	}
+	parts := strings.Split(list, ",")
+	for i, part := range parts {
+		u, err := url.Parse(strings.TrimSpace(part))
+		if err != nil || u.Host == "" || u.Opaque != "" || strings.Contains(u.Path, "@") {
+			return hidden
+		}
+		if u.User != nil {
+			name := u.User.Username()
+			_, has := u.User.Password()
+			switch {
+			case has:
+				u.User = url.UserPassword(name, hidden)
+			case strings.HasPrefix(u.Scheme, "postgres"):
+			default:
+				u.User = url.User(hidden)
+			}
+		}
+		q := u.Query()
+		for name := range q {
+			if secretNames.MatchString(name) {
+				q.Set(name, hidden)
+			}
+		}
+		u.RawQuery = q.Encode()
+		parts[i] = u.String()
+	}
+	return strings.Join(parts, ",")
+}
