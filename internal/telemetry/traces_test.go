@@ -1,0 +1,265 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/internal/httpapi"
+	"daybook/internal/testkit"
+)
+
+// inMemory gives traces whose spans the test reads.
+func inMemory(t *testing.T, ratio float64) (*Traces, *tracetest.InMemoryExporter) {
+	t.Helper()
+	spans := tracetest.NewInMemoryExporter()
+	traces, err := newTraces(sdktrace.NewSimpleSpanProcessor(spans), TraceOptions{Ratio: ratio, Version: "1.2.3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = traces.Close(context.WithoutCancel(t.Context())) })
+	return traces, spans
+}
+
+func attr(s *tracetest.SpanStub, key attribute.Key) string {
+	for _, a := range s.Attributes {
+		if a.Key == key {
+			return a.Value.Emit()
+		}
+	}
+	return ""
+}
+
+// TestRequestSpans: a request is one span, below the caller's; appends and lists
+// are below it.
+func TestRequestSpans(t *testing.T) {
+	t.Parallel()
+	traces, spans := inMemory(t, 1)
+	h := NewHooks(nil, traces, nil)
+	w := testkit.New(t, testkit.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers, Trace: h.Requests}})
+	editor := w.As(calendar.Editor)
+	spans.Reset()
+	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
+	editor.With("Traceparent", "00-"+parent+"-00f067aa0ba902b7-01", "X-Request-Id", "r7").
+		Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusCreated)
+	got := spans.GetSpans()
+	if len(got) != 2 || got[0].Name != "append" || got[1].Name != "POST /tags" {
+		t.Fatalf("got spans %v", got)
+	}
+	request, inner := &got[1], &got[0]
+	if request.SpanContext.TraceID().String() != parent || request.Parent.SpanID().String() != "00f067aa0ba902b7" || request.SpanKind != trace.SpanKindServer {
+		t.Errorf("the request has parent %v of trace %v", request.Parent.SpanID(), request.SpanContext.TraceID())
+	}
+	if inner.Parent.SpanID() != request.SpanContext.SpanID() || attr(inner, attrResult) != "appended" || attr(inner, attrPosition) != fmt.Sprint(w.Head()) {
+		t.Errorf("append: %v below %v", inner.Attributes, inner.Parent.SpanID())
+	}
+	for key, want := range map[attribute.Key]string{attrMethod: "POST", attrRoute: "/tags", attrStatus: "201", attrRequest: "r7"} {
+		if v := attr(request, key); v != want {
+			t.Errorf("%s: got %q, want %q", key, v, want)
+		}
+	}
+	if v, _ := request.Resource.Set().Value("service.version"); v.AsString() != "1.2.3" {
+		t.Errorf("resource %v", request.Resource)
+	}
+
+	spans.Reset()
+	secret := "not-to-be-seen"
+	w.As(calendar.Anonymous).Get("/nothing/" + secret + "?password=" + secret).Want(http.StatusNotFound)
+	w.As(calendar.Anonymous).Do("BREW", "/tags", "").Want(http.StatusMethodNotAllowed)
+	got = spans.GetSpans()
+	if len(got) != 2 || got[0].Name != "GET" || got[1].Name != "other" {
+		t.Errorf("got %v", got)
+	}
+	if text := fmt.Sprint(got); strings.Contains(text, secret) || strings.Contains(text, "BREW") {
+		t.Errorf("a span holds what a client sent: %s", text)
+	}
+}
+
+// TestListSpan: a list that is made is a span, one from the cache is none.
+func TestListSpan(t *testing.T) {
+	t.Parallel()
+	traces, spans := inMemory(t, 1)
+	h := NewHooks(nil, traces, nil)
+	q := h.Queries(failing{err: errors.New("boom")})
+	_, _ = q.Run(t.Context(), criteria(calendar.KindVenue))
+	_, _ = h.Queries(failing{err: context.Canceled}).Run(t.Context(), criteria(calendar.KindEvent))
+	got := spans.GetSpans()
+	if len(got) != 2 || got[0].Name != spanList || attr(&got[0], attrKind) != "venue" || got[0].Status.Code != codes.Error || got[1].Status.Code == codes.Error {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestWorkSpans: what comes behind a write tells its positions.
+func TestWorkSpans(t *testing.T) {
+	t.Parallel()
+	traces, spans := inMemory(t, 1)
+	h := NewHooks(nil, traces, nil)
+	h.Commits()(eventstore.Committed{Appends: 3, Entries: 2, Head: 9})
+	h.Commits()(eventstore.Committed{Appends: 1, Head: 9, Err: eventstore.ErrUnavailable})
+	h.Publishing(8, 9)(nil)
+	ctx, end := h.Projecting(t.Context(), 8, 9)
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		t.Error("a batch is not projected under its span")
+	}
+	end(nil)
+	var got []string
+	stubs := spans.GetSpans()
+	for i := range stubs {
+		s := &stubs[i]
+		got = append(got, fmt.Sprint(s.Name, " ", s.SpanKind, " ", attr(s, attrFirst), "-", attr(s, attrLast), " ", s.Status.Code))
+	}
+	want := []string{"group commit internal 8-9 Unset", "group commit internal - Error", "relay publish producer 8-9 Unset", "project batch consumer 8-9 Unset"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestSampling: callers cannot have more kept than the ratio says.
+func TestSampling(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ratio  float64
+		parent string // flags
+		want   bool
+	}{
+		{1, "", true},
+		{1, "01", true},
+		{1, "00", false},
+		{1e-9, "", false},
+		{1e-9, "01", false},
+	} {
+		traces, spans := inMemory(t, c.ratio)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+		if c.parent != "" {
+			r.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-"+c.parent)
+		}
+		_, end := traces.request(r, "r")
+		end("/tags", http.StatusOK)
+		if got := len(spans.GetSpans()) == 1; got != c.want {
+			t.Errorf("ratio %v, flags %q: kept %v", c.ratio, c.parent, got)
+		}
+	}
+}
+
+// TestSend: spans arrive where the setting says, at the latest on Close.
+func TestSend(t *testing.T) { //nolint:paralleltest // sending sets the handler of faults of the whole process
+	var mu sync.Mutex
+	var paths []string
+	bodies := 0
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		paths = append(paths, r.Method+" "+r.URL.Path+" "+r.Header.Get("Content-Type"))
+		bodies += len(b)
+	}))
+	defer receiver.Close()
+	for _, path := range []string{"", "/", "/elsewhere"} {
+		traces, err := NewTraces(t.Context(), TraceOptions{URL: receiver.URL + path, Ratio: 1, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		traces.commit().End()
+		if err := traces.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	const form = " application/x-protobuf"
+	if want := []string{"POST /v1/traces" + form, "POST /v1/traces" + form, "POST /elsewhere" + form}; !slices.Equal(paths, want) || bodies == 0 {
+		t.Errorf("got %q with %d bytes, want %q", paths, bodies, want)
+	}
+}
+
+// TestSendFails: a receiver that is away is told in the log and harms nothing.
+func TestSendFails(t *testing.T) { //nolint:paralleltest // as above
+	var log bytes.Buffer
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	defer receiver.Close()
+	traces, err := NewTraces(t.Context(), TraceOptions{URL: receiver.URL, Ratio: 1, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	traces.commit().End()
+	err = traces.Close(t.Context())
+	if err == nil && !strings.Contains(log.String(), "traces not sent") {
+		t.Errorf("nobody was told: %q", log.String())
+	}
+}
+
+func TestTraceOptions(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	for _, c := range []struct {
+		o    TraceOptions
+		good bool
+	}{
+		{TraceOptions{URL: "http://127.0.0.1:4318", Ratio: 1, Log: log}, true},
+		{TraceOptions{URL: "https://traces.example.org/otlp/v1/traces", Ratio: 0.01, Log: log}, true},
+		{TraceOptions{Ratio: 1, Log: log}, false},
+		{TraceOptions{URL: "127.0.0.1:4318", Ratio: 1, Log: log}, false},
+		{TraceOptions{URL: "grpc://127.0.0.1:4317", Ratio: 1, Log: log}, false},
+		{TraceOptions{URL: "http://user:word@127.0.0.1:4318", Ratio: 1, Log: log}, false},
+		{TraceOptions{URL: "http://127.0.0.1:4318?x=1", Ratio: 1, Log: log}, false},
+		{TraceOptions{URL: "http://127.0.0.1:4318", Log: log}, false},
+		{TraceOptions{URL: "http://127.0.0.1:4318", Ratio: 1.1, Log: log}, false},
+		{TraceOptions{URL: "http://127.0.0.1:4318", Ratio: 1}, false},
+	} {
+		if err := c.o.Check(); (err == nil) != c.good {
+			t.Errorf("%+v: %v", c.o, err)
+		}
+	}
+}
+
+// TestLogHandler: lines of a request carry its id, and the trace when it is kept.
+func TestLogHandler(t *testing.T) {
+	t.Parallel()
+	traces, _ := inMemory(t, 1)
+	var out bytes.Buffer
+	log := slog.New(LogHandler(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelWarn}), func(ctx context.Context) string {
+		id, _ := ctx.Value(idKey{}).(string)
+		return id
+	}))
+	lines := func(ctx context.Context, log *slog.Logger) string {
+		out.Reset()
+		log.InfoContext(ctx, "not shown")
+		log.WarnContext(ctx, "shown", "a", 1)
+		_, line, _ := strings.Cut(out.String(), " ") // without the time
+		return strings.TrimSpace(line)
+	}
+	if got := lines(t.Context(), log); got != "level=WARN msg=shown a=1" {
+		t.Errorf("outside of requests: %s", got)
+	}
+	ctx, span := traces.start(context.WithValue(t.Context(), idKey{}, "r1"), "x", trace.SpanKindServer)
+	defer span.End()
+	id := span.SpanContext().TraceID().String()
+	if got := lines(ctx, log); got != "level=WARN msg=shown a=1 request_id=r1 trace_id="+id {
+		t.Errorf("of a request: %s", got)
+	}
+	if got := lines(ctx, log.With("b", 2)); got != "level=WARN msg=shown b=2 a=1 request_id=r1 trace_id="+id {
+		t.Errorf("with more: %s", got)
+	}
+	if got := lines(ctx, log.WithGroup("g")); !strings.Contains(got, "g.request_id=r1") {
+		t.Errorf("in a group: %s", got)
+	}
+}
+
+type idKey struct{}
