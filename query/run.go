@@ -34,7 +34,8 @@ func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.page(ctx, c, f, snap)
+	var known []*head
+	page, err := s.page(ctx, c, f, snap, &known)
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +47,13 @@ func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
 		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
 		Position:   page.Position,
 	}
-	list.Views, err = s.views(ctx, c, page.Documents, snap)
+	list.Views, err = s.views(ctx, c, page.Documents, known, snap)
 	return list, err
 }
 
-// page finds the documents of the page.
-func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *snapshot) (readmodel.Page, error) {
+// page finds the documents of the page. Those without a record are put into known,
+// in their order.
+func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *snapshot, known *[]*head) (readmodel.Page, error) {
 	if c.Kind.IsTerm() {
 		switch c.run.orderBy {
 		case "count":
@@ -73,6 +75,16 @@ func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *
 	q := readmodel.Query{
 		Kind: c.Kind, Filter: f, Sort: c.order(),
 		Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage,
+	}
+	if c.Lean && c.Kind == calendar.KindEvent && c.Caller.Role == calendar.Anonymous {
+		q.Known = func(id calendar.ID, p calendar.Position) bool {
+			h := s.heads.get(id, p)
+			if h == nil {
+				return false
+			}
+			*known = append(*known, h)
+			return true
+		}
 	}
 	if q.Offset >= farOffset {
 		total := q
@@ -140,12 +152,21 @@ func (s *Service) ranked(ctx context.Context, c *Criteria, f readmodel.And, comp
 	return page, nil
 }
 
-// views makes the views of a page, with what its events embed.
-func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.Document, snap *snapshot) ([]View, error) {
+// views makes the views of a page, with what its events embed. known are the
+// heads of the documents without a record, in their order.
+func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.Document, known []*head, snap *snapshot) ([]View, error) {
 	now := time.Unix(snap.now, 0)
 	out := make([]View, len(documents))
 	for i, d := range documents {
+		if d.Record == nil {
+			out[i].known, known = known[0], known[1:]
+			out[i].Status = out[i].known.status
+			continue
+		}
 		out[i].Record = d.Record
+		if c.Lean {
+			s.heads.keep(&d)
+		}
 		if c.Kind.IsPost() {
 			out[i].Status = d.Record.Status(now)
 		}
@@ -177,10 +198,14 @@ func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *sn
 	var ids []calendar.ID
 	for i := range views {
 		v := &views[i]
-		if v.Blanked = calendar.NeedsPassword(c.Caller, v.Record); v.Blanked {
+		if v.known != nil {
+			v.Blanked, links[i] = v.known.blanked, v.known.links
+		} else {
+			v.Blanked, links[i] = calendar.NeedsPassword(c.Caller, v.Record), linksOf(v.Record)
+		}
+		if v.Blanked {
 			continue
 		}
-		links[i] = linksOf(v.Record)
 		for _, list := range links[i] {
 			ids = append(ids, list...)
 		}

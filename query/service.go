@@ -16,8 +16,9 @@ type Service struct {
 	records Records
 	o       Options
 
-	snap atomic.Pointer[snapshot] // of the last generation that was asked for
-	turn chan struct{}            // held while the next one is made
+	heads heads
+	snap  atomic.Pointer[snapshot] // of the last generation that was asked for
+	turn  chan struct{}            // held while the next one is made
 }
 
 // New makes a Service; it starts nothing.

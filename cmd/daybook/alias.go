@@ -99,6 +99,10 @@ func (a *alias) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]rea
 	return nil, errNotOpen
 }
 
+func (a *alias) PositionOf(ctx context.Context, id calendar.ID) (calendar.Position, error) {
+	return a.p.Load().PositionOf(ctx, id)
+}
+
 func (a *alias) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
 	if p := a.p.Load(); p != nil {
 		return p.Counts(ctx, k, field, f)
@@ -127,7 +131,10 @@ func (a *alias) Reset(ctx context.Context) error {
 	return errNotOpen
 }
 
-var _ readmodel.Index = (*alias)(nil)
+var (
+	_ readmodel.Index      = (*alias)(nil)
+	_ readmodel.Positioner = (*alias)(nil)
+)
 
 // keeper runs the projector and lets another index be put in place under it.
 type keeper struct {

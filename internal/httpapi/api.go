@@ -37,11 +37,16 @@ type Queries interface {
 	Await(ctx context.Context, c calendar.Caller, atLeast calendar.Position) error
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
-	// Run answers a list.
+	// Run answers a list, where it is lean with views that lack their record.
 	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
 	// AwaitCounts waits a moment until counts in the view of a written record
 	// take the write into account.
 	AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position)
+	// Whole fills in the record of a lean view; false when it has changed since.
+	Whole(ctx context.Context, v *query.View) (bool, error)
+	// Glance gives the lean view of an event that everybody may read; false when
+	// Read and View have to be asked.
+	Glance(ctx context.Context, id calendar.ID, l calendar.Lang) (query.View, bool)
 	// View makes the view of one record.
 	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang) (query.View, error)
 	// Read finds one record and checks that the caller may read it.
@@ -94,7 +99,7 @@ type Options struct {
 	// are answered 503. 0: 1024.
 	MaxConcurrent int
 	// AnswerBytes and FragmentBytes bound the two caches: whole answers, and
-	// rendered records of lists. 0: 16 MiB and 24 MiB; negative: no cache.
+	// rendered records. 0: 16 MiB and 32 MiB; negative: no cache.
 	AnswerBytes, FragmentBytes int
 	// ServeStale answers lists with the last good answer, marked as stale, while
 	// the read model is out of reach.
@@ -140,7 +145,7 @@ type api struct {
 	expose  []string // value of Access-Control-Expose-Headers
 	totals  [][2]string
 	answers *answerCache
-	parts   *fragmentCache
+	pieces  *pieceTable
 	flights flights
 	keys    keylock.Locks[keyName] // a second request with a key waits for the first
 	zones   zoneTable
@@ -195,9 +200,7 @@ func New(d Deps, o Options) (http.Handler, error) {
 	if a.answers, err = newAnswerCache(o.AnswerBytes); err != nil {
 		return nil, fmt.Errorf("httpapi: answer cache: %w", err)
 	}
-	if a.parts, err = newFragmentCache(o.FragmentBytes); err != nil {
-		return nil, fmt.Errorf("httpapi: fragment cache: %w", err)
-	}
+	a.pieces = newPieceTable(o.FragmentBytes)
 	a.mux, a.find = a.newMux()
 	return http.HandlerFunc(a.enter), nil
 }
@@ -233,7 +236,7 @@ func setDefaults(o *Options) {
 		o.AnswerBytes = 16 << 20
 	}
 	if o.FragmentBytes == 0 {
-		o.FragmentBytes = 24 << 20
+		o.FragmentBytes = 32 << 20
 	}
 	if o.Now == nil {
 		o.Now = time.Now

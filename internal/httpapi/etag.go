@@ -36,7 +36,8 @@ func (a *api) recordTag(r *root, l calendar.Lang, v *query.View, fields []string
 	for _, f := range fields {
 		m = m.text(f)
 	}
-	return `"` + strconv.FormatInt(v.Record.Version, 10) + "-" + strconv.FormatUint(uint64(m), 16) + `"`
+	_, version := v.Key()
+	return `"` + strconv.FormatInt(version, 10) + "-" + strconv.FormatUint(uint64(m), 16) + `"`
 }
 
 // weakTag is the ETag of an answer that a key names.

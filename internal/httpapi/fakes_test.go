@@ -69,6 +69,12 @@ func (f fakeQueries) Generation(context.Context) (query.Generation, error) {
 
 func (f fakeQueries) Run(context.Context, *query.Criteria) (*query.List, error) { return f.run() }
 
+func (f fakeQueries) Whole(context.Context, *query.View) (bool, error) { return true, nil }
+
+func (f fakeQueries) Glance(context.Context, calendar.ID, calendar.Lang) (query.View, bool) {
+	return query.View{}, false
+}
+
 func (f fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
 
 func (f fakeQueries) View(_ context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang) (query.View, error) {

@@ -187,18 +187,20 @@ func withProblem(err error, problem *calendar.FieldError) error {
 
 // makeList runs a list and writes its envelope (4.1).
 func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, key string) (*answer, error) {
-	list, err := a.Queries.Run(ctx, criteria)
+	buffer := takeBuffer()
+	defer giveBuffer(buffer)
+	// A lean list does without the records of events that were rendered before. It
+	// is made anew, with all records, when one of those that were not has changed.
+	criteria.Lean = true
+	list, err := a.appendItems(ctx, buffer, rt, criteria)
+	if errors.Is(err, errChanged) {
+		criteria.Lean = false
+		list, err = a.appendItems(ctx, buffer, rt, criteria)
+	}
 	if err != nil {
 		return nil, err
 	}
-	p := renderer{a: a, root: rt, lang: criteria.Lang}
-	buffer := takeBuffer()
-	defer giveBuffer(buffer)
-	b := append(append(*buffer, `{"`...), criteria.Kind.Collection()...)
-	b = append(b, `":[`...)
-	for i := range list.Views {
-		b = p.appendItem(appendComma(b, i), &list.Views[i], criteria.Fields)
-	}
+	b := *buffer
 	links := pageLinks(rt, criteria, list)
 	b = append(b, `],"rest_url":`...)
 	b = appendString(b, links.self)
@@ -224,23 +226,57 @@ func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, 
 	return ans, nil
 }
 
-// appendItem writes one record of a list, from the fragment cache where it is
-// known.
-func (p *renderer) appendItem(b []byte, v *query.View, fields []string) []byte {
-	key := fragment{v.Record.ID, v.Record.Version, v.Mark, p.root.secret, v.Status, p.lang, v.Blanked}
-	from := len(b)
-	if part := p.a.parts.get(key); part != nil {
-		if fields != nil {
-			return append(b, keepFields(part, fields)...)
+// errChanged tells that a record has another version than the list shows.
+var errChanged = errors.New("record changed while it was listed")
+
+// appendItems runs a list and writes its envelope up to the last record.
+func (a *api) appendItems(ctx context.Context, buffer *[]byte, rt *root, criteria *query.Criteria) (*query.List, error) {
+	list, err := a.Queries.Run(ctx, criteria)
+	if err != nil {
+		return nil, err
+	}
+	scratch := takeBuffer()
+	defer giveBuffer(scratch)
+	p := renderer{a: a, root: rt, lang: criteria.Lang, scratch: *scratch}
+	b := append(append((*buffer)[:0], `{"`...), criteria.Kind.Collection()...)
+	b = append(b, `":[`...)
+	for i := range list.Views {
+		if b, err = p.appendItem(ctx, appendComma(b, i), &list.Views[i], criteria.Fields); err != nil {
+			return nil, err
 		}
-		return append(b, part...)
 	}
-	b = p.appendView(b, v)
-	p.a.parts.set(key, b[from:])
-	if fields != nil {
-		return append(b[:from], keepFields(b[from:], fields)...)
+	*buffer, *scratch = b, p.scratch
+	return list, nil
+}
+
+// appendItem writes one record of a list.
+func (p *renderer) appendItem(ctx context.Context, b []byte, v *query.View, fields []string) ([]byte, error) {
+	from := len(b)
+	b, err := p.appendLean(ctx, b, v)
+	if err != nil || fields == nil {
+		return b, err
 	}
-	return b
+	return append(b[:from], keepFields(b[from:], fields)...), nil
+}
+
+// appendLean is appendView for a view that may lack its record. It gives
+// errChanged when the record is needed and has changed since.
+func (p *renderer) appendLean(ctx context.Context, b []byte, v *query.View) ([]byte, error) {
+	if v.Record != nil {
+		return p.appendView(b, v), nil
+	}
+	parts, ok := p.eventParts(v)
+	if !ok {
+		same, err := p.a.Queries.Whole(ctx, v)
+		switch {
+		case err != nil:
+			return b, err
+		case !same:
+			return b, errChanged
+		}
+		parts, _ = p.eventParts(v)
+	}
+	return p.joinEvent(b, v, &parts), nil
 }
 
 // pageSet are the links of one page of a list (4.3).

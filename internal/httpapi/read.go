@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/query"
 )
 
 // target is the record that a path names.
@@ -116,6 +118,12 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 		root: c.root, lang: c.lang, caller: c.caller,
 	}
 	var ans *answer
+	if s.glances() {
+		done, err := a.sendGlance(w, r, &s)
+		if done || err != nil {
+			return err
+		}
+	}
 	if key, shared := a.singleKey(r.Context(), c, &s); shared {
 		ans, err = a.once(r.Context(), c, key, func(ctx context.Context) (*answer, error) {
 			return a.makeSingle(ctx, &s)
@@ -128,6 +136,50 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.sendAnswer(w, r, ans)
 	return nil
+}
+
+// glances tells whether everybody gets the same answer from what is known of an
+// event by its id.
+func (s *single) glances() bool {
+	return s.kind == calendar.KindEvent && s.target.id > 0 && s.password == "" && s.caller.Role == calendar.Anonymous
+}
+
+// sendGlance answers a single read from what is known of an event; false when
+// the usual way has to be gone. Making the answer costs less than keeping it.
+func (a *api) sendGlance(w http.ResponseWriter, r *http.Request, s *single) (bool, error) {
+	v, ok := a.Queries.Glance(r.Context(), s.target.id, s.lang)
+	if !ok {
+		return false, nil
+	}
+	buffer, scratch := takeBuffer(), takeBuffer()
+	defer giveBuffer(buffer)
+	defer giveBuffer(scratch)
+	p := renderer{a: a, root: s.root, lang: s.lang, ld: true, scratch: *scratch}
+	b, err := p.appendLean(r.Context(), *buffer, &v)
+	if err != nil {
+		return false, ignoreChanged(err)
+	}
+	*buffer, *scratch = b, p.scratch
+	a.sendAnswer(w, r, a.singleAnswer(b, s, &v))
+	return true, nil
+}
+
+// ignoreChanged drops the error of a record that has changed meanwhile.
+func ignoreChanged(err error) error {
+	if errors.Is(err, errChanged) {
+		return nil
+	}
+	return err
+}
+
+// singleAnswer makes the answer of a rendered record.
+func (a *api) singleAnswer(b []byte, s *single, v *query.View) *answer {
+	if s.fields != nil {
+		b = keepFields(b, s.fields)
+	}
+	ans := newAnswer(b, a.recordTag(s.root, s.lang, v, slices.Sorted(slices.Values(s.fields))), s.lang)
+	ans.add(headerModified, v.Changed().UTC().Format(http.TimeFormat))
+	return ans
 }
 
 // singleKey names the answer to a single read that others share: an anonymous
@@ -174,11 +226,5 @@ func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
 		return nil, err
 	}
 	p := renderer{a: a, root: s.root, lang: s.lang, ld: true}
-	b := p.appendView(nil, &v)
-	if s.fields != nil {
-		b = keepFields(b, s.fields)
-	}
-	ans := newAnswer(b, a.recordTag(s.root, s.lang, &v, slices.Sorted(slices.Values(s.fields))), s.lang)
-	ans.add(headerModified, v.Record.Changed.UTC().Format(http.TimeFormat))
-	return ans, nil
+	return a.singleAnswer(p.appendView(nil, &v), s, &v), nil
 }

@@ -15,17 +15,17 @@ type renderer struct {
 	root *root
 	lang calendar.Lang
 	ld   bool // with json_ld: single reads
+
+	scratch []byte // where parts of events lie
 }
 
-// appendView writes a record.
+// appendView writes a record. A lean view has to be ready.
 func (p *renderer) appendView(b []byte, v *query.View) []byte {
-	switch v.Record.Kind {
+	switch v.Kind() {
 	case calendar.KindEvent:
 		return p.appendEvent(b, v)
-	case calendar.KindVenue:
-		return p.appendVenue(b, v.Record, v.Status)
-	case calendar.KindOrganizer:
-		return p.appendOrganizer(b, v.Record, v.Status)
+	case calendar.KindVenue, calendar.KindOrganizer:
+		return p.appendPost(b, query.LinkedView{Record: v.Record, Status: v.Status})
 	default:
 		return p.appendTerm(b, query.TermView{Record: v.Record, Count: v.Count}, false)
 	}
@@ -52,8 +52,72 @@ func (p *renderer) appendPostHead(b []byte, r *calendar.Record, status calendar.
 	return appendString(b, url)
 }
 
+// The parts of an event: up to the records that it embeds, the rest of it, its
+// json_ld up to the records that stand there, the rest of that.
+const (
+	eventHead = iota
+	eventTail
+	eventLDHead
+	eventLDTail
+)
+
+// eventKey names the piece of an event.
+func (p *renderer) eventKey(v *query.View) pieceKey {
+	id, version := v.Key()
+	return pieceKey{
+		id: id, version: version, root: p.root.secret, status: v.Status,
+		form: formEvent, lang: p.lang, blanked: v.Blanked,
+	}
+}
+
+// eventParts gives the parts of an event without what it embeds; they hold until
+// the next event. It is false for a lean view of an event that was not rendered
+// before.
+func (p *renderer) eventParts(v *query.View) (pieceParts, bool) {
+	key := p.eventKey(v)
+	if parts, ok := p.a.pieces.get(key, &p.scratch); ok {
+		return parts, true
+	}
+	if v.Record == nil {
+		return pieceParts{}, false
+	}
+	b, ends := p.renderEvent(p.scratch[:0], v)
+	p.scratch = b
+	p.a.pieces.set(key, b, ends)
+	return cut(b, &ends), true
+}
+
 // appendEvent writes an event (3.1.7), blanked where the view says so (6.3).
 func (p *renderer) appendEvent(b []byte, v *query.View) []byte {
+	parts, ok := p.eventParts(v)
+	if !ok {
+		return b
+	}
+	return p.joinEvent(b, v, &parts)
+}
+
+// joinEvent joins the parts of an event with the records that it embeds.
+func (p *renderer) joinEvent(b []byte, v *query.View, parts *pieceParts) []byte {
+	b = append(b, parts[eventHead]...)
+	if !v.Blanked {
+		b = p.appendLinked(b, v)
+	}
+	b = append(b, parts[eventTail]...)
+	if p.ld && !v.Blanked {
+		b = append(append(b, `,"json_ld":`...), parts[eventLDHead]...)
+		if len(v.Venues) > 0 {
+			b = append(append(b, `,"location":`...), p.postParts(v.Venues[0])[postLD]...)
+		}
+		if len(v.Organizers) > 0 {
+			b = append(append(b, `,"organizer":`...), p.postParts(v.Organizers[0])[postLD]...)
+		}
+		b = append(b, parts[eventLDTail]...)
+	}
+	return append(b, '}')
+}
+
+// renderEvent writes the parts of an event, one behind the other.
+func (p *renderer) renderEvent(b []byte, v *query.View) (_ []byte, ends [3]int) {
 	r := v.Record
 	f := r.Fields
 	url := p.root.page(r, v.Status)
@@ -129,45 +193,63 @@ func (p *renderer) appendEvent(b []byte, v *query.View) []byte {
 		b = appendBool(b, `,"ticketed":`, f.Bool("ticketed"))
 		b = append(b, `,"post_parent":`...)
 		b = appendID(b, f.ID("post_parent"))
-		b = p.appendLinked(b, v)
 	}
+	ends[0] = len(b)
 	b = append(b, `,"custom_fields":[]`...)
 	b = appendLanguages(b, r, shown)
-	if p.ld {
-		b = append(b, `,"json_ld":`...)
-		b = p.appendEventLD(b, v, url, cost)
+	ends[1], ends[2] = len(b), len(b)
+	if !v.Blanked {
+		b = p.appendEventLD(b, r, url)
+		ends[2] = len(b)
+		b = p.appendEventOffer(b, r, url, cost)
 	}
-	return append(b, '}')
+	return b, ends
 }
 
 // appendLinked writes the records that an event embeds.
 func (p *renderer) appendLinked(b []byte, v *query.View) []byte {
 	b = append(b, `,"categories":[`...)
 	for i, t := range v.Categories {
-		b = p.appendTerm(appendComma(b, i), t, true)
+		b = p.appendNested(appendComma(b, i), t)
 	}
 	b = append(b, `],"tags":[`...)
 	for i, t := range v.Tags {
-		b = p.appendTerm(appendComma(b, i), t, true)
+		b = p.appendNested(appendComma(b, i), t)
 	}
 	b = append(b, `],"venue":`...)
 	if len(v.Venues) == 0 {
 		b = append(b, `[],"venues":[`...)
 	} else {
 		from := len(b)
-		b = p.appendVenue(b, v.Venues[0].Record, v.Venues[0].Status)
+		b = p.appendPost(b, v.Venues[0])
 		to := len(b)
 		b = append(b, `,"venues":[`...)
 		b = append(b, b[from:to]...)
 		for _, l := range v.Venues[1:] {
-			b = p.appendVenue(append(b, ','), l.Record, l.Status)
+			b = p.appendPost(append(b, ','), l)
 		}
 	}
 	b = append(b, `],"organizer":[`...)
 	for i, l := range v.Organizers {
-		b = p.appendOrganizer(appendComma(b, i), l.Record, l.Status)
+		b = p.appendPost(appendComma(b, i), l)
 	}
 	return append(b, ']')
+}
+
+// appendNested writes a term that an event embeds.
+func (p *renderer) appendNested(b []byte, t query.TermView) []byte {
+	key := pieceKey{
+		id: t.Record.ID, version: t.Record.Version, count: t.Count, root: p.root.secret,
+		form: formNested, lang: p.lang,
+	}
+	if parts, ok := p.a.pieces.get(key, nil); ok {
+		return append(b, parts[0]...)
+	}
+	from := len(b)
+	b = p.appendTerm(b, t, true)
+	n := len(b) - from
+	p.a.pieces.set(key, b[from:], [3]int{n, n, n})
+	return b
 }
 
 // shownHTML is the shown text of a description or excerpt of a post, rendered.

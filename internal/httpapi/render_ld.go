@@ -1,15 +1,11 @@
 package httpapi
 
-import (
-	"daybook/calendar"
-	"daybook/query"
-)
+import "daybook/calendar"
 
 // The json_ld objects of section 3.1.8. Keys without content are left out.
 
-// appendEventLD writes the json_ld of an event.
-func (p *renderer) appendEventLD(b []byte, v *query.View, url string, cost calendar.Cost) []byte {
-	r := v.Record
+// appendEventLD writes the json_ld of an event up to its place and organizer.
+func (p *renderer) appendEventLD(b []byte, r *calendar.Record, url string) []byte {
 	f := r.Fields
 	about := p.shownHTML(r, "excerpt")
 	if about == "" {
@@ -19,15 +15,11 @@ func (p *renderer) appendEventLD(b []byte, v *query.View, url string, cost calen
 	b = append(b, `,"eventAttendanceMode":"https://schema.org/OfflineEventAttendanceMode"`+
 		`,"eventStatus":"https://schema.org/EventScheduled"`...)
 	b = appendISO(b, `,"startDate":`, f.Wall("start_date"), f.Wall("utc_start_date"))
-	b = appendISO(b, `,"endDate":`, f.Wall("end_date"), f.Wall("utc_end_date"))
-	if len(v.Venues) > 0 {
-		l := v.Venues[0]
-		b = p.appendVenueLD(append(b, `,"location":`...), l.Record, p.root.page(l.Record, l.Status))
-	}
-	if len(v.Organizers) > 0 {
-		l := v.Organizers[0]
-		b = p.appendOrganizerLD(append(b, `,"organizer":`...), l.Record, p.root.page(l.Record, l.Status))
-	}
+	return appendISO(b, `,"endDate":`, f.Wall("end_date"), f.Wall("utc_end_date"))
+}
+
+// appendEventOffer writes the json_ld of an event from there on.
+func (p *renderer) appendEventOffer(b []byte, r *calendar.Record, url string, cost calendar.Cost) []byte {
 	if len(cost.Values) > 0 {
 		b = append(b, `,"offers":{"@type":"Offer","price":`...)
 		b = appendString(b, cost.Values[0])
@@ -36,7 +28,7 @@ func (p *renderer) appendEventLD(b []byte, v *query.View, url string, cost calen
 		b = append(b, `,"url":`...)
 		b = appendString(b, url)
 		b = append(b, `,"category":"primary","availability":"inStock"`...)
-		if date := f.Wall("date"); date != calendar.NoWall {
+		if date := r.Fields.Wall("date"); date != calendar.NoWall {
 			t := date.UTC()
 			day := date - calendar.Wall(t.Hour()*3600+t.Minute()*60+t.Second())
 			at := calendar.WallToInstant(day, p.a.o.Site).In(p.a.o.Site)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/query"
 )
 
 // stateProvince is stateprovince as answered (3.2.1): the value sent, else the
@@ -21,10 +22,52 @@ func stateProvince(f calendar.Fields) string {
 	return f.String("province")
 }
 
-// appendVenue writes a venue (3.2.2); empty fields are left out.
-func (p *renderer) appendVenue(b []byte, r *calendar.Record, status calendar.Status) []byte {
+// The parts of a venue or organizer: all of it but the brace at its end, and its
+// json_ld.
+const (
+	postHead = iota
+	postLD
+)
+
+// appendPost writes a venue (3.2.2) or an organizer (3.3.2).
+func (p *renderer) appendPost(b []byte, l query.LinkedView) []byte {
+	parts := p.postParts(l)
+	b = append(b, parts[postHead]...)
+	if p.ld {
+		b = append(append(b, `,"json_ld":`...), parts[postLD]...)
+	}
+	return append(b, '}')
+}
+
+// postParts gives the parts of a venue or organizer.
+func (p *renderer) postParts(l query.LinkedView) pieceParts {
+	key := pieceKey{
+		id: l.Record.ID, version: l.Record.Version, root: p.root.secret, status: l.Status,
+		form: formPost, lang: p.lang,
+	}
+	if parts, ok := p.a.pieces.get(key, nil); ok {
+		return parts
+	}
+	url := p.root.page(l.Record, l.Status)
+	var b []byte
+	var ends [3]int
+	if l.Record.Kind == calendar.KindVenue {
+		b = p.appendVenue(b, l.Record, l.Status, url)
+		ends[0] = len(b)
+		b = p.appendVenueLD(b, l.Record, url)
+	} else {
+		b = p.appendOrganizer(b, l.Record, l.Status, url)
+		ends[0] = len(b)
+		b = p.appendOrganizerLD(b, l.Record, url)
+	}
+	ends[1], ends[2] = len(b), len(b)
+	p.a.pieces.set(key, b, ends)
+	return cut(b, &ends)
+}
+
+// appendVenue writes the head of a venue; empty fields are left out.
+func (p *renderer) appendVenue(b []byte, r *calendar.Record, status calendar.Status, url string) []byte {
 	f := r.Fields
-	url := p.root.page(r, status)
 	name, shown := r.Name(p.lang)
 	b = p.appendPostHead(b, r, status, url)
 	b = append(b, `,"venue":`...)
@@ -45,18 +88,12 @@ func (p *renderer) appendVenue(b []byte, r *calendar.Record, status calendar.Sta
 		b = appendNumber(append(b, `,"geo_lat":`...), lat)
 		b = appendNumber(append(b, `,"geo_lng":`...), lng)
 	}
-	b = appendLanguages(b, r, shown)
-	if p.ld {
-		b = append(b, `,"json_ld":`...)
-		b = p.appendVenueLD(b, r, url)
-	}
-	return append(b, '}')
+	return appendLanguages(b, r, shown)
 }
 
-// appendOrganizer writes an organizer (3.3.2); empty fields are left out.
-func (p *renderer) appendOrganizer(b []byte, r *calendar.Record, status calendar.Status) []byte {
+// appendOrganizer writes the head of an organizer; empty fields are left out.
+func (p *renderer) appendOrganizer(b []byte, r *calendar.Record, status calendar.Status, url string) []byte {
 	f := r.Fields
-	url := p.root.page(r, status)
 	name, shown := r.Name(p.lang)
 	b = p.appendPostHead(b, r, status, url)
 	b = append(b, `,"organizer":`...)
@@ -65,12 +102,7 @@ func (p *renderer) appendOrganizer(b []byte, r *calendar.Record, status calendar
 	b = appendFilled(b, `,"phone":`, f.String("phone"), &nameSafe)
 	b = appendFilled(b, `,"website":`, f.String("website"), &plainSafe)
 	b = appendFilled(b, `,"email":`, f.String("email"), &plainSafe)
-	b = appendLanguages(b, r, shown)
-	if p.ld {
-		b = append(b, `,"json_ld":`...)
-		b = p.appendOrganizerLD(b, r, url)
-	}
-	return append(b, '}')
+	return appendLanguages(b, r, shown)
 }
 
 // appendPostTexts writes what venues and organizers share: slug, description,

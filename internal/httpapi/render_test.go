@@ -198,7 +198,7 @@ func TestRenderVenue(t *testing.T) {
 		"geo_lat": 42.3554, "geo_lng": -71.0501, "show_map_link": false,
 	}))
 	p := testRenderer(t, calendar.LangFR)
-	got := decodeObject(t, p.appendVenue(nil, r, calendar.StatusPublish))
+	got := decodeObject(t, p.appendPost(nil, query.LinkedView{Record: r, Status: calendar.StatusPublish}))
 	want := decodeObject(t, []byte(`{"id":88,"author":"7","status":"publish","date":"2026-01-10 10:00:00","date_utc":"2026-01-10 15:00:00",
 		"modified":"2026-01-10 10:00:00","modified_utc":"2026-01-10 15:00:00","url":"https://calendar.example.org/venue/river-hall/",
 		"venue":"River Hall","description":"<p>By the water</p>","slug":"river-hall","address":"12 Quay St","city":"Boston",

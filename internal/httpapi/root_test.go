@@ -155,21 +155,18 @@ func TestExtension(t *testing.T) {
 func TestPartsOfRoots(t *testing.T) {
 	t.Parallel()
 	p := testRenderer(t, calendar.LangEN)
-	var err error
-	if p.a.parts, err = newFragmentCache(1 << 20); err != nil {
-		t.Fatal(err)
-	}
+	p.a.pieces = newPieceTable(1 << 20)
 	v := exampleView(t)
-	p.appendItem(nil, v, nil)
+	p.appendView(nil, v)
 	good := p.root
 	evil := rootOf(origin{"https://evil.example", "evil.example", ""}, location{prefix: "api", namespace: Namespace}, 0)
 	evil.mark = good.mark
 	p.root = evil
-	if got := p.appendItem(nil, v, nil); !strings.Contains(string(got), "https://evil.example/") || strings.Contains(string(got), good.base) {
+	if got := p.appendView(nil, v); !strings.Contains(string(got), "https://evil.example/") || strings.Contains(string(got), good.base) {
 		t.Errorf("a record rendered for %s: %s", evil.base, got)
 	}
 	again := rootOf(origin{good.base, good.global, ""}, location{prefix: "api", namespace: Namespace}, 0)
-	if p.root = again; again.secret != good.secret || !strings.Contains(string(p.appendItem(nil, v, nil)), good.base) {
+	if p.root = again; again.secret != good.secret || !strings.Contains(string(p.appendView(nil, v)), good.base) {
 		t.Error("the same root made twice has other parts")
 	}
 }

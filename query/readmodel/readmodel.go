@@ -61,6 +61,10 @@ type Query struct {
 	Sort   []Sort // ends with FieldID, so the order is total
 	Offset int
 	Limit  int // 0: the total only
+	// Known, when set, tells whether the caller knows a document as of a position
+	// already. An index asks it for each document of the page, in order, and may
+	// give those that are known with their position only; or never asks.
+	Known func(id calendar.ID, p calendar.Position) bool
 }
 
 // Page is the answer: documents in order, the exact total over all pages, and
@@ -112,6 +116,13 @@ type Index interface {
 
 	// Reset empties the index, its position included.
 	Reset(ctx context.Context) error
+}
+
+// Positioner is an Index that tells the position of a document for less than
+// the document costs.
+type Positioner interface {
+	// PositionOf gives the position of the live document of an id, 0 for none.
+	PositionOf(ctx context.Context, id calendar.ID) (calendar.Position, error)
 }
 
 // Digest sums up the live documents.

@@ -54,7 +54,10 @@ type place struct {
 	ordinal uint32
 }
 
-var _ readmodel.Index = (*Index)(nil)
+var (
+	_ readmodel.Index      = (*Index)(nil)
+	_ readmodel.Positioner = (*Index)(nil)
+)
 
 // New makes an empty Index; it starts nothing.
 func New(o Options) (*Index, error) {
@@ -266,6 +269,10 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 		page.Documents = make([]readmodel.Document, len(found))
 	}
 	for i := range found {
+		if q.Known != nil && q.Known(found[i].id, found[i].position) {
+			page.Documents[i].Position = found[i].position
+			continue
+		}
 		d, err := x.document(&found[i])
 		if err != nil {
 			return readmodel.Page{}, err
@@ -339,6 +346,20 @@ func (x *Index) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]rea
 	return out, nil
 }
 
+// PositionOf gives the position of the live document of an id, 0 for none.
+func (x *Index) PositionOf(ctx context.Context, id calendar.ID) (calendar.Position, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	at, ok := x.places[id]
+	if !ok {
+		return 0, nil
+	}
+	return x.kinds[at.kind].docs[at.ordinal].position, nil
+}
+
 func (x *Index) get(ids []calendar.ID) []found {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -390,6 +411,9 @@ func (x *Index) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	if len(x.poison) == 0 {
+		return nil, nil
+	}
 	return x.sortedPoison(), nil
 }
 

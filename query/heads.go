@@ -1,0 +1,117 @@
+package query
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// head is what an answer to anonymous callers needs of an event beside what is
+// rendered of it alone. It holds as of one position of the event's document.
+type head struct {
+	id       calendar.ID
+	position calendar.Position
+	version  int64
+	changed  time.Time
+	status   calendar.Status
+	blanked  bool
+	links    links
+}
+
+// heads are the events that were read last. A head takes about 250 bytes, so all
+// of them take some 16 MB at most. The zero value is ready.
+type heads [1 << 16]atomic.Pointer[head]
+
+// get gives the head of an event as of a position, nil when it is not there.
+func (t *heads) get(id calendar.ID, p calendar.Position) *head {
+	if h := t[uint64(id)%uint64(len(t))].Load(); h != nil && h.id == id && h.position == p {
+		return h
+	}
+	return nil
+}
+
+// keep takes the head of a document and gives it; nil when it is not that of an
+// event, or of one whose status depends on the moment.
+func (t *heads) keep(d *readmodel.Document) *head {
+	r := d.Record
+	status := calendar.Status(r.Fields.String("status"))
+	if r.Kind != calendar.KindEvent || r.Deleted || status == calendar.StatusFuture {
+		return nil
+	}
+	h := &head{
+		id: r.ID, position: d.Position, version: r.Version, changed: r.Changed, status: status,
+		blanked: calendar.NeedsPassword(calendar.Caller{}, r), links: linksOf(r),
+	}
+	t[uint64(h.id)%uint64(len(t))].Store(h)
+	return h
+}
+
+// Whole fills in the record of a lean view. It is false when the record has
+// changed meanwhile, so that the view does not hold any more.
+func (s *Service) Whole(ctx context.Context, v *View) (bool, error) {
+	if v.Record != nil {
+		return true, nil
+	}
+	found, err := s.index.Get(ctx, []calendar.ID{v.known.id})
+	if err != nil {
+		return false, err
+	}
+	d, ok := found[v.known.id]
+	if !ok || d.Record.Version != v.known.version {
+		return false, nil
+	}
+	v.Record = d.Record
+	return true, nil
+}
+
+// Glance gives the lean view of an event that everybody may read, as Read and
+// View would give it to an anonymous caller, from an index in this process that
+// shows all that the store has. In every other case, errors too, it is false and
+// Read tells.
+func (s *Service) Glance(ctx context.Context, id calendar.ID, l calendar.Lang) (View, bool) {
+	index, local := s.index.(readmodel.Positioner)
+	if !local || !s.o.LocalIndex || id <= 0 {
+		return View{}, false
+	}
+	least, err := s.records.Head(ctx) // first: what the index shows after it is no older
+	if err != nil {
+		return View{}, false
+	}
+	snap, err := s.snapshot(ctx)
+	if err != nil || snap.gen.Position < least {
+		return View{}, false
+	}
+	if poison, err := s.index.Poisoned(ctx); err != nil || len(poison) > 0 {
+		return View{}, false
+	}
+	p, err := index.PositionOf(ctx, id)
+	if err != nil || p == 0 {
+		return View{}, false
+	}
+	h := s.heads.get(id, p)
+	if h == nil {
+		found, err := s.index.Get(ctx, []calendar.ID{id})
+		if err != nil {
+			return View{}, false
+		}
+		d, ok := found[id]
+		if !ok {
+			return View{}, false
+		}
+		if h = s.heads.keep(&d); h == nil {
+			return View{}, false
+		}
+	}
+	if h.status != calendar.StatusPublish || h.blanked {
+		return View{}, false
+	}
+	views := [1]View{{known: h, Status: h.status}}
+	if err := s.embed(ctx, &Criteria{Kind: calendar.KindEvent, Lang: l}, views[:], snap, time.Unix(snap.now, 0)); err != nil {
+		return View{}, false
+	}
+	views[0].Mark = views[0].mark()
+	return views[0], true
+}
