@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"daybook/eventstore"
 )
@@ -133,6 +135,8 @@ type queue struct {
 	mu     sync.Mutex
 	filled sync.Cond
 	items  []*item
+	calls  int // that the items are from
+	wanted int // calls that the committer waits for
 	closed bool
 }
 
@@ -142,7 +146,8 @@ func newQueue() *queue {
 	return q
 }
 
-// add tells whether the items were taken; a closed queue takes none.
+// add takes the items of a call and tells whether it did; a closed queue takes
+// none.
 func (q *queue) add(items []*item) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -150,7 +155,9 @@ func (q *queue) add(items []*item) bool {
 		return false
 	}
 	q.items = append(q.items, items...)
-	q.filled.Signal()
+	if q.calls++; q.calls >= q.wanted {
+		q.filled.Signal()
+	}
 	return true
 }
 
@@ -168,15 +175,17 @@ func (q *queue) len() int {
 }
 
 // take waits for items and gives those of the next commit, none when the queue
-// is closed and empty.
-func (q *queue) take() []*item {
+// is closed and empty. When there are some it waits for those of enough calls,
+// but no longer than patience.
+func (q *queue) take(enough int, patience time.Duration) []*item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.items) == 0 {
-		if q.closed {
-			return nil
-		}
+	q.wanted = 1
+	for len(q.items) == 0 && !q.closed {
 		q.filled.Wait()
+	}
+	if patience > 0 && q.calls < enough {
+		q.await(enough, patience)
 	}
 	n, size := 0, 0
 	for n < len(q.items) && n < groupAppends && size < groupBytes {
@@ -185,13 +194,73 @@ func (q *queue) take() []*item {
 	}
 	out := q.items[:n:n]
 	q.items = q.items[n:]
+	q.calls = calls(q.items)
 	return out
+}
+
+// await waits for items of enough calls; the mutex is held.
+func (q *queue) await(enough int, patience time.Duration) {
+	q.wanted = enough
+	late := false
+	t := time.AfterFunc(patience, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		late = true
+		q.filled.Signal()
+	})
+	defer t.Stop()
+	for q.calls < enough && !late && !q.closed {
+		q.filled.Wait()
+	}
+}
+
+// calls counts the calls that items are from; those of one stand together.
+func calls(items []*item) int {
+	n := 0
+	for i := range items {
+		if i == 0 || items[i].call != items[i-1].call {
+			n++
+		}
+	}
+	return n
+}
+
+// pace tells how long company is worth waiting for. A commit costs nearly the
+// same for one append and for many, so where many callers come again and again
+// they had better share it. One caller alone never waits.
+type pace struct {
+	cost  time.Duration // of a commit, about
+	crowd float64       // callers that a commit may find, about
+}
+
+// The most that is waited for company: commits, and whatever they cost.
+const (
+	patientCommits = 2
+	maxPatience    = 2 * time.Millisecond
+)
+
+// note takes a commit for n calls into account.
+func (p *pace) note(n int, took time.Duration) {
+	p.cost += (took - p.cost) / 8
+	p.crowd = max(float64(n), p.crowd-p.crowd/16)
+}
+
+// enough is the number of calls from which on nobody is waited for.
+func (p *pace) enough() int { return int(math.Round(p.crowd)) }
+
+// patience is how long others are waited for at most.
+func (p *pace) patience() time.Duration {
+	if p.enough() < 2 {
+		return 0
+	}
+	return min(patientCommits*p.cost, maxPatience)
 }
 
 // commitAll is the committer: it takes what arrived during the last commit
 // until the queue is closed and empty.
 func (s *Store) commitAll(ctx context.Context) {
 	defer close(s.drained)
+	var p pace
 	last := 0
 	for {
 		// Those who were just answered are about to come back: let them run, so
@@ -200,12 +269,14 @@ func (s *Store) commitAll(ctx context.Context) {
 			n = s.queue.len()
 			runtime.Gosched()
 		}
-		items := s.queue.take()
+		items := s.queue.take(p.enough(), p.patience())
 		if len(items) == 0 {
 			return
 		}
-		last = len(items)
+		last = calls(items)
+		begin := s.o.Now()
 		s.commit(ctx, items)
+		p.note(last, s.o.Now().Sub(begin))
 	}
 }
 
