@@ -17,6 +17,9 @@ import (
 // errNotOpen says that the server of the read model was not reached yet.
 var errNotOpen = fmt.Errorf("%w: not reached since the start", readmodel.ErrUnavailable)
 
+// errNoPositions says that the read model is no readmodel.Positioner.
+var errNoPositions = errors.New("the read model does not tell positions of documents")
+
 // alias is the read model that answers: another one may be put in its place
 // while lists go on. Before the first one all calls fail with ErrUnavailable.
 type alias struct {
@@ -100,7 +103,14 @@ func (a *alias) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]rea
 }
 
 func (a *alias) PositionOf(ctx context.Context, id calendar.ID) (calendar.Position, error) {
-	return a.p.Load().PositionOf(ctx, id)
+	p := a.p.Load()
+	if p == nil {
+		return 0, errNotOpen
+	}
+	if i, ok := p.Index.(readmodel.Positioner); ok {
+		return i.PositionOf(ctx, id)
+	}
+	return 0, errNoPositions
 }
 
 func (a *alias) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
