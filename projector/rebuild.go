@@ -24,42 +24,119 @@ const rebuildPage = 1000
 // number of records done and an upper bound of their total; in the last call
 // both are equal. A record that cannot be projected is quarantined.
 func Rebuild(ctx context.Context, store eventstore.Store, index readmodel.Index, progress func(done, total int)) error {
-	if progress == nil {
-		progress = func(int, int) {}
+	if err := index.Reset(ctx); err != nil {
+		return fmt.Errorf("rebuild: empty the index: %w", err)
+	}
+	return Fill(ctx, store, index, FillOptions{Progress: progress})
+}
+
+// FillOptions are the settings of Fill; the zero value works.
+type FillOptions struct {
+	// Writers is the number of pages that are written at once; 0: 1.
+	Writers int
+	// Progress gets the number of records done and an upper bound of their total;
+	// in the last call both are equal. It is called by one goroutine at a time.
+	// nil: nobody asks.
+	Progress func(done, total int)
+}
+
+// Fill is Rebuild without emptying: for an index that is empty, or one that an
+// earlier Fill was cut off in. What that had written already is left alone where
+// it is still present.
+func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, o FillOptions) error {
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
 	}
 	at, err := store.Head(ctx)
 	if err != nil {
 		return fmt.Errorf("rebuild: %w", err)
 	}
-	if err := index.Reset(ctx); err != nil {
-		return fmt.Errorf("rebuild: empty the index: %w", err)
-	}
+	f := &filling{index: index, progress: o.Progress, atLeast: int(at)}
 	pages := make(chan []eventstore.State, 1)
-	done := 0
-	var poison []readmodel.Poison
 	g, within := errgroup.WithContext(ctx)
 	g.Go(func() error { return readRecords(within, store, pages) })
-	g.Go(func() error {
-		for states := range pages {
-			p, err := writeStates(within, index, states)
-			if err != nil {
-				return err
+	for range max(o.Writers, 1) {
+		g.Go(func() error {
+			for states := range pages {
+				if err := f.write(within, states); err != nil {
+					return err
+				}
 			}
-			poison = append(poison, p...)
-			done += len(states)
-			progress(done, max(done, int(at)))
-		}
-		return within.Err()
-	})
+			return within.Err()
+		})
+	}
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("rebuild: %w", err)
 	}
 	// After all documents, never before.
-	if _, err := writeOnce(ctx, index, readmodel.Batch{Position: at, Poison: poison}); err != nil {
+	if _, err := writeOnce(ctx, index, readmodel.Batch{Position: at, Poison: f.poison}); err != nil {
 		return fmt.Errorf("rebuild: %w", err)
 	}
-	progress(done, done)
+	o.Progress(f.done, f.done)
 	return nil
+}
+
+// filling is what the writers of a Fill share.
+type filling struct {
+	index    readmodel.Index
+	progress func(done, total int)
+	atLeast  int
+
+	mu     sync.Mutex
+	done   int
+	poison []readmodel.Poison
+	fresh  bool // nothing of an earlier Fill was found
+}
+
+func (f *filling) write(ctx context.Context, states []eventstore.State) error {
+	missing, err := f.missing(ctx, states)
+	if err != nil {
+		return err
+	}
+	var poison []readmodel.Poison
+	if len(missing) > 0 {
+		if poison, err = writeStates(ctx, f.index, missing); err != nil {
+			return err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.poison = append(f.poison, poison...)
+	f.done += len(states)
+	f.progress(f.done, max(f.done, f.atLeast))
+	return nil
+}
+
+// missing gives the states that an earlier Fill has not written. The first page
+// of which nothing is there ends the asking.
+func (f *filling) missing(ctx context.Context, states []eventstore.State) ([]eventstore.State, error) {
+	f.mu.Lock()
+	fresh := f.fresh
+	f.mu.Unlock()
+	if fresh {
+		return states, nil
+	}
+	ids := make([]calendar.ID, len(states))
+	for i := range states {
+		ids[i] = states[i].ID
+	}
+	held, err := f.index.Get(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read what is there: %w", err)
+	}
+	if len(held) == 0 {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.fresh = true
+		return states, nil
+	}
+	out := make([]eventstore.State, 0, len(states))
+	for i := range states {
+		if d, there := held[states[i].ID]; !there || d.Position != states[i].Position {
+			out = append(out, states[i])
+		}
+	}
+	return out, nil
 }
 
 // readRecords reads all records page by page and closes pages.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -67,6 +68,63 @@ func TestRebuildEqualsProjection(t *testing.T) {
 			t.Fatalf("quarantined are %s, want none", poisoned(t, rebuilt))
 		}
 	})
+}
+
+// filled counts the documents that an index is given and fails after some.
+type filled struct {
+	readmodel.Index
+	mu        sync.Mutex
+	documents int
+	most      int // 0: never fails
+}
+
+var errCutOff = errors.New("cut off")
+
+func (f *filled) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+	f.mu.Lock()
+	f.documents += len(b.Documents)
+	over := f.most > 0 && f.documents > f.most
+	f.mu.Unlock()
+	if over {
+		return nil, errCutOff
+	}
+	return f.Index.Write(ctx, b)
+}
+
+// A fill that was cut off goes on where it was, takes over what changed
+// meanwhile, and comes to the same index.
+func TestFillGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, writers := range []int{1, 4} {
+		w := newWorld()
+		for i := range 5500 {
+			w.create(t, calendar.KindTag, fmt.Sprint(i))
+		}
+		index := &filled{Index: newIndex(t), most: 3500}
+		if err := projector.Fill(t.Context(), w.store, index, projector.FillOptions{Writers: writers}); !errors.Is(err, errCutOff) {
+			t.Fatalf("%d writers: got %v", writers, err)
+		}
+		if at, _ := index.Position(t.Context()); at != 0 {
+			t.Errorf("%d writers: an index that is not filled is at %d", writers, at)
+		}
+		w.change(t, 7, calendar.Updated, "changed meanwhile")
+		w.change(t, 8, calendar.Deleted, "")
+		index.most, index.documents = 0, 0
+		done := 0
+		err := projector.Fill(t.Context(), w.store, index, projector.FillOptions{Writers: writers, Progress: func(d, _ int) { done = d }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if index.documents < 2500 || index.documents > 4500 || done != 5500 {
+			t.Errorf("%d writers: wrote %d documents the second time, told of %d", writers, index.documents, done)
+		}
+		if err := projector.Compare(t.Context(), w.store, index); err != nil {
+			t.Errorf("%d writers: %v", writers, err)
+		}
+		if at, _ := index.Position(t.Context()); at != w.head(t) {
+			t.Errorf("%d writers: at %d, want %d", writers, at, w.head(t))
+		}
+	}
 }
 
 // Changes go on while an index is rebuilt and compared.
