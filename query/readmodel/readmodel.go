@@ -121,7 +121,8 @@ type Index interface {
 // Positioner is an Index that tells the position of a document for less than
 // the document costs.
 type Positioner interface {
-	// PositionOf gives the position of the live document of an id, 0 for none.
+	// PositionOf gives the position of the live document of an id, 0 for none, or
+	// errors.ErrUnsupported.
 	PositionOf(ctx context.Context, id calendar.ID) (calendar.Position, error)
 }
 
