@@ -152,6 +152,8 @@ type keeper struct {
 	source projector.Source // nil: nothing to project from
 	store  eventstore.Store
 	log    *slog.Logger
+	// observe is told of batches; nil: nobody is.
+	observe func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
 
 	// gate is held while a turn begins and while the index is replaced, and
 	// guards stop; running is held while the projector runs.
@@ -173,7 +175,7 @@ func (k *keeper) project(ctx context.Context) error {
 // turn runs the projector until the context or replace ends it.
 func (k *keeper) turn(ctx context.Context) error {
 	k.gate.Lock()
-	p, err := projector.New(k.at, k.source, projector.Options{Log: k.log})
+	p, err := projector.New(k.at, k.source, projector.Options{Log: k.log, Observe: k.observe})
 	if err != nil {
 		k.gate.Unlock()
 		return err

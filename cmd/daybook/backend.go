@@ -12,6 +12,7 @@ import (
 	"daybook/eventstore"
 	"daybook/internal/access"
 	"daybook/internal/htmltext"
+	"daybook/internal/telemetry"
 )
 
 // backend is what tasks and the service work on: the event store and the write
@@ -19,6 +20,7 @@ import (
 type backend struct {
 	s       *settings
 	log     *slog.Logger
+	hooks   telemetry.Hooks
 	store   eventstore.Verifier
 	leases  eventstore.Leases // nil: the store belongs to this process alone
 	close   func() error      // of the store
@@ -32,8 +34,8 @@ type backend struct {
 
 // openBackend opens the store and the write side. When the settings keep
 // anything in the data directory, the caller holds its lock until after Close.
-func openBackend(ctx context.Context, s *settings, log *slog.Logger) (*backend, error) {
-	b := &backend{s: s, log: log}
+func openBackend(ctx context.Context, s *settings, log *slog.Logger, hooks telemetry.Hooks) (*backend, error) {
+	b := &backend{s: s, log: log, hooks: hooks}
 	if err := b.openStore(ctx); err != nil {
 		return nil, err
 	}
@@ -42,9 +44,10 @@ func openBackend(ctx context.Context, s *settings, log *slog.Logger) (*backend, 
 		site = defaultSite()
 	}
 	rules := &calendar.Rules{Site: site, Clean: htmltext.New()}
-	b.users, b.records = access.New(b.store), command.NewRecords(b.store)
+	written := b.hooks.Store(b.store)
+	b.users, b.records = access.New(written), command.NewRecords(b.store)
 	var err error
-	if b.command, err = command.New(b.store, rules, access.NewHasher(), command.Options{}); err != nil {
+	if b.command, err = command.New(written, rules, access.NewHasher(), command.Options{}); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
 	return b, nil

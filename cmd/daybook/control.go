@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"daybook/eventstore/sqlite"
+	"daybook/internal/telemetry"
 )
 
 // task is work on an open backend that a command asks for. It runs in the
@@ -74,7 +75,7 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 		tidy(ctx, s.data, slog.New(slog.DiscardHandler))
 	}
 	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b, err := openBackend(ctx, s, log)
+	b, err := openBackend(ctx, s, log, telemetry.Hooks{})
 	if err != nil {
 		return err
 	}

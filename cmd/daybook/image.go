@@ -73,7 +73,7 @@ func openImage(ctx context.Context, b *backend, source projector.Source) (*image
 		}
 	}
 	m.at = newAlias(index)
-	m.keeper = &keeper{at: m.at, source: source, store: b.store, log: b.log}
+	m.keeper = &keeper{at: m.at, source: source, store: b.store, log: b.log, observe: b.hooks.Projecting}
 	return m, nil
 }
 

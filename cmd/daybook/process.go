@@ -54,6 +54,7 @@ type process struct {
 	log     *slog.Logger
 	addr    net.Addr
 	door    *door
+	watch   *watching
 	prepare func(context.Context, *backend) error
 
 	err error // of work
@@ -101,7 +102,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	s := p.s
 	var b *backend
 	if err := p.await(ctx, "event store", redactedURLs(s.store), func(ctx context.Context) (err error) {
-		b, err = openBackend(ctx, s, p.log)
+		b, err = openBackend(ctx, s, p.log, p.watch.hooks)
 		return err
 	}); err != nil {
 		return err
@@ -159,6 +160,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	add("memory", tuneCollector)
 	b.live.Store(r.l)
+	p.watch.follow(b, r.l)
 	if s.serves == servesRelay || s.serves == servesProjector {
 		p.door.open(onlyHealth(b))
 		announce(p.c.out, s, p.addr, "", "")
@@ -232,7 +234,7 @@ type roles struct {
 
 // relay adds the relay: under a lease when others may run one on the same feed.
 func (r *roles) relay(add func(string, func(context.Context) error)) error {
-	relay, err := feed.NewRelay(r.b.store, r.l.feed.js, feed.RelayOptions{Log: r.log, Replicas: r.s.feedReplicas})
+	relay, err := feed.NewRelay(r.b.store, r.l.feed.js, feed.RelayOptions{Log: r.log, Replicas: r.s.feedReplicas, Observe: r.b.hooks.Publishing})
 	if err != nil {
 		return err
 	}
@@ -299,5 +301,7 @@ func (r *roles) api() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: q, Records: r.b.records, Users: r.b.users}, r.s.api(r.log))
+	o := r.s.api(r.log)
+	o.Observe, o.Trace = r.b.hooks.Answers, r.b.hooks.Requests
+	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), Records: r.b.records, Users: r.b.users}, o)
 }

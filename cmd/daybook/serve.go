@@ -114,9 +114,18 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 		}
 		defer func() { _ = profiling.Close() }() // as above
 	}
-	p := &process{c: c, s: s, log: log, addr: listener.Addr(), door: newDoor(), prepare: prepare}
+	watch, err := startWatching(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := watch.close(ctx); err != nil {
+			log.WarnContext(ctx, "last traces not sent", "error", err)
+		}
+	}()
+	p := &process{c: c, s: s, log: log, addr: listener.Addr(), door: newDoor(), watch: watch, prepare: prepare}
 	server := &http.Server{
-		Handler: p.door, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
+		Handler: watch.beside(p.door), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout + s.positionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
@@ -125,6 +134,9 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	g.Add(lifecycle.Server(ctx, log, "http", server, listener, drainTimeout))
 	if profiling != nil {
 		g.Add(lifecycle.Server(ctx, log, "profiles", profiles(), profiling, drainTimeout))
+	}
+	if watch.listener != nil {
+		g.Add(lifecycle.Server(ctx, log, "metrics", watch.server(), watch.listener, drainTimeout))
 	}
 	g.Add(p.actor(ctx))
 	err = lifecycle.Drained(g.Run())

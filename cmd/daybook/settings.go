@@ -22,6 +22,8 @@ import (
 	"golang.org/x/term"
 
 	"daybook/calendar"
+	"daybook/internal/httpapi"
+	"daybook/internal/telemetry"
 )
 
 // settings are the settings of one run, checked.
@@ -52,6 +54,10 @@ type settings struct {
 	logLevel  slog.Level
 	logFormat string
 	pprof     string // "": none
+
+	metrics    string // "": none; "same": beside the service
+	traces     string // "": none
+	traceRatio float64
 
 	role   string
 	source string
@@ -116,6 +122,7 @@ var ownSettings = []string{
 	"role", "listen", "base-url", "api-prefix", "more-prefixes", "more-namespaces", "total-headers",
 	"trust-forwarded", "timezone", "currency-symbol", "currency-position", "price-currency", "per-page-max",
 	"allowed-origins", "position-wait", "serve-stale", "log-level", "log-format", "pprof",
+	"metrics", "traces", "trace-ratio",
 }
 
 var (
@@ -308,6 +315,9 @@ var settingTable = []setting{
 		}
 		return loopback(v)
 	}},
+	{name: "metrics", value: "ADDR", brief: "address and port that serve metrics for Prometheus, or same: with the service; empty: none", set: setMetrics},
+	{name: "traces", value: "URL", secret: true, brief: "where OpenTelemetry traces are sent (OTLP over HTTP), as http://127.0.0.1:4318; empty: nowhere", set: setTraces},
+	{name: "trace-ratio", value: "N", def: "0.1", brief: "part of the traces that are kept, above 0 and up to 1", set: setTraceRatio},
 	{name: "user-role", flag: "role", value: "ROLE", brief: "subscriber, contributor, author, editor, administrator or auditor", set: func(s *settings, v string) error {
 		if _, ok := calendar.ParseRole(v); v != "" && !ok {
 			return errors.New("must be subscriber, contributor, author, editor, administrator or auditor")
@@ -473,8 +483,9 @@ func isTerminal(w io.Writer) bool {
 
 func (s *settings) logger(w io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: s.logLevel}
+	var h slog.Handler = slog.NewTextHandler(w, o)
 	if s.logFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, o))
+		h = slog.NewJSONHandler(w, o)
 	}
-	return slog.New(slog.NewTextHandler(w, o))
+	return slog.New(telemetry.LogHandler(h, httpapi.RequestID))
 }

@@ -17,7 +17,7 @@ func (b *backend) openStore(ctx context.Context) error {
 	if b.s.store != "" {
 		return errors.New("this version has no PostgreSQL yet")
 	}
-	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{})
+	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{Observe: b.hooks.Commits})
 	if err != nil {
 		return fmt.Errorf("event store in %s: %w", b.s.data, err)
 	}

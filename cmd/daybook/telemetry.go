@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"daybook/eventstore/feed"
+	"daybook/internal/telemetry"
+	"daybook/projector"
+)
+
+const (
+	pathMetrics = "/metrics"
+	// metricsSame as an address stands for the listener of the service.
+	metricsSame = "same"
+	// lastTraces is how long the end waits until the last spans are sent.
+	lastTraces = 5 * time.Second
+)
+
+// watching is what watches a process that serves. Without a setting its parts
+// are nil, and nobody does.
+type watching struct {
+	metrics  *telemetry.Metrics
+	traces   *telemetry.Traces
+	hooks    telemetry.Hooks
+	handler  http.Handler // of metrics
+	listener net.Listener // of metrics; nil: none of their own
+}
+
+// startWatching opens what the settings ask for; close ends it.
+func startWatching(ctx context.Context, s *settings, log *slog.Logger) (*watching, error) {
+	w := &watching{}
+	if s.metrics != "" {
+		w.metrics = telemetry.NewMetrics(version)
+		w.handler = w.metrics.Handler(log)
+	}
+	if s.metrics != "" && s.metrics != metricsSame {
+		var err error
+		if w.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.metrics); err != nil {
+			return nil, fmt.Errorf("--metrics: %w", err)
+		}
+	}
+	if s.traces != "" {
+		var err error
+		w.traces, err = telemetry.NewTraces(ctx, telemetry.TraceOptions{URL: s.traces, Ratio: s.traceRatio, Version: version, Log: log})
+		if err != nil {
+			return nil, errors.Join(err, w.close(ctx))
+		}
+	}
+	w.hooks = telemetry.NewHooks(w.metrics, w.traces, nil)
+	return w, nil
+}
+
+// close sends the last spans.
+func (w *watching) close(ctx context.Context) error {
+	if w.listener != nil {
+		_ = w.listener.Close() // the server has closed it when it ran
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTraces)
+	defer cancel()
+	return w.traces.Close(ctx)
+}
+
+// server serves the metrics and nothing else.
+func (w *watching) server() *http.Server {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+pathMetrics, w.handler)
+	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout}
+}
+
+// beside puts the metrics beside the service when they have no address of their
+// own.
+func (w *watching) beside(service http.Handler) http.Handler {
+	if w.handler == nil || w.listener != nil {
+		return service
+	}
+	metrics := w.server().Handler
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == pathMetrics {
+			metrics.ServeHTTP(rw, r)
+			return
+		}
+		service.ServeHTTP(rw, r)
+	})
+}
+
+// follow has the metrics ask the parts of the process how far they are.
+func (w *watching) follow(b *backend, l *live) {
+	state := telemetry.State{Store: b.store}
+	if l.model != nil {
+		state.Index = l.model.index()
+	}
+	if l.relay != nil {
+		state.Relay = func() (feed.RelayStats, bool) {
+			s := l.relay.Stats()
+			relay, _ := l.states()
+			return s, relay == roleActive && !s.Standby
+		}
+	}
+	if m, ok := l.model.(interface{ stats() projector.Stats }); ok && l.projects {
+		state.Projector = func() (projector.Stats, bool) {
+			_, projecting := l.states()
+			return m.stats(), projecting == roleActive
+		}
+	}
+	w.metrics.Watch(state)
+}
+
+// stats gives the counts of the projector, of which a change of index makes a
+// new one.
+func (k *keeper) stats() projector.Stats {
+	if p := k.turning.Load(); p != nil {
+		return p.Stats()
+	}
+	return projector.Stats{}
+}
+
+// setMetrics checks where metrics are served.
+func setMetrics(s *settings, v string) error {
+	s.metrics = v
+	if v == "" || v == metricsSame {
+		return nil
+	}
+	if _, port, err := net.SplitHostPort(v); err != nil || port == "" {
+		return errors.New("must be host:port, as 127.0.0.1:9464, or the word same")
+	}
+	return nil
+}
+
+// setTraces checks where spans are sent.
+func setTraces(s *settings, v string) error {
+	s.traces = v
+	o := telemetry.TraceOptions{URL: v, Ratio: 1, Log: slog.Default()}
+	if v != "" && o.Check() != nil {
+		return errors.New("must be an http or https URL without user, query and fragment, as http://127.0.0.1:4318")
+	}
+	return nil
+}
+
+// setTraceRatio checks which part of traces is kept.
+func setTraceRatio(s *settings, v string) error {
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil || !(f > 0 && f <= 1) {
+		return errors.New("must be a number above 0 and up to 1, as 0.1")
+	}
+	s.traceRatio = f
+	return nil
+}

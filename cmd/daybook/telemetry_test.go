@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// freeAddress gives an address that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// figure gives the value of a series, -1 when there is none.
+func figure(text, series string) float64 {
+	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(series) + ` (\S+)$`).FindStringSubmatch(text)
+	if m == nil {
+		return -1
+	}
+	f, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return -1
+	}
+	return f
+}
+
+// TestMetrics: off by default, on an address of their own, or beside the service.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, setting string
+	}{
+		{"off", ""},
+		{"own address", freeAddress(t)},
+		{"same address", metricsSame},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			args := []string{"serve", "--data", filepath.Join(t.TempDir(), "data")}
+			if c.setting != "" {
+				args = append(args, "--metrics", c.setting)
+			}
+			s := startServer(t, args...)
+			at := s.host
+			if c.setting != metricsSame {
+				if status, b := s.try("GET", s.host+pathMetrics, "", ""); status != http.StatusNotFound {
+					t.Errorf("the public address answers %d %s", status, b)
+				}
+				if c.setting == "" {
+					return
+				}
+				at = "http://" + c.setting
+				if status, _ := s.try("GET", at+"/health/live", "", ""); status != http.StatusNotFound {
+					t.Errorf("the address of the metrics answers other paths with %d", status)
+				}
+			}
+			e := s.want(http.StatusCreated, "POST", "/events", s.token, concert)
+			s.want(http.StatusOK, "GET", "/events/"+idOf(e), "", "")
+			s.want(http.StatusOK, "GET", "/events", s.token, "") // lists of users wait for the head
+			status, b := s.try("GET", at+pathMetrics, "", "")
+			if status != http.StatusOK {
+				t.Fatalf("got %d %s", status, b)
+			}
+			text := string(b)
+			head := figure(text, "daybook_head_position")
+			if head < 2 {
+				t.Errorf("head %v", head)
+			}
+			for series, want := range map[string]float64{
+				`daybook_http_requests_total{code="201",method="POST",route="/events"}`:     1,
+				`daybook_http_requests_total{code="200",method="GET",route="/events/{id}"}`: 1,
+				"daybook_visible_position":                      head,
+				"daybook_projection_lag_entries":                0,
+				"daybook_projection_lag_seconds":                0,
+				"daybook_quarantined_records":                   0,
+				"daybook_store_up":                              1,
+				"daybook_read_model_up":                         1,
+				`daybook_active{part="relay"}`:                  1,
+				`daybook_active{part="projector"}`:              1,
+				`daybook_build_info{version="` + version + `"}`: 1,
+			} {
+				if got := figure(text, series); got != want {
+					t.Errorf("%s: got %v, want %v", series, got, want)
+				}
+			}
+			for _, series := range []string{
+				`daybook_appends_total{result="appended"}`, "daybook_append_group_size_count", "daybook_commit_duration_seconds_count",
+				"daybook_projection_entries_total", "daybook_projection_batch_duration_seconds_count", "process_resident_memory_bytes", "go_goroutines",
+			} {
+				if got := figure(text, series); got <= 0 {
+					t.Errorf("%s: got %v", series, got)
+				}
+			}
+			if strings.Contains(text, "events/"+idOf(e)) || strings.Contains(text, "promhttp") {
+				t.Error("a series of a path, or of the handler itself")
+			}
+		})
+	}
+}
+
+// TestTraces: spans of a write and what comes behind it arrive, at the latest
+// when the service has drained.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	var (
+		mu  sync.Mutex
+		all bytes.Buffer
+	)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil || r.URL.Path != "/v1/traces" {
+			t.Errorf("%s: %v", r.URL, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		all.Write(b)
+	}))
+	t.Cleanup(receiver.Close)
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--traces", receiver.URL, "--trace-ratio", "1", "--log-level", "debug")
+	s.want(http.StatusCreated, "POST", "/events", s.token, concert)
+	s.want(http.StatusOK, "GET", "/events?search=quay", s.token, "")
+	if status := s.drain(); status != exitOK {
+		t.Fatalf("drained with %d\n%s", status, s.log())
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, name := range []string{"POST /events", "GET /events", "append", "group commit", "list query", "relay publish", "project batch", "service.version"} {
+		if !bytes.Contains(all.Bytes(), []byte(name)) {
+			t.Errorf("no %q was sent", name)
+		}
+	}
+	if bytes.Contains(all.Bytes(), []byte("quay")) {
+		t.Error("a span holds what a client searched for")
+	}
+	if !regexp.MustCompile(`msg="request answered" method=POST route=/events status=201 duration=\S+ request_id=[0-9a-f]{16} trace_id=[0-9a-f]{32}`).MatchString(s.log()) {
+		t.Errorf("logged\n%s", s.log())
+	}
+}
+
+func TestWatchingSettings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		setting, value string
+		good           bool
+	}{
+		{"metrics", "", true},
+		{"metrics", "same", true},
+		{"metrics", ":9464", true},
+		{"metrics", "127.0.0.1:9464", true},
+		{"metrics", "9464", false},
+		{"metrics", "127.0.0.1:", false},
+		{"traces", "", true},
+		{"traces", "https://traces.example.org", true},
+		{"traces", "traces.example.org:4318", false},
+		{"traces", "http://name:word@traces.example.org", false},
+		{"trace-ratio", "1", true},
+		{"trace-ratio", "0.001", true},
+		{"trace-ratio", "0", false},
+		{"trace-ratio", "1.5", false},
+		{"trace-ratio", "NaN", false},
+		{"trace-ratio", "all", false},
+	} {
+		if err := settingNamed(c.setting).set(&settings{}, c.value); (err == nil) != c.good {
+			t.Errorf("--%s %q: %v", c.setting, c.value, err)
+		}
+	}
+	_, errText, status := tool(t, nil, "config", "print", "--traces", "http://name:word@traces.example.org")
+	if status != exitUsage || strings.Contains(errText, "word") {
+		t.Errorf("got status %d and %q", status, errText)
+	}
+}
