@@ -169,6 +169,26 @@ func TestTogether(t *testing.T) {
 			t.Errorf("version %d, want %d", v, n+1)
 		}
 	})
+	bubble(t, "updates of one record by many processes all apply", func(b *bench) {
+		t := b.t
+
+		b.must(event("e", ""))
+		var all [12]*command.Service
+		for i := range all {
+			all[i] = newService(t, slow{b.store})
+		}
+		_, errs := together(5*len(all), func(i int) (command.Result, error) {
+			r := b.request(write{op: "update event", on: "e", by: editor})
+			r.Input["excerpt"] = strconv.Itoa(i)
+			return all[i%len(all)].Update(t.Context(), r)
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if v := b.stored("e").Version; v != int64(5*len(all))+1 {
+			t.Errorf("version %d, want %d", v, 5*len(all)+1)
+		}
+	})
 	bubble(t, "with If-Match one wins", func(b *bench) {
 		t := b.t
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"time"
@@ -159,12 +160,39 @@ func (w *writing) run(ctx context.Context, once func(context.Context, func() (*R
 			return Result{}, fmt.Errorf("%w (after %d attempts: %w)", calendar.Fail(calendar.CodeUnavailable, w.r.Kind), n, err)
 		}
 		lane()
+		lane = func() {}
 		release, err := w.s.locks.Acquire(ctx, rival)
 		if err != nil {
-			lane = func() {}
 			return Result{}, err
 		}
 		lane = release
+		if err := pause(ctx, n); err != nil {
+			return Result{}, err
+		}
+	}
+}
+
+// Bounds of the wait after an attempt was lost again.
+const (
+	minPause = 2 * time.Millisecond
+	maxPause = 100 * time.Millisecond
+)
+
+// pause waits before the attempt after the nth. Rivals of this process wait in a
+// lane; those of other processes would else decide at the same moment again and
+// again, and the slowest would lose each time. The first repetition goes at once.
+func pause(ctx context.Context, n int) error {
+	if n < 2 {
+		return nil
+	}
+	most := min(minPause<<(n-2), maxPause)
+	t := time.NewTimer(rand.N(most))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

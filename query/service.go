@@ -97,8 +97,13 @@ const countWait = 500 * time.Millisecond
 // write at p into account, so that the answer to the write is the one that a
 // read right after it gives, ETag included (interface 2.9). Counts may lag: when
 // they still do, or the read model is out of reach, the answer goes out as it is.
+//
+// An index of another process is not waited for: each such wait would cost it a
+// refresh. Write and read then show the counts of the same lagging state.
 func (s *Service) AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position) {
 	switch {
+	case !s.o.LocalIndex:
+		return
 	case r.Kind == calendar.KindEvent && len(r.Fields.IDs("categories"))+len(r.Fields.IDs("tags")) > 0:
 	case r.Kind.IsTerm() && r.Version > 1: // nothing carries a new one
 	default:

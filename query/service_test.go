@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/query/readmodel"
 )
 
 func TestNewChecks(t *testing.T) {
@@ -222,7 +223,9 @@ func TestAwaitCounts(t *testing.T) {
 		at     calendar.Position
 		moves  bool // the read model moves after a millisecond
 		waits  time.Duration
+		remote bool // the read model is in another process
 	}{
+		{name: "event with terms and an index elsewhere", record: with(calendar.KindEvent, 1, tagged), at: 2, moves: true, remote: true},
 		{name: "event with terms", record: with(calendar.KindEvent, 1, tagged), at: 2, moves: true, waits: time.Millisecond},
 		{name: "read model behind", record: with(calendar.KindEvent, 1, tagged), at: 2, waits: countWait},
 		{name: "shown already", record: with(calendar.KindEvent, 1, tagged), at: 1},
@@ -243,6 +246,7 @@ func TestAwaitCounts(t *testing.T) {
 						index.put()
 					}
 				}()
+				s.o.LocalIndex = !tt.remote
 				from := time.Now()
 				s.AwaitCounts(t.Context(), tt.record, tt.at)
 				if waited := time.Since(from); waited != tt.waits {
@@ -271,4 +275,35 @@ func TestAwaitEndsWithItsRequest(t *testing.T) {
 	if err := s.Await(t.Context(), editor, 0); !errors.Is(err, store.err) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// hanging is an index whose counts never come.
+type hanging struct{ *fakeIndex }
+
+func (hanging) Counts(ctx context.Context, _ calendar.Kind, _ string, _ readmodel.Filter) (map[calendar.ID]int, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestViewBesideAHangingReadModel: single records are read also while the read
+// model of another process does not answer.
+func TestViewBesideAHangingReadModel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tag := &calendar.Record{ID: 900, Kind: calendar.KindTag, Version: 1, Fields: calendar.Fields{"name": calendar.Text{}}}
+		s, _, index, _ := setup(t, []*calendar.Record{tag})
+		s.index = hanging{index}
+		from := time.Now()
+		if v, err := s.View(t.Context(), anonymous, tag, calendar.LangEN); err != nil || v.Record != tag {
+			t.Errorf("got %v, %v", v.Record, err)
+		}
+		if waited := time.Since(from); waited != countsLimit {
+			t.Errorf("waited %s, want %s", waited, countsLimit)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.View(ended, anonymous, tag, calendar.LangEN); !errors.Is(err, context.Canceled) {
+			t.Errorf("an ended request: %v", err)
+		}
+	})
 }

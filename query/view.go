@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -55,9 +56,36 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 	return v, nil
 }
 
+// countsLimit is how long a single read waits for counts from a read model in
+// another process. One that hangs must not keep single records from being read.
+const countsLimit = time.Second
+
 // countsOf gives the number of listed events of some terms: those of the present
 // generation where they are there, else just these from the read model.
 func (s *Service) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64) (map[calendar.ID]int, error) {
+	if s.o.LocalIndex {
+		return s.countsNow(ctx, k, ids, now)
+	}
+	within, cancel := context.WithTimeout(ctx, countsLimit)
+	defer cancel()
+	counts, err := s.countsNow(within, k, ids, now)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return s.lastCounts(k), nil
+	}
+	return counts, err
+}
+
+// lastCounts gives the counts of the last generation that asked for them.
+func (s *Service) lastCounts(k calendar.Kind) map[calendar.ID]int {
+	if snap := s.snap.Load(); snap != nil {
+		if known := snap.listedOf[k].value.Load(); known != nil {
+			return known.counts
+		}
+	}
+	return nil
+}
+
+func (s *Service) countsNow(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64) (map[calendar.ID]int, error) {
 	var known *tally
 	snap := s.snap.Load()
 	if snap != nil {
@@ -77,10 +105,7 @@ func (s *Service) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.
 	if !errors.Is(err, readmodel.ErrUnavailable) {
 		return nil, err
 	}
-	if known != nil {
-		return known.counts, nil
-	}
-	return nil, nil
+	return s.lastCounts(k), nil
 }
 
 // Read finds one record for a single read, by id or slug, and checks that the
