@@ -69,6 +69,9 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 		return results
 	}
 	c.left.Store(int32(len(items)))
+	if s.commitAlone(ctx, items) {
+		return results
+	}
 	if !s.queue.add(items) {
 		return failAll(len(appends), eventstore.ErrClosed)
 	}
@@ -174,16 +177,29 @@ func (q *queue) len() int {
 	return len(q.items)
 }
 
-// take waits for items and gives those of the next commit, none when the queue
-// is closed and empty. When there are some it waits for those of enough calls,
-// but no longer than patience.
-func (q *queue) take(enough int, patience time.Duration) []*item {
+// idle tells that nobody waits and that the queue is open.
+func (q *queue) idle() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.items) == 0 && !q.closed
+}
+
+// wait waits for items; it is over when the queue is closed and empty.
+func (q *queue) wait() (over bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.wanted = 1
 	for len(q.items) == 0 && !q.closed {
 		q.filled.Wait()
 	}
+	return len(q.items) == 0
+}
+
+// take gives the items of the next commit. It waits for those of enough calls,
+// but no longer than patience.
+func (q *queue) take(enough int, patience time.Duration) []*item {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if patience > 0 && q.calls < enough {
 		q.await(enough, patience)
 	}
@@ -256,11 +272,16 @@ func (p *pace) patience() time.Duration {
 	return min(patientCommits*p.cost, maxPatience)
 }
 
+// turn is had by who commits: the committer, or a caller that is alone.
+type turn struct {
+	sync.Mutex
+	pace pace
+}
+
 // commitAll is the committer: it takes what arrived during the last commit
 // until the queue is closed and empty.
 func (s *Store) commitAll(ctx context.Context) {
 	defer close(s.drained)
-	var p pace
 	last := 0
 	for {
 		// Those who were just answered are about to come back: let them run, so
@@ -269,15 +290,42 @@ func (s *Store) commitAll(ctx context.Context) {
 			n = s.queue.len()
 			runtime.Gosched()
 		}
-		items := s.queue.take(p.enough(), p.patience())
-		if len(items) == 0 {
+		over := s.queue.wait()
+		s.turn.Lock()
+		if over {
+			s.turn.Unlock()
 			return
 		}
-		last = calls(items)
-		begin := s.o.Now()
-		s.commit(ctx, items)
-		p.note(last, s.o.Now().Sub(begin))
+		items := s.queue.take(s.turn.pace.enough(), s.turn.pace.patience())
+		last = s.commitTurn(ctx, items)
+		s.turn.Unlock()
 	}
+}
+
+// commitTurn commits items and gives the number of calls that they are from.
+// The turn is had by the caller.
+func (s *Store) commitTurn(ctx context.Context, items []*item) int {
+	n := calls(items)
+	begin := s.o.Now()
+	s.commit(ctx, items)
+	s.turn.pace.note(n, s.o.Now().Sub(begin))
+	return n
+}
+
+// commitAlone commits the one item of a call at once when nobody else commits or
+// is expected to: to wake the committer and be woken by it costs a good part of
+// a commit. It tells whether it did. The call then ends with the commit even when
+// its context ends before.
+func (s *Store) commitAlone(ctx context.Context, items []*item) bool {
+	if len(items) > 1 || !s.turn.TryLock() {
+		return false
+	}
+	defer s.turn.Unlock()
+	if s.turn.pace.patience() > 0 || !s.queue.idle() {
+		return false
+	}
+	s.commitTurn(context.WithoutCancel(ctx), items)
+	return true
 }
 
 // observed lets who watches know of a commit. Only the committer calls it.

@@ -79,6 +79,9 @@ func TestQueueTakes(t *testing.T) {
 					}
 				})
 				begin := time.Now()
+				if q.wait() {
+					t.Error("the queue is over")
+				}
 				got := q.take(3, c.patience)
 				if took := time.Since(begin); len(got) != c.want || took != c.takes {
 					t.Errorf("got %d items after %s, want %d after %s", len(got), took, c.want, c.takes)

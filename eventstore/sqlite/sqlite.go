@@ -56,6 +56,7 @@ type Store struct {
 	sieve   *sieve
 	signal  eventstore.Signal
 	queue   *queue
+	turn    turn
 	lastID  atomic.Int64 // the greatest id that was given or used
 	closing atomic.Bool
 	drained chan struct{}
