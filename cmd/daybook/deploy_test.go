@@ -1,0 +1,597 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	yaml "github.com/oasdiff/yaml3"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/eventstore/memstore"
+	"daybook/internal/testkit"
+)
+
+// repository is the top of the repository, seen from here.
+var repository = filepath.Join("..", "..")
+
+func deployFile(t *testing.T, name ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(append([]string{repository}, name...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// yamlDocuments gives the documents of a YAML file. A key that stands twice is an
+// error.
+func yamlDocuments(t *testing.T, text string) []map[string]any {
+	t.Helper()
+	d := yaml.NewDecoder(strings.NewReader(text))
+	var out []map[string]any
+	for {
+		var doc map[string]any
+		err := d.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, doc)
+	}
+}
+
+// at follows keys and positions into a YAML value; nil where there is nothing.
+func at(v any, path ...any) any {
+	for _, p := range path {
+		switch key := p.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[key]
+		case int:
+			l, _ := v.([]any)
+			if key >= len(l) {
+				return nil
+			}
+			v = l[key]
+		}
+	}
+	return v
+}
+
+// texts gives a YAML list of texts.
+func texts(v any) []string {
+	l, _ := v.([]any)
+	out := make([]string, 0, len(l))
+	for _, e := range l {
+		out = append(out, fmt.Sprint(e))
+	}
+	return out
+}
+
+// serves checks that the program takes a command line in an environment: what
+// config print tells of it, by name.
+func serves(t *testing.T, args []string, env map[string]string) map[string]string {
+	t.Helper()
+	if len(args) == 0 || args[0] != "serve" {
+		t.Errorf("runs %v, not serve", args)
+		return nil
+	}
+	list := make([]string, 0, len(env))
+	for name, value := range env {
+		if strings.HasPrefix(name, "DAYBOOK_") && !slices.ContainsFunc(serveSettings, func(n string) bool { return settingNamed(n).env() == name }) {
+			t.Errorf("%s is no setting of serve", name)
+		}
+		list = append(list, name+"="+value)
+	}
+	i := slices.IndexFunc(subcommands, func(c subcommand) bool { return c.name == "serve" })
+	s, rest, err := readSettings(subcommands[i], args[1:], list)
+	if err != nil || len(rest) > 0 {
+		t.Errorf("serve refuses %v in %v: %v", args, env, err)
+		return nil
+	}
+	return s.raw
+}
+
+// placeholder is how a file takes a value from the environment: ${NAME:?why} must
+// be given, ${NAME:-default} may be.
+var placeholder = regexp.MustCompile(`\$\{([A-Z_]+)(:\?[^}]*|:-[^}]*)?\}`)
+
+// filled puts values in the place of the placeholders: defaults, and a password
+// where one must be given.
+func filled(v any) string {
+	return placeholder.ReplaceAllStringFunc(fmt.Sprint(v), func(p string) string {
+		m := placeholder.FindStringSubmatch(p)
+		if d, ok := strings.CutPrefix(m[2], ":-"); ok {
+			return d
+		}
+		return "given"
+	})
+}
+
+// openPasswords gives what stands as a password in a text: the password of a URL,
+// or what a name that tells of a secret is set to.
+func openPasswords(text string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile(`[a-z]+://[^\s:/@]*:([^\s@]+)@`).FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	for _, m := range regexp.MustCompile(`(?im)(?:password|secret|token|credential)s?["']?\s*[:=]\s*["']?([^\s"',}]+)`).FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	return slices.DeleteFunc(out, func(p string) bool {
+		return p[0] == '$' || p[0] == '?' || strings.HasPrefix(p, "…") // given, must be given, left out
+	})
+}
+
+func TestOpenPasswords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"postgres://daybook:hunter2@db/daybook": 1, "POSTGRES_PASSWORD: hunter2": 1, "password = 'hunter2'": 1, "API_TOKEN=abc": 1,
+		"postgres://daybook:${P:?x}@db/daybook": 0, "POSTGRES_PASSWORD: ${P:?x}": 0, "password: $NATS_PASSWORD": 0, "X: ${POSTGRES_PASSWORD:-hunter2}": 1, "postgres://daybook@db/daybook": 0,
+	} {
+		if got := openPasswords(text); len(got) != want {
+			t.Errorf("%s: found %q, want %d", text, got, want)
+		}
+	}
+}
+
+// TestNoOpenPassword: no file of deploy has a password in it.
+func TestNoOpenPassword(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(repository, "deploy", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := filepath.Glob(filepath.Join(repository, "deploy", "[!e]*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, name := range append(append(files, inner...), filepath.Join(repository, "docker-compose.yml")) {
+		if info, err := os.Stat(name); err != nil || info.IsDir() {
+			continue
+		}
+		read++
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range openPasswords(string(b)) {
+			if strings.HasPrefix(p, "scram-") { // how PostgreSQL keeps them
+				continue
+			}
+			t.Errorf("%s has the password %q", name, p)
+		}
+	}
+	if read < 10 {
+		t.Errorf("read %d files only", read)
+	}
+}
+
+// TestCompose: docker-compose.yml runs the three roles, with settings that the
+// program takes, beside engines of fixed versions, all of them watched.
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	text := deployFile(t, "docker-compose.yml")
+	compose := yamlDocuments(t, text)[0]
+	services, _ := compose["services"].(map[string]any)
+	for _, name := range []string{"api", "relay", "projector", "postgres", "nats", "elasticsearch"} {
+		if services[name] == nil {
+			t.Errorf("no service %s", name)
+		}
+	}
+	image := regexp.MustCompile(`^[a-z0-9./-]+:[0-9]+\.[0-9]+[0-9a-z.-]*$`)
+	for name, service := range services {
+		if i := fmt.Sprint(at(service, "image")); !image.MatchString(i) {
+			t.Errorf("%s: image %s has no version", name, i)
+		}
+		check := texts(at(service, "healthcheck", "test"))
+		if len(check) < 2 || at(service, "healthcheck", "interval") == nil || at(service, "healthcheck", "timeout") == nil {
+			t.Errorf("%s: no health check", name)
+		}
+		for _, limit := range []string{"mem_limit", "restart"} {
+			if at(service, limit) == nil {
+				t.Errorf("%s: no %s", name, limit)
+			}
+		}
+		for _, v := range texts(at(service, "volumes")) {
+			from, _, _ := strings.Cut(v, ":")
+			if strings.HasPrefix(from, "./") {
+				deployFile(t, from)
+			} else if _, known := at(compose, "volumes").(map[string]any)[from]; !known {
+				t.Errorf("%s: no volume %s", name, from)
+			}
+		}
+		for _, n := range texts(at(service, "networks")) {
+			if at(compose, "networks", n) == nil {
+				t.Errorf("%s: no network %s", name, n)
+			}
+		}
+	}
+	for _, role := range []string{"api", "relay", "projector"} {
+		service := services[role]
+		env := map[string]string{}
+		for name, v := range at(service, "environment").(map[string]any) {
+			env[name] = filled(v)
+		}
+		got := serves(t, texts(at(service, "command")), env)
+		if got["role"] != role || got["listen"] != "0.0.0.0:8080" {
+			t.Errorf("%s serves as %q on %s", role, got["role"], got["listen"])
+		}
+		for setting, engine := range map[string]string{"store": "postgres:5432", "feed": "nats:4222", "index": "elasticsearch:9200"} {
+			u, err := url.Parse(got[setting])
+			if err != nil || u.Host != engine {
+				t.Errorf("%s: %s is %q, want the service %s", role, setting, got[setting], engine)
+				continue
+			}
+			if p, _ := u.User.Password(); p != "given" {
+				t.Errorf("%s: the password of %s does not come from the environment", role, setting)
+			}
+			if at(service, "depends_on", u.Hostname(), "condition") != "service_healthy" {
+				t.Errorf("%s does not wait for %s", role, u.Hostname())
+			}
+		}
+		if check := texts(at(service, "healthcheck", "test")); !slices.Equal(check, []string{"CMD", "/daybook", "ready"}) {
+			t.Errorf("%s: the health check is %q, and the image has no shell", role, check)
+		}
+		if at(service, "read_only") != true || !slices.Contains(texts(at(service, "cap_drop")), "ALL") {
+			t.Errorf("%s has more rights than it needs", role)
+		}
+		deployFile(t, fmt.Sprint(at(service, "build", "dockerfile")))
+	}
+	if strings.Contains(text, "PASSWORD:-") {
+		t.Error("a password has a default")
+	}
+	for module, service := range map[string]string{"github.com/nats-io/nats-server/v2": "nats", "github.com/elastic/go-elasticsearch/v8": "elasticsearch"} {
+		m := regexp.MustCompile(regexp.QuoteMeta(module) + ` v(\S+)`).FindStringSubmatch(deployFile(t, "go.mod"))
+		if i := fmt.Sprint(at(services[service], "image")); m == nil || !strings.Contains(i, ":"+m[1]) {
+			t.Errorf("%s: image %s, tested with %v", service, i, m)
+		}
+	}
+	if docker, err := exec.LookPath("docker"); err == nil && exec.CommandContext(t.Context(), docker, "compose", "version").Run() == nil {
+		cmd := exec.CommandContext(t.Context(), docker, "compose", "--file", filepath.Join(repository, "docker-compose.yml"), "config", "--quiet")
+		cmd.Env = append(os.Environ(), "POSTGRES_PASSWORD=given", "NATS_PASSWORD=given", "ELASTIC_PASSWORD=given")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("docker compose config: %v\n%s", err, out)
+		}
+	} else {
+		t.Log("docker compose is not there: the file is held against this test only")
+	}
+}
+
+// TestDockerfile: the image is built by the Go version of go.mod, has nothing but
+// the program and runs it as nobody.
+func TestDockerfile(t *testing.T) {
+	t.Parallel()
+	text := deployFile(t, "deploy", "Dockerfile")
+	goVersion := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(deployFile(t, "go.mod"))[1]
+	for _, want := range []string{
+		"FROM golang:" + goVersion + "-", "CGO_ENABLED=0", "-X main.version=", "FROM scratch\n", "USER 65532:65532\n",
+		`ENTRYPOINT ["/daybook"]`, `CMD ["/daybook", "ready"]`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	env := map[string]string{}
+	for _, m := range regexp.MustCompile(`(DAYBOOK_[A-Z_]+)=(\S+)`).FindAllStringSubmatch(text, -1) {
+		env[m[1]] = m[2]
+	}
+	if got := serves(t, []string{"serve"}, env); got["data"] != "/data" || got["listen"] != "0.0.0.0:8080" {
+		t.Errorf("serves %v", got)
+	}
+	// Every folder with Go code of the program goes into the image.
+	ignore := deployFile(t, "deploy", "Dockerfile.dockerignore")
+	entries, err := os.ReadDir(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); e.IsDir() && name[0] != '.' && !slices.Contains([]string{"bin", "deploy", "docs"}, name) && !strings.Contains(ignore, "!"+name+"\n") && !strings.HasPrefix(name, "daybook-data") {
+			t.Errorf("%s is not in the image", name)
+		}
+	}
+}
+
+// TestKubernetes: each role has processes with probes, limits and a disruption
+// budget, and takes its URLs from a secret.
+func TestKubernetes(t *testing.T) {
+	t.Parallel()
+	dir := []string{"deploy", "kubernetes"}
+	kustomization := yamlDocuments(t, deployFile(t, append(dir, "kustomization.yaml")...))[0]
+	shared := map[string]string{}
+	for _, l := range texts(at(kustomization, "configMapGenerator", 0, "literals")) {
+		name, value, _ := strings.Cut(l, "=")
+		shared[name] = value
+	}
+	found := map[string]map[string]any{} // by kind/name
+	for _, file := range texts(kustomization["resources"]) {
+		for _, doc := range yamlDocuments(t, deployFile(t, append(dir, file)...)) {
+			found[fmt.Sprint(doc["kind"], "/", at(doc, "metadata", "name"))] = doc
+		}
+	}
+	for _, role := range []string{"api", "relay", "projector"} {
+		d := found["Deployment/"+role]
+		labels := fmt.Sprint(at(d, "spec", "template", "metadata", "labels"))
+		for _, selects := range []any{
+			at(d, "spec", "selector", "matchLabels"), at(found["PodDisruptionBudget/"+role], "spec", "selector", "matchLabels"),
+			at(d, "spec", "template", "spec", "topologySpreadConstraints", 0, "labelSelector", "matchLabels"),
+		} {
+			if selects == nil || fmt.Sprint(selects) != labels {
+				t.Errorf("%s: %v selects other than %s", role, selects, labels)
+			}
+		}
+		if n, _ := at(d, "spec", "replicas").(int); n < 2 || at(found["PodDisruptionBudget/"+role], "spec", "minAvailable") != 1 {
+			t.Errorf("%s: %d processes, of which one may be taken away", role, n)
+		}
+		pod := at(d, "spec", "template", "spec")
+		c := at(pod, "containers", 0)
+		env := map[string]string{}
+		for name, v := range shared {
+			env[name] = v
+		}
+		for _, e := range at(c, "env").([]any) {
+			name := fmt.Sprint(at(e, "name"))
+			if at(e, "valueFrom", "secretKeyRef", "name") != "daybook-urls" {
+				t.Errorf("%s: %s is not from the secret", role, name)
+			}
+			env[name] = map[any]string{"store": "postgres://p/d", "feed": "nats://n:4222", "index": "https://e:9200"}[at(e, "valueFrom", "secretKeyRef", "key")]
+		}
+		if got := serves(t, texts(at(c, "args")), env); got["role"] != role || got["store"] == "" || got["feed"] == "" || got["index"] == "" {
+			t.Errorf("%s serves %v", role, got)
+		}
+		port := at(c, "ports", 0, "name")
+		for probe, path := range map[string]string{"startupProbe": "/health/live", "livenessProbe": "/health/live", "readinessProbe": "/health/ready"} {
+			if at(c, probe, "httpGet", "path") != path || at(c, probe, "httpGet", "port") != port {
+				t.Errorf("%s: %s is %v", role, probe, at(c, probe))
+			}
+		}
+		if at(c, "resources", "requests", "memory") == nil || at(c, "resources", "limits", "memory") == nil {
+			t.Errorf("%s: no limits", role)
+		}
+		if at(pod, "securityContext", "runAsNonRoot") != true || at(c, "securityContext", "readOnlyRootFilesystem") != true ||
+			at(c, "securityContext", "allowPrivilegeEscalation") != false {
+			t.Errorf("%s has more rights than it needs", role)
+		}
+		if grace, _ := at(pod, "terminationGracePeriodSeconds").(int); time.Duration(grace)*time.Second <= drainTimeout {
+			t.Errorf("%s has %d s to end, and drains for up to %s", role, grace, drainTimeout)
+		}
+		if at(pod, "serviceAccountName") != "daybook" || found["ServiceAccount/daybook"] == nil {
+			t.Errorf("%s: no service account", role)
+		}
+		if !slices.ContainsFunc(kustomization["images"].([]any), func(i any) bool {
+			return at(i, "name") == at(c, "image") && at(i, "newTag") != nil && at(i, "newTag") != "latest"
+		}) {
+			t.Errorf("%s: image %v has no version", role, at(c, "image"))
+		}
+	}
+	if at(found["Service/api"], "spec", "ports", 0, "targetPort") != "http" ||
+		fmt.Sprint(at(found["Service/api"], "spec", "selector")) != fmt.Sprint(at(found["Deployment/api"], "spec", "template", "metadata", "labels")) {
+		t.Errorf("the service is %v", found["Service/api"])
+	}
+	if kubectl, err := exec.LookPath("kubectl"); err == nil {
+		if out, err := exec.CommandContext(t.Context(), kubectl, "kustomize", filepath.Join(repository, "deploy", "kubernetes")).CombinedOutput(); err != nil {
+			t.Errorf("kubectl kustomize: %v\n%s", err, out)
+		}
+	}
+}
+
+// TestUnit: the systemd unit serves the embedded size from its state directory.
+func TestUnit(t *testing.T) {
+	t.Parallel()
+	text := deployFile(t, "deploy", "daybook.service")
+	env, once := map[string]string{}, map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		if !ok || strings.HasPrefix(name, "#") {
+			continue
+		}
+		if name == "Environment" {
+			k, v, _ := strings.Cut(value, "=")
+			env[k] = v
+			continue
+		}
+		once[name] = value
+	}
+	args := strings.Fields(once["ExecStart"])
+	if len(args) == 0 || !filepath.IsAbs(args[0]) {
+		t.Fatalf("starts %v", args)
+	}
+	got := serves(t, args[1:], env)
+	if got["data"] != "/var/lib/"+once["StateDirectory"] || !strings.HasPrefix(got["listen"], "127.0.0.1:") {
+		t.Errorf("serves %v", got)
+	}
+	for name, want := range map[string]string{
+		"DynamicUser": "yes", "NoNewPrivileges": "yes", "ProtectSystem": "strict", "CapabilityBoundingSet": "", "StateDirectoryMode": "0700",
+	} {
+		if v, ok := once[name]; !ok || v != want {
+			t.Errorf("%s=%s, want %s", name, v, want)
+		}
+	}
+	if stop, err := time.ParseDuration(once["TimeoutStopSec"] + "s"); err != nil || stop <= drainTimeout {
+		t.Errorf("has %s to end, and drains for up to %s", stop, drainTimeout)
+	}
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		return
+	}
+	// Where the program is not installed, the check is of the rest.
+	name := filepath.Join(t.TempDir(), "daybook.service")
+	if err := os.WriteFile(name, []byte(strings.Replace(text, "ExecStart="+args[0], "ExecStart=/bin/true", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), analyze, "verify", name).CombinedOutput(); err != nil || bytes.Contains(out, []byte("daybook.service")) {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
+
+// TestNATSFiles: servers with the files of deploy carry the feed for the user that
+// they know, and for nobody else.
+func TestNATSFiles(t *testing.T) {
+	// Not parallel: the files read the environment.
+	t.Setenv("NATS_PASSWORD", "given")
+	t.Setenv("NATS_CLUSTER_PASSWORD", "given")
+	t.Setenv("NATS_NAME", "daybook-1")
+	for _, name := range []string{"nats.conf", "cluster.conf"} {
+		t.Run(name, func(t *testing.T) {
+			o, err := natsserver.ProcessConfigFile(filepath.Join(repository, "deploy", "nats", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !o.JetStream || o.StoreDir != "/data" || o.ServerName != "daybook-1" || o.MaxPayload < feed.MaxPayload ||
+				o.JetStreamMaxStore < 2*feed.DefaultMaxBytes || o.HTTPPort != 8222 {
+				t.Errorf("JetStream %t in %s, server %q, payload %d, store %d", o.JetStream, o.StoreDir, o.ServerName, o.MaxPayload, o.JetStreamMaxStore)
+			}
+			if name == "cluster.conf" && (o.Cluster.Name != "daybook" || o.Cluster.Port != 6222 || o.Cluster.Password != "given") {
+				t.Errorf("cluster %+v", o.Cluster)
+			}
+			o.Cluster = natsserver.ClusterOpts{} // one server has no quorum of three
+			o.Host, o.Port, o.HTTPPort, o.StoreDir, o.NoSigs, o.NoLog = "127.0.0.1", natsserver.RANDOM_PORT, 0, t.TempDir(), true, true
+			s, err := natsserver.NewServer(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Start()
+			t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+			if !s.ReadyForConnections(limit) {
+				t.Fatal("the server is not ready")
+			}
+			for _, u := range []string{"", "daybook:wrong@"} {
+				if c, err := nats.Connect(strings.Replace(s.ClientURL(), "nats://", "nats://"+u, 1)); err == nil {
+					c.Close()
+					t.Errorf("%q may connect", u)
+				}
+			}
+			feeds(t, strings.Replace(s.ClientURL(), "nats://", "nats://daybook:given@", 1))
+		})
+	}
+}
+
+// feeds sends entries through a server and reads them back.
+func feeds(t *testing.T, url string) {
+	t.Helper()
+	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	store := memstore.New()
+	id, err := store.NewIDs(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := store.Append(t.Context(), []eventstore.Append{{
+		Time: testkit.Now, Actor: 1, Cause: eventstore.Cause{Client: "test", Request: "r"},
+		Drafts: []eventstore.Draft{{
+			Kind: calendar.KindVenue, ID: id, Change: "venue.created", Fields: json.RawMessage(`{}`), State: json.RawMessage(`{"fields":{}}`),
+		}},
+	}})
+	if res[0].Err != nil {
+		t.Fatal(res[0].Err)
+	}
+	relay, err := feed.NewRelay(store, js, feed.RelayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	relayed := make(chan error, 1)
+	go func() { relayed <- relay.Run(ctx) }()
+	// The relay begins again where it is refused, so what it cannot do shows here.
+	for relay.Stats().Position < res[0].Position && ctx.Err() == nil {
+		if n := relay.Stats().Retries; n > 0 {
+			t.Errorf("the relay began again %d times", n)
+			break
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+	consumer, err := js.OrderedConsumer(ctx, feed.Stream, jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := consumer.Next(jetstream.FetchMaxWait(10 * time.Second)); err != nil || !strings.HasPrefix(m.Subject(), "daybook.changes.venue.") {
+		t.Errorf("read %v, %v", m, err)
+	}
+	stop()
+	if err := <-relayed; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestPostgresFiles: a server takes every setting of the file, and the roles have
+// the rights that they are said to have.
+func TestPostgresFiles(t *testing.T) {
+	t.Parallel()
+	e := testkit.OwnEngine(t, testkit.EnginePostgres)
+	connect := func(user, database string) *pgx.Conn {
+		t.Helper()
+		u, err := url.Parse(e.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.User, u.Path = url.User(user), "/"+database
+		c, err := pgx.Connect(t.Context(), u.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close(t.Context()) })
+		return c
+	}
+	super := connect("postgres", "postgres")
+	set := 0
+	for line := range strings.Lines(deployFile(t, "deploy", "postgres", "postgresql.conf")) {
+		line, _, _ = strings.Cut(line, "#")
+		name, value, ok := strings.Cut(line, "=")
+		if !ok {
+			continue
+		}
+		name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), "'")
+		if _, err := super.Exec(t.Context(), "ALTER SYSTEM SET "+name+" = '"+value+"'"); err != nil {
+			t.Errorf("%s = %s: %v", name, value, err)
+		}
+		if slices.Contains([]string{"fsync", "synchronous_commit", "full_page_writes"}, name) && value != "on" {
+			t.Errorf("%s is %s", name, value)
+		}
+		set++
+	}
+	if set < 10 {
+		t.Errorf("read %d settings only", set)
+	}
+	if _, err := super.Exec(t.Context(), "CREATE DATABASE daybook"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connect("postgres", "daybook").PgConn().Exec(t.Context(), deployFile(t, "deploy", "postgres", "roles.sql")).ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connect("daybook_owner", "daybook").Exec(t.Context(), "CREATE TABLE daybook.of_the_owner (n int)"); err != nil {
+		t.Errorf("the owner: %v", err)
+	}
+	for _, statement := range []string{
+		"CREATE TABLE daybook.mine (n int)", "CREATE TABLE public.mine (n int)", "CREATE SCHEMA mine", "DROP TABLE daybook.of_the_owner",
+		"INSERT INTO daybook.of_the_owner VALUES (1)", "CREATE ROLE mine", "CREATE DATABASE mine",
+	} {
+		if _, err := connect("daybook", "daybook").Exec(t.Context(), statement); err == nil {
+			t.Errorf("the service may %s", statement)
+		}
+	}
+}
