@@ -70,13 +70,13 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	a.commonHeaders(w, r)
 	c.id[0] = a.requestID(r)
 	w.Header()[headerRequestID] = c.id[:]
-	ctx := r.Context()
+	ctx := r.Context() //nolint:contextcheck // the call stands around the context of the request
 	if a.o.Trace != nil {
 		var end func(string, int)
 		ctx, end = a.o.Trace(r, c.id[0])
 		defer func() { end(c.pattern(), c.status) }()
 	}
-	r = r.WithContext(&callContext{Context: ctx, call: c}) //nolint:contextcheck // it holds the context of the request
+	r = r.WithContext(&callContext{Context: ctx, call: c})
 	defer a.answered(r, c)
 	select {
 	case a.slots <- struct{}{}:

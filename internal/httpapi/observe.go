@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"daybook/calendar"
@@ -125,10 +124,11 @@ func isPlainID(s string) bool {
 }
 
 func randomID() string {
-	b := make([]byte, 0, 16)
+	var b [16]byte
 	n := rand.Uint64() // a name for a line of the log, not a secret
-	for shift := 60; shift > 0 && n>>shift == 0; shift -= 4 {
-		b = append(b, '0')
+	for i := range b {
+		b[i] = "0123456789abcdef"[n&15]
+		n >>= 4
 	}
-	return string(strconv.AppendUint(b, n, 16))
+	return string(b[:])
 }

@@ -102,11 +102,11 @@ func NewTraces(ctx context.Context, o TraceOptions) (*Traces, error) {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { o.Log.Warn("traces not sent", "error", err) }))
-	return newTraces(sdktrace.NewBatchSpanProcessor(exporter), o)
+	return newTraces(ctx, sdktrace.NewBatchSpanProcessor(exporter), o)
 }
 
-func newTraces(processor sdktrace.SpanProcessor, o TraceOptions) (*Traces, error) {
-	about, err := resource.New(context.Background(),
+func newTraces(ctx context.Context, processor sdktrace.SpanProcessor, o TraceOptions) (*Traces, error) {
+	about, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", namespace), attribute.String("service.version", o.Version)),
 		resource.WithFromEnv(), // the operator's word is the last

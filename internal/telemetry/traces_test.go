@@ -31,7 +31,7 @@ import (
 func inMemory(t *testing.T, ratio float64) (*Traces, *tracetest.InMemoryExporter) {
 	t.Helper()
 	spans := tracetest.NewInMemoryExporter()
-	traces, err := newTraces(sdktrace.NewSimpleSpanProcessor(spans), TraceOptions{Ratio: ratio, Version: "1.2.3"})
+	traces, err := newTraces(t.Context(), sdktrace.NewSimpleSpanProcessor(spans), TraceOptions{Ratio: ratio, Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func inMemory(t *testing.T, ratio float64) (*Traces, *tracetest.InMemoryExporter
 func attr(s *tracetest.SpanStub, key attribute.Key) string {
 	for _, a := range s.Attributes {
 		if a.Key == key {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""
