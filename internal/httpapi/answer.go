@@ -1,10 +1,13 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
+	"hash/maphash"
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/maypok86/otter/v2"
 
@@ -131,9 +134,10 @@ const (
 )
 
 // once gives the answer of a key: the one that is kept, else the one that
-// produce makes, once for all who ask at the same time. The work goes on when the first
-// of them goes away.
-func (a *api) once(ctx context.Context, c *call, key string, produce func(ctx context.Context) (*answer, error)) (*answer, error) {
+// produce makes, once for all who ask at the same time. The work goes on when the
+// first of them goes away. Without keep the answer stays with that one, whose the
+// body is, unless others asked meanwhile.
+func (a *api) once(ctx context.Context, c *call, key string, keep bool, produce func(ctx context.Context) (*answer, error)) (*answer, error) {
 	if ans := a.answers.get(key); ans != nil {
 		c.cache = CacheHit
 		return ans, nil
@@ -142,9 +146,39 @@ func (a *api) once(ctx context.Context, c *call, key string, produce func(ctx co
 	return a.flights.do(ctx, key, func() (*answer, error) {
 		c.cache = CacheMiss
 		ans, err := produce(context.WithoutCancel(ctx))
-		if err == nil {
-			a.answers.set(key, ans)
+		if err == nil && keep {
+			a.keepAnswer(key, ans)
 		}
 		return ans, err
+	}, func(ans *answer) {
+		if !keep {
+			a.keepAnswer(key, ans)
+		}
 	})
+}
+
+// keepAnswer keeps an answer that nobody else has seen, with a body of its own.
+func (a *api) keepAnswer(key string, ans *answer) {
+	ans.body = bytes.Clone(ans.body)
+	a.answers.set(key, ans)
+}
+
+// askedTable remembers which lists were asked for before, the last some thousand
+// of them. It is no promise: it may forget one, or take one for another.
+type askedTable struct {
+	seed  maphash.Seed
+	marks [1 << 13]atomic.Uint64
+}
+
+func newAskedTable() *askedTable { return &askedTable{seed: maphash.MakeSeed()} }
+
+// before tells whether a list was asked for before, and remembers it.
+func (t *askedTable) before(list string) bool {
+	mark := maphash.String(t.seed, list) | 1 // 0 is none
+	at := &t.marks[mark>>32%uint64(len(t.marks))]
+	if at.Load() == mark {
+		return true
+	}
+	at.Store(mark)
+	return false
 }

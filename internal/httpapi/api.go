@@ -146,6 +146,7 @@ type api struct {
 	totals  [][2]string
 	answers *answerCache
 	pieces  *pieceTable
+	asked   *askedTable
 	flights flights
 	keys    keylock.Locks[keyName] // a second request with a key waits for the first
 	zones   zoneTable
@@ -201,6 +202,7 @@ func New(d Deps, o Options) (http.Handler, error) {
 		return nil, fmt.Errorf("httpapi: answer cache: %w", err)
 	}
 	a.pieces = newPieceTable(o.FragmentBytes)
+	a.asked = newAskedTable()
 	a.mux, a.find = a.newMux()
 	return http.HandlerFunc(a.enter), nil
 }

@@ -18,14 +18,17 @@ type flights struct {
 type flight struct {
 	done chan struct{} // closed when ans and err are there
 	ans  *answer
+	wait bool // somebody waits; under mu
 	err  error
 }
 
 // do gives what produce makes, or what another call with the same key is making.
-// Those who wait leave with their context; the work itself goes on.
-func (f *flights) do(ctx context.Context, key string, produce func() (*answer, error)) (*answer, error) {
+// Those who wait leave with their context; the work itself goes on. share is called
+// before others get the answer.
+func (f *flights) do(ctx context.Context, key string, produce func() (*answer, error), share func(*answer)) (*answer, error) {
 	f.mu.Lock()
 	if other := f.open[key]; other != nil {
+		other.wait = true
 		f.mu.Unlock()
 		select {
 		case <-other.done:
@@ -43,7 +46,11 @@ func (f *flights) do(ctx context.Context, key string, produce func() (*answer, e
 	defer func() {
 		f.mu.Lock()
 		delete(f.open, key)
+		shared := own.wait
 		f.mu.Unlock()
+		if shared && own.err == nil {
+			share(own.ans)
+		}
 		close(own.done)
 	}()
 	own.ans, own.err = safely(produce)

@@ -61,7 +61,7 @@ func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name string, pro
 	c := callOf(r)
 	l := c.lang
 	key := c.key(textsKey, query.Generation{}, 0, name+" "+l.String())
-	ans, err := a.once(r.Context(), c, key, func(context.Context) (*answer, error) {
+	ans, err := a.once(r.Context(), c, key, true, func(context.Context) (*answer, error) {
 		b, err := json.Marshal(produce(l))
 		return newAnswer(b, a.weakTag(key), l), err
 	})

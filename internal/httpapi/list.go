@@ -1,12 +1,12 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"daybook/calendar"
 	"daybook/query"
@@ -72,13 +72,18 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	key := a.criteriaKey(c, generation, criteria)
-	ans, err := a.once(ctx, c, key, func(ctx context.Context) (*answer, error) {
-		return a.makeList(ctx, c.root, criteria, key)
+	// What was never asked for will hardly be asked for again in this state:
+	// sending it from where it was written costs less than keeping it.
+	keep := a.o.ServeStale || a.asked.before(lasting(key))
+	buffer := takeBuffer()
+	defer giveBuffer(buffer)
+	ans, err := a.once(ctx, c, key, keep, func(ctx context.Context) (*answer, error) {
+		return a.makeList(ctx, buffer, c.root, criteria, key)
 	})
 	if err != nil {
 		return a.staleOr(w, r, err)
 	}
-	if alias != "" && !slices.ContainsFunc(c.query, func(p pair) bool { base, _ := splitName(p.name); return lookups[base] }) {
+	if keep && alias != "" && !slices.ContainsFunc(c.query, func(p pair) bool { base, _ := splitName(p.name); return lookups[base] }) {
 		a.answers.set(alias, ans)
 	}
 	if a.o.ServeStale {
@@ -129,6 +134,12 @@ func (a *api) criteriaKey(c *call, g query.Generation, criteria *query.Criteria)
 		}
 	}
 	return c.key(listKey, g, 0, string(rest))
+}
+
+// lasting is what a key made by key names whatever the state and the moment.
+func lasting(key string) string {
+	_, rest, _ := strings.Cut(key, " ")
+	return rest
 }
 
 // lastGoodKey names the last good answer of a request, whatever the state.
@@ -185,10 +196,9 @@ func withProblem(err error, problem *calendar.FieldError) error {
 	return err
 }
 
-// makeList runs a list and writes its envelope (4.1).
-func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, key string) (*answer, error) {
-	buffer := takeBuffer()
-	defer giveBuffer(buffer)
+// makeList runs a list and writes its envelope (4.1) into a buffer, where the
+// body of the answer stays.
+func (a *api) makeList(ctx context.Context, buffer *[]byte, rt *root, criteria *query.Criteria, key string) (*answer, error) {
 	// A lean list does without the records of events that were rendered before. It
 	// is made anew, with all records, when one of those that were not has changed.
 	criteria.Lean = true
@@ -213,7 +223,7 @@ func (a *api) makeList(ctx context.Context, rt *root, criteria *query.Criteria, 
 	b = append(b, '}')
 	*buffer = b
 
-	ans := newAnswer(bytes.Clone(b), a.weakTag(key), criteria.Lang)
+	ans := newAnswer(b, a.weakTag(key), criteria.Lang)
 	ans.add(headerPosition, list.Position.String())
 	total, pages := strconv.Itoa(list.Total), strconv.Itoa(list.TotalPages)
 	for _, names := range a.totals {

@@ -125,7 +125,7 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if key, shared := a.singleKey(r.Context(), c, &s); shared {
-		ans, err = a.once(r.Context(), c, key, func(ctx context.Context) (*answer, error) {
+		ans, err = a.once(r.Context(), c, key, true, func(ctx context.Context) (*answer, error) {
 			return a.makeSingle(ctx, &s)
 		})
 	} else {

@@ -375,11 +375,7 @@ func (k *kindIndex) pageInOrder(first sorter, res bitset, count int, by []readmo
 	// Equal values are a group that the other keys order: walk from the beginning
 	// of the group at the offset to the end of the group at the limit.
 	start := offset
-	first.each(res, count, offset, desc, func(o uint32) bool {
-		start -= first.tiesBefore(res, o, desc)
-		return false
-	})
-	var group []uint32
+	group := make([]uint32, 0, 8)
 	rest := by[1:]
 	flush := func() {
 		k.sortBy(group, rest)
@@ -391,7 +387,7 @@ func (k *kindIndex) pageInOrder(first sorter, res bitset, count int, by []readmo
 		}
 		group = group[:0]
 	}
-	first.each(res, count, start, desc, func(o uint32) bool {
+	step := func(o uint32) bool {
 		if len(group) > 0 && first.compare(group[0], o, false) != 0 {
 			flush()
 			if len(out) == cap(out) {
@@ -400,7 +396,21 @@ func (k *kindIndex) pageInOrder(first sorter, res bitset, count int, by []readmo
 		}
 		group = append(group, o)
 		return true
+	}
+	// The walk goes on from the offset unless the group there begins before it.
+	begun := false
+	first.each(res, count, offset, desc, func(o uint32) bool {
+		if !begun {
+			begun = true
+			if start -= first.tiesBefore(res, o, desc); start < offset {
+				return false
+			}
+		}
+		return step(o)
 	})
+	if start < offset {
+		first.each(res, count, start, desc, step)
+	}
 	flush()
 	return out
 }
