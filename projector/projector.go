@@ -113,8 +113,10 @@ func (p *Projector) count(f func(*Stats)) {
 
 // Run projects until the context ends; then it gives nil. Failures of the index
 // and of the source are tried again for ever, with one exception: a closed or
-// damaged store and an index that is ahead of the store (eventstore.ErrClosed,
-// ErrDamaged, ErrAhead) cannot mend by waiting and are given back.
+// damaged store, an index that is ahead of the store (eventstore.ErrClosed,
+// ErrDamaged, ErrAhead) and one of which another generation answers now
+// (readmodel.ErrMoved) cannot mend by waiting and are given back. After ErrMoved
+// another Run goes on from the position of that generation.
 func (p *Projector) Run(ctx context.Context) error {
 	err := p.run(ctx, func(calendar.Position) bool { return false })
 	if ctx.Err() != nil {
@@ -352,7 +354,8 @@ func again[T any](ctx context.Context, p *Projector, what string, operation func
 	failed := false
 	out, err := backoff.Retry(ctx, func() (T, error) {
 		out, err := operation()
-		if errors.Is(err, eventstore.ErrClosed) || errors.Is(err, eventstore.ErrDamaged) || errors.Is(err, eventstore.ErrAhead) || ctx.Err() != nil {
+		if errors.Is(err, eventstore.ErrClosed) || errors.Is(err, eventstore.ErrDamaged) || errors.Is(err, eventstore.ErrAhead) ||
+			errors.Is(err, readmodel.ErrMoved) || ctx.Err() != nil {
 			err = backoff.Permanent(err)
 		}
 		return out, err

@@ -162,14 +162,22 @@ type keeper struct {
 	turning       atomic.Pointer[projector.Projector]
 }
 
-// project projects until the context ends.
+// project projects until the context ends. When another generation of the index
+// comes to answer it goes on from the position of that one.
 func (k *keeper) project(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if err := k.turn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+		err := k.turn(ctx)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, readmodel.ErrMoved) {
 			return err
 		}
 	}
 	return nil
+}
+
+// mover is an index that tells its writer when another generation answers.
+type mover interface {
+	// Moved waits until the writer has to read Position again.
+	Moved(ctx context.Context) error
 }
 
 // turn runs the projector until the context or replace ends it.
@@ -187,6 +195,17 @@ func (k *keeper) turn(ctx context.Context) error {
 	k.running.Lock()
 	defer k.running.Unlock()
 	k.gate.Unlock()
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer cancel() // before the wait for the watch
+	if m, ok := k.at.now().(mover); ok {
+		watch.Go(func() {
+			if m.Moved(ctx) == nil {
+				k.log.InfoContext(ctx, "another generation of the read model answers, going on from its position")
+				cancel()
+			}
+		})
+	}
 	return p.Run(ctx)
 }
 

@@ -112,9 +112,9 @@ func (d *setting) env() string {
 }
 
 var (
-	storeSettings = []string{"data", "store"}
+	storeSettings = []string{"data", "store", "store-schema", "store-listen", "store-pool"}
 	feedSettings  = []string{"feed", "feed-credentials", "feed-ca", "feed-cert", "feed-key", "feed-replicas"}
-	indexSettings = []string{"index", "index-flavour", "index-prefix"}
+	indexSettings = []string{"index", "index-flavour", "index-prefix", "index-ca", "index-api-key", "index-shards", "index-replicas", "index-refresh"}
 )
 
 // ownSettings are those of serve beside the adapters.
@@ -141,6 +141,19 @@ var settingTable = []setting{
 	{name: "store", value: "URL", secret: true, brief: "postgres://… of the event store; empty: SQLite in --data", set: func(s *settings, v string) error {
 		return setURLs(&s.store, v, "a postgres:// URL", oneURL, "postgres", "postgresql")
 	}},
+	{name: "store-schema", value: "NAME", def: "daybook", brief: "schema of the database that the store has for itself", set: func(s *settings, v string) error {
+		if !schemaForm.MatchString(v) || strings.HasPrefix(v, "pg_") {
+			return errors.New("must be lower-case letters, digits and _, not beginning with pg_, at most 48")
+		}
+		s.storeSchema = v
+		return nil
+	}},
+	{name: "store-listen", value: "URL", secret: true, brief: "postgres://… to hear of changes by, where --store is a pooler that passes none on", set: func(s *settings, v string) error {
+		return setURLs(&s.storeListen, v, "a postgres:// URL", oneURL, "postgres", "postgresql")
+	}},
+	{name: "store-pool", value: "N", def: "16", brief: "connections for reading of each process, 1 to 1000", set: func(s *settings, v string) error {
+		return setNumber(&s.storePool, v, 1, 1000)
+	}},
 	{name: "feed", value: "URLS", secret: true, brief: "nats://… servers of the feed, commas between them; empty: in the process", set: func(s *settings, v string) error {
 		return setURLs(&s.feed, v, "nats:// or tls:// URLs", 0, "nats", "tls", "ws", "wss")
 	}},
@@ -157,12 +170,7 @@ var settingTable = []setting{
 		return setFile(&s.feedKey, v)
 	}},
 	{name: "feed-replicas", value: "N", def: "1", brief: "NATS servers that keep the stream, 1 to 5", set: func(s *settings, v string) error {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 || n > 5 {
-			return errors.New("must be a whole number from 1 to 5")
-		}
-		s.feedReplicas = n
-		return nil
+		return setNumber(&s.feedReplicas, v, 1, 5)
 	}},
 	{name: "index", value: "URLS", secret: true, brief: "http(s)://… nodes of the read model, commas between them; empty: in memory", set: func(s *settings, v string) error {
 		return setURLs(&s.index, v, "http:// or https:// URLs", 0, "http", "https")
@@ -179,6 +187,26 @@ var settingTable = []setting{
 			return errors.New("must be lower-case letters, digits, - and _, beginning with a letter, at most 60")
 		}
 		s.indexPrefix = v
+		return nil
+	}},
+	{name: "index-ca", value: "FILE", brief: "PEM certificates that its nodes are checked by", set: func(s *settings, v string) error {
+		return setFile(&s.indexCA, v)
+	}},
+	{name: "index-api-key", value: "FILE", brief: "file that holds an API key, in the place of a user in the URL", set: func(s *settings, v string) error {
+		return setFile(&s.indexKeyFile, v)
+	}},
+	{name: "index-shards", value: "N", def: "1", brief: "shards of each index when it is made, 1 to 64", set: func(s *settings, v string) error {
+		return setNumber(&s.indexShards, v, 1, 64)
+	}},
+	{name: "index-replicas", value: "N", def: "0", brief: "copies of each shard; 0: one where there is a second node", set: func(s *settings, v string) error {
+		return setNumber(&s.indexReplicas, v, 0, 10)
+	}},
+	{name: "index-refresh", value: "DURATION", def: "1s", brief: "how old lists without credentials may be at most", set: func(s *settings, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil || d < 50*time.Millisecond || d > time.Minute {
+			return errors.New("must be a duration from 50ms to 1m, as 1s")
+		}
+		s.indexRefresh = d
 		return nil
 	}},
 	{name: "role", value: "ROLE", def: string(servesAll), brief: "all, api, relay or projector: what this process does", set: func(s *settings, v string) error {
@@ -465,6 +493,15 @@ func pathSegments(v string) (string, error) {
 
 func isToken(s string) bool {
 	return s != "" && http.CanonicalHeaderKey(s) != "" && !strings.ContainsAny(s, " \t\r\n\"(),/:;<=>?@[\\]{}")
+}
+
+func setNumber(to *int, v string, least, most int) error {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < least || n > most {
+		return fmt.Errorf("must be a whole number from %d to %d", least, most)
+	}
+	*to = n
+	return nil
 }
 
 func setBool(to *bool, v string) error {

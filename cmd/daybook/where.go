@@ -8,18 +8,25 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // where says which adapters a process works with. Each has an embedded default,
 // and they may be mixed.
 type where struct {
-	store string // postgres URL; "": SQLite in the data directory
+	store       string // postgres URL; "": SQLite in the data directory
+	storeListen string // URL to listen for changes by; "": that of store
+	storeSchema string
+	storePool   int // 0: the adapter's
 
 	feed                             string // NATS URLs; "": in the process
 	feedCredentials                  string
 	feedCA, feedCert, feedKey        string
 	feedReplicas                     int
 	index, indexFlavour, indexPrefix string // URLs; "": the memory image
+	indexCA, indexKeyFile            string
+	indexShards, indexReplicas       int // 0: the adapter's
+	indexRefresh                     time.Duration
 }
 
 // embedded tells whether anything is kept in the data directory, which then
@@ -70,6 +77,12 @@ func (s *settings) misfits() []string {
 	if s.feed == "" && (s.feedCredentials != "" || s.feedCA != "" || s.feedCert != "" || s.feedReplicas > 1) {
 		out = append(out, "--feed-credentials, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…")
 	}
+	if s.store == "" && s.storeListen != "" {
+		out = append(out, "--store-listen needs --store postgres://…")
+	}
+	if s.index == "" && (s.indexCA != "" || s.indexKeyFile != "") {
+		out = append(out, "--index-ca and --index-api-key need --index http://…")
+	}
 	return out
 }
 
@@ -112,6 +125,9 @@ func setFile(to *string, v string) error {
 	}
 	return nil
 }
+
+// schemaForm is what the name of a schema may be.
+var schemaForm = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,47}$`)
 
 // prefixForm is what the name of an index may begin with.
 var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,59}$`)

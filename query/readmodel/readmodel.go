@@ -18,6 +18,9 @@ var (
 	ErrQuery       = errors.New("query does not fit the schema")
 
 	ErrNoGeneration = errors.New("no older generation is kept")
+	// ErrMoved says that another generation than the one that Position told about
+	// answers now: a writer reads Position again and goes on from there.
+	ErrMoved = errors.New("another generation of the read model answers")
 )
 
 // Document is a record as the read model keeps it. Its filter values follow from
