@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"eventstore":               {"calendar"},
 	"eventstore/memstore":      {"calendar", "eventstore"},
 	"eventstore/sqlite":        {"calendar", "eventstore"},
+	"eventstore/postgres":      {"calendar", "eventstore"},
 	"eventstore/feed":          {"calendar", "eventstore"},
 	"command":                  {"calendar", "eventstore", "internal/keylock"},
 	"projector":                {"calendar", "eventstore", "query/readmodel"},

@@ -1,0 +1,148 @@
+package postgres_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/postgres"
+)
+
+// eventAppend is a create of an event of the usual size as command makes it:
+// with a slug and an idempotency key.
+func eventAppend(b *testing.B, id calendar.ID, keyed bool) eventstore.Append {
+	b.Helper()
+	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
+	c := calendar.Change{
+		Name: "event.created", Kind: calendar.KindEvent, ID: id, Home: calendar.LangEN,
+		Fields: calendar.Fields{
+			"title":       calendar.Text{calendar.LangEN: "Quay concert and picnic"},
+			"description": calendar.Text{calendar.LangEN: strings.Repeat("Bring a chair. ", 20)},
+			"slug":        fmt.Sprintf("quay-concert-and-picnic-%d", id),
+			"status":      "publish", "author": calendar.ID(7),
+		},
+	}
+	r, err := calendar.Apply(nil, c, now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	fields, err := calendar.EncodeChange(c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	state, err := calendar.EncodeRecord(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	a := eventstore.Append{
+		Drafts: []eventstore.Draft{{
+			Kind: c.Kind, ID: id, Change: c.Name, Fields: fields, State: state,
+			Claims: calendar.Claims(r), Names: calendar.Names(r),
+		}},
+		Time: now, Actor: 7, Cause: eventstore.Cause{Client: "bench", Request: "r"},
+	}
+	if keyed {
+		key := fmt.Sprintf("key-%d", id)
+		a.Receipt = &eventstore.Receipt{User: 7, Key: key, Fingerprint: sha256.Sum256([]byte(key)), Time: now, Record: id, Version: 1}
+	}
+	return a
+}
+
+// BenchmarkAppend creates events one by one, with versions, claims, keys and
+// chain, against raw commits of one insert of the same row each into a table
+// like that of entries. The two sides take turns, so that both see the same
+// machine; the ratio is that of appends by 64 callers to raw commits of 32
+// clients, and of one caller to one client.
+func BenchmarkAppend(b *testing.B) {
+	for _, bench := range []struct{ callers, clients int }{{1, 1}, {64, 32}} {
+		b.Run(fmt.Sprintf("callers=%d", bench.callers), func(b *testing.B) {
+			ours := open(b, server(b), postgres.Options{Schema: schema(b)})
+			raw := newRaw(b, bench.clients)
+			var next calendar.ID
+			side := func(n, workers int, do func(*eventstore.Append) error) time.Duration {
+				appends := make([]eventstore.Append, n)
+				for i := range appends {
+					next++
+					appends[i] = eventAppend(b, next, true)
+				}
+				start := time.Now()
+				var at atomic.Int64
+				var wg sync.WaitGroup
+				for range workers {
+					wg.Go(func() {
+						for i := at.Add(1) - 1; i < int64(n); i = at.Add(1) - 1 {
+							if err := do(&appends[i]); err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				wg.Wait()
+				return time.Since(start)
+			}
+			var a, r time.Duration
+			const turn = 256
+			turns := 0
+			b.ResetTimer()
+			for done := 0; done < b.N; done += turn {
+				a += side(turn, bench.callers, func(ap *eventstore.Append) error {
+					return ours.Append(b.Context(), []eventstore.Append{*ap})[0].Err
+				})
+				r += side(turn, bench.clients, raw)
+				turns++
+			}
+			b.StopTimer()
+			if a == 0 {
+				return
+			}
+			n := float64(turns * turn)
+			b.ReportMetric(n/a.Seconds(), "appends/s")
+			b.ReportMetric(n/r.Seconds(), "raw/s")
+			b.ReportMetric(r.Seconds()/a.Seconds(), "ratio")
+			if commits, err := ours.Commits(b.Context(), 0, int(n)); err == nil {
+				b.ReportMetric(n/float64(len(commits)), "appends/commit")
+			}
+		})
+	}
+}
+
+// newRaw makes a table like that of entries, and gives what inserts one row and
+// commits.
+func newRaw(b *testing.B, clients int) func(*eventstore.Append) error {
+	b.Helper()
+	name := schema(b)
+	c := admin(b)
+	sqlExec(b, c, "CREATE SCHEMA "+name)
+	sqlExec(b, c, "CREATE TABLE "+name+`.raw (position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, record bigint NOT NULL,
+		version bigint NOT NULL, time bigint NOT NULL, actor bigint NOT NULL, kind text NOT NULL, change text NOT NULL, leaf bytea NOT NULL,
+		client text NOT NULL, request text NOT NULL, reason text NOT NULL, fields bytea NOT NULL, state bytea NOT NULL, secret bytea,
+		UNIQUE (record, version))`)
+	config, err := pgxpool.ParseConfig(server(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	config.MaxConns = int32(clients)
+	pool, err := pgxpool.NewWithConfig(b.Context(), config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(pool.Close)
+	insert := "INSERT INTO " + name + `.raw (record, version, time, actor, kind, change, leaf, client, request, reason, fields, state, secret)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+	return func(a *eventstore.Append) error {
+		e := a.Entry(0)
+		leaf := eventstore.Leaf(&e)
+		_, err := pool.Exec(b.Context(), insert, int64(e.ID), e.Version, e.Time.UnixMilli(), int64(e.Actor), e.Kind.String(), e.Change,
+			leaf[:], e.Cause.Client, e.Cause.Request, e.Cause.Reason, []byte(e.Fields), []byte(e.State), e.Secret)
+		return err
+	}
+}

@@ -1,0 +1,59 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"daybook/eventstore"
+)
+
+// translate turns errors of the driver into those of the port, by SQLSTATE or
+// type; lost tells that the connection was.
+func translate(ctx context.Context, err error, lost bool) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch {
+		case passing(e.Code):
+			return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+		case e.Code == "XX001" || e.Code == "XX002": // data or index corrupted
+			return fmt.Errorf("%w: %w", eventstore.ErrDamaged, err)
+		}
+		return err
+	}
+	_, network := errors.AsType[net.Error](err)
+	_, connect := errors.AsType[*pgconn.ConnectError](err)
+	if lost || network || connect {
+		return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+	}
+	return err
+}
+
+// passing tells whether a SQLSTATE is of the server's state rather than of what
+// was asked.
+func passing(code string) bool {
+	switch code {
+	case "25006", // read-only transaction: the server is no primary any more
+		"25P03", // idle in transaction for too long
+		"40001", "40P01", "55P03",
+		"57014": // cancelled, by a statement_timeout or by hand
+		return true
+	}
+	switch code[:min(len(code), 2)] {
+	case "08", // connection
+		"53", // resources: disk full, out of memory, too many connections
+		"58": // system
+		return true
+	case "57": // shutdown, crash, starting up, database dropped, idle session
+		return true
+	}
+	return false
+}

@@ -1,0 +1,283 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// queries are the statements with the schema in them: a pooler by transactions
+// keeps no search_path.
+type queries struct {
+	head, newIDs, load, history, entries, records, recordsOf, find, receipt, commits, leaves, acquire, release,
+	holdLog, heldRecords, heldClaims, heldNames, heldReceipts, written, append, purge string
+}
+
+const (
+	entryColumns   = "e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason, e.fields, e.state, e.secret"
+	stateColumns   = "r.id, r.kind, r.version, r.position, e.state, r.secret"
+	receiptColumns = "user_id, key, fingerprint, time, record, version, position, answer"
+)
+
+func newQueries(schema string) queries {
+	in := func(text string) string { return strings.ReplaceAll(text, "@", schema+".") }
+	const states = "SELECT " + stateColumns + " FROM @records r JOIN @entries e ON e.position = r.position WHERE "
+	return queries{
+		head:      in("SELECT coalesce((SELECT last FROM @commits ORDER BY first DESC LIMIT 1), 0)"),
+		newIDs:    in("SELECT @new_ids($1::bigint)"),
+		load:      in(states + "r.id = ANY ($1::bigint[])"),
+		history:   in("SELECT " + entryColumns + " FROM @entries e WHERE record = $1::bigint AND version > $2::bigint ORDER BY version LIMIT $3::bigint"),
+		entries:   in("SELECT " + entryColumns + " FROM @entries e WHERE position > $1::bigint ORDER BY position LIMIT $2::bigint"),
+		records:   in(states + "r.id > $1::bigint ORDER BY r.id LIMIT $2::bigint"),
+		recordsOf: in(states + "r.kind = $1::text AND r.id > $2::bigint ORDER BY r.id LIMIT $3::bigint"),
+		find: in(`SELECT false, q.i, x.record FROM unnest($1::bytea[], $2::text[], $3::text[]) WITH ORDINALITY q (digest, space, key, i)
+				JOIN @claims x ON x.digest = q.digest AND x.space = q.space AND x.key = q.key
+			UNION ALL SELECT true, q.i, x.record FROM unnest($4::bytea[], $5::text[], $6::text[]) WITH ORDINALITY q (digest, space, key, i)
+				JOIN @names x ON x.digest = q.digest AND x.space = q.space AND x.key = q.key
+			ORDER BY 1, 2, 3`),
+		receipt: in("SELECT " + receiptColumns + " FROM @receipts WHERE digest = $1::bytea"),
+		commits: in("SELECT first, last, hash FROM @commits WHERE first > $1::bigint ORDER BY first LIMIT $2::bigint"),
+		leaves:  in("SELECT leaf FROM @entries WHERE position > $1::bigint ORDER BY position LIMIT $2::bigint"),
+		acquire: in("SELECT * FROM @acquire_lease($1::text, $2::text, $3::bigint * interval '1 microsecond')"),
+		release: in("SELECT @release_lease($1::text, $2::text)"),
+
+		holdLog:      in("SELECT @hold_log()"),
+		heldRecords:  in("SELECT id, kind, version FROM @records WHERE id = ANY ($1::bigint[])"),
+		heldClaims:   in("SELECT digest, record FROM @claims WHERE digest = ANY ($1::bytea[])"),
+		heldNames:    in("SELECT digest, record FROM @names WHERE digest = ANY ($1::bytea[])"),
+		heldReceipts: in("SELECT " + receiptColumns + " FROM @receipts WHERE digest = ANY ($1::bytea[])"),
+		written: in(`SELECT e.record, e.version, e.position, e.leaf FROM unnest($1::bigint[], $2::bigint[]) q (record, version)
+			JOIN @entries e ON e.record = q.record AND e.version = q.version`),
+		append: in("SELECT @append($1::boolean, $2::bigint, $3::bigint[], " + appendParams + ")"),
+		purge:  in("SELECT @purge_receipts($1::bigint * interval '1 microsecond')"),
+	}
+}
+
+// all runs a query and gives its rows; scan reads one.
+func all[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], query string, args ...any) ([]T, error) {
+	var out []T
+	err := s.use(ctx, func(c *pgx.Conn) error {
+		rows, err := c.Query(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		out, err = pgx.CollectRows(rows, scan)
+		return err
+	})
+	return out, err
+}
+
+func scanEntry(r pgx.CollectableRow) (eventstore.Entry, error) {
+	var (
+		e             eventstore.Entry
+		kind          string
+		millis        int64
+		fields, state []byte
+	)
+	err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
+		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &fields, &state, &e.Secret)
+	if err != nil {
+		return e, err
+	}
+	e.Time = time.UnixMilli(millis).UTC()
+	e.Fields, e.State = fields, state
+	if e.Kind, err = parseKind(kind); err != nil {
+		return e, fmt.Errorf("entry %d: %w", e.Position, err)
+	}
+	return e, nil
+}
+
+func scanState(r pgx.CollectableRow) (eventstore.State, error) {
+	var (
+		st    eventstore.State
+		kind  string
+		state []byte
+	)
+	if err := r.Scan(&st.ID, &kind, &st.Version, &st.Position, &state, &st.Secret); err != nil {
+		return st, err
+	}
+	st.Record = state
+	if len(st.Secret) == 0 {
+		st.Secret = nil
+	}
+	var err error
+	if st.Kind, err = parseKind(kind); err != nil {
+		return st, fmt.Errorf("record %d: %w", st.ID, err)
+	}
+	return st, nil
+}
+
+func scanReceipt(r pgx.CollectableRow) (*eventstore.Receipt, error) {
+	var (
+		out         eventstore.Receipt
+		fingerprint []byte
+		millis      int64
+	)
+	if err := r.Scan(&out.User, &out.Key, &fingerprint, &millis, &out.Record, &out.Version, &out.Position, &out.Answer); err != nil {
+		return nil, err
+	}
+	out.Time = time.UnixMilli(millis).UTC()
+	var err error
+	out.Fingerprint, err = digest(fingerprint)
+	return &out, wrap(err, "receipt %q", out.Key)
+}
+
+func scanCommit(r pgx.CollectableRow) (eventstore.Commit, error) {
+	var c eventstore.Commit
+	var hash []byte
+	if err := r.Scan(&c.First, &c.Last, &hash); err != nil {
+		return c, err
+	}
+	var err error
+	c.Hash, err = digest(hash)
+	return c, wrap(err, "commit %d", c.First)
+}
+
+func scanDigest(r pgx.CollectableRow) ([32]byte, error) {
+	var leaf []byte
+	if err := r.Scan(&leaf); err != nil {
+		return [32]byte{}, err
+	}
+	return digest(leaf)
+}
+
+func digest(b []byte) ([32]byte, error) {
+	if len(b) != 32 {
+		return [32]byte{}, fmt.Errorf("%w: hash of %d bytes", eventstore.ErrDamaged, len(b))
+	}
+	return [32]byte(b), nil
+}
+
+func parseKind(s string) (calendar.Kind, error) {
+	k, ok := calendar.ParseKind(s)
+	if !ok {
+		return 0, fmt.Errorf("%w: unknown kind %q", eventstore.ErrDamaged, s)
+	}
+	return k, nil
+}
+
+// number gives a position as PostgreSQL keeps it; those beyond its range are
+// after every entry.
+func number(p calendar.Position) int64 { return int64(min(p, math.MaxInt64)) }
+
+// pairDigest is what a claim or a name is found by.
+func pairDigest(space, key string) [32]byte {
+	b := make([]byte, 0, 8+len(space)+len(key))
+	b = binary.BigEndian.AppendUint64(b, uint64(len(space)))
+	b = append(append(b, space...), key...)
+	return sha256.Sum256(b)
+}
+
+// receiptDigest is what a receipt is found by.
+func receiptDigest(r *eventstore.Receipt) [32]byte {
+	b := make([]byte, 0, 8+len(r.Key))
+	b = binary.BigEndian.AppendUint64(b, uint64(r.User))
+	return sha256.Sum256(append(b, r.Key...))
+}
+
+// Load does eventstore.Store.
+func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	if err := s.usable(ctx); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	numbers := make([]int64, len(ids))
+	for i, id := range ids {
+		numbers[i] = int64(id)
+	}
+	found, err := all(ctx, s, scanState, s.q.load, numbers)
+	if err != nil {
+		return nil, wrap(err, "load records %d", ids)
+	}
+	byID := make(map[calendar.ID]*eventstore.State, len(found))
+	for i := range found {
+		byID[found[i].ID] = &found[i]
+	}
+	out := make([]eventstore.State, len(ids))
+	for i, id := range ids {
+		if st := byID[id]; st != nil {
+			out[i] = *st
+		}
+	}
+	return out, nil
+}
+
+// History does eventstore.Store.
+func (s *Store) History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
+	out, err := all(ctx, s, scanEntry, s.q.history, int64(id), after, max(limit, 0))
+	return out, wrap(err, "history of record %d", id)
+}
+
+// ReadAll does eventstore.Store.
+func (s *Store) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	out, err := all(ctx, s, scanEntry, s.q.entries, number(after), max(limit, 0))
+	return out, wrap(err, "read entries after %d", after)
+}
+
+// ReadStored does eventstore.Verifier.
+func (s *Store) ReadStored(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	return s.ReadAll(ctx, after, limit)
+}
+
+// Records does eventstore.Store.
+func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+	if kind == 0 {
+		out, err := all(ctx, s, scanState, s.q.records, int64(after), max(limit, 0))
+		return out, wrap(err, "read records after %d", after)
+	}
+	out, err := all(ctx, s, scanState, s.q.recordsOf, kind.String(), int64(after), max(limit, 0))
+	return out, wrap(err, "read records of kind %s after %d", kind, after)
+}
+
+// Find does eventstore.Store.
+func (s *Store) Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) (holders []calendar.ID, found [][]calendar.ID, err error) {
+	var c, n pairs
+	for _, claim := range claims {
+		c.add(newPair(claim), 0)
+	}
+	for _, name := range names {
+		n.add(newPair(calendar.Claim(name)), 0)
+	}
+	type hit struct {
+		name   bool
+		place  int
+		record calendar.ID
+	}
+	hits, err := all(ctx, s, func(r pgx.CollectableRow) (h hit, err error) {
+		err = r.Scan(&h.name, &h.place, &h.record)
+		return h, err
+	}, s.q.find, list(c.digest), list(c.space), list(c.key), list(n.digest), list(n.space), list(n.key))
+	if err != nil {
+		return nil, nil, wrap(err, "find claims and names")
+	}
+	holders = make([]calendar.ID, len(claims))
+	found = make([][]calendar.ID, len(names))
+	for _, h := range hits {
+		if h.name {
+			found[h.place-1] = append(found[h.place-1], h.record)
+		} else {
+			holders[h.place-1] = h.record
+		}
+	}
+	return holders, found, nil
+}
+
+// Commits does eventstore.Verifier.
+func (s *Store) Commits(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {
+	out, err := all(ctx, s, scanCommit, s.q.commits, number(after), max(limit, 0))
+	return out, wrap(err, "read commits after %d", after)
+}
+
+// Leaves does eventstore.Verifier.
+func (s *Store) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
+	out, err := all(ctx, s, scanDigest, s.q.leaves, number(after), max(limit, 0))
+	return out, wrap(err, "read leaves after %d", after)
+}

@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+const (
+	minPoll, maxPoll       = 5 * time.Millisecond, time.Second
+	minBackOff, maxBackOff = 100 * time.Millisecond, 10 * time.Second
+)
+
+// poll asks for the head: soon after it moved, less and less often while it does
+// not, and at once when a notification says so. It is what waiting relies on.
+func (s *Store) poll(ctx context.Context) {
+	pause := minPoll
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.kick:
+		case <-timer.C:
+		}
+		before := s.signal.Head()
+		limit, cancel := context.WithTimeout(ctx, s.o.Timeout)
+		head, err := s.Head(limit)
+		cancel()
+		switch {
+		case ctx.Err() != nil || errors.Is(err, eventstore.ErrClosed):
+			return
+		case err != nil && !failing:
+			s.o.Log.Warn("event store is not reached", "error", err)
+		case err == nil && failing:
+			s.o.Log.Info("event store is reached again")
+		}
+		failing = err != nil
+		if err == nil && head > before {
+			pause = minPoll
+		} else {
+			pause = min(2*pause, maxPoll)
+		}
+		timer.Reset(pause)
+	}
+}
+
+// listenAll keeps listening to what other processes append, on a connection of
+// its own that is made again when it breaks.
+func (s *Store) listenAll(ctx context.Context) {
+	pause := minBackOff
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		listened, err := s.listenOnce(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if listened {
+			pause = minBackOff
+		}
+		s.o.Log.Warn("event store is not listened to, it is polled", "error", err, "retry_in", pause)
+		timer.Reset(pause)
+		pause = min(2*pause, maxBackOff)
+	}
+}
+
+// listenOnce listens until the connection breaks, and tells whether it came to
+// that.
+func (s *Store) listenOnce(ctx context.Context) (listened bool, err error) {
+	conn, err := pgx.ConnectConfig(ctx, s.listen)
+	if err != nil {
+		return false, translate(ctx, err, true)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // only listened
+	if _, err := conn.PgConn().Exec(ctx, "LISTEN "+s.o.Schema+"_head").ReadAll(); err != nil {
+		return false, translate(ctx, err, conn.IsClosed())
+	}
+	s.ask() // for what came before
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return true, translate(ctx, err, true)
+		}
+		if int64(n.PID) == s.writerPID.Load() {
+			continue // our own
+		}
+		// Anyone in the database may notify, so what it says is only a reason to ask.
+		if head, err := strconv.ParseUint(n.Payload, 10, 63); err != nil || calendar.Position(head) > s.signal.Head() {
+			s.ask()
+		}
+	}
+}
+
+// ask makes the poll ask at once.
+func (s *Store) ask() {
+	select {
+	case s.kick <- struct{}{}:
+	default: // it is about to
+	}
+}

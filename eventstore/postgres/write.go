@@ -1,0 +1,412 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// purgeEvery is how often old receipts are purged, when there are commits;
+// purgeBatch is how many the function takes at once.
+const (
+	purgeEvery = 10 * time.Minute
+	purgeBatch = 1000
+)
+
+// holdAtMost is how long the log is held between two statements of a commit that
+// is decided here, in case this process is stopped there.
+const holdAtMost = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
+
+// lasting tells whether an error is that of the server rather than of one item.
+func lasting(err error) bool {
+	return errors.Is(err, eventstore.ErrUnavailable) || errors.Is(err, eventstore.ErrDamaged)
+}
+
+// writeGroup writes those of a group that win. An error is that of the whole
+// group.
+func (s *Store) writeGroup(ctx context.Context, items []*item) error {
+	lost, err := s.attempt(ctx, func(ctx context.Context) (bool, error) {
+		if !independent(items) {
+			return s.writeDecided(ctx, items, false)
+		}
+		lost, won, err := s.writeAll(ctx, items)
+		if err != nil || won {
+			return lost, err
+		}
+		return s.writeDecided(ctx, items, false)
+	})
+	if lost && err != nil {
+		// It may be written or not. Whoever holds the log after the lost
+		// transaction sees which; what is not there is written now.
+		s.o.Log.Warn("connection lost during a commit", "error", err)
+		_, err = s.attempt(ctx, func(ctx context.Context) (bool, error) { return s.writeDecided(ctx, items, true) })
+	}
+	if err != nil {
+		return fmt.Errorf("append: %w", err)
+	}
+	s.purge(ctx)
+	return nil
+}
+
+// attempt runs one attempt at a commit within its time.
+func (s *Store) attempt(ctx context.Context, do func(context.Context) (lost bool, err error)) (bool, error) {
+	limit, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	defer cancel()
+	lost, err := do(limit)
+	if err != nil && limit.Err() != nil {
+		return true, fmt.Errorf("%w: no answer within %s", eventstore.ErrUnavailable, s.o.Timeout)
+	}
+	return lost, translate(ctx, err, lost)
+}
+
+// writeAll writes a group of which all win, in one statement; won tells whether
+// that was so, else nothing was written.
+func (s *Store) writeAll(ctx context.Context, items []*item) (lost, won bool, err error) {
+	w := newSent(items)
+	offset := 0
+	for _, it := range items {
+		for i := range it.drafts {
+			d := &it.drafts[i]
+			w.entry(d, true, d.entry.Secret)
+			if d.entry.Version > 1 {
+				w.released = append(w.released, int64(d.entry.ID))
+			}
+			w.holds(d.entry.ID, d.claims, d.names)
+		}
+		offset += len(it.drafts)
+		for i, g := range it.a.Guards {
+			w.guardDigest = append(w.guardDigest, it.guards[i][:])
+			w.guardCount = append(w.guardCount, int64(g.Count))
+		}
+		if r := it.a.Receipt; r != nil {
+			behind := offset
+			if len(it.drafts) == 0 {
+				behind = 0
+			}
+			w.receipt(it.receipt, r, len(it.drafts) > 0, behind)
+		}
+	}
+	var before int64
+	lost, err = s.withWriter(ctx, func(c *pgx.Conn) error {
+		return c.QueryRow(ctx, s.q.append, w.args(false)...).Scan(&before)
+	})
+	if err != nil || before < 0 {
+		return lost, false, err
+	}
+	head := calendar.Position(before)
+	for _, it := range items {
+		head += calendar.Position(len(it.drafts))
+		*it.result = eventstore.Result{Position: head}
+	}
+	s.signal.Move(head)
+	return false, true, nil
+}
+
+// writeDecided holds the log, reads what the items touch, decides them one after
+// the other, and writes those that win. again tells that an attempt before may
+// have written them.
+func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lost bool, err error) {
+	g := newGroup()
+	results := make([]eventstore.Result, len(items))
+	lost, err = s.withWriter(ctx, func(c *pgx.Conn) (err error) {
+		tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil {
+				_ = tx.Rollback(context.WithoutCancel(ctx)) // the first error tells
+			}
+		}()
+		if err := s.gather(ctx, tx, g, items, again); err != nil {
+			return fmt.Errorf("read for append: %w", err)
+		}
+		before := g.head
+		for i, it := range items {
+			results[i] = g.decide(it)
+		}
+		if len(g.accepted) > 0 || len(g.kept) > 0 {
+			var head int64
+			if err := tx.QueryRow(ctx, s.q.append, g.sent().args(true)...).Scan(&head); err != nil {
+				return err
+			}
+			if calendar.Position(head) != before {
+				return fmt.Errorf("%w: the log went on while it was held", eventstore.ErrDamaged)
+			}
+		}
+		return tx.Commit(ctx)
+	})
+	if err != nil {
+		return lost, err
+	}
+	s.signal.Move(g.head)
+	for i, it := range items {
+		*it.result = results[i]
+	}
+	return false, nil
+}
+
+// gather holds the log and reads what the database says about all that the items
+// touch.
+func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, again bool) error {
+	var ids, versions []int64
+	var claims, names, receipts [][]byte
+	for _, it := range items {
+		for i := range it.drafts {
+			d := &it.drafts[i]
+			ids, versions = append(ids, int64(d.entry.ID)), append(versions, d.entry.Version)
+			for j := range d.claims {
+				claims = append(claims, d.claims[j].digest[:])
+			}
+		}
+		for i := range it.guards {
+			names = append(names, it.guards[i][:])
+			g.named[it.guards[i]] = map[calendar.ID]bool{}
+		}
+		if it.a.Receipt != nil {
+			receipts = append(receipts, it.receipt[:])
+		}
+	}
+	b := &pgx.Batch{}
+	b.Queue(holdAtMost)
+	b.Queue(s.q.holdLog)
+	b.Queue(s.q.head).QueryRow(func(r pgx.Row) error { return r.Scan(&g.head) })
+	b.Queue(s.q.heldRecords, list(ids)).Query(func(rows pgx.Rows) error {
+		var id calendar.ID
+		var kind string
+		var version int64
+		_, err := pgx.ForEachRow(rows, []any{&id, &kind, &version}, func() (err error) {
+			h := &held{version: version, stored: true}
+			h.kind, err = parseKind(kind)
+			g.states[id] = h
+			return err
+		})
+		return err
+	})
+	b.Queue(s.q.heldClaims, list(claims)).Query(func(rows pgx.Rows) error {
+		return eachDigest(rows, g.hold)
+	})
+	b.Queue(s.q.heldNames, list(names)).Query(func(rows pgx.Rows) error {
+		return eachDigest(rows, func(digest [32]byte, id calendar.ID) { g.named[digest][id] = true })
+	})
+	b.Queue(s.q.heldReceipts, list(receipts)).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, scanReceipt)
+		for _, r := range found {
+			g.receipts[receiptDigest(r)] = r
+		}
+		return err
+	})
+	if again {
+		b.Queue(s.q.written, list(ids), list(versions)).Query(func(rows pgx.Rows) error {
+			var v versionOf
+			var p place
+			var leaf []byte
+			_, err := pgx.ForEachRow(rows, []any{&v.id, &v.version, &p.position, &leaf}, func() (err error) {
+				p.leaf, err = digest(leaf)
+				g.written[v] = p
+				return err
+			})
+			return err
+		})
+	}
+	return tx.SendBatch(ctx, b).Close()
+}
+
+func eachDigest(rows pgx.Rows, do func([32]byte, calendar.ID)) error {
+	var b []byte
+	var id calendar.ID
+	_, err := pgx.ForEachRow(rows, []any{&b, &id}, func() error {
+		d, err := digest(b)
+		if err == nil {
+			do(d, id)
+		}
+		return err
+	})
+	return err
+}
+
+// purge removes old receipts now and then. They do no harm, so an error is only
+// told.
+func (s *Store) purge(ctx context.Context) {
+	now := s.o.Now()
+	if now.Sub(s.purged).Abs() < purgeEvery {
+		return
+	}
+	s.purged = now
+	_, err := s.attempt(ctx, func(ctx context.Context) (bool, error) {
+		return s.withWriter(ctx, func(c *pgx.Conn) error {
+			for n := int64(purgeBatch); n == purgeBatch; {
+				if err := c.QueryRow(ctx, s.q.purge, s.o.KeepReceipts.Microseconds()).Scan(&n); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		s.o.Log.Warn("old receipts are not purged", "error", err)
+	}
+}
+
+// appendParams are the lists of the function append, after its first three
+// parameters, in the order of sent.args.
+const appendParams = `$4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::bytea[],
+	$11::text[], $12::text[], $13::text[], $14::bytea[], $15::bytea[], $16::bytea[], $17::boolean[], $18::bytea[],
+	$19::bytea[], $20::bigint[], $21::text[], $22::text[],
+	$23::bytea[], $24::bigint[], $25::text[], $26::text[],
+	$27::bytea[], $28::bigint[],
+	$29::bytea[], $30::boolean[], $31::bigint[], $32::text[], $33::bytea[], $34::bigint[],
+	$35::bigint[], $36::bigint[], $37::bigint[], $38::bigint[], $39::bytea[]`
+
+// sent is what the function append is told, column by column.
+type sent struct {
+	top      int64
+	released []int64
+
+	kind                                []string
+	record, version, millis, actor      []int64
+	change                              []string
+	leaf                                [][]byte
+	client, request, reason             []string
+	fields, state, secret               [][]byte
+	last                                []bool
+	keeps                               [][]byte
+	claims, names                       pairs
+	guardDigest                         [][]byte
+	guardCount                          []int64
+	receiptDigest                       [][]byte
+	receiptFresh                        []bool
+	receiptUser                         []int64
+	receiptKey                          []string
+	receiptFingerprint                  [][]byte
+	receiptTime, receiptRecord          []int64
+	receiptVersion, receiptBehind, rPos []int64
+	receiptAnswer                       [][]byte
+}
+
+// pairs are claims or names, column by column.
+type pairs struct {
+	digest     [][]byte
+	record     []int64
+	space, key []string
+}
+
+func (p *pairs) add(c pair, id calendar.ID) {
+	p.digest = append(p.digest, c.digest[:])
+	p.record = append(p.record, int64(id))
+	p.space = append(p.space, c.Space)
+	p.key = append(p.key, c.Key)
+}
+
+// newSent makes room for the entries of items.
+func newSent(items []*item) *sent {
+	n := 0
+	for _, it := range items {
+		n += len(it.drafts)
+	}
+	return &sent{
+		kind: make([]string, 0, n), record: make([]int64, 0, n), version: make([]int64, 0, n), millis: make([]int64, 0, n),
+		actor: make([]int64, 0, n), change: make([]string, 0, n), leaf: make([][]byte, 0, n), client: make([]string, 0, n),
+		request: make([]string, 0, n), reason: make([]string, 0, n), fields: make([][]byte, 0, n), state: make([][]byte, 0, n),
+		secret: make([][]byte, 0, n), last: make([]bool, 0, n), keeps: make([][]byte, 0, n),
+	}
+}
+
+// entry adds an entry; last tells that the group has no later one of its record,
+// and keeps is the secret of the record after the group: nil the one before it.
+func (w *sent) entry(d *draft, last bool, keeps []byte) {
+	e := &d.entry
+	w.top = max(w.top, int64(e.ID))
+	w.kind = append(w.kind, e.Kind.String())
+	w.record = append(w.record, int64(e.ID))
+	w.version = append(w.version, e.Version)
+	w.millis = append(w.millis, e.Time.UnixMilli())
+	w.actor = append(w.actor, int64(e.Actor))
+	w.change = append(w.change, e.Change)
+	w.leaf = append(w.leaf, d.leaf[:])
+	w.client = append(w.client, e.Cause.Client)
+	w.request = append(w.request, e.Cause.Request)
+	w.reason = append(w.reason, e.Cause.Reason)
+	w.fields = append(w.fields, e.Fields)
+	w.state = append(w.state, e.State)
+	w.secret = append(w.secret, e.Secret)
+	w.last = append(w.last, last)
+	w.keeps = append(w.keeps, keeps)
+}
+
+// holds adds what a record has after the group.
+func (w *sent) holds(id calendar.ID, claims, names []pair) {
+	for _, c := range claims {
+		w.claims.add(c, id)
+	}
+	for _, n := range names {
+		w.names.add(n, id)
+	}
+}
+
+// receipt adds a receipt. A fresh one must not be there yet; behind, unless 0, is
+// how far its position is behind the head before the group.
+func (w *sent) receipt(digest [32]byte, r *eventstore.Receipt, fresh bool, behind int) {
+	w.receiptDigest = append(w.receiptDigest, digest[:])
+	w.receiptFresh = append(w.receiptFresh, fresh)
+	w.receiptUser = append(w.receiptUser, int64(r.User))
+	w.receiptKey = append(w.receiptKey, r.Key)
+	w.receiptFingerprint = append(w.receiptFingerprint, r.Fingerprint[:])
+	w.receiptTime = append(w.receiptTime, r.Time.UnixMilli())
+	w.receiptRecord = append(w.receiptRecord, int64(r.Record))
+	w.receiptVersion = append(w.receiptVersion, r.Version)
+	w.receiptBehind = append(w.receiptBehind, int64(behind))
+	w.rPos = append(w.rPos, number(r.Position))
+	w.receiptAnswer = append(w.receiptAnswer, r.Answer)
+}
+
+// sent gives what a decided group writes.
+func (g *group) sent() *sent {
+	w := newSent(g.accepted)
+	for _, it := range g.accepted {
+		for i := range it.drafts {
+			d := &it.drafts[i]
+			after := g.states[d.entry.ID]
+			last := after.version == d.entry.Version
+			w.entry(d, last, after.secret)
+			if !last {
+				continue
+			}
+			if after.stored {
+				w.released = append(w.released, int64(d.entry.ID))
+			}
+			w.holds(d.entry.ID, after.claims, after.names)
+		}
+	}
+	for digest, r := range g.kept {
+		w.receipt(digest, r, false, 0)
+	}
+	return w
+}
+
+func (w *sent) args(decided bool) []any {
+	return []any{
+		decided, w.top, list(w.released),
+		w.kind, w.record, w.version, w.millis, w.actor, w.change, w.leaf,
+		w.client, w.request, w.reason, w.fields, w.state, w.secret, w.last, w.keeps,
+		list(w.claims.digest), list(w.claims.record), list(w.claims.space), list(w.claims.key),
+		list(w.names.digest), list(w.names.record), list(w.names.space), list(w.names.key),
+		list(w.guardDigest), list(w.guardCount),
+		list(w.receiptDigest), list(w.receiptFresh), list(w.receiptUser), list(w.receiptKey), list(w.receiptFingerprint),
+		list(w.receiptTime), list(w.receiptRecord), list(w.receiptVersion), list(w.receiptBehind), list(w.rPos), list(w.receiptAnswer),
+	}
+}
+
+// list gives an empty list for none: PostgreSQL tells null from empty.
+func list[T any](v []T) []T {
+	if v == nil {
+		return []T{}
+	}
+	return v
+}
