@@ -328,7 +328,8 @@ func (s *Store) commitAlone(ctx context.Context, items []*item) bool {
 	return true
 }
 
-// observed lets who watches know of a commit. Only the committer calls it.
+// observed lets who watches know of a commit. Only who commits calls it: one at a
+// time.
 func (s *Store) observed(appends int, write func() error) error {
 	if s.o.Observe == nil {
 		return write()

@@ -172,8 +172,9 @@ func TestEndToEnd(t *testing.T) {
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	editor.Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusCreated)
 	editor.Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusBadRequest)
-	nobody.Get("/tags?hide_empty=0").Want(http.StatusOK)
-	nobody.Get("/tags?hide_empty=0").Want(http.StatusOK)
+	for range 3 { // a list is kept when it is asked for again
+		nobody.Get("/tags?hide_empty=0").Want(http.StatusOK)
+	}
 	nobody.Get("/tags/999999").Want(http.StatusNotFound)
 	nobody.Get("/nothing/at/all").Want(http.StatusNotFound)
 	nobody.Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusUnauthorized)
@@ -189,8 +190,8 @@ func TestEndToEnd(t *testing.T) {
 		{1, "daybook_http_requests_total", []string{"code=201", "method=POST", "route=/tags"}},
 		{1, "daybook_http_requests_total", []string{"code=400", "method=POST", "route=/tags"}},
 		{1, "daybook_http_requests_total", []string{"code=401", "method=POST", "route=/tags"}},
-		{2, "daybook_http_requests_total", []string{"code=200", "method=GET", "route=/tags"}},
-		{3, "daybook_http_request_duration_seconds", []string{"method=GET", "route=/tags"}},
+		{3, "daybook_http_requests_total", []string{"code=200", "method=GET", "route=/tags"}},
+		{4, "daybook_http_request_duration_seconds", []string{"method=GET", "route=/tags"}},
 		{1, "daybook_http_requests_total", []string{"code=404", "method=GET", "route=/tags/{id}"}},
 		{1, "daybook_http_requests_total", []string{"code=404", "method=GET", "route=none"}},
 		{1, "daybook_http_requests_total", []string{"code=405", "method=other", "route=none"}},
