@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"query":                    {"calendar", "query/readmodel"},
 	"query/readmodel":          {"calendar"},
 	"query/readmodel/memindex": {"calendar", "query/readmodel"},
+	"query/readmodel/elastic":  {"calendar", "query/readmodel"},
 	"internal/access":          {"calendar", "eventstore"},
 	"internal/audit":           {"calendar", "eventstore"},
 	"internal/conferences":     {"calendar", "internal/importer"},

@@ -1,0 +1,232 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/elastic/elastic-transport-go/v8/elastictransport"
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"daybook/query/readmodel"
+)
+
+// errProduct says that the servers run another product than the flavour.
+var errProduct = errors.New("wrong product")
+
+// conn sends requests and reads answers. It is made of the transport and the
+// requests of go-elasticsearch alone: its root package brings the typed client,
+// which takes minutes and 1.6 GB to compile and which OpenSearch refuses.
+type conn struct {
+	o      *Options
+	client *elastictransport.Client
+	http   *http.Transport
+}
+
+func connect(urls string, o *Options) (*conn, error) {
+	var addresses []*url.URL
+	for s := range strings.SplitSeq(urls, ",") {
+		u, err := url.Parse(strings.TrimSpace(s))
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, errors.New("index url: must be http://host:port or https://host:port, several with commas between them")
+		}
+		addresses = append(addresses, u)
+	}
+	c := &conn{o: o, http: &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: min(3*time.Second, o.Timeout)}).DialContext,
+		TLSHandshakeTimeout: min(5*time.Second, o.Timeout),
+		MaxIdleConnsPerHost: 64,
+		IdleConnTimeout:     30 * time.Second,
+	}}
+	if len(o.CACert) > 0 {
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(o.CACert) {
+			return nil, errors.New("index: no certificate in the PEM")
+		}
+		c.http.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	var transport http.RoundTripper = c.http
+	if o.Transport != nil {
+		transport = o.Transport
+	}
+	client, err := elastictransport.New(elastictransport.Config{
+		URLs: addresses, Username: o.User, Password: o.Password, APIKey: o.APIKey,
+		Transport:    transport,
+		Interceptors: []elastictransport.InterceptorFunc{checkHeader(o.Flavour)},
+		MaxRetries:   1, RetryOnStatus: []int{http.StatusBadGateway},
+		RetryOnError: func(_ *http.Request, err error) bool { return !errors.Is(err, errProduct) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("index client: %w", err)
+	}
+	c.client = client
+	return c, nil
+}
+
+const (
+	productHeader = "X-Elastic-Product"
+	productName   = "Elasticsearch"
+)
+
+// checkHeader refuses answers without the product header, which Elasticsearch has
+// and OpenSearch has not.
+func checkHeader(f Flavour) elastictransport.InterceptorFunc {
+	return func(next elastictransport.RoundTripFunc) elastictransport.RoundTripFunc {
+		return func(r *http.Request) (*http.Response, error) {
+			res, err := next(r)
+			if err == nil && f == Elasticsearch && res.StatusCode < 300 && res.Header.Get(productHeader) != productName {
+				_ = res.Body.Close()
+				return nil, fmt.Errorf("%w: the server is not Elasticsearch; set --index-flavour %s if it is OpenSearch", errProduct, OpenSearch)
+			}
+			return res, err
+		}
+	}
+}
+
+// checkProduct asks who answers, before anything is written.
+func (c *conn) checkProduct(ctx context.Context) error {
+	var info struct {
+		Version struct {
+			Number       string `json:"number"`
+			Distribution string `json:"distribution"`
+		} `json:"version"`
+	}
+	if err := c.do(ctx, c.o.Timeout, "ask for the product", esapi.InfoRequest{}, &info); err != nil {
+		return err
+	}
+	if c.o.Flavour == OpenSearch && info.Version.Distribution != string(OpenSearch) {
+		return fmt.Errorf("%w: the server is not OpenSearch; set --index-flavour %s if it is Elasticsearch", errProduct, Elasticsearch)
+	}
+	return nil
+}
+
+type request interface {
+	Do(ctx context.Context, t esapi.Transport) (*esapi.Response, error)
+}
+
+// serverError is an answer that is no success.
+type serverError struct {
+	status  int
+	kind    string // the engine's name of the error
+	reason  string
+	unknown bool // the answer is none of the engine
+}
+
+func (e *serverError) Error() string {
+	return fmt.Sprintf("status %d: %s: %s", e.status, e.kind, cut(e.reason, 500))
+}
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + " …"
+	}
+	return s
+}
+
+// do sends a request and decodes the answer into out (nil: not read).
+func (c *conn) do(ctx context.Context, limit time.Duration, what string, r request, out any) error {
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := c.send(within, r, out)
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", what, ctx.Err())
+	}
+	return fmt.Errorf("%s: %w", what, translate(err))
+}
+
+func (c *conn) send(ctx context.Context, r request, out any) error {
+	res, err := r.Do(ctx, c.client)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.IsError() {
+		return readError(res.StatusCode, body)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(body, out)
+}
+
+func readError(status int, body []byte) *serverError {
+	e := &serverError{status: status}
+	var answer struct {
+		Error json.RawMessage `json:"error"`
+		Found *bool           `json:"found"`
+	}
+	var cause struct {
+		Type   string `json:"type"`
+		Reason string `json:"reason"`
+		Root   []struct {
+			Reason string `json:"reason"`
+		} `json:"root_cause"`
+	}
+	switch {
+	case json.Unmarshal(body, &answer) != nil:
+		e.unknown = true
+		e.reason = string(body)
+	case answer.Error == nil && answer.Found != nil:
+		e.kind = kindNotFound
+	case json.Unmarshal(answer.Error, &cause) != nil:
+		e.reason = string(bytes.Trim(answer.Error, `"`))
+	default:
+		e.kind, e.reason = cause.Type, cause.Reason
+		if len(cause.Root) > 0 && cause.Root[0].Reason != cause.Reason {
+			e.reason += ": " + cause.Root[0].Reason
+		}
+	}
+	return e
+}
+
+// The engines' names of errors that are told apart by more than their status.
+const (
+	kindNotFound = "document_missing"
+	kindNoIndex  = "index_not_found_exception"
+	kindNoAlias  = "aliases_not_found_exception"
+	kindExists   = "resource_already_exists_exception"
+	kindTooMany  = "too_many_buckets_exception"
+)
+
+// translate turns what went wrong into an error of the port, by status and name.
+func translate(err error) error {
+	if errors.Is(err, errProduct) {
+		return err
+	}
+	e, ok := errors.AsType[*serverError](err)
+	if !ok { // no answer, or one that was cut off
+		return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
+	}
+	switch {
+	case e.status == http.StatusNotFound && e.kind == kindNoIndex:
+		return fmt.Errorf("%w: %w", errGone, e)
+	case e.status == http.StatusBadRequest && !e.unknown && e.kind != kindExists && e.kind != kindTooMany:
+		return fmt.Errorf("%w: %w", readmodel.ErrQuery, e)
+	default:
+		return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, e)
+	}
+}
+
+// isKind tells whether the engine answered with an error of a name.
+func isKind(err error, kind string) bool {
+	e, ok := errors.AsType[*serverError](err)
+	return ok && e.kind == kind
+}

@@ -1,0 +1,290 @@
+package elastic
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// The marks before a word in an index: as it is, or as its stem in a language.
+// They are upper case, which no folded word is, so a word cannot be taken for
+// another one with its mark.
+const markWord = 'W'
+
+var stemMarks = [...]byte{calendar.LangCN: markWord, calendar.LangEN: 'E', calendar.LangFR: 'F', calendar.LangES: 'S'}
+
+// fieldCode is the letter before the mark: the place of a text field in its
+// schema.
+func fieldCode(s *readmodel.Schema, field string) byte {
+	return byte('a' + slices.Index(s.Texts(), field))
+}
+
+// isWhole tells whether a token of a text has no stem of its own: characters, the
+// break between them, and everything in Chinese.
+func isWhole(token string, l calendar.Lang) bool {
+	return stemMarks[l] == markWord || token == readmodel.Break || readmodel.IsCJKToken(token)
+}
+
+// rowToken is a token as rows hold it: two of them are equal exactly if the stems
+// of the tokens are, in a text of the language.
+func rowToken(token string, l calendar.Lang) string {
+	if isWhole(token, l) {
+		return string(markWord) + token
+	}
+	return string(rune(stemMarks[l])) + readmodel.Stem(token, l)
+}
+
+// check refuses what no index takes, with ErrPoison.
+func check(d *readmodel.Document) error {
+	switch {
+	case d.Record == nil:
+		return fmt.Errorf("%w: no record", readmodel.ErrPoison)
+	case readmodel.SchemaOf(d.Record.Kind) == nil || d.Record.ID < 1 || d.Position == 0 || d.Position > math.MaxInt64:
+		return fmt.Errorf("%w: kind %d, id %d, position %d", readmodel.ErrPoison, d.Record.Kind, d.Record.ID, d.Position)
+	case len(d.Body) == 0 && !d.Record.Deleted:
+		return fmt.Errorf("%w: %s %d has no body", readmodel.ErrPoison, d.Record.Kind, d.Record.ID)
+	}
+	return nil
+}
+
+// item makes the two lines of a document in a bulk request.
+func (n names) item(g generation, d *readmodel.Document) []byte {
+	r := d.Record
+	b := make([]byte, 0, 512+4*len(d.Body))
+	b = appendAction(b, n.write(collectionOf(r.Kind), g), r.ID.String(), d.Position)
+	b = append(b, `{"id":`...)
+	b = strconv.AppendInt(b, int64(r.ID), 10)
+	if collectionOf(r.Kind) == stateName {
+		b = appendField(b, fieldWhat, r.Kind.String())
+	}
+	if r.Deleted {
+		return append(b, ",\"deleted\":true}\n"...)
+	}
+	b = append(b, `,"body":`...)
+	b = appendJSON(b, d.Body)
+	if collectionOf(r.Kind) != stateName {
+		b = appendFields(b, readmodel.SchemaOf(r.Kind), r)
+	}
+	return append(b, "}\n"...)
+}
+
+// appendAction begins an item; version 0 is none.
+func appendAction(b []byte, index, id string, version calendar.Position) []byte {
+	b = append(b, `{"index":{"_index":"`...)
+	b = append(b, index...)
+	b = append(b, `","_id":"`...)
+	b = append(b, id...)
+	if version > 0 {
+		b = append(b, `","version_type":"external","version":`...)
+		b = strconv.AppendUint(b, uint64(version), 10)
+		return append(b, "}}\n"...)
+	}
+	return append(b, "\"}}\n"...)
+}
+
+func appendField(b []byte, name, value string) []byte {
+	b = appendName(b, name)
+	return appendJSON(b, value)
+}
+
+func appendName(b []byte, name string) []byte {
+	b = append(b, ',', '"')
+	b = append(b, name...)
+	return append(b, '"', ':')
+}
+
+// appendFields adds the values of the schema.
+func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		if f.Name == readmodel.FieldID {
+			continue
+		}
+		switch f.Type {
+		case readmodel.TypeKeyword:
+			if v := clip(f.Keyword(r)); v != "" {
+				b = appendField(b, f.Name, v)
+				if lower := clip(strings.ToLower(v)); lower != v {
+					b = appendField(b, fieldLower+f.Name, lower)
+				}
+			}
+		case readmodel.TypeBool:
+			if f.Bool(r) {
+				b = append(appendName(b, f.Name), "true"...)
+			}
+		case readmodel.TypeIDs:
+			if ids := f.IDs(r); len(ids) > 0 {
+				b = append(appendName(b, f.Name), '[')
+				for i, id := range ids {
+					if i > 0 {
+						b = append(b, ',')
+					}
+					b = strconv.AppendInt(b, int64(id), 10)
+				}
+				b = append(b, ']')
+			}
+		case readmodel.TypeNumber:
+			if n, ok := f.Number(r); ok {
+				b = strconv.AppendInt(appendName(b, f.Name), n, 10)
+			}
+		case readmodel.TypePoint:
+			if lat, lng, ok := f.Point(r); ok {
+				b = append(appendName(b, f.Name), `{"lat":`...)
+				b = strconv.AppendFloat(b, lat, 'f', -1, 64)
+				b = append(b, `,"lon":`...)
+				b = strconv.AppendFloat(b, lng, 'f', -1, 64)
+				b = append(b, '}')
+			}
+		case readmodel.TypeText:
+		}
+	}
+	return appendTexts(b, s, r)
+}
+
+// shown is the text of a field that a language shows, and the language it is in.
+type shown struct {
+	text string
+	lang calendar.Lang
+}
+
+// appendTexts adds the words and rows of all texts: once when every language
+// shows the same ones, else for each language.
+func appendTexts(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
+	names := s.Texts()
+	if len(names) == 0 {
+		return b
+	}
+	texts := make([]calendar.Text, len(names))
+	var has []string
+	alike := true
+	for i, name := range names {
+		texts[i] = s.Field(name).Text(r)
+		if !texts[i].IsZero() {
+			has = append(has, name)
+		}
+		for _, l := range calendar.Langs {
+			alike = alike && (l == r.Home || texts[i][l] == "")
+		}
+	}
+	if len(has) == 0 {
+		return b
+	}
+	b = append(appendName(b, fieldHas), '[')
+	for i, name := range has {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSON(b, name)
+	}
+	b = append(b, ']')
+	if alike {
+		return appendSlot(b, slotAny, names, texts, r.Home, r.Home)
+	}
+	for _, l := range calendar.Langs {
+		b = appendSlot(b, l.String(), names, texts, l, r.Home)
+	}
+	return b
+}
+
+// appendSlot adds the texts that a language shows.
+func appendSlot(b []byte, slot string, names []string, texts []calendar.Text, l, home calendar.Lang) []byte {
+	words := make(map[string]struct{}, 64)
+	var all []byte // the list of words
+	var row []byte
+	for i, name := range names {
+		text, in := texts[i].In(l, home)
+		tokens := readmodel.Tokens(text)
+		if len(tokens) == 0 {
+			continue
+		}
+		code := byte('a' + i)
+		row = row[:0]
+		for _, t := range tokens {
+			stem := rowToken(t, in)
+			if len(row) > 0 {
+				row = append(row, ' ')
+			}
+			row = append(row, stem...)
+			if t == readmodel.Break {
+				continue
+			}
+			all = appendWord(all, words, code, string(markWord)+t)
+			if stem[0] != markWord {
+				all = appendWord(all, words, code, stem)
+			}
+		}
+		b = appendName(b, fieldRows+name+"."+slot)
+		b = appendJSON(b, row)
+	}
+	if len(all) > 0 {
+		b = append(appendName(b, fieldWords+slot), '[')
+		b = append(b, all...)
+		b = append(b, ']')
+	}
+	return b
+}
+
+func appendWord(b []byte, words map[string]struct{}, code byte, marked string) []byte {
+	word := string(rune(code)) + marked
+	if _, there := words[word]; there {
+		return b
+	}
+	words[word] = struct{}{}
+	if len(b) > 0 {
+		b = append(b, ',')
+	}
+	return appendJSON(b, word)
+}
+
+// clip cuts a keyword to the length that an engine takes.
+func clip(s string) string {
+	if len(s) <= mostKeyword {
+		return s
+	}
+	n := mostKeyword
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+const hex16 = "0123456789abcdef"
+
+// appendJSON adds a text as a JSON string: nothing is escaped but what has to be.
+func appendJSON[T string | []byte](b []byte, s T) []byte {
+	b = append(b, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+			if r == utf8.RuneError && size == 1 {
+				b = append(append(b, s[from:i]...), "\ufffd"...)
+				from = i + 1
+			}
+			i += size
+			continue
+		}
+		if c < ' ' || c == '"' || c == '\\' {
+			b = append(b, s[from:i]...)
+			from = i + 1
+			switch c {
+			case '"', '\\':
+				b = append(b, '\\', c)
+			case '\n':
+				b = append(b, '\\', 'n')
+			default:
+				b = append(b, '\\', 'u', '0', '0', hex16[c>>4], hex16[c&15])
+			}
+		}
+		i++
+	}
+	b = append(b, s[from:]...)
+	return append(b, '"')
+}

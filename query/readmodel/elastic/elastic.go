@@ -1,0 +1,208 @@
+// Package elastic is the read model in Elasticsearch 8 or OpenSearch 2: one index
+// per kind behind an alias, generations that are filled beside the one that
+// answers, and the projector's position kept with the documents.
+//
+// Texts are analysed by package readmodel, not by the engine, so both engines and
+// the memory image give the same answers (docs/adr/0011).
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// Flavour is the product that the servers run.
+type Flavour string
+
+// The flavours.
+const (
+	Elasticsearch Flavour = "elasticsearch"
+	OpenSearch    Flavour = "opensearch"
+)
+
+// ErrSchema says that the generation that answers was made by a program with
+// another schema or analysis. It is a readmodel.ErrUnavailable: lists come back
+// once a generation of the present schema is promoted. See Index.NeedsRebuild.
+var ErrSchema = fmt.Errorf("%w: the index has another schema and must be rebuilt", readmodel.ErrUnavailable)
+
+// Options of an Index; the zero value works.
+type Options struct {
+	Flavour Flavour // "": Elasticsearch
+	// Prefix begins the names of all indices and aliases: lower-case letters,
+	// digits, - and _. "": "daybook".
+	Prefix string
+	Log    *slog.Logger // nil: no log
+
+	// User and Password, or APIKey, are sent with each request; those in the URL
+	// count where these are empty.
+	User, Password, APIKey string
+	// CACert is a PEM file's content that is trusted instead of the system's.
+	CACert []byte
+
+	// RefreshInterval is how often an engine shows what was written by itself,
+	// and the longest age of the visible position that lists state. 0: 1 s.
+	RefreshInterval time.Duration
+	// MaxResultWindow is up to where a page is asked for directly; deeper ones are
+	// walked to, page by page. 0: 100,000.
+	MaxResultWindow int
+	Shards          int // of each index of a kind; 0: 1
+	Replicas        int // 0: one where there is a second node (auto_expand_replicas 0-1)
+
+	// Timeout is the longest time of a request, WriteTimeout that of a request
+	// that writes. 0: 10 s and 60 s.
+	Timeout, WriteTimeout time.Duration
+	// BulkBytes is the size from which on a write is split. 0: 5 MB.
+	BulkBytes int
+	// MinWait and MaxWait bound the wait before items that an engine was too busy
+	// for are sent again. 0: 50 ms and 2 s. They are sent up to 6 times.
+	MinWait, MaxWait time.Duration
+	// Records is how many decoded records are kept for answers; 0: 4,096. It is
+	// rounded up to a power of two.
+	Records int
+
+	Now       func() time.Time  // nil: time.Now
+	Transport http.RoundTripper // nil: one of its own
+}
+
+var prefixForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+
+func (o *Options) fill() error {
+	switch o.Flavour {
+	case "":
+		o.Flavour = Elasticsearch
+	case Elasticsearch, OpenSearch:
+	default:
+		return fmt.Errorf("index flavour %q: must be %s or %s", o.Flavour, Elasticsearch, OpenSearch)
+	}
+	if o.Prefix == "" {
+		o.Prefix = "daybook"
+	}
+	if !prefixForm.MatchString(o.Prefix) || len(o.Prefix) > 100 {
+		return fmt.Errorf("index prefix %q: must be up to 100 lower-case letters, digits, - and _, and begin with a letter or digit", o.Prefix)
+	}
+	for name, n := range map[string]int{
+		"result window": o.MaxResultWindow, "shards": o.Shards, "replicas": o.Replicas, "bulk bytes": o.BulkBytes, "records": o.Records,
+	} {
+		if n < 0 {
+			return fmt.Errorf("%s: %d, must not be negative", name, n)
+		}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	setDefault(&o.RefreshInterval, time.Second)
+	setDefault(&o.MaxResultWindow, 100_000)
+	setDefault(&o.Shards, 1)
+	setDefault(&o.Timeout, 10*time.Second)
+	setDefault(&o.WriteTimeout, 60*time.Second)
+	setDefault(&o.BulkBytes, 5<<20)
+	setDefault(&o.MinWait, 50*time.Millisecond)
+	setDefault(&o.MaxWait, 2*time.Second)
+	setDefault(&o.Records, 4096)
+	return nil
+}
+
+func setDefault[T int | time.Duration](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+// Index is a readmodel.Generations in Elasticsearch or OpenSearch.
+//
+// It follows the aliases: whichever process promotes a generation, lists come
+// from it no later than Options.RefreshInterval afterwards. A writer is bound to
+// the generation of which it read the position: when another one answers, Write
+// gives readmodel.ErrMoved, Moved returns, and the writer has to read Position
+// again and go on from there.
+type Index struct {
+	c       *conn
+	o       *Options
+	records []atomic.Pointer[readmodel.Document] // decoded, by id
+
+	turn chan struct{} // held while the position is read
+
+	mu    sync.Mutex
+	fixed generation // the one that it is about, zero: the one that answers
+	seen  view
+	bound generation // of the writer
+	moved chan struct{}
+}
+
+var _ readmodel.Generations = (*Index)(nil)
+
+// Open connects to the servers of urls (commas between them; all of one cluster)
+// and makes the indices where there are none. Any number of processes may do so
+// at once. Errors: readmodel.ErrUnavailable when no server answers.
+func Open(ctx context.Context, urls string, o Options) (*Index, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	c, err := connect(urls, &o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkProduct(ctx); err != nil {
+		return nil, err
+	}
+	x := newIndex(c, &o)
+	if err := x.ensure(ctx); err != nil {
+		return nil, fmt.Errorf("prepare the indices: %w", err)
+	}
+	return x, nil
+}
+
+func newIndex(c *conn, o *Options) *Index {
+	n := 1
+	for n < o.Records {
+		n *= 2
+	}
+	return &Index{
+		c: c, o: o, turn: make(chan struct{}, 1), moved: make(chan struct{}),
+		records: make([]atomic.Pointer[readmodel.Document], n),
+	}
+}
+
+// Close lets go of the connections.
+func (x *Index) Close() { x.c.http.CloseIdleConnections() }
+
+// NeedsRebuild tells whether the generation that answers has another schema than
+// this program: all its methods but those about generations, Position, Visible
+// and Wait then give ErrSchema, until a generation is filled beside it and
+// promoted.
+func (x *Index) NeedsRebuild(ctx context.Context) (bool, error) {
+	v, err := x.look(ctx, x.o.Now(), 0)
+	return err == nil && !v.gen.current(), err
+}
+
+// document gives the document of a body, decoded or as it was decoded before.
+func (x *Index) document(id calendar.ID, at calendar.Position, body string) (readmodel.Document, error) {
+	slot := &x.records[uint64(id)&uint64(len(x.records)-1)]
+	if d := slot.Load(); d != nil && d.Record.ID == id && d.Position == at && string(d.Body) == body {
+		return *d, nil
+	}
+	d := &readmodel.Document{Position: at, Body: []byte(body)}
+	var err error
+	if d.Record, err = calendar.DecodeRecord(d.Body); err != nil {
+		return *d, fmt.Errorf("read document %d: %w", id, err)
+	}
+	slot.Store(d)
+	return *d, nil
+}
+
+// errGone says that indices of a generation are not there any more.
+var errGone = errors.New("generation is gone")
+

@@ -1,0 +1,310 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"golang.org/x/sync/errgroup"
+
+	"daybook/query/readmodel"
+)
+
+// roles tells which generations there are; a zero one is not there.
+type roles struct {
+	live, kept, next generation
+	all              map[generation][]string // the indices of each
+}
+
+// roles reads the aliases.
+func (x *Index) roles(ctx context.Context) (roles, error) {
+	n := x.names()
+	var found map[string]struct {
+		Aliases map[string]json.RawMessage `json:"aliases"`
+	}
+	err := x.c.do(ctx, x.o.Timeout, "read the aliases", esapi.IndicesGetAliasRequest{Index: []string{n.prefix + "-*"}}, &found)
+	r := roles{all: map[generation][]string{}}
+	if errors.Is(err, errGone) {
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	for index, about := range found {
+		collection, g, ok := n.parse(index)
+		if !ok {
+			continue
+		}
+		r.all[g] = append(r.all[g], index)
+		if collection != stateName {
+			continue
+		}
+		for alias, role := range map[string]*generation{n.live(stateName): &r.live, n.kept(): &r.kept, n.next(): &r.next} {
+			if _, has := about.Aliases[alias]; !has {
+				continue
+			}
+			if !role.isZero() {
+				return r, fmt.Errorf("%w: alias %s stands for two generations, %s and %s", readmodel.ErrUnavailable, alias, *role, g)
+			}
+			*role = g
+		}
+	}
+	return r, nil
+}
+
+// ensure makes the first generation. All who start at once make the same one: an
+// index comes into being together with its aliases, by whoever is first, and the
+// state comes last.
+func (x *Index) ensure(ctx context.Context) error {
+	r, err := x.roles(ctx)
+	if err != nil || !r.live.isZero() {
+		return err
+	}
+	return x.createAll(ctx, generation{fingerprint(), 1}, x.names().live)
+}
+
+// createAll makes the indices of a generation, the state after all others; alias
+// gives the alias that each gets, "" none.
+func (x *Index) createAll(ctx context.Context, g generation, alias func(collection string) string) error {
+	// At once: an engine takes changes that come together in one step.
+	group, within := errgroup.WithContext(ctx)
+	for _, c := range collections {
+		if c != stateName {
+			group.Go(func() error { return x.create(within, c, g, alias(c)) })
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return x.create(ctx, stateName, g, alias(stateName))
+}
+
+// create makes an index of a generation unless it is there.
+func (x *Index) create(ctx context.Context, collection string, g generation, alias string) error {
+	n := x.names()
+	aliases := []string{n.write(collection, g)}
+	if alias != "" {
+		aliases = append(aliases, alias)
+	}
+	err := x.c.do(ctx, x.o.WriteTimeout, "make index "+n.index(collection, g), esapi.IndicesCreateRequest{
+		Index: n.index(collection, g),
+		Body:  bytes.NewReader(definition(x.o, collection, aliases...)),
+	}, nil)
+	if isKind(err, kindExists) {
+		err = nil
+	}
+	if err != nil || collection != stateName {
+		return err
+	}
+	// The position is there from the start, so that reading it tells the
+	// generation; who made the index may have been killed before.
+	return x.start(ctx, g)
+}
+
+func (x *Index) start(ctx context.Context, g generation) error {
+	lines := fmt.Appendf(nil, `{"index":{"_index":%q,"_id":%q,"version_type":"external","version":0}}`+"\n"+`{"what":%q,"position":0}`+"\n",
+		x.names().write(stateName, g), whatPosition, whatPosition)
+	return x.bulkAll(ctx, []*item{{lines: lines}})
+}
+
+// drop deletes the indices of generations, by their full names.
+func (x *Index) drop(ctx context.Context, r *roles, which func(generation) bool) error {
+	var indices []string
+	for g, of := range r.all {
+		if which(g) {
+			indices = append(indices, of...)
+		}
+	}
+	slices.Sort(indices)
+	missing := true
+	for part := range slices.Chunk(indices, 20) { // names stand in the request line
+		if err := x.c.do(ctx, x.o.WriteTimeout, "drop indices", esapi.IndicesDeleteRequest{
+			Index: part, IgnoreUnavailable: &missing,
+		}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unused tells whether a generation has no role: what a rebuild left that was
+// killed.
+func (r *roles) unused(g generation) bool { return g != r.live && g != r.kept && g != r.next }
+
+// Next gives the coming generation; see readmodel.Generations. One that was cut
+// off is gone on with when it has the present schema, also by another process.
+func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
+	r, err := x.roles(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("next generation: %w", err)
+	}
+	if r.next.isZero() || !r.next.current() {
+		if r.next, err = x.fresh(ctx, &r, x.names().next()); err != nil {
+			return nil, fmt.Errorf("next generation: %w", err)
+		}
+	}
+	next := newIndex(x.c, x.o)
+	next.fixed = r.next
+	return next, nil
+}
+
+// fresh makes an empty generation whose state has an alias, in place of one that
+// has it now, and drops what has no role.
+func (x *Index) fresh(ctx context.Context, r *roles, alias string) (generation, error) {
+	old := r.next
+	if err := x.drop(ctx, r, func(g generation) bool { return r.unused(g) || g == old }); err != nil {
+		return generation{}, err
+	}
+	g := generation{fingerprint(), 1}
+	for other := range r.all {
+		g.number = max(g.number, other.number+1)
+	}
+	err := x.createAll(ctx, g, func(collection string) string {
+		if collection == stateName {
+			return alias
+		}
+		return ""
+	})
+	return g, err
+}
+
+type aliasActions []object
+
+func (a *aliasActions) add(index, alias string) {
+	*a = append(*a, object{"add": object{"index": index, "alias": alias}})
+}
+
+// remove fails the whole step when the alias is not there: another process was
+// first.
+func (a *aliasActions) remove(index, alias string) {
+	*a = append(*a, object{"remove": object{"index": index, "alias": alias, "must_exist": true}})
+}
+
+func (x *Index) move(ctx context.Context, a aliasActions) error {
+	return x.c.do(ctx, x.o.WriteTimeout, "move the aliases", esapi.IndicesUpdateAliasesRequest{
+		Body: bytes.NewReader(encode(object{"actions": a})),
+	}, nil)
+}
+
+// swap adds the actions that put a generation in the place of the live one.
+func (x *Index) swap(a *aliasActions, live, g generation) {
+	n := x.names()
+	for _, c := range collections {
+		if !live.isZero() {
+			a.remove(n.index(c, live), n.live(c))
+		}
+		a.add(n.index(c, g), n.live(c))
+	}
+}
+
+// Promote puts the coming generation in place: one request moves all aliases.
+// Readers of other processes change over within Options.RefreshInterval; until
+// then they read the old one, which is kept. A writer of any process goes on from
+// the position of the new one, see Moved.
+func (x *Index) Promote(ctx context.Context) error {
+	r, err := x.roles(ctx)
+	if err != nil {
+		return fmt.Errorf("promote: %w", err)
+	}
+	if r.next.isZero() {
+		return errors.New("promote: there is no coming generation")
+	}
+	n := x.names()
+	var a aliasActions
+	x.swap(&a, r.live, r.next)
+	a.remove(n.index(stateName, r.next), n.next())
+	if !r.kept.isZero() {
+		a.remove(n.index(stateName, r.kept), n.kept())
+	}
+	if !r.live.isZero() {
+		a.add(n.index(stateName, r.live), n.kept())
+	}
+	if err := x.move(ctx, a); err != nil {
+		return fmt.Errorf("promote: %w", err)
+	}
+	x.wake()
+	x.o.Log.Info("generation promoted", "generation", r.next.String(), "before", r.live.String())
+	dropped := r
+	r.live, r.kept, r.next = r.next, r.live, generation{}
+	if err := x.drop(ctx, &dropped, r.unused); err != nil {
+		// The aliases have moved; the next rebuild drops it.
+		x.o.Log.Warn("old generation is not dropped", "error", err)
+	}
+	return nil
+}
+
+// Back puts the kept generation in place again; see readmodel.Generations.
+func (x *Index) Back(ctx context.Context) error {
+	r, err := x.roles(ctx)
+	if err != nil {
+		return fmt.Errorf("go back: %w", err)
+	}
+	if r.kept.isZero() {
+		return fmt.Errorf("go back: %w", readmodel.ErrNoGeneration)
+	}
+	n := x.names()
+	var a aliasActions
+	x.swap(&a, r.live, r.kept)
+	a.remove(n.index(stateName, r.kept), n.kept())
+	a.add(n.index(stateName, r.live), n.kept())
+	if err := x.move(ctx, a); err != nil {
+		return fmt.Errorf("go back: %w", err)
+	}
+	x.wake()
+	x.o.Log.Info("generation put back", "generation", r.kept.String(), "instead_of", r.live.String())
+	return nil
+}
+
+// Discard drops the coming generation, and what rebuilds that were killed left.
+func (x *Index) Discard(ctx context.Context) error {
+	r, err := x.roles(ctx)
+	if err == nil {
+		next := r.next
+		err = x.drop(ctx, &r, func(g generation) bool { return r.unused(g) || g == next })
+	}
+	if err != nil {
+		return fmt.Errorf("discard: %w", err)
+	}
+	return nil
+}
+
+// Reset empties the index: an empty generation takes its place in one step, so
+// that no read fails, and the old one is dropped. Its coming generation, if
+// there is one, is dropped too.
+func (x *Index) Reset(ctx context.Context) error {
+	r, err := x.roles(ctx)
+	if err != nil {
+		return fmt.Errorf("reset: %w", err)
+	}
+	g, err := x.fresh(ctx, &r, x.names().next())
+	if err != nil {
+		return fmt.Errorf("reset: %w", err)
+	}
+	x.mu.Lock()
+	isNext := !x.fixed.isZero()
+	if isNext {
+		x.fixed = g
+	}
+	x.mu.Unlock()
+	if !isNext {
+		var a aliasActions
+		x.swap(&a, r.live, g)
+		a.remove(x.names().index(stateName, g), x.names().next())
+		if err := x.move(ctx, a); err != nil {
+			return fmt.Errorf("reset: %w", err)
+		}
+		old := r.live
+		if err := x.drop(ctx, &r, func(g generation) bool { return g == old }); err != nil {
+			return fmt.Errorf("reset: %w", err)
+		}
+	}
+	x.mu.Lock()
+	x.bound = g
+	x.mu.Unlock()
+	x.wake()
+	return nil
+}

@@ -1,0 +1,236 @@
+package elastic
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// layoutVersion changes whenever the same schema would give another mapping or
+// another form of documents.
+const layoutVersion = 1
+
+type (
+	object = map[string]any
+	list   = []any
+)
+
+// The fields of an index beside those of the schema.
+const (
+	fieldBody    = "body"    // canonical JSON of the record, kept only
+	fieldDeleted = "deleted" // true for tombstones
+	fieldHas     = "has"     // names of the text fields that have a text
+	fieldLower   = "lower."  // keyword in lower case, where that is another one
+	fieldWords   = "words."  // by slot: words and stems of all texts
+	fieldRows    = "rows."   // by text field and slot: stems in order
+
+	// The fields of the state index.
+	fieldWhat   = "what" // whatPosition, whatPoison, or the name of a kind
+	fieldAt     = "position"
+	fieldReason = "reason"
+
+	whatPosition = "position"
+	whatPoison   = "poison"
+)
+
+// slotAny holds texts of documents that are shown alike in every language; else a
+// document has its texts in the slot of each language, named by the language.
+const slotAny = "any"
+
+// mostKeyword is the longest term of Lucene, in bytes. What is longer is kept by
+// its beginning; only the sort keys of the longest names of the strangest letters
+// can be.
+const mostKeyword = 32_766
+
+func slots() []string {
+	out := []string{slotAny}
+	for _, l := range calendar.Langs {
+		out = append(out, l.String())
+	}
+	return out
+}
+
+// generation names the indices that are made, filled and put in place together:
+// the first eight digits of the fingerprint, and a number.
+type generation struct {
+	print  string
+	number int
+}
+
+func (g generation) isZero() bool   { return g == generation{} }
+func (g generation) String() string { return g.print + "-" + strconv.Itoa(g.number) }
+
+// current tells whether the generation has the schema of this program.
+func (g generation) current() bool { return g.print == fingerprint() }
+
+var fingerprint = sync.OnceValue(func() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", readmodel.Fingerprint(), layoutVersion))
+	return hex.EncodeToString(sum[:4])
+})
+
+// stateName is the collection of the position, the poison, and of what is kept by
+// id only.
+const stateName = "state"
+
+// collections are the parts of a generation; the state comes last, so that a
+// generation that has it is whole.
+var collections = func() []string {
+	out := make([]string, 0, len(calendar.Kinds)+1)
+	for _, k := range calendar.Kinds {
+		out = append(out, k.Collection())
+	}
+	return append(out, stateName)
+}()
+
+// collectionOf gives the collection in which documents of a kind are kept.
+func collectionOf(k calendar.Kind) string {
+	if k <= calendar.KindTag {
+		return k.Collection()
+	}
+	return stateName
+}
+
+// names makes the names of indices and aliases.
+type names struct{ prefix string }
+
+// live is the alias of the generation that answers.
+func (n names) live(collection string) string { return n.prefix + "-" + collection }
+
+// next and kept are the aliases of the state of the coming generation and of the
+// one that Back puts in place.
+func (n names) next() string { return n.prefix + "-next" }
+func (n names) kept() string { return n.prefix + "-kept" }
+
+func (n names) index(collection string, g generation) string {
+	return n.prefix + "-" + collection + "-" + g.String()
+}
+
+// write is the alias through which an index is written: a bulk request that asks
+// for an alias never makes an index that was dropped meanwhile.
+func (n names) write(collection string, g generation) string { return n.index(collection, g) + "-write" }
+
+func (n names) all(g generation) []string {
+	out := make([]string, len(collections))
+	for i, c := range collections {
+		out[i] = n.index(c, g)
+	}
+	return out
+}
+
+var generationForm = regexp.MustCompile(`^(` + strings.Join(collections, "|") + `)-([0-9a-f]{8})-([0-9]{1,9})$`)
+
+// parse reads the name of an index.
+func (n names) parse(index string) (collection string, g generation, ok bool) {
+	rest, ours := strings.CutPrefix(index, n.prefix+"-")
+	m := generationForm.FindStringSubmatch(rest)
+	if !ours || m == nil {
+		return "", generation{}, false
+	}
+	number, err := strconv.Atoi(m[3])
+	return m[1], generation{m[2], number}, err == nil
+}
+
+// definition gives the body that makes an index.
+func definition(o *Options, collection string, aliases ...string) []byte {
+	index := object{
+		"refresh_interval":  strconv.FormatInt(o.RefreshInterval.Milliseconds(), 10) + "ms",
+		"max_result_window": o.MaxResultWindow,
+		"number_of_shards":  o.Shards,
+	}
+	if collection == stateName {
+		index["number_of_shards"] = 1
+	}
+	if o.Replicas == 0 {
+		index["number_of_replicas"] = 0
+		index["auto_expand_replicas"] = "0-1"
+	} else {
+		index["number_of_replicas"] = o.Replicas
+	}
+	d := object{"settings": object{"index": index}, "mappings": mapping(collection)}
+	if len(aliases) > 0 {
+		all := object{}
+		for _, a := range aliases {
+			all[a] = object{}
+		}
+		d["aliases"] = all
+	}
+	return encode(d)
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // maps, lists, strings and numbers only
+	}
+	return b
+}
+
+// mapping gives the mapping of a collection. Only the body is kept as it was
+// sent; with the source disabled an answer carries nothing else, and the engine
+// keeps each text once. What a reindex would need is in the event store.
+func mapping(collection string) object {
+	if collection == stateName {
+		return object{"dynamic": "strict", "properties": object{
+			fieldWhat: object{"type": "keyword"}, readmodel.FieldID: object{"type": "long"},
+			fieldAt: object{"type": "long", "index": false, "doc_values": false}, fieldReason: kept(), fieldBody: kept(),
+			fieldDeleted: object{"type": "boolean"},
+		}}
+	}
+	var kind calendar.Kind
+	for _, k := range calendar.Kinds {
+		if k.Collection() == collection {
+			kind = k
+		}
+	}
+	s := readmodel.SchemaOf(kind)
+	p := object{fieldBody: kept(), fieldDeleted: object{"type": "boolean"}}
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		switch f.Type {
+		case readmodel.TypeKeyword:
+			place(p, f.Name, object{"type": "keyword"})
+			place(p, fieldLower+f.Name, object{"type": "keyword", "doc_values": false})
+		case readmodel.TypeBool:
+			place(p, f.Name, object{"type": "boolean"})
+		case readmodel.TypeIDs, readmodel.TypeNumber:
+			place(p, f.Name, object{"type": "long"})
+		case readmodel.TypePoint:
+			place(p, f.Name, object{"type": "geo_point"})
+		case readmodel.TypeText:
+			for _, slot := range slots() {
+				place(p, fieldRows+f.Name+"."+slot, object{"type": "text", "analyzer": "whitespace", "norms": false, "index_options": "positions"})
+				place(p, fieldWords+slot, object{"type": "keyword", "doc_values": false})
+			}
+			place(p, fieldHas, object{"type": "keyword", "doc_values": false})
+		}
+	}
+	return object{"dynamic": "strict", "_source": object{"enabled": false}, "properties": p}
+}
+
+// kept is a text that is stored and never searched, of any length.
+func kept() object { return object{"type": "text", "index": false, "store": true, "norms": false} }
+
+// place puts a field into properties at a path of names with dots between them.
+func place(properties object, path string, field object) {
+	for {
+		name, rest, deeper := strings.Cut(path, ".")
+		if !deeper {
+			properties[name] = field
+			return
+		}
+		inner, ok := properties[name].(object)
+		if !ok {
+			inner = object{"properties": object{}}
+			properties[name] = inner
+		}
+		properties, path = inner["properties"].(object), rest //nolint:forcetypeassert // made above
+	}
+}

@@ -1,0 +1,389 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// walkPage is how many documents a walk takes at a time when only their place
+// counts, scanPage when their bodies are read.
+const (
+	walkPage = 10_000
+	scanPage = 500
+)
+
+// answer is the answer to a search.
+type answer struct {
+	TimedOut bool `json:"timed_out"`
+	Hits     struct {
+		Total struct {
+			Value int `json:"value"`
+		} `json:"total"`
+		Hits []hit `json:"hits"`
+	} `json:"hits"`
+	Aggregations struct {
+		Values struct {
+			After   json.RawMessage `json:"after_key"`
+			Buckets []struct {
+				Key struct {
+					ID calendar.ID `json:"id"`
+				} `json:"key"`
+				Count int `json:"doc_count"`
+			} `json:"buckets"`
+		} `json:"values"`
+	} `json:"aggregations"`
+}
+
+type hit struct {
+	Index   string `json:"_index"`
+	ID      string `json:"_id"`
+	Version int64  `json:"_version"`
+	Fields  struct {
+		Body []string `json:"body"`
+	} `json:"fields"`
+	Source json.RawMessage   `json:"_source"`
+	Sort   []json.RawMessage `json:"sort"`
+}
+
+func (h *hit) id() (calendar.ID, error) {
+	n, err := strconv.ParseInt(h.ID, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("document with the id %q: %w", h.ID, err)
+	}
+	return calendar.ID(n), nil
+}
+
+func (x *Index) hitDocument(h *hit) (readmodel.Document, error) {
+	id, err := h.id()
+	if err != nil {
+		return readmodel.Document{}, err
+	}
+	if len(h.Fields.Body) != 1 {
+		return readmodel.Document{}, fmt.Errorf("document %d of %s has no body", id, h.Index)
+	}
+	return x.document(id, calendar.Position(h.Version), h.Fields.Body[0])
+}
+
+// search sends one search. Answers of a part of the shards are errors: totals
+// are exact.
+func (x *Index) search(ctx context.Context, body object, indices ...string) (*answer, error) {
+	var a answer
+	partial := false
+	err := x.c.do(ctx, x.o.Timeout, "search", esapi.SearchRequest{
+		Index: indices, Body: bytes.NewReader(encode(body)), AllowPartialSearchResults: &partial,
+	}, &a)
+	if err == nil && a.TimedOut {
+		err = fmt.Errorf("search: %w: it timed out", readmodel.ErrUnavailable)
+	}
+	return &a, err
+}
+
+// reading runs a read in the generation that answers. When that is dropped
+// meanwhile, it is run once more in the one that took its place.
+func (x *Index) reading(ctx context.Context, read func(v view) error) error {
+	v, err := x.answering(ctx, x.o.Now().Add(-x.o.RefreshInterval))
+	if err != nil {
+		return err
+	}
+	if err = read(v); !errors.Is(err, errGone) {
+		return err
+	}
+	if v, err = x.answering(ctx, x.o.Now()); err != nil {
+		return err
+	}
+	if err = read(v); errors.Is(err, errGone) {
+		return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
+	}
+	return err
+}
+
+// answering gives the generation to read from and what it shows.
+func (x *Index) answering(ctx context.Context, age timeOf) (view, error) {
+	v, err := x.look(ctx, age, 0)
+	if err == nil && !v.gen.current() {
+		err = ErrSchema
+	}
+	return v, err
+}
+
+func (x *Index) compiler(g generation, k calendar.Kind) *compiler {
+	index := x.names().index(collectionOf(k), g)
+	return &compiler{
+		schema: readmodel.SchemaOf(k),
+		ids: func(ctx context.Context, query object) (ids []calendar.ID, err error) {
+			err = x.walk(ctx, index, object{"query": query, "sort": byID, "stored_fields": "_none_"}, walkPage, func(h *hit) (bool, error) {
+				var id calendar.ID
+				err := json.Unmarshal(h.Sort[0], &id)
+				ids = append(ids, id)
+				return true, err
+			})
+			return ids, err
+		},
+		scan: func(ctx context.Context, query object, each func(*readmodel.Document)) error {
+			return x.scan(ctx, index, query, func(d *readmodel.Document) { each(d) })
+		},
+	}
+}
+
+var byID = list{object{readmodel.FieldID: "asc"}}
+
+// walk goes through all hits of a search in its order, without a limit: each page
+// begins after the last hit of the page before. It ends when each gives false.
+func (x *Index) walk(ctx context.Context, index string, body object, page int, each func(*hit) (bool, error)) error {
+	body["size"] = min(page, x.o.MaxResultWindow)
+	body["track_total_hits"] = false
+	for {
+		a, err := x.search(ctx, body, index)
+		if err != nil {
+			return err
+		}
+		for i := range a.Hits.Hits {
+			if more, err := each(&a.Hits.Hits[i]); err != nil || !more {
+				return err
+			}
+		}
+		n := len(a.Hits.Hits)
+		if n < body["size"].(int) { //nolint:forcetypeassert // set above
+			return nil
+		}
+		body["search_after"] = a.Hits.Hits[n-1].Sort
+	}
+}
+
+// scan reads all documents that fit a query, by id.
+func (x *Index) scan(ctx context.Context, index string, query object, each func(*readmodel.Document)) error {
+	return x.walk(ctx, index, withBody(object{"query": query, "sort": byID}), scanPage, func(h *hit) (bool, error) {
+		d, err := x.hitDocument(h)
+		if err == nil {
+			each(&d)
+		}
+		return true, err
+	})
+}
+
+func withBody(body object) object {
+	body["stored_fields"] = list{fieldBody}
+	body["version"] = true
+	return body
+}
+
+// sortOf gives the order of a query, ending with the id.
+func sortOf(order []readmodel.Sort) list {
+	out := make(list, 0, len(order)+1)
+	total := false
+	for _, k := range order {
+		direction := "asc"
+		if k.Desc {
+			direction = "desc"
+		}
+		key := object{"order": direction}
+		if k.Field != readmodel.FieldID {
+			key["missing"] = "_last"
+		}
+		out = append(out, object{k.Field: key})
+		total = total || k.Field == readmodel.FieldID
+	}
+	if !total {
+		out = append(out, object{readmodel.FieldID: object{"order": "asc"}})
+	}
+	return out
+}
+
+// searchBody gives the search of a query; from 0 on when its page lies too deep
+// to be asked for directly.
+func searchBody(q readmodel.Query, query object, window int) (body object, deep bool) {
+	body = object{"query": query, "track_total_hits": true, "size": q.Limit}
+	if q.Limit == 0 {
+		return body, false
+	}
+	body["sort"] = sortOf(q.Sort)
+	if deep = q.Offset > window-q.Limit; deep {
+		body["size"] = 0
+		return body, true
+	}
+	if q.Offset > 0 {
+		body["from"] = q.Offset
+	}
+	return withBody(body), false
+}
+
+// Search answers a query; one that does not fit the schema is ErrQuery. The page
+// states a position that was visible before it was asked for.
+func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	if err := readmodel.Check(q); err != nil {
+		return readmodel.Page{}, err
+	}
+	var page readmodel.Page
+	err := x.reading(ctx, func(v view) error {
+		page = readmodel.Page{Position: v.visible}
+		query, err := x.compiler(v.gen, q.Kind).query(ctx, q.Filter)
+		if err != nil {
+			return err
+		}
+		index := x.names().index(collectionOf(q.Kind), v.gen)
+		body, deep := searchBody(q, query, x.o.MaxResultWindow)
+		if deep {
+			delete(body, "sort")
+		}
+		a, err := x.search(ctx, body, index)
+		if err != nil {
+			return err
+		}
+		page.Total = a.Hits.Total.Value
+		hits := a.Hits.Hits
+		if deep && q.Offset < page.Total {
+			if hits, err = x.deep(ctx, index, q, query); err != nil {
+				return err
+			}
+		}
+		if len(hits) > 0 {
+			page.Documents = make([]readmodel.Document, len(hits))
+		}
+		for i := range hits {
+			if page.Documents[i], err = x.hitDocument(&hits[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return readmodel.Page{}, err
+	}
+	return page, nil
+}
+
+// deep finds a page far down: it walks to the hit before it.
+func (x *Index) deep(ctx context.Context, index string, q readmodel.Query, query object) ([]hit, error) {
+	order := sortOf(q.Sort)
+	body := object{"query": query, "sort": order}
+	if q.Offset > 0 {
+		var last []json.RawMessage
+		skip := q.Offset
+		err := x.walk(ctx, index, object{"query": query, "sort": order, "stored_fields": "_none_"}, min(walkPage, q.Offset), func(h *hit) (bool, error) {
+			skip--
+			last = h.Sort
+			return skip > 0, nil
+		})
+		if err != nil || skip > 0 {
+			return nil, err
+		}
+		body["search_after"] = last
+	}
+	var out []hit
+	err := x.walk(ctx, index, withBody(body), min(scanPage, q.Limit), func(h *hit) (bool, error) {
+		out = append(out, *h)
+		return len(out) < q.Limit, nil
+	})
+	return out, err
+}
+
+// Get gives the live documents of ids as lists show them, in one search over all
+// kinds for each 10,000 of them.
+func (x *Index) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	out := make(map[calendar.ID]readmodel.Document, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := x.reading(ctx, func(v view) error {
+		clear(out)
+		most := min(walkPage, x.o.MaxResultWindow)
+		for part := range slices.Chunk(ids, most) {
+			a, err := x.search(ctx, withBody(object{
+				"size": len(part), "track_total_hits": false,
+				"query": object{"bool": object{
+					"filter":   list{in(readmodel.FieldID, part)},
+					"must_not": list{term(fieldDeleted, true), term(fieldWhat, whatPoison)},
+				}},
+			}), x.names().all(v.gen)...)
+			if err != nil {
+				return err
+			}
+			for i := range a.Hits.Hits {
+				d, err := x.hitDocument(&a.Hits.Hits[i])
+				if err != nil {
+					return err
+				}
+				out[d.Record.ID] = d
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Counts counts the admitted documents by the values of an id field, all of them,
+// page by page.
+func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	if err := readmodel.CheckCounts(kind, field, f); err != nil {
+		return nil, err
+	}
+	out := map[calendar.ID]int{}
+	err := x.reading(ctx, func(v view) error {
+		clear(out)
+		query, err := x.compiler(v.gen, kind).query(ctx, f)
+		if err != nil {
+			return err
+		}
+		values := object{"size": walkPage, "sources": list{object{"id": object{"terms": object{"field": field}}}}}
+		body := object{
+			"size": 0, "track_total_hits": false, "query": query,
+			"aggs": object{"values": object{"composite": values}},
+		}
+		for {
+			a, err := x.search(ctx, body, x.names().index(collectionOf(kind), v.gen))
+			if err != nil {
+				return err
+			}
+			found := &a.Aggregations.Values
+			for i := range found.Buckets {
+				out[found.Buckets[i].Key.ID] = found.Buckets[i].Count
+			}
+			if len(found.Buckets) < walkPage {
+				return nil
+			}
+			values["after"] = found.After
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Digest sums up the live documents: it reads all of them.
+func (x *Index) Digest(ctx context.Context) (readmodel.Digest, error) {
+	var sum readmodel.Digest
+	err := x.reading(ctx, func(v view) error {
+		sum = readmodel.Digest{Counts: map[calendar.Kind]int{}}
+		for k := calendar.KindEvent; k <= calendar.KindUser; k++ {
+			err := x.scan(ctx, x.names().index(collectionOf(k), v.gen), x.compiler(v.gen, k).live(matchAll), func(d *readmodel.Document) {
+				sum.Counts[k]++
+				leaf := readmodel.Leaf(k, d.Record.ID, d.Record.Version, d.Body)
+				for i := range leaf {
+					sum.Sum[i] ^= leaf[i]
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return sum, err
+}
