@@ -13,7 +13,7 @@ import (
 )
 
 // writer is the one writing connection with its statements, and the end of the
-// log as that connection last saw it. Only the committer uses it.
+// log as that connection last saw it. Only who has the turn to commit uses it.
 type writer struct {
 	preparer
 	head  calendar.Position
