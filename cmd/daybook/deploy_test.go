@@ -7,6 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -27,6 +31,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
+	"daybook/internal/telemetry"
 	"daybook/internal/testkit"
 )
 
@@ -347,10 +352,7 @@ func TestKubernetes(t *testing.T) {
 		}
 		pod := at(d, "spec", "template", "spec")
 		c := at(pod, "containers", 0)
-		env := map[string]string{}
-		for name, v := range shared {
-			env[name] = v
-		}
+		env := maps.Clone(shared)
 		for _, e := range at(c, "env").([]any) {
 			name := fmt.Sprint(at(e, "name"))
 			if at(e, "valueFrom", "secretKeyRef", "name") != "daybook-urls" {
@@ -362,6 +364,14 @@ func TestKubernetes(t *testing.T) {
 			t.Errorf("%s serves %v", role, got)
 		}
 		port := at(c, "ports", 0, "name")
+		for i, setting := range []string{"DAYBOOK_LISTEN", "DAYBOOK_METRICS"} {
+			if p := fmt.Sprint(at(c, "ports", i, "containerPort")); !strings.HasSuffix(shared[setting], ":"+p) {
+				t.Errorf("%s: port %s, and %s is %s", role, p, setting, shared[setting])
+			}
+		}
+		if fmt.Sprint(at(d, "spec", "template", "metadata", "annotations", "prometheus.io/port")) != fmt.Sprint(at(c, "ports", 1, "containerPort")) {
+			t.Errorf("%s: Prometheus looks elsewhere", role)
+		}
 		for probe, path := range map[string]string{"startupProbe": "/health/live", "livenessProbe": "/health/live", "readinessProbe": "/health/ready"} {
 			if at(c, probe, "httpGet", "path") != path || at(c, probe, "httpGet", "port") != port {
 				t.Errorf("%s: %s is %v", role, probe, at(c, probe))
@@ -443,6 +453,113 @@ func TestUnit(t *testing.T) {
 	}
 	if out, err := exec.CommandContext(t.Context(), analyze, "verify", name).CombinedOutput(); err != nil || bytes.Contains(out, []byte("daybook.service")) {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
+
+// metricsGolden gives the labels of each metric of the service, by the file that
+// telemetry holds its metrics against. Those of a histogram stand under the names
+// that it is read by.
+func metricsGolden(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	row := regexp.MustCompile("(?m)^\\| `(daybook_[a-z_]+)` \\| ([a-z]+) \\| (.*?) \\|")
+	for _, m := range row.FindAllStringSubmatch(deployFile(t, "internal", "telemetry", "testdata", "metrics.golden"), -1) {
+		labels := strings.FieldsFunc(m[3], func(r rune) bool { return strings.ContainsRune("`, ", r) })
+		if m[2] != "histogram" {
+			out[m[1]] = labels
+			continue
+		}
+		out[m[1]+"_bucket"], out[m[1]+"_sum"], out[m[1]+"_count"] = append(labels, "le"), labels, labels
+	}
+	if len(out) < 30 {
+		t.Fatalf("read %d metrics only", len(out))
+	}
+	return out
+}
+
+// unknownOf gives what an expression of a dashboard reads that is not there:
+// metrics, and labels that its metrics do not have.
+func unknownOf(expr string, known map[string][]string) []string {
+	var out, labels []string
+	for _, name := range regexp.MustCompile(`\b(?:daybook|go|process)_[a-z_]+`).FindAllString(expr, -1) {
+		l, ok := known[name]
+		if !ok {
+			out = append(out, name)
+		}
+		labels = append(labels, l...)
+	}
+	labels = append(labels, "job", "instance") // Prometheus's own
+	used := regexp.MustCompile(`([a-z_]+)\s*(?:=~|!~|!=|=)\s*"`).FindAllStringSubmatch(expr, -1)
+	for _, by := range regexp.MustCompile(`\b(?:by|without) \(([^)]*)\)`).FindAllStringSubmatch(expr, -1) {
+		for l := range strings.SplitSeq(by[1], ",") {
+			used = append(used, []string{"", strings.TrimSpace(l)})
+		}
+	}
+	for _, u := range used {
+		if !slices.Contains(labels, u[1]) {
+			out = append(out, u[1])
+		}
+	}
+	return out
+}
+
+// TestDashboard: the dashboard reads metrics that there are, by labels that they
+// have.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	known := metricsGolden(t)
+	// Those of the runtime and of the process are as the libraries make them.
+	scrape := httptest.NewRecorder()
+	telemetry.NewMetrics(version).Handler(slog.New(slog.DiscardHandler)).ServeHTTP(scrape, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	for _, m := range regexp.MustCompile(`(?m)^((?:go|process)_[a-z_]+)`).FindAllString(scrape.Body.String(), -1) {
+		known[m] = nil
+	}
+	for expr, want := range map[string]int{
+		`sum by (route) (rate(daybook_http_requests_total{code=~"5.."}[5m]))`: 0, `daybook_http_request_total`: 1, `sum by (kind) (daybook_active)`: 1,
+		`daybook_active{role="x"}`: 1, `histogram_quantile(0.5, sum by (le) (rate(daybook_append_group_size_bucket[5m])))`: 0, `rate(daybook_append_group_size[5m])`: 1,
+	} {
+		if got := unknownOf(expr, known); len(got) != want {
+			t.Errorf("%s: found %q, want %d", expr, got, want)
+		}
+	}
+	var dashboard struct {
+		Title, UID string
+		Panels     []struct {
+			ID          int
+			Type, Title string
+			GridPos     struct{ X, Y, W, H int }
+			Targets     []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal([]byte(deployFile(t, "deploy", "grafana", "daybook.json")), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	ids, read := map[int]bool{}, map[string]bool{}
+	for _, p := range dashboard.Panels {
+		if ids[p.ID] || p.Title == "" || p.GridPos.X+p.GridPos.W > 24 {
+			t.Errorf("panel %d %q: id, title or place", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		if p.Type != "row" && len(p.Targets) == 0 {
+			t.Errorf("%s shows nothing", p.Title)
+		}
+		for _, target := range p.Targets {
+			if bad := unknownOf(target.Expr, known); len(bad) > 0 || strings.Count(target.Expr, "(") != strings.Count(target.Expr, ")") {
+				t.Errorf("%s: %s: unknown %q", p.Title, target.Expr, bad)
+			}
+			for name := range known {
+				if regexp.MustCompile(`\b` + name + `\b`).MatchString(target.Expr) {
+					read[name] = true
+				}
+			}
+		}
+	}
+	// Whatever the service tells stands somewhere.
+	for name := range known {
+		base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_sum"), "_count")
+		if strings.HasPrefix(name, "daybook_") && !read[name] && !read[base+"_bucket"] {
+			t.Errorf("no panel shows %s", name)
+		}
 	}
 }
 

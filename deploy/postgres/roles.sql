@@ -1,18 +1,19 @@
 -- Roles of the event store: once for each server, by a superuser, in the database
 -- that daybook is to have:
 --
---   createdb daybook
+--   createdb --encoding UTF8 --template template0 daybook
 --   psql --dbname daybook --file deploy/postgres/roles.sql
 --   psql --dbname daybook --command '\password daybook_owner' --command '\password daybook'
 --
 -- daybook_owner owns the schema and brings it to the newest form; nothing else
--- runs as it. daybook is the role of the service: it reads, and appends by the
--- functions of the schema. It can neither change nor remove an entry.
+-- runs as it. daybook_service has the rights that the owner's migrations give:
+-- to read, and to append by the functions of the schema, so it can neither change
+-- nor remove an entry. daybook is the login of the service.
 CREATE ROLE daybook_owner LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION;
-CREATE ROLE daybook LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION CONNECTION LIMIT 150;
+CREATE ROLE daybook_service NOLOGIN;
+CREATE ROLE daybook LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION CONNECTION LIMIT 180 IN ROLE daybook_service;
 
 CREATE SCHEMA daybook AUTHORIZATION daybook_owner;
-GRANT USAGE ON SCHEMA daybook TO daybook;
 
 -- Nobody else makes or sees anything here.
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
