@@ -6,7 +6,7 @@ import "daybook/calendar"
 type Committed struct {
 	Appends int               // that shared the commit, the losing ones too
 	Entries int               // that were written; 0 for a group that wrote only receipts, or nothing
-	Head    calendar.Position // of the store after it, as far as the committer knows
+	Head    calendar.Position // of the store after it, as far as the committer knows; 0 when it does not
 	Err     error             // of the group as a whole: nothing of it was written
 }
 

@@ -256,6 +256,23 @@ func (s *Store) commitAll(ctx context.Context) {
 	}
 }
 
+// observed writes a group and lets who watches know.
+func (s *Store) observed(ctx context.Context, items []*item) error {
+	if s.o.Observe == nil {
+		return s.writeGroup(ctx, items)
+	}
+	end := s.o.Observe()
+	c := eventstore.Committed{Appends: len(items), Err: s.writeGroup(ctx, items)}
+	for _, it := range items {
+		if c.Err == nil && it.result.Err == nil && it.result.Receipt == nil && len(it.drafts) > 0 {
+			c.Entries += len(it.drafts)
+			c.Head = max(c.Head, it.result.Position)
+		}
+	}
+	end(c)
+	return c.Err
+}
+
 // commit writes a group and answers its callers. When the server refuses the
 // group for what may be the fault of one item, each is tried alone.
 func (s *Store) commit(ctx context.Context, items []*item) {
@@ -270,7 +287,7 @@ func (s *Store) commit(ctx context.Context, items []*item) {
 	if len(live) == 0 {
 		return
 	}
-	err := s.writeGroup(ctx, live)
+	err := s.observed(ctx, live)
 	switch {
 	case err == nil:
 	case len(live) > 1 && !lasting(err):

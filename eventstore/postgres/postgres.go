@@ -55,6 +55,10 @@ type Options struct {
 	// ServiceRole is a role that migrations give the rights of the service to:
 	// to read, and to write through the functions of the schema. "": none.
 	ServiceRole string
+
+	// Observe watches the commits; nil: nobody does. The head that it is told is
+	// that of this commit's own entries, 0 when it wrote none.
+	Observe eventstore.ObserveCommit
 }
 
 const (
