@@ -122,7 +122,9 @@ func TestLean(t *testing.T) {
 }
 
 // storedStatus is the stored status of a record.
-func storedStatus(r *calendar.Record) calendar.Status { return calendar.Status(r.Fields.String("status")) }
+func storedStatus(r *calendar.Record) calendar.Status {
+	return calendar.Status(r.Fields.String("status"))
+}
 
 // same compares what answers are made of.
 func same(t *testing.T, got, want *View) {

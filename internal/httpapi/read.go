@@ -118,7 +118,7 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 		root: c.root, lang: c.lang, caller: c.caller,
 	}
 	var ans *answer
-	if s.glances() {
+	if s.glances() && !a.asked.before(c.loc.rest) { // else it is worth keeping
 		done, err := a.sendGlance(w, r, &s)
 		if done || err != nil {
 			return err
