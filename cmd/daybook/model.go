@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"daybook/calendar"
-	"daybook/eventstore/feed"
 	"daybook/query/readmodel"
 )
 
@@ -35,19 +33,11 @@ type model interface {
 
 // openModel opens the read model outside of a service.
 func openModel(ctx context.Context, b *backend) (model, error) {
-	if b.s.index != "" {
-		return nil, errors.New("this version has no read model on a server yet")
+	if b.s.index == "" {
+		return openImage(ctx, b, nil)
 	}
-	return openImage(ctx, b, nil)
-}
-
-// openLive opens the read model of a service. A role that does not project has
-// no source.
-func openLive(ctx context.Context, b *backend, source *feed.Source) (model, error) {
-	if b.s.index != "" {
-		return nil, errors.New("this version has no read model on a server yet")
-	}
-	return openImage(ctx, b, source)
+	m := newShared(b, nil)
+	return m, m.connect(ctx)
 }
 
 // records gives the number of live records of an index.

@@ -23,6 +23,7 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
 	"daybook/internal/lifecycle"
+	"daybook/projector"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -125,14 +126,16 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	if s.serves != servesRelay {
 		p.door.waitFor("read model")
-		var source *feed.Source
+		var source projector.Source // none for a role that does not project
 		if r.l.feed != nil {
-			if source, err = feed.NewSource(b.store, r.l.feed.js, feed.SourceOptions{Log: p.log}); err != nil {
+			of, err := feed.NewSource(b.store, r.l.feed.js, feed.SourceOptions{Log: p.log})
+			if err != nil {
 				return err
 			}
-			defer closing(source.Close)
+			defer closing(of.Close)
+			source = of
 		}
-		if r.l.model, err = openLive(ctx, b, source); err != nil {
+		if r.l.model, err = r.openModel(ctx, source); err != nil {
 			return err
 		}
 		defer closing(r.l.model.close)
@@ -144,6 +147,9 @@ func (p *process) work(ctx context.Context) (err error) {
 		}
 		add("control", ctl.run)
 		defer ctl.close() // when the group does not come to run
+	}
+	if r.later != nil {
+		add("index", r.later)
 	}
 	switch s.serves {
 	case servesRelay:
@@ -230,6 +236,25 @@ type roles struct {
 	b *backend
 	l *live
 	g group.Group
+	// later connects to the read model; nil: it is open.
+	later func(context.Context) error
+}
+
+// openModel opens the read model: the image, or one on servers, which are
+// connected to when they are there.
+func (r *roles) openModel(ctx context.Context, source projector.Source) (model, error) {
+	if r.s.index == "" {
+		return openImage(ctx, r.b, source)
+	}
+	m := newShared(r.b, source)
+	r.later = func(ctx context.Context) error {
+		if err := r.await(ctx, "read model", redactedURLs(r.s.index), m.connect); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	}
+	return m, nil
 }
 
 // relay adds the relay: under a lease when others may run one on the same feed.

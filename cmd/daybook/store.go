@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 
+	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
 	"daybook/query/readmodel/memindex"
 )
@@ -15,7 +15,14 @@ import (
 // directory needs the directory's lock.
 func (b *backend) openStore(ctx context.Context) error {
 	if b.s.store != "" {
-		return errors.New("this version has no PostgreSQL yet")
+		store, err := postgres.Open(ctx, b.s.store, postgres.Options{
+			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen,
+		})
+		if err != nil {
+			return err
+		}
+		b.store, b.leases, b.close = store, store, store.Close
+		return nil
 	}
 	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{Observe: b.hooks.Commits})
 	if err != nil {

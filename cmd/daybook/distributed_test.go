@@ -1,0 +1,204 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"daybook/internal/testkit"
+)
+
+// size is the distributed size on the engines of the tests.
+type size struct {
+	t    *testing.T
+	args []string
+}
+
+func newSize(t *testing.T) *size {
+	t.Helper()
+	store, schema := testkit.Postgres(t)
+	index, prefix := testkit.Elasticsearch(t)
+	return &size{t, []string{"--store", store, "--store-schema", schema, "--feed", testkit.NATS(t), "--index", index, "--index-prefix", prefix}}
+}
+
+// serve starts a process of a role and waits until it is ready.
+func (d *size) serve(role string) *server {
+	d.t.Helper()
+	return startServer(d.t, append([]string{"serve", "--role", role}, d.args...)...)
+}
+
+// on gives the arguments of a command that takes only some of the settings.
+func (d *size) on(command []string, settings ...string) []string {
+	for i := 0; i < len(d.args); i += 2 {
+		for _, s := range settings {
+			if strings.HasPrefix(d.args[i], "--"+s) {
+				command = append(command, d.args[i], d.args[i+1])
+			}
+		}
+	}
+	return command
+}
+
+// state gives what /health/ready tells.
+func (s *server) state() (status int, v map[string]any) {
+	status, b := s.try("GET", s.host+pathReady, "", "")
+	_ = json.Unmarshal(b, &v)
+	return status, v
+}
+
+// eventually waits for something that comes by itself, and tells how long it took.
+func eventually(t *testing.T, what string, is func() bool) time.Duration {
+	t.Helper()
+	from := time.Now()
+	for !is() {
+		if time.Since(from) > limit {
+			t.Fatalf("%s: not within %s", what, limit)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return time.Since(from)
+}
+
+// pair are two processes of a role of which one is active.
+func active(t *testing.T, role string, pair []*server) (first, second *server) {
+	t.Helper()
+	eventually(t, "one active "+role, func() bool {
+		first, second = nil, nil
+		for i, s := range pair {
+			if _, v := s.state(); v[role] == roleActive {
+				first, second = s, pair[1-i]
+			}
+		}
+		return first != nil
+	})
+	if _, v := second.state(); v[role] != roleStandby {
+		t.Errorf("the other %s is %v", role, v)
+	}
+	return first, second
+}
+
+// TestDistributed runs the roles as processes of their own: what one api process
+// writes the other shows, and relay and projector are replaced when they die.
+func TestDistributed(t *testing.T) {
+	t.Parallel()
+	d := newSize(t)
+	// All at once, as a cluster starts them: one of them makes the schema, the
+	// indices and the administrator.
+	var apis, relays, projectors [2]*server
+	var wg sync.WaitGroup
+	for i := range 2 {
+		wg.Go(func() { apis[i] = d.serve("api") })
+		wg.Go(func() { relays[i] = d.serve("relay") })
+		wg.Go(func() { projectors[i] = d.serve("projector") })
+	}
+	wg.Wait()
+	if t.Failed() {
+		return
+	}
+	a, b := apis[0], apis[1]
+	if (a.token == "") == (b.token == "") {
+		t.Fatalf("tokens of the administrator: %t and %t, want one", a.token != "", b.token != "")
+	}
+	token := a.token + b.token
+
+	n := 0
+	// write writes by one process, reads by the other, and lists there.
+	write := func(a, b *server) time.Duration {
+		t.Helper()
+		e := a.want(201, "POST", "/events", token, concert)
+		n++
+		if got := b.want(200, "GET", "/events/"+idOf(e), "", ""); got["title"] != "Quay concert" {
+			t.Errorf("the other process reads %v", got)
+		}
+		got := a.want(200, "PATCH", "/events/"+idOf(e), token, fmt.Sprintf(`{"title":"Concert %d"}`, n))
+		if read := b.want(200, "GET", "/events/"+idOf(e), "", ""); read["title"] != got["title"] {
+			t.Errorf("the other process reads %v after %v", read["title"], got["title"])
+		}
+		from := time.Now()
+		list := b.want(200, "GET", "/events?per_page=1&search=Concert+"+fmt.Sprint(n), token, "")
+		took := time.Since(from)
+		if total := b.want(200, "GET", "/events?per_page=1", token, "")["total"]; total != float64(n) || list["total"] == 0.0 {
+			t.Errorf("the other process lists %v events and finds %v, want %d", total, list["total"], n)
+		}
+		return took
+	}
+	for range 3 {
+		t.Logf("a list after a write by another process took %s", write(a, b))
+		write(b, a)
+	}
+
+	first, second := active(t, "relay", relays[:])
+	first.kill()
+	from := time.Now()
+	write(a, b) // the projector reads the store where the feed has nothing
+	took := eventually(t, "the other relay", func() bool {
+		_, v := second.state()
+		return v["relay"] == roleActive && v["published"] == v["head"]
+	})
+	t.Logf("relay replaced after %s", time.Since(from))
+	if took > 15*time.Second {
+		t.Errorf("relay replaced after %s", took)
+	}
+	write(b, a)
+
+	first, second = active(t, "projector", projectors[:])
+	first.kill()
+	from = time.Now()
+	eventually(t, "the other projector", func() bool { _, v := second.state(); return v["projector"] == roleActive })
+	t.Logf("projector replaced after %s", time.Since(from))
+	if took := time.Since(from); took > 15*time.Second {
+		t.Errorf("projector replaced after %s", took)
+	}
+	write(a, b)
+
+	// Commands work on the servers, beside all processes.
+	user := strings.TrimSpace(mustTool(t, d.on([]string{"user", "add", "ada", "--role", "editor"}, "store")...))
+	for _, s := range apis {
+		s.want(200, "GET", "/venues", user, "")
+	}
+	mustTool(t, d.on([]string{"user", "revoke", "ada"}, "store")...)
+	for _, s := range apis {
+		s.want(401, "GET", "/venues", user, "")
+	}
+	if out := mustTool(t, d.on([]string{"verify"}, "store")...); !strings.Contains(out, "chain head") {
+		t.Errorf("verify: %q", out)
+	}
+	if out := mustTool(t, d.on([]string{"health"}, "store", "feed", "index")...); !strings.Contains(out, "status: ok") {
+		t.Errorf("health: %q", out)
+	}
+
+	// A rebuild while all goes on: no list fails.
+	stop := make(chan struct{})
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if status, b := b.try("GET", b.root+"/events?per_page=1", "", ""); status != http.StatusOK {
+				t.Errorf("list during a rebuild: %d %s", status, b)
+				return
+			}
+		}
+	})
+	for range 2 {
+		if out := mustTool(t, d.on([]string{"rebuild"}, "store", "index")...); !strings.Contains(out, "agrees") {
+			t.Errorf("rebuild: %q", out)
+		}
+		write(a, b)
+	}
+	mustTool(t, d.on([]string{"rebuild", "--back"}, "store", "index")...)
+	write(a, b)
+	close(stop)
+	wg.Wait()
+	for _, s := range []*server{a, b, second} {
+		if status := s.drain(); status != exitOK {
+			t.Errorf("drained with status %d\n%s", status, s.log())
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/internal/lease"
+	"daybook/projector"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/elastic"
+)
+
+// fillWriters is how many pages a rebuild writes at once.
+const fillWriters = 4
+
+// shared is a read model on servers, which processes share.
+type shared struct {
+	*keeper
+	at *alias
+	b  *backend
+}
+
+// newShared makes a shared read model whose servers need not be there yet; see
+// connect. Without a source it is not kept by this process.
+func newShared(b *backend, source projector.Source) *shared {
+	at := newAlias(nil)
+	return &shared{at: at, b: b, keeper: &keeper{at: at, source: source, store: b.store, log: b.log}}
+}
+
+// connect opens the index.
+func (m *shared) connect(ctx context.Context) error {
+	s := m.b.s
+	o := elastic.Options{
+		Flavour: elastic.Flavour(s.indexFlavour), Prefix: s.indexPrefix, Log: m.b.log,
+		RefreshInterval: s.indexRefresh, Shards: s.indexShards, Replicas: s.indexReplicas,
+	}
+	for _, f := range []struct {
+		path string
+		to   func([]byte)
+	}{
+		{s.indexCA, func(b []byte) { o.CACert = b }},
+		{s.indexKeyFile, func(b []byte) { o.APIKey = secretOf(b) }},
+	} {
+		if f.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(f.path)
+		if err != nil {
+			return fmt.Errorf("read model: %w", err)
+		}
+		f.to(text)
+	}
+	index, err := elastic.Open(ctx, s.index, o)
+	if err != nil {
+		return fmt.Errorf("read model: %w", err)
+	}
+	m.at.put(index)
+	return nil
+}
+
+func (m *shared) index() readmodel.Index { return m.at }
+
+// aheadWait is the time between two looks at an index that is ahead of the store.
+const aheadWait = 10 * time.Second
+
+// project waits for the servers and then keeps the index. One that is ahead of
+// the store was made from another one, or the store was put back: only a rebuild
+// mends that, and until then everything else goes on.
+func (m *shared) project(ctx context.Context) error {
+	select {
+	case <-m.at.some:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for {
+		err := m.keeper.project(ctx)
+		if !errors.Is(err, eventstore.ErrAhead) {
+			return err
+		}
+		m.b.log.ErrorContext(ctx, "read model is ahead of the event store; daybook rebuild makes it anew", "error", err)
+		if err := sleep(ctx, aheadWait); err != nil {
+			return err
+		}
+	}
+}
+
+// secretOf gives the secret that a file holds, without the line's end.
+func secretOf(b []byte) string { return strings.TrimSpace(string(b)) }
+
+func (m *shared) close() error {
+	if i, ok := m.at.now().(*elastic.Index); ok {
+		i.Close()
+	}
+	return nil
+}
+
+// generations is the index that is in place.
+func (m *shared) generations() (readmodel.Generations, error) {
+	g, ok := m.at.now().(readmodel.Generations)
+	if !ok {
+		return nil, errNotOpen
+	}
+	return g, nil
+}
+
+// rebuild fills the coming generation and puts it in place. One that was cut off
+// goes on where it was. Other processes project and answer meanwhile; the
+// projector goes on from the position of the generation that answers.
+func (m *shared) rebuild(ctx context.Context, progress func(done, total int)) (int, error) {
+	g, err := m.generations()
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	err = m.alone(ctx, func(ctx context.Context) error {
+		next, err := g.Next(ctx)
+		if err != nil {
+			return err
+		}
+		at, err := next.Position(ctx)
+		if err != nil {
+			return err
+		}
+		if head, err := m.b.store.Head(ctx); err != nil {
+			return err
+		} else if at > head { // of another store
+			if err := g.Discard(ctx); err != nil {
+				return err
+			}
+			if next, err = g.Next(ctx); err != nil {
+				return err
+			}
+			at = 0
+		}
+		if at == 0 {
+			err := projector.Fill(ctx, m.b.store, next, projector.FillOptions{Writers: fillWriters, Progress: progress})
+			if err != nil {
+				return err
+			}
+		}
+		if err := projector.CatchUp(ctx, m.b.store, next); err != nil {
+			return fmt.Errorf("follow the entries: %w", err)
+		}
+		if err := projector.Compare(ctx, m.b.store, next); err != nil {
+			if errors.Is(err, projector.ErrDiffers) { // what differs once is not gone on with
+				err = errors.Join(err, g.Discard(ctx))
+			}
+			return err
+		}
+		// What came during the comparison, so that lists do not go back in time.
+		if err := projector.CatchUp(ctx, m.b.store, next); err != nil {
+			return fmt.Errorf("follow the entries: %w", err)
+		}
+		if n, err = records(ctx, next); err != nil {
+			return err
+		}
+		return g.Promote(ctx)
+	})
+	return n, err
+}
+
+func (m *shared) back(ctx context.Context) error {
+	g, err := m.generations()
+	if err != nil {
+		return err
+	}
+	return m.alone(ctx, g.Back)
+}
+
+func (m *shared) retry(ctx context.Context, id calendar.ID) error {
+	// It reads no entries, only the record's present state.
+	p, err := projector.New(m.at, noSource{}, projector.Options{Log: m.b.log})
+	if err != nil {
+		return err
+	}
+	if _, err := m.at.Position(ctx); err != nil { // binds the writer to the generation that answers
+		return err
+	}
+	return p.Retry(ctx, m.b.store, id)
+}
+
+type noSource struct{}
+
+func (noSource) Read(context.Context, calendar.Position, int) ([]eventstore.Entry, error) {
+	return nil, errors.New("no entries are read here")
+}
+
+// alone runs work under the lease of rebuilds, when there are leases. It does not
+// stand by behind another rebuild, only until the lease of a dead one has ended.
+func (m *shared) alone(ctx context.Context, work func(context.Context) error) error {
+	if m.b.leases == nil {
+		return work(ctx)
+	}
+	name := rebuildLease + m.b.s.indexPrefix
+	for patience := lease.DefaultSpan; ; patience -= minServerWait {
+		l, held, err := m.b.leases.Acquire(ctx, name, holder(), lease.DefaultSpan)
+		if err != nil {
+			return err
+		}
+		if held {
+			break
+		}
+		if patience <= 0 {
+			return fmt.Errorf("another rebuild of this read model runs on %s", l.Holder)
+		}
+		if err := sleep(ctx, minServerWait); err != nil {
+			return err
+		}
+	}
+	// Without a log: who waits is told by a bar.
+	err := lease.Run(ctx, m.b.leases, name, holder(), lease.Options{}, work)
+	return cmp.Or(err, ctx.Err())
+}
