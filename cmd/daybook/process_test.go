@@ -184,6 +184,7 @@ func (s *server) full(method, url, token, body string, header map[string]string)
 	for k, v := range header {
 		req.Header.Set(k, v)
 	}
+	req.Host = req.Header.Get("Host")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, nil, nil

@@ -14,10 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
 	"daybook/calendar"
 	"daybook/command"
+	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/access"
@@ -89,11 +91,43 @@ var userNames = []struct {
 	{"auditor", calendar.Auditor},
 }
 
+// parts are what a service is assembled from. Those of the api and those of the
+// relay and the projector may be two of a kind, as in two processes.
+type parts struct {
+	store, relayed   eventstore.Store // of the api; of relay and projector
+	index, projected readmodel.Index  // of the api; of the projector
+	js               jetstream.JetStream
+}
+
 // embedded starts the embedded size: SQLite, JetStream inside the process, the
 // memory image, and a listener.
 //
 //	HTTP ─► command ─► SQLite ─► relay ─► JetStream ─► projector ─► memory image
 func embedded(t *testing.T, s settings) *service {
+	t.Helper()
+	return assemble(t, s, func(log *slog.Logger, clock *clock) (p parts) {
+		dir := t.TempDir()
+		store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Now: clock.Now})
+		must(t, err)
+		t.Cleanup(func() { closed(t, store.Close()) })
+		transport, err := feed.StartEmbedded(t.Context(), feed.EmbeddedOptions{Dir: dir, Log: log})
+		must(t, err)
+		t.Cleanup(func() { closed(t, transport.Close()) })
+		index, err := memindex.New(memindex.Options{Logger: log})
+		must(t, err)
+		return parts{store: store, relayed: store, index: index, projected: index, js: transport.JetStream()}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// assemble starts a service of its parts.
+func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *service {
 	t.Helper()
 	if s.now.IsZero() {
 		s.now = friday
@@ -101,13 +135,6 @@ func embedded(t *testing.T, s settings) *service {
 	if s.site == nil {
 		s.site = time.UTC
 	}
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	dir := t.TempDir()
 	clock := &clock{now: s.now}
 	faults := &faultLog{}
 	log := slog.New(slog.NewTextHandler(faults, &slog.HandlerOptions{Level: slog.LevelError}))
@@ -116,44 +143,37 @@ func embedded(t *testing.T, s settings) *service {
 			t.Errorf("the service logged:\n%s", text)
 		}
 	})
-
-	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Now: clock.Now})
-	must(err)
-	t.Cleanup(func() { closed(t, store.Close()) })
-	transport, err := feed.StartEmbedded(t.Context(), feed.EmbeddedOptions{Dir: dir, Log: log})
-	must(err)
-	t.Cleanup(func() { closed(t, transport.Close()) })
-	relay, err := feed.NewRelay(store, transport.JetStream(), feed.RelayOptions{Log: log})
-	must(err)
-	source, err := feed.NewSource(store, transport.JetStream(), feed.SourceOptions{Log: log})
-	must(err)
+	p := open(log, clock)
+	store, index := p.store, p.index
+	relay, err := feed.NewRelay(p.relayed, p.js, feed.RelayOptions{Log: log})
+	must(t, err)
+	source, err := feed.NewSource(p.relayed, p.js, feed.SourceOptions{Log: log})
+	must(t, err)
 	t.Cleanup(func() { closed(t, source.Close()) })
-	index, err := memindex.New(memindex.Options{Logger: log})
-	must(err)
-	gate := &gate{Index: index}
+	gate := &gate{Index: p.projected}
 	loop(t, relay.Run)
 	keeper, err := projector.New(gate, source, projector.Options{Log: log})
-	must(err)
+	must(t, err)
 	loop(t, keeper.Run)
 
 	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
 	commands, err := command.New(store, rules, access.NewHasher(), command.Options{Now: clock.Now})
-	must(err)
+	must(t, err)
 	records := command.NewRecords(store)
 	queries, err := query.New(index, records, query.Options{
 		Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait,
 	})
-	must(err)
+	must(t, err)
 	users := access.New(store)
 	users.Now = clock.Now
 	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax
 	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, Records: records, Users: users}, s.http)
-	must(err)
+	must(t, err)
 
 	out := &service{checked: map[string]int{}, users: map[string]user{"": {}}, clock: clock, hold: gate.hold}
 	for _, u := range userNames {
 		made, token, err := users.Add(t.Context(), u.name, u.role, 0)
-		must(err)
+		must(t, err)
 		out.users[u.name] = user{id: int64(made.ID), token: token}
 	}
 	out.withdraw = func(t *testing.T, name string) {
@@ -171,7 +191,7 @@ func embedded(t *testing.T, s settings) *service {
 		out.users[name] = user{id: out.users[name].id, token: token}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(err)
+	must(t, err)
 	server := &http.Server{Handler: api, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()

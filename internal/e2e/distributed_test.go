@@ -1,0 +1,63 @@
+package e2e
+
+import (
+	"log/slog"
+	"slices"
+	"testing"
+
+	"daybook/eventstore/feed"
+	"daybook/eventstore/postgres"
+	"daybook/internal/testkit"
+	"daybook/query/readmodel/elastic"
+)
+
+// distributed starts the distributed size on real servers: PostgreSQL, a NATS
+// server of its own, and a search server. Relay and projector have connections
+// of their own, as in processes of their own.
+//
+//	HTTP ─► command ─► PostgreSQL ─► relay ─► NATS ─► projector ─► search server
+func distributed(flavour elastic.Flavour) backend {
+	return func(t *testing.T, s settings) *service {
+		t.Helper()
+		return assemble(t, s, func(log *slog.Logger, clock *clock) (p parts) {
+			database, schema := testkit.Postgres(t)
+			open := func() *postgres.Store {
+				store, err := postgres.Open(t.Context(), database, postgres.Options{Schema: schema, Now: clock.Now, PoolSize: 4})
+				must(t, err)
+				t.Cleanup(func() { closed(t, store.Close()) })
+				return store
+			}
+			p.store, p.relayed = open(), open()
+
+			conn, js, err := feed.Connect(testkit.OwnEngine(t, testkit.EngineNATS).URL(), feed.ConnectOptions{})
+			must(t, err)
+			t.Cleanup(conn.Close)
+			p.js = js
+
+			search := testkit.Elasticsearch
+			if flavour == elastic.OpenSearch {
+				search = testkit.OpenSearch
+			}
+			url, prefix := search(t)
+			model := func() *elastic.Index {
+				index, err := elastic.Open(t.Context(), url, elastic.Options{Flavour: flavour, Prefix: prefix, Log: log})
+				must(t, err)
+				t.Cleanup(index.Close)
+				return index
+			}
+			p.index, p.projected = model(), model()
+			return p
+		})
+	}
+}
+
+// TestDistributed plays the checklist and the scenarios on real servers.
+func TestDistributed(t *testing.T) {
+	t.Parallel()
+	for _, flavour := range []elastic.Flavour{elastic.Elasticsearch, elastic.OpenSearch} {
+		t.Run(string(flavour), func(t *testing.T) {
+			t.Parallel()
+			run(t, distributed(flavour), slices.Concat(checklist, scenarios))
+		})
+	}
+}
