@@ -31,7 +31,7 @@ type shared struct {
 // connect. Without a source it is not kept by this process.
 func newShared(b *backend, source projector.Source) *shared {
 	at := newAlias(nil)
-	return &shared{at: at, b: b, keeper: &keeper{at: at, source: source, store: b.store, log: b.log}}
+	return &shared{at: at, b: b, keeper: &keeper{at: at, source: source, store: b.store, log: b.log, observe: b.hooks.Projecting}}
 }
 
 // connect opens the index.

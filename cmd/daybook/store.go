@@ -16,7 +16,7 @@ import (
 func (b *backend) openStore(ctx context.Context) error {
 	if b.s.store != "" {
 		store, err := postgres.Open(ctx, b.s.store, postgres.Options{
-			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen,
+			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen, Observe: b.hooks.Commits,
 		})
 		if err != nil {
 			return err

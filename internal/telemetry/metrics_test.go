@@ -85,13 +85,12 @@ func value(families map[string]*dto.MetricFamily, name string, labels ...string)
 
 // index is a read model at a place.
 type index struct {
-	at, visible calendar.Position
-	poison      int
-	err         error
+	visible calendar.Position
+	poison  int
+	err     error
 }
 
-func (i *index) Position(context.Context) (calendar.Position, error) { return i.at, i.err }
-func (i *index) Visible(context.Context) (calendar.Position, error)  { return i.visible, i.err }
+func (i *index) Visible(context.Context) (calendar.Position, error) { return i.visible, i.err }
 func (i *index) Poisoned(context.Context) ([]readmodel.Poison, error) {
 	return make([]readmodel.Poison, i.poison), i.err
 }
@@ -293,9 +292,9 @@ func (a answering) Append(context.Context, []eventstore.Append) []eventstore.Res
 func TestState(t *testing.T) {
 	t.Parallel()
 	broken := &index{err: readmodel.ErrUnavailable}
-	at := &index{at: 3, visible: 2, poison: 4}
+	at := &index{visible: 3, poison: 4}
 	stats := feed.RelayStats{Position: 5, Published: 6, Conflicts: 7, Rebuilt: 8, Retries: 9}
-	counts := projector.Stats{Entries: 10, Documents: 11, Batches: 12, Waiting: 13, Retries: 14}
+	counts := projector.Stats{Position: 15, Entries: 10, Documents: 11, Batches: 12, Waiting: 13, Retries: 14}
 	for name, c := range map[string]struct {
 		state telemetry.State
 		want  map[string]float64
@@ -304,7 +303,7 @@ func TestState(t *testing.T) {
 			"daybook_store_up": -1, "daybook_read_model_up": -1, "daybook_relay_lag_entries": -1, "daybook_projection_lag_entries": -1,
 		}},
 		"store down": {telemetry.State{Store: entries{err: eventstore.ErrUnavailable}, Index: at}, map[string]float64{
-			"daybook_store_up": 0, "daybook_head_position": -1, "daybook_read_model_up": 1, "daybook_projection_position": 3,
+			"daybook_store_up": 0, "daybook_head_position": -1, "daybook_read_model_up": 1, "daybook_visible_position": 3,
 			"daybook_projection_lag_entries": -1, "daybook_projection_lag_seconds": -1, "daybook_quarantined_records": 4,
 		}},
 		"read model down": {telemetry.State{Store: entries{head: 9}, Index: broken}, map[string]float64{
@@ -312,7 +311,7 @@ func TestState(t *testing.T) {
 			"daybook_projection_lag_entries": -1, "daybook_visible_position": -1, "daybook_quarantined_records": -1,
 		}},
 		"read model ahead of the head that was read": {telemetry.State{Store: entries{head: 2}, Index: at}, map[string]float64{
-			"daybook_projection_lag_entries": 0, "daybook_projection_lag_seconds": 0, "daybook_visible_position": 2,
+			"daybook_projection_lag_entries": 0, "daybook_projection_lag_seconds": 0, "daybook_visible_position": 3,
 		}},
 		"relay works": {
 			telemetry.State{Store: entries{head: 9}, Relay: func() (feed.RelayStats, bool) { return stats, true }},
@@ -328,7 +327,7 @@ func TestState(t *testing.T) {
 		"projector": {
 			telemetry.State{Projector: func() (projector.Stats, bool) { return counts, true }},
 			map[string]float64{
-				"daybook_active part=projector": 1, "daybook_projection_entries_total": 10, "daybook_projection_documents_total": 11,
+				"daybook_active part=projector": 1, "daybook_projection_position": 15, "daybook_projection_entries_total": 10, "daybook_projection_documents_total": 11,
 				"daybook_projection_batches_total": 12, "daybook_projection_waiting_entries_total": 13, "daybook_projection_retries_total": 14,
 			},
 		},

@@ -21,10 +21,9 @@ type Entries interface {
 	ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
 }
 
-// Index is what State asks of the read model.
+// Index is what State asks of the read model. Its Position is not asked: that is
+// for its writer, who may be bound to a generation by it.
 type Index interface {
-	// Position is up to where everything is projected.
-	Position(ctx context.Context) (calendar.Position, error)
 	// Visible is up to where lists show everything.
 	Visible(ctx context.Context) (calendar.Position, error)
 	// Poisoned gives the quarantined records.
@@ -64,9 +63,9 @@ func newStateDescs() stateDescs {
 		head:    desc("head_position", "Position of the last entry of the event store."),
 
 		indexUp:     desc("read_model_up", "Whether the read model answered."),
-		position:    desc("projection_position", "Position up to which everything is projected."),
-		lagEntries:  desc("projection_lag_entries", "Entries that are not yet projected."),
-		lagSeconds:  desc("projection_lag_seconds", "Age of the oldest entry that is not yet projected, 0 when all are."),
+		position:    desc("projection_position", "Position up to which the projector has written everything."),
+		lagEntries:  desc("projection_lag_entries", "Entries that lists do not show yet."),
+		lagSeconds:  desc("projection_lag_seconds", "Age of the oldest entry that lists do not show yet, 0 when they show all."),
 		visible:     desc("visible_position", "Position up to which lists show everything."),
 		quarantined: desc("quarantined_records", "Records of which an entry could not be projected."),
 
@@ -168,15 +167,12 @@ func (c *collector) index(ctx context.Context, o sink, head calendar.Position, k
 	if c.Index == nil {
 		return
 	}
-	at, err := c.Index.Position(ctx)
+	at, err := c.Index.Visible(ctx)
 	o.flag(c.indexUp, err == nil)
 	if err != nil {
 		return
 	}
-	o.gauge(c.position, float64(at))
-	if visible, err := c.Index.Visible(ctx); err == nil {
-		o.gauge(c.visible, float64(visible))
-	}
+	o.gauge(c.visible, float64(at))
 	if poison, err := c.Index.Poisoned(ctx); err == nil {
 		o.gauge(c.quarantined, float64(len(poison)))
 	}
@@ -222,6 +218,9 @@ func (c *collector) project(o sink) {
 	o.counter(c.projectedBatches, s.Batches)
 	o.counter(c.projectRetries, s.Retries)
 	o.counter(c.held, s.Waiting)
+	if active {
+		o.gauge(c.position, float64(s.Position))
+	}
 }
 
 // behind is how far a position is from the head, which was read first.
