@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,10 +45,14 @@ func (d *size) on(command []string, settings ...string) []string {
 }
 
 // state gives what /health/ready tells.
-func (s *server) state() (status int, v map[string]any) {
+func (s *server) state() (v map[string]any) {
 	status, b := s.try("GET", s.host+pathReady, "", "")
 	_ = json.Unmarshal(b, &v)
-	return status, v
+	if v == nil {
+		v = map[string]any{}
+	}
+	v["code"] = status
+	return v
 }
 
 // eventually waits for something that comes by itself, and tells how long it took.
@@ -58,24 +63,24 @@ func eventually(t *testing.T, what string, is func() bool) time.Duration {
 		if time.Since(from) > limit {
 			t.Fatalf("%s: not within %s", what, limit)
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-time.After(20 * time.Millisecond)
 	}
 	return time.Since(from)
 }
 
-// pair are two processes of a role of which one is active.
+// active tells which of two processes of a role is active.
 func active(t *testing.T, role string, pair []*server) (first, second *server) {
 	t.Helper()
 	eventually(t, "one active "+role, func() bool {
 		first, second = nil, nil
 		for i, s := range pair {
-			if _, v := s.state(); v[role] == roleActive {
+			if s.state()[role] == roleActive {
 				first, second = s, pair[1-i]
 			}
 		}
 		return first != nil
 	})
-	if _, v := second.state(); v[role] != roleStandby {
+	if v := second.state(); v[role] != roleStandby {
 		t.Errorf("the other %s is %v", role, v)
 	}
 	return first, second
@@ -136,7 +141,7 @@ func TestDistributed(t *testing.T) {
 	from := time.Now()
 	write(a, b) // the projector reads the store where the feed has nothing
 	took := eventually(t, "the other relay", func() bool {
-		_, v := second.state()
+		v := second.state()
 		return v["relay"] == roleActive && v["published"] == v["head"]
 	})
 	t.Logf("relay replaced after %s", time.Since(from))
@@ -148,7 +153,7 @@ func TestDistributed(t *testing.T) {
 	first, second = active(t, "projector", projectors[:])
 	first.kill()
 	from = time.Now()
-	eventually(t, "the other projector", func() bool { _, v := second.state(); return v["projector"] == roleActive })
+	eventually(t, "the other projector", func() bool { return second.state()["projector"] == roleActive })
 	t.Logf("projector replaced after %s", time.Since(from))
 	if took := time.Since(from); took > 15*time.Second {
 		t.Errorf("projector replaced after %s", took)
@@ -186,12 +191,14 @@ func TestDistributed(t *testing.T) {
 			}
 		}
 	})
+	from = time.Now()
 	for range 2 {
 		if out := mustTool(t, d.on([]string{"rebuild"}, "store", "index")...); !strings.Contains(out, "agrees") {
 			t.Errorf("rebuild: %q", out)
 		}
 		write(a, b)
 	}
+	t.Logf("two rebuilds took %s", time.Since(from))
 	mustTool(t, d.on([]string{"rebuild", "--back"}, "store", "index")...)
 	write(a, b)
 	close(stop)
@@ -200,5 +207,94 @@ func TestDistributed(t *testing.T) {
 		if status := s.drain(); status != exitOK {
 			t.Errorf("drained with status %d\n%s", status, s.log())
 		}
+	}
+}
+
+// TestServersGoAndCome: a process starts without its servers, answers what it can
+// while one is away, and heals without a hand.
+func TestServersGoAndCome(t *testing.T) {
+	t.Parallel()
+	engines := map[string]*testkit.Engine{}
+	for _, name := range []string{testkit.EnginePostgres, testkit.EngineNATS, testkit.EngineElasticsearch} {
+		engines[name] = testkit.OwnEngine(t, name)
+	}
+	store, feed, index := engines[testkit.EnginePostgres], engines[testkit.EngineNATS], engines[testkit.EngineElasticsearch]
+	begin := func(role string) *server {
+		t.Helper()
+		cmd := child(t.Context(), "serve", "--role", role, "--listen", "127.0.0.1:0",
+			"--store", store.URL(), "--feed", feed.URL(), "--index", index.URL())
+		return beginServerOf(t, cmd, "", cmd.Env)
+	}
+	is := func(s *server, status int, word string) {
+		t.Helper()
+		took := eventually(t, fmt.Sprint(status, " ", word), func() bool { v := s.state(); return v["code"] == status && v["status"] == word })
+		t.Logf("health %d %s after %s", status, word, took)
+	}
+	refused := func(s *server, path, token string) {
+		t.Helper()
+		status, h, b := s.full("GET", s.root+path, token, "", nil)
+		if status != http.StatusServiceUnavailable || h.Get("Retry-After") == "" || !strings.Contains(string(b), "rest_unavailable") {
+			t.Errorf("%s: got %d %s, want 503 to be tried again", path, status, b)
+		}
+	}
+
+	// Without feed and read model the interface serves what the store has.
+	index.Kill9()
+	feed.Kill9()
+	s := begin("all")
+	is(s, http.StatusServiceUnavailable, statusNoModel)
+	e := s.want(201, "POST", "/events", s.token, concert)
+	s.want(200, "GET", "/events/"+idOf(e), "", "")
+	refused(s, "/events", "")
+	refused(s, "/events", s.token)
+	index.Start()
+	is(s, http.StatusOK, statusDegraded) // the feed is still away
+	if got := s.want(200, "GET", "/events", s.token, "")["total"]; got != 1.0 {
+		t.Errorf("got %v events from the store, want 1", got)
+	}
+	feed.Start()
+	is(s, http.StatusOK, statusOK)
+
+	// The read model goes: lists fail, everything else goes on.
+	index.Kill9()
+	is(s, http.StatusOK, statusDegraded)
+	refused(s, "/events", "")
+	s.want(200, "GET", "/events/"+idOf(e), "", "")
+	s.want(201, "POST", "/events", s.token, `{"title":"While away","start_date":"tomorrow","end_date":"tomorrow","tags":["a tag"]}`)
+	index.Start()
+	is(s, http.StatusOK, statusOK)
+	if got := s.want(200, "GET", "/events", s.token, "")["total"]; got != 2.0 {
+		t.Errorf("got %v events after the read model came back, want 2", got)
+	}
+
+	// The store goes: nothing can be answered, and it heals.
+	store.Kill9()
+	is(s, http.StatusServiceUnavailable, statusNoStore)
+	refused(s, "/events/"+idOf(e), "")
+	// A process that starts now waits for it, and can be ended meanwhile.
+	cmd := child(t.Context(), "serve", "--role", "api", "--listen", "127.0.0.1:0", "--store", store.URL(), "--index", index.URL())
+	w := &server{t: t, cmd: cmd}
+	cmd.Stderr = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "waiting for the store", func() bool { return strings.Contains(w.log(), "waiting for a server") })
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("ended while it waited: %v\n%s", err, w.log())
+	}
+	store.Start()
+	is(s, http.StatusOK, statusOK)
+	s.want(201, "POST", "/events", s.token, concert)
+	if got := s.want(200, "GET", "/events", s.token, "")["total"]; got != 3.0 {
+		t.Errorf("got %v events after the store came back, want 3", got)
+	}
+	if status := s.drain(); status != exitOK {
+		t.Errorf("drained with status %d\n%s", status, s.log())
+	}
+	if strings.Contains(s.log(), "panic") {
+		t.Error(s.log())
 	}
 }

@@ -101,6 +101,18 @@ func startServer(t *testing.T, args ...string) *server {
 // startServerOf is startServer for any command line.
 func startServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *server {
 	t.Helper()
+	s := beginServerOf(t, cmd, dir, env)
+	for status := -1; status != http.StatusOK; status, _ = s.try("GET", s.host+"/health/ready", "", "") {
+		if status == 0 {
+			t.Fatalf("%v ended\n%s", cmd.Args, s.log())
+		}
+	}
+	return s
+}
+
+// beginServerOf starts a command that serves and waits until it tells where.
+func beginServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *server {
+	t.Helper()
 	s := &server{t: t, cmd: cmd}
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, env, s
 	// go run starts a process of its own: signals go to the whole group.
@@ -133,11 +145,6 @@ func startServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *serve
 		t.Fatalf("%v printed no root\n%s", cmd.Args, s.log())
 	}
 	s.host = strings.Join(strings.SplitN(s.root, "/", 4)[:3], "/")
-	for status := -1; status != http.StatusOK; status, _ = s.try("GET", s.host+"/health/ready", "", "") {
-		if status == 0 {
-			t.Fatalf("%v ended\n%s", cmd.Args, s.log())
-		}
-	}
 	return s
 }
 
