@@ -700,15 +700,43 @@ func TestPostgresFiles(t *testing.T) {
 	if _, err := connect("postgres", "daybook").PgConn().Exec(t.Context(), deployFile(t, "deploy", "postgres", "roles.sql")).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := connect("daybook_owner", "daybook").Exec(t.Context(), "CREATE TABLE daybook.of_the_owner (n int)"); err != nil {
-		t.Errorf("the owner: %v", err)
+	as := func(role string) string {
+		return strings.Replace(strings.TrimSuffix(e.URL(), "/postgres")+"/daybook", "postgres@", role+"@", 1)
+	}
+	if _, errText, status := tool(t, nil, "user", "list", "--store", as("daybook")); status != exitFailed || !strings.Contains(errText, "owner has to apply") {
+		t.Errorf("the service before the owner: status %d, %s", status, errText)
+	}
+	for range 2 { // the second time there is nothing to do
+		out := mustTool(t, "migrate", "--store", as("daybook_owner"), "--service-role", "daybook_service")
+		if out != "schema daybook has the present form, and role daybook_service its rights\n" {
+			t.Errorf("migrate: %q", out)
+		}
+	}
+	if token := mustTool(t, "user", "add", "ada", "--role", "editor", "--store", as("daybook")); len(token) < 32 {
+		t.Errorf("the service adds a user: %q", token)
+	}
+	if out := mustTool(t, "user", "list", "--store", as("daybook")); !strings.Contains(out, "ada") {
+		t.Errorf("the service lists users: %q", out)
+	}
+	if out := mustTool(t, "verify", "--store", as("daybook")); !strings.Contains(out, "chain head") {
+		t.Errorf("the service verifies: %q", out)
 	}
 	for _, statement := range []string{
-		"CREATE TABLE daybook.mine (n int)", "CREATE TABLE public.mine (n int)", "CREATE SCHEMA mine", "DROP TABLE daybook.of_the_owner",
-		"INSERT INTO daybook.of_the_owner VALUES (1)", "CREATE ROLE mine", "CREATE DATABASE mine",
+		"CREATE TABLE daybook.mine (n int)", "CREATE TABLE public.mine (n int)", "CREATE SCHEMA mine", "DROP TABLE daybook.entries",
+		"UPDATE daybook.entries SET actor = 1", "DELETE FROM daybook.entries", "CREATE ROLE mine", "CREATE DATABASE mine",
 	} {
 		if _, err := connect("daybook", "daybook").Exec(t.Context(), statement); err == nil {
 			t.Errorf("the service may %s", statement)
+		}
+	}
+}
+
+// TestMigrateUsage: what migrate cannot do it tells.
+func TestMigrateUsage(t *testing.T) {
+	t.Parallel()
+	for says, args := range map[string][]string{"needs --store": nil, "takes no argument": {"now"}} {
+		if _, errText, status := tool(t, nil, append([]string{"migrate"}, args...)...); status != exitUsage || !strings.Contains(errText, says) {
+			t.Errorf("migrate %v: status %d, %s", args, status, errText)
 		}
 	}
 }

@@ -65,6 +65,8 @@ type settings struct {
 	back   bool
 	seed   int64
 
+	serviceRole string
+
 	raw   map[string]string // as given, for config print
 	given map[string]bool   // by flag or environment
 }
@@ -359,6 +361,10 @@ var settingTable = []setting{
 	}},
 	{name: "json", boolean: true, def: "false", brief: "print JSON for programs", set: func(s *settings, v string) error {
 		return setBool(&s.json, v)
+	}},
+	{name: "service-role", value: "NAME", brief: "role that is given the rights of the service; empty: none", set: func(s *settings, v string) error {
+		s.serviceRole = v
+		return nil
 	}},
 	{name: "back", boolean: true, def: "false", brief: "put the read model that the last rebuild replaced in its place again", set: func(s *settings, v string) error {
 		return setBool(&s.back, v)

@@ -4,6 +4,9 @@
 --   createdb --encoding UTF8 --template template0 daybook
 --   psql --dbname daybook --file deploy/postgres/roles.sql
 --   psql --dbname daybook --command '\password daybook_owner' --command '\password daybook'
+--   daybook migrate --store postgres://daybook_owner:…@…/daybook --service-role daybook_service
+--
+-- The last line again with each new version, before the service starts.
 --
 -- daybook_owner owns the schema and brings it to the newest form; nothing else
 -- runs as it. daybook_service has the rights that the owner's migrations give:
