@@ -30,23 +30,11 @@ func openFeed(ctx context.Context, s *settings, log *slog.Logger) (*transport, e
 		}
 		return &transport{js: e.JetStream(), conn: e.Conn(), close: e.Close}, nil
 	}
-	more := []nats.Option{
-		nats.RetryOnFailedConnect(true),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { log.Warn("NATS not reached, trying again", "error", err) }),
-		nats.ConnectHandler(func(c *nats.Conn) { log.Info("NATS connection made", "server", c.ConnectedServerName()) }),
-	}
-	if s.feedCredentials != "" {
-		more = append(more, nats.UserCredentials(s.feedCredentials))
-	}
-	if s.feedCA != "" {
-		more = append(more, nats.RootCAs(s.feedCA))
-	}
-	if s.feedCert != "" {
-		more = append(more, nats.ClientCert(s.feedCert, s.feedKey))
-	}
-	conn, js, err := feed.Connect(s.feed, feed.ConnectOptions{Log: log, Nats: more})
+	conn, js, err := feed.Connect(s.feed, feed.ConnectOptions{
+		Log: log, Credentials: s.feedCredentials, CA: s.feedCA, Cert: s.feedCert, Key: s.feedKey,
+	})
 	if err != nil {
-		return nil, fmt.Errorf("feed: %w", err)
+		return nil, err // names the setting
 	}
 	return &transport{js: js, conn: conn, shared: true, close: func() error { conn.Close(); return nil }}, nil
 }

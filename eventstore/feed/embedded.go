@@ -15,8 +15,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// MaxPayload is the largest message of the embedded server, in bytes: what NATS
-// advises at most. A larger entry travels without its fields and state, which
+// MaxPayload is the largest message of the feed, in bytes: what NATS advises at
+// most. Servers may allow less. A larger entry travels without its fields and state, which
 // the source reads from the event store.
 const MaxPayload = 8 << 20
 
@@ -207,41 +207,6 @@ var _ io.Closer = (*Embedded)(nil)
 func stopServer(s *server.Server) {
 	s.Shutdown()
 	s.WaitForShutdown()
-}
-
-// ConnectOptions are the settings of a connection to NATS servers.
-type ConnectOptions struct {
-	Log *slog.Logger // nil: no log
-	// Nats are further options of the client: credentials, TLS.
-	Nats []nats.Option
-}
-
-// Connect connects to one server or a cluster; urls are separated by commas.
-// The first connection must succeed, later ones are made again for ever.
-func Connect(urls string, o ConnectOptions) (*nats.Conn, jetstream.JetStream, error) {
-	log := o.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	opts := []nats.Option{
-		nats.Name("daybook"),
-		nats.MaxReconnects(-1),
-		// What is published while nobody listens would come late and be refused.
-		nats.ReconnectBufSize(-1),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Warn("NATS connection lost", "error", err) }),
-		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("NATS connection made again", "server", c.ConnectedServerName()) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS client", "error", err) }),
-	}
-	conn, err := nats.Connect(urls, append(opts, o.Nats...)...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("connect to NATS: %w", err)
-	}
-	js, err := jetstream.New(conn)
-	if err != nil {
-		conn.Close()
-		return nil, nil, fmt.Errorf("connect to NATS: %w", err)
-	}
-	return conn, js, nil
 }
 
 // serverLog passes the log lines of the server on. None of them ends the

@@ -68,7 +68,7 @@ func (r *Relay) ensure(ctx context.Context, origin string) (calendar.Position, e
 		return 0, err
 	}
 	if reason != "" {
-		if err := r.drop(ctx, reason); err != nil {
+		if err := r.drop(ctx, info, reason); err != nil {
 			return 0, err
 		}
 		return r.create(ctx, origin)
@@ -120,8 +120,19 @@ func (r *Relay) fault(ctx context.Context, info *jetstream.StreamInfo, origin st
 	return "", nil
 }
 
-// drop deletes the stream.
-func (r *Relay) drop(ctx context.Context, reason string) error {
+// drop deletes the stream that was looked at. One that another relay made
+// meanwhile is left alone: this relay may have been paused since it looked.
+func (r *Relay) drop(ctx context.Context, seen *jetstream.StreamInfo, reason string) error {
+	now, err := r.info(ctx)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !now.Created.Equal(seen.Created) {
+		return fmt.Errorf("%w: it was made again", errConflict)
+	}
 	r.o.Log.Warn("stream deleted to be made again", "stream", Stream, "reason", reason)
 	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
@@ -129,6 +140,15 @@ func (r *Relay) drop(ctx context.Context, reason string) error {
 		return fmt.Errorf("delete the stream: %w", err)
 	}
 	return nil
+}
+
+// dropFailed deletes the stream because it cannot keep messages.
+func (r *Relay) dropFailed(ctx context.Context) error {
+	info, err := r.info(ctx)
+	if err != nil {
+		return err
+	}
+	return r.drop(ctx, info, "it cannot keep messages")
 }
 
 // create makes the stream such that its next sequence is the position of the
@@ -146,7 +166,7 @@ func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, e
 	defer cancel()
 	stream, err := r.js.CreateStream(ctx, streamConfig(&r.o, first, origin))
 	if err != nil {
-		return 0, fmt.Errorf("create the stream from entry %d on: %w", first, err)
+		return 0, fmt.Errorf("create the stream from entry %d on: %w", first, r.explain(err))
 	}
 	// A stream that is not new was made by another relay a moment ago, or the
 	// server has taken over a folder that a damaged one left behind.
@@ -165,19 +185,88 @@ func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, e
 	return first - 1, nil
 }
 
-// adjust brings the settings of the stream to those of the options.
+// adjust brings the settings of the stream to those of the options. Where the
+// servers cannot keep as many replicas as are wanted, the stream stays with
+// those that it has: fewer copies of a transport are better than none.
 func (r *Relay) adjust(ctx context.Context, info *jetstream.StreamInfo, origin string) error {
-	want := streamConfig(&r.o, 0, origin)
-	config := info.Config
-	if config.MaxBytes == want.MaxBytes && config.Replicas == want.Replicas && config.Description == want.Description {
+	config, changed := adjusted(info.Config, streamConfig(&r.o, 0, origin))
+	if !changed {
 		return nil
 	}
-	config.MaxBytes, config.Replicas, config.Description = want.MaxBytes, want.Replicas, want.Description
-	config.Metadata = maps.Clone(want.Metadata)
+	err := r.update(ctx, config)
+	if unplaced(err) && config.Replicas != info.Config.Replicas {
+		r.o.Log.Warn("stream keeps its replicas", "stream", Stream, "replicas", info.Config.Replicas, "error", r.explain(err))
+		config.Replicas = info.Config.Replicas
+		if _, changed = adjusted(info.Config, config); !changed {
+			return nil
+		}
+		err = r.update(ctx, config)
+	}
+	if err != nil {
+		return fmt.Errorf("change the stream's settings: %w", r.explain(err))
+	}
+	r.o.Log.Info("stream's settings changed", "stream", Stream, "replicas", config.Replicas, "max_bytes", config.MaxBytes)
+	return nil
+}
+
+// adjusted gives the settings of a stream with those that the relay decides
+// about. All else, such as placement or republishing, is the operator's.
+func adjusted(have, want jetstream.StreamConfig) (config jetstream.StreamConfig, changed bool) {
+	changed = have.MaxBytes != want.MaxBytes || have.Replicas != want.Replicas || have.Description != want.Description ||
+		have.Discard != want.Discard || have.NoAck || have.MaxMsgSize > 0
+	have.MaxBytes, have.Replicas, have.Description = want.MaxBytes, want.Replicas, want.Description
+	// With these the stream would refuse entries or not answer.
+	have.Discard, have.DiscardNewPerSubject, have.NoAck, have.MaxMsgSize = want.Discard, false, false, -1
+	have.Metadata = maps.Clone(want.Metadata)
+	return have, changed
+}
+
+func (r *Relay) update(ctx context.Context, config jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
-	if _, err := r.js.UpdateStream(ctx, config); err != nil {
-		return fmt.Errorf("change the stream's settings: %w", err)
+	_, err := r.js.UpdateStream(ctx, config)
+	return err
+}
+
+// Codes of the server, by its names.
+const (
+	codeAccountResources  jetstream.ErrorCode = 10002 // JSAccountResourcesExceededErr
+	codeNoPeers           jetstream.ErrorCode = 10005 // JSClusterNoPeersErrF
+	codeResources         jetstream.ErrorCode = 10023 // JSInsufficientResourcesErr
+	codeStorage           jetstream.ErrorCode = 10047 // JSStorageResourcesExceededErr
+	codeNotClustered      jetstream.ErrorCode = 10074 // JSStreamReplicasNotSupportedErr
+	codeStoreFailed       jetstream.ErrorCode = 10077 // JSStreamStoreFailedF
+	codeMaxBytesRequired  jetstream.ErrorCode = 10113 // JSStreamMaxBytesRequired
+	codeMaxStreamExceeded jetstream.ErrorCode = 10122 // JSStreamMaxStreamBytesExceeded
+)
+
+func code(err error) jetstream.ErrorCode {
+	if api, ok := errors.AsType[jetstream.JetStreamError](err); ok && api.APIError() != nil {
+		return api.APIError().ErrorCode
 	}
-	return nil
+	return 0
+}
+
+// unplaced tells whether the servers are too few or too full.
+func unplaced(err error) bool {
+	switch code(err) {
+	case codeAccountResources, codeNoPeers, codeResources, codeStorage, codeNotClustered, codeMaxStreamExceeded:
+		return true
+	default:
+		return false
+	}
+}
+
+// explain adds the setting that is to be looked at.
+func (r *Relay) explain(err error) error {
+	switch code(err) {
+	case codeNotClustered:
+		return fmt.Errorf("feed replicas %d: the server is not part of a cluster, it can keep 1: %w", r.o.Replicas, err)
+	case codeNoPeers:
+		return fmt.Errorf("feed replicas %d, size %d bytes: the cluster has not as many servers with JetStream and room: %w", r.o.Replicas, r.o.MaxBytes, err)
+	case codeAccountResources, codeResources, codeStorage, codeMaxStreamExceeded, codeMaxBytesRequired:
+		return fmt.Errorf("feed size %d bytes, replicas %d: more than server or account allow: %w", r.o.MaxBytes, r.o.Replicas, err)
+	default:
+		return err
+	}
 }

@@ -40,7 +40,8 @@ type RelayOptions struct {
 	// MaxBytes bounds the stream; the oldest messages drop out and are read from
 	// the store instead. 0: DefaultMaxBytes; at least MinMaxBytes.
 	MaxBytes int64
-	// Replicas is the number of servers that keep the stream, 0 and 1: one.
+	// Replicas is the number of servers of a cluster that keep the stream, 1 to
+	// 5. 0: 1. A stream that is there gets as many when a relay begins.
 	Replicas int
 	// Replay is the number of newest entries that a stream is filled with when
 	// it is made again. 0: 100,000.
@@ -92,6 +93,7 @@ type RelayStats struct {
 	Rebuilt   uint64            // times that the stream was made new
 	Retries   uint64            // times that an error made the relay begin again
 	Standby   bool              // another relay is active
+	Error     string            // what made it begin again; "" when the server has acknowledged since
 }
 
 // Relay publishes the entries of a store. Any number of relays may run on one
@@ -143,9 +145,14 @@ var (
 func (r *Relay) Run(ctx context.Context) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = minRetry, maxRetry
-	standby := false
+	standby, failed := false, false
+	done := func() {
+		failed = false
+		wait.Reset()
+		r.count(func(s *RelayStats) { s.Error = "" })
+	}
 	for {
-		err := r.session(ctx, standby, wait.Reset)
+		err := r.session(ctx, standby, done)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was asked to end
@@ -156,14 +163,16 @@ func (r *Relay) Run(ctx context.Context) error {
 			r.count(func(s *RelayStats) { s.Conflicts++ })
 			r.o.Log.Info("relay met another one", "position", uint64(r.Stats().Position))
 			continue
-		case errors.Is(err, errStorage):
-			if err := r.drop(ctx, "it cannot keep messages"); err != nil {
+		case errors.Is(err, errStorage) && failed:
+			if err := r.dropFailed(ctx); err != nil {
 				r.o.Log.Warn("stream not deleted", "error", err)
 			}
 		}
+		// Once may be a setting, which the next session mends.
+		failed = errors.Is(err, errStorage)
 		standby = false
 		next := wait.NextBackOff()
-		r.count(func(s *RelayStats) { s.Retries++ })
+		r.count(func(s *RelayStats) { s.Retries, s.Error = s.Retries+1, err.Error() })
 		r.o.Log.Warn("relay begins again", "error", err, "wait", next)
 		if sleep(ctx, next) != nil {
 			return nil //nolint:nilerr // it was asked to end
@@ -295,7 +304,7 @@ func (r *Relay) read(ctx context.Context, last calendar.Position, out chan<- gro
 // the server refuses larger messages, and ones that a small stream cannot hold
 // several of would empty it.
 func (r *Relay) messageLimit() int {
-	return int(min(r.js.Conn().MaxPayload(), r.o.MaxBytes/8))
+	return int(min(r.js.Conn().MaxPayload(), r.o.MaxBytes/8, MaxPayload))
 }
 
 // await waits for the head to move, at most for d.
@@ -402,9 +411,6 @@ func checkReply(m *nats.Msg, want calendar.Position) error {
 	}
 	return nil
 }
-
-// codeStoreFailed is JSStreamStoreFailedF of the server.
-const codeStoreFailed jetstream.ErrorCode = 10077
 
 // sleep waits, or gives the context's error.
 func sleep(ctx context.Context, d time.Duration) error {

@@ -87,7 +87,11 @@ func actor(t *testing.T, f func(context.Context) error) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	result := make(chan error, 1)
-	go func() { result <- f(ctx) }()
+	go func() {
+		err := errors.New("ended by the test")
+		defer func() { result <- err }() // t.Fatal within f ends the goroutine
+		err = f(ctx)
+	}()
 	stop = sync.OnceValue(func() error { cancel(); return <-result })
 	t.Cleanup(func() { _ = stop() })
 	return stop
@@ -96,6 +100,13 @@ func actor(t *testing.T, f func(context.Context) error) (stop func() error) {
 func relay(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.RelayOptions) *feed.Relay {
 	t.Helper()
 	o.Standby = 10 * time.Millisecond
+	inner := js
+	if j, ok := js.(*bent); ok {
+		inner = j.JetStream
+	}
+	if c, ok := inner.(connected); ok && o.Replicas == 0 {
+		o.Replicas = c.replicas
+	}
 	r, err := feed.NewRelay(s, js, o)
 	if err != nil {
 		t.Fatalf("relay: %v", err)
@@ -106,6 +117,9 @@ func relay(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.Rela
 // source makes a source that never gives up waiting for the stream by itself.
 func source(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.SourceOptions) *feed.Source {
 	t.Helper()
+	if c, ok := js.(connected); ok && c.replicas > 1 && o.Stall == 0 {
+		o.Stall = 500 * time.Millisecond // see sure
+	}
 	if o.Stall == 0 {
 		o.Stall = limit
 	}
@@ -125,15 +139,26 @@ func until(t *testing.T, js jetstream.JetStream, p calendar.Position) *jetstream
 	t.Helper()
 	ctx := within(t)
 	for {
-		s, err := js.Stream(ctx, feed.Stream)
-		if err == nil && s.CachedInfo().State.LastSeq >= uint64(p) {
-			return s.CachedInfo()
+		got, err := look(ctx, js)
+		if err == nil && got.State.LastSeq >= uint64(p) {
+			return got
 		}
-		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-			t.Fatalf("stream: %v", err)
+		if ctx.Err() != nil {
+			t.Fatalf("stream is not at %d: %+v, %v", p, got, err)
 		}
 		pause(ctx, t)
 	}
+}
+
+// look gives the stream as it is now. Servers that have no leader do not answer.
+func look(ctx context.Context, js jetstream.JetStream) (*jetstream.StreamInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	s, err := js.Stream(ctx, feed.Stream)
+	if err != nil {
+		return nil, err
+	}
+	return s.CachedInfo(), nil
 }
 
 // pause gives way for a moment, in a loop that waits for something.
@@ -191,10 +216,10 @@ func mustReadAll(t *testing.T, s eventstore.Store, r reader, after, upTo calenda
 	}
 }
 
-// setup is a store, an embedded server and a running relay.
-func setup(t *testing.T) (*memstore.Store, *feed.Embedded) {
+// setup is a store, a JetStream and a running relay.
+func setup(t *testing.T, p place) (*memstore.Store, opened) {
 	t.Helper()
-	s, e := memstore.New(), embedded(t, t.TempDir())
+	s, e := memstore.New(), p.open(t)
 	actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{}).Run)
 	return s, e
 }

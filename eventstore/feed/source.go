@@ -29,6 +29,9 @@ type SourceOptions struct {
 	// Recheck is how long the source reads from the store before it looks at
 	// the stream again. 0: 1 s.
 	Recheck time.Duration
+	// Look is how long the servers may take to answer when the source looks at
+	// the stream; nothing is read meanwhile. 0: 1 s.
+	Look time.Duration
 }
 
 // SourceStats are counts since the start of a source.
@@ -61,6 +64,8 @@ type Source struct {
 	tails   bool                      // the stream was found to be behind the store
 	told    string                    // the last reason told for not reading from the stream
 
+	unanswered int // looks at the stream in a row that got no answer, up to maxUnanswered
+
 	statsMu sync.Mutex
 	stats   SourceStats
 }
@@ -80,6 +85,9 @@ func NewSource(store eventstore.Store, js jetstream.JetStream, o SourceOptions) 
 		o.Recheck = time.Second
 	}
 	recent, _ := store.(eventstore.Recent)
+	if o.Look <= 0 {
+		o.Look = time.Second
+	}
 	return &Source{store: store, recent: recent, js: js, o: o}, nil
 }
 
@@ -170,10 +178,12 @@ func (s *Source) stop() {
 	}
 }
 
-// tail makes the source read from the store for a while.
+// tail makes the source read from the store for a while, and at least once: it
+// forgets where the stream begins, or due would send it straight back.
 func (s *Source) tail() {
 	s.stop()
-	s.again = time.After(s.o.Recheck)
+	s.first = 0
+	s.again = time.After(s.o.Recheck << s.unanswered)
 }
 
 // open begins to read from the stream when it has the next entry or will get
@@ -187,7 +197,6 @@ func (s *Source) open(ctx context.Context) error {
 			return err
 		}
 		if origin == "" {
-			s.first = 0
 			s.tail()
 			return nil
 		}
@@ -198,11 +207,21 @@ func (s *Source) open(ctx context.Context) error {
 			return ctx.Err()
 		}
 		s.tell(ctx, err)
-		s.first = 0
+		s.unanswered = min(s.unanswered+1, maxUnanswered)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			s.unanswered = 0
+		}
 		s.tail()
+		return nil
 	}
+	s.unanswered = 0
 	return nil
 }
+
+// maxUnanswered bounds how much less often the source looks at a stream of
+// which no server answers, say because it has no leader: each look keeps the
+// reader waiting.
+const maxUnanswered = 3
 
 // tell logs why the stream is not read, once.
 func (s *Source) tell(ctx context.Context, err error) {
@@ -218,7 +237,7 @@ func (s *Source) tell(ctx context.Context, err error) {
 
 // consume makes the consumer if the stream fits.
 func (s *Source) consume(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, requestWait)
+	ctx, cancel := context.WithTimeout(ctx, s.o.Look)
 	defer cancel()
 	s.first = 0
 	stream, err := s.js.Stream(ctx, Stream)
@@ -232,12 +251,12 @@ func (s *Source) consume(ctx context.Context) error {
 	next := uint64(s.cursor) + 1
 	before := s.last
 	s.first, s.last = info.State.FirstSeq, info.State.LastSeq
-	if s.first > next {
+	if first := s.first; first > next {
 		s.tail()
+		s.first = first
 		return nil
 	}
 	if s.tails && s.last < uint64(s.cursor) && s.last <= before {
-		s.first = 0
 		s.tail() // nobody publishes
 		return nil
 	}
@@ -367,8 +386,8 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 func (s *Source) gap(at, seq calendar.Position) {
 	s.count(func(c *SourceStats) { c.Gaps++ })
 	s.o.Log.Warn("gap in the feed, reading from the event store", "position", uint64(at+1))
-	s.first = uint64(max(seq, at+2)) // at least one entry from the store, so it goes on
 	s.tail()
+	s.first = uint64(max(seq, at+2)) // at least one entry from the store, so it goes on
 }
 
 // silent deals with a stream that gave nothing for a while. Entries that the

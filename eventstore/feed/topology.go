@@ -76,6 +76,10 @@ func misfit(c *jetstream.StreamConfig, origin string) string {
 		return "messages of another form"
 	case c.Retention != jetstream.LimitsPolicy:
 		return "retention is not by limits"
+	case c.Sealed:
+		return "sealed"
+	case c.Mirror != nil || len(c.Sources) > 0:
+		return "a copy of another stream"
 	case len(c.Subjects) != 1 || c.Subjects[0] != Subjects:
 		return "other subjects"
 	default:

@@ -68,8 +68,7 @@ func (m *badMessages) Next(o ...jetstream.NextOpt) (jetstream.Msg, error) {
 	return next, nil
 }
 
-func TestBadTransport(t *testing.T) {
-	t.Parallel()
+func testBadTransport(t *testing.T, p place) {
 	const n = 400
 	type messages = []jetstream.Msg
 	cases := map[string]struct {
@@ -97,7 +96,7 @@ func TestBadTransport(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, e := setup(t)
+			s, e := setup(t, p)
 			head := add(t, s, n)
 			until(t, e.JetStream(), head)
 			r := rand.New(rand.NewPCG(1, 2))

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -224,27 +225,27 @@ func TestProcessDies(t *testing.T) {
 // ends, and only then another begins.
 func TestStoreOutOfReach(t *testing.T) {
 	t.Parallel()
-	cases := map[string]func(cut *bool) *path{
-		"refused": func(cut *bool) *path {
+	cases := map[string]func(cut *atomic.Bool) *path{
+		"refused": func(cut *atomic.Bool) *path {
 			return &path{there: func(context.Context) error {
-				if *cut {
+				if cut.Load() {
 					return eventstore.ErrUnavailable
 				}
 				return nil
 			}}
 		},
-		"request hangs": func(cut *bool) *path {
+		"request hangs": func(cut *atomic.Bool) *path {
 			return &path{there: func(ctx context.Context) error {
-				if *cut {
+				if cut.Load() {
 					<-ctx.Done()
 					return ctx.Err()
 				}
 				return nil
 			}}
 		},
-		"request hangs beyond its limit": func(cut *bool) *path {
+		"request hangs beyond its limit": func(cut *atomic.Bool) *path {
 			return &path{there: func(context.Context) error {
-				for *cut {
+				for cut.Load() {
 					<-time.After(time.Minute)
 				}
 				return nil
@@ -256,19 +257,19 @@ func TestStoreOutOfReach(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				l, r := &leases{}, &role{t: t}
-				var cut bool
+				var cut atomic.Bool
 				p := c(&cut)
 				p.Leases = l
 				a := start(t, p, "a", lease.Options{}, r.work("a"))
 				synctest.Wait()
 				b := start(t, l, "b", lease.Options{}, r.work("b"))
 				after(t, r, time.Minute, "a")
-				cut = true
+				cut.Store(true)
 				after(t, r, lease.DefaultSpan, "b")
 				if gap := r.turns[1].start.Sub(r.turns[0].end); gap <= 0 || gap > lease.DefaultSpan/5 {
 					t.Errorf("%s between the turns, want some, and not more than a fifth of the span", gap)
 				}
-				cut = false
+				cut.Store(false)
 				after(t, r, 2*time.Minute, "b")
 				end(t, b)
 				after(t, r, lease.DefaultSpan, "a")
@@ -283,9 +284,9 @@ func TestShortOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
-		var down bool
+		var down atomic.Bool
 		p := &path{Leases: l, there: func(context.Context) error {
-			if down {
+			if down.Load() {
 				return eventstore.ErrUnavailable
 			}
 			return nil
@@ -293,9 +294,9 @@ func TestShortOutage(t *testing.T) {
 		var log bytes.Buffer
 		a := start(t, p, "a", lease.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, r.work("a"))
 		after(t, r, time.Minute, "a")
-		down = true
+		down.Store(true)
 		<-time.After(lease.DefaultSpan / 2)
-		down = false
+		down.Store(false)
 		after(t, r, time.Minute, "a")
 		end(t, a)
 		if r.order() != "a" {
@@ -315,9 +316,9 @@ func TestLongOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
-		var down bool
+		var down atomic.Bool
 		p := &path{Leases: l, there: func(context.Context) error {
-			if down {
+			if down.Load() {
 				return eventstore.ErrUnavailable
 			}
 			return nil
@@ -325,9 +326,9 @@ func TestLongOutage(t *testing.T) {
 		a := start(t, p, "a", lease.Options{}, r.work("a"))
 		b := start(t, p, "b", lease.Options{}, r.work("b"))
 		<-time.After(time.Minute)
-		down = true
+		down.Store(true)
 		after(t, r, time.Hour, "")
-		down = false
+		down.Store(false)
 		<-time.After(lease.DefaultSpan)
 		synctest.Wait()
 		if r.now() == "" {
@@ -365,9 +366,9 @@ func TestPausedProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, r := &leases{}, &role{t: t}
 		// To the store it looks like this: a came, and then nothing for long.
-		var paused bool
+		var paused atomic.Bool
 		p := &path{Leases: l, there: func(context.Context) error {
-			for paused {
+			for paused.Load() {
 				<-time.After(time.Second)
 			}
 			return nil
@@ -375,20 +376,20 @@ func TestPausedProcess(t *testing.T) {
 		stopped := make(chan time.Time, 10)
 		a := start(t, p, "a", lease.Options{}, func(ctx context.Context) error {
 			<-ctx.Done()
-			for paused { // does not see it
+			for paused.Load() { // does not see it
 				<-time.After(time.Second)
 			}
 			stopped <- time.Now()
 			return nil
 		})
 		<-time.After(time.Minute)
-		paused = true
+		paused.Store(true)
 		b := start(t, l, "b", lease.Options{}, r.work("b"))
 		after(t, r, time.Minute, "b")
 		if a.Held() {
 			t.Error("a takes itself for the holder although it cannot know")
 		}
-		paused = false
+		paused.Store(false)
 		after(t, r, time.Minute, "b")
 		if len(stopped) != 1 || b.Epoch() != 2 {
 			t.Errorf("a stopped %d times, b has epoch %d; want 1 and 2", len(stopped), b.Epoch())

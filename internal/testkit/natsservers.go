@@ -1,0 +1,240 @@
+package testkit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// natsAccounts is how many accounts NATSServers have. Each is a JetStream of its
+// own, so tests that run side by side share servers but no stream.
+const natsAccounts = 64
+
+// NATSServers are nats-server processes of a test: one alone, or a cluster.
+type NATSServers struct {
+	All []*NATSServer
+
+	mu   sync.Mutex
+	used int
+}
+
+// NATSServer is one process.
+type NATSServer struct {
+	Name string
+	// Dir is the folder of its JetStream store; it may be changed or removed
+	// while the process does not run.
+	Dir string
+
+	t      testing.TB
+	port   int
+	config string
+	cmd    *exec.Cmd
+}
+
+// StartNATS starts n nats-server processes with JetStream on free ports of this
+// machine, a cluster where there is more than one, and waits until JetStream
+// answers. They end with the test. The program is built from the module that
+// go.mod names.
+func StartNATS(t testing.TB, n int) *NATSServers {
+	t.Helper()
+	c := &NATSServers{}
+	ports := freePorts(t, 2*n)
+	routes := make([]string, 0, n)
+	for i := range n {
+		routes = append(routes, fmt.Sprintf(`"nats://127.0.0.1:%d"`, ports[n+i]))
+	}
+	for i := range n {
+		s := &NATSServer{Name: fmt.Sprintf("s%d", i+1), Dir: t.TempDir(), t: t, port: ports[i]}
+		var conf bytes.Buffer
+		fmt.Fprintf(&conf, "server_name: %s\nlisten: \"127.0.0.1:%d\"\n", s.Name, s.port)
+		fmt.Fprintf(&conf, "jetstream { store_dir: %q, max_memory_store: 1GB, max_file_store: 1TB }\n", s.Dir)
+		conf.WriteString("system_account: SYS\naccounts {\n  SYS { users: [{user: sys, password: secret}] }\n")
+		for a := range natsAccounts {
+			fmt.Fprintf(&conf, "  A%d { jetstream: enabled, users: [{user: a%d, password: secret}] }\n", a, a)
+		}
+		conf.WriteString("}\n")
+		if n > 1 {
+			fmt.Fprintf(&conf, "cluster { name: test, listen: \"127.0.0.1:%d\", routes: [%s] }\n", ports[n+i], strings.Join(routes, ", "))
+		}
+		s.config = filepath.Join(t.TempDir(), "nats.conf")
+		if err := os.WriteFile(s.config, conf.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.All = append(c.All, s)
+	}
+	natsProgram(t)
+	for _, s := range c.All {
+		s.Start()
+		t.Cleanup(s.Kill9)
+	}
+	c.Ready(t)
+	return c
+}
+
+// Account gives the URLs of all servers with the user of an account that nobody
+// else has.
+func (c *NATSServers) Account(t testing.TB) string {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.used == natsAccounts {
+		t.Fatal("no account is left, raise natsAccounts")
+	}
+	user := fmt.Sprintf("a%d", c.used)
+	c.used++
+	urls := make([]string, 0, len(c.All))
+	for _, s := range c.All {
+		urls = append(urls, s.URL(user))
+	}
+	return strings.Join(urls, ",")
+}
+
+// Server gives the server of a name.
+func (c *NATSServers) Server(t testing.TB, name string) *NATSServer {
+	t.Helper()
+	for _, s := range c.All {
+		if s.Name == name {
+			return s
+		}
+	}
+	t.Fatalf("no server %q", name)
+	return nil
+}
+
+// Ready waits until JetStream answers, which in a cluster takes a leader that
+// knows all the servers.
+func (c *NATSServers) Ready(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		err := c.ready(ctx)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("NATS servers are not ready: %v", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// ready makes a stream of all servers and deletes it.
+func (c *NATSServers) ready(ctx context.Context) error {
+	conn, err := nats.Connect(c.All[0].URL(fmt.Sprintf("a%d", natsAccounts-1)))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "READY", Replicas: len(c.All)}); err != nil {
+		return err
+	}
+	return js.DeleteStream(ctx, "READY")
+}
+
+// URL gives the URL of the server for a user.
+func (s *NATSServer) URL(user string) string {
+	u := url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", s.port), User: url.UserPassword(user, "secret")}
+	return u.String()
+}
+
+// Start starts the process; it does not wait for it to be ready.
+func (s *NATSServer) Start() {
+	s.t.Helper()
+	s.cmd = exec.Command(natsProgram(s.t), "-c", s.config, "-l", s.config+".log") //nolint:noctx // ended by Kill9
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Kill9 ends the process as a loss of power to it would, and waits for its end.
+// It does nothing when the process does not run.
+func (s *NATSServer) Kill9() {
+	if s.cmd == nil {
+		return
+	}
+	_ = s.cmd.Process.Kill() // it may have ended
+	_ = s.cmd.Wait()         // with "killed"
+	s.cmd = nil
+}
+
+// Log gives what the process logged.
+func (s *NATSServer) Log() string {
+	b, err := os.ReadFile(s.config + ".log")
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+var natsBuild struct {
+	sync.Once
+	path, problem string
+}
+
+// natsProgram gives the nats-server program, built once for each test program
+// unless DAYBOOK_NATS_SERVER names one.
+func natsProgram(t testing.TB) string {
+	t.Helper()
+	natsBuild.Do(func() {
+		if natsBuild.path = os.Getenv("DAYBOOK_NATS_SERVER"); natsBuild.path != "" {
+			return
+		}
+		// Not below the folder of a test: others use it too.
+		natsBuild.path = filepath.Join(os.TempDir(), fmt.Sprintf("daybook-test-nats-server-%d", os.Getuid()))
+		part := fmt.Sprintf("%s.%d", natsBuild.path, os.Getpid())
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", part, "github.com/nats-io/nats-server/v2")
+		cmd.Dir = moduleRoot(t)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			natsBuild.problem = fmt.Sprintf("%v\n%s", err, out)
+			return
+		}
+		if err := os.Rename(part, natsBuild.path); err != nil {
+			natsBuild.problem = err.Error()
+		}
+	})
+	if natsBuild.problem != "" {
+		t.Fatalf("build nats-server: %s", natsBuild.problem)
+	}
+	return natsBuild.path
+}
+
+// freePorts gives n ports of this machine that nobody listens on, below those
+// that the system gives to outgoing connections.
+func freePorts(t testing.TB, n int) []int {
+	t.Helper()
+	var ports []int
+	for range 1000 {
+		port := 20_000 + rand.IntN(10_000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)) //nolint:noctx // closed at once
+		if err != nil {
+			continue
+		}
+		defer func() { _ = l.Close() }() // all at the end, so none comes twice
+		if ports = append(ports, port); len(ports) == n {
+			return ports
+		}
+	}
+	t.Fatal("no free ports")
+	return nil
+}
