@@ -66,12 +66,14 @@ func BenchmarkAppend(b *testing.B) {
 		b.Run(fmt.Sprintf("callers=%d", bench.callers), func(b *testing.B) {
 			ours := open(b, server(b), postgres.Options{Schema: schema(b)})
 			raw := newRaw(b, bench.clients)
-			var next calendar.ID
 			side := func(n, workers int, do func(*eventstore.Append) error) time.Duration {
 				appends := make([]eventstore.Append, n)
+				next, err := ours.NewIDs(b.Context(), n) // the service gets its ids so too
+				if err != nil {
+					b.Fatal(err)
+				}
 				for i := range appends {
-					next++
-					appends[i] = eventAppend(b, next, true)
+					appends[i] = eventAppend(b, next+calendar.ID(i), true)
 				}
 				start := time.Now()
 				var at atomic.Int64
@@ -90,7 +92,7 @@ func BenchmarkAppend(b *testing.B) {
 				return time.Since(start)
 			}
 			var a, r time.Duration
-			const turn = 256
+			turn := 16 * max(bench.callers, 16)
 			turns := 0
 			b.ResetTimer()
 			for done := 0; done < b.N; done += turn {

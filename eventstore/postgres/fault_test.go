@@ -271,10 +271,12 @@ func TestListensAgain(t *testing.T) {
 	c := admin(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	var pid int
 	for round := range calendar.ID(3) {
-		for listening := false; !listening; {
-			const look = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%' AND state = 'idle')"
-			if err := c.QueryRow(ctx, look, name).Scan(&listening); err != nil {
+		for before := pid; pid == before; { // until it listens again
+			const look = `SELECT coalesce(max(pid), $2) FROM pg_stat_activity
+				WHERE application_name = $1 AND query LIKE 'LISTEN%' AND state = 'idle' AND pid <> $2`
+			if err := c.QueryRow(ctx, look, name, before).Scan(&pid); err != nil {
 				t.Fatal(err)
 			}
 		}
