@@ -19,7 +19,7 @@ import (
 // keeps no search_path.
 type queries struct {
 	head, newIDs, load, history, entries, records, recordsOf, find, receipt, commits, leaves, acquire, release,
-	holdLog, heldRecords, heldClaims, heldNames, heldReceipts, written, append, purge string
+	holdLog, heldRecords, heldClaims, heldNames, heldReceipts, written, append, purge, empty, useID, notify string
 }
 
 const (
@@ -58,6 +58,10 @@ func newQueries(schema string) queries {
 		written: in(`SELECT e.record, e.version, e.position, e.leaf FROM unnest($1::bigint[], $2::bigint[]) q (record, version)
 			JOIN @entries e ON e.record = q.record AND e.version = q.version`),
 		append: in("SELECT @append($1::boolean, $2::bigint, $3::bigint[], " + appendParams + ")"),
+		empty: in(`SELECT NOT EXISTS (SELECT FROM @entries) AND NOT EXISTS (SELECT FROM @receipts)
+			AND NOT EXISTS (SELECT FROM @records)`),
+		useID:  in("SELECT @use_id($1::bigint)"),
+		notify: "SELECT pg_notify($1::text, $2::text)",
 		purge:  in("SELECT @purge_receipts($1::bigint * interval '1 microsecond')"),
 	}
 }

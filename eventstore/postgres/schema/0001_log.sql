@@ -67,7 +67,7 @@ CREATE INDEX names_record ON names (record);
 -- 8 bytes and the key.
 CREATE TABLE receipts (
     digest      bytea  PRIMARY KEY CHECK (octet_length(digest) = 32),
-    kept        bigint NOT NULL, -- start of the commit by the clock of the database, milliseconds
+    kept        bigint NOT NULL, -- by the clock of the database, milliseconds
     user_id     bigint NOT NULL,
     key         text   NOT NULL,
     fingerprint bytea  NOT NULL CHECK (octet_length(fingerprint) = 32),
@@ -232,7 +232,7 @@ BEGIN
     END IF;
     IF cardinality(r_digest) > 0 THEN
         INSERT INTO receipts (digest, kept, user_id, key, fingerprint, time, record, version, position, answer)
-            SELECT r.digest, extract(epoch FROM now()) * 1000, r.user_id, r.key, r.fingerprint, r.time, r.record, r.version,
+            SELECT r.digest, extract(epoch FROM clock_timestamp()) * 1000, r.user_id, r.key, r.fingerprint, r.time, r.record, r.version,
                 CASE WHEN r.behind > 0 THEN head + r.behind ELSE r.position END, r.answer
             FROM unnest(r_digest, r_user, r_key, r_fingerprint, r_time, r_record, r_version, r_behind, r_position, r_answer)
                 r (digest, user_id, key, fingerprint, time, record, version, behind, position, answer)

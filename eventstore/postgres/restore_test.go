@@ -1,0 +1,243 @@
+package postgres_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore"
+	"daybook/eventstore/postgres"
+	"daybook/eventstore/sqlite"
+	"daybook/internal/access"
+	"daybook/internal/demo"
+	"daybook/internal/htmltext"
+	"daybook/internal/testkit"
+)
+
+// keyedWriter gives every create an idempotency key and keeps its answer.
+type keyedWriter struct {
+	*command.Service
+
+	n atomic.Int64
+}
+
+func (w *keyedWriter) Create(ctx context.Context, r command.Request) (command.Result, error) {
+	n := w.n.Add(1)
+	r.Key = fmt.Sprintf("key-%d", n)
+	r.Fingerprint = sha256.Sum256([]byte(r.Key))
+	res, err := w.Service.Create(ctx, r)
+	if err == nil {
+		err = w.KeepAnswer(ctx, r, res, []byte("answer "+r.Key))
+	}
+	return res, err
+}
+
+// Update protects some of the events.
+func (w *keyedWriter) Update(ctx context.Context, r command.Request) (command.Result, error) {
+	if r.Kind == calendar.KindEvent && r.Target.ID%5 == 0 {
+		r.Input["password"] = "open sesame"
+	}
+	return w.Service.Update(ctx, r)
+}
+
+// TestMoveUp: a SQLite store with records of all kinds, secrets, users and
+// receipts is carried into PostgreSQL whole, and goes on there.
+func TestMoveUp(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	from, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "daybook.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = from.Close() }()
+	_, token, err := access.New(from).EnsureAdministrator(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := access.New(from).Add(ctx, "ann", calendar.Editor, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := access.New(from).Revoke(ctx, "ann", 0); err != nil {
+		t.Fatal(err)
+	}
+	rules := &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}
+	service, err := command.New(from, rules, testkit.PlainHasher{}, command.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer := &keyedWriter{Service: service}
+	err = demo.Fill(ctx, writer, demo.Options{
+		Seed: 7, Events: 450, Now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), Caller: calendar.Caller{ID: 1, Role: calendar.Administrator},
+		Parallel: 16,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	name := schema(t)
+	to := open(t, server(t), postgres.Options{Schema: name})
+	steps := map[string]calendar.Position{}
+	hash, n, err := eventstore.Copy(ctx, from, to, func(step string, done, _ calendar.Position) { steps[step] = done })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if head, err := from.Head(ctx); err != nil || n != head || n < 1500 {
+		t.Errorf("%d entries are copied, the head is %d, %v", n, head, err)
+	}
+	if diff := cmp.Diff(map[string]calendar.Position{"verify": n, "copy": n, "verify copy": n}, steps); diff != "" {
+		t.Errorf("progress differs (-want +got):\n%s", diff)
+	}
+	if again, _, err := eventstore.Verify(ctx, from, nil); err != nil || again != hash {
+		t.Errorf("the hash is %x, that of the other store %x, %v", hash, again, err)
+	}
+	if diff := cmp.Diff(wholeOf(t, from, int(writer.n.Load())), wholeOf(t, to, int(writer.n.Load())), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the stores differ (-sqlite +postgres):\n%s", diff[:min(len(diff), 4000)])
+	}
+	if _, err := access.New(to).Authenticate(ctx, "Bearer "+token); err != nil {
+		t.Errorf("the token of the administrator: %v", err)
+	}
+
+	// It goes on: fresh ids, positions, claims.
+	id, err := to.NewIDs(ctx, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if states, err := to.Load(ctx, id); err != nil || states[0].Version != 0 {
+		t.Errorf("the fresh id %d is used, %v", id, err)
+	}
+	a := tag(t, id, 1, "later")
+	if res := to.Append(ctx, []eventstore.Append{a})[0]; res.Err != nil || res.Position != n+1 {
+		t.Errorf("append: %+v, want position %d", res, n+1)
+	}
+	service, err = command.New(to, rules, testkit.PlainHasher{}, command.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	protected := 0
+	for after := calendar.ID(0); ; {
+		states, err := to.Records(ctx, calendar.KindEvent, after, 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(states) == 0 {
+			break
+		}
+		for _, s := range states {
+			after = s.ID
+			if s.Secret == nil {
+				continue
+			}
+			protected++
+			if open, err := service.CheckPassword(ctx, s.ID, "open sesame"); err != nil || !open {
+				t.Errorf("event %d does not open: %v", s.ID, err)
+			}
+		}
+	}
+	if protected == 0 {
+		t.Error("no event has a password")
+	}
+	if _, _, err := eventstore.Verify(ctx, to, nil); err != nil {
+		t.Errorf("Verify after the append: %v", err)
+	}
+
+	if _, _, err := eventstore.Copy(ctx, from, to, nil); !errors.Is(err, eventstore.ErrNotEmpty) {
+		t.Errorf("copied again: got %v, want ErrNotEmpty", err)
+	}
+	if err := to.Restore(ctx, from, nil); !errors.Is(err, eventstore.ErrNotEmpty) {
+		t.Errorf("restored again: got %v, want ErrNotEmpty", err)
+	}
+}
+
+// broken is a store whose dump fails at its end.
+type broken struct{ eventstore.Dumper }
+
+func (broken) Receipts(context.Context, int64, int) ([]eventstore.KeptReceipt, int64, error) {
+	return nil, 0, errors.New("disk gone")
+}
+
+// TestMoveUpWhole: a copy that fails at its end leaves the store empty.
+func TestMoveUpWhole(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	from, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "daybook.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = from.Close() }()
+	if res := from.Append(ctx, []eventstore.Append{tag(t, 1, 1, "jazz")})[0]; res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	to := open(t, server(t), postgres.Options{Schema: schema(t)})
+	if _, _, err := eventstore.Copy(ctx, broken{from}, to, nil); err == nil || !strings.Contains(err.Error(), "disk gone") {
+		t.Errorf("the copy that fails: %v", err)
+	}
+	if head, err := to.Head(ctx); err != nil || head != 0 {
+		t.Errorf("the head is %d, %v", head, err)
+	}
+	if _, n, err := eventstore.Copy(ctx, from, to, nil); err != nil || n != 1 {
+		t.Errorf("the copy after it: %d entries, %v", n, err)
+	}
+}
+
+// whole is all that a store gives.
+type whole struct {
+	Entries  []eventstore.Entry
+	States   []eventstore.State
+	Commits  []eventstore.Commit
+	Leaves   [][32]byte
+	Holders  []calendar.ID
+	Found    [][]calendar.ID
+	Receipts []*eventstore.Receipt
+	History  [][]eventstore.Entry
+}
+
+func wholeOf(t *testing.T, s eventstore.Verifier, keys int) whole {
+	t.Helper()
+	ctx := t.Context()
+	var w whole
+	errs := make([]error, 5)
+	w.Entries, errs[0] = s.ReadAll(ctx, 0, 100_000)
+	w.States, errs[1] = s.Records(ctx, 0, 0, 100_000)
+	w.Commits, errs[2] = s.Commits(ctx, 0, 100_000)
+	w.Leaves, errs[3] = s.Leaves(ctx, 0, 100_000)
+	var claims []calendar.Claim
+	var names []calendar.Name
+	for i := range w.States {
+		r, err := calendar.DecodeRecord(w.States[i].Record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims, names = append(claims, calendar.Claims(r)...), append(names, calendar.Names(r)...)
+		if i%10 == 0 {
+			h, err := s.History(ctx, r.ID, 0, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.History = append(w.History, h)
+		}
+	}
+	w.Holders, w.Found, errs[4] = s.Find(ctx, claims, names)
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	for i := range keys {
+		key := fmt.Sprintf("key-%d", i+1)
+		res := s.Append(ctx, []eventstore.Append{{Receipt: &eventstore.Receipt{User: 1, Key: key, Fingerprint: sha256.Sum256([]byte(key))}}})[0]
+		if res.Err != nil || res.Receipt == nil || string(res.Receipt.Answer) != "answer "+key {
+			t.Fatalf("receipt %s: %+v", key, res)
+		}
+		w.Receipts = append(w.Receipts, res.Receipt)
+	}
+	return w
+}
