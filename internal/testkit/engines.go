@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -94,7 +95,7 @@ func Postgres(t testing.TB) (url, schema string) {
 func NATS(t testing.TB) string {
 	t.Helper()
 	url := engineURL(t, EngineNATS)
-	held := holdFile(t, "daybook-test-nats-"+strings.Map(func(r rune) rune {
+	release := holdFile(t, "daybook-test-nats-"+strings.Map(func(r rune) rune {
 		if strings.ContainsRune("/:@,", r) {
 			return '-'
 		}
@@ -107,7 +108,7 @@ func NATS(t testing.TB) string {
 		}
 	}
 	t.Cleanup(func() {
-		defer func() { _ = held.Close() }()
+		defer release()
 		ctx, end := clearing(t)
 		defer end()
 		clearStreams(ctx)
@@ -118,22 +119,32 @@ func NATS(t testing.TB) string {
 	return url
 }
 
-// holdFile locks a file of the temporary folder until it is closed.
-func holdFile(t testing.TB, name string) *os.File {
+// holdFile locks a file of the temporary folder. The release removes it.
+func holdFile(t testing.TB, name string) (release func()) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(os.TempDir(), name), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join(os.TempDir(), name)
 	for {
-		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != syscall.EINTR { //nolint:errorlint // the call gives bare numbers
-			break
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		}
+		if err != nil {
+			t.Fatalf("lock %s: %v", path, err)
+		}
+		// Who held it before may have removed it: then another file is the lock.
+		mine, err := f.Stat()
+		there, statErr := os.Stat(path)
+		if err == nil && statErr == nil && os.SameFile(mine, there) {
+			return func() {
+				_ = os.Remove(path)
+				_ = f.Close()
+			}
+		}
+		_ = f.Close()
 	}
-	if err != nil {
-		t.Fatalf("lock %s: %v", f.Name(), err)
-	}
-	return f
 }
 
 func deleteStreams(ctx context.Context, url string) error {

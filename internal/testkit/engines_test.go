@@ -8,7 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -236,6 +239,34 @@ func TestSharedEngines(t *testing.T) {
 				t.Errorf("after the test: status %d: %s", status, body)
 			}
 		})
+	}
+}
+
+// TestHoldFile: one holder at a time, and no file afterwards.
+func TestHoldFile(t *testing.T) {
+	t.Parallel()
+	name := "daybook-test-" + unique()
+	var holders, most atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				release := holdFile(t, name)
+				if n := holders.Add(1); n > 1 {
+					most.Store(n)
+				}
+				runtime.Gosched()
+				holders.Add(-1)
+				release()
+			}
+		})
+	}
+	all.Wait()
+	if n := most.Load(); n > 0 {
+		t.Errorf("%d held it at once", n)
+	}
+	if _, err := os.Stat(filepath.Join(os.TempDir(), name)); !os.IsNotExist(err) {
+		t.Errorf("the file is there afterwards: %v", err)
 	}
 }
 
