@@ -19,6 +19,7 @@ import (
 func distributed(flavour elastic.Flavour) backend {
 	return func(t *testing.T, s settings) *service {
 		t.Helper()
+		s.positionWait *= 10 // a way over three servers takes longer than one within a process
 		return assemble(t, s, func(log *slog.Logger, clock *clock) (p parts) {
 			database, schema := testkit.Postgres(t)
 			open := func() *postgres.Store {
