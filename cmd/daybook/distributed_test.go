@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -297,4 +299,101 @@ func TestServersGoAndCome(t *testing.T) {
 	if strings.Contains(s.log(), "panic") {
 		t.Error(s.log())
 	}
+}
+
+// TestMixed runs two whole processes on one PostgreSQL, each with its own feed
+// and its own memory image.
+func TestMixed(t *testing.T) {
+	t.Parallel()
+	store, schema := testkit.Postgres(t)
+	on := []string{"--store", store, "--store-schema", schema}
+	dirs := [2]string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")}
+	var both [2]*server
+	for i, dir := range dirs {
+		both[i] = startServer(t, append([]string{"serve", "--data", dir}, on...)...)
+	}
+	a, b := both[0], both[1]
+	if a.token == "" || b.token != "" {
+		t.Error("the first process shows a token, the second none")
+	}
+	for i := range 10 {
+		e := a.want(201, "POST", "/events", a.token, concert)
+		b.want(200, "PATCH", "/events/"+idOf(e), a.token, `{"title":"Moved"}`)
+		if got := a.want(200, "GET", "/events/"+idOf(e), "", ""); got["title"] != "Moved" {
+			t.Fatalf("the first process reads %v after the other wrote", got["title"])
+		}
+		for _, s := range both {
+			if got := s.want(200, "GET", "/events?per_page=1", a.token, "")["total"]; got != float64(i+1) {
+				t.Fatalf("got %v events, want %d", got, i+1)
+			}
+		}
+	}
+	// Commands on the store work on it, those on an image in its process.
+	mustTool(t, append([]string{"user", "add", "ada", "--role", "editor"}, on...)...)
+	for _, dir := range dirs {
+		mustTool(t, append([]string{"rebuild", "--data", dir}, on...)...)
+		if out := mustTool(t, append([]string{"health", "--data", dir}, on...)...); !strings.Contains(out, "status: ok") {
+			t.Errorf("health: %q", out)
+		}
+	}
+	// Another store than that of the process is not meant.
+	if _, errText, status := tool(t, nil, "rebuild", "--data", dirs[0], "--store", store+"?application_name=other"); status != exitUsage {
+		t.Errorf("rebuild of another store: status %d and %q", status, errText)
+	}
+	for _, s := range both {
+		if s.drain() != exitOK {
+			t.Error(s.log())
+		}
+	}
+	// A directory whose image is of another store.
+	_, other := testkit.Postgres(t)
+	s := startServer(t, "serve", "--data", dirs[0], "--store", store, "--store-schema", other)
+	if got := s.want(200, "GET", "/events?per_page=1", s.token, "")["total"]; got != 0.0 {
+		t.Errorf("an empty store lists %v events", got)
+	}
+}
+
+// TestRebuildKilled: a rebuild that was killed goes on, and lists answer the
+// whole time.
+func TestRebuildKilled(t *testing.T) {
+	t.Parallel()
+	store, schema := testkit.Postgres(t)
+	index, prefix := testkit.Elasticsearch(t)
+	on := []string{"--store", store, "--store-schema", schema}
+	const n = 6000
+	var lines strings.Builder
+	for i := range n {
+		fmt.Fprintf(&lines, `{"action":"create","kind":"tag","key":"t%d","fields":{"name":"tag %d"}}`+"\n", i, i)
+	}
+	if _, errText, status := tool(t, strings.NewReader(lines.String()), append([]string{"import", "-", "--source", "s"}, on...)...); status != exitOK {
+		t.Fatalf("import: status %d %s", status, errText)
+	}
+	on = append(on, "--index", index, "--index-prefix", prefix)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := child(ctx, append([]string{"rebuild"}, on...)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// Some documents of the coming generation are there, not all.
+	asking := &server{t: t}
+	filling := func() int {
+		_, b := asking.try("GET", index+"/"+prefix+"-tags*/_search?size=0&track_total_hits=true", "", "")
+		var v struct {
+			Hits struct{ Total struct{ Value int } }
+		}
+		_ = json.Unmarshal(b, &v)
+		return v.Hits.Total.Value
+	}
+	eventually(t, "the first documents", func() bool { return filling() > 0 || cmd.ProcessState != nil })
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	had := filling()
+	out := mustTool(t, append([]string{"rebuild"}, on...)...)
+	if !strings.Contains(out, fmt.Sprint(n, " records and agrees")) {
+		t.Errorf("after it was killed with %d documents: %q", had, out)
+	}
+	t.Logf("killed with %d of %d documents", had, n)
+	mustTool(t, append([]string{"rebuild", "--back"}, on...)...)
+	mustTool(t, append([]string{"rebuild", "--back"}, on...)...)
 }

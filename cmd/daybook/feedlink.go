@@ -31,7 +31,8 @@ func openFeed(ctx context.Context, s *settings, log *slog.Logger) (*transport, e
 		return &transport{js: e.JetStream(), conn: e.Conn(), close: e.Close}, nil
 	}
 	conn, js, err := feed.Connect(s.feed, feed.ConnectOptions{
-		Log: log, Credentials: s.feedCredentials, CA: s.feedCA, Cert: s.feedCert, Key: s.feedKey,
+		Log: log, Credentials: s.feedCredentials, NKey: s.feedNKey, Domain: s.feedDomain, APIPrefix: s.feedAPIPrefix,
+		CA: s.feedCA, Cert: s.feedCert, Key: s.feedKey,
 	})
 	if err != nil {
 		return nil, err // names the setting

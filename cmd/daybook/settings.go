@@ -115,8 +115,8 @@ func (d *setting) env() string {
 
 var (
 	storeSettings = []string{"data", "store", "store-schema", "store-listen", "store-pool"}
-	feedSettings  = []string{"feed", "feed-credentials", "feed-ca", "feed-cert", "feed-key", "feed-replicas"}
-	indexSettings = []string{"index", "index-flavour", "index-prefix", "index-ca", "index-api-key", "index-shards", "index-replicas", "index-refresh"}
+	feedSettings  = []string{"feed", "feed-credentials", "feed-nkey", "feed-domain", "feed-api-prefix", "feed-ca", "feed-cert", "feed-key", "feed-replicas"}
+	indexSettings = []string{"index", "index-flavour", "index-prefix", "index-ca", "index-api-key-file", "index-shards", "index-replicas", "index-refresh"}
 )
 
 // ownSettings are those of serve beside the adapters.
@@ -150,17 +150,35 @@ var settingTable = []setting{
 		s.storeSchema = v
 		return nil
 	}},
+	{name: "service-role", value: "ROLE", brief: "role of the database that gets the rights of the service, and no more", set: func(s *settings, v string) error {
+		if v != "" && !roleForm.MatchString(v) {
+			return errors.New("must be letters, digits, _ and -, beginning with a letter or _")
+		}
+		s.serviceRole = v
+		return nil
+	}},
 	{name: "store-listen", value: "URL", secret: true, brief: "postgres://… to hear of changes by, where --store is a pooler that passes none on", set: func(s *settings, v string) error {
 		return setURLs(&s.storeListen, v, "a postgres:// URL", oneURL, "postgres", "postgresql")
 	}},
-	{name: "store-pool", value: "N", def: "16", brief: "connections for reading of each process, 1 to 1000", set: func(s *settings, v string) error {
-		return setNumber(&s.storePool, v, 1, 1000)
+	{name: "store-pool", value: "N", def: "0", brief: "connections for reading of each process, up to 1000; 0: pool_max_conns of the URL, else 16", set: func(s *settings, v string) error {
+		return setNumber(&s.storePool, v, 0, 1000)
 	}},
 	{name: "feed", value: "URLS", secret: true, brief: "nats://… servers of the feed, commas between them; empty: in the process", set: func(s *settings, v string) error {
 		return setURLs(&s.feed, v, "nats:// or tls:// URLs", 0, "nats", "tls", "ws", "wss")
 	}},
 	{name: "feed-credentials", value: "FILE", brief: "NATS credentials (.creds)", set: func(s *settings, v string) error {
 		return setFile(&s.feedCredentials, v)
+	}},
+	{name: "feed-nkey", value: "FILE", brief: "NATS nkey seed, in the place of credentials", set: func(s *settings, v string) error {
+		return setFile(&s.feedNKey, v)
+	}},
+	{name: "feed-domain", value: "NAME", brief: "JetStream domain", set: func(s *settings, v string) error {
+		s.feedDomain = v
+		return nil
+	}},
+	{name: "feed-api-prefix", value: "SUBJECT", brief: "prefix of the JetStream API, in the place of a domain", set: func(s *settings, v string) error {
+		s.feedAPIPrefix = v
+		return nil
 	}},
 	{name: "feed-ca", value: "FILE", brief: "PEM certificates that the feed's servers are checked by", set: func(s *settings, v string) error {
 		return setFile(&s.feedCA, v)
@@ -194,7 +212,7 @@ var settingTable = []setting{
 	{name: "index-ca", value: "FILE", brief: "PEM certificates that its nodes are checked by", set: func(s *settings, v string) error {
 		return setFile(&s.indexCA, v)
 	}},
-	{name: "index-api-key", value: "FILE", brief: "file that holds an API key, in the place of a user in the URL", set: func(s *settings, v string) error {
+	{name: "index-api-key-file", value: "FILE", brief: "file that holds an API key, in the place of a user in the URL", set: func(s *settings, v string) error {
 		return setFile(&s.indexKeyFile, v)
 	}},
 	{name: "index-shards", value: "N", def: "1", brief: "shards of each index when it is made, 1 to 64", set: func(s *settings, v string) error {
@@ -361,10 +379,6 @@ var settingTable = []setting{
 	}},
 	{name: "json", boolean: true, def: "false", brief: "print JSON for programs", set: func(s *settings, v string) error {
 		return setBool(&s.json, v)
-	}},
-	{name: "service-role", value: "NAME", brief: "role that is given the rights of the service; empty: none", set: func(s *settings, v string) error {
-		s.serviceRole = v
-		return nil
 	}},
 	{name: "back", boolean: true, def: "false", brief: "put the read model that the last rebuild replaced in its place again", set: func(s *settings, v string) error {
 		return setBool(&s.back, v)

@@ -20,7 +20,8 @@ type where struct {
 	storePool   int // 0: the adapter's
 
 	feed                             string // NATS URLs; "": in the process
-	feedCredentials                  string
+	feedCredentials, feedNKey        string
+	feedDomain, feedAPIPrefix        string
 	feedCA, feedCert, feedKey        string
 	feedReplicas                     int
 	index, indexFlavour, indexPrefix string // URLs; "": the memory image
@@ -74,14 +75,20 @@ func (s *settings) misfits() []string {
 	if (s.feedCert == "") != (s.feedKey == "") {
 		out = append(out, "--feed-cert and --feed-key need each other")
 	}
-	if s.feed == "" && (s.feedCredentials != "" || s.feedCA != "" || s.feedCert != "" || s.feedReplicas > 1) {
-		out = append(out, "--feed-credentials, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…")
+	if s.feedCredentials != "" && s.feedNKey != "" {
+		out = append(out, "--feed-credentials and --feed-nkey exclude each other")
+	}
+	if s.feedDomain != "" && s.feedAPIPrefix != "" {
+		out = append(out, "--feed-domain and --feed-api-prefix exclude each other")
+	}
+	if s.feed == "" && (s.feedCredentials != "" || s.feedNKey != "" || s.feedDomain != "" || s.feedAPIPrefix != "" || s.feedCA != "" || s.feedCert != "" || s.feedReplicas > 1) {
+		out = append(out, "--feed-credentials, --feed-nkey, --feed-domain, --feed-api-prefix, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…")
 	}
 	if s.store == "" && s.storeListen != "" {
 		out = append(out, "--store-listen needs --store postgres://…")
 	}
 	if s.index == "" && (s.indexCA != "" || s.indexKeyFile != "") {
-		out = append(out, "--index-ca and --index-api-key need --index http://…")
+		out = append(out, "--index-ca and --index-api-key-file need --index http://…")
 	}
 	return out
 }
@@ -128,6 +135,9 @@ func setFile(to *string, v string) error {
 
 // schemaForm is what the name of a schema may be.
 var schemaForm = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,47}$`)
+
+// roleForm is what the name of a role of the database may be.
+var roleForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
 
 // prefixForm is what the name of an index may begin with.
 var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,59}$`)

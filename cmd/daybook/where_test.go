@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,5 +119,43 @@ func TestRoleOfAProcessIsNotThatOfAUser(t *testing.T) {
 	out, _, _ := runIn(t, nil, "config", "print")
 	if !strings.Contains(out, "DAYBOOK_ROLE=all\n") {
 		t.Errorf("no role of the process in\n%s", out)
+	}
+}
+
+var update = flag.Bool("update", false, "write the tables of the documentation anew")
+
+// TestSettingsAreDocumented: the table of docs/operations.md is that of the
+// program.
+func TestSettingsAreDocumented(t *testing.T) {
+	t.Parallel()
+	var want strings.Builder
+	want.WriteString("| flag | environment | default | |\n|---|---|---|---|\n")
+	for _, name := range serveSettings {
+		d := settingNamed(name)
+		def := ""
+		if d.def != "" {
+			def = "`" + d.def + "`"
+		}
+		fmt.Fprintf(&want, "| `%s` | `%s` | %s | %s |\n", strings.TrimSpace("--"+d.option()+" "+d.value), d.env(), def, strings.ReplaceAll(d.brief, "|", `\|`))
+	}
+	path := filepath.Join("..", "..", "docs", "operations.md")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head, end = "<!-- settings of daybook serve, made by go test ./cmd/daybook -run TestSettingsAreDocumented -update -->\n", "<!-- end of settings -->\n"
+	before, rest, found := strings.Cut(string(b), head)
+	there, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("%s has no table of settings", path)
+	}
+	if there == want.String() {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s: the table of settings is not that of the program; renew it with -update", path)
+	}
+	if err := os.WriteFile(path, []byte(before+head+want.String()+end+after), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
