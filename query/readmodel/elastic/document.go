@@ -147,12 +147,6 @@ func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 	return appendTexts(b, s, r)
 }
 
-// shown is the text of a field that a language shows, and the language it is in.
-type shown struct {
-	text string
-	lang calendar.Lang
-}
-
 // appendTexts adds the words and rows of all texts: once when every language
 // shows the same ones, else for each language.
 func appendTexts(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {

@@ -205,4 +205,3 @@ func (x *Index) document(id calendar.ID, at calendar.Position, body string) (rea
 
 // errGone says that indices of a generation are not there any more.
 var errGone = errors.New("generation is gone")
-

@@ -112,6 +112,7 @@ func (e engine) open(tb testing.TB, o elastic.Options) *elastic.Index {
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
 		readmodeltest.Run(t, readmodeltest.Harness{
 			Open: func(tb testing.TB) readmodel.Index { return e.open(tb, elastic.Options{}) }, Slow: true,
 		})

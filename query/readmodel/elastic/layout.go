@@ -115,7 +115,9 @@ func (n names) index(collection string, g generation) string {
 
 // write is the alias through which an index is written: a bulk request that asks
 // for an alias never makes an index that was dropped meanwhile.
-func (n names) write(collection string, g generation) string { return n.index(collection, g) + "-write" }
+func (n names) write(collection string, g generation) string {
+	return n.index(collection, g) + "-write"
+}
 
 func (n names) all(g generation) []string {
 	out := make([]string, len(collections))

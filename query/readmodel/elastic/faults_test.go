@@ -1,0 +1,408 @@
+package elastic_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/elastic"
+	"daybook/query/readmodel/readmodeltest"
+)
+
+// proxy stands before an engine and does harm to requests.
+type proxy struct {
+	*httptest.Server
+	// harm may answer a request itself (status above 0), or cut the connection
+	// (status -1), before or (status -2) after the engine has done what was asked.
+	harm     atomic.Pointer[func(r *http.Request, body string) (status int, answer string)]
+	requests sync.Map // path → *atomic.Int64
+}
+
+func (e engine) proxy(t *testing.T) *proxy {
+	t.Helper()
+	p := &proxy{}
+	target := e.url(t)
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		last := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+		n, _ := p.requests.LoadOrStore(last, new(atomic.Int64))
+		n.(*atomic.Int64).Add(1)
+		status, answer := 0, ""
+		if harm := p.harm.Load(); harm != nil {
+			status, answer = (*harm)(r, string(body))
+		}
+		if status == -1 {
+			panic(http.ErrAbortHandler)
+		}
+		if status > 0 {
+			w.Header().Set("X-Elastic-Product", "Elasticsearch")
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, answer)
+			return
+		}
+		out, err := http.NewRequestWithContext(r.Context(), r.Method, target+r.URL.String(), bytes.NewReader(body))
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		out.Header = r.Header.Clone()
+		res, err := http.DefaultClient.Do(out)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		defer res.Body.Close()
+		if status == -2 {
+			panic(http.ErrAbortHandler)
+		}
+		for name, v := range res.Header {
+			w.Header()[name] = v
+		}
+		w.WriteHeader(res.StatusCode)
+		_, _ = io.Copy(w, res.Body)
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *proxy) count(last string) int64 {
+	if n, ok := p.requests.Load(last); ok {
+		return n.(*atomic.Int64).Load()
+	}
+	return 0
+}
+
+func (p *proxy) set(harm func(r *http.Request, body string) (int, string)) {
+	if harm == nil {
+		p.harm.Store(nil)
+		return
+	}
+	p.harm.Store(&harm)
+}
+
+func (e engine) through(t *testing.T, p *proxy, o elastic.Options) *elastic.Index {
+	t.Helper()
+	o.Flavour = e.flavour
+	if o.Prefix == "" {
+		o.Prefix = e.prefix(t)
+	}
+	o.MinWait, o.MaxWait = time.Millisecond, 2*time.Millisecond
+	x, err := elastic.Open(t.Context(), p.URL, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(x.Close)
+	return x
+}
+
+func tag(id calendar.ID, at calendar.Position, name string) readmodel.Document {
+	return record(&calendar.Record{ID: id, Kind: calendar.KindTag, Version: int64(at), Home: calendar.LangEN, Changed: readmodeltest.Now, Fields: calendar.Fields{
+		"name": calendar.Text{calendar.LangEN: name}, "slug": fmt.Sprintf("s%d", id),
+	}}, at)
+}
+
+func record(r *calendar.Record, at calendar.Position) readmodel.Document {
+	body, err := calendar.EncodeRecord(r)
+	if err != nil {
+		panic(err)
+	}
+	return readmodel.Document{Position: at, Record: r, Body: body}
+}
+
+func tags(from, to calendar.ID) readmodel.Batch {
+	var b readmodel.Batch
+	for id := from; id <= to; id++ {
+		b.Documents = append(b.Documents, tag(id, calendar.Position(id), "name"))
+	}
+	b.Position = calendar.Position(to)
+	return b
+}
+
+func mustWrite(t *testing.T, x readmodel.Index, b readmodel.Batch) {
+	t.Helper()
+	errs, err := x.Write(t.Context(), b)
+	if err = errors.Join(append(errs, err)...); err != nil {
+		t.Fatalf("write: %v", err)
+	}
+	if err := x.Wait(t.Context(), b.Position); err != nil {
+		t.Fatalf("wait: %v", err)
+	}
+}
+
+func total(t *testing.T, x readmodel.Index, k calendar.Kind) int {
+	t.Helper()
+	p, err := x.Search(t.Context(), readmodel.Query{Kind: k})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Total
+}
+
+func position(t *testing.T, x readmodel.Index, want calendar.Position) {
+	t.Helper()
+	if p, err := x.Position(t.Context()); err != nil || p != want {
+		t.Errorf("position %d, %v; want %d", p, err, want)
+	}
+}
+
+// TestBusy: what the engine is too busy for is sent again, and nothing else.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := e.proxy(t)
+		x := e.through(t, p, elastic.Options{BulkBytes: 2000})
+		var bulks []int // items of each request of documents
+		step := 0
+		var mu sync.Mutex
+		p.set(func(r *http.Request, body string) (int, string) {
+			if !strings.HasSuffix(r.URL.Path, "_bulk") || strings.Contains(body, `"what"`) {
+				return 0, ""
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			n := strings.Count(body, `{"index"`)
+			bulks = append(bulks, n)
+			step++
+			busy := `{"index":{"status":%d,"error":{"type":"es_rejected_execution_exception","reason":"queue is full"}}}`
+			switch step {
+			case 1:
+				return 429, `{"error":{"type":"circuit_breaking_exception","reason":"too large"},"status":429}`
+			case 2:
+				return 503, `no json`
+			case 3:
+				items := make([]string, n)
+				for i := range items {
+					items[i] = fmt.Sprintf(busy, []int{429, 503}[i%2])
+				}
+				return 200, `{"errors":true,"items":[` + strings.Join(items, ",") + `]}`
+			}
+			return 0, ""
+		})
+		mustWrite(t, x, tags(1, 20))
+		if got := total(t, x, calendar.KindTag); got != 20 {
+			t.Errorf("%d tags, want 20", got)
+		}
+		if len(bulks) < 6 || bulks[0] >= 20 {
+			t.Errorf("requests of %v items: neither split nor sent again", bulks)
+		}
+		// For ever too busy: the batch fails and the position stays.
+		p.set(func(r *http.Request, _ string) (int, string) {
+			if strings.HasSuffix(r.URL.Path, "_bulk") {
+				return 429, `{"error":{"type":"es_rejected_execution_exception","reason":"queue is full"},"status":429}`
+			}
+			return 0, ""
+		})
+		if _, err := x.Write(t.Context(), tags(21, 22)); !errors.Is(err, readmodel.ErrUnavailable) {
+			t.Errorf("write to an engine that is always busy: %v", err)
+		}
+		p.set(nil)
+		position(t, x, 20)
+		mustWrite(t, x, tags(21, 22))
+		position(t, x, 22)
+	})
+}
+
+// TestRefused: a document that the engine refuses stops itself only.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		x := e.open(t, elastic.Options{})
+		venue := func(id calendar.ID, lat float64) readmodel.Document {
+			return record(&calendar.Record{ID: id, Kind: calendar.KindVenue, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now, Fields: calendar.Fields{
+				"venue": calendar.Text{calendar.LangEN: "Hall"}, "geo_lat": lat, "geo_lng": 1.0,
+			}}, calendar.Position(id))
+		}
+		errs, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{venue(1, 1), venue(2, 91), venue(3, 2)}, Position: 3})
+		if err != nil || errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], readmodel.ErrPoison) {
+			t.Fatalf("write: %v, %v", errs, err)
+		}
+		if err := x.Wait(t.Context(), 3); err != nil {
+			t.Fatal(err)
+		}
+		if got := total(t, x, calendar.KindVenue); got != 2 {
+			t.Errorf("%d venues, want 2", got)
+		}
+	})
+}
+
+// TestOutage: without the engine all calls fail soon and with ErrUnavailable;
+// afterwards they go on as if nothing had been.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := e.proxy(t)
+		x := e.through(t, p, elastic.Options{Timeout: 500 * time.Millisecond, RefreshInterval: time.Millisecond})
+		mustWrite(t, x, tags(1, 3))
+		for name, harm := range map[string]func(*http.Request, string) (int, string){
+			"cut": func(*http.Request, string) (int, string) { return -1, "" },
+			"no node": func(*http.Request, string) (int, string) {
+				return 503, `{"error":{"type":"x","reason":"y"},"status":503}`
+			},
+			"bad proxy": func(*http.Request, string) (int, string) { return 502, "<html>" },
+			"no answer": func(r *http.Request, _ string) (int, string) { <-r.Context().Done(); return -1, "" },
+			"half":      func(*http.Request, string) (int, string) { return 200, `{"hits":{"total"` },
+			"no rights": func(*http.Request, string) (int, string) {
+				return 403, `{"error":{"type":"security_exception","reason":"y"},"status":403}`
+			},
+			"shard lost": func(*http.Request, string) (int, string) {
+				return 503, `{"error":{"type":"search_phase_execution_exception","reason":"Partial shards failure"},"status":503}`
+			},
+		} {
+			p.set(harm)
+			started := time.Now()
+			_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+			_, visible := x.Visible(t.Context())
+			_, write := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{tag(9, 9, "x")}, Position: 9})
+			_, get := x.Get(t.Context(), []calendar.ID{1})
+			for what, err := range map[string]error{"search": err, "visible": visible, "write": write, "get": get, "wait": x.Wait(t.Context(), 9)} {
+				if !errors.Is(err, readmodel.ErrUnavailable) {
+					t.Errorf("%s: %s: %v", name, what, err)
+				}
+			}
+			if took := time.Since(started); took > 15*time.Second {
+				t.Errorf("%s: five calls took %v", name, took)
+			}
+			p.set(nil)
+		}
+		position(t, x, 3)
+		if got := total(t, x, calendar.KindTag); got != 3 {
+			t.Errorf("%d tags, want 3", got)
+		}
+	})
+}
+
+// TestCutAnswer: the engine took a batch of which the answer was lost.
+func TestCutAnswer(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := e.proxy(t)
+		x := e.through(t, p, elastic.Options{})
+		p.set(func(r *http.Request, _ string) (int, string) {
+			if strings.HasSuffix(r.URL.Path, "_bulk") {
+				return -2, ""
+			}
+			return 0, ""
+		})
+		if _, err := x.Write(t.Context(), tags(1, 5)); !errors.Is(err, readmodel.ErrUnavailable) {
+			t.Fatalf("write: %v", err)
+		}
+		p.set(nil)
+		position(t, x, 0)
+		mustWrite(t, x, tags(1, 5))
+		position(t, x, 5)
+		if got := total(t, x, calendar.KindTag); got != 5 {
+			t.Errorf("%d tags, want 5", got)
+		}
+	})
+}
+
+// TestSharedRefresh: many who wait for one position, in a process that does not
+// write, cost one refresh.
+func TestSharedRefresh(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := e.proxy(t)
+		o := elastic.Options{Prefix: e.prefix(t), RefreshInterval: time.Hour}
+		reader, writer := e.through(t, p, o), e.open(t, o)
+		var wg sync.WaitGroup
+		for range 30 {
+			wg.Go(func() {
+				if err := reader.Wait(t.Context(), 7); err != nil {
+					t.Error(err)
+				}
+				if got := total(t, reader, calendar.KindTag); got != 7 {
+					t.Errorf("%d tags after the wait, want 7", got)
+				}
+			})
+		}
+		if _, err := writer.Write(t.Context(), tags(1, 7)); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		if n := p.count("_refresh"); n != 1 {
+			t.Errorf("%d refreshes, want 1", n)
+		}
+	})
+}
+
+// TestTwoWriters: an old leader that goes on does no harm.
+func TestTwoWriters(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		prefix := e.prefix(t)
+		a, b := e.open(t, elastic.Options{Prefix: prefix}), e.open(t, elastic.Options{Prefix: prefix})
+		var wg sync.WaitGroup
+		for i, x := range []*elastic.Index{a, b} {
+			wg.Go(func() {
+				for round := range 5 {
+					var batch readmodel.Batch
+					for id := range calendar.ID(20) {
+						at := calendar.Position(round*100 + int(id) + 1 + i*50)
+						batch.Documents = append(batch.Documents, tag(id+1, at, fmt.Sprint("name ", at)))
+						batch.Position = at
+					}
+					if _, err := x.Write(t.Context(), batch); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		last := calendar.Position(4*100 + 20 + 50)
+		if err := a.Wait(t.Context(), last); err != nil {
+			t.Fatal(err)
+		}
+		position(t, a, last)
+		page, err := a.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag, Limit: 50, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}})
+		if err != nil || page.Total != 20 {
+			t.Fatalf("%d tags, %v", page.Total, err)
+		}
+		for i, d := range page.Documents {
+			if want := calendar.Position(4*100 + i + 1 + 50); d.Position != want || d.Record.Version != int64(want) {
+				t.Errorf("tag %d is at %d, want %d", d.Record.ID, d.Position, want)
+			}
+		}
+	})
+}
+
+func TestWrongProduct(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		other := elastic.OpenSearch
+		if e.flavour == elastic.OpenSearch {
+			other = elastic.Elasticsearch
+		}
+		prefix := e.prefix(t)
+		_, err := elastic.Open(t.Context(), e.url(t), elastic.Options{Flavour: other, Prefix: prefix})
+		if err == nil || !strings.Contains(err.Error(), "--index-flavour "+string(e.flavour)) {
+			t.Errorf("error %v", err)
+		}
+		if got := ask(t, http.MethodGet, e.url(t)+"/"+prefix+"-*/_alias", ""); got != "{}" {
+			t.Errorf("made on the wrong product: %s", got)
+		}
+	})
+	for _, urls := range []string{"", "127.0.0.1:9200", "ftp://x", "http://"} {
+		if _, err := elastic.Open(t.Context(), urls, elastic.Options{}); err == nil || strings.Contains(err.Error(), "panic") {
+			t.Errorf("%q: %v", urls, err)
+		}
+	}
+	if _, err := elastic.Open(t.Context(), "http://127.0.0.1:1", elastic.Options{Timeout: time.Second}); !errors.Is(err, readmodel.ErrUnavailable) {
+		t.Errorf("no server: %v", err)
+	}
+}

@@ -1,0 +1,369 @@
+package elastic_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/elastic"
+	"daybook/query/readmodel/readmodeltest"
+)
+
+// aliases gives the indices of a prefix with their aliases.
+func (e engine) aliases(t *testing.T, prefix string) map[string][]string {
+	t.Helper()
+	var found map[string]struct {
+		Aliases map[string]any `json:"aliases"`
+	}
+	if err := json.Unmarshal([]byte(ask(t, http.MethodGet, e.url(t)+"/"+prefix+"-*/_alias", "")), &found); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for index, about := range found {
+		out[index] = []string{}
+		for a := range about.Aliases {
+			if !strings.HasSuffix(a, "-write") {
+				out[index] = append(out[index], strings.TrimPrefix(a, prefix+"-"))
+			}
+		}
+		slices.Sort(out[index])
+	}
+	return out
+}
+
+func TestOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		prefix := e.prefix(t)
+		var wg sync.WaitGroup
+		for range 6 {
+			wg.Go(func() {
+				x, err := elastic.Open(t.Context(), e.url(t), elastic.Options{Flavour: e.flavour, Prefix: prefix})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer x.Close()
+				if p, err := x.Position(t.Context()); err != nil || p != 0 {
+					t.Errorf("position %d, %v", p, err)
+				}
+			})
+		}
+		wg.Wait()
+		all := e.aliases(t, prefix)
+		if len(all) != 6 {
+			t.Errorf("%d indices, want 6: %v", len(all), all)
+		}
+		for index, aliases := range all {
+			if len(aliases) != 1 || !strings.HasPrefix(index, prefix+"-"+aliases[0]+"-") {
+				t.Errorf("%s has the aliases %v", index, aliases)
+			}
+		}
+	})
+}
+
+// TestGenerations: a rebuild beside the one that answers, killed and gone on with
+// by another process, promoted and taken back, while others read and write.
+func TestGenerations(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		o := elastic.Options{Prefix: e.prefix(t), RefreshInterval: 50 * time.Millisecond}
+		writer, reader, rebuilder := e.open(t, o), e.open(t, o), e.open(t, o)
+		position(t, writer, 0)
+		mustWrite(t, writer, tags(1, 10))
+
+		if err := rebuilder.Promote(t.Context()); err == nil {
+			t.Error("promoted without a coming generation")
+		}
+		if err := rebuilder.Back(t.Context()); !errors.Is(err, readmodel.ErrNoGeneration) {
+			t.Errorf("back without a kept generation: %v", err)
+		}
+		next, err := rebuilder.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustWrite(t, next, tags(1, 4))
+		position(t, writer, 10) // is not touched
+		// Another process goes on with it.
+		rebuilder = e.open(t, o)
+		if next, err = rebuilder.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		position(t, next, 4)
+		mustWrite(t, next, tags(5, 8))
+		if got := total(t, next, calendar.KindTag); got != 8 {
+			t.Errorf("%d tags in the coming generation, want 8", got)
+		}
+
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					p, err := reader.Search(ctx, readmodel.Query{Kind: calendar.KindTag, Limit: 3, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}})
+					if ctx.Err() != nil {
+						return
+					}
+					// A page states what it shows: each generation has a tag per position.
+					if err != nil || p.Total < int(p.Position) {
+						t.Errorf("%d tags at %d: %v", p.Total, p.Position, err)
+						return
+					}
+					if _, err := reader.Get(ctx, []calendar.ID{1, 2}); err != nil && ctx.Err() == nil {
+						t.Errorf("get: %v", err)
+						return
+					}
+				}
+			})
+		}
+		moved := make(chan error, 1)
+		go func() { moved <- writer.Moved(t.Context()) }()
+		if err := rebuilder.Promote(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-moved; err != nil {
+			t.Errorf("moved: %v", err)
+		}
+		if _, err := writer.Write(t.Context(), tags(11, 12)); !errors.Is(err, readmodel.ErrMoved) {
+			t.Errorf("write after the promotion: %v, want ErrMoved", err)
+		}
+		position(t, writer, 8)
+		mustWrite(t, writer, tags(9, 12))
+		if err := reader.Wait(t.Context(), 12); err != nil || total(t, reader, calendar.KindTag) != 12 {
+			t.Errorf("the reader does not follow: %v", err)
+		}
+
+		if err := rebuilder.Back(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		position(t, writer, 10)
+		if err := rebuilder.Back(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		position(t, writer, 12)
+		// Two promotions drop the first generation; readers do not fail.
+		for range 2 {
+			if next, err = rebuilder.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			mustWrite(t, next, tags(1, 20))
+			if err := rebuilder.Promote(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if next, err = rebuilder.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		mustWrite(t, next, tags(1, 2))
+		if err := rebuilder.Discard(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		wg.Wait()
+		if next, err = rebuilder.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		position(t, next, 0)
+		if err := rebuilder.Discard(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		roles := map[string]int{}
+		for index, aliases := range e.aliases(t, o.Prefix) {
+			if strings.HasPrefix(index, o.Prefix+"-state-") {
+				roles[strings.Join(aliases, ",")]++
+			}
+		}
+		if diff := cmp.Diff(map[string]int{"state": 1, "kept": 1}, roles); diff != "" {
+			t.Errorf("roles (-want +got):\n%s", diff)
+		}
+		if n := len(e.aliases(t, o.Prefix)); n != 12 {
+			t.Errorf("%d indices are left, want 12", n)
+		}
+	})
+}
+
+// TestAnotherSchema: an index of another program version is not misread; a new
+// generation is made beside it.
+func TestAnotherSchema(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		prefix := e.prefix(t)
+		for _, c := range []string{"events", "venues", "organizers", "categories", "tags", "state"} {
+			ask(t, http.MethodPut, e.url(t)+"/"+prefix+"-"+c+"-00000000-7", fmt.Sprintf(`{"aliases":{"%s-%s":{}},"settings":{"number_of_replicas":0}}`, prefix, c))
+		}
+		ask(t, http.MethodPut, e.url(t)+"/"+prefix+"-state-00000000-7/_doc/position", `{"what":"position","position":99}`)
+		x := e.open(t, elastic.Options{Prefix: prefix})
+		if needs, err := x.NeedsRebuild(t.Context()); err != nil || !needs {
+			t.Fatalf("needs a rebuild: %v, %v", needs, err)
+		}
+		_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+		_, write := x.Write(t.Context(), tags(1, 1))
+		for _, err := range []error{err, write} {
+			if !errors.Is(err, elastic.ErrSchema) || !errors.Is(err, readmodel.ErrUnavailable) {
+				t.Errorf("error %v, want ErrSchema", err)
+			}
+		}
+		next, err := x.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustWrite(t, next, tags(1, 5))
+		if err := x.Promote(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		position(t, x, 5)
+		if needs, err := x.NeedsRebuild(t.Context()); err != nil || needs || total(t, x, calendar.KindTag) != 5 {
+			t.Errorf("after the promotion it needs a rebuild: %v, %v", needs, err)
+		}
+	})
+}
+
+// TestDeepPages: pages beyond the window of the engine are the ones that the
+// order asks for, missing values included.
+func TestDeepPages(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		x := e.open(t, elastic.Options{MaxResultWindow: 20})
+		var b readmodel.Batch
+		for i := range 93 {
+			f := calendar.Fields{"venue": calendar.Text{calendar.LangEN: "x"}, "date": calendar.Wall(i * 7 % 5)}
+			if i%3 > 0 {
+				f["date_utc"] = calendar.Wall(i * 31 % 17)
+			}
+			b.Position++
+			b.Documents = append(b.Documents, record(&calendar.Record{
+				ID: calendar.ID(i + 1), Kind: calendar.KindVenue, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now, Fields: f,
+			}, b.Position))
+		}
+		mustWrite(t, x, b)
+		for _, order := range [][]readmodel.Sort{
+			{{Field: readmodel.FieldPublished}, {Field: readmodel.FieldID}},
+			{{Field: readmodel.FieldPublished, Desc: true}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID, Desc: true}},
+			nil,
+		} {
+			docs := slices.Clone(b.Documents)
+			slices.SortFunc(docs, func(a, b readmodel.Document) int { return readmodel.Compare(order, &a, &b) })
+			for _, q := range [][2]int{{0, 20}, {0, 93}, {10, 11}, {20, 20}, {41, 30}, {90, 10}, {93, 5}, {500, 5}} {
+				p, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindVenue, Sort: order, Offset: q[0], Limit: q[1]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := docs[min(q[0], 93):min(q[0]+q[1], 93)]
+				if len(want) == 0 {
+					want = nil
+				}
+				if diff := cmp.Diff(want, p.Documents); diff != "" || p.Total != 93 {
+					t.Errorf("%v from %d, %d: total %d (-want +got):\n%s", order, q[0], q[1], p.Total, diff)
+				}
+			}
+		}
+	})
+}
+
+// TestLongQueries: what one query of the engine cannot hold is answered as well.
+func TestLongQueries(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		x := e.open(t, elastic.Options{})
+		long := strings.Repeat("a", 480)
+		names := []string{long + "b", strings.Repeat("ab", 250), "short", strings.Repeat("音乐", 400)}
+		var b readmodel.Batch
+		for i, name := range names {
+			b.Position++
+			b.Documents = append(b.Documents, tag(calendar.ID(i+1), b.Position, name))
+		}
+		var phrases, words []string
+		for i := range 80 {
+			phrases = append(phrases, fmt.Sprintf(`"a%d b"`, i))
+			words = append(words, fmt.Sprintf("a%d b", i))
+		}
+		for i, title := range []string{strings.Join(words, " "), strings.Join(words[:79], " "), "a3 b"} {
+			b.Position++
+			b.Documents = append(b.Documents, record(&calendar.Record{
+				ID: calendar.ID(100 + i), Kind: calendar.KindEvent, Version: 1, Home: calendar.LangFR, Changed: readmodeltest.Now,
+				Fields: calendar.Fields{"title": calendar.Text{calendar.LangFR: title}},
+			}, b.Position))
+		}
+		mustWrite(t, x, b)
+		fields := []string{readmodel.FieldNameLower(calendar.LangEN), readmodel.FieldSlug}
+		texts := readmodel.SchemaOf(calendar.KindEvent).Texts()
+		for _, c := range []struct {
+			kind calendar.Kind
+			f    readmodel.Filter
+		}{
+			{calendar.KindTag, readmodel.Contains{Fields: fields, Value: strings.ToUpper(long)}},
+			{calendar.KindTag, readmodel.Contains{Fields: fields, Value: strings.Repeat("a", 64)}},
+			{calendar.KindTag, readmodel.Contains{Fields: fields, Value: strings.Repeat("ba", 200)}},
+			{calendar.KindTag, readmodel.Contains{Fields: fields, Value: strings.Repeat("乐音", 250)}},
+			{calendar.KindTag, readmodel.Contains{Fields: fields, Value: strings.Repeat("x", 500)}},
+			{calendar.KindTag, readmodel.Contains{Fields: fields, Value: "*?\\"}},
+			{calendar.KindTag, readmodel.Contains{Fields: fields}},
+			{calendar.KindEvent, readmodel.Text{Fields: texts, Lang: calendar.LangEN, Query: strings.Join(phrases, " ")}},
+			{calendar.KindEvent, readmodel.Text{Fields: texts, Lang: calendar.LangEN, Query: "-" + strings.Join(phrases[4:], " -")}},
+			{calendar.KindEvent, readmodel.Text{Fields: texts, Lang: calendar.LangES, Query: strings.Repeat("a1 b2 ", 80)}},
+			{calendar.KindEvent, readmodel.Text{Fields: texts, Lang: calendar.LangES, Query: strings.Repeat("é", 500)}},
+		} {
+			var want []calendar.ID
+			for i := range b.Documents {
+				if d := &b.Documents[i]; d.Record.Kind == c.kind && readmodel.Match(c.f, d) {
+					want = append(want, d.Record.ID)
+				}
+			}
+			p, err := x.Search(t.Context(), readmodel.Query{Kind: c.kind, Filter: c.f, Limit: 50})
+			if err != nil {
+				t.Errorf("%.80v: %v", c.f, err)
+				continue
+			}
+			var got []calendar.ID
+			for _, d := range p.Documents {
+				got = append(got, d.Record.ID)
+			}
+			if !cmp.Equal(want, got) {
+				t.Errorf("%.80v: %v, want %v", c.f, got, want)
+			}
+		}
+	})
+}
+
+// TestManyCounts: every value is counted, not the most frequent ones.
+func TestManyCounts(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		const n = 10_500
+		x := e.open(t, elastic.Options{})
+		mustWrite(t, x, tags(1, n))
+		counts, err := x.Counts(t.Context(), calendar.KindTag, readmodel.FieldID, nil)
+		if err != nil || len(counts) != n || counts[1] != 1 || counts[n] != 1 {
+			t.Errorf("%d counts, %v; want %d", len(counts), err, n)
+		}
+		ids := make([]calendar.ID, 0, 70_000)
+		for id := range calendar.ID(70_000) {
+			ids = append(ids, 70_001-id-1)
+		}
+		p, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag, Filter: readmodel.In{Field: readmodel.FieldID, IDs: ids}})
+		if err != nil || p.Total != n {
+			t.Errorf("%d of %d ids, %v", p.Total, n, err)
+		}
+		got, err := x.Get(t.Context(), ids)
+		if err != nil || len(got) != n {
+			t.Errorf("get: %d, %v", len(got), err)
+		}
+	})
+}

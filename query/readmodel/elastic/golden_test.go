@@ -1,0 +1,207 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-golden +got):\n%s", name, diff)
+	}
+}
+
+func pretty(t *testing.T, b []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := json.Indent(&out, b, "", " "); err != nil {
+		t.Fatal(err)
+	}
+	return append(out.Bytes(), '\n')
+}
+
+// TestDefinitions: what an engine is told about each index, by flavour. A change
+// of it is a change of layoutVersion.
+func TestDefinitions(t *testing.T) {
+	t.Parallel()
+	for _, flavour := range []Flavour{Elasticsearch, OpenSearch} {
+		o := Options{Flavour: flavour}
+		if err := o.fill(); err != nil {
+			t.Fatal(err)
+		}
+		var all bytes.Buffer
+		for _, c := range collections {
+			fmt.Fprintf(&all, "# %s\n%s", c, pretty(t, definition(&o, c, "alias")))
+		}
+		golden(t, "definitions."+string(flavour)+".txt", all.Bytes())
+	}
+}
+
+func TestQueries(t *testing.T) {
+	t.Parallel()
+	lo, hi := int64(10), int64(20)
+	text := func(query string, fields ...string) readmodel.Filter {
+		return readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: query}
+	}
+	all := readmodel.SchemaOf(calendar.KindEvent).Texts()
+	var out bytes.Buffer
+	for _, c := range []struct {
+		name string
+		kind calendar.Kind
+		f    readmodel.Filter
+	}{
+		{"everything", calendar.KindEvent, nil},
+		{"images are kept with the state", calendar.KindImage, nil},
+		{"and, or, not", calendar.KindEvent, readmodel.And{
+			readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"},
+			readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldHidden, Value: "true"}},
+			readmodel.Or{readmodel.Term{Field: readmodel.FieldFeatured, Value: "false"}, readmodel.And{}, readmodel.Or{}},
+		}},
+		{"numbers", calendar.KindEvent, readmodel.Or{
+			readmodel.Range{Field: readmodel.FieldStart, Min: &lo, Max: &hi},
+			readmodel.Range{Field: readmodel.FieldStart, Min: &hi, Max: &lo},
+			readmodel.Range{Field: readmodel.FieldEnd},
+			readmodel.Range{Field: readmodel.FieldEnd, Max: &hi},
+		}},
+		{"ids", calendar.KindEvent, readmodel.And{readmodel.In{Field: readmodel.FieldVenue, IDs: []calendar.ID{1, 2}}, readmodel.In{Field: readmodel.FieldTags}}},
+		{"exists", calendar.KindVenue, readmodel.And{
+			readmodel.Exists{Field: readmodel.FieldPoint}, readmodel.Exists{Field: readmodel.TextCity}, readmodel.Exists{Field: readmodel.FieldID},
+		}},
+		{"near", calendar.KindVenue, readmodel.Near{Field: readmodel.FieldPoint, Lat: 48.85, Lng: 2.35, Km: 5}},
+		{"contains", calendar.KindTag, readmodel.Contains{Fields: []string{readmodel.FieldNameLower(calendar.LangFR), readmodel.FieldSlug}, Value: `A*b?\`}},
+		{"words", calendar.KindEvent, text("running -jazz", all...)},
+		{"words in one field", calendar.KindVenue, text("quay", readmodel.TextAddress)},
+		{"quoted", calendar.KindEvent, text(`"jazz nights" "blues" -"a b"`, readmodel.TextName)},
+		{"characters", calendar.KindEvent, text("音乐 会", readmodel.TextName, readmodel.TextExcerpt)},
+		{"no word", calendar.KindEvent, text("!", all...)},
+	} {
+		q, err := (&compiler{schema: readmodel.SchemaOf(c.kind)}).query(t.Context(), c.f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "# %s\n%s", c.name, pretty(t, encode(q)))
+	}
+	body, deep := searchBody(readmodel.Query{
+		Offset: 30, Limit: 10, Sort: []readmodel.Sort{{Field: readmodel.FieldStart, Desc: true}},
+	}, matchAll, 100)
+	fmt.Fprintf(&out, "# page, deep %v\n%s", deep, pretty(t, encode(body)))
+	body, deep = searchBody(readmodel.Query{Offset: 95, Limit: 10}, matchAll, 100)
+	fmt.Fprintf(&out, "# page, deep %v\n%s", deep, pretty(t, encode(body)))
+	golden(t, "queries.txt", out.Bytes())
+}
+
+// TestManyIDs: more ids than a terms query takes are cut into several.
+func TestManyIDs(t *testing.T) {
+	t.Parallel()
+	ids := make([]calendar.ID, 2*mostTerms+1)
+	parts := in("venue", ids)["bool"].(object)["should"].(list)
+	n := 0
+	for _, p := range parts {
+		n += len(p.(object)["terms"].(object)["venue"].([]calendar.ID))
+	}
+	if len(parts) != 3 || n != len(ids) {
+		t.Errorf("%d ids in %d parts, want %d in 3", n, len(parts), len(ids))
+	}
+}
+
+// TestInSteps: a search of too many parts is asked in steps that each stay below
+// the limit, and every part is asked once.
+func TestInSteps(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for i := range 120 {
+		words = append(words, fmt.Sprintf(`"a%d b"`, i), fmt.Sprintf(`-"c%d d"`, i))
+	}
+	asked := ""
+	steps := 0
+	c := &compiler{schema: readmodel.SchemaOf(calendar.KindEvent), ids: func(_ context.Context, q object) ([]calendar.ID, error) {
+		b := string(encode(q))
+		if n := strings.Count(b, "match_phrase"); n > mostLeaves {
+			t.Errorf("a step of %d phrases", n)
+		}
+		asked += b
+		steps++
+		return []calendar.ID{calendar.ID(steps)}, nil
+	}}
+	q, err := c.text(t.Context(), readmodel.Text{
+		Fields: c.schema.Texts(), Lang: calendar.LangEN, Query: strings.Join(words, " "),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 120 {
+		for _, want := range []string{fmt.Sprintf(`"name.any":"Wa%d Wb"`, i), fmt.Sprintf(`"Wc%d Wd"`, i)} {
+			if !strings.Contains(asked, strings.TrimPrefix(want, `"name.any":`)) {
+				t.Errorf("%s is not asked for", want)
+			}
+		}
+	}
+	if got, want := string(encode(q)), fmt.Sprintf(`{"terms":{"id":[%d]}}`, steps); got != want || steps < 8 {
+		t.Errorf("after %d steps: %s, want %s", steps, got, want)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", "plain", "a \"quote\" \\ \n\t\x00 \x7f", "é 音 😀 \u2028", "bad \xff\xfe\xc3", "<p>&amp;</p>"} {
+		var got string
+		if err := json.Unmarshal(appendJSON(nil, s), &got); err != nil {
+			t.Errorf("%q: %v", s, err)
+		}
+		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && got != want {
+			t.Errorf("%q came back as %q", s, got)
+		}
+		if !utf8.Valid(appendJSON(nil, s)) {
+			t.Errorf("%q gives no UTF-8", s)
+		}
+	}
+	if long := clip(strings.Repeat("音", 20_000)); len(long) != mostKeyword || !utf8.ValidString(long) {
+		t.Errorf("a long keyword is cut to %d bytes", len(long))
+	}
+}
+
+// TestParse: names of other installations are never taken for ours.
+func TestParse(t *testing.T) {
+	t.Parallel()
+	n := names{"daybook"}
+	for _, g := range []generation{{"0123abcd", 1}, {"ffffffff", 4711}} {
+		for _, c := range collections {
+			if got, of, ok := n.parse(n.index(c, g)); !ok || got != c || of != g {
+				t.Errorf("%s: %s, %v, %v", n.index(c, g), got, of, ok)
+			}
+		}
+	}
+	for _, index := range []string{
+		"daybook-test-events-0123abcd-1", "daybook-events", "daybook-events-0123abcd-1-write", "daybook-events-xyz-1", "other-events-0123abcd-1",
+	} {
+		if _, _, ok := n.parse(index); ok {
+			t.Errorf("%s is taken for ours", index)
+		}
+	}
+}
