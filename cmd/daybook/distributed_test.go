@@ -397,3 +397,56 @@ func TestRebuildKilled(t *testing.T) {
 	mustTool(t, append([]string{"rebuild", "--back"}, on...)...)
 	mustTool(t, append([]string{"rebuild", "--back"}, on...)...)
 }
+
+// TestCarryIntoPostgres takes a store from the embedded to the distributed size:
+// records, history, users, keys and the chain are the same.
+func TestCarryIntoPostgres(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	token := s.token
+	key := map[string]string{"Idempotency-Key": "once"}
+	e := s.want(201, "POST", "/events", token, concert)
+	s.want(200, "PATCH", "/events/"+idOf(e), token, `{"password":"open sesame"}`)
+	status, _, first := s.full("POST", s.root+"/tags", token, `{"name":"kept"}`, key)
+	if status != http.StatusCreated {
+		t.Fatalf("%d %s", status, first)
+	}
+	store, schema := testkit.Postgres(t)
+	carry := []string{"migrate", "--to", store, "--store-schema", schema, "--data", data}
+	if _, errText, status := tool(t, nil, carry...); status != exitFailed || !strings.Contains(errText, "in use") {
+		t.Errorf("while it serves: status %d and %q", status, errText)
+	}
+	s.drain()
+	before, chain := mustTool(t, "export", "--data", data), mustTool(t, "verify", "--data", data)
+	mustTool(t, carry...)
+	on := []string{"--store", store, "--store-schema", schema}
+	if got := mustTool(t, append([]string{"export"}, on...)...); got != before {
+		t.Errorf("the entries differ:\n%s\nwere\n%s", got, before)
+	}
+	if got := mustTool(t, append([]string{"verify"}, on...)...); got != chain {
+		t.Errorf("verify: got %q, want %q", got, chain)
+	}
+	if _, errText, status := tool(t, nil, carry...); status != exitFailed || !strings.Contains(errText, "not empty") {
+		t.Errorf("into a store that has entries: status %d and %q", status, errText)
+	}
+	if _, errText, status := tool(t, nil, append(carry, on...)...); status != exitUsage || !strings.Contains(errText, "--to") {
+		t.Errorf("--to and --store: status %d and %q", status, errText)
+	}
+	// The same directory serves on: its snapshot is of the same store.
+	s = startServer(t, append([]string{"serve", "--data", data}, on...)...)
+	if s.token != "" {
+		t.Error("another administrator was made")
+	}
+	if got := s.want(200, "GET", "/events/"+idOf(e)+"?password=open%20sesame", "", ""); got["title"] != e["title"] {
+		t.Errorf("got %v", got)
+	}
+	status, h, again := s.full("POST", s.root+"/tags", token, `{"name":"kept"}`, key)
+	if status != http.StatusCreated || h.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("the kept key: %d %s, first %s", status, again, first)
+	}
+	s.want(201, "POST", "/events", token, concert)
+	if got := s.want(200, "GET", "/events?per_page=1", token, "")["total"]; got != 2.0 {
+		t.Errorf("got %v events, want 2", got)
+	}
+}

@@ -73,7 +73,7 @@ func init() {
 		{"config", "print", "print the settings in force", append([]string{"json"}, serveSettings...), runConfig},
 		{"health", "", "ask a running service how it is", slices.Concat(storeSettings, feedSettings, indexSettings, []string{"json"}), runHealth},
 		{"version", "", "print the version", nil, runVersion},
-		{"migrate", "", "bring the schema of a PostgreSQL event store to the present form, as its owner", []string{"store", "store-schema", "service-role"}, runMigrate},
+		{"migrate", "", "bring the schema of a PostgreSQL event store to the present form, as its owner; or carry the store of a directory into it", []string{"store", "store-schema", "service-role", "to", "data"}, runMigrate},
 		{"ready", "", "ask the process at --listen whether it is ready, as a probe", []string{"listen"}, runReady},
 	}
 }

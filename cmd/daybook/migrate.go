@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"daybook/calendar"
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/sqlite"
 )
 
 // runMigrate brings the schema of a PostgreSQL event store to the present form as
@@ -13,8 +17,12 @@ func runMigrate(ctx context.Context, c *console, s *settings, args []string) err
 	switch {
 	case len(args) != 0:
 		return usageError("takes no argument, not %q", args)
+	case s.to != "" && s.store != "":
+		return usageError("--to carries the store of a data directory, --store names another one")
+	case s.to != "":
+		return carry(ctx, c, s)
 	case s.store == "":
-		return usageError("needs --store postgres://…; the event store in a data directory is brought to the present form when it is opened")
+		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
 	o := postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole}
 	if err := postgres.Migrate(ctx, s.store, o); err != nil {
@@ -25,5 +33,52 @@ func runMigrate(ctx context.Context, c *console, s *settings, args []string) err
 		return err
 	}
 	_, err := fmt.Fprintf(c.out, "schema %s has the present form, and role %s its rights\n", s.storeSchema, s.serviceRole)
+	return err
+}
+
+// carry takes the event store of the data directory whole into an empty one in
+// PostgreSQL, in one transaction, and verifies both. The directory stays as it is.
+func carry(ctx context.Context, c *console, s *settings) (err error) {
+	if err := wantStore(s.data, "migrate", nil); err != nil {
+		return err
+	}
+	lock, err := lockData(s.data, false)
+	if errors.Is(err, errLocked) {
+		return fmt.Errorf("%w; end it first, because nobody may write meanwhile", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	from, err := sqlite.Open(ctx, s.data, sqlite.Options{})
+	if err != nil {
+		return fmt.Errorf("event store in %s: %w", s.data, err)
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	to, err := postgres.Open(ctx, s.to, postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole, PollOnly: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	var bar *progress
+	at := ""
+	end := func() {
+		if bar != nil {
+			bar.done()
+		}
+	}
+	hash, n, err := eventstore.Copy(ctx, from, to, func(step string, done, total calendar.Position) {
+		if step != at {
+			end()
+			at, bar = step, newProgress(c, step, "entries")
+		}
+		bar.set(int(done), int(total))
+	})
+	end()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "%d entries were carried as they were written; chain head %x\n"+
+		"Serve with --store from now on; the store in %s is not written any more.\n", n, hash, s.data)
 	return err
 }

@@ -66,6 +66,7 @@ type settings struct {
 	seed   int64
 
 	serviceRole string
+	to          string
 
 	raw   map[string]string // as given, for config print
 	given map[string]bool   // by flag or environment
@@ -156,6 +157,9 @@ var settingTable = []setting{
 		}
 		s.serviceRole = v
 		return nil
+	}},
+	{name: "to", value: "URL", secret: true, brief: "postgres://… of an empty store that the one in --data is carried into, by the owner of its schema", set: func(s *settings, v string) error {
+		return setURLs(&s.to, v, "a postgres:// URL", oneURL, "postgres", "postgresql")
 	}},
 	{name: "store-listen", value: "URL", secret: true, brief: "postgres://… to hear of changes by, where --store is a pooler that passes none on", set: func(s *settings, v string) error {
 		return setURLs(&s.storeListen, v, "a postgres:// URL", oneURL, "postgres", "postgresql")
