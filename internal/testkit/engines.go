@@ -198,12 +198,13 @@ func search(t testing.TB, name string) (url, prefix string) {
 
 // deleteIndices deletes by full names: the server refuses a wildcard.
 func deleteIndices(ctx context.Context, url, prefix string) error {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // a connection that is kept looks like a leak
 	send := func(method, path string) ([]byte, error) {
 		r, err := http.NewRequestWithContext(ctx, method, url+path, nil)
 		if err != nil {
 			return nil, err
 		}
-		answer, err := http.DefaultClient.Do(r)
+		answer, err := client.Do(r)
 		if err != nil {
 			return nil, err
 		}
