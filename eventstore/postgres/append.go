@@ -3,9 +3,9 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -180,16 +180,19 @@ type queue struct {
 	mu     sync.Mutex
 	filled sync.Cond
 	items  []*item
+	calls  int // that the items are from
+	wanted int // calls that the committer waits for
 	closed bool
 }
 
 func newQueue() *queue {
-	q := &queue{}
+	q := &queue{wanted: 1}
 	q.filled.L = &q.mu
 	return q
 }
 
-// add tells whether the items were taken; a closed queue takes none.
+// add tells whether the items were taken; a closed queue takes none. The items
+// are those of one call.
 func (q *queue) add(items []*item) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -197,7 +200,10 @@ func (q *queue) add(items []*item) bool {
 		return false
 	}
 	q.items = append(q.items, items...)
-	q.filled.Signal()
+	q.calls++
+	if q.calls >= q.wanted {
+		q.filled.Signal()
+	}
 	return true
 }
 
@@ -208,22 +214,15 @@ func (q *queue) close() {
 	q.filled.Signal()
 }
 
-func (q *queue) len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.items)
-}
-
 // take waits for items and gives those of the next commit, none when the queue
-// is closed and empty.
-func (q *queue) take(most int) []*item {
+// is closed and empty. It waits for those of enough calls, but not for longer
+// than its patience once there are any.
+func (q *queue) take(most, enough int, patience time.Duration) []*item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.items) == 0 {
-		if q.closed {
-			return nil
-		}
-		q.filled.Wait()
+	q.await(1, 0)
+	if patience > 0 && q.calls < enough {
+		q.await(enough, patience)
 	}
 	n, size := 0, 0
 	for n < len(q.items) && n < most && size < groupBytes {
@@ -232,27 +231,80 @@ func (q *queue) take(most int) []*item {
 	}
 	out := q.items[:n:n]
 	q.items = q.items[n:]
+	q.calls = callsOf(q.items)
 	return out
 }
 
-// commitAll is the committer: it takes what arrived during the last commit
-// until the queue is closed and empty.
+// await waits for items of so many calls, with a patience that is not 0 no longer
+// than that; the mutex is held.
+func (q *queue) await(calls int, patience time.Duration) {
+	q.wanted = calls
+	late := false
+	if patience > 0 {
+		t := time.AfterFunc(patience, func() {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			late = true
+			q.filled.Signal()
+		})
+		defer t.Stop()
+	}
+	for q.calls < calls && !late && !q.closed {
+		q.filled.Wait()
+	}
+}
+
+// callsOf counts the calls that items are from; those of one stand together.
+func callsOf(items []*item) int {
+	n := 0
+	for i := range items {
+		if i == 0 || items[i].call != items[i-1].call {
+			n++
+		}
+	}
+	return n
+}
+
+// pace tells how long company is worth waiting for. A commit costs nearly the
+// same for one append and for many, so where many callers come again and again
+// they had better share it. One caller alone never waits.
+type pace struct {
+	cost  time.Duration // of a commit, about
+	crowd float64       // calls that a commit may find, about
+}
+
+const maxPatience = 2 * time.Millisecond
+
+// note takes a commit for n calls into account.
+func (p *pace) note(n int, took time.Duration) {
+	p.cost += (took - p.cost) / 8
+	p.crowd = max(float64(n), p.crowd-p.crowd/16)
+}
+
+// enough is the number of calls from which on nobody is waited for.
+func (p *pace) enough() int { return int(p.crowd + 0.5) }
+
+// patience is how long others are waited for at most.
+func (p *pace) patience() time.Duration {
+	if p.enough() < 2 {
+		return 0
+	}
+	return min(p.cost, maxPatience)
+}
+
+// commitAll is the committer: it takes what arrived during the last commit, and
+// those who are about to come back from it, until the queue is closed and empty.
 func (s *Store) commitAll(ctx context.Context) {
 	defer close(s.drained)
-	last := 0
+	var p pace
 	for {
-		// Those who were just answered are about to come back: let them run, so
-		// that they share this commit instead of waiting for the next one.
-		for n := -1; last > 1 && n < s.queue.len(); {
-			n = s.queue.len()
-			runtime.Gosched()
-		}
-		items := s.queue.take(s.o.Group)
+		items := s.queue.take(s.o.Group, p.enough(), p.patience())
 		if len(items) == 0 {
 			return
 		}
-		last = len(items)
+		begin := s.o.Now()
 		s.commit(ctx, items)
+		p.note(callsOf(items), s.o.Now().Sub(begin))
 	}
 }
 

@@ -40,8 +40,8 @@ type Options struct {
 	// KeepReceipts is how long receipts are kept at least; 0: 24 h, less is
 	// refused.
 	KeepReceipts time.Duration
-	// Now is the clock that says when to look for old receipts; their age goes by
-	// that of the database. nil: time.Now.
+	// Now is the clock that says what a commit takes and when to look for old
+	// receipts; their age goes by that of the database. nil: time.Now.
 	Now func() time.Time
 
 	// ListenURL is where the store listens for appends of other processes, when
@@ -121,7 +121,8 @@ type Store struct {
 	signal  eventstore.Signal
 	kick    chan struct{} // wakes the poll
 	queue   *queue
-	purged  time.Time // by the committer
+	purged  time.Time    // by the committer
+	given   atomic.Int64 // the greatest id that NewIDs gave
 	closing atomic.Bool
 	// writerPID is the process of the server that appends for this one, behind a
 	// pooler not the real one; its notifications tell nothing new.
@@ -285,7 +286,14 @@ func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 	}
 	var first calendar.ID
 	err := s.use(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, s.q.newIDs, int64(n)).Scan(&first) })
-	return first, wrap(err, "new ids")
+	if err != nil {
+		return 0, wrap(err, "new ids")
+	}
+	for last := int64(first) + int64(n) - 1; ; {
+		if given := s.given.Load(); given >= last || s.given.CompareAndSwap(given, last) {
+			return first, nil
+		}
+	}
 }
 
 // Wait does eventstore.Store.

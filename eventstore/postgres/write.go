@@ -68,7 +68,7 @@ func (s *Store) attempt(ctx context.Context, do func(context.Context) (lost bool
 // writeAll writes a group of which all win, in one statement; won tells whether
 // that was so, else nothing was written.
 func (s *Store) writeAll(ctx context.Context, items []*item) (lost, won bool, err error) {
-	w := newSent(items)
+	w := newSent(items, s.given.Load())
 	offset := 0
 	for _, it := range items {
 		for i := range it.drafts {
@@ -133,7 +133,7 @@ func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lo
 		}
 		if len(g.accepted) > 0 || len(g.kept) > 0 {
 			var head int64
-			if err := tx.QueryRow(ctx, s.q.append, g.sent().args(true)...).Scan(&head); err != nil {
+			if err := tx.QueryRow(ctx, s.q.append, g.sent(s.given.Load()).args(true)...).Scan(&head); err != nil {
 				return err
 			}
 			if calendar.Position(head) != before {
@@ -262,17 +262,19 @@ const appendParams = `$4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::
 	$23::bytea[], $24::bigint[], $25::text[], $26::text[],
 	$27::bytea[], $28::bigint[],
 	$29::bytea[], $30::boolean[], $31::bigint[], $32::text[], $33::bytea[], $34::bigint[],
-	$35::bigint[], $36::bigint[], $37::bigint[], $38::bigint[], $39::bytea[]`
+	$35::bigint[], $36::bigint[], $37::bigint[], $38::bigint[], $39::bytea[], $40::bytea`
 
 // sent is what the function append is told, column by column.
 type sent struct {
-	top      int64
+	given    int64 // the greatest id that the database gave this process
+	top      int64 // the greatest id above it
 	released []int64
 
 	kind                                []string
 	record, version, millis, actor      []int64
 	change                              []string
 	leaf                                [][]byte
+	leaves                              []byte
 	client, request, reason             []string
 	fields, state, secret               [][]byte
 	last                                []bool
@@ -305,13 +307,13 @@ func (p *pairs) add(c pair, id calendar.ID) {
 }
 
 // newSent makes room for the entries of items.
-func newSent(items []*item) *sent {
+func newSent(items []*item, given int64) *sent {
 	n := 0
 	for _, it := range items {
 		n += len(it.drafts)
 	}
 	return &sent{
-		kind: make([]string, 0, n), record: make([]int64, 0, n), version: make([]int64, 0, n), millis: make([]int64, 0, n),
+		given: given, kind: make([]string, 0, n), record: make([]int64, 0, n), version: make([]int64, 0, n), millis: make([]int64, 0, n),
 		actor: make([]int64, 0, n), change: make([]string, 0, n), leaf: make([][]byte, 0, n), client: make([]string, 0, n),
 		request: make([]string, 0, n), reason: make([]string, 0, n), fields: make([][]byte, 0, n), state: make([][]byte, 0, n),
 		secret: make([][]byte, 0, n), last: make([]bool, 0, n), keeps: make([][]byte, 0, n),
@@ -322,7 +324,9 @@ func newSent(items []*item) *sent {
 // and keeps is the secret of the record after the group: nil the one before it.
 func (w *sent) entry(d *draft, last bool, keeps []byte) {
 	e := &d.entry
-	w.top = max(w.top, int64(e.ID))
+	if int64(e.ID) > w.given {
+		w.top = max(w.top, int64(e.ID))
+	}
 	w.kind = append(w.kind, e.Kind.String())
 	w.record = append(w.record, int64(e.ID))
 	w.version = append(w.version, e.Version)
@@ -330,6 +334,7 @@ func (w *sent) entry(d *draft, last bool, keeps []byte) {
 	w.actor = append(w.actor, int64(e.Actor))
 	w.change = append(w.change, e.Change)
 	w.leaf = append(w.leaf, d.leaf[:])
+	w.leaves = append(w.leaves, d.leaf[:]...)
 	w.client = append(w.client, e.Cause.Client)
 	w.request = append(w.request, e.Cause.Request)
 	w.reason = append(w.reason, e.Cause.Reason)
@@ -367,8 +372,8 @@ func (w *sent) receipt(digest [32]byte, r *eventstore.Receipt, fresh bool, behin
 }
 
 // sent gives what a decided group writes.
-func (g *group) sent() *sent {
-	w := newSent(g.accepted)
+func (g *group) sent(given int64) *sent {
+	w := newSent(g.accepted, given)
 	for _, it := range g.accepted {
 		for i := range it.drafts {
 			d := &it.drafts[i]
@@ -400,6 +405,7 @@ func (w *sent) args(decided bool) []any {
 		list(w.guardDigest), list(w.guardCount),
 		list(w.receiptDigest), list(w.receiptFresh), list(w.receiptUser), list(w.receiptKey), list(w.receiptFingerprint),
 		list(w.receiptTime), list(w.receiptRecord), list(w.receiptVersion), list(w.receiptBehind), list(w.rPos), list(w.receiptAnswer),
+		list(w.leaves),
 	}
 }
 

@@ -143,7 +143,8 @@ END $$;
 
 -- append writes a group of appends in one commit, and gives the head before it.
 -- Lists that begin with the same letter have one element for each entry (e),
--- claim (c), name (n), guard (g) and receipt (r).
+-- claim (c), name (n), guard (g) and receipt (r); leaves are those of the entries
+-- one after the other. top is the greatest id when new_ids may not have given it.
 --
 -- Unless the caller decided under hold_log, it expects that all of them win, and
 -- the group is written only when they do; otherwise nothing is and the answer is
@@ -160,19 +161,26 @@ CREATE FUNCTION append(
     n_digest bytea[], n_record bigint[], n_space text[], n_key text[],
     g_digest bytea[], g_count bigint[],
     r_digest bytea[], r_fresh boolean[], r_user bigint[], r_key text[], r_fingerprint bytea[], r_time bigint[],
-    r_record bigint[], r_version bigint[], r_behind bigint[], r_position bigint[], r_answer bytea[]
+    r_record bigint[], r_version bigint[], r_behind bigint[], r_position bigint[], r_answer bytea[],
+    leaves bytea
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
     SET search_path FROM CURRENT
     SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
     SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 DECLARE
-    n     bigint := cardinality(e_record);
+    n     int := cardinality(e_record);
+    clock bigint := extract(epoch FROM clock_timestamp()) * 1000;
+    -- All are first entries, and the check showed that nothing of them is there.
+    fresh boolean := NOT decided AND cardinality(released) = 0;
     head  bigint;
     chain bytea;
     g     record;
 BEGIN
-    PERFORM hold_log();
+    IF current_setting('transaction_isolation') <> 'read committed' OR current_setting('synchronous_commit') = 'off' THEN
+        PERFORM hold_log(); -- deals with both
+    END IF;
+    PERFORM pg_advisory_xact_lock(1684109666, hashtext(current_schema()));
     SELECT last, hash INTO head, chain FROM commits ORDER BY first DESC LIMIT 1;
     IF NOT FOUND THEN
         head := 0;
@@ -180,13 +188,12 @@ BEGIN
     END IF;
 
     IF NOT decided THEN
-        IF EXISTS (SELECT FROM unnest(e_record, e_version, e_kind) e (record, version, kind)
-                    LEFT JOIN records r ON r.id = e.record
-                    WHERE coalesce(r.version, 0) <> e.version - 1 OR r.kind <> e.kind)
-                OR EXISTS (SELECT FROM unnest(c_digest, c_record) n (digest, record)
-                    JOIN claims c ON c.digest = n.digest WHERE c.record <> n.record)
-                OR EXISTS (SELECT FROM unnest(r_digest, r_fresh, r_fingerprint) n (digest, fresh, fingerprint)
-                    JOIN receipts r ON r.digest = n.digest WHERE n.fresh OR r.fingerprint <> n.fingerprint) THEN
+        IF EXISTS (SELECT FROM generate_series(1, n) i LEFT JOIN records r ON r.id = e_record[i]
+                    WHERE coalesce(r.version, 0) <> e_version[i] - 1 OR r.kind <> e_kind[i])
+                OR EXISTS (SELECT FROM generate_series(1, cardinality(c_digest)) i
+                    JOIN claims c ON c.digest = c_digest[i] WHERE c.record <> c_record[i])
+                OR EXISTS (SELECT FROM generate_series(1, cardinality(r_digest)) i
+                    JOIN receipts r ON r.digest = r_digest[i] WHERE r_fresh[i] OR r.fingerprint <> r_fingerprint[i]) THEN
             RETURN -1;
         END IF;
         FOR g IN SELECT * FROM unnest(g_digest, g_count) n (digest, wanted) LOOP
@@ -200,20 +207,20 @@ BEGIN
 
     IF n > 0 THEN
         INSERT INTO entries (position, record, version, time, actor, kind, change, leaf, client, request, reason, fields, state, secret)
-            SELECT head + e.i, e.record, e.version, e.time, e.actor, e.kind, e.change, e.leaf, e.client, e.request, e.reason,
-                e.fields, e.state, e.secret
-            FROM unnest(e_record, e_version, e_time, e_actor, e_kind, e_change, e_leaf, e_client, e_request, e_reason,
-                e_fields, e_state, e_secret) WITH ORDINALITY
-                e (record, version, time, actor, kind, change, leaf, client, request, reason, fields, state, secret, i);
-        INSERT INTO records AS r (id, kind, version, position, secret)
-            SELECT e.record, e.kind, e.version, head + e.i, e.keeps
-            FROM unnest(e_record, e_kind, e_version, e_keeps, e_last) WITH ORDINALITY e (record, kind, version, keeps, last, i)
-            WHERE e.last
-            ON CONFLICT (id) DO UPDATE
-                SET version = excluded.version, position = excluded.position, secret = coalesce(excluded.secret, r.secret);
+            SELECT head + i, e_record[i], e_version[i], e_time[i], e_actor[i], e_kind[i], e_change[i], e_leaf[i],
+                e_client[i], e_request[i], e_reason[i], e_fields[i], e_state[i], e_secret[i]
+            FROM generate_series(1, n) i;
+        IF fresh THEN
+            INSERT INTO records (id, kind, version, position, secret)
+                SELECT e_record[i], e_kind[i], e_version[i], head + i, e_keeps[i] FROM generate_series(1, n) i;
+        ELSE
+            INSERT INTO records AS r (id, kind, version, position, secret)
+                SELECT e_record[i], e_kind[i], e_version[i], head + i, e_keeps[i] FROM generate_series(1, n) i WHERE e_last[i]
+                ON CONFLICT (id) DO UPDATE
+                    SET version = excluded.version, position = excluded.position, secret = coalesce(excluded.secret, r.secret);
+        END IF;
         INSERT INTO commits (first, last, hash)
-            VALUES (head + 1, head + n, sha256(chain || int8send(head + 1) ||
-                (SELECT string_agg(e.leaf, ''::bytea ORDER BY e.i) FROM unnest(e_leaf) WITH ORDINALITY e (leaf, i))));
+            VALUES (head + 1, head + n, sha256(chain || int8send(head + 1) || leaves));
     END IF;
 
     IF cardinality(released) > 0 THEN
@@ -223,24 +230,42 @@ BEGIN
                 SELECT n.digest || int8send(n.record) FROM unnest(n_digest, n_record) n (digest, record)));
     END IF;
     IF cardinality(c_digest) > 0 THEN
-        INSERT INTO claims AS c (digest, record, space, key) SELECT * FROM unnest(c_digest, c_record, c_space, c_key)
-            ON CONFLICT (digest) DO UPDATE SET record = excluded.record WHERE c.record <> excluded.record;
+        IF fresh THEN
+            INSERT INTO claims (digest, record, space, key)
+                SELECT c_digest[i], c_record[i], c_space[i], c_key[i] FROM generate_series(1, cardinality(c_digest)) i;
+        ELSE
+            INSERT INTO claims AS c (digest, record, space, key)
+                SELECT c_digest[i], c_record[i], c_space[i], c_key[i] FROM generate_series(1, cardinality(c_digest)) i
+                ON CONFLICT (digest) DO UPDATE SET record = excluded.record WHERE c.record <> excluded.record;
+        END IF;
     END IF;
     IF cardinality(n_digest) > 0 THEN
-        INSERT INTO names (digest, record, space, key) SELECT * FROM unnest(n_digest, n_record, n_space, n_key)
-            ON CONFLICT DO NOTHING;
+        IF fresh THEN
+            INSERT INTO names (digest, record, space, key)
+                SELECT n_digest[i], n_record[i], n_space[i], n_key[i] FROM generate_series(1, cardinality(n_digest)) i;
+        ELSE
+            INSERT INTO names (digest, record, space, key)
+                SELECT n_digest[i], n_record[i], n_space[i], n_key[i] FROM generate_series(1, cardinality(n_digest)) i
+                ON CONFLICT DO NOTHING;
+        END IF;
     END IF;
     IF cardinality(r_digest) > 0 THEN
-        INSERT INTO receipts (digest, kept, user_id, key, fingerprint, time, record, version, position, answer)
-            SELECT r.digest, extract(epoch FROM clock_timestamp()) * 1000, r.user_id, r.key, r.fingerprint, r.time, r.record, r.version,
-                CASE WHEN r.behind > 0 THEN head + r.behind ELSE r.position END, r.answer
-            FROM unnest(r_digest, r_user, r_key, r_fingerprint, r_time, r_record, r_version, r_behind, r_position, r_answer)
-                r (digest, user_id, key, fingerprint, time, record, version, behind, position, answer)
-            ON CONFLICT (digest) DO UPDATE SET answer = excluded.answer;
+        IF NOT decided AND true = ALL (r_fresh) THEN
+            INSERT INTO receipts (digest, kept, user_id, key, fingerprint, time, record, version, position, answer)
+                SELECT r_digest[i], clock, r_user[i], r_key[i], r_fingerprint[i], r_time[i], r_record[i], r_version[i],
+                    head + r_behind[i], r_answer[i]
+                FROM generate_series(1, cardinality(r_digest)) i;
+        ELSE
+            INSERT INTO receipts (digest, kept, user_id, key, fingerprint, time, record, version, position, answer)
+                SELECT r_digest[i], clock, r_user[i], r_key[i], r_fingerprint[i], r_time[i], r_record[i], r_version[i],
+                    CASE WHEN r_behind[i] > 0 THEN head + r_behind[i] ELSE r_position[i] END, r_answer[i]
+                FROM generate_series(1, cardinality(r_digest)) i
+                ON CONFLICT (digest) DO UPDATE SET answer = excluded.answer;
+        END IF;
     END IF;
 
     IF n > 0 THEN
-        IF top > (SELECT last_value FROM ids) THEN
+        IF top > 0 THEN
             PERFORM use_id(top);
         END IF;
         PERFORM pg_notify(current_schema() || '_head', (head + n)::text);
