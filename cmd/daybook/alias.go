@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -180,10 +181,14 @@ type mover interface {
 	Moved(ctx context.Context) error
 }
 
+// projectAgain is the longest wait before the projector tries again what failed:
+// how long lists stay old after servers have come back.
+const projectAgain = 2 * time.Second
+
 // turn runs the projector until the context or replace ends it.
 func (k *keeper) turn(ctx context.Context) error {
 	k.gate.Lock()
-	p, err := projector.New(k.at, k.source, projector.Options{Log: k.log, Observe: k.observe})
+	p, err := projector.New(k.at, k.source, projector.Options{Log: k.log, Observe: k.observe, MaxWait: projectAgain})
 	if err != nil {
 		k.gate.Unlock()
 		return err

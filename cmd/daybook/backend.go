@@ -84,5 +84,25 @@ func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 		h = b.health(ctx)
 		return nil
 	})
+	if err == nil && h.Status == statusOK && b.s.feed != "" {
+		err = b.lookAtFeed(ctx, &h)
+	}
 	return h, err
+}
+
+// lookAtFeed tells in a health whether the feed is reached.
+func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
+	t, err := openFeed(ctx, b.s, b.log)
+	if err != nil {
+		return err
+	}
+	for left := healthWait; t.reachable() != nil && left > 0; left -= minServerWait / 5 {
+		if err := sleep(ctx, minServerWait/5); err != nil {
+			return errors.Join(err, t.close())
+		}
+	}
+	if t.reachable() != nil {
+		h.Status, h.Why = statusDegraded, statusNoFeed
+	}
+	return t.close()
 }

@@ -44,8 +44,10 @@ func runImport(ctx context.Context, c *console, s *settings, args []string) erro
 			s.raw["source"] = s.source
 		}
 	}
-	if err := os.MkdirAll(s.data, 0o700); err != nil {
-		return fmt.Errorf("data directory: %w", err)
+	if s.store == "" {
+		if err := os.MkdirAll(s.data, 0o700); err != nil {
+			return fmt.Errorf("data directory: %w", err)
+		}
 	}
 	return runTask(ctx, &d, s, "import", []string{strconv.Itoa(total)})
 }

@@ -140,7 +140,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		}
 		defer closing(r.l.model.close)
 	}
-	if s.embedded() {
+	if s.holdsData() {
 		ctl, err := newControl(ctx, b, s, p.log)
 		if err != nil {
 			return err

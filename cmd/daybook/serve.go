@@ -94,7 +94,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	collectGarbage()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if s.embedded() {
+	if s.holdsData() {
 		lock, err := lockData(s.data, true)
 		if err != nil {
 			return err

@@ -226,7 +226,7 @@ func runUser(ctx context.Context, c *console, s *settings, args []string) error 
 	if args[0] == "add" && s.role == "" {
 		return usageError("user add needs --role: subscriber, contributor, author, editor, administrator or auditor")
 	}
-	if args[0] == "add" {
+	if args[0] == "add" && s.store == "" {
 		if err := os.MkdirAll(s.data, 0o700); err != nil {
 			return fmt.Errorf("data directory: %w", err)
 		}
@@ -299,13 +299,19 @@ func runHealth(ctx context.Context, c *console, s *settings, args []string) erro
 	if len(args) != 0 {
 		return usageError("takes no argument, not %q", args)
 	}
-	if !s.embedded() {
+	shared := s.store != "" && s.index != ""
+	if shared && s.feed != "" {
 		return runTask(ctx, withoutInput(c), s, "health", nil)
 	}
 	lock, err := lockData(s.data, false)
 	switch {
 	case errors.Is(err, errLocked):
 		return sendTask(ctx, withoutInput(c), s, "health", nil)
+	case shared: // nothing of it is in a directory, unless a process has its own feed
+		if lock != nil {
+			_ = lock.Close()
+		}
+		return runTask(ctx, withoutInput(c), s, "health", nil)
 	case err != nil:
 		return err
 	}

@@ -30,9 +30,11 @@ type where struct {
 	indexRefresh                     time.Duration
 }
 
-// embedded tells whether anything is kept in the data directory, which then
-// belongs to one process.
-func (w *where) embedded() bool { return w.store == "" || w.feed == "" || w.index == "" }
+// holdsData tells whether a process that serves keeps anything in the data
+// directory, which then belongs to it. The roles that share their work do not.
+func (s *settings) holdsData() bool {
+	return (s.serves == "" || s.serves == servesAll) && (s.store == "" || s.feed == "" || s.index == "")
+}
 
 // The flavours of a read model that is a server.
 const (
