@@ -1,9 +1,10 @@
 export CGO_ENABLED ?= 0
 
-# `make engines test` starts all engines, and a test that lacks one fails.
+# `make engines test` starts all engines, and a test that lacks one fails;
+# `make engines bench` measures the distributed size on them too.
 ifneq ($(filter engines,$(MAKECMDGOALS)),)
 export DAYBOOK_REQUIRE ?= history,postgres,nats,elasticsearch,opensearch
-test race: | engines
+test race bench: | engines
 endif
 
 # The URLs of the engines that run, for the tests.
@@ -33,4 +34,4 @@ fmt:
 	go tool -modfile=internal/tools/go.mod golangci-lint fmt ./...
 
 bench: ## prints the rows of docs/benchmarks
-	go run ./cmd/loadgen
+	$(with_engines) go run ./cmd/loadgen $(BENCH)

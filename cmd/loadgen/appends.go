@@ -32,7 +32,7 @@ func appends(ctx context.Context, o options, dir string, out, errw io.Writer) er
 			return fmt.Errorf("benchmark of the event store: %w", err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if name, rate, ok := appendRate(line); ok {
+			if name, rate, ok := benchMetric(line, "BenchmarkAppend/", "appends/s"); ok {
 				rates[name] = append(rates[name], rate)
 			}
 		}
@@ -64,14 +64,13 @@ func appends(ctx context.Context, o options, dir string, out, errw io.Writer) er
 	return nil
 }
 
-// appendRate reads a line of a benchmark: the name below BenchmarkAppend and
-// the metric appends/s.
-func appendRate(line string) (name string, rate float64, ok bool) {
+// benchMetric reads a line of a benchmark: the name below a prefix, and a metric.
+func benchMetric(line, prefix, metric string) (name string, value float64, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
 		return "", 0, false
 	}
-	name, ok = strings.CutPrefix(fields[0], "BenchmarkAppend/")
+	name, ok = strings.CutPrefix(fields[0], prefix)
 	if !ok {
 		return "", 0, false
 	}
@@ -79,9 +78,9 @@ func appendRate(line string) (name string, rate float64, ok bool) {
 		name = name[:i]
 	}
 	for i := 2; i < len(fields); i++ {
-		if fields[i] == "appends/s" {
-			rate, err := strconv.ParseFloat(fields[i-1], 64)
-			return name, rate, err == nil
+		if fields[i] == metric {
+			value, err := strconv.ParseFloat(fields[i-1], 64)
+			return name, value, err == nil
 		}
 	}
 	return "", 0, false

@@ -2,7 +2,12 @@
 // several sizes, and loads the service over HTTP as clients would. It is a
 // client only and imports no server package.
 //
-//	loadgen [-sizes 10000,100000] [-ratio-size 50000] [-for 2s] [-appends=false] [-out FILE]
+//	loadgen [-sizes 10000,100000] [-ratio-size 50000] [-distributed-size 20000] [-for 2s] [-appends=false] [-out FILE]
+//	        [-postgres URL] [-nats URL] [-elasticsearch URL] [-opensearch URL]
+//
+// The distributed size is measured on the servers that are named, by flag or by
+// DAYBOOK_TEST_POSTGRES and so on. They must be for tests: the feed of the NATS
+// server is deleted.
 //
 // Figures come as ratios against a raw loop or a bare server of the same run,
 // or as times at the 50th and 99th percentile.
@@ -33,6 +38,9 @@ type options struct {
 	span      time.Duration
 	binary    string
 	appends   bool
+
+	distributed int
+	servers     servers
 }
 
 func run(ctx context.Context, args []string, out, errw io.Writer) int {
@@ -47,6 +55,19 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	fs.DurationVar(&o.span, "for", 2*time.Second, "time of one measurement")
 	fs.StringVar(&o.binary, "binary", "", "daybook binary; empty: built from ./cmd/daybook")
 	fs.BoolVar(&o.appends, "appends", true, "measure appends to the event store too")
+	fs.IntVar(&o.distributed, "distributed-size", 20000, "number of events of the distributed size; 0: none")
+	for _, server := range []struct {
+		url  *string
+		name string
+	}{
+		{&o.servers.postgres, "postgres"},
+		{&o.servers.nats, "nats"},
+		{&o.servers.elasticsearch, "elasticsearch"},
+		{&o.servers.opensearch, "opensearch"},
+	} {
+		variable := "DAYBOOK_TEST_" + strings.ToUpper(server.name)
+		fs.StringVar(server.url, server.name, strings.TrimSuffix(os.Getenv(variable), "/"), "URL of a server for tests; default: that of "+variable)
+	}
 	file := fs.String("out", "", "file that gets the text too")
 	if err := fs.Parse(args); err != nil {
 		return 2
@@ -112,6 +133,9 @@ func bench(ctx context.Context, o options, out, errw io.Writer) (err error) {
 		if err := lists(ctx, o, n, filepath.Join(dir, strconv.Itoa(n)), out, errw); err != nil {
 			return err
 		}
+	}
+	if err := distributed(ctx, o, filepath.Join(dir, "distributed"), out, errw); err != nil {
+		return err
 	}
 	fmt.Fprintf(out, "\nthe whole run took %s\n", time.Since(begin).Round(time.Second))
 	return nil
