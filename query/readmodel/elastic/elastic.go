@@ -184,7 +184,7 @@ func (x *Index) Close() { x.c.http.CloseIdleConnections() }
 // and Wait then give ErrSchema, until a generation is filled beside it and
 // promoted.
 func (x *Index) NeedsRebuild(ctx context.Context) (bool, error) {
-	v, err := x.look(ctx, x.o.Now(), 0)
+	v, err := x.look(ctx, x.o.Now(), noRefresh)
 	return err == nil && !v.gen.current(), err
 }
 

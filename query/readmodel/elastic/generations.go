@@ -226,7 +226,7 @@ func (x *Index) Promote(ctx context.Context) error {
 	if err := x.move(ctx, a); err != nil {
 		return fmt.Errorf("promote: %w", err)
 	}
-	x.wake()
+	x.forget()
 	x.o.Log.Info("generation promoted", "generation", r.next.String(), "before", r.live.String())
 	dropped := r
 	r.live, r.kept, r.next = r.next, r.live, generation{}
@@ -254,7 +254,7 @@ func (x *Index) Back(ctx context.Context) error {
 	if err := x.move(ctx, a); err != nil {
 		return fmt.Errorf("go back: %w", err)
 	}
-	x.wake()
+	x.forget()
 	x.o.Log.Info("generation put back", "generation", r.kept.String(), "instead_of", r.live.String())
 	return nil
 }
@@ -305,6 +305,6 @@ func (x *Index) Reset(ctx context.Context) error {
 	x.mu.Lock()
 	x.bound = g
 	x.mu.Unlock()
-	x.wake()
+	x.forget()
 	return nil
 }

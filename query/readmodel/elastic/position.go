@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -20,8 +21,12 @@ type view struct {
 	gen      generation
 	position calendar.Position // that is kept
 	visible  calendar.Position // up to which searches show everything
-	at       time.Time         // when it was looked at
+	at       time.Time         // when generation and position were read
+	shown    time.Time         // when visible was the position
 }
+
+// noRefresh asks look for generation and position alone.
+const noRefresh = calendar.Position(math.MaxUint64)
 
 func (x *Index) names() names { return names{x.o.Prefix} }
 
@@ -31,14 +36,22 @@ func (x *Index) present() view {
 	return x.seen
 }
 
-// look gives the view, no older than since unless it shows want (above 0) by
-// then. Who finds it too old reads it anew, for all who wait: the kept position,
-// and when that is at least want and not yet visible, one refresh of all indices
-// makes it so. The position was read before the refresh and documents are written
-// before their position, so searches then show everything up to it.
+// look gives the view as of since or later: with want 0 all of it, with noRefresh
+// all but visible; else it is enough that want is visible. Who finds it too old
+// reads it anew, for all who wait: the kept position, and when that is at least
+// want and not yet visible, one refresh of all indices makes it so. The position
+// was read before the refresh and documents are written before their position, so
+// searches then show everything up to it.
 func (x *Index) look(ctx context.Context, since time.Time, want calendar.Position) (view, error) {
 	enough := func(v view) bool {
-		return !v.gen.isZero() && (!v.at.Before(since) || want > 0 && v.visible >= want)
+		switch {
+		case v.gen.isZero():
+			return false
+		case want == 0:
+			return !v.shown.Before(since)
+		default:
+			return !v.at.Before(since) || v.visible >= want
+		}
 	}
 	if v := x.present(); enough(v) {
 		return v, ctx.Err()
@@ -58,7 +71,7 @@ func (x *Index) look(ctx context.Context, since time.Time, want calendar.Positio
 		return view{}, err
 	}
 	if was := x.present(); was.gen == v.gen {
-		v.visible = min(was.visible, v.position)
+		v.visible, v.shown = min(was.visible, v.position), was.shown
 	}
 	if v.position > v.visible && v.position >= want {
 		if err := x.refresh(ctx, x.names().all(v.gen)...); err != nil {
@@ -68,6 +81,9 @@ func (x *Index) look(ctx context.Context, since time.Time, want calendar.Positio
 			return view{}, err
 		}
 		v.visible = v.position
+	}
+	if v.visible == v.position {
+		v.shown = v.at
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -112,7 +128,7 @@ func (x *Index) kept(ctx context.Context) (generation, calendar.Position, error)
 // Position gives the position that is kept in the generation that answers now,
 // and binds the writer to that generation.
 func (x *Index) Position(ctx context.Context) (calendar.Position, error) {
-	v, err := x.look(ctx, x.o.Now(), 0)
+	v, err := x.look(ctx, x.o.Now(), noRefresh)
 	if err != nil {
 		return 0, err
 	}
@@ -142,9 +158,12 @@ const (
 func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
 	since := x.o.Now()
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		if p > 0 && x.present().visible >= p {
+		if x.present().visible >= p {
 			return ctx.Err()
 		}
+		x.mu.Lock()
+		moved := x.moved
+		x.mu.Unlock()
 		v, err := x.look(ctx, since, p)
 		if err != nil {
 			return err
@@ -152,14 +171,15 @@ func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
 		if v.visible >= p {
 			return nil
 		}
-		x.mu.Lock()
-		moved := x.moved
-		x.mu.Unlock()
 		if err := pauseFor(ctx, pause, moved); err != nil {
 			return err
 		}
-		// A look that another one took during the pause is as good.
-		since = x.o.Now().Add(-pause / 2)
+		since = x.o.Now()
+		select {
+		case <-moved:
+		default: // a look that another one took during the pause is as good
+			since = since.Add(-pause / 2)
+		}
 	}
 }
 
@@ -177,14 +197,20 @@ func pauseFor(ctx context.Context, d time.Duration, signal <-chan struct{}) erro
 	}
 }
 
-// wake tells those who wait in this process that a position was written or that
-// another generation answers.
+// wake tells those who wait in this process that a position was written.
 func (x *Index) wake() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	close(x.moved)
 	x.moved = make(chan struct{})
-	x.seen.at = time.Time{}
+}
+
+// forget makes the next look a new one: another generation answers.
+func (x *Index) forget() {
+	x.mu.Lock()
+	x.seen.at, x.seen.shown = time.Time{}, time.Time{}
+	x.mu.Unlock()
+	x.wake()
 }
 
 // Moved waits until another generation answers than the one that the writer is
@@ -194,10 +220,10 @@ func (x *Index) wake() {
 // the context's.
 func (x *Index) Moved(ctx context.Context) error {
 	for {
-		v, err := x.look(ctx, x.o.Now().Add(-x.o.RefreshInterval), 0)
 		x.mu.Lock()
 		bound, moved := x.bound, x.moved
 		x.mu.Unlock()
+		v, err := x.look(ctx, x.o.Now().Add(-x.o.RefreshInterval), noRefresh)
 		if err == nil && !bound.isZero() && v.gen != bound {
 			return nil
 		}

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
@@ -67,7 +66,7 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 // to answer since the last look; what is written to it then is not lost: it is
 // missing in the new one, where the writer goes on from an older position.
 func (x *Index) writable(ctx context.Context) (generation, error) {
-	v, err := x.look(ctx, x.o.Now().Add(-x.o.RefreshInterval), 0)
+	v, err := x.look(ctx, x.o.Now().Add(-x.o.RefreshInterval), noRefresh)
 	if err != nil {
 		return generation{}, err
 	}
@@ -282,8 +281,6 @@ func (x *Index) orMoved(err error) error {
 	if !errors.Is(err, errGone) {
 		return err
 	}
-	x.mu.Lock()
-	x.seen.at = time.Time{}
-	x.mu.Unlock()
+	x.forget()
 	return fmt.Errorf("%w: %w", readmodel.ErrMoved, err)
 }
