@@ -364,7 +364,7 @@ func (t *textCompiler) word(word string) []string {
 // rowsOf gives tokens as they stand in rows: for each language of a text another
 // one, where that makes a difference.
 func rowsOf(tokens []string) []string {
-	var out []string
+	out := make([]string, 0, len(calendar.Langs))
 	for _, l := range calendar.Langs {
 		var b strings.Builder
 		for i, t := range tokens {

@@ -40,6 +40,9 @@ func connect(urls string, o *Options) (*conn, error) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return nil, errors.New("index url: must be http://host:port or https://host:port, several with commas between them")
 		}
+		if o.User != "" || o.APIKey != "" {
+			u.User = nil // the client would take it first
+		}
 		addresses = append(addresses, u)
 	}
 	c := &conn{o: o, http: &http.Transport{
@@ -60,13 +63,20 @@ func connect(urls string, o *Options) (*conn, error) {
 	if o.Transport != nil {
 		transport = o.Transport
 	}
-	client, err := elastictransport.New(elastictransport.Config{
-		URLs: addresses, Username: o.User, Password: o.Password, APIKey: o.APIKey,
-		Transport:    transport,
-		Interceptors: []elastictransport.InterceptorFunc{checkHeader(o.Flavour)},
-		MaxRetries:   1, RetryOnStatus: []int{http.StatusBadGateway},
-		RetryOnError: func(_ *http.Request, err error) bool { return !errors.Is(err, errProduct) },
-	})
+	options := []elastictransport.Option{
+		elastictransport.WithURLs(addresses...),
+		elastictransport.WithTransport(transport),
+		elastictransport.WithInterceptors(checkHeader(o.Flavour)),
+		elastictransport.WithRetry(1, http.StatusBadGateway),
+		elastictransport.WithRetryOnError(func(_ *http.Request, err error) bool { return !errors.Is(err, errProduct) }),
+	}
+	if o.User != "" {
+		options = append(options, elastictransport.WithBasicAuth(o.User, o.Password))
+	}
+	if o.APIKey != "" {
+		options = append(options, elastictransport.WithAPIKey(o.APIKey))
+	}
+	client, err := elastictransport.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("index client: %w", err)
 	}

@@ -114,7 +114,11 @@ func TestSuite(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
 		readmodeltest.Run(t, readmodeltest.Harness{
-			Open: func(tb testing.TB) readmodel.Index { return e.open(tb, elastic.Options{}) }, Slow: true,
+			Open: func(tb testing.TB) readmodel.Index {
+				tb.Helper()
+				return e.open(tb, elastic.Options{})
+			},
+			Slow: true,
 		})
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -64,9 +65,7 @@ func (e engine) proxy(t *testing.T) *proxy {
 		if status == -2 {
 			panic(http.ErrAbortHandler)
 		}
-		for name, v := range res.Header {
-			w.Header()[name] = v
-		}
+		maps.Copy(w.Header(), res.Header)
 		w.WriteHeader(res.StatusCode)
 		_, _ = io.Copy(w, res.Body)
 	}))

@@ -51,7 +51,8 @@ const slotAny = "any"
 const mostKeyword = 32_766
 
 func slots() []string {
-	out := []string{slotAny}
+	out := make([]string, 0, 1+len(calendar.Langs))
+	out = append(out, slotAny)
 	for _, l := range calendar.Langs {
 		out = append(out, l.String())
 	}
