@@ -39,11 +39,26 @@ func plainBinary(t *testing.T) string {
 	return path
 }
 
+// inDir names the store in a data directory.
+func inDir(data string) []string { return []string{"--data", data} }
+
+// conferenceLines gives the conference history as lines of an import.
+func conferenceLines(t *testing.T, binary string) []byte {
+	t.Helper()
+	var text bytes.Buffer
+	convert := exec.CommandContext(t.Context(), binary, "convert", "conferences", testkit.History(t).Name())
+	convert.Stdout = &text
+	if err := convert.Run(); err != nil {
+		t.Fatalf("convert: %v", err)
+	}
+	return text.Bytes()
+}
+
 // importLines has the binary import lines from its standard input. With
 // killAfter above 0 it is killed once that many bytes were handed to it.
-func importLines(t *testing.T, binary, data string, lines []byte, killAfter int) imported {
+func importLines(t *testing.T, binary string, on []string, lines []byte, killAfter int) imported {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, "import", "-", "--source", "conferences", "--data", data, "--json")
+	cmd := exec.CommandContext(t.Context(), binary, append([]string{"import", "-", "--source", "conferences", "--json"}, on...)...)
 	var out, errText bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errText
 	in, err := cmd.StdinPipe()
@@ -81,9 +96,9 @@ func importLines(t *testing.T, binary, data string, lines []byte, killAfter int)
 
 // endState gives the present state of all records of a store by kind and slug
 // or name, with ids replaced by them: what two imports must agree on.
-func endState(t *testing.T, binary, data string) map[string]string {
+func endState(t *testing.T, binary string, on []string) map[string]string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), binary, "export", "--data", data).Output()
+	out, err := exec.CommandContext(t.Context(), binary, append([]string{"export"}, on...)...).Output()
 	if err != nil {
 		t.Fatalf("export: %v", err)
 	}
@@ -153,26 +168,20 @@ func TestConferenceHistory(t *testing.T) {
 	t.Parallel()
 	history := testkit.History(t)
 	binary := plainBinary(t)
-	var text bytes.Buffer
-	convert := exec.CommandContext(t.Context(), binary, "convert", "conferences", history.Name())
-	convert.Stdout = &text
-	if err := convert.Run(); err != nil {
-		t.Fatalf("convert: %v", err)
-	}
-	lines := text.Bytes()
+	lines := conferenceLines(t, binary)
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		at := 0
 		for range 3 {
 			at += 1 + rand.IntN(len(lines)/4)
-			importLines(t, binary, killed, lines, at)
+			importLines(t, binary, inDir(killed), lines, at)
 		}
-		if r := importLines(t, binary, killed, lines, 0); r.Repeated == 0 {
+		if r := importLines(t, binary, inDir(killed), lines, 0); r.Repeated == 0 {
 			t.Errorf("the last import repeated nothing, so no kill hit a running import: %+v", r)
 		}
 	})
-	r := importLines(t, binary, whole, lines, 0)
+	r := importLines(t, binary, inDir(whole), lines, 0)
 	wg.Wait()
 	if t.Failed() {
 		return
@@ -192,10 +201,10 @@ func TestConferenceHistory(t *testing.T) {
 			t.Errorf("a refusal without line or reason: %+v", f)
 		}
 	}
-	if again := importLines(t, binary, whole, lines, 0); again.Applied != 0 || again.Repeated < r.Applied {
+	if again := importLines(t, binary, inDir(whole), lines, 0); again.Applied != 0 || again.Repeated < r.Applied {
 		t.Errorf("the second import applied %d lines and passed over %d, want 0 and at least %d", again.Applied, again.Repeated, r.Applied)
 	}
-	if d := gocmp.Diff(endState(t, binary, whole), endState(t, binary, killed)); d != "" {
+	if d := gocmp.Diff(endState(t, binary, inDir(whole)), endState(t, binary, inDir(killed))); d != "" {
 		t.Errorf("the end after kills differs (-whole +killed):\n%.4000s", d)
 	}
 	for _, data := range []string{whole, killed} {

@@ -2,12 +2,71 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"daybook/internal/testkit"
 )
+
+// TestSizes holds the same calendar in both sizes, made of the conference history
+// and of what it lacks: generated list requests get the same bytes from the
+// memory image, from Elasticsearch and from OpenSearch. An import straight into
+// PostgreSQL ends as one into a data directory does.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	binary := plainBinary(t)
+	lines := conferenceLines(t, binary)
+	data := filepath.Join(t.TempDir(), "data")
+	store, carried := testkit.Postgres(t)
+	_, imported := testkit.Postgres(t)
+	index, prefix := testkit.Elasticsearch(t)
+	other, otherPrefix := testkit.OpenSearch(t)
+	shared := []string{"--store", store, "--store-schema", carried, "--feed", testkit.OwnEngine(t, testkit.EngineNATS).URL()}
+
+	var wg sync.WaitGroup
+	wg.Go(func() { importLines(t, binary, []string{"--store", store, "--store-schema", imported}, lines, 0) })
+	importLines(t, binary, inDir(data), lines, 0)
+	wg.Wait()
+	if t.Failed() {
+		return
+	}
+	if d := gocmp.Diff(endState(t, binary, inDir(data)), endState(t, binary, []string{"--store", store, "--store-schema", imported})); d != "" {
+		t.Errorf("the end in PostgreSQL differs (-directory +PostgreSQL):\n%.4000s", d)
+	}
+
+	start := func(args ...string) *server {
+		t.Helper()
+		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+		return startServerOf(t, cmd, "", child(t.Context()).Env)
+	}
+	token := strings.TrimSpace(mustTool(t, "user", "add", "generator", "--role", "administrator", "--data", data))
+	s := start(inDir(data)...)
+	s.token = token
+	enrich(t, s)
+	s.drain()
+	mustTool(t, "migrate", "--to", store, "--store-schema", carried, "--data", data)
+	chain := mustTool(t, "verify", "--data", data)
+	if got := mustTool(t, "verify", "--store", store, "--store-schema", carried); got != chain {
+		t.Errorf("verify of the copy: %q, want %q", got, chain)
+	}
+
+	a := start(inDir(data)...)
+	elasticsearch := start(append(shared, "--index", index, "--index-prefix", prefix)...)
+	openSearch := start(append(shared, "--index", other, "--index-prefix", otherPrefix, "--index-flavour", flavourOpenSearch)...)
+	a.token, elasticsearch.token, openSearch.token = token, token, token
+	t.Run(flavourElasticsearch, func(t *testing.T) { sameAnswers(t, a, elasticsearch, 500) })
+	t.Run(flavourOpenSearch, func(t *testing.T) { sameAnswers(t, a, openSearch, 500) })
+}
 
 // enrich adds what the conference history lacks: places with coordinates,
 // organizers, translations, all statuses, protected, hidden and featured events,
