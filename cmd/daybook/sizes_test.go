@@ -64,8 +64,8 @@ func TestSizes(t *testing.T) {
 	elasticsearch := start(append(shared, "--index", index, "--index-prefix", prefix)...)
 	openSearch := start(append(shared, "--index", other, "--index-prefix", otherPrefix, "--index-flavour", flavourOpenSearch)...)
 	a.token, elasticsearch.token, openSearch.token = token, token, token
-	t.Run(flavourElasticsearch, func(t *testing.T) { sameAnswers(t, a, elasticsearch, 500) })
-	t.Run(flavourOpenSearch, func(t *testing.T) { sameAnswers(t, a, openSearch, 500) })
+	t.Run(flavourElasticsearch, func(t *testing.T) { t.Parallel(); sameAnswers(t, a, elasticsearch, 500) })
+	t.Run(flavourOpenSearch, func(t *testing.T) { t.Parallel(); sameAnswers(t, a, openSearch, 500) })
 }
 
 // enrich adds what the conference history lacks: places with coordinates,
