@@ -65,29 +65,41 @@ func (x *Index) look(ctx context.Context, since time.Time, want calendar.Positio
 	if v := x.present(); enough(v) {
 		return v, ctx.Err()
 	}
+	v, err := x.read(ctx, want)
+	if errors.Is(err, errGone) { // dropped between two requests: another one answers
+		v, err = x.read(ctx, want)
+	}
+	if errors.Is(err, errGone) {
+		err = fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
+	}
+	if err != nil {
+		return view{}, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.seen = v
+	return v, nil
+}
+
+// read reads the view; see look.
+func (x *Index) read(ctx context.Context, want calendar.Position) (view, error) {
 	v := view{at: x.o.Now()}
 	var err error
 	if v.gen, v.position, err = x.kept(ctx); err != nil {
-		return view{}, err
+		return v, err
 	}
 	if was := x.present(); was.gen == v.gen {
 		v.visible, v.shown = min(was.visible, v.position), was.shown
 	}
 	if v.position > v.visible && v.position >= want {
 		if err := x.refresh(ctx, x.names().all(v.gen)...); err != nil {
-			if errors.Is(err, errGone) {
-				err = fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
-			}
-			return view{}, err
+			return v, err
 		}
 		v.visible = v.position
 	}
 	if v.visible == v.position {
 		v.shown = v.at
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.seen = v
 	return v, nil
 }
 
@@ -112,9 +124,6 @@ func (x *Index) kept(ctx context.Context) (generation, calendar.Position, error)
 		} `json:"_source"`
 	}
 	err := x.c.do(ctx, x.o.Timeout, "read the position", esapi.GetRequest{Index: name, DocumentID: whatPosition}, &a)
-	if errors.Is(err, errGone) {
-		err = fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
-	}
 	if err != nil {
 		return generation{}, 0, err
 	}
