@@ -27,9 +27,7 @@ func leader(t *testing.T, js jetstream.JetStream) string {
 }
 
 // The leader of the stream moves while entries come.
-func TestLeaderMoved(t *testing.T) {
-	t.Parallel()
-	p := outside{testkit.StartNATS(t, 3)}
+func testLeaderMoved(t *testing.T, p place) {
 	s, e := setup(t, p)
 	js := e.JetStream()
 	src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
@@ -61,9 +59,7 @@ func wantWhole(t *testing.T, js jetstream.JetStream, p calendar.Position) {
 
 // A setting is changed: the stream of one server becomes one of three, with all
 // that is in it, and back.
-func TestReplicasChanged(t *testing.T) {
-	t.Parallel()
-	p := outside{testkit.StartNATS(t, 3)}
+func testReplicasChanged(t *testing.T, p place) {
 	s, js := memstore.New(), p.open(t).JetStream()
 	var head calendar.Position
 	for _, n := range []int{1, 3, 1} {

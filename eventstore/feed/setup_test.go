@@ -117,9 +117,6 @@ func relay(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.Rela
 // source makes a source that never gives up waiting for the stream by itself.
 func source(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.SourceOptions) *feed.Source {
 	t.Helper()
-	if c, ok := js.(connected); ok && c.replicas > 1 && o.Stall == 0 {
-		o.Stall = 500 * time.Millisecond // see sure
-	}
 	if o.Stall == 0 {
 		o.Stall = limit
 	}

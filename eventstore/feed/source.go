@@ -24,7 +24,7 @@ type SourceOptions struct {
 	Log *slog.Logger // nil: no log
 	// Stall is how long the stream may be silent before the source looks at the
 	// head of the store; what is still missing after as long again is read from
-	// the store. 0: 1 s.
+	// the store. 0: 1.25 s.
 	Stall time.Duration
 	// Recheck is how long the source reads from the store before it looks at
 	// the stream again. 0: 1 s.
@@ -64,7 +64,9 @@ type Source struct {
 	tails   bool                      // the stream was found to be behind the store
 	told    string                    // the last reason told for not reading from the stream
 
-	unanswered int // looks at the stream in a row that got no answer, up to maxUnanswered
+	mute       bool // the consumer has given none of the messages that there were for it
+	muted      int  // consumers in a row that gave none, below maxMute
+	unanswered int  // looks at the stream in a row that got no answer, up to maxUnanswered
 
 	statsMu sync.Mutex
 	stats   SourceStats
@@ -79,7 +81,7 @@ func NewSource(store eventstore.Store, js jetstream.JetStream, o SourceOptions) 
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Stall <= 0 {
-		o.Stall = time.Second
+		o.Stall = 2*heartbeat + 250*time.Millisecond // the consumer asks again before
 	}
 	if o.Recheck <= 0 {
 		o.Recheck = time.Second
@@ -272,17 +274,32 @@ func (s *Source) consume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	live, err := consumer.Messages(jetstream.PullMaxMessages(pullMessages))
+	// A cluster may lose what is asked for before all servers know of the
+	// consumer, and says nothing; without a sign of life it is asked again.
+	live, err := consumer.Messages(jetstream.PullMaxMessages(pullMessages),
+		jetstream.PullHeartbeat(heartbeat), jetstream.WithMessagesErrOnMissingHeartbeat(false))
 	if err != nil {
 		return err
 	}
 	s.live, s.tails, s.told = live, false, ""
+	s.mute = s.last >= next
 	s.count(func(c *SourceStats) { c.Live, c.Opened = true, c.Opened+1 })
 	return nil
 }
 
-// pullMessages is how many messages the server may send ahead.
-const pullMessages = 1024
+const (
+	// pullMessages is how many messages the server may send ahead.
+	pullMessages = 1024
+
+	// heartbeat is the pause of a consumer after which it gives a sign of life.
+	// Two that are missing mean that it knows of nobody who waits.
+	heartbeat = 500 * time.Millisecond
+
+	// muteWait is how long a new consumer may take to give the first of the
+	// messages that the stream has for it, maxMute how many in a row are made.
+	muteWait = 250 * time.Millisecond
+	maxMute  = 3
+)
 
 // fromStore gives entries of the store; none when it is time to look at the
 // stream.
@@ -330,7 +347,11 @@ func (s *Source) checkHead(ctx context.Context, p calendar.Position) error {
 // fromStream gives what the consumer has, waiting for the first. None means
 // that the consumer was given up, or that there was nothing for a while.
 func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry, error) {
-	first, cancel := context.WithTimeout(ctx, s.o.Stall)
+	stall := s.o.Stall
+	if s.mute {
+		stall = min(stall, muteWait<<s.muted)
+	}
+	first, cancel := context.WithTimeout(ctx, stall)
 	defer cancel()
 	wait := jetstream.NextContext(first)
 	var out []eventstore.Entry
@@ -342,12 +363,17 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 				break // all that is there
 			}
 			if len(out) == 0 && first.Err() != nil {
+				if s.mute && stall < s.o.Stall && ctx.Err() == nil {
+					s.unheard()
+					return nil, nil
+				}
 				return nil, s.silent(ctx)
 			}
 			s.o.Log.Info("feed interrupted, reading from the event store", "error", err)
 			s.tail()
 			break
 		}
+		s.mute, s.muted = false, 0
 		seq, err := sequence(m)
 		if err == nil && seq <= at {
 			s.count(func(c *SourceStats) { c.Duplicates++ })
@@ -379,6 +405,18 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 		s.count(func(c *SourceStats) { c.FromStream += uint64(len(out)) })
 	}
 	return out, nil
+}
+
+// unheard deals with a new consumer that gives nothing of what the stream has:
+// it is made again.
+func (s *Source) unheard() {
+	s.muted++
+	s.stop()
+	s.again = nil
+	if s.muted == maxMute {
+		s.muted = 0
+		s.tail()
+	}
 }
 
 // gap deals with a stream that lost messages: the store has them, and the

@@ -36,6 +36,12 @@ var suite = map[string]func(t *testing.T, p place){
 	"bad transport":                                testBadTransport,
 }
 
+// clustered is what holds of several servers.
+var clustered = map[string]func(t *testing.T, p place){
+	"leader moved":     testLeaderMoved,
+	"replicas changed": testReplicasChanged,
+}
+
 // place is where JetStream is.
 type place interface {
 	// open gives a JetStream without streams, for one test.
@@ -43,11 +49,6 @@ type place interface {
 	// replicas is how many servers are to keep the stream.
 	replicas() int
 }
-
-// sure tells whether each request is answered. Servers of a cluster drop one now
-// and then while a leader changes; then the source reads from the store for a
-// while, and what comes from where is no test.
-func sure(p place) bool { return p.replicas() == 1 }
 
 type opened interface{ JetStream() jetstream.JetStream }
 
@@ -92,9 +93,9 @@ func connect(t *testing.T, urls string, o feed.ConnectOptions) jetstream.JetStre
 	return js
 }
 
-func run(t *testing.T, p place) {
+func run(t *testing.T, p place, cases map[string]func(t *testing.T, p place)) {
 	t.Helper()
-	for name, f := range suite {
+	for name, f := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f(t, p)
@@ -104,17 +105,19 @@ func run(t *testing.T, p place) {
 
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	run(t, inside{})
+	run(t, inside{}, suite)
 }
 
 func TestServer(t *testing.T) {
 	t.Parallel()
-	run(t, outside{testkit.StartNATS(t, 1)})
+	run(t, outside{testkit.StartNATS(t, 1)}, suite)
 }
 
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	run(t, outside{testkit.StartNATS(t, 3)})
+	p := outside{testkit.StartNATS(t, 3)}
+	run(t, p, clustered)
+	run(t, p, suite)
 }
 
 // The server that the tests of all packages share.

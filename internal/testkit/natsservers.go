@@ -46,8 +46,8 @@ type NATSServer struct {
 
 // StartNATS starts n nats-server processes with JetStream on free ports of this
 // machine, a cluster where there is more than one, and waits until JetStream
-// answers. They end with the test. The program is built from the module that
-// go.mod names.
+// answers. They end with the test. The program is that of the module that go.mod
+// names, with shorter times for elections: see natsserver.
 func StartNATS(t testing.TB, n int) *NATSServers {
 	t.Helper()
 	c := &NATSServers{}
@@ -144,7 +144,7 @@ func (c *NATSServers) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "READY", Replicas: len(c.All)}); err != nil {
 		return err
@@ -193,7 +193,7 @@ var natsBuild struct {
 }
 
 // natsProgram gives the nats-server program, built once for each test program
-// unless DAYBOOK_NATS_SERVER names one.
+// unless DAYBOOK_NATS_SERVER names one. The race detector is not for it.
 func natsProgram(t testing.TB) string {
 	t.Helper()
 	natsBuild.Do(func() {
@@ -201,10 +201,11 @@ func natsProgram(t testing.TB) string {
 			return
 		}
 		// Not below the folder of a test: others use it too.
-		natsBuild.path = filepath.Join(os.TempDir(), fmt.Sprintf("daybook-test-nats-server-%d", os.Getuid()))
+		natsBuild.path = filepath.Join(os.TempDir(), fmt.Sprintf("daybook-test-natsserver-%d", os.Getuid()))
 		part := fmt.Sprintf("%s.%d", natsBuild.path, os.Getpid())
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", part, "github.com/nats-io/nats-server/v2")
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", part, "./internal/testkit/natsserver")
 		cmd.Dir = moduleRoot(t)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			natsBuild.problem = fmt.Sprintf("%v\n%s", err, out)
 			return
