@@ -351,7 +351,7 @@ func (t *textCompiler) beginning(word string) string {
 
 // word gives the words and stems that a quoted word fits.
 func (t *textCompiler) word(word string) []string {
-	var out []string
+	out := make([]string, 0, len(t.fields)*len(calendar.Langs))
 	for _, field := range t.fields {
 		code := string(rune(fieldCode(t.schema, field)))
 		for _, row := range rowsOf([]string{word}) {
