@@ -344,6 +344,10 @@ func (s *Source) checkHead(ctx context.Context, p calendar.Position) error {
 	return nil
 }
 
+// onTheWay is how long a message is waited for that the stream has already: a
+// reader that is behind gets as many as it asks for, not what has come so far.
+const onTheWay = 20 * time.Millisecond
+
 // fromStream gives what the consumer has, waiting for the first. None means
 // that the consumer was given up, or that there was nothing for a while.
 func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry, error) {
@@ -374,7 +378,7 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 			break
 		}
 		s.mute, s.muted = false, 0
-		seq, err := sequence(m)
+		seq, behind, err := sequence(m)
 		if err == nil && seq <= at {
 			s.count(func(c *SourceStats) { c.Duplicates++ })
 			continue
@@ -399,7 +403,10 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 		}
 		out = append(out, e)
 		at = seq
-		wait = jetstream.NextMaxWait(time.Microsecond)
+		if behind == 0 {
+			break
+		}
+		wait = jetstream.NextMaxWait(onTheWay)
 	}
 	if len(out) > 0 {
 		s.count(func(c *SourceStats) { c.FromStream += uint64(len(out)) })
@@ -452,12 +459,14 @@ func (s *Source) silent(ctx context.Context) error {
 	return nil
 }
 
-func sequence(m jetstream.Msg) (calendar.Position, error) {
+// sequence gives the place of a message in the stream, and how many there are
+// behind it.
+func sequence(m jetstream.Msg) (at calendar.Position, behind uint64, err error) {
 	meta, err := m.Metadata()
 	if err != nil {
-		return 0, fmt.Errorf("message of the feed: %w", err)
+		return 0, 0, fmt.Errorf("message of the feed: %w", err)
 	}
-	return calendar.Position(meta.Sequence.Stream), nil
+	return calendar.Position(meta.Sequence.Stream), meta.NumPending, nil
 }
 
 // take gives the entry of a message; one that is too large for the feed or
