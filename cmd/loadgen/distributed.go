@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
+
+// wants tells whether a part of the distributed size is to be measured.
+func (o *options) wants(part string) bool {
+	return o.only == "" || slices.Contains(strings.Split(o.only, ","), part)
+}
 
 // servers are those of the distributed size; "" is one that is missing.
 type servers struct {
@@ -54,12 +60,16 @@ func distributed(ctx context.Context, o options, dir string, out, errw io.Writer
 		listRows      = "lists, against the same query sent directly"
 	)
 	var appended float64
-	if o.servers.postgres == "" {
+	switch {
+	case !o.wants("appends"):
+	case o.servers.postgres == "":
 		missing("appends, against raw insert commits", "PostgreSQL")
-	} else if appended, err = postgresAppends(ctx, o, dir, out, errw); err != nil {
-		return err
+	default:
+		if appended, err = postgresAppends(ctx, o, dir, out, errw); err != nil {
+			return err
+		}
 	}
-	if o.distributed == 0 {
+	if o.distributed == 0 || o.only == "appends" {
 		return nil
 	}
 	c, drop, err := fillServers(ctx, o, dir, errw)
@@ -68,6 +78,7 @@ func distributed(ctx context.Context, o options, dir string, out, errw io.Writer
 	}
 	defer func() { err = errors.Join(err, drop()) }()
 	switch {
+	case !o.wants("relay") || !o.wants("appends"): // it is measured against them
 	case appended == 0:
 		missing(relayRow, "PostgreSQL")
 	case o.servers.nats == "":
@@ -82,8 +93,12 @@ func distributed(ctx context.Context, o options, dir string, out, errw io.Writer
 		{"OpenSearch", "opensearch", o.servers.opensearch},
 	} {
 		if e.url == "" {
-			missing(projectionRow, e.name)
-			missing(listRows, e.name)
+			if o.wants("projection") {
+				missing(projectionRow, e.name)
+			}
+			if o.wants("lists") {
+				missing(listRows, e.name)
+			}
 			continue
 		}
 		if err := c.searchRows(ctx, &e, out); err != nil {

@@ -3,7 +3,7 @@
 // client only and imports no server package.
 //
 //	loadgen [-sizes 10000,100000] [-ratio-size 50000] [-distributed-size 20000] [-for 2s] [-appends=false] [-out FILE]
-//	        [-postgres URL] [-nats URL] [-elasticsearch URL] [-opensearch URL]
+//	        [-only PARTS] [-postgres URL] [-nats URL] [-elasticsearch URL] [-opensearch URL]
 //
 // The distributed size is measured on the servers that are named, by flag or by
 // DAYBOOK_TEST_POSTGRES and so on. They must be for tests: the feed of the NATS
@@ -41,6 +41,7 @@ type options struct {
 
 	distributed int
 	servers     servers
+	only        string // parts of the distributed size; "": all
 }
 
 func run(ctx context.Context, args []string, out, errw io.Writer) int {
@@ -56,6 +57,7 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	fs.StringVar(&o.binary, "binary", "", "daybook binary; empty: built from ./cmd/daybook")
 	fs.BoolVar(&o.appends, "appends", true, "measure appends to the event store too")
 	fs.IntVar(&o.distributed, "distributed-size", 20000, "number of events of the distributed size; 0: none")
+	fs.StringVar(&o.only, "only", "", "parts of the distributed size to measure: appends, relay, projection, lists, with commas between; empty: all")
 	for _, server := range []struct {
 		url  *string
 		name string

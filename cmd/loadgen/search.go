@@ -131,8 +131,13 @@ func (e *searchServer) position(ctx context.Context, c *http.Client, prefix stri
 
 // searchRows prints the rows of one search server.
 func (c *calendarOn) searchRows(ctx context.Context, e *searchServer, out io.Writer) error {
-	if err := c.projection(ctx, e, out); err != nil {
-		return fmt.Errorf("projection: %w", err)
+	if c.o.wants("projection") {
+		if err := c.projection(ctx, e, out); err != nil {
+			return fmt.Errorf("projection: %w", err)
+		}
+	}
+	if !c.o.wants("lists") {
+		return nil
 	}
 	return c.searchLists(ctx, e, out)
 }
