@@ -1,15 +1,18 @@
 package feed
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -54,9 +57,10 @@ type ConnectOptions struct {
 // nats, tls, ws or wss, with user and password where the server wants them.
 //
 // What is wrong by itself is an error that names the setting: a URL, a file, a
-// certificate, credentials that the server refuses. Servers that are out of
-// reach are none: they are tried for ever, at the start as later, because
-// nothing depends on the feed (see the package).
+// certificate, or credentials that one of the servers refuses while none takes
+// the connection. Servers that are out of reach are none: they are tried for
+// ever, at the start as later, because nothing depends on the feed (see the
+// package). It takes no longer than two attempts of each server, 2 s each.
 func Connect(urls string, o ConnectOptions) (*nats.Conn, jetstream.JetStream, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -74,12 +78,19 @@ func Connect(urls string, o ConnectOptions) (*nats.Conn, jetstream.JetStream, er
 	}
 	list := strings.Join(servers, ",")
 	conn, err := nats.Connect(list, opts...)
-	if err != nil && !wrong(err) {
+	if err != nil {
+		// The client tells the error of one server, and that one not for sure.
+		if refused := refusal(servers, opts); refused != nil {
+			return nil, nil, refused
+		}
+		if wrong(err) {
+			return nil, nil, fmt.Errorf("feed: connect to %s: %w", redacted(servers), explain(err))
+		}
 		o.Log.Warn("NATS is out of reach, trying on", "servers", redacted(servers), "error", err)
 		conn, err = nats.Connect(list, append(opts, nats.RetryOnFailedConnect(true))...)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("feed: connect to %s: %w", redacted(servers), explain(err))
+		return nil, nil, fmt.Errorf("feed: connect to %s: %w", redacted(servers), err)
 	}
 	var js jetstream.JetStream
 	switch {
@@ -169,7 +180,7 @@ func (o *ConnectOptions) options() ([]nats.Option, error) {
 		nats.ConnectHandler(l.connected),
 		nats.ReconnectHandler(l.connected),
 		nats.DisconnectErrHandler(l.lost),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.tell("NATS is out of reach, trying on", err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.tell("NATS is out of reach, trying on", explain(err)) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.tell("NATS client", err) }),
 		nats.LameDuckModeHandler(func(c *nats.Conn) {
 			o.Log.Info("NATS server is about to stop", "server", c.ConnectedServerName())
@@ -227,6 +238,108 @@ func (o *ConnectOptions) files() ([]nats.Option, error) {
 	return opts, nil
 }
 
+// refusal asks the servers, each alone, whether one refuses the settings; nil
+// when none does.
+func refusal(servers []string, opts []nats.Option) error {
+	// Nobody is told of connections that are made to find out.
+	opts = append(slices.Clip(opts), nats.NoReconnect(), nats.ConnectHandler(nil), nats.ReconnectHandler(nil),
+		nats.DisconnectErrHandler(nil), nats.ReconnectErrHandler(nil), nats.ErrorHandler(nil), nats.ClosedHandler(nil))
+	refused := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, s := range servers {
+		wg.Go(func() {
+			conn, err := nats.Connect(s, opts...)
+			if err == nil {
+				conn.Close() // it was away only a moment
+				return
+			}
+			if !wrong(err) {
+				err = alert(s, opts)
+			}
+			if wrong(err) {
+				refused[i] = fmt.Errorf("feed: connect to %s: %w", redacted(servers[i:i+1]), explain(err))
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range refused {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alertWait is how long a server may take to refuse a certificate.
+const alertWait = 2 * time.Second
+
+// alert gives the TLS alert with which a server refuses the client's certificate.
+// In TLS 1.3 it comes after the handshake, and a client that has written by then
+// may lose it together with the connection; so here nothing is written. Any other
+// end, also none within alertWait, says nothing of the settings.
+func alert(server string, opts []nats.Option) error {
+	o := nats.GetDefaultOptions()
+	for _, opt := range opts {
+		if err := opt(&o); err != nil {
+			return err
+		}
+	}
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme == "ws" {
+		return err
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.TLSConfig != nil {
+		config = o.TLSConfig.Clone()
+	}
+	if config.ServerName == "" {
+		config.ServerName = u.Hostname()
+	}
+	if o.TLSCertCB != nil {
+		cert, err := o.TLSCertCB()
+		if err != nil {
+			return err
+		}
+		config.Certificates = []tls.Certificate{cert}
+	}
+	if o.RootCAsCB != nil {
+		if config.RootCAs, err = o.RootCAsCB(); err != nil {
+			return err
+		}
+	}
+	port := u.Port()
+	switch {
+	case port == "" && u.Scheme == "wss":
+		port = "443"
+	case port == "":
+		port = strconv.Itoa(nats.DefaultPort)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), alertWait)
+	defer cancel()
+	var d net.Dialer
+	plain, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = plain.Close() })()
+	defer func() { _ = plain.Close() }()
+	if u.Scheme != "wss" { // the server introduces itself before it speaks TLS
+		info, err := bufio.NewReader(io.LimitReader(plain, 1<<20)).ReadString('\n')
+		if err != nil {
+			return err
+		}
+		if !o.Secure && !strings.Contains(info, `"tls_required":true`) {
+			return nil
+		}
+	}
+	conn := tls.Client(plain, config)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	_, err = conn.Read(make([]byte, 1))
+	return err
+}
+
 // remote is the Op of a TLS alert that the server sent.
 const remote = "remote error"
 
@@ -251,6 +364,10 @@ func wrongTLS(err error) bool {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return true
 	}
+	return alerted(err)
+}
+
+func alerted(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == remote
 }
@@ -260,8 +377,10 @@ func explain(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("the server offers no TLS, use a nats:// URL without CA and certificates: %w", err)
+	case alerted(err):
+		return fmt.Errorf("the server refuses TLS, look at the client certificate and its key: %w", err)
 	case wrongTLS(err):
-		return fmt.Errorf("TLS, look at CA file and client certificate: %w", err)
+		return fmt.Errorf("the server's certificate is not trusted, look at the CA file: %w", err)
 	case wrong(err):
 		return fmt.Errorf("look at the credentials file, the nkey file, or user and password of the URL: %w", err)
 	default:

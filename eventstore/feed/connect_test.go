@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"io"
 	"log/slog"
 	"math/big"
 	"net"
@@ -15,9 +16,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
@@ -92,12 +95,63 @@ func (c certificates) server(t *testing.T, clients bool) *tls.Config {
 	return config
 }
 
+// operator is an operator with one account and its users, as nsc makes them, and
+// a system account.
+type operator struct {
+	key, account, system nkeys.KeyPair
+}
+
+func newOperator(t *testing.T) operator {
+	t.Helper()
+	pair := func(create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
+		k, err := create()
+		check(t, err)
+		return k
+	}
+	return operator{pair(nkeys.CreateOperator), pair(nkeys.CreateAccount), pair(nkeys.CreateAccount)}
+}
+
+func public(t *testing.T, k nkeys.KeyPair) string {
+	t.Helper()
+	p, err := k.PublicKey()
+	check(t, err)
+	return p
+}
+
+// options are those of a server that trusts the operator.
+func (o operator) options(t *testing.T) *server.Options {
+	t.Helper()
+	accounts := new(server.MemAccResolver)
+	for _, k := range []nkeys.KeyPair{o.account, o.system} {
+		claims := jwt.NewAccountClaims(public(t, k))
+		if k == o.account {
+			claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+		}
+		token, err := claims.Encode(o.key)
+		check(t, err)
+		check(t, accounts.Store(public(t, k), token))
+	}
+	return &server.Options{TrustedKeys: []string{public(t, o.key)}, AccountResolver: accounts, SystemAccount: public(t, o.system)}
+}
+
+// credentials is a file of a new user of the account.
+func (o operator) credentials(t *testing.T) string {
+	t.Helper()
+	user, err := nkeys.CreateUser()
+	check(t, err)
+	token, err := jwt.NewUserClaims(public(t, user)).Encode(o.account)
+	check(t, err)
+	seed, err := user.Seed()
+	check(t, err)
+	b, err := jwt.FormatUserConfig(token, seed)
+	check(t, err)
+	return write(t, "user.creds", b)
+}
+
 func TestConnect(t *testing.T) {
 	t.Parallel()
 	ours, theirs := issue(t), issue(t)
 	user, err := nkeys.CreateUser()
-	check(t, err)
-	public, err := user.PublicKey()
 	check(t, err)
 	seed, err := user.Seed()
 	check(t, err)
@@ -112,10 +166,13 @@ func TestConnect(t *testing.T) {
 	open := listen(t, &server.Options{})
 	password := listen(t, &server.Options{Username: "daybook", Password: "right"})
 	token := listen(t, &server.Options{Authorization: "right"})
-	nkey := listen(t, &server.Options{Nkeys: []*server.NkeyUser{{Nkey: public}}})
+	nkey := listen(t, &server.Options{Nkeys: []*server.NkeyUser{{Nkey: public(t, user)}}})
 	secure := listen(t, &server.Options{TLSConfig: ours.server(t, false), TLS: true, TLSTimeout: 5})
 	mutual := listen(t, &server.Options{TLSConfig: ours.server(t, true), TLS: true, TLSVerify: true, TLSTimeout: 5})
 	domain := listen(t, &server.Options{JetStreamDomain: "hub"})
+	operator := newOperator(t)
+	decentral := listen(t, operator.options(t))
+	usersFile, foreignFile := operator.credentials(t), newOperator(t).credentials(t)
 
 	type options = feed.ConnectOptions
 	cases := map[string]struct {
@@ -126,6 +183,8 @@ func TestConnect(t *testing.T) {
 		"open":                 {urls: "nats://" + open},
 		"without scheme":       {urls: open},
 		"two, one is down":     {urls: "nats://127.0.0.1:1, nats://" + open},
+		"refuses, one is down": {urls: "nats://daybook:secretword@" + password + ",nats://127.0.0.1:1", want: []string{"password of the URL", password}},
+		"down, one refuses":    {urls: "nats://127.0.0.1:1,nats://daybook:secretword@" + password, want: []string{"password of the URL", password}},
 		"password":             {urls: "nats://daybook:right@" + password},
 		"wrong password":       {urls: "nats://daybook:secretword@" + password, want: []string{"password of the URL", password}},
 		"no password":          {urls: "nats://" + password, want: []string{"password of the URL"}},
@@ -134,6 +193,9 @@ func TestConnect(t *testing.T) {
 		"nkey of another":      {urls: "nats://" + nkey, o: options{NKey: strangerFile}, want: []string{"nkey file"}},
 		"nkey file missing":    {urls: "nats://" + nkey, o: options{NKey: "missing.nk"}, want: []string{"nkey file missing.nk"}},
 		"nkey file damaged":    {urls: "nats://" + nkey, o: options{NKey: nonsense}, want: []string{"nkey file " + nonsense}},
+		"credentials":          {urls: "nats://" + decentral, o: options{Credentials: usersFile}},
+		"credentials, foreign": {urls: "nats://" + decentral, o: options{Credentials: foreignFile}, want: []string{"credentials file", decentral}},
+		"credentials, none":    {urls: "nats://" + decentral, want: []string{"credentials file", decentral}},
 		"credentials missing":  {urls: "nats://" + open, o: options{Credentials: "missing.creds"}, want: []string{"credentials file missing.creds"}},
 		"credentials damaged":  {urls: "nats://" + open, o: options{Credentials: nonsense}, want: []string{"credentials file " + nonsense}},
 		"credentials and nkey": {urls: "nats://" + open, o: options{Credentials: nonsense, NKey: seedFile}, want: []string{"at most one"}},
@@ -147,6 +209,7 @@ func TestConnect(t *testing.T) {
 		"client certificate":   {urls: "tls://" + mutual, o: options{CA: ours.ca, Cert: ours.cert, Key: ours.key}},
 		"no certificate":       {urls: "tls://" + mutual, o: options{CA: ours.ca}, want: []string{"client certificate"}},
 		"certificate of other": {urls: "tls://" + mutual, o: options{CA: ours.ca, Cert: theirs.cert, Key: theirs.key}, want: []string{"client certificate"}},
+		"no certificate, down": {urls: "tls://" + mutual + ",tls://127.0.0.1:1", o: options{CA: ours.ca}, want: []string{"client certificate", mutual}},
 		"certificate alone":    {urls: "tls://" + mutual, o: options{CA: ours.ca, Cert: ours.cert}, want: []string{"key file is not set"}},
 		"key alone":            {urls: "tls://" + mutual, o: options{CA: ours.ca, Key: ours.key}, want: []string{"certificate file is not set"}},
 		"key of another":       {urls: "tls://" + mutual, o: options{CA: ours.ca, Cert: ours.cert, Key: theirs.key}, want: []string{"client certificate " + ours.cert}},
@@ -173,9 +236,6 @@ func TestConnect(t *testing.T) {
 				}
 				return
 			}
-			if err == nil && c.o.CA != "" && !conn.IsConnected() {
-				return // the server closed the connection before it was read why
-			}
 			if err == nil {
 				t.Fatal("connected, want an error")
 			}
@@ -188,6 +248,92 @@ func TestConnect(t *testing.T) {
 				t.Errorf("got %q, which shows a password", err)
 			}
 		})
+	}
+}
+
+// closing is a server that ends each connection after the TLS handshake.
+type closing struct {
+	net.Listener
+	config *tls.Config
+	// silent is how many connections end without the alert that says why, as it
+	// is lost when the client has written by then.
+	silent int
+	taken  atomic.Int32
+}
+
+// serve takes connections until the listener is closed.
+func (s *closing) serve() {
+	for {
+		conn, err := s.Accept()
+		if err != nil {
+			return
+		}
+		if int(s.taken.Add(1)) <= s.silent {
+			conn = &losing{Conn: conn, writes: 2} // the introduction and its part of the handshake
+		}
+		_, _ = io.WriteString(conn, `INFO {"server_id":"x","tls_required":true,"max_payload":1048576}`+"\r\n")
+		_ = tls.Server(conn, s.config).Handshake() // that of a client without a certificate fails
+		_ = conn.Close()
+	}
+}
+
+// losing is a connection that loses what is written after a number of writes.
+type losing struct {
+	net.Conn
+	writes int
+}
+
+func (c *losing) Write(b []byte) (int, error) {
+	if c.writes--; c.writes < 0 {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+func startClosing(t *testing.T, config *tls.Config, silent int) *closing {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	check(t, err)
+	s := &closing{Listener: l, config: config, silent: silent}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.serve()
+	}()
+	t.Cleanup(func() { _ = l.Close(); <-done })
+	return s
+}
+
+// A certificate is refused, and the client loses the alert that says so.
+func TestConnectAlertLost(t *testing.T) {
+	t.Parallel()
+	ours := issue(t)
+	s := startClosing(t, ours.server(t, true), 2)
+	conn, _, err := feed.Connect("tls://"+s.Addr().String(), feed.ConnectOptions{CA: ours.ca})
+	if err == nil {
+		conn.Close()
+		t.Fatal("connected, want an error")
+	}
+	if want := "look at the client certificate"; !strings.Contains(err.Error(), want) {
+		t.Errorf("got %q, want %q in it", err, want)
+	}
+	if got := s.taken.Load(); got != 3 {
+		t.Errorf("server was asked %d times, want 3", got)
+	}
+}
+
+// A server that ends connections without saying why may be about to stop: it is
+// tried on.
+func TestConnectEndedByServer(t *testing.T) {
+	t.Parallel()
+	ours := issue(t)
+	s := startClosing(t, ours.server(t, false), 0)
+	conn, _, err := feed.Connect("tls://"+s.Addr().String(), feed.ConnectOptions{CA: ours.ca})
+	check(t, err)
+	defer conn.Close()
+	for ctx, tried := within(t), s.taken.Load(); s.taken.Load() <= tried+1; {
+		pause(ctx, t)
 	}
 }
 
