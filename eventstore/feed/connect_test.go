@@ -99,6 +99,7 @@ func (c certificates) server(t *testing.T, clients bool) *tls.Config {
 // a system account.
 type operator struct {
 	key, account, system nkeys.KeyPair
+	disk                 int64 // bytes that the account's streams may take
 }
 
 func newOperator(t *testing.T) operator {
@@ -108,7 +109,7 @@ func newOperator(t *testing.T) operator {
 		check(t, err)
 		return k
 	}
-	return operator{pair(nkeys.CreateOperator), pair(nkeys.CreateAccount), pair(nkeys.CreateAccount)}
+	return operator{pair(nkeys.CreateOperator), pair(nkeys.CreateAccount), pair(nkeys.CreateAccount), jwt.NoLimit}
 }
 
 func public(t *testing.T, k nkeys.KeyPair) string {
@@ -125,7 +126,7 @@ func (o operator) options(t *testing.T) *server.Options {
 	for _, k := range []nkeys.KeyPair{o.account, o.system} {
 		claims := jwt.NewAccountClaims(public(t, k))
 		if k == o.account {
-			claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+			claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: o.disk, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
 		}
 		token, err := claims.Encode(o.key)
 		check(t, err)

@@ -257,15 +257,17 @@ func unplaced(err error) bool {
 	}
 }
 
-// explain adds the setting that is to be looked at.
+// explain adds the setting that is to be looked at. NATS reserves all of a
+// stream's size when it is made.
 func (r *Relay) explain(err error) error {
 	switch code(err) {
 	case codeNotClustered:
 		return fmt.Errorf("feed replicas %d: the server is not part of a cluster, it can keep 1: %w", r.o.Replicas, err)
 	case codeNoPeers:
-		return fmt.Errorf("feed replicas %d, size %d bytes: the cluster has not as many servers with JetStream and room: %w", r.o.Replicas, r.o.MaxBytes, err)
-	case codeAccountResources, codeResources, codeStorage, codeMaxStreamExceeded, codeMaxBytesRequired:
-		return fmt.Errorf("feed size %d bytes, replicas %d: more than server or account allow: %w", r.o.MaxBytes, r.o.Replicas, err)
+		return fmt.Errorf("feed replicas %d: the cluster has not as many servers with JetStream and %d bytes left of max_file_store: %w", r.o.Replicas, r.o.MaxBytes, err)
+	case codeResources, codeStorage, codeAccountResources, codeMaxStreamExceeded, codeMaxBytesRequired: // one code for server and account
+		return fmt.Errorf("the feed reserves %d bytes on each of %d servers, raise max_file_store of the NATS servers or the JetStream limits of the account: %w",
+			r.o.MaxBytes, r.o.Replicas, err)
 	default:
 		return err
 	}

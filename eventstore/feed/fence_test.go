@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/calendar"
@@ -226,4 +228,38 @@ func testTooManyReplicas(t *testing.T, p place) {
 	}
 	// Nobody misses anything.
 	mustReadAll(t, s, source(t, s, e.JetStream(), feed.SourceOptions{}), 0, head)
+}
+
+// The server or the account has less room than the stream reserves: no stream is
+// made, the log names the setting, once, and reading goes on.
+func TestTooLittleRoom(t *testing.T) {
+	t.Parallel()
+	few := newOperator(t)
+	few.disk = 100 << 20
+	cases := map[string]struct {
+		o     *server.Options
+		creds string
+		want  string
+	}{
+		"of the server":  {o: &server.Options{JetStreamMaxStore: 100 << 20}, want: "raise max_file_store of the NATS servers"},
+		"of the account": {o: few.options(t), creds: few.credentials(t), want: "the JetStream limits of the account"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, log := memstore.New(), new(lines)
+			js := connect(t, "nats://"+listen(t, c.o), feed.ConnectOptions{Credentials: c.creds})
+			r := relay(t, s, js, feed.RelayOptions{Log: slog.New(slog.NewTextHandler(log, nil))})
+			actor(t, r.Run)
+			head := add(t, s, 10)
+			log.want(within(t), t, c.want)
+			for ctx := within(t); r.Stats().Retries < 3; {
+				pause(ctx, t)
+			}
+			if n := strings.Count(log.String(), c.want); n != 1 {
+				t.Errorf("told %d times, want once:\n%s", n, log)
+			}
+			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+		})
+	}
 }

@@ -148,9 +148,9 @@ var (
 func (r *Relay) Run(ctx context.Context) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = minRetry, maxRetry
-	standby, failed := false, false
+	standby, failed, told := false, false, ""
 	done := func() {
-		failed = false
+		failed, told = false, ""
 		wait.Reset()
 		r.count(func(s *RelayStats) { s.Error = "" })
 	}
@@ -176,7 +176,12 @@ func (r *Relay) Run(ctx context.Context) error {
 		standby = false
 		next := wait.NextBackOff()
 		r.count(func(s *RelayStats) { s.Retries, s.Error = s.Retries+1, err.Error() })
-		r.o.Log.Warn("relay begins again", "error", err, "wait", next)
+		level := slog.LevelWarn
+		if err.Error() == told { // tried for ever, told once
+			level = slog.LevelDebug
+		}
+		told = err.Error()
+		r.o.Log.Log(ctx, level, "relay begins again", "error", err, "wait", next)
 		if sleep(ctx, next) != nil {
 			return nil //nolint:nilerr // it was asked to end
 		}
