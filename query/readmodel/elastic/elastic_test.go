@@ -3,9 +3,13 @@ package elastic_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -50,55 +54,155 @@ func onEach(t *testing.T, run func(t *testing.T, e engine)) {
 	}
 }
 
+// run begins the names of all indices of this run of the tests.
+var run = "t" + strconv.FormatInt(time.Now().UnixNano(), 36)
+
+// TestMain tells the engines that the indices of this run need not outlive a
+// crash of theirs, and drops them at the end. gc_deletes -1 makes them forget
+// deleted documents with their versions at once; see spare.
+func TestMain(m *testing.M) {
+	each := func(do func(url string) error) {
+		for _, e := range engines {
+			url := strings.TrimSuffix(os.Getenv(e.env), "/")
+			if url == "" {
+				continue
+			}
+			if err := do(url); err != nil {
+				fmt.Fprintln(os.Stderr, e.flavour, err)
+				os.Exit(1)
+			}
+		}
+	}
+	each(func(url string) error {
+		_, err := request(http.MethodPut, url+"/_index_template/"+run, `{"index_patterns":["`+run+`*"],"priority":1000000,`+
+			`"template":{"settings":{"index":{"translog.durability":"async","gc_deletes":"-1"}}}}`)
+		return err
+	})
+	status := m.Run()
+	each(func(url string) error {
+		err := dropIndices(url, run)
+		_, last := request(http.MethodDelete, url+"/_index_template/"+run, "")
+		return errors.Join(err, last)
+	})
+	os.Exit(status)
+}
+
+// dropIndices drops the indices whose names begin so.
+func dropIndices(url, prefix string) error {
+	answer, err := request(http.MethodGet, url+"/"+prefix+"*/_alias", "")
+	if err != nil {
+		return err
+	}
+	var found map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(answer), &found); err != nil {
+		return err
+	}
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(found)), func(name string) bool { return !strings.HasPrefix(name, prefix) })
+	for part := range slices.Chunk(names, 40) { // names stand in the request line
+		if _, err := request(http.MethodDelete, url+"/"+strings.Join(part, ",")+"?ignore_unavailable=true", ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 var prefixes atomic.Int64
 
 // prefix gives a prefix of its own for a test; its indices are dropped at the end.
 func (e engine) prefix(tb testing.TB) string {
 	tb.Helper()
-	url := e.url(tb)
-	prefix := "t" + strconv.FormatInt(time.Now().UnixNano(), 36) + strconv.FormatInt(prefixes.Add(1), 36)
+	e.url(tb)
+	return run + strconv.FormatInt(prefixes.Add(1), 36) + "x"
+}
+
+// spares are prefixes whose indices are there and empty.
+var spares = map[elastic.Flavour]chan string{
+	elastic.Elasticsearch: make(chan string, 100), elastic.OpenSearch: make(chan string, 100),
+}
+
+// spare gives a prefix whose indices another test had and that are empty again,
+// because making them takes an engine longer than most tests; else a new one.
+func (e engine) spare(tb testing.TB) string {
+	tb.Helper()
+	var prefix string
+	select {
+	case prefix = <-spares[e.flavour]:
+	default:
+		prefix = e.prefix(tb)
+	}
 	tb.Cleanup(func() {
-		var found map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(ask(tb, http.MethodGet, url+"/"+prefix+"-*/_alias", "")), &found); err != nil {
-			tb.Errorf("list the indices: %v", err)
-		}
-		names := make([]string, 0, len(found))
-		for name := range found {
-			if strings.HasPrefix(name, prefix+"-") {
-				names = append(names, name)
-			}
-		}
-		for ; len(names) > 0; names = names[min(20, len(names)):] {
-			ask(tb, http.MethodDelete, url+"/"+strings.Join(names[:min(20, len(names))], ","), "")
+		if !tb.Failed() && e.empty(tb, prefix) {
+			spares[e.flavour] <- prefix
 		}
 	})
 	return prefix
 }
 
+// empty deletes all documents of a prefix but a position of 0, which is how new
+// indices begin.
+func (e engine) empty(tb testing.TB, prefix string) bool {
+	tb.Helper()
+	base := e.url(tb) + "/"
+	const most = 2000
+	ask(tb, http.MethodPost, base+prefix+"-*/_refresh", "")
+	var found struct {
+		Hits struct {
+			Hits []struct {
+				Index string `json:"_index"`
+				ID    string `json:"_id"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	if err := json.Unmarshal([]byte(ask(tb, http.MethodPost, base+prefix+"-*/_search?size="+strconv.Itoa(most), `{"_source":false}`)), &found); err != nil {
+		tb.Errorf("list the documents: %v", err)
+	}
+	hits := found.Hits.Hits
+	if len(hits) == 0 || len(hits) == most {
+		return false
+	}
+	var lines strings.Builder
+	for _, h := range hits {
+		fmt.Fprintf(&lines, `{"delete":{"_index":%q,"_id":%q}}`+"\n", h.Index, h.ID)
+	}
+	fmt.Fprintf(&lines, `{"index":{"_index":"%s-state","_id":"position","version_type":"external","version":0}}`+"\n"+`{"what":"position","position":0}`+"\n", prefix)
+	var done struct{ Errors bool }
+	answer := ask(tb, http.MethodPost, base+"_bulk?refresh=true", lines.String())
+	if err := json.Unmarshal([]byte(answer), &done); err != nil || done.Errors {
+		tb.Errorf("empty %s: %v, %s", prefix, err, answer)
+		return false
+	}
+	return true
+}
+
 // ask sends a request to an engine itself.
 func ask(tb testing.TB, method, url, body string) string {
 	tb.Helper()
-	r, err := http.NewRequest(method, url, strings.NewReader(body))
+	answer, err := request(method, url, body)
 	if err != nil {
 		tb.Fatal(err)
+	}
+	return answer
+}
+
+func request(method, url, body string) (string, error) {
+	r, err := http.NewRequest(method, url, strings.NewReader(body)) //nolint:noctx // for the end of tests, too
+	if err != nil {
+		return "", err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		tb.Fatal(err)
+		return "", err
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return string(bytes.TrimSpace(b))
+	return string(bytes.TrimSpace(b)), err
 }
 
 func (e engine) open(tb testing.TB, o elastic.Options) *elastic.Index {
 	tb.Helper()
 	if o.Prefix == "" {
-		o.Prefix = e.prefix(tb)
+		o.Prefix = e.spare(tb)
 	}
 	o.Flavour = e.flavour
 	x, err := elastic.Open(tb.Context(), e.url(tb), o)

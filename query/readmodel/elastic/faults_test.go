@@ -92,7 +92,7 @@ func (e engine) through(t *testing.T, p *proxy, o elastic.Options) *elastic.Inde
 	t.Helper()
 	o.Flavour = e.flavour
 	if o.Prefix == "" {
-		o.Prefix = e.prefix(t)
+		o.Prefix = e.spare(t)
 	}
 	o.MinWait, o.MaxWait = time.Millisecond, 2*time.Millisecond
 	x, err := elastic.Open(t.Context(), p.URL, o)
@@ -343,7 +343,7 @@ func TestTwoWriters(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
-		prefix := e.prefix(t)
+		prefix := e.spare(t)
 		a, b := e.open(t, elastic.Options{Prefix: prefix}), e.open(t, elastic.Options{Prefix: prefix})
 		var wg sync.WaitGroup
 		for i, x := range []*elastic.Index{a, b} {

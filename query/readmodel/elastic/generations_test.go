@@ -238,7 +238,7 @@ func TestDeepPages(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
-		x := e.open(t, elastic.Options{MaxResultWindow: 20})
+		x := e.open(t, elastic.Options{Prefix: e.prefix(t), MaxResultWindow: 20})
 		var b readmodel.Batch
 		for i := range 93 {
 			f := calendar.Fields{"venue": calendar.Text{calendar.LangEN: "x"}, "date": calendar.Wall(i * 7 % 5)}
@@ -347,7 +347,7 @@ func TestManyCounts(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
 		const n = 10_500
-		x := e.open(t, elastic.Options{})
+		x := e.open(t, elastic.Options{Prefix: e.prefix(t)})
 		mustWrite(t, x, tags(1, n))
 		counts, err := x.Counts(t.Context(), calendar.KindTag, readmodel.FieldID, nil)
 		if err != nil || len(counts) != n || counts[1] != 1 || counts[n] != 1 {
