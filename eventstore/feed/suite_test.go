@@ -34,6 +34,7 @@ var suite = map[string]func(t *testing.T, p place){
 	"server refuses":                               testServerRefuses,
 	"gap in the store":                             testGapInTheStore,
 	"bad transport":                                testBadTransport,
+	"consumer that gives nothing":                  testDeafConsumer,
 }
 
 // clustered is what holds of several servers.

@@ -3,11 +3,13 @@ package feed_test
 import (
 	"context"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"daybook/calendar"
 	"daybook/eventstore/feed"
 )
 
@@ -112,6 +114,55 @@ func testBadTransport(t *testing.T, p place) {
 				if err := readAll(ctx, s, src, before, head, 10); err != nil {
 					t.Fatalf("%v; got %+v, which is not what this transport comes to", err, src.Stats())
 				}
+			}
+		})
+	}
+}
+
+// deafJetStream loses what the first consumers are asked for, as a cluster does
+// whose servers do not all know of a consumer yet.
+type deafJetStream struct {
+	jetstream.JetStream
+	consumers atomic.Int32
+	deaf      int32
+}
+
+func (j *deafJetStream) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	s, err := j.JetStream.Stream(ctx, name)
+	return deafStream{s, j}, err
+}
+
+type deafStream struct {
+	jetstream.Stream
+	j *deafJetStream
+}
+
+func (s deafStream) CreateConsumer(ctx context.Context, c jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	if s.j.consumers.Add(1) <= s.j.deaf {
+		c.FilterSubject = feed.Subject(calendar.KindEvent, 0) + ".nothing" // nobody publishes there
+	}
+	return s.Stream.CreateConsumer(ctx, c)
+}
+
+func testDeafConsumer(t *testing.T, p place) {
+	for name, c := range map[string]struct {
+		deaf      int32
+		fromStore bool
+	}{
+		"twice":  {deaf: 2},
+		"always": {deaf: 1 << 30, fromStore: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, e := setup(t, p)
+			head := add(t, s, 50)
+			until(t, e.JetStream(), head)
+			js := &deafJetStream{JetStream: e.JetStream(), deaf: c.deaf}
+			src := source(t, s, js, feed.SourceOptions{}) // which would wait for long
+			mustReadAll(t, s, src, 0, head)
+			st := src.Stats()
+			if c.fromStore && st.FromStore == 0 || !c.fromStore && (st.FromStore != 0 || st.Opened != 3) {
+				t.Errorf("got %+v, want entries from the store: %t", st, c.fromStore)
 			}
 		})
 	}
