@@ -344,9 +344,13 @@ func (s *Source) checkHead(ctx context.Context, p calendar.Position) error {
 	return nil
 }
 
-// onTheWay is how long a message is waited for that the stream has already: a
-// reader that is behind gets as many as it asks for, not what has come so far.
-const onTheWay = 20 * time.Millisecond
+// The waits for messages but the first. A reader that is behind gets as many as it
+// asks for, not what has come so far.
+const (
+	onTheWay = 20 * time.Millisecond  // for one that the stream has already
+	atOnce   = 10 * time.Microsecond  // for one that lies here already
+	lying    = 200 * time.Microsecond // for one behind it
+)
 
 // fromStream gives what the consumer has, waiting for the first. None means
 // that the consumer was given up, or that there was nothing for a while.
@@ -357,11 +361,17 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 	}
 	first, cancel := context.WithTimeout(ctx, stall)
 	defer cancel()
-	wait := jetstream.NextContext(first)
+	// A message that lies here was sent while the reader was busy, and more may
+	// lie behind it, whatever the stream said of each when it was the newest.
+	late, wait := true, jetstream.NextMaxWait(atOnce)
 	var out []eventstore.Entry
 	at := s.cursor
 	for len(out) < limit {
 		m, err := s.live.Next(wait)
+		if late && len(out) == 0 && errors.Is(err, nats.ErrTimeout) {
+			late, wait = false, jetstream.NextContext(first)
+			continue
+		}
 		if err != nil {
 			if len(out) > 0 && errors.Is(err, nats.ErrTimeout) {
 				break // all that is there
@@ -403,10 +413,14 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 		}
 		out = append(out, e)
 		at = seq
-		if behind == 0 {
-			break
+		switch {
+		case behind > 0:
+			wait = jetstream.NextMaxWait(onTheWay)
+		case late:
+			wait = jetstream.NextMaxWait(lying)
+		default:
+			limit = len(out) // the newest, as it came
 		}
-		wait = jetstream.NextMaxWait(onTheWay)
 	}
 	if len(out) > 0 {
 		s.count(func(c *SourceStats) { c.FromStream += uint64(len(out)) })
