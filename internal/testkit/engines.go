@@ -333,8 +333,16 @@ func (e *Engine) Kill9() {
 	}
 }
 
+// Erase removes the data of an engine after Kill9: it starts empty.
+func (e *Engine) Erase() {
+	e.t.Helper()
+	if err := os.RemoveAll(filepath.Join(e.dir, e.name, "data")); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
 // Start starts the engine again after Kill9, on the same port with the same
-// data, and waits until it is ready.
+// data (none after Erase), and waits until it is ready.
 func (e *Engine) Start() {
 	e.t.Helper()
 	if err := e.run("start"); err != nil {

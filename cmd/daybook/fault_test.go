@@ -1,0 +1,509 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"daybook/eventstore/feed"
+	"daybook/internal/testkit"
+	"daybook/projector"
+	"daybook/query/readmodel/elastic"
+)
+
+// These tests break a fleet of processes while clients write and read. Each
+// proves that its fault has happened. Afterwards every acknowledged write is in
+// the store with its effect, once, and lists equal the store, without a hand.
+
+// during waits, and fails when no writes were acknowledged meanwhile.
+func (f *fleet) during(d time.Duration, what string) {
+	f.t.Helper()
+	before := f.acknowledged.Load()
+	<-time.After(d)
+	eventually(f.t, what, func() bool { return f.acknowledged.Load() > before+20 || f.t.Failed() })
+	if f.t.Failed() {
+		f.t.FailNow()
+	}
+}
+
+// newest gives the position of the newest write, as health tells it.
+func (f *fleet) newest() float64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return float64(f.position)
+}
+
+// until waits for something that comes while the clients go on.
+func (f *fleet) until(what string, is func() bool) time.Duration {
+	f.t.Helper()
+	took := eventually(f.t, what, func() bool { return is() || f.t.Failed() })
+	if f.t.Failed() {
+		f.t.FailNow()
+	}
+	return took
+}
+
+// TestFaultStoreRestarts kills PostgreSQL twice while clients write and read.
+func TestFaultStoreRestarts(t *testing.T) {
+	t.Parallel()
+	store, nats := testkit.OwnEngine(t, testkit.EnginePostgres), testkit.OwnEngine(t, testkit.EngineNATS)
+	index, prefix := testkit.Elasticsearch(t)
+	f := newFleet(t, servers{store.URL(), nats.URL(), index}, 2, "--index-prefix", prefix)
+	f.storeFails = true
+	relay, projects := f.start("relay", f.on), f.start("projector", f.on)
+	f.work(4)
+	for range 2 {
+		f.during(2*time.Second, "writes before")
+		refused, reads := f.refused.Load(), f.readsRefused.Load()
+		store.Kill9()
+		f.until("writes and reads are refused", func() bool {
+			return f.refused.Load() > refused+4 && f.readsRefused.Load() > reads
+		})
+		store.Start()
+		f.during(2*time.Second, "writes after")
+	}
+	f.heals(relay, projects)
+	f.check()
+}
+
+// streams gives the JetStream of a server.
+func streams(t *testing.T, url string) jetstream.JetStream {
+	t.Helper()
+	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return js
+}
+
+// stream gives the stream of the feed, nil without one.
+func stream(t *testing.T, js jetstream.JetStream) *jetstream.StreamInfo {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	s, err := js.Stream(ctx, feed.Stream)
+	if err != nil {
+		return nil
+	}
+	return s.CachedInfo()
+}
+
+// checkStream looks whether the stream has every entry from its first one on,
+// once.
+func (f *fleet) checkStream(js jetstream.JetStream) {
+	f.t.Helper()
+	head, err := f.open().Head(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	s := stream(f.t, js)
+	if s == nil {
+		f.t.Fatal("no stream")
+	}
+	if s.State.LastSeq != uint64(head) || s.State.Msgs != s.State.LastSeq-s.State.FirstSeq+1 {
+		f.t.Errorf("stream from %d to %d has %d messages, the store has %d entries", s.State.FirstSeq, s.State.LastSeq, s.State.Msgs, head)
+	}
+}
+
+// TestFaultStreamLost deletes the stream, and then the whole store of JetStream,
+// while clients write and read.
+func TestFaultStreamLost(t *testing.T) {
+	t.Parallel()
+	nats := testkit.OwnEngine(t, testkit.EngineNATS)
+	store, schema := testkit.Postgres(t)
+	index, prefix := testkit.Elasticsearch(t)
+	f := newFleet(t, servers{store, nats.URL(), index}, 1, "--store-schema", schema, "--index-prefix", prefix)
+	relay, projects := f.start("relay", f.on), f.start("projector", f.on)
+	f.work(4)
+	js := streams(t, nats.URL())
+	again := func(before *jetstream.StreamInfo) bool {
+		s := stream(t, js)
+		return s != nil && s.Created.After(before.Created) && s.State.LastSeq > before.State.LastSeq
+	}
+
+	f.during(2*time.Second, "writes before")
+	before := stream(t, js)
+	if before == nil || before.State.Msgs == 0 {
+		t.Fatalf("the stream before: %+v", before)
+	}
+	if err := js.DeleteStream(t.Context(), feed.Stream); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("stream of %d messages deleted; another one after %s", before.State.Msgs, f.until("another stream", func() bool { return again(before) }))
+	f.during(time.Second, "writes after")
+
+	before = stream(t, js)
+	nats.Kill9()
+	nats.Erase()
+	f.during(2*time.Second, "writes without a feed")
+	f.until("lists without a feed", func() bool {
+		v := projects.state()
+		return v["visible"].(float64) > float64(before.State.LastSeq)+20
+	})
+	nats.Start()
+	t.Logf("store of %d messages deleted; another stream after %s", before.State.Msgs, f.until("another stream", func() bool { return again(before) }))
+	f.during(time.Second, "writes after")
+	f.heals(relay, projects)
+	f.check()
+	f.checkStream(js)
+	if n := relay.counter("daybook_relay_streams_rebuilt_total"); n < 2 {
+		t.Errorf("the relay made %v streams anew, want 2", n)
+	}
+}
+
+// searchStop is how long a search server is away; DAYBOOK_TEST_SEARCH_STOP sets
+// it, as 60s.
+func searchStop(t *testing.T, def time.Duration) time.Duration {
+	t.Helper()
+	if v := os.Getenv("DAYBOOK_TEST_SEARCH_STOP"); v != "" {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			t.Fatalf("DAYBOOK_TEST_SEARCH_STOP: %v", err)
+		}
+		return d
+	}
+	return def
+}
+
+// TestFaultSearchStopped kills the search server for a while: writes and single
+// reads go on, lists are refused until it is back.
+func TestFaultSearchStopped(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		flavour string
+		stop    time.Duration
+	}{{testkit.EngineElasticsearch, 20 * time.Second}, {testkit.EngineOpenSearch, 8 * time.Second}} {
+		t.Run(c.flavour, func(t *testing.T) {
+			t.Parallel()
+			index, nats := testkit.OwnEngine(t, c.flavour), testkit.OwnEngine(t, testkit.EngineNATS)
+			store, schema := testkit.Postgres(t)
+			f := newFleet(t, servers{store, nats.URL(), index.URL()}, 1, "--store-schema", schema, "--index-flavour", c.flavour)
+			relay, projects := f.start("relay", f.on), f.start("projector", f.on)
+			f.until("the projector is ready", func() bool { return projects.state()["code"] == http.StatusOK })
+			f.work(3)
+			f.during(2*time.Second, "writes before")
+			f.until("lists before", func() bool { return f.lists.Load() > 0 })
+			index.Kill9()
+			<-time.After(time.Second) // what was on its way
+			acknowledged, reads, lists, refused := f.acknowledged.Load(), f.reads.Load(), f.lists.Load(), f.listsRefused.Load()
+			f.during(searchStop(t, c.stop), "writes without a search server")
+			if n := f.lists.Load() - lists; n != 0 {
+				t.Errorf("%d lists were answered without a search server", n)
+			}
+			t.Logf("without a search server: %d writes acknowledged, %d single reads answered, %d lists refused",
+				f.acknowledged.Load()-acknowledged, f.reads.Load()-reads, f.listsRefused.Load()-refused)
+			if f.reads.Load() < reads+10 || f.listsRefused.Load() < refused+10 {
+				t.Error("too few reads for a proof")
+			}
+			index.Start()
+			t.Logf("lists again after %s", f.until("lists after", func() bool { return f.lists.Load() > lists+5 }))
+			f.during(time.Second, "writes after")
+			f.heals(relay, projects)
+			f.check()
+		})
+	}
+}
+
+// TestFaultSearchFull has the search server refuse writes with 429, as one does
+// whose disk is full or whose queue is.
+func TestFaultSearchFull(t *testing.T) {
+	t.Parallel()
+	nats := testkit.OwnEngine(t, testkit.EngineNATS)
+	store, schema := testkit.Postgres(t)
+	index, prefix := testkit.Elasticsearch(t)
+	between := newSearch(t, index, nil)
+	f := newFleet(t, servers{store, nats.URL(), between.URL}, 1, "--store-schema", schema, "--index-prefix", prefix)
+	relay, projects := f.start("relay", f.on), f.start("projector", f.on)
+	f.work(3)
+	f.during(2*time.Second, "writes before")
+	for _, busy := range []int32{refuseAll, refuseSome} {
+		between.busy.Store(busy)
+		f.during(5*time.Second, "writes while the index is full")
+		between.busy.Store(refuseNone)
+		// By itself, and with the writes going on.
+		want := f.newest()
+		t.Logf("lists have caught up after %s", f.until("lists after", func() bool {
+			shows, told := projects.state()["visible"].(float64)
+			return told && shows >= want
+		}))
+	}
+	whole, items := between.refusedWrites.Load(), between.refusedItems.Load()
+	t.Logf("429 for %d writes as a whole and for %d items", whole, items)
+	if whole < 5 || items < 5 || projects.counter("daybook_projection_retries_total") == 0 {
+		t.Errorf("the search server refused %d writes and %d items, the projector tried again %v times: too few for a proof",
+			whole, items, projects.counter("daybook_projection_retries_total"))
+	}
+	f.heals(relay, projects)
+	f.check()
+}
+
+// keptPosition gives the position that an index keeps.
+func keptPosition(t *testing.T, index, prefix string) int64 {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, index+"/"+prefix+"-state/_doc/position", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var doc struct {
+		Source struct{ Position int64 } `json:"_source"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc.Source.Position
+}
+
+// TestFaultKilledAtPoints kills each role at each of its points, and starts
+// another process in its place as a supervisor does.
+func TestFaultKilledAtPoints(t *testing.T) {
+	t.Parallel()
+	nats := testkit.OwnEngine(t, testkit.EngineNATS)
+	store, schema := testkit.Postgres(t)
+	index, prefix := testkit.Elasticsearch(t)
+	var apiTrap, relayTrap, projectorTrap trap
+	between := newSearch(t, index, &projectorTrap)
+	byStore := servers{through(t, store, newStoreTap(&apiTrap)), nats.URL(), index}
+	byFeed := servers{store, through(t, nats.URL(), func() tap { return &feedTap{k: &relayTrap} }), index}
+	byIndex := servers{store, nats.URL(), between.URL}
+	f := newFleet(t, servers{store, nats.URL(), index}, 2, "--store-schema", schema, "--index-prefix", prefix)
+	f.apisDie = true
+	replace := func() {
+		f.apis[0].Load().kill()
+		f.apis[0].Store(f.start("api", byStore))
+	}
+	replace()
+	relay, projects := f.start("relay", byFeed), f.start("projector", byIndex)
+	f.work(4)
+	f.during(time.Second, "writes before")
+
+	dies := func(k *trap, point string, victim *server) bool {
+		select {
+		case <-k.set(point, victim):
+		case <-time.After(limit):
+			t.Errorf("%s: not within %s", point, limit)
+			return false
+		}
+		if !victim.wasKilled() {
+			t.Errorf("%s: process %d ended by %s", point, victim.cmd.Process.Pid, victim.cmd.ProcessState)
+			return false
+		}
+		t.Logf("process %d killed, %s", victim.cmd.Process.Pid, point)
+		return true
+	}
+	active := func(what string, s *server, role string) {
+		eventually(t, what, func() bool { return s.state()[role] == roleActive || t.Failed() })
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for _, point := range []string{pointCommitting, pointCommitted} {
+			replayed, broken := f.replayed.Load(), f.broken.Load()
+			if !dies(&apiTrap, point, f.apis[0].Load()) {
+				return
+			}
+			f.apis[0].Store(f.start("api", byStore))
+			eventually(t, "clients lost their answers", func() bool { return f.broken.Load() > broken || t.Failed() })
+			if point == pointCommitted {
+				eventually(t, "a write of which nobody was told is answered again", func() bool {
+					return f.replayed.Load()+f.confirmed.Load() > replayed || t.Failed()
+				})
+			}
+		}
+	})
+	wg.Go(func() {
+		js := streams(t, nats.URL())
+		for _, point := range []string{pointPublishing, pointPublished, pointBetween} {
+			if !dies(&relayTrap, point, relay) {
+				return
+			}
+			before := stream(t, js)
+			relay = f.start("relay", byFeed)
+			active("the next relay", relay, "relay")
+			after := stream(t, js)
+			if before == nil || after == nil || !after.Created.Equal(before.Created) {
+				t.Errorf("%s: the stream was made anew", point)
+			}
+		}
+	})
+	wg.Go(func() {
+		for _, point := range []string{pointOffered, pointWritten, pointMoved} {
+			if !dies(&projectorTrap, point, projects) {
+				return
+			}
+			between.mu.Lock()
+			last := between.last
+			between.mu.Unlock()
+			kept := keptPosition(t, index, prefix)
+			if moved := point == pointMoved; last.documents == 0 || moved != (kept == last.newest) || kept > last.newest {
+				t.Errorf("%s: the index keeps position %d, %d was written last", point, kept, last.newest)
+			}
+			projects = f.start("projector", byIndex)
+			active("the next projector", projects, "projector")
+		}
+	})
+	wg.Wait()
+	if t.Failed() {
+		return
+	}
+	f.during(time.Second, "writes after")
+	f.heals(relay, projects)
+	f.check()
+	f.checkStream(streams(t, nats.URL()))
+}
+
+// TestFaultTwoOfEach runs two relays and two projectors. The active one of each
+// is stopped in the midst of a write, replaced by the other, and wakes up after
+// that: what it had said reaches the server late and has no effect. Then a relay
+// and a projector run without any lease.
+func TestFaultTwoOfEach(t *testing.T) {
+	t.Parallel()
+	nats := testkit.OwnEngine(t, testkit.EngineNATS)
+	store, schema := testkit.Postgres(t)
+	index, prefix := testkit.Elasticsearch(t)
+	f := newFleet(t, servers{store, nats.URL(), index}, 1, "--store-schema", schema, "--index-prefix", prefix)
+	var holds [2]atomic.Pointer[held]
+	var betweens [2]*search
+	var relays, projectors [2]*server
+	for i := range 2 {
+		by := through(t, nats.URL(), func() tap { return &feedTap{hold: &holds[i]} })
+		relays[i] = f.start("relay", servers{store, by, index})
+		betweens[i] = newSearch(t, index, nil)
+		projectors[i] = f.start("projector", servers{store, nats.URL(), betweens[i].URL})
+	}
+	js := streams(t, nats.URL())
+	f.work(3)
+	f.during(time.Second, "writes before")
+	place := func(of [2]*server, s *server) int {
+		if of[0] == s {
+			return 0
+		}
+		return 1
+	}
+
+	first, second := active(t, "relay", relays[:])
+	h := newHeld()
+	holds[place(relays, first)].Store(h)
+	<-h.met
+	first.signal(syscall.SIGSTOP)
+	want := f.newest()
+	took := f.until("the other relay", func() bool {
+		v := second.state()
+		return v["relay"] == roleActive && v["published"].(float64) >= want
+	})
+	t.Logf("the other relay publishes %s after the first was stopped in the midst of a group", took)
+	if took > 20*time.Second {
+		t.Errorf("the relay was replaced after %s", took)
+	}
+	before := stream(t, js)
+	close(h.release)
+	<-h.done
+	first.signal(syscall.SIGCONT)
+	f.until("the first relay stands by", func() bool { return first.state()["relay"] == roleStandby })
+	f.during(time.Second, "writes after two relays")
+	if s := stream(t, js); s == nil || !s.Created.Equal(before.Created) || s.State.Msgs != s.State.LastSeq-s.State.FirstSeq+1 {
+		t.Errorf("the stream after a late relay: %+v, before %+v", s, before)
+	}
+
+	first, second = active(t, "projector", projectors[:])
+	h = newHeld()
+	late := betweens[place(projectors, first)]
+	late.hold.Store(h)
+	<-h.met
+	first.signal(syscall.SIGSTOP)
+	want = f.newest()
+	took = f.until("the other projector", func() bool {
+		v := second.state()
+		shows, told := v["visible"].(float64)
+		return v["projector"] == roleActive && told && shows >= want
+	})
+	t.Logf("the other projector has caught up %s after the first was stopped in the midst of a batch", took)
+	if took > 20*time.Second {
+		t.Errorf("the projector was replaced after %s", took)
+	}
+	ignored := late.ignoredItems.Load()
+	close(h.release)
+	<-h.done
+	f.until("the late documents are ignored", func() bool { return late.ignoredItems.Load() > ignored })
+	first.signal(syscall.SIGCONT)
+	f.until("the first projector stands by", func() bool { return first.state()["projector"] == roleStandby })
+
+	first, _ = active(t, "relay", relays[:])
+	f.bare(js, index, prefix, first)
+
+	// The active ones die; those that were stopped take over.
+	for role, pair := range map[string][]*server{"relay": relays[:], "projector": projectors[:]} {
+		first, second := active(t, role, pair)
+		first.kill()
+		took := f.until("the other "+role, func() bool { return second.state()[role] == roleActive })
+		t.Logf("%s replaced %s after a kill", role, took)
+		if took > 15*time.Second {
+			t.Errorf("%s replaced after %s", role, took)
+		}
+		if role == "relay" {
+			relays[0] = second
+		} else {
+			projectors[0] = second
+		}
+	}
+	f.heals(relays[0], projectors[0])
+	f.check()
+	f.checkStream(js)
+}
+
+// bare runs a relay and a projector that ask for no lease beside the active ones
+// of the fleet.
+func (f *fleet) bare(js jetstream.JetStream, url, prefix string, other *server) {
+	f.t.Helper()
+	store := f.open()
+	relay, err := feed.NewRelay(store, js, feed.RelayOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	source, err := feed.NewSource(store, js, feed.SourceOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer func() { _ = source.Close() }()
+	model, err := elastic.Open(f.t.Context(), url, elastic.Options{Prefix: prefix})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer model.Close()
+	projects, err := projector.New(model, source, projector.Options{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(f.t.Context())
+	var wg sync.WaitGroup
+	for _, run := range []func(context.Context) error{relay.Run, projects.Run} {
+		wg.Go(func() {
+			if err := run(ctx); err != nil {
+				f.t.Errorf("without a lease: %v", err)
+			}
+		})
+	}
+	defer wg.Wait()
+	defer cancel()
+	const conflicts = "daybook_relay_conflicts_total"
+	before := other.counter(conflicts)
+	f.until("two relays and two projectors at work", func() bool {
+		return float64(relay.Stats().Conflicts)+other.counter(conflicts) > before && projects.Stats().Documents > 20
+	})
+	f.during(2*time.Second, "writes with two at work")
+	r, p := relay.Stats(), projects.Stats()
+	f.t.Logf("without a lease: a relay published %d entries, the server refused it %d times and the one with the lease %v times; a projector wrote %d documents of %d entries",
+		r.Published, r.Conflicts, other.counter(conflicts)-before, p.Documents, p.Entries)
+}

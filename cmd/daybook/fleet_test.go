@@ -1,0 +1,756 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/postgres"
+)
+
+// servers are where the three adapters are.
+type servers struct{ store, feed, index string }
+
+// fleet is processes of all roles on one set of servers, clients that write and
+// read all the time, and what the clients were told.
+type fleet struct {
+	t      *testing.T
+	binary string
+	on     servers
+	more   []string // further settings
+	schema string
+	token  string
+
+	apis []atomic.Pointer[server]
+
+	// storeFails and apisDie allow answers that come of it.
+	storeFails, apisDie bool
+
+	stop    chan struct{}
+	clients sync.WaitGroup
+
+	mu       sync.Mutex
+	effects  map[calendar.ID][]effect // of records that writers made, by version
+	made     map[string]bool          // names of venues and tags that came with events
+	position calendar.Position        // of the newest write
+
+	told
+}
+
+// told counts what clients were told.
+type told struct {
+	acknowledged, replayed, refused, broken, confirmed atomic.Int64
+	lists, listsRefused, reads, readsRefused           atomic.Int64
+}
+
+// String gives the counts.
+func (c *told) String() string {
+	return fmt.Sprintf("writes: %d acknowledged (%d replayed, %d found done), tried again after %d refused and %d broken; lists: %d, %d refused; reads: %d, %d refused",
+		c.acknowledged.Load(), c.replayed.Load(), c.confirmed.Load(), c.refused.Load(), c.broken.Load(),
+		c.lists.Load(), c.listsRefused.Load(), c.reads.Load(), c.readsRefused.Load())
+}
+
+// effect is a write that was acknowledged.
+type effect struct {
+	name     string // of the record after it
+	trashed  bool
+	removed  bool
+	position calendar.Position // 0: the answer was lost, a later one said that it is done
+}
+
+// processBinary is the program of processes that are many and whose speed
+// counts: under the race detector one without it.
+func processBinary(t *testing.T) string {
+	t.Helper()
+	info, _ := debug.ReadBuildInfo()
+	if info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		return plainBinary(t)
+	}
+	return os.Args[0]
+}
+
+// newFleet starts n api processes. The other roles are started by start.
+func newFleet(t *testing.T, on servers, apis int, more ...string) *fleet {
+	t.Helper()
+	f := &fleet{
+		t: t, binary: processBinary(t), on: on, more: more, schema: "daybook", apis: make([]atomic.Pointer[server], apis),
+		stop: make(chan struct{}), effects: map[calendar.ID][]effect{}, made: map[string]bool{},
+	}
+	if i := slices.Index(more, "--store-schema"); i >= 0 {
+		f.schema = more[i+1]
+	}
+	for i := range apis {
+		s := f.start("api", on)
+		f.apis[i].Store(s)
+		f.token += s.token
+	}
+	return f
+}
+
+// start starts a process of a role on servers, and waits until it tells where it
+// is, not until it is ready.
+func (f *fleet) start(role string, on servers) *server {
+	f.t.Helper()
+	args := append([]string{
+		"serve", "--role", role, "--listen", "127.0.0.1:0", "--store", on.store, "--feed", on.feed, "--index", on.index,
+		"--metrics", metricsSame, "--log-format", "json",
+	}, f.more...)
+	cmd := child(context.Background(), args...)
+	cmd.Path, cmd.Args[0] = f.binary, f.binary
+	s := beginServerOf(f.t, cmd, "", cmd.Env)
+	f.t.Cleanup(func() {
+		if f.t.Failed() {
+			f.t.Logf("log of %s %d:\n%s", role, s.cmd.Process.Pid, tail(s.log(), 30))
+		}
+	})
+	return s
+}
+
+// tail gives the last lines of a log without those that each refused request has.
+func tail(text string, n int) string {
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(l string) bool {
+		return strings.Contains(l, `"msg":"part unavailable"`)
+	})
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// work starts clients that write and read until rest, once lists are answered.
+func (f *fleet) work(writers int) {
+	f.t.Helper()
+	for i := range f.apis {
+		eventually(f.t, "the fleet is ready", func() bool { return f.apis[i].Load().state()["status"] == statusOK })
+	}
+	for i := range writers {
+		f.clients.Go(func() { f.writes(i) })
+	}
+	f.clients.Go(f.listsAnonymous)
+	f.clients.Go(f.listsNewest)
+	f.clients.Go(f.readsSingle)
+	f.t.Cleanup(func() { f.rest() })
+}
+
+// rest ends the clients; each write that was begun is acknowledged by then.
+func (f *fleet) rest() {
+	select {
+	case <-f.stop:
+	default:
+		close(f.stop)
+	}
+	f.clients.Wait()
+}
+
+func (f *fleet) stopped() bool {
+	select {
+	case <-f.stop:
+		return true
+	default:
+		return f.t.Failed()
+	}
+}
+
+// oneUse keeps no connections, so that the client itself repeats nothing.
+var oneUse = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: limit}
+
+// ask sends a request to one of the api processes; a connection that breaks has
+// status 0.
+func (f *fleet) ask(which int, method, path, body string, header ...string) (int, http.Header, []byte) {
+	r, err := http.NewRequestWithContext(context.WithoutCancel(f.t.Context()), method, f.apis[which%len(f.apis)].Load().root+path, strings.NewReader(body))
+	if err != nil {
+		f.t.Error(err)
+		return 0, nil, nil
+	}
+	r.Host = "daybook.test" // of links, whichever process answers
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	res, err := oneUse.Do(r)
+	if err != nil {
+		return 0, nil, nil
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, nil, nil
+	}
+	return res.StatusCode, res.Header, b
+}
+
+// isRefusal tells whether an answer is a 503 that says when to come again.
+func isRefusal(status int, h http.Header) bool {
+	return status == http.StatusServiceUnavailable && h.Get("Retry-After") != ""
+}
+
+// The pauses of clients.
+const (
+	writerPause = 15 * time.Millisecond
+	readerPause = 25 * time.Millisecond
+	retryPause  = 100 * time.Millisecond
+)
+
+// change is a write that a client wants to be made once.
+type change struct {
+	method, path, body string
+	key                string // of idempotency; DELETE has none
+	version            int64  // after it
+	effect
+}
+
+// send sends a change until it is acknowledged, to one api process after the
+// other, and gives the id of its record.
+func (f *fleet) send(which int, c *change) (calendar.ID, bool) {
+	header := []string{"Authorization", "Bearer " + f.token}
+	if c.key != "" {
+		header = append(header, "Idempotency-Key", c.key)
+	}
+	if c.version > 1 {
+		header = append(header, "If-Match", fmt.Sprintf(`"%d-"`, c.version-1))
+	}
+	from := time.Now()
+	for try := 0; time.Since(from) < limit; try++ {
+		status, h, b := f.ask(which+try, c.method, c.path, c.body, header...)
+		switch {
+		case status == http.StatusOK, status == http.StatusCreated:
+			var r struct{ ID calendar.ID }
+			version, _, _ := strings.Cut(strings.Trim(h.Get("ETag"), `"`), "-")
+			at, err := strconv.ParseUint(h.Get("Daybook-Position"), 10, 64)
+			if json.Unmarshal(b, &r) != nil || err != nil || !c.removed && version != strconv.FormatInt(c.version, 10) {
+				f.t.Errorf("%s %s: version %s at %q, want version %d: %s", c.method, c.path, version, h.Get("Daybook-Position"), c.version, b)
+				return 0, false
+			}
+			if h.Get("Idempotency-Replayed") != "" {
+				f.replayed.Add(1)
+			}
+			f.acknowledged.Add(1)
+			c.position = calendar.Position(at)
+			return r.ID, true
+		case isRefusal(status, h):
+			f.refused.Add(1)
+		case status == 0:
+			f.broken.Add(1)
+		case c.key == "" && try > 0 && slices.Contains([]int{http.StatusGone, http.StatusPreconditionFailed, http.StatusNotFound}, status):
+			f.confirmed.Add(1)
+			f.acknowledged.Add(1)
+			return 0, true
+		default:
+			f.t.Errorf("%s %s %s, try %d: %d %s", c.method, c.path, c.body, try, status, b)
+			return 0, false
+		}
+		<-time.After(retryPause)
+	}
+	f.t.Errorf("%s %s: not acknowledged within %s", c.method, c.path, limit)
+	return 0, false
+}
+
+// acknowledge keeps what a write came to.
+func (f *fleet) acknowledge(id calendar.ID, c *change) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.effects[id]) != int(c.version)-1 {
+		f.t.Errorf("record %d: version %d acknowledged after %d", id, c.version, len(f.effects[id]))
+	}
+	f.effects[id] = append(f.effects[id], c.effect)
+	f.position = max(f.position, c.position)
+}
+
+// records of a writer; only it writes them.
+type own struct {
+	collection string
+	id         calendar.ID
+	version    int64
+	effect
+}
+
+// writes makes, changes, deletes and restores records of its own until rest.
+func (f *fleet) writes(w int) {
+	r := rand.New(rand.NewPCG(uint64(w), 7))
+	var mine []*own
+	collections := []string{"venues", "organizers", "categories", "tags"}
+	names := map[string]string{"events": "title", "venues": "venue", "organizers": "organizer", "categories": "name", "tags": "name"}
+	statuses := []string{"publish", "publish", "publish", "draft", "private", "pending"}
+	for n := 0; !f.stopped(); n++ {
+		c := &change{key: fmt.Sprintf("writer %d write %d", w, n)}
+		var of *own
+		body := map[string]any{}
+		some := r.IntN(100)
+		switch {
+		case len(mine) == 0 || some < 45:
+			of = &own{collection: "events"}
+			if some%4 == 3 {
+				of.collection = collections[r.IntN(len(collections))]
+			}
+			c.method, c.path, c.version = http.MethodPost, "/"+of.collection, 1
+		default:
+			of = mine[r.IntN(len(mine))]
+			if of.removed {
+				continue
+			}
+			c.version = of.version + 1
+			c.method, c.path = http.MethodPatch, fmt.Sprintf("/%s/%d", of.collection, of.id)
+			if some < 57 && !of.trashed {
+				c.method, c.key = http.MethodDelete, ""
+			}
+		}
+		post := of.collection != "categories" && of.collection != "tags"
+		if c.method == http.MethodDelete {
+			c.effect = effect{name: of.name, trashed: post, removed: !post}
+		} else {
+			c.name = fmt.Sprintf("Fault w%d n%d v%d", w, n, c.version)
+			body[names[of.collection]] = c.name
+			if post && r.IntN(2) == 0 {
+				body["status"] = statuses[r.IntN(len(statuses))]
+			}
+			if of.collection == "events" {
+				f.eventBody(r, body, c)
+			}
+			b, _ := json.Marshal(body) //nolint:errchkjson // of plain texts
+			c.body = string(b)
+		}
+		id, ok := f.send(w, c)
+		if !ok {
+			return
+		}
+		if c.version == 1 {
+			of.id = id
+			mine = append(mine, of)
+		}
+		of.version, of.effect = c.version, c.effect
+		f.acknowledge(of.id, c)
+		<-time.After(writerPause)
+	}
+}
+
+// eventBody fills the body of a write of an event.
+func (f *fleet) eventBody(r *rand.Rand, body map[string]any, c *change) {
+	if c.version == 1 {
+		body["start_date"], body["end_date"] = fmt.Sprintf("2031-%02d-10 10:00", 1+r.IntN(12)), "2031-12-20 12:00"
+	}
+	come := func(name string) string {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.made[name] = true
+		return name
+	}
+	if r.IntN(3) == 0 {
+		body["venue"] = map[string]any{"venue": come("Hall of " + c.name)}
+	}
+	if r.IntN(3) == 0 {
+		body["tags"] = []string{"jazz", "folk", come("tag of " + strings.ToLower(c.name))}
+	}
+}
+
+// versionOf gives the version in which a name was given.
+func versionOf(name string) int64 {
+	_, v, _ := strings.Cut(name, " v")
+	n, _ := strconv.ParseInt(v, 10, 64)
+	return n
+}
+
+// listed is an answer of a list of events.
+type listed struct {
+	Total  int
+	Events []struct {
+		ID            calendar.ID
+		Title, Status string
+	}
+}
+
+// list asks for a list and looks whether what is shown was ever so, and not
+// before the position that the list states.
+func (f *fleet) list(which int, path string, header ...string) (*listed, calendar.Position, bool) {
+	status, h, b := f.ask(which, http.MethodGet, path, "", header...)
+	switch {
+	case isRefusal(status, h), status == 0 && f.apisDie:
+		f.listsRefused.Add(1)
+		return nil, 0, false
+	case status != http.StatusOK:
+		f.t.Errorf("GET %s: %d %s", path, status, b)
+		return nil, 0, false
+	}
+	l := &listed{}
+	at, err := strconv.ParseUint(h.Get("Daybook-Position"), 10, 64)
+	if err := errors.Join(err, json.Unmarshal(b, l)); err != nil {
+		f.t.Errorf("GET %s: %v: %s", path, err, b)
+		return nil, 0, false
+	}
+	f.lists.Add(1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range l.Events {
+		name := "" // the oldest that may be shown
+		for _, done := range f.effects[e.ID] {
+			if done.position > 0 && done.position <= calendar.Position(at) {
+				name = done.name
+			}
+		}
+		if versionOf(e.Title) < versionOf(name) {
+			f.t.Errorf("GET %s: event %d is shown as %q at position %d, was %q before", path, e.ID, e.Title, at, name)
+		}
+	}
+	return l, calendar.Position(at), true
+}
+
+// coming is a window that all events are in.
+const coming = "start_date=2030-01-01&end_date=2032-12-31"
+
+// listsAnonymous looks at pages as everybody sees them.
+func (f *fleet) listsAnonymous() {
+	for n := 0; !f.stopped(); n++ {
+		l, _, ok := f.list(n, "/events?per_page=50&page=1&"+coming)
+		if ok {
+			for _, e := range l.Events {
+				if e.Status != "publish" {
+					f.t.Errorf("everybody is shown event %d with status %s", e.ID, e.Status)
+				}
+			}
+		}
+		<-time.After(readerPause)
+	}
+}
+
+// listsNewest asks for lists that show the newest write.
+func (f *fleet) listsNewest() {
+	for n := 0; !f.stopped(); n++ {
+		f.mu.Lock()
+		want := f.position
+		f.mu.Unlock()
+		_, at, ok := f.list(n, "/events?per_page=50&"+coming, "Authorization", "Bearer "+f.token, "Daybook-Min-Position", want.String())
+		if ok && at < want {
+			f.t.Errorf("a list shows position %d, asked for %d", at, want)
+		}
+		<-time.After(readerPause)
+	}
+}
+
+// readsSingle reads events that were written.
+func (f *fleet) readsSingle() {
+	for n := 0; !f.stopped(); n++ {
+		<-time.After(readerPause)
+		var id calendar.ID
+		version := 0
+		f.mu.Lock()
+		for id = range f.effects { // in no order
+			version = len(f.effects[id])
+			break
+		}
+		f.mu.Unlock()
+		if version == 0 {
+			continue
+		}
+		// One of five paths has it.
+		status, h, b := 0, http.Header(nil), []byte(nil)
+		for _, collection := range []string{"events", "venues", "organizers", "categories", "tags"} {
+			status, h, b = f.ask(n, http.MethodGet, fmt.Sprintf("/%s/%d", collection, id), "", "Authorization", "Bearer "+f.token)
+			if status != http.StatusNotFound {
+				break
+			}
+		}
+		switch {
+		case status == http.StatusOK:
+			f.reads.Add(1)
+			got, _, _ := strings.Cut(strings.Trim(h.Get("ETag"), `"`), "-")
+			if v, err := strconv.Atoi(got); err != nil || v < version {
+				f.t.Errorf("record %d is read in version %q after %d was acknowledged", id, got, version)
+			}
+		case status == http.StatusForbidden, status == http.StatusNotFound: // trashed, a term that is gone
+		case isRefusal(status, h) && f.storeFails, status == 0 && f.apisDie:
+			f.readsRefused.Add(1)
+		default:
+			f.t.Errorf("read of record %d: %d %s", id, status, b)
+		}
+	}
+}
+
+// heals ends the clients and waits until every process is well and lists show
+// all that was written.
+func (f *fleet) heals(processes ...*server) {
+	f.t.Helper()
+	f.rest()
+	if f.t.Failed() {
+		f.t.FailNow()
+	}
+	for i := range f.apis {
+		processes = append(processes, f.apis[i].Load())
+	}
+	took := eventually(f.t, "healing without a hand", func() bool {
+		for _, s := range processes {
+			v := s.state()
+			if v["code"] != http.StatusOK || v["status"] != statusOK {
+				return false
+			}
+			if shows, told := v["visible"]; told && (shows != v["head"] || v["quarantined"] != 0.0) {
+				return false
+			}
+			if v["relay"] == roleActive && v["published"] != v["head"] {
+				return false
+			}
+		}
+		return true
+	})
+	f.t.Logf("healed %s after the last write; %s", took.Round(time.Millisecond), &f.told)
+}
+
+// open opens the store beside the processes.
+func (f *fleet) open() *postgres.Store {
+	f.t.Helper()
+	s, err := postgres.Open(f.t.Context(), f.on.store, postgres.Options{Schema: f.schema})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// check looks whether the store has every acknowledged write with its effect and
+// no other one, and lists equal the store.
+func (f *fleet) check() {
+	f.t.Helper()
+	store := f.open()
+	last := f.checkEntries(store)
+	f.checkLists(last)
+	args := []string{"verify", "--store", f.on.store, "--store-schema", f.schema}
+	if out := mustTool(f.t, args...); !strings.Contains(out, "chain head") {
+		f.t.Errorf("verify: %q", out)
+	}
+}
+
+// checkEntries gives the present records of the five kinds.
+func (f *fleet) checkEntries(store eventstore.Store) map[calendar.ID]*calendar.Record {
+	f.t.Helper()
+	last := map[calendar.ID]*calendar.Record{}
+	byName := map[string]calendar.ID{}
+	requests := map[calendar.Position]string{}
+	versions := map[calendar.ID]int64{}
+	for at := calendar.Position(0); ; {
+		entries, err := store.ReadAll(f.t.Context(), at, 500)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if len(entries) == 0 {
+			break
+		}
+		for _, e := range entries {
+			if at++; e.Position != at {
+				f.t.Fatalf("position %d after %d", e.Position, at-1)
+			}
+			requests[at] = e.Cause.Request
+			if versions[e.ID]++; e.Version != versions[e.ID] {
+				f.t.Errorf("record %d: version %d after %d", e.ID, e.Version, versions[e.ID]-1)
+			}
+			if !e.Kind.IsPost() && !e.Kind.IsTerm() {
+				continue
+			}
+			rec, err := calendar.DecodeRecord(e.State)
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			last[e.ID] = rec
+			name, _ := rec.Name(rec.Home)
+			if other, used := byName[name]; used && other != e.ID {
+				f.t.Errorf("records %d and %d are both named %q: one write had two effects", other, e.ID, name)
+			}
+			byName[name] = e.ID
+			effects, known := f.effects[e.ID]
+			if !known {
+				if shared := name == "jazz" || name == "folk"; !shared && !f.made[name] {
+					f.t.Errorf("%s %d %q comes of no write that was acknowledged", e.Kind, e.ID, name)
+				}
+				continue
+			}
+			if int(e.Version) > len(effects) {
+				f.t.Errorf("%s %d has version %d (%q), %d writes were acknowledged", e.Kind, e.ID, e.Version, name, len(effects))
+				continue
+			}
+			want := effects[e.Version-1]
+			trashed := rec.Fields.String("status") == string(calendar.StatusTrash)
+			if name != want.name || trashed != want.trashed || rec.Deleted != want.removed {
+				f.t.Errorf("%s %d, version %d: got %q, trashed %t, gone %t, want %+v", e.Kind, e.ID, e.Version, name, trashed, rec.Deleted, want)
+			}
+		}
+	}
+	n := 0
+	for id, effects := range f.effects {
+		n += len(effects)
+		if int(versions[id]) != len(effects) {
+			f.t.Errorf("record %d has %d versions, %d writes were acknowledged", id, versions[id], len(effects))
+		}
+		for i, e := range effects {
+			if e.position > 0 && requests[e.position] == "" {
+				f.t.Errorf("record %d, write %d: nothing was written at position %d by a request", id, i+1, e.position)
+			}
+		}
+	}
+	f.t.Logf("%d writes of %d records are in the store, once each, in %d entries", n, len(f.effects), len(requests))
+	return last
+}
+
+// checkLists walks all lists over all pages.
+func (f *fleet) checkLists(last map[calendar.ID]*calendar.Record) {
+	f.t.Helper()
+	counts := map[calendar.ID]float64{} // of terms, by the listed events of the store
+	want := map[string]map[calendar.ID]string{}
+	for id, rec := range last {
+		if rec.Deleted {
+			continue
+		}
+		collection := rec.Kind.Collection()
+		if want[collection] == nil {
+			want[collection] = map[calendar.ID]string{}
+		}
+		name, _ := rec.Name(rec.Home)
+		want[collection][id] = name + " " + rec.Fields.String("status")
+		if rec.Kind == calendar.KindEvent && rec.Fields.String("status") == string(calendar.StatusPublish) {
+			for _, field := range []string{"categories", "tags"} {
+				for _, term := range rec.Fields.IDs(field) {
+					counts[term]++
+				}
+			}
+		}
+	}
+	const all = "status=publish,future,draft,pending,private,trash"
+	single := make(chan [2]string) // path and the record as a list has it
+	var readers sync.WaitGroup
+	for i := range 4 {
+		readers.Go(func() {
+			for v := range single {
+				f.checkSingle(i, v[0], []byte(v[1]))
+			}
+		})
+	}
+	for collection, query := range map[string]string{
+		"events": all + "&" + coming, "venues": all, "organizers": all, "categories": "hide_empty=false&orderby=id", "tags": "hide_empty=false&orderby=id",
+	} {
+		got := map[calendar.ID]string{}
+		for page, pages := 1, 1; page <= pages; page++ {
+			path := fmt.Sprintf("/%s?per_page=100&page=%d&%s", collection, page, query)
+			status, _, b := f.ask(page, http.MethodGet, path, "", "Authorization", "Bearer "+f.token)
+			if status != http.StatusOK {
+				f.t.Errorf("GET %s: %d %s", path, status, b)
+				break
+			}
+			var answer map[string]json.RawMessage
+			var records []json.RawMessage
+			var total int
+			if err := errors.Join(json.Unmarshal(b, &answer), json.Unmarshal(answer[collection], &records),
+				json.Unmarshal(answer["total_pages"], &pages), json.Unmarshal(answer["total"], &total)); err != nil {
+				f.t.Fatalf("GET %s: %v", path, err)
+			}
+			if total != len(want[collection]) {
+				f.t.Errorf("GET %s: total %d, the store has %d", path, total, len(want[collection]))
+			}
+			for _, raw := range records {
+				var r struct {
+					ID                                    calendar.ID
+					Title, Venue, Organizer, Name, Status string
+					Count                                 float64
+				}
+				// A venue's own name is a text, that of an event an object.
+				_ = json.Unmarshal(raw, &r)
+				if _, twice := got[r.ID]; twice {
+					f.t.Errorf("%s %d is listed twice", collection, r.ID)
+				}
+				name := r.Title
+				switch collection {
+				case "venues":
+					name = r.Venue
+				case "organizers":
+					name = r.Organizer
+				case "categories", "tags":
+					name = r.Name
+					if r.Count != counts[r.ID] {
+						f.t.Errorf("%s %d %q: count %v, the store has %v", collection, r.ID, name, r.Count, counts[r.ID])
+					}
+				}
+				got[r.ID] = name + " " + r.Status
+				if r.Status != string(calendar.StatusTrash) {
+					single <- [2]string{fmt.Sprintf("/%s/%d", collection, r.ID), string(raw)}
+				}
+			}
+		}
+		if len(want[collection]) == 0 {
+			f.t.Errorf("no %s were written", collection)
+		}
+		for id, w := range want[collection] {
+			if got[id] != w {
+				f.t.Errorf("%s %d: listed as %q, the store has %q", collection, id, got[id], w)
+			}
+		}
+		if len(got) != len(want[collection]) {
+			f.t.Errorf("%d %s are listed, the store has %d", len(got), collection, len(want[collection]))
+		}
+	}
+	close(single)
+	readers.Wait()
+}
+
+// checkSingle compares a record of a list with itself as the store has it.
+func (f *fleet) checkSingle(which int, path string, listed []byte) {
+	status, _, b := f.ask(which, http.MethodGet, path, "", "Authorization", "Bearer "+f.token)
+	var one, of map[string]any
+	if err := errors.Join(json.Unmarshal(b, &one), json.Unmarshal(listed, &of)); err != nil || status != http.StatusOK {
+		f.t.Errorf("GET %s: %d, %v", path, status, err)
+		return
+	}
+	withoutLinked(one)
+	withoutLinked(of)
+	for name := range one {
+		if !reflect.DeepEqual(one[name], of[name]) {
+			f.t.Errorf("GET %s: the store has %s %v, listed as %v", path, name, one[name], of[name])
+		}
+	}
+}
+
+// withoutLinked removes linked data, which lists do not have.
+func withoutLinked(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "json_ld")
+		for _, e := range v {
+			withoutLinked(e)
+		}
+	case []any:
+		for _, e := range v {
+			withoutLinked(e)
+		}
+	}
+}
+
+// counter gives the value of a metric of a process, 0 when it has none.
+func (s *server) counter(name string) float64 {
+	_, b := s.try(http.MethodGet, s.host+pathMetrics, "", "")
+	for line := range bytes.Lines(b) {
+		if v, ok := bytes.CutPrefix(line, []byte(name+" ")); ok {
+			n, _ := strconv.ParseFloat(string(bytes.TrimSpace(v)), 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// signal sends a signal to a process.
+func (s *server) signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := syscall.Kill(s.cmd.Process.Pid, sig); err != nil {
+		s.t.Fatal(err)
+	}
+}

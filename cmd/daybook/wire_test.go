@@ -1,0 +1,469 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// A process dies at a point that is named by what it and a server have said to
+// each other. What stands between them sees it there, so the program needs no
+// switches for tests, and what was said is the proof of where it died.
+const (
+	pointCommitting = "api: half of a group was sent to the store"
+	pointCommitted  = "api: the store has committed a group and nobody was answered"
+	pointPublishing = "relay: half of a group was sent to the feed"
+	pointPublished  = "relay: the feed has kept a group and its acknowledgement did not come"
+	pointBetween    = "relay: a group was acknowledged and the next one not sent"
+	pointOffered    = "projector: documents were sent and not answered"
+	pointWritten    = "projector: documents are written and the position is not"
+	pointMoved      = "projector: the position is written and lists do not show it"
+)
+
+// trap kills a process when it comes to a point.
+type trap struct {
+	mu     sync.Mutex
+	point  string
+	victim *server
+	sprung chan struct{}
+}
+
+// set has the trap kill a process at a point, once.
+func (k *trap) set(point string, victim *server) (sprung <-chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.point, k.victim, k.sprung = point, victim, make(chan struct{})
+	return k.sprung
+}
+
+// at tells whether the process was killed at a point: then nothing more of what
+// was said may pass.
+func (k *trap) at(point string) bool {
+	if k == nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.point != point {
+		return false
+	}
+	k.victim.kill()
+	k.point = ""
+	close(k.sprung)
+	return true
+}
+
+// wasKilled tells whether a process that ended was ended by SIGKILL.
+func (s *server) wasKilled() bool {
+	w, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && w.Signaled() && w.Signal() == syscall.SIGKILL
+}
+
+// tap hears both sides of a connection, and tells how much of what was said goes
+// on; cut ends the connection after it. Each side has one call at a time.
+type tap interface {
+	up(said []byte) (pass int, cut bool)
+	down(said []byte) (pass int, cut bool)
+}
+
+// wire stands between processes and a server and gives the address of itself.
+func wire(t *testing.T, server string, newTap func() tap) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	open := map[net.Conn]bool{}
+	ended := false
+	hold := func(c net.Conn) {
+		mu.Lock()
+		defer mu.Unlock()
+		if open[c] = true; ended {
+			_ = c.Close()
+		}
+	}
+	var wg sync.WaitGroup
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		ended = true
+		for c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		wg.Wait()
+	})
+	wg.Go(func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			to, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server)
+			if err != nil {
+				_ = from.Close()
+				continue
+			}
+			hold(from)
+			hold(to)
+			both := newTap()
+			carry := func(from, to net.Conn, hear func([]byte) (int, bool)) {
+				defer func() {
+					_, _ = from.Close(), to.Close()
+					mu.Lock()
+					defer mu.Unlock()
+					delete(open, from)
+					delete(open, to)
+				}()
+				b := make([]byte, 1<<16)
+				for {
+					n, err := from.Read(b)
+					pass, cut := n, false
+					if n > 0 {
+						pass, cut = hear(b[:n])
+					}
+					if _, failed := to.Write(b[:pass]); failed != nil || err != nil || cut {
+						return
+					}
+				}
+			}
+			wg.Go(func() { carry(from, to, both.up) })
+			wg.Go(func() { carry(to, from, both.down) })
+		}
+	})
+	return l.Addr().String()
+}
+
+// through gives the URL of a server by way of a wire.
+func through(t *testing.T, server string, newTap func() tap) string {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = wire(t, u.Host, newTap)
+	if u.Scheme == "postgres" {
+		u.RawQuery = "sslmode=disable"
+	}
+	return u.String()
+}
+
+// messages finds messages of PostgreSQL in what is said: a letter, a length that
+// counts itself, and the rest.
+type messages struct{ rest []byte }
+
+func (m *messages) each(said []byte, do func(kind byte, body []byte)) {
+	m.rest = append(m.rest, said...)
+	for len(m.rest) >= 5 {
+		n := 1 + int(binary.BigEndian.Uint32(m.rest[1:]))
+		if len(m.rest) < n {
+			return
+		}
+		do(m.rest[0], m.rest[5:n])
+		m.rest = m.rest[n:]
+	}
+}
+
+// storeTap knows the commits of an api process.
+type storeTap struct {
+	k           *trap
+	asks, tells messages
+	greeted     bool            // the first message has no letter
+	appends     map[string]bool // names of prepared statements
+	committing  atomic.Bool
+}
+
+func newStoreTap(k *trap) func() tap {
+	return func() tap { return &storeTap{k: k, appends: map[string]bool{}} }
+}
+
+func (s *storeTap) up(said []byte) (int, bool) {
+	if !s.greeted { // it is one write of a few bytes
+		s.greeted = true
+		return len(said), false
+	}
+	begins := false
+	s.asks.each(said, func(kind byte, body []byte) {
+		parts := bytes.SplitN(body, []byte{0}, 3)
+		switch {
+		case kind == 'P' && len(parts) > 1 && bytes.Contains(parts[1], []byte(".append(")): // name, text
+			s.appends[string(parts[0])] = true
+		case kind == 'B' && len(parts) > 1 && s.appends[string(parts[1])]: // portal, name
+			begins = true
+			s.committing.Store(true)
+		}
+	})
+	if begins && s.k.at(pointCommitting) {
+		return len(said) / 2, true
+	}
+	return len(said), false
+}
+
+func (s *storeTap) down(said []byte) (int, bool) {
+	committed := false
+	s.tells.each(said, func(kind byte, body []byte) {
+		switch {
+		case kind == 'E':
+			s.committing.Store(false)
+		case kind == 'Z' && body[0] == 'I' && s.committing.Swap(false): // ready, in no transaction
+			committed = true
+		}
+	})
+	if committed && s.k.at(pointCommitted) {
+		return 0, true
+	}
+	return len(said), false
+}
+
+// feedTap knows what a relay publishes.
+type feedTap struct {
+	k *trap
+	// hold, when it is set, keeps the next group until it is closed; held is
+	// told.
+	hold *atomic.Pointer[held]
+}
+
+// held is something that was said and is kept back.
+type held struct {
+	met     chan struct{} // closed when there is something
+	release chan struct{}
+	done    chan struct{} // closed when it was let go
+}
+
+func newHeld() *held {
+	return &held{make(chan struct{}), make(chan struct{}), make(chan struct{})}
+}
+
+func (f *feedTap) up(said []byte) (int, bool) {
+	if !bytes.Contains(said, []byte("HPUB daybook.changes.")) {
+		return len(said), false
+	}
+	if f.k.at(pointPublishing) {
+		return len(said) / 2, true
+	}
+	if f.hold != nil {
+		if h := f.hold.Swap(nil); h != nil {
+			close(h.met)
+			<-h.release
+			defer close(h.done)
+		}
+	}
+	return len(said), false
+}
+
+func (f *feedTap) down(said []byte) (int, bool) {
+	if !bytes.Contains(said, []byte(`"stream":"DAYBOOK_CHANGES"`)) || !bytes.Contains(said, []byte(`"seq":`)) {
+		return len(said), false
+	}
+	if f.k.at(pointPublished) {
+		return 0, true
+	}
+	return len(said), f.k.at(pointBetween)
+}
+
+// written is a write of a projector on its way to the search server.
+type written struct {
+	body      []byte
+	position  bool // it is that of the position, not of documents
+	documents int
+	newest    int64 // version of the newest document, or the position
+}
+
+func readWritten(body []byte) written {
+	w := written{body: body}
+	for line := range bytes.Lines(body) {
+		var a struct {
+			Index *struct {
+				ID      string `json:"_id"`
+				Version int64  `json:"version"`
+			} `json:"index"`
+		}
+		if json.Unmarshal(line, &a) != nil || a.Index == nil {
+			continue
+		}
+		w.position = w.position || a.Index.ID == "position"
+		w.documents++
+		w.newest = max(w.newest, a.Index.Version)
+	}
+	return w
+}
+
+// What a search server refuses with 429.
+const (
+	refuseNone int32 = iota
+	refuseAll        // whole writes
+	refuseSome       // every other item of a write
+)
+
+// search stands between processes and a search server.
+type search struct {
+	URL    string
+	server string
+	k      *trap
+	busy   atomic.Int32 // refuseNone …
+	// hold, when it is set, keeps the next write of documents back.
+	hold atomic.Pointer[held]
+
+	refusedWrites, refusedItems, ignoredItems atomic.Int64
+
+	mu   sync.Mutex
+	last written // the one at which the process died
+}
+
+func newSearch(t *testing.T, server string, k *trap) *search {
+	t.Helper()
+	s := &search{server: server, k: k}
+	front := httptest.NewServer(s)
+	t.Cleanup(front.Close)
+	s.URL = front.URL
+	return s
+}
+
+// ServeHTTP passes a request on, or does not.
+func (s *search) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the process has died
+	}
+	if !strings.HasSuffix(r.URL.Path, "/_bulk") {
+		status, h, answer := s.pass(r, body)
+		send(w, status, h, answer)
+		return
+	}
+	write := readWritten(body)
+	dies := func(point string) bool {
+		if !s.k.at(point) {
+			return false
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.last = write
+		return true
+	}
+	if !write.position {
+		if h := s.hold.Swap(nil); h != nil {
+			close(h.met)
+			<-h.release
+			defer close(h.done)
+		}
+		if dies(pointOffered) {
+			s.pass(r, body) // it comes all the same
+			panic(http.ErrAbortHandler)
+		}
+	}
+	var status int
+	var h http.Header
+	var answer []byte
+	switch s.busy.Load() {
+	case refuseAll:
+		s.refusedWrites.Add(1)
+		status, h, answer = http.StatusTooManyRequests, productHeader(), []byte(`{"error":{"root_cause":[],"type":"es_rejected_execution_exception","reason":"rejected execution of coordinating operation"},"status":429}`)
+	case refuseSome:
+		status, h, answer = s.passHalf(r, body)
+	default:
+		status, h, answer = s.pass(r, body)
+	}
+	var a struct {
+		Items []map[string]struct {
+			Status int `json:"status"`
+		} `json:"items"`
+	}
+	_ = json.Unmarshal(answer, &a)
+	for _, item := range a.Items {
+		for _, v := range item {
+			if v.Status == http.StatusConflict {
+				s.ignoredItems.Add(1)
+			}
+		}
+	}
+	if status == http.StatusOK && (!write.position && dies(pointWritten) || write.position && dies(pointMoved)) {
+		panic(http.ErrAbortHandler)
+	}
+	send(w, status, h, answer)
+}
+
+func productHeader() http.Header {
+	return http.Header{"X-Elastic-Product": {"Elasticsearch"}, "Content-Type": {"application/json"}}
+}
+
+func send(w http.ResponseWriter, status int, h http.Header, answer []byte) {
+	maps.Copy(w.Header(), h)
+	w.WriteHeader(status)
+	_, _ = w.Write(answer)
+}
+
+// asIs passes answers on as they are.
+var asIs = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}}
+
+func (s *search) pass(r *http.Request, body []byte) (int, http.Header, []byte) {
+	// What is held back outlives the request of a process that died.
+	out, err := http.NewRequest(r.Method, s.server+r.URL.RequestURI(), bytes.NewReader(body))
+	if err != nil {
+		return http.StatusBadGateway, nil, nil
+	}
+	out.Header = r.Header.Clone()
+	res, err := asIs.Do(out)
+	if err != nil {
+		return http.StatusBadGateway, nil, nil
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return http.StatusBadGateway, nil, nil
+	}
+	return res.StatusCode, res.Header, answer
+}
+
+// passHalf passes every other item on and refuses the rest, as a server does of
+// which one index has no room left.
+func (s *search) passHalf(r *http.Request, body []byte) (int, http.Header, []byte) {
+	var items [][]byte
+	var actions []string
+	lines := bytes.SplitAfter(body, []byte("\n"))
+	for i := 0; i < len(lines) && len(lines[i]) > 0; i++ {
+		item, action := lines[i], "delete"
+		if !bytes.HasPrefix(item, []byte(`{"delete"`)) {
+			action = "index"
+			i++
+			item = bytes.Join([][]byte{item, lines[i]}, nil)
+		}
+		items, actions = append(items, item), append(actions, action)
+	}
+	var on []byte
+	for i := 1; i < len(items); i += 2 {
+		on = append(on, items[i]...)
+	}
+	var passed struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if len(on) > 0 {
+		status, h, answer := s.pass(r, on)
+		if status != http.StatusOK {
+			return status, h, answer
+		}
+		_ = json.Unmarshal(answer, &passed)
+	}
+	results := make([]string, len(items))
+	for i := range items {
+		if j := i / 2; i%2 == 1 && j < len(passed.Items) {
+			results[i] = string(passed.Items[j])
+			continue
+		}
+		s.refusedItems.Add(1)
+		results[i] = fmt.Sprintf(`{%q:{"status":429,"error":{"type":"cluster_block_exception","reason":"blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block];"}}}`, actions[i])
+	}
+	return http.StatusOK, productHeader(), []byte(`{"errors":true,"items":[` + strings.Join(results, ",") + `]}`)
+}
