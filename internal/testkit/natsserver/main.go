@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -32,16 +33,33 @@ var lostQuorumInterval time.Duration
 var lostQuorumCheck time.Duration
 
 func main() {
-	minElectionTimeout, maxElectionTimeout = 750*time.Millisecond, 1500*time.Millisecond
-	hbInterval = 200 * time.Millisecond
-	lostQuorumInterval, lostQuorumCheck = 2*time.Second, time.Second
 	if err := run(os.Args); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
+// hurry sets the times.
+func hurry() error {
+	for v, d := range map[*time.Duration]time.Duration{
+		&minElectionTimeout: 750 * time.Millisecond,
+		&maxElectionTimeout: 1500 * time.Millisecond,
+		&hbInterval:         200 * time.Millisecond,
+		&lostQuorumInterval: 2 * time.Second,
+		&lostQuorumCheck:    time.Second,
+	} {
+		if *v == 0 { // linked with nothing
+			return errors.New("nats-server has other names for the times of Raft, look into its raft.go")
+		}
+		*v = d
+	}
+	return nil
+}
+
 func run(args []string) error {
+	if err := hurry(); err != nil {
+		return err
+	}
 	opts, err := server.ConfigureOptions(flag.NewFlagSet(args[0], flag.ContinueOnError), args[1:], nil, nil, nil)
 	if err != nil {
 		return err
