@@ -135,24 +135,113 @@ func (p *Projector) run(ctx context.Context, reached func(calendar.Position) boo
 		return err
 	}
 	p.count(func(s *Stats) { s.Position = at })
-	for !reached(at) {
-		entries, err := again(ctx, p, "read entries", func() ([]eventstore.Entry, error) {
-			return p.source.Read(ctx, at, p.o.Batch)
-		})
-		if err != nil {
-			return err
+	if reached(at) {
+		return nil
+	}
+	within, end := context.WithCancel(ctx)
+	in := p.reading(within, at)
+	var behind tail
+	defer func() {
+		end()
+		close(in.next)
+		for range in.out { // the reader ends before its source is used again
 		}
-		for i := range entries {
-			if entries[i].Position != at+calendar.Position(i)+1 {
-				return fmt.Errorf("projector: %w: entry %d after %d", eventstore.ErrDamaged, entries[i].Position, at+calendar.Position(i))
+		_ = behind.wait() // told already, or of a batch after the first error
+	}()
+	in.next <- struct{}{}
+	for !reached(at) {
+		var r read
+		var ok bool
+		select {
+		case r, ok = <-in.out:
+		case err := <-behind.done: // also while nothing more comes
+			behind.done = nil
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if !ok {
+			return ctx.Err()
+		}
+		if r.err != nil {
+			return r.err
+		}
+		for i := range r.entries {
+			if r.entries[i].Position != at+calendar.Position(i)+1 {
+				return fmt.Errorf("projector: %w: entry %d after %d", eventstore.ErrDamaged, r.entries[i].Position, at+calendar.Position(i))
 			}
 		}
-		if err := p.observed(ctx, entries); err != nil {
+		full := len(r.entries) == p.o.Batch
+		if full { // more are waiting
+			in.next <- struct{}{}
+		}
+		if err := p.observed(ctx, r.entries, &behind); err != nil {
 			return err
 		}
-		at += calendar.Position(len(entries))
+		at += calendar.Position(len(r.entries))
+		if !full {
+			in.next <- struct{}{}
+		}
 	}
-	return nil
+	return behind.wait()
+}
+
+// reads gives what a source gives: one read for each next, which may come while
+// the entries before are still written.
+type reads struct {
+	next chan struct{} // closed by who reads
+	out  chan read     // closed after an error or the end
+}
+
+type read struct {
+	entries []eventstore.Entry
+	err     error
+}
+
+// reading reads entries after a position, until next is closed or the context
+// ends.
+func (p *Projector) reading(ctx context.Context, at calendar.Position) *reads {
+	in := &reads{next: make(chan struct{}, 1), out: make(chan read)}
+	go func() {
+		defer close(in.out)
+		for range in.next {
+			entries, err := again(ctx, p, "read entries", func() ([]eventstore.Entry, error) {
+				return p.source.Read(ctx, at, p.o.Batch)
+			})
+			select {
+			case in.out <- read{entries, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+			at += calendar.Position(len(entries))
+		}
+	}()
+	return in
+}
+
+// tail is the write of the position that goes on while the documents of the next
+// batch are written: it is behind them, never ahead. The zero value is none.
+type tail struct{ done chan error }
+
+// wait waits for the write that is under way.
+func (t *tail) wait() error {
+	if t.done == nil {
+		return nil
+	}
+	err := <-t.done
+	t.done = nil
+	return err
+}
+
+// start begins a write; the one before must have been waited for.
+func (t *tail) start(write func() error) {
+	done := make(chan error, 1)
+	t.done = done
+	go func() { done <- write() }()
 }
 
 // refresh reads which records are quarantined.
@@ -236,19 +325,22 @@ func (b *batch) stop(id calendar.ID, at calendar.Position, reason error) {
 }
 
 // observed projects entries and lets who watches know.
-func (p *Projector) observed(ctx context.Context, entries []eventstore.Entry) (err error) {
+func (p *Projector) observed(ctx context.Context, entries []eventstore.Entry, behind *tail) (err error) {
 	if p.o.Observe != nil && len(entries) > 0 {
 		var end func(error)
 		ctx, end = p.o.Observe(ctx, entries[0].Position, entries[len(entries)-1].Position)
 		defer func() { end(err) }()
 	}
-	return p.project(ctx, entries)
+	return p.project(ctx, entries, behind)
 }
 
 // project writes what entries come to. The position follows the documents in a
 // write of its own: an index may refuse a document, and then the quarantine has
 // to be kept no later than the position, or a crash between would lose it.
-func (p *Projector) project(ctx context.Context, entries []eventstore.Entry) error {
+//
+// After a full batch more are waiting, and the position is written beside the
+// documents of the next one.
+func (p *Projector) project(ctx context.Context, entries []eventstore.Entry, behind *tail) error {
 	waiting, err := p.waiting(ctx, entries)
 	if err != nil {
 		return err
@@ -277,22 +369,34 @@ func (p *Projector) project(ctx context.Context, entries []eventstore.Entry) err
 		end.Poison = append(end.Poison, b.poison[id])
 		p.o.Log.Error("record quarantined", "id", int64(id), "position", uint64(b.poison[id].Position), "reason", b.poison[id].Reason)
 	}
-	if _, err := p.write(ctx, end); err != nil {
+	if err := behind.wait(); err != nil {
 		return err
 	}
-	if len(b.poison) > 0 {
-		if err := p.refresh(ctx); err != nil {
+	keep := func() error {
+		if _, err := p.write(ctx, end); err != nil {
 			return err
 		}
+		p.count(func(s *Stats) {
+			s.Position = b.last
+			s.Entries += uint64(len(entries))
+			s.Documents += uint64(len(documents) - len(refused))
+			s.Waiting += b.waiting
+			s.Batches++
+		})
+		return nil
 	}
-	p.count(func(s *Stats) {
-		s.Position = b.last
-		s.Entries += uint64(len(entries))
-		s.Documents += uint64(len(documents) - len(refused))
-		s.Waiting += b.waiting
-		s.Batches++
-	})
-	return nil
+	switch {
+	case len(b.poison) > 0:
+		if err := keep(); err != nil {
+			return err
+		}
+		return p.refresh(ctx)
+	case len(entries) == p.o.Batch:
+		behind.start(keep)
+		return nil
+	default:
+		return keep()
+	}
 }
 
 // stepwise writes the documents of records whose last one was refused one after

@@ -156,6 +156,68 @@ func aheadOf(ctx context.Context, w *world, index readmodel.Index, at calendar.P
 	return nil
 }
 
+// TestFullBatches projects a long way: the position of a full batch is written
+// beside the documents of the next one, and is still never ahead of its own.
+func TestFullBatches(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	for i := range 200 {
+		w.create(t, calendar.KindEvent, fmt.Sprint(i))
+	}
+	for _, n := range []int{1, 7, 40, 200} {
+		inner := newIndex(t)
+		var writes, beside atomic.Int64
+		checked := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
+			if writes.Add(1)%5 == 0 {
+				return nil, readmodel.ErrUnavailable
+			}
+			if b.Position > 0 {
+				beside.Add(1)
+				defer beside.Add(-1)
+				if beside.Load() > 1 {
+					t.Error("two positions are written at once")
+				}
+				if err := aheadOf(ctx, w, inner, b.Position); err != nil {
+					t.Error(err)
+				}
+			}
+			return inner.Write(ctx, b)
+		}}
+		o := quick()
+		o.Batch = n
+		p, err := projector.New(checked, from{store: w.store}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := background(t, p)
+		if err := inner.Wait(t.Context(), w.head(t)); err != nil {
+			t.Fatal(err)
+		}
+		if err := stop(); err != nil {
+			t.Errorf("batches of %d: %v", n, err)
+		}
+		whole := newIndex(t)
+		runToEnd(t, w, whole, nil)
+		if got, want := digest(t, inner), digest(t, whole); got.Sum != want.Sum {
+			t.Errorf("batches of %d: another state than in one batch", n)
+		}
+
+		// A position that cannot be kept ends the run.
+		lost := wrapped{newIndex(t), func(_ context.Context, b readmodel.Batch) ([]error, error) {
+			if b.Position > 0 {
+				return nil, readmodel.ErrMoved
+			}
+			return make([]error, len(b.Documents)), nil
+		}}
+		if p, err = projector.New(lost, from{store: w.store}, o); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(t.Context()); !errors.Is(err, readmodel.ErrMoved) {
+			t.Errorf("batches of %d: got %v, want ErrMoved", n, err)
+		}
+	}
+}
+
 func TestPositionIsNeverAhead(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
