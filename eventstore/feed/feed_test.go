@@ -214,7 +214,7 @@ func testStreamDamaged(t *testing.T, p place) {
 		"made by hand": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
 			t.Helper()
 			check(t, js.DeleteStream(ctx, feed.Stream))
-			remake(t, js, jetstream.StreamConfig{Name: feed.Stream, Subjects: []string{feed.Subjects}})
+			remake(ctx, t, js, jetstream.StreamConfig{Name: feed.Stream, Subjects: []string{feed.Subjects}})
 		},
 	}
 	for name, damage := range cases {

@@ -82,7 +82,7 @@ func testBrokenTwinsAreSeen(t *testing.T, p place) {
 			check(t, stop())
 			config := stream(within(t), t, js).CachedInfo().Config
 			check(t, js.DeleteStream(t.Context(), feed.Stream))
-			remake(t, js, config)
+			remake(within(t), t, js, config)
 			add(t, s, n-1)
 			careless(t, s, js, c.which)
 
@@ -167,9 +167,8 @@ func testGapInTheStore(t *testing.T, p place) {
 // remake makes a stream that was just deleted. The server clears the folder of
 // the old one behind the answer, and until then cannot make the new one. A relay
 // that runs may be there first.
-func remake(t *testing.T, js jetstream.JetStream, config jetstream.StreamConfig) {
+func remake(ctx context.Context, t *testing.T, js jetstream.JetStream, config jetstream.StreamConfig) {
 	t.Helper()
-	ctx := within(t)
 	for {
 		_, err := js.CreateStream(ctx, config)
 		var api *jetstream.APIError

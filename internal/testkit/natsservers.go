@@ -162,7 +162,7 @@ func (s *NATSServer) URL(user string) string {
 func (s *NATSServer) Start() {
 	s.t.Helper()
 	s.cmd = exec.Command(natsProgram(s.t), "-c", s.config, "-l", s.config+".log") //nolint:noctx // ended by Kill9
-	s.cmd.Stderr = os.Stderr // why it does not start; all else is in its log
+	s.cmd.Stderr = os.Stderr                                                      // why it does not start; all else is in its log
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
