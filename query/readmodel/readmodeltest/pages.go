@@ -18,6 +18,7 @@ func pageCases() []testCase {
 		{"paging", paging},
 		{"exact totals", exactTotals},
 		{"whole documents", wholeDocuments},
+		{"known documents", knownDocuments},
 		{"get", get},
 	}
 }
@@ -145,6 +146,39 @@ func wholeDocuments(t testing.TB, x readmodel.Index) {
 	}
 	if p.Position != b.next {
 		t.Errorf("page shows position %d, want %d", p.Position, b.next)
+	}
+}
+
+// Documents that the caller knows may come with their position only; it is asked
+// for each in order, of the position that the document is at, or for none.
+func knownDocuments(t testing.TB, x readmodel.Index) {
+	var b build
+	for id := calendar.ID(1); id <= 5; id++ {
+		b.add(calendar.KindTag, id, calendar.Fields{"slug": fmt.Sprint(id)})
+	}
+	written := b.docs
+	b.write(t, x)
+	var asked []readmodel.Document
+	p := search(t, x, readmodel.Query{Kind: calendar.KindTag, Sort: byID, Limit: 4, Known: func(id calendar.ID, p calendar.Position) bool {
+		asked = append(asked, readmodel.Document{Position: p})
+		return id%2 == 0
+	}})
+	if p.Total != 5 || len(p.Documents) != 4 || len(asked) != 0 && len(asked) != 4 {
+		t.Fatalf("%d of %d documents, %d asked for; want 4 of 5, and none or each", len(p.Documents), p.Total, len(asked))
+	}
+	for i, got := range p.Documents {
+		want := written[i]
+		if len(asked) > 0 {
+			if asked[i].Position != want.Position {
+				t.Errorf("place %d: asked of position %d, want %d", i, asked[i].Position, want.Position)
+			}
+			if want.Record.ID%2 == 0 && got.Record == nil {
+				want = readmodel.Document{Position: want.Position}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("place %d (-want +got):\n%s", i, diff)
+		}
 	}
 }
 
