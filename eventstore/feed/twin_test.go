@@ -36,7 +36,8 @@ func trust(t *testing.T, js jetstream.JetStream) trusting {
 	ctx := within(t)
 	c, err := stream(ctx, t, js).CreateConsumer(ctx, jetstream.ConsumerConfig{AckPolicy: jetstream.AckNonePolicy})
 	check(t, err)
-	messages, err := c.Messages()
+	// What the consumer is asked for may be lost, see Source; then it is asked again.
+	messages, err := c.Messages(jetstream.PullHeartbeat(500*time.Millisecond), jetstream.WithMessagesErrOnMissingHeartbeat(false))
 	check(t, err)
 	t.Cleanup(messages.Stop)
 	return trusting{messages}
