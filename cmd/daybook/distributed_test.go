@@ -4,11 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -383,29 +389,85 @@ func TestRebuildKilled(t *testing.T) {
 		t.Fatalf("import: status %d %s", status, errText)
 	}
 	on = append(on, "--index", index, "--index-prefix", prefix)
+	mustTool(t, append([]string{"rebuild"}, on...)...) // one to go back to
+
+	// The servers take two pages of documents and then nothing more, so it is
+	// killed in the middle, however fast or slow the machine is.
+	target, err := url.Parse(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pages, large = 2, 10_000 // the writes of the state are small
+	var taken, held atomic.Int64
+	through := httputil.NewSingleHostReverseProxy(target)
+	stuck := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "_bulk") && r.ContentLength > large && taken.Add(1) > pages {
+			_, _ = io.Copy(io.Discard, r.Body) // else the end of the client is not seen
+			held.Add(1)
+			<-r.Context().Done()
+			return
+		}
+		through.ServeHTTP(w, r)
+	}))
+	defer stuck.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	cmd := child(ctx, append([]string{"rebuild"}, on...)...)
+	args := append([]string{"rebuild"}, on...)
+	args[slices.Index(args, "--index")+1] = stuck.URL
+	cmd := child(ctx, args...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// Some documents of the coming generation are there, not all.
 	asking := &server{t: t}
-	filling := func() int {
-		_, b := asking.try("GET", index+"/"+prefix+"-tags*/_search?size=0&track_total_hits=true", "", "")
+	generation := func(alias string) (name string, documents int) {
+		t.Helper()
+		_, b := asking.try("GET", index+"/_alias/"+prefix+"-"+alias, "", "")
+		var found map[string]any
+		if err := json.Unmarshal(b, &found); err != nil || len(found) != 1 {
+			t.Fatalf("indices of %s: %v %s", alias, err, b)
+		}
+		for state := range found {
+			name = strings.TrimPrefix(state, prefix+"-state-")
+		}
+		tags := index + "/" + prefix + "-tags-" + name
+		asking.try("POST", tags+"/_refresh", "", "")
+		_, b = asking.try("GET", tags+"/_search?size=0&track_total_hits=true", "", "")
 		var v struct {
 			Hits struct{ Total struct{ Value int } }
 		}
-		_ = json.Unmarshal(b, &v)
-		return v.Hits.Total.Value
+		if err := json.Unmarshal(b, &v); err != nil {
+			t.Fatalf("documents: %v %s", err, b)
+		}
+		return name, v.Hits.Total.Value
 	}
-	eventually(t, "the first documents", func() bool { return filling() > 0 || cmd.ProcessState != nil })
-	_ = cmd.Process.Kill()
+	var half string
+	had := 0
+	eventually(t, "the middle of the rebuild", func() bool {
+		if held.Load() == 0 {
+			return false
+		}
+		half, had = generation("next")
+		return had > 0 && held.Load() > 0
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
 	_ = cmd.Wait()
-	had := filling()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
+		t.Errorf("it ended before it was killed: %v", cmd.ProcessState)
+	}
+	if half, had = generation("next"); had == 0 || had >= n {
+		t.Fatalf("killed with %d of %d documents: not in the middle", had, n)
+	}
+	if _, all := generation("state"); all != n {
+		t.Errorf("the generation that answers has %d documents, want %d", all, n)
+	}
 	out := mustTool(t, append([]string{"rebuild"}, on...)...)
 	if !strings.Contains(out, fmt.Sprint(n, " records and agrees")) {
 		t.Errorf("after it was killed with %d documents: %q", had, out)
+	}
+	if now, all := generation("state"); now != half || all != n {
+		t.Errorf("generation %s with %d documents answers, want that of the killed one, %s, with %d", now, all, half, n)
 	}
 	t.Logf("killed with %d of %d documents", had, n)
 	mustTool(t, append([]string{"rebuild", "--back"}, on...)...)
