@@ -128,6 +128,17 @@ func (a *alias) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {
 	return nil, errNotOpen
 }
 
+// poisonedLately is Poisoned without what came a moment ago, where that is had
+// for less.
+func (a *alias) poisonedLately(ctx context.Context) ([]readmodel.Poison, error) {
+	if i, ok := a.now().(interface {
+		PoisonedLately(context.Context) ([]readmodel.Poison, error)
+	}); ok {
+		return i.PoisonedLately(ctx)
+	}
+	return a.Poisoned(ctx)
+}
+
 func (a *alias) Digest(ctx context.Context) (readmodel.Digest, error) {
 	if p := a.p.Load(); p != nil {
 		return p.Digest(ctx)

@@ -192,7 +192,7 @@ func (b *backend) health(ctx context.Context) health {
 	if !l.projects { // it has nothing to catch up with
 		l.caughtUp.Store(true)
 	}
-	if p, err := l.model.index().Poisoned(ctx); err == nil && len(p) > 0 {
+	if p, err := l.model.index().poisonedLately(ctx); err == nil && len(p) > 0 {
 		h.Quarantined = p
 	}
 	switch {

@@ -81,15 +81,10 @@ func openImage(ctx context.Context, b *backend, source projector.Source) (*image
 // of another store is removed first. SQLite lies beside its snapshot, so without
 // a mark the snapshot is believed, as it was before there were marks.
 func (m *image) claim(ctx context.Context, beside bool) error {
-	entries, err := m.store.ReadAll(ctx, 0, 1)
-	if err != nil {
-		return fmt.Errorf("first entry: %w", err)
+	origin, err := origin(ctx, m.store)
+	if err != nil || origin == "" {
+		return err // an empty store has nothing to compare
 	}
-	if len(entries) == 0 {
-		return nil // an empty store has nothing to compare
-	}
-	leaf := eventstore.Leaf(&entries[0])
-	origin := hex.EncodeToString(leaf[:])
 	path := filepath.Join(m.dir, originFile)
 	there, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -115,7 +110,20 @@ func (m *image) claim(ctx context.Context, beside bool) error {
 	return nil
 }
 
-func (m *image) index() readmodel.Index { return m.at }
+// origin names a store by its first entry, "" while it is empty.
+func origin(ctx context.Context, store eventstore.Store) (string, error) {
+	entries, err := store.ReadAll(ctx, 0, 1)
+	if err != nil {
+		return "", fmt.Errorf("first entry: %w", err)
+	}
+	if len(entries) == 0 {
+		return "", nil
+	}
+	leaf := eventstore.Leaf(&entries[0])
+	return hex.EncodeToString(leaf[:]), nil
+}
+
+func (m *image) index() *alias { return m.at }
 
 func (m *image) close() error { return nil }
 

@@ -11,7 +11,7 @@ import (
 // image of this process, or an index that processes share.
 type model interface {
 	// index is what lists are answered from. It may be out of reach at first.
-	index() readmodel.Index
+	index() *alias
 
 	// project keeps the index until the context ends; one call at a time.
 	project(ctx context.Context) error

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"daybook/calendar"
@@ -40,6 +41,8 @@ func (m *shared) connect(ctx context.Context) error {
 	o := elastic.Options{
 		Flavour: elastic.Flavour(s.indexFlavour), Prefix: s.indexPrefix, Log: m.b.log,
 		RefreshInterval: s.indexRefresh, Shards: s.indexShards, Replicas: s.indexReplicas,
+		Follow: true, // the projector makes it, see heal
+		Origin: func(ctx context.Context) (string, error) { return origin(ctx, m.b.store) },
 	}
 	for _, f := range []struct {
 		path string
@@ -65,14 +68,21 @@ func (m *shared) connect(ctx context.Context) error {
 	return nil
 }
 
-func (m *shared) index() readmodel.Index { return m.at }
+func (m *shared) index() *alias { return m.at }
 
 // aheadWait is the time between two looks at an index that is ahead of the store.
 const aheadWait = 10 * time.Second
 
-// project waits for the servers and then keeps the index. One that is ahead of
-// the store was made from another one, or the store was put back: only a rebuild
-// mends that, and until then everything else goes on.
+// wholeEvery is the time between two looks whether the index is there: how long
+// lists are out of order at most, before one that was deleted is made anew.
+const wholeEvery = 2 * time.Second
+
+// errNotWhole says that there is no index, or that parts of it were deleted.
+var errNotWhole = errors.New("the read model is not there")
+
+// project waits for the servers and then makes and keeps the index. One that is
+// ahead of the store was made from another one, or the store was put back: only a
+// rebuild mends that, and until then everything else goes on.
 func (m *shared) project(ctx context.Context) error {
 	select {
 	case <-m.at.some:
@@ -80,15 +90,115 @@ func (m *shared) project(ctx context.Context) error {
 		return ctx.Err()
 	}
 	for {
-		err := m.keeper.project(ctx)
-		if !errors.Is(err, eventstore.ErrAhead) {
+		err := m.keep(ctx)
+		wait := aheadWait
+		switch {
+		case errors.Is(err, errNotWhole):
+			if err = m.heal(ctx); err == nil {
+				continue
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			wait = wholeEvery
+			m.b.log.WarnContext(ctx, "read model is not made yet", "error", err, "wait", wait)
+		case errors.Is(err, eventstore.ErrAhead):
+			m.b.log.ErrorContext(ctx, "read model is ahead of the event store; daybook rebuild makes it anew", "error", err)
+		default:
 			return err
 		}
-		m.b.log.ErrorContext(ctx, "read model is ahead of the event store; daybook rebuild makes it anew", "error", err)
-		if err := sleep(ctx, aheadWait); err != nil {
+		if err := sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
+}
+
+// keep keeps the index until the context ends, or until it is not whole any more:
+// errNotWhole.
+func (m *shared) keep(ctx context.Context) error {
+	index, ok := m.at.now().(*elastic.Index)
+	if !ok {
+		return errNotOpen
+	}
+	within, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer cancel(nil) // before the wait for the watch
+	watch.Go(func() {
+		for {
+			if whole, err := index.Whole(within); err == nil && !whole {
+				cancel(errNotWhole)
+			}
+			if sleep(within, wholeEvery) != nil {
+				return
+			}
+		}
+	})
+	err := m.keeper.project(within)
+	if ctx.Err() == nil && errors.Is(context.Cause(within), errNotWhole) {
+		return errNotWhole
+	}
+	return err
+}
+
+// heal makes the index and fills it from the store. No list answers from it
+// before that is done, so none is short.
+func (m *shared) heal(ctx context.Context) error {
+	g, err := m.generations()
+	if err != nil {
+		return err
+	}
+	return m.alone(ctx, func(ctx context.Context) error {
+		if index, ok := g.(*elastic.Index); ok {
+			if whole, err := index.Whole(ctx); err != nil || whole {
+				return err // another one was first
+			}
+		}
+		m.b.log.InfoContext(ctx, "there is no read model, or not all of it; filling one from the event store")
+		if _, err := m.fill(ctx, g, nil); err != nil {
+			return err
+		}
+		return g.Promote(ctx)
+	})
+}
+
+// fill fills the coming generation, up to the head. One that was cut off goes on
+// where it was.
+func (m *shared) fill(ctx context.Context, g readmodel.Generations, progress func(done, total int)) (readmodel.Index, error) {
+	next, err := g.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at, err := next.Position(ctx)
+	foreign := errors.Is(err, elastic.ErrForeign)
+	if err != nil && !foreign {
+		return nil, err
+	}
+	if head, err := m.b.store.Head(ctx); err != nil {
+		return nil, err
+	} else if foreign || at > head { // of another store
+		if err := g.Discard(ctx); err != nil {
+			return nil, err
+		}
+		if next, err = g.Next(ctx); err != nil {
+			return nil, err
+		}
+		at = 0
+	}
+	if at == 0 {
+		err := projector.Fill(ctx, m.b.store, next, projector.FillOptions{Writers: fillWriters, Progress: progress})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return next, m.catchUp(ctx, next)
+}
+
+func (m *shared) catchUp(ctx context.Context, next readmodel.Index) error {
+	if err := projector.CatchUp(ctx, m.b.store, next); err != nil {
+		return fmt.Errorf("follow the entries: %w", err)
+	}
+	return nil
 }
 
 // secretOf gives the secret that a file holds, without the line's end.
@@ -120,33 +230,9 @@ func (m *shared) rebuild(ctx context.Context, progress func(done, total int)) (i
 	}
 	n := 0
 	err = m.alone(ctx, func(ctx context.Context) error {
-		next, err := g.Next(ctx)
+		next, err := m.fill(ctx, g, progress)
 		if err != nil {
 			return err
-		}
-		at, err := next.Position(ctx)
-		if err != nil {
-			return err
-		}
-		if head, err := m.b.store.Head(ctx); err != nil {
-			return err
-		} else if at > head { // of another store
-			if err := g.Discard(ctx); err != nil {
-				return err
-			}
-			if next, err = g.Next(ctx); err != nil {
-				return err
-			}
-			at = 0
-		}
-		if at == 0 {
-			err := projector.Fill(ctx, m.b.store, next, projector.FillOptions{Writers: fillWriters, Progress: progress})
-			if err != nil {
-				return err
-			}
-		}
-		if err := projector.CatchUp(ctx, m.b.store, next); err != nil {
-			return fmt.Errorf("follow the entries: %w", err)
 		}
 		if err := projector.Compare(ctx, m.b.store, next); err != nil {
 			if errors.Is(err, projector.ErrDiffers) { // what differs once is not gone on with
@@ -155,8 +241,8 @@ func (m *shared) rebuild(ctx context.Context, progress func(done, total int)) (i
 			return err
 		}
 		// What came during the comparison, so that lists do not go back in time.
-		if err := projector.CatchUp(ctx, m.b.store, next); err != nil {
-			return fmt.Errorf("follow the entries: %w", err)
+		if err := m.catchUp(ctx, next); err != nil {
+			return err
 		}
 		if n, err = records(ctx, next); err != nil {
 			return err

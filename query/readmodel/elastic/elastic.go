@@ -35,6 +35,12 @@ const (
 // once a generation of the present schema is promoted. See Index.NeedsRebuild.
 var ErrSchema = fmt.Errorf("%w: the index has another schema and must be rebuilt", readmodel.ErrUnavailable)
 
+// ErrForeign says that the generation that answers was made from another event
+// store: two installations with one prefix, or a store that was put in place of
+// another. It is a readmodel.ErrUnavailable; a generation that is filled from the
+// present store and promoted ends it.
+var ErrForeign = fmt.Errorf("%w: the index was made from another event store; another prefix or a rebuild mends that", readmodel.ErrUnavailable)
+
 // Options of an Index; the zero value works.
 type Options struct {
 	Flavour Flavour // "": Elasticsearch
@@ -42,6 +48,15 @@ type Options struct {
 	// digits, - and _. "": "daybook".
 	Prefix string
 	Log    *slog.Logger // nil: no log
+
+	// Follow opens the index without making it: lists are ErrUnavailable until
+	// Next and Promote have. Who makes an index alone does so once, so that a
+	// writer can never take a new empty one for the one that it wrote to.
+	Follow bool
+	// Origin names the event store that documents are made from, "" while that is
+	// empty. It is kept with the position; an index of another one is ErrForeign.
+	// It is asked until it gives a name. nil: not compared.
+	Origin func(context.Context) (string, error)
 
 	// User and Password, or APIKey, are sent with each request; those in the URL
 	// count where these are empty.
@@ -137,6 +152,7 @@ type Index struct {
 
 	mu    sync.Mutex
 	fixed generation // the one that it is about, zero: the one that answers
+	store string     // Options.Origin, once it is known
 	seen  view
 	bound generation // of the writer
 	moved chan struct{}
@@ -145,7 +161,7 @@ type Index struct {
 var _ readmodel.Generations = (*Index)(nil)
 
 // Open connects to the servers of urls (commas between them; all of one cluster)
-// and makes the indices where there are none. Any number of processes may do so
+// and makes the indices where there are none, unless it follows. Any number of processes may do so
 // at once. Errors: readmodel.ErrUnavailable when no server answers.
 func Open(ctx context.Context, urls string, o Options) (*Index, error) {
 	if err := o.fill(); err != nil {
@@ -159,6 +175,9 @@ func Open(ctx context.Context, urls string, o Options) (*Index, error) {
 		return nil, err
 	}
 	x := newIndex(c, &o)
+	if o.Follow {
+		return x, nil
+	}
 	if err := x.ensure(ctx); err != nil {
 		return nil, fmt.Errorf("prepare the indices: %w", err)
 	}

@@ -18,6 +18,42 @@ import (
 type roles struct {
 	live, kept, next generation
 	all              map[generation][]string // the indices of each
+	aliases          map[string]map[string]json.RawMessage
+}
+
+// has tells whether an index has an alias.
+func (r *roles) has(index, alias string) bool {
+	_, has := r.aliases[index][alias]
+	return has
+}
+
+// whole tells whether the generation that answers has all its indices and
+// aliases.
+func (r *roles) whole(n names) bool {
+	for _, c := range collections {
+		if !r.has(n.index(c, r.live), n.live(c)) {
+			return false
+		}
+	}
+	return r.writable(n, r.live)
+}
+
+// writable tells whether a generation has all its indices, to be written to.
+func (r *roles) writable(n names, g generation) bool {
+	for _, c := range collections {
+		if !r.has(n.index(c, g), n.write(c, g)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Whole tells whether a generation answers and has all its parts. One of another
+// schema has its own parts and counts as whole; see NeedsRebuild. What is not
+// whole is mended by Next, filling and Promote.
+func (x *Index) Whole(ctx context.Context) (bool, error) {
+	r, err := x.roles(ctx)
+	return err == nil && (r.whole(x.names()) || !r.live.isZero() && !r.live.current()), err
 }
 
 // roles reads the aliases.
@@ -27,7 +63,7 @@ func (x *Index) roles(ctx context.Context) (roles, error) {
 		Aliases map[string]json.RawMessage `json:"aliases"`
 	}
 	err := x.c.do(ctx, x.o.Timeout, "read the aliases", esapi.IndicesGetAliasRequest{Index: []string{n.prefix + "-*"}}, &found)
-	r := roles{all: map[generation][]string{}}
+	r := roles{all: map[generation][]string{}, aliases: map[string]map[string]json.RawMessage{}}
 	if errors.Is(err, errGone) {
 		return r, nil
 	}
@@ -40,6 +76,7 @@ func (x *Index) roles(ctx context.Context) (roles, error) {
 			continue
 		}
 		r.all[g] = append(r.all[g], index)
+		r.aliases[index] = about.Aliases
 		if collection != stateName {
 			continue
 		}
@@ -138,12 +175,13 @@ func (r *roles) unused(g generation) bool { return g != r.live && g != r.kept &&
 // Next gives the coming generation; see readmodel.Generations. One that was cut
 // off is gone on with when it has the present schema, also by another process.
 func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
+	n := x.names()
 	r, err := x.roles(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("next generation: %w", err)
 	}
-	if r.next.isZero() || !r.next.current() {
-		if r.next, err = x.fresh(ctx, &r, x.names().next()); err != nil {
+	if r.next.isZero() || !r.next.current() || !r.writable(n, r.next) {
+		if r.next, err = x.fresh(ctx, &r, n.next()); err != nil {
 			return nil, fmt.Errorf("next generation: %w", err)
 		}
 	}
@@ -160,6 +198,10 @@ func (x *Index) fresh(ctx context.Context, r *roles, alias string) (generation, 
 		return generation{}, err
 	}
 	g := generation{fingerprint(), 1}
+	if x.o.Follow {
+		// Not the name of one that somebody deleted, which others may still know.
+		g.number = int(x.o.Now().Unix())
+	}
 	for other := range r.all {
 		g.number = max(g.number, other.number+1)
 	}
@@ -191,11 +233,11 @@ func (x *Index) move(ctx context.Context, a aliasActions) error {
 }
 
 // swap adds the actions that put a generation in the place of the live one.
-func (x *Index) swap(a *aliasActions, live, g generation) {
+func (x *Index) swap(a *aliasActions, r *roles, g generation) {
 	n := x.names()
 	for _, c := range collections {
-		if !live.isZero() {
-			a.remove(n.index(c, live), n.live(c))
+		if old := n.index(c, r.live); r.has(old, n.live(c)) {
+			a.remove(old, n.live(c))
 		}
 		a.add(n.index(c, g), n.live(c))
 	}
@@ -215,12 +257,14 @@ func (x *Index) Promote(ctx context.Context) error {
 	}
 	n := x.names()
 	var a aliasActions
-	x.swap(&a, r.live, r.next)
+	x.swap(&a, &r, r.next)
 	a.remove(n.index(stateName, r.next), n.next())
-	if !r.kept.isZero() {
+	// One that somebody deleted a part of is nothing to go back to.
+	keep := r.whole(n) || !r.live.isZero() && !r.live.current()
+	if keep && !r.kept.isZero() {
 		a.remove(n.index(stateName, r.kept), n.kept())
 	}
-	if !r.live.isZero() {
+	if keep {
 		a.add(n.index(stateName, r.live), n.kept())
 	}
 	if err := x.move(ctx, a); err != nil {
@@ -229,7 +273,10 @@ func (x *Index) Promote(ctx context.Context) error {
 	x.forget()
 	x.o.Log.Info("generation promoted", "generation", r.next.String(), "before", r.live.String())
 	dropped := r
-	r.live, r.kept, r.next = r.next, r.live, generation{}
+	if keep {
+		r.kept = r.live
+	}
+	r.live, r.next = r.next, generation{}
 	if err := x.drop(ctx, &dropped, r.unused); err != nil {
 		// The aliases have moved; the next rebuild drops it.
 		x.o.Log.Warn("old generation is not dropped", "error", err)
@@ -248,7 +295,7 @@ func (x *Index) Back(ctx context.Context) error {
 	}
 	n := x.names()
 	var a aliasActions
-	x.swap(&a, r.live, r.kept)
+	x.swap(&a, &r, r.kept)
 	a.remove(n.index(stateName, r.kept), n.kept())
 	a.add(n.index(stateName, r.live), n.kept())
 	if err := x.move(ctx, a); err != nil {
@@ -292,7 +339,7 @@ func (x *Index) Reset(ctx context.Context) error {
 	x.mu.Unlock()
 	if !isNext {
 		var a aliasActions
-		x.swap(&a, r.live, g)
+		x.swap(&a, &r, g)
 		a.remove(x.names().index(stateName, g), x.names().next())
 		if err := x.move(ctx, a); err != nil {
 			return fmt.Errorf("reset: %w", err)

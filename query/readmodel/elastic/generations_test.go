@@ -367,3 +367,184 @@ func TestManyCounts(t *testing.T) {
 		}
 	})
 }
+
+// TestDeletedParts: a generation of which somebody deleted a part is not whole;
+// the next one takes its place, has a name of its own and is gone back to, not to
+// the broken one.
+func TestDeletedParts(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		o := elastic.Options{Prefix: e.prefix(t), Follow: true, RefreshInterval: 20 * time.Millisecond}
+		x := e.open(t, o)
+		whole := func(want bool) {
+			t.Helper()
+			if got, err := x.Whole(t.Context()); err != nil || got != want {
+				t.Fatalf("whole %v, %v; want %v", got, err, want)
+			}
+		}
+		out := func() {
+			t.Helper()
+			_, search := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+			_, write := x.Write(t.Context(), tags(90, 91))
+			for what, err := range map[string]error{"search": search, "write": write} {
+				if !errors.Is(err, readmodel.ErrUnavailable) && !errors.Is(err, readmodel.ErrMoved) {
+					t.Errorf("%s of a broken generation: %v", what, err)
+				}
+			}
+			if _, err := x.Position(t.Context()); lasting(err) {
+				t.Errorf("position of a broken generation: %v", err)
+			}
+		}
+		made := map[string]bool{}
+		fill := func(n calendar.ID) {
+			t.Helper()
+			next, err := x.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustWrite(t, next, tags(1, n))
+			if err := x.Promote(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			whole(true)
+			position(t, x, calendar.Position(n))
+			if got := total(t, x, calendar.KindTag); got != int(n) {
+				t.Errorf("%d tags, want %d", got, n)
+			}
+			for index, aliases := range e.aliases(t, o.Prefix) {
+				if slices.Contains(aliases, "state") {
+					if made[index] {
+						t.Errorf("%s was there before", index)
+					}
+					made[index] = true
+				}
+			}
+		}
+		whole(false) // it makes none by itself
+		out()
+		fill(3)
+		part := func(collection string) string {
+			t.Helper()
+			for index, aliases := range e.aliases(t, o.Prefix) {
+				if slices.Contains(aliases, collection) {
+					return e.url(t) + "/" + index
+				}
+			}
+			t.Fatalf("no index answers for %s", collection)
+			return ""
+		}
+		ask(t, http.MethodDelete, part("tags"), "")
+		whole(false)
+		out()
+		fill(4)
+		if err := x.Back(t.Context()); !errors.Is(err, readmodel.ErrNoGeneration) {
+			t.Errorf("back to the broken one: %v", err)
+		}
+		ask(t, http.MethodDelete, part("state"), "")
+		whole(false)
+		fill(5)
+		ask(t, http.MethodDelete, part("venues")+"/_alias/"+o.Prefix+"-venues", "")
+		whole(false)
+		fill(6)
+		if n := len(e.aliases(t, o.Prefix)); n != 6 {
+			t.Errorf("%d indices are left, want 6", n)
+		}
+	})
+}
+
+// lasting tells whether an error of a broken generation is none, or not to be waited
+// out.
+func lasting(err error) bool { return err != nil && !errors.Is(err, readmodel.ErrUnavailable) }
+
+// TestForeign: an index that was made from another event store answers nothing
+// and takes nothing.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		prefix := e.prefix(t)
+		var failing error
+		store := map[string]string{}
+		open := func(name string) *elastic.Index {
+			return e.open(t, elastic.Options{Prefix: prefix, Origin: func(context.Context) (string, error) { return store[name], failing }})
+		}
+		a := open("a")
+		position(t, a, 0)
+		store["a"] = "leaf a" // was empty
+		mustWrite(t, a, tags(1, 3))
+
+		foreign := func(x *elastic.Index) {
+			t.Helper()
+			_, search := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
+			_, write := x.Write(t.Context(), tags(4, 5))
+			_, at := x.Position(t.Context())
+			_, visible := x.Visible(t.Context())
+			_, get := x.Get(t.Context(), []calendar.ID{1})
+			for what, err := range map[string]error{
+				"search": search, "write": write, "position": at, "visible": visible, "get": get, "wait": x.Wait(t.Context(), 1),
+			} {
+				if !errors.Is(err, elastic.ErrForeign) || !errors.Is(err, readmodel.ErrUnavailable) {
+					t.Errorf("%s: %v, want ErrForeign", what, err)
+				}
+			}
+		}
+		b := open("b")
+		foreign(b) // its store is empty
+		store["b"] = "leaf b"
+		foreign(b)
+		again := open("a")
+		position(t, again, 3)
+		failing = errors.New("the store is away")
+		position(t, again, 3) // it is known
+		if _, err := open("a").Visible(t.Context()); !errors.Is(err, readmodel.ErrUnavailable) || !errors.Is(err, failing) {
+			t.Errorf("visible without the store: %v", err)
+		}
+		failing = nil
+
+		next, err := b.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustWrite(t, next, tags(1, 7))
+		other, err := a.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Position(t.Context()); !errors.Is(err, elastic.ErrForeign) {
+			t.Errorf("the coming generation of another store: %v", err)
+		}
+		if err := b.Promote(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		position(t, b, 7)
+		foreign(open("a"))
+	})
+}
+
+// TestPoisonedLately: what probes ask for costs the engine no refresh.
+func TestPoisonedLately(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := e.proxy(t)
+		x := e.through(t, p, elastic.Options{})
+		poison := []readmodel.Poison{{ID: 7, Position: 2, Reason: "x"}}
+		if _, err := x.Write(t.Context(), readmodel.Batch{Poison: poison, Position: 2}); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Wait(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+		before := p.count("_refresh")
+		for range 10 {
+			got, err := x.PoisonedLately(t.Context())
+			if diff := cmp.Diff(poison, got); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		}
+		if n := p.count("_refresh") - before; n != 0 {
+			t.Errorf("%d refreshes, want none", n)
+		}
+	})
+}

@@ -16,7 +16,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 1
+const layoutVersion = 2
 
 type (
 	object = map[string]any
@@ -36,6 +36,7 @@ const (
 	fieldWhat   = "what" // whatPosition, whatPoison, or the name of a kind
 	fieldAt     = "position"
 	fieldReason = "reason"
+	fieldOrigin = "origin" // of the position: the event store; see Options.Origin
 
 	whatPosition = "position"
 	whatPoison   = "poison"
@@ -128,7 +129,7 @@ func (n names) all(g generation) []string {
 	return out
 }
 
-var generationForm = regexp.MustCompile(`^(` + strings.Join(collections, "|") + `)-([0-9a-f]{8})-([0-9]{1,9})$`)
+var generationForm = regexp.MustCompile(`^(` + strings.Join(collections, "|") + `)-([0-9a-f]{8})-([0-9]{1,15})$`)
 
 // parse reads the name of an index.
 func (n names) parse(index string) (collection string, g generation, ok bool) {
@@ -184,6 +185,7 @@ func mapping(collection string) object {
 		return object{"dynamic": "strict", "properties": object{
 			fieldWhat: object{"type": "keyword"}, readmodel.FieldID: object{"type": "long"},
 			fieldAt: object{"type": "long", "index": false, "doc_values": false}, fieldReason: kept(), fieldBody: kept(),
+			fieldOrigin:  object{"type": "keyword", "index": false, "doc_values": false},
 			fieldDeleted: object{"type": "boolean"},
 		}}
 	}

@@ -121,6 +121,7 @@ func (x *Index) kept(ctx context.Context) (generation, calendar.Position, error)
 		Index  string `json:"_index"`
 		Source struct {
 			Position calendar.Position `json:"position"`
+			Origin   string            `json:"origin"`
 		} `json:"_source"`
 	}
 	err := x.c.do(ctx, x.o.Timeout, "read the position", esapi.GetRequest{Index: name, DocumentID: whatPosition}, &a)
@@ -131,7 +132,35 @@ func (x *Index) kept(ctx context.Context) (generation, calendar.Position, error)
 	if !ok {
 		return generation{}, 0, fmt.Errorf("read the position: %w: %s stands for %s", readmodel.ErrUnavailable, name, a.Index)
 	}
+	if a.Source.Origin != "" {
+		// Asked for after the index was read: what is there was in the store before.
+		origin, err := x.origin(ctx)
+		if err != nil {
+			return generation{}, 0, err
+		}
+		if x.o.Origin != nil && origin != a.Source.Origin {
+			return generation{}, 0, ErrForeign
+		}
+	}
 	return g, a.Source.Position, nil
+}
+
+// origin gives the name of the event store, "" while it has none.
+func (x *Index) origin(ctx context.Context) (string, error) {
+	x.mu.Lock()
+	known := x.store
+	x.mu.Unlock()
+	if known != "" || x.o.Origin == nil {
+		return known, nil
+	}
+	name, err := x.o.Origin(ctx)
+	if err != nil {
+		return "", fmt.Errorf("%w: ask for the event store: %w", readmodel.ErrUnavailable, err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.store = name
+	return name, nil
 }
 
 // Position gives the position that is kept in the generation that answers now,
@@ -244,12 +273,24 @@ func (x *Index) Moved(ctx context.Context) error {
 
 // Poisoned gives the poison kept in the index, by id, the latest included.
 func (x *Index) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {
+	return x.poisoned(ctx, true)
+}
+
+// PoisonedLately is Poisoned for less: without what came within the last
+// Options.RefreshInterval, and without a refresh.
+func (x *Index) PoisonedLately(ctx context.Context) ([]readmodel.Poison, error) {
+	return x.poisoned(ctx, false)
+}
+
+func (x *Index) poisoned(ctx context.Context, latest bool) ([]readmodel.Poison, error) {
 	var out []readmodel.Poison
 	err := x.reading(ctx, func(v view) error {
 		out = nil
 		index := x.names().index(stateName, v.gen)
-		if err := x.refresh(ctx, index); err != nil {
-			return err
+		if latest {
+			if err := x.refresh(ctx, index); err != nil {
+				return err
+			}
 		}
 		return x.walk(ctx, index, object{"query": term(fieldWhat, whatPoison), "sort": byID}, scanPage, func(h *hit) (bool, error) {
 			var p struct {

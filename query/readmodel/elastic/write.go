@@ -131,8 +131,16 @@ func (x *Index) writeState(ctx context.Context, index string, b readmodel.Batch)
 	if b.Position == 0 {
 		return nil
 	}
+	origin, err := x.origin(ctx)
+	if err != nil {
+		return fmt.Errorf("write the position: %w", err)
+	}
 	lines := appendAction(nil, index, whatPosition, b.Position)
-	lines = fmt.Appendf(lines, `{"what":%q,"position":%d}`+"\n", whatPosition, b.Position)
+	lines = fmt.Appendf(lines, `{"what":%q,"position":%d`, whatPosition, b.Position)
+	if origin != "" {
+		lines = appendField(lines, fieldOrigin, origin)
+	}
+	lines = append(lines, "}\n"...)
 	if err := x.bulkAll(ctx, []*item{{lines: lines}}); err != nil {
 		return fmt.Errorf("write the position: %w", err)
 	}

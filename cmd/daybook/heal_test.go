@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"daybook/internal/testkit"
+)
+
+// TestIndexDeleted: what somebody deletes of the read model is made anew from the
+// store, and no list is short meanwhile.
+func TestIndexDeleted(t *testing.T) {
+	t.Parallel()
+	index, prefix := testkit.Elasticsearch(t)
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--index", index, "--index-prefix", prefix)
+	n := 0
+	create := func() {
+		s.want(201, "POST", "/events", s.token, concert)
+		n++
+	}
+	for range 5 {
+		create()
+	}
+	total := func() float64 { return s.want(200, "GET", "/events?per_page=1", s.token, "")["total"].(float64) }
+	if got := total(); got != float64(n) {
+		t.Fatalf("%v events, want %d", got, n)
+	}
+	ask := func(method, path, body string) []byte {
+		t.Helper()
+		status, b := s.try(method, index+path, "", body)
+		if status >= 300 {
+			t.Fatalf("%s %s: %d %s", method, path, status, b)
+		}
+		return b
+	}
+	// indices gives the present ones whose names contain a part.
+	indices := func(part string) string {
+		t.Helper()
+		var found map[string]json.RawMessage
+		if err := json.Unmarshal(ask("GET", "/"+prefix+"-*/_alias", ""), &found); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for name := range found {
+			if strings.Contains(name, part) {
+				names = append(names, name)
+			}
+		}
+		return strings.Join(names, ",")
+	}
+	for _, c := range []struct {
+		name  string
+		harm  func()
+		quiet bool // lists may not notice
+	}{
+		{name: "all indices", harm: func() { ask("DELETE", "/"+indices(""), "") }},
+		{name: "the index of a kind", harm: func() { ask("DELETE", "/"+indices("-events-"), "") }},
+		{name: "the state", harm: func() { ask("DELETE", "/"+indices("-state-"), "") }},
+		{name: "an alias", harm: func() { ask("DELETE", "/"+indices("-state-")+"/_alias/"+prefix+"-state", "") }},
+		{name: "another kind", quiet: true, harm: func() { ask("DELETE", "/"+indices("-tags-"), "") }},
+	} {
+		before := indices("-state-")
+		c.harm()
+		refused, asked := 0, 0
+		healed := func() bool {
+			asked++ // another list each time: answers are kept
+			status, h, b := s.full("GET", fmt.Sprintf("%s/events?per_page=%d", s.root, 1+asked%50), s.token, "", nil)
+			switch status {
+			case http.StatusOK:
+				if !strings.Contains(string(b), fmt.Sprintf(`"total":%d,`, n)) {
+					t.Fatalf("%s: a short list: %.300s", c.name, b)
+				}
+			case http.StatusServiceUnavailable:
+				refused++
+				if h.Get("Retry-After") == "" {
+					t.Errorf("%s: no Retry-After", c.name)
+				}
+			default:
+				t.Fatalf("%s: %d %s", c.name, status, b)
+			}
+			now := indices("-state-")
+			return status == http.StatusOK && now != before && now != "" && !strings.Contains(now, ",")
+		}
+		took := eventually(t, c.name, healed)
+		t.Logf("%s: healed after %s, %d lists refused", c.name, took, refused)
+		if refused == 0 && !c.quiet {
+			t.Errorf("%s: no list was refused", c.name)
+		}
+		create()
+		if got := total(); got != float64(n) {
+			t.Errorf("%s: %v events afterwards, want %d", c.name, got, n)
+		}
+	}
+	if status := s.drain(); status != exitOK {
+		t.Errorf("drained with status %d\n%s", status, s.log())
+	}
+}
+
+// TestIndexOfAnotherStore: two stores with one prefix. The second says so and
+// lists nothing of the first, until its own read model is made.
+func TestIndexOfAnotherStore(t *testing.T) {
+	t.Parallel()
+	index, prefix := testkit.Elasticsearch(t)
+	on := []string{"--index", index, "--index-prefix", prefix}
+	first := startServer(t, append([]string{"serve", "--data", filepath.Join(t.TempDir(), "a")}, on...)...)
+	first.want(201, "POST", "/events", first.token, concert)
+	if got := first.want(200, "GET", "/events", first.token, "")["total"]; got != 1.0 {
+		t.Fatalf("%v events", got)
+	}
+	first.drain()
+
+	// It has more entries than the first, so positions tell nothing.
+	data := filepath.Join(t.TempDir(), "b")
+	second := startServer(t, "serve", "--data", data)
+	for i := range 9 {
+		second.want(201, "POST", "/venues", second.token, fmt.Sprintf(`{"venue":"Hall %d"}`, i))
+	}
+	token := second.token
+	second.drain()
+	cmd := child(t.Context(), append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, on...)...)
+	second = beginServerOf(t, cmd, "", cmd.Env)
+	eventually(t, "the complaint", func() bool { return strings.Contains(second.log(), "another event store") })
+	status, h, b := second.full("GET", second.root+"/events", token, "", nil)
+	if status != http.StatusServiceUnavailable || h.Get("Retry-After") == "" {
+		t.Errorf("a list of the other store: %d %s", status, b)
+	}
+	if out := mustTool(t, append([]string{"rebuild", "--data", data}, on...)...); !strings.Contains(out, "agrees") {
+		t.Errorf("rebuild: %q", out)
+	}
+	eventually(t, "its own lists", func() bool {
+		status, _ := second.try("GET", second.root+"/venues", token, "")
+		return status == http.StatusOK
+	})
+	if got := second.want(200, "GET", "/venues", token, "")["total"]; got != 9.0 {
+		t.Errorf("%v venues, want 9", got)
+	}
+	if got := second.want(200, "GET", "/events", token, "")["total"]; got != 0.0 {
+		t.Errorf("%v events of the other store", got)
+	}
+	second.drain()
+}
