@@ -241,10 +241,11 @@ type held struct {
 	met     chan struct{} // closed when there is something
 	release chan struct{}
 	done    chan struct{} // closed when it was let go
+	answer  string        // of the search server, when it is done
 }
 
 func newHeld() *held {
-	return &held{make(chan struct{}), make(chan struct{}), make(chan struct{})}
+	return &held{met: make(chan struct{}), release: make(chan struct{}), done: make(chan struct{})}
 }
 
 func (f *feedTap) up(said []byte) (int, bool) {
@@ -317,7 +318,7 @@ type search struct {
 	// hold, when it is set, keeps the next write of documents back.
 	hold atomic.Pointer[held]
 
-	refusedWrites, refusedItems, ignoredItems atomic.Int64
+	refusedWrites, refusedItems atomic.Int64
 
 	mu   sync.Mutex
 	last written // the one at which the process died
@@ -357,7 +358,10 @@ func (s *search) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if h := s.hold.Swap(nil); h != nil {
 			close(h.met)
 			<-h.release
-			defer close(h.done)
+			status, _, answer := s.pass(r, body)
+			h.answer = fmt.Sprintf("%d %s", status, answer)
+			close(h.done)
+			panic(http.ErrAbortHandler) // the one who asked has slept too long
 		}
 		if dies(pointOffered) {
 			s.pass(r, body) // it comes all the same
@@ -375,19 +379,6 @@ func (s *search) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status, h, answer = s.passHalf(r, body)
 	default:
 		status, h, answer = s.pass(r, body)
-	}
-	var a struct {
-		Items []map[string]struct {
-			Status int `json:"status"`
-		} `json:"items"`
-	}
-	_ = json.Unmarshal(answer, &a)
-	for _, item := range a.Items {
-		for _, v := range item {
-			if v.Status == http.StatusConflict {
-				s.ignoredItems.Add(1)
-			}
-		}
 	}
 	if status == http.StatusOK && (!write.position && dies(pointWritten) || write.position && dies(pointMoved)) {
 		panic(http.ErrAbortHandler)
@@ -412,17 +403,17 @@ func (s *search) pass(r *http.Request, body []byte) (int, http.Header, []byte) {
 	// What is held back outlives the request of a process that died.
 	out, err := http.NewRequest(r.Method, s.server+r.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {
-		return http.StatusBadGateway, nil, nil
+		return http.StatusBadGateway, nil, []byte(err.Error())
 	}
 	out.Header = r.Header.Clone()
 	res, err := asIs.Do(out)
 	if err != nil {
-		return http.StatusBadGateway, nil, nil
+		return http.StatusBadGateway, nil, []byte(err.Error())
 	}
 	defer func() { _ = res.Body.Close() }()
 	answer, err := io.ReadAll(res.Body)
 	if err != nil {
-		return http.StatusBadGateway, nil, nil
+		return http.StatusBadGateway, nil, []byte(err.Error())
 	}
 	return res.StatusCode, res.Header, answer
 }
