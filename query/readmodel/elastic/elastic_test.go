@@ -185,7 +185,7 @@ func ask(tb testing.TB, method, url, body string) string {
 }
 
 func request(method, url, body string) (string, error) {
-	r, err := http.NewRequest(method, url, strings.NewReader(body)) //nolint:noctx // for the end of tests, too
+	r, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
 		return "", err
 	}
