@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -142,4 +143,52 @@ func TestIndexOfAnotherStore(t *testing.T) {
 		t.Errorf("%v events of the other store", got)
 	}
 	second.drain()
+}
+
+// TestSecuredIndex: --index-ca and --index-api-key-file, and credentials in the
+// URL, reach a server that asks for them; what is printed has no secret.
+func TestSecuredIndex(t *testing.T) {
+	t.Parallel()
+	index, prefix := testkit.Elasticsearch(t)
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	byKey, byUser := testkit.NewSecured(t, index, "ApiKey a2V5"), testkit.NewSecured(t, index, "Basic YWRhOmhpZGRlbg==") // ada:hidden
+	data := filepath.Join(dir, "data")
+	on := []string{"--data", data, "--index-prefix", prefix}
+	with := append([]string{"--index", byKey.URL, "--index-ca", file("key.pem", string(byKey.CA)), "--index-api-key-file", file("key", "a2V5\n")}, on...)
+	s := startServer(t, append([]string{"serve"}, with...)...)
+	s.want(201, "POST", "/events", s.token, concert)
+	if got := s.want(200, "GET", "/events", s.token, "")["total"]; got != 1.0 {
+		t.Errorf("%v events, want 1", got)
+	}
+	s.drain()
+	if byKey.Taken.Load() == 0 || byKey.Refused.Load() != 0 {
+		t.Errorf("%d requests with the key, %d without", byKey.Taken.Load(), byKey.Refused.Load())
+	}
+	user := strings.Replace(byUser.URL, "https://", "https://ada:hidden@", 1)
+	with = append([]string{"--index", user, "--index-ca", file("user.pem", string(byUser.CA))}, on...)
+	if out := mustTool(t, append([]string{"rebuild"}, with...)...); !strings.Contains(out, "agrees") {
+		t.Errorf("rebuild: %q", out)
+	}
+	if byUser.Taken.Load() == 0 || byUser.Refused.Load() != 0 {
+		t.Errorf("%d requests with the password, %d without", byUser.Taken.Load(), byUser.Refused.Load())
+	}
+	for name, args := range map[string][]string{
+		"another authority": append([]string{"--index", user, "--index-ca", file("other.pem", string(byKey.CA))}, on...),
+		"another password":  append([]string{"--index", strings.Replace(user, "ada", "eve", 1), "--index-ca", file("user2.pem", string(byUser.CA))}, on...),
+	} {
+		out, errText, status := tool(t, nil, append([]string{"rebuild"}, args...)...)
+		if status != exitFailed || strings.Contains(out+errText, "hidden") {
+			t.Errorf("%s: status %d and %q", name, status, out+errText)
+		}
+	}
+	if strings.Contains(s.log(), "a2V5") {
+		t.Error("the key stands in the log")
+	}
 }

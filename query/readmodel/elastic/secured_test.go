@@ -1,0 +1,105 @@
+package elastic_test
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/internal/testkit"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/elastic"
+)
+
+// TestCredentials: each way to name a user or a key sends the header that belongs
+// to it, with every request, over TLS by the authority that was named.
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	basic := func(user, password string) string {
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+	}
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		for _, c := range []struct {
+			name, in, header string
+			o                elastic.Options
+		}{
+			{"user", "", basic("ada", "p:w ü"), elastic.Options{User: "ada", Password: "p:w ü"}},
+			{"user of the url", "bob:s%40cret@", basic("bob", "s@cret"), elastic.Options{}},
+			{"user before that of the url", "bob:other@", basic("ada", "pw"), elastic.Options{User: "ada", Password: "pw"}},
+			{"key", "", "ApiKey a2V5", elastic.Options{APIKey: "a2V5"}},
+			{"key before the user of the url", "bob:other@", "ApiKey a2V5", elastic.Options{APIKey: "a2V5"}},
+		} {
+			s := testkit.NewSecured(t, e.url(t), c.header)
+			open := func(in string, o elastic.Options) (*elastic.Index, error) {
+				o.Flavour, o.CACert = e.flavour, s.CA
+				x, err := elastic.Open(t.Context(), strings.Replace(s.URL, "https://", "https://"+in, 1), o)
+				if err == nil {
+					t.Cleanup(x.Close)
+				}
+				return x, err
+			}
+			c.o.Prefix = e.spare(t)
+			x, err := open(c.in, c.o)
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			mustWrite(t, x, tags(1, 3))
+			if got := total(t, x, calendar.KindTag); got != 3 {
+				t.Errorf("%s: %d tags, want 3", c.name, got)
+			}
+			if s.Taken.Load() < 5 || s.Refused.Load() != 0 {
+				t.Errorf("%s: %d requests with the header, %d without", c.name, s.Taken.Load(), s.Refused.Load())
+			}
+			taken := s.Taken.Load()
+			for in, o := range map[string]elastic.Options{"": {}, "eve:hidden@": {}, "eve@": {APIKey: "aGlkZGVu"}} {
+				_, err := open(in, o)
+				if !errors.Is(err, readmodel.ErrUnavailable) || !strings.Contains(err.Error(), "401") {
+					t.Errorf("%s: with the wrong credentials: %v", c.name, err)
+				} else if strings.Contains(err.Error(), "hidden") || strings.Contains(err.Error(), "aGlkZGVu") {
+					t.Errorf("%s: the error tells a secret: %v", c.name, err)
+				}
+			}
+			if s.Taken.Load() != taken || s.Refused.Load() == 0 {
+				t.Errorf("%s: wrong credentials reached the engine", c.name)
+			}
+		}
+	})
+}
+
+// TestAuthority: a server whose certificate is by nobody that was named gets no
+// request, so no credentials.
+func TestAuthority(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		s, other := testkit.NewSecured(t, e.url(t), "ApiKey x"), testkit.NewSecured(t, e.url(t), "ApiKey x")
+		for name, c := range map[string]struct {
+			url string
+			ca  []byte
+		}{
+			"system":       {s.URL, nil},
+			"another one":  {s.URL, other.CA},
+			"another name": {strings.Replace(s.URL, "127.0.0.1", "localhost", 1), s.CA},
+			"plain http":   {strings.Replace(s.URL, "https", "http", 1), s.CA},
+		} {
+			_, err := elastic.Open(t.Context(), c.url, elastic.Options{Flavour: e.flavour, APIKey: "x", CACert: c.ca})
+			if !errors.Is(err, readmodel.ErrUnavailable) {
+				t.Errorf("%s: %v, want ErrUnavailable", name, err)
+			}
+			_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+			_, host := errors.AsType[x509.HostnameError](err)
+			if name != "plain http" && !unknown && !host {
+				t.Errorf("%s: %v does not tell what is wrong", name, err)
+			}
+		}
+		if s.Taken.Load()+s.Refused.Load() != 0 {
+			t.Errorf("%d requests reached a server that is not trusted", s.Taken.Load()+s.Refused.Load())
+		}
+		if _, err := elastic.Open(t.Context(), s.URL, elastic.Options{CACert: []byte("none")}); err == nil || errors.Is(err, readmodel.ErrUnavailable) {
+			t.Errorf("no certificate: %v", err)
+		}
+	})
+}
