@@ -26,18 +26,32 @@ import (
 	"daybook/query/readmodel"
 )
 
-// plainBinary builds the program without the race detector: the history is long,
-// and its imports run beside the other tests.
+// plainBinary builds the program without the race detector, once: the history is
+// long, and processes that are many run beside the other tests.
 func plainBinary(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "daybook")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	path, err := builtPlain()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
+
+// plainDir holds what plainBinary built, until the tests end.
+var plainDir string
+
+var builtPlain = sync.OnceValues(func() (path string, err error) {
+	if plainDir, err = os.MkdirTemp("", "daybook-plain-"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(plainDir, "daybook")
+	cmd := exec.Command("go", "build", "-o", path, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
 
 // inDir names the store in a data directory.
 func inDir(data string) []string { return []string{"--data", data} }

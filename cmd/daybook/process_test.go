@@ -25,7 +25,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	status := m.Run()
+	_ = os.RemoveAll(plainDir) // "" is nothing
+	os.Exit(status)
 }
 
 // limit bounds every wait of these tests; it is never what a passing test waits.
