@@ -3,6 +3,7 @@ package projector
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -51,14 +52,15 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, o 
 	if err != nil {
 		return fmt.Errorf("rebuild: %w", err)
 	}
-	f := &filling{index: index, progress: o.Progress, atLeast: int(at)}
-	pages := make(chan []eventstore.State, 1)
+	writers := max(o.Writers, 1)
+	f := &filling{index: index, progress: o.Progress, atLeast: int(at), writers: writers, fresh: math.MaxInt}
+	pages := make(chan page, 1)
 	g, within := errgroup.WithContext(ctx)
 	g.Go(func() error { return readRecords(within, store, pages) })
-	for range max(o.Writers, 1) {
+	for range writers {
 		g.Go(func() error {
-			for states := range pages {
-				if err := f.write(within, states); err != nil {
+			for p := range pages {
+				if err := f.write(within, p); err != nil {
 					return err
 				}
 			}
@@ -81,15 +83,23 @@ type filling struct {
 	index    readmodel.Index
 	progress func(done, total int)
 	atLeast  int
+	writers  int
 
 	mu     sync.Mutex
 	done   int
 	poison []readmodel.Poison
-	fresh  bool // nothing of an earlier Fill was found
+	fresh  int // number of the page from which on nothing of an earlier Fill is there
 }
 
-func (f *filling) write(ctx context.Context, states []eventstore.State) error {
-	missing, err := f.missing(ctx, states)
+// page is some records, counted from 0 in the order in which they are read.
+type page struct {
+	number int
+	states []eventstore.State
+}
+
+func (f *filling) write(ctx context.Context, p page) error {
+	states := p.states
+	missing, err := f.missing(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -107,13 +117,15 @@ func (f *filling) write(ctx context.Context, states []eventstore.State) error {
 	return nil
 }
 
-// missing gives the states that an earlier Fill has not written. The first page
-// of which nothing is there ends the asking.
-func (f *filling) missing(ctx context.Context, states []eventstore.State) ([]eventstore.State, error) {
+// missing gives the states of a page that an earlier Fill has not written. Where
+// nothing of a page is there, the earlier one wrote at most one page for each of
+// its writers behind it, so the asking ends soon.
+func (f *filling) missing(ctx context.Context, p page) ([]eventstore.State, error) {
+	states := p.states
 	f.mu.Lock()
 	fresh := f.fresh
 	f.mu.Unlock()
-	if fresh {
+	if p.number >= fresh {
 		return states, nil
 	}
 	ids := make([]calendar.ID, len(states))
@@ -127,7 +139,7 @@ func (f *filling) missing(ctx context.Context, states []eventstore.State) ([]eve
 	if len(held) == 0 {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.fresh = true
+		f.fresh = min(f.fresh, p.number+f.writers)
 		return states, nil
 	}
 	out := make([]eventstore.State, 0, len(states))
@@ -140,10 +152,10 @@ func (f *filling) missing(ctx context.Context, states []eventstore.State) ([]eve
 }
 
 // readRecords reads all records page by page and closes pages.
-func readRecords(ctx context.Context, store eventstore.Store, pages chan<- []eventstore.State) error {
+func readRecords(ctx context.Context, store eventstore.Store, pages chan<- page) error {
 	defer close(pages)
 	var after calendar.ID
-	for {
+	for n := 0; ; n++ {
 		states, err := store.Records(ctx, 0, after, rebuildPage)
 		if err != nil {
 			return fmt.Errorf("read records after %d: %w", after, err)
@@ -153,7 +165,7 @@ func readRecords(ctx context.Context, store eventstore.Store, pages chan<- []eve
 		}
 		after = states[len(states)-1].ID
 		select {
-		case pages <- states:
+		case pages <- page{n, states}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -76,6 +76,7 @@ type filled struct {
 	mu        sync.Mutex
 	documents int
 	most      int // 0: never fails
+	under     sync.WaitGroup
 }
 
 var errCutOff = errors.New("cut off")
@@ -84,10 +85,15 @@ func (f *filled) Write(ctx context.Context, b readmodel.Batch) ([]error, error) 
 	f.mu.Lock()
 	f.documents += len(b.Documents)
 	over := f.most > 0 && f.documents > f.most
+	if !over {
+		f.under.Add(1)
+	}
 	f.mu.Unlock()
 	if over {
+		f.under.Wait() // a failure ends the writes that are under way
 		return nil, errCutOff
 	}
+	defer f.under.Done()
 	return f.Index.Write(ctx, b)
 }
 
