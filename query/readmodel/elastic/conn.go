@@ -8,10 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -164,18 +164,31 @@ func (c *conn) send(ctx context.Context, r request, out any) error {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
+	var all bytes.Buffer
+	if n, err := strconv.Atoi(res.Header.Get("Content-Length")); err == nil && n > 0 && n <= mostKnown {
+		all.Grow(n + bytes.MinRead) // else it is read again and again into larger ones
+	}
+	if _, err := all.ReadFrom(res.Body); err != nil {
 		return err
 	}
+	body := all.Bytes()
 	if res.IsError() {
 		return readError(res.StatusCode, body)
 	}
 	if out == nil {
 		return nil
 	}
+	if d, ok := out.(decoder); ok {
+		if d.decode(body) {
+			return nil
+		}
+		d.reset()
+	}
 	return json.Unmarshal(body, out)
 }
+
+// mostKnown is the largest length of an answer for which room is made at once.
+const mostKnown = 64 << 20
 
 func readError(status int, body []byte) *serverError {
 	e := &serverError{status: status}
