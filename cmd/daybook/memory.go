@@ -14,7 +14,7 @@ import (
 const (
 	heapRoom      = 224 << 20 // bytes
 	gcPercentMost = 200
-	gcPercent     = 40
+	gcPercent     = 30
 	gcLookEvery   = time.Second
 )
 

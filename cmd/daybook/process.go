@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -307,6 +308,7 @@ func (r *roles) watchStart(ctx context.Context) error {
 	for err == nil {
 		if err = r.l.model.index().Wait(ctx, head); err == nil {
 			r.l.caughtUp.Store(true)
+			debug.FreeOSMemory() // filling a read model takes more than it keeps
 			<-ctx.Done()
 			return nil
 		}
