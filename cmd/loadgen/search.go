@@ -131,6 +131,25 @@ func (e *searchServer) position(ctx context.Context, c *http.Client, prefix stri
 	return v.Source.Position, err
 }
 
+// written reads how many documents were written to the indices of a prefix.
+func (e *searchServer) written(ctx context.Context, c *http.Client, prefix string) (float64, error) {
+	b, err := e.send(ctx, c, &recorded{method: http.MethodGet, path: "/" + prefix + "-*/_stats/indexing"})
+	if err != nil {
+		return 0, err
+	}
+	var v struct {
+		All struct {
+			Primaries struct {
+				Indexing struct {
+					Total float64 `json:"index_total"`
+				} `json:"indexing"`
+			} `json:"primaries"`
+		} `json:"_all"`
+	}
+	err = json.Unmarshal(b, &v)
+	return v.All.Primaries.Indexing.Total, err
+}
+
 // searchRows prints the rows of one search server.
 func (c *calendarOn) searchRows(ctx context.Context, e *searchServer, out io.Writer) error {
 	if c.o.wants("projection") {
@@ -144,7 +163,9 @@ func (c *calendarOn) searchRows(ctx context.Context, e *searchServer, out io.Wri
 	return c.searchLists(ctx, e, out)
 }
 
-// project has a projector fill new indices and gives its rate.
+// project has a projector fill new indices and gives its rate in documents. It is
+// done when the position that is kept is the head: a new index is filled from the
+// present state of records, and its position comes at the end.
 func (c *calendarOn) project(ctx context.Context, e *searchServer, at, prefix string) (_ float64, err error) {
 	s, err := c.serve(ctx, "projector", e.args(at, prefix)...)
 	if err != nil {
@@ -162,8 +183,14 @@ func (c *calendarOn) project(ctx context.Context, e *searchServer, at, prefix st
 			}
 			head = h.Head
 		}
-		p, err := e.position(ctx, hc, prefix)
-		return p, head, err
+		n, err := e.written(ctx, hc, prefix)
+		if err != nil {
+			return 0, 0, err
+		}
+		if p, err := e.position(ctx, hc, prefix); err != nil || p < head {
+			return n, n + 1, nil //nolint:nilerr // no position is kept before the end
+		}
+		return n, n, nil
 	})
 }
 
