@@ -2,54 +2,18 @@ package postgres
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"daybook/internal/migration"
 )
 
 //go:embed schema/*.sql
 var schemaFiles embed.FS
-
-// migration is one step of the schema: numbered from 1 without a gap, applied
-// once and never edited afterwards.
-type migration struct {
-	number   int
-	name     string
-	text     string
-	checksum string
-}
-
-// migrations reads the steps in files like 0001_name.sql.
-func migrations(files fs.FS) ([]migration, error) {
-	names, err := fs.Glob(files, "schema/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	steps := make([]migration, 0, len(names))
-	for i, path := range names { // Glob sorts
-		text, err := fs.ReadFile(files, path)
-		if err != nil {
-			return nil, err
-		}
-		name := strings.TrimPrefix(path, "schema/")
-		digits, _, _ := strings.Cut(name, "_")
-		number, err := strconv.Atoi(digits)
-		if err != nil || number != i+1 {
-			return nil, fmt.Errorf("migration %s: must have number %d", name, i+1)
-		}
-		sum := sha256.Sum256(text)
-		steps = append(steps, migration{number, name, string(text), hex.EncodeToString(sum[:])})
-	}
-	return steps, nil
-}
 
 // Migrate brings the schema of a store to the newest form and gives
 // Options.ServiceRole its rights, without opening the store. It is for the role
@@ -68,7 +32,7 @@ func Migrate(ctx context.Context, url string, o Options) error {
 // migrateUp looks which steps the schema has, and applies the others when there
 // are any. Processes that do so at the same time wait for each other.
 func migrateUp(ctx context.Context, config *pgx.ConnConfig, o Options) (err error) {
-	steps, err := migrations(schemaFiles)
+	steps, err := migration.Read(schemaFiles)
 	if err != nil {
 		return err
 	}
@@ -107,7 +71,7 @@ func migrateUp(ctx context.Context, config *pgx.ConnConfig, o Options) (err erro
 	}()
 	if err = applySteps(ctx, conn, o, steps); err != nil {
 		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" && len(pending) > 0 {
-			return fmt.Errorf("schema %s lacks migration %s, which its owner has to apply: %w", o.Schema, pending[0].name, err)
+			return fmt.Errorf("schema %s lacks migration %s, which its owner has to apply: %w", o.Schema, pending[0].Name, err)
 		}
 		return err
 	}
@@ -116,7 +80,7 @@ func migrateUp(ctx context.Context, config *pgx.ConnConfig, o Options) (err erro
 
 // pendingSteps gives the steps that the schema lacks. It refuses a schema of
 // another program or of a newer version, and one whose steps are not ours.
-func pendingSteps(ctx context.Context, conn *pgx.Conn, schema string, steps []migration) ([]migration, error) {
+func pendingSteps(ctx context.Context, conn *pgx.Conn, schema string, steps []migration.Step) ([]migration.Step, error) {
 	var ours bool
 	var tables int
 	const look = `SELECT coalesce(bool_or(c.relname = 'migrations'), false), count(*)
@@ -134,28 +98,18 @@ func pendingSteps(ctx context.Context, conn *pgx.Conn, schema string, steps []mi
 	if err != nil {
 		return nil, err
 	}
-	applied, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (m migration, err error) {
-		err = r.Scan(&m.number, &m.name, &m.checksum)
+	applied, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (m migration.Step, err error) {
+		err = r.Scan(&m.Number, &m.Name, &m.Checksum)
 		return m, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	for i, a := range applied {
-		switch {
-		case a.number != i+1:
-			return nil, fmt.Errorf("migration %d is missing in schema %s", i+1, schema)
-		case i >= len(steps):
-			return nil, fmt.Errorf("schema %s was made by a newer version: it has migration %s", schema, a.name)
-		case a.checksum != steps[i].checksum:
-			return nil, fmt.Errorf("migration %s of schema %s is another one than ours", a.name, schema)
-		}
-	}
-	return steps[len(applied):], nil
+	return migration.Pending(steps, applied, "schema "+schema)
 }
 
 // applySteps applies what is pending, in the transaction of a connection.
-func applySteps(ctx context.Context, conn *pgx.Conn, o Options, steps []migration) error {
+func applySteps(ctx context.Context, conn *pgx.Conn, o Options, steps []migration.Step) error {
 	const lock = "SELECT pg_advisory_xact_lock(1684109668, hashtext($1::text))"
 	if _, err := conn.Exec(ctx, lock, o.Schema); err != nil {
 		return err
@@ -188,11 +142,11 @@ func applySteps(ctx context.Context, conn *pgx.Conn, o Options, steps []migratio
 		return err
 	}
 	for _, m := range pending {
-		if err := do(m.text); err != nil {
-			return fmt.Errorf("migration %s: %w", m.name, err)
+		if err := do(m.Text); err != nil {
+			return fmt.Errorf("migration %s: %w", m.Name, err)
 		}
 		const note = "INSERT INTO migrations (number, name, checksum) VALUES ($1, $2, $3)"
-		if _, err := conn.Exec(ctx, note, m.number, m.name, m.checksum); err != nil {
+		if _, err := conn.Exec(ctx, note, m.Number, m.Name, m.Checksum); err != nil {
 			return err
 		}
 	}

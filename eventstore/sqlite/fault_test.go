@@ -8,11 +8,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/migration"
 )
 
 func openStore(t *testing.T) *Store {
@@ -147,37 +147,20 @@ func TestCloseDrains(t *testing.T) {
 	}
 }
 
-func TestMigrationFiles(t *testing.T) {
+// A later step is applied to a file that has the earlier ones, whole or not at
+// all.
+func TestLaterMigration(t *testing.T) {
 	t.Parallel()
-	file := func() *fstest.MapFile { return &fstest.MapFile{Data: []byte("SELECT 1")} }
-	for _, tt := range []struct {
-		name  string
-		files fstest.MapFS
-		good  bool
-	}{
-		{"in a row", fstest.MapFS{"schema/0001_a.sql": file(), "schema/0002_b.sql": file()}, true},
-		{"gap", fstest.MapFS{"schema/0001_a.sql": file(), "schema/0003_b.sql": file()}, false},
-		{"twice", fstest.MapFS{"schema/0001_a.sql": file(), "schema/0001_b.sql": file()}, false},
-		{"not from one", fstest.MapFS{"schema/0002_a.sql": file()}, false},
-		{"no number", fstest.MapFS{"schema/a.sql": file()}, false},
-	} {
-		steps, err := migrations(tt.files)
-		if (err == nil) != tt.good || (tt.good && len(steps) != len(tt.files)) {
-			t.Errorf("%s: %d steps, %v", tt.name, len(steps), err)
-		}
-	}
-	// A later step is applied to a file that has the earlier ones, whole or not
-	// at all.
 	s := openStore(t)
-	steps, err := migrations(schemaFiles)
+	steps, err := migration.Read(schemaFiles)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := migration{number: len(steps) + 1, name: "bad", text: "CREATE TABLE later (a); CREATE TABLE later (a)", checksum: "x"}
+	bad := migration.Step{Number: len(steps) + 1, Name: "bad", Text: "CREATE TABLE later (a); CREATE TABLE later (a)", Checksum: "x"}
 	if err := migrate(t.Context(), s.writer.conn, append(slices.Clip(steps), bad)); err == nil {
 		t.Error("a bad step was applied")
 	}
-	good := migration{number: len(steps) + 1, name: "good", text: "CREATE TABLE later (a INTEGER) STRICT", checksum: "x"}
+	good := migration.Step{Number: len(steps) + 1, Name: "good", Text: "CREATE TABLE later (a INTEGER) STRICT", Checksum: "x"}
 	if err := migrate(t.Context(), s.writer.conn, append(slices.Clip(steps), good)); err != nil {
 		t.Errorf("the next step: %v", err)
 	}

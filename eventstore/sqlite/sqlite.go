@@ -20,6 +20,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/migration"
 )
 
 // FileName is the name of the file when Open gets a directory.
@@ -129,7 +130,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	s.writer = &writer{preparer: preparer{conn: conn}}
-	steps, err := migrations(schemaFiles)
+	steps, err := migration.Read(schemaFiles)
 	if err != nil {
 		return err
 	}
