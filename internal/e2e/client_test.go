@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -236,6 +237,7 @@ type answer struct {
 	status  int
 	header  http.Header
 	body    []byte
+	decode  sync.Once // writers side by side may look at one answer
 	value   any
 }
 
@@ -295,10 +297,10 @@ func (a *answer) naming(param, text string) {
 // json gives the whole answer, decoded.
 func (a *answer) json() any {
 	a.t.Helper()
-	if a.value == nil {
-		if err := json.Unmarshal(a.body, &a.value); err != nil {
-			a.t.Fatalf("%s: status %d, answer is no JSON: %v\n%s", a.request, a.status, err, a.body)
-		}
+	var err error
+	a.decode.Do(func() { err = json.Unmarshal(a.body, &a.value) })
+	if err != nil {
+		a.t.Fatalf("%s: status %d, answer is no JSON: %v\n%s", a.request, a.status, err, a.body)
 	}
 	return a.value
 }
