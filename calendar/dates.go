@@ -223,7 +223,7 @@ func dateWords(s string) ([]string, bool) {
 		}
 	}
 	s = strings.ReplaceAll(strings.ToLower(s), ",", " , ")
-	var words []string
+	words := make([]string, 0, 4)
 	for w := range strings.SplitSeq(s, " ") {
 		if w != "" {
 			words = append(words, w)

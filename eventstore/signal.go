@@ -3,6 +3,7 @@ package eventstore
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"daybook/calendar"
 )
@@ -11,26 +12,24 @@ import (
 // zero value is a store without entries.
 type Signal struct {
 	mu     sync.Mutex
-	head   calendar.Position
+	head   atomic.Uint64 // changed under mu
 	closed bool
 	moved  chan struct{} // made when somebody waits, closed when the head moves
 }
 
 // Head gives the head.
 func (s *Signal) Head() calendar.Position {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.head
+	return calendar.Position(s.head.Load())
 }
 
 // Move sets the head, when it is greater than the present one.
 func (s *Signal) Move(head calendar.Position) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if head <= s.head {
+	if head <= s.Head() {
 		return
 	}
-	s.head = head
+	s.head.Store(uint64(head))
 	s.wake()
 }
 
@@ -46,7 +45,7 @@ func (s *Signal) Close() {
 func (s *Signal) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
 	for {
 		s.mu.Lock()
-		head, closed := s.head, s.closed
+		head, closed := s.Head(), s.closed
 		if head > after && !closed {
 			s.mu.Unlock()
 			return head, nil

@@ -2,20 +2,31 @@ package query
 
 import "strconv"
 
-// LinkQuery makes the percent-encoded query of a link to a page (interface 4.3),
-// without the question mark. A link to page 1 has no page; without any parameter
-// it is "".
-func LinkQuery(params []LinkParam, page int) string {
-	n := len("page=1000000000")
+// PageLinks are the links to the pages of one list (interface 4.3).
+type PageLinks struct{ first, others, after string }
+
+// LinksTo makes the links to the pages of a list whose address without a query is
+// given. What was sent stands in them percent-encoded; a link to page 1 has no page.
+func LinksTo(address string, params []LinkParam) PageLinks {
+	n := 0
 	for _, p := range params {
 		n += len(p.Name) + len(p.Value)*3/2 + 2
 	}
-	b := make([]byte, 0, n)
-	if page > 1 {
-		b = append(b, "page="...)
-		b = strconv.AppendInt(b, int64(page), 10)
+	q := string(appendLinks(make([]byte, 0, n), params))
+	l := PageLinks{first: address, others: address + "?page="}
+	if q != "" {
+		l.first += "?" + q
+		l.after = "&" + q
 	}
-	return string(appendLinks(b, params))
+	return l
+}
+
+// Page gives the link to a page.
+func (l *PageLinks) Page(page int) string {
+	if page <= 1 {
+		return l.first
+	}
+	return l.others + strconv.Itoa(page) + l.after
 }
 
 func appendLinks(b []byte, params []LinkParam) []byte {

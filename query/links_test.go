@@ -2,12 +2,13 @@ package query
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-func TestLinkQuery(t *testing.T) {
+func TestPageLinks(t *testing.T) {
 	t.Parallel()
 	// The example of interface 4.3.
 	window := []LinkParam{
@@ -45,18 +46,21 @@ func TestLinkQuery(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := LinkQuery(tt.params, tt.page); got != tt.want {
-				t.Errorf("got  %s\nwant %s", got, tt.want)
+			links := LinksTo("https://h/list/", tt.params)
+			want := strings.TrimSuffix("https://h/list/?"+tt.want, "?")
+			if got := links.Page(tt.page); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})
 	}
 }
 
-func TestLinkQueryReadsBack(t *testing.T) {
+func TestPageLinksReadBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.String().Draw(t, "value")
-		got, err := url.ParseQuery(LinkQuery([]LinkParam{{"search", value}}, 3))
+		links := LinksTo("", []LinkParam{{"search", value}})
+		got, err := url.ParseQuery(strings.TrimPrefix(links.Page(3), "?"))
 		if err != nil || got.Get("search") != value || got.Get("page") != "3" {
 			t.Fatalf("%q reads back as %q, %v", value, got, err)
 		}

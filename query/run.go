@@ -77,6 +77,7 @@ func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *
 		Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage,
 	}
 	if c.Lean && c.Kind == calendar.KindEvent && c.Caller.Role == calendar.Anonymous {
+		*known = make([]*head, 0, c.PerPage)
 		q.Known = func(id calendar.ID, p calendar.Position) bool {
 			h := s.heads.get(id, p)
 			if h == nil {
@@ -194,19 +195,27 @@ func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.
 // embed joins the venues, organizers, categories and tags of a page of events:
 // one multi-get for those that no list of the generation had before.
 func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *snapshot, now time.Time) error {
-	links := make([]links, len(views))
-	var ids []calendar.ID
+	linked := make([]*links, len(views))
+	posts, terms := 0, 0
 	for i := range views {
 		v := &views[i]
 		if v.known != nil {
-			v.Blanked, links[i] = v.known.blanked, v.known.links
+			v.Blanked, linked[i] = v.known.blanked, &v.known.links
 		} else {
-			v.Blanked, links[i] = calendar.NeedsPassword(c.Caller, v.Record), linksOf(v.Record)
+			l := linksOf(v.Record)
+			v.Blanked, linked[i] = calendar.NeedsPassword(c.Caller, v.Record), &l
 		}
-		if v.Blanked {
+		if !v.Blanked {
+			posts += len(linked[i][0]) + len(linked[i][1])
+			terms += len(linked[i][2]) + len(linked[i][3])
+		}
+	}
+	ids := make([]calendar.ID, 0, posts+terms)
+	for i := range views {
+		if views[i].Blanked {
 			continue
 		}
-		for _, list := range links[i] {
+		for _, list := range linked[i] {
 			ids = append(ids, list...)
 		}
 	}
@@ -220,11 +229,8 @@ func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *sn
 		return err
 	}
 	j := joiner{
-		caller: c.Caller, lang: c.Lang, now: now,
-		get: func(id calendar.ID) linkedRecord {
-			at, _ := slices.BinarySearch(ids, id)
-			return found[at]
-		},
+		caller: c.Caller, lang: c.Lang, now: now, ids: ids, found: found,
+		posts: make([]LinkedView, 0, posts), terms: make([]TermView, 0, terms),
 	}
 	for i := range views {
 		v := &views[i]
@@ -232,13 +238,13 @@ func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *sn
 			continue
 		}
 		for at, k := range linkKinds {
-			if k.IsTerm() && j.counts[k] == nil && len(links[i][at]) > 0 {
+			if k.IsTerm() && j.counts[k] == nil && len(linked[i][at]) > 0 {
 				if j.counts[k], err = snap.counts(ctx, s, k); err != nil {
 					return err
 				}
 			}
 		}
-		j.join(v, &links[i])
+		j.join(v, linked[i])
 	}
 	return nil
 }
@@ -276,13 +282,20 @@ type joiner struct {
 	caller calendar.Caller
 	lang   calendar.Lang
 	now    time.Time
-	get    func(calendar.ID) linkedRecord
+	ids    []calendar.ID  // of all that is linked, ascending
+	found  []linkedRecord // by place in ids
 	counts [calendar.KindTag + 1]map[calendar.ID]int
 
 	// All views share two arrays; a slice is cut from them for each list.
 	posts []LinkedView
 	terms []TermView
 	keys  []string // of the terms that are being sorted
+}
+
+// get gives the record of one of ids.
+func (j *joiner) get(id calendar.ID) linkedRecord {
+	at, _ := slices.BinarySearch(j.ids, id)
+	return j.found[at]
 }
 
 func (j *joiner) join(v *View, l *links) {

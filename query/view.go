@@ -35,13 +35,15 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		if len(ids) == 0 {
 			break
 		}
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
 		records, err := s.records.Load(ctx, ids...)
 		if err != nil {
 			return View{}, err
 		}
-		j := joiner{
-			caller: c, lang: l, now: now,
-			get: func(id calendar.ID) linkedRecord { return newLinkedRecord(records[slices.Index(ids, id)], now) },
+		j := joiner{caller: c, lang: l, now: now, ids: ids, found: make([]linkedRecord, len(ids))}
+		for i, r := range records {
+			j.found[i] = newLinkedRecord(r, now)
 		}
 		for at, k := range linkKinds {
 			if k.IsTerm() && len(linked[at]) > 0 {
@@ -188,7 +190,7 @@ func ignoreUnavailable(err error) error {
 	return err
 }
 
-// mark is FNV-1a over all that the view depends on beside the version of its
+// mark is a hash of all that the view depends on beside the version of its
 // record.
 func (v *View) mark() uint64 {
 	h := hash(14695981039346656037)
@@ -216,20 +218,18 @@ func (v *View) mark() uint64 {
 
 type hash uint64
 
-func (h *hash) byte(b byte) { *h = (*h ^ hash(b)) * 1099511628211 }
-
 func (h *hash) text(s string) {
 	for i := range len(s) {
-		h.byte(s[i])
+		*h = (*h ^ hash(s[i])) * 1099511628211 // as FNV-1a does
 	}
-	h.byte(0)
+	h.number(uint64(len(s)))
 }
 
+// number mixes all bits of a number in at once, as SplitMix64 does.
 func (h *hash) number(n uint64) {
-	for range 8 {
-		h.byte(byte(n))
-		n >>= 8
-	}
+	x := (uint64(*h) ^ n) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	*h = hash(x ^ x>>29)
 }
 
 func (h *hash) record(r *calendar.Record) {

@@ -48,14 +48,15 @@ func newWindow() window { return window{open, open, open, open} }
 
 // filters adds the ranges to an And.
 func (w *window) filters(f readmodel.And) readmodel.And {
-	f = appendRange(f, readmodel.FieldStart, w.start)
-	f = appendRange(f, readmodel.FieldEnd, w.end)
-	f = appendRange(f, readmodel.FieldUTCStart, w.utcStart)
-	return appendRange(f, readmodel.FieldUTCEnd, w.utcEnd)
+	f = appendRange(f, readmodel.FieldStart, &w.start)
+	f = appendRange(f, readmodel.FieldEnd, &w.end)
+	f = appendRange(f, readmodel.FieldUTCStart, &w.utcStart)
+	return appendRange(f, readmodel.FieldUTCEnd, &w.utcEnd)
 }
 
-func appendRange(f readmodel.And, field string, s span) readmodel.And {
-	if s == open {
+// appendRange adds a range; the filter points into the span.
+func appendRange(f readmodel.And, field string, s *span) readmodel.And {
+	if *s == open {
 		return f
 	}
 	r := readmodel.Range{Field: field}

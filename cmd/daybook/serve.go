@@ -15,6 +15,7 @@ import (
 	group "github.com/oklog/run"
 
 	"daybook/calendar"
+	"daybook/internal/cork"
 	"daybook/internal/demo"
 	"daybook/internal/httpapi"
 	"daybook/internal/lifecycle"
@@ -127,11 +128,11 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	server := &http.Server{
 		Handler: watch.beside(p.door), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout + s.positionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnContext: cork.Context,
 	}
 	var g group.Group
 	g.Add(lifecycle.Signals(ctx, log))
-	g.Add(lifecycle.Server(ctx, log, "http", server, listener, drainTimeout))
+	g.Add(lifecycle.Server(ctx, log, "http", server, cork.Listener(listener), drainTimeout))
 	if profiling != nil {
 		g.Add(lifecycle.Server(ctx, log, "profiles", profiles(), profiling, drainTimeout))
 	}

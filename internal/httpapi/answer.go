@@ -12,6 +12,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"daybook/calendar"
+	"daybook/internal/cork"
 )
 
 // answer is a whole answer to a read, ready to be sent to anybody who asks the
@@ -23,6 +24,7 @@ type answer struct {
 	// beside them.
 	headers []headerRow
 	length  []string
+	values  []string // those of the headers lie here, one after the other
 }
 
 type headerRow struct {
@@ -32,15 +34,25 @@ type headerRow struct {
 
 // newAnswer makes an answer with the headers that all reads have.
 func newAnswer(body []byte, etag string, l calendar.Lang) *answer {
-	return &answer{
-		body: body, etag: etag, length: []string{strconv.Itoa(len(body))},
-		headers: []headerRow{{headerLanguage, []string{l.Tag()}}, {headerETag, []string{etag}}},
-	}
+	ans := &answer{body: body, etag: etag, headers: make([]headerRow, 0, usualHeaders), values: make([]string, 0, usualHeaders+1)}
+	ans.length = ans.value(strconv.Itoa(len(body)))
+	ans.add(headerLanguage, l.Tag())
+	ans.add(headerETag, etag)
+	return ans
+}
+
+// usualHeaders is how many headers a list has, for which answers have room.
+const usualHeaders = 6
+
+func (ans *answer) value(v string) []string {
+	ans.values = append(ans.values, v)
+	n := len(ans.values)
+	return ans.values[n-1 : n : n]
 }
 
 // add adds a header.
 func (ans *answer) add(name, value string) {
-	ans.headers = append(ans.headers, headerRow{name, []string{value}})
+	ans.headers = append(ans.headers, headerRow{name, ans.value(value)})
 }
 
 // sendAnswer sends an answer of a read: 304 when the client has it, else 200.
@@ -60,7 +72,7 @@ func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) {
 	c.status = http.StatusOK
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(ans.body) //nolint:gosec // JSON, not HTML; an error says that the client went away
+		_ = cork.Write(w, r, ans.body) // an error says that the client went away
 	}
 }
 

@@ -136,7 +136,7 @@ func (a *api) answerPanic(w http.ResponseWriter, r *http.Request) {
 
 // admit is step 2 of section 7.2: credentials, and on writes the general right.
 func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) error {
-	w.Header()[headerAllow] = []string{allowRead}
+	w.Header()[headerAllow] = valueAllowRead
 	caller, err := a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/binary"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,25 +10,27 @@ import (
 	"daybook/query"
 )
 
-// mix adds texts and numbers to a hash (FNV-1a, 64 bits), each ended so that
-// neighbours do not run together.
+// mix adds texts and numbers to a hash of 64 bits, texts with their length so that
+// neighbours do not run together. It is the same in every process.
 type mix uint64
 
 const mixStart mix = 14695981039346656037
 
 func (m mix) text(s string) mix {
-	for i := range len(s) {
-		m = (m ^ mix(s[i])) * 1099511628211
+	m = m.number(uint64(len(s)))
+	for ; len(s) >= 8; s = s[8:] {
+		m = m.number(binary.LittleEndian.Uint64([]byte(s[:8])))
 	}
-	return (m ^ 0xff) * 1099511628211
+	var rest [8]byte
+	copy(rest[:], s)
+	return m.number(binary.LittleEndian.Uint64(rest[:]))
 }
 
+// number mixes all bits in at once, as SplitMix64 does.
 func (m mix) number(n uint64) mix {
-	for range 8 {
-		m = (m ^ mix(n&0xff)) * 1099511628211
-		n >>= 8
-	}
-	return m
+	x := (uint64(m) ^ n) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	return mix(x ^ x>>29)
 }
 
 // recordTag is the ETag of one record (2.9): version and mark.
@@ -37,12 +40,16 @@ func (a *api) recordTag(r *root, l calendar.Lang, v *query.View, fields []string
 		m = m.text(f)
 	}
 	_, version := v.Key()
-	return `"` + strconv.FormatInt(version, 10) + "-" + strconv.FormatUint(uint64(m), 16) + `"`
+	var b [40]byte
+	tag := append(strconv.AppendInt(append(b[:0], '"'), version, 10), '-')
+	return string(append(strconv.AppendUint(tag, uint64(m), 16), '"'))
 }
 
 // weakTag is the ETag of an answer that a key names.
 func (a *api) weakTag(key string) string {
-	return `W/"` + strconv.FormatUint(uint64(mixStart.number(a.roots.seed).text(key)), 16) + `"`
+	var b [24]byte
+	tag := strconv.AppendUint(append(b[:0], `W/"`...), uint64(mixStart.number(a.roots.seed).text(key)), 16)
+	return string(append(tag, '"'))
 }
 
 // noneMatch tells whether If-None-Match fits an ETag: weakly, a list allowed,

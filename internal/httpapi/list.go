@@ -102,38 +102,23 @@ func isListOf(k calendar.Kind) func(string) bool {
 // key names an answer of this request under a state of the read model. The root
 // stands in it as text, so no two roots share an answer.
 func (c *call) key(space byte, g query.Generation, now int64, rest string) string {
-	b := make([]byte, 0, len(c.root.url)+len(rest)+64)
-	b = append(b, space, byte('0'+c.route.kind))
+	var buffer [64]byte
+	b := append(buffer[:0], space, byte('0'+c.route.kind))
 	b = strconv.AppendUint(b, uint64(g.Position), 36)
 	b = append(b, '.')
 	b = strconv.AppendInt(b, g.Due, 36)
 	b = append(b, '.')
 	b = strconv.AppendInt(b, now, 36)
-	b = append(b, ' ')
-	b = append(b, c.root.url...)
-	b = append(b, ' ')
-	return string(append(b, rest...))
+	return string(b) + " " + c.root.url + " " + rest
 }
 
 // criteriaKey names the answer to criteria at a generation.
 func (a *api) criteriaKey(c *call, g query.Generation, criteria *query.Criteria) string {
-	rest := make([]byte, 0, 256)
-	rest = append(rest, criteria.Lang.String()...)
-	rest = append(rest, '\n')
-	rest = append(rest, criteria.Key()...)
-	rest = append(rest, '\n')
-	rest = strconv.AppendInt(rest, int64(criteria.Page), 10)
-	for _, l := range criteria.Links {
-		rest = append(append(rest, '\n'), l.Name...)
-		rest = append(append(rest, '='), l.Value...)
-	}
+	rest := criteria.Key()
 	if criteria.Fields != nil {
-		rest = append(rest, "\n_fields"...)
-		for _, f := range criteria.Fields {
-			rest = append(append(rest, '\n'), f...)
-		}
+		rest += "\n_fields\n" + strings.Join(criteria.Fields, "\n")
 	}
-	return c.key(listKey, g, 0, string(rest))
+	return c.key(listKey, g, 0, rest)
 }
 
 // lasting is what a key made by key names whatever the state and the moment.
@@ -293,39 +278,35 @@ func (p *renderer) appendLean(ctx context.Context, b []byte, v *query.View) ([]b
 type pageSet struct{ self, next, previous, header string }
 
 func pageLinks(rt *root, criteria *query.Criteria, list *query.List) pageSet {
-	collection := rt.collection(criteria.Kind) + "/"
-	to := func(page int) string {
-		if q := query.LinkQuery(criteria.Links, page); q != "" {
-			return collection + "?" + q
-		}
-		return collection
-	}
+	links := query.LinksTo(rt.collection(criteria.Kind)+"/", criteria.Links)
 	page := criteria.Page
-	set := pageSet{self: to(page)}
-	var header []byte
+	set := pageSet{self: links.Page(page)}
+	var header strings.Builder
+	header.Grow(4 * (len(set.self) + len(`<>; rel="first", page=1000000&`)))
 	add := func(url, rel string) {
-		if len(header) > 0 {
-			header = append(header, ", "...)
+		if header.Len() > 0 {
+			header.WriteString(", ")
 		}
-		header = append(append(append(header, '<'), url...), `>; rel="`...)
-		header = append(append(header, rel...), '"')
+		header.WriteByte('<')
+		header.WriteString(url)
+		header.WriteString(`>; rel="`)
+		header.WriteString(rel)
+		header.WriteByte('"')
 	}
 	if page < list.TotalPages {
-		set.next = to(page + 1)
+		set.next = links.Page(page + 1)
 		add(set.next, "next")
 	}
 	if page > 1 {
-		set.previous = to(page - 1)
+		set.previous = links.Page(page - 1)
 		if page-1 <= list.TotalPages {
 			add(set.previous, "prev")
 		}
 	}
 	if list.Total > 0 {
-		add(to(1), "first")
-		add(to(list.TotalPages), "last")
-	} else {
-		header = nil
+		add(links.Page(1), "first")
+		add(links.Page(list.TotalPages), "last")
+		set.header = header.String()
 	}
-	set.header = string(header)
 	return set
 }

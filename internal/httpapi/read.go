@@ -174,10 +174,12 @@ func ignoreChanged(err error) error {
 
 // singleAnswer makes the answer of a rendered record.
 func (a *api) singleAnswer(b []byte, s *single, v *query.View) *answer {
+	var fields []string
 	if s.fields != nil {
 		b = keepFields(b, s.fields)
+		fields = slices.Sorted(slices.Values(s.fields))
 	}
-	ans := newAnswer(b, a.recordTag(s.root, s.lang, v, slices.Sorted(slices.Values(s.fields))), s.lang)
+	ans := newAnswer(b, a.recordTag(s.root, s.lang, v, fields), s.lang)
 	ans.add(headerModified, v.Changed().UTC().Format(http.TimeFormat))
 	return ans
 }

@@ -88,6 +88,7 @@ func (rt *route) allow(may func(create bool) bool) string {
 // The values of Allow that there are.
 var (
 	allowRead       = (&route{methods: readOnly}).allow(nil)
+	valueAllowRead  = []string{allowRead}
 	allowCollection = (&route{methods: readOrCreate}).allow(nil)
 	allowSingle     = (&route{methods: readOrChange}).allow(nil)
 )

@@ -381,7 +381,7 @@ func (s *Schema) check(f Filter) error {
 		}
 		return s.check(f.Filter)
 	case Term:
-		if s.want(f.Field, TypeBool) == nil && f.Value != "true" && f.Value != "false" {
+		if field := s.Field(f.Field); field != nil && field.Type == TypeBool && f.Value != "true" && f.Value != "false" {
 			return fmt.Errorf("%w: %q is no value of %s", ErrQuery, f.Value, f.Field)
 		}
 		return s.want(f.Field, TypeKeyword, TypeBool)

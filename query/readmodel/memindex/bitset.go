@@ -81,6 +81,21 @@ func (b bitset) countAnd(c bitset) int {
 	return sum
 }
 
+// countUpTo counts the ordinals that are in c too; beyond limit it stops counting.
+func (b bitset) countUpTo(c bitset, limit int) int {
+	n := min(len(b), len(c))
+	x, y := b[:n], c[:n]
+	sum := 0
+	for i := range x {
+		if w := x[i] & y[i]; w != 0 {
+			if sum += bits.OnesCount64(w); sum > limit {
+				break
+			}
+		}
+	}
+	return sum
+}
+
 // each calls f for the ordinals in ascending order until it gives false.
 func (b bitset) each(f func(uint32) bool) {
 	for i, w := range b {

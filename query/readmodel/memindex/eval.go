@@ -33,13 +33,7 @@ func (k *kindIndex) evalInto(dst bitset, f readmodel.Filter, within bitset) {
 	case readmodel.And:
 		k.andInto(dst, f, within)
 	case readmodel.Or:
-		clear(dst)
-		part := k.scratch()
-		for _, p := range f {
-			k.evalInto(part, p, within)
-			dst.or(part)
-		}
-		k.release(part)
+		k.orInto(dst, f, within)
 	case readmodel.Not:
 		part := k.scratch()
 		k.evalInto(part, f.Filter, within)
@@ -51,7 +45,9 @@ func (k *kindIndex) evalInto(dst bitset, f readmodel.Filter, within bitset) {
 	case readmodel.In:
 		k.inInto(dst, f)
 	case readmodel.Range:
-		k.numbers[f.Field].rangeInto(dst, f.Min, f.Max)
+		o := k.numbers[f.Field]
+		dst.copyFrom(o.in)
+		o.narrow(dst, f.Min, f.Max)
 	case readmodel.Contains:
 		k.containsInto(dst, f)
 	case readmodel.Text:
@@ -62,6 +58,38 @@ func (k *kindIndex) evalInto(dst bitset, f readmodel.Filter, within bitset) {
 	case readmodel.Exists:
 		k.existsInto(dst, f.Field)
 	}
+}
+
+func (k *kindIndex) orInto(dst bitset, parts readmodel.Or, within bitset) {
+	first := true
+	for _, p := range parts {
+		switch {
+		case k.empty(p):
+		case first:
+			k.evalInto(dst, p, within)
+			first = false
+		default:
+			part := k.scratch()
+			k.evalInto(part, p, within)
+			dst.or(part)
+			k.release(part)
+		}
+	}
+	if first {
+		clear(dst)
+	}
+}
+
+// empty tells at a glance that no document is admitted.
+func (k *kindIndex) empty(f readmodel.Filter) bool {
+	switch f := f.(type) {
+	case readmodel.Term:
+		_, isBool := k.bools[f.Field]
+		return !isBool && k.keywords[f.Field].values[f.Value] == nil
+	case readmodel.And:
+		return slices.ContainsFunc(f, k.empty)
+	}
+	return false
 }
 
 // searches tells whether a filter has a search in it.
@@ -82,6 +110,10 @@ func searches(f readmodel.Filter) bool {
 // andInto evaluates searches last: they look into documents, and only into those
 // that are left by then.
 func (k *kindIndex) andInto(dst bitset, parts readmodel.And, within bitset) {
+	if k.empty(parts) {
+		clear(dst)
+		return
+	}
 	dst.copyFrom(within)
 	part := k.scratch()
 	defer k.release(part)
@@ -110,7 +142,16 @@ func (k *kindIndex) narrow(dst bitset, p readmodel.Filter, scratch bitset) {
 			}
 			return
 		}
+	case readmodel.Range:
+		k.numbers[p.Field].narrow(dst, p.Min, p.Max)
+		return
 	case readmodel.Not:
+		if t, ok := p.Filter.(readmodel.Term); ok {
+			if set, ok := k.bools[t.Field]; ok && t.Value == "true" {
+				dst.andNot(*set)
+				return
+			}
+		}
 		k.evalInto(scratch, p.Filter, dst)
 		dst.andNot(scratch)
 		return
@@ -131,9 +172,7 @@ func (k *kindIndex) termInto(dst bitset, f readmodel.Term) {
 	}
 	clear(dst)
 	if p := k.keywords[f.Field].values[f.Value]; p != nil {
-		scratch := k.emptyScratch()
-		p.orInto(dst, scratch)
-		k.release(scratch)
+		p.putInto(dst)
 	}
 }
 

@@ -338,7 +338,10 @@ func (k *kindIndex) page(res bitset, total int, by []readmodel.Sort, offset, lim
 	}
 	limit = min(limit, total-offset)
 	first := k.sorters[by[0].Field]
-	inOrder := res.countAnd(first.members())
+	inOrder := total
+	if first.size() < len(k.docs)-len(k.free) { // some have no value
+		inOrder = res.countAnd(first.members())
+	}
 	var out []uint32
 	if offset < inOrder {
 		out = k.pageInOrder(first, res, inOrder, by, offset, limit)

@@ -126,15 +126,14 @@ func (s *order[K]) build(keys []K, ords []uint32) {
 	}
 }
 
-// rangeInto makes dst the set of ordinals with a value in [lo, hi]; a nil bound
-// is open.
-func (s *order[K]) rangeInto(dst bitset, lo, hi *K) {
+// narrow keeps those of dst that have a value in [lo, hi]; a nil bound is open.
+func (s *order[K]) narrow(dst bitset, lo, hi *K) {
 	// Ids are positive, so (key, 0) is before all of the key. The end of the range
 	// is the first place behind it.
 	if hi == nil {
-		dst.copyFrom(s.in)
+		dst.and(s.in)
 	} else {
-		s.beforeInto(dst, func(o uint32) bool { return s.keys[o] <= *hi })
+		s.keepBefore(dst, func(o uint32) bool { return s.keys[o] <= *hi })
 	}
 	if lo == nil {
 		return
@@ -150,9 +149,8 @@ func (s *order[K]) rangeInto(dst bitset, lo, hi *K) {
 	}
 }
 
-// beforeInto makes dst the set of the ordinals that come first as long as in
-// holds.
-func (s *order[K]) beforeInto(dst bitset, in func(uint32) bool) {
+// keepBefore keeps those of dst that come first as long as in holds.
+func (s *order[K]) keepBefore(dst bitset, in func(uint32) bool) {
 	step := func(o uint32) int {
 		if in(o) {
 			return -1
@@ -162,19 +160,24 @@ func (s *order[K]) beforeInto(dst bitset, in func(uint32) bool) {
 	c, _ := slices.BinarySearchFunc(s.chunks, struct{}{}, func(ch *chunk, _ struct{}) int {
 		return step(ch.ords[len(ch.ords)-1])
 	})
+	if c >= len(s.chunks)-1 {
+		dst.and(s.in)
+	} else {
+		dst.and(s.chunks[c+1].before)
+	}
 	if c == len(s.chunks) {
-		dst.copyFrom(s.in)
 		return
 	}
 	ch := s.chunks[c]
 	i, _ := slices.BinarySearchFunc(ch.ords, struct{}{}, func(o uint32, _ struct{}) int { return step(o) })
-	dst.copyFrom(ch.before)
-	for _, o := range ch.ords[:i] {
-		dst.put(o)
+	for _, o := range ch.ords[i:] {
+		dst.clear(o)
 	}
 }
 
 func (s *order[K]) members() bitset { return s.in }
+
+func (s *order[K]) size() int { return s.n }
 
 // each calls f for the ordinals of res in order, from the one at an index among
 // them on, until f gives false. count is the number of them.
@@ -190,7 +193,7 @@ func (s *order[K]) each(res bitset, count, from int, desc bool, f func(uint32) b
 	skip := from
 	for hi-lo > 1 {
 		mid := (lo + hi) / 2
-		if n := res.countAnd(s.chunks[mid].before); n <= from {
+		if n := res.countUpTo(s.chunks[mid].before, from); n <= from {
 			lo, skip = mid, from-n
 		} else {
 			hi = mid
@@ -281,6 +284,7 @@ func (s *order[K]) compare(a, b uint32, desc bool) int {
 // sorter is an order of any value.
 type sorter interface {
 	members() bitset
+	size() int // of members
 	each(res bitset, count, from int, desc bool, f func(uint32) bool)
 	tiesBefore(res bitset, o uint32, desc bool) int
 	compare(a, b uint32, desc bool) int

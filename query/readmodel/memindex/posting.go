@@ -55,6 +55,17 @@ func (p *posting) len() int {
 	return len(p.small)
 }
 
+// putInto adds the ordinals to b, which is empty.
+func (p *posting) putInto(b bitset) {
+	if p.big != nil {
+		p.big.WriteDenseTo(b)
+		return
+	}
+	for _, o := range p.small {
+		b.put(o)
+	}
+}
+
 // orInto adds the ordinals to b. scratch is empty and as long as b; it is empty
 // again afterwards.
 func (p *posting) orInto(b, scratch bitset) {
