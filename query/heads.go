@@ -49,21 +49,32 @@ func (t *heads) keep(d *readmodel.Document) *head {
 	return h
 }
 
-// Whole fills in the record of a lean view. It is false when the record has
-// changed meanwhile, so that the view does not hold any more.
-func (s *Service) Whole(ctx context.Context, v *View) (bool, error) {
-	if v.Record != nil {
+// Whole fills in the records of lean views, all of them with one multi-get. It is
+// false when one has changed meanwhile, so that its view does not hold any more.
+func (s *Service) Whole(ctx context.Context, views ...*View) (bool, error) {
+	ids := make([]calendar.ID, 0, len(views))
+	for _, v := range views {
+		if v.Record == nil {
+			ids = append(ids, v.known.id)
+		}
+	}
+	if len(ids) == 0 {
 		return true, nil
 	}
-	found, err := s.index.Get(ctx, []calendar.ID{v.known.id})
+	found, err := s.index.Get(ctx, ids)
 	if err != nil {
 		return false, err
 	}
-	d, ok := found[v.known.id]
-	if !ok || d.Record.Version != v.known.version {
-		return false, nil
+	for _, v := range views {
+		if v.Record != nil {
+			continue
+		}
+		d, ok := found[v.known.id]
+		if !ok || d.Record.Version != v.known.version {
+			return false, nil
+		}
+		v.Record = d.Record
 	}
-	v.Record = d.Record
 	return true, nil
 }
 

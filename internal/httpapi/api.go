@@ -42,8 +42,8 @@ type Queries interface {
 	// AwaitCounts waits a moment until counts in the view of a written record
 	// take the write into account.
 	AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position)
-	// Whole fills in the record of a lean view; false when it has changed since.
-	Whole(ctx context.Context, v *query.View) (bool, error)
+	// Whole fills in the records of lean views; false when one has changed since.
+	Whole(ctx context.Context, views ...*query.View) (bool, error)
 	// Glance gives the lean view of an event that everybody may read; false when
 	// Read and View have to be asked.
 	Glance(ctx context.Context, id calendar.ID, l calendar.Lang) (query.View, bool)

@@ -69,7 +69,7 @@ func (f fakeQueries) Generation(context.Context) (query.Generation, error) {
 
 func (f fakeQueries) Run(context.Context, *query.Criteria) (*query.List, error) { return f.run() }
 
-func (f fakeQueries) Whole(context.Context, *query.View) (bool, error) { return true, nil }
+func (f fakeQueries) Whole(context.Context, ...*query.View) (bool, error) { return true, nil }
 
 func (f fakeQueries) Glance(context.Context, calendar.ID, calendar.Lang) (query.View, bool) {
 	return query.View{}, false

@@ -236,7 +236,7 @@ func (a *api) appendItems(ctx context.Context, buffer *[]byte, rt *root, criteri
 	b := append(append((*buffer)[:0], `{"`...), criteria.Kind.Collection()...)
 	b = append(b, `":[`...)
 	for i := range list.Views {
-		if b, err = p.appendItem(ctx, appendComma(b, i), &list.Views[i], criteria.Fields); err != nil {
+		if b, err = p.appendItem(ctx, appendComma(b, i), list.Views[i:], criteria.Fields); err != nil {
 			return nil, err
 		}
 	}
@@ -244,25 +244,34 @@ func (a *api) appendItems(ctx context.Context, buffer *[]byte, rt *root, criteri
 	return list, nil
 }
 
-// appendItem writes one record of a list.
-func (p *renderer) appendItem(ctx context.Context, b []byte, v *query.View, fields []string) ([]byte, error) {
+// appendItem writes the first of the records of a list that are left.
+func (p *renderer) appendItem(ctx context.Context, b []byte, left []query.View, fields []string) ([]byte, error) {
 	from := len(b)
-	b, err := p.appendLean(ctx, b, v)
+	b, err := p.appendLean(ctx, b, left)
 	if err != nil || fields == nil {
 		return b, err
 	}
 	return append(b[:from], keepFields(b[from:], fields)...), nil
 }
 
-// appendLean is appendView for a view that may lack its record. It gives
-// errChanged when the record is needed and has changed since.
-func (p *renderer) appendLean(ctx context.Context, b []byte, v *query.View) ([]byte, error) {
+// appendLean is appendView for the first of some views that may lack their
+// records. When that one is needed, so are those of all others that were not
+// rendered before, and they are read together. It gives errChanged when one of them
+// has changed since.
+func (p *renderer) appendLean(ctx context.Context, b []byte, left []query.View) ([]byte, error) {
+	v := &left[0]
 	if v.Record != nil {
 		return p.appendView(b, v), nil
 	}
 	parts, ok := p.eventParts(v)
 	if !ok {
-		same, err := p.a.Queries.Whole(ctx, v)
+		needed := make([]*query.View, 0, len(left))
+		for i := range left {
+			if !p.rendered(&left[i]) {
+				needed = append(needed, &left[i])
+			}
+		}
+		same, err := p.a.Queries.Whole(ctx, needed...)
 		switch {
 		case err != nil:
 			return b, err

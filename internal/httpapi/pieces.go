@@ -89,12 +89,9 @@ func (t *pieceTable) get(key pieceKey, scratch *[]byte) (pieceParts, bool) {
 	if t == nil {
 		return pieceParts{}, false
 	}
-	at := maphash.Comparable(t.seed, key) & uint64(len(t.places)-1)
-	p := t.places[at].Load()
-	if p == nil || p.key != key {
-		if p = t.places[at^1].Load(); p == nil || p.key != key {
-			return pieceParts{}, false
-		}
+	p := t.find(key)
+	if p == nil {
+		return pieceParts{}, false
 	}
 	body := p.body
 	if p.dict != nil {
@@ -105,6 +102,20 @@ func (t *pieceTable) get(key pieceKey, scratch *[]byte) (pieceParts, bool) {
 		*scratch = body
 	}
 	return cut(body, &p.ends), true
+}
+
+// has tells whether a piece is there.
+func (t *pieceTable) has(key pieceKey) bool { return t != nil && t.find(key) != nil }
+
+func (t *pieceTable) find(key pieceKey) *piece {
+	at := maphash.Comparable(t.seed, key) & uint64(len(t.places)-1)
+	if p := t.places[at].Load(); p != nil && p.key == key {
+		return p
+	}
+	if p := t.places[at^1].Load(); p != nil && p.key == key {
+		return p
+	}
+	return nil
 }
 
 // set keeps a piece; body is copied.

@@ -151,16 +151,17 @@ func (a *api) sendGlance(w http.ResponseWriter, r *http.Request, s *single) (boo
 	if !ok {
 		return false, nil
 	}
+	views := [...]query.View{v}
 	buffer, scratch := takeBuffer(), takeBuffer()
 	defer giveBuffer(buffer)
 	defer giveBuffer(scratch)
 	p := renderer{a: a, root: s.root, lang: s.lang, ld: true, scratch: *scratch}
-	b, err := p.appendLean(r.Context(), *buffer, &v)
+	b, err := p.appendLean(r.Context(), *buffer, views[:])
 	if err != nil {
 		return false, ignoreChanged(err)
 	}
 	*buffer, *scratch = b, p.scratch
-	a.sendAnswer(w, r, a.singleAnswer(b, s, &v))
+	a.sendAnswer(w, r, a.singleAnswer(b, s, &views[0]))
 	return true, nil
 }
 

@@ -87,6 +87,11 @@ func (p *renderer) eventParts(v *query.View) (pieceParts, bool) {
 	return cut(b, &ends), true
 }
 
+// rendered tells whether a view of an event can do without its record.
+func (p *renderer) rendered(v *query.View) bool {
+	return v.Record != nil || p.a.pieces.has(p.eventKey(v))
+}
+
 // appendEvent writes an event (3.1.7), blanked where the view says so (6.3).
 func (p *renderer) appendEvent(b []byte, v *query.View) []byte {
 	parts, ok := p.eventParts(v)
