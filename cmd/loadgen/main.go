@@ -120,7 +120,12 @@ func bench(ctx context.Context, o options, out, errw io.Writer) (err error) {
 		}
 	}
 	begin := time.Now()
-	fmt.Fprintf(out, "daybook benchmarks, %s, %s, %d cores\n", time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
+	flush, err := flushTime(dir)
+	if err != nil {
+		return fmt.Errorf("time of a flush: %w", err)
+	}
+	fmt.Fprintf(out, "daybook benchmarks, %s, %s, %d cores, a flush of the disk takes %s\n",
+		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU(), flush.Round(time.Microsecond))
 	if o.appends {
 		if err := appends(ctx, o, dir, out, errw); err != nil {
 			return err

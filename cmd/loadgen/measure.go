@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -126,4 +129,27 @@ func gets(ctx context.Context, callers int, span time.Duration, etag string, nex
 		_, err = drain(c, r)
 		return time.Since(begin), err
 	})
+}
+
+// flushTime gives the median time of a flush after 4 KiB were added to a file: what
+// the rows of durable writes depend on most.
+func flushTime(dir string) (_ time.Duration, err error) {
+	f, err := os.Create(filepath.Join(dir, "flush"))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	page := make([]byte, 4<<10)
+	times := make([]time.Duration, 201)
+	for i := range times {
+		if _, err := f.Write(page); err != nil {
+			return 0, err
+		}
+		begin := time.Now()
+		if err := f.Sync(); err != nil {
+			return 0, err
+		}
+		times[i] = time.Since(begin)
+	}
+	return median(times), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -49,7 +50,7 @@ func ratioLine(out io.Writer, name string, floor, own, other, ratio float64) {
 	fmt.Fprintf(out, "%-40s %12.0f %12.0f %8.2f %10s\n", name, own, other, ratio, target)
 }
 
-func median(v []float64) float64 {
+func median[T cmp.Ordered](v []T) T {
 	slices.Sort(v)
 	return v[len(v)/2]
 }
