@@ -12,6 +12,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/pause"
 )
 
 // attempts is how often a write is decided again because another writer was
@@ -166,7 +167,7 @@ func (w *writing) run(ctx context.Context, once func(context.Context, func() (*R
 			return Result{}, err
 		}
 		lane = release
-		if err := pause(ctx, n); err != nil {
+		if err := giveWay(ctx, n); err != nil {
 			return Result{}, err
 		}
 	}
@@ -178,22 +179,14 @@ const (
 	maxPause = 100 * time.Millisecond
 )
 
-// pause waits before the attempt after the nth. Rivals of this process wait in a
+// giveWay waits before the attempt after the nth. Rivals of this process wait in a
 // lane; those of other processes would else decide at the same moment again and
 // again, and the slowest would lose each time. The first repetition goes at once.
-func pause(ctx context.Context, n int) error {
+func giveWay(ctx context.Context, n int) error {
 	if n < 2 {
 		return nil
 	}
-	most := min(minPause<<(n-2), maxPause)
-	t := time.NewTimer(rand.N(most))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return pause.For(ctx, rand.N(min(minPause<<(n-2), maxPause)))
 }
 
 type keyLock struct {

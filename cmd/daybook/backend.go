@@ -12,6 +12,7 @@ import (
 	"daybook/eventstore"
 	"daybook/internal/access"
 	"daybook/internal/htmltext"
+	"daybook/internal/pause"
 	"daybook/internal/telemetry"
 )
 
@@ -97,7 +98,7 @@ func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
 		return err
 	}
 	for left := healthWait; t.reachable() != nil && left > 0; left -= minServerWait / 5 {
-		if err := sleep(ctx, minServerWait/5); err != nil {
+		if err := pause.For(ctx, minServerWait/5); err != nil {
 			return errors.Join(err, t.close())
 		}
 	}

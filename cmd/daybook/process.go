@@ -24,6 +24,7 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
 	"daybook/internal/lifecycle"
+	"daybook/internal/pause"
 	"daybook/projector"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -208,21 +209,9 @@ func (p *process) await(ctx context.Context, what, where string, open func(conte
 			return err
 		}
 		p.log.WarnContext(ctx, "waiting for a server", "server", what, "url", where, "error", err, "wait", wait)
-		if err := sleep(ctx, wait); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return err
 		}
-	}
-}
-
-// sleep waits, or gives the error of the context.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
@@ -313,7 +302,7 @@ func (r *roles) watchStart(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() == nil && isUnavailable(err) {
-			err = sleep(ctx, minServerWait)
+			err = pause.For(ctx, minServerWait)
 		}
 	}
 	return err

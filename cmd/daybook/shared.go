@@ -13,6 +13,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/lease"
+	"daybook/internal/pause"
 	"daybook/projector"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/elastic"
@@ -107,7 +108,7 @@ func (m *shared) project(ctx context.Context) error {
 		default:
 			return err
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return err
 		}
 	}
@@ -129,7 +130,7 @@ func (m *shared) keep(ctx context.Context) error {
 			if whole, err := index.Whole(within); err == nil && !whole {
 				cancel(errNotWhole)
 			}
-			if sleep(within, wholeEvery) != nil {
+			if pause.For(within, wholeEvery) != nil {
 				return
 			}
 		}
@@ -296,7 +297,7 @@ func (m *shared) alone(ctx context.Context, work func(context.Context) error) er
 		if patience <= 0 {
 			return fmt.Errorf("another rebuild of this read model runs on %s", l.Holder)
 		}
-		if err := sleep(ctx, minServerWait); err != nil {
+		if err := pause.For(ctx, minServerWait); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/pause"
 )
 
 // Sizes and times of the relay. Together they bound what is under way at the
@@ -182,7 +183,7 @@ func (r *Relay) Run(ctx context.Context) error {
 		}
 		told = err.Error()
 		r.o.Log.Log(ctx, level, "relay begins again", "error", err, "wait", next)
-		if sleep(ctx, next) != nil {
+		if pause.For(ctx, next) != nil {
 			return nil //nolint:nilerr // it was asked to end
 		}
 	}
@@ -238,7 +239,7 @@ func (r *Relay) standBy(ctx context.Context) error {
 		before, waiting = info.State.LastSeq, behind
 		r.count(func(s *RelayStats) { s.Position = calendar.Position(before) })
 		// Not the same wait in all relays, or two take over at once for ever.
-		if err := sleep(ctx, r.o.Standby/2+rand.N(r.o.Standby)); err != nil {
+		if err := pause.For(ctx, r.o.Standby/2+rand.N(r.o.Standby)); err != nil {
 			return err
 		}
 	}
@@ -422,16 +423,4 @@ func checkReply(m *nats.Msg, want calendar.Position) error {
 		return fmt.Errorf("entry %d: %w: stored at %d", want, errConflict, a.Sequence)
 	}
 	return nil
-}
-
-// sleep waits, or gives the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -1,9 +1,7 @@
 package postgres_test
 
 import (
-	"crypto/sha256"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,47 +12,8 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 )
-
-// eventAppend is a create of an event of the usual size as command makes it:
-// with a slug and an idempotency key.
-func eventAppend(b *testing.B, id calendar.ID, keyed bool) eventstore.Append {
-	b.Helper()
-	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
-	c := calendar.Change{
-		Name: "event.created", Kind: calendar.KindEvent, ID: id, Home: calendar.LangEN,
-		Fields: calendar.Fields{
-			"title":       calendar.Text{calendar.LangEN: "Quay concert and picnic"},
-			"description": calendar.Text{calendar.LangEN: strings.Repeat("Bring a chair. ", 20)},
-			"slug":        fmt.Sprintf("quay-concert-and-picnic-%d", id),
-			"status":      "publish", "author": calendar.ID(7),
-		},
-	}
-	r, err := calendar.Apply(nil, c, now)
-	if err != nil {
-		b.Fatal(err)
-	}
-	fields, err := calendar.EncodeChange(c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	state, err := calendar.EncodeRecord(r)
-	if err != nil {
-		b.Fatal(err)
-	}
-	a := eventstore.Append{
-		Drafts: []eventstore.Draft{{
-			Kind: c.Kind, ID: id, Change: c.Name, Fields: fields, State: state,
-			Claims: calendar.Claims(r), Names: calendar.Names(r),
-		}},
-		Time: now, Actor: 7, Cause: eventstore.Cause{Client: "bench", Request: "r"},
-	}
-	if keyed {
-		key := fmt.Sprintf("key-%d", id)
-		a.Receipt = &eventstore.Receipt{User: 7, Key: key, Fingerprint: sha256.Sum256([]byte(key)), Time: now, Record: id, Version: 1}
-	}
-	return a
-}
 
 // BenchmarkAppend creates events one by one, with versions, claims, keys and
 // chain, against raw commits of one insert of the same row each into a table
@@ -73,7 +32,7 @@ func BenchmarkAppend(b *testing.B) {
 					b.Fatal(err)
 				}
 				for i := range appends {
-					appends[i] = eventAppend(b, next+calendar.ID(i), true)
+					appends[i] = storetest.EventAppend(b, next+calendar.ID(i), true)
 				}
 				start := time.Now()
 				var at atomic.Int64

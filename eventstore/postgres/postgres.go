@@ -20,6 +20,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/groupcommit"
 )
 
 // Options of a Store; the zero value works.
@@ -120,7 +121,7 @@ type Store struct {
 	q       queries
 	signal  eventstore.Signal
 	kick    chan struct{} // wakes the poll
-	queue   *queue
+	queue   *groupcommit.Queue[*item]
 	purged  time.Time    // by the committer
 	given   atomic.Int64 // the greatest id that NewIDs gave
 	closing atomic.Bool
@@ -143,13 +144,14 @@ var (
 // pool_max_conns and default_query_exec_mode. Open starts the committer and the
 // wait for other processes, which Close ends.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
-	s := &Store{o: o, queue: newQueue(), drained: make(chan struct{}), kick: make(chan struct{}, 1)}
+	s := &Store{o: o, drained: make(chan struct{}), kick: make(chan struct{}, 1)}
 	if err := s.open(ctx, url); err != nil {
 		s.closePools()
 		return nil, fmt.Errorf("open event store in PostgreSQL: %w", err)
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
+	s.queue = groupcommit.New[*item](s.o.Group, groupBytes)
 	go s.commitAll(context.WithoutCancel(ctx))
 	s.waiters.Go(func() { s.poll(background) })
 	if s.listen != nil {
@@ -221,7 +223,7 @@ func (s *Store) Close() error {
 		<-s.drained
 		return nil
 	}
-	s.queue.close()
+	s.queue.Close()
 	<-s.drained
 	s.signal.Close()
 	s.stop()

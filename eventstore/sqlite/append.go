@@ -2,13 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"math"
 	"runtime"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"daybook/eventstore"
+	"daybook/internal/groupcommit"
 )
 
 // The most that one commit takes.
@@ -20,25 +18,12 @@ const (
 // item is one Append on its way to the committer, with all that can be made
 // ready outside the commit.
 type item struct {
+	groupcommit.Part
+
 	a       eventstore.Append
 	entries []eventstore.Entry // without positions
 	leaves  [][32]byte
-	size    int
 	result  *eventstore.Result
-	call    *call
-}
-
-// call is one call of Append that waits for its items.
-type call struct {
-	left      atomic.Int32
-	done      chan struct{}
-	abandoned atomic.Bool // nobody waits any more
-}
-
-func (c *call) finish(n int) {
-	if c.left.Add(-int32(n)) == 0 {
-		close(c.done)
-	}
 }
 
 // Append does eventstore.Store.
@@ -54,7 +39,6 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 		results[0] = s.lookUp(ctx, &appends[0])
 		return results
 	}
-	c := &call{done: make(chan struct{})}
 	items := make([]*item, 0, len(appends))
 	for i := range appends {
 		it, err := newItem(&appends[i])
@@ -62,26 +46,23 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 			results[i].Err = err
 			continue
 		}
-		it.result, it.call = &results[i], c
+		it.result = &results[i]
 		items = append(items, it)
 	}
 	if len(items) == 0 {
 		return results
 	}
-	c.left.Store(int32(len(items)))
+	call := groupcommit.Begin(items)
 	if s.commitAlone(ctx, items) {
 		return results
 	}
-	if !s.queue.add(items) {
+	if !s.queue.Add(items) {
 		return failAll(len(appends), eventstore.ErrClosed)
 	}
-	select {
-	case <-c.done:
-		return results
-	case <-ctx.Done():
-		c.abandoned.Store(true)
-		return failAll(len(appends), ctx.Err())
+	if err := call.Wait(ctx); err != nil {
+		return failAll(len(appends), err)
 	}
+	return results
 }
 
 func newItem(a *eventstore.Append) (*item, error) {
@@ -89,15 +70,17 @@ func newItem(a *eventstore.Append) (*item, error) {
 		return nil, err
 	}
 	it := &item{a: *a, entries: make([]eventstore.Entry, len(a.Drafts)), leaves: make([][32]byte, len(a.Drafts))}
+	size := 0
 	for i := range a.Drafts {
 		e := a.Entry(i)
 		it.entries[i] = e
 		it.leaves[i] = eventstore.Leaf(&e)
-		it.size += len(e.Fields) + 2*len(e.State)
+		size += len(e.Fields) + 2*len(e.State)
 	}
 	if a.Receipt != nil {
-		it.size += len(a.Receipt.Answer)
+		size += len(a.Receipt.Answer)
 	}
+	it.Part = groupcommit.Sized(size)
 	return it, nil
 }
 
@@ -133,150 +116,14 @@ func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Res
 	return res
 }
 
-// queue holds the items that wait for the committer.
-type queue struct {
-	mu     sync.Mutex
-	filled sync.Cond
-	items  []*item
-	calls  int // that the items are from
-	wanted int // calls that the committer waits for
-	closed bool
-}
-
-func newQueue() *queue {
-	q := &queue{}
-	q.filled.L = &q.mu
-	return q
-}
-
-// add takes the items of a call and tells whether it did; a closed queue takes
-// none.
-func (q *queue) add(items []*item) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return false
-	}
-	q.items = append(q.items, items...)
-	if q.calls++; q.calls >= q.wanted {
-		q.filled.Signal()
-	}
-	return true
-}
-
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	q.filled.Signal()
-}
-
-func (q *queue) len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.items)
-}
-
-// idle tells that nobody waits and that the queue is open.
-func (q *queue) idle() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.items) == 0 && !q.closed
-}
-
-// wait waits for items; it is over when the queue is closed and empty.
-func (q *queue) wait() (over bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.wanted = 1
-	for len(q.items) == 0 && !q.closed {
-		q.filled.Wait()
-	}
-	return len(q.items) == 0
-}
-
-// take gives the items of the next commit. It waits for those of enough calls,
-// but no longer than patience.
-func (q *queue) take(enough int, patience time.Duration) []*item {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if patience > 0 && q.calls < enough {
-		q.await(enough, patience)
-	}
-	n, size := 0, 0
-	for n < len(q.items) && n < groupAppends && size < groupBytes {
-		size += q.items[n].size
-		n++
-	}
-	out := q.items[:n:n]
-	q.items = q.items[n:]
-	q.calls = calls(q.items)
-	return out
-}
-
-// await waits for items of enough calls; the mutex is held.
-func (q *queue) await(enough int, patience time.Duration) {
-	q.wanted = enough
-	late := false
-	t := time.AfterFunc(patience, func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		late = true
-		q.filled.Signal()
-	})
-	defer t.Stop()
-	for q.calls < enough && !late && !q.closed {
-		q.filled.Wait()
-	}
-}
-
-// calls counts the calls that items are from; those of one stand together.
-func calls(items []*item) int {
-	n := 0
-	for i := range items {
-		if i == 0 || items[i].call != items[i-1].call {
-			n++
-		}
-	}
-	return n
-}
-
-// pace tells how long company is worth waiting for. A commit costs nearly the
-// same for one append and for many, so where many callers come again and again
-// they had better share it. One caller alone never waits.
-type pace struct {
-	cost  time.Duration // of a commit, about
-	crowd float64       // callers that a commit may find, about
-}
-
-// The most that is waited for company: commits, and whatever they cost.
-const (
-	patientCommits = 2
-	maxPatience    = 2 * time.Millisecond
-)
-
-// note takes a commit for n calls into account.
-func (p *pace) note(n int, took time.Duration) {
-	p.cost += (took - p.cost) / 8
-	p.crowd = max(float64(n), p.crowd-p.crowd/16)
-}
-
-// enough is the number of calls from which on nobody is waited for.
-func (p *pace) enough() int { return int(math.Round(p.crowd)) }
-
-// patience is how long others are waited for at most.
-func (p *pace) patience() time.Duration {
-	if p.enough() < 2 {
-		return 0
-	}
-	return min(patientCommits*p.cost, maxPatience)
-}
-
 // turn is had by who commits: the committer, or a caller that is alone.
 type turn struct {
 	sync.Mutex
-	pace pace
+	pace groupcommit.Pace
 }
+
+// patientCommits is how many commits' time company is waited for at most (ADR 18).
+const patientCommits = 2
 
 // commitAll is the committer: it takes what arrived during the last commit
 // until the queue is closed and empty.
@@ -286,17 +133,17 @@ func (s *Store) commitAll(ctx context.Context) {
 	for {
 		// Those who were just answered are about to come back: let them run, so
 		// that they share this commit instead of waiting for the next one.
-		for n := -1; last > 1 && n < s.queue.len(); {
-			n = s.queue.len()
+		for n := -1; last > 1 && n < s.queue.Len(); {
+			n = s.queue.Len()
 			runtime.Gosched()
 		}
-		over := s.queue.wait()
+		over := s.queue.Wait()
 		s.turn.Lock()
 		if over {
 			s.turn.Unlock()
 			return
 		}
-		items := s.queue.take(s.turn.pace.enough(), s.turn.pace.patience())
+		items := s.queue.Take(&s.turn.pace)
 		last = s.commitTurn(ctx, items)
 		s.turn.Unlock()
 	}
@@ -305,10 +152,10 @@ func (s *Store) commitAll(ctx context.Context) {
 // commitTurn commits items and gives the number of calls that they are from.
 // The turn is had by the caller.
 func (s *Store) commitTurn(ctx context.Context, items []*item) int {
-	n := calls(items)
+	n := groupcommit.Calls(items)
 	begin := s.o.Now()
 	s.commit(ctx, items)
-	s.turn.pace.note(n, s.o.Now().Sub(begin))
+	s.turn.pace.Note(n, s.o.Now().Sub(begin))
 	return n
 }
 
@@ -321,7 +168,7 @@ func (s *Store) commitAlone(ctx context.Context, items []*item) bool {
 		return false
 	}
 	defer s.turn.Unlock()
-	if s.turn.pace.patience() > 0 || !s.queue.idle() {
+	if s.turn.pace.Patience() > 0 || !s.queue.Idle() {
 		return false
 	}
 	s.commitTurn(context.WithoutCancel(ctx), items)
@@ -341,40 +188,9 @@ func (s *Store) observed(appends int, write func() error) error {
 	return err
 }
 
-// commit writes a group and answers its callers. When the engine refuses the
-// group for what may be the fault of one item, each is tried alone.
+// commit writes a group and answers its callers.
 func (s *Store) commit(ctx context.Context, items []*item) {
-	live := items[:0:0]
-	for _, it := range items {
-		if it.call.abandoned.Load() {
-			it.call.finish(1)
-		} else {
-			live = append(live, it)
-		}
-	}
-	if len(live) == 0 {
-		return
-	}
-	err := s.observed(len(live), func() error { return s.writeGroup(ctx, live) })
-	switch {
-	case err == nil:
-	case len(live) > 1 && !lasting(err):
-		for _, it := range live {
-			s.commit(ctx, []*item{it})
-		}
-		return
-	default:
-		for _, it := range live {
-			*it.result = eventstore.Result{Err: err}
-		}
-	}
-	// Items of one call stand together: one wake-up for all of them.
-	for i := 0; i < len(live); {
-		j := i + 1
-		for j < len(live) && live[j].call == live[i].call {
-			j++
-		}
-		live[i].call.finish(j - i)
-		i = j
-	}
+	groupcommit.Commit(items, func(live []*item) error {
+		return s.observed(len(live), func() error { return s.writeGroup(ctx, live) })
+	}, lasting, func(it *item, err error) { *it.result = eventstore.Result{Err: err} })
 }

@@ -1,60 +1,18 @@
 package sqlite_test
 
 import (
-	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
+	"daybook/eventstore/storetest"
 )
-
-// eventAppend is a create of an event of the usual size as command makes it:
-// with a slug and an idempotency key.
-func eventAppend(b *testing.B, id calendar.ID, keyed bool) eventstore.Append {
-	b.Helper()
-	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
-	c := calendar.Change{
-		Name: "event.created", Kind: calendar.KindEvent, ID: id, Home: calendar.LangEN,
-		Fields: calendar.Fields{
-			"title":       calendar.Text{calendar.LangEN: "Quay concert and picnic"},
-			"description": calendar.Text{calendar.LangEN: strings.Repeat("Bring a chair. ", 20)},
-			"slug":        fmt.Sprintf("quay-concert-and-picnic-%d", id),
-			"status":      "publish", "author": calendar.ID(7),
-		},
-	}
-	r, err := calendar.Apply(nil, c, now)
-	if err != nil {
-		b.Fatal(err)
-	}
-	fields, err := calendar.EncodeChange(c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	state, err := calendar.EncodeRecord(r)
-	if err != nil {
-		b.Fatal(err)
-	}
-	a := eventstore.Append{
-		Drafts: []eventstore.Draft{{
-			Kind: c.Kind, ID: id, Change: c.Name, Fields: fields, State: state,
-			Claims: calendar.Claims(r), Names: calendar.Names(r),
-		}},
-		Time: now, Actor: 7, Cause: eventstore.Cause{Client: "bench", Request: "r"},
-	}
-	if keyed {
-		key := fmt.Sprintf("key-%d", id)
-		a.Receipt = &eventstore.Receipt{User: 7, Key: key, Fingerprint: sha256.Sum256([]byte(key)), Time: now, Record: id, Version: 1}
-	}
-	return a
-}
 
 // BenchmarkAppend creates events one by one, with versions, claims and chain,
 // against a loop of raw commits of one row in a file of the same kind.
@@ -65,7 +23,7 @@ func BenchmarkAppend(b *testing.B) {
 				s := open(b, filepath.Join(b.TempDir(), "events.db"), sqlite.Options{})
 				appends := make([]eventstore.Append, b.N)
 				for i := range appends {
-					appends[i] = eventAppend(b, calendar.ID(i+1), keyed)
+					appends[i] = storetest.EventAppend(b, calendar.ID(i+1), keyed)
 				}
 				var next atomic.Int64
 				var wg sync.WaitGroup
@@ -105,7 +63,7 @@ func BenchmarkAppend(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer func() { _ = insert.Close() }()
-		d := eventAppend(b, 1, false).Drafts[0]
+		d := storetest.EventAppend(b, 1, false).Drafts[0]
 		b.ResetTimer()
 		for i := range b.N {
 			if _, err := insert.ExecContext(b.Context(), i+1, []byte(d.Fields), []byte(d.State)); err != nil {
@@ -119,7 +77,7 @@ func BenchmarkAppend(b *testing.B) {
 // BenchmarkLoad reads one present state that is in memory.
 func BenchmarkLoad(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "events.db"), sqlite.Options{})
-	if res := s.Append(b.Context(), []eventstore.Append{eventAppend(b, 1, false)}); res[0].Err != nil {
+	if res := s.Append(b.Context(), []eventstore.Append{storetest.EventAppend(b, 1, false)}); res[0].Err != nil {
 		b.Fatal(res[0].Err)
 	}
 	b.ReportAllocs()

@@ -20,6 +20,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/groupcommit"
 	"daybook/internal/migration"
 )
 
@@ -56,7 +57,7 @@ type Store struct {
 	tail    tail
 	sieve   *sieve
 	signal  eventstore.Signal
-	queue   *queue
+	queue   *groupcommit.Queue[*item]
 	turn    turn
 	lastID  atomic.Int64 // the greatest id that was given or used
 	closing atomic.Bool
@@ -91,7 +92,8 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.KeepReceipts < minKeepReceipts || o.CacheBytes < 0 {
 		return nil, fmt.Errorf("open event store %s: receipts are kept for at least %s, the cache is not negative", path, minKeepReceipts)
 	}
-	s := &Store{o: o, cache: newCache(o.CacheBytes), sieve: newSieve(), queue: newQueue(), drained: make(chan struct{})}
+	s := &Store{o: o, cache: newCache(o.CacheBytes), sieve: newSieve(), queue: groupcommit.New[*item](groupAppends, groupBytes), drained: make(chan struct{})}
+	s.turn.pace.Commits = patientCommits
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(ctx, err)), s.closeFiles())
 	}
@@ -192,7 +194,7 @@ func (s *Store) Close() error {
 	}
 	s.stopFill()
 	<-s.filled
-	s.queue.close()
+	s.queue.Close()
 	<-s.drained
 	s.signal.Close()
 	return s.closeFiles()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"daybook/eventstore"
+	"daybook/internal/pause"
 )
 
 // DefaultSpan is how long a lease holds unless it is renewed. A process that
@@ -194,7 +195,7 @@ func (r *runner) standBy(ctx context.Context) (term, error) {
 			// At its end at once; sooner when it was released.
 			wait = max(min(wait, t.lease.Left), r.o.Span/50)
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return t, err
 		}
 	}
@@ -290,16 +291,4 @@ func (r *runner) ended(ctx context.Context, log *slog.Logger, err error) error {
 		return nil
 	}
 	return err
-}
-
-// sleep waits, or gives the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -1,0 +1,146 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+)
+
+// RandomSequences checks that an implementation answers random sequences of
+// appends as the store in memory does, and holds the same afterwards. Draws are
+// from small sets, so that conflicts, claims and keys meet often. fresh gives an
+// empty store; reopen closes one and opens what it kept, nil where none is.
+func RandomSequences(t *testing.T, fresh func(*rapid.T) eventstore.Verifier, reopen func(*rapid.T, eventstore.Verifier) eventstore.Verifier) {
+	t.Helper()
+	rapid.Check(t, func(rt *rapid.T) {
+		own, mem := fresh(rt), memstore.New()
+		for range rapid.IntRange(1, 10).Draw(rt, "calls") {
+			appends := rapid.SliceOfN(rapid.Custom(drawAppend), 1, 5).Draw(rt, "appends")
+			got, want := outcomes(own.Append(t.Context(), appends)), outcomes(mem.Append(t.Context(), appends))
+			if diff := cmp.Diff(want, got); diff != "" {
+				rt.Fatalf("results differ (-memory +own):\n%s", diff)
+			}
+			if reopen != nil && rapid.IntRange(0, 9).Draw(rt, "reopen") == 0 {
+				own, mem = reopen(rt, own), mem.Reopen()
+			}
+			// Answers depend on what is held, so comparing it now and then is enough.
+			if rapid.IntRange(0, 3).Draw(rt, "compare") == 0 {
+				same(rt, mem, own)
+			}
+		}
+		same(rt, mem, own)
+	})
+}
+
+func same(t *rapid.T, mem, own eventstore.Verifier) {
+	t.Helper()
+	if diff := cmp.Diff(contents(t, mem), contents(t, own), cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("contents differ (-memory +own):\n%s", diff)
+	}
+}
+
+func drawAppend(t *rapid.T) eventstore.Append {
+	a := eventstore.Append{Time: time.UnixMilli(int64(rapid.IntRange(0, 5).Draw(t, "time"))), Actor: 7}
+	drafts := rapid.SampledFrom([]int{0, 1, 1, 1, 2, 3}).Draw(t, "drafts")
+	for range drafts {
+		a.Drafts = append(a.Drafts, drawDraft(t))
+	}
+	if drafts > 0 && rapid.IntRange(0, 3).Draw(t, "guarded") == 0 {
+		a.Guards = []eventstore.Guard{{Name: drawName(t), Count: rapid.IntRange(0, 2).Draw(t, "count")}}
+	}
+	if drafts == 0 || rapid.IntRange(0, 3).Draw(t, "keyed") == 0 {
+		a.Receipt = &eventstore.Receipt{
+			User: calendar.ID(rapid.IntRange(1, 2).Draw(t, "user")), Key: rapid.SampledFrom([]string{"k", "l"}).Draw(t, "key"),
+			Fingerprint: [32]byte{byte(rapid.IntRange(0, 1).Draw(t, "fingerprint"))},
+			Record:      calendar.ID(rapid.IntRange(0, 1).Draw(t, "record")),
+			Time:        time.UnixMilli(5),
+		}
+		if rapid.Bool().Draw(t, "answered") {
+			a.Receipt.Answer = []byte(rapid.StringN(1, 3, 9).Draw(t, "answer"))
+		}
+	}
+	return a
+}
+
+func drawDraft(t *rapid.T) eventstore.Draft {
+	d := eventstore.Draft{
+		Kind:     rapid.SampledFrom([]calendar.Kind{calendar.KindTag, calendar.KindTag, calendar.KindVenue}).Draw(t, "kind"),
+		ID:       calendar.ID(rapid.IntRange(1, 5).Draw(t, "id")),
+		Expected: int64(rapid.IntRange(0, 3).Draw(t, "expected")),
+		Change:   "changed",
+		Fields:   []byte(`{}`),
+		State:    fmt.Appendf(nil, `{"n":%d}`, rapid.IntRange(0, 9).Draw(t, "n")),
+		Secret:   rapid.SampledFrom([][]byte{nil, nil, {}, {1}, {2}}).Draw(t, "secret"),
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "claims") {
+		d.Claims = append(d.Claims, calendar.Claim{Space: "s", Key: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "claim")})
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "names") {
+		d.Names = append(d.Names, drawName(t))
+	}
+	return d
+}
+
+func drawName(t *rapid.T) calendar.Name {
+	return calendar.Name{Space: "n", Key: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "name")}
+}
+
+// outcomes makes results comparable: errors by what a caller can tell.
+func outcomes(results []eventstore.Result) []string {
+	out := make([]string, len(results))
+	for i, r := range results {
+		kind := "other error"
+		claim, isClaim := errors.AsType[*eventstore.ClaimError](r.Err)
+		switch {
+		case r.Err == nil:
+			kind = "done"
+		case isClaim:
+			kind = fmt.Sprintf("claim %v held by %d", claim.Claim, claim.Holder)
+		case errors.Is(r.Err, eventstore.ErrConflict), errors.Is(r.Err, eventstore.ErrKeyReused), errors.Is(r.Err, eventstore.ErrMalformed):
+			kind = errors.Unwrap(r.Err).Error()
+		}
+		out[i] = fmt.Sprintf("%s at %d", kind, r.Position)
+		if r.Receipt != nil {
+			out[i] += fmt.Sprintf(", receipt %+v", *r.Receipt)
+		}
+	}
+	return out
+}
+
+type contained struct {
+	Entries []eventstore.Entry
+	Leaves  [][32]byte
+	States  []eventstore.State
+	Loaded  []eventstore.State
+	Holders []calendar.ID
+	Found   [][]calendar.ID
+}
+
+func contents(t *rapid.T, s eventstore.Verifier) contained {
+	ctx := t.Context()
+	var h contained
+	var errs [6]error
+	h.Entries, errs[0] = s.ReadAll(ctx, 0, 1000)
+	h.Leaves, errs[1] = s.Leaves(ctx, 0, 1000)
+	h.States, errs[2] = s.Records(ctx, 0, 0, 1000)
+	h.Loaded, errs[3] = s.Load(ctx, 1, 2, 3, 4, 5)
+	keys := []string{"a", "b", "c", "d"}
+	claims := make([]calendar.Claim, 0, len(keys))
+	for _, key := range keys {
+		claims = append(claims, calendar.Claim{Space: "s", Key: key})
+	}
+	h.Holders, h.Found, errs[4] = s.Find(ctx, claims, []calendar.Name{{Space: "n", Key: "x"}, {Space: "n", Key: "y"}})
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
