@@ -82,11 +82,11 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	case a.slots <- struct{}{}:
 		defer func() { <-a.slots }()
 	default:
-		a.fail(w, r, calendar.Fail(calendar.CodeUnavailable, 0))
+		a.failEarly(w, r, calendar.CodeUnavailable)
 		return
 	}
 	if len(r.Method)+len(r.RequestURI)+len(r.Proto)+2 > maxRequestLine {
-		a.fail(w, r, calendar.Fail(calendar.CodeURITooLong, 0))
+		a.failEarly(w, r, calendar.CodeURITooLong)
 		return
 	}
 	if !c.loc.known {
@@ -97,6 +97,14 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	c.chi.Reset()
 	c.chi.RoutePath = c.loc.rest
 	a.mux.ServeHTTP(w, r)
+}
+
+// failEarly answers an error before the way to the route; the path may have one.
+func (a *api) failEarly(w http.ResponseWriter, r *http.Request, code calendar.Code) {
+	if c := callOf(r); c.loc.known && a.find(c.loc.rest) != nil {
+		w.Header()[headerAllow] = valueAllowRead
+	}
+	a.fail(w, r, calendar.Fail(code, 0))
 }
 
 // serve is the adapter of all handlers: it reads the credentials, checks the
@@ -137,6 +145,9 @@ func (a *api) answerPanic(w http.ResponseWriter, r *http.Request) {
 // admit is step 2 of section 7.2: credentials, and on writes the general right.
 func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) error {
 	w.Header()[headerAllow] = valueAllowRead
+	if r.Method == http.MethodOptions {
+		w.Header()[headerAllow] = []string{rt.allowAll()}
+	}
 	caller, err := a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
 	if err != nil {
 		return err
@@ -144,7 +155,6 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) 
 	c.caller = caller
 	switch r.Method {
 	case http.MethodOptions:
-		w.Header()[headerAllow] = []string{rt.allowAll()}
 	case http.MethodGet, http.MethodHead:
 		if caller.Role != calendar.Anonymous {
 			w.Header()[headerAllow] = []string{rt.allowFor(caller)}

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -31,7 +32,12 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
 		}
-		if r.Context().Err() != nil {
+		// After a body that is late or cut, the context has ended too; the client may
+		// still be there.
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, badBody("the body did not come in time")
+		case r.Context().Err() != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 			return nil, r.Context().Err()
 		}
 		return nil, badBody("the body ended early")

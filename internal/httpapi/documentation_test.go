@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -347,4 +348,55 @@ func TestIndex(t *testing.T) {
 		t.Errorf("ETag %s", tag)
 	}
 	nobody.With("If-None-Match", tag).Get("").Want(http.StatusNotModified)
+}
+
+// TestDocumentedBodies: what is wrong or right with a value by its form alone, the
+// documentation and the service say alike (8.2).
+func TestDocumentedBodies(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	const event, organizer, category = `"title":"Jazz","start_date":"2026-06-01 20:00","end_date":"2026-06-01 22:00"`, `"organizer":"Band"`, `"name":"Jazz"`
+	for _, c := range []struct {
+		path, body string
+		taken      bool
+	}{
+		{"/events", event + `,"venue":{}`, true},
+		{"/events", event + `,"venue":[null,"",0,{}]`, true},
+		{"/events", event + `,"organizer":null`, true},
+		{"/events", event + `,"venue":"x"`, false},
+		{"/events", event + `,"venue":[true]`, false},
+		{"/events", event + `,"cost":[1,"2",null]`, true},
+		{"/events", event + `,"cost":-1`, false},
+		{"/events", event + `,"cost":[-1]`, false},
+		{"/events", event + `,"cost":"-1"`, true},
+		{"/events", event + `,"cost":[[1]]`, false},
+		{"/events", event + `,"tags":["a",null,""]`, true},
+		{"/events", event + `,"categories":["b",null]`, true},
+		{"/events", event + `,"tags":[true]`, false},
+		{"/events", event + `,"author":"x"`, false},
+		{"/events", event + `,"post_parent":""`, true},
+		{"/events", event + `,"post_parent":"x"`, false},
+		{"/organizers", organizer + `,"author":""`, false},
+		{"/organizers", organizer + `,"author":null`, true},
+		{"/organizers", organizer + `,"email":"x"`, false},
+		{"/organizers", organizer + `,"email":"x@y"`, false},
+		{"/organizers", organizer + `,"email":" band@example.org "`, true},
+		{"/organizers", organizer + `,"email":""`, true},
+		{"/categories", category + `,"parent":"x"`, false},
+		{"/categories", category + `,"parent":" "`, true},
+		{"/categories", category + `,"parent":0`, true},
+	} {
+		body := "{" + c.body + "}"
+		if err := w.Document().Admits(t.Context(), c.path, body); (err == nil) != c.taken {
+			t.Errorf("%s %s: documented as taken %t, want %t: %v", c.path, body, err == nil, c.taken, err)
+		}
+		if c.path == "/categories" { // names are unique, and the name is not what counts here
+			body = strings.Replace(body, "Jazz", fmt.Sprint("Jazz ", len(body)), 1)
+		}
+		res := editor.Post(c.path, json.RawMessage(body))
+		if taken := res.Status == http.StatusCreated; taken != c.taken {
+			t.Errorf("%s %s: status %d, taken is %t", c.path, body, res.Status, c.taken)
+		}
+	}
 }

@@ -251,6 +251,9 @@ func (d *document) bodySchema(op *operation) object {
 	return o
 }
 
+// numeral is the pattern of a number in a text, as calendar.ParseInt reads it.
+const numeral = `[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?`
+
 // fieldSchema says what a field takes; see calendar.Form.
 func (d *document) fieldSchema(f *calendar.Field) object {
 	types := func(names ...string) any {
@@ -269,8 +272,10 @@ func (d *document) fieldSchema(f *calendar.Field) object {
 		if f.Declared == "string" { // show_map of venues: JSON booleans go beyond the document
 			o = object{"anyOf": []object{{"type": types("string", "integer")}, {"type": "boolean", "x-extension": true}}}
 		}
-	case calendar.FormAuthor, calendar.FormParent:
-		o = object{"type": types("integer", "string")}
+	case calendar.FormAuthor:
+		o = object{"type": types("integer", "string"), "pattern": `^\s*` + numeral + `\s*$`}
+	case calendar.FormParent:
+		o = object{"type": types("integer", "string"), "pattern": `^\s*(` + numeral + `)?\s*$`}
 	case calendar.FormImage:
 		text := object{"type": types("string")}
 		if f.Max > 0 {
@@ -282,16 +287,19 @@ func (d *document) fieldSchema(f *calendar.Field) object {
 	case calendar.FormLongitude:
 		o = object{"type": types("number", "string"), "minimum": -180, "maximum": 180}
 	case calendar.FormCost:
-		o = object{"type": types("string", "number", "array"), "items": object{"type": []string{"string", "number"}}, "maxItems": maxElements}
+		one := object{"type": []string{"string", "number", "null"}, "minimum": 0}
+		o = object{"type": types("string", "number", "array"), "minimum": 0, "items": one, "maxItems": maxElements}
 	case calendar.FormTerms:
-		o = object{"type": types("array", "integer", "string"), "items": object{"type": []string{"integer", "string"}}, "maxItems": maxElements}
+		one := object{"type": []string{"integer", "string", "null"}}
+		o = object{"type": types("array", "integer", "string"), "items": one, "maxItems": maxElements}
 	case calendar.FormLinks:
 		inline := schemaRef(title(f.Name) + "Create")
 		byID := object{"type": "object", "properties": object{"id": object{"type": []string{"integer", "string"}}}, "required": []string{"id"}}
 		commaText := object{"type": "string", "pattern": `^\s*([0-9]+(\s*,\s*[0-9]+)*)?\s*$`, "x-extension": true}
-		one := []object{{"type": "integer"}, commaText, byID, inline}
+		empty := object{"type": []string{"object", "null"}, "maxProperties": 0}
+		one := []object{{"type": "integer"}, commaText, byID, inline, empty}
 		o = object{"anyOf": append([]object{
-			{"type": "array", "items": object{"anyOf": one}, "maxItems": maxElements, "x-extension": true}, {"type": "null"},
+			{"type": "array", "items": object{"anyOf": one}, "maxItems": maxElements, "x-extension": true},
 		}, one...)}
 	case calendar.FormStatus:
 		values := []any{"publish", "future", "draft", "pending", "private"}
@@ -301,6 +309,8 @@ func (d *document) fieldSchema(f *calendar.Field) object {
 		o = object{"type": types("string"), "enum": values}
 	case calendar.FormLang:
 		o = object{"type": "string", "enum": f.Enum}
+	case calendar.FormEmail:
+		o = object{"type": types("string"), "pattern": `^\s*([^@\s]+@[^@\s.]+(\.[^@\s.]+)+)?\s*$`}
 	default:
 		o = object{"type": types("string")}
 	}

@@ -104,6 +104,21 @@ func (d Documentation) Check(r *http.Request, sent string, status int, header ht
 	return nil
 }
 
+// Admits gives an error when the documentation does not admit a JSON body of a
+// POST to a collection ("/events").
+func (d Documentation) Admits(ctx context.Context, collection, body string) error {
+	item := d.Paths.Value(collection)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, collection, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	return openapi3filter.ValidateRequestBody(ctx, &openapi3filter.RequestValidationInput{
+		Request: r, Route: &routers.Route{Spec: d.T, Path: collection, PathItem: item, Method: r.Method, Operation: item.Post},
+		Options: &openapi3filter.Options{},
+	}, item.Post.RequestBody.Value)
+}
+
 // taken holds a JSON body that a write took against the documentation: what can
 // be sent has to stand there. A query may bring required fields, so bodies
 // beside one are not looked at.
