@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"strings"
@@ -83,6 +84,12 @@ func Claims(r *Record) []Claim {
 		return claims
 	}
 	return append([]Claim{{Space: space, Key: key}}, claims...)
+}
+
+// TokenClaim is the claim that a user with a token holds beside those of Claims: it
+// is found by the token. sum is the SHA-256 of the token, the secret of the record.
+func TokenClaim(sum []byte) Claim {
+	return Claim{Space: "token", Key: hex.EncodeToString(sum)}
 }
 
 // Names are the names that a record is found by: the folded texts of its name in

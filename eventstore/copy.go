@@ -12,13 +12,6 @@ import (
 // ErrNotEmpty says that a store that is to take over another one holds something.
 var ErrNotEmpty = errors.New("event store is not empty")
 
-// Holding is what one record holds and is found by.
-type Holding struct {
-	ID     calendar.ID
-	Claims []calendar.Claim
-	Names  []calendar.Name
-}
-
 // KeptReceipt is a receipt with when it was kept, by the clock of the store.
 type KeptReceipt struct {
 	Receipt
@@ -30,9 +23,6 @@ type KeptReceipt struct {
 // Verifier gives, this is all that a store holds but leases.
 type Dumper interface {
 	Verifier
-	// Holdings gives what up to limit records hold, with ids greater than after,
-	// by id.
-	Holdings(ctx context.Context, after calendar.ID, limit int) ([]Holding, error)
 	// Receipts gives up to limit receipts after a cursor, 0 at first, and the
 	// cursor behind them.
 	Receipts(ctx context.Context, after int64, limit int) ([]KeptReceipt, int64, error)

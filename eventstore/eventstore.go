@@ -216,4 +216,18 @@ type Verifier interface {
 	Commits(ctx context.Context, after calendar.Position, limit int) ([]Commit, error)
 	// Leaves gives the stored leaf of each entry after a position, in order.
 	Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
+	// Holdings gives what up to limit records hold, with ids greater than after,
+	// by id.
+	Holdings(ctx context.Context, after calendar.ID, limit int) ([]Holding, error)
+	// Inspect checks what the other methods do not show: that no claim and no name
+	// is kept beside those that Holdings gives, and, where the engine can tell, that
+	// its files are whole. What is not is ErrDamaged. Others may write meanwhile.
+	Inspect(ctx context.Context) error
+}
+
+// Holding is what one record holds and is found by.
+type Holding struct {
+	ID     calendar.ID
+	Claims []calendar.Claim
+	Names  []calendar.Name
 }

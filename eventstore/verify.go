@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -21,11 +22,14 @@ const verifyKept = 10_000
 // are dense, that each entry fits its leaf and the leaves the chain of commits,
 // that the versions of each record are continuous, that folding the fields that
 // changed gives the record after them, that the present states are those of the
-// last entries, and that records are found by their claims and names. It gives the hash of the last commit and the number of
-// entries; who keeps the hash elsewhere can prove later that nothing was
-// written anew. progress, when not nil, is told how far it is.
+// last entries, that records hold just the claims and names of these states and
+// are found by them, and what Inspect of the store checks. It gives the hash of the
+// last commit and the number of entries; who keeps the hash elsewhere can prove
+// later that nothing was written anew. progress, when not nil, is told how far it
+// is.
 //
-// What does not fit is ErrDamaged, and the error names the position.
+// What does not fit is ErrDamaged, and the error names the position where there is
+// one. The answers kept for idempotency keys have no sum to be checked by.
 func Verify(ctx context.Context, store Verifier, progress func(done, total calendar.Position)) (hash [32]byte, entries calendar.Position, err error) {
 	head, err := store.Head(ctx)
 	if err != nil {
@@ -45,6 +49,10 @@ func Verify(ctx context.Context, store Verifier, progress func(done, total calen
 	}
 	if err := v.records(ctx); err != nil {
 		return hash, 0, err
+	}
+	// Last, because what was checked before names the entry.
+	if err := store.Inspect(ctx); err != nil {
+		return hash, 0, fmt.Errorf("inspect the store: %w", err)
 	}
 	return v.hash, head, nil
 }
@@ -236,6 +244,7 @@ func sameRecord(folded, stored *calendar.Record, state []byte) error {
 func (v *verification) records(ctx context.Context) error {
 	found := 0
 	for after := calendar.ID(0); ; {
+		before := after
 		states, err := v.store.Records(ctx, 0, after, verifyPage)
 		if err != nil {
 			return fmt.Errorf("records after %d: %w", after, err)
@@ -268,7 +277,7 @@ func (v *verification) records(ctx context.Context) error {
 				return damaged(last.position, "the present secret of record %d is another one", s.ID)
 			}
 		}
-		if err := v.found(ctx, states); err != nil {
+		if err := v.found(ctx, before, states); err != nil {
 			return err
 		}
 	}
@@ -288,55 +297,104 @@ func (v *verification) records(ctx context.Context) error {
 	return fmt.Errorf("%w: %d of %d records have a present state", ErrDamaged, found, len(v.last))
 }
 
-// found checks that records are found by their claims and names.
-func (v *verification) found(ctx context.Context, states []State) error {
-	records := make([]*calendar.Record, len(states))
+// found checks that the records of a page, which come after an id, hold the claims
+// and names of their states and are found by them.
+func (v *verification) found(ctx context.Context, after calendar.ID, states []State) error {
+	wanted := make([]Holding, len(states))
 	var claims []calendar.Claim
 	var names []calendar.Name
 	place := map[calendar.Name]int{} // of a name in names: many records may share it
 	for i := range states {
-		r, err := calendar.DecodeRecord(states[i].Record)
+		h, err := holdingOf(&states[i])
 		if err != nil {
 			return damaged(states[i].Position, "present state: %v", err)
 		}
-		records[i] = r
-		claims = append(claims, calendar.Claims(r)...)
-		for _, n := range calendar.Names(r) {
+		wanted[i] = h
+		claims = append(claims, h.Claims...)
+		for _, n := range h.Names {
 			if _, seen := place[n]; !seen {
 				place[n] = len(names)
 				names = append(names, n)
 			}
 		}
 	}
+	held, err := v.store.Holdings(ctx, after, len(states))
+	if err != nil {
+		return fmt.Errorf("claims and names of records after %d: %w", after, err)
+	}
+	kept := make(map[calendar.ID]*Holding, len(held))
+	for i := range held {
+		kept[held[i].ID] = &held[i]
+	}
 	holders, having, err := v.store.Find(ctx, claims, names)
 	if err != nil {
 		return fmt.Errorf("find records by claims and names: %w", err)
 	}
-	for i, r := range records {
+	for i := range wanted {
+		h := &wanted[i]
 		lost := ""
-		for _, c := range calendar.Claims(r) {
-			if holders[0] != r.ID {
+		for _, c := range h.Claims {
+			if holders[0] != h.ID {
 				lost = c.Space + " " + c.Key
 			}
 			holders = holders[1:]
 		}
-		for _, n := range calendar.Names(r) {
-			if _, has := slices.BinarySearch(having[place[n]], r.ID); !has {
+		for _, n := range h.Names {
+			if _, has := slices.BinarySearch(having[place[n]], h.ID); !has {
 				lost = n.Space + " " + n.Key
 			}
 		}
-		if lost == "" {
+		own := kept[h.ID]
+		if own == nil { // records that were added meanwhile moved it to the next page
+			if held, err = v.store.Holdings(ctx, h.ID-1, 1); err != nil {
+				return fmt.Errorf("claims and names of record %d: %w", h.ID, err)
+			}
+			own = &Holding{}
+			if len(held) > 0 && held[0].ID == h.ID {
+				own = &held[0]
+			}
+		}
+		same := samePairs(h.Claims, own.Claims) && samePairs(h.Names, own.Names)
+		if lost == "" && same {
 			continue
 		}
-		now, err := v.store.Load(ctx, r.ID)
+		now, err := v.store.Load(ctx, h.ID)
 		if err != nil {
 			return err
 		}
-		if now[0].Version == states[i].Version { // else a write meanwhile took it away
-			return damaged(states[i].Position, "record %d is not found by %q", r.ID, lost)
+		switch {
+		case now[0].Version != states[i].Version: // a write meanwhile changed it
+		case lost != "":
+			return damaged(states[i].Position, "record %d is not found by %q", h.ID, lost)
+		default:
+			return damaged(states[i].Position, "record %d holds other claims or names than its state tells", h.ID)
 		}
 	}
 	return nil
+}
+
+// holdingOf gives the claims and names that a state asks for.
+func holdingOf(s *State) (Holding, error) {
+	r, err := calendar.DecodeRecord(s.Record)
+	if err != nil {
+		return Holding{}, err
+	}
+	h := Holding{ID: s.ID, Claims: calendar.Claims(r), Names: calendar.Names(r)}
+	if s.Kind == calendar.KindUser && len(s.Secret) > 0 {
+		h.Claims = append(h.Claims, calendar.TokenClaim(s.Secret))
+	}
+	return h, nil
+}
+
+// samePairs tells whether what is held are the claims or names that are wanted, each
+// once and in any order.
+func samePairs[P ~struct{ Space, Key string }](wanted, held []P) bool {
+	order := func(x, y P) int {
+		p, q := calendar.Claim(x), calendar.Claim(y)
+		return cmp.Or(cmp.Compare(p.Space, q.Space), cmp.Compare(p.Key, q.Key))
+	}
+	wanted = slices.Compact(slices.SortedFunc(slices.Values(wanted), order))
+	return slices.Equal(wanted, slices.SortedFunc(slices.Values(held), order))
 }
 
 // later checks a present state that is newer than the head of this run: its

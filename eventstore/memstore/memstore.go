@@ -417,3 +417,40 @@ func page[T any, N int | int64 | calendar.Position](all []T, n N, limit int) []T
 	all = all[n:]
 	return all[:min(limit, len(all))]
 }
+
+// Holdings does eventstore.Verifier.
+func (s *Store) Holdings(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.RUnlock()
+	at, _ := slices.BinarySearch(s.ids, after+1)
+	ids := s.ids[at:]
+	out := make([]eventstore.Holding, 0, min(max(limit, 0), len(ids)))
+	for _, id := range ids[:cap(out)] {
+		r := s.records[id]
+		out = append(out, eventstore.Holding{ID: id, Claims: r.claims, Names: r.names})
+	}
+	return out, nil
+}
+
+// Inspect does eventstore.Verifier.
+func (s *Store) Inspect(ctx context.Context) error {
+	if err := s.read(ctx); err != nil {
+		return err
+	}
+	defer s.mu.RUnlock()
+	for c, id := range s.claims {
+		if r := s.records[id]; r == nil || !slices.Contains(r.claims, c) {
+			return fmt.Errorf("%w: claim %s/%s of record %d, which does not hold it", eventstore.ErrDamaged, c.Space, c.Key, id)
+		}
+	}
+	for n, ids := range s.names {
+		for id := range ids {
+			if r := s.records[id]; r == nil || !slices.Contains(r.names, n) {
+				return fmt.Errorf("%w: name %s/%s of record %d, which does not have it", eventstore.ErrDamaged, n.Space, n.Key, id)
+			}
+		}
+	}
+	return nil
+}

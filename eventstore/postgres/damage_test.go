@@ -153,16 +153,20 @@ func TestLostClaimsAndNames(t *testing.T) {
 		"UPDATE @.claims SET digest = decode(repeat('00', 32), 'hex') WHERE record = 1",
 		"DELETE FROM @.names WHERE record = 2",
 		"UPDATE @.names SET space = 'x' WHERE record = 2",
+		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 1, 'slug/tag', 'old'",
+		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 9, 'slug/tag', 'old'",
+		"INSERT INTO @.names SELECT digest, 2, space, key FROM @.names WHERE record = 1",
+		"INSERT INTO @.names SELECT digest, 9, space, key FROM @.names WHERE record = 1",
 		"DELETE FROM @.records WHERE id = 2",
 		"UPDATE @.records SET position = 1 WHERE id = 2",
 	} {
 		text := strings.ReplaceAll(damage, "@", name)
-		sqlExec(t, c, "CREATE TABLE "+name+".old AS SELECT * FROM "+strings.Fields(strings.NewReplacer("DELETE FROM ", "", "UPDATE ", "").Replace(text))[0])
+		sqlExec(t, c, "CREATE TABLE "+name+".old AS SELECT * FROM "+strings.Fields(strings.NewReplacer("DELETE FROM ", "", "UPDATE ", "", "INSERT INTO ", "").Replace(text))[0])
 		sqlExec(t, c, text)
 		if _, _, err := eventstore.Verify(t.Context(), s, nil); !errors.Is(err, eventstore.ErrDamaged) {
 			t.Errorf("%s: the error is %v", damage, err)
 		}
-		table := strings.Fields(strings.NewReplacer("DELETE FROM ", "", "UPDATE ", "").Replace(text))[0]
+		table := strings.Fields(strings.NewReplacer("DELETE FROM ", "", "UPDATE ", "", "INSERT INTO ", "").Replace(text))[0]
 		sqlExec(t, c, "DELETE FROM "+table)
 		sqlExec(t, c, "INSERT INTO "+table+" SELECT * FROM "+name+".old")
 		sqlExec(t, c, "DROP TABLE "+name+".old")

@@ -18,7 +18,7 @@ import (
 // queries are the statements with the schema in them: a pooler by transactions
 // keeps no search_path.
 type queries struct {
-	head, newIDs, load, history, entries, records, events, others, find, receipt, commits, leaves, acquire, release,
+	head, newIDs, load, history, entries, records, events, others, find, receipt, commits, leaves, holdings, astray, acquire, release,
 	holdLog, heldRecords, heldClaims, heldNames, heldReceipts, written, append, purge, empty, useID, notify string
 }
 
@@ -48,6 +48,14 @@ func newQueries(schema string) queries {
 		receipt: in("SELECT " + receiptColumns + " FROM @receipts WHERE digest = $1::bytea"),
 		commits: in("SELECT first, last, hash FROM @commits WHERE first > $1::bigint ORDER BY first LIMIT $2::bigint"),
 		leaves:  in("SELECT leaf FROM @entries WHERE position > $1::bigint ORDER BY position LIMIT $2::bigint"),
+		holdings: in(`WITH r AS (SELECT id FROM @records WHERE id > $1::bigint ORDER BY id LIMIT $2::bigint)
+			SELECT id, 0, '', '' FROM r
+			UNION ALL SELECT id, 1, space, key FROM r JOIN @claims x ON x.record = r.id
+			UNION ALL SELECT id, 2, space, key FROM r JOIN @names x ON x.record = r.id
+			ORDER BY 1, 2`),
+		astray: in(`SELECT space, key, record FROM @claims x WHERE NOT EXISTS (SELECT FROM @records r WHERE r.id = x.record)
+			UNION ALL SELECT space, key, record FROM @names x WHERE NOT EXISTS (SELECT FROM @records r WHERE r.id = x.record)
+			LIMIT 1`),
 		acquire: in("SELECT * FROM @acquire_lease($1::text, $2::text, $3::bigint * interval '1 microsecond')"),
 		release: in("SELECT @release_lease($1::text, $2::text)"),
 
@@ -289,4 +297,51 @@ func (s *Store) Commits(ctx context.Context, after calendar.Position, limit int)
 func (s *Store) Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error) {
 	out, err := all(ctx, s, scanDigest, s.q.leaves, number(after), max(limit, 0))
 	return out, wrap(err, "read leaves after %d", after)
+}
+
+// Holdings does eventstore.Verifier.
+func (s *Store) Holdings(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error) {
+	var out []eventstore.Holding
+	_, err := all(ctx, s, func(r pgx.CollectableRow) (struct{}, error) {
+		var (
+			id   calendar.ID
+			what int
+			p    calendar.Claim
+		)
+		if err := r.Scan(&id, &what, &p.Space, &p.Key); err != nil {
+			return struct{}{}, err
+		}
+		switch what {
+		case 0: // comes first
+			out = append(out, eventstore.Holding{ID: id})
+		case 1:
+			h := &out[len(out)-1]
+			h.Claims = append(h.Claims, p)
+		default:
+			h := &out[len(out)-1]
+			h.Names = append(h.Names, calendar.Name(p))
+		}
+		return struct{}{}, nil
+	}, s.q.holdings, int64(after), max(limit, 0))
+	return out, wrap(err, "read what records after %d hold", after)
+}
+
+// Inspect does eventstore.Verifier. The pages of the server's files are its own
+// business: data checksums and amcheck tell of them.
+func (s *Store) Inspect(ctx context.Context) error {
+	type stray struct {
+		claim  calendar.Claim
+		record calendar.ID
+	}
+	found, err := all(ctx, s, func(r pgx.CollectableRow) (x stray, err error) {
+		err = r.Scan(&x.claim.Space, &x.claim.Key, &x.record)
+		return x, err
+	}, s.q.astray)
+	if err != nil {
+		return wrap(err, "look for claims and names of no record")
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%w: %s/%s is kept of record %d, which is not there", eventstore.ErrDamaged, found[0].claim.Space, found[0].claim.Key, found[0].record)
+	}
+	return nil
 }

@@ -4,23 +4,10 @@ import (
 	"context"
 	"time"
 
-	"daybook/calendar"
 	"daybook/eventstore"
 )
 
 var _ eventstore.Dumper = (*Store)(nil)
-
-// Holdings does eventstore.Dumper.
-func (s *Store) Holdings(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error) {
-	out, err := all(ctx, s, s.read.records, func(r row) (eventstore.Holding, error) {
-		h, err := scanHeld(r)
-		if err != nil {
-			return eventstore.Holding{}, err
-		}
-		return eventstore.Holding{ID: h.ID, Claims: h.claims, Names: h.names}, nil
-	}, int64(after), max(limit, 0))
-	return out, wrap(err, "read what records after %d hold", after)
-}
 
 // Receipts does eventstore.Dumper; the cursor is the row.
 func (s *Store) Receipts(ctx context.Context, after int64, limit int) ([]eventstore.KeptReceipt, int64, error) {

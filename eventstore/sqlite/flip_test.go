@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -84,7 +85,7 @@ func TestFlippedBytes(t *testing.T) {
 			"position", "kind", "record", "version", "time", "actor", "change", "leaf", "client", "request", "reason", "fields", "state", "secret",
 		}},
 		{"commits", "first", true, []string{"first", "last", "hash"}},
-		{"records", "position", false, []string{"kind", "version", "position", "secret", "state"}},
+		{"records", "position", false, []string{"kind", "version", "position", "claims", "names", "secret", "state"}},
 	} {
 		for _, key := range []int64{1, 6, 7, 12} {
 			if table.last { // commits have two entries each
@@ -212,6 +213,13 @@ func TestLostClaimsAndNames(t *testing.T) {
 		{"UPDATE claims SET record = 2 WHERE record = 1", "UPDATE claims SET record = 1 WHERE key = 'jazz'", "slug/tag jazz"},
 		{"UPDATE claims SET key = 'jaxx' WHERE record = 1", "UPDATE claims SET key = 'jazz' WHERE record = 1", "slug/tag jazz"},
 		{"DELETE FROM names WHERE record = 2", "INSERT INTO names (space, key, record) VALUES ('name/tag', 'folk', 2)", "name/tag folk"},
+		{"INSERT INTO claims VALUES ('slug/tag', 'old', 1)", "DELETE FROM claims WHERE key = 'old'", "slug/tag old of record 1"},
+		{"INSERT INTO claims VALUES ('slug/tag', 'old', 9)", "DELETE FROM claims WHERE key = 'old'", "slug/tag old of record 9"},
+		{"INSERT INTO names VALUES ('name/tag', 'jazz', 2)", "DELETE FROM names WHERE key = 'jazz' AND record = 2", "name/tag jazz of record 2"},
+		{
+			`UPDATE records SET claims = '[["slug/tag","jazz"],["slug/tag","old"]]' WHERE id = 1`,
+			`UPDATE records SET claims = '[["slug/tag","jazz"]]' WHERE id = 1`, "record 1 holds other claims or names",
+		},
 	} {
 		sqlExec(t, db, tt.damage)
 		if _, _, err := eventstore.Verify(t.Context(), s, nil); !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), tt.says) {
@@ -221,6 +229,46 @@ func TestLostClaimsAndNames(t *testing.T) {
 	}
 	if _, _, err := eventstore.Verify(t.Context(), s, nil); err != nil {
 		t.Errorf("Verify after all was put back: %v", err)
+	}
+}
+
+// TestDamagedPages: pages that no check of entries and records reads.
+func TestDamagedPages(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"records_kind", "sqlite_autoindex_receipts_1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "events.db")
+			s := open(t, path, sqlite.Options{})
+			smallLog(t, s, 6)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var root, size int64
+			db := raw(t, path)
+			if err := db.QueryRowContext(t.Context(), "SELECT rootpage, page_size FROM sqlite_schema, pragma_page_size WHERE name = ?", name).Scan(&root, &size); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			file, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err == nil {
+				_, err = file.WriteAt([]byte{0}, (root-1)*size)
+				err = errors.Join(err, file.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err = sqlite.Open(t.Context(), path, sqlite.Options{})
+			if err == nil {
+				_, _, err = eventstore.Verify(t.Context(), s, nil)
+				_ = s.Close() // the damage is told already
+			}
+			if !errors.Is(err, eventstore.ErrDamaged) {
+				t.Errorf("the error is %v, want ErrDamaged", err)
+			}
+		})
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // readStatements are prepared once; the pool prepares them again on each of its
 // connections.
 type readStatements struct {
-	record, history, entries, records, recordsOf, holder, named, receipt, commits, leaves *sql.Stmt
+	record, history, entries, records, recordsOf, holder, named, receipt, commits, leaves, holdings *sql.Stmt
 }
 
 const (
@@ -39,6 +39,7 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		{&r.receipt, "SELECT " + receiptColumns + " FROM receipts WHERE user = ? AND key = ?"},
 		{&r.commits, "SELECT first, last, hash FROM commits WHERE first > ? ORDER BY first LIMIT ?"},
 		{&r.leaves, "SELECT leaf FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
+		{&r.holdings, "SELECT id, claims, names FROM records WHERE id > ? ORDER BY id LIMIT ?"},
 	} {
 		stmt, err := db.PrepareContext(ctx, p.text) //nolint:sqlclosecheck // ends with the pool
 		if err != nil {
@@ -116,15 +117,22 @@ func scanHeld(r row) (*held, error) {
 	}
 	h.Record = state
 	var err error
-	if h.Kind, err = parseKind(kind); err == nil {
-		if h.claims, err = decodePairs[calendar.Claim](claims); err == nil {
-			h.names, err = decodePairs[calendar.Name](names)
-		}
-	}
-	if err != nil {
+	if h.Kind, err = parseKind(kind); err != nil {
 		return nil, fmt.Errorf("record %d: %w: %w", h.ID, eventstore.ErrDamaged, err)
 	}
-	return &h, nil
+	h.claims, h.names, err = decodeHeld(h.ID, claims, names)
+	return &h, err
+}
+
+// decodeHeld gives what a record holds.
+func decodeHeld(id calendar.ID, claims, names []byte) (c []calendar.Claim, n []calendar.Name, err error) {
+	if c, err = decodePairs[calendar.Claim](claims); err == nil {
+		n, err = decodePairs[calendar.Name](names)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("record %d: %w: %w", id, eventstore.ErrDamaged, err)
+	}
+	return c, n, nil
 }
 
 func parseKind(s string) (calendar.Kind, error) {

@@ -32,6 +32,8 @@ type broken struct {
 	commits func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error)
 	leaves  func(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
 	close   func() error
+
+	holdings func(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error)
 }
 
 func (b *broken) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
@@ -109,6 +111,13 @@ func (b *broken) Leaves(ctx context.Context, after calendar.Position, limit int)
 		return b.leaves(ctx, after, limit)
 	}
 	return b.Store.Leaves(ctx, after, limit)
+}
+
+func (b *broken) Holdings(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error) {
+	if b.holdings != nil {
+		return b.holdings(ctx, after, limit)
+	}
+	return b.Store.Holdings(ctx, after, limit)
 }
 
 func (b *broken) Close() error {
@@ -659,6 +668,25 @@ var twins = []struct {
 				states[i].Secret = nil
 			}
 			return states, err
+		}
+	}},
+	{"holdings are made from the states", []string{"claims and names of no state are found"}, func(b *broken) {
+		b.holdings = func(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error) {
+			states, err := b.Store.Records(ctx, 0, after, limit)
+			out := make([]eventstore.Holding, len(states))
+			for i := range states {
+				r, err := calendar.DecodeRecord(states[i].Record)
+				if err != nil {
+					return nil, err
+				}
+				out[i] = eventstore.Holding{ID: r.ID, Claims: calendar.Claims(r), Names: calendar.Names(r)}
+			}
+			return out, err
+		}
+	}},
+	{"holdings are those of one record", []string{"the log verifies"}, func(b *broken) {
+		b.holdings = func(ctx context.Context, _ calendar.ID, limit int) ([]eventstore.Holding, error) {
+			return b.Store.Holdings(ctx, 0, min(limit, 1))
 		}
 	}},
 	{"a record has no present state", []string{"the log verifies"}, func(b *broken) {

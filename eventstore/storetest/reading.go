@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -326,6 +327,27 @@ func someLog(f *fixture) {
 	a := f.appendOf(d)
 	a.Receipt = f.receipt(7, "key", 1, live[0])
 	f.mustWrite(a)
+}
+
+// verifiesHoldings: a record that holds what its state does not tell keeps a slug
+// taken, or is found by a name that it has no more.
+func verifiesHoldings(t testing.TB, h Harness) {
+	for name, add := range map[string]func(d *eventstore.Draft){
+		"claim": func(d *eventstore.Draft) { d.Claims = append(d.Claims, slugOf(d.Kind, "old-slug")) },
+		"name": func(d *eventstore.Draft) {
+			d.Names = append(d.Names, calendar.Name{Space: "name/tag", Key: "old name"})
+		},
+	} {
+		f := setup(t, h)
+		someLog(f)
+		d, _ := f.draft(nil, created(calendar.KindTag, f.id(), "new-slug"))
+		add(&d)
+		at := f.mustWrite(f.appendOf(d))
+		_, _, err := eventstore.Verify(f.ctx, f.store, nil)
+		if !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(fmt.Sprint(err), fmt.Sprintf("entry %d:", at)) {
+			f.Errorf("Verify with another %s: the error is %v, want ErrDamaged of entry %d", name, err, at)
+		}
+	}
 }
 
 func verifies(t testing.TB, h Harness) {

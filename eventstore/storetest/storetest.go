@@ -85,6 +85,7 @@ func Cases() []Case {
 		{"entries never change", appendOnly},
 		{"malformed appends are refused", malformed},
 		{"the log verifies", verifies},
+		{"claims and names of no state are found", verifiesHoldings},
 		{"everything is there after a restart", restart},
 		{"closed stores refuse", closed},
 	}

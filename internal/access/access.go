@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,11 +40,8 @@ const maxName = 60
 // firstAdministrator is the name of the user that EnsureAdministrator makes.
 const firstAdministrator = "admin"
 
-// The spaces of the claims of users.
-const (
-	spaceName  = "user"  // by calendar.Claims
-	spaceToken = "token" // hexadecimal SHA-256
-)
+// spaceName is the space of the names of users, see calendar.Claims.
+const spaceName = "user"
 
 // attempts is how often an act is tried when others change the same user.
 const attempts = 10
@@ -304,9 +300,5 @@ func newToken() (token string, sum [sha256.Size]byte) {
 }
 
 func claimOf(sum [sha256.Size]byte) []calendar.Claim {
-	return []calendar.Claim{tokenClaim(sum)}
-}
-
-func tokenClaim(sum [sha256.Size]byte) calendar.Claim {
-	return calendar.Claim{Space: spaceToken, Key: hex.EncodeToString(sum[:])}
+	return []calendar.Claim{calendar.TokenClaim(sum[:])}
 }

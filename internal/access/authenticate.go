@@ -87,7 +87,7 @@ func (u *Users) byToken(ctx context.Context, token string) (User, error) {
 		}
 		u.known.drop(sum)
 	}
-	state, err := u.byClaim(ctx, tokenClaim(sum))
+	state, err := u.byClaim(ctx, calendar.TokenClaim(sum[:]))
 	if err != nil {
 		return User{}, err
 	}
