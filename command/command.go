@@ -40,8 +40,9 @@ type Request struct {
 	// At is the moment to write under, for imports; zero: now.
 	At time.Time
 	// Mark names the line of an import that this write applies; nil elsewhere.
-	// A record that has a mark of the line, or of a later one of its source, is
-	// left as it is. A create with a key never answers an equal record (5.3.1).
+	// A record that the line was applied to is left as it is; when a later line
+	// was and this one not, the error is ErrImportOrder. A create with a key never
+	// answers an equal record (5.3.1).
 	Mark *calendar.ImportMark
 }
 

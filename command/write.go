@@ -20,10 +20,6 @@ import (
 // three are rare.
 const attempts = 20
 
-// ErrImportKey says that a key of an import stands for a record already, or
-// that a record has another key of the same source.
-var ErrImportKey = errors.New("import key in use")
-
 // writing is one request on its way through the checks of interface 7.2.
 type writing struct {
 	s    *Service
@@ -233,18 +229,27 @@ func (w *writing) earlier(ctx context.Context) (*Result, error) {
 
 // replay answers with the record as it was after the first write.
 func (w *writing) replay(ctx context.Context, first *eventstore.Receipt) (Result, error) {
-	entries, err := w.s.store.History(ctx, first.Record, first.Version-1, 1)
+	rec, err := w.s.version(ctx, w.r.Kind, first.Record, first.Version)
 	if err != nil {
-		return Result{}, fmt.Errorf("read version %d of %s %d: %w", first.Version, w.r.Kind, first.Record, err)
+		return Result{}, err
 	}
-	if len(entries) == 0 || entries[0].Version != first.Version {
-		return Result{}, fmt.Errorf("%s %d has no version %d: %w", w.r.Kind, first.Record, first.Version, eventstore.ErrDamaged)
+	return Result{Record: rec, Lang: w.lang, Position: first.Position, Replay: first}, nil
+}
+
+// version gives a record as it was at a version that it has had.
+func (s *Service) version(ctx context.Context, k calendar.Kind, id calendar.ID, v int64) (*calendar.Record, error) {
+	entries, err := s.store.History(ctx, id, v-1, 1)
+	if err != nil {
+		return nil, fmt.Errorf("read version %d of %s %d: %w", v, k, id, err)
+	}
+	if len(entries) == 0 || entries[0].Version != v {
+		return nil, fmt.Errorf("%s %d has no version %d: %w", k, id, v, eventstore.ErrDamaged)
 	}
 	rec, err := calendar.DecodeRecord(entries[0].State)
 	if err != nil {
-		return Result{}, fmt.Errorf("version %d of %s %d: %w", first.Version, w.r.Kind, first.Record, err)
+		return nil, fmt.Errorf("version %d of %s %d: %w", v, k, id, err)
 	}
-	return Result{Record: rec, Lang: w.lang, Position: first.Position, Replay: first}, nil
+	return rec, nil
 }
 
 // find gives the record that the request is about, or CodeNotFound. For imports
@@ -256,7 +261,7 @@ func (w *writing) find(ctx context.Context) (*calendar.Record, error) {
 	case t.Slug != "":
 		rec, err = w.s.records.BySlug(ctx, w.r.Kind, t.Slug)
 	case w.r.Mark != nil:
-		rec, err = w.marked(ctx, t.ID)
+		rec, err = w.s.marked(ctx, w.r.Kind, t.ID)
 	default:
 		rec, err = w.s.records.one(ctx, w.r.Kind, t.ID)
 	}
@@ -536,8 +541,8 @@ func (w *writing) target(ctx context.Context) (*calendar.Record, *Result, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if again := w.applied(rec); again != nil {
-		return nil, again, nil
+	if again, err := w.applied(ctx, rec); again != nil || err != nil {
+		return nil, again, err
 	}
 	if rec.Deleted {
 		return nil, nil, calendar.Fail(calendar.CodeNotFound, w.r.Kind)

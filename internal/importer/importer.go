@@ -30,8 +30,9 @@
 // Each record keeps the number of the last line that was applied to it, in the
 // same commit as the change. So an import can be stopped anywhere, by a crash
 // too, and run again: what was applied is passed over, the rest is applied. A
-// source is therefore a file that only grows at its end; a refused line may be
-// mended in place as long as no later line of its record was applied.
+// source is therefore a file that only grows at its end. A refused line may be
+// mended in place as long as no later line of its record was applied; after that
+// it is refused, and the change belongs at the end.
 package importer
 
 import (
@@ -59,6 +60,7 @@ type Authors interface {
 
 // Commands carries out the lines; it is command.Service.
 type Commands interface {
+	Applied(ctx context.Context, k calendar.Kind, id calendar.ID, m calendar.ImportMark) (bool, error)
 	Create(ctx context.Context, r command.Request) (command.Result, error)
 	Update(ctx context.Context, r command.Request) (command.Result, error)
 	Delete(ctx context.Context, r command.Request) (command.Result, error)
@@ -182,19 +184,30 @@ func (im *Importer) apply(ctx context.Context, n int64, text []byte) (l Line, re
 	if l.Action == ActionCreate && l.Key == "" {
 		r.Mark.Key = fmt.Sprintf("#%d", n) // so that it is not made twice
 	}
+	if r.Target.ID = l.ID; l.ID == 0 {
+		if r.Target.ID, err = im.find(ctx, r.Mark.Key); err != nil {
+			return l, false, err
+		}
+	}
+	// First of all: what was applied needs no author, links or rights any more.
+	if r.Target.ID != 0 {
+		if repeated, err = im.commands.Applied(ctx, kind, r.Target.ID, *r.Mark); err != nil || repeated {
+			return l, repeated, err
+		}
+	}
+	switch l.Action {
+	case ActionCreate:
+		r.Target.ID = 0
+	case ActionUpdate, ActionDelete:
+		if r.Target.ID == 0 {
+			return l, false, refusef("key %q: no record has it", l.Key)
+		}
+	}
 	if r.Caller, err = im.caller(ctx, l.Author); err != nil {
 		return l, false, err
 	}
 	if r.Input, err = im.input(ctx, l.Fields); err != nil {
 		return l, false, err
-	}
-	if r.Target.ID = l.ID; l.Key != "" && l.Action != ActionCreate {
-		if r.Target.ID, err = im.find(ctx, l.Key); err != nil {
-			return l, false, err
-		}
-		if r.Target.ID == 0 && l.Action != ActionPut {
-			return l, false, refusef("key %q: no record has it", l.Key)
-		}
 	}
 	var res command.Result
 	switch {
@@ -281,7 +294,7 @@ func refusal(err error) (string, bool) {
 	if line, ok := errors.AsType[lineError](err); ok {
 		return line.Error(), true
 	}
-	if errors.Is(err, command.ErrImportKey) {
+	if errors.Is(err, command.ErrImportKey) || errors.Is(err, command.ErrImportOrder) {
 		return err.Error(), true
 	}
 	e, ok := errors.AsType[*calendar.Error](err)

@@ -290,6 +290,97 @@ func TestMendedLine(t *testing.T) {
 	}
 }
 
+// TestMendedTooLate: a line that was refused is never said to be applied when it
+// was not, also when later lines of its record were.
+func TestMendedTooLate(t *testing.T) {
+	t.Parallel()
+	const (
+		create = `{"action":"create","kind":"event","key":"e","fields":{"title":"One","start_date":"2026-01-01","end_date":"2026-01-01"}}`
+		bad    = `{"action":"update","kind":"event","key":"e","fields":{"start_date":"soon"}}`
+		title  = `{"action":"update","kind":"event","key":"e","fields":{"title":"Two"}}`
+		slug   = `{"action":"update","kind":"event","key":"e","fields":{"slug":"two"}}`
+	)
+	good := strings.Replace(bad, "soon", "2025-12-31", 1)
+	b := setup(t)
+	if r := b.run("s", create, bad, title, bad, slug, tagLine); r.Applied != 4 || len(r.Refused) != 2 {
+		t.Fatalf("report %+v", r)
+	}
+	// Others go on with the record meanwhile.
+	if _, err := b.commands.Update(t.Context(), command.Request{
+		Kind: calendar.KindEvent, Target: command.Target{ID: b.byKey("s", "e").ID}, Input: calendar.Input{"website": "https://a.example"}, Lang: calendar.LangEN, Caller: b.admin,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	before := b.head()
+	for line, want := range map[string]string{
+		bad:  "start_date: must be",
+		good: "line 5 of this record was applied before this one: put the change at the end",
+	} {
+		r := b.run("s", create, line, title, line, slug, tagLine)
+		if r.Applied != 0 || r.Repeated != 4 || len(r.Refused) != 2 {
+			t.Fatalf("report %+v", r)
+		}
+		for i, got := range r.Refused {
+			if !strings.HasPrefix(got.Reason, want) || got.Line != int64(2*i+2) {
+				t.Errorf("line %d: %s, want %s", got.Line, got.Reason, want)
+			}
+		}
+	}
+	if got := b.head(); got != before {
+		t.Errorf("the repeats made %d entries", got-before)
+	}
+	// What the reason says is what helps.
+	if r := b.run("s", create, bad, title, bad, slug, tagLine, good); r.Applied != 1 || r.Repeated != 4 {
+		t.Errorf("report %+v", r)
+	}
+	if e := b.byKey("s", "e"); e.Fields.Wall("start_date").String() != "2025-12-31 00:00:00" {
+		t.Errorf("the event is of %v", e.Fields.Wall("start_date"))
+	}
+}
+
+// TestMendedCreates: a create that was refused is not taken for what later lines
+// made under its key or its name.
+func TestMendedCreates(t *testing.T) {
+	t.Parallel()
+	bad := strings.Replace(tagLine, `"name":"Open air"`, `"name":""`, 1)
+	for _, later := range []string{
+		strings.Replace(tagLine, "create", "put", 1),      // the key
+		strings.Replace(tagLine, `"air"`, `"outside"`, 1), // the name
+	} {
+		b := setup(t)
+		if r := b.run("s", bad, later); r.Applied != 1 || len(r.Refused) != 1 {
+			t.Fatalf("report %+v", r)
+		}
+		if r := b.run("s", tagLine, later); r.Applied != 0 || r.Repeated != 1 || len(r.Refused) != 1 {
+			t.Errorf("report %+v", r)
+		}
+	}
+}
+
+// TestRepeatAfterChanges: a line that was applied is passed over whatever became
+// of its links and its record.
+func TestRepeatAfterChanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	lines := []string{
+		topLine, childLine, tagLine, venueLine, eventLine, updateLine, endLine,
+		`{"action":"delete","kind":"tag","key":"air"}`, `{"action":"delete","kind":"venue","key":"hall"}`,
+		`{"action":"create","kind":"category","key":"old","author":"cy","fields":{"name":"Old"}}`,
+		`{"action":"update","kind":"category","key":"old","author":"cy","fields":{"description":"x"}}`,
+		`{"action":"delete","kind":"category","key":"old","author":"cy"}`,
+	}
+	if d := cmp.Diff(importer.Report{Lines: 12, Applied: 12}, b.run("s", lines...)); d != "" {
+		t.Fatalf("report (-want +got):\n%s", d)
+	}
+	before := b.head()
+	if d := cmp.Diff(importer.Report{Lines: 12, Repeated: 12}, b.run("s", lines...)); d != "" {
+		t.Errorf("report of the second run (-want +got):\n%s", d)
+	}
+	if got := b.head(); got != before {
+		t.Errorf("the second run made %d entries", got-before)
+	}
+}
+
 func TestWithoutKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
