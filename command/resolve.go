@@ -60,7 +60,7 @@ type resolver struct {
 	records map[calendar.ID]*calendar.Record
 	holders map[calendar.Claim]calendar.ID
 	found   map[calendar.Name][]calendar.ID
-	making  map[any]*made // by calendar.Name, or calendar.Claim of an image
+	making  map[any]*made // by calendar.Name, or calendar.Claim of an image or a slug
 }
 
 // resolve looks up what attrs of a kind refer to.
@@ -353,10 +353,15 @@ func (r *resolver) terms(field string, terms []calendar.TermRef) []ref {
 	return refs
 }
 
-// term finds a term by slug, else by shown name, else makes it.
+// term finds a term by slug, else by shown name, else makes it. Terms that entries
+// before it make are found too.
 func (r *resolver) term(field string, k calendar.Kind, t calendar.TermRef) (ref, bool) {
-	if id := r.holders[slugClaim(k, strings.ToLower(t.Entry))]; r.live(k, id) != nil {
+	bySlug := slugClaim(k, strings.ToLower(t.Entry))
+	if id := r.holders[bySlug]; r.live(k, id) != nil {
 		return ref{id: id}, true
+	}
+	if m := r.making[bySlug]; m != nil {
+		return ref{made: m}, true
 	}
 	key := r.w.termKey(t)
 	name := nameOf(k, key)
@@ -384,6 +389,10 @@ func (r *resolver) term(field string, k calendar.Kind, t calendar.TermRef) (ref,
 	}
 	m := &made{kind: k, field: field, entry: t.Entry, attrs: attrs}
 	r.make(name, m)
+	clean := r.w.s.rules.Clean
+	if slug := slugClaim(k, calendar.MakeSlug(clean.Name(t.Entry), clean)); slug.Key != "" && r.making[slug] == nil {
+		r.making[slug] = m // where another has it, that one is found first
+	}
 	return ref{made: m}, true
 }
 

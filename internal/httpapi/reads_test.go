@@ -1,8 +1,10 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +29,35 @@ func TestFilterByName(t *testing.T) {
 		w.As(calendar.Anonymous).Under(under).Get("/events?categories[]="+url.QueryEscape(name)).WantField("total", 1)
 	}
 	editor.Get("/events?categories=" + url.QueryEscape("Jazz & été")).WantBad("categories")
+}
+
+// TestTermsOfOneRequest: an entry finds the term that an entry before it makes, by
+// slug and by name (3.1.6).
+func TestTermsOfOneRequest(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	for i, c := range []struct {
+		sent  []any
+		slugs []string
+	}{
+		{[]any{"Slug One", "slug-one", "SLUG-ONE", "slug one"}, []string{"slug-one"}},
+		{[]any{"Slug One", "slug-one"}, []string{"slug-one"}}, // it is there by now
+		{[]any{"été Jazz", "ete-jazz", "ÉTÉ JAZZ"}, []string{"ete-jazz"}},
+		{[]any{"two-words", "Two Words"}, []string{"two-words", "two-words-2"}}, // neither slug nor name of the first
+	} {
+		for _, field := range []string{"tags", "categories"} {
+			made := editor.Event(fmt.Sprint("Concert ", i, field), testkit.Object{field: c.sent})
+			var slugs []string
+			for j := range made.Len(field) {
+				slugs = append(slugs, made.String(fmt.Sprintf("%s.%d.slug", field, j)))
+			}
+			slices.Sort(slugs)
+			if !slices.Equal(slugs, c.slugs) {
+				t.Errorf("%s %q: terms %q, want %q", field, c.sent, slugs, c.slugs)
+			}
+		}
+	}
 }
 
 // TestDocumentedExtensions: what the documentation says about roles, further
