@@ -23,6 +23,9 @@ var (
 	ErrMalformed   = errors.New("malformed append")    // a fault of the caller, see Append.Check
 	ErrDamaged     = errors.New("event store damaged") // what is stored is not what was written
 
+	// ErrNoStore is for who asks for a store that is there: none was ever made.
+	ErrNoStore = errors.New("there is no event store")
+
 	// ErrAhead is for readers: a position that the store has not reached. The
 	// reader has seen another store and has to be filled anew.
 	ErrAhead = errors.New("position is ahead of the event store")

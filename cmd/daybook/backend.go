@@ -33,11 +33,12 @@ type backend struct {
 	live atomic.Pointer[live]
 }
 
-// openBackend opens the store and the write side. When the settings keep
-// anything in the data directory, the caller holds its lock until after Close.
-func openBackend(ctx context.Context, s *settings, log *slog.Logger, hooks telemetry.Hooks) (*backend, error) {
+// openBackend opens the store, which has to exist or is made, and the write side.
+// When the settings keep anything in the data directory, the caller holds its lock
+// until after Close.
+func openBackend(ctx context.Context, s *settings, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
 	b := &backend{s: s, log: log, hooks: hooks}
-	if err := b.openStore(ctx); err != nil {
+	if err := b.openStore(ctx, existing); err != nil {
 		return nil, err
 	}
 	site := s.site

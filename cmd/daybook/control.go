@@ -58,9 +58,10 @@ var ofModel = map[string]bool{"rebuild": true, "back": true, "retry": true, "hea
 // directory is free, else in the running server that holds it; one on servers
 // runs here, beside all processes.
 func runTask(ctx context.Context, c *console, s *settings, name string, args []string) error {
+	existing := !makesStore(name, args)
 	if s.store == "" || ofModel[name] && s.index == "" {
-		if s.store == "" {
-			if err := wantStore(s.data, name, args); err != nil {
+		if s.store == "" && existing {
+			if err := wantStore(s.data); err != nil {
 				return err
 			}
 		}
@@ -75,7 +76,7 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 		tidy(ctx, s.data, slog.New(slog.DiscardHandler))
 	}
 	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b, err := openBackend(ctx, s, log, telemetry.Hooks{})
+	b, err := openBackend(ctx, s, log, telemetry.Hooks{}, existing)
 	if err != nil {
 		return err
 	}
@@ -83,16 +84,22 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 	return errors.Join(err, b.Close())
 }
 
-// wantStore refuses tasks that would make an empty event store in a directory
-// that has none: who checks or copies a store means one that is there.
-func wantStore(dir, name string, args []string) error {
-	if name == "import" || name == "user" && len(args) > 0 && args[0] == "add" {
-		return nil
-	}
+// makesStore tells whether a task may begin a store. The others refuse a place that
+// has none: who checks or copies a store means one that is there.
+func makesStore(name string, args []string) bool {
+	return name == "import" || name == "user" && len(args) > 0 && args[0] == "add"
+}
+
+// wantStore refuses a directory without a store before anything is made in it.
+func wantStore(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, sqlite.FileName)); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s holds no event store; daybook serve makes one, --data names another", dir)
+		return noStore(dir)
 	}
 	return nil
+}
+
+func noStore(dir string) error {
+	return fmt.Errorf("%s holds no event store; daybook serve makes one, --data names another", dir)
 }
 
 // sendTask has the running server do a task.

@@ -39,7 +39,7 @@ func runMigrate(ctx context.Context, c *console, s *settings, args []string) err
 // carry takes the event store of the data directory whole into an empty one in
 // PostgreSQL, in one transaction, and verifies both. The directory stays as it is.
 func carry(ctx context.Context, c *console, s *settings) (err error) {
-	if err := wantStore(s.data, "migrate", nil); err != nil {
+	if err := wantStore(s.data); err != nil {
 		return err
 	}
 	lock, err := lockData(s.data, false)
@@ -50,7 +50,10 @@ func carry(ctx context.Context, c *console, s *settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	from, err := sqlite.Open(ctx, s.data, sqlite.Options{})
+	from, err := sqlite.Open(ctx, s.data, sqlite.Options{Existing: true})
+	if errors.Is(err, eventstore.ErrNoStore) {
+		return noStore(s.data)
+	}
 	if err != nil {
 		return fmt.Errorf("event store in %s: %w", s.data, err)
 	}

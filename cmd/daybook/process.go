@@ -105,7 +105,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	s := p.s
 	var b *backend
 	if err := p.await(ctx, "event store", redactedURLs(s.store), func(ctx context.Context) (err error) {
-		b, err = openBackend(ctx, s, p.log, p.watch.hooks)
+		b, err = openBackend(ctx, s, p.log, p.watch.hooks, false)
 		return err
 	}); err != nil {
 		return err

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 
+	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
 	"daybook/query/readmodel/memindex"
@@ -13,18 +15,24 @@ import (
 
 // openStore opens the event store that the settings name. The one in the data
 // directory needs the directory's lock.
-func (b *backend) openStore(ctx context.Context) error {
+func (b *backend) openStore(ctx context.Context, existing bool) error {
 	if b.s.store != "" {
 		store, err := postgres.Open(ctx, b.s.store, postgres.Options{
-			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen, Observe: b.hooks.Commits,
+			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen, Observe: b.hooks.Commits, Existing: existing,
 		})
+		if errors.Is(err, eventstore.ErrNoStore) {
+			return fmt.Errorf("the schema %s of %s holds no event store; daybook serve makes one, --store-schema names another", b.s.storeSchema, redactedURLs(b.s.store))
+		}
 		if err != nil {
 			return err
 		}
 		b.store, b.leases, b.close = store, store, store.Close
 		return nil
 	}
-	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{Observe: b.hooks.Commits})
+	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{Observe: b.hooks.Commits, Existing: existing})
+	if errors.Is(err, eventstore.ErrNoStore) {
+		return noStore(b.s.data)
+	}
 	if err != nil {
 		return fmt.Errorf("event store in %s: %w", b.s.data, err)
 	}

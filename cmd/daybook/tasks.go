@@ -60,6 +60,10 @@ func verifyTask(ctx context.Context, b *backend, c *console, s *settings, _ []st
 	if s.json {
 		return json.NewEncoder(c.out).Encode(map[string]any{"entries": n, "head": hex.EncodeToString(head[:])})
 	}
+	if n == 0 {
+		_, err = fmt.Fprintln(c.out, "the event store is empty: there is no entry to check")
+		return err
+	}
 	_, err = fmt.Fprintf(c.out, "%d entries are as they were written; chain head %x\n", n, head)
 	return err
 }

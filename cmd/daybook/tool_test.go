@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -13,7 +14,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"daybook/eventstore/sqlite"
+	"daybook/internal/testkit"
 )
 
 func TestUsers(t *testing.T) {
@@ -192,6 +196,39 @@ func TestTasksWantAStore(t *testing.T) {
 	}
 	mustTool(t, "user", "add", "ann", "--role", "editor", "--data", data)
 	mustTool(t, "verify", "--data", data)
+}
+
+// TestTasksWantASchema: the same on a server.
+func TestTasksWantASchema(t *testing.T) {
+	t.Parallel()
+	store, schema := testkit.Postgres(t)
+	conn, err := pgx.Connect(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }() // only read
+	made := func(schema string) (objects int) {
+		const count = `SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = $1)
+			+ (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1)`
+		if err := conn.QueryRow(t.Context(), count, schema).Scan(&objects); err != nil {
+			t.Fatal(err)
+		}
+		return objects
+	}
+	for _, name := range []string{schema, schema + "_typo"} {
+		before := made(name)
+		for _, args := range [][]string{{"verify"}, {"export"}, {"history", "event", "1"}, {"user", "list"}, {"user", "token", "admin"}} {
+			_, errText, status := tool(t, nil, append(args, "--store", store, "--store-schema", name)...)
+			if status != exitFailed || !strings.Contains(errText, name) || !strings.Contains(errText, "no event store") {
+				t.Errorf("daybook %v: status %d and %q", args, status, errText)
+			}
+			if after := made(name); after != before {
+				t.Fatalf("daybook %v made %d objects", args, after-before)
+			}
+		}
+	}
+	mustTool(t, "user", "add", "ann", "--role", "editor", "--store", store, "--store-schema", schema)
+	mustTool(t, "verify", "--store", store, "--store-schema", schema)
 }
 
 // TestImportInTheZoneOfTheSite: times of lines without a zone are those of the

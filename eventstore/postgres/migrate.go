@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"daybook/eventstore"
 	"daybook/internal/migration"
 )
 
@@ -56,6 +57,9 @@ func migrateUp(ctx context.Context, config *pgx.ConnConfig, o Options) (err erro
 	pending, err := pendingSteps(ctx, conn, o.Schema, steps)
 	if err != nil {
 		return err
+	}
+	if len(pending) == len(steps) && o.Existing {
+		return eventstore.ErrNoStore
 	}
 	if len(pending) == 0 && o.ServiceRole == "" {
 		return nil

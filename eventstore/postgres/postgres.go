@@ -57,6 +57,10 @@ type Options struct {
 	// to read, and to write through the functions of the schema. "": none.
 	ServiceRole string
 
+	// Existing makes Open give eventstore.ErrNoStore where there is none, in place of
+	// making the schema.
+	Existing bool
+
 	// Observe watches the commits; nil: nobody does. The head that it is told is
 	// that of this commit's own entries, 0 when it wrote none.
 	Observe eventstore.ObserveCommit

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 
+	"daybook/eventstore"
 	"daybook/internal/migration"
 )
 
@@ -16,8 +17,9 @@ const applicationID = 0x64617962
 var schemaFiles embed.FS
 
 // migrate brings the file to the newest schema. It refuses files of other
-// programs, of newer versions, and those whose steps are not ours.
-func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step) (err error) {
+// programs, of newer versions, those whose steps are not ours and, when a store has
+// to be there, a file that has none.
+func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step, existing bool) (err error) {
 	// One transaction that writes from its start on is the lock.
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -36,6 +38,9 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step) (err e
 	}
 	if app != applicationID && (app != 0 || objects > 0) {
 		return fmt.Errorf("file belongs to another program (application id %#x)", app)
+	}
+	if objects == 0 && existing {
+		return eventstore.ErrNoStore
 	}
 	const ledger = `CREATE TABLE IF NOT EXISTS migrations (
 		number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT`

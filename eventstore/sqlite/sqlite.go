@@ -36,6 +36,8 @@ type Options struct {
 	// KeepReceipts is how long receipts are kept at least; 0: 24 h, less is
 	// refused.
 	KeepReceipts time.Duration
+	// Existing makes Open give eventstore.ErrNoStore where there is none.
+	Existing bool
 	// Observe watches the commits; nil: nobody does.
 	Observe eventstore.ObserveCommit
 }
@@ -112,6 +114,11 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	if s.o.Existing {
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return eventstore.ErrNoStore
+		}
+	}
 	if s.lock, err = lockFile(path + ".lock"); err != nil {
 		return err
 	}
@@ -136,7 +143,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := migrate(ctx, conn, steps); err != nil {
+	if err := migrate(ctx, conn, steps, s.o.Existing); err != nil {
 		return err
 	}
 	if err := s.writer.ready(ctx); err != nil {
