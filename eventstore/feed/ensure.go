@@ -43,30 +43,32 @@ func (r *Relay) waitOrigin(ctx context.Context) (string, error) {
 	}
 }
 
-func (r *Relay) info(ctx context.Context) (*jetstream.StreamInfo, error) {
+// look gives the stream as it is now.
+func (r *Relay) look(ctx context.Context) (jetstream.Stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
 	s, err := r.js.Stream(ctx, Stream)
 	if err != nil {
 		return nil, fmt.Errorf("look at the stream: %w", err)
 	}
-	return s.CachedInfo(), nil
+	return s, nil
 }
 
 // ensure makes sure that the stream is there and continues the store, and gives
 // the position of its last entry.
 func (r *Relay) ensure(ctx context.Context, origin string) (calendar.Position, error) {
-	info, err := r.info(ctx)
+	stream, err := r.look(ctx)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return r.create(ctx, origin)
 	}
 	if err != nil {
 		return 0, err
 	}
-	reason, err := r.fault(ctx, info, origin)
+	reason, err := r.fault(ctx, stream, origin)
 	if err != nil {
 		return 0, err
 	}
+	info := stream.CachedInfo()
 	if reason != "" {
 		if err := r.drop(ctx, info, reason); err != nil {
 			return 0, err
@@ -80,28 +82,33 @@ func (r *Relay) ensure(ctx context.Context, origin string) (calendar.Position, e
 }
 
 // fault says why a stream cannot be continued, "" when it can.
-func (r *Relay) fault(ctx context.Context, info *jetstream.StreamInfo, origin string) (string, error) {
+func (r *Relay) fault(ctx context.Context, stream jetstream.Stream, origin string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestWait)
+	defer cancel()
+	return fault(ctx, r.store, stream, origin)
+}
+
+// fault says why a stream, as it was last looked at, does not hold the entries of
+// a store and no others, "" when it does as far as its settings, its length and its
+// last message tell: a store that was put back from a backup has the beginning that
+// it had, and then other entries.
+func fault(ctx context.Context, store eventstore.Store, stream jetstream.Stream, origin string) (string, error) {
+	info := stream.CachedInfo()
 	if reason := misfit(&info.Config, origin); reason != "" {
 		return reason, nil
 	}
-	// Read after the stream, so entries that another relay published meanwhile
-	// are not taken for ones that the store never had.
-	at, err := r.store.Head(ctx)
+	// Read after the stream, so entries that a relay published meanwhile are not
+	// taken for ones that the store never had.
+	at, err := store.Head(ctx)
 	if err != nil {
 		return "", fmt.Errorf("read the head: %w", err)
 	}
 	last := info.State.LastSeq
 	if last > uint64(at) {
-		return fmt.Sprintf("it is at %d, ahead of the store at %d", last, at), nil
+		return fmt.Sprintf("at %d, ahead of the event store at %d", last, at), nil
 	}
 	if last == 0 || info.State.Msgs == 0 {
 		return "", nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestWait)
-	defer cancel()
-	stream, err := r.js.Stream(ctx, Stream)
-	if err != nil {
-		return "", fmt.Errorf("look at the stream: %w", err)
 	}
 	m, err := stream.GetMsg(ctx, last)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -110,12 +117,12 @@ func (r *Relay) fault(ctx context.Context, info *jetstream.StreamInfo, origin st
 	if err != nil {
 		return "", fmt.Errorf("read the last message: %w", err)
 	}
-	entries, err := r.store.ReadAll(ctx, calendar.Position(last)-1, 1)
+	entries, err := store.ReadAll(ctx, calendar.Position(last)-1, 1)
 	if err != nil {
 		return "", fmt.Errorf("read entry %d: %w", last, err)
 	}
 	if len(entries) != 1 || !same(m.Header, m.Data, &entries[0]) {
-		return fmt.Sprintf("its last message is not entry %d of the store", last), nil
+		return fmt.Sprintf("of another history: its last message is not entry %d of the event store", last), nil
 	}
 	return "", nil
 }
@@ -123,14 +130,14 @@ func (r *Relay) fault(ctx context.Context, info *jetstream.StreamInfo, origin st
 // drop deletes the stream that was looked at. One that another relay made
 // meanwhile is left alone: this relay may have been paused since it looked.
 func (r *Relay) drop(ctx context.Context, seen *jetstream.StreamInfo, reason string) error {
-	now, err := r.info(ctx)
+	now, err := r.look(ctx)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if !now.Created.Equal(seen.Created) {
+	if !now.CachedInfo().Created.Equal(seen.Created) {
 		return fmt.Errorf("%w: it was made again", errConflict)
 	}
 	r.o.Log.Warn("stream deleted to be made again", "stream", Stream, "reason", reason)
@@ -144,11 +151,11 @@ func (r *Relay) drop(ctx context.Context, seen *jetstream.StreamInfo, reason str
 
 // dropFailed deletes the stream because it cannot keep messages.
 func (r *Relay) dropFailed(ctx context.Context) error {
-	info, err := r.info(ctx)
+	stream, err := r.look(ctx)
 	if err != nil {
 		return err
 	}
-	return r.drop(ctx, info, "it cannot keep messages")
+	return r.drop(ctx, stream.CachedInfo(), "it cannot keep messages")
 }
 
 // create makes the stream such that its next sequence is the position of the
@@ -171,12 +178,12 @@ func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, e
 	// A stream that is not new was made by another relay a moment ago, or the
 	// server has taken over a folder that a damaged one left behind.
 	if info := stream.CachedInfo(); info.State.LastSeq != uint64(first)-1 {
-		reason, err := r.fault(ctx, info, origin)
+		reason, err := r.fault(ctx, stream, origin)
 		if err != nil {
 			return 0, err
 		}
 		if reason != "" {
-			return 0, fmt.Errorf("%w: of a new stream from entry %d on, %s", errStorage, first, reason)
+			return 0, fmt.Errorf("%w: a new stream from entry %d on is %s", errStorage, first, reason)
 		}
 		return calendar.Position(info.State.LastSeq), nil
 	}

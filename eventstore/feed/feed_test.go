@@ -433,6 +433,11 @@ func testRestoredStore(t *testing.T, p place) {
 					t.Errorf("got %v, want ErrAhead", err)
 				}
 			}
+			// Before the relay has seen it the source takes nothing from that stream.
+			mustReadAll(t, s, src, 0, head)
+			if st := src.Stats(); st.FromStream != 0 {
+				t.Errorf("got %+v, want nothing from the stream of another history", st)
+			}
 			r := relay(t, s, js, feed.RelayOptions{})
 			actor(t, r.Run)
 			for ctx := within(t); r.Stats().Rebuilt == 0; {

@@ -221,13 +221,14 @@ func (r *Relay) standBy(ctx context.Context) error {
 	var before uint64
 	waiting := false
 	for {
-		info, err := r.info(ctx)
+		stream, err := r.look(ctx)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		info := stream.CachedInfo()
 		at, err := r.store.Head(ctx)
 		if err != nil {
 			return err

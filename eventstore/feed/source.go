@@ -246,10 +246,15 @@ func (s *Source) consume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	info := stream.CachedInfo()
-	if reason := misfit(&info.Config, s.origin); reason != "" {
+	// What the relay will delete, because the store never had it, is not read before.
+	reason, err := fault(ctx, s.store, stream, s.origin)
+	if err != nil {
+		return err
+	}
+	if reason != "" {
 		return fmt.Errorf("stream is %s", reason)
 	}
+	info := stream.CachedInfo()
 	next := uint64(s.cursor) + 1
 	before := s.last
 	s.first, s.last = info.State.FirstSeq, info.State.LastSeq
