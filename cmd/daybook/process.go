@@ -249,7 +249,9 @@ func (r *roles) openModel(ctx context.Context, source projector.Source) (model, 
 
 // relay adds the relay: under a lease when others may run one on the same feed.
 func (r *roles) relay(add func(string, func(context.Context) error)) error {
-	relay, err := feed.NewRelay(r.b.store, r.l.feed.js, feed.RelayOptions{Log: r.log, Replicas: r.s.feedReplicas, Observe: r.b.hooks.Publishing})
+	relay, err := feed.NewRelay(r.b.store, r.l.feed.js, feed.RelayOptions{
+		Log: r.log, Replicas: r.s.feedReplicas, Observe: r.b.hooks.Publishing, Sole: !r.l.feed.shared,
+	})
 	if err != nil {
 		return err
 	}

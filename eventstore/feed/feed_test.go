@@ -3,8 +3,10 @@ package feed_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -348,6 +350,58 @@ func TestFolderDamaged(t *testing.T) {
 				if _, err := os.Stat(filepath.Join(dir, "jetstream.damaged")); !errors.Is(err, os.ErrNotExist) {
 					t.Errorf("the store was set aside: %v", err)
 				}
+			}
+		})
+	}
+}
+
+// The server cannot write any more, which it tells nobody, for a while: the relay
+// makes the stream anew, and what is told does not speak of another relay.
+func TestServerCannotWrite(t *testing.T) {
+	t.Parallel()
+	for name, atOnce := range map[string]int{"entry by entry": 1, "in groups": 50} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, log := t.TempDir(), new(lines)
+			s, e := memstore.New(), embedded(t, dir)
+			js := e.JetStream()
+			r := relay(t, s, js, feed.RelayOptions{
+				Sole: true, MaxBytes: feed.MinMaxBytes, AckWait: 200 * time.Millisecond, Log: slog.New(slog.NewTextHandler(log, nil)),
+			})
+			actor(t, r.Run)
+			head := add(t, s, 10)
+			made := until(t, js, head).Created
+			src := source(t, s, js, feed.SourceOptions{Stall: 20 * time.Millisecond})
+			mustReadAll(t, s, src, 0, head)
+
+			// The block that is open can be written on, the next one cannot be made.
+			msgs := filepath.Join(dir, "jetstream", "$G", "streams", feed.Stream, "msgs")
+			check(t, os.Rename(msgs, filepath.Join(dir, "away")))
+			check(t, os.WriteFile(msgs, nil, 0o600))
+			for ctx := within(t); r.Stats().Error == ""; {
+				before := head
+				for range atOnce {
+					head = addOne(t, s, 5000)
+				}
+				mustReadAll(t, s, src, before, head)
+				for r.Stats().Error == "" && r.Stats().Position < head {
+					pause(ctx, t)
+				}
+			}
+			log.want(within(t), t, "stream cannot keep messages")
+
+			// Deleting the stream makes room.
+			if info := until(t, js, head); info.State.LastSeq != uint64(head) || info.Created.Equal(made) {
+				t.Errorf("stream of %s is at %d, want a new one at %d", info.Created, info.State.LastSeq, head)
+			}
+			until(t, js, add(t, s, 10))
+			if st := r.Stats(); st.Conflicts != 0 || st.Standby || strings.Contains(log.String(), "another one") {
+				t.Errorf("the relay met another one: %+v\n%s", st, log)
+			}
+			again := source(t, s, js, feed.SourceOptions{})
+			mustReadAll(t, s, again, 0, head+10)
+			if again.Stats().FromStream == 0 {
+				t.Errorf("got %+v, want some from the stream again", again.Stats())
 			}
 		})
 	}

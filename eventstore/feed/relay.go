@@ -35,6 +35,7 @@ const (
 	requestWait = 2 * time.Second
 	minRetry    = 20 * time.Millisecond
 	maxRetry    = time.Second
+	maxRemake   = 30 * time.Second
 )
 
 // RelayOptions are the settings of a relay. The zero value works.
@@ -53,6 +54,11 @@ type RelayOptions struct {
 	// long a relay that met another one watches before it takes over. 0: 2 s
 	// and 250 ms.
 	AckWait, Standby time.Duration
+	// Sole says that no other relay can reach the stream, as in an embedded
+	// server. Then a message that is refused or not answered means that the server
+	// could not keep it or one before it: it tells neither, and takes no more
+	// messages into that stream, also when there is room on the disk again.
+	Sole bool
 	// Observe, when set, is told of every group of entries that is given to the
 	// server, and what it gives, of its acknowledgement or of the error that
 	// ended the wait for it.
@@ -141,6 +147,7 @@ var (
 	errConflict = errors.New("stream is not where this relay left it")
 	errStorage  = errors.New("stream cannot keep messages")
 	errBroken   = errors.New("connection to NATS lost")
+	errSilence  = errors.New("no acknowledgement")
 )
 
 // Run publishes until the context ends; then it gives nil. It gives an error
@@ -149,14 +156,24 @@ var (
 func (r *Relay) Run(ctx context.Context) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = minRetry, maxRetry
+	remake := backoff.NewExponentialBackOff() // filling a stream is work
+	remake.InitialInterval, remake.MaxInterval = maxRetry, maxRemake
 	standby, failed, told := false, false, ""
+	full := calendar.Position(0) // what the stream held when it was deleted because it failed
 	done := func() {
 		failed, told = false, ""
 		wait.Reset()
+		if r.Stats().Position > full {
+			remake.Reset()
+		}
 		r.count(func(s *RelayStats) { s.Error = "" })
 	}
 	for {
 		err := r.session(ctx, standby, done)
+		if r.o.Sole && (errors.Is(err, errConflict) || errors.Is(err, errSilence)) {
+			err = fmt.Errorf("%w: %s", errStorage, err.Error()) // not an errConflict any more
+		}
+		pace := wait
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was asked to end
@@ -171,11 +188,12 @@ func (r *Relay) Run(ctx context.Context) error {
 			if err := r.dropFailed(ctx); err != nil {
 				r.o.Log.Warn("stream not deleted", "error", err)
 			}
+			full, pace = r.Stats().Position, remake
 		}
 		// Once may be a setting, which the next session mends.
 		failed = errors.Is(err, errStorage)
 		standby = false
-		next := wait.NextBackOff()
+		next := pace.NextBackOff()
 		r.count(func(s *RelayStats) { s.Retries, s.Error = s.Retries+1, err.Error() })
 		level := slog.LevelWarn
 		if err.Error() == told { // tried for ever, told once
@@ -371,7 +389,7 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) (
 		case <-broken: // what is under way may be lost, and its acknowledgement is
 			return errBroken
 		case <-late:
-			return fmt.Errorf("entry %d: no acknowledgement within %s", flights[0].last, r.o.AckWait)
+			return fmt.Errorf("entry %d: %w within %s", flights[0].last, errSilence, r.o.AckWait)
 		case g := <-in:
 			if len(flights) == 0 {
 				timeout.Reset(r.o.AckWait)
