@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,11 +35,23 @@ func runImport(ctx context.Context, c *console, s *settings, args []string) erro
 			return err // it names the file
 		}
 		defer func() { _ = f.Close() }()
-		if total, err = countLines(f); err != nil {
+		at, err := f.Stat()
+		if err != nil {
 			return fmt.Errorf("import %s: %w", args[0], err)
+		}
+		if at.IsDir() {
+			return fmt.Errorf("import %s: is a directory", args[0])
+		}
+		if at.Mode().IsRegular() { // from others it would be read away
+			if total, err = countLines(f); err != nil {
+				return fmt.Errorf("import %s: %w", args[0], err)
+			}
 		}
 		d.in = f
 		if s.source == "" {
+			if !at.Mode().IsRegular() || isDevice(args[0]) {
+				return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", args[0])
+			}
 			s.source = sourceName(args[0])
 			s.raw["source"] = s.source
 		}
@@ -55,43 +67,47 @@ func runImport(ctx context.Context, c *console, s *settings, args []string) erro
 // countLines gives the number of lines of a file, plain or gzip, for the progress
 // bar, and goes back to its beginning.
 func countLines(f *os.File) (int, error) {
-	in, err := importer.Open(f)
+	n, err := importer.Count(f)
 	if err != nil {
 		return 0, err
-	}
-	n, b := 0, make([]byte, 1<<16)
-	for {
-		k, err := in.Read(b)
-		n += bytes.Count(b[:k], []byte{'\n'})
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return 0, err
-		}
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	return n, err
 }
 
-// sourceName makes the name of a source of the name of a file.
+// isDevice tells whether a path names what a process holds open: another file
+// each time.
+func isDevice(path string) bool {
+	path, err := filepath.Abs(path)
+	return err == nil && (strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/"))
+}
+
+// sourceName makes the name of a source of the name of a file. Where that does not
+// fit, a digest of the whole name is its end, so that two names stay two sources.
 func sourceName(path string) string {
-	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".ndjson")
-	name = strings.Map(func(r rune) rune {
+	whole := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".ndjson")
+	name := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || strings.ContainsRune("._-", r)) {
 			return r
 		}
 		return '-'
-	}, name)
-	return name[:min(len(name), 64)]
+	}, whole)
+	if name == whole && len(name) <= importer.MaxSource {
+		return name
+	}
+	sum := sha256.Sum256([]byte(whole))
+	digest := "-" + hex.EncodeToString(sum[:8])
+	return name[:min(len(name), importer.MaxSource-len(digest))] + digest
 }
 
-// imported is the outcome of an import as --json prints it.
+// imported is the outcome of an import as --json prints it. Stopped says why it
+// did not come to the end of its lines.
 type imported struct {
 	Lines    int64     `json:"lines"`
 	Applied  int64     `json:"applied"`
 	Repeated int64     `json:"repeated"`
 	Refused  []refusal `json:"refused"`
+	Stopped  string    `json:"stopped,omitempty"`
 }
 
 type refusal struct {
@@ -116,33 +132,38 @@ func importTask(ctx context.Context, b *backend, c *console, s *settings, args [
 	im, err := importer.New(b.store, b.command, b.users, importer.Options{
 		Source: s.source, Caller: caller,
 		Progress: func(r importer.Report) {
-			bar.set(int(r.Lines), total)
-			for ; shown < len(r.Refused) && !s.json; shown++ {
-				printRefusal(c.err, r.Refused[shown])
+			if shown < len(r.Refused) && !s.json {
+				bar.aside(func(w io.Writer) {
+					for _, f := range r.Refused[shown:] {
+						printRefusal(w, f)
+					}
+				})
 			}
+			shown = len(r.Refused)
+			bar.set(int(r.Lines), total)
 		},
 	})
 	if err != nil {
 		return usageError("--source: %w", err)
 	}
-	r, err := im.Run(ctx, c.in)
+	r, stopped := im.Run(ctx, c.in)
 	bar.done()
-	if err != nil {
-		return fmt.Errorf("import stopped after line %d: %w; run it again to go on", r.Lines, err)
-	}
-	out := imported{r.Lines, r.Applied, r.Repeated, []refusal{}}
-	for _, f := range r.Refused {
-		out.Refused = append(out.Refused, refusal(f))
-	}
 	if s.json {
+		out := imported{Lines: r.Lines, Applied: r.Applied, Repeated: r.Repeated, Refused: []refusal{}}
+		for _, f := range r.Refused {
+			out.Refused = append(out.Refused, refusal(f))
+		}
+		if stopped != nil {
+			out.Stopped = stopped.Error()
+		}
 		err = json.NewEncoder(c.out).Encode(out)
 	} else {
-		for ; shown < len(r.Refused); shown++ {
-			printRefusal(c.err, r.Refused[shown])
-		}
 		_, err = fmt.Fprintf(c.out, "%d lines: %d applied, %d applied before, %d refused\n", r.Lines, r.Applied, r.Repeated, len(r.Refused))
 	}
-	if err == nil && len(r.Refused) > 0 {
+	switch {
+	case stopped != nil:
+		return fmt.Errorf("import stopped: %w; run it again to go on", stopped)
+	case err == nil && len(r.Refused) > 0:
 		return &exitError{exitRefusals, fmt.Errorf("%d of %d lines were refused", len(r.Refused), r.Lines)}
 	}
 	return err

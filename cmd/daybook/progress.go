@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -17,25 +18,34 @@ type progress struct {
 	bar        *progressbar.ProgressBar
 	next       time.Time
 	last       [2]int
+	begun      bool // set was called
 }
 
 // plainEvery is the time between two plain lines.
 const plainEvery = 5 * time.Second
 
 func newProgress(c *console, name, unit string) *progress {
-	return &progress{c: c, name: name, unit: unit, next: time.Now().Add(plainEvery)}
+	p := &progress{c: c, name: name, unit: unit, next: time.Now().Add(plainEvery)}
+	if c.terminal {
+		// It is made now and of unknown length: its clock has to run from the
+		// beginning of the work, or the first rates are invented.
+		p.bar = progressbar.NewOptions(-1,
+			progressbar.OptionSetWriter(c.err), progressbar.OptionSetDescription(name),
+			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30),
+			progressbar.OptionSetSpinnerChangeInterval(0)) // no rendering beside what is printed here
+		p.bar.StartWithoutRender()
+	}
+	return p
 }
 
+// set tells that done of total units are done; total below 1: nobody knows of
+// how many.
 func (p *progress) set(done, total int) {
-	p.last = [2]int{done, total}
-	if p.c.terminal {
-		if p.bar == nil {
-			p.bar = progressbar.NewOptions(total,
-				progressbar.OptionSetWriter(p.c.err), progressbar.OptionSetDescription(p.name),
-				progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(p.unit),
-				progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(30))
-		}
-		if p.bar.GetMax() != total && total > 0 {
+	before := p.last[1]
+	p.last, p.begun = [2]int{done, total}, true
+	if p.bar != nil {
+		if total > 0 && total != before {
 			p.bar.ChangeMax(total)
 		}
 		_ = p.bar.Set(done)
@@ -55,11 +65,23 @@ func (p *progress) line() {
 	}
 }
 
-func (p *progress) done() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
-		fmt.Fprintln(p.c.err)
+// aside prints something on lines of its own.
+func (p *progress) aside(write func(io.Writer)) {
+	if p.bar != nil && p.begun {
+		_ = p.bar.Clear()
 	}
+	write(p.c.err)
+}
+
+// done leaves the bar where it is: work that broke off is not shown as whole.
+func (p *progress) done() {
+	if p.bar == nil || !p.begun {
+		return
+	}
+	if p.last[1] < 1 {
+		_ = p.bar.Finish()
+	}
+	fmt.Fprintln(p.c.err)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -107,12 +107,15 @@ type Importer struct {
 	keys    map[string]calendar.ID // of records that lines named
 }
 
-var sourceForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+// MaxSource is the longest name of a source, in bytes.
+const MaxSource = 64
+
+var sourceForm = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9._-]{1,%d}$`, MaxSource))
 
 // New makes an Importer; it starts nothing. It is for one goroutine.
 func New(store eventstore.Store, commands Commands, authors Authors, o Options) (*Importer, error) {
 	if !sourceForm.MatchString(o.Source) {
-		return nil, fmt.Errorf("importer: source %q: must be 1 to 64 letters, digits, dots, dashes and underscores", o.Source)
+		return nil, fmt.Errorf("importer: source %q: must be 1 to %d letters, digits, dots, dashes and underscores", o.Source, MaxSource)
 	}
 	if o.Role == calendar.Anonymous {
 		o.Role = calendar.Editor

@@ -242,6 +242,7 @@ func TestRefusals(t *testing.T) {
 		{"kind", `{"action":"create","kind":"user"}`, `kind: must be event, venue, organizer, category or tag, not "user"`},
 		{"action", `{"action":"drop","kind":"tag","key":"a"}`, `action: must be create, update, delete or put, not "drop"`},
 		{"moment", `{"action":"create","kind":"tag","at":"yesterday"}`, `not a line of this form: at: must be an RFC 3339 time or Unix seconds, not "yesterday"`},
+		{"no moment", `{"action":"create","kind":"tag","at":"0001-01-01T00:00:00Z","fields":{"name":"x"}}`, `not a line of this form: at: the year has to be 2 to 9999, not 1`},
 		{"language", `{"action":"create","kind":"tag","lang":"de"}`, `lang: must be cn, en, fr or es, not "de"`},
 		{"no key", `{"action":"update","kind":"tag"}`, `key or id: missing, update needs one of them`},
 		{"both", `{"action":"update","kind":"tag","key":"a","id":1}`, `key and id: only one of them may be given`},
@@ -426,6 +427,26 @@ func TestTermsThatAreThere(t *testing.T) {
 	r := b.run("s", tagLine, strings.Replace(tagLine, `"air"`, `"second"`, 1))
 	if len(r.Refused) != 1 || b.byKey("s", "air") == nil || b.byKey("s", "second") != nil {
 		t.Errorf("report %+v", r)
+	}
+}
+
+func TestByteOrderMark(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	if r := b.run("s", "\uFEFF"+venueLine, tagLine); r.Applied != 2 {
+		t.Errorf("report %+v", r)
+	}
+	if r := b.run("t", tagLine, "\uFEFF"+tagLine); len(r.Refused) != 1 {
+		t.Errorf("report of a mark in the middle %+v", r)
+	}
+}
+
+func TestCount(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"": 0, "\n \n": 0, "a": 1, "\na\n\nb\n": 2} {
+		if got, err := importer.Count(strings.NewReader(text)); got != want || err != nil {
+			t.Errorf("%q: got %d lines (%v), want %d", text, got, err, want)
+		}
 	}
 }
 

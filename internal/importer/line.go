@@ -55,8 +55,9 @@ func (m *Moment) UnmarshalJSON(b []byte) error {
 	} else {
 		return fmt.Errorf("at: must be an RFC 3339 time or Unix seconds, not %s", s)
 	}
-	if y := m.Year(); y < 1 || y > 9999 {
-		return fmt.Errorf("at: the year has to be 1 to 9999, not %d", y)
+	// The first year holds the moment that stands for no moment.
+	if y := m.Year(); y < 2 || y > 9999 {
+		return fmt.Errorf("at: the year has to be 2 to 9999, not %d", y)
 	}
 	return nil
 }

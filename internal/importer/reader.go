@@ -26,6 +26,25 @@ func Open(r io.Reader) (io.Reader, error) {
 	return b, nil
 }
 
+// Count gives the number of lines that an import of r would report, all that are
+// not blank. r may be gzip.
+func Count(r io.Reader) (n int, err error) {
+	in, err := Open(r)
+	if err != nil {
+		return 0, err
+	}
+	for l := newLines(in); ; n++ {
+		if _, _, err := l.next(); errors.Is(err, io.EOF) {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+	}
+}
+
+// byteOrderMark stands at the beginning of UTF-8 texts of some programs.
+var byteOrderMark = []byte("\uFEFF")
+
 // lines gives one line after the other.
 type lines struct {
 	r *bufio.Reader
@@ -56,7 +75,9 @@ func (l *lines) next() (text []byte, long bool, err error) {
 			}
 			break
 		}
-		l.n++
+		if l.n++; l.n == 1 {
+			l.b = bytes.TrimPrefix(l.b, byteOrderMark)
+		}
 		if long {
 			return nil, true, nil
 		}
