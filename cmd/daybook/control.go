@@ -15,8 +15,10 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"daybook/eventstore/sqlite"
+	"daybook/internal/pause"
 	"daybook/internal/telemetry"
 )
 
@@ -43,7 +45,7 @@ type order struct {
 	Terminal bool              `json:"terminal"`
 }
 
-// frame is one line of the answer.
+// frame is one line of the answer. The first one is empty: the order was read.
 type frame struct {
 	Out   []byte `json:"out,omitempty"`
 	Err   []byte `json:"err,omitempty"`
@@ -65,12 +67,15 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 				return err
 			}
 		}
-		lock, err := lockData(s.data, s.store != "")
-		if errors.Is(err, errLocked) {
-			return sendTask(ctx, c, s, name, args)
-		}
-		if err != nil {
+		lock, server, err := holdOrReach(ctx, s.data, s.store != "", holderWait, order{name, args, s.ordered(), c.terminal})
+		switch {
+		case err != nil:
 			return err
+		case server != nil:
+			if err := server.conn.SetDeadline(time.Time{}); err != nil { // it may take long
+				return err
+			}
+			return server.follow(ctx, c)
 		}
 		defer func() { _ = lock.Close() }()
 		tidy(ctx, s.data, slog.New(slog.DiscardHandler))
@@ -102,34 +107,82 @@ func noStore(dir string) error {
 	return fmt.Errorf("%s holds no event store; daybook serve makes one, --data names another", dir)
 }
 
-// sendTask has the running server do a task.
-func sendTask(ctx context.Context, c *console, s *settings, name string, args []string) error {
-	path, err := os.ReadFile(filepath.Join(s.data, controlFile))
-	if err != nil {
-		return fmt.Errorf("%s is in use by another process, and it has no control socket", s.data)
+// Waits for who holds a data directory.
+const (
+	holderWait = 10 * time.Second // for its end, or for its control socket
+	holderPoll = 50 * time.Millisecond
+	firstWait  = 5 * time.Second // for the first frame, which comes before any work
+)
+
+// holdOrReach gives the lock of a data directory, or a link to the server that holds
+// it and has taken the order. Another command holds it for a moment, and a server
+// that starts has no socket yet, so both are waited for.
+func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, o order) (*os.File, *link, error) {
+	limited, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		lock, err := lockData(dir, create)
+		if !errors.Is(err, errLocked) {
+			return lock, nil, err
+		}
+		l, err := give(limited, dir, o)
+		if !errors.Is(err, errNoServer) {
+			return nil, l, err
+		}
+		if pause.For(limited, holderPoll) != nil {
+			return nil, nil, cmp.Or(ctx.Err(), fmt.Errorf("%s is in use by another command, or by a service that starts or stops; try again when that is done", dir))
+		}
 	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", strings.TrimSpace(string(path)))
+}
+
+// link is the connection to a server that has taken an order.
+type link struct {
+	conn   net.Conn
+	answer *json.Decoder
+}
+
+var errNoServer = errors.New("no server takes orders")
+
+// give gives an order to the server that holds a data directory. The error is
+// errNoServer when there is none yet or no more; none has taken the order then.
+func give(ctx context.Context, dir string, o order) (*link, error) {
+	path, err := os.ReadFile(filepath.Join(dir, controlFile))
 	if err != nil {
-		return fmt.Errorf("%s is in use by another process that does not answer: %w", s.data, err)
+		return nil, errNoServer
 	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", strings.TrimSpace(string(path)))
+	if err != nil {
+		return nil, errNoServer // the one that wrote it is gone
+	}
+	l := &link{conn, json.NewDecoder(conn)}
+	// A process that is stopped takes connections, but answers nothing.
+	if err = conn.SetDeadline(time.Now().Add(firstWait)); err == nil {
+		if err = json.NewEncoder(conn).Encode(o); err == nil {
+			err = l.answer.Decode(&frame{})
+		}
+	}
+	if err == nil {
+		return l, nil
+	}
+	_ = conn.Close()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, fmt.Errorf("the process that serves from %s does not answer", dir)
+	}
+	return nil, errNoServer // it ends
+}
+
+// follow gives the task of a link its input and passes on what it answers.
+func (l *link) follow(ctx context.Context, c *console) error {
+	conn, dec := l.conn, l.answer
 	defer func() { _ = conn.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
-	first, err := json.Marshal(order{name, args, s.ordered(), c.terminal})
-	if err != nil {
-		return err
-	}
-	if _, err := conn.Write(append(first, '\n')); err != nil {
-		return fmt.Errorf("send to the running server: %w", err)
-	}
 	go func() {
 		if c.in != nil {
 			_, _ = io.Copy(conn, c.in)
 		}
 		_ = conn.(*net.UnixConn).CloseWrite()
 	}()
-	dec := json.NewDecoder(conn)
 	for {
 		var f frame
 		if err := dec.Decode(&f); err != nil {
@@ -140,12 +193,12 @@ func sendTask(ctx context.Context, c *console, s *settings, name string, args []
 			return nil
 		case f.Exit != nil:
 			return &exitError{*f.Exit, errors.New(f.Cause)}
-		case f.Err != nil:
-			_, err = c.err.Write(f.Err)
-		default:
-			_, err = c.out.Write(f.Out)
 		}
-		if err != nil {
+		to, text := c.out, f.Out
+		if f.Err != nil {
+			to, text = c.err, f.Err
+		}
+		if _, err := to.Write(text); err != nil {
 			return err
 		}
 	}
@@ -156,6 +209,7 @@ const (
 	controlFile = "control"
 	socketName  = "control.sock"
 	maxSocket   = 100 // bytes: the system's limit for a socket path is 108
+	tmpPrefix   = "daybook-"
 )
 
 // control answers tasks for other processes of this machine on a socket that
@@ -176,12 +230,11 @@ func newControl(ctx context.Context, b *backend, s *settings, log *slog.Logger) 
 	c := &control{b: b, s: s, log: log}
 	path := filepath.Join(dir, socketName)
 	if len(path) > maxSocket {
-		if c.tmp, err = os.MkdirTemp("", "daybook-"); err != nil {
+		if c.tmp, err = os.MkdirTemp("", tmpPrefix); err != nil {
 			return nil, fmt.Errorf("control socket: %w", err)
 		}
 		path = filepath.Join(c.tmp, socketName)
 	}
-	_ = os.Remove(path) // left by a process that was killed; the lock is ours
 	old := syscall.Umask(0o177)
 	c.l, err = (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	syscall.Umask(old)
@@ -194,15 +247,42 @@ func newControl(ctx context.Context, b *backend, s *settings, log *slog.Logger) 
 	return c, nil
 }
 
-// run answers until ctx ends; then it ends running tasks and waits for them.
+// removeSocket takes away the socket that a killed process left, wherever it is. It
+// needs the directory's lock.
+func removeSocket(dir string) {
+	_ = os.Remove(filepath.Join(dir, socketName))
+	b, err := os.ReadFile(filepath.Join(dir, controlFile))
+	if err != nil {
+		return
+	}
+	path := strings.TrimSpace(string(b))
+	if tmp, name := filepath.Split(path); name == socketName && strings.HasPrefix(filepath.Base(tmp), tmpPrefix) {
+		_ = os.Remove(path)
+		_ = os.Remove(tmp) // only when it is empty
+	}
+	_ = os.Remove(filepath.Join(dir, controlFile))
+}
+
+// taskDrain is how long tasks may go on when the server ends, and tellWait how long
+// a client may take to hear of it then.
+const (
+	taskDrain = 5 * time.Second
+	tellWait  = 2 * time.Second
+)
+
+// run answers until ctx ends. Then it lets running tasks end, for at most taskDrain;
+// after that it ends them and tells their clients.
 func (c *control) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	context.AfterFunc(ctx, func() { _ = c.l.Close() })
+	tasks, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { _ = c.l.Close() })
 	var wg sync.WaitGroup
 	defer func() {
-		cancel()
+		stop()
 		_ = c.l.Close()
+		late := time.AfterFunc(taskDrain, end)
 		wg.Wait()
+		late.Stop()
+		end()
 		c.close()
 	}()
 	for {
@@ -210,7 +290,7 @@ func (c *control) run(ctx context.Context) error {
 		if err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
-		wg.Go(func() { c.answer(ctx, conn) })
+		wg.Go(func() { c.answer(tasks, conn) })
 	}
 }
 
@@ -227,7 +307,10 @@ func (c *control) answer(ctx context.Context, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	stop := context.AfterFunc(ctx, func() { // what waits for input ends, and is told
+		_ = conn.SetReadDeadline(time.Now())
+		_ = conn.SetWriteDeadline(time.Now().Add(tellWait))
+	})
 	defer stop()
 	r := bufio.NewReader(conn)
 	line, err := r.ReadBytes('\n')
@@ -235,16 +318,22 @@ func (c *control) answer(ctx context.Context, conn net.Conn) {
 	if err == nil {
 		err = json.Unmarshal(line, &o)
 	}
+	enc := &frames{e: json.NewEncoder(conn)}
+	if err == nil {
+		err = enc.send(frame{})
+	}
 	if err != nil {
 		c.log.WarnContext(ctx, "control order unreadable", "err", err)
 		return
 	}
-	enc := &frames{e: json.NewEncoder(conn)}
 	status, cause := exitOK, ""
 	if err := c.do(ctx, o, r, enc); err != nil {
 		status, cause = exitFailed, err.Error()
 		if e, ok := errors.AsType[*exitError](err); ok {
 			status = e.status
+		}
+		if ctx.Err() != nil {
+			cause += "; the service stops and has cut the command off: run it again"
 		}
 	}
 	_ = enc.send(frame{Exit: &status, Cause: cause})

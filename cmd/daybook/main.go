@@ -141,7 +141,10 @@ func subUsage(w io.Writer, sub subcommand) {
 	}
 }
 
-func runVersion(_ context.Context, c *console, _ *settings, _ []string) error {
+func runVersion(_ context.Context, c *console, _ *settings, args []string) error {
+	if len(args) != 0 {
+		return usageError("takes no argument, not %q", args)
+	}
 	_, err := fmt.Fprintln(c.out, "daybook", version)
 	return err
 }

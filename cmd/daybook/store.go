@@ -43,6 +43,7 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 // tidy removes from the data directory what a killed process left. It needs the
 // directory's lock.
 func tidy(ctx context.Context, dir string, log *slog.Logger) {
+	removeSocket(dir)
 	if err := memindex.RemoveCutOff(filepath.Join(dir, snapshotFile)); err != nil {
 		log.WarnContext(ctx, "remains of a snapshot not removed", "error", err)
 	}

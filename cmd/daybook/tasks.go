@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -307,19 +306,19 @@ func runHealth(ctx context.Context, c *console, s *settings, args []string) erro
 	if shared && s.feed != "" {
 		return runTask(ctx, withoutInput(c), s, "health", nil)
 	}
-	lock, err := lockData(s.data, false)
+	lock, server, err := holdOrReach(ctx, s.data, false, holderWait, order{"health", nil, s.ordered(), c.terminal})
+	if lock != nil {
+		_ = lock.Close()
+	}
 	switch {
-	case errors.Is(err, errLocked):
-		return sendTask(ctx, withoutInput(c), s, "health", nil)
+	case server != nil: // the answer keeps the deadline of the order: it is short
+		return server.follow(ctx, withoutInput(c))
 	case shared: // nothing of it is in a directory, unless a process has its own feed
-		if lock != nil {
-			_ = lock.Close()
-		}
 		return runTask(ctx, withoutInput(c), s, "health", nil)
 	case err != nil:
 		return err
 	}
-	return errors.Join(fmt.Errorf("nothing serves from %s", s.data), lock.Close())
+	return fmt.Errorf("nothing serves from %s", s.data)
 }
 
 func healthTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {

@@ -166,6 +166,9 @@ func TestUnknownCommandAndHelp(t *testing.T) {
 	if status := run(t.Context(), []string{"help"}, nil, nil, &out, &errw); status != exitOK {
 		t.Errorf("help: %d", status)
 	}
+	if status := run(t.Context(), []string{"version", "extra"}, nil, nil, &out, &errw); status != exitUsage {
+		t.Errorf("version extra: %d", status)
+	}
 	for _, s := range subcommands {
 		if !strings.Contains(out.String(), s.name) {
 			t.Errorf("help does not tell of %s", s.name)

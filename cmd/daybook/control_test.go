@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// together runs commands at the same time; all have to succeed.
+func together(t *testing.T, n int, args func(i int) []string) {
+	t.Helper()
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			if _, errText, status := tool(t, nil, args(i)...); status != exitOK {
+				t.Errorf("daybook %v: status %d and %q", args(i), status, errText)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestCommandsWaitForEachOther: a command finds its way while another one has the
+// directory, and while the service starts or stops.
+func TestCommandsWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	together(t, 5, func(i int) []string {
+		return []string{"user", "add", "user" + string(rune('a'+i)), "--role", "editor", "--data", data}
+	})
+	lists := make(chan struct{})
+	go func() {
+		defer close(lists)
+		// The first ones run before the service has the directory, or keep it out.
+		together(t, 8, func(int) []string { return []string{"user", "list", "--data", data} })
+	}()
+	cmd := child(context.Background(), "serve", "--data", data, "--listen", "127.0.0.1:0")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-lists
+	_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
+	together(t, 2, func(int) []string { return []string{"user", "list", "--data", data} })
+	_ = cmd.Wait() // as it may have found the directory in use
+}
+
+// TestHolderThatStays: the message is about what can be.
+func TestHolderThatStays(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	lock, err := lockData(data, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Close() }()
+	// Of a process that was killed.
+	if err := os.WriteFile(filepath.Join(data, controlFile), []byte(filepath.Join(data, socketName)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := holdOrReach(t.Context(), data, false, 0, order{Task: "health"}); err == nil || !strings.Contains(err.Error(), "another command") {
+		t.Errorf("the error is %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := holdOrReach(ctx, data, false, time.Hour, order{Task: "health"}); err == nil || strings.Contains(err.Error(), "another command") {
+		t.Errorf("with an ended context the error is %v", err)
+	}
+}
+
+// TestStoppedServer: a process that does not run answers no command, and commands
+// say so.
+func TestStoppedServer(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	s.signal(syscall.SIGSTOP)
+	defer s.signal(syscall.SIGCONT)
+	for _, args := range [][]string{{"health"}, {"user", "list"}} {
+		_, errText, status := tool(t, nil, append(args, "--data", data)...)
+		if status != exitFailed || !strings.Contains(errText, "does not answer") {
+			t.Errorf("daybook %v: status %d and %q", args, status, errText)
+		}
+	}
+}
+
+// TestSocketOfALongPath: the socket lies elsewhere then, and is taken away also
+// after a kill.
+func TestSocketOfALongPath(t *testing.T) {
+	t.Parallel()
+	data, tmp := filepath.Join(t.TempDir(), strings.Repeat("d", maxSocket)), t.TempDir()
+	start := func() *server {
+		cmd := child(context.Background(), "serve", "--data", data, "--listen", "127.0.0.1:0")
+		return startServerOf(t, cmd, "", append(cmd.Env, "TMPDIR="+tmp))
+	}
+	sockets := func() []string {
+		found, err := filepath.Glob(filepath.Join(tmp, "daybook-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	start().kill()
+	s := start()
+	if found := sockets(); len(found) != 1 {
+		t.Errorf("after a kill and a start there are %v", found)
+	}
+	mustTool(t, "user", "list", "--data", data)
+	s.kill()
+	mustTool(t, "verify", "--data", data)
+	if found := sockets(); len(found) != 0 {
+		t.Errorf("a command left %v", found)
+	}
+	start().drain()
+	if found := sockets(); len(found) != 0 {
+		t.Errorf("after the end there are %v", found)
+	}
+}
+
+// TestStopTellsCommands: a command that goes on too long when the service stops is
+// told why it ended.
+func TestStopTellsCommands(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	cmd := child(t.Context(), "import", "-", "--source", "endless", "--data", data)
+	var errText bytes.Buffer
+	cmd.Stderr = &errText
+	lines, err := cmd.StdinPipe() // it never ends by itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; s.want(200, "GET", "/tags?hide_empty=0", "", "")["total"] == 0.0; i++ {
+		if _, err := fmt.Fprintf(lines, `{"action":"create","kind":"tag","key":"%d","fields":{"name":"tag %[1]d"}}`+"\n", i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status := s.drain(); status != exitOK {
+		t.Errorf("drained with status %d\n%s", status, s.log())
+	}
+	if err := cmd.Wait(); err == nil || !strings.Contains(errText.String(), "the service stops") {
+		t.Errorf("the command ended with %v and %q", err, errText.String())
+	}
+}
