@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/pause"
 	"daybook/projector"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
@@ -24,8 +24,6 @@ const (
 	snapshotFile = "readmodel.snapshot"
 	// formerFile is the snapshot of the image that the last rebuild replaced.
 	formerFile = "readmodel.former"
-	// originFile names the event store that the snapshot was made from.
-	originFile = "readmodel.origin"
 )
 
 // image is the memory image of this process with its snapshot in the data
@@ -34,38 +32,25 @@ type image struct {
 	*keeper
 	at *alias
 
-	dir    string
-	beside bool // the event store lies in the same directory
-	store  eventstore.Store
-	log    *slog.Logger
+	dir   string
+	store eventstore.Verifier
+	log   *slog.Logger
 
 	changing sync.Mutex // one rebuild or change of place at a time
 }
 
 // openImage opens the image from its snapshot; without one, or with one that is
-// damaged or made from another store, it is filled from the store.
+// damaged or made from another history than that of the store, it is filled from
+// the store.
 func openImage(ctx context.Context, b *backend, source projector.Source) (*image, error) {
 	m := &image{dir: b.s.data, store: b.store, log: b.log}
-	path := filepath.Join(m.dir, snapshotFile)
-	m.beside = b.s.store == ""
-	if err := m.claim(ctx, m.beside); err != nil {
-		return nil, err
-	}
-	index, err := memindex.Open(path, memindex.Options{Logger: b.log})
+	index, err := m.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read model: %w", err)
 	}
 	held, err := index.Position(ctx)
 	if err != nil {
 		return nil, err
-	}
-	head, err := b.store.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if held > head {
-		b.log.WarnContext(ctx, "snapshot is ahead of the event store, so it belongs to another one; filling anew", "position", held, "head", head)
-		held = 0
 	}
 	if held == 0 && source != nil {
 		if err := projector.Rebuild(ctx, b.store, index, nil); err != nil {
@@ -77,37 +62,36 @@ func openImage(ctx context.Context, b *backend, source projector.Source) (*image
 	return m, nil
 }
 
-// claim marks the directory as that of a snapshot of the store. What lies there
-// of another store is removed first. SQLite lies beside its snapshot, so without
-// a mark the snapshot is believed, as it was before there were marks.
-func (m *image) claim(ctx context.Context, beside bool) error {
-	origin, err := origin(ctx, m.store)
-	if err != nil || origin == "" {
-		return err // an empty store has nothing to compare
+// open opens an index from the snapshot.
+func (m *image) open(ctx context.Context) (*memindex.Index, error) {
+	return memindex.Open(ctx, filepath.Join(m.dir, snapshotFile), memindex.Options{
+		Logger:  m.log,
+		History: func(ctx context.Context, p calendar.Position) (string, error) { return history(ctx, m.store, p) },
+	})
+}
+
+// history names what a store holds up to an entry, by the hash of the commit that
+// the entry is in: it is chained over all before. "" when there is no such entry.
+func history(ctx context.Context, store eventstore.Verifier, p calendar.Position) (string, error) {
+	head, err := store.Head(ctx)
+	if err != nil || p > head {
+		return "", err
 	}
-	path := filepath.Join(m.dir, originFile)
-	there, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("read model: %w", err)
-	}
-	mark := strings.TrimSpace(string(there))
-	if mark == origin {
-		return nil
-	}
-	if mark != "" || !beside {
-		for _, name := range []string{snapshotFile, formerFile} {
-			switch err := os.Remove(filepath.Join(m.dir, name)); {
-			case err == nil:
-				m.log.WarnContext(ctx, "snapshot of another event store removed", "file", name)
-			case !errors.Is(err, os.ErrNotExist):
-				return fmt.Errorf("read model: %w", err)
+	for span := calendar.Position(1); ; span *= 2 { // commits have any number of entries
+		after := p - min(span, p)
+		commits, err := store.Commits(ctx, after, int(p-after))
+		if err != nil {
+			return "", fmt.Errorf("commit of entry %d: %w", p, err)
+		}
+		for _, c := range commits {
+			if c.First <= p && p <= c.Last {
+				return hex.EncodeToString(c.Hash[:]), nil
 			}
 		}
+		if after == 0 {
+			return "", nil
+		}
 	}
-	if err := os.WriteFile(path, []byte(origin+"\n"), 0o600); err != nil {
-		return fmt.Errorf("read model: %w", err)
-	}
-	return nil
 }
 
 // origin names a store by its first entry, "" while it is empty.
@@ -134,14 +118,8 @@ func (m *image) rebuild(ctx context.Context, progress func(done, total int)) (in
 	m.changing.Lock()
 	defer m.changing.Unlock()
 	path := filepath.Join(m.dir, snapshotFile)
-	fresh, err := memindex.Open(path, memindex.Options{Logger: m.log})
-	if err == nil {
-		err = fresh.Reset(ctx)
-	}
+	fresh, err := m.fresh(ctx, progress)
 	if err != nil {
-		return 0, fmt.Errorf("new read model: %w", err)
-	}
-	if err := projector.Rebuild(ctx, m.store, fresh, progress); err != nil {
 		return 0, err
 	}
 	former := m.memory()
@@ -160,6 +138,45 @@ func (m *image) rebuild(ctx context.Context, progress func(done, total int)) (in
 		return 0, err
 	}
 	return records(ctx, fresh)
+}
+
+// fresh makes another image and fills it from the store.
+func (m *image) fresh(ctx context.Context, progress func(done, total int)) (*memindex.Index, error) {
+	x, err := m.open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("new read model: %w", err)
+	}
+	return x, projector.Rebuild(ctx, m.store, x, progress)
+}
+
+// project keeps the image until the context ends. One that is ahead of the store,
+// because that was put back, is made anew.
+func (m *image) project(ctx context.Context) error {
+	for {
+		err := m.keeper.project(ctx)
+		if !errors.Is(err, eventstore.ErrAhead) {
+			return err
+		}
+		m.log.ErrorContext(ctx, "read model is ahead of the event store, making it anew", "error", err)
+		if err := m.refill(ctx); err != nil {
+			m.log.WarnContext(ctx, "read model is not made yet", "error", err, "wait", projectAgain)
+			if err := pause.For(ctx, projectAgain); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// refill puts an image in place that is made from the store. The one before is
+// not kept.
+func (m *image) refill(ctx context.Context) error {
+	m.changing.Lock()
+	defer m.changing.Unlock()
+	x, err := m.fresh(ctx, nil)
+	if err != nil {
+		return err
+	}
+	return m.replace(ctx, x, false)
 }
 
 // back takes the former image up to the present and puts it in place; the one
@@ -184,11 +201,12 @@ func (m *image) back(ctx context.Context) error {
 			return err
 		}
 	}
-	old, err := memindex.Open(path, memindex.Options{Logger: m.log})
+	old, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
-	// One that this version of the program cannot read is empty.
+	// One that this version of the program cannot read, or of another history, is
+	// empty.
 	at, err := old.Position(ctx)
 	if err != nil {
 		return err
@@ -205,7 +223,6 @@ func (m *image) back(ctx context.Context) error {
 // snapshots writes the image to its file now and then and at the end.
 func (m *image) snapshots(ctx context.Context) error {
 	tick := time.NewTicker(snapshotEvery)
-	marked := false
 	defer tick.Stop()
 	written := calendar.Position(0)
 	save := func(ctx context.Context) {
@@ -215,10 +232,6 @@ func (m *image) snapshots(ctx context.Context) error {
 		pos, err := now.Position(ctx)
 		if err == nil && pos == written {
 			return
-		}
-		if err == nil && !marked { // the store may have been empty when it was opened
-			err = m.claim(ctx, true)
-			marked = err == nil
 		}
 		if err == nil {
 			err = now.Snapshot(ctx)

@@ -198,7 +198,7 @@ func BenchmarkMemory(b *testing.B) {
 
 func BenchmarkSnapshot(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "index")
-	x, err := memindex.Open(path, memindex.Options{})
+	x, err := memindex.Open(b.Context(), path, memindex.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	x = nil
 	b.Run("start", func(b *testing.B) {
 		for b.Loop() {
-			if x, err = memindex.Open(path, memindex.Options{}); err != nil {
+			if x, err = memindex.Open(b.Context(), path, memindex.Options{}); err != nil {
 				b.Fatal(err)
 			}
 		}

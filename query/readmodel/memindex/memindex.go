@@ -23,15 +23,21 @@ type Options struct {
 	// Records is how many decoded records are kept for answers; 0: 4,096. It is
 	// rounded up to a power of two.
 	Records int
-	// Logger gets a warning when a snapshot is damaged; nil: slog.Default.
+	// Logger gets a warning when a snapshot is not used; nil: slog.Default.
 	Logger *slog.Logger
+	// History names what the event store held when an entry was its last, such
+	// that no other history has the same name; "" when it has no such entry. A
+	// snapshot keeps the name for the newest entry that it knows anything of, and
+	// is not used when that entry has another one now. nil: snapshots have no name.
+	History func(context.Context, calendar.Position) (string, error)
 }
 
 // Index is a readmodel.Index in memory. What is written is visible at once: a
 // query sees whole batches only.
 type Index struct {
-	log  *slog.Logger
-	path string // of snapshots; "": none
+	log     *slog.Logger
+	path    string // of snapshots; "": none
+	history func(context.Context, calendar.Position) (string, error)
 
 	saving sync.Mutex
 	saved  uint64 // writes at the last snapshot; under saving
@@ -74,7 +80,7 @@ func New(o Options) (*Index, error) {
 	for n < o.Records {
 		n *= 2
 	}
-	x := &Index{log: o.Logger, moved: make(chan struct{}), records: make([]atomic.Pointer[readmodel.Document], n)}
+	x := &Index{log: o.Logger, history: o.History, moved: make(chan struct{}), records: make([]atomic.Pointer[readmodel.Document], n)}
 	x.empty()
 	return x, nil
 }

@@ -2,6 +2,9 @@ package memindex_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -19,7 +22,7 @@ import (
 
 func openAt(t *testing.T, path string, logs io.Writer) *memindex.Index {
 	t.Helper()
-	x, err := memindex.Open(path, memindex.Options{Logger: slog.New(slog.NewTextHandler(logs, nil))})
+	x, err := memindex.Open(t.Context(), path, memindex.Options{Logger: slog.New(slog.NewTextHandler(logs, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,6 +219,105 @@ func TestSnapshotDamaged(t *testing.T) {
 	}
 }
 
+// TestSnapshotOfAnotherHistory: a snapshot is used on the history that it was made
+// from, longer or not, and on no other one, whichever of its parts is the newest.
+func TestSnapshotOfAnotherHistory(t *testing.T) {
+	t.Parallel()
+	const newest = 20
+	// history is one that is at head, of which what comes after split is its own.
+	history := func(own string, split, head calendar.Position) func(context.Context, calendar.Position) (string, error) {
+		return func(_ context.Context, p calendar.Position) (string, error) {
+			switch {
+			case p > head:
+				return "", nil
+			case p > split:
+				return fmt.Sprint(own, p), nil
+			default:
+				return fmt.Sprint(p), nil
+			}
+		}
+	}
+	venue := func(p calendar.Position, deleted bool) readmodel.Batch {
+		return readmodel.Batch{Documents: []readmodel.Document{{Position: p, Record: &calendar.Record{
+			ID: 7, Kind: calendar.KindVenue, Version: 1, Deleted: deleted, Fields: calendar.Fields{"venue": calendar.Text{"a", "a", "a", "a"}},
+		}, Body: []byte("{}")}}}
+	}
+	batches := map[string]readmodel.Batch{
+		"position":  {Position: newest},
+		"document":  venue(newest, false),
+		"tombstone": venue(newest, true),
+		"poison":    {Poison: []readmodel.Poison{{ID: 7, Position: newest}}},
+	}
+	for name, b := range batches {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "index")
+			open := func(history func(context.Context, calendar.Position) (string, error)) (*memindex.Index, calendar.Position) {
+				t.Helper()
+				x, err := memindex.Open(t.Context(), path, memindex.Options{History: history, Logger: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				at, err := x.Position(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				return x, at
+			}
+			x, _ := open(history("old", 99, newest))
+			for _, b := range []readmodel.Batch{{Position: 5}, b} {
+				if _, err := x.Write(t.Context(), b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := x.Position(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := x.Snapshot(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []struct {
+				name    string
+				history func(context.Context, calendar.Position) (string, error)
+				want    calendar.Position
+			}{
+				{"the same", history("old", 99, newest), want},
+				{"the same, gone on", history("old", 99, 99), want},
+				{"split behind it", history("new", newest, 99), want},
+				{"put back", history("old", 99, newest-1), 0},
+				{"put back and gone on", history("new", 10, 99), 0},
+				{"split just before", history("new", newest-1, newest), 0},
+				{"empty", history("new", 0, 0), 0},
+			} {
+				if _, got := open(c.history); got != c.want {
+					t.Errorf("%s: position %d, want %d", c.name, got, c.want)
+				}
+			}
+			gone := errors.New("gone")
+			fails := func(context.Context, calendar.Position) (string, error) { return "", gone }
+			if _, err := memindex.Open(t.Context(), path, memindex.Options{History: fails}); !errors.Is(err, gone) {
+				t.Errorf("got %v, want the error of the history", err)
+			}
+			// What the store has not is not kept.
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, _ = open(history("new", 0, 1))
+			if _, err := x.Write(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+			if err := x.Snapshot(t.Context()); err == nil {
+				t.Error("a snapshot of entries that the store has not: got no error")
+			}
+			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the file was changed, %v", err)
+			}
+		})
+	}
+}
+
 func TestSnapshotWithoutPath(t *testing.T) {
 	t.Parallel()
 	x, err := memindex.New(memindex.Options{})
@@ -225,7 +327,7 @@ func TestSnapshotWithoutPath(t *testing.T) {
 	if err := x.Snapshot(t.Context()); err == nil {
 		t.Error("a snapshot without a path has to be an error")
 	}
-	if _, err := memindex.Open("", memindex.Options{}); err == nil {
+	if _, err := memindex.Open(t.Context(), "", memindex.Options{}); err == nil {
 		t.Error("opening without a path has to be an error")
 	}
 	x = openAt(t, filepath.Join(t.TempDir(), "missing", "index"), io.Discard)
