@@ -25,6 +25,8 @@ type backend struct {
 	store   eventstore.Verifier
 	leases  eventstore.Leases // nil: the store belongs to this process alone
 	close   func() error      // of the store
+	commits *commits
+	held    *holding // nil: not a process that serves, or it holds no directory
 	users   *access.Users
 	records *command.Records
 	command *command.Service
@@ -37,7 +39,7 @@ type backend struct {
 // When the settings keep anything in the data directory, the caller holds its lock
 // until after Close.
 func openBackend(ctx context.Context, s *settings, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
-	b := &backend{s: s, log: log, hooks: hooks}
+	b := &backend{s: s, log: log, hooks: hooks, commits: &commits{log: log}}
 	if err := b.openStore(ctx, existing); err != nil {
 		return nil, err
 	}

@@ -299,7 +299,7 @@ func TestServersGoAndCome(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "waiting for the store", func() bool { return strings.Contains(w.log(), "waiting for a server") })
+	eventually(t, "waiting for the store", func() bool { return strings.Contains(w.log(), "msg=waiting ") })
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -112,7 +113,12 @@ const (
 	statusNoStore  = "store unavailable"
 	statusNoModel  = "read model unavailable"
 	statusNoFeed   = "feed unavailable"
+	statusNoData   = "data directory lost"
 )
+
+// whyNoWrites is why a service is degraded whose last commit failed. It stays ready:
+// it reads, and a write has to come for it to be well again.
+const whyNoWrites = "store takes no writes"
 
 // The states of a role that one process has at a time.
 const (
@@ -157,6 +163,28 @@ func (h *health) public() map[string]any {
 const healthWait = 2 * time.Second
 
 func (b *backend) health(ctx context.Context) health {
+	h := b.reached(ctx)
+	if b.held != nil {
+		if path := b.held.lost(); path != "" {
+			h.Status, h.Why = statusNoData, filepath.Base(path)+" was removed or replaced" // nobody outside reads where
+			return h
+		}
+	}
+	if b.commits.fail.Load() && h.Status != statusNoStore {
+		if h.Status == statusOK {
+			h.Status = statusDegraded
+		}
+		if h.Why != "" {
+			h.Why += ", "
+		}
+		h.Why += whyNoWrites
+	}
+	return h
+}
+
+// reached is the health by what of the servers and of the parts in the process can
+// be reached.
+func (b *backend) reached(ctx context.Context) health {
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
 	h := health{Status: statusStarting, Role: b.s.serves, Quarantined: []readmodel.Poison{}}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -104,7 +105,7 @@ func (p *process) actor(ctx context.Context) (execute func() error, interrupt fu
 func (p *process) work(ctx context.Context) (err error) {
 	s := p.s
 	var b *backend
-	if err := p.await(ctx, "event store", redactedURLs(s.store), func(ctx context.Context) (err error) {
+	if err := p.await(ctx, "event store", cmp.Or(redactedURLs(s.store), s.data), func(ctx context.Context) (err error) {
 		b, err = openBackend(ctx, s, p.log, p.watch.hooks, false)
 		return err
 	}); err != nil {
@@ -143,6 +144,10 @@ func (p *process) work(ctx context.Context) (err error) {
 		defer closing(r.l.model.close)
 	}
 	if s.holdsData() {
+		if b.held, err = holdFiles(s); err != nil {
+			return err
+		}
+		add("data", func(ctx context.Context) error { return b.held.watch(ctx, p.log) })
 		ctl, err := newControl(ctx, b, s, p.log)
 		if err != nil {
 			return err
@@ -208,7 +213,7 @@ func (p *process) await(ctx context.Context, what, where string, open func(conte
 		if err == nil || ctx.Err() != nil || !isUnavailable(err) {
 			return err
 		}
-		p.log.WarnContext(ctx, "waiting for a server", "server", what, "url", where, "error", err, "wait", wait)
+		p.log.WarnContext(ctx, "waiting", "for", what, "at", where, "error", err, "wait", wait)
 		if err := pause.For(ctx, wait); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 func (b *backend) openStore(ctx context.Context, existing bool) error {
 	if b.s.store != "" {
 		store, err := postgres.Open(ctx, b.s.store, postgres.Options{
-			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen, Observe: b.hooks.Commits, Existing: existing,
+			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen, Observe: b.commits.watched(b.hooks.Commits), Existing: existing,
 		})
 		if errors.Is(err, eventstore.ErrNoStore) {
 			return fmt.Errorf("the schema %s of %s holds no event store; daybook serve makes one, --store-schema names another", b.s.storeSchema, redactedURLs(b.s.store))
@@ -29,7 +29,7 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 		b.store, b.leases, b.close = store, store, store.Close
 		return nil
 	}
-	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{Observe: b.hooks.Commits, Existing: existing})
+	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{Observe: b.commits.watched(b.hooks.Commits), Existing: existing})
 	if errors.Is(err, eventstore.ErrNoStore) {
 		return noStore(b.s.data)
 	}
