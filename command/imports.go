@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 )
 
 // ErrImportKey says that a key of an import stands for a record already, or
@@ -16,6 +18,10 @@ var ErrImportKey = errors.New("import key in use")
 // a later one of its source was applied to its record. The same change as a new
 // line at the end of the source is applied.
 var ErrImportOrder = errors.New("put the change at the end of the file, as a line of its own")
+
+// ErrImportChanged says that a line of an import was applied with another
+// content: it was changed after that, or stands in another file.
+var ErrImportChanged = errors.New("put changes at the end of the file; another file needs another --source")
 
 // mark puts the mark of an import line into a change of its record (nil before
 // the first). A record has one key in a source.
@@ -37,52 +43,70 @@ func (w *writing) mark(before *calendar.Record, c *calendar.Change) error {
 	return nil
 }
 
-// Applied tells whether the line of a mark was applied to the record of an id
-// already. It looks at nothing else of the line.
-func (s *Service) Applied(ctx context.Context, k calendar.Kind, id calendar.ID, m calendar.ImportMark) (bool, error) {
-	rec, err := s.marked(ctx, k, id)
-	if err != nil || rec == nil || rec.Kind != k {
-		return false, readable(err, k)
+// AppliedLine is a line of an import that made a version of a record. Request is
+// that of the Cause it was applied with.
+type AppliedLine struct {
+	Line    int64
+	Request string
+}
+
+// Same tells whether a request with the cause brings the line again and not
+// another content under its number: then the error is ErrImportChanged. Causes of
+// earlier releases have the number alone.
+func (l AppliedLine) Same(cause eventstore.Cause) error {
+	if !strings.HasPrefix(cause.Request, l.Request) {
+		return fmt.Errorf("line %d was applied with another content: %w", l.Line, ErrImportChanged)
 	}
-	there, err := s.holds(ctx, rec, m)
-	return there, readable(err, k)
+	return nil
+}
+
+// AppliedLines gives the lines of a source that were applied to a record, in order.
+// The record itself knows the last one only; the others stand in its history.
+func (s *Service) AppliedLines(ctx context.Context, k calendar.Kind, id calendar.ID, source string) ([]AppliedLine, error) {
+	const page = 100
+	var lines []AppliedLine
+	last := int64(0)
+	for after := int64(0); ; after += page {
+		entries, err := s.store.History(ctx, id, after, page)
+		if err != nil {
+			return nil, readable(fmt.Errorf("history of %s %d: %w", k, id, err), k)
+		}
+		for i := range entries {
+			e := &entries[i]
+			then, err := calendar.DecodeRecord(e.State)
+			if err != nil {
+				return nil, fmt.Errorf("version %d of %s %d: %w", e.Version, k, id, err)
+			}
+			if m, _ := then.ImportMark(source); m.Line > last {
+				last = m.Line
+				lines = append(lines, AppliedLine{m.Line, e.Cause.Request})
+			}
+		}
+		if len(entries) < page {
+			return lines, nil
+		}
+	}
 }
 
 // applied answers a line that the record has already.
 func (w *writing) applied(ctx context.Context, rec *calendar.Record) (*Result, error) {
-	if w.r.Mark == nil {
+	m := w.r.Mark
+	if m == nil {
 		return nil, nil // nothing to answer, go on
 	}
-	if there, err := w.s.holds(ctx, rec, *w.r.Mark); err != nil || !there {
+	if last, ok := rec.ImportMark(m.Source); !ok || last.Line < m.Line {
+		return nil, nil // nothing to answer, go on
+	}
+	lines, err := w.s.AppliedLines(ctx, rec.Kind, rec.ID, m.Source)
+	if err != nil {
 		return nil, err
 	}
-	return &Result{Record: rec, Lang: w.lang, Repeated: true}, nil
-}
-
-// holds tells whether a record has the line of a mark. The record itself knows
-// the last line only; whether it has an earlier one stands in its history, where
-// the line of a source grows with the versions.
-func (s *Service) holds(ctx context.Context, rec *calendar.Record, m calendar.ImportMark) (bool, error) {
-	last, ok := rec.ImportMark(m.Source)
-	if !ok || last.Line <= m.Line {
-		return ok && last.Line == m.Line, nil
-	}
-	for low, high := int64(1), rec.Version; low < high; {
-		v := (low + high) / 2
-		then, err := s.version(ctx, rec.Kind, rec.ID, v)
-		if err != nil {
-			return false, err
-		}
-		switch at, _ := then.ImportMark(m.Source); {
-		case at.Line == m.Line:
-			return true, nil
-		case at.Line > m.Line:
-			high = v
-		default:
-			low = v + 1
+	for _, l := range lines {
+		if l.Line == m.Line {
+			return &Result{Record: rec, Lang: w.lang, Repeated: true}, l.Same(w.r.Cause)
 		}
 	}
-	return false, nil
+	return nil, nil // nothing to answer, go on
 }
 
 func tooLate(last calendar.ImportMark) error {

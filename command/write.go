@@ -229,27 +229,18 @@ func (w *writing) earlier(ctx context.Context) (*Result, error) {
 
 // replay answers with the record as it was after the first write.
 func (w *writing) replay(ctx context.Context, first *eventstore.Receipt) (Result, error) {
-	rec, err := w.s.version(ctx, w.r.Kind, first.Record, first.Version)
+	entries, err := w.s.store.History(ctx, first.Record, first.Version-1, 1)
 	if err != nil {
-		return Result{}, err
+		return Result{}, fmt.Errorf("read version %d of %s %d: %w", first.Version, w.r.Kind, first.Record, err)
 	}
-	return Result{Record: rec, Lang: w.lang, Position: first.Position, Replay: first}, nil
-}
-
-// version gives a record as it was at a version that it has had.
-func (s *Service) version(ctx context.Context, k calendar.Kind, id calendar.ID, v int64) (*calendar.Record, error) {
-	entries, err := s.store.History(ctx, id, v-1, 1)
-	if err != nil {
-		return nil, fmt.Errorf("read version %d of %s %d: %w", v, k, id, err)
-	}
-	if len(entries) == 0 || entries[0].Version != v {
-		return nil, fmt.Errorf("%s %d has no version %d: %w", k, id, v, eventstore.ErrDamaged)
+	if len(entries) == 0 || entries[0].Version != first.Version {
+		return Result{}, fmt.Errorf("%s %d has no version %d: %w", w.r.Kind, first.Record, first.Version, eventstore.ErrDamaged)
 	}
 	rec, err := calendar.DecodeRecord(entries[0].State)
 	if err != nil {
-		return nil, fmt.Errorf("version %d of %s %d: %w", v, k, id, err)
+		return Result{}, fmt.Errorf("version %d of %s %d: %w", first.Version, w.r.Kind, first.Record, err)
 	}
-	return rec, nil
+	return Result{Record: rec, Lang: w.lang, Position: first.Position, Replay: first}, nil
 }
 
 // find gives the record that the request is about, or CodeNotFound. For imports

@@ -32,7 +32,9 @@
 // too, and run again: what was applied is passed over, the rest is applied. A
 // source is therefore a file that only grows at its end. A refused line may be
 // mended in place as long as no later line of its record was applied; after that
-// it is refused, and the change belongs at the end.
+// it is refused, and the change belongs at the end. A line that was applied to
+// a record and then changed is refused too: each change is kept with a digest of
+// its line.
 package importer
 
 import (
@@ -60,7 +62,7 @@ type Authors interface {
 
 // Commands carries out the lines; it is command.Service.
 type Commands interface {
-	Applied(ctx context.Context, k calendar.Kind, id calendar.ID, m calendar.ImportMark) (bool, error)
+	AppliedLines(ctx context.Context, k calendar.Kind, id calendar.ID, source string) ([]command.AppliedLine, error)
 	Create(ctx context.Context, r command.Request) (command.Result, error)
 	Update(ctx context.Context, r command.Request) (command.Result, error)
 	Delete(ctx context.Context, r command.Request) (command.Result, error)
@@ -105,6 +107,9 @@ type Importer struct {
 
 	callers map[string]calendar.Caller
 	keys    map[string]calendar.ID // of records that lines named
+	// applied are, of records that lines named, those lines of earlier runs that
+	// are still to come. A record that this run has changed has none.
+	applied map[calendar.ID][]command.AppliedLine
 }
 
 // MaxSource is the longest name of a source, in bytes.
@@ -125,7 +130,7 @@ func New(store eventstore.Store, commands Commands, authors Authors, o Options) 
 	}
 	return &Importer{
 		store: store, commands: commands, authors: authors, o: o,
-		callers: map[string]calendar.Caller{}, keys: map[string]calendar.ID{},
+		callers: map[string]calendar.Caller{}, keys: map[string]calendar.ID{}, applied: map[calendar.ID][]command.AppliedLine{},
 	}, nil
 }
 
@@ -179,9 +184,13 @@ func (im *Importer) apply(ctx context.Context, n int64, text []byte) (l Line, re
 	if err != nil {
 		return l, false, err
 	}
+	digest, err := l.digest()
+	if err != nil {
+		return l, false, err
+	}
 	r := command.Request{
 		Kind: kind, Lang: lang, At: l.At.Time,
-		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d", im.o.Source, n), Reason: l.Reason},
+		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", im.o.Source, n, digest), Reason: l.Reason},
 		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: n, Key: l.Key},
 	}
 	if l.Action == ActionCreate && l.Key == "" {
@@ -193,10 +202,8 @@ func (im *Importer) apply(ctx context.Context, n int64, text []byte) (l Line, re
 		}
 	}
 	// First of all: what was applied needs no author, links or rights any more.
-	if r.Target.ID != 0 {
-		if repeated, err = im.commands.Applied(ctx, kind, r.Target.ID, *r.Mark); err != nil || repeated {
-			return l, repeated, err
-		}
+	if repeated, err = im.repeated(ctx, &r); err != nil || repeated {
+		return l, repeated, err
 	}
 	switch l.Action {
 	case ActionCreate:
@@ -227,7 +234,31 @@ func (im *Importer) apply(ctx context.Context, n int64, text []byte) (l Line, re
 	if r.Mark.Key != "" {
 		im.keys[r.Mark.Key] = res.Record.ID
 	}
+	im.applied[res.Record.ID] = nil
 	return l, res.Repeated, nil
+}
+
+// repeated tells whether the line of a request was applied to its target by an
+// earlier run.
+func (im *Importer) repeated(ctx context.Context, r *command.Request) (bool, error) {
+	if r.Target.ID == 0 {
+		return false, nil
+	}
+	lines, known := im.applied[r.Target.ID]
+	if !known {
+		var err error
+		if lines, err = im.commands.AppliedLines(ctx, r.Kind, r.Target.ID, im.o.Source); err != nil {
+			return false, err
+		}
+	}
+	for len(lines) > 0 && lines[0].Line < r.Mark.Line {
+		lines = lines[1:]
+	}
+	im.applied[r.Target.ID] = lines
+	if len(lines) == 0 || lines[0].Line > r.Mark.Line {
+		return false, nil
+	}
+	return true, lines[0].Same(r.Cause)
 }
 
 // create makes a record. A term of the name that is there already gets the key
@@ -297,7 +328,7 @@ func refusal(err error) (string, bool) {
 	if line, ok := errors.AsType[lineError](err); ok {
 		return line.Error(), true
 	}
-	if errors.Is(err, command.ErrImportKey) || errors.Is(err, command.ErrImportOrder) {
+	if errors.Is(err, command.ErrImportKey) || errors.Is(err, command.ErrImportOrder) || errors.Is(err, command.ErrImportChanged) {
 		return err.Error(), true
 	}
 	e, ok := errors.AsType[*calendar.Error](err)

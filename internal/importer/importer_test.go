@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -154,12 +156,13 @@ func TestRun(t *testing.T) {
 	}
 	var got []act
 	for _, h := range history {
-		got = append(got, act{h.Change, h.Time.Format(time.RFC3339), names[h.Actor], h.Cause.Client, h.Cause.Request, h.Cause.Reason})
+		line := regexp.MustCompile(`:[0-9a-f]{12}$`).ReplaceAllString(h.Cause.Request, ":digest")
+		got = append(got, act{h.Change, h.Time.Format(time.RFC3339), names[h.Actor], h.Cause.Client, line, h.Cause.Reason})
 	}
 	want := []act{
-		{"event.created", "2018-07-16T23:49:32Z", "bob editor", "import", "s:5", "first"},
-		{"event.updated", "2018-07-16T23:49:59Z", "ann editor", "import", "s:7", ""},
-		{"event.trashed", "2019-01-01T00:00:00Z", "bob editor", "import", "s:8", ""},
+		{"event.created", "2018-07-16T23:49:32Z", "bob editor", "import", "s:5:digest", "first"},
+		{"event.updated", "2018-07-16T23:49:59Z", "ann editor", "import", "s:7:digest", ""},
+		{"event.trashed", "2019-01-01T00:00:00Z", "bob editor", "import", "s:8:digest", ""},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("history (-want +got):\n%s", d)
@@ -379,6 +382,77 @@ func TestRepeatAfterChanges(t *testing.T) {
 	}
 	if got := b.head(); got != before {
 		t.Errorf("the second run made %d entries", got-before)
+	}
+}
+
+// TestAnotherFile: lines of another content under the numbers of lines that were
+// applied are refused.
+func TestAnotherFile(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tag := func(name string) string { return `{"action":"create","kind":"tag","fields":{"name":"` + name + `"}}` }
+	rename := `{"action":"update","kind":"venue","key":"hall","fields":{"city":"Bari"}}`
+	if r := b.run("s", tag("a"), venueLine, tag("b"), rename); r.Applied != 4 {
+		t.Fatalf("report %+v", r)
+	}
+	before := b.head()
+	r := b.run("s", tag("c"), strings.Replace(venueLine, "Rome", "Pisa", 1), tag("b"), strings.Replace(rename, "Bari", "Lecce", 1))
+	if r.Applied != 0 || r.Repeated != 1 || len(r.Refused) != 3 || b.head() != before {
+		t.Fatalf("report %+v", r)
+	}
+	for _, f := range r.Refused {
+		if want := fmt.Sprintf("line %d was applied with another content: ", f.Line); !strings.HasPrefix(f.Reason, want) || !strings.Contains(f.Reason, "--source") {
+			t.Errorf("got %s, want %s and what to do", f.Reason, want)
+		}
+	}
+	// Another form is not another content.
+	spaced := `{ "fields": {"city": "Rome", "venue": "Hall"}, "author": "ann", "at": 1531735200, "key": "hall", "kind": "venue", "action": "create" }`
+	if r := b.run("s", tag("a"), spaced, tag("b"), rename); r.Repeated != 4 {
+		t.Errorf("report %+v", r)
+	}
+}
+
+// TestLinesWithoutDigest: stores hold lines of which the cause has the number
+// alone.
+func TestLinesWithoutDigest(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, line := range []int64{1, 12} {
+		key := fmt.Sprint("k", line)
+		if _, err := b.commands.Create(t.Context(), command.Request{
+			Kind: calendar.KindTag, Input: calendar.Input{"name": key}, Lang: calendar.LangEN, Caller: b.admin,
+			Cause: eventstore.Cause{Client: "import", Request: fmt.Sprint("s:", line)},
+			Mark:  &calendar.ImportMark{Source: "s", Line: line, Key: key},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := make([]string, 12)
+	lines[0], lines[11] = `{"action":"create","kind":"tag","key":"k1","fields":{"name":"k1"}}`, `{"action":"create","kind":"tag","key":"k12","fields":{"name":"k12"}}`
+	if d := cmp.Diff(importer.Report{Lines: 2, Repeated: 2}, b.run("s", lines...)); d != "" {
+		t.Errorf("report (-want +got):\n%s", d)
+	}
+}
+
+// TestTwoImportsAtOnce: of a source that two processes import at once each line is
+// applied once, and neither refuses what the other has applied.
+func TestTwoImportsAtOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var lines []string
+	for i := range 40 {
+		lines = append(lines, fmt.Sprintf(`{"action":"put","kind":"tag","key":"k%d","fields":{"name":"t%d","description":"%d"}}`, i%5, i%5, i))
+	}
+	reports := make([]importer.Report, 2)
+	var wg sync.WaitGroup
+	for i := range reports {
+		other := on(t, b.store)
+		other.admin = b.admin
+		wg.Go(func() { reports[i] = other.run("s", lines...) })
+	}
+	wg.Wait()
+	if n := reports[0].Applied + reports[1].Applied; n != 40 || len(reports[0].Refused)+len(reports[1].Refused) != 0 {
+		t.Errorf("reports %+v", reports)
 	}
 }
 

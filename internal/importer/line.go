@@ -2,6 +2,8 @@ package importer
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,6 +137,17 @@ func formFault(err error) string {
 	default:
 		return fmt.Sprintf("%s: a %s cannot stand here", wrong.Field, wrong.Value)
 	}
+}
+
+// digest tells lines of different content apart, however they are spaced and in
+// whatever order their members stand.
+func (l *Line) digest() (string, error) {
+	b, err := json.Marshal(l)
+	if err != nil {
+		return "", fmt.Errorf("digest: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:6]), nil
 }
 
 // linkFields are the fields in which {"key": "…"} names another record.
