@@ -703,8 +703,10 @@ func TestPostgresFiles(t *testing.T) {
 	as := func(role string) string {
 		return strings.Replace(strings.TrimSuffix(e.URL(), "/postgres")+"/daybook", "postgres@", role+"@", 1)
 	}
-	if _, errText, status := tool(t, nil, "user", "list", "--store", as("daybook")); status != exitFailed || !strings.Contains(errText, "owner has to apply") {
-		t.Errorf("the service before the owner: status %d, %s", status, errText)
+	for says, command := range map[string][]string{"owner has to apply": {"user", "add", "ada", "--role", "editor"}, "daybook migrate": {"user", "list"}} {
+		if _, errText, status := tool(t, nil, append(command, "--store", as("daybook"))...); status != exitFailed || !strings.Contains(errText, says) {
+			t.Errorf("%v of the service before the owner: status %d, %s", command, status, errText)
+		}
 	}
 	for range 2 { // the second time there is nothing to do
 		out := mustTool(t, "migrate", "--store", as("daybook_owner"), "--service-role", "daybook_service")

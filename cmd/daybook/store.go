@@ -21,7 +21,7 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen, Observe: b.commits.watched(b.hooks.Commits), Existing: existing,
 		})
 		if errors.Is(err, eventstore.ErrNoStore) {
-			return fmt.Errorf("the schema %s of %s holds no event store; daybook serve makes one, --store-schema names another", b.s.storeSchema, redactedURLs(b.s.store))
+			return fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", b.s.storeSchema, redactedURLs(b.s.store))
 		}
 		if err != nil {
 			return err
