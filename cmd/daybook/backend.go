@@ -26,7 +26,7 @@ type backend struct {
 	leases  eventstore.Leases // nil: the store belongs to this process alone
 	close   func() error      // of the store
 	commits *commits
-	held    *holding // nil: not a process that serves, or it holds no directory
+	held    atomic.Pointer[holding] // nil: not a process that serves, or it holds no directory
 	users   *access.Users
 	records *command.Records
 	command *command.Service

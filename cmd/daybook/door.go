@@ -164,11 +164,9 @@ const healthWait = 2 * time.Second
 
 func (b *backend) health(ctx context.Context) health {
 	h := b.reached(ctx)
-	if b.held != nil {
-		if path := b.held.lost(); path != "" {
-			h.Status, h.Why = statusNoData, filepath.Base(path)+" was removed or replaced" // nobody outside reads where
-			return h
-		}
+	if path := b.held.Load().lost(); path != "" {
+		h.Status, h.Why = statusNoData, filepath.Base(path)+" was removed or replaced" // nobody outside reads where
+		return h
 	}
 	if b.commits.fail.Load() && h.Status != statusNoStore {
 		if h.Status == statusOK {

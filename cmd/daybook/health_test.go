@@ -88,13 +88,18 @@ func TestDataDirectoryIsLost(t *testing.T) {
 			if status != http.StatusServiceUnavailable || !strings.Contains(string(body), statusNoData) || strings.Contains(string(body), data) {
 				t.Errorf("ready: %d %s", status, body)
 			}
-			eventually(t, "a line in the log", func() bool { return strings.Contains(s.log(), "removed or replaced") })
+			if status, _ := s.try("POST", s.root+"/tags", s.token, `{"name":"Lost"}`); status != http.StatusServiceUnavailable {
+				t.Errorf("a write into files that nobody finds: %d, want 503", status)
+			}
+			s.want(http.StatusOK, "GET", "/tags", "", "")
+			eventually(t, "a line in the log", func() bool { return strings.Contains(s.log(), "nothing is written any more") })
 			if err := back(); err != nil {
 				t.Fatal(err)
 			}
 			if status, body := s.try("GET", s.host+pathReady, "", ""); status != http.StatusOK {
 				t.Errorf("ready afterwards: %d %s", status, body)
 			}
+			s.want(http.StatusCreated, "POST", "/tags", s.token, `{"name":"Found"}`)
 			eventually(t, "another line", func() bool { return strings.Contains(s.log(), "there again") })
 		})
 	}

@@ -20,8 +20,7 @@ import (
 const lookEvery = 5 * time.Second
 
 // holding are the files of the data directory that a process works on. When somebody
-// removes or replaces them it goes on with files that nobody finds any more, and
-// what it acknowledges ends with it.
+// removes or replaces them, what it wrote would end with it: it only reads then.
 type holding struct {
 	dir   string
 	files []fs.FileInfo
@@ -45,8 +44,11 @@ func holdFiles(s *settings) (*holding, error) {
 }
 
 // lost gives the path of a file that is not the one that is worked on any more; ""
-// when all are.
+// when all are. Nothing is lost of no holding.
 func (h *holding) lost() string {
+	if h == nil {
+		return ""
+	}
 	for _, f := range h.files {
 		path := filepath.Join(h.dir, f.Name())
 		now, err := os.Stat(path)
@@ -57,12 +59,20 @@ func (h *holding) lost() string {
 	return ""
 }
 
+// permit refuses a commit into files that nobody would find again.
+func (b *backend) permit() error {
+	if path := b.held.Load().lost(); path != "" {
+		return fmt.Errorf("%s was removed or replaced", path)
+	}
+	return nil
+}
+
 // watch logs when files are lost, and when they are there again.
 func (h *holding) watch(ctx context.Context, log *slog.Logger) error {
 	for before := ""; ; {
 		switch now := h.lost(); {
 		case now != "" && before == "":
-			log.ErrorContext(ctx, "data directory was removed or replaced: what is written now is lost when the service ends", "file", now)
+			log.ErrorContext(ctx, "data directory was removed or replaced: nothing is written any more", "file", now)
 			before = now
 		case now == "" && before != "":
 			log.InfoContext(ctx, "data directory is there again", "data", h.dir)

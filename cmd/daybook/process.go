@@ -144,10 +144,12 @@ func (p *process) work(ctx context.Context) (err error) {
 		defer closing(r.l.model.close)
 	}
 	if s.holdsData() {
-		if b.held, err = holdFiles(s); err != nil {
+		held, err := holdFiles(s)
+		if err != nil {
 			return err
 		}
-		add("data", func(ctx context.Context) error { return b.held.watch(ctx, p.log) })
+		b.held.Store(held)
+		add("data", func(ctx context.Context) error { return held.watch(ctx, p.log) })
 		ctl, err := newControl(ctx, b, s, p.log)
 		if err != nil {
 			return err

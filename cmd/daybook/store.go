@@ -29,7 +29,9 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 		b.store, b.leases, b.close = store, store, store.Close
 		return nil
 	}
-	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{Observe: b.commits.watched(b.hooks.Commits), Existing: existing})
+	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{
+		Observe: b.commits.watched(b.hooks.Commits), Permit: b.permit, Existing: existing,
+	})
 	if errors.Is(err, eventstore.ErrNoStore) {
 		return noStore(b.s.data)
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -191,6 +192,13 @@ func (s *Store) observed(appends int, write func() error) error {
 // commit writes a group and answers its callers.
 func (s *Store) commit(ctx context.Context, items []*item) {
 	groupcommit.Commit(items, func(live []*item) error {
-		return s.observed(len(live), func() error { return s.writeGroup(ctx, live) })
+		return s.observed(len(live), func() error {
+			if s.o.Permit != nil {
+				if err := s.o.Permit(); err != nil {
+					return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+				}
+			}
+			return s.writeGroup(ctx, live)
+		})
 	}, lasting, func(it *item, err error) { *it.result = eventstore.Result{Err: err} })
 }

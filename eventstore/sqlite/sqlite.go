@@ -40,6 +40,9 @@ type Options struct {
 	Existing bool
 	// Observe watches the commits; nil: nobody does.
 	Observe eventstore.ObserveCommit
+	// Permit is asked before each commit; its error refuses the commit with
+	// ErrUnavailable. nil: all are permitted.
+	Permit func() error
 }
 
 const (
