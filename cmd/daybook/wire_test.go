@@ -239,6 +239,7 @@ type feedTap struct {
 // held is something that was said and is kept back.
 type held struct {
 	met     chan struct{} // closed when there is something
+	newest  int64         // of the write to the search server that was met
 	release chan struct{}
 	done    chan struct{} // closed when it was let go
 	answer  string        // of the search server, when it is done
@@ -356,6 +357,7 @@ func (s *search) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !write.position {
 		if h := s.hold.Swap(nil); h != nil {
+			h.newest = write.newest
 			close(h.met)
 			<-h.release
 			status, _, answer := s.pass(r, body)
