@@ -16,7 +16,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 3
+const layoutVersion = 2
 
 type (
 	object = map[string]any
