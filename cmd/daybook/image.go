@@ -70,12 +70,14 @@ func (m *image) open(ctx context.Context) (*memindex.Index, error) {
 	})
 }
 
-// history names what a store held when an entry was its last, by the hash of the
-// commit that the entry is in: it is chained over all before. "" when there is no
-// such entry.
+// history names what a store holds up to an entry, by the hash of the commit that
+// the entry is in: it is chained over all before. "" when there is no such entry.
 func history(ctx context.Context, store eventstore.Verifier, p calendar.Position) (string, error) {
-	// A commit begins at most as far before as it is long, which no store limits.
-	for span := calendar.Position(64); ; span *= 2 {
+	head, err := store.Head(ctx)
+	if err != nil || p > head {
+		return "", err
+	}
+	for span := calendar.Position(1); ; span *= 2 { // commits have any number of entries
 		after := p - min(span, p)
 		commits, err := store.Commits(ctx, after, int(p-after))
 		if err != nil {
@@ -86,10 +88,23 @@ func history(ctx context.Context, store eventstore.Verifier, p calendar.Position
 				return hex.EncodeToString(c.Hash[:]), nil
 			}
 		}
-		if after == 0 || len(commits) > 0 && commits[0].First <= p { // it ends before
+		if after == 0 {
 			return "", nil
 		}
 	}
+}
+
+// origin names a store by its first entry, "" while it is empty.
+func origin(ctx context.Context, store eventstore.Store) (string, error) {
+	entries, err := store.ReadAll(ctx, 0, 1)
+	if err != nil {
+		return "", fmt.Errorf("first entry: %w", err)
+	}
+	if len(entries) == 0 {
+		return "", nil
+	}
+	leaf := eventstore.Leaf(&entries[0])
+	return hex.EncodeToString(leaf[:]), nil
 }
 
 func (m *image) index() *alias { return m.at }

@@ -13,7 +13,6 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/telemetry"
-	"daybook/internal/testkit"
 	"daybook/query/readmodel"
 )
 
@@ -158,66 +157,5 @@ func TestImageAheadOfTheStore(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("the projector ended: %v", err)
-	}
-}
-
-// TestRestoredBackupOfSharedIndex: the read model on servers of entries that the
-// store has not any more lists nothing until it is made anew, also when the store has
-// gone on past them.
-func TestRestoredBackupOfSharedIndex(t *testing.T) {
-	t.Parallel()
-	index, prefix := testkit.Elasticsearch(t)
-	data := filepath.Join(t.TempDir(), "data")
-	path := filepath.Join(data, sqlite.FileName)
-	on := []string{"--data", data, "--index", index, "--index-prefix", prefix}
-	serve := append([]string{"serve"}, on...)
-	s := startServer(t, serve...)
-	token := s.token
-	add := func(name string, n int) {
-		t.Helper()
-		for i := range n {
-			s.want(201, "POST", "/venues", token, fmt.Sprintf(`{"venue":%q}`, fmt.Sprint(name, " ", i)))
-		}
-	}
-	add("kept", 3)
-	s.drain()
-	backup, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s = startServer(t, serve...)
-	add("old", 4)
-	if got := s.want(200, "GET", "/venues", token, "")["total"]; got != 7.0 {
-		t.Fatalf("%v venues before, want 7", got)
-	}
-	s.drain()
-	if err := os.WriteFile(path, backup, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s = startServer(t, "serve", "--data", data) // another read model
-	add("new", 6)
-	s.drain()
-
-	cmd := child(t.Context(), append(serve, "--listen", "127.0.0.1:0")...)
-	s = beginServerOf(t, cmd, "", cmd.Env)
-	eventually(t, "the complaint", func() bool { return strings.Contains(s.log(), "a rebuild mends that") })
-	if status, b := s.try("GET", s.root+"/venues", token, ""); status != 503 {
-		t.Errorf("a list of what is gone: %d %s", status, b)
-	}
-	if out := mustTool(t, append([]string{"rebuild"}, on...)...); !strings.Contains(out, "agrees") {
-		t.Errorf("rebuild: %q", out)
-	}
-	eventually(t, "lists", func() bool {
-		status, _ := s.try("GET", s.root+"/venues", token, "")
-		return status == 200
-	})
-	if got := s.want(200, "GET", "/venues?search=old", token, "")["total"]; got != 0.0 {
-		t.Errorf("%v old venues", got)
-	}
-	if got := s.want(200, "GET", "/venues", token, "")["total"]; got != 9.0 {
-		t.Errorf("%v venues, want 9", got)
-	}
-	if status := s.drain(); status != exitOK {
-		t.Errorf("drained with status %d\n%s", status, s.log())
 	}
 }

@@ -42,8 +42,8 @@ func (m *shared) connect(ctx context.Context) error {
 	o := elastic.Options{
 		Flavour: elastic.Flavour(s.indexFlavour), Prefix: s.indexPrefix, Log: m.b.log,
 		RefreshInterval: s.indexRefresh, Shards: s.indexShards, Replicas: s.indexReplicas,
-		Follow:  true, // the projector makes it, see heal
-		History: func(ctx context.Context, p calendar.Position) (string, error) { return history(ctx, m.b.store, p) },
+		Follow: true, // the projector makes it, see heal
+		Origin: func(ctx context.Context) (string, error) { return origin(ctx, m.b.store) },
 	}
 	for _, f := range []struct {
 		path string

@@ -36,11 +36,10 @@ const (
 var ErrSchema = fmt.Errorf("%w: the index has another schema and must be rebuilt", readmodel.ErrUnavailable)
 
 // ErrForeign says that the generation that answers was made from another event
-// store, or from entries that the store has not any more: two installations with one
-// prefix, or a store that was put in place of another, or back from a backup. It is a
-// readmodel.ErrUnavailable; a generation that is filled from the present store and
-// promoted ends it.
-var ErrForeign = fmt.Errorf("%w: the index was made from another event store, or from entries that this one has not any more; a rebuild mends that, another prefix keeps two apart", readmodel.ErrUnavailable)
+// store: two installations with one prefix, or a store that was put in place of
+// another. It is a readmodel.ErrUnavailable; a generation that is filled from the
+// present store and promoted ends it.
+var ErrForeign = fmt.Errorf("%w: the index was made from another event store; another prefix or a rebuild mends that", readmodel.ErrUnavailable)
 
 // Options of an Index; the zero value works.
 type Options struct {
@@ -54,12 +53,10 @@ type Options struct {
 	// Next and Promote have. Who makes an index alone does so once, so that a
 	// writer can never take a new empty one for the one that it wrote to.
 	Follow bool
-	// History names what the event store held when an entry was its last, such that
-	// no other history has the same name; "" when it has no such entry. The name is
-	// kept with the position; an index of another one is ErrForeign. It is asked for
-	// when a position is written, when a writer reads it, and once for each
-	// generation that answers. nil: not compared.
-	History func(context.Context, calendar.Position) (string, error)
+	// Origin names the event store that documents are made from, "" while that is
+	// empty. It is kept with the position; an index of another one is ErrForeign.
+	// It is asked until it gives a name. nil: not compared.
+	Origin func(context.Context) (string, error)
 
 	// User and Password, or APIKey, are sent with each request; those in the URL
 	// count where these are empty.
@@ -155,7 +152,7 @@ type Index struct {
 
 	mu    sync.Mutex
 	fixed generation // the one that it is about, zero: the one that answers
-	known generation // whose history was compared
+	store string     // Options.Origin, once it is known
 	seen  view
 	bound generation // of the writer
 	moved chan struct{}

@@ -33,10 +33,10 @@ const (
 	fieldRows    = "rows."   // by text field and slot: stems in order
 
 	// The fields of the state index.
-	fieldWhat    = "what" // whatPosition, whatPoison, or the name of a kind
-	fieldAt      = "position"
-	fieldReason  = "reason"
-	fieldHistory = "history" // of the position; see Options.History
+	fieldWhat   = "what" // whatPosition, whatPoison, or the name of a kind
+	fieldAt     = "position"
+	fieldReason = "reason"
+	fieldOrigin = "origin" // of the position: the event store; see Options.Origin
 
 	whatPosition = "position"
 	whatPoison   = "poison"
@@ -185,7 +185,7 @@ func mapping(collection string) object {
 		return object{"dynamic": "strict", "properties": object{
 			fieldWhat: object{"type": "keyword"}, readmodel.FieldID: object{"type": "long"},
 			fieldAt: object{"type": "long", "index": false, "doc_values": false}, fieldReason: kept(), fieldBody: kept(),
-			fieldHistory: object{"type": "keyword", "index": false, "doc_values": false},
+			fieldOrigin:  object{"type": "keyword", "index": false, "doc_values": false},
 			fieldDeleted: object{"type": "boolean"},
 		}}
 	}

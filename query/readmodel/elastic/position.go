@@ -121,7 +121,7 @@ func (x *Index) kept(ctx context.Context) (generation, calendar.Position, error)
 		Index  string `json:"_index"`
 		Source struct {
 			Position calendar.Position `json:"position"`
-			History  string            `json:"history"`
+			Origin   string            `json:"origin"`
 		} `json:"_source"`
 	}
 	err := x.c.do(ctx, x.o.Timeout, "read the position", esapi.GetRequest{Index: name, DocumentID: whatPosition}, &a)
@@ -132,40 +132,40 @@ func (x *Index) kept(ctx context.Context) (generation, calendar.Position, error)
 	if !ok {
 		return generation{}, 0, fmt.Errorf("read the position: %w: %s stands for %s", readmodel.ErrUnavailable, name, a.Index)
 	}
-	if err := x.compare(ctx, g, a.Source.Position, a.Source.History); err != nil {
-		return generation{}, 0, err
+	if a.Source.Origin != "" {
+		// Asked for after the index was read: what is there was in the store before.
+		origin, err := x.origin(ctx)
+		if err != nil {
+			return generation{}, 0, err
+		}
+		if x.o.Origin != nil && origin != a.Source.Origin {
+			return generation{}, 0, ErrForeign
+		}
 	}
 	return g, a.Source.Position, nil
 }
 
-// compare makes sure that a generation was made from the history of the event store.
-// That is asked after the index was read: what is there was in the store before.
-func (x *Index) compare(ctx context.Context, g generation, p calendar.Position, history string) error {
+// origin gives the name of the event store, "" while it has none.
+func (x *Index) origin(ctx context.Context) (string, error) {
 	x.mu.Lock()
-	known := x.known == g
+	known := x.store
 	x.mu.Unlock()
-	if known || p == 0 || x.o.History == nil {
-		return nil
+	if known != "" || x.o.Origin == nil {
+		return known, nil
 	}
-	name, err := x.o.History(ctx, p)
+	name, err := x.o.Origin(ctx)
 	if err != nil {
-		return fmt.Errorf("%w: history up to entry %d: %w", readmodel.ErrUnavailable, p, err)
-	}
-	if name != history || name == "" {
-		return ErrForeign
+		return "", fmt.Errorf("%w: ask for the event store: %w", readmodel.ErrUnavailable, err)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.known = g
-	return nil
+	x.store = name
+	return name, nil
 }
 
 // Position gives the position that is kept in the generation that answers now,
 // and binds the writer to that generation.
 func (x *Index) Position(ctx context.Context) (calendar.Position, error) {
-	x.mu.Lock()
-	x.known = generation{} // the store may have been put back since
-	x.mu.Unlock()
 	v, err := x.look(ctx, x.o.Now(), noRefresh)
 	if err != nil {
 		return 0, err

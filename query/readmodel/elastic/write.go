@@ -131,17 +131,14 @@ func (x *Index) writeState(ctx context.Context, index string, b readmodel.Batch)
 	if b.Position == 0 {
 		return nil
 	}
+	origin, err := x.origin(ctx)
+	if err != nil {
+		return fmt.Errorf("write the position: %w", err)
+	}
 	lines := appendAction(nil, index, whatPosition, b.Position)
 	lines = fmt.Appendf(lines, `{"what":%q,"position":%d`, whatPosition, b.Position)
-	if x.o.History != nil {
-		name, err := x.o.History(ctx, b.Position)
-		if err != nil {
-			return fmt.Errorf("write the position: history up to entry %d: %w", b.Position, err)
-		}
-		if name == "" { // the store was put back meanwhile
-			return fmt.Errorf("write the position: entry %d: %w", b.Position, ErrForeign)
-		}
-		lines = appendField(lines, fieldHistory, name)
+	if origin != "" {
+		lines = appendField(lines, fieldOrigin, origin)
 	}
 	lines = append(lines, "}\n"...)
 	if err := x.bulkAll(ctx, []*item{{lines: lines}}); err != nil {
