@@ -193,46 +193,26 @@ func ignoreUnavailable(err error) error {
 // mark is a hash of all that the view depends on beside the version of its
 // record.
 func (v *View) mark() uint64 {
-	h := hash(14695981039346656037)
-	h.text(string(v.Status))
+	h := HashStart.Text(string(v.Status))
 	if v.Blanked {
-		h.number(1)
+		h = h.Number(1)
 	}
-	h.number(uint64(v.Count))
+	h = h.Number(uint64(v.Count))
 	for _, list := range [...][]LinkedView{v.Venues, v.Organizers} {
-		h.number(uint64(len(list)))
+		h = h.Number(uint64(len(list)))
 		for _, l := range list {
-			h.record(l.Record)
-			h.text(string(l.Status))
+			h = h.record(l.Record).Text(string(l.Status))
 		}
 	}
 	for _, list := range [...][]TermView{v.Categories, v.Tags} {
-		h.number(uint64(len(list)))
+		h = h.Number(uint64(len(list)))
 		for _, t := range list {
-			h.record(t.Record)
-			h.number(uint64(t.Count))
+			h = h.record(t.Record).Number(uint64(t.Count))
 		}
 	}
 	return uint64(h)
 }
 
-type hash uint64
-
-func (h *hash) text(s string) {
-	for i := range len(s) {
-		*h = (*h ^ hash(s[i])) * 1099511628211 // as FNV-1a does
-	}
-	h.number(uint64(len(s)))
-}
-
-// number mixes all bits of a number in at once, as SplitMix64 does.
-func (h *hash) number(n uint64) {
-	x := (uint64(*h) ^ n) * 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	*h = hash(x ^ x>>29)
-}
-
-func (h *hash) record(r *calendar.Record) {
-	h.number(uint64(r.ID))
-	h.number(uint64(r.Version))
+func (h Hash) record(r *calendar.Record) Hash {
+	return h.Number(uint64(r.ID)).Number(uint64(r.Version))
 }

@@ -209,7 +209,7 @@ func New(d Deps, o Options) (http.Handler, error) {
 
 // seed names the settings that answers depend on.
 func (o *Options) seed() uint64 {
-	return uint64(mixStart.text(o.Site.String()).text(o.Currency.Symbol).text(o.Currency.Position).text(o.PriceCurrency))
+	return uint64(query.HashStart.Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.PriceCurrency))
 }
 
 func setDefaults(o *Options) {

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/binary"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,34 +9,11 @@ import (
 	"daybook/query"
 )
 
-// mix adds texts and numbers to a hash of 64 bits, texts with their length so that
-// neighbours do not run together. It is the same in every process.
-type mix uint64
-
-const mixStart mix = 14695981039346656037
-
-func (m mix) text(s string) mix {
-	m = m.number(uint64(len(s)))
-	for ; len(s) >= 8; s = s[8:] {
-		m = m.number(binary.LittleEndian.Uint64([]byte(s[:8])))
-	}
-	var rest [8]byte
-	copy(rest[:], s)
-	return m.number(binary.LittleEndian.Uint64(rest[:]))
-}
-
-// number mixes all bits in at once, as SplitMix64 does.
-func (m mix) number(n uint64) mix {
-	x := (uint64(m) ^ n) * 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	return mix(x ^ x>>29)
-}
-
 // recordTag is the ETag of one record (2.9): version and mark.
 func (a *api) recordTag(r *root, l calendar.Lang, v *query.View, fields []string) string {
-	m := mixStart.number(v.Mark).number(r.mark).number(uint64(l)).text(string(v.Status))
+	m := query.HashStart.Number(v.Mark).Number(r.mark).Number(uint64(l)).Text(string(v.Status))
 	for _, f := range fields {
-		m = m.text(f)
+		m = m.Text(f)
 	}
 	_, version := v.Key()
 	var b [40]byte
@@ -48,7 +24,7 @@ func (a *api) recordTag(r *root, l calendar.Lang, v *query.View, fields []string
 // weakTag is the ETag of an answer that a key names.
 func (a *api) weakTag(key string) string {
 	var b [24]byte
-	tag := strconv.AppendUint(append(b[:0], `W/"`...), uint64(mixStart.number(a.roots.seed).text(key)), 16)
+	tag := strconv.AppendUint(append(b[:0], `W/"`...), uint64(query.HashStart.Number(a.roots.seed).Text(key)), 16)
 	return string(append(tag, '"'))
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"daybook/calendar"
+	"daybook/query"
 )
 
 // root is one of the roots of section 1.3 as a request came in by it; links are
@@ -284,6 +285,6 @@ func rootOf(o origin, loc location, seed uint64) *root {
 	return &root{
 		secret: maphash.Comparable(rootSeed, [2]string{url, o.host}),
 		lang:   loc.lang, base: o.base, site: site, url: url,
-		namespace: loc.namespace, global: o.host, mark: uint64(mixStart.number(seed).text(url).text(o.host)),
+		namespace: loc.namespace, global: o.host, mark: uint64(query.HashStart.Number(seed).Text(url).Text(o.host)),
 	}
 }

@@ -1,0 +1,29 @@
+package query
+
+import "encoding/binary"
+
+// Hash mixes numbers and texts to 64 bits, texts with their length so that
+// neighbours do not run together. It is the same in every process. Marks and ETags
+// are made of it; it begins with HashStart.
+type Hash uint64
+
+// HashStart is the hash of nothing.
+const HashStart Hash = 14695981039346656037
+
+// Text gives the hash with a text.
+func (h Hash) Text(s string) Hash {
+	h = h.Number(uint64(len(s)))
+	for ; len(s) >= 8; s = s[8:] {
+		h = h.Number(binary.LittleEndian.Uint64([]byte(s[:8])))
+	}
+	var rest [8]byte
+	copy(rest[:], s)
+	return h.Number(binary.LittleEndian.Uint64(rest[:]))
+}
+
+// Number gives the hash with a number, all bits at once, as SplitMix64 does.
+func (h Hash) Number(n uint64) Hash {
+	x := (uint64(h) ^ n) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	return Hash(x ^ x>>29)
+}
