@@ -11,30 +11,10 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/storetest"
 )
 
 var moment = time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
-
-// draft makes the draft of a change of a tag, and the record after it.
-func draft(t *testing.T, before *calendar.Record, c calendar.Change) (eventstore.Draft, *calendar.Record) {
-	t.Helper()
-	after, err := calendar.Apply(before, c, moment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fields, err := calendar.EncodeChange(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := calendar.EncodeRecord(after)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return eventstore.Draft{
-		Kind: c.Kind, ID: c.ID, Expected: after.Version - 1, Change: c.Name, Fields: fields, State: state, Secret: c.Secret,
-		Claims: calendar.Claims(after),
-	}, after
-}
 
 func tag(id calendar.ID, name string) calendar.Change {
 	return calendar.Change{
@@ -61,7 +41,7 @@ func TestVerifyManyRecords(t *testing.T) {
 		var drafts []eventstore.Draft
 		for i := range records {
 			var d eventstore.Draft
-			d, records[i] = draft(t, records[i], tag(calendar.ID(i+1), name))
+			d, records[i] = storetest.Draft(t, records[i], tag(calendar.ID(i+1), name), moment)
 			drafts = append(drafts, d)
 		}
 		write(t, s, drafts...)
@@ -102,9 +82,9 @@ func TestVerifyFindsWrongFolds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := memstore.New()
-			d, r := draft(t, nil, tag(1, calendar.Created))
+			d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
 			write(t, s, d)
-			d, _ = draft(t, r, tag(1, calendar.Updated))
+			d, _ = storetest.Draft(t, r, tag(1, calendar.Updated), moment)
 			tt.edit(&d)
 			write(t, s, d)
 			_, _, err := eventstore.Verify(t.Context(), s, nil)
@@ -127,8 +107,8 @@ type later struct {
 
 func (l *later) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
 	if after == 0 {
-		d, r := draft(l.t, l.last, tag(1, calendar.Updated))
-		fresh, _ := draft(l.t, nil, tag(2, calendar.Created))
+		d, r := storetest.Draft(l.t, l.last, tag(1, calendar.Updated), moment)
+		fresh, _ := storetest.Draft(l.t, nil, tag(2, calendar.Created), moment)
 		d.Secret = []byte("later")
 		write(l.t, l.Store, d, fresh) //nolint:contextcheck // takes that of the test
 		l.last = r
@@ -162,7 +142,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			d, r := draft(t, nil, tag(1, calendar.Created))
+			d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
 			s := &later{Store: memstore.New(), t: t, last: r, spy: tt.spy}
 			write(t, s, d)
 			_, n, err := eventstore.Verify(t.Context(), s, nil)

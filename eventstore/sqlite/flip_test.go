@@ -14,6 +14,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
+	"daybook/eventstore/storetest"
 )
 
 // raw opens the file beside its store, without its triggers and pragmas.
@@ -188,21 +189,8 @@ func TestLostClaimsAndNames(t *testing.T) {
 		c := calendar.Change{Name: "tag.created", Kind: calendar.KindTag, ID: id, Fields: calendar.Fields{
 			"name": calendar.Text{calendar.LangEN: name}, "slug": strings.ToLower(name),
 		}}
-		after, err := calendar.Apply(nil, c, time.Unix(1e9, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		fields, err := calendar.EncodeChange(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		state, err := calendar.EncodeRecord(after)
-		if err != nil {
-			t.Fatal(err)
-		}
-		drafts = append(drafts, eventstore.Draft{
-			Kind: c.Kind, ID: id, Change: c.Name, Fields: fields, State: state, Claims: calendar.Claims(after), Names: calendar.Names(after),
-		})
+		d, _ := storetest.Draft(t, nil, c, time.Unix(1e9, 0))
+		drafts = append(drafts, d)
 	}
 	if res := s.Append(t.Context(), []eventstore.Append{{Drafts: drafts, Time: time.Unix(1e9, 0)}}); res[0].Err != nil {
 		t.Fatal(res[0].Err)

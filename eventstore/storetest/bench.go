@@ -25,24 +25,10 @@ func EventAppend(b testing.TB, id calendar.ID, keyed bool) eventstore.Append {
 			"status":      "publish", "author": calendar.ID(7),
 		},
 	}
-	r, err := calendar.Apply(nil, c, now)
-	if err != nil {
-		b.Fatal(err)
-	}
-	fields, err := calendar.EncodeChange(c)
-	if err != nil {
-		b.Fatal(err)
-	}
-	state, err := calendar.EncodeRecord(r)
-	if err != nil {
-		b.Fatal(err)
-	}
+	d, _ := Draft(b, nil, c, now)
 	a := eventstore.Append{
-		Drafts: []eventstore.Draft{{
-			Kind: c.Kind, ID: id, Change: c.Name, Fields: fields, State: state,
-			Claims: calendar.Claims(r), Names: calendar.Names(r),
-		}},
-		Time: now, Actor: 7, Cause: eventstore.Cause{Client: "bench", Request: "r"},
+		Drafts: []eventstore.Draft{d},
+		Time:   now, Actor: 7, Cause: eventstore.Cause{Client: "bench", Request: "r"},
 	}
 	if keyed {
 		key := fmt.Sprintf("key-%d", id)

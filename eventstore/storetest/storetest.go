@@ -143,20 +143,26 @@ func deleted(r *calendar.Record) calendar.Change {
 	return calendar.Change{Name: r.Kind.String() + "." + calendar.Deleted, Kind: r.Kind, ID: r.ID, Fields: calendar.Fields{}}
 }
 
-// draft makes the draft of a change and the record after it.
 func (f *fixture) draft(before *calendar.Record, c calendar.Change) (eventstore.Draft, *calendar.Record) {
 	f.Helper()
-	after, err := calendar.Apply(before, c, f.now)
+	return Draft(f, before, c, f.now)
+}
+
+// Draft makes the draft of a change of a record, nil for none yet, and the record
+// after it.
+func Draft(t testing.TB, before *calendar.Record, c calendar.Change, at time.Time) (eventstore.Draft, *calendar.Record) {
+	t.Helper()
+	after, err := calendar.Apply(before, c, at)
 	if err != nil {
-		f.Fatalf("apply %s: %v", c.Name, err)
+		t.Fatalf("apply %s: %v", c.Name, err)
 	}
 	fields, err := calendar.EncodeChange(c)
 	if err != nil {
-		f.Fatalf("encode %s: %v", c.Name, err)
+		t.Fatalf("encode %s: %v", c.Name, err)
 	}
 	state, err := calendar.EncodeRecord(after)
 	if err != nil {
-		f.Fatalf("encode record: %v", err)
+		t.Fatalf("encode record: %v", err)
 	}
 	return eventstore.Draft{
 		Kind: c.Kind, ID: c.ID, Expected: after.Version - 1, Change: c.Name, Fields: fields, State: state,
