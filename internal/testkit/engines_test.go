@@ -1,6 +1,8 @@
 package testkit
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -89,8 +91,8 @@ func TestOwnEngines(t *testing.T) {
 				if e.URL() != before {
 					t.Errorf("started again at %s, was at %s", e.URL(), before)
 				}
-				want := engineVariable(name) + "=" + before + "\n"
-				for _, action := range []string{"status", "up"} {
+				line := engineVariable(name) + "=" + before + "\n"
+				for action, want := range map[string]string{"status": line + forServe(name, before), "up": line} {
 					if out, err := script(t, dir, action, name); err != nil || out != want {
 						t.Errorf("%s: %q, %v, want %q", action, out, err, want)
 					}
@@ -109,6 +111,15 @@ func TestOwnEngines(t *testing.T) {
 			}
 		})
 	}
+}
+
+// forServe is the line that status has for the program beside that for tests.
+func forServe(name, url string) string {
+	return map[string]string{
+		EnginePostgres: "# DAYBOOK_STORE=" + url, EngineNATS: "# DAYBOOK_FEED=" + url,
+		EngineElasticsearch: "# DAYBOOK_INDEX=" + url + " DAYBOOK_INDEX_FLAVOUR=elasticsearch",
+		EngineOpenSearch:    "# DAYBOOK_INDEX=" + url + " DAYBOOK_INDEX_FLAVOUR=opensearch",
+	}[name] + "\n"
 }
 
 // script runs deploy/engines with a folder, and gives what it printed.
@@ -287,13 +298,17 @@ func TestEnginesScript(t *testing.T) {
 		"no such engine":     {args: []string{"up", "mysql"}, says: "no engine is called mysql", fails: true},
 		"no such action":     {args: []string{"restart"}, says: "deploy/engines/up", fails: true},
 		"kill without names": {args: []string{"kill"}, says: "deploy/engines/kill NAME", fails: true},
-		"kill of none":       {args: []string{"kill", "nats"}, says: "nats: not running", fails: true},
-		"status of none":     {args: []string{"status", "nats"}, says: "nats: not running", fails: true},
+		"kill of none":       {args: []string{"kill", "nats"}, says: "nats: not running, looked in DIR/nats", fails: true},
+		"status of none":     {args: []string{"status", "nats"}, says: "nats: not running, looked in DIR/nats", fails: true},
 		"down of none":       {args: []string{"down"}},
 		"in the repository":  {args: []string{"up", "nats"}, env: "DAYBOOK_ENGINES_DIR=" + moduleRoot(t) + "/engines-data", says: "outside the repository", fails: true},
 		"given": {
 			args: []string{"up", "nats"}, env: "DAYBOOK_TEST_NATS=nats://192.0.2.1:4222",
 			out: "DAYBOOK_TEST_NATS=nats://192.0.2.1:4222\n", says: "is given",
+		},
+		"status of a given one": {
+			args: []string{"status", "nats"}, env: "DAYBOOK_TEST_NATS=nats://192.0.2.1:4222",
+			out: "DAYBOOK_TEST_NATS=nats://192.0.2.1:4222\n# DAYBOOK_FEED=nats://192.0.2.1:4222\n", says: "is given",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -307,9 +322,73 @@ func TestEnginesScript(t *testing.T) {
 			var errText strings.Builder
 			cmd.Stderr = &errText
 			out, err := cmd.Output()
-			if (err != nil) != tc.fails || string(out) != tc.out || !strings.Contains(errText.String(), tc.says) {
+			if (err != nil) != tc.fails || string(out) != tc.out || !strings.Contains(errText.String(), strings.ReplaceAll(tc.says, "DIR", dir)) {
 				t.Errorf("%v: %v, printed %q and said %q", tc.args, err, out, errText.String())
 			}
 		})
+	}
+}
+
+// TestEnginesFirstStart: a search server whose libraries are fetched first is found
+// ready though Maven leaves terminal codes before its line; it keeps nothing open of
+// the process that started it; and the lines of status, evaluated, set nothing of the
+// program. JDK and Maven are played.
+func TestEnginesFirstStart(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skipf("%s did not run, it needs bash: %v", t.Name(), err)
+	}
+	tools, state := t.TempDir(), filepath.Join(t.TempDir(), "state")
+	for name, text := range map[string]string{
+		"mvn":   `for a; do case $a in -DoutputDirectory=*) mkdir -p "${a#*=}";; esac; done; printf '\033[0m\033[0m'`,
+		"javac": ":",
+		"java":  `case $1 in -XshowSettings*) echo 'java.specification.version = 21';; *) echo "ready http://127.0.0.1:${@: -1}"; exec sleep 600;; esac`,
+	} {
+		if err := os.WriteFile(filepath.Join(tools, name), []byte("#!/bin/bash\n"+text+"\n"), 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, more []*os.File, args ...string) string {
+		t.Helper()
+		cmd := (&Engine{t: t, dir: state}).command(context.WithoutCancel(t.Context()), name, args...)
+		cmd.Env = append(cmd.Env, "PATH="+tools+":"+os.Getenv("PATH"), "XDG_CACHE_HOME="+tools, "DAYBOOK_ENGINES_WAIT=60")
+		var errText strings.Builder
+		cmd.ExtraFiles, cmd.Stderr = more, &errText
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %q: %v\n%s", name, args, err, errText.String())
+		}
+		return string(out)
+	}
+	engines := filepath.Join(moduleRoot(t), "deploy", "engines", "engines")
+	t.Cleanup(func() { run(engines, nil, "down") })
+
+	mine, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := run(engines, []*os.File{theirs}, "up", EngineOpenSearch)
+	url, ok := strings.CutPrefix(strings.TrimSpace(up), "DAYBOOK_TEST_OPENSEARCH=")
+	if !ok {
+		t.Fatalf("up printed %q", up)
+	}
+	if err := theirs.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The end comes when nobody has the other side any more.
+	if err := mine.SetReadDeadline(time.Now().Add(clearLimit)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mine.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the server keeps a descriptor of its starter: %v", err)
+	}
+	if got, want := run(engines, nil, "status", EngineOpenSearch), up+forServe(EngineOpenSearch, url); got != want {
+		t.Errorf("status printed %q, want %q", got, want)
+	}
+	for form, want := range map[string]string{`"$0" status opensearch`: url + "||\n", `"$0" status opensearch | sed -n 's/^# //p'`: "|" + url + "|opensearch\n"} {
+		got := run("bash", nil, "-c", `eval "$(`+form+`)"; echo "${DAYBOOK_TEST_OPENSEARCH:-}|${DAYBOOK_INDEX:-}|${DAYBOOK_INDEX_FLAVOUR:-}"`, engines)
+		if got != want {
+			t.Errorf("eval of %s sets %q, want %q", form, got, want)
+		}
 	}
 }
