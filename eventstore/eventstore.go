@@ -26,9 +26,12 @@ var (
 	// ErrNoStore is for who asks for a store that is there: none was ever made.
 	ErrNoStore = errors.New("there is no event store")
 
-	// ErrAhead is for readers: a position that the store has not reached. The
-	// reader has seen another store and has to be filled anew.
-	ErrAhead = errors.New("position is ahead of the event store")
+	// ErrHistory is for who knows something of the store from before: it holds
+	// another history now. What was made from the one before has to be made anew.
+	ErrHistory = errors.New("the event store holds another history")
+
+	// ErrAhead is the ErrHistory of a position that the store has not reached.
+	ErrAhead = fmt.Errorf("%w: position is ahead of it", ErrHistory)
 )
 
 // ClaimError says that another record holds a claim.
@@ -110,6 +113,11 @@ type Append struct {
 	Actor  calendar.ID
 	Cause  Cause
 
+	// Epoch, when not 0, is that of the store from before the records were read
+	// that the Drafts were decided on. With another one now the Append is
+	// ErrConflict: versions of two histories say nothing of each other.
+	Epoch uint64
+
 	// Receipt, when set, is kept in the same commit. A receipt with the same
 	// user, key and fingerprint that is there already makes the Append write
 	// nothing and answer it in Result.Receipt, unless Drafts is empty: then its
@@ -118,6 +126,14 @@ type Append struct {
 	// With Drafts empty, Record 0 and no Answer it is only looked up: nothing is
 	// written, and Result.Receipt is the one that is there, nil without one.
 	Receipt *Receipt
+}
+
+// CheckEpoch refuses what was decided in another epoch than the present one.
+func (a *Append) CheckEpoch(present uint64) error {
+	if a.Epoch != 0 && a.Epoch != present {
+		return fmt.Errorf("%w: it was decided on another history", ErrConflict)
+	}
+	return nil
 }
 
 // Result is the outcome of one Append.
@@ -179,12 +195,25 @@ type Store interface {
 	// an ended context it gives the head and the context's error; after = 0 on
 	// a store with entries returns at once. Waiting is a hint: a store may wake
 	// up late by its poll interval (at most 1 s), never never. A store that is
-	// closed meanwhile gives ErrClosed.
+	// closed meanwhile gives ErrClosed, one that goes over to another history
+	// meanwhile ErrHistory.
 	Wait(ctx context.Context, after calendar.Position) (calendar.Position, error)
 
 	// Head gives the position of the last entry, 0 for an empty store. It is
-	// never behind an entry that ReadAll gave before.
+	// never behind an entry that ReadAll gave before in the same epoch.
 	Head(ctx context.Context) (calendar.Position, error)
+
+	// Mark gives the mark of a position, the zero Mark for 0 and ErrAhead for one
+	// that the store has not reached.
+	Mark(ctx context.Context, p calendar.Position) (Mark, error)
+
+	// Epoch tells which history the store has, counted from 1 since it was opened:
+	// it grows when the store finds another one than it knew (a failover lost the
+	// last entries, a backup was put back). It grows before a call gives anything
+	// of the other history, except to callers on connections that were open before,
+	// for at most a second. So whoever keeps what he read keeps with it the epoch
+	// from before he read, and drops it when there is another one. It costs nothing.
+	Epoch() uint64
 
 	// Find looks up claims and names: for each claim the holder (0 when it is
 	// free), for each name the ids that have it, ascending.
@@ -193,6 +222,31 @@ type Store interface {
 	// NewIDs gives the first of n (1 to 1,000,000) fresh ids in a row. Fresh ids
 	// that no Append uses may be given again after a restart, used ones never.
 	NewIDs(ctx context.Context, n int) (calendar.ID, error)
+}
+
+// Mark names all that a history holds up to a position: the position, and the hash
+// of the commit that the entry there is in, which is chained over all before. Stores
+// that give the same Mark for a position have the same entries up to it. The zero
+// Mark is that of no entries; every store has it.
+type Mark struct {
+	Position calendar.Position
+	Hash     [32]byte
+}
+
+// String gives the position and the beginning of the hash, for logs.
+func (m Mark) String() string { return fmt.Sprintf("%d-%x", m.Position, m.Hash[:6]) }
+
+// CheckMark tells whether a store holds the history of a mark: ErrHistory when it
+// does not.
+func CheckMark(ctx context.Context, store Store, m Mark) error {
+	now, err := store.Mark(ctx, m.Position)
+	if err != nil {
+		return fmt.Errorf("mark of entry %d: %w", m.Position, err)
+	}
+	if now != m {
+		return fmt.Errorf("%w: it has mark %s, known is %s", ErrHistory, now, m)
+	}
+	return nil
 }
 
 // Recent is what a Store may offer beside: its newest entries from memory. A

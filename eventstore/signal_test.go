@@ -53,6 +53,16 @@ func TestSignal(t *testing.T) {
 		s.Move(5)
 		ends(zero, 5, nil)
 		waits(five)
+		s.Reset(2) // of another history
+		ends(five, 2, eventstore.ErrHistory)
+		if got := s.Epoch(); got != 2 {
+			t.Errorf("epoch is %d", got)
+		}
+		five = wait(t.Context(), 4) // above the new head, so it waits
+		waits(five)
+		s.Move(5)
+		ends(five, 5, nil)
+		five = wait(t.Context(), 5)
 		s.Move(3) // never back
 		if got := s.Head(); got != 5 {
 			t.Errorf("head is %d", got)

@@ -4,6 +4,7 @@
 package memstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -28,6 +29,7 @@ type Store struct {
 	names    map[calendar.Name]map[calendar.ID]bool
 	receipts map[receiptKey]eventstore.Receipt
 	lastID   calendar.ID
+	log      []eventstore.Append // that wrote entries, for Rewind
 }
 
 var _ eventstore.Verifier = (*Store)(nil)
@@ -80,12 +82,40 @@ func (s *Store) Reopen() *Store {
 		claims:   maps.Clone(s.claims),
 		names:    maps.Clone(s.names),
 		receipts: maps.Clone(s.receipts),
+		log:      slices.Clone(s.log),
 	}
 	if len(n.ids) > 0 {
 		n.lastID = n.ids[len(n.ids)-1]
 	}
 	n.signal.Move(calendar.Position(len(n.entries)))
 	return n
+}
+
+// Rewind takes the store back to an earlier head, as a failover that loses the last
+// entries does: what is appended next makes another history. Of commits that end
+// after the position nothing is left, receipts without entries stay.
+func (s *Store) Rewind(to calendar.Position) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	past := New()
+	for key, r := range s.receipts {
+		if r.Position == 0 {
+			past.receipts[key] = r
+		}
+	}
+	for i := range s.log {
+		if s.commits[i].Last > to {
+			break
+		}
+		a := &s.log[i]
+		past.write(a)
+		if a.Receipt != nil {
+			past.keep(a.Receipt, calendar.Position(len(past.entries)))
+		}
+	}
+	s.entries, s.leaves, s.commits, s.log = past.entries, past.leaves, past.commits, past.log
+	s.records, s.ids, s.claims, s.names, s.receipts = past.records, past.ids, past.claims, past.names, past.receipts
+	s.signal.Reset(calendar.Position(len(s.entries)))
 }
 
 // Append does eventstore.Store.
@@ -115,21 +145,32 @@ func (s *Store) appendOne(ctx context.Context, a *eventstore.Append) eventstore.
 			return res
 		}
 	}
+	if err := a.CheckEpoch(s.Epoch()); err != nil {
+		return eventstore.Result{Err: err}
+	}
 	if err := s.check(a); err != nil {
 		return eventstore.Result{Err: err}
 	}
 	s.write(a)
-	head = calendar.Position(len(s.entries))
+	if len(a.Drafts) > 0 {
+		head = calendar.Position(len(s.entries))
+	}
 	if a.Receipt != nil {
-		r := *a.Receipt
-		if len(a.Drafts) > 0 {
-			r.Position = head
+		at := head
+		if len(a.Drafts) == 0 {
+			at = a.Receipt.Position
 		}
-		r.Time = eventstore.Moment(r.Time)
-		s.receipts[receiptKey{r.User, r.Key}] = r
+		s.keep(a.Receipt, at)
 	}
 	s.signal.Move(head)
 	return eventstore.Result{Position: head}
+}
+
+// keep keeps a receipt.
+func (s *Store) keep(r *eventstore.Receipt, at calendar.Position) {
+	kept := *r
+	kept.Position, kept.Time = at, eventstore.Moment(r.Time)
+	s.receipts[receiptKey{r.User, r.Key}] = kept
 }
 
 // receipt deals with the receipt of an Append; done tells that it decided alone.
@@ -210,6 +251,7 @@ func (s *Store) write(a *eventstore.Append) {
 	if len(a.Drafts) == 0 {
 		return
 	}
+	s.log = append(s.log, *a)
 	var before [32]byte
 	if n := len(s.commits); n > 0 {
 		before = s.commits[n-1].Hash
@@ -347,6 +389,28 @@ func (s *Store) Head(ctx context.Context) (calendar.Position, error) {
 	defer s.mu.RUnlock()
 	return calendar.Position(len(s.entries)), nil
 }
+
+// Mark does eventstore.Store.
+func (s *Store) Mark(ctx context.Context, p calendar.Position) (eventstore.Mark, error) {
+	if err := s.read(ctx); err != nil {
+		return eventstore.Mark{}, err
+	}
+	defer s.mu.RUnlock()
+	at, _ := slices.BinarySearchFunc(s.commits, p, func(c eventstore.Commit, p calendar.Position) int {
+		return cmp.Compare(c.Last, p)
+	})
+	switch {
+	case p == 0:
+		return eventstore.Mark{}, nil
+	case at == len(s.commits):
+		return eventstore.Mark{}, eventstore.ErrAhead
+	default:
+		return eventstore.Mark{Position: p, Hash: s.commits[at].Hash}, nil
+	}
+}
+
+// Epoch does eventstore.Store.
+func (s *Store) Epoch() uint64 { return s.signal.Epoch() }
 
 // Find does eventstore.Store.
 func (s *Store) Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) (holders []calendar.ID, found [][]calendar.ID, err error) {

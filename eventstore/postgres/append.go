@@ -61,6 +61,9 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 	items := make([]*item, 0, len(appends))
 	for i := range appends {
 		it, err := newItem(&appends[i])
+		if err == nil {
+			err = appends[i].CheckEpoch(s.Epoch())
+		}
 		if err != nil {
 			results[i].Err = err
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -18,7 +19,7 @@ import (
 // queries are the statements with the schema in them: a pooler by transactions
 // keeps no search_path.
 type queries struct {
-	head, newIDs, load, history, entries, records, events, others, find, receipt, commits, leaves, holdings, astray, acquire, release,
+	head, newIDs, load, history, entries, records, events, others, find, receipt, commits, mark, leaves, holdings, astray, acquire, release,
 	holdLog, heldRecords, heldClaims, heldNames, heldReceipts, written, append, purge, empty, useID, notify string
 }
 
@@ -47,6 +48,7 @@ func newQueries(schema string) queries {
 			ORDER BY 1, 2, 3`),
 		receipt: in("SELECT " + receiptColumns + " FROM @receipts WHERE digest = $1::bytea"),
 		commits: in("SELECT first, last, hash FROM @commits WHERE first > $1::bigint ORDER BY first LIMIT $2::bigint"),
+		mark:    in("SELECT last, hash FROM @commits WHERE first <= $1::bigint ORDER BY first DESC LIMIT 1"),
 		leaves:  in("SELECT leaf FROM @entries WHERE position > $1::bigint ORDER BY position LIMIT $2::bigint"),
 		holdings: in(`WITH r AS (SELECT id FROM @records WHERE id > $1::bigint ORDER BY id LIMIT $2::bigint)
 			SELECT id, 0, '', '' FROM r
@@ -286,6 +288,37 @@ func (s *Store) Find(ctx context.Context, claims []calendar.Claim, names []calen
 	}
 	return holders, found, nil
 }
+
+// Mark does eventstore.Store.
+func (s *Store) Mark(ctx context.Context, p calendar.Position) (eventstore.Mark, error) {
+	if p == 0 {
+		return eventstore.Mark{}, s.usable(ctx)
+	}
+	m := eventstore.Mark{Position: p}
+	var last calendar.Position
+	err := s.use(ctx, func(c *pgx.Conn) error {
+		var hash []byte
+		err := c.QueryRow(ctx, s.q.mark, number(p)).Scan(&last, &hash)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // the store is empty
+		}
+		if err == nil {
+			m.Hash, err = digest(hash)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return eventstore.Mark{}, wrap(err, "mark of entry %d", p)
+	case last < p:
+		return eventstore.Mark{}, eventstore.ErrAhead
+	default:
+		return m, nil
+	}
+}
+
+// Epoch does eventstore.Store.
+func (s *Store) Epoch() uint64 { return s.signal.Epoch() }
 
 // Commits does eventstore.Verifier.
 func (s *Store) Commits(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {

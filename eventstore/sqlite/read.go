@@ -16,7 +16,7 @@ import (
 // readStatements are prepared once; the pool prepares them again on each of its
 // connections.
 type readStatements struct {
-	record, history, entries, records, recordsOf, holder, named, receipt, commits, leaves, holdings *sql.Stmt
+	record, history, entries, records, recordsOf, holder, named, receipt, commits, mark, leaves, holdings *sql.Stmt
 }
 
 const (
@@ -38,6 +38,7 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		{&r.named, "SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record"},
 		{&r.receipt, "SELECT " + receiptColumns + " FROM receipts WHERE user = ? AND key = ?"},
 		{&r.commits, "SELECT first, last, hash FROM commits WHERE first > ? ORDER BY first LIMIT ?"},
+		{&r.mark, "SELECT last, hash FROM commits WHERE first <= ? ORDER BY first DESC LIMIT 1"},
 		{&r.leaves, "SELECT leaf FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
 		{&r.holdings, "SELECT id, claims, names FROM records WHERE id > ? ORDER BY id LIMIT ?"},
 	} {
@@ -277,6 +278,33 @@ func (s *Store) Find(ctx context.Context, claims []calendar.Claim, names []calen
 	}
 	return holders, found, nil
 }
+
+// Mark does eventstore.Store.
+func (s *Store) Mark(ctx context.Context, p calendar.Position) (eventstore.Mark, error) {
+	if p == 0 {
+		return eventstore.Mark{}, s.usable(ctx)
+	}
+	type link struct {
+		last calendar.Position
+		hash []byte
+	}
+	found, err := all(ctx, s, s.read.mark, func(r row) (l link, err error) { return l, r.Scan(&l.last, &l.hash) }, p)
+	switch {
+	case err != nil:
+		return eventstore.Mark{}, fmt.Errorf("mark of entry %d: %w", p, err)
+	case len(found) == 0 || found[0].last < p:
+		return eventstore.Mark{}, eventstore.ErrAhead
+	}
+	m := eventstore.Mark{Position: p}
+	if copy(m.Hash[:], found[0].hash) != len(m.Hash) {
+		return eventstore.Mark{}, fmt.Errorf("mark of entry %d: %w: hash of %d bytes", p, eventstore.ErrDamaged, len(found[0].hash))
+	}
+	return m, nil
+}
+
+// Epoch does eventstore.Store. Nobody else writes into the directory while it is
+// held, so it never grows.
+func (s *Store) Epoch() uint64 { return s.signal.Epoch() }
 
 // Commits does eventstore.Verifier.
 func (s *Store) Commits(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {

@@ -31,6 +31,7 @@ type broken struct {
 	newIDs  func(ctx context.Context, n int) (calendar.ID, error)
 	commits func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error)
 	leaves  func(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
+	mark    func(ctx context.Context, p calendar.Position) (eventstore.Mark, error)
 	close   func() error
 
 	holdings func(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error)
@@ -111,6 +112,13 @@ func (b *broken) Leaves(ctx context.Context, after calendar.Position, limit int)
 		return b.leaves(ctx, after, limit)
 	}
 	return b.Store.Leaves(ctx, after, limit)
+}
+
+func (b *broken) Mark(ctx context.Context, p calendar.Position) (eventstore.Mark, error) {
+	if b.mark != nil {
+		return b.mark(ctx, p)
+	}
+	return b.Store.Mark(ctx, p)
 }
 
 func (b *broken) Holdings(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error) {
@@ -643,6 +651,28 @@ var twins = []struct {
 			}
 			return leaves, err
 		}
+	}},
+	{"the mark is the position alone", []string{"marks name the history"}, func(b *broken) {
+		b.mark = func(ctx context.Context, p calendar.Position) (eventstore.Mark, error) {
+			m, err := b.Store.Mark(ctx, p)
+			m.Hash = [32]byte{}
+			return m, err
+		}
+	}},
+	{"a mark ahead is that of the head", []string{"marks name the history"}, func(b *broken) {
+		b.mark = func(ctx context.Context, p calendar.Position) (eventstore.Mark, error) {
+			head, err := b.Store.Head(ctx)
+			if err != nil {
+				return eventstore.Mark{}, err
+			}
+			return b.Store.Mark(ctx, min(p, head))
+		}
+	}},
+	{"an epoch is not looked at", []string{"appends of another epoch are refused"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			a.Epoch = 0
+			return b.one(ctx, a)
+		})
 	}},
 	{"a commit is missing", []string{"the log verifies"}, func(b *broken) {
 		b.commits = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {

@@ -383,6 +383,71 @@ func verifies(t testing.TB, h Harness) {
 	}
 }
 
+func marks(t testing.TB, h Harness) {
+	f := setup(t, h)
+	if got, err := f.store.Mark(f.ctx, 0); err != nil || got != (eventstore.Mark{}) {
+		f.Errorf("mark of an empty store: %v, %v", got, err)
+	}
+	if _, err := f.store.Mark(f.ctx, 1); !errors.Is(err, eventstore.ErrAhead) || !errors.Is(err, eventstore.ErrHistory) {
+		f.Errorf("mark ahead of an empty store: %v", err)
+	}
+	someLog(f)
+	commits, err := f.store.Commits(f.ctx, 0, 1000)
+	if err != nil {
+		f.Fatalf("Commits: %v", err)
+	}
+	check := func() {
+		f.Helper()
+		for _, c := range commits {
+			for p := c.First; p <= c.Last; p++ {
+				want := eventstore.Mark{Position: p, Hash: c.Hash}
+				if got, err := f.store.Mark(f.ctx, p); err != nil || got != want {
+					f.Errorf("mark of entry %d: %v, %v, want %v", p, got, err, want)
+				}
+				if err := eventstore.CheckMark(f.ctx, f.store, want); err != nil {
+					f.Errorf("CheckMark of entry %d: %v", p, err)
+				}
+				want.Hash[0]++
+				if err := eventstore.CheckMark(f.ctx, f.store, want); !errors.Is(err, eventstore.ErrHistory) {
+					f.Errorf("CheckMark of another history at entry %d: %v", p, err)
+				}
+			}
+		}
+		if _, err := f.store.Mark(f.ctx, f.head()+1); !errors.Is(err, eventstore.ErrAhead) {
+			f.Errorf("mark ahead of the head: %v", err)
+		}
+	}
+	check()
+	f.store = f.h.Reopen(f.TB, f.store)
+	check()
+}
+
+func otherEpoch(t testing.TB, h Harness) {
+	f := setup(t, h)
+	epoch := f.store.Epoch()
+	if epoch == 0 {
+		f.Fatal("epoch is 0, which stands for any")
+	}
+	for _, c := range []struct {
+		epoch uint64
+		err   error
+	}{{epoch, nil}, {0, nil}, {epoch + 1, eventstore.ErrConflict}} {
+		before := f.head()
+		d, _ := f.draft(nil, created(calendar.KindTag, f.id(), fmt.Sprintf("of epoch %d", c.epoch)))
+		a := f.appendOf(d)
+		a.Epoch = c.epoch
+		if res := f.write(a); !errors.Is(res.Err, c.err) {
+			f.Errorf("append of epoch %d of %d: %v, want %v", c.epoch, epoch, res.Err, c.err)
+		}
+		if wrote := f.head() > before; wrote != (c.err == nil) {
+			f.Errorf("append of epoch %d of %d: wrote %t", c.epoch, epoch, wrote)
+		}
+	}
+	if got := f.store.Epoch(); got != epoch {
+		f.Errorf("epoch is %d after appends, was %d", got, epoch)
+	}
+}
+
 // chainOf computes the hash of the chain from the entries and the bounds of
 // commits alone.
 func chainOf(f *fixture) [32]byte {

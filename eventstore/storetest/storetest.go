@@ -78,6 +78,8 @@ func Cases() []Case {
 		{"history of a record", history},
 		{"records by kind and id", records},
 		{"claims and names are found", find},
+		{"marks name the history", marks},
+		{"appends of another epoch are refused", otherEpoch},
 		{"ids are given once", freshIDs},
 		{"waiting for the head", waiting},
 		{"ended contexts", endedContext},
