@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/cachekey"
 )
 
 // view is how much of the posts a caller sees in lists (interface 4.4).
@@ -90,56 +91,30 @@ func appendSent(out []LinkParam, name string, v any) []LinkParam {
 // links; beside it what depends on the moment (dates) and on the store (names,
 // slugs, the links of an event).
 func (c *Criteria) makeKey() string {
-	b := make([]byte, 0, 192)
-	b = append(b, c.Kind.Collection()...)
-	b = append(b, ' ')
-	b = append(b, c.Lang.String()...)
-	switch v := viewOf(c.Caller); {
-	case c.Kind.IsTerm() || v == viewPublic: // terms are the same for everybody
-		b = append(b, " public "...)
+	k := make(cachekey.Key, 0, 256).Number(int64(c.Kind)).Number(int64(c.Lang))
+	v, owner := viewOf(c.Caller), calendar.ID(0)
+	switch {
+	case c.Kind.IsTerm(): // terms are the same for everybody
+		v = viewPublic
 	case v == viewOwn:
-		b = append(b, " u"...)
-		b = strconv.AppendInt(b, int64(c.Caller.ID), 10)
-		b = append(b, ' ')
-	default:
-		b = append(b, " all "...)
+		owner = c.Caller.ID
 	}
-	b = strconv.AppendInt(b, int64(c.Page), 10)
-	b = append(b, '/')
-	b = strconv.AppendInt(b, int64(c.PerPage), 10)
-	b = append(b, '?')
-	b = appendLinks(b, c.Links)
+	k = k.Number(int64(v)).Number(int64(owner)).Number(int64(c.Page)).Number(int64(c.PerPage))
+	k = k.Number(int64(len(c.Links)))
+	for i := range c.Links {
+		k = k.Text(c.Links[i].Name).Text(c.Links[i].Value)
+	}
 	r := &c.run
-	if c.Kind == calendar.KindEvent {
-		b = append(b, " w"...)
-		b = r.window.key(b)
-	}
-	b = appendIDs(b, " c", r.categories)
-	b = appendIDs(b, " t", r.tags)
+	k = r.window.key(k)
+	k = cachekey.Numbers(cachekey.Numbers(k, r.categories), r.tags)
 	if c.Kind.IsTerm() {
-		b = appendIDs(b, " i", r.include)
-		b = appendIDs(b, " x", r.exclude)
+		k = cachekey.Numbers(cachekey.Numbers(k, r.include), r.exclude)
 	}
 	if r.ofEvent {
-		b = appendIDs(append(b, " of"...), "", r.linked)
+		k = cachekey.Numbers(k, r.linked)
 	}
 	if r.onlyUpcoming {
-		b = append(b, " up"...)
-		b = strconv.AppendInt(b, int64(r.upcomingAt), 10)
+		k = k.Number(int64(r.upcomingAt))
 	}
-	return string(b)
-}
-
-func appendIDs(b []byte, name string, ids []calendar.ID) []byte {
-	if ids == nil {
-		return b
-	}
-	b = append(b, name...)
-	for i, id := range ids {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, int64(id), 10)
-	}
-	return b
+	return k.String()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/cachekey"
 )
 
 // Records reads single records from the event store; they are never older than
@@ -80,6 +81,12 @@ func (c *Criteria) Key() string { return c.key }
 type Generation struct {
 	Position calendar.Position
 	Due      int64 // Unix time of the last due publication that is counted in
+}
+
+// Key adds the generation to a key. All of it stands in every key of what depends
+// on the state of the read model.
+func (g Generation) Key(k cachekey.Key) cachekey.Key {
+	return k.Number(int64(g.Position)).Number(g.Due)
 }
 
 // TermView is a term with its count of listed events.

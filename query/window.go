@@ -2,10 +2,10 @@ package query
 
 import (
 	"math"
-	"strconv"
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/cachekey"
 	"daybook/query/readmodel"
 )
 
@@ -70,17 +70,11 @@ func appendRange(f readmodel.And, field string, s *span) readmodel.And {
 }
 
 // key adds what the window resolved to.
-func (w *window) key(b []byte) []byte {
+func (w *window) key(k cachekey.Key) cachekey.Key {
 	for _, s := range [...]span{w.start, w.end, w.utcStart, w.utcEnd} {
-		if s == open {
-			b = append(b, '-')
-			continue
-		}
-		b = strconv.AppendInt(b, s.min, 36)
-		b = append(b, ':')
-		b = strconv.AppendInt(b, s.max, 36)
+		k = k.Number(s.min).Number(s.max)
 	}
-	return b
+	return k
 }
 
 // edge is one bound of the window before it is put on a field.

@@ -500,3 +500,24 @@ func sparse(s *scene) {
 	// Answers to writes stay whole.
 	ed.patch(path+"?_fields=id", nil).want(http.StatusOK).having("title", "slug")
 }
+
+// hostileFields: what one client asks for is never the answer to another.
+func hostileFields(s *scene) {
+	made := s.as("editor").event(s.word(), nil)
+	whole := s.as("").read(made.path("events"))
+	nothing, both := obj{}, obj{"title": whole.at("title"), "slug": whole.at("slug")}
+	for range 3 { // often enough to be kept
+		for _, path := range []string{made.path("events"), made.bySlug("events")} {
+			s.as("").get(path+"?_fields=title%0Aslug").want(http.StatusOK).field("", nothing)
+			s.as("").get(path+"?_fields=title,slug").want(http.StatusOK).field("", both)
+			s.as("").get(path+"?_fields=title,slug%0Aid").want(http.StatusOK).field("", obj{"title": whole.at("title")})
+			s.as("").get(path+"?_fields=title%0Aslug,id").want(http.StatusOK).field("", obj{"id": whole.at("id")})
+			s.as("").get(path+"?_fields=title,slug,id").want(http.StatusOK).field("", obj{"title": whole.at("title"), "slug": whole.at("slug"), "id": whole.at("id")})
+		}
+		slug := strings.TrimPrefix(made.bySlug("events"), "/events/by-slug/")
+		s.as("").get("/events/by-slug/"+slug+"%0Atitle?_fields=slug").code(http.StatusNotFound, "rest-event-not-found")
+		list := []string{"include", made.idText()}
+		s.as("").list("events", append(list, "_fields", "title\nslug")...).field("events.0", nothing)
+		s.as("").list("events", append(list, "_fields", "title,slug")...).field("events.0", both)
+	}
+}

@@ -26,6 +26,7 @@ var scenarios = []line{
 	{name: "limits", check: limits},
 	{name: "html_safety", check: htmlSafety},
 	{name: "sparse_records", check: sparse},
+	{name: "answers_of_others", check: hostileFields},
 	{name: "equal_posts_in_detail", check: equalPostsInDetail},
 	{name: "equal_posts_at_the_same_time", check: equalPostsAtOnce},
 	{name: "order_of_lists", check: orderOfLists},

@@ -241,3 +241,36 @@ func (c *cached) compare(what string, who *testkit.Client, path string, bare htt
 		c.bodies[key] = got.Body.String()
 	}
 }
+
+// TestHostileKeys: whatever texts a request is made of, its answer is kept for
+// that request alone. Each is asked often enough to be kept, in both orders, and
+// held against a service that keeps nothing.
+func TestHostileKeys(t *testing.T) {
+	t.Parallel()
+	c := newCached(t, 1)
+	editor := c.w.As(calendar.Editor)
+	event := editor.Event("Jazz", testkit.Object{"slug": "jazz"})
+	c.slugs = []string{"/events/" + event.ID().String(), "/events/by-slug/jazz", "/venues/" + editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall"}).ID().String(), "/events", "/venues"}
+	var paths []string
+	for _, path := range c.slugs {
+		for _, fields := range []string{
+			"", "title,slug", "title%0Aslug", "title%0aslug,id", "title,slug%0Aid", "title%00slug", "title%20slug", "%0Atitle", "title%0A", "venue%0Aslug",
+			"venue,slug", "t%05title", "%02t%05title", "title%0A_fields%0Aslug",
+		} {
+			paths = append(paths, path+"?_fields="+fields, path+"?_fields[]="+fields)
+		}
+		for _, fields := range []string{"title&_fields[]=slug", "title%0Aslug&_fields[]=id", "title&_fields[]=slug%0Aid"} {
+			paths = append(paths, path+"?_fields[]="+fields)
+		}
+	}
+	for _, slug := range []string{"jazz%0Atitle", "jazz%0atitle?_fields=slug", "jazz%20", "%20jazz", "jazz?_fields=title", "jazz%0A"} {
+		paths = append(paths, "/events/by-slug/"+slug)
+	}
+	nobody, bare := c.w.As(calendar.Anonymous), c.bare()
+	for range 3 {
+		for _, path := range paths {
+			c.compare("keeping others", nobody, path, bare)
+		}
+		slices.Reverse(paths)
+	}
+}

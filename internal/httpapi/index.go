@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"daybook/calendar"
+	"daybook/internal/cachekey"
 	"daybook/query"
 )
 
@@ -36,7 +37,7 @@ func (a *api) index(w http.ResponseWriter, r *http.Request) error {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
 	day := a.today()
-	return a.sendTexts(w, r, "index "+day.start, func(l calendar.Lang) any {
+	return a.sendTexts(w, r, c.asked().Text("index").Text(day.start), func(l calendar.Lang) any {
 		all := make(object, len(routes))
 		for _, rt := range routes {
 			all[rt.key(c.root.namespace)] = indexEntry(rt, c.root, l, day)
@@ -53,14 +54,14 @@ func (a *api) documentation(w http.ResponseWriter, r *http.Request) error {
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	return a.sendTexts(w, r, "doc", func(l calendar.Lang) any { return a.openAPI(c.root, l) })
+	return a.sendTexts(w, r, c.asked().Text("doc"), func(l calendar.Lang) any { return a.openAPI(c.root, l) })
 }
 
-// sendTexts sends a document that depends on root, language and name only.
-func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name string, produce func(calendar.Lang) any) error {
+// sendTexts sends a document that depends on what is asked for and the language only.
+func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, asked cachekey.Key, produce func(calendar.Lang) any) error {
 	c := callOf(r)
 	l := c.lang
-	key := c.key(textsKey, query.Generation{}, 0, name+" "+l.String())
+	key := c.key(textsKey, query.Generation{}, 0, asked.Number(int64(l)))
 	ans, err := a.once(r.Context(), c, key, true, func(context.Context) (*answer, error) {
 		b, err := json.Marshal(produce(l))
 		return newAnswer(b, a.weakTag(key), l), err

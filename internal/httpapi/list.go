@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/cachekey"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -48,7 +49,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	now := a.o.Now().Unix()
 	alias := ""
 	if err == nil && !known && least == 0 && badPosition == nil {
-		alias = c.key(aliasKey, generation, now, r.URL.RawQuery)
+		alias = c.key(aliasKey, generation, now, c.asked().Text(r.URL.RawQuery))
 		if ans := a.answers.get(alias); ans != nil {
 			c.cache = CacheHit
 			a.sendAnswer(w, r, ans)
@@ -71,10 +72,11 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 			return a.staleOr(w, r, err)
 		}
 	}
-	key := a.criteriaKey(c, generation, criteria)
+	asked := c.asked().Text(criteria.Key()).Texts(criteria.Fields)
+	key := c.key(listKey, generation, 0, asked)
 	// What was never asked for will hardly be asked for again in this state:
 	// sending it from where it was written costs less than keeping it.
-	keep := a.o.ServeStale || a.asked.before(lasting(key))
+	keep := a.o.ServeStale || a.asked.before(key[len(key)-len(asked):])
 	buffer := takeBuffer()
 	defer giveBuffer(buffer)
 	ans, err := a.once(ctx, c, key, keep, func(ctx context.Context) (*answer, error) {
@@ -99,37 +101,23 @@ func isListOf(k calendar.Kind) func(string) bool {
 	return func(name string) bool { return names[name] }
 }
 
-// key names an answer of this request under a state of the read model. The root
-// stands in it as text, so no two roots share an answer.
-func (c *call) key(space byte, g query.Generation, now int64, rest string) string {
-	var buffer [64]byte
-	b := append(buffer[:0], space, byte('0'+c.route.kind))
-	b = strconv.AppendUint(b, uint64(g.Position), 36)
-	b = append(b, '.')
-	b = strconv.AppendInt(b, g.Due, 36)
-	b = append(b, '.')
-	b = strconv.AppendInt(b, now, 36)
-	return string(b) + " " + c.root.url + " " + rest
+// asked begins the key of what a request asks for, whatever the state of the read
+// model: its root and its kind. The handler adds the rest.
+func (c *call) asked() cachekey.Key {
+	return make(cachekey.Key, 0, 256).Text(c.root.key).Number(int64(c.route.kind))
 }
 
-// criteriaKey names the answer to criteria at a generation.
-func (a *api) criteriaKey(c *call, g query.Generation, criteria *query.Criteria) string {
-	rest := criteria.Key()
-	if criteria.Fields != nil {
-		rest += "\n_fields\n" + strings.Join(criteria.Fields, "\n")
-	}
-	return c.key(listKey, g, 0, rest)
-}
-
-// lasting is what a key made by key names whatever the state and the moment.
-func lasting(key string) string {
-	_, rest, _ := strings.Cut(key, " ")
-	return rest
+// key names an answer to what was asked under a state of the read model. All that
+// is kept or made once for many stands under such a key.
+func (c *call) key(space byte, g query.Generation, now int64, asked cachekey.Key) string {
+	var buffer [320]byte
+	k := append(cachekey.Key(buffer[:0]), space)
+	return g.Key(k).Number(now).Join(asked).String()
 }
 
 // lastGoodKey names the last good answer of a request, whatever the state.
 func (c *call) lastGoodKey(r *http.Request) string {
-	return c.key(lastKey, query.Generation{}, int64(c.caller.ID), r.URL.RawQuery)
+	return c.key(lastKey, query.Generation{}, int64(c.caller.ID), c.asked().Text(r.URL.RawQuery))
 }
 
 // staleOr answers with the last good answer when the read model is out of reach

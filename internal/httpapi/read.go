@@ -201,15 +201,8 @@ func (a *api) singleKey(ctx context.Context, c *call, s *single) (string, bool) 
 	if err != nil || generation.Position < head {
 		return "", false
 	}
-	rest := make([]byte, 0, 64)
-	rest = append(rest, s.lang.String()...)
-	rest = append(rest, ' ')
-	rest = strconv.AppendInt(rest, int64(s.target.id), 36)
-	rest = append(append(rest, ' '), s.target.slug...)
-	if s.fields != nil {
-		rest = append(append(rest, '\n'), strings.Join(s.fields, "\n")...)
-	}
-	return c.key(singleKey, generation, int64(head), string(rest)), true
+	asked := c.asked().Number(int64(s.lang)).Number(int64(s.target.id)).Text(s.target.slug).Texts(s.fields)
+	return c.key(singleKey, generation, int64(head), asked), true
 }
 
 // makeSingle finds a record, checks the right to read it, and renders it.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"daybook/calendar"
+	"daybook/internal/cachekey"
 	"daybook/query"
 )
 
@@ -23,6 +24,7 @@ type root struct {
 	url       string // site, prefix and namespace: {root}
 	namespace string
 	global    string // host, port and path of the base URL: what global ids begin with
+	key       string // all that a root is made of, for keys
 	mark      uint64 // names the root and the settings that answers depend on, in tags
 	secret    uint64 // names the root within this process; no client can find another root of the same
 }
@@ -286,5 +288,6 @@ func rootOf(o origin, loc location, seed uint64) *root {
 		secret: maphash.Comparable(rootSeed, [2]string{url, o.host}),
 		lang:   loc.lang, base: o.base, site: site, url: url,
 		namespace: loc.namespace, global: o.host, mark: uint64(query.HashStart.Number(seed).Text(url).Text(o.host)),
+		key: cachekey.Key(nil).Text(o.base).Text(o.host).Text(loc.segment).Text(loc.prefix).Text(loc.namespace).String(),
 	}
 }

@@ -170,3 +170,26 @@ func TestPartsOfRoots(t *testing.T) {
 		t.Error("the same root made twice has other parts")
 	}
 }
+
+// TestKeysOfRoots: roots of the same URL that differ in anything else have keys of
+// their own, so that the answer under one is never given under the other.
+func TestKeysOfRoots(t *testing.T) {
+	t.Parallel()
+	plain := origin{"https://x", "x", ""}
+	below := origin{"https://x/fr", "x/fr", "/fr"}
+	seen := map[string]string{}
+	for name, r := range map[string]*root{
+		"plain":           rootOf(plain, location{prefix: "api", namespace: Namespace}, 0),
+		"language":        rootOf(plain, location{segment: "/fr", prefix: "api", namespace: Namespace}, 0),
+		"path":            rootOf(below, location{prefix: "api", namespace: Namespace}, 0),
+		"long prefix":     rootOf(plain, location{prefix: "api/a", namespace: "b"}, 0),
+		"long namespace":  rootOf(plain, location{prefix: "api", namespace: "a/b"}, 0),
+		"prefix as path":  rootOf(origin{"https://x/api", "x/api", "/api"}, location{prefix: "a", namespace: "b"}, 0),
+		"segment in host": rootOf(origin{"https://x", "x/fr", ""}, location{segment: "/fr", prefix: "api", namespace: Namespace}, 0),
+	} {
+		if other, ok := seen[r.key]; ok {
+			t.Errorf("%s and %s have the same key %q", name, other, r.key)
+		}
+		seen[r.key] = name
+	}
+}

@@ -156,7 +156,8 @@ func isKey(s string) bool {
 }
 
 // fingerprint names a request for its idempotency key: method, path, query and
-// body.
+// body. A request line holds no line breaks. It is kept with receipts, so its form
+// stays.
 func fingerprint(r *http.Request, body []byte) [32]byte {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%s\n%s\n%s\n", r.Method, r.URL.EscapedPath(), r.URL.RawQuery)

@@ -3,9 +3,9 @@ package memindex
 import (
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/cachekey"
 	"daybook/query/readmodel"
 )
 
@@ -172,7 +172,7 @@ func (k *kindIndex) fitInto(dst bitset, f readmodel.Text, p readmodel.Piece, wit
 		}
 		return
 	}
-	key := fitKey{f.Lang, strings.Join(f.Fields, " "), p.Tokens[0]}
+	key := fitKey{f.Lang, cachekey.Key(nil).Texts(f.Fields).String(), p.Tokens[0]}
 	if known := k.texts.fits.get(key); known != nil {
 		dst.copyFrom(known)
 		return
