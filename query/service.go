@@ -51,13 +51,16 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 func (s *Service) now() time.Time { return s.o.Now() }
 
 // Await waits until lists show position least, or gives *calendar.Error with
-// CodePositionNotReached after the longest wait. For a caller that is not
-// anonymous it also waits for the store's head of now, and goes on without an
-// error when that wait ends first (interface 2.10).
+// CodePositionNotReached after the longest wait, at once when the store has not come
+// so far. For a caller that is not anonymous it also waits for the store's head of
+// now, and goes on without an error when that wait ends first (interface 2.10).
 func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.Position) error {
-	var head calendar.Position
-	if c.Role != calendar.Anonymous {
-		var err error
+	known := c.Role != calendar.Anonymous
+	var (
+		head calendar.Position
+		err  error
+	)
+	if known {
 		if head, err = s.records.Head(ctx); err != nil {
 			return err
 		}
@@ -72,6 +75,14 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 	if shown >= max(least, head) {
 		return nil
 	}
+	if !known {
+		if head, err = s.records.Head(ctx); err != nil {
+			return err
+		}
+	}
+	if least > head {
+		return calendar.Fail(calendar.CodePositionNotReached, 0)
+	}
 	wait, cancel := context.WithTimeout(ctx, s.o.PositionWait)
 	defer cancel()
 	if shown < least {
@@ -81,7 +92,7 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 			return calendar.Fail(calendar.CodePositionNotReached, 0)
 		}
 	}
-	if head > least {
+	if known && head > least {
 		_, err := s.reach(ctx, wait, head)
 		return err
 	}

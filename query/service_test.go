@@ -176,6 +176,8 @@ func TestAwait(t *testing.T) {
 		{name: "anonymous lists never wait", who: anonymous, head: 9},
 		{name: "reached already", who: anonymous, least: 1, head: 9},
 		{name: "reached later", who: anonymous, least: 3, head: 9, moves: 4, waits: 2 * time.Second},
+		{name: "above the store", who: anonymous, least: 10, head: 9, moves: 1, fails: true},
+		{name: "above the store, with credentials", who: editor, least: 10, head: 9, moves: 1, fails: true},
 		{name: "never reached", who: anonymous, least: 3, head: 3, moves: 1, waits: 5 * time.Second, fails: true},
 		{name: "credentials wait for the head", who: subscriber, head: 3, moves: 4, waits: 2 * time.Second},
 		{name: "and go on without it", who: editor, head: 3, moves: 1, waits: 5 * time.Second},
@@ -261,6 +263,7 @@ func TestAwaitCounts(t *testing.T) {
 func TestAwaitEndsWithItsRequest(t *testing.T) {
 	t.Parallel()
 	s, store, index, _ := setup(t, nil)
+	store.head = 9
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Await(ctx, anonymous, 9); !errors.Is(err, context.Canceled) {
