@@ -291,4 +291,10 @@ var reasonMessages = map[Reason]phrase{
 		"doit être composé de chiffres",
 		"debe estar formado por dígitos",
 	},
+	ReasonHeaderHost: {
+		"必须是主机名或 IP 地址,可带端口",
+		"must be a host, with or without a port",
+		"doit être un hôte, avec ou sans port",
+		"debe ser un host, con o sin puerto",
+	},
 }

@@ -71,6 +71,7 @@ const (
 const (
 	ReasonHeaderKey      Reason = "header_key"      // Idempotency-Key: 1–255 printable ASCII characters
 	ReasonHeaderPosition Reason = "header_position" // Daybook-Min-Position: digits
+	ReasonHeaderHost     Reason = "header_host"     // Host: a host with or without a port
 )
 
 // Reasons are all reasons, for tests that each has a message.
@@ -83,7 +84,7 @@ var Reasons = [...]Reason{
 	ReasonUnknownEvent, ReasonUnknownVenue, ReasonUnknownOrganizer, ReasonUnknownCategory, ReasonUnknownTag,
 	ReasonUnknownImage, ReasonUnknownUser, ReasonOtherAuthor, ReasonImageURLRight, ReasonTermRight,
 	ReasonStatusFilter, ReasonEndBeforeStart, ReasonPairMissing, ReasonSelfParent, ReasonGeolocConflict,
-	ReasonHeaderKey, ReasonHeaderPosition,
+	ReasonHeaderKey, ReasonHeaderPosition, ReasonHeaderHost,
 }
 
 // Detail gives the code under which a reason stands in "details" of an answer

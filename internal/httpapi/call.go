@@ -89,6 +89,10 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 		a.failEarly(w, r, calendar.CodeURITooLong)
 		return
 	}
+	if r.Host != "" && !isHost(r.Host) {
+		a.fail(w, r, &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "Host", Reason: calendar.ReasonHeaderHost}}})
+		return
+	}
 	if !c.loc.known {
 		a.fail(w, r, calendar.Fail(calendar.CodeNoRoute, 0))
 		return

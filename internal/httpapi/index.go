@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -37,12 +38,12 @@ func (a *api) index(w http.ResponseWriter, r *http.Request) error {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
 	day := a.today()
-	return a.sendTexts(w, r, c.asked().Text("index").Text(day.start), func(l calendar.Lang) any {
+	return a.sendTexts(w, r, cachekey.Key(nil).Text("index").Text(day.start), func(root *root, l calendar.Lang) any {
 		all := make(object, len(routes))
 		for _, rt := range routes {
-			all[rt.key(c.root.namespace)] = indexEntry(rt, c.root, l, day)
+			all[rt.key(root.namespace)] = indexEntry(rt, root, l, day)
 		}
-		return object{"namespace": c.root.namespace, "routes": all}
+		return object{"namespace": root.namespace, "routes": all}
 	})
 }
 
@@ -54,22 +55,35 @@ func (a *api) documentation(w http.ResponseWriter, r *http.Request) error {
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	return a.sendTexts(w, r, c.asked().Text("doc"), func(l calendar.Lang) any { return a.openAPI(c.root, l) })
+	return a.sendTexts(w, r, cachekey.Key(nil).Text("doc"), func(root *root, l calendar.Lang) any { return a.openAPI(root, l) })
 }
 
-// sendTexts sends a document that depends on what is asked for and the language only.
-func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, asked cachekey.Key, produce func(calendar.Lang) any) error {
+// baseMark stands for the base URL in the texts that are kept: a character that is
+// in none of them.
+const baseMark = "\uE000"
+
+// sendTexts sends a document that depends on its name, root and language only. It is
+// kept without the base URL, which may come from the Host of the request: making it
+// costs a thousand times more than putting that in.
+func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cachekey.Key, produce func(*root, calendar.Lang) any) error {
 	c := callOf(r)
 	l := c.lang
-	key := c.key(textsKey, query.Generation{}, 0, asked.Number(int64(l)))
-	ans, err := a.once(r.Context(), c, key, true, func(context.Context) (*answer, error) {
-		b, err := json.Marshal(produce(l))
-		return newAnswer(b, a.weakTag(key), l), err
+	name = name.Number(int64(l))
+	marked := &call{route: c.route, root: rootOf(origin{base: baseMark, host: baseMark}, c.loc, 0)}
+	key := c.key(textsKey, query.Generation{}, 0, marked.asked().Join(name))
+	kept, err := a.once(r.Context(), c, key, true, func(context.Context) (*answer, error) {
+		b, err := json.Marshal(produce(marked.root, l))
+		return newAnswer(b, "", l), err
 	})
 	if err != nil {
 		return err
 	}
-	a.sendAnswer(w, r, ans)
+	base, err := json.Marshal(c.root.base)
+	if err != nil {
+		return err
+	}
+	body := bytes.ReplaceAll(kept.body, []byte(baseMark), base[1:len(base)-1])
+	a.sendAnswer(w, r, newAnswer(body, a.weakTag(c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))), l))
 	return nil
 }
 

@@ -5,8 +5,10 @@ import (
 	"hash/maphash"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -218,7 +220,7 @@ func (t *rootTable) origin(r *http.Request) origin {
 		if p := strings.ToLower(firstOf(r.Header.Get("X-Forwarded-Proto"))); p == "http" || p == "https" {
 			scheme = p
 		}
-		if h := firstOf(r.Header.Get("X-Forwarded-Host")); h != "" && isHost(h) {
+		if h := firstOf(r.Header.Get("X-Forwarded-Host")); isHost(h) {
 			host = h
 		}
 		if p := firstOf(r.Header.Get("X-Forwarded-Prefix")); strings.HasPrefix(p, "/") {
@@ -227,7 +229,7 @@ func (t *rootTable) origin(r *http.Request) origin {
 			}
 		}
 	}
-	if !isHost(host) {
+	if host == "" { // HTTP/1.0
 		host = "localhost"
 	}
 	return origin{base: scheme + "://" + host + path, host: host + path, path: path}
@@ -240,14 +242,33 @@ func firstOf(v string) string {
 	return strings.TrimSpace(first)
 }
 
-// isHost tells whether a text may stand as host and port in a link.
+// maxHost is the longest name of a host in bytes (RFC 1035), a port beside it.
+const maxHost = 255
+
+// isHost tells whether a text is a host with or without a port (RFC 3986, section
+// 3.2.2; no percent-encoding and no user), so that it may stand in a link.
 func isHost(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; !isUnreserved(c) && c != ':' && c != '[' && c != ']' {
+	host := s
+	if i := strings.LastIndexByte(s, ':'); i > strings.LastIndexByte(s, ']') {
+		port, err := strconv.ParseUint(s[i+1:], 10, 16)
+		if err != nil || port == 0 {
+			return false
+		}
+		host = s[:i]
+	}
+	if host == "" || len(host) > maxHost {
+		return false
+	}
+	if host[0] == '[' {
+		ip, err := netip.ParseAddr(strings.TrimSuffix(host[1:], "]"))
+		return err == nil && host[len(host)-1] == ']' && ip.Is6() && ip.Zone() == ""
+	}
+	for i := range len(host) {
+		if !isUnreserved(host[i]) {
 			return false
 		}
 	}
-	return s != ""
+	return true
 }
 
 // rootKey names a root.

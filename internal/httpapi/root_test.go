@@ -83,6 +83,60 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
+func TestIsHost(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{
+		"calendar.example.org": true, "api_1:8080": true, "127.0.0.1:80": true, "[::1]": true, "[2001:db8::1]:443": true,
+		strings.Repeat("x", 255): true, strings.Repeat("x", 255) + ":65535": true,
+		"": false, ":80": false, "h:": false, "h:0": false, "h:65536": false, "h:80:80": false, "::1": false, "[::1": false,
+		"[::1]x": false, "[127.0.0.1]": false, "[fe80::1%eth0]": false, "a b": false, `a"b`: false, "a%41": false, "user@h": false, "h/": false,
+		strings.Repeat("x", 256): false,
+	} {
+		if got := isHost(host); got != want {
+			t.Errorf("%.40q: got %t, want %t", host, got, want)
+		}
+	}
+}
+
+// TestTextsUnderManyHosts: the documentation is made once, whatever Host the clients
+// send, and each of them reads its own links.
+func TestTextsUnderManyHosts(t *testing.T) {
+	t.Parallel()
+	var use CacheUse
+	h, _ := fakeAPI(t, Deps{}, Options{Observe: func(string) func(Answered) { return func(x Answered) { use = x.Cache } }})
+	ask := func(path, host string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/"+Namespace+path, nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	for _, path := range []string{"/doc", "/"} {
+		tags := map[string]bool{}
+		for i, host := range []string{"a.example", "b.example:8080", "[::1]:81"} {
+			got := ask(path, host)
+			if body := got.Body.String(); got.Code != http.StatusOK || !strings.Contains(body, `"http://`+host+`/api/`) || strings.Contains(body, baseMark) {
+				t.Errorf("%s under %s: %d %.200s", path, host, got.Code, body)
+			}
+			if i > 0 && use != CacheHit {
+				t.Errorf("%s under %s was made anew", path, host)
+			}
+			tags[got.Header().Get("ETag")] = true
+		}
+		if len(tags) != 3 {
+			t.Errorf("%s: %d ETags for three hosts", path, len(tags))
+		}
+	}
+	for _, host := range []string{"a b", strings.Repeat("x", 300), "a:b"} {
+		if got := ask("/doc", host); got.Code != http.StatusBadRequest || !strings.Contains(got.Body.String(), `"Host":"Host: must be a host`) {
+			t.Errorf("%.40q: %d %.200s", host, got.Code, got.Body)
+		}
+	}
+	if got := ask("/doc", ""); got.Code != http.StatusOK || !strings.Contains(got.Body.String(), "http://localhost/api/") {
+		t.Errorf("without Host: %d", got.Code)
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]Options{
