@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,10 +64,28 @@ func (q *parser) links(params []Param, c *Criteria) []LinkParam {
 			}
 		}
 		if sent {
+			if text, ok := v.(string); ok && p.IsList() {
+				v = withoutEmpty(text)
+			}
 			out = appendSent(out, p.Name, v)
 		}
 	}
 	return out
+}
+
+// withoutEmpty takes the elements out of a comma text that say nothing: a client
+// that sends thousands of them would get each back, percent-encoded, in every link.
+func withoutEmpty(text string) string {
+	if !strings.Contains(text, ",") {
+		return text
+	}
+	kept := strings.Split(text, ",")
+	all := len(kept)
+	kept = slices.DeleteFunc(kept, func(e string) bool { return calendar.Trim(e) == "" })
+	if len(kept) == all {
+		return text
+	}
+	return strings.Join(kept, ",")
 }
 
 // appendSent adds a parameter as it was sent: an array as one comma text, or

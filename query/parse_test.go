@@ -217,6 +217,12 @@ func TestLinks(t *testing.T) {
 			"per_page=10&tags=ete%2COpen%20Air&include=4%2C5",
 		},
 		{
+			"empty elements of a comma text", calendar.KindEvent,
+			calendar.Input{"include": ",4,, ,5,4," + strings.Repeat(",", 10000), "tags": "ete, Open Air", "search": "a,,b"},
+			1,
+			"per_page=10&search=a%2C%2Cb&tags=ete%2C%20Open%20Air&include=4%2C5%2C4",
+		},
+		{
 			"an element with a comma", calendar.KindEvent,
 			calendar.Input{"include": "4", "tags": []any{"Jazz, folk", "ete"}},
 			3,

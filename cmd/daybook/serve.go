@@ -28,7 +28,7 @@ const (
 	idleTimeout       = 2 * time.Minute
 	drainTimeout      = 20 * time.Second
 	writeTimeout      = 2 * time.Minute // beside the longest wait for a position
-	maxHeaderBytes    = 1 << 20         // long request lines are answered by the interface
+	maxHeaderBytes    = 64 << 10        // long request lines are answered by the interface
 	snapshotEvery     = 5 * time.Minute
 )
 

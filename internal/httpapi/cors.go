@@ -62,24 +62,31 @@ func (a *api) preflight(h http.Header, r *http.Request, rt *route) {
 	h["Access-Control-Max-Age"] = corsMaxAge
 }
 
+// What a preflight may add: a browser that sends more, or longer names, is told of
+// the first ones only.
+const (
+	maxRequested     = 64  // names
+	maxRequestedName = 128 // bytes of one
+)
+
 // withRequested adds the header names that a preflight asks for.
 func withRequested(names, requested []string) []string {
 	out := slices.Clip(names)
-	for name := range strings.SplitSeq(strings.Join(requested, ","), ",") {
-		name = strings.TrimSpace(name)
-		if !isToken(name) || containsFold(out, name) {
-			continue
+	known := make(map[string]bool, len(names)+maxRequested)
+	for _, name := range names {
+		known[strings.ToLower(name)] = true
+	}
+	for _, list := range requested {
+		for name := range strings.SplitSeq(list, ",") {
+			name = strings.TrimSpace(name)
+			if len(name) > maxRequestedName || !isToken(name) || known[strings.ToLower(name)] {
+				continue
+			}
+			if out = append(out, name); len(out) == len(names)+maxRequested {
+				return out
+			}
+			known[strings.ToLower(name)] = true
 		}
-		out = append(out, name)
 	}
 	return out
-}
-
-func containsFold(names []string, name string) bool {
-	for _, n := range names {
-		if strings.EqualFold(n, name) {
-			return true
-		}
-	}
-	return false
 }

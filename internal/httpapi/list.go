@@ -271,6 +271,11 @@ func (p *renderer) appendLean(ctx context.Context, b []byte, left []query.View) 
 	return p.joinEvent(b, v, &parts), nil
 }
 
+// maxLinks bounds the header Link, in bytes. Each of its links holds all that the
+// client sent, and many clients and proxies take no header beyond 8 KiB: above it
+// the links stand in the body alone.
+const maxLinks = 8 << 10
+
 // pageSet are the links of one page of a list (4.3).
 type pageSet struct{ self, next, previous, header string }
 
@@ -303,7 +308,9 @@ func pageLinks(rt *root, criteria *query.Criteria, list *query.List) pageSet {
 	if list.Total > 0 {
 		add(links.Page(1), "first")
 		add(links.Page(list.TotalPages), "last")
-		set.header = header.String()
+		if header.Len() <= maxLinks {
+			set.header = header.String()
+		}
 	}
 	return set
 }

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -393,6 +394,15 @@ func TestListHeaders(t *testing.T) {
 	if got := page.Header.Get("Access-Control-Expose-Headers"); !strings.HasPrefix(got, "X-Total, X-TotalPages, X-Wp-Total, X-Wp-Totalpages, Link, ETag, ") {
 		t.Errorf("exposed %s", got)
 	}
+	var ids strings.Builder // of records that there may be
+	for id := range 999 {
+		fmt.Fprintf(&ids, "%d,", 1000+id)
+	}
+	ids.WriteString(page.IDs(calendar.KindEvent)[0].String())
+	long := nobody.Get("/events?include="+ids.String()).Want(http.StatusOK).WantField("total", 1)
+	if got := long.Header.Get("Link"); got != "" || !strings.Contains(long.String("rest_url"), "1998%2C") {
+		t.Errorf("a Link of %d bytes, and the body links to %v", len(got), long.String("rest_url"))
+	}
 	last := nobody.Get("/events?page=3&per_page=2").Want(http.StatusOK)
 	if last.Has("next_rest_url") || !last.Has("previous_rest_url") {
 		t.Error("links of the last page")
@@ -498,6 +508,18 @@ func TestCrossOrigin(t *testing.T) {
 	pre = nobody.With("Origin", bad, "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "x-foo, accept,<bad>").Do("OPTIONS", "/events/5", nil)
 	if !strings.HasSuffix(get(pre, "Allow-Headers"), "Daybook-Min-Position, x-foo") {
 		t.Errorf("preflight of a read: %v", pre.Header)
+	}
+	var many strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&many, "h%d,", i%1000)
+	}
+	pre = nobody.With("Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", many.String()+strings.Repeat("x", 5000)+",late").Do("OPTIONS", "/events/5", nil)
+	if got := get(pre, "Allow-Headers"); !strings.HasSuffix(got, "Daybook-Min-Position, h0, h1, "+got[strings.Index(got, "h2,"):]) || !strings.HasSuffix(got, ", h63") {
+		t.Errorf("preflight that names very many: %s", got)
+	}
+	pre = nobody.With("Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", strings.Repeat("x", 5000)+",late").Do("OPTIONS", "/events/5", nil)
+	if got := get(pre, "Allow-Headers"); !strings.HasSuffix(got, "Daybook-Min-Position, late") {
+		t.Errorf("preflight with a long name: %s", got)
 	}
 	pre = nobody.With("Origin", good, "Access-Control-Request-Method", "PUT").Do("OPTIONS", "/events/5", nil)
 	if get(pre, "Allow-Methods") != "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" {
