@@ -224,17 +224,8 @@ type Store interface {
 	NewIDs(ctx context.Context, n int) (calendar.ID, error)
 }
 
-// Mark names all that a history holds up to a position: the position, and the hash
-// of the commit that the entry there is in, which is chained over all before. Stores
-// that give the same Mark for a position have the same entries up to it. The zero
-// Mark is that of no entries; every store has it.
-type Mark struct {
-	Position calendar.Position
-	Hash     [32]byte
-}
-
-// String gives the position and the beginning of the hash, for logs.
-func (m Mark) String() string { return fmt.Sprintf("%d-%x", m.Position, m.Hash[:6]) }
+// Mark is calendar.Mark: read models keep it too.
+type Mark = calendar.Mark
 
 // CheckMark tells whether a store holds the history of a mark: ErrHistory when it
 // does not.
