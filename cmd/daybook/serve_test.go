@@ -410,6 +410,25 @@ func TestWriteAnswersAsRead(t *testing.T) {
 	}
 }
 
+// TestReadMaxAge: how long answers may be kept is the operator's choice.
+func TestReadMaxAge(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--read-max-age", "30")
+	for _, path := range []string{"", "/events", "/doc"} {
+		if _, h, _ := s.full("GET", s.root+path, "", "", nil); h.Get("Cache-Control") != "public, max-age=30, stale-while-revalidate=30" {
+			t.Errorf("%s: Cache-Control %q", path, h.Get("Cache-Control"))
+		}
+	}
+	if _, h, _ := s.full("GET", s.root+"/events", s.token, "", nil); h.Get("Cache-Control") != "no-store, private" {
+		t.Errorf("with credentials: Cache-Control %q", h.Get("Cache-Control"))
+	}
+	for _, wrong := range []string{"-1", "86401", "1m", ""} {
+		if _, errText, status := tool(t, nil, "serve", "--read-max-age", wrong); status != exitUsage || !strings.Contains(errText, "--read-max-age") {
+			t.Errorf("--read-max-age %q: status %d, %s", wrong, status, errText)
+		}
+	}
+}
+
 // TestLongRequestLine: lines that net/http would refuse by itself get the answer
 // of the interface too.
 func TestLongRequestLine(t *testing.T) {

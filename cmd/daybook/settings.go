@@ -49,6 +49,7 @@ type settings struct {
 	perPageMax       int
 	allowedOrigins   []string
 	positionWait     time.Duration
+	readMaxAge       int // seconds
 	serveStale       bool
 
 	logLevel  slog.Level
@@ -124,7 +125,7 @@ var (
 var ownSettings = []string{
 	"role", "listen", "base-url", "api-prefix", "more-prefixes", "more-namespaces", "total-headers",
 	"trust-forwarded", "timezone", "currency-symbol", "currency-position", "price-currency", "per-page-max",
-	"allowed-origins", "position-wait", "serve-stale", "log-level", "log-format", "pprof",
+	"allowed-origins", "position-wait", "read-max-age", "serve-stale", "log-level", "log-format", "pprof",
 	"metrics", "traces", "trace-ratio",
 }
 
@@ -343,6 +344,9 @@ var settingTable = []setting{
 		}
 		s.positionWait = d
 		return nil
+	}},
+	{name: "read-max-age", value: "SECONDS", def: "0", brief: "how long browsers and proxies may keep answers to reads without credentials, up to 86400; 0: they ask each time", set: func(s *settings, v string) error {
+		return setNumber(&s.readMaxAge, v, 0, 24*60*60)
 	}},
 	{name: "serve-stale", boolean: true, def: "false", brief: "answer lists with the last good answer, marked as stale, while the read model is out of reach", set: func(s *settings, v string) error {
 		return setBool(&s.serveStale, v)

@@ -254,11 +254,17 @@ func everyAnswer(s *scene) {
 				c.do("PUT", "/events", nil), c.do("OPTIONS", "/events", nil), c.do("HEAD", "/events", nil), c.post("/events", nil), c.post("/tags", raw{"application/json", "["}),
 				c.patch(made.path("events"), nil), c.with("Daybook-Min-Position", "-1").get("/tags"), c.with("If-None-Match", "*").get("/doc"),
 			} {
-				a.head("X-Content-Type-Options", "nosniff").head("Vary", "Accept, Authorization, Origin").
+				a.head("X-Content-Type-Options", "nosniff").head("Vary", "Accept, Accept-Encoding, Authorization, Origin").
 					head("Content-Language", map[string]string{"en": "en", "cn": "zh-Hans"}[language])
-				want := ""
-				if c.name != "" {
-					want = "no-store, private"
+				want := "no-store, private"
+				switch reads := strings.HasPrefix(a.request, "GET ") || strings.HasPrefix(a.request, "HEAD "); {
+				case c.name != "":
+				case !reads:
+					want = ""
+				case a.status == http.StatusServiceUnavailable:
+					want = "no-store"
+				default:
+					want = "public, no-cache"
 				}
 				a.head("Cache-Control", want)
 				if a.status != http.StatusNotModified {

@@ -61,16 +61,13 @@ func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) {
 	for i := range ans.headers {
 		h[ans.headers[i].name] = ans.headers[i].value
 	}
-	c := callOf(r)
 	if noneMatch(r.Header, ans.etag) {
-		c.status = http.StatusNotModified
-		w.WriteHeader(http.StatusNotModified)
+		a.status(w, r, http.StatusNotModified)
 		return
 	}
 	h[headerType] = valueJSON
 	h[headerLength] = ans.length
-	c.status = http.StatusOK
-	w.WriteHeader(http.StatusOK)
+	a.status(w, r, http.StatusOK)
 	if r.Method != http.MethodHead {
 		_ = cork.Write(w, r, ans.body) // an error says that the client went away
 	}

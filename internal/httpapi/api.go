@@ -92,6 +92,11 @@ type Options struct {
 	PerPageMax    int               // for the documentation; 0: 100
 	PositionWait  time.Duration     // longest wait for a position, for the documentation; 0: 5 s
 
+	// ReadMaxAge is for how many seconds anybody may keep an answer to a read
+	// without credentials, and for as many more while it asks for a new one; 0:
+	// every use asks first.
+	ReadMaxAge int
+
 	AllowedOrigins []string    // origins that may write across origins
 	TotalHeaders   [][2]string // further names of X-Total and X-TotalPages
 
@@ -143,6 +148,7 @@ type api struct {
 	slots   chan struct{}
 	origins map[string]bool
 	expose  []string // value of Access-Control-Expose-Headers
+	fresh   []string // value of Cache-Control of reads that anybody may keep
 	totals  [][2]string
 	answers *answerCache
 	pieces  *pieceTable
@@ -198,6 +204,7 @@ func New(d Deps, o Options) (http.Handler, error) {
 		})
 	}
 	a.expose = []string{exposeList(a.totals)}
+	a.fresh = freshness(o.ReadMaxAge)
 	if a.answers, err = newAnswerCache(o.AnswerBytes); err != nil {
 		return nil, fmt.Errorf("httpapi: answer cache: %w", err)
 	}

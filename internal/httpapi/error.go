@@ -117,18 +117,16 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		h[headerType] = valueJSON
 		b = appendError(make([]byte, 0, 512), e, status, c.lang)
 	}
-	c.send(w, r, status, b)
+	a.send(w, r, status, b)
 }
 
 // statusClientGone is told to Observe for a request whose client went away.
 const statusClientGone = 499
 
 // send writes an answer whose other headers are set.
-func (c *call) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	c.status = status
-	h := w.Header()
-	h[headerLength] = []string{strconv.Itoa(len(body))}
-	w.WriteHeader(status)
+func (a *api) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	w.Header()[headerLength] = []string{strconv.Itoa(len(body))}
+	a.status(w, r, status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) //nolint:gosec // JSON, not HTML; an error says that the client went away
 	}

@@ -218,7 +218,7 @@ func TestConcurrency(t *testing.T) {
 		}
 		synctest.Wait()
 		got := ask(t.Context(), h, http.MethodGet, "/tags/9", "")
-		if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || !strings.Contains(got.Body.String(), "rest_unavailable") {
+		if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || got.Header().Get("Cache-Control") != "no-store" || !strings.Contains(got.Body.String(), "rest_unavailable") {
 			t.Errorf("got %d %s", got.Code, got.Body)
 		}
 		close(gate)

@@ -2,7 +2,10 @@ package httpapi
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
+
+	"daybook/calendar"
 )
 
 // The headers of the interface (2.8), in the spelling of net/http.
@@ -30,8 +33,10 @@ const (
 // Values that many answers share; nobody changes them.
 var (
 	valueNosniff = []string{"nosniff"}
-	valueVary    = []string{"Accept, Authorization, Origin"}
+	valueVary    = []string{"Accept, Accept-Encoding, Authorization, Origin"}
 	valuePrivate = []string{"no-store, private"}
+	valueAskBack = []string{"public, no-cache"}
+	valueNoStore = []string{"no-store"}
 	valueJSON    = []string{"application/json; charset=utf-8"}
 	valueProblem = []string{"application/problem+json; charset=utf-8"}
 	valueRetry   = []string{retryAfter}
@@ -45,10 +50,60 @@ func (a *api) commonHeaders(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = valueNosniff
 	h["Vary"] = valueVary
-	if _, ok := r.Header["Authorization"]; ok {
-		h[headerCache] = valuePrivate
-	}
 	a.crossOrigin(h, r)
+}
+
+// status is called before the headers of an answer are sent.
+func (a *api) status(w http.ResponseWriter, r *http.Request, status int) {
+	c := callOf(r)
+	c.status = status
+	if v := a.cacheControl(r, c, status); v != nil {
+		w.Header()[headerCache] = v
+	}
+	w.WriteHeader(status)
+}
+
+// cacheControl is the value of Cache-Control (2.8), nil for none.
+func (a *api) cacheControl(r *http.Request, c *call, status int) []string {
+	if _, sent := r.Header["Authorization"]; sent || a.sendsPassword(c) {
+		return valuePrivate
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return nil
+	}
+	switch status {
+	case http.StatusOK, http.StatusNotModified:
+		return a.fresh
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		return valueNoStore
+	default:
+		return valueAskBack
+	}
+}
+
+// sendsPassword tells whether a password is sent to a single event, whatever
+// becomes of it.
+func (a *api) sendsPassword(c *call) bool {
+	for _, p := range c.query {
+		if base, path := splitName(p.name); base != "password" || path == nil && calendar.Trim(p.value) == "" {
+			continue // an empty one counts as not sent
+		}
+		rt := c.route
+		if rt == nil && c.loc.known { // the answer comes before the route
+			rt = a.find(c.loc.rest)
+		}
+		return rt != nil && rt.kind == calendar.KindEvent && rt.single()
+	}
+	return false
+}
+
+// freshness is Cache-Control of reads that anybody may keep (2.8).
+func freshness(maxAge int) []string {
+	if maxAge <= 0 {
+		return valueAskBack
+	}
+	s := strconv.Itoa(maxAge)
+	return []string{"public, max-age=" + s + ", stale-while-revalidate=" + s}
 }
 
 // isToken tells whether a text is a token of RFC 9110, section 5.6.2.

@@ -103,7 +103,7 @@ func (a *api) options(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h[headerLanguage] = []string{c.lang.Tag()}
 	h[headerType] = valueJSON
-	c.send(w, r, http.StatusOK, b)
+	a.send(w, r, http.StatusOK, b)
 	return nil
 }
 

@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 			if waits := got.Header.Get("Retry-After") != ""; waits != (tc.status == http.StatusServiceUnavailable) {
 				t.Errorf("Retry-After %q", got.Header.Get("Retry-After"))
 			}
-			if got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Vary") != "Accept, Authorization, Origin" ||
+			if got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Vary") != "Accept, Accept-Encoding, Authorization, Origin" ||
 				got.Header.Get("Content-Language") != "en" {
 				t.Errorf("headers %v", got.Header)
 			}

@@ -270,7 +270,7 @@ func (a *api) sendWrite(w http.ResponseWriter, r *http.Request, ans *writtenAnsw
 		h[headerReplayed] = valueTrue
 	}
 	h[headerType] = valueJSON
-	callOf(r).send(w, r, ans.Status, ans.body)
+	a.send(w, r, ans.Status, ans.body)
 }
 
 // keyName names an idempotency key: keys belong to one user.
