@@ -109,13 +109,17 @@ func serves(t *testing.T, args []string, env map[string]string) map[string]strin
 		}
 		list = append(list, name+"="+value)
 	}
-	i := slices.IndexFunc(subcommands, func(c subcommand) bool { return c.name == "serve" })
-	s, rest, err := readSettings(subcommands[i], args[1:], list)
+	s, rest, err := readSettings(serveCommand(), args[1:], list)
 	if err != nil || len(rest) > 0 {
 		t.Errorf("serve refuses %v in %v: %v", args, env, err)
 		return nil
 	}
 	return s.raw
+}
+
+// serveCommand is the command that serves.
+func serveCommand() subcommand {
+	return subcommands[slices.IndexFunc(subcommands, func(c subcommand) bool { return c.name == "serve" })]
 }
 
 // placeholder is how a file takes a value from the environment: ${NAME:?why} must

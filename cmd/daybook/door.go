@@ -15,10 +15,11 @@ import (
 )
 
 // door is the handler of the listener: before the work has begun and after it
-// has ended it tells so.
+// has ended it tells so, and when it is about to end.
 type door struct {
-	inside atomic.Pointer[http.Handler]
-	waits  atomic.Pointer[string] // what the start waits for
+	inside   atomic.Pointer[http.Handler]
+	waits    atomic.Pointer[string] // what the start waits for
+	draining atomic.Bool
 }
 
 func newDoor() *door {
@@ -33,7 +34,18 @@ func (d *door) open(h http.Handler) { d.inside.Store(&h) }
 
 func (d *door) shut() { d.inside.Store(nil) }
 
+// drain says from now on that requests are to be sent elsewhere; they are answered
+// all the same.
+func (d *door) drain() { d.draining.Store(true) }
+
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if d.draining.Load() {
+		w.Header().Set("Connection", "close") // the next one comes by another connection
+		if r.URL.Path == pathReady {
+			writeHealth(w, http.StatusServiceUnavailable, map[string]string{"status": statusDraining})
+			return
+		}
+	}
 	if h := d.inside.Load(); h != nil {
 		(*h).ServeHTTP(w, r)
 		return
@@ -109,6 +121,7 @@ func writeHealth(w http.ResponseWriter, status int, v any) {
 const (
 	statusOK       = "ok"
 	statusStarting = "starting"
+	statusDraining = "draining"
 	statusDegraded = "degraded" // it serves, but not all it should
 	statusNoStore  = "store unavailable"
 	statusNoModel  = "read model unavailable"

@@ -81,10 +81,11 @@ func administrator(ctx context.Context, b *backend) (calendar.Caller, error) {
 
 // serve runs the roles of this process until a signal or the end of ctx.
 //
-//	signals ─► http ─► work: open ─► roles ─► close
+//	signals ─► not ready ─► http ─► work: open ─► roles ─► close
 //
 // The actors are added in the order in which they drain: requests first, the
 // store last, so nothing that was acknowledged waits for something that ended.
+// Whatever hangs, the drain as a whole has a limit.
 // The listener answers for the health of the process from the beginning on, also
 // while it waits for a server that is not there yet.
 func serve(ctx context.Context, c *console, s *settings, prepare func(context.Context, *backend) error) error {
@@ -131,18 +132,24 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnContext: cork.Context,
 	}
 	var g group.Group
+	drain := &lifecycle.Drain{Delay: s.lameDuck(), Limit: s.drainLimit, Begin: p.door.drain}
+	requests := min(drainTimeout, (drain.Limit-drain.Delay)/2) // the rest has to end too
 	g.Add(lifecycle.Signals(ctx, log))
-	g.Add(lifecycle.Server(ctx, log, "http", server, cork.Listener(listener), drainTimeout))
+	g.Add(drain.Actor())
+	g.Add(lifecycle.Server(ctx, log, "http", server, cork.Listener(listener), requests))
 	if profiling != nil {
-		g.Add(lifecycle.Server(ctx, log, "profiles", profiles(), profiling, drainTimeout))
+		g.Add(lifecycle.Server(ctx, log, "profiles", profiles(), profiling, requests))
 	}
 	if watch.listener != nil {
-		g.Add(lifecycle.Server(ctx, log, "metrics", watch.server(), watch.listener, drainTimeout))
+		g.Add(lifecycle.Server(ctx, log, "metrics", watch.server(), watch.listener, requests))
 	}
 	g.Add(p.actor(ctx))
-	err = lifecycle.Drained(g.Run())
+	err = drain.Run(&g)
+	if errors.Is(err, lifecycle.ErrHangs) {
+		return fmt.Errorf("%w; whatever was acknowledged is kept", err)
+	}
 	// The group gives the first error only; what closing says counts too.
-	return cmp.Or(p.err, err)
+	return cmp.Or(p.err, lifecycle.Drained(err))
 }
 
 // announce prints, once, the administrator's token, and then where the service

@@ -52,6 +52,9 @@ type settings struct {
 	readMaxAge       int // seconds
 	serveStale       bool
 
+	drainDelay *time.Duration // nil: see lameDuck
+	drainLimit time.Duration
+
 	logLevel  slog.Level
 	logFormat string
 	pprof     string // "": none
@@ -127,6 +130,7 @@ var ownSettings = []string{
 	"trust-forwarded", "timezone", "currency-symbol", "currency-position", "price-currency", "per-page-max",
 	"allowed-origins", "position-wait", "read-max-age", "serve-stale", "log-level", "log-format", "pprof",
 	"metrics", "traces", "trace-ratio",
+	"drain-delay", "drain-limit",
 }
 
 var (
@@ -350,6 +354,26 @@ var settingTable = []setting{
 	}},
 	{name: "serve-stale", boolean: true, def: "false", brief: "answer lists with the last good answer, marked as stale, while the read model is out of reach", set: func(s *settings, v string) error {
 		return setBool(&s.serveStale, v)
+	}},
+	{name: "drain-delay", value: "DURATION", brief: "how long it goes on answering after SIGTERM while it is not ready; empty: 5s, and 0 where no other process can serve its store", set: func(s *settings, v string) error {
+		s.drainDelay = nil
+		if v == "" {
+			return nil
+		}
+		d, err := time.ParseDuration(v)
+		if err != nil || d < 0 || d > 5*time.Minute {
+			return errors.New("must be a duration from 0s to 5m, as 5s")
+		}
+		s.drainDelay = &d
+		return nil
+	}},
+	{name: "drain-limit", value: "DURATION", def: "50s", brief: "longest time from the signal to the end of the process, whatever hangs", set: func(s *settings, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil || d < time.Second || d > time.Hour {
+			return errors.New("must be a duration from 1s to 1h, as 50s")
+		}
+		s.drainLimit = d
+		return nil
 	}},
 	{name: "log-level", value: "LEVEL", def: "info", brief: "debug, info, warn or error", set: func(s *settings, v string) error {
 		if err := s.logLevel.UnmarshalText([]byte(v)); err != nil {

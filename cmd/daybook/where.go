@@ -36,6 +36,25 @@ func (s *settings) holdsData() bool {
 	return (s.serves == "" || s.serves == servesAll) && (s.store == "" || s.feed == "" || s.index == "")
 }
 
+// defaultLameDuck is how long load balancers go on sending requests to a process that
+// is not ready, or that they were told to forget.
+const defaultLameDuck = 5 * time.Second
+
+// lameDuck is how long a process that was told to end is not ready before it closes
+// its listener.
+func (s *settings) lameDuck() time.Duration {
+	switch {
+	case s.serves == servesRelay, s.serves == servesProjector: // nobody sends them requests
+		return 0
+	case s.drainDelay != nil:
+		return *s.drainDelay
+	case s.store == "": // there is nobody else to send requests to
+		return 0
+	default:
+		return defaultLameDuck
+	}
+}
+
 // The flavours of a read model that is a server.
 const (
 	flavourElasticsearch = "elasticsearch"
@@ -85,6 +104,9 @@ func (s *settings) misfits() []string {
 	}
 	if s.feed == "" && (s.feedCredentials != "" || s.feedNKey != "" || s.feedDomain != "" || s.feedAPIPrefix != "" || s.feedCA != "" || s.feedCert != "" || s.feedReplicas > 1) {
 		out = append(out, "--feed-credentials, --feed-nkey, --feed-domain, --feed-api-prefix, --feed-ca, --feed-cert and --feed-replicas above 1 need --feed nats://…")
+	}
+	if s.drainLimit > 0 && s.lameDuck() >= s.drainLimit {
+		out = append(out, fmt.Sprintf("--drain-limit must be longer than --drain-delay, which is %s", s.lameDuck()))
 	}
 	if s.store == "" && s.storeListen != "" {
 		out = append(out, "--store-listen needs --store postgres://…")

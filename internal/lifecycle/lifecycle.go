@@ -15,6 +15,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/oklog/run"
 )
 
 // Actor makes an actor of a loop that ends with its context and then gives nil
@@ -35,10 +37,16 @@ func Actor(ctx context.Context, log *slog.Logger, name string, loop func(context
 	}
 	interrupt = func(error) {
 		cancel()
+		slow := time.AfterFunc(slowDrain, func() { log.WarnContext(ctx, "actor still drains", "actor", name) })
+		defer slow.Stop()
 		<-done
 	}
 	return execute, interrupt
 }
+
+// slowDrain is how long an actor may drain before the log names it: one that never
+// ends is otherwise told by nobody.
+const slowDrain = 5 * time.Second
 
 // Server makes an actor of an HTTP server. The interrupt lets requests that are
 // under way end, for at most drain; then it closes their connections.
@@ -108,6 +116,68 @@ func signals(ctx context.Context, log *slog.Logger, ch <-chan os.Signal, release
 		<-done
 	}
 	return execute, interrupt
+}
+
+// ErrHangs says that a group did not end within its limit.
+var ErrHangs = errors.New("drain hangs")
+
+// Drain is how a group ends: its actor is added before those that it makes wait, and
+// Run runs the group. The zero value ends it at once and waits for ever.
+type Drain struct {
+	// Delay is the time from Begin to the interrupts of the actors behind this one,
+	// after SIGTERM only: a supervisor sends that, and others go on sending requests
+	// for a moment. Who presses ^C (SIGINT) has nobody to tell.
+	Delay time.Duration
+	// Limit bounds the whole, Delay among it; 0: none. What hangs is left behind then,
+	// and the process has to end.
+	Limit time.Duration
+	// Begin is called when the group begins to end; nil: nobody is told.
+	Begin func()
+
+	began chan struct{} // closed then
+}
+
+// Actor makes the actor that marks the beginning of the drain.
+func (d *Drain) Actor() (execute func() error, interrupt func(error)) {
+	d.began = make(chan struct{})
+	delayed := make(chan struct{})
+	execute = func() error {
+		<-delayed
+		return nil
+	}
+	interrupt = func(err error) {
+		defer close(delayed)
+		close(d.began)
+		if d.Begin != nil {
+			d.Begin()
+		}
+		if e, ok := errors.AsType[*SignalError](err); ok && e.Signal == syscall.SIGTERM {
+			<-time.After(d.Delay)
+		}
+	}
+	return execute, interrupt
+}
+
+// Run runs a group that has the actor. The error is that of the group, or ErrHangs
+// when it did not end within the limit; it still runs then.
+func (d *Drain) Run(g *run.Group) error {
+	ended := make(chan error, 1)
+	go func() { ended <- g.Run() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-d.began:
+	}
+	var late <-chan time.Time
+	if d.Limit > 0 {
+		late = time.After(d.Limit)
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-late:
+		return fmt.Errorf("%w: it did not end within %s", ErrHangs, d.Limit)
+	}
 }
 
 // Drained gives nil for the end that a group was asked for: a signal or the end

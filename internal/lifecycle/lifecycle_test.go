@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/oklog/run"
@@ -281,4 +282,73 @@ func get(t *testing.T, l net.Listener) (string, error) {
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	return string(b), err
+}
+
+// endsWith is an actor that ends a group with an error at once.
+func endsWith(err error) (execute func() error, interrupt func(error)) {
+	return func() error { return err }, func(error) {}
+}
+
+// SIGTERM is told first and then waited upon, before anything behind it drains; any
+// other end waits for nothing.
+func TestDrainDelays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end  error
+		want time.Duration
+	}{
+		"SIGTERM": {&SignalError{syscall.SIGTERM}, time.Minute},
+		"SIGINT":  {&SignalError{syscall.SIGINT}, 0},
+		"failure": {errBroken, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				log, _ := logTo()
+				from := time.Now()
+				var told, stopped time.Duration
+				d := &Drain{Delay: time.Minute, Limit: 2 * time.Minute, Begin: func() { told = time.Since(from) }}
+				var g run.Group
+				g.Add(d.Actor())
+				g.Add(Actor(t.Context(), log, "http", func(ctx context.Context) error {
+					<-ctx.Done()
+					stopped = time.Since(from)
+					return ctx.Err()
+				}))
+				g.Add(endsWith(c.end))
+				if err := d.Run(&g); !errors.Is(err, c.end) {
+					t.Errorf("got %v, want %v", err, c.end)
+				}
+				if told != 0 || stopped != c.want {
+					t.Errorf("told after %s, stopped after %s, want 0s and %s", told, stopped, c.want)
+				}
+			})
+		})
+	}
+}
+
+// An actor that never ends is named by the log, and does not keep the group.
+func TestDrainIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log, text := logTo()
+		hang := make(chan struct{})
+		d := &Drain{Delay: 3 * time.Second, Limit: time.Minute}
+		var g run.Group
+		g.Add(d.Actor())
+		g.Add(Actor(t.Context(), log, "store", func(context.Context) error { <-hang; return nil }))
+		g.Add(endsWith(&SignalError{syscall.SIGTERM}))
+		from := time.Now()
+		if err := d.Run(&g); !errors.Is(err, ErrHangs) || time.Since(from) != time.Minute {
+			t.Errorf("after %s: %v, want %v after a minute", time.Since(from), err, ErrHangs)
+		}
+		if Drained(ErrHangs) == nil {
+			t.Error("a drain that hangs counts as drained")
+		}
+		if want := "level=WARN msg=\"actor still drains\" actor=store\n"; text() != want {
+			t.Errorf("got log %s, want %s", text(), want)
+		}
+		close(hang) // the test leaves nothing behind
+		synctest.Wait()
+	})
 }
