@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -50,8 +51,16 @@ func TestKey(t *testing.T) {
 			t.Errorf("got %q", refusal(err))
 		}
 		other.in = `{"venue":""}`
-		if _, err := b.do(other); refusal(err) != "rest_invalid_param venue=empty" {
-			t.Errorf("step 5 comes before the key: got %q", refusal(err))
+		if _, err := b.do(other); refusal(err) != "rest_idempotency_key_reused" {
+			t.Errorf("the key comes before the other checks of step 5: got %q", refusal(err))
+		}
+		other.in = `{"city":"Rome"}`
+		if _, err := b.do(other); asError(t, err).Code != calendar.CodeMissingParam {
+			t.Errorf("step 4 comes before the key: got %q", refusal(err))
+		}
+		other.in, other.key, other.extra = `{"venue":""}`, "", []calendar.FieldError{{Field: "Idempotency-Key", Reason: calendar.ReasonHeaderKey}}
+		if _, err := b.do(other); refusal(err) != "rest_invalid_param Idempotency-Key=header_key venue=empty" {
+			t.Errorf("a bad key is one of the checks of step 5: got %q", refusal(err))
 		}
 	})
 	t.Run("keys belong to one user", func(t *testing.T) {
@@ -111,6 +120,75 @@ func TestKey(t *testing.T) {
 			t.Errorf("got %q", refusal(err))
 		}
 	})
+}
+
+// TestKeyOfWhatChanged: a repeated request is answered as the first time, whatever
+// became meanwhile of what it links to, of its own record, and of the caller's role.
+func TestKeyOfWhatChanged(t *testing.T) {
+	t.Parallel()
+	const dates = `"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"`
+	lowered := author
+	lowered.Role = calendar.Contributor
+	for _, c := range []struct {
+		name string
+		sent write
+		gone []string // deletes, by operation and name
+		now  calendar.Caller
+	}{
+		{"event, tag by id", write{op: "create event", in: `{` + dates + `,"tags":[{{t}}]}`}, []string{"tag t"}, editor},
+		{"event, category by id", write{op: "create event", in: `{` + dates + `,"categories":{{c}}}`}, []string{"category c"}, editor},
+		{"event, tag by name", write{op: "create event", by: author, in: `{` + dates + `,"tags":"Open air"}`}, []string{"tag t"}, author},
+		{"event, tag by slug", write{op: "create event", by: author, in: `{` + dates + `,"tags":["open-air"]}`}, []string{"tag t"}, author},
+		{"event, category by name", write{op: "create event", by: contributor, in: `{` + dates + `,"categories":["Music"]}`}, []string{"category c"}, contributor},
+		{"event, venue and organizer", write{op: "create event", in: `{` + dates + `,"venue":{{v}},"organizer":[{{o}}]}`}, []string{"venue v", "organizer o"}, editor},
+		{"event, inline venue with an image", write{op: "create event", by: author, in: `{` + dates + `,"venue":{"venue":"Barn","image":"https://a.example/i.png"}}`}, nil, lowered},
+		{"event, parent", write{op: "create event", in: `{` + dates + `,"post_parent":{{e}}}`}, []string{"event e"}, editor},
+		{"event, author", write{op: "create event", in: `{` + dates + `,"author":3}`}, nil, calendar.Caller{ID: editor.ID, Role: calendar.Author}},
+		{"event, image by URL", write{op: "create event", by: author, in: `{` + dates + `,"image":"https://a.example/i.png"}`}, nil, lowered},
+		{"event, slug that is taken", write{op: "create event", in: `{` + dates + `,"slug":"jazz"}`}, nil, editor},
+		{"event, update", write{op: "update event", on: "e", in: `{"tags":[{{t}}],"categories":[{{c}}]}`}, []string{"tag t", "category c", "event e"}, editor},
+		{"venue, image by URL", write{op: "create venue", by: author, in: `{"venue":"Barn","image":"https://a.example/i.png"}`}, nil, lowered},
+		{"venue, author", write{op: "create venue", in: `{"venue":"Barn","author":3}`}, nil, calendar.Caller{ID: editor.ID, Role: calendar.Author}},
+		{"venue, update", write{op: "update venue", on: "v", in: `{"author":3}`}, []string{"venue v"}, calendar.Caller{ID: editor.ID, Role: calendar.Author}},
+		{"organizer, author", write{op: "create organizer", in: `{"organizer":"Band","author":3}`}, nil, calendar.Caller{ID: editor.ID, Role: calendar.Author}},
+		{"category, parent", write{op: "create category", in: `{"name":"Jazz","parent":{{c}}}`}, []string{"category c"}, editor},
+		{"category, update", write{op: "update category", on: "d", in: `{"parent":{{c}}}`}, []string{"category c", "category d"}, editor},
+		{"category, itself", write{op: "create category", in: `{"name":"Jazz"}`, as: "made"}, []string{"category made"}, editor},
+		{"tag, exists", write{op: "create tag", in: `{"name":"Loud"}`}, nil, editor},
+		{"tag, update", write{op: "update tag", on: "t", in: `{"name":"Outside"}`}, []string{"tag t"}, editor},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.must(term("tag", "t", `{"name":"Open air"}`))
+			b.must(term("category", "c", `{"name":"Music"}`))
+			b.must(term("category", "d", `{"name":"Dance"}`))
+			b.must(venue("v", `{"venue":"Hall"}`))
+			b.must(organizer("o", `{"organizer":"Trust"}`))
+			b.must(event("e", ""))
+			c.sent.key = "k"
+			if c.sent.by == (calendar.Caller{}) {
+				c.sent.by = editor
+			}
+			first := b.must(c.sent)
+			for _, what := range c.gone {
+				kind, name, _ := strings.Cut(what, " ")
+				b.must(write{op: "delete " + kind, on: name, by: editor})
+			}
+			before := b.head()
+			c.sent.by, c.sent.as = c.now, ""
+			again, err := b.do(c.sent)
+			if err != nil || again.Replay == nil {
+				t.Fatalf("again: %v, replay %v", err, again.Replay)
+			}
+			if d := cmp.Diff(first.Record, again.Record); d != "" || again.Position != first.Position {
+				t.Errorf("position %d, want %d; record (-first +again):\n%s", again.Position, first.Position, d)
+			}
+			if b.head() != before {
+				t.Errorf("the repeated request wrote: head %d, want %d", b.head(), before)
+			}
+		})
+	}
 }
 
 // together runs n calls at once and gives their results.
@@ -308,6 +386,60 @@ func TestTogether(t *testing.T) {
 		}
 		checkInvariants(t.Context(), t, b.store)
 	})
+}
+
+// TestKeyOfAnotherProcess: the same request at two processes is carried out by one;
+// the other, which looked for the key before and would refuse it now, gives the
+// same answer.
+func TestKeyOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	for _, sent := range []write{
+		{op: "create tag", in: `{"name":"Open air"}`},
+		{op: "update event", on: "e", in: `{"title":"y"}`, ifMatch: []int64{1}},
+		{op: "update tag", on: "gone", in: `{"name":"Outside"}`},
+		{op: "update event", on: "e", in: `{"tags":["gone"]}`, by: author},
+	} {
+		t.Run(sent.op+" "+sent.in, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.must(write{op: "create event", as: "e", by: author, in: `{"title":"x","start_date":"2026-07-04","end_date":"2026-07-04"}`})
+			b.must(term("tag", "gone", `{"name":"gone"}`))
+			if sent.key = "k"; sent.by == (calendar.Caller{}) {
+				sent.by = editor
+			}
+			var first command.Result
+			slower := newService(t, &between{Store: b.store, then: func() {
+				first = b.must(sent)
+				b.must(write{op: "delete tag", on: "gone", by: editor})
+			}})
+			do := slower.Create
+			if sent.on != "" {
+				do = slower.Update
+			}
+			second, err := do(t.Context(), b.request(sent))
+			if err != nil || second.Replay == nil || second.Position != first.Position {
+				t.Errorf("second: %v, replay %v at %d, want the answer of %d", err, second.Replay, second.Position, first.Position)
+			}
+			other := sent
+			other.in = `{"name":"Outside","title":"z"}`
+			if _, err := b.do(other); refusal(err) != "rest_idempotency_key_reused" {
+				t.Errorf("another request with the key: got %q", refusal(err))
+			}
+		})
+	}
+}
+
+// between does something once, after the first look for a key.
+type between struct {
+	eventstore.Store
+	once sync.Once
+	then func()
+}
+
+func (s *between) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	out := s.Store.Append(ctx, appends)
+	s.once.Do(s.then)
+	return out
 }
 
 func TestAttemptsEnd(t *testing.T) {

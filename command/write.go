@@ -15,10 +15,10 @@ import (
 	"daybook/internal/pause"
 )
 
-// attempts is how often a write is decided again because another writer was
+// maxAttempts is how often a write is decided again because another writer was
 // first. Inside one process rivals wait for each other, so more than two or
 // three are rare.
-const attempts = 20
+const maxAttempts = 20
 
 // writing is one request on its way through the checks of interface 7.2.
 type writing struct {
@@ -32,6 +32,9 @@ type writing struct {
 	password []byte                // hash of the password that was sent
 	ids      []calendar.ID         // fresh ids, kept over attempts
 	own      int                   // 1 on create: the first fresh id is the record's own
+
+	held       []func() // releases the locks that are held until the answer
+	targetHeld bool     // the record of an update or delete is locked
 
 	// above are the categories that the last decision looked at.
 	above map[calendar.ID]*calendar.Record
@@ -105,55 +108,66 @@ func (s *Service) Delete(ctx context.Context, r Request) (Result, error) {
 	return w.run(ctx, w.remove)
 }
 
-// run makes attempts until one is not lost to another writer. once is one
-// attempt: it calls keyed when its checks up to step 5 are passed, and goes on
-// only when that gives no result.
-func (w *writing) run(ctx context.Context, once func(context.Context, func() (*Result, error)) (Result, error)) (Result, error) {
-	var free []func()
+// run answers a request whose key was used before (step 5). Else it makes attempts
+// until one is not lost to another writer.
+func (w *writing) run(ctx context.Context, once func(context.Context) (Result, error)) (Result, error) {
 	defer func() {
-		for _, f := range free {
-			f()
+		for _, release := range w.held {
+			release()
 		}
 	}()
-	locked := false
-	keyed := func() (*Result, error) {
-		if locked || w.r.Key == "" && w.r.Target == (Target{}) {
-			return nil, nil // nothing to answer, go on
+	if w.r.Key != "" {
+		if err := w.hold(ctx, keyLock{w.r.Caller.ID, w.r.Key}); err != nil {
+			return Result{}, err
 		}
-		locked = true
-		if w.r.Key != "" {
-			release, err := w.s.locks.Acquire(ctx, keyLock{w.r.Caller.ID, w.r.Key})
-			if err != nil {
-				return nil, err
-			}
-			free = append(free, release)
-			if res, err := w.earlier(ctx); res != nil || err != nil {
-				return res, err
-			}
+		if again, err := w.earlier(ctx); again != nil || err != nil {
+			return *orZero(again), readable(err, w.r.Kind)
 		}
-		if w.r.Target == (Target{}) {
-			return nil, nil // nothing to answer, go on
-		}
-		rec, err := w.find(ctx)
-		if err != nil {
-			return nil, err
-		}
-		release, err := w.s.locks.Acquire(ctx, rec.ID)
-		if err != nil {
-			return nil, err
-		}
-		free = append(free, release)
-		return nil, nil // nothing to answer, go on
 	}
+	res, err := w.attempts(ctx, once)
+	if _, refused := errors.AsType[*calendar.Error](err); refused && w.r.Key != "" {
+		// Another process may have carried out the same request meanwhile, and
+		// that is why it is refused here.
+		if again, err := w.earlier(ctx); again != nil || err != nil {
+			return *orZero(again), readable(err, w.r.Kind)
+		}
+	}
+	return res, readable(err, w.r.Kind)
+}
+
+// hold takes a lock until the request is answered.
+func (w *writing) hold(ctx context.Context, lock any) error {
+	release, err := w.s.locks.Acquire(ctx, lock)
+	if err == nil {
+		w.held = append(w.held, release)
+	}
+	return err
+}
+
+// holdTarget locks the record of an update or delete, in the first attempt.
+func (w *writing) holdTarget(ctx context.Context) error {
+	if w.targetHeld {
+		return nil
+	}
+	rec, err := w.find(ctx)
+	if err != nil {
+		return err
+	}
+	w.targetHeld = true
+	return w.hold(ctx, rec.ID)
+}
+
+// attempts makes attempts until one is not lost.
+func (w *writing) attempts(ctx context.Context, once func(context.Context) (Result, error)) (Result, error) {
 	lane := func() {}
 	defer func() { lane() }()
 	for n := 1; ; n++ {
-		res, err := once(ctx, keyed)
+		res, err := once(ctx)
 		rival, lost := lostTo(err)
 		if !lost {
-			return res, readable(err, w.r.Kind)
+			return res, err
 		}
-		if n == attempts {
+		if n == maxAttempts {
 			return Result{}, fmt.Errorf("%w (after %d attempts: %w)", calendar.Fail(calendar.CodeUnavailable, w.r.Kind), n, err)
 		}
 		lane()
@@ -300,7 +314,7 @@ func (w *writing) checked(ctx context.Context, op calendar.Op, g *group) (*plan,
 }
 
 // create is one attempt of Create.
-func (w *writing) create(ctx context.Context, keyed func() (*Result, error)) (Result, error) {
+func (w *writing) create(ctx context.Context) (Result, error) {
 	if res, err := w.imported(ctx); res != nil || err != nil {
 		return *orZero(res), err
 	}
@@ -327,9 +341,6 @@ func (w *writing) create(ctx context.Context, keyed func() (*Result, error)) (Re
 	}
 	if err != nil {
 		return Result{}, err
-	}
-	if res, err := keyed(); res != nil || err != nil {
-		return *orZero(res), err
 	}
 	if err := w.checkTerm(ctx, c, g); err != nil {
 		return Result{}, err
@@ -475,7 +486,7 @@ func (w *writing) existing(ctx context.Context, rec *calendar.Record) (Result, e
 }
 
 // update is one attempt of Update.
-func (w *writing) update(ctx context.Context, keyed func() (*Result, error)) (Result, error) {
+func (w *writing) update(ctx context.Context) (Result, error) {
 	g := &group{at: w.now}
 	pl, p, err := w.checked(ctx, calendar.OpUpdate, g)
 	if err == nil {
@@ -484,8 +495,8 @@ func (w *writing) update(ctx context.Context, keyed func() (*Result, error)) (Re
 	if err != nil {
 		return Result{}, err
 	}
-	if res, err := keyed(); res != nil || err != nil {
-		return *orZero(res), err
+	if err := w.holdTarget(ctx); err != nil {
+		return Result{}, err
 	}
 	rec, again, err := w.target(ctx)
 	if again != nil || err != nil {
@@ -562,9 +573,9 @@ func (w *writing) hashPassword(attrs *calendar.Attrs) error {
 }
 
 // remove is one attempt of Delete.
-func (w *writing) remove(ctx context.Context, keyed func() (*Result, error)) (Result, error) {
-	if res, err := keyed(); res != nil || err != nil {
-		return *orZero(res), err
+func (w *writing) remove(ctx context.Context) (Result, error) {
+	if err := w.holdTarget(ctx); err != nil {
+		return Result{}, err
 	}
 	rec, again, err := w.target(ctx)
 	if again != nil || err != nil {

@@ -27,6 +27,56 @@ func keysLast(s *scene) {
 	ed.counting("venues", w, 1)
 }
 
+// keysOutlast: a repeated request is answered as the first time, whatever became of
+// what it links to.
+func keysOutlast(s *scene) {
+	ed, author, contributor := s.as("editor"), s.as("author"), s.as("contributor")
+	w := s.word()
+	tag := ed.create("tags", obj{"name": w + " loud"})
+	category := ed.create("categories", obj{"name": w + " art"})
+	venue := ed.create("venues", obj{"venue": w + " hall"})
+	organizer := ed.create("organizers", obj{"organizer": w + " club"})
+	parent := ed.event(w+" season", nil)
+	type sent struct {
+		by         *caller
+		path       string
+		body       obj
+		first      *answer
+		collection string
+	}
+	var all []sent
+	post := func(by *caller, collection string, body obj) {
+		key := w + "-" + itoa(int64(len(all)))
+		first := by.with("Idempotency-Key", key).post("/"+collection, body).want(http.StatusCreated).head("Idempotency-Replayed", "")
+		all = append(all, sent{by.with("Idempotency-Key", key), "/" + collection, body, first, collection})
+	}
+	post(ed, "events", eventBody(w, obj{"tags": list{tag.id()}, "categories": category.id(), "venue": venue.id(), "organizer": organizer.id()}))
+	post(author, "events", eventBody(w, obj{"tags": w + " loud", "image": "https://img.example/" + w + ".jpg"}))
+	post(contributor, "events", eventBody(w, obj{"categories": list{w + " art"}, "tags": list{w + "-loud"}}))
+	post(ed, "events", eventBody(w, obj{"post_parent": parent.id(), "author": s.svc.users["author"].id}))
+	post(ed, "categories", obj{"name": w + " opera", "parent": category.id()})
+	post(ed, "tags", obj{"name": w + " free"})
+	post(ed, "venues", obj{"venue": w + " barn", "image": "https://img.example/" + w + ".jpg"})
+	post(ed, "organizers", obj{"organizer": w + " guild", "author": s.svc.users["author"].id})
+	change := ed.with("Idempotency-Key", w+"-u").patch(all[0].first.path("events"), obj{"tags": tag.idText()}).want(http.StatusOK)
+	for collection, gone := range map[string]*answer{"tags": tag, "categories": category, "venues": venue, "organizers": organizer, "events": parent} {
+		ed.delete(gone.path(collection)).want(http.StatusOK)
+	}
+	for _, again := range all {
+		got := again.by.post(again.path, again.body).want(http.StatusCreated).head("Idempotency-Replayed", "true")
+		same(s.t, again.first, got)
+		for _, name := range []string{"ETag", "Daybook-Position", "Location"} {
+			got.head(name, again.first.header.Get(name))
+		}
+		again.by.post(again.path, obj{}).code(http.StatusBadRequest, "rest_missing_callback_param")
+		again.by.patch("/tags/"+tag.idText(), obj{"name": 5}).want(map[bool]int{true: http.StatusUnprocessableEntity, false: http.StatusForbidden}[again.by.name == "editor"])
+	}
+	same(s.t, change, ed.with("Idempotency-Key", w+"-u").patch(all[0].first.path("events"), obj{"tags": tag.idText()}).want(http.StatusOK).head("Idempotency-Replayed", "true"))
+	// Without a key, or with another one, the same is refused now.
+	ed.post("/events", all[0].body).bad("tags", "categories")
+	author.with("Idempotency-Key", w+"-new").post("/events", all[1].body).bad("tags")
+}
+
 func withdrawnTokens(s *scene) {
 	s = s.alone(settings{})
 	old := s.as("author")

@@ -22,7 +22,7 @@ func orderOfChecks(s *scene) {
 	s.as("").get(draft.path("events") + "?multilang_language=de").bad("multilang_language")
 	s.as("").with("If-None-Match", "*").get(draft.path("events")).code(http.StatusForbidden, "event-not-accessible")
 	s.as("").with("If-None-Match", "*").get("/events?page=5&search="+s.word()).code(http.StatusNotFound, "event-archive-page-not-found")
-	// Writes: route, credentials, general right, body, missing, values, key, record, right, If-Match, handler.
+	// Writes: route, credentials, general right, body, missing, key, values, record, right, If-Match, handler.
 	for _, c := range []*caller{s.as(""), s.as("subscriber")} {
 		status := http.StatusUnauthorized
 		if c.name != "" {
@@ -41,7 +41,8 @@ func orderOfChecks(s *scene) {
 	key := "order-" + s.word()
 	tag := ed.with("Idempotency-Key", key).post("/tags", obj{"name": s.word()}).want(http.StatusCreated)
 	ed.with("Idempotency-Key", key).patch("/tags/99999999", nil).code(http.StatusUnprocessableEntity, "rest_idempotency_key_reused")
-	ed.with("Idempotency-Key", key).patch("/tags/99999999", obj{"name": 5}).bad("name")
+	ed.with("Idempotency-Key", key).patch("/tags/99999999", obj{"name": 5}).code(http.StatusUnprocessableEntity, "rest_idempotency_key_reused")
+	ed.with("Idempotency-Key", key).post("/tags", obj{"description": 5}).code(http.StatusBadRequest, "rest_missing_callback_param")
 	author.with("If-Match", `"99-x"`).patch("/events/99999999", nil).code(http.StatusNotFound, "rest-event-not-found")
 	foreign := ed.event(s.word(), nil)
 	author.with("If-Match", `"99-x"`).patch(foreign.path("events"), obj{"end_date": "2020-01-01"}).code(http.StatusForbidden, "rest_forbidden")

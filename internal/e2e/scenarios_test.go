@@ -40,6 +40,7 @@ var scenarios = []line{
 	{name: "days_go_by", check: daysGoBy},
 	{name: "leap_day_window", check: leapDay},
 	{name: "keys_are_kept_for_a_day", check: keysLast},
+	{name: "keys_outlast_what_was_linked", check: keysOutlast},
 	{name: "withdrawn_tokens", check: withdrawnTokens},
 	{name: "bodies_in_chunks", check: chunkedBodies},
 	{name: "write_then_list", check: writeThenList},
