@@ -283,7 +283,17 @@ func slugs(s *scene) {
 	// Drafts have one only when it was sent.
 	draft := ed.event("Draft "+w, obj{"status": "draft"})
 	slug(draft, "")
-	ed.create("venues", obj{"venue": "Draft " + w, "status": "pending"}).without("slug")
+	for collection, name := range map[string]string{"venues": "venue", "organizers": "organizer"} {
+		place := ed.create(collection, obj{name: "Draft " + w, "status": "pending"}).field("slug", "")
+		ed.read(place.path(collection)).field("slug", "")
+		ed.list(collection, "search", "Draft "+w, "status", "pending").field(collection+".0.slug", "")
+		linked := ed.event("Draft of "+w, obj{name: list{place.id()}, "status": "draft"})
+		at := map[string]string{"venues": "venues.0.slug", "organizers": "organizer.0.slug"}[collection]
+		linked.field(at, "")
+		ed.read(linked.path("events")).field(at, "")
+		ed.list("events", "include", linked.idText(), "status", "draft").field("events.0."+at, "")
+		ed.update(place.path(collection), obj{"status": "publish"}).field("slug", "draft-"+w)
+	}
 	slug(ed.update(draft.path("events"), obj{"slug": "sent-" + w}), "sent-"+w)
 	s.as("").get("/events/by-slug/sent-"+w).code(http.StatusForbidden, "event-not-accessible")
 	ed.read("/events/by-slug/sent-"+w).field("id", draft.id())

@@ -214,6 +214,42 @@ func TestExtensionMarks(t *testing.T) {
 	}
 }
 
+// TestListsHaveElements: every schema of a list says what its elements are. The
+// generators of clients drop a schema, and all that refer to it, where one does not.
+func TestListsHaveElements(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	var doc any
+	if err := json.Unmarshal(w.As(calendar.Anonymous).Get("/doc").Want(http.StatusOK).Body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	lists := 0
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			types, several := v["type"].([]any)
+			if v["type"] == "array" || several && slices.Contains(types, any("array")) {
+				lists++
+				if _, said := v["items"].(map[string]any); !said {
+					t.Errorf("%s: a list without items: %v", at, v)
+				}
+			}
+			for name, e := range v {
+				walk(at+"/"+name, e)
+			}
+		case []any:
+			for i, e := range v {
+				walk(fmt.Sprint(at, "/", i), e)
+			}
+		}
+	}
+	walk("", doc)
+	if lists < 50 {
+		t.Errorf("%d lists only", lists)
+	}
+}
+
 // withoutTexts empties all human texts of a document.
 func withoutTexts(v any) any {
 	switch v := v.(type) {

@@ -105,10 +105,10 @@ func (p *renderer) appendOrganizer(b []byte, r *calendar.Record, status calendar
 	return appendLanguages(b, r, shown)
 }
 
-// appendPostTexts writes what venues and organizers share: slug, description,
+// appendPostTexts writes what venues and organizers share: the slug, and description,
 // excerpt and image, each where there is one.
 func (p *renderer) appendPostTexts(b []byte, r *calendar.Record) []byte {
-	b = appendFilled(b, `,"slug":`, r.Slug(), &plainSafe)
+	b = appendText(append(b, `,"slug":`...), r.Slug(), &plainSafe)
 	b = appendFilled(b, `,"description":`, p.shownHTML(r, "description"), &plainSafe)
 	b = appendFilled(b, `,"excerpt":`, p.shownHTML(r, "excerpt"), &plainSafe)
 	if image := r.Fields.String("image_url"); image != "" {

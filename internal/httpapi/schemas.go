@@ -52,6 +52,10 @@ func boolean() object { return object{"type": "boolean"} }
 
 func list(items object) object { return object{"type": "array", "items": items} }
 
+// emptyList is a list that never has an element. Its elements are said all the same:
+// generators of clients drop what has a list without.
+func emptyList() object { return object{"type": "array", "items": object{}, "maxItems": 0} }
+
 func digits(n int) object {
 	return object{"type": "string", "pattern": "^[0-9]{" + string(rune('0'+n)) + "}$"}
 }
@@ -137,17 +141,17 @@ func eventShape() shape {
 	s.always["post_parent"] = integer()
 	s.always["categories"] = list(schemaRef("Term"))
 	s.always["tags"] = list(schemaRef("Term"))
-	s.always["venue"] = object{"anyOf": []object{schemaRef("Venue"), {"type": "array", "maxItems": 0}}}
+	s.always["venue"] = object{"anyOf": []object{schemaRef("Venue"), emptyList()}}
 	s.always["venues"] = list(schemaRef("Venue"))
 	s.always["organizer"] = list(schemaRef("Organizer"))
-	s.always["custom_fields"] = object{"type": "array", "maxItems": 0}
+	s.always["custom_fields"] = emptyList()
 	return s.mark("ticketed", "post_parent", "venues", "language", "languages")
 }
 
 func placeShape(name string, details ...string) shape {
 	s := postShape()
-	s.always[name] = str()
-	for _, n := range append(details, "slug", "description", "excerpt", "website", "phone") {
+	s.always[name], s.always["slug"] = str(), str()
+	for _, n := range append(details, "description", "excerpt", "website", "phone") {
 		s.sometimes[n] = object{"type": "string", "minLength": 1}
 	}
 	s.sometimes["image"] = schemaRef("Image")
@@ -189,19 +193,21 @@ func listSchema(k calendar.Kind) object {
 }
 
 func errorSchema() object {
-	text := object{"type": "object", "additionalProperties": str()}
-	detail := strict(object{"code": str(), "message": str(), "data": strict(object{"param": str()})})
 	return strict(object{
 		"code": str(), "message": str(),
-		"data": shape{always: object{"status": integer()}, sometimes: object{
-			"params": object{"anyOf": []object{text, list(str())}},
-			"details": object{"anyOf": []object{
-				{"type": "object", "additionalProperties": detail},
-				{"type": "array", "maxItems": 0},
-			}},
-			"term_id": integer(), "json_error_code": integer(), "json_error_message": str(),
-		}}.schema(true),
+		"data": shape{always: object{"status": integer()}, sometimes: errorFacts()}.schema(true),
 	})
+}
+
+// errorFacts are what errors of some codes have beside the status.
+func errorFacts() object {
+	text := object{"type": "object", "additionalProperties": str()}
+	detail := strict(object{"code": str(), "message": str(), "data": strict(object{"param": str()})})
+	return object{
+		"params":  object{"anyOf": []object{text, list(str())}},
+		"details": object{"anyOf": []object{{"type": "object", "additionalProperties": detail}, emptyList()}},
+		"term_id": integer(), "json_error_code": integer(), "json_error_message": str(),
+	}
 }
 
 func problemSchema() object {
@@ -210,10 +216,7 @@ func problemSchema() object {
 			"type": object{"type": "string", "format": "uri"}, "title": str(), "status": integer(), "detail": str(),
 			"instance": str(), "code": str(),
 		},
-		sometimes: object{
-			"params": object{"type": []string{"object", "array"}}, "details": object{"type": []string{"object", "array"}},
-			"term_id": integer(), "json_error_code": integer(), "json_error_message": str(),
-		},
+		sometimes: errorFacts(),
 	}.schema(true)
 }
 
