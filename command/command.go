@@ -60,8 +60,8 @@ type Result struct {
 
 // Hasher keeps passwords: argon2id in daybook, a fast stand-in in tests.
 type Hasher interface {
-	Hash(password string) ([]byte, error)
-	Verify(hash []byte, password string) bool
+	Hash(ctx context.Context, password string) ([]byte, error)
+	Verify(ctx context.Context, hash []byte, password string) (bool, error)
 }
 
 // Options of a Service; the zero value works.
@@ -123,7 +123,10 @@ func (s *Service) CheckPassword(ctx context.Context, id calendar.ID, password st
 	if state.Version == 0 || state.Kind != calendar.KindEvent {
 		return false, nil
 	}
-	return len(state.Secret) == 0 || s.hasher.Verify(state.Secret, password), nil
+	if len(state.Secret) == 0 {
+		return true, nil
+	}
+	return s.hasher.Verify(ctx, state.Secret, password)
 }
 
 // readable gives store errors that a client may hear of their code; the store's

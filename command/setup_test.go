@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,8 +60,11 @@ func (cleaner) ASCII(s string) string {
 // hasher is a Hasher that is fast and safe for nothing.
 type hasher struct{}
 
-func (hasher) Hash(p string) ([]byte, error)     { return []byte("hash of " + p), nil }
-func (hasher) Verify(hash []byte, p string) bool { return string(hash) == "hash of "+p }
+func (hasher) Hash(_ context.Context, p string) ([]byte, error) { return []byte("hash of " + p), nil }
+
+func (hasher) Verify(_ context.Context, hash []byte, p string) (bool, error) {
+	return string(hash) == "hash of "+p, nil
+}
 
 // bench is one service on an empty store that knows the users.
 type bench struct {

@@ -505,7 +505,7 @@ func (w *writing) update(ctx context.Context) (Result, error) {
 	if err := w.checkFlat(); err != nil {
 		return Result{}, err
 	}
-	if err := w.hashPassword(pl.attrs); err != nil {
+	if err := w.hashPassword(ctx, pl.attrs); err != nil {
 		return Result{}, err
 	}
 	c, err := w.decide(ctx, g, rec.Kind, rec.ID, func(d *calendar.Decision) (calendar.Change, error) {
@@ -559,12 +559,12 @@ func (w *writing) target(ctx context.Context) (*calendar.Record, *Result, error)
 }
 
 // hashPassword makes the hash of a password that was sent; once, for it is slow.
-func (w *writing) hashPassword(attrs *calendar.Attrs) error {
+func (w *writing) hashPassword(ctx context.Context, attrs *calendar.Attrs) error {
 	plain, sent := attrs.Set["password"].(string)
 	if !sent || w.password != nil {
 		return nil
 	}
-	hash, err := w.s.hasher.Hash(plain)
+	hash, err := w.s.hasher.Hash(ctx, plain)
 	if err != nil {
 		return fmt.Errorf("hash password: %w", err)
 	}

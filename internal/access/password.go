@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
@@ -33,37 +34,54 @@ const (
 // errHash says that a stored hash is none of ours.
 var errHash = errors.New("not an argon2id hash")
 
-// Hasher keeps passwords as argon2id in the PHC string format. As many hashes
-// are made at once as there are processors: each needs 19 MiB.
-type Hasher struct{ slots chan struct{} }
+// Hasher keeps passwords as argon2id in the PHC string format. A hash takes 30 ms of a
+// processor and 19 MiB, and everybody may send passwords to check: so many are checked
+// at once that a processor is left for other work, where there are several. Keeping a
+// password has a turn of its own beside them.
+type Hasher struct{ checks, keeps chan struct{} }
 
 // NewHasher makes a Hasher.
-func NewHasher() *Hasher { return &Hasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0))} }
+func NewHasher() *Hasher {
+	return &Hasher{checks: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)), keeps: make(chan struct{}, 1)}
+}
 
-// Hash gives the hash to keep of a password.
-func (h *Hasher) Hash(password string) ([]byte, error) {
+// Hash gives the hash to keep of a password. It waits for its turn while ctx lasts.
+func (h *Hasher) Hash(ctx context.Context, password string) ([]byte, error) {
 	salt := make([]byte, hashSalt)
 	if _, err := rand.Read(salt); err != nil {
 		return nil, err
 	}
 	p := phc{memory: hashMemory, time: hashTime, threads: hashThreads, salt: salt}
-	p.key = h.key(p, password, hashKey)
+	key, err := hashKeyOf(ctx, h.keeps, p, password, hashKey)
+	if err != nil {
+		return nil, err
+	}
+	p.key = key
 	return []byte(p.String()), nil
 }
 
-// Verify tells whether a password fits a hash.
-func (h *Hasher) Verify(hash []byte, password string) bool {
+// Verify tells whether a password fits a hash. It waits for its turn while ctx lasts.
+func (h *Hasher) Verify(ctx context.Context, hash []byte, password string) (bool, error) {
 	p, err := parsePHC(string(hash))
 	if err != nil {
-		return false
+		return false, nil //nolint:nilerr // no password fits what is no hash
 	}
-	return subtle.ConstantTimeCompare(p.key, h.key(p, password, len(p.key))) == 1
+	key, err := hashKeyOf(ctx, h.checks, p, password, len(p.key))
+	return err == nil && subtle.ConstantTimeCompare(p.key, key) == 1, err
 }
 
-func (h *Hasher) key(p phc, password string, length int) []byte {
-	h.slots <- struct{}{}
-	defer func() { <-h.slots }()
-	return argon2.IDKey([]byte(password), p.salt, p.time, p.memory, p.threads, uint32(length))
+// hashKeyOf waits for a turn and makes the key of a password.
+func hashKeyOf(ctx context.Context, turns chan struct{}, p phc, password string, length int) ([]byte, error) {
+	select {
+	case turns <- struct{}{}:
+		defer func() { <-turns }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil { // a turn that came as the caller left
+		return nil, err
+	}
+	return argon2.IDKey([]byte(password), p.salt, p.time, p.memory, p.threads, uint32(length)), nil
 }
 
 // phc is a hash in the PHC string format:

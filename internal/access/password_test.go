@@ -11,21 +11,21 @@ func TestHasher(t *testing.T) {
 	t.Parallel()
 	h := access.NewHasher()
 	for _, password := range []string{"sesame", "", "é音 \x00", strings.Repeat("x", 255)} {
-		one, err := h.Hash(password)
+		one, err := h.Hash(t.Context(), password)
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := h.Hash(password)
+		two, err := h.Hash(t.Context(), password)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(string(one), "$argon2id$v=19$m=19456,t=2,p=1$") || string(one) == string(two) {
 			t.Errorf("hashes of %q are %s and %s", password, one, two)
 		}
-		if !h.Verify(one, password) || !h.Verify(two, password) {
+		if !fits(t, h, one, password) || !fits(t, h, two, password) {
 			t.Errorf("%q does not fit its hash", password)
 		}
-		if h.Verify(one, password+"x") || h.Verify(one, "Sesame") {
+		if fits(t, h, one, password+"x") || fits(t, h, one, "Sesame") {
 			t.Errorf("another password fits the hash of %q", password)
 		}
 	}
@@ -35,7 +35,7 @@ func TestHasher(t *testing.T) {
 func TestHasherReadsOthers(t *testing.T) {
 	t.Parallel()
 	const reference = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
-	if h := access.NewHasher(); !h.Verify([]byte(reference), "password") || h.Verify([]byte(reference), "passwort") {
+	if h := access.NewHasher(); !fits(t, h, []byte(reference), "password") || fits(t, h, []byte(reference), "passwort") {
 		t.Error("the hash of the reference implementation is not read")
 	}
 }
@@ -43,7 +43,7 @@ func TestHasherReadsOthers(t *testing.T) {
 func TestHasherRefuses(t *testing.T) {
 	t.Parallel()
 	h := access.NewHasher()
-	good, err := h.Hash("sesame")
+	good, err := h.Hash(t.Context(), "sesame")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +63,18 @@ func TestHasherRefuses(t *testing.T) {
 		"no base64":      string(good[:len(good)-1]) + "!",
 		"more parts":     string(good) + "$",
 	} {
-		if h.Verify([]byte(hash), "sesame") {
+		if fits(t, h, []byte(hash), "sesame") {
 			t.Errorf("%s: the hash %q fits", name, hash)
 		}
 	}
+}
+
+// fits asks the hasher.
+func fits(t *testing.T, h *access.Hasher, hash []byte, password string) bool {
+	t.Helper()
+	ok, err := h.Verify(t.Context(), hash, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok
 }

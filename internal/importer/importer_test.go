@@ -28,8 +28,11 @@ var now = time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
 
 type plainHasher struct{}
 
-func (plainHasher) Hash(p string) ([]byte, error)  { return []byte(p), nil }
-func (plainHasher) Verify(h []byte, p string) bool { return string(h) == p }
+func (plainHasher) Hash(_ context.Context, p string) ([]byte, error) { return []byte(p), nil }
+
+func (plainHasher) Verify(_ context.Context, h []byte, p string) (bool, error) {
+	return string(h) == p, nil
+}
 
 // bench is a store with an importing user.
 type bench struct {

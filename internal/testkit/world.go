@@ -262,11 +262,13 @@ func (l *Log) String() string {
 type PlainHasher struct{}
 
 // Hash gives a stand-in for a hash.
-func (PlainHasher) Hash(password string) ([]byte, error) { return []byte("plain:" + password), nil }
+func (PlainHasher) Hash(_ context.Context, password string) ([]byte, error) {
+	return []byte("plain:" + password), nil
+}
 
 // Verify compares with the stand-in.
-func (PlainHasher) Verify(hash []byte, password string) bool {
-	return string(hash) == "plain:"+password
+func (PlainHasher) Verify(_ context.Context, hash []byte, password string) (bool, error) {
+	return string(hash) == "plain:"+password, nil
 }
 
 // projecting is a store whose entries are in the read model when Append comes
