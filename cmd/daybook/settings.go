@@ -50,6 +50,8 @@ type settings struct {
 	allowedOrigins   []string
 	positionWait     time.Duration
 	readMaxAge       int // seconds
+	readDeadline     time.Duration
+	writeDeadline    time.Duration
 	serveStale       bool
 
 	drainDelay *time.Duration // nil: see lameDuck
@@ -128,7 +130,7 @@ var (
 var ownSettings = []string{
 	"role", "listen", "base-url", "api-prefix", "more-prefixes", "more-namespaces", "total-headers",
 	"trust-forwarded", "timezone", "currency-symbol", "currency-position", "price-currency", "per-page-max",
-	"allowed-origins", "position-wait", "read-max-age", "serve-stale", "log-level", "log-format", "pprof",
+	"allowed-origins", "position-wait", "read-max-age", "read-deadline", "write-deadline", "serve-stale", "log-level", "log-format", "pprof",
 	"metrics", "traces", "trace-ratio",
 	"drain-delay", "drain-limit",
 }
@@ -294,7 +296,7 @@ var settingTable = []setting{
 			return nil
 		})
 	}},
-	{name: "trust-forwarded", boolean: true, def: "false", brief: "believe X-Forwarded-Proto, -Host and -Prefix", set: func(s *settings, v string) error {
+	{name: "trust-forwarded", boolean: true, def: "false", brief: "believe X-Forwarded-Proto, -Host, -Prefix and -For", set: func(s *settings, v string) error {
 		return setBool(&s.trustForwarded, v)
 	}},
 	{name: "timezone", value: "ZONE", def: "UTC", brief: "time zone of the site, as Europe/Rome or UTC+2", set: func(s *settings, v string) error {
@@ -351,6 +353,12 @@ var settingTable = []setting{
 	}},
 	{name: "read-max-age", value: "SECONDS", def: "0", brief: "how long browsers and proxies may keep answers to reads without credentials, up to 86400; 0: they ask each time", set: func(s *settings, v string) error {
 		return setNumber(&s.readMaxAge, v, 0, 24*60*60)
+	}},
+	{name: "read-deadline", value: "DURATION", def: "5s", brief: "longest work on a read, beside its wait for a position", set: func(s *settings, v string) error {
+		return setDeadline(&s.readDeadline, v)
+	}},
+	{name: "write-deadline", value: "DURATION", def: "10s", brief: "longest work on a write", set: func(s *settings, v string) error {
+		return setDeadline(&s.writeDeadline, v)
 	}},
 	{name: "serve-stale", boolean: true, def: "false", brief: "answer lists with the last good answer, marked as stale, while the read model is out of reach", set: func(s *settings, v string) error {
 		return setBool(&s.serveStale, v)
@@ -553,6 +561,15 @@ func setNumber(to *int, v string, least, most int) error {
 		return fmt.Errorf("must be a whole number from %d to %d", least, most)
 	}
 	*to = n
+	return nil
+}
+
+func setDeadline(to *time.Duration, v string) error {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 100*time.Millisecond || d > time.Minute {
+		return errors.New("must be a duration from 100ms to 1m, as 5s")
+	}
+	*to = d
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/maypok86/otter/v2"
 
@@ -55,22 +56,58 @@ func (ans *answer) add(name, value string) {
 	ans.headers = append(ans.headers, headerRow{name, ans.value(value)})
 }
 
-// sendAnswer sends an answer of a read: 304 when the client has it, else 200.
-func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) {
+// sendAnswer sends an answer of a read: 304 when the client has it, else 200. It is
+// refused while too many bytes are on their way.
+func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) error {
+	c := callOf(r)
+	same := noneMatch(r.Header, ans.etag)
+	if !same && !c.pass.send(r, ans.body) {
+		return calendar.Fail(calendar.CodeUnavailable, 0)
+	}
 	h := w.Header()
 	for i := range ans.headers {
 		h[ans.headers[i].name] = ans.headers[i].value
 	}
-	if noneMatch(r.Header, ans.etag) {
+	if same {
 		a.status(w, r, http.StatusNotModified)
-		return
+		return nil
 	}
 	h[headerType] = valueJSON
 	h[headerLength] = ans.length
 	a.status(w, r, http.StatusOK)
 	if r.Method != http.MethodHead {
-		_ = cork.Write(w, r, ans.body) // an error says that the client went away
+		writeBody(w, r, ans.body)
 	}
+	return nil
+}
+
+// send brings a request to the sending of its answer.
+func (p *pass) send(r *http.Request, body []byte) bool {
+	if r.Method == http.MethodHead || len(body) <= smallAnswer {
+		p.leave()
+		return true
+	}
+	return p.enter(stageAnswer, int64(len(body)))
+}
+
+// How long a client may take for an answer beyond smallAnswer: what it holds is given
+// back then, and its connection is closed.
+const (
+	answerTime = 20 * time.Second
+	answerRate = 100_000 // bytes a second, beside it
+)
+
+// writeBody writes the body of an answer. An error says that the client went away, or
+// was too slow.
+func writeBody(w http.ResponseWriter, r *http.Request, body []byte) {
+	if len(body) > smallAnswer {
+		control := http.NewResponseController(w)
+		most := answerTime + time.Duration(len(body))*time.Second/answerRate
+		if control.SetWriteDeadline(time.Now().Add(most)) == nil { // of the connection, so by its clock
+			defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
+		}
+	}
+	_ = cork.Write(w, r, body)
 }
 
 // buffers are what lists are written into: how long one gets is known at its end
@@ -152,9 +189,11 @@ func (a *api) once(ctx context.Context, c *call, key string, keep bool, produce 
 		return ans, nil
 	}
 	c.cache = CacheShared
-	return a.flights.do(ctx, key, func() (*answer, error) {
+	return a.flights.do(ctx, &c.pass, key, func() (*answer, error) {
 		c.cache = CacheMiss
-		ans, err := produce(context.WithoutCancel(ctx))
+		work := a.workContext(context.WithoutCancel(under(ctx)), c, a.o.ReadDeadline)
+		defer work.end()
+		ans, err := produce(work)
 		if err == nil && keep {
 			a.keepAnswer(key, ans)
 		}

@@ -80,7 +80,8 @@ type Options struct {
 	// BaseURL is the absolute http or https URL that links begin with, without
 	// query; "" takes scheme and Host of each request.
 	BaseURL string
-	// TrustForwarded takes X-Forwarded-Proto, -Host and -Prefix into account.
+	// TrustForwarded takes X-Forwarded-Proto, -Host and -Prefix into account, and the
+	// last address of X-Forwarded-For as that of the client.
 	TrustForwarded bool
 	Prefix         string   // api_prefix; "" is "api"
 	Prefixes       []string // further prefixes
@@ -100,9 +101,16 @@ type Options struct {
 	AllowedOrigins []string    // origins that may write across origins
 	TotalHeaders   [][2]string // further names of X-Total and X-TotalPages
 
-	// MaxConcurrent is the number of requests that are worked on at once; more
-	// are answered 503. 0: 1024.
+	// MaxConcurrent is the number of anonymous requests that are worked on at once,
+	// and that of requests with credentials; more are answered 503. 0: 1024.
 	MaxConcurrent int
+	// ReadDeadline and WriteDeadline are how long the work on a read and on a write
+	// may take; then it is answered 503. Waiting for a position is not work. 0: 5 s
+	// and 10 s.
+	ReadDeadline, WriteDeadline time.Duration
+	// MaxAnswer is the largest answer in bytes; what would be larger is refused. 0:
+	// 8 MiB.
+	MaxAnswer int
 	// AnswerBytes and FragmentBytes bound the two caches: whole answers, and
 	// rendered records. 0: 16 MiB and 32 MiB; negative: no cache.
 	AnswerBytes, FragmentBytes int
@@ -145,7 +153,7 @@ type api struct {
 	roots   *rootTable
 	mux     http.Handler
 	find    func(path string) *route // the route of a path, nil for none
-	slots   chan struct{}
+	rooms   *admission
 	origins map[string]bool
 	expose  []string // value of Access-Control-Expose-Headers
 	fresh   []string // value of Cache-Control of reads that anybody may keep
@@ -189,7 +197,7 @@ func New(d Deps, o Options) (http.Handler, error) {
 	}
 	a := &api{
 		Deps: d, o: o, roots: roots,
-		slots:   make(chan struct{}, o.MaxConcurrent),
+		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, o.TrustForwarded),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
 
@@ -240,6 +248,15 @@ func setDefaults(o *Options) {
 	}
 	if o.MaxConcurrent <= 0 {
 		o.MaxConcurrent = 1024
+	}
+	if o.ReadDeadline == 0 {
+		o.ReadDeadline = 5 * time.Second
+	}
+	if o.WriteDeadline == 0 {
+		o.WriteDeadline = 10 * time.Second
+	}
+	if o.MaxAnswer == 0 {
+		o.MaxAnswer = 8 << 20
 	}
 	if o.AnswerBytes == 0 {
 		o.AnswerBytes = 16 << 20

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"runtime/debug"
@@ -29,26 +28,11 @@ type call struct {
 	id      [1]string // of the request, as the header has it
 	cache   CacheUse
 	code    calendar.Code // of the error that was answered
-}
-
-// callContext carries the call and chi's routing state with one allocation.
-type callContext struct {
-	context.Context
-	call *call
+	pass    pass          // used by the goroutine of the request alone
+	work    workContext   // of the request; here, so that it needs no allocation of its own
 }
 
 type callKey struct{}
-
-// Value gives the call and chi's routing state.
-func (c *callContext) Value(key any) any {
-	if key == chi.RouteCtxKey {
-		return &c.call.chi
-	}
-	if _, ok := key.(callKey); ok {
-		return c.call
-	}
-	return c.Context.Value(key)
-}
 
 // callOf gives the call of a request that came through enter.
 func callOf(r *http.Request) *call {
@@ -76,12 +60,22 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 		ctx, end = a.o.Trace(r, c.id[0])
 		defer func() { end(c.pattern(), c.status) }()
 	}
-	r = r.WithContext(&callContext{Context: ctx, call: c})
+	most := a.o.ReadDeadline
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		most = a.o.WriteDeadline
+	}
+	c.work.begin(ctx, c, a.o.Now, c.started, most)
+	defer c.work.end()
+	r = r.WithContext(&c.work)
 	defer a.answered(r, c)
-	select {
-	case a.slots <- struct{}{}:
-		defer func() { <-a.slots }()
-	default:
+	// Whose credentials are not known to be good takes no slot of those who have none.
+	first := stageWork
+	if _, sent := r.Header["Authorization"]; sent {
+		first = stageLogin
+	}
+	c.pass = a.rooms.arrive(r)
+	defer c.pass.leave()
+	if !c.pass.enter(first, 1) {
 		a.failEarly(w, r, calendar.CodeUnavailable)
 		return
 	}
@@ -157,6 +151,16 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) 
 		return err
 	}
 	c.caller = caller
+	let := true
+	switch {
+	case caller.Role != calendar.Anonymous:
+		let = c.pass.identify(caller.ID)
+	case c.pass.stage == stageLogin: // an empty header
+		let = c.pass.enter(stageWork, 1)
+	}
+	if !let {
+		return calendar.Fail(calendar.CodeUnavailable, 0)
+	}
 	switch r.Method {
 	case http.MethodOptions:
 	case http.MethodGet, http.MethodHead:

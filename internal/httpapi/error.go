@@ -92,7 +92,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(e.Code)
 	c.code = e.Code
 	if status >= http.StatusInternalServerError {
-		if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		if errors.Is(err, context.Canceled) && errors.Is(r.Context().Err(), context.Canceled) {
 			status = statusClientGone // nobody reads it
 		} else if e.Code == calendar.CodeInternal {
 			a.o.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
@@ -123,12 +123,14 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 // statusClientGone is told to Observe for a request whose client went away.
 const statusClientGone = 499
 
-// send writes an answer whose other headers are set.
+// send writes an answer whose other headers are set. It is never refused: where there
+// is no room to send it keeps the slot.
 func (a *api) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	callOf(r).pass.send(r, body)
 	w.Header()[headerLength] = []string{strconv.Itoa(len(body))}
 	a.status(w, r, status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) //nolint:gosec // JSON, not HTML; an error says that the client went away
+		writeBody(w, r, body)
 	}
 }
 

@@ -15,9 +15,24 @@ type fakeCommands struct {
 	do    func(verb string, r command.Request) (command.Result, error)
 	kept  func(answer []byte)
 	opens func(password string) bool
+	hang  hanging
 }
 
-func (f fakeCommands) Create(_ context.Context, r command.Request) (command.Result, error) {
+// hanging names the method that waits for the end of its request.
+type hanging string
+
+func (h hanging) wait(ctx context.Context, method string) error {
+	if string(h) != method {
+		return nil
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (f fakeCommands) Create(ctx context.Context, r command.Request) (command.Result, error) {
+	if err := f.hang.wait(ctx, "Create"); err != nil {
+		return command.Result{}, err
+	}
 	return f.do("create", r)
 }
 
@@ -25,7 +40,10 @@ func (f fakeCommands) Update(_ context.Context, r command.Request) (command.Resu
 	return f.do("update", r)
 }
 
-func (f fakeCommands) Delete(_ context.Context, r command.Request) (command.Result, error) {
+func (f fakeCommands) Delete(ctx context.Context, r command.Request) (command.Result, error) {
+	if err := f.hang.wait(ctx, "Delete"); err != nil {
+		return command.Result{}, err
+	}
 	return f.do("delete", r)
 }
 
@@ -44,30 +62,46 @@ type fakeQueries struct {
 	generation func() (query.Generation, error)
 	run        func() (*query.List, error)
 	read       func(id calendar.ID, slug string) (*calendar.Record, error)
+	protected  bool // Read asks for the password
+	hang       hanging
 }
 
-func (f fakeQueries) Parse(_ context.Context, r query.Request) (*query.Criteria, error) {
+func (f fakeQueries) Parse(ctx context.Context, r query.Request) (*query.Criteria, error) {
+	if err := f.hang.wait(ctx, "Parse"); err != nil {
+		return nil, err
+	}
 	if f.parse != nil {
 		return f.parse(r)
 	}
 	return &query.Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, Page: 1, PerPage: 10}, nil
 }
 
-func (f fakeQueries) Await(_ context.Context, _ calendar.Caller, least calendar.Position) error {
+func (f fakeQueries) Await(ctx context.Context, _ calendar.Caller, least calendar.Position) error {
+	if err := f.hang.wait(ctx, "Await"); err != nil {
+		return err
+	}
 	if f.await != nil {
 		return f.await(least)
 	}
 	return nil
 }
 
-func (f fakeQueries) Generation(context.Context) (query.Generation, error) {
+func (f fakeQueries) Generation(ctx context.Context) (query.Generation, error) {
+	if err := f.hang.wait(ctx, "Generation"); err != nil {
+		return query.Generation{}, err
+	}
 	if f.generation != nil {
 		return f.generation()
 	}
 	return query.Generation{Position: 1}, nil
 }
 
-func (f fakeQueries) Run(context.Context, *query.Criteria) (*query.List, error) { return f.run() }
+func (f fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*query.List, error) {
+	if err := f.hang.wait(ctx, "Run"); err != nil {
+		return nil, err
+	}
+	return f.run()
+}
 
 func (f fakeQueries) Whole(context.Context, ...*query.View) (bool, error) { return true, nil }
 
@@ -77,13 +111,22 @@ func (f fakeQueries) Glance(context.Context, calendar.ID, calendar.Lang) (query.
 
 func (f fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
 
-func (f fakeQueries) View(_ context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang) (query.View, error) {
-	return query.View{Record: r, Status: calendar.Status(r.Fields.String("status"))}, nil
+func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang) (query.View, error) {
+	err := f.hang.wait(ctx, "View")
+	return query.View{Record: r, Status: calendar.Status(r.Fields.String("status"))}, err
 }
 
-func (f fakeQueries) Read(_ context.Context, _ calendar.Kind, id calendar.ID, slug string, _ calendar.Caller,
-	_ func(ctx context.Context, id calendar.ID) (bool, error),
+func (f fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, slug string, _ calendar.Caller,
+	verify func(ctx context.Context, id calendar.ID) (bool, error),
 ) (*calendar.Record, error) {
+	if err := f.hang.wait(ctx, "Read"); err != nil {
+		return nil, err
+	}
+	if f.protected {
+		if _, err := verify(ctx, id); err != nil {
+			return nil, err
+		}
+	}
 	return f.read(id, slug)
 }
 
@@ -91,9 +134,15 @@ type fakeRecords struct{}
 
 func (fakeRecords) Head(context.Context) (calendar.Position, error) { return 1, nil }
 
-type fakeUsers struct{ caller calendar.Caller }
+type fakeUsers struct {
+	caller calendar.Caller
+	hang   hanging
+}
 
-func (f fakeUsers) Authenticate(_ context.Context, authorization string) (calendar.Caller, error) {
+func (f fakeUsers) Authenticate(ctx context.Context, authorization string) (calendar.Caller, error) {
+	if err := f.hang.wait(ctx, "Authenticate"); err != nil {
+		return calendar.Caller{}, err
+	}
 	switch authorization {
 	case "":
 		return calendar.Caller{}, nil

@@ -24,12 +24,15 @@ type flight struct {
 
 // do gives what produce makes, or what another call with the same key is making.
 // Those who wait leave with their context; the work itself goes on. share is called
-// before others get the answer.
-func (f *flights) do(ctx context.Context, key string, produce func() (*answer, error), share func(*answer)) (*answer, error) {
+// before others get the answer. Who waits gives its slot back meanwhile; where there is
+// no room to wait it keeps it.
+func (f *flights) do(ctx context.Context, p *pass, key string, produce func() (*answer, error), share func(*answer)) (*answer, error) {
 	f.mu.Lock()
 	if other := f.open[key]; other != nil {
 		other.wait = true
 		f.mu.Unlock()
+		p.enter(stageWait, 1)
+		defer p.resume()
 		select {
 		case <-other.done:
 			return other.ans, other.err

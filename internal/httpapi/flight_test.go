@@ -32,7 +32,7 @@ func TestFlights(t *testing.T) {
 		}
 		for range 5 {
 			wg.Go(func() {
-				if ans, err := f.do(t.Context(), "k", produce, share); ans != right || err != nil {
+				if ans, err := f.do(t.Context(), nil, "k", produce, share); ans != right || err != nil {
 					t.Errorf("got %v, %v", ans, err)
 				}
 			})
@@ -40,7 +40,7 @@ func TestFlights(t *testing.T) {
 		synctest.Wait()
 		gone, leave := context.WithCancel(t.Context())
 		wg.Go(func() {
-			if _, err := f.do(gone, "k", produce, share); !errors.Is(err, context.Canceled) {
+			if _, err := f.do(gone, nil, "k", produce, share); !errors.Is(err, context.Canceled) {
 				t.Errorf("who left: got %v", err)
 			}
 		})
@@ -48,7 +48,7 @@ func TestFlights(t *testing.T) {
 		leave()
 		synctest.Wait()
 		other := &answer{}
-		if ans, err := f.do(t.Context(), "other", func() (*answer, error) { return other, nil }, share); ans != other || err != nil {
+		if ans, err := f.do(t.Context(), nil, "other", func() (*answer, error) { return other, nil }, share); ans != other || err != nil {
 			t.Errorf("another key: got %v, %v", ans, err)
 		}
 		close(gate)
@@ -59,14 +59,14 @@ func TestFlights(t *testing.T) {
 		if len(shared) != 1 || shared[0] != right {
 			t.Errorf("shared %v, want the answer that others waited for, once", shared)
 		}
-		if _, err := f.do(t.Context(), "k", func() (*answer, error) { panic("broken") }, share); err == nil || !strings.Contains(err.Error(), "broken") {
+		if _, err := f.do(t.Context(), nil, "k", func() (*answer, error) { panic("broken") }, share); err == nil || !strings.Contains(err.Error(), "broken") {
 			t.Errorf("panic: got %v", err)
 		}
-		if ans, err := f.do(t.Context(), "k", produce, share); ans != right || err != nil {
+		if ans, err := f.do(t.Context(), nil, "k", produce, share); ans != right || err != nil {
 			t.Errorf("after a panic: got %v, %v", ans, err)
 		}
 		fault = errors.New("fault")
-		if _, err := f.do(t.Context(), "k", produce, share); !errors.Is(err, fault) {
+		if _, err := f.do(t.Context(), nil, "k", produce, share); !errors.Is(err, fault) {
 			t.Errorf("a fault: got %v", err)
 		}
 	})

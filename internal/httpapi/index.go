@@ -83,8 +83,7 @@ func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cachekey.Ke
 		return err
 	}
 	body := bytes.ReplaceAll(kept.body, []byte(baseMark), base[1:len(base)-1])
-	a.sendAnswer(w, r, newAnswer(body, a.weakTag(c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))), l))
-	return nil
+	return a.sendAnswer(w, r, newAnswer(body, a.weakTag(c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))), l))
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.

@@ -52,8 +52,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 		alias = c.key(aliasKey, generation, now, c.asked().Text(r.URL.RawQuery))
 		if ans := a.answers.get(alias); ans != nil {
 			c.cache = CacheHit
-			a.sendAnswer(w, r, ans)
-			return nil
+			return a.sendAnswer(w, r, ans)
 		}
 	}
 
@@ -64,8 +63,13 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 		return a.staleOr(w, r, parseErr)
 	}
 	c.lang = criteria.Lang
-	if err := a.Queries.Await(ctx, c.caller, least); err != nil {
-		return a.staleOr(w, r, err)
+	if known || least > 0 {
+		if err := a.await(ctx, c, least); err != nil {
+			return a.staleOr(w, r, err)
+		}
+		work := a.workContext(ctx, c, a.o.ReadDeadline)
+		defer work.end()
+		ctx = work
 	}
 	if known || least > 0 || err != nil {
 		if generation, err = a.Queries.Generation(ctx); err != nil {
@@ -91,8 +95,18 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	if a.o.ServeStale {
 		a.answers.set(c.lastGoodKey(r), ans)
 	}
-	a.sendAnswer(w, r, ans)
-	return nil
+	return a.sendAnswer(w, r, ans)
+}
+
+// await waits until lists show what the caller is to see, without a slot.
+func (a *api) await(ctx context.Context, c *call, least calendar.Position) error {
+	if !c.pass.enter(stageWait, 1) {
+		return calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	defer c.pass.resume()
+	wait := a.workContext(ctx, c, a.o.PositionWait+a.o.ReadDeadline)
+	defer wait.end()
+	return a.Queries.Await(wait, c.caller, least)
 }
 
 // isListOf gives the test for the list parameters of a kind.
@@ -132,8 +146,7 @@ func (a *api) staleOr(w http.ResponseWriter, r *http.Request, err error) error {
 	}
 	callOf(r).cache = CacheStale
 	w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
-	a.sendAnswer(w, r, ans)
-	return nil
+	return a.sendAnswer(w, r, ans)
 }
 
 // minPosition reads Daybook-Min-Position (2.10).

@@ -104,6 +104,7 @@ type single struct {
 	root   *root
 	lang   calendar.Lang
 	caller calendar.Caller
+	pass   *pass // of the request; those with a password share no answer
 }
 
 // read answers a single read by id or slug.
@@ -115,7 +116,7 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 	}
 	s := single{
 		kind: c.route.kind, target: c.targetOf(), singleParams: params,
-		root: c.root, lang: c.lang, caller: c.caller,
+		root: c.root, lang: c.lang, caller: c.caller, pass: &c.pass,
 	}
 	var ans *answer
 	if s.glances() && !a.asked.before(c.loc.rest) { // else it is worth keeping
@@ -134,8 +135,7 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a.sendAnswer(w, r, ans)
-	return nil
+	return a.sendAnswer(w, r, ans)
 }
 
 // glances tells whether everybody gets the same answer from what is known of an
@@ -161,8 +161,7 @@ func (a *api) sendGlance(w http.ResponseWriter, r *http.Request, s *single) (boo
 		return false, ignoreChanged(err)
 	}
 	*buffer, *scratch = b, p.scratch
-	a.sendAnswer(w, r, a.singleAnswer(b, s, &views[0]))
-	return true, nil
+	return true, a.sendAnswer(w, r, a.singleAnswer(b, s, &views[0]))
 }
 
 // ignoreChanged drops the error of a record that has changed meanwhile.
@@ -211,6 +210,10 @@ func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
 		if s.password == "" {
 			return false, nil
 		}
+		if !s.pass.enter(stageCheck, 1) {
+			return false, calendar.Fail(calendar.CodeUnavailable, 0)
+		}
+		defer s.pass.resume()
 		return a.Commands.CheckPassword(ctx, id, s.password)
 	}
 	rec, err := a.Queries.Read(ctx, s.kind, s.target.id, s.target.slug, s.caller, verify)

@@ -45,7 +45,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	do func(context.Context, command.Request) (command.Result, error), status int,
 ) error {
 	c := callOf(r)
-	body, err := readBody(w, r)
+	body, err := a.receive(w, r)
 	if err != nil {
 		return err
 	}
@@ -53,9 +53,12 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	if err != nil {
 		return err
 	}
-	ctx := r.Context()
+	ctx := a.workContext(r.Context(), c, a.o.WriteDeadline)
+	defer ctx.end()
 	if req.Key != "" {
+		c.pass.enter(stageWait, 1) // where there is no room to wait it keeps its slot
 		release, err := a.keys.Acquire(ctx, keyName{c.caller.ID, req.Key})
+		c.pass.resume()
 		if err != nil {
 			return err
 		}
@@ -69,7 +72,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	if res.Replay != nil {
 		return a.replay(w, r, res, status)
 	}
-	a.Queries.AwaitCounts(ctx, res.Record, res.Position)
+	a.awaitCounts(ctx, c, res)
 	first, err := a.writeAnswer(ctx, c, res, status)
 	if err != nil {
 		return err
@@ -79,6 +82,34 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	}
 	a.sendWrite(w, r, first)
 	return nil
+}
+
+// receive reads the body of a write, without a slot: it may be long in coming.
+func (a *api) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	c := callOf(r)
+	if r.ContentLength == 0 || r.ContentLength > maxBody {
+		return readBody(w, r)
+	}
+	size := r.ContentLength
+	if size < 0 {
+		size = maxBody
+	}
+	if !c.pass.enter(stageBody, max(size, leastBody)) {
+		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	body, err := readBody(w, r)
+	if err == nil && !c.pass.enter(stageWork, 1) {
+		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	return body, err
+}
+
+// awaitCounts waits a moment for the counts of an answer. The write is done: where
+// there is no room to wait the request keeps its slot.
+func (a *api) awaitCounts(ctx context.Context, c *call, res command.Result) {
+	c.pass.enter(stageWait, 1)
+	defer c.pass.resume()
+	a.Queries.AwaitCounts(ctx, res.Record, res.Position)
 }
 
 // writeRequest makes the command of a request with a body. The general right was
@@ -135,7 +166,7 @@ func (a *api) delete(w http.ResponseWriter, r *http.Request) error {
 	}
 	c.lang = res.Lang
 	if res.Record.Kind.IsPost() { // a deleted term is shown as it was
-		a.Queries.AwaitCounts(r.Context(), res.Record, res.Position)
+		a.awaitCounts(r.Context(), c, res)
 	}
 	ans, err := a.writeAnswer(r.Context(), c, res, http.StatusOK)
 	if err != nil {

@@ -1,0 +1,291 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/query"
+)
+
+// gated is a service whose every part can be made to stand still.
+type gated struct {
+	gate chan struct{}
+	slow atomic.Bool // the parts wait for the gate
+}
+
+func (g *gated) wait() {
+	if g.slow.Load() {
+		<-g.gate
+	}
+}
+
+// slowUsers looks up credentials as slowly as the store that they are in.
+type slowUsers struct {
+	fakeUsers
+	g *gated
+}
+
+func (u slowUsers) Authenticate(ctx context.Context, authorization string) (calendar.Caller, error) {
+	if authorization == "Bearer wrong" {
+		u.g.wait()
+	}
+	if authorization == "Bearer other" {
+		return calendar.Caller{ID: 8, Role: calendar.Editor}, nil
+	}
+	return u.fakeUsers.Authenticate(ctx, authorization)
+}
+
+// slowReader takes an answer when the gate opens.
+type slowReader struct {
+	*httptest.ResponseRecorder
+	gate chan struct{}
+}
+
+func (w slowReader) Write(b []byte) (int, error) {
+	if w.Code == http.StatusOK {
+		<-w.gate
+	}
+	return w.ResponseRecorder.Write(b)
+}
+
+// slowBody is sent when the gate opens.
+type slowBody struct{ gate chan struct{} }
+
+func (b slowBody) Read([]byte) (int, error) {
+	<-b.gate
+	return 0, io.EOF
+}
+
+// TestFloods: a thousand requests and more of one client that only wait, whatever
+// for, are bounded; beside them others read, and who has credentials writes.
+func TestFloods(t *testing.T) {
+	t.Parallel()
+	const flood = 1200 // more than there are slots
+	large := tagRecord(strings.Repeat("x", 2*smallAnswer))
+	for name, tc := range map[string]struct {
+		request func(i int, g *gated) *http.Request
+		reader  bool // takes its answer slowly
+		held    int  // requests that wait; the others are refused
+		same    bool // a read of the same client is answered as well
+	}{
+		"positions": {func(i int, _ *gated) *http.Request {
+			r := httptest.NewRequest(http.MethodGet, fmt.Sprint("/tags?page=", i+1), nil)
+			r.Header.Set("Daybook-Min-Position", "1")
+			return r
+		}, false, 256, true},
+		"passwords": {func(int, *gated) *http.Request {
+			return httptest.NewRequest(http.MethodGet, "/events/5?password=wrong", nil)
+		}, false, oneChecks, true},
+		"tokens": {func(int, *gated) *http.Request {
+			r := httptest.NewRequest(http.MethodGet, "/tags/5", nil)
+			r.Header.Set("Authorization", "Bearer wrong")
+			return r
+		}, false, 256, true},
+		"the same list": {func(int, *gated) *http.Request {
+			return httptest.NewRequest(http.MethodGet, "/tags", nil)
+		}, false, 512, false}, // the room to wait, then the slots of one client
+		"slow readers": {func(int, *gated) *http.Request {
+			return httptest.NewRequest(http.MethodGet, "/tags/9", nil)
+		}, true, oneAnswerBytes / (2 * smallAnswer), true},
+		"slow bodies": {func(_ int, g *gated) *http.Request {
+			r := httptest.NewRequest(http.MethodPost, "/tags", slowBody{g.gate})
+			r.ContentLength = -1
+			r.Header.Set("Authorization", "Bearer good")
+			return r
+		}, false, oneBodyBytes / maxBody, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := &gated{gate: make(chan struct{})}
+				h, _ := fakeAPI(t, Deps{
+					Commands: fakeCommands{
+						do: func(string, command.Request) (command.Result, error) {
+							return command.Result{Record: tagRecord("Air"), Position: 9}, nil
+						},
+						opens: func(string) bool { g.wait(); return false },
+					},
+					Queries: fakeQueries{
+						await: func(least calendar.Position) error {
+							if least > 0 {
+								g.wait()
+							}
+							return nil
+						},
+						run: func() (*query.List, error) { g.wait(); return &query.List{}, nil },
+						read: func(id calendar.ID, _ string) (*calendar.Record, error) {
+							if id == 9 {
+								return large, nil
+							}
+							return tagRecord("Air"), nil
+						},
+						protected: name == "passwords",
+					},
+					Users: slowUsers{fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}}, g},
+				}, Options{})
+				var (
+					all     sync.WaitGroup
+					refused atomic.Int64
+				)
+				g.slow.Store(true)
+				for i := range flood {
+					all.Go(func() {
+						r := tc.request(i, g)
+						r.URL.Path = "/api/" + Namespace + r.URL.Path
+						rec := httptest.NewRecorder()
+						if tc.reader {
+							h.ServeHTTP(slowReader{rec, g.gate}, r)
+						} else {
+							h.ServeHTTP(rec, r)
+						}
+						if rec.Code == http.StatusServiceUnavailable {
+							if rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), `"rest_unavailable"`) {
+								t.Errorf("refused with %v %s", rec.Header(), rec.Body)
+							}
+							refused.Add(1)
+						}
+					})
+				}
+				synctest.Wait()
+				if got := flood - int(refused.Load()); got > tc.held+2 || got < tc.held-2 {
+					t.Errorf("%d of %d requests are under way, want %d", got, flood, tc.held)
+				}
+				g.slow.Store(false)
+				beside := func(what, method, path, address, body string, header ...string) {
+					t.Helper()
+					r := httptest.NewRequestWithContext(t.Context(), method, "/api/"+Namespace+path, strings.NewReader(body))
+					r.RemoteAddr = address
+					for i := 0; i+1 < len(header); i += 2 {
+						r.Header.Set(header[i], header[i+1])
+					}
+					rec := httptest.NewRecorder()
+					from := time.Now()
+					h.ServeHTTP(rec, r)
+					if rec.Code != http.StatusOK && rec.Code != http.StatusCreated || time.Since(from) > 0 {
+						t.Errorf("%s: %d %s after %s", what, rec.Code, rec.Body, time.Since(from))
+					}
+				}
+				const attacker = "192.0.2.1:1234" // as httptest has it
+				beside("a read", http.MethodGet, "/tags/8", "198.51.100.1:1", "")
+				beside("a list", http.MethodGet, "/categories", "198.51.100.1:1", "")
+				beside("a write", http.MethodPost, "/tags", "198.51.100.1:1", `{"name":"a"}`, "Authorization", "Bearer other")
+				if tc.same {
+					beside("a read of the same client", http.MethodGet, "/tags/8", attacker, "")
+				}
+				if name != "tokens" {
+					beside("a write of the same client", http.MethodPost, "/tags", attacker, `{"name":"a"}`, "Authorization", "Bearer other")
+				}
+				close(g.gate)
+				all.Wait()
+				for i := range 2 * flood { // all has been given back
+					beside("afterwards", http.MethodGet, fmt.Sprint("/tags/", 10+i), attacker, "")
+				}
+			})
+		})
+	}
+}
+
+// TestDeadlines: whatever hangs, a request is answered in its time.
+func TestDeadlines(t *testing.T) {
+	t.Parallel()
+	const read, write, wait = 3 * time.Second, 7 * time.Second, 11 * time.Second
+	for hangs, tc := range map[hanging]struct {
+		method, path string
+		after        time.Duration
+		header       string
+	}{
+		"Generation":   {"GET", "/tags", read, ""},
+		"Parse":        {"GET", "/tags", read, ""},
+		"Run":          {"GET", "/tags", read, ""},
+		"Await":        {"GET", "/tags", wait + read, "Daybook-Min-Position"},
+		"Read":         {"GET", "/tags/5", read, ""},
+		"View":         {"GET", "/tags/5", read, ""},
+		"Authenticate": {"GET", "/tags/5", read, ""},
+		"Create":       {"POST", "/tags", write, ""},
+		"Delete":       {"DELETE", "/tags/5", write, ""},
+	} {
+		t.Run(string(hangs), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h, _ := fakeAPI(t, Deps{
+					Commands: fakeCommands{hang: hangs},
+					Queries: fakeQueries{
+						hang: hangs, run: func() (*query.List, error) { return &query.List{}, nil },
+						read: func(calendar.ID, string) (*calendar.Record, error) { return tagRecord("Air"), nil },
+					},
+					Users: fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}, hang: hangs},
+				}, Options{ReadDeadline: read, WriteDeadline: write, PositionWait: wait})
+				header := []string{}
+				if tc.method != http.MethodGet || hangs == "Authenticate" {
+					header = append(header, "Authorization", "Bearer good")
+				}
+				if tc.header != "" {
+					header = append(header, tc.header, "1")
+				}
+				from := time.Now()
+				got := ask(t.Context(), h, tc.method, tc.path, `{"name":"a"}`, header...)
+				if got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), `"rest_unavailable"`) || got.Header().Get("Retry-After") == "" {
+					t.Errorf("got %d %v %s", got.Code, got.Header(), got.Body)
+				}
+				if took := time.Since(from); took != tc.after {
+					t.Errorf("answered after %s, want %s", took, tc.after)
+				}
+			})
+		})
+	}
+}
+
+// TestTimeOfAList: a list that waited for its position has its whole time for the
+// work.
+func TestTimeOfAList(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
+			await: func(calendar.Position) error { <-time.After(4 * time.Second); return nil },
+			run:   func() (*query.List, error) { <-time.After(4 * time.Second); return &query.List{}, nil },
+		}}, Options{})
+		if got := ask(t.Context(), h, http.MethodGet, "/tags", "", "Daybook-Min-Position", "1"); got.Code != http.StatusOK {
+			t.Errorf("got %d %s", got.Code, got.Body)
+		}
+	})
+}
+
+// TestSlowReadersEnd: a client that takes nothing of a large answer loses its
+// connection in the time that its size has.
+func TestSlowReadersEnd(t *testing.T) {
+	t.Parallel()
+	var until []time.Time
+	w := deadlineRecorder{httptest.NewRecorder(), &until}
+	body := bytes.Repeat([]byte("x"), 5_000_000)
+	writeBody(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), body)
+	now := time.Now()
+	if len(until) != 2 || until[0].Before(now.Add(60*time.Second)) || until[0].After(now.Add(70*time.Second)) || !until[1].IsZero() {
+		t.Errorf("an answer of 5 MB may take until %v, want 70 s, and then no time", until)
+	}
+	until = nil
+	if writeBody(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), body[:1000]); len(until) > 0 {
+		t.Error("a small answer costs a deadline of its own")
+	}
+}
+
+type deadlineRecorder struct {
+	*httptest.ResponseRecorder
+	until *[]time.Time
+}
+
+func (d deadlineRecorder) SetWriteDeadline(t time.Time) error {
+	*d.until = append(*d.until, t)
+	return nil
+}
