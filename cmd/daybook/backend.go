@@ -85,8 +85,10 @@ func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 	err = b.withModel(ctx, func(m model) error {
 		b.live.Store(&live{model: m})
 		defer b.live.Store(nil)
-		h = b.health(ctx)
-		return nil
+		if h = b.health(ctx); h.Status != statusOK || b.s.index == "" {
+			return nil
+		}
+		return b.settles(ctx, m, &h)
 	})
 	if err == nil && h.Status == statusOK && b.s.feed != "" {
 		err = b.lookAtFeed(ctx, &h)
@@ -94,7 +96,7 @@ func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 	return h, err
 }
 
-// lookAtFeed tells in a health whether the feed is reached.
+// lookAtFeed tells in a health whether the feed is reached and has the entries.
 func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
 	t, err := openFeed(ctx, b.s, b.log)
 	if err != nil {
@@ -106,7 +108,26 @@ func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
 		}
 	}
 	if t.reachable() != nil {
-		h.Status, h.Why = statusDegraded, statusNoFeed
+		h.Status = statusDegraded
+		h.because(statusNoFeed, "")
+		return t.close()
 	}
+	for left := maxStill; ; left -= minServerWait {
+		if h.Published, err = t.last(ctx); err == nil && h.Published >= h.Head || h.Head == 0 {
+			return t.close()
+		}
+		if left <= 0 {
+			break
+		}
+		if err := pause.For(ctx, minServerWait); err != nil {
+			return errors.Join(err, t.close())
+		}
+	}
+	h.Status = statusDegraded
+	cause := ""
+	if err != nil {
+		cause = err.Error()
+	}
+	h.because(fmt.Sprintf("the feed stands at %d of %d", h.Published, h.Head), cause)
 	return t.close()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -135,8 +136,9 @@ const whyNoWrites = "store takes no writes"
 
 // The states of a role that one process has at a time.
 const (
-	roleActive  = "active"
+	roleActive  = "active" // it works, and comes forward
 	roleStandby = "standby"
+	roleStalled = "stalled" // it is the one that works, and does not come forward
 )
 
 // health is how a process is. Numbers that its role has nothing to do with are
@@ -148,23 +150,53 @@ type health struct {
 	Visible     calendar.Position  `json:"visible"`
 	Published   calendar.Position  `json:"published,omitempty"` // up to which the feed has it
 	Quarantined []readmodel.Poison `json:"quarantined"`
-	Relay       string             `json:"relay,omitempty"`     // active or standby
+	Relay       string             `json:"relay,omitempty"`     // active, standby or stalled
 	Projector   string             `json:"projector,omitempty"` // the same
 	Why         string             `json:"why,omitempty"`       // of what is degraded
+	Cause       string             `json:"cause,omitempty"`     // the error behind it; not for everybody
+
+	untrue bool // lists show what the store does not have
+	still  bool // something stands still, or lags beyond the bounds
 }
 
 // ready tells whether the process does what it is there for.
-func (h *health) ready() bool { return h.Status == statusOK || h.Status == statusDegraded }
+func (h *health) ready() bool {
+	return !h.untrue && (h.Status == statusOK || h.Status == statusDegraded)
+}
 
-// public is what everybody may see of it.
+// because adds a reason.
+func (h *health) because(why, cause string) {
+	join := func(a, b string) string {
+		if a == "" || b == "" {
+			return a + b
+		}
+		return a + ", " + b
+	}
+	h.Why, h.Cause = join(h.Why, why), join(h.Cause, cause)
+}
+
+// reason is why it is degraded, with the error behind it.
+func (h *health) reason() string {
+	if h.Cause == "" {
+		return h.Why
+	}
+	return h.Why + ": " + h.Cause
+}
+
+// public is what may be seen of it over HTTP. The error behind a reason is for
+// operators: the interface, which everybody reaches, does not tell it.
 func (h *health) public() map[string]any {
 	v := map[string]any{"status": h.Status, "head": h.Head}
+	why := h.Why
+	if h.Role == servesRelay || h.Role == servesProjector {
+		why = h.reason()
+	}
 	if h.Role == servesRelay {
 		v["published"] = h.Published
 	} else {
 		v["visible"], v["quarantined"] = h.Visible, len(h.Quarantined)
 	}
-	for name, text := range map[string]string{"role": string(h.Role), "relay": h.Relay, "projector": h.Projector, "why": h.Why} {
+	for name, text := range map[string]string{"role": string(h.Role), "relay": h.Relay, "projector": h.Projector, "why": why} {
 		if text != "" {
 			v[name] = text
 		}
@@ -185,10 +217,7 @@ func (b *backend) health(ctx context.Context) health {
 		if h.Status == statusOK {
 			h.Status = statusDegraded
 		}
-		if h.Why != "" {
-			h.Why += ", "
-		}
-		h.Why += whyNoWrites
+		h.because(whyNoWrites, "")
 	}
 	return h
 }
@@ -209,6 +238,8 @@ func (b *backend) reached(ctx context.Context) health {
 	if l == nil {
 		return h
 	}
+	now := time.Now()
+	l.look(now, head)
 	h.Relay, h.Projector = l.states()
 	if l.relay != nil && l.feed.reachable() != nil {
 		h.Status, h.Why = statusDegraded, statusNoFeed // lists follow the store
@@ -217,46 +248,59 @@ func (b *backend) reached(ctx context.Context) health {
 			return h
 		}
 	}
+	if h.Relay == roleStalled && h.Why == "" { // a feed that is away says enough
+		h.because(fmt.Sprintf("the relay does not come beyond %d of %d", l.relay.Stats().Position, head), l.relay.Stats().Error)
+		h.still = true
+	}
+	if h.Projector == roleStalled {
+		h.because(fmt.Sprintf("the projector does not come beyond %d of %d", l.projected().Position, head), l.projected().Failure)
+		h.still = true
+	}
 	if l.model == nil {
 		h.Published, h.Status = l.relay.Stats().Position, statusOK
+		if h.still {
+			h.Status = statusDegraded
+		}
 		return h
 	}
 	if h.Visible, err = l.model.index().Visible(ctx); err != nil {
-		h.Status, h.Why = statusNoModel, ""
+		h.Status, h.Why, h.Cause = statusNoModel, "", ""
 		if b.s.serves != servesProjector && l.caughtUp.Load() {
 			h.Status, h.Why = statusDegraded, statusNoModel // single records are read and written on
 		}
 		return h
 	}
+	if h.Visible > head { // entries may have come since it was read
+		if h.Head, err = b.store.Head(ctx); err != nil {
+			h.Status, h.Why, h.Cause = statusNoStore, "", ""
+			return h
+		}
+	}
+	l.lists.look(now, h.Visible, h.Head)
 	if !l.projects { // it has nothing to catch up with
 		l.caughtUp.Store(true)
+	}
+	feedAway := h.Why == statusNoFeed
+	kept := l.projects || b.s.index != "" // not an image that nothing keeps outside of a service
+	if why := lagging(h.Visible, h.Head, l.lists.late(now)); why != "" && kept {
+		h.because(why, "")
+		h.still = true
 	}
 	if p, err := l.model.index().poisonedLately(ctx); err == nil && len(p) > 0 {
 		h.Quarantined = p
 	}
+	if h.untrue = h.Visible > h.Head; h.untrue {
+		h.because(aheadOfStore(h.Visible, h.Head), "")
+	}
 	switch {
-	case len(h.Quarantined) > 0:
+	case len(h.Quarantined) > 0, h.untrue:
 		h.Status = statusDegraded
-	case h.Why != "":
-	case l.caughtUp.Load():
+	case feedAway:
+	case !l.caughtUp.Load():
+	case h.still:
+		h.Status = statusDegraded
+	default:
 		h.Status = statusOK
 	}
 	return h
-}
-
-// states tells for the roles of this process whether they are active.
-func (l *live) states() (relay, projector string) {
-	if l.relay != nil {
-		relay = roleActive
-		if l.relaying != nil && !l.relaying.Held() {
-			relay = roleStandby
-		}
-	}
-	if l.projects {
-		projector = roleActive
-		if l.projecting != nil && !l.projecting.Held() {
-			projector = roleStandby
-		}
-	}
-	return relay, projector
 }

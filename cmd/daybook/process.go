@@ -73,6 +73,9 @@ type live struct {
 	projects   bool         // the role keeps the read model
 	projecting *lease.State // nil: without a lease
 	caughtUp   atomic.Bool  // the read model has reached the head of the start
+
+	// How relay, projector and lists follow the head.
+	relayed, indexed, lists pace
 }
 
 // actor makes the actor of the work. The interrupt ends it and waits for it.
@@ -174,6 +177,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		return err
 	}
 	add("memory", tuneCollector)
+	add("health", func(ctx context.Context) error { return b.watchHealth(ctx, p.log) })
 	b.live.Store(r.l)
 	p.watch.follow(b, r.l)
 	if s.serves == servesRelay || s.serves == servesProjector {

@@ -103,10 +103,10 @@ func (w *watching) follow(b *backend, l *live) {
 			return s, relay == roleActive && !s.Standby
 		}
 	}
-	if m, ok := l.model.(interface{ stats() projector.Stats }); ok && l.projects {
+	if l.projects {
 		state.Projector = func() (projector.Stats, bool) {
 			_, projecting := l.states()
-			return m.stats(), projecting == roleActive
+			return l.projected(), projecting == roleActive
 		}
 	}
 	w.metrics.Watch(state)

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/lease"
+	"daybook/internal/pause"
+	"daybook/projector"
+)
+
+// Bounds beyond which a process is degraded.
+const (
+	// maxStill is how long a relay or a projector may stand still below the head.
+	maxStill = 10 * time.Second
+	// maxLag and maxLagAge are how many entries there may be that lists do not show,
+	// and for how long one may have been there.
+	maxLag    = 1000
+	maxLagAge = 30 * time.Second
+)
+
+// pace is how a position follows the head, by looks at both. The zero value has not
+// looked.
+type pace struct {
+	mu    sync.Mutex
+	at    calendar.Position
+	moved time.Time // when it was first seen at, or had reached the head
+	goal  calendar.Position
+	since time.Time // when goal was first seen as the head
+	below bool      // at was below the head when last looked at
+}
+
+// look notes where the position and the head are now.
+func (p *pace) look(now time.Time, at, head calendar.Position) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.moved.IsZero() || at != p.at || !p.below {
+		p.moved = now
+	}
+	if p.since.IsZero() || at >= p.goal || head < p.goal { // a lower head is another history
+		p.goal, p.since = head, now
+	}
+	p.at, p.below = at, at < head
+}
+
+// still gives how long the position has not moved while it was below the head.
+func (p *pace) still(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.below {
+		return 0
+	}
+	return now.Sub(p.moved)
+}
+
+// late gives how long ago an entry was the head that the position has not come to.
+func (p *pace) late(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at >= p.goal {
+		return 0
+	}
+	return now.Sub(p.since)
+}
+
+// look notes how far the parts of this process that work are.
+func (l *live) look(now time.Time, head calendar.Position) {
+	if l.relay != nil && works(l.relaying) {
+		l.relayed.look(now, l.relay.Stats().Position, head)
+	} else {
+		l.relayed.look(now, head, head) // it is on another one
+	}
+	if l.projects && works(l.projecting) {
+		l.indexed.look(now, l.projected().Position, head)
+	} else {
+		l.indexed.look(now, head, head)
+	}
+}
+
+// works tells whether a part of this process is the one that works.
+func works(s *lease.State) bool { return s == nil || s.Held() }
+
+// projected gives the counts of the projector.
+func (l *live) projected() projector.Stats {
+	if m, ok := l.model.(interface{ stats() projector.Stats }); ok {
+		return m.stats()
+	}
+	return projector.Stats{}
+}
+
+// states tells for the roles of this process how they are, "" for those that it has
+// not.
+func (l *live) states() (relay, projector string) {
+	now := time.Now()
+	state := func(s *lease.State, p *pace) string {
+		switch {
+		case !works(s):
+			return roleStandby
+		case p.still(now) > maxStill:
+			return roleStalled
+		default:
+			return roleActive
+		}
+	}
+	if l.relay != nil {
+		relay = state(l.relaying, &l.relayed)
+	}
+	if l.projects {
+		projector = state(l.projecting, &l.indexed)
+	}
+	return relay, projector
+}
+
+// lagging tells what is to say of lists at a position below the head; "": nothing.
+func lagging(visible, head calendar.Position, late time.Duration) string {
+	if visible >= head || head-visible <= maxLag && late <= maxLagAge {
+		return ""
+	}
+	why := fmt.Sprintf("lists lag by %d entries", head-visible)
+	if late > maxLagAge {
+		why += fmt.Sprintf(", one for %s", late.Round(time.Second))
+	}
+	return why
+}
+
+// settles tells in the health of a process that nothing is known of before whether
+// lists that are behind come forward.
+func (b *backend) settles(ctx context.Context, m model, h *health) error {
+	missing, err := b.store.ReadAll(ctx, h.Visible, 1)
+	if err != nil || len(missing) == 0 || time.Since(missing[0].Time) < maxLagAge {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, maxStill)
+	defer cancel()
+	if m.index().Wait(within, missing[0].Position) != nil {
+		h.Status = statusDegraded
+		h.because(fmt.Sprintf("lists do not come beyond %d of %d", h.Visible, h.Head), "")
+	}
+	return ctx.Err()
+}
+
+// aheadOfStore is why lists are untrue that show entries which the store has not.
+func aheadOfStore(visible, head calendar.Position) string {
+	return fmt.Sprintf("lists show what the event store does not have: visible %d, head %d", visible, head)
+}
+
+// watchHealth looks at the process now and then, so that it is known since when
+// something stands still, and logs when it does and when it does no more.
+func (b *backend) watchHealth(ctx context.Context, log *slog.Logger) error {
+	for before := false; ; {
+		switch h := b.health(ctx); {
+		case h.still && !before:
+			log.WarnContext(ctx, "service is degraded", "why", h.reason())
+			before = true
+		case before && h.Status == statusOK:
+			log.InfoContext(ctx, "service is well again")
+			before = false
+		}
+		if err := pause.For(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+}
