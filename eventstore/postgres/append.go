@@ -61,9 +61,6 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 	items := make([]*item, 0, len(appends))
 	for i := range appends {
 		it, err := newItem(&appends[i])
-		if err == nil {
-			err = appends[i].CheckEpoch(s.Epoch())
-		}
 		if err != nil {
 			results[i].Err = err
 			continue
@@ -78,10 +75,16 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 	if !s.queue.Add(items) {
 		return failAll(len(appends), eventstore.ErrClosed)
 	}
-	if err := call.Wait(ctx); err != nil {
+	within, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	defer cancel()
+	switch err := call.Wait(within); {
+	case err == nil:
+		return results
+	case ctx.Err() == nil:
+		return failAll(len(appends), fmt.Errorf("append: %w: no answer within %s", eventstore.ErrUnavailable, s.o.Timeout))
+	default:
 		return failAll(len(appends), err)
 	}
-	return results
 }
 
 func newItem(a *eventstore.Append) (*item, error) {
@@ -200,12 +203,13 @@ func (s *Store) commit(ctx context.Context, items []*item) {
 // withWriter runs a function on the connection of the committer; lost tells
 // whether the connection was.
 func (s *Store) withWriter(ctx context.Context, do func(*pgx.Conn) error) (lost bool, err error) {
-	c, err := s.write.Acquire(ctx)
+	c, err := s.acquire(ctx, s.write)
 	if err != nil {
 		return true, err
 	}
-	defer c.Release()
+	defer s.giveBack(c)
 	s.writerPID.Store(int64(c.Conn().PgConn().PID()))
 	err = do(c.Conn())
+	s.doubt(err, ctx)
 	return c.Conn().IsClosed(), err
 }

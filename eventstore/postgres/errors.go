@@ -37,11 +37,15 @@ func translate(ctx context.Context, err error, lost bool) error {
 	return err
 }
 
+// readOnly is the SQLSTATE of a write on a server that takes none.
+const readOnly = "25006"
+
 // passing tells whether a SQLSTATE is of the server's state rather than of what
 // was asked.
 func passing(code string) bool {
 	switch code {
-	case "25006", // read-only transaction: the server is no primary any more
+	case readOnly, // the server is no primary any more
+		"3F000", "42P01", "42883", // no schema, table or function: a backup is being put back
 		"25P03", // idle in transaction for too long
 		"40001", "40P01", "55P03",
 		"57014": // cancelled, by a statement_timeout or by hand

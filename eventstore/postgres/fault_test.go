@@ -52,9 +52,9 @@ func TestOpenRefused(t *testing.T) {
 	at := server(t)
 	c := admin(t)
 	for name, tt := range map[string]struct{ damage, says string }{
-		"newer":   {"INSERT INTO @.migrations VALUES (2, '0002_later.sql', 'x')", "newer version: it has migration 0002_later.sql"},
+		"newer":   {"INSERT INTO @.migrations SELECT max(number) + 1, 'later.sql', 'x' FROM @.migrations", "newer version: it has migration later.sql"},
 		"other":   {"UPDATE @.migrations SET checksum = 'x'", "another one than ours"},
-		"gap":     {"UPDATE @.migrations SET number = 2", "migration 1 is missing"},
+		"gap":     {"DELETE FROM @.migrations WHERE number = 1", "migration 1 is missing"},
 		"foreign": {"DROP TABLE @.migrations", "belongs to another program"},
 	} {
 		in := schema(t)

@@ -12,7 +12,8 @@ import (
 // meet or lose. It holds what the database says about everything that they
 // touch, while the log is held.
 type group struct {
-	head calendar.Position
+	head  calendar.Position
+	epoch uint64 // of the store
 
 	// What holds now, the accepted items included.
 	states   map[calendar.ID]*held
@@ -121,6 +122,9 @@ func (g *group) decide(it *item) eventstore.Result {
 		if res, done := g.decideReceipt(it); done {
 			return res
 		}
+	}
+	if err := it.a.CheckEpoch(g.epoch); err != nil {
+		return eventstore.Result{Err: err}
 	}
 	after, err := g.versions(it)
 	if err == nil {

@@ -19,7 +19,7 @@ func (s *Store) Acquire(ctx context.Context, name, holder string, span time.Dura
 			eventstore.ErrMalformed, eventstore.MinLease, eventstore.MaxLease)
 	}
 	l := eventstore.Lease{Name: name}
-	err := s.use(ctx, func(c *pgx.Conn) error {
+	err := s.use(ctx, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
 		return c.QueryRow(ctx, s.q.acquire, name, holder, span.Microseconds()).Scan(&l.Holder, &l.Epoch, &l.Left)
 	})
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Store) Acquire(ctx context.Context, name, holder string, span time.Dura
 
 // Release does eventstore.Leases.
 func (s *Store) Release(ctx context.Context, name, holder string) error {
-	err := s.use(ctx, func(c *pgx.Conn) error {
+	err := s.use(ctx, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, s.q.release, name, holder)
 		return err
 	})

@@ -35,9 +35,13 @@ type Options struct {
 	PoolSize int
 	// Group is how many appends share a commit at most, 1 to 1024; 0: 256.
 	Group int
-	// Timeout is how long one commit may take before its callers get
-	// ErrUnavailable; 0: 30 s.
+	// Timeout is how long an Append may take, the wait for others included, before
+	// it gets ErrUnavailable; 0: 10 s. A commit that has no answer after half of it
+	// is looked for on another connection.
 	Timeout time.Duration
+	// ReadTimeout is how long any other call may take before it gets ErrUnavailable;
+	// 0: 5 s. Wait has none, and neither have Restore and Inspect.
+	ReadTimeout time.Duration
 	// KeepReceipts is how long receipts are kept at least; 0: 24 h, less is
 	// refused.
 	KeepReceipts time.Duration
@@ -70,7 +74,8 @@ const (
 	defaultSchema   = "daybook"
 	defaultPool     = 16
 	defaultGroup    = 256
-	defaultTimeout  = 30 * time.Second
+	defaultTimeout  = 10 * time.Second
+	defaultRead     = 5 * time.Second
 	minKeepReceipts = 24 * time.Hour
 	minVersion      = 140000 // of the server, as server_version_num
 )
@@ -96,6 +101,9 @@ func (o *Options) complete() error {
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
 	}
+	if o.ReadTimeout == 0 {
+		o.ReadTimeout = defaultRead
+	}
 	if o.KeepReceipts == 0 {
 		o.KeepReceipts = minKeepReceipts
 	}
@@ -108,8 +116,8 @@ func (o *Options) complete() error {
 		return fmt.Errorf("pool size %d: must be 1 to 1000", o.PoolSize)
 	case o.Group < 1 || o.Group > 1024:
 		return fmt.Errorf("group of %d appends: must be 1 to 1024", o.Group)
-	case o.Timeout < 0:
-		return fmt.Errorf("timeout %s: must not be negative", o.Timeout)
+	case o.Timeout < 0 || o.ReadTimeout < 0:
+		return fmt.Errorf("timeouts %s and %s: must not be negative", o.Timeout, o.ReadTimeout)
 	case o.KeepReceipts < minKeepReceipts:
 		return fmt.Errorf("receipts kept for %s: must be %s at least", o.KeepReceipts, minKeepReceipts)
 	}
@@ -126,8 +134,8 @@ type Store struct {
 	signal  eventstore.Signal
 	kick    chan struct{} // wakes the poll
 	queue   *groupcommit.Queue[*item]
-	purged  time.Time    // by the committer
-	given   atomic.Int64 // the greatest id that NewIDs gave
+	purged  time.Time // by the committer
+	known   known
 	closing atomic.Bool
 	// writerPID is the process of the server that appends for this one, behind a
 	// pooler not the real one; its notifications tell nothing new.
@@ -192,32 +200,16 @@ func (s *Store) open(ctx context.Context, url string) error {
 	if err := migrateUp(ctx, config.ConnConfig, s.o); err != nil {
 		return err
 	}
-	if s.read, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return translate(ctx, err, true)
-	}
 	write := config.Copy()
 	write.MaxConns, write.MinConns, write.MinIdleConns = 1, 0, 0
-	// A lost connection is found by the commit, which then looks what became of it.
-	write.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
-	if s.write, err = pgxpool.NewWithConfig(ctx, write); err != nil {
-		return translate(ctx, err, true)
+	if s.read, err = s.pool(ctx, config); err != nil {
+		return err
+	}
+	if s.write, err = s.pool(ctx, write); err != nil {
+		return err
 	}
 	_, err = s.Head(ctx)
 	return err
-}
-
-func parse(url string) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, err // it hides the password
-	}
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = 10 * time.Second
-	}
-	if config.ConnConfig.RuntimeParams["application_name"] == "" {
-		config.ConnConfig.RuntimeParams["application_name"] = "daybook"
-	}
-	return config, nil
 }
 
 // Close takes no more appends, finishes those that wait, and closes the
@@ -252,37 +244,12 @@ func (s *Store) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// use runs a function on a connection of the pool for reading, and turns its
-// error into one of the port.
-func (s *Store) use(ctx context.Context, do func(*pgx.Conn) error) error {
-	if err := s.usable(ctx); err != nil {
-		return err
-	}
-	c, err := s.read.Acquire(ctx)
-	if err != nil {
-		return s.fault(ctx, err, true)
-	}
-	defer c.Release()
-	err = do(c.Conn())
-	return s.fault(ctx, err, c.Conn().IsClosed())
-}
-
-func (s *Store) fault(ctx context.Context, err error, lost bool) error {
-	if err != nil && s.closing.Load() {
-		return eventstore.ErrClosed
-	}
-	return translate(ctx, err, lost)
-}
-
 // Head does eventstore.Store.
 func (s *Store) Head(ctx context.Context) (calendar.Position, error) {
-	var head calendar.Position
-	err := s.use(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, s.q.head).Scan(&head) })
-	if err != nil {
+	if err := s.request(ctx, nil); err != nil {
 		return 0, wrap(err, "read head")
 	}
-	s.signal.Move(head)
-	return head, nil
+	return s.signal.Head(), nil
 }
 
 // NewIDs does eventstore.Store.
@@ -291,15 +258,15 @@ func (s *Store) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 		return 0, err
 	}
 	var first calendar.ID
-	err := s.use(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, s.q.newIDs, int64(n)).Scan(&first) })
-	if err != nil {
-		return 0, wrap(err, "new ids")
-	}
-	for last := int64(first) + int64(n) - 1; ; {
-		if given := s.given.Load(); given >= last || s.given.CompareAndSwap(given, last) {
-			return first, nil
+	err := s.use(ctx, s.o.ReadTimeout, func(ctx context.Context, c *pgx.Conn) error {
+		v := s.view()
+		err := c.QueryRow(ctx, s.q.newIDs, int64(n)).Scan(&first)
+		if err == nil {
+			s.gave(v, int64(first)+int64(n)-1)
 		}
-	}
+		return err
+	})
+	return first, wrap(err, "new ids")
 }
 
 // Wait does eventstore.Store.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -19,8 +18,8 @@ import (
 // queries are the statements with the schema in them: a pooler by transactions
 // keeps no search_path.
 type queries struct {
-	head, newIDs, load, history, entries, records, events, others, find, receipt, commits, mark, leaves, holdings, astray, acquire, release,
-	holdLog, heldRecords, heldClaims, heldNames, heldReceipts, written, append, purge, empty, useID, notify string
+	check, newIDs, load, history, entries, records, events, others, find, receipt, commits, mark, leaves, holdings, astray, acquire, release,
+	holdLog, heldRecords, heldClaims, heldNames, heldReceipts, written, append, settle, purge, empty, useID, notify string
 }
 
 const (
@@ -33,7 +32,9 @@ func newQueries(schema string) queries {
 	in := func(text string) string { return strings.ReplaceAll(text, "@", schema+".") }
 	const states = "SELECT " + stateColumns + " FROM @records r JOIN @entries e ON e.position = r.position WHERE "
 	return queries{
-		head:    in("SELECT coalesce((SELECT last FROM @commits ORDER BY first DESC LIMIT 1), 0)"),
+		check: in(`SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash FROM (VALUES (0)) one
+			LEFT JOIN LATERAL (SELECT last, hash FROM @commits ORDER BY first DESC LIMIT 1) h ON true
+			LEFT JOIN LATERAL (SELECT last, hash FROM @commits WHERE first <= $1::bigint ORDER BY first DESC LIMIT 1) k ON true`),
 		newIDs:  in("SELECT @new_ids($1::bigint)"),
 		load:    in(states + "r.id = ANY ($1::bigint[])"),
 		history: in("SELECT " + entryColumns + " FROM @entries e WHERE record = $1::bigint AND version > $2::bigint ORDER BY version LIMIT $3::bigint"),
@@ -68,7 +69,8 @@ func newQueries(schema string) queries {
 		heldReceipts: in("SELECT " + receiptColumns + " FROM @receipts WHERE digest = ANY ($1::bytea[])"),
 		written: in(`SELECT e.record, e.version, e.position, e.leaf FROM unnest($1::bigint[], $2::bigint[]) q (record, version)
 			JOIN @entries e ON e.record = q.record AND e.version = q.version`),
-		append: in("SELECT @append($1::boolean, $2::bigint, $3::bigint[], " + appendParams + ")"),
+		append: in("SELECT head, hash FROM @append_known($1::bigint, $2::bytea, $3::boolean, $4::bigint, $5::bigint[], " + appendParams + ")"),
+		settle: in("SELECT @settle()"),
 		empty: in(`SELECT NOT EXISTS (SELECT FROM @entries) AND NOT EXISTS (SELECT FROM @receipts)
 			AND NOT EXISTS (SELECT FROM @records)`),
 		useID:  in("SELECT @use_id($1::bigint)"),
@@ -80,13 +82,11 @@ func newQueries(schema string) queries {
 // all runs a query and gives its rows; scan reads one.
 func all[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], query string, args ...any) ([]T, error) {
 	var out []T
-	err := s.use(ctx, func(c *pgx.Conn) error {
-		rows, err := c.Query(ctx, query, args...)
-		if err != nil {
+	err := s.request(ctx, func(b *pgx.Batch) {
+		b.Queue(query, args...).Query(func(rows pgx.Rows) (err error) {
+			out, err = pgx.CollectRows(rows, scan)
 			return err
-		}
-		out, err = pgx.CollectRows(rows, scan)
-		return err
+		})
 	})
 	return out, err
 }
@@ -294,26 +294,21 @@ func (s *Store) Mark(ctx context.Context, p calendar.Position) (eventstore.Mark,
 	if p == 0 {
 		return eventstore.Mark{}, s.usable(ctx)
 	}
-	m := eventstore.Mark{Position: p}
-	var last calendar.Position
-	err := s.use(ctx, func(c *pgx.Conn) error {
+	found, err := all(ctx, s, func(r pgx.CollectableRow) (m eventstore.Mark, err error) {
 		var hash []byte
-		err := c.QueryRow(ctx, s.q.mark, number(p)).Scan(&last, &hash)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil // the store is empty
+		if err := r.Scan(&m.Position, &hash); err != nil {
+			return m, err
 		}
-		if err == nil {
-			m.Hash, err = digest(hash)
-		}
-		return err
-	})
+		m.Hash, err = digest(hash)
+		return m, err
+	}, s.q.mark, number(p))
 	switch {
 	case err != nil:
 		return eventstore.Mark{}, wrap(err, "mark of entry %d", p)
-	case last < p:
+	case len(found) == 0 || found[0].Position < p:
 		return eventstore.Mark{}, eventstore.ErrAhead
 	default:
-		return m, nil
+		return eventstore.Mark{Position: p, Hash: found[0].Hash}, nil
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *Store) Restore(ctx context.Context, from eventstore.Dumper, progress fu
 	if err != nil {
 		return err
 	}
-	err = s.use(ctx, func(c *pgx.Conn) (err error) {
+	err = s.use(ctx, 0, func(ctx context.Context, c *pgx.Conn) (err error) {
 		tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
 		if err != nil {
 			return err
@@ -41,8 +41,8 @@ func (s *Store) Restore(ctx context.Context, from eventstore.Dumper, progress fu
 	if err != nil {
 		return err
 	}
-	s.signal.Move(head)
-	return nil
+	_, err = s.Head(ctx) // learns of it
+	return err
 }
 
 // restore is one run of Restore.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -15,6 +16,7 @@ import (
 const (
 	minPoll, maxPoll       = 5 * time.Millisecond, time.Second
 	minBackOff, maxBackOff = 100 * time.Millisecond, 10 * time.Second
+	quietLimit             = 15 * time.Second // without a notification
 )
 
 // poll asks for the head: soon after it moved, less and less often while it does
@@ -32,9 +34,7 @@ func (s *Store) poll(ctx context.Context) {
 		case <-timer.C:
 		}
 		before := s.signal.Head()
-		limit, cancel := context.WithTimeout(ctx, s.o.Timeout)
-		head, err := s.Head(limit)
-		cancel()
+		head, err := s.Head(ctx)
 		switch {
 		case ctx.Err() != nil || errors.Is(err, eventstore.ErrClosed):
 			return
@@ -91,9 +91,12 @@ func (s *Store) listenOnce(ctx context.Context) (listened bool, err error) {
 	}
 	s.ask() // for what came before
 	for {
-		n, err := conn.WaitForNotification(ctx)
+		n, err := s.notification(ctx, conn)
 		if err != nil {
 			return true, translate(ctx, err, true)
+		}
+		if n == nil {
+			continue
 		}
 		if int64(n.PID) == s.writerPID.Load() {
 			continue // our own
@@ -103,6 +106,20 @@ func (s *Store) listenOnce(ctx context.Context) (listened bool, err error) {
 			s.ask()
 		}
 	}
+}
+
+// notification waits for one. When none comes for a while it looks whether the
+// server is still there, and gives none.
+func (s *Store) notification(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
+	quiet, cancel := context.WithTimeout(ctx, quietLimit)
+	defer cancel()
+	n, err := conn.WaitForNotification(quiet)
+	if err == nil || quiet.Err() == nil || ctx.Err() != nil || conn.IsClosed() {
+		return n, err
+	}
+	try, cancel := context.WithTimeout(ctx, tryLimit)
+	defer cancel()
+	return nil, s.check(try, conn)
 }
 
 // ask makes the poll ask at once.

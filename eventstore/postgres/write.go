@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,7 +22,11 @@ const (
 
 // holdAtMost is how long the log is held between two statements of a commit that
 // is decided here, in case this process is stopped there.
-const holdAtMost = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
+const holdAtMost = "SET LOCAL idle_in_transaction_session_timeout = '4s'"
+
+// otherHistory is the head that append_known gives when the log does not hold what
+// is known.
+const otherHistory = -2
 
 // lasting tells whether an error is that of the server rather than of one item.
 func lasting(err error) bool {
@@ -32,12 +37,11 @@ func lasting(err error) bool {
 // group.
 func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 	lost, err := s.attempt(ctx, func(ctx context.Context) (bool, error) {
-		if !independent(items) {
-			return s.writeDecided(ctx, items, false)
-		}
-		lost, won, err := s.writeAll(ctx, items)
-		if err != nil || won {
-			return lost, err
+		if independent(items) {
+			lost, won, err := s.writeAll(ctx, items)
+			if err != nil || won {
+				return lost, err
+			}
 		}
 		return s.writeDecided(ctx, items, false)
 	})
@@ -54,13 +58,14 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 	return nil
 }
 
-// attempt runs one attempt at a commit within its time.
+// attempt runs one attempt at a commit within its time: there may be two.
 func (s *Store) attempt(ctx context.Context, do func(context.Context) (lost bool, err error)) (bool, error) {
-	limit, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	most := s.o.Timeout / 2
+	limit, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	lost, err := do(limit)
 	if err != nil && limit.Err() != nil {
-		return true, fmt.Errorf("%w: no answer within %s", eventstore.ErrUnavailable, s.o.Timeout)
+		return true, fmt.Errorf("%w: no answer within %s", eventstore.ErrUnavailable, most)
 	}
 	return lost, translate(ctx, err, lost)
 }
@@ -68,7 +73,32 @@ func (s *Store) attempt(ctx context.Context, do func(context.Context) (lost bool
 // writeAll writes a group of which all win, in one statement; won tells whether
 // that was so, else nothing was written.
 func (s *Store) writeAll(ctx context.Context, items []*item) (lost, won bool, err error) {
-	w := newSent(items, s.given.Load())
+	var v view
+	var before int64
+	var hash []byte
+	lost, err = s.withWriter(ctx, func(c *pgx.Conn) error {
+		v = s.view()
+		if slices.ContainsFunc(items, func(it *item) bool { return it.a.CheckEpoch(v.epoch) != nil }) {
+			before = -1 // decided item by item
+			return nil
+		}
+		return c.QueryRow(ctx, s.q.append, sentWhole(items, v.given).args(v.mark, false)...).Scan(&before, &hash)
+	})
+	if err != nil || before < 0 {
+		return lost, false, err
+	}
+	head := calendar.Position(before)
+	for _, it := range items {
+		head += calendar.Position(len(it.drafts))
+		*it.result = eventstore.Result{Position: head}
+	}
+	lost, err = s.written(v, head, hash)
+	return lost, err == nil, err
+}
+
+// sentWhole gives what a group writes of which all win.
+func sentWhole(items []*item, given int64) *sent {
+	w := newSent(items, given)
 	offset := 0
 	for _, it := range items {
 		for i := range it.drafts {
@@ -92,20 +122,23 @@ func (s *Store) writeAll(ctx context.Context, items []*item) (lost, won bool, er
 			w.receipt(it.receipt, r, len(it.drafts) > 0, behind)
 		}
 	}
-	var before int64
-	lost, err = s.withWriter(ctx, func(c *pgx.Conn) error {
-		return c.QueryRow(ctx, s.q.append, w.args(false)...).Scan(&before)
-	})
-	if err != nil || before < 0 {
-		return lost, false, err
+	return w
+}
+
+// written learns of a commit. What was written into another history than the one
+// that the store has now is looked for in that one.
+func (s *Store) written(v view, head calendar.Position, hash []byte) (lost bool, err error) {
+	if head == 0 {
+		return false, nil
 	}
-	head := calendar.Position(before)
-	for _, it := range items {
-		head += calendar.Position(len(it.drafts))
-		*it.result = eventstore.Result{Position: head}
+	m := eventstore.Mark{Position: head}
+	if m.Hash, err = digest(hash); err != nil {
+		return false, err
 	}
-	s.signal.Move(head)
-	return false, true, nil
+	if !s.wrote(v, m) {
+		return true, fmt.Errorf("%w: the commit went to a server of another history", eventstore.ErrUnavailable)
+	}
+	return false, nil
 }
 
 // writeDecided holds the log, reads what the items touch, decides them one after
@@ -114,6 +147,8 @@ func (s *Store) writeAll(ctx context.Context, items []*item) (lost, won bool, er
 func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lost bool, err error) {
 	g := newGroup()
 	results := make([]eventstore.Result, len(items))
+	var v view
+	var hash []byte
 	lost, err = s.withWriter(ctx, func(c *pgx.Conn) (err error) {
 		tx, err := c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
 		if err != nil {
@@ -124,17 +159,22 @@ func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lo
 				_ = tx.Rollback(context.WithoutCancel(ctx)) // the first error tells
 			}
 		}()
-		if err := s.gather(ctx, tx, g, items, again); err != nil {
+		if hash, err = s.gather(ctx, tx, g, items, again); err != nil {
 			return fmt.Errorf("read for append: %w", err)
 		}
+		v = s.view()
+		g.epoch = v.epoch
 		before := g.head
 		for i, it := range items {
 			results[i] = g.decide(it)
 		}
 		if len(g.accepted) > 0 || len(g.kept) > 0 {
 			var head int64
-			if err := tx.QueryRow(ctx, s.q.append, g.sent(s.given.Load()).args(true)...).Scan(&head); err != nil {
+			if err := tx.QueryRow(ctx, s.q.append, g.sent(v.given).args(v.mark, true)...).Scan(&head, &hash); err != nil {
 				return err
+			}
+			if head == otherHistory {
+				return fmt.Errorf("%w: it went over to another history", eventstore.ErrUnavailable)
 			}
 			if calendar.Position(head) != before {
 				return fmt.Errorf("%w: the log went on while it was held", eventstore.ErrDamaged)
@@ -145,16 +185,17 @@ func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lo
 	if err != nil {
 		return lost, err
 	}
-	s.signal.Move(g.head)
 	for i, it := range items {
 		*it.result = results[i]
 	}
-	return false, nil
+	return s.written(v, g.head, hash)
 }
 
 // gather holds the log and reads what the database says about all that the items
-// touch.
-func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, again bool) error {
+// touch; it gives the hash of the last commit.
+func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, again bool) (hash []byte, err error) {
+	v := s.view()
+	var t told
 	var ids, versions []int64
 	var claims, names, receipts [][]byte
 	for _, it := range items {
@@ -176,7 +217,7 @@ func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, 
 	b := &pgx.Batch{}
 	b.Queue(holdAtMost)
 	b.Queue(s.q.holdLog)
-	b.Queue(s.q.head).QueryRow(func(r pgx.Row) error { return r.Scan(&g.head) })
+	s.queueCheck(b, v, &t)
 	b.Queue(s.q.heldRecords, list(ids)).Query(func(rows pgx.Rows) error {
 		var id calendar.ID
 		var kind string
@@ -215,7 +256,11 @@ func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, 
 			return err
 		})
 	}
-	return tx.SendBatch(ctx, b).Close()
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return nil, err
+	}
+	g.head = t.head.Position
+	return t.head.Hash[:], s.see(v, &t)
 }
 
 func eachDigest(rows pgx.Rows, do func([32]byte, calendar.ID)) error {
@@ -254,15 +299,15 @@ func (s *Store) purge(ctx context.Context) {
 	}
 }
 
-// appendParams are the lists of the function append, after its first three
+// appendParams are the lists of the function append_known, after its first five
 // parameters, in the order of sent.args.
-const appendParams = `$4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::bytea[],
-	$11::text[], $12::text[], $13::text[], $14::bytea[], $15::bytea[], $16::bytea[], $17::boolean[], $18::bytea[],
-	$19::bytea[], $20::bigint[], $21::text[], $22::text[],
-	$23::bytea[], $24::bigint[], $25::text[], $26::text[],
-	$27::bytea[], $28::bigint[],
-	$29::bytea[], $30::boolean[], $31::bigint[], $32::text[], $33::bytea[], $34::bigint[],
-	$35::bigint[], $36::bigint[], $37::bigint[], $38::bigint[], $39::bytea[], $40::bytea`
+const appendParams = `$6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $12::bytea[],
+	$13::text[], $14::text[], $15::text[], $16::bytea[], $17::bytea[], $18::bytea[], $19::boolean[], $20::bytea[],
+	$21::bytea[], $22::bigint[], $23::text[], $24::text[],
+	$25::bytea[], $26::bigint[], $27::text[], $28::text[],
+	$29::bytea[], $30::bigint[],
+	$31::bytea[], $32::boolean[], $33::bigint[], $34::text[], $35::bytea[], $36::bigint[],
+	$37::bigint[], $38::bigint[], $39::bigint[], $40::bigint[], $41::bytea[], $42::bytea`
 
 // sent is what the function append is told, column by column.
 type sent struct {
@@ -395,9 +440,9 @@ func (g *group) sent(given int64) *sent {
 	return w
 }
 
-func (w *sent) args(decided bool) []any {
+func (w *sent) args(known eventstore.Mark, decided bool) []any {
 	return []any{
-		decided, w.top, list(w.released),
+		number(known.Position), known.Hash[:], decided, w.top, list(w.released),
 		w.kind, w.record, w.version, w.millis, w.actor, w.change, w.leaf,
 		w.client, w.request, w.reason, w.fields, w.state, w.secret, w.last, w.keeps,
 		list(w.claims.digest), list(w.claims.record), list(w.claims.space), list(w.claims.key),
