@@ -214,6 +214,27 @@ func TestExtensionMarks(t *testing.T) {
 	}
 }
 
+// TestDefaultsOfBodies: the default of a field is said where it holds. Generated
+// clients send it: in an update it would undo what is stored.
+func TestDefaultsOfBodies(t *testing.T) {
+	t.Parallel()
+	schemas := testkit.New(t, testkit.Options{}).Document().Components.Schemas
+	for name, s := range schemas {
+		for field, p := range s.Value.Properties {
+			if want := strings.HasPrefix(name, "EventCreate") && field == "all_day"; (p.Value.Default != nil) != want {
+				t.Errorf("%s.%s: default %v", name, field, p.Value.Default)
+			}
+		}
+	}
+	for _, form := range []string{"", "Form", "Multipart"} {
+		for _, name := range []string{"EventCreate", "EventUpdate", "EventUpdateBySlug", "VenueUpdate", "TagCreate"} {
+			if !reflect.DeepEqual(schemas[name+form].Value.Properties, schemas[name].Value.Properties) {
+				t.Errorf("%s%s is not as %s", name, form, name)
+			}
+		}
+	}
+}
+
 // TestListsHaveElements: every schema of a list says what its elements are. The
 // generators of clients drop a schema, and all that refer to it, where one does not.
 func TestListsHaveElements(t *testing.T) {

@@ -271,16 +271,23 @@ func (d *document) bodyParameter(arg *argument) object {
 }
 
 func (d *document) requestBody(rt *route, op *operation) object {
-	schema := schemaRef(bodySchemaName(rt, op.verb))
+	content := make(object, len(bodyForms))
+	for media, form := range bodyForms {
+		content[media] = object{"schema": schemaRef(bodySchemaName(rt, op.verb) + form)}
+	}
 	return object{
 		"description": in("body", d.l),
 		"required":    false, // every field may stand in the query string
-		"content": object{
-			"application/json":                  object{"schema": schema},
-			"application/x-www-form-urlencoded": object{"schema": schema},
-			"multipart/form-data":               object{"schema": schema},
-		},
+		"content":     content,
 	}
+}
+
+// bodyForms are the forms of a body, and what the names of their schemas end in. The
+// schemas are equal, but a generated client may choose the form by the schema.
+var bodyForms = map[string]string{
+	"application/json":                  "",
+	"application/x-www-form-urlencoded": "Form",
+	"multipart/form-data":               "Multipart",
 }
 
 // bodySchemaName names the body of a write: EventCreate, EventUpdate,

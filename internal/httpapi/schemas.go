@@ -37,7 +37,10 @@ func (d *document) schemas() object {
 	for _, rt := range routes {
 		for _, op := range rt.operations() {
 			if op.verb == "create" || op.verb == "update" {
-				out[bodySchemaName(rt, op.verb)] = d.bodySchema(&op)
+				schema := d.bodySchema(&op)
+				for _, form := range bodyForms {
+					out[bodySchemaName(rt, op.verb)+form] = schema
+				}
 			}
 		}
 	}
@@ -239,7 +242,7 @@ func (d *document) bodySchema(op *operation) object {
 		}
 		schema := d.fieldSchema(arg.field)
 		schema["description"] = arg.description[d.l]
-		if arg.fallback != "" {
+		if arg.fallback != "" && op.verb == "create" { // an update leaves what is not sent
 			schema["default"] = defaultOf(arg.fallback)
 		}
 		properties[arg.name] = extended(schema, arg.extension)

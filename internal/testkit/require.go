@@ -13,10 +13,15 @@ import (
 // them: "postgres,history") has the name, it fails.
 func Require(t testing.TB, name, missing string) {
 	t.Helper()
-	if slices.Contains(strings.Split(os.Getenv("DAYBOOK_REQUIRE"), ","), name) {
+	if Required(name) {
 		t.Fatalf("%s is required: %s", name, missing)
 	}
 	t.Skipf("%s did not run, it needs %s: %s", t.Name(), name, missing)
+}
+
+// Required tells whether DAYBOOK_REQUIRE has the name.
+func Required(name string) bool {
+	return slices.Contains(strings.Split(os.Getenv("DAYBOOK_REQUIRE"), ","), name)
 }
 
 // History opens the edit history of conferences that DAYBOOK_HISTORY names, else

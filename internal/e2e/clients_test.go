@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"daybook/internal/testkit"
+	"daybook/query/readmodel/elastic"
+)
+
+// Clients that others' generators make of the served documentation read and write
+// events. The programs stand in clients/, with the versions of all that they need.
+
+// TestTypeScriptClient: openapi-typescript makes types of the whole documentation,
+// and a program that is checked against them does its work.
+func TestTypeScriptClient(t *testing.T) {
+	t.Parallel()
+	tool := installed(t, "node", []string{"node", "npm"}, []string{"package.json", "package-lock.json"},
+		[]string{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"})
+	svc := embedded(t, settings{})
+	dir := t.TempDir()
+	copied(t, dir, "package.json", "tsconfig.json", "client.ts")
+	must(t, os.Symlink(filepath.Join(tool, "node_modules"), filepath.Join(dir, "node_modules")))
+	// A field with a default would else be one that has to be sent.
+	program(t, dir, nil, "node", "node_modules/openapi-typescript/bin/cli.js", svc.url+root+"/doc", "-o", "api.ts", "--default-non-nullable=false")
+	types, err := os.ReadFile(filepath.Join(dir, "api.ts"))
+	must(t, err)
+	for name := range svc.documentation().Components.Schemas {
+		if !strings.Contains(string(types), "\n        "+name+": ") {
+			t.Errorf("no type of the schema %s", name)
+		}
+	}
+	program(t, dir, nil, "node", "node_modules/typescript/bin/tsc", "-p", "tsconfig.json")
+	onBothSizes(t, svc, dir, "node", "client.js")
+}
+
+// TestPythonClient: openapi-python-client makes a client of the whole documentation
+// without a warning, and a program does its work with it.
+func TestPythonClient(t *testing.T) {
+	t.Parallel()
+	tool := installed(t, "python", []string{"python3"}, []string{"requirements.txt"},
+		[]string{"python3", "-m", "venv", "."},
+		[]string{"bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r", "requirements.txt"})
+	python := filepath.Join(tool, "bin", "python")
+	svc := embedded(t, settings{})
+	dir := t.TempDir()
+	copied(t, dir, "generator.yml", "client.py")
+	out := program(t, dir, nil, python, "-m", "openapi_python_client", "generate", "--url", svc.url+root+"/doc",
+		"--output-path", "generated", "--meta", "none", "--config", "generator.yml", "--fail-on-warning")
+	if strings.Contains(strings.ToLower(out), "warning") {
+		t.Errorf("generated with warnings:\n%s", out)
+	}
+	models, err := os.ReadFile(filepath.Join(dir, "generated", "models", "__init__.py"))
+	must(t, err)
+	for name := range svc.documentation().Components.Schemas {
+		if !strings.Contains(string(models), "import "+name+"\n") {
+			t.Errorf("no model of the schema %s", name)
+		}
+	}
+	onBothSizes(t, svc, dir, python, "client.py")
+}
+
+// onBothSizes runs a client against a service of each size, and looks at the event
+// that it leaves.
+func onBothSizes(t *testing.T, first *service, dir string, command ...string) {
+	t.Helper()
+	check := func(t *testing.T, svc *service) {
+		t.Helper()
+		out := program(t, dir, []string{"DAYBOOK_URL=" + svc.url + root, "DAYBOOK_TOKEN=" + svc.users["editor"].token}, command...)
+		id, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+		must(t, err)
+		svc.as(t, "editor").read("/events/"+itoa(id)).fields(obj{
+			"title": "Typed recital", "start_date": "2027-07-04 00:00:00", "end_date": "2027-07-05 23:59:59", "all_day": true,
+			"author": itoa(svc.users["editor"].id), "venue.venue": "Typed hall", "tags.0.name": "typed", "cost": "$5 – $12",
+		})
+	}
+	check(t, first)
+	for _, flavour := range []elastic.Flavour{elastic.Elasticsearch, elastic.OpenSearch} {
+		t.Run(string(flavour), func(t *testing.T) { check(t, distributed(flavour)(t, settings{})) })
+	}
+}
+
+// installed gives the folder where a generator is installed by commands that are run
+// beside the files with its versions: a folder in the cache of the user, for all runs
+// with the same versions. It is made where DAYBOOK_REQUIRE has the name of the tool;
+// without it, or without one of the programs, the test does not run.
+func installed(t *testing.T, tool string, programs, pins []string, commands ...[]string) string {
+	t.Helper()
+	sum := sha256.New()
+	for _, p := range programs {
+		path, err := exec.LookPath(p)
+		if err != nil {
+			testkit.Require(t, tool, err.Error())
+		}
+		version, err := exec.CommandContext(t.Context(), path, "--version").Output()
+		if err != nil {
+			testkit.Require(t, tool, fmt.Sprintf("%s --version: %v", p, err))
+		}
+		fmt.Fprintf(sum, "%s %s\n", path, version)
+	}
+	for _, name := range pins {
+		b, err := os.ReadFile(filepath.Join("clients", name))
+		must(t, err)
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(b), b)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		testkit.Require(t, tool, err.Error())
+	}
+	parent := filepath.Join(cache, "daybook-test-clients")
+	dir := filepath.Join(parent, fmt.Sprintf("%s-%x", tool, sum.Sum(nil)[:8]))
+	if _, err := os.Stat(dir); err == nil {
+		return dir
+	}
+	if !testkit.Required(tool) {
+		testkit.Require(t, tool, "its packages are not installed, DAYBOOK_REQUIRE="+tool+" does that")
+	}
+	must(t, os.MkdirAll(parent, 0o750))
+	part, err := os.MkdirTemp(parent, "part-")
+	must(t, err)
+	defer func() { _ = os.RemoveAll(part) }()
+	copied(t, part, pins...)
+	for _, command := range commands {
+		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...) //nolint:gosec // written above
+		cmd.Dir = part
+		if out, err := cmd.CombinedOutput(); err != nil {
+			testkit.Require(t, tool, fmt.Sprintf("%s: %v\n%s", strings.Join(command, " "), err, out))
+		}
+	}
+	if err := os.Rename(part, dir); err != nil {
+		if _, there := os.Stat(dir); there != nil { // else another run was first
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// copied copies files of clients/ to a folder.
+func copied(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		b, err := os.ReadFile(filepath.Join("clients", name))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
+	}
+}
+
+// program runs a program in a folder and gives what it prints.
+func program(t *testing.T, dir string, env []string, command ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...) //nolint:gosec // of a test
+	cmd.Dir = dir
+	cmd.Env = slices.Concat(os.Environ(), []string{"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}, env)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s\n%s", strings.Join(command, " "), err, out, &errs)
+	}
+	return string(out)
+}
