@@ -117,6 +117,12 @@ var reasonMessages = map[Reason]phrase{
 		"ne doit pas dépasser %1 éléments",
 		"no debe tener más de %1 elementos",
 	},
+	ReasonTooMuch: {
+		"不得超过 %1 个不同的词,其中带引号的多词文字和连续中日韩文字不得超过 %2 段",
+		"must not have more than %1 different words, %2 of them quoted texts of several words or runs of Chinese, Japanese or Korean characters",
+		"ne doit pas dépasser %1 mots différents, dont %2 textes de plusieurs mots entre guillemets ou suites de caractères chinois, japonais ou coréens",
+		"no debe tener más de %1 palabras distintas, de ellas %2 textos de varias palabras entre comillas o series de caracteres chinos, japoneses o coreanos",
+	},
 	ReasonTooSmall: {
 		"不得小于 %1",
 		"must not be less than %1",

@@ -146,6 +146,22 @@ func TestMessages(t *testing.T) {
 		{"entry", FieldError{"tags", ReasonUnknownTag, []string{"99"}}.Message(LangEN), `tags: there is no tag "99"`},
 		{"entry that looks like an argument", FieldError{"venue", ReasonInline, []string{"%2", "zip", string(ReasonTypeText)}}.Message(LangEN), `venue: the data of "%2" is refused: zip: must be text`},
 		{
+			"search cn", FieldError{"search", ReasonTooMuch, []string{"32", "8"}}.Message(LangCN),
+			"search: 不得超过 32 个不同的词,其中带引号的多词文字和连续中日韩文字不得超过 8 段",
+		},
+		{
+			"search en", FieldError{"search", ReasonTooMuch, []string{"32", "8"}}.Message(LangEN),
+			"search: must not have more than 32 different words, 8 of them quoted texts of several words or runs of Chinese, Japanese or Korean characters",
+		},
+		{
+			"search fr", FieldError{"search", ReasonTooMuch, []string{"32", "8"}}.Message(LangFR),
+			"search: ne doit pas dépasser 32 mots différents, dont 8 textes de plusieurs mots entre guillemets ou suites de caractères chinois, japonais ou coréens",
+		},
+		{
+			"search es", FieldError{"search", ReasonTooMuch, []string{"32", "8"}}.Message(LangES),
+			"search: no debe tener más de 32 palabras distintas, de ellas 8 textos de varias palabras entre comillas o series de caracteres chinos, japoneses o coreanos",
+		},
+		{
 			"inline", FieldError{"venue", ReasonInline, []string{"Hall", "zip", string(ReasonTooLong), "1000"}}.Message(LangEN),
 			`venue: the data of "Hall" is refused: zip: must not be longer than 1000 characters`,
 		},

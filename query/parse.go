@@ -92,6 +92,9 @@ func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 		if text == "0" {
 			q.bad.Add("search", calendar.ReasonZero)
 		}
+		if r.Kind.IsPost() && !readmodel.ParseSearch(text, q.lang).Within() {
+			q.bad.Add("search", calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords), strconv.Itoa(readmodel.MaxRows))
+		}
 		q.run.search = text
 	}
 	switch {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"daybook/calendar"
+	"daybook/query/readmodel"
 )
 
 func TestParseRefuses(t *testing.T) {
@@ -41,6 +43,10 @@ func TestParseRefuses(t *testing.T) {
 		{"empty language", ta, anonymous, input("multilang_language="), refused{"multilang_language": calendar.ReasonNotInEnum}},
 		{"search 0", ve, anonymous, input("search=0"), refused{"search": calendar.ReasonZero}},
 		{"search too long", ev, anonymous, input("search=" + strings.Repeat("é", 501)), refused{"search": calendar.ReasonTooLong}},
+		{"search of too many words", ev, anonymous, input("search=" + numbered(readmodel.MaxWords+1, "w%d ")), refused{"search": calendar.ReasonTooMuch}},
+		{"search without too many words", ve, anonymous, input("search=" + numbered(readmodel.MaxWords+1, "-w%d ")), refused{"search": calendar.ReasonTooMuch}},
+		{"search of too many quoted texts", ev, anonymous, input("search=" + numbered(readmodel.MaxRows+1, `"of w%d" `)), refused{"search": calendar.ReasonTooMuch}},
+		{"search of too many runs", calendar.KindOrganizer, anonymous, input("search=音乐 会活 动欢 迎参 加地 点晚 间演 出北 京城"), refused{"search": calendar.ReasonTooMuch}},
 		{"boolean", ev, anonymous, input("featured=2"), refused{"featured": calendar.ReasonTypeBool}},
 		{"unknown category", ev, anonymous, input("categories=jazz,polka"), refused{"categories": calendar.ReasonUnknownCategory}},
 		{"a tag is no category", ev, anonymous, input("categories=40"), refused{"categories": calendar.ReasonUnknownCategory}},
@@ -105,6 +111,38 @@ func TestParseRefuses(t *testing.T) {
 				t.Errorf("refused (-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// numbered repeats a part with numbers from 1 on.
+func numbered(n int, part string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, part, i+1)
+	}
+	return b.String()
+}
+
+// TestParseTakesSearches: what is said twice and what is left out does not count,
+// and a search of terms is one text.
+func TestParseTakesSearches(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t, world(t))
+	for name, tt := range map[string]struct {
+		kind calendar.Kind
+		in   string
+	}{
+		"as many words as may be":  {calendar.KindEvent, numbered(readmodel.MaxRows, `"of w%d" `) + numbered(readmodel.MaxWords-readmodel.MaxRows, "w%d ")},
+		"one word again and again": {calendar.KindEvent, strings.Repeat("jazz Jâzz ", 48) + "of the and a"},
+		"one text again and again": {calendar.KindVenue, strings.Repeat(`"of the" -"of the" `, 25)},
+		"quoted single words":      {calendar.KindVenue, numbered(readmodel.MaxWords, `"w%d" `)},
+		"one long word":            {calendar.KindEvent, strings.Repeat("a", 500)},
+		"one long quoted text":     {calendar.KindEvent, `"` + strings.Repeat("a ", 249) + `"`},
+		"terms":                    {calendar.KindTag, numbered(100, "w%d ")},
+	} {
+		if _, err := s.Parse(t.Context(), Request{Kind: tt.kind, Caller: anonymous, Input: calendar.Input{"search": tt.in}, Lang: calendar.LangEN}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

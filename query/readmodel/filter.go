@@ -43,7 +43,8 @@ type Contains struct {
 }
 
 // Text admits documents that fit a search (interface 4.7) in the texts shown in
-// a language. An Expression without any word admits nothing.
+// a language. An Expression without any word admits nothing; one beyond the limits
+// (Expression.Within) does not fit any schema.
 type Text struct {
 	Fields []string // text fields
 	Lang   calendar.Lang

@@ -395,6 +395,9 @@ func (s *Schema) check(f Filter) error {
 		if int(f.Lang) >= len(calendar.Langs) {
 			return fmt.Errorf("%w: language %d", ErrQuery, f.Lang)
 		}
+		if len(f.Query) > shortQuery && !ParseSearch(f.Query, f.Lang).Within() {
+			return fmt.Errorf("%w: a search of more than %d words or %d rows", ErrQuery, MaxWords, MaxRows)
+		}
 		return s.wantAll(f.Fields, TypeText)
 	case Near:
 		return s.want(f.Field, TypePoint)

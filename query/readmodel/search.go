@@ -1,6 +1,7 @@
 package readmodel
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,6 +19,35 @@ type Expression struct {
 	Not [][]Piece
 }
 
+// The limits of a search (interface 9). What a search costs an index grows with
+// them, so they hold whatever is in the index.
+const (
+	MaxWords = 32 // pieces
+	MaxRows  = 8  // pieces of several words or characters in a row
+)
+
+// shortQuery is the length in bytes up to which no query is beyond a limit: nine
+// rows of two words in quotes are longer, and so are 33 words.
+const shortQuery = 5 * MaxRows
+
+// Within tells whether the search keeps the limits.
+func (e Expression) Within() bool {
+	words, rows := 0, 0
+	count := func(pieces []Piece) {
+		words += len(pieces)
+		for _, p := range pieces {
+			if len(p.Tokens) > 1 {
+				rows++
+			}
+		}
+	}
+	count(e.Must)
+	for _, group := range e.Not {
+		count(group)
+	}
+	return words <= MaxWords && rows <= MaxRows
+}
+
 // Piece is what has to fit in one field: a word, a run of Chinese, Japanese or
 // Korean characters, or quoted words in a row.
 type Piece struct {
@@ -32,7 +62,7 @@ type Piece struct {
 // IsZero tells whether the search has no word; it finds nothing then.
 func (e Expression) IsZero() bool { return len(e.Must) == 0 && len(e.Not) == 0 }
 
-// ParseSearch reads a search as sent. Single Latin letters and the common words
+// ParseSearch reads a search as sent. What is said twice counts once. Single Latin letters and the common words
 // of l, the language of the request, are left out unless nothing else remains;
 // that holds for words after a minus too, and never for quoted ones. A minus
 // counts at the start or after white space, directly before a word or a quote; a
@@ -62,11 +92,19 @@ func (e *Expression) add(not bool, pieces []Piece) {
 	switch {
 	case len(pieces) == 0:
 	case not:
-		e.Not = append(e.Not, pieces)
+		if !slices.ContainsFunc(e.Not, func(known []Piece) bool { return slices.EqualFunc(known, pieces, Piece.equal) }) {
+			e.Not = append(e.Not, pieces)
+		}
 	default:
-		e.Must = append(e.Must, pieces...)
+		for _, p := range pieces {
+			if !slices.ContainsFunc(e.Must, p.equal) {
+				e.Must = append(e.Must, p)
+			}
+		}
 	}
 }
+
+func (p Piece) equal(q Piece) bool { return p.InRow == q.InRow && slices.Equal(p.Tokens, q.Tokens) }
 
 // leftOut tells whether a piece counts only when nothing else remains.
 func (p Piece) leftOut(l calendar.Lang) bool {

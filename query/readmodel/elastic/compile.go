@@ -12,9 +12,6 @@ import (
 const (
 	// mostTerms is the limit of both engines for the values of one terms query.
 	mostTerms = 65_536
-	// mostLeaves bounds the parts of a query: OpenSearch takes 1,024. A search
-	// with more is answered in steps.
-	mostLeaves = 800
 	// mostPart is the longest text, in characters, that a wildcard query looks for;
 	// engines refuse long ones that repeat themselves.
 	mostPart = 64
@@ -31,10 +28,8 @@ var (
 // compiler makes queries of filters.
 type compiler struct {
 	schema *readmodel.Schema
-	leaves int
-	// ids finds the ids of the documents that fit a query, scan goes through
-	// the documents themselves: for parts that no single query can ask for.
-	ids  func(ctx context.Context, query object) ([]calendar.ID, error)
+	// scan goes through the documents that fit a query: for parts that no query can
+	// ask for.
 	scan func(ctx context.Context, query object, each func(*readmodel.Document)) error
 }
 
@@ -95,9 +90,8 @@ func (c *compiler) compile(ctx context.Context, f readmodel.Filter) (object, err
 	case readmodel.Contains:
 		return c.contains(ctx, f)
 	case readmodel.Text:
-		return c.text(ctx, f)
+		return c.text(f), nil
 	}
-	c.leaves++
 	switch f := f.(type) {
 	case readmodel.Term:
 		return c.term(f), nil
@@ -230,17 +224,17 @@ func (c *compiler) wildcards(fields []string, part string) object {
 	for _, name := range fields {
 		for _, field := range []string{name, fieldLower + name} {
 			parts = append(parts, object{"wildcard": object{field: object{"value": pattern}}})
-			c.leaves++
 		}
 	}
 	return any1(parts)
 }
 
-// text makes the query of a search; see the parts of readmodel.Expression.
-func (c *compiler) text(ctx context.Context, f readmodel.Text) (object, error) {
+// text makes the query of a search; see the parts of readmodel.Expression. Its
+// limits keep the whole query below the 1,024 parts that OpenSearch takes.
+func (c *compiler) text(f readmodel.Text) object {
 	e := readmodel.ParseSearch(f.Query, f.Lang)
 	if e.IsZero() {
-		return matchNone, nil
+		return matchNone
 	}
 	t := &textCompiler{schema: c.schema, fields: f.Fields, slots: []string{slotAny, f.Lang.String()}}
 	must := make(list, 0, len(e.Must))
@@ -255,10 +249,6 @@ func (c *compiler) text(ctx context.Context, f readmodel.Text) (object, error) {
 		}
 		mustNot = append(mustNot, all(parts))
 	}
-	if c.leaves+t.leaves > mostLeaves {
-		return c.inSteps(ctx, must, mustNot, t.leaves)
-	}
-	c.leaves += t.leaves
 	b := object{}
 	if len(must) > 0 {
 		b["filter"] = must
@@ -266,34 +256,7 @@ func (c *compiler) text(ctx context.Context, f readmodel.Text) (object, error) {
 	if len(mustNot) > 0 {
 		b["must_not"] = mustNot
 	}
-	return object{"bool": b}, nil
-}
-
-// inSteps answers a search of very many parts by ids, some parts at a time.
-func (c *compiler) inSteps(ctx context.Context, must, mustNot list, leaves int) (object, error) {
-	most := max(1, mostLeaves*(len(must)+len(mustNot))/(2*leaves))
-	var ids []calendar.ID
-	left := matchAll
-	for len(must) > 0 || len(mustNot) > 0 {
-		b := object{"filter": list{left}}
-		if n := min(most, len(must)); n > 0 {
-			b["filter"] = append(list{left}, must[:n]...)
-			must = must[n:]
-		} else {
-			n := min(most, len(mustNot))
-			b["must_not"] = mustNot[:n:n]
-			mustNot = mustNot[n:]
-		}
-		var err error
-		if ids, err = c.ids(ctx, c.live(object{"bool": b})); err != nil {
-			return nil, err
-		}
-		if left = in(readmodel.FieldID, ids); len(ids) == 0 {
-			break
-		}
-	}
-	c.leaves++
-	return left, nil
+	return object{"bool": b}
 }
 
 // textCompiler makes the queries of the pieces of a search.
@@ -301,7 +264,6 @@ type textCompiler struct {
 	schema *readmodel.Schema
 	fields []string
 	slots  []string
-	leaves int
 }
 
 // piece admits documents in whose shown texts a piece fits.
@@ -322,7 +284,6 @@ func (t *textCompiler) piece(p readmodel.Piece) object {
 			}
 		}
 	}
-	t.leaves += len(parts)
 	return any1(parts)
 }
 

@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -130,41 +129,59 @@ func TestManyIDs(t *testing.T) {
 	}
 }
 
-// TestInSteps: a search of too many parts is asked in steps that each stay below
-// the limit, and every part is asked once.
-func TestInSteps(t *testing.T) {
+// TestWorstSearch: the largest search that is taken is one query of fewer parts
+// than OpenSearch takes.
+func TestWorstSearch(t *testing.T) {
 	t.Parallel()
+	const mostClauses = 1024
 	var words []string
-	for i := range 120 {
-		words = append(words, fmt.Sprintf(`"a%d b"`, i), fmt.Sprintf(`-"c%d d"`, i))
+	for i := range readmodel.MaxRows {
+		words = append(words, fmt.Sprintf(`-"musicals%d nationally acting"`, i)) // another stem in each language
 	}
-	asked := ""
-	steps := 0
-	c := &compiler{schema: readmodel.SchemaOf(calendar.KindEvent), ids: func(_ context.Context, q object) ([]calendar.ID, error) {
-		b := string(encode(q))
-		if n := strings.Count(b, "match_phrase"); n > mostLeaves {
-			t.Errorf("a step of %d phrases", n)
+	for i := range readmodel.MaxWords - readmodel.MaxRows {
+		words = append(words, fmt.Sprintf("musicals%d", i))
+	}
+	query := strings.Join(words, " ")
+	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
+		c := &compiler{schema: readmodel.SchemaOf(k)}
+		text := func(fields []string) readmodel.Filter {
+			return readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: query}
 		}
-		asked += b
-		steps++
-		return []calendar.ID{calendar.ID(steps)}, nil
-	}}
-	q, err := c.text(t.Context(), readmodel.Text{
-		Fields: c.schema.Texts(), Lang: calendar.LangEN, Query: strings.Join(words, " "),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 120 {
-		for _, want := range []string{fmt.Sprintf(`"name.any":"Wa%d Wb"`, i), fmt.Sprintf(`"Wc%d Wd"`, i)} {
-			if !strings.Contains(asked, strings.TrimPrefix(want, `"name.any":`)) {
-				t.Errorf("%s is not asked for", want)
-			}
+		f := readmodel.And{text(c.schema.Texts())}
+		if k == calendar.KindEvent { // what is protected is searched by its title
+			f = append(f, text(c.schema.Texts()[:1]))
+		}
+		if err := readmodel.Check(readmodel.Query{Kind: k, Filter: f}); err != nil {
+			t.Fatal(err)
+		}
+		q, err := c.query(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The rest of a list has some 30 parts.
+		if n := leavesOf(q); n < 100 || n > mostClauses-100 {
+			t.Errorf("%s: %d parts, want at most %d", k, n, mostClauses-100)
 		}
 	}
-	if got, want := string(encode(q)), fmt.Sprintf(`{"terms":{"id":[%d]}}`, steps); got != want || steps < 8 {
-		t.Errorf("after %d steps: %s, want %s", steps, got, want)
+}
+
+// leavesOf counts the parts of a query that have none themselves.
+func leavesOf(v any) (n int) {
+	switch v := v.(type) {
+	case object:
+		b, ok := v["bool"].(object)
+		if !ok {
+			return 1
+		}
+		for _, clauses := range b {
+			n += leavesOf(clauses)
+		}
+	case list:
+		for _, clause := range v {
+			n += leavesOf(clause)
+		}
 	}
+	return n
 }
 
 func TestJSON(t *testing.T) {

@@ -120,15 +120,6 @@ func (x *Index) compiler(g generation, k calendar.Kind) *compiler {
 	index := x.names().index(collectionOf(k), g)
 	return &compiler{
 		schema: readmodel.SchemaOf(k),
-		ids: func(ctx context.Context, query object) (ids []calendar.ID, err error) {
-			err = x.walk(ctx, index, object{"query": query, "sort": byID, "stored_fields": "_none_"}, walkPage, func(h *hit) (bool, error) {
-				var id calendar.ID
-				err := json.Unmarshal(h.Sort[0], &id)
-				ids = append(ids, id)
-				return true, err
-			})
-			return ids, err
-		},
 		scan: func(ctx context.Context, query object, each func(*readmodel.Document)) error {
 			return x.scan(ctx, index, query, func(d *readmodel.Document) { each(d) })
 		},

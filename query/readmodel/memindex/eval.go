@@ -23,22 +23,34 @@ func (k *kindIndex) scratch() bitset {
 
 func (k *kindIndex) release(b bitset) { scratches.Put(&b) }
 
+// evaluation evaluates a filter.
+type evaluation struct {
+	k *kindIndex
+	r *reading // has the documents of the pieces of searches
+	// upper: rows are not looked for yet. The result is an upper bound, and each row
+	// notes the documents that have to be looked into.
+	upper bool
+}
+
 // evalInto makes dst the live documents that a filter admits. The filter fits
 // the schema. Only documents of within count: whether others are in dst is
 // undefined, so a search need not look into them.
-func (k *kindIndex) evalInto(dst bitset, f readmodel.Filter, within bitset) {
+func (e *evaluation) evalInto(dst bitset, f readmodel.Filter, within bitset) {
+	k := e.k
 	switch f := f.(type) {
 	case nil:
 		dst.copyFrom(k.live)
 	case readmodel.And:
-		k.andInto(dst, f, within)
+		e.andInto(dst, f, within)
 	case readmodel.Or:
-		k.orInto(dst, f, within)
+		e.orInto(dst, f, within)
 	case readmodel.Not:
 		part := k.scratch()
-		k.evalInto(part, f.Filter, within)
+		e.evalInto(part, f.Filter, within)
 		dst.copyFrom(k.live)
-		dst.andNot(part)
+		if !e.upper || !searches(f.Filter) {
+			dst.andNot(part)
+		}
 		k.release(part)
 	case readmodel.Term:
 		k.termInto(dst, f)
@@ -51,7 +63,7 @@ func (k *kindIndex) evalInto(dst bitset, f readmodel.Filter, within bitset) {
 	case readmodel.Contains:
 		k.containsInto(dst, f)
 	case readmodel.Text:
-		k.searchInto(dst, f, within)
+		e.searchInto(dst, f, within)
 	case readmodel.Near:
 		clear(dst)
 		k.places[f.Field].nearInto(dst, f.Lat, f.Lng, f.Km)
@@ -60,17 +72,18 @@ func (k *kindIndex) evalInto(dst bitset, f readmodel.Filter, within bitset) {
 	}
 }
 
-func (k *kindIndex) orInto(dst bitset, parts readmodel.Or, within bitset) {
+func (e *evaluation) orInto(dst bitset, parts readmodel.Or, within bitset) {
+	k := e.k
 	first := true
 	for _, p := range parts {
 		switch {
 		case k.empty(p):
 		case first:
-			k.evalInto(dst, p, within)
+			e.evalInto(dst, p, within)
 			first = false
 		default:
 			part := k.scratch()
-			k.evalInto(part, p, within)
+			e.evalInto(part, p, within)
 			dst.or(part)
 			k.release(part)
 		}
@@ -109,7 +122,8 @@ func searches(f readmodel.Filter) bool {
 
 // andInto evaluates searches last: they look into documents, and only into those
 // that are left by then.
-func (k *kindIndex) andInto(dst bitset, parts readmodel.And, within bitset) {
+func (e *evaluation) andInto(dst bitset, parts readmodel.And, within bitset) {
+	k := e.k
 	if k.empty(parts) {
 		clear(dst)
 		return
@@ -122,16 +136,17 @@ func (k *kindIndex) andInto(dst bitset, parts readmodel.And, within bitset) {
 		if searches(p) {
 			last = append(last, p)
 		} else {
-			k.narrow(dst, p, part)
+			e.narrow(dst, p, part)
 		}
 	}
 	for _, p := range last {
-		k.narrow(dst, p, part)
+		e.narrow(dst, p, part)
 	}
 }
 
 // narrow keeps those of dst that a part admits.
-func (k *kindIndex) narrow(dst bitset, p readmodel.Filter, scratch bitset) {
+func (e *evaluation) narrow(dst bitset, p readmodel.Filter, scratch bitset) {
+	k := e.k
 	switch p := p.(type) {
 	case readmodel.Term:
 		if set, ok := k.bools[p.Field]; ok {
@@ -152,11 +167,13 @@ func (k *kindIndex) narrow(dst bitset, p readmodel.Filter, scratch bitset) {
 				return
 			}
 		}
-		k.evalInto(scratch, p.Filter, dst)
-		dst.andNot(scratch)
+		e.evalInto(scratch, p.Filter, dst)
+		if !e.upper || !searches(p.Filter) {
+			dst.andNot(scratch)
+		}
 		return
 	}
-	k.evalInto(scratch, p, dst)
+	e.evalInto(scratch, p, dst)
 	dst.and(scratch)
 }
 

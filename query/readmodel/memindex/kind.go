@@ -25,6 +25,18 @@ type kindIndex struct {
 	texts    *texts
 	places   map[string]*places
 	sorters  map[string]sorter
+
+	seq     uint64              // number of changes so far
+	changes [keptChanges]uint32 // the last documents that changed, by number of the change
+}
+
+// keptChanges is how many changes an answer that is under way can catch up with.
+const keptChanges = 4096
+
+// note remembers that a document changes.
+func (k *kindIndex) note(o uint32) {
+	k.changes[k.seq%keptChanges] = o
+	k.seq++
 }
 
 // doc is what is kept of a document beside the index. Its bytes are never
@@ -128,8 +140,8 @@ func prepare(s *readmodel.Schema, d readmodel.Document) *prepared {
 
 // insert adds a document under a free ordinal.
 func (k *kindIndex) insert(p *prepared) uint32 {
-	k.texts.fits.forget()
 	o := k.take()
+	k.note(o)
 	k.ids[o] = p.doc.Record.ID
 	k.live = k.live.set(o)
 	d := k.docOf(p)
@@ -178,7 +190,7 @@ func (k *kindIndex) docOf(p *prepared) doc {
 // replace puts a newer document in the place of an older one; what did not
 // change is not touched.
 func (k *kindIndex) replace(o uint32, p *prepared) {
-	k.texts.fits.forget()
+	k.note(o)
 	was := k.docs[o]
 	old := make([]value, len(k.schema.Fields))
 	if _, err := readRow(was.row(), k.schema, old); err != nil {
@@ -222,14 +234,8 @@ func findSection(b []byte, field byte, l calendar.Lang) (section, bool) {
 	return section{}, false
 }
 
-// stream gives the words of a text of a document.
-func (k *kindIndex) stream(o uint32, field byte, l calendar.Lang) []byte {
-	s, _ := findSection(k.docs[o].texts(), field, l)
-	return s.stream
-}
-
 func (k *kindIndex) delete(o uint32) {
-	k.texts.fits.forget()
+	k.note(o)
 	was := k.docs[o]
 	old := make([]value, len(k.schema.Fields))
 	if _, err := readRow(was.row(), k.schema, old); err != nil {

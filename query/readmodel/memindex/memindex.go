@@ -39,18 +39,25 @@ type Index struct {
 	path    string // of snapshots; "": none
 	history func(context.Context, calendar.Position) (string, error)
 
+	// mostSteps bounds one hold of the lock while beginnings of words are looked
+	// for: about a millisecond.
+	mostSteps int
+
 	saving sync.Mutex
 	saved  uint64 // writes at the last snapshot; under saving
 
-	mu       sync.RWMutex
-	kinds    [calendar.KindUser + 1]*kindIndex
-	places   map[calendar.ID]place
-	gone     map[calendar.ID]calendar.Position // tombstones
-	poison   map[calendar.ID]readmodel.Poison
-	position calendar.Position
-	writes   uint64 // changes of the state so far
-	digest   readmodel.Digest
-	moved    chan struct{} // closed and made anew when position grows
+	mu     sync.RWMutex
+	kinds  [calendar.KindUser + 1]*kindIndex
+	places map[calendar.ID]place
+	gone   map[calendar.ID]calendar.Position // tombstones
+	poison map[calendar.ID]readmodel.Poison
+	writes uint64 // changes of the state so far
+	digest readmodel.Digest
+
+	// What is visible is known without the lock: it is set as the last of a batch,
+	// while the lock is still held.
+	position atomic.Uint64
+	moved    atomic.Pointer[chan struct{}] // closed and made anew when position grows
 
 	records []atomic.Pointer[readmodel.Document] // decoded, by id
 }
@@ -80,7 +87,9 @@ func New(o Options) (*Index, error) {
 	for n < o.Records {
 		n *= 2
 	}
-	x := &Index{log: o.Logger, history: o.History, moved: make(chan struct{}), records: make([]atomic.Pointer[readmodel.Document], n)}
+	x := &Index{log: o.Logger, history: o.History, mostSteps: 1 << 18, records: make([]atomic.Pointer[readmodel.Document], n)}
+	moved := make(chan struct{})
+	x.moved.Store(&moved)
 	x.empty()
 	return x, nil
 }
@@ -93,7 +102,7 @@ func (x *Index) empty() {
 	x.places = map[calendar.ID]place{}
 	x.gone = map[calendar.ID]calendar.Position{}
 	x.poison = map[calendar.ID]readmodel.Poison{}
-	x.position = 0
+	x.position.Store(0)
 	x.digest = readmodel.Digest{Counts: map[calendar.Kind]int{}}
 	for i := range x.records {
 		x.records[i].Store(nil)
@@ -122,13 +131,16 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	for _, p := range b.Poison {
 		x.poison[p.ID] = p
 	}
-	if b.Position > x.position {
-		x.position = b.Position
-		close(x.moved)
-		x.moved = make(chan struct{})
+	if b.Position > x.shown() {
+		x.position.Store(uint64(b.Position))
+		moved := make(chan struct{})
+		close(*x.moved.Swap(&moved))
 	}
 	return errs, nil
 }
+
+// shown is the visible position; it may be asked for without the lock.
+func (x *Index) shown() calendar.Position { return calendar.Position(x.position.Load()) }
 
 // prepare analyses the documents that are newer than the held ones, outside of
 // the lock and on all processors.
@@ -240,18 +252,14 @@ func (x *Index) Visible(ctx context.Context) (calendar.Position, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.position, nil
+	return x.shown(), nil
 }
 
 // Wait waits until Visible is at least p.
 func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
 	for {
-		x.mu.RLock()
-		there, moved := x.position >= p, x.moved
-		x.mu.RUnlock()
-		if there {
+		moved := *x.moved.Load() // before the look at the position
+		if x.shown() >= p {
 			return nil
 		}
 		select {
@@ -270,7 +278,10 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 	if err := readmodel.Check(q); err != nil {
 		return readmodel.Page{}, err
 	}
-	page, found := x.search(q)
+	page, found, err := x.search(ctx, q)
+	if err != nil {
+		return readmodel.Page{}, err
+	}
 	if len(found) > 0 {
 		page.Documents = make([]readmodel.Document, len(found))
 	}
@@ -288,21 +299,17 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 	return page, nil
 }
 
-// search runs a query under the lock; the documents are decoded outside of it.
-func (x *Index) search(q readmodel.Query) (readmodel.Page, []found) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	k := x.kinds[q.Kind]
-	res := k.scratch()
-	defer k.release(res)
-	k.evalInto(res, q.Filter, k.live)
-	page := readmodel.Page{Total: res.count(), Position: x.position}
-	ords := k.page(res, page.Total, q.Sort, q.Offset, q.Limit)
-	out := make([]found, len(ords))
-	for i, o := range ords {
-		out[i] = k.found(o)
-	}
-	return page, out
+// search finds the documents of a page; they are decoded outside of the lock.
+func (x *Index) search(ctx context.Context, q readmodel.Query) (page readmodel.Page, out []found, err error) {
+	err = x.answer(ctx, q.Kind, q.Filter, func(k *kindIndex, res bitset) {
+		page = readmodel.Page{Total: res.count(), Position: x.shown()}
+		ords := k.page(res, page.Total, q.Sort, q.Offset, q.Limit)
+		out = make([]found, len(ords))
+		for i, o := range ords {
+			out[i] = k.found(o)
+		}
+	})
+	return page, out, err
 }
 
 // found is a document as it is kept; the bytes are never changed.
@@ -386,26 +393,25 @@ func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f 
 	if err := readmodel.CheckCounts(kind, field, f); err != nil {
 		return nil, err
 	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	k := x.kinds[kind]
-	res := k.scratch()
-	defer k.release(res)
-	k.evalInto(res, f, k.live)
 	out := map[calendar.ID]int{}
-	if field == readmodel.FieldID {
-		res.each(func(o uint32) bool {
-			out[k.ids[o]] = 1
-			return true
-		})
-		return out, nil
-	}
-	scratch := k.emptyScratch()
-	defer k.release(scratch)
-	for id, p := range k.links[field].values {
-		if n := p.countIn(res, scratch); n > 0 {
-			out[id] = n
+	err := x.answer(ctx, kind, f, func(k *kindIndex, res bitset) {
+		if field == readmodel.FieldID {
+			res.each(func(o uint32) bool {
+				out[k.ids[o]] = 1
+				return true
+			})
+			return
 		}
+		scratch := k.emptyScratch()
+		defer k.release(scratch)
+		for id, p := range k.links[field].values {
+			if n := p.countIn(res, scratch); n > 0 {
+				out[id] = n
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -66,22 +66,23 @@ func (p *posting) putInto(b bitset) {
 	}
 }
 
-// orInto adds the ordinals to b. scratch is empty and as long as b; it is empty
-// again afterwards.
-func (p *posting) orInto(b, scratch bitset) {
+// orInto adds the ordinals to b and gives the steps that it took. scratch is empty
+// and as long as b; it is empty again afterwards.
+func (p *posting) orInto(b, scratch bitset) (steps int) {
 	if p.big == nil {
 		for _, o := range p.small {
 			b.put(o)
 		}
-		return
+		return 1 + len(p.small)
 	}
-	if p.big.GetCardinality() < uint64(len(b))/4 {
+	if n := p.big.GetCardinality(); n < uint64(len(b))/4 {
 		each(p.big, b.put)
-		return
+		return 1 + int(n)
 	}
 	p.big.WriteDenseTo(scratch)
 	b.or(scratch)
 	clear(scratch)
+	return 3 * len(b)
 }
 
 // countIn counts the ordinals that are in b.

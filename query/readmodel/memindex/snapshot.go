@@ -64,7 +64,7 @@ func (x *Index) image() *image {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	m := &image{
-		position: x.position, newest: x.newest(), writes: x.writes, digest: x.digest, poison: x.sortedPoison(), gone: maps.Clone(x.gone),
+		position: x.shown(), newest: x.newest(), writes: x.writes, digest: x.digest, poison: x.sortedPoison(), gone: maps.Clone(x.gone),
 	}
 	m.digest.Counts = maps.Clone(x.digest.Counts)
 	for i := calendar.KindEvent; i <= calendar.KindUser; i++ {
@@ -80,7 +80,7 @@ func (x *Index) image() *image {
 // newest is the position of the newest entry that the index knows anything of:
 // documents come before their position. The caller holds the lock.
 func (x *Index) newest() calendar.Position {
-	at := x.position
+	at := x.shown()
 	for _, k := range x.kinds[calendar.KindEvent:] {
 		for i := range k.docs {
 			at = max(at, k.docs[i].position)
@@ -431,7 +431,7 @@ func (x *Index) read(r *fileReader) (history string, err error) {
 	if mark := fingerprint(); string(r.bytes(len(mark))) != string(mark[:]) {
 		return "", errors.New("snapshot of another schema or analysis")
 	}
-	x.position = calendar.Position(r.uvarint())
+	x.position.Store(r.uvarint())
 	history = string(r.bytes(r.count()))
 	copy(x.digest.Sum[:], r.bytes(len(x.digest.Sum)))
 	for range r.count() {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"daybook/calendar"
-	"daybook/internal/cachekey"
 	"daybook/query/readmodel"
 )
 
@@ -128,183 +127,60 @@ func (t *texts) hasInto(dst bitset, field string) {
 	}
 }
 
+// onlyShown keeps those of found, which have something in a field in language l,
+// to which the request in another language shows it.
+func (k *kindIndex) onlyShown(found bitset, field *textField, l, request calendar.Lang) {
+	if l != request {
+		found.and(k.texts.home[l])
+		found.andNot(field.langs[request].docs)
+	}
+}
+
 // searchInto makes dst the documents among within that fit a search.
-func (k *kindIndex) searchInto(dst bitset, f readmodel.Text, within bitset) {
-	e := readmodel.ParseSearch(f.Query, f.Lang)
-	if e.IsZero() {
+func (e *evaluation) searchInto(dst bitset, f readmodel.Text, within bitset) {
+	s := e.r.searches[searchKey(f)]
+	if len(s.must) == 0 && len(s.not) == 0 {
 		clear(dst)
 		return
 	}
 	dst.copyFrom(within)
-	fit := k.scratch()
-	defer k.release(fit)
-	for _, inRow := range []bool{false, true} { // rows look into documents: into those that are left
-		for _, p := range e.Must {
-			if p.InRow == inRow {
-				clear(fit)
-				k.fitInto(fit, f, p, dst)
-				dst.and(fit)
-			}
-		}
+	for _, p := range s.must {
+		e.fit(dst, p)
 	}
-	if len(e.Not) == 0 {
+	if len(s.not) == 0 {
 		return
 	}
-	all := k.scratch()
-	defer k.release(all)
-	for _, group := range e.Not {
+	all := e.k.scratch()
+	defer e.k.release(all)
+	for _, group := range s.not {
 		all.copyFrom(dst)
+		open := false
 		for _, p := range group {
-			clear(fit)
-			k.fitInto(fit, f, p, all)
-			all.and(fit)
+			e.fit(all, p)
+			open = open || len(p.parts) > 0
 		}
-		dst.andNot(all)
+		if !e.upper || !open {
+			dst.andNot(all)
+		}
 	}
 }
 
-// fitInto adds to dst, which is empty, the documents in whose shown texts a piece
-// fits. Documents outside of within may be added or not.
-func (k *kindIndex) fitInto(dst bitset, f readmodel.Text, p readmodel.Piece, within bitset) {
-	if p.InRow {
-		for _, l := range calendar.Langs {
-			k.eachShown(dst, f, l, func(found bitset, field *textField) { k.rowInto(found, field, l, p, within) })
-		}
+// fit keeps those of dst in which a piece fits; of an upper bound, those in which
+// it may, and notes that they have to be looked into.
+func (e *evaluation) fit(dst bitset, p *piece) {
+	e.r.steps += len(dst)
+	if !e.upper || !p.inRow {
+		dst.and(p.set)
 		return
 	}
-	key := fitKey{f.Lang, cachekey.Key(nil).Texts(f.Fields).String(), p.Tokens[0]}
-	if known := k.texts.fits.get(key); known != nil {
-		dst.copyFrom(known)
-		return
+	if p.maybe == nil {
+		p.prepare(e.r)
 	}
-	words := 0
-	for _, l := range calendar.Langs {
-		ids := k.texts.dicts[l].beginning(p.Tokens[0])
-		if words += len(ids); len(ids) > 0 {
-			k.eachShown(dst, f, l, func(found bitset, field *textField) { k.unionInto(found, &field.langs[l], ids) })
+	dst.and(p.maybe)
+	for _, part := range p.parts {
+		for i := range min(len(p.wanted), len(dst)) {
+			p.wanted[i] |= dst[i] & part.in[i] &^ p.set[i]
 		}
+		e.r.steps += len(dst)
 	}
-	if words >= manyWords {
-		k.texts.fits.put(key, dst)
-	}
-}
-
-// eachShown adds to dst what find finds in the texts of a language, field by
-// field, where they are the ones that are shown.
-func (k *kindIndex) eachShown(dst bitset, f readmodel.Text, l calendar.Lang, find func(found bitset, field *textField)) {
-	found := k.scratch()
-	defer k.release(found)
-	for _, name := range f.Fields {
-		field := k.texts.fields[name]
-		if len(field.langs[l].postings) == 0 {
-			continue
-		}
-		clear(found)
-		find(found, field)
-		if l != f.Lang {
-			found.and(k.texts.home[l])
-			found.andNot(field.langs[f.Lang].docs)
-		}
-		dst.or(found)
-	}
-}
-
-// unionInto adds the documents that have one of the words.
-func (k *kindIndex) unionInto(dst bitset, in *inLang, ids []uint32) {
-	scratch := k.scratch()
-	clear(scratch)
-	for _, id := range ids {
-		if int(id) < len(in.postings) {
-			in.postings[id].orInto(dst, scratch)
-		}
-	}
-	k.release(scratch)
-}
-
-// rowInto makes dst the documents among within that have the tokens in a row, by
-// stem.
-func (k *kindIndex) rowInto(dst bitset, field *textField, l calendar.Lang, p readmodel.Piece, within bitset) {
-	d := k.texts.dicts[l]
-	in := &field.langs[l]
-	stems := make([]uint32, len(p.Tokens))
-	for i, token := range p.Tokens {
-		root := token
-		if !whole(token) {
-			root = readmodel.Stem(token, l)
-		}
-		id, ok := d.stemIDs[root]
-		if !ok {
-			return
-		}
-		stems[i] = id
-	}
-	dst.copyFrom(within)
-	dst.and(in.docs)
-	one := k.scratch()
-	defer k.release(one)
-	for i, token := range p.Tokens {
-		ids := d.stems[stems[i]].words
-		if isChar(token) && i+1 < len(p.Tokens) && isChar(p.Tokens[i+1]) {
-			pair, ok := d.ids[pairOf(token, p.Tokens[i+1])]
-			if !ok {
-				clear(dst)
-				return
-			}
-			ids = []uint32{pair}
-		} else if token == readmodel.Break || i > 0 && isChar(token) && isChar(p.Tokens[i-1]) {
-			continue
-		}
-		clear(one)
-		k.unionInto(one, in, ids)
-		dst.and(one)
-	}
-	if len(p.Tokens) == 1 || len(p.Tokens) == 2 && isChar(p.Tokens[0]) && isChar(p.Tokens[1]) {
-		return // the postings alone decide
-	}
-	dst.each(func(o uint32) bool {
-		if !d.inRow(k.stream(o, field.number, l), stems) {
-			dst.clear(o)
-		}
-		return true
-	})
-}
-
-// inRow tells whether the words of a stream hold the stems in a row.
-func (d *dict) inRow(stream []byte, stems []uint32) bool {
-	first := stems[0]
-	for len(stream) > 0 {
-		id, n := nextWord(stream)
-		stream = stream[n:]
-		if d.roots[id] == first && d.continues(stream, stems[1:]) {
-			return true
-		}
-	}
-	return false
-}
-
-func (d *dict) continues(stream []byte, stems []uint32) bool {
-	for _, s := range stems {
-		if len(stream) == 0 {
-			return false
-		}
-		id, n := nextWord(stream)
-		if d.roots[id] != s {
-			return false
-		}
-		stream = stream[n:]
-	}
-	return true
-}
-
-// nextWord reads the first number of a stream that is not empty; most have one
-// or two bytes.
-func nextWord(stream []byte) (id uint32, size int) {
-	if stream[0] < 0x80 {
-		return uint32(stream[0]), 1
-	}
-	if len(stream) > 1 && stream[1] < 0x80 {
-		return uint32(stream[0]&0x7f) | uint32(stream[1])<<7, 2
-	}
-	v, n := binary.Uvarint(stream)
-	return uint32(v), n
 }

@@ -1,7 +1,10 @@
 package readmodeltest
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"daybook/calendar"
@@ -14,6 +17,7 @@ func searchCases() []testCase {
 		{"fields of a search", fieldsOfASearch},
 		{"details of venues", detailsOfVenues},
 		{"stems of the language of the text", stemsOfTheText},
+		{"the largest searches", largestSearches},
 	}, len(calendar.Langs))
 	for _, l := range calendar.Langs {
 		all = append(all, testCase{"phrases " + l.String(), func(t testing.TB, x readmodel.Index) {
@@ -140,6 +144,38 @@ func detailsOfVenues(t testing.TB, x readmodel.Index) {
 	organizer := readmodel.SchemaOf(calendar.KindOrganizer).Texts()
 	for _, query := range []string{"hello", "arts", "0101", `"hello arts example"`} {
 		wantIDs(t, x, calendar.KindOrganizer, textIn(calendar.LangFR, query, organizer...), 2)
+	}
+}
+
+// largestSearches: a search at the limits is answered, one beyond them is refused
+// by every index alike.
+func largestSearches(t testing.TB, x readmodel.Index) {
+	var words, other strings.Builder
+	for i := range readmodel.MaxWords - readmodel.MaxRows {
+		fmt.Fprintf(&words, "musicals%d ", i)
+	}
+	rows := make([]string, readmodel.MaxRows)
+	for i := range rows {
+		rows[i] = fmt.Sprintf("playing%d nationally acting", i)
+		fmt.Fprintf(&other, "acting nationally playing%d ", i)
+	}
+	text := words.String() + strings.Join(rows, " ")
+	var b build
+	b.add(calendar.KindVenue, 1, calendar.Fields{"venue": in(calendar.LangEN, "Hall"), "description": in(calendar.LangEN, text)})
+	b.add(calendar.KindVenue, 2, calendar.Fields{"venue": in(calendar.LangEN, "Hall"), "description": in(calendar.LangEN, words.String()+other.String())})
+	b.write(t, x)
+	all := readmodel.SchemaOf(calendar.KindVenue).Texts()
+	must := words.String() + `"` + strings.Join(rows, `" "`) + `"`
+	without := words.String() + `-"` + strings.Join(rows, `" -"`) + `"`
+	for _, l := range calendar.Langs {
+		wantIDs(t, x, calendar.KindVenue, textIn(l, must+" "+must, all...), 1)
+		wantIDs(t, x, calendar.KindVenue, textIn(l, without, all...), 2)
+		for _, query := range []string{must + " zebra", must + ` "one zebra"`, without + " -zebra", strings.Repeat(`-"of the" `, 8) + must} {
+			_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindVenue, Filter: textIn(l, query, all...)})
+			if !errors.Is(err, readmodel.ErrQuery) {
+				t.Errorf("%s: %q: %v, want %v", l, query, err, readmodel.ErrQuery)
+			}
+		}
 	}
 }
 
