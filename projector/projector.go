@@ -23,9 +23,11 @@ import (
 
 // Source gives entries.
 type Source interface {
-	// Read waits until there are entries after a position and gives up to limit
-	// of them, in order and without a gap.
-	Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
+	// Read waits until there are entries after those that a mark names and gives up
+	// to limit of them, in order and without a gap, and the mark of the last one.
+	// eventstore.ErrHistory: they are not of the store any more, and what was made
+	// of them has to be made anew.
+	Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error)
 }
 
 // Options are the settings of a projector. The zero value works.
@@ -113,9 +115,9 @@ func (p *Projector) count(f func(*Stats)) {
 
 // Run projects until the context ends; then it gives nil. Failures of the index
 // and of the source are tried again for ever, with one exception: a closed or
-// damaged store, an index that is ahead of the store (eventstore.ErrClosed,
-// ErrDamaged, ErrAhead) and one of which another generation answers now
-// (readmodel.ErrMoved) cannot mend by waiting and are given back. After ErrMoved
+// damaged store, an index that was made from another history than that of the store
+// (eventstore.ErrClosed, ErrDamaged, ErrHistory) and one of which another generation
+// answers now (readmodel.ErrMoved) cannot mend by waiting and are given back. After ErrMoved
 // another Run goes on from the position of that generation.
 func (p *Projector) Run(ctx context.Context) error {
 	err := p.run(ctx, func(calendar.Position) bool { return false })
@@ -127,100 +129,152 @@ func (p *Projector) Run(ctx context.Context) error {
 
 // run projects until reached says so.
 func (p *Projector) run(ctx context.Context, reached func(calendar.Position) bool) error {
-	at, err := again(ctx, p, "read the position", func() (calendar.Position, error) { return p.index.Position(ctx) })
+	at, err := p.begin(ctx)
 	if err != nil {
 		return err
 	}
-	if err := p.refresh(ctx); err != nil {
-		return err
-	}
-	p.count(func(s *Stats) { s.Position = at })
-	if reached(at) {
+	if reached(at.Position) {
 		return nil
 	}
-	within, end := context.WithCancel(ctx)
-	in := p.reading(within, at)
+	in := p.reading(ctx, at)
+	defer in.end()
 	var behind tail
-	defer func() {
-		end()
-		close(in.next)
-		for range in.out { // the reader ends before its source is used again
-		}
-		_ = behind.wait() // told already, or of a batch after the first error
-	}()
-	in.next <- struct{}{}
-	for !reached(at) {
-		var r read
-		var ok bool
-		select {
-		case r, ok = <-in.out:
-		case err := <-behind.done: // also while nothing more comes
-			behind.done = nil
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if !ok {
-			return ctx.Err()
-		}
-		if r.err != nil {
-			return r.err
-		}
-		for i := range r.entries {
-			if r.entries[i].Position != at+calendar.Position(i)+1 {
-				return fmt.Errorf("projector: %w: entry %d after %d", eventstore.ErrDamaged, r.entries[i].Position, at+calendar.Position(i))
-			}
-		}
-		full := len(r.entries) == p.o.Batch
-		if full { // more are waiting
-			in.next <- struct{}{}
-		}
-		if err := p.observed(ctx, r.entries, &behind); err != nil {
+	defer func() { _ = behind.wait() }() // told already, or of a batch after the first error
+	in.ask()
+	for !reached(at.Position) {
+		r, err := in.take(ctx, &behind)
+		if err != nil {
 			return err
 		}
-		at += calendar.Position(len(r.entries))
+		if err := r.checkDense(at.Position); err != nil {
+			return err
+		}
+		full := len(r.entries) == p.o.Batch
+		if full { // more are waiting, and are read while these are written
+			in.ask()
+		}
+		if err := p.observed(ctx, r, &behind); err != nil {
+			return err
+		}
+		at = r.to
 		if !full {
-			in.next <- struct{}{}
+			in.ask()
 		}
 	}
 	return behind.wait()
 }
 
-// reads gives what a source gives: one read for each next, which may come while
-// the entries before are still written.
-type reads struct {
-	next chan struct{} // closed by who reads
-	out  chan read     // closed after an error or the end
+// begin reads where the index stands.
+func (p *Projector) begin(ctx context.Context) (eventstore.Mark, error) {
+	at, err := again(ctx, p, "read the position", func() (eventstore.Mark, error) { return p.mark(ctx) })
+	if err != nil {
+		return at, err
+	}
+	if err := p.refresh(ctx); err != nil {
+		return at, err
+	}
+	p.count(func(s *Stats) { s.Position = at.Position })
+	return at, nil
 }
 
+// mark gives the mark of what the index holds. It keeps a position only: the mark is
+// the one that the store has for it now.
+func (p *Projector) mark(ctx context.Context) (eventstore.Mark, error) {
+	at, err := p.index.Position(ctx)
+	if err != nil {
+		return eventstore.Mark{}, err
+	}
+	if m, ok := p.source.(interface {
+		Mark(ctx context.Context, p calendar.Position) (eventstore.Mark, error)
+	}); ok {
+		return m.Mark(ctx, at)
+	}
+	return eventstore.Mark{Position: at}, nil
+}
+
+// reads gives what a source gives: one read for each ask, which may come while the
+// entries before are still written.
+type reads struct {
+	asked chan struct{} // closed by who reads
+	out   chan read     // closed after an error or the end
+	stop  context.CancelFunc
+}
+
+// read is what one read gave.
 type read struct {
 	entries []eventstore.Entry
+	to      eventstore.Mark // of the last one
 	err     error
 }
 
-// reading reads entries after a position, until next is closed or the context
-// ends.
-func (p *Projector) reading(ctx context.Context, at calendar.Position) *reads {
-	in := &reads{next: make(chan struct{}, 1), out: make(chan read)}
+// reading reads the entries after a mark, until it is ended or the context ends.
+func (p *Projector) reading(ctx context.Context, at eventstore.Mark) *reads {
+	ctx, stop := context.WithCancel(ctx)
+	in := &reads{asked: make(chan struct{}, 1), out: make(chan read), stop: stop}
 	go func() {
 		defer close(in.out)
-		for range in.next {
-			entries, err := again(ctx, p, "read entries", func() ([]eventstore.Entry, error) {
-				return p.source.Read(ctx, at, p.o.Batch)
+		for range in.asked {
+			r, err := again(ctx, p, "read entries", func() (read, error) {
+				entries, to, err := p.source.Read(ctx, at, p.o.Batch)
+				return read{entries: entries, to: to}, err
 			})
+			r.err = err
 			select {
-			case in.out <- read{entries, err}:
+			case in.out <- r:
 			case <-ctx.Done():
 				return
 			}
 			if err != nil {
 				return
 			}
-			at += calendar.Position(len(entries))
+			at = r.to
 		}
 	}()
 	return in
+}
+
+// ask asks for a read; what it gives is to be taken before the next.
+func (in *reads) ask() { in.asked <- struct{}{} }
+
+// take waits for what was asked for, or for the error of the write that goes on
+// behind.
+func (in *reads) take(ctx context.Context, behind *tail) (read, error) {
+	for {
+		select {
+		case r, ok := <-in.out:
+			if !ok {
+				return r, ctx.Err()
+			}
+			return r, r.err
+		case err := <-behind.done:
+			behind.done = nil
+			if err != nil {
+				return read{}, err
+			}
+		}
+	}
+}
+
+// end ends the reading: nobody uses the source any more when it comes back.
+func (in *reads) end() {
+	in.stop()
+	close(in.asked)
+	for range in.out { // nobody takes it
+	}
+}
+
+// checkDense makes sure that the entries follow a position without a gap and end
+// with their mark.
+func (r *read) checkDense(after calendar.Position) error {
+	for i := range r.entries {
+		if want := after + calendar.Position(i) + 1; r.entries[i].Position != want {
+			return fmt.Errorf("projector: %w: entry %d after %d", eventstore.ErrDamaged, r.entries[i].Position, want-1)
+		}
+	}
+	if n := len(r.entries); n == 0 || r.entries[n-1].Position != r.to.Position {
+		return fmt.Errorf("projector: %d entries after %d with the mark %s", n, after, r.to)
+	}
+	return nil
 }
 
 // tail is the write of the position that goes on while the documents of the next
@@ -282,7 +336,7 @@ func (p *Projector) waiting(ctx context.Context, entries []eventstore.Entry) (ma
 
 // batch is what entries come to.
 type batch struct {
-	last    calendar.Position
+	to      eventstore.Mark
 	ids     []calendar.ID                        // records in the order of their first entry
 	chains  map[calendar.ID][]readmodel.Document // their documents, oldest first
 	poison  map[calendar.ID]readmodel.Poison
@@ -292,9 +346,10 @@ type batch struct {
 // fold makes documents of entries. A record stops at its first entry that cannot
 // be read. All entries are read, not only the last of each record, so that the
 // result does not depend on where batches begin and end.
-func fold(entries []eventstore.Entry, waiting map[calendar.ID]bool) *batch {
+func fold(r read, waiting map[calendar.ID]bool) *batch {
+	entries := r.entries
 	b := &batch{
-		last:   entries[len(entries)-1].Position,
+		to:     r.to,
 		chains: make(map[calendar.ID][]readmodel.Document, len(entries)),
 		poison: map[calendar.ID]readmodel.Poison{},
 	}
@@ -325,13 +380,13 @@ func (b *batch) stop(id calendar.ID, at calendar.Position, reason error) {
 }
 
 // observed projects entries and lets who watches know.
-func (p *Projector) observed(ctx context.Context, entries []eventstore.Entry, behind *tail) (err error) {
-	if p.o.Observe != nil && len(entries) > 0 {
+func (p *Projector) observed(ctx context.Context, r read, behind *tail) (err error) {
+	if p.o.Observe != nil {
 		var end func(error)
-		ctx, end = p.o.Observe(ctx, entries[0].Position, entries[len(entries)-1].Position)
+		ctx, end = p.o.Observe(ctx, r.entries[0].Position, r.to.Position)
 		defer func() { end(err) }()
 	}
-	return p.project(ctx, entries, behind)
+	return p.project(ctx, r, behind)
 }
 
 // project writes what entries come to. The position follows the documents in a
@@ -340,12 +395,12 @@ func (p *Projector) observed(ctx context.Context, entries []eventstore.Entry, be
 //
 // After a full batch more are waiting, and the position is written beside the
 // documents of the next one.
-func (p *Projector) project(ctx context.Context, entries []eventstore.Entry, behind *tail) error {
-	waiting, err := p.waiting(ctx, entries)
+func (p *Projector) project(ctx context.Context, r read, behind *tail) error {
+	waiting, err := p.waiting(ctx, r.entries)
 	if err != nil {
 		return err
 	}
-	b := fold(entries, waiting)
+	b := fold(r, waiting)
 	// Only the last document of a record is offered, unless it is refused.
 	var refused []calendar.ID
 	documents := make([]readmodel.Document, len(b.ids))
@@ -364,7 +419,7 @@ func (p *Projector) project(ctx context.Context, entries []eventstore.Entry, beh
 	if err := p.stepwise(ctx, b, refused); err != nil {
 		return err
 	}
-	end := readmodel.Batch{Position: b.last}
+	end := readmodel.Batch{Position: b.to.Position}
 	for _, id := range sortedKeys(b.poison) {
 		end.Poison = append(end.Poison, b.poison[id])
 		p.o.Log.Error("record quarantined", "id", int64(id), "position", uint64(b.poison[id].Position), "reason", b.poison[id].Reason)
@@ -377,8 +432,8 @@ func (p *Projector) project(ctx context.Context, entries []eventstore.Entry, beh
 			return err
 		}
 		p.count(func(s *Stats) {
-			s.Position = b.last
-			s.Entries += uint64(len(entries))
+			s.Position = b.to.Position
+			s.Entries += uint64(len(r.entries))
 			s.Documents += uint64(len(documents) - len(refused))
 			s.Waiting += b.waiting
 			s.Batches++
@@ -391,7 +446,7 @@ func (p *Projector) project(ctx context.Context, entries []eventstore.Entry, beh
 			return err
 		}
 		return p.refresh(ctx)
-	case len(entries) == p.o.Batch:
+	case len(r.entries) == p.o.Batch:
 		behind.start(keep)
 		return nil
 	default:
@@ -458,7 +513,7 @@ func again[T any](ctx context.Context, p *Projector, what string, operation func
 	failed := false
 	out, err := backoff.Retry(ctx, func() (T, error) {
 		out, err := operation()
-		if errors.Is(err, eventstore.ErrClosed) || errors.Is(err, eventstore.ErrDamaged) || errors.Is(err, eventstore.ErrAhead) ||
+		if errors.Is(err, eventstore.ErrClosed) || errors.Is(err, eventstore.ErrDamaged) || errors.Is(err, eventstore.ErrHistory) ||
 			errors.Is(err, readmodel.ErrMoved) || ctx.Err() != nil {
 			err = backoff.Permanent(err)
 		}

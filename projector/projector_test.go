@@ -457,25 +457,25 @@ func TestTransientFailure(t *testing.T) {
 // What no waiting mends ends the projector.
 func TestPermanentFailure(t *testing.T) {
 	t.Parallel()
-	gap := sourceFunc(func(_ context.Context, after calendar.Position, _ int) ([]eventstore.Entry, error) {
-		return []eventstore.Entry{{Position: after + 2}}, nil
-	})
-	twice := sourceFunc(func(_ context.Context, after calendar.Position, _ int) ([]eventstore.Entry, error) {
-		return []eventstore.Entry{{Position: after + 1, Kind: calendar.KindUser}, {Position: after + 1, Kind: calendar.KindUser}}, nil
-	})
+	gives := func(positions ...calendar.Position) projector.Source {
+		entries := make([]eventstore.Entry, len(positions))
+		for i, p := range positions {
+			entries[i] = eventstore.Entry{Position: p, Kind: calendar.KindUser}
+		}
+		return sourceFunc(func() ([]eventstore.Entry, error) { return entries, nil })
+	}
 	fails := func(err error) projector.Source {
-		return sourceFunc(func(context.Context, calendar.Position, int) ([]eventstore.Entry, error) {
-			return nil, fmt.Errorf("read: %w", err)
-		})
+		return sourceFunc(func() ([]eventstore.Entry, error) { return nil, fmt.Errorf("read: %w", err) })
 	}
 	cases := map[string]struct {
 		source projector.Source
 		want   error
 	}{
-		"gap":          {gap, eventstore.ErrDamaged},
-		"twice":        {twice, eventstore.ErrDamaged},
+		"gap":          {gives(2), eventstore.ErrDamaged},
+		"twice":        {gives(1, 1), eventstore.ErrDamaged},
 		"store closed": {fails(eventstore.ErrClosed), eventstore.ErrClosed},
 		"index ahead":  {fails(eventstore.ErrAhead), eventstore.ErrAhead},
+		"other store":  {fails(eventstore.ErrHistory), eventstore.ErrHistory},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -487,10 +487,14 @@ func TestPermanentFailure(t *testing.T) {
 	}
 }
 
-type sourceFunc func(context.Context, calendar.Position, int) ([]eventstore.Entry, error)
+type sourceFunc func() ([]eventstore.Entry, error)
 
-func (f sourceFunc) Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
-	return f(ctx, after, limit)
+func (f sourceFunc) Read(_ context.Context, after eventstore.Mark, _ int) ([]eventstore.Entry, eventstore.Mark, error) {
+	entries, err := f()
+	if err != nil {
+		return nil, after, err
+	}
+	return entries, eventstore.Mark{Position: entries[len(entries)-1].Position}, nil
 }
 
 func TestNewRefuses(t *testing.T) {

@@ -243,12 +243,23 @@ func CatchUp(ctx context.Context, store eventstore.Store, index readmodel.Index)
 }
 
 // storeSource reads entries from the store.
-type storeSource struct{ store eventstore.Store }
+type storeSource struct{ eventstore.Store }
 
-func (s storeSource) Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
-	entries, err := s.store.ReadAll(ctx, after, limit)
+func (s storeSource) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
+	epoch := s.Epoch()
+	entries, err := s.ReadAll(ctx, after.Position, limit)
 	if err == nil && len(entries) == 0 {
-		err = fmt.Errorf("%w: nothing after %d, below the head", eventstore.ErrDamaged, after)
+		err = fmt.Errorf("%w: nothing after %d, below the head", eventstore.ErrDamaged, after.Position)
 	}
-	return entries, err
+	if err != nil {
+		return nil, after, err
+	}
+	to, err := s.Mark(ctx, entries[len(entries)-1].Position)
+	if err == nil {
+		err = eventstore.CheckMark(ctx, s, after)
+	}
+	if err == nil && s.Epoch() != epoch {
+		err = eventstore.ErrHistory
+	}
+	return entries, to, err
 }

@@ -132,21 +132,25 @@ type from struct {
 	stop  context.CancelFunc // called at the end of the store
 }
 
-func (f from) Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+func (f from) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
 	if f.size != nil {
 		limit = f.size(limit)
 	}
 	for {
-		entries, err := f.store.ReadAll(ctx, after, limit)
-		if err != nil || len(entries) > 0 {
-			return entries, err
+		entries, err := f.store.ReadAll(ctx, after.Position, limit)
+		if err != nil {
+			return nil, after, err
+		}
+		if n := len(entries); n > 0 {
+			to, err := f.store.Mark(ctx, entries[n-1].Position)
+			return entries, to, err
 		}
 		if f.stop != nil {
 			f.stop()
-			return nil, context.Canceled
+			return nil, after, context.Canceled
 		}
-		if _, err := f.store.Wait(ctx, after); err != nil {
-			return nil, err
+		if _, err := f.store.Wait(ctx, after.Position); err != nil {
+			return nil, after, err
 		}
 	}
 }

@@ -646,7 +646,7 @@ func feeds(t *testing.T, url string) {
 		}
 		<-time.After(5 * time.Millisecond)
 	}
-	consumer, err := js.OrderedConsumer(ctx, feed.Stream, jetstream.OrderedConsumerConfig{})
+	consumer, err := js.OrderedConsumer(ctx, feed.StreamName(feed.DefaultPrefix), jetstream.OrderedConsumerConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

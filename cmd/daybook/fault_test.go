@@ -91,7 +91,7 @@ func stream(t *testing.T, js jetstream.JetStream) *jetstream.StreamInfo {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	s, err := js.Stream(ctx, feed.Stream)
+	s, err := js.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
 	if err != nil {
 		return nil
 	}
@@ -136,7 +136,7 @@ func TestFaultStreamLost(t *testing.T) {
 	if before == nil || before.State.Msgs == 0 {
 		t.Fatalf("the stream before: %+v", before)
 	}
-	if err := js.DeleteStream(t.Context(), feed.Stream); err != nil {
+	if err := js.DeleteStream(t.Context(), feed.StreamName(feed.DefaultPrefix)); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("stream of %d messages deleted; another one after %s", before.State.Msgs, f.until("another stream", func() bool { return again(before) }))

@@ -154,7 +154,7 @@ func (m *image) fresh(ctx context.Context, progress func(done, total int)) (*mem
 func (m *image) project(ctx context.Context) error {
 	for {
 		err := m.keeper.project(ctx)
-		if !errors.Is(err, eventstore.ErrAhead) {
+		if !errors.Is(err, eventstore.ErrHistory) {
 			return err
 		}
 		m.log.ErrorContext(ctx, "read model is ahead of the event store, making it anew", "error", err)

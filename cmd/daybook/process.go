@@ -39,6 +39,15 @@ const (
 	rebuildLease   = "rebuild/"
 )
 
+// relayLeaseOf names the lease of the relay of a feed: a store may have several. That
+// of the default one has the name that it had before there were others.
+func relayLeaseOf(prefix string) string {
+	if prefix == feed.DefaultPrefix {
+		return relayLease
+	}
+	return relayLease + "/" + prefix
+}
+
 // holder names this process for leases: unique among all that ever ran.
 var holder = sync.OnceValue(func() string {
 	host, err := os.Hostname()
@@ -134,7 +143,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		p.door.waitFor("read model")
 		var source projector.Source // none for a role that does not project
 		if r.l.feed != nil {
-			of, err := feed.NewSource(b.store, r.l.feed.js, feed.SourceOptions{Log: p.log})
+			of, err := feed.NewSource(b.store, r.l.feed.js, feed.SourceOptions{Log: p.log, Prefix: s.feedPrefix})
 			if err != nil {
 				return err
 			}
@@ -261,7 +270,7 @@ func (r *roles) openModel(ctx context.Context, source projector.Source) (model, 
 // relay adds the relay: under a lease when others may run one on the same feed.
 func (r *roles) relay(add func(string, func(context.Context) error)) error {
 	relay, err := feed.NewRelay(r.b.store, r.l.feed.js, feed.RelayOptions{
-		Log: r.log, Replicas: r.s.feedReplicas, Observe: r.b.hooks.Publishing, Sole: !r.l.feed.shared,
+		Log: r.log, Prefix: r.s.feedPrefix, Replicas: r.s.feedReplicas, Observe: r.b.hooks.Publishing, Sole: !r.l.feed.shared,
 	})
 	if err != nil {
 		return err
@@ -269,7 +278,7 @@ func (r *roles) relay(add func(string, func(context.Context) error)) error {
 	r.l.relay = relay
 	work := relay.Run
 	if r.l.feed.shared {
-		work, r.l.relaying = r.leased(relayLease, relay.Run)
+		work, r.l.relaying = r.leased(relayLeaseOf(r.s.feedPrefix), relay.Run)
 	}
 	add("relay", work)
 	return nil

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/term"
 
 	"daybook/calendar"
+	"daybook/eventstore/feed"
 	"daybook/internal/httpapi"
 	"daybook/internal/telemetry"
 )
@@ -122,7 +123,7 @@ func (d *setting) env() string {
 
 var (
 	storeSettings = []string{"data", "store", "store-schema", "store-listen", "store-pool"}
-	feedSettings  = []string{"feed", "feed-credentials", "feed-nkey", "feed-domain", "feed-api-prefix", "feed-ca", "feed-cert", "feed-key", "feed-replicas"}
+	feedSettings  = []string{"feed", "feed-credentials", "feed-nkey", "feed-domain", "feed-api-prefix", "feed-ca", "feed-cert", "feed-key", "feed-prefix", "feed-replicas"}
 	indexSettings = []string{"index", "index-flavour", "index-prefix", "index-ca", "index-api-key-file", "index-shards", "index-replicas", "index-refresh"}
 )
 
@@ -199,6 +200,10 @@ var settingTable = []setting{
 	}},
 	{name: "feed-key", value: "FILE", brief: "PEM key of --feed-cert", set: func(s *settings, v string) error {
 		return setFile(&s.feedKey, v)
+	}},
+	{name: "feed-prefix", value: "NAME", def: feed.DefaultPrefix, brief: "what the names of its stream and subjects begin with, one for each installation on an account", set: func(s *settings, v string) error {
+		s.feedPrefix = v
+		return feed.CheckPrefix(v)
 	}},
 	{name: "feed-replicas", value: "N", def: "1", brief: "NATS servers that keep the stream, 1 to 5", set: func(s *settings, v string) error {
 		return setNumber(&s.feedReplicas, v, 1, 5)

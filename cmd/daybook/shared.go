@@ -103,7 +103,7 @@ func (m *shared) project(ctx context.Context) error {
 			}
 			wait = wholeEvery
 			m.b.log.WarnContext(ctx, "read model is not made yet", "error", err, "wait", wait)
-		case errors.Is(err, eventstore.ErrAhead):
+		case errors.Is(err, eventstore.ErrHistory):
 			m.b.log.ErrorContext(ctx, "read model is ahead of the event store; daybook rebuild makes it anew", "error", err)
 		default:
 			return err
@@ -275,8 +275,8 @@ func (m *shared) retry(ctx context.Context, id calendar.ID) error {
 
 type noSource struct{}
 
-func (noSource) Read(context.Context, calendar.Position, int) ([]eventstore.Entry, error) {
-	return nil, errors.New("no entries are read here")
+func (noSource) Read(context.Context, eventstore.Mark, int) ([]eventstore.Entry, eventstore.Mark, error) {
+	return nil, eventstore.Mark{}, errors.New("no entries are read here")
 }
 
 // alone runs work under the lease of rebuilds, when there are leases. It does not

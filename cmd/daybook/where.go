@@ -23,6 +23,7 @@ type where struct {
 	feedCredentials, feedNKey        string
 	feedDomain, feedAPIPrefix        string
 	feedCA, feedCert, feedKey        string
+	feedPrefix                       string
 	feedReplicas                     int
 	index, indexFlavour, indexPrefix string // URLs; "": the memory image
 	indexCA, indexKeyFile            string

@@ -72,6 +72,7 @@ func TestPartsAreChecked(t *testing.T) {
 		{[]string{"--index", "nats://hush@h"}, "http://"},
 		{[]string{"--index-flavour", "solr"}, "opensearch"},
 		{[]string{"--index-prefix", "Day*"}, "lower-case"},
+		{[]string{"--feed-prefix", "Day.*"}, "lower-case"},
 		{[]string{"--feed-replicas", "9"}, "1 to 5"},
 		{[]string{"--feed", "nats://h", "--feed-credentials", missing}, "can be read"},
 		{[]string{"--feed", "nats://h", "--feed-cert", os.Args[0]}, "--feed-key"},

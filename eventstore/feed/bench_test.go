@@ -56,13 +56,11 @@ func BenchmarkSource(b *testing.B) {
 	}
 	defer src.Close()
 	b.ResetTimer()
-	var at calendar.Position
-	for at < calendar.Position(b.N) {
-		got, err := src.Read(b.Context(), at, 512)
-		if err != nil {
+	var at eventstore.Mark
+	for at.Position < calendar.Position(b.N) {
+		if _, at, err = src.Read(b.Context(), at, 512); err != nil {
 			b.Fatal(err)
 		}
-		at = got[len(got)-1].Position
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
 	b.ReportMetric(float64(src.Stats().FromStream)/float64(b.N), "share-of-stream")
@@ -87,16 +85,14 @@ func BenchmarkEndToEnd(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer src.Close()
-	at := calendar.Position(0)
+	var at eventstore.Mark
 	step := func(a []eventstore.Append) {
 		if res := s.Append(b.Context(), a); res[0].Err != nil {
 			b.Fatal(res[0].Err)
 		}
-		got, err := src.Read(b.Context(), at, 1)
-		if err != nil {
+		if _, at, err = src.Read(b.Context(), at, 1); err != nil {
 			b.Fatal(err)
 		}
-		at = got[0].Position
 	}
 	for !src.Stats().Live {
 		step(appends(b, s, 1, 2000))
@@ -104,5 +100,5 @@ func BenchmarkEndToEnd(b *testing.B) {
 	for b.Loop() {
 		step(appends(b, s, 1, 2000))
 	}
-	b.ReportMetric(float64(src.Stats().FromStream)/float64(at), "share-of-stream")
+	b.ReportMetric(float64(src.Stats().FromStream)/float64(at.Position), "share-of-stream")
 }

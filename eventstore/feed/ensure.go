@@ -13,9 +13,9 @@ import (
 	"daybook/eventstore"
 )
 
-// readOrigin gives the mark of a store by which a stream is known to be made
-// from it, "" for a store without entries.
-func readOrigin(ctx context.Context, store eventstore.Store) (string, error) {
+// readOrigin gives what a stream that is made from a store is known by, "" for a
+// store without entries.
+func readOrigin(ctx context.Context, store Store) (string, error) {
 	entries, err := store.ReadAll(ctx, 0, 1)
 	if err != nil {
 		return "", fmt.Errorf("read the first entry: %w", err)
@@ -32,12 +32,14 @@ func readOrigin(ctx context.Context, store eventstore.Store) (string, error) {
 
 // waitOrigin is readOrigin that waits for the first entry.
 func (r *Relay) waitOrigin(ctx context.Context) (string, error) {
+	var wait waiting
 	for {
 		origin, err := readOrigin(ctx, r.store)
 		if origin != "" || err != nil {
 			return origin, err
 		}
-		if err := r.await(ctx, 0, maxPoll); err != nil {
+		r.count(func(s *RelayStats) { s.Moved = r.o.Now() })
+		if err := wait.more(ctx, r.store, 0, maxPoll); err != nil {
 			return "", err
 		}
 	}
@@ -47,7 +49,7 @@ func (r *Relay) waitOrigin(ctx context.Context) (string, error) {
 func (r *Relay) look(ctx context.Context) (jetstream.Stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
-	s, err := r.js.Stream(ctx, Stream)
+	s, err := r.js.Stream(ctx, StreamName(r.o.Prefix))
 	if err != nil {
 		return nil, fmt.Errorf("look at the stream: %w", err)
 	}
@@ -81,50 +83,61 @@ func (r *Relay) ensure(ctx context.Context, origin string) (calendar.Position, e
 	return calendar.Position(info.State.LastSeq), nil
 }
 
-// fault says why a stream cannot be continued, "" when it can.
+// fault says why a stream cannot be continued, "" when it can. The error is
+// errForeign for one that is not to be touched.
 func (r *Relay) fault(ctx context.Context, stream jetstream.Stream, origin string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
-	return fault(ctx, r.store, stream, origin)
+	reason, err := fault(ctx, r.store, stream, r.o.Prefix, origin)
+	if r.o.Sole && errors.Is(err, errForeign) {
+		return "made from another event store", nil // nobody else can reach it
+	}
+	return reason, err
 }
 
 // fault says why a stream, as it was last looked at, does not hold the entries of
 // a store and no others, "" when it does as far as its settings, its length and its
-// last message tell: a store that was put back from a backup has the beginning that
-// it had, and then other entries.
-func fault(ctx context.Context, store eventstore.Store, stream jetstream.Stream, origin string) (string, error) {
+// newest message tell: a store that a failover cut, or that was put back from a
+// backup, has the beginning that it had, and then other entries. A message is of the
+// history of the store when its mark is.
+func fault(ctx context.Context, store Store, stream jetstream.Stream, prefix, origin string) (string, error) {
 	info := stream.CachedInfo()
-	if reason := misfit(&info.Config, origin); reason != "" {
+	if err := foreign(info, origin); err != nil {
+		return "", err
+	}
+	if reason := misfit(&info.Config, prefix, origin); reason != "" {
 		return reason, nil
 	}
+	last := calendar.Position(info.State.LastSeq)
 	// Read after the stream, so entries that a relay published meanwhile are not
 	// taken for ones that the store never had.
-	at, err := store.Head(ctx)
-	if err != nil {
-		return "", fmt.Errorf("read the head: %w", err)
+	if _, err := store.Mark(ctx, last); errors.Is(err, eventstore.ErrHistory) {
+		return fmt.Sprintf("at %d, ahead of the event store", last), nil
+	} else if err != nil {
+		return "", fmt.Errorf("mark of entry %d: %w", last, err)
 	}
-	last := info.State.LastSeq
-	if last > uint64(at) {
-		return fmt.Sprintf("at %d, ahead of the event store at %d", last, at), nil
+	if info.State.Msgs == 0 {
+		return "", nil // purged or lost: the number is what counts
 	}
-	if last == 0 || info.State.Msgs == 0 {
-		return "", nil
+	m, err := stream.GetMsg(ctx, info.State.LastSeq)
+	if errors.Is(err, jetstream.ErrMsgNotFound) { // that one alone is lost
+		m, err = stream.GetLastMsgForSubject(ctx, Subjects(prefix))
 	}
-	m, err := stream.GetMsg(ctx, last)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return "", nil // purged or lost: its number is what counts
+		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the last message: %w", err)
 	}
-	entries, err := store.ReadAll(ctx, calendar.Position(last)-1, 1)
-	if err != nil {
-		return "", fmt.Errorf("read entry %d: %w", last, err)
+	mark, ok := markOf(m.Header, calendar.Position(m.Sequence))
+	if !ok || m.Header.Get(HeaderID) != mark.Position.String() {
+		return fmt.Sprintf("without a mark of its history in message %d", m.Sequence), nil
 	}
-	if len(entries) != 1 || !same(m.Header, m.Data, &entries[0]) {
-		return fmt.Sprintf("of another history: its last message is not entry %d of the event store", last), nil
+	err = eventstore.CheckMark(ctx, store, mark)
+	if errors.Is(err, eventstore.ErrHistory) {
+		return fmt.Sprintf("of another history: the event store has not the mark %s of its last message", mark), nil
 	}
-	return "", nil
+	return "", err
 }
 
 // drop deletes the stream that was looked at. One that another relay made
@@ -140,10 +153,10 @@ func (r *Relay) drop(ctx context.Context, seen *jetstream.StreamInfo, reason str
 	if !now.CachedInfo().Created.Equal(seen.Created) {
 		return fmt.Errorf("%w: it was made again", errConflict)
 	}
-	r.o.Log.Warn("stream deleted to be made again", "stream", Stream, "reason", reason)
+	r.o.Log.Warn("stream deleted to be made again", "stream", StreamName(r.o.Prefix), "reason", reason)
 	ctx, cancel := context.WithTimeout(ctx, requestWait)
 	defer cancel()
-	if err := r.js.DeleteStream(ctx, Stream); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+	if err := r.js.DeleteStream(ctx, seen.Config.Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("delete the stream: %w", err)
 	}
 	return nil
@@ -151,8 +164,15 @@ func (r *Relay) drop(ctx context.Context, seen *jetstream.StreamInfo, reason str
 
 // dropFailed deletes the stream because it cannot keep messages.
 func (r *Relay) dropFailed(ctx context.Context) error {
+	origin, err := readOrigin(ctx, r.store)
+	if err != nil {
+		return err
+	}
 	stream, err := r.look(ctx)
 	if err != nil {
+		return err
+	}
+	if err := foreign(stream.CachedInfo(), origin); err != nil && !r.o.Sole {
 		return err
 	}
 	return r.drop(ctx, stream.CachedInfo(), "it cannot keep messages")
@@ -188,7 +208,7 @@ func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, e
 		return calendar.Position(info.State.LastSeq), nil
 	}
 	r.count(func(s *RelayStats) { s.Rebuilt++ })
-	r.o.Log.Info("stream created", "stream", Stream, "position", uint64(first))
+	r.o.Log.Info("stream created", "stream", StreamName(r.o.Prefix), "position", uint64(first))
 	return first - 1, nil
 }
 
@@ -202,7 +222,7 @@ func (r *Relay) adjust(ctx context.Context, info *jetstream.StreamInfo, origin s
 	}
 	err := r.update(ctx, config)
 	if unplaced(err) && config.Replicas != info.Config.Replicas {
-		r.o.Log.Warn("stream keeps its replicas", "stream", Stream, "replicas", info.Config.Replicas, "error", r.explain(err))
+		r.o.Log.Warn("stream keeps its replicas", "stream", StreamName(r.o.Prefix), "replicas", info.Config.Replicas, "error", r.explain(err))
 		config.Replicas = info.Config.Replicas
 		if _, changed = adjusted(info.Config, config); !changed {
 			return nil
@@ -212,7 +232,7 @@ func (r *Relay) adjust(ctx context.Context, info *jetstream.StreamInfo, origin s
 	if err != nil {
 		return fmt.Errorf("change the stream's settings: %w", r.explain(err))
 	}
-	r.o.Log.Info("stream's settings changed", "stream", Stream, "replicas", config.Replicas, "max_bytes", config.MaxBytes)
+	r.o.Log.Info("stream's settings changed", "stream", StreamName(r.o.Prefix), "replicas", config.Replicas, "max_bytes", config.MaxBytes)
 	return nil
 }
 
@@ -244,6 +264,7 @@ const (
 	codeNotClustered      jetstream.ErrorCode = 10074 // JSStreamReplicasNotSupportedErr
 	codeStoreFailed       jetstream.ErrorCode = 10077 // JSStreamStoreFailedF
 	codeMaxBytesRequired  jetstream.ErrorCode = 10113 // JSStreamMaxBytesRequired
+	codeSubjectsOverlap   jetstream.ErrorCode = 10065 // JSStreamSubjectOverlapErr
 	codeMaxStreamExceeded jetstream.ErrorCode = 10122 // JSStreamMaxStreamBytesExceeded
 )
 
@@ -275,6 +296,8 @@ func (r *Relay) explain(err error) error {
 	case codeResources, codeStorage, codeAccountResources, codeMaxStreamExceeded, codeMaxBytesRequired: // one code for server and account
 		return fmt.Errorf("the feed reserves %d bytes on each of %d servers, raise max_file_store of the NATS servers or the JetStream limits of the account: %w",
 			r.o.MaxBytes, r.o.Replicas, err)
+	case codeSubjectsOverlap:
+		return fmt.Errorf("another stream has subjects %s, give this installation its own feed prefix: %w", Subjects(r.o.Prefix), err)
 	default:
 		return err
 	}

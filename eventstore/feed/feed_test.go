@@ -196,7 +196,7 @@ func testStreamDamaged(t *testing.T, p place) {
 	cases := map[string]func(ctx context.Context, t *testing.T, js jetstream.JetStream){
 		"deleted": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
 			t.Helper()
-			check(t, js.DeleteStream(ctx, feed.Stream))
+			check(t, js.DeleteStream(ctx, feed.StreamName(feed.DefaultPrefix)))
 		},
 		"purged": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
 			t.Helper()
@@ -215,8 +215,8 @@ func testStreamDamaged(t *testing.T, p place) {
 		},
 		"made by hand": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
 			t.Helper()
-			check(t, js.DeleteStream(ctx, feed.Stream))
-			remake(ctx, t, js, jetstream.StreamConfig{Name: feed.Stream, Subjects: []string{feed.Subjects}})
+			check(t, js.DeleteStream(ctx, feed.StreamName(feed.DefaultPrefix)))
+			remake(ctx, t, js, jetstream.StreamConfig{Name: feed.StreamName(feed.DefaultPrefix), Subjects: []string{feed.Subjects(feed.DefaultPrefix)}})
 		},
 	}
 	for name, damage := range cases {
@@ -258,7 +258,7 @@ func check(t *testing.T, err error) {
 
 func stream(ctx context.Context, t *testing.T, js jetstream.JetStream) jetstream.Stream {
 	t.Helper()
-	s, err := js.Stream(ctx, feed.Stream)
+	s, err := js.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
 	check(t, err)
 	return s
 }
@@ -268,7 +268,7 @@ func TestFolderDamaged(t *testing.T) {
 	t.Parallel()
 	const n = 300
 	streamDir := func(dir string) string {
-		return filepath.Join(dir, "jetstream", "$G", "streams", feed.Stream)
+		return filepath.Join(dir, "jetstream", "$G", "streams", feed.StreamName(feed.DefaultPrefix))
 	}
 	cases := map[string]func(t *testing.T, dir string){
 		"untouched": func(*testing.T, string) {},
@@ -375,7 +375,7 @@ func TestServerCannotWrite(t *testing.T) {
 			mustReadAll(t, s, src, 0, head)
 
 			// The block that is open can be written on, the next one cannot be made.
-			msgs := filepath.Join(dir, "jetstream", "$G", "streams", feed.Stream, "msgs")
+			msgs := filepath.Join(dir, "jetstream", "$G", "streams", feed.StreamName(feed.DefaultPrefix), "msgs")
 			check(t, os.Rename(msgs, filepath.Join(dir, "away")))
 			check(t, os.WriteFile(msgs, nil, 0o600))
 			for ctx := within(t); r.Stats().Error == ""; {
@@ -422,12 +422,18 @@ func blocks(t *testing.T, dir string, f func(path string, b []byte)) {
 	check(t, os.RemoveAll(filepath.Join(dir, "msgs", "index.db")))
 }
 
-// The store was replaced: the stream holds what it never had.
+// The stream is that of another store, or of somebody who is no daybook: nothing of
+// it is read, it is left alone, and what is told names the setting. In the process,
+// where nobody else can be, it is made anew.
 func testOtherStore(t *testing.T, p place) {
-	cases := map[string]struct{ before, after int }{
-		"shorter": {200, 50},
-		"longer":  {50, 200},
-		"equal":   {80, 80},
+	cases := map[string]struct {
+		before, after int
+		sole          bool
+	}{
+		"shorter": {before: 200, after: 50},
+		"longer":  {before: 50, after: 200},
+		"equal":   {before: 80, after: 80},
+		"sole":    {before: 80, after: 80, sole: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -435,27 +441,100 @@ func testOtherStore(t *testing.T, p place) {
 			e := p.open(t)
 			js := e.JetStream()
 			old := memstore.New()
-			stop := actor(t, relay(t, old, js, feed.RelayOptions{}).Run)
-			until(t, js, add(t, old, c.before))
-			check(t, stop())
+			actor(t, relay(t, old, js, feed.RelayOptions{}).Run)
+			theirs := until(t, js, add(t, old, c.before))
 
 			s := memstore.New()
 			s.Append(t.Context(), []eventstore.Append{fresh(t, s, 7)}) // another first entry
 			head := add(t, s, c.after-1)
-			// Before the relay has seen it the source takes nothing from that stream.
 			src := source(t, s, js, feed.SourceOptions{})
 			mustReadAll(t, s, src, 0, head)
-			if st := src.Stats(); st.FromStream != 0 {
-				t.Errorf("got %+v, want nothing from the stream of another store", st)
+			if st := src.Stats(); st.FromStream != 0 || st.Live || !strings.Contains(st.Error, "--feed-prefix") {
+				t.Errorf("got %+v, want nothing from the stream of another store, and why", st)
 			}
-			r := relay(t, s, js, feed.RelayOptions{})
+			if c.sole {
+				r := relay(t, s, js, feed.RelayOptions{Sole: true})
+				actor(t, r.Run)
+				for ctx := within(t); r.Stats().Rebuilt == 0; {
+					pause(ctx, t)
+				}
+				return // the relay of the other one would make it anew, and so on
+			}
+			log := new(lines)
+			r := relay(t, s, js, feed.RelayOptions{Log: slog.New(slog.NewTextHandler(log, nil))})
 			actor(t, r.Run)
-			for ctx := within(t); r.Stats().Rebuilt == 0; {
+			for ctx := within(t); r.Stats().Retries < 3; {
 				pause(ctx, t)
 			}
-			until(t, js, head)
-			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+			if st := r.Stats(); st.Rebuilt != 0 || st.Published != 0 || !strings.Contains(st.Error, "--feed-prefix") || st.Since.IsZero() {
+				t.Errorf("got %+v, want that the stream is refused, and why", st)
+			}
+			if n := strings.Count(log.String(), "--feed-prefix"); n != 1 {
+				t.Errorf("told %d times, want once:\n%s", n, log)
+			}
+			// It belongs to the other one, and to nobody else.
+			if now := until(t, js, add(t, old, 50)); !now.Created.Equal(theirs.Created) || now.State.Msgs != uint64(c.before)+50 {
+				t.Errorf("stream of %s holds %d messages, want that of %s with %d", now.Created, now.State.Msgs, theirs.Created, c.before+50)
+			}
+			mustReadAll(t, old, source(t, old, js, feed.SourceOptions{}), 0, calendar.Position(c.before)+50)
 		})
+	}
+}
+
+// A stream that holds something and that no daybook made is left alone, too.
+func testStreamOfSomebodyElse(t *testing.T, p place) {
+	s, e := memstore.New(), p.open(t)
+	js := e.JetStream()
+	_, err := js.CreateStream(within(t), jetstream.StreamConfig{Name: feed.StreamName(feed.DefaultPrefix), Subjects: []string{"orders"}})
+	check(t, err)
+	_, err = js.Publish(within(t), "orders", []byte("one"))
+	check(t, err)
+	head := add(t, s, 10)
+	r := relay(t, s, js, feed.RelayOptions{})
+	actor(t, r.Run)
+	for ctx := within(t); r.Stats().Retries < 3; {
+		pause(ctx, t)
+	}
+	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+	if info := until(t, js, 1); info.State.Msgs != 1 || info.State.LastSeq != 1 {
+		t.Errorf("stream holds %+v, want the one message of its owner", info.State)
+	}
+}
+
+// Two installations on one account, each with its own prefix.
+func testTwoPrefixes(t *testing.T, p place) {
+	e := p.open(t)
+	js := e.JetStream()
+	prefixes := []string{feed.DefaultPrefix, "town-2_b"}
+	var stores []*memstore.Store
+	for i, prefix := range prefixes {
+		s := memstore.New()
+		for range i { // another first entry
+			addOne(t, s, 7)
+		}
+		add(t, s, 100)
+		stores = append(stores, s)
+		actor(t, relay(t, s, js, feed.RelayOptions{Prefix: prefix}).Run)
+	}
+	for i, prefix := range prefixes {
+		head, err := stores[i].Head(t.Context())
+		check(t, err)
+		ctx := within(t)
+		for {
+			stream, err := js.Stream(ctx, feed.StreamName(prefix))
+			if err == nil && stream.CachedInfo().State.LastSeq == uint64(head) {
+				break
+			}
+			pause(ctx, t)
+		}
+		src := source(t, stores[i], js, feed.SourceOptions{Prefix: prefix})
+		mustReadAll(t, stores[i], src, 0, head)
+		if st := src.Stats(); st.FromStore != 0 || st.FromStream != uint64(head) {
+			t.Errorf("%s: got %+v, want all from the stream", prefix, st)
+		}
+	}
+	if got, want := feed.StreamName(prefixes[1]), "TOWN-2_B_CHANGES"; got != want {
+		t.Errorf("stream is %q, want %q", got, want)
 	}
 }
 
@@ -483,7 +562,7 @@ func testRestoredStore(t *testing.T, p place) {
 			check(t, err)
 			src := source(t, s, js, feed.SourceOptions{})
 			if head < 200 {
-				if _, err := src.Read(within(t), 200, 1); !errors.Is(err, eventstore.ErrAhead) {
+				if _, _, err := src.Read(within(t), eventstore.Mark{Position: 200}, 1); !errors.Is(err, eventstore.ErrAhead) {
 					t.Errorf("got %v, want ErrAhead", err)
 				}
 			}
@@ -569,7 +648,7 @@ func testRelayDown(t *testing.T, p place) {
 
 // lateStore appends an entry at the moment when a silent stream is looked into.
 type lateStore struct {
-	eventstore.Store
+	feed.Store
 	late func()
 }
 
@@ -634,18 +713,18 @@ func TestEndings(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
 	go func() {
-		_, err := src.Read(ctx, 0, 1)
+		_, _, err := src.Read(ctx, eventstore.Mark{}, 1)
 		result <- err
 	}()
 	cancel()
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled read: got %v, want context.Canceled", err)
 	}
-	if _, err := src.Read(t.Context(), 0, 0); err == nil {
+	if _, _, err := src.Read(t.Context(), eventstore.Mark{}, 0); err == nil {
 		t.Error("limit 0: got no error")
 	}
 	check(t, src.Close())
-	if _, err := src.Read(t.Context(), 0, 1); !errors.Is(err, eventstore.ErrClosed) {
+	if _, _, err := src.Read(t.Context(), eventstore.Mark{}, 1); !errors.Is(err, eventstore.ErrClosed) {
 		t.Errorf("closed source: got %v, want ErrClosed", err)
 	}
 

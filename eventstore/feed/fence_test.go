@@ -21,7 +21,7 @@ import (
 // pausing is a store of which a relay reads entries, is then paused, and goes on
 // long after.
 type pausing struct {
-	eventstore.Store
+	feed.Store
 	from   calendar.Position // entries after it are held back
 	held   chan struct{}     // closed when the relay is paused
 	resume chan struct{}
@@ -80,7 +80,7 @@ func testRelayPausedDeleting(t *testing.T, p place) {
 	s, e := memstore.New(), p.open(t)
 	js := e.JetStream()
 	head := add(t, s, 50)
-	_, err := js.CreateStream(within(t), jetstream.StreamConfig{Name: feed.Stream, Subjects: []string{feed.Subjects}})
+	_, err := js.CreateStream(within(t), jetstream.StreamConfig{Name: feed.StreamName(feed.DefaultPrefix), Subjects: []string{feed.Subjects(feed.DefaultPrefix)}})
 	check(t, err)
 	var made time.Time
 	// Between the look and the delete, as near as a pause can be to the end.

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -13,16 +14,25 @@ import (
 	"daybook/eventstore"
 )
 
-// The headers of a message: CloudEvents 1.0 in binary mode, and one of our own.
+// The headers of a message: CloudEvents 1.0 in binary mode, and some of our own.
 // ce-source and ce-id together name the entry.
 const (
 	HeaderSpecVersion = "ce-specversion" // "1.0"
 	HeaderID          = "ce-id"          // position, digits
-	HeaderSource      = "ce-source"      // "/daybook"
+	HeaderSource      = "ce-source"      // "/" and the prefix of the feed: "/daybook"
 	HeaderType        = "ce-type"        // "daybook." and the name of the change: "daybook.event.updated"
 	HeaderSubject     = "ce-subject"     // "<kind>/<id>"
 	HeaderTime        = "ce-time"        // RFC 3339, UTC, milliseconds
 	HeaderContentType = "content-type"   // "application/json"
+
+	// HeaderOrigin names the event store: the leaf of its first entry, in
+	// hexadecimal digits. HeaderMark names the history up to the entry: the hash of
+	// the commit that the entry is in, in hexadecimal digits, which is chained over
+	// all commits before. The same position with another mark is of a history that
+	// a failover lost, or that was gone back to: what was read of the other one from
+	// there on never was.
+	HeaderOrigin = "daybook-origin"
+	HeaderMark   = "daybook-mark"
 
 	// HeaderOmitted is "fields,state" on a message whose entry is larger than
 	// the feed carries: its payload has neither, and the entry is to be read
@@ -54,10 +64,17 @@ type payload struct {
 	State  json.RawMessage `json:"state"`
 }
 
+// History is what a message tells of where its entry is from.
+type History struct {
+	Prefix string   // of the feed
+	Origin string   // see HeaderOrigin
+	Hash   [32]byte // of the commit that the entry is in
+}
+
 // Encode makes the message of an entry. The secret of the entry does not
 // travel. An entry of which headers and payload would be larger than limit bytes
 // travels without its fields and state.
-func Encode(e *eventstore.Entry, limit int) (*nats.Msg, error) {
+func Encode(e *eventstore.Entry, of History, limit int) (*nats.Msg, error) {
 	at := e.Time.UTC().Format(timeForm)
 	data, err := json.Marshal(head{
 		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: at,
@@ -67,15 +84,17 @@ func Encode(e *eventstore.Entry, limit int) (*nats.Msg, error) {
 		return nil, fmt.Errorf("encode entry %d: %w", e.Position, err)
 	}
 	m := &nats.Msg{
-		Subject: Subject(e.Kind, e.ID),
+		Subject: Subject(of.Prefix, e.Kind, e.ID),
 		Header: nats.Header{
 			HeaderSpecVersion: {"1.0"},
 			HeaderID:          {e.Position.String()},
-			HeaderSource:      {"/daybook"},
+			HeaderSource:      {"/" + of.Prefix},
 			HeaderType:        {"daybook." + e.Change},
 			HeaderSubject:     {e.Kind.String() + "/" + e.ID.String()},
 			HeaderTime:        {at},
 			HeaderContentType: {"application/json"},
+			HeaderOrigin:      {of.Origin},
+			HeaderMark:        {hex.EncodeToString(of.Hash[:])},
 		},
 	}
 	if whole := len(data) + len(e.Fields) + len(e.State) + headroom; whole > limit {
@@ -147,14 +166,10 @@ func present(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// same tells whether a message was made from the entry.
-func same(h nats.Header, data []byte, e *eventstore.Entry) bool {
-	got, whole, err := decode(h, data)
-	if err != nil {
-		return false
-	}
-	return got.Position == e.Position && got.Kind == e.Kind && got.ID == e.ID &&
-		got.Version == e.Version && got.Time.Equal(e.Time) && got.Actor == e.Actor &&
-		got.Cause == e.Cause && got.Change == e.Change &&
-		(!whole || bytes.Equal(got.Fields, e.Fields) && bytes.Equal(got.State, e.State))
+// markOf gives the mark that a message has for a position; false for one that has
+// none, as those of former versions.
+func markOf(h nats.Header, p calendar.Position) (eventstore.Mark, bool) {
+	hash, err := hex.DecodeString(h.Get(HeaderMark))
+	m := eventstore.Mark{Position: p}
+	return m, err == nil && copy(m.Hash[:], hash) == len(m.Hash)
 }

@@ -2,11 +2,13 @@ package feed_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,7 +46,7 @@ func TestMessageGolden(t *testing.T) {
 	}
 	var out bytes.Buffer
 	for i := range entries {
-		m, err := feed.Encode(&entries[i], 4000)
+		m, err := feed.Encode(&entries[i], feed.History{Prefix: "daybook", Origin: strings.Repeat("0f", 32), Hash: sha256.Sum256([]byte{byte(i)})}, 4000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +111,7 @@ func TestMessageRoundTrip(t *testing.T) {
 		if small {
 			size = 0
 		}
-		m, err := feed.Encode(&want, size)
+		m, err := feed.Encode(&want, feed.History{Prefix: feed.DefaultPrefix}, size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +167,7 @@ func TestSubject(t *testing.T) {
 		"daybook.changes.venue.0":     {calendar.KindVenue, 64},
 		"daybook.changes.category.63": {calendar.KindCategory, 127},
 	} {
-		if got := feed.Subject(r.kind, r.id); got != want {
+		if got := feed.Subject(feed.DefaultPrefix, r.kind, r.id); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

@@ -21,11 +21,12 @@ import (
 )
 
 // Sizes and times of the relay. Together they bound what is under way at the
-// server to maxFlights × (groupBytes + one message).
+// server to flightBytes, one group and one message.
 const (
 	groupEntries = 256     // entries per read of the store and per acknowledgement
 	groupBytes   = 1 << 20 // a group with more is cut
-	maxFlights   = 8       // groups that wait for their acknowledgement
+	maxFlights   = 8       // groups that wait for their acknowledgement,
+	flightBytes  = 8 << 20 // and when they are of more, no other is sent
 
 	minPoll = 5 * time.Millisecond
 	maxPoll = time.Second
@@ -41,6 +42,8 @@ const (
 // RelayOptions are the settings of a relay. The zero value works.
 type RelayOptions struct {
 	Log *slog.Logger // nil: no log
+	// Prefix names the stream and its subjects, see StreamName. "": DefaultPrefix.
+	Prefix string
 	// MaxBytes bounds the stream; the oldest messages drop out and are read from
 	// the store instead. 0: DefaultMaxBytes; at least MinMaxBytes.
 	MaxBytes int64
@@ -63,11 +66,22 @@ type RelayOptions struct {
 	// server, and what it gives, of its acknowledgement or of the error that
 	// ended the wait for it.
 	Observe func(first, last calendar.Position) func(error)
+	// Now is the clock of the times in RelayStats. nil: time.Now.
+	Now func() time.Time
 }
 
 func (o *RelayOptions) fill() error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Prefix == "" {
+		o.Prefix = DefaultPrefix
+	}
+	if err := CheckPrefix(o.Prefix); err != nil {
+		return fmt.Errorf("relay: prefix %q %w", o.Prefix, err)
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = DefaultMaxBytes
@@ -102,7 +116,12 @@ type RelayStats struct {
 	Rebuilt   uint64            // times that the stream was made new
 	Retries   uint64            // times that an error made the relay begin again
 	Standby   bool              // another relay is active
-	Error     string            // what made it begin again; "" when the server has acknowledged since
+	Error     string            // what made it begin again; "" when all is well since
+	Since     time.Time         // when Error began, whatever it said at first; zero without one
+	// Moved is when the relay last did its work: the server acknowledged, or the store
+	// had nothing that is not on the stream. It looks at least once in a second, so
+	// one that is active and has not moved for many of them, does not.
+	Moved time.Time
 }
 
 // Relay publishes the entries of a store. Any number of relays may run on one
@@ -110,7 +129,7 @@ type RelayStats struct {
 // refuses whatever is not the next entry, so the stream is right even when two
 // are active.
 type Relay struct {
-	store eventstore.Store
+	store Store
 	js    jetstream.JetStream
 	o     RelayOptions
 
@@ -119,7 +138,7 @@ type Relay struct {
 }
 
 // NewRelay makes a relay; Run starts it.
-func NewRelay(store eventstore.Store, js jetstream.JetStream, o RelayOptions) (*Relay, error) {
+func NewRelay(store Store, js jetstream.JetStream, o RelayOptions) (*Relay, error) {
 	if store == nil || js == nil {
 		return nil, errors.New("relay: store and JetStream are required")
 	}
@@ -166,7 +185,7 @@ func (r *Relay) Run(ctx context.Context) error {
 		if r.Stats().Position > full {
 			remake.Reset()
 		}
-		r.count(func(s *RelayStats) { s.Error = "" })
+		r.count(func(s *RelayStats) { s.Error, s.Since, s.Moved = "", time.Time{}, r.o.Now() })
 	}
 	for {
 		err := r.session(ctx, standby, done)
@@ -194,7 +213,12 @@ func (r *Relay) Run(ctx context.Context) error {
 		failed = errors.Is(err, errStorage)
 		standby = false
 		next := pace.NextBackOff()
-		r.count(func(s *RelayStats) { s.Retries, s.Error = s.Retries+1, err.Error() })
+		r.count(func(s *RelayStats) {
+			if s.Error == "" {
+				s.Since = r.o.Now()
+			}
+			s.Retries, s.Error = s.Retries+1, err.Error()
+		})
 		level := slog.LevelWarn
 		if err.Error() == told { // tried for ever, told once
 			level = slog.LevelDebug
@@ -208,7 +232,8 @@ func (r *Relay) Run(ctx context.Context) error {
 }
 
 // session publishes from the stream's own last sequence on until something is
-// not as it should be. done is called whenever the server has acknowledged.
+// not as it should be. done is called whenever the server has acknowledged, and when
+// there is nothing for it to.
 func (r *Relay) session(ctx context.Context, standby bool, done func()) error {
 	if standby {
 		if err := r.standBy(ctx); err != nil {
@@ -219,26 +244,39 @@ func (r *Relay) session(ctx context.Context, standby bool, done func()) error {
 	if err != nil {
 		return err
 	}
+	epoch := r.store.Epoch() // of what is compared with the stream
 	last, err := r.ensure(ctx, origin)
 	if err != nil {
 		return err
 	}
 	r.count(func(s *RelayStats) { s.Position = last })
+	mark, err := r.store.Mark(ctx, last)
+	if err != nil {
+		return fmt.Errorf("mark of entry %d: %w", last, err)
+	}
+	from, err := find(ctx, r.store, mark)
+	if err != nil {
+		return err
+	}
 	groups := make(chan group, 1)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return r.read(ctx, last, groups) })
+	g.Go(func() error { return r.read(ctx, &reading{origin: origin, epoch: epoch, place: from}, groups) })
 	g.Go(func() error { return r.publish(ctx, groups, done) })
 	return g.Wait()
 }
 
 // standBy watches the stream and returns when the store has had entries for a
-// while that nobody published.
+// while that nobody published, or the stream others that nobody took away.
 func (r *Relay) standBy(ctx context.Context) error {
 	r.count(func(s *RelayStats) { s.Standby = true })
 	defer r.count(func(s *RelayStats) { s.Standby = false })
 	var before uint64
 	waiting := false
 	for {
+		origin, err := readOrigin(ctx, r.store)
+		if err != nil {
+			return err
+		}
 		stream, err := r.look(ctx)
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			return nil
@@ -247,15 +285,19 @@ func (r *Relay) standBy(ctx context.Context) error {
 			return err
 		}
 		info := stream.CachedInfo()
+		reason, err := r.fault(ctx, stream, origin)
+		if err != nil {
+			return err
+		}
 		at, err := r.store.Head(ctx)
 		if err != nil {
 			return err
 		}
-		behind := info.State.LastSeq < uint64(at)
-		if behind && waiting && info.State.LastSeq == before {
+		wanting := reason != "" || info.State.LastSeq < uint64(at)
+		if wanting && waiting && info.State.LastSeq == before {
 			return nil
 		}
-		before, waiting = info.State.LastSeq, behind
+		before, waiting = info.State.LastSeq, wanting
 		r.count(func(s *RelayStats) { s.Position = calendar.Position(before) })
 		// Not the same wait in all relays, or two take over at once for ever.
 		if err := pause.For(ctx, r.o.Standby/2+rand.N(r.o.Standby)); err != nil {
@@ -264,9 +306,11 @@ func (r *Relay) standBy(ctx context.Context) error {
 	}
 }
 
-// group is entries made ready to be published.
+// group is entries made ready to be published; one without any says that the store
+// has no more.
 type group struct {
 	messages []*nats.Msg
+	size     int // of the payloads, in bytes
 	last     calendar.Position
 	end      func(error) // from Observe
 }
@@ -281,51 +325,95 @@ func (g *group) ended(err error) {
 	}
 }
 
-// read makes groups of the entries after a position. Wake-ups of the store are
-// a hint; the poll is what is relied on.
-func (r *Relay) read(ctx context.Context, last calendar.Position, out chan<- group) error {
-	limit := r.messageLimit()
-	poll := minPoll
+// reading is where a session is in the store.
+type reading struct {
+	origin string
+	epoch  uint64 // of the store when the stream was compared with it
+	place  place  // of the last entry that was read
+}
+
+// read makes groups of the entries after a place. Wake-ups of the store are a
+// hint; the poll is what is relied on.
+func (r *Relay) read(ctx context.Context, at *reading, out chan<- group) error {
+	poll, wait := minPoll, waiting{}
 	for {
-		entries, err := r.store.ReadAll(ctx, last, groupEntries)
+		entries, commits, err := r.page(ctx, at)
 		if err != nil {
-			return fmt.Errorf("read entries after %d: %w", last, err)
+			return err
 		}
 		if len(entries) == 0 {
-			if err := r.await(ctx, last, poll); err != nil {
+			if err := give(ctx, out, group{}); err != nil {
+				return err
+			}
+			if err := wait.more(ctx, r.store, at.place.at, poll); err != nil {
 				return err
 			}
 			poll = min(2*poll, maxPoll)
 			continue
 		}
-		poll = minPoll
+		poll, wait = minPoll, waiting{}
 		for len(entries) > 0 {
 			var g group
-			size := 0
-			for len(entries) > 0 && size < groupBytes {
-				e := &entries[0]
-				if err := checkDense(last, e.Position); err != nil {
-					return err
-				}
-				m, err := Encode(e, limit)
+			for len(entries) > 0 && g.size < groupBytes {
+				m, err := r.message(at, &entries[0], &commits)
 				if err != nil {
 					return err
 				}
-				m.Header[jetstream.ExpectedStreamHeader] = []string{Stream}
-				m.Header[jetstream.ExpectedLastSeqHeader] = []string{last.String()}
 				g.messages = append(g.messages, m)
-				size += len(m.Data)
-				last = e.Position
+				g.size += len(m.Data)
 				entries = entries[1:]
 			}
-			g.last = last
-			select {
-			case out <- g:
-			case <-ctx.Done():
-				return ctx.Err()
+			g.last = at.place.at
+			if err := give(ctx, out, g); err != nil {
+				return err
 			}
 		}
 	}
+}
+
+func give(ctx context.Context, out chan<- group, g group) error {
+	select {
+	case out <- g:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// page reads the next entries and their commits. eventstore.ErrHistory: they do not
+// continue what the stream holds, which is to be compared with the store again.
+func (r *Relay) page(ctx context.Context, at *reading) ([]eventstore.Entry, []eventstore.Commit, error) {
+	entries, err := r.store.ReadAll(ctx, at.place.at, groupEntries)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read entries after %d: %w", at.place.at, err)
+	}
+	commits, err := at.place.ways(ctx, r.store, len(entries))
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.store.Epoch() != at.epoch {
+		return nil, nil, eventstore.ErrHistory
+	}
+	return entries, commits, nil
+}
+
+// message makes the message of the next entry and goes on to its place.
+func (r *Relay) message(at *reading, e *eventstore.Entry, commits *[]eventstore.Commit) (*nats.Msg, error) {
+	before := at.place.at
+	if err := checkDense(before, e.Position); err != nil {
+		return nil, err
+	}
+	var err error
+	if at.place, *commits, err = at.place.next(*commits); err != nil {
+		return nil, err
+	}
+	m, err := Encode(e, History{r.o.Prefix, at.origin, at.place.commit.Hash}, r.messageLimit())
+	if err != nil {
+		return nil, err
+	}
+	m.Header[jetstream.ExpectedStreamHeader] = []string{StreamName(r.o.Prefix)}
+	m.Header[jetstream.ExpectedLastSeqHeader] = []string{before.String()}
+	return m, nil
 }
 
 // messageLimit is the size from which on an entry travels without its state:
@@ -333,17 +421,6 @@ func (r *Relay) read(ctx context.Context, last calendar.Position, out chan<- gro
 // several of would empty it.
 func (r *Relay) messageLimit() int {
 	return int(min(r.js.Conn().MaxPayload(), r.o.MaxBytes/8, MaxPayload))
-}
-
-// await waits for the head to move, at most for d.
-func (r *Relay) await(ctx context.Context, last calendar.Position, d time.Duration) error {
-	within, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	_, err := r.store.Wait(within, last)
-	if err != nil && within.Err() != nil {
-		return ctx.Err()
-	}
-	return err
 }
 
 // reply is the server's answer to a publish.
@@ -367,6 +444,7 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) (
 	broken := conn.StatusChanged(nats.RECONNECTING)
 	defer conn.RemoveStatusListener(broken)
 	var flights []group
+	underWay := 0 // bytes of the flights
 	defer func() {
 		for _, g := range flights { // never acknowledged
 			g.ended(err)
@@ -376,7 +454,7 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) (
 	defer timeout.Stop()
 	for {
 		in := groups
-		if len(flights) == maxFlights {
+		if len(flights) == maxFlights || underWay >= flightBytes {
 			in = nil
 		}
 		var late <-chan time.Time
@@ -391,6 +469,12 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) (
 		case <-late:
 			return fmt.Errorf("entry %d: %w within %s", flights[0].last, errSilence, r.o.AckWait)
 		case g := <-in:
+			if len(g.messages) == 0 {
+				if len(flights) == 0 {
+					done()
+				}
+				continue
+			}
 			if len(flights) == 0 {
 				timeout.Reset(r.o.AckWait)
 			}
@@ -398,6 +482,7 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) (
 				g.end = r.o.Observe(g.first(), g.last)
 			}
 			flights = append(flights, g)
+			underWay += g.size
 			last := g.messages[len(g.messages)-1]
 			last.Reply = inbox + "." + g.last.String()
 			for _, m := range g.messages {
@@ -411,7 +496,9 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) (
 				return err
 			}
 			g.ended(nil)
+			flights[0] = group{} // its messages are not held any more
 			flights = flights[1:]
+			underWay -= g.size
 			timeout.Reset(r.o.AckWait)
 			r.count(func(s *RelayStats) {
 				s.Position = g.last

@@ -42,7 +42,7 @@ func testLeaderMoved(t *testing.T, p place) {
 	until(t, js, at)
 	for range 4 {
 		before := leader(t, js)
-		_, err := js.Conn().RequestWithContext(within(t), "$JS.API.STREAM.LEADER.STEPDOWN."+feed.Stream, nil)
+		_, err := js.Conn().RequestWithContext(within(t), "$JS.API.STREAM.LEADER.STEPDOWN."+feed.StreamName(feed.DefaultPrefix), nil)
 		check(t, err)
 		head := add(t, s, 200)
 		mustReadAll(t, s, src, at, head)

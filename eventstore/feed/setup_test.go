@@ -97,7 +97,7 @@ func actor(t *testing.T, f func(context.Context) error) (stop func() error) {
 	return stop
 }
 
-func relay(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.RelayOptions) *feed.Relay {
+func relay(t *testing.T, s feed.Store, js jetstream.JetStream, o feed.RelayOptions) *feed.Relay {
 	t.Helper()
 	o.Standby = 10 * time.Millisecond
 	inner := js
@@ -115,7 +115,7 @@ func relay(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.Rela
 }
 
 // source makes a source that never gives up waiting for the stream by itself.
-func source(t *testing.T, s eventstore.Store, js jetstream.JetStream, o feed.SourceOptions) *feed.Source {
+func source(t *testing.T, s feed.Store, js jetstream.JetStream, o feed.SourceOptions) *feed.Source {
 	t.Helper()
 	if o.Stall == 0 {
 		o.Stall = limit
@@ -151,7 +151,7 @@ func until(t *testing.T, js jetstream.JetStream, p calendar.Position) *jetstream
 func look(ctx context.Context, js jetstream.JetStream) (*jetstream.StreamInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	s, err := js.Stream(ctx, feed.Stream)
+	s, err := js.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
 	if err != nil {
 		return nil, err
 	}
@@ -170,16 +170,20 @@ func pause(ctx context.Context, t *testing.T) {
 
 // reader is the part of Source that readAll and the broken twins have.
 type reader interface {
-	Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
+	Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error)
 }
 
 // readAll reads the entries in (after, upTo] and tells what is wrong with them:
-// each position exactly once, in order, and as the store has it but for the
-// secret.
+// each position exactly once, in order, as the store has it but for the secret, and
+// with the mark that the store has.
 func readAll(ctx context.Context, s eventstore.Store, r reader, after, upTo calendar.Position, n int) error {
+	at, err := s.Mark(ctx, after)
+	if err != nil {
+		return err
+	}
 	for after < upTo {
-		got, err := r.Read(ctx, after, n)
-		if err != nil {
+		var got []eventstore.Entry
+		if got, at, err = r.Read(ctx, at, n); err != nil {
 			return fmt.Errorf("read after %d: %w", after, err)
 		}
 		if len(got) == 0 || len(got) > n {
@@ -201,6 +205,12 @@ func readAll(ctx context.Context, s eventstore.Store, r reader, after, upTo cale
 			if diff := diff(want[i], got[i]); diff != "" {
 				return fmt.Errorf("entry %d (-want +got):\n%s", after, diff)
 			}
+		}
+		if at.Position != after {
+			return fmt.Errorf("got mark %s with entry %d", at, after)
+		}
+		if err := eventstore.CheckMark(ctx, s, at); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,13 +16,17 @@ import (
 	"daybook/eventstore"
 )
 
-// errStreamAhead says that the stream has what the store does not: the relay
-// will make it anew.
-var errStreamAhead = errors.New("stream is ahead of the event store")
+// What a stream is not read for. The relay will make it anew.
+var (
+	errStreamAhead = errors.New("stream is ahead of the event store")
+	errStreamLost  = errors.New("stream holds entries of another history")
+)
 
 // SourceOptions are the settings of a source. The zero value works.
 type SourceOptions struct {
 	Log *slog.Logger // nil: no log
+	// Prefix names the stream, see StreamName. "": DefaultPrefix.
+	Prefix string
 	// Stall is how long the stream may be silent before the source looks at the
 	// head of the store; what is still missing after as long again is read from
 	// the store. 0: 1.25 s.
@@ -42,19 +47,22 @@ type SourceStats struct {
 	Gaps       uint64 // holes found in the stream
 	Opened     uint64 // consumers made
 	Live       bool   // reads from the stream now
+	Error      string // why not, as far as it is told; "" when it does
 }
 
 // Source reads entries in order and without a gap: from the stream where it has
-// them, else from the store.
+// them, else from the store. It gives none of another history than that of the store.
 type Source struct {
-	store  eventstore.Store
+	store  Store
 	recent eventstore.Recent // nil: the store has no entries in memory
 	js     jetstream.JetStream
 	o      SourceOptions
 
 	mu      sync.Mutex // held by Read
 	closed  bool
-	cursor  calendar.Position         // of the last entry that was given
+	cursor  eventstore.Mark           // of the last entry that was given
+	place   place                     // of the cursor; another one when it is to be looked up
+	epoch   uint64                    // of the store when the cursor was last found in it; 0: never
 	origin  string                    // of the store, "" while unknown
 	live    jetstream.MessagesContext // nil: reads from the store
 	again   <-chan time.Time          // when to look at the stream again; nil: now
@@ -63,6 +71,7 @@ type Source struct {
 	silence calendar.Position         // head of the store when the stream was last silent
 	tails   bool                      // the stream was found to be behind the store
 	told    string                    // the last reason told for not reading from the stream
+	wait    waiting                   // for entries of the store
 
 	mute       bool // the consumer has given none of the messages that there were for it
 	muted      int  // consumers in a row that gave none, below maxMute
@@ -73,12 +82,18 @@ type Source struct {
 }
 
 // NewSource makes a source; it starts nothing. Close it in the end.
-func NewSource(store eventstore.Store, js jetstream.JetStream, o SourceOptions) (*Source, error) {
+func NewSource(store Store, js jetstream.JetStream, o SourceOptions) (*Source, error) {
 	if store == nil || js == nil {
 		return nil, errors.New("source: store and JetStream are required")
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Prefix == "" {
+		o.Prefix = DefaultPrefix
+	}
+	if err := CheckPrefix(o.Prefix); err != nil {
+		return nil, fmt.Errorf("source: prefix %q %w", o.Prefix, err)
 	}
 	if o.Stall <= 0 {
 		o.Stall = 2*heartbeat + 250*time.Millisecond // the consumer asks again before
@@ -115,52 +130,98 @@ func (s *Source) Close() error {
 	return nil
 }
 
-// Read waits until there are entries after a position and gives up to limit of
-// them, in order and without a gap, without their secrets. It is cheap to go on
-// with the position of the last entry given; any other one begins anew. Errors:
-// the context's, those of the store, eventstore.ErrAhead, and eventstore.ErrDamaged
-// for a hole in the store. One caller at a time.
-func (s *Source) Read(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+// Read waits until there are entries after those that a mark names, and gives up to
+// limit of them, in order and without a gap, without their secrets, and the mark of
+// the last one. It gives fewer where they are large: batchBytes, or one. It is cheap
+// to go on with the mark that came with the last entry given; any other one begins
+// anew. Errors: the context's, those of the store, eventstore.ErrDamaged for a hole in
+// the store, and eventstore.ErrHistory when the store does not hold the mark, which
+// may come at any time: what was read may be of a history that is lost, and the
+// reader has to begin anew from a mark that the store holds. One caller at a time.
+func (s *Source) Read(ctx context.Context, after eventstore.Mark, limit int) ([]eventstore.Entry, eventstore.Mark, error) {
 	if limit < 1 {
-		return nil, fmt.Errorf("source: limit %d, must be at least 1", limit)
+		return nil, after, fmt.Errorf("source: limit %d, must be at least 1", limit)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, eventstore.ErrClosed
+		return nil, after, eventstore.ErrClosed
 	}
 	if after != s.cursor {
 		s.stop()
 		s.again, s.tails, s.first, s.silence = nil, false, 0, 0
-		if err := s.checkHead(ctx, after); err != nil {
-			return nil, err
-		}
-		s.cursor = after
+		s.cursor, s.epoch = after, 0
 	}
 	for {
-		if s.live == nil && s.due() {
-			if err := s.open(ctx); err != nil {
-				return nil, err
-			}
+		entries, to, err := s.step(ctx, limit)
+		if errors.Is(err, eventstore.ErrHistory) {
+			s.epoch = 0 // who asks again all the same is told again
 		}
-		read := s.fromStore
-		if s.live != nil {
-			read = s.fromStream
-		}
-		entries, err := read(ctx, limit)
 		if err != nil {
-			return nil, err
+			return nil, after, err
 		}
-		if n := len(entries); n > 0 {
-			s.cursor = entries[n-1].Position
-			return entries, nil
+		// What was read while the store went over to another history may be of both.
+		if len(entries) > 0 && s.store.Epoch() == s.epoch {
+			s.cursor, s.place = to.mark(), to
+			return entries, s.cursor, nil
 		}
 	}
 }
 
+// step reads once from where there is something to read: none when that was nothing.
+func (s *Source) step(ctx context.Context, limit int) ([]eventstore.Entry, place, error) {
+	if err := s.check(ctx); err != nil {
+		return nil, place{}, err
+	}
+	if s.live == nil && s.due() {
+		if err := s.open(ctx); err != nil {
+			return nil, place{}, err
+		}
+	}
+	if s.live != nil {
+		return s.fromStream(ctx, limit)
+	}
+	return s.fromStore(ctx, limit)
+}
+
+// Mark gives the mark that the store has now for a position.
+func (s *Source) Mark(ctx context.Context, p calendar.Position) (eventstore.Mark, error) {
+	return s.store.Mark(ctx, p)
+}
+
+// check makes sure that the store holds the cursor, when the source begins and when
+// the store has gone over to another history.
+func (s *Source) check(ctx context.Context) error {
+	epoch := s.store.Epoch()
+	if epoch == s.epoch {
+		return nil
+	}
+	s.stop()
+	s.again, s.first, s.origin = nil, 0, ""
+	at, err := find(ctx, s.store, s.cursor)
+	if err != nil {
+		return err
+	}
+	s.place, s.epoch = at, epoch
+	return nil
+}
+
+// located gives the place of the cursor. Entries that came from memory left only its
+// mark.
+func (s *Source) located(ctx context.Context) (place, error) {
+	if s.place.commit.Last >= s.cursor.Position {
+		return s.place, nil
+	}
+	at, err := find(ctx, s.store, s.cursor)
+	if err == nil {
+		s.place = at
+	}
+	return at, err
+}
+
 // due tells whether it is time to look at the stream.
 func (s *Source) due() bool {
-	if s.again == nil || s.first > 1 && uint64(s.cursor)+1 == s.first {
+	if s.again == nil || s.first > 1 && uint64(s.cursor.Position)+1 == s.first {
 		return true
 	}
 	select {
@@ -227,6 +288,7 @@ const maxUnanswered = 3
 
 // tell logs why the stream is not read, once.
 func (s *Source) tell(ctx context.Context, err error) {
+	s.count(func(c *SourceStats) { c.Error = err.Error() })
 	if text := err.Error(); text != s.told {
 		s.told = text
 		level := slog.LevelWarn
@@ -242,12 +304,12 @@ func (s *Source) consume(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.o.Look)
 	defer cancel()
 	s.first = 0
-	stream, err := s.js.Stream(ctx, Stream)
+	stream, err := s.js.Stream(ctx, StreamName(s.o.Prefix))
 	if err != nil {
 		return err
 	}
 	// What the relay will delete, because the store never had it, is not read before.
-	reason, err := fault(ctx, s.store, stream, s.origin)
+	reason, err := fault(ctx, s.store, stream, s.o.Prefix, s.origin)
 	if err != nil {
 		return err
 	}
@@ -255,7 +317,7 @@ func (s *Source) consume(ctx context.Context) error {
 		return fmt.Errorf("stream is %s", reason)
 	}
 	info := stream.CachedInfo()
-	next := uint64(s.cursor) + 1
+	next := uint64(s.cursor.Position) + 1
 	before := s.last
 	s.first, s.last = info.State.FirstSeq, info.State.LastSeq
 	if first := s.first; first > next {
@@ -263,7 +325,7 @@ func (s *Source) consume(ctx context.Context) error {
 		s.first = first
 		return nil
 	}
-	if s.tails && s.last < uint64(s.cursor) && s.last <= before {
+	if s.tails && s.last < uint64(s.cursor.Position) && s.last <= before {
 		s.tail() // nobody publishes
 		return nil
 	}
@@ -281,20 +343,26 @@ func (s *Source) consume(ctx context.Context) error {
 	}
 	// A cluster may lose what is asked for before all servers know of the
 	// consumer, and says nothing; without a sign of life it is asked again.
-	live, err := consumer.Messages(jetstream.PullMaxMessages(pullMessages),
+	live, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(pullMessages, pullBytes),
 		jetstream.PullHeartbeat(heartbeat), jetstream.WithMessagesErrOnMissingHeartbeat(false))
 	if err != nil {
 		return err
 	}
 	s.live, s.tails, s.told = live, false, ""
 	s.mute = s.last >= next
-	s.count(func(c *SourceStats) { c.Live, c.Opened = true, c.Opened+1 })
+	s.count(func(c *SourceStats) { c.Live, c.Opened, c.Error = true, c.Opened+1, "" })
 	return nil
 }
 
 const (
-	// pullMessages is how many messages the server may send ahead.
+	// pullMessages is how many messages the server may send ahead, pullBytes how many
+	// bytes for one request, of which two may be open: no less than the largest message
+	// with what NATS adds.
 	pullMessages = 1024
+	pullBytes    = MaxPayload + 64<<10
+
+	// batchBytes is the size of fields and states from which on a batch is given.
+	batchBytes = 4 << 20
 
 	// heartbeat is the pause of a consumer after which it gives a sign of life.
 	// Two that are missing mean that it knows of nobody who waits.
@@ -306,48 +374,56 @@ const (
 	maxMute  = 3
 )
 
-// fromStore gives entries of the store; none when it is time to look at the
-// stream.
-func (s *Source) fromStore(ctx context.Context, limit int) ([]eventstore.Entry, error) {
-	if uint64(s.cursor)+1 < s.first { // hand over at equality
-		limit = int(min(uint64(limit), s.first-1-uint64(s.cursor)))
-	}
-	entries, err := s.store.ReadAll(ctx, s.cursor, limit)
+// fromStore gives entries of the store and the place of the last one; none when it
+// is time to look at the stream.
+func (s *Source) fromStore(ctx context.Context, limit int) ([]eventstore.Entry, place, error) {
+	at, err := s.located(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read entries after %d: %w", s.cursor, err)
+		return nil, at, err
 	}
+	if uint64(at.at)+1 < s.first { // hand over at equality
+		limit = int(min(uint64(limit), s.first-1-uint64(at.at)))
+	}
+	entries, err := s.store.ReadAll(ctx, at.at, limit)
+	if err != nil {
+		return nil, at, fmt.Errorf("read entries after %d: %w", at.at, err)
+	}
+	commits, err := at.ways(ctx, s.store, len(entries))
+	if err != nil {
+		return nil, at, err
+	}
+	if len(entries) == 0 {
+		err := s.wait.more(ctx, s.store, at.at, s.o.Recheck)
+		if errors.Is(err, eventstore.ErrHistory) {
+			err = nil // check tells whether it is that of the cursor
+		}
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("wait for entry %d: %w", at.at+1, err)
+		}
+		return nil, at, err
+	}
+	s.wait = waiting{}
+	size := 0
 	for i := range entries {
-		if err := checkDense(s.cursor+calendar.Position(i), entries[i].Position); err != nil {
-			return nil, err
+		if size >= batchBytes {
+			entries = entries[:i]
+			break
+		}
+		if err := checkDense(at.at, entries[i].Position); err != nil {
+			return nil, at, err
+		}
+		if at, commits, err = at.next(commits); err != nil {
+			return nil, at, err
 		}
 		entries[i].Secret = nil
+		size += sizeOf(&entries[i])
 	}
-	if len(entries) > 0 {
-		s.count(func(c *SourceStats) { c.FromStore += uint64(len(entries)) })
-		return entries, nil
-	}
-	if err := s.checkHead(ctx, s.cursor); err != nil {
-		return nil, err
-	}
-	within, cancel := context.WithTimeout(ctx, s.o.Recheck)
-	defer cancel()
-	if _, err = s.store.Wait(within, s.cursor); err != nil && within.Err() == nil {
-		return nil, fmt.Errorf("wait for entry %d: %w", s.cursor+1, err)
-	}
-	return nil, ctx.Err()
+	s.count(func(c *SourceStats) { c.FromStore += uint64(len(entries)) })
+	return entries, at, nil
 }
 
-// checkHead makes sure that the store has reached a position.
-func (s *Source) checkHead(ctx context.Context, p calendar.Position) error {
-	at, err := s.store.Head(ctx)
-	if err != nil {
-		return fmt.Errorf("read the head: %w", err)
-	}
-	if at < p {
-		return fmt.Errorf("%w: %d, store is at %d", eventstore.ErrAhead, p, at)
-	}
-	return nil
-}
+// sizeOf gives what an entry takes, but for what all of them take.
+func sizeOf(e *eventstore.Entry) int { return len(e.Fields) + len(e.State) }
 
 // The waits for messages but the first. A reader that is behind gets as many as it
 // asks for, not what has come so far.
@@ -357,9 +433,67 @@ const (
 	lying    = 200 * time.Microsecond // for one behind it
 )
 
-// fromStream gives what the consumer has, waiting for the first. None means
-// that the consumer was given up, or that there was nothing for a while.
-func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry, error) {
+// fromStream gives what the consumer has and the place of the last entry, waiting for
+// the first. None means that the consumer was given up, or that there was nothing for
+// a while.
+func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry, place, error) {
+	got, err := s.messages(ctx, limit)
+	if err != nil || len(got) == 0 {
+		return nil, place{}, err
+	}
+	to, err := s.prove(ctx, got)
+	if errors.Is(err, errStreamLost) {
+		s.tell(ctx, err)
+		s.tail()
+		return nil, place{}, nil
+	}
+	if err != nil {
+		s.stop() // the messages are read again
+		s.again = nil
+		return nil, place{}, err
+	}
+	out := make([]eventstore.Entry, len(got))
+	for i := range got {
+		out[i] = got[i].entry
+	}
+	s.count(func(c *SourceStats) { c.FromStream += uint64(len(out)) })
+	return out, to, nil
+}
+
+// received is an entry as it came with a message.
+type received struct {
+	entry  eventstore.Entry
+	mark   eventstore.Mark // that the message tells
+	memory bool            // the entry is that of the store's memory
+}
+
+// prove makes sure that what messages told is what the store holds now, and gives the
+// place of the last: marks of the same history are the same. What was taken from the
+// memory of the store needs no proof: a stream of another history was found before it
+// was read.
+func (s *Source) prove(ctx context.Context, got []received) (place, error) {
+	last := got[len(got)-1].mark
+	if !slices.ContainsFunc(got, func(r received) bool { return !r.memory }) {
+		return place{last.Position, eventstore.Commit{Hash: last.Hash}}, nil
+	}
+	at, err := s.located(ctx)
+	if err != nil {
+		return at, err
+	}
+	commits, err := at.ways(ctx, s.store, len(got))
+	if err != nil {
+		return at, err
+	}
+	for i := range got {
+		if at, commits, err = at.next(commits); err != nil || at.mark() != got[i].mark {
+			return at, fmt.Errorf("%w: entry %d has mark %s there", errStreamLost, got[i].mark.Position, got[i].mark)
+		}
+	}
+	return at, nil
+}
+
+// messages gives what the consumer has, waiting for the first.
+func (s *Source) messages(ctx context.Context, limit int) ([]received, error) {
 	stall := s.o.Stall
 	if s.mute {
 		stall = min(stall, muteWait<<s.muted)
@@ -369,9 +503,9 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 	// A message that lies here was sent while the reader was busy, and more may
 	// lie behind it, whatever the stream said of each when it was the newest.
 	late, wait := true, jetstream.NextMaxWait(atOnce)
-	var out []eventstore.Entry
-	at := s.cursor
-	for len(out) < limit {
+	var out []received
+	at, size := s.cursor.Position, 0
+	for len(out) < limit && size < batchBytes {
 		m, err := s.live.Next(wait)
 		if late && len(out) == 0 && errors.Is(err, nats.ErrTimeout) {
 			late, wait = false, jetstream.NextContext(first)
@@ -402,8 +536,8 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 			s.gap(at, seq)
 			break
 		}
-		e, err := s.take(ctx, m, seq)
-		if errors.Is(err, errStreamAhead) {
+		r, err := s.take(ctx, m, seq)
+		if errors.Is(err, errStreamAhead) || errors.Is(err, errStreamLost) {
 			s.tell(ctx, err)
 			s.tail()
 			break
@@ -416,8 +550,9 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 			s.again = nil
 			break
 		}
-		out = append(out, e)
+		out = append(out, r)
 		at = seq
+		size += sizeOf(&r.entry)
 		switch {
 		case behind > 0:
 			wait = jetstream.NextMaxWait(onTheWay)
@@ -426,9 +561,6 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 		default:
 			limit = len(out) // the newest, as it came
 		}
-	}
-	if len(out) > 0 {
-		s.count(func(c *SourceStats) { c.FromStream += uint64(len(out)) })
 	}
 	return out, nil
 }
@@ -465,13 +597,13 @@ func (s *Source) silent(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the head: %w", err)
 	}
-	if at < s.cursor {
-		return fmt.Errorf("%w: %d, store is at %d", eventstore.ErrAhead, s.cursor, at)
+	if at <= s.cursor.Position {
+		return eventstore.CheckMark(ctx, s.store, s.cursor)
 	}
-	overdue := s.silence > s.cursor
+	overdue := s.silence > s.cursor.Position
 	s.silence = at
 	if overdue {
-		s.o.Log.Warn("feed is behind, reading from the event store", "position", uint64(s.cursor), "head", uint64(at))
+		s.o.Log.Warn("feed is behind, reading from the event store", "position", uint64(s.cursor.Position), "head", uint64(at))
 		s.tails = true
 		s.tail()
 	}
@@ -491,27 +623,32 @@ func sequence(m jetstream.Msg) (at calendar.Position, behind uint64, err error) 
 // take gives the entry of a message; one that is too large for the feed or
 // damaged is read from the store. What the store has in memory is taken from
 // there: decoding would cost a multiple.
-func (s *Source) take(ctx context.Context, m jetstream.Msg, seq calendar.Position) (eventstore.Entry, error) {
+func (s *Source) take(ctx context.Context, m jetstream.Msg, seq calendar.Position) (received, error) {
+	h := m.Headers()
+	mark, ok := markOf(h, seq)
+	if !ok || h.Get(HeaderOrigin) != s.origin {
+		return received{}, fmt.Errorf("%w: message %d", errStreamLost, seq)
+	}
 	if s.recent != nil {
 		if e, ok := s.recent.Newest(seq); ok {
 			e.Secret = nil
-			return e, nil
+			return received{e, mark, true}, nil
 		}
 	}
-	e, whole, err := decode(m.Headers(), m.Data())
+	e, whole, err := decode(h, m.Data())
 	if err == nil && whole && e.Position == seq {
-		return e, nil
+		return received{entry: e, mark: mark}, nil
 	}
 	entries, err := s.store.ReadAll(ctx, seq-1, 1)
 	if err != nil {
-		return eventstore.Entry{}, fmt.Errorf("read entry %d: %w", seq, err)
+		return received{}, fmt.Errorf("read entry %d: %w", seq, err)
 	}
 	if len(entries) == 0 {
-		return eventstore.Entry{}, errStreamAhead
+		return received{}, errStreamAhead
 	}
 	if err := checkDense(seq-1, entries[0].Position); err != nil {
-		return eventstore.Entry{}, err
+		return received{}, err
 	}
 	entries[0].Secret = nil
-	return entries[0], nil
+	return received{entry: entries[0], mark: mark}, nil
 }

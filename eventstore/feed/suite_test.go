@@ -23,6 +23,8 @@ var suite = map[string]func(t *testing.T, p place){
 	"stream damaged":                               testStreamDamaged,
 	"stream with settings that refuse entries":     testSettingsThatRefuse,
 	"other store":                                  testOtherStore,
+	"stream of somebody else":                      testStreamOfSomebodyElse,
+	"two prefixes":                                 testTwoPrefixes,
 	"restored store":                               testRestoredStore,
 	"hand over":                                    testHandOver,
 	"stream made again begins with the newest":     testStreamMadeAgainBeginsWithTheNewest,

@@ -1,8 +1,11 @@
 package feed
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -13,20 +16,40 @@ import (
 // The topology of the feed. Subscribers outside the program build on it: a name
 // here never changes its meaning.
 const (
-	// Stream is the JetStream stream that holds the entries. The sequence number
-	// of a message is the position of its entry.
-	Stream = "DAYBOOK_CHANGES"
-
-	// Subjects admits all subjects of the stream:
-	// daybook.changes.<kind>.<id mod Partitions>.
-	Subjects = "daybook.changes.*.*"
+	// DefaultPrefix is the prefix of a feed whose settings name none. Each
+	// installation on an account has its own: it names the stream, by StreamName,
+	// and the subjects, by Subject.
+	DefaultPrefix = "daybook"
 
 	// Partitions is the number that the last token of a subject counts to: all
 	// entries of one record have one subject.
 	Partitions = 64
-
-	subjectPrefix = "daybook.changes."
 )
+
+// prefixForm is what a prefix may be: a token of a subject, and in upper case part
+// of the name of a stream.
+var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,59}$`)
+
+// CheckPrefix tells what is wrong with a prefix.
+func CheckPrefix(prefix string) error {
+	if !prefixForm.MatchString(prefix) {
+		return errors.New("must begin with a lower-case letter and hold only those, digits, _ and -, at most 60 of them")
+	}
+	return nil
+}
+
+// StreamName gives the name of the JetStream stream that holds the entries:
+// <PREFIX>_CHANGES. The sequence number of a message is the position of its entry.
+func StreamName(prefix string) string { return strings.ToUpper(prefix) + "_CHANGES" }
+
+// Subjects admits all subjects of the stream.
+func Subjects(prefix string) string { return prefix + ".changes.*.*" }
+
+// Subject gives the subject that the entries of a record travel on:
+// <prefix>.changes.<kind>.<id mod Partitions>.
+func Subject(prefix string, k calendar.Kind, id calendar.ID) string {
+	return prefix + ".changes." + k.String() + "." + strconv.FormatInt(int64(id%Partitions), 10)
+}
 
 // The keys of the stream's metadata.
 const (
@@ -45,18 +68,13 @@ const (
 	MinMaxBytes     = 1 << 20
 )
 
-// Subject gives the subject that the entries of a record travel on.
-func Subject(k calendar.Kind, id calendar.ID) string {
-	return subjectPrefix + k.String() + "." + strconv.FormatInt(int64(id%Partitions), 10)
-}
-
 // streamConfig is the stream as the relay makes it. first is the position of
 // the first entry that it will hold.
 func streamConfig(o *RelayOptions, first calendar.Position, origin string) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name:        Stream,
+		Name:        StreamName(o.Prefix),
 		Description: "changes of daybook; sequence = position; made again from the event store when lost",
-		Subjects:    []string{Subjects},
+		Subjects:    []string{Subjects(o.Prefix)},
 		Retention:   jetstream.LimitsPolicy,
 		Storage:     jetstream.FileStorage,
 		Discard:     jetstream.DiscardOld,
@@ -68,10 +86,10 @@ func streamConfig(o *RelayOptions, first calendar.Position, origin string) jetst
 }
 
 // misfit says why a stream cannot carry the entries of a store, "" when it can.
-func misfit(c *jetstream.StreamConfig, origin string) string {
+func misfit(c *jetstream.StreamConfig, prefix, origin string) string {
 	switch {
 	case c.Metadata[MetaOrigin] != origin:
-		return "made from another event store"
+		return "not made from this event store"
 	case c.Metadata[MetaForm] != form:
 		return "messages of another form"
 	case c.Retention != jetstream.LimitsPolicy:
@@ -80,11 +98,34 @@ func misfit(c *jetstream.StreamConfig, origin string) string {
 		return "sealed"
 	case c.Mirror != nil || len(c.Sources) > 0:
 		return "a copy of another stream"
-	case len(c.Subjects) != 1 || c.Subjects[0] != Subjects:
+	case len(c.Subjects) != 1 || c.Subjects[0] != Subjects(prefix):
 		return "other subjects"
 	default:
 		return ""
 	}
+}
+
+// errForeign says that the stream belongs to another installation.
+var errForeign = errors.New("the stream is that of another event store")
+
+// foreign gives errForeign for a stream that another installation may live on: one
+// that was made from another event store, or that somebody made who is no daybook
+// and put something into.
+func foreign(info *jetstream.StreamInfo, origin string) error {
+	have := info.Config.Metadata[MetaOrigin]
+	if have == origin || have == "" && info.State.Msgs == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s was made from %s, this event store is %s. Give each installation its own feed prefix (--feed-prefix), or delete the stream if nobody needs it any more (nats stream rm %[2]s)",
+		errForeign, info.Config.Name, brief(have), brief(origin))
+}
+
+// brief gives the beginning of an origin, for people.
+func brief(origin string) string {
+	if origin == "" {
+		return "something else"
+	}
+	return origin[:min(len(origin), 12)]
 }
 
 // checkDense makes sure that the store gave the next entry: positions have no

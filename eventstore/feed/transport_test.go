@@ -139,7 +139,7 @@ type deafStream struct {
 
 func (s deafStream) CreateConsumer(ctx context.Context, c jetstream.ConsumerConfig) (jetstream.Consumer, error) {
 	if s.j.consumers.Add(1) <= s.j.deaf {
-		c.FilterSubject = feed.Subject(calendar.KindEvent, 0) + ".nothing" // nobody publishes there
+		c.FilterSubject = feed.Subject(feed.DefaultPrefix, calendar.KindEvent, 0) + ".nothing" // nobody publishes there
 	}
 	return s.Stream.CreateConsumer(ctx, c)
 }

@@ -2,6 +2,7 @@ package feed_test
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"testing"
 	"time"
@@ -22,13 +23,17 @@ import (
 // number.
 type trusting struct{ messages jetstream.MessagesContext }
 
-func (s trusting) Read(ctx context.Context, _ calendar.Position, _ int) ([]eventstore.Entry, error) {
+func (s trusting) Read(ctx context.Context, at eventstore.Mark, _ int) ([]eventstore.Entry, eventstore.Mark, error) {
 	m, err := s.messages.Next(jetstream.NextContext(ctx))
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	e, _, err := feed.Decode(&nats.Msg{Header: m.Headers(), Data: m.Data()})
-	return []eventstore.Entry{e}, err
+	at.Position = e.Position
+	if hash, err := hex.DecodeString(m.Headers().Get(feed.HeaderMark)); err == nil {
+		copy(at.Hash[:], hash)
+	}
+	return []eventstore.Entry{e}, at, err
 }
 
 func trust(t *testing.T, js jetstream.JetStream) trusting {
@@ -44,19 +49,32 @@ func trust(t *testing.T, js jetstream.JetStream) trusting {
 }
 
 // careless publishes the entries of a store as which says, without expectations.
-func careless(t *testing.T, s eventstore.Store, js jetstream.JetStream, which func(i int) (copies int)) {
+func careless(t *testing.T, s feed.Store, js jetstream.JetStream, which func(i int) (copies int)) {
 	t.Helper()
 	ctx := within(t)
-	entries, err := s.ReadAll(ctx, 0, 1000)
-	check(t, err)
-	for i := range entries {
+	for i, m := range messages(ctx, t, s) {
 		for range which(i) {
-			m, err := feed.Encode(&entries[i], feed.MaxPayload)
-			check(t, err)
-			_, err = js.PublishMsg(ctx, m)
+			_, err := js.PublishMsg(ctx, m)
 			check(t, err)
 		}
 	}
+}
+
+// messages are those of all entries of a store.
+func messages(ctx context.Context, t *testing.T, s feed.Store) []*nats.Msg {
+	t.Helper()
+	entries, err := s.ReadAll(ctx, 0, 1000)
+	check(t, err)
+	leaf := eventstore.Leaf(&entries[0])
+	out := make([]*nats.Msg, len(entries))
+	for i := range entries {
+		mark, err := s.Mark(ctx, entries[i].Position)
+		check(t, err)
+		of := feed.History{Prefix: feed.DefaultPrefix, Origin: hex.EncodeToString(leaf[:]), Hash: mark.Hash}
+		out[i], err = feed.Encode(&entries[i], of, feed.MaxPayload)
+		check(t, err)
+	}
+	return out
 }
 
 func testBrokenTwinsAreSeen(t *testing.T, p place) {
@@ -82,7 +100,7 @@ func testBrokenTwinsAreSeen(t *testing.T, p place) {
 			until(t, js, 1)
 			check(t, stop())
 			config := stream(within(t), t, js).CachedInfo().Config
-			check(t, js.DeleteStream(t.Context(), feed.Stream))
+			check(t, js.DeleteStream(t.Context(), feed.StreamName(feed.DefaultPrefix)))
 			remake(within(t), t, js, config)
 			add(t, s, n-1)
 			careless(t, s, js, c.which)
@@ -120,12 +138,9 @@ func testServerRefuses(t *testing.T, p place) {
 	until(t, js, 5)
 	check(t, stop())
 	add(t, s, 5)
-	entries, err := s.ReadAll(t.Context(), 0, 10)
-	check(t, err)
+	all := messages(t.Context(), t, s)
 	for name, at := range map[string]int{"again": 4, "hole": 7} {
-		m, err := feed.Encode(&entries[at-1], feed.MaxPayload)
-		check(t, err)
-		_, err = js.PublishMsg(within(t), m, jetstream.WithExpectLastSequence(uint64(at-1)))
+		_, err := js.PublishMsg(within(t), all[at-1], jetstream.WithExpectLastSequence(uint64(at-1)))
 		var api *jetstream.APIError
 		if !errors.As(err, &api) || api.ErrorCode != jetstream.JSErrCodeStreamWrongLastSequence {
 			t.Errorf("%s: got %v, want error 10071", name, err)
@@ -160,7 +175,7 @@ func testGapInTheStore(t *testing.T, p place) {
 		t.Errorf("relay: got %v, want ErrDamaged", err)
 	}
 	src := source(t, s, e.JetStream(), feed.SourceOptions{Stall: 10 * time.Millisecond})
-	if _, err := src.Read(within(t), 0, 64); !errors.Is(err, eventstore.ErrDamaged) {
+	if _, _, err := src.Read(within(t), eventstore.Mark{}, 64); !errors.Is(err, eventstore.ErrDamaged) {
 		t.Errorf("source: got %v, want ErrDamaged", err)
 	}
 }

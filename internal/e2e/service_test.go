@@ -94,7 +94,8 @@ var userNames = []struct {
 // parts are what a service is assembled from. Those of the api and those of the
 // relay and the projector may be two of a kind, as in two processes.
 type parts struct {
-	store, relayed   eventstore.Store // of the api; of relay and projector
+	store            eventstore.Store // of the api
+	relayed          feed.Store       // of relay and projector
 	index, projected readmodel.Index  // of the api; of the projector
 	js               jetstream.JetStream
 }
