@@ -10,6 +10,7 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore"
+	"daybook/eventstore/feed"
 	"daybook/internal/access"
 	"daybook/internal/htmltext"
 	"daybook/internal/pause"
@@ -113,7 +114,7 @@ func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
 		return t.close()
 	}
 	for left := maxStill; ; left -= minServerWait {
-		if h.Published, err = t.last(ctx); err == nil && h.Published >= h.Head || h.Head == 0 {
+		if h.Published, err = feed.Published(ctx, b.store, t.js, b.s.feedPrefix); err == nil && h.Published >= h.Head || h.Head == 0 {
 			return t.close()
 		}
 		if left <= 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"daybook/calendar"
 	"daybook/eventstore/feed"
 )
 
@@ -50,15 +49,4 @@ func (t *transport) reachable() error {
 		return errNoFeed
 	}
 	return nil
-}
-
-// last gives the position of the last entry that the feed has.
-func (t *transport) last(ctx context.Context) (calendar.Position, error) {
-	ctx, cancel := context.WithTimeout(ctx, healthWait)
-	defer cancel()
-	stream, err := t.js.Stream(ctx, feed.Stream)
-	if err != nil {
-		return 0, fmt.Errorf("stream of the feed: %w", err)
-	}
-	return calendar.Position(stream.CachedInfo().State.LastSeq), nil
 }

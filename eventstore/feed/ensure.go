@@ -140,6 +140,30 @@ func fault(ctx context.Context, store Store, stream jetstream.Stream, prefix, or
 	return "", err
 }
 
+// Published gives the position of the last entry of a store that the stream of a
+// prefix has. The error tells why there is none: no stream, one of another store, or
+// one that the relay will make anew.
+func Published(ctx context.Context, store Store, js jetstream.JetStream, prefix string) (calendar.Position, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestWait)
+	defer cancel()
+	origin, err := readOrigin(ctx, store)
+	if err != nil {
+		return 0, err
+	}
+	stream, err := js.Stream(ctx, StreamName(prefix))
+	if err != nil {
+		return 0, fmt.Errorf("stream %s: %w", StreamName(prefix), err)
+	}
+	reason, err := fault(ctx, store, stream, prefix, origin)
+	if err == nil && reason != "" {
+		err = fmt.Errorf("stream %s is %s", StreamName(prefix), reason)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return calendar.Position(stream.CachedInfo().State.LastSeq), nil
+}
+
 // drop deletes the stream that was looked at. One that another relay made
 // meanwhile is left alone: this relay may have been paused since it looked.
 func (r *Relay) drop(ctx context.Context, seen *jetstream.StreamInfo, reason string) error {
