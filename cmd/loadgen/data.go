@@ -17,11 +17,26 @@ folk jazz blues swing poetry novel history science robotics telescope botany cer
 exhibition auction bakery vineyard orchard meadow forest mountain island bridge castle tower chapel library museum
 archive station arcade terrace courtyard pavilion studio laboratory observatory greenhouse aquarium playground`)
 
+// glue are the common words between those of a heavy text.
+var glue = []string{"of the", "in the", "and", "with a", "to the", "for all", "at", "by the", "is", "on a"}
+
 const (
-	venueCount    = 200
-	categoryCount = 20
-	tagCount      = 50
+	venueCount     = 200
+	organizerCount = 100 // of heavy events
+	categoryCount  = 20
+	tagCount       = 50
 )
+
+// weight tells how much an event holds.
+type weight string
+
+const (
+	light weight = "light" // a description of 40 words, one venue, category and tag
+	heavy weight = "heavy" // heavyText characters, an organizer too, one or two categories and tags
+)
+
+// heavyText is the length of a heavy description in characters.
+const heavyText = 880
 
 // change is one line of the import form.
 type change struct {
@@ -32,9 +47,12 @@ type change struct {
 	Fields map[string]any `json:"fields"`
 }
 
-type maker struct{ rng *rand.Rand }
+type maker struct {
+	rng    *rand.Rand
+	weight weight // "" is light
+}
 
-func newMaker(seed uint64) *maker { return &maker{rand.New(rand.NewPCG(seed, 11))} }
+func newMaker(seed uint64) *maker { return &maker{rng: rand.New(rand.NewPCG(seed, 11))} }
 
 func (m *maker) words(n int) string {
 	w := make([]string, n)
@@ -44,12 +62,47 @@ func (m *maker) words(n int) string {
 	return strings.Join(w, " ")
 }
 
+// text makes sentences of so many characters.
+func (m *maker) text(characters int) string {
+	var b strings.Builder
+	b.Grow(characters + 32)
+	for b.Len() < characters {
+		fmt.Fprintf(&b, "%s %s %s, ", m.words(2), glue[m.rng.IntN(len(glue))], m.words(1))
+	}
+	return b.String()[:characters-1] + "."
+}
+
+// description makes that of an event.
+func (m *maker) description() string {
+	if m.weight == heavy {
+		return m.text(heavyText)
+	}
+	return m.words(40)
+}
+
+// links gives an event its venue and terms, and a heavy one an organizer; of makes
+// the link to the i-th record of a kind.
+func (m *maker) links(e map[string]any, of func(kind string, i int) any) {
+	some := func(kind string, n int) []any {
+		out := []any{of(kind, m.rng.IntN(n))}
+		if m.weight == heavy && m.rng.IntN(2) == 0 {
+			out = append(out, of(kind, m.rng.IntN(n)))
+		}
+		return out
+	}
+	e["venue"] = of("venue", m.rng.IntN(venueCount))
+	e["categories"], e["tags"] = some("category", categoryCount), some("tag", tagCount)
+	if m.weight == heavy {
+		e["organizer"] = of("organizer", m.rng.IntN(organizerCount))
+	}
+}
+
 // event makes the fields of one event within two years around a day.
 func (m *maker) event(i int, day time.Time) map[string]any {
 	start := day.AddDate(0, 0, m.rng.IntN(730)-180).Add(time.Duration(32+m.rng.IntN(50)) * 15 * time.Minute)
 	return map[string]any{
 		"title":       fmt.Sprintf("%s %d", m.words(3), i),
-		"description": m.words(40), "excerpt": m.words(8),
+		"description": m.description(), "excerpt": m.words(8),
 		"start_date": start.Format(time.DateTime), "end_date": start.Add(2 * time.Hour).Format(time.DateTime),
 		"cost": fmt.Sprintf("$%d", m.rng.IntN(60)), "website": fmt.Sprintf("https://tickets.example/%d", i),
 		"featured": m.rng.IntN(20) == 0,
@@ -57,7 +110,7 @@ func (m *maker) event(i int, day time.Time) map[string]any {
 }
 
 // fill writes a calendar of n events in the import form.
-func fill(path string, n int, day time.Time) (err error) {
+func fill(path string, n int, day time.Time, of weight) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -66,6 +119,7 @@ func fill(path string, n int, day time.Time) (err error) {
 	w := bufio.NewWriterSize(f, 1<<20)
 	enc := json.NewEncoder(w)
 	m := newMaker(uint64(n))
+	m.weight = of
 	at := day.AddDate(0, 0, -200).Format(time.RFC3339)
 	put := func(kind, key string, fields map[string]any) error {
 		return enc.Encode(change{"create", kind, key, at, fields})
@@ -88,11 +142,18 @@ func fill(path string, n int, day time.Time) (err error) {
 			return err
 		}
 	}
+	if of == heavy {
+		for i := range organizerCount {
+			if err := put("organizer", fmt.Sprintf("o%d", i), map[string]any{"organizer": fmt.Sprintf("%s society %d", m.words(1), i)}); err != nil {
+				return err
+			}
+		}
+	}
 	for i := range n {
 		e := m.event(i, day)
-		e["venue"] = map[string]string{"key": fmt.Sprintf("v%d", m.rng.IntN(venueCount))}
-		e["categories"] = []any{map[string]string{"key": fmt.Sprintf("c%d", m.rng.IntN(categoryCount))}}
-		e["tags"] = []any{map[string]string{"key": fmt.Sprintf("t%d", m.rng.IntN(tagCount))}}
+		m.links(e, func(kind string, i int) any {
+			return map[string]string{"key": fmt.Sprintf("%c%d", kind[0], i)} // kinds begin with letters of their own
+		})
 		if err := put("event", fmt.Sprintf("e%d", i), e); err != nil {
 			return err
 		}

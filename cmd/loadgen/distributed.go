@@ -193,7 +193,7 @@ func fillServers(ctx context.Context, o options, dir string, errw io.Writer) (c 
 		}
 	}()
 	lines := filepath.Join(dir, "fill.ndjson")
-	if err := fill(lines, o.distributed, today()); err != nil {
+	if err := fill(lines, o.distributed, today(), light); err != nil {
 		return nil, nil, err
 	}
 	token, err := c.tool(ctx, "user", "add", "loadgen", "--role", "administrator")

@@ -16,7 +16,7 @@ import (
 // lists measures lists and updates through HTTP at a size, then memory and a
 // start from the snapshot.
 func lists(ctx context.Context, o options, n int, dir string, out, errw io.Writer) error {
-	s, err := filled(ctx, o, dir, n, errw)
+	s, err := filled(ctx, o, dir, n, light, errw)
 	if err != nil {
 		return err
 	}

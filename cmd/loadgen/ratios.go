@@ -58,7 +58,7 @@ func median[T cmp.Ordered](v []T) T {
 // ratios measures against a bare server and a raw SQLite loop in the same run.
 func ratios(ctx context.Context, o options, dir string, out, errw io.Writer) error {
 	const callers = 8
-	s, err := filled(ctx, o, dir, o.ratioSize, errw)
+	s, err := filled(ctx, o, dir, o.ratioSize, light, errw)
 	if err != nil {
 		return err
 	}

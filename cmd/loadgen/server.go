@@ -103,12 +103,12 @@ func (s *service) ready(ctx context.Context) error {
 }
 
 // filled makes a data directory with n events and starts the service on it.
-func filled(ctx context.Context, o options, dir string, n int, errw io.Writer) (*service, error) {
+func filled(ctx context.Context, o options, dir string, n int, of weight, errw io.Writer) (*service, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	lines := filepath.Join(dir, "fill.ndjson")
-	if err := fill(lines, n, today()); err != nil {
+	if err := fill(lines, n, today(), of); err != nil {
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
