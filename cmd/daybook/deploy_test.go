@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -198,6 +199,37 @@ func TestNoOpenPassword(t *testing.T) {
 	}
 }
 
+// urlsOf are the servers that each role has a need of.
+var urlsOf = map[string][]string{"api": {"store", "index"}, "relay": {"store", "feed"}, "projector": {"store", "feed", "index"}}
+
+// drainLimit gives the time in which a process ends, by what serves gives.
+func drainLimit(t *testing.T, settings map[string]string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(settings["drain-limit"])
+	if err != nil {
+		t.Errorf("drain limit %q: %v", settings["drain-limit"], err)
+	}
+	return d
+}
+
+// TestSchemas: docker-compose.yml and the manifests are what their schemas allow. That
+// is a module of its own, with what it needs.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	command := func(args ...string) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir = filepath.Join(repository, "internal", "schemas")
+		cmd.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0")
+		return cmd
+	}
+	if out, err := command("mod", "download").CombinedOutput(); err != nil {
+		testkit.Require(t, "schemas", fmt.Sprintf("go mod download: %v\n%s", err, out))
+	}
+	if out, err := command("test", "./...").CombinedOutput(); err != nil {
+		t.Errorf("go test in internal/schemas: %v\n%s", err, out)
+	}
+}
+
 // TestCompose: docker-compose.yml runs the three roles, with settings that the
 // program takes, beside engines of fixed versions, all of them watched.
 func TestCompose(t *testing.T) {
@@ -205,7 +237,7 @@ func TestCompose(t *testing.T) {
 	text := deployFile(t, "docker-compose.yml")
 	compose := yamlDocuments(t, text)[0]
 	services, _ := compose["services"].(map[string]any)
-	for _, name := range []string{"api", "relay", "projector", "postgres", "nats", "elasticsearch"} {
+	for _, name := range []string{"api", "relay", "projector", "migrate", "index-user", "postgres", "nats", "elasticsearch"} {
 		if services[name] == nil {
 			t.Errorf("no service %s", name)
 		}
@@ -216,7 +248,12 @@ func TestCompose(t *testing.T) {
 			t.Errorf("%s: image %s has no version", name, i)
 		}
 		check := texts(at(service, "healthcheck", "test"))
-		if len(check) < 2 || at(service, "healthcheck", "interval") == nil || at(service, "healthcheck", "timeout") == nil {
+		// What runs and ends is watched by those that wait for its end.
+		if once := at(service, "restart") == "on-failure"; once {
+			if at(service, "healthcheck", "disable") != true || at(services["api"], "depends_on", name, "condition") != "service_completed_successfully" {
+				t.Errorf("%s runs once, and api does not wait for its end", name)
+			}
+		} else if len(check) < 2 || at(service, "healthcheck", "interval") == nil || at(service, "healthcheck", "timeout") == nil {
 			t.Errorf("%s: no health check", name)
 		}
 		for _, limit := range []string{"mem_limit", "restart"} {
@@ -227,7 +264,9 @@ func TestCompose(t *testing.T) {
 		for _, v := range texts(at(service, "volumes")) {
 			from, _, _ := strings.Cut(v, ":")
 			if strings.HasPrefix(from, "./") {
-				deployFile(t, from)
+				if _, err := os.Stat(filepath.Join(repository, from)); err != nil {
+					t.Error(err)
+				}
 			} else if _, known := at(compose, "volumes").(map[string]any)[from]; !known {
 				t.Errorf("%s: no volume %s", name, from)
 			}
@@ -249,6 +288,12 @@ func TestCompose(t *testing.T) {
 			t.Errorf("%s serves as %q on %s", role, got["role"], got["listen"])
 		}
 		for setting, engine := range map[string]string{"store": "postgres:5432", "feed": "nats:4222", "index": "elasticsearch:9200"} {
+			if !slices.Contains(urlsOf[role], setting) {
+				if got[setting] != "" {
+					t.Errorf("%s gets the URL of %s, which it has no need of", role, setting)
+				}
+				continue
+			}
 			u, err := url.Parse(got[setting])
 			if err != nil || u.Host != engine {
 				t.Errorf("%s: %s is %q, want the service %s", role, setting, got[setting], engine)
@@ -257,9 +302,18 @@ func TestCompose(t *testing.T) {
 			if p, _ := u.User.Password(); p != "given" {
 				t.Errorf("%s: the password of %s does not come from the environment", role, setting)
 			}
+			if u.User.Username() != "daybook" { // neither a superuser nor the owner
+				t.Errorf("%s: works on %s as %s", role, setting, u.User.Username())
+			}
 			if at(service, "depends_on", u.Hostname(), "condition") != "service_healthy" {
 				t.Errorf("%s does not wait for %s", role, u.Hostname())
 			}
+		}
+		if at(service, "depends_on", "migrate", "condition") != "service_completed_successfully" {
+			t.Errorf("%s does not wait for the form of the schema", role)
+		}
+		if stop, err := time.ParseDuration(fmt.Sprint(at(service, "stop_grace_period"))); err != nil || stop <= drainLimit(t, got) {
+			t.Errorf("%s has %s to end, and drains for up to %s", role, stop, got["drain-limit"])
 		}
 		if check := texts(at(service, "healthcheck", "test")); !slices.Equal(check, []string{"CMD", "/daybook", "ready"}) {
 			t.Errorf("%s: the health check is %q, and the image has no shell", role, check)
@@ -272,6 +326,25 @@ func TestCompose(t *testing.T) {
 	if strings.Contains(text, "PASSWORD:-") {
 		t.Error("a password has a default")
 	}
+	migrate := services["migrate"]
+	if u, err := url.Parse(filled(at(migrate, "environment", "DAYBOOK_STORE"))); err != nil || u.User.Username() != "daybook_owner" {
+		t.Errorf("migrate works as %v, %v", u, err)
+	}
+	if got := texts(at(migrate, "command")); !slices.Equal(got, []string{"migrate", "--service-role", "daybook_service"}) {
+		t.Errorf("migrate runs %q", got)
+	}
+	if u := at(services["postgres"], "environment", "POSTGRES_USER"); u != "postgres" {
+		t.Errorf("the superuser of PostgreSQL is %v, as whom the service works", u)
+	}
+	var set []string
+	for _, v := range texts(at(services["postgres"], "volumes")) {
+		if from, to, _ := strings.Cut(v, ":/docker-entrypoint-initdb.d/"); to != "" {
+			set = append(set, from)
+		}
+	}
+	if want := []string{"./deploy/postgres/roles.sql", "./deploy/postgres/passwords.sql"}; !slices.Equal(set, want) {
+		t.Errorf("the database is set up by %q, want %q", set, want)
+	}
 	for module, service := range map[string]string{"github.com/nats-io/nats-server/v2": "nats", "github.com/elastic/go-elasticsearch/v8": "elasticsearch"} {
 		m := regexp.MustCompile(regexp.QuoteMeta(module) + ` v(\S+)`).FindStringSubmatch(deployFile(t, "go.mod"))
 		if i := fmt.Sprint(at(services[service], "image")); m == nil || !strings.Contains(i, ":"+m[1]) {
@@ -280,12 +353,12 @@ func TestCompose(t *testing.T) {
 	}
 	if docker, err := exec.LookPath("docker"); err == nil && exec.CommandContext(t.Context(), docker, "compose", "version").Run() == nil {
 		cmd := exec.CommandContext(t.Context(), docker, "compose", "--file", filepath.Join(repository, "docker-compose.yml"), "config", "--quiet")
-		cmd.Env = append(os.Environ(), "POSTGRES_PASSWORD=given", "NATS_PASSWORD=given", "ELASTIC_PASSWORD=given")
+		cmd.Env = append(os.Environ(), "POSTGRES_PASSWORD=given", "OWNER_PASSWORD=given", "STORE_PASSWORD=given", "NATS_PASSWORD=given", "ELASTIC_PASSWORD=given", "INDEX_PASSWORD=given")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("docker compose config: %v\n%s", err, out)
 		}
 	} else {
-		t.Log("docker compose is not there: the file is held against this test only")
+		t.Log("docker compose is not there: the file is held against its schema and this test only")
 	}
 }
 
@@ -359,13 +432,35 @@ func TestKubernetes(t *testing.T) {
 		env := maps.Clone(shared)
 		for _, e := range at(c, "env").([]any) {
 			name := fmt.Sprint(at(e, "name"))
+			if v := at(e, "value"); v != nil {
+				env[name] = fmt.Sprint(v)
+				continue
+			}
 			if at(e, "valueFrom", "secretKeyRef", "name") != "daybook-urls" {
 				t.Errorf("%s: %s is not from the secret", role, name)
 			}
 			env[name] = map[any]string{"store": "postgres://p/d", "feed": "nats://n:4222", "index": "https://e:9200"}[at(e, "valueFrom", "secretKeyRef", "key")]
 		}
-		if got := serves(t, texts(at(c, "args")), env); got["role"] != role || got["store"] == "" || got["feed"] == "" || got["index"] == "" {
+		got := serves(t, texts(at(c, "args")), env)
+		if got["role"] != role {
 			t.Errorf("%s serves %v", role, got)
+		}
+		for _, setting := range []string{"store", "feed", "index"} {
+			if needs := slices.Contains(urlsOf[role], setting); (got[setting] != "") != needs {
+				t.Errorf("%s: the URL of %s is %q, and it needs it: %t", role, setting, got[setting], needs)
+			}
+		}
+		if got["feed-replicas"] != "1" { // what one server can keep, too
+			t.Errorf("%s: %s replicas of the stream", role, got["feed-replicas"])
+		}
+		if d, err := time.ParseDuration(got["drain-delay"]); err != nil || d < defaultLameDuck {
+			t.Errorf("%s: closes its listener %q after it is not ready", role, got["drain-delay"])
+		}
+		if at(c, "lifecycle") != nil {
+			t.Errorf("%s has a preStop, which it has no need of", role)
+		}
+		if v := at(pod, "volumes", 1, "secret"); at(v, "optional") != true || at(c, "volumeMounts", 1, "mountPath") != "/etc/daybook" || at(c, "volumeMounts", 1, "readOnly") != true {
+			t.Errorf("%s: no place for certificates: %v", role, v)
 		}
 		port := at(c, "ports", 0, "name")
 		for i, setting := range []string{"DAYBOOK_LISTEN", "DAYBOOK_METRICS"} {
@@ -388,8 +483,8 @@ func TestKubernetes(t *testing.T) {
 			at(c, "securityContext", "allowPrivilegeEscalation") != false {
 			t.Errorf("%s has more rights than it needs", role)
 		}
-		if grace, _ := at(pod, "terminationGracePeriodSeconds").(int); time.Duration(grace)*time.Second <= drainTimeout {
-			t.Errorf("%s has %d s to end, and drains for up to %s", role, grace, drainTimeout)
+		if grace, _ := at(pod, "terminationGracePeriodSeconds").(int); time.Duration(grace)*time.Second <= drainLimit(t, got) {
+			t.Errorf("%s has %d s to end, and drains for up to %s", role, grace, got["drain-limit"])
 		}
 		if at(pod, "serviceAccountName") != "daybook" || found["ServiceAccount/daybook"] == nil {
 			t.Errorf("%s: no service account", role)
@@ -404,10 +499,19 @@ func TestKubernetes(t *testing.T) {
 		fmt.Sprint(at(found["Service/api"], "spec", "selector")) != fmt.Sprint(at(found["Deployment/api"], "spec", "template", "metadata", "labels")) {
 		t.Errorf("the service is %v", found["Service/api"])
 	}
-	if kubectl, err := exec.LookPath("kubectl"); err == nil {
-		if out, err := exec.CommandContext(t.Context(), kubectl, "kustomize", filepath.Join(repository, "deploy", "kubernetes")).CombinedOutput(); err != nil {
-			t.Errorf("kubectl kustomize: %v\n%s", err, out)
-		}
+	// The owner of the schema runs once, of the same image, and nothing else has his URL.
+	former := yamlDocuments(t, deployFile(t, append(dir, "migrate", "kustomization.yaml")...))[0]
+	if fmt.Sprint(former["images"]) != fmt.Sprint(kustomization["images"]) {
+		t.Errorf("migrate runs %v, the roles %v", former["images"], kustomization["images"])
+	}
+	job := yamlDocuments(t, deployFile(t, append(dir, "migrate", "job.yaml")...))[0]
+	c := at(job, "spec", "template", "spec", "containers", 0)
+	if got := texts(at(c, "args")); !slices.Equal(got, []string{"migrate", "--service-role", "daybook_service"}) ||
+		at(c, "env", 0, "name") != "DAYBOOK_STORE" || at(c, "env", 0, "valueFrom", "secretKeyRef", "name") != "daybook-owner" {
+		t.Errorf("migrate runs %q with %v", got, at(c, "env"))
+	}
+	if logs := regexp.MustCompile(`logs .*--selector.*`).FindString(deployFile(t, append(dir, "README.md")...)); !strings.Contains(logs, "--tail=-1") {
+		t.Errorf("%q shows the last ten lines only, and the token is before them", logs)
 	}
 }
 
@@ -443,8 +547,8 @@ func TestUnit(t *testing.T) {
 			t.Errorf("%s=%s, want %s", name, v, want)
 		}
 	}
-	if stop, err := time.ParseDuration(once["TimeoutStopSec"] + "s"); err != nil || stop <= drainTimeout {
-		t.Errorf("has %s to end, and drains for up to %s", stop, drainTimeout)
+	if stop, err := time.ParseDuration(once["TimeoutStopSec"] + "s"); err != nil || stop <= drainLimit(t, got) {
+		t.Errorf("has %s to end, and drains for up to %s", stop, got["drain-limit"])
 	}
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -570,9 +674,13 @@ func TestDashboard(t *testing.T) {
 // TestNATSFiles: servers with the files of deploy carry the feed for the user that
 // they know, and for nobody else.
 func TestNATSFiles(t *testing.T) {
-	// Not parallel: the files read the environment.
-	t.Setenv("NATS_PASSWORD", "given")
-	t.Setenv("NATS_CLUSTER_PASSWORD", "given")
+	// Not parallel: the files read the environment. A password of digits alone is one
+	// too, given as the compose file gives it.
+	const password = "20241122"
+	as := fmt.Sprint(at(yamlDocuments(t, deployFile(t, "docker-compose.yml"))[0], "services", "nats", "environment", "NATS_PASSWORD"))
+	as = placeholder.ReplaceAllString(as, password)
+	t.Setenv("NATS_PASSWORD", as)
+	t.Setenv("NATS_CLUSTER_PASSWORD", as)
 	t.Setenv("NATS_NAME", "daybook-1")
 	for _, name := range []string{"nats.conf", "cluster.conf"} {
 		t.Run(name, func(t *testing.T) {
@@ -584,7 +692,7 @@ func TestNATSFiles(t *testing.T) {
 				o.JetStreamMaxStore < 2*feed.DefaultMaxBytes || o.HTTPPort != 8222 {
 				t.Errorf("JetStream %t in %s, server %q, payload %d, store %d", o.JetStream, o.StoreDir, o.ServerName, o.MaxPayload, o.JetStreamMaxStore)
 			}
-			if name == "cluster.conf" && (o.Cluster.Name != "daybook" || o.Cluster.Port != 6222 || o.Cluster.Password != "given") {
+			if name == "cluster.conf" && (o.Cluster.Name != "daybook" || o.Cluster.Port != 6222 || o.Cluster.Password != password) {
 				t.Errorf("cluster %+v", o.Cluster)
 			}
 			o.Cluster = natsserver.ClusterOpts{} // one server has no quorum of three
@@ -604,7 +712,7 @@ func TestNATSFiles(t *testing.T) {
 					t.Errorf("%q may connect", u)
 				}
 			}
-			feeds(t, strings.Replace(s.ClientURL(), "nats://", "nats://daybook:given@", 1))
+			feeds(t, strings.Replace(s.ClientURL(), "nats://", "nats://daybook:"+password+"@", 1))
 		})
 	}
 }
@@ -704,6 +812,7 @@ func TestPostgresFiles(t *testing.T) {
 	if _, err := connect("postgres", "daybook").PgConn().Exec(t.Context(), deployFile(t, "deploy", "postgres", "roles.sql")).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
+	passwords(t, strings.TrimSuffix(e.URL(), "/postgres")+"/daybook", super)
 	as := func(role string) string {
 		return strings.Replace(strings.TrimSuffix(e.URL(), "/postgres")+"/daybook", "postgres@", role+"@", 1)
 	}
@@ -734,6 +843,103 @@ func TestPostgresFiles(t *testing.T) {
 		if _, err := connect("daybook", "daybook").Exec(t.Context(), statement); err == nil {
 			t.Errorf("the service may %s", statement)
 		}
+	}
+}
+
+// passwords runs passwords.sql as the image of PostgreSQL does, with psql, and looks
+// whether both roles have one.
+func passwords(t *testing.T, url string, super *pgx.Conn) {
+	t.Helper()
+	psql, err := exec.LookPath("psql")
+	if err != nil {
+		t.Logf("psql is not there, passwords.sql was not run: %v", err)
+		return
+	}
+	run := func(env ...string) error {
+		cmd := exec.CommandContext(t.Context(), psql, "--no-psqlrc", "--dbname", url, "--file", filepath.Join(repository, "deploy", "postgres", "passwords.sql"))
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		return nil
+	}
+	with := func() (n int) {
+		t.Helper()
+		if err := super.QueryRow(t.Context(), "SELECT count(*) FROM pg_authid WHERE rolname IN ('daybook', 'daybook_owner') AND rolpassword LIKE 'SCRAM-SHA-256$%'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if err := run("OWNER_PASSWORD=1234"); err == nil || with() == 2 {
+		t.Errorf("without a password: %v, and %d roles have one", err, with())
+	}
+	if err := run("OWNER_PASSWORD=1234", "STORE_PASSWORD=it's"); err != nil || with() != 2 {
+		t.Errorf("%v, and %d roles have a password, want 2", err, with())
+	}
+}
+
+// TestElasticsearchUser: the script makes a role that has the indices of the service
+// and nothing else, and a user with that role; a server that refuses ends it.
+func TestElasticsearchUser(t *testing.T) {
+	t.Parallel()
+	for _, need := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(need); err != nil {
+			testkit.Require(t, need, err.Error())
+		}
+	}
+	var mu sync.Mutex
+	bodies := map[string]string{}
+	refuse := false
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		name, password, _ := r.BasicAuth()
+		b, err := io.ReadAll(r.Body)
+		if err != nil || r.Method != http.MethodPut || name != "elastic" || password != "super" || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s as %s %s: %v", r.Method, name, password, err)
+		}
+		if refuse {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		bodies[r.URL.Path] = string(b)
+	}))
+	defer s.Close()
+	run := func(env ...string) error {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(repository, "deploy", "elasticsearch", "user.sh"))
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+		return nil
+	}
+	all := []string{"ELASTIC_URL=" + s.URL, "ELASTIC_PASSWORD=super", "INDEX_PASSWORD=20241122"}
+	if err := run(all[:2]...); err == nil {
+		t.Error("a user without a password is made")
+	}
+	if err := run(all...); err != nil {
+		t.Fatal(err)
+	}
+	var role struct {
+		Cluster []string
+		Indices []struct{ Names, Privileges []string }
+	}
+	if err := json.Unmarshal([]byte(bodies["/_security/role/daybook"]), &role); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(role) != "{[monitor] [{["+settingNamed("index-prefix").def+"-*] [manage read write]}]}" {
+		t.Errorf("the role has %v", role)
+	}
+	if got := bodies["/_security/user/daybook"]; got != `{"password":"20241122","roles":["daybook"]}` {
+		t.Errorf("the user is %s", got)
+	}
+	mu.Lock()
+	refuse = true
+	mu.Unlock()
+	if err := run(all...); err == nil {
+		t.Error("a server that refuses is not noticed")
 	}
 }
 
