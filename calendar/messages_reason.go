@@ -123,6 +123,12 @@ var reasonMessages = map[Reason]phrase{
 		"ne doit pas dépasser %1 mots différents, dont %2 textes de plusieurs mots entre guillemets ou suites de caractères chinois, japonais ou coréens",
 		"no debe tener más de %1 palabras distintas, de ellas %2 textos de varias palabras entre comillas o series de caracteres chinos, japoneses o coreanos",
 	},
+	ReasonAnswerSize: {
+		"请求的内容过多:回答将超过 %1 字节",
+		"must ask for less: the answer would have more than %1 bytes",
+		"doit demander moins : la réponse dépasserait %1 octets",
+		"debe pedir menos: la respuesta superaría %1 bytes",
+	},
 	ReasonTooSmall: {
 		"不得小于 %1",
 		"must not be less than %1",

@@ -31,6 +31,7 @@ const (
 	ReasonTooLong     Reason = "too_long"     // args: the limit in characters
 	ReasonTooMany     Reason = "too_many"     // list; args: the limit in elements
 	ReasonTooMuch     Reason = "too_much"     // search; args: the limits in words, and in quoted texts and runs
+	ReasonAnswerSize  Reason = "answer_size"  // asks for an answer that is too large; args: the limit in bytes
 	ReasonTooSmall    Reason = "too_small"    // args: the least value
 	ReasonRange       Reason = "range"        // args: the least and the greatest value
 	ReasonRangeAbove  Reason = "range_above"  // args: must be above the first, up to the second
@@ -80,7 +81,7 @@ var Reasons = [...]Reason{
 	ReasonTypeText, ReasonTypeBool, ReasonTypeInteger, ReasonTypeID, ReasonTypeNumber, ReasonTypeList,
 	ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms,
 	ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonStatus,
-	ReasonTooLong, ReasonTooMany, ReasonTooMuch, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonDate, ReasonDateRange,
+	ReasonTooLong, ReasonTooMany, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonDate, ReasonDateRange,
 	ReasonZone, ReasonURL, ReasonEmail, ReasonImage, ReasonCost, ReasonEntry, ReasonInline,
 	ReasonUnknownEvent, ReasonUnknownVenue, ReasonUnknownOrganizer, ReasonUnknownCategory, ReasonUnknownTag,
 	ReasonUnknownImage, ReasonUnknownUser, ReasonOtherAuthor, ReasonImageURLRight, ReasonTermRight,

@@ -18,11 +18,14 @@ type fakeRecords struct {
 	byID map[calendar.ID]*calendar.Record
 	head calendar.Position
 	err  error
+
+	loaded int // ids that were asked for
 }
 
 func (f *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.loaded += len(ids)
 	out := make([]*calendar.Record, len(ids))
 	for i, id := range ids {
 		if r := f.byID[id]; r != nil && !r.Deleted {

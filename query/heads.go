@@ -82,7 +82,7 @@ func (s *Service) Whole(ctx context.Context, views ...*View) (bool, error) {
 // View would give it to an anonymous caller, from an index in this process that
 // shows all that the store has. In every other case, errors too, it is false and
 // Read tells.
-func (s *Service) Glance(ctx context.Context, id calendar.ID, l calendar.Lang) (View, bool) {
+func (s *Service) Glance(ctx context.Context, id calendar.ID, l calendar.Lang, e Embeds) (View, bool) {
 	index, local := s.index.(readmodel.Positioner)
 	if !local || !s.o.LocalIndex || id <= 0 {
 		return View{}, false
@@ -120,7 +120,7 @@ func (s *Service) Glance(ctx context.Context, id calendar.ID, l calendar.Lang) (
 		return View{}, false
 	}
 	views := [1]View{{known: h, Status: h.status}}
-	if err := s.embed(ctx, &Criteria{Kind: calendar.KindEvent, Lang: l}, views[:], snap, time.Unix(snap.now, 0)); err != nil {
+	if err := s.embed(ctx, &Criteria{Kind: calendar.KindEvent, Lang: l, embeds: e}, views[:], snap, time.Unix(snap.now, 0)); err != nil {
 		return View{}, false
 	}
 	views[0].Mark = views[0].mark()

@@ -65,7 +65,7 @@ func TestLean(t *testing.T) {
 
 	glances := 0
 	for _, r := range records {
-		got, ok := s.Glance(t.Context(), r.ID, calendar.LangEN)
+		got, ok := s.Glance(t.Context(), r.ID, calendar.LangEN, EmbedAll)
 		rec, err := s.Read(t.Context(), calendar.KindEvent, r.ID, "", anonymous, nil)
 		if !ok {
 			if err == nil && storedStatus(rec) != calendar.StatusFuture {
@@ -78,7 +78,7 @@ func TestLean(t *testing.T) {
 			t.Errorf("a glance at %s %d, which must not be read: %v", r.Kind, r.ID, err)
 			continue
 		}
-		want, err := s.View(t.Context(), anonymous, rec, calendar.LangEN)
+		want, err := s.View(t.Context(), anonymous, rec, calendar.LangEN, EmbedAll)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestLean(t *testing.T) {
 		t.Fatal(err)
 	}
 	store.head++
-	if _, ok := s.Glance(t.Context(), id, calendar.LangEN); ok {
+	if _, ok := s.Glance(t.Context(), id, calendar.LangEN, EmbedAll); ok {
 		t.Error("a glance while the index is behind the store")
 	}
 	if _, err := index.Write(t.Context(), readmodel.Batch{
@@ -111,7 +111,7 @@ func TestLean(t *testing.T) {
 	if ok, err := s.Whole(t.Context(), &old); ok || err != nil {
 		t.Errorf("whole view of a version that is over: %v, %v", ok, err)
 	}
-	if v, ok := s.Glance(t.Context(), id, calendar.LangEN); !ok {
+	if v, ok := s.Glance(t.Context(), id, calendar.LangEN, EmbedAll); !ok {
 		t.Error("no glance at the newer version")
 	} else if _, got := v.Key(); got != version+1 {
 		t.Errorf("a glance shows version %d, want %d", got, version+1)

@@ -88,6 +88,7 @@ func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 	c.Page = q.page()
 	c.PerPage = q.perPage()
 	c.Fields = q.fields()
+	c.embeds = EmbedsOf(c.Fields)
 	if text, ok := q.text("search", maxSearch); ok {
 		if text == "0" {
 			q.bad.Add("search", calendar.ReasonZero)

@@ -34,6 +34,8 @@ type Options struct {
 	// less than a record of the store. Single reads then take it from there as
 	// long as the index shows all that the store has.
 	LocalIndex bool
+	// MaxAnswer is the largest answer in bytes; 0: 8 MiB.
+	MaxAnswer int
 	// PositionWait is the longest wait for a position; 0: 5 s.
 	PositionWait time.Duration
 	// Clean reads names of terms in filters as writes read them, so that a name
@@ -64,8 +66,9 @@ type Criteria struct {
 	// table, without page (interface 4.3): name and the value not yet encoded.
 	Links []LinkParam
 
-	key string
-	run criteria
+	key    string
+	run    criteria
+	embeds Embeds
 }
 
 // LinkParam is one parameter of a link.

@@ -200,10 +200,10 @@ func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *sn
 	for i := range views {
 		v := &views[i]
 		if v.known != nil {
-			v.Blanked, linked[i] = v.known.blanked, &v.known.links
+			v.Blanked, linked[i] = v.known.blanked, v.known.links.only(c.embeds)
 		} else {
 			l := linksOf(v.Record)
-			v.Blanked, linked[i] = calendar.NeedsPassword(c.Caller, v.Record), &l
+			v.Blanked, linked[i] = calendar.NeedsPassword(c.Caller, v.Record), l.only(c.embeds)
 		}
 		if !v.Blanked {
 			posts += len(linked[i][0]) + len(linked[i][1])
@@ -224,7 +224,7 @@ func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *sn
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	found, err := snap.linked(ctx, s, ids)
+	found, err := snap.linked(ctx, s, ids, &allowance{caller: c.Caller, lang: c.Lang, now: now, left: s.o.MaxAnswer})
 	if err != nil {
 		return err
 	}
@@ -308,11 +308,7 @@ func (j *joiner) join(v *View, l *links) {
 func (j *joiner) postsOf(ids []calendar.ID, k calendar.Kind) []LinkedView {
 	from := len(j.posts)
 	for _, id := range ids {
-		l := j.get(id)
-		if l.record == nil || l.record.Kind != k || l.record.Deleted || l.status == calendar.StatusTrash {
-			continue
-		}
-		if l.status == calendar.StatusPublish || calendar.MayRead(j.caller, l.record, j.now) {
+		if l := j.get(id); l.record != nil && l.record.Kind == k && l.shows(j.caller, j.now) {
 			j.posts = append(j.posts, LinkedView{Record: l.record, Status: l.status})
 		}
 	}

@@ -30,6 +30,8 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 		return nil, errors.New("query: records are required")
 	case o.PerPageMax < 0:
 		return nil, errors.New("query: PerPageMax must not be negative")
+	case o.MaxAnswer < 0:
+		return nil, errors.New("query: MaxAnswer must not be negative")
 	case o.PositionWait < 0:
 		return nil, errors.New("query: PositionWait must not be negative")
 	}
@@ -41,6 +43,9 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.MaxAnswer == 0 {
+		o.MaxAnswer = 8 << 20
 	}
 	if o.PositionWait == 0 {
 		o.PositionWait = 5 * time.Second

@@ -187,18 +187,23 @@ func (s *Service) publication(ctx context.Context, k calendar.Kind, r *readmodel
 	return int64(page.Documents[0].Record.Fields.Wall("date_utc")), true, nil
 }
 
-// mostLinked bounds the records that a generation keeps for joining; each takes
-// about 3 KB.
-const mostLinked = 4096
+// The records that a generation keeps for joining are bounded, in number and by the
+// bytes of their texts. One takes about 3 KB.
+const (
+	mostLinked      = 4096
+	mostLinkedBytes = 32 << 20
+)
 
 // linkedRecords are records that events link to, unknown ones too.
 type linkedRecords struct {
-	mu   sync.RWMutex
-	byID map[calendar.ID]linkedRecord
+	mu    sync.RWMutex
+	byID  map[calendar.ID]linkedRecord
+	bytes int
 }
 
-// linked gives the records of ids, in their order.
-func (s *snapshot) linked(ctx context.Context, service *Service, ids []calendar.ID) ([]linkedRecord, error) {
+// linked gives the records of ids, in their order; those that the answer does not show
+// are as unknown ones. ErrTooLarge says that they are more than the answer may have.
+func (s *snapshot) linked(ctx context.Context, service *Service, ids []calendar.ID, may *allowance) ([]linkedRecord, error) {
 	out := make([]linkedRecord, len(ids))
 	var missing []int
 	s.links.mu.RLock()
@@ -209,30 +214,49 @@ func (s *snapshot) linked(ctx context.Context, service *Service, ids []calendar.
 		}
 	}
 	s.links.mu.RUnlock()
-	if missing == nil {
-		return out, nil
-	}
-	wanted := make([]calendar.ID, len(missing))
-	for i, at := range missing {
-		wanted[i] = ids[at]
-	}
-	documents, err := service.index.Get(ctx, wanted)
-	if err != nil {
-		return nil, err
+	for i := range out {
+		var err error
+		if out[i], err = may.take(out[i]); err != nil {
+			return nil, err
+		}
 	}
 	now := time.Unix(s.now, 0)
-	s.links.mu.Lock()
-	defer s.links.mu.Unlock()
-	if s.links.byID == nil {
-		s.links.byID = map[calendar.ID]linkedRecord{}
-	}
-	for _, at := range missing {
-		out[at] = newLinkedRecord(documents[ids[at]].Record, now)
-		if len(s.links.byID) < mostLinked {
-			s.links.byID[ids[at]] = out[at]
+	for some := range slices.Chunk(missing, linkedAtOnce) {
+		wanted := make([]calendar.ID, len(some))
+		for i, at := range some {
+			wanted[i] = ids[at]
+		}
+		documents, err := service.index.Get(ctx, wanted)
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range some {
+			l := newLinkedRecord(documents[ids[at]].Record, now)
+			s.links.keep(ids[at], l)
+			if out[at], err = may.take(l); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil
+}
+
+// keep keeps a record while there is room.
+func (k *linkedRecords) keep(id calendar.ID, l linkedRecord) {
+	n := 0
+	if l.record != nil {
+		n = textBytes(l.record)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, known := k.byID[id]; known || len(k.byID) >= mostLinked || k.bytes+n > mostLinkedBytes {
+		return
+	}
+	if k.byID == nil {
+		k.byID = map[calendar.ID]linkedRecord{}
+	}
+	k.byID[id] = l
+	k.bytes += n
 }
 
 // tally gives the number of listed events by linked record of a kind; the same

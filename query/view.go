@@ -12,11 +12,11 @@ import (
 )
 
 // View makes the view of a record from the store, for single reads and answers
-// of writes: linked records come from the store, counts from the read model.
+// of writes, with some of the records that it links to: linked records come from the store, counts from the read model.
 // While the read model is out of reach the last known counts stand, so single
 // records stay readable. Protected events are not blanked here: the caller of
 // View checks the right to read first.
-func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang) (View, error) {
+func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e Embeds) (View, error) {
 	now := s.now()
 	v := View{Record: r}
 	if r.Kind.IsPost() {
@@ -30,29 +30,38 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		}
 		v.Count = counts[r.ID]
 	case r.Kind == calendar.KindEvent:
-		linked := linksOf(r)
+		stored := linksOf(r)
+		linked := stored.only(e)
 		ids := slices.Concat(linked[:]...)
 		if len(ids) == 0 {
 			break
 		}
 		slices.Sort(ids)
 		ids = slices.Compact(ids)
-		records, err := s.records.Load(ctx, ids...)
-		if err != nil {
-			return View{}, err
-		}
-		j := joiner{caller: c, lang: l, now: now, ids: ids, found: make([]linkedRecord, len(ids))}
-		for i, r := range records {
-			j.found[i] = newLinkedRecord(r, now)
+		j := joiner{caller: c, lang: l, now: now, ids: ids, found: make([]linkedRecord, 0, len(ids))}
+		may := allowance{caller: c, lang: l, now: now, left: s.o.MaxAnswer}
+		for some := range slices.Chunk(ids, linkedAtOnce) {
+			records, err := s.records.Load(ctx, some...)
+			if err != nil {
+				return View{}, err
+			}
+			for _, r := range records {
+				found, err := may.take(newLinkedRecord(r, now))
+				if err != nil {
+					return View{}, err
+				}
+				j.found = append(j.found, found)
+			}
 		}
 		for at, k := range linkKinds {
 			if k.IsTerm() && len(linked[at]) > 0 {
+				var err error
 				if j.counts[k], err = s.countsOf(ctx, k, linked[at], now.Unix()); err != nil {
 					return View{}, err
 				}
 			}
 		}
-		j.join(&v, &linked)
+		j.join(&v, linked)
 	}
 	v.Mark = v.mark()
 	return v, nil

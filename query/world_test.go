@@ -124,6 +124,7 @@ func (x *fakeIndex) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]r
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.asked["Get"]++
+	x.asked["documents"] += len(ids)
 	out := map[calendar.ID]readmodel.Document{}
 	for _, id := range ids {
 		if r := x.docs[id]; r != nil && !r.Deleted {

@@ -334,7 +334,7 @@ func (r *roles) watchStart(ctx context.Context) error {
 func (r *roles) api() (http.Handler, error) {
 	q, err := query.New(r.l.model.index(), r.b.records, query.Options{
 		Site: r.s.site, PerPageMax: r.s.perPageMax, PositionWait: r.s.positionWait, Clean: htmltext.New(),
-		LocalIndex: r.s.index == "",
+		LocalIndex: r.s.index == "", MaxAnswer: r.s.maxAnswer,
 	})
 	if err != nil {
 		return nil, err

@@ -53,6 +53,7 @@ type settings struct {
 	readMaxAge       int // seconds
 	readDeadline     time.Duration
 	writeDeadline    time.Duration
+	maxAnswer        int // bytes
 	serveStale       bool
 
 	drainDelay *time.Duration // nil: see lameDuck
@@ -131,7 +132,7 @@ var (
 var ownSettings = []string{
 	"role", "listen", "base-url", "api-prefix", "more-prefixes", "more-namespaces", "total-headers",
 	"trust-forwarded", "timezone", "currency-symbol", "currency-position", "price-currency", "per-page-max",
-	"allowed-origins", "position-wait", "read-max-age", "read-deadline", "write-deadline", "serve-stale", "log-level", "log-format", "pprof",
+	"allowed-origins", "position-wait", "read-max-age", "read-deadline", "write-deadline", "max-answer", "serve-stale", "log-level", "log-format", "pprof",
 	"metrics", "traces", "trace-ratio",
 	"drain-delay", "drain-limit",
 }
@@ -364,6 +365,11 @@ var settingTable = []setting{
 	}},
 	{name: "write-deadline", value: "DURATION", def: "10s", brief: "longest work on a write", set: func(s *settings, v string) error {
 		return setDeadline(&s.writeDeadline, v)
+	}},
+	{name: "max-answer", value: "N", def: "8", brief: "MiB of the largest answer, 1 to 1024; what would be larger is refused", set: func(s *settings, v string) error {
+		err := setNumber(&s.maxAnswer, v, 1, 1024)
+		s.maxAnswer <<= 20
+		return err
 	}},
 	{name: "serve-stale", boolean: true, def: "false", brief: "answer lists with the last good answer, marked as stale, while the read model is out of reach", set: func(s *settings, v string) error {
 		return setBool(&s.serveStale, v)

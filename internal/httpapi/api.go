@@ -46,9 +46,9 @@ type Queries interface {
 	Whole(ctx context.Context, views ...*query.View) (bool, error)
 	// Glance gives the lean view of an event that everybody may read; false when
 	// Read and View have to be asked.
-	Glance(ctx context.Context, id calendar.ID, l calendar.Lang) (query.View, bool)
+	Glance(ctx context.Context, id calendar.ID, l calendar.Lang, e query.Embeds) (query.View, bool)
 	// View makes the view of one record.
-	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang) (query.View, error)
+	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e query.Embeds) (query.View, error)
 	// Read finds one record and checks that the caller may read it.
 	Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller,
 		verify func(ctx context.Context, id calendar.ID) (bool, error)) (*calendar.Record, error)

@@ -9,6 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/query"
 	"daybook/query/readmodel"
 )
 
@@ -82,6 +83,19 @@ func publicError(err error) *calendar.Error {
 	default:
 		return calendar.Fail(calendar.CodeInternal, 0)
 	}
+}
+
+// tooLarge is an error of a client when it says that the answer would be larger than it
+// may: the parameters by which it could ask for less.
+func (a *api) tooLarge(err error, params ...string) error {
+	if !errors.Is(err, query.ErrTooLarge) {
+		return err
+	}
+	e := &calendar.Error{Code: calendar.CodeInvalidParam}
+	for _, name := range params {
+		e.Fields = append(e.Fields, calendar.FieldError{Field: name, Reason: calendar.ReasonAnswerSize, Args: []string{strconv.Itoa(a.o.MaxAnswer)}})
+	}
+	return e
 }
 
 // fail answers an error, in the shape of section 7.1 or as problem details, and

@@ -105,13 +105,13 @@ func (f fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*query.List, e
 
 func (f fakeQueries) Whole(context.Context, ...*query.View) (bool, error) { return true, nil }
 
-func (f fakeQueries) Glance(context.Context, calendar.ID, calendar.Lang) (query.View, bool) {
+func (f fakeQueries) Glance(context.Context, calendar.ID, calendar.Lang, query.Embeds) (query.View, bool) {
 	return query.View{}, false
 }
 
 func (f fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
 
-func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang) (query.View, error) {
+func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang, _ query.Embeds) (query.View, error) {
 	err := f.hang.wait(ctx, "View")
 	return query.View{Record: r, Status: calendar.Status(r.Fields.String("status"))}, err
 }

@@ -87,7 +87,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 		return a.makeList(ctx, buffer, c.root, criteria, key)
 	})
 	if err != nil {
-		return a.staleOr(w, r, err)
+		return a.staleOr(w, r, a.tooLarge(err, "per_page", "_fields"))
 	}
 	if keep && alias != "" && !slices.ContainsFunc(c.query, func(p pair) bool { base, _ := splitName(p.name); return lookups[base] }) {
 		a.answers.set(alias, ans)
@@ -233,11 +233,11 @@ func (a *api) appendItems(ctx context.Context, buffer *[]byte, rt *root, criteri
 	}
 	scratch := takeBuffer()
 	defer giveBuffer(scratch)
-	p := renderer{a: a, root: rt, lang: criteria.Lang, scratch: *scratch}
+	p := renderer{a: a, root: rt, lang: criteria.Lang, fields: fieldSet(criteria.Fields), scratch: *scratch}
 	b := append(append((*buffer)[:0], `{"`...), criteria.Kind.Collection()...)
 	b = append(b, `":[`...)
 	for i := range list.Views {
-		if b, err = p.appendItem(ctx, appendComma(b, i), list.Views[i:], criteria.Fields); err != nil {
+		if b, err = p.appendItem(ctx, appendComma(b, i), list.Views[i:]); err != nil {
 			return nil, err
 		}
 	}
@@ -245,14 +245,25 @@ func (a *api) appendItems(ctx context.Context, buffer *[]byte, rt *root, criteri
 	return list, nil
 }
 
-// appendItem writes the first of the records of a list that are left.
-func (p *renderer) appendItem(ctx context.Context, b []byte, left []query.View, fields []string) ([]byte, error) {
+// appendItem writes the first of the records of a list that are left. It gives
+// query.ErrTooLarge when the answer gets larger than it may.
+func (p *renderer) appendItem(ctx context.Context, b []byte, left []query.View) ([]byte, error) {
 	from := len(b)
+	p.limit = p.a.o.MaxAnswer
+	if p.fields != nil {
+		p.limit += from // most of the record goes again
+	}
 	b, err := p.appendLean(ctx, b, left)
-	if err != nil || fields == nil {
+	if err != nil {
 		return b, err
 	}
-	return append(b[:from], keepFields(b[from:], fields)...), nil
+	if p.fields != nil {
+		b = append(b[:from], keepFields(b[from:], p.fields)...)
+	}
+	if p.over || len(b) > p.a.o.MaxAnswer {
+		return b, query.ErrTooLarge
+	}
+	return b, nil
 }
 
 // appendLean is appendView for the first of some views that may lack their

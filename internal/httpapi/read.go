@@ -133,7 +133,7 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 		ans, err = a.makeSingle(r.Context(), &s)
 	}
 	if err != nil {
-		return err
+		return a.tooLarge(err, "_fields")
 	}
 	return a.sendAnswer(w, r, ans)
 }
@@ -147,7 +147,7 @@ func (s *single) glances() bool {
 // sendGlance answers a single read from what is known of an event; false when
 // the usual way has to be gone. Making the answer costs less than keeping it.
 func (a *api) sendGlance(w http.ResponseWriter, r *http.Request, s *single) (bool, error) {
-	v, ok := a.Queries.Glance(r.Context(), s.target.id, s.lang)
+	v, ok := a.Queries.Glance(r.Context(), s.target.id, s.lang, query.EmbedsOf(s.fields))
 	if !ok {
 		return false, nil
 	}
@@ -155,13 +155,18 @@ func (a *api) sendGlance(w http.ResponseWriter, r *http.Request, s *single) (boo
 	buffer, scratch := takeBuffer(), takeBuffer()
 	defer giveBuffer(buffer)
 	defer giveBuffer(scratch)
-	p := renderer{a: a, root: s.root, lang: s.lang, ld: true, scratch: *scratch}
+	p := a.singleRenderer(s)
+	p.scratch = *scratch
 	b, err := p.appendLean(r.Context(), *buffer, views[:])
 	if err != nil {
 		return false, ignoreChanged(err)
 	}
 	*buffer, *scratch = b, p.scratch
-	return true, a.sendAnswer(w, r, a.singleAnswer(b, s, &views[0]))
+	ans, err := a.singleAnswer(b, s, &views[0], &p)
+	if err != nil {
+		return false, a.tooLarge(err, "_fields")
+	}
+	return true, a.sendAnswer(w, r, ans)
 }
 
 // ignoreChanged drops the error of a record that has changed meanwhile.
@@ -172,16 +177,28 @@ func ignoreChanged(err error) error {
 	return err
 }
 
-// singleAnswer makes the answer of a rendered record.
-func (a *api) singleAnswer(b []byte, s *single, v *query.View) *answer {
+// singleRenderer makes the renderer of a single read.
+func (a *api) singleRenderer(s *single) renderer {
+	p := renderer{a: a, root: s.root, lang: s.lang, ld: true, fields: fieldSet(s.fields), limit: a.o.MaxAnswer}
+	if p.fields != nil {
+		p.limit *= 2 // what is not embedded may go again
+	}
+	return p
+}
+
+// singleAnswer makes the answer of a rendered record, or gives query.ErrTooLarge.
+func (a *api) singleAnswer(b []byte, s *single, v *query.View, p *renderer) (*answer, error) {
 	var fields []string
 	if s.fields != nil {
-		b = keepFields(b, s.fields)
+		b = keepFields(b, p.fields)
 		fields = slices.Sorted(slices.Values(s.fields))
+	}
+	if p.over || len(b) > a.o.MaxAnswer {
+		return nil, query.ErrTooLarge
 	}
 	ans := newAnswer(b, a.recordTag(s.root, s.lang, v, fields), s.lang)
 	ans.add(headerModified, v.Changed().UTC().Format(http.TimeFormat))
-	return ans
+	return ans, nil
 }
 
 // singleKey names the answer to a single read that others share: an anonymous
@@ -220,10 +237,10 @@ func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Queries.View(ctx, s.caller, rec, s.lang)
+	v, err := a.Queries.View(ctx, s.caller, rec, s.lang, query.EmbedsOf(s.fields))
 	if err != nil {
 		return nil, err
 	}
-	p := renderer{a: a, root: s.root, lang: s.lang, ld: true}
-	return a.singleAnswer(p.appendView(nil, &v), s, &v), nil
+	p := a.singleRenderer(s)
+	return a.singleAnswer(p.appendView(nil, &v), s, &v, &p)
 }

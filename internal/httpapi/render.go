@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -188,13 +187,25 @@ func appendLanguages(b []byte, r *calendar.Record, shown calendar.Lang) []byte {
 	return append(b, ']')
 }
 
+// fieldSet makes the set of the keys to keep, nil for all.
+func fieldSet(fields []string) map[string]bool {
+	if fields == nil {
+		return nil
+	}
+	set := make(map[string]bool, len(fields))
+	for _, f := range fields {
+		set[f] = true
+	}
+	return set
+}
+
 // keepFields keeps the top-level keys of a JSON object that fields name (2.12).
-func keepFields(object []byte, fields []string) []byte {
+func keepFields(object []byte, fields map[string]bool) []byte {
 	out := append(make([]byte, 0, len(object)), '{')
 	for rest := object[1:]; len(rest) > 0 && rest[0] == '"'; {
 		key := textEnd(rest)
 		end := key + 1 + valueEnd(rest[key+1:])
-		if slices.Contains(fields, string(rest[1:key-1])) {
+		if fields[string(rest[1:key-1])] {
 			out = appendComma(out, len(out)-1)
 			out = append(out, rest[:end]...)
 		}

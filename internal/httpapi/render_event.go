@@ -15,8 +15,30 @@ type renderer struct {
 	root *root
 	lang calendar.Lang
 	ld   bool // with json_ld: single reads
+	// fields are the keys that are kept of a record, nil for all. What an event embeds
+	// under other keys is not written.
+	fields map[string]bool
+	bare   bool // events without the venues and organizers that they link to
+	// limit is how long the answer may get; over tells that what it embeds was left
+	// out above it. 0: no limit.
+	limit int
+	over  bool
 
 	scratch []byte // where parts of events lie
+}
+
+// wants tells whether a key is written.
+func (p *renderer) wants(key string) bool {
+	if p.bare && (key == "venue" || key == "venues" || key == "organizer") {
+		return false
+	}
+	return p.fields == nil || p.fields[key]
+}
+
+// full tells whether the answer is longer than it may get.
+func (p *renderer) full(b []byte) bool {
+	p.over = p.over || p.limit > 0 && len(b) > p.limit
+	return p.over
 }
 
 // appendView writes a record. A lean view has to be ready.
@@ -211,31 +233,45 @@ func (p *renderer) renderEvent(b []byte, v *query.View) (_ []byte, ends [3]int) 
 	return b, ends
 }
 
-// appendLinked writes the records that an event embeds.
+// appendLinked writes the records that an event embeds, until the answer is full.
 func (p *renderer) appendLinked(b []byte, v *query.View) []byte {
-	b = append(b, `,"categories":[`...)
-	for i, t := range v.Categories {
-		b = p.appendNested(appendComma(b, i), t)
-	}
-	b = append(b, `],"tags":[`...)
-	for i, t := range v.Tags {
-		b = p.appendNested(appendComma(b, i), t)
-	}
-	b = append(b, `],"venue":`...)
-	if len(v.Venues) == 0 {
-		b = append(b, `[],"venues":[`...)
-	} else {
-		from := len(b)
-		b = p.appendPost(b, v.Venues[0])
-		to := len(b)
-		b = append(b, `,"venues":[`...)
-		b = append(b, b[from:to]...)
-		for _, l := range v.Venues[1:] {
-			b = p.appendPost(append(b, ','), l)
+	b = p.appendTerms(b, "categories", v.Categories)
+	b = p.appendTerms(b, "tags", v.Tags)
+	if p.wants("venue") {
+		b = append(b, `,"venue":`...)
+		if len(v.Venues) == 0 {
+			b = append(b, `[]`...)
+		} else {
+			b = p.appendPost(b, v.Venues[0])
 		}
 	}
-	b = append(b, `],"organizer":[`...)
-	for i, l := range v.Organizers {
+	b = p.appendPosts(b, "venues", v.Venues)
+	return p.appendPosts(b, "organizer", v.Organizers)
+}
+
+func (p *renderer) appendTerms(b []byte, key string, terms []query.TermView) []byte {
+	if !p.wants(key) {
+		return b
+	}
+	b = append(append(append(b, `,"`...), key...), `":[`...)
+	for i, t := range terms {
+		if p.full(b) {
+			break
+		}
+		b = p.appendNested(appendComma(b, i), t)
+	}
+	return append(b, ']')
+}
+
+func (p *renderer) appendPosts(b []byte, key string, posts []query.LinkedView) []byte {
+	if !p.wants(key) {
+		return b
+	}
+	b = append(append(append(b, `,"`...), key...), `":[`...)
+	for i, l := range posts {
+		if p.full(b) {
+			break
+		}
 		b = p.appendPost(appendComma(b, i), l)
 	}
 	return append(b, ']')

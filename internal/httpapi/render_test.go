@@ -53,11 +53,11 @@ func TestKeepFields(t *testing.T) {
 		"e,o,n,unknown": `{"o":{"x":{"y":","}},"n":null,"e":[]}`,
 		"x":             `{}`,
 	} {
-		if got := string(keepFields([]byte(object), strings.Split(fields, ","))); got != want {
+		if got := string(keepFields([]byte(object), fieldSet(strings.Split(fields, ",")))); got != want {
 			t.Errorf("%s: got %s, want %s", fields, got, want)
 		}
 	}
-	if got := string(keepFields([]byte(`{}`), []string{"a"})); got != `{}` {
+	if got := string(keepFields([]byte(`{}`), fieldSet([]string{"a"}))); got != `{}` {
 		t.Errorf("empty object: %s", got)
 	}
 }

@@ -234,25 +234,32 @@ func decodeWritten(b []byte) (*writtenAnswer, bool) {
 	return ans, ok && json.Unmarshal(head, ans) == nil
 }
 
-// writeAnswer renders what a write did.
+// writeAnswer renders what a write did. The write is done, so an answer that would be
+// larger than it may is given without the venues and organizers, as a sparse record.
 func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, status int) (*writtenAnswer, error) {
-	v, err := a.Queries.View(ctx, c.caller, res.Record, res.Lang)
+	p := renderer{a: a, root: c.root, lang: res.Lang, limit: a.o.MaxAnswer}
+	v, err := a.Queries.View(ctx, c.caller, res.Record, res.Lang, query.EmbedAll)
+	var body []byte
+	if err == nil {
+		body = p.appendView(nil, &v)
+	}
+	if p.over || errors.Is(err, query.ErrTooLarge) {
+		p.bare, p.limit = true, 0
+		if v, err = a.Queries.View(ctx, c.caller, res.Record, res.Lang, query.EmbedCategories|query.EmbedTags); err == nil {
+			body = p.appendView(nil, &v)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
 	}
-	return a.renderWrite(c, &v, res, status), nil
-}
-
-func (a *api) renderWrite(c *call, v *query.View, res command.Result, status int) *writtenAnswer {
-	p := renderer{a: a, root: c.root, lang: res.Lang}
 	ans := &writtenAnswer{
-		Status: status, ETag: a.recordTag(c.root, res.Lang, v, nil), Position: res.Position.String(),
-		Lang: res.Lang.String(), body: p.appendView(nil, v),
+		Status: status, ETag: a.recordTag(c.root, res.Lang, &v, nil), Position: res.Position.String(),
+		Lang: res.Lang.String(), body: body,
 	}
 	if status == http.StatusCreated {
 		ans.Location = c.root.self(res.Record)
 	}
-	return ans
+	return ans, nil
 }
 
 // keep stores the first answer to a request with a key. The write is done:

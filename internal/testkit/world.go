@@ -113,7 +113,7 @@ func New(t testing.TB, o Options) *World {
 	w.Records = command.NewRecords(w.Store)
 	w.Queries, err = query.New(w.Index, w.Records, query.Options{
 		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: w.Clock.Now, PositionWait: o.Wait, Clean: rules.Clean,
-		LocalIndex: o.Index == nil,
+		LocalIndex: o.Index == nil, MaxAnswer: o.HTTP.MaxAnswer,
 	})
 	must(err)
 	w.Users = access.New(w.Store)

@@ -1,0 +1,71 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/internal/httpapi"
+	"daybook/internal/testkit"
+)
+
+// TestLargeAnswers: no answer has more bytes than the setting says. What is refused can
+// be had in parts, and a write is answered all the same.
+func TestLargeAnswers(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 20
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{MaxAnswer: most}, Unchecked: true})
+	editor := w.As(calendar.Editor)
+	clients := map[string]*testkit.Client{"anonymous": w.As(calendar.Anonymous), "editor": editor}
+	var ids []string
+	for i := range 30 {
+		ids = append(ids, strconv.Itoa(int(editor.Post("/venues", testkit.Object{
+			"venue": fmt.Sprint("Hall ", i), "description": strings.Repeat("x", 50_000),
+		}).Want(http.StatusCreated).ID())))
+	}
+	within := func(r *testkit.Response) *testkit.Response {
+		t.Helper()
+		if len(r.Body) > most {
+			t.Errorf("%s: %d bytes", r.Request, len(r.Body))
+		}
+		return r
+	}
+	dates := testkit.Object{"title": "Fair", "slug": "fair", "start_date": "2026-06-01", "end_date": "2026-06-02", "tags": "open", "organizer": testkit.Object{"organizer": "Trust"}}
+	dates["venue"] = ids
+	made := within(editor.Post("/events", dates).Want(http.StatusCreated))
+	path := made.Path(calendar.KindEvent)
+	few := within(editor.Event("Few", testkit.Object{"venue": ids[:8]}))
+	for what, r := range map[string]*testkit.Response{
+		"created": made, "updated": within(editor.With("If-Match", made.ETag()).Patch(path, testkit.Object{"cost": "5"}).Want(http.StatusOK)),
+	} {
+		if r.Has("venue") || r.Has("venues") || r.Has("organizer") || !r.Has("tags.0.id") || r.String("title") != "Fair" || r.ETag() == "" || r.Position() == 0 {
+			t.Errorf("%s: %.300s", what, r.Body)
+		}
+	}
+	few.WantField("venues.7.venue", "Hall 7")
+	for name, c := range clients {
+		within(c.Get("/events/by-slug/fair")).WantBad("_fields")
+		within(c.Get(path)).WantBad("_fields")
+		within(c.Get(path + "?_fields=title,venues")).WantBad("_fields")
+		within(c.Get(path+"?_fields=title,organizer").Want(http.StatusOK)).WantField("organizer.0.organizer", "Trust")
+		within(c.Get("/events")).WantBad("per_page", "_fields")
+		within(c.Get("/events?_fields=title,tags").Want(http.StatusOK)).WantField("events.0.title", "Few")
+		within(c.Get("/venues?per_page=30")).WantBad("per_page", "_fields")
+		within(c.Get("/venues?per_page=10").Want(http.StatusOK))
+		if r := within(c.Get("/venues?per_page=30&_fields=venue").Want(http.StatusOK)); r.Len("venues") != 30 {
+			t.Errorf("%s: %d venues", name, r.Len("venues"))
+		}
+		within(c.Get("/events?page=1&per_page=1").Want(http.StatusOK)).WantField("events.0.venues.7.venue", "Hall 7")
+	}
+	// Each of these is small enough; together they are not.
+	for i := range 3 {
+		editor.Event(fmt.Sprint("More ", i), testkit.Object{"start_date": "2026-05-03", "end_date": "2026-05-03", "venue": ids[:8]})
+	}
+	within(clients["anonymous"].Get("/events?per_page=3")).WantBad("per_page", "_fields")
+	within(clients["anonymous"].Get("/events?per_page=1").Want(http.StatusOK))
+	editor.Patch(path, testkit.Object{"venue": ids[:2]}).Want(http.StatusOK).WantField("venues.1.venue", "Hall 1")
+	within(clients["anonymous"].Get(path).Want(http.StatusOK)).WantField("venues.1.venue", "Hall 1")
+}
