@@ -44,6 +44,9 @@ type Request struct {
 	// was and this one not, the error is ErrImportOrder. A create with a key never
 	// answers an equal record (5.3.1).
 	Mark *calendar.ImportMark
+	// Epoch, when not 0, is that of the store in which the ids of the request were
+	// looked up. With another one now the error is eventstore.ErrHistory.
+	Epoch uint64
 }
 
 // Result is what a write did.
@@ -51,6 +54,7 @@ type Result struct {
 	Record   *calendar.Record  // after the write (deleted terms: before it)
 	Lang     calendar.Lang     // language of the request
 	Position calendar.Position // of the last change that the write made
+	Epoch    uint64            // of the store, in which Position and the version of Record hold
 	Existing bool              // an equal record was there, nothing was written (5.3.1)
 	Repeated bool              // the line of Mark was applied before, nothing was written
 	// Replay is the earlier receipt of the same idempotency key: nothing was
@@ -102,8 +106,12 @@ func (s *Service) KeepAnswer(ctx context.Context, r Request, res Result, answer 
 	a := eventstore.Append{Receipt: &eventstore.Receipt{
 		User: r.Caller.ID, Key: r.Key, Fingerprint: r.Fingerprint, Time: eventstore.Moment(s.now()),
 		Record: res.Record.ID, Version: res.Record.Version, Position: res.Position, Answer: answer,
-	}, Time: eventstore.Moment(s.now()), Actor: r.Caller.ID, Cause: r.Cause}
-	if err := s.store.Append(ctx, []eventstore.Append{a})[0].Err; err != nil {
+	}, Time: eventstore.Moment(s.now()), Actor: r.Caller.ID, Cause: r.Cause, Epoch: res.Epoch}
+	err := s.store.Append(ctx, []eventstore.Append{a})[0].Err
+	if errors.Is(err, eventstore.ErrConflict) {
+		return nil // the write went with the history that it was made in
+	}
+	if err != nil {
 		return readable(fmt.Errorf("keep answer of key: %w", err), r.Kind)
 	}
 	return nil

@@ -117,7 +117,7 @@ func (w *writing) guardPlaces(g *group, parent calendar.ID) error {
 // append writes the group. A receipt of the same key that is there already comes
 // back as earlier; nothing was written then.
 func (w *writing) append(ctx context.Context, g *group, about *calendar.Record) (p calendar.Position, earlier *eventstore.Receipt, err error) {
-	a := eventstore.Append{Drafts: g.drafts, Guards: g.guards, Time: g.at, Actor: w.r.Caller.ID, Cause: w.r.Cause}
+	a := eventstore.Append{Drafts: g.drafts, Guards: g.guards, Time: g.at, Actor: w.r.Caller.ID, Cause: w.r.Cause, Epoch: w.epoch}
 	if w.r.Key != "" {
 		a.Receipt = w.receipt()
 		a.Receipt.Record, a.Receipt.Version = about.ID, about.Version

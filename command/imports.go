@@ -143,13 +143,9 @@ func (s *Service) marked(ctx context.Context, k calendar.Kind, id calendar.ID) (
 	if id <= 0 {
 		return nil, nil // no record is no error
 	}
-	states, err := s.store.Load(ctx, id)
+	found, err := s.records.loadAll(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("load %s %d: %w", k, id, err)
 	}
-	rec, err := s.records.decode(&states[0])
-	if err != nil {
-		return nil, err
-	}
-	return rec, nil
+	return found[0], nil
 }

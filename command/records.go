@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -14,7 +13,7 @@ import (
 // version. It implements query.Records.
 type Records struct {
 	store   eventstore.Store
-	decoded recordCache
+	decoded eventstore.Kept[calendar.ID, *calendar.Record] // the newest version that was decoded
 }
 
 // NewRecords makes a Records.
@@ -25,20 +24,37 @@ func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Rec
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	states, err := r.store.Load(ctx, ids...)
+	out, err := r.loadAll(ctx, ids...)
 	if err != nil {
 		return nil, fmt.Errorf("load records: %w", err)
 	}
-	out := make([]*calendar.Record, len(states))
-	for i := range states {
-		if out[i], err = r.decode(&states[i]); err != nil {
-			return nil, err
-		}
+	for i := range out {
 		if out[i] != nil && out[i].Deleted {
 			out[i] = nil
 		}
 	}
 	return out, nil
+}
+
+// loadAll is Load that gives deleted records too.
+func (r *Records) loadAll(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+	for {
+		epoch := r.store.Epoch()
+		states, err := r.store.Load(ctx, ids...)
+		if err != nil {
+			return nil, err
+		}
+		if r.store.Epoch() != epoch {
+			continue // versions of two histories say nothing of each other
+		}
+		out := make([]*calendar.Record, len(states))
+		for i := range states {
+			if out[i], err = r.decode(epoch, &states[i]); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
 }
 
 // one gives one record of a kind, nil when there is none.
@@ -53,18 +69,22 @@ func (r *Records) one(ctx context.Context, k calendar.Kind, id calendar.ID) (*ca
 	return found[0], nil
 }
 
-func (r *Records) decode(s *eventstore.State) (*calendar.Record, error) {
+// decode decodes a state that was read in an epoch.
+func (r *Records) decode(epoch uint64, s *eventstore.State) (*calendar.Record, error) {
 	if s.Version == 0 {
 		return nil, nil // no record is no error
 	}
-	if rec := r.decoded.get(s.ID, s.Version); rec != nil {
-		return rec, nil
+	there, ok := r.decoded.Get(epoch, s.ID)
+	if ok && there.Version == s.Version {
+		return there, nil
 	}
 	rec, err := calendar.DecodeRecord(s.Record)
 	if err != nil {
 		return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
 	}
-	r.decoded.put(rec)
+	if !ok || there.Version < rec.Version {
+		r.decoded.Put(epoch, rec.ID, rec)
+	}
 	return rec, nil
 }
 
@@ -139,44 +159,4 @@ func slugClaim(k calendar.Kind, slug string) calendar.Claim {
 
 func nameOf(k calendar.Kind, key string) calendar.Name {
 	return calendar.Name{Space: "name/" + k.String(), Key: key}
-}
-
-// cacheHalf is how many records each half of the cache holds.
-const cacheHalf = 2048
-
-// recordCache keeps decoded records in two halves: when the young one is full
-// the old one is forgotten. A hit in the old half makes a record young again.
-type recordCache struct {
-	mu         sync.Mutex
-	young, old map[calendar.ID]*calendar.Record
-}
-
-func (c *recordCache) get(id calendar.ID, version int64) *calendar.Record {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	rec := c.young[id]
-	if rec == nil {
-		if rec = c.old[id]; rec != nil {
-			c.add(rec)
-		}
-	}
-	if rec == nil || rec.Version != version {
-		return nil
-	}
-	return rec
-}
-
-func (c *recordCache) put(rec *calendar.Record) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if there := c.young[rec.ID]; there == nil || there.Version < rec.Version {
-		c.add(rec)
-	}
-}
-
-func (c *recordCache) add(rec *calendar.Record) {
-	if c.young == nil || len(c.young) >= cacheHalf {
-		c.old, c.young = c.young, make(map[calendar.ID]*calendar.Record)
-	}
-	c.young[rec.ID] = rec
 }

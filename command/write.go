@@ -30,7 +30,8 @@ type writing struct {
 	attrs    *calendar.Attrs       // decoded input of a create or update
 	refused  []calendar.FieldError // what the decoding refused
 	password []byte                // hash of the password that was sent
-	ids      []calendar.ID         // fresh ids, kept over attempts
+	ids      []calendar.ID         // fresh ids, kept over the attempts of one epoch
+	epoch    uint64                // of the store, from before the attempt
 	own      int                   // 1 on create: the first fresh id is the record's own
 
 	held       []func() // releases the locks that are held until the answer
@@ -162,6 +163,9 @@ func (w *writing) attempts(ctx context.Context, once func(context.Context) (Resu
 	lane := func() {}
 	defer func() { lane() }()
 	for n := 1; ; n++ {
+		if err := w.turn(n); err != nil {
+			return Result{}, err
+		}
 		res, err := once(ctx)
 		rival, lost := lostTo(err)
 		if !lost {
@@ -182,6 +186,23 @@ func (w *writing) attempts(ctx context.Context, once func(context.Context) (Resu
 		}
 	}
 }
+
+// turn begins attempt number n. Fresh ids may be given twice by a server that took
+// the place of another: those that were given before, or seem to be taken, are left.
+func (w *writing) turn(n int) error {
+	before := w.epoch
+	w.epoch = w.s.store.Epoch()
+	if w.r.Epoch != 0 && w.epoch != w.r.Epoch {
+		return fmt.Errorf("%s: %w", w.r.Kind, eventstore.ErrHistory)
+	}
+	if w.epoch != before || n > sameIDs {
+		w.ids = nil
+	}
+	return nil
+}
+
+// sameIDs is in how many attempts the same fresh ids are tried.
+const sameIDs = 3
 
 // Bounds of the wait after an attempt was lost again.
 const (
@@ -373,7 +394,7 @@ func (w *writing) done(ctx context.Context, g *group, rec *calendar.Record) (Res
 	if first != nil {
 		return w.replay(ctx, first)
 	}
-	return Result{Record: rec, Lang: w.lang, Position: at}, nil
+	return Result{Record: rec, Lang: w.lang, Position: at, Epoch: w.epoch}, nil
 }
 
 // checkTerm refuses a new term of a name that exists, and a parent of a tag.
@@ -472,13 +493,13 @@ func (w *writing) existing(ctx context.Context, rec *calendar.Record) (Result, e
 	if err != nil {
 		return Result{}, fmt.Errorf("head: %w", err)
 	}
-	res := Result{Record: rec, Lang: w.lang, Position: head, Existing: true}
+	res := Result{Record: rec, Lang: w.lang, Position: head, Epoch: w.epoch, Existing: true}
 	if w.r.Key == "" {
 		return res, nil
 	}
 	receipt := w.receipt()
 	receipt.Record, receipt.Version, receipt.Position = rec.ID, rec.Version, head
-	kept := w.s.store.Append(ctx, []eventstore.Append{{Receipt: receipt, Time: w.now, Actor: w.r.Caller.ID, Cause: w.r.Cause}})[0]
+	kept := w.s.store.Append(ctx, []eventstore.Append{{Receipt: receipt, Time: w.now, Actor: w.r.Caller.ID, Cause: w.r.Cause, Epoch: w.epoch}})[0]
 	if kept.Err != nil {
 		return Result{}, fmt.Errorf("keep key of %s %d: %w", rec.Kind, rec.ID, kept.Err)
 	}

@@ -53,7 +53,10 @@ type Users struct {
 	Now func() time.Time
 
 	store eventstore.Store
-	known known
+	// known remembers the users of tokens that were right, by their SHA-256, so that
+	// a request costs one look at the present version of its user. Tokens that are
+	// wrong are not remembered.
+	known eventstore.Kept[[sha256.Size]byte, knownUser]
 }
 
 // User is one user.
@@ -66,7 +69,9 @@ type User struct {
 }
 
 // New makes a Users.
-func New(store eventstore.Store) *Users { return &Users{store: store} }
+func New(store eventstore.Store) *Users {
+	return &Users{store: store, known: eventstore.Kept[[sha256.Size]byte, knownUser]{Half: 5000}}
+}
 
 func (u *Users) now() time.Time {
 	if u.Now != nil {
@@ -95,7 +100,7 @@ func (u *Users) Add(ctx context.Context, name string, role calendar.Role, actor 
 		Fields: calendar.Fields{"name": name, "role": role.String()},
 		Secret: sum[:],
 	}
-	err = u.append(ctx, nil, c, claimOf(sum), actor, "user added")
+	err = u.append(ctx, 0, nil, c, claimOf(sum), actor, "user added")
 	if e, ok := errors.AsType[*eventstore.ClaimError](err); ok && e.Claim.Space == spaceName {
 		return User{}, "", fmt.Errorf("add user %q: %w", name, ErrUserExists)
 	}
@@ -130,6 +135,7 @@ func (u *Users) Revoke(ctx context.Context, name string, actor calendar.ID) (Use
 // first.
 func (u *Users) setToken(ctx context.Context, name string, secret []byte, claim []calendar.Claim, actor calendar.ID, reason string) (User, error) {
 	for n := 1; ; n++ {
+		epoch := u.store.Epoch()
 		state, err := u.byName(ctx, name)
 		if err != nil {
 			return User{}, err
@@ -141,7 +147,7 @@ func (u *Users) setToken(ctx context.Context, name string, secret []byte, claim 
 		c := calendar.Change{
 			Name: userChange(calendar.Updated), Kind: calendar.KindUser, ID: r.ID, Fields: calendar.Fields{}, Secret: secret,
 		}
-		err = u.append(ctx, r, c, claim, actor, reason)
+		err = u.append(ctx, epoch, r, c, claim, actor, reason)
 		if errors.Is(err, eventstore.ErrConflict) && n < attempts {
 			continue
 		}
@@ -154,8 +160,9 @@ func (u *Users) setToken(ctx context.Context, name string, secret []byte, claim 
 	}
 }
 
-// append writes one change of a user as an entry.
-func (u *Users) append(ctx context.Context, before *calendar.Record, c calendar.Change, claims []calendar.Claim, actor calendar.ID, reason string) error {
+// append writes one change of a user as an entry; epoch is that of the store from
+// before it was read.
+func (u *Users) append(ctx context.Context, epoch uint64, before *calendar.Record, c calendar.Change, claims []calendar.Claim, actor calendar.ID, reason string) error {
 	now := eventstore.Moment(u.now())
 	after, err := calendar.Apply(before, c, now)
 	if err != nil {
@@ -174,7 +181,7 @@ func (u *Users) append(ctx context.Context, before *calendar.Record, c calendar.
 			Kind: c.Kind, ID: c.ID, Expected: after.Version - 1, Change: c.Name, Fields: fields, State: state, Secret: c.Secret,
 			Claims: append(calendar.Claims(after), claims...), Names: calendar.Names(after),
 		}},
-		Time: now, Actor: actor, Cause: eventstore.Cause{Reason: reason},
+		Time: now, Actor: actor, Cause: eventstore.Cause{Reason: reason}, Epoch: epoch,
 	}})[0].Err
 }
 

@@ -350,3 +350,48 @@ func BenchmarkAuthenticate(b *testing.B) {
 		}
 	}
 }
+
+// TestAfterAFailover: tokens that went with lost entries are refused, also where
+// another user has the id and version of theirs now.
+func TestAfterAFailover(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	users := access.New(store)
+	if _, _, err := users.Add(t.Context(), "kept", calendar.Editor, 0); err != nil {
+		t.Fatal(err)
+	}
+	gone, lost, err := users.Add(t.Context(), "lost", calendar.Administrator, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bearer := func(token string) (calendar.Caller, error) { return users.Authenticate(t.Context(), "Bearer "+token) }
+	if _, err := bearer(lost); err != nil { // and it is known
+		t.Fatal(err)
+	}
+	store.Rewind(1)
+	if _, _, err := access.New(givenAgain{store, gone.ID}).Add(t.Context(), "other", calendar.Administrator, 0); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := bearer(lost); err == nil {
+		t.Errorf("the token of a lost user is that of %+v", c)
+	}
+	again, token, err := users.Add(t.Context(), "lost", calendar.Subscriber, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := bearer(lost); err == nil {
+		t.Errorf("the lost token is that of %+v", c)
+	}
+	if c, err := bearer(token); err != nil || c.ID != again.ID || c.Role != calendar.Subscriber {
+		t.Errorf("the token of the user who was made again: %+v, %v", c, err)
+	}
+}
+
+// givenAgain is a store that gives one id.
+type givenAgain struct {
+	eventstore.Store
+
+	id calendar.ID
+}
+
+func (s givenAgain) NewIDs(context.Context, int) (calendar.ID, error) { return s.id, nil }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"daybook/calendar"
@@ -77,15 +76,17 @@ func authError(err error) error {
 // byToken gives the user of a token, or ErrNoUser.
 func (u *Users) byToken(ctx context.Context, token string) (User, error) {
 	sum := sha256.Sum256([]byte(token))
-	if k, ok := u.known.get(sum); ok {
+	epoch := u.store.Epoch()
+	if k, ok := u.known.Get(epoch, sum); ok {
 		states, err := u.store.Load(ctx, k.user.ID)
 		if err != nil {
 			return User{}, err
 		}
-		if states[0].Version == k.version {
+		if states[0].Version == k.version && u.store.Epoch() == epoch {
 			return k.user, nil
 		}
-		u.known.drop(sum)
+		u.known.Drop(sum)
+		epoch = u.store.Epoch()
 	}
 	state, err := u.byClaim(ctx, calendar.TokenClaim(sum[:]))
 	if err != nil {
@@ -99,19 +100,8 @@ func (u *Users) byToken(ctx context.Context, token string) (User, error) {
 	if err != nil {
 		return User{}, err
 	}
-	u.known.put(sum, knownUser{user, state.Version})
+	u.known.Put(epoch, sum, knownUser{user, state.Version})
 	return user, nil
-}
-
-// maxKnown is the most tokens that are remembered.
-const maxKnown = 10_000
-
-// known remembers the users of tokens that were right, so that a request costs
-// one look at the present version of its user. Tokens that are wrong are not
-// remembered.
-type known struct {
-	mu    sync.Mutex
-	users map[[sha256.Size]byte]knownUser
 }
 
 // knownUser is a user as it was at a version of its record; it is right as long
@@ -119,26 +109,4 @@ type known struct {
 type knownUser struct {
 	user    User
 	version int64
-}
-
-func (k *known) get(sum [sha256.Size]byte) (knownUser, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	u, ok := k.users[sum]
-	return u, ok
-}
-
-func (k *known) drop(sum [sha256.Size]byte) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.users, sum)
-}
-
-func (k *known) put(sum [sha256.Size]byte, u knownUser) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.users == nil || len(k.users) >= maxKnown {
-		k.users = map[[sha256.Size]byte]knownUser{}
-	}
-	k.users[sum] = u
 }

@@ -33,7 +33,7 @@ func (u *Users) Ensure(ctx context.Context, name string, role calendar.Role, act
 		if err != nil {
 			return calendar.Caller{}, fmt.Errorf("add user %q: %w", name, err)
 		}
-		err = u.append(ctx, nil, calendar.Change{
+		err = u.append(ctx, 0, nil, calendar.Change{
 			Name: userChange(calendar.Created), Kind: calendar.KindUser, ID: id, Home: calendar.LangEN,
 			Fields: calendar.Fields{"name": name, "role": role.String()},
 		}, nil, actor, "user named by an import")

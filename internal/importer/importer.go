@@ -105,6 +105,8 @@ type Importer struct {
 	authors  Authors
 	o        Options
 
+	// What follows holds in one epoch of the store, that of the run.
+	epoch   uint64
 	callers map[string]calendar.Caller
 	keys    map[string]calendar.ID // of records that lines named
 	// applied are, of records that lines named, those lines of earlier runs that
@@ -135,7 +137,8 @@ func New(store eventstore.Store, commands Commands, authors Authors, o Options) 
 }
 
 // Run applies all lines of r, which may be gzip. It ends early only with the
-// context, when the store is out of reach, or when r cannot be read; running it
+// context, when the store is out of reach or goes over to another history, in which
+// lines that were applied may be missing, or when r cannot be read; running it
 // again goes on from there.
 func (im *Importer) Run(ctx context.Context, r io.Reader) (Report, error) {
 	var report Report
@@ -144,10 +147,14 @@ func (im *Importer) Run(ctx context.Context, r io.Reader) (Report, error) {
 		return report, err
 	}
 	defer func() { im.o.Progress(report) }()
+	im.epoch = im.store.Epoch()
 	for l := newLines(in); ; {
 		text, long, err := l.next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && im.store.Epoch() == im.epoch {
 			return report, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return report, lostHistory(l.n)
 		}
 		if err != nil {
 			return report, err
@@ -158,6 +165,9 @@ func (im *Importer) Run(ctx context.Context, r io.Reader) (Report, error) {
 			err = refusef("the line is longer than %d bytes", maxLine)
 		} else {
 			line, repeated, err = im.apply(ctx, l.n, text)
+		}
+		if errors.Is(err, eventstore.ErrHistory) {
+			return report, lostHistory(l.n)
 		}
 		reason, refused := refusal(err)
 		if err != nil && !refused {
@@ -178,6 +188,10 @@ func (im *Importer) Run(ctx context.Context, r io.Reader) (Report, error) {
 	}
 }
 
+func lostHistory(line int64) error {
+	return fmt.Errorf("import line %d: %w, in which lines may be missing: import the source again", line, eventstore.ErrHistory)
+}
+
 // apply carries out one line.
 func (im *Importer) apply(ctx context.Context, n int64, text []byte) (l Line, repeated bool, err error) {
 	l, kind, lang, err := parseLine(text)
@@ -192,6 +206,7 @@ func (im *Importer) apply(ctx context.Context, n int64, text []byte) (l Line, re
 		Kind: kind, Lang: lang, At: l.At.Time,
 		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", im.o.Source, n, digest), Reason: l.Reason},
 		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: n, Key: l.Key},
+		Epoch: im.epoch,
 	}
 	if l.Action == ActionCreate && l.Key == "" {
 		r.Mark.Key = fmt.Sprintf("#%d", n) // so that it is not made twice

@@ -634,3 +634,42 @@ func TestDeath(t *testing.T) {
 		}
 	}
 }
+
+// TestFailoverDuringImport: an import whose lines were lost on the way says so, and
+// is whole when it is run again.
+func TestFailoverDuringImport(t *testing.T) {
+	t.Parallel()
+	lines := all[:7]
+	for n := 1; n <= 4; n++ { // after so many appends
+		store := &losing{Store: memstore.New()}
+		b := on(t, store)
+		var err error
+		if b.admin, err = b.users.Ensure(t.Context(), "importing", calendar.Administrator, 0); err != nil {
+			t.Fatal(err)
+		}
+		store.left = n
+		if _, err := b.importer("s").Run(t.Context(), strings.NewReader(strings.Join(lines, "\n"))); !errors.Is(err, eventstore.ErrHistory) {
+			t.Errorf("after %d appends: got %v", n, err)
+		}
+		again := b.run("s", lines...)
+		want := setup(t).run("s", lines...)
+		if again.Lines != want.Lines || len(again.Refused) != len(want.Refused) || b.byKey("s", "e") == nil {
+			t.Errorf("after %d appends: the second run did %+v, want %+v", n, again, want)
+		}
+	}
+}
+
+// losing is a store that loses its last entries after some appends.
+type losing struct {
+	*memstore.Store
+
+	left int
+}
+
+func (s *losing) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	results := s.Store.Append(ctx, appends)
+	if s.left--; s.left == 0 {
+		s.Rewind(1)
+	}
+	return results
+}

@@ -1,0 +1,46 @@
+package eventstore_test
+
+import (
+	"testing"
+
+	"daybook/eventstore"
+)
+
+// TestKept: values are kept by key within one epoch, and forgotten when there are
+// too many.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	k := eventstore.Kept[int, string]{Half: 2}
+	want := func(epoch uint64, key int, value string) {
+		t.Helper()
+		if got, ok := k.Get(epoch, key); got != value || ok != (value != "") {
+			t.Errorf("in epoch %d %d is %q, %t, want %q", epoch, key, got, ok, value)
+		}
+	}
+	want(1, 1, "")
+	k.Put(1, 1, "a")
+	k.Put(1, 2, "b")
+	k.Put(1, 2, "B")
+	want(1, 1, "a")
+	want(1, 2, "B")
+	k.Put(1, 3, "c") // 1 and 2 are old
+	want(1, 2, "B")  // young again
+	k.Put(1, 4, "d") // 1 is forgotten
+	want(1, 1, "")
+	want(1, 2, "B")
+	want(1, 3, "c")
+	k.Drop(3)
+	want(1, 3, "")
+
+	want(2, 2, "") // another history
+	k.Put(1, 5, "late")
+	want(2, 5, "")
+	want(1, 5, "")
+	want(1, 2, "")
+	k.Put(2, 5, "e")
+	want(2, 5, "e")
+	k.Put(3, 6, "f")
+	want(2, 5, "")
+	want(3, 5, "")
+	want(3, 6, "f")
+}
