@@ -76,14 +76,17 @@ func onBothSizes(t *testing.T, first *service, dir string, command ...string) {
 		out := program(t, dir, []string{"DAYBOOK_URL=" + svc.url + root, "DAYBOOK_TOKEN=" + svc.users["editor"].token}, command...)
 		id, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
 		must(t, err)
-		svc.as(t, "editor").read("/events/"+itoa(id)).fields(obj{
+		svc.as(t, "editor").read("/events/" + itoa(id)).fields(obj{
 			"title": "Typed recital", "start_date": "2027-07-04 00:00:00", "end_date": "2027-07-05 23:59:59", "all_day": true,
 			"author": itoa(svc.users["editor"].id), "venue.venue": "Typed hall", "tags.0.name": "typed", "cost": "$5 – $12",
 		})
 	}
 	check(t, first)
 	for _, flavour := range []elastic.Flavour{elastic.Elasticsearch, elastic.OpenSearch} {
-		t.Run(string(flavour), func(t *testing.T) { check(t, distributed(flavour)(t, settings{})) })
+		t.Run(string(flavour), func(t *testing.T) {
+			t.Parallel()
+			check(t, distributed(flavour)(t, settings{}))
+		})
 	}
 }
 
@@ -114,21 +117,19 @@ func installed(t *testing.T, tool string, programs, pins []string, commands ...[
 	if err != nil {
 		testkit.Require(t, tool, err.Error())
 	}
-	parent := filepath.Join(cache, "daybook-test-clients")
-	dir := filepath.Join(parent, fmt.Sprintf("%s-%x", tool, sum.Sum(nil)[:8]))
+	dir := filepath.Join(cache, "daybook-test-clients", fmt.Sprintf("%s-%x", tool, sum.Sum(nil)[:8]))
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
 	if !testkit.Required(tool) {
 		testkit.Require(t, tool, "its packages are not installed, DAYBOOK_REQUIRE="+tool+" does that")
 	}
-	must(t, os.MkdirAll(parent, 0o750))
-	part, err := os.MkdirTemp(parent, "part-")
-	must(t, err)
+	part := fmt.Sprintf("%s.%d", dir, os.Getpid())
+	must(t, os.MkdirAll(part, 0o750))
 	defer func() { _ = os.RemoveAll(part) }()
 	copied(t, part, pins...)
 	for _, command := range commands {
-		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...) //nolint:gosec // written above
+		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		cmd.Dir = part
 		if out, err := cmd.CombinedOutput(); err != nil {
 			testkit.Require(t, tool, fmt.Sprintf("%s: %v\n%s", strings.Join(command, " "), err, out))
@@ -155,7 +156,7 @@ func copied(t *testing.T, dir string, names ...string) {
 // program runs a program in a folder and gives what it prints.
 func program(t *testing.T, dir string, env []string, command ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...) //nolint:gosec // of a test
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	cmd.Dir = dir
 	cmd.Env = slices.Concat(os.Environ(), []string{"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}, env)
 	var errs strings.Builder
