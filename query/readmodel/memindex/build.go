@@ -129,6 +129,9 @@ func (k *kindIndex) buildTexts() error {
 			}
 		}
 	}
+	for _, d := range k.texts.dicts {
+		d.forgetNeverUsed()
+	}
 	return nil
 }
 
@@ -187,6 +190,7 @@ func (w *wordLists) postings() []posting {
 		} else if len(list) > 0 {
 			out[id].small = slices.Clone(list)
 		}
+		w.dict.words[id].uses += end - from
 		from = end
 	}
 	return out

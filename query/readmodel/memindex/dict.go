@@ -10,8 +10,8 @@ import (
 )
 
 // dict names the words of the texts of one language by small numbers, and finds
-// them by their beginning and by the beginning of their stem. A word stays known
-// when the last document that has it goes; only Reset forgets it.
+// them by their beginning and by the beginning of their stem. The number of a word
+// that no document has any more is given to another one; so is that of a stem.
 type dict struct {
 	lang  calendar.Lang
 	ids   map[string]uint32
@@ -23,11 +23,16 @@ type dict struct {
 	stemIDs   map[string]uint32
 	stems     []stem
 	stemOrder []uint32 // stems that are found by beginning, by text
+
+	freeWords, freeStems   []uint32
+	freshWords, freshStems []uint32 // that are not in the orders yet
+	unused                 []uint32 // words that lost their last document
 }
 
 type word struct {
-	text string
-	char bool // a character that is compared by pairs
+	text string // "": the number is free
+	uses uint32 // in how many texts of documents it stands
+	char bool   // a character that is compared by pairs
 }
 
 type stem struct {
@@ -58,6 +63,12 @@ const pairMark = '+' // no letter and no digit: no token begins with it
 // pairOf names two characters that stand in a row.
 func pairOf(a, b string) string { return string(pairMark) + a + b }
 
+// ofPair gives the characters of a pair.
+func ofPair(text string) (a, b string) {
+	_, size := utf8.DecodeRuneInString(text[1:])
+	return text[1 : 1+size], text[1+size:]
+}
+
 // intern gives the number of a word and makes one when it is new.
 func (d *dict) intern(text string) uint32 {
 	if id, ok := d.ids[text]; ok {
@@ -66,30 +77,162 @@ func (d *dict) intern(text string) uint32 {
 	return d.add(strings.Clone(text))
 }
 
+// add makes a word; settle takes it into the orders.
 func (d *dict) add(text string) uint32 {
-	id := uint32(len(d.words))
+	id := d.number()
 	d.ids[text] = id
 	root := text
 	if !whole(text) {
 		root = readmodel.Stem(text, d.lang)
-		d.order = insertByText(d.order, id, text, func(id uint32) string { return d.words[id].text })
+		d.freshWords = append(d.freshWords, id)
 	}
 	s, ok := d.stemIDs[root]
 	if !ok {
-		s = uint32(len(d.stems))
+		if s = uint32(len(d.stems)); len(d.freeStems) > 0 {
+			s = d.freeStems[len(d.freeStems)-1]
+			d.freeStems = d.freeStems[:len(d.freeStems)-1]
+		} else {
+			d.stems = append(d.stems, stem{})
+		}
 		if root != text {
 			root = strings.Clone(root)
 		}
 		d.stemIDs[root] = s
 		if !whole(text) {
-			d.stemOrder = insertByText(d.stemOrder, s, root, func(id uint32) string { return d.stems[id].text })
+			d.freshStems = append(d.freshStems, s)
 		}
-		d.stems = append(d.stems, stem{text: root})
+		d.stems[s] = stem{text: root}
 	}
 	d.stems[s].words = append(d.stems[s].words, id)
-	d.words = append(d.words, word{text: text, char: isChar(text)})
-	d.roots = append(d.roots, s)
+	d.words[id] = word{text: text, char: isChar(text)}
+	d.roots[id] = s
 	return id
+}
+
+// number gives the number of a new word.
+func (d *dict) number() uint32 {
+	if n := len(d.freeWords); n > 0 {
+		id := d.freeWords[n-1]
+		d.freeWords = d.freeWords[:n-1]
+		return id
+	}
+	d.words, d.roots = append(d.words, word{}), append(d.roots, 0)
+	return uint32(len(d.words) - 1)
+}
+
+// use counts a text that has a word.
+func (d *dict) use(id uint32) { d.words[id].uses++ }
+
+// disuse takes a text back that has a word.
+func (d *dict) disuse(id uint32) {
+	if d.words[id].uses--; d.words[id].uses == 0 {
+		d.unused = append(d.unused, id)
+	}
+}
+
+// settle ends a batch: words that no document has are forgotten, new ones come into
+// the orders. Until then numbers stay what they are, so a word may go and come back
+// within a batch.
+func (d *dict) settle() {
+	if len(d.unused) > 0 {
+		d.forgetUnused()
+	}
+	if len(d.freshWords) > 0 {
+		d.order = with(d.order, d.freshWords, d.textOf)
+		d.stemOrder = with(d.stemOrder, d.freshStems, d.stemTextOf)
+		d.freshWords, d.freshStems = d.freshWords[:0], d.freshStems[:0]
+	}
+}
+
+// forgetNeverUsed forgets the words that came from a snapshot without a document.
+func (d *dict) forgetNeverUsed() {
+	for id := range d.words {
+		if w := &d.words[id]; w.uses == 0 && w.text != "" && id != breakWord {
+			d.unused = append(d.unused, uint32(id))
+		}
+	}
+	d.settle()
+}
+
+func (d *dict) textOf(id uint32) string    { return d.words[id].text }
+func (d *dict) stemTextOf(s uint32) string { return d.stems[s].text }
+
+func (d *dict) forgetUnused() {
+	var words, stems []uint32
+	slices.Sort(d.unused)
+	for _, id := range slices.Compact(d.unused) {
+		if d.words[id].uses > 0 {
+			continue // it came back
+		}
+		words = append(words, id)
+		s := &d.stems[d.roots[id]]
+		if s.words = slices.DeleteFunc(s.words, func(w uint32) bool { return w == id }); len(s.words) == 0 {
+			stems = append(stems, d.roots[id])
+		}
+		if text := d.words[id].text; isPair(text) {
+			a, b := ofPair(text)
+			delete(d.pairs, [2]uint32{d.ids[a], d.ids[b]}) // both characters are still known
+		}
+	}
+	d.unused = d.unused[:0]
+	d.order = without(d.order, words, &d.freshWords, d.textOf)
+	d.stemOrder = without(d.stemOrder, stems, &d.freshStems, d.stemTextOf)
+	for _, id := range words {
+		delete(d.ids, d.words[id].text)
+		d.words[id], d.roots[id] = word{}, 0
+	}
+	for _, s := range stems {
+		delete(d.stemIDs, d.stems[s].text)
+		d.stems[s] = stem{}
+	}
+	d.freeWords = append(d.freeWords, words...)
+	d.freeStems = append(d.freeStems, stems...)
+}
+
+// without takes what goes out of an order, and out of what is not in it yet.
+func without(order, gone []uint32, fresh *[]uint32, textOf func(uint32) string) []uint32 {
+	slices.Sort(gone)
+	*fresh = slices.DeleteFunc(*fresh, func(id uint32) bool {
+		_, found := slices.BinarySearch(gone, id)
+		return found
+	})
+	places := make([]int, 0, len(gone))
+	for _, id := range gone {
+		if i, found := seekText(order, textOf(id), textOf); found && order[i] == id {
+			places = append(places, i)
+		}
+	}
+	if len(places) == 0 {
+		return order
+	}
+	slices.Sort(places)
+	to := places[0]
+	for n, at := range places {
+		end := len(order)
+		if n+1 < len(places) {
+			end = places[n+1]
+		}
+		to += copy(order[to:], order[at+1:end])
+	}
+	return order[:to]
+}
+
+// with puts new ones into an order.
+func with(order, fresh []uint32, textOf func(uint32) string) []uint32 {
+	slices.SortFunc(fresh, func(a, b uint32) int { return strings.Compare(textOf(a), textOf(b)) })
+	end := len(order)
+	order = append(order, fresh...)
+	for n, id := range slices.Backward(fresh) {
+		i, _ := seekText(order[:end], textOf(id), textOf)
+		copy(order[i+n+1:], order[i:end])
+		order[i+n] = id
+		end = i
+	}
+	return order
+}
+
+func seekText(order []uint32, text string, textOf func(uint32) string) (int, bool) {
+	return slices.BinarySearchFunc(order, text, func(id uint32, text string) int { return strings.Compare(textOf(id), text) })
 }
 
 func isChar(token string) bool { return token != "" && token[0] >= 0x80 && readmodel.IsCJKToken(token) }
@@ -104,46 +247,29 @@ func (d *dict) internPair(a, b uint32) uint32 {
 	return id
 }
 
-func insertByText(order []uint32, id uint32, text string, textOf func(uint32) string) []uint32 {
-	i, _ := slices.BinarySearchFunc(order, text, func(id uint32, text string) int {
-		return strings.Compare(textOf(id), text)
-	})
-	return slices.Insert(order, i, id)
-}
-
-// fill makes an empty dict of many words at once, in the order of their numbers.
+// fill makes an empty dict of many words at once, in the order of their numbers;
+// free numbers have no text.
 func (d *dict) fill(texts []string) {
 	*d = dict{
 		lang: d.lang, ids: make(map[string]uint32, len(texts)), stemIDs: make(map[string]uint32, len(texts)),
-		pairs: map[[2]uint32]uint32{}, words: make([]word, 0, len(texts)),
+		pairs: map[[2]uint32]uint32{}, words: make([]word, 0, len(texts)), roots: make([]uint32, 0, len(texts)),
 	}
+	var free []uint32
+	for _, text := range texts {
+		if text != "" {
+			d.add(text) // nothing is free yet, so it gets the next number
+			continue
+		}
+		free = append(free, d.number())
+	}
+	d.freeWords = free
 	for i, text := range texts {
-		id := uint32(i)
-		d.ids[text] = id
-		root := text
-		if !whole(text) {
-			root = readmodel.Stem(text, d.lang)
-			d.order = append(d.order, id)
-		}
-		s, ok := d.stemIDs[root]
-		if !ok {
-			s = uint32(len(d.stems))
-			d.stemIDs[root] = s
-			if !whole(text) {
-				d.stemOrder = append(d.stemOrder, s)
-			}
-			d.stems = append(d.stems, stem{text: root})
-		}
-		d.stems[s].words = append(d.stems[s].words, id)
-		d.words = append(d.words, word{text: text, char: isChar(text)})
-		d.roots = append(d.roots, s)
 		if isPair(text) {
-			_, size := utf8.DecodeRuneInString(text[1:])
-			d.pairs[[2]uint32{d.ids[text[1:1+size]], d.ids[text[1+size:]]}] = id
+			a, b := ofPair(text)
+			d.pairs[[2]uint32{d.ids[a], d.ids[b]}] = uint32(i)
 		}
 	}
-	slices.SortFunc(d.order, func(a, b uint32) int { return strings.Compare(d.words[a].text, d.words[b].text) })
-	slices.SortFunc(d.stemOrder, func(a, b uint32) int { return strings.Compare(d.stems[a].text, d.stems[b].text) })
+	d.settle()
 }
 
 // beginning gives the numbers of the words that a word of a query fits: those

@@ -125,6 +125,9 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 			x.apply(&b.Documents[i], work[i])
 		}
 	}
+	for _, k := range x.kinds[calendar.KindEvent:] {
+		k.texts.settle()
+	}
 	for _, id := range b.Healed {
 		delete(x.poison, id)
 	}

@@ -44,7 +44,9 @@ func (p *posting) remove(o uint32) {
 		return
 	}
 	if i, found := slices.BinarySearch(p.small, o); found {
-		p.small = slices.Delete(p.small, i, i+1)
+		if p.small = slices.Delete(p.small, i, i+1); len(p.small) == 0 {
+			p.small = nil
+		}
 	}
 }
 

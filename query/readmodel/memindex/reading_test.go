@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -166,6 +167,9 @@ func TestSearchAmongWrites(t *testing.T) {
 		out := make([]string, 1+g.IntN(most))
 		for i := range out {
 			out[i] = words[g.IntN(len(words))]
+			if g.IntN(4) == 0 { // a word that comes and goes
+				out[i] += strconv.Itoa(g.IntN(500))
+			}
 		}
 		return strings.Join(out, " ")
 	}

@@ -23,9 +23,10 @@ import (
 
 // A snapshot is one file: magic, fingerprint, position, name of the history,
 // digest, poison, tombstones, per kind the words of the languages and the documents, and the
-// CRC-32C of all that. Numbers are of variable length. It is read only when the
-// checksum and the fingerprint are right, so its content is trusted but for
-// lengths.
+// CRC-32C of all that. Numbers are of variable length. A number of a word that is free
+// has an empty text. It is read only when the checksum and the fingerprint are right,
+// so its content is trusted but for lengths. Words without a document, which earlier
+// versions wrote, are forgotten on reading.
 
 const snapshotMagic = "daybook index 2\n"
 
@@ -71,7 +72,7 @@ func (x *Index) image() *image {
 		k := x.kinds[i]
 		m.kinds[i] = kindImage{ids: slices.Clone(k.ids), docs: slices.Clone(k.docs)}
 		for l, d := range k.texts.dicts {
-			m.kinds[i].words[l] = slices.Clip(d.words)
+			m.kinds[i].words[l] = slices.Clone(d.words) // numbers are used again
 		}
 	}
 	return m

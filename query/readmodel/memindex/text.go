@@ -108,6 +108,7 @@ func (t *texts) addSection(o uint32, s section, buf []uint32) []uint32 {
 	buf = d.distinct(s.stream, buf)
 	for _, id := range buf {
 		in.postings[id].add(o)
+		d.use(id)
 	}
 	return buf
 }
@@ -115,8 +116,17 @@ func (t *texts) addSection(o uint32, s section, buf []uint32) []uint32 {
 func (t *texts) removeSection(o uint32, s section) {
 	in := &t.byNumber[s.field].langs[s.lang]
 	in.docs.clear(o)
-	for _, id := range t.dicts[s.lang].distinct(s.stream, nil) {
+	d := t.dicts[s.lang]
+	for _, id := range d.distinct(s.stream, nil) {
 		in.postings[id].remove(o)
+		d.disuse(id)
+	}
+}
+
+// settle ends a batch of changes.
+func (t *texts) settle() {
+	for _, d := range t.dicts {
+		d.settle()
 	}
 }
 
