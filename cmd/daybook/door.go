@@ -18,13 +18,15 @@ import (
 // door is the handler of the listener: before the work has begun and after it
 // has ended it tells so, and when it is about to end.
 type door struct {
+	closed   http.Handler
 	inside   atomic.Pointer[http.Handler]
 	waits    atomic.Pointer[string] // what the start waits for
 	draining atomic.Bool
 }
 
-func newDoor() *door {
-	d := &door{}
+// newDoor makes a door; closed answers requests while there is nothing inside.
+func newDoor(closed http.Handler) *door {
+	d := &door{closed: closed}
 	d.waitFor("")
 	return d
 }
@@ -61,11 +63,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		writeHealth(w, http.StatusServiceUnavailable, v)
 	default:
-		e := calendar.Fail(calendar.CodeUnavailable, 0)
-		w.Header().Set("Retry-After", "2")
-		writeHealth(w, http.StatusServiceUnavailable, map[string]any{
-			"code": e.Code, "message": e.Message(calendar.LangEN), "data": map[string]int{"status": http.StatusServiceUnavailable},
-		})
+		d.closed.ServeHTTP(w, r)
 	}
 }
 

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"daybook/internal/httpapi"
 )
 
 func TestReady(t *testing.T) {
@@ -45,5 +48,32 @@ func TestReachable(t *testing.T) {
 		if got := reachable(listen); got != want {
 			t.Errorf("%s: got %s, want %s", listen, got, want)
 		}
+	}
+}
+
+// TestDoorBeforeTheWork: while a start waits for the event store, requests are
+// answered as the interface answers, in their language.
+func TestDoorBeforeTheWork(t *testing.T) {
+	t.Parallel()
+	closed, err := httpapi.Closed((&settings{apiPrefix: "api"}).api(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDoor(closed)
+	d.waitFor("event store")
+	ask := func(path string) *httptest.ResponseRecorder {
+		rec := httptest.NewRecorder()
+		d.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+		return rec
+	}
+	if got := ask("/fr/api/calendar/events/v1/events"); got.Code != http.StatusServiceUnavailable || got.Header().Get("Content-Language") != "fr" ||
+		got.Header().Get("Cache-Control") != "no-store" || got.Header().Get("Retry-After") == "" || !strings.Contains(got.Body.String(), "rest_unavailable") {
+		t.Errorf("a list: %d %v %s", got.Code, got.Header(), got.Body)
+	}
+	if got := ask(pathReady); got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), `"waiting_for":"event store"`) {
+		t.Errorf("ready: %d %s", got.Code, got.Body)
+	}
+	if got := ask(pathLive); got.Code != http.StatusOK {
+		t.Errorf("live: %d %s", got.Code, got.Body)
 	}
 }

@@ -90,7 +90,8 @@ func administrator(ctx context.Context, b *backend) (calendar.Caller, error) {
 // while it waits for a server that is not there yet.
 func serve(ctx context.Context, c *console, s *settings, prepare func(context.Context, *backend) error) error {
 	log := s.logger(c.err)
-	if err := s.api(log).Check(); err != nil {
+	closed, err := httpapi.Closed(s.api(log))
+	if err != nil {
 		return usageError("%w", err)
 	}
 	collectGarbage()
@@ -125,7 +126,7 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 			log.WarnContext(ctx, "last traces not sent", "error", err)
 		}
 	}()
-	p := &process{c: c, s: s, log: log, addr: listener.Addr(), door: newDoor(), watch: watch, prepare: prepare}
+	p := &process{c: c, s: s, log: log, addr: listener.Addr(), door: newDoor(closed), watch: watch, prepare: prepare}
 	server := &http.Server{
 		Handler: watch.beside(p.door), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout + s.positionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,

@@ -153,6 +153,7 @@ type api struct {
 	roots   *rootTable
 	mux     http.Handler
 	find    func(path string) *route // the route of a path, nil for none
+	closed  bool // every request is answered 503
 	rooms   *admission
 	origins map[string]bool
 	expose  []string // value of Access-Control-Expose-Headers
@@ -166,13 +167,6 @@ type api struct {
 	zones   zoneTable
 
 	observers []func(Answered) // by number of the route; nil without Observe
-}
-
-// Check tells what New would refuse of the settings, so that a program can look
-// before it opens anything.
-func (o Options) Check() error {
-	_, err := o.check()
-	return err
 }
 
 // check fills in the defaults and makes the roots.
@@ -191,9 +185,31 @@ func New(d Deps, o Options) (http.Handler, error) {
 	if d.Commands == nil || d.Queries == nil || d.Records == nil || d.Users == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}
-	roots, err := o.check()
+	a, err := newAPI(d, o)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
+	}
+	return http.HandlerFunc(a.enter), nil
+}
+
+// Closed makes the handler of an interface that cannot work yet, or no longer: it
+// answers every request 503 as New's handler would, and asks for no part. Nobody is
+// told of its answers. It refuses the settings that New refuses, so a program can look
+// before it opens anything.
+func Closed(o Options) (http.Handler, error) {
+	o.Observe, o.Trace, o.AnswerBytes, o.FragmentBytes = nil, nil, -1, -1
+	a, err := newAPI(Deps{}, o)
+	if err != nil {
+		return nil, err
+	}
+	a.closed = true
+	return http.HandlerFunc(a.enter), nil
+}
+
+func newAPI(d Deps, o Options) (*api, error) {
+	roots, err := o.check()
+	if err != nil {
+		return nil, err
 	}
 	a := &api{
 		Deps: d, o: o, roots: roots,
@@ -214,12 +230,12 @@ func New(d Deps, o Options) (http.Handler, error) {
 	a.expose = []string{exposeList(a.totals)}
 	a.fresh = freshness(o.ReadMaxAge)
 	if a.answers, err = newAnswerCache(o.AnswerBytes); err != nil {
-		return nil, fmt.Errorf("httpapi: answer cache: %w", err)
+		return nil, fmt.Errorf("answer cache: %w", err)
 	}
 	a.pieces = newPieceTable(o.FragmentBytes)
 	a.asked = newAskedTable()
 	a.mux, a.find = a.newMux()
-	return http.HandlerFunc(a.enter), nil
+	return a, nil
 }
 
 // seed names the settings that answers depend on.

@@ -68,6 +68,10 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	defer c.work.end()
 	r = r.WithContext(&c.work)
 	defer a.answered(r, c)
+	if a.closed {
+		a.failEarly(w, r, calendar.CodeUnavailable)
+		return
+	}
 	// Whose credentials are not known to be good takes no slot of those who have none.
 	first := stageWork
 	if _, sent := r.Header["Authorization"]; sent {

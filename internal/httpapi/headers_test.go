@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,51 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit"
 )
+
+// TestClosed: an interface that cannot work yet answers as it would of a part that is
+// out of reach, headers, language and form included.
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	h, err := httpapi.Closed(httpapi.Options{BaseURL: testkit.Base, ReadMaxAge: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		method, path, header, value string
+		want                        map[string]string
+	}{
+		"list":          {"GET", testkit.Root + "/events", "X-Request-Id", "r1", map[string]string{"Cache-Control": "no-store", "Allow": "GET, HEAD, OPTIONS", "X-Request-Id": "r1"}},
+		"head":          {"HEAD", testkit.Root + "/events/7", "", "", map[string]string{"Cache-Control": "no-store"}},
+		"credentials":   {"GET", testkit.Root + "/events", "Authorization", "Bearer x", map[string]string{"Cache-Control": "no-store, private"}},
+		"write":         {"POST", testkit.Root + "/events", "Authorization", "Bearer x", map[string]string{"Cache-Control": "no-store, private"}},
+		"password":      {"GET", testkit.Root + "/events/7?password=x", "", "", map[string]string{"Cache-Control": "no-store, private"}},
+		"language":      {"GET", "/cn" + testkit.Root + "/doc", "", "", map[string]string{"Content-Language": "zh-Hans"}},
+		"problem":       {"GET", testkit.Root, "Accept", "application/problem+json", map[string]string{"Content-Type": "application/problem+json; charset=utf-8"}},
+		"unknown path":  {"GET", "/nothing", "", "", map[string]string{"Cache-Control": "no-store", "Allow": ""}},
+		"other origins": {"GET", testkit.Root + "/events", "Origin", "https://other.example", map[string]string{"Access-Control-Allow-Origin": "*"}},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, http.NoBody)
+		if c.header != "" {
+			r.Header.Set(c.header, c.value)
+		}
+		got := httptest.NewRecorder()
+		h.ServeHTTP(got, r)
+		if empty := got.Body.Len() == 0; got.Code != http.StatusServiceUnavailable || empty != (c.method == "HEAD") ||
+			!empty && !strings.Contains(got.Body.String(), `"rest_unavailable"`) {
+			t.Errorf("%s: %d %s", name, got.Code, got.Body)
+		}
+		c.want["Retry-After"], c.want["X-Content-Type-Options"] = "2", "nosniff"
+		c.want["Vary"] = "Accept, Accept-Encoding, Authorization, Origin"
+		for header, want := range c.want {
+			if v := got.Header().Get(header); v != want {
+				t.Errorf("%s: %s %q, want %q", name, header, v, want)
+			}
+		}
+	}
+	if _, err := httpapi.Closed(httpapi.Options{Prefix: "a//b"}); err == nil {
+		t.Error("settings that New refuses are taken")
+	}
+}
 
 // TestCacheControl: who may keep an answer, and for how long (2.8), on every kind
 // of answer.
