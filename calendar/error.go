@@ -25,6 +25,7 @@ const (
 	CodeInvalidNamespace   Code = "rest_invalid_namespace"
 	CodePositionNotReached Code = "rest_position_not_reached"
 	CodeUnavailable        Code = "rest_unavailable"
+	CodeTooManyRequests    Code = "rest_too_many_requests"
 	CodeInternal           Code = "internal_server_error"
 	CodeTermExists         Code = "term_exists"
 	CodeNotHierarchical    Code = "rest_taxonomy_not_hierarchical"
@@ -41,7 +42,7 @@ var Codes = [...]Code{
 	CodeInvalidParam, CodeMissingParam, CodeInvalidJSON, CodeUnauthorized, CodeForbidden,
 	CodeInvalidUsername, CodeIncorrectPassword, CodeInvalidCredentials, CodePrecondition, CodeKeyReused,
 	CodeBodyTooLarge, CodeURITooLong, CodeNoRoute, CodeMethodNotAllowed, CodeInvalidNamespace,
-	CodePositionNotReached, CodeUnavailable, CodeInternal, CodeTermExists, CodeNotHierarchical,
+	CodePositionNotReached, CodeUnavailable, CodeTooManyRequests, CodeInternal, CodeTermExists, CodeNotHierarchical,
 	CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected, CodeInTrash, CodeNotFound,
 	CodePageNotFound,
 }

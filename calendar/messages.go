@@ -183,6 +183,12 @@ var messages = map[Code]phrase{
 		"Le service est momentanément indisponible ; réessayez plus tard.",
 		"El servicio no está disponible por ahora; inténtelo más tarde.",
 	},
+	CodeTooManyRequests: {
+		"请求过多,请稍后再试。",
+		"Too many requests; try again later.",
+		"Trop de requêtes ; réessayez plus tard.",
+		"Demasiadas peticiones; inténtelo más tarde.",
+	},
 	CodeInternal: {
 		"服务内部出错。",
 		"The service has made an error.",

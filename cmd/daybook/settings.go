@@ -54,6 +54,7 @@ type settings struct {
 	readDeadline     time.Duration
 	writeDeadline    time.Duration
 	maxAnswer        int // bytes
+	rateLimit        int // requests a minute
 	serveStale       bool
 
 	drainDelay *time.Duration // nil: see lameDuck
@@ -132,7 +133,7 @@ var (
 var ownSettings = []string{
 	"role", "listen", "base-url", "api-prefix", "more-prefixes", "more-namespaces", "total-headers",
 	"trust-forwarded", "timezone", "currency-symbol", "currency-position", "price-currency", "per-page-max",
-	"allowed-origins", "position-wait", "read-max-age", "read-deadline", "write-deadline", "max-answer", "serve-stale", "log-level", "log-format", "pprof",
+	"allowed-origins", "position-wait", "read-max-age", "read-deadline", "write-deadline", "max-answer", "rate-limit", "serve-stale", "log-level", "log-format", "pprof",
 	"metrics", "traces", "trace-ratio",
 	"drain-delay", "drain-limit",
 }
@@ -370,6 +371,9 @@ var settingTable = []setting{
 		err := setNumber(&s.maxAnswer, v, 1, 1024)
 		s.maxAnswer <<= 20
 		return err
+	}},
+	{name: "rate-limit", value: "N", def: "0", brief: "requests a minute of one address or user, up to 1000000; 0: any number", set: func(s *settings, v string) error {
+		return setNumber(&s.rateLimit, v, 0, 1_000_000)
 	}},
 	{name: "serve-stale", boolean: true, def: "false", brief: "answer lists with the last good answer, marked as stale, while the read model is out of reach", set: func(s *settings, v string) error {
 		return setBool(&s.serveStale, v)

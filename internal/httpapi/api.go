@@ -9,6 +9,8 @@ import (
 	"net/textproto"
 	"time"
 
+	"github.com/go-chi/httprate"
+
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/internal/keylock"
@@ -108,6 +110,9 @@ type Options struct {
 	// may take; then it is answered 503. Waiting for a position is not work. 0: 5 s
 	// and 10 s.
 	ReadDeadline, WriteDeadline time.Duration
+	// RateLimit is how many requests a minute one address or user may send; more are
+	// answered 429. 0: any number.
+	RateLimit int
 	// MaxAnswer is the largest answer in bytes; what would be larger is refused. 0:
 	// 8 MiB.
 	MaxAnswer int
@@ -155,6 +160,7 @@ type api struct {
 	find    func(path string) *route // the route of a path, nil for none
 	closed  bool // every request is answered 503
 	rooms   *admission
+	rates   *httprate.RateLimiter // nil: no limit
 	origins map[string]bool
 	expose  []string // value of Access-Control-Expose-Headers
 	fresh   []string // value of Cache-Control of reads that anybody may keep
@@ -218,6 +224,9 @@ func newAPI(d Deps, o Options) (*api, error) {
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
 
 		observers: o.observers(),
+	}
+	if o.RateLimit > 0 {
+		a.rates = newRates(o.RateLimit)
 	}
 	for _, origin := range o.AllowedOrigins {
 		a.origins[origin] = true

@@ -83,6 +83,12 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 		a.failEarly(w, r, calendar.CodeUnavailable)
 		return
 	}
+	if first == stageWork {
+		if a.count(w, r, 0) != nil {
+			a.failEarly(w, r, calendar.CodeTooManyRequests)
+			return
+		}
+	}
 	if len(r.Method)+len(r.RequestURI)+len(r.Proto)+2 > maxRequestLine {
 		a.failEarly(w, r, calendar.CodeURITooLong)
 		return
@@ -151,6 +157,11 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) 
 		w.Header()[headerAllow] = []string{rt.allowAll()}
 	}
 	caller, err := a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
+	if c.pass.stage == stageLogin { // others were counted when they came
+		if over := a.count(w, r, caller.ID); over != nil {
+			return over
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -143,18 +143,18 @@ func TestDocumentedStatuses(t *testing.T) {
 	t.Parallel()
 	doc := testkit.New(t, testkit.Options{}).Document()
 	for operation, want := range map[string]string{
-		"GET /":                          "200 304 400 401 404 414 500 503",
-		"GET /doc":                       "200 304 400 401 414 500 503",
-		"GET /events":                    "200 304 400 401 404 414 500 503",
-		"GET /tags":                      "200 304 400 401 414 500 503",
-		"POST /events":                   "201 400 401 403 413 414 422 500 503",
-		"GET /events/{id}":               "200 304 400 401 403 404 414 500 503",
-		"HEAD /events/{id}":              "200 304 400 401 403 404 414 500 503",
-		"GET /categories/{id}":           "200 304 400 401 404 414 500 503",
-		"PUT /venues/by-slug/{slug}":     "200 400 401 403 404 412 413 414 422 500 503",
-		"DELETE /organizers/{id}":        "200 400 401 403 404 410 412 414 500 503",
-		"DELETE /tags/{id}":              "200 400 401 403 404 412 414 500 503",
-		"OPTIONS /events/by-slug/{slug}": "200 400 401 414 500 503",
+		"GET /":                          "200 304 400 401 404 414 429 500 503",
+		"GET /doc":                       "200 304 400 401 414 429 500 503",
+		"GET /events":                    "200 304 400 401 404 414 429 500 503",
+		"GET /tags":                      "200 304 400 401 414 429 500 503",
+		"POST /events":                   "201 400 401 403 413 414 422 429 500 503",
+		"GET /events/{id}":               "200 304 400 401 403 404 414 429 500 503",
+		"HEAD /events/{id}":              "200 304 400 401 403 404 414 429 500 503",
+		"GET /categories/{id}":           "200 304 400 401 404 414 429 500 503",
+		"PUT /venues/by-slug/{slug}":     "200 400 401 403 404 412 413 414 422 429 500 503",
+		"DELETE /organizers/{id}":        "200 400 401 403 404 410 412 414 429 500 503",
+		"DELETE /tags/{id}":              "200 400 401 403 404 412 414 429 500 503",
+		"OPTIONS /events/by-slug/{slug}": "200 400 401 414 429 500 503",
 	} {
 		method, path, _ := strings.Cut(operation, " ")
 		var got []string

@@ -32,6 +32,7 @@ var statuses = map[calendar.Code]int{
 	calendar.CodeInvalidNamespace:   http.StatusNotFound,
 	calendar.CodePositionNotReached: http.StatusServiceUnavailable,
 	calendar.CodeUnavailable:        http.StatusServiceUnavailable,
+	calendar.CodeTooManyRequests:    http.StatusTooManyRequests,
 	calendar.CodeInternal:           http.StatusInternalServerError,
 	calendar.CodeTermExists:         http.StatusBadRequest,
 	calendar.CodeNotHierarchical:    http.StatusBadRequest,

@@ -386,7 +386,7 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 		out["304"] = extended(object{"description": in("status.304", d.l), "headers": d.headerRefs(headers...)}, true)
 	}
 	if method == http.MethodHead {
-		for _, s := range slices.Concat(errorStatuses(rt, op.verb), []int{414, 500, 503}) {
+		for _, s := range slices.Concat(errorStatuses(rt, op.verb), []int{414, 429, 500, 503}) {
 			out[strconv.Itoa(s)] = object{"description": in("status."+strconv.Itoa(s), d.l), "headers": d.errorHeaders(s)}
 		}
 		return out
@@ -396,7 +396,7 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 
 // withErrors adds the refusals, and those that every operation has.
 func (d *document) withErrors(responses object, statuses ...int) object {
-	for _, s := range slices.Concat(statuses, []int{414, 500, 503}) {
+	for _, s := range slices.Concat(statuses, []int{414, 429, 500, 503}) {
 		responses[strconv.Itoa(s)] = ref("responses", "Error"+strconv.Itoa(s))
 	}
 	return responses
@@ -408,6 +408,8 @@ func (d *document) errorHeaders(status int) object {
 		return d.headerRefs("WWW-Authenticate")
 	case http.StatusServiceUnavailable:
 		return d.headerRefs("Retry-After")
+	case http.StatusTooManyRequests:
+		return d.headerRefs("Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 	default:
 		return d.headerRefs()
 	}
@@ -416,7 +418,7 @@ func (d *document) errorHeaders(status int) object {
 // errorResponses are the refusals by status.
 func (d *document) errorResponses() object {
 	out := object{}
-	for _, s := range []int{400, 401, 403, 404, 410, 412, 413, 414, 422, 500, 503} {
+	for _, s := range []int{400, 401, 403, 404, 410, 412, 413, 414, 422, 429, 500, 503} {
 		out["Error"+strconv.Itoa(s)] = object{
 			"description": in("status."+strconv.Itoa(s), d.l),
 			"headers":     d.errorHeaders(s),
@@ -446,7 +448,10 @@ func (d *document) headerRefs(names ...string) object {
 
 // headers are the answer headers of section 2.8.
 func (d *document) headers() object {
-	integer := map[string]bool{"X-Total": true, "X-TotalPages": true, "Retry-After": true, "Access-Control-Max-Age": true}
+	integer := map[string]bool{
+		"X-Total": true, "X-TotalPages": true, "Retry-After": true, "Access-Control-Max-Age": true,
+		"RateLimit-Limit": true, "RateLimit-Remaining": true, "RateLimit-Reset": true,
+	}
 	standard := map[string]bool{
 		"X-Content-Type-Options": true, "Vary": true, "Cache-Control": true, "WWW-Authenticate": true, "Retry-After": true,
 	}

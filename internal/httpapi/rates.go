@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/httprate"
+
+	"daybook/calendar"
+)
+
+// rateWindow is the span that requests are counted in. It slides: of the span before, as
+// much counts as the present one lacks.
+const rateWindow = time.Minute
+
+// The headers of a rate limit, in the spelling of net/http.
+const (
+	headerRateLimit     = "Ratelimit-Limit"
+	headerRateRemaining = "Ratelimit-Remaining"
+	headerRateReset     = "Ratelimit-Reset"
+)
+
+func newRates(limit int) *httprate.RateLimiter {
+	return httprate.NewRateLimiter(limit, rateWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{
+		Limit: headerRateLimit, Remaining: headerRateRemaining, Reset: headerRateReset, RetryAfter: headerRetry,
+	}))
+}
+
+// count counts a request of a user, or without one of its address, and refuses it above
+// the limit.
+func (a *api) count(w http.ResponseWriter, r *http.Request, user calendar.ID) error {
+	if a.rates == nil {
+		return nil
+	}
+	key := "user " + user.String()
+	if user == 0 {
+		key = "address " + a.rooms.address(r).String()
+	}
+	over := a.rates.OnLimit(w, r, key)
+	h := w.Header()
+	// The limiter gives a moment; the header has seconds from now on.
+	if at, err := strconv.ParseInt(h.Get(headerRateReset), 10, 64); err == nil {
+		h[headerRateReset] = []string{strconv.FormatInt(max(at-time.Now().Unix(), 0), 10)} // by the clock of the limiter
+	}
+	if over {
+		h[headerRateRemaining] = []string{"0"}
+		return calendar.Fail(calendar.CodeTooManyRequests, 0)
+	}
+	return nil
+}
