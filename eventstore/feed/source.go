@@ -486,7 +486,7 @@ func (s *Source) prove(ctx context.Context, got []received) (place, error) {
 	}
 	for i := range got {
 		if at, commits, err = at.next(commits); err != nil || at.mark() != got[i].mark {
-			return at, fmt.Errorf("%w: entry %d has mark %s there", errStreamLost, got[i].mark.Position, got[i].mark)
+			return at, fmt.Errorf("%w: mark %s", errStreamLost, got[i].mark)
 		}
 	}
 	return at, nil

@@ -1,0 +1,291 @@
+package feed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/eventstore/memstore"
+)
+
+// unaware is a store that does not find out that its history is another one, as one
+// behind a pooler may not for a moment.
+type unaware struct{ *memstore.Store }
+
+func (s unaware) Epoch() uint64 { return 1 }
+
+func (s unaware) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
+	for {
+		head, err := s.Store.Wait(ctx, after)
+		if !errors.Is(err, eventstore.ErrHistory) {
+			return head, err
+		}
+	}
+}
+
+// lose makes a store lose all after a position and have others up to a head.
+func lose(t *testing.T, s *memstore.Store, after, head calendar.Position) {
+	t.Helper()
+	s.Rewind(after)
+	for at := after; at < head; {
+		at = addOne(t, s, 9)
+	}
+}
+
+func markOf(t *testing.T, s eventstore.Store, p calendar.Position) eventstore.Mark {
+	t.Helper()
+	m, err := s.Mark(t.Context(), p)
+	check(t, err)
+	return m
+}
+
+// untilStream waits until a new source reads all of a store from the stream.
+func untilStream(t *testing.T, s *memstore.Store, js jetstream.JetStream, head calendar.Position) {
+	t.Helper()
+	for ctx := within(t); ; {
+		src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond})
+		if err := readAll(ctx, s, src, 0, head, 64); err != nil {
+			t.Fatal(err)
+		}
+		st := src.Stats()
+		check(t, src.Close())
+		if st.FromStore == 0 {
+			return
+		}
+		pause(ctx, t)
+	}
+}
+
+// The store loses entries that were on the stream and were given, and has others in
+// their place: the reader is told, and from a mark that holds on it gets those that
+// the store has. The relay makes the stream anew, whatever the new head is.
+func testLostTail(t *testing.T, p place) {
+	const kept, head = 40, 60
+	relays := map[string]func(t *testing.T, s feed.Store, js jetstream.JetStream) (before, after func()){
+		"relay goes on": func(t *testing.T, s feed.Store, js jetstream.JetStream) (before, after func()) {
+			t.Helper()
+			actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+			return func() {}, func() {}
+		},
+		"another relay": func(t *testing.T, s feed.Store, js jetstream.JetStream) (before, after func()) {
+			t.Helper()
+			stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+			return func() { check(t, stop()) }, func() { actor(t, relay(t, s, js, feed.RelayOptions{}).Run) }
+		},
+	}
+	for name, to := range map[string]calendar.Position{"no entry": kept, "smaller head": 50, "same head": head, "greater head": 80} {
+		for with, start := range relays {
+			for _, late := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %s, unaware %t", name, with, late), func(t *testing.T) {
+					t.Parallel()
+					s, js := memstore.New(), p.open(t).JetStream()
+					var seen feed.Store = s
+					if late {
+						seen = unaware{s}
+					}
+					before, after := start(t, seen, js)
+					add(t, s, head)
+					until(t, js, head)
+					src := source(t, seen, js, feed.SourceOptions{Stall: 20 * time.Millisecond})
+					mustReadAll(t, s, src, 0, head)
+					known := markOf(t, s, head)
+					before()
+
+					lose(t, s, kept, to)
+					after()
+					if got, _, err := src.Read(within(t), known, 64); !errors.Is(err, eventstore.ErrHistory) {
+						t.Fatalf("got %d entries and %v, want ErrHistory", len(got), err)
+					}
+					mustReadAll(t, s, src, kept, to)
+					untilStream(t, s, js, to)
+					last := add(t, s, 10)
+					mustReadAll(t, s, src, to, last)
+					untilStream(t, s, js, last)
+				})
+			}
+		}
+	}
+}
+
+// The reader waits at the head while the store loses entries, and nothing comes after
+// it: it is told all the same.
+func testLostWhileReading(t *testing.T, p place) {
+	for _, late := range []bool{false, true} {
+		for _, down := range []bool{false, true} {
+			t.Run(fmt.Sprintf("unaware %t, relay down %t", late, down), func(t *testing.T) {
+				t.Parallel()
+				s, js := memstore.New(), p.open(t).JetStream()
+				var seen feed.Store = s
+				if late {
+					seen = unaware{s}
+				}
+				stop := actor(t, relay(t, seen, js, feed.RelayOptions{}).Run)
+				add(t, s, 20)
+				until(t, js, 20)
+				src := source(t, seen, js, feed.SourceOptions{Stall: 20 * time.Millisecond})
+				mustReadAll(t, s, src, 0, 20)
+				if down {
+					check(t, stop())
+				}
+				ctx, known, told := within(t), markOf(t, s, 20), make(chan error, 1)
+				go func() {
+					_, _, err := src.Read(ctx, known, 64)
+					told <- err
+				}()
+				lose(t, s, 10, 15)
+				if err := <-told; !errors.Is(err, eventstore.ErrHistory) {
+					t.Errorf("got %v, want ErrHistory", err)
+				}
+				mustReadAll(t, s, src, 10, 15)
+			})
+		}
+	}
+}
+
+// Entries that the store has lost lie in the source's hands already, behind a mark
+// that still holds: they are not given.
+func testLostInHand(t *testing.T, p place) {
+	for _, late := range []bool{false, true} {
+		t.Run(fmt.Sprintf("unaware %t", late), func(t *testing.T) {
+			t.Parallel()
+			s, js := memstore.New(), p.open(t).JetStream()
+			var seen feed.Store = s
+			if late {
+				seen = unaware{s}
+			}
+			stop := actor(t, relay(t, seen, js, feed.RelayOptions{}).Run)
+			add(t, s, 60)
+			until(t, js, 60)
+			check(t, stop())
+			src := source(t, seen, js, feed.SourceOptions{})
+			if err := readAll(within(t), s, src, 0, 20, 1); err != nil {
+				t.Fatal(err)
+			}
+			if st := src.Stats(); st.FromStream != 20 || !st.Live {
+				t.Fatalf("got %+v, want a source that reads from the stream", st)
+			}
+			lose(t, s, 20, 60)
+			mustReadAll(t, s, src, 20, 60)
+		})
+	}
+}
+
+// Lost entries lie in the stream between right ones, where no relay looks: all that
+// is given is what the store has.
+func testLostBetween(t *testing.T, p place) {
+	s, js := memstore.New(), p.open(t).JetStream()
+	add(t, s, 60)
+	lost := messages(t.Context(), t, s)
+	lose(t, s, 20, 80)
+	all := messages(t.Context(), t, s)
+	copy(all[20:60], lost[20:])
+	remadeWith(t, s, js, all)
+	src := source(t, s, js, feed.SourceOptions{Stall: 20 * time.Millisecond})
+	if err := readAll(within(t), s, src, 0, 80, 10); err != nil {
+		t.Fatal(err)
+	}
+	if st := src.Stats(); st.FromStream == 0 || st.FromStore < 40 || st.Gaps != 0 {
+		t.Errorf("got %+v, want what is right from the stream and the others from the store", st)
+	}
+}
+
+// remadeWith makes a stream of a store that holds some messages.
+func remadeWith(t *testing.T, s *memstore.Store, js jetstream.JetStream, all []*nats.Msg) {
+	t.Helper()
+	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	until(t, js, 1)
+	check(t, stop())
+	config := stream(within(t), t, js).CachedInfo().Config
+	check(t, js.DeleteStream(t.Context(), config.Name))
+	remake(within(t), t, js, config)
+	for _, m := range all {
+		_, err := js.PublishMsg(within(t), m)
+		check(t, err)
+	}
+}
+
+// A stream whose messages have no marks, as former versions made it, is not read and
+// is made anew once.
+func testStreamWithoutMarks(t *testing.T, p place) {
+	s, js := memstore.New(), p.open(t).JetStream()
+	add(t, s, 50)
+	all := messages(t.Context(), t, s)
+	for _, m := range all {
+		delete(m.Header, feed.HeaderMark)
+		delete(m.Header, feed.HeaderOrigin)
+	}
+	remadeWith(t, s, js, all)
+	src := source(t, s, js, feed.SourceOptions{})
+	mustReadAll(t, s, src, 0, 50)
+	if st := src.Stats(); st.FromStream != 0 || !strings.Contains(st.Error, "without a mark") {
+		t.Errorf("got %+v, want nothing from the stream", st)
+	}
+	r := relay(t, s, js, feed.RelayOptions{})
+	actor(t, r.Run)
+	untilStream(t, s, js, add(t, s, 10))
+	if st := r.Stats(); st.Rebuilt != 1 {
+		t.Errorf("got %+v, want the stream made anew once", st)
+	}
+}
+
+// The relay that works dies together with the entries: the one that stands by finds a
+// stream that is not behind its store, and makes it anew all the same.
+func testStandbyFindsLostTail(t *testing.T, p place) {
+	s, js := memstore.New(), p.open(t).JetStream()
+	relays := []*feed.Relay{relay(t, s, js, feed.RelayOptions{}), relay(t, s, js, feed.RelayOptions{})}
+	stops := []func() error{actor(t, relays[0].Run), actor(t, relays[1].Run)}
+	standby := -1
+	for ctx := within(t); standby < 0; pause(ctx, t) {
+		add(t, s, 5)
+		standby = slices.IndexFunc(relays, func(r *feed.Relay) bool { return r.Stats().Standby })
+	}
+	// Whichever it is by now: the other one ends before it can do anything.
+	head := add(t, s, 5)
+	until(t, js, head)
+	check(t, stops[1-standby]())
+	lose(t, s, head-5, head)
+	untilStream(t, s, js, head)
+}
+
+// promises is a store that says it has more than it has.
+type promises struct {
+	*memstore.Store
+	asked atomic.Int32
+}
+
+func (s *promises) Wait(ctx context.Context, after calendar.Position) (calendar.Position, error) {
+	s.asked.Add(1)
+	return after + 1, ctx.Err()
+}
+
+// A store that says there is more and has nothing is not asked in a circle.
+func TestStoreThatPromises(t *testing.T) {
+	t.Parallel()
+	s, js := memstore.New(), embedded(t, t.TempDir()).JetStream()
+	add(t, s, 5)
+	promising := &promises{Store: s}
+	src := source(t, promising, js, feed.SourceOptions{Recheck: time.Second})
+	r := relay(t, promising, js, feed.RelayOptions{})
+	actor(t, r.Run)
+	until(t, js, 5)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, _, err := src.Read(ctx, markOf(t, s, 5), 1); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	// Each asks, waits 10 ms, asks, waits 20 ms and so on, up to a second.
+	if n := promising.asked.Load(); n > 60 {
+		t.Errorf("the store was asked %d times within a second", n)
+	}
+}
