@@ -66,7 +66,7 @@ func furtherNames(s *scene) {
 	s = s.alone(settings{perPageMax: 60, http: httpapi.Options{
 		Prefix: "rest", Prefixes: []string{"api", "wp/json"}, Namespaces: []string{"agenda/v2", "calendar/events"},
 		TotalHeaders:  [][2]string{{"X-Count", "X-Count-Pages"}},
-		PriceCurrency: "EUR",
+		PriceCurrency: "EUR", ReadMaxAge: 30,
 	}})
 	ed := s.as("editor")
 	made := ed.do("POST", "=/wp/json/agenda/v2/events", eventBody("Quay", obj{"cost": "5", "categories": "Jazz"})).want(http.StatusCreated)
@@ -82,7 +82,7 @@ func furtherNames(s *scene) {
 					"json_ld.offers.priceCurrency": "EUR",
 				})
 				same(s.t, made, got, "json_ld", "count", "rest_url", "url", "website", "categories")
-				s.as("").get(path+"/events?per_page=500").want(http.StatusOK).head("X-Total", "1").head("X-Count", "1").head("X-Count-Pages", "1").
+				s.as("").get(path+"/events?per_page=500").want(http.StatusOK).head("Cache-Control", "public, max-age=30, stale-while-revalidate=30").head("X-Total", "1").head("X-Count", "1").head("X-Count-Pages", "1").
 					field("rest_url", api+"/events/?per_page=60&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
 				index := s.as("").get(path).want(http.StatusOK).field("namespace", namespace)
 				routes, _ := index.at("routes").(obj)
@@ -246,6 +246,13 @@ func crossOrigin(s *scene) {
 func everyAnswer(s *scene) {
 	ed := s.as("editor")
 	made := ed.event(s.word(), nil)
+	locked := ed.event(s.word(), nil)
+	ed.update(locked.path("events"), obj{"password": "pw"})
+	for query, want := range map[string]string{
+		"": "public, no-cache", "?password=": "public, no-cache", "?password=pw": "no-store, private", "?password=x": "no-store, private", "?password[]=pw": "no-store, private",
+	} {
+		s.as("").get(locked.path("events")+query).head("Cache-Control", want)
+	}
 	for _, c := range []*caller{s.as(""), ed} {
 		for _, language := range []string{"en", "cn"} {
 			c := c.under(language)
