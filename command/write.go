@@ -494,7 +494,10 @@ func (w *writing) existing(ctx context.Context, rec *calendar.Record) (Result, e
 		return Result{}, fmt.Errorf("head: %w", err)
 	}
 	res := Result{Record: rec, Lang: w.lang, Position: head, Epoch: w.epoch, Existing: true}
-	if w.r.Key == "" {
+	if w.r.Key == "" { // it is answered because it is found: durable, too
+		if err := w.s.store.Append(ctx, []eventstore.Append{{}})[0].Err; err != nil {
+			return Result{}, fmt.Errorf("settle %s %d: %w", rec.Kind, rec.ID, err)
+		}
 		return res, nil
 	}
 	receipt := w.receipt()

@@ -10,9 +10,6 @@ import (
 // Check tells what is wrong with the form of an Append, apart from what the
 // store holds; the error is ErrMalformed. Stores call it first.
 func (a *Append) Check() error {
-	if len(a.Drafts) == 0 && a.Receipt == nil {
-		return fmt.Errorf("%w: neither drafts nor a receipt", ErrMalformed)
-	}
 	if len(a.Drafts) == 0 && len(a.Guards) > 0 {
 		return fmt.Errorf("%w: guards without drafts", ErrMalformed)
 	}
@@ -67,6 +64,9 @@ func isText(s string) bool {
 func (a *Append) LooksUp() bool {
 	return len(a.Drafts) == 0 && a.Receipt != nil && a.Receipt.Record == 0 && len(a.Receipt.Answer) == 0
 }
+
+// Settles tells whether the Append only waits for what is there to be durable.
+func (a *Append) Settles() bool { return len(a.Drafts) == 0 && a.Receipt == nil }
 
 // maxIDs is the most ids that one call of NewIDs gives.
 const maxIDs = 1_000_000

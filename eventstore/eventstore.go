@@ -124,7 +124,12 @@ type Append struct {
 	// Answer is replaced. Another fingerprint is ErrKeyReused.
 	//
 	// With Drafts empty, Record 0 and no Answer it is only looked up: nothing is
-	// written, and Result.Receipt is the one that is there, nil without one.
+	// written, and Result.Receipt is the one that is there, nil without one. One
+	// that is given is durable, as is the write that it was kept with.
+	//
+	// With neither Drafts nor a Receipt nothing is written: the Append is answered
+	// when all that could be read before it is durable. It is for who answers that
+	// something is done because it is found done.
 	Receipt *Receipt
 }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -56,6 +57,10 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 	}
 	if len(appends) == 1 && appends[0].LooksUp() {
 		results[0] = s.lookUp(ctx, &appends[0])
+		return results
+	}
+	if len(appends) == 1 && appends[0].Settles() {
+		results[0] = s.settled(ctx, &appends[0])
 		return results
 	}
 	items := make([]*item, 0, len(appends))
@@ -157,7 +162,37 @@ func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Res
 	if found[0].Fingerprint != a.Receipt.Fingerprint {
 		return eventstore.Result{Err: keyReused(a.Receipt.Key)}
 	}
+	if err := s.settle(ctx); err != nil {
+		return eventstore.Result{Err: wrap(err, "receipt %q", a.Receipt.Key)}
+	}
 	return eventstore.Result{Position: head, Receipt: found[0]}
+}
+
+// settled answers an Append of nothing.
+func (s *Store) settled(ctx context.Context, a *eventstore.Append) eventstore.Result {
+	if err := a.Check(); err != nil {
+		return eventstore.Result{Err: err}
+	}
+	head, err := s.Head(ctx)
+	if err == nil {
+		err = s.settle(ctx)
+	}
+	if err != nil {
+		return eventstore.Result{Err: wrap(err, "settle")}
+	}
+	return eventstore.Result{Position: head}
+}
+
+// settle waits until all that was committed before is durable, at synchronous
+// standbys too. A commit whose wait for them was cut off, of this process or of
+// another, can be read and may be lost.
+func (s *Store) settle(ctx context.Context) error {
+	return s.use(ctx, s.o.Timeout, func(ctx context.Context, c *pgx.Conn) error {
+		return heard(c, func() error {
+			_, err := c.Exec(ctx, s.q.settle)
+			return err
+		})
+	})
 }
 
 func keyReused(key string) error {
@@ -209,7 +244,7 @@ func (s *Store) withWriter(ctx context.Context, do func(*pgx.Conn) error) (lost 
 	}
 	defer s.giveBack(c)
 	s.writerPID.Store(int64(c.Conn().PgConn().PID()))
-	err = do(c.Conn())
+	err = heard(c.Conn(), func() error { return do(c.Conn()) })
 	s.doubt(err, ctx)
-	return c.Conn().IsClosed(), err
+	return c.Conn().IsClosed() || errors.Is(err, errUnheard), err
 }

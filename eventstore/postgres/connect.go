@@ -45,6 +45,11 @@ func parse(url string) (*pgxpool.Config, error) {
 		Control:         limitUnanswered,
 	}
 	c.DialFunc = dialer.DialContext
+	c.OnNotice = func(p *pgconn.PgConn, n *pgconn.Notice) {
+		if n.SeverityUnlocalized == "WARNING" {
+			p.CustomData()[warned] = n.Message
+		}
+	}
 	// Of several hosts the one that takes writes is meant: a standby lags behind.
 	said := strings.Contains(url, "target_session_attrs") || os.Getenv("PGTARGETSESSIONATTRS") != ""
 	if !said && severalHosts(c) {
@@ -77,6 +82,27 @@ func (s *Store) pool(ctx context.Context, config *pgxpool.Config) (*pgxpool.Pool
 		return nil, translate(ctx, err, true)
 	}
 	return pool, nil
+}
+
+// warned is where a connection keeps the last warning of the server.
+const warned = "daybook.warned"
+
+// errUnheard says that the server did not wait until a commit was durable.
+var errUnheard = fmt.Errorf("%w: the wait for a standby was cut off", eventstore.ErrUnavailable)
+
+// heard runs what commits something. A warning tells that the wait for a standby was
+// cut off there: the server answers as if the commit were whole. Nothing else that
+// commits do here makes warnings.
+func heard(c *pgx.Conn, commit func() error) error {
+	told := c.PgConn().CustomData()
+	delete(told, warned)
+	if err := commit(); err != nil {
+		return err
+	}
+	if w, ok := told[warned]; ok {
+		return fmt.Errorf("%w: %s", errUnheard, w)
+	}
+	return nil
 }
 
 // lastUsed is where a connection keeps when it was used.

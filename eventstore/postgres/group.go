@@ -24,6 +24,8 @@ type group struct {
 
 	written map[versionOf]place // entries that an attempt before this one may have written
 
+	found bool // something is answered because it is there
+
 	accepted []*item
 	kept     map[[32]byte]*eventstore.Receipt
 }
@@ -69,7 +71,7 @@ func independent(items []*item) bool {
 	receipts := make(map[[32]byte]struct{}, len(items))
 	guarded := map[[32]byte]*item{}
 	for _, it := range items {
-		if it.a.LooksUp() {
+		if it.a.LooksUp() || it.a.Settles() {
 			return false
 		}
 		if it.a.Receipt != nil {
@@ -116,7 +118,12 @@ func independent(items []*item) bool {
 // decide takes an item into the group or refuses it.
 func (g *group) decide(it *item) eventstore.Result {
 	if p, there := g.alreadyWritten(it); there {
+		g.found = true
 		return eventstore.Result{Position: p}
+	}
+	if it.a.Settles() {
+		g.found = true
+		return eventstore.Result{Position: g.head}
 	}
 	if it.a.Receipt != nil {
 		if res, done := g.decideReceipt(it); done {
@@ -171,6 +178,7 @@ func (g *group) decideReceipt(it *item) (res eventstore.Result, done bool) {
 		g.receipts[it.receipt], g.kept[it.receipt] = &r, &r
 		return eventstore.Result{Position: g.head}, true
 	default:
+		g.found = true
 		return eventstore.Result{Position: g.head, Receipt: there}, true
 	}
 }

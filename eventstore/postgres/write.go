@@ -180,6 +180,12 @@ func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lo
 				return fmt.Errorf("%w: the log went on while it was held", eventstore.ErrDamaged)
 			}
 		}
+		if g.found && len(g.accepted) == 0 && len(g.kept) == 0 {
+			// What is found may be of a commit whose wait for a standby was cut off.
+			if _, err := tx.Exec(ctx, s.q.settle); err != nil {
+				return err
+			}
+		}
 		return tx.Commit(ctx)
 	})
 	if err != nil {

@@ -619,6 +619,14 @@ var twins = []struct {
 			return b.one(ctx, a)
 		})
 	}},
+	{"appends of nothing are refused", []string{"appends of nothing"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			if a.Settles() {
+				return eventstore.Result{Err: eventstore.ErrMalformed}
+			}
+			return b.one(ctx, a)
+		})
+	}},
 	{"an entry was written anew", []string{"the log verifies"}, func(b *broken) {
 		b.eachEntry(func(_ context.Context, e *eventstore.Entry) {
 			if e.Position == 30 {

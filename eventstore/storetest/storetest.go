@@ -86,6 +86,7 @@ func Cases() []Case {
 		{"large payloads", largePayloads},
 		{"entries never change", appendOnly},
 		{"malformed appends are refused", malformed},
+		{"appends of nothing", settles},
 		{"the log verifies", verifies},
 		{"claims and names of no state are found", verifiesHoldings},
 		{"everything is there after a restart", restart},

@@ -553,7 +553,7 @@ func malformed(t testing.TB, h Harness) {
 	badCause := f.appendOf(good)
 	badCause.Cause.Client = "\xff"
 	for name, a := range map[string]eventstore.Append{
-		"nothing at all": {},
+		"guards alone":   {Guards: []eventstore.Guard{{Name: calendar.Name{Space: "name/tag", Key: "jazz"}}}},
 		"no kind":        with(func(d *eventstore.Draft) { d.Kind = 0 }),
 		"no id":          with(func(d *eventstore.Draft) { d.ID = 0 }),
 		"expected -1":    with(func(d *eventstore.Draft) { d.Expected = -1 }),
@@ -571,7 +571,7 @@ func malformed(t testing.TB, h Harness) {
 		}
 	}
 	// It does not harm its neighbours.
-	results := f.store.Append(f.ctx, []eventstore.Append{{}, f.appendOf(good)})
+	results := f.store.Append(f.ctx, []eventstore.Append{badCause, f.appendOf(good)})
 	if results[0].Err == nil || results[1].Err != nil || f.head() != 1 {
 		f.Errorf("beside a malformed append: %+v, head %d", results, f.head())
 	}
@@ -654,5 +654,28 @@ func largePayloads(t testing.TB, h Harness) {
 	}
 	if res := f.write(a); res.Receipt == nil || string(res.Receipt.Answer) != string(d.State) {
 		f.Errorf("receipt: %v", res.Err)
+	}
+}
+
+// settles: an append of nothing is answered with the head, alone and beside others.
+func settles(t testing.TB, h Harness) {
+	f := setup(t, h)
+	if res := f.write(eventstore.Append{}); res.Err != nil || res.Position != 0 || res.Receipt != nil {
+		f.Errorf("on an empty store: %+v", res)
+	}
+	someLog(f)
+	head := f.head()
+	if res := f.write(eventstore.Append{}); res.Err != nil || res.Position != head || res.Receipt != nil {
+		f.Errorf("at head %d: %+v", head, res)
+	}
+	d, _ := f.draft(nil, created(calendar.KindTag, f.id(), "beside"))
+	results := f.store.Append(f.ctx, []eventstore.Append{{}, f.appendOf(d), {}})
+	for i, want := range []calendar.Position{head, head + 1, head + 1} {
+		if results[i].Err != nil || results[i].Position != want {
+			f.Errorf("append %d of three: %+v, want position %d", i, results[i], want)
+		}
+	}
+	if got := f.head(); got != head+1 {
+		f.Errorf("head is %d, want %d", got, head+1)
 	}
 }

@@ -151,7 +151,8 @@ func (im *Importer) Run(ctx context.Context, r io.Reader) (Report, error) {
 	for l := newLines(in); ; {
 		text, long, err := l.next()
 		if errors.Is(err, io.EOF) && im.store.Epoch() == im.epoch {
-			return report, nil
+			// Lines that were found applied are durable, too.
+			return report, im.store.Append(ctx, []eventstore.Append{{}})[0].Err
 		}
 		if errors.Is(err, io.EOF) {
 			return report, lostHistory(l.n)

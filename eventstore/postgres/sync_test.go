@@ -1,0 +1,109 @@
+package postgres_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"daybook/eventstore"
+	"daybook/eventstore/postgres"
+	"daybook/internal/testkit"
+)
+
+// TestSynchronousStandby: while the synchronous standby is away nothing is answered
+// as written, in no way: not by the attempt that was cut off, not because its entries
+// are found, not by its receipt, in this process or in another one. When the standby
+// is back all of it is.
+func TestSynchronousStandby(t *testing.T) {
+	t.Parallel()
+	primary := testkit.StartPostgres(t)
+	standby := primary.Standby("second")
+	write(t, open(t, primary.URL(), postgres.Options{}), 1, 1, "before")
+	opened := func() *postgres.Store { return open(t, primary.URL(), postgres.Options{Timeout: time.Second}) }
+	s, other := opened(), opened()
+	standby.Kill9()
+	primary.Exec("ALTER SYSTEM SET synchronous_standby_names = 'second'", "SELECT pg_reload_conf()")
+	eventually(t, "commits wait for the standby", func() error {
+		if res := s.Append(t.Context(), []eventstore.Append{{}})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+			return errors.New("they do not")
+		}
+		return nil
+	})
+
+	keyed := because(t, 2, 1, "cut off")
+	keyed.Receipt = &eventstore.Receipt{User: 7, Key: "k", Time: keyed.Time, Record: 2, Version: 1}
+	look := eventstore.Append{Receipt: &eventstore.Receipt{User: 7, Key: "k"}}
+	met := []eventstore.Append{keyed, keyed} // decided one by one
+	tries := map[string][]eventstore.Append{
+		"again with its key": {keyed}, "its key is looked up": {look}, "twice at once": met, "nothing": {{}},
+	}
+	if res := s.Append(t.Context(), []eventstore.Append{keyed})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+		t.Errorf("the first attempt: %+v", res)
+	}
+	if states, err := other.Load(t.Context(), 2); err != nil || states[0].Version != 1 {
+		t.Fatalf("what was cut off is not visible, so this shows nothing: %+v, %v", states, err)
+	}
+	for name, appends := range tries {
+		for _, store := range []*postgres.Store{s, other} {
+			for _, res := range store.Append(t.Context(), appends) {
+				if !errors.Is(res.Err, eventstore.ErrUnavailable) {
+					t.Errorf("%s: %+v", name, res)
+				}
+			}
+		}
+	}
+	standby.Start()
+	for name, appends := range tries {
+		for _, store := range []*postgres.Store{s, other} {
+			eventually(t, name, func() error {
+				res := store.Append(t.Context(), appends)
+				return errors.Join(res[0].Err, res[len(res)-1].Err)
+			})
+		}
+	}
+	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 2 {
+		t.Errorf("Verify: %d entries, %v", n, err)
+	}
+}
+
+// TestCommitCancelled: the server answers a commit whose wait for the standby was
+// cancelled by hand as if it were whole.
+func TestCommitCancelled(t *testing.T) {
+	t.Parallel()
+	primary := testkit.StartPostgres(t)
+	primary.Exec("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
+	config := primary.URL() + "?options=-csynchronous_commit%3Dlocal"
+	opened := open(t, config, postgres.Options{}) // makes the schema
+	if err := opened.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, primary.URL(), postgres.Options{Timeout: time.Minute})
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		c, err := pgx.Connect(t.Context(), primary.URL())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+			const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+			if _, err := c.Exec(t.Context(), cancel); err != nil {
+				return // the test is over
+			}
+		}
+	}()
+	if res := s.Append(t.Context(), []eventstore.Append{tag(t, 1, 1, "one")})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+		t.Errorf("append: %+v", res)
+	}
+	if res := s.Append(t.Context(), []eventstore.Append{{}})[0]; !errors.Is(res.Err, eventstore.ErrUnavailable) {
+		t.Errorf("settle: %+v", res)
+	}
+}
