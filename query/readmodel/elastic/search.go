@@ -41,6 +41,17 @@ type answer struct {
 				Count int `json:"doc_count"`
 			} `json:"buckets"`
 		} `json:"values"`
+		// Of a place in an order; see Index.near.
+		Stats struct {
+			Count int      `json:"count"`
+			Min   *float64 `json:"min"`
+			Max   *float64 `json:"max"`
+		} `json:"stats"`
+		Pieces struct {
+			Buckets []struct {
+				Count int `json:"doc_count"`
+			} `json:"buckets"`
+		} `json:"pieces"`
 	} `json:"aggregations"`
 }
 
@@ -264,29 +275,100 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 	return page, nil
 }
 
-// deep finds a page far down: it walks to the hit before it.
+// deep finds a page far down: it goes near to it by counting, and walks the rest.
 func (x *Index) deep(ctx context.Context, index string, q readmodel.Query, query object) ([]hit, error) {
+	query, skip, err := x.near(ctx, index, q, query)
+	if err != nil {
+		return nil, err
+	}
 	order := sortOf(q.Sort)
 	body := object{"query": query, "sort": order}
-	if q.Offset > 0 {
+	if skip > 0 && skip <= x.o.MaxResultWindow-q.Limit {
+		a, err := x.search(ctx, withBody(object{
+			"query": query, "sort": order, "from": skip, "size": q.Limit, "track_total_hits": false,
+		}), index)
+		return a.Hits.Hits, err
+	}
+	if skip > 0 {
 		var last []json.RawMessage
-		skip := q.Offset
-		err := x.walk(ctx, index, object{"query": query, "sort": order, "stored_fields": "_none_"}, min(walkPage, q.Offset), func(h *hit) (bool, error) {
-			skip--
+		left := skip
+		err := x.walk(ctx, index, object{"query": query, "sort": order, "stored_fields": "_none_"}, min(walkPage, skip), func(h *hit) (bool, error) {
+			left--
 			last = h.Sort
-			return skip > 0, nil
+			return left > 0, nil
 		})
-		if err != nil || skip > 0 {
+		if err != nil || left > 0 {
 			return nil, err
 		}
 		body["search_after"] = last
 	}
 	var out []hit
-	err := x.walk(ctx, index, withBody(body), min(scanPage, q.Limit), func(h *hit) (bool, error) {
+	err = x.walk(ctx, index, withBody(body), min(scanPage, q.Limit), func(h *hit) (bool, error) {
 		out = append(out, *h)
 		return len(out) < q.Limit, nil
 	})
 	return out, err
+}
+
+// nearPieces is in how many pieces values are counted at a time.
+const nearPieces = 64
+
+// near leaves out documents that come before a page by the first key of its order,
+// until few enough of them are left; skip is their number. It asks for counts in
+// smaller and smaller pieces, a handful of times however deep the page lies. Equal
+// values, and orders by text, stay as they are.
+func (x *Index) near(ctx context.Context, index string, q readmodel.Query, query object) (left object, skip int, err error) {
+	key := readmodel.Sort{Field: readmodel.FieldID}
+	if len(q.Sort) > 0 {
+		key = q.Sort[0]
+	}
+	skip = q.Offset
+	if readmodel.SchemaOf(q.Kind).Field(key.Field).Type == readmodel.TypeKeyword {
+		return query, skip, nil
+	}
+	counted := func(aggregations object) (*answer, error) {
+		return x.search(ctx, object{"query": query, "size": 0, "track_total_hits": false, "aggs": aggregations}, index)
+	}
+	a, err := counted(object{"stats": object{"stats": object{"field": key.Field}}})
+	if err != nil {
+		return nil, 0, err
+	}
+	stats := &a.Aggregations.Stats
+	if skip >= stats.Count { // the page lies behind all that have a value
+		return object{"bool": object{"filter": list{query}, "must_not": list{has(key.Field)}}}, skip - stats.Count, nil
+	}
+	lo, hi := int64(*stats.Min), int64(*stats.Max)
+	for lo < hi && skip > x.o.MaxResultWindow-q.Limit {
+		width := (hi-lo)/nearPieces + 1
+		var ranges list
+		for from := lo; from <= hi; from += width {
+			ranges = append(ranges, object{"from": from, "to": from + width})
+		}
+		if a, err = counted(object{"pieces": object{"range": object{"field": key.Field, "ranges": ranges}}}); err != nil {
+			return nil, 0, err
+		}
+		counts := a.Aggregations.Pieces.Buckets
+		if len(counts) != len(ranges) {
+			return nil, 0, fmt.Errorf("count in pieces: %d of %d pieces", len(counts), len(ranges))
+		}
+		piece := 0
+		for i := range counts {
+			if piece = i; key.Desc {
+				piece = len(counts) - 1 - i
+			}
+			if skip < counts[piece].Count {
+				break
+			}
+			skip -= counts[piece].Count
+		}
+		lo += int64(piece) * width
+		hi = min(hi, lo+width-1)
+	}
+	before := object{"lt": lo}
+	if key.Desc {
+		before = object{"gt": hi}
+	}
+	return object{"bool": object{"filter": list{query}, "must_not": list{object{"range": object{key.Field: before}}}}}, skip, nil
 }
 
 // Get gives the live documents of ids as lists show them, in one search over all

@@ -301,3 +301,23 @@ func TestWorkOfASearch(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsBeginWithAWord: the last byte of the number of one word is the number of
+// another one; a row never begins there.
+func TestRowsBeginWithAWord(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	all := make([]string, 1000)
+	for i := range all {
+		all[i] = fmt.Sprintf("w%d", i+1) // its number is i+1
+	}
+	s.write(t, s.put(t, 1, strings.Join(all, " ")), s.put(t, 2, "w5 w900 w6 w641 w6 w900 w5"), s.put(t, 3, "w900 w5 w6"))
+	d := s.x.kinds[calendar.KindEvent].texts.dicts[calendar.LangEN]
+	if d.ids["w5"] != 5 || d.ids["w641"] != 5<<7+1 {
+		t.Fatalf("numbers %d and %d", d.ids["w5"], d.ids["w641"])
+	}
+	page, err := s.search(t.Context(), titled(`"w5 w6"`))
+	if err != nil || page.Total != 2 || page.Documents[1].Record.ID != 3 {
+		t.Errorf("found %d, %v; want 1 and 3", page.Total, err)
+	}
+}
