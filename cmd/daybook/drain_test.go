@@ -1,13 +1,11 @@
 package main
 
 import (
-	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -104,76 +102,6 @@ func TestLameDuckDefault(t *testing.T) {
 	}
 }
 
-// hole is a proxy of connections that from one moment on passes nothing any more and
-// tells nobody, as a pooler, a load balancer or a host that is gone.
-type hole struct {
-	net.Listener
-	swallows atomic.Bool
-}
-
-// startHole starts a proxy for an address.
-func startHole(t *testing.T, to string) *hole {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &hole{Listener: l}
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	var open []net.Conn
-	keep := func(c net.Conn) {
-		mu.Lock()
-		defer mu.Unlock()
-		open = append(open, c)
-	}
-	pass := func(to, from net.Conn) {
-		b := make([]byte, 1<<16)
-		for {
-			n, err := from.Read(b)
-			if err != nil {
-				break
-			}
-			if h.swallows.Load() {
-				continue
-			}
-			if _, err := to.Write(b[:n]); err != nil {
-				break
-			}
-		}
-		if !h.swallows.Load() {
-			_ = to.Close()
-		}
-	}
-	all.Go(func() {
-		for {
-			near, err := l.Accept()
-			if err != nil {
-				return
-			}
-			keep(near)
-			far, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", to)
-			if err != nil {
-				_ = near.Close()
-				continue
-			}
-			keep(far)
-			all.Go(func() { pass(far, near) })
-			all.Go(func() { pass(near, far) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		mu.Lock()
-		for _, c := range open {
-			_ = c.Close()
-		}
-		mu.Unlock()
-		all.Wait()
-	})
-	return h
-}
-
 // TestDrainWithASilentServer: SIGTERM ends a process in its time though its event
 // store has vanished without a word while requests wait for it.
 func TestDrainWithASilentServer(t *testing.T) {
@@ -183,12 +111,12 @@ func TestDrainWithASilentServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := startHole(t, u.Host)
-	u.Host = h.Addr().String()
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--store", u.String(), "--store-schema", schema,
+	between := testkit.NewProxy(t, u.Host)
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--store", between.URL(store), "--store-schema", schema,
 		"--drain-delay", "1s", "--drain-limit", "6s")
 	id := idOf(s.want(201, "POST", "/tags", s.token, `{"name":"first"}`))
-	h.swallows.Store(true)
+	between.Deaf(true)
+	between.Swallow()
 	var clients sync.WaitGroup
 	defer clients.Wait()
 	for range 8 {
