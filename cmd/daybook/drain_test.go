@@ -17,8 +17,7 @@ import (
 // the time that is set; a second signal ends it at once.
 func TestLameDuck(t *testing.T) {
 	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data, "--drain-delay", "5m", "--drain-limit", "6m")
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--drain-delay", "5m", "--drain-limit", "6m")
 	s.signal(syscall.SIGTERM)
 	eventually(t, "draining", func() bool {
 		v := s.state()
@@ -46,7 +45,11 @@ func TestLameDuck(t *testing.T) {
 	if status := s.drain(); status != -1 { // ended by the signal
 		t.Errorf("the second signal: status %d, want the end by the signal", status)
 	}
+}
 
+// TestLameDuckEnds: SIGTERM ends a process after the time, ^C without it.
+func TestLameDuckEnds(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		signal syscall.Signal
 		delay  string
@@ -55,7 +58,8 @@ func TestLameDuck(t *testing.T) {
 		"^C":             {syscall.SIGINT, "5m"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startServer(t, "serve", "--data", data, "--drain-delay", c.delay, "--drain-limit", "6m")
+			t.Parallel()
+			s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--drain-delay", c.delay, "--drain-limit", "6m")
 			s.signal(c.signal)
 			if status := s.ended(); status != exitOK {
 				t.Errorf("drained with status %d\n%s", status, s.log())

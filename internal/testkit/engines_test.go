@@ -344,7 +344,7 @@ func TestEnginesFirstStart(t *testing.T) {
 		"javac": ":",
 		"java":  `case $1 in -XshowSettings*) echo 'java.specification.version = 21';; *) echo "ready http://127.0.0.1:${@: -1}"; exec sleep 600;; esac`,
 	} {
-		if err := os.WriteFile(filepath.Join(tools, name), []byte("#!/bin/bash\n"+text+"\n"), 0o700); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(tools, name), []byte("#!/bin/bash\n"+text+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
