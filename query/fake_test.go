@@ -20,6 +20,7 @@ type fakeRecords struct {
 	err  error
 
 	loaded int // ids that were asked for
+	looked int // slugs and names that were asked for
 }
 
 func (f *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
@@ -38,6 +39,7 @@ func (f *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.R
 func (f *fakeRecords) all(k calendar.Kind, fits func(*calendar.Record) bool) []*calendar.Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.looked++
 	var out []*calendar.Record
 	for _, r := range f.byID {
 		if r.Kind == k && !r.Deleted && fits(r) {

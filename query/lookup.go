@@ -98,14 +98,50 @@ func (q *parser) resolve(ctx context.Context, name string, k calendar.Kind, find
 
 // named reads a list of terms by id, slug or shown name (interface 4.5).
 func (q *parser) named(ctx context.Context, name string, k calendar.Kind) []calendar.ID {
+	if _, sent := q.in[name]; !sent {
+		return nil
+	}
+	bySlug, byName := q.bySlug(ctx, k), q.byName(ctx, k)
 	return q.resolve(ctx, name, k, func(entry string) calendar.ID {
-		if id := q.bySlug(ctx, k, entry); id != 0 || q.err != nil {
+		if id := bySlug(entry); id != 0 || q.err != nil {
 			return id
 		}
-		name := entry
-		if q.s.o.Clean != nil {
-			name = q.s.o.Clean.Name(entry)
+		return byName(entry)
+	})
+}
+
+// slugs reads a list of terms by id or slug (interface 4.11).
+func (q *parser) slugs(ctx context.Context, name string) []calendar.ID {
+	if _, sent := q.in[name]; !sent {
+		return nil
+	}
+	return q.resolve(ctx, name, q.kind, q.bySlug(ctx, q.kind))
+}
+
+// bySlug finds terms by slug.
+func (q *parser) bySlug(ctx context.Context, k calendar.Kind) func(string) calendar.ID {
+	return once(strings.ToLower, func(slug string) calendar.ID {
+		r, err := q.s.records.BySlug(ctx, k, slug)
+		if err != nil {
+			q.err = err
+			return 0
 		}
+		if r == nil || r.Deleted {
+			return 0
+		}
+		return r.ID
+	})
+}
+
+// byName finds terms by shown name.
+func (q *parser) byName(ctx context.Context, k calendar.Kind) func(string) calendar.ID {
+	clean := func(entry string) string {
+		if q.s.o.Clean != nil {
+			entry = q.s.o.Clean.Name(entry)
+		}
+		return calendar.Fold(entry)
+	}
+	return once(clean, func(name string) calendar.ID {
 		found, err := q.s.records.ByName(ctx, k, q.lang, name)
 		if err != nil {
 			q.err = err
@@ -117,21 +153,19 @@ func (q *parser) named(ctx context.Context, name string, k calendar.Kind) []cale
 	})
 }
 
-// slugs reads a list of terms by id or slug (interface 4.11).
-func (q *parser) slugs(ctx context.Context, name string) []calendar.ID {
-	return q.resolve(ctx, name, q.kind, func(entry string) calendar.ID { return q.bySlug(ctx, q.kind, entry) })
-}
-
-func (q *parser) bySlug(ctx context.Context, k calendar.Kind, slug string) calendar.ID {
-	r, err := q.s.records.BySlug(ctx, k, strings.ToLower(slug))
-	if err != nil {
-		q.err = err
-		return 0
+// once finds each key once: the entries of a list may all be the same in other
+// letters.
+func once(keyOf func(entry string) string, find func(key string) calendar.ID) func(string) calendar.ID {
+	found := map[string]calendar.ID{}
+	return func(entry string) calendar.ID {
+		key := keyOf(entry)
+		id, known := found[key]
+		if !known {
+			id = find(key)
+			found[key] = id
+		}
+		return id
 	}
-	if r == nil || r.Deleted {
-		return 0
-	}
-	return r.ID
 }
 
 // ofEvent reads the event whose linked records are listed. One that the caller

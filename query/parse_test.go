@@ -146,6 +146,34 @@ func TestParseTakesSearches(t *testing.T) {
 	}
 }
 
+// TestSpellingsAreLookedUpOnce: a list of one term in a thousand spellings costs
+// the store as much as the term.
+func TestSpellingsAreLookedUpOnce(t *testing.T) {
+	t.Parallel()
+	music := record(t, calendar.KindTag, 48, "Contemporary music", fields{"slug": "contemporary-music"})
+	s, store, _, _ := setup(t, append(world(t), music))
+	spelled := func(text string) calendar.Input {
+		var list []any
+		for i := range maxElements {
+			b := []byte(text)
+			for bit := range 10 {
+				if i>>bit&1 == 1 {
+					b[bit] -= 'a' - 'A'
+				}
+			}
+			list = append(list, string(b))
+		}
+		return calendar.Input{"tags": list}
+	}
+	for _, text := range []string{"contemporary-music", "contemporary music"} {
+		store.looked = 0
+		_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Caller: anonymous, Input: spelled(text), Lang: calendar.LangEN})
+		if err != nil || store.looked > 2 {
+			t.Errorf("%s: %v, %d looked up, want at most 2", text, err, store.looked)
+		}
+	}
+}
+
 // Sent empty, every parameter is refused but _fields.
 func TestParseRefusesEmpty(t *testing.T) {
 	t.Parallel()

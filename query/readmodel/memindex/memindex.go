@@ -397,10 +397,12 @@ func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f 
 		return nil, err
 	}
 	out := map[calendar.ID]int{}
+	var ids []calendar.ID
 	err := x.answer(ctx, kind, f, func(k *kindIndex, res bitset) {
 		if field == readmodel.FieldID {
+			ids = make([]calendar.ID, 0, res.count())
 			res.each(func(o uint32) bool {
-				out[k.ids[o]] = 1
+				ids = append(ids, k.ids[o])
 				return true
 			})
 			return
@@ -415,6 +417,9 @@ func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f 
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, id := range ids {
+		out[id] = 1
 	}
 	return out, nil
 }
