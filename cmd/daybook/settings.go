@@ -124,7 +124,7 @@ func (d *setting) env() string {
 }
 
 var (
-	storeSettings = []string{"data", "store", "store-schema", "store-listen", "store-pool"}
+	storeSettings = []string{"data", "store", "store-schema", "store-listen", "store-pool", "store-read-deadline", "store-append-deadline"}
 	feedSettings  = []string{"feed", "feed-credentials", "feed-nkey", "feed-domain", "feed-api-prefix", "feed-ca", "feed-cert", "feed-key", "feed-prefix", "feed-replicas"}
 	indexSettings = []string{"index", "index-flavour", "index-prefix", "index-ca", "index-api-key-file", "index-shards", "index-replicas", "index-refresh"}
 )
@@ -176,6 +176,12 @@ var settingTable = []setting{
 	}},
 	{name: "store-pool", value: "N", def: "0", brief: "connections for reading of each process, up to 1000; 0: pool_max_conns of the URL, else 16", set: func(s *settings, v string) error {
 		return setNumber(&s.storePool, v, 0, 1000)
+	}},
+	{name: "store-read-deadline", value: "TIME", def: "5s", brief: "how long a call of the database may take, 100ms to 1m; appends have their own", set: func(s *settings, v string) error {
+		return setDeadline(&s.storeRead, v)
+	}},
+	{name: "store-append-deadline", value: "TIME", def: "10s", brief: "how long an append to the database may take, 100ms to 1m; half of it is for finding out what became of the first attempt", set: func(s *settings, v string) error {
+		return setDeadline(&s.storeAppend, v)
 	}},
 	{name: "feed", value: "URLS", secret: true, brief: "nats://… servers of the feed, commas between them; empty: in the process", set: func(s *settings, v string) error {
 		return setURLs(&s.feed, v, "nats:// or tls:// URLs", 0, "nats", "tls", "ws", "wss")

@@ -18,7 +18,8 @@ import (
 func (b *backend) openStore(ctx context.Context, existing bool) error {
 	if b.s.store != "" {
 		store, err := postgres.Open(ctx, b.s.store, postgres.Options{
-			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen, Observe: b.commits.watched(b.hooks.Commits), Existing: existing,
+			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen,
+			ReadTimeout: b.s.storeRead, Timeout: b.s.storeAppend, Observe: b.commits.watched(b.hooks.Commits), Existing: existing,
 		})
 		if errors.Is(err, eventstore.ErrNoStore) {
 			return fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", b.s.storeSchema, redactedURLs(b.s.store))

@@ -18,6 +18,8 @@ type where struct {
 	storeListen string // URL to listen for changes by; "": that of store
 	storeSchema string
 	storePool   int // 0: the adapter's
+	// how long calls of the database may take
+	storeRead, storeAppend time.Duration
 
 	feed                             string // NATS URLs; "": in the process
 	feedCredentials, feedNKey        string
@@ -181,6 +183,9 @@ func redactedURLs(list string) string {
 		return ""
 	}
 	parts := strings.Split(list, ",")
+	if strings.HasPrefix(list, "postgres") { // one URL, of several hosts perhaps
+		parts = []string{list}
+	}
 	for i, part := range parts {
 		u, err := url.Parse(strings.TrimSpace(part))
 		if err != nil || u.Host == "" || u.Opaque != "" || strings.Contains(u.Path, "@") {

@@ -93,6 +93,10 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 		"DAYBOOK_FEED=nats://hush@n1.example:4222,nats://relay:hush@n2.example:4222",
 		"DAYBOOK_INDEX=https://elastic:hush@es.example:9200",
 	}
+	out, _, _ := runIn(t, []string{"DAYBOOK_STORE=postgres://writer:hush@db1.example:5432,db2.example:5433/daybook"}, "config", "print")
+	if want := "postgres://writer:" + hidden + "@db1.example:5432,db2.example:5433/daybook"; !strings.Contains(out, want) || strings.Contains(out, "hush") {
+		t.Errorf("no %q in\n%s", want, out)
+	}
 	for _, args := range [][]string{{"config", "print"}, {"config", "print", "--json"}} {
 		out, errText, status := runIn(t, env, args...)
 		if status != exitOK || strings.Contains(out+errText, "hush") {

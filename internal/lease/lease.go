@@ -19,6 +19,9 @@ import (
 	"daybook/internal/pause"
 )
 
+// DefaultStall is how long work may stand still before the lease is given up.
+const DefaultStall = 30 * time.Second
+
 // DefaultSpan is how long a lease holds unless it is renewed. A process that
 // dies is replaced within this time and the length of one request.
 const DefaultSpan = 5 * time.Second
@@ -32,6 +35,14 @@ type Options struct {
 	Span time.Duration
 	// State is told how things stand; nil: nobody asks.
 	State *State
+	// Progress tells how far the work has come and whether there is more to do. It
+	// is asked while the lease is held and must not wait. nil: work that runs counts
+	// as work that gets on.
+	Progress func() (at uint64, more bool)
+	// Stall is how long the work may have more to do without getting on before the
+	// lease is given up, so that a process that fares better may have it. 0:
+	// DefaultStall.
+	Stall time.Duration
 }
 
 func (o *Options) fill() error {
@@ -43,6 +54,12 @@ func (o *Options) fill() error {
 	}
 	if o.Span < eventstore.MinLease || o.Span > eventstore.MaxLease {
 		return fmt.Errorf("lease: span %s, must be %s to %s", o.Span, eventstore.MinLease, eventstore.MaxLease)
+	}
+	if o.Stall == 0 {
+		o.Stall = DefaultStall
+	}
+	if o.Stall < 0 {
+		return fmt.Errorf("lease: stall %s must not be negative", o.Stall)
 	}
 	if o.State == nil {
 		o.State = new(State)
@@ -80,9 +97,10 @@ func (s *State) set(held bool, epoch int64) {
 }
 
 // Run stands by until holder has the lease of a name and then runs work, whose
-// context ends when the lease is lost or can no longer be proved to hold: the
-// time is counted from before a request was sent, on the local monotonic clock.
-// Then Run waits for work to end and stands by again.
+// context ends when the lease is lost, when it can no longer be proved to hold (the
+// time is counted from before a request was sent, on the local monotonic clock), or
+// when the work does not get on (Options.Progress). Then Run waits for work to end
+// and stands by again.
 //
 // When ctx ends, so does the context of work; the lease is renewed until work
 // has ended, then released, and Run gives nil, or the error of work unless it is
@@ -109,6 +127,10 @@ func Run(ctx context.Context, leases eventstore.Leases, name, holder string, o O
 		if again, err := r.hold(ctx, t); !again || ctx.Err() != nil {
 			return err
 		}
+		if r.stalled { // another one's turn
+			r.stalled = false
+			_ = pause.For(ctx, r.o.Span) // standBy sees its end
+		}
 	}
 }
 
@@ -120,6 +142,8 @@ type runner struct {
 
 	epoch  int64 // told last, of another holder
 	failed bool  // the store was unavailable when last asked
+
+	stalled bool // the lease was given up because the work stood still
 }
 
 // The parts of a span.
@@ -221,6 +245,8 @@ func (r *runner) hold(ctx context.Context, t term) (again bool, err error) {
 	defer renew.Stop()
 	answers := make(chan term, 1)
 	asking, hush := false, context.CancelFunc(func() {})
+	moves, look := r.watch()
+	defer look.Stop()
 	for lost.Err() == nil {
 		select {
 		case err := <-done:
@@ -235,6 +261,12 @@ func (r *runner) hold(ctx context.Context, t term) (again bool, err error) {
 			return false, r.ended(ctx, log, err)
 		case <-lost.Done():
 			log.Warn("lease not renewed in time, stopping")
+		case <-look.C:
+			if !moves() {
+				log.Error("work does not get on, giving the lease up", "stall", r.o.Stall)
+				r.stalled = true
+				lose()
+			}
 		case <-renew.C:
 			var request context.Context
 			request, hush = context.WithCancel(context.WithoutCancel(ctx))
@@ -268,12 +300,32 @@ func (r *runner) hold(ctx context.Context, t term) (again bool, err error) {
 			if asking { // one request at a time
 				<-answers
 			}
+			if r.stalled {
+				r.release(ctx)
+			}
 			stopped(log, err)
 			return true, nil
 		case <-slow.C:
 			log.Error("work goes on without the lease")
 		}
 	}
+}
+
+// watch gives what tells whether the work gets on, and when to ask it.
+func (r *runner) watch() (moves func() bool, look *time.Ticker) {
+	look = time.NewTicker(min(r.renewal(), max(r.o.Stall/4, time.Millisecond)))
+	if r.o.Progress == nil {
+		return func() bool { return true }, look
+	}
+	last, _ := r.o.Progress()
+	since := time.Now()
+	return func() bool {
+		at, more := r.o.Progress()
+		if !more || at != last {
+			last, since = at, time.Now()
+		}
+		return time.Since(since) < r.o.Stall
+	}, look
 }
 
 // stopped deals with work that ended because its lease was lost.
