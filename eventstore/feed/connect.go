@@ -21,14 +21,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Times of a connection. A server that hangs is given up after two pings, far
-// sooner than the client would by itself.
+// Times of a connection. One over which nothing comes any more is given up after
+// three pings' time, one that takes nothing any more after a write's, far sooner than
+// the client would by itself: another one is made, and what is asked meanwhile has a
+// deadline of its own.
 const (
 	reconnectWait = 250 * time.Millisecond
 	jitter        = 250 * time.Millisecond
 	jitterTLS     = 750 * time.Millisecond
-	pingEvery     = 5 * time.Second
+	pingEvery     = 2 * time.Second
 	pingsMissed   = 2
+	writeWait     = 5 * time.Second
 )
 
 // ConnectOptions are the settings of a connection to NATS servers. The zero
@@ -173,6 +176,7 @@ func (o *ConnectOptions) options() ([]nats.Option, error) {
 		nats.ReconnectJitter(jitter, jitterTLS),
 		nats.PingInterval(pingEvery),
 		nats.MaxPingsOutstanding(pingsMissed),
+		nats.FlusherTimeout(writeWait),
 		// Credentials that were renewed are accepted again some time.
 		nats.IgnoreAuthErrorAbort(),
 		// What is published while nobody listens would come late and be refused.

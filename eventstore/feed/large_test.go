@@ -1,0 +1,99 @@
+package feed_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/eventstore/memstore"
+)
+
+// What a source holds of large entries is bounded by bytes: what the server sends
+// ahead, and what one read gives.
+func TestSourceHoldsFewBytes(t *testing.T) {
+	t.Parallel()
+	const entries, size = 80, 400 << 10 // in the fields and again in the state
+	addr := listen(t, &server.Options{})
+	s, js := memstore.New(), connect(t, "nats://"+addr, feed.ConnectOptions{})
+	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	for range entries {
+		addOne(t, s, size)
+	}
+	until(t, js, entries)
+
+	own := connect(t, "nats://"+addr, feed.ConnectOptions{})
+	src := source(t, s, own, feed.SourceOptions{})
+	mustReadAll(t, s, src, 0, 1)
+	// What comes is here when nothing more does; looking too early sees less.
+	came := own.Conn().Stats().InBytes
+	for ctx := within(t); ; {
+		before := came
+		for range 100 {
+			pause(ctx, t)
+		}
+		if came = own.Conn().Stats().InBytes; came == before {
+			break
+		}
+	}
+	const most = 2 * (feed.MaxPayload + 64<<10) // two requests
+	if whole := uint64(entries * 2 * size); came > most+1<<20 || whole < 2*came {
+		t.Errorf("the server sent %d bytes ahead, want at most %d of %d", came, most, whole)
+	}
+	reads, at := 0, markOf(t, s, 1)
+	for at.Position < entries {
+		var got []eventstore.Entry
+		var err error
+		got, at, err = src.Read(within(t), at, 1000)
+		check(t, err)
+		reads++
+		held := 0
+		for _, e := range got {
+			held += len(e.Fields) + len(e.State)
+		}
+		if held > 4<<20+3*size {
+			t.Errorf("one read gave %d entries of %d bytes", len(got), held)
+		}
+	}
+	mustReadAll(t, s, source(t, s, own, feed.SourceOptions{}), 0, entries)
+	if st := src.Stats(); st.FromStore != 0 {
+		t.Errorf("got %+v in %d reads, want all from the stream", st, reads)
+	}
+}
+
+// A relay gives the server no more of large entries at once than flights of 8 MiB
+// and what is behind them.
+func TestRelayHoldsFewBytes(t *testing.T) {
+	t.Parallel()
+	const entries = 12
+	s, js := memstore.New(), embedded(t, t.TempDir()).JetStream()
+	for range entries {
+		addOne(t, s, 3500<<10) // 7 MiB, a group of its own
+	}
+	var (
+		mu         sync.Mutex
+		open, most int
+	)
+	r := relay(t, s, js, feed.RelayOptions{Observe: func(calendar.Position, calendar.Position) func(error) {
+		mu.Lock()
+		defer mu.Unlock()
+		open++
+		most = max(most, open)
+		return func(error) {
+			mu.Lock()
+			defer mu.Unlock()
+			open--
+		}
+	}, AckWait: 20 * time.Second})
+	actor(t, r.Run)
+	until(t, js, entries)
+	mu.Lock()
+	defer mu.Unlock()
+	if most > 2 {
+		t.Errorf("%d groups of 7 MiB were under way at once, want at most 2", most)
+	}
+}
