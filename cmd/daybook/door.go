@@ -38,8 +38,11 @@ func (d *door) open(h http.Handler) { d.inside.Store(&h) }
 func (d *door) shut() { d.inside.Store(nil) }
 
 // drain says from now on that requests are to be sent elsewhere; they are answered
-// all the same.
-func (d *door) drain() { d.draining.Store(true) }
+// all the same. It tells whether any have been.
+func (d *door) drain() bool {
+	d.draining.Store(true)
+	return d.inside.Load() != nil
+}
 
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if d.draining.Load() {

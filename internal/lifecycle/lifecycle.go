@@ -131,8 +131,9 @@ type Drain struct {
 	// Limit bounds the whole, Delay among it; 0: none. What hangs is left behind then,
 	// and the process has to end.
 	Limit time.Duration
-	// Begin is called when the group begins to end; nil: nobody is told.
-	Begin func()
+	// Begin is called when the group begins to end. It tells whether anybody may go on
+	// sending requests, else there is no delay; nil: they may.
+	Begin func() bool
 
 	began chan struct{} // closed then
 }
@@ -148,10 +149,8 @@ func (d *Drain) Actor() (execute func() error, interrupt func(error)) {
 	interrupt = func(err error) {
 		defer close(delayed)
 		close(d.began)
-		if d.Begin != nil {
-			d.Begin()
-		}
-		if e, ok := errors.AsType[*SignalError](err); ok && e.Signal == syscall.SIGTERM {
+		used := d.Begin == nil || d.Begin()
+		if e, ok := errors.AsType[*SignalError](err); ok && e.Signal == syscall.SIGTERM && used {
 			<-time.After(d.Delay)
 		}
 	}

@@ -295,19 +295,21 @@ func TestDrainDelays(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		end  error
+		used bool
 		want time.Duration
 	}{
-		"SIGTERM": {&SignalError{syscall.SIGTERM}, time.Minute},
-		"SIGINT":  {&SignalError{syscall.SIGINT}, 0},
-		"failure": {errBroken, 0},
+		"SIGTERM":        {&SignalError{syscall.SIGTERM}, true, time.Minute},
+		"SIGTERM unused": {&SignalError{syscall.SIGTERM}, false, 0},
+		"SIGINT":         {&SignalError{syscall.SIGINT}, true, 0},
+		"failure":        {errBroken, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				log, _ := logTo()
 				from := time.Now()
-				var told, stopped time.Duration
-				d := &Drain{Delay: time.Minute, Limit: 2 * time.Minute, Begin: func() { told = time.Since(from) }}
+				told, stopped := time.Duration(-1), time.Duration(-1)
+				d := &Drain{Delay: time.Minute, Limit: 2 * time.Minute, Begin: func() bool { told = time.Since(from); return c.used }}
 				var g run.Group
 				g.Add(d.Actor())
 				g.Add(Actor(t.Context(), log, "http", func(ctx context.Context) error {
