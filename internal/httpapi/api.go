@@ -158,7 +158,7 @@ type api struct {
 	roots   *rootTable
 	mux     http.Handler
 	find    func(path string) *route // the route of a path, nil for none
-	closed  bool // every request is answered 503
+	closed  bool                     // every request is answered 503
 	rooms   *admission
 	rates   *httprate.RateLimiter // nil: no limit
 	origins map[string]bool
