@@ -96,6 +96,12 @@ func TestFloods(t *testing.T) {
 		"the same list": {func(int, *gated) *http.Request {
 			return httptest.NewRequest(http.MethodGet, "/tags", nil)
 		}, false, 512, false}, // the room to wait, then the slots of one client
+		"the same key": {func(int, *gated) *http.Request {
+			r := httptest.NewRequest(http.MethodPost, "/tags", strings.NewReader(`{"name":"a"}`))
+			r.Header.Set("Authorization", "Bearer good")
+			r.Header.Set("Idempotency-Key", "one")
+			return r
+		}, false, 1024, true}, // the room to wait, then the slots of one user
 		"slow readers": {func(int, *gated) *http.Request {
 			return httptest.NewRequest(http.MethodGet, "/tags/9", nil)
 		}, true, oneAnswerBytes / (2 * smallAnswer), true},
@@ -112,9 +118,13 @@ func TestFloods(t *testing.T) {
 				g := &gated{gate: make(chan struct{})}
 				h, _ := fakeAPI(t, Deps{
 					Commands: fakeCommands{
-						do: func(string, command.Request) (command.Result, error) {
+						do: func(_ string, r command.Request) (command.Result, error) {
+							if r.Key != "" {
+								g.wait()
+							}
 							return command.Result{Record: tagRecord("Air"), Position: 9}, nil
 						},
+						kept:  func([]byte) {},
 						opens: func(string) bool { g.wait(); return false },
 					},
 					Queries: fakeQueries{
