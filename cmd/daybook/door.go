@@ -12,6 +12,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/audit"
+	"daybook/internal/httpapi"
 	"daybook/query/readmodel"
 )
 
@@ -76,11 +77,20 @@ const (
 	pathReady = "/health/ready"
 )
 
+// How many requests at once are worked on for these paths; what one address may have of
+// it is told by httpapi.Bounded.
+const (
+	historyAtOnce = 64
+	readyAtOnce   = 1024
+)
+
 // operating puts the paths for operating the service beside the interface.
 func operating(b *backend, api http.Handler) http.Handler {
 	mux := healthMux(b)
-	mux.Handle(audit.Path, audit.Handler(b.store, b.users))
-	mux.Handle(audit.Path+"/", audit.Handler(b.store, b.users))
+	// Whoever asks, his credentials are looked up in the store.
+	history := httpapi.Bounded(audit.Handler(b.store, b.users), historyAtOnce, b.s.trustForwarded)
+	mux.Handle(audit.Path, history)
+	mux.Handle(audit.Path+"/", history)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch p := r.URL.Path; {
 		case p == pathLive, p == pathReady, p == audit.Path, strings.HasPrefix(p, audit.Path+"/"):
@@ -97,14 +107,16 @@ func onlyHealth(b *backend) http.Handler { return healthMux(b) }
 func healthMux(b *backend) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+pathLive, serveLive)
-	mux.HandleFunc("GET "+pathReady, func(w http.ResponseWriter, r *http.Request) {
+	ready := func(w http.ResponseWriter, r *http.Request) {
 		h := b.health(r.Context())
 		status := http.StatusOK
 		if !h.ready() {
 			status = http.StatusServiceUnavailable
 		}
 		writeHealth(w, status, h.public())
-	})
+	}
+	// Each looks at the servers.
+	mux.Handle("GET "+pathReady, httpapi.Bounded(http.HandlerFunc(ready), readyAtOnce, b.s.trustForwarded))
 	return mux
 }
 

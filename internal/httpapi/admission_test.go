@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 // BenchmarkAdmission is what a read with a small answer pays for its slot.
@@ -124,4 +126,43 @@ func TestAddress(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, got, tc.want)
 		}
 	}
+}
+
+// TestBounded: a handler beside the interface has so many requests at once.
+func TestBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		h := Bounded(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-gate }), 64, false)
+		var all sync.WaitGroup
+		ask := func(address string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/history", nil)
+			r.RemoteAddr = address
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w
+		}
+		for range 16 {
+			all.Go(func() {
+				if got := ask("192.0.2.1:1"); got.Code != http.StatusOK {
+					t.Errorf("got %d", got.Code)
+				}
+			})
+		}
+		synctest.Wait()
+		if got := ask("192.0.2.1:1"); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
+			t.Errorf("one more of the same address: %d %v", got.Code, got.Header())
+		}
+		all.Go(func() {
+			if got := ask("192.0.2.2:1"); got.Code != http.StatusOK {
+				t.Errorf("another address: %d", got.Code)
+			}
+		})
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+		if got := ask("192.0.2.1:1"); got.Code != http.StatusOK {
+			t.Errorf("afterwards: %d", got.Code)
+		}
+	})
 }
