@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -340,6 +341,9 @@ func (r *roles) api() (http.Handler, error) {
 		return nil, err
 	}
 	o := r.s.api(r.log)
+	if r.s.index == "" {
+		o.MakeAtOnce = runtime.GOMAXPROCS(0)
+	}
 	o.Observe, o.Trace = r.b.hooks.Answers, r.b.hooks.Requests
 	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), Records: r.b.records, Users: r.b.users}, o)
 }

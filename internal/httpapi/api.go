@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/textproto"
 	"time"
 
@@ -106,6 +107,10 @@ type Options struct {
 	// MaxConcurrent is the number of anonymous requests that are worked on at once,
 	// and that of requests with credentials; more are answered 503. 0: 1024.
 	MaxConcurrent int
+	// MakeAtOnce is how many lists that are not in the cache are made at once for one
+	// anonymous client; more wait for their turn. It is for an index in the process,
+	// whose work takes its processors. 0: any number.
+	MakeAtOnce int
 	// ReadDeadline and WriteDeadline are how long the work on a read and on a write
 	// may take; then it is answered 503. Waiting for a position is not work. 0: 5 s
 	// and 10 s.
@@ -160,7 +165,8 @@ type api struct {
 	find    func(path string) *route // the route of a path, nil for none
 	closed  bool                     // every request is answered 503
 	rooms   *admission
-	rates   *httprate.RateLimiter // nil: no limit
+	rates   *httprate.RateLimiter      // nil: no limit
+	turns   *keylock.Locks[netip.Addr] // of the lists of a client; nil: no turns
 	origins map[string]bool
 	expose  []string // value of Access-Control-Expose-Headers
 	fresh   []string // value of Cache-Control of reads that anybody may keep
@@ -224,6 +230,9 @@ func newAPI(d Deps, o Options) (*api, error) {
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
 
 		observers: o.observers(),
+	}
+	if o.MakeAtOnce > 0 {
+		a.turns = &keylock.Locks[netip.Addr]{AtOnce: o.MakeAtOnce}
 	}
 	if o.RateLimit > 0 {
 		a.rates = newRates(o.RateLimit)

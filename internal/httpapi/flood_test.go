@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -298,4 +299,61 @@ type deadlineRecorder struct {
 func (d deadlineRecorder) SetWriteDeadline(t time.Time) error {
 	*d.until = append(*d.until, t)
 	return nil
+}
+
+// TestTurns: of one anonymous client so many lists are made at once, the others wait for
+// their turn; other clients and callers with credentials do not wait for them, nor who
+// asks for a list that is being made.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var (
+			all    sync.WaitGroup
+			making atomic.Int64
+			gate   = make(chan struct{})
+		)
+		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
+			parse: func(r query.Request) (*query.Criteria, error) {
+				page, _ := strconv.Atoi(fmt.Sprint(r.Input["page"]))
+				return &query.Criteria{Kind: r.Kind, Page: page, PerPage: 10, Fields: []string{fmt.Sprint(page)}}, nil // so that each has a key of its own
+			},
+			run: func() (*query.List, error) {
+				making.Add(1)
+				<-gate
+				return &query.List{}, nil
+			},
+		}}, Options{MakeAtOnce: 2})
+		list := func(page int, address, authorization string) {
+			all.Go(func() {
+				r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, page), nil)
+				r.RemoteAddr = address
+				if authorization != "" {
+					r.Header.Set("Authorization", authorization)
+				}
+				w := httptest.NewRecorder()
+				if h.ServeHTTP(w, r); w.Code != http.StatusOK {
+					t.Errorf("page %d: %d %s", page, w.Code, w.Body)
+				}
+			})
+			synctest.Wait()
+		}
+		want := func(n int64, what string) {
+			t.Helper()
+			if got := making.Load(); got != n {
+				t.Errorf("%s: %d lists are made, want %d", what, got, n)
+			}
+		}
+		for page := range 10 {
+			list(page, "192.0.2.1:1", "")
+		}
+		want(2, "one client")
+		list(20, "192.0.2.2:1", "")
+		want(3, "another client")
+		list(30, "192.0.2.1:1", "Bearer good")
+		want(4, "credentials")
+		list(9, "192.0.2.2:1", "")
+		want(5, "a list that another client has no turn for yet")
+		close(gate)
+		all.Wait()
+	})
 }

@@ -81,6 +81,12 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	// What was never asked for will hardly be asked for again in this state:
 	// sending it from where it was written costs less than keeping it.
 	keep := a.o.ServeStale || a.asked.before(key[len(key)-len(asked):])
+	// Before it makes one for others too: they are not to wait for the turn of its client.
+	release, err := a.turn(ctx, r, c)
+	if err != nil {
+		return err
+	}
+	defer release()
 	buffer := takeBuffer()
 	defer giveBuffer(buffer)
 	ans, err := a.once(ctx, c, key, keep, func(ctx context.Context) (*answer, error) {
@@ -96,6 +102,19 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 		a.answers.set(c.lastGoodKey(r), ans)
 	}
 	return a.sendAnswer(w, r, ans)
+}
+
+// turn waits for the turn of an anonymous client to have a list made, without a slot, and
+// gives the function that ends it.
+func (a *api) turn(ctx context.Context, r *http.Request, c *call) (release func(), err error) {
+	if a.turns == nil || c.caller.Role != calendar.Anonymous {
+		return func() {}, nil
+	}
+	if !c.pass.enter(stageWait, 1) {
+		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	defer c.pass.resume()
+	return a.turns.Acquire(ctx, a.rooms.address(r))
 }
 
 // await waits until lists show what the caller is to see, without a slot.

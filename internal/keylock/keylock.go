@@ -11,12 +11,15 @@ import (
 // attempts inside one process; what holds between processes are the versions,
 // guards, claims and receipts of the store.
 type Locks[K comparable] struct {
+	// AtOnce is how many may hold the lock of a key; 0: one.
+	AtOnce int
+
 	mu   sync.Mutex
 	held map[K]*lock
 }
 
 type lock struct {
-	turn  chan struct{} // holds one token while it is free
+	turn  chan struct{} // holds a token for each who may come in
 	users int
 }
 
@@ -29,8 +32,11 @@ func (l *Locks[K]) Acquire(ctx context.Context, key K) (release func(), err erro
 		if l.held == nil {
 			l.held = make(map[K]*lock)
 		}
-		k = &lock{turn: make(chan struct{}, 1)}
-		k.turn <- struct{}{}
+		n := max(l.AtOnce, 1)
+		k = &lock{turn: make(chan struct{}, n)}
+		for range n {
+			k.turn <- struct{}{}
+		}
 		l.held[key] = k
 	}
 	k.users++

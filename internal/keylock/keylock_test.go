@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -34,6 +35,39 @@ func TestOneAtATime(t *testing.T) {
 	if len(l.held) != 0 {
 		t.Errorf("%d locks are kept though nobody uses them", len(l.held))
 	}
+}
+
+func TestSeveralAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := Locks[string]{AtOnce: 3}
+		var (
+			all    sync.WaitGroup
+			inside atomic.Int64
+			gate   = make(chan struct{})
+		)
+		for range 10 {
+			all.Go(func() {
+				release, err := l.Acquire(t.Context(), "a")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer release()
+				inside.Add(1)
+				<-gate
+			})
+		}
+		synctest.Wait()
+		if n := inside.Load(); n != 3 {
+			t.Errorf("%d at once, want 3", n)
+		}
+		close(gate)
+		all.Wait()
+		if n := inside.Load(); n != 10 || len(l.held) != 0 {
+			t.Errorf("%d of 10 had their turn, %d locks are kept", n, len(l.held))
+		}
+	})
 }
 
 func TestWaitingEndsWithTheContext(t *testing.T) {
