@@ -41,8 +41,8 @@ var attacks = []attack{
 	{"documentation for fresh hosts", 64, 500, documentation},
 	{"lists of 1,000 ids, of empty ones", 64, 400, includes},
 	{"lists with another window each", 256, 4000, windows},
-	{"searches of 495 characters", 64, 200, searches},
-	{"events with 60 large venues", 16, 40, largeAnswers},
+	{"searches, up to 495 characters", 64, 200, searches},
+	{"large answers", 16, 20, largeAnswers},
 }
 
 // prey is what an attacker knows of the service.
@@ -452,7 +452,14 @@ func searches(ctx context.Context, a *assault) {
 	}, nil)
 }
 
-// searchTexts makes the texts of searches.
+// A search may have so many different words and quoted texts; more is refused.
+const (
+	searchWords  = 32
+	searchQuoted = 8
+)
+
+// searchTexts makes the texts of searches: some as long as may be, some with as many
+// words and quoted texts as are answered.
 func searchTexts() []string {
 	fill := func(parts []string) string {
 		var b strings.Builder
@@ -475,19 +482,27 @@ func searchTexts() []string {
 			short = append(short, string(c)+string(d))
 		}
 	}
-	return []string{fill(phrases), `"of the"`, fill(short), "co " + fill(negated)}
+	return []string{
+		fill(phrases), `"of the"`, fill(short), "co " + fill(negated),
+		strings.Join(phrases[:searchQuoted], " "), strings.Join(short[:searchWords], " "),
+	}
 }
 
-// largeAnswers read events with many large venues, one by one and in lists.
+// largeAnswers read events with many large venues, one by one and in lists, and as
+// many of these venues as fit in an answer.
 func largeAnswers(ctx context.Context, a *assault) {
 	all := make([]string, len(a.Large))
 	for i, id := range a.Large {
 		all[i] = strconv.FormatInt(id, 10)
 	}
 	a.flood(ctx, func(worker, turn int) *http.Request {
-		if turn%2 == 1 {
-			return get(ctx, a.Root+"/events?include="+strings.Join(all, ",")+"&page=1&per_page="+strconv.Itoa(1+(worker+turn)%100))
+		switch (worker + turn) % 3 {
+		case 0:
+			return get(ctx, a.Root+"/events?include="+strings.Join(all, ",")+"&per_page="+strconv.Itoa(3+turn%97))
+		case 1:
+			return get(ctx, a.Root+"/events/"+all[turn%len(all)])
+		default:
+			return get(ctx, a.Root+"/venues?search=large&per_page="+strconv.Itoa(20+turn%20))
 		}
-		return get(ctx, a.Root+"/events/"+all[(worker+turn)%len(all)])
 	}, nil)
 }

@@ -182,12 +182,13 @@ func TestAttacks(t *testing.T) {
 		"lists with another window each": func(v *victim) bool {
 			return len(v.asked) > 10*connections && v.different(func(a asked) string { return a.query }) == len(v.asked)
 		},
-		"searches of 495 characters": func(v *victim) bool {
+		"searches, up to 495 characters": func(v *victim) bool {
 			return len(v.asked) > 4*connections && v.different(func(a asked) string { return a.query }) == len(v.asked)
 		},
-		"events with 60 large venues": func(v *victim) bool {
+		"large answers": func(v *victim) bool {
 			return v.most(func(a asked) bool { return a.path == "/api/events/8" || a.path == "/api/events/9" }) > 0 &&
-				v.most(func(a asked) bool { return strings.HasPrefix(a.query, "include=8,9&") }) > 0
+				v.most(func(a asked) bool { return strings.HasPrefix(a.query, "include=8,9&") }) > 0 &&
+				v.most(func(a asked) bool { return a.path == "/api/venues" }) > 0
 		},
 	}
 	for _, at := range attacks {
@@ -256,7 +257,7 @@ func TestAttackRate(t *testing.T) {
 
 func TestSearchTexts(t *testing.T) {
 	t.Parallel()
-	long := 0
+	long, answered := 0, 0
 	for _, text := range searchTexts() {
 		if len(text) > maxSearch {
 			t.Errorf("a search of %d characters, at most %d may be: %q", len(text), maxSearch, text)
@@ -264,8 +265,15 @@ func TestSearchTexts(t *testing.T) {
 		if len(text) > maxSearch-25 {
 			long++
 		}
+		words := map[string]bool{}
+		for _, w := range strings.Fields(strings.ReplaceAll(text, `"`, "")) {
+			words[w] = true
+		}
+		if len(words) <= searchWords && strings.Count(text, `"`) <= 2*searchQuoted {
+			answered++
+		}
 	}
-	if long != 3 {
-		t.Errorf("got %d long searches, want 3", long)
+	if long != 3 || answered != 3 {
+		t.Errorf("got %d long searches and %d within the limits, want 3 of each", long, answered)
 	}
 }
