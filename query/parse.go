@@ -339,14 +339,19 @@ func (q *parser) fields() []string {
 
 // ids reads a list of ids; whether they are known does not matter.
 func (q *parser) ids(name string) []calendar.ID {
+	list := q.list(name)
 	var out []calendar.ID
-	for _, e := range q.list(name) {
+	seen := make(map[calendar.ID]bool, len(list)) // one id has several texts: 5, 05
+	for _, e := range list {
 		id, ok := calendar.ParseID(e)
 		if !ok {
 			q.bad.Add(name, calendar.ReasonTypeID)
 			return nil
 		}
-		out = appendNew(out, id)
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
 	}
 	return out
 }
