@@ -458,33 +458,32 @@ const (
 	searchQuoted = 8
 )
 
-// searchTexts makes the texts of searches: some as long as may be, some with as many
-// words and quoted texts as are answered.
+// searchTexts makes the texts of searches: some that are too much, and some with as
+// many words and quoted texts as are answered, up to the length that may be.
 func searchTexts() []string {
-	fill := func(parts []string) string {
-		var b strings.Builder
-		for i := 0; b.Len()+len(parts[i%len(parts)]) < maxSearch; i++ {
-			if i > 0 {
-				b.WriteByte(' ')
-			}
-			b.WriteString(parts[i%len(parts)])
+	fill := func(parts []string, most int) string {
+		text := parts[0]
+		for i := 1; len(text)+1+len(parts[i%len(parts)]) <= most; i++ {
+			text += " " + parts[i%len(parts)]
 		}
-		return b.String()
+		return text
 	}
-	phrases, negated, short := make([]string, 0, 2*len(glue)), make([]string, 0, len(glue)), make([]string, 0, 26*4)
+	phrases, short := make([]string, 0, 2*len(glue)), make([]string, 0, 26*4)
 	for i, g := range glue {
-		other := glue[(i+1)%len(glue)]
-		phrases = append(phrases, `"`+g+`"`, `"`+other+" "+g+`"`)
-		negated = append(negated, `-"`+g+`"`)
+		phrases = append(phrases, `"`+g+`"`, `"`+glue[(i+1)%len(glue)]+" "+g+`"`)
 	}
 	for c := 'a'; c <= 'z'; c++ {
 		for _, d := range "aeio" {
 			short = append(short, string(c)+string(d))
 		}
 	}
+	without := make([]string, searchQuoted) // texts in which nothing is, so each is read to its end
+	for i := range without {
+		without[i] = `-"` + fill(glue[i:], maxSearch/searchQuoted-4) + `"`
+	}
 	return []string{
-		fill(phrases), `"of the"`, fill(short), "co " + fill(negated),
-		strings.Join(phrases[:searchQuoted], " "), strings.Join(short[:searchWords], " "),
+		fill(phrases, maxSearch), fill(short, maxSearch),
+		`"of the"`, strings.Join(phrases[:searchQuoted], " "), strings.Join(without, " "), strings.Join(short[:searchWords], " "),
 	}
 }
 
