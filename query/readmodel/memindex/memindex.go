@@ -42,6 +42,9 @@ type Index struct {
 	// mostSteps bounds one hold of the lock while beginnings of words are looked
 	// for: about a millisecond.
 	mostSteps int
+	// scans are the searches that read texts now, one for each processor: each keeps
+	// a list of all the texts that it reads.
+	scans chan struct{}
 
 	saving sync.Mutex
 	saved  uint64 // writes at the last snapshot; under saving
@@ -87,7 +90,7 @@ func New(o Options) (*Index, error) {
 	for n < o.Records {
 		n *= 2
 	}
-	x := &Index{log: o.Logger, history: o.History, mostSteps: 1 << 18, records: make([]atomic.Pointer[readmodel.Document], n)}
+	x := &Index{log: o.Logger, history: o.History, mostSteps: 1 << 18, scans: make(chan struct{}, runtime.GOMAXPROCS(0)), records: make([]atomic.Pointer[readmodel.Document], n)}
 	moved := make(chan struct{})
 	x.moved.Store(&moved)
 	x.empty()

@@ -71,6 +71,9 @@ func (x *Index) answer(ctx context.Context, kind calendar.Kind, f readmodel.Filt
 		if !errors.Is(err, errAnew) {
 			return err
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
 }
 
@@ -163,14 +166,25 @@ func (r *reading) run(ctx context.Context, use func(k *kindIndex, res bitset)) e
 	if !rows {
 		return r.finish(ctx, use)
 	}
-	texts, done, err := r.collect(use)
-	if err != nil || done {
-		return err
-	}
-	if err := r.scan(ctx, texts); err != nil {
+	if done, err := r.findRows(ctx, use); err != nil || done {
 		return err
 	}
 	return r.finish(ctx, use)
+}
+
+// findRows finds what the rows fit, or answers at once where no text has to be read.
+func (r *reading) findRows(ctx context.Context, use func(k *kindIndex, res bitset)) (done bool, err error) {
+	select {
+	case r.x.scans <- struct{}{}:
+		defer func() { <-r.x.scans }()
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	texts, done, err := r.collect(use)
+	if err != nil || done {
+		return done, err
+	}
+	return false, r.scan(ctx, texts)
 }
 
 // finish answers as soon as it has caught up with the changes.
@@ -236,6 +250,9 @@ func (r *reading) catchUp() bool {
 		r.seq++
 		for _, p := range r.order {
 			r.look(p, o)
+		}
+		if r.steps > r.x.mostSteps {
+			break
 		}
 	}
 	return r.seq == r.k.seq

@@ -157,6 +157,30 @@ func TestEndOfARequestEndsItsSearch(t *testing.T) {
 	}
 }
 
+// TestScansTakeTurns: as many searches read texts at a time as there are
+// processors; one that waits for its turn ends with its request, and searches that
+// read no text do not wait.
+func TestScansTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	s.fill(t, 3, func(int) string { return "some of the other" })
+	for range cap(s.x.scans) {
+		s.x.scans <- struct{}{}
+	}
+	if page, err := s.search(t.Context(), titled("some -zebra")); err != nil || page.Total != 3 {
+		t.Errorf("found %d, %v; want 3", page.Total, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := s.search(ctx, titled(`"of the"`)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+	<-s.x.scans
+	if page, err := s.search(t.Context(), titled(`"of the"`)); err != nil || page.Total != 3 {
+		t.Errorf("found %d, %v; want 3", page.Total, err)
+	}
+}
+
 // TestSearchAmongWrites: however much is written while a search is under way, its
 // answer is what the filter means in the state that it names.
 func TestSearchAmongWrites(t *testing.T) {
