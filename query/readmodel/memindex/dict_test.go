@@ -27,7 +27,7 @@ func TestWordsGo(t *testing.T) {
 		if err := s.x.Snapshot(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		b, err := os.ReadFile(path) //nolint:gosec // of the test
+		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
