@@ -193,7 +193,7 @@ func (a *api) once(ctx context.Context, c *call, key string, keep bool, produce 
 		c.cache = CacheMiss
 		work := a.workContext(context.WithoutCancel(under(ctx)), c, a.o.ReadDeadline)
 		defer work.end()
-		ans, err := produce(work)
+		ans, err := produce(work) //nolint:contextcheck // a workContext stands on the context of the request
 		if err == nil && keep {
 			a.keepAnswer(key, ans)
 		}

@@ -36,7 +36,7 @@ var lookups = map[string]bool{
 }
 
 // list answers a list (section 4).
-func (a *api) list(w http.ResponseWriter, r *http.Request) error {
+func (a *api) list(w http.ResponseWriter, r *http.Request) error { //nolint:contextcheck // a workContext stands on the context of the request
 	c := callOf(r)
 	ctx := r.Context()
 	k := c.route.kind
@@ -125,7 +125,7 @@ func (a *api) await(ctx context.Context, c *call, least calendar.Position) error
 	defer c.pass.resume()
 	wait := a.workContext(ctx, c, a.o.PositionWait+a.o.ReadDeadline)
 	defer wait.end()
-	return a.Queries.Await(wait, c.caller, least)
+	return a.Queries.Await(wait, c.caller, least) //nolint:contextcheck // a workContext stands on the context of the request
 }
 
 // isListOf gives the test for the list parameters of a kind.

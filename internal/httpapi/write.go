@@ -41,7 +41,7 @@ func (a *api) update(w http.ResponseWriter, r *http.Request) error {
 }
 
 // write carries out a create or an update; steps 3 to 10 of section 7.2.
-func (a *api) write(w http.ResponseWriter, r *http.Request,
+func (a *api) write(w http.ResponseWriter, r *http.Request, //nolint:contextcheck // a workContext stands on the context of the request
 	do func(context.Context, command.Request) (command.Result, error), status int,
 ) error {
 	c := callOf(r)
