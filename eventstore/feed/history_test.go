@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -179,6 +180,49 @@ func testLostInHand(t *testing.T, p place) {
 			mustReadAll(t, s, src, 20, 60)
 		})
 	}
+}
+
+// turning is a store that goes over to another history when it has read entries after
+// a position, before it is asked for anything else.
+type turning struct {
+	*memstore.Store
+	after calendar.Position
+	turn  func()
+	once  sync.Once
+}
+
+func (s *turning) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	entries, err := s.Store.ReadAll(ctx, after, limit)
+	if after == s.after && len(entries) > 0 {
+		s.once.Do(s.turn)
+	}
+	return entries, err
+}
+
+// The store loses entries just after they were read, and says of the place before them
+// what it said before: they get no marks of those that took their place.
+func testLostBetweenQuestions(t *testing.T, p place) {
+	setup := func(t *testing.T) (*memstore.Store, *turning) {
+		t.Helper()
+		s := memstore.New()
+		add(t, s, 20)
+		return s, &turning{Store: s, after: 10, turn: func() { lose(t, s, 10, 20) }}
+	}
+	t.Run("relay", func(t *testing.T) {
+		t.Parallel()
+		s, over := setup(t)
+		js := p.open(t).JetStream()
+		remadeWith(t, s, js, messages(t.Context(), t, s)[:10])
+		actor(t, relay(t, over, js, feed.RelayOptions{}).Run)
+		until(t, js, 20)
+		untilStream(t, s, js, 20)
+	})
+	t.Run("source", func(t *testing.T) {
+		t.Parallel()
+		s, over := setup(t)
+		src := source(t, over, p.open(t).JetStream(), feed.SourceOptions{})
+		mustReadAll(t, s, src, 10, 20)
+	})
 }
 
 // Lost entries lie in the stream between right ones, where no relay looks: all that

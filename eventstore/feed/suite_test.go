@@ -30,6 +30,7 @@ var suite = map[string]func(t *testing.T, p place){
 	"lost while reading":                           testLostWhileReading,
 	"lost in hand":                                 testLostInHand,
 	"lost between":                                 testLostBetween,
+	"lost between two questions":                   testLostBetweenQuestions,
 	"stream without marks":                         testStreamWithoutMarks,
 	"standby finds lost tail":                      testStandbyFindsLostTail,
 	"hand over":                                    testHandOver,
