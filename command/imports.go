@@ -66,13 +66,14 @@ func (s *Service) AppliedLines(ctx context.Context, k calendar.Kind, id calendar
 	const page = 100
 	var lines []AppliedLine
 	last := int64(0)
-	for after := int64(0); ; after += page {
+	for after := int64(0); ; {
 		entries, err := s.store.History(ctx, id, after, page)
 		if err != nil {
 			return nil, readable(fmt.Errorf("history of %s %d: %w", k, id, err), k)
 		}
 		for i := range entries {
 			e := &entries[i]
+			after = e.Version
 			then, err := calendar.DecodeRecord(e.State)
 			if err != nil {
 				return nil, fmt.Errorf("version %d of %s %d: %w", e.Version, k, id, err)
@@ -82,7 +83,7 @@ func (s *Service) AppliedLines(ctx context.Context, k calendar.Kind, id calendar
 				lines = append(lines, AppliedLine{m.Line, e.Cause.Request})
 			}
 		}
-		if len(entries) < page {
+		if len(entries) == 0 {
 			return lines, nil
 		}
 	}

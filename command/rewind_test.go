@@ -3,6 +3,8 @@ package command_test
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -147,5 +149,29 @@ func TestRequestOfAnotherHistory(t *testing.T) {
 	b.store.Rewind(3)
 	if _, err := b.Create(t.Context(), r); !errors.Is(err, eventstore.ErrHistory) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAppliedLinesOfALongHistory: the lines of a record are those of its whole
+// history, however large its versions are.
+func TestAppliedLinesOfALongHistory(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	mark := func(line int64) *calendar.ImportMark { return &calendar.ImportMark{Source: "s", Line: line} }
+	res, err := b.Create(t.Context(), command.Request{Kind: calendar.KindTag, Input: calendar.Input{"name": "Jazz"}, Caller: editor, Mark: mark(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lines = 30
+	for n := int64(2); n <= lines; n++ {
+		in := calendar.Input{"description": strings.Repeat("x", 190_000) + strconv.FormatInt(n, 10)}
+		r := command.Request{Kind: calendar.KindTag, Target: command.Target{ID: res.Record.ID}, Input: in, Caller: editor, Mark: mark(n)}
+		if _, err := b.Update(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := b.AppliedLines(t.Context(), calendar.KindTag, res.Record.ID, "s")
+	if err != nil || len(got) != lines {
+		t.Errorf("%d lines, %v, want %d", len(got), err, lines)
 	}
 }

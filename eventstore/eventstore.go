@@ -185,7 +185,9 @@ type Store interface {
 	Load(ctx context.Context, ids ...calendar.ID) ([]State, error)
 
 	// History gives up to limit entries of one record, oldest first, with
-	// versions greater than after. An unknown record has none.
+	// versions greater than after. An unknown record has none. Pages of this method
+	// and the next two end after PageBytes too, so one that is shorter than limit is
+	// not the last; an empty one is behind the last.
 	History(ctx context.Context, id calendar.ID, after int64, limit int) ([]Entry, error)
 
 	// ReadAll gives up to limit entries with positions greater than after, in

@@ -47,6 +47,9 @@ func Verify(ctx context.Context, store Verifier, progress func(done, total calen
 	if v.commit.Last > v.chained {
 		return hash, 0, damaged(v.commit.Last, "the commit ends after the head %d", head)
 	}
+	if err := v.behind(ctx); err != nil {
+		return hash, 0, err
+	}
 	if err := v.records(ctx); err != nil {
 		return hash, 0, err
 	}
@@ -100,15 +103,15 @@ func (v *verification) page(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", v.position+1, err)
 	}
-	leaves, err := v.store.Leaves(ctx, v.position, limit)
+	if len(entries) == 0 {
+		return damaged(v.position+1, "it is missing")
+	}
+	leaves, err := v.store.Leaves(ctx, v.position, len(entries))
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", v.position+1, err)
 	}
-	for i := range limit {
+	for i := range entries {
 		p := v.position + 1
-		if i >= len(entries) {
-			return damaged(p, "it is missing")
-		}
 		e := &entries[i]
 		if e.Position != p {
 			return damaged(p, "it is missing, the next one is %d", e.Position)
@@ -126,6 +129,26 @@ func (v *verification) page(ctx context.Context) error {
 			return err
 		}
 		v.position = p
+	}
+	return nil
+}
+
+// behind looks whether an entry lies behind the last commit, where no reader comes
+// until the next one is written over it. One that is written meanwhile has a commit.
+func (v *verification) behind(ctx context.Context) error {
+	entries, err := v.store.ReadStored(ctx, v.head, 1)
+	if err != nil {
+		return fmt.Errorf("entries behind the head %d: %w", v.head, err)
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	commits, err := v.store.Commits(ctx, v.head, 1)
+	if err != nil {
+		return fmt.Errorf("commits behind the head %d: %w", v.head, err)
+	}
+	if p := entries[0].Position; len(commits) == 0 || p < commits[0].First || p > commits[0].Last {
+		return damaged(p, "it lies behind the last commit, which ends with entry %d", v.head)
 	}
 	return nil
 }

@@ -345,7 +345,7 @@ func (s *Store) History(ctx context.Context, id calendar.ID, after int64, limit 
 			out = append(out, s.entries[at])
 		}
 	}
-	return out, nil
+	return eventstore.CutPage(out), nil
 }
 
 // ReadAll does eventstore.Store.
@@ -354,7 +354,7 @@ func (s *Store) ReadAll(ctx context.Context, after calendar.Position, limit int)
 		return nil, err
 	}
 	defer s.mu.RUnlock()
-	return slices.Clone(page(s.entries, after, limit)), nil
+	return slices.Clone(eventstore.CutPage(page(s.entries, after, limit))), nil
 }
 
 // Records does eventstore.Store.
@@ -373,7 +373,7 @@ func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.
 			out = append(out, r.state)
 		}
 	}
-	return out, nil
+	return eventstore.CutPage(out), nil
 }
 
 // Wait does eventstore.Store.

@@ -274,3 +274,22 @@ func TestServiceRole(t *testing.T) {
 		}
 	}
 }
+
+// TestEntryBehindTheLastCommit: an entry that somebody put behind the last commit is
+// found, with its present state and without.
+func TestEntryBehindTheLastCommit(t *testing.T) {
+	t.Parallel()
+	name := schema(t)
+	s := open(t, server(t), postgres.Options{Schema: name})
+	smallLog(t, s, 2)
+	c := admin(t)
+	sqlExec(t, c, strings.ReplaceAll(`INSERT INTO @.entries SELECT 5, 99, 1, time, actor, kind, 'tag.created', leaf, client, request, reason, fields, state, secret
+		FROM @.entries WHERE position = 1`, "@", name))
+	for _, what := range []string{"alone", "with a state"} {
+		_, _, err := eventstore.Verify(t.Context(), s, nil)
+		if !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), "entry 5:") {
+			t.Errorf("%s: got %v", what, err)
+		}
+		sqlExec(t, c, strings.ReplaceAll("INSERT INTO @.records VALUES (99, 'tag', 1, 5, NULL) ON CONFLICT DO NOTHING", "@", name))
+	}
+}

@@ -31,17 +31,28 @@ const (
 func newQueries(schema string) queries {
 	in := func(text string) string { return strings.ReplaceAll(text, "@", schema+".") }
 	const states = "SELECT " + stateColumns + " FROM @records r JOIN @entries e ON e.position = r.position WHERE "
+	// What a page has no room for is not even sent; sizes are known without reading.
+	cut := func(columns, page, size, order string) string {
+		return in(fmt.Sprintf("SELECT %[1]s FROM (SELECT *, sum(%[3]s) OVER (ORDER BY %[4]s) - %[3]s AS before FROM (%[2]s) p) e WHERE before < %[5]d ORDER BY %[4]s",
+			columns, page, size, order, eventstore.PageBytes))
+	}
+	entries := func(where, order string) string {
+		return cut(entryColumns, "SELECT * FROM @entries WHERE "+where, "(octet_length(fields) + octet_length(state))", order)
+	}
+	pageOf := func(where string) string {
+		return cut("id, kind, version, position, state, secret", states+where, "octet_length(state)", "id")
+	}
 	return queries{
 		check: in(`SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash FROM (VALUES (0)) one
 			LEFT JOIN LATERAL (SELECT last, hash FROM @commits ORDER BY first DESC LIMIT 1) h ON true
 			LEFT JOIN LATERAL (SELECT last, hash FROM @commits WHERE first <= $1::bigint ORDER BY first DESC LIMIT 1) k ON true`),
 		newIDs:  in("SELECT @new_ids($1::bigint)"),
 		load:    in(states + "r.id = ANY ($1::bigint[])"),
-		history: in("SELECT " + entryColumns + " FROM @entries e WHERE record = $1::bigint AND version > $2::bigint ORDER BY version LIMIT $3::bigint"),
-		entries: in("SELECT " + entryColumns + " FROM @entries e WHERE position > $1::bigint ORDER BY position LIMIT $2::bigint"),
-		records: in(states + "r.id > $1::bigint ORDER BY r.id LIMIT $2::bigint"),
-		events:  in(states + "r.kind = 'event' AND r.id > $1::bigint ORDER BY r.id LIMIT $2::bigint"),
-		others:  in(states + "r.kind = $1::text AND r.kind <> 'event' AND r.id > $2::bigint ORDER BY r.id LIMIT $3::bigint"),
+		history: entries("record = $1::bigint AND version > $2::bigint ORDER BY version LIMIT $3::bigint", "version"),
+		entries: entries("position > $1::bigint ORDER BY position LIMIT $2::bigint", "position"),
+		records: pageOf("r.id > $1::bigint ORDER BY r.id LIMIT $2::bigint"),
+		events:  pageOf("r.kind = 'event' AND r.id > $1::bigint ORDER BY r.id LIMIT $2::bigint"),
+		others:  pageOf("r.kind = $1::text AND r.kind <> 'event' AND r.id > $2::bigint ORDER BY r.id LIMIT $3::bigint"),
 		find: in(`SELECT false, q.i, x.record FROM unnest($1::bytea[], $2::text[], $3::text[]) WITH ORDINALITY q (digest, space, key, i)
 				JOIN @claims x ON x.digest = q.digest AND x.space = q.space AND x.key = q.key
 			UNION ALL SELECT true, q.i, x.record FROM unnest($4::bytea[], $5::text[], $6::text[]) WITH ORDINALITY q (digest, space, key, i)

@@ -126,12 +126,12 @@ func (r *restore) entries(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		leaves, err := r.from.Leaves(ctx, at, limit)
+		leaves, err := r.from.Leaves(ctx, at, len(entries))
 		if err != nil {
 			return nil, err
 		}
-		if len(entries) != limit || len(leaves) != limit {
-			return nil, fmt.Errorf("%w: %d entries and %d leaves after %d, not %d", eventstore.ErrDamaged, len(entries), len(leaves), at, limit)
+		if len(entries) == 0 || len(leaves) != len(entries) {
+			return nil, fmt.Errorf("%w: %d entries and %d leaves after %d, below the head %d", eventstore.ErrDamaged, len(entries), len(leaves), at, r.head)
 		}
 		rows := make([][]any, len(entries))
 		for i := range entries {

@@ -241,3 +241,31 @@ func wholeOf(t *testing.T, s eventstore.Verifier, keys int) whole {
 	}
 	return w
 }
+
+// TestMoveUpLarge: entries that do not fit into one page are carried, too.
+func TestMoveUpLarge(t *testing.T) {
+	t.Parallel()
+	from, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "daybook.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = from.Close() }()
+	service, err := command.New(from, &calendar.Rules{Site: time.UTC, Clean: htmltext.New()}, testkit.PlainHasher{}, command.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tags = 30
+	for n := range tags {
+		r := command.Request{
+			Kind: calendar.KindTag, Caller: calendar.Caller{ID: 1, Role: calendar.Editor},
+			Input: calendar.Input{"name": fmt.Sprintf("Large %d", n), "description": strings.Repeat("x", 190_000)},
+		}
+		if _, err := service.Create(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := open(t, server(t), postgres.Options{Schema: schema(t)})
+	if _, n, err := eventstore.Copy(t.Context(), from, to, nil); err != nil || n != tags {
+		t.Errorf("%d entries are copied, %v", n, err)
+	}
+}

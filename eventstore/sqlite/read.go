@@ -53,10 +53,24 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 
 // all runs a query and gives its rows; scan reads one.
 func all[T any](ctx context.Context, s *Store, stmt *sql.Stmt, scan func(row) (T, error), args ...any) ([]T, error) {
+	return some(ctx, s, stmt, scan, func(*T) bool { return true }, args...)
+}
+
+// paged runs a query and gives the rows that make a page.
+func paged[T any, P eventstore.Sized[T]](ctx context.Context, s *Store, stmt *sql.Stmt, scan func(row) (T, error), args ...any) ([]T, error) {
+	size := 0
+	return some(ctx, s, stmt, scan, func(v *T) bool {
+		size += P(v).Size()
+		return size < eventstore.PageBytes
+	}, args...)
+}
+
+// some runs a query and gives its rows, to the one after which no more are wanted.
+func some[T any](ctx context.Context, s *Store, stmt *sql.Stmt, scan func(row) (T, error), more func(*T) bool, args ...any) ([]T, error) {
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
-	out, err := allRows(ctx, stmt, scan, args...)
+	out, err := someRows(ctx, stmt, scan, more, args...)
 	if err != nil && s.closing.Load() {
 		err = eventstore.ErrClosed
 	}
@@ -64,6 +78,10 @@ func all[T any](ctx context.Context, s *Store, stmt *sql.Stmt, scan func(row) (T
 }
 
 func allRows[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), args ...any) ([]T, error) {
+	return someRows(ctx, stmt, scan, func(*T) bool { return true }, args...)
+}
+
+func someRows[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, error), more func(*T) bool, args ...any) ([]T, error) {
 	rows, err := stmt.QueryContext(ctx, args...)
 	if err != nil {
 		return nil, err
@@ -75,7 +93,9 @@ func allRows[T any](ctx context.Context, stmt *sql.Stmt, scan func(row) (T, erro
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, v)
+		if out = append(out, v); !more(&out[len(out)-1]) {
+			return out, nil
+		}
 	}
 	return out, rows.Err()
 }
@@ -210,7 +230,7 @@ func (s *Store) loadMiss(ctx context.Context, id calendar.ID) (h *held, err erro
 
 // History does eventstore.Store.
 func (s *Store) History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
-	out, err := all(ctx, s, s.read.history, scanEntry, int64(id), after, max(limit, 0))
+	out, err := paged(ctx, s, s.read.history, scanEntry, int64(id), after, max(limit, 0))
 	return out, wrap(err, "history of record %d", id)
 }
 
@@ -227,7 +247,7 @@ func (s *Store) ReadAll(ctx context.Context, after calendar.Position, limit int)
 
 // ReadStored does eventstore.Verifier.
 func (s *Store) ReadStored(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
-	out, err := all(ctx, s, s.read.entries, scanEntry, number(after), max(limit, 0))
+	out, err := paged(ctx, s, s.read.entries, scanEntry, number(after), max(limit, 0))
 	// A commit can be read a moment before the head moves to it.
 	for head := s.signal.Head(); len(out) > 0 && out[len(out)-1].Position > head; {
 		out = out[:len(out)-1]
@@ -245,10 +265,10 @@ func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.
 		return h.State, nil
 	}
 	if kind == 0 {
-		out, err := all(ctx, s, s.read.records, scan, int64(after), max(limit, 0))
+		out, err := paged(ctx, s, s.read.records, scan, int64(after), max(limit, 0))
 		return out, wrap(err, "read records after %d", after)
 	}
-	out, err := all(ctx, s, s.read.recordsOf, scan, kind.String(), int64(after), max(limit, 0))
+	out, err := paged(ctx, s, s.read.recordsOf, scan, kind.String(), int64(after), max(limit, 0))
 	return out, wrap(err, "read records of kind %s after %d", kind, after)
 }
 

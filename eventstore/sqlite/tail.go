@@ -68,7 +68,7 @@ func (t *tail) read(after, head calendar.Position, limit int) (out []eventstore.
 	for len(rest) > 0 && rest[len(rest)-1].Position > head {
 		rest = rest[:len(rest)-1]
 	}
-	rest = rest[:min(len(rest), max(limit, 0))]
+	rest = eventstore.CutPage(rest[:min(len(rest), max(limit, 0))])
 	return append(make([]eventstore.Entry, 0, len(rest)), rest...), true
 }
 

@@ -33,6 +33,7 @@ type broken struct {
 	leaves  func(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
 	mark    func(ctx context.Context, p calendar.Position) (eventstore.Mark, error)
 	close   func() error
+	stored  func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
 
 	holdings func(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error)
 }
@@ -63,6 +64,13 @@ func (b *broken) ReadAll(ctx context.Context, after calendar.Position, limit int
 		return b.readAll(ctx, after, limit)
 	}
 	return b.Store.ReadAll(ctx, after, limit)
+}
+
+func (b *broken) ReadStored(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	if b.stored != nil {
+		return b.stored(ctx, after, limit)
+	}
+	return b.Store.ReadStored(ctx, after, limit)
 }
 
 func (b *broken) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
@@ -682,6 +690,55 @@ var twins = []struct {
 			return b.one(ctx, a)
 		})
 	}},
+	{"an entry lies behind the last commit", []string{"the log verifies"}, func(b *broken) {
+		b.stored = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+			entries, err := b.Store.ReadStored(ctx, after, limit)
+			if err == nil && len(entries) < limit {
+				head, _ := b.Store.Head(ctx)
+				entries = append(entries, eventstore.Entry{Position: head + 1, Kind: calendar.KindTag, ID: 77, Version: 1})
+			}
+			return entries, err
+		}
+	}},
+	{"pages of entries are bounded by their number alone", []string{"pages are bounded by bytes"}, func(b *broken) {
+		b.readAll = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+			return untilFull(limit, func(n int, last *eventstore.Entry) ([]eventstore.Entry, error) {
+				if last != nil {
+					after = last.Position
+				}
+				return b.Store.ReadAll(ctx, after, n)
+			})
+		}
+	}},
+	{"pages of history are bounded by their number alone", []string{"pages are bounded by bytes"}, func(b *broken) {
+		b.history = func(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
+			return untilFull(limit, func(n int, last *eventstore.Entry) ([]eventstore.Entry, error) {
+				if last != nil {
+					after = last.Version
+				}
+				return b.Store.History(ctx, id, after, n)
+			})
+		}
+	}},
+	{"pages of records are bounded by their number alone", []string{"pages are bounded by bytes"}, func(b *broken) {
+		b.records = func(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+			return untilFull(limit, func(n int, last *eventstore.State) ([]eventstore.State, error) {
+				if last != nil {
+					after = last.ID
+				}
+				return b.Store.Records(ctx, kind, after, n)
+			})
+		}
+	}},
+	{"an entry that is larger than a page is left out", []string{"pages are bounded by bytes"}, func(b *broken) {
+		b.readAll = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+			entries, err := b.Store.ReadAll(ctx, after, limit)
+			if n := len(entries); n > 0 && entries[n-1].Size() > eventstore.PageBytes {
+				entries = entries[:n-1]
+			}
+			return entries, err
+		}
+	}},
 	{"a commit is missing", []string{"the log verifies"}, func(b *broken) {
 		b.commits = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error) {
 			commits, err := b.Store.Commits(ctx, after, limit)
@@ -836,4 +893,21 @@ func TestCasesPass(t *testing.T) {
 			}
 		})
 	}
+}
+
+// untilFull makes pages of their number alone.
+func untilFull[T any](limit int, next func(n int, last *T) ([]T, error)) ([]T, error) {
+	var out []T
+	for len(out) < limit {
+		var last *T
+		if len(out) > 0 {
+			last = &out[len(out)-1]
+		}
+		page, err := next(limit-len(out), last)
+		if err != nil || len(page) == 0 {
+			return out, err
+		}
+		out = append(out, page...)
+	}
+	return out, nil
 }

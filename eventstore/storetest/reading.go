@@ -578,3 +578,102 @@ func closed(t testing.TB, h Harness) {
 		f.Errorf("second Close: %v", err)
 	}
 }
+
+// bytePages: pages end after PageBytes, with one entry or state at least; none is
+// left out, and only an empty page is the end.
+func bytePages(t testing.TB, h Harness) {
+	f := setup(t, h)
+	venue := func(bytes int) {
+		f.Helper()
+		c := created(calendar.KindVenue, f.id(), fmt.Sprintf("hall-%d", f.head()))
+		c.Fields["description"] = calendar.Text{calendar.LangEN: strings.Repeat("<p>é音</p>", bytes/24)} // in fields and state
+		d, _ := f.draft(nil, c)
+		f.mustWrite(f.appendOf(d))
+	}
+	const large = eventstore.PageBytes / 5
+	for range 9 { // in more than one page
+		venue(large)
+	}
+	venue(eventstore.PageBytes + 1<<20) // in no page with others
+	venue(100)
+	many := f.create(calendar.KindTag, "many")
+	for v := range 4 { // its history is more than a page
+		many = f.update(many, calendar.Fields{"description": calendar.Text{calendar.LangEN: strings.Repeat("x", 2*large) + fmt.Sprint(v)}})
+	}
+	small := f.create(calendar.KindTag, "small")
+	entries := func(read func(after *eventstore.Entry) ([]eventstore.Entry, error)) int {
+		return pagesOf(f, read, func(e *eventstore.Entry) (int64, int) { return int64(e.Position), e.Size() })
+	}
+	for _, from := range []func(context.Context, calendar.Position, int) ([]eventstore.Entry, error){f.store.ReadAll, f.store.ReadStored} {
+		n := entries(func(e *eventstore.Entry) ([]eventstore.Entry, error) {
+			if e == nil {
+				return from(f.ctx, 0, 100)
+			}
+			return from(f.ctx, e.Position, 100)
+		})
+		if n != int(f.head()) {
+			f.Errorf("pages of entries have %d, want %d", n, f.head())
+		}
+	}
+	n := entries(func(e *eventstore.Entry) ([]eventstore.Entry, error) {
+		if e == nil {
+			return f.store.History(f.ctx, many.ID, 0, 100)
+		}
+		return f.store.History(f.ctx, many.ID, e.Version, 100)
+	})
+	if n != 5 {
+		f.Errorf("pages of the history have %d entries, want 5", n)
+	}
+	for kind, want := range map[calendar.Kind]int{0: 13, calendar.KindVenue: 11, calendar.KindTag: 2} {
+		n := pagesOf(f, func(s *eventstore.State) ([]eventstore.State, error) {
+			if s == nil {
+				return f.store.Records(f.ctx, kind, 0, 100)
+			}
+			return f.store.Records(f.ctx, kind, s.ID, 100)
+		}, func(s *eventstore.State) (int64, int) { return int64(s.ID), s.Size() })
+		if n != want {
+			f.Errorf("pages of kind %d have %d states, want %d", kind, n, want)
+		}
+	}
+	if got := f.load(small.ID); got.Version != 1 {
+		f.Errorf("the last record has version %d", got.Version)
+	}
+	if _, _, err := eventstore.Verify(f.ctx, f.store, nil); err != nil {
+		f.Errorf("Verify: %v", err)
+	}
+}
+
+// pagesOf reads all pages and gives how many elements they have. Each but the last
+// has to be full and none more than that.
+func pagesOf[T any](f *fixture, read func(last *T) ([]T, error), of func(*T) (order int64, size int)) int {
+	f.Helper()
+	n, before := 0, int64(0)
+	var last *T
+	for full := true; ; {
+		page, err := read(last)
+		if err != nil {
+			f.Fatalf("page after %d: %v", before, err)
+		}
+		if len(page) == 0 {
+			return n
+		}
+		if !full {
+			f.Errorf("a page ended before %d, without need", before)
+		}
+		sum := 0
+		for i := range page {
+			order, size := of(&page[i])
+			if order <= before {
+				f.Fatalf("%d comes after %d", order, before)
+			}
+			if sum >= eventstore.PageBytes {
+				f.Errorf("the page goes on to %d after %d bytes", order, sum)
+			}
+			before = order
+			sum += size
+		}
+		full = sum >= eventstore.PageBytes
+		n += len(page)
+		last = &page[len(page)-1]
+	}
+}

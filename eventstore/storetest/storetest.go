@@ -85,6 +85,7 @@ func Cases() []Case {
 		{"ended contexts", endedContext},
 		{"large payloads", largePayloads},
 		{"entries never change", appendOnly},
+		{"pages are bounded by bytes", bytePages},
 		{"malformed appends are refused", malformed},
 		{"appends of nothing", settles},
 		{"the log verifies", verifies},

@@ -202,7 +202,7 @@ func (u *Users) List(ctx context.Context) ([]User, error) {
 			users = append(users, user)
 			after = user.ID
 		}
-		if len(states) < page {
+		if len(states) == 0 {
 			return users, nil
 		}
 	}

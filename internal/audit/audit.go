@@ -134,8 +134,8 @@ func (h *handler) all(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := shown(entries)
-	if len(entries) == limit {
-		p.Next = entries[limit-1].Position.String()
+	if len(entries) > 0 && eventstore.FullPage(entries, limit) {
+		p.Next = entries[len(entries)-1].Position.String()
 	}
 	answer(w, http.StatusOK, p)
 }
@@ -165,8 +165,8 @@ func (h *handler) one(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := shown(entries)
-	if len(entries) == limit {
-		p.Next = strconv.FormatInt(entries[limit-1].Version, 10)
+	if len(entries) > 0 && eventstore.FullPage(entries, limit) {
+		p.Next = strconv.FormatInt(entries[len(entries)-1].Version, 10)
 	}
 	answer(w, http.StatusOK, p)
 }
@@ -191,7 +191,7 @@ func (h *handler) asOf(w http.ResponseWriter, r *http.Request, kind calendar.Kin
 			}
 			after = entries[i].Version
 		}
-		if len(entries) < maxLimit {
+		if len(entries) == 0 {
 			break
 		}
 	}

@@ -78,3 +78,47 @@ func TestHandler(t *testing.T) {
 		})
 	}
 }
+
+// TestLargeEntries: a page that bytes end says that there is a next one, and the
+// state at a moment is looked for in all of them.
+func TestLargeEntries(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	day := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	state := json.RawMessage(`{"v":"` + strings.Repeat("x", eventstore.PageBytes/2) + `"}`)
+	const versions = 7
+	for v := range int64(versions) {
+		r := store.Append(t.Context(), []eventstore.Append{{Time: day.AddDate(0, 0, int(v)), Drafts: []eventstore.Draft{{
+			Kind: calendar.KindTag, ID: 5, Expected: v, Change: "tag.updated", Fields: json.RawMessage(`{}`), State: state,
+		}}}})
+		if r[0].Err != nil {
+			t.Fatal(r[0].Err)
+		}
+	}
+	h := Handler(store, users{"auditor": calendar.Auditor})
+	get := func(path string) (p page) {
+		t.Helper()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+		r.Header.Set("Authorization", "auditor")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusOK {
+			t.Fatalf("%s: %d, %v", path, w.Code, err)
+		}
+		return p
+	}
+	for _, path := range []string{"/history", "/history/tag/5"} {
+		n := 0
+		for next := "0"; next != ""; {
+			p := get(path + "?after=" + next)
+			n += len(p.Entries)
+			next = p.Next
+		}
+		if n != versions {
+			t.Errorf("%s gives %d entries, want %d", path, n, versions)
+		}
+	}
+	if p := get("/history/tag/5?at=2027-01-01T00:00:00Z"); p.Entries[0].Version != versions {
+		t.Errorf("the last version is %d", p.Entries[0].Version)
+	}
+}
