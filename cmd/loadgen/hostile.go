@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -352,15 +353,31 @@ func (h *siege) under(ctx context.Context, at attack, errw io.Writer) (got map[s
 	if err := cmd.Start(); err != nil {
 		return nil, read, write, err
 	}
-	// The attacker is a machine of its own: it gives way to the service and to those
-	// who use it.
-	_ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, 10)
+	giveWay(cmd.Process.Pid)
 	read, write = h.both(ctx, h.o.hostileFor)
 	if err := cmd.Wait(); err != nil {
 		return nil, read, write, err
 	}
 	err = json.Unmarshal([]byte(text.String()), &got)
 	return got, read, write, err
+}
+
+// giveWay lowers the priority of an attacker below that of the service and of those
+// who use it: it stands for a machine that takes none of their processors.
+func giveWay(group int) {
+	if own, err := niceness(0); err == nil {
+		_ = syscall.Setpriority(syscall.PRIO_PGRP, group, min(own+10, 19))
+	}
+}
+
+// niceness gives the nice value of a process, 0 for this one: -20 to 19, the lower
+// the more of the processors it gets.
+func niceness(pid int) (int, error) {
+	n, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid)
+	if runtime.GOOS == "linux" {
+		n = 20 - n // what the system call gives there
+	}
+	return n, err
 }
 
 // atRest waits until the service has done with the attack before; one that has not

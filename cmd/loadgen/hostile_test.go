@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -152,5 +153,29 @@ func TestHostileFlags(t *testing.T) {
 		if code := run(t.Context(), args, &out, &errw); code != 2 || !strings.Contains(errw.String(), "loadgen: ") {
 			t.Errorf("%v: ended with %d: %s", args, code, errw.String())
 		}
+	}
+}
+
+// An attacker gives way to the service and to those who use it.
+func TestGiveWay(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "cat")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close(); _ = cmd.Wait() }()
+	giveWay(cmd.Process.Pid)
+	own, err := niceness(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := niceness(cmd.Process.Pid)
+	if want := min(own+10, 19); err != nil || got != want {
+		t.Errorf("its nice value is %d (%v), want %d", got, err, want)
 	}
 }
