@@ -357,3 +357,56 @@ func TestTurns(t *testing.T) {
 		all.Wait()
 	})
 }
+
+// TestTurnsAreForWork: parameters are read in the turn of the client too, and nobody has
+// the turn while an answer is sent: one that reads slowly keeps no other from its lists.
+func TestTurnsAreForWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var (
+			all           sync.WaitGroup
+			parsing, made atomic.Int64
+			parse, taken  = make(chan struct{}), make(chan struct{})
+		)
+		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
+			parse: func(r query.Request) (*query.Criteria, error) {
+				parsing.Add(1)
+				<-parse
+				page, _ := strconv.Atoi(fmt.Sprint(r.Input["page"]))
+				return &query.Criteria{Kind: r.Kind, Page: page, PerPage: 10, Fields: []string{fmt.Sprint(page)}}, nil
+			},
+			run: func() (*query.List, error) {
+				made.Add(1)
+				return &query.List{}, nil
+			},
+		}}, Options{MakeAtOnce: 2})
+		for page := range 5 {
+			all.Go(func() {
+				r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, page), nil)
+				h.ServeHTTP(&slowTaker{httptest.NewRecorder(), taken}, r)
+			})
+		}
+		synctest.Wait()
+		if n := parsing.Load(); n != 2 {
+			t.Errorf("the parameters of %d lists are read at once, want 2", n)
+		}
+		close(parse)
+		synctest.Wait()
+		if n := made.Load(); n != 5 {
+			t.Errorf("%d of 5 lists were made while nobody takes an answer", n)
+		}
+		close(taken)
+		all.Wait()
+	})
+}
+
+// slowTaker takes no answer before a channel is closed.
+type slowTaker struct {
+	*httptest.ResponseRecorder
+	taken chan struct{}
+}
+
+func (s *slowTaker) Write(b []byte) (int, error) {
+	<-s.taken
+	return s.ResponseRecorder.Write(b)
+}

@@ -56,8 +56,12 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error { //nolint:cont
 		}
 	}
 
-	criteria, parseErr := a.Queries.Parse(ctx, query.Request{
-		Kind: k, Input: inputOf(c.query, isListOf(k)), Lang: c.loc.lang, Caller: c.caller,
+	var criteria *query.Criteria
+	parseErr := a.inTurn(ctx, r, c, func() (err error) {
+		criteria, err = a.Queries.Parse(ctx, query.Request{
+			Kind: k, Input: inputOf(c.query, isListOf(k)), Lang: c.loc.lang, Caller: c.caller,
+		})
+		return err
 	})
 	if parseErr = withProblem(parseErr, badPosition); parseErr != nil {
 		return a.staleOr(w, r, parseErr)
@@ -81,16 +85,15 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error { //nolint:cont
 	// What was never asked for will hardly be asked for again in this state:
 	// sending it from where it was written costs less than keeping it.
 	keep := a.o.ServeStale || a.asked.before(key[len(key)-len(asked):])
-	// Before it makes one for others too: they are not to wait for the turn of its client.
-	release, err := a.turn(ctx, r, c)
-	if err != nil {
-		return err
-	}
-	defer release()
 	buffer := takeBuffer()
 	defer giveBuffer(buffer)
-	ans, err := a.once(ctx, c, key, keep, func(ctx context.Context) (*answer, error) {
-		return a.makeList(ctx, buffer, c.root, criteria, key)
+	var ans *answer
+	// The turn comes before it makes a list for others too: they are not to wait for it.
+	err = a.inTurn(ctx, r, c, func() (err error) {
+		ans, err = a.once(ctx, c, key, keep, func(ctx context.Context) (*answer, error) {
+			return a.makeList(ctx, buffer, c.root, criteria, key)
+		})
+		return err
 	})
 	if err != nil {
 		return a.staleOr(w, r, a.tooLarge(err, "per_page", "_fields"))
@@ -104,17 +107,22 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error { //nolint:cont
 	return a.sendAnswer(w, r, ans)
 }
 
-// turn waits for the turn of an anonymous client to have a list made, without a slot, and
-// gives the function that ends it.
-func (a *api) turn(ctx context.Context, r *http.Request, c *call) (release func(), err error) {
+// inTurn does work on a list when it is the turn of its client, and waits for that
+// without a slot. Callers with credentials have no turns.
+func (a *api) inTurn(ctx context.Context, r *http.Request, c *call, work func() error) error {
 	if a.turns == nil || c.caller.Role != calendar.Anonymous {
-		return func() {}, nil
+		return work()
 	}
 	if !c.pass.enter(stageWait, 1) {
-		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	defer c.pass.resume()
-	return a.turns.Acquire(ctx, a.rooms.address(r))
+	release, err := a.turns.Acquire(ctx, a.rooms.address(r))
+	c.pass.resume()
+	if err != nil {
+		return err
+	}
+	defer release()
+	return work()
 }
 
 // await waits until lists show what the caller is to see, without a slot.
