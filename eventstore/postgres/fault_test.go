@@ -399,28 +399,30 @@ func randomText(n int) string {
 	return b.String()[:n]
 }
 
-// TestOldReceipts: a receipt is purged when it is older than what Options say.
+// TestOldReceipts: receipts that are older than what Options say are purged without
+// a commit, many of them, and also where the clock was wrong when they were kept.
 func TestOldReceipts(t *testing.T) {
 	t.Parallel()
 	at, name := server(t), schema(t)
-	var hours atomic.Int64
-	s := open(t, at, postgres.Options{Schema: name, Now: func() time.Time { return time.Unix(hours.Load()*3600, 0) }})
-	write := func(id calendar.ID, key string) eventstore.Result {
-		t.Helper()
-		a := tag(t, id, 1, fmt.Sprintf("tag-%d", id))
-		a.Receipt = &eventstore.Receipt{User: 7, Key: key, Time: a.Time, Record: id}
-		return s.Append(t.Context(), []eventstore.Append{a})[0]
-	}
-	write(1, "old")
-	write(2, "new")
-	sqlExec(t, admin(t), "UPDATE "+name+".receipts SET kept = kept - 25 * 3600 * 1000 WHERE key = 'old'")
-	hours.Add(1)
-	write(3, "third") // purges after it
-	if res := write(4, "old"); res.Err != nil || res.Receipt != nil {
-		t.Errorf("the old receipt: %+v", res)
-	}
-	if res := write(5, "new"); res.Err != nil || res.Receipt == nil || res.Receipt.Record != 2 {
-		t.Errorf("the new receipt: %+v", res)
+	s := open(t, at, postgres.Options{Schema: name, PurgeEvery: time.Millisecond})
+	c := admin(t)
+	sqlExec(t, c, strings.ReplaceAll(`INSERT INTO @.receipts
+		SELECT sha256(int8send(n)), (extract(epoch FROM now()) * 1000)::bigint + hours * 3600000::bigint, 7, n || '', sha256(''), 0, 1, 1, 0, NULL
+		FROM (SELECT n, CASE WHEN n <= 5000 THEN -25 WHEN n <= 7500 THEN 100000 WHEN n <= 7510 THEN -23 ELSE 23 END hours FROM generate_series(1, 7520) n) r`,
+		"@", name))
+	eventually(t, "old ones and those of a time to come", func() error {
+		var all, near int
+		const look = "SELECT count(*), count(*) FILTER (WHERE abs(kept - extract(epoch FROM now()) * 1000) < 24 * 3600000::bigint) FROM @.receipts"
+		if err := c.QueryRow(t.Context(), strings.ReplaceAll(look, "@", name)).Scan(&all, &near); err != nil {
+			return err
+		}
+		if all != 2520 || near != all {
+			return fmt.Errorf("%d are kept, %d of them near now", all, near)
+		}
+		return nil
+	})
+	if head, err := s.Head(t.Context()); err != nil || head != 0 {
+		t.Errorf("head is %d, %v", head, err)
 	}
 }
 
@@ -458,5 +460,37 @@ func TestIDsAcrossProcesses(t *testing.T) {
 	}
 	if id, err := stores[1].NewIDs(t.Context(), 3); err != nil || id != 9001 {
 		t.Errorf("NewIDs gave %d, %v, want 9001", id, err)
+	}
+}
+
+// TestLeaseAheadOfTheClock: a lease that lies further ahead than it was taken for was
+// taken before the clock of the database went back, and has ended.
+func TestLeaseAheadOfTheClock(t *testing.T) {
+	t.Parallel()
+	at, name := server(t), schema(t)
+	s := open(t, at, postgres.Options{Schema: name})
+	c := admin(t)
+	for _, dead := range []string{"a", "of an earlier release"} {
+		if _, ok, err := s.Acquire(t.Context(), "relay", dead, 5*time.Second); err != nil || !ok {
+			t.Fatalf("%t, %v", ok, err)
+		}
+		if dead != "a" {
+			sqlExec(t, c, "UPDATE "+name+".leases SET term = NULL")
+		}
+		sqlExec(t, c, "UPDATE "+name+".leases SET until = until + interval '1 hour'")
+		l, ok, err := s.Acquire(t.Context(), "relay", "b", 5*time.Second)
+		if err != nil || !ok || l.Holder != "b" || l.Left > 5*time.Second {
+			t.Errorf("after %s: %+v, %t, %v", dead, l, ok, err)
+		}
+		if err := s.Release(t.Context(), "relay", "b"); err != nil {
+			t.Error(err)
+		}
+	}
+	// A lease that was taken for long is no such thing.
+	if _, ok, err := s.Acquire(t.Context(), "relay", "a", time.Hour); err != nil || !ok {
+		t.Fatalf("%t, %v", ok, err)
+	}
+	if _, ok, err := s.Acquire(t.Context(), "relay", "b", 5*time.Second); err != nil || ok {
+		t.Errorf("a long lease was taken away: %v", err)
 	}
 }

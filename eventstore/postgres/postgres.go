@@ -45,8 +45,11 @@ type Options struct {
 	// KeepReceipts is how long receipts are kept at least; 0: 24 h, less is
 	// refused.
 	KeepReceipts time.Duration
-	// Now is the clock that says what a commit takes and when to look for old
-	// receipts; their age goes by that of the database. nil: time.Now.
+	// PurgeEvery is how often receipts that are too old, by the clock of the database,
+	// are looked for; 0: a minute.
+	PurgeEvery time.Duration
+	// Now is the clock that says what a commit takes and how long a connection was
+	// silent. nil: time.Now.
 	Now func() time.Time
 
 	// ListenURL is where the store listens for appends of other processes, when
@@ -104,6 +107,9 @@ func (o *Options) complete() error {
 	if o.ReadTimeout == 0 {
 		o.ReadTimeout = defaultRead
 	}
+	if o.PurgeEvery == 0 {
+		o.PurgeEvery = purgeEvery
+	}
 	if o.KeepReceipts == 0 {
 		o.KeepReceipts = minKeepReceipts
 	}
@@ -116,8 +122,8 @@ func (o *Options) complete() error {
 		return fmt.Errorf("pool size %d: must be 1 to 1000", o.PoolSize)
 	case o.Group < 1 || o.Group > 1024:
 		return fmt.Errorf("group of %d appends: must be 1 to 1024", o.Group)
-	case o.Timeout < 0 || o.ReadTimeout < 0:
-		return fmt.Errorf("timeouts %s and %s: must not be negative", o.Timeout, o.ReadTimeout)
+	case o.Timeout < 0 || o.ReadTimeout < 0 || o.PurgeEvery < 0:
+		return fmt.Errorf("times %s, %s and %s: must not be negative", o.Timeout, o.ReadTimeout, o.PurgeEvery)
 	case o.KeepReceipts < minKeepReceipts:
 		return fmt.Errorf("receipts kept for %s: must be %s at least", o.KeepReceipts, minKeepReceipts)
 	}
@@ -134,7 +140,6 @@ type Store struct {
 	signal  eventstore.Signal
 	kick    chan struct{} // wakes the poll
 	queue   *groupcommit.Queue[*item]
-	purged  time.Time // by the committer
 	known   known
 	closing atomic.Bool
 	// writerPID is the process of the server that appends for this one, behind a
@@ -142,7 +147,7 @@ type Store struct {
 	writerPID atomic.Int64
 	drained   chan struct{} // closed when the committer has ended
 	stop      context.CancelFunc
-	waiters   sync.WaitGroup // the poll and the listener
+	waiters   sync.WaitGroup // the poll, the listener and the purge
 }
 
 var (
@@ -166,6 +171,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.queue = groupcommit.New[*item](s.o.Group, groupBytes)
 	go s.commitAll(context.WithoutCancel(ctx))
 	s.waiters.Go(func() { s.poll(background) })
+	s.waiters.Go(func() { s.purgeAll(background) })
 	if s.listen != nil {
 		s.waiters.Go(func() { s.listenAll(background) })
 	}

@@ -5,19 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
 	"daybook/eventstore"
-)
-
-// purgeEvery is how often old receipts are purged, when there are commits;
-// purgeBatch is how many the function takes at once.
-const (
-	purgeEvery = 10 * time.Minute
-	purgeBatch = 1000
 )
 
 // holdAtMost is how long the log is held between two statements of a commit that
@@ -54,7 +46,6 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 	if err != nil {
 		return fmt.Errorf("append: %w", err)
 	}
-	s.purge(ctx)
 	return nil
 }
 
@@ -280,29 +271,6 @@ func eachDigest(rows pgx.Rows, do func([32]byte, calendar.ID)) error {
 		return err
 	})
 	return err
-}
-
-// purge removes old receipts now and then. They do no harm, so an error is only
-// told.
-func (s *Store) purge(ctx context.Context) {
-	now := s.o.Now()
-	if now.Sub(s.purged).Abs() < purgeEvery {
-		return
-	}
-	s.purged = now
-	_, err := s.attempt(ctx, func(ctx context.Context) (bool, error) {
-		return s.withWriter(ctx, func(c *pgx.Conn) error {
-			for n := int64(purgeBatch); n == purgeBatch; {
-				if err := c.QueryRow(ctx, s.q.purge, s.o.KeepReceipts.Microseconds()).Scan(&n); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
-	if err != nil {
-		s.o.Log.Warn("old receipts are not purged", "error", err)
-	}
 }
 
 // appendParams are the lists of the function append_known, after its first five

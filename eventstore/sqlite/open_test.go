@@ -2,9 +2,11 @@ package sqlite_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,7 +64,7 @@ func TestOpenRefuses(t *testing.T) {
 		{name: "newer version", says: "newer version", make: func(t *testing.T, path string) {
 			t.Helper()
 			makeStore(t, path)
-			sqlExec(t, raw(t, path), "INSERT INTO migrations VALUES (2, '0002_later.sql', 'x')")
+			sqlExec(t, raw(t, path), "INSERT INTO migrations SELECT max(number) + 1, 'later.sql', 'x' FROM migrations")
 		}},
 		{name: "edited migration", says: "another one than ours", make: func(t *testing.T, path string) {
 			t.Helper()
@@ -72,7 +74,7 @@ func TestOpenRefuses(t *testing.T) {
 		{name: "missing migration", says: "migration 1 is missing", make: func(t *testing.T, path string) {
 			t.Helper()
 			makeStore(t, path)
-			sqlExec(t, raw(t, path), "UPDATE migrations SET number = 2")
+			sqlExec(t, raw(t, path), "DELETE FROM migrations WHERE number = 1")
 		}},
 		{name: "entries after the last commit", says: "the last commit ends at 2", is: eventstore.ErrDamaged, make: func(t *testing.T, path string) {
 			t.Helper()
@@ -120,46 +122,68 @@ func makeStore(t *testing.T, path string) {
 	}
 }
 
-// TestReceiptsEnd: receipts are kept for 24 hours and purged some time after.
+// TestReceiptsEnd: receipts are kept for 24 hours and purged some time after, without
+// commits of others, many of them, and also where a clock was wrong when they were
+// kept.
 func TestReceiptsEnd(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
-	s := open(t, filepath.Join(t.TempDir(), "events.db"), sqlite.Options{Now: func() time.Time { return now }})
-	write := func() string { // gives the key
+	var hours atomic.Int64 // after the beginning
+	begin := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
+	s := open(t, filepath.Join(t.TempDir(), "events.db"), sqlite.Options{
+		PurgeEvery: time.Millisecond, Now: func() time.Time { return begin.Add(time.Duration(hours.Load()) * time.Hour) },
+	})
+	n := 0
+	write := func(count int) (keys []string) {
 		t.Helper()
-		first, err := s.NewIDs(t.Context(), 2)
-		if err != nil {
-			t.Fatal(err)
+		appends := make([]eventstore.Append, count)
+		for i := range appends {
+			n++
+			keys = append(keys, fmt.Sprintf("key-%d", n))
+			appends[i] = eventstore.Append{Receipt: &eventstore.Receipt{User: 7, Key: keys[i], Record: 1}}
 		}
-		a, err := twoRecords(first)
-		if err != nil {
-			t.Fatal(err)
+		for _, res := range s.Append(t.Context(), appends) {
+			if res.Err != nil {
+				t.Fatal(res.Err)
+			}
 		}
-		if res := s.Append(t.Context(), []eventstore.Append{a}); res[0].Err != nil {
-			t.Fatal(res[0].Err)
-		}
-		return first.String()
+		return keys
 	}
-	kept := func(key string) bool {
+	kept := func(keys []string) (n int) {
 		t.Helper()
-		look := eventstore.Append{Receipt: &eventstore.Receipt{User: 7, Key: key}}
-		res := s.Append(t.Context(), []eventstore.Append{look})[0]
-		if res.Err != nil {
-			t.Fatal(res.Err)
+		for _, key := range keys {
+			res := s.Append(t.Context(), []eventstore.Append{{Receipt: &eventstore.Receipt{User: 7, Key: key}}})[0]
+			if res.Err != nil {
+				t.Fatal(res.Err)
+			}
+			if res.Receipt != nil {
+				n++
+			}
 		}
-		return res.Receipt != nil
+		return n
 	}
-	first := write()
-	now = now.Add(23 * time.Hour)
-	second := write()
-	now = now.Add(time.Hour)
-	write()
-	if !kept(first) || !kept(second) {
-		t.Errorf("after 24 h the first is kept: %t, the second: %t", kept(first), kept(second))
+	until := func(what string, keys []string) { // all are gone
+		t.Helper()
+		for limit := time.Now().Add(time.Minute); kept(keys) > 0; {
+			if time.Now().After(limit) {
+				t.Fatalf("%s: %d of %d are still kept", what, kept(keys), len(keys))
+			}
+		}
 	}
-	now = now.Add(11 * time.Minute)
-	write()
-	if kept(first) || !kept(second) {
-		t.Errorf("later the first is kept: %t, the second: %t", kept(first), kept(second))
+	hours.Store(100_000) // the clock is wrong
+	ahead := write(300)
+	hours.Store(0)
+	old := write(1500)
+	hours.Store(23)
+	young := write(3)
+	if kept(ahead) != len(ahead) || kept(old) != len(old) {
+		t.Errorf("before their time: %d of %d kept in a time to come, %d of %d old ones are kept", kept(ahead), len(ahead), kept(old), len(old))
 	}
+	hours.Store(25)
+	until("old ones", old)
+	if kept(young) != len(young) {
+		t.Errorf("%d of %d young ones are kept", kept(young), len(young))
+	}
+	hours.Store(25 + 25)
+	until("young ones", young)
+	until("those that were kept in a time to come", ahead)
 }

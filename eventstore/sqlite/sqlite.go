@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,8 @@ type Options struct {
 	// KeepReceipts is how long receipts are kept at least; 0: 24 h, less is
 	// refused.
 	KeepReceipts time.Duration
+	// PurgeEvery is how often receipts that are too old are looked for; 0: a minute.
+	PurgeEvery time.Duration
 	// Existing makes Open give eventstore.ErrNoStore where there is none.
 	Existing bool
 	// Observe watches the commits; nil: nobody does.
@@ -68,8 +71,9 @@ type Store struct {
 	closing atomic.Bool
 	drained chan struct{}
 
-	stopFill context.CancelFunc
-	filled   chan struct{} // closed when the filling of the sieve has ended
+	stop   context.CancelFunc
+	beside sync.WaitGroup // the filling of the sieve and the purge
+	filled chan struct{}  // closed when the filling has ended
 }
 
 var (
@@ -94,8 +98,11 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.KeepReceipts == 0 {
 		o.KeepReceipts = minKeepReceipts
 	}
-	if o.KeepReceipts < minKeepReceipts || o.CacheBytes < 0 {
-		return nil, fmt.Errorf("open event store %s: receipts are kept for at least %s, the cache is not negative", path, minKeepReceipts)
+	if o.PurgeEvery == 0 {
+		o.PurgeEvery = purgeEvery
+	}
+	if o.KeepReceipts < minKeepReceipts || o.CacheBytes < 0 || o.PurgeEvery < 0 {
+		return nil, fmt.Errorf("open event store %s: receipts are kept for at least %s, the cache and the time between purges are not negative", path, minKeepReceipts)
 	}
 	s := &Store{o: o, cache: newCache(o.CacheBytes), sieve: newSieve(), queue: groupcommit.New[*item](groupAppends, groupBytes), drained: make(chan struct{})}
 	s.turn.pace.Commits = patientCommits
@@ -103,12 +110,13 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(ctx, err)), s.closeFiles())
 	}
 	go s.commitAll(context.WithoutCancel(ctx))
-	filling, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stopFill, s.filled = stop, make(chan struct{})
-	go func() {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop, s.filled = stop, make(chan struct{})
+	s.beside.Go(func() {
 		defer close(s.filled)
-		_ = s.fill(filling) // an unfilled sieve lets everything through
-	}()
+		_ = s.fill(background) // an unfilled sieve lets everything through
+	})
+	s.beside.Go(func() { s.purgeAll(background) })
 	return s, nil
 }
 
@@ -202,8 +210,8 @@ func (s *Store) Close() error {
 		<-s.drained
 		return nil
 	}
-	s.stopFill()
-	<-s.filled
+	s.stop()
+	s.beside.Wait()
 	s.queue.Close()
 	<-s.drained
 	s.signal.Close()

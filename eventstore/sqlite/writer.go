@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -28,12 +27,8 @@ type writer struct {
 	addEntries, addRecords, addClaims, dropClaims, addNames, dropNames,
 	addReceipts rows
 
-	addCommit, purge *sql.Stmt
-	purged           time.Time
+	addCommit, purge, rekeep *sql.Stmt
 }
-
-// purgeEvery is how often old receipts are purged, when there are commits.
-const purgeEvery = 10 * time.Minute
 
 // ready prepares the statements and reads the end of the log.
 func (w *writer) ready(ctx context.Context) error {
@@ -59,9 +54,8 @@ func (w *writer) ready(ctx context.Context) error {
 		(user, key, fingerprint, kept, time, record, version, position, answer) VALUES %s
 		ON CONFLICT (user, key) DO UPDATE SET answer = excluded.answer`, 9)
 	w.addCommit = p.one(ctx, "INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)")
-	// The oldest have the lowest rowids, so no index by age is needed.
-	w.purge = p.one(ctx, `DELETE FROM receipts
-		WHERE rowid IN (SELECT rowid FROM receipts ORDER BY rowid LIMIT 1000) AND kept < ?`)
+	w.purge = p.one(ctx, "DELETE FROM receipts WHERE rowid IN (SELECT rowid FROM receipts WHERE kept < ? ORDER BY kept LIMIT ?)")
+	w.rekeep = p.one(ctx, "UPDATE receipts SET kept = ? WHERE rowid IN (SELECT rowid FROM receipts WHERE kept > ? ORDER BY kept LIMIT ?)")
 	if p.err != nil {
 		return p.err
 	}
@@ -312,12 +306,6 @@ func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 		if _, err := w.addCommit.ExecContext(ctx, number(first), number(g.head), chain[:]); err != nil {
 			return chain, err
 		}
-	}
-	if now.Sub(w.purged).Abs() >= purgeEvery {
-		if _, err := w.purge.ExecContext(ctx, now.Add(-s.o.KeepReceipts).UnixMilli()); err != nil {
-			return chain, err
-		}
-		w.purged = now
 	}
 	_, err := w.commit.ExecContext(ctx)
 	return chain, err
