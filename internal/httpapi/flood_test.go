@@ -311,11 +311,18 @@ func TestTurns(t *testing.T) {
 			all    sync.WaitGroup
 			making atomic.Int64
 			gate   = make(chan struct{})
+			held   = make(chan struct{})
 		)
 		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
 			parse: func(r query.Request) (*query.Criteria, error) {
 				page, _ := strconv.Atoi(fmt.Sprint(r.Input["page"]))
 				return &query.Criteria{Kind: r.Kind, Page: page, PerPage: 10, Fields: []string{fmt.Sprint(page)}}, nil // so that each has a key of its own
+			},
+			await: func(least calendar.Position) error {
+				if least > 0 {
+					<-held
+				}
+				return nil
 			},
 			run: func() (*query.List, error) {
 				making.Add(1)
@@ -354,6 +361,23 @@ func TestTurns(t *testing.T) {
 		list(9, "192.0.2.2:1", "")
 		want(5, "a list that another client has no turn for yet")
 		close(gate)
+		all.Wait()
+		// Who takes his answer slowly, or waits for a position, has no turn meanwhile.
+		reader, before := make(chan struct{}), making.Load()
+		for page := range 6 {
+			all.Go(func() {
+				r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, 40+page), nil)
+				if page%2 == 0 {
+					r.Header.Set("Daybook-Min-Position", "1")
+				}
+				h.ServeHTTP(slowReader{httptest.NewRecorder(), reader}, r)
+			})
+		}
+		synctest.Wait()
+		list(50, "192.0.2.1:1", "")
+		want(before+4, "three slow readers, three who wait, and one")
+		close(held)
+		close(reader)
 		all.Wait()
 	})
 }

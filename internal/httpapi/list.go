@@ -36,9 +36,9 @@ var lookups = map[string]bool{
 }
 
 // list answers a list (section 4).
-func (a *api) list(w http.ResponseWriter, r *http.Request) error { //nolint:contextcheck // a workContext stands on the context of the request
+func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	ctx := r.Context()
+	ctx := r.Context() //nolint:contextcheck // a workContext stands on the context of the request
 	k := c.route.kind
 	least, badPosition := minPosition(r.Header)
 	known := c.caller.Role != calendar.Anonymous

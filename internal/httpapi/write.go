@@ -41,7 +41,7 @@ func (a *api) update(w http.ResponseWriter, r *http.Request) error {
 }
 
 // write carries out a create or an update; steps 3 to 10 of section 7.2.
-func (a *api) write(w http.ResponseWriter, r *http.Request, //nolint:contextcheck // a workContext stands on the context of the request
+func (a *api) write(w http.ResponseWriter, r *http.Request,
 	do func(context.Context, command.Request) (command.Result, error), status int,
 ) error {
 	c := callOf(r)
@@ -56,15 +56,15 @@ func (a *api) write(w http.ResponseWriter, r *http.Request, //nolint:contextchec
 	ctx := a.workContext(r.Context(), c, a.o.WriteDeadline)
 	defer ctx.end()
 	if req.Key != "" {
-		c.pass.enter(stageWait, 1) // where there is no room to wait it keeps its slot
-		release, err := a.keys.Acquire(ctx, keyName{c.caller.ID, req.Key})
+		c.pass.enter(stageWait, 1)                                         // where there is no room to wait it keeps its slot
+		release, err := a.keys.Acquire(ctx, keyName{c.caller.ID, req.Key}) //nolint:contextcheck // a workContext stands on the context of the request
 		c.pass.resume()
 		if err != nil {
 			return err
 		}
 		defer release()
 	}
-	res, err := do(ctx, req)
+	res, err := do(ctx, req) //nolint:contextcheck // a workContext stands on the context of the request
 	if err != nil {
 		return err
 	}
@@ -72,13 +72,13 @@ func (a *api) write(w http.ResponseWriter, r *http.Request, //nolint:contextchec
 	if res.Replay != nil {
 		return a.replay(w, r, res, status)
 	}
-	a.awaitCounts(ctx, c, res)
-	first, err := a.writeAnswer(ctx, c, res, status)
+	a.awaitCounts(ctx, c, res)                       //nolint:contextcheck // a workContext stands on the context of the request
+	first, err := a.writeAnswer(ctx, c, res, status) //nolint:contextcheck // a workContext stands on the context of the request
 	if err != nil {
 		return err
 	}
 	if req.Key != "" {
-		a.keep(ctx, req, res, first)
+		a.keep(ctx, req, res, first) //nolint:contextcheck // a workContext stands on the context of the request
 	}
 	a.sendWrite(w, r, first)
 	return nil
