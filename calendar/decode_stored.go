@@ -117,6 +117,7 @@ func (o *forms) record(b []byte) (*Record, error) {
 	if r.Fields, err = o.decodeFields(&s, SpecOf(r.Kind), false); err != nil {
 		return nil, fmt.Errorf("decode record %d: %w", r.ID, err)
 	}
+	r.Sum = SumOf(b)
 	return r, nil
 }
 

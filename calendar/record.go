@@ -58,6 +58,10 @@ type Record struct {
 	Changed time.Time // moment of the last write, UTC, whole milliseconds
 	Deleted bool      // a term that is gone for ever
 	Fields  Fields
+
+	// Sum names the content: SumOf the stored JSON, 0 for a record that is not
+	// stored yet. Two histories may give one id and version to other content.
+	Sum uint64
 }
 
 // Status is the status of a post.

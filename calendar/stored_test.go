@@ -122,7 +122,7 @@ func TestStoredRecordIsFrozen(t *testing.T) {
 	if string(b) != want {
 		t.Errorf("got %s, want %s", b, want)
 	}
-	if got, err := DecodeRecord(b); err != nil || !cmp.Equal(got, gone) {
+	if got, err := DecodeRecord(b); err != nil || !cmp.Equal(got, gone, ignoreSum) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -188,7 +188,7 @@ func TestDecodeReadsAnyJSONForm(t *testing.T) {
 		ID: 31, Kind: KindVenue, Version: 2, Home: LangEN, Changed: time.UnixMilli(1).UTC(),
 		Fields: Fields{"city": "é😀/\"\b\f\n\r\t\\", "geo_lat": -15.0},
 	}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(want, got, ignoreSum); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -339,7 +339,7 @@ func TestStoredFormRoundTrips(t *testing.T) {
 		if err != nil {
 			rt.Fatalf("%s: %v", b, err)
 		}
-		if d := cmp.Diff(r, back); d != "" {
+		if d := cmp.Diff(r, back, ignoreSum); d != "" {
 			rt.Fatalf("record (-want +got):\n%s", d)
 		}
 		c := Change{Name: k.String() + "." + Updated, Kind: k, ID: r.ID, Fields: drawFields(rt, k, true)}
@@ -418,7 +418,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", out, err)
 		}
-		if d := cmp.Diff(r, again); d != "" {
+		if d := cmp.Diff(r, again, ignoreSum); d != "" {
 			t.Fatalf("round trip (-want +got):\n%s", d)
 		}
 	})

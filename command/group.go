@@ -32,6 +32,7 @@ func (g *group) add(before *calendar.Record, c calendar.Change) (*calendar.Recor
 	if err != nil {
 		return nil, err
 	}
+	after.Sum = calendar.SumOf(state)
 	d := eventstore.Draft{
 		Kind: c.Kind, ID: c.ID, Change: c.Name, Fields: fields, State: state, Secret: c.Secret,
 		Claims: calendar.Claims(after), Names: calendar.Names(after),

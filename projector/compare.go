@@ -74,10 +74,11 @@ type view struct {
 
 func look(ctx context.Context, index readmodel.Index) (view, error) {
 	v := view{left: map[calendar.ID]bool{}}
-	var err error
-	if v.position, err = index.Position(ctx); err != nil {
+	marks, err := index.Marks(ctx)
+	if err != nil {
 		return v, fmt.Errorf("compare: position of the index: %w", err)
 	}
+	v.position = marks.All.Position
 	// Elasticsearch shows documents only some time after they were written.
 	if err := index.Wait(ctx, v.position); err != nil {
 		return v, fmt.Errorf("compare: wait for %d: %w", v.position, err)

@@ -38,6 +38,9 @@ type Options struct {
 	// MinWait and MaxWait bound the wait before something that failed is tried
 	// again; it grows from one to the other. 0: 50 ms and 10 s.
 	MinWait, MaxWait time.Duration
+	// Begin, when set, is asked with the marks of the index before anything is read.
+	// What it fails with is tried again as if the index had failed.
+	Begin func(ctx context.Context, at readmodel.Marks) error
 	// Observe, when set, is told of every batch that is projected, and what it
 	// gives, of its end. The work is done under the context that it gives.
 	Observe func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
@@ -114,11 +117,12 @@ func (p *Projector) count(f func(*Stats)) {
 }
 
 // Run projects until the context ends; then it gives nil. Failures of the index
-// and of the source are tried again for ever, with one exception: a closed or
-// damaged store, an index that was made from another history than that of the store
-// (eventstore.ErrClosed, ErrDamaged, ErrHistory) and one of which another generation
-// answers now (readmodel.ErrMoved) cannot mend by waiting and are given back. After ErrMoved
-// another Run goes on from the position of that generation.
+// and of the source are tried again for ever, with one exception: what waiting
+// cannot mend is given back. That is a closed or damaged store
+// (eventstore.ErrClosed, ErrDamaged), an index that was made from another history
+// than that of the store (eventstore.ErrHistory, readmodel.ErrForeign) and one of
+// which another generation answers now (readmodel.ErrMoved). After ErrMoved another
+// Run goes on from the mark of that generation.
 func (p *Projector) Run(ctx context.Context) error {
 	err := p.run(ctx, func(calendar.Position) bool { return false })
 	if ctx.Err() != nil {
@@ -166,30 +170,21 @@ func (p *Projector) run(ctx context.Context, reached func(calendar.Position) boo
 
 // begin reads where the index stands.
 func (p *Projector) begin(ctx context.Context) (eventstore.Mark, error) {
-	at, err := again(ctx, p, "read the position", func() (eventstore.Mark, error) { return p.mark(ctx) })
+	marks, err := again(ctx, p, "read the position", func() (readmodel.Marks, error) {
+		marks, err := p.index.Marks(ctx)
+		if err == nil && p.o.Begin != nil {
+			err = p.o.Begin(ctx, marks)
+		}
+		return marks, err
+	})
 	if err != nil {
-		return at, err
+		return marks.All, err
 	}
 	if err := p.refresh(ctx); err != nil {
-		return at, err
+		return marks.All, err
 	}
-	p.count(func(s *Stats) { s.Position = at.Position })
-	return at, nil
-}
-
-// mark gives the mark of what the index holds. It keeps a position only: the mark is
-// the one that the store has for it now.
-func (p *Projector) mark(ctx context.Context) (eventstore.Mark, error) {
-	at, err := p.index.Position(ctx)
-	if err != nil {
-		return eventstore.Mark{}, err
-	}
-	if m, ok := p.source.(interface {
-		Mark(ctx context.Context, p calendar.Position) (eventstore.Mark, error)
-	}); ok {
-		return m.Mark(ctx, at)
-	}
-	return eventstore.Mark{Position: at}, nil
+	p.count(func(s *Stats) { s.Position = marks.All.Position })
+	return marks.All, nil
 }
 
 // reads gives what a source gives: one read for each ask, which may come while the
@@ -407,7 +402,7 @@ func (p *Projector) project(ctx context.Context, r read, behind *tail) error {
 	for i, id := range b.ids {
 		documents[i] = b.chains[id][len(b.chains[id])-1]
 	}
-	errs, err := p.write(ctx, readmodel.Batch{Documents: documents})
+	errs, err := p.write(ctx, readmodel.Batch{Documents: documents, Reach: b.to})
 	if err != nil {
 		return err
 	}
@@ -419,7 +414,7 @@ func (p *Projector) project(ctx context.Context, r read, behind *tail) error {
 	if err := p.stepwise(ctx, b, refused); err != nil {
 		return err
 	}
-	end := readmodel.Batch{Position: b.to.Position}
+	end := readmodel.Batch{Mark: b.to, Reach: b.to}
 	for _, id := range sortedKeys(b.poison) {
 		end.Poison = append(end.Poison, b.poison[id])
 		p.o.Log.Error("record quarantined", "id", int64(id), "position", uint64(b.poison[id].Position), "reason", b.poison[id].Reason)
@@ -462,7 +457,7 @@ func (p *Projector) stepwise(ctx context.Context, b *batch, ids []calendar.ID) e
 		for i, id := range ids {
 			documents[i] = b.chains[id][step]
 		}
-		errs, err := p.write(ctx, readmodel.Batch{Documents: documents})
+		errs, err := p.write(ctx, readmodel.Batch{Documents: documents, Reach: b.to})
 		if err != nil {
 			return err
 		}
@@ -483,7 +478,7 @@ func (p *Projector) stepwise(ctx context.Context, b *batch, ids []calendar.ID) e
 // write writes a batch until it is taken. The errors that come back are
 // refusals, one place per document.
 func (p *Projector) write(ctx context.Context, b readmodel.Batch) ([]error, error) {
-	if len(b.Documents) == 0 && b.Position == 0 && len(b.Poison) == 0 && len(b.Healed) == 0 {
+	if len(b.Documents) == 0 && b.Mark.Position == 0 && len(b.Poison) == 0 && len(b.Healed) == 0 {
 		return nil, nil
 	}
 	return again(ctx, p, "write documents", func() ([]error, error) { return writeOnce(ctx, p.index, b) })
@@ -514,7 +509,7 @@ func again[T any](ctx context.Context, p *Projector, what string, operation func
 	out, err := backoff.Retry(ctx, func() (T, error) {
 		out, err := operation()
 		if errors.Is(err, eventstore.ErrClosed) || errors.Is(err, eventstore.ErrDamaged) || errors.Is(err, eventstore.ErrHistory) ||
-			errors.Is(err, readmodel.ErrMoved) || ctx.Err() != nil {
+			errors.Is(err, readmodel.ErrMoved) || errors.Is(err, readmodel.ErrForeign) || ctx.Err() != nil {
 			err = backoff.Permanent(err)
 		}
 		return out, err

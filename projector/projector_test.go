@@ -128,7 +128,7 @@ func runSome(t *rapid.T, w *world, index readmodel.Index, size func(int) int) {
 	index = refusing(index, always)
 	stopping := wrapped{index, func(c context.Context, b readmodel.Batch) ([]error, error) {
 		errs, err := index.Write(c, b)
-		if b.Position > 0 {
+		if b.Mark.Position > 0 {
 			cancel()
 		}
 		return errs, err
@@ -171,13 +171,13 @@ func TestFullBatches(t *testing.T) {
 			if writes.Add(1)%5 == 0 {
 				return nil, readmodel.ErrUnavailable
 			}
-			if b.Position > 0 {
+			if b.Mark.Position > 0 {
 				beside.Add(1)
 				defer beside.Add(-1)
 				if beside.Load() > 1 {
 					t.Error("two positions are written at once")
 				}
-				if err := aheadOf(ctx, w, inner, b.Position); err != nil {
+				if err := aheadOf(ctx, w, inner, b.Mark.Position); err != nil {
 					t.Error(err)
 				}
 			}
@@ -204,7 +204,7 @@ func TestFullBatches(t *testing.T) {
 
 		// A position that cannot be kept ends the run.
 		lost := wrapped{newIndex(t), func(_ context.Context, b readmodel.Batch) ([]error, error) {
-			if b.Position > 0 {
+			if b.Mark.Position > 0 {
 				return nil, readmodel.ErrMoved
 			}
 			return make([]error, len(b.Documents)), nil
@@ -230,8 +230,8 @@ func TestPositionIsNeverAhead(t *testing.T) {
 		if failures.Add(1)%3 == 0 {
 			return nil, readmodel.ErrUnavailable
 		}
-		if b.Position > 0 && len(b.Documents) == 0 {
-			if err := aheadOf(ctx, w, inner, b.Position); err != nil {
+		if b.Mark.Position > 0 && len(b.Documents) == 0 {
+			if err := aheadOf(ctx, w, inner, b.Mark.Position); err != nil {
 				t.Error(err)
 			}
 		}

@@ -37,16 +37,20 @@ func heal(ctx context.Context, index readmodel.Index, store eventstore.Store, id
 		if s.Position == written {
 			return nil
 		}
+		reach, err := headOf(ctx, store)
+		if err != nil {
+			return fmt.Errorf("retry record %d: %w", id, err)
+		}
 		d, err := document(s.Kind, s.ID, s.Version, s.Position, s.Record)
 		if err == nil {
 			var errs []error
-			if errs, err = writeOnce(ctx, index, readmodel.Batch{Documents: []readmodel.Document{d}}); err != nil {
+			if errs, err = writeOnce(ctx, index, readmodel.Batch{Documents: []readmodel.Document{d}, Reach: reach}); err != nil {
 				return fmt.Errorf("retry record %d: %w", id, err)
 			}
 			err = errs[0]
 		}
 		if err != nil {
-			still := readmodel.Batch{Poison: []readmodel.Poison{{ID: id, Position: s.Position, Reason: err.Error()}}}
+			still := readmodel.Batch{Reach: reach, Poison: []readmodel.Poison{{ID: id, Position: s.Position, Reason: err.Error()}}}
 			if _, werr := writeOnce(ctx, index, still); werr != nil {
 				return fmt.Errorf("retry record %d: %w", id, werr)
 			}

@@ -42,18 +42,20 @@ type FillOptions struct {
 }
 
 // Fill is Rebuild without emptying: for an index that is empty, or one that an
-// earlier Fill was cut off in. What that had written already is left alone where
-// it is still present.
+// earlier Fill was cut off in, see Check. What that had written already is left alone
+// where it is still present. It fails with eventstore.ErrHistory when the store goes
+// over to another history meanwhile: then the index is of both.
 func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, o FillOptions) error {
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
-	at, err := store.Head(ctx)
+	epoch := store.Epoch()
+	at, err := headOf(ctx, store)
 	if err != nil {
 		return fmt.Errorf("rebuild: %w", err)
 	}
 	writers := max(o.Writers, 1)
-	f := &filling{index: index, progress: o.Progress, atLeast: int(at), writers: writers, fresh: math.MaxInt}
+	f := &filling{index: index, progress: o.Progress, atLeast: int(at.Position), writers: writers, fresh: math.MaxInt}
 	pages := make(chan page, 1)
 	g, within := errgroup.WithContext(ctx)
 	g.Go(func() error { return readRecords(within, store, pages) })
@@ -70,8 +72,11 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, o 
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("rebuild: %w", err)
 	}
+	if store.Epoch() != epoch {
+		return fmt.Errorf("rebuild: %w", eventstore.ErrHistory)
+	}
 	// After all documents, never before.
-	if _, err := writeOnce(ctx, index, readmodel.Batch{Position: at, Poison: f.poison}); err != nil {
+	if _, err := writeOnce(ctx, index, readmodel.Batch{Mark: at, Reach: f.reach, Poison: f.poison}); err != nil {
 		return fmt.Errorf("rebuild: %w", err)
 	}
 	o.Progress(f.done, f.done)
@@ -88,13 +93,15 @@ type filling struct {
 	mu     sync.Mutex
 	done   int
 	poison []readmodel.Poison
-	fresh  int // number of the page from which on nothing of an earlier Fill is there
+	reach  calendar.Mark // of all pages so far
+	fresh  int           // number of the page from which on nothing of an earlier Fill is there
 }
 
 // page is some records, counted from 0 in the order in which they are read.
 type page struct {
 	number int
 	states []eventstore.State
+	reach  calendar.Mark // that no state is younger than
 }
 
 func (f *filling) write(ctx context.Context, p page) error {
@@ -105,13 +112,16 @@ func (f *filling) write(ctx context.Context, p page) error {
 	}
 	var poison []readmodel.Poison
 	if len(missing) > 0 {
-		if poison, err = writeStates(ctx, f.index, missing); err != nil {
+		if poison, err = writeStates(ctx, f.index, missing, p.reach); err != nil {
 			return err
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.poison = append(f.poison, poison...)
+	if p.reach.Position > f.reach.Position {
+		f.reach = p.reach
+	}
 	f.done += len(states)
 	f.progress(f.done, max(f.done, f.atLeast))
 	return nil
@@ -164,8 +174,12 @@ func readRecords(ctx context.Context, store eventstore.Store, pages chan<- page)
 			return nil
 		}
 		after = states[len(states)-1].ID
+		reach, err := headOf(ctx, store)
+		if err != nil {
+			return err
+		}
 		select {
-		case pages <- page{n, states}:
+		case pages <- page{n, states, reach}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -174,9 +188,9 @@ func readRecords(ctx context.Context, store eventstore.Store, pages chan<- page)
 
 // writeStates writes the documents of states; deleted ones too, so that an older
 // entry that comes later cannot bring them back.
-func writeStates(ctx context.Context, index readmodel.Index, states []eventstore.State) ([]readmodel.Poison, error) {
+func writeStates(ctx context.Context, index readmodel.Index, states []eventstore.State, reach calendar.Mark) ([]readmodel.Poison, error) {
 	documents, poison := documents(states)
-	errs, err := writeOnce(ctx, index, readmodel.Batch{Documents: documents})
+	errs, err := writeOnce(ctx, index, readmodel.Batch{Documents: documents, Reach: reach})
 	if err != nil {
 		return nil, err
 	}
@@ -224,9 +238,35 @@ func documents(states []eventstore.State) ([]readmodel.Document, []readmodel.Poi
 	return out, poison
 }
 
-// CatchUp projects from the position of an index up to the store's head of now,
-// reading the store itself.
+// headOf gives the mark of the head: nothing that was read before is younger.
+func headOf(ctx context.Context, store eventstore.Store) (calendar.Mark, error) {
+	head, err := store.Head(ctx)
+	if err != nil {
+		return calendar.Mark{}, fmt.Errorf("head: %w", err)
+	}
+	m, err := store.Mark(ctx, head)
+	if err != nil {
+		return m, fmt.Errorf("mark of the head: %w", err)
+	}
+	return m, nil
+}
+
+// Check makes sure that an index was made from the history of a store:
+// eventstore.ErrHistory when it was not.
+func Check(ctx context.Context, store eventstore.Store, index readmodel.Index) error {
+	marks, err := index.Marks(ctx)
+	if err != nil {
+		return fmt.Errorf("marks of the index: %w", err)
+	}
+	return eventstore.CheckMark(ctx, store, marks.Reach)
+}
+
+// CatchUp projects from the mark of an index up to the store's head of now, reading
+// the store itself. eventstore.ErrHistory: the index is of another history.
 func CatchUp(ctx context.Context, store eventstore.Store, index readmodel.Index) error {
+	if err := Check(ctx, store, index); err != nil {
+		return fmt.Errorf("catch up: %w", err)
+	}
 	head, err := store.Head(ctx)
 	if err != nil {
 		return fmt.Errorf("catch up: %w", err)

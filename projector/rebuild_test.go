@@ -38,7 +38,7 @@ func TestRebuildEqualsProjection(t *testing.T) {
 		projected, rebuilt := newIndex(t), newIndex(t)
 		runToEnd(t, w, projected, nil)
 		// What was there before is gone.
-		if _, err := rebuilt.Write(context.Background(), readmodel.Batch{Position: 1000, Poison: []readmodel.Poison{{ID: 5}}}); err != nil {
+		if _, err := rebuilt.Write(context.Background(), readmodel.Batch{Mark: calendar.Mark{Position: 1000}, Poison: []readmodel.Poison{{ID: 5}}}); err != nil {
 			t.Fatal(err)
 		}
 		var done, total int
@@ -56,8 +56,8 @@ func TestRebuildEqualsProjection(t *testing.T) {
 		if diff := cmp.Diff(digest(t, projected), digest(t, rebuilt)); diff != "" {
 			t.Fatalf("digest (-projected +rebuilt):\n%s", diff)
 		}
-		if at, err := rebuilt.Position(context.Background()); err != nil || at != w.head(t) {
-			t.Fatalf("position is %d, %v, want %d", at, err, w.head(t))
+		if at, err := rebuilt.Marks(context.Background()); err != nil || at.All != w.mark(t) {
+			t.Fatalf("marks are %v, %v, want %s", at, err, w.mark(t))
 		}
 		// The feed goes over the same entries again and changes nothing.
 		runToEnd(t, w, rewound{rebuilt, 0}, nil)
@@ -110,7 +110,7 @@ func TestFillGoesOn(t *testing.T) {
 		if err := projector.Fill(t.Context(), w.store, index, projector.FillOptions{Writers: writers}); !errors.Is(err, errCutOff) {
 			t.Fatalf("%d writers: got %v", writers, err)
 		}
-		if at, _ := index.Position(t.Context()); at != 0 {
+		if at, _ := index.Marks(t.Context()); at.All.Position != 0 {
 			t.Errorf("%d writers: an index that is not filled is at %d", writers, at)
 		}
 		w.change(t, 7, calendar.Updated, "changed meanwhile")
@@ -127,7 +127,7 @@ func TestFillGoesOn(t *testing.T) {
 		if err := projector.Compare(t.Context(), w.store, index); err != nil {
 			t.Errorf("%d writers: %v", writers, err)
 		}
-		if at, _ := index.Position(t.Context()); at != w.head(t) {
+		if at, _ := index.Marks(t.Context()); at.All != w.mark(t) {
 			t.Errorf("%d writers: at %d, want %d", writers, at, w.head(t))
 		}
 	}
@@ -156,12 +156,12 @@ func TestRebuildBesideWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		before, err := index.Position(t.Context())
+		before, err := index.Marks(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if before >= w.head(t) {
-			t.Fatalf("index is at %d and the store at %d: nothing changed meanwhile", before, w.head(t))
+		if before.All.Position >= w.head(t) {
+			t.Fatalf("index is at %d and the store at %d: nothing changed meanwhile", before.All.Position, w.head(t))
 		}
 		if err := projector.CatchUp(t.Context(), store, index); err != nil {
 			t.Fatal(err)
@@ -229,7 +229,7 @@ func TestRebuildFails(t *testing.T) {
 	if err := projector.Rebuild(t.Context(), w.store, index, nil); !errors.Is(err, errInjected) {
 		t.Errorf("index fails: got %v, want its error", err)
 	}
-	if at, err := inner.Position(t.Context()); err != nil || at != 0 {
+	if at, err := inner.Marks(t.Context()); err != nil || at.All.Position != 0 {
 		t.Errorf("position is %d, %v, want 0", at, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

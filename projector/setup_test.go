@@ -115,6 +115,15 @@ func (w *world) head(t tb) calendar.Position {
 	return p
 }
 
+func (w *world) mark(t tb) calendar.Mark {
+	t.Helper()
+	m, err := w.store.Mark(context.Background(), w.head(t))
+	if err != nil {
+		t.Fatalf("mark: %v", err)
+	}
+	return m
+}
+
 func newIndex(t tb) readmodel.Index {
 	t.Helper()
 	i, err := memindex.New(memindex.Options{Records: 16})
@@ -261,6 +270,8 @@ type rewound struct {
 	at calendar.Position
 }
 
-func (r rewound) Position(context.Context) (calendar.Position, error) { return r.at, nil }
+func (r rewound) Marks(context.Context) (readmodel.Marks, error) {
+	return readmodel.Marks{All: calendar.Mark{Position: r.at}}, nil
+}
 
 var errInjected = errors.New("injected")

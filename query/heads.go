@@ -10,24 +10,24 @@ import (
 )
 
 // head is what an answer to anonymous callers needs of an event beside what is
-// rendered of it alone. It holds as of one position of the event's document.
+// rendered of it alone. It holds for one content of the record, in whatever history.
 type head struct {
-	id       calendar.ID
-	position calendar.Position
-	version  int64
-	changed  time.Time
-	status   calendar.Status
-	blanked  bool
-	links    links
+	id      calendar.ID
+	version int64
+	sum     uint64 // calendar.Record.Sum
+	changed time.Time
+	status  calendar.Status
+	blanked bool
+	links   links
 }
 
 // heads are the events that were read last. A head takes about 250 bytes, so all
 // of them take some 16 MB at most. The zero value is ready.
 type heads [1 << 16]atomic.Pointer[head]
 
-// get gives the head of an event as of a position, nil when it is not there.
-func (t *heads) get(id calendar.ID, p calendar.Position) *head {
-	if h := t[uint64(id)%uint64(len(t))].Load(); h != nil && h.id == id && h.position == p {
+// get gives the head of an event by the sum of its record, nil when it is not there.
+func (t *heads) get(id calendar.ID, sum uint64) *head {
+	if h := t[uint64(id)%uint64(len(t))].Load(); h != nil && h.id == id && h.sum == sum {
 		return h
 	}
 	return nil
@@ -42,7 +42,7 @@ func (t *heads) keep(d *readmodel.Document) *head {
 		return nil
 	}
 	h := &head{
-		id: r.ID, position: d.Position, version: r.Version, changed: r.Changed, status: status,
+		id: r.ID, version: r.Version, sum: r.Sum, changed: r.Changed, status: status,
 		blanked: calendar.NeedsPassword(calendar.Caller{}, r), links: linksOf(r),
 	}
 	t[uint64(h.id)%uint64(len(t))].Store(h)
@@ -70,7 +70,7 @@ func (s *Service) Whole(ctx context.Context, views ...*View) (bool, error) {
 			continue
 		}
 		d, ok := found[v.known.id]
-		if !ok || d.Record.Version != v.known.version {
+		if !ok || d.Record.Version != v.known.version || d.Record.Sum != v.known.sum {
 			return false, nil
 		}
 		v.Record = d.Record
@@ -83,7 +83,7 @@ func (s *Service) Whole(ctx context.Context, views ...*View) (bool, error) {
 // shows all that the store has. In every other case, errors too, it is false and
 // Read tells.
 func (s *Service) Glance(ctx context.Context, id calendar.ID, l calendar.Lang, e Embeds) (View, bool) {
-	index, local := s.index.(readmodel.Positioner)
+	index, local := s.index.(readmodel.Summer)
 	if !local || !s.o.LocalIndex || id <= 0 {
 		return View{}, false
 	}
@@ -98,11 +98,11 @@ func (s *Service) Glance(ctx context.Context, id calendar.ID, l calendar.Lang, e
 	if poison, err := s.index.Poisoned(ctx); err != nil || len(poison) > 0 {
 		return View{}, false
 	}
-	p, err := index.PositionOf(ctx, id)
-	if err != nil || p == 0 {
+	sum, err := index.SumOf(ctx, id)
+	if err != nil || sum == 0 {
 		return View{}, false
 	}
-	h := s.heads.get(id, p)
+	h := s.heads.get(id, sum)
 	if h == nil {
 		found, err := s.index.Get(ctx, []calendar.ID{id})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/cachekey"
+	"daybook/query/readmodel"
 )
 
 // Records reads single records from the event store; they are never older than
@@ -79,17 +80,18 @@ type LinkParam struct{ Name, Value string }
 // holds the resolved dates, the language and the caller's view.
 func (c *Criteria) Key() string { return c.key }
 
-// Generation names a state of the read model as lists show it: it changes with
-// each visible change and whenever a scheduled post becomes due.
+// Generation names a state of the read model as lists show it: the history, how far
+// it goes and what the documents hold. It changes with each visible change, also with
+// one that leaves the position, and whenever a scheduled post becomes due.
 type Generation struct {
-	Position calendar.Position
-	Due      int64 // Unix time of the last due publication that is counted in
+	readmodel.Shown
+	Due int64 // Unix time of the last due publication that is counted in
 }
 
 // Key adds the generation to a key. All of it stands in every key of what depends
 // on the state of the read model.
 func (g Generation) Key(k cachekey.Key) cachekey.Key {
-	return k.Number(int64(g.Position)).Number(g.Due)
+	return k.Number(int64(g.Position)).Text(string(g.Hash[:])).Number(int64(g.Content)).Number(g.Due)
 }
 
 // TermView is a term with its count of listed events.
@@ -118,12 +120,12 @@ type View struct {
 	known *head // in place of Record
 }
 
-// Key gives the id and the version of the record.
-func (v *View) Key() (calendar.ID, int64) {
+// Key gives the id and the version of the record, and its calendar.Record.Sum.
+func (v *View) Key() (id calendar.ID, version int64, sum uint64) {
 	if v.Record != nil {
-		return v.Record.ID, v.Record.Version
+		return v.Record.ID, v.Record.Version, v.Record.Sum
 	}
-	return v.known.id, v.known.version
+	return v.known.id, v.known.version, v.known.sum
 }
 
 // Kind gives the kind of the record.

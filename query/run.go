@@ -78,8 +78,8 @@ func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *
 	}
 	if c.Lean && c.Kind == calendar.KindEvent && c.Caller.Role == calendar.Anonymous {
 		*known = make([]*head, 0, c.PerPage)
-		q.Known = func(id calendar.ID, p calendar.Position) bool {
-			h := s.heads.get(id, p)
+		q.Known = func(id calendar.ID, sum uint64) bool {
+			h := s.heads.get(id, sum)
 			if h == nil {
 				return false
 			}
@@ -122,7 +122,7 @@ func (c *Criteria) order() []readmodel.Sort {
 // ranked answers a page of terms in an order that the read model does not keep:
 // by compare, then by id.
 func (s *Service) ranked(ctx context.Context, c *Criteria, f readmodel.And, compare func(a, b calendar.ID) int) (readmodel.Page, error) {
-	position, err := s.index.Visible(ctx)
+	shown, err := s.index.Visible(ctx)
 	if err != nil {
 		return readmodel.Page{}, err
 	}
@@ -137,7 +137,7 @@ func (s *Service) ranked(ctx context.Context, c *Criteria, f readmodel.And, comp
 		}
 		return compare(a, b)
 	})
-	page := readmodel.Page{Total: len(ids), Position: position}
+	page := readmodel.Page{Total: len(ids), Position: shown.Position}
 	from := min((c.Page-1)*c.PerPage, len(ids))
 	ids = ids[from:min(from+c.PerPage, len(ids))]
 	documents, err := s.index.Get(ctx, ids)

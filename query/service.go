@@ -77,7 +77,7 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 	if err != nil {
 		return err
 	}
-	if shown >= max(least, head) {
+	if shown.Position >= max(least, head) {
 		return nil
 	}
 	if !known {
@@ -90,7 +90,7 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 	}
 	wait, cancel := context.WithTimeout(ctx, s.o.PositionWait)
 	defer cancel()
-	if shown < least {
+	if shown.Position < least {
 		if reached, err := s.reach(ctx, wait, least); err != nil {
 			return err
 		} else if !reached {
@@ -125,7 +125,7 @@ func (s *Service) AwaitCounts(ctx context.Context, r *calendar.Record, p calenda
 	default:
 		return
 	}
-	if shown, err := s.index.Visible(ctx); err != nil || shown >= p {
+	if shown, err := s.index.Visible(ctx); err != nil || shown.Position >= p {
 		return
 	}
 	wait, cancel := context.WithTimeout(ctx, min(countWait, s.o.PositionWait))

@@ -43,7 +43,7 @@ func TestGeneration(t *testing.T) {
 	}
 	due := int64(wall(t, "2030-04-30")) // event 107
 	first := generation()
-	if want := (Generation{Position: 1, Due: due}); first != want {
+	if want := (Generation{Shown: readmodel.Shown{Mark: calendar.Mark{Position: 1}}, Due: due}); first != want {
 		t.Fatalf("got %+v, want %+v", first, want)
 	}
 	index.calls("Search")

@@ -61,9 +61,9 @@ func newSnapshot(gen Generation, now, nextDue int64) *snapshot {
 	return s
 }
 
-// holds tells whether the snapshot is that of a position at a moment.
-func (s *snapshot) holds(p calendar.Position, now int64) bool {
-	return s != nil && s.gen.Position == p && s.gen.Due <= now && now < s.nextDue
+// holds tells whether the snapshot is that of a state of the index at a moment.
+func (s *snapshot) holds(shown readmodel.Shown, now int64) bool {
+	return s != nil && s.gen.Shown == shown && s.gen.Due <= now && now < s.nextDue
 }
 
 // lazy is a value that is loaded by the first who needs it; others wait. An
@@ -97,7 +97,7 @@ func (l *lazy[T]) get(ctx context.Context, load func(context.Context) (T, error)
 }
 
 // Generation gives the present generation. While nothing changes it costs one
-// look at the visible position and the clock.
+// look at what the index shows and the clock.
 func (s *Service) Generation(ctx context.Context) (Generation, error) {
 	snap, err := s.snapshot(ctx)
 	if err != nil {
@@ -107,12 +107,12 @@ func (s *Service) Generation(ctx context.Context) (Generation, error) {
 }
 
 func (s *Service) snapshot(ctx context.Context) (*snapshot, error) {
-	p, err := s.index.Visible(ctx)
+	shown, err := s.index.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
 	now := s.now().Unix()
-	if snap := s.snap.Load(); snap.holds(p, now) {
+	if snap := s.snap.Load(); snap.holds(shown, now) {
 		return snap, nil
 	}
 	select {
@@ -121,14 +121,14 @@ func (s *Service) snapshot(ctx context.Context) (*snapshot, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if snap := s.snap.Load(); snap.holds(p, now) {
+	if snap := s.snap.Load(); snap.holds(shown, now) {
 		return snap, nil
 	}
 	due, next, err := s.due(ctx, now)
 	if err != nil {
 		return nil, err
 	}
-	snap := newSnapshot(Generation{Position: p, Due: due}, now, next)
+	snap := newSnapshot(Generation{Shown: shown, Due: due}, now, next)
 	s.snap.Store(snap)
 	return snap, nil
 }

@@ -102,9 +102,9 @@ func (s *Service) countsNow(ctx context.Context, k calendar.Kind, ids []calendar
 	if snap != nil {
 		known = snap.listedOf[k].value.Load()
 	}
-	p, err := s.index.Visible(ctx)
+	shown, err := s.index.Visible(ctx)
 	if err == nil {
-		if known != nil && snap.holds(p, now) {
+		if known != nil && snap.holds(shown, now) {
 			return known.counts, nil
 		}
 		var counts map[calendar.ID]int
@@ -182,7 +182,7 @@ func (s *Service) local(ctx context.Context, id calendar.ID) (*calendar.Record, 
 	if err != nil {
 		return nil, err
 	}
-	if shown, err := s.index.Visible(ctx); err != nil || shown < head {
+	if shown, err := s.index.Visible(ctx); err != nil || shown.Position < head {
 		return nil, ignoreUnavailable(err)
 	}
 	if poison, err := s.index.Poisoned(ctx); err != nil || len(poison) > 0 {
@@ -202,7 +202,7 @@ func ignoreUnavailable(err error) error {
 // mark is a hash of all that the view depends on beside the version of its
 // record.
 func (v *View) mark() uint64 {
-	h := HashStart.Text(string(v.Status))
+	h := calendar.HashStart.Text(string(v.Status))
 	if v.Blanked {
 		h = h.Number(1)
 	}
@@ -210,18 +210,19 @@ func (v *View) mark() uint64 {
 	for _, list := range [...][]LinkedView{v.Venues, v.Organizers} {
 		h = h.Number(uint64(len(list)))
 		for _, l := range list {
-			h = h.record(l.Record).Text(string(l.Status))
+			h = of(h, l.Record).Text(string(l.Status))
 		}
 	}
 	for _, list := range [...][]TermView{v.Categories, v.Tags} {
 		h = h.Number(uint64(len(list)))
 		for _, t := range list {
-			h = h.record(t.Record).Number(uint64(t.Count))
+			h = of(h, t.Record).Number(uint64(t.Count))
 		}
 	}
 	return uint64(h)
 }
 
-func (h Hash) record(r *calendar.Record) Hash {
-	return h.Number(uint64(r.ID)).Number(uint64(r.Version))
+// of gives the hash with the content of a record.
+func of(h calendar.Hash, r *calendar.Record) calendar.Hash {
+	return h.Number(uint64(r.ID)).Number(uint64(r.Version)).Number(r.Sum)
 }

@@ -22,6 +22,7 @@ type fakeIndex struct {
 	mu       sync.Mutex
 	docs     map[calendar.ID]*calendar.Record
 	position calendar.Position
+	content  uint64
 	moved    chan struct{}
 	err      error
 	asked    map[string]int // calls by method
@@ -66,10 +67,10 @@ func (x *fakeIndex) calls(method string) int {
 	return n
 }
 
-func (x *fakeIndex) Visible(context.Context) (calendar.Position, error) {
+func (x *fakeIndex) Visible(context.Context) (readmodel.Shown, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.position, x.err
+	return readmodel.Shown{Mark: calendar.Mark{Position: x.position}, Content: x.content}, x.err
 }
 
 func (x *fakeIndex) Poisoned(context.Context) ([]readmodel.Poison, error) {
@@ -163,8 +164,9 @@ func memoryIndex(tb testing.TB, records []*calendar.Record) readmodel.Index {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		batch.Position++
-		batch.Documents = append(batch.Documents, readmodel.Document{Position: batch.Position, Record: r, Body: body})
+		r.Sum = calendar.SumOf(body)
+		batch.Mark.Position++
+		batch.Documents = append(batch.Documents, readmodel.Document{Position: batch.Mark.Position, Record: r, Body: body})
 	}
 	perDocument, err := index.Write(tb.Context(), batch)
 	if err := errors.Join(append(perDocument, err)...); err != nil {

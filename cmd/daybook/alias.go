@@ -11,6 +11,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/pause"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )
@@ -18,30 +19,33 @@ import (
 // errNotOpen says that the server of the read model was not reached yet.
 var errNotOpen = fmt.Errorf("%w: not reached since the start", readmodel.ErrUnavailable)
 
-// errNoPositions says that the read model is no readmodel.Positioner.
-var errNoPositions = errors.New("the read model does not tell positions of documents")
+// errNoSums says that the read model is no readmodel.Summer.
+var errNoSums = errors.New("the read model does not tell sums of records")
 
 // alias is the read model that answers: another one may be put in its place
 // while lists go on. Before the first one all calls fail with ErrUnavailable.
 type alias struct {
+	// epoch is that of the store, for an index that does not look after its history
+	// itself: nothing is visible of one that was put in place in another epoch. nil:
+	// it does.
+	epoch func() uint64
+
 	p    atomic.Pointer[placed]
 	some chan struct{} // closed when there is one
 	once sync.Once
 }
 
-type placed struct{ readmodel.Index }
-
-// newAlias makes an alias of an index, nil for none yet.
-func newAlias(i readmodel.Index) *alias {
-	a := &alias{some: make(chan struct{})}
-	if i != nil {
-		a.put(i)
-	}
-	return a
+type placed struct {
+	readmodel.Index
+	epoch uint64 // of the store from before it was compared with the store, or filled
 }
 
-func (a *alias) put(i readmodel.Index) {
-	a.p.Store(&placed{i})
+// newAlias makes an alias of none yet; epoch may be nil.
+func newAlias(epoch func() uint64) *alias { return &alias{epoch: epoch, some: make(chan struct{})} }
+
+// put puts an index in place that is of the history of an epoch.
+func (a *alias) put(i readmodel.Index, epoch uint64) {
+	a.p.Store(&placed{i, epoch})
 	a.once.Do(func() { close(a.some) })
 }
 
@@ -60,19 +64,27 @@ func (a *alias) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	return nil, errNotOpen
 }
 
-func (a *alias) Position(ctx context.Context) (calendar.Position, error) {
+func (a *alias) Marks(ctx context.Context) (readmodel.Marks, error) {
 	if p := a.p.Load(); p != nil {
-		return p.Position(ctx)
+		return p.Marks(ctx)
 	}
-	return 0, errNotOpen
+	return readmodel.Marks{}, errNotOpen
 }
 
-func (a *alias) Visible(ctx context.Context) (calendar.Position, error) {
-	if p := a.p.Load(); p != nil {
+// Visible is what every list asks first.
+func (a *alias) Visible(ctx context.Context) (readmodel.Shown, error) {
+	p := a.p.Load()
+	switch {
+	case p == nil:
+		return readmodel.Shown{}, errNotOpen
+	case a.of(p):
 		return p.Visible(ctx)
 	}
-	return 0, errNotOpen
+	return readmodel.Shown{}, readmodel.ErrForeign
 }
+
+// of tells whether an index is of the history that the store has.
+func (a *alias) of(p *placed) bool { return a.epoch == nil || p.epoch == a.epoch() }
 
 // Wait waits on the index that is in place; after a change of place it goes on
 // with the new one.
@@ -103,15 +115,15 @@ func (a *alias) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]rea
 	return nil, errNotOpen
 }
 
-func (a *alias) PositionOf(ctx context.Context, id calendar.ID) (calendar.Position, error) {
+func (a *alias) SumOf(ctx context.Context, id calendar.ID) (uint64, error) {
 	p := a.p.Load()
 	if p == nil {
 		return 0, errNotOpen
 	}
-	if i, ok := p.Index.(readmodel.Positioner); ok {
-		return i.PositionOf(ctx, id)
+	if i, ok := p.Index.(readmodel.Summer); ok {
+		return i.SumOf(ctx, id)
 	}
-	return 0, errNoPositions
+	return 0, errNoSums
 }
 
 func (a *alias) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
@@ -154,8 +166,8 @@ func (a *alias) Reset(ctx context.Context) error {
 }
 
 var (
-	_ readmodel.Index      = (*alias)(nil)
-	_ readmodel.Positioner = (*alias)(nil)
+	_ readmodel.Index  = (*alias)(nil)
+	_ readmodel.Summer = (*alias)(nil)
 )
 
 // keeper runs the projector and lets another index be put in place under it.
@@ -175,7 +187,8 @@ type keeper struct {
 }
 
 // project projects until the context ends. When another generation of the index
-// comes to answer it goes on from the position of that one.
+// comes to answer it goes on from the mark of that one. eventstore.ErrHistory says that
+// the index has to be made anew.
 func (k *keeper) project(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := k.turn(ctx)
@@ -188,7 +201,7 @@ func (k *keeper) project(ctx context.Context) error {
 
 // mover is an index that tells its writer when another generation answers.
 type mover interface {
-	// Moved waits until the writer has to read Position again.
+	// Moved waits until the writer has to read Marks again.
 	Moved(ctx context.Context) error
 }
 
@@ -196,33 +209,63 @@ type mover interface {
 // how long lists stay old after servers have come back.
 const projectAgain = 2 * time.Second
 
-// turn runs the projector until the context or replace ends it.
+// epochEvery is the time between two looks whether the store went over to another
+// history.
+const epochEvery = 500 * time.Millisecond
+
+// turn runs the projector until the context or replace ends it, or the store goes over
+// to another history.
 func (k *keeper) turn(ctx context.Context) error {
+	epoch := k.store.Epoch()
+	if p := k.at.p.Load(); p != nil && !k.at.of(p) {
+		return eventstore.ErrHistory
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer stop(nil) // before the wait for the watch
+	begin := func(_ context.Context, at readmodel.Marks) error {
+		if err := eventstore.CheckMark(ctx, k.store, at.Reach); err != nil {
+			return err
+		}
+		// Only now, when the writer is bound to the generation that answers: of the
+		// one before it another one does at once, and no turn would come to anything.
+		if m, ok := k.at.now().(mover); ok {
+			watch.Go(func() {
+				if m.Moved(ctx) == nil {
+					k.log.InfoContext(ctx, "another generation of the read model answers, going on from its position")
+					stop(nil)
+				}
+			})
+		}
+		return nil
+	}
 	k.gate.Lock()
-	p, err := projector.New(k.at, k.source, projector.Options{Log: k.log, Observe: k.observe, MaxWait: projectAgain})
+	p, err := projector.New(k.at, k.source, projector.Options{
+		Log: k.log, Observe: k.observe, MaxWait: projectAgain, Begin: begin,
+	})
 	if err != nil {
 		k.gate.Unlock()
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	k.stop = cancel
+	k.stop = func() { stop(nil) }
 	k.turning.Store(p)
 	k.running.Lock()
 	defer k.running.Unlock()
 	k.gate.Unlock()
-	var watch sync.WaitGroup
-	defer watch.Wait()
-	defer cancel() // before the wait for the watch
-	if m, ok := k.at.now().(mover); ok {
-		watch.Go(func() {
-			if m.Moved(ctx) == nil {
-				k.log.InfoContext(ctx, "another generation of the read model answers, going on from its position")
-				cancel()
+	watch.Go(func() {
+		for pause.For(ctx, epochEvery) == nil {
+			if k.store.Epoch() != epoch {
+				stop(eventstore.ErrHistory)
 			}
-		})
+		}
+	})
+	err = p.Run(ctx)
+	if cause := context.Cause(ctx); errors.Is(cause, eventstore.ErrHistory) {
+		return cause
 	}
-	return p.Run(ctx)
+	return err
 }
 
 func (k *keeper) retry(ctx context.Context, id calendar.ID) error {
@@ -238,8 +281,9 @@ func (k *keeper) retry(ctx context.Context, id calendar.ID) error {
 
 // replace brings a filled index up to the head, compares it with the store when
 // it is to, and puts it in the place of the old one. The projector rests
-// meanwhile; lists answer from the old one.
-func (k *keeper) replace(ctx context.Context, fresh readmodel.Index, compare bool) error {
+// meanwhile; lists answer from the old one. epoch is that of the store from before the
+// index was filled.
+func (k *keeper) replace(ctx context.Context, fresh readmodel.Index, epoch uint64, compare bool) error {
 	k.gate.Lock()
 	defer k.gate.Unlock()
 	if k.stop != nil {
@@ -255,6 +299,6 @@ func (k *keeper) replace(ctx context.Context, fresh readmodel.Index, compare boo
 			return err
 		}
 	}
-	k.at.put(fresh)
+	k.at.put(fresh, epoch)
 	return nil
 }

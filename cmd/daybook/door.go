@@ -276,7 +276,9 @@ func (b *backend) reached(ctx context.Context) health {
 		}
 		return h
 	}
-	if h.Visible, err = l.model.index().Visible(ctx); err != nil {
+	shown, err := l.model.index().Visible(ctx)
+	h.Visible = shown.Position
+	if err != nil {
 		h.Status, h.Why, h.Cause = statusNoModel, "", ""
 		if b.s.serves != servesProjector && l.caughtUp.Load() {
 			h.Status, h.Why = statusDegraded, statusNoModel // single records are read and written on

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -44,20 +43,22 @@ type image struct {
 // the store.
 func openImage(ctx context.Context, b *backend, source projector.Source) (*image, error) {
 	m := &image{dir: b.s.data, store: b.store, log: b.log}
+	epoch := b.store.Epoch()
 	index, err := m.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read model: %w", err)
 	}
-	held, err := index.Position(ctx)
+	held, err := index.Marks(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if held == 0 && source != nil {
+	if held.All.Position == 0 && source != nil {
 		if err := projector.Rebuild(ctx, b.store, index, nil); err != nil {
 			return nil, fmt.Errorf("fill the read model: %w", err)
 		}
 	}
-	m.at = newAlias(index)
+	m.at = newAlias(b.store.Epoch)
+	m.at.put(index, epoch)
 	m.keeper = &keeper{at: m.at, source: source, store: b.store, log: b.log, observe: b.hooks.Projecting}
 	return m, nil
 }
@@ -65,46 +66,18 @@ func openImage(ctx context.Context, b *backend, source projector.Source) (*image
 // open opens an index from the snapshot.
 func (m *image) open(ctx context.Context) (*memindex.Index, error) {
 	return memindex.Open(ctx, filepath.Join(m.dir, snapshotFile), memindex.Options{
-		Logger:  m.log,
-		History: func(ctx context.Context, p calendar.Position) (string, error) { return history(ctx, m.store, p) },
+		Logger: m.log,
+		Holds:  func(ctx context.Context, mark calendar.Mark) (bool, error) { return holds(ctx, m.store, mark) },
 	})
 }
 
-// history names what a store holds up to an entry, by the hash of the commit that
-// the entry is in: it is chained over all before. "" when there is no such entry.
-func history(ctx context.Context, store eventstore.Verifier, p calendar.Position) (string, error) {
-	head, err := store.Head(ctx)
-	if err != nil || p > head {
-		return "", err
+// holds tells whether a store has the history of a mark.
+func holds(ctx context.Context, store eventstore.Store, mark calendar.Mark) (bool, error) {
+	err := eventstore.CheckMark(ctx, store, mark)
+	if errors.Is(err, eventstore.ErrHistory) {
+		return false, nil
 	}
-	for span := calendar.Position(1); ; span *= 2 { // commits have any number of entries
-		after := p - min(span, p)
-		commits, err := store.Commits(ctx, after, int(p-after))
-		if err != nil {
-			return "", fmt.Errorf("commit of entry %d: %w", p, err)
-		}
-		for _, c := range commits {
-			if c.First <= p && p <= c.Last {
-				return hex.EncodeToString(c.Hash[:]), nil
-			}
-		}
-		if after == 0 {
-			return "", nil
-		}
-	}
-}
-
-// origin names a store by its first entry, "" while it is empty.
-func origin(ctx context.Context, store eventstore.Store) (string, error) {
-	entries, err := store.ReadAll(ctx, 0, 1)
-	if err != nil {
-		return "", fmt.Errorf("first entry: %w", err)
-	}
-	if len(entries) == 0 {
-		return "", nil
-	}
-	leaf := eventstore.Leaf(&entries[0])
-	return hex.EncodeToString(leaf[:]), nil
+	return err == nil, err
 }
 
 func (m *image) index() *alias { return m.at }
@@ -118,12 +91,13 @@ func (m *image) rebuild(ctx context.Context, progress func(done, total int)) (in
 	m.changing.Lock()
 	defer m.changing.Unlock()
 	path := filepath.Join(m.dir, snapshotFile)
+	epoch := m.store.Epoch()
 	fresh, err := m.fresh(ctx, progress)
 	if err != nil {
 		return 0, err
 	}
 	former := m.memory()
-	if err := m.replace(ctx, fresh, true); err != nil {
+	if err := m.replace(ctx, fresh, epoch, true); err != nil {
 		return 0, err
 	}
 	// The former image is kept as a file only.
@@ -149,15 +123,15 @@ func (m *image) fresh(ctx context.Context, progress func(done, total int)) (*mem
 	return x, projector.Rebuild(ctx, m.store, x, progress)
 }
 
-// project keeps the image until the context ends. One that is ahead of the store,
-// because that was put back, is made anew.
+// project keeps the image until the context ends. When the store holds another history
+// than the one it was made from, it is made anew; until then nothing of it is visible.
 func (m *image) project(ctx context.Context) error {
 	for {
 		err := m.keeper.project(ctx)
 		if !errors.Is(err, eventstore.ErrHistory) {
 			return err
 		}
-		m.log.ErrorContext(ctx, "read model is ahead of the event store, making it anew", "error", err)
+		m.log.ErrorContext(ctx, "the event store holds another history than the read model, making that anew", "error", err)
 		if err := m.refill(ctx); err != nil {
 			m.log.WarnContext(ctx, "read model is not made yet", "error", err, "wait", projectAgain)
 			if err := pause.For(ctx, projectAgain); err != nil {
@@ -172,11 +146,12 @@ func (m *image) project(ctx context.Context) error {
 func (m *image) refill(ctx context.Context) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
+	epoch := m.store.Epoch()
 	x, err := m.fresh(ctx, nil)
 	if err != nil {
 		return err
 	}
-	return m.replace(ctx, x, false)
+	return m.replace(ctx, x, epoch, false)
 }
 
 // back takes the former image up to the present and puts it in place; the one
@@ -201,20 +176,21 @@ func (m *image) back(ctx context.Context) error {
 			return err
 		}
 	}
+	epoch := m.store.Epoch()
 	old, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
 	// One that this version of the program cannot read, or of another history, is
 	// empty.
-	at, err := old.Position(ctx)
+	held, err := old.Marks(ctx)
 	if err != nil {
 		return err
 	}
-	if at == 0 {
+	if held.All.Position == 0 {
 		return fmt.Errorf("%w: the file of the former one cannot be used", readmodel.ErrNoGeneration)
 	}
-	if err := m.replace(ctx, old, false); err != nil {
+	if err := m.replace(ctx, old, epoch, false); err != nil {
 		return err
 	}
 	return old.Snapshot(ctx)
@@ -224,23 +200,12 @@ func (m *image) back(ctx context.Context) error {
 func (m *image) snapshots(ctx context.Context) error {
 	tick := time.NewTicker(snapshotEvery)
 	defer tick.Stop()
-	written := calendar.Position(0)
 	save := func(ctx context.Context) {
 		m.changing.Lock()
 		defer m.changing.Unlock()
-		now := m.memory()
-		pos, err := now.Position(ctx)
-		if err == nil && pos == written {
-			return
-		}
-		if err == nil {
-			err = now.Snapshot(ctx)
-		}
-		if err != nil {
+		if err := m.memory().Snapshot(ctx); err != nil {
 			m.log.WarnContext(ctx, "snapshot not written; the next start fills the read model from the store", "error", err)
-			return
 		}
-		written = pos
 	}
 	for {
 		select {

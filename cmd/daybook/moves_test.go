@@ -147,7 +147,7 @@ func TestHealthSeesLists(t *testing.T) {
 		t.Errorf("lists that lag by more: %d %v, %q, %v", status, v, command, err)
 	}
 	index := b.live.Load().model.index()
-	if _, err := index.Write(t.Context(), readmodel.Batch{Position: maxLag + 5}); err != nil {
+	if _, err := index.Write(t.Context(), readmodel.Batch{Mark: calendar.Mark{Position: maxLag + 5}}); err != nil {
 		t.Fatal(err)
 	}
 	status, v, command, err = probed(t, b)

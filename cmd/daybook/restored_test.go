@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"daybook/calendar"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/telemetry"
@@ -144,15 +145,15 @@ func TestImageAheadOfTheStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.memory().Write(t.Context(), readmodel.Batch{Position: head + 9}); err != nil {
+	if _, err := m.memory().Write(t.Context(), readmodel.Batch{Mark: calendar.Mark{Position: head + 9}}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.project(ctx) }()
 	eventually(t, "an image of the store as it is", func() bool {
-		at, err := m.index().Position(ctx)
-		return err == nil && at == head
+		at, err := m.index().Marks(ctx)
+		return err == nil && at.All.Position == head
 	})
 	cancel()
 	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {

@@ -27,6 +27,10 @@ type shared struct {
 	*keeper
 	at *alias
 	b  *backend
+
+	// epoch is that of the store when this process last found or made the index to be
+	// of its history; 0: not yet. Of project alone.
+	epoch uint64
 }
 
 // newShared makes a shared read model whose servers need not be there yet; see
@@ -43,7 +47,9 @@ func (m *shared) connect(ctx context.Context) error {
 		Flavour: elastic.Flavour(s.indexFlavour), Prefix: s.indexPrefix, Log: m.b.log,
 		RefreshInterval: s.indexRefresh, Shards: s.indexShards, Replicas: s.indexReplicas,
 		Follow: true, // the projector makes it, see heal
-		Origin: func(ctx context.Context) (string, error) { return origin(ctx, m.b.store) },
+		Holds:  func(ctx context.Context, mark calendar.Mark) (bool, error) { return holds(ctx, m.b.store, mark) },
+		Epoch:  m.b.store.Epoch,
+		First:  func(ctx context.Context) (calendar.Mark, error) { return m.b.store.Mark(ctx, 1) },
 	}
 	for _, f := range []struct {
 		path string
@@ -65,46 +71,50 @@ func (m *shared) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read model: %w", err)
 	}
-	m.at.put(index)
+	m.at.put(index, 0)
 	return nil
 }
 
 func (m *shared) index() *alias { return m.at }
 
-// aheadWait is the time between two looks at an index that is ahead of the store.
-const aheadWait = 10 * time.Second
-
 // wholeEvery is the time between two looks whether the index is there: how long
 // lists are out of order at most, before one that was deleted is made anew.
 const wholeEvery = 2 * time.Second
 
-// errNotWhole says that there is no index, or that parts of it were deleted.
-var errNotWhole = errors.New("the read model is not there")
+// foreignEvery is the time between two looks at an index of another event store.
+const foreignEvery = 10 * time.Second
 
-// project waits for the servers and then makes and keeps the index. One that is
-// ahead of the store was made from another one, or the store was put back: only a
-// rebuild mends that, and until then everything else goes on.
+// Why an index has to be made anew.
+var (
+	errNotWhole = errors.New("the read model is not there, or not all of it")
+	errSchema   = errors.New("the read model is that of another version of the program")
+)
+
+// project waits for the servers and then makes and keeps the index. One that is not
+// whole, of another version or of another history than that of the store is made anew
+// beside the one that answers. Lists are out of reach where that one is untrue.
 func (m *shared) project(ctx context.Context) error {
 	select {
 	case <-m.at.some:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	m.epoch = 0 // another process may have made the index since
 	for {
 		err := m.keep(ctx)
-		wait := aheadWait
+		wait := wholeEvery
 		switch {
-		case errors.Is(err, errNotWhole):
-			if err = m.heal(ctx); err == nil {
+		case errors.Is(err, readmodel.ErrOtherStore):
+			wait = foreignEvery
+			m.b.log.ErrorContext(ctx, "the read model is left alone", "error", err)
+		case mended(err):
+			if err = m.renew(ctx, err); err == nil {
 				continue
 			}
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			wait = wholeEvery
 			m.b.log.WarnContext(ctx, "read model is not made yet", "error", err, "wait", wait)
-		case errors.Is(err, eventstore.ErrHistory):
-			m.b.log.ErrorContext(ctx, "read model is ahead of the event store; daybook rebuild makes it anew", "error", err)
 		default:
 			return err
 		}
@@ -114,12 +124,52 @@ func (m *shared) project(ctx context.Context) error {
 	}
 }
 
-// keep keeps the index until the context ends, or until it is not whole any more:
-// errNotWhole.
+// mended tells whether another index mends an error.
+func mended(err error) bool {
+	if errors.Is(err, readmodel.ErrOtherStore) {
+		return false
+	}
+	for _, of := range []error{errNotWhole, errSchema, eventstore.ErrHistory, readmodel.ErrForeign} {
+		if errors.Is(err, of) {
+			return true
+		}
+	}
+	return false
+}
+
+// sound tells why the index has to be made anew, with an error that is mended.
+func (m *shared) sound(ctx context.Context, index *elastic.Index) error {
+	whole, err := index.Whole(ctx)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		return errNotWhole
+	}
+	old, err := index.NeedsRebuild(ctx)
+	if err != nil {
+		return err
+	}
+	if old {
+		return errSchema
+	}
+	return nil
+}
+
+// keep keeps the index until the context ends, or until another one mends it. What was
+// made in another epoch of the store is not gone on with, also where its marks are
+// those of the present history: for a moment this process may have read of both.
 func (m *shared) keep(ctx context.Context) error {
 	index, ok := m.at.now().(*elastic.Index)
 	if !ok {
 		return errNotOpen
+	}
+	epoch := m.b.store.Epoch()
+	if m.epoch == 0 {
+		m.epoch = epoch
+	}
+	if m.epoch != epoch {
+		return eventstore.ErrHistory
 	}
 	within, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
@@ -127,8 +177,8 @@ func (m *shared) keep(ctx context.Context) error {
 	defer cancel(nil) // before the wait for the watch
 	watch.Go(func() {
 		for {
-			if whole, err := index.Whole(within); err == nil && !whole {
-				cancel(errNotWhole)
+			if err := m.sound(within, index); mended(err) {
+				cancel(err)
 			}
 			if pause.For(within, wholeEvery) != nil {
 				return
@@ -136,30 +186,51 @@ func (m *shared) keep(ctx context.Context) error {
 		}
 	})
 	err := m.keeper.project(within)
-	if ctx.Err() == nil && errors.Is(context.Cause(within), errNotWhole) {
-		return errNotWhole
+	if cause := context.Cause(within); ctx.Err() == nil && mended(cause) {
+		return cause
 	}
 	return err
 }
 
-// heal makes the index and fills it from the store. No list answers from it
-// before that is done, so none is short.
-func (m *shared) heal(ctx context.Context) error {
+// renew makes the index anew and fills it from the store, beside the one that answers.
+// No list answers from it before that is done, so none is short.
+func (m *shared) renew(ctx context.Context, why error) error {
 	g, err := m.generations()
 	if err != nil {
 		return err
 	}
 	return m.alone(ctx, func(ctx context.Context) error {
-		if index, ok := g.(*elastic.Index); ok {
-			if whole, err := index.Whole(ctx); err != nil || whole {
+		index, ok := g.(*elastic.Index)
+		epoch := m.b.store.Epoch()
+		if ok && m.epoch == epoch {
+			err := m.sound(ctx, index)
+			if err == nil {
+				err = projector.Check(ctx, m.b.store, index)
+			}
+			if !mended(err) {
 				return err // another one was first
 			}
 		}
-		m.b.log.InfoContext(ctx, "there is no read model, or not all of it; filling one from the event store")
-		if _, err := m.fill(ctx, g, nil); err != nil {
+		m.b.log.WarnContext(ctx, "the read model is filled anew from the event store", "error", why)
+		if m.epoch != epoch { // what is begun may be of both histories
+			if err := g.Discard(ctx); err != nil {
+				return err
+			}
+		}
+		next, err := m.fill(ctx, g, nil)
+		if err != nil {
 			return err
 		}
-		return g.Promote(ctx)
+		if m.b.store.Epoch() != epoch {
+			return eventstore.ErrHistory
+		}
+		if err := g.Promote(ctx); err != nil {
+			return err
+		}
+		m.epoch = epoch
+		n, err := records(ctx, next)
+		m.b.log.InfoContext(ctx, "the read model is filled", "records", n)
+		return err
 	})
 }
 
@@ -170,23 +241,20 @@ func (m *shared) fill(ctx context.Context, g readmodel.Generations, progress fun
 	if err != nil {
 		return nil, err
 	}
-	at, err := next.Position(ctx)
-	foreign := errors.Is(err, elastic.ErrForeign)
-	if err != nil && !foreign {
-		return nil, err
-	}
-	if head, err := m.b.store.Head(ctx); err != nil {
-		return nil, err
-	} else if foreign || at > head { // of another store
+	at, err := next.Marks(ctx)
+	if errors.Is(err, readmodel.ErrForeign) {
 		if err := g.Discard(ctx); err != nil {
 			return nil, err
 		}
 		if next, err = g.Next(ctx); err != nil {
 			return nil, err
 		}
-		at = 0
+		at, err = next.Marks(ctx)
 	}
-	if at == 0 {
+	if err != nil {
+		return nil, err
+	}
+	if at.All.Position == 0 {
 		err := projector.Fill(ctx, m.b.store, next, projector.FillOptions{Writers: fillWriters, Progress: progress})
 		if err != nil {
 			return nil, err
@@ -267,7 +335,7 @@ func (m *shared) retry(ctx context.Context, id calendar.ID) error {
 	if err != nil {
 		return err
 	}
-	if _, err := m.at.Position(ctx); err != nil { // binds the writer to the generation that answers
+	if _, err := m.at.Marks(ctx); err != nil { // binds the writer to the generation that answers
 		return err
 	}
 	return p.Retry(ctx, m.b.store, id)

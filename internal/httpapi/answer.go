@@ -14,6 +14,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/cork"
+	"daybook/query"
 )
 
 // answer is a whole answer to a read, ready to be sent to anybody who asks the
@@ -25,6 +26,7 @@ type answer struct {
 	// beside them.
 	headers []headerRow
 	length  []string
+	passing bool     // the state went over to another one meanwhile: it is not kept
 	values  []string // those of the headers lie here, one after the other
 }
 
@@ -208,7 +210,16 @@ func (a *api) once(ctx context.Context, c *call, key string, keep bool, produce 
 // keepAnswer keeps an answer that nobody else has seen, with a body of its own.
 func (a *api) keepAnswer(key string, ans *answer) {
 	ans.body = bytes.Clone(ans.body)
-	a.answers.set(key, ans)
+	if !ans.passing {
+		a.answers.set(key, ans)
+	}
+}
+
+// passed tells whether lists show another state than they did. What was made in
+// between may be of both, and the state before may come again.
+func (a *api) passed(ctx context.Context, before query.Generation) bool {
+	now, err := a.Queries.Generation(ctx)
+	return err != nil || now != before
 }
 
 // askedTable remembers which lists were asked for before, the last some thousand

@@ -16,6 +16,7 @@ import (
 	"daybook/command"
 	"daybook/internal/keylock"
 	"daybook/query"
+	"daybook/query/readmodel"
 )
 
 // Commands carries out writes; command.Service is one.
@@ -256,9 +257,14 @@ func newAPI(d Deps, o Options) (*api, error) {
 	return a, nil
 }
 
-// seed names the settings that answers depend on.
+// rendering is the version of how records and lists are written: with another one
+// every ETag is another one. It grows with each change of what is sent for the same
+// record.
+const rendering = 1
+
+// seed names all that answers depend on beside what is stored: settings and program.
 func (o *Options) seed() uint64 {
-	return uint64(query.HashStart.Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.PriceCurrency))
+	return uint64(calendar.HashStart.Number(rendering).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.PriceCurrency))
 }
 
 func setDefaults(o *Options) {

@@ -9,13 +9,14 @@ import (
 	"daybook/query"
 )
 
-// recordTag is the ETag of one record (2.9): version and mark.
+// recordTag is the ETag of one record (2.9): version and mark. The content of the
+// record counts too: another history may have the version with another one.
 func (a *api) recordTag(r *root, l calendar.Lang, v *query.View, fields []string) string {
-	m := query.HashStart.Number(v.Mark).Number(r.mark).Number(uint64(l)).Text(string(v.Status))
+	_, version, sum := v.Key()
+	m := calendar.HashStart.Number(sum).Number(v.Mark).Number(r.mark).Number(uint64(l)).Text(string(v.Status))
 	for _, f := range fields {
 		m = m.Text(f)
 	}
-	_, version := v.Key()
 	var b [40]byte
 	tag := append(strconv.AppendInt(append(b[:0], '"'), version, 10), '-')
 	return string(append(strconv.AppendUint(tag, uint64(m), 16), '"'))
@@ -24,7 +25,7 @@ func (a *api) recordTag(r *root, l calendar.Lang, v *query.View, fields []string
 // weakTag is the ETag of an answer that a key names.
 func (a *api) weakTag(key string) string {
 	var b [24]byte
-	tag := strconv.AppendUint(append(b[:0], `W/"`...), uint64(query.HashStart.Number(a.roots.seed).Text(key)), 16)
+	tag := strconv.AppendUint(append(b[:0], `W/"`...), uint64(calendar.HashStart.Number(a.roots.seed).Text(key)), 16)
 	return string(append(tag, '"'))
 }
 

@@ -6,6 +6,7 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/query"
+	"daybook/query/readmodel"
 )
 
 // Fakes of the four parts: each function that a test sets is called, the others
@@ -86,6 +87,11 @@ func (f fakeQueries) Await(ctx context.Context, _ calendar.Caller, least calenda
 	return nil
 }
 
+// shownAt is what lists show at a position.
+func shownAt(p calendar.Position) readmodel.Shown {
+	return readmodel.Shown{Mark: calendar.Mark{Position: p}}
+}
+
 func (f fakeQueries) Generation(ctx context.Context) (query.Generation, error) {
 	if err := f.hang.wait(ctx, "Generation"); err != nil {
 		return query.Generation{}, err
@@ -93,7 +99,7 @@ func (f fakeQueries) Generation(ctx context.Context) (query.Generation, error) {
 	if f.generation != nil {
 		return f.generation()
 	}
-	return query.Generation{Position: 1}, nil
+	return query.Generation{Shown: shownAt(1)}, nil
 }
 
 func (f fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*query.List, error) {

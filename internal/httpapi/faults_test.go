@@ -126,7 +126,7 @@ func TestSingleComputation(t *testing.T) {
 		gate := make(chan struct{})
 		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
 			generation: func() (query.Generation, error) {
-				return query.Generation{Position: calendar.Position(position.Load())}, nil
+				return query.Generation{Shown: shownAt(calendar.Position(position.Load()))}, nil
 			},
 			run: func() (*query.List, error) {
 				runs.Add(1)
@@ -245,7 +245,7 @@ func TestServeStale(t *testing.T) {
 				if down {
 					return query.Generation{}, readmodel.ErrUnavailable
 				}
-				return query.Generation{Position: 3}, nil
+				return query.Generation{Shown: shownAt(3)}, nil
 			},
 			run: func() (*query.List, error) {
 				if down {

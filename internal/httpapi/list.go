@@ -91,14 +91,18 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	// The turn comes before it makes a list for others too: they are not to wait for it.
 	err = a.inTurn(ctx, r, c, func() (err error) {
 		ans, err = a.once(ctx, c, key, keep, func(ctx context.Context) (*answer, error) {
-			return a.makeList(ctx, buffer, c.root, criteria, key)
+			made, err := a.makeList(ctx, buffer, c.root, criteria, key)
+			if err == nil {
+				made.passing = a.passed(ctx, generation)
+			}
+			return made, err
 		})
 		return err
 	})
 	if err != nil {
 		return a.staleOr(w, r, a.tooLarge(err, "per_page", "_fields"))
 	}
-	if keep && alias != "" && !slices.ContainsFunc(c.query, func(p pair) bool { base, _ := splitName(p.name); return lookups[base] }) {
+	if keep && !ans.passing && alias != "" && !slices.ContainsFunc(c.query, func(p pair) bool { base, _ := splitName(p.name); return lookups[base] }) {
 		a.answers.set(alias, ans)
 	}
 	if a.o.ServeStale {

@@ -72,7 +72,7 @@ func TestObserveCache(t *testing.T) {
 			if down {
 				return query.Generation{}, readmodel.ErrUnavailable
 			}
-			return query.Generation{Position: 1}, nil
+			return query.Generation{Shown: shownAt(1)}, nil
 		},
 		run: func() (*query.List, error) {
 			if down {

@@ -27,6 +27,7 @@ const (
 type pieceKey struct {
 	id      calendar.ID
 	version int64
+	sum     uint64 // calendar.Record.Sum
 	count   int    // terms
 	root    uint64 // secret of the root
 	status  calendar.Status

@@ -125,9 +125,13 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if key, shared := a.singleKey(r.Context(), c, &s); shared {
+	if key, generation, shared := a.singleKey(r.Context(), c, &s); shared {
 		ans, err = a.once(r.Context(), c, key, true, func(ctx context.Context) (*answer, error) {
-			return a.makeSingle(ctx, &s)
+			ans, err := a.makeSingle(ctx, &s)
+			if err == nil {
+				ans.passing = a.passed(ctx, generation)
+			}
+			return ans, err
 		})
 	} else {
 		ans, err = a.makeSingle(r.Context(), &s)
@@ -205,20 +209,20 @@ func (a *api) singleAnswer(b []byte, s *single, v *query.View, p *renderer) (*an
 // one without a password, by the record as asked for, the head of the store and
 // the state of the read model (for counts and due publications). While one of
 // these cannot be had, or the read model lags behind the store, nothing is shared.
-func (a *api) singleKey(ctx context.Context, c *call, s *single) (string, bool) {
+func (a *api) singleKey(ctx context.Context, c *call, s *single) (string, query.Generation, bool) {
 	if s.caller.Role != calendar.Anonymous || s.password != "" {
-		return "", false
+		return "", query.Generation{}, false
 	}
 	head, err := a.Records.Head(ctx)
 	if err != nil {
-		return "", false
+		return "", query.Generation{}, false
 	}
 	generation, err := a.Queries.Generation(ctx)
 	if err != nil || generation.Position < head {
-		return "", false
+		return "", query.Generation{}, false
 	}
 	asked := c.asked().Number(int64(s.lang)).Number(int64(s.target.id)).Text(s.target.slug).Texts(s.fields)
-	return c.key(singleKey, generation, int64(head), asked), true
+	return c.key(singleKey, generation, int64(head), asked), generation, true
 }
 
 // makeSingle finds a record, checks the right to read it, and renders it.

@@ -85,9 +85,9 @@ const (
 
 // eventKey names the piece of an event.
 func (p *renderer) eventKey(v *query.View) pieceKey {
-	id, version := v.Key()
+	id, version, sum := v.Key()
 	return pieceKey{
-		id: id, version: version, root: p.root.secret, status: v.Status,
+		id: id, version: version, sum: sum, root: p.root.secret, status: v.Status,
 		form: formEvent, lang: p.lang, blanked: v.Blanked,
 	}
 }
@@ -280,7 +280,7 @@ func (p *renderer) appendPosts(b []byte, key string, posts []query.LinkedView) [
 // appendNested writes a term that an event embeds.
 func (p *renderer) appendNested(b []byte, t query.TermView) []byte {
 	key := pieceKey{
-		id: t.Record.ID, version: t.Record.Version, count: t.Count, root: p.root.secret,
+		id: t.Record.ID, version: t.Record.Version, sum: t.Record.Sum, count: t.Count, root: p.root.secret,
 		form: formNested, lang: p.lang,
 	}
 	if parts, ok := p.a.pieces.get(key, nil); ok {

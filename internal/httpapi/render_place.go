@@ -42,7 +42,7 @@ func (p *renderer) appendPost(b []byte, l query.LinkedView) []byte {
 // postParts gives the parts of a venue or organizer.
 func (p *renderer) postParts(l query.LinkedView) pieceParts {
 	key := pieceKey{
-		id: l.Record.ID, version: l.Record.Version, root: p.root.secret, status: l.Status,
+		id: l.Record.ID, version: l.Record.Version, sum: l.Record.Sum, root: p.root.secret, status: l.Status,
 		form: formPost, lang: p.lang,
 	}
 	if parts, ok := p.a.pieces.get(key, nil); ok {

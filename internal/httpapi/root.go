@@ -14,7 +14,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/cachekey"
-	"daybook/query"
 )
 
 // root is one of the roots of section 1.3 as a request came in by it; links are
@@ -308,7 +307,7 @@ func rootOf(o origin, loc location, seed uint64) *root {
 	return &root{
 		secret: maphash.Comparable(rootSeed, [2]string{url, o.host}),
 		lang:   loc.lang, base: o.base, site: site, url: url,
-		namespace: loc.namespace, global: o.host, mark: uint64(query.HashStart.Number(seed).Text(url).Text(o.host)),
+		namespace: loc.namespace, global: o.host, mark: uint64(calendar.HashStart.Number(seed).Text(url).Text(o.host)),
 		key: cachekey.Key(nil).Text(o.base).Text(o.host).Text(loc.segment).Text(loc.prefix).Text(loc.namespace).String(),
 	}
 }

@@ -90,7 +90,9 @@ type index struct {
 	err     error
 }
 
-func (i *index) Visible(context.Context) (calendar.Position, error) { return i.visible, i.err }
+func (i *index) Visible(context.Context) (readmodel.Shown, error) {
+	return readmodel.Shown{Mark: calendar.Mark{Position: i.visible}}, i.err
+}
 func (i *index) Poisoned(context.Context) ([]readmodel.Poison, error) {
 	return make([]readmodel.Poison, i.poison), i.err
 }

@@ -25,7 +25,7 @@ type Entries interface {
 // for its writer, who may be bound to a generation by it.
 type Index interface {
 	// Visible is up to where lists show everything.
-	Visible(ctx context.Context) (calendar.Position, error)
+	Visible(ctx context.Context) (readmodel.Shown, error)
 	// Poisoned gives the quarantined records.
 	Poisoned(ctx context.Context) ([]readmodel.Poison, error)
 }
@@ -167,11 +167,12 @@ func (c *collector) index(ctx context.Context, o sink, head calendar.Position, k
 	if c.Index == nil {
 		return
 	}
-	at, err := c.Index.Visible(ctx)
+	shown, err := c.Index.Visible(ctx)
 	o.flag(c.indexUp, err == nil)
 	if err != nil {
 		return
 	}
+	at := shown.Position
 	o.gauge(c.visible, float64(at))
 	if poison, err := c.Index.Poisoned(ctx); err == nil {
 		o.gauge(c.quarantined, float64(len(poison)))

@@ -313,7 +313,11 @@ func (p *projecting) follow(ctx context.Context) error {
 		if err != nil || len(entries) == 0 {
 			return err
 		}
-		batch := readmodel.Batch{Position: entries[len(entries)-1].Position}
+		mark, err := p.Mark(ctx, entries[len(entries)-1].Position)
+		if err != nil {
+			return err
+		}
+		batch := readmodel.Batch{Mark: mark}
 		for _, e := range entries {
 			if e.Kind == calendar.KindUser || e.Kind == calendar.KindImage {
 				continue
@@ -333,7 +337,7 @@ func (p *projecting) follow(ctx context.Context) error {
 				return err
 			}
 		}
-		p.at = batch.Position
+		p.at = mark.Position
 	}
 }
 

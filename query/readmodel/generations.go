@@ -26,9 +26,9 @@ type Generations interface {
 	// Discard drops the coming generation, if there is one.
 	Discard(ctx context.Context) error
 
-	// Moved waits until another generation answers than the one that Position told
+	// Moved waits until another generation answers than the one that Marks told
 	// about last, whichever process put it in place, and gives nil then; or the
-	// context's error. A writer reads Position again and goes on from there: what it
+	// context's error. A writer reads Marks again and goes on from there: what it
 	// wrote last may be missing in the new one. Write gives ErrMoved meanwhile, or
 	// writes where no list looks any more.
 	Moved(ctx context.Context) error

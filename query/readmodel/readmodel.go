@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"daybook/calendar"
@@ -17,9 +18,18 @@ var (
 	ErrPoison      = errors.New("document refused")       // this document will never be taken
 	ErrQuery       = errors.New("query does not fit the schema")
 
+	// ErrForeign is the ErrUnavailable of an index that was made from another history
+	// than that of the event store: the store lost its last entries or was put back.
+	// One that is filled from the present store ends it.
+	ErrForeign = fmt.Errorf("%w: it was made from another history than that of the event store", ErrUnavailable)
+
+	// ErrOtherStore is the ErrForeign of an index that was made from another event
+	// store. It may belong to another installation, so only people take its place.
+	ErrOtherStore = fmt.Errorf("%w: of another event store; another prefix or daybook rebuild mends that", ErrForeign)
+
 	ErrNoGeneration = errors.New("no older generation is kept")
-	// ErrMoved says that another generation than the one that Position told about
-	// answers now: a writer reads Position again and goes on from there.
+	// ErrMoved says that another generation than the one that Marks told about
+	// answers now: a writer reads Marks again and goes on from there.
 	ErrMoved = errors.New("another generation of the read model answers")
 )
 
@@ -34,9 +44,14 @@ type Document struct {
 // Batch is what a projector writes at once.
 type Batch struct {
 	Documents []Document
-	// Position is the position up to which everything is projected once the
-	// batch is written; 0 leaves it. It is never ahead of the data.
-	Position calendar.Position
+	// Reach is the mark of an entry that none of Documents and Poison is younger
+	// than. It is kept before them, so that what an index knows of a history that
+	// was lost is known as such; a zero one leaves what is kept.
+	Reach calendar.Mark
+	// Mark is the mark up to which everything is projected once the batch is
+	// written; a zero one leaves it. It is never ahead of the data, and its history
+	// is that of Reach.
+	Mark calendar.Mark
 	// Poison are entries that could not be projected; they are kept in the index
 	// with the batch. Healed are ids whose poison is over.
 	Poison []Poison
@@ -64,10 +79,11 @@ type Query struct {
 	Sort   []Sort // ends with FieldID, so the order is total
 	Offset int
 	Limit  int // 0: the total only
-	// Known, when set, tells whether the caller knows a document as of a position
-	// already. An index asks it for each document of the page, in order, and may
-	// give those that are known with their position only; or never asks.
-	Known func(id calendar.ID, p calendar.Position) bool
+	// Known, when set, tells whether the caller knows the record of a document
+	// already, by its calendar.Record.Sum. An index asks it for each document of the
+	// page, in order, and may give those that are known with their position only; or
+	// never asks.
+	Known func(id calendar.ID, sum uint64) bool
 }
 
 // Page is the answer: documents in order, the exact total over all pages, and
@@ -76,6 +92,22 @@ type Page struct {
 	Documents []Document
 	Total     int
 	Position  calendar.Position
+}
+
+// Shown is the state that queries show.
+type Shown struct {
+	// Mark is up to where they show everything.
+	calendar.Mark
+	// Content names what the documents hold beside the Mark: it changes when they do
+	// while the mark stays (a record that was healed, another generation), never
+	// before queries show it. Equal ones at one mark have equal documents.
+	Content uint64
+}
+
+// Marks tell what an index is made from.
+type Marks struct {
+	All   calendar.Mark // of everything up to here
+	Reach calendar.Mark // of nothing beyond, see Batch.Reach; never before All
 }
 
 // Index keeps documents and answers queries. Deleted documents are in no
@@ -88,14 +120,14 @@ type Index interface {
 	// then nothing of it counts and the position stays.
 	Write(ctx context.Context, b Batch) (perDocument []error, err error)
 
-	// Position gives the position that is kept in the index: where a projector
-	// goes on after a restart.
-	Position(ctx context.Context) (calendar.Position, error)
+	// Marks gives the marks that are kept in the index: after All a projector goes on
+	// after a restart.
+	Marks(ctx context.Context) (Marks, error)
 
-	// Visible gives the position up to which queries show everything.
-	Visible(ctx context.Context) (calendar.Position, error)
+	// Visible gives the state that queries show.
+	Visible(ctx context.Context) (Shown, error)
 
-	// Wait waits until Visible is at least p, or gives the context's error.
+	// Wait waits until the position of Visible is at least p, or gives the context's error.
 	Wait(ctx context.Context, p calendar.Position) error
 
 	// Search answers a query.
@@ -117,16 +149,16 @@ type Index interface {
 	// digest over (id, version, body), for comparing with the store.
 	Digest(ctx context.Context) (Digest, error)
 
-	// Reset empties the index, its position included.
+	// Reset empties the index, its marks included.
 	Reset(ctx context.Context) error
 }
 
-// Positioner is an Index that tells the position of a document for less than
-// the document costs.
-type Positioner interface {
-	// PositionOf gives the position of the live document of an id, 0 for none, or
-	// errors.ErrUnsupported.
-	PositionOf(ctx context.Context, id calendar.ID) (calendar.Position, error)
+// Summer is an Index that tells the sum of a record for less than its document
+// costs.
+type Summer interface {
+	// SumOf gives the calendar.Record.Sum of the live document of an id, 0 for none,
+	// or errors.ErrUnsupported.
+	SumOf(ctx context.Context, id calendar.ID) (uint64, error)
 }
 
 // Digest sums up the live documents.

@@ -145,7 +145,7 @@ func BenchmarkList(b *testing.B) {
 			if _, err := x.Write(b.Context(), batch); err != nil {
 				b.Fatal(err)
 			}
-			last = batch.Position
+			last = batch.Mark.Position
 		}
 		if err := x.Wait(b.Context(), last); err != nil {
 			b.Fatal(err)

@@ -35,12 +35,6 @@ const (
 // once a generation of the present schema is promoted. See Index.NeedsRebuild.
 var ErrSchema = fmt.Errorf("%w: the index has another schema and must be rebuilt", readmodel.ErrUnavailable)
 
-// ErrForeign says that the generation that answers was made from another event
-// store: two installations with one prefix, or a store that was put in place of
-// another. It is a readmodel.ErrUnavailable; a generation that is filled from the
-// present store and promoted ends it.
-var ErrForeign = fmt.Errorf("%w: the index was made from another event store; another prefix or a rebuild mends that", readmodel.ErrUnavailable)
-
 // Options of an Index; the zero value works.
 type Options struct {
 	Flavour Flavour // "": Elasticsearch
@@ -53,10 +47,17 @@ type Options struct {
 	// Next and Promote have. Who makes an index alone does so once, so that a
 	// writer can never take a new empty one for the one that it wrote to.
 	Follow bool
-	// Origin names the event store that documents are made from, "" while that is
-	// empty. It is kept with the position; an index of another one is ErrForeign.
-	// It is asked until it gives a name. nil: not compared.
-	Origin func(context.Context) (string, error)
+	// Holds tells whether the event store has the history of a mark; a generation of
+	// another one is readmodel.ErrForeign. It is asked for marks that are new and when Epoch
+	// has changed. When it fails a generation that was of the store is taken to be so
+	// still. nil: it is not asked.
+	Holds func(context.Context, calendar.Mark) (bool, error)
+	// First gives the mark of the first entry of the event store. It is kept with
+	// documents; a generation of which Holds denies it is of another event store:
+	// readmodel.ErrOtherStore. nil: it is not kept.
+	First func(context.Context) (calendar.Mark, error)
+	// Epoch changes when the event store goes over to another history; nil: never.
+	Epoch func() uint64
 
 	// User and Password, or APIKey, are sent with each request; those in the URL
 	// count where these are empty.
@@ -118,6 +119,9 @@ func (o *Options) fill() error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Epoch == nil {
+		o.Epoch = func() uint64 { return 0 }
+	}
 	setDefault(&o.RefreshInterval, time.Second)
 	setDefault(&o.MaxResultWindow, 100_000)
 	setDefault(&o.Shards, 1)
@@ -140,8 +144,8 @@ func setDefault[T int | time.Duration](v *T, def T) {
 //
 // It follows the aliases: whichever process promotes a generation, lists come
 // from it no later than Options.RefreshInterval afterwards. A writer is bound to
-// the generation of which it read the position: when another one answers, Write
-// gives readmodel.ErrMoved, Moved returns, and the writer has to read Position
+// the generation of which it read the marks: when another one answers, Write
+// gives readmodel.ErrMoved, Moved returns, and the writer has to read Marks
 // again and go on from there.
 type Index struct {
 	c       *conn
@@ -152,17 +156,19 @@ type Index struct {
 
 	mu    sync.Mutex
 	fixed generation // the one that it is about, zero: the one that answers
-	store string     // Options.Origin, once it is known
 	seen  view
+	held  held       // what Options.Holds told last
 	bound generation // of the writer
-	moved chan struct{}
+	// What is kept in the generation of the writer.
+	reach, origin calendar.Mark
+	moved         chan struct{}
 }
 
 var _ readmodel.Generations = (*Index)(nil)
 
 // Open connects to the servers of urls (commas between them; all of one cluster)
-// and makes the indices where there are none, unless it follows. Any number of processes may do so
-// at once. Errors: readmodel.ErrUnavailable when no server answers.
+// and makes the indices where there are none, unless it follows. Any number of
+// processes may do so at once. Errors: readmodel.ErrUnavailable when no server answers.
 func Open(ctx context.Context, urls string, o Options) (*Index, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -199,7 +205,7 @@ func newIndex(c *conn, o *Options) *Index {
 func (x *Index) Close() { x.c.http.CloseIdleConnections() }
 
 // NeedsRebuild tells whether the generation that answers has another schema than
-// this program: all its methods but those about generations, Position, Visible
+// this program: all its methods but those about generations, Marks, Visible
 // and Wait then give ErrSchema, until a generation is filled beside it and
 // promoted.
 func (x *Index) NeedsRebuild(ctx context.Context) (bool, error) {

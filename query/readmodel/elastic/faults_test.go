@@ -122,7 +122,7 @@ func tags(from, to calendar.ID) readmodel.Batch {
 	for id := from; id <= to; id++ {
 		b.Documents = append(b.Documents, tag(id, calendar.Position(id), "name"))
 	}
-	b.Position = calendar.Position(to)
+	b.Mark = readmodeltest.At(calendar.Position(to))
 	return b
 }
 
@@ -132,7 +132,7 @@ func mustWrite(t *testing.T, x readmodel.Index, b readmodel.Batch) {
 	if err = errors.Join(append(errs, err)...); err != nil {
 		t.Fatalf("write: %v", err)
 	}
-	if err := x.Wait(t.Context(), b.Position); err != nil {
+	if err := x.Wait(t.Context(), b.Mark.Position); err != nil {
 		t.Fatalf("wait: %v", err)
 	}
 }
@@ -148,8 +148,8 @@ func total(t *testing.T, x readmodel.Index, k calendar.Kind) int {
 
 func position(t *testing.T, x readmodel.Index, want calendar.Position) {
 	t.Helper()
-	if p, err := x.Position(t.Context()); err != nil || p != want {
-		t.Errorf("position %d, %v; want %d", p, err, want)
+	if m, err := x.Marks(t.Context()); err != nil || m.All.Position != want {
+		t.Errorf("marks %v, %v; want position %d", m, err, want)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestRefused(t *testing.T) {
 				"venue": calendar.Text{calendar.LangEN: "Hall"}, "geo_lat": lat, "geo_lng": 1.0,
 			}}, calendar.Position(id))
 		}
-		errs, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{venue(1, 1), venue(2, 91), venue(3, 2)}, Position: 3})
+		errs, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{venue(1, 1), venue(2, 91), venue(3, 2)}, Mark: readmodeltest.At(3)})
 		if err != nil || errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], readmodel.ErrPoison) {
 			t.Fatalf("write: %v, %v", errs, err)
 		}
@@ -263,7 +263,7 @@ func TestOutage(t *testing.T) {
 			started := time.Now()
 			_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
 			_, visible := x.Visible(t.Context())
-			_, write := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{tag(9, 9, "x")}, Position: 9})
+			_, write := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{tag(9, 9, "x")}, Mark: readmodeltest.At(9)})
 			_, get := x.Get(t.Context(), []calendar.ID{1})
 			for what, err := range map[string]error{"search": err, "visible": visible, "write": write, "get": get, "wait": x.Wait(t.Context(), 9)} {
 				if !errors.Is(err, readmodel.ErrUnavailable) {
@@ -353,7 +353,7 @@ func TestTwoWriters(t *testing.T) {
 					for id := range calendar.ID(20) {
 						at := calendar.Position(round*100 + int(id) + 1 + i*50)
 						batch.Documents = append(batch.Documents, tag(id+1, at, fmt.Sprint("name ", at)))
-						batch.Position = at
+						batch.Mark = readmodeltest.At(at)
 					}
 					if _, err := x.Write(t.Context(), batch); err != nil {
 						t.Error(err)

@@ -243,6 +243,18 @@ func (x *Index) swap(a *aliasActions, r *roles, g generation) {
 	}
 }
 
+// ours tells whether a generation was made from the history of the event store.
+func (x *Index) ours(ctx context.Context, g generation) (bool, error) {
+	v, err := x.stateOf(ctx, x.names().index(stateName, g))
+	if err != nil {
+		return false, err
+	}
+	if v.marks.Reach.Position == 0 || x.o.Holds == nil {
+		return true, nil
+	}
+	return x.o.Holds(ctx, v.marks.Reach)
+}
+
 // Promote puts the coming generation in place: one request moves all aliases.
 // Readers of other processes change over within Options.RefreshInterval; until
 // then they read the old one, which is kept. A writer of any process goes on from
@@ -259,8 +271,14 @@ func (x *Index) Promote(ctx context.Context) error {
 	var a aliasActions
 	x.swap(&a, &r, r.next)
 	a.remove(n.index(stateName, r.next), n.next())
-	// One that somebody deleted a part of is nothing to go back to.
+	// One that somebody deleted a part of, or of another history, is nothing to go
+	// back to.
 	keep := r.whole(n) || !r.live.isZero() && !r.live.current()
+	if keep {
+		if keep, err = x.ours(ctx, r.live); err != nil {
+			return fmt.Errorf("promote: %w", err)
+		}
+	}
 	if keep && !r.kept.isZero() {
 		a.remove(n.index(stateName, r.kept), n.kept())
 	}
@@ -292,6 +310,11 @@ func (x *Index) Back(ctx context.Context) error {
 	}
 	if r.kept.isZero() {
 		return fmt.Errorf("go back: %w", readmodel.ErrNoGeneration)
+	}
+	if ours, err := x.ours(ctx, r.kept); err != nil {
+		return fmt.Errorf("go back: %w", err)
+	} else if !ours {
+		return fmt.Errorf("go back: %w: the one that is kept was made from another history", readmodel.ErrNoGeneration)
 	}
 	n := x.names()
 	var a aliasActions
@@ -349,9 +372,7 @@ func (x *Index) Reset(ctx context.Context) error {
 			return fmt.Errorf("reset: %w", err)
 		}
 	}
-	x.mu.Lock()
-	x.bound = g
-	x.mu.Unlock()
+	x.bind(view{gen: g})
 	x.forget()
 	return nil
 }

@@ -56,8 +56,8 @@ func TestOpenAtOnce(t *testing.T) {
 					return
 				}
 				defer x.Close()
-				if p, err := x.Position(t.Context()); err != nil || p != 0 {
-					t.Errorf("position %d, %v", p, err)
+				if m, err := x.Marks(t.Context()); err != nil || m != (readmodel.Marks{}) {
+					t.Errorf("marks %v, %v", m, err)
 				}
 			})
 		}
@@ -246,10 +246,10 @@ func TestDeepPages(t *testing.T) {
 			if i%3 > 0 {
 				f["date_utc"] = calendar.Wall(i * 31 % 17)
 			}
-			b.Position++
+			b.Mark.Position++
 			b.Documents = append(b.Documents, record(&calendar.Record{
 				ID: calendar.ID(i + 1), Kind: calendar.KindVenue, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now, Fields: f,
-			}, b.Position))
+			}, b.Mark.Position))
 		}
 		mustWrite(t, x, b)
 		for _, order := range [][]readmodel.Sort{
@@ -286,11 +286,11 @@ func TestDeepPagesAreNear(t *testing.T) {
 		const venues = 1500
 		var b readmodel.Batch
 		for i := range venues {
-			b.Position++
+			b.Mark.Position++
 			b.Documents = append(b.Documents, record(&calendar.Record{
 				ID: calendar.ID(i + 1), Kind: calendar.KindVenue, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now,
 				Fields: calendar.Fields{"venue": calendar.Text{calendar.LangEN: "x"}, "date": calendar.Wall(1_700_000_000 + i*i*40)},
-			}, b.Position))
+			}, b.Mark.Position))
 		}
 		mustWrite(t, x, b)
 		for _, desc := range []bool{false, true} {
@@ -327,8 +327,8 @@ func TestLongQueries(t *testing.T) {
 		names := []string{long + "b", strings.Repeat("ab", 250), "short", strings.Repeat("音乐", 400)}
 		var b readmodel.Batch
 		for i, name := range names {
-			b.Position++
-			b.Documents = append(b.Documents, tag(calendar.ID(i+1), b.Position, name))
+			b.Mark.Position++
+			b.Documents = append(b.Documents, tag(calendar.ID(i+1), b.Mark.Position, name))
 		}
 		var phrases, words []string
 		for i := range readmodel.MaxRows {
@@ -336,11 +336,11 @@ func TestLongQueries(t *testing.T) {
 			words = append(words, fmt.Sprintf("a%d b", i))
 		}
 		for i, title := range []string{strings.Join(words, " "), strings.Join(words[1:], " "), "a3 b"} {
-			b.Position++
+			b.Mark.Position++
 			b.Documents = append(b.Documents, record(&calendar.Record{
 				ID: calendar.ID(100 + i), Kind: calendar.KindEvent, Version: 1, Home: calendar.LangFR, Changed: readmodeltest.Now,
 				Fields: calendar.Fields{"title": calendar.Text{calendar.LangFR: title}},
-			}, b.Position))
+			}, b.Mark.Position))
 		}
 		mustWrite(t, x, b)
 		fields := []string{readmodel.FieldNameLower(calendar.LangEN), readmodel.FieldSlug}
@@ -434,7 +434,7 @@ func TestDeletedParts(t *testing.T) {
 					t.Errorf("%s of a broken generation: %v", what, err)
 				}
 			}
-			if _, err := x.Position(t.Context()); lasting(err) {
+			if _, err := x.Marks(t.Context()); lasting(err) {
 				t.Errorf("position of a broken generation: %v", err)
 			}
 		}
@@ -499,68 +499,136 @@ func TestDeletedParts(t *testing.T) {
 // out.
 func lasting(err error) bool { return err != nil && !errors.Is(err, readmodel.ErrUnavailable) }
 
-// TestForeign: an index that was made from another event store answers nothing
-// and takes nothing.
+// history is that of an event store: the one of readmodeltest.At up to split, and one of
+// its own from there to the head.
+type history struct {
+	own         byte
+	split, head calendar.Position
+	epoch       uint64
+	failing     error
+}
+
+func (h *history) holds(_ context.Context, m calendar.Mark) (bool, error) {
+	want := readmodeltest.At(m.Position)
+	if m.Position > h.split {
+		want.Hash[0] ^= h.own
+	}
+	return m == want && m.Position <= h.head, h.failing
+}
+
+func (h *history) first(context.Context) (calendar.Mark, error) {
+	m := readmodeltest.At(1)
+	if h.split == 0 {
+		m.Hash[0] ^= h.own
+	}
+	return m, h.failing
+}
+
+// hands are those of a clock that is put forward.
+type hands struct {
+	mu    sync.Mutex
+	ahead time.Duration
+}
+
+func (h *hands) now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Now().Add(h.ahead)
+}
+
+func (h *hands) pass(d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ahead += d
+}
+
+// TestForeign: an index that was made from another history answers nothing and takes
+// nothing: that of another store, one that lost its last entries, also when it has gone
+// on past them, and one of which a writer was cut off before the position.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
 		prefix := e.prefix(t)
-		var failing error
-		store := map[string]string{}
-		open := func(name string) *elastic.Index {
-			return e.open(t, elastic.Options{Prefix: prefix, Origin: func(context.Context) (string, error) { return store[name], failing }})
+		now := &hands{}
+		open := func(h *history) *elastic.Index {
+			return e.open(t, elastic.Options{Prefix: prefix, Holds: h.holds, First: h.first, Epoch: func() uint64 { return h.epoch }, Now: now.now})
 		}
-		a := open("a")
+		ours := &history{head: 99}
+		a := open(ours)
 		position(t, a, 0)
-		store["a"] = "leaf a" // was empty
 		mustWrite(t, a, tags(1, 3))
 
-		foreign := func(x *elastic.Index) {
+		foreign := func(what string, x *elastic.Index) {
 			t.Helper()
+			now.pass(time.Minute)
 			_, search := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
 			_, write := x.Write(t.Context(), tags(4, 5))
-			_, at := x.Position(t.Context())
+			_, at := x.Marks(t.Context())
 			_, visible := x.Visible(t.Context())
 			_, get := x.Get(t.Context(), []calendar.ID{1})
-			for what, err := range map[string]error{
-				"search": search, "write": write, "position": at, "visible": visible, "get": get, "wait": x.Wait(t.Context(), 1),
+			for call, err := range map[string]error{
+				"search": search, "write": write, "marks": at, "visible": visible, "get": get, "wait": x.Wait(t.Context(), 1),
 			} {
-				if !errors.Is(err, elastic.ErrForeign) || !errors.Is(err, readmodel.ErrUnavailable) {
-					t.Errorf("%s: %v, want ErrForeign", what, err)
+				other := errors.Is(err, readmodel.ErrOtherStore) != strings.HasPrefix(what, "another store")
+				if !errors.Is(err, readmodel.ErrForeign) || !errors.Is(err, readmodel.ErrUnavailable) || other {
+					t.Errorf("%s: %s: %v, want ErrForeign", what, call, err)
 				}
 			}
 		}
-		b := open("b")
-		foreign(b) // its store is empty
-		store["b"] = "leaf b"
-		foreign(b)
-		again := open("a")
-		position(t, again, 3)
-		failing = errors.New("the store is away")
-		position(t, again, 3) // it is known
-		if _, err := open("a").Visible(t.Context()); !errors.Is(err, readmodel.ErrUnavailable) || !errors.Is(err, failing) {
+		foreign("another store, empty", open(&history{}))
+		foreign("another store", open(&history{own: 2, head: 99}))
+		foreign("put back", open(&history{head: 2}))
+		foreign("put back and gone on", open(&history{own: 2, split: 2, head: 99}))
+		position(t, open(&history{own: 2, split: 3, head: 99}), 3)
+
+		// A process that lives sees it by the epoch, and nothing else makes it ask.
+		lives := &history{head: 99}
+		b := open(lives)
+		position(t, b, 3)
+		lives.failing = errors.New("the store is away")
+		position(t, b, 3)
+		now.pass(time.Minute)
+		if _, err := b.Visible(t.Context()); err != nil {
 			t.Errorf("visible without the store: %v", err)
 		}
-		failing = nil
+		if _, err := open(lives).Visible(t.Context()); !errors.Is(err, readmodel.ErrUnavailable) || !errors.Is(err, lives.failing) {
+			t.Errorf("visible without the store at first: %v", err)
+		}
+		*lives = history{own: 2, split: 2, head: 99, epoch: 1}
+		foreign("in another epoch", b)
+
+		// Documents without a position.
+		reached := tags(4, 6)
+		reached.Mark, reached.Reach = calendar.Mark{}, readmodeltest.At(6)
+		mustWrite(t, a, reached)
+		position(t, open(ours), 3)
+		foreign("cut off", open(&history{own: 2, split: 5, head: 99}))
 
 		next, err := b.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustWrite(t, next, tags(1, 7))
-		other, err := a.Next(t.Context())
+		other := tags(1, 7)
+		other.Mark.Hash[0] ^= 2
+		mustWrite(t, next, other)
+		coming, err := a.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := other.Position(t.Context()); !errors.Is(err, elastic.ErrForeign) {
+		if _, err := coming.Marks(t.Context()); !errors.Is(err, readmodel.ErrForeign) {
 			t.Errorf("the coming generation of another store: %v", err)
 		}
 		if err := b.Promote(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		now.pass(time.Minute)
 		position(t, b, 7)
-		foreign(open("a"))
+		foreign("the one before", open(ours))
+		// What was made from another history is nothing to go back to.
+		if err := b.Back(t.Context()); !errors.Is(err, readmodel.ErrNoGeneration) {
+			t.Errorf("back to a generation of another history: %v", err)
+		}
 	})
 }
 
@@ -572,7 +640,7 @@ func TestPoisonedLately(t *testing.T) {
 		p := e.proxy(t)
 		x := e.through(t, p, elastic.Options{})
 		poison := []readmodel.Poison{{ID: 7, Position: 2, Reason: "x"}}
-		if _, err := x.Write(t.Context(), readmodel.Batch{Poison: poison, Position: 2}); err != nil {
+		if _, err := x.Write(t.Context(), readmodel.Batch{Poison: poison, Mark: readmodeltest.At(2)}); err != nil {
 			t.Fatal(err)
 		}
 		if err := x.Wait(t.Context(), 2); err != nil {

@@ -16,7 +16,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 2
+const layoutVersion = 3
 
 type (
 	object = map[string]any
@@ -33,12 +33,15 @@ const (
 	fieldRows    = "rows."   // by text field and slot: stems in order
 
 	// The fields of the state index.
-	fieldWhat   = "what" // whatPosition, whatPoison, or the name of a kind
+	fieldWhat   = "what" // what the document is, see below, or the name of a kind
 	fieldAt     = "position"
 	fieldReason = "reason"
-	fieldOrigin = "origin" // of the position: the event store; see Options.Origin
+	fieldHash   = "hash" // of the mark of a position
 
-	whatPosition = "position"
+	whatPosition = "position" // up to which everything is there
+	whatReach    = "reach"    // beyond which nothing is, see readmodel.Batch.Reach
+	whatOrigin   = "origin"   // the first entry of the event store, see Options.First
+	whatHeals    = "heals"    // its version counts how often records were healed
 	whatPoison   = "poison"
 )
 
@@ -185,7 +188,7 @@ func mapping(collection string) object {
 		return object{"dynamic": "strict", "properties": object{
 			fieldWhat: object{"type": "keyword"}, readmodel.FieldID: object{"type": "long"},
 			fieldAt: object{"type": "long", "index": false, "doc_values": false}, fieldReason: kept(), fieldBody: kept(),
-			fieldOrigin:  object{"type": "keyword", "index": false, "doc_values": false},
+			fieldHash:    object{"type": "keyword", "index": false, "doc_values": false},
 			fieldDeleted: object{"type": "boolean"},
 		}}
 	}

@@ -1,11 +1,14 @@
 package elastic
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -18,11 +21,18 @@ type timeOf = time.Time
 
 // view is what is known of the generation that answers.
 type view struct {
-	gen      generation
-	position calendar.Position // that is kept
-	visible  calendar.Position // up to which searches show everything
-	at       time.Time         // when generation and position were read
-	shown    time.Time         // when visible was the position
+	gen     generation
+	marks   readmodel.Marks // that are kept
+	origin  calendar.Mark   // see Options.First
+	heals   int64
+	visible readmodel.Shown // what searches show
+	at      time.Time       // when generation and marks were read
+	shown   time.Time       // when visible was what is kept
+}
+
+// kept is what searches show after a refresh.
+func (v *view) kept() readmodel.Shown {
+	return readmodel.Shown{Mark: v.marks.All, Content: uint64(calendar.HashStart.Text(v.gen.String()).Number(uint64(v.heals)))}
 }
 
 // noRefresh asks look for generation and position alone.
@@ -50,7 +60,7 @@ func (x *Index) look(ctx context.Context, since time.Time, want calendar.Positio
 		case want == 0:
 			return !v.shown.Before(since)
 		default:
-			return !v.at.Before(since) || v.visible >= want
+			return !v.at.Before(since) || v.visible.Position >= want
 		}
 	}
 	if v := x.present(); enough(v) {
@@ -72,32 +82,37 @@ func (x *Index) look(ctx context.Context, since time.Time, want calendar.Positio
 	if errors.Is(err, errGone) {
 		err = fmt.Errorf("%w: %w", readmodel.ErrUnavailable, err)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, readmodel.ErrForeign) {
 		return view{}, err
+	}
+	if err != nil {
+		v = view{} // what was seen before is not true any more
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.seen = v
-	return v, nil
+	return v, err
 }
 
 // read reads the view; see look.
 func (x *Index) read(ctx context.Context, want calendar.Position) (view, error) {
-	v := view{at: x.o.Now()}
-	var err error
-	if v.gen, v.position, err = x.kept(ctx); err != nil {
+	at := x.o.Now()
+	v, err := x.state(ctx)
+	if err != nil {
 		return v, err
 	}
-	if was := x.present(); was.gen == v.gen {
-		v.visible, v.shown = min(was.visible, v.position), was.shown
+	v.at = at
+	kept := v.kept()
+	if was := x.present(); was.gen == v.gen && was.visible.Position <= kept.Position {
+		v.visible, v.shown = was.visible, was.shown
 	}
-	if v.position > v.visible && v.position >= want {
+	if v.visible != kept && kept.Position >= want {
 		if err := x.refresh(ctx, x.names().all(v.gen)...); err != nil {
 			return v, err
 		}
-		v.visible = v.position
+		v.visible = kept
 	}
-	if v.visible == v.position {
+	if v.visible == kept {
 		v.shown = v.at
 	}
 	return v, nil
@@ -107,9 +122,9 @@ func (x *Index) refresh(ctx context.Context, indices ...string) error {
 	return x.c.do(ctx, x.o.WriteTimeout, "refresh", esapi.IndicesRefreshRequest{Index: indices}, nil)
 }
 
-// kept reads which generation answers, and its position: one read of the position
-// by its id, which needs no refresh.
-func (x *Index) kept(ctx context.Context) (generation, calendar.Position, error) {
+// state reads which generation answers, and its marks: one read by ids, which needs
+// no refresh.
+func (x *Index) state(ctx context.Context) (view, error) {
 	x.mu.Lock()
 	fixed := x.fixed
 	x.mu.Unlock()
@@ -117,69 +132,137 @@ func (x *Index) kept(ctx context.Context) (generation, calendar.Position, error)
 	if !fixed.isZero() {
 		name = x.names().index(stateName, fixed)
 	}
-	var a struct {
-		Index  string `json:"_index"`
-		Source struct {
-			Position calendar.Position `json:"position"`
-			Origin   string            `json:"origin"`
-		} `json:"_source"`
+	v, err := x.stateOf(ctx, name)
+	if err == nil {
+		err = x.compare(ctx, &v)
 	}
-	err := x.c.do(ctx, x.o.Timeout, "read the position", esapi.GetRequest{Index: name, DocumentID: whatPosition}, &a)
-	if err != nil {
-		return generation{}, 0, err
-	}
-	_, g, ok := x.names().parse(a.Index)
-	if !ok {
-		return generation{}, 0, fmt.Errorf("read the position: %w: %s stands for %s", readmodel.ErrUnavailable, name, a.Index)
-	}
-	if a.Source.Origin != "" {
-		// Asked for after the index was read: what is there was in the store before.
-		origin, err := x.origin(ctx)
-		if err != nil {
-			return generation{}, 0, err
-		}
-		if x.o.Origin != nil && origin != a.Source.Origin {
-			return generation{}, 0, ErrForeign
-		}
-	}
-	return g, a.Source.Position, nil
+	return v, err
 }
 
-// origin gives the name of the event store, "" while it has none.
-func (x *Index) origin(ctx context.Context) (string, error) {
-	x.mu.Lock()
-	known := x.store
-	x.mu.Unlock()
-	if known != "" || x.o.Origin == nil {
-		return known, nil
+// stateOf reads the marks of a generation by a name of its state.
+func (x *Index) stateOf(ctx context.Context, name string) (view, error) {
+	var v view
+	var a struct {
+		Docs []struct {
+			Index   string `json:"_index"`
+			Version int64  `json:"_version"`
+			Found   bool   `json:"found"`
+			Error   *struct {
+				Type   string `json:"type"`
+				Reason string `json:"reason"`
+			} `json:"error"`
+			Source struct {
+				Position calendar.Position `json:"position"`
+				Hash     string            `json:"hash"`
+			} `json:"_source"`
+		} `json:"docs"`
 	}
-	name, err := x.o.Origin(ctx)
+	const what = "read the position"
+	err := x.c.do(ctx, x.o.Timeout, what, esapi.MgetRequest{
+		Index: name, Body: bytes.NewReader(encode(object{"ids": list{whatPosition, whatReach, whatOrigin, whatHeals}})),
+	}, &a)
 	if err != nil {
-		return "", fmt.Errorf("%w: ask for the event store: %w", readmodel.ErrUnavailable, err)
+		return v, err
+	}
+	if len(a.Docs) != 4 {
+		return v, fmt.Errorf("%s: %w: %d documents for 4", what, readmodel.ErrUnavailable, len(a.Docs))
+	}
+	for i := range a.Docs {
+		if e := a.Docs[i].Error; e != nil {
+			status := http.StatusServiceUnavailable
+			if e.Type == kindNoIndex {
+				status = http.StatusNotFound
+			}
+			return v, fmt.Errorf("%s: %w", what, translate(&serverError{status: status, kind: e.Type, reason: e.Reason}))
+		}
+	}
+	if !a.Docs[0].Found {
+		return v, fmt.Errorf("%s: %w: %s has none", what, readmodel.ErrUnavailable, name)
+	}
+	var ok bool
+	if _, v.gen, ok = x.names().parse(a.Docs[0].Index); !ok {
+		return v, fmt.Errorf("%s: %w: %s stands for %s", what, readmodel.ErrUnavailable, name, a.Docs[0].Index)
+	}
+	for i, m := range [...]*calendar.Mark{&v.marks.All, &v.marks.Reach, &v.origin} {
+		m.Position = a.Docs[i].Source.Position
+		hash, err := hex.DecodeString(a.Docs[i].Source.Hash)
+		if err != nil {
+			return v, fmt.Errorf("%s: %w: hash: %w", what, readmodel.ErrUnavailable, err)
+		}
+		copy(m.Hash[:], hash)
+	}
+	if v.marks.Reach.Position < v.marks.All.Position {
+		v.marks.Reach = v.marks.All
+	}
+	v.heals = a.Docs[3].Version
+	return v, nil
+}
+
+// held is what the event store was found to hold.
+type held struct {
+	gen   generation
+	reach calendar.Mark
+	epoch uint64
+}
+
+// compare makes sure that a generation was made from the history of the event store.
+// That is asked after the index was read: what is there was in the store before.
+func (x *Index) compare(ctx context.Context, v *view) error {
+	if x.o.Holds == nil || v.marks.Reach.Position == 0 || !v.gen.current() {
+		return nil
+	}
+	now := held{v.gen, v.marks.Reach, x.o.Epoch()}
+	x.mu.Lock()
+	known := x.held
+	x.mu.Unlock()
+	if known == now {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, x.o.Timeout)
+	defer cancel()
+	holds, err := x.o.Holds(within, now.reach)
+	if err != nil {
+		if known.gen == now.gen && known.epoch == now.epoch && ctx.Err() == nil {
+			return nil // the store is away, and was of this history
+		}
+		return fmt.Errorf("%w: ask the event store for entry %d: %w", readmodel.ErrUnavailable, now.reach.Position, err)
+	}
+	if !holds {
+		if v.origin.Position > 0 {
+			if ours, err := x.o.Holds(within, v.origin); err == nil && !ours {
+				return readmodel.ErrOtherStore
+			}
+		}
+		return readmodel.ErrForeign
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.store = name
-	return name, nil
+	x.held = now
+	return nil
 }
 
-// Position gives the position that is kept in the generation that answers now,
-// and binds the writer to that generation.
-func (x *Index) Position(ctx context.Context) (calendar.Position, error) {
+// Marks gives the marks that are kept in the generation that answers now, and binds
+// the writer to that generation.
+func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
 	v, err := x.look(ctx, x.o.Now(), noRefresh)
 	if err != nil {
-		return 0, err
+		return readmodel.Marks{}, err
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.bound = v.gen
-	return v.position, nil
+	x.bind(v)
+	return v.marks, nil
 }
 
-// Visible gives the position up to which queries show everything, as of
-// Options.RefreshInterval ago or later: most calls cost nothing. It can go back
-// when another generation comes to answer.
-func (x *Index) Visible(ctx context.Context) (calendar.Position, error) {
+// bind binds the writer to a generation.
+func (x *Index) bind(v view) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.bound, x.reach, x.origin = v.gen, v.marks.Reach, v.origin
+}
+
+// Visible gives what queries show, as of Options.RefreshInterval ago or later: most
+// calls cost nothing. Its position can go back when another generation comes to
+// answer.
+func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
 	v, err := x.look(ctx, x.o.Now().Add(-x.o.RefreshInterval), 0)
 	return v.visible, err
 }
@@ -196,7 +279,7 @@ const (
 func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
 	since := x.o.Now()
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		if x.present().visible >= p {
+		if x.present().visible.Position >= p {
 			return ctx.Err()
 		}
 		x.mu.Lock()
@@ -206,7 +289,7 @@ func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
 		if err != nil {
 			return err
 		}
-		if v.visible >= p {
+		if v.visible.Position >= p {
 			return nil
 		}
 		if err := pauseFor(ctx, pause, moved); err != nil {
@@ -243,7 +326,8 @@ func (x *Index) wake() {
 	x.moved = make(chan struct{})
 }
 
-// forget makes the next look a new one: another generation answers.
+// forget makes the next look a new one: another generation answers, or a record was
+// healed.
 func (x *Index) forget() {
 	x.mu.Lock()
 	x.seen.at, x.seen.shown = time.Time{}, time.Time{}
@@ -252,7 +336,7 @@ func (x *Index) forget() {
 }
 
 // Moved waits until another generation answers than the one that the writer is
-// bound to, and gives nil then: the writer has to read Position again. Promote,
+// bound to, and gives nil then: the writer has to read Marks again. Promote,
 // Back and Reset of this Index are noticed at once, those of others within
 // Options.RefreshInterval. Failures of the engine are waited out; the error is
 // the context's.

@@ -227,7 +227,7 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 	}
 	var page readmodel.Page
 	err := x.reading(ctx, func(v view) error {
-		page = readmodel.Page{Position: v.visible}
+		page = readmodel.Page{Position: v.visible.Position}
 		query, err := x.compiler(v.gen, q.Kind).query(ctx, q.Filter)
 		if err != nil {
 			return err
@@ -259,7 +259,7 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 				return err
 			}
 			at := calendar.Position(hits[i].Version)
-			if q.Known != nil && q.Known(id, at) {
+			if body := hits[i].Fields.Body; q.Known != nil && len(body) == 1 && q.Known(id, calendar.SumOf(body[0])) {
 				page.Documents[i] = readmodel.Document{Position: at}
 				continue
 			}

@@ -27,15 +27,15 @@ type item struct {
 	err   error // ErrPoison: refused
 }
 
-// Write takes a batch: the documents, then the poison, then the position, each
-// acknowledged before the next, so the position is never ahead. The version of a
+// Write takes a batch: the documents together with their reach, then the poison, then
+// the position, each acknowledged before the next, so the position is never ahead. The version of a
 // document is its position; the engine ignores older ones. What the engine is too
 // busy for is sent again, up to six times; a document that it refuses (400) is
 // ErrPoison; everything else fails the batch: readmodel.ErrUnavailable, or
-// readmodel.ErrMoved when the writer has to read Position again.
+// readmodel.ErrMoved when the writer has to read Marks again.
 func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
-	if b.Position > math.MaxInt64 {
-		return nil, fmt.Errorf("write: position %d is too large", b.Position)
+	if p := max(b.Mark.Position, b.Reach.Position); p > math.MaxInt64 {
+		return nil, fmt.Errorf("write: position %d is too large", p)
 	}
 	g, err := x.writable(ctx)
 	if err != nil {
@@ -50,9 +50,21 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 			places = append(places, i)
 		}
 	}
-	if err := x.bulk(ctx, items); err != nil {
+	reach := b.Reach
+	switch {
+	case len(items)+len(b.Poison) == 0:
+		reach = calendar.Mark{}
+	case reach.Position < b.Mark.Position:
+		reach = b.Mark
+	}
+	marks, err := x.reaching(ctx, g, reach)
+	if err != nil {
+		return nil, fmt.Errorf("write: %w", err)
+	}
+	if err := x.bulk(ctx, append(marks, items...)); err != nil {
 		return nil, fmt.Errorf("write documents: %w", err)
 	}
+	x.reached(g, reach, len(marks) > 0)
 	for i, it := range items {
 		errs[places[i]] = it.err
 	}
@@ -60,6 +72,47 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 		return nil, err
 	}
 	return errs, nil
+}
+
+// reaching gives the items that go before those of documents: their reach and the first
+// entry of the event store, unless they are kept.
+func (x *Index) reaching(ctx context.Context, g generation, m calendar.Mark) ([]*item, error) {
+	x.mu.Lock()
+	known := x.bound == g
+	kept, origin := known && m.Position <= x.reach.Position, known && x.origin.Position > 0
+	x.mu.Unlock()
+	if kept || m.Position == 0 {
+		return nil, nil
+	}
+	index := x.names().write(stateName, g)
+	items := []*item{{lines: markLines(index, whatReach, m)}}
+	if x.o.First != nil && !origin {
+		first, err := x.o.First(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%w: first entry: %w", readmodel.ErrUnavailable, err)
+		}
+		items = append(items, &item{lines: markLines(index, whatOrigin, first)})
+	}
+	return items, nil
+}
+
+// reached notes that a reach is kept, and that it was written.
+func (x *Index) reached(g generation, m calendar.Mark, written bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !written || x.bound != g {
+		return
+	}
+	x.reach = m
+	if x.o.First != nil {
+		x.origin = calendar.Mark{Position: 1}
+	}
+}
+
+// markLines makes the item of a mark.
+func markLines(index, what string, m calendar.Mark) []byte {
+	lines := appendAction(nil, index, what, m.Position)
+	return fmt.Appendf(lines, `{"what":%q,"position":%d,"hash":"%x"}`+"\n", what, m.Position, m.Hash)
 }
 
 // writable gives the generation that the writer is bound to. It may have ceased
@@ -73,7 +126,7 @@ func (x *Index) writable(ctx context.Context) (generation, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.bound.isZero() {
-		x.bound = v.gen
+		x.bound, x.reach, x.origin = v.gen, v.marks.Reach, v.origin
 	}
 	switch {
 	case x.bound != v.gen:
@@ -110,7 +163,8 @@ func (x *Index) lines(g generation, docs []readmodel.Document, errs []error) [][
 
 func poisonID(id calendar.ID) string { return whatPoison + "-" + id.String() }
 
-// writeState writes poison and position.
+// writeState writes poison and position. What was healed is counted last, so that who
+// sees the count and refreshes sees the records.
 func (x *Index) writeState(ctx context.Context, index string, b readmodel.Batch) error {
 	items := make([]*item, 0, len(b.Healed)+len(b.Poison))
 	for _, id := range b.Healed {
@@ -128,20 +182,19 @@ func (x *Index) writeState(ctx context.Context, index string, b readmodel.Batch)
 	if err := x.bulkAll(ctx, items); err != nil {
 		return fmt.Errorf("write poison: %w", err)
 	}
-	if b.Position == 0 {
+	if len(b.Healed) > 0 {
+		count := fmt.Appendf(nil, `{"index":{"_index":%q,"_id":%q}}`+"\n"+`{"what":%q}`+"\n", index, whatHeals, whatHeals)
+		if err := x.bulkAll(ctx, []*item{{lines: count}}); err != nil {
+			return fmt.Errorf("count what is healed: %w", err)
+		}
+	}
+	if b.Mark.Position == 0 {
+		if len(b.Healed) > 0 {
+			x.forget()
+		}
 		return nil
 	}
-	origin, err := x.origin(ctx)
-	if err != nil {
-		return fmt.Errorf("write the position: %w", err)
-	}
-	lines := appendAction(nil, index, whatPosition, b.Position)
-	lines = fmt.Appendf(lines, `{"what":%q,"position":%d`, whatPosition, b.Position)
-	if origin != "" {
-		lines = appendField(lines, fieldOrigin, origin)
-	}
-	lines = append(lines, "}\n"...)
-	if err := x.bulkAll(ctx, []*item{{lines: lines}}); err != nil {
+	if err := x.bulkAll(ctx, []*item{{lines: markLines(index, whatPosition, b.Mark)}}); err != nil {
 		return fmt.Errorf("write the position: %w", err)
 	}
 	x.wake()

@@ -177,7 +177,7 @@ func BenchmarkUpdate(b *testing.B) {
 			next++
 			d.Position = next
 			i++
-			if _, err := have.x.Write(b.Context(), readmodel.Batch{Documents: []readmodel.Document{d}, Position: next}); err != nil {
+			if _, err := have.x.Write(b.Context(), readmodel.Batch{Documents: []readmodel.Document{d}, Mark: readmodeltest.At(next)}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -214,7 +214,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 	b.Run("write", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := x.Write(b.Context(), readmodel.Batch{Position: last.Position}); err != nil {
+			if _, err := x.Write(b.Context(), readmodel.Batch{Mark: last.Mark}); err != nil {
 				b.Fatal(err)
 			}
 			if err := x.Snapshot(b.Context()); err != nil {
@@ -229,8 +229,8 @@ func BenchmarkSnapshot(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if p, err := x.Position(b.Context()); err != nil || p != last.Position {
-			b.Fatalf("position %d, %v; want %d", p, err, last.Position)
+		if p, err := x.Marks(b.Context()); err != nil || p.All != last.Mark {
+			b.Fatalf("marks %v, %v; want %s", p, err, last.Mark)
 		}
 	})
 }

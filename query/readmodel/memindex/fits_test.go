@@ -27,7 +27,7 @@ func TestBeginningOfManyWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		errs, err := x.Write(t.Context(), readmodel.Batch{
-			Documents: []readmodel.Document{{Position: position, Record: r, Body: body}}, Position: position,
+			Documents: []readmodel.Document{{Position: position, Record: r, Body: body}}, Mark: readmodeltest.At(position),
 		})
 		if err != nil || errs[0] != nil {
 			t.Fatal(err, errs)

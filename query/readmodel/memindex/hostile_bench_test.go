@@ -56,7 +56,7 @@ func hostileIndex(tb testing.TB, events int) *memindex.Index {
 				tb.Fatal(err)
 			}
 			b.Documents = append(b.Documents, d)
-			b.Position = d.Position
+			b.Mark = readmodeltest.At(d.Position)
 		}
 		if _, err := x.Write(tb.Context(), b); err != nil {
 			tb.Fatal(err)

@@ -44,6 +44,7 @@ func (k *kindIndex) note(o uint32) {
 type doc struct {
 	position calendar.Position
 	version  int64
+	sum      uint64 // calendar.Record.Sum
 	data     []byte // row, sections, packed body
 	textAt   uint32 // where the sections begin
 	bodyAt   uint32 // where the body begins
@@ -181,7 +182,7 @@ func (k *kindIndex) docOf(p *prepared) doc {
 	}
 	bodyAt := len(data)
 	return doc{
-		position: p.doc.Position, version: p.doc.Record.Version, home: p.doc.Record.Home,
+		position: p.doc.Position, version: p.doc.Record.Version, home: p.doc.Record.Home, sum: calendar.SumOf(p.doc.Body),
 		textAt: uint32(textAt), bodyAt: uint32(bodyAt),
 		data: bytes.Clone(append(data, p.body...)),
 	}

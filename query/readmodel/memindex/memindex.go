@@ -6,6 +6,7 @@ package memindex
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -25,19 +26,17 @@ type Options struct {
 	Records int
 	// Logger gets a warning when a snapshot is not used; nil: slog.Default.
 	Logger *slog.Logger
-	// History names what the event store held when an entry was its last, such
-	// that no other history has the same name; "" when it has no such entry. A
-	// snapshot keeps the name for the newest entry that it knows anything of, and
-	// is not used when that entry has another one now. nil: snapshots have no name.
-	History func(context.Context, calendar.Position) (string, error)
+	// Holds tells whether the event store has the history of a mark. A snapshot of
+	// another one is not used. nil: it is not asked.
+	Holds func(context.Context, calendar.Mark) (bool, error)
 }
 
 // Index is a readmodel.Index in memory. What is written is visible at once: a
 // query sees whole batches only.
 type Index struct {
-	log     *slog.Logger
-	path    string // of snapshots; "": none
-	history func(context.Context, calendar.Position) (string, error)
+	log   *slog.Logger
+	path  string // of snapshots; "": none
+	holds func(context.Context, calendar.Mark) (bool, error)
 
 	// mostSteps bounds one hold of the lock while beginnings of words are looked
 	// for: about a millisecond.
@@ -54,13 +53,14 @@ type Index struct {
 	places map[calendar.ID]place
 	gone   map[calendar.ID]calendar.Position // tombstones
 	poison map[calendar.ID]readmodel.Poison
+	marks  readmodel.Marks
 	writes uint64 // changes of the state so far
 	digest readmodel.Digest
 
 	// What is visible is known without the lock: it is set as the last of a batch,
 	// while the lock is still held.
-	position atomic.Uint64
-	moved    atomic.Pointer[chan struct{}] // closed and made anew when position grows
+	shown atomic.Pointer[readmodel.Shown]
+	moved atomic.Pointer[chan struct{}] // closed and made anew when the position grows
 
 	records []atomic.Pointer[readmodel.Document] // decoded, by id
 }
@@ -71,8 +71,8 @@ type place struct {
 }
 
 var (
-	_ readmodel.Index      = (*Index)(nil)
-	_ readmodel.Positioner = (*Index)(nil)
+	_ readmodel.Index  = (*Index)(nil)
+	_ readmodel.Summer = (*Index)(nil)
 )
 
 // New makes an empty Index; it starts nothing.
@@ -90,7 +90,7 @@ func New(o Options) (*Index, error) {
 	for n < o.Records {
 		n *= 2
 	}
-	x := &Index{log: o.Logger, history: o.History, mostSteps: 1 << 18, scans: make(chan struct{}, runtime.GOMAXPROCS(0)), records: make([]atomic.Pointer[readmodel.Document], n)}
+	x := &Index{log: o.Logger, holds: o.Holds, mostSteps: 1 << 18, scans: make(chan struct{}, runtime.GOMAXPROCS(0)), records: make([]atomic.Pointer[readmodel.Document], n)}
 	moved := make(chan struct{})
 	x.moved.Store(&moved)
 	x.empty()
@@ -105,8 +105,9 @@ func (x *Index) empty() {
 	x.places = map[calendar.ID]place{}
 	x.gone = map[calendar.ID]calendar.Position{}
 	x.poison = map[calendar.ID]readmodel.Poison{}
-	x.position.Store(0)
+	x.marks = readmodel.Marks{}
 	x.digest = readmodel.Digest{Counts: map[calendar.Kind]int{}}
+	x.shown.Store(&readmodel.Shown{})
 	for i := range x.records {
 		x.records[i].Store(nil)
 	}
@@ -137,16 +138,27 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	for _, p := range b.Poison {
 		x.poison[p.ID] = p
 	}
-	if b.Position > x.shown() {
-		x.position.Store(uint64(b.Position))
-		moved := make(chan struct{})
-		close(*x.moved.Swap(&moved))
+	for _, m := range [...]calendar.Mark{b.Reach, b.Mark} {
+		if m.Position > x.marks.Reach.Position {
+			x.marks.Reach = m
+		}
 	}
+	if b.Mark.Position > x.marks.All.Position {
+		x.marks.All = b.Mark
+	}
+	x.show()
 	return errs, nil
 }
 
-// shown is the visible position; it may be asked for without the lock.
-func (x *Index) shown() calendar.Position { return calendar.Position(x.position.Load()) }
+// show makes visible what was written. The content is named by the digest, so any
+// two images of one content agree.
+func (x *Index) show() {
+	before := x.shown.Swap(&readmodel.Shown{Mark: x.marks.All, Content: binary.LittleEndian.Uint64(x.digest.Sum[:])})
+	if x.marks.All.Position > before.Position {
+		moved := make(chan struct{})
+		close(*x.moved.Swap(&moved))
+	}
+}
 
 // prepare analyses the documents that are newer than the held ones, outside of
 // the lock and on all processors.
@@ -250,22 +262,26 @@ func (x *Index) leaf(at place) [sha256.Size]byte {
 	return readmodel.Leaf(at.kind, k.ids[at.ordinal], d.version, body)
 }
 
-// Position gives the position that is kept in the index.
-func (x *Index) Position(ctx context.Context) (calendar.Position, error) { return x.Visible(ctx) }
-
-// Visible is Position: what is written is visible at once.
-func (x *Index) Visible(ctx context.Context) (calendar.Position, error) {
+// Marks gives the marks that are kept in the index.
+func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return readmodel.Marks{}, err
 	}
-	return x.shown(), nil
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.marks, nil
+}
+
+// Visible gives what is written: it is visible at once.
+func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
+	return *x.shown.Load(), ctx.Err()
 }
 
 // Wait waits until Visible is at least p.
 func (x *Index) Wait(ctx context.Context, p calendar.Position) error {
 	for {
 		moved := *x.moved.Load() // before the look at the position
-		if x.shown() >= p {
+		if x.shown.Load().Position >= p {
 			return nil
 		}
 		select {
@@ -292,7 +308,7 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 		page.Documents = make([]readmodel.Document, len(found))
 	}
 	for i := range found {
-		if q.Known != nil && q.Known(found[i].id, found[i].position) {
+		if q.Known != nil && q.Known(found[i].id, found[i].sum) {
 			page.Documents[i].Position = found[i].position
 			continue
 		}
@@ -308,7 +324,7 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 // search finds the documents of a page; they are decoded outside of the lock.
 func (x *Index) search(ctx context.Context, q readmodel.Query) (page readmodel.Page, out []found, err error) {
 	err = x.answer(ctx, q.Kind, q.Filter, func(k *kindIndex, res bitset) {
-		page = readmodel.Page{Total: res.count(), Position: x.shown()}
+		page = readmodel.Page{Total: res.count(), Position: x.marks.All.Position}
 		ords := k.page(res, page.Total, q.Sort, q.Offset, q.Limit)
 		out = make([]found, len(ords))
 		for i, o := range ords {
@@ -323,17 +339,18 @@ type found struct {
 	kind     calendar.Kind
 	id       calendar.ID
 	position calendar.Position
+	sum      uint64 // calendar.Record.Sum
 	body     []byte // packed
 }
 
 func (k *kindIndex) found(o uint32) found {
-	return found{k.schema.Kind, k.ids[o], k.docs[o].position, k.docs[o].body()}
+	return found{k.schema.Kind, k.ids[o], k.docs[o].position, k.docs[o].sum, k.docs[o].body()}
 }
 
 // document decodes a document, or finds it among the decoded ones.
 func (x *Index) document(f *found) (*readmodel.Document, error) {
 	slot := &x.records[uint64(f.id)&uint64(len(x.records)-1)]
-	if d := slot.Load(); d != nil && d.Record.ID == f.id && d.Position == f.position {
+	if d := slot.Load(); d != nil && d.Record.ID == f.id && d.Position == f.position && d.Record.Sum == f.sum {
 		return d, nil
 	}
 	body, err := unpack(f.kind, f.body)
@@ -365,8 +382,8 @@ func (x *Index) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]rea
 	return out, nil
 }
 
-// PositionOf gives the position of the live document of an id, 0 for none.
-func (x *Index) PositionOf(ctx context.Context, id calendar.ID) (calendar.Position, error) {
+// SumOf gives the sum of the record of the live document of an id, 0 for none.
+func (x *Index) SumOf(ctx context.Context, id calendar.ID) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -376,7 +393,7 @@ func (x *Index) PositionOf(ctx context.Context, id calendar.ID) (calendar.Positi
 	if !ok {
 		return 0, nil
 	}
-	return x.kinds[at.kind].docs[at.ordinal].position, nil
+	return x.kinds[at.kind].docs[at.ordinal].sum, nil
 }
 
 func (x *Index) get(ids []calendar.ID) []found {
@@ -456,7 +473,7 @@ func (x *Index) Digest(ctx context.Context) (readmodel.Digest, error) {
 	return d, nil
 }
 
-// Reset empties the index, its position included.
+// Reset empties the index, its marks included.
 func (x *Index) Reset(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

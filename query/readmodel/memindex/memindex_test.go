@@ -32,7 +32,7 @@ func TestWholeBatches(t *testing.T) {
 	x := open(t)
 	const n, rounds = 60, 40
 	batch := func(round int) readmodel.Batch {
-		b := readmodel.Batch{Position: calendar.Position((round + 1) * n)}
+		b := readmodel.Batch{Mark: readmodeltest.At(calendar.Position((round + 1) * n))}
 		for i := range n {
 			r := &calendar.Record{
 				ID: calendar.ID(1 + i), Kind: calendar.KindEvent, Version: int64(round + 1), Home: calendar.LangEN, Changed: readmodeltest.Now,
@@ -101,7 +101,7 @@ func TestBodiesAreTheirOwn(t *testing.T) {
 	c := readmodeltest.NewCorpus(1, 3)
 	d := c.Event(1)
 	want := string(d.Body)
-	if _, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{d, c.Event(2)}, Position: 2}); err != nil {
+	if _, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{d, c.Event(2)}, Mark: readmodeltest.At(2)}); err != nil {
 		t.Fatal(err)
 	}
 	clear(d.Body)
@@ -124,8 +124,8 @@ func TestContextEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	calls := map[string]func() error{
-		"write":    func() error { _, err := x.Write(ctx, readmodel.Batch{Position: 5}); return err },
-		"position": func() error { _, err := x.Position(ctx); return err },
+		"write":    func() error { _, err := x.Write(ctx, readmodel.Batch{Mark: readmodeltest.At(5)}); return err },
+		"position": func() error { _, err := x.Marks(ctx); return err },
 		"visible":  func() error { _, err := x.Visible(ctx); return err },
 		"wait":     func() error { return x.Wait(ctx, 5) },
 		"search":   func() error { _, err := x.Search(ctx, readmodel.Query{Kind: calendar.KindEvent}); return err },
@@ -143,7 +143,7 @@ func TestContextEnded(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, context.Canceled)
 		}
 	}
-	if p, err := x.Position(t.Context()); err != nil || p != 0 {
-		t.Errorf("position %d, %v; want 0", p, err)
+	if p, err := x.Marks(t.Context()); err != nil || p != (readmodel.Marks{}) {
+		t.Errorf("marks %v, %v; want none", p, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
+	"daybook/query/readmodel/readmodeltest"
 )
 
 // watched is a context that tells when it is looked at: an answer does so outside
@@ -60,7 +61,7 @@ func (s *shelf) put(tb testing.TB, id calendar.ID, title string) readmodel.Docum
 
 func (s *shelf) write(tb testing.TB, docs ...readmodel.Document) {
 	tb.Helper()
-	if _, err := s.x.Write(context.Background(), readmodel.Batch{Documents: docs, Position: s.next}); err != nil {
+	if _, err := s.x.Write(context.Background(), readmodel.Batch{Documents: docs, Mark: readmodeltest.At(s.next)}); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -116,8 +117,8 @@ func TestScanHoldsNoLock(t *testing.T) {
 					s.write(t, s.put(t, 7, "nothing and the of"), s.put(t, 8, ""), s.put(t, 999, "some of the other"))
 				})
 				within(t, "Visible", func() {
-					if p, err := s.x.Visible(context.Background()); err != nil || p != s.next {
-						t.Errorf("visible %d, %v; want %d", p, err, s.next)
+					if p, err := s.x.Visible(context.Background()); err != nil || p.Position != s.next {
+						t.Errorf("visible %d, %v; want %d", p.Position, err, s.next)
 					}
 				})
 				within(t, "another search", func() {

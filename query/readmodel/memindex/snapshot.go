@@ -21,14 +21,13 @@ import (
 	"daybook/query/readmodel"
 )
 
-// A snapshot is one file: magic, fingerprint, position, name of the history,
-// digest, poison, tombstones, per kind the words of the languages and the documents, and the
-// CRC-32C of all that. Numbers are of variable length. A number of a word that is free
-// has an empty text. It is read only when the checksum and the fingerprint are right,
-// so its content is trusted but for lengths. Words without a document, which earlier
-// versions wrote, are forgotten on reading.
+// A snapshot is one file: magic, fingerprint, marks, digest, poison, tombstones, per
+// kind the words of the languages and the documents, and the CRC-32C of all that.
+// Numbers are of variable length. A number of a word that is free has an empty text. It
+// is read only when the checksum and the fingerprint are right, so its content is
+// trusted but for lengths.
 
-const snapshotMagic = "daybook index 2\n"
+const snapshotMagic = "daybook index 3\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -45,14 +44,12 @@ func fingerprint() [sha256.Size]byte {
 // image is the state of an Index at one moment. What it refers to is never
 // changed in place.
 type image struct {
-	position calendar.Position
-	newest   calendar.Position // see Index.newest
-	history  string            // name of the history up to newest
-	writes   uint64
-	digest   readmodel.Digest
-	poison   []readmodel.Poison
-	gone     map[calendar.ID]calendar.Position
-	kinds    [calendar.KindUser + 1]kindImage
+	marks  readmodel.Marks
+	writes uint64
+	digest readmodel.Digest
+	poison []readmodel.Poison
+	gone   map[calendar.ID]calendar.Position
+	kinds  [calendar.KindUser + 1]kindImage
 }
 
 type kindImage struct {
@@ -65,7 +62,7 @@ func (x *Index) image() *image {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	m := &image{
-		position: x.shown(), newest: x.newest(), writes: x.writes, digest: x.digest, poison: x.sortedPoison(), gone: maps.Clone(x.gone),
+		marks: x.marks, writes: x.writes, digest: x.digest, poison: x.sortedPoison(), gone: maps.Clone(x.gone),
 	}
 	m.digest.Counts = maps.Clone(x.digest.Counts)
 	for i := calendar.KindEvent; i <= calendar.KindUser; i++ {
@@ -78,60 +75,25 @@ func (x *Index) image() *image {
 	return m
 }
 
-// newest is the position of the newest entry that the index knows anything of:
-// documents come before their position. The caller holds the lock.
-func (x *Index) newest() calendar.Position {
-	at := x.shown()
-	for _, k := range x.kinds[calendar.KindEvent:] {
-		for i := range k.docs {
-			at = max(at, k.docs[i].position)
-		}
-	}
-	for _, p := range x.gone {
-		at = max(at, p)
-	}
-	for _, p := range x.poison {
-		at = max(at, p.Position)
-	}
-	return at
-}
-
-// historyOf names the history up to a position, "" without names.
-func (x *Index) historyOf(ctx context.Context, p calendar.Position) (string, error) {
-	if x.history == nil || p == 0 {
-		return "", nil
-	}
-	name, err := x.history(ctx, p)
-	if err != nil {
-		return "", fmt.Errorf("history up to entry %d: %w", p, err)
-	}
-	return name, nil
-}
-
 // Snapshot writes the state of the index to the path that it was opened with:
 // under a temporary name, synced, then renamed, so that there is always a whole
 // file. Writes wait only while the state is copied. Without a write since the
-// last snapshot it does nothing. The errors are those of files, of Options.History,
-// and one when the event store has not what the index knows.
+// last snapshot it does nothing. The errors are those of files.
 func (x *Index) Snapshot(ctx context.Context) error {
 	if x.path == "" {
 		return errors.New("memory index: it was not opened with a path for snapshots")
 	}
 	x.saving.Lock()
 	defer x.saving.Unlock()
-	m := x.image()
-	if x.saved == m.writes {
+	x.mu.RLock()
+	same := x.saved == x.writes
+	x.mu.RUnlock()
+	if same {
 		return nil
 	}
-	var err error
-	if m.history, err = x.historyOf(ctx, m.newest); err == nil && m.history == "" && x.history != nil && m.newest > 0 {
-		err = fmt.Errorf("the event store has no entry %d", m.newest)
-	}
-	if err == nil {
-		err = m.save(ctx, x.path)
-	}
-	if err != nil {
-		return fmt.Errorf("write snapshot of position %d: %w", m.position, err)
+	m := x.image()
+	if err := m.save(ctx, x.path); err != nil {
+		return fmt.Errorf("write snapshot of position %d: %w", m.marks.All.Position, err)
 	}
 	x.saved = m.writes
 	return nil
@@ -230,8 +192,10 @@ func (m *image) write(ctx context.Context, w *writer) error {
 	mark := fingerprint()
 	w.raw([]byte(snapshotMagic))
 	w.raw(mark[:])
-	w.uvarint(uint64(m.position))
-	w.string(m.history)
+	for _, at := range [...]calendar.Mark{m.marks.All, m.marks.Reach} {
+		w.uvarint(uint64(at.Position))
+		w.raw(at.Hash[:])
+	}
 	w.raw(m.digest.Sum[:])
 	w.uvarint(uint64(len(m.poison)))
 	for _, p := range m.poison {
@@ -272,6 +236,7 @@ func (m *image) write(ctx context.Context, w *writer) error {
 			w.varint(int64(id))
 			w.uvarint(uint64(d.position))
 			w.varint(d.version)
+			w.uvarint(d.sum)
 			w.uvarint(uint64(d.home))
 			w.uvarint(uint64(d.textAt))
 			w.uvarint(uint64(d.bodyAt))
@@ -284,7 +249,7 @@ func (m *image) write(ctx context.Context, w *writer) error {
 // Open makes an Index that starts from the snapshot at a path and writes its
 // snapshots there. A missing or damaged snapshot, or one of another version of
 // the program or of another history, is no error: the index starts empty, at
-// position 0, and the logger tells why. An error of Options.History is given back.
+// position 0, and the logger tells why. An error of Options.Holds is given back.
 func Open(ctx context.Context, path string, o Options) (*Index, error) {
 	x, err := New(o)
 	if err != nil {
@@ -294,19 +259,20 @@ func Open(ctx context.Context, path string, o Options) (*Index, error) {
 		return nil, errors.New("memory index: no path for snapshots")
 	}
 	x.path = path
-	history, err := x.load(path)
-	if err == nil {
-		now, failed := x.historyOf(ctx, x.newest())
+	err = x.load(path)
+	if err == nil && x.holds != nil {
+		holds, failed := x.holds(ctx, x.marks.Reach)
 		if failed != nil {
 			return nil, fmt.Errorf("memory index: %w", failed)
 		}
-		if now != history {
+		if !holds {
 			err = errHistory
 		}
 	}
 	switch {
 	case err == nil:
 		x.saved = x.writes
+		x.show()
 	case errors.Is(err, fs.ErrNotExist):
 	default:
 		x.log.Warn("snapshot not used, index starts empty", "path", path, "error", err)
@@ -320,25 +286,25 @@ var (
 	errHistory = errors.New("snapshot of another event store, or of entries that this one has not any more")
 )
 
-// load fills the index from a snapshot and gives the name of its history.
-func (x *Index) load(path string) (history string, err error) {
+// load fills the index from a snapshot.
+func (x *Index) load(path string) error {
 	f, err := os.Open(path) //nolint:gosec // the operator's path
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	size, err := checkSum(f)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return "", err
+		return err
 	}
 	r := &fileReader{in: bufio.NewReaderSize(io.LimitReader(f, size), 1<<20), left: size}
-	if history, err = x.read(r); err != nil {
-		return "", err
+	if err := x.read(r); err != nil {
+		return err
 	}
-	return history, r.err
+	return r.err
 }
 
 // checkSum reads a file once and gives the length before its checksum.
@@ -425,15 +391,17 @@ func (r *fileReader) bytes(n int) []byte {
 	return b
 }
 
-func (x *Index) read(r *fileReader) (history string, err error) {
+func (x *Index) read(r *fileReader) error {
 	if string(r.bytes(len(snapshotMagic))) != snapshotMagic {
-		return "", fmt.Errorf("%w: it begins with something else", errDamaged)
+		return fmt.Errorf("%w: it begins with something else", errDamaged)
 	}
 	if mark := fingerprint(); string(r.bytes(len(mark))) != string(mark[:]) {
-		return "", errors.New("snapshot of another schema or analysis")
+		return errors.New("snapshot of another schema or analysis")
 	}
-	x.position.Store(r.uvarint())
-	history = string(r.bytes(r.count()))
+	for _, at := range [...]*calendar.Mark{&x.marks.All, &x.marks.Reach} {
+		at.Position = calendar.Position(r.uvarint())
+		copy(at.Hash[:], r.bytes(len(at.Hash)))
+	}
 	copy(x.digest.Sum[:], r.bytes(len(x.digest.Sum)))
 	for range r.count() {
 		id := calendar.ID(r.varint())
@@ -447,10 +415,10 @@ func (x *Index) read(r *fileReader) (history string, err error) {
 	for _, k := range x.kinds[calendar.KindEvent:] {
 		k.read(r)
 		if r.err != nil {
-			return "", r.err
+			return r.err
 		}
 		if err := k.build(); err != nil {
-			return "", err
+			return err
 		}
 		if len(k.docs) > 0 {
 			x.digest.Counts[k.schema.Kind] = len(k.docs)
@@ -459,7 +427,7 @@ func (x *Index) read(r *fileReader) (history string, err error) {
 			x.places[id] = place{k.schema.Kind, uint32(o)}
 		}
 	}
-	return history, nil
+	return nil
 }
 
 // read fills the words and the documents.
@@ -481,7 +449,7 @@ func (k *kindIndex) read(r *fileReader) {
 	for range n {
 		id := calendar.ID(r.varint())
 		d := doc{
-			position: calendar.Position(r.uvarint()), version: r.varint(), home: calendar.Lang(r.uvarint()),
+			position: calendar.Position(r.uvarint()), version: r.varint(), sum: r.uvarint(), home: calendar.Lang(r.uvarint()),
 			textAt: uint32(r.uvarint()), bodyAt: uint32(r.uvarint()),
 		}
 		d.data = r.bytes(r.count())

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,11 +31,11 @@ func openAt(t *testing.T, path string, logs io.Writer) *memindex.Index {
 
 // state is all that a caller can see of an index.
 type state struct {
-	Position calendar.Position
-	Digest   readmodel.Digest
-	Poison   []readmodel.Poison
-	Pages    []page
-	Counts   map[calendar.ID]int
+	Marks  readmodel.Marks
+	Digest readmodel.Digest
+	Poison []readmodel.Poison
+	Pages  []page
+	Counts map[calendar.ID]int
 }
 
 type page struct {
@@ -47,7 +47,7 @@ func stateOf(t *testing.T, x *memindex.Index, c *readmodeltest.Corpus) state {
 	t.Helper()
 	var s state
 	var err error
-	if s.Position, err = x.Position(t.Context()); err != nil {
+	if s.Marks, err = x.Marks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if s.Digest, err = x.Digest(t.Context()); err != nil {
@@ -107,7 +107,7 @@ func change(t *testing.T, x *memindex.Index, c *readmodeltest.Corpus) {
 			ID: readmodeltest.CorpusTag + calendar.ID(i), Kind: calendar.KindTag, Version: 2, Deleted: true,
 		}})
 	}
-	b.Position = p
+	b.Mark = readmodeltest.At(p)
 	if _, err := x.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -198,8 +198,8 @@ func TestSnapshotDamaged(t *testing.T) {
 			}
 			var logs bytes.Buffer
 			x := openAt(t, path, &logs)
-			if p, err := x.Position(t.Context()); err != nil || p != 0 {
-				t.Errorf("position %d, %v; want 0", p, err)
+			if p, err := x.Marks(t.Context()); err != nil || p != (readmodel.Marks{}) {
+				t.Errorf("marks %v, %v; want none", p, err)
 			}
 			if d, err := x.Digest(t.Context()); err != nil || len(d.Counts) != 0 || d.Sum != [32]byte{} {
 				t.Errorf("digest %+v, %v; want nothing", d, err)
@@ -220,99 +220,96 @@ func TestSnapshotDamaged(t *testing.T) {
 }
 
 // TestSnapshotOfAnotherHistory: a snapshot is used on the history that it was made
-// from, longer or not, and on no other one, whichever of its parts is the newest.
+// from, longer or not, and on no other one, whichever of its parts is the newest. It is
+// marked with what it holds, whatever the store has when it is written.
 func TestSnapshotOfAnotherHistory(t *testing.T) {
 	t.Parallel()
 	const newest = 20
 	// history is one that is at head, of which what comes after split is its own.
-	history := func(own string, split, head calendar.Position) func(context.Context, calendar.Position) (string, error) {
-		return func(_ context.Context, p calendar.Position) (string, error) {
+	type history func(p calendar.Position) calendar.Mark // the zero Mark above the head
+	historyOf := func(own byte, split, head calendar.Position) history {
+		return func(p calendar.Position) calendar.Mark {
+			m := readmodeltest.At(p)
 			switch {
 			case p > head:
-				return "", nil
+				return calendar.Mark{}
 			case p > split:
-				return fmt.Sprint(own, p), nil
-			default:
-				return fmt.Sprint(p), nil
+				m.Hash[0] ^= own
 			}
+			return m
 		}
 	}
+	old, now := historyOf(1, 99, 99), historyOf(2, 0, 99)
 	venue := func(p calendar.Position, deleted bool) readmodel.Batch {
-		return readmodel.Batch{Documents: []readmodel.Document{{Position: p, Record: &calendar.Record{
+		return readmodel.Batch{Reach: old(p), Documents: []readmodel.Document{{Position: p, Record: &calendar.Record{
 			ID: 7, Kind: calendar.KindVenue, Version: 1, Deleted: deleted, Fields: calendar.Fields{"venue": calendar.Text{"a", "a", "a", "a"}},
 		}, Body: []byte("{}")}}}
 	}
 	batches := map[string]readmodel.Batch{
-		"position":  {Position: newest},
+		"position":  {Mark: old(newest)},
 		"document":  venue(newest, false),
 		"tombstone": venue(newest, true),
-		"poison":    {Poison: []readmodel.Poison{{ID: 7, Position: newest}}},
+		"poison":    {Reach: old(newest), Poison: []readmodel.Poison{{ID: 7, Position: newest}}},
 	}
 	for name, b := range batches {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "index")
-			open := func(history func(context.Context, calendar.Position) (string, error)) (*memindex.Index, calendar.Position) {
+			var present atomic.Pointer[history]
+			open := func(h history) (*memindex.Index, readmodel.Marks) {
 				t.Helper()
-				x, err := memindex.Open(t.Context(), path, memindex.Options{History: history, Logger: slog.New(slog.DiscardHandler)})
+				present.Store(&h)
+				x, err := memindex.Open(t.Context(), path, memindex.Options{
+					Logger: slog.New(slog.DiscardHandler),
+					Holds: func(_ context.Context, m calendar.Mark) (bool, error) {
+						return (*present.Load())(m.Position) == m, nil
+					},
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				at, err := x.Position(t.Context())
+				at, err := x.Marks(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
 				return x, at
 			}
-			x, _ := open(history("old", 99, newest))
-			for _, b := range []readmodel.Batch{{Position: 5}, b} {
+			x, _ := open(old)
+			for _, b := range []readmodel.Batch{{Mark: old(5)}, b} {
 				if _, err := x.Write(t.Context(), b); err != nil {
 					t.Fatal(err)
 				}
 			}
-			want, err := x.Position(t.Context())
-			if err != nil {
-				t.Fatal(err)
+			want, err := x.Marks(t.Context())
+			if err != nil || want.Reach != old(newest) {
+				t.Fatalf("marks %v, %v", want, err)
 			}
+			present.Store(&now) // the store has gone over to another history already
 			if err := x.Snapshot(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			for _, c := range []struct {
 				name    string
-				history func(context.Context, calendar.Position) (string, error)
-				want    calendar.Position
+				history history
+				want    readmodel.Marks
 			}{
-				{"the same", history("old", 99, newest), want},
-				{"the same, gone on", history("old", 99, 99), want},
-				{"split behind it", history("new", newest, 99), want},
-				{"put back", history("old", 99, newest-1), 0},
-				{"put back and gone on", history("new", 10, 99), 0},
-				{"split just before", history("new", newest-1, newest), 0},
-				{"empty", history("new", 0, 0), 0},
+				{"the same", historyOf(1, 99, newest), want},
+				{"the same, gone on", old, want},
+				{"split behind it", historyOf(2, newest, 99), want},
+				{"put back", historyOf(1, 99, newest-1), readmodel.Marks{}},
+				{"put back and gone on", historyOf(2, 10, 99), readmodel.Marks{}},
+				{"split just before", historyOf(2, newest-1, newest), readmodel.Marks{}},
+				{"empty", historyOf(2, 0, 0), readmodel.Marks{}},
+				{"the one when it was written", now, readmodel.Marks{}},
 			} {
 				if _, got := open(c.history); got != c.want {
-					t.Errorf("%s: position %d, want %d", c.name, got, c.want)
+					t.Errorf("%s: marks %v, want %v", c.name, got, c.want)
 				}
 			}
 			gone := errors.New("gone")
-			fails := func(context.Context, calendar.Position) (string, error) { return "", gone }
-			if _, err := memindex.Open(t.Context(), path, memindex.Options{History: fails}); !errors.Is(err, gone) {
+			fails := func(context.Context, calendar.Mark) (bool, error) { return false, gone }
+			if _, err := memindex.Open(t.Context(), path, memindex.Options{Holds: fails}); !errors.Is(err, gone) {
 				t.Errorf("got %v, want the error of the history", err)
-			}
-			// What the store has not is not kept.
-			before, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			x, _ = open(history("new", 0, 1))
-			if _, err := x.Write(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
-			if err := x.Snapshot(t.Context()); err == nil {
-				t.Error("a snapshot of entries that the store has not: got no error")
-			}
-			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
-				t.Errorf("the file was changed, %v", err)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 // breakages are the names of all ways to break the reference.
 var breakages = []string{
 	"one bad document fails the batch", "takes everything", "poison is never healed", "poison is lost",
+	"reach is lost", "reach falls back", "marks without hash", "healing leaves the content", "content never rests",
 	"position 0 resets", "position falls back", "applies old positions", "applies a position again",
 	"forgets tombstones", "waits for nothing", "gives up without an error", "lists tombstones", "mixes kinds",
 	"keeps old values", "answers any query", "totals up to 10,000", "page without position", "offset counts pages",

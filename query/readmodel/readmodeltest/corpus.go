@@ -149,7 +149,7 @@ func (c *Corpus) Event(i int) readmodel.Document {
 
 // Fill writes the whole corpus to an index.
 func (c *Corpus) Fill(write func(readmodel.Batch) error) error {
-	if err := write(readmodel.Batch{Documents: c.Linked(), Position: c.next}); err != nil {
+	if err := write(readmodel.Batch{Documents: c.Linked(), Mark: At(c.next)}); err != nil {
 		return err
 	}
 	for i := 0; i < c.n; {
@@ -157,7 +157,7 @@ func (c *Corpus) Fill(write func(readmodel.Batch) error) error {
 		for ; i < c.n && len(b.Documents) < 1000; i++ {
 			b.Documents = append(b.Documents, c.Event(i))
 		}
-		b.Position = c.next
+		b.Mark = At(c.next)
 		if err := write(b); err != nil {
 			return err
 		}

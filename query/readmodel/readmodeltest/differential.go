@@ -57,7 +57,7 @@ func differential(t testing.TB, x readmodel.Index, k calendar.Kind, rounds, quer
 			held[id] = d
 			b.Documents = append(b.Documents, d)
 		}
-		b.Position = position
+		b.Mark = At(position)
 		write(t, x, b)
 		docs := make([]readmodel.Document, 0, len(held))
 		for _, d := range held {

@@ -150,7 +150,7 @@ func wholeDocuments(t testing.TB, x readmodel.Index) {
 }
 
 // Documents that the caller knows may come with their position only; it is asked
-// for each in order, of the position that the document is at, or for none.
+// for each in order, of the sum of its record, or for none.
 func knownDocuments(t testing.TB, x readmodel.Index) {
 	var b build
 	for id := calendar.ID(1); id <= 5; id++ {
@@ -158,9 +158,9 @@ func knownDocuments(t testing.TB, x readmodel.Index) {
 	}
 	written := b.docs
 	b.write(t, x)
-	var asked []readmodel.Document
-	p := search(t, x, readmodel.Query{Kind: calendar.KindTag, Sort: byID, Limit: 4, Known: func(id calendar.ID, p calendar.Position) bool {
-		asked = append(asked, readmodel.Document{Position: p})
+	var asked []uint64
+	p := search(t, x, readmodel.Query{Kind: calendar.KindTag, Sort: byID, Limit: 4, Known: func(id calendar.ID, sum uint64) bool {
+		asked = append(asked, sum)
 		return id%2 == 0
 	}})
 	if p.Total != 5 || len(p.Documents) != 4 || len(asked) != 0 && len(asked) != 4 {
@@ -169,8 +169,8 @@ func knownDocuments(t testing.TB, x readmodel.Index) {
 	for i, got := range p.Documents {
 		want := written[i]
 		if len(asked) > 0 {
-			if asked[i].Position != want.Position {
-				t.Errorf("place %d: asked of position %d, want %d", i, asked[i].Position, want.Position)
+			if asked[i] != calendar.SumOf(want.Body) {
+				t.Errorf("place %d: asked of the sum %d, want %d", i, asked[i], calendar.SumOf(want.Body))
 			}
 			if want.Record.ID%2 == 0 && got.Record == nil {
 				want = readmodel.Document{Position: want.Position}

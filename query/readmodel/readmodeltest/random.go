@@ -161,6 +161,7 @@ func document(r *calendar.Record, p calendar.Position) readmodel.Document {
 	if err != nil {
 		panic(fmt.Sprintf("readmodeltest made a record that cannot be stored: %v", err))
 	}
+	r.Sum = calendar.SumOf(body)
 	return readmodel.Document{Position: p, Record: r, Body: body}
 }
 

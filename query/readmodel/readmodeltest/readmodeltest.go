@@ -5,6 +5,7 @@ package readmodeltest
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"testing"
@@ -77,10 +78,19 @@ func writeAny(t testing.TB, x readmodel.Index, b readmodel.Batch) []error {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if err := x.Wait(ctx, b.Position); err != nil {
-		t.Fatalf("wait for position %d: %v", b.Position, err)
+	if err := x.Wait(ctx, b.Mark.Position); err != nil {
+		t.Fatalf("wait for position %d: %v", b.Mark.Position, err)
 	}
 	return errs
+}
+
+// At gives the mark of a position in the history of the suite.
+func At(p calendar.Position) calendar.Mark {
+	m := calendar.Mark{Position: p}
+	if p > 0 {
+		m.Hash = sha256.Sum256([]byte(p.String()))
+	}
+	return m
 }
 
 // build makes records for cases, one position after the other.
@@ -115,7 +125,7 @@ func (b *build) delete(r *calendar.Record) {
 // write writes all that was added since the last time.
 func (b *build) write(t testing.TB, x readmodel.Index) {
 	t.Helper()
-	write(t, x, readmodel.Batch{Documents: b.docs, Position: b.next})
+	write(t, x, readmodel.Batch{Documents: b.docs, Mark: At(b.next)})
 	b.docs = nil
 }
 

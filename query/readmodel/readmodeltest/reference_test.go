@@ -20,12 +20,13 @@ import (
 type reference struct {
 	broken string // name of a breakage; "": none
 
-	mu       sync.Mutex
-	docs     map[calendar.ID]readmodel.Document // tombstones too
-	was      map[calendar.ID]readmodel.Document // the state before, for one breakage
-	poison   map[calendar.ID]readmodel.Poison
-	position calendar.Position
-	moved    chan struct{}
+	mu     sync.Mutex
+	docs   map[calendar.ID]readmodel.Document // tombstones too
+	was    map[calendar.ID]readmodel.Document // the state before, for one breakage
+	poison map[calendar.ID]readmodel.Poison
+	marks  readmodel.Marks
+	heals  uint64
+	moved  chan struct{}
 }
 
 var _ readmodel.Index = (*reference)(nil)
@@ -42,7 +43,7 @@ func (x *reference) empty() {
 		x.poison = map[calendar.ID]readmodel.Poison{}
 	}
 	if x.broken != "reset keeps the position" {
-		x.position = 0
+		x.marks = readmodel.Marks{}
 	}
 }
 
@@ -72,8 +73,20 @@ func (x *reference) Write(_ context.Context, b readmodel.Batch) ([]error, error)
 			x.poison[p.ID] = p
 		}
 	}
-	if b.Position > x.position || x.broken == "position 0 resets" && b.Position == 0 || x.broken == "position falls back" && b.Position != 0 {
-		x.position = b.Position
+	if x.broken != "healing leaves the content" {
+		x.heals += uint64(len(b.Healed))
+	}
+	if b.Reach.Position > x.marks.Reach.Position && x.broken != "reach is lost" || x.broken == "reach falls back" && b.Reach.Position != 0 {
+		x.marks.Reach = b.Reach
+	}
+	if at := b.Mark.Position; at > x.marks.All.Position || x.broken == "position 0 resets" && at == 0 || x.broken == "position falls back" && at != 0 {
+		x.marks.All = b.Mark
+		if x.broken == "marks without hash" {
+			x.marks.All.Hash = [32]byte{}
+		}
+		if x.marks.Reach.Position < at {
+			x.marks.Reach = x.marks.All
+		}
 		close(x.moved)
 		x.moved = make(chan struct{})
 	}
@@ -100,18 +113,25 @@ func (x *reference) apply(d readmodel.Document) {
 	x.docs[d.Record.ID] = d
 }
 
-func (x *reference) Position(context.Context) (calendar.Position, error) {
+func (x *reference) Marks(context.Context) (readmodel.Marks, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.position, nil
+	return x.marks, nil
 }
 
-func (x *reference) Visible(ctx context.Context) (calendar.Position, error) { return x.Position(ctx) }
+func (x *reference) Visible(context.Context) (readmodel.Shown, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.broken == "content never rests" {
+		x.heals++
+	}
+	return readmodel.Shown{Mark: x.marks.All, Content: x.heals}, nil
+}
 
 func (x *reference) Wait(ctx context.Context, p calendar.Position) error {
 	for {
 		x.mu.Lock()
-		there, moved := x.position >= p, x.moved
+		there, moved := x.marks.All.Position >= p, x.moved
 		x.mu.Unlock()
 		if there || x.broken == "waits for nothing" {
 			return nil
@@ -157,7 +177,7 @@ func (x *reference) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 	defer x.mu.Unlock()
 	in := x.matching(q.Kind, q.Filter)
 	slices.SortFunc(in, func(a, b readmodel.Document) int { return x.compare(q.Sort, &a, &b) })
-	page := readmodel.Page{Total: len(in), Position: x.position}
+	page := readmodel.Page{Total: len(in), Position: x.marks.All.Position}
 	switch x.broken {
 	case "totals up to 10,000":
 		page.Total = min(page.Total, 10_000)

@@ -20,6 +20,8 @@ func writeCases() []testCase {
 		{"tombstones", tombstones},
 		{"old and repeated writes", oldAndRepeated},
 		{"position", positions},
+		{"reach", reach},
+		{"content", content},
 		{"wait", wait},
 		{"wait ends with the context", waitEnds},
 		{"poison", poison},
@@ -98,13 +100,13 @@ func tombstones(t testing.TB, x readmodel.Index) {
 	}
 	gone()
 	// The state before must not come back.
-	write(t, x, readmodel.Batch{Documents: []readmodel.Document{old}, Position: b.next})
+	write(t, x, readmodel.Batch{Documents: []readmodel.Document{old}, Mark: At(b.next)})
 	gone()
 	// A tombstone of something never seen holds as well.
 	unknown := document(&calendar.Record{ID: 9, Kind: calendar.KindTag, Version: 2, Deleted: true, Changed: Now, Fields: calendar.Fields{}}, 90)
 	late := document(&calendar.Record{ID: 9, Kind: calendar.KindTag, Version: 1, Changed: Now, Fields: calendar.Fields{"slug": "x"}}, 89)
-	write(t, x, readmodel.Batch{Documents: []readmodel.Document{unknown}, Position: 90})
-	write(t, x, readmodel.Batch{Documents: []readmodel.Document{late}, Position: 91})
+	write(t, x, readmodel.Batch{Documents: []readmodel.Document{unknown}, Mark: At(90)})
+	write(t, x, readmodel.Batch{Documents: []readmodel.Document{late}, Mark: At(91)})
 	gone()
 }
 
@@ -121,38 +123,38 @@ func oldAndRepeated(t testing.TB, x readmodel.Index) {
 		wantIDs(t, x, calendar.KindEvent, nil, 1)
 	}
 	// Within one batch the order does not matter either.
-	write(t, x, readmodel.Batch{Documents: []readmodel.Document{pending, draft}, Position: 5})
+	write(t, x, readmodel.Batch{Documents: []readmodel.Document{pending, draft}, Mark: At(5)})
 	has("pending")
-	write(t, x, readmodel.Batch{Documents: []readmodel.Document{draft}, Position: 5})
+	write(t, x, readmodel.Batch{Documents: []readmodel.Document{draft}, Mark: At(5)})
 	has("pending")
 	before, err := x.Digest(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The same position is the same entry: it is not taken again.
-	write(t, x, readmodel.Batch{Documents: []readmodel.Document{state(5, "private")}, Position: 5})
+	write(t, x, readmodel.Batch{Documents: []readmodel.Document{state(5, "private")}, Mark: At(5)})
 	has("pending")
 	after, err := x.Digest(t.Context())
 	if err != nil || !cmp.Equal(before, after) {
 		t.Errorf("digest after writing again (%v):\n%s", err, cmp.Diff(before, after))
 	}
-	write(t, x, readmodel.Batch{Documents: []readmodel.Document{draft, published, pending}, Position: 7})
+	write(t, x, readmodel.Batch{Documents: []readmodel.Document{draft, published, pending}, Mark: At(7)})
 	has("publish")
 }
 
 func positions(t testing.TB, x readmodel.Index) {
 	is := func(want calendar.Position) {
 		t.Helper()
-		p, err := x.Position(t.Context())
-		if err != nil || p != want {
-			t.Fatalf("position %d, %v; want %d", p, err, want)
+		m, err := x.Marks(t.Context())
+		if err != nil || m.All != At(want) {
+			t.Fatalf("mark %s, %v; want %s", m.All, err, At(want))
 		}
 		if err := x.Wait(t.Context(), want); err != nil {
 			t.Fatal(err)
 		}
 		v, err := x.Visible(t.Context())
-		if err != nil || v != want {
-			t.Errorf("visible %d, %v; want %d", v, err, want)
+		if err != nil || v.Mark != At(want) {
+			t.Errorf("visible %s, %v; want %s", v.Mark, err, At(want))
 		}
 		if page := search(t, x, readmodel.Query{Kind: calendar.KindEvent}); page.Position != want {
 			t.Errorf("page shows position %d, want %d", page.Position, want)
@@ -163,14 +165,72 @@ func positions(t testing.TB, x readmodel.Index) {
 	b.add(calendar.KindEvent, 1, calendar.Fields{})
 	write(t, x, readmodel.Batch{Documents: b.docs}) // 0 leaves it
 	is(0)
-	write(t, x, readmodel.Batch{Position: 12})
+	write(t, x, readmodel.Batch{Mark: At(12)})
 	is(12)
 	write(t, x, readmodel.Batch{})
 	is(12)
-	write(t, x, readmodel.Batch{Position: 11}) // it never goes back
+	write(t, x, readmodel.Batch{Mark: At(11)}) // it never goes back
 	is(12)
-	write(t, x, readmodel.Batch{Position: 1 << 40})
+	write(t, x, readmodel.Batch{Mark: At(1 << 40)})
 	is(1 << 40)
+}
+
+// The reach is kept with the documents, before any position, and never falls behind
+// the position.
+func reach(t testing.TB, x readmodel.Index) {
+	is := func(all, reach calendar.Position) {
+		t.Helper()
+		got, err := x.Marks(t.Context())
+		if want := (readmodel.Marks{All: At(all), Reach: At(reach)}); err != nil || got != want {
+			t.Fatalf("marks %v, %v; want %v", got, err, want)
+		}
+	}
+	var b build
+	b.add(calendar.KindEvent, 1, calendar.Fields{})
+	write(t, x, readmodel.Batch{Documents: b.docs, Reach: At(3)})
+	is(0, 3)
+	write(t, x, readmodel.Batch{Mark: At(2)})
+	is(2, 3)
+	b.docs = nil
+	b.add(calendar.KindEvent, 2, calendar.Fields{})
+	write(t, x, readmodel.Batch{Documents: b.docs, Reach: At(2)}) // it never goes back
+	is(2, 3)
+	write(t, x, readmodel.Batch{Mark: At(5)})
+	is(5, 5)
+	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{{ID: 3, Position: 8, Reason: "x"}}, Reach: At(8)})
+	is(5, 8)
+}
+
+// The content is another one when a record was healed, and only then while nothing is
+// written.
+func content(t testing.TB, x readmodel.Index) {
+	shown := func() readmodel.Shown {
+		t.Helper()
+		s, err := x.Visible(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	var b build
+	b.add(calendar.KindEvent, 1, calendar.Fields{})
+	b.next++
+	b.write(t, x)
+	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{{ID: 1, Position: 2, Reason: "x"}}})
+	before := shown()
+	if again := shown(); again != before {
+		t.Errorf("shows %v, and again %v", before, again)
+	}
+	healed := document(&calendar.Record{ID: 1, Kind: calendar.KindEvent, Version: 2, Home: calendar.LangEN, Changed: Now, Fields: calendar.Fields{
+		"title": in(calendar.LangEN, "healed"), "status": "publish",
+	}}, 2)
+	write(t, x, readmodel.Batch{Documents: []readmodel.Document{healed}, Reach: At(2)})
+	write(t, x, readmodel.Batch{Healed: []calendar.ID{1}})
+	after := shown()
+	if after.Mark != before.Mark || after.Content == before.Content {
+		t.Errorf("shows %v before and %v after a record was healed", before, after)
+	}
+	wantIDs(t, x, calendar.KindEvent, readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.LangEN, Query: "healed"}, 1)
 }
 
 func wait(t testing.TB, x readmodel.Index) {
@@ -190,7 +250,7 @@ func wait(t testing.TB, x readmodel.Index) {
 				err = searchErr
 			}
 			v, _ := x.Visible(ctx)
-			found <- seen{err, p.Total, v}
+			found <- seen{err, p.Total, v.Position}
 		}()
 	}
 	var b build
@@ -212,7 +272,7 @@ func waitEnds(t testing.TB, x readmodel.Index) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- x.Wait(ctx, 5) }()
-	write(t, x, readmodel.Batch{Position: 4})
+	write(t, x, readmodel.Batch{Mark: At(4)})
 	select {
 	case err := <-done:
 		t.Errorf("wait for position 5 ended at 4: %v", err)
@@ -240,14 +300,14 @@ func poison(t testing.TB, x readmodel.Index) {
 	is()
 	a := readmodel.Poison{ID: 9, Position: 3, Reason: "unknown field \"x\""}
 	b := readmodel.Poison{ID: 4, Position: 5, Reason: "ça va mal"}
-	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{a, b}, Position: 5})
+	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{a, b}, Mark: At(5)})
 	is(b, a)
-	write(t, x, readmodel.Batch{Healed: []calendar.ID{9, 77}, Position: 6})
+	write(t, x, readmodel.Batch{Healed: []calendar.ID{9, 77}, Mark: At(6)})
 	is(b)
 	later := readmodel.Poison{ID: 4, Position: 8, Reason: "again"}
-	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{later}, Position: 8})
+	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{later}, Mark: At(8)})
 	is(later)
-	write(t, x, readmodel.Batch{Position: 9})
+	write(t, x, readmodel.Batch{Mark: At(9)})
 	is(later)
 }
 
@@ -257,7 +317,7 @@ func refused(t testing.TB, x readmodel.Index) {
 	b.add(calendar.KindEvent, 2, calendar.Fields{})
 	good := slices.Clone(b.docs)
 	docs := []readmodel.Document{good[0], {Position: 9}, {Position: 10, Record: good[0].Record}, good[1]}
-	errs := writeAny(t, x, readmodel.Batch{Documents: docs, Position: 10})
+	errs := writeAny(t, x, readmodel.Batch{Documents: docs, Mark: At(10)})
 	for i, err := range errs {
 		if i == 1 || i == 2 {
 			wantErr(t, fmt.Sprintf("document %d", i), err, readmodel.ErrPoison)
@@ -311,8 +371,8 @@ func reset(t testing.TB, x readmodel.Index) {
 		t.Fatal(err)
 	}
 	wantIDs(t, x, calendar.KindEvent, nil)
-	if p, err := x.Position(t.Context()); err != nil || p != 0 {
-		t.Errorf("position %d, %v; want 0", p, err)
+	if m, err := x.Marks(t.Context()); err != nil || m != (readmodel.Marks{}) {
+		t.Errorf("marks %v, %v; want none", m, err)
 	}
 	if p, err := x.Poisoned(t.Context()); err != nil || len(p) != 0 {
 		t.Errorf("poison %v, %v; want none", p, err)
@@ -322,7 +382,7 @@ func reset(t testing.TB, x readmodel.Index) {
 		t.Errorf("digest (-want +got), %v:\n%s", err, diff)
 	}
 	// Nothing is remembered: old positions count again.
-	write(t, x, readmodel.Batch{Documents: written, Position: 2})
+	write(t, x, readmodel.Batch{Documents: written, Mark: At(2)})
 	wantIDs(t, x, calendar.KindEvent, readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.LangEN, Query: "jazz"}, 1)
 	wantIDs(t, x, calendar.KindTag, nil, 2)
 }

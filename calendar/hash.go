@@ -1,17 +1,19 @@
-package query
+package calendar
 
 import "encoding/binary"
 
 // Hash mixes numbers and texts to 64 bits, texts with their length so that
-// neighbours do not run together. It is the same in every process. Marks and ETags
-// are made of it; it begins with HashStart.
+// neighbours do not run together. It is the same in every process and version. Sums
+// of records, marks and ETags are made of it; it begins with HashStart.
 type Hash uint64
 
 // HashStart is the hash of nothing.
 const HashStart Hash = 14695981039346656037
 
 // Text gives the hash with a text.
-func (h Hash) Text(s string) Hash {
+func (h Hash) Text(s string) Hash { return mix(h, s) }
+
+func mix[T string | []byte](h Hash, s T) Hash {
 	h = h.Number(uint64(len(s)))
 	for ; len(s) >= 8; s = s[8:] {
 		h = h.Number(binary.LittleEndian.Uint64([]byte(s[:8])))
@@ -20,6 +22,9 @@ func (h Hash) Text(s string) Hash {
 	copy(rest[:], s)
 	return h.Number(binary.LittleEndian.Uint64(rest[:]))
 }
+
+// SumOf gives the Sum of a record by its stored JSON; it is never 0.
+func SumOf[T string | []byte](state T) uint64 { return uint64(mix(HashStart, state)) | 1 }
 
 // Number gives the hash with a number, all bits at once, as SplitMix64 does.
 func (h Hash) Number(n uint64) Hash {
