@@ -51,6 +51,12 @@ func TestGeneration(t *testing.T) {
 	if g := generation(); g != first || index.calls("Search") != 0 {
 		t.Errorf("nothing changed, got %+v", g)
 	}
+	index.mu.Lock()
+	index.content++ // a record was healed
+	index.mu.Unlock()
+	if g := generation(); g == first || g.Position != first.Position {
+		t.Errorf("another content at the same position, got %+v", g)
+	}
 	index.put()
 	if g := generation(); g.Position != 2 || g.Due != due {
 		t.Errorf("after a change: %+v", g)

@@ -184,6 +184,7 @@ type keeper struct {
 	gate, running sync.Mutex
 	stop          context.CancelFunc
 	turning       atomic.Pointer[projector.Projector]
+	renewing      atomic.Bool
 }
 
 // project projects until the context ends. When another generation of the index
@@ -266,6 +267,17 @@ func (k *keeper) turn(ctx context.Context) error {
 		return cause
 	}
 	return err
+}
+
+// progress counts what was projected. What is tried again keeps the projector from
+// getting on; an index that is filled anew does not count as that.
+func (k *keeper) progress() (at uint64, stuck bool) {
+	p := k.turning.Load()
+	if p == nil || k.renewing.Load() {
+		return 0, false
+	}
+	s := p.Stats()
+	return s.Batches, s.Failure != ""
 }
 
 func (k *keeper) retry(ctx context.Context, id calendar.ID) error {

@@ -16,6 +16,10 @@ type model interface {
 	// project keeps the index until the context ends; one call at a time.
 	project(ctx context.Context) error
 
+	// progress tells how far project has come, and whether something keeps it from
+	// getting on.
+	progress() (at uint64, stuck bool)
+
 	// rebuild fills a new index beside the one that answers, compares it with
 	// the store, puts it in its place and gives the number of its records.
 	// progress gets what is done and an upper bound of the whole.

@@ -279,7 +279,7 @@ func (r *roles) relay(add func(string, func(context.Context) error)) error {
 	r.l.relay = relay
 	work := relay.Run
 	if r.l.feed.shared {
-		work, r.l.relaying = r.leased(relayLeaseOf(r.s.feedPrefix), relay.Run)
+		work, r.l.relaying = r.leased(relayLeaseOf(r.s.feedPrefix), relay.Run, nil)
 	}
 	add("relay", work)
 	return nil
@@ -290,7 +290,7 @@ func (r *roles) project(add func(string, func(context.Context) error)) {
 	r.l.projects = true
 	m, work := r.l.model, r.l.model.project
 	if r.s.index != "" {
-		work, r.l.projecting = r.leased(projectorLease+r.s.indexPrefix, work)
+		work, r.l.projecting = r.leased(projectorLease+r.s.indexPrefix, work, m.progress)
 	}
 	add("projector", work)
 	if i, ok := m.(*image); ok {
@@ -300,13 +300,13 @@ func (r *roles) project(add func(string, func(context.Context) error)) {
 }
 
 // leased puts work under a lease when the store is shared.
-func (r *roles) leased(name string, work func(context.Context) error) (func(context.Context) error, *lease.State) {
+func (r *roles) leased(name string, work func(context.Context) error, progress func() (uint64, bool)) (func(context.Context) error, *lease.State) {
 	if r.b.leases == nil {
 		return work, nil
 	}
 	state := new(lease.State)
 	return func(ctx context.Context) error {
-		return lease.Run(ctx, r.b.leases, name, holder(), lease.Options{Log: r.log, State: state}, work)
+		return lease.Run(ctx, r.b.leases, name, holder(), lease.Options{Log: r.log, State: state, Progress: progress}, work)
 	}, state
 }
 

@@ -199,6 +199,8 @@ func (m *shared) renew(ctx context.Context, why error) error {
 	if err != nil {
 		return err
 	}
+	m.renewing.Store(true)
+	defer m.renewing.Store(false)
 	return m.alone(ctx, func(ctx context.Context) error {
 		index, ok := g.(*elastic.Index)
 		epoch := m.b.store.Epoch()

@@ -88,3 +88,34 @@ func TestRecordTag(t *testing.T) {
 		seen[tag] = name
 	}
 }
+
+// TestTagsNameTheContent: the same id, version and mark with another content have
+// another tag and another piece; so does another rendering of the same.
+func TestTagsNameTheContent(t *testing.T) {
+	t.Parallel()
+	a := &api{}
+	view := func(sum uint64) *query.View {
+		return &query.View{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Version: 2, Sum: sum}, Mark: 7}
+	}
+	one, other := view(1), view(3)
+	rt := &root{}
+	if a.recordTag(rt, calendar.LangEN, one, nil) == a.recordTag(rt, calendar.LangEN, other, nil) {
+		t.Error("two contents have one tag")
+	}
+	p := renderer{a: a, root: rt}
+	if p.eventKey(one) == p.eventKey(other) {
+		t.Error("two contents have one piece")
+	}
+	c := &call{route: &route{kind: calendar.KindEvent}, root: rt}
+	keys := map[string]bool{}
+	at := shownAt(3)
+	lost, healed := at, at
+	lost.Hash[31] = 1
+	healed.Content = 1
+	for _, g := range []query.Generation{{Shown: at}, {Shown: lost}, {Shown: healed}, {Shown: at, Due: 1}} {
+		keys[c.key(listKey, g, 0, nil)] = true
+	}
+	if len(keys) != 4 {
+		t.Errorf("%d keys for 4 states", len(keys))
+	}
+}

@@ -47,10 +47,10 @@ func connect(urls string, o *Options) (*conn, error) {
 	}
 	c := &conn{o: o, http: &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: min(3*time.Second, o.Timeout)}).DialContext,
+		DialContext:         dialer(o).DialContext,
 		TLSHandshakeTimeout: min(5*time.Second, o.Timeout),
 		MaxIdleConnsPerHost: 64,
-		IdleConnTimeout:     30 * time.Second,
+		IdleConnTimeout:     idleConn,
 	}}
 	if len(o.CACert) > 0 {
 		pool := x509.NewCertPool()
@@ -144,6 +144,18 @@ func cut(s string, n int) string {
 	return s
 }
 
+// idleConn is how long a connection may be silent and is still trusted. What stands in
+// between may have forgotten one that was silent for longer, without a word.
+const idleConn = 10 * time.Second
+
+// dialer makes connections that are asked for a sign of life while they are silent.
+func dialer(o *Options) *net.Dialer {
+	return &net.Dialer{
+		Timeout:         min(3*time.Second, o.Timeout),
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3},
+	}
+}
+
 // do sends a request and decodes the answer into out (nil: not read).
 func (c *conn) do(ctx context.Context, limit time.Duration, what string, r request, out any) error {
 	within, cancel := context.WithTimeout(ctx, limit)
@@ -151,6 +163,10 @@ func (c *conn) do(ctx context.Context, limit time.Duration, what string, r reque
 	err := c.send(within, r, out)
 	if err == nil {
 		return nil
+	}
+	if within.Err() != nil {
+		// Who does not answer may be at the end of all connections that are there.
+		c.http.CloseIdleConnections()
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", what, ctx.Err())

@@ -75,7 +75,8 @@ type Options struct {
 	Replicas        int // 0: one where there is a second node (auto_expand_replicas 0-1)
 
 	// Timeout is the longest time of a request, WriteTimeout that of a request
-	// that writes. 0: 10 s and 60 s.
+	// that writes. A list asks a few times, one after the other, and gives up with the
+	// first that takes too long. 0: 4 s and 30 s.
 	Timeout, WriteTimeout time.Duration
 	// BulkBytes is the size from which on a write is split. 0: 5 MB.
 	BulkBytes int
@@ -125,8 +126,8 @@ func (o *Options) fill() error {
 	setDefault(&o.RefreshInterval, time.Second)
 	setDefault(&o.MaxResultWindow, 100_000)
 	setDefault(&o.Shards, 1)
-	setDefault(&o.Timeout, 10*time.Second)
-	setDefault(&o.WriteTimeout, 60*time.Second)
+	setDefault(&o.Timeout, 4*time.Second)
+	setDefault(&o.WriteTimeout, 30*time.Second)
 	setDefault(&o.BulkBytes, 5<<20)
 	setDefault(&o.MinWait, 50*time.Millisecond)
 	setDefault(&o.MaxWait, 2*time.Second)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/testkit"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/elastic"
 	"daybook/query/readmodel/readmodeltest"
@@ -278,6 +279,42 @@ func TestOutage(t *testing.T) {
 		position(t, x, 3)
 		if got := total(t, x, calendar.KindTag); got != 3 {
 			t.Errorf("%d tags, want 3", got)
+		}
+	})
+}
+
+// TestBlackHole: connections that swallow what is sent, as those of a dead host do while
+// new ones are fine, cost one call its time, and the next one is right.
+func TestBlackHole(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := testkit.NewProxy(t, strings.TrimPrefix(e.url(t), "http://"))
+		x, err := elastic.Open(t.Context(), p.URL(e.url(t)), elastic.Options{Flavour: e.flavour, Prefix: e.prefix(t), RefreshInterval: time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(x.Close)
+		mustWrite(t, x, tags(1, 3))
+		var calls sync.WaitGroup // so that several connections are there
+		for range 8 {
+			calls.Go(func() {
+				if _, err := x.Get(t.Context(), []calendar.ID{1}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		p.Swallow()
+		began := time.Now()
+		if _, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag}); !errors.Is(err, readmodel.ErrUnavailable) {
+			t.Errorf("a search into the black hole: %v, want ErrUnavailable", err)
+		}
+		if took := time.Since(began); took > 8*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if got := total(t, x, calendar.KindTag); got != 3 {
+			t.Errorf("%d tags by new connections, want 3", got)
 		}
 	})
 }

@@ -119,7 +119,7 @@ func (x *Index) read(ctx context.Context, want calendar.Position) (view, error) 
 }
 
 func (x *Index) refresh(ctx context.Context, indices ...string) error {
-	return x.c.do(ctx, x.o.WriteTimeout, "refresh", esapi.IndicesRefreshRequest{Index: indices}, nil)
+	return x.c.do(ctx, x.o.Timeout, "refresh", esapi.IndicesRefreshRequest{Index: indices}, nil)
 }
 
 // state reads which generation answers, and its marks: one read by ids, which needs
