@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -598,7 +599,7 @@ func bytePages(t testing.TB, h Harness) {
 	venue(100)
 	many := f.create(calendar.KindTag, "many")
 	for v := range 4 { // its history is more than a page
-		many = f.update(many, calendar.Fields{"description": calendar.Text{calendar.LangEN: strings.Repeat("x", 2*large) + fmt.Sprint(v)}})
+		many = f.update(many, calendar.Fields{"description": calendar.Text{calendar.LangEN: strings.Repeat("x", 2*large) + strconv.Itoa(v)}})
 	}
 	small := f.create(calendar.KindTag, "small")
 	entries := func(read func(after *eventstore.Entry) ([]eventstore.Entry, error)) int {

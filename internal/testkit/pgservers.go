@@ -119,8 +119,8 @@ func postgresBin() string {
 // closes a pipe: at the end of the test, or by dying.
 func (s *PostgresServer) guard() {
 	s.t.Helper()
-	cmd := exec.Command("bash", "-c", `read -r _; p=$(head -n 1 "$0/data/postmaster.pid" 2>/dev/null)
-		if [ -n "$p" ]; then kill -QUIT "$p"; while kill -0 "$p"; do sleep 0.05; done; fi 2>/dev/null; rm -rf "$0"`, s.dir) //nolint:noctx // ends by the pipe
+	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), "bash", "-c", `read -r _; p=$(head -n 1 "$0/data/postmaster.pid" 2>/dev/null)
+		if [ -n "$p" ]; then kill -QUIT "$p"; while kill -0 "$p"; do sleep 0.05; done; fi 2>/dev/null; rm -rf "$0"`, s.dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	end, err := cmd.StdinPipe()
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 // TestPostgresServers: a standby has what it was given before Cut, and nothing
 // after, when it is promoted; a proxy leads from one server to the other.
 func TestPostgresServers(t *testing.T) {
-	t.Parallel()
 	var dirs []string
 	t.Run("life", func(t *testing.T) {
 		primary := StartPostgres(t)
