@@ -38,7 +38,7 @@ var lookups = map[string]bool{
 // list answers a list (section 4).
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	ctx := r.Context() //nolint:contextcheck // a workContext stands on the context of the request
+	ctx := r.Context()
 	k := c.route.kind
 	least, badPosition := minPosition(r.Header)
 	known := c.caller.Role != calendar.Anonymous
@@ -73,7 +73,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 		}
 		work := a.workContext(ctx, c, a.o.ReadDeadline)
 		defer work.end()
-		ctx = work
+		ctx = work //nolint:contextcheck // a workContext stands on the context of the request
 	}
 	if known || least > 0 || err != nil {
 		if generation, err = a.Queries.Generation(ctx); err != nil {
