@@ -82,8 +82,22 @@ func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cachekey.Ke
 	if err != nil {
 		return err
 	}
-	body := bytes.ReplaceAll(kept.body, []byte(baseMark), base[1:len(base)-1])
-	return a.sendAnswer(w, r, newAnswer(body, a.weakTag(c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))), l))
+	buffer := takeBuffer()
+	defer giveBuffer(buffer)
+	*buffer = withBase(*buffer, kept.body, base[1:len(base)-1])
+	return a.sendAnswer(w, r, newAnswer(*buffer, a.weakTag(c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))), l))
+}
+
+// withBase appends a kept text with the base URL in its places.
+func withBase(to, text, base []byte) []byte {
+	for {
+		before, after, found := bytes.Cut(text, []byte(baseMark))
+		to = append(to, before...)
+		if !found {
+			return to
+		}
+		to, text = append(to, base...), after
+	}
 }
 
 // options answers OPTIONS: Allow, and the entry of the route in the index.
