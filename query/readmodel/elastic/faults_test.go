@@ -115,6 +115,7 @@ func record(r *calendar.Record, at calendar.Position) readmodel.Document {
 	if err != nil {
 		panic(err)
 	}
+	r.Sum = calendar.SumOf(body)
 	return readmodel.Document{Position: at, Record: r, Body: body}
 }
 
@@ -279,6 +280,52 @@ func TestOutage(t *testing.T) {
 		position(t, x, 3)
 		if got := total(t, x, calendar.KindTag); got != 3 {
 			t.Errorf("%d tags, want 3", got)
+		}
+	})
+}
+
+// weighed tells how large the largest answer to a search was.
+type weighed struct{ most atomic.Int64 }
+
+func (w *weighed) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || !strings.HasSuffix(r.URL.Path, "/_search") {
+		return res, err
+	}
+	body, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	w.most.Store(max(w.most.Load(), int64(len(body))))
+	return res, err
+}
+
+// TestScanOfLargeBodies: who reads all documents does so in pages of some megabytes,
+// however large they are.
+func TestScanOfLargeBodies(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		w := &weighed{}
+		x := e.open(t, elastic.Options{Transport: w, Prefix: e.prefix(t)})
+		large := strings.Repeat("x", 100_000)
+		const n = 160
+		for from := 1; from <= n; from += 20 {
+			var b readmodel.Batch
+			for id := from; id < from+20; id++ {
+				b.Documents = append(b.Documents, record(&calendar.Record{
+					ID: calendar.ID(id), Kind: calendar.KindTag, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now,
+					Fields: calendar.Fields{"name": calendar.Text{calendar.LangEN: "a"}, "description": calendar.Text{calendar.LangEN: large}},
+				}, calendar.Position(id)))
+			}
+			b.Mark = readmodeltest.At(calendar.Position(from + 19))
+			mustWrite(t, x, b)
+		}
+		d, err := x.Digest(t.Context())
+		if err != nil || d.Counts[calendar.KindTag] != n {
+			t.Errorf("%v, %v; want %d tags", d.Counts, err, n)
+		}
+		if got := w.most.Load(); got > 8<<20 || got < 1<<20 {
+			t.Errorf("the largest answer has %d bytes", got)
 		}
 	})
 }

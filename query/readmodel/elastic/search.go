@@ -20,6 +20,11 @@ import (
 const (
 	walkPage = 10_000
 	scanPage = 500
+
+	// scanBytes is what the bodies of a page come to, about: pages begin with
+	// firstScan documents and follow the size of those before.
+	scanBytes = 4 << 20
+	firstScan = 50
 )
 
 // answer is the answer to a search.
@@ -143,6 +148,9 @@ var byID = list{object{readmodel.FieldID: "asc"}}
 // begins after the last hit of the page before. It ends when each gives false.
 func (x *Index) walk(ctx context.Context, index string, body object, page int, each func(*hit) (bool, error)) error {
 	body["size"] = min(page, x.o.MaxResultWindow)
+	if _, bodies := body["version"]; bodies { // see withBody
+		body["size"] = min(page, firstScan, x.o.MaxResultWindow)
+	}
 	body["track_total_hits"] = false
 	for {
 		a, err := x.search(ctx, body, index)
@@ -159,6 +167,15 @@ func (x *Index) walk(ctx context.Context, index string, body object, page int, e
 			return nil
 		}
 		body["search_after"] = a.Hits.Hits[n-1].Sort
+		held := 0
+		for i := range a.Hits.Hits {
+			for _, b := range a.Hits.Hits[i].Fields.Body {
+				held += len(b)
+			}
+		}
+		if held > 0 {
+			body["size"] = min(max(1, n*scanBytes/held), page, 2*n, x.o.MaxResultWindow)
+		}
 	}
 }
 
