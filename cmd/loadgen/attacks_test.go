@@ -266,7 +266,7 @@ func TestSearchTexts(t *testing.T) {
 			long++
 		}
 		words := map[string]bool{}
-		for _, w := range strings.Fields(strings.NewReplacer(`"`, "", "-", "").Replace(text)) {
+		for w := range strings.FieldsSeq(strings.NewReplacer(`"`, "", "-", "").Replace(text)) {
 			words[w] = true
 		}
 		if len(words) <= searchWords && strings.Count(text, `"`) <= 2*searchQuoted {

@@ -93,6 +93,7 @@ type index struct {
 func (i *index) Visible(context.Context) (readmodel.Shown, error) {
 	return readmodel.Shown{Mark: calendar.Mark{Position: i.visible}}, i.err
 }
+
 func (i *index) Poisoned(context.Context) ([]readmodel.Poison, error) {
 	return make([]readmodel.Poison, i.poison), i.err
 }
