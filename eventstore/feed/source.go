@@ -184,11 +184,6 @@ func (s *Source) step(ctx context.Context, limit int) ([]eventstore.Entry, place
 	return s.fromStore(ctx, limit)
 }
 
-// Mark gives the mark that the store has now for a position.
-func (s *Source) Mark(ctx context.Context, p calendar.Position) (eventstore.Mark, error) {
-	return s.store.Mark(ctx, p)
-}
-
 // check makes sure that the store holds the cursor, when the source begins and when
 // the store has gone over to another history.
 func (s *Source) check(ctx context.Context) error {
