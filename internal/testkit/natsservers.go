@@ -21,7 +21,7 @@ import (
 
 // natsAccounts is how many accounts NATSServers have. Each is a JetStream of its
 // own, so tests that run side by side share servers but no stream.
-const natsAccounts = 64
+const natsAccounts = 128
 
 // NATSServers are nats-server processes of a test: one alone, or a cluster.
 type NATSServers struct {
