@@ -7,14 +7,15 @@ import (
 	"sync"
 	"testing"
 
+	"daybook/eventstore/postgres"
 	"daybook/internal/testkit"
 )
 
 // TestFailoverUnderReadModels: a standby of PostgreSQL takes over without the last
 // entries, under processes with a memory image and under the roles on servers, and the
 // store then goes on past the lost head. Lists of both come back by themselves, show
-// what the store has, and have other ETags at the same positions; verify finds the
-// chain whole.
+// what the store has, and have other ETags at the same positions; the stream of the
+// feed has the entries of the store alone, and verify finds the chain whole.
 func TestFailoverUnderReadModels(t *testing.T) {
 	t.Parallel()
 	index, prefix := testkit.Elasticsearch(t)
@@ -113,6 +114,12 @@ func TestFailoverUnderReadModels(t *testing.T) {
 			t.Errorf("size %d: another record has the ETag %s as before", i, before[s][1])
 		}
 	}
+	left, err := postgres.Open(t.Context(), standby.URL(), postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = left.Close() }()
+	streamIsOf(t, left, nats)
 	mustTool(t, append([]string{"verify"}, store...)...)
 	for _, s := range []*server{whole, api, relay, projector} {
 		if status := s.drain(); status != exitOK {

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/eventstore/postgres"
+	"daybook/internal/testkit"
+)
+
+// soundWithin is how long lists may be out of order once the event store holds another
+// history.
+const soundWithin = 30 * time.Second
+
+// TestBackupUnderReadModels: an older backup is put back into PostgreSQL, once under running
+// processes with both read models, once while nothing runs. Lists, single reads and the
+// stream of the feed come to what the store has by themselves, also when the store has
+// gone on past the head that was lost, and nobody is told before that all is well.
+func TestBackupUnderReadModels(t *testing.T) {
+	t.Parallel()
+	index, prefix := testkit.Elasticsearch(t)
+	at := testkit.NATS(t)
+	pg := testkit.StartPostgres(t)
+	data := t.TempDir()
+	own := []string{"--store", pg.URL(), "--data", data}
+	shared := []string{"--store", pg.URL(), "--feed", at, "--index", index, "--index-prefix", prefix}
+	var whole, api, relay, projector *server
+	begin := func(args ...string) *server {
+		t.Helper()
+		cmd := child(context.Background(), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+		return beginServerOf(t, cmd, "", cmd.Env)
+	}
+	role := func(name string) *server { return begin(append([]string{"--role", name}, shared...)...) }
+	whole = begin(own...)
+	token := whole.token
+	api, relay, projector = role("api"), role("relay"), role("projector")
+
+	// add writes records of all kinds by a process.
+	add := func(by *server, name string, n int) (first string) {
+		t.Helper()
+		for i := range n {
+			each := fmt.Sprint(name, " ", i)
+			by.want(201, "POST", "/organizers", token, fmt.Sprintf(`{"organizer":"People of %s"}`, each))
+			by.want(201, "POST", "/categories", token, fmt.Sprintf(`{"name":"Kind of %s"}`, each))
+			e := by.want(201, "POST", "/events", token, fmt.Sprintf(
+				`{"title":%q,"start_date":"2031-03-10 10:00","end_date":"2031-03-10 12:00","venue":{"venue":"Hall of %s"},"tags":["jazz","tag of %s"]}`, each, each, each))
+			if i == 0 {
+				first = "/events/" + idOf(e)
+			}
+		}
+		return first
+	}
+	// sound waits until every process says that it is well at the head, and compares.
+	sound := func(what string, within time.Duration) {
+		t.Helper()
+		store, err := postgres.Open(t.Context(), pg.URL(), postgres.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = store.Close() }()
+		head, err := store.Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := eventually(t, what, func() bool {
+			for _, s := range []*server{whole, api, relay, projector} {
+				v := s.state()
+				if v["code"] != http.StatusOK || v["status"] != statusOK || v["head"] != float64(head) {
+					return false
+				}
+				if shows, told := v["visible"]; told && shows != v["head"] {
+					return false
+				}
+				if sent, told := v["published"]; told && sent != v["head"] {
+					return false
+				}
+			}
+			return true
+		})
+		t.Logf("%s: all is well after %s", what, took.Round(time.Millisecond))
+		if took > within {
+			t.Errorf("%s: not before %s", what, took)
+		}
+		last := presentRecords(t, store)
+		for _, s := range []*server{whole, api} {
+			f := &fleet{t: t, apis: make([]atomic.Pointer[server], 1), token: token}
+			f.apis[0].Store(s)
+			f.checkLists(last)
+		}
+		streamIsOf(t, store, at)
+		mustTool(t, "verify", "--store", pg.URL())
+		mustTool(t, append([]string{"health"}, shared...)...)
+		mustTool(t, append([]string{"health"}, own...)...)
+		if t.Failed() {
+			t.Fatalf("%s: not as the store has it", what)
+		}
+	}
+	kept := add(whole, "kept", 3)
+	backup := pg.Dump("daybook")
+	add(whole, "lost", 5)
+	whole.want(200, "PATCH", kept, token, `{"title":"of the lost history"}`)
+	tags := map[*server]string{}
+	for _, s := range []*server{whole, api} {
+		_, h, _ := s.full("GET", s.root+kept, token, "", nil)
+		tags[s] = h.Get("ETag")
+	}
+	sound("before the backup is put back", limit)
+
+	pg.Restore("daybook", backup)
+	sound("under running processes", soundWithin)
+	// The same version of the record again, with another content.
+	whole.want(200, "PATCH", kept, token, `{"title":"of the present history"}`)
+	for _, s := range []*server{whole, api} {
+		status, h, b := s.full("GET", s.root+kept, token, "", map[string]string{"If-None-Match": tags[s]})
+		if status != http.StatusOK || h.Get("ETag") == tags[s] || !strings.Contains(string(b), "of the present history") {
+			t.Errorf("the record with the ETag %s of a lost version: %d with %s: %.200s", tags[s], status, h.Get("ETag"), b)
+		}
+	}
+	add(api, "new", 7)
+	sound("past the lost head", soundWithin)
+
+	lost := api.state()["head"].(float64)
+	var stopping sync.WaitGroup
+	for _, s := range []*server{whole, api, relay, projector} {
+		stopping.Go(func() {
+			if status := s.drain(); status != exitOK {
+				t.Errorf("drained with status %d\n%s", status, s.log())
+			}
+		})
+	}
+	stopping.Wait()
+	pg.Restore("daybook", backup)
+	api = role("api") // nobody makes the index anew meanwhile
+	untrue := func(when string) {
+		t.Helper()
+		if out, _, status := tool(t, nil, append([]string{"health"}, shared...)...); status != exitFailed {
+			t.Errorf("%s: health exits with %d: %s", when, status, out)
+		}
+		if v := api.state(); v["code"] == http.StatusOK {
+			t.Errorf("%s: ready with lists of a lost history: %v", when, v)
+		}
+		if status, b := api.try("GET", api.root+"/events?"+coming, "", ""); status != http.StatusServiceUnavailable {
+			t.Errorf("%s: a list of a lost history: %d %.200s", when, status, b)
+		}
+	}
+	untrue("below the lost head")
+	for api.state()["head"].(float64) <= lost {
+		add(api, fmt.Sprint("later ", api.state()["head"]), 2)
+	}
+	untrue("past the lost head")
+	whole, relay, projector = begin(own...), role("relay"), role("projector")
+	sound("put back while nothing ran", limit)
+}
+
+// presentRecords gives the present records of a store that lists may have.
+func presentRecords(t *testing.T, store eventstore.Store) map[calendar.ID]*calendar.Record {
+	t.Helper()
+	last := map[calendar.ID]*calendar.Record{}
+	for at := calendar.Position(0); ; {
+		entries, err := store.ReadAll(t.Context(), at, pageSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(entries) == 0 {
+			return last
+		}
+		for _, e := range entries {
+			at = e.Position
+			if !e.Kind.IsPost() && !e.Kind.IsTerm() {
+				continue
+			}
+			if last[e.ID], err = calendar.DecodeRecord(e.State); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// streamIsOf compares the stream of a feed with the entries of a store: it comes to
+// the head, and each message is the entry of its position, with its mark.
+func streamIsOf(t *testing.T, store eventstore.Store, url string) {
+	t.Helper()
+	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	head, err := store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the stream has the head", func() bool {
+		stream, err := js.Stream(t.Context(), feed.StreamName(feed.DefaultPrefix))
+		return err == nil && stream.CachedInfo().State.LastSeq >= uint64(head)
+	})
+	stream, err := js.Stream(t.Context(), feed.StreamName(feed.DefaultPrefix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := stream.CachedInfo().State; s.FirstSeq != 1 || s.LastSeq != uint64(head) || s.Msgs != uint64(head) {
+		t.Errorf("the stream has %d messages, %d to %d; the store has %d entries", s.Msgs, s.FirstSeq, s.LastSeq, head)
+	}
+	for at := calendar.Position(0); at < head; {
+		entries, err := store.ReadAll(t.Context(), at, pageSize)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range entries {
+			at = entries[i].Position
+			mark, err := store.Mark(t.Context(), at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := stream.GetMsg(t.Context(), uint64(at))
+			if err != nil {
+				t.Errorf("message %d: %v", at, err)
+				continue
+			}
+			if got, want := m.Header.Get(feed.HeaderMark), hex.EncodeToString(mark.Hash[:]); got != want {
+				t.Errorf("message %d has the mark %s, the store %s", at, got, want)
+			}
+			e, whole, err := feed.Decode(&nats.Msg{Header: m.Header, Data: m.Data})
+			e.Secret = entries[i].Secret // does not travel
+			if err != nil || !whole || eventstore.Leaf(&e) != eventstore.Leaf(&entries[i]) {
+				t.Errorf("message %d is %s of record %d, version %d (%v); the store has %s of record %d, version %d",
+					at, e.Change, e.ID, e.Version, err, entries[i].Change, entries[i].ID, entries[i].Version)
+			}
+		}
+	}
+}
