@@ -293,7 +293,11 @@ func (f *fleet) writes(w int) {
 		var of *own
 		body := map[string]any{}
 		some := r.IntN(100)
+		stays := w == 0 && n < len(collections) // there is one of each, however few writes there are
 		switch {
+		case stays:
+			of = &own{collection: collections[n]}
+			c.method, c.path, c.version = http.MethodPost, "/"+of.collection, 1
 		case len(mine) == 0 || some < 45:
 			of = &own{collection: "events"}
 			if some%4 == 3 {
@@ -317,7 +321,7 @@ func (f *fleet) writes(w int) {
 		} else {
 			c.name = fmt.Sprintf("Fault w%d n%d v%d", w, n, c.version)
 			body[names[of.collection]] = c.name
-			if post && r.IntN(2) == 0 {
+			if post && !stays && r.IntN(2) == 0 {
 				body["status"] = statuses[r.IntN(len(statuses))]
 			}
 			if of.collection == "events" {
@@ -332,6 +336,8 @@ func (f *fleet) writes(w int) {
 		}
 		if c.version == 1 {
 			of.id = id
+		}
+		if c.version == 1 && !stays {
 			mine = append(mine, of)
 		}
 		of.version, of.effect = c.version, c.effect

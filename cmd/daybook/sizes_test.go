@@ -154,8 +154,10 @@ func enrich(t *testing.T, s *server) {
 func sameAnswers(t *testing.T, a, b *server, requests int) {
 	t.Helper()
 	g := newGenerator(readVocabulary(t, a), 2026)
+	// The ETag of a list names the content that it was made of, and that is another
+	// one in each read model.
 	compared := []string{
-		"Content-Type", "Content-Language", "Etag", "X-Total", "X-Totalpages", "Link", "Daybook-Position", "Vary", "Allow",
+		"Content-Type", "Content-Language", "X-Total", "X-Totalpages", "Link", "Daybook-Position", "Vary", "Allow",
 		"Cache-Control", "Last-Modified", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Retry-After",
 	}
 	statuses, records := map[int]int{}, 0
