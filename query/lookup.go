@@ -38,23 +38,23 @@ func (q *parser) record(ctx context.Context, name string, id calendar.ID, k cale
 
 // known reads a list of ids that all have to be records of the kind.
 func (q *parser) known(ctx context.Context, name string, k calendar.Kind) []calendar.ID {
-	var ids []calendar.ID
 	list := q.list(name)
+	out := newDistinct(len(list))
 	for _, e := range list {
 		id, ok := calendar.ParseID(e)
 		if !ok {
 			q.bad.Add(name, calendar.UnknownReason(k), e)
 			return nil
 		}
-		ids = appendNew(ids, id)
+		out.add(id)
 	}
-	for i, r := range q.load(ctx, k, ids) {
+	for i, r := range q.load(ctx, k, out.ids) {
 		if r == nil {
-			q.bad.Add(name, calendar.UnknownReason(k), ids[i].String())
+			q.bad.Add(name, calendar.UnknownReason(k), out.ids[i].String())
 			return nil
 		}
 	}
-	return ids
+	return out.ids
 }
 
 // resolve reads a list of terms. Digits are an id, else, as any other text, what
@@ -71,7 +71,7 @@ func (q *parser) resolve(ctx context.Context, name string, k calendar.Kind, find
 		}
 	}
 	loaded := q.load(ctx, k, numbers)
-	out := make([]calendar.ID, 0, len(list))
+	out := newDistinct(len(list))
 	next := 0
 	for _, e := range list {
 		var id calendar.ID
@@ -91,9 +91,9 @@ func (q *parser) resolve(ctx context.Context, name string, k calendar.Kind, find
 			q.bad.Add(name, calendar.UnknownReason(k), e)
 			return nil
 		}
-		out = appendNew(out, id)
+		out.add(id)
 	}
-	return out
+	return out.ids
 }
 
 // named reads a list of terms by id, slug or shown name (interface 4.5).

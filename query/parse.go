@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -340,20 +339,16 @@ func (q *parser) fields() []string {
 // ids reads a list of ids; whether they are known does not matter.
 func (q *parser) ids(name string) []calendar.ID {
 	list := q.list(name)
-	var out []calendar.ID
-	seen := make(map[calendar.ID]bool, len(list)) // one id has several texts: 5, 05
+	out := newDistinct(len(list))
 	for _, e := range list {
 		id, ok := calendar.ParseID(e)
 		if !ok {
 			q.bad.Add(name, calendar.ReasonTypeID)
 			return nil
 		}
-		if !seen[id] {
-			seen[id] = true
-			out = append(out, id)
-		}
+		out.add(id)
 	}
-	return out
+	return out.ids
 }
 
 // dates reads the window of interface 4.6.
@@ -465,10 +460,20 @@ func (q *parser) status() {
 	q.run.statuses = out
 }
 
-// appendNew adds an id that is not in the list.
-func appendNew(ids []calendar.ID, id calendar.ID) []calendar.ID {
-	if slices.Contains(ids, id) {
-		return ids
+// distinct are ids in the order of their first place, each once: one has several
+// texts, as 5 and 05.
+type distinct struct {
+	ids  []calendar.ID
+	seen map[calendar.ID]struct{}
+}
+
+func newDistinct(most int) *distinct {
+	return &distinct{seen: make(map[calendar.ID]struct{}, most)}
+}
+
+func (d *distinct) add(id calendar.ID) {
+	if _, there := d.seen[id]; !there {
+		d.seen[id] = struct{}{}
+		d.ids = append(d.ids, id)
 	}
-	return append(ids, id)
 }
