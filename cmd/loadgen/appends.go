@@ -15,7 +15,10 @@ import (
 // appends runs the benchmark of the SQLite event store, which has the raw loop
 // beside it, and prints the ratios. It is a test binary, because a client has no
 // way to the store but through HTTP.
-func appends(ctx context.Context, o options, dir string, out, errw io.Writer) error {
+func appends(ctx context.Context, o options, dir string, r *report, errw io.Writer) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
 	binary := filepath.Join(dir, "sqlite.test")
 	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "./eventstore/sqlite")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -25,7 +28,7 @@ func appends(ctx context.Context, o options, dir string, out, errw io.Writer) er
 	}
 	rates := map[string][]float64{}
 	for range rounds {
-		run := exec.CommandContext(ctx, binary, "-test.run", "^$", "-test.bench", "^BenchmarkAppend$", "-test.benchtime", o.span.String())
+		run := exec.CommandContext(ctx, binary, "-test.run", "^$", "-test.bench", "^BenchmarkAppend$/callers/^keyed=true$|^BenchmarkAppend$/^raw$", "-test.benchtime", o.span.String())
 		run.Dir, run.Stderr = dir, errw
 		text, err := run.Output()
 		if err != nil {
@@ -41,15 +44,14 @@ func appends(ctx context.Context, o options, dir string, out, errw io.Writer) er
 	if len(raw) != rounds {
 		return errors.New("the benchmark of the event store has no raw loop")
 	}
-	fmt.Fprintf(out, "\nappends to the event store with versions, claims, chain and idempotency keys\n")
-	fmt.Fprintf(out, "%-40s %12s %12s %8s %10s\n", "", "per second", "raw commits", "ratio", "at least")
+	t := newTable(r, []weight{heavy}, "appends to the event store in SQLite with versions, claims, chain and idempotency keys", "raw commits")
 	for _, row := range []struct {
 		name, bench string
-		floor       float64
+		least       float64
 	}{
-		{"1 caller", "callers=1/keyed=true", 0.65},
-		{"8 callers", "callers=8/keyed=true", 0},
-		{"64 callers", "callers=64/keyed=true", 1.5},
+		{"append, 1 caller", "callers=1/keyed=true", 0.65},
+		{"appends, 8 callers", "callers=8/keyed=true", 0},
+		{"appends, 64 callers", "callers=64/keyed=true", 1.5},
 	} {
 		own := rates[row.bench]
 		if len(own) != rounds {
@@ -59,7 +61,7 @@ func appends(ctx context.Context, o options, dir string, out, errw io.Writer) er
 		for i := range own {
 			ratio[i] = own[i] / raw[i]
 		}
-		ratioLine(out, row.name, row.floor, median(own), median(append([]float64(nil), raw...)), median(ratio))
+		t.row(row.name, row.least, []pair{{own: median(own), other: median(raw), ratio: median(ratio)}})
 	}
 	return nil
 }

@@ -17,12 +17,17 @@ import (
 	"time"
 )
 
-// TestMain lets the test binary be the process of an attacker, as loadgen is.
+// TestMain lets the test binary be the process of an attacker or a bare server, as
+// loadgen is.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "attack" {
+	if len(os.Args) > 1 && (os.Args[1] == "attack" || os.Args[1] == "bare") {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
+	}
+	os.Exit(code)
 }
 
 // victim is a service that keeps what it was sent.

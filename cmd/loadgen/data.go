@@ -20,6 +20,10 @@ archive station arcade terrace courtyard pavilion studio laboratory observatory 
 // glue are the common words between those of a heavy text.
 var glue = []string{"of the", "in the", "and", "with a", "to the", "for all", "at", "by the", "is", "on a"}
 
+// syllables make the names of a heavy text: three of them give 4,096, so that a text
+// packs and is indexed like one that people wrote, not like a list of known words.
+var syllables = strings.Fields("ka ro mel tin bra vos dun gar lei sha fen ulm ost wil pra qui")
+
 const (
 	venueCount     = 200
 	organizerCount = 100 // of heavy events
@@ -32,11 +36,14 @@ type weight string
 
 const (
 	light weight = "light" // a description of 40 words, one venue, category and tag
-	heavy weight = "heavy" // heavyText characters, an organizer too, one or two categories and tags
+	heavy weight = "heavy" // heavyText characters, an organizer too, one or two categories and tags: 1.7 kB of JSON as it is sent, answers of 5.6 kB
 )
 
-// heavyText is the length of a heavy description in characters.
-const heavyText = 880
+// Lengths of a heavy description and excerpt in characters.
+const (
+	heavyText    = 880
+	heavyExcerpt = 460
+)
 
 // change is one line of the import form.
 type change struct {
@@ -62,12 +69,19 @@ func (m *maker) words(n int) string {
 	return strings.Join(w, " ")
 }
 
+// name makes one of 4,096 names.
+func (m *maker) name() string {
+	some := func() string { return syllables[m.rng.IntN(len(syllables))] }
+	first := some()
+	return strings.ToUpper(first[:1]) + first[1:] + some() + some()
+}
+
 // text makes sentences of so many characters.
 func (m *maker) text(characters int) string {
 	var b strings.Builder
 	b.Grow(characters + 32)
 	for b.Len() < characters {
-		fmt.Fprintf(&b, "%s %s %s, ", m.words(2), glue[m.rng.IntN(len(glue))], m.words(1))
+		fmt.Fprintf(&b, "%s %s %s %s, ", m.words(2), glue[m.rng.IntN(len(glue))], m.name(), m.words(1))
 	}
 	return b.String()[:characters-1] + "."
 }
@@ -100,13 +114,19 @@ func (m *maker) links(e map[string]any, of func(kind string, i int) any) {
 // event makes the fields of one event within two years around a day.
 func (m *maker) event(i int, day time.Time) map[string]any {
 	start := day.AddDate(0, 0, m.rng.IntN(730)-180).Add(time.Duration(32+m.rng.IntN(50)) * 15 * time.Minute)
-	return map[string]any{
+	e := map[string]any{
 		"title":       fmt.Sprintf("%s %d", m.words(3), i),
 		"description": m.description(), "excerpt": m.words(8),
 		"start_date": start.Format(time.DateTime), "end_date": start.Add(2 * time.Hour).Format(time.DateTime),
 		"cost": fmt.Sprintf("$%d", m.rng.IntN(60)), "website": fmt.Sprintf("https://tickets.example/%d", i),
 		"featured": m.rng.IntN(20) == 0,
 	}
+	if m.weight == heavy {
+		e["excerpt"] = m.text(heavyExcerpt)
+		e["website"] = fmt.Sprintf("https://tickets.example/%d/%s?event=%d", start.Year(), strings.ReplaceAll(m.words(6), " ", "-"), i)
+		e["timezone"] = "America/New_York"
+	}
+	return e
 }
 
 // fill writes a calendar of n events in the import form.
@@ -135,16 +155,24 @@ func fill(path string, n int, day time.Time, of weight) (err error) {
 		}
 	}
 	for i := range venueCount {
-		if err := put("venue", fmt.Sprintf("v%d", i), map[string]any{
+		v := map[string]any{
 			"venue": fmt.Sprintf("%s hall %d", m.words(1), i), "city": "Boston", "country": "United States",
 			"geo_lat": 42 + m.rng.Float64()*4, "geo_lng": -71 - m.rng.Float64()*4,
-		}); err != nil {
+		}
+		if of == heavy {
+			v["address"], v["zip"] = fmt.Sprintf("%d %s street", 1+m.rng.IntN(400), m.name()), fmt.Sprintf("02%03d", m.rng.IntN(1000))
+			v["phone"] = fmt.Sprintf("+1 617 555 %04d", i)
+		}
+		if err := put("venue", fmt.Sprintf("v%d", i), v); err != nil {
 			return err
 		}
 	}
 	if of == heavy {
 		for i := range organizerCount {
-			if err := put("organizer", fmt.Sprintf("o%d", i), map[string]any{"organizer": fmt.Sprintf("%s society %d", m.words(1), i)}); err != nil {
+			if err := put("organizer", fmt.Sprintf("o%d", i), map[string]any{
+				"organizer": fmt.Sprintf("%s society %d", m.words(1), i), "phone": fmt.Sprintf("+1 617 554 %04d", i),
+				"website": fmt.Sprintf("https://society.example/%d", i), "email": fmt.Sprintf("office-%d@society.example", i),
+			}); err != nil {
 				return err
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,11 +18,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
-
-// wants tells whether a part of the distributed size is to be measured.
-func (o *options) wants(part string) bool {
-	return o.only == "" || slices.Contains(strings.Split(o.only, ","), part)
-}
 
 // servers are those of the distributed size; "" is one that is missing.
 type servers struct {
@@ -47,13 +41,16 @@ type calendarOn struct {
 
 // distributed measures the size of several servers: the rows of those that there
 // are; of the others it says that they are missing.
-func distributed(ctx context.Context, o options, dir string, out, errw io.Writer) (err error) {
+func distributed(ctx context.Context, o options, dir string, r *report, errw io.Writer) (err error) {
 	if !o.servers.any() {
-		fmt.Fprintf(out, "\ndistributed size: not measured, no server is named (make engines bench starts them)\n")
+		fmt.Fprintf(r, "\ndistributed size: not measured, no server is named (make engines bench starts them)\n")
 		return nil
 	}
-	fmt.Fprintf(out, "\ndistributed size\n%-52s %12s %12s %8s %10s\n", "", "per second", "other side", "ratio", "at least")
-	missing := func(row, server string) { fmt.Fprintf(out, "%-52s not measured: no %s\n", row, server) }
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	fmt.Fprintf(r, "\ndistributed size, %s events\n%-52s %12s %12s %8s  %s\n", o.weights[0], "", "per second", "other side", "ratio", "at least")
+	missing := func(row, server string) { fmt.Fprintf(r, "%-52s not measured: no %s\n", row, server) }
 	const (
 		relayRow      = "relay, against appends of 64 callers"
 		projectionRow = "projection, against raw _bulk"
@@ -61,15 +58,15 @@ func distributed(ctx context.Context, o options, dir string, out, errw io.Writer
 	)
 	var appended float64
 	switch {
-	case !o.wants("appends"):
+	case !o.wants("postgres") && !o.wants("relay"): // that is measured against them
 	case o.servers.postgres == "":
 		missing("appends, against raw insert commits", "PostgreSQL")
 	default:
-		if appended, err = postgresAppends(ctx, o, dir, out, errw); err != nil {
+		if appended, err = postgresAppends(ctx, o, dir, r, errw); err != nil {
 			return err
 		}
 	}
-	if o.distributed == 0 || o.only == "appends" {
+	if o.distributed == 0 || !o.wants("relay") && !o.wants("projection") && !o.wants("engines") {
 		return nil
 	}
 	c, drop, err := fillServers(ctx, o, dir, errw)
@@ -78,13 +75,13 @@ func distributed(ctx context.Context, o options, dir string, out, errw io.Writer
 	}
 	defer func() { err = errors.Join(err, drop()) }()
 	switch {
-	case !o.wants("relay") || !o.wants("appends"): // it is measured against them
+	case !o.wants("relay"):
 	case appended == 0:
 		missing(relayRow, "PostgreSQL")
 	case o.servers.nats == "":
 		missing(relayRow, "NATS")
 	default:
-		if err := c.relayRow(ctx, relayRow, appended, out); err != nil {
+		if err := c.relayRow(ctx, relayRow, appended, r); err != nil {
 			return err
 		}
 	}
@@ -96,29 +93,26 @@ func distributed(ctx context.Context, o options, dir string, out, errw io.Writer
 			if o.wants("projection") {
 				missing(projectionRow, e.name)
 			}
-			if o.wants("lists") {
+			if o.wants("engines") {
 				missing(listRows, e.name)
 			}
 			continue
 		}
-		if err := c.searchRows(ctx, &e, out); err != nil {
+		if err := c.searchRows(ctx, &e, r); err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
 	}
 	return nil
 }
 
-func serverLine(out io.Writer, name string, floor, own, other, ratio float64) {
-	target := ""
-	if floor > 0 {
-		target = strconv.FormatFloat(floor, 'f', 2, 64)
-	}
-	fmt.Fprintf(out, "%-52s %12.0f %12.0f %8.2f %10s\n", name, own, other, ratio, target)
+// against writes a row of the distributed size.
+func (r *report) against(name string, least, own, other, ratio float64) {
+	fmt.Fprintf(r, "%-52s %12.0f %12.0f %8.2f  %.2f %s\n", name, own, other, ratio, least, r.verdict(ratio >= least))
 }
 
 // postgresAppends runs the benchmark of the event store in PostgreSQL, in which
 // both sides take turns, and gives the rate of 64 callers.
-func postgresAppends(ctx context.Context, o options, dir string, out, errw io.Writer) (float64, error) {
+func postgresAppends(ctx context.Context, o options, dir string, r *report, errw io.Writer) (float64, error) {
 	binary := filepath.Join(dir, "postgres.test")
 	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "./eventstore/postgres")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -166,7 +160,7 @@ func postgresAppends(ctx context.Context, o options, dir string, out, errw io.Wr
 			return 0, fmt.Errorf("the benchmark of the event store has no %q", row.bench)
 		}
 		most = median(s.own)
-		serverLine(out, row.name, row.floor, most, median(s.raw), median(s.ratio))
+		r.against(row.name, row.floor, most, median(s.raw), median(s.ratio))
 	}
 	return most, nil
 }
@@ -193,7 +187,7 @@ func fillServers(ctx context.Context, o options, dir string, errw io.Writer) (c 
 		}
 	}()
 	lines := filepath.Join(dir, "fill.ndjson")
-	if err := fill(lines, o.distributed, today(), light); err != nil {
+	if err := fill(lines, o.distributed, today(), o.weights[0]); err != nil {
 		return nil, nil, err
 	}
 	token, err := c.tool(ctx, "user", "add", "loadgen", "--role", "administrator")
@@ -288,7 +282,7 @@ func pace(ctx context.Context, read func() (at, end float64, err error)) (float6
 }
 
 // relayRow measures how fast a new stream is filled from the store.
-func (c *calendarOn) relayRow(ctx context.Context, name string, appended float64, out io.Writer) error {
+func (c *calendarOn) relayRow(ctx context.Context, name string, appended float64, r *report) error {
 	var rates []float64
 	for range rounds {
 		rate, err := c.relayed(ctx)
@@ -298,7 +292,7 @@ func (c *calendarOn) relayRow(ctx context.Context, name string, appended float64
 		rates = append(rates, rate)
 	}
 	rate := median(rates)
-	serverLine(out, name, 3, rate, appended, rate/appended)
+	r.against(name, 3, rate, appended, rate/appended)
 	return nil
 }
 

@@ -119,18 +119,18 @@ type siege struct {
 
 // hostile measures a reader and a writer beside each attack.
 func hostile(ctx context.Context, o options, dir string, out, errw io.Writer) (err error) {
-	s, err := filled(ctx, o, dir, o.hostile, o.weight, errw)
+	s, err := filled(ctx, o, dir, o.hostile, o.weights[0], errw)
 	if err != nil {
 		return err
 	}
 	h := &siege{service: s, o: o, writer: newMaker(17)}
-	h.writer.weight = o.weight
+	h.writer.weight = o.weights[0]
 	defer func() { err = errors.Join(err, h.stop()) }()
 	if err := h.prepare(ctx); err != nil {
 		return fmt.Errorf("prepare for attacks: %w", err)
 	}
 	fmt.Fprintf(out, "\nhostile: %d %s events; a reader (%d requests a second) and a writer (%d) beside one attacking machine, for %s each;\n",
-		o.hostile, o.weight, readRate, writeRate, o.hostileFor)
+		o.hostile, o.weights[0], readRate, writeRate, o.hostileFor)
 	fmt.Fprintf(out, "a request that is refused or not answered counts as %s\n", patience)
 	fmt.Fprintf(out, "%-34s %10s %10s %8s %7s  %10s %10s %8s %7s %9s  %s\n", "",
 		"reader p50", "p99", "x quiet", "failed", "writer p50", "p99", "x quiet", "failed", "memory", "p99 at most "+strconv.Itoa(hostileTimes)+" x quiet")
@@ -261,8 +261,8 @@ func (h *siege) prepare(ctx context.Context) error {
 }
 
 // listed gives ids of the records of a collection.
-func (h *siege) listed(ctx context.Context, collection string) ([]int64, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.root+"/"+collection+"?per_page=100", http.NoBody)
+func (s *service) listed(ctx context.Context, collection string) ([]int64, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.root+"/"+collection+"?per_page=100", http.NoBody)
 	if err != nil {
 		return nil, err
 	}

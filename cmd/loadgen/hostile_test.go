@@ -118,11 +118,9 @@ func TestWeights(t *testing.T) {
 // The whole bench on a service of this program, each attack for a second: every
 // attack has its row with a verdict, and its attacker got something.
 func TestHostile(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "daybook")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "daybook/cmd/daybook")
-	build.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0") // CI sets -race
-	if text, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build daybook: %v\n%s", err, text)
+	binary, err := program()
+	if err != nil {
+		t.Fatalf("build daybook: %v", err)
 	}
 	var out, errw strings.Builder
 	if code := run(t.Context(), []string{"-binary", binary, "-hostile-size", "150", "-hostile-for", "1s", "hostile"}, &out, &errw); code != 0 {

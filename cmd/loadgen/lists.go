@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,90 +12,173 @@ import (
 	"time"
 )
 
-// lists measures lists and updates through HTTP at a size, then memory and a
-// start from the snapshot.
-func lists(ctx context.Context, o options, n int, dir string, out, errw io.Writer) error {
-	s, err := filled(ctx, o, dir, n, light, errw)
+// reader asks a calendar of one weight.
+type reader struct {
+	*author
+	ids   []int64 // of all its events
+	texts []string
+	turns []int // of each caller; they go on over the rounds, so that no request comes twice
+}
+
+func (r *reader) next(caller int) int {
+	r.turns[caller]++
+	return caller + r.turns[caller]*len(r.turns)
+}
+
+// listRow is a way to read.
+type listRow struct {
+	name  string
+	least float64 // of a bare server
+	seen  bool    // the client has the answer already
+	url   func(r *reader, caller int) string
+}
+
+var listRows = []listRow{
+	{"default list, from the cache", 0.85, false, func(r *reader, _ int) string { return r.root + "/events" }},
+	{"the same, 304", 0, true, func(r *reader, _ int) string { return r.root + "/events" }},
+	{"list, every request another window", 0.35, false, func(r *reader, caller int) string {
+		return r.root + "/events" + window(today().Add(time.Duration(r.next(caller)*7919%500000)*time.Minute))
+	}},
+	{"one event by id, any of them", 0.6, false, func(r *reader, caller int) string {
+		return r.root + "/events/" + strconv.FormatInt(r.ids[r.next(caller)*7919%len(r.ids)], 10)
+	}},
+	{"search, every request another text", 0.3, false, func(r *reader, caller int) string {
+		i := r.next(caller)
+		return r.root + "/events?search=" + url.QueryEscape(r.texts[i%len(r.texts)]+" "+strconv.Itoa(i%10))
+	}},
+}
+
+// lists measures reading against a bare server that sends the same bytes, then the
+// memory that the service has after that, and after creates and updates.
+func lists(ctx context.Context, o options, dir string, rep *report, errw io.Writer) error {
+	const callers = 8
+	made := o.listSize / 10 // through HTTP, the others by import
+	authors, stop, err := calendars(ctx, o, dir, o.listSize-made, errw)
 	if err != nil {
 		return err
 	}
-	running := true
-	defer func() {
-		if running {
-			_ = s.stop()
+	defer stop()
+	readers := make([]*reader, len(authors))
+	for i, a := range authors {
+		if err := a.createAll(ctx, callers, made); err != nil {
+			return err
 		}
-	}()
-	fmt.Fprintf(out, "\n%d events, through HTTP\n%-34s %8s %10s %10s %10s %12s\n", n, "", "clients", "p50", "p99", "per second", "p50 at most")
-	events := s.root + "/events"
-	m := newMaker(99)
-	var texts, windows []string
-	for range 4096 {
-		texts = append(texts, m.words(2))
-		windows = append(windows, today().AddDate(0, 0, m.rng.IntN(500)-100).Format(time.DateOnly))
+		if err := a.settle(ctx); err != nil {
+			return err
+		}
+		r := &reader{author: a, turns: make([]int, callers), texts: make([]string, 1<<16)}
+		if r.ids, err = someIDs(ctx, a.service, o.listSize); err != nil {
+			return err
+		}
+		m := newMaker(7)
+		for i := range r.texts {
+			r.texts[i] = m.words(1 + m.rng.IntN(2))
+		}
+		readers[i] = r
 	}
-	pick := func(caller, turn int) int { return (caller*509 + turn) % 4096 }
-	for _, row := range []struct {
-		name string
-		most time.Duration // of p50 with one client; 0: no target
-		next func(caller, turn int) string
-	}{
-		{"default list", 300 * time.Microsecond, func(int, int) string { return events }},
-		{"default list, another page each", 0, func(c, t int) string {
-			return events + "?page=" + strconv.Itoa(1+pick(c, t)%(n/40))
-		}},
-		{"text and window", 3 * time.Millisecond, func(c, t int) string {
-			i := pick(c, t)
-			return events + "?search=" + url.QueryEscape(texts[i]) + "&start_date=" + windows[i]
-		}},
-		{"geolocation, 50 km", 0, func(c, t int) string {
-			i := pick(c, t)
-			return fmt.Sprintf("%s?geoloc_lat=%.3f&geoloc_lng=%.3f&geoloc_radius=50", events, 42+float64(i%97)/25, -71-float64(i%89)/25)
-		}},
-	} {
-		for _, callers := range []int{1, 8} {
-			f, err := gets(ctx, callers, o.span, "", row.next)
+	t := newTable(rep, o.weights, fmt.Sprintf("%d events, %d clients beside the server, against a bare net/http server that sends the same bytes", o.listSize, callers), "bare")
+	for _, row := range listRows {
+		pairs := make([]pair, len(readers))
+		for i, r := range readers {
+			body, header, err := r.get(ctx, row.url(r, 1), nil)
 			if err != nil {
 				return fmt.Errorf("%s: %w", row.name, err)
 			}
-			line(out, row.name, callers, f, row.most)
+			var send http.Header
+			if row.seen {
+				send = http.Header{"If-None-Match": {header.Get("Etag")}}
+			}
+			own := func() (figures, error) {
+				return gets(ctx, callers, o.span, send, func(caller, _ int) string { return row.url(r, caller) })
+			}
+			bare := func() (float64, error) { return bareRate(ctx, dir, body, callers, o.span, errw) }
+			if pairs[i], err = compare(r.service, own, bare); err != nil {
+				return fmt.Errorf("%s: %w", row.name, err)
+			}
+		}
+		t.row(row.name, row.least, pairs)
+	}
+	if err := compressed(ctx, o, readers, rep); err != nil {
+		return err
+	}
+	memory, peak := make([]float64, len(readers)), make([]float64, len(readers))
+	for i, r := range readers {
+		if _, err := r.updates(ctx, callers, o.span); err != nil {
+			return err
+		}
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+		if memory[i], err = r.resident(); err != nil {
+			return err
+		}
+		if peak[i], err = r.memory("VmHWM"); err != nil {
+			return err
 		}
 	}
-	ids, err := someIDs(ctx, s, 200)
-	if err != nil {
-		return err
-	}
-	for _, callers := range []int{1, 8} {
-		write, visible, err := updates(ctx, s, ids, callers, o.span)
-		if err != nil {
-			return fmt.Errorf("one update visible: %w", err)
-		}
-		line(out, "one update, acknowledged", callers, write, 0)
-		line(out, "one update, visible in a list", callers, visible, 5*time.Millisecond)
-	}
-	loaded, err := s.resident()
-	if err != nil {
-		return err
-	}
-	running = false
-	if err := s.stop(); err != nil {
-		return fmt.Errorf("stop: %w", err)
-	}
-	begin := time.Now()
-	if s, err = serve(ctx, o, dir, errw); err != nil {
-		return err
-	}
-	running = true
-	if err := s.ready(ctx); err != nil {
-		return err
-	}
-	took := time.Since(begin)
-	fresh, err := s.resident()
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%-34s %7.2f s (at most 2)\n", "start from snapshot", took.Seconds())
-	fmt.Fprintf(out, "%-34s %7.0f MB after the load (at most 400), %.0f MB after the start\n", "resident memory", loaded, fresh)
+	rep.figure("resident memory after all that, and updates", o.weights, memory, "MB", 250)
+	rep.figure("at its peak", o.weights, peak, "MB", 0)
 	return nil
+}
+
+// compressed measures a list from the cache as it travels compressed against the
+// same one plain.
+func compressed(ctx context.Context, o options, readers []*reader, rep *report) error {
+	const callers = 8
+	t := newTable(rep, o.weights, fmt.Sprintf("default list from the cache, compressed, %d clients", callers), "plain")
+	for _, coding := range []string{"gzip", "zstd"} {
+		var pairs []pair
+		var sizes string
+		for _, r := range readers {
+			list := r.root + "/events"
+			send := http.Header{"Accept-Encoding": {coding}}
+			packed, header, err := r.get(ctx, list, send)
+			if err != nil {
+				return err
+			}
+			if header.Get("Content-Encoding") != coding {
+				break
+			}
+			plain, _, err := r.get(ctx, list, nil)
+			if err != nil {
+				return err
+			}
+			sizes += fmt.Sprintf(", %.1f kB of %.1f", float64(len(packed))/1000, float64(len(plain))/1000)
+			rate := func(header http.Header) func() (figures, error) {
+				return func() (figures, error) {
+					return gets(ctx, callers, o.span, header, func(int, int) string { return list })
+				}
+			}
+			p, err := compare(r.service, rate(send), func() (float64, error) {
+				f, err := rate(nil)()
+				return f.rate, err
+			})
+			if err != nil {
+				return err
+			}
+			pairs = append(pairs, p)
+		}
+		if len(pairs) < len(readers) {
+			fmt.Fprintf(rep, "%-44s  not compressed: %s\n", coding, rep.verdict(false))
+			continue
+		}
+		t.row(coding+sizes, 1, pairs)
+	}
+	return nil
+}
+
+// get gives the answer to one request.
+func (s *service) get(ctx context.Context, at string, header http.Header) ([]byte, http.Header, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	if err != nil {
+		return nil, nil, err
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	c := client(1)
+	defer c.CloseIdleConnections()
+	return do(c, r)
 }
 
 // serve starts the service on a directory that is filled.
@@ -104,28 +186,14 @@ func serve(ctx context.Context, o options, dir string, errw io.Writer) (*service
 	return start(ctx, errw, o.binary, "serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0", "--log-level", "warn")
 }
 
-// line prints a row; a target is for one client.
-func line(out io.Writer, name string, callers int, f figures, most time.Duration) {
-	target := ""
-	if most > 0 && callers == 1 {
-		target = fmt.Sprintf("%.1f ms", ms(most))
-	}
-	fmt.Fprintf(out, "%-34s %8d %7.3f ms %7.3f ms %10.0f %12s\n", name, callers, ms(f.p50), ms(f.p99), f.rate, target)
-}
-
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // someIDs gives ids of listed events, from all over the list.
 func someIDs(ctx context.Context, s *service, n int) ([]int64, error) {
 	var ids []int64
-	c := client(1)
 	pages, step := 1, 1
 	for page := 1; page <= pages; page += step {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/events?per_page=100&page=%d", s.root, page), http.NoBody)
-		if err != nil {
-			return nil, err
-		}
-		b, _, err := do(c, r)
+		b, _, err := s.get(ctx, fmt.Sprintf("%s/events?per_page=100&page=%d", s.root, page), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -145,56 +213,4 @@ func someIDs(ctx context.Context, s *service, n int) ([]int64, error) {
 		}
 	}
 	return ids, nil
-}
-
-// updates changes titles. write is the time until the answer, visible that until
-// a list that shows the change has come too.
-func updates(ctx context.Context, s *service, ids []int64, callers int, span time.Duration) (write, visible figures, err error) {
-	c := client(callers)
-	defer c.CloseIdleConnections()
-	whole := make([][]time.Duration, callers)
-	write, err = measure(callers, span, func(caller, turn int) (time.Duration, error) {
-		id := ids[(caller*31+turn*callers)%len(ids)]
-		r, err := s.writing(ctx, http.MethodPatch, fmt.Sprintf("/events/%d", id), map[string]any{"title": fmt.Sprintf("changed %d %d", caller, turn)})
-		if err != nil {
-			return 0, err
-		}
-		begin := time.Now()
-		header, err := drain(c, r)
-		if err != nil {
-			return 0, err
-		}
-		took := time.Since(begin)
-		list, err := http.NewRequestWithContext(ctx, http.MethodGet, s.root+"/events", http.NoBody)
-		if err != nil {
-			return 0, err
-		}
-		list.Header.Set("Daybook-Min-Position", header.Get("Daybook-Position"))
-		if _, err = drain(c, list); err != nil {
-			return 0, err
-		}
-		whole[caller] = append(whole[caller], time.Since(begin))
-		return took, nil
-	})
-	if err != nil {
-		return write, visible, err
-	}
-	visible = percentiles(whole)
-	visible.rate = write.rate
-	return write, visible, nil
-}
-
-// writing makes a request of the administrator with a JSON body.
-func (s *service) writing(ctx context.Context, method, path string, fields map[string]any) (*http.Request, error) {
-	body, err := json.Marshal(fields)
-	if err != nil {
-		return nil, err
-	}
-	r, err := http.NewRequestWithContext(ctx, method, s.root+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.SetBasicAuth("loadgen", s.token)
-	return r, nil
 }

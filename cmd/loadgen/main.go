@@ -2,9 +2,10 @@
 // several sizes, and loads the service over HTTP as clients would. It is a
 // client only and imports no server package.
 //
-//	loadgen [-sizes 10000,100000] [-ratio-size 50000] [-distributed-size 20000] [-for 2s] [-appends=false] [-out FILE]
-//	        [-only PARTS] [-postgres URL] [-nats URL] [-elasticsearch URL] [-opensearch URL]
-//	        [-hostile-size 20000] [-hostile-for 30s] [-attack NAME] [-weight heavy]
+//	loadgen [-only PARTS] [-weight heavy,light] [-for 2s] [-out FILE] [-binary FILE]
+//	        [-write-size 10000] [-large-size 100000] [-list-size 50000] [-created 20000]
+//	        [-distributed-size 20000] [-postgres URL] [-nats URL] [-elasticsearch URL] [-opensearch URL]
+//	        [-hostile-size 20000] [-hostile-for 30s] [-attack NAME]
 //	loadgen [FLAGS] hostile
 //
 // The word hostile measures a reader and a writer under attacks and nothing else.
@@ -27,7 +28,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -37,20 +37,21 @@ func main() {
 }
 
 type options struct {
-	sizes     []int
-	ratioSize int
-	span      time.Duration
-	binary    string
-	appends   bool
+	only    []string // parts; none: all
+	weights []weight // the first is held against the bounds
+	span    time.Duration
+	binary  string
+
+	// Numbers of events.
+	writeSize, largeSize, listSize int
+	created                        int // through HTTP, for what they take of the disk
 
 	distributed int
 	servers     servers
-	only        string // parts of the distributed size; "": all
 
 	hostile    int // number of events under attack; 0: none
 	hostileFor time.Duration
 	attack     string // part of the name of attacks; "": all
-	weight     weight // of the events under attack
 	alone      bool   // nothing but attacks
 }
 
@@ -63,18 +64,19 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	}
 	fs := flag.NewFlagSet("loadgen", flag.ContinueOnError)
 	fs.SetOutput(errw)
-	sizes := fs.String("sizes", "10000,100000", "numbers of events to measure lists with; empty: none")
 	var o options
-	fs.IntVar(&o.ratioSize, "ratio-size", 50000, "number of events for the ratios against a bare server; 0: none")
+	only := fs.String("only", "", "parts to measure, with commas between: "+strings.Join(parts, ", ")+"; empty: all")
+	of := fs.String("weight", "heavy,light", "weights of the events; the first is held against the bounds, and is that of events under attack")
+	fs.IntVar(&o.writeSize, "write-size", 10_000, "number of events of a small calendar, for creates and updates; from 100")
+	fs.IntVar(&o.largeSize, "large-size", 100_000, "number of events of a large one, from 100")
+	fs.IntVar(&o.listSize, "list-size", 50_000, "number of events for lists and memory, from 1000")
+	fs.IntVar(&o.created, "created", 20_000, "number of events created for the bytes of the disk, from 10")
 	fs.DurationVar(&o.span, "for", 2*time.Second, "time of one measurement")
 	fs.StringVar(&o.binary, "binary", "", "daybook binary; empty: built from ./cmd/daybook")
-	fs.BoolVar(&o.appends, "appends", true, "measure appends to the event store too")
 	fs.IntVar(&o.distributed, "distributed-size", 20000, "number of events of the distributed size; 0: none")
-	fs.StringVar(&o.only, "only", "", "parts of the distributed size to measure: appends, relay, projection, lists, with commas between; empty: all")
 	fs.IntVar(&o.hostile, "hostile-size", 20_000, "number of events under attack, from 100; 0: no attacks")
 	fs.DurationVar(&o.hostileFor, "hostile-for", 30*time.Second, "time of each attack")
 	fs.StringVar(&o.attack, "attack", "", "only attacks whose name has this in it; empty: all")
-	of := fs.String("weight", string(heavy), "weight of the events under attack: light or heavy")
 	for _, server := range []struct {
 		url  *string
 		name string
@@ -91,12 +93,14 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	if err := fs.Parse(args); err != nil {
 		return 2
 	}
-	if o.weight = weight(*of); o.weight != light && o.weight != heavy {
-		fmt.Fprintf(errw, "loadgen: -weight: must be light or heavy, not %q\n", *of)
-		return 2
+	var err error
+	if o.only, err = chosen(*only); err == nil {
+		if o.weights, err = weighed(*of); err == nil {
+			err = o.check()
+		}
 	}
-	if o.hostile != 0 && o.hostile < 100 {
-		fmt.Fprintf(errw, "loadgen: -hostile-size: must be 0 or a number from 100, not %d\n", o.hostile)
+	if err != nil {
+		fmt.Fprintln(errw, "loadgen:", err)
 		return 2
 	}
 	switch o.alone = fs.NArg() == 1 && fs.Arg(0) == "hostile"; {
@@ -107,17 +111,6 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 		fmt.Fprintln(errw, "loadgen: hostile: needs a -hostile-size")
 		return 2
 	}
-	for s := range strings.SplitSeq(*sizes, ",") {
-		if s == "" {
-			continue
-		}
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 100 {
-			fmt.Fprintf(errw, "loadgen: -sizes: must be numbers from 100, not %q\n", s)
-			return 2
-		}
-		o.sizes = append(o.sizes, n)
-	}
 	if *file != "" {
 		f, err := os.Create(*file)
 		if err != nil {
@@ -127,6 +120,29 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 		return fail(errw, errors.Join(bench(ctx, o, out, errw), f.Close()))
 	}
 	return fail(errw, bench(ctx, o, out, errw))
+}
+
+// check finds numbers that cannot be measured with.
+func (o *options) check() error {
+	for _, n := range []struct {
+		name         string
+		value, least int
+	}{
+		{"write-size", o.writeSize, 100},
+		{"large-size", o.largeSize, 100},
+		{"list-size", o.listSize, 1000},
+		{"created", o.created, 10},
+	} {
+		if n.value < n.least {
+			return fmt.Errorf("-%s: must be a number from %d, not %d", n.name, n.least, n.value)
+		}
+	}
+	for name, value := range map[string]int{"hostile-size": o.hostile, "distributed-size": o.distributed} {
+		if value != 0 && value < 100 {
+			return fmt.Errorf("-%s: must be 0 or a number from 100, not %d", name, value)
+		}
+	}
+	return nil
 }
 
 func fail(w io.Writer, err error) int {
@@ -159,36 +175,20 @@ func bench(ctx context.Context, o options, out, errw io.Writer) (err error) {
 	}
 	fmt.Fprintf(out, "daybook benchmarks, %s, %s, %d cores, a flush of the disk takes %s\n",
 		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU(), flush.Round(time.Microsecond))
+	r := &report{Writer: out}
 	if !o.alone {
-		if err := friendly(ctx, o, dir, out, errw); err != nil {
+		if err := friendly(ctx, o, dir, r, errw); err != nil {
 			return err
 		}
+		if r.rows > 0 {
+			fmt.Fprintf(out, "\n%d of %d rows that have a bound are not met\n", r.missed, r.rows)
+		}
 	}
-	if o.hostile > 0 {
+	if o.hostile > 0 && (o.alone || o.wants("hostile")) {
 		if err := hostile(ctx, o, filepath.Join(dir, "hostile"), out, errw); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(out, "\nthe whole run took %s\n", time.Since(begin).Round(time.Second))
 	return nil
-}
-
-// friendly measures what clients get who mean well.
-func friendly(ctx context.Context, o options, dir string, out, errw io.Writer) error {
-	if o.appends {
-		if err := appends(ctx, o, dir, out, errw); err != nil {
-			return err
-		}
-	}
-	if o.ratioSize > 0 {
-		if err := ratios(ctx, o, filepath.Join(dir, "ratios"), out, errw); err != nil {
-			return err
-		}
-	}
-	for _, n := range o.sizes {
-		if err := lists(ctx, o, n, filepath.Join(dir, strconv.Itoa(n)), out, errw); err != nil {
-			return err
-		}
-	}
-	return distributed(ctx, o, filepath.Join(dir, "distributed"), out, errw)
 }

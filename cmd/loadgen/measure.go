@@ -112,9 +112,8 @@ func percentiles(times [][]time.Duration) figures {
 	return f
 }
 
-// gets measures GET requests to the URLs that next makes, with If-None-Match
-// when there is an ETag.
-func gets(ctx context.Context, callers int, span time.Duration, etag string, next func(caller, turn int) string) (figures, error) {
+// gets measures GET requests with a header to the URLs that next makes.
+func gets(ctx context.Context, callers int, span time.Duration, header http.Header, next func(caller, turn int) string) (figures, error) {
 	c := client(callers)
 	defer c.CloseIdleConnections()
 	return measure(callers, span, func(caller, turn int) (time.Duration, error) {
@@ -122,8 +121,8 @@ func gets(ctx context.Context, callers int, span time.Duration, etag string, nex
 		if err != nil {
 			return 0, err
 		}
-		if etag != "" {
-			r.Header.Set("If-None-Match", etag)
+		if header != nil {
+			r.Header = header.Clone()
 		}
 		begin := time.Now()
 		_, err = drain(c, r)

@@ -151,16 +151,16 @@ func (e *searchServer) written(ctx context.Context, c *http.Client, prefix strin
 }
 
 // searchRows prints the rows of one search server.
-func (c *calendarOn) searchRows(ctx context.Context, e *searchServer, out io.Writer) error {
+func (c *calendarOn) searchRows(ctx context.Context, e *searchServer, r *report) error {
 	if c.o.wants("projection") {
-		if err := c.projection(ctx, e, out); err != nil {
+		if err := c.projection(ctx, e, r); err != nil {
 			return fmt.Errorf("projection: %w", err)
 		}
 	}
-	if !c.o.wants("lists") {
+	if !c.o.wants("engines") {
 		return nil
 	}
-	return c.searchLists(ctx, e, out)
+	return c.searchLists(ctx, e, r)
 }
 
 // project has a projector fill new indices and gives its rate in documents. It is
@@ -196,12 +196,12 @@ func (c *calendarOn) project(ctx context.Context, e *searchServer, at, prefix st
 
 // projection measures a projector on new indices against the same _bulk requests
 // sent one after the other to new indices of the same mappings.
-func (c *calendarOn) projection(ctx context.Context, e *searchServer, out io.Writer) (err error) {
-	r, err := e.record()
+func (c *calendarOn) projection(ctx context.Context, e *searchServer, r *report) (err error) {
+	rec, err := e.record()
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer rec.Close()
 	var prefixes []string
 	defer func() {
 		for _, p := range prefixes {
@@ -213,10 +213,10 @@ func (c *calendarOn) projection(ctx context.Context, e *searchServer, out io.Wri
 		return prefixes[len(prefixes)-1]
 	}
 	first := next()
-	if _, err := c.project(ctx, e, r.URL, first); err != nil {
+	if _, err := c.project(ctx, e, rec.URL, first); err != nil {
 		return err
 	}
-	script := r.take()
+	script := rec.take()
 	own := func() (float64, error) { return c.project(ctx, e, e.url, next()) }
 	raw := func() (float64, error) { return e.replay(ctx, script, first, next()) }
 	var a, b, ratio []float64
@@ -231,7 +231,7 @@ func (c *calendarOn) projection(ctx context.Context, e *searchServer, out io.Wri
 		}
 		a, b, ratio = append(a, x), append(b, y), append(ratio, x/y)
 	}
-	serverLine(out, "projection into "+e.name+", against raw _bulk", 0.85, median(a), median(b), median(ratio))
+	r.against("projection into "+e.name+", against raw _bulk", 0.85, median(a), median(b), median(ratio))
 	return nil
 }
 
@@ -274,7 +274,7 @@ const listQueries = 400
 
 // searchLists measures lists through the service against the searches that they
 // are answered by.
-func (c *calendarOn) searchLists(ctx context.Context, e *searchServer, out io.Writer) (err error) {
+func (c *calendarOn) searchLists(ctx context.Context, e *searchServer, rep *report) (err error) {
 	prefix := e.prefix(0)
 	defer func() { err = errors.Join(err, e.drop(ctx, prefix)) }()
 	if c.o.servers.nats != "" {
@@ -335,12 +335,12 @@ func (c *calendarOn) searchLists(ctx context.Context, e *searchServer, out io.Wr
 	}
 	// A service that has run for a while: other windows, so no answer is kept of
 	// those that count.
-	if _, err := gets(ctx, 1, 3*c.o.span, "", func(_, turn int) string {
+	if _, err := gets(ctx, 1, 3*c.o.span, nil, func(_, turn int) string {
 		return s.root + "/events" + window(today().AddDate(0, 0, -150).Add(time.Duration(turn*7919%1_000_000)*time.Minute+time.Second))
 	}); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%-52s %12s %12s %8s %10s\n", "", "p50", "direct p50", "ratio", "at most")
+	fmt.Fprintf(rep, "%-52s %12s %12s %8s  %s\n", "", "p50", "direct p50", "ratio", "at most")
 	for _, row := range []struct {
 		name    string
 		queries []string
@@ -349,10 +349,11 @@ func (c *calendarOn) searchLists(ctx context.Context, e *searchServer, out io.Wr
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%-52s %9.3f ms %9.3f ms %8.2f %10s\n", "list through "+e.name+", "+row.name,
-			ms(own.p50), ms(direct.p50), float64(own.p50)/float64(direct.p50), "1.20")
+		ratio := float64(own.p50) / float64(direct.p50)
+		fmt.Fprintf(rep, "%-52s %9.3f ms %9.3f ms %8.2f  1.20 %s\n", "list through "+e.name+", "+row.name,
+			ms(own.p50), ms(direct.p50), ratio, rep.verdict(ratio <= 1.2))
 	}
-	return c.cachedLists(ctx, e, s, out)
+	return c.cachedLists(ctx, e, s, rep)
 }
 
 func window(from time.Time) string {
@@ -411,7 +412,7 @@ func (s *service) beside(ctx context.Context, e *searchServer, queries []string,
 
 // cachedLists measures lists from the cache, and 304, against lists that have to
 // be asked for.
-func (c *calendarOn) cachedLists(ctx context.Context, e *searchServer, s *service, out io.Writer) error {
+func (c *calendarOn) cachedLists(ctx context.Context, e *searchServer, s *service, r *report) error {
 	const callers = 8
 	header, err := s.list(ctx, client(1), "")
 	if err != nil {
@@ -420,17 +421,20 @@ func (c *calendarOn) cachedLists(ctx context.Context, e *searchServer, s *servic
 	turns := make([]int, callers) // go on over the rounds, so that no request comes twice
 	events := s.root + "/events"
 	uncached := func() (float64, error) {
-		f, err := gets(ctx, callers, c.o.span, "", func(caller, _ int) string {
+		f, err := gets(ctx, callers, c.o.span, nil, func(caller, _ int) string {
 			turns[caller]++
 			return events + window(today().Add(time.Duration((caller+turns[caller]*callers)*7919%500000)*time.Minute))
 		})
 		return f.rate, err
 	}
-	fmt.Fprintf(out, "%-52s %12s %12s %8s %10s\n", "", "per second", "uncached", "ratio", "at least")
-	for _, row := range []struct{ name, etag string }{{"cached list", ""}, {"304", header.Get("Etag")}} {
+	fmt.Fprintf(r, "%-52s %12s %12s %8s  %s\n", "", "per second", "uncached", "ratio", "at least")
+	for _, row := range []struct {
+		name   string
+		header http.Header
+	}{{"cached list", nil}, {"304", http.Header{"If-None-Match": {header.Get("Etag")}}}} {
 		var a, b, ratio []float64
 		for range rounds {
-			f, err := gets(ctx, callers, c.o.span, row.etag, func(int, int) string { return events })
+			f, err := gets(ctx, callers, c.o.span, row.header, func(int, int) string { return events })
 			if err != nil {
 				return err
 			}
@@ -440,7 +444,7 @@ func (c *calendarOn) cachedLists(ctx context.Context, e *searchServer, s *servic
 			}
 			a, b, ratio = append(a, f.rate), append(b, y), append(ratio, f.rate/y)
 		}
-		serverLine(out, row.name+", "+strconv.Itoa(callers)+" clients, "+e.name, 20, median(a), median(b), median(ratio))
+		r.against(row.name+", "+strconv.Itoa(callers)+" clients, "+e.name, 20, median(a), median(b), median(ratio))
 	}
 	return nil
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -64,20 +66,39 @@ func (s *service) stop() error {
 	return s.cmd.Wait()
 }
 
-// resident gives the resident memory in MB.
-func (s *service) resident() (float64, error) {
+// writing makes a request of the administrator with a JSON body.
+func (s *service) writing(ctx context.Context, method, path string, fields map[string]any) (*http.Request, error) {
+	body, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, method, s.root+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.SetBasicAuth("loadgen", s.token)
+	return r, nil
+}
+
+// memory gives a line of the status of the process in MB: VmRSS is the resident
+// memory, VmHWM its peak.
+func (s *service) memory(name string) (float64, error) {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "status"))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
 			kb, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 64)
 			return kb / 1024, err
 		}
 	}
-	return 0, errors.New("no VmRSS")
+	return 0, fmt.Errorf("the process has no %s", name)
 }
+
+// resident gives the resident memory in MB.
+func (s *service) resident() (float64, error) { return s.memory("VmRSS") }
 
 // ready waits until lists show everything.
 func (s *service) ready(ctx context.Context) error {
@@ -156,7 +177,10 @@ func (s *service) settle(ctx context.Context) error {
 	return errors.New("not at rest within a minute")
 }
 
-// processor gives the time that the process has used, in hundredths of a second.
+// tick is the unit in which the kernel tells of processor time.
+const tick = 10 * time.Millisecond
+
+// processor gives the time that the process has used, in ticks.
 func (s *service) processor() (int, error) {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "stat"))
 	if err != nil {
