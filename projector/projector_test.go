@@ -511,7 +511,7 @@ func TestNewRefuses(t *testing.T) {
 func TestThroughTheFeed(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	e, err := feed.StartEmbedded(t.Context(), feed.EmbeddedOptions{Dir: t.TempDir()})
+	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

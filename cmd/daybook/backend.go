@@ -99,7 +99,7 @@ func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 
 // lookAtFeed tells in a health whether the feed is reached and has the entries.
 func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
-	t, err := openFeed(ctx, b.s, b.log)
+	t, err := openFeed(b.s, b.log)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,9 +21,9 @@ type transport struct {
 
 // openFeed opens the feed that the settings name. Servers that are not there yet
 // do not stop it: the connection is made when they come.
-func openFeed(ctx context.Context, s *settings, log *slog.Logger) (*transport, error) {
+func openFeed(s *settings, log *slog.Logger) (*transport, error) {
 	if s.feed == "" {
-		e, err := feed.StartEmbedded(ctx, feed.EmbeddedOptions{Dir: s.data, Log: log})
+		e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: s.data, Log: log})
 		if err != nil {
 			return nil, fmt.Errorf("feed: %w", err)
 		}

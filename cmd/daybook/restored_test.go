@@ -131,7 +131,7 @@ func TestImageAheadOfTheStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := openFeed(t.Context(), b.s, log)
+	f, err := openFeed(b.s, log)
 	if err != nil {
 		t.Fatal(err)
 	}

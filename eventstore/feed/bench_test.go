@@ -12,7 +12,7 @@ import (
 // BenchmarkRelay is the rate at which entries of 2 KB reach the stream.
 func BenchmarkRelay(b *testing.B) {
 	s := memstore.New()
-	e, err := feed.StartEmbedded(b.Context(), feed.EmbeddedOptions{Dir: b.TempDir()})
+	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func BenchmarkRelay(b *testing.B) {
 // BenchmarkSource is the rate at which a source reads a full stream.
 func BenchmarkSource(b *testing.B) {
 	s := memstore.New()
-	e, err := feed.StartEmbedded(b.Context(), feed.EmbeddedOptions{Dir: b.TempDir()})
+	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func BenchmarkSource(b *testing.B) {
 // at a time.
 func BenchmarkEndToEnd(b *testing.B) {
 	s := memstore.New()
-	e, err := feed.StartEmbedded(b.Context(), feed.EmbeddedOptions{Dir: b.TempDir()})
+	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}

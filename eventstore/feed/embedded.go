@@ -21,21 +21,17 @@ import (
 const MaxPayload = 8 << 20
 
 const (
-	embeddedMemory = 64 << 20 // JetStream keeps consumers in it, the stream is on disk
-	embeddedStore  = 1 << 40  // the stream's own bound counts
+	embeddedMemory = 64 << 20 // the stream and its consumers
+	embeddedStore  = 1 << 40  // nothing is kept there
 	readyWait      = 10 * time.Second
 )
 
-// The names below the folder of an embedded server.
-const (
-	storeFolder    = server.JetStreamStoreDir // "jetstream"
-	damagedFolder  = "jetstream.damaged"
-	startingMarker = "jetstream.starting"
-)
+// leftovers are what former versions kept below the folder of an embedded server.
+var leftovers = [...]string{server.JetStreamStoreDir, "jetstream.damaged", "jetstream.starting"}
 
 // EmbeddedOptions are the settings of an embedded server.
 type EmbeddedOptions struct {
-	Dir string       // folder for the JetStream store; required
+	Dir string       // folder that JetStream asks for; required
 	Log *slog.Logger // nil: no log
 }
 
@@ -47,11 +43,9 @@ type Embedded struct {
 	js     jetstream.JetStream
 }
 
-// StartEmbedded starts a server on a folder. A JetStream store that is missing
-// or cannot be opened never stops the start: it is moved aside to
-// "jetstream.damaged" and made new, because the event store is the truth. A start
-// that ctx ends leaves it alone.
-func StartEmbedded(ctx context.Context, o EmbeddedOptions) (*Embedded, error) {
+// StartEmbedded starts a server without any stream: whatever is in its folder is
+// removed, because the event store is the truth.
+func StartEmbedded(o EmbeddedOptions) (*Embedded, error) {
 	if o.Dir == "" {
 		return nil, errors.New("embedded feed: folder is missing")
 	}
@@ -61,39 +55,11 @@ func StartEmbedded(ctx context.Context, o EmbeddedOptions) (*Embedded, error) {
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return nil, fmt.Errorf("embedded feed: %w", err)
 	}
-	marker := filepath.Join(o.Dir, startingMarker)
-	// The marker of an earlier start is still there: that start never came to
-	// its end, so the store may be what kills it.
-	if _, err := os.Stat(marker); err == nil {
-		if err := setAside(o.Dir, o.Log, errors.New("an earlier start did not end")); err != nil {
-			return nil, err
+	for _, name := range leftovers {
+		if err := os.RemoveAll(filepath.Join(o.Dir, name)); err != nil {
+			return nil, fmt.Errorf("embedded feed: %w", err)
 		}
 	}
-	if err := os.WriteFile(marker, nil, 0o600); err != nil {
-		return nil, fmt.Errorf("embedded feed: %w", err)
-	}
-	e, err := start(ctx, o)
-	if err != nil && ctx.Err() != nil {
-		return nil, errors.Join(err, os.Remove(marker)) // the store is not at fault
-	}
-	if err != nil {
-		if aside := setAside(o.Dir, o.Log, err); aside != nil {
-			return nil, errors.Join(err, aside)
-		}
-		if e, err = start(ctx, o); err != nil {
-			return nil, err
-		}
-	}
-	if err := os.Remove(marker); err != nil {
-		_ = e.Close() // the first error counts
-		return nil, fmt.Errorf("embedded feed: %w", err)
-	}
-	return e, nil
-}
-
-// start starts server and client and checks that all that is in the store was
-// taken over.
-func start(ctx context.Context, o EmbeddedOptions) (*Embedded, error) {
 	s, err := startServer(o)
 	if err != nil {
 		return nil, err
@@ -103,32 +69,7 @@ func start(ctx context.Context, o EmbeddedOptions) (*Embedded, error) {
 		stopServer(s)
 		return nil, err
 	}
-	if err := e.checkStreams(ctx, filepath.Join(o.Dir, storeFolder, server.DEFAULT_GLOBAL_ACCOUNT, "streams")); err != nil {
-		_ = e.Close() // the first error counts
-		return nil, err
-	}
 	return e, nil
-}
-
-// checkStreams compares the folders of streams with the streams that the server
-// knows. One that it could not open is passed over by the server, and its
-// folder would be in the way for ever.
-func (e *Embedded) checkStreams(ctx context.Context, dir string) error {
-	folders, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("embedded feed: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestWait)
-	defer cancel()
-	for _, f := range folders {
-		if _, err := e.js.Stream(ctx, f.Name()); err != nil {
-			return fmt.Errorf("embedded feed: stream folder %q: %w", f.Name(), err)
-		}
-	}
-	return nil
 }
 
 func startServer(o EmbeddedOptions) (*server.Server, error) {
@@ -160,19 +101,6 @@ func startServer(o EmbeddedOptions) (*server.Server, error) {
 		return nil, fmt.Errorf("embedded feed: %w", err)
 	}
 	return s, nil
-}
-
-// setAside makes room for a new JetStream store. One damaged store is kept.
-func setAside(dir string, log *slog.Logger, reason error) error {
-	from, to := filepath.Join(dir, storeFolder), filepath.Join(dir, damagedFolder)
-	log.Warn("JetStream store set aside", "folder", to, "error", reason)
-	if err := os.RemoveAll(to); err != nil {
-		return fmt.Errorf("embedded feed: %w", err)
-	}
-	if err := os.Rename(from, to); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("embedded feed: %w", err)
-	}
-	return nil
 }
 
 func connectInside(s *server.Server) (*Embedded, error) {

@@ -196,7 +196,7 @@ func (r *Relay) dropFailed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := foreign(stream.CachedInfo(), origin); err != nil && !r.o.Sole {
+	if err := foreign(stream.CachedInfo(), origin); err != nil {
 		return err
 	}
 	return r.drop(ctx, stream.CachedInfo(), "it cannot keep messages")
@@ -264,8 +264,8 @@ func (r *Relay) adjust(ctx context.Context, info *jetstream.StreamInfo, origin s
 // about. All else, such as placement or republishing, is the operator's.
 func adjusted(have, want jetstream.StreamConfig) (config jetstream.StreamConfig, changed bool) {
 	changed = have.MaxBytes != want.MaxBytes || have.Replicas != want.Replicas || have.Description != want.Description ||
-		have.Discard != want.Discard || have.NoAck || have.MaxMsgSize > 0
-	have.MaxBytes, have.Replicas, have.Description = want.MaxBytes, want.Replicas, want.Description
+		have.Compression != want.Compression || have.Discard != want.Discard || have.NoAck || have.MaxMsgSize > 0
+	have.MaxBytes, have.Replicas, have.Description, have.Compression = want.MaxBytes, want.Replicas, want.Description, want.Compression
 	// With these the stream would refuse entries or not answer.
 	have.Discard, have.DiscardNewPerSubject, have.NoAck, have.MaxMsgSize = want.Discard, false, false, -1
 	have.Metadata = maps.Clone(want.Metadata)

@@ -3,6 +3,7 @@ package feed_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
+	"daybook/internal/testkit"
 )
 
 func testEveryPositionOnceInOrder(t *testing.T, p place) {
@@ -263,163 +265,97 @@ func stream(ctx context.Context, t *testing.T, js jetstream.JetStream) jetstream
 	return s
 }
 
-// The JetStream folder is lost or damaged between two runs of the program.
-func TestFolderDamaged(t *testing.T) {
+// In the process the stream is a tail in memory: of many heavy entries it holds the
+// newest, nothing of it is on the disk, and nobody who reads misses one, whether he
+// follows, is behind the tail, or begins after another start on the same folder,
+// whatever a former version or a stranger left there.
+func TestTail(t *testing.T) {
 	t.Parallel()
-	const n = 300
-	streamDir := func(dir string) string {
-		return filepath.Join(dir, "jetstream", "$G", "streams", feed.StreamName(feed.DefaultPrefix))
-	}
+	jetStream := func(dir string) string { return filepath.Join(dir, "jetstream") }
 	cases := map[string]func(t *testing.T, dir string){
-		"untouched": func(*testing.T, string) {},
-		"deleted": func(t *testing.T, dir string) {
+		"nothing": func(*testing.T, string) {},
+		"a stream of a former version": func(t *testing.T, dir string) {
 			t.Helper()
-			check(t, os.RemoveAll(filepath.Join(dir, "jetstream")))
+			s, e := memstore.New(), embedded(t, dir)
+			stop := actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{}).Run)
+			for range 200 {
+				addOne(t, s, 5000)
+			}
+			until(t, e.JetStream(), 200)
+			check(t, stop())
+			check(t, e.Close())
+			if got := onDisk(t, dir); got < 200*5000/10 {
+				t.Fatalf("the stream of a former version has %d bytes", got)
+			}
+			check(t, os.Mkdir(filepath.Join(dir, "jetstream.damaged"), 0o700))
+			check(t, os.WriteFile(filepath.Join(dir, "jetstream.starting"), make([]byte, 100_000), 0o600))
 		},
 		"a file in its place": func(t *testing.T, dir string) {
 			t.Helper()
-			check(t, os.RemoveAll(filepath.Join(dir, "jetstream")))
-			check(t, os.WriteFile(filepath.Join(dir, "jetstream"), []byte("no folder"), 0o600))
-		},
-		"stream settings unreadable": func(t *testing.T, dir string) {
-			t.Helper()
-			check(t, os.WriteFile(filepath.Join(streamDir(dir), "meta.inf"), []byte("{nonsense"), 0o600))
-		},
-		"stream settings missing": func(t *testing.T, dir string) {
-			t.Helper()
-			check(t, os.Remove(filepath.Join(streamDir(dir), "meta.inf")))
-		},
-		"messages truncated": func(t *testing.T, dir string) {
-			t.Helper()
-			blocks(t, streamDir(dir), func(path string, b []byte) { check(t, os.WriteFile(path, b[:len(b)/2], 0o600)) })
-		},
-		"messages overwritten": func(t *testing.T, dir string) {
-			t.Helper()
-			blocks(t, streamDir(dir), func(path string, b []byte) {
-				for i := len(b) / 3; i < len(b)/3+2000; i++ {
-					b[i] ^= 0x5a
-				}
-				check(t, os.WriteFile(path, b, 0o600))
-			})
-		},
-		"messages missing": func(t *testing.T, dir string) {
-			t.Helper()
-			blocks(t, streamDir(dir), func(path string, _ []byte) { check(t, os.Remove(path)) })
-		},
-		"an earlier start was killed": func(t *testing.T, dir string) {
-			t.Helper()
-			check(t, os.WriteFile(filepath.Join(dir, "jetstream.starting"), nil, 0o600))
-		},
-		"an earlier start was called off": func(t *testing.T, dir string) {
-			t.Helper()
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			if _, err := feed.StartEmbedded(ctx, feed.EmbeddedOptions{Dir: dir}); !errors.Is(err, context.Canceled) {
-				t.Fatalf("got %v, want context.Canceled", err)
-			}
+			check(t, os.WriteFile(jetStream(dir), make([]byte, 100_000), 0o600))
 		},
 	}
-	for name, damage := range cases {
+	for name, left := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			s, e := memstore.New(), embedded(t, dir)
-			stop := actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{}).Run)
-			head := add(t, s, n)
-			until(t, e.JetStream(), head)
+			const n, size = 2500, 2000 // in the fields and again in the state
+			dir, s := t.TempDir(), memstore.New()
+			left(t, dir)
+			e := embedded(t, dir)
+			stop := actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{Sole: true}).Run)
+			behind := source(t, s, e.JetStream(), feed.SourceOptions{})
+			addOne(t, s, size)
+			until(t, e.JetStream(), 1)
+			mustReadAll(t, s, behind, 0, 1)
+			mustReadAll(t, s, behind, 1, addOne(t, s, size)) // from the stream, which goes on without it
+			for range n {
+				addOne(t, s, size)
+			}
+			head := calendar.Position(n + 2)
+			info := until(t, e.JetStream(), head)
+			if got := info.State; got.Bytes > feed.TailBytes || got.Bytes < feed.TailBytes/2 || got.LastSeq != uint64(head) {
+				t.Errorf("stream holds %d bytes, %d to %d, want %d bytes up to %d", got.Bytes, got.FirstSeq, got.LastSeq, feed.TailBytes, head)
+			}
+			if got := onDisk(t, dir); got > 16<<10 {
+				t.Errorf("%d bytes are on the disk", got)
+			}
+			mustReadAll(t, s, behind, 2, head)
+			if st := behind.Stats(); st.FromStore == 0 || st.FromStream < 500 {
+				t.Errorf("got %+v, want the old ones from the store and the rest from the stream", st)
+			}
 			check(t, stop())
 			check(t, e.Close())
 
-			damage(t, dir)
-			head = add(t, s, n)
 			e = embedded(t, dir)
-			r := relay(t, s, e.JetStream(), feed.RelayOptions{})
+			r := relay(t, s, e.JetStream(), feed.RelayOptions{Sole: true})
 			actor(t, r.Run)
-			if info := until(t, e.JetStream(), head); info.State.LastSeq != uint64(head) {
-				t.Errorf("stream is at %d, want %d", info.State.LastSeq, head)
+			if info := until(t, e.JetStream(), head); info.State.Msgs != 0 {
+				t.Errorf("stream holds %d messages at the start, want none", info.State.Msgs)
 			}
-			src := source(t, s, e.JetStream(), feed.SourceOptions{})
-			mustReadAll(t, s, src, 0, head)
-			if st := src.Stats(); st.FromStream == 0 {
-				t.Errorf("got %+v, want some from the stream", st)
-			}
-			if name == "untouched" || name == "an earlier start was called off" {
-				if rebuilt := r.Stats().Rebuilt; rebuilt != 0 {
-					t.Errorf("stream was made new %d times, want 0", rebuilt)
-				}
-				if _, err := os.Stat(filepath.Join(dir, "jetstream.damaged")); !errors.Is(err, os.ErrNotExist) {
-					t.Errorf("the store was set aside: %v", err)
-				}
+			again := source(t, s, e.JetStream(), feed.SourceOptions{})
+			mustReadAll(t, s, again, 0, head)
+			mustReadAll(t, s, again, head, addOne(t, s, size))
+			if st := again.Stats(); st.FromStore != uint64(head) || st.FromStream != 1 {
+				t.Errorf("got %+v, want %d from the store and the next from the stream", st, head)
 			}
 		})
 	}
 }
 
-// The server cannot write any more, which it tells nobody, for a while: the relay
-// makes the stream anew, and what is told does not speak of another relay.
-func TestServerCannotWrite(t *testing.T) {
-	t.Parallel()
-	for name, atOnce := range map[string]int{"entry by entry": 1, "in groups": 50} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir, log := t.TempDir(), new(lines)
-			s, e := memstore.New(), embedded(t, dir)
-			js := e.JetStream()
-			r := relay(t, s, js, feed.RelayOptions{
-				Sole: true, MaxBytes: feed.MinMaxBytes, AckWait: 200 * time.Millisecond, Log: slog.New(slog.NewTextHandler(log, nil)),
-			})
-			actor(t, r.Run)
-			head := add(t, s, 10)
-			made := until(t, js, head).Created
-			src := source(t, s, js, feed.SourceOptions{Stall: 20 * time.Millisecond})
-			mustReadAll(t, s, src, 0, head)
-
-			// The block that is open can be written on, the next one cannot be made.
-			msgs := filepath.Join(dir, "jetstream", "$G", "streams", feed.StreamName(feed.DefaultPrefix), "msgs")
-			check(t, os.Rename(msgs, filepath.Join(dir, "away")))
-			check(t, os.WriteFile(msgs, nil, 0o600))
-			for ctx := within(t); r.Stats().Error == ""; {
-				before := head
-				for range atOnce {
-					head = addOne(t, s, 5000)
-				}
-				mustReadAll(t, s, src, before, head)
-				for r.Stats().Error == "" && r.Stats().Position < head {
-					pause(ctx, t)
-				}
-			}
-			log.want(within(t), t, "stream cannot keep messages")
-
-			// Deleting the stream makes room.
-			if info := until(t, js, head); info.State.LastSeq != uint64(head) || info.Created.Equal(made) {
-				t.Errorf("stream of %s is at %d, want a new one at %d", info.Created, info.State.LastSeq, head)
-			}
-			until(t, js, add(t, s, 10))
-			if st := r.Stats(); st.Conflicts != 0 || st.Standby || strings.Contains(log.String(), "another one") {
-				t.Errorf("the relay met another one: %+v\n%s", st, log)
-			}
-			again := source(t, s, js, feed.SourceOptions{})
-			mustReadAll(t, s, again, 0, head+10)
-			if again.Stats().FromStream == 0 {
-				t.Errorf("got %+v, want some from the stream again", again.Stats())
-			}
-		})
-	}
-}
-
-func blocks(t *testing.T, dir string, f func(path string, b []byte)) {
+// onDisk gives the bytes of the files below a folder.
+func onDisk(t *testing.T, dir string) (n int64) {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "msgs", "*.blk"))
-	check(t, err)
-	if len(found) == 0 {
-		t.Fatal("no message blocks")
-	}
-	for _, path := range found {
-		b, err := os.ReadFile(path)
-		check(t, err)
-		f(path, b)
-	}
-	check(t, os.RemoveAll(filepath.Join(dir, "msgs", "index.db")))
+	check(t, filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	}))
+	return n
 }
 
 // The stream is that of another store, or of somebody who is no daybook: nothing of
@@ -521,8 +457,8 @@ func testTwoPrefixes(t *testing.T, p place) {
 		check(t, err)
 		ctx := within(t)
 		for {
-			stream, err := js.Stream(ctx, feed.StreamName(prefix))
-			if err == nil && stream.CachedInfo().State.LastSeq == uint64(head) {
+			info, err := lookAt(ctx, js, feed.StreamName(prefix))
+			if err == nil && info.State.LastSeq == uint64(head) {
 				break
 			}
 			pause(ctx, t)
@@ -746,7 +682,7 @@ func TestEndings(t *testing.T) {
 	if _, err := feed.NewSource(nil, nil, feed.SourceOptions{}); err == nil {
 		t.Error("source without a store: got no error")
 	}
-	if _, err := feed.StartEmbedded(t.Context(), feed.EmbeddedOptions{}); err == nil {
+	if _, err := feed.StartEmbedded(feed.EmbeddedOptions{}); err == nil {
 		t.Error("embedded without a folder: got no error")
 	}
 }
@@ -765,4 +701,33 @@ func testSettingsAreAdjusted(t *testing.T, p place) {
 	if info := until(t, e.JetStream(), head); info.State.Msgs != 10 {
 		t.Errorf("stream holds %d messages, want 10", info.State.Msgs)
 	}
+}
+
+// The stream of a former version is compressed from the next start on, and takes on
+// the disk of its server what is left of it then.
+func TestCompressed(t *testing.T) {
+	t.Parallel()
+	const n, size = 3000, 2000 // in the fields and again in the state
+	servers := testkit.StartNATS(t, 1)
+	s, js := memstore.New(), connect(t, servers.Account(t), feed.ConnectOptions{})
+	head := add(t, s, 1)
+	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	config := until(t, js, head).Config
+	check(t, stop())
+	config.Compression = jetstream.NoCompression
+	_, err := js.UpdateStream(within(t), config)
+	check(t, err)
+
+	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	for range n {
+		head = addOne(t, s, size)
+	}
+	info := until(t, js, head)
+	if info.Config.Compression != jetstream.S2Compression {
+		t.Errorf("stream has the compression %v", info.Config.Compression)
+	}
+	if got := onDisk(t, servers.All[0].Dir); uint64(got) > info.State.Bytes*3/4 {
+		t.Errorf("%d bytes are on the disk for messages of %d", got, info.State.Bytes)
+	}
+	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
 }

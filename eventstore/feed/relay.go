@@ -45,22 +45,22 @@ type RelayOptions struct {
 	// Prefix names the stream and its subjects, see StreamName. "": DefaultPrefix.
 	Prefix string
 	// MaxBytes bounds the stream; the oldest messages drop out and are read from
-	// the store instead. 0: DefaultMaxBytes; at least MinMaxBytes.
+	// the store instead. 0: DefaultMaxBytes, of a Sole relay TailBytes; at least
+	// MinMaxBytes.
 	MaxBytes int64
 	// Replicas is the number of servers of a cluster that keep the stream, 1 to
 	// 5. 0: 1. A stream that is there gets as many when a relay begins.
 	Replicas int
 	// Replay is the number of newest entries that a stream is filled with when
-	// it is made again. 0: 100,000.
+	// it is made again. 0: 100,000; none of a Sole relay.
 	Replay int
 	// AckWait is how long the server may take to acknowledge, and Standby how
 	// long a relay that met another one watches before it takes over. 0: 2 s
 	// and 250 ms.
 	AckWait, Standby time.Duration
-	// Sole says that no other relay can reach the stream, as in an embedded
-	// server. Then a message that is refused or not answered means that the server
-	// could not keep it or one before it: it tells neither, and takes no more
-	// messages into that stream, also when there is room on the disk again.
+	// Sole says that nobody else can reach the stream, as in an embedded server.
+	// Then it is a tail in memory that begins at the head: its one reader takes
+	// from the store what went before.
 	Sole bool
 	// Observe, when set, is told of every group of entries that is given to the
 	// server, and what it gives, of its acknowledgement or of the error that
@@ -85,6 +85,9 @@ func (o *RelayOptions) fill() error {
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = DefaultMaxBytes
+		if o.Sole {
+			o.MaxBytes = TailBytes
+		}
 	}
 	if o.MaxBytes < MinMaxBytes {
 		return fmt.Errorf("relay: stream of %d bytes, must be at least %d", o.MaxBytes, MinMaxBytes)
@@ -96,7 +99,7 @@ func (o *RelayOptions) fill() error {
 		return fmt.Errorf("relay: replay of %d entries, must not be negative", o.Replay)
 	}
 	o.Replicas = max(o.Replicas, 1)
-	if o.Replay == 0 {
+	if o.Replay == 0 && !o.Sole {
 		o.Replay = 100_000
 	}
 	if o.AckWait <= 0 {
@@ -166,7 +169,6 @@ var (
 	errConflict = errors.New("stream is not where this relay left it")
 	errStorage  = errors.New("stream cannot keep messages")
 	errBroken   = errors.New("connection to NATS lost")
-	errSilence  = errors.New("no acknowledgement")
 )
 
 // Run publishes until the context ends; then it gives nil. It gives an error
@@ -189,9 +191,6 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	for {
 		err := r.session(ctx, standby, done)
-		if r.o.Sole && (errors.Is(err, errConflict) || errors.Is(err, errSilence)) {
-			err = fmt.Errorf("%w: %s", errStorage, err.Error()) // not an errConflict any more
-		}
 		pace := wait
 		switch {
 		case ctx.Err() != nil:
@@ -467,7 +466,7 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) (
 		case <-broken: // what is under way may be lost, and its acknowledgement is
 			return errBroken
 		case <-late:
-			return fmt.Errorf("entry %d: %w within %s", flights[0].last, errSilence, r.o.AckWait)
+			return fmt.Errorf("entry %d: no acknowledgement within %s", flights[0].last, r.o.AckWait)
 		case g := <-in:
 			if len(g.messages) == 0 {
 				if len(flights) == 0 {

@@ -35,7 +35,7 @@ func within(t *testing.T) context.Context {
 
 func embedded(t *testing.T, dir string) *feed.Embedded {
 	t.Helper()
-	e, err := feed.StartEmbedded(t.Context(), feed.EmbeddedOptions{Dir: dir})
+	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: dir})
 	if err != nil {
 		t.Fatalf("start: %v", err)
 	}
@@ -147,11 +147,16 @@ func until(t *testing.T, js jetstream.JetStream, p calendar.Position) *jetstream
 	}
 }
 
-// look gives the stream as it is now. Servers that have no leader do not answer.
+// look gives the stream as it is now.
 func look(ctx context.Context, js jetstream.JetStream) (*jetstream.StreamInfo, error) {
+	return lookAt(ctx, js, feed.StreamName(feed.DefaultPrefix))
+}
+
+// lookAt gives a stream as it is now. Servers that have no leader do not answer.
+func lookAt(ctx context.Context, js jetstream.JetStream, name string) (*jetstream.StreamInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	s, err := js.Stream(ctx, feed.StreamName(feed.DefaultPrefix))
+	s, err := js.Stream(ctx, name)
 	if err != nil {
 		return nil, err
 	}

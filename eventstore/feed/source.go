@@ -572,11 +572,11 @@ func (s *Source) unheard() {
 	}
 }
 
-// gap deals with a stream that lost messages: the store has them, and the
-// stream is read again from the one that it did have.
+// gap deals with a stream that lost messages, or dropped them because it is full:
+// the store has them, and the stream is read again from the one that it did have.
 func (s *Source) gap(at, seq calendar.Position) {
 	s.count(func(c *SourceStats) { c.Gaps++ })
-	s.o.Log.Warn("gap in the feed, reading from the event store", "position", uint64(at+1))
+	s.o.Log.Info("gap in the feed, reading from the event store", "position", uint64(at+1))
 	s.tail()
 	s.first = uint64(max(seq, at+2)) // at least one entry from the store, so it goes on
 }

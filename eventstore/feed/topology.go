@@ -66,17 +66,25 @@ const (
 const (
 	DefaultMaxBytes = 1 << 30
 	MinMaxBytes     = 1 << 20
+	// TailBytes is the size of a stream that only this process reads: a thousand
+	// heavy entries, some batches of the projector.
+	TailBytes = 4 << 20
 )
 
 // streamConfig is the stream as the relay makes it. first is the position of
 // the first entry that it will hold.
 func streamConfig(o *RelayOptions, first calendar.Position, origin string) jetstream.StreamConfig {
+	storage, compression := jetstream.FileStorage, jetstream.S2Compression
+	if o.Sole {
+		storage, compression = jetstream.MemoryStorage, jetstream.NoCompression
+	}
 	return jetstream.StreamConfig{
 		Name:        StreamName(o.Prefix),
 		Description: "changes of daybook; sequence = position; made again from the event store when lost",
 		Subjects:    []string{Subjects(o.Prefix)},
 		Retention:   jetstream.LimitsPolicy,
-		Storage:     jetstream.FileStorage,
+		Storage:     storage,
+		Compression: compression,
 		Discard:     jetstream.DiscardOld,
 		MaxBytes:    o.MaxBytes,
 		Replicas:    o.Replicas,

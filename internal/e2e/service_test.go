@@ -98,6 +98,7 @@ type parts struct {
 	relayed          feed.Store       // of relay and projector
 	index, projected readmodel.Index  // of the api; of the projector
 	js               jetstream.JetStream
+	sole             bool // nobody else can reach the feed
 }
 
 // embedded starts the embedded size: SQLite, JetStream inside the process, the
@@ -111,12 +112,12 @@ func embedded(t *testing.T, s settings) *service {
 		store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Now: clock.Now})
 		must(t, err)
 		t.Cleanup(func() { closed(t, store.Close()) })
-		transport, err := feed.StartEmbedded(t.Context(), feed.EmbeddedOptions{Dir: dir, Log: log})
+		transport, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: dir, Log: log})
 		must(t, err)
 		t.Cleanup(func() { closed(t, transport.Close()) })
 		index, err := memindex.New(memindex.Options{Logger: log})
 		must(t, err)
-		return parts{store: store, relayed: store, index: index, projected: index, js: transport.JetStream()}
+		return parts{store: store, relayed: store, index: index, projected: index, js: transport.JetStream(), sole: true}
 	})
 }
 
@@ -146,7 +147,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *
 	})
 	p := open(log, clock)
 	store, index := p.store, p.index
-	relay, err := feed.NewRelay(p.relayed, p.js, feed.RelayOptions{Log: log})
+	relay, err := feed.NewRelay(p.relayed, p.js, feed.RelayOptions{Log: log, Sole: p.sole})
 	must(t, err)
 	source, err := feed.NewSource(p.relayed, p.js, feed.SourceOptions{Log: log})
 	must(t, err)
