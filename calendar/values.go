@@ -122,8 +122,11 @@ func ParseList(v any) []any {
 	case []any:
 		in = v
 	case string:
+		in = make([]any, 0, strings.Count(v, ",")+1)
 		for part := range strings.SplitSeq(v, ",") {
-			in = append(in, part)
+			if part = Trim(part); part != "" {
+				in = append(in, part)
+			}
 		}
 	default:
 		in = []any{v}
@@ -135,8 +138,12 @@ func ParseList(v any) []any {
 		case nil:
 			continue
 		case string:
-			if e = Trim(t); e == "" {
+			switch trimmed := Trim(t); trimmed {
+			case "":
 				continue
+			case t: // most; a new value would be copied to the heap
+			default:
+				e = trimmed
 			}
 		case []any, map[string]any: // not comparable
 			out = append(out, e)

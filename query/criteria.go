@@ -76,16 +76,13 @@ func (q *parser) links(params []Param, c *Criteria) []LinkParam {
 // withoutEmpty takes the elements out of a comma text that say nothing: a client
 // that sends thousands of them would get each back, percent-encoded, in every link.
 func withoutEmpty(text string) string {
-	if !strings.Contains(text, ",") {
-		return text
+	empty := func(e string) bool { return calendar.Trim(e) == "" }
+	for e := range strings.SplitSeq(text, ",") {
+		if empty(e) && len(e) < len(text) {
+			return strings.Join(slices.DeleteFunc(strings.Split(text, ","), empty), ",")
+		}
 	}
-	kept := strings.Split(text, ",")
-	all := len(kept)
-	kept = slices.DeleteFunc(kept, func(e string) bool { return calendar.Trim(e) == "" })
-	if len(kept) == all {
-		return text
-	}
-	return strings.Join(kept, ",")
+	return text
 }
 
 // appendSent adds a parameter as it was sent: an array as one comma text, or

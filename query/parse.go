@@ -297,23 +297,13 @@ func elements(v any) ([]string, calendar.Reason) {
 		return nil, calendar.ReasonTypeList
 	}
 	parsed := calendar.ParseList(v)
-	out := make([]string, 0, len(parsed))
-	var seen map[string]bool
-	for _, e := range parsed {
+	out := make([]string, len(parsed))
+	for i, e := range parsed {
 		text, ok := e.(string)
 		if !ok {
 			return nil, calendar.ReasonTypeList
 		}
-		if text = calendar.Trim(text); text == "" {
-			continue
-		}
-		if seen == nil {
-			seen = make(map[string]bool, len(parsed))
-		}
-		if !seen[text] {
-			seen[text] = true
-			out = append(out, text)
-		}
+		out[i] = text
 	}
 	return out, ""
 }

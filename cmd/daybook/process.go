@@ -331,6 +331,10 @@ func (r *roles) watchStart(ctx context.Context) error {
 	return err
 }
 
+// listsAtOnce is how many lists are made at once for one client on so many processors:
+// it leaves some of them to others.
+func listsAtOnce(processors int) int { return max(1, processors/2) }
+
 // api makes the REST interface.
 func (r *roles) api() (http.Handler, error) {
 	q, err := query.New(r.l.model.index(), r.b.records, query.Options{
@@ -342,7 +346,7 @@ func (r *roles) api() (http.Handler, error) {
 	}
 	o := r.s.api(r.log)
 	if r.s.index == "" {
-		o.MakeAtOnce = runtime.GOMAXPROCS(0)
+		o.MakeAtOnce = listsAtOnce(runtime.GOMAXPROCS(0))
 	}
 	o.Observe, o.Trace = r.b.hooks.Answers, r.b.hooks.Requests
 	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), Records: r.b.records, Users: r.b.users}, o)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"time"
 
 	"golang.org/x/crypto/argon2"
 )
@@ -36,9 +37,13 @@ var errHash = errors.New("not an argon2id hash")
 
 // Hasher keeps passwords as argon2id in the PHC string format. A hash takes 30 ms of a
 // processor and 19 MiB, and everybody may send passwords to check: so many are checked
-// at once that a processor is left for other work, where there are several. Keeping a
-// password has a turn of its own beside them.
+// at once that a processor is left for other work, where there are several, and each
+// turn rests after a check. Keeping a password has a turn of its own beside them.
 type Hasher struct{ checks, keeps chan struct{} }
+
+// checkRest is how long a turn rests: about as long as it worked, so that checks one
+// after the other take half of a processor, and the collector has half as much to do.
+const checkRest = 30 * time.Millisecond
 
 // NewHasher makes a Hasher.
 func NewHasher() *Hasher {
@@ -52,11 +57,11 @@ func (h *Hasher) Hash(ctx context.Context, password string) ([]byte, error) {
 		return nil, err
 	}
 	p := phc{memory: hashMemory, time: hashTime, threads: hashThreads, salt: salt}
-	key, err := hashKeyOf(ctx, h.keeps, p, password, hashKey)
-	if err != nil {
+	if err := take(ctx, h.keeps); err != nil {
 		return nil, err
 	}
-	p.key = key
+	defer func() { <-h.keeps }()
+	p.key = p.keyOf(password, hashKey)
 	return []byte(p.String()), nil
 }
 
@@ -66,22 +71,30 @@ func (h *Hasher) Verify(ctx context.Context, hash []byte, password string) (bool
 	if err != nil {
 		return false, nil //nolint:nilerr // no password fits what is no hash
 	}
-	key, err := hashKeyOf(ctx, h.checks, p, password, len(p.key))
-	return err == nil && subtle.ConstantTimeCompare(p.key, key) == 1, err
+	if err := take(ctx, h.checks); err != nil {
+		return false, err
+	}
+	defer func() { time.AfterFunc(checkRest, func() { <-h.checks }) }()
+	return subtle.ConstantTimeCompare(p.key, p.keyOf(password, len(p.key))) == 1, nil
 }
 
-// hashKeyOf waits for a turn and makes the key of a password.
-func hashKeyOf(ctx context.Context, turns chan struct{}, p phc, password string, length int) ([]byte, error) {
+// take waits for a turn.
+func take(ctx context.Context, turns chan struct{}) error {
 	select {
 	case turns <- struct{}{}:
-		defer func() { <-turns }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	if err := ctx.Err(); err != nil { // a turn that came as the caller left
-		return nil, err
+		<-turns
+		return err
 	}
-	return argon2.IDKey([]byte(password), p.salt, p.time, p.memory, p.threads, uint32(length)), nil
+	return nil
+}
+
+// keyOf makes the key of a password.
+func (p phc) keyOf(password string, length int) []byte {
+	return argon2.IDKey([]byte(password), p.salt, p.time, p.memory, p.threads, uint32(length))
 }
 
 // phc is a hash in the PHC string format:

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // TestTurnsOfHashes: checks leave a processor to others, end with their request, and
@@ -45,6 +46,21 @@ func TestTurnsOfHashes(t *testing.T) {
 		<-h.checks
 		if ok, err := h.Verify(t.Context(), hash, "sesame"); !ok || err != nil {
 			t.Errorf("with a turn: %t, %v", ok, err)
+		}
+		if len(h.checks) < cap(h.checks) {
+			t.Error("a turn does not rest after its check")
+		}
+		before := time.Now()
+		if ok, err := h.Verify(t.Context(), hash, "sesame"); !ok || err != nil {
+			t.Errorf("after a rest: %t, %v", ok, err)
+		}
+		if rested := time.Since(before); rested != checkRest {
+			t.Errorf("the turn rested for %s, want %s", rested, checkRest)
+		}
+		time.Sleep(checkRest)
+		synctest.Wait()
+		if len(h.checks) != cap(h.checks)-1 {
+			t.Error("the turn is not given back after its rest")
 		}
 	})
 }

@@ -67,7 +67,7 @@ const (
 	leastOne = 16
 	// Password checks are slow, and only so many run at once: those that wait for
 	// their turn are to have it within a second.
-	allChecks, oneChecks = 32, 8
+	allChecks, oneChecks = 16, 4
 	// bodyBytes and answerBytes bound the bodies on their way. No body counts less
 	// than leastBody: its buffers and its goroutine count too.
 	bodyBytes, oneBodyBytes     = 128 << 20, 64 << 20

@@ -110,7 +110,7 @@ type Options struct {
 	MaxConcurrent int
 	// MakeAtOnce is how many lists that are not in the cache are made at once for one
 	// anonymous client; more wait for their turn. It is for an index in the process,
-	// whose work takes its processors. 0: any number.
+	// whose work takes its processors, and less than these. 0: any number.
 	MakeAtOnce int
 	// ReadDeadline and WriteDeadline are how long the work on a read and on a write
 	// may take; then it is answered 503. Waiting for a position is not work. 0: 5 s
