@@ -53,7 +53,9 @@ type upcoming struct {
 func newSnapshot(gen Generation, now, nextDue int64) *snapshot {
 	s := &snapshot{
 		gen: gen, now: now, nextDue: nextDue, parents: newLazy[map[calendar.ID]int](),
-		published: published(now), listed: listed(now),
+		// All moments from the last due publication on decide alike. With that one the
+		// filters are the same in most generations, and an index may keep what they find.
+		published: published(gen.Due), listed: listed(gen.Due),
 	}
 	for i := range s.listedOf {
 		s.listedOf[i] = newLazy[tally]()

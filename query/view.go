@@ -97,26 +97,35 @@ func (s *Service) lastCounts(k calendar.Kind) map[calendar.ID]int {
 }
 
 func (s *Service) countsNow(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64) (map[calendar.ID]int, error) {
-	var known *tally
-	snap := s.snap.Load()
-	if snap != nil {
-		known = snap.listedOf[k].value.Load()
+	counts, err := s.presentCounts(ctx, k, ids, now)
+	if err != nil && errors.Is(err, readmodel.ErrUnavailable) {
+		return s.lastCounts(k), nil
 	}
+	return counts, err
+}
+
+func (s *Service) presentCounts(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64) (map[calendar.ID]int, error) {
 	shown, err := s.index.Visible(ctx)
-	if err == nil {
-		if known != nil && snap.holds(shown, now) {
-			return known.counts, nil
-		}
-		var counts map[calendar.ID]int
-		f := append(listed(now), readmodel.In{Field: linkField(k), IDs: ids})
-		if counts, err = s.index.Counts(ctx, calendar.KindEvent, linkField(k), f); err == nil {
-			return counts, nil
-		}
-	}
-	if !errors.Is(err, readmodel.ErrUnavailable) {
+	if err != nil {
 		return nil, err
 	}
-	return s.lastCounts(k), nil
+	if snap := s.snap.Load(); snap.holds(shown, now) {
+		if known := snap.listedOf[k].value.Load(); known != nil {
+			return known.counts, nil
+		}
+	}
+	if index, ok := s.index.(readmodel.Counter); ok && s.o.LocalIndex {
+		snap, err := s.snapshot(ctx)
+		if err != nil {
+			return nil, err
+		}
+		counts, err := index.CountsOf(ctx, calendar.KindEvent, linkField(k), snap.listed, ids)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return counts, err
+		}
+	}
+	f := append(listed(now), readmodel.In{Field: linkField(k), IDs: ids})
+	return s.index.Counts(ctx, calendar.KindEvent, linkField(k), f)
 }
 
 // Read finds one record for a single read, by id or slug, and checks that the

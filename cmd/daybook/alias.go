@@ -22,6 +22,9 @@ var errNotOpen = fmt.Errorf("%w: not reached since the start", readmodel.ErrUnav
 // errNoSums says that the read model is no readmodel.Summer.
 var errNoSums = errors.New("the read model does not tell sums of records")
 
+// errNoSome says that the read model is no readmodel.Counter.
+var errNoSome = fmt.Errorf("counts of some values: %w", errors.ErrUnsupported)
+
 // alias is the read model that answers: another one may be put in its place
 // while lists go on. Before the first one all calls fail with ErrUnavailable.
 type alias struct {
@@ -131,6 +134,17 @@ func (a *alias) Counts(ctx context.Context, k calendar.Kind, field string, f rea
 		return p.Counts(ctx, k, field, f)
 	}
 	return nil, errNotOpen
+}
+
+func (a *alias) CountsOf(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
+	p := a.p.Load()
+	if p == nil {
+		return nil, errNotOpen
+	}
+	if i, ok := p.Index.(readmodel.Counter); ok {
+		return i.CountsOf(ctx, k, field, f, ids)
+	}
+	return nil, errNoSome
 }
 
 func (a *alias) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {

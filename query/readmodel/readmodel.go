@@ -161,6 +161,13 @@ type Summer interface {
 	SumOf(ctx context.Context, id calendar.ID) (uint64, error)
 }
 
+// Counter is an Index that counts some values for less than all of them cost.
+type Counter interface {
+	// CountsOf gives those of Counts that belong to some ids, or
+	// errors.ErrUnsupported.
+	CountsOf(ctx context.Context, kind calendar.Kind, field string, f Filter, ids []calendar.ID) (map[calendar.ID]int, error)
+}
+
 // Digest sums up the live documents.
 type Digest struct {
 	Counts map[calendar.Kind]int

@@ -13,6 +13,14 @@ func (b bitset) has(o uint32) bool {
 	return w < len(b) && b[w]&(1<<(o&63)) != 0
 }
 
+// bit gives 1 for an ordinal that is in the set, else 0.
+func (b bitset) bit(o uint32) int {
+	if w := int(o >> 6); w < len(b) {
+		return int(b[w] >> (o & 63) & 1)
+	}
+	return 0
+}
+
 // set adds an ordinal and gives the set, which may have grown.
 func (b bitset) set(o uint32) bitset {
 	w := int(o >> 6)
@@ -29,6 +37,12 @@ func (b bitset) put(o uint32) { b[o>>6] |= 1 << (o & 63) }
 func (b bitset) clear(o uint32) {
 	if w := int(o >> 6); w < len(b) {
 		b[w] &^= 1 << (o & 63)
+	}
+}
+
+func (b bitset) clearAll(ords []uint32) {
+	for _, o := range ords {
+		b.clear(o)
 	}
 }
 

@@ -32,6 +32,44 @@ type evaluation struct {
 	upper bool
 }
 
+// evaluate calls use with the result of a filter.
+func (e *evaluation) evaluate(f readmodel.Filter, use func(result)) {
+	k := e.k
+	if r := k.keptFor(e, f); r != nil {
+		use(result{r.set, r})
+		return
+	}
+	res := k.scratch()
+	defer k.release(res)
+	base, rest := split(f)
+	if r := k.keptFor(e, base); len(base) > 0 && r != nil {
+		res.copyFrom(r.set)
+		e.narrowAll(res, rest)
+	} else {
+		e.evalInto(res, f, k.live)
+	}
+	use(result{bitset: res})
+}
+
+// split takes from a filter the parts that many others have too: all but what is
+// chosen by a range, by ids or by words.
+func split(f readmodel.Filter) (base, rest readmodel.And) {
+	parts, _ := f.(readmodel.And)
+	for _, part := range parts {
+		switch part.(type) {
+		case readmodel.Range, readmodel.In:
+			rest = append(rest, part)
+		default:
+			if keepable(part) {
+				base = append(base, part)
+			} else {
+				rest = append(rest, part)
+			}
+		}
+	}
+	return base, rest
+}
+
 // evalInto makes dst the live documents that a filter admits. The filter fits
 // the schema. Only documents of within count: whether others are in dst is
 // undefined, so a search need not look into them.
@@ -129,6 +167,12 @@ func (e *evaluation) andInto(dst bitset, parts readmodel.And, within bitset) {
 		return
 	}
 	dst.copyFrom(within)
+	e.narrowAll(dst, parts)
+}
+
+// narrowAll keeps those of dst that all parts admit.
+func (e *evaluation) narrowAll(dst bitset, parts readmodel.And) {
+	k := e.k
 	part := k.scratch()
 	defer k.release(part)
 	var last readmodel.And
@@ -226,7 +270,7 @@ func (k *kindIndex) ordinal(id calendar.ID) (uint32, bool) {
 	if c == len(byID.chunks) {
 		return 0, false
 	}
-	o := byID.chunks[c].ords[i]
+	o := byID.chunks[c][i]
 	return o, k.ids[o] == id
 }
 

@@ -25,6 +25,8 @@ type kindIndex struct {
 	texts    *texts
 	places   map[string]*places
 	sorters  map[string]sorter
+	fieldAt  map[string]int // in the schema
+	kept     *keptResults
 
 	seq     uint64              // number of changes so far
 	changes [keptChanges]uint32 // the last documents that changed, by number of the change
@@ -73,14 +75,16 @@ func newKindIndex(s *readmodel.Schema) *kindIndex {
 	k := &kindIndex{
 		schema: s, keywords: map[string]*keywords{}, bools: map[string]*bitset{}, links: map[string]*links{},
 		numbers: map[string]*order[int64]{}, texts: newTexts(s), places: map[string]*places{}, sorters: map[string]sorter{},
+		fieldAt: map[string]int{}, kept: &keptResults{},
 	}
 	for i := range s.Fields {
 		f := &s.Fields[i]
+		k.fieldAt[f.Name] = i
 		switch f.Type {
 		case readmodel.TypeKeyword:
 			w := &keywords{values: map[string]*posting{}}
 			if f.Sort {
-				w.order = &order[string]{ids: &k.ids}
+				w.order = &order[string]{ids: &k.ids, kept: k.kept}
 				k.sorters[f.Name] = w.order
 			}
 			k.keywords[f.Name] = w
@@ -93,7 +97,7 @@ func newKindIndex(s *readmodel.Schema) *kindIndex {
 			}
 			fallthrough // the id is ordered as a number
 		case readmodel.TypeNumber:
-			o := &order[int64]{ids: &k.ids}
+			o := &order[int64]{ids: &k.ids, kept: k.kept}
 			k.numbers[f.Name] = o
 			if f.Sort {
 				k.sorters[f.Name] = o
@@ -158,6 +162,7 @@ func (k *kindIndex) insert(p *prepared) uint32 {
 		s, rest = nextSection(rest)
 		buf = k.texts.addSection(o, s, buf)
 	}
+	k.join(o, p.values)
 	return o
 }
 
@@ -197,6 +202,7 @@ func (k *kindIndex) replace(o uint32, p *prepared) {
 	if _, err := readRow(was.row(), k.schema, old); err != nil {
 		panic(err) // rows are checked when they come in
 	}
+	k.leave(o, old)
 	d := k.docOf(p)
 	k.docs[o] = d
 	if was.home != d.home {
@@ -212,6 +218,7 @@ func (k *kindIndex) replace(o uint32, p *prepared) {
 	before, after := was.texts(), d.texts()
 	k.eachMissing(before, after, func(s section) { k.texts.removeSection(o, s) })
 	k.eachMissing(after, before, func(s section) { k.texts.addSection(o, s, nil) })
+	k.join(o, p.values)
 }
 
 // eachMissing calls f for the sections of a that b does not have.
@@ -242,6 +249,7 @@ func (k *kindIndex) delete(o uint32) {
 	if _, err := readRow(was.row(), k.schema, old); err != nil {
 		panic(err) // rows are checked when they come in
 	}
+	k.leave(o, old)
 	for i := range old {
 		k.removeValue(o, i, &old[i])
 	}
@@ -334,9 +342,23 @@ func (k *kindIndex) removeValue(o uint32, field int, v *value) {
 	}
 }
 
+// result is the set of the documents that a filter admits.
+type result struct {
+	bitset
+
+	of *kept // where it is that of a kept result
+}
+
+func (r result) count() int {
+	if r.of != nil {
+		return r.of.n
+	}
+	return r.bitset.count()
+}
+
 // page gives the ordinals of res from an offset on, at most limit, in an order;
 // total is their number.
-func (k *kindIndex) page(res bitset, total int, by []readmodel.Sort, offset, limit int) []uint32 {
+func (k *kindIndex) page(res result, total int, by []readmodel.Sort, offset, limit int) []uint32 {
 	if limit == 0 || offset >= total {
 		return nil
 	}
@@ -356,13 +378,13 @@ func (k *kindIndex) page(res bitset, total int, by []readmodel.Sort, offset, lim
 	if len(out) < limit {
 		// Those without a value come last, by the keys that are left.
 		rest := k.scratch()
-		rest.copyFrom(res)
+		rest.copyFrom(res.bitset)
 		rest.andNot(first.members())
 		var more []uint32
 		if len(by) == 1 {
-			more = k.page(rest, total-inOrder, nil, max(0, offset-inOrder), limit-len(out))
+			more = k.page(result{bitset: rest}, total-inOrder, nil, max(0, offset-inOrder), limit-len(out))
 		} else {
-			more = k.page(rest, total-inOrder, by[1:], max(0, offset-inOrder), limit-len(out))
+			more = k.page(result{bitset: rest}, total-inOrder, by[1:], max(0, offset-inOrder), limit-len(out))
 		}
 		k.release(rest)
 		out = append(out, more...)
@@ -371,7 +393,7 @@ func (k *kindIndex) page(res bitset, total int, by []readmodel.Sort, offset, lim
 }
 
 // pageInOrder is page for those that have a value of the first key.
-func (k *kindIndex) pageInOrder(first sorter, res bitset, count int, by []readmodel.Sort, offset, limit int) []uint32 {
+func (k *kindIndex) pageInOrder(first sorter, res result, count int, by []readmodel.Sort, offset, limit int) []uint32 {
 	out := make([]uint32, 0, min(limit, count-offset))
 	desc := by[0].Desc
 	// The order itself breaks ties by id, descending when it is walked down.
@@ -412,7 +434,7 @@ func (k *kindIndex) pageInOrder(first sorter, res bitset, count int, by []readmo
 	first.each(res, count, offset, desc, func(o uint32) bool {
 		if !begun {
 			begun = true
-			if start -= first.tiesBefore(res, o, desc); start < offset {
+			if start -= first.tiesBefore(res.bitset, o, desc); start < offset {
 				return false
 			}
 		}

@@ -71,8 +71,9 @@ type place struct {
 }
 
 var (
-	_ readmodel.Index  = (*Index)(nil)
-	_ readmodel.Summer = (*Index)(nil)
+	_ readmodel.Index   = (*Index)(nil)
+	_ readmodel.Summer  = (*Index)(nil)
+	_ readmodel.Counter = (*Index)(nil)
 )
 
 // New makes an empty Index; it starts nothing.
@@ -323,7 +324,7 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 
 // search finds the documents of a page; they are decoded outside of the lock.
 func (x *Index) search(ctx context.Context, q readmodel.Query) (page readmodel.Page, out []found, err error) {
-	err = x.answer(ctx, q.Kind, q.Filter, func(k *kindIndex, res bitset) {
+	err = x.answer(ctx, q.Kind, q.Filter, func(k *kindIndex, res result) {
 		page = readmodel.Page{Total: res.count(), Position: x.marks.All.Position}
 		ords := k.page(res, page.Total, q.Sort, q.Offset, q.Limit)
 		out = make([]found, len(ords))
@@ -410,35 +411,45 @@ func (x *Index) get(ids []calendar.ID) []found {
 
 // Counts counts the admitted documents by the values of an id field.
 func (x *Index) Counts(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	return x.countsOf(ctx, kind, field, f, nil)
+}
+
+// CountsOf gives the counts of some ids.
+func (x *Index) CountsOf(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
+	if ids == nil {
+		ids = []calendar.ID{}
+	}
+	return x.countsOf(ctx, kind, field, f, ids)
+}
+
+// countsOf gives the counts of some ids; nil is all.
+func (x *Index) countsOf(ctx context.Context, kind calendar.Kind, field string, f readmodel.Filter, ids []calendar.ID) (map[calendar.ID]int, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := readmodel.CheckCounts(kind, field, f); err != nil {
 		return nil, err
 	}
+	if field == readmodel.FieldID && ids != nil {
+		f = readmodel.And{readmodel.In{Field: field, IDs: ids}, f}
+	}
 	out := map[calendar.ID]int{}
-	var ids []calendar.ID
-	err := x.answer(ctx, kind, f, func(k *kindIndex, res bitset) {
-		if field == readmodel.FieldID {
-			ids = make([]calendar.ID, 0, res.count())
-			res.each(func(o uint32) bool {
-				ids = append(ids, k.ids[o])
-				return true
-			})
+	var found []calendar.ID
+	err := x.answer(ctx, kind, f, func(k *kindIndex, res result) {
+		if field != readmodel.FieldID {
+			out = k.counts(res, field, ids)
 			return
 		}
-		scratch := k.emptyScratch()
-		defer k.release(scratch)
-		for id, p := range k.links[field].values {
-			if n := p.countIn(res, scratch); n > 0 {
-				out[id] = n
-			}
-		}
+		found = make([]calendar.ID, 0, res.count())
+		res.each(func(o uint32) bool {
+			found = append(found, k.ids[o])
+			return true
+		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range ids {
+	for _, id := range found {
 		out[id] = 1
 	}
 	return out, nil

@@ -7,30 +7,35 @@ import (
 	"daybook/calendar"
 )
 
-// order keeps the ordinals that have a value in a field, by value and then id.
-// It is cut into chunks, and each chunk knows the set of all ordinals before it:
-// so the documents of a range are two set operations and two partial chunks, and
-// the n-th of a result is found by counting at chunk starts.
+// order keeps the ordinals that have a value in a field, by value and then id, cut
+// into chunks. At some chunks the set of all ordinals before them is kept: so the
+// documents of a range are two set operations and two walks to the next cut, and the
+// n-th of a result is found by counting at cuts. A result that is kept knows how many
+// of it each chunk has.
 type order[K cmp.Ordered] struct {
 	keys   []K            // by ordinal
 	ids    *[]calendar.ID // by ordinal
+	kept   *keptResults
 	in     bitset
 	n      int
-	chunks []*chunk
+	chunks [][]uint32
+	cuts   []cut // ascending; none at the first chunk
 }
 
-type chunk struct {
-	ords   []uint32
+// cut is the set of the ordinals before a chunk.
+type cut struct {
+	chunk  int
 	before bitset
 }
 
 const (
-	smallestChunk = 256
-	wantedChunks  = 64
+	chunkSize  = 512 // a chunk is cut in two at twice this
+	wantedCuts = 64
 )
 
-// chunkSize is the length at which a chunk is cut in two is twice this.
-func (s *order[K]) chunkSize() int { return max(smallestChunk, s.n/wantedChunks) }
+// cutSize is how many ordinals lie between two cuts; at twice this there is another
+// one. A set takes a bit of each ordinal, so the number of cuts must not grow.
+func (s *order[K]) cutSize() int { return max(chunkSize, s.n/wantedCuts) }
 
 func (s *order[K]) compareTo(o uint32, key K, id calendar.ID) int {
 	if c := cmp.Compare(s.keys[o], key); c != 0 {
@@ -41,8 +46,8 @@ func (s *order[K]) compareTo(o uint32, key K, id calendar.ID) int {
 
 // seek gives the place of the first ordinal that is not before (key, id).
 func (s *order[K]) seek(key K, id calendar.ID) (c, i int) {
-	c, _ = slices.BinarySearchFunc(s.chunks, struct{}{}, func(ch *chunk, _ struct{}) int {
-		if s.compareTo(ch.ords[len(ch.ords)-1], key, id) < 0 {
+	c, _ = slices.BinarySearchFunc(s.chunks, struct{}{}, func(ords []uint32, _ struct{}) int {
+		if s.compareTo(ords[len(ords)-1], key, id) < 0 {
 			return -1
 		}
 		return 1
@@ -50,7 +55,7 @@ func (s *order[K]) seek(key K, id calendar.ID) (c, i int) {
 	if c == len(s.chunks) {
 		return c, 0
 	}
-	i, _ = slices.BinarySearchFunc(s.chunks[c].ords, struct{}{}, func(o uint32, _ struct{}) int {
+	i, _ = slices.BinarySearchFunc(s.chunks[c], struct{}{}, func(o uint32, _ struct{}) int {
 		if s.compareTo(o, key, id) < 0 {
 			return -1
 		}
@@ -59,7 +64,7 @@ func (s *order[K]) seek(key K, id calendar.ID) (c, i int) {
 	return c, i
 }
 
-// insert adds an ordinal whose id is known already.
+// insert adds an ordinal whose id is known already; it is in no kept result.
 func (s *order[K]) insert(o uint32, key K) {
 	if int(o) >= len(s.keys) {
 		s.keys = append(s.keys, make([]K, int(o)+1-len(s.keys))...)
@@ -68,44 +73,93 @@ func (s *order[K]) insert(o uint32, key K) {
 	s.in = s.in.set(o)
 	s.n++
 	if len(s.chunks) == 0 {
-		s.chunks = append(s.chunks, &chunk{ords: []uint32{o}})
+		s.chunks = [][]uint32{{o}}
+		s.rankings(func(r *ranking, _ bitset) { r.counts = []int32{0} })
 		return
 	}
 	c, i := s.seek(key, (*s.ids)[o])
 	if c == len(s.chunks) {
 		c--
-		i = len(s.chunks[c].ords)
+		i = len(s.chunks[c])
 	}
-	ch := s.chunks[c]
-	ch.ords = slices.Insert(ch.ords, i, o)
-	for _, later := range s.chunks[c+1:] {
-		later.before = later.before.set(o)
+	s.chunks[c] = slices.Insert(s.chunks[c], i, o)
+	for i := s.nextCut(c); i < len(s.cuts); i++ {
+		s.cuts[i].before = s.cuts[i].before.set(o)
 	}
-	if len(ch.ords) > 2*s.chunkSize() {
+	if len(s.chunks[c]) >= 2*chunkSize {
 		s.split(c)
 	}
 }
 
-func (s *order[K]) split(c int) {
-	ch := s.chunks[c]
-	half := len(ch.ords) / 2
-	next := &chunk{ords: slices.Clone(ch.ords[half:]), before: slices.Clone(ch.before)}
-	ch.ords = slices.Clone(ch.ords[:half])
-	for _, o := range ch.ords {
-		next.before = next.before.set(o)
-	}
-	s.chunks = slices.Insert(s.chunks, c+1, next)
+// nextCut gives the place of the first cut behind a chunk.
+func (s *order[K]) nextCut(chunk int) int {
+	i, _ := slices.BinarySearchFunc(s.cuts, chunk, func(at cut, chunk int) int { return cmp.Compare(at.chunk, chunk+1) })
+	return i
 }
 
+func (s *order[K]) split(c int) {
+	ords := s.chunks[c]
+	half := len(ords) / 2
+	s.chunks = slices.Insert(s.chunks, c+1, slices.Clone(ords[half:]))
+	s.chunks[c] = slices.Clone(ords[:half])
+	s.rankings(func(r *ranking, set bitset) {
+		r.counts = slices.Insert(r.counts, c+1, countOf(set, s.chunks[c+1]))
+		r.counts[c] -= r.counts[c+1]
+	})
+	next := s.nextCut(c)
+	for i := next; i < len(s.cuts); i++ {
+		s.cuts[i].chunk++
+	}
+	s.cut(next)
+}
+
+// cut makes a cut before the next one when there are too many ordinals up to that.
+func (s *order[K]) cut(next int) {
+	from, to := 0, len(s.chunks)
+	var before bitset
+	if next > 0 {
+		from, before = s.cuts[next-1].chunk, s.cuts[next-1].before
+	}
+	if next < len(s.cuts) {
+		to = s.cuts[next].chunk
+	}
+	n := 0
+	for _, ords := range s.chunks[from:to] {
+		n += len(ords)
+	}
+	if to-from < 2 || n < 2*s.cutSize() {
+		return
+	}
+	at := cut{(from + to) / 2, slices.Clone(before)}
+	for _, ords := range s.chunks[from:at.chunk] {
+		for _, o := range ords {
+			at.before = at.before.set(o)
+		}
+	}
+	s.cuts = slices.Insert(s.cuts, next, at)
+}
+
+// remove takes out an ordinal; it is in no kept result.
 func (s *order[K]) remove(o uint32) {
 	c, i := s.seek(s.keys[o], (*s.ids)[o])
-	ch := s.chunks[c]
-	ch.ords = slices.Delete(ch.ords, i, i+1)
-	for _, later := range s.chunks[c+1:] {
-		later.before.clear(o)
+	s.chunks[c] = slices.Delete(s.chunks[c], i, i+1)
+	next := s.nextCut(c)
+	for i := next; i < len(s.cuts); i++ {
+		s.cuts[i].before.clear(o)
 	}
-	if len(ch.ords) == 0 {
+	if len(s.chunks[c]) == 0 {
 		s.chunks = slices.Delete(s.chunks, c, c+1)
+		s.rankings(func(r *ranking, _ bitset) { r.counts = slices.Delete(r.counts, c, c+1) })
+		for i := next; i < len(s.cuts); i++ {
+			s.cuts[i].chunk--
+		}
+		s.cuts = slices.CompactFunc(s.cuts, func(a, b cut) bool { return a.chunk == b.chunk })
+		if n := len(s.cuts); n > 0 && s.cuts[n-1].chunk == len(s.chunks) {
+			s.cuts = s.cuts[:n-1]
+		}
+		if len(s.cuts) > 0 && s.cuts[0].chunk == 0 {
+			s.cuts = s.cuts[1:]
+		}
 	}
 	s.in.clear(o)
 	s.n--
@@ -118,12 +172,57 @@ func (s *order[K]) build(keys []K, ords []uint32) {
 	s.keys = keys
 	s.n = len(ords)
 	slices.SortFunc(ords, func(a, b uint32) int { return s.compareTo(a, keys[b], (*s.ids)[b]) })
-	for part := range slices.Chunk(ords, s.chunkSize()) {
-		s.chunks = append(s.chunks, &chunk{ords: slices.Clone(part), before: slices.Clone(s.in)})
+	last := 0
+	for part := range slices.Chunk(ords, chunkSize) {
+		if done := len(s.chunks) * chunkSize; done-last >= s.cutSize() {
+			s.cuts = append(s.cuts, cut{len(s.chunks), slices.Clone(s.in)})
+			last = done
+		}
+		s.chunks = append(s.chunks, slices.Clone(part))
 		for _, o := range part {
 			s.in = s.in.set(o)
 		}
 	}
+}
+
+// ranking is how many documents of a kept result lie in each chunk of an order.
+type ranking struct {
+	by     sorter
+	counts []int32
+}
+
+// rankings calls f for the rankings by this order, with the sets that they count.
+func (s *order[K]) rankings(f func(*ranking, bitset)) {
+	for _, r := range s.kept.all {
+		for _, ranked := range r.ranked {
+			if ranked.by == sorter(s) {
+				f(ranked, r.set)
+			}
+		}
+	}
+}
+
+// rank counts a set by chunks.
+func (s *order[K]) rank(set bitset) []int32 {
+	counts := make([]int32, len(s.chunks))
+	for c, ords := range s.chunks {
+		counts[c] = countOf(set, ords)
+	}
+	return counts
+}
+
+// chunkOf gives the chunk of an ordinal.
+func (s *order[K]) chunkOf(o uint32) int {
+	c, _ := s.seek(s.keys[o], (*s.ids)[o])
+	return c
+}
+
+func countOf(set bitset, ords []uint32) int32 {
+	n := 0
+	for _, o := range ords {
+		n += set.bit(o)
+	}
+	return int32(n)
 }
 
 // narrow keeps those of dst that have a value in [lo, hi]; a nil bound is open.
@@ -143,10 +242,15 @@ func (s *order[K]) narrow(dst bitset, lo, hi *K) {
 		clear(dst)
 		return
 	}
-	dst.andNot(s.chunks[c].before)
-	for _, o := range s.chunks[c].ords[:i] {
-		dst.clear(o)
+	from := 0
+	if next := s.nextCut(c); next > 0 {
+		from = s.cuts[next-1].chunk
+		dst.andNot(s.cuts[next-1].before)
 	}
+	for _, ords := range s.chunks[from:c] {
+		dst.clearAll(ords)
+	}
+	dst.clearAll(s.chunks[c][:i])
 }
 
 // keepBefore keeps those of dst that come first as long as in holds.
@@ -157,21 +261,23 @@ func (s *order[K]) keepBefore(dst bitset, in func(uint32) bool) {
 		}
 		return 1
 	}
-	c, _ := slices.BinarySearchFunc(s.chunks, struct{}{}, func(ch *chunk, _ struct{}) int {
-		return step(ch.ords[len(ch.ords)-1])
+	c, _ := slices.BinarySearchFunc(s.chunks, struct{}{}, func(ords []uint32, _ struct{}) int {
+		return step(ords[len(ords)-1])
 	})
-	if c >= len(s.chunks)-1 {
-		dst.and(s.in)
+	to := len(s.chunks)
+	if next := s.nextCut(c); next < len(s.cuts) {
+		to = s.cuts[next].chunk
+		dst.and(s.cuts[next].before)
 	} else {
-		dst.and(s.chunks[c+1].before)
+		dst.and(s.in)
 	}
 	if c == len(s.chunks) {
 		return
 	}
-	ch := s.chunks[c]
-	i, _ := slices.BinarySearchFunc(ch.ords, struct{}{}, func(o uint32, _ struct{}) int { return step(o) })
-	for _, o := range ch.ords[i:] {
-		dst.clear(o)
+	i, _ := slices.BinarySearchFunc(s.chunks[c], struct{}{}, func(o uint32, _ struct{}) int { return step(o) })
+	dst.clearAll(s.chunks[c][i:])
+	for _, ords := range s.chunks[c+1 : to] {
+		dst.clearAll(ords)
 	}
 }
 
@@ -181,26 +287,16 @@ func (s *order[K]) size() int { return s.n }
 
 // each calls f for the ordinals of res in order, from the one at an index among
 // them on, until f gives false. count is the number of them.
-func (s *order[K]) each(res bitset, count, from int, desc bool, f func(uint32) bool) {
+func (s *order[K]) each(res result, count, from int, desc bool, f func(uint32) bool) {
 	if from < 0 || from >= count {
 		return
 	}
 	if desc {
 		from = count - 1 - from
 	}
-	// The last chunk before which there are at most from of them.
-	lo, hi := 0, len(s.chunks)
-	skip := from
-	for hi-lo > 1 {
-		mid := (lo + hi) / 2
-		if n := res.countUpTo(s.chunks[mid].before, from); n <= from {
-			lo, skip = mid, from-n
-		} else {
-			hi = mid
-		}
-	}
+	c, skip := s.find(res, from)
 	at := -1
-	for i, o := range s.chunks[lo].ords {
+	for i, o := range s.chunks[c] {
 		if !res.has(o) {
 			continue
 		}
@@ -211,15 +307,51 @@ func (s *order[K]) each(res bitset, count, from int, desc bool, f func(uint32) b
 		skip--
 	}
 	if desc {
-		s.walkDown(res, lo, at, f)
+		s.walkDown(res.bitset, c, at, f)
 	} else {
-		s.walkUp(res, lo, at, f)
+		s.walkUp(res.bitset, c, at, f)
+	}
+}
+
+// find gives the chunk of the ordinal at an index of res, and how many of res in that
+// chunk come before it.
+func (s *order[K]) find(res result, from int) (c, skip int) {
+	skip = from
+	if res.of != nil {
+		if ranked := res.of.ranking(s); ranked != nil {
+			for skip >= int(ranked.counts[c]) {
+				skip -= int(ranked.counts[c])
+				c++
+			}
+			return c, skip
+		}
+	}
+	// The last cut before which there are at most from of them.
+	lo, hi := -1, len(s.cuts)
+	for hi-lo > 1 {
+		mid := (lo + hi) / 2
+		if n := res.countUpTo(s.cuts[mid].before, from); n <= from {
+			lo, skip = mid, from-n
+		} else {
+			hi = mid
+		}
+	}
+	if lo >= 0 {
+		c = s.cuts[lo].chunk
+	}
+	for {
+		n := int(countOf(res.bitset, s.chunks[c]))
+		if skip < n {
+			return c, skip
+		}
+		skip -= n
+		c++
 	}
 }
 
 func (s *order[K]) walkUp(res bitset, c, i int, f func(uint32) bool) {
 	for ; c < len(s.chunks); c, i = c+1, 0 {
-		for _, o := range s.chunks[c].ords[i:] {
+		for _, o := range s.chunks[c][i:] {
 			if res.has(o) && !f(o) {
 				return
 			}
@@ -229,7 +361,7 @@ func (s *order[K]) walkUp(res bitset, c, i int, f func(uint32) bool) {
 
 func (s *order[K]) walkDown(res bitset, c, i int, f func(uint32) bool) {
 	for {
-		ords := s.chunks[c].ords
+		ords := s.chunks[c]
 		for ; i >= 0; i-- {
 			if res.has(ords[i]) && !f(ords[i]) {
 				return
@@ -238,7 +370,7 @@ func (s *order[K]) walkDown(res bitset, c, i int, f func(uint32) bool) {
 		if c--; c < 0 {
 			return
 		}
-		i = len(s.chunks[c].ords) - 1
+		i = len(s.chunks[c]) - 1
 	}
 }
 
@@ -285,7 +417,9 @@ func (s *order[K]) compare(a, b uint32, desc bool) int {
 type sorter interface {
 	members() bitset
 	size() int // of members
-	each(res bitset, count, from int, desc bool, f func(uint32) bool)
+	each(res result, count, from int, desc bool, f func(uint32) bool)
 	tiesBefore(res bitset, o uint32, desc bool) int
 	compare(a, b uint32, desc bool) int
+	rank(set bitset) []int32
+	chunkOf(o uint32) int
 }

@@ -50,6 +50,18 @@ func (p *posting) remove(o uint32) {
 	}
 }
 
+// has tells whether an ordinal is in the set; nil is the empty one.
+func (p *posting) has(o uint32) bool {
+	switch {
+	case p == nil:
+		return false
+	case p.big != nil:
+		return p.big.Contains(o)
+	}
+	_, found := slices.BinarySearch(p.small, o)
+	return found
+}
+
 func (p *posting) len() int {
 	if p.big != nil {
 		return int(p.big.GetCardinality())

@@ -63,7 +63,7 @@ type piece struct {
 
 // answer evaluates a filter and calls use with the documents that it admits; the
 // lock is held meanwhile, and use must be quick. The error is that of ctx.
-func (x *Index) answer(ctx context.Context, kind calendar.Kind, f readmodel.Filter, use func(k *kindIndex, res bitset)) error {
+func (x *Index) answer(ctx context.Context, kind calendar.Kind, f readmodel.Filter, use func(k *kindIndex, res result)) error {
 	for {
 		r := newReading(x, kind, f)
 		err := r.run(ctx, use)
@@ -154,7 +154,7 @@ func (r *reading) piece(f readmodel.Text, p readmodel.Piece) *piece {
 }
 
 // run finds what the pieces fit and then answers. The caller holds no lock.
-func (r *reading) run(ctx context.Context, use func(k *kindIndex, res bitset)) error {
+func (r *reading) run(ctx context.Context, use func(k *kindIndex, res result)) error {
 	rows := false
 	for _, p := range r.order {
 		if p.inRow {
@@ -173,7 +173,7 @@ func (r *reading) run(ctx context.Context, use func(k *kindIndex, res bitset)) e
 }
 
 // findRows finds what the rows fit, or answers at once where no text has to be read.
-func (r *reading) findRows(ctx context.Context, use func(k *kindIndex, res bitset)) (done bool, err error) {
+func (r *reading) findRows(ctx context.Context, use func(k *kindIndex, res result)) (done bool, err error) {
 	select {
 	case r.x.scans <- struct{}{}:
 		defer func() { <-r.x.scans }()
@@ -188,7 +188,7 @@ func (r *reading) findRows(ctx context.Context, use func(k *kindIndex, res bitse
 }
 
 // finish answers as soon as it has caught up with the changes.
-func (r *reading) finish(ctx context.Context, use func(k *kindIndex, res bitset)) error {
+func (r *reading) finish(ctx context.Context, use func(k *kindIndex, res result)) error {
 	for {
 		if done, err := r.tryFinish(use); err != nil || done {
 			return err
@@ -199,7 +199,7 @@ func (r *reading) finish(ctx context.Context, use func(k *kindIndex, res bitset)
 	}
 }
 
-func (r *reading) tryFinish(use func(k *kindIndex, res bitset)) (done bool, err error) {
+func (r *reading) tryFinish(use func(k *kindIndex, res result)) (done bool, err error) {
 	if err := r.hold(); err != nil {
 		return false, err
 	}
@@ -211,11 +211,8 @@ func (r *reading) tryFinish(use func(k *kindIndex, res bitset)) (done bool, err 
 	return true, nil
 }
 
-func (r *reading) evaluate(use func(k *kindIndex, res bitset)) {
-	res := r.k.scratch()
-	defer r.k.release(res)
-	(&evaluation{k: r.k, r: r}).evalInto(res, r.filter, r.k.live)
-	use(r.k, res)
+func (r *reading) evaluate(use func(k *kindIndex, res result)) {
+	(&evaluation{k: r.k, r: r}).evaluate(r.filter, func(res result) { use(r.k, res) })
 }
 
 // hold takes the lock; with an error it is not held.
@@ -373,15 +370,14 @@ type docTexts struct {
 
 // collect finds the documents that have to be looked into for rows. Where there
 // is none, it answers in the same hold.
-func (r *reading) collect(use func(k *kindIndex, res bitset)) (texts []docTexts, done bool, err error) {
+func (r *reading) collect(use func(k *kindIndex, res result)) (texts []docTexts, done bool, err error) {
 	if err := r.hold(); err != nil {
 		return nil, false, err
 	}
 	defer r.x.mu.RUnlock()
-	res := r.k.scratch()
+	(&evaluation{k: r.k, r: r, upper: true}).evaluate(r.filter, func(result) {}) // the rows note what they want
+	res := r.k.emptyScratch()
 	defer r.k.release(res)
-	(&evaluation{k: r.k, r: r, upper: true}).evalInto(res, r.filter, r.k.live)
-	clear(res)
 	for _, p := range r.order {
 		if p.wanted != nil {
 			res.or(p.wanted)

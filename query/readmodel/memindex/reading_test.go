@@ -315,7 +315,7 @@ func TestWorkOfASearch(t *testing.T) {
 		"the same":          strings.Repeat(`"of the" wo `, 40),
 	} {
 		r := newReading(s.x, calendar.KindEvent, titled(query))
-		if err := r.run(t.Context(), func(*kindIndex, bitset) {}); err != nil {
+		if err := r.run(t.Context(), func(*kindIndex, result) {}); err != nil {
 			t.Fatal(err)
 		}
 		work := r.work + r.steps

@@ -233,7 +233,9 @@ func (x *reference) Counts(_ context.Context, k calendar.Kind, field string, f r
 		if x.broken == "counts the first id only" && len(ids) > 1 {
 			ids = ids[:1]
 		}
-		for _, id := range ids {
+		ids = slices.Clone(ids) // a document carries an id or not, however often it names it
+		slices.Sort(ids)
+		for _, id := range slices.Compact(ids) {
 			out[id]++
 		}
 	}
