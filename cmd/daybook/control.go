@@ -81,7 +81,7 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 		tidy(ctx, s.data, slog.New(slog.DiscardHandler))
 	}
 	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b, err := openBackend(ctx, s, log, telemetry.Hooks{}, existing)
+	b, err := openBackend(ctx, c, s, log, telemetry.Hooks{}, existing)
 	if err != nil {
 		return err
 	}

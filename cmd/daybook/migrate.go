@@ -50,12 +50,9 @@ func carry(ctx context.Context, c *console, s *settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	from, err := sqlite.Open(ctx, s.data, sqlite.Options{Existing: true})
-	if errors.Is(err, eventstore.ErrNoStore) {
-		return noStore(s.data)
-	}
+	from, err := openFile(ctx, c, s.data, sqlite.Options{Existing: true})
 	if err != nil {
-		return fmt.Errorf("event store in %s: %w", s.data, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
 	to, err := postgres.Open(ctx, s.to, postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole, PollOnly: true})

@@ -76,7 +76,7 @@ func idle(t *testing.T, n int) *backend {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	b, err := openBackend(t.Context(), s, log, telemetry.Hooks{}, false)
+	b, err := openBackend(t.Context(), &console{}, s, log, telemetry.Hooks{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	s := p.s
 	var b *backend
 	if err := p.await(ctx, "event store", cmp.Or(redactedURLs(s.store), s.data), func(ctx context.Context) (err error) {
-		b, err = openBackend(ctx, s, p.log, p.watch.hooks, false)
+		b, err = openBackend(ctx, p.c, s, p.log, p.watch.hooks, false)
 		return err
 	}); err != nil {
 		return err

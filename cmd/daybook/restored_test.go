@@ -119,7 +119,7 @@ func TestRestoredBackup(t *testing.T) {
 func TestImageAheadOfTheStore(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
-	b, err := openBackend(t.Context(), &settings{data: t.TempDir()}, log, telemetry.Hooks{}, false)
+	b, err := openBackend(t.Context(), &console{}, &settings{data: t.TempDir()}, log, telemetry.Hooks{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

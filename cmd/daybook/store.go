@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
@@ -30,17 +31,38 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 		b.store, b.leases, b.close = store, store, store.Close
 		return nil
 	}
-	store, err := sqlite.Open(ctx, b.s.data, sqlite.Options{
+	store, err := openFile(ctx, b.c, b.s.data, sqlite.Options{
 		Observe: b.commits.watched(b.hooks.Commits), Permit: b.permit, Existing: existing,
 	})
-	if errors.Is(err, eventstore.ErrNoStore) {
-		return noStore(b.s.data)
-	}
 	if err != nil {
-		return fmt.Errorf("event store in %s: %w", b.s.data, err)
+		return err
 	}
 	b.store, b.close = store, store.Close
 	return nil
+}
+
+// openFile opens the event store in a data directory. One of a former version is
+// brought to the present form, which is shown, because it may take minutes.
+func openFile(ctx context.Context, c *console, dir string, o sqlite.Options) (*sqlite.Store, error) {
+	var bar *progress
+	o.Renewing = func(done, total calendar.Position) {
+		if bar == nil {
+			fmt.Fprintf(c.err, "the event store in %s is of a former version and gets the present form; until that is done it stays as it is\n", dir)
+			bar = newProgress(c, "event store", "entries")
+		}
+		bar.set(int(done), int(total))
+	}
+	store, err := sqlite.Open(ctx, dir, o)
+	if bar != nil {
+		bar.done()
+	}
+	if errors.Is(err, eventstore.ErrNoStore) {
+		return nil, noStore(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("event store in %s: %w", dir, err)
+	}
+	return store, nil
 }
 
 // tidy removes from the data directory what a killed process left. It needs the

@@ -24,6 +24,7 @@ type item struct {
 	a       eventstore.Append
 	entries []eventstore.Entry // without positions
 	leaves  [][32]byte
+	bodies  [][]byte
 	result  *eventstore.Result
 }
 
@@ -73,13 +74,14 @@ func newItem(a *eventstore.Append) (*item, error) {
 	if err := a.Check(); err != nil {
 		return nil, err
 	}
-	it := &item{a: *a, entries: make([]eventstore.Entry, len(a.Drafts)), leaves: make([][32]byte, len(a.Drafts))}
+	it := &item{a: *a, entries: make([]eventstore.Entry, len(a.Drafts)), leaves: make([][32]byte, len(a.Drafts)), bodies: make([][]byte, len(a.Drafts))}
 	size := 0
 	for i := range a.Drafts {
 		e := a.Entry(i)
 		it.entries[i] = e
 		it.leaves[i] = eventstore.Leaf(&e)
-		size += len(e.Fields) + 2*len(e.State)
+		it.bodies[i] = packBody(e.Fields, e.State)
+		size += len(it.bodies[i])
 	}
 	if a.Receipt != nil {
 		size += len(a.Receipt.Answer)

@@ -32,6 +32,7 @@ type group struct {
 type written struct {
 	entry *eventstore.Entry
 	leaf  *[32]byte
+	body  []byte // packed
 }
 
 type receiptKey struct {
@@ -183,7 +184,7 @@ func (g *group) accept(it *item, after map[calendar.ID]*held) {
 	for i := range it.entries {
 		g.head++
 		it.entries[i].Position = g.head
-		g.entries = append(g.entries, written{&it.entries[i], &it.leaves[i]})
+		g.entries = append(g.entries, written{&it.entries[i], &it.leaves[i], it.bodies[i]})
 	}
 	for id, h := range after { // all releases first
 		if before := g.states[id]; before != nil {

@@ -18,7 +18,7 @@ var schemaFiles embed.FS
 
 // migrate brings the file to the newest schema. It refuses files of other
 // programs, of newer versions, those whose steps are not ours and, when a store has
-// to be there, a file that has none.
+// to be there, a file that has none. One that has to be carried is errFormer.
 func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step, existing bool) (err error) {
 	// One transaction that writes from its start on is the lock.
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
@@ -54,6 +54,9 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step, existi
 	pending, err := migration.Pending(steps, applied, "the file")
 	if err != nil {
 		return err
+	}
+	if n := len(applied); n > 0 && n < packedStep {
+		return errFormer
 	}
 	for _, m := range pending {
 		if _, err := conn.ExecContext(ctx, m.Text); err != nil {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -20,8 +21,10 @@ type readStatements struct {
 }
 
 const (
-	entryColumns  = "position, kind, record, version, time, actor, change, client, request, reason, fields, state, secret IS NOT NULL, secret"
-	recordColumns = "id, kind, version, position, claims, names, secret, state"
+	entryColumns  = "position, kind, record, version, time, actor, change, client, request, reason, body, secret IS NOT NULL, secret"
+	heldColumns   = "id, kind, version, position, claims, names, secret"
+	recordsJoined = "SELECT r.id, r.kind, r.version, r.position, r.claims, r.names, r.secret, e.body" +
+		" FROM records r LEFT JOIN entries e ON e.position = r.position"
 )
 
 func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
@@ -29,11 +32,11 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		to   **sql.Stmt
 		text string
 	}{
-		{&r.record, "SELECT " + recordColumns + " FROM records WHERE id = ?"},
+		{&r.record, recordsJoined + " WHERE r.id = ?"},
 		{&r.history, "SELECT " + entryColumns + " FROM entries WHERE record = ? AND version > ? ORDER BY version LIMIT ?"},
 		{&r.entries, "SELECT " + entryColumns + " FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
-		{&r.records, "SELECT " + recordColumns + " FROM records WHERE id > ? ORDER BY id LIMIT ?"},
-		{&r.recordsOf, "SELECT " + recordColumns + " FROM records WHERE kind = ? AND id > ? ORDER BY id LIMIT ?"},
+		{&r.records, recordsJoined + " WHERE r.id > ? ORDER BY r.id LIMIT ?"},
+		{&r.recordsOf, recordsJoined + " WHERE r.kind = ? AND r.id > ? ORDER BY r.id LIMIT ?"},
 		{&r.holder, "SELECT record FROM claims WHERE space = ? AND key = ?"},
 		{&r.named, "SELECT record FROM names WHERE space = ? AND key = ? ORDER BY record"},
 		{&r.receipt, "SELECT " + receiptColumns + " FROM receipts WHERE user = ? AND key = ?"},
@@ -104,19 +107,21 @@ type row interface{ Scan(dest ...any) error }
 
 func scanEntry(r row) (eventstore.Entry, error) {
 	var (
-		e             eventstore.Entry
-		kind          string
-		millis        int64
-		fields, state []byte
-		hasSecret     bool
+		e         eventstore.Entry
+		kind      string
+		millis    int64
+		body      sql.RawBytes
+		hasSecret bool
 	)
 	err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
-		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &fields, &state, &hasSecret, &e.Secret)
+		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &body, &hasSecret, &e.Secret)
 	if err != nil {
 		return e, err
 	}
 	e.Time = time.UnixMilli(millis).UTC()
-	e.Fields, e.State = fields, state
+	if e.Fields, e.State, _, err = unpackBody(nil, body); err != nil {
+		return e, fmt.Errorf("entry %d: %w", e.Position, err)
+	}
 	if hasSecret && e.Secret == nil {
 		e.Secret = []byte{}
 	}
@@ -126,23 +131,46 @@ func scanEntry(r row) (eventstore.Entry, error) {
 	return e, nil
 }
 
-func scanHeld(r row) (*held, error) {
+// scanHeld reads a record without its state; more are columns after its own.
+func scanHeld(r row, more ...any) (*held, error) {
 	var (
 		h             held
 		kind          string
 		claims, names []byte
-		state         []byte
 	)
-	if err := r.Scan(&h.ID, &kind, &h.Version, &h.Position, &claims, &names, &h.Secret, &state); err != nil {
+	if err := r.Scan(append([]any{&h.ID, &kind, &h.Version, &h.Position, &claims, &names, &h.Secret}, more...)...); err != nil {
 		return nil, err
 	}
-	h.Record = state
 	var err error
 	if h.Kind, err = parseKind(kind); err != nil {
 		return nil, fmt.Errorf("record %d: %w: %w", h.ID, eventstore.ErrDamaged, err)
 	}
 	h.claims, h.names, err = decodeHeld(h.ID, claims, names)
 	return &h, err
+}
+
+// scanRecords makes the scan of records with their states, which are those of their
+// last entries.
+func scanRecords() func(row) (*held, error) {
+	var room []byte // of entries: only their states are kept
+	return func(r row) (*held, error) {
+		var body sql.RawBytes
+		h, err := scanHeld(r, &body)
+		if err != nil {
+			return nil, err
+		}
+		var state []byte
+		if body == nil {
+			err = fmt.Errorf("%w: it is missing", eventstore.ErrDamaged)
+		} else {
+			_, state, room, err = unpackBody(room, body)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("record %d: its last entry %d: %w", h.ID, h.Position, err)
+		}
+		h.Record = bytes.Clone(state)
+		return h, nil
+	}
 }
 
 // decodeHeld gives what a record holds.
@@ -221,7 +249,7 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 func (s *Store) loadMiss(ctx context.Context, id calendar.ID) (h *held, err error) {
 	s.cache.begin(id)
 	defer func() { s.cache.end(id, h) }()
-	found, err := all(ctx, s, s.read.record, scanHeld, int64(id))
+	found, err := all(ctx, s, s.read.record, scanRecords(), int64(id))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -257,8 +285,9 @@ func (s *Store) ReadStored(ctx context.Context, after calendar.Position, limit i
 
 // Records does eventstore.Store.
 func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error) {
+	held := scanRecords()
 	scan := func(r row) (eventstore.State, error) {
-		h, err := scanHeld(r)
+		h, err := held(r)
 		if err != nil {
 			return eventstore.State{}, err
 		}

@@ -43,6 +43,9 @@ type Options struct {
 	Existing bool
 	// Observe watches the commits; nil: nobody does.
 	Observe eventstore.ObserveCommit
+	// Renewing is told how many entries are carried of a file of a former form,
+	// which Open brings to the present one; nil: nobody is.
+	Renewing func(done, total calendar.Position)
 	// Permit is asked before each commit; its error refuses the commit with
 	// ErrUnavailable. nil: all are permitted.
 	Permit func() error
@@ -141,20 +144,20 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	if s.writeDB, err = sql.Open("sqlite", dsn(path, writePragmas)); err != nil {
-		return err
-	}
-	s.writeDB.SetMaxOpenConns(1)
-	conn, err := s.writeDB.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	s.writer = &writer{preparer: preparer{conn: conn}}
 	steps, err := migration.Read(schemaFiles)
 	if err != nil {
 		return err
 	}
-	if err := migrate(ctx, conn, steps, s.o.Existing); err != nil {
+	err = s.connect(ctx, path, steps)
+	if errors.Is(err, errFormer) {
+		if err = s.disconnect(); err == nil {
+			err = renew(ctx, path, steps, s.o.Renewing)
+		}
+		if err == nil {
+			err = s.connect(ctx, path, steps)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.writer.ready(ctx); err != nil {
@@ -172,6 +175,33 @@ func (s *Store) open(ctx context.Context, path string) error {
 	s.usedID(s.writer.lastStored)
 	s.signal.Move(s.writer.head)
 	return nil
+}
+
+// connect opens the writing connection and brings the file to the newest schema.
+func (s *Store) connect(ctx context.Context, path string, steps []migration.Step) (err error) {
+	if s.writeDB, err = sql.Open("sqlite", dsn(path, writePragmas)); err != nil {
+		return err
+	}
+	s.writeDB.SetMaxOpenConns(1)
+	conn, err := s.writeDB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	s.writer = &writer{preparer: preparer{conn: conn}}
+	return migrate(ctx, conn, steps, s.o.Existing)
+}
+
+// disconnect closes the writing connection.
+func (s *Store) disconnect() error {
+	var errs []error
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+	}
+	if s.writeDB != nil { // last: its close folds the log into the file
+		errs = append(errs, s.writeDB.Close())
+	}
+	s.writer, s.writeDB = nil, nil
+	return errors.Join(errs...)
 }
 
 // The pragmas of a connection. Commits are durable by synchronous=FULL; the
@@ -223,12 +253,7 @@ func (s *Store) closeFiles() error {
 	if s.readDB != nil {
 		errs = append(errs, s.readDB.Close())
 	}
-	if s.writer != nil {
-		errs = append(errs, s.writer.close())
-	}
-	if s.writeDB != nil { // last: its close folds the log into the file
-		errs = append(errs, s.writeDB.Close())
-	}
+	errs = append(errs, s.disconnect())
 	if s.lock != nil {
 		errs = append(errs, unlockFile(s.lock))
 	}

@@ -30,21 +30,27 @@ type writer struct {
 	addCommit, purge, rekeep *sql.Stmt
 }
 
+// addEntries writes entries; each has entryCells columns.
+const (
+	addEntries = `INSERT INTO entries
+		(position, kind, record, version, time, actor, change, leaf, client, request, reason, body, secret) VALUES %s`
+	entryCells = 13
+)
+
 // ready prepares the statements and reads the end of the log.
 func (w *writer) ready(ctx context.Context) error {
 	p := &w.preparer
 	w.begin = p.one(ctx, "BEGIN IMMEDIATE")
 	w.commit = p.one(ctx, "COMMIT")
 	w.rollback = p.one(ctx, "ROLLBACK")
-	w.records = p.lookup(ctx, "SELECT "+recordColumns+" FROM records WHERE %s", "id")
+	w.records = p.lookup(ctx, "SELECT "+heldColumns+" FROM records WHERE %s", "id")
 	w.claims = p.lookup(ctx, "SELECT space, key, record FROM claims WHERE %s", "(space, key)")
 	w.names = p.lookup(ctx, "SELECT space, key, count(*) FROM names WHERE %s GROUP BY space, key", "(space, key)")
 	w.receipts = p.lookup(ctx, "SELECT "+receiptColumns+" FROM receipts WHERE %s", "(user, key)")
-	w.addEntries = p.rows(ctx, `INSERT INTO entries
-		(position, kind, record, version, time, actor, change, leaf, client, request, reason, fields, state, secret) VALUES %s`, 14)
-	w.addRecords = p.rows(ctx, `INSERT INTO records (`+recordColumns+`) VALUES %s
+	w.addEntries = p.rows(ctx, addEntries, entryCells)
+	w.addRecords = p.rows(ctx, `INSERT INTO records (`+heldColumns+`) VALUES %s
 		ON CONFLICT (id) DO UPDATE SET version = excluded.version, position = excluded.position,
-		claims = excluded.claims, names = excluded.names, secret = excluded.secret, state = excluded.state`, 8)
+		claims = excluded.claims, names = excluded.names, secret = excluded.secret`, 7)
 	w.addClaims = p.rows(ctx, `INSERT INTO claims (space, key, record) VALUES %s
 		ON CONFLICT (space, key) DO UPDATE SET record = excluded.record`, 3)
 	w.dropClaims = p.rows(ctx, "DELETE FROM claims WHERE (space, key) IN (VALUES %s)", 2)
@@ -167,7 +173,8 @@ func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
 			}
 		}
 	}
-	err := find(ctx, w.records, ids, scanHeld, func(h *held) { g.states[h.ID] = h })
+	// Without their states: only the new ones are used.
+	err := find(ctx, w.records, ids, func(r row) (*held, error) { return scanHeld(r) }, func(h *held) { g.states[h.ID] = h })
 	if err != nil {
 		return err
 	}
@@ -247,7 +254,7 @@ func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 		leaves = append(leaves, *e.leaf)
 		entries = append(entries, number(e.entry.Position), e.entry.Kind.String(), int64(e.entry.ID), e.entry.Version,
 			e.entry.Time.UnixMilli(), int64(e.entry.Actor), e.entry.Change, e.leaf[:],
-			e.entry.Cause.Client, e.entry.Cause.Request, e.entry.Cause.Reason, []byte(e.entry.Fields), []byte(e.entry.State), e.entry.Secret)
+			e.entry.Cause.Client, e.entry.Cause.Request, e.entry.Cause.Reason, e.body, e.entry.Secret)
 	}
 	records := make([]any, 0, len(g.changed)*w.addRecords.columns)
 	for _, h := range g.changed {
@@ -260,7 +267,7 @@ func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 			return chain, err
 		}
 		records = append(records, int64(h.ID), h.Kind.String(), h.Version, number(h.Position),
-			string(claims), string(names), h.Secret, []byte(h.Record))
+			string(claims), string(names), h.Secret)
 	}
 	var newClaims, oldClaims, newNames, oldNames, receipts []any
 	for c, id := range g.newClaims {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"daybook/eventstore/sqlite"
+)
+
+// formerData makes a data directory with the event store of a version before packed
+// entries, and without a feed and a snapshot.
+func formerData(t *testing.T) string {
+	t.Helper()
+	packed, err := os.Open("../../eventstore/sqlite/testdata/former.db.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = packed.Close() }()
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, sqlite.FileName), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestFormerStore: a data directory of the version before is opened by whatever comes
+// first, which says so; verify and export tell of it just what that version told.
+func TestFormerStore(t *testing.T) {
+	t.Parallel()
+	const (
+		head   = "59 entries are as they were written; chain head 37464417f63d89ff02ca38137e24999badc2c6e0cf524887b4491344f4889af3\n"
+		export = "9e47f3621a27d0513fb662e3f65934ac86009bdee1651a56b7450ff2e44132f5" // SHA-256
+	)
+	data := formerData(t)
+	out, errText, status := tool(t, nil, "verify", "--data", data)
+	if status != exitOK || out != head || !strings.Contains(errText, "of a former version") {
+		t.Errorf("verify: status %d, %q, %q", status, out, errText)
+	}
+	out, errText, status = tool(t, nil, "export", "--data", data)
+	if sum := sha256.Sum256([]byte(out)); status != exitOK || hex.EncodeToString(sum[:]) != export || errText != "" {
+		t.Errorf("export: status %d, SHA-256 %x, want %s; %q", status, sum, export, errText)
+	}
+
+	data = formerData(t)
+	s := startServer(t, "serve", "--data", data)
+	if got := s.want(200, "GET", "/events?per_page=50&start_date=2026-01-01", "", ""); got["total"] != float64(27) {
+		t.Errorf("the service lists %v events", got["total"])
+	}
+	if status := s.drain(); status != exitOK || !strings.Contains(s.log(), "of a former version") {
+		t.Errorf("drained with status %d\n%s", status, s.log())
+	}
+	if out := mustTool(t, "verify", "--data", data); out != head {
+		t.Errorf("verify after serving: %q", out)
+	}
+	if _, err := os.Stat(filepath.Join(data, sqlite.FileName+".new")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a half file is left: %v", err)
+	}
+}
