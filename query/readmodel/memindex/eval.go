@@ -101,7 +101,8 @@ func (e *evaluation) evalInto(dst bitset, f readmodel.Filter, within bitset) {
 	case readmodel.Contains:
 		k.containsInto(dst, f)
 	case readmodel.Text:
-		e.searchInto(dst, f, within)
+		dst.copyFrom(within)
+		e.search(dst, f)
 	case readmodel.Near:
 		clear(dst)
 		k.places[f.Field].nearInto(dst, f.Lat, f.Lng, f.Km)
@@ -203,6 +204,9 @@ func (e *evaluation) narrow(dst bitset, p readmodel.Filter, scratch bitset) {
 		}
 	case readmodel.Range:
 		k.numbers[p.Field].narrow(dst, p.Min, p.Max)
+		return
+	case readmodel.Text:
+		e.search(dst, p)
 		return
 	case readmodel.Not:
 		if t, ok := p.Filter.(readmodel.Term); ok {

@@ -1,22 +1,20 @@
 package memindex
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
-// A beginning of a word that many words have costs more than all the rest of a
-// search, and people search for the same few. What such beginnings fit is kept;
-// who uses it looks again into the documents that have changed since.
+// People search for the same few words. What a beginning of a word fits is kept where
+// finding it cost something; who uses it looks again into the documents that have
+// changed since.
 const (
-	manyWords = 16  // from how many words on it is kept
-	mostFits  = 128 // sets that are kept; with 100,000 documents each takes 12 KB
+	manySteps = 1 << 10  // from how many on it is kept
+	mostFits  = 16 << 20 // bytes of the sets that are kept
 )
 
 // fits are the documents that a beginning fits, by piece.
 type fits struct {
-	mu   sync.Mutex
-	sets map[string]fit
+	mu    sync.Mutex
+	sets  map[string]fit
+	bytes int
 }
 
 type fit struct {
@@ -31,17 +29,27 @@ func (f *fits) get(key string) (bitset, uint64) {
 	return have.set, have.seq
 }
 
+// put keeps a set, which is not changed any more.
 func (f *fits) put(key string, set bitset, seq uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.sets == nil {
 		f.sets = map[string]fit{}
 	}
-	if _, known := f.sets[key]; !known && len(f.sets) >= mostFits {
-		for some := range f.sets {
-			delete(f.sets, some)
+	f.drop(key)
+	f.sets[key] = fit{set, seq}
+	f.bytes += len(set) * 8
+	for some := range f.sets {
+		if f.bytes <= mostFits {
 			break
 		}
+		if some != key {
+			f.drop(some)
+		}
 	}
-	f.sets[key] = fit{slices.Clone(set), seq}
+}
+
+func (f *fits) drop(key string) {
+	f.bytes -= len(f.sets[key].set) * 8
+	delete(f.sets, key)
 }

@@ -53,7 +53,8 @@ type piece struct {
 	tokens []string
 	inRow  bool
 
-	set bitset // documents in which it fits
+	set  bitset // documents in which it fits
+	kept bool   // the set is kept for others too, and not changed
 
 	// Of rows, until the documents were looked into:
 	maybe  bitset // documents that have all the words
@@ -258,6 +259,10 @@ func (r *reading) catchUp() bool {
 // look finds out anew whether a piece fits in a document.
 func (r *reading) look(p *piece, o uint32) {
 	r.steps += len(r.k.docs[o].texts())
+	if p.kept {
+		p.set, p.kept = append(r.k.scratch()[:0], p.set...), false
+		r.steps += len(p.set)
+	}
 	if r.k.fits(o, p) {
 		p.set = p.set.set(o)
 	} else {
@@ -268,6 +273,9 @@ func (r *reading) look(p *piece, o uint32) {
 // release gives the sets back.
 func (r *reading) release() {
 	for _, p := range r.order {
+		if p.kept {
+			p.set = nil
+		}
 		for _, set := range []bitset{p.set, p.maybe, p.wanted} {
 			if set != nil {
 				r.k.release(set)
@@ -295,22 +303,24 @@ func (r *reading) begin(ctx context.Context, p *piece) error {
 		return err
 	}
 	k := r.k
-	p.set = k.emptyScratch()
 	if r.remembered(p) {
 		r.x.mu.RUnlock()
 		return nil
 	}
-	seq := k.seq
-	found, scratch := k.emptyScratch(), k.emptyScratch()
+	p.set = k.emptyScratch()
+	seq, steps := k.seq, r.work
+	scratch := k.emptyScratch()
+	var found bitset // of a language whose texts are shown where there is no other
 	defer func() {
-		k.release(found)
 		k.release(scratch)
+		if found != nil {
+			k.release(found)
+		}
 	}()
-	words := 0
 	for _, l := range calendar.Langs {
 		ids := k.texts.dicts[l].beginning(p.tokens[0])
 		r.steps += len(ids)
-		if words += len(ids); len(ids) == 0 {
+		if len(ids) == 0 {
 			continue
 		}
 		for _, name := range p.fields {
@@ -318,27 +328,36 @@ func (r *reading) begin(ctx context.Context, p *piece) error {
 			if len(field.langs[l].postings) == 0 {
 				continue
 			}
-			found = r.grown(found)
-			clear(found)
+			into := &p.set
+			if l != p.lang {
+				if found == nil {
+					found = k.scratch()
+				}
+				found = r.grown(found)
+				clear(found)
+				into = &found
+			}
 			for _, id := range ids {
 				if r.steps > r.x.mostSteps {
 					if err := r.pause(ctx); err != nil {
 						return err
 					}
-					found, scratch = r.grown(found), r.grown(scratch)
+					*into, scratch = r.grown(*into), r.grown(scratch)
 				}
 				if in := &field.langs[l]; int(id) < len(in.postings) {
-					r.steps += in.postings[id].orInto(found, scratch)
+					r.steps += in.postings[id].orInto(*into, scratch)
 				}
 			}
-			p.set = r.grown(p.set)
-			k.onlyShown(found, field, l, p.lang)
-			p.set.or(found)
-			r.steps += 4 * len(found)
+			if l != p.lang {
+				p.set = r.grown(p.set)
+				k.onlyShown(found, field, l, p.lang)
+				p.set.or(found)
+				r.steps += 5 * len(found)
+			}
 		}
 	}
-	if words >= manyWords {
-		k.texts.fits.put(p.key, p.set, seq)
+	if r.work+r.steps-steps > manySteps {
+		k.texts.fits.put(p.key, slices.Clone(p.set), seq)
 	}
 	r.x.mu.RUnlock()
 	return nil
@@ -350,14 +369,14 @@ func (r *reading) remembered(p *piece) bool {
 	if set == nil || r.k.seq-seq > fewDocs {
 		return false
 	}
-	p.set.copyFrom(set)
-	r.steps += len(set)
+	p.set, p.kept = set, true
 	if seq == r.k.seq {
 		return true
 	}
 	for ; seq < r.k.seq; seq++ {
 		r.look(p, r.k.changes[seq%keptChanges])
 	}
+	p.kept = true
 	r.k.texts.fits.put(p.key, p.set, seq)
 	return true
 }

@@ -146,14 +146,13 @@ func (k *kindIndex) onlyShown(found bitset, field *textField, l, request calenda
 	}
 }
 
-// searchInto makes dst the documents among within that fit a search.
-func (e *evaluation) searchInto(dst bitset, f readmodel.Text, within bitset) {
+// search keeps those of dst that fit a search.
+func (e *evaluation) search(dst bitset, f readmodel.Text) {
 	s := e.r.searches[searchKey(f)]
 	if len(s.must) == 0 && len(s.not) == 0 {
 		clear(dst)
 		return
 	}
-	dst.copyFrom(within)
 	for _, p := range s.must {
 		e.fit(dst, p)
 	}
