@@ -258,7 +258,7 @@ func clearFeed(ctx context.Context, url string) error {
 func pace(ctx context.Context, read func() (at, end float64, err error)) (float64, error) {
 	var first float64
 	var since time.Time
-	deadline := time.Now().Add(5 * time.Minute)
+	deadline := time.Now().Add(30 * time.Minute)
 	for time.Now().Before(deadline) {
 		at, end, err := read()
 		now := time.Now()
@@ -278,7 +278,7 @@ func pace(ctx context.Context, read func() (at, end float64, err error)) (float6
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	return 0, errors.New("not done within five minutes")
+	return 0, errors.New("not done within half an hour")
 }
 
 // relayRow measures how fast a new stream is filled from the store.

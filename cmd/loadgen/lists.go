@@ -181,6 +181,15 @@ func (s *service) get(ctx context.Context, at string, header http.Header) ([]byt
 	return do(c, r)
 }
 
+// total gives the number of all events.
+func (s *service) total(ctx context.Context) (int, error) {
+	_, header, err := s.get(ctx, s.root+"/events"+all(0), nil)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(header.Get("X-Total"))
+}
+
 // serve starts the service on a directory that is filled.
 func serve(ctx context.Context, o options, dir string, errw io.Writer) (*service, error) {
 	return start(ctx, errw, o.binary, "serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0", "--log-level", "warn")

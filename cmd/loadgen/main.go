@@ -7,8 +7,12 @@
 //	        [-distributed-size 20000] [-postgres URL] [-nats URL] [-elasticsearch URL] [-opensearch URL]
 //	        [-hostile-size 20000] [-hostile-for 30s] [-attack NAME]
 //	loadgen [FLAGS] hostile
+//	loadgen [FLAGS] [-sizes 1000,10000,100000,1000000] growth
+//	loadgen [FLAGS] [-sizes 10000,1000000] -elasticsearch URL growth-search
 //
-// The word hostile measures a reader and a writer under attacks and nothing else.
+// The word hostile measures a reader and a writer under attacks and nothing else,
+// growth the embedded size with ever more events, growth-search the same with the
+// read model in Elasticsearch.
 //
 // The distributed size is measured on the servers that are named, by flag or by
 // DAYBOOK_TEST_POSTGRES and so on. They must be for tests: the feed of the NATS
@@ -28,6 +32,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -52,7 +57,9 @@ type options struct {
 	hostile    int // number of events under attack; 0: none
 	hostileFor time.Duration
 	attack     string // part of the name of attacks; "": all
-	alone      bool   // nothing but attacks
+
+	bench string // hostile, growth, growth-search; "": the parts
+	sizes []int  // of growth
 }
 
 func run(ctx context.Context, args []string, out, errw io.Writer) int {
@@ -71,6 +78,7 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	fs.IntVar(&o.largeSize, "large-size", 100_000, "number of events of a large one, from 100")
 	fs.IntVar(&o.listSize, "list-size", 50_000, "number of events for lists and memory, from 1000")
 	fs.IntVar(&o.created, "created", 20_000, "number of events created for the bytes of the disk, from 10")
+	sizes := fs.String("sizes", "", "numbers of events of growth, with commas between; empty: 1000,10000,100000,1000000, and 10000,1000000 for growth-search")
 	fs.DurationVar(&o.span, "for", 2*time.Second, "time of one measurement")
 	fs.StringVar(&o.binary, "binary", "", "daybook binary; empty: built from ./cmd/daybook")
 	fs.IntVar(&o.distributed, "distributed-size", 20000, "number of events of the distributed size; 0: none")
@@ -96,19 +104,11 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	var err error
 	if o.only, err = chosen(*only); err == nil {
 		if o.weights, err = weighed(*of); err == nil {
-			err = o.check()
+			err = o.check(strings.Join(fs.Args(), " "), *sizes)
 		}
 	}
 	if err != nil {
 		fmt.Fprintln(errw, "loadgen:", err)
-		return 2
-	}
-	switch o.alone = fs.NArg() == 1 && fs.Arg(0) == "hostile"; {
-	case fs.NArg() > 0 && !o.alone:
-		fmt.Fprintf(errw, "loadgen: there is no bench %q, only hostile\n", strings.Join(fs.Args(), " "))
-		return 2
-	case o.alone && o.hostile == 0:
-		fmt.Fprintln(errw, "loadgen: hostile: needs a -hostile-size")
 		return 2
 	}
 	if *file != "" {
@@ -122,8 +122,34 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	return fail(errw, bench(ctx, o, out, errw))
 }
 
-// check finds numbers that cannot be measured with.
-func (o *options) check() error {
+// check takes the word of a bench and finds numbers that cannot be measured with.
+func (o *options) check(bench, sizes string) error {
+	o.bench = bench
+	switch {
+	case bench == "" || bench == "hostile" && o.hostile > 0:
+	case bench == "hostile":
+		return errors.New("hostile: needs a -hostile-size")
+	case bench == "growth" || bench == "growth-search" && o.servers.elasticsearch != "":
+	case bench == "growth-search":
+		return errors.New("growth-search: needs the URL of -elasticsearch")
+	default:
+		return fmt.Errorf("there is no bench %q, only hostile, growth and growth-search", bench)
+	}
+	if sizes == "" {
+		sizes = map[string]string{"growth": "1000,10000,100000,1000000", "growth-search": "10000,1000000"}[bench]
+	} else if !strings.HasPrefix(bench, "growth") {
+		return errors.New("-sizes: only growth and growth-search have sizes")
+	}
+	for s := range strings.SplitSeq(sizes, ",") {
+		if s == "" {
+			continue
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 100 {
+			return fmt.Errorf("-sizes: must be numbers from 100, not %q", s)
+		}
+		o.sizes = append(o.sizes, n)
+	}
 	for _, n := range []struct {
 		name         string
 		value, least int
@@ -176,15 +202,21 @@ func bench(ctx context.Context, o options, out, errw io.Writer) (err error) {
 	fmt.Fprintf(out, "daybook benchmarks, %s, %s, %d cores, a flush of the disk takes %s\n",
 		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU(), flush.Round(time.Microsecond))
 	r := &report{Writer: out}
-	if !o.alone {
-		if err := friendly(ctx, o, dir, r, errw); err != nil {
-			return err
-		}
-		if r.rows > 0 {
-			fmt.Fprintf(out, "\n%d of %d rows that have a bound are not met\n", r.missed, r.rows)
-		}
+	switch o.bench {
+	case "growth":
+		err = growth(ctx, o, filepath.Join(dir, "growth"), r, errw)
+	case "growth-search":
+		err = growthSearch(ctx, o, filepath.Join(dir, "growth"), r, errw)
+	case "":
+		err = friendly(ctx, o, dir, r, errw)
 	}
-	if o.hostile > 0 && (o.alone || o.wants("hostile")) {
+	if err != nil {
+		return err
+	}
+	if r.rows > 0 {
+		fmt.Fprintf(out, "\n%d of %d rows that have a bound are not met\n", r.missed, r.rows)
+	}
+	if o.hostile > 0 && (o.bench == "hostile" || o.bench == "" && o.wants("hostile")) {
 		if err := hostile(ctx, o, filepath.Join(dir, "hostile"), out, errw); err != nil {
 			return err
 		}

@@ -136,10 +136,32 @@ func TestFlags(t *testing.T) {
 		{[]string{"-created", "1"}, "-created: must be"},
 		{[]string{"-distributed-size", "7"}, "-distributed-size: must be 0 or a number from 100"},
 		{[]string{"-hostile-size", "-1"}, "-hostile-size: must be 0 or"},
+		{[]string{"-sizes", "100"}, "only growth and growth-search have sizes"},
+		{[]string{"-sizes", "100,some", "growth"}, `-sizes: must be numbers from 100, not "some"`},
+		{[]string{"-elasticsearch", "", "growth-search"}, "needs the URL of -elasticsearch"},
+		{[]string{"shrinking"}, `no bench "shrinking", only hostile, growth and growth-search`},
 	} {
 		var out, errw strings.Builder
 		if code := run(t.Context(), c.args, &out, &errw); code != 2 || !strings.Contains(errw.String(), c.says) {
 			t.Errorf("%v: ended with %d: %s", c.args, code, errw.String())
+		}
+	}
+}
+
+// Of the items of a raw _bulk only a mark that is there already may be refused.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`{"errors":false,"items":[{"index":{"status":201}}]}`:                                                     "",
+		`{"errors":true,"items":[{"index":{"status":201}},{"index":{"status":409,"error":{"type":"conflict"}}}]}`: "",
+		`{"errors":true,"items":[{"index":{"status":409}},{"index":{"status":429,"error":{"type":"rejected"}}}]}`: `429: {"type":"rejected"}`,
+		`{"errors":true,"items":`: "unexpected end",
+	} {
+		switch err := refused([]byte(answer)); {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", answer, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: got %v, want %q", answer, err, want)
 		}
 	}
 }

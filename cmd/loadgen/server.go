@@ -102,7 +102,7 @@ func (s *service) resident() (float64, error) { return s.memory("VmRSS") }
 
 // ready waits until lists show everything.
 func (s *service) ready(ctx context.Context) error {
-	for range 60000 {
+	for range 300_000 {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.host+"/health/ready", http.NoBody)
 		if err != nil {
 			return err
@@ -120,33 +120,44 @@ func (s *service) ready(ctx context.Context) error {
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
-	return errors.New("not ready within two minutes")
+	return errors.New("not ready within ten minutes")
+}
+
+// imported makes a data directory with n events, and tells how long the import took.
+func imported(ctx context.Context, o options, dir string, n int, of weight, errw io.Writer) (token string, took time.Duration, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", 0, err
+	}
+	lines := filepath.Join(dir, "fill.ndjson")
+	if err := fill(lines, n, today(), of); err != nil {
+		return "", 0, err
+	}
+	data := filepath.Join(dir, "data")
+	text, err := exec.CommandContext(ctx, o.binary, "user", "add", "loadgen", "--role", "administrator", "--data", data).Output()
+	if err != nil {
+		return "", 0, fmt.Errorf("add a user: %w", err)
+	}
+	begin := time.Now()
+	imp := exec.CommandContext(ctx, o.binary, "import", lines, "--data", data)
+	imp.Stderr = errw
+	if err := imp.Run(); err != nil {
+		return "", 0, fmt.Errorf("import: %w", err)
+	}
+	took = time.Since(begin)
+	return strings.TrimSpace(string(text)), took, os.Remove(lines)
 }
 
 // filled makes a data directory with n events and starts the service on it.
 func filled(ctx context.Context, o options, dir string, n int, of weight, errw io.Writer) (*service, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	lines := filepath.Join(dir, "fill.ndjson")
-	if err := fill(lines, n, today(), of); err != nil {
-		return nil, err
-	}
-	data := filepath.Join(dir, "data")
-	token, err := exec.CommandContext(ctx, o.binary, "user", "add", "loadgen", "--role", "administrator", "--data", data).Output()
+	token, _, err := imported(ctx, o, dir, n, of, errw)
 	if err != nil {
-		return nil, fmt.Errorf("add a user: %w", err)
-	}
-	imp := exec.CommandContext(ctx, o.binary, "import", lines, "--data", data)
-	imp.Stderr = errw
-	if err := imp.Run(); err != nil {
-		return nil, fmt.Errorf("import: %w", err)
+		return nil, err
 	}
 	s, err := serve(ctx, o, dir, errw)
 	if err != nil {
 		return nil, err
 	}
-	s.token = strings.TrimSpace(string(token))
+	s.token = token
 	if err := s.ready(ctx); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
@@ -156,7 +167,7 @@ func filled(ctx context.Context, o options, dir string, n int, of weight, errw i
 // settle waits until the service has nothing more to do of itself: the first
 // start on an imported calendar fills the feed.
 func (s *service) settle(ctx context.Context) error {
-	for range 120 {
+	for range 1200 {
 		before, err := s.processor()
 		if err != nil {
 			return err
@@ -174,7 +185,7 @@ func (s *service) settle(ctx context.Context) error {
 			return nil
 		}
 	}
-	return errors.New("not at rest within a minute")
+	return errors.New("not at rest within ten minutes")
 }
 
 // tick is the unit in which the kernel tells of processor time.

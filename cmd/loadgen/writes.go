@@ -328,8 +328,10 @@ func (s *service) restart(ctx context.Context, o options, dir string, errw io.Wr
 	}
 	again.token = s.token
 	*s = *again
-	err = s.ready(ctx)
-	return time.Since(begin), err
+	if err := s.ready(ctx); err != nil {
+		return 0, errors.Join(err, s.stop())
+	}
+	return time.Since(begin), nil
 }
 
 // raw is a file of one table with the durability of the event store, and rows of
