@@ -96,9 +96,9 @@ func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, o Options
 	return &Service{store: store, records: NewRecords(store), rules: rules, hasher: hasher, now: o.Now}, nil
 }
 
-// KeepAnswer stores the encoded first answer with the receipt of a key, so that
-// a repeated request gets the same bytes. Without a key, and for a replay, it
-// does nothing.
+// KeepAnswer keeps with the receipt of a key what the first answer needs beside the
+// record, so that a repeated request gets the same bytes. Nobody waits for it: it
+// may be lost when the process dies. Without a key, and for a replay, it does nothing.
 func (s *Service) KeepAnswer(ctx context.Context, r Request, res Result, answer []byte) error {
 	if r.Key == "" || res.Replay != nil || res.Record == nil {
 		return nil
@@ -106,7 +106,7 @@ func (s *Service) KeepAnswer(ctx context.Context, r Request, res Result, answer 
 	a := eventstore.Append{Receipt: &eventstore.Receipt{
 		User: r.Caller.ID, Key: r.Key, Fingerprint: r.Fingerprint, Time: eventstore.Moment(s.now()),
 		Record: res.Record.ID, Version: res.Record.Version, Position: res.Position, Answer: answer,
-	}, Time: eventstore.Moment(s.now()), Actor: r.Caller.ID, Cause: r.Cause, Epoch: res.Epoch}
+	}, Time: eventstore.Moment(s.now()), Actor: r.Caller.ID, Cause: r.Cause, Epoch: res.Epoch, Later: true}
 	err := s.store.Append(ctx, []eventstore.Append{a})[0].Err
 	if errors.Is(err, eventstore.ErrConflict) {
 		return nil // the write went with the history that it was made in

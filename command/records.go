@@ -36,6 +36,76 @@ func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Rec
 	return out, nil
 }
 
+// LoadAt is Load of the records as they were at a position.
+func (r *Records) LoadAt(ctx context.Context, p calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	out, err := r.loadAt(ctx, p, ids)
+	if err != nil {
+		return nil, fmt.Errorf("load records at %d: %w", p, err)
+	}
+	for i := range out {
+		if out[i] != nil && out[i].Deleted {
+			out[i] = nil
+		}
+	}
+	return out, nil
+}
+
+func (r *Records) loadAt(ctx context.Context, p calendar.Position, ids []calendar.ID) ([]*calendar.Record, error) {
+	for {
+		epoch := r.store.Epoch()
+		states, err := r.store.Load(ctx, ids...)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]*calendar.Record, len(states))
+		for i := range states {
+			if states[i].Position > p {
+				out[i], err = r.past(ctx, &states[i], p)
+			} else {
+				out[i], err = r.decode(epoch, &states[i])
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if r.store.Epoch() == epoch { // positions of two histories say nothing of each other
+			return out, nil
+		}
+	}
+}
+
+// past gives a record that was changed after a position as it was there; nil when
+// there was none. Versions are dense, so the last one is found by halving.
+func (r *Records) past(ctx context.Context, now *eventstore.State, p calendar.Position) (*calendar.Record, error) {
+	var then *eventstore.Entry
+	for from, to := int64(1), now.Version; from < to; {
+		version := from + (to-from)/2
+		entries, err := r.store.History(ctx, now.ID, version-1, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) == 0 || entries[0].Version != version {
+			return nil, fmt.Errorf("%s %d has no version %d: %w", now.Kind, now.ID, version, eventstore.ErrDamaged)
+		}
+		if entries[0].Position > p {
+			to = version
+		} else {
+			from, then = version+1, &entries[0]
+		}
+	}
+	if then == nil {
+		return nil, nil // no record is no error
+	}
+	rec, err := calendar.DecodeRecord(then.State)
+	if err != nil {
+		return nil, fmt.Errorf("decode %s %d at version %d: %w", then.Kind, then.ID, then.Version, err)
+	}
+	return rec, nil
+}
+
 // loadAll is Load that gives deleted records too.
 func (r *Records) loadAll(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	for {

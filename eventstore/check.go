@@ -21,6 +21,9 @@ func (a *Append) Check() error {
 			return fmt.Errorf("%w: draft %d: %s", ErrMalformed, i, what)
 		}
 	}
+	if a.Later && (len(a.Drafts) > 0 || a.Receipt == nil || len(a.Receipt.Answer) == 0) {
+		return fmt.Errorf("%w: nobody waits for what has drafts or no answer", ErrMalformed)
+	}
 	if a.Receipt != nil && (a.Receipt.Key == "" || !isText(a.Receipt.Key)) {
 		return fmt.Errorf("%w: receipt without a key that is text", ErrMalformed)
 	}

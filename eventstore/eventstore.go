@@ -125,12 +125,22 @@ type Append struct {
 	//
 	// With Drafts empty, Record 0 and no Answer it is only looked up: nothing is
 	// written, and Result.Receipt is the one that is there, nil without one. One
-	// that is given is durable, as is the write that it was kept with.
+	// that is given is durable, as is the write that it was kept with; an Answer that
+	// was appended Later need not be.
 	//
 	// With neither Drafts nor a Receipt nothing is written: the Append is answered
 	// when all that could be read before it is durable. It is for who answers that
 	// something is done because it is found done.
 	Receipt *Receipt
+
+	// Later says that nobody waits for the Append, which has a Receipt with an Answer
+	// and no Drafts. Beside others in one call it says nothing. It is answered when it
+	// is taken, without a Position, and what becomes of it is told to nobody. Whoever
+	// finds its Receipt after that in the same process finds the Answer. It is written
+	// with the next commit, without one within about 50 ms, and before the store
+	// closes. One that was not written when the process ended is lost, and its Receipt
+	// is what it was before.
+	Later bool
 }
 
 // CheckEpoch refuses what was decided in another epoch than the present one.

@@ -101,7 +101,7 @@ func BenchmarkList(b *testing.B) {
 		b.ReportAllocs()
 		r := store.byID[10_500]
 		for b.Loop() {
-			if _, err := s.View(b.Context(), anonymous, r, calendar.LangEN, EmbedAll); err != nil {
+			if _, err := s.View(b.Context(), anonymous, r, calendar.LangEN, EmbedAll, Moment{}); err != nil {
 				b.Fatal(err)
 			}
 		}

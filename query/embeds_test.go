@@ -22,14 +22,14 @@ func TestHeavyLinks(t *testing.T) {
 	fair := event(t, 1, "Fair", "2030-05-10 10:00:00", "2030-05-10 12:00:00", fields{"venue": links})
 	s, store, index, _ := setup(t, append(records, fair))
 
-	if _, err := s.View(t.Context(), anonymous, fair, calendar.LangEN, EmbedAll); !errors.Is(err, ErrTooLarge) || store.loaded > linkedAtOnce {
+	if _, err := s.View(t.Context(), anonymous, fair, calendar.LangEN, EmbedAll, Moment{}); !errors.Is(err, ErrTooLarge) || store.loaded > linkedAtOnce {
 		t.Errorf("view: %v after %d records", err, store.loaded)
 	}
 	if _, _, err := list(t, s, calendar.KindEvent, anonymous, input("")); !errors.Is(err, ErrTooLarge) || index.asked["documents"] > linkedAtOnce {
 		t.Errorf("list: %v after %d records", err, index.asked["documents"])
 	}
 	store.loaded, index.asked["documents"] = 0, 0
-	if v, err := s.View(t.Context(), anonymous, fair, calendar.LangEN, EmbedsOf([]string{"title", "tags"})); err != nil || store.loaded > 0 || v.Venues != nil {
+	if v, err := s.View(t.Context(), anonymous, fair, calendar.LangEN, EmbedsOf([]string{"title", "tags"}), Moment{}); err != nil || store.loaded > 0 || v.Venues != nil {
 		t.Errorf("view without venues: %v after %d records", err, store.loaded)
 	}
 	l, _, err := list(t, s, calendar.KindEvent, anonymous, input("_fields=title"))
@@ -44,7 +44,7 @@ func TestHeavyLinks(t *testing.T) {
 		}
 	}
 	index.put(records[:1000]...)
-	if v, err := s.View(t.Context(), anonymous, fair, calendar.LangEN, EmbedAll); err != nil || len(v.Venues) != 10 {
+	if v, err := s.View(t.Context(), anonymous, fair, calendar.LangEN, EmbedAll, Moment{}); err != nil || len(v.Venues) != 10 {
 		t.Errorf("view of drafts: %v, %d venues", err, len(v.Venues))
 	}
 	if l, _, err := list(t, s, calendar.KindEvent, anonymous, input("")); err != nil || len(l.Views[0].Venues) != 10 {

@@ -23,6 +23,10 @@ type fakeRecords struct {
 	looked int // slugs and names that were asked for
 }
 
+func (f *fakeRecords) LoadAt(ctx context.Context, _ calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error) {
+	return f.Load(ctx, ids...)
+}
+
 func (f *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

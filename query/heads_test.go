@@ -80,7 +80,7 @@ func TestLean(t *testing.T) {
 			t.Errorf("a glance at %s %d, which must not be read: %v", r.Kind, r.ID, err)
 			continue
 		}
-		want, err := s.View(t.Context(), anonymous, rec, calendar.LangEN, EmbedAll)
+		want, err := s.View(t.Context(), anonymous, rec, calendar.LangEN, EmbedAll, Moment{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,8 @@ import (
 type Records interface {
 	// Load gives records in the order of ids; nil for unknown and deleted ones.
 	Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
+	// LoadAt is Load of the records as they were at a position.
+	LoadAt(ctx context.Context, p calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error)
 	// BySlug gives the record of a kind that holds the slug; nil when none does.
 	BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error)
 	// ByName gives the live records of a kind whose shown name in the language
@@ -142,6 +144,16 @@ func (v *View) Changed() time.Time {
 		return v.Record.Changed
 	}
 	return v.known.changed
+}
+
+// Moment is the one that a view shows; the zero value is the present.
+type Moment struct {
+	Now time.Time // zero: now
+	// Position is the one at which linked records are shown as they were there; 0:
+	// as they are.
+	Position calendar.Position
+	// Counts are those of terms; nil: those of the read model.
+	Counts map[calendar.ID]int
 }
 
 // LinkedView is an embedded venue or organizer.

@@ -81,7 +81,7 @@ func TestEmbedded(t *testing.T) {
 			if tt.blanked {
 				return
 			}
-			single, err := s.View(t.Context(), tt.who, store.byID[tt.id], calendar.LangEN, EmbedAll)
+			single, err := s.View(t.Context(), tt.who, store.byID[tt.id], calendar.LangEN, EmbedAll, Moment{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestTermCounts(t *testing.T) {
 			}
 			for _, v := range l.Views {
 				out[v.Record.ID] = v.Count
-				single, err := s.View(t.Context(), anonymous, store.byID[v.Record.ID], calendar.LangEN, EmbedAll)
+				single, err := s.View(t.Context(), anonymous, store.byID[v.Record.ID], calendar.LangEN, EmbedAll, Moment{})
 				if err != nil || single.Count != v.Count || single.Mark != v.Mark {
 					t.Errorf("%s: count %d in the list, %d singly, %v", v.Record.ID, v.Count, single.Count, err)
 				}
@@ -143,7 +143,7 @@ func TestTermCounts(t *testing.T) {
 	}
 	index.put(event(t, 121, "Another", "2030-05-10", "2030-05-10", fields{"tags": ids(43)}))
 	want[43] = 1
-	if v, err := s.View(t.Context(), anonymous, store.byID[43], calendar.LangEN, EmbedAll); err != nil || v.Count != 1 {
+	if v, err := s.View(t.Context(), anonymous, store.byID[43], calendar.LangEN, EmbedAll, Moment{}); err != nil || v.Count != 1 {
 		t.Errorf("single, after a change: count %d, %v", v.Count, err)
 	}
 	if d := cmp.Diff(want, counts()); d != "" {
@@ -462,7 +462,7 @@ func TestReadModelDown(t *testing.T) {
 		t.Errorf("generation: got %v", err)
 	}
 	// Single records are still read, with the last known counts.
-	v, err := s.View(t.Context(), anonymous, store.byID[100], calendar.LangEN, EmbedAll)
+	v, err := s.View(t.Context(), anonymous, store.byID[100], calendar.LangEN, EmbedAll, Moment{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -470,7 +470,7 @@ func TestReadModelDown(t *testing.T) {
 		t.Error(d)
 	}
 	index.fail(errors.New("a fault"))
-	if _, err := s.View(t.Context(), anonymous, store.byID[100], calendar.LangEN, EmbedAll); err == nil {
+	if _, err := s.View(t.Context(), anonymous, store.byID[100], calendar.LangEN, EmbedAll, Moment{}); err == nil {
 		t.Error("another error of the read model is hidden")
 	}
 }

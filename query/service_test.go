@@ -303,7 +303,7 @@ func TestViewBesideAHangingReadModel(t *testing.T) {
 		s, _, index, _ := setup(t, []*calendar.Record{tag})
 		s.index = hanging{index}
 		from := time.Now()
-		if v, err := s.View(t.Context(), anonymous, tag, calendar.LangEN, EmbedAll); err != nil || v.Record != tag {
+		if v, err := s.View(t.Context(), anonymous, tag, calendar.LangEN, EmbedAll, Moment{}); err != nil || v.Record != tag {
 			t.Errorf("got %v, %v", v.Record, err)
 		}
 		if waited := time.Since(from); waited != countsLimit {
@@ -311,7 +311,7 @@ func TestViewBesideAHangingReadModel(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := s.View(ended, anonymous, tag, calendar.LangEN, EmbedAll); !errors.Is(err, context.Canceled) {
+		if _, err := s.View(ended, anonymous, tag, calendar.LangEN, EmbedAll, Moment{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("an ended request: %v", err)
 		}
 	})

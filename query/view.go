@@ -12,19 +12,22 @@ import (
 )
 
 // View makes the view of a record from the store, for single reads and answers
-// of writes, with some of the records that it links to: linked records come from the store, counts from the read model.
-// While the read model is out of reach the last known counts stand, so single
+// of writes, with some of the records that it links to: linked records come from the
+// store, counts from the read model. While the read model is out of reach the last known counts stand, so single
 // records stay readable. Protected events are not blanked here: the caller of
 // View checks the right to read first.
-func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e Embeds) (View, error) {
-	now := s.now()
+func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e Embeds, m Moment) (View, error) {
+	now := m.Now
+	if now.IsZero() {
+		now = s.now()
+	}
 	v := View{Record: r}
 	if r.Kind.IsPost() {
 		v.Status = r.Status(now)
 	}
 	switch {
 	case r.Kind.IsTerm():
-		counts, err := s.countsOf(ctx, r.Kind, []calendar.ID{r.ID}, now.Unix())
+		counts, err := s.countsThen(ctx, r.Kind, []calendar.ID{r.ID}, now.Unix(), m)
 		if err != nil {
 			return View{}, err
 		}
@@ -41,7 +44,7 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		j := joiner{caller: c, lang: l, now: now, ids: ids, found: make([]linkedRecord, 0, len(ids))}
 		may := allowance{caller: c, lang: l, now: now, left: s.o.MaxAnswer}
 		for some := range slices.Chunk(ids, linkedAtOnce) {
-			records, err := s.records.Load(ctx, some...)
+			records, err := s.loadThen(ctx, m, some)
 			if err != nil {
 				return View{}, err
 			}
@@ -56,7 +59,7 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		for at, k := range linkKinds {
 			if k.IsTerm() && len(linked[at]) > 0 {
 				var err error
-				if j.counts[k], err = s.countsOf(ctx, k, linked[at], now.Unix()); err != nil {
+				if j.counts[k], err = s.countsThen(ctx, k, linked[at], now.Unix(), m); err != nil {
 					return View{}, err
 				}
 			}
@@ -65,6 +68,20 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 	}
 	v.Mark = v.mark()
 	return v, nil
+}
+
+func (s *Service) loadThen(ctx context.Context, m Moment, ids []calendar.ID) ([]*calendar.Record, error) {
+	if m.Position > 0 {
+		return s.records.LoadAt(ctx, m.Position, ids...)
+	}
+	return s.records.Load(ctx, ids...)
+}
+
+func (s *Service) countsThen(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64, m Moment) (map[calendar.ID]int, error) {
+	if m.Counts != nil {
+		return m.Counts, nil
+	}
+	return s.countsOf(ctx, k, ids, now)
 }
 
 // countsLimit is how long a single read waits for counts from a read model in

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"daybook/eventstore/sqlite"
 )
 
@@ -408,6 +410,68 @@ func TestWriteAnswersAsRead(t *testing.T) {
 		compare("PATCH", event, `{"tags":["counted"],"status":"draft"}`, 200)
 		compare("PUT", event, `{"status":"publish"}`, 200)
 		compare("PATCH", tag, fmt.Sprintf(`{"description":"%d"}`, i), 200)
+	}
+}
+
+// TestRepeatedAfterARestart: a repeated request gets the bytes of the first answer
+// from another process too, at another address, whatever changed meanwhile. After a
+// kill that came before the remainder of the answer was written, the record is still
+// that of the first answer.
+func TestRepeatedAfterARestart(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	token := s.token
+	type answer struct {
+		status int
+		header http.Header
+		body   string
+	}
+	send := func(key string) answer {
+		t.Helper()
+		status, h, b := s.full("POST", s.root+"/events", token,
+			`{"title":"Concert","start_date":"2030-05-01","end_date":"2030-05-01","venue":{"venue":"Hall"},"tags":"loud","categories":["art","open air"]}`,
+			map[string]string{"Idempotency-Key": key})
+		if status != http.StatusCreated {
+			t.Fatalf("%s: %d %s", key, status, b)
+		}
+		h.Del("Date")
+		h.Del("X-Request-Id")
+		return answer{status, h, string(b)}
+	}
+	change := func() {
+		t.Helper()
+		for _, collection := range []string{"venues", "tags", "categories", "events"} {
+			list := s.want(200, "GET", "/"+collection+"?hide_empty=0", token, "")
+			for _, r := range list[collection].([]any) {
+				path := "/" + collection + "/" + idOf(r.(map[string]any))
+				s.want(200, "PATCH", path, token, `{"description":"changed"}`)
+			}
+		}
+	}
+	repeated := func(first answer) answer {
+		first.header = first.header.Clone()
+		first.header.Set("Idempotency-Replayed", "true")
+		return first
+	}
+	first := send("first")
+	s.drain()
+	s = startServer(t, "serve", "--data", data)
+	change()
+	if diff := cmp.Diff(repeated(first), send("first"), cmp.AllowUnexported(answer{})); diff != "" {
+		t.Errorf("after a restart (-first +again):\n%s", diff)
+	}
+	second := send("second")
+	s.kill()
+	s = startServer(t, "serve", "--data", data)
+	var was, is map[string]any
+	got := send("second")
+	if err := errors.Join(json.Unmarshal([]byte(second.body), &was), json.Unmarshal([]byte(got.body), &is)); err != nil {
+		t.Fatal(err)
+	}
+	if was["id"] != is["id"] || was["title"] != is["title"] || got.header.Get("Daybook-Position") != second.header.Get("Daybook-Position") ||
+		got.header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("after a kill: %v\n%s", got.header, got.body)
 	}
 }
 

@@ -6,6 +6,7 @@ package memstore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -123,6 +124,9 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 	results := make([]eventstore.Result, len(appends))
 	for i := range appends {
 		results[i] = s.appendOne(ctx, &appends[i])
+		if appends[i].Later && len(appends) == 1 && (results[i].Err == nil || errors.Is(results[i].Err, eventstore.ErrKeyReused)) {
+			results[i] = eventstore.Result{} // told to nobody
+		}
 	}
 	return results
 }

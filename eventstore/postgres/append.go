@@ -70,26 +70,46 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 			results[i].Err = err
 			continue
 		}
+		if appends[i].Later && len(appends) == 1 {
+			results[i] = s.appendLater(it)
+			return results
+		}
 		it.result = &results[i]
 		items = append(items, it)
 	}
 	if len(items) == 0 {
 		return results
 	}
+	if err := s.share(ctx, items); err != nil {
+		return failAll(len(appends), err)
+	}
+	return results
+}
+
+// share has items committed, with those of others where there are any.
+func (s *Store) share(ctx context.Context, items []*item) error {
 	call := groupcommit.Begin(items)
 	if !s.queue.Add(items) {
-		return failAll(len(appends), eventstore.ErrClosed)
+		return eventstore.ErrClosed
 	}
 	within, cancel := context.WithTimeout(ctx, s.o.Timeout)
 	defer cancel()
-	switch err := call.Wait(within); {
-	case err == nil:
-		return results
-	case ctx.Err() == nil:
-		return failAll(len(appends), fmt.Errorf("append: %w: no answer within %s", eventstore.ErrUnavailable, s.o.Timeout))
-	default:
-		return failAll(len(appends), err)
+	err := call.Wait(within)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("append: %w: no answer within %s", eventstore.ErrUnavailable, s.o.Timeout)
 	}
+	return err
+}
+
+// appendLater takes an item for which nobody waits.
+func (s *Store) appendLater(it *item) eventstore.Result {
+	it.result = &eventstore.Result{}
+	s.later.Store(it.receipt, it)
+	if !s.queue.AddLater(it) {
+		s.later.CompareAndDelete(it.receipt, it)
+		return eventstore.Result{Err: eventstore.ErrClosed}
+	}
+	return eventstore.Result{}
 }
 
 func newItem(a *eventstore.Append) (*item, error) {
@@ -141,13 +161,20 @@ func failAll(n int, err error) []eventstore.Result {
 	return results
 }
 
-// lookUp answers an Append that only looks for its receipt, without the
-// committer.
+// lookUp answers an Append that only looks for its receipt: without the committer,
+// unless that has something for it.
 func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Result {
 	if err := a.Check(); err != nil {
 		return eventstore.Result{Err: err}
 	}
 	digest := receiptDigest(a.Receipt)
+	if _, waits := s.later.Load(digest); waits {
+		it := &item{a: *a, receipt: digest, result: &eventstore.Result{}}
+		if err := s.share(ctx, []*item{it}); err != nil {
+			return eventstore.Result{Err: err}
+		}
+		return *it.result
+	}
 	found, err := all(ctx, s, scanReceipt, s.q.receipt, digest[:])
 	if err != nil {
 		return eventstore.Result{Err: wrap(err, "receipt %q", a.Receipt.Key)}
@@ -231,6 +258,13 @@ func (s *Store) observed(ctx context.Context, items []*item) error {
 
 // commit writes a group and answers its callers.
 func (s *Store) commit(ctx context.Context, items []*item) {
+	defer func() {
+		for _, it := range items { // what nobody waits for is written now, or lost
+			if it.a.Later {
+				s.later.CompareAndDelete(it.receipt, it)
+			}
+		}
+	}()
 	groupcommit.Commit(items, func(live []*item) error { return s.observed(ctx, live) }, lasting,
 		func(it *item, err error) { *it.result = eventstore.Result{Err: err} })
 }

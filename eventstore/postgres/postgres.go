@@ -140,6 +140,7 @@ type Store struct {
 	signal  eventstore.Signal
 	kick    chan struct{} // wakes the poll
 	queue   *groupcommit.Queue[*item]
+	later   sync.Map // digest of a receipt → *item that nobody waits for and that is not written
 	known   known
 	closing atomic.Bool
 	// writerPID is the process of the server that appends for this one, behind a

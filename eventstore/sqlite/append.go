@@ -51,23 +51,32 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 			results[i].Err = err
 			continue
 		}
+		if appends[i].Later && len(appends) == 1 {
+			results[i] = s.appendLater(it)
+			return results
+		}
 		it.result = &results[i]
 		items = append(items, it)
 	}
 	if len(items) == 0 {
 		return results
 	}
-	call := groupcommit.Begin(items)
-	if s.commitAlone(ctx, items) {
-		return results
-	}
-	if !s.queue.Add(items) {
-		return failAll(len(appends), eventstore.ErrClosed)
-	}
-	if err := call.Wait(ctx); err != nil {
+	if err := s.share(ctx, items); err != nil {
 		return failAll(len(appends), err)
 	}
 	return results
+}
+
+// share has items committed, with those of others where there are any.
+func (s *Store) share(ctx context.Context, items []*item) error {
+	call := groupcommit.Begin(items)
+	if s.commitAlone(ctx, items) {
+		return nil
+	}
+	if !s.queue.Add(items) {
+		return eventstore.ErrClosed
+	}
+	return call.Wait(ctx)
 }
 
 func newItem(a *eventstore.Append) (*item, error) {
@@ -98,11 +107,30 @@ func failAll(n int, err error) []eventstore.Result {
 	return results
 }
 
-// lookUp answers an Append that only looks for its receipt, without the
-// committer.
+// appendLater takes an item for which nobody waits.
+func (s *Store) appendLater(it *item) eventstore.Result {
+	key := receiptKey{it.a.Receipt.User, it.a.Receipt.Key}
+	it.result = &eventstore.Result{}
+	s.later.Store(key, it)
+	if !s.queue.AddLater(it) {
+		s.later.CompareAndDelete(key, it)
+		return eventstore.Result{Err: eventstore.ErrClosed}
+	}
+	return eventstore.Result{}
+}
+
+// lookUp answers an Append that only looks for its receipt: without the committer,
+// unless that has something for it.
 func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Result {
 	if err := a.Check(); err != nil {
 		return eventstore.Result{Err: err}
+	}
+	if _, waits := s.later.Load(receiptKey{a.Receipt.User, a.Receipt.Key}); waits {
+		it := &item{a: *a, result: &eventstore.Result{}}
+		if err := s.share(ctx, []*item{it}); err != nil {
+			return eventstore.Result{Err: err}
+		}
+		return *it.result
 	}
 	if lacks(s.sieve, receiptKey{a.Receipt.User, a.Receipt.Key}) {
 		return eventstore.Result{Position: s.signal.Head()}
@@ -177,7 +205,7 @@ func (s *Store) commitAlone(ctx context.Context, items []*item) bool {
 	if s.turn.pace.Patience() > 0 || !s.queue.Idle() {
 		return false
 	}
-	s.commitTurn(context.WithoutCancel(ctx), items)
+	s.commitTurn(context.WithoutCancel(ctx), append(s.queue.TakeLater(), items...))
 	return true
 }
 
@@ -196,6 +224,13 @@ func (s *Store) observed(appends int, write func() error) error {
 
 // commit writes a group and answers its callers.
 func (s *Store) commit(ctx context.Context, items []*item) {
+	defer func() {
+		for _, it := range items { // what nobody waits for is written now, or lost
+			if it.a.Later {
+				s.later.CompareAndDelete(receiptKey{it.a.Receipt.User, it.a.Receipt.Key}, it)
+			}
+		}
+	}()
 	groupcommit.Commit(items, func(live []*item) error {
 		return s.observed(len(live), func() error {
 			if s.o.Permit != nil {

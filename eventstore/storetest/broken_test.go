@@ -419,6 +419,65 @@ var twins = []struct {
 			return b.one(ctx, a)
 		})
 	}},
+	{"what nobody waits for is lost", []string{"receipts are completed later"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			if a.Later {
+				a.Receipt, a.Later = nil, false
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"look-ups do not see what nobody waits for", []string{"receipts are completed later"}, func(b *broken) {
+		var kept []eventstore.Append
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if a.Later {
+				kept = append(kept, a)
+				return b.one(ctx, eventstore.Append{})
+			}
+			res := b.one(ctx, a)
+			for _, late := range kept {
+				b.one(ctx, late)
+			}
+			kept = nil
+			return res
+		})
+	}},
+	{"what nobody waits for overtakes", []string{"receipts are completed later"}, func(b *broken) {
+		seen := map[string]bool{}
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if a.Later && seen["two"] { // the one after it came before
+				return b.one(ctx, eventstore.Append{})
+			}
+			if a.Later {
+				seen[string(a.Receipt.Answer)] = true
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"another's answer is taken", []string{"receipts are completed later"}, func(b *broken) {
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			if a.Later {
+				r := *a.Receipt
+				r.Fingerprint, a.Receipt = [32]byte{1}, &r
+			}
+			return b.one(ctx, a)
+		})
+	}},
+	{"a restart loses what nobody waited for", []string{"receipts are completed later"}, func(b *broken) {
+		if b.reopened {
+			b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+				res := b.one(ctx, a)
+				if res.Receipt != nil && string(res.Receipt.Answer) == "four" {
+					res.Receipt.Answer = []byte("three")
+				}
+				return res
+			})
+		}
+	}},
 	{"drafts are written one by one", []string{"an append is whole or not at all"}, func(b *broken) {
 		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
 			var res eventstore.Result

@@ -66,6 +66,7 @@ func drawAppend(t *rapid.T) eventstore.Append {
 		}
 		if rapid.Bool().Draw(t, "answered") {
 			a.Receipt.Answer = []byte(rapid.StringN(1, 3, 9).Draw(t, "answer"))
+			a.Later = drafts == 0 && rapid.Bool().Draw(t, "later")
 		}
 	}
 	return a

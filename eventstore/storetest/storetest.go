@@ -70,6 +70,7 @@ func Cases() []Case {
 		{"equal requests write once", receiptOnce},
 		{"equal requests at the same time write once", receiptRace},
 		{"receipts are looked up and completed", receiptAnswers},
+		{"receipts are completed later", receiptLater},
 		{"an append is whole or not at all", wholeOrNothing},
 		{"a loser does not harm its group", groupWithLoser},
 		{"appends of one call follow each other", callOrder},

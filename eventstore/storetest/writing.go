@@ -433,6 +433,56 @@ func receiptAnswers(t testing.TB, h Harness) {
 	}
 }
 
+// receiptLater: an answer that nobody waits for is looked up at once, comes after
+// what was answered before, and is there after a restart.
+func receiptLater(t testing.TB, h Harness) {
+	f := setup(t, h)
+	first := f.keyed("jazz", 7, "key", 1)
+	first.Receipt.Answer = nil
+	f.mustWrite(first)
+	later := func(answer string, fingerprint byte) {
+		f.Helper()
+		r := *first.Receipt
+		r.Answer, r.Fingerprint = []byte(answer), [32]byte{fingerprint}
+		if res := f.write(eventstore.Append{Receipt: &r, Time: f.now, Later: true}); res.Err != nil || res.Receipt != nil {
+			f.Errorf("later: %+v", res)
+		}
+	}
+	want := *first.Receipt
+	want.Position = 1
+	looks := func(answer string) {
+		f.Helper()
+		want.Answer = []byte(answer)
+		for what, a := range map[string]eventstore.Append{
+			"look-up":       {Receipt: &eventstore.Receipt{User: 7, Key: "key", Fingerprint: [32]byte{1}}},
+			"equal request": f.keyed("jazz", 7, "key", 1),
+		} {
+			if res := f.write(a); res.Err != nil || res.Receipt == nil {
+				f.Errorf("%s: %+v", what, res)
+			} else {
+				f.same(what, *res.Receipt, want)
+			}
+		}
+	}
+	later("one", 1)
+	looks("one")
+	later("another's", 2) // told to nobody
+	looks("one")
+	later("two", 1)
+	later("three", 1)
+	looks("three")
+	later("four", 1)
+	f.store = f.h.Reopen(f.TB, f.store)
+	looks("four")
+	// With a commit of others, and by itself.
+	later("five", 1)
+	f.mustWrite(f.keyed("blues", 7, "other", 1))
+	looks("five")
+	if got := f.head(); got != 2 {
+		f.Errorf("head is %d, want 2", got)
+	}
+}
+
 // wholeOrNothing: when one draft of an Append is refused nothing of it is there.
 func wholeOrNothing(t testing.TB, h Harness) {
 	f := setup(t, h)
@@ -552,6 +602,8 @@ func malformed(t testing.TB, h Harness) {
 	noKey.Receipt = &eventstore.Receipt{User: 7}
 	badCause := f.appendOf(good)
 	badCause.Cause.Client = "\xff"
+	laterDraft := f.keyed("blues", 7, "key", 1)
+	laterDraft.Later = true
 	for name, a := range map[string]eventstore.Append{
 		"guards alone":   {Guards: []eventstore.Guard{{Name: calendar.Name{Space: "name/tag", Key: "jazz"}}}},
 		"no kind":        with(func(d *eventstore.Draft) { d.Kind = 0 }),
@@ -564,6 +616,9 @@ func malformed(t testing.TB, h Harness) {
 		"NUL in a claim": with(func(d *eventstore.Draft) { d.Claims = []calendar.Claim{{Space: "slug/tag", Key: "a\x00"}} }),
 		"bad UTF-8 name": with(func(d *eventstore.Draft) { d.Names = []calendar.Name{{Space: "name/tag", Key: "\xff"}} }),
 		"receipt no key": noKey,
+		"later draft":    laterDraft,
+		"later look-up":  {Receipt: &eventstore.Receipt{User: 7, Key: "key"}, Later: true},
+		"later nothing":  {Later: true},
 		"bad cause":      badCause,
 	} {
 		if res := f.write(a); !errors.Is(res.Err, eventstore.ErrMalformed) {

@@ -59,12 +59,23 @@ func keysOutlast(s *scene) {
 	post(ed, "venues", obj{"venue": w + " barn", "image": "https://img.example/" + w + ".jpg"})
 	post(ed, "organizers", obj{"organizer": w + " guild", "author": s.svc.users["author"].id})
 	change := ed.with("Idempotency-Key", w+"-u").patch(all[0].first.path("events"), obj{"tags": tag.idText()}).want(http.StatusOK)
+	ed.event(w+" beside", obj{"tags": list{tag.id()}, "categories": category.id()}) // they count one more
+	ed.update(all[0].first.path("events"), obj{"title": w + " later", "tags": list{}, "venue": list{}})
+	for range 3 {
+		ed.update(venue.path("venues"), obj{"venue": w + " hall", "city": s.word()})
+		ed.update(organizer.path("organizers"), obj{"phone": s.word()})
+		ed.update(tag.path("tags"), obj{"name": w + " loud", "description": s.word()})
+		ed.update(category.path("categories"), obj{"description": s.word()})
+	}
 	for collection, gone := range map[string]*answer{"tags": tag, "categories": category, "venues": venue, "organizers": organizer, "events": parent} {
 		ed.delete(gone.path(collection)).want(http.StatusOK)
 	}
 	for _, again := range all {
 		got := again.by.post(again.path, again.body).want(http.StatusCreated).head("Idempotency-Replayed", "true")
 		same(s.t, again.first, got)
+		if string(again.first.body) != string(got.body) {
+			s.t.Errorf("%s: other bytes", got.request)
+		}
 		for _, name := range []string{"ETag", "Daybook-Position", "Location"} {
 			got.head(name, again.first.header.Get(name))
 		}

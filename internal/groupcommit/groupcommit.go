@@ -13,8 +13,9 @@ import (
 
 // Part is what an append on its way to the committer embeds.
 type Part struct {
-	call *Call
-	size int
+	call  *Call
+	size  int
+	later bool // nobody waits for it
 }
 
 // Sized gives a Part of so many bytes, about.
@@ -60,11 +61,11 @@ func (c *Call) finish(n int) {
 	}
 }
 
-// Calls counts the calls that members are from; those of one stand together.
+// Calls counts the calls that wait for members; those of one stand together.
 func Calls[T Member](members []T) int {
 	n := 0
 	for i, m := range members {
-		if i == 0 || m.part().call != members[i-1].part().call {
+		if p := m.part(); !p.later && (i == 0 || p.call != members[i-1].part().call) {
 			n++
 		}
 	}
@@ -121,7 +122,15 @@ type Queue[T Member] struct {
 	calls   int // that the members are from
 	wanted  int // calls that the committer waits for
 	closed  bool
+
+	later   []T  // nobody waits for them
+	overdue bool // they go alone
+	timer   *time.Timer
 }
+
+// Linger is how long members for which nobody waits are kept for the next commit,
+// before they have one of their own.
+const Linger = 50 * time.Millisecond
 
 // New makes a queue whose commits take at most so many members, and no more once
 // they have so many bytes; one member always.
@@ -144,6 +153,52 @@ func (q *Queue[T]) Add(members []T) bool {
 		q.filled.Signal()
 	}
 	return true
+}
+
+// AddLater takes a member for which nobody waits and tells whether it did. It goes
+// with the next commit, or alone after Linger.
+func (q *Queue[T]) AddLater(m T) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	p := m.part()
+	p.later, p.call = true, &Call{done: make(chan struct{})}
+	p.call.left.Store(1)
+	if q.later = append(q.later, m); len(q.later) == 1 {
+		q.timer = time.AfterFunc(Linger, q.hurry)
+	}
+	return true
+}
+
+// hurry lets the members for which nobody waits go alone.
+func (q *Queue[T]) hurry() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.later) > 0 {
+		q.overdue = true
+		q.filled.Signal()
+	}
+}
+
+// TakeLater gives the members for which nobody waits, for a commit that is made. They
+// came before those that are in it.
+func (q *Queue[T]) TakeLater() []T {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.takeLater()
+}
+
+// takeLater is TakeLater; the mutex is held. All of them go: they are no more than
+// what was committed since the last time, and small.
+func (q *Queue[T]) takeLater() []T {
+	out := q.later
+	q.later, q.overdue = nil, false
+	if len(out) > 0 {
+		q.timer.Stop()
+	}
+	return out
 }
 
 // Close takes no more members; those that wait can still be taken.
@@ -173,20 +228,22 @@ func (q *Queue[T]) Wait() (over bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.wanted = 1
-	for len(q.members) == 0 && !q.closed {
+	for len(q.members) == 0 && !q.overdue && !q.closed {
 		q.filled.Wait()
 	}
-	return len(q.members) == 0
+	return len(q.members)+len(q.later) == 0
 }
 
-// Take gives the members of the next commit. It waits for the company that the
-// pace expects, but no longer than its patience.
+// Take gives the members of the next commit, those for which nobody waits before
+// the others. It waits for the company that the pace expects, but no longer than its
+// patience.
 func (q *Queue[T]) Take(p *Pace) []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if patience := p.Patience(); patience > 0 && q.calls < p.enough() {
+	if patience := p.Patience(); patience > 0 && len(q.members) > 0 && q.calls < p.enough() {
 		q.await(p.enough(), patience)
 	}
+	later := q.takeLater()
 	n, size := 0, 0
 	for n < len(q.members) && n < q.most && size < q.bytes {
 		size += q.members[n].part().size
@@ -195,7 +252,7 @@ func (q *Queue[T]) Take(p *Pace) []T {
 	out := q.members[:n:n]
 	q.members = q.members[n:]
 	q.calls = Calls(q.members)
-	return out
+	return append(later, out...)
 }
 
 // await waits for members of enough calls; the mutex is held.
@@ -228,8 +285,12 @@ type Pace struct {
 // maxPatience bounds what is waited, whatever commits cost.
 const maxPatience = 2 * time.Millisecond
 
-// Note takes a commit for n calls into account.
+// Note takes a commit for n calls into account; one that nobody waited for says
+// nothing.
 func (p *Pace) Note(n int, took time.Duration) {
+	if n == 0 {
+		return
+	}
 	p.cost += (took - p.cost) / 8
 	p.crowd = max(float64(n), p.crowd-p.crowd/16)
 }

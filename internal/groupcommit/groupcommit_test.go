@@ -214,3 +214,56 @@ func TestCommit(t *testing.T) {
 		})
 	}
 }
+
+// TestLater: what nobody waits for goes before the members of the next commit, alone
+// when none comes in time, and before the queue is over; it is nobody's company.
+func TestLater(t *testing.T) {
+	t.Parallel()
+	later := func(q *Queue[*member], name string) *member {
+		m := &member{name: name}
+		if !q.AddLater(m) {
+			t.Error("an open queue takes no member")
+		}
+		return m
+	}
+	synctest.Test(t, func(t *testing.T) {
+		q := New[*member](2, 1<<20)
+		begin := time.Now()
+		alone := []*member{later(q, "a"), later(q, "b"), later(q, "c")}
+		if !q.Idle() || q.Wait() {
+			t.Error("waits for somebody, or is over")
+		}
+		if got := q.Take(&Pace{Commits: 1, cost: time.Second, crowd: 3}); !slices.Equal(got, alone) || time.Since(begin) != Linger {
+			t.Errorf("%d go alone after %s, want %d after %s", len(got), time.Since(begin), len(alone), Linger)
+		}
+		with := later(q, "d")
+		members := callOf(2)
+		q.Add(members)
+		got := q.Take(&Pace{})
+		if !slices.Equal(got, append([]*member{with}, members...)) {
+			t.Errorf("%d members, want the one that nobody waits for and two", len(got))
+		}
+		if n := Calls(got); n != 1 {
+			t.Errorf("%d calls, want 1", n)
+		}
+		last := later(q, "e")
+		q.Close()
+		if q.AddLater(&member{}) {
+			t.Error("a closed queue takes a member")
+		}
+		if q.Wait() {
+			t.Error("over with a member left")
+		}
+		if got := q.TakeLater(); !slices.Equal(got, []*member{last}) {
+			t.Errorf("%d members are left, want 1", len(got))
+		}
+		if !q.Wait() {
+			t.Error("not over when closed and empty")
+		}
+		Commit(got, func([]*member) error { return nil }, func(error) bool { return false }, nil)
+	})
+	p := Pace{Commits: 1, cost: time.Millisecond, crowd: 3}
+	if before := p; func() bool { p.Note(0, time.Hour); return p != before }() {
+		t.Error("a commit that nobody waited for changes the pace")
+	}
+}

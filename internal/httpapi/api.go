@@ -27,7 +27,7 @@ type Commands interface {
 	Update(ctx context.Context, r command.Request) (command.Result, error)
 	// Delete trashes a post and ends a term.
 	Delete(ctx context.Context, r command.Request) (command.Result, error)
-	// KeepAnswer stores the first answer with the receipt of a key.
+	// KeepAnswer keeps with the receipt of a key what a repeated answer needs.
 	KeepAnswer(ctx context.Context, r command.Request, res command.Result, answer []byte) error
 	// CheckPassword tells whether password opens the protected event.
 	CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error)
@@ -51,8 +51,8 @@ type Queries interface {
 	// Glance gives the lean view of an event that everybody may read; false when
 	// Read and View have to be asked.
 	Glance(ctx context.Context, id calendar.ID, l calendar.Lang, e query.Embeds) (query.View, bool)
-	// View makes the view of one record.
-	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e query.Embeds) (query.View, error)
+	// View makes the view of one record at a moment.
+	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e query.Embeds, m query.Moment) (query.View, error)
 	// Read finds one record and checks that the caller may read it.
 	Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller,
 		verify func(ctx context.Context, id calendar.ID) (bool, error)) (*calendar.Record, error)

@@ -117,7 +117,7 @@ func (f fakeQueries) Glance(context.Context, calendar.ID, calendar.Lang, query.E
 
 func (f fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
 
-func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang, _ query.Embeds) (query.View, error) {
+func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang, _ query.Embeds, _ query.Moment) (query.View, error) {
 	err := f.hang.wait(ctx, "View")
 	return query.View{Record: r, Status: calendar.Status(r.Fields.String("status"))}, err
 }

@@ -241,7 +241,7 @@ func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.Queries.View(ctx, s.caller, rec, s.lang, query.EmbedsOf(s.fields))
+	v, err := a.Queries.View(ctx, s.caller, rec, s.lang, query.EmbedsOf(s.fields), query.Moment{})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"daybook/calendar"
 	"daybook/command"
@@ -72,13 +73,13 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	if res.Replay != nil {
 		return a.replay(w, r, res, status)
 	}
-	a.awaitCounts(ctx, c, res)                       //nolint:contextcheck // a workContext stands on the context of the request
-	first, err := a.writeAnswer(ctx, c, res, status) //nolint:contextcheck // a workContext stands on the context of the request
+	a.awaitCounts(ctx, c, res)                                  //nolint:contextcheck // a workContext stands on the context of the request
+	first, rest, err := a.writeAnswer(ctx, c, res, status, nil) //nolint:contextcheck // a workContext stands on the context of the request
 	if err != nil {
 		return err
 	}
 	if req.Key != "" {
-		a.keep(ctx, req, res, first) //nolint:contextcheck // a workContext stands on the context of the request
+		a.keep(ctx, req, res, rest) //nolint:contextcheck // a workContext stands on the context of the request
 	}
 	a.sendWrite(w, r, first)
 	return nil
@@ -168,7 +169,7 @@ func (a *api) delete(w http.ResponseWriter, r *http.Request) error {
 	if res.Record.Kind.IsPost() { // a deleted term is shown as it was
 		a.awaitCounts(r.Context(), c, res)
 	}
-	ans, err := a.writeAnswer(r.Context(), c, res, http.StatusOK)
+	ans, _, err := a.writeAnswer(r.Context(), c, res, http.StatusOK, nil)
 	if err != nil {
 		return err
 	}
@@ -205,7 +206,7 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// writtenAnswer is the answer to a write, as it is kept for repeated requests.
+// writtenAnswer is the answer to a write.
 type writtenAnswer struct {
 	Status   int    `json:"status"`
 	ETag     string `json:"etag"`
@@ -217,55 +218,107 @@ type writtenAnswer struct {
 	replayed bool
 }
 
-// encode gives the kept form: the members in one line of JSON, then the body as
-// it was sent.
-func (ans *writtenAnswer) encode() ([]byte, error) {
-	b, err := json.Marshal(ans)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(b, '\n'), ans.body...), nil
-}
-
-// decodeWritten reads what encode makes.
+// decodeWritten reads an answer as releases before kept it whole: its members in one
+// line of JSON, then the body as it was sent. They are kept for a day.
 func decodeWritten(b []byte) (*writtenAnswer, bool) {
 	head, body, ok := bytes.Cut(b, []byte("\n"))
 	ans := &writtenAnswer{body: body}
 	return ans, ok && json.Unmarshal(head, ans) == nil
 }
 
-// writeAnswer renders what a write did. The write is done, so an answer that would be
-// larger than it may is given without the venues and organizers, as a sparse record.
-func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, status int) (*writtenAnswer, error) {
-	p := renderer{a: a, root: c.root, lang: res.Lang, limit: a.o.MaxAnswer}
-	v, err := a.Queries.View(ctx, c.caller, res.Record, res.Lang, query.EmbedAll)
-	var body []byte
-	if err == nil {
-		body = p.appendView(nil, &v)
-	}
-	if p.over || errors.Is(err, query.ErrTooLarge) {
-		p.bare, p.limit = true, 0
-		if v, err = a.Queries.View(ctx, c.caller, res.Record, res.Lang, query.EmbedCategories|query.EmbedTags); err == nil {
-			body = p.appendView(nil, &v)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
-	}
-	ans := &writtenAnswer{
-		Status: status, ETag: a.recordTag(c.root, res.Lang, &v, nil), Position: res.Position.String(),
-		Lang: res.Lang.String(), body: body,
-	}
-	if status == http.StatusCreated {
-		ans.Location = c.root.self(res.Record)
-	}
-	return ans, nil
+// remainder is what the answer to a write is made of beside its receipt, the entry
+// and those of the linked records. It is kept for requests that are repeated.
+type remainder struct {
+	ETag   string              `json:"etag"`
+	Base   string              `json:"base"` // of links
+	At     int64               `json:"at"`   // milliseconds since 1970
+	Role   calendar.Role       `json:"role"` // of the caller
+	Bare   bool                `json:"bare,omitempty"`
+	Counts map[calendar.ID]int `json:"counts,omitempty"` // of terms
 }
 
-// keep stores the first answer to a request with a key. The write is done:
-// failing to keep its answer is not the caller's business.
-func (a *api) keep(ctx context.Context, req command.Request, res command.Result, first *writtenAnswer) {
-	b, err := first.encode()
+// decodeRemainder reads a kept remainder.
+func decodeRemainder(b []byte) (*remainder, bool) {
+	m := &remainder{}
+	if len(b) == 0 || json.Unmarshal(b, m) != nil || m.ETag == "" {
+		return nil, false
+	}
+	if m.Counts == nil {
+		m.Counts = map[calendar.ID]int{} // the present ones are not meant
+	}
+	return m, true
+}
+
+// count takes the counts of the terms of a view.
+func (m *remainder) count(v *query.View) {
+	m.Counts = map[calendar.ID]int{}
+	if v.Kind().IsTerm() {
+		m.Counts[v.Record.ID] = v.Count
+	}
+	for _, list := range [...][]query.TermView{v.Categories, v.Tags} {
+		for _, t := range list {
+			m.Counts[t.Record.ID] = t.Count
+		}
+	}
+}
+
+// writeAnswer renders what a write did, with all that it links to as it was then.
+// The write is done, so an answer that would be larger than it may is given without
+// the venues and organizers, as a sparse record. again, when not nil, is the remainder
+// of the first answer to a request that is repeated; the one of this answer comes
+// back.
+func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, status int, again *remainder) (*writtenAnswer, *remainder, error) {
+	m := remainder{Base: c.root.base, At: a.o.Now().UnixMilli(), Role: c.caller.Role}
+	if again != nil {
+		m = *again
+	}
+	root := c.root
+	if m.Base != root.base {
+		root = a.roots.root(originOf(m.Base), c.loc)
+	}
+	then := query.Moment{Now: time.UnixMilli(m.At), Position: res.Position, Counts: m.Counts}
+	caller := calendar.Caller{ID: c.caller.ID, Role: m.Role}
+	p := renderer{a: a, root: root, lang: res.Lang}
+	var v query.View
+	var body []byte
+	render := func(e query.Embeds) (err error) {
+		if v, err = a.Queries.View(ctx, caller, res.Record, res.Lang, e, then); err == nil {
+			body = p.appendView(nil, &v)
+		}
+		return err
+	}
+	var err error
+	if !m.Bare {
+		if again == nil {
+			p.limit = a.o.MaxAnswer
+		}
+		err = render(query.EmbedAll)
+		m.Bare = p.over || errors.Is(err, query.ErrTooLarge)
+	}
+	if m.Bare {
+		p.bare, p.limit = true, 0
+		err = render(query.EmbedCategories | query.EmbedTags)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("view %s %d after its write: %w", res.Record.Kind, res.Record.ID, err)
+	}
+	if again == nil {
+		m.ETag = a.recordTag(root, res.Lang, &v, nil)
+		m.count(&v)
+	}
+	ans := &writtenAnswer{
+		Status: status, ETag: m.ETag, Position: res.Position.String(), Lang: res.Lang.String(), body: body,
+	}
+	if status == http.StatusCreated {
+		ans.Location = root.self(res.Record)
+	}
+	return ans, &m, nil
+}
+
+// keep keeps the remainder of the first answer to a request with a key. The write is
+// done: failing to keep it is not the caller's business.
+func (a *api) keep(ctx context.Context, req command.Request, res command.Result, m *remainder) {
+	b, err := json.Marshal(m)
 	if err == nil {
 		err = a.Commands.KeepAnswer(context.WithoutCancel(ctx), req, res, b)
 	}
@@ -274,18 +327,19 @@ func (a *api) keep(ctx context.Context, req command.Request, res command.Result,
 	}
 }
 
-// replay sends the first answer of a key again; where it was not kept, it is
-// made from the record as it was after that write.
+// replay sends the first answer of a key again, made again from the record and what
+// it links to as they were at that write. Where its remainder was lost, the present
+// counts stand in it.
 func (a *api) replay(w http.ResponseWriter, r *http.Request, res command.Result, status int) error {
-	c := callOf(r)
-	first, ok := decodeWritten(res.Replay.Answer)
-	if !ok {
+	first, whole := decodeWritten(res.Replay.Answer)
+	if !whole {
 		if res.Record == nil {
 			return errors.New("repeated request without an answer")
 		}
 		res.Position = res.Replay.Position
+		m, _ := decodeRemainder(res.Replay.Answer)
 		var err error
-		if first, err = a.writeAnswer(r.Context(), c, res, status); err != nil {
+		if first, _, err = a.writeAnswer(r.Context(), callOf(r), res, status, m); err != nil {
 			return err
 		}
 	}
