@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -128,7 +130,7 @@ func compressed(ctx context.Context, o options, readers []*reader, rep *report) 
 	t := newTable(rep, o.weights, fmt.Sprintf("default list from the cache, compressed, %d clients", callers), "plain")
 	for _, coding := range []string{"gzip", "zstd"} {
 		var pairs []pair
-		var sizes string
+		var sizes strings.Builder
 		for _, r := range readers {
 			list := r.root + "/events"
 			send := http.Header{"Accept-Encoding": {coding}}
@@ -143,7 +145,7 @@ func compressed(ctx context.Context, o options, readers []*reader, rep *report) 
 			if err != nil {
 				return err
 			}
-			sizes += fmt.Sprintf(", %.1f kB of %.1f", float64(len(packed))/1000, float64(len(plain))/1000)
+			fmt.Fprintf(&sizes, ", %.1f kB of %.1f", float64(len(packed))/1000, float64(len(plain))/1000)
 			rate := func(header http.Header) func() (figures, error) {
 				return func() (figures, error) {
 					return gets(ctx, callers, o.span, header, func(int, int) string { return list })
@@ -162,7 +164,7 @@ func compressed(ctx context.Context, o options, readers []*reader, rep *report) 
 			fmt.Fprintf(rep, "%-44s  not compressed: %s\n", coding, rep.verdict(false))
 			continue
 		}
-		t.row(coding+sizes, 1, pairs)
+		t.row(coding+sizes.String(), 1, pairs)
 	}
 	return nil
 }
@@ -173,9 +175,7 @@ func (s *service) get(ctx context.Context, at string, header http.Header) ([]byt
 	if err != nil {
 		return nil, nil, err
 	}
-	for name, values := range header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, header)
 	c := client(1)
 	defer c.CloseIdleConnections()
 	return do(c, r)

@@ -137,10 +137,8 @@ func friendly(ctx context.Context, o options, dir string, r *report, errw io.Wri
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
-	for _, part := range []string{"postgres", "relay", "projection", "engines"} {
-		if o.wants(part) {
-			return distributed(ctx, o, filepath.Join(dir, "distributed"), r, errw)
-		}
+	if !slices.ContainsFunc([]string{"postgres", "relay", "projection", "engines"}, o.wants) {
+		return nil
 	}
-	return nil
+	return distributed(ctx, o, filepath.Join(dir, "distributed"), r, errw)
 }
