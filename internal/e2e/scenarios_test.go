@@ -12,6 +12,7 @@ var scenarios = []line{
 	{name: "slashes_and_unknown_paths", check: slashes},
 	{name: "head_and_options", check: headAndOptions},
 	{name: "cross_origin", check: crossOrigin},
+	{name: "encodings", check: encodings},
 	{name: "headers_of_every_answer", check: everyAnswer},
 	{name: "positions", check: positions},
 	{name: "index", check: indexOfRoutes},

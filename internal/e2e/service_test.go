@@ -204,7 +204,8 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *
 		}
 	})
 	out.url = "http://" + listener.Addr().String()
-	transportHTTP := &http.Transport{MaxIdleConnsPerHost: 16}
+	// What encodings a request takes is said by the test, not by the client for it.
+	transportHTTP := &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true}
 	t.Cleanup(transportHTTP.CloseIdleConnections)
 	out.client = &http.Client{Transport: transportHTTP, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse

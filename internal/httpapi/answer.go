@@ -26,6 +26,7 @@ type answer struct {
 	// beside them.
 	headers []headerRow
 	length  []string
+	key     string   // under which it is kept, and its encodings may be; "" for none
 	passing bool     // the state went over to another one meanwhile: it is not kept
 	values  []string // those of the headers lie here, one after the other
 }
@@ -62,23 +63,39 @@ func (ans *answer) add(name, value string) {
 // refused while too many bytes are on their way.
 func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) error {
 	c := callOf(r)
-	same := noneMatch(r.Header, ans.etag)
-	if !same && !c.pass.send(r, ans.body) {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
+	accepts, sent := acceptanceOf(r, c, len(ans.body)), ans
+	e := accepts.best
+	etag, same := accepts.noneMatch(r.Header, ans.etag)
+	if !same {
+		if e != encodingNone {
+			var err error
+			if sent, err = a.encoded(r, c, e, ans); err != nil {
+				return err
+			}
+		}
+		if !c.pass.send(r, sent.body) {
+			return calendar.Fail(calendar.CodeUnavailable, 0)
+		}
 	}
 	h := w.Header()
 	for i := range ans.headers {
 		h[ans.headers[i].name] = ans.headers[i].value
+	}
+	if etag != ans.etag {
+		h[headerETag] = []string{etag}
 	}
 	if same {
 		a.status(w, r, http.StatusNotModified)
 		return nil
 	}
 	h[headerType] = valueJSON
-	h[headerLength] = ans.length
+	if e != encodingNone {
+		h[headerEncoding] = valuesEncoding[e]
+	}
+	h[headerLength] = sent.length
 	a.status(w, r, http.StatusOK)
 	if r.Method != http.MethodHead {
-		writeBody(w, r, ans.body)
+		writeBody(w, r, sent.body)
 	}
 	return nil
 }
@@ -174,11 +191,12 @@ func (c *answerCache) set(key string, ans *answer) {
 
 // The first byte of keys: what is kept under it.
 const (
-	aliasKey  = 'a' // a list by its query string: the answer is kept under another key too
-	listKey   = 'l'
-	singleKey = 's'
-	textsKey  = 't' // index and documentation
-	lastKey   = 'g' // the last good answer of a list
+	aliasKey     = 'a' // a list by its query string: the answer is kept under another key too
+	listKey      = 'l'
+	singleKey    = 's'
+	textsKey     = 't' // index and documentation
+	lastKey      = 'g' // the last good answer of a list
+	encodedSpace = 'z' // an answer in an encoding, by its key
 )
 
 // once gives the answer of a key: the one that is kept, else the one that
@@ -211,6 +229,7 @@ func (a *api) once(ctx context.Context, c *call, key string, keep bool, produce 
 func (a *api) keepAnswer(key string, ans *answer) {
 	ans.body = bytes.Clone(ans.body)
 	if !ans.passing {
+		ans.key = key
 		a.answers.set(key, ans)
 	}
 }

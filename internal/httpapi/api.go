@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/textproto"
 	"time"
 
@@ -160,24 +159,25 @@ const (
 // api is the handler.
 type api struct {
 	Deps
-	o       Options
-	roots   *rootTable
-	mux     http.Handler
-	find    func(path string) *route // the route of a path, nil for none
-	closed  bool                     // every request is answered 503
-	rooms   *admission
-	rates   *httprate.RateLimiter      // nil: no limit
-	turns   *keylock.Locks[netip.Addr] // of the lists of a client; nil: no turns
-	origins map[string]bool
-	expose  []string // value of Access-Control-Expose-Headers
-	fresh   []string // value of Cache-Control of reads that anybody may keep
-	totals  [][2]string
-	answers *answerCache
-	pieces  *pieceTable
-	asked   *askedTable
-	flights flights
-	keys    keylock.Locks[keyName] // a second request with a key waits for the first
-	zones   zoneTable
+	o        Options
+	roots    *rootTable
+	mux      http.Handler
+	find     func(path string) *route // the route of a path, nil for none
+	closed   bool                     // every request is answered 503
+	rooms    *admission
+	rates    *httprate.RateLimiter // nil: no limit
+	turns    *turns                // of the lists of a client; nil: no turns
+	origins  map[string]bool
+	expose   []string // value of Access-Control-Expose-Headers
+	fresh    []string // value of Cache-Control of reads that anybody may keep
+	totals   [][2]string
+	answers  *answerCache
+	encoders *encoders
+	pieces   *pieceTable
+	asked    *askedTable
+	flights  flights
+	keys     keylock.Locks[keyName] // a second request with a key waits for the first
+	zones    zoneTable
 
 	observers []func(Answered) // by number of the route; nil without Observe
 }
@@ -233,7 +233,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 		observers: o.observers(),
 	}
 	if o.MakeAtOnce > 0 {
-		a.turns = &keylock.Locks[netip.Addr]{AtOnce: o.MakeAtOnce}
+		a.turns = newTurns(o.MakeAtOnce, 0)
 	}
 	if o.RateLimit > 0 {
 		a.rates = newRates(o.RateLimit)
@@ -250,6 +250,9 @@ func newAPI(d Deps, o Options) (*api, error) {
 	a.fresh = freshness(o.ReadMaxAge)
 	if a.answers, err = newAnswerCache(o.AnswerBytes); err != nil {
 		return nil, fmt.Errorf("answer cache: %w", err)
+	}
+	if a.encoders, err = newEncoders(); err != nil {
+		return nil, fmt.Errorf("encoders: %w", err)
 	}
 	a.pieces = newPieceTable(o.FragmentBytes)
 	a.asked = newAskedTable()

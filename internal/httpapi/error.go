@@ -141,8 +141,14 @@ const statusClientGone = 499
 // send writes an answer whose other headers are set. It is never refused: where there
 // is no room to send it keeps the slot.
 func (a *api) send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
-	callOf(r).pass.send(r, body)
-	w.Header()[headerLength] = []string{strconv.Itoa(len(body))}
+	c := callOf(r)
+	e, body := a.encodedOnce(r, c, body)
+	c.pass.send(r, body)
+	h := w.Header()
+	if e != encodingNone {
+		h[headerEncoding] = valuesEncoding[e]
+	}
+	h[headerLength] = []string{strconv.Itoa(len(body))}
 	a.status(w, r, status)
 	if r.Method != http.MethodHead {
 		writeBody(w, r, body)
@@ -154,21 +160,9 @@ func wantsProblem(h http.Header) bool {
 	for _, v := range h.Values("Accept") {
 		for part := range strings.SplitSeq(v, ",") {
 			name, params, _ := strings.Cut(part, ";")
-			if strings.EqualFold(strings.TrimSpace(name), "application/problem+json") && !refused(params) {
+			if weight, ok := weightOf(params); strings.EqualFold(strings.TrimSpace(name), "application/problem+json") && (weight > 0 || !ok) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// refused tells whether the parameters of a media range have the weight 0.
-func refused(params string) bool {
-	for p := range strings.SplitSeq(params, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
-		if strings.EqualFold(name, "q") {
-			q, err := strconv.ParseFloat(value, 64)
-			return err == nil && q == 0
 		}
 	}
 	return false

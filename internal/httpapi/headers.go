@@ -26,6 +26,7 @@ const (
 	headerModified    = "Last-Modified"
 	headerType        = "Content-Type"
 	headerLength      = "Content-Length"
+	headerEncoding    = "Content-Encoding"
 	headerCache       = "Cache-Control"
 	headerWarning     = "Warning"
 )
@@ -84,15 +85,23 @@ func (a *api) cacheControl(r *http.Request, c *call, status int) []string {
 // sendsPassword tells whether a password is sent to a single event, whatever
 // becomes of it.
 func (a *api) sendsPassword(c *call) bool {
+	if !c.sentPassword() {
+		return false
+	}
+	rt := c.route
+	if rt == nil && c.loc.known { // the answer comes before the route
+		rt = a.find(c.loc.rest)
+	}
+	return rt != nil && rt.kind == calendar.KindEvent && rt.single()
+}
+
+// sentPassword tells whether a password is sent to whatever there is. An empty one
+// counts as not sent.
+func (c *call) sentPassword() bool {
 	for _, p := range c.query {
-		if base, path := splitName(p.name); base != "password" || path == nil && calendar.Trim(p.value) == "" {
-			continue // an empty one counts as not sent
+		if base, path := splitName(p.name); base == "password" && (path != nil || calendar.Trim(p.value) != "") {
+			return true
 		}
-		rt := c.route
-		if rt == nil && c.loc.known { // the answer comes before the route
-			rt = a.find(c.loc.rest)
-		}
-		return rt != nil && rt.kind == calendar.KindEvent && rt.single()
 	}
 	return false
 }

@@ -78,6 +78,7 @@ func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cachekey.Ke
 	if err != nil {
 		return err
 	}
+	own := c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))
 	base, err := json.Marshal(c.root.base)
 	if err != nil {
 		return err
@@ -85,7 +86,11 @@ func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cachekey.Ke
 	buffer := takeBuffer()
 	defer giveBuffer(buffer)
 	*buffer = withBase(*buffer, kept.body, base[1:len(base)-1])
-	return a.sendAnswer(w, r, newAnswer(*buffer, a.weakTag(c.key(textsKey, query.Generation{}, 0, c.asked().Join(name))), l))
+	ans := newAnswer(*buffer, a.weakTag(own), l)
+	if a.asked.before(own) {
+		ans.key = own // its encodings are worth keeping, which are short
+	}
+	return a.sendAnswer(w, r, ans)
 }
 
 // withBase appends a kept text with the base URL in its places.

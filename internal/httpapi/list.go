@@ -57,7 +57,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	}
 
 	var criteria *query.Criteria
-	parseErr := a.inTurn(ctx, r, c, func() (err error) {
+	parseErr := a.inTurn(ctx, r, c, a.turns, func() (err error) {
 		criteria, err = a.Queries.Parse(ctx, query.Request{
 			Kind: k, Input: inputOf(c.query, isListOf(k)), Lang: c.loc.lang, Caller: c.caller,
 		})
@@ -89,7 +89,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	defer giveBuffer(buffer)
 	var ans *answer
 	// The turn comes before it makes a list for others too: they are not to wait for it.
-	err = a.inTurn(ctx, r, c, func() (err error) {
+	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
 		ans, err = a.once(ctx, c, key, keep, func(ctx context.Context) (*answer, error) {
 			made, err := a.makeList(ctx, buffer, c.root, criteria, key)
 			if err == nil {
@@ -109,24 +109,6 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 		a.answers.set(c.lastGoodKey(r), ans)
 	}
 	return a.sendAnswer(w, r, ans)
-}
-
-// inTurn does work on a list when it is the turn of its client, and waits for that
-// without a slot. Callers with credentials have no turns.
-func (a *api) inTurn(ctx context.Context, r *http.Request, c *call, work func() error) error {
-	if a.turns == nil || c.caller.Role != calendar.Anonymous {
-		return work()
-	}
-	if !c.pass.enter(stageWait, 1) {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
-	}
-	release, err := a.turns.Acquire(ctx, a.rooms.address(r))
-	c.pass.resume()
-	if err != nil {
-		return err
-	}
-	defer release()
-	return work()
 }
 
 // await waits until lists show what the caller is to see, without a slot.

@@ -358,12 +358,12 @@ func errorStatuses(rt *route, verb string) []int {
 
 func (d *document) responses(rt *route, op *operation, method string) object {
 	headers := map[string][]string{
-		"index": {"ETag"}, "doc": {"ETag"},
-		"read":   {"ETag", headerModified},
+		"index": {"ETag", headerEncoding}, "doc": {"ETag", headerEncoding},
+		"read":   {"ETag", headerEncoding, headerModified},
 		"create": {"ETag", headerPosition, "Location", headerReplayed},
 		"update": {"ETag", headerPosition, headerReplayed},
 		"delete": {"ETag", headerPosition},
-		"list":   {"ETag", headerPosition, "Link"},
+		"list":   {"ETag", headerEncoding, headerPosition, "Link"},
 	}[op.verb]
 	if op.verb == "list" {
 		for i, pair := range d.a.totals {
@@ -404,6 +404,8 @@ func (d *document) withErrors(responses object, statuses ...int) object {
 
 func (d *document) errorHeaders(status int) object {
 	switch status {
+	case http.StatusBadRequest: // of reads; the others are short
+		return d.headerRefs(headerEncoding)
 	case http.StatusUnauthorized:
 		return d.headerRefs("WWW-Authenticate")
 	case http.StatusServiceUnavailable:

@@ -189,7 +189,13 @@ var texts = map[string]text{
 
 	"header.Content-Language":       {"答复的语言。", "Language of the answer.", "Langue de la réponse.", "Idioma de la respuesta."},
 	"header.X-Content-Type-Options": {"总是 nosniff。", "Always nosniff.", "Toujours nosniff.", "Siempre nosniff."},
-	"header.Vary":                   {"答复所依据的请求头。", "Request headers that the answer depends on.", "En-têtes dont dépend la réponse.", "Cabeceras de las que depende la respuesta."},
+	"header.Content-Encoding": {
+		"zstd 或 gzip：较长的读取答复，Accept-Encoding 接受时；带凭据或密码时从不使用。",
+		"zstd or gzip, on longer answers to reads where Accept-Encoding takes it; never with credentials or a password.",
+		"zstd ou gzip, pour les réponses plus longues aux lectures si Accept-Encoding l’accepte ; jamais avec identifiants ou mot de passe.",
+		"zstd o gzip, en respuestas más largas a lecturas si Accept-Encoding lo admite; nunca con credenciales o contraseña.",
+	},
+	"header.Vary": {"答复所依据的请求头。", "Request headers that the answer depends on.", "En-têtes dont dépend la réponse.", "Cabeceras de las que depende la respuesta."},
 	"header.Cache-Control": {
 		"带凭据或活动密码的请求：no-store, private；其他读取：public, no-cache，或按服务设置为 public, max-age；503 和 429：no-store。",
 		"no-store, private for requests with credentials or with the password of an event; else public, no-cache on reads, or public, max-age where the service is set so; no-store on 503 and 429.",

@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// plain gives the body of an answer without its encoding.
+func (a *answer) plain() []byte {
+	a.t.Helper()
+	var (
+		r   io.Reader = bytes.NewReader(a.body)
+		err error
+	)
+	switch e := a.header.Get("Content-Encoding"); {
+	case len(a.body) == 0: // of HEAD
+	case e == "gzip":
+		r, err = gzip.NewReader(r)
+	case e == "zstd":
+		var z *zstd.Decoder
+		z, err = zstd.NewReader(r)
+		must(a.t, err)
+		defer z.Close()
+		r = z
+	}
+	must(a.t, err)
+	b, err := io.ReadAll(r)
+	must(a.t, err)
+	return b
+}
+
+// encodings: reads in each encoding are the plain ones (2.8, 2.9), whether they are made
+// or kept, and secrets are in none.
+func encodings(s *scene) {
+	s = s.alone(settings{}) // any write changes lists
+	ed := s.as("editor")
+	w := s.word()
+	text := strings.Repeat("jazz on the river ", 100)
+	made := ed.event(w, obj{"description": text, "venue": obj{"venue": w}})
+	locked := ed.event(s.word(), obj{"description": text, "password": "sesame"})
+	tag := ed.create("tags", obj{"name": w})
+	s.svc.settle(s.t)
+	nobody := s.as("")
+	for _, path := range []string{"", "/doc", "/events", "/events?search=" + w, "/venues", "/tags", made.path("events"), made.bySlug("events"), tag.path("tags"), "/events/99999999"} {
+		for _, c := range []*caller{nobody, nobody.under("fr")} {
+			want := c.get(path)
+			for accept, e := range map[string]string{"gzip": "gzip", "zstd": "zstd", "gzip, deflate, br, zstd": "zstd", "zstd;q=0.5, gzip": "gzip", "identity": ""} {
+				etag := want.etag()
+				if len(want.body) < 1024 {
+					e = ""
+				} else if e != "" && strings.HasPrefix(etag, `"`) {
+					etag = strings.TrimSuffix(etag, `"`) + "-" + e + `"`
+				}
+				in := c.with("Accept-Encoding", accept)
+				for range 3 {
+					got := in.get(path).want(want.status).head("Content-Encoding", e).head("ETag", etag)
+					if !bytes.Equal(got.plain(), want.body) || got.header.Get("Content-Length") != strconv.Itoa(len(got.body)) {
+						s.t.Fatalf("%s in %s: %d bytes, Content-Length %s: %q, plain %s", got.request, accept, len(got.body), got.header.Get("Content-Length"), got.body, want.body)
+					}
+				}
+				in.do("HEAD", path, nil).want(want.status).head("Content-Encoding", e).head("ETag", etag)
+				if etag != "" {
+					same := in.with("If-None-Match", etag).get(path).want(http.StatusNotModified).head("Content-Encoding", "").head("ETag", etag)
+					if len(same.body) > 0 {
+						s.t.Errorf("%s: 304 with a body", same.request)
+					}
+				}
+			}
+		}
+	}
+	for _, a := range []*answer{
+		ed.with("Accept-Encoding", "gzip").get(made.path("events")), ed.with("Accept-Encoding", "gzip").get("/events"),
+		nobody.with("Accept-Encoding", "gzip").get(locked.path("events") + "?password=sesame"),
+		nobody.with("Accept-Encoding", "gzip").get(locked.path("events") + "?password=wrong"),
+		ed.with("Accept-Encoding", "gzip").patch(made.path("events"), obj{"description": text}),
+	} {
+		a.head("Content-Encoding", "")
+	}
+}

@@ -1,0 +1,219 @@
+package httpapi
+
+import (
+	"bytes"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// encoding is a content coding of answers (2.8). Of those that a client weighs the
+// same, the first is taken.
+type encoding uint8
+
+const (
+	encodingNone encoding = iota
+	encodingZstd
+	encodingGzip
+	encodings
+)
+
+// leastEncoded is the length in bytes from which an answer is encoded.
+const leastEncoded = 1 << 10
+
+var (
+	valuesEncoding = [encodings][]string{encodingZstd: {"zstd"}, encodingGzip: {"gzip"}}
+	encodingNames  = map[string]encoding{
+		"identity": encodingNone, "zstd": encodingZstd, "gzip": encodingGzip, "x-gzip": encodingGzip,
+	}
+)
+
+// acceptance is what a client takes of the encodings of an answer.
+type acceptance struct {
+	best  encoding // to be sent
+	takes [encodings]bool
+}
+
+// acceptanceOf tells how an answer of so many bytes may be sent. Who sends a secret
+// gets it as it is: text beside the secret that a stranger has chosen would tell it by
+// the length.
+func acceptanceOf(r *http.Request, c *call, size int) acceptance {
+	plain := acceptance{takes: [encodings]bool{encodingNone: true}}
+	if size < leastEncoded || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return plain
+	}
+	if _, sent := r.Header["Authorization"]; sent || c.sentPassword() {
+		return plain
+	}
+	return readAcceptance(r.Header["Accept-Encoding"])
+}
+
+// readAcceptance reads Accept-Encoding (RFC 9110, section 12.5.3). The encoding that it
+// weighs most is the best one: none where that is "identity", where everything is
+// refused, or where nothing is said, though then any is taken. Members with a weight
+// that is none are skipped.
+func readAcceptance(values []string) acceptance {
+	if len(values) == 0 {
+		return acceptance{takes: [encodings]bool{true, true, true}}
+	}
+	const unnamed = -1
+	weights, others := [encodings]int{unnamed, unnamed, unnamed}, unnamed
+	for _, v := range values {
+		for member := range strings.SplitSeq(v, ",") {
+			name, params, _ := strings.Cut(member, ";")
+			weight, ok := weightOf(params)
+			if !ok {
+				continue
+			}
+			if name = strings.TrimSpace(name); name == "*" {
+				others = weight
+			} else if e, known := encodingNames[strings.ToLower(name)]; known {
+				weights[e] = weight
+			}
+		}
+	}
+	var a acceptance
+	most := 0
+	for e, w := range weights {
+		if w == unnamed {
+			w = others
+		}
+		// Without a word about it "identity" is taken, and anything else is better.
+		a.takes[e] = w > 0 || w == unnamed && encoding(e) == encodingNone
+		if w > most || w == most && w > 0 && a.best == encodingNone {
+			a.best, most = encoding(e), w
+		}
+	}
+	return a
+}
+
+// noneMatch tells whether If-None-Match fits an answer with an ETag in an encoding that
+// the client takes, and gives the ETag that fits, else that of the best encoding.
+func (a acceptance) noneMatch(h http.Header, etag string) (string, bool) {
+	if len(h["If-None-Match"]) == 0 {
+		return encodedTag(etag, a.best), false
+	}
+	for i := range encodings {
+		e := (a.best + i) % encodings
+		if tag := encodedTag(etag, e); a.takes[e] && noneMatch(h, tag) {
+			return tag, true
+		}
+	}
+	return encodedTag(etag, a.best), false
+}
+
+// weightOf reads the weight among the parameters of a member of a header, in
+// thousandths; 1,000 without one, false for what is none.
+func weightOf(params string) (thousandths int, ok bool) {
+	for p := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if strings.EqualFold(name, "q") {
+			q, err := strconv.ParseFloat(value, 64)
+			return int(q * 1000), err == nil && q >= 0 && q <= 1
+		}
+	}
+	return 1000, true
+}
+
+// encodedTag is the ETag of an answer in an encoding (2.9): a strong one names its
+// bytes, so it is another one.
+func encodedTag(etag string, e encoding) string {
+	if e == encodingNone || strings.HasPrefix(etag, "W/") {
+		return etag
+	}
+	return strings.TrimSuffix(etag, `"`) + "-" + valuesEncoding[e][0] + `"`
+}
+
+// encodedKey names what is kept of an answer in an encoding.
+func encodedKey(e encoding, key string) string { return string([]byte{encodedSpace, byte(e)}) + key }
+
+// encoded gives an answer in an encoding: body and length alone. What is kept in that
+// way is encoded once; the rest has its turn, as that takes a processor for longer than
+// making most answers does.
+func (a *api) encoded(r *http.Request, c *call, e encoding, ans *answer) (*answer, error) {
+	key := ""
+	if ans.key != "" {
+		key = encodedKey(e, ans.key)
+		if kept := a.answers.get(key); kept != nil {
+			return kept, nil
+		}
+	}
+	ctx := a.workContext(r.Context(), c, a.o.ReadDeadline)
+	defer ctx.end()
+	var out *answer
+	err := a.inTurn(ctx, r, c, a.encoders.turns, func() error { //nolint:contextcheck // a workContext stands on the context of the request
+		if key != "" {
+			if out = a.answers.get(key); out != nil { // made while this one waited
+				return nil
+			}
+		}
+		buffer := takeBuffer()
+		defer giveBuffer(buffer)
+		*buffer = a.encoders.append(*buffer, e, ans.body)
+		body := bytes.Clone(*buffer)
+		out = &answer{body: body, length: []string{strconv.Itoa(len(body))}}
+		if key != "" {
+			a.answers.set(key, out)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// encodedOnce gives the body of an answer that is made for one request, in the encoding
+// that the client takes; as it is where there is no turn for that.
+func (a *api) encodedOnce(r *http.Request, c *call, body []byte) (encoding, []byte) {
+	e := acceptanceOf(r, c, len(body)).best
+	if e == encodingNone {
+		return e, body
+	}
+	out, err := a.encoded(r, c, e, &answer{body: body})
+	if err != nil {
+		return encodingNone, body
+	}
+	return e, out.body
+}
+
+// encoders encode bodies. Each holds some 3 MiB at most, so their number is bounded.
+type encoders struct {
+	turns *turns
+	zstd  *zstd.Encoder
+	gzip  sync.Pool // of *gzip.Writer
+}
+
+// zstdWindow bounds what an encoder keeps, and what a client has to (RFC 9659: 8 MiB).
+const zstdWindow = 1 << 20
+
+// newEncoders makes encoders that leave half of the processors to others.
+func newEncoders() (*encoders, error) {
+	n := max(1, runtime.GOMAXPROCS(0)/2)
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(n), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return nil, err
+	}
+	e := &encoders{turns: newTurns(1, n), zstd: z}
+	e.gzip.New = func() any {
+		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // an error is of the level
+		return w
+	}
+	return e, nil
+}
+
+// append appends a body in an encoding.
+func (e *encoders) append(to []byte, in encoding, body []byte) []byte {
+	if in == encodingZstd {
+		return e.zstd.EncodeAll(body, to)
+	}
+	w := e.gzip.Get().(*gzip.Writer) //nolint:forcetypeassert // the pool makes nothing else
+	defer e.gzip.Put(w)
+	b := bytes.NewBuffer(to)
+	w.Reset(b)
+	_, _ = w.Write(body) // a buffer takes everything
+	_ = w.Close()
+	return b.Bytes()
+}
