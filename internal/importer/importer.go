@@ -35,6 +35,9 @@
 // it is refused, and the change belongs at the end. A line that was applied to
 // a record and then changed is refused too: each change is kept with a digest of
 // its line.
+//
+// Lines are decided one after the other and committed in groups, in the order of the
+// file, while the next ones are read and decided: see ahead.
 package importer
 
 import (
@@ -58,14 +61,6 @@ type Authors interface {
 	// role and without a token. A name that no user can have is
 	// access.ErrBadName.
 	Ensure(ctx context.Context, name string, role calendar.Role, actor calendar.ID) (calendar.Caller, error)
-}
-
-// Commands carries out the lines; it is command.Service.
-type Commands interface {
-	AppliedLines(ctx context.Context, k calendar.Kind, id calendar.ID, source string) ([]command.AppliedLine, error)
-	Create(ctx context.Context, r command.Request) (command.Result, error)
-	Update(ctx context.Context, r command.Request) (command.Result, error)
-	Delete(ctx context.Context, r command.Request) (command.Result, error)
 }
 
 // Options of an Importer. Source is required.
@@ -100,10 +95,14 @@ type Report struct {
 
 // Importer applies one source.
 type Importer struct {
-	store    eventstore.Store
-	commands Commands
-	authors  Authors
-	o        Options
+	store   eventstore.Store
+	service *command.Service
+	authors Authors
+	o       Options
+
+	ahead    *ahead
+	commands *command.Service // on what is ahead
+	report   Report
 
 	// What follows holds in one epoch of the store, that of the run.
 	epoch   uint64
@@ -120,7 +119,7 @@ const MaxSource = 64
 var sourceForm = regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9._-]{1,%d}$`, MaxSource))
 
 // New makes an Importer; it starts nothing. It is for one goroutine.
-func New(store eventstore.Store, commands Commands, authors Authors, o Options) (*Importer, error) {
+func New(store eventstore.Store, commands *command.Service, authors Authors, o Options) (*Importer, error) {
 	if !sourceForm.MatchString(o.Source) {
 		return nil, fmt.Errorf("importer: source %q: must be 1 to %d letters, digits, dots, dashes and underscores", o.Source, MaxSource)
 	}
@@ -130,63 +129,159 @@ func New(store eventstore.Store, commands Commands, authors Authors, o Options) 
 	if o.Progress == nil {
 		o.Progress = func(Report) {}
 	}
-	return &Importer{
-		store: store, commands: commands, authors: authors, o: o,
-		callers: map[string]calendar.Caller{}, keys: map[string]calendar.ID{}, applied: map[calendar.ID][]command.AppliedLine{},
-	}, nil
+	im := &Importer{store: store, service: commands, authors: authors, o: o, callers: map[string]calendar.Caller{}}
+	im.begin()
+	return im, nil
+}
+
+// begin forgets what lines that were not committed left.
+func (im *Importer) begin() {
+	im.keys, im.applied = map[string]calendar.ID{}, map[calendar.ID][]command.AppliedLine{}
+	im.commands = im.service.On(func(store eventstore.Store) eventstore.Store {
+		if im.ahead == nil {
+			im.ahead = newAhead(store, func() { im.report.Applied++; im.count() })
+		}
+		return im.ahead
+	})
+}
+
+// count counts a line.
+func (im *Importer) count() {
+	if im.report.Lines++; im.report.Lines%100 == 0 {
+		im.o.Progress(im.report)
+	}
 }
 
 // Run applies all lines of r, which may be gzip. It ends early only with the
 // context, when the store is out of reach or goes over to another history, in which
 // lines that were applied may be missing, or when r cannot be read; running it
-// again goes on from there.
+// again goes on from there. It is for one run.
 func (im *Importer) Run(ctx context.Context, r io.Reader) (Report, error) {
-	var report Report
 	in, err := Open(r)
 	if err != nil {
-		return report, err
+		return im.report, err
 	}
-	defer func() { im.o.Progress(report) }()
+	defer func() { im.o.Progress(im.report) }()
 	im.epoch = im.store.Epoch()
-	for l := newLines(in); ; {
-		text, long, err := l.next()
-		if errors.Is(err, io.EOF) && im.store.Epoch() == im.epoch {
-			// Lines that were found applied are durable, too.
-			return report, im.store.Append(ctx, []eventstore.Append{{}})[0].Err
+	reading := read(in)
+	err = im.run(ctx, reading.lines)
+	// What is under way ends with the run, whatever ended it.
+	reading.stop()
+	if im.ahead.done != nil {
+		<-im.ahead.done
+	}
+	return im.report, err
+}
+
+// run applies lines as they come.
+func (im *Importer) run(ctx context.Context, lines <-chan *line) error {
+	for {
+		l, err := im.next(ctx, lines)
+		if err == nil && l.fault != nil {
+			if err = im.settled(ctx); err == nil && !errors.Is(l.fault, io.EOF) {
+				return l.fault
+			}
+			if err == nil && im.store.Epoch() != im.epoch {
+				return lostHistory(l.n)
+			}
+			if err == nil { // lines that were found applied are durable, too
+				return im.store.Append(ctx, []eventstore.Append{{}})[0].Err
+			}
 		}
-		if errors.Is(err, io.EOF) {
-			return report, lostHistory(l.n)
+		if err == nil {
+			err = im.take(ctx, l)
 		}
 		if err != nil {
-			return report, err
-		}
-		var line Line
-		var repeated bool
-		if long {
-			err = refusef("the line is longer than %d bytes", maxLine)
-		} else {
-			line, repeated, err = im.apply(ctx, l.n, text)
-		}
-		if errors.Is(err, eventstore.ErrHistory) {
-			return report, lostHistory(l.n)
-		}
-		reason, refused := refusal(err)
-		if err != nil && !refused {
-			return report, fmt.Errorf("import line %d: %w", l.n, err)
-		}
-		report.Lines++
-		switch {
-		case refused:
-			report.Refused = append(report.Refused, Refusal{Line: l.n, Key: line.Key, Reason: reason})
-		case repeated:
-			report.Repeated++
-		default:
-			report.Applied++
-		}
-		if report.Lines%100 == 0 {
-			im.o.Progress(report)
+			return err
 		}
 	}
+}
+
+// next gives the next line. While none has come, what is decided is committed.
+func (im *Importer) next(ctx context.Context, lines <-chan *line) (*line, error) {
+	for {
+		select {
+		case l := <-lines:
+			return l, nil
+		default:
+			im.ahead.send(ctx)
+		}
+		select {
+		case l := <-lines:
+			return l, nil
+		case results := <-im.ahead.done:
+			if err := im.again(ctx, im.ahead.received(results)); err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// take decides a line and begins to commit when there are enough.
+func (im *Importer) take(ctx context.Context, l *line) error {
+	err := im.decide(ctx, l)
+	if errors.Is(err, errUndone) {
+		im.ahead.undone = append(im.ahead.undone, l)
+	}
+	if err == nil && im.ahead.full() {
+		if err = im.ahead.receive(); err == nil {
+			im.ahead.send(ctx)
+		}
+	}
+	return im.again(ctx, err)
+}
+
+// settled waits until all lines are committed.
+func (im *Importer) settled(ctx context.Context) error {
+	return im.again(ctx, im.ahead.settle(ctx))
+}
+
+// again applies lines that were not committed, each by itself, after errUndone.
+func (im *Importer) again(ctx context.Context, err error) error {
+	if !errors.Is(err, errUndone) {
+		return err
+	}
+	lines := im.ahead.undone
+	im.ahead.undone = nil
+	im.begin()
+	im.ahead.alone = true
+	defer func() { im.ahead.alone = false }()
+	for _, l := range lines {
+		if err := im.decide(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decide decides a line: it is refused, or found applied, or on its way to be
+// committed.
+func (im *Importer) decide(ctx context.Context, l *line) error {
+	im.ahead.line = l
+	repeated, err := im.apply(ctx, l)
+	if end, ok := errors.AsType[stopped](err); ok {
+		return end
+	}
+	if errors.Is(err, errUndone) {
+		return errUndone
+	}
+	reason, refused := refusal(err)
+	switch {
+	case err != nil && !refused:
+		return lineFault(l.n, err)
+	case refused:
+		im.report.Refused = append(im.report.Refused, Refusal{Line: l.n, Key: l.Key, Reason: reason})
+	case repeated:
+		im.report.Repeated++
+	case im.ahead.line == nil:
+		return nil // counted when it is committed
+	default:
+		im.report.Applied++
+	}
+	im.count()
+	return nil
 }
 
 func lostHistory(line int64) error {
@@ -194,47 +289,43 @@ func lostHistory(line int64) error {
 }
 
 // apply carries out one line.
-func (im *Importer) apply(ctx context.Context, n int64, text []byte) (l Line, repeated bool, err error) {
-	l, kind, lang, err := parseLine(text)
-	if err != nil {
-		return l, false, err
-	}
-	digest, err := l.digest()
-	if err != nil {
-		return l, false, err
+func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err error) {
+	if l.bad != nil {
+		return false, l.bad
 	}
 	r := command.Request{
-		Kind: kind, Lang: lang, At: l.At.Time,
-		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", im.o.Source, n, digest), Reason: l.Reason},
-		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: n, Key: l.Key},
+		Kind: l.kind, Lang: l.lang, At: l.At.Time,
+		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", im.o.Source, l.n, l.digest), Reason: l.Reason},
+		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: l.n, Key: l.Key},
 		Epoch: im.epoch,
 	}
 	if l.Action == ActionCreate && l.Key == "" {
-		r.Mark.Key = fmt.Sprintf("#%d", n) // so that it is not made twice
+		r.Mark.Key = fmt.Sprintf("#%d", l.n) // so that it is not made twice
 	}
 	if r.Target.ID = l.ID; l.ID == 0 {
 		if r.Target.ID, err = im.find(ctx, r.Mark.Key); err != nil {
-			return l, false, err
+			return false, err
 		}
 	}
 	// First of all: what was applied needs no author, links or rights any more.
 	if repeated, err = im.repeated(ctx, &r); err != nil || repeated {
-		return l, repeated, err
+		return repeated, err
 	}
 	switch l.Action {
 	case ActionCreate:
 		r.Target.ID = 0
 	case ActionUpdate, ActionDelete:
 		if r.Target.ID == 0 {
-			return l, false, refusef("key %q: no record has it", l.Key)
+			return false, refusef("key %q: no record has it", l.Key)
 		}
 	}
 	if r.Caller, err = im.caller(ctx, l.Author); err != nil {
-		return l, false, err
+		return false, err
 	}
 	if r.Input, err = im.input(ctx, l.Fields); err != nil {
-		return l, false, err
+		return false, err
 	}
+	im.ahead.own = r.Target.ID
 	var res command.Result
 	switch {
 	case l.Action == ActionDelete:
@@ -245,13 +336,13 @@ func (im *Importer) apply(ctx context.Context, n int64, text []byte) (l Line, re
 		res, err = im.commands.Update(ctx, r)
 	}
 	if err != nil {
-		return l, false, err
+		return false, err
 	}
 	if r.Mark.Key != "" {
 		im.keys[r.Mark.Key] = res.Record.ID
 	}
 	im.applied[res.Record.ID] = nil
-	return l, res.Repeated, nil
+	return res.Repeated, nil
 }
 
 // repeated tells whether the line of a request was applied to its target by an
@@ -297,6 +388,10 @@ func (im *Importer) caller(ctx context.Context, name string) (calendar.Caller, e
 	}
 	if c, ok := im.callers[name]; ok {
 		return c, nil
+	}
+	// Whoever is made stands in the log behind what was done before.
+	if err := im.ahead.settle(ctx); err != nil {
+		return calendar.Caller{}, err
 	}
 	c, err := im.authors.Ensure(ctx, name, im.o.Role, im.o.Caller.ID)
 	if errors.Is(err, access.ErrBadName) {

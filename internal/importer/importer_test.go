@@ -560,8 +560,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// dying is a store whose process dies in the n-th Append: before it is written,
-// or after, when nobody hears of it.
+// dying is a store whose process dies in the n-th Append, of however many a call
+// has: before it is written, or after, when nobody hears of it.
 type dying struct {
 	*memstore.Store
 
@@ -572,15 +572,17 @@ type dying struct {
 var errDied = errors.New("died")
 
 func (d *dying) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
-	if d.left--; d.left >= 0 {
-		return d.Store.Append(ctx, appends)
-	}
-	if d.after && d.left == -1 {
-		d.Store.Append(ctx, appends)
-	}
-	out := make([]eventstore.Result, len(appends))
-	for i := range out {
-		out[i].Err = errDied
+	out := make([]eventstore.Result, 0, len(appends))
+	for i := range appends {
+		d.left--
+		if d.left >= 0 || d.after && d.left == -1 {
+			out = append(out, d.Store.Append(ctx, appends[i:i+1])...)
+		} else {
+			out = append(out, eventstore.Result{})
+		}
+		if d.left < 0 {
+			out[i].Err = errDied
+		}
 	}
 	return out
 }

@@ -139,9 +139,34 @@ func formFault(err error) string {
 	}
 }
 
-// digest tells lines of different content apart, however they are spaced and in
+// line is a line as it was read.
+type line struct {
+	Line
+
+	n      int64 // number in the file
+	kind   calendar.Kind
+	lang   calendar.Lang
+	digest string
+	bad    error // why it is refused before it becomes a command
+	fault  error // why there is no line, io.EOF at the end
+}
+
+// newLine reads the line number n; long tells that it is too long and not there.
+func newLine(n int64, text []byte, long bool) *line {
+	l := &line{n: n}
+	if long {
+		l.bad = refusef("the line is longer than %d bytes", maxLine)
+		return l
+	}
+	if l.Line, l.kind, l.lang, l.bad = parseLine(text); l.bad == nil {
+		l.digest, l.bad = digestOf(&l.Line)
+	}
+	return l
+}
+
+// digestOf tells lines of different content apart, however they are spaced and in
 // whatever order their members stand.
-func (l *Line) digest() (string, error) {
+func digestOf(l *Line) (string, error) {
 	b, err := json.Marshal(l)
 	if err != nil {
 		return "", fmt.Errorf("digest: %w", err)

@@ -86,3 +86,45 @@ func (l *lines) next() (text []byte, long bool, err error) {
 		}
 	}
 }
+
+// linesAhead is how many lines are read before they are asked for.
+const linesAhead = 32
+
+// reading reads lines in a goroutine of its own. The last one has a fault.
+type reading struct {
+	lines chan *line
+	ended chan struct{}
+}
+
+func read(in io.Reader) *reading {
+	r := &reading{lines: make(chan *line, linesAhead), ended: make(chan struct{})}
+	go func() {
+		defer close(r.lines)
+		give := func(l *line) (wanted bool) {
+			select {
+			case r.lines <- l:
+				return true
+			case <-r.ended:
+				return false
+			}
+		}
+		for l := newLines(in); ; {
+			text, long, err := l.next()
+			if err != nil {
+				give(&line{n: l.n, fault: err})
+				return
+			}
+			if !give(newLine(l.n, text, long)) {
+				return
+			}
+		}
+	}()
+	return r
+}
+
+// stop ends the reading and waits for the read that is under way.
+func (r *reading) stop() {
+	close(r.ended)
+	for range r.lines { // nobody takes it
+	}
+}
