@@ -196,7 +196,12 @@ func (m *image) back(ctx context.Context) error {
 	return old.Snapshot(ctx)
 }
 
-// snapshots writes the image to its file now and then and at the end.
+// snapshotDue tells whether so much has changed since the last snapshot that another one
+// is written: a quarter. So what is written for one change does not grow with the
+// calendar, and a start after a kill reads no more than that again.
+func snapshotDue(changed, documents int) bool { return changed > 0 && 4*changed >= documents }
+
+// snapshots writes the image to its file when enough of it has changed, and at the end.
 func (m *image) snapshots(ctx context.Context) error {
 	tick := time.NewTicker(snapshotEvery)
 	defer tick.Stop()
@@ -215,7 +220,9 @@ func (m *image) snapshots(ctx context.Context) error {
 			save(last)
 			return nil
 		case <-tick.C:
-			save(ctx)
+			if snapshotDue(m.memory().Unsaved()) {
+				save(ctx)
+			}
 		}
 	}
 }

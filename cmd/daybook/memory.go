@@ -12,9 +12,9 @@ import (
 // heapRoom as long as that is within the two percentages of what lives. A small
 // calendar is collected seldom, a large one does not take much more than it needs.
 const (
-	heapRoom      = 224 << 20 // bytes
+	heapRoom      = 144 << 20 // bytes
 	gcPercentMost = 200
-	gcPercent     = 30
+	gcPercent     = 25
 	gcLookEvery   = time.Second
 )
 

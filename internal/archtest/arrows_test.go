@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"projector":                {"calendar", "eventstore", "query/readmodel"},
 	"query":                    {"calendar", "internal/cachekey", "query/readmodel"},
 	"query/readmodel":          {"calendar"},
-	"query/readmodel/memindex": {"calendar", "internal/cachekey", "query/readmodel"},
+	"query/readmodel/memindex": {"calendar", "internal/cachekey", "internal/compact", "query/readmodel"},
 	"query/readmodel/elastic":  {"calendar", "query/readmodel"},
 	"internal/access":          {"calendar", "eventstore"},
 	"internal/audit":           {"calendar", "eventstore"},

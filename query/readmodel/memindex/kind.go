@@ -127,7 +127,7 @@ type preparedText struct {
 
 func prepare(s *readmodel.Schema, d readmodel.Document) *prepared {
 	p := &prepared{
-		doc: d, values: valuesOf(s, d.Record), body: pack(s.Kind, d.Body),
+		doc: d, values: valuesOf(s, d.Record), body: pack(d.Body),
 		leaf: readmodel.Leaf(s.Kind, d.Record.ID, d.Record.Version, d.Body),
 	}
 	for i := range s.Fields {

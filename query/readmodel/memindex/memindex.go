@@ -21,8 +21,8 @@ import (
 
 // Options of an Index; the zero value works.
 type Options struct {
-	// Records is how many decoded records are kept for answers; 0: 4,096. It is
-	// rounded up to a power of two.
+	// Records is how many decoded records are kept for answers; 0: 1,024. It is
+	// rounded up to a power of two. One of real weight takes some 7 KB.
 	Records int
 	// Logger gets a warning when a snapshot is not used; nil: slog.Default.
 	Logger *slog.Logger
@@ -46,7 +46,8 @@ type Index struct {
 	scans chan struct{}
 
 	saving sync.Mutex
-	saved  uint64 // writes at the last snapshot; under saving
+	saved  uint64       // writes at the last snapshot; under saving
+	since  atomic.Int64 // documents that changed after it
 
 	mu     sync.RWMutex
 	kinds  [calendar.KindUser + 1]*kindIndex
@@ -82,7 +83,7 @@ func New(o Options) (*Index, error) {
 		return nil, fmt.Errorf("memory index: %d records to keep", o.Records)
 	}
 	if o.Records == 0 {
-		o.Records = 4096
+		o.Records = 1024
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -219,6 +220,7 @@ func (x *Index) apply(d *readmodel.Document, p *prepared) {
 	if d.Position <= x.held(id) {
 		return
 	}
+	x.since.Add(1)
 	at, known := x.places[id]
 	if known {
 		x.count(at.kind, -1, x.leaf(at))
@@ -256,7 +258,7 @@ func (x *Index) count(kind calendar.Kind, n int, leaf [sha256.Size]byte) {
 func (x *Index) leaf(at place) [sha256.Size]byte {
 	k := x.kinds[at.kind]
 	d := &k.docs[at.ordinal]
-	body, err := unpack(at.kind, d.body())
+	body, err := unpack(d.body())
 	if err != nil {
 		panic(err) // packed by this program, or checked on loading
 	}
@@ -337,7 +339,6 @@ func (x *Index) search(ctx context.Context, q readmodel.Query) (page readmodel.P
 
 // found is a document as it is kept; the bytes are never changed.
 type found struct {
-	kind     calendar.Kind
 	id       calendar.ID
 	position calendar.Position
 	sum      uint64 // calendar.Record.Sum
@@ -345,7 +346,7 @@ type found struct {
 }
 
 func (k *kindIndex) found(o uint32) found {
-	return found{k.schema.Kind, k.ids[o], k.docs[o].position, k.docs[o].sum, k.docs[o].body()}
+	return found{k.ids[o], k.docs[o].position, k.docs[o].sum, k.docs[o].body()}
 }
 
 // document decodes a document, or finds it among the decoded ones.
@@ -354,7 +355,7 @@ func (x *Index) document(f *found) (*readmodel.Document, error) {
 	if d := slot.Load(); d != nil && d.Record.ID == f.id && d.Position == f.position && d.Record.Sum == f.sum {
 		return d, nil
 	}
-	body, err := unpack(f.kind, f.body)
+	body, err := unpack(f.body)
 	if err != nil {
 		return nil, fmt.Errorf("unpack document %d: %w", f.id, err)
 	}
@@ -470,6 +471,14 @@ func (x *Index) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {
 
 func (x *Index) sortedPoison() []readmodel.Poison {
 	return slices.SortedFunc(maps.Values(x.poison), func(a, b readmodel.Poison) int { return int(a.ID - b.ID) })
+}
+
+// Unsaved gives how many documents changed since the last snapshot, and how many there
+// are. Who starts from the snapshot reads what changed again.
+func (x *Index) Unsaved() (changed, documents int) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return int(x.since.Load()), len(x.places)
 }
 
 // Digest sums up the live documents; it is kept up to date by each write.

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/compact"
 	"daybook/query/readmodel"
 )
 
@@ -27,7 +28,7 @@ import (
 // is read only when the checksum and the fingerprint are right, so its content is
 // trusted but for lengths.
 
-const snapshotMagic = "daybook index 3\n"
+const snapshotMagic = "daybook index 4\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -35,15 +36,14 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func fingerprint() [sha256.Size]byte {
 	h := sha256.New()
 	_, _ = io.WriteString(h, readmodel.Fingerprint())
-	for _, s := range packSamples() {
-		h.Write(s)
-	}
+	_, _ = io.WriteString(h, compact.Dictionary())
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // image is the state of an Index at one moment. What it refers to is never
 // changed in place.
 type image struct {
+	since  int64
 	marks  readmodel.Marks
 	writes uint64
 	digest readmodel.Digest
@@ -62,7 +62,7 @@ func (x *Index) image() *image {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	m := &image{
-		marks: x.marks, writes: x.writes, digest: x.digest, poison: x.sortedPoison(), gone: maps.Clone(x.gone),
+		since: x.since.Load(), marks: x.marks, writes: x.writes, digest: x.digest, poison: x.sortedPoison(), gone: maps.Clone(x.gone),
 	}
 	m.digest.Counts = maps.Clone(x.digest.Counts)
 	for i := calendar.KindEvent; i <= calendar.KindUser; i++ {
@@ -96,6 +96,7 @@ func (x *Index) Snapshot(ctx context.Context) error {
 		return fmt.Errorf("write snapshot of position %d: %w", m.marks.All.Position, err)
 	}
 	x.saved = m.writes
+	x.since.Add(-m.since)
 	return nil
 }
 

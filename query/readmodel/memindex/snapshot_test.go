@@ -113,6 +113,32 @@ func change(t *testing.T, x *memindex.Index, c *readmodeltest.Corpus) {
 	}
 }
 
+// TestUnsaved: what a start from the last snapshot would have to read again.
+func TestUnsaved(t *testing.T) {
+	t.Parallel()
+	x := openAt(t, filepath.Join(t.TempDir(), "index"), io.Discard)
+	want := func(changed, documents int) {
+		t.Helper()
+		if c, d := x.Unsaved(); c != changed || d != documents {
+			t.Errorf("%d of %d documents are not saved, want %d of %d", c, d, changed, documents)
+		}
+	}
+	want(0, 0)
+	c := fill(t, x, 100)
+	all := len(c.Linked()) + 100
+	want(all, all)
+	if err := x.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want(0, all)
+	change(t, x, c) // 20 events and 5 tags that go
+	want(25, all-5)
+	if err := x.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want(0, all-5)
+}
+
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "index")
