@@ -16,7 +16,7 @@ import (
 // is decided here, in case this process is stopped there.
 const holdAtMost = "SET LOCAL idle_in_transaction_session_timeout = '4s'"
 
-// otherHistory is the head that append_known gives when the log does not hold what
+// otherHistory is the head that append_group gives when the log does not hold what
 // is known.
 const otherHistory = -2
 
@@ -273,7 +273,7 @@ func eachDigest(rows pgx.Rows, do func([32]byte, calendar.ID)) error {
 	return err
 }
 
-// appendParams are the lists of the function append_known, after its first five
+// appendParams are the lists of the function append_group, after its first five
 // parameters, in the order of sent.args.
 const appendParams = `$6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $12::bytea[],
 	$13::text[], $14::text[], $15::text[], $16::bytea[], $17::bytea[], $18::bytea[], $19::boolean[], $20::bytea[],
