@@ -257,11 +257,14 @@ func CheckMark(ctx context.Context, store Store, m Mark) error {
 	return nil
 }
 
-// Recent is what a Store may offer beside: its newest entries from memory. A
-// follower in the same process needs no decoding of what was just written.
+// Recent is what a Store that nobody else writes to may offer beside: its newest
+// entries from memory. A follower in the same process needs neither a feed nor the
+// file for what was just written.
 type Recent interface {
-	// Newest gives the committed entry at a position when it is in memory.
-	Newest(p calendar.Position) (Entry, bool)
+	// Recent gives up to limit committed entries after a position, in order and
+	// without a gap, and the commits that they are of; false when there are none in
+	// memory.
+	Recent(after calendar.Position, limit int) ([]Entry, []Commit, bool)
 }
 
 // Commit is one link of the chain: a group of entries that was committed

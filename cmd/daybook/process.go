@@ -144,12 +144,11 @@ func (p *process) work(ctx context.Context) (err error) {
 		p.door.waitFor("read model")
 		var source projector.Source // none for a role that does not project
 		if r.l.feed != nil {
-			of, err := feed.NewSource(b.store, r.l.feed.js, feed.SourceOptions{Log: p.log, Prefix: s.feedPrefix})
-			if err != nil {
+			var end func() error
+			if source, end, err = r.source(); err != nil {
 				return err
 			}
-			defer closing(of.Close)
-			source = of
+			defer closing(end)
 		}
 		if r.l.model, err = r.openModel(ctx, source); err != nil {
 			return err
@@ -266,6 +265,20 @@ func (r *roles) openModel(ctx context.Context, source projector.Source) (model, 
 		return nil
 	}
 	return m, nil
+}
+
+// source gives what the projector reads: the store itself where it is in this process,
+// else the feed.
+func (r *roles) source() (source projector.Source, end func() error, err error) {
+	if recent, ok := r.b.store.(feed.RecentStore); ok {
+		beside, err := feed.NewFollower(recent)
+		return beside, func() error { return nil }, err
+	}
+	of, err := feed.NewSource(r.b.store, r.l.feed.js, feed.SourceOptions{Log: r.log, Prefix: r.s.feedPrefix})
+	if err != nil {
+		return nil, nil, err
+	}
+	return of, of.Close, nil
 }
 
 // relay adds the relay: under a lease when others may run one on the same feed.

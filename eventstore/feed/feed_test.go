@@ -59,38 +59,6 @@ func testSourceFollowsTheStream(t *testing.T, p place) {
 	}
 }
 
-// remembering is a store that has its newest entries in memory.
-type remembering struct {
-	*memstore.Store
-	after calendar.Position // older ones are forgotten
-	given int
-}
-
-func (s *remembering) Newest(p calendar.Position) (eventstore.Entry, bool) {
-	if p <= s.after {
-		return eventstore.Entry{}, false
-	}
-	got, err := s.ReadAll(context.Background(), p-1, 1)
-	if err != nil || len(got) == 0 {
-		return eventstore.Entry{}, false
-	}
-	s.given++
-	return got[0], true
-}
-
-// What the store has in memory is the same as what the stream says.
-func testSourceTakesRecentEntries(t *testing.T, p place) {
-	s, e := setup(t, p)
-	head := add(t, s, 100)
-	until(t, e.JetStream(), head)
-	r := &remembering{Store: s, after: 40}
-	src := source(t, r, e.JetStream(), feed.SourceOptions{})
-	mustReadAll(t, s, src, 0, head)
-	if st := src.Stats(); st.FromStream != 100 || r.given != 60 {
-		t.Errorf("got %+v and %d entries from memory, want 100 by the stream, 60 of them from memory", st, r.given)
-	}
-}
-
 // Messages that were published while nobody acknowledged are not published
 // twice by the next relay.
 func testRelayKilledBetweenPublishAndAcknowledge(t *testing.T, p place) {

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -83,6 +84,34 @@ func (p place) next(commits []eventstore.Commit) (place, []eventstore.Commit, er
 	}
 }
 
+// read gives entries of the store behind a place, without their secrets, and the place
+// of the last one. It gives fewer than limit where they are large: batchBytes, or one.
+func (p place) read(ctx context.Context, store Store, limit int) ([]eventstore.Entry, place, error) {
+	entries, err := store.ReadAll(ctx, p.at, limit)
+	if err != nil {
+		return nil, p, fmt.Errorf("read entries after %d: %w", p.at, err)
+	}
+	commits, err := p.ways(ctx, store, len(entries))
+	if err != nil {
+		return nil, p, err
+	}
+	size := 0
+	for i := range entries {
+		if size >= batchBytes {
+			return entries[:i], p, nil
+		}
+		if err := checkDense(p.at, entries[i].Position); err != nil {
+			return nil, p, err
+		}
+		if p, commits, err = p.next(commits); err != nil {
+			return nil, p, err
+		}
+		entries[i].Secret = nil
+		size += sizeOf(&entries[i])
+	}
+	return entries, p, nil
+}
+
 // waiting waits for entries that are not there yet. The zero value is who begins to.
 type waiting struct {
 	told bool          // that there are more
@@ -103,5 +132,17 @@ func (w *waiting) more(ctx context.Context, store Store, after calendar.Position
 		return ctx.Err()
 	}
 	w.told = err == nil && head > after
+	return err
+}
+
+// forMore is more for a reader that finds out by himself about another history.
+func (w *waiting) forMore(ctx context.Context, store Store, after calendar.Position, d time.Duration) error {
+	err := w.more(ctx, store, after, d)
+	if errors.Is(err, eventstore.ErrHistory) {
+		return nil // it may be that of the reader
+	}
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("wait for entry %d: %w", after+1, err)
+	}
 	return err
 }

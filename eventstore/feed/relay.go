@@ -31,6 +31,9 @@ const (
 	minPoll = 5 * time.Millisecond
 	maxPoll = time.Second
 
+	// gather is how long entries are gathered for a stream that nobody else can reach.
+	gather = 20 * time.Millisecond
+
 	// A cluster drops what is asked of it while a leader changes, so asking again
 	// soon is what mends it.
 	requestWait = 2 * time.Second
@@ -347,6 +350,11 @@ func (r *Relay) read(ctx context.Context, at *reading, out chan<- group) error {
 			if err := wait.more(ctx, r.store, at.place.at, poll); err != nil {
 				return err
 			}
+			if r.o.Sole { // nobody waits for it
+				if err := pause.For(ctx, gather); err != nil {
+					return err
+				}
+			}
 			poll = min(2*poll, maxPoll)
 			continue
 		}
@@ -382,6 +390,14 @@ func give(ctx context.Context, out chan<- group, g group) error {
 // page reads the next entries and their commits. eventstore.ErrHistory: they do not
 // continue what the stream holds, which is to be compared with the store again.
 func (r *Relay) page(ctx context.Context, at *reading) ([]eventstore.Entry, []eventstore.Commit, error) {
+	if recent, ok := r.store.(eventstore.Recent); ok {
+		if entries, commits, ok := recent.Recent(at.place.at, groupEntries); ok && r.store.Epoch() == at.epoch {
+			for len(commits) > 0 && commits[0].Last <= at.place.commit.Last {
+				commits = commits[1:]
+			}
+			return entries, commits, nil
+		}
+	}
 	entries, err := r.store.ReadAll(ctx, at.place.at, groupEntries)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read entries after %d: %w", at.place.at, err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -53,15 +52,14 @@ type SourceStats struct {
 // Source reads entries in order and without a gap: from the stream where it has
 // them, else from the store. It gives none of another history than that of the store.
 type Source struct {
-	store  Store
-	recent eventstore.Recent // nil: the store has no entries in memory
-	js     jetstream.JetStream
-	o      SourceOptions
+	store Store
+	js    jetstream.JetStream
+	o     SourceOptions
 
 	mu      sync.Mutex // held by Read
 	closed  bool
 	cursor  eventstore.Mark           // of the last entry that was given
-	place   place                     // of the cursor; another one when it is to be looked up
+	place   place                     // of the cursor
 	epoch   uint64                    // of the store when the cursor was last found in it; 0: never
 	origin  string                    // of the store, "" while unknown
 	live    jetstream.MessagesContext // nil: reads from the store
@@ -101,11 +99,10 @@ func NewSource(store Store, js jetstream.JetStream, o SourceOptions) (*Source, e
 	if o.Recheck <= 0 {
 		o.Recheck = time.Second
 	}
-	recent, _ := store.(eventstore.Recent)
 	if o.Look <= 0 {
 		o.Look = time.Second
 	}
-	return &Source{store: store, recent: recent, js: js, o: o}, nil
+	return &Source{store: store, js: js, o: o}, nil
 }
 
 // Stats gives the counts.
@@ -199,19 +196,6 @@ func (s *Source) check(ctx context.Context) error {
 	}
 	s.place, s.epoch = at, epoch
 	return nil
-}
-
-// located gives the place of the cursor. Entries that came from memory left only its
-// mark.
-func (s *Source) located(ctx context.Context) (place, error) {
-	if s.place.commit.Last >= s.cursor.Position {
-		return s.place, nil
-	}
-	at, err := find(ctx, s.store, s.cursor)
-	if err == nil {
-		s.place = at
-	}
-	return at, err
 }
 
 // due tells whether it is time to look at the stream.
@@ -372,47 +356,17 @@ const (
 // fromStore gives entries of the store and the place of the last one; none when it
 // is time to look at the stream.
 func (s *Source) fromStore(ctx context.Context, limit int) ([]eventstore.Entry, place, error) {
-	at, err := s.located(ctx)
-	if err != nil {
-		return nil, at, err
+	if uint64(s.place.at)+1 < s.first { // hand over at equality
+		limit = int(min(uint64(limit), s.first-1-uint64(s.place.at)))
 	}
-	if uint64(at.at)+1 < s.first { // hand over at equality
-		limit = int(min(uint64(limit), s.first-1-uint64(at.at)))
-	}
-	entries, err := s.store.ReadAll(ctx, at.at, limit)
-	if err != nil {
-		return nil, at, fmt.Errorf("read entries after %d: %w", at.at, err)
-	}
-	commits, err := at.ways(ctx, s.store, len(entries))
+	entries, at, err := s.place.read(ctx, s.store, limit)
 	if err != nil {
 		return nil, at, err
 	}
 	if len(entries) == 0 {
-		err := s.wait.more(ctx, s.store, at.at, s.o.Recheck)
-		if errors.Is(err, eventstore.ErrHistory) {
-			err = nil // check tells whether it is that of the cursor
-		}
-		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("wait for entry %d: %w", at.at+1, err)
-		}
-		return nil, at, err
+		return nil, at, s.wait.forMore(ctx, s.store, at.at, s.o.Recheck)
 	}
 	s.wait = waiting{}
-	size := 0
-	for i := range entries {
-		if size >= batchBytes {
-			entries = entries[:i]
-			break
-		}
-		if err := checkDense(at.at, entries[i].Position); err != nil {
-			return nil, at, err
-		}
-		if at, commits, err = at.next(commits); err != nil {
-			return nil, at, err
-		}
-		entries[i].Secret = nil
-		size += sizeOf(&entries[i])
-	}
 	s.count(func(c *SourceStats) { c.FromStore += uint64(len(entries)) })
 	return entries, at, nil
 }
@@ -457,24 +411,14 @@ func (s *Source) fromStream(ctx context.Context, limit int) ([]eventstore.Entry,
 
 // received is an entry as it came with a message.
 type received struct {
-	entry  eventstore.Entry
-	mark   eventstore.Mark // that the message tells
-	memory bool            // the entry is that of the store's memory
+	entry eventstore.Entry
+	mark  eventstore.Mark // that the message tells
 }
 
 // prove makes sure that what messages told is what the store holds now, and gives the
-// place of the last: marks of the same history are the same. What was taken from the
-// memory of the store needs no proof: a stream of another history was found before it
-// was read.
+// place of the last: marks of the same history are the same.
 func (s *Source) prove(ctx context.Context, got []received) (place, error) {
-	last := got[len(got)-1].mark
-	if !slices.ContainsFunc(got, func(r received) bool { return !r.memory }) {
-		return place{last.Position, eventstore.Commit{Hash: last.Hash}}, nil
-	}
-	at, err := s.located(ctx)
-	if err != nil {
-		return at, err
-	}
+	at := s.place
 	commits, err := at.ways(ctx, s.store, len(got))
 	if err != nil {
 		return at, err
@@ -616,19 +560,12 @@ func sequence(m jetstream.Msg) (at calendar.Position, behind uint64, err error) 
 }
 
 // take gives the entry of a message; one that is too large for the feed or
-// damaged is read from the store. What the store has in memory is taken from
-// there: decoding would cost a multiple.
+// damaged is read from the store.
 func (s *Source) take(ctx context.Context, m jetstream.Msg, seq calendar.Position) (received, error) {
 	h := m.Headers()
 	mark, ok := markOf(h, seq)
 	if !ok || h.Get(HeaderOrigin) != s.origin {
 		return received{}, fmt.Errorf("%w: message %d", errStreamLost, seq)
-	}
-	if s.recent != nil {
-		if e, ok := s.recent.Newest(seq); ok {
-			e.Secret = nil
-			return received{e, mark, true}, nil
-		}
 	}
 	e, whole, err := decode(h, m.Data())
 	if err == nil && whole && e.Position == seq {

@@ -13,7 +13,6 @@ import (
 var suite = map[string]func(t *testing.T, p place){
 	"every position once, in order":                testEveryPositionOnceInOrder,
 	"source follows the stream":                    testSourceFollowsTheStream,
-	"source takes recent entries":                  testSourceTakesRecentEntries,
 	"two sources":                                  testTwoSources,
 	"relay killed between publish and acknowledge": testRelayKilledBetweenPublishAndAcknowledge,
 	"two relays":                                   testTwoRelays,

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"daybook/calendar"
@@ -18,15 +20,22 @@ const (
 type tail struct {
 	mu      sync.RWMutex
 	entries []eventstore.Entry
+	commits []eventstore.Commit // that they are of
 	bytes   int
 }
 
 func entryBytes(e *eventstore.Entry) int { return len(e.Fields) + len(e.State) + len(e.Secret) }
 
 // put adds what was committed; the oldest drop out.
-func (t *tail) put(written []written) {
+func (t *tail) put(written []written, hash [32]byte) {
+	if len(written) == 0 {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.commits = append(t.commits, eventstore.Commit{
+		First: written[0].entry.Position, Last: written[len(written)-1].entry.Position, Hash: hash,
+	})
 	for _, w := range written {
 		t.entries = append(t.entries, *w.entry)
 		t.bytes += entryBytes(w.entry)
@@ -43,6 +52,11 @@ func (t *tail) put(written []written) {
 		if t.entries = t.entries[drop:]; cap(t.entries) < tailEntries/2 {
 			t.entries = append(make([]eventstore.Entry, 0, 2*tailEntries), t.entries...)
 		}
+		gone := 0
+		for gone < len(t.commits) && (len(t.entries) == 0 || t.commits[gone].Last < t.entries[0].Position) {
+			gone++
+		}
+		t.commits = slices.Delete(t.commits, 0, gone)
 	}
 }
 
@@ -50,7 +64,7 @@ func (t *tail) put(written []written) {
 func (t *tail) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.entries, t.bytes = nil, 0
+	t.entries, t.commits, t.bytes = nil, nil, 0
 }
 
 // read gives up to limit entries after a position and up to the head; ok is
@@ -72,21 +86,25 @@ func (t *tail) read(after, head calendar.Position, limit int) (out []eventstore.
 	return append(make([]eventstore.Entry, 0, len(rest)), rest...), true
 }
 
-// at gives the entry at a position up to the head, if the tail has it.
-func (t *tail) at(p, head calendar.Position) (eventstore.Entry, bool) {
+// commitsOf gives the commits that the entries from one position to another are of.
+func (t *tail) commitsOf(first, last calendar.Position) []eventstore.Commit {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if p > head || len(t.entries) == 0 || p < t.entries[0].Position {
-		return eventstore.Entry{}, false
+	byLast := func(c eventstore.Commit, p calendar.Position) int { return cmp.Compare(c.Last, p) }
+	from, _ := slices.BinarySearchFunc(t.commits, first, byLast)
+	to, _ := slices.BinarySearchFunc(t.commits, last, byLast)
+	if to == len(t.commits) || t.commits[from].First > first {
+		return nil
 	}
-	i := uint64(p - t.entries[0].Position)
-	if i >= uint64(len(t.entries)) {
-		return eventstore.Entry{}, false
-	}
-	return t.entries[i], true
+	return slices.Clone(t.commits[from : to+1])
 }
 
-// Newest does eventstore.Recent.
-func (s *Store) Newest(p calendar.Position) (eventstore.Entry, bool) {
-	return s.tail.at(p, s.signal.Head())
+// Recent does eventstore.Recent.
+func (s *Store) Recent(after calendar.Position, limit int) ([]eventstore.Entry, []eventstore.Commit, bool) {
+	entries, ok := s.tail.read(after, s.signal.Head(), limit)
+	if !ok || len(entries) == 0 {
+		return nil, nil, false
+	}
+	commits := s.tail.commitsOf(entries[0].Position, entries[len(entries)-1].Position)
+	return entries, commits, commits != nil
 }

@@ -140,7 +140,7 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 			s.usedID(id)
 		}
 		s.cache.put(g.changed)
-		s.tail.put(g.entries)
+		s.tail.put(g.entries, chain)
 		w.head, w.chain = g.head, chain
 		s.signal.Move(g.head)
 	}
