@@ -17,7 +17,13 @@ type Records struct {
 }
 
 // NewRecords makes a Records.
-func NewRecords(store eventstore.Store) *Records { return &Records{store: store} }
+func NewRecords(store eventstore.Store) *Records {
+	return &Records{store: store, decoded: eventstore.Kept[calendar.ID, *calendar.Record]{Half: recordsHalf}}
+}
+
+// recordsHalf is half of how many records are kept. One takes some 7 KB, and the same one
+// is seldom wanted again but soon.
+const recordsHalf = 512
 
 // Load gives records in the order of ids; nil for unknown and deleted ones.
 func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {

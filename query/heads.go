@@ -21,9 +21,9 @@ type head struct {
 	links   links
 }
 
-// heads are the events that were read last. A head takes about 250 bytes, so all
-// of them take some 16 MB at most. The zero value is ready.
-type heads [1 << 16]atomic.Pointer[head]
+// heads are the events that were read last. A head takes about 200 bytes, so all
+// of them take some 7 MB at most. The zero value is ready.
+type heads [1 << 15]atomic.Pointer[head]
 
 // get gives the head of an event by the sum of its record, nil when it is not there.
 func (t *heads) get(id calendar.ID, sum uint64) *head {

@@ -14,7 +14,7 @@ import (
 const (
 	heapRoom      = 144 << 20 // bytes
 	gcPercentMost = 200
-	gcPercent     = 25
+	gcPercent     = 15
 	gcLookEvery   = time.Second
 )
 

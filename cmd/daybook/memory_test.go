@@ -12,7 +12,8 @@ func TestPercentFor(t *testing.T) {
 		{"nothing collected yet", 0, gcPercent},
 		{"small", 10 << 20, gcPercentMost},
 		{"half of the room", heapRoom / 2, 100},
-		{"four fifths of the room", heapRoom / 5 * 4, gcPercent},
+		{"four fifths of the room", heapRoom / 5 * 4, 25},
+		{"nearly all of the room", heapRoom / 10 * 9, gcPercent},
 		{"beyond the room", heapRoom * 3, gcPercent},
 	} {
 		if got := percentFor(tt.live); got != tt.want {

@@ -30,7 +30,7 @@ const FileName = "daybook.db"
 
 // Options of a Store; the zero value works.
 type Options struct {
-	// CacheBytes is the most that present states take in memory; 0: 16 MiB.
+	// CacheBytes is the most that present states take in memory; 0: 8 MiB.
 	CacheBytes int64
 	// Now is the clock that the age of receipts goes by; nil: time.Now.
 	Now func() time.Time
@@ -52,7 +52,7 @@ type Options struct {
 }
 
 const (
-	defaultCacheBytes = 16 << 20
+	defaultCacheBytes = 8 << 20
 	minKeepReceipts   = 24 * time.Hour
 )
 

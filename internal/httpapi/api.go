@@ -122,7 +122,7 @@ type Options struct {
 	// 8 MiB.
 	MaxAnswer int
 	// AnswerBytes and FragmentBytes bound the two caches: whole answers, and
-	// rendered records. 0: 16 MiB and 32 MiB; negative: no cache.
+	// rendered records. 0: 12 MiB and 24 MiB; negative: no cache.
 	AnswerBytes, FragmentBytes int
 	// ServeStale answers lists with the last good answer, marked as stale, while
 	// the read model is out of reach.
@@ -302,10 +302,10 @@ func setDefaults(o *Options) {
 		o.MaxAnswer = 8 << 20
 	}
 	if o.AnswerBytes == 0 {
-		o.AnswerBytes = 16 << 20
+		o.AnswerBytes = 12 << 20
 	}
 	if o.FragmentBytes == 0 {
-		o.FragmentBytes = 32 << 20
+		o.FragmentBytes = 24 << 20
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -20,13 +20,15 @@ const (
 	packedZstd
 )
 
-// packDict is the number of the dictionary in what is packed.
-const packDict = 1
+const (
+	packDict   = 1        // the number of the dictionary in what is packed
+	packWindow = 64 << 10 // bytes; few bodies are longer, and what packs them keeps some times this
+)
 
 var packer = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(
 		nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderDictRaw(packDict, []byte(compact.Dictionary())),
-		zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true), zstd.WithLowerEncoderMem(true),
+		zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(packWindow),
 	)
 	if err != nil {
 		panic(err) // the options are right, or no test passes
