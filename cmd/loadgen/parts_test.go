@@ -1,13 +1,18 @@
 package main
 
 import (
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // program builds daybook once for all tests.
@@ -163,5 +168,34 @@ func TestRefused(t *testing.T) {
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%s: got %v, want %q", answer, err, want)
 		}
+	}
+}
+
+// Callers are clients of their own: each has one address and keeps its connection.
+func TestCallersHaveAddresses(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has all of 127.0.0.0/8")
+	}
+	const callers = 4
+	var mu sync.Mutex
+	from, asked := map[string]bool{}, 0
+	all := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		host, _, _ := net.SplitHostPort(r.RemoteAddr)
+		mu.Lock()
+		from[host] = true
+		if asked++; asked == callers {
+			close(all)
+		}
+		mu.Unlock()
+		<-all // so that each caller needs a connection
+	}))
+	defer s.Close()
+	if _, err := gets(t.Context(), callers, 50*time.Millisecond, nil, func(int, int) string { return s.URL }); err != nil {
+		t.Fatal(err)
+	}
+	if len(from) != callers {
+		t.Errorf("%d callers came from %v", callers, from)
 	}
 }
