@@ -206,7 +206,9 @@ func (s *Store) disconnect() error {
 }
 
 // The pragmas of a connection. Commits are durable by synchronous=FULL; the
-// file is not mapped, so that it does not count as memory of the process.
+// file is not mapped, so that it does not count as memory of the process. The log is
+// folded into the file after 8 MiB and is cut back to that. What readers keep of the
+// file goes with each commit of others, so they keep little.
 var (
 	commonPragmas = []string{
 		"busy_timeout(5000)",
@@ -218,12 +220,12 @@ var (
 		"mmap_size(0)",
 	}
 	writePragmas = append([]string{
-		"cache_size(-16384)",
-		"wal_autocheckpoint(4000)",
-		"journal_size_limit(67108864)",
+		"cache_size(-8192)",
+		"wal_autocheckpoint(2000)",
+		"journal_size_limit(8388608)",
 		"recursive_triggers(ON)",
 	}, commonPragmas...)
-	readPragmas = append([]string{"cache_size(-4096)", "query_only(ON)"}, commonPragmas...)
+	readPragmas = append([]string{"cache_size(-1024)", "query_only(ON)"}, commonPragmas...)
 )
 
 func dsn(path string, pragmas []string) string {
