@@ -4,10 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
-
-	"github.com/RoaringBitmap/roaring/v2"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -185,11 +182,7 @@ func (w *wordLists) postings() []posting {
 	out := make([]posting, len(w.ends))
 	from := uint32(0)
 	for id, end := range w.ends {
-		if list := w.all[from:end]; len(list) > smallPosting {
-			out[id].big = roaring.BitmapOf(list...)
-		} else if len(list) > 0 {
-			out[id].small = slices.Clone(list)
-		}
+		out[id] = postingOf(w.all[from:end])
 		w.dict.words[id].uses += end - from
 		from = end
 	}

@@ -14,39 +14,47 @@ import (
 // that no document has any more is given to another one; so is that of a stem.
 type dict struct {
 	lang  calendar.Lang
-	ids   map[string]uint32
+	ids   table
 	pairs map[[2]uint32]uint32 // by the numbers of two characters
 	words []word
 	roots []uint32 // by word: its stem; beside the words, as searches for rows run over it
-	order []uint32 // words that are found by beginning, by text
+	order byText   // words that are found by beginning
 
-	stemIDs   map[string]uint32
+	stemIDs   table
 	stems     []stem
-	stemOrder []uint32 // stems that are found by beginning, by text
+	stemOrder byText // stems that are found by beginning
 
-	freeWords, freeStems   []uint32
-	freshWords, freshStems []uint32 // that are not in the orders yet
-	unused                 []uint32 // words that lost their last document
+	freeWords, freeStems []uint32
+	unused               []uint32 // words that lost their last document
 }
 
 type word struct {
 	text string // "": the number is free
 	uses uint32 // in how many texts of documents it stands
+	next uint32 // another word of the stem; breakWord, which has one of its own: none
 	char bool   // a character that is compared by pairs
 }
 
+// stem is what some words have in common.
 type stem struct {
 	text  string
-	words []uint32
+	first uint32 // of its words
 }
 
 // breakWord is the number of readmodel.Break in every dict.
 const breakWord = 0
 
 func newDict(l calendar.Lang) *dict {
-	d := &dict{lang: l, ids: map[string]uint32{}, pairs: map[[2]uint32]uint32{}, stemIDs: map[string]uint32{}}
+	d := &dict{lang: l}
+	d.empty()
 	d.intern(readmodel.Break)
 	return d
+}
+
+func (d *dict) empty() {
+	*d = dict{lang: d.lang, pairs: map[[2]uint32]uint32{}}
+	d.ids.textOf, d.order.textOf = d.textOf, d.textOf
+	d.stemIDs.textOf, d.stemOrder.textOf = d.stemTextOf, d.stemTextOf
 }
 
 // whole tells whether a word is found as a whole only: a character or a pair of
@@ -71,43 +79,73 @@ func ofPair(text string) (a, b string) {
 
 // intern gives the number of a word and makes one when it is new.
 func (d *dict) intern(text string) uint32 {
-	if id, ok := d.ids[text]; ok {
+	if id, ok := d.ids.get(text); ok {
 		return id
 	}
 	return d.add(strings.Clone(text))
 }
 
-// add makes a word; settle takes it into the orders.
+// add makes a word.
 func (d *dict) add(text string) uint32 {
-	id := d.number()
-	d.ids[text] = id
+	id, s := d.name(text)
+	if !whole(text) {
+		d.order.insert(id)
+		if d.words[id].next == breakWord { // the stem is new
+			d.stemOrder.insert(s)
+		}
+	}
+	return id
+}
+
+// name gives a new word its number, and that of its stem; the orders lack it.
+func (d *dict) name(text string) (id, s uint32) {
+	id = d.number()
+	d.words[id] = word{text: text, char: isChar(text)}
+	d.ids.put(id)
 	root := text
 	if !whole(text) {
 		root = readmodel.Stem(text, d.lang)
-		d.freshWords = append(d.freshWords, id)
 	}
-	s, ok := d.stemIDs[root]
-	if !ok {
-		if s = uint32(len(d.stems)); len(d.freeStems) > 0 {
-			s = d.freeStems[len(d.freeStems)-1]
-			d.freeStems = d.freeStems[:len(d.freeStems)-1]
-		} else {
-			d.stems = append(d.stems, stem{})
-		}
-		if root != text {
-			root = strings.Clone(root)
-		}
-		d.stemIDs[root] = s
-		if !whole(text) {
-			d.freshStems = append(d.freshStems, s)
-		}
-		d.stems[s] = stem{text: root}
+	s, ok := d.stemIDs.get(root)
+	if ok {
+		d.words[id].next = d.stems[s].first
+		d.stems[s].first = id
+	} else {
+		s = d.newStem(root, id)
 	}
-	d.stems[s].words = append(d.stems[s].words, id)
-	d.words[id] = word{text: text, char: isChar(text)}
 	d.roots[id] = s
-	return id
+	return id, s
 }
+
+func (d *dict) newStem(root string, first uint32) uint32 {
+	s := uint32(len(d.stems))
+	if n := len(d.freeStems); n > 0 {
+		s = d.freeStems[n-1]
+		d.freeStems = d.freeStems[:n-1]
+	} else {
+		d.stems = append(d.stems, stem{})
+	}
+	if text := d.words[first].text; root == text {
+		root = text // one memory for both
+	} else {
+		root = strings.Clone(root)
+	}
+	d.stems[s] = stem{root, first}
+	d.stemIDs.put(s)
+	return s
+}
+
+// wordsOf gives the words of a stem.
+func (d *dict) wordsOf(s uint32) []uint32 {
+	out := []uint32{d.stems[s].first}
+	for id := d.words[out[0]].next; id != breakWord; id = d.words[id].next {
+		out = append(out, id)
+	}
+	return out
+}
+
+// single tells whether a stem has one word only.
+func (d *dict) single(s uint32) bool { return d.words[d.stems[s].first].next == breakWord }
 
 // number gives the number of a new word.
 func (d *dict) number() uint32 {
@@ -130,18 +168,31 @@ func (d *dict) disuse(id uint32) {
 	}
 }
 
-// settle ends a batch: words that no document has are forgotten, new ones come into
-// the orders. Until then numbers stay what they are, so a word may go and come back
-// within a batch.
+// settle ends a batch: words that no document has are forgotten. Until then numbers
+// stay what they are, so a word may go and come back within a batch.
 func (d *dict) settle() {
-	if len(d.unused) > 0 {
-		d.forgetUnused()
+	if len(d.unused) == 0 {
+		return
 	}
-	if len(d.freshWords) > 0 {
-		d.order = with(d.order, d.freshWords, d.textOf)
-		d.stemOrder = with(d.stemOrder, d.freshStems, d.stemTextOf)
-		d.freshWords, d.freshStems = d.freshWords[:0], d.freshStems[:0]
+	slices.Sort(d.unused)
+	gone := slices.DeleteFunc(slices.Compact(d.unused), func(id uint32) bool { return d.words[id].uses > 0 }) // it came back
+	for _, id := range gone {
+		if text := d.words[id].text; isPair(text) {
+			delete(d.pairs, d.charsOf(text)) // both characters are still known
+		}
 	}
+	for _, id := range gone {
+		d.forget(id)
+	}
+	d.unused = d.unused[:0]
+}
+
+// charsOf gives the numbers of the characters of a pair.
+func (d *dict) charsOf(pair string) [2]uint32 {
+	a, b := ofPair(pair)
+	first, _ := d.ids.get(a)
+	second, _ := d.ids.get(b)
+	return [2]uint32{first, second}
 }
 
 // forgetNeverUsed forgets the words that came from a snapshot without a document.
@@ -157,82 +208,25 @@ func (d *dict) forgetNeverUsed() {
 func (d *dict) textOf(id uint32) string    { return d.words[id].text }
 func (d *dict) stemTextOf(s uint32) string { return d.stems[s].text }
 
-func (d *dict) forgetUnused() {
-	var words, stems []uint32
-	slices.Sort(d.unused)
-	for _, id := range slices.Compact(d.unused) {
-		if d.words[id].uses > 0 {
-			continue // it came back
-		}
-		words = append(words, id)
-		s := &d.stems[d.roots[id]]
-		if s.words = slices.DeleteFunc(s.words, func(w uint32) bool { return w == id }); len(s.words) == 0 {
-			stems = append(stems, d.roots[id])
-		}
-		if text := d.words[id].text; isPair(text) {
-			a, b := ofPair(text)
-			delete(d.pairs, [2]uint32{d.ids[a], d.ids[b]}) // both characters are still known
-		}
-	}
-	d.unused = d.unused[:0]
-	d.order = without(d.order, words, &d.freshWords, d.textOf)
-	d.stemOrder = without(d.stemOrder, stems, &d.freshStems, d.stemTextOf)
-	for _, id := range words {
-		delete(d.ids, d.words[id].text)
-		d.words[id], d.roots[id] = word{}, 0
-	}
-	for _, s := range stems {
-		delete(d.stemIDs, d.stems[s].text)
+// forget takes out a word, and its stem when that was its last one.
+func (d *dict) forget(id uint32) {
+	w := d.words[id]
+	d.order.remove(id)
+	d.ids.remove(w.text)
+	s := d.roots[id]
+	if at := &d.stems[s].first; d.single(s) {
+		d.stemOrder.remove(s)
+		d.stemIDs.remove(d.stems[s].text)
 		d.stems[s] = stem{}
-	}
-	d.freeWords = append(d.freeWords, words...)
-	d.freeStems = append(d.freeStems, stems...)
-}
-
-// without takes what goes out of an order, and out of what is not in it yet.
-func without(order, gone []uint32, fresh *[]uint32, textOf func(uint32) string) []uint32 {
-	slices.Sort(gone)
-	*fresh = slices.DeleteFunc(*fresh, func(id uint32) bool {
-		_, found := slices.BinarySearch(gone, id)
-		return found
-	})
-	places := make([]int, 0, len(gone))
-	for _, id := range gone {
-		if i, found := seekText(order, textOf(id), textOf); found && order[i] == id {
-			places = append(places, i)
+		d.freeStems = append(d.freeStems, s)
+	} else {
+		for *at != id {
+			at = &d.words[*at].next
 		}
+		*at = w.next
 	}
-	if len(places) == 0 {
-		return order
-	}
-	slices.Sort(places)
-	to := places[0]
-	for n, at := range places {
-		end := len(order)
-		if n+1 < len(places) {
-			end = places[n+1]
-		}
-		to += copy(order[to:], order[at+1:end])
-	}
-	return order[:to]
-}
-
-// with puts new ones into an order.
-func with(order, fresh []uint32, textOf func(uint32) string) []uint32 {
-	slices.SortFunc(fresh, func(a, b uint32) int { return strings.Compare(textOf(a), textOf(b)) })
-	end := len(order)
-	order = append(order, fresh...)
-	for n, id := range slices.Backward(fresh) {
-		i, _ := seekText(order[:end], textOf(id), textOf)
-		copy(order[i+n+1:], order[i:end])
-		order[i+n] = id
-		end = i
-	}
-	return order
-}
-
-func seekText(order []uint32, text string, textOf func(uint32) string) (int, bool) {
-	return slices.BinarySearchFunc(order, text, func(id uint32, text string) int { return strings.Compare(textOf(id), text) })
+	d.words[id], d.roots[id] = word{}, 0
+	d.freeWords = append(d.freeWords, id)
 }
 
 func isChar(token string) bool { return token != "" && token[0] >= 0x80 && readmodel.IsCJKToken(token) }
@@ -250,51 +244,46 @@ func (d *dict) internPair(a, b uint32) uint32 {
 // fill makes an empty dict of many words at once, in the order of their numbers;
 // free numbers have no text.
 func (d *dict) fill(texts []string) {
-	*d = dict{
-		lang: d.lang, ids: make(map[string]uint32, len(texts)), stemIDs: make(map[string]uint32, len(texts)),
-		pairs: map[[2]uint32]uint32{}, words: make([]word, 0, len(texts)), roots: make([]uint32, 0, len(texts)),
-	}
-	var free []uint32
-	for _, text := range texts {
-		if text != "" {
-			d.add(text) // nothing is free yet, so it gets the next number
+	d.empty()
+	d.words, d.roots = make([]word, 0, len(texts)), make([]uint32, 0, len(texts))
+	var free, words, stems []uint32
+	for i, text := range texts {
+		if text == "" {
+			free = append(free, d.number())
 			continue
 		}
-		free = append(free, d.number())
-	}
-	d.freeWords = free
-	for i, text := range texts {
-		if isPair(text) {
-			a, b := ofPair(text)
-			d.pairs[[2]uint32{d.ids[a], d.ids[b]}] = uint32(i)
+		_, s := d.name(text) // nothing is free yet, so it gets the next number
+		if !whole(text) {
+			words = append(words, uint32(i))
+			if d.single(s) {
+				stems = append(stems, s)
+			}
 		}
 	}
-	d.settle()
+	for i, text := range texts {
+		if isPair(text) {
+			d.pairs[d.charsOf(text)] = uint32(i)
+		}
+	}
+	d.freeWords = free
+	d.order.fill(words)
+	d.stemOrder.fill(stems)
 }
 
 // beginning gives the numbers of the words that a word of a query fits: those
 // that begin with it, and those whose stem begins with its stem. The second list
 // may repeat words of the first.
 func (d *dict) beginning(text string) []uint32 {
-	out := slices.Clone(withPrefix(d.order, text, func(id uint32) string { return d.words[id].text }))
-	root := readmodel.Stem(text, d.lang)
-	for _, s := range withPrefix(d.stemOrder, root, func(id uint32) string { return d.stems[id].text }) {
-		for _, id := range d.stems[s].words {
+	out := d.order.beginning(text)
+	for _, s := range d.stemOrder.beginning(readmodel.Stem(text, d.lang)) {
+		for id := d.stems[s].first; ; id = d.words[id].next {
 			if !strings.HasPrefix(d.words[id].text, text) {
 				out = append(out, id)
+			}
+			if d.words[id].next == breakWord {
+				break
 			}
 		}
 	}
 	return out
-}
-
-func withPrefix(order []uint32, prefix string, textOf func(uint32) string) []uint32 {
-	lo, _ := slices.BinarySearchFunc(order, prefix, func(id uint32, p string) int { return strings.Compare(textOf(id), p) })
-	n, _ := slices.BinarySearchFunc(order[lo:], prefix, func(id uint32, p string) int {
-		if strings.HasPrefix(textOf(id), p) {
-			return -1
-		}
-		return 1
-	})
-	return order[lo : lo+n]
 }

@@ -37,13 +37,13 @@ func TestWordsGo(t *testing.T) {
 	s.write(t, s.put(t, 1, "jazz evenings"), s.put(t, 2, "zebra 斑马 evening"))
 	words, stems := len(d.words), len(d.stems)
 	for _, word := range []string{"zebra", "斑", "+斑马", "evening"} {
-		if _, known := d.ids[word]; !known || !strings.Contains(snapshot(), kept(word)) {
+		if _, known := d.ids.get(word); !known || !strings.Contains(snapshot(), kept(word)) {
 			t.Fatalf("%s is not known", word)
 		}
 	}
 	s.write(t, s.put(t, 2, ""))
 	for _, word := range []string{"zebra", "斑", "+斑马", "evening"} {
-		if _, known := d.ids[word]; known || strings.Contains(snapshot(), kept(word)) {
+		if _, known := d.ids.get(word); known || strings.Contains(snapshot(), kept(word)) {
 			t.Errorf("%s stays", word)
 		}
 	}
@@ -89,7 +89,7 @@ func TestOldSnapshotsLoseTheirWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := s.x.kinds[calendar.KindEvent].texts.dicts[calendar.LangEN]
-		if _, known := d.ids["zebra"]; known || len(d.beginning("zeb")) > 0 {
+		if _, known := d.ids.get("zebra"); known || len(d.beginning("zeb")) > 0 {
 			t.Error("the word is still known")
 		}
 		s.x.writes++ // so that there is something to write
@@ -139,21 +139,22 @@ func TestWordsAreThoseOfTheDocuments(t *testing.T) {
 			}
 			live++
 			stem := d.stems[d.roots[id]]
-			if !want[w.text] || d.ids[w.text] != uint32(id) || !slices.Contains(stem.words, uint32(id)) {
-				t.Fatalf("word %d %q: wanted %v, known as %d, of the stem %q", id, w.text, want[w.text], d.ids[w.text], stem.text)
+			known, _ := d.ids.get(w.text)
+			if !want[w.text] || known != uint32(id) || !slices.Contains(d.wordsOf(d.roots[id]), uint32(id)) {
+				t.Fatalf("word %d %q: wanted %v, known as %d, of the stem %q", id, w.text, want[w.text], known, stem.text)
 			}
 			if !whole(w.text) {
 				ordered++
 			}
 		}
-		if live != len(want) || live != len(d.ids) || live+len(d.freeWords) != len(d.words) || len(d.stemIDs)+len(d.freeStems) != len(d.stems) {
+		if live != len(want) || live != d.ids.n || live+len(d.freeWords) != len(d.words) || d.stemIDs.n+len(d.freeStems) != len(d.stems) {
 			t.Fatalf("%d words, want %d; %d by text; %d free of %d; %d stems, %d free of %d",
-				live, len(want), len(d.ids), len(d.freeWords), len(d.words), len(d.stemIDs), len(d.freeStems), len(d.stems))
+				live, len(want), d.ids.n, len(d.freeWords), len(d.words), d.stemIDs.n, len(d.freeStems), len(d.stems))
 		}
-		if !slices.IsSortedFunc(d.order, func(a, b uint32) int { return strings.Compare(d.textOf(a), d.textOf(b)) }) || len(d.order) != ordered {
-			t.Fatalf("%d words in order, want %d", len(d.order), ordered)
+		if order := slices.Concat(d.order.chunks...); !slices.IsSortedFunc(order, func(a, b uint32) int { return strings.Compare(d.textOf(a), d.textOf(b)) }) || len(order) != ordered {
+			t.Fatalf("%d words in order, want %d", len(order), ordered)
 		}
-		if !slices.IsSortedFunc(d.stemOrder, func(a, b uint32) int { return strings.Compare(d.stemTextOf(a), d.stemTextOf(b)) }) {
+		if !slices.IsSortedFunc(slices.Concat(d.stemOrder.chunks...), func(a, b uint32) int { return strings.Compare(d.stemTextOf(a), d.stemTextOf(b)) }) {
 			t.Fatal("stems out of order")
 		}
 	}

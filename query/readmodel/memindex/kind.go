@@ -307,7 +307,7 @@ func addTo[K comparable](m map[K]*posting, key K, o uint32) {
 
 func removeFrom[K comparable](m map[K]*posting, key K, o uint32) {
 	if p := m[key]; p != nil {
-		if p.remove(o); p.len() == 0 {
+		if p.remove(o); p.empty() {
 			delete(m, key)
 		}
 	}

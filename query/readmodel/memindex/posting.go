@@ -11,71 +11,123 @@ import (
 // have fewer, and a bitmap of its own would cost them more.
 const smallPosting = 48
 
-// posting is the set of the documents that carry a word or an id.
+// posting is the set of the documents that carry a word or an id. Most words stand in
+// one document only.
 type posting struct {
+	one  uint32 // ordinal + 1 of the only one; 0: none, or more
+	more *ordinals
+}
+
+// ordinals are several, or some that came down to one or none.
+type ordinals struct {
 	small []uint32 // sorted; nil once big is used
 	big   *roaring.Bitmap
 }
 
+// postingOf makes the posting of ordinals in ascending order.
+func postingOf(list []uint32) posting {
+	switch n := len(list); {
+	case n == 0:
+		return posting{}
+	case n == 1:
+		return posting{one: list[0] + 1}
+	case n <= smallPosting:
+		return posting{more: &ordinals{small: slices.Clone(list)}}
+	default:
+		return posting{more: &ordinals{big: roaring.BitmapOf(list...)}}
+	}
+}
+
 func (p *posting) add(o uint32) {
-	if p.big != nil {
-		p.big.Add(o)
-		return
+	switch m := p.more; {
+	case m == nil && (p.one == 0 || p.one == o+1):
+		p.one = o + 1
+	case m == nil:
+		p.more = &ordinals{small: []uint32{min(o, p.one-1), max(o, p.one-1)}}
+		p.one = 0
+	case m.big != nil:
+		m.big.Add(o)
+	default:
+		m.addSmall(o)
 	}
-	n := len(p.small)
-	if n == 0 || p.small[n-1] < o {
-		p.small = append(p.small, o)
-	} else if i, found := slices.BinarySearch(p.small, o); !found {
-		p.small = slices.Insert(p.small, i, o)
+}
+
+func (m *ordinals) addSmall(o uint32) {
+	n := len(m.small)
+	if n == 0 || m.small[n-1] < o {
+		m.small = append(m.small, o)
+	} else if i, found := slices.BinarySearch(m.small, o); !found {
+		m.small = slices.Insert(m.small, i, o)
 	}
-	if len(p.small) > smallPosting {
-		p.big = roaring.BitmapOf(p.small...)
-		p.small = nil
+	if len(m.small) > smallPosting {
+		m.big = roaring.BitmapOf(m.small...)
+		m.small = nil
 	}
 }
 
 func (p *posting) remove(o uint32) {
-	if p.big != nil {
-		p.big.Remove(o)
-		if p.big.GetCardinality() <= smallPosting/2 {
-			p.small = p.big.ToArray()
-			p.big = nil
+	m := p.more
+	if m == nil {
+		if p.one == o+1 {
+			p.one = 0
 		}
 		return
 	}
-	if i, found := slices.BinarySearch(p.small, o); found {
-		if p.small = slices.Delete(p.small, i, i+1); len(p.small) == 0 {
-			p.small = nil
+	if m.big != nil {
+		m.big.Remove(o)
+		if m.big.GetCardinality() <= smallPosting/2 {
+			m.small = m.big.ToArray()
+			m.big = nil
 		}
+		return
+	}
+	if i, found := slices.BinarySearch(m.small, o); found {
+		if m.small = slices.Delete(m.small, i, i+1); len(m.small) < 2 {
+			*p = postingOf(m.small)
+		}
+	}
+}
+
+// few gives the ordinals, and whether they are few; else they are in the bitmap. nil is
+// the empty set.
+func (p *posting) few(buf *[1]uint32) ([]uint32, bool) {
+	switch {
+	case p == nil || p.more == nil && p.one == 0:
+		return nil, true
+	case p.more == nil:
+		buf[0] = p.one - 1
+		return buf[:], true
+	default:
+		return p.more.small, p.more.big == nil
 	}
 }
 
 // has tells whether an ordinal is in the set; nil is the empty one.
 func (p *posting) has(o uint32) bool {
-	switch {
-	case p == nil:
-		return false
-	case p.big != nil:
-		return p.big.Contains(o)
+	var buf [1]uint32
+	small, few := p.few(&buf)
+	if !few {
+		return p.more.big.Contains(o)
 	}
-	_, found := slices.BinarySearch(p.small, o)
+	_, found := slices.BinarySearch(small, o)
 	return found
 }
 
-func (p *posting) len() int {
-	if p.big != nil {
-		return int(p.big.GetCardinality())
-	}
-	return len(p.small)
+func (p *posting) empty() bool {
+	var buf [1]uint32
+	small, few := p.few(&buf)
+	return few && len(small) == 0
 }
 
 // putInto adds the ordinals to b, which is empty.
 func (p *posting) putInto(b bitset) {
-	if p.big != nil {
-		p.big.WriteDenseTo(b)
+	var buf [1]uint32
+	small, few := p.few(&buf)
+	if !few {
+		p.more.big.WriteDenseTo(b)
 		return
 	}
-	for _, o := range p.small {
+	for _, o := range small {
 		b.put(o)
 	}
 }
@@ -83,17 +135,19 @@ func (p *posting) putInto(b bitset) {
 // orInto adds the ordinals to b and gives the steps that it took. scratch is empty
 // and as long as b; it is empty again afterwards.
 func (p *posting) orInto(b, scratch bitset) (steps int) {
-	if p.big == nil {
-		for _, o := range p.small {
+	var buf [1]uint32
+	small, few := p.few(&buf)
+	if few {
+		for _, o := range small {
 			b.put(o)
 		}
-		return 1 + len(p.small)
+		return 1 + len(small)
 	}
-	if n := p.big.GetCardinality(); n < uint64(len(b))/4 {
-		each(p.big, b.put)
+	if n := p.more.big.GetCardinality(); n < uint64(len(b))/4 {
+		each(p.more.big, b.put)
 		return 1 + int(n)
 	}
-	p.big.WriteDenseTo(scratch)
+	p.more.big.WriteDenseTo(scratch)
 	b.or(scratch)
 	clear(scratch)
 	return 3 * len(b)
@@ -101,22 +155,18 @@ func (p *posting) orInto(b, scratch bitset) (steps int) {
 
 // countIn counts the ordinals that are in b.
 func (p *posting) countIn(b, scratch bitset) int {
+	var buf [1]uint32
+	small, few := p.few(&buf)
 	n := 0
 	switch {
-	case p.big == nil:
-		for _, o := range p.small {
-			if b.has(o) {
-				n++
-			}
+	case few:
+		for _, o := range small {
+			n += b.bit(o)
 		}
-	case p.big.GetCardinality() < uint64(len(b)):
-		each(p.big, func(o uint32) {
-			if b.has(o) {
-				n++
-			}
-		})
+	case p.more.big.GetCardinality() < uint64(len(b)):
+		each(p.more.big, func(o uint32) { n += b.bit(o) })
 	default:
-		p.big.WriteDenseTo(scratch)
+		p.more.big.WriteDenseTo(scratch)
 		n = b.countAnd(scratch)
 		clear(scratch)
 	}

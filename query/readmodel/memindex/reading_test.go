@@ -338,8 +338,9 @@ func TestRowsBeginWithAWord(t *testing.T) {
 	}
 	s.write(t, s.put(t, 1, strings.Join(all, " ")), s.put(t, 2, "w5 w900 w6 w641 w6 w900 w5"), s.put(t, 3, "w900 w5 w6"))
 	d := s.x.kinds[calendar.KindEvent].texts.dicts[calendar.LangEN]
-	if d.ids["w5"] != 5 || d.ids["w641"] != 5<<7+1 {
-		t.Fatalf("numbers %d and %d", d.ids["w5"], d.ids["w641"])
+	first, _ := d.ids.get("w5")
+	if second, _ := d.ids.get("w641"); first != 5 || second != 5<<7+1 {
+		t.Fatalf("numbers %d and %d", first, second)
 	}
 	page, err := s.search(t.Context(), titled(`"w5 w6"`))
 	if err != nil || page.Total != 2 || page.Documents[1].Record.ID != 3 {

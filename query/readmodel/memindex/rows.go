@@ -73,9 +73,9 @@ func (part *rowPart) candidates(r *reading, in *inLang) (exact bool) {
 		if slices.Contains(part.stems[:i], part.stems[i]) && !isChar(token) {
 			continue // the word was there before
 		}
-		ids := d.stems[part.stems[i]].words
+		ids := d.wordsOf(part.stems[i])
 		if isChar(token) && i+1 < len(tokens) && isChar(tokens[i+1]) {
-			pair, ok := d.ids[pairOf(token, tokens[i+1])]
+			pair, ok := d.ids.get(pairOf(token, tokens[i+1]))
 			if !ok {
 				clear(part.in)
 				return true
@@ -112,7 +112,7 @@ func (part *rowPart) candidates(r *reading, in *inLang) (exact bool) {
 func (part *rowPart) makePatterns(d *dict, rarest int) {
 	for i := 0; i < len(part.stems); {
 		end := i
-		for end < len(part.stems) && len(d.stems[part.stems[end]].words) == 1 {
+		for end < len(part.stems) && d.single(part.stems[end]) {
 			end++
 		}
 		if end-i > part.to-part.from {
@@ -124,14 +124,14 @@ func (part *rowPart) makePatterns(d *dict, rarest int) {
 		part.from, part.to = rarest, rarest+1
 	}
 	if part.to-part.from == 1 {
-		for _, id := range d.stems[part.stems[part.from]].words {
+		for _, id := range d.wordsOf(part.stems[part.from]) {
 			part.patterns = append(part.patterns, binary.AppendUvarint(nil, uint64(id)))
 		}
 		return
 	}
 	var pattern []byte
 	for _, s := range part.stems[part.from:part.to] {
-		pattern = binary.AppendUvarint(pattern, uint64(d.stems[s].words[0]))
+		pattern = binary.AppendUvarint(pattern, uint64(d.stems[s].first))
 	}
 	part.patterns = [][]byte{pattern}
 }
@@ -144,7 +144,7 @@ func (d *dict) stemsOf(tokens []string) []uint32 {
 		if !whole(token) {
 			root = readmodel.Stem(token, d.lang)
 		}
-		id, ok := d.stemIDs[root]
+		id, ok := d.stemIDs.get(root)
 		if !ok {
 			return nil
 		}
