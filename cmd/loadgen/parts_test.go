@@ -80,7 +80,7 @@ func TestParts(t *testing.T) {
 	} {
 		hasRow(t, text, name, figures+`at most `+bound+`: (not )?met`)
 	}
-	for _, name := range []string{"JSON of an event as it is sent", "JSON of the answer", "at its peak"} {
+	for _, name := range []string{"JSON of an event as it is sent", "JSON of the answer", "processor time of that start", "at its peak"} {
 		hasRow(t, text, name, figures)
 	}
 	if n := strings.Count(text, "\ncreate through HTTP, 8 clients"); n != 2 {

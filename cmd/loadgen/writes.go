@@ -293,7 +293,7 @@ func sizes(ctx context.Context, o options, dir string, r *report, errw io.Writer
 		}
 		t.row(row.title(), 0.9, pairs)
 	}
-	seen, started := make([]float64, len(large)), make([]float64, len(large))
+	seen, started, used := make([]float64, len(large)), make([]float64, len(large)), make([]float64, len(large))
 	for i, a := range large {
 		if err := a.settle(ctx); err != nil {
 			return err
@@ -311,8 +311,14 @@ func sizes(ctx context.Context, o options, dir string, r *report, errw io.Writer
 			return err
 		}
 		started[i] = took.Seconds()
+		ticks, err := a.processor()
+		if err != nil {
+			return err
+		}
+		used[i] = (time.Duration(ticks) * tick).Seconds()
 	}
 	r.figure("start from snapshot", o.weights, started, "s", 1)
+	r.figure("processor time of that start", o.weights, used, "s", 0)
 	return nil
 }
 
