@@ -51,7 +51,7 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 			results[i].Err = err
 			continue
 		}
-		if appends[i].Later && len(appends) == 1 {
+		if it.a.Later = it.a.Later && len(appends) == 1; it.a.Later {
 			results[i] = s.appendLater(it)
 			return results
 		}

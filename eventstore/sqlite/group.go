@@ -19,6 +19,7 @@ type group struct {
 	holders  map[calendar.Claim]calendar.ID // absent: free
 	counts   map[calendar.Name]int          // of names that guards ask for
 	receipts map[receiptKey]*eventstore.Receipt
+	asked    map[receiptKey]bool // of which receipts holds what there is
 
 	// What is to be written.
 	entries     []written
@@ -26,6 +27,7 @@ type group struct {
 	newClaims   map[calendar.Claim]calendar.ID // 0: released
 	newNames    map[nameOf]bool                // false: taken away
 	newReceipts map[receiptKey]*eventstore.Receipt
+	later       []*eventstore.Receipt // that nobody waits for, in order: what is there was not read
 }
 
 // written is an entry with what is stored beside it.
@@ -52,6 +54,7 @@ func newGroup(head calendar.Position) *group {
 		holders:     map[calendar.Claim]calendar.ID{},
 		counts:      map[calendar.Name]int{},
 		receipts:    map[receiptKey]*eventstore.Receipt{},
+		asked:       map[receiptKey]bool{},
 		changed:     map[calendar.ID]*held{},
 		newClaims:   map[calendar.Claim]calendar.ID{},
 		newNames:    map[nameOf]bool{},
@@ -60,7 +63,9 @@ func newGroup(head calendar.Position) *group {
 }
 
 // empty tells whether there is nothing to write.
-func (g *group) empty() bool { return len(g.entries) == 0 && len(g.newReceipts) == 0 }
+func (g *group) empty() bool {
+	return len(g.entries) == 0 && len(g.newReceipts) == 0 && len(g.later) == 0
+}
 
 // decide takes an item into the group or refuses it.
 func (g *group) decide(it *item) eventstore.Result {
@@ -89,6 +94,9 @@ func (g *group) decideReceipt(a *eventstore.Append) (res eventstore.Result, done
 	key := receiptKey{a.Receipt.User, a.Receipt.Key}
 	there := g.receipts[key]
 	switch {
+	case a.Later && !g.asked[key]:
+		g.later = append(g.later, a.Receipt)
+		return eventstore.Result{}, true
 	case there == nil:
 		return eventstore.Result{Position: g.head}, a.LooksUp()
 	case there.Fingerprint != a.Receipt.Fingerprint:

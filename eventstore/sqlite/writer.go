@@ -58,7 +58,7 @@ func (w *writer) ready(ctx context.Context) error {
 	w.dropNames = p.rows(ctx, "DELETE FROM names WHERE (space, key, record) IN (VALUES %s)", 3)
 	w.addReceipts = p.rows(ctx, `INSERT INTO receipts
 		(user, key, fingerprint, kept, time, record, version, position, answer) VALUES %s
-		ON CONFLICT (user, key) DO UPDATE SET answer = excluded.answer`, 9)
+		ON CONFLICT (user, key) DO UPDATE SET answer = excluded.answer WHERE fingerprint = excluded.fingerprint`, 9)
 	w.addCommit = p.one(ctx, "INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)")
 	w.purge = p.one(ctx, "DELETE FROM receipts WHERE rowid IN (SELECT rowid FROM receipts WHERE kept < ? ORDER BY kept LIMIT ?)")
 	w.rekeep = p.one(ctx, "UPDATE receipts SET kept = ? WHERE rowid IN (SELECT rowid FROM receipts WHERE kept > ? ORDER BY kept LIMIT ?)")
@@ -178,7 +178,7 @@ func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
 	if err != nil {
 		return err
 	}
-	askedClaims, askedReceipts := map[calendar.Claim]bool{}, map[receiptKey]bool{}
+	askedClaims := map[calendar.Claim]bool{}
 	for _, it := range items {
 		for i := range it.a.Drafts {
 			d := &it.a.Drafts[i]
@@ -199,8 +199,10 @@ func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
 				names = append(names, guard.Name.Space, guard.Name.Key)
 			}
 		}
-		if r := it.a.Receipt; r != nil && !askedReceipts[receiptKey{r.User, r.Key}] {
-			askedReceipts[receiptKey{r.User, r.Key}] = true
+		// What nobody waits for comes first and is told to nobody: unless somebody asks
+		// for the same, the statement that writes it looks at what is there.
+		if r := it.a.Receipt; r != nil && !it.a.Later && !g.asked[receiptKey{r.User, r.Key}] {
+			g.asked[receiptKey{r.User, r.Key}] = true
 			if !lacks(s.sieve, receiptKey{r.User, r.Key}) {
 				receipts = append(receipts, int64(r.User), r.Key)
 			}
@@ -285,10 +287,16 @@ func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 			oldNames = append(oldNames, n.name.Space, n.name.Key, int64(n.id))
 		}
 	}
-	for key, r := range g.newReceipts {
-		keep(s.sieve, key)
+	receipt := func(r *eventstore.Receipt) {
+		keep(s.sieve, receiptKey{r.User, r.Key})
 		receipts = append(receipts, int64(r.User), r.Key, r.Fingerprint[:], now.UnixMilli(), r.Time.UnixMilli(),
 			int64(r.Record), r.Version, number(r.Position), r.Answer)
+	}
+	for _, r := range g.later {
+		receipt(r)
+	}
+	for _, r := range g.newReceipts {
+		receipt(r)
 	}
 
 	for _, do := range []struct {
