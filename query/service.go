@@ -16,9 +16,10 @@ type Service struct {
 	records Records
 	o       Options
 
-	heads heads
-	snap  atomic.Pointer[snapshot] // of the last generation that was asked for
-	turn  chan struct{}            // held while the next one is made
+	heads   heads
+	snap    atomic.Pointer[snapshot] // of the last generation that was asked for
+	tallies tallies                  // for views, from an index that does not count by itself
+	turn    chan struct{}            // held while the next one is made
 }
 
 // New makes a Service; it starts nothing.

@@ -316,3 +316,34 @@ func TestViewBesideAHangingReadModel(t *testing.T) {
 		}
 	})
 }
+
+// TestViewsCountTermsOnce: at one state of an index of another process the terms that
+// many answers name are counted once, at another one anew.
+func TestViewsCountTermsOnce(t *testing.T) {
+	t.Parallel()
+	tag := func(id calendar.ID) *calendar.Record {
+		return &calendar.Record{ID: id, Kind: calendar.KindTag, Version: 1, Fields: calendar.Fields{"name": calendar.Text{}}}
+	}
+	s, _, index, _ := setup(t, []*calendar.Record{tag(900), tag(901)})
+	event := func(id calendar.ID) *calendar.Record {
+		return &calendar.Record{ID: id, Kind: calendar.KindEvent, Version: 1, Fields: calendar.Fields{
+			"status": string(calendar.StatusPublish), "tags": []calendar.ID{900},
+		}}
+	}
+	count := func(id calendar.ID, want, asked int) {
+		t.Helper()
+		v, err := s.View(t.Context(), anonymous, tag(id), calendar.LangEN, EmbedAll, Moment{})
+		if n := index.calls("Counts"); err != nil || v.Count != want || n != asked {
+			t.Errorf("tag %d: %d events, %v, after %d questions; want %d after %d", id, v.Count, err, n, want, asked)
+		}
+	}
+	count(900, 0, 1)
+	count(900, 0, 0)
+	count(901, 0, 1)
+	count(900, 0, 0)
+	index.put(event(1))
+	count(900, 1, 1)
+	count(900, 1, 0)
+	index.put(event(2))
+	count(900, 2, 1)
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"daybook/calendar"
@@ -141,8 +142,58 @@ func (s *Service) presentCounts(ctx context.Context, k calendar.Kind, ids []cale
 			return counts, err
 		}
 	}
+	if counts, ok := s.tallies.get(shown, now, k, ids); ok {
+		return counts, nil
+	}
 	f := append(listed(now), readmodel.In{Field: linkField(k), IDs: ids})
-	return s.index.Counts(ctx, calendar.KindEvent, linkField(k), f)
+	counts, err := s.index.Counts(ctx, calendar.KindEvent, linkField(k), f)
+	if err == nil {
+		s.tallies.keep(shown, now, k, ids, counts)
+	}
+	return counts, err
+}
+
+// tallies are the counts of terms that were asked of an index at one state and second:
+// answers to many writes name the same terms, and an index in another process shows
+// another state once in a while only. The zero value is ready.
+type tallies struct {
+	mu    sync.Mutex
+	shown readmodel.Shown
+	now   int64
+	of    [calendar.KindTag + 1]map[calendar.ID]int
+}
+
+// get gives the counts of terms, false unless all of them are known.
+func (c *tallies) get(shown readmodel.Shown, now int64, k calendar.Kind, ids []calendar.ID) (map[calendar.ID]int, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shown != shown || c.now != now {
+		return nil, false
+	}
+	out := make(map[calendar.ID]int, len(ids))
+	for _, id := range ids {
+		n, ok := c.of[k][id]
+		if !ok {
+			return nil, false
+		}
+		out[id] = n
+	}
+	return out, true
+}
+
+// keep keeps counts; terms without any are absent in them.
+func (c *tallies) keep(shown readmodel.Shown, now int64, k calendar.Kind, ids []calendar.ID, counts map[calendar.ID]int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shown != shown || c.now != now {
+		c.shown, c.now, c.of = shown, now, [calendar.KindTag + 1]map[calendar.ID]int{}
+	}
+	if c.of[k] == nil {
+		c.of[k] = map[calendar.ID]int{}
+	}
+	for _, id := range ids {
+		c.of[k][id] = counts[id]
+	}
 }
 
 // Read finds one record for a single read, by id or slug, and checks that the
