@@ -1,7 +1,11 @@
 package sqlite
 
 import (
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -59,4 +63,69 @@ func TestTail(t *testing.T) {
 	if _, ok := tl.read(4999, 4999, 1); ok {
 		t.Error("a forgotten tail answers")
 	}
+}
+
+// TestRecent: what is given from memory is what lies in the file, with the commits
+// that it is of; after a start there is nothing yet.
+func TestRecent(t *testing.T) {
+	t.Parallel()
+	ctx, path := t.Context(), t.TempDir()
+	s := openAt(t, path)
+	var head calendar.Position
+	for i := range 40 {
+		group := make([]eventstore.Append, 1+i%3)
+		for j := range group {
+			id, err := s.NewIDs(ctx, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			group[j] = eventstore.Append{Time: time.UnixMilli(1), Drafts: []eventstore.Draft{{
+				Kind: calendar.KindTag, ID: id, Change: "tag.created", Fields: []byte(`{}`), State: []byte(`{}`), Secret: []byte("s"),
+			}}}
+		}
+		for _, res := range s.Append(ctx, group) {
+			if res.Err != nil {
+				t.Fatal(res.Err)
+			}
+			head = res.Position
+		}
+	}
+	for after := range head {
+		entries, commits, ok := s.Recent(after, 7)
+		want, err := s.ReadStored(ctx, after, 7)
+		if err != nil || !ok {
+			t.Fatalf("after %d: %t, %v", after, ok, err)
+		}
+		if diff := cmp.Diff(want, entries); diff != "" {
+			t.Fatalf("after %d (-file +memory):\n%s", after, diff)
+		}
+		all, err := s.Commits(ctx, 0, int(head))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := entries[len(entries)-1].Position
+		all = slices.DeleteFunc(all, func(c eventstore.Commit) bool { return c.Last <= after || c.First > last })
+		if diff := cmp.Diff(all, commits); diff != "" {
+			t.Fatalf("commits after %d (-file +memory):\n%s", after, diff)
+		}
+	}
+	if _, _, ok := s.Recent(head, 7); ok {
+		t.Error("there is nothing after the head")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ok := openAt(t, path).Recent(head-1, 7); ok {
+		t.Error("a start knows what was written before")
+	}
+}
+
+func openAt(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }
