@@ -15,7 +15,6 @@ import (
 	group "github.com/oklog/run"
 
 	"daybook/calendar"
-	"daybook/internal/cork"
 	"daybook/internal/demo"
 	"daybook/internal/httpapi"
 	"daybook/internal/lifecycle"
@@ -130,14 +129,14 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 	server := &http.Server{
 		Handler: watch.beside(p.door), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout + s.positionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnContext: cork.Context,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	var g group.Group
 	drain := &lifecycle.Drain{Delay: s.lameDuck(), Limit: s.drainLimit, Begin: p.door.drain}
 	requests := min(drainTimeout, (drain.Limit-drain.Delay)/2) // the rest has to end too
 	g.Add(lifecycle.Signals(ctx, log))
 	g.Add(drain.Actor())
-	g.Add(lifecycle.Server(ctx, log, "http", server, cork.Listener(listener), requests))
+	g.Add(lifecycle.Server(ctx, log, "http", server, listener, requests))
 	if profiling != nil {
 		g.Add(lifecycle.Server(ctx, log, "profiles", profiles(), profiling, requests))
 	}

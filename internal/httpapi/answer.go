@@ -13,7 +13,6 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"daybook/calendar"
-	"daybook/internal/cork"
 	"daybook/query"
 )
 
@@ -95,7 +94,7 @@ func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) er
 	h[headerLength] = sent.length
 	a.status(w, r, http.StatusOK)
 	if r.Method != http.MethodHead {
-		writeBody(w, r, sent.body)
+		writeBody(w, sent.body)
 	}
 	return nil
 }
@@ -118,7 +117,7 @@ const (
 
 // writeBody writes the body of an answer. An error says that the client went away, or
 // was too slow.
-func writeBody(w http.ResponseWriter, r *http.Request, body []byte) {
+func writeBody(w http.ResponseWriter, body []byte) {
 	if len(body) > smallAnswer {
 		control := http.NewResponseController(w)
 		most := answerTime + time.Duration(len(body))*time.Second/answerRate
@@ -126,7 +125,7 @@ func writeBody(w http.ResponseWriter, r *http.Request, body []byte) {
 			defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 		}
 	}
-	_ = cork.Write(w, r, body)
+	_, _ = w.Write(body)
 }
 
 // buffers are what lists are written into: how long one gets is known at its end

@@ -151,7 +151,7 @@ func (a *api) send(w http.ResponseWriter, r *http.Request, status int, body []by
 	h[headerLength] = []string{strconv.Itoa(len(body))}
 	a.status(w, r, status)
 	if r.Method != http.MethodHead {
-		writeBody(w, r, body)
+		writeBody(w, body)
 	}
 }
 
