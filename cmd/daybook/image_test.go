@@ -10,8 +10,13 @@ func TestSnapshotDue(t *testing.T) {
 		changed, documents int
 		want               bool
 	}{
-		{0, 0, false}, {0, 100, false}, {1, 1, true}, {1, 4, true}, {1, 5, false}, {1, 1_000_000, false},
-		{250_000, 1_000_000, true}, {10, 0, true}, // all were deleted
+		{0, 0, false},
+		{0, 100, false},
+		{1, 4, true},
+		{1, 5, false},
+		{1, 1_000_000, false},
+		{250_000, 1_000_000, true},
+		{10, 0, true}, // all were deleted
 	} {
 		if got := snapshotDue(tt.changed, tt.documents); got != tt.want {
 			t.Errorf("%d of %d changed: %t, want %t", tt.changed, tt.documents, got, tt.want)
