@@ -1,0 +1,84 @@
+package memindex_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
+	"daybook/query/readmodel/readmodeltest"
+)
+
+// TestKeptPages: pages of lists that are asked for again and again, over several chunks
+// of the order, are right after documents came, went and moved.
+func TestKeptPages(t *testing.T) {
+	t.Parallel()
+	const n = 3000
+	rng := rand.New(rand.NewPCG(5, 1))
+	x, err := memindex.New(memindex.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := readmodeltest.NewCorpus(n, 3)
+	held := map[calendar.ID]readmodel.Document{}
+	write := func(b readmodel.Batch) error {
+		for _, d := range b.Documents {
+			held[d.Record.ID] = d
+		}
+		_, err := x.Write(t.Context(), b)
+		return err
+	}
+	if err := c.Fill(write); err != nil {
+		t.Fatal(err)
+	}
+	for range 6 {
+		for _, f := range []readmodel.Filter{readmodeltest.Listed(), readmodeltest.Window(0)} {
+			for _, sort := range [][]readmodel.Sort{readmodeltest.ByStart(), {{Field: readmodel.FieldDate, Desc: true}, {Field: readmodel.FieldID, Desc: true}}} {
+				var want []readmodel.Document
+				for _, d := range held {
+					if d.Record.Kind == calendar.KindEvent && !d.Record.Deleted && readmodel.Match(f, &d) {
+						want = append(want, d)
+					}
+				}
+				slices.SortFunc(want, func(a, b readmodel.Document) int { return readmodel.Compare(sort, &a, &b) })
+				for range 8 {
+					offset := rng.IntN(len(want))
+					page, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: sort, Offset: offset, Limit: 10})
+					if err != nil || page.Total != len(want) {
+						t.Fatalf("total %d, %v; want %d", page.Total, err, len(want))
+					}
+					got, right := page.Documents, want[offset:min(offset+10, len(want))]
+					if !slices.EqualFunc(got, right, func(a, b readmodel.Document) bool { return a.Record.ID == b.Record.ID }) {
+						t.Fatalf("from %d of %d by %s: %d documents, other ones than there should be", offset, len(want), sort[0].Field, len(got))
+					}
+				}
+			}
+		}
+		var b readmodel.Batch
+		for range 300 {
+			d := c.Event(rng.IntN(n + 200))
+			if rng.IntN(5) == 0 {
+				r := *d.Record
+				r.Deleted = true
+				d.Record = &r
+			}
+			b.Documents = append(b.Documents, d)
+		}
+		last := b.Documents[len(b.Documents)-1]
+		b.Mark = readmodeltest.At(last.Position)
+		if err := write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counts, err := x.Counts(t.Context(), calendar.KindEvent, readmodel.FieldTags, readmodeltest.Listed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := x.CountsOf(t.Context(), calendar.KindEvent, readmodel.FieldTags, readmodeltest.Listed(), slices.Collect(maps.Keys(counts)))
+	if err != nil || !maps.Equal(some, counts) {
+		t.Errorf("%d counts of all, %d of each, %v", len(counts), len(some), err)
+	}
+}
