@@ -17,7 +17,7 @@ const (
 	mostKept   = 32  // results of a kind; each write looks at all of them
 	mostAsked  = 256 // filters of which it is known that they were asked for
 	manyPages  = 4   // before a result is counted by chunks
-	fewChoices = 64  // a filter with more ids in it is not kept: each write would look for them
+	fewChoices = 16  // a filter with more values in it is not kept: each write would look for them
 )
 
 // kept is the result of a filter. Only who holds the lock of the Index for writing
