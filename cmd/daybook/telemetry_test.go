@@ -130,9 +130,10 @@ func TestTraces(t *testing.T) {
 		all.Write(b)
 	}))
 	t.Cleanup(receiver.Close)
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--traces", receiver.URL, "--trace-ratio", "1", "--log-level", "debug")
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--traces", receiver.URL, "--trace-ratio", "1", "--log-level", "debug", "--metrics", metricsSame)
 	s.want(http.StatusCreated, "POST", "/events", s.token, concert)
 	s.want(http.StatusOK, "GET", "/events?search=quay", s.token, "")
+	eventually(t, "the feed", func() bool { return s.counter("daybook_relay_published_entries_total") > 0 }) // no reader waits for it
 	if status := s.drain(); status != exitOK {
 		t.Fatalf("drained with %d\n%s", status, s.log())
 	}
