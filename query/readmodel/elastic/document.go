@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"daybook/calendar"
@@ -188,52 +189,113 @@ func appendTexts(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 
 // appendSlot adds the texts that a language shows.
 func appendSlot(b []byte, slot string, names []string, texts []calendar.Text, l, home calendar.Lang) []byte {
-	words := make(map[string]struct{}, 64)
-	var all []byte // the list of words
-	var row []byte
+	v := vocabularies.Get().(*vocabulary) // the pool makes nothing else
+	defer vocabularies.Put(v)
+	return v.appendSlot(b, slot, names, texts, l, home)
+}
+
+func (v *vocabulary) appendSlot(b []byte, slot string, names []string, texts []calendar.Text, l, home calendar.Lang) []byte {
+	all := v.all[:0] // the list of words
 	for i, name := range names {
 		text, in := texts[i].In(l, home)
 		tokens := readmodel.Tokens(text)
 		if len(tokens) == 0 {
 			continue
 		}
+		v.field++
 		code := byte('a' + i)
-		row = row[:0]
-		for _, t := range tokens {
-			stem := rowToken(t, in)
-			if len(row) > 0 {
-				row = append(row, ' ')
+		b = append(appendName(b, fieldRows+name+"."+slot), '"')
+		for n, t := range tokens {
+			w := v.word(t, in)
+			if n > 0 {
+				b = append(b, ' ')
 			}
-			row = append(row, stem...)
+			b = append(b, w.row.text...)
 			if t == readmodel.Break {
 				continue
 			}
-			all = appendWord(all, words, code, string(markWord)+t)
-			if stem[0] != markWord {
-				all = appendWord(all, words, code, stem)
+			all = v.add(all, code, w.plain)
+			if w.row != w.plain {
+				all = v.add(all, code, w.row)
 			}
 		}
-		b = appendName(b, fieldRows+name+"."+slot)
-		b = appendJSON(b, row)
+		b = append(b, '"')
 	}
 	if len(all) > 0 {
 		b = append(appendName(b, fieldWords+slot), '[')
 		b = append(b, all...)
 		b = append(b, ']')
 	}
+	v.all = all
 	return b
 }
 
-func appendWord(b []byte, words map[string]struct{}, code byte, marked string) []byte {
-	word := string(rune(code)) + marked
-	if _, there := words[word]; there {
+// vocabulary keeps what words come to: they come again and again, and stems are most
+// of what a document costs. It is for one goroutine.
+type vocabulary struct {
+	words [len(stemMarks)]map[string]word // by language
+	marks map[string]*marked
+	held  int
+	most  int    // words that are held
+	field uint64 // number of the field that is made now
+	all   []byte
+}
+
+// word is a token: as it is, and as rows hold it.
+type word struct{ plain, row *marked }
+
+// marked is a word with its mark, as JSON has it without quotes.
+type marked struct {
+	text  string
+	field uint64 // that it was added to last
+}
+
+// mostWords is how many words a vocabulary keeps.
+const mostWords = 20_000
+
+var vocabularies = sync.Pool{New: func() any { return newVocabulary(mostWords) }}
+
+func newVocabulary(most int) *vocabulary { return &vocabulary{most: most, marks: map[string]*marked{}} }
+
+func (v *vocabulary) word(token string, l calendar.Lang) word {
+	if w, ok := v.words[l][token]; ok {
+		return w
+	}
+	if v.held++; v.held > v.most {
+		// Words of the present field may be told again then, which changes nothing.
+		v.words, v.held = [len(v.words)]map[string]word{}, 1
+		clear(v.marks)
+	}
+	if v.words[l] == nil {
+		v.words[l] = map[string]word{}
+	}
+	w := word{v.marked(string(markWord) + token), v.marked(rowToken(token, l))}
+	v.words[l][strings.Clone(token)] = w // not the text that it is from
+	return w
+}
+
+func (v *vocabulary) marked(text string) *marked {
+	m := v.marks[text]
+	if m == nil {
+		escaped := string(appendJSON(nil, text))
+		m = &marked{text: escaped[1 : len(escaped)-1]}
+		v.marks[text] = m
+	}
+	return m
+}
+
+// add adds a word to the list of a document, once for each field.
+func (v *vocabulary) add(b []byte, code byte, m *marked) []byte {
+	if m.field == v.field {
 		return b
 	}
-	words[word] = struct{}{}
+	m.field = v.field
 	if len(b) > 0 {
 		b = append(b, ',')
 	}
-	return appendJSON(b, word)
+	b = append(b, '"', code)
+	b = append(b, m.text...)
+	return append(b, '"')
 }
 
 // clip cuts a keyword to the length that an engine takes.
