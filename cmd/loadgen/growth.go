@@ -223,8 +223,7 @@ func growthAt(ctx context.Context, o options, n int, dir string, r *report, errw
 	if bytes, err = used(data); err != nil {
 		return err
 	}
-	r.fact("disk, all files", bytes/1e6, "%10.0f MB", r.atMost(n, bytes/1e6, 2000, "MB"))
-	r.fact("the same for each event", bytes/float64(events)/1000, "%10.2f kB", "")
+	r.fact("disk, all files, while it serves", bytes/1e6, "%10.0f MB", r.atMost(n, bytes/1e6, 2000, "MB"))
 	running = false
 	start, err := s.restart(ctx, o, own, errw)
 	if err != nil {
@@ -232,10 +231,20 @@ func growthAt(ctx context.Context, o options, n int, dir string, r *report, errw
 	}
 	running = true
 	r.fact("start from snapshot", start.Seconds(), "%10.2f s", "")
+	ticks, err := s.processor()
+	if err != nil {
+		return err
+	}
+	r.fact("processor time of that start", (time.Duration(ticks) * tick).Seconds(), "%10.2f s", "")
 	if memory, err = s.resident(); err != nil {
 		return err
 	}
 	r.fact("resident memory after the start", memory, "%10.0f MB", "")
+	if bytes, err = used(data); err != nil {
+		return err
+	}
+	r.fact("disk, with the snapshot", bytes/1e6, "%10.0f MB", r.atMost(n, bytes/1e6, 2000, "MB"))
+	r.fact("the same for each event", bytes/float64(events)/1000, "%10.2f kB", "")
 	return nil
 }
 

@@ -37,7 +37,7 @@ func TestGrowth(t *testing.T) {
 	for _, part := range []string{first, second} {
 		for name, unit := range map[string]string{
 			"import": "a second", "disk after it, store alone": "kB an event", "first start: lists made from store": "s", "and feed filled, at rest": "s",
-			"resident memory then": "MB", "resident memory after the load": "MB", "disk, all files": "MB", "the same for each event": "kB",
+			"resident memory then": "MB", "resident memory after the load": "MB", "disk, all files, while it serves": "MB", "disk, with the snapshot": "MB", "processor time of that start": "s", "the same for each event": "kB",
 			"start from snapshot": "s", "resident memory after the start": "MB", "this size took": `\d+s`,
 		} {
 			if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` .*\d.*` + strings.TrimPrefix(unit, `\d+`) + `$`).MatchString(part) {
