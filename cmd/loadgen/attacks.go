@@ -43,6 +43,7 @@ var attacks = []attack{
 	{"lists with another window each", 256, 4000, windows},
 	{"searches, up to 495 characters", 64, 200, searches},
 	{"large answers", 16, 20, largeAnswers},
+	{"lists and texts to be compressed", 256, 1000, toCompress},
 }
 
 // prey is what an attacker knows of the service.
@@ -430,6 +431,28 @@ func windows(ctx context.Context, a *assault) {
 	day := today()
 	a.flood(ctx, func(int, int) *http.Request {
 		return get(ctx, a.Root+"/events"+window(day.Add(time.Duration(n.Add(1)*7919%30_000_000)*time.Second)))
+	}, nil)
+}
+
+// toCompress asks for what has to be compressed for one request: pages of 100 events of
+// windows that no cache has, the documentation under another host each time, and events
+// with many large venues.
+func toCompress(ctx context.Context, a *assault) {
+	var n atomic.Int64
+	day := today()
+	a.flood(ctx, func(worker, turn int) *http.Request {
+		var r *http.Request
+		switch i := n.Add(1); i % 8 {
+		case 0:
+			r = get(ctx, a.Root+"/doc")
+			r.Host = fmt.Sprintf("h%d.example", i)
+		case 1:
+			r = get(ctx, fmt.Sprintf("%s/events/%d?_fields=id,venue,%d", a.Root, a.Large[turn%len(a.Large)], i))
+		default:
+			r = get(ctx, a.Root+"/events"+window(day.Add(time.Duration(i*7919%30_000_000)*time.Second))+"&per_page=100")
+		}
+		r.Header.Set("Accept-Encoding", []string{"gzip", "zstd"}[worker%2])
+		return r
 	}, nil)
 }
 

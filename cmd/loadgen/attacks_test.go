@@ -195,6 +195,14 @@ func TestAttacks(t *testing.T) {
 				v.most(func(a asked) bool { return strings.HasPrefix(a.query, "include=8,9&") }) > 0 &&
 				v.most(func(a asked) bool { return a.path == "/api/venues" }) > 0
 		},
+		"lists and texts to be compressed": func(v *victim) bool {
+			of := func(encoding, path string) int {
+				return v.most(func(a asked) bool { return a.header.Get("Accept-Encoding") == encoding && a.path == path })
+			}
+			return of("gzip", "/api/events") > 0 && of("zstd", "/api/events") > 0 && of("gzip", "/api/doc")+of("zstd", "/api/doc") > 0 &&
+				v.most(func(a asked) bool { return a.path == "/api/events/8" || a.path == "/api/events/9" }) > 0 &&
+				v.different(func(a asked) string { return a.host + a.query }) == len(v.asked)
+		},
 	}
 	for _, at := range attacks {
 		t.Run(at.name, func(t *testing.T) {
