@@ -65,9 +65,9 @@ const counted = 1 << 11
 const (
 	// leastOne is how many requests one client may always have at a stage.
 	leastOne = 16
-	// Password checks are slow, and only so many run at once: those that wait for
-	// their turn are to have it within a second.
-	allChecks, oneChecks = 16, 4
+	// Password checks are slow, and only so many run at once: beside one client that
+	// tries wrong ones, others are to have their turn within a second.
+	allChecks, oneChecks = 32, 8
 	// bodyBytes and answerBytes bound the bodies on their way. No body counts less
 	// than leastBody: its buffers and its goroutine count too.
 	bodyBytes, oneBodyBytes     = 128 << 20, 64 << 20

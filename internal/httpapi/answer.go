@@ -58,43 +58,61 @@ func (ans *answer) add(name, value string) {
 	ans.headers = append(ans.headers, headerRow{name, ans.value(value)})
 }
 
+// ready is an answer as one client gets it.
+type ready struct {
+	*answer
+	etag     string
+	same     bool // the client has it
+	encoding encoding
+	sent     *answer // has the body in the encoding
+}
+
+// readyFor makes an answer ready for who asked.
+func (a *api) readyFor(r *http.Request, ans *answer) (out ready, err error) {
+	c := callOf(r)
+	accepts := acceptanceOf(r, c, len(ans.body))
+	out = ready{answer: ans, encoding: accepts.best, sent: ans}
+	out.etag, out.same = accepts.noneMatch(r.Header, ans.etag)
+	if !out.same && out.encoding != encodingNone {
+		out.sent, err = a.encoded(r, c, out.encoding, ans)
+	}
+	return out, err
+}
+
 // sendAnswer sends an answer of a read: 304 when the client has it, else 200. It is
 // refused while too many bytes are on their way.
 func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) error {
+	out, err := a.readyFor(r, ans)
+	if err != nil {
+		return err
+	}
+	return a.sendReady(w, r, &out)
+}
+
+func (a *api) sendReady(w http.ResponseWriter, r *http.Request, out *ready) error {
 	c := callOf(r)
-	accepts, sent := acceptanceOf(r, c, len(ans.body)), ans
-	e := accepts.best
-	etag, same := accepts.noneMatch(r.Header, ans.etag)
-	if !same {
-		if e != encodingNone {
-			var err error
-			if sent, err = a.encoded(r, c, e, ans); err != nil {
-				return err
-			}
-		}
-		if !c.pass.send(r, sent.body) {
-			return calendar.Fail(calendar.CodeUnavailable, 0)
-		}
+	if !out.same && !c.pass.send(r, out.sent.body) {
+		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	h := w.Header()
-	for i := range ans.headers {
-		h[ans.headers[i].name] = ans.headers[i].value
+	for i := range out.headers {
+		h[out.headers[i].name] = out.headers[i].value
 	}
-	if etag != ans.etag {
-		h[headerETag] = []string{etag}
+	if out.etag != out.answer.etag {
+		h[headerETag] = []string{out.etag}
 	}
-	if same {
+	if out.same {
 		a.status(w, r, http.StatusNotModified)
 		return nil
 	}
 	h[headerType] = valueJSON
-	if e != encodingNone {
-		h[headerEncoding] = valuesEncoding[e]
+	if out.encoding != encodingNone {
+		h[headerEncoding] = valuesEncoding[out.encoding]
 	}
-	h[headerLength] = sent.length
+	h[headerLength] = out.sent.length
 	a.status(w, r, http.StatusOK)
 	if r.Method != http.MethodHead {
-		writeBody(w, sent.body)
+		writeBody(w, out.sent.body)
 	}
 	return nil
 }

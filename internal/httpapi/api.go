@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/textproto"
 	"time"
 
@@ -232,8 +233,9 @@ func newAPI(d Deps, o Options) (*api, error) {
 
 		observers: o.observers(),
 	}
+	atOnce := &keylock.Locks[netip.Addr]{AtOnce: o.MakeAtOnce}
 	if o.MakeAtOnce > 0 {
-		a.turns = newTurns(o.MakeAtOnce, 0)
+		a.turns = &turns{one: atOnce}
 	}
 	if o.RateLimit > 0 {
 		a.rates = newRates(o.RateLimit)
@@ -251,7 +253,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 	if a.answers, err = newAnswerCache(o.AnswerBytes); err != nil {
 		return nil, fmt.Errorf("answer cache: %w", err)
 	}
-	if a.encoders, err = newEncoders(); err != nil {
+	if a.encoders, err = newEncoders(atOnce); err != nil {
 		return nil, fmt.Errorf("encoders: %w", err)
 	}
 	a.pieces = newPieceTable(o.FragmentBytes)

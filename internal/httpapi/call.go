@@ -29,6 +29,7 @@ type call struct {
 	cache   CacheUse
 	code    calendar.Code // of the error that was answered
 	pass    pass          // used by the goroutine of the request alone
+	turn    bool          // it is the turn of its client
 	work    workContext   // of the request; here, so that it needs no allocation of its own
 }
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"net/http"
+	"net/netip"
 	"runtime"
 	"strconv"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"daybook/internal/keylock"
 )
 
 // encoding is a content coding of answers (2.8). Of those that a client weighs the
@@ -189,14 +192,15 @@ type encoders struct {
 // zstdWindow bounds what an encoder keeps, and what a client has to (RFC 9659: 8 MiB).
 const zstdWindow = 1 << 20
 
-// newEncoders makes encoders that leave half of the processors to others.
-func newEncoders() (*encoders, error) {
+// newEncoders makes encoders that leave half of the processors to others. A client has
+// the turns that it has for its lists.
+func newEncoders(one *keylock.Locks[netip.Addr]) (*encoders, error) {
 	n := max(1, runtime.GOMAXPROCS(0)/2)
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(n), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return nil, err
 	}
-	e := &encoders{turns: newTurns(1, n), zstd: z}
+	e := &encoders{turns: &turns{one: one, all: make(chan struct{}, n)}, zstd: z}
 	e.gzip.New = func() any {
 		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // an error is of the level
 		return w

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"runtime"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"daybook/calendar"
+	"daybook/internal/keylock"
 )
 
 func TestReadAcceptance(t *testing.T) {
@@ -103,7 +105,7 @@ func decoded(t *testing.T, h http.Header, body []byte) []byte {
 // that every client has.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
-	e, err := newEncoders()
+	e, err := newEncoders(&keylock.Locks[netip.Addr]{})
 	if err != nil {
 		t.Fatal(err)
 	}

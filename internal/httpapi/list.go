@@ -85,11 +85,19 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	// What was never asked for will hardly be asked for again in this state:
 	// sending it from where it was written costs less than keeping it.
 	keep := a.o.ServeStale || a.asked.before(key[len(key)-len(asked):])
-	buffer := takeBuffer()
-	defer giveBuffer(buffer)
-	var ans *answer
+	var (
+		buffer *[]byte // of who has the turn: there are more who wait for it
+		ans    *answer
+		out    ready
+	)
+	defer func() {
+		if buffer != nil {
+			giveBuffer(buffer)
+		}
+	}()
 	// The turn comes before it makes a list for others too: they are not to wait for it.
 	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
+		buffer = takeBuffer()
 		ans, err = a.once(ctx, c, key, keep, func(ctx context.Context) (*answer, error) {
 			made, err := a.makeList(ctx, buffer, c.root, criteria, key)
 			if err == nil {
@@ -97,6 +105,9 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 			}
 			return made, err
 		})
+		if err == nil {
+			out, err = a.readyFor(r, ans)
+		}
 		return err
 	})
 	if err != nil {
@@ -108,7 +119,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	if a.o.ServeStale {
 		a.answers.set(c.lastGoodKey(r), ans)
 	}
-	return a.sendAnswer(w, r, ans)
+	return a.sendReady(w, r, &out)
 }
 
 // await waits until lists show what the caller is to see, without a slot.

@@ -12,23 +12,17 @@ import (
 // turns are the turns at work that takes a processor for long: so many at once of one
 // anonymous client, and so many of all.
 type turns struct {
-	one keylock.Locks[netip.Addr]
+	one *keylock.Locks[netip.Addr]
 	all chan struct{} // nil: any number
 }
 
-// newTurns makes turns; all 0: any number.
-func newTurns(one, all int) *turns {
-	t := &turns{one: keylock.Locks[netip.Addr]{AtOnce: one}}
-	if all > 0 {
-		t.all = make(chan struct{}, all)
+// acquire waits for the turn of a client, which it may have, and gives the function that
+// ends what was waited for, to be called once.
+func (t *turns) acquire(ctx context.Context, client netip.Addr, has bool) (release func(), err error) {
+	leave := func() {}
+	if !has {
+		leave, err = t.one.Acquire(ctx, client)
 	}
-	return t
-}
-
-// acquire waits for the turn of a client and gives the function that ends it, to be
-// called once.
-func (t *turns) acquire(ctx context.Context, client netip.Addr) (release func(), err error) {
-	leave, err := t.one.Acquire(ctx, client)
 	if err != nil || t.all == nil {
 		return leave, err
 	}
@@ -45,8 +39,8 @@ func (t *turns) acquire(ctx context.Context, client netip.Addr) (release func(),
 }
 
 // inTurn does work when it is the turn of the client of a request, and waits for that
-// without a slot. Callers with credentials have no turns, and without turns there are
-// none.
+// without a slot. Within it there may be work of other turns: the client waits but once.
+// Callers with credentials have no turns, and without turns there are none.
 func (a *api) inTurn(ctx context.Context, r *http.Request, c *call, t *turns, work func() error) error {
 	if t == nil || c.caller.Role != calendar.Anonymous {
 		return work()
@@ -54,11 +48,16 @@ func (a *api) inTurn(ctx context.Context, r *http.Request, c *call, t *turns, wo
 	if !c.pass.enter(stageWait, 1) {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	release, err := t.acquire(ctx, a.rooms.address(r))
+	had := c.turn
+	release, err := t.acquire(ctx, a.rooms.address(r), had)
 	c.pass.resume()
 	if err != nil {
 		return err
 	}
-	defer release()
+	c.turn = true
+	defer func() {
+		c.turn = had
+		release()
+	}()
 	return work()
 }
