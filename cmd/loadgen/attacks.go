@@ -435,19 +435,19 @@ func windows(ctx context.Context, a *assault) {
 }
 
 // toCompress asks for what has to be compressed for one request: pages of 100 events of
-// windows that no cache has, the documentation under another host each time, and events
-// with many large venues.
+// windows that no cache has, the documentation under another host each time, and lists of
+// large venues.
 func toCompress(ctx context.Context, a *assault) {
 	var n atomic.Int64
 	day := today()
-	a.flood(ctx, func(worker, turn int) *http.Request {
+	a.flood(ctx, func(worker, _ int) *http.Request {
 		var r *http.Request
 		switch i := n.Add(1); i % 8 {
 		case 0:
 			r = get(ctx, a.Root+"/doc")
 			r.Host = fmt.Sprintf("h%d.example", i)
 		case 1:
-			r = get(ctx, fmt.Sprintf("%s/events/%d?_fields=id,venue,%d", a.Root, a.Large[turn%len(a.Large)], i))
+			r = get(ctx, fmt.Sprintf("%s/venues?search=large&per_page=20&_fields=id,description,%d", a.Root, i))
 		default:
 			r = get(ctx, a.Root+"/events"+window(day.Add(time.Duration(i*7919%30_000_000)*time.Second))+"&per_page=100")
 		}
