@@ -18,7 +18,7 @@ import (
 )
 
 // plain gives the body of an answer without its encoding.
-func plain(t testing.TB, h http.Header, body []byte) []byte {
+func plain(t *testing.T, h http.Header, body []byte) []byte {
 	t.Helper()
 	var (
 		r   io.Reader = bytes.NewReader(body)
@@ -45,7 +45,7 @@ func plain(t testing.TB, h http.Header, body []byte) []byte {
 }
 
 // sent is a request of nobody with further headers: names and values by turns.
-func sent(t testing.TB, h http.Handler, method, path string, pairs ...string) *httptest.ResponseRecorder {
+func sent(t *testing.T, h http.Handler, method, path string, pairs ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, testkit.Root+path, http.NoBody)
 	r.Header.Set("X-Request-Id", "same")
@@ -59,7 +59,7 @@ func sent(t testing.TB, h http.Handler, method, path string, pairs ...string) *h
 
 // inEncodings holds the answers to one path in every encoding against the plain one
 // (2.8, 2.9): body, length and tag; and what HEAD and If-None-Match make of it.
-func inEncodings(t testing.TB, what string, h http.Handler, path string, want *httptest.ResponseRecorder) {
+func inEncodings(t *testing.T, what string, h http.Handler, path string, want *httptest.ResponseRecorder) {
 	t.Helper()
 	for accept, e := range map[string]string{
 		"gzip": "gzip", "zstd": "zstd", "gzip, deflate, br, zstd": "zstd", "gzip;q=1, zstd;q=0.5, *;q=0": "gzip", "identity": "", "br": "",
