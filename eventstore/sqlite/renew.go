@@ -158,7 +158,7 @@ func carryPlain(ctx context.Context, conn *sql.Conn, path string) error {
 		{"receipts", "rowid, user, key, fingerprint, kept, time, record, version, position, answer", "rowid"},
 		{"commits", "first, last, hash", "first"},
 	} {
-		text := fmt.Sprintf("INSERT INTO main.%s (%s) SELECT %[2]s FROM former.%[1]s ORDER BY %s", t.name, t.columns, t.order)
+		text := fmt.Sprintf("INSERT INTO main.%s (%s) SELECT %[2]s FROM former.%[1]s ORDER BY %s", t.name, t.columns, t.order) //nolint:gosec // of the list above
 		if _, err := conn.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
 		}
@@ -169,7 +169,7 @@ func carryPlain(ctx context.Context, conn *sql.Conn, path string) error {
 
 // carryEntries packs the entries of a file into another one, some in each transaction.
 func carryEntries(ctx context.Context, from *sql.DB, to *preparer, carried func(done calendar.Position)) error {
-	begin, commit := to.one(ctx, "BEGIN"), to.one(ctx, "COMMIT") //nolint:sqlclosecheck // closed with all others by preparer.close
+	begin, commit := to.one(ctx, "BEGIN"), to.one(ctx, "COMMIT")
 	add := to.rows(ctx, addEntries, entryCells)
 	if to.err != nil {
 		return to.err
@@ -244,7 +244,7 @@ func replace(path, fresh string) error {
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(path)) //nolint:gosec // the operator's
+	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}

@@ -389,17 +389,17 @@ func TestFormerInUse(t *testing.T) {
 // TestFormerBehindLink: the file is replaced where it lies.
 func TestFormerBehindLink(t *testing.T) {
 	t.Parallel()
-	real, link := filepath.Join(t.TempDir(), "real.db"), filepath.Join(t.TempDir(), "events.db")
-	former(t, real)
-	wantPayloads, wantContent := payloads(t, real), content(t, real)
-	if err := os.Symlink(real, link); err != nil {
+	file, link := filepath.Join(t.TempDir(), "real.db"), filepath.Join(t.TempDir(), "events.db")
+	former(t, file)
+	wantPayloads, wantContent := payloads(t, file), content(t, file)
+	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
 	}
 	same(t, link, wantPayloads, wantContent)
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is %v, %v", info, err)
 	}
-	rowsOf(t, raw(t, real), "SELECT body FROM entries") // of the new form
+	rowsOf(t, raw(t, file), "SELECT body FROM entries") // of the new form
 }
 
 // TestFormerDamaged: what was damaged before stays to be found.
