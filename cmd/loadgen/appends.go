@@ -61,7 +61,7 @@ func appends(ctx context.Context, o options, dir string, r *report, errw io.Writ
 		for i := range own {
 			ratio[i] = own[i] / raw[i]
 		}
-		t.row(row.name, row.least, []pair{{own: median(own), other: median(raw), ratio: median(ratio)}})
+		t.row(row.name, row.least, []pair{{own: median(own), other: median(raw), ratio: median(ratio), processor: -1}})
 	}
 	return nil
 }

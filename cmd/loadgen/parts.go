@@ -64,7 +64,7 @@ func (r *report) verdict(met bool) string {
 // pair are two rates of one row and their ratio, all medians.
 type pair struct {
 	own, other, ratio float64
-	processor         time.Duration // of the service for each request; 0: not known
+	processor         time.Duration // of the service for each request; below 0: not known
 }
 
 // table has a row for each thing that is measured and a group of columns for each
@@ -93,7 +93,7 @@ func (t *table) row(name string, least float64, pairs []pair) {
 	fmt.Fprintf(t, "%-44s", name)
 	for _, p := range pairs {
 		used := ""
-		if p.processor > 0 {
+		if p.processor >= 0 {
 			used = strconv.FormatInt(p.processor.Microseconds(), 10) + " us"
 		}
 		fmt.Fprintf(t, "  | %10.0f %12.0f %7.2f %10s", p.own, p.other, p.ratio, used)
