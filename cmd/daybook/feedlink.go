@@ -29,7 +29,7 @@ func openFeed(s *settings, log *slog.Logger) (*transport, error) {
 		}
 		return &transport{js: e.JetStream(), conn: e.Conn(), close: e.Close}, nil
 	}
-	conn, js, err := feed.Connect(s.feed, feed.ConnectOptions{ //nolint:contextcheck // its log lines come long after this call
+	conn, js, err := feed.Connect(s.feed, feed.ConnectOptions{
 		Log: log, Credentials: s.feedCredentials, NKey: s.feedNKey, Domain: s.feedDomain, APIPrefix: s.feedAPIPrefix,
 		CA: s.feedCA, Cert: s.feedCert, Key: s.feedKey,
 	})

@@ -135,7 +135,7 @@ func (p *process) work(ctx context.Context) (err error) {
 	r.g.Add(lifecycle.Actor(ctx, p.log, "work", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
 
 	if s.serves != servesAPI {
-		if r.l.feed, err = openFeed(s, p.log); err != nil {
+		if r.l.feed, err = openFeed(s, p.log); err != nil { //nolint:contextcheck // its log lines come long after this call
 			return err
 		}
 		defer closing(r.l.feed.close)
