@@ -76,8 +76,8 @@ func drain(c *http.Client, r *http.Request) (http.Header, error) {
 	return resp.Header, err
 }
 
-// measure has callers do the work one after the other for a time. work gets the
-// number of the caller and that of its turn, and gives the time that counts.
+// measure has callers do the work one after the other for a time, each once at least.
+// work gets the number of the caller and that of its turn, and gives the time that counts.
 func measure(callers int, span time.Duration, work func(caller, turn int) (time.Duration, error)) (figures, error) {
 	var (
 		wg    sync.WaitGroup
@@ -91,7 +91,7 @@ func measure(callers int, span time.Duration, work func(caller, turn int) (time.
 		wg.Go(func() {
 			mine := make([]time.Duration, 0, 1<<16)
 			var err error
-			for turn := 0; time.Now().Before(end); turn++ {
+			for turn := 0; turn == 0 || time.Now().Before(end); turn++ {
 				var d time.Duration
 				if d, err = work(caller, turn); err != nil {
 					break

@@ -199,3 +199,17 @@ func TestCallersHaveAddresses(t *testing.T) {
 		t.Errorf("%d callers came from %v", callers, from)
 	}
 }
+
+// A machine that does other things for longer than a measurement takes still gives one.
+func TestEachCallerWorks(t *testing.T) {
+	t.Parallel()
+	f, err := measure(3, 0, func(_, turn int) (time.Duration, error) {
+		if turn > 0 {
+			t.Errorf("turn %d after the end", turn)
+		}
+		return time.Millisecond, nil
+	})
+	if err != nil || f.n != 3 || f.p50 != time.Millisecond {
+		t.Errorf("got %+v, %v", f, err)
+	}
+}
