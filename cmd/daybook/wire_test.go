@@ -347,11 +347,11 @@ func (s *search) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	write := readWritten(body)
 	dies := func(point string) bool {
+		s.mu.Lock() // who is told of the death finds what was written last
+		defer s.mu.Unlock()
 		if !s.k.at(point) {
 			return false
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
 		s.last = write
 		return true
 	}
