@@ -123,6 +123,9 @@ func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 			if ids := f.IDs(r); len(ids) > 0 {
 				b = append(appendName(b, f.Name), '[')
 				for i, id := range ids {
+					if slices.Contains(ids[:i], id) {
+						continue // OpenSearch would count the document twice
+					}
 					if i > 0 {
 						b = append(b, ',')
 					}
