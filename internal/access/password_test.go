@@ -19,7 +19,7 @@ func TestHasher(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(string(one), "$argon2id$v=19$m=19456,t=2,p=1$") || string(one) == string(two) {
+		if !strings.HasPrefix(string(one), "$argon2id$v=19$m=7168,t=5,p=1$") || string(one) == string(two) {
 			t.Errorf("hashes of %q are %s and %s", password, one, two)
 		}
 		if !fits(t, h, one, password) || !fits(t, h, two, password) {
@@ -53,10 +53,10 @@ func TestHasherRefuses(t *testing.T) {
 		"plain":          "sesame",
 		"other function": replace("argon2id", "argon2i"),
 		"other version":  replace("v=19", "v=16"),
-		"no memory":      replace("m=19456", "m=0"),
-		"all memory":     replace("m=19456", "m=4294967295"),
-		"no time":        replace("t=2", "t=0"),
-		"for ever":       replace("t=2", "t=4294967295"),
+		"no memory":      replace("m=7168", "m=0"),
+		"all memory":     replace("m=7168", "m=4294967295"),
+		"no time":        replace("t=5", "t=0"),
+		"for ever":       replace("t=5", "t=4294967295"),
 		"no threads":     replace("p=1", "p=0"),
 		"more settings":  replace("p=1", "p=1,x=1"),
 		"cut":            string(good[:len(good)-30]),
