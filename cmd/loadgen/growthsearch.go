@@ -79,17 +79,11 @@ func growthSearchAt(ctx context.Context, o options, e *searchServer, dir string,
 
 // throughSearch measures each list and write of growth.
 func (c *calendarOn) throughSearch(ctx context.Context, e *searchServer, prefix string, r *report) (err error) {
-	s, err := c.serve(ctx, "all", e.args(e.url, prefix)...)
+	s, err := c.serveComplete(ctx, e, prefix)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	if err := s.complete(ctx); err != nil {
-		return err
-	}
-	if err := s.settle(ctx); err != nil {
-		return err
-	}
 	a, err := newAuthor(ctx, s, light)
 	if err != nil {
 		return err

@@ -351,16 +351,10 @@ func (c *calendarOn) searchLists(ctx context.Context, e *searchServer, prefix st
 	if err := errors.Join(err, s.stop()); err != nil {
 		return err
 	}
-	if s, err = c.serve(ctx, "all", e.args(e.url, prefix)...); err != nil {
+	if s, err = c.serveComplete(ctx, e, prefix); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	if err := s.complete(ctx); err != nil {
-		return err
-	}
-	if err := s.settle(ctx); err != nil {
-		return err
-	}
 	// A service that has run for a while: other windows, so no answer is kept of
 	// those that count.
 	if _, err := gets(ctx, 1, 3*c.o.span, nil, func(_, turn int) string {
@@ -387,6 +381,23 @@ func (c *calendarOn) searchLists(ctx context.Context, e *searchServer, prefix st
 func window(from time.Time) string {
 	return "?strict_dates=true&start_date=" + url.QueryEscape(from.Format(time.DateTime)) +
 		"&end_date=" + url.QueryEscape(from.AddDate(0, 1, 0).Format(time.DateTime))
+}
+
+// serveComplete starts all roles over a search server, and gives the service once lists
+// show everything and it is at rest.
+func (c *calendarOn) serveComplete(ctx context.Context, e *searchServer, prefix string) (*service, error) {
+	s, err := c.serve(ctx, "all", e.args(e.url, prefix)...)
+	if err != nil {
+		return nil, err
+	}
+	err = s.complete(ctx)
+	if err == nil {
+		err = s.settle(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	return s, nil
 }
 
 // complete waits until lists show everything.
