@@ -344,11 +344,11 @@ func (c *control) do(ctx context.Context, o order, in io.Reader, enc *frames) er
 	if !ok {
 		return fmt.Errorf("the running server has no task %q", o.Task)
 	}
-	s := &settings{raw: make(map[string]string)}
-	for name, v := range o.Settings {
-		if d := settingNamed(name); d != nil {
-			if err := d.set(s, v); err != nil {
-				return usageError("--%s: %w", name, err)
+	s := &settings{}
+	for _, d := range s.table() {
+		if v, ok := o.Settings[d.name]; ok {
+			if err := d.set(v); err != nil {
+				return usageError("--%s: %w", d.name, err)
 			}
 		}
 	}

@@ -105,22 +105,17 @@ func serves(t *testing.T, args []string, env map[string]string) map[string]strin
 	}
 	list := make([]string, 0, len(env))
 	for name, value := range env {
-		if strings.HasPrefix(name, "DAYBOOK_") && !slices.ContainsFunc(serveSettings, func(n string) bool { return settingNamed(n).env() == name }) {
+		if strings.HasPrefix(name, "DAYBOOK_") && !slices.ContainsFunc(settingsOfServe(), func(d setting) bool { return d.env() == name }) {
 			t.Errorf("%s is no setting of serve", name)
 		}
 		list = append(list, name+"="+value)
 	}
-	s, rest, err := readSettings(serveCommand(), args[1:], list)
+	s, rest, err := settingsOf(t, args[1:], list)
 	if err != nil || len(rest) > 0 {
 		t.Errorf("serve refuses %v in %v: %v", args, env, err)
 		return nil
 	}
-	return s.raw
-}
-
-// serveCommand is the command that serves.
-func serveCommand() subcommand {
-	return subcommands[slices.IndexFunc(subcommands, func(c subcommand) bool { return c.name == "serve" })]
+	return s.ordered()
 }
 
 // placeholder is how a file takes a value from the environment: ${NAME:?why} must
@@ -929,7 +924,7 @@ func TestElasticsearchUser(t *testing.T) {
 	if err := json.Unmarshal([]byte(bodies["/_security/role/daybook"]), &role); err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(role) != "{[monitor] [{["+settingNamed("index-prefix").def+"-*] [manage read write]}]}" {
+	if fmt.Sprint(role) != "{[monitor] [{["+settingNamed(&settings{}, "index-prefix").def+"-*] [manage read write]}]}" {
 		t.Errorf("the role has %v", role)
 	}
 	if got := bodies["/_security/user/daybook"]; got != `{"password":"20241122","roles":["daybook"]}` {

@@ -95,7 +95,7 @@ func TestLameDuckDefault(t *testing.T) {
 		"--drain-delay=soon":                 -1,
 		"--drain-delay=4m --drain-limit=10m": 4 * time.Minute,
 	} {
-		s, _, err := readSettings(serveCommand(), strings.Fields(args), nil)
+		s, _, err := settingsOf(t, strings.Fields(args), nil)
 		if (err != nil) != (want < 0) {
 			t.Errorf("%s: %v", args, err)
 			continue

@@ -53,7 +53,7 @@ func runImport(ctx context.Context, c *console, s *settings, args []string) erro
 				return usageError("%s has no name that stays: --source NAME says whose keys the lines carry", args[0])
 			}
 			s.source = sourceName(args[0])
-			s.raw["source"] = s.source
+			s.given["source"] = given{Value: s.source}
 		}
 	}
 	if s.store == "" {

@@ -3,15 +3,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 	_ "time/tzdata" // zones work on machines that have no zone database
+
+	"github.com/urfave/cli/v3"
 )
 
 // version is set by the linker for releases.
@@ -33,7 +35,8 @@ const (
 type console struct {
 	in       io.Reader
 	out, err io.Writer
-	terminal bool // err is a terminal: progress bars are welcome
+	terminal bool   // err is a terminal: progress bars are welcome
+	command  string // whose errors are told; "": not known yet
 }
 
 // exitError is an error that chooses the exit status.
@@ -49,96 +52,140 @@ func usageError(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
+// act is what one command does of several, by its first argument.
+type act struct {
+	name, args, brief string
+}
+
 // subcommand is one command of the program.
 type subcommand struct {
+	group             string // of help
 	name, args, brief string
-	settings          []string // names of the settings it takes
+	acts              []act
+	settings          []string // groups and names of the settings it takes
 	run               func(ctx context.Context, c *console, s *settings, args []string) error
 }
 
-var subcommands []subcommand
+// takes tells whether a command takes a setting.
+func (sub *subcommand) takes(d *setting) bool {
+	return slices.Contains(sub.settings, d.group) || slices.Contains(sub.settings, d.name) || d.name == fileSetting && sub.settings != nil
+}
 
-func init() {
-	subcommands = []subcommand{
-		{"serve", "", "run the service", serveSettings, runServe},
-		{"demo", "", "run the service on a made-up calendar in a temporary directory", demoSettings, runDemo},
-		{"user", "add NAME --role ROLE | list | token NAME | revoke NAME", "manage users and their tokens", slices.Concat(storeSettings, []string{"user-role", "json"}), runUser},
-		{"import", "FILE.ndjson[.gz]", "apply changes from a file", slices.Concat(storeSettings, []string{"json", "source", "timezone"}), runImport},
-		{"convert", "conferences FILE.ndjson.gz", "print another format as changes to import", nil, runConvert},
-		{"rebuild", "", "make the read model anew from the event store", slices.Concat(storeSettings, indexSettings, []string{"back"}), runRebuild},
-		{"verify", "", "check every entry against the chain", slices.Concat(storeSettings, []string{"json"}), runVerify},
-		{"export", "", "print all entries, one JSON object a line", storeSettings, runExport},
-		{"history", "KIND ID", "print the history of one record", slices.Concat(storeSettings, []string{"json"}), runHistory},
-		{"retry", "ID", "project a quarantined record again", slices.Concat(storeSettings, indexSettings), runRetry},
-		{"config", "print", "print the settings in force", append([]string{"json"}, serveSettings...), runConfig},
-		{"health", "", "ask a running service how it is", slices.Concat(storeSettings, feedSettings, indexSettings, []string{"json"}), runHealth},
-		{"version", "", "print the version", nil, runVersion},
-		{"migrate", "", "bring the schema of a PostgreSQL event store to the present form, as its owner; or carry the store of a directory into it", []string{"store", "store-schema", "service-role", "to", "data"}, runMigrate},
-		{"ready", "", "ask the process at --listen whether it is ready, as a probe", []string{"listen"}, runReady},
+// subcommands are all commands.
+func subcommands() []*subcommand {
+	const serving, records, model, tools = "Service", "Records", "Read model", "Tools"
+	return []*subcommand{
+		{serving, "serve", "", "run the service", nil, []string{ofStore, ofFeed, ofIndex, ofRole, ofInterface, ofProcess}, runServe},
+		{serving, "demo", "", "run the service on a made-up calendar in a temporary directory", nil, []string{ofInterface, ofProcess, "seed"}, runDemo},
+		{serving, "health", "", "ask a running service how it is", nil, []string{ofStore, ofFeed, ofIndex, "json"}, runHealth},
+		{serving, "ready", "", "ask the process at --listen whether it is ready, as a probe", nil, []string{"listen"}, runReady},
+		{serving, "user", "", "manage users and their tokens", []act{
+			{"add", "NAME --role ROLE", "make a user and print the token"},
+			{"list", "", "list the users"},
+			{"token", "NAME", "withdraw the token of a user and print a new one"},
+			{"revoke", "NAME", "withdraw the token of a user"},
+		}, []string{ofStore, "user-role", "json"}, runUser},
+		{records, "import", "FILE.ndjson[.gz]", "apply changes from a file", nil, []string{ofStore, "json", "source", "timezone"}, runImport},
+		{records, "convert", "", "print another format as changes to import", []act{
+			{"conferences", "FILE.ndjson.gz", "of a list of conferences"},
+		}, nil, runConvert},
+		{records, "export", "", "print all entries, one JSON object a line", nil, []string{ofStore}, runExport},
+		{records, "history", "KIND ID", "print the history of one record", nil, []string{ofStore, "json"}, runHistory},
+		{records, "verify", "", "check every entry against the chain", nil, []string{ofStore, "json"}, runVerify},
+		{records, "migrate", "", "bring the schema of a PostgreSQL event store to the present form, as its owner; or carry the store of a directory into it", nil, []string{"store", "store-schema", "service-role", "to", "data"}, runMigrate},
+		{model, "rebuild", "", "make the read model anew from the event store", nil, []string{ofStore, ofIndex, "back"}, runRebuild},
+		{model, "retry", "ID", "project a quarantined record again", nil, []string{ofStore, ofIndex}, runRetry},
+		{tools, "config", "", "print the settings in force", []act{
+			{"print", "", "print them as variables of the environment, and where they came from"},
+		}, []string{"json", ofStore, ofFeed, ofIndex, ofRole, ofInterface, ofProcess}, runConfig},
+		{tools, "version", "", "print the version", nil, nil, runVersion},
 	}
+}
+
+// flagOf is a setting on the command line. It takes any text: what is wrong with
+// settings is told of all at once, wherever they come from.
+type flagOf struct {
+	*cli.StringFlag
+	setting
+}
+
+func (f *flagOf) IsBoolFlag() bool     { return f.boolean }
+func (f *flagOf) TakesValue() bool     { return !f.boolean }
+func (f *flagOf) TypeName() string     { return f.value }
+func (f *flagOf) GetEnvVars() []string { return strings.Fields(f.env()) }
+func (f *flagOf) String() string       { return cli.FlagStringer(f) }
+
+// command gives a command as the command line is read by.
+func (sub *subcommand) command(c *console, env []string) *cli.Command {
+	of := func(args ...string) cli.ActionFunc {
+		return func(ctx context.Context, cmd *cli.Command) error {
+			c.command = sub.name
+			s, err := readSettings(sub, cmd, env)
+			if err != nil {
+				return err
+			}
+			return sub.run(ctx, c, s, append(args, cmd.Args().Slice()...))
+		}
+	}
+	wrong := func(_ context.Context, cmd *cli.Command, err error, _ bool) error {
+		c.command = sub.name
+		return usageError("%w; see %s --help", err, cmd.FullName())
+	}
+	out := &cli.Command{
+		Name: sub.name, Category: sub.group, Usage: sub.brief, ArgsUsage: sub.args, Action: of(), OnUsageError: wrong, HideHelpCommand: true,
+	}
+	for _, d := range (&settings{}).table() {
+		if sub.takes(&d) {
+			out.Flags = append(out.Flags, &flagOf{&cli.StringFlag{Name: d.option(), Category: d.group, Usage: d.brief, Value: d.def}, d})
+		}
+	}
+	for _, a := range sub.acts {
+		out.Commands = append(out.Commands, &cli.Command{
+			Name: a.name, Usage: a.brief, ArgsUsage: a.args, Action: of(a.name), OnUsageError: wrong,
+		})
+	}
+	return out
 }
 
 // run is the program. It returns the exit status and never exits by itself.
 func run(ctx context.Context, args, env []string, in io.Reader, out, errw io.Writer) int {
 	c := &console{in: in, out: out, err: errw, terminal: isTerminal(errw)}
-	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
-		usage(c.out)
-		if len(args) == 0 {
-			return exitUsage
-		}
-		return exitOK
+	program := &cli.Command{
+		Name: "daybook", Usage: "an events calendar: a REST service that keeps the history of every record",
+		Description: "Each setting of a command is a flag, a variable of the environment (--per-page-max is DAYBOOK_PER_PAGE_MAX) or a line of the file that --config names.",
+		Writer:      out, ErrWriter: errw, ExitErrHandler: func(context.Context, *cli.Command, error) {},
+		EnableShellCompletion: true, ConfigureShellCompletionCommand: func(cmd *cli.Command) {
+			cmd.Hidden, cmd.Category, cmd.Usage = false, "Tools", "print what completes commands and flags in bash, zsh, fish or pwsh"
+		},
+		OnUsageError: func(_ context.Context, _ *cli.Command, err error, _ bool) error {
+			return usageError("%w; see daybook help", err)
+		},
+		Action: func(_ context.Context, cmd *cli.Command) error {
+			if cmd.Args().Present() {
+				return usageError("no command %q; see daybook help", cmd.Args().First())
+			}
+			return &exitError{exitUsage, cmp.Or(cli.ShowRootCommandHelp(cmd), errors.New(""))}
+		},
 	}
-	i := slices.IndexFunc(subcommands, func(s subcommand) bool { return s.name == args[0] })
-	if i < 0 {
-		fmt.Fprintf(c.err, "daybook: no command %q; see daybook help\n", args[0])
-		return exitUsage
+	for _, sub := range subcommands() {
+		program.Commands = append(program.Commands, sub.command(c, env))
 	}
-	sub := subcommands[i]
-	s, rest, err := readSettings(sub, args[1:], env)
-	if errors.Is(err, flag.ErrHelp) {
-		subUsage(c.out, sub)
-		return exitOK
-	}
-	if err == nil {
-		err = sub.run(ctx, c, s, rest)
-	}
+	err := program.Run(ctx, append([]string{program.Name}, args...))
 	if err == nil {
 		return exitOK
 	}
 	status := exitFailed
 	if e, ok := errors.AsType[*exitError](err); ok {
 		status = e.status
+	} else if c.command == "" {
+		status = exitUsage
 	}
 	if text := err.Error(); text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
-			fmt.Fprintf(c.err, "daybook %s: %s\n", sub.name, line)
+			fmt.Fprintf(c.err, "%s: %s\n", strings.TrimSpace(program.Name+" "+c.command), line)
 		}
 	}
 	return status
-}
-
-func usage(w io.Writer) {
-	fmt.Fprint(w, "daybook is an events calendar: a REST service that keeps the history of every record.\n\nusage: daybook COMMAND [ARGUMENTS] [--SETTING VALUE …]\n\n")
-	for _, s := range subcommands {
-		fmt.Fprintf(w, "  %-9s %s\n", s.name, s.brief)
-	}
-	fmt.Fprint(w, "\ndaybook COMMAND --help tells its settings. Each setting may also come from the\nenvironment: --per-page-max is DAYBOOK_PER_PAGE_MAX.\n")
-}
-
-func subUsage(w io.Writer, sub subcommand) {
-	fmt.Fprintf(w, "%s\n\nusage: daybook %s", sub.brief, sub.name)
-	if sub.args != "" {
-		fmt.Fprint(w, " ", sub.args)
-	}
-	fmt.Fprint(w, "\n\n")
-	for _, name := range sub.settings {
-		d := settingNamed(name)
-		def := d.def
-		if def != "" {
-			def = " (default " + def + ")"
-		}
-		fmt.Fprintf(w, "  --%-20s %s%s\n", strings.TrimSpace(d.option()+" "+d.value), d.brief, def)
-	}
 }
 
 func runVersion(_ context.Context, c *console, _ *settings, args []string) error {

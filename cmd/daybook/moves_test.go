@@ -71,7 +71,7 @@ func TestLagging(t *testing.T) {
 // keeps, as a service has them whose projector hangs.
 func idle(t *testing.T, n int) *backend {
 	t.Helper()
-	s, _, err := readSettings(serveCommand(), []string{"--data", t.TempDir()}, nil)
+	s, _, err := settingsOf(t, []string{"--data", t.TempDir()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -352,7 +352,7 @@ func listsAtOnce(processors int) int { return max(1, processors/2) }
 func (r *roles) api() (http.Handler, error) {
 	q, err := query.New(r.l.model.index(), r.b.records, query.Options{
 		Site: r.s.site, PerPageMax: r.s.perPageMax, PositionWait: r.s.positionWait, Clean: htmltext.New(),
-		LocalIndex: r.s.index == "", MaxAnswer: r.s.maxAnswer,
+		LocalIndex: r.s.index == "", MaxAnswer: r.s.maxAnswer << 20,
 	})
 	if err != nil {
 		return nil, err

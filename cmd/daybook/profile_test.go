@@ -12,7 +12,7 @@ func TestLoopback(t *testing.T) {
 		"127.0.0.1:6060": true, "[::1]:0": true,
 		"0.0.0.0:6060": false, ":6060": false, "192.0.2.1:6060": false, "example.org:6060": false, "127.0.0.1": false, "127.0.0.1:": false,
 	} {
-		if err := loopback(addr); (err == nil) != good {
+		if err := settingNamed(&settings{}, "pprof").set(addr); (err == nil) != good {
 			t.Errorf("%q: got error %v", addr, err)
 		}
 	}

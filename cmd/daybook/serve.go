@@ -175,7 +175,7 @@ func (s *settings) api(log *slog.Logger) httpapi.Options {
 		BaseURL: s.baseURL, Prefix: s.apiPrefix, Prefixes: s.morePrefixes, Namespaces: s.moreNamespaces,
 		Site: s.site, Currency: calendar.Currency{Symbol: s.currencySymbol, Position: s.currencyPosition},
 		PriceCurrency: s.priceCurrency, PerPageMax: s.perPageMax, PositionWait: s.positionWait, ReadMaxAge: s.readMaxAge, AllowedOrigins: s.allowedOrigins,
-		ReadDeadline: s.readDeadline, WriteDeadline: s.writeDeadline, MaxAnswer: s.maxAnswer, RateLimit: s.rateLimit,
+		ReadDeadline: s.readDeadline, WriteDeadline: s.writeDeadline, MaxAnswer: s.maxAnswer << 20, RateLimit: s.rateLimit,
 		ServeStale: s.serveStale, TotalHeaders: s.totalHeaders, TrustForwarded: s.trustForwarded, Log: log,
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
 
 	"daybook/eventstore/feed"
@@ -119,36 +118,4 @@ func (k *keeper) stats() projector.Stats {
 		return p.Stats()
 	}
 	return projector.Stats{}
-}
-
-// setMetrics checks where metrics are served.
-func setMetrics(s *settings, v string) error {
-	s.metrics = v
-	if v == "" || v == metricsSame {
-		return nil
-	}
-	if _, port, err := net.SplitHostPort(v); err != nil || port == "" {
-		return errors.New("must be host:port, as 127.0.0.1:9464, or the word same")
-	}
-	return nil
-}
-
-// setTraces checks where spans are sent.
-func setTraces(s *settings, v string) error {
-	s.traces = v
-	o := telemetry.TraceOptions{URL: v, Ratio: 1, Log: slog.Default()}
-	if v != "" && o.Check() != nil {
-		return errors.New("must be an http or https URL without user, query and fragment, as http://127.0.0.1:4318")
-	}
-	return nil
-}
-
-// setTraceRatio checks which part of traces is kept.
-func setTraceRatio(s *settings, v string) error {
-	f, err := strconv.ParseFloat(v, 64)
-	if err != nil || !(f > 0 && f <= 1) {
-		return errors.New("must be a number above 0 and up to 1, as 0.1")
-	}
-	s.traceRatio = f
-	return nil
 }

@@ -175,7 +175,7 @@ func TestWatchingSettings(t *testing.T) {
 		{"trace-ratio", "NaN", false},
 		{"trace-ratio", "all", false},
 	} {
-		if err := settingNamed(c.setting).set(&settings{}, c.value); (err == nil) != c.good {
+		if err := settingNamed(&settings{}, c.setting).set(c.value); (err == nil) != c.good {
 			t.Errorf("--%s %q: %v", c.setting, c.value, err)
 		}
 	}

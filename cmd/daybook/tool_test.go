@@ -141,16 +141,16 @@ func TestSettings(t *testing.T) {
 	if status := run(t.Context(), []string{"config", "print", "--json", "--per-page-max", "300"}, env, nil, &out, &errw); status != exitOK {
 		t.Fatalf("status %d: %s", status, errw.String())
 	}
-	var got map[string]string
+	var got map[string]given
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"per-page-max": "300", "api-prefix": "/rest/", "listen": "127.0.0.1:8080", "position-wait": "5s"} {
-		if got[name] != want {
+		if got[name].Value != want {
 			t.Errorf("%s: got %q, want %q", name, got[name], want)
 		}
 	}
-	for _, d := range settingTable {
+	for _, d := range (&settings{}).table() {
 		if d.brief == "" || d.set == nil {
 			t.Errorf("setting %s is not told of", d.name)
 		}
@@ -169,7 +169,7 @@ func TestUnknownCommandAndHelp(t *testing.T) {
 	if status := run(t.Context(), []string{"version", "extra"}, nil, nil, &out, &errw); status != exitUsage {
 		t.Errorf("version extra: %d", status)
 	}
-	for _, s := range subcommands {
+	for _, s := range subcommands() {
 		if !strings.Contains(out.String(), s.name) {
 			t.Errorf("help does not tell of %s", s.name)
 		}

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -119,55 +116,6 @@ func (s *settings) misfits() []string {
 	}
 	return out
 }
-
-// oneURL as a limit of setURLs allows no list.
-const oneURL = 1
-
-// setURLs checks URLs with commas between them. The error does not repeat them:
-// they may hold a password.
-func setURLs(to *string, v, want string, most int, schemes ...string) error {
-	*to = ""
-	if v == "" {
-		return nil
-	}
-	parts := strings.Split(v, ",")
-	if most > 0 && len(parts) > most {
-		parts = []string{v}
-	}
-	for i, part := range parts {
-		parts[i] = strings.TrimSpace(part)
-		u, err := url.Parse(parts[i])
-		if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
-			return errors.New("must be " + want)
-		}
-	}
-	*to = strings.Join(parts, ",")
-	return nil
-}
-
-func setFile(to *string, v string) error {
-	*to = v
-	if v == "" {
-		return nil
-	}
-	info, err := os.Stat(v)
-	switch {
-	case err != nil:
-		return errors.New("must name a file that can be read")
-	case info.IsDir():
-		return errors.New("must name a file, which a directory is not")
-	}
-	return nil
-}
-
-// schemaForm is what the name of a schema may be.
-var schemaForm = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,47}$`)
-
-// roleForm is what the name of a role of the database may be.
-var roleForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
-
-// prefixForm is what the name of an index may begin with.
-var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,59}$`)
 
 // hidden stands in the place of a secret.
 const hidden = "xxxxx"

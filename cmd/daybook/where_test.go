@@ -135,8 +135,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 	t.Parallel()
 	var want strings.Builder
 	want.WriteString("| flag | environment | default | |\n|---|---|---|---|\n")
-	for _, name := range serveSettings {
-		d := settingNamed(name)
+	for _, d := range settingsOfServe() {
 		def := ""
 		if d.def != "" {
 			def = "`" + d.def + "`"
