@@ -28,7 +28,7 @@ type Store struct {
 	ids      []calendar.ID // of records, ascending
 	claims   map[calendar.Claim]calendar.ID
 	names    map[calendar.Name]map[calendar.ID]bool
-	receipts map[receiptKey]eventstore.Receipt
+	receipts map[eventstore.ReceiptKey]*eventstore.Receipt
 	lastID   calendar.ID
 	log      []eventstore.Append // that wrote entries, for Rewind
 }
@@ -36,15 +36,9 @@ type Store struct {
 var _ eventstore.Verifier = (*Store)(nil)
 
 type record struct {
-	state   eventstore.State
-	claims  []calendar.Claim
-	names   []calendar.Name
-	entries []int // places in Store.entries
-}
+	*eventstore.Held
 
-type receiptKey struct {
-	user calendar.ID
-	key  string
+	entries []int // places in Store.entries
 }
 
 // New makes an empty store.
@@ -54,7 +48,7 @@ func New() *Store {
 		records:  map[calendar.ID]*record{},
 		claims:   map[calendar.Claim]calendar.ID{},
 		names:    map[calendar.Name]map[calendar.ID]bool{},
-		receipts: map[receiptKey]eventstore.Receipt{},
+		receipts: map[eventstore.ReceiptKey]*eventstore.Receipt{},
 	}
 }
 
@@ -108,11 +102,7 @@ func (s *Store) Rewind(to calendar.Position) {
 		if s.commits[i].Last > to {
 			break
 		}
-		a := &s.log[i]
-		past.write(a)
-		if a.Receipt != nil {
-			past.keep(a.Receipt, calendar.Position(len(past.entries)))
-		}
+		past.decide(&s.log[i], s.log[i].Epoch)
 	}
 	s.entries, s.leaves, s.commits, s.log = past.entries, past.leaves, past.commits, past.log
 	s.records, s.ids, s.claims, s.names, s.receipts = past.records, past.ids, past.claims, past.names, past.receipts
@@ -143,114 +133,46 @@ func (s *Store) appendOne(ctx context.Context, a *eventstore.Append) eventstore.
 	if s.closed {
 		return eventstore.Result{Err: eventstore.ErrClosed}
 	}
-	head := calendar.Position(len(s.entries))
-	if a.Receipt != nil {
-		if res, done := s.receipt(a, head); done {
-			return res
-		}
-	}
-	if err := a.CheckEpoch(s.Epoch()); err != nil {
-		return eventstore.Result{Err: err}
-	}
-	if err := s.check(a); err != nil {
-		return eventstore.Result{Err: err}
-	}
-	s.write(a)
-	if len(a.Drafts) > 0 {
-		head = calendar.Position(len(s.entries))
-	}
-	if a.Receipt != nil {
-		at := head
-		if len(a.Drafts) == 0 {
-			at = a.Receipt.Position
-		}
-		s.keep(a.Receipt, at)
-	}
-	s.signal.Move(head)
-	return eventstore.Result{Position: head}
+	res := s.decide(a, s.Epoch())
+	s.signal.Move(calendar.Position(len(s.entries)))
+	return res
 }
 
-// keep keeps a receipt.
-func (s *Store) keep(r *eventstore.Receipt, at calendar.Position) {
-	kept := *r
-	kept.Position, kept.Time = at, eventstore.Moment(r.Time)
-	s.receipts[receiptKey{r.User, r.Key}] = kept
-}
-
-// receipt deals with the receipt of an Append; done tells that it decided alone.
-func (s *Store) receipt(a *eventstore.Append, head calendar.Position) (res eventstore.Result, done bool) {
-	key := receiptKey{a.Receipt.User, a.Receipt.Key}
-	there, ok := s.receipts[key]
-	switch {
-	case !ok:
-		return eventstore.Result{Position: head}, a.LooksUp()
-	case there.Fingerprint != a.Receipt.Fingerprint:
-		return eventstore.Result{Err: fmt.Errorf("receipt %q: %w", key.key, eventstore.ErrKeyReused)}, true
-	case len(a.Drafts) == 0 && !a.LooksUp():
-		there.Answer = a.Receipt.Answer
-		s.receipts[key] = there
-		return eventstore.Result{Position: head}, true
-	default:
-		return eventstore.Result{Position: head, Receipt: &there}, true
+// decide decides an Append in a group of its own and writes it.
+func (s *Store) decide(a *eventstore.Append, epoch uint64) eventstore.Result {
+	g := eventstore.NewGroup(calendar.Position(len(s.entries)), epoch)
+	g.Holders = s.claims
+	for _, guard := range a.Guards {
+		g.Counts[guard.Name] = len(s.names[guard.Name])
 	}
-}
-
-// check tells whether versions, guards and claims allow the Append.
-func (s *Store) check(a *eventstore.Append) error {
-	versions := map[calendar.ID]int64{}
-	kinds := map[calendar.ID]calendar.Kind{}
-	final := map[calendar.ID][]calendar.Claim{} // claims of the records after it
 	for i := range a.Drafts {
-		d := &a.Drafts[i]
-		version, seen := versions[d.ID]
-		kind := kinds[d.ID]
-		if r := s.records[d.ID]; r != nil && !seen {
-			version, kind = r.state.Version, r.state.Kind
-		}
-		if version != d.Expected || (version > 0 && kind != d.Kind) {
-			return fmt.Errorf("%s %d at version %d, not %d: %w", d.Kind, d.ID, version, d.Expected, eventstore.ErrConflict)
-		}
-		versions[d.ID], kinds[d.ID], final[d.ID] = version+1, d.Kind, d.Claims
-	}
-	for _, g := range a.Guards {
-		if n := len(s.names[g.Name]); n != g.Count {
-			return fmt.Errorf("name %s/%s is found %d times, not %d: %w", g.Name.Space, g.Name.Key, n, g.Count, eventstore.ErrConflict)
+		if id := a.Drafts[i].ID; s.records[id] != nil {
+			g.Records[id] = s.records[id].Held
 		}
 	}
-	taken := map[calendar.Claim]calendar.ID{}
-	for i := range a.Drafts {
-		id := a.Drafts[i].ID
-		for _, c := range final[id] {
-			holder, ok := s.claims[c]
-			if _, touched := final[holder]; touched {
-				ok = false // released or checked with that record
-			}
-			if other, inside := taken[c]; inside {
-				holder, ok = other, true
-			}
-			if ok && holder != id {
-				return &eventstore.ClaimError{Claim: c, Holder: holder}
-			}
-			taken[c] = id
-		}
+	if a.Receipt != nil { // it is looked for, also when nobody waits
+		g.Receipts[a.Receipt.Name()] = s.receipts[a.Receipt.Name()]
 	}
-	return nil
+	res, accepted := g.Decide(a)
+	if accepted {
+		s.write(a, g)
+	}
+	maps.Copy(s.receipts, g.Kept)
+	return res
 }
 
-func (s *Store) write(a *eventstore.Append) {
+func (s *Store) write(a *eventstore.Append, g *eventstore.Group) {
 	first := calendar.Position(len(s.entries)) + 1
+	at := map[calendar.ID][]int{} // entries by record
 	for i := range a.Drafts {
 		e := a.Entry(i)
 		e.Position = calendar.Position(len(s.entries)) + 1
+		at[e.ID] = append(at[e.ID], len(s.entries))
 		s.entries = append(s.entries, e)
 		s.leaves = append(s.leaves, eventstore.Leaf(&e))
-		s.fold(&e, &a.Drafts[i])
 	}
-	for i := range a.Drafts { // after all releases
-		d := &a.Drafts[i]
-		for _, c := range s.records[d.ID].claims {
-			s.claims[c] = d.ID
-		}
+	for id, before := range g.Before {
+		s.put(g.Records[id], before, at[id])
 	}
 	if len(a.Drafts) == 0 {
 		return
@@ -267,46 +189,31 @@ func (s *Store) write(a *eventstore.Append) {
 	})
 }
 
-// fold makes the entry the last one of its record and releases its claims.
-func (s *Store) fold(e *eventstore.Entry, d *eventstore.Draft) {
-	old := s.records[e.ID]
-	n := &record{
-		state:  eventstore.State{Kind: e.Kind, ID: e.ID, Version: e.Version, Position: e.Position, Record: e.State, Secret: e.Secret},
-		claims: slices.Clone(d.Claims),
-		names:  slices.Clone(d.Names),
+// put keeps a record with its new entries in the place of the one before.
+func (s *Store) put(h, before *eventstore.Held, entries []int) {
+	if len(h.Secret) == 0 {
+		h.Secret = nil
 	}
-	if old == nil {
-		at, _ := slices.BinarySearch(s.ids, e.ID)
-		s.ids = slices.Insert(s.ids, at, e.ID)
-		s.lastID = max(s.lastID, e.ID)
+	if before == nil {
+		at, _ := slices.BinarySearch(s.ids, h.ID)
+		s.ids = slices.Insert(s.ids, at, h.ID)
+		s.lastID = max(s.lastID, h.ID)
 	} else {
-		n.entries = old.entries
-		if e.Secret == nil {
-			n.state.Secret = old.state.Secret
-		}
-		for _, c := range old.claims {
-			if s.claims[c] == e.ID {
-				delete(s.claims, c)
-			}
-		}
-		for _, name := range old.names {
-			delete(s.names[name], e.ID)
+		entries = append(slices.Clip(s.records[h.ID].entries), entries...)
+		for _, name := range before.Names {
+			delete(s.names[name], h.ID)
 			if len(s.names[name]) == 0 {
 				delete(s.names, name)
 			}
 		}
 	}
-	if len(n.state.Secret) == 0 {
-		n.state.Secret = nil
-	}
-	n.entries = append(slices.Clip(n.entries), len(s.entries)-1)
-	for _, name := range n.names {
+	for _, name := range h.Names {
 		if s.names[name] == nil {
 			s.names[name] = map[calendar.ID]bool{}
 		}
-		s.names[name][e.ID] = true
+		s.names[name][h.ID] = true
 	}
-	s.records[e.ID] = n
+	s.records[h.ID] = &record{h, entries}
 }
 
 // read locks the store for reading; the caller unlocks when there is no error.
@@ -331,7 +238,7 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 	out := make([]eventstore.State, len(ids))
 	for i, id := range ids {
 		if r := s.records[id]; r != nil {
-			out[i] = r.state
+			out[i] = r.State
 		}
 	}
 	return out, nil
@@ -373,8 +280,8 @@ func (s *Store) Records(ctx context.Context, kind calendar.Kind, after calendar.
 		if len(out) >= limit {
 			break
 		}
-		if r := s.records[id]; kind == 0 || r.state.Kind == kind {
-			out = append(out, r.state)
+		if r := s.records[id]; kind == 0 || r.Kind == kind {
+			out = append(out, r.State)
 		}
 	}
 	return eventstore.CutPage(out), nil
@@ -497,7 +404,7 @@ func (s *Store) Holdings(ctx context.Context, after calendar.ID, limit int) ([]e
 	out := make([]eventstore.Holding, 0, min(max(limit, 0), len(ids)))
 	for _, id := range ids[:cap(out)] {
 		r := s.records[id]
-		out = append(out, eventstore.Holding{ID: id, Claims: r.claims, Names: r.names})
+		out = append(out, eventstore.Holding{ID: id, Claims: r.Claims, Names: r.Names})
 	}
 	return out, nil
 }
@@ -509,13 +416,13 @@ func (s *Store) Inspect(ctx context.Context) error {
 	}
 	defer s.mu.RUnlock()
 	for c, id := range s.claims {
-		if r := s.records[id]; r == nil || !slices.Contains(r.claims, c) {
+		if r := s.records[id]; r == nil || !slices.Contains(r.Claims, c) {
 			return fmt.Errorf("%w: claim %s/%s of record %d, which does not hold it", eventstore.ErrDamaged, c.Space, c.Key, id)
 		}
 	}
 	for n, ids := range s.names {
 		for id := range ids {
-			if r := s.records[id]; r == nil || !slices.Contains(r.names, n) {
+			if r := s.records[id]; r == nil || !slices.Contains(r.Names, n) {
 				return fmt.Errorf("%w: name %s/%s of record %d, which does not have it", eventstore.ErrDamaged, n.Space, n.Key, id)
 			}
 		}

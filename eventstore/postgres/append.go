@@ -187,7 +187,7 @@ func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Res
 		return eventstore.Result{Position: head}
 	}
 	if found[0].Fingerprint != a.Receipt.Fingerprint {
-		return eventstore.Result{Err: keyReused(a.Receipt.Key)}
+		return eventstore.Result{Err: a.Receipt.Reused()}
 	}
 	if err := s.settle(ctx); err != nil {
 		return eventstore.Result{Err: wrap(err, "receipt %q", a.Receipt.Key)}
@@ -220,10 +220,6 @@ func (s *Store) settle(ctx context.Context) error {
 			return err
 		})
 	})
-}
-
-func keyReused(key string) error {
-	return fmt.Errorf("receipt %q: %w", key, eventstore.ErrKeyReused)
 }
 
 // commitAll is the committer: it takes what arrived during the last commit, and

@@ -136,7 +136,7 @@ func (s *Store) written(v view, head calendar.Position, hash []byte) (lost bool,
 // the other, and writes those that win. again tells that an attempt before may
 // have written them.
 func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lost bool, err error) {
-	g := newGroup()
+	g := &group{written: map[versionOf]place{}}
 	results := make([]eventstore.Result, len(items))
 	var v view
 	var hash []byte
@@ -154,12 +154,12 @@ func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lo
 			return fmt.Errorf("read for append: %w", err)
 		}
 		v = s.view()
-		g.epoch = v.epoch
-		before := g.head
+		g.Epoch = v.epoch
+		before := g.Head
 		for i, it := range items {
 			results[i] = g.decide(it)
 		}
-		if len(g.accepted) > 0 || len(g.kept) > 0 {
+		if len(g.accepted) > 0 || len(g.Kept) > 0 {
 			var head int64
 			if err := tx.QueryRow(ctx, s.q.append, g.sent(v.given).args(v.mark, true)...).Scan(&head, &hash); err != nil {
 				return err
@@ -171,7 +171,7 @@ func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lo
 				return fmt.Errorf("%w: the log went on while it was held", eventstore.ErrDamaged)
 			}
 		}
-		if g.found && len(g.accepted) == 0 && len(g.kept) == 0 {
+		if g.found && len(g.accepted) == 0 && len(g.Kept) == 0 {
 			// What is found may be of a commit whose wait for a standby was cut off.
 			if _, err := tx.Exec(ctx, s.q.settle); err != nil {
 				return err
@@ -185,30 +185,35 @@ func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lo
 	for i, it := range items {
 		*it.result = results[i]
 	}
-	return s.written(v, g.head, hash)
+	return s.written(v, g.Head, hash)
 }
 
 // gather holds the log and reads what the database says about all that the items
 // touch; it gives the hash of the last commit.
 func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, again bool) (hash []byte, err error) {
 	v := s.view()
+	g.Group = eventstore.NewGroup(0, 0)
 	var t told
 	var ids, versions []int64
 	var claims, names, receipts [][]byte
+	claim, name := map[[32]byte]calendar.Claim{}, map[[32]byte]calendar.Name{}
 	for _, it := range items {
 		for i := range it.drafts {
 			d := &it.drafts[i]
 			ids, versions = append(ids, int64(d.entry.ID)), append(versions, d.entry.Version)
 			for j := range d.claims {
 				claims = append(claims, d.claims[j].digest[:])
+				claim[d.claims[j].digest] = d.claims[j].Claim
 			}
 		}
 		for i := range it.guards {
 			names = append(names, it.guards[i][:])
-			g.named[it.guards[i]] = map[calendar.ID]bool{}
+			name[it.guards[i]] = it.a.Guards[i].Name
+			g.Counts[it.a.Guards[i].Name] = 0
 		}
 		if it.a.Receipt != nil {
 			receipts = append(receipts, it.receipt[:])
+			g.Receipts[it.a.Receipt.Name()] = nil
 		}
 	}
 	b := &pgx.Batch{}
@@ -220,23 +225,33 @@ func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, 
 		var kind string
 		var version int64
 		_, err := pgx.ForEachRow(rows, []any{&id, &kind, &version}, func() (err error) {
-			h := &held{version: version, stored: true}
-			h.kind, err = parseKind(kind)
-			g.states[id] = h
+			h := &eventstore.Held{State: eventstore.State{ID: id, Version: version}}
+			h.Kind, err = parseKind(kind)
+			g.Records[id] = h
 			return err
 		})
 		return err
 	})
 	b.Queue(s.q.heldClaims, list(claims)).Query(func(rows pgx.Rows) error {
-		return eachDigest(rows, g.hold)
+		return eachDigest(rows, func(digest [32]byte, id calendar.ID) {
+			g.Holders[claim[digest]] = id
+			if h := g.Records[id]; h != nil {
+				h.Claims = append(h.Claims, claim[digest])
+			}
+		})
 	})
 	b.Queue(s.q.heldNames, list(names)).Query(func(rows pgx.Rows) error {
-		return eachDigest(rows, func(digest [32]byte, id calendar.ID) { g.named[digest][id] = true })
+		return eachDigest(rows, func(digest [32]byte, id calendar.ID) {
+			g.Counts[name[digest]]++
+			if h := g.Records[id]; h != nil {
+				h.Names = append(h.Names, name[digest])
+			}
+		})
 	})
 	b.Queue(s.q.heldReceipts, list(receipts)).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, scanReceipt)
 		for _, r := range found {
-			g.receipts[receiptDigest(r)] = r
+			g.Receipts[r.Name()] = r
 		}
 		return err
 	})
@@ -256,7 +271,7 @@ func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, 
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, err
 	}
-	g.head = t.head.Position
+	g.Head = t.head.Position
 	return t.head.Hash[:], s.see(v, &t)
 }
 
@@ -396,20 +411,20 @@ func (g *group) sent(given int64) *sent {
 	for _, it := range g.accepted {
 		for i := range it.drafts {
 			d := &it.drafts[i]
-			after := g.states[d.entry.ID]
-			last := after.version == d.entry.Version
-			w.entry(d, last, after.secret)
+			after := g.Records[d.entry.ID]
+			last := after.Version == d.entry.Version
+			w.entry(d, last, after.Secret)
 			if !last {
 				continue
 			}
-			if after.stored {
+			if g.Before[d.entry.ID] != nil {
 				w.released = append(w.released, int64(d.entry.ID))
 			}
-			w.holds(d.entry.ID, after.claims, after.names)
+			w.holds(d.entry.ID, d.claims, d.names)
 		}
 	}
-	for digest, r := range g.kept {
-		w.receipt(digest, r, false, 0)
+	for _, r := range g.Kept {
+		w.receipt(receiptDigest(r), r, false, 0)
 	}
 	return w
 }

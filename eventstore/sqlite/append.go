@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/groupcommit"
 )
@@ -44,9 +45,6 @@ func (s *Store) Append(ctx context.Context, appends []eventstore.Append) []event
 	items := make([]*item, 0, len(appends))
 	for i := range appends {
 		it, err := newItem(&appends[i])
-		if err == nil {
-			err = appends[i].CheckEpoch(s.Epoch())
-		}
 		if err != nil {
 			results[i].Err = err
 			continue
@@ -99,6 +97,22 @@ func newItem(a *eventstore.Append) (*item, error) {
 	return it, nil
 }
 
+// written is an entry with what is stored beside it.
+type written struct {
+	entry *eventstore.Entry
+	leaf  *[32]byte
+	body  []byte // packed
+}
+
+// placed adds the entries of an item, of which the last has a position, to others.
+func (it *item) placed(to []written, last calendar.Position) []written {
+	for i := range it.entries {
+		it.entries[i].Position = last - calendar.Position(len(it.entries)-1-i)
+		to = append(to, written{&it.entries[i], &it.leaves[i], it.bodies[i]})
+	}
+	return to
+}
+
 func failAll(n int, err error) []eventstore.Result {
 	results := make([]eventstore.Result, n)
 	for i := range results {
@@ -109,7 +123,7 @@ func failAll(n int, err error) []eventstore.Result {
 
 // appendLater takes an item for which nobody waits.
 func (s *Store) appendLater(it *item) eventstore.Result {
-	key := receiptKey{it.a.Receipt.User, it.a.Receipt.Key}
+	key := it.a.Receipt.Name()
 	it.result = &eventstore.Result{}
 	s.later.Store(key, it)
 	if !s.queue.AddLater(it) {
@@ -125,14 +139,14 @@ func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Res
 	if err := a.Check(); err != nil {
 		return eventstore.Result{Err: err}
 	}
-	if _, waits := s.later.Load(receiptKey{a.Receipt.User, a.Receipt.Key}); waits {
+	if _, waits := s.later.Load(a.Receipt.Name()); waits {
 		it := &item{a: *a, result: &eventstore.Result{}}
 		if err := s.share(ctx, []*item{it}); err != nil {
 			return eventstore.Result{Err: err}
 		}
 		return *it.result
 	}
-	if lacks(s.sieve, receiptKey{a.Receipt.User, a.Receipt.Key}) {
+	if lacks(s.sieve, a.Receipt.Name()) {
 		return eventstore.Result{Position: s.signal.Head()}
 	}
 	found, err := all(ctx, s, s.read.receipt, scanReceipt, int64(a.Receipt.User), a.Receipt.Key)
@@ -144,7 +158,7 @@ func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Res
 		return res
 	}
 	if found[0].Fingerprint != a.Receipt.Fingerprint {
-		return eventstore.Result{Err: keyReused(a.Receipt.Key)}
+		return eventstore.Result{Err: a.Receipt.Reused()}
 	}
 	res.Receipt = found[0]
 	return res
@@ -227,7 +241,7 @@ func (s *Store) commit(ctx context.Context, items []*item) {
 	defer func() {
 		for _, it := range items { // what nobody waits for is written now, or lost
 			if it.a.Later {
-				s.later.CompareAndDelete(receiptKey{it.a.Receipt.User, it.a.Receipt.Key}, it)
+				s.later.CompareAndDelete(it.a.Receipt.Name(), it)
 			}
 		}
 	}()

@@ -8,24 +8,15 @@ import (
 	"daybook/eventstore"
 )
 
-// held is a record as the store holds it: its state, claims and names. It is
-// never changed in place.
-type held struct {
-	eventstore.State
-
-	claims []calendar.Claim
-	names  []calendar.Name
-}
-
 // heldCost is what a held record costs beside its bytes, about.
 const heldCost = 400
 
-func (h *held) size() int64 {
+func heldSize(h *eventstore.Held) int64 {
 	n := int64(heldCost + len(h.Record) + len(h.Secret))
-	for _, c := range h.claims {
+	for _, c := range h.Claims {
 		n += int64(32 + len(c.Space) + len(c.Key))
 	}
-	for _, c := range h.names {
+	for _, c := range h.Names {
 		n += int64(32 + len(c.Space) + len(c.Key))
 	}
 	return n
@@ -38,7 +29,7 @@ type cache struct {
 	mu     sync.Mutex
 	limit  int64
 	bytes  int64
-	order  *list.List // of *held, the last used in front
+	order  *list.List // of *eventstore.Held, the last used in front
 	byID   map[calendar.ID]*list.Element
 	misses map[calendar.ID]*miss
 }
@@ -55,12 +46,12 @@ func newCache(limit int64) *cache {
 }
 
 // get gives a record, nil when the cache lacks it.
-func (c *cache) get(id calendar.ID) *held {
+func (c *cache) get(id calendar.ID) *eventstore.Held {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.byID[id]; e != nil {
 		c.order.MoveToFront(e)
-		return e.Value.(*held)
+		return e.Value.(*eventstore.Held)
 	}
 	return nil
 }
@@ -78,7 +69,7 @@ func (c *cache) begin(id calendar.ID) {
 }
 
 // end keeps what the file gave (nil: nothing), unless it was overtaken.
-func (c *cache) end(id calendar.ID, h *held) {
+func (c *cache) end(id calendar.ID, h *eventstore.Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.misses[id]
@@ -94,11 +85,11 @@ func (c *cache) end(id calendar.ID, h *held) {
 }
 
 // put keeps what was committed.
-func (c *cache) put(all map[calendar.ID]*held) {
+func (c *cache) put(all ...*eventstore.Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id, h := range all {
-		if m := c.misses[id]; m != nil {
+	for _, h := range all {
+		if m := c.misses[h.ID]; m != nil {
 			m.stale = true
 		}
 		c.keep(h)
@@ -117,19 +108,19 @@ func (c *cache) clear() {
 	}
 }
 
-func (c *cache) keep(h *held) {
+func (c *cache) keep(h *eventstore.Held) {
 	if e := c.byID[h.ID]; e != nil {
-		c.bytes += h.size() - e.Value.(*held).size()
+		c.bytes += heldSize(h) - heldSize(e.Value.(*eventstore.Held))
 		e.Value = h
 		c.order.MoveToFront(e)
 	} else {
 		c.byID[h.ID] = c.order.PushFront(h)
-		c.bytes += h.size()
+		c.bytes += heldSize(h)
 	}
 	for c.bytes > c.limit && c.order.Len() > 1 {
 		last := c.order.Back()
-		old := c.order.Remove(last).(*held)
+		old := c.order.Remove(last).(*eventstore.Held)
 		delete(c.byID, old.ID)
-		c.bytes -= old.size()
+		c.bytes -= heldSize(old)
 	}
 }

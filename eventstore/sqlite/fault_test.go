@@ -175,16 +175,15 @@ func TestLaterMigration(t *testing.T) {
 
 func TestCache(t *testing.T) {
 	t.Parallel()
-	state := func(id calendar.ID, version int64) *held {
-		return &held{State: eventstore.State{ID: id, Version: version, Record: make([]byte, 100)}}
+	state := func(id calendar.ID, version int64) *eventstore.Held {
+		return &eventstore.Held{State: eventstore.State{ID: id, Version: version, Record: make([]byte, 100)}}
 	}
-	c := newCache(3 * state(1, 1).size())
-	put := func(h *held) { c.put(map[calendar.ID]*held{h.ID: h}) }
+	c := newCache(3 * heldSize(state(1, 1)))
 	for id := calendar.ID(1); id <= 3; id++ {
-		put(state(id, 1))
+		c.put(state(id, 1))
 	}
 	c.get(1) // 2 is now the one not used for the longest time
-	put(state(4, 1))
+	c.put(state(4, 1))
 	for id, want := range map[calendar.ID]bool{1: true, 2: false, 3: true, 4: true} {
 		if got := c.get(id) != nil; got != want {
 			t.Errorf("record %d is kept: %t, want %t", id, got, want)
@@ -192,15 +191,15 @@ func TestCache(t *testing.T) {
 	}
 	// What was read before a write does not replace it, evicted or not.
 	c.begin(5)
-	put(state(5, 2))
+	c.put(state(5, 2))
 	c.end(5, state(5, 1))
 	if got := c.get(5); got == nil || got.Version != 2 {
 		t.Errorf("record 5 is %+v", got)
 	}
 	c.begin(6)
-	put(state(6, 2))
+	c.put(state(6, 2))
 	for id := calendar.ID(7); id < 10; id++ {
-		put(state(id, 1))
+		c.put(state(id, 1))
 	}
 	c.end(6, state(6, 1))
 	if got := c.get(6); got != nil {

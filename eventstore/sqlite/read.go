@@ -132,9 +132,9 @@ func scanEntry(r row) (eventstore.Entry, error) {
 }
 
 // scanHeld reads a record without its state; more are columns after its own.
-func scanHeld(r row, more ...any) (*held, error) {
+func scanHeld(r row, more ...any) (*eventstore.Held, error) {
 	var (
-		h             held
+		h             eventstore.Held
 		kind          string
 		claims, names []byte
 	)
@@ -145,15 +145,15 @@ func scanHeld(r row, more ...any) (*held, error) {
 	if h.Kind, err = parseKind(kind); err != nil {
 		return nil, fmt.Errorf("record %d: %w: %w", h.ID, eventstore.ErrDamaged, err)
 	}
-	h.claims, h.names, err = decodeHeld(h.ID, claims, names)
+	h.Claims, h.Names, err = decodeHeld(h.ID, claims, names)
 	return &h, err
 }
 
 // scanRecords makes the scan of records with their states, which are those of their
 // last entries.
-func scanRecords() func(row) (*held, error) {
+func scanRecords() func(row) (*eventstore.Held, error) {
 	var room []byte // of entries: only their states are kept
-	return func(r row) (*held, error) {
+	return func(r row) (*eventstore.Held, error) {
 		var body sql.RawBytes
 		h, err := scanHeld(r, &body)
 		if err != nil {
@@ -246,7 +246,7 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 	return out, nil
 }
 
-func (s *Store) loadMiss(ctx context.Context, id calendar.ID) (h *held, err error) {
+func (s *Store) loadMiss(ctx context.Context, id calendar.ID) (h *eventstore.Held, err error) {
 	s.cache.begin(id)
 	defer func() { s.cache.end(id, h) }()
 	found, err := all(ctx, s, s.read.record, scanRecords(), int64(id))

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"daybook/calendar"
+	"daybook/eventstore"
 )
 
 // sieve knows which claims and idempotency keys are certainly not in the file:
@@ -27,7 +28,7 @@ const (
 func newSieve() *sieve { return &sieve{seed: maphash.MakeSeed()} }
 
 // keep notes a claim or key. It is to be called before the commit that writes it.
-func keep[K calendar.Claim | receiptKey](s *sieve, k K) {
+func keep[K calendar.Claim | eventstore.ReceiptKey](s *sieve, k K) {
 	h := maphash.Comparable(s.seed, k)
 	for range sieveProbes {
 		s.words[h%sieveBits/64].Or(1 << (h % 64))
@@ -36,7 +37,7 @@ func keep[K calendar.Claim | receiptKey](s *sieve, k K) {
 }
 
 // lacks tells that a claim or key is certainly not in the file.
-func lacks[K calendar.Claim | receiptKey](s *sieve, k K) bool {
+func lacks[K calendar.Claim | eventstore.ReceiptKey](s *sieve, k K) bool {
 	if !s.ready.Load() {
 		return false
 	}
@@ -77,9 +78,9 @@ func (s *Store) fill(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = keys.Close() }() // Err tells
-	var k receiptKey
+	var k eventstore.ReceiptKey
 	for keys.Next() {
-		if err := keys.Scan(&k.user, &k.key); err != nil {
+		if err := keys.Scan(&k.User, &k.Key); err != nil {
 			return err
 		}
 		keep(s.sieve, k)

@@ -69,7 +69,7 @@ type Store struct {
 	sieve   *sieve
 	signal  eventstore.Signal
 	queue   *groupcommit.Queue[*item]
-	later   sync.Map // receiptKey → *item that nobody waits for and that is not written
+	later   sync.Map // eventstore.ReceiptKey → *item that nobody waits for and that is not written
 	turn    turn
 	lastID  atomic.Int64 // the greatest id that was given or used
 	closing atomic.Bool

@@ -114,19 +114,23 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		return fmt.Errorf("begin: %w", translate(ctx, err))
 	}
-	g := newGroup(w.head)
+	g := eventstore.NewGroup(w.head, s.Epoch())
 	if err := s.gather(ctx, g, items); err != nil {
 		w.giveUp(ctx)
 		return fmt.Errorf("read for append: %w", translate(ctx, err))
 	}
 	results := make([]eventstore.Result, len(items))
+	var entries []written
 	for i, it := range items {
-		results[i] = g.decide(it)
+		res, accepted := g.Decide(&it.a)
+		if results[i] = res; accepted {
+			entries = it.placed(entries, res.Position)
+		}
 	}
-	if g.empty() {
+	if len(entries)+len(g.Kept)+len(g.Unseen) == 0 {
 		w.giveUp(ctx)
 	} else {
-		chain, err := s.write(ctx, g)
+		changed, chain, err := s.write(ctx, g, entries)
 		if err != nil {
 			w.giveUp(ctx)
 			w.lost = true
@@ -135,14 +139,14 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 			return fmt.Errorf("append entries after %d: %w", w.head, translate(ctx, err))
 		}
 		// First the states, then the head: who sees the head sees the states.
-		for id := range g.changed {
-			w.lastStored = max(w.lastStored, id)
-			s.usedID(id)
+		for _, h := range changed {
+			w.lastStored = max(w.lastStored, h.ID)
+			s.usedID(h.ID)
 		}
-		s.cache.put(g.changed)
-		s.tail.put(g.entries, chain)
-		w.head, w.chain = g.head, chain
-		s.signal.Move(g.head)
+		s.cache.put(changed...)
+		s.tail.put(entries, chain)
+		w.head, w.chain = g.Head, chain
+		s.signal.Move(g.Head)
 	}
 	for i, it := range items {
 		*it.result = results[i]
@@ -155,7 +159,7 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 func (w *writer) giveUp(ctx context.Context) { _, _ = w.rollback.ExecContext(ctx) }
 
 // gather reads what the file says about all that the items touch.
-func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
+func (s *Store) gather(ctx context.Context, g *eventstore.Group, items []*item) error {
 	w := s.writer
 	var ids, claims, names, receipts []any
 	asked := map[calendar.ID]bool{}
@@ -167,14 +171,14 @@ func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
 			}
 			asked[id] = true
 			if h := s.cache.get(id); h != nil {
-				g.states[id] = h
+				g.Records[id] = h
 			} else if id <= w.lastStored {
 				ids = append(ids, int64(id))
 			}
 		}
 	}
 	// Without their states: only the new ones are used.
-	err := find(ctx, w.records, ids, func(r row) (*held, error) { return scanHeld(r) }, func(h *held) { g.states[h.ID] = h })
+	err := find(ctx, w.records, ids, func(r row) (*eventstore.Held, error) { return scanHeld(r) }, func(h *eventstore.Held) { g.Records[h.ID] = h })
 	if err != nil {
 		return err
 	}
@@ -183,7 +187,7 @@ func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
 		for i := range it.a.Drafts {
 			d := &it.a.Drafts[i]
 			for _, c := range d.Claims {
-				if askedClaims[c] || g.states[d.ID].hasClaim(c) {
+				if askedClaims[c] || has(g.Records[d.ID], c) {
 					continue
 				}
 				askedClaims[c] = true
@@ -194,34 +198,36 @@ func (s *Store) gather(ctx context.Context, g *group, items []*item) error {
 			}
 		}
 		for _, guard := range it.a.Guards {
-			if _, ok := g.counts[guard.Name]; !ok {
-				g.counts[guard.Name] = 0
+			if _, ok := g.Counts[guard.Name]; !ok {
+				g.Counts[guard.Name] = 0
 				names = append(names, guard.Name.Space, guard.Name.Key)
 			}
 		}
 		// What nobody waits for comes first and is told to nobody: unless somebody asks
 		// for the same, the statement that writes it looks at what is there.
-		if r := it.a.Receipt; r != nil && !it.a.Later && !g.asked[receiptKey{r.User, r.Key}] {
-			g.asked[receiptKey{r.User, r.Key}] = true
-			if !lacks(s.sieve, receiptKey{r.User, r.Key}) {
-				receipts = append(receipts, int64(r.User), r.Key)
+		if r := it.a.Receipt; r != nil && !it.a.Later {
+			if _, ok := g.Receipts[r.Name()]; !ok {
+				g.Receipts[r.Name()] = nil
+				if !lacks(s.sieve, r.Name()) {
+					receipts = append(receipts, int64(r.User), r.Key)
+				}
 			}
 		}
 	}
-	if err := find(ctx, w.claims, claims, scanClaim, func(c heldClaim) { g.holders[c.claim] = c.holder }); err != nil {
+	if err := find(ctx, w.claims, claims, scanClaim, func(c heldClaim) { g.Holders[c.claim] = c.holder }); err != nil {
 		return err
 	}
-	if err := find(ctx, w.names, names, scanCount, func(c nameCount) { g.counts[c.name] = c.count }); err != nil {
+	if err := find(ctx, w.names, names, scanCount, func(c nameCount) { g.Counts[c.name] = c.count }); err != nil {
 		return err
 	}
 	return find(ctx, w.receipts, receipts, scanReceipt, func(r *eventstore.Receipt) {
-		g.receipts[receiptKey{r.User, r.Key}] = r
+		g.Receipts[r.Name()] = r
 	})
 }
 
-// hasClaim tells whether a record has a claim; a nil one has none.
-func (h *held) hasClaim(c calendar.Claim) bool {
-	return h != nil && slices.Contains(h.claims, c)
+// has tells whether a record has a claim; a nil one has none.
+func has(h *eventstore.Held, c calendar.Claim) bool {
+	return h != nil && slices.Contains(h.Claims, c)
 }
 
 type heldClaim struct {
@@ -244,58 +250,64 @@ func scanCount(r row) (c nameCount, err error) {
 	return c, err
 }
 
-// write carries out a group, commits, and gives the new end of the chain.
-func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
+// write carries out a group, commits, and gives the records that it changed and the
+// new end of the chain.
+func (s *Store) write(ctx context.Context, g *eventstore.Group, written []written) (changed []*eventstore.Held, chain [32]byte, err error) {
 	w := s.writer
-	chain := w.chain
+	chain = w.chain
 	now := s.o.Now()
 
-	entries := make([]any, 0, len(g.entries)*w.addEntries.columns)
-	leaves := make([][32]byte, 0, len(g.entries))
-	for _, e := range g.entries {
+	entries := make([]any, 0, len(written)*w.addEntries.columns)
+	leaves := make([][32]byte, 0, len(written))
+	for _, e := range written {
 		leaves = append(leaves, *e.leaf)
 		entries = append(entries, number(e.entry.Position), e.entry.Kind.String(), int64(e.entry.ID), e.entry.Version,
 			e.entry.Time.UnixMilli(), int64(e.entry.Actor), e.entry.Change, e.leaf[:],
 			e.entry.Cause.Client, e.entry.Cause.Request, e.entry.Cause.Reason, e.body, e.entry.Secret)
 	}
-	records := make([]any, 0, len(g.changed)*w.addRecords.columns)
-	for _, h := range g.changed {
-		claims, err := encodePairs(h.claims)
-		if err != nil {
-			return chain, err
-		}
-		names, err := encodePairs(h.names)
-		if err != nil {
-			return chain, err
-		}
-		records = append(records, int64(h.ID), h.Kind.String(), h.Version, number(h.Position),
-			string(claims), string(names), h.Secret)
-	}
+	records := make([]any, 0, len(g.Before)*w.addRecords.columns)
 	var newClaims, oldClaims, newNames, oldNames, receipts []any
-	for c, id := range g.newClaims {
-		if id == 0 {
+	for id, before := range g.Before {
+		h := g.Records[id]
+		if changed = append(changed, h); len(h.Secret) == 0 {
+			h.Secret = nil
+		}
+		claims, err := encodePairs(h.Claims)
+		if err != nil {
+			return nil, chain, err
+		}
+		names, err := encodePairs(h.Names)
+		if err != nil {
+			return nil, chain, err
+		}
+		records = append(records, int64(id), h.Kind.String(), h.Version, number(h.Position),
+			string(claims), string(names), h.Secret)
+		if before == nil {
+			before = &eventstore.Held{}
+		}
+		for _, c := range without(before.Claims, h.Claims) {
 			oldClaims = append(oldClaims, c.Space, c.Key)
-		} else {
+		}
+		for _, c := range without(h.Claims, before.Claims) {
 			keep(s.sieve, c)
 			newClaims = append(newClaims, c.Space, c.Key, int64(id))
 		}
-	}
-	for n, added := range g.newNames {
-		if added {
-			newNames = append(newNames, n.name.Space, n.name.Key, int64(n.id))
-		} else {
-			oldNames = append(oldNames, n.name.Space, n.name.Key, int64(n.id))
+		for _, n := range without(before.Names, h.Names) {
+			oldNames = append(oldNames, n.Space, n.Key, int64(id))
+		}
+		for _, n := range without(h.Names, before.Names) {
+			newNames = append(newNames, n.Space, n.Key, int64(id))
 		}
 	}
 	receipt := func(r *eventstore.Receipt) {
-		keep(s.sieve, receiptKey{r.User, r.Key})
+		keep(s.sieve, r.Name())
 		receipts = append(receipts, int64(r.User), r.Key, r.Fingerprint[:], now.UnixMilli(), r.Time.UnixMilli(),
 			int64(r.Record), r.Version, number(r.Position), r.Answer)
 	}
-	for _, r := range g.later {
+	for _, r := range g.Unseen {
 		receipt(r)
 	}
-	for _, r := range g.newReceipts {
+	for _, r := range g.Kept {
 		receipt(r)
 	}
 
@@ -312,16 +324,26 @@ func (s *Store) write(ctx context.Context, g *group) ([32]byte, error) {
 		{w.addReceipts, receipts},
 	} {
 		if err := do.rows.exec(ctx, do.args); err != nil {
-			return chain, err
+			return nil, chain, err
 		}
 	}
 	if len(leaves) > 0 {
 		first := w.head + 1
 		chain = eventstore.ChainHash(chain, first, leaves)
-		if _, err := w.addCommit.ExecContext(ctx, number(first), number(g.head), chain[:]); err != nil {
-			return chain, err
+		if _, err := w.addCommit.ExecContext(ctx, number(first), number(g.Head), chain[:]); err != nil {
+			return nil, chain, err
 		}
 	}
-	_, err := w.commit.ExecContext(ctx)
-	return chain, err
+	_, err = w.commit.ExecContext(ctx)
+	return changed, chain, err
+}
+
+// without gives what one list has and another one has not.
+func without[T comparable](all, other []T) (out []T) {
+	for _, v := range all {
+		if !slices.Contains(other, v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }

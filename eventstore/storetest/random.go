@@ -16,16 +16,15 @@ import (
 )
 
 // RandomSequences checks that an implementation answers random sequences of
-// appends as the store in memory does, and holds the same afterwards. Draws are
-// from small sets, so that conflicts, claims and keys meet often. fresh gives an
-// empty store; reopen closes one and opens what it kept, nil where none is.
+// appends as the store in memory does, and holds the same afterwards. fresh gives an empty
+// store; reopen closes one and opens what it kept, nil where none is.
 func RandomSequences(t *testing.T, fresh func(*rapid.T) eventstore.Verifier, reopen func(*rapid.T, eventstore.Verifier) eventstore.Verifier) {
 	t.Helper()
 	rapid.Check(t, func(rt *rapid.T) {
 		own, mem := fresh(rt), memstore.New()
 		for range rapid.IntRange(1, 10).Draw(rt, "calls") {
-			appends := rapid.SliceOfN(rapid.Custom(drawAppend), 1, 5).Draw(rt, "appends")
-			got, want := outcomes(own.Append(t.Context(), appends)), outcomes(mem.Append(t.Context(), appends))
+			appends := rapid.SliceOfN(rapid.Custom(DrawAppend), 1, 5).Draw(rt, "appends")
+			got, want := Outcomes(own.Append(t.Context(), appends)), Outcomes(mem.Append(t.Context(), appends))
 			if diff := cmp.Diff(want, got); diff != "" {
 				rt.Fatalf("results differ (-memory +own):\n%s", diff)
 			}
@@ -48,7 +47,8 @@ func same(t *rapid.T, mem, own eventstore.Verifier) {
 	}
 }
 
-func drawAppend(t *rapid.T) eventstore.Append {
+// DrawAppend draws an Append from small sets, so that conflicts, claims and keys meet often.
+func DrawAppend(t *rapid.T) eventstore.Append {
 	a := eventstore.Append{Time: time.UnixMilli(int64(rapid.IntRange(0, 5).Draw(t, "time"))), Actor: 7}
 	drafts := rapid.SampledFrom([]int{0, 1, 1, 1, 2, 3}).Draw(t, "drafts")
 	for range drafts {
@@ -95,8 +95,8 @@ func drawName(t *rapid.T) calendar.Name {
 	return calendar.Name{Space: "n", Key: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "name")}
 }
 
-// outcomes makes results comparable: errors by what a caller can tell.
-func outcomes(results []eventstore.Result) []string {
+// Outcomes makes results comparable: errors by what a caller can tell.
+func Outcomes(results []eventstore.Result) []string {
 	out := make([]string, len(results))
 	for i, r := range results {
 		kind := "other error"
