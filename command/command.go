@@ -31,7 +31,8 @@ type Request struct {
 	// IfMatch are the versions of If-Match; nil when the header was not sent.
 	// A 0 stands for "*". An empty slice fits never.
 	IfMatch []int64
-	// Key and Fingerprint are those of Idempotency-Key; no key: "".
+	// Key and Fingerprint are those of Idempotency-Key; no key: "". Equal requests at
+	// once are written once, and decided for nothing unless the caller has them wait.
 	Key         string
 	Fingerprint [32]byte
 	// Extra are problems found before (a bad header); reported with the others
@@ -81,7 +82,7 @@ type Service struct {
 	rules   *calendar.Rules
 	hasher  Hasher
 	now     func() time.Time
-	locks   keylock.Locks[any] // by id, rival name or idempotency key
+	locks   keylock.Locks[any] // by id or rival claim
 }
 
 // New makes a Service; it starts nothing. The store, the rules with their

@@ -34,8 +34,7 @@ type writing struct {
 	epoch    uint64                // of the store, from before the attempt
 	own      int                   // 1 on create: the first fresh id is the record's own
 
-	held       []func() // releases the locks that are held until the answer
-	targetHeld bool     // the record of an update or delete is locked
+	release func() // of the lock on the record of an update or delete; nil: not held
 
 	// above are the categories that the last decision looked at.
 	above map[calendar.ID]*calendar.Record
@@ -113,21 +112,18 @@ func (s *Service) Delete(ctx context.Context, r Request) (Result, error) {
 // until one is not lost to another writer.
 func (w *writing) run(ctx context.Context, once func(context.Context) (Result, error)) (Result, error) {
 	defer func() {
-		for _, release := range w.held {
-			release()
+		if w.release != nil {
+			w.release()
 		}
 	}()
 	if w.r.Key != "" {
-		if err := w.hold(ctx, keyLock{w.r.Caller.ID, w.r.Key}); err != nil {
-			return Result{}, err
-		}
 		if again, err := w.earlier(ctx); again != nil || err != nil {
 			return *orZero(again), readable(err, w.r.Kind)
 		}
 	}
 	res, err := w.attempts(ctx, once)
 	if _, refused := errors.AsType[*calendar.Error](err); refused && w.r.Key != "" {
-		// Another process may have carried out the same request meanwhile, and
+		// Another caller may have carried out the same request meanwhile, and
 		// that is why it is refused here.
 		if again, err := w.earlier(ctx); again != nil || err != nil {
 			return *orZero(again), readable(err, w.r.Kind)
@@ -136,26 +132,17 @@ func (w *writing) run(ctx context.Context, once func(context.Context) (Result, e
 	return res, readable(err, w.r.Kind)
 }
 
-// hold takes a lock until the request is answered.
-func (w *writing) hold(ctx context.Context, lock any) error {
-	release, err := w.s.locks.Acquire(ctx, lock)
-	if err == nil {
-		w.held = append(w.held, release)
-	}
-	return err
-}
-
-// holdTarget locks the record of an update or delete, in the first attempt.
+// holdTarget locks the record of an update or delete until the request is answered, in
+// the first attempt.
 func (w *writing) holdTarget(ctx context.Context) error {
-	if w.targetHeld {
+	if w.release != nil {
 		return nil
 	}
 	rec, err := w.find(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		w.release, err = w.s.locks.Acquire(ctx, rec.ID)
 	}
-	w.targetHeld = true
-	return w.hold(ctx, rec.ID)
+	return err
 }
 
 // attempts makes attempts until one is not lost.
@@ -218,11 +205,6 @@ func giveWay(ctx context.Context, n int) error {
 		return nil
 	}
 	return pause.For(ctx, rand.N(min(minPause<<(n-2), maxPause)))
-}
-
-type keyLock struct {
-	user calendar.ID
-	key  string
 }
 
 // lane is the lock for attempts after a lost one: those who want the same claim
