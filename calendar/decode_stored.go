@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +36,11 @@ var storedForms = forms{}
 // DecodeRecord reads EncodeRecord, and all older stored forms. An unknown field,
 // a field given twice, or a value that does not fit the table is an error that
 // names the field.
-func DecodeRecord(b []byte) (*Record, error) { return storedForms.record(b) }
+func DecodeRecord(b []byte) (*Record, error) { return storedForms.record(string(b)) }
+
+// DecodeText is DecodeRecord of a text. The texts of the record lie in it, so it lives
+// as long as one of them.
+func DecodeText(text string) (*Record, error) { return storedForms.record(text) }
 
 // DecodeChange reads a stored change by its name. home is the language of the
 // record; only ".created" keeps it.
@@ -43,17 +48,17 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 	return storedForms.change(name, id, home, fields)
 }
 
-func (o *forms) record(b []byte) (*Record, error) {
+func (o *forms) record(text string) (*Record, error) {
 	r := &Record{}
-	s := scanner{b: b}
+	s := scanner{b: text}
 	// The kind comes after the fields in canonical order, so the fields are
 	// skipped over and read in a second look.
-	var at int
+	var at, held int
 	var seen [6]bool
-	err := s.object(func(key []byte) error {
+	err := s.object(func(key string) error {
 		var err error
 		var n int
-		switch string(key) {
+		switch key {
 		case "changed":
 			n = 0
 			var v string
@@ -66,7 +71,10 @@ func (o *forms) record(b []byte) (*Record, error) {
 		case "fields":
 			n = 2
 			at = s.i
-			err = s.skip()
+			err = s.object(func(string) error {
+				held++
+				return s.skip()
+			})
 		case "home":
 			n = 3
 			var v string
@@ -114,10 +122,10 @@ func (o *forms) record(b []byte) (*Record, error) {
 		return nil, fmt.Errorf("decode record: %w", err)
 	}
 	s.i = at
-	if r.Fields, err = o.decodeFields(&s, SpecOf(r.Kind), false); err != nil {
+	if r.Fields, err = o.decodeFields(&s, SpecOf(r.Kind), held, false); err != nil {
 		return nil, fmt.Errorf("decode record %d: %w", r.ID, err)
 	}
-	r.Sum = SumOf(b)
+	r.Sum = SumOf(text)
 	return r, nil
 }
 
@@ -135,8 +143,8 @@ func (o *forms) change(name string, id ID, home Lang, fields json.RawMessage) (C
 	if verb == Created {
 		c.Home = home
 	}
-	s := scanner{b: fields}
-	c.Fields, err = o.decodeFields(&s, SpecOf(c.Kind), true)
+	s := scanner{b: string(fields)}
+	c.Fields, err = o.decodeFields(&s, SpecOf(c.Kind), 4, true)
 	if err == nil {
 		err = s.end()
 	}
@@ -146,17 +154,25 @@ func (o *forms) change(name string, id ID, home Lang, fields json.RawMessage) (C
 	return c, nil
 }
 
-func (o *forms) decodeFields(s *scanner, spec *Spec, removals bool) (Fields, error) {
-	size := 4
-	if !removals {
-		size = len(spec.stored)
-	}
-	fields := make(Fields, size)
-	err := s.object(func(key []byte) error {
-		if former, ok := o.fields[spec.Kind][string(key)]; ok {
-			return former.decode(s, spec, fields, removals)
+// decodeFields reads an object of about so many fields.
+func (o *forms) decodeFields(s *scanner, spec *Spec, about int, removals bool) (Fields, error) {
+	fields := make(Fields, about)
+	former := o.fields[spec.Kind]
+	next := 0 // in spec.stored: canonical JSON has the fields in this order
+	err := s.object(func(key string) error {
+		if u, ok := former[key]; ok {
+			return u.decode(s, spec, fields, removals)
 		}
-		f := spec.byName[string(key)]
+		for next < len(spec.stored) && spec.stored[next].Name < key {
+			next++
+		}
+		var f *Field
+		if next < len(spec.stored) && spec.stored[next].Name == key {
+			f = spec.stored[next]
+			next++
+		} else {
+			f = spec.byName[key]
+		}
 		if f == nil || f.Stored == 0 {
 			return fmt.Errorf("unknown field %q of kind %s", key, spec.Kind)
 		}
@@ -213,7 +229,7 @@ func (u formerField) decode(s *scanner, spec *Spec, fields Fields, removals bool
 // scanner reads JSON whose types are known beforehand; encoding/json needs
 // several times as long for a record.
 type scanner struct {
-	b []byte
+	b string
 	i int
 }
 
@@ -268,7 +284,7 @@ func (s *scanner) end() error {
 // word steps over a literal.
 func (s *scanner) word(w string) bool {
 	s.space()
-	if len(s.b)-s.i >= len(w) && string(s.b[s.i:s.i+len(w)]) == w {
+	if len(s.b)-s.i >= len(w) && s.b[s.i:s.i+len(w)] == w {
 		s.i += len(w)
 		return true
 	}
@@ -287,8 +303,8 @@ func (s *scanner) boolean() (bool, error) {
 	return false, errors.New("not a boolean")
 }
 
-// number gives the bytes of a JSON number.
-func (s *scanner) number() ([]byte, error) {
+// number gives the text of a JSON number.
+func (s *scanner) number() (string, error) {
 	s.space()
 	from := s.i
 	digits := func() bool {
@@ -317,7 +333,7 @@ func (s *scanner) number() ([]byte, error) {
 		ok = digits()
 	}
 	if !ok {
-		return nil, errors.New("not a number")
+		return "", errors.New("not a number")
 	}
 	return s.b[from:s.i], nil
 }
@@ -327,42 +343,62 @@ func (s *scanner) integer() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := strconv.ParseInt(string(b), 10, 64)
+	n, err := strconv.ParseInt(b, 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("not an integer: %s", b)
 	}
 	return n, nil
 }
 
-// raw gives the bytes of a JSON text, unescaped; they are valid UTF-8.
-func (s *scanner) raw() ([]byte, error) {
+// text gives a JSON text, unescaped; it is valid UTF-8.
+func (s *scanner) text() (string, error) {
 	if err := s.take('"'); err != nil {
-		return nil, err
+		return "", err
 	}
-	from, ascii := s.i, true
+	from, all := s.i, uint64(0)
+	// Eight bytes at a time as long as there is nothing to look at in them.
+	for ; s.i+8 <= len(s.b); s.i += 8 {
+		w := binary.LittleEndian.Uint64([]byte(s.b[s.i : s.i+8]))
+		if special(w) {
+			break
+		}
+		all |= w
+	}
 	for s.i < len(s.b) {
 		switch c := s.b[s.i]; {
 		case c == '"':
 			out := s.b[from:s.i]
 			s.i++
-			if !ascii && !utf8.Valid(out) {
-				return nil, errors.New("invalid UTF-8")
+			if all&highBits != 0 && !utf8.ValidString(out) {
+				return "", errors.New("invalid UTF-8")
 			}
 			return out, nil
 		case c == '\\':
 			return s.unescape(from)
 		case c < ' ':
-			return nil, fmt.Errorf("control character at byte %d", s.i)
-		case c >= utf8.RuneSelf:
-			ascii = false
+			return "", fmt.Errorf("control character at byte %d", s.i)
+		default:
+			all |= uint64(c)
 		}
 		s.i++
 	}
-	return nil, errCut
+	return "", errCut
 }
 
-// unescape is the slow way of raw, from the first backslash on.
-func (s *scanner) unescape(from int) ([]byte, error) {
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// special tells whether one of eight bytes may be a quote, a backslash or a control
+// character. It may take one above them for such a byte, never the other way round.
+func special(w uint64) bool {
+	quote, slash := w^(lowBits*'"'), w^(lowBits*'\\')
+	return ((w-lowBits*' ')&^w|(quote-lowBits)&^quote|(slash-lowBits)&^slash)&highBits != 0
+}
+
+// unescape is the slow way of text, from the first backslash on.
+func (s *scanner) unescape(from int) (string, error) {
 	out := append(make([]byte, 0, 2*(s.i-from)+32), s.b[from:s.i]...)
 	for s.i < len(s.b) {
 		c := s.b[s.i]
@@ -370,17 +406,17 @@ func (s *scanner) unescape(from int) ([]byte, error) {
 		switch {
 		case c == '"':
 			if !utf8.Valid(out) {
-				return nil, errors.New("invalid UTF-8")
+				return "", errors.New("invalid UTF-8")
 			}
-			return out, nil
+			return string(out), nil
 		case c < ' ':
-			return nil, fmt.Errorf("control character at byte %d", s.i-1)
+			return "", fmt.Errorf("control character at byte %d", s.i-1)
 		case c != '\\':
 			out = append(out, c)
 			continue
 		}
 		if s.i >= len(s.b) {
-			return nil, errCut
+			return "", errCut
 		}
 		c = s.b[s.i]
 		s.i++
@@ -400,14 +436,14 @@ func (s *scanner) unescape(from int) ([]byte, error) {
 		case 'u':
 			r, err := s.unicode()
 			if err != nil {
-				return nil, err
+				return "", err
 			}
 			out = utf8.AppendRune(out, r)
 		default:
-			return nil, fmt.Errorf("unknown escape %q", c)
+			return "", fmt.Errorf("unknown escape %q", c)
 		}
 	}
-	return nil, errCut
+	return "", errCut
 }
 
 // unicode reads the digits of \u, and the second half of a surrogate pair.
@@ -433,7 +469,7 @@ func (s *scanner) hex4() (rune, error) {
 	if len(s.b)-s.i < 4 {
 		return 0, errCut
 	}
-	n, err := strconv.ParseUint(string(s.b[s.i:s.i+4]), 16, 16)
+	n, err := strconv.ParseUint(s.b[s.i:s.i+4], 16, 16)
 	if err != nil {
 		return 0, errors.New("\\u without four hexadecimal digits")
 	}
@@ -441,26 +477,8 @@ func (s *scanner) hex4() (rune, error) {
 	return rune(n), nil
 }
 
-// text gives a JSON text. Frequent values are not allocated again.
-func (s *scanner) text() (string, error) {
-	b, err := s.raw()
-	if err != nil {
-		return "", err
-	}
-	switch string(b) {
-	case "":
-		return "", nil
-	case "publish":
-		return "publish", nil
-	case "UTC":
-		return "UTC", nil
-	}
-	return string(b), nil
-}
-
-// object calls f with each key; f reads the value. The key is valid during the
-// call only.
-func (s *scanner) object(f func(key []byte) error) error {
+// object calls f with each key; f reads the value.
+func (s *scanner) object(f func(key string) error) error {
 	if err := s.take('{'); err != nil {
 		return err
 	}
@@ -468,7 +486,7 @@ func (s *scanner) object(f func(key []byte) error) error {
 		return nil
 	}
 	for {
-		key, err := s.raw()
+		key, err := s.text()
 		if err != nil {
 			return err
 		}
@@ -522,11 +540,17 @@ func (s *scanner) skipTo(depth int) error {
 	}
 	switch s.b[s.i] {
 	case '{':
-		return s.object(func([]byte) error { return s.skipTo(depth + 1) })
+		return s.object(func(string) error { return s.skipTo(depth + 1) })
 	case '[':
 		return s.list(func() error { return s.skipTo(depth + 1) })
 	case '"':
 		for s.i++; s.i < len(s.b); s.i++ {
+			for s.i+8 <= len(s.b) && !special(binary.LittleEndian.Uint64([]byte(s.b[s.i:s.i+8]))) {
+				s.i += 8
+			}
+			if s.i == len(s.b) {
+				break
+			}
 			switch s.b[s.i] {
 			case '"':
 				s.i++
@@ -557,8 +581,8 @@ func (s *scanner) value(t Type) (any, error) {
 		return s.text()
 	case TypeText:
 		var t Text
-		err := s.object(func(key []byte) error {
-			l, ok := ParseLang(string(key))
+		err := s.object(func(key string) error {
+			l, ok := ParseLang(key)
 			if !ok {
 				return fmt.Errorf("unknown language %q", key)
 			}
@@ -574,7 +598,7 @@ func (s *scanner) value(t Type) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return strconv.ParseFloat(string(b), 64)
+		return strconv.ParseFloat(b, 64)
 	case TypeID:
 		n, err := s.integer()
 		return ID(n), err
@@ -595,19 +619,19 @@ func (s *scanner) value(t Type) (any, error) {
 		})
 		return list, err
 	case TypeWall:
-		b, err := s.raw()
+		w, err := s.text()
 		if err != nil {
 			return nil, err
 		}
-		return parseStoredWall(b)
+		return parseStoredWall(w)
 	default:
 		return nil, fmt.Errorf("unknown type %d", t)
 	}
 }
 
 // parseStoredWall reads the form of WallLayout, years 0001 to 9999.
-func parseStoredWall(b []byte) (Wall, error) {
-	if string(b) == noWallText {
+func parseStoredWall(b string) (Wall, error) {
+	if b == noWallText {
 		return NoWall, nil
 	}
 	bad := func() (Wall, error) { return 0, fmt.Errorf("not a wall clock: %q", b) }
@@ -616,7 +640,7 @@ func parseStoredWall(b []byte) (Wall, error) {
 	}
 	var part [6]int
 	for n, at := range [6][2]int{{0, 4}, {5, 7}, {8, 10}, {11, 13}, {14, 16}, {17, 19}} {
-		for _, c := range b[at[0]:at[1]] {
+		for _, c := range []byte(b[at[0]:at[1]]) {
 			if c < '0' || c > '9' {
 				return bad()
 			}

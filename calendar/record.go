@@ -1,6 +1,9 @@
 package calendar
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Fields are the values of a record by field name. A field without a value is
 // absent; a nil value means removal and occurs in changes only. The Go type of a
@@ -116,17 +119,18 @@ func (r *Record) Name(l Lang) (string, Lang) {
 // Langs are the languages that hold any text, the home language first, the
 // others in the order cn, en, fr, es (interface 2.6).
 func (r *Record) Langs() []Lang {
-	out := make([]Lang, 1, 4)
+	out := make([]Lang, 1, len(Langs))
 	out[0] = r.Home
+	var texts []string
+	if s := SpecOf(r.Kind); s != nil {
+		texts = s.texts
+	}
 	for _, l := range Langs {
 		if l == r.Home {
 			continue
 		}
-		for _, v := range r.Fields {
-			if t, ok := v.(Text); ok && t[l] != "" {
-				out = append(out, l)
-				break
-			}
+		if slices.ContainsFunc(texts, func(name string) bool { return r.Fields.Text(name)[l] != "" }) {
+			out = append(out, l)
 		}
 	}
 	return out

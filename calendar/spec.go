@@ -80,6 +80,7 @@ type Spec struct {
 	Fields []Field
 	byName map[string]*Field
 	stored []*Field // the rows that a record keeps, by name
+	texts  []string // the names of those that are translatable
 }
 
 // Field finds a row by name, nil when there is none.

@@ -43,6 +43,9 @@ func newSpec(k Kind, fields []Field) *Spec {
 		if f.Stored != 0 {
 			s.stored = append(s.stored, f)
 		}
+		if f.Stored == TypeText {
+			s.texts = append(s.texts, f.Name)
+		}
 	}
 	slices.SortFunc(s.stored, func(a, b *Field) int { return strings.Compare(a.Name, b.Name) })
 	return s

@@ -46,17 +46,13 @@ func EmbedsOf(fields []string) Embeds {
 }
 
 // only gives the links that are to be embedded.
-func (l *links) only(e Embeds) *links {
-	if e == EmbedAll {
-		return l
-	}
-	out := *l
-	for at := range out {
+func (l links) only(e Embeds) links {
+	for at := range l {
 		if e&(1<<at) == 0 {
-			out[at] = nil
+			l[at] = nil
 		}
 	}
-	return &out
+	return l
 }
 
 // ErrTooLarge says that an answer would have more bytes than Options.MaxAnswer.

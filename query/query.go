@@ -62,9 +62,6 @@ type Criteria struct {
 	Page    int
 	PerPage int
 	Fields  []string // of _fields; nil: all
-	// Lean takes views without Record for what the service knows of the record
-	// already; Whole gives it.
-	Lean bool
 	// Links are the parameters that links carry, in the order of the parameter
 	// table, without page (interface 4.3): name and the value not yet encoded.
 	Links []LinkParam
@@ -104,8 +101,8 @@ type TermView struct {
 
 // View is a record with all that its answer embeds, as one caller sees it.
 type View struct {
-	Record *calendar.Record // nil in lean answers only
-	Status calendar.Status  // that holds now
+	Record *calendar.Record
+	Status calendar.Status // that holds now
 	// Blanked tells that the event is protected and the caller gets it blanked
 	// (interface 6.3).
 	Blanked bool
@@ -118,32 +115,6 @@ type View struct {
 	// Mark changes with everything beside the record's version that the view
 	// depends on: embedded records, counts, due publications, blanking.
 	Mark uint64
-
-	known *head // in place of Record
-}
-
-// Key gives the id and the version of the record, and its calendar.Record.Sum.
-func (v *View) Key() (id calendar.ID, version int64, sum uint64) {
-	if v.Record != nil {
-		return v.Record.ID, v.Record.Version, v.Record.Sum
-	}
-	return v.known.id, v.known.version, v.known.sum
-}
-
-// Kind gives the kind of the record.
-func (v *View) Kind() calendar.Kind {
-	if v.Record != nil {
-		return v.Record.Kind
-	}
-	return calendar.KindEvent // no other kind is known
-}
-
-// Changed gives the moment of the last write to the record.
-func (v *View) Changed() time.Time {
-	if v.Record != nil {
-		return v.Record.Changed
-	}
-	return v.known.changed
 }
 
 // Moment is the one that a view shows; the zero value is the present.

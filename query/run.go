@@ -34,8 +34,7 @@ func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	var known []*head
-	page, err := s.page(ctx, c, f, snap, &known)
+	page, err := s.page(ctx, c, f, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -47,13 +46,12 @@ func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
 		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
 		Position:   page.Position,
 	}
-	list.Views, err = s.views(ctx, c, page.Documents, known, snap)
+	list.Views, err = s.views(ctx, c, page.Documents, snap)
 	return list, err
 }
 
-// page finds the documents of the page. Those without a record are put into known,
-// in their order.
-func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *snapshot, known *[]*head) (readmodel.Page, error) {
+// page finds the documents of the page.
+func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *snapshot) (readmodel.Page, error) {
 	if c.Kind.IsTerm() {
 		switch c.run.orderBy {
 		case "count":
@@ -75,17 +73,6 @@ func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *
 	q := readmodel.Query{
 		Kind: c.Kind, Filter: f, Sort: c.order(),
 		Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage,
-	}
-	if c.Lean && c.Kind == calendar.KindEvent && c.Caller.Role == calendar.Anonymous {
-		*known = make([]*head, 0, c.PerPage)
-		q.Known = func(id calendar.ID, sum uint64) bool {
-			h := s.heads.get(id, sum)
-			if h == nil {
-				return false
-			}
-			*known = append(*known, h)
-			return true
-		}
 	}
 	if q.Offset >= farOffset {
 		total := q
@@ -153,28 +140,20 @@ func (s *Service) ranked(ctx context.Context, c *Criteria, f readmodel.And, comp
 	return page, nil
 }
 
-// views makes the views of a page, with what its events embed. known are the
-// heads of the documents without a record, in their order.
-func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.Document, known []*head, snap *snapshot) ([]View, error) {
+// views makes the views of a page, with what its events embed.
+func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.Document, snap *snapshot) ([]View, error) {
 	now := time.Unix(snap.now, 0)
 	out := make([]View, len(documents))
 	for i, d := range documents {
-		if d.Record == nil {
-			out[i].known, known = known[0], known[1:]
-			out[i].Status = out[i].known.status
-			continue
-		}
 		out[i].Record = d.Record
-		if c.Lean {
-			s.heads.keep(&d)
-		}
 		if c.Kind.IsPost() {
 			out[i].Status = d.Record.Status(now)
 		}
+		out[i].Blanked = c.Kind == calendar.KindEvent && calendar.NeedsPassword(c.Caller, d.Record)
 	}
 	switch {
 	case c.Kind == calendar.KindEvent:
-		if err := s.embed(ctx, c, out, snap, now); err != nil {
+		if err := s.embed(ctx, joiner{caller: c.Caller, lang: c.Lang, now: now}, c.embeds, out, snap); err != nil {
 			return nil, err
 		}
 	case c.Kind.IsTerm() && len(out) > 0:
@@ -192,19 +171,14 @@ func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.
 	return out, nil
 }
 
-// embed joins the venues, organizers, categories and tags of a page of events:
-// one multi-get for those that no list of the generation had before.
-func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *snapshot, now time.Time) error {
-	linked := make([]*links, len(views))
+// embed joins the venues, organizers, categories and tags of events that are not
+// blanked: one multi-get for those that no answer of the generation had before.
+func (s *Service) embed(ctx context.Context, j joiner, e Embeds, views []View, snap *snapshot) error {
+	linked := make([]links, len(views))
 	posts, terms := 0, 0
 	for i := range views {
 		v := &views[i]
-		if v.known != nil {
-			v.Blanked, linked[i] = v.known.blanked, v.known.links.only(c.embeds)
-		} else {
-			l := linksOf(v.Record)
-			v.Blanked, linked[i] = calendar.NeedsPassword(c.Caller, v.Record), l.only(c.embeds)
-		}
+		linked[i] = linksOf(v.Record).only(e)
 		if !v.Blanked {
 			posts += len(linked[i][0]) + len(linked[i][1])
 			terms += len(linked[i][2]) + len(linked[i][3])
@@ -224,14 +198,12 @@ func (s *Service) embed(ctx context.Context, c *Criteria, views []View, snap *sn
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	found, err := snap.linked(ctx, s, ids, &allowance{caller: c.Caller, lang: c.Lang, now: now, left: s.o.MaxAnswer})
+	found, err := snap.linked(ctx, s, ids, &allowance{caller: j.caller, lang: j.lang, now: j.now, left: s.o.MaxAnswer})
 	if err != nil {
 		return err
 	}
-	j := joiner{
-		caller: c.Caller, lang: c.Lang, now: now, ids: ids, found: found,
-		posts: make([]LinkedView, 0, posts), terms: make([]TermView, 0, terms),
-	}
+	j.ids, j.found = ids, found
+	j.posts, j.terms = make([]LinkedView, 0, posts), make([]TermView, 0, terms)
 	for i := range views {
 		v := &views[i]
 		if v.Blanked {
@@ -298,7 +270,7 @@ func (j *joiner) get(id calendar.ID) linkedRecord {
 	return j.found[at]
 }
 
-func (j *joiner) join(v *View, l *links) {
+func (j *joiner) join(v *View, l links) {
 	v.Venues, v.Organizers = j.postsOf(l[0], linkKinds[0]), j.postsOf(l[1], linkKinds[1])
 	v.Categories, v.Tags = j.termsOf(l[2], linkKinds[2]), j.termsOf(l[3], linkKinds[3])
 }

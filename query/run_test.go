@@ -312,9 +312,9 @@ func TestReadFromLocalIndex(t *testing.T) {
 	newer := event(t, 100, "Newer", "2030-05-10 10:00:00", "2030-05-10 12:00:00", nil)
 	want := func(what string, r *calendar.Record) {
 		t.Helper()
-		got, err := s.Read(t.Context(), calendar.KindEvent, 100, "", anonymous, nil)
-		if err != nil || got != r {
-			t.Errorf("%s: got %v, %v", what, got, err)
+		got, err := s.Read(t.Context(), calendar.KindEvent, 100, "", anonymous, calendar.LangEN, EmbedAll, nil)
+		if err != nil || got.Record != r {
+			t.Errorf("%s: got %v, %v", what, got.Record, err)
 		}
 	}
 	store.byID[100] = nil // so it is seen where a record comes from
@@ -329,7 +329,7 @@ func TestReadFromLocalIndex(t *testing.T) {
 	index.fail(readmodel.ErrUnavailable)
 	want("index out of reach", newer)
 	index.fail(errDamaged)
-	if _, err := s.Read(t.Context(), calendar.KindEvent, 100, "", anonymous, nil); !errors.Is(err, errDamaged) {
+	if _, err := s.Read(t.Context(), calendar.KindEvent, 100, "", anonymous, calendar.LangEN, EmbedAll, nil); !errors.Is(err, errDamaged) {
 		t.Errorf("index damaged: got %v", err)
 	}
 	index.fail(nil)
@@ -385,22 +385,40 @@ func reads(t *testing.T, s *Service) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := s.Read(t.Context(), tt.kind, tt.id, tt.slug, tt.who, tt.verify)
+			v, err := s.Read(t.Context(), tt.kind, tt.id, tt.slug, tt.who, calendar.LangEN, EmbedAll, tt.verify)
+			r := v.Record
 			if tt.want != "" {
 				if e, ok := asError(err); !ok || e.Code != tt.want || e.Kind != tt.kind || r != nil {
 					t.Errorf("got %v, %v; want %s", r, err, tt.want)
 				}
 				return
 			}
-			if err != nil || r == nil || r.Kind != tt.kind {
-				t.Errorf("got %v, %v", r, err)
+			if err != nil || r == nil || r.Kind != tt.kind || v.Blanked {
+				t.Fatalf("got %v, %v", r, err)
 			}
+			want, err := s.View(t.Context(), tt.who, r, calendar.LangEN, EmbedAll, Moment{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, &v, &want)
 		})
 	}
 	failing := errors.New("hash store is down")
-	_, err := s.Read(t.Context(), ev, 106, "", anonymous, func(context.Context, calendar.ID) (bool, error) { return false, failing })
+	_, err := s.Read(t.Context(), ev, 106, "", anonymous, calendar.LangEN, EmbedAll, func(context.Context, calendar.ID) (bool, error) { return false, failing })
 	if !errors.Is(err, failing) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// same compares what answers are made of.
+func same(t *testing.T, got, want *View) {
+	t.Helper()
+	if got.Mark != want.Mark || got.Status != want.Status || got.Blanked != want.Blanked {
+		t.Errorf("got mark %x, %q, %v, want %x, %q, %v", got.Mark, got.Status, got.Blanked, want.Mark, want.Status, want.Blanked)
+	}
+	if len(got.Venues) != len(want.Venues) || len(got.Organizers) != len(want.Organizers) ||
+		len(got.Categories) != len(want.Categories) || len(got.Tags) != len(want.Tags) {
+		t.Error("other records are embedded")
 	}
 }
 

@@ -16,7 +16,6 @@ type Service struct {
 	records Records
 	o       Options
 
-	heads   heads
 	snap    atomic.Pointer[snapshot] // of the last generation that was asked for
 	tallies tallies                  // for views, from an index that does not count by itself
 	turn    chan struct{}            // held while the next one is made

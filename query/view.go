@@ -196,51 +196,66 @@ func (c *tallies) keep(shown readmodel.Shown, now int64, k calendar.Kind, ids []
 	}
 }
 
-// Read finds one record for a single read, by id or slug, and checks that the
-// caller may read it, in the order of interface 7.2 and 7.3: CodeNotFound,
-// CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected. The password
-// is checked by verify, which is called for protected events that the caller
-// needs it for; nil (reads by slug) refuses them.
-func (s *Service) Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller,
+// Read answers a single read: it finds the record by id or slug, checks that the
+// caller may read it, in the order of interface 7.2 and 7.3 (CodeNotFound,
+// CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected), and gives its view.
+// The password is checked by verify, which is called for protected events that the
+// caller needs it for; nil (reads by slug) refuses them.
+func (s *Service) Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller, l calendar.Lang, e Embeds,
 	verify func(ctx context.Context, id calendar.ID) (bool, error),
-) (*calendar.Record, error) {
-	r, err := s.find(ctx, k, id, slug)
+) (View, error) {
+	snap, err := s.current(ctx)
+	if err != nil {
+		return View{}, err
+	}
+	r, err := s.find(ctx, snap, k, id, slug)
 	switch {
 	case err != nil:
-		return nil, err
+		return View{}, err
 	case r == nil || r.Kind != k || r.Deleted:
-		return nil, calendar.Fail(calendar.CodeNotFound, k)
+		return View{}, calendar.Fail(calendar.CodeNotFound, k)
 	}
 	now := s.now()
 	switch {
 	case k == calendar.KindEvent && r.Status(now) == calendar.StatusTrash:
-		return nil, calendar.Fail(calendar.CodeNoLongerAvailable, k)
+		return View{}, calendar.Fail(calendar.CodeNoLongerAvailable, k)
 	case !calendar.MayRead(c, r, now):
-		return nil, calendar.Fail(calendar.CodeNotAccessible, k)
+		return View{}, calendar.Fail(calendar.CodeNotAccessible, k)
 	case k == calendar.KindEvent && calendar.NeedsPassword(c, r):
 		fits := false
 		if verify != nil {
 			if fits, err = verify(ctx, r.ID); err != nil {
-				return nil, err
+				return View{}, err
 			}
 		}
 		if !fits {
-			return nil, calendar.Fail(calendar.CodePasswordProtected, k)
+			return View{}, calendar.Fail(calendar.CodePasswordProtected, k)
 		}
 	}
-	return r, nil
+	if snap != nil && k == calendar.KindEvent {
+		views := [1]View{{Record: r, Status: r.Status(now)}}
+		err := s.embed(ctx, joiner{caller: c, lang: l, now: now}, e, views[:], snap)
+		if !errors.Is(err, readmodel.ErrUnavailable) {
+			views[0].Mark = views[0].mark()
+			return views[0], err
+		}
+	}
+	return s.View(ctx, c, r, l, e, Moment{})
 }
 
 // find gives a record by slug when there is one, else by id; nil when unknown.
-func (s *Service) find(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
+func (s *Service) find(ctx context.Context, snap *snapshot, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
 	if slug != "" {
 		return s.records.BySlug(ctx, k, strings.ToLower(slug))
 	}
 	if id <= 0 {
 		return nil, nil
 	}
-	if r, err := s.local(ctx, id); r != nil || err != nil {
-		return r, err
+	if snap != nil {
+		found, err := s.index.Get(ctx, []calendar.ID{id})
+		if r := found[id].Record; r != nil || ignoreUnavailable(err) != nil {
+			return r, err
+		}
 	}
 	found, err := s.records.Load(ctx, id)
 	if err != nil || len(found) == 0 {
@@ -249,9 +264,10 @@ func (s *Service) find(ctx context.Context, k calendar.Kind, id calendar.ID, slu
 	return found[0], nil
 }
 
-// local gives a record from an index in this process, nil when it may lack the
-// last write to it: while it is behind the store, or entries are quarantined.
-func (s *Service) local(ctx context.Context, id calendar.ID) (*calendar.Record, error) {
+// current gives the snapshot of an index in this process that shows all that the store
+// has: a document then costs less than a record of the store. nil: while it is behind
+// the store or out of reach, and while entries are quarantined.
+func (s *Service) current(ctx context.Context) (*snapshot, error) {
 	if !s.o.LocalIndex {
 		return nil, nil
 	}
@@ -259,14 +275,14 @@ func (s *Service) local(ctx context.Context, id calendar.ID) (*calendar.Record, 
 	if err != nil {
 		return nil, err
 	}
-	if shown, err := s.index.Visible(ctx); err != nil || shown.Position < head {
+	snap, err := s.snapshot(ctx)
+	if err != nil || snap.gen.Position < head {
 		return nil, ignoreUnavailable(err)
 	}
 	if poison, err := s.index.Poisoned(ctx); err != nil || len(poison) > 0 {
 		return nil, ignoreUnavailable(err)
 	}
-	found, err := s.index.Get(ctx, []calendar.ID{id})
-	return found[id].Record, ignoreUnavailable(err)
+	return snap, nil
 }
 
 func ignoreUnavailable(err error) error {

@@ -19,9 +19,6 @@ import (
 // errNotOpen says that the server of the read model was not reached yet.
 var errNotOpen = fmt.Errorf("%w: not reached since the start", readmodel.ErrUnavailable)
 
-// errNoSums says that the read model is no readmodel.Summer.
-var errNoSums = errors.New("the read model does not tell sums of records")
-
 // errNoSome says that the read model is no readmodel.Counter.
 var errNoSome = fmt.Errorf("counts of some values: %w", errors.ErrUnsupported)
 
@@ -118,17 +115,6 @@ func (a *alias) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]rea
 	return nil, errNotOpen
 }
 
-func (a *alias) SumOf(ctx context.Context, id calendar.ID) (uint64, error) {
-	p := a.p.Load()
-	if p == nil {
-		return 0, errNotOpen
-	}
-	if i, ok := p.Index.(readmodel.Summer); ok {
-		return i.SumOf(ctx, id)
-	}
-	return 0, errNoSums
-}
-
 func (a *alias) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
 	if p := a.p.Load(); p != nil {
 		return p.Counts(ctx, k, field, f)
@@ -179,10 +165,7 @@ func (a *alias) Reset(ctx context.Context) error {
 	return errNotOpen
 }
 
-var (
-	_ readmodel.Index  = (*alias)(nil)
-	_ readmodel.Summer = (*alias)(nil)
-)
+var _ readmodel.Index = (*alias)(nil)
 
 // keeper runs the projector and lets another index be put in place under it.
 type keeper struct {

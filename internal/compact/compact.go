@@ -50,9 +50,6 @@ var (
 // buffer is what packing needs besides its result.
 type buffer struct{ text, block []byte }
 
-// Dictionary gives dictionary 1, for those who pack in another way what lasts less long.
-func Dictionary() string { return string(dictionary1) }
-
 // Pack gives the packed form of the text that parts make one after the other, in
 // memory of its own.
 func Pack(parts ...[]byte) []byte {

@@ -41,21 +41,16 @@ type Queries interface {
 	Await(ctx context.Context, c calendar.Caller, atLeast calendar.Position) error
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
-	// Run answers a list, where it is lean with views that lack their record.
+	// Run answers a list.
 	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
 	// AwaitCounts waits a moment until counts in the view of a written record
 	// take the write into account.
 	AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position)
-	// Whole fills in the records of lean views; false when one has changed since.
-	Whole(ctx context.Context, views ...*query.View) (bool, error)
-	// Glance gives the lean view of an event that everybody may read; false when
-	// Read and View have to be asked.
-	Glance(ctx context.Context, id calendar.ID, l calendar.Lang, e query.Embeds) (query.View, bool)
 	// View makes the view of one record at a moment.
 	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e query.Embeds, m query.Moment) (query.View, error)
-	// Read finds one record and checks that the caller may read it.
-	Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller,
-		verify func(ctx context.Context, id calendar.ID) (bool, error)) (*calendar.Record, error)
+	// Read finds one record, checks that the caller may read it, and makes its view.
+	Read(ctx context.Context, k calendar.Kind, id calendar.ID, slug string, c calendar.Caller, l calendar.Lang, e query.Embeds,
+		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
 // Records tells how far the store is; command.Records is one.
@@ -160,25 +155,25 @@ const (
 // api is the handler.
 type api struct {
 	Deps
-	o        Options
-	roots    *rootTable
-	mux      http.Handler
-	find     func(path string) *route // the route of a path, nil for none
-	closed   bool                     // every request is answered 503
-	rooms    *admission
-	rates    *httprate.RateLimiter // nil: no limit
-	turns    *turns                // of the lists of a client; nil: no turns
-	origins  map[string]bool
-	expose   []string // value of Access-Control-Expose-Headers
-	fresh    []string // value of Cache-Control of reads that anybody may keep
-	totals   [][2]string
-	answers  *answerCache
-	encoders *encoders
-	pieces   *pieceTable
-	asked    *askedTable
-	flights  flights
-	keys     keylock.Locks[keyName] // a second request with a key waits for the first
-	zones    zoneTable
+	o         Options
+	roots     *rootTable
+	mux       http.Handler
+	find      func(path string) *route // the route of a path, nil for none
+	closed    bool                     // every request is answered 503
+	rooms     *admission
+	rates     *httprate.RateLimiter // nil: no limit
+	turns     *turns                // of the lists of a client; nil: no turns
+	origins   map[string]bool
+	expose    []string // value of Access-Control-Expose-Headers
+	fresh     []string // value of Cache-Control of reads that anybody may keep
+	totals    [][2]string
+	answers   *answerCache
+	encoders  *encoders
+	fragments *fragmentCache
+	asked     *askedTable
+	flights   flights
+	keys      keylock.Locks[keyName] // a second request with a key waits for the first
+	zones     zoneTable
 
 	observers []func(Answered) // by number of the route; nil without Observe
 }
@@ -256,7 +251,9 @@ func newAPI(d Deps, o Options) (*api, error) {
 	if a.encoders, err = newEncoders(atOnce); err != nil {
 		return nil, fmt.Errorf("encoders: %w", err)
 	}
-	a.pieces = newPieceTable(o.FragmentBytes)
+	if a.fragments, err = newFragmentCache(o.FragmentBytes); err != nil {
+		return nil, fmt.Errorf("fragment cache: %w", err)
+	}
 	a.asked = newAskedTable()
 	a.mux, a.find = a.newMux()
 	return a, nil
@@ -307,7 +304,7 @@ func setDefaults(o *Options) {
 		o.AnswerBytes = 12 << 20
 	}
 	if o.FragmentBytes == 0 {
-		o.FragmentBytes = 24 << 20
+		o.FragmentBytes = 4 << 20
 	}
 	if o.Now == nil {
 		o.Now = time.Now

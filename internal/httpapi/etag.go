@@ -12,13 +12,12 @@ import (
 // recordTag is the ETag of one record (2.9): version and mark. The content of the
 // record counts too: another history may have the version with another one.
 func (a *api) recordTag(r *root, l calendar.Lang, v *query.View, fields []string) string {
-	_, version, sum := v.Key()
-	m := calendar.HashStart.Number(sum).Number(v.Mark).Number(r.mark).Number(uint64(l)).Text(string(v.Status))
+	m := calendar.HashStart.Number(v.Record.Sum).Number(v.Mark).Number(r.mark).Number(uint64(l)).Text(string(v.Status))
 	for _, f := range fields {
 		m = m.Text(f)
 	}
 	var b [40]byte
-	tag := append(strconv.AppendInt(append(b[:0], '"'), version, 10), '-')
+	tag := append(strconv.AppendInt(append(b[:0], '"'), v.Record.Version, 10), '-')
 	return string(append(strconv.AppendUint(tag, uint64(m), 16), '"'))
 }
 

@@ -90,7 +90,7 @@ func TestRecordTag(t *testing.T) {
 }
 
 // TestTagsNameTheContent: the same id, version and mark with another content have
-// another tag and another piece; so does another rendering of the same.
+// another tag; so does another rendering of the same.
 func TestTagsNameTheContent(t *testing.T) {
 	t.Parallel()
 	a := &api{}
@@ -101,10 +101,6 @@ func TestTagsNameTheContent(t *testing.T) {
 	rt := &root{}
 	if a.recordTag(rt, calendar.LangEN, one, nil) == a.recordTag(rt, calendar.LangEN, other, nil) {
 		t.Error("two contents have one tag")
-	}
-	p := renderer{a: a, root: rt}
-	if p.eventKey(one) == p.eventKey(other) {
-		t.Error("two contents have one piece")
 	}
 	c := &call{route: &route{kind: calendar.KindEvent}, root: rt}
 	keys := map[string]bool{}

@@ -109,12 +109,6 @@ func (f fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*query.List, e
 	return f.run()
 }
 
-func (f fakeQueries) Whole(context.Context, ...*query.View) (bool, error) { return true, nil }
-
-func (f fakeQueries) Glance(context.Context, calendar.ID, calendar.Lang, query.Embeds) (query.View, bool) {
-	return query.View{}, false
-}
-
 func (f fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
 
 func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang, _ query.Embeds, _ query.Moment) (query.View, error) {
@@ -122,18 +116,22 @@ func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, r *calendar.Re
 	return query.View{Record: r, Status: calendar.Status(r.Fields.String("status"))}, err
 }
 
-func (f fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, slug string, _ calendar.Caller,
+func (f fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, slug string, c calendar.Caller, l calendar.Lang, e query.Embeds,
 	verify func(ctx context.Context, id calendar.ID) (bool, error),
-) (*calendar.Record, error) {
+) (query.View, error) {
 	if err := f.hang.wait(ctx, "Read"); err != nil {
-		return nil, err
+		return query.View{}, err
 	}
 	if f.protected {
 		if _, err := verify(ctx, id); err != nil {
-			return nil, err
+			return query.View{}, err
 		}
 	}
-	return f.read(id, slug)
+	r, err := f.read(id, slug)
+	if err != nil {
+		return query.View{}, err
+	}
+	return f.View(ctx, c, r, l, e, query.Moment{})
 }
 
 type fakeRecords struct{}

@@ -209,14 +209,7 @@ func withProblem(err error, problem *calendar.FieldError) error {
 // makeList runs a list and writes its envelope (4.1) into a buffer, where the
 // body of the answer stays.
 func (a *api) makeList(ctx context.Context, buffer *[]byte, rt *root, criteria *query.Criteria, key string) (*answer, error) {
-	// A lean list does without the records of events that were rendered before. It
-	// is made anew, with all records, when one of those that were not has changed.
-	criteria.Lean = true
 	list, err := a.appendItems(ctx, buffer, rt, criteria)
-	if errors.Is(err, errChanged) {
-		criteria.Lean = false
-		list, err = a.appendItems(ctx, buffer, rt, criteria)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -246,41 +239,33 @@ func (a *api) makeList(ctx context.Context, buffer *[]byte, rt *root, criteria *
 	return ans, nil
 }
 
-// errChanged tells that a record has another version than the list shows.
-var errChanged = errors.New("record changed while it was listed")
-
 // appendItems runs a list and writes its envelope up to the last record.
 func (a *api) appendItems(ctx context.Context, buffer *[]byte, rt *root, criteria *query.Criteria) (*query.List, error) {
 	list, err := a.Queries.Run(ctx, criteria)
 	if err != nil {
 		return nil, err
 	}
-	scratch := takeBuffer()
-	defer giveBuffer(scratch)
-	p := renderer{a: a, root: rt, lang: criteria.Lang, fields: fieldSet(criteria.Fields), scratch: *scratch}
+	p := renderer{a: a, root: rt, lang: criteria.Lang, fields: fieldSet(criteria.Fields)}
 	b := append(append((*buffer)[:0], `{"`...), criteria.Kind.Collection()...)
 	b = append(b, `":[`...)
 	for i := range list.Views {
-		if b, err = p.appendItem(ctx, appendComma(b, i), list.Views[i:]); err != nil {
+		if b, err = p.appendItem(appendComma(b, i), &list.Views[i]); err != nil {
 			return nil, err
 		}
 	}
-	*buffer, *scratch = b, p.scratch
+	*buffer = b
 	return list, nil
 }
 
-// appendItem writes the first of the records of a list that are left. It gives
-// query.ErrTooLarge when the answer gets larger than it may.
-func (p *renderer) appendItem(ctx context.Context, b []byte, left []query.View) ([]byte, error) {
+// appendItem writes a record of a list. It gives query.ErrTooLarge when the answer gets
+// larger than it may.
+func (p *renderer) appendItem(b []byte, v *query.View) ([]byte, error) {
 	from := len(b)
 	p.limit = p.a.o.MaxAnswer
 	if p.fields != nil {
 		p.limit += from // most of the record goes again
 	}
-	b, err := p.appendLean(ctx, b, left)
-	if err != nil {
-		return b, err
-	}
+	b = p.appendView(b, v)
 	if p.fields != nil {
 		b = append(b[:from], keepFields(b[from:], p.fields)...)
 	}
@@ -288,35 +273,6 @@ func (p *renderer) appendItem(ctx context.Context, b []byte, left []query.View) 
 		return b, query.ErrTooLarge
 	}
 	return b, nil
-}
-
-// appendLean is appendView for the first of some views that may lack their
-// records. When that one is needed, so are those of all others that were not
-// rendered before, and they are read together. It gives errChanged when one of them
-// has changed since.
-func (p *renderer) appendLean(ctx context.Context, b []byte, left []query.View) ([]byte, error) {
-	v := &left[0]
-	if v.Record != nil {
-		return p.appendView(b, v), nil
-	}
-	parts, ok := p.eventParts(v)
-	if !ok {
-		needed := make([]*query.View, 0, len(left))
-		for i := range left {
-			if !p.rendered(&left[i]) {
-				needed = append(needed, &left[i])
-			}
-		}
-		same, err := p.a.Queries.Whole(ctx, needed...)
-		switch {
-		case err != nil:
-			return b, err
-		case !same:
-			return b, errChanged
-		}
-		parts, _ = p.eventParts(v)
-	}
-	return p.joinEvent(b, v, &parts), nil
 }
 
 // maxLinks bounds the header Link, in bytes. Each of its links holds all that the

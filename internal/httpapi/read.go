@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -118,67 +117,26 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 		kind: c.route.kind, target: c.targetOf(), singleParams: params,
 		root: c.root, lang: c.lang, caller: c.caller, pass: &c.pass,
 	}
+	buffer := takeBuffer()
+	defer giveBuffer(buffer)
 	var ans *answer
-	if s.glances() && !a.asked.before(c.loc.rest) { // else it is worth keeping
-		done, err := a.sendGlance(w, r, &s)
-		if done || err != nil {
-			return err
-		}
-	}
 	if key, generation, shared := a.singleKey(r.Context(), c, &s); shared {
-		ans, err = a.once(r.Context(), c, key, true, func(ctx context.Context) (*answer, error) {
-			ans, err := a.makeSingle(ctx, &s)
+		// What was never asked for will hardly be asked for again in this state: sending
+		// it from where it was written costs less than keeping it.
+		ans, err = a.once(r.Context(), c, key, a.asked.before(c.loc.rest), func(ctx context.Context) (*answer, error) {
+			ans, err := a.makeSingle(ctx, buffer, &s)
 			if err == nil {
 				ans.passing = a.passed(ctx, generation)
 			}
 			return ans, err
 		})
 	} else {
-		ans, err = a.makeSingle(r.Context(), &s)
+		ans, err = a.makeSingle(r.Context(), buffer, &s)
 	}
 	if err != nil {
 		return a.tooLarge(err, "_fields")
 	}
 	return a.sendAnswer(w, r, ans)
-}
-
-// glances tells whether everybody gets the same answer from what is known of an
-// event by its id.
-func (s *single) glances() bool {
-	return s.kind == calendar.KindEvent && s.target.id > 0 && s.password == "" && s.caller.Role == calendar.Anonymous
-}
-
-// sendGlance answers a single read from what is known of an event; false when
-// the usual way has to be gone. Making the answer costs less than keeping it.
-func (a *api) sendGlance(w http.ResponseWriter, r *http.Request, s *single) (bool, error) {
-	v, ok := a.Queries.Glance(r.Context(), s.target.id, s.lang, query.EmbedsOf(s.fields))
-	if !ok {
-		return false, nil
-	}
-	views := [...]query.View{v}
-	buffer, scratch := takeBuffer(), takeBuffer()
-	defer giveBuffer(buffer)
-	defer giveBuffer(scratch)
-	p := a.singleRenderer(s)
-	p.scratch = *scratch
-	b, err := p.appendLean(r.Context(), *buffer, views[:])
-	if err != nil {
-		return false, ignoreChanged(err)
-	}
-	*buffer, *scratch = b, p.scratch
-	ans, err := a.singleAnswer(b, s, &views[0], &p)
-	if err != nil {
-		return false, a.tooLarge(err, "_fields")
-	}
-	return true, a.sendAnswer(w, r, ans)
-}
-
-// ignoreChanged drops the error of a record that has changed meanwhile.
-func ignoreChanged(err error) error {
-	if errors.Is(err, errChanged) {
-		return nil
-	}
-	return err
 }
 
 // singleRenderer makes the renderer of a single read.
@@ -201,7 +159,7 @@ func (a *api) singleAnswer(b []byte, s *single, v *query.View, p *renderer) (*an
 		return nil, query.ErrTooLarge
 	}
 	ans := newAnswer(b, a.recordTag(s.root, s.lang, v, fields), s.lang)
-	ans.add(headerModified, v.Changed().UTC().Format(http.TimeFormat))
+	ans.add(headerModified, v.Record.Changed.UTC().Format(http.TimeFormat))
 	return ans, nil
 }
 
@@ -225,8 +183,8 @@ func (a *api) singleKey(ctx context.Context, c *call, s *single) (string, query.
 	return c.key(singleKey, generation, int64(head), asked), generation, true
 }
 
-// makeSingle finds a record, checks the right to read it, and renders it.
-func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
+// makeSingle answers a single read; the body of the answer stays in the buffer.
+func (a *api) makeSingle(ctx context.Context, buffer *[]byte, s *single) (*answer, error) {
 	verify := func(ctx context.Context, id calendar.ID) (bool, error) {
 		if s.password == "" {
 			return false, nil
@@ -237,14 +195,11 @@ func (a *api) makeSingle(ctx context.Context, s *single) (*answer, error) {
 		defer s.pass.resume()
 		return a.Commands.CheckPassword(ctx, id, s.password)
 	}
-	rec, err := a.Queries.Read(ctx, s.kind, s.target.id, s.target.slug, s.caller, verify)
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.Queries.View(ctx, s.caller, rec, s.lang, query.EmbedsOf(s.fields), query.Moment{})
+	v, err := a.Queries.Read(ctx, s.kind, s.target.id, s.target.slug, s.caller, s.lang, query.EmbedsOf(s.fields), verify)
 	if err != nil {
 		return nil, err
 	}
 	p := a.singleRenderer(s)
-	return a.singleAnswer(p.appendView(nil, &v), s, &v, &p)
+	*buffer = p.appendView(*buffer, &v)
+	return a.singleAnswer(*buffer, s, &v, &p)
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/binary"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -41,7 +42,14 @@ func appendInner(b []byte, s string, safe *[256]bool) []byte {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	start := 0
-	for i := range len(s) {
+	html := !safe['<']
+	for i := 0; i < len(s); i++ {
+		for i+8 <= len(s) && !special(binary.LittleEndian.Uint64([]byte(s[i:i+8])), html) {
+			i += 8
+		}
+		if i == len(s) {
+			break
+		}
 		c := s[i]
 		if safe[c] {
 			continue
@@ -68,6 +76,19 @@ func appendInner(b []byte, s string, safe *[256]bool) []byte {
 		}
 	}
 	return append(b, s[start:]...)
+}
+
+// special tells whether one of eight bytes may stand in a JSON text in another form
+// only, with html also & < >. It may take a byte for such a one, never the other way
+// round.
+func special(w uint64, html bool) bool {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	zero := func(v uint64) uint64 { return (v - low) &^ v }
+	found := (w-low*' ')&^w | zero(w^low*'"') | zero(w^low*'\\')
+	if html {
+		found |= zero(w^low*'&') | zero(w^low*'<') | zero(w^low*'>')
+	}
+	return found&high != 0
 }
 
 func appendComma(b []byte, i int) []byte {

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
@@ -23,8 +22,6 @@ type renderer struct {
 	// out above it. 0: no limit.
 	limit int
 	over  bool
-
-	scratch []byte // where parts of events lie
 }
 
 // wants tells whether a key is written.
@@ -41,9 +38,9 @@ func (p *renderer) full(b []byte) bool {
 	return p.over
 }
 
-// appendView writes a record. A lean view has to be ready.
+// appendView writes a record.
 func (p *renderer) appendView(b []byte, v *query.View) []byte {
-	switch v.Kind() {
+	switch v.Record.Kind {
 	case calendar.KindEvent:
 		return p.appendEvent(b, v)
 	case calendar.KindVenue, calendar.KindOrganizer:
@@ -74,95 +71,23 @@ func (p *renderer) appendPostHead(b []byte, r *calendar.Record, status calendar.
 	return appendString(b, url)
 }
 
-// The parts of an event: up to the records that it embeds, the rest of it, its
-// json_ld up to the records that stand there, the rest of that.
-const (
-	eventHead = iota
-	eventTail
-	eventLDHead
-	eventLDTail
-)
-
-// eventKey names the piece of an event.
-func (p *renderer) eventKey(v *query.View) pieceKey {
-	id, version, sum := v.Key()
-	return pieceKey{
-		id: id, version: version, sum: sum, root: p.root.secret, status: v.Status,
-		form: formEvent, lang: p.lang, blanked: v.Blanked,
-	}
-}
-
-// eventParts gives the parts of an event without what it embeds; they hold until
-// the next event. It is false for a lean view of an event that was not rendered
-// before.
-func (p *renderer) eventParts(v *query.View) (pieceParts, bool) {
-	key := p.eventKey(v)
-	if parts, ok := p.a.pieces.get(key, &p.scratch); ok {
-		return parts, true
-	}
-	if v.Record == nil {
-		return pieceParts{}, false
-	}
-	b, ends := p.renderEvent(p.scratch[:0], v)
-	p.scratch = b
-	p.a.pieces.set(key, b, ends)
-	return cut(b, &ends), true
-}
-
-// rendered tells whether a view of an event can do without its record.
-func (p *renderer) rendered(v *query.View) bool {
-	return v.Record != nil || p.a.pieces.has(p.eventKey(v))
-}
-
 // appendEvent writes an event (3.1.7), blanked where the view says so (6.3).
 func (p *renderer) appendEvent(b []byte, v *query.View) []byte {
-	parts, ok := p.eventParts(v)
-	if !ok {
-		return b
-	}
-	return p.joinEvent(b, v, &parts)
-}
-
-// joinEvent joins the parts of an event with the records that it embeds.
-func (p *renderer) joinEvent(b []byte, v *query.View, parts *pieceParts) []byte {
-	b = append(b, parts[eventHead]...)
-	if !v.Blanked {
-		b = p.appendLinked(b, v)
-	}
-	b = append(b, parts[eventTail]...)
-	if p.ld && !v.Blanked {
-		b = append(append(b, `,"json_ld":`...), parts[eventLDHead]...)
-		if len(v.Venues) > 0 {
-			b = append(append(b, `,"location":`...), p.postParts(v.Venues[0])[postLD]...)
-		}
-		if len(v.Organizers) > 0 {
-			b = append(append(b, `,"organizer":`...), p.postParts(v.Organizers[0])[postLD]...)
-		}
-		b = append(b, parts[eventLDTail]...)
-	}
-	return append(b, '}')
-}
-
-// renderEvent writes the parts of an event, one behind the other.
-func (p *renderer) renderEvent(b []byte, v *query.View) (_ []byte, ends [3]int) {
 	r := v.Record
 	f := r.Fields
 	url := p.root.page(r, v.Status)
 	title, shown := r.Name(p.lang)
-	b = slices.Grow(b, 4096)
 	b = p.appendPostHead(b, r, v.Status, url)
 	b = append(b, `,"rest_url":`...)
 	b = appendString(b, p.root.self(r))
 	b = append(b, `,"title":`...)
 	b = appendName(b, title)
-	description, excerpt := "", ""
-	if !v.Blanked {
-		description, excerpt = p.shownHTML(r, "description"), p.shownHTML(r, "excerpt")
+	if v.Blanked {
+		b = append(b, `,"description":"","excerpt":""`...)
+	} else {
+		b = p.appendHTML(append(b, `,"description":`...), r, "description")
+		b = p.appendHTML(append(b, `,"excerpt":`...), r, "excerpt")
 	}
-	b = append(b, `,"description":`...)
-	b = appendString(b, description)
-	b = append(b, `,"excerpt":`...)
-	b = appendString(b, excerpt)
 	b = append(b, `,"slug":`...)
 	b = appendString(b, r.Slug())
 	b = append(b, `,"image":`...)
@@ -220,17 +145,21 @@ func (p *renderer) renderEvent(b []byte, v *query.View) (_ []byte, ends [3]int) 
 		b = appendBool(b, `,"ticketed":`, f.Bool("ticketed"))
 		b = append(b, `,"post_parent":`...)
 		b = appendID(b, f.ID("post_parent"))
+		b = p.appendLinked(b, v)
 	}
-	ends[0] = len(b)
 	b = append(b, `,"custom_fields":[]`...)
 	b = appendLanguages(b, r, shown)
-	ends[1], ends[2] = len(b), len(b)
-	if !v.Blanked {
-		b = p.appendEventLD(b, r, url)
-		ends[2] = len(b)
+	if p.ld && !v.Blanked {
+		b = p.appendEventLD(append(b, `,"json_ld":`...), r, url)
+		if len(v.Venues) > 0 {
+			b = append(append(b, `,"location":`...), p.postFragment(v.Venues[0]).tail...)
+		}
+		if len(v.Organizers) > 0 {
+			b = append(append(b, `,"organizer":`...), p.postFragment(v.Organizers[0]).tail...)
+		}
 		b = p.appendEventOffer(b, r, url, cost)
 	}
-	return b, ends
+	return append(b, '}')
 }
 
 // appendLinked writes the records that an event embeds, until the answer is full.
@@ -279,17 +208,17 @@ func (p *renderer) appendPosts(b []byte, key string, posts []query.LinkedView) [
 
 // appendNested writes a term that an event embeds.
 func (p *renderer) appendNested(b []byte, t query.TermView) []byte {
-	key := pieceKey{
+	key := fragmentKey{
 		id: t.Record.ID, version: t.Record.Version, sum: t.Record.Sum, count: t.Count, root: p.root.secret,
 		form: formNested, lang: p.lang,
 	}
-	if parts, ok := p.a.pieces.get(key, nil); ok {
-		return append(b, parts[0]...)
+	if known, ok := p.a.fragments.get(key); ok {
+		return append(b, known.head...)
 	}
 	from := len(b)
 	b = p.appendTerm(b, t, true)
 	n := len(b) - from
-	p.a.pieces.set(key, b[from:], [3]int{n, n, n})
+	p.a.fragments.set(key, b[from:], n)
 	return b
 }
 
@@ -297,6 +226,19 @@ func (p *renderer) appendNested(b []byte, t query.TermView) []byte {
 func (p *renderer) shownHTML(r *calendar.Record, field string) string {
 	s, _ := r.Fields.Text(field).In(p.lang, r.Home)
 	return paragraphs(s)
+}
+
+// appendHTML writes shownHTML.
+func (p *renderer) appendHTML(b []byte, r *calendar.Record, field string) []byte {
+	s, _ := r.Fields.Text(field).In(p.lang, r.Home)
+	if s == "" || strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '\n') >= 0 || strings.IndexByte(s, '\r') >= 0 {
+		return appendString(b, paragraphs(s))
+	}
+	if s = strings.TrimSpace(s); s == "" { // what most texts are: one paragraph
+		return append(b, `""`...)
+	}
+	b = appendInner(append(b, `"<p>`...), s, &plainSafe)
+	return append(b, `</p>"`...)
 }
 
 // appendImage writes an image (3.5).

@@ -22,47 +22,40 @@ func stateProvince(f calendar.Fields) string {
 	return f.String("province")
 }
 
-// The parts of a venue or organizer: all of it but the brace at its end, and its
-// json_ld.
-const (
-	postHead = iota
-	postLD
-)
-
 // appendPost writes a venue (3.2.2) or an organizer (3.3.2).
 func (p *renderer) appendPost(b []byte, l query.LinkedView) []byte {
-	parts := p.postParts(l)
-	b = append(b, parts[postHead]...)
+	f := p.postFragment(l)
+	b = append(b, f.head...)
 	if p.ld {
-		b = append(append(b, `,"json_ld":`...), parts[postLD]...)
+		b = append(append(b, `,"json_ld":`...), f.tail...)
 	}
 	return append(b, '}')
 }
 
-// postParts gives the parts of a venue or organizer.
-func (p *renderer) postParts(l query.LinkedView) pieceParts {
-	key := pieceKey{
+// postFragment gives a venue or organizer: all of it but the brace at its end, and its
+// json_ld.
+func (p *renderer) postFragment(l query.LinkedView) fragment {
+	key := fragmentKey{
 		id: l.Record.ID, version: l.Record.Version, sum: l.Record.Sum, root: p.root.secret, status: l.Status,
 		form: formPost, lang: p.lang,
 	}
-	if parts, ok := p.a.pieces.get(key, nil); ok {
-		return parts
+	if known, ok := p.a.fragments.get(key); ok {
+		return known
 	}
 	url := p.root.page(l.Record, l.Status)
 	var b []byte
-	var ends [3]int
+	var end int
 	if l.Record.Kind == calendar.KindVenue {
 		b = p.appendVenue(b, l.Record, l.Status, url)
-		ends[0] = len(b)
+		end = len(b)
 		b = p.appendVenueLD(b, l.Record, url)
 	} else {
 		b = p.appendOrganizer(b, l.Record, l.Status, url)
-		ends[0] = len(b)
+		end = len(b)
 		b = p.appendOrganizerLD(b, l.Record, url)
 	}
-	ends[1], ends[2] = len(b), len(b)
-	p.a.pieces.set(key, b, ends)
-	return cut(b, &ends)
+	p.a.fragments.set(key, b, end)
+	return fragment{b[:end:end], b[end:]}
 }
 
 // appendVenue writes the head of a venue; empty fields are left out.

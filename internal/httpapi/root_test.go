@@ -209,7 +209,10 @@ func TestExtension(t *testing.T) {
 func TestPartsOfRoots(t *testing.T) {
 	t.Parallel()
 	p := testRenderer(t, calendar.LangEN)
-	p.a.pieces = newPieceTable(1 << 20)
+	var err error
+	if p.a.fragments, err = newFragmentCache(1 << 20); err != nil {
+		t.Fatal(err)
+	}
 	v := exampleView(t)
 	p.appendView(nil, v)
 	good := p.root

@@ -252,7 +252,7 @@ func decodeRemainder(b []byte) (*remainder, bool) {
 // count takes the counts of the terms of a view.
 func (m *remainder) count(v *query.View) {
 	m.Counts = map[calendar.ID]int{}
-	if v.Kind().IsTerm() {
+	if v.Record.Kind.IsTerm() {
 		m.Counts[v.Record.ID] = v.Count
 	}
 	for _, list := range [...][]query.TermView{v.Categories, v.Tags} {

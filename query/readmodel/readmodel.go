@@ -79,11 +79,6 @@ type Query struct {
 	Sort   []Sort // ends with FieldID, so the order is total
 	Offset int
 	Limit  int // 0: the total only
-	// Known, when set, tells whether the caller knows the record of a document
-	// already, by its calendar.Record.Sum. An index asks it for each document of the
-	// page, in order, and may give those that are known with their position only; or
-	// never asks.
-	Known func(id calendar.ID, sum uint64) bool
 }
 
 // Page is the answer: documents in order, the exact total over all pages, and
@@ -151,14 +146,6 @@ type Index interface {
 
 	// Reset empties the index, its marks included.
 	Reset(ctx context.Context) error
-}
-
-// Summer is an Index that tells the sum of a record for less than its document
-// costs.
-type Summer interface {
-	// SumOf gives the calendar.Record.Sum of the live document of an id, 0 for none,
-	// or errors.ErrUnsupported.
-	SumOf(ctx context.Context, id calendar.ID) (uint64, error)
 }
 
 // Counter is an Index that counts some values for less than all of them cost.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"daybook/calendar"
+	"daybook/internal/compact"
 	"daybook/query/readmodel"
 )
 
@@ -127,7 +128,7 @@ type preparedText struct {
 
 func prepare(s *readmodel.Schema, d readmodel.Document) *prepared {
 	p := &prepared{
-		doc: d, values: valuesOf(s, d.Record), body: pack(d.Body),
+		doc: d, values: valuesOf(s, d.Record), body: compact.Pack(d.Body),
 		leaf: readmodel.Leaf(s.Kind, d.Record.ID, d.Record.Version, d.Body),
 	}
 	for i := range s.Fields {

@@ -14,15 +14,17 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"daybook/calendar"
+	"daybook/internal/compact"
 	"daybook/query/readmodel"
 )
 
 // Options of an Index; the zero value works.
 type Options struct {
-	// Records is how many decoded records are kept for answers; 0: 1,024. It is
-	// rounded up to a power of two. One of real weight takes some 7 KB.
+	// Records is how many decoded records of other kinds than events are kept for
+	// answers; 0: 1,024. It is rounded up to a power of two.
 	Records int
 	// Logger gets a warning when a snapshot is not used; nil: slog.Default.
 	Logger *slog.Logger
@@ -73,7 +75,6 @@ type place struct {
 
 var (
 	_ readmodel.Index   = (*Index)(nil)
-	_ readmodel.Summer  = (*Index)(nil)
 	_ readmodel.Counter = (*Index)(nil)
 )
 
@@ -258,7 +259,7 @@ func (x *Index) count(kind calendar.Kind, n int, leaf [sha256.Size]byte) {
 func (x *Index) leaf(at place) [sha256.Size]byte {
 	k := x.kinds[at.kind]
 	d := &k.docs[at.ordinal]
-	body, err := unpack(d.body())
+	body, err := compact.Unpack(nil, d.body())
 	if err != nil {
 		panic(err) // packed by this program, or checked on loading
 	}
@@ -311,10 +312,6 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 		page.Documents = make([]readmodel.Document, len(found))
 	}
 	for i := range found {
-		if q.Known != nil && q.Known(found[i].id, found[i].sum) {
-			page.Documents[i].Position = found[i].position
-			continue
-		}
 		d, err := x.document(&found[i])
 		if err != nil {
 			return readmodel.Page{}, err
@@ -355,16 +352,18 @@ func (x *Index) document(f *found) (*readmodel.Document, error) {
 	if d := slot.Load(); d != nil && d.Record.ID == f.id && d.Position == f.position && d.Record.Sum == f.sum {
 		return d, nil
 	}
-	body, err := unpack(f.body)
+	body, err := compact.Unpack(nil, f.body)
 	if err != nil {
 		return nil, fmt.Errorf("unpack document %d: %w", f.id, err)
 	}
-	r, err := calendar.DecodeRecord(body)
+	r, err := calendar.DecodeText(unsafe.String(unsafe.SliceData(body), len(body))) //nolint:gosec // body is never changed
 	if err != nil {
 		return nil, fmt.Errorf("read document %d: %w", f.id, err)
 	}
 	d := &readmodel.Document{Position: f.position, Record: r, Body: body}
-	slot.Store(d)
+	if r.Kind != calendar.KindEvent { // what events link to is read with most lists, an event with few
+		slot.Store(d)
+	}
 	return d, nil
 }
 
@@ -382,20 +381,6 @@ func (x *Index) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]rea
 		out[f.id] = *d
 	}
 	return out, nil
-}
-
-// SumOf gives the sum of the record of the live document of an id, 0 for none.
-func (x *Index) SumOf(ctx context.Context, id calendar.ID) (uint64, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	at, ok := x.places[id]
-	if !ok {
-		return 0, nil
-	}
-	return x.kinds[at.kind].docs[at.ordinal].sum, nil
 }
 
 func (x *Index) get(ids []calendar.ID) []found {

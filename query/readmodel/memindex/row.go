@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -32,7 +33,7 @@ func valuesOf(s *readmodel.Schema, r *calendar.Record) []value {
 		f, v := &s.Fields[i], &out[i]
 		switch f.Type {
 		case readmodel.TypeKeyword:
-			v.text = f.Keyword(r)
+			v.text = strings.Clone(f.Keyword(r)) // kept, and it may lie in the text of the whole record
 			v.has = v.text != ""
 		case readmodel.TypeBool:
 			v.has = f.Bool(r)

@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/compact"
 	"daybook/query/readmodel"
 )
 
@@ -28,7 +27,7 @@ import (
 // is read only when the checksum and the fingerprint are right, so its content is
 // trusted but for lengths.
 
-const snapshotMagic = "daybook index 4\n"
+const snapshotMagic = "daybook index 5\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -36,7 +35,6 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func fingerprint() [sha256.Size]byte {
 	h := sha256.New()
 	_, _ = io.WriteString(h, readmodel.Fingerprint())
-	_, _ = io.WriteString(h, compact.Dictionary())
 	return [sha256.Size]byte(h.Sum(nil))
 }
 

@@ -18,7 +18,6 @@ func pageCases() []testCase {
 		{"paging", paging},
 		{"exact totals", exactTotals},
 		{"whole documents", wholeDocuments},
-		{"known documents", knownDocuments},
 		{"get", get},
 	}
 }
@@ -146,39 +145,6 @@ func wholeDocuments(t testing.TB, x readmodel.Index) {
 	}
 	if p.Position != b.next {
 		t.Errorf("page shows position %d, want %d", p.Position, b.next)
-	}
-}
-
-// Documents that the caller knows may come with their position only; it is asked
-// for each in order, of the sum of its record, or for none.
-func knownDocuments(t testing.TB, x readmodel.Index) {
-	var b build
-	for id := calendar.ID(1); id <= 5; id++ {
-		b.add(calendar.KindTag, id, calendar.Fields{"slug": fmt.Sprint(id)})
-	}
-	written := b.docs
-	b.write(t, x)
-	var asked []uint64
-	p := search(t, x, readmodel.Query{Kind: calendar.KindTag, Sort: byID, Limit: 4, Known: func(id calendar.ID, sum uint64) bool {
-		asked = append(asked, sum)
-		return id%2 == 0
-	}})
-	if p.Total != 5 || len(p.Documents) != 4 || len(asked) != 0 && len(asked) != 4 {
-		t.Fatalf("%d of %d documents, %d asked for; want 4 of 5, and none or each", len(p.Documents), p.Total, len(asked))
-	}
-	for i, got := range p.Documents {
-		want := written[i]
-		if len(asked) > 0 {
-			if asked[i] != calendar.SumOf(want.Body) {
-				t.Errorf("place %d: asked of the sum %d, want %d", i, asked[i], calendar.SumOf(want.Body))
-			}
-			if want.Record.ID%2 == 0 && got.Record == nil {
-				want = readmodel.Document{Position: want.Position}
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("place %d (-want +got):\n%s", i, diff)
-		}
 	}
 }
 
