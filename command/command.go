@@ -94,15 +94,18 @@ func New(store eventstore.Store, rules *calendar.Rules, hasher Hasher, o Options
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Service{store: store, records: NewRecords(store), rules: rules, hasher: hasher, now: o.Now}, nil
+	return &Service{store: store, records: newRecords(store), rules: rules, hasher: hasher, now: o.Now}, nil
 }
 
 // On gives a Service that works on what wrap makes of the store, and has kept
 // nothing of it.
 func (s *Service) On(wrap func(eventstore.Store) eventstore.Store) *Service {
 	store := wrap(s.store)
-	return &Service{store: store, records: NewRecords(store), rules: s.rules, hasher: s.hasher, now: s.now}
+	return &Service{store: store, records: newRecords(store), rules: s.rules, hasher: s.hasher, now: s.now}
 }
+
+// Records gives the reader of records that the Service has, and its cache.
+func (s *Service) Records() *Records { return s.records }
 
 // KeepAnswer keeps with the receipt of a key what the first answer needs beside the
 // record, so that a repeated request gets the same bytes. Nobody waits for it: it

@@ -16,14 +16,17 @@ type Records struct {
 	decoded eventstore.Kept[calendar.ID, *calendar.Record] // the newest version that was decoded
 }
 
-// NewRecords makes a Records.
-func NewRecords(store eventstore.Store) *Records {
-	return &Records{store: store, decoded: eventstore.Kept[calendar.ID, *calendar.Record]{Half: recordsHalf}}
+// newRecords makes a Records.
+func newRecords(store eventstore.Store) *Records {
+	return &Records{store: store, decoded: eventstore.Kept[calendar.ID, *calendar.Record]{Half: keptBytes / 2}}
 }
 
-// recordsHalf is half of how many records are kept. One takes some 7 KB, and the same one
-// is seldom wanted again but soon.
-const recordsHalf = 512
+// keptBytes is about how much memory the kept records take: the same one is seldom
+// wanted again but soon. One takes its JSON, and keptCost for its fields.
+const (
+	keptBytes = 8 << 20
+	keptCost  = 3 << 10
+)
 
 // Load gives records in the order of ids; nil for unknown and deleted ones.
 func (r *Records) Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
@@ -159,7 +162,7 @@ func (r *Records) decode(epoch uint64, s *eventstore.State) (*calendar.Record, e
 		return nil, fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
 	}
 	if !ok || there.Version < rec.Version {
-		r.decoded.Put(epoch, rec.ID, rec)
+		r.decoded.Put(epoch, rec.ID, rec, keptCost+len(s.Record))
 	}
 	return rec, nil
 }

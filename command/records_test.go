@@ -38,7 +38,7 @@ func TestRecords(t *testing.T) {
 	} {
 		b.must(w)
 	}
-	r := command.NewRecords(b.store)
+	r := b.Records()
 	ctx := t.Context()
 
 	for range 2 { // the second time from the cache
@@ -109,7 +109,7 @@ func TestRecords(t *testing.T) {
 func TestRecordsForget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := command.NewRecords(b.store)
+	r := b.Records()
 	var want []calendar.ID
 	for i := range 20_000 {
 		id := calendar.ID(1000 + i)

@@ -45,7 +45,7 @@ func TestAfterAFailover(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			records := command.NewRecords(b.store)
+			records := b.Records()
 			update := func(s *command.Service, in calendar.Input) {
 				t.Helper()
 				r := command.Request{Kind: calendar.KindVenue, Target: command.Target{ID: id}, Input: in, Caller: editor}

@@ -7,15 +7,19 @@ import "sync"
 // is forgotten, and a hit in the old half makes a value young again. The zero value
 // with a Half is ready; it is safe for concurrent use.
 type Kept[K comparable, V any] struct {
-	// Half is how many values each half holds; 0: 2048.
+	// Half is how much each half holds, in the unit of the sizes that Put is told.
 	Half int
 
 	mu         sync.Mutex
 	epoch      uint64
-	young, old map[K]V
+	size       int // of what is young
+	young, old map[K]kept[V]
 }
 
-const keptHalf = 2048
+type kept[V any] struct {
+	value V
+	size  int
+}
 
 // Get gives the value of a key that was kept in an epoch, the present one of the
 // store. What was kept in epochs before is dropped.
@@ -32,16 +36,16 @@ func (k *Kept[K, V]) Get(epoch uint64, key K) (V, bool) {
 			k.add(key, v)
 		}
 	}
-	return v, ok
+	return v.value, ok
 }
 
-// Put keeps a value; epoch is that of the store from before the value was read. A
-// value of an epoch that is over is not kept.
-func (k *Kept[K, V]) Put(epoch uint64, key K, v V) {
+// Put keeps a value of a size; epoch is that of the store from before the value was
+// read. A value of an epoch that is over is not kept.
+func (k *Kept[K, V]) Put(epoch uint64, key K, v V, size int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.in(epoch) {
-		k.add(key, v)
+		k.add(key, kept[V]{v, size})
 	}
 }
 
@@ -49,6 +53,7 @@ func (k *Kept[K, V]) Put(epoch uint64, key K, v V) {
 func (k *Kept[K, V]) Drop(key K) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.size -= k.young[key].size
 	delete(k.young, key)
 	delete(k.old, key)
 }
@@ -57,18 +62,14 @@ func (k *Kept[K, V]) Drop(key K) {
 // dropped.
 func (k *Kept[K, V]) in(epoch uint64) bool {
 	if epoch > k.epoch {
-		k.epoch, k.young, k.old = epoch, nil, nil
+		k.epoch, k.size, k.young, k.old = epoch, 0, nil, nil
 	}
 	return epoch == k.epoch
 }
 
-func (k *Kept[K, V]) add(key K, v V) {
-	half := k.Half
-	if half == 0 {
-		half = keptHalf
-	}
-	if _, there := k.young[key]; !there && (k.young == nil || len(k.young) >= half) {
-		k.old, k.young = k.young, make(map[K]V)
+func (k *Kept[K, V]) add(key K, v kept[V]) {
+	if k.size += v.size - k.young[key].size; k.young == nil || k.size > k.Half {
+		k.old, k.young, k.size = k.young, make(map[K]kept[V]), v.size
 	}
 	k.young[key] = v
 }

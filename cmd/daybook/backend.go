@@ -51,11 +51,12 @@ func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger,
 	}
 	rules := &calendar.Rules{Site: site, Clean: htmltext.New()}
 	written := b.hooks.Store(b.store)
-	b.users, b.records = access.New(written), command.NewRecords(b.store)
+	b.users = access.New(written)
 	var err error
 	if b.command, err = command.New(written, rules, access.NewHasher(), command.Options{}); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
+	b.records = b.command.Records()
 	return b, nil
 }
 

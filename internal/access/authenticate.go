@@ -100,7 +100,7 @@ func (u *Users) byToken(ctx context.Context, token string) (User, error) {
 	if err != nil {
 		return User{}, err
 	}
-	u.known.Put(epoch, sum, knownUser{user, state.Version})
+	u.known.Put(epoch, sum, knownUser{user, state.Version}, 1)
 	return user, nil
 }
 

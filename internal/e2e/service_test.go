@@ -161,7 +161,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *
 	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
 	commands, err := command.New(store, rules, access.NewHasher(), command.Options{Now: clock.Now})
 	must(t, err)
-	records := command.NewRecords(store)
+	records := commands.Records()
 	queries, err := query.New(index, records, query.Options{
 		Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait,
 	})

@@ -110,7 +110,7 @@ func New(t testing.TB, o Options) *World {
 	rules := &calendar.Rules{Site: o.Site, Clean: htmltext.New()}
 	w.Commands, err = command.New(w.Store, rules, PlainHasher{}, command.Options{Now: w.Clock.Now})
 	must(err)
-	w.Records = command.NewRecords(w.Store)
+	w.Records = w.Commands.Records()
 	w.Queries, err = query.New(w.Index, w.Records, query.Options{
 		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: w.Clock.Now, PositionWait: o.Wait, Clean: rules.Clean,
 		LocalIndex: o.Index == nil, MaxAnswer: o.HTTP.MaxAnswer,
