@@ -1,40 +1,24 @@
 package main
 
 import (
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"daybook/eventstore/sqlite"
+	"daybook/internal/testkit"
 )
 
 // formerData makes a data directory with the event store of a version before packed
 // entries, and without a feed and a snapshot.
 func formerData(t *testing.T) string {
 	t.Helper()
-	packed, err := os.Open("../../eventstore/sqlite/testdata/former.db.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = packed.Close() }()
-	unpacked, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(unpacked)
-	if err != nil {
-		t.Fatal(err)
-	}
 	data := t.TempDir()
-	if err := os.WriteFile(filepath.Join(data, sqlite.FileName), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.FormerStore(t, filepath.Join(data, sqlite.FileName))
 	return data
 }
 

@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -20,6 +19,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
+	"daybook/internal/testkit"
 )
 
 // renewedFile, when set, makes the test binary open that file and tell each step on
@@ -34,32 +34,10 @@ func openSlowly(ctx context.Context, path string) error {
 	return s.Close()
 }
 
-// former writes the store of testdata: some days of a small calendar as the version
-// before packed entries left it, with its secrets and the answers of idempotency keys.
-func former(t *testing.T, path string) {
-	t.Helper()
-	packed, err := os.Open("testdata/former.db.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = packed.Close() }()
-	unpacked, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(unpacked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// long makes the store of former longer: n more entries of each of some records.
+// long makes the store of testkit.FormerStore longer: n more entries of each of some records.
 func long(t *testing.T, path string, n int) {
 	t.Helper()
-	former(t, path)
+	testkit.FormerStore(t, path)
 	db := raw(t, path)
 	defer func() { _ = db.Close() }()
 	sqlExec(t, db, "PRAGMA journal_mode = OFF")
@@ -76,7 +54,7 @@ func long(t *testing.T, path string, n int) {
 	}
 }
 
-// formerHead is the chain head that the version before told of the store of former.
+// formerHead is the chain head that the version before told of the store of testkit.FormerStore.
 const formerHead = "37464417f63d89ff02ca38137e24999badc2c6e0cf524887b4491344f4889af3"
 
 // rowsOf gives all that a query finds, as text.
@@ -194,7 +172,7 @@ func same(t *testing.T, path string, wantPayloads [][2]string, wantContent []str
 func TestFormer(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.db")
-	former(t, path)
+	testkit.FormerStore(t, path)
 	wantPayloads, wantContent := payloads(t, path), content(t, path)
 	db := raw(t, path)
 	wantStates := rowsOf(t, db, "SELECT id, CAST(state AS TEXT) FROM records ORDER BY id")
@@ -340,7 +318,7 @@ func TestFormerFullDisk(t *testing.T) {
 func TestFormerWithLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.db")
-	former(t, path)
+	testkit.FormerStore(t, path)
 	db := raw(t, path)
 	db.SetMaxOpenConns(1)
 	sqlExec(t, db, "PRAGMA journal_mode = WAL")
@@ -365,7 +343,7 @@ func TestFormerWithLog(t *testing.T) {
 func TestFormerInUse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.db")
-	former(t, path)
+	testkit.FormerStore(t, path)
 	wantPayloads, wantContent := payloads(t, path), content(t, path)
 	db := raw(t, path)
 	sqlExec(t, db, "PRAGMA journal_mode = WAL")
@@ -390,7 +368,7 @@ func TestFormerInUse(t *testing.T) {
 func TestFormerBehindLink(t *testing.T) {
 	t.Parallel()
 	file, link := filepath.Join(t.TempDir(), "real.db"), filepath.Join(t.TempDir(), "events.db")
-	former(t, file)
+	testkit.FormerStore(t, file)
 	wantPayloads, wantContent := payloads(t, file), content(t, file)
 	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
@@ -406,7 +384,7 @@ func TestFormerBehindLink(t *testing.T) {
 func TestFormerDamaged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.db")
-	former(t, path)
+	testkit.FormerStore(t, path)
 	db := raw(t, path)
 	sqlExec(t, db, "DROP TRIGGER entries_no_update")
 	sqlExec(t, db, "UPDATE entries SET state = CAST(replace(CAST(state AS TEXT), 'publish', 'private') AS BLOB) WHERE position = 30")
