@@ -14,13 +14,13 @@ import (
 // that no document has any more is given to another one; so is that of a stem.
 type dict struct {
 	lang  calendar.Lang
-	ids   table
+	ids   table[string]
 	pairs map[[2]uint32]uint32 // by the numbers of two characters
 	words []word
 	roots []uint32 // by word: its stem; beside the words, as searches for rows run over it
 	order byText   // words that are found by beginning
 
-	stemIDs   table
+	stemIDs   table[string]
 	stems     []stem
 	stemOrder byText // stems that are found by beginning
 
@@ -53,8 +53,8 @@ func newDict(l calendar.Lang) *dict {
 
 func (d *dict) empty() {
 	*d = dict{lang: d.lang, pairs: map[[2]uint32]uint32{}}
-	d.ids.textOf, d.order.textOf = d.textOf, d.textOf
-	d.stemIDs.textOf, d.stemOrder.textOf = d.stemTextOf, d.stemTextOf
+	d.ids, d.order.textOf = table[string]{keyOf: d.textOf, hash: hashText}, d.textOf
+	d.stemIDs, d.stemOrder.textOf = table[string]{keyOf: d.stemTextOf, hash: hashText}, d.stemTextOf
 }
 
 // whole tells whether a word is found as a whole only: a character or a pair of
@@ -195,16 +195,6 @@ func (d *dict) charsOf(pair string) [2]uint32 {
 	return [2]uint32{first, second}
 }
 
-// forgetNeverUsed forgets the words that came from a snapshot without a document.
-func (d *dict) forgetNeverUsed() {
-	for id := range d.words {
-		if w := &d.words[id]; w.uses == 0 && w.text != "" && id != breakWord {
-			d.unused = append(d.unused, uint32(id))
-		}
-	}
-	d.settle()
-}
-
 func (d *dict) textOf(id uint32) string    { return d.words[id].text }
 func (d *dict) stemTextOf(s uint32) string { return d.stems[s].text }
 
@@ -239,35 +229,6 @@ func (d *dict) internPair(a, b uint32) uint32 {
 		d.pairs[[2]uint32{a, b}] = id
 	}
 	return id
-}
-
-// fill makes an empty dict of many words at once, in the order of their numbers;
-// free numbers have no text.
-func (d *dict) fill(texts []string) {
-	d.empty()
-	d.words, d.roots = make([]word, 0, len(texts)), make([]uint32, 0, len(texts))
-	var free, words, stems []uint32
-	for i, text := range texts {
-		if text == "" {
-			free = append(free, d.number())
-			continue
-		}
-		_, s := d.name(text) // nothing is free yet, so it gets the next number
-		if !whole(text) {
-			words = append(words, uint32(i))
-			if d.single(s) {
-				stems = append(stems, s)
-			}
-		}
-	}
-	for i, text := range texts {
-		if isPair(text) {
-			d.pairs[d.charsOf(text)] = uint32(i)
-		}
-	}
-	d.freeWords = free
-	d.order.fill(words)
-	d.stemOrder.fill(stems)
 }
 
 // beginning gives the numbers of the words that a word of a query fits: those

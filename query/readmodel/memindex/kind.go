@@ -18,6 +18,7 @@ type kindIndex struct {
 	ids    []calendar.ID // by ordinal; 0: free
 	free   []uint32
 	live   bitset
+	blocks []block // of the documents that came from a snapshot
 
 	keywords map[string]*keywords
 	bools    map[string]*bitset
@@ -57,6 +58,33 @@ type doc struct {
 func (d *doc) row() []byte   { return d.data[:d.textAt] }
 func (d *doc) texts() []byte { return d.data[d.textAt:d.bodyAt] }
 func (d *doc) body() []byte  { return d.data[d.bodyAt:] }
+
+// block are documents that came from a snapshot, whose bytes lie in one piece of memory.
+type block struct {
+	docs       [blockDocs / 64]uint64
+	held, gone int // bytes
+}
+
+// leaveBlock notes that a document does not need its bytes any more. When half of those
+// of a block are of no use, what is left of it moves out, so that it can go.
+func (k *kindIndex) leaveBlock(o uint32) {
+	at := int(o) / blockDocs
+	if at >= len(k.blocks) || !bitset(k.blocks[at].docs[:]).has(o%blockDocs) {
+		return
+	}
+	b := &k.blocks[at]
+	set := bitset(b.docs[:])
+	set.clear(o % blockDocs)
+	if b.gone += len(k.docs[o].data); 2*b.gone < b.held {
+		return
+	}
+	set.each(func(i uint32) bool {
+		d := &k.docs[uint32(at*blockDocs)+i]
+		d.data = bytes.Clone(d.data)
+		return true
+	})
+	*b = block{}
+}
 
 // keywords is a keyword field: the documents of each value, and the order by
 // value where the field is sortable.
@@ -200,11 +228,12 @@ func (k *kindIndex) replace(o uint32, p *prepared) {
 	k.note(o)
 	was := k.docs[o]
 	old := make([]value, len(k.schema.Fields))
-	if _, err := readRow(was.row(), k.schema, old); err != nil {
+	if err := readRow(was.row(), k.schema, old); err != nil {
 		panic(err) // rows are checked when they come in
 	}
 	k.leave(o, old)
 	d := k.docOf(p)
+	k.leaveBlock(o)
 	k.docs[o] = d
 	if was.home != d.home {
 		k.texts.home[was.home].clear(o)
@@ -247,7 +276,7 @@ func (k *kindIndex) delete(o uint32) {
 	k.note(o)
 	was := k.docs[o]
 	old := make([]value, len(k.schema.Fields))
-	if _, err := readRow(was.row(), k.schema, old); err != nil {
+	if err := readRow(was.row(), k.schema, old); err != nil {
 		panic(err) // rows are checked when they come in
 	}
 	k.leave(o, old)
@@ -262,6 +291,7 @@ func (k *kindIndex) delete(o uint32) {
 	k.numbers[readmodel.FieldID].remove(o)
 	k.texts.home[was.home].clear(o)
 	k.live.clear(o)
+	k.leaveBlock(o)
 	k.docs[o] = doc{}
 	k.ids[o] = 0
 	k.free = append(k.free, o)

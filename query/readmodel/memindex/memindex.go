@@ -51,9 +51,13 @@ type Index struct {
 	saved  uint64       // writes at the last snapshot; under saving
 	since  atomic.Int64 // documents that changed after it
 
+	// writing is held by who changes what mu guards, from before mu on: so a snapshot
+	// holds writers up, and no reader.
+	writing sync.Mutex
+
 	mu     sync.RWMutex
 	kinds  [calendar.KindUser + 1]*kindIndex
-	places map[calendar.ID]place
+	places table[calendar.ID]                // of numbers of places
 	gone   map[calendar.ID]calendar.Position // tombstones
 	poison map[calendar.ID]readmodel.Poison
 	marks  readmodel.Marks
@@ -71,6 +75,27 @@ type Index struct {
 type place struct {
 	kind    calendar.Kind
 	ordinal uint32
+}
+
+// The number of a place has the kind in its highest bits.
+const (
+	ordinalBits = 28
+	mostDocs    = 1<<ordinalBits - 1 // of a kind
+)
+
+func (p place) number() uint32 { return uint32(p.kind)<<ordinalBits | p.ordinal }
+
+func placeOf(n uint32) place { return place{calendar.Kind(n >> ordinalBits), n & mostDocs} }
+
+// at gives the place of the live document of an id.
+func (x *Index) at(id calendar.ID) (place, bool) {
+	n, ok := x.places.get(id)
+	return placeOf(n), ok
+}
+
+func (x *Index) idAt(n uint32) calendar.ID {
+	p := placeOf(n)
+	return x.kinds[p.kind].ids[p.ordinal]
 }
 
 var (
@@ -105,7 +130,7 @@ func (x *Index) empty() {
 	for k := calendar.KindEvent; k <= calendar.KindUser; k++ {
 		x.kinds[k] = newKindIndex(readmodel.SchemaOf(k))
 	}
-	x.places = map[calendar.ID]place{}
+	x.places = table[calendar.ID]{keyOf: x.idAt, hash: hashID}
 	x.gone = map[calendar.ID]calendar.Position{}
 	x.poison = map[calendar.ID]readmodel.Poison{}
 	x.marks = readmodel.Marks{}
@@ -124,6 +149,8 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	}
 	errs := make([]error, len(b.Documents))
 	work := x.prepare(b.Documents, errs)
+	x.writing.Lock()
+	defer x.writing.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.writes++
@@ -210,7 +237,7 @@ func (x *Index) stale(d *readmodel.Document) bool {
 
 // held gives the position of what is held for an id, 0 for nothing.
 func (x *Index) held(id calendar.ID) calendar.Position {
-	if at, ok := x.places[id]; ok {
+	if at, ok := x.at(id); ok {
 		return x.kinds[at.kind].docs[at.ordinal].position
 	}
 	return x.gone[id]
@@ -222,13 +249,13 @@ func (x *Index) apply(d *readmodel.Document, p *prepared) {
 		return
 	}
 	x.since.Add(1)
-	at, known := x.places[id]
+	at, known := x.at(id)
 	if known {
 		x.count(at.kind, -1, x.leaf(at))
 	}
 	if known && (d.Record.Deleted || at.kind != d.Record.Kind) {
+		x.places.remove(id) // while its place still knows the id
 		x.kinds[at.kind].delete(at.ordinal)
-		delete(x.places, id)
 		known = false
 	}
 	if d.Record.Deleted {
@@ -240,7 +267,7 @@ func (x *Index) apply(d *readmodel.Document, p *prepared) {
 		x.kinds[at.kind].replace(at.ordinal, p)
 	} else {
 		at = place{d.Record.Kind, x.kinds[d.Record.Kind].insert(p)}
-		x.places[id] = at
+		x.places.put(at.number())
 	}
 	x.count(at.kind, 1, p.leaf)
 }
@@ -388,7 +415,7 @@ func (x *Index) get(ids []calendar.ID) []found {
 	defer x.mu.RUnlock()
 	out := make([]found, 0, len(ids))
 	for _, id := range ids {
-		if at, ok := x.places[id]; ok {
+		if at, ok := x.at(id); ok {
 			out = append(out, x.kinds[at.kind].found(at.ordinal))
 		}
 	}
@@ -463,7 +490,7 @@ func (x *Index) sortedPoison() []readmodel.Poison {
 func (x *Index) Unsaved() (changed, documents int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return int(x.since.Load()), len(x.places)
+	return int(x.since.Load()), x.places.n
 }
 
 // Digest sums up the live documents; it is kept up to date by each write.
@@ -483,6 +510,8 @@ func (x *Index) Reset(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	x.writing.Lock()
+	defer x.writing.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.writes++

@@ -3,6 +3,8 @@ package memindex
 import (
 	"cmp"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"daybook/calendar"
 )
@@ -20,6 +22,11 @@ type order[K cmp.Ordered] struct {
 	n      int
 	chunks [][]uint32
 	cuts   []cut // ascending; none at the first chunk
+
+	// Most orders are never asked for, and cuts take as much as the keys: the first
+	// reader makes them.
+	cutting sync.Mutex
+	isCut   atomic.Bool
 }
 
 // cut is the set of the ordinals before a chunk.
@@ -110,7 +117,34 @@ func (s *order[K]) split(c int) {
 	for i := next; i < len(s.cuts); i++ {
 		s.cuts[i].chunk++
 	}
-	s.cut(next)
+	if s.isCut.Load() {
+		s.cut(next)
+	}
+}
+
+// useCuts makes the cuts when there are none yet. Who calls it holds the lock of the
+// Index for reading.
+func (s *order[K]) useCuts() {
+	if s.isCut.Load() {
+		return
+	}
+	s.cutting.Lock()
+	defer s.cutting.Unlock()
+	if s.isCut.Load() {
+		return
+	}
+	before, n := make(bitset, wordsFor(len(s.keys))), 0
+	for c, ords := range s.chunks {
+		if n >= s.cutSize() {
+			s.cuts = append(s.cuts, cut{c, slices.Clone(before)})
+			n = 0
+		}
+		for _, o := range ords {
+			before.put(o)
+		}
+		n += len(ords)
+	}
+	s.isCut.Store(true)
 }
 
 // cut makes a cut before the next one when there are too many ordinals up to that.
@@ -167,20 +201,15 @@ func (s *order[K]) remove(o uint32) {
 	s.keys[o] = none
 }
 
-// build fills an empty order with many ordinals at once.
+// build fills an empty order with ordinals in order.
 func (s *order[K]) build(keys []K, ords []uint32) {
 	s.keys = keys
 	s.n = len(ords)
-	slices.SortFunc(ords, func(a, b uint32) int { return s.compareTo(a, keys[b], (*s.ids)[b]) })
-	last := 0
+	s.in = make(bitset, wordsFor(len(keys)))
 	for part := range slices.Chunk(ords, chunkSize) {
-		if done := len(s.chunks) * chunkSize; done-last >= s.cutSize() {
-			s.cuts = append(s.cuts, cut{len(s.chunks), slices.Clone(s.in)})
-			last = done
-		}
 		s.chunks = append(s.chunks, slices.Clone(part))
 		for _, o := range part {
-			s.in = s.in.set(o)
+			s.in.put(o)
 		}
 	}
 }
@@ -227,6 +256,7 @@ func countOf(set bitset, ords []uint32) int32 {
 
 // narrow keeps those of dst that have a value in [lo, hi]; a nil bound is open.
 func (s *order[K]) narrow(dst bitset, lo, hi *K) {
+	s.useCuts()
 	// Ids are positive, so (key, 0) is before all of the key. The end of the range
 	// is the first place behind it.
 	if hi == nil {
@@ -327,6 +357,7 @@ func (s *order[K]) find(res result, from int) (c, skip int) {
 		}
 	}
 	// The last cut before which there are at most from of them.
+	s.useCuts()
 	lo, hi := -1, len(s.cuts)
 	for hi-lo > 1 {
 		mid := (lo + hi) / 2

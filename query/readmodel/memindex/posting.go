@@ -102,6 +102,18 @@ func (p *posting) few(buf *[1]uint32) ([]uint32, bool) {
 	}
 }
 
+// each calls f for the ordinals.
+func (p *posting) each(f func(uint32)) {
+	var buf [1]uint32
+	small, few := p.few(&buf)
+	if !few {
+		each(p.more.big, f)
+	}
+	for _, o := range small {
+		f(o)
+	}
+}
+
 // has tells whether an ordinal is in the set; nil is the empty one.
 func (p *posting) has(o uint32) bool {
 	var buf [1]uint32

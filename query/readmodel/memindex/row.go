@@ -98,9 +98,8 @@ func appendFlag(b []byte, set bool) []byte {
 
 var errRow = errors.New("damaged row")
 
-// readRow reads appendRow into values, which is as long as the schema, and gives
-// the rest.
-func readRow(b []byte, s *readmodel.Schema, values []value) (rest []byte, err error) {
+// readRow reads appendRow into values, which is as long as the schema.
+func readRow(b []byte, s *readmodel.Schema, values []value) error {
 	r := reader{b: b}
 	for i := range values {
 		v := &values[i]
@@ -112,7 +111,7 @@ func readRow(b []byte, s *readmodel.Schema, values []value) (rest []byte, err er
 		case readmodel.TypeIDs:
 			n := r.uvarint()
 			if n > uint64(len(r.b)) {
-				return nil, errRow
+				return errRow
 			}
 			if v.has = n > 0; v.has {
 				v.ids = make([]calendar.ID, n)
@@ -134,9 +133,9 @@ func readRow(b []byte, s *readmodel.Schema, values []value) (rest []byte, err er
 		}
 	}
 	if r.bad {
-		return nil, errRow
+		return errRow
 	}
-	return r.b, nil
+	return nil
 }
 
 // reader reads binary values one after the other; bad is set once there were too

@@ -7,27 +7,30 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash"
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
-// A snapshot is one file: magic, fingerprint, marks, digest, poison, tombstones, per
-// kind the words of the languages and the documents, and the CRC-32C of all that.
-// Numbers are of variable length. A number of a word that is free has an empty text. It
-// is read only when the checksum and the fingerprint are right, so its content is
-// trusted but for lengths.
+// A snapshot is one file: magic, frames, a directory of the frames with their lengths
+// and CRC-32C, and where that begins, with its own. The first frame has marks, digest,
+// poison, tombstones and how much there is of everything; the others have the index as
+// it is built, so that a start reads each of them once and all of them beside each
+// other. Numbers are of variable length. A frame is read only when its checksum and the
+// fingerprint are right, so its content is trusted.
 
-const snapshotMagic = "daybook index 5\n"
+const snapshotMagic = "daybook index 6\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -38,39 +41,80 @@ func fingerprint() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// image is the state of an Index at one moment. What it refers to is never
-// changed in place.
+// frameKind tells what a frame has.
+type frameKind byte
+
+const (
+	frameHead      frameKind = iota
+	frameWords               // of a language
+	frameField               // a field that is no text
+	frameText                // the postings of some words of a text field in a language
+	frameDocuments           // what is kept of a block of documents, but their bytes
+	frameData                // those, behind it
+)
+
+// frame is an entry of the directory.
+type frame struct {
+	what        frameKind
+	kind        calendar.Kind
+	field, lang byte
+	from, sum   uint32 // the first word or document; the checksum
+	size        uint64
+}
+
+const (
+	frameBytes = 4 + 2*4 + 8 // of an entry
+	tailBytes  = 2 * 4       // the length of the directory and its checksum
+	// blockDocs is how many documents have their bytes in one piece of memory after a
+	// start. It is a multiple of 64, so that blocks share no word of a bitset.
+	blockDocs = 1024
+	// textFrame is after how many bytes the postings go on in another frame.
+	textFrame = 1 << 20
+)
+
+func (f *frame) append(b []byte) []byte {
+	b = append(b, byte(f.what), byte(f.kind), f.field, f.lang)
+	b = binary.LittleEndian.AppendUint32(b, f.from)
+	b = binary.LittleEndian.AppendUint32(b, f.sum)
+	return binary.LittleEndian.AppendUint64(b, f.size)
+}
+
+func frameOf(b []byte) frame {
+	n := binary.LittleEndian
+	return frame{frameKind(b[0]), calendar.Kind(b[1]), b[2], b[3], n.Uint32(b[4:]), n.Uint32(b[8:]), n.Uint64(b[12:])}
+}
+
+// image is the state of an Index at one moment: the index as frames, and the bytes of
+// the documents, which are never changed.
 type image struct {
 	since  int64
-	marks  readmodel.Marks
 	writes uint64
-	digest readmodel.Digest
-	poison []readmodel.Poison
-	gone   map[calendar.ID]calendar.Position
-	kinds  [calendar.KindUser + 1]kindImage
+	at     calendar.Position
+	frames []frame
+	built  [][]byte // of the frames
+	docs   [calendar.KindUser + 1][][]byte
 }
 
-type kindImage struct {
-	ids   []calendar.ID
-	docs  []doc
-	words [len(calendar.Langs)][]word
-}
-
+// image takes the state of the index. Writes wait for it, searches do not.
 func (x *Index) image() *image {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	m := &image{
-		since: x.since.Load(), marks: x.marks, writes: x.writes, digest: x.digest, poison: x.sortedPoison(), gone: maps.Clone(x.gone),
-	}
-	m.digest.Counts = maps.Clone(x.digest.Counts)
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	m := &image{since: x.since.Load(), writes: x.writes, at: x.marks.All.Position}
+	m.add(frame{what: frameHead}, x.appendHead(nil))
 	for i := calendar.KindEvent; i <= calendar.KindUser; i++ {
-		k := x.kinds[i]
-		m.kinds[i] = kindImage{ids: slices.Clone(k.ids), docs: slices.Clone(k.docs)}
-		for l, d := range k.texts.dicts {
-			m.kinds[i].words[l] = slices.Clone(d.words) // numbers are used again
+		x.kinds[i].addFrames(m)
+		docs := make([][]byte, len(x.kinds[i].docs))
+		for o := range docs {
+			docs[o] = x.kinds[i].docs[o].data
 		}
+		m.docs[i] = docs
 	}
 	return m
+}
+
+func (m *image) add(f frame, b []byte) {
+	f.size, f.sum = uint64(len(b)), crc32.Checksum(b, castagnoli)
+	m.frames, m.built = append(m.frames, f), append(m.built, b)
 }
 
 // Snapshot writes the state of the index to the path that it was opened with:
@@ -91,7 +135,7 @@ func (x *Index) Snapshot(ctx context.Context) error {
 	}
 	m := x.image()
 	if err := m.save(ctx, x.path); err != nil {
-		return fmt.Errorf("write snapshot of position %d: %w", m.marks.All.Position, err)
+		return fmt.Errorf("write snapshot of position %d: %w", m.at, err)
 	}
 	x.saved = m.writes
 	x.since.Add(-m.since)
@@ -109,15 +153,11 @@ func (m *image) save(ctx context.Context, path string) (err error) {
 			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 		}
 	}()
-	w := &writer{sum: crc32.New(castagnoli)}
-	w.out = bufio.NewWriterSize(io.MultiWriter(f, w.sum), 1<<20)
-	if err := m.write(ctx, w); err != nil {
+	out := bufio.NewWriterSize(f, 1<<20)
+	if err := m.write(ctx, out); err != nil {
 		return err
 	}
-	if err := w.out.Flush(); err != nil {
-		return err
-	}
-	if _, err := f.Write(binary.LittleEndian.AppendUint32(nil, w.sum.Sum32())); err != nil {
+	if err := out.Flush(); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -160,89 +200,33 @@ func syncDir(dir string) error {
 	return d.Close()
 }
 
-// writer writes binary values; the buffer keeps the first error.
-type writer struct {
-	out *bufio.Writer
-	sum hash.Hash32
-	num [binary.MaxVarintLen64]byte
-}
-
-func (w *writer) raw(b []byte) { _, _ = w.out.Write(b) } // Flush gives the error
-
-func (w *writer) uvarint(v uint64) {
-	w.raw(w.num[:binary.PutUvarint(w.num[:], v)])
-}
-
-func (w *writer) varint(v int64) {
-	w.raw(w.num[:binary.PutVarint(w.num[:], v)])
-}
-
-func (w *writer) bytes(b []byte) {
-	w.uvarint(uint64(len(b)))
-	w.raw(b)
-}
-
-func (w *writer) string(s string) {
-	w.uvarint(uint64(len(s)))
-	_, _ = w.out.WriteString(s)
-}
-
-func (m *image) write(ctx context.Context, w *writer) error {
-	mark := fingerprint()
-	w.raw([]byte(snapshotMagic))
-	w.raw(mark[:])
-	for _, at := range [...]calendar.Mark{m.marks.All, m.marks.Reach} {
-		w.uvarint(uint64(at.Position))
-		w.raw(at.Hash[:])
-	}
-	w.raw(m.digest.Sum[:])
-	w.uvarint(uint64(len(m.poison)))
-	for _, p := range m.poison {
-		w.varint(int64(p.ID))
-		w.uvarint(uint64(p.Position))
-		w.string(p.Reason)
-	}
-	w.uvarint(uint64(len(m.gone)))
-	for id, p := range m.gone {
-		w.varint(int64(id))
-		w.uvarint(uint64(p))
-	}
-	for i := range m.kinds[calendar.KindEvent:] {
-		k := &m.kinds[int(calendar.KindEvent)+i]
-		for _, words := range k.words {
-			w.uvarint(uint64(len(words)))
-			for j := range words {
-				w.string(words[j].text)
-			}
+// write writes the file; the writer keeps the first error.
+func (m *image) write(ctx context.Context, out *bufio.Writer) error {
+	_, _ = out.WriteString(snapshotMagic)
+	var dir []byte
+	for i, f := range m.frames {
+		_, _ = out.Write(m.built[i])
+		dir = f.append(dir)
+		if f.what != frameDocuments {
+			continue
 		}
-		live := 0
-		for _, id := range k.ids {
-			if id != 0 {
-				live++
-			}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		w.uvarint(uint64(live))
-		for o, id := range k.ids {
-			if id == 0 {
-				continue
-			}
-			if o%4096 == 0 {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-			}
-			d := &k.docs[o]
-			w.varint(int64(id))
-			w.uvarint(uint64(d.position))
-			w.varint(d.version)
-			w.uvarint(d.sum)
-			w.uvarint(uint64(d.home))
-			w.uvarint(uint64(d.textAt))
-			w.uvarint(uint64(d.bodyAt))
-			w.bytes(d.data)
+		data := frame{what: frameData, kind: f.kind, from: f.from}
+		docs := m.docs[f.kind]
+		for _, d := range docs[f.from:min(len(docs), int(f.from)+blockDocs)] {
+			data.size += uint64(len(d))
+			data.sum = crc32.Update(data.sum, castagnoli, d)
+			_, _ = out.Write(d)
 		}
+		dir = data.append(dir)
 	}
-	return nil
+	_, _ = out.Write(dir)
+	tail := binary.LittleEndian.AppendUint32(nil, uint32(len(dir)))
+	tail = binary.LittleEndian.AppendUint32(tail, crc32.Checksum(dir, castagnoli))
+	_, err := out.Write(tail)
+	return err
 }
 
 // Open makes an Index that starts from the snapshot at a path and writes its
@@ -292,173 +276,147 @@ func (x *Index) load(path string) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	size, err := checkSum(f)
+	frames, err := directory(f)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
+	l := &loader{file: f, at: int64(len(snapshotMagic)), frames: frames}
+	b, err := l.read(l.next()[0], nil)
+	if err != nil {
 		return err
 	}
-	r := &fileReader{in: bufio.NewReaderSize(io.LimitReader(f, size), 1<<20), left: size}
-	if err := x.read(r); err != nil {
-		return err
-	}
-	return r.err
-}
-
-// checkSum reads a file once and gives the length before its checksum.
-func checkSum(f *os.File) (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	size := info.Size() - crc32.Size
-	if size < int64(len(snapshotMagic)) {
-		return 0, fmt.Errorf("%w: %d bytes", errDamaged, info.Size())
-	}
-	sum := crc32.New(castagnoli)
-	if _, err := io.CopyBuffer(sum, io.LimitReader(f, size), make([]byte, 1<<20)); err != nil {
-		return 0, err
-	}
-	var end [crc32.Size]byte
-	if _, err := io.ReadFull(f, end[:]); err != nil {
-		return 0, err
-	}
-	if binary.LittleEndian.Uint32(end[:]) != sum.Sum32() {
-		return 0, fmt.Errorf("%w: checksum", errDamaged)
-	}
-	return size, nil
-}
-
-// fileReader reads binary values; it keeps the first error and gives zeros after
-// it.
-type fileReader struct {
-	in   *bufio.Reader
-	left int64 // an upper bound of what may still come
-	err  error
-}
-
-func (r *fileReader) fail(err error) {
-	if r.err == nil {
-		r.err = fmt.Errorf("%w: %w", errDamaged, err)
-	}
-}
-
-func (r *fileReader) uvarint() uint64 {
-	if r.err != nil {
-		return 0
-	}
-	v, err := binary.ReadUvarint(r.in)
-	if err != nil {
-		r.fail(err)
-		return 0
-	}
-	return v
-}
-
-func (r *fileReader) varint() int64 {
-	if r.err != nil {
-		return 0
-	}
-	v, err := binary.ReadVarint(r.in)
-	if err != nil {
-		r.fail(err)
-		return 0
-	}
-	return v
-}
-
-// count reads a number of things that take at least a byte each.
-func (r *fileReader) count() int {
-	n := r.uvarint()
-	if n > uint64(r.left) {
-		r.fail(fmt.Errorf("%d of something", n))
-		return 0
-	}
-	return int(n)
-}
-
-func (r *fileReader) bytes(n int) []byte {
-	if r.err != nil {
-		return nil
-	}
-	b := make([]byte, n)
-	if _, err := io.ReadFull(r.in, b); err != nil {
-		r.fail(err)
-		return nil
-	}
-	return b
-}
-
-func (x *Index) read(r *fileReader) error {
-	if string(r.bytes(len(snapshotMagic))) != snapshotMagic {
-		return fmt.Errorf("%w: it begins with something else", errDamaged)
-	}
-	if mark := fingerprint(); string(r.bytes(len(mark))) != string(mark[:]) {
+	r := reader{b: b}
+	if mark := fingerprint(); string(r.bytes(uint64(len(mark)))) != string(mark[:]) {
 		return errors.New("snapshot of another schema or analysis")
 	}
-	for _, at := range [...]*calendar.Mark{&x.marks.All, &x.marks.Reach} {
-		at.Position = calendar.Position(r.uvarint())
-		copy(at.Hash[:], r.bytes(len(at.Hash)))
+	x.readHead(&r)
+	if r.bad {
+		return fmt.Errorf("%w: head", errDamaged)
 	}
-	copy(x.digest.Sum[:], r.bytes(len(x.digest.Sum)))
-	for range r.count() {
-		id := calendar.ID(r.varint())
-		p := calendar.Position(r.uvarint())
-		x.poison[id] = readmodel.Poison{ID: id, Position: p, Reason: string(r.bytes(r.count()))}
+	var workers errgroup.Group
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() error { return l.work(x) })
 	}
-	for range r.count() {
-		id := calendar.ID(r.varint())
-		x.gone[id] = calendar.Position(r.uvarint())
+	if err := workers.Wait(); err != nil {
+		return err
 	}
 	for _, k := range x.kinds[calendar.KindEvent:] {
-		k.read(r)
-		if r.err != nil {
-			return r.err
-		}
-		if err := k.build(); err != nil {
-			return err
-		}
-		if len(k.docs) > 0 {
-			x.digest.Counts[k.schema.Kind] = len(k.docs)
-		}
 		for o, id := range k.ids {
-			x.places[id] = place{k.schema.Kind, uint32(o)}
+			if id != 0 {
+				x.places.add(place{k.schema.Kind, uint32(o)}.number())
+			}
 		}
 	}
 	return nil
 }
 
-// read fills the words and the documents.
-func (k *kindIndex) read(r *fileReader) {
-	for _, d := range k.texts.dicts {
-		n := r.count()
-		texts := make([]string, 0, n)
-		for range n {
-			texts = append(texts, string(r.bytes(r.count())))
-		}
-		if len(texts) == 0 || texts[breakWord] != readmodel.Break {
-			r.fail(errors.New("words without a break"))
-			return
-		}
-		d.fill(texts)
+// directory reads the directory and checks that the frames fill the file.
+func directory(f *os.File) ([]frame, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
-	n := r.count()
-	k.docs, k.ids = make([]doc, 0, n), make([]calendar.ID, 0, n)
-	for range n {
-		id := calendar.ID(r.varint())
-		d := doc{
-			position: calendar.Position(r.uvarint()), version: r.varint(), sum: r.uvarint(), home: calendar.Lang(r.uvarint()),
-			textAt: uint32(r.uvarint()), bodyAt: uint32(r.uvarint()),
+	size := info.Size()
+	magic, tail := make([]byte, len(snapshotMagic)), make([]byte, tailBytes)
+	if size < int64(len(magic)+len(tail)+frameBytes) {
+		return nil, fmt.Errorf("%w: %d bytes", errDamaged, size)
+	}
+	if _, err := f.ReadAt(magic, 0); err != nil {
+		return nil, err
+	}
+	if string(magic) != snapshotMagic {
+		return nil, fmt.Errorf("%w: it begins with something else", errDamaged)
+	}
+	if _, err := f.ReadAt(tail, size-tailBytes); err != nil {
+		return nil, err
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	at := size - tailBytes - n
+	if at < int64(len(magic)) || n%frameBytes != 0 {
+		return nil, fmt.Errorf("%w: its end", errDamaged)
+	}
+	dir := make([]byte, n)
+	if _, err := f.ReadAt(dir, at); err != nil {
+		return nil, err
+	}
+	if crc32.Checksum(dir, castagnoli) != binary.LittleEndian.Uint32(tail[4:]) {
+		return nil, fmt.Errorf("%w: checksum of the directory", errDamaged)
+	}
+	frames := make([]frame, 0, n/frameBytes)
+	sum := uint64(len(magic))
+	for entry := range slices.Chunk(dir, frameBytes) {
+		frames = append(frames, frameOf(entry))
+		sum += frames[len(frames)-1].size
+	}
+	if sum != uint64(at) || len(frames) == 0 || frames[0].what != frameHead {
+		return nil, fmt.Errorf("%w: its frames", errDamaged)
+	}
+	return frames, nil
+}
+
+// loader gives the frames to those who read them.
+type loader struct {
+	file *os.File
+
+	mu     sync.Mutex
+	at     int64
+	frames []frame
+}
+
+// placed is a frame and where it lies.
+type placed struct {
+	frame
+	at int64
+}
+
+// next gives the next frame, and the bytes of a block of documents with what is kept of
+// them. Without one there is none left.
+func (l *loader) next() []placed {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []placed
+	for len(l.frames) > 0 && (len(out) == 0 || out[0].what == frameDocuments && len(out) == 1) {
+		out = append(out, placed{l.frames[0], l.at})
+		l.at += int64(l.frames[0].size)
+		l.frames = l.frames[1:]
+	}
+	return out
+}
+
+// read reads a frame into b, which is made larger when it is too small.
+func (l *loader) read(p placed, b []byte) ([]byte, error) {
+	b = slices.Grow(b[:0], int(p.size))[:p.size]
+	if _, err := l.file.ReadAt(b, p.at); err != nil {
+		return b, err
+	}
+	if crc32.Checksum(b, castagnoli) != p.sum {
+		return b, fmt.Errorf("%w: checksum", errDamaged)
+	}
+	return b, nil
+}
+
+// work reads frames until none is left.
+func (l *loader) work(x *Index) (err error) {
+	var b []byte // of the last frame, used again
+	for {
+		next := l.next()
+		if len(next) == 0 {
+			return nil
 		}
-		d.data = r.bytes(r.count())
-		if r.err != nil {
-			return
+		if b, err = l.read(next[0], b); err != nil {
+			return err
 		}
-		if id < 1 || int(d.home) >= len(calendar.Langs) || d.textAt > d.bodyAt || int(d.bodyAt) > len(d.data) {
-			r.fail(fmt.Errorf("document %d", id))
-			return
+		var data []byte
+		if len(next) > 1 {
+			if data, err = l.read(next[1], nil); err != nil {
+				return err
+			}
 		}
-		k.docs, k.ids = append(k.docs, d), append(k.ids, id)
+		f := next[0].frame
+		r := reader{b: b}
+		x.kinds[f.kind].readFrame(f, &r, data)
+		if r.bad || len(r.b) > 0 {
+			return fmt.Errorf("%w: frame %+v", errDamaged, f)
+		}
 	}
 }

@@ -5,81 +5,112 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
+
+	"daybook/calendar"
 )
 
-// There are as many words as names and numbers in the calendar. Maps and lists of their
-// own would take more memory than the words, and the collector would look into them.
+// There are as many words as names and numbers in the calendar, and as many ids as
+// records. Maps and lists of their own would take more memory than the words, and the
+// collector would look into them.
 
-// table finds numbers by their texts.
-type table struct {
-	textOf func(uint32) string
-	slots  []uint32 // number + 1; 0: free
-	n      int
+// table finds numbers by their keys. The zero key is that of a number that is free.
+type table[K comparable] struct {
+	keyOf func(uint32) K
+	hash  func(K) uint64
+	slots []uint32 // number + 1; 0: free
+	n     int
 }
 
 var tableSeed = maphash.MakeSeed()
 
-func (t *table) home(text string) int {
-	return int(maphash.String(tableSeed, text) & uint64(len(t.slots)-1))
+func hashText(text string) uint64 { return maphash.String(tableSeed, text) }
+
+func hashID(id calendar.ID) uint64 {
+	h := uint64(id) * 0x9e3779b97f4a7c15
+	return h ^ h>>32
 }
 
-// get gives the number of a text.
-func (t *table) get(text string) (uint32, bool) {
-	at, found := t.seek(text)
+func (t *table[K]) home(key K) int { return int(t.hash(key) & uint64(len(t.slots)-1)) }
+
+// get gives the number of a key.
+func (t *table[K]) get(key K) (uint32, bool) {
+	at, found := t.seek(key)
 	if !found {
 		return 0, false
 	}
 	return t.slots[at] - 1, true
 }
 
-// seek gives the slot of a text, or the free one where it is missed.
-func (t *table) seek(text string) (at int, found bool) {
+// seek gives the slot of a key, or the free one where it is missed.
+func (t *table[K]) seek(key K) (at int, found bool) {
 	if len(t.slots) == 0 {
 		return 0, false
 	}
-	for at = t.home(text); t.slots[at] != 0; at = t.after(at) {
-		if t.textOf(t.slots[at]-1) == text {
+	for at = t.home(key); t.slots[at] != 0; at = t.after(at) {
+		if t.keyOf(t.slots[at]-1) == key {
 			return at, true
 		}
 	}
 	return at, false
 }
 
-func (t *table) after(at int) int { return (at + 1) & (len(t.slots) - 1) }
+func (t *table[K]) after(at int) int { return (at + 1) & (len(t.slots) - 1) }
 
-// put adds a number whose text is not there yet.
-func (t *table) put(id uint32) {
-	if 4*(t.n+1) > 3*len(t.slots) {
-		t.grow(max(64, 2*len(t.slots)))
+// put adds a number whose key is not there yet.
+func (t *table[K]) put(id uint32) {
+	t.room(t.n + 1)
+	t.add(id)
+}
+
+func (t *table[K]) add(id uint32) {
+	at := t.home(t.keyOf(id))
+	for t.slots[at] != 0 {
+		at = t.after(at)
 	}
-	at, _ := t.seek(t.textOf(id))
 	t.slots[at] = id + 1
 	t.n++
 }
 
-// grow makes room; n is a power of two.
-func (t *table) grow(n int) {
+// room makes room for n numbers.
+func (t *table[K]) room(n int) {
+	if 4*n <= 3*len(t.slots) {
+		return
+	}
+	size := 64
+	for 4*n > 3*size {
+		size *= 2
+	}
 	before := t.slots
-	t.slots = make([]uint32, n)
+	t.slots, t.n = make([]uint32, size), 0
 	for _, s := range before {
 		if s != 0 {
-			at, _ := t.seek(t.textOf(s - 1))
-			t.slots[at] = s
+			t.add(s - 1)
 		}
 	}
 }
 
-// remove takes a text out. Those behind it move up, so that none is cut off from its
+// fill adds n of the numbers below another one to an empty table.
+func (t *table[K]) fill(n, below int) {
+	t.room(n)
+	var free K
+	for id := range uint32(below) {
+		if t.keyOf(id) != free {
+			t.add(id)
+		}
+	}
+}
+
+// remove takes a key out. Those behind it move up, so that none is cut off from its
 // home.
-func (t *table) remove(text string) {
-	gap, found := t.seek(text)
+func (t *table[K]) remove(key K) {
+	gap, found := t.seek(key)
 	if !found {
 		return
 	}
 	t.n--
 	mask := len(t.slots) - 1
 	for at := t.after(gap); t.slots[at] != 0; at = t.after(at) {
-		if home := t.home(t.textOf(t.slots[at] - 1)); (at-home)&mask >= (at-gap)&mask {
+		if home := t.home(t.keyOf(t.slots[at] - 1)); (at-home)&mask >= (at-gap)&mask {
 			t.slots[gap] = t.slots[at]
 			gap = at
 		}
@@ -96,13 +127,13 @@ type byText struct {
 
 const textChunk = 512 // a chunk is cut in two at twice this
 
-// fill makes the order of all its numbers at once.
-func (o *byText) fill(ids []uint32) {
-	slices.SortFunc(ids, func(a, b uint32) int { return strings.Compare(o.textOf(a), o.textOf(b)) })
-	o.chunks = nil
+// chunked makes chunks of numbers in order.
+func chunked(ids []uint32) [][]uint32 {
+	var out [][]uint32
 	for part := range slices.Chunk(ids, textChunk) {
-		o.chunks = append(o.chunks, slices.Clone(part))
+		out = append(out, slices.Clone(part))
 	}
+	return out
 }
 
 // seek gives the place of the first one that is not before a text.

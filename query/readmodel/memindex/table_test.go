@@ -18,7 +18,7 @@ func TestTextsAgainstMaps(t *testing.T) {
 		texts[i] = fmt.Sprintf("%c%d", 'a'+rune(rng.IntN(4)), i)
 	}
 	textOf := func(id uint32) string { return texts[id] }
-	numbers, order := table{textOf: textOf}, byText{textOf: textOf}
+	numbers, order := table[string]{keyOf: textOf, hash: hashText}, byText{textOf: textOf}
 	held := map[string]uint32{}
 	put := func(id uint32) {
 		held[texts[id]] = id
@@ -29,7 +29,8 @@ func TestTextsAgainstMaps(t *testing.T) {
 		put(id)
 		first = append(first, id)
 	}
-	order.fill(first)
+	slices.SortFunc(first, func(a, b uint32) int { return strings.Compare(texts[a], texts[b]) })
+	order.chunks = chunked(first)
 	for round := range 40 {
 		for range 700 {
 			id := uint32(rng.IntN(len(texts)))

@@ -102,10 +102,14 @@ func (t *texts) addSection(o uint32, s section, buf []uint32) []uint32 {
 	in := &t.byNumber[s.field].langs[s.lang]
 	in.docs = in.docs.set(o)
 	d := t.dicts[s.lang]
-	if n := len(d.words) - len(in.postings); n > 0 {
+	buf = d.distinct(s.stream, buf)
+	if len(buf) == 0 {
+		return buf
+	}
+	// No further than its own words: those of other fields may be many more.
+	if n := int(buf[len(buf)-1]) + 1 - len(in.postings); n > 0 {
 		in.postings = append(in.postings, make([]posting, n)...)
 	}
-	buf = d.distinct(s.stream, buf)
 	for _, id := range buf {
 		in.postings[id].add(o)
 		d.use(id)
