@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
+	"daybook/eventstore/storetest"
 	"daybook/internal/access"
 	"daybook/internal/demo"
 	"daybook/internal/htmltext"
@@ -101,7 +101,7 @@ func TestMoveUp(t *testing.T) {
 	if again, _, err := eventstore.Verify(ctx, from, nil); err != nil || again != hash {
 		t.Errorf("the hash is %x, that of the other store %x, %v", hash, again, err)
 	}
-	if diff := cmp.Diff(wholeOf(t, from, int(writer.n.Load())), wholeOf(t, to, int(writer.n.Load())), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(wholeOf(t, from, int(writer.n.Load())), wholeOf(t, to, int(writer.n.Load())), storetest.Alike); diff != "" {
 		t.Errorf("the stores differ (-sqlite +postgres):\n%s", diff[:min(len(diff), 4000)])
 	}
 	if _, err := access.New(to).Authenticate(ctx, "Bearer "+token); err != nil {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
@@ -40,9 +41,17 @@ func RandomSequences(t *testing.T, fresh func(*rapid.T) eventstore.Verifier, reo
 	})
 }
 
+// Alike are the options under which cmp compares what stores hold: nil and empty are
+// the same, and bytes are looked at together, which takes a tenth of the time.
+var Alike = cmp.Options{
+	cmpopts.EquateEmpty(),
+	cmp.FilterValues(func(a, b []byte) bool { return len(a)+len(b) > 0 }, cmp.Comparer(bytes.Equal)),
+	cmp.Comparer(func(a, b [32]byte) bool { return a == b }),
+}
+
 func same(t *rapid.T, mem, own eventstore.Verifier) {
 	t.Helper()
-	if diff := cmp.Diff(contents(t, mem), contents(t, own), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(contents(t, mem), contents(t, own), Alike); diff != "" {
 		t.Fatalf("contents differ (-memory +own):\n%s", diff)
 	}
 }
