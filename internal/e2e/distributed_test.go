@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"time"
 
 	"daybook/eventstore/feed"
 	"daybook/eventstore/postgres"
@@ -41,7 +42,9 @@ func distributed(flavour elastic.Flavour) backend {
 			}
 			url, prefix := search(t)
 			model := func() *elastic.Index {
-				index, err := elastic.Open(t.Context(), url, elastic.Options{Flavour: flavour, Prefix: prefix, Log: log})
+				// A server that has just started takes long to make its first indices where
+				// many others want the processors; the program would try again.
+				index, err := elastic.Open(t.Context(), url, elastic.Options{Flavour: flavour, Prefix: prefix, Log: log, WriteTimeout: 2 * time.Minute})
 				must(t, err)
 				t.Cleanup(index.Close)
 				return index
