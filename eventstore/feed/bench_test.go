@@ -1,6 +1,7 @@
 package feed_test
 
 import (
+	"fmt"
 	"testing"
 
 	"daybook/calendar"
@@ -9,27 +10,42 @@ import (
 	"daybook/eventstore/memstore"
 )
 
-// BenchmarkRelay is the rate at which entries of 2 KB reach the stream.
+// BenchmarkRelay is the rate at which entries of 2 KB reach the stream; followed where
+// the reader follows the store itself.
 func BenchmarkRelay(b *testing.B) {
-	s := memstore.New()
-	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: b.TempDir()})
-	if err != nil {
-		b.Fatal(err)
+	for _, followed := range []bool{false, true} {
+		b.Run(fmt.Sprintf("followed=%t", followed), func(b *testing.B) {
+			memory := memstore.New()
+			var s feed.Store = memory
+			if followed {
+				s = &remembering{Store: memory}
+			}
+			e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: b.TempDir()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer e.Close()
+			r, err := feed.NewRelay(s, e.JetStream(), feed.RelayOptions{Sole: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			fill(b, memory, 1)
+			stop := background(b, r.Run)
+			for r.Stats().Position == 0 {
+				yield()
+			}
+			entries := appends(b, memory, b.N)
+			b.ReportAllocs()
+			b.ResetTimer()
+			memory.Append(b.Context(), entries)
+			for r.Stats().Position <= calendar.Position(b.N) {
+				yield()
+			}
+			b.StopTimer()
+			stop()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+		})
 	}
-	defer e.Close()
-	fill(b, s, b.N)
-	r, err := feed.NewRelay(s, e.JetStream(), feed.RelayOptions{Replay: b.N})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ResetTimer()
-	stop := background(b, r.Run)
-	for r.Stats().Position < calendar.Position(b.N) {
-		yield()
-	}
-	b.StopTimer()
-	stop()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
 }
 
 // BenchmarkSource is the rate at which a source reads a full stream.
@@ -95,10 +111,10 @@ func BenchmarkEndToEnd(b *testing.B) {
 		}
 	}
 	for !src.Stats().Live {
-		step(appends(b, s, 1, 2000))
+		step(appends(b, s, 1))
 	}
 	for b.Loop() {
-		step(appends(b, s, 1, 2000))
+		step(appends(b, s, 1))
 	}
 	b.ReportMetric(float64(src.Stats().FromStream)/float64(at.Position), "share-of-stream")
 }

@@ -140,3 +140,23 @@ func TestFollowerMeetsAnotherHistory(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestHeads: where the reader follows the store itself, entries travel without what
+// they hold; whoever reads the stream all the same gets them whole, from the store.
+func TestHeads(t *testing.T) {
+	t.Parallel()
+	s := &remembering{Store: memstore.New(), newest: 30}
+	e := embedded(t, t.TempDir())
+	actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{Sole: true}).Run)
+	until(t, e.JetStream(), add(t, s.Store, 1))
+	src := source(t, s.Store, e.JetStream(), feed.SourceOptions{})
+	mustReadAll(t, s.Store, src, 0, 1)
+	head := add(t, s.Store, 20)
+	until(t, e.JetStream(), head)
+	m, err := stream(within(t), t, e.JetStream()).GetMsg(within(t), uint64(head))
+	check(t, err)
+	if got := m.Header.Get(feed.HeaderOmitted); got != "fields,state" {
+		t.Errorf("%s is %q of a message of %d bytes, want fields,state", feed.HeaderOmitted, got, len(m.Data))
+	}
+	mustReadAll(t, s.Store, src, 1, head)
+}

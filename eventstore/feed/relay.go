@@ -435,6 +435,9 @@ func (r *Relay) message(at *reading, e *eventstore.Entry, commits *[]eventstore.
 // the server refuses larger messages, and ones that a small stream cannot hold
 // several of would empty it.
 func (r *Relay) messageLimit() int {
+	if _, followed := r.store.(eventstore.Recent); followed && r.o.Sole {
+		return 0 // nobody reads it here
+	}
 	return int(min(r.js.Conn().MaxPayload(), r.o.MaxBytes/8, MaxPayload))
 }
 

@@ -249,18 +249,18 @@ func diff(want, got eventstore.Entry) string {
 // yield gives way without taking a processor from what is measured.
 func yield() { <-time.After(time.Millisecond) }
 
-func appends(tb testing.TB, s eventstore.Store, n, size int) []eventstore.Append {
+func appends(tb testing.TB, s eventstore.Store, n int) []eventstore.Append {
 	tb.Helper()
 	out := make([]eventstore.Append, n)
 	for i := range out {
-		out[i] = fresh(tb, s, size/2)
+		out[i] = fresh(tb, s, 1000) // in the fields and again in the state
 	}
 	return out
 }
 
 func fill(tb testing.TB, s eventstore.Store, n int) {
 	tb.Helper()
-	for _, res := range s.Append(tb.Context(), appends(tb, s, n, 2000)) {
+	for _, res := range s.Append(tb.Context(), appends(tb, s, n)) {
 		if res.Err != nil {
 			tb.Fatal(res.Err)
 		}
