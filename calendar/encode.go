@@ -18,12 +18,18 @@ const changedLayout = "2006-01-02T15:04:05.000Z"
 // space, no escaping of < > &. A field that the table of the kind lacks, or a
 // value of another Go type than its row says, is an error that names the field.
 func EncodeRecord(r *Record) ([]byte, error) {
+	state, _, err := encodeRecord(r)
+	return state, err
+}
+
+// encodeRecord gives the record and the part of it that are its fields.
+func encodeRecord(r *Record) (state, fields []byte, err error) {
 	s := SpecOf(r.Kind)
 	if s == nil {
-		return nil, fmt.Errorf("encode record %d: unknown kind %d", r.ID, r.Kind)
+		return nil, nil, fmt.Errorf("encode record %d: unknown kind %d", r.ID, r.Kind)
 	}
 	if r.Home >= langCount {
-		return nil, fmt.Errorf("encode record %d: unknown language %d", r.ID, r.Home)
+		return nil, nil, fmt.Errorf("encode record %d: unknown language %d", r.ID, r.Home)
 	}
 	b := make([]byte, 0, 1536)
 	b = append(b, `{"changed":"`...)
@@ -33,10 +39,11 @@ func EncodeRecord(r *Record) ([]byte, error) {
 		b = append(b, `,"deleted":true`...)
 	}
 	b = append(b, `,"fields":`...)
-	b, err := s.appendFields(b, r.Fields, false)
-	if err != nil {
-		return nil, fmt.Errorf("encode record %d: %w", r.ID, err)
+	from := len(b)
+	if b, err = s.appendFields(b, r.Fields, false); err != nil {
+		return nil, nil, fmt.Errorf("encode record %d: %w", r.ID, err)
 	}
+	end := len(b)
 	b = append(b, `,"home":"`...)
 	b = append(b, r.Home.String()...)
 	b = append(b, `","id":`...)
@@ -45,7 +52,8 @@ func EncodeRecord(r *Record) ([]byte, error) {
 	b = append(b, r.Kind.String()...)
 	b = append(b, `","version":`...)
 	b = strconv.AppendInt(b, r.Version, 10)
-	return append(b, '}'), nil
+	b = append(b, '}')
+	return b, b[from:end:end], nil
 }
 
 // EncodeChange gives the canonical JSON of the fields of a change: values by
@@ -59,6 +67,20 @@ func EncodeChange(c Change) ([]byte, error) {
 		return nil, fmt.Errorf("encode %s of record %d: %w", c.Name, c.ID, err)
 	}
 	return b, nil
+}
+
+// EncodeBoth gives EncodeChange of a change and EncodeRecord of the record that Apply
+// made with it. The fields of a new record are those that the change sets: they are
+// written once and lie in the record.
+func EncodeBoth(c Change, after *Record) (fields, state []byte, err error) {
+	if state, fields, err = encodeRecord(after); err != nil {
+		return nil, nil, err
+	}
+	if verb, err := c.verb(); err != nil || verb != Created || len(c.Fields) != len(after.Fields) {
+		fields, err = EncodeChange(c)
+		return fields, state, err
+	}
+	return fields, state, nil
 }
 
 // appendFields appends the object of the fields, by the sorted rows of the table.

@@ -20,26 +20,11 @@ type group struct {
 
 // add folds a change into a record (nil before the first) and keeps the draft.
 func (g *group) add(before *calendar.Record, c calendar.Change) (*calendar.Record, error) {
-	after, err := calendar.Apply(before, c, g.at)
+	d, after, err := eventstore.NewDraft(before, c, g.at)
 	if err != nil {
 		return nil, err
 	}
-	fields, err := calendar.EncodeChange(c)
-	if err != nil {
-		return nil, err
-	}
-	state, err := calendar.EncodeRecord(after)
-	if err != nil {
-		return nil, err
-	}
-	after.Sum = calendar.SumOf(state)
-	d := eventstore.Draft{
-		Kind: c.Kind, ID: c.ID, Change: c.Name, Fields: fields, State: state, Secret: c.Secret,
-		Claims: calendar.Claims(after), Names: calendar.Names(after),
-	}
-	if before != nil {
-		d.Expected = before.Version
-	}
+	after.Sum = calendar.SumOf([]byte(d.State))
 	g.drafts = append(g.drafts, d)
 	if g.slugs == nil {
 		g.slugs = map[calendar.Claim]calendar.ID{}

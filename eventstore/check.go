@@ -1,7 +1,6 @@
 package eventstore
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -40,9 +39,11 @@ func (d *Draft) fault() string {
 		return "expected version is negative"
 	case d.Change == "" || !isText(d.Change):
 		return "change name is no text"
-	case !json.Valid(d.Fields):
+	}
+	switch fields, state := d.isJSON(); {
+	case !fields:
 		return "fields are not JSON"
-	case !json.Valid(d.State):
+	case !state:
 		return "state is not JSON"
 	}
 	for _, c := range d.Claims {

@@ -69,7 +69,7 @@ type Entry struct {
 	Secret []byte
 }
 
-// Draft is an entry to be.
+// Draft is an entry to be, see NewDraft.
 type Draft struct {
 	Kind     calendar.Kind
 	ID       calendar.ID
@@ -84,6 +84,8 @@ type Draft struct {
 	Claims []calendar.Claim
 	// Names are all the names that the record is found by after the change.
 	Names []calendar.Name
+
+	encoded [2][]byte // Fields and State as NewDraft made them
 }
 
 // Guard holds when just as many records are found by the name as when the

@@ -157,22 +157,11 @@ func (f *fixture) draft(before *calendar.Record, c calendar.Change) (eventstore.
 // after it.
 func Draft(t testing.TB, before *calendar.Record, c calendar.Change, at time.Time) (eventstore.Draft, *calendar.Record) {
 	t.Helper()
-	after, err := calendar.Apply(before, c, at)
+	d, after, err := eventstore.NewDraft(before, c, at)
 	if err != nil {
-		t.Fatalf("apply %s: %v", c.Name, err)
+		t.Fatalf("draft of %s: %v", c.Name, err)
 	}
-	fields, err := calendar.EncodeChange(c)
-	if err != nil {
-		t.Fatalf("encode %s: %v", c.Name, err)
-	}
-	state, err := calendar.EncodeRecord(after)
-	if err != nil {
-		t.Fatalf("encode record: %v", err)
-	}
-	return eventstore.Draft{
-		Kind: c.Kind, ID: c.ID, Expected: after.Version - 1, Change: c.Name, Fields: fields, State: state,
-		Secret: c.Secret, Claims: calendar.Claims(after), Names: calendar.Names(after),
-	}, after
+	return d, after
 }
 
 // appendOf makes an Append of drafts.

@@ -164,24 +164,14 @@ func (u *Users) setToken(ctx context.Context, name string, secret []byte, claim 
 // before it was read.
 func (u *Users) append(ctx context.Context, epoch uint64, before *calendar.Record, c calendar.Change, claims []calendar.Claim, actor calendar.ID, reason string) error {
 	now := eventstore.Moment(u.now())
-	after, err := calendar.Apply(before, c, now)
+	d, _, err := eventstore.NewDraft(before, c, now)
 	if err != nil {
 		return err
 	}
-	fields, err := calendar.EncodeChange(c)
-	if err != nil {
-		return err
-	}
-	state, err := calendar.EncodeRecord(after)
-	if err != nil {
-		return err
-	}
+	d.Claims = append(d.Claims, claims...)
 	return u.store.Append(ctx, []eventstore.Append{{
-		Drafts: []eventstore.Draft{{
-			Kind: c.Kind, ID: c.ID, Expected: after.Version - 1, Change: c.Name, Fields: fields, State: state, Secret: c.Secret,
-			Claims: append(calendar.Claims(after), claims...), Names: calendar.Names(after),
-		}},
-		Time: now, Actor: actor, Cause: eventstore.Cause{Reason: reason}, Epoch: epoch,
+		Drafts: []eventstore.Draft{d},
+		Time:   now, Actor: actor, Cause: eventstore.Cause{Reason: reason}, Epoch: epoch,
 	}})[0].Err
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"daybook/calendar"
@@ -46,6 +47,22 @@ func BenchmarkRequests(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkCreate is the cost of a whole create with links and a long description,
+// without a network and with a store in memory.
+func BenchmarkCreate(b *testing.B) {
+	w := testkit.New(b, testkit.Options{Unchecked: true})
+	editor := w.As(calendar.Editor)
+	linked := testkit.Object{
+		"description": strings.Repeat("Bring a chair, the band plays from half past six. ", 18), "categories": "Jazz", "tags": "Open air",
+		"venue": testkit.Object{"venue": "River Hall", "description": strings.Repeat("By the river. ", 60)}, "organizer": testkit.Object{"organizer": "Arts Trust"},
+	}
+	editor.Event("First", linked)
+	b.ReportAllocs()
+	for b.Loop() {
+		editor.Event("Another", linked)
 	}
 }
 

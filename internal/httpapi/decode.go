@@ -81,6 +81,22 @@ func decodeJSON(body []byte) (calendar.Input, error) {
 	if !utf8.Valid(body) {
 		return nil, badBody("invalid UTF-8")
 	}
+	v, ok := readJSON(body)
+	if !ok {
+		var err error
+		if v, err = readAnyJSON(body); err != nil {
+			return nil, err
+		}
+	}
+	in, ok := v.(map[string]any)
+	if !ok {
+		return nil, badBody("the JSON value is no object")
+	}
+	return in, nil
+}
+
+// readAnyJSON is readJSON of all that is JSON, and says what is wrong with the rest.
+func readAnyJSON(body []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	var v any
@@ -90,11 +106,7 @@ func decodeJSON(body []byte) (calendar.Input, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, badBody("something follows the JSON value")
 	}
-	in, ok := v.(map[string]any)
-	if !ok {
-		return nil, badBody("the JSON value is no object")
-	}
-	return in, nil
+	return v, nil
 }
 
 // jsonFault says what is wrong with malformed JSON, without internals.

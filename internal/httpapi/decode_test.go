@@ -6,8 +6,10 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -117,6 +119,59 @@ func TestDecodeBody(t *testing.T) {
 				t.Errorf("got %q %q, want rest_invalid_json that says %q", e.Code, e.Detail, tc.fault)
 			}
 		})
+	}
+}
+
+// jsonBodies are bodies, right and wrong, for readJSON.
+var jsonBodies = []string{
+	`{"a":"x","n":2.50,"l":[1,null,[]],"t":true,"f":false,"o":{"x":{}}}`, "\t{ \"a\" :\r\n[ 1 , -0.5e+7 ] }\n", `[]`, `"x"`, `-1E-2`, `0`,
+	`{"a":"\u00e9\n\"\ud83d\ude00\ud800\/\\"}`, `{"":""}`, `{"a":1,"a":{"b":2}}`, `{"\u0061":1,"a":2}`,
+	`{"a":}`, `{"a":1`, `{"a"`, `{`, `{"a":1,}`, `{,"a":1}`, `[1,]`, `[1 2]`, `{"a" 1}`, `{"a":1 "b":2}`, `{1:2}`, `{} {}`, `{} x`, "{}\x00", "\x00", "[1\x00]",
+	`01`, `-`, `1.`, `.5`, `1e`, `1e+`, `+1`, `--1`, `0x1`, `tru`, `truex`, `nul`, `NaN`, `"a`, `"\`, `"\x"`, `"\u12"`, "\"a\nb\"", "\"a\x7f\"",
+	"\"\x00\"", "\ufeff{}", strings.Repeat("[", 40) + strings.Repeat("]", 40), strings.Repeat("[", 40),
+}
+
+func checkReadJSON(t *testing.T, body string) {
+	t.Helper()
+	if !utf8.ValidString(body) {
+		return
+	}
+	want, err := readAnyJSON([]byte(body))
+	got, ok := readJSON([]byte(body))
+	if ok && (err != nil || !reflect.DeepEqual(want, got)) {
+		t.Errorf("%q: got %#v, want %#v, %v", body, got, want, err)
+	}
+	if !ok && err == nil && strings.Count(body, "[")+strings.Count(body, "{") <= maxNested {
+		t.Errorf("%q: got nothing, want %#v", body, want)
+	}
+}
+
+// TestReadJSON: the quick reader gives what encoding/json gives, or nothing.
+func TestReadJSON(t *testing.T) {
+	t.Parallel()
+	for _, body := range jsonBodies {
+		checkReadJSON(t, body)
+	}
+}
+
+func FuzzReadJSON(f *testing.F) {
+	for _, body := range jsonBodies {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) { checkReadJSON(t, body) })
+}
+
+// BenchmarkDecodeBody reads a new event with a long description and links.
+func BenchmarkDecodeBody(b *testing.B) {
+	body := []byte(`{"title":"Quay concert & picnic","description":"` + strings.Repeat("Bring a chair, the band plays from half past six. ", 18) +
+		`","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 21:00:00","timezone":"America/New_York","cost":"$5 - 12","website":"https://quay.example/?a=1&b=2",` +
+		`"featured":true,"venue":88,"organizer":[90],"categories":[31],"tags":[45,46],"image":"https://img.example/quay.jpg"}`)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		if _, err := decodeBody("application/json", body, isTestList); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

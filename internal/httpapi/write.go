@@ -215,6 +215,7 @@ type writtenAnswer struct {
 	Lang     string `json:"lang"`
 
 	body     []byte
+	room     *[]byte // that body lies in; nil: in memory of its own
 	replayed bool
 }
 
@@ -266,7 +267,7 @@ func (m *remainder) count(v *query.View) {
 // The write is done, so an answer that would be larger than it may is given without
 // the venues and organizers, as a sparse record. again, when not nil, is the remainder
 // of the first answer to a request that is repeated; the one of this answer comes
-// back.
+// back. The body lies in a buffer that sendWrite gives back.
 func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, status int, again *remainder) (*writtenAnswer, *remainder, error) {
 	m := remainder{Base: c.root.base, At: a.o.Now().UnixMilli(), Role: c.caller.Role}
 	if again != nil {
@@ -278,12 +279,12 @@ func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, stat
 	}
 	then := query.Moment{Now: time.UnixMilli(m.At), Position: res.Position, Counts: m.Counts}
 	caller := calendar.Caller{ID: c.caller.ID, Role: m.Role}
+	room := takeBuffer()
 	p := renderer{a: a, root: root, lang: res.Lang}
 	var v query.View
-	var body []byte
 	render := func(e query.Embeds) (err error) {
 		if v, err = a.Queries.View(ctx, caller, res.Record, res.Lang, e, then); err == nil {
-			body = p.appendView(nil, &v)
+			*room = p.appendView((*room)[:0], &v)
 		}
 		return err
 	}
@@ -307,7 +308,7 @@ func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, stat
 		m.count(&v)
 	}
 	ans := &writtenAnswer{
-		Status: status, ETag: m.ETag, Position: res.Position.String(), Lang: res.Lang.String(), body: body,
+		Status: status, ETag: m.ETag, Position: res.Position.String(), Lang: res.Lang.String(), body: *room, room: room,
 	}
 	if status == http.StatusCreated {
 		ans.Location = root.self(res.Record)
@@ -363,6 +364,9 @@ func (a *api) sendWrite(w http.ResponseWriter, r *http.Request, ans *writtenAnsw
 	}
 	h[headerType] = valueJSON
 	a.send(w, r, ans.Status, ans.body)
+	if ans.room != nil {
+		giveBuffer(ans.room)
+	}
 }
 
 // keyName names an idempotency key: keys belong to one user.
