@@ -37,33 +37,15 @@ func mayListTrashed(c calendar.Caller, r *calendar.Record) bool {
 
 // links makes the parameters that links carry: what was sent, in the order of
 // the table, with the effective per_page and the defaults of the window.
-func (q *parser) links(params []Param, c *Criteria) []LinkParam {
+func (q *parser) links(params []Param) []LinkParam {
 	out := make([]LinkParam, 0, len(q.in)+3)
 	for i := range params {
 		p := &params[i]
-		v, sent := q.in[p.Name]
-		switch p.Name {
-		case "page":
-			continue
-		case "per_page":
-			if sent || c.Kind.IsPost() {
-				out = append(out, LinkParam{p.Name, strconv.Itoa(c.PerPage)})
-			}
-			continue
-		case "_fields":
-			sent = c.Fields != nil
-		case "start_date":
-			if q.startDefault != calendar.NoWall {
-				out = append(out, LinkParam{p.Name, q.startDefault.String()})
-				continue
-			}
-		case "end_date":
-			if q.endDefault != calendar.NoWall {
-				out = append(out, LinkParam{p.Name, q.endDefault.String()})
-				continue
-			}
+		v, carried := q.in[p.Name]
+		if p.link != nil {
+			v, carried = p.link(q, v, carried)
 		}
-		if sent {
+		if carried {
 			if text, ok := v.(string); ok && p.IsList() {
 				v = withoutEmpty(text)
 			}
@@ -71,6 +53,25 @@ func (q *parser) links(params []Param, c *Criteria) []LinkParam {
 		}
 	}
 	return out
+}
+
+// A page has links of its own.
+func linkNothing(*parser, any, bool) (any, bool) { return nil, false }
+
+func linkPerPage(q *parser, _ any, sent bool) (any, bool) {
+	return strconv.Itoa(q.PerPage), sent || q.Kind.IsPost()
+}
+
+func linkFields(q *parser, v any, _ bool) (any, bool) { return v, q.Fields != nil }
+
+func linkStart(q *parser, v any, sent bool) (any, bool) { return orDefault(v, sent, q.startDefault) }
+func linkEnd(q *parser, v any, sent bool) (any, bool)   { return orDefault(v, sent, q.endDefault) }
+
+func orDefault(v any, sent bool, w calendar.Wall) (any, bool) {
+	if w != calendar.NoWall {
+		return w.String(), true
+	}
+	return v, sent
 }
 
 // withoutEmpty takes the elements out of a comma text that say nothing: a client
@@ -106,31 +107,19 @@ func appendSent(out []LinkParam, name string, v any) []LinkParam {
 // makeKey makes the key of the criteria. What was sent stands in it as in the
 // links; beside it what depends on the moment (dates) and on the store (names,
 // slugs, the links of an event).
-func (c *Criteria) makeKey() string {
-	k := make(cachekey.Key, 0, 256).Number(int64(c.Kind)).Number(int64(c.Lang))
-	v, owner := viewOf(c.Caller), calendar.ID(0)
+func (q *parser) makeKey() string {
+	k := make(cachekey.Key, 0, 256).Number(int64(q.Kind)).Number(int64(q.Lang))
+	v, owner := viewOf(q.Caller), calendar.ID(0)
 	switch {
-	case c.Kind.IsTerm(): // terms are the same for everybody
+	case q.Kind.IsTerm(): // terms are the same for everybody
 		v = viewPublic
 	case v == viewOwn:
-		owner = c.Caller.ID
+		owner = q.Caller.ID
 	}
-	k = k.Number(int64(v)).Number(int64(owner)).Number(int64(c.Page)).Number(int64(c.PerPage))
-	k = k.Number(int64(len(c.Links)))
-	for i := range c.Links {
-		k = k.Text(c.Links[i].Name).Text(c.Links[i].Value)
+	k = k.Number(int64(v)).Number(int64(owner)).Number(int64(q.Page)).Number(int64(q.PerPage))
+	k = k.Number(int64(len(q.Links)))
+	for _, l := range q.Links {
+		k = k.Text(l.Name).Text(l.Value)
 	}
-	r := &c.run
-	k = r.window.key(k)
-	k = cachekey.Numbers(cachekey.Numbers(k, r.categories), r.tags)
-	if c.Kind.IsTerm() {
-		k = cachekey.Numbers(cachekey.Numbers(k, r.include), r.exclude)
-	}
-	if r.ofEvent {
-		k = cachekey.Numbers(k, r.linked)
-	}
-	if r.onlyUpcoming {
-		k = k.Number(int64(r.upcomingAt))
-	}
-	return k.String()
+	return k.Join(q.resolved).String()
 }

@@ -197,11 +197,8 @@ func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) 
 // filters that would tell it (interface 4.5).
 func (c *Criteria) protect(f readmodel.And) readmodel.And {
 	r := &c.run
-	hides := r.categories != nil || r.tags != nil || r.venues != nil || r.organizers != nil ||
-		r.featured != swNone || r.ticketed != swNone || r.postParent != 0 ||
-		r.geoloc != swNone || r.near != nil
 	b := blanked(c.Caller)
-	if b != nil && hides {
+	if b != nil && r.hides {
 		f = append(f, readmodel.Not{Filter: b})
 		b = nil
 	}
@@ -316,7 +313,7 @@ func (s *Service) termFilter(ctx context.Context, c *Criteria, snap *snapshot) (
 	if r.ofEvent {
 		return append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked}), nil
 	}
-	if r.hideEmpty {
+	if r.hideEmpty != swOff {
 		listed, err := snap.tally(ctx, s, c.Kind)
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/cachekey"
 )
 
 // load gives live records by id, nil for unknown ones and those of another kind.
@@ -25,15 +26,6 @@ func (q *parser) load(ctx context.Context, k calendar.Kind, ids []calendar.ID) [
 		}
 	}
 	return out
-}
-
-// record gives the record that a parameter names, and refuses an unknown one.
-func (q *parser) record(ctx context.Context, name string, id calendar.ID, k calendar.Kind) *calendar.Record {
-	r := q.load(ctx, k, []calendar.ID{id})[0]
-	if r == nil {
-		q.bad.Add(name, calendar.UnknownReason(k), id.String())
-	}
-	return r
 }
 
 // known reads a list of ids that all have to be records of the kind.
@@ -93,12 +85,13 @@ func (q *parser) resolve(ctx context.Context, name string, k calendar.Kind, find
 		}
 		out.add(id)
 	}
+	q.resolved = cachekey.Numbers(q.resolved, out.ids)
 	return out.ids
 }
 
 // named reads a list of terms by id, slug or shown name (interface 4.5).
 func (q *parser) named(ctx context.Context, name string, k calendar.Kind) []calendar.ID {
-	if _, sent := q.in[name]; !sent {
+	if !q.sent(name) {
 		return nil
 	}
 	bySlug, byName := q.bySlug(ctx, k), q.byName(ctx, k)
@@ -112,10 +105,10 @@ func (q *parser) named(ctx context.Context, name string, k calendar.Kind) []cale
 
 // slugs reads a list of terms by id or slug (interface 4.11).
 func (q *parser) slugs(ctx context.Context, name string) []calendar.ID {
-	if _, sent := q.in[name]; !sent {
+	if !q.sent(name) {
 		return nil
 	}
-	return q.resolve(ctx, name, q.kind, q.bySlug(ctx, q.kind))
+	return q.resolve(ctx, name, q.Kind, q.bySlug(ctx, q.Kind))
 }
 
 // bySlug finds terms by slug.
@@ -142,7 +135,7 @@ func (q *parser) byName(ctx context.Context, k calendar.Kind) func(string) calen
 		return calendar.Fold(entry)
 	}
 	return once(clean, func(name string) calendar.ID {
-		found, err := q.s.records.ByName(ctx, k, q.lang, name)
+		found, err := q.s.records.ByName(ctx, k, q.Lang, name)
 		if err != nil {
 			q.err = err
 		}
@@ -168,32 +161,33 @@ func once(keyOf func(entry string) string, find func(key string) calendar.ID) fu
 	}
 }
 
-// ofEvent reads the event whose linked records are listed. One that the caller
-// may not see in full counts as unknown.
-func (q *parser) ofEvent(ctx context.Context, name string) {
-	id, ok := q.id(name)
+// readEvent reads the event whose linked records are listed. One that the caller
+// may not see in full counts as unknown. Of several rows the last one counts.
+func readEvent(ctx context.Context, q *parser, p *Param) {
+	id, ok := q.id(p.Name)
 	if !ok {
 		return
 	}
 	r := q.load(ctx, calendar.KindEvent, []calendar.ID{id})[0]
 	if r == nil || !q.seesWhole(r) {
-		q.bad.Add(name, calendar.ReasonUnknownEvent, id.String())
+		q.bad.Add(p.Name, calendar.ReasonUnknownEvent, id.String())
 		return
 	}
 	q.run.ofEvent = true
-	q.run.linked = r.Fields.IDs(linkField(q.kind))
+	q.run.linked = r.Fields.IDs(linkField(q.Kind))
+	q.resolved = cachekey.Numbers(q.resolved, q.run.linked)
 }
 
 // seesWhole tells whether a list shows the event to the caller, not blanked, or
 // would with the status filter.
 func (q *parser) seesWhole(r *calendar.Record) bool {
-	if calendar.NeedsPassword(q.who, r) {
+	if calendar.NeedsPassword(q.Caller, r) {
 		return false
 	}
 	if r.Status(q.now) == calendar.StatusTrash {
-		return mayListTrashed(q.who, r)
+		return mayListTrashed(q.Caller, r)
 	}
-	return calendar.MayRead(q.who, r, q.now)
+	return calendar.MayRead(q.Caller, r, q.now)
 }
 
 // linkField is the field of an event that links to records of the kind.

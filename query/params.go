@@ -1,8 +1,16 @@
 package query
 
-import "daybook/calendar"
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
 
-// Param is one row of a parameter table of interface 4.
+	"daybook/calendar"
+)
+
+// Param is one row of a parameter table of interface 4: all that is known of a
+// parameter stands in it.
 type Param struct {
 	Name string
 	// Declared is the type of the table: "integer", "string", "date" (a text of
@@ -10,18 +18,41 @@ type Param struct {
 	// string", "" untyped.
 	Declared  string
 	Format    string // "double", "date-time", "" none
-	Default   string // declared default as JSON text, "" none; the defaults of the window are made per day
+	Default   string // declared default as JSON text, "" none
 	Enum      []string
 	Extension bool
 	Doc       [4]string // in the order of calendar.Langs: cn, en, fr, es
+
+	// Many says that it takes several values, though it is declared as one.
+	Many bool
+	// Named says that the entries of the list may be slugs or names beside ids.
+	Named bool
+	// LooksUp says that its check asks the store, so that the same text may mean
+	// another thing a moment later.
+	LooksUp bool
+	// Hides says that a filter by it leaves out the events that the caller gets
+	// blanked: they do not show what it asks for.
+	Hides bool
+	// Schema are the further keywords of its schema in the documentation. PerPage
+	// says that the setting of that name is its maximum.
+	Schema  map[string]any
+	PerPage bool
+	// Moving gives the default that moves with the day; nil: none does.
+	Moving func(now time.Time, site *time.Location) calendar.Wall
+
+	// ahead puts the row before those that are less ahead, when they are read and
+	// refused: the language decides how a search is read, strict_dates how dates are.
+	ahead int
+	// read checks what was sent, if anything, and puts it into the criteria. What it
+	// means beyond its text, by the moment or the store, goes into parser.resolved.
+	read func(ctx context.Context, q *parser, p *Param)
+	// link changes what links carry and keys hold: what was sent when it is nil.
+	link func(q *parser, v any, sent bool) (any, bool)
 }
 
 // IsList tells whether the parameter takes several values: sent more than once,
-// all of them count (interface 2.1). The status filter is one, though it is
-// declared as a string.
-func (p *Param) IsList() bool {
-	return p.Declared == "array of integer" || p.Declared == "array of string" || p.Name == "status"
-}
+// all of them count (interface 2.1).
+func (p *Param) IsList() bool { return p.Many || strings.HasPrefix(p.Declared, "array of ") }
 
 // Params gives the parameter table of a list, in the order of the interface; nil
 // for kinds without a list. The caller must not change it.
@@ -29,21 +60,36 @@ func Params(k calendar.Kind) []Param {
 	if int(k) >= len(tables) {
 		return nil
 	}
-	return tables[k]
+	return tables[k].params
+}
+
+// table is the parameter table of a list.
+type table struct {
+	params []Param
+	inTurn []*Param // in the order in which they are read
 }
 
 // The tables of interface 4.5, 4.10 and 4.11.
-var tables = [calendar.KindTag + 1][]Param{
-	calendar.KindEvent:     eventParams(),
-	calendar.KindVenue:     linkedParams(calendar.KindVenue),
-	calendar.KindOrganizer: linkedParams(calendar.KindOrganizer),
-	calendar.KindCategory:  termParams(calendar.KindCategory),
-	calendar.KindTag:       termParams(calendar.KindTag),
+var tables = [calendar.KindTag + 1]table{
+	calendar.KindEvent:     newTable(eventParams()),
+	calendar.KindVenue:     newTable(linkedParams(calendar.KindVenue)),
+	calendar.KindOrganizer: newTable(linkedParams(calendar.KindOrganizer)),
+	calendar.KindCategory:  newTable(termParams(calendar.KindCategory)),
+	calendar.KindTag:       newTable(termParams(calendar.KindTag)),
+}
+
+func newTable(params []Param) table {
+	t := table{params, make([]*Param, len(params))}
+	for i := range params {
+		t.inTurn[i] = &params[i]
+	}
+	slices.SortStableFunc(t.inTurn, func(a, b *Param) int { return b.ahead - a.ahead })
+	return t
 }
 
 // Rows that every list has.
 func pageParam() Param {
-	return Param{Name: "page", Declared: "integer", Default: "1", Doc: [4]string{
+	return Param{Name: "page", Declared: "integer", Default: "1", ahead: 5, read: readPage, link: linkNothing, Schema: map[string]any{"minimum": 1, "maximum": maxPage, "default": 1}, Doc: [4]string{
 		"要返回的页码，从 1 开始。",
 		"Page of the archive to return, from 1.",
 		"Page de l’archive à renvoyer, à partir de 1.",
@@ -52,11 +98,11 @@ func pageParam() Param {
 }
 
 func perPageParam(doc [4]string) Param {
-	return Param{Name: "per_page", Declared: "integer", Default: `"10"`, Doc: doc}
+	return Param{Name: "per_page", Declared: "integer", Default: `"10"`, ahead: 4, read: readPerPage, link: linkPerPage, Schema: map[string]any{"minimum": 1, "default": defPerPage}, PerPage: true, Doc: doc}
 }
 
 func languageParam() Param {
-	return Param{Name: "multilang_language", Declared: "string", Enum: []string{"cn", "en", "fr", "es"}, Doc: [4]string{
+	return Param{Name: "multilang_language", Declared: "string", Enum: []string{"cn", "en", "fr", "es"}, ahead: 6, read: readLanguage, Doc: [4]string{
 		"答复所用的语言。",
 		"Language selector: the language of the answer.",
 		"Sélecteur de langue : la langue de la réponse.",
@@ -65,7 +111,7 @@ func languageParam() Param {
 }
 
 func fieldsParam() Param {
-	return Param{Name: "_fields", Declared: "array of string", Extension: true, Doc: [4]string{
+	return Param{Name: "_fields", Declared: "array of string", Extension: true, ahead: 3, read: readFields, link: linkFields, Doc: [4]string{
 		"每条记录只保留这些顶层字段。",
 		"Keep only these top-level fields of each record.",
 		"Ne garder que ces champs de premier niveau de chaque fiche.",
@@ -74,7 +120,9 @@ func fieldsParam() Param {
 }
 
 func statusParam() Param {
-	return Param{Name: "status", Declared: "string", Doc: [4]string{
+	return Param{Name: "status", Declared: "string", Many: true, read: readStatus, Schema: map[string]any{
+		"type": "array", "items": map[string]any{"type": "string", "enum": strings.Split(statusWords, ",")},
+	}, Doc: [4]string{
 		"按发布状态筛选：publish、future、draft、pending、private、trash，可用逗号分隔多个值。",
 		"Filter by post status: publish, future, draft, pending, private, trash; several with commas.",
 		"Filtrer par état : publish, future, draft, pending, private, trash ; plusieurs séparés par des virgules.",
@@ -83,7 +131,7 @@ func statusParam() Param {
 }
 
 func searchParam(doc [4]string) Param {
-	return Param{Name: "search", Declared: "string", Doc: doc}
+	return Param{Name: "search", Declared: "string", ahead: 2, read: readSearch, Schema: map[string]any{"minLength": 1, "maxLength": maxSearch}, Doc: doc}
 }
 
 // eventParams is the table of interface 4.5.
@@ -96,43 +144,43 @@ func eventParams() []Param {
 			"Événements par page ; au-delà du maximum, le maximum s’applique.",
 			"Eventos por página; por encima del máximo se aplica el máximo.",
 		}),
-		{Name: "start_date", Declared: "string", Format: "date-time", Doc: [4]string{
+		{Name: "start_date", Declared: "string", Format: "date-time", read: edge{start: true, lower: true, equal: true, floor: true}.read, Moving: startOfWindow, link: linkStart, Doc: [4]string{
 			"在此日期或之后开始的活动；默认为当天。",
 			"Events that start on this date or later; the current date by default.",
 			"Événements qui commencent à cette date ou plus tard ; par défaut la date du jour.",
 			"Eventos que empiezan en esta fecha o después; por defecto, la fecha actual.",
 		}},
-		{Name: "end_date", Declared: "string", Format: "date-time", Doc: [4]string{
+		{Name: "end_date", Declared: "string", Format: "date-time", read: edge{equal: true}.read, Moving: endOfWindow, link: linkEnd, Doc: [4]string{
 			"在此日期或之前结束的活动；默认为当天起两年后。",
 			"Events that end on this date or before; by default two years after the current date.",
 			"Événements qui finissent à cette date ou avant ; par défaut deux ans après la date du jour.",
 			"Eventos que terminan en esta fecha o antes; por defecto, dos años después de la fecha actual.",
 		}},
-		{Name: "starts_before", Declared: "date", Doc: [4]string{
+		{Name: "starts_before", Declared: "date", read: edge{start: true}.read, Doc: [4]string{
 			"在此日期之前开始的活动。",
 			"Events that start before this date.",
 			"Événements qui commencent avant cette date.",
 			"Eventos que empiezan antes de esta fecha.",
 		}},
-		{Name: "starts_after", Declared: "date", Doc: [4]string{
+		{Name: "starts_after", Declared: "date", read: edge{start: true, lower: true}.read, Doc: [4]string{
 			"在此日期之后开始的活动。",
 			"Events that start after this date.",
 			"Événements qui commencent après cette date.",
 			"Eventos que empiezan después de esta fecha.",
 		}},
-		{Name: "ends_before", Declared: "date", Doc: [4]string{
+		{Name: "ends_before", Declared: "date", read: edge{}.read, Doc: [4]string{
 			"在此日期之前结束的活动。",
 			"Events that end before this date.",
 			"Événements qui finissent avant cette date.",
 			"Eventos que terminan antes de esta fecha.",
 		}},
-		{Name: "ends_after", Declared: "date", Doc: [4]string{
+		{Name: "ends_after", Declared: "date", read: edge{lower: true}.read, Doc: [4]string{
 			"在此日期之后结束的活动。",
 			"Events that end after this date.",
 			"Événements qui finissent après cette date.",
 			"Eventos que terminan después de esta fecha.",
 		}},
-		{Name: "strict_dates", Default: `"false"`, Doc: [4]string{
+		{Name: "strict_dates", Default: `"false"`, ahead: 1, read: readSwitch(func(r *criteria) *sw { return &r.strict }), Schema: map[string]any{"default": false}, Doc: [4]string{
 			"true：所给日期为精确时间；false：包含整天。",
 			"true: the given dates are exact times; false: whole days are included.",
 			"true : les dates données sont des heures exactes ; false : les jours entiers sont compris.",
@@ -144,74 +192,74 @@ func eventParams() []Param {
 			"Texte que le titre, la description ou l’extrait doit contenir.",
 			"Texto que debe contener el título, la descripción o el extracto.",
 		}),
-		{Name: "categories", Declared: "array of integer", Doc: [4]string{
+		{Name: "categories", Declared: "array of integer", Named: true, LooksUp: true, Hides: true, read: readNamed(calendar.KindCategory, func(r *criteria) *[]calendar.ID { return &r.categories }), Doc: [4]string{
 			"活动属于这些分类或其子分类之一：编号、别名或名称。",
 			"Events with one of these categories or of their descendants: identifiers, slugs or names.",
 			"Événements d’une de ces catégories ou de leurs descendantes : identifiants, slugs ou noms.",
 			"Eventos de una de estas categorías o de sus descendientes: identificadores, slugs o nombres.",
 		}},
-		{Name: "tags", Declared: "array of integer", Doc: [4]string{
+		{Name: "tags", Declared: "array of integer", Named: true, LooksUp: true, Hides: true, read: readNamed(calendar.KindTag, func(r *criteria) *[]calendar.ID { return &r.tags }), Doc: [4]string{
 			"活动带有这些标签之一：编号、别名或名称。",
 			"Events with one of these tags: identifiers, slugs or names.",
 			"Événements portant une de ces étiquettes : identifiants, slugs ou noms.",
 			"Eventos con una de estas etiquetas: identificadores, slugs o nombres.",
 		}},
-		{Name: "venue", Declared: "array of integer", Doc: [4]string{
+		{Name: "venue", Declared: "array of integer", LooksUp: true, Hides: true, read: readKnown(calendar.KindVenue, func(r *criteria) *[]calendar.ID { return &r.venues }), Doc: [4]string{
 			"活动在这些场地之一举行：场地编号。",
 			"Events linked to one of these venues: venue identifiers.",
 			"Événements liés à un de ces lieux : identifiants de lieux.",
 			"Eventos vinculados a uno de estos lugares: identificadores de lugares.",
 		}},
-		{Name: "organizer", Declared: "array of integer", Doc: [4]string{
+		{Name: "organizer", Declared: "array of integer", LooksUp: true, Hides: true, read: readKnown(calendar.KindOrganizer, func(r *criteria) *[]calendar.ID { return &r.organizers }), Doc: [4]string{
 			"活动由这些主办方之一举办：主办方编号。",
 			"Events linked to one of these organizers: organizer identifiers.",
 			"Événements liés à un de ces organisateurs : identifiants d’organisateurs.",
 			"Eventos vinculados a uno de estos organizadores: identificadores de organizadores.",
 		}},
-		{Name: "featured", Declared: "boolean", Doc: [4]string{
+		{Name: "featured", Declared: "boolean", Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.featured }), Doc: [4]string{
 			"true：只要推荐活动；false：只要非推荐活动。",
 			"true: only featured events; false: only events that are not featured.",
 			"true : seulement les événements mis en avant ; false : seulement les autres.",
 			"true: solo eventos destacados; false: solo los no destacados.",
 		}},
 		statusParam(),
-		{Name: "geoloc", Declared: "boolean", Doc: [4]string{
+		{Name: "geoloc", Declared: "boolean", Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.geoloc }), Doc: [4]string{
 			"true：只要场地有坐标的活动；false：只要场地没有坐标的活动。",
 			"true: only events whose venue has coordinates; false: only events without such a venue.",
 			"true : seulement les événements dont le lieu a des coordonnées ; false : seulement les autres.",
 			"true: solo eventos cuyo lugar tiene coordenadas; false: solo los demás.",
 		}},
-		{Name: "geoloc_lat", Declared: "number", Format: "double", Doc: [4]string{
+		{Name: "geoloc_lat", Declared: "number", Format: "double", Hides: true, read: readLat, Schema: map[string]any{"minimum": -maxLat, "maximum": maxLat}, Doc: [4]string{
 			"场地附近一点的纬度，须与 geoloc_lng 同时给出。",
 			"Latitude of the place that the venue is near to; together with geoloc_lng.",
 			"Latitude du point près duquel se trouve le lieu ; avec geoloc_lng.",
 			"Latitud del punto cercano al lugar; junto con geoloc_lng.",
 		}},
-		{Name: "geoloc_lng", Declared: "number", Format: "double", Doc: [4]string{
+		{Name: "geoloc_lng", Declared: "number", Format: "double", Hides: true, read: readLng, Schema: map[string]any{"minimum": -maxLng, "maximum": maxLng}, Doc: [4]string{
 			"场地附近一点的经度，须与 geoloc_lat 同时给出。",
 			"Longitude of the place that the venue is near to; together with geoloc_lat.",
 			"Longitude du point près duquel se trouve le lieu ; avec geoloc_lat.",
 			"Longitud del punto cercano al lugar; junto con geoloc_lat.",
 		}},
-		{Name: "geoloc_radius", Declared: "number", Format: "double", Default: "25", Extension: true, Doc: [4]string{
+		{Name: "geoloc_radius", Declared: "number", Format: "double", Default: "25", Extension: true, read: readRadius, Schema: map[string]any{"exclusiveMinimum": 0, "maximum": maxRadius, "default": defRadius}, Doc: [4]string{
 			"与该点的最大距离，单位为公里。",
 			"Largest distance from that place, in kilometres.",
 			"Distance maximale à ce point, en kilomètres.",
 			"Distancia máxima a ese punto, en kilómetros.",
 		}},
-		{Name: "include", Declared: "array of integer", Doc: [4]string{
+		{Name: "include", Declared: "array of integer", read: readIDs, Doc: [4]string{
 			"只返回这些编号的活动；忽略日期条件。",
 			"Only the events with these identifiers; date filters are ignored.",
 			"Seulement les événements de ces identifiants ; les filtres de date sont ignorés.",
 			"Solo los eventos con estos identificadores; se ignoran los filtros de fecha.",
 		}},
-		{Name: "post_parent", Declared: "integer", Doc: [4]string{
+		{Name: "post_parent", Declared: "integer", LooksUp: true, Hides: true, read: readRecord(calendar.KindEvent, func(r *criteria) *calendar.ID { return &r.postParent }), Doc: [4]string{
 			"该编号活动的子活动。",
 			"Children of the event with this identifier.",
 			"Enfants de l’événement de cet identifiant.",
 			"Hijos del evento con este identificador.",
 		}},
-		{Name: "ticketed", Declared: "boolean", Doc: [4]string{
+		{Name: "ticketed", Declared: "boolean", Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.ticketed }), Doc: [4]string{
 			"true：只要售票活动；false：只要不售票的活动。",
 			"true: only events with tickets; false: only events without.",
 			"true : seulement les événements avec billets ; false : seulement ceux sans billets.",
@@ -290,9 +338,9 @@ func linkedParams(k calendar.Kind) []Param {
 		pageParam(),
 		perPageParam(perPage),
 		searchParam(search),
-		{Name: "event", Declared: "integer", Doc: event},
-		{Name: "has_events", Doc: hasEvents},
-		{Name: "only_with_upcoming", Default: "false", Doc: upcoming},
+		{Name: "event", Declared: "integer", LooksUp: true, read: readEvent, Doc: event},
+		{Name: "has_events", read: readSwitch(func(r *criteria) *sw { return &r.hasEvents }), Doc: hasEvents},
+		{Name: "only_with_upcoming", Default: "false", read: readUpcoming, Schema: map[string]any{"default": false}, Doc: upcoming},
 		statusParam(),
 		languageParam(),
 		fieldsParam(),
@@ -315,31 +363,31 @@ func termParams(k calendar.Kind) []Param {
 			"Texte que le nom ou le slug doit contenir.",
 			"Texto que debe contener el nombre o el slug.",
 		}),
-		{Name: "exclude", Declared: "array of integer", Doc: [4]string{
+		{Name: "exclude", Declared: "array of integer", Named: true, LooksUp: true, read: readSlugs(func(r *criteria) *[]calendar.ID { return &r.exclude }), Doc: [4]string{
 			"要排除的词条：编号或别名。",
 			"Terms to leave out: identifiers or slugs.",
 			"Termes à écarter : identifiants ou slugs.",
 			"Términos que se excluyen: identificadores o slugs.",
 		}},
-		{Name: "include", Declared: "array of integer", Doc: [4]string{
+		{Name: "include", Declared: "array of integer", Named: true, LooksUp: true, read: readSlugs(func(r *criteria) *[]calendar.ID { return &r.include }), Doc: [4]string{
 			"只返回这些词条：编号或别名。",
 			"Only these terms: identifiers or slugs.",
 			"Seulement ces termes : identifiants ou slugs.",
 			"Solo estos términos: identificadores o slugs.",
 		}},
-		{Name: "order", Declared: "string", Doc: [4]string{
+		{Name: "order", Declared: "string", read: readOrder, Doc: [4]string{
 			"排序方向：asc 为升序（默认），其他文字为降序。",
 			"Direction of the order: asc is ascending (the default), any other text descending.",
 			"Sens du tri : asc est croissant (par défaut), tout autre texte décroissant.",
 			"Sentido del orden: asc es ascendente (por defecto), cualquier otro texto descendente.",
 		}},
-		{Name: "orderby", Declared: "string", Doc: [4]string{
+		{Name: "orderby", Declared: "string", read: readText(func(r *criteria) *string { return &r.orderBy }), Doc: [4]string{
 			"排序依据：name（默认）、id、slug、count、description、include 或 none。",
 			"What to order by: name (the default), id, slug, count, description, include or none.",
 			"Critère de tri : name (par défaut), id, slug, count, description, include ou none.",
 			"Criterio de orden: name (por defecto), id, slug, count, description, include o none.",
 		}},
-		{Name: "hide_empty", Declared: "boolean", Default: `"1"`, Doc: [4]string{
+		{Name: "hide_empty", Declared: "boolean", Default: `"1"`, read: readSwitch(func(r *criteria) *sw { return &r.hideEmpty }), Schema: map[string]any{"default": true}, Doc: [4]string{
 			"是否隐藏没有活动的词条。",
 			"Whether terms without events are left out.",
 			"Écarter ou non les termes sans événements.",
@@ -347,7 +395,7 @@ func termParams(k calendar.Kind) []Param {
 		}},
 	}
 	if k == calendar.KindCategory {
-		params = append(params, Param{Name: "parent", Declared: "integer", Doc: [4]string{
+		params = append(params, Param{Name: "parent", Declared: "integer", LooksUp: true, read: readRecord(calendar.KindCategory, func(r *criteria) *calendar.ID { return &r.parent }), Doc: [4]string{
 			"该编号分类的直接子分类。",
 			"Direct children of the category with this identifier.",
 			"Enfants directs de la catégorie de cet identifiant.",
@@ -356,19 +404,19 @@ func termParams(k calendar.Kind) []Param {
 	}
 	return append(
 		params,
-		Param{Name: "post", Declared: "integer", Doc: [4]string{
+		Param{Name: "post", Declared: "integer", LooksUp: true, read: readEvent, Doc: [4]string{
 			"该编号活动的词条。",
 			"Terms of the event with this identifier.",
 			"Termes de l’événement de cet identifiant.",
 			"Términos del evento con este identificador.",
 		}},
-		Param{Name: "event", Declared: "integer", Doc: [4]string{
+		Param{Name: "event", Declared: "integer", LooksUp: true, read: readEvent, Doc: [4]string{
 			"该编号活动的词条；与 post 同义，优先于 post。",
 			"Terms of the event with this identifier; the same as post, and wins over it.",
 			"Termes de l’événement de cet identifiant ; comme post, et l’emporte sur lui.",
 			"Términos del evento con este identificador; igual que post, y prevalece sobre él.",
 		}},
-		Param{Name: "slug", Declared: "string", Doc: [4]string{
+		Param{Name: "slug", Declared: "string", read: readSlug, Doc: [4]string{
 			"别名与此完全相同的词条。",
 			"The term with exactly this slug.",
 			"Le terme qui a exactement ce slug.",

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/internal/cachekey"
 	"daybook/query/readmodel"
 )
 
@@ -20,6 +21,8 @@ const (
 	maxRadius   = 20000
 	defPerPage  = 10
 	defRadius   = 25
+	maxLat      = 90
+	maxLng      = 180
 )
 
 // sw is a boolean filter: not sent, false or true.
@@ -53,57 +56,48 @@ type criteria struct {
 	exclude   []calendar.ID
 	orderBy   string
 	desc      bool
-	hideEmpty bool
+	hideEmpty sw
 	parent    calendar.ID
 	slug      string
+
+	strict sw   // strict_dates
+	hides  bool // a parameter was sent that leaves blanked events out
 }
 
 // parser reads the parameters of one request and collects the refused ones.
 type parser struct {
-	s    *Service
-	in   calendar.Input
-	kind calendar.Kind
-	who  calendar.Caller
-	lang calendar.Lang
-	now  time.Time
-	bad  calendar.Problems
-	err  error // of a lookup, not of the request
-	run  criteria
+	*Criteria
+	s   *Service
+	in  calendar.Input
+	now time.Time
+	bad calendar.Problems
+	err error // of a lookup, not of the request
 
+	fixed                    bool          // a date was sent that has no default
 	startDefault, endDefault calendar.Wall // NoWall: no default applied
+	lat, lng                 *float64      // nil: not sent, or refused
+	// resolved is what was sent means beyond its text, by the moment and the store.
+	resolved cachekey.Key
 }
 
 // Parse checks the parameters of a list request and resolves dates, names and
 // ids. Refused parameters come back all at once as *calendar.Error; other errors
 // are those of the store.
 func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
-	params := Params(r.Kind)
+	return s.parse(ctx, r, tables[r.Kind])
+}
+
+func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, error) {
 	q := parser{
-		s: s, in: r.Input, kind: r.Kind, who: r.Caller, now: s.now(),
+		Criteria: &Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, embeds: EmbedAll, run: criteria{window: newWindow()}},
+		s:        s, in: r.Input, now: s.now(),
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
 	}
-	q.lang = calendar.Language(r.Input, r.Lang, &q.bad)
-	c := &Criteria{Kind: r.Kind, Lang: q.lang, Caller: r.Caller}
-	c.Page = q.page()
-	c.PerPage = q.perPage()
-	c.Fields = q.fields()
-	c.embeds = EmbedsOf(c.Fields)
-	if text, ok := q.text("search", maxSearch); ok {
-		if text == "0" {
-			q.bad.Add("search", calendar.ReasonZero)
+	for _, p := range t.inTurn {
+		if p.read(ctx, &q, p); q.sent(p.Name) {
+			q.LooksUp = q.LooksUp || p.LooksUp
+			q.run.hides = q.run.hides || p.Hides
 		}
-		if r.Kind.IsPost() && !readmodel.ParseSearch(text, q.lang).Within() {
-			q.bad.Add("search", calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords), strconv.Itoa(readmodel.MaxRows))
-		}
-		q.run.search = text
-	}
-	switch {
-	case r.Kind == calendar.KindEvent:
-		q.events(ctx)
-	case r.Kind.IsPost():
-		q.linkedPosts(ctx)
-	default:
-		q.terms(ctx)
 	}
 	if q.err != nil {
 		return nil, q.err
@@ -111,55 +105,105 @@ func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 	if err := q.bad.Err(); err != nil {
 		return nil, err
 	}
-	c.run = q.run
-	c.Links = q.links(params, c)
-	c.key = c.makeKey()
-	return c, nil
-}
-
-func (q *parser) events(ctx context.Context) {
-	q.dates()
-	q.run.categories = q.named(ctx, "categories", calendar.KindCategory)
-	q.run.tags = q.named(ctx, "tags", calendar.KindTag)
-	q.run.venues = q.known(ctx, "venue", calendar.KindVenue)
-	q.run.organizers = q.known(ctx, "organizer", calendar.KindOrganizer)
-	q.run.featured = q.boolean("featured")
-	q.status()
-	q.place()
-	q.run.include = q.ids("include")
-	if id, ok := q.id("post_parent"); ok && q.record(ctx, "post_parent", id, calendar.KindEvent) != nil {
-		q.run.postParent = id
+	if q.Kind == calendar.KindEvent {
+		q.closeWindow()
 	}
-	q.run.ticketed = q.boolean("ticketed")
+	q.Links = q.links(t.params)
+	q.Key = q.makeKey()
+	return q.Criteria, nil
 }
 
-func (q *parser) linkedPosts(ctx context.Context) {
-	q.ofEvent(ctx, "event")
-	q.run.hasEvents = q.boolean("has_events")
-	if q.boolean("only_with_upcoming") == swOn {
+func (q *parser) sent(name string) bool {
+	_, sent := q.in[name]
+	return sent
+}
+
+// The readers of the rows.
+
+func readLanguage(_ context.Context, q *parser, _ *Param) {
+	q.Lang = calendar.Language(q.in, q.Lang, &q.bad)
+}
+
+func readSearch(_ context.Context, q *parser, p *Param) {
+	text, ok := q.text(p.Name, maxSearch)
+	if !ok {
+		return
+	}
+	if text == "0" {
+		q.bad.Add(p.Name, calendar.ReasonZero)
+	}
+	if q.Kind.IsPost() && !readmodel.ParseSearch(text, q.Lang).Within() {
+		q.bad.Add(p.Name, calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords), strconv.Itoa(readmodel.MaxRows))
+	}
+	q.run.search = text
+}
+
+func readSwitch(to func(*criteria) *sw) func(context.Context, *parser, *Param) {
+	return func(_ context.Context, q *parser, p *Param) { *to(&q.run) = q.boolean(p.Name) }
+}
+
+func readText(to func(*criteria) *string) func(context.Context, *parser, *Param) {
+	return func(_ context.Context, q *parser, p *Param) { *to(&q.run), _ = q.text(p.Name, 0) }
+}
+
+func readNamed(k calendar.Kind, to func(*criteria) *[]calendar.ID) func(context.Context, *parser, *Param) {
+	return func(ctx context.Context, q *parser, p *Param) { *to(&q.run) = q.named(ctx, p.Name, k) }
+}
+
+func readKnown(k calendar.Kind, to func(*criteria) *[]calendar.ID) func(context.Context, *parser, *Param) {
+	return func(ctx context.Context, q *parser, p *Param) { *to(&q.run) = q.known(ctx, p.Name, k) }
+}
+
+func readSlugs(to func(*criteria) *[]calendar.ID) func(context.Context, *parser, *Param) {
+	return func(ctx context.Context, q *parser, p *Param) { *to(&q.run) = q.slugs(ctx, p.Name) }
+}
+
+// readRecord reads the id of a record that there has to be.
+func readRecord(k calendar.Kind, to func(*criteria) *calendar.ID) func(context.Context, *parser, *Param) {
+	return func(ctx context.Context, q *parser, p *Param) {
+		id, ok := q.id(p.Name)
+		if !ok {
+			return
+		}
+		if q.load(ctx, k, []calendar.ID{id})[0] == nil {
+			q.bad.Add(p.Name, calendar.UnknownReason(k), id.String())
+			return
+		}
+		*to(&q.run) = id
+	}
+}
+
+// readIDs reads a list of ids; whether they are known does not matter.
+func readIDs(_ context.Context, q *parser, p *Param) {
+	list := q.list(p.Name)
+	out := newDistinct(len(list))
+	for _, e := range list {
+		id, ok := calendar.ParseID(e)
+		if !ok {
+			q.bad.Add(p.Name, calendar.ReasonTypeID)
+			return
+		}
+		out.add(id)
+	}
+	q.run.include = out.ids
+}
+
+func readUpcoming(_ context.Context, q *parser, p *Param) {
+	if q.boolean(p.Name) == swOn {
 		q.run.onlyUpcoming = true
 		q.run.upcomingAt = calendar.Wall(q.now.Unix())
+		q.resolved = q.resolved.Number(int64(q.run.upcomingAt))
 	}
-	q.status()
 }
 
-func (q *parser) terms(ctx context.Context) {
-	q.run.exclude = q.slugs(ctx, "exclude")
-	q.run.include = q.slugs(ctx, "include")
-	order, _ := q.text("order", 0)
+func readOrder(_ context.Context, q *parser, p *Param) {
+	order, _ := q.text(p.Name, 0)
 	q.run.desc = order != "" && !strings.EqualFold(order, "asc")
-	q.run.orderBy, _ = q.text("orderby", 0)
-	q.run.hideEmpty = q.boolean("hide_empty") != swOff
-	if q.kind == calendar.KindCategory {
-		if id, ok := q.id("parent"); ok && q.record(ctx, "parent", id, calendar.KindCategory) != nil {
-			q.run.parent = id
-		}
-	}
-	q.ofEvent(ctx, "post")
-	q.ofEvent(ctx, "event") // checked last, so that it wins
-	if text, ok := q.text("slug", 0); ok {
-		q.run.slug = strings.ToLower(text)
-	}
+}
+
+func readSlug(_ context.Context, q *parser, p *Param) {
+	text, _ := q.text(p.Name, 0)
+	q.run.slug = strings.ToLower(text)
 }
 
 // raw gives the text of a parameter that takes one value, trimmed. Empty text
@@ -208,38 +252,33 @@ func (q *parser) boolean(name string) sw {
 	}
 }
 
-func (q *parser) page() int {
-	text, ok := q.raw("page", calendar.ReasonTypeInteger)
+func (q *parser) integer(name string, otherwise int64) int64 {
+	text, ok := q.raw(name, calendar.ReasonTypeInteger)
 	if !ok {
-		return 1
+		return otherwise
 	}
 	n, ok := calendar.ParseNearestInt(text)
-	switch {
-	case !ok:
-		q.bad.Add("page", calendar.ReasonTypeInteger)
-	case n < 1 || n > maxPage:
-		q.bad.Add("page", calendar.ReasonRange, "1", strconv.Itoa(maxPage))
-	default:
-		return int(n)
+	if !ok {
+		q.bad.Add(name, calendar.ReasonTypeInteger)
+		return otherwise
 	}
-	return 1
+	return n
 }
 
-func (q *parser) perPage() int {
-	text, ok := q.raw("per_page", calendar.ReasonTypeInteger)
-	if !ok {
-		return defPerPage
+func readPage(_ context.Context, q *parser, p *Param) {
+	n := q.integer(p.Name, 1)
+	if n < 1 || n > maxPage {
+		q.bad.Add(p.Name, calendar.ReasonRange, "1", strconv.Itoa(maxPage))
 	}
-	n, ok := calendar.ParseNearestInt(text)
-	switch {
-	case !ok:
-		q.bad.Add("per_page", calendar.ReasonTypeInteger)
-		return defPerPage
-	case n < 1:
-		q.bad.Add("per_page", calendar.ReasonTooSmall, "1")
-		return defPerPage
+	q.Page = int(n)
+}
+
+func readPerPage(_ context.Context, q *parser, p *Param) {
+	n := q.integer(p.Name, defPerPage)
+	if n < 1 {
+		q.bad.Add(p.Name, calendar.ReasonTooSmall, "1")
 	}
-	return int(min(n, int64(q.s.o.PerPageMax)))
+	q.PerPage = int(min(n, int64(q.s.o.PerPageMax)))
 }
 
 func (q *parser) number(name string) (float64, bool) {
@@ -308,127 +347,117 @@ func elements(v any) ([]string, calendar.Reason) {
 	return out, ""
 }
 
-// fields reads _fields; empty counts as not sent.
-func (q *parser) fields() []string {
-	v, sent := q.in["_fields"]
-	if !sent {
-		return nil
-	}
-	out, reason := elements(v)
-	switch {
-	case reason != "":
-		q.bad.Add("_fields", reason)
-	case len(out) > maxElements:
-		q.bad.Add("_fields", calendar.ReasonTooMany, strconv.Itoa(maxElements))
-	case len(out) > 0:
-		return out
-	}
-	return nil
-}
-
-// ids reads a list of ids; whether they are known does not matter.
-func (q *parser) ids(name string) []calendar.ID {
-	list := q.list(name)
-	out := newDistinct(len(list))
-	for _, e := range list {
-		id, ok := calendar.ParseID(e)
-		if !ok {
-			q.bad.Add(name, calendar.ReasonTypeID)
-			return nil
-		}
-		out.add(id)
-	}
-	return out.ids
-}
-
-// dates reads the window of interface 4.6.
-func (q *parser) dates() {
-	strict := q.boolean("strict_dates") == swOn
-	w := newWindow()
-	_, include := q.in["include"]
-	sent := 0 // bit i: parameter i
-	for i, e := range edges {
-		text, ok := q.raw(e.name, calendar.ReasonTypeDate)
-		if !ok {
-			continue
-		}
-		sent |= 1 << i
-		d, ok := calendar.ParseDate(text)
-		if !ok {
-			q.bad.Add(e.name, calendar.ReasonDate)
-			continue
-		}
-		if !inYears(d, q.now, q.s.o.Site) {
-			q.bad.Add(e.name, calendar.ReasonDateRange)
-			continue
-		}
-		e.apply(&w, d, strict, q.now, q.s.o.Site)
-	}
-	if include {
-		q.run.window = newWindow() // dates are checked, and then of no effect
+// readFields reads _fields; empty counts as not sent.
+func readFields(_ context.Context, q *parser, p *Param) {
+	if !q.sent(p.Name) {
 		return
 	}
-	if sent>>2 == 0 { // none of starts_* and ends_*
-		start, end := DefaultWindow(q.now, q.s.o.Site)
-		if sent&1 == 0 {
-			if !strict {
-				start = dayOf(start)
-			}
-			q.startDefault = start
-			w.start.raise(int64(start))
-		}
-		if sent&2 == 0 {
-			q.endDefault = end
-			w.end.lower(int64(end))
-		}
+	out, reason := elements(q.in[p.Name])
+	switch {
+	case reason != "":
+		q.bad.Add(p.Name, reason)
+	case len(out) > maxElements:
+		q.bad.Add(p.Name, calendar.ReasonTooMany, strconv.Itoa(maxElements))
+	case len(out) > 0:
+		q.Fields = out
 	}
-	q.run.window = w
+	q.embeds = EmbedsOf(q.Fields)
 }
 
-// place reads the parameters of interface 4.8.
-func (q *parser) place() {
-	q.run.geoloc = q.boolean("geoloc")
-	lat, haveLat := q.coordinate("geoloc_lat", 90)
-	lng, haveLng := q.coordinate("geoloc_lng", 180)
-	_, sentLat := q.in["geoloc_lat"]
-	_, sentLng := q.in["geoloc_lng"]
-	switch {
-	case sentLat && !sentLng:
-		q.bad.Add("geoloc_lng", calendar.ReasonPairMissing, "geoloc_lat")
-	case sentLng && !sentLat:
-		q.bad.Add("geoloc_lat", calendar.ReasonPairMissing, "geoloc_lng")
+// read reads a date of the window of interface 4.6.
+func (e edge) read(_ context.Context, q *parser, p *Param) {
+	text, ok := q.raw(p.Name, calendar.ReasonTypeDate)
+	if !ok {
+		return
 	}
-	if q.run.geoloc == swOff && (sentLat || sentLng) {
+	q.fixed = q.fixed || p.Moving == nil
+	d, ok := calendar.ParseDate(text)
+	if !ok {
+		q.bad.Add(p.Name, calendar.ReasonDate)
+		return
+	}
+	if !inYears(d, q.now, q.s.o.Site) {
+		q.bad.Add(p.Name, calendar.ReasonDateRange)
+		return
+	}
+	bound := e.apply(&q.run.window, d, q.run.strict == swOn, q.now, q.s.o.Site)
+	q.resolved = q.resolved.Number(bound)
+}
+
+// closeWindow puts the defaults on a window that has none of starts_* and ends_*.
+func (q *parser) closeWindow() {
+	if q.run.include != nil { // dates are checked, and then of no effect
+		q.run.window = newWindow()
+		return
+	}
+	if q.fixed {
+		return
+	}
+	start, end := DefaultWindow(q.now, q.s.o.Site)
+	if !q.sent("start_date") {
+		if q.run.strict != swOn {
+			start = dayOf(start)
+		}
+		q.startDefault = start
+		q.run.window.start.raise(int64(start))
+	}
+	if !q.sent("end_date") {
+		q.endDefault = end
+		q.run.window.end.lower(int64(end))
+	}
+}
+
+// The place of interface 4.8: the two rows of the point are read one after the other,
+// and then its radius.
+
+func readLat(_ context.Context, q *parser, p *Param) { q.lat = q.coordinate(p.Name, maxLat) }
+
+func readLng(_ context.Context, q *parser, p *Param) {
+	q.lng = q.coordinate(p.Name, maxLng)
+	lat, lng := q.sent("geoloc_lat"), q.sent(p.Name)
+	switch {
+	case lat && !lng:
+		q.bad.Add(p.Name, calendar.ReasonPairMissing, "geoloc_lat")
+	case lng && !lat:
+		q.bad.Add("geoloc_lat", calendar.ReasonPairMissing, p.Name)
+	}
+	if q.run.geoloc == swOff && (lat || lng) {
 		q.bad.Add("geoloc", calendar.ReasonGeolocConflict)
 	}
-	km, ok := q.number("geoloc_radius")
+}
+
+func readRadius(_ context.Context, q *parser, p *Param) {
+	km, ok := q.number(p.Name)
 	if ok && (km <= 0 || km > maxRadius) {
-		q.bad.Add("geoloc_radius", calendar.ReasonRangeAbove, "0", strconv.Itoa(maxRadius))
+		q.bad.Add(p.Name, calendar.ReasonRangeAbove, "0", strconv.Itoa(maxRadius))
 	}
 	if !ok {
 		km = defRadius
 	}
-	if haveLat && haveLng {
-		q.run.near = &readmodel.Near{Field: readmodel.FieldPoint, Lat: lat, Lng: lng, Km: km}
+	if q.lat != nil && q.lng != nil {
+		q.run.near = &readmodel.Near{Field: readmodel.FieldPoint, Lat: *q.lat, Lng: *q.lng, Km: km}
 	}
 }
 
-func (q *parser) coordinate(name string, limit float64) (float64, bool) {
+// coordinate reads degrees from -limit to limit.
+func (q *parser) coordinate(name string, limit int) *float64 {
 	v, ok := q.number(name)
-	if ok && (v < -limit || v > limit) {
-		l := strconv.Itoa(int(limit))
-		q.bad.Add(name, calendar.ReasonRange, "-"+l, l)
-		return 0, false
+	if ok && (v < -float64(limit) || v > float64(limit)) {
+		q.bad.Add(name, calendar.ReasonRange, strconv.Itoa(-limit), strconv.Itoa(limit))
+		return nil
 	}
-	return v, ok
+	if !ok {
+		return nil
+	}
+	return &v
 }
 
 // statusWords are the values of the status filter (interface 4.9).
 const statusWords = "publish,future,draft,pending,private,trash"
 
-// status reads the status filter and checks that the caller may use it.
-func (q *parser) status() {
-	list := q.list("status")
+// readStatus reads the status filter and checks that the caller may use it.
+func readStatus(_ context.Context, q *parser, p *Param) {
+	list := q.list(p.Name)
 	if list == nil {
 		return
 	}
@@ -439,12 +468,12 @@ func (q *parser) status() {
 			calendar.StatusPending, calendar.StatusPrivate, calendar.StatusTrash:
 			out = append(out, st)
 		default:
-			q.bad.Add("status", calendar.ReasonStatus, statusWords)
+			q.bad.Add(p.Name, calendar.ReasonStatus, statusWords)
 			return
 		}
 	}
-	if viewOf(q.who) == viewPublic && (len(out) != 1 || out[0] != calendar.StatusPublish) {
-		q.bad.Add("status", calendar.ReasonStatusFilter)
+	if viewOf(q.Caller) == viewPublic && (len(out) != 1 || out[0] != calendar.StatusPublish) {
+		q.bad.Add(p.Name, calendar.ReasonStatusFilter)
 		return
 	}
 	q.run.statuses = out

@@ -333,7 +333,7 @@ func TestKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return criteria.Key()
+		return criteria.Key
 	}
 	base := key(calendar.KindEvent, anonymous, calendar.LangEN, "tags=ete")
 	for name, other := range map[string]string{
@@ -446,7 +446,7 @@ func TestParseAnything(t *testing.T) {
 			}
 			return
 		}
-		if c.Key() == "" || c.Page < 1 || c.PerPage < 1 || c.PerPage > 100 {
+		if c.Key == "" || c.Page < 1 || c.PerPage < 1 || c.PerPage > 100 {
 			t.Fatalf("%v: %+v", in, c)
 		}
 		l, err := s.Run(t.Context(), c)

@@ -65,19 +65,20 @@ type Criteria struct {
 	// Links are the parameters that links carry, in the order of the parameter
 	// table, without page (interface 4.3): name and the value not yet encoded.
 	Links []LinkParam
+	// LooksUp tells that a parameter was sent whose check asks the store: a moment
+	// later the same request may mean another thing.
+	LooksUp bool
+	// Key names everything that the answer depends on beside the state of the read
+	// model: two criteria with one key have the same answer at one Generation. It
+	// holds the resolved dates, the language and the caller's view.
+	Key string
 
-	key    string
 	run    criteria
 	embeds Embeds
 }
 
 // LinkParam is one parameter of a link.
 type LinkParam struct{ Name, Value string }
-
-// Key names everything that the answer depends on beside the state of the read
-// model: two criteria with one key have the same answer at one Generation. It
-// holds the resolved dates, the language and the caller's view.
-func (c *Criteria) Key() string { return c.key }
 
 // Generation names a state of the read model as lists show it: the history, how far
 // it goes and what the documents hold. It changes with each visible change, also with

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/cachekey"
 	"daybook/query/readmodel"
 )
 
@@ -69,36 +68,16 @@ func appendRange(f readmodel.And, field string, s *span) readmodel.And {
 	return append(f, r)
 }
 
-// key adds what the window resolved to.
-func (w *window) key(k cachekey.Key) cachekey.Key {
-	for _, s := range [...]span{w.start, w.end, w.utcStart, w.utcEnd} {
-		k = k.Number(s.min).Number(s.max)
-	}
-	return k
-}
-
 // edge is one bound of the window before it is put on a field.
 type edge struct {
-	name  string
 	start bool // of the start, else of the end
 	lower bool // a lower bound, else an upper one
 	equal bool // the value itself is admitted
 	floor bool // whole days: to 00:00:00 of the day, else to 23:59:59
 }
 
-// The date parameters of interface 4.5.
-var edges = [...]edge{
-	{name: "start_date", start: true, lower: true, equal: true, floor: true},
-	{name: "end_date", equal: true},
-	{name: "starts_before", start: true},
-	{name: "starts_after", start: true, lower: true},
-	{name: "ends_before"},
-	{name: "ends_after", lower: true},
-}
-
-// apply puts a date on the window.
-func (e edge) apply(w *window, d calendar.Date, strict bool, now time.Time, site *time.Location) {
-	var v int64
+// apply puts a date on the window, and gives the bound that it makes.
+func (e edge) apply(w *window, d calendar.Date, strict bool, now time.Time, site *time.Location) (v int64) {
 	if d.IsInstant() {
 		v = e.instant(d.Instant(now, site), strict, site)
 	} else {
@@ -130,6 +109,7 @@ func (e edge) apply(w *window, d calendar.Date, strict bool, now time.Time, site
 	default:
 		s.lower(v - 1)
 	}
+	return v
 }
 
 // instant gives the bound of an instant. The last second of a day is the one
@@ -165,4 +145,14 @@ func DefaultWindow(now time.Time, site *time.Location) (start, end calendar.Wall
 	}
 	last := calendar.Wall(time.Date(y+2, m, d, 0, 0, 0, 0, time.UTC).Unix())
 	return today + declaredStart, last + daySeconds - 1
+}
+
+func startOfWindow(now time.Time, site *time.Location) calendar.Wall {
+	start, _ := DefaultWindow(now, site)
+	return start
+}
+
+func endOfWindow(now time.Time, site *time.Location) calendar.Wall {
+	_, end := DefaultWindow(now, site)
+	return end
 }

@@ -316,7 +316,7 @@ func TestTurns(t *testing.T) {
 		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
 			parse: func(r query.Request) (*query.Criteria, error) {
 				page, _ := strconv.Atoi(fmt.Sprint(r.Input["page"]))
-				return &query.Criteria{Kind: r.Kind, Page: page, PerPage: 10, Fields: []string{fmt.Sprint(page)}}, nil // so that each has a key of its own
+				return &query.Criteria{Kind: r.Kind, Page: page, PerPage: 10, Key: fmt.Sprint(page)}, nil
 			},
 			await: func(least calendar.Position) error {
 				if least > 0 {
@@ -397,7 +397,7 @@ func TestTurnsAreForWork(t *testing.T) {
 				parsing.Add(1)
 				<-parse
 				page, _ := strconv.Atoi(fmt.Sprint(r.Input["page"]))
-				return &query.Criteria{Kind: r.Kind, Page: page, PerPage: 10, Fields: []string{fmt.Sprint(page)}}, nil
+				return &query.Criteria{Kind: r.Kind, Page: page, PerPage: 10, Key: fmt.Sprint(page)}, nil
 			},
 			run: func() (*query.List, error) {
 				made.Add(1)

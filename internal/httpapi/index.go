@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"daybook/calendar"
 	"daybook/internal/cachekey"
@@ -37,11 +38,10 @@ func (a *api) index(w http.ResponseWriter, r *http.Request) error {
 	if sent && namespace != c.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
-	day := a.today()
-	return a.sendTexts(w, r, cachekey.Key(nil).Text("index").Text(day.start), func(root *root, l calendar.Lang) any {
+	return a.sendTexts(w, r, cachekey.Key(nil).Text("index").Text(a.o.Now().In(a.o.Site).Format(time.DateOnly)), func(root *root, l calendar.Lang) any {
 		all := make(object, len(routes))
 		for _, rt := range routes {
-			all[rt.key(root.namespace)] = indexEntry(rt, root, l, day)
+			all[rt.key(root.namespace)] = a.indexEntry(rt, root, l)
 		}
 		return object{"namespace": root.namespace, "routes": all}
 	})
@@ -114,7 +114,7 @@ func (a *api) options(w http.ResponseWriter, r *http.Request) error {
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	b, err := json.Marshal(indexEntry(c.route, c.root, c.lang, a.today()))
+	b, err := json.Marshal(a.indexEntry(c.route, c.root, c.lang))
 	if err != nil {
 		return err
 	}
@@ -125,25 +125,8 @@ func (a *api) options(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// window is the default window of the present day (4.5).
-type window struct{ start, end string }
-
-func (a *api) today() window {
-	now := a.o.Now().In(a.o.Site)
-	year, month, day := now.Date()
-	lastDay := day
-	if month == 2 && day == 29 {
-		lastDay = 28
-	}
-	date := func(year, day int, clock string) string {
-		return string(appendDigits(nil, year, 4)) + "-" + string(appendDigits(nil, int(month), 2)) + "-" +
-			string(appendDigits(nil, day, 2)) + " " + clock
-	}
-	return window{start: date(year, day, "23:59:00"), end: date(year+2, lastDay, "23:59:59")}
-}
-
 // indexEntry is the entry of one route in the index.
-func indexEntry(rt *route, root *root, l calendar.Lang, day window) object {
+func (a *api) indexEntry(rt *route, root *root, l calendar.Lang) object {
 	endpoints := make([]object, 0, 3)
 	for _, op := range rt.operations() {
 		args := make(object, len(op.args))
@@ -152,7 +135,7 @@ func indexEntry(rt *route, root *root, l calendar.Lang, day window) object {
 			if _, named := args[arg.name]; named {
 				continue // the path parameter of the same name is meant
 			}
-			args[arg.name] = indexArgument(arg, rt, root, l, day)
+			args[arg.name] = a.indexArgument(arg, rt, root, l)
 		}
 		endpoints = append(endpoints, object{"methods": op.methods, "args": args})
 	}
@@ -167,7 +150,7 @@ func indexEntry(rt *route, root *root, l calendar.Lang, day window) object {
 	return entry
 }
 
-func indexArgument(arg *argument, rt *route, root *root, l calendar.Lang, day window) object {
+func (a *api) indexArgument(arg *argument, rt *route, root *root, l calendar.Lang) object {
 	o := object{"description": arg.description[l], "required": arg.required}
 	if element, list := elementType(arg.declared); list {
 		o["type"] = "array"
@@ -179,10 +162,8 @@ func indexArgument(arg *argument, rt *route, root *root, l calendar.Lang, day wi
 		o["format"] = arg.format
 	}
 	switch {
-	case arg.word == "default.start_date":
-		o["default"] = day.start
-	case arg.word == "default.end_date":
-		o["default"] = day.end
+	case arg.moves():
+		o["default"] = arg.param.Moving(a.o.Now(), a.o.Site).String()
 	case rt.form == formIndex && arg.name == "namespace":
 		o["default"] = root.namespace
 	case arg.fallback != "":

@@ -18,22 +18,12 @@ import (
 var listNames = func() (t [len(pages)]map[string]bool) {
 	for _, k := range calendar.Kinds {
 		t[k] = map[string]bool{}
-		params := query.Params(k)
-		for i := range params {
-			if params[i].IsList() {
-				t[k][params[i].Name] = true
-			}
+		for _, p := range query.Params(k) {
+			t[k][p.Name] = p.IsList()
 		}
 	}
 	return t
 }()
-
-// lookups are the parameters of lists whose check asks the store, so that the
-// same text may mean another thing a moment later.
-var lookups = map[string]bool{
-	"categories": true, "tags": true, "venue": true, "organizer": true, "event": true, "post": true,
-	"parent": true, "post_parent": true, "include": true, "exclude": true,
-}
 
 // list answers a list (section 4).
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
@@ -59,7 +49,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	var criteria *query.Criteria
 	parseErr := a.inTurn(ctx, r, c, a.turns, func() (err error) {
 		criteria, err = a.Queries.Parse(ctx, query.Request{
-			Kind: k, Input: inputOf(c.query, isListOf(k)), Lang: c.loc.lang, Caller: c.caller,
+			Kind: k, Input: inputOf(c.query, func(name string) bool { return listNames[k][name] }), Lang: c.loc.lang, Caller: c.caller,
 		})
 		return err
 	})
@@ -80,7 +70,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 			return a.staleOr(w, r, err)
 		}
 	}
-	asked := c.asked().Text(criteria.Key()).Texts(criteria.Fields)
+	asked := c.asked().Text(criteria.Key)
 	key := c.key(listKey, generation, 0, asked)
 	// What was never asked for will hardly be asked for again in this state:
 	// sending it from where it was written costs less than keeping it.
@@ -113,7 +103,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return a.staleOr(w, r, a.tooLarge(err, "per_page", "_fields"))
 	}
-	if keep && !ans.passing && alias != "" && !slices.ContainsFunc(c.query, func(p pair) bool { base, _ := splitName(p.name); return lookups[base] }) {
+	if keep && !ans.passing && alias != "" && !criteria.LooksUp {
 		a.answers.set(alias, ans)
 	}
 	if a.o.ServeStale {
@@ -131,12 +121,6 @@ func (a *api) await(ctx context.Context, c *call, least calendar.Position) error
 	wait := a.workContext(ctx, c, a.o.PositionWait+a.o.ReadDeadline)
 	defer wait.end()
 	return a.Queries.Await(wait, c.caller, least) //nolint:contextcheck // a workContext stands on the context of the request
-}
-
-// isListOf gives the test for the list parameters of a kind.
-func isListOf(k calendar.Kind) func(string) bool {
-	names := listNames[k]
-	return func(name string) bool { return names[name] }
 }
 
 // asked begins the key of what a request asks for, whatever the state of the read

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -188,14 +189,14 @@ func (d *document) parameters(op *operation) []object {
 // parameter describes a path or query parameter.
 func (d *document) parameter(arg *argument) object {
 	description := arg.description[d.l]
-	if arg.word != "" {
-		description += " " + in(arg.word, d.l)
+	if arg.moves() {
+		description += " " + in("default."+arg.name, d.l)
 	}
 	o := object{
 		"name": arg.name, "in": arg.in, "required": arg.required, "description": description,
 		"schema": d.parameterSchema(arg),
 	}
-	if _, list := elementType(arg.declared); list || arg.name == "status" {
+	if _, list := elementType(arg.declared); list || arg.param != nil && arg.param.Many {
 		o["style"], o["explode"] = "form", false
 	}
 	return extended(o, arg.extension)
@@ -205,7 +206,7 @@ func (d *document) parameter(arg *argument) object {
 func (d *document) parameterSchema(arg *argument) object {
 	if element, list := elementType(arg.declared); list {
 		items := object{"type": element}
-		if arg.named {
+		if arg.param != nil && arg.param.Named {
 			items["type"] = []string{"integer", "string"}
 		}
 		return object{"type": "array", "items": items, "maxItems": maxElements}
@@ -223,36 +224,12 @@ func (d *document) parameterSchema(arg *argument) object {
 	if arg.enum != nil {
 		o["enum"] = arg.enum
 	}
-	switch arg.name {
-	case "page":
-		o["minimum"], o["maximum"], o["default"] = 1, 1_000_000_000, 1
-	case "per_page":
-		o["minimum"], o["default"] = 1, 10
+	maps.Copy(o, arg.schema)
+	if arg.param != nil && arg.param.PerPage {
 		o["description"] = "≤ " + strconv.Itoa(d.a.o.PerPageMax)
-	case "id":
-		o["minimum"] = 0
-	case "geoloc_lat":
-		o["minimum"], o["maximum"] = -90, 90
-	case "geoloc_lng":
-		o["minimum"], o["maximum"] = -180, 180
-	case "geoloc_radius":
-		o["exclusiveMinimum"], o["maximum"], o["default"] = 0, 20000, 25
-	case "search":
-		o["minLength"], o["maxLength"] = 1, 500
-	case "password":
-		o["maxLength"] = maxPassword
-	case "status":
-		return object{"type": "array", "items": object{"type": "string", "enum": []string{
-			"publish", "future", "draft", "pending", "private", "trash",
-		}}}
-	case "strict_dates", "only_with_upcoming":
-		o["default"] = false
-	case "hide_empty":
-		o["default"] = true
-	case "namespace":
+	}
+	if arg.name == "namespace" {
 		o["default"] = d.root.namespace
-	case "context":
-		o["default"] = "view"
 	}
 	return o
 }

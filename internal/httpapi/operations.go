@@ -22,10 +22,13 @@ type argument struct {
 	fallback    string // declared default as JSON text, "" none
 	enum        []string
 	extension   bool
-	named       bool            // entries of the list may be slugs or names
+	schema      object          // further keywords of its schema
+	param       *query.Param    // of lists
 	field       *calendar.Field // of body fields
-	word        string          // default said in words (documentation only)
 }
+
+// moves tells whether its default moves with the day.
+func (arg *argument) moves() bool { return arg.param != nil && arg.param.Moving != nil }
 
 // operation is what some methods of a route do.
 type operation struct {
@@ -66,7 +69,7 @@ func languageArgument() argument {
 func indexArguments() []argument {
 	return []argument{
 		{name: "namespace", in: "query", declared: "string", description: texts["arg.namespace"], fallback: `"` + Namespace + `"`},
-		{name: "context", in: "query", declared: "string", description: texts["arg.context"], fallback: `"view"`},
+		{name: "context", in: "query", declared: "string", description: texts["arg.context"], fallback: `"view"`, schema: object{"default": "view"}},
 		languageArgument(),
 	}
 }
@@ -76,36 +79,28 @@ func listArguments(k calendar.Kind) []argument {
 	args := make([]argument, 0, len(params))
 	for i := range params {
 		p := &params[i]
-		a := argument{
+		args = append(args, argument{
 			name: p.Name, in: "query", declared: p.Declared, format: p.Format, description: p.Doc,
-			fallback: declaredDefault(p.Default), enum: p.Enum, extension: p.Extension,
-		}
-		switch p.Name {
-		case "categories", "tags":
-			a.named = true
-		case "include", "exclude":
-			a.named = k.IsTerm()
-		}
-		if k == calendar.KindEvent && (p.Name == "start_date" || p.Name == "end_date") {
-			a.word = "default." + p.Name
-		}
-		args = append(args, a)
+			fallback: declaredDefault(p.Default), enum: p.Enum, extension: p.Extension, schema: p.Schema, param: p,
+		})
 	}
 	return args
 }
+
+var passwordSchema = object{"maxLength": maxPassword}
 
 // pathArgument is the variable of a single route.
 func pathArgument(rt *route) argument {
 	if rt.form == formBySlug {
 		return argument{name: "slug", in: "path", declared: "string", description: texts["arg.slug."+rt.kind.String()], required: true}
 	}
-	return argument{name: "id", in: "path", declared: "integer", description: texts["arg.id."+rt.kind.String()], required: true}
+	return argument{name: "id", in: "path", declared: "integer", description: texts["arg.id."+rt.kind.String()], required: true, schema: object{"minimum": 0}}
 }
 
 func readArguments(rt *route) []argument {
 	args := []argument{pathArgument(rt)}
 	if rt.kind == calendar.KindEvent && rt.form == formByID {
-		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.read"]})
+		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.read"], schema: passwordSchema})
 	}
 	return append(args, languageArgument(), argument{
 		name: "_fields", in: "query", declared: "array of string", description: texts["arg.fields"], extension: true,
@@ -115,7 +110,7 @@ func readArguments(rt *route) []argument {
 func deleteArguments(rt *route) []argument {
 	args := []argument{pathArgument(rt)}
 	if rt.kind == calendar.KindEvent && rt.form == formByID {
-		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.delete"]})
+		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.delete"], schema: passwordSchema})
 	}
 	return append(args, languageArgument())
 }
