@@ -150,3 +150,13 @@ func (s *Service) marked(ctx context.Context, k calendar.Kind, id calendar.ID) (
 	}
 	return found[0], nil
 }
+
+// SlugOf gives the claim of the slug that a new record of a kind asks for first, as
+// far as its input tells; without a key when that is not far enough.
+func (s *Service) SlugOf(k calendar.Kind, in calendar.Input) calendar.Claim {
+	text, sent := in["slug"].(string)
+	if !sent {
+		text, _ = in[k.NameField()].(string)
+	}
+	return slugClaim(k, calendar.MakeSlug(s.rules.Clean.Name(text), s.rules.Clean))
+}

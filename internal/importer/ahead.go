@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -43,9 +44,21 @@ type ahead struct {
 	claims  map[calendar.Claim]holder
 	names   map[calendar.Name]int
 
+	// What the store was asked for lines that come, all of them at once: holders of
+	// claims, 0 for free ones, and records that lines name. An append drops what it
+	// changes, and whoever else changes it is met when the line is committed.
+	asked  map[calendar.Claim]calendar.ID
+	loaded map[calendar.ID]eventstore.State // for the lines that come
+	coming int                              // lines that will take an id
+	fresh  calendar.ID                      // the first of ids that are kept for them,
+	kept   int                              // and how many there are
+
 	committed func()  // is told of each line
 	undone    []*line // by errUndone, in order
 }
+
+// mostAsked is of how many claims the holders are kept.
+const mostAsked = 10_000
 
 // decided is a line and what is to be committed of it.
 type decided struct {
@@ -74,6 +87,66 @@ func newAhead(store eventstore.Store, committed func()) *ahead {
 func (a *ahead) forget() {
 	a.queue, a.bytes = nil, 0
 	a.records, a.claims, a.names = map[calendar.ID]record{}, map[calendar.Claim]holder{}, map[calendar.Name]int{}
+	a.asked, a.loaded, a.coming, a.kept = map[calendar.Claim]calendar.ID{}, nil, 0, 0
+}
+
+// ask asks the store for what lines that come ask for one by one. Without an answer
+// they still can.
+func (a *ahead) ask(ctx context.Context, claims []calendar.Claim, ids []calendar.ID) {
+	if len(a.asked) > mostAsked {
+		clear(a.asked)
+	}
+	a.loaded = nil
+	claims = slices.DeleteFunc(claims, func(c calendar.Claim) bool {
+		_, pending := a.claims[c]
+		_, known := a.asked[c]
+		return pending || known
+	})
+	pending := func(id calendar.ID) bool { _, there := a.records[id]; return there }
+	if len(claims) > 0 {
+		if holders, _, err := a.Store.Find(ctx, claims, nil); err == nil {
+			for i, c := range claims {
+				if !pending(holders[i]) {
+					a.asked[c] = holders[i]
+				}
+			}
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.DeleteFunc(slices.Compact(ids), pending)
+	if len(ids) == 0 {
+		return
+	}
+	if states, err := a.Store.Load(ctx, ids...); err == nil {
+		a.loaded = make(map[calendar.ID]eventstore.State, len(ids))
+		for i, id := range ids {
+			a.loaded[id] = states[i]
+		}
+	}
+}
+
+// drop forgets what the store said of a record that is changed.
+func (a *ahead) drop(id calendar.ID) {
+	delete(a.loaded, id)
+	for c, holder := range a.asked {
+		if holder == id {
+			delete(a.asked, c)
+		}
+	}
+}
+
+// NewIDs does eventstore.Store, for lines that come too.
+func (a *ahead) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	if a.kept < n {
+		first, err := a.Store.NewIDs(ctx, n+a.coming)
+		if err != nil {
+			return 0, err
+		}
+		a.fresh, a.kept = first, n+a.coming
+	}
+	first := a.fresh
+	a.fresh, a.kept = a.fresh+calendar.ID(n), a.kept-n
+	return first, nil
 }
 
 // Append does eventstore.Store: one change of records is kept to be committed with
@@ -103,8 +176,12 @@ func (a *ahead) Append(ctx context.Context, appends []eventstore.Append) []event
 			state.Secret = before.state.Secret
 		}
 		a.records[d.ID] = record{state, d.Claims, a.group}
+		if d.Expected > 0 {
+			a.drop(d.ID)
+		}
 		for _, c := range d.Claims {
 			a.claims[c] = holder{d.ID, a.group}
+			delete(a.asked, c)
 		}
 		for _, n := range d.Names {
 			a.names[n] = a.group
@@ -128,7 +205,14 @@ func (a *ahead) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 			break
 		}
 	}
-	return a.Store.Load(ctx, ids...)
+	states := make([]eventstore.State, len(ids))
+	for i, id := range ids {
+		var there bool
+		if states[i], there = a.loaded[id]; !there {
+			return a.Store.Load(ctx, ids...)
+		}
+	}
+	return states, nil
 }
 
 // History does eventstore.Store.
@@ -156,10 +240,19 @@ func (a *ahead) Find(ctx context.Context, claims []calendar.Claim, names []calen
 		if h, there := a.claims[claims[0]]; there {
 			return []calendar.ID{h.id}, nil, nil
 		}
+		if id, there := a.asked[claims[0]]; there {
+			return []calendar.ID{id}, nil, nil
+		}
 	}
 	holders, found, err := a.Store.Find(ctx, claims, names)
-	if err != nil || !a.moving(claims, holders, found) {
-		return holders, found, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if !a.moving(claims, holders, found) {
+		for i := 0; i < len(claims) && !a.alone; i++ {
+			a.asked[claims[i]] = holders[i]
+		}
+		return holders, found, nil
 	}
 	if err := a.settle(ctx); err != nil {
 		return nil, nil, err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,17 +87,31 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// states gives the records of a store but for the moments of lines that have none.
+// linked finds the ids in a record.
+var linked = regexp.MustCompile(`"(?:id|author|parent|post_parent|venue|organizer|categories|tags)":\[?[0-9,]+`)
+
+// states gives the records of a store, each with its first place in the log for its id.
 func states(t *testing.T, store eventstore.Store) []string {
 	t.Helper()
+	entries, err := store.ReadAll(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := map[string]string{}
+	for i := len(entries) - 1; i >= 0; i-- {
+		place[entries[i].ID.String()] = fmt.Sprint("r", i)
+	}
 	all, err := store.Records(t.Context(), 0, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
 	for _, s := range all {
-		out = append(out, string(s.Record))
+		out = append(out, linked.ReplaceAllStringFunc(string(s.Record), func(link string) string {
+			return regexp.MustCompile("[0-9]+").ReplaceAllStringFunc(link, func(id string) string { return place[id] })
+		}))
 	}
+	slices.Sort(out)
 	return out
 }
 
@@ -105,7 +121,30 @@ type counted struct {
 	*memstore.Store
 
 	calls, appends int
+	looks          int // other calls
 	before         func(appends []eventstore.Append)
+	firstLook      func()
+}
+
+func (c *counted) look() {
+	if c.looks++; c.looks == 1 && c.firstLook != nil {
+		c.firstLook()
+	}
+}
+
+func (c *counted) Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) ([]calendar.ID, [][]calendar.ID, error) {
+	c.look()
+	return c.Store.Find(ctx, claims, names)
+}
+
+func (c *counted) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	c.look()
+	return c.Store.Load(ctx, ids...)
+}
+
+func (c *counted) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	c.look()
+	return c.Store.NewIDs(ctx, n)
 }
 
 func (c *counted) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
@@ -143,6 +182,39 @@ func TestGroups(t *testing.T) {
 	}
 	if got := b.byKey("s", "e1999").Slug(); got != "concert-2000" {
 		t.Errorf("the last one has the slug %s", got)
+	}
+}
+
+// TestLooks: what lines ask the store for is asked for many of them at once.
+func TestLooks(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.run("s", venueLine)
+	store := &counted{Store: b.store.(*memstore.Store)}
+	admin := b.admin
+	b = on(t, store)
+	b.admin = admin
+	const n = 200
+	read := make(chan struct{})
+	store.firstLook = func() { <-read } // else it is a matter of the machine how many have come
+	r, w := io.Pipe()
+	go func() {
+		fmt.Fprintln(w, venueLine)
+		for i := range n {
+			if i == 30 { // of the 32 that are read ahead
+				close(read)
+			}
+			fmt.Fprintln(w, event(fmt.Sprint("e", i), fmt.Sprint("Concert ", i), `,"venue":{"key":"hall"}`))
+		}
+		_ = w.Close()
+	}()
+	report, err := b.importer("s").Run(t.Context(), r)
+	if err != nil || report.Applied != n || report.Repeated != 1 {
+		t.Fatalf("%d lines were applied, %d repeated: %v", report.Applied, report.Repeated, err)
+	}
+	t.Log(store.looks)
+	if store.looks > n {
+		t.Errorf("%d lines asked the store %d times", n, store.looks)
 	}
 }
 

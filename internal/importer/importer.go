@@ -101,6 +101,7 @@ type Importer struct {
 	o       Options
 
 	ahead    *ahead
+	coming   []*line // that were read and looked ahead at
 	commands *command.Service // on what is ahead
 	report   Report
 
@@ -199,16 +200,15 @@ func (im *Importer) run(ctx context.Context, lines <-chan *line) error {
 
 // next gives the next line. While none has come, what is decided is committed.
 func (im *Importer) next(ctx context.Context, lines <-chan *line) (*line, error) {
-	for {
-		select {
-		case l := <-lines:
-			return l, nil
-		default:
-			im.ahead.send(ctx)
+	for len(im.coming) == 0 {
+		if im.coming = arrived(lines); len(im.coming) > 0 {
+			im.lookAhead(ctx)
+			break
 		}
+		im.ahead.send(ctx)
 		select {
 		case l := <-lines:
-			return l, nil
+			im.coming = []*line{l}
 		case results := <-im.ahead.done:
 			if err := im.again(ctx, im.ahead.received(results)); err != nil {
 				return nil, err
@@ -217,6 +217,79 @@ func (im *Importer) next(ctx context.Context, lines <-chan *line) (*line, error)
 			return nil, ctx.Err()
 		}
 	}
+	l := im.coming[0]
+	im.coming = im.coming[1:]
+	if l.makes && im.ahead.coming > 0 {
+		im.ahead.coming--
+	}
+	return l, nil
+}
+
+// arrived gives the lines that wait, up to the end.
+func arrived(lines <-chan *line) (out []*line) {
+	for len(out) < linesAhead && (len(out) == 0 || out[len(out)-1].fault == nil) {
+		select {
+		case l := <-lines:
+			out = append(out, l)
+		default:
+			return out
+		}
+	}
+	return out
+}
+
+// lookAhead asks the store at once for what lines that come will ask for one by one:
+// whether their keys and slugs are free, and the records that they name by keys.
+func (im *Importer) lookAhead(ctx context.Context) {
+	var claims []calendar.Claim
+	var ids []calendar.ID
+	for _, l := range im.coming {
+		if l.bad != nil || l.fault != nil {
+			continue
+		}
+		key := im.keyOf(l)
+		id := im.keys[key]
+		switch {
+		case l.ID != 0:
+			ids = append(ids, l.ID)
+		case id != 0:
+			ids = append(ids, id)
+		case key != "":
+			claims = append(claims, calendar.ImportClaim(im.o.Source, key))
+			l.makes = l.Action == ActionCreate || l.Action == ActionPut
+		}
+		if _, sent := l.Fields["slug"]; sent || l.makes {
+			if slug := im.commands.SlugOf(l.kind, l.Fields); slug.Key != "" {
+				claims = append(claims, slug)
+			}
+		}
+		_, _ = replaceKeys(l.Fields, func(_, key string) (any, error) { // it gives no error
+			if id := im.keys[key]; id != 0 {
+				ids = append(ids, id)
+			}
+			return nil, nil
+		})
+	}
+	im.ahead.ask(ctx, claims, ids)
+	im.ahead.coming = 0
+	for _, l := range im.coming {
+		if l.makes {
+			holder, asked := im.ahead.asked[calendar.ImportClaim(im.o.Source, im.keyOf(l))]
+			l.makes = asked && holder == 0
+		}
+		if l.makes {
+			im.ahead.coming++
+		}
+	}
+}
+
+// keyOf gives the key of a line; one that makes a record has one in any case, so that
+// it is not made twice.
+func (im *Importer) keyOf(l *line) string {
+	if l.Action == ActionCreate && l.Key == "" {
+		return fmt.Sprintf("#%d", l.n)
+	}
+	return l.Key
 }
 
 // take decides a line and begins to commit when there are enough.
@@ -296,11 +369,8 @@ func (im *Importer) apply(ctx context.Context, l *line) (repeated bool, err erro
 	r := command.Request{
 		Kind: l.kind, Lang: l.lang, At: l.At.Time,
 		Cause: eventstore.Cause{Client: "import", Request: fmt.Sprintf("%s:%d:%s", im.o.Source, l.n, l.digest), Reason: l.Reason},
-		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: l.n, Key: l.Key},
+		Mark:  &calendar.ImportMark{Source: im.o.Source, Line: l.n, Key: im.keyOf(l)},
 		Epoch: im.epoch,
-	}
-	if l.Action == ActionCreate && l.Key == "" {
-		r.Mark.Key = fmt.Sprintf("#%d", l.n) // so that it is not made twice
 	}
 	if r.Target.ID = l.ID; l.ID == 0 {
 		if r.Target.ID, err = im.find(ctx, r.Mark.Key); err != nil {
@@ -423,7 +493,7 @@ func (im *Importer) find(ctx context.Context, key string) (calendar.ID, error) {
 	if id, ok := im.keys[key]; ok || key == "" {
 		return id, nil
 	}
-	holders, _, err := im.store.Find(ctx, []calendar.Claim{calendar.ImportClaim(im.o.Source, key)}, nil)
+	holders, _, err := im.ahead.Find(ctx, []calendar.Claim{calendar.ImportClaim(im.o.Source, key)}, nil)
 	if err != nil {
 		return 0, fmt.Errorf("find key %q: %w", key, err)
 	}

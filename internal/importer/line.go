@@ -149,6 +149,7 @@ type line struct {
 	digest string
 	bad    error // why it is refused before it becomes a command
 	fault  error // why there is no line, io.EOF at the end
+	makes  bool  // a record, as far as that is known while it comes
 }
 
 // newLine reads the line number n; long tells that it is too long and not there.
