@@ -18,7 +18,7 @@ func TestProcessesOfBefore(t *testing.T) {
 	name := schema(t)
 	s := open(t, server(t), postgres.Options{Schema: name})
 	c := admin(t)
-	for i, function := range []string{"append", "append_known"} {
+	for i, function := range []string{"append", "append_known", "append_group"} {
 		id, err := s.NewIDs(t.Context(), 2)
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +33,7 @@ func TestProcessesOfBefore(t *testing.T) {
 			'{bench}', '{r}', '{""}', ARRAY[$2::bytea], ARRAY[$3::bytea], '{NULL}', '{t}', '{NULL}',
 			ARRAY[%[3]s], '{%[1]d}', '{%[4]s}', '{%[5]s}', '{}', '{}', '{}', '{}', '{}', '{}', %[6]s $1::bytea`,
 			id, e.Time.UnixMilli(), digest, claim.Space, claim.Key, strings.Repeat("'{}', ", 11))
-		if function == "append_known" {
+		if function != "append" {
 			lists = "0, '', " + lists
 		}
 		row := c.QueryRow(t.Context(), "SELECT f::text FROM "+name+"."+function+"("+lists+") f", leaf[:], []byte(e.Fields), []byte(e.State))
@@ -48,7 +48,7 @@ func TestProcessesOfBefore(t *testing.T) {
 			t.Errorf("an append after %s: %+v", function, res)
 		}
 	}
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 4 {
+	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 6 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }

@@ -159,7 +159,8 @@ func applySteps(ctx context.Context, conn *pgx.Conn, o Options, steps []migratio
 		rights += `GRANT USAGE ON SCHEMA %[1]s TO "%[2]s";
 			GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO "%[2]s";
 			GRANT SELECT ON ALL SEQUENCES IN SCHEMA %[1]s TO "%[2]s";
-			GRANT EXECUTE ON FUNCTION %[1]s.hold_log, %[1]s.append, %[1]s.append_known, %[1]s.append_group, %[1]s.settle, %[1]s.new_ids, %[1]s.purge_receipts,
+			GRANT EXECUTE ON FUNCTION %[1]s.hold_log, %[1]s.append, %[1]s.append_known, %[1]s.append_group, %[1]s.append_packed,
+				%[1]s.settle, %[1]s.new_ids, %[1]s.purge_receipts,
 				%[1]s.acquire_lease, %[1]s.release_lease TO "%[2]s";`
 	}
 	return do(fmt.Sprintf(rights+"--%[2]s", o.Schema, o.ServiceRole))

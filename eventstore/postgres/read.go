@@ -80,7 +80,8 @@ func newQueries(schema string) queries {
 		heldReceipts: in("SELECT " + receiptColumns + " FROM @receipts WHERE digest = ANY ($1::bytea[])"),
 		written: in(`SELECT e.record, e.version, e.position, e.leaf FROM unnest($1::bigint[], $2::bigint[]) q (record, version)
 			JOIN @entries e ON e.record = q.record AND e.version = q.version`),
-		append: in("SELECT head, hash FROM @append_group($1::bigint, $2::bytea, $3::boolean, $4::bigint, $5::bigint[], " + appendParams + ")"),
+		append: in("SELECT head, hash FROM @append_packed($1::bigint, $2::bytea, $3::boolean, $4::bigint, " +
+			"$5::int, $6::int, $7::int, $8::int, $9::int, $10::int, $11::bigint[], $12::text[], $13::bytea[], $14::bytea)"),
 		settle: in("SELECT @settle()"),
 		empty: in(`SELECT NOT EXISTS (SELECT FROM @entries) AND NOT EXISTS (SELECT FROM @receipts)
 			AND NOT EXISTS (SELECT FROM @records)`),

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ import (
 // is decided here, in case this process is stopped there.
 const holdAtMost = "SET LOCAL idle_in_transaction_session_timeout = '4s'"
 
-// otherHistory is the head that append_group gives when the log does not hold what
+// otherHistory is the head that append_packed gives when the log does not hold what
 // is known.
 const otherHistory = -2
 
@@ -288,17 +289,8 @@ func eachDigest(rows pgx.Rows, do func([32]byte, calendar.ID)) error {
 	return err
 }
 
-// appendParams are the lists of the function append_group, after its first five
-// parameters, in the order of sent.args.
-const appendParams = `$6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $12::bytea[],
-	$13::text[], $14::text[], $15::text[], $16::bytea[], $17::bytea[], $18::bytea[], $19::boolean[], $20::bytea[],
-	$21::bytea[], $22::bigint[], $23::text[], $24::text[],
-	$25::bytea[], $26::bigint[], $27::text[], $28::text[],
-	$29::bytea[], $30::bigint[],
-	$31::bytea[], $32::boolean[], $33::bigint[], $34::text[], $35::bytea[], $36::bigint[],
-	$37::bigint[], $38::bigint[], $39::bigint[], $40::bigint[], $41::bytea[], $42::bytea`
-
-// sent is what the function append is told, column by column.
+// sent is what the function append_packed is told, column by column; its comment gives
+// their order.
 type sent struct {
 	given    int64 // the greatest id that the database gave this process
 	top      int64 // the greatest id above it
@@ -307,23 +299,22 @@ type sent struct {
 	kind                                []string
 	record, version, millis, actor      []int64
 	change                              []string
-	leaf                                [][]byte
 	leaves                              []byte
 	client, request, reason             []string
 	fields, state, secret               [][]byte
-	last                                []bool
+	last                                []int64 // 1 for the last entry of its record in the group
 	keeps                               [][]byte
 	claims, names                       pairs
 	guardDigest                         [][]byte
 	guardCount                          []int64
-	receiptDigest                       [][]byte
-	receiptFresh                        []bool
-	receiptUser                         []int64
-	receiptKey                          []string
-	receiptFingerprint                  [][]byte
-	receiptTime, receiptRecord          []int64
-	receiptVersion, receiptBehind, rPos []int64
-	receiptAnswer                       [][]byte
+	fresh, kept                         receipts
+}
+
+// receipts, column by column.
+type receipts struct {
+	digest, fingerprint, answer                     [][]byte
+	user, millis, record, version, behind, position []int64
+	key                                             []string
 }
 
 // pairs are claims or names, column by column.
@@ -348,9 +339,9 @@ func newSent(items []*item, given int64) *sent {
 	}
 	return &sent{
 		given: given, kind: make([]string, 0, n), record: make([]int64, 0, n), version: make([]int64, 0, n), millis: make([]int64, 0, n),
-		actor: make([]int64, 0, n), change: make([]string, 0, n), leaf: make([][]byte, 0, n), client: make([]string, 0, n),
+		actor: make([]int64, 0, n), change: make([]string, 0, n), leaves: make([]byte, 0, n*sha256.Size), client: make([]string, 0, n),
 		request: make([]string, 0, n), reason: make([]string, 0, n), fields: make([][]byte, 0, n), state: make([][]byte, 0, n),
-		secret: make([][]byte, 0, n), last: make([]bool, 0, n), keeps: make([][]byte, 0, n),
+		secret: make([][]byte, 0, n), last: make([]int64, 0, n), keeps: make([][]byte, 0, n),
 	}
 }
 
@@ -367,7 +358,6 @@ func (w *sent) entry(d *draft, last bool, keeps []byte) {
 	w.millis = append(w.millis, e.Time.UnixMilli())
 	w.actor = append(w.actor, int64(e.Actor))
 	w.change = append(w.change, e.Change)
-	w.leaf = append(w.leaf, d.leaf[:])
 	w.leaves = append(w.leaves, d.leaf[:]...)
 	w.client = append(w.client, e.Cause.Client)
 	w.request = append(w.request, e.Cause.Request)
@@ -375,7 +365,7 @@ func (w *sent) entry(d *draft, last bool, keeps []byte) {
 	w.fields = append(w.fields, e.Fields)
 	w.state = append(w.state, e.State)
 	w.secret = append(w.secret, e.Secret)
-	w.last = append(w.last, last)
+	w.last = append(w.last, one(last))
 	w.keeps = append(w.keeps, keeps)
 }
 
@@ -392,17 +382,27 @@ func (w *sent) holds(id calendar.ID, claims, names []pair) {
 // receipt adds a receipt. A fresh one must not be there yet; behind, unless 0, is
 // how far its position is behind the head before the group.
 func (w *sent) receipt(digest [32]byte, r *eventstore.Receipt, fresh bool, behind int) {
-	w.receiptDigest = append(w.receiptDigest, digest[:])
-	w.receiptFresh = append(w.receiptFresh, fresh)
-	w.receiptUser = append(w.receiptUser, int64(r.User))
-	w.receiptKey = append(w.receiptKey, r.Key)
-	w.receiptFingerprint = append(w.receiptFingerprint, r.Fingerprint[:])
-	w.receiptTime = append(w.receiptTime, r.Time.UnixMilli())
-	w.receiptRecord = append(w.receiptRecord, int64(r.Record))
-	w.receiptVersion = append(w.receiptVersion, r.Version)
-	w.receiptBehind = append(w.receiptBehind, int64(behind))
-	w.rPos = append(w.rPos, number(r.Position))
-	w.receiptAnswer = append(w.receiptAnswer, r.Answer)
+	to := &w.kept
+	if fresh {
+		to = &w.fresh
+	}
+	to.digest = append(to.digest, digest[:])
+	to.user = append(to.user, int64(r.User))
+	to.key = append(to.key, r.Key)
+	to.fingerprint = append(to.fingerprint, r.Fingerprint[:])
+	to.millis = append(to.millis, r.Time.UnixMilli())
+	to.record = append(to.record, int64(r.Record))
+	to.version = append(to.version, r.Version)
+	to.behind = append(to.behind, int64(behind))
+	to.position = append(to.position, number(r.Position))
+	to.answer = append(to.answer, r.Answer)
+}
+
+func one(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // sent gives what a decided group writes.
@@ -430,16 +430,16 @@ func (g *group) sent(given int64) *sent {
 }
 
 func (w *sent) args(known eventstore.Mark, decided bool) []any {
+	f, k := &w.fresh, &w.kept
 	return []any{
-		number(known.Position), known.Hash[:], decided, w.top, list(w.released),
-		w.kind, w.record, w.version, w.millis, w.actor, w.change, w.leaf,
-		w.client, w.request, w.reason, w.fields, w.state, w.secret, w.last, w.keeps,
-		list(w.claims.digest), list(w.claims.record), list(w.claims.space), list(w.claims.key),
-		list(w.names.digest), list(w.names.record), list(w.names.space), list(w.names.key),
-		list(w.guardDigest), list(w.guardCount),
-		list(w.receiptDigest), list(w.receiptFresh), list(w.receiptUser), list(w.receiptKey), list(w.receiptFingerprint),
-		list(w.receiptTime), list(w.receiptRecord), list(w.receiptVersion), list(w.receiptBehind), list(w.rPos), list(w.receiptAnswer),
-		list(w.leaves),
+		number(known.Position), known.Hash[:], decided, w.top,
+		len(w.record), len(w.claims.digest), len(w.names.digest), len(w.guardDigest), len(f.digest) + len(k.digest), len(f.digest),
+		list(slices.Concat(w.record, w.version, w.millis, w.actor, w.last, w.claims.record, w.names.record, w.guardCount,
+			f.user, k.user, f.millis, k.millis, f.record, k.record, f.version, k.version, f.behind, k.behind, f.position, k.position, w.released)),
+		list(slices.Concat(w.kind, w.change, w.client, w.request, w.reason, w.claims.space, w.claims.key, w.names.space, w.names.key, f.key, k.key)),
+		list(slices.Concat(w.fields, w.state, w.secret, w.keeps, w.claims.digest, w.names.digest, w.guardDigest,
+			f.digest, k.digest, f.fingerprint, k.fingerprint, f.answer, k.answer)),
+		w.leaves,
 	}
 }
 
