@@ -296,18 +296,18 @@ type sent struct {
 	top      int64 // the greatest id above it
 	released []int64
 
-	kind                                []string
-	record, version, millis, actor      []int64
-	change                              []string
-	leaves                              []byte
-	client, request, reason             []string
-	fields, state, secret               [][]byte
-	last                                []int64 // 1 for the last entry of its record in the group
-	keeps                               [][]byte
-	claims, names                       pairs
-	guardDigest                         [][]byte
-	guardCount                          []int64
-	fresh, kept                         receipts
+	kind                           []string
+	record, version, millis, actor []int64
+	change                         []string
+	leaves                         []byte
+	client, request, reason        []string
+	fields, state, secret          [][]byte
+	last                           []int64 // 1 for the last entry of its record in the group
+	keeps                          [][]byte
+	claims, names                  pairs
+	guardDigest                    [][]byte
+	guardCount                     []int64
+	fresh, kept                    receipts
 }
 
 // receipts, column by column.

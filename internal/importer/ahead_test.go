@@ -98,8 +98,8 @@ func states(t *testing.T, store eventstore.Store) []string {
 		t.Fatal(err)
 	}
 	place := map[string]string{}
-	for i := len(entries) - 1; i >= 0; i-- {
-		place[entries[i].ID.String()] = fmt.Sprint("r", i)
+	for i, e := range slices.Backward(entries) {
+		place[e.ID.String()] = fmt.Sprint("r", i)
 	}
 	all, err := store.Records(t.Context(), 0, 0, 1000)
 	if err != nil {
@@ -212,7 +212,6 @@ func TestLooks(t *testing.T) {
 	if err != nil || report.Applied != n || report.Repeated != 1 {
 		t.Fatalf("%d lines were applied, %d repeated: %v", report.Applied, report.Repeated, err)
 	}
-	t.Log(store.looks)
 	if store.looks > n {
 		t.Errorf("%d lines asked the store %d times", n, store.looks)
 	}

@@ -101,7 +101,7 @@ type Importer struct {
 	o       Options
 
 	ahead    *ahead
-	coming   []*line // that were read and looked ahead at
+	coming   []*line          // that were read and looked ahead at
 	commands *command.Service // on what is ahead
 	report   Report
 
