@@ -18,7 +18,7 @@ import (
 	"daybook/internal/testkit"
 )
 
-// TestArbiter: append_group takes a group whole when eventstore.Group takes each of its
+// TestArbiter: append_packed takes a group whole when eventstore.Group takes each of its
 // members, and else refuses it.
 func TestArbiter(t *testing.T) {
 	t.Parallel()
@@ -81,7 +81,7 @@ func TestArbiter(t *testing.T) {
 					rt.Fatal(err)
 				}
 				if won && !whole || whole && !won && !handed {
-					rt.Fatalf("append_group takes the group: %t, eventstore.Group takes all: %t (%+v)", won, whole, want)
+					rt.Fatalf("append_packed takes the group: %t, eventstore.Group takes all: %t (%+v)", won, whole, want)
 				}
 				if won {
 					took++
@@ -100,12 +100,12 @@ func TestArbiter(t *testing.T) {
 		}
 	})
 	if took < 50 || refused < 50 {
-		t.Errorf("%d groups were taken and %d refused by append_group, want 50 of each at least", took, refused)
+		t.Errorf("%d groups were taken and %d refused by append_packed, want 50 of each at least", took, refused)
 	}
 }
 
 // handedOn tells whether what a record of a group has is what another member asks for:
-// append_group does not know when the record loses it, and refuses.
+// append_packed does not know when the record loses it, and refuses.
 func handedOn(t *rapid.T, s eventstore.Store, appends []eventstore.Append) bool {
 	touched := map[calendar.ID]bool{}
 	var claims []calendar.Claim
