@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	group "github.com/oklog/run"
 
 	"daybook/calendar"
@@ -223,16 +224,18 @@ const (
 // await does something again and again while its server is not there.
 func (p *process) await(ctx context.Context, what, where string, open func(context.Context) error) error {
 	p.door.waitFor(what)
-	for wait := minServerWait; ; wait = min(2*wait, maxServerWait) {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = minServerWait, maxServerWait
+	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
 		err := open(ctx)
-		if err == nil || ctx.Err() != nil || !isUnavailable(err) {
-			return err
+		if err != nil && !isUnavailable(err) {
+			err = backoff.Permanent(err)
 		}
-		p.log.WarnContext(ctx, "waiting", "for", what, "at", where, "error", err, "wait", wait)
-		if err := pause.For(ctx, wait); err != nil {
-			return err
-		}
-	}
+		return none, err
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, d time.Duration) {
+		p.log.WarnContext(ctx, "waiting", "for", what, "at", where, "error", err, "wait", d)
+	}))
+	return err
 }
 
 // isUnavailable tells whether an error may go away by waiting.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -56,26 +57,17 @@ func (s *Store) poll(ctx context.Context) {
 // listenAll keeps listening to what other processes append, on a connection of
 // its own that is made again when it breaks.
 func (s *Store) listenAll(ctx context.Context) {
-	pause := minBackOff
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		}
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = minBackOff, maxBackOff
+	_, _ = backoff.Retry(ctx, func() (none struct{}, err error) { // it ends with the context
 		listened, err := s.listenOnce(ctx)
-		if ctx.Err() != nil {
-			return
-		}
 		if listened {
-			pause = minBackOff
+			wait.Reset()
 		}
-		s.o.Log.Warn("event store is not listened to, it is polled", "error", err, "retry_in", pause)
-		timer.Reset(pause)
-		pause = min(2*pause, maxBackOff)
-	}
+		return none, err
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, d time.Duration) {
+		s.o.Log.Warn("event store is not listened to, it is polled", "error", err, "retry_in", d)
+	}))
 }
 
 // listenOnce listens until the connection breaks, and tells whether it came to

@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"daybook/calendar"
@@ -217,8 +219,9 @@ func (x *Index) bulkAll(ctx context.Context, items []*item) error {
 // bulk sends items until each is acknowledged or refused, in requests of up to
 // Options.BulkBytes or one item.
 func (x *Index) bulk(ctx context.Context, items []*item) error {
-	wait := x.o.MinWait
-	for try := 1; len(items) > 0; try++ {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = x.o.MinWait, x.o.MaxWait
+	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
 		var busy []*item
 		var cause error
 		for from := 0; from < len(items); {
@@ -229,27 +232,21 @@ func (x *Index) bulk(ctx context.Context, items []*item) error {
 			}
 			again, why, err := x.bulkOnce(ctx, items[from:end], size)
 			if err != nil {
-				return err
+				return none, backoff.Permanent(err)
 			}
 			if len(again) > 0 {
 				busy, cause = append(busy, again...), why
 			}
 			from = end
 		}
-		if len(busy) == 0 {
-			return nil
+		if items = busy; len(items) > 0 {
+			return none, fmt.Errorf("%w: %d items: %w", readmodel.ErrUnavailable, len(items), cause)
 		}
-		if try == bulkTries {
-			return fmt.Errorf("%w: %d items after %d tries: %w", readmodel.ErrUnavailable, len(busy), try, cause)
-		}
-		x.o.Log.Warn("search engine is busy, items are sent again", "items", len(busy), "wait", wait, "error", cause)
-		if err := pauseFor(ctx, wait, nil); err != nil {
-			return err
-		}
-		wait = min(2*wait, x.o.MaxWait)
-		items = busy
-	}
-	return nil
+		return none, nil
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0), backoff.WithMaxTries(bulkTries), backoff.WithNotify(func(err error, d time.Duration) {
+		x.o.Log.Warn("search engine is busy, items are sent again", "items", len(items), "wait", d, "error", err)
+	}))
+	return err
 }
 
 type bulkAnswer struct {
