@@ -54,7 +54,7 @@ func (d Date) IsWord() bool { return d.form >= dateNow }
 
 // Wall resolves the date to a wall clock in a zone: instants are converted, a
 // wall clock in the gap of a daylight saving change moves forward by the gap.
-// Words may lead out of the years 0001–9999; see InRange.
+// Words may lead out of the years 0001–9999; see Wall.InYears.
 func (d Date) Wall(now time.Time, z *time.Location) Wall {
 	w, _ := d.resolve(now, z)
 	return w
@@ -65,13 +65,6 @@ func (d Date) Wall(now time.Time, z *time.Location) Wall {
 func (d Date) Instant(now time.Time, z *time.Location) time.Time {
 	_, unix := d.resolve(now, z)
 	return time.Unix(unix, 0).UTC()
-}
-
-// InRange tells whether the resolved date lies in the years 0001–9999, both as
-// a wall clock in the zone and in UTC.
-func (d Date) InRange(now time.Time, z *time.Location) bool {
-	w, unix := d.resolve(now, z)
-	return inYears(w) && inYears(Wall(unix))
 }
 
 // resolve gives the wall clock in z and the Unix seconds.
@@ -132,8 +125,9 @@ func WallToInstant(w Wall, z *time.Location) time.Time {
 	return time.Unix(wallUnix(w, z), 0).UTC()
 }
 
-// inYears tells whether a wall clock has a form in answers (2.4).
-func inYears(w Wall) bool { return w >= minWall && w <= maxWall }
+// InYears tells whether a wall clock lies in the years 0001–9999 and so has a form
+// in answers (2.4).
+func (w Wall) InYears() bool { return w >= minWall && w <= maxWall }
 
 // wallUnix walks the offsets of the zone around the wall clock, from before any
 // instant that could show it.
@@ -357,7 +351,7 @@ func exactDate(year string, month time.Month, day, clock string) (Date, bool) {
 	offset, ok := readOffset(tail)
 	d.form = dateInstant
 	d.seconds -= int64(offset)
-	return d, ok && inYears(Wall(d.seconds))
+	return d, ok && Wall(d.seconds).InYears()
 }
 
 // readOffset reads z, ±hh:mm or ±hhmm, in seconds east of UTC.

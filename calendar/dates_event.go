@@ -55,7 +55,7 @@ func (w *writing) eventDates() error {
 // checkYears refuses times that the stored form cannot hold.
 func (w *writing) checkYears(field string, times ...Wall) {
 	for _, t := range times {
-		if !inYears(t) {
+		if !t.InYears() {
 			w.problems.Add(field, ReasonDateRange)
 		}
 	}

@@ -92,7 +92,7 @@ func TestParseDateForms(t *testing.T) {
 			if got := WallOf(d.Instant(now, ny).In(ny)).String(); got != tt.want {
 				t.Errorf("Instant of %q: shows %s, want %s", tt.in, got, tt.want)
 			}
-			if !d.InRange(now, ny) {
+			if w, utc := d.Wall(now, ny), WallOf(d.Instant(now, ny)); !w.InYears() || !utc.InYears() {
 				t.Errorf("%q is said to be out of range", tt.in)
 			}
 		})
@@ -185,7 +185,7 @@ func TestNowKeepsSecondReading(t *testing.T) {
 	}
 }
 
-func TestInRange(t *testing.T) {
+func TestInYears(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	tests := []struct {
@@ -206,8 +206,9 @@ func TestInRange(t *testing.T) {
 		if !ok {
 			t.Fatalf("%q is refused", tt.in)
 		}
-		if got := d.InRange(now, zoneOf(t, tt.zone)); got != tt.want {
-			t.Errorf("%q in %s: InRange %v, want %v", tt.in, tt.zone, got, tt.want)
+		z := zoneOf(t, tt.zone)
+		if got := d.Wall(now, z).InYears() && WallOf(d.Instant(now, z)).InYears(); got != tt.want {
+			t.Errorf("%q in %s: in the years %v, want %v", tt.in, tt.zone, got, tt.want)
 		}
 	}
 }
@@ -298,7 +299,7 @@ func FuzzParseDate(f *testing.F) {
 		if !ok {
 			return
 		}
-		if !d.InRange(now, z) {
+		if !d.Wall(now, z).InYears() || !WallOf(d.Instant(now, z)).InYears() {
 			return
 		}
 		w := d.Wall(now, z)

@@ -7,10 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxElements is the limit of elements of a list, links of an event and cost
-// values (interface 9).
-const maxElements = 1000
-
 // sentStatuses are the statuses that a write may send, in the order of the
 // interface.
 var sentStatuses = [...]Status{StatusPublish, StatusFuture, StatusDraft, StatusPending, StatusPrivate}
@@ -358,8 +354,8 @@ func (d *decoder) cost(f *Field, v any) (any, bool) {
 	if len(costs) == 0 {
 		return Clear{}, true
 	}
-	if len(costs) > maxElements || len(ReadCost(costs, Currency{}).Values) > maxElements {
-		return d.refuse(f, ReasonTooMany, strconv.Itoa(maxElements))
+	if len(costs) > MaxElements || len(ReadCost(costs, Currency{}).Values) > MaxElements {
+		return d.refuse(f, ReasonTooMany, strconv.Itoa(MaxElements))
 	}
 	return costs, true
 }

@@ -23,6 +23,9 @@ var Langs = [...]Lang{LangCN, LangEN, LangFR, LangES}
 
 var langNames = [...]string{"cn", "en", "fr", "es"}
 
+// LangNames gives the selector values in the order of Langs.
+func LangNames() []string { return langNames[:] }
+
 // String gives the selector value: "cn", "en", "fr" or "es".
 func (l Lang) String() string { return langNames[l] }
 

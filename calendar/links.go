@@ -48,8 +48,8 @@ func (d *decoder) terms(f *Field, v any) (any, bool) {
 	switch {
 	case len(refs) == 0:
 		return Clear{}, true
-	case len(refs) > maxElements:
-		return d.refuse(f, ReasonTooMany, strconv.Itoa(maxElements))
+	case len(refs) > MaxElements:
+		return d.refuse(f, ReasonTooMany, strconv.Itoa(MaxElements))
 	default:
 		return refs, true
 	}
@@ -77,8 +77,8 @@ func (d *decoder) links(f *Field, v any) (any, bool) {
 			seen[link.ID] = true
 		}
 		links = append(links, link)
-		if len(links) > maxElements {
-			return d.refuse(f, ReasonTooMany, strconv.Itoa(maxElements))
+		if len(links) > MaxElements {
+			return d.refuse(f, ReasonTooMany, strconv.Itoa(MaxElements))
 		}
 	}
 	if len(links) == 0 {

@@ -22,14 +22,20 @@ var specs = [KindUser + 1]*Spec{
 	}),
 }
 
-// The limits of interface 9, in characters.
+// The limits of interface 9: of elements of a list, links of an event and cost
+// values; and of a password, in characters.
+const (
+	MaxElements = 1000
+	MaxPassword = 255
+)
+
+// The limits of texts, in characters.
 const (
 	maxName        = 1000
 	maxDetail      = 1000
 	maxDescription = 200000
 	maxURL         = 2000
 	maxEmail       = 254
-	maxPassword    = 255
 )
 
 func newSpec(k Kind, fields []Field) *Spec {
@@ -70,7 +76,7 @@ func keptOfPosts() []Field {
 func languageField() Field {
 	return Field{
 		Name: "multilang_language", Form: FormLang, Declared: "string",
-		Enum: []string{"cn", "en", "fr", "es"},
+		Enum: LangNames(),
 		Doc: [4]string{
 			"语言选择:读写哪种语言的文本。",
 			"Language selector: the language whose texts are read or written.",

@@ -102,7 +102,7 @@ func perPageParam(doc [4]string) Param {
 }
 
 func languageParam() Param {
-	return Param{Name: "multilang_language", Declared: "string", Enum: []string{"cn", "en", "fr", "es"}, ahead: 6, read: readLanguage, Doc: [4]string{
+	return Param{Name: "multilang_language", Declared: "string", Enum: calendar.LangNames(), ahead: 6, read: readLanguage, Doc: [4]string{
 		"答复所用的语言。",
 		"Language selector: the language of the answer.",
 		"Sélecteur de langue : la langue de la réponse.",

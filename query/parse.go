@@ -15,14 +15,13 @@ import (
 
 // Limits of interface 9.
 const (
-	maxPage     = 1_000_000_000
-	maxElements = 1000
-	maxSearch   = 500
-	maxRadius   = 20000
-	defPerPage  = 10
-	defRadius   = 25
-	maxLat      = 90
-	maxLng      = 180
+	maxPage    = 1_000_000_000
+	maxSearch  = 500
+	maxRadius  = 20000
+	defPerPage = 10
+	defRadius  = 25
+	maxLat     = 90
+	maxLng     = 180
 )
 
 // sw is a boolean filter: not sent, false or true.
@@ -319,8 +318,8 @@ func (q *parser) list(name string) []string {
 		q.bad.Add(name, reason)
 	case len(out) == 0:
 		q.bad.Add(name, calendar.ReasonEmpty)
-	case len(out) > maxElements:
-		q.bad.Add(name, calendar.ReasonTooMany, strconv.Itoa(maxElements))
+	case len(out) > calendar.MaxElements:
+		q.bad.Add(name, calendar.ReasonTooMany, strconv.Itoa(calendar.MaxElements))
 	default:
 		return out
 	}
@@ -347,21 +346,27 @@ func elements(v any) ([]string, calendar.Reason) {
 	return out, ""
 }
 
-// readFields reads _fields; empty counts as not sent.
-func readFields(_ context.Context, q *parser, p *Param) {
-	if !q.sent(p.Name) {
-		return
+func readFields(_ context.Context, q *parser, _ *Param) {
+	q.Fields = Fields(q.in, &q.bad)
+	q.embeds = EmbedsOf(q.Fields)
+}
+
+// Fields reads _fields (interface 2.12): nil for all; empty counts as not sent.
+func Fields(in calendar.Input, bad *calendar.Problems) []string {
+	v, sent := in["_fields"]
+	if !sent {
+		return nil
 	}
-	out, reason := elements(q.in[p.Name])
+	out, reason := elements(v)
 	switch {
 	case reason != "":
-		q.bad.Add(p.Name, reason)
-	case len(out) > maxElements:
-		q.bad.Add(p.Name, calendar.ReasonTooMany, strconv.Itoa(maxElements))
+		bad.Add("_fields", reason)
+	case len(out) > calendar.MaxElements:
+		bad.Add("_fields", calendar.ReasonTooMany, strconv.Itoa(calendar.MaxElements))
 	case len(out) > 0:
-		q.Fields = out
+		return out
 	}
-	q.embeds = EmbedsOf(q.Fields)
+	return nil
 }
 
 // read reads a date of the window of interface 4.6.

@@ -154,7 +154,7 @@ func TestSpellingsAreLookedUpOnce(t *testing.T) {
 	s, store, _, _ := setup(t, append(world(t), music))
 	spelled := func(text string) calendar.Input {
 		var list []any
-		for i := range maxElements {
+		for i := range calendar.MaxElements {
 			b := []byte(text)
 			for bit := range 10 {
 				if i>>bit&1 == 1 {

@@ -15,19 +15,13 @@ const (
 	declaredStart = 23*3600 + 59*60
 )
 
-// The years that dates may have (interface 9), as wall clocks.
-const (
-	firstWall calendar.Wall = -62135596800 // 0001-01-01 00:00:00
-	lastWall  calendar.Wall = 253402300799 // 9999-12-31 23:59:59
-)
-
 // inYears tells whether a date lies in the years 0001–9999, as it is compared.
 func inYears(d calendar.Date, now time.Time, site *time.Location) bool {
 	w := d.Wall(now, site)
 	if d.IsInstant() {
 		w = calendar.WallOf(d.Instant(now, site))
 	}
-	return firstWall <= w && w <= lastWall
+	return w.InYears()
 }
 
 // span is a range of seconds, both ends included.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-chi/httprate"
+	"golang.org/x/net/http/httpguts"
 
 	"daybook/calendar"
 	"daybook/command"
@@ -182,7 +183,7 @@ type api struct {
 func (o *Options) check() (*rootTable, error) {
 	setDefaults(o)
 	for _, pair := range o.TotalHeaders {
-		if !isToken(pair[0]) || !isToken(pair[1]) {
+		if !httpguts.ValidHeaderFieldName(pair[0]) || !httpguts.ValidHeaderFieldName(pair[1]) {
 			return nil, fmt.Errorf("total headers %q, %q: not header names", pair[0], pair[1])
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // The headers that scripts of other origins may send and read (2.11).
@@ -79,7 +81,7 @@ func withRequested(names, requested []string) []string {
 	for _, list := range requested {
 		for name := range strings.SplitSeq(list, ",") {
 			name = strings.TrimSpace(name)
-			if len(name) > maxRequestedName || !isToken(name) || known[strings.ToLower(name)] {
+			if len(name) > maxRequestedName || !httpguts.ValidHeaderFieldName(name) || known[strings.ToLower(name)] {
 				continue
 			}
 			if out = append(out, name); len(out) == len(names)+maxRequested {

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
 	"daybook/calendar"
 )
@@ -113,15 +112,4 @@ func freshness(maxAge int) []string {
 	}
 	s := strconv.Itoa(maxAge)
 	return []string{"public, max-age=" + s + ", stale-while-revalidate=" + s}
-}
-
-// isToken tells whether a text is a token of RFC 9110, section 5.6.2.
-func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
-			return false
-		}
-	}
-	return s != ""
 }

@@ -33,15 +33,6 @@ const (
 	CacheStale                  // the last good answer, while the read model is out of reach
 )
 
-// Patterns are the patterns of the routes, as Observe and Trace name them.
-func Patterns() []string {
-	out := make([]string, 0, len(routes))
-	for _, rt := range routes {
-		out = append(out, rt.template())
-	}
-	return out
-}
-
 // ErrorCodes are the codes that an error may have, sorted.
 func ErrorCodes() []calendar.Code { return slices.Sorted(maps.Keys(statuses)) }
 

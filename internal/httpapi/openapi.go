@@ -209,7 +209,7 @@ func (d *document) parameterSchema(arg *argument) object {
 		if arg.param != nil && arg.param.Named {
 			items["type"] = []string{"integer", "string"}
 		}
-		return object{"type": "array", "items": items, "maxItems": maxElements}
+		return object{"type": "array", "items": items, "maxItems": calendar.MaxElements}
 	}
 	o := object{"type": "string"}
 	switch arg.declared {

@@ -62,7 +62,7 @@ func (rt *route) operations() []operation {
 func languageArgument() argument {
 	return argument{
 		name: "multilang_language", in: "query", declared: "string",
-		description: texts["arg.language"], enum: []string{"cn", "en", "fr", "es"},
+		description: texts["arg.language"], enum: calendar.LangNames(),
 	}
 }
 
@@ -87,7 +87,7 @@ func listArguments(k calendar.Kind) []argument {
 	return args
 }
 
-var passwordSchema = object{"maxLength": maxPassword}
+var passwordSchema = object{"maxLength": calendar.MaxPassword}
 
 // pathArgument is the variable of a single route.
 func pathArgument(rt *route) argument {

@@ -53,46 +53,16 @@ func (c *call) readSingleParams() (singleParams, error) {
 		case nil:
 		case string:
 			out.password = calendar.Trim(v) // as where it is set
-			if len([]rune(out.password)) > maxPassword {
-				problems.Add("password", calendar.ReasonTooLong, strconv.Itoa(maxPassword))
+			if len([]rune(out.password)) > calendar.MaxPassword {
+				problems.Add("password", calendar.ReasonTooLong, strconv.Itoa(calendar.MaxPassword))
 			}
 		default:
 			problems.Add("password", calendar.ReasonTypeText)
 		}
 	}
 	c.lang = calendar.Language(in, c.loc.lang, &problems)
-	out.fields = readFields(in, &problems)
+	out.fields = query.Fields(in, &problems)
 	return out, problems.Err()
-}
-
-const (
-	maxPassword = 255  // characters (9)
-	maxElements = 1000 // of a list (9)
-)
-
-// readFields reads _fields (2.12): nil for all; empty counts as not sent.
-func readFields(in calendar.Input, problems *calendar.Problems) []string {
-	v, sent := in["_fields"]
-	if !sent || v == "" {
-		return nil
-	}
-	if _, object := v.(map[string]any); object {
-		problems.Add("_fields", calendar.ReasonTypeList)
-		return nil
-	}
-	var out []string
-	for _, e := range calendar.ParseList(v) {
-		s, ok := e.(string)
-		if !ok {
-			problems.Add("_fields", calendar.ReasonTypeText)
-			return nil
-		}
-		out = append(out, s)
-	}
-	if len(out) > maxElements {
-		problems.Add("_fields", calendar.ReasonTooMany, strconv.Itoa(maxElements))
-	}
-	return out
 }
 
 // single is a single read whose parameters are checked.

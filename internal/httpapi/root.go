@@ -98,7 +98,10 @@ func isUnreserved(c byte) bool {
 		c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-func isLangSegment(s string) bool { return s == "cn" || s == "fr" || s == "es" }
+func isLangSegment(s string) bool {
+	l, ok := calendar.ParseLang(s)
+	return ok && l != calendar.LangEN
+}
 
 // location is where a path leads: the root and the path below the namespace
 // ("/" for the index). known is false when no namespace fits; then only the

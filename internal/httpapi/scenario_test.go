@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -441,6 +442,16 @@ func TestFieldsParameter(t *testing.T) {
 	whole := keys(nobody.Get(path), "")
 	if n := keys(nobody.Get(path+"?_fields="), ""); n != whole {
 		t.Errorf("%d keys of %d", n, whole)
+	}
+	many := "_fields="
+	for i := range calendar.MaxElements + 1 {
+		many += fmt.Sprint(i, ",")
+	}
+	for _, bad := range []string{"_fields[a]=x", "_fields[][a]=x", many} {
+		one, list := nobody.Get(path+"?"+bad).Want(http.StatusBadRequest), nobody.Get("/events?"+bad).Want(http.StatusBadRequest)
+		if !reflect.DeepEqual(one.Get("data.params"), list.Get("data.params")) {
+			t.Errorf("%s: %s, in a list %s", bad, one.Body, list.Body)
+		}
 	}
 	for range 2 { // the second time from the kept fragment
 		list := nobody.Get("/events?_fields=slug,venue")

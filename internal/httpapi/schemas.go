@@ -124,7 +124,7 @@ func postShape() shape {
 }
 
 func languageSchema() object {
-	return object{"type": "string", "enum": []string{"cn", "en", "fr", "es"}}
+	return object{"type": "string", "enum": calendar.LangNames()}
 }
 
 func eventShape() shape {
@@ -294,10 +294,10 @@ func (d *document) fieldSchema(f *calendar.Field) object {
 		o = object{"type": types("number", "string"), "minimum": -180, "maximum": 180}
 	case calendar.FormCost:
 		one := object{"type": []string{"string", "number", "null"}, "minimum": 0}
-		o = object{"type": types("string", "number", "array"), "minimum": 0, "items": one, "maxItems": maxElements}
+		o = object{"type": types("string", "number", "array"), "minimum": 0, "items": one, "maxItems": calendar.MaxElements}
 	case calendar.FormTerms:
 		one := object{"type": []string{"integer", "string", "null"}}
-		o = object{"type": types("array", "integer", "string"), "items": one, "maxItems": maxElements}
+		o = object{"type": types("array", "integer", "string"), "items": one, "maxItems": calendar.MaxElements}
 	case calendar.FormLinks:
 		inline := schemaRef(title(f.Name) + "Create")
 		byID := object{"type": "object", "properties": object{"id": object{"type": []string{"integer", "string"}}}, "required": []string{"id"}}
@@ -305,7 +305,7 @@ func (d *document) fieldSchema(f *calendar.Field) object {
 		empty := object{"type": []string{"object", "null"}, "maxProperties": 0}
 		one := []object{{"type": "integer"}, commaText, byID, inline, empty}
 		o = object{"anyOf": append([]object{
-			{"type": "array", "items": object{"anyOf": one}, "maxItems": maxElements, "x-extension": true},
+			{"type": "array", "items": object{"anyOf": one}, "maxItems": calendar.MaxElements, "x-extension": true},
 		}, one...)}
 	case calendar.FormStatus:
 		values := []any{"publish", "future", "draft", "pending", "private"}
