@@ -39,16 +39,27 @@ func (e *evaluation) evaluate(f readmodel.Filter, use func(result)) {
 		use(result{r.set, r})
 		return
 	}
+	base, rest := split(f)
 	res := k.scratch()
 	defer k.release(res)
-	base, rest := split(f)
 	if r := k.keptFor(e, base); len(base) > 0 && r != nil {
+		if rest = slices.DeleteFunc(rest, k.admitsAll); len(rest) == 0 {
+			use(result{r.set, r})
+			return
+		}
 		res.copyFrom(r.set)
 		e.narrowAll(res, rest)
 	} else {
 		e.evalInto(res, f, k.live)
 	}
 	use(result{bitset: res})
+}
+
+// admitsAll tells of a range at a glance that it admits every document, as the window of
+// a list of all does.
+func (k *kindIndex) admitsAll(f readmodel.Filter) bool {
+	r, ok := f.(readmodel.Range)
+	return ok && k.numbers[r.Field].within(r.Min, r.Max) && k.numbers[r.Field].n == len(k.docs)-len(k.free)
 }
 
 // split takes from a filter the parts that many others have too: all but what is

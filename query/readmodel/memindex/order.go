@@ -254,6 +254,15 @@ func countOf(set bitset, ords []uint32) int32 {
 	return int32(n)
 }
 
+// within tells whether all values lie in [lo, hi]; a nil bound is open.
+func (s *order[K]) within(lo, hi *K) bool {
+	if s.n == 0 {
+		return true
+	}
+	last := s.chunks[len(s.chunks)-1]
+	return (lo == nil || s.keys[s.chunks[0][0]] >= *lo) && (hi == nil || s.keys[last[len(last)-1]] <= *hi)
+}
+
 // narrow keeps those of dst that have a value in [lo, hi]; a nil bound is open.
 func (s *order[K]) narrow(dst bitset, lo, hi *K) {
 	s.useCuts()
