@@ -12,7 +12,7 @@ import (
 // heapRoom as long as that is within the two percentages of what lives. A small
 // calendar is collected seldom, a large one does not take much more than it needs.
 const (
-	heapRoom      = 144 << 20 // bytes
+	heapRoom      = 120 << 20 // bytes
 	gcPercentMost = 200
 	gcPercent     = 15
 	gcLookEvery   = time.Second
