@@ -24,7 +24,7 @@ func TestKept(t *testing.T) {
 	want(1, 1, "a")
 	want(1, 2, "B")
 	k.Put(1, 3, "c", 1) // 1 and 2 are old
-	want(1, 2, "B")  // young again
+	want(1, 2, "B")     // young again
 	k.Put(1, 4, "d", 1) // 1 is forgotten
 	want(1, 1, "")
 	want(1, 2, "B")

@@ -15,6 +15,7 @@ import (
 	"daybook/internal/htmltext"
 	"daybook/internal/pause"
 	"daybook/internal/telemetry"
+	"daybook/projector/upkeep"
 )
 
 // backend is what tasks and the service work on: the event store and the write
@@ -65,18 +66,22 @@ func (b *backend) Close() error { return b.close() }
 
 // withModel works on the read model of the running service, else on the one that
 // the settings name.
-func (b *backend) withModel(ctx context.Context, work func(model) error) error {
+func (b *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error) (err error) {
 	if l := b.live.Load(); l != nil {
 		if l.model == nil {
 			return fmt.Errorf("a process of the role %s has no read model", b.s.serves)
 		}
 		return work(l.model)
 	}
-	m, err := openModel(ctx, b)
+	m, err := b.openModel(ctx, nil)
 	if err != nil {
 		return err
 	}
-	return errors.Join(work(m), m.close())
+	defer func() { err = errors.Join(err, m.Index().Close()) }()
+	if err := m.Index().Reach(ctx); err != nil {
+		return fmt.Errorf("read model: %w", err)
+	}
+	return work(m)
 }
 
 // shownHealth is the health of the running service; outside of one that of the
@@ -85,10 +90,10 @@ func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 	if b.live.Load() != nil {
 		return b.health(ctx), nil
 	}
-	err = b.withModel(ctx, func(m model) error {
+	err = b.withModel(ctx, func(m *upkeep.Upkeep) error {
 		b.live.Store(&live{model: m})
 		defer b.live.Store(nil)
-		if h = b.health(ctx); h.Status != statusOK || b.s.index == "" {
+		if h = b.health(ctx); h.Status != statusOK || b.s.engine().local {
 			return nil
 		}
 		return b.settles(ctx, m, &h)

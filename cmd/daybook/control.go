@@ -61,7 +61,7 @@ var ofModel = map[string]bool{"rebuild": true, "back": true, "retry": true, "hea
 // runs here, beside all processes.
 func runTask(ctx context.Context, c *console, s *settings, name string, args []string) error {
 	existing := !makesStore(name, args)
-	if s.store == "" || ofModel[name] && s.index == "" {
+	if s.store == "" || ofModel[name] && s.engine().local {
 		if s.store == "" && existing {
 			if err := wantStore(s.data); err != nil {
 				return err

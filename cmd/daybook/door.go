@@ -276,7 +276,7 @@ func (b *backend) reached(ctx context.Context) health {
 		}
 		return h
 	}
-	shown, err := l.model.index().Visible(ctx)
+	shown, err := l.model.Index().Visible(ctx)
 	h.Visible = shown.Position
 	if err != nil {
 		h.Status, h.Why, h.Cause = statusNoModel, "", ""
@@ -296,12 +296,12 @@ func (b *backend) reached(ctx context.Context) health {
 		l.caughtUp.Store(true)
 	}
 	feedAway := h.Why == statusNoFeed
-	kept := l.projects || b.s.index != "" // not an image that nothing keeps outside of a service
+	kept := l.projects || !b.s.engine().local // not an image that nothing keeps outside of a service
 	if why := lagging(h.Visible, h.Head, l.lists.late(now)); why != "" && kept {
 		h.because(why, "")
 		h.still = true
 	}
-	if p, err := l.model.index().poisonedLately(ctx); err == nil && len(p) > 0 {
+	if p, err := l.model.Index().PoisonedLately(ctx); err == nil && len(p) > 0 {
 		h.Quarantined = p
 	}
 	if h.untrue = h.Visible > h.Head; h.untrue {

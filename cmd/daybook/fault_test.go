@@ -484,7 +484,7 @@ func (f *fleet) bare(js jetstream.JetStream, url, prefix string, other *server) 
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	defer model.Close()
+	defer func() { _ = model.Close() }()
 	projects, err := projector.New(model, source, projector.Options{})
 	if err != nil {
 		f.t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"daybook/internal/lease"
 	"daybook/internal/pause"
 	"daybook/projector"
+	"daybook/projector/upkeep"
 )
 
 // Bounds beyond which a process is degraded.
@@ -86,10 +87,10 @@ func works(s *lease.State) bool { return s == nil || s.Held() }
 
 // projected gives the counts of the projector.
 func (l *live) projected() projector.Stats {
-	if m, ok := l.model.(interface{ stats() projector.Stats }); ok {
-		return m.stats()
+	if l.model == nil {
+		return projector.Stats{}
 	}
-	return projector.Stats{}
+	return l.model.Stats()
 }
 
 // states tells for the roles of this process how they are, "" for those that it has
@@ -129,14 +130,14 @@ func lagging(visible, head calendar.Position, late time.Duration) string {
 
 // settles tells in the health of a process that nothing is known of before whether
 // lists that are behind come forward.
-func (b *backend) settles(ctx context.Context, m model, h *health) error {
+func (b *backend) settles(ctx context.Context, m *upkeep.Upkeep, h *health) error {
 	missing, err := b.store.ReadAll(ctx, h.Visible, 1)
 	if err != nil || len(missing) == 0 || time.Since(missing[0].Time) < maxLagAge {
 		return err
 	}
 	within, cancel := context.WithTimeout(ctx, maxStill)
 	defer cancel()
-	if m.index().Wait(within, missing[0].Position) != nil {
+	if m.Index().Wait(within, missing[0].Position) != nil {
 		h.Status = statusDegraded
 		h.because(fmt.Sprintf("lists do not come beyond %d of %d", h.Visible, h.Head), "")
 	}

@@ -81,7 +81,7 @@ func idle(t *testing.T, n int) *backend {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close() })
-	m, err := openImage(t.Context(), b, nil)
+	m, err := b.openModel(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestHealthSeesLists(t *testing.T) {
 	if status != http.StatusOK || v["status"] != statusDegraded || v["why"] != why || err == nil || !strings.Contains(command, "why: "+why) {
 		t.Errorf("lists that lag by more: %d %v, %q, %v", status, v, command, err)
 	}
-	index := b.live.Load().model.index()
+	index := b.live.Load().model.Index()
 	if _, err := index.Write(t.Context(), readmodel.Batch{Mark: calendar.Mark{Position: maxLag + 5}}); err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ import (
 	"daybook/internal/lifecycle"
 	"daybook/internal/pause"
 	"daybook/projector"
+	"daybook/projector/upkeep"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -77,13 +78,13 @@ type process struct {
 
 // live is the part of a backend that only a running service has.
 type live struct {
-	model      model        // nil: the role has none
-	feed       *transport   // nil: the role has none
-	relay      *feed.Relay  // nil: the role is another one
-	relaying   *lease.State // nil: without a lease
-	projects   bool         // the role keeps the read model
-	projecting *lease.State // nil: without a lease
-	caughtUp   atomic.Bool  // the read model has reached the head of the start
+	model      *upkeep.Upkeep // nil: the role has none
+	feed       *transport     // nil: the role has none
+	relay      *feed.Relay    // nil: the role is another one
+	relaying   *lease.State   // nil: without a lease
+	projects   bool           // the role keeps the read model
+	projecting *lease.State   // nil: without a lease
+	caughtUp   atomic.Bool    // the read model has reached the head of the start
 
 	// How relay, projector and lists follow the head.
 	relayed, indexed, lists pace
@@ -151,10 +152,10 @@ func (p *process) work(ctx context.Context) (err error) {
 			}
 			defer closing(end)
 		}
-		if r.l.model, err = r.openModel(ctx, source); err != nil {
+		if r.l.model, err = b.openModel(ctx, source); err != nil {
 			return err
 		}
-		defer closing(r.l.model.close)
+		defer closing(r.l.model.Index().Close)
 	}
 	if s.holdsData() {
 		held, err := holdFiles(s)
@@ -170,8 +171,8 @@ func (p *process) work(ctx context.Context) (err error) {
 		add("control", ctl.run)
 		defer ctl.close() // when the group does not come to run
 	}
-	if r.later != nil {
-		add("index", r.later)
+	if r.l.model != nil && !s.engine().local {
+		add("index", r.reach)
 	}
 	switch s.serves {
 	case servesRelay:
@@ -249,25 +250,15 @@ type roles struct {
 	b *backend
 	l *live
 	g group.Group
-	// later connects to the read model; nil: it is open.
-	later func(context.Context) error
 }
 
-// openModel opens the read model: the image, or one on servers, which are
-// connected to when they are there.
-func (r *roles) openModel(ctx context.Context, source projector.Source) (model, error) {
-	if r.s.index == "" {
-		return openImage(ctx, r.b, source)
+// reach asks the servers of the read model until they are there.
+func (r *roles) reach(ctx context.Context) error {
+	if err := r.await(ctx, "read model", redactedURLs(r.s.index), r.l.model.Index().Reach); err != nil {
+		return fmt.Errorf("read model: %w", err)
 	}
-	m := newShared(r.b, source)
-	r.later = func(ctx context.Context) error {
-		if err := r.await(ctx, "read model", redactedURLs(r.s.index), m.connect); err != nil {
-			return err
-		}
-		<-ctx.Done()
-		return nil
-	}
-	return m, nil
+	<-ctx.Done()
+	return nil
 }
 
 // source gives what the projector reads: the store itself where it is in this process,
@@ -304,14 +295,12 @@ func (r *roles) relay(add func(string, func(context.Context) error)) error {
 // project adds what keeps the read model: under a lease when it is shared.
 func (r *roles) project(add func(string, func(context.Context) error)) {
 	r.l.projects = true
-	m, work := r.l.model, r.l.model.project
-	if r.s.index != "" {
-		work, r.l.projecting = r.leased(projectorLease+r.s.indexPrefix, work, m.progress)
+	m, work := r.l.model, r.l.model.Project
+	if !r.s.engine().local {
+		work, r.l.projecting = r.leased(projectorLease+r.s.indexPrefix, work, m.Progress)
 	}
 	add("projector", work)
-	if i, ok := m.(*image); ok {
-		add("snapshot", i.snapshots)
-	}
+	add("read model", m.Index().Keep)
 	add("start", r.watchStart)
 }
 
@@ -334,7 +323,7 @@ func (r *roles) watchStart(ctx context.Context) error {
 		return err
 	})
 	for err == nil {
-		if err = r.l.model.index().Wait(ctx, head); err == nil {
+		if err = r.l.model.Index().Wait(ctx, head); err == nil {
 			r.l.caughtUp.Store(true)
 			debug.FreeOSMemory() // filling a read model takes more than it keeps
 			<-ctx.Done()
@@ -353,15 +342,15 @@ func listsAtOnce(processors int) int { return max(1, processors/2) }
 
 // api makes the REST interface.
 func (r *roles) api() (http.Handler, error) {
-	q, err := query.New(r.l.model.index(), r.b.records, query.Options{
+	q, err := query.New(r.l.model.Index(), r.b.records, query.Options{
 		Site: r.s.site, PerPageMax: r.s.perPageMax, PositionWait: r.s.positionWait, Clean: htmltext.New(),
-		LocalIndex: r.s.index == "", MaxAnswer: r.s.maxAnswer << 20,
+		LocalIndex: r.s.engine().local, MaxAnswer: r.s.maxAnswer << 20,
 	})
 	if err != nil {
 		return nil, err
 	}
 	o := r.s.api(r.log)
-	if r.s.index == "" {
+	if r.s.engine().local {
 		o.MakeAtOnce = listsAtOnce(runtime.GOMAXPROCS(0))
 	}
 	o.Observe, o.Trace = r.b.hooks.Answers, r.b.hooks.Requests

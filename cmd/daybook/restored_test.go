@@ -141,18 +141,18 @@ func TestImageAheadOfTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = source.Close() }()
-	m, err := openImage(t.Context(), b, source)
+	m, err := b.openModel(t.Context(), source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.memory().Write(t.Context(), readmodel.Batch{Mark: calendar.Mark{Position: head + 9}}); err != nil {
+	if _, err := m.Index().Write(t.Context(), readmodel.Batch{Mark: calendar.Mark{Position: head + 9}}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- m.project(ctx) }()
+	go func() { ended <- m.Project(ctx) }()
 	eventually(t, "an image of the store as it is", func() bool {
-		at, err := m.index().Marks(ctx)
+		at, err := m.Index().Marks(ctx)
 		return err == nil && at.All.Position == head
 	})
 	cancel()

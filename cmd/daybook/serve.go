@@ -28,7 +28,6 @@ const (
 	drainTimeout      = 20 * time.Second
 	writeTimeout      = 2 * time.Minute // beside the longest wait for a position
 	maxHeaderBytes    = 64 << 10        // long request lines are answered by the interface
-	snapshotEvery     = 5 * time.Minute // at most
 )
 
 func defaultSite() *time.Location { return time.UTC }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/audit"
+	"daybook/projector/upkeep"
 )
 
 // pageSize is how many entries one read takes.
@@ -93,8 +95,8 @@ func exportTask(ctx context.Context, b *backend, c *console, _ *settings, _ []st
 func rebuildTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
 	bar := newProgress(c, "rebuild", "records")
 	n := 0
-	err := b.withModel(ctx, func(m model) (err error) {
-		n, err = m.rebuild(ctx, bar.set)
+	err := b.withModel(ctx, func(m *upkeep.Upkeep) (err error) {
+		n, err = m.Rebuild(ctx, bar.set)
 		return err
 	})
 	bar.done()
@@ -107,7 +109,7 @@ func rebuildTask(ctx context.Context, b *backend, c *console, _ *settings, _ []s
 
 // backTask puts the read model that the last rebuild replaced in its place again.
 func backTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
-	if err := b.withModel(ctx, func(m model) error { return m.back(ctx) }); err != nil {
+	if err := b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Back(ctx) }); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(c.out, "the former read model is in its place again")
@@ -195,12 +197,15 @@ func runRetry(ctx context.Context, c *console, s *settings, args []string) error
 	return runTask(ctx, withoutInput(c), s, "retry", args)
 }
 
-func retryTask(ctx context.Context, b *backend, c *console, _ *settings, args []string) error {
+func retryTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
 	n, err := strconv.ParseInt(args[0], 10, 64)
 	if err != nil {
 		return usageError("ID must be a number, not %q", args[0])
 	}
-	err = b.withModel(ctx, func(m model) error { return m.retry(ctx, calendar.ID(n)) })
+	if b.live.Load() == nil && s.engine().local {
+		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
+	}
+	err = b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, calendar.ID(n)) })
 	if err != nil {
 		return err
 	}
@@ -302,7 +307,7 @@ func runHealth(ctx context.Context, c *console, s *settings, args []string) erro
 	if len(args) != 0 {
 		return usageError("takes no argument, not %q", args)
 	}
-	shared := s.store != "" && s.index != ""
+	shared := s.store != "" && !s.engine().local
 	if shared && s.feed != "" {
 		return runTask(ctx, withoutInput(c), s, "health", nil)
 	}

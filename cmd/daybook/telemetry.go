@@ -93,7 +93,7 @@ func (w *watching) beside(service http.Handler) http.Handler {
 func (w *watching) follow(b *backend, l *live) {
 	state := telemetry.State{Store: b.store}
 	if l.model != nil {
-		state.Index = l.model.index()
+		state.Index = l.model.Index()
 	}
 	if l.relay != nil {
 		state.Relay = func() (feed.RelayStats, bool) {
@@ -109,13 +109,4 @@ func (w *watching) follow(b *backend, l *live) {
 		}
 	}
 	w.metrics.Watch(state)
-}
-
-// stats gives the counts of the projector, of which a change of index makes a
-// new one.
-func (k *keeper) stats() projector.Stats {
-	if p := k.turning.Load(); p != nil {
-		return p.Stats()
-	}
-	return projector.Stats{}
 }

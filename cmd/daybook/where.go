@@ -33,7 +33,7 @@ type where struct {
 // holdsData tells whether a process that serves keeps anything in the data
 // directory, which then belongs to it. The roles that share their work do not.
 func (s *settings) holdsData() bool {
-	return (s.serves == "" || s.serves == servesAll) && (s.store == "" || s.feed == "" || s.index == "")
+	return (s.serves == "" || s.serves == servesAll) && (s.store == "" || s.feed == "" || s.engine().local)
 }
 
 // defaultLameDuck is how long load balancers go on sending requests to a process that
@@ -88,7 +88,9 @@ func (s *settings) misfits() []string {
 		need(s.feed, "--feed nats://…")
 	}
 	if s.serves == servesAPI || s.serves == servesProjector {
-		need(s.index, "--index http://…")
+		if s.engine().local {
+			missing = append(missing, "--index http://…")
+		}
 	}
 	if missing != nil {
 		out = append(out, fmt.Sprintf("--role %s shares its work with other processes, so it needs %s", s.serves, strings.Join(missing, " and ")))
@@ -111,7 +113,7 @@ func (s *settings) misfits() []string {
 	if s.store == "" && s.storeListen != "" {
 		out = append(out, "--store-listen needs --store postgres://…")
 	}
-	if s.index == "" && (s.indexCA != "" || s.indexKeyFile != "") {
+	if s.engine().local && (s.indexCA != "" || s.indexKeyFile != "") {
 		out = append(out, "--index-ca and --index-api-key-file need --index http://…")
 	}
 	return out

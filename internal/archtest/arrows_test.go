@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"eventstore/feed":          {"calendar", "eventstore", "internal/pause"},
 	"command":                  {"calendar", "eventstore", "internal/keylock", "internal/pause"},
 	"projector":                {"calendar", "eventstore", "query/readmodel"},
+	"projector/upkeep":         {"calendar", "eventstore", "internal/pause", "projector", "query/readmodel"},
 	"query":                    {"calendar", "internal/cachekey", "query/readmodel"},
 	"query/readmodel":          {"calendar"},
 	"query/readmodel/memindex": {"calendar", "internal/cachekey", "internal/compact", "query/readmodel"},

@@ -46,7 +46,7 @@ func distributed(flavour elastic.Flavour) backend {
 				// many others want the processors; the program would try again.
 				index, err := elastic.Open(t.Context(), url, elastic.Options{Flavour: flavour, Prefix: prefix, Log: log, WriteTimeout: 2 * time.Minute})
 				must(t, err)
-				t.Cleanup(index.Close)
+				t.Cleanup(func() { _ = index.Close() })
 				return index
 			}
 			p.index, p.projected = model(), model()

@@ -1,11 +1,26 @@
 package readmodel
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
-// Generations is an index that can be filled anew beside the one that answers.
-// One rebuild at a time.
+// ErrUnsound says that the generation that answers is not there, not whole, or of another
+// version of the program: one that is filled beside it and promoted mends that.
+var ErrUnsound = errors.New("the read model has to be made anew")
+
+// Generations is an Index with its life: it can be filled anew beside the one that
+// answers. One rebuild at a time.
 type Generations interface {
 	Index
+
+	// Reach asks the engine for the first time; what fails may be tried again. Before
+	// it has succeeded all other methods but Close are ErrUnavailable at once.
+	Reach(ctx context.Context) error
+
+	// Sound tells why the generation that answers has to be made anew, ErrUnsound or
+	// ErrForeign; nil when it has not. Any other error is of the asking.
+	Sound(ctx context.Context) error
 
 	// Next gives the coming generation: empty, or as far as a rebuild that was
 	// cut off had come when its schema is the present one. No list answers from
@@ -15,7 +30,8 @@ type Generations interface {
 
 	// Promote puts the coming generation in the place of the one that answers,
 	// in one step for all kinds, and keeps the old one for Back; one that was
-	// kept before is dropped. No read fails meanwhile.
+	// kept before is dropped. One that is not sound is not kept. No read fails
+	// meanwhile.
 	Promote(ctx context.Context) error
 
 	// Back puts the kept generation in place again, and keeps the one that it
@@ -32,4 +48,14 @@ type Generations interface {
 	// wrote last may be missing in the new one. Write gives ErrMoved meanwhile, or
 	// writes where no list looks any more.
 	Moved(ctx context.Context) error
+
+	// PoisonedLately is Poisoned for less: what came a moment ago may be missing.
+	PoisonedLately(ctx context.Context) ([]Poison, error)
+
+	// Keep does what the engine has to do beside until the context ends, and then
+	// what has to be done at the end.
+	Keep(ctx context.Context) error
+
+	// Close lets go of what the engine has open. Nothing is called afterwards.
+	Close() error
 }

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
@@ -28,9 +29,10 @@ var errProduct = errors.New("wrong product")
 // requests of go-elasticsearch alone: its root package brings the typed client,
 // which takes minutes and 1.6 GB to compile and which OpenSearch refuses.
 type conn struct {
-	o      *Options
-	client *elastictransport.Client
-	http   *http.Transport
+	o       *Options
+	client  *elastictransport.Client
+	http    *http.Transport
+	reached atomic.Bool // it is known who answers
 }
 
 func connect(urls string, o *Options) (*conn, error) {
@@ -112,12 +114,13 @@ func (c *conn) checkProduct(ctx context.Context) error {
 			Distribution string `json:"distribution"`
 		} `json:"version"`
 	}
-	if err := c.do(ctx, c.o.Timeout, "ask for the product", esapi.InfoRequest{}, &info); err != nil {
+	if err := c.ask(ctx, c.o.Timeout, "ask for the product", esapi.InfoRequest{}, &info); err != nil {
 		return err
 	}
 	if c.o.Flavour == OpenSearch && info.Version.Distribution != string(OpenSearch) {
 		return fmt.Errorf("%w: the server is not OpenSearch; set --index-flavour %s if it is Elasticsearch", errProduct, Elasticsearch)
 	}
+	c.reached.Store(true)
 	return nil
 }
 
@@ -156,8 +159,16 @@ func dialer(o *Options) *net.Dialer {
 	}
 }
 
-// do sends a request and decodes the answer into out (nil: not read).
+// do sends a request and decodes the answer into out (nil: not read), once it is known
+// who answers.
 func (c *conn) do(ctx context.Context, limit time.Duration, what string, r request, out any) error {
+	if !c.reached.Load() {
+		return fmt.Errorf("%s: %w: not reached since the start", what, readmodel.ErrUnavailable)
+	}
+	return c.ask(ctx, limit, what, r, out)
+}
+
+func (c *conn) ask(ctx context.Context, limit time.Duration, what string, r request, out any) error {
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := c.send(within, r, out)

@@ -32,7 +32,7 @@ const (
 
 // ErrSchema says that the generation that answers was made by a program with
 // another schema or analysis. It is a readmodel.ErrUnavailable: lists come back
-// once a generation of the present schema is promoted. See Index.NeedsRebuild.
+// once a generation of the present schema is promoted.
 var ErrSchema = fmt.Errorf("%w: the index has another schema and must be rebuilt", readmodel.ErrUnavailable)
 
 // Options of an Index; the zero value works.
@@ -43,8 +43,8 @@ type Options struct {
 	Prefix string
 	Log    *slog.Logger // nil: no log
 
-	// Follow opens the index without making it: lists are ErrUnavailable until
-	// Next and Promote have. Who makes an index alone does so once, so that a
+	// Follow opens the index without a look at the servers, see Index.Reach, and
+	// without making it: lists are ErrUnavailable until Next and Promote have. Who makes an index alone does so once, so that a
 	// writer can never take a new empty one for the one that it wrote to.
 	Follow bool
 	// Holds tells whether the event store has the history of a mark; a generation of
@@ -178,12 +178,12 @@ func Open(ctx context.Context, urls string, o Options) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkProduct(ctx); err != nil {
-		return nil, err
-	}
 	x := newIndex(c, &o)
 	if o.Follow {
 		return x, nil
+	}
+	if err := x.Reach(ctx); err != nil {
+		return nil, err
 	}
 	if err := x.ensure(ctx); err != nil {
 		return nil, fmt.Errorf("prepare the indices: %w", err)
@@ -202,16 +202,36 @@ func newIndex(c *conn, o *Options) *Index {
 	}
 }
 
-// Close lets go of the connections.
-func (x *Index) Close() { x.c.http.CloseIdleConnections() }
+// Reach does readmodel.Generations: it asks who answers, before anything is written.
+func (x *Index) Reach(ctx context.Context) error { return x.c.checkProduct(ctx) }
 
-// NeedsRebuild tells whether the generation that answers has another schema than
-// this program: all its methods but those about generations, Marks, Visible
-// and Wait then give ErrSchema, until a generation is filled beside it and
-// promoted.
-func (x *Index) NeedsRebuild(ctx context.Context) (bool, error) {
+// Keep does readmodel.Generations: the servers keep themselves.
+func (x *Index) Keep(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+// Close lets go of the connections.
+func (x *Index) Close() error {
+	x.c.http.CloseIdleConnections()
+	return nil
+}
+
+// Sound does readmodel.Generations. While a generation of another schema answers, all
+// methods but those of generations, Marks, Visible and Wait give ErrSchema.
+func (x *Index) Sound(ctx context.Context) error {
+	r, err := x.roles(ctx)
+	if err == nil && !r.whole(x.names()) && (r.live.isZero() || r.live.current()) {
+		err = fmt.Errorf("%w: it is not there, or not all of it", readmodel.ErrUnsound)
+	}
+	if err != nil {
+		return err
+	}
 	v, err := x.look(ctx, x.o.Now(), noRefresh)
-	return err == nil && !v.gen.current(), err
+	if err == nil && !v.gen.current() {
+		err = fmt.Errorf("%w: it is that of another version of the program", readmodel.ErrUnsound)
+	}
+	return err
 }
 
 // document gives the document of a body, decoded or as it was decoded before.

@@ -209,7 +209,10 @@ func (e engine) open(tb testing.TB, o elastic.Options) *elastic.Index {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(x.Close)
+	tb.Cleanup(func() { _ = x.Close() })
+	if err := x.Reach(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
 	return x
 }
 
@@ -223,6 +226,10 @@ func TestSuite(t *testing.T) {
 				return e.open(tb, elastic.Options{})
 			},
 			Slow: true,
+		})
+		readmodeltest.RunGenerations(t, func(tb testing.TB) readmodel.Generations {
+			tb.Helper()
+			return e.open(tb, elastic.Options{})
 		})
 	})
 }

@@ -100,7 +100,7 @@ func (e engine) through(t *testing.T, p *proxy, o elastic.Options) *elastic.Inde
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(x.Close)
+	t.Cleanup(func() { _ = x.Close() })
 	return x
 }
 
@@ -341,7 +341,7 @@ func TestBlackHole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(x.Close)
+		t.Cleanup(func() { _ = x.Close() })
 		mustWrite(t, x, tags(1, 3))
 		var calls sync.WaitGroup // so that several connections are there
 		for range 8 {

@@ -48,14 +48,6 @@ func (r *roles) writable(n names, g generation) bool {
 	return true
 }
 
-// Whole tells whether a generation answers and has all its parts. One of another
-// schema has its own parts and counts as whole; see NeedsRebuild. What is not
-// whole is mended by Next, filling and Promote.
-func (x *Index) Whole(ctx context.Context) (bool, error) {
-	r, err := x.roles(ctx)
-	return err == nil && (r.whole(x.names()) || !r.live.isZero() && !r.live.current()), err
-}
-
 // roles reads the aliases.
 func (x *Index) roles(ctx context.Context) (roles, error) {
 	n := x.names()

@@ -55,7 +55,7 @@ func TestOpenAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				defer x.Close()
+				defer func() { _ = x.Close() }()
 				if m, err := x.Marks(t.Context()); err != nil || m != (readmodel.Marks{}) {
 					t.Errorf("marks %v, %v", m, err)
 				}
@@ -208,8 +208,8 @@ func TestAnotherSchema(t *testing.T) {
 		}
 		ask(t, http.MethodPut, e.url(t)+"/"+prefix+"-state-00000000-7/_doc/position", `{"what":"position","position":99}`)
 		x := e.open(t, elastic.Options{Prefix: prefix})
-		if needs, err := x.NeedsRebuild(t.Context()); err != nil || !needs {
-			t.Fatalf("needs a rebuild: %v, %v", needs, err)
+		if err := x.Sound(t.Context()); !errors.Is(err, readmodel.ErrUnsound) {
+			t.Fatalf("sound: %v, want ErrUnsound", err)
 		}
 		_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag})
 		_, write := x.Write(t.Context(), tags(1, 1))
@@ -227,8 +227,8 @@ func TestAnotherSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		position(t, x, 5)
-		if needs, err := x.NeedsRebuild(t.Context()); err != nil || needs || total(t, x, calendar.KindTag) != 5 {
-			t.Errorf("after the promotion it needs a rebuild: %v, %v", needs, err)
+		if err := x.Sound(t.Context()); err != nil || total(t, x, calendar.KindTag) != 5 {
+			t.Errorf("after the promotion it is not sound: %v", err)
 		}
 	})
 }
@@ -421,8 +421,8 @@ func TestDeletedParts(t *testing.T) {
 		x := e.open(t, o)
 		whole := func(want bool) {
 			t.Helper()
-			if got, err := x.Whole(t.Context()); err != nil || got != want {
-				t.Fatalf("whole %v, %v; want %v", got, err, want)
+			if err := x.Sound(t.Context()); errors.Is(err, readmodel.ErrUnsound) == want || want && err != nil {
+				t.Fatalf("sound: %v; want whole: %v", err, want)
 			}
 		}
 		out := func() {

@@ -37,7 +37,7 @@ func TestCredentials(t *testing.T) {
 				o.Flavour, o.CACert = e.flavour, s.CA
 				x, err := elastic.Open(t.Context(), strings.Replace(s.URL, "https://", "https://"+in, 1), o)
 				if err == nil {
-					t.Cleanup(x.Close)
+					t.Cleanup(func() { _ = x.Close() })
 				}
 				return x, err
 			}

@@ -31,14 +31,18 @@ type Options struct {
 	// Holds tells whether the event store has the history of a mark. A snapshot of
 	// another one is not used. nil: it is not asked.
 	Holds func(context.Context, calendar.Mark) (bool, error)
+	// Epoch changes when the event store goes over to another history: what was filled
+	// or loaded before is readmodel.ErrForeign then. nil: never.
+	Epoch func() uint64
+	// Former is the path of the generation that the last one replaced; "": none is kept.
+	Former string
 }
 
 // Index is a readmodel.Index in memory. What is written is visible at once: a
 // query sees whole batches only.
 type Index struct {
-	log   *slog.Logger
-	path  string // of snapshots; "": none
-	holds func(context.Context, calendar.Mark) (bool, error)
+	o    Options
+	path string // of snapshots; "": none
 
 	// mostSteps bounds one hold of the lock while beginnings of words are looked
 	// for: about a millisecond.
@@ -48,6 +52,7 @@ type Index struct {
 	scans chan struct{}
 
 	saving sync.Mutex
+	next   *Index       // the coming generation; under saving
 	saved  uint64       // writes at the last snapshot; under saving
 	since  atomic.Int64 // documents that changed after it
 
@@ -63,6 +68,11 @@ type Index struct {
 	marks  readmodel.Marks
 	writes uint64 // changes of the state so far
 	digest readmodel.Digest
+	epoch  atomic.Uint64 // that it is of, see Options.Epoch
+
+	generation uint64        // that was put in place
+	bound      atomic.Uint64 // the one of the writer
+	taken      chan struct{} // closed and made anew when another one is put in place
 
 	// What is visible is known without the lock: it is set as the last of a batch,
 	// while the lock is still held.
@@ -114,11 +124,14 @@ func New(o Options) (*Index, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
+	if o.Epoch == nil {
+		o.Epoch = func() uint64 { return 0 }
+	}
 	n := 1
 	for n < o.Records {
 		n *= 2
 	}
-	x := &Index{log: o.Logger, holds: o.Holds, mostSteps: 1 << 18, scans: make(chan struct{}, runtime.GOMAXPROCS(0)), records: make([]atomic.Pointer[readmodel.Document], n)}
+	x := &Index{o: o, taken: make(chan struct{}), mostSteps: 1 << 18, scans: make(chan struct{}, runtime.GOMAXPROCS(0)), records: make([]atomic.Pointer[readmodel.Document], n)}
 	moved := make(chan struct{})
 	x.moved.Store(&moved)
 	x.empty()
@@ -136,6 +149,7 @@ func (x *Index) empty() {
 	x.marks = readmodel.Marks{}
 	x.digest = readmodel.Digest{Counts: map[calendar.Kind]int{}}
 	x.shown.Store(&readmodel.Shown{})
+	x.epoch.Store(x.o.Epoch())
 	for i := range x.records {
 		x.records[i].Store(nil)
 	}
@@ -153,6 +167,9 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	defer x.writing.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.bound.Load() != x.generation {
+		return nil, readmodel.ErrMoved
+	}
 	x.writes++
 	for i := range b.Documents {
 		if errs[i] == nil {
@@ -293,18 +310,22 @@ func (x *Index) leaf(at place) [sha256.Size]byte {
 	return readmodel.Leaf(at.kind, k.ids[at.ordinal], d.version, body)
 }
 
-// Marks gives the marks that are kept in the index.
+// Marks gives the marks that are kept in the index, and binds the writer to what answers.
 func (x *Index) Marks(ctx context.Context) (readmodel.Marks, error) {
 	if err := ctx.Err(); err != nil {
 		return readmodel.Marks{}, err
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	x.bound.Store(x.generation)
 	return x.marks, nil
 }
 
 // Visible gives what is written: it is visible at once.
 func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
+	if x.epoch.Load() != x.o.Epoch() {
+		return readmodel.Shown{}, readmodel.ErrForeign
+	}
 	return *x.shown.Load(), ctx.Err()
 }
 
@@ -483,14 +504,6 @@ func (x *Index) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {
 
 func (x *Index) sortedPoison() []readmodel.Poison {
 	return slices.SortedFunc(maps.Values(x.poison), func(a, b readmodel.Poison) int { return int(a.ID - b.ID) })
-}
-
-// Unsaved gives how many documents changed since the last snapshot, and how many there
-// are. Who starts from the snapshot reads what changed again.
-func (x *Index) Unsaved() (changed, documents int) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return int(x.since.Load()), x.places.n
 }
 
 // Digest sums up the live documents; it is kept up to date by each write.

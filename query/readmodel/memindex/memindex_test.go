@@ -3,6 +3,7 @@ package memindex_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -24,6 +25,19 @@ func open(tb testing.TB) readmodel.Index {
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	readmodeltest.Run(t, readmodeltest.Harness{Open: open})
+}
+
+func TestGenerations(t *testing.T) {
+	t.Parallel()
+	readmodeltest.RunGenerations(t, func(tb testing.TB) readmodel.Generations {
+		tb.Helper()
+		dir := tb.TempDir()
+		x, err := memindex.Open(tb.Context(), filepath.Join(dir, "snapshot"), memindex.Options{Former: filepath.Join(dir, "former")})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return x
+	})
 }
 
 // TestWholeBatches: a reader sees all of a batch or nothing of it.

@@ -127,6 +127,14 @@ func (x *Index) Snapshot(ctx context.Context) error {
 	}
 	x.saving.Lock()
 	defer x.saving.Unlock()
+	return x.snapshot(ctx)
+}
+
+// snapshot is Snapshot, where there is a path; saving is held.
+func (x *Index) snapshot(ctx context.Context) error {
+	if x.path == "" {
+		return nil
+	}
 	x.mu.RLock()
 	same := x.saved == x.writes
 	x.mu.RUnlock()
@@ -243,8 +251,8 @@ func Open(ctx context.Context, path string, o Options) (*Index, error) {
 	}
 	x.path = path
 	err = x.load(path)
-	if err == nil && x.holds != nil {
-		holds, failed := x.holds(ctx, x.marks.Reach)
+	if err == nil && x.o.Holds != nil {
+		holds, failed := x.o.Holds(ctx, x.marks.Reach)
 		if failed != nil {
 			return nil, fmt.Errorf("memory index: %w", failed)
 		}
@@ -258,7 +266,7 @@ func Open(ctx context.Context, path string, o Options) (*Index, error) {
 		x.show()
 	case errors.Is(err, fs.ErrNotExist):
 	default:
-		x.log.Warn("snapshot not used, index starts empty", "path", path, "error", err)
+		x.o.Logger.Warn("snapshot not used, index starts empty", "path", path, "error", err)
 		x.empty()
 	}
 	return x, nil

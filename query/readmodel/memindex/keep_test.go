@@ -1,6 +1,9 @@
-package main
+package memindex
 
 import "testing"
+
+// Unsaved is unsaved for tests.
+func (x *Index) Unsaved() (changed, documents int) { return x.unsaved() }
 
 // TestSnapshotDue: snapshots of a calendar that grows from nothing are, all together, a
 // few times as large as it is in the end, and a single change writes none of a large one.

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/internal/lease"
+	"daybook/internal/pause"
+	"daybook/projector"
+	"daybook/projector/upkeep"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/elastic"
+	"daybook/query/readmodel/memindex"
+)
+
+// Names within the data directory.
+const (
+	snapshotFile = "readmodel.snapshot"
+	// formerFile is the snapshot of the image that the last rebuild replaced.
+	formerFile = "readmodel.former"
+)
+
+// engine is a kind of read model. Another one is a package and a line in engines.
+type engine struct {
+	schemes []string // of --index; none: it is empty
+	local   bool     // it is of one process, and in its data directory
+	open    func(context.Context, *backend) (readmodel.Generations, error)
+}
+
+var engines = []engine{
+	{nil, true, openMemory},
+	{[]string{"http", "https"}, false, openServers},
+}
+
+// engine is the one that the settings name; they were checked.
+func (s *settings) engine() engine {
+	scheme, _, _ := strings.Cut(s.index, ":")
+	for _, e := range engines {
+		if slices.Contains(e.schemes, scheme) {
+			return e
+		}
+	}
+	return engines[0]
+}
+
+// holds tells whether the event store has the history of a mark.
+func (b *backend) holds(ctx context.Context, m calendar.Mark) (bool, error) {
+	err := eventstore.CheckMark(ctx, b.store, m)
+	if errors.Is(err, eventstore.ErrHistory) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// openMemory opens the image from its snapshot; without one, or with one that is
+// damaged or made from another history than that of the store, it is empty.
+func openMemory(ctx context.Context, b *backend) (readmodel.Generations, error) {
+	return memindex.Open(ctx, filepath.Join(b.s.data, snapshotFile), memindex.Options{
+		Logger: b.log, Holds: b.holds, Epoch: b.store.Epoch, Former: filepath.Join(b.s.data, formerFile),
+	})
+}
+
+// openServers opens an index on servers, which are not asked for anything yet.
+func openServers(ctx context.Context, b *backend) (readmodel.Generations, error) {
+	s := b.s
+	o := elastic.Options{
+		Flavour: elastic.Flavour(s.indexFlavour), Prefix: s.indexPrefix, Log: b.log,
+		RefreshInterval: s.indexRefresh, Shards: s.indexShards, Replicas: s.indexReplicas,
+		Follow: true, // the projector makes it
+		Holds:  b.holds, Epoch: b.store.Epoch,
+		First: func(ctx context.Context) (calendar.Mark, error) { return b.store.Mark(ctx, 1) },
+	}
+	for _, f := range []struct {
+		path string
+		to   func([]byte)
+	}{
+		{s.indexCA, func(b []byte) { o.CACert = b }},
+		{s.indexKeyFile, func(b []byte) { o.APIKey = secretOf(b) }},
+	} {
+		if f.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(f.path)
+		if err != nil {
+			return nil, err
+		}
+		f.to(text)
+	}
+	return elastic.Open(ctx, s.index, o)
+}
+
+// secretOf gives the secret that a file holds, without the line's end.
+func secretOf(b []byte) string { return strings.TrimSpace(string(b)) }
+
+// openModel opens the read model; without a source it is not kept. One of this process is
+// filled when it is empty and kept; another one is to be reached.
+func (b *backend) openModel(ctx context.Context, source projector.Source) (*upkeep.Upkeep, error) {
+	e := b.s.engine()
+	index, err := e.open(ctx, b)
+	if err != nil {
+		return nil, fmt.Errorf("read model: %w", err)
+	}
+	o := upkeep.Options{Log: b.log, Observe: b.hooks.Projecting}
+	if b.leases != nil && !e.local {
+		o.Alone = b.rebuildsAlone
+	}
+	u := upkeep.New(index, b.store, source, o)
+	if e.local && source != nil {
+		return u, u.Ready(ctx)
+	}
+	return u, nil
+}
+
+// rebuildsAlone runs work under the lease of rebuilds. It does not stand by behind
+// another rebuild, only until the lease of a dead one has ended.
+func (b *backend) rebuildsAlone(ctx context.Context, work func(context.Context) error) error {
+	name := rebuildLease + b.s.indexPrefix
+	for patience := lease.DefaultSpan; ; patience -= minServerWait {
+		l, held, err := b.leases.Acquire(ctx, name, holder(), lease.DefaultSpan)
+		if err != nil {
+			return err
+		}
+		if held {
+			break
+		}
+		if patience <= 0 {
+			return fmt.Errorf("another rebuild of this read model runs on %s", l.Holder)
+		}
+		if err := pause.For(ctx, minServerWait); err != nil {
+			return err
+		}
+	}
+	// Without a log: who waits is told by a bar.
+	err := lease.Run(ctx, b.leases, name, holder(), lease.Options{}, work)
+	return cmp.Or(err, ctx.Err())
+}

@@ -1,0 +1,135 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+
+	"daybook/eventstore"
+	"daybook/projector"
+	"daybook/query/readmodel"
+)
+
+// alone is Options.Alone, one at a time in this process too.
+func (u *Upkeep) alone(ctx context.Context, work func(context.Context) error) error {
+	u.changing.Lock()
+	defer u.changing.Unlock()
+	return u.o.Alone(ctx, work)
+}
+
+// renew makes the index anew and fills it from the store, beside the one that answers.
+// No list answers from it before that is done, so none is short.
+func (u *Upkeep) renew(ctx context.Context, why error) error {
+	u.renewing.Store(true)
+	defer u.renewing.Store(false)
+	return u.alone(ctx, func(ctx context.Context) error {
+		epoch := u.store.Epoch()
+		if u.epoch == epoch {
+			err := u.index.Sound(ctx)
+			if err == nil {
+				err = projector.Check(ctx, u.store, u.index)
+			}
+			if !mended(err) {
+				return err // another one was first
+			}
+		}
+		u.o.Log.WarnContext(ctx, "the read model is filled anew from the event store", "error", why)
+		if u.epoch != epoch { // what is begun may be of both histories
+			if err := u.index.Discard(ctx); err != nil {
+				return err
+			}
+		}
+		next, err := u.fill(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if u.store.Epoch() != epoch {
+			return eventstore.ErrHistory
+		}
+		n, err := u.place(ctx, next)
+		if err != nil {
+			return err
+		}
+		u.epoch = epoch
+		u.o.Log.InfoContext(ctx, "the read model is filled", "records", n)
+		return nil
+	})
+}
+
+// fill fills the coming generation, up to the head. One that was cut off goes on
+// where it was.
+func (u *Upkeep) fill(ctx context.Context, progress func(done, total int)) (readmodel.Index, error) {
+	next, err := u.index.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at, err := next.Marks(ctx)
+	if errors.Is(err, readmodel.ErrForeign) {
+		if err := u.index.Discard(ctx); err != nil {
+			return nil, err
+		}
+		if next, err = u.index.Next(ctx); err != nil {
+			return nil, err
+		}
+		at, err = next.Marks(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if at.All.Position == 0 {
+		err := projector.Fill(ctx, u.store, next, projector.FillOptions{Writers: fillWriters, Progress: progress})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return next, projector.CatchUp(ctx, u.store, next)
+}
+
+// place brings a filled generation up to the head, puts it in place and gives the number
+// of its records. The projector of this process rests meanwhile, so that lists do not go
+// back in time.
+func (u *Upkeep) place(ctx context.Context, next readmodel.Index) (int, error) {
+	u.gate.Lock()
+	defer u.gate.Unlock()
+	if u.stop != nil {
+		u.stop()
+	}
+	u.running.Lock()
+	defer u.running.Unlock()
+	if err := projector.CatchUp(ctx, u.store, next); err != nil {
+		return 0, err
+	}
+	d, err := next.Digest(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, k := range d.Counts {
+		n += k
+	}
+	return n, u.index.Promote(ctx)
+}
+
+// Rebuild fills another index beside the one that answers, compares it with the store,
+// puts it in its place and gives the number of its records. One that was cut off goes on
+// where it was. progress gets what is done and an upper bound of the whole. Other
+// processes project and answer meanwhile.
+func (u *Upkeep) Rebuild(ctx context.Context, progress func(done, total int)) (n int, err error) {
+	err = u.alone(ctx, func(ctx context.Context) error {
+		next, err := u.fill(ctx, progress)
+		if err != nil {
+			return err
+		}
+		if err := projector.Compare(ctx, u.store, next); err != nil {
+			if errors.Is(err, projector.ErrDiffers) { // what differs once is not gone on with
+				err = errors.Join(err, u.index.Discard(ctx))
+			}
+			return err
+		}
+		n, err = u.place(ctx, next)
+		return err
+	})
+	return n, err
+}
+
+// Back puts the index that the last rebuild replaced in its place again.
+func (u *Upkeep) Back(ctx context.Context) error { return u.alone(ctx, u.index.Back) }

@@ -1,0 +1,265 @@
+// Package upkeep is the life of a read model: it is kept by a projector, made anew when
+// it is not what the event store says, rebuilt beside the one that answers, and put back.
+// It knows no engine: what differs between them is said by readmodel.Generations.
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/internal/pause"
+	"daybook/projector"
+	"daybook/query/readmodel"
+)
+
+// Options of an Upkeep; the zero value works.
+type Options struct {
+	Log *slog.Logger // nil: no log
+	// Observe is told of batches; nil: nobody is.
+	Observe func(ctx context.Context, first, last calendar.Position) (context.Context, func(error))
+	// Alone runs work that only one process may do at a time for the read model; nil:
+	// this is the only one.
+	Alone func(ctx context.Context, work func(context.Context) error) error
+}
+
+// Upkeep keeps one read model. Its methods are safe for concurrent use.
+type Upkeep struct {
+	index  readmodel.Generations
+	source projector.Source
+	store  eventstore.Store
+	o      Options
+
+	// epoch is that of the store when this process last found or made the index to be
+	// of its history; 0: not yet. Of Project alone.
+	epoch uint64
+
+	changing sync.Mutex // one rebuild or change of place at a time
+	// gate is held while a turn begins and while another generation is put in place, and
+	// guards stop; running is held while the projector runs.
+	gate, running sync.Mutex
+	stop          context.CancelFunc
+	turning       atomic.Pointer[projector.Projector]
+	renewing      atomic.Bool
+}
+
+// New makes an Upkeep; it starts nothing. Without a source the index is not kept by this
+// process.
+func New(index readmodel.Generations, store eventstore.Store, source projector.Source, o Options) *Upkeep {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Alone == nil {
+		o.Alone = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
+	}
+	return &Upkeep{index: index, source: source, store: store, o: o}
+}
+
+// Index is what lists are answered from.
+func (u *Upkeep) Index() readmodel.Generations { return u.index }
+
+const (
+	// lookEvery is the time between two looks whether the index is reached and sound: how
+	// long lists are out of order at most, before one that was deleted is made anew.
+	lookEvery = 2 * time.Second
+	// foreignEvery is the same for an index of another event store.
+	foreignEvery = 10 * time.Second
+	// projectAgain is the longest wait before the projector tries again what failed: how
+	// long lists stay old after servers have come back.
+	projectAgain = 2 * time.Second
+	// epochEvery is the time between two looks whether the store went over to another
+	// history.
+	epochEvery = 500 * time.Millisecond
+	// fillWriters is how many pages a rebuild writes at once.
+	fillWriters = 4
+)
+
+// Ready fills an index that is empty from the store, before anything answers from it.
+func (u *Upkeep) Ready(ctx context.Context) error {
+	at, err := u.index.Marks(ctx)
+	if err == nil && at.All.Position == 0 {
+		err = projector.Rebuild(ctx, u.store, u.index, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("fill the read model: %w", err)
+	}
+	return nil
+}
+
+// Project keeps the index until the context ends; one call at a time. One that is not
+// sound or of another history than that of the store is made anew beside the one that
+// answers. Lists are out of reach where that one is untrue.
+func (u *Upkeep) Project(ctx context.Context) error {
+	u.epoch = 0 // another process may have made the index since
+	for {
+		err := u.keep(ctx)
+		wait := lookEvery
+		switch {
+		case errors.Is(err, readmodel.ErrOtherStore):
+			wait = foreignEvery
+			u.o.Log.ErrorContext(ctx, "the read model is left alone", "error", err)
+		case mended(err):
+			if err = u.renew(ctx, err); err == nil {
+				continue
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			u.o.Log.WarnContext(ctx, "read model is not made yet", "error", err, "wait", wait)
+		default:
+			return err
+		}
+		if err := pause.For(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// mended tells whether another index mends an error.
+func mended(err error) bool {
+	if errors.Is(err, readmodel.ErrOtherStore) {
+		return false
+	}
+	return errors.Is(err, readmodel.ErrUnsound) || errors.Is(err, eventstore.ErrHistory) || errors.Is(err, readmodel.ErrForeign)
+}
+
+// keep keeps the index until the context ends, or until another one mends it. What was
+// made in another epoch of the store is not gone on with, also where its marks are
+// those of the present history: for a moment this process may have read of both.
+func (u *Upkeep) keep(ctx context.Context) error {
+	if u.epoch == 0 {
+		u.epoch = u.store.Epoch()
+	}
+	within, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer cancel(nil) // before the wait for the watch
+	watch.Go(func() {
+		for {
+			if err := u.index.Sound(within); mended(err) {
+				cancel(err)
+			}
+			if pause.For(within, lookEvery) != nil {
+				return
+			}
+		}
+	})
+	err := u.project(within)
+	if cause := context.Cause(within); ctx.Err() == nil && mended(cause) {
+		return cause
+	}
+	return err
+}
+
+// project projects until the context ends. When another generation of the index
+// comes to answer it goes on from the mark of that one.
+func (u *Upkeep) project(ctx context.Context) error {
+	for ctx.Err() == nil {
+		err := u.turn(ctx)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, readmodel.ErrMoved) {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn runs the projector until the context or place ends it, or the store goes over
+// to another history.
+func (u *Upkeep) turn(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer stop(nil) // before the wait for the watch
+	begin := func(_ context.Context, at readmodel.Marks) error {
+		if u.store.Epoch() != u.epoch {
+			return eventstore.ErrHistory
+		}
+		if err := eventstore.CheckMark(ctx, u.store, at.Reach); err != nil {
+			return err
+		}
+		// Only now, when the writer is bound to the generation that answers: of the
+		// one before it another one does at once, and no turn would come to anything.
+		watch.Go(func() {
+			if u.index.Moved(ctx) == nil {
+				u.o.Log.InfoContext(ctx, "another generation of the read model answers, going on from its position")
+				stop(nil)
+			}
+		})
+		return nil
+	}
+	u.gate.Lock()
+	p, err := projector.New(u.index, u.source, projector.Options{
+		Log: u.o.Log, Observe: u.o.Observe, MaxWait: projectAgain, Begin: begin,
+	})
+	if err != nil {
+		u.gate.Unlock()
+		return err
+	}
+	u.stop = func() { stop(nil) }
+	u.turning.Store(p)
+	u.running.Lock()
+	defer u.running.Unlock()
+	u.gate.Unlock()
+	watch.Go(func() {
+		for {
+			if u.store.Epoch() != u.epoch {
+				stop(eventstore.ErrHistory)
+			}
+			if pause.For(ctx, epochEvery) != nil {
+				return
+			}
+		}
+	})
+	err = p.Run(ctx)
+	if cause := context.Cause(ctx); errors.Is(cause, eventstore.ErrHistory) {
+		return cause
+	}
+	return err
+}
+
+// Progress counts what was projected. What is tried again keeps the projector from
+// getting on; an index that is filled anew does not count as that.
+func (u *Upkeep) Progress() (at uint64, stuck bool) {
+	if u.renewing.Load() {
+		return 0, false
+	}
+	s := u.Stats()
+	return s.Batches, s.Failure != ""
+}
+
+// Stats gives the counts of the projector, of which another generation makes a new one.
+func (u *Upkeep) Stats() projector.Stats {
+	if p := u.turning.Load(); p != nil {
+		return p.Stats()
+	}
+	return projector.Stats{}
+}
+
+// Retry projects a quarantined record again.
+func (u *Upkeep) Retry(ctx context.Context, id calendar.ID) error {
+	p := u.turning.Load()
+	if p == nil {
+		var err error
+		// It reads no entries, only the record's present state.
+		if p, err = projector.New(u.index, noSource{}, projector.Options{Log: u.o.Log}); err != nil {
+			return err
+		}
+		if _, err := u.index.Marks(ctx); err != nil { // binds the writer to the generation that answers
+			return err
+		}
+	}
+	return p.Retry(ctx, u.store, id)
+}
+
+type noSource struct{}
+
+func (noSource) Read(context.Context, eventstore.Mark, int) ([]eventstore.Entry, eventstore.Mark, error) {
+	return nil, eventstore.Mark{}, errors.New("no entries are read here")
+}

@@ -1,0 +1,177 @@
+package memindex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"daybook/query/readmodel"
+)
+
+var _ readmodel.Generations = (*Index)(nil)
+
+// Reach does readmodel.Generations: memory is there.
+func (x *Index) Reach(ctx context.Context) error { return ctx.Err() }
+
+// Sound does readmodel.Generations.
+func (x *Index) Sound(ctx context.Context) error {
+	_, err := x.Visible(ctx)
+	return err
+}
+
+// Next gives an empty index in memory: nothing is left of a rebuild that was cut off.
+func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
+	next, err := New(x.o)
+	if err != nil {
+		return nil, err
+	}
+	x.saving.Lock()
+	defer x.saving.Unlock()
+	x.next = next
+	return next, ctx.Err()
+}
+
+// Discard does readmodel.Generations.
+func (x *Index) Discard(ctx context.Context) error {
+	x.saving.Lock()
+	defer x.saving.Unlock()
+	x.next = nil
+	return ctx.Err()
+}
+
+// Promote puts the coming generation in place. The one before is kept as a file.
+func (x *Index) Promote(ctx context.Context) error {
+	x.saving.Lock()
+	defer x.saving.Unlock()
+	if x.next == nil {
+		return errors.New("promote: there is no coming generation")
+	}
+	var former *image
+	if x.o.Former != "" && x.Sound(ctx) == nil {
+		former = x.image()
+	}
+	x.take(x.next)
+	x.next = nil
+	if former != nil {
+		x.keepFormer(ctx, former)
+	}
+	return x.snapshot(ctx)
+}
+
+// Back does readmodel.Generations.
+func (x *Index) Back(ctx context.Context) error {
+	x.saving.Lock()
+	defer x.saving.Unlock()
+	if _, err := os.Stat(x.o.Former); x.o.Former == "" || errors.Is(err, fs.ErrNotExist) {
+		return readmodel.ErrNoGeneration
+	} else if err != nil {
+		return err
+	}
+	// One that this version of the program cannot read, or of another history, is empty.
+	kept, err := Open(ctx, x.o.Former, x.o)
+	if err != nil {
+		return err
+	}
+	if kept.marks.All.Position == 0 {
+		return fmt.Errorf("%w: the file of the former one cannot be used", readmodel.ErrNoGeneration)
+	}
+	former := x.image()
+	x.take(kept)
+	x.keepFormer(ctx, former)
+	return x.snapshot(ctx)
+}
+
+// keepFormer writes what was replaced to its file.
+func (x *Index) keepFormer(ctx context.Context, m *image) {
+	if err := m.save(ctx, x.o.Former); err != nil {
+		x.o.Logger.WarnContext(ctx, "the replaced read model is not kept", "error", err)
+	}
+}
+
+// take puts another index, which nobody else has, in place of what x holds.
+func (x *Index) take(next *Index) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.kinds, x.gone, x.poison, x.marks, x.digest = next.kinds, next.gone, next.poison, next.marks, next.digest
+	x.places = next.places
+	x.places.keyOf = x.idAt
+	x.epoch.Store(next.epoch.Load())
+	x.since.Store(int64(x.places.n))
+	x.writes++
+	x.show()
+	close(x.taken)
+	x.taken = make(chan struct{})
+	x.generation++
+}
+
+// Moved does readmodel.Generations.
+func (x *Index) Moved(ctx context.Context) error {
+	for {
+		x.mu.RLock()
+		moved, taken := x.bound.Load() != x.generation, x.taken
+		x.mu.RUnlock()
+		if moved {
+			return nil
+		}
+		select {
+		case <-taken:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// PoisonedLately does readmodel.Generations.
+func (x *Index) PoisonedLately(ctx context.Context) ([]readmodel.Poison, error) {
+	return x.Poisoned(ctx)
+}
+
+// Close does readmodel.Generations.
+func (x *Index) Close() error { return nil }
+
+const (
+	keepEvery = 5 * time.Minute // at most one snapshot
+	lastKeep  = 20 * time.Second
+)
+
+// snapshotDue tells whether so much has changed since the last snapshot that another one
+// is written: a quarter. So what is written for one change does not grow with the
+// calendar, and a start after a kill reads no more than that again.
+func snapshotDue(changed, documents int) bool { return changed > 0 && 4*changed >= documents }
+
+// unsaved gives how many documents changed since the last snapshot, and how many there
+// are.
+func (x *Index) unsaved() (changed, documents int) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return int(x.since.Load()), x.places.n
+}
+
+// Keep writes the snapshot when enough has changed, and at the end, within 20 s.
+func (x *Index) Keep(ctx context.Context) error {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	save := func(ctx context.Context) {
+		if err := x.Snapshot(ctx); err != nil {
+			x.o.Logger.WarnContext(ctx, "snapshot not written; the next start fills the read model from the store", "error", err)
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			last, end := context.WithTimeout(context.WithoutCancel(ctx), lastKeep)
+			defer end()
+			save(last)
+			return nil
+		case <-tick.C:
+			if snapshotDue(x.unsaved()) {
+				save(ctx)
+			}
+		}
+	}
+}
