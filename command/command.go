@@ -10,7 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/keylock"
+	"daybook/internal/ground/keylock"
 )
 
 // Target names the record of an update or delete.

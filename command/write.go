@@ -12,7 +12,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 )
 
 // maxAttempts is how often a write is decided again because another writer was

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/cachekey"
+	"daybook/internal/ground/cachekey"
 )
 
 // view is how much of the posts a caller sees in lists (interface 4.4).

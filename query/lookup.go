@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/cachekey"
+	"daybook/internal/ground/cachekey"
 )
 
 // load gives live records by id, nil for unknown ones and those of another kind.

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
-	"daybook/internal/cachekey"
+	"daybook/internal/ground/cachekey"
 	"daybook/query/readmodel"
 )
 

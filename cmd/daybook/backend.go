@@ -13,7 +13,7 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/internal/access"
 	"daybook/internal/htmltext"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 	"daybook/internal/telemetry"
 	"daybook/projector/upkeep"
 )

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"daybook/eventstore/sqlite"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 	"daybook/internal/telemetry"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 )
 
 // lookEvery is how often the files of the data directory are looked at for the log.

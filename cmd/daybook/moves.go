@@ -9,7 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/lease"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 	"daybook/projector"
 	"daybook/projector/upkeep"
 )

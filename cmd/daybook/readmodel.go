@@ -13,7 +13,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/lease"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 	"daybook/projector"
 	"daybook/projector/upkeep"
 	"daybook/query/readmodel"

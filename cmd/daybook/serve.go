@@ -17,7 +17,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/demo"
 	"daybook/internal/httpapi"
-	"daybook/internal/lifecycle"
+	"daybook/internal/ground/lifecycle"
 )
 
 // Limits of the HTTP server.

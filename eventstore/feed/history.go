@@ -8,7 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 )
 
 // Store is what relay and source need of an event store.

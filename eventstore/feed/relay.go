@@ -17,7 +17,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 )
 
 // Sizes and times of the relay. Together they bound what is under way at the

@@ -9,7 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/groupcommit"
+	"daybook/internal/ground/groupcommit"
 )
 
 // groupBytes is about the most that one commit sends.

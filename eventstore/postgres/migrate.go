@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"daybook/eventstore"
-	"daybook/internal/migration"
+	"daybook/internal/ground/migration"
 )
 
 //go:embed schema/*.sql

@@ -20,7 +20,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/groupcommit"
+	"daybook/internal/ground/groupcommit"
 )
 
 // Options of a Store; the zero value works.

@@ -8,7 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/groupcommit"
+	"daybook/internal/ground/groupcommit"
 )
 
 // The most that one commit takes.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"daybook/eventstore"
-	"daybook/internal/compact"
+	"daybook/internal/ground/compact"
 )
 
 // packBody gives the body of an entry: the length of its fields, the fields and the

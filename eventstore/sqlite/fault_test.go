@@ -13,7 +13,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/migration"
+	"daybook/internal/ground/migration"
 )
 
 func openStore(t *testing.T) *Store {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"daybook/eventstore"
-	"daybook/internal/migration"
+	"daybook/internal/ground/migration"
 )
 
 // applicationID marks the files of this store in their header ("dayb").

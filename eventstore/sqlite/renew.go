@@ -11,7 +11,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/migration"
+	"daybook/internal/ground/migration"
 )
 
 // packedStep is the step of the schema from which on entries are packed. A file from

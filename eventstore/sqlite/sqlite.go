@@ -21,8 +21,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/groupcommit"
-	"daybook/internal/migration"
+	"daybook/internal/ground/groupcommit"
+	"daybook/internal/ground/migration"
 )
 
 // FileName is the name of the file when Open gets a directory.

@@ -19,37 +19,79 @@ const module = "daybook"
 // arrow is a decision with an ADR. "*" is everything. Packages of one test
 // suite or of tests only are in testOnly.
 var arrows = map[string][]string{
-	"calendar":                 {},
-	"eventstore":               {"calendar"},
-	"eventstore/memstore":      {"calendar", "eventstore"},
-	"eventstore/sqlite":        {"calendar", "eventstore", "internal/compact", "internal/groupcommit", "internal/migration"},
-	"eventstore/postgres":      {"calendar", "eventstore", "internal/groupcommit", "internal/migration"},
-	"eventstore/feed":          {"calendar", "eventstore", "internal/pause"},
-	"command":                  {"calendar", "eventstore", "internal/keylock", "internal/pause"},
-	"projector":                {"calendar", "eventstore", "query/readmodel"},
-	"projector/upkeep":         {"calendar", "eventstore", "internal/pause", "projector", "query/readmodel"},
-	"query":                    {"calendar", "internal/cachekey", "query/readmodel"},
-	"query/readmodel":          {"calendar"},
-	"query/readmodel/memindex": {"calendar", "internal/cachekey", "internal/compact", "query/readmodel"},
-	"query/readmodel/elastic":  {"calendar", "query/readmodel"},
-	"internal/access":          {"calendar", "eventstore"},
-	"internal/audit":           {"calendar", "eventstore"},
-	"internal/cachekey":        {},
-	"internal/compact":         {},
-	"internal/conferences":     {"calendar", "internal/importer"},
-	"internal/demo":            {"calendar", "command", "eventstore"},
-	"internal/groupcommit":     {},
-	"internal/htmltext":        {"calendar"},
-	"internal/httpapi":         {"calendar", "command", "eventstore", "internal/cachekey", "internal/keylock", "query", "query/readmodel"},
-	"internal/importer":        {"calendar", "command", "eventstore", "internal/access"},
-	"internal/keylock":         {},
-	"internal/lease":           {"eventstore", "internal/pause"},
-	"internal/lifecycle":       {},
-	"internal/migration":       {},
-	"internal/pause":           {},
-	"internal/telemetry":       {"calendar", "eventstore", "eventstore/feed", "internal/httpapi", "projector", "query", "query/readmodel"},
-	"cmd/daybook":              {"*"},
-	"cmd/loadgen":              {},
+	"calendar":                    {},
+	"eventstore":                  {"calendar"},
+	"eventstore/memstore":         {"calendar", "eventstore"},
+	"eventstore/sqlite":           {"calendar", "eventstore", "internal/ground/compact", "internal/ground/groupcommit", "internal/ground/migration"},
+	"eventstore/postgres":         {"calendar", "eventstore", "internal/ground/groupcommit", "internal/ground/migration"},
+	"eventstore/feed":             {"calendar", "eventstore", "internal/ground/pause"},
+	"command":                     {"calendar", "eventstore", "internal/ground/keylock", "internal/ground/pause"},
+	"projector":                   {"calendar", "eventstore", "query/readmodel"},
+	"projector/upkeep":            {"calendar", "eventstore", "internal/ground/pause", "projector", "query/readmodel"},
+	"query":                       {"calendar", "internal/ground/cachekey", "query/readmodel"},
+	"query/readmodel":             {"calendar"},
+	"query/readmodel/memindex":    {"calendar", "internal/ground/cachekey", "internal/ground/compact", "query/readmodel"},
+	"query/readmodel/elastic":     {"calendar", "query/readmodel"},
+	"internal/access":             {"calendar", "eventstore"},
+	"internal/audit":              {"calendar", "eventstore"},
+	"internal/conferences":        {"calendar", "internal/importer"},
+	"internal/demo":               {"calendar", "command", "eventstore"},
+	"internal/htmltext":           {"calendar"},
+	"internal/httpapi":            {"calendar", "command", "eventstore", "internal/ground/cachekey", "internal/ground/keylock", "query", "query/readmodel"},
+	"internal/importer":           {"calendar", "command", "eventstore", "internal/access"},
+	"internal/lease":              {"eventstore", "internal/ground/pause"},
+	"internal/telemetry":          {"calendar", "eventstore", "eventstore/feed", "internal/httpapi", "projector", "query", "query/readmodel"},
+	"internal/ground/cachekey":    {},
+	"internal/ground/compact":     {},
+	"internal/ground/groupcommit": {},
+	"internal/ground/keylock":     {},
+	"internal/ground/lifecycle":   {},
+	"internal/ground/migration":   {},
+	"internal/ground/pause":       {},
+	"cmd/daybook":                 {"*"},
+	"cmd/loadgen":                 {},
+}
+
+// floors are those of the house, from the top. Arrows go down, or stay on their floor.
+var floors = [][]string{
+	{"cmd/daybook", "cmd/loadgen"},
+	{"internal/telemetry"},
+	{"internal/httpapi", "internal/audit", "internal/importer", "internal/conferences", "internal/demo"},
+	{"command", "query", "projector", "projector/upkeep", "internal/access", "internal/lease"},
+	{"eventstore/memstore", "eventstore/sqlite", "eventstore/postgres", "eventstore/feed", "query/readmodel/memindex", "query/readmodel/elastic", "internal/htmltext"},
+	{"eventstore", "query/readmodel"},
+	{"calendar"},
+	{ground},
+}
+
+// ground is the folder of what knows nothing of the house.
+const ground = "internal/ground"
+
+// floorOf gives the floor of a package, counted from the top; -1: it has none.
+func floorOf(name string) int {
+	if strings.HasPrefix(name, ground+"/") {
+		name = ground
+	}
+	return slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, name) })
+}
+
+func TestFloors(t *testing.T) {
+	t.Parallel()
+	for name, to := range arrows {
+		if floorOf(name) < 0 {
+			t.Errorf("%s stands on no floor", name)
+		}
+		for _, other := range to {
+			if other != "*" && (floorOf(other) < floorOf(name) || strings.HasPrefix(name, ground)) {
+				t.Errorf("the arrow from %s to %s goes up", name, other)
+			}
+		}
+	}
+	for _, room := range slices.Concat(floors...) {
+		if _, known := arrows[room]; !known && room != ground {
+			t.Errorf("%s stands on a floor and is no room", room)
+		}
+	}
 }
 
 // testOnly are packages that only tests import; the binary never links them.

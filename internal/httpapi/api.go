@@ -15,7 +15,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/internal/keylock"
+	"daybook/internal/ground/keylock"
 	"daybook/query"
 	"daybook/query/readmodel"
 )

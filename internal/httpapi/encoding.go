@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"daybook/internal/keylock"
+	"daybook/internal/ground/keylock"
 )
 
 // encoding is a content coding of answers (2.8). Of those that a client weighs the

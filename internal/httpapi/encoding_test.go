@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"daybook/calendar"
-	"daybook/internal/keylock"
+	"daybook/internal/ground/keylock"
 )
 
 func TestReadAcceptance(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/cachekey"
+	"daybook/internal/ground/cachekey"
 	"daybook/query"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/cachekey"
+	"daybook/internal/ground/cachekey"
 	"daybook/query"
 	"daybook/query/readmodel"
 )

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 
 	"daybook/calendar"
-	"daybook/internal/cachekey"
+	"daybook/internal/ground/cachekey"
 )
 
 // root is one of the roots of section 1.3 as a request came in by it; links are

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 
 	"daybook/calendar"
-	"daybook/internal/keylock"
+	"daybook/internal/ground/keylock"
 )
 
 // turns are the turns at work that takes a processor for long: so many at once of one

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"daybook/eventstore"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 )
 
 // DefaultStall is how long work may stand still before the lease is given up.

@@ -14,7 +14,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )

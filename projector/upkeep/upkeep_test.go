@@ -11,7 +11,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
 )

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"daybook/calendar"
-	"daybook/internal/cachekey"
+	"daybook/internal/ground/cachekey"
 	"daybook/query/readmodel"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"daybook/calendar"
-	"daybook/internal/compact"
+	"daybook/internal/ground/compact"
 	"daybook/query/readmodel"
 )
 

@@ -17,7 +17,7 @@ import (
 	"unsafe"
 
 	"daybook/calendar"
-	"daybook/internal/compact"
+	"daybook/internal/ground/compact"
 	"daybook/query/readmodel"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"daybook/calendar"
-	"daybook/internal/cachekey"
+	"daybook/internal/ground/cachekey"
 	"daybook/query/readmodel"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"daybook/internal/migration"
+	"daybook/internal/ground/migration"
 )
 
 func TestRead(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"daybook/internal/pause"
+	"daybook/internal/ground/pause"
 )
 
 func TestFor(t *testing.T) {
