@@ -123,7 +123,12 @@ func write(t *testing.T, b *backend, n int) {
 func probed(t *testing.T, b *backend) (status int, public map[string]any, command string, err error) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	healthMux(b).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, pathReady, http.NoBody))
+	d, err := newReadiness(b.s.api(b.log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.open(nil, b)
+	d.closed.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, pathReady, http.NoBody))
 	if err := json.Unmarshal(w.Body.Bytes(), &public); err != nil {
 		t.Fatal(err)
 	}

@@ -23,11 +23,11 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
+	"daybook/internal/ground/lifecycle"
+	"daybook/internal/ground/pause"
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
-	"daybook/internal/ground/lifecycle"
-	"daybook/internal/ground/pause"
 	"daybook/projector"
 	"daybook/projector/upkeep"
 	"daybook/query"
@@ -65,13 +65,13 @@ var holder = sync.OnceValue(func() string {
 // process is one process that serves: it opens what its roles need, runs them
 // and closes it.
 type process struct {
-	c       *console
-	s       *settings
-	log     *slog.Logger
-	addr    net.Addr
-	door    *door
-	watch   *watching
-	prepare func(context.Context, *backend) error
+	c         *console
+	s         *settings
+	log       *slog.Logger
+	addr      net.Addr
+	readiness *readiness
+	watch     *watching
+	prepare   func(context.Context, *backend) error
 
 	err error // of work
 }
@@ -101,7 +101,7 @@ func (p *process) actor(ctx context.Context) (execute func() error, interrupt fu
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = nil
 		}
-		p.door.shut()
+		p.readiness.shut()
 		p.err = err
 		return err
 	}
@@ -143,7 +143,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		defer closing(r.l.feed.close)
 	}
 	if s.serves != servesRelay {
-		p.door.waitFor("read model")
+		p.readiness.waitFor("read model")
 		var source projector.Source // none for a role that does not project
 		if r.l.feed != nil {
 			var end func() error
@@ -192,7 +192,13 @@ func (p *process) work(ctx context.Context) (err error) {
 	b.live.Store(r.l)
 	p.watch.follow(b, r.l)
 	if s.serves == servesRelay || s.serves == servesProjector {
-		p.door.open(onlyHealth(b))
+		o := s.api(p.log)
+		o.Beside = p.readiness.probes()
+		none, err := httpapi.Closed(o, calendar.CodeNoRoute)
+		if err != nil {
+			return err
+		}
+		p.readiness.open(none, b)
 		announce(p.c.out, s, p.addr, "", "")
 		return r.g.Run()
 	}
@@ -211,7 +217,7 @@ func (p *process) work(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	p.door.open(operating(b, api))
+	p.readiness.open(api, b)
 	announce(p.c.out, s, p.addr, name, token)
 	return r.g.Run()
 }
@@ -224,7 +230,7 @@ const (
 
 // await does something again and again while its server is not there.
 func (p *process) await(ctx context.Context, what, where string, open func(context.Context) error) error {
-	p.door.waitFor(what)
+	p.readiness.waitFor(what)
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = minServerWait, maxServerWait
 	_, err := backoff.Retry(ctx, func() (none struct{}, _ error) {
@@ -353,6 +359,7 @@ func (r *roles) api() (http.Handler, error) {
 	if r.s.engine().local {
 		o.MakeAtOnce = listsAtOnce(runtime.GOMAXPROCS(0))
 	}
+	o.Beside = r.readiness.operating(r.b)
 	o.Observe, o.Trace = r.b.hooks.Answers, r.b.hooks.Requests
 	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), Records: r.b.records, Users: r.b.users}, o)
 }

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"daybook/internal/httpapi"
 )
 
 func TestReady(t *testing.T) {
@@ -51,15 +49,14 @@ func TestReachable(t *testing.T) {
 	}
 }
 
-// TestDoorBeforeTheWork: while a start waits for the event store, requests are
+// TestReadinessBeforeTheWork: while a start waits for the event store, requests are
 // answered as the interface answers, in their language.
-func TestDoorBeforeTheWork(t *testing.T) {
+func TestReadinessBeforeTheWork(t *testing.T) {
 	t.Parallel()
-	closed, err := httpapi.Closed((&settings{apiPrefix: "api"}).api(slog.New(slog.DiscardHandler)))
+	d, err := newReadiness((&settings{apiPrefix: "api"}).api(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDoor(closed)
 	d.waitFor("event store")
 	ask := func(path string) *httptest.ResponseRecorder {
 		rec := httptest.NewRecorder()

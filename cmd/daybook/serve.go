@@ -16,8 +16,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/demo"
-	"daybook/internal/httpapi"
 	"daybook/internal/ground/lifecycle"
+	"daybook/internal/httpapi"
 )
 
 // Limits of the HTTP server.
@@ -88,7 +88,7 @@ func administrator(ctx context.Context, b *backend) (calendar.Caller, error) {
 // while it waits for a server that is not there yet.
 func serve(ctx context.Context, c *console, s *settings, prepare func(context.Context, *backend) error) error {
 	log := s.logger(c.err)
-	closed, err := httpapi.Closed(s.api(log))
+	ready, err := newReadiness(s.api(log))
 	if err != nil {
 		return usageError("%w", err)
 	}
@@ -124,14 +124,14 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 			log.WarnContext(ctx, "last traces not sent", "error", err)
 		}
 	}()
-	p := &process{c: c, s: s, log: log, addr: listener.Addr(), door: newDoor(closed), watch: watch, prepare: prepare}
+	p := &process{c: c, s: s, log: log, addr: listener.Addr(), readiness: ready, watch: watch, prepare: prepare}
 	server := &http.Server{
-		Handler: watch.beside(p.door), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
+		Handler: watch.beside(ready), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout + s.positionWait, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	var g group.Group
-	drain := &lifecycle.Drain{Delay: s.lameDuck(), Limit: s.drainLimit, Begin: p.door.drain}
+	drain := &lifecycle.Drain{Delay: s.lameDuck(), Limit: s.drainLimit, Begin: ready.drain}
 	requests := min(drainTimeout, (drain.Limit-drain.Delay)/2) // the rest has to end too
 	g.Add(lifecycle.Signals(ctx, log))
 	g.Add(drain.Actor())

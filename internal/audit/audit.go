@@ -7,8 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -61,11 +61,6 @@ type Store interface {
 	Head(ctx context.Context) (calendar.Position, error)
 }
 
-// Users names the caller of a request.
-type Users interface {
-	Authenticate(ctx context.Context, authorization string) (calendar.Caller, error)
-}
-
 // Path is where the audit paths begin; they are not part of the interface.
 const Path = "/history"
 
@@ -75,28 +70,27 @@ const (
 	maxLimit     = 1000
 )
 
-type handler struct {
-	store Store
-	users Users
-}
-
-// Handler answers, to administrators and auditors:
+// Handler gives the answers, to administrators and auditors, to
 //
 //	GET /history?after=POSITION&limit=N           all entries in order
 //	GET /history/KIND/ID?after=VERSION&limit=N    those of one record
 //	GET /history/KIND/ID?at=TIME                  the last one up to a moment (RFC 3339)
 //
 // limit is 1 to 1000, 100 when not sent. "next" is the value of after for the
-// next page; it is absent when there is nothing more.
-func Handler(store Store, users Users) http.Handler {
-	h := &handler{store, users}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Path, h.guarded(h.all))
-	mux.HandleFunc("GET "+Path+"/{kind}/{id}", h.guarded(h.one))
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, http.StatusNotFound, "not-found", "There is "+Path+" and "+Path+"/KIND/ID, for GET.")
-	})
-	return mux
+// next page; it is absent when there is nothing more. The errors are *calendar.Error and
+// those of the store.
+func Handler(store Store) func(*http.Request, calendar.Caller) (status int, body any, err error) {
+	return func(r *http.Request, c calendar.Caller) (int, any, error) {
+		switch c.Role {
+		case calendar.Auditor, calendar.Administrator:
+		case calendar.Anonymous:
+			return 0, nil, calendar.Fail(calendar.CodeUnauthorized, 0)
+		default:
+			return 0, nil, calendar.Fail(calendar.CodeForbidden, 0)
+		}
+		p, err := read(r, store)
+		return http.StatusOK, p, err
+	}
 }
 
 type page struct {
@@ -104,86 +98,44 @@ type page struct {
 	Next    string  `json:"next,omitempty"`
 }
 
-func (h *handler) guarded(next func(http.ResponseWriter, *http.Request)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		c, err := h.users.Authenticate(r.Context(), r.Header.Get("Authorization"))
-		var e *calendar.Error
-		switch {
-		case errors.As(err, &e) || err == nil && c.Role == calendar.Anonymous:
-			w.Header().Add("WWW-Authenticate", `Basic realm="daybook", charset="UTF-8"`)
-			w.Header().Add("WWW-Authenticate", `Bearer realm="daybook"`)
-			refuse(w, http.StatusUnauthorized, "unauthorized", "The history needs the token of an auditor or administrator.")
-		case err != nil:
-			broken(w, err)
-		case c.Role != calendar.Auditor && c.Role != calendar.Administrator:
-			refuse(w, http.StatusForbidden, "forbidden", "The history is open to auditors and administrators.")
-		default:
-			next(w, r)
-		}
-	}
-}
-
-func (h *handler) all(w http.ResponseWriter, r *http.Request) {
-	after, limit, ok := h.paging(w, r)
-	if !ok {
-		return
-	}
-	entries, err := h.store.ReadAll(r.Context(), calendar.Position(after), limit)
+// read answers a request of who may ask.
+func read(r *http.Request, store Store) (page, error) {
+	q := r.URL.Query()
+	after, limit, err := paging(q)
 	if err != nil {
-		broken(w, err)
-		return
+		return page{}, err
 	}
-	p := shown(entries)
-	if len(entries) > 0 && eventstore.FullPage(entries, limit) {
-		p.Next = entries[len(entries)-1].Position.String()
+	if r.URL.Path == Path {
+		entries, err := store.ReadAll(r.Context(), calendar.Position(after), limit)
+		return shown(entries, limit, func(e *eventstore.Entry) string { return e.Position.String() }), err
 	}
-	answer(w, http.StatusOK, p)
-}
-
-func (h *handler) one(w http.ResponseWriter, r *http.Request) {
-	kind, known := calendar.ParseKind(r.PathValue("kind"))
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	name, number, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Path+"/"), "/")
+	kind, known := calendar.ParseKind(name)
+	id, err := strconv.ParseInt(number, 10, 64)
 	if !known || err != nil || id < 1 {
-		refuse(w, http.StatusNotFound, "not-found", "The path is "+Path+"/KIND/ID: a kind as event or venue, an id above 0.")
-		return
+		return page{}, calendar.Fail(calendar.CodeNoRoute, 0)
 	}
-	after, limit, ok := h.paging(w, r)
-	if !ok {
-		return
+	if at := q.Get("at"); at != "" {
+		return asOf(r.Context(), store, kind, calendar.ID(id), at)
 	}
-	if at := r.URL.Query().Get("at"); at != "" {
-		h.asOf(w, r, kind, calendar.ID(id), at)
-		return
+	entries, err := store.History(r.Context(), calendar.ID(id), after, limit)
+	if err == nil && (len(entries) == 0 && after == 0 || len(entries) > 0 && entries[0].Kind != kind) {
+		err = calendar.Fail(calendar.CodeNotFound, kind)
 	}
-	entries, err := h.store.History(r.Context(), calendar.ID(id), after, limit)
-	if err != nil {
-		broken(w, err)
-		return
-	}
-	if len(entries) == 0 && after == 0 || len(entries) > 0 && entries[0].Kind != kind {
-		refuse(w, http.StatusNotFound, "not-found", "No "+kind.String()+" has the id "+strconv.FormatInt(id, 10)+".")
-		return
-	}
-	p := shown(entries)
-	if len(entries) > 0 && eventstore.FullPage(entries, limit) {
-		p.Next = strconv.FormatInt(entries[len(entries)-1].Version, 10)
-	}
-	answer(w, http.StatusOK, p)
+	return shown(entries, limit, func(e *eventstore.Entry) string { return strconv.FormatInt(e.Version, 10) }), err
 }
 
-// asOf answers the last entry of a record up to a moment.
-func (h *handler) asOf(w http.ResponseWriter, r *http.Request, kind calendar.Kind, id calendar.ID, at string) {
+// asOf gives the last entry of a record up to a moment.
+func asOf(ctx context.Context, store Store, kind calendar.Kind, id calendar.ID, at string) (page, error) {
 	moment, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, "invalid-parameter", "at: must be a moment as 2026-05-01T12:00:00Z")
-		return
+		return page{}, invalid(calendar.FieldError{Field: "at", Reason: calendar.ReasonDate})
 	}
 	var found *eventstore.Entry
 	for after := int64(0); ; {
-		entries, err := h.store.History(r.Context(), id, after, maxLimit)
+		entries, err := store.History(ctx, id, after, maxLimit)
 		if err != nil {
-			broken(w, err)
-			return
+			return page{}, err
 		}
 		for i := range entries {
 			if e := &entries[i]; e.Kind == kind && !e.Time.After(moment) {
@@ -196,64 +148,43 @@ func (h *handler) asOf(w http.ResponseWriter, r *http.Request, kind calendar.Kin
 		}
 	}
 	if found == nil {
-		refuse(w, http.StatusNotFound, "not-found", "There was no such "+kind.String()+" at that moment.")
-		return
+		return page{}, calendar.Fail(calendar.CodeNotFound, kind)
 	}
-	answer(w, http.StatusOK, page{Entries: []Entry{Of(found)}})
+	return page{Entries: []Entry{Of(found)}}, nil
 }
 
-func (h *handler) paging(w http.ResponseWriter, r *http.Request) (after int64, limit int, ok bool) {
-	q := r.URL.Query()
+func paging(q url.Values) (after int64, limit int, err error) {
 	limit = defaultLimit
-	var bad []string
+	var bad []calendar.FieldError
 	if v := q.Get("after"); v != "" {
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil || n < 0 {
-			bad = append(bad, "after: must be a whole number from 0")
+		if after, err = strconv.ParseInt(v, 10, 64); err != nil || after < 0 {
+			bad = append(bad, calendar.FieldError{Field: "after", Reason: calendar.ReasonTypeInteger})
 		}
-		after = n
 	}
 	if v := q.Get("limit"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 || n > maxLimit {
-			bad = append(bad, "limit: must be a whole number from 1 to "+strconv.Itoa(maxLimit))
+		if limit, err = strconv.Atoi(v); err != nil || limit < 1 || limit > maxLimit {
+			bad = append(bad, calendar.FieldError{Field: "limit", Reason: calendar.ReasonRange, Args: []string{"1", strconv.Itoa(maxLimit)}})
 		}
-		limit = n
 	}
-	if len(bad) > 0 {
-		refuse(w, http.StatusBadRequest, "invalid-parameter", strings.Join(bad, "; "))
-		return 0, 0, false
-	}
-	return after, limit, true
+	return after, limit, invalid(bad...)
 }
 
-func shown(entries []eventstore.Entry) page {
+// invalid refuses fields; nil for none.
+func invalid(bad ...calendar.FieldError) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	return &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
+}
+
+// shown makes a page of entries; next names the last one of a full page.
+func shown(entries []eventstore.Entry, limit int, next func(*eventstore.Entry) string) page {
 	p := page{Entries: make([]Entry, len(entries))}
 	for i := range entries {
 		p.Entries[i] = Of(&entries[i])
 	}
-	return p
-}
-
-func broken(w http.ResponseWriter, err error) {
-	if errors.Is(err, eventstore.ErrUnavailable) {
-		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, "unavailable", "The event store is out of reach. Try again.")
-		return
+	if len(entries) > 0 && eventstore.FullPage(entries, limit) {
+		p.Next = next(&entries[len(entries)-1])
 	}
-	refuse(w, http.StatusInternalServerError, "internal", "The service made a mistake.")
-}
-
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	answer(w, status, map[string]any{"code": code, "message": message, "data": map[string]int{"status": status}})
-}
-
-func answer(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store, private")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(v)
+	return p
 }

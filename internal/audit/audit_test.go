@@ -1,8 +1,8 @@
 package audit
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,17 +14,25 @@ import (
 	"daybook/eventstore/memstore"
 )
 
-type users map[string]calendar.Role
-
-func (u users) Authenticate(_ context.Context, a string) (calendar.Caller, error) {
-	if a == "" {
-		return calendar.Caller{}, nil
+// asked gives the answer to a role as JSON, or the code of the error with its fields.
+func asked(t *testing.T, h func(*http.Request, calendar.Caller) (int, any, error), path string, as calendar.Role) (code, body string) {
+	t.Helper()
+	_, v, err := h(httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody), calendar.Caller{ID: 1, Role: as})
+	if e, ok := errors.AsType[*calendar.Error](err); ok {
+		code = string(e.Code)
+		for _, f := range e.Fields {
+			code += " " + f.Field + "=" + string(f.Reason)
+		}
+		return code, ""
 	}
-	r, ok := u[a]
-	if !ok {
-		return calendar.Caller{}, calendar.Fail(calendar.CodeIncorrectPassword, 0)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
 	}
-	return calendar.Caller{ID: 1, Role: r}, nil
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "", string(b)
 }
 
 func TestHandler(t *testing.T) {
@@ -43,37 +51,35 @@ func TestHandler(t *testing.T) {
 			t.Fatal(r[0].Err)
 		}
 	}
-	h := Handler(store, users{"auditor": calendar.Auditor, "admin": calendar.Administrator, "editor": calendar.Editor})
+	h := Handler(store)
+	const none, auditor = calendar.Anonymous, calendar.Auditor
 	for _, c := range []struct {
-		name, path, as string
-		status         int
-		want, never    string
+		name, path  string
+		as          calendar.Role
+		code        calendar.Code
+		fields      string
+		want, never string
 	}{
-		{"anonymous", "/history/tag/5", "", 401, "auditor", "state"},
-		{"wrong token", "/history/tag/5", "nobody", 401, "auditor", "state"},
-		{"editor", "/history/tag/5", "editor", 403, "forbidden", "state"},
-		{"one record", "/history/tag/5", "auditor", 200, `"version":3`, "hidden"},
-		{"page", "/history/tag/5?limit=2", "admin", 200, `"next":"2"`, `"version":3`},
-		{"next page", "/history/tag/5?limit=2&after=2", "admin", 200, `"version":3`, "next"},
-		{"all", "/history?after=1", "auditor", 200, `"position":2`, `"position":1,`},
-		{"at", "/history/tag/5?at=2026-05-02T13:00:00Z", "auditor", 200, `"version":2`, `"version":3`},
-		{"before it was", "/history/tag/5?at=2026-04-02T13:00:00Z", "auditor", 404, "moment", "state"},
-		{"bad moment", "/history/tag/5?at=may", "auditor", 400, "at:", "state"},
-		{"bad numbers", "/history?after=x&limit=0", "auditor", 400, "after: must be a whole number from 0; limit:", "entries"},
-		{"other kind", "/history/venue/5", "auditor", 404, "No venue", "state"},
-		{"unknown", "/history/tag/6", "auditor", 404, "No tag", "state"},
-		{"no kind", "/history/foo/6", "auditor", 404, "KIND", "state"},
-		{"no path", "/history/tag/6/7", "auditor", 404, "KIND", "state"},
+		{"anonymous", "/history/tag/5", none, calendar.CodeUnauthorized, "", "", "state"},
+		{"editor", "/history/tag/5", calendar.Editor, calendar.CodeForbidden, "", "", "state"},
+		{"one record", "/history/tag/5", auditor, "", "", `"version":3`, "hidden"},
+		{"page", "/history/tag/5?limit=2", calendar.Administrator, "", "", `"next":"2"`, `"version":3`},
+		{"next page", "/history/tag/5?limit=2&after=2", calendar.Administrator, "", "", `"version":3`, "next"},
+		{"all", "/history?after=1", auditor, "", "", `"position":2`, `"position":1,`},
+		{"at", "/history/tag/5?at=2026-05-02T13:00:00Z", auditor, "", "", `"version":2`, `"version":3`},
+		{"before it was", "/history/tag/5?at=2026-04-02T13:00:00Z", auditor, calendar.CodeNotFound, "", "", "state"},
+		{"bad moment", "/history/tag/5?at=may", auditor, calendar.CodeInvalidParam, " at=date", "", "state"},
+		{"bad numbers", "/history?after=x&limit=0", auditor, calendar.CodeInvalidParam, " after=type_integer limit=range", "", "entries"},
+		{"other kind", "/history/venue/5", auditor, calendar.CodeNotFound, "", "", "state"},
+		{"unknown", "/history/tag/6", auditor, calendar.CodeNotFound, "", "", "state"},
+		{"no kind", "/history/foo/6", auditor, calendar.CodeNoRoute, "", "", "state"},
+		{"no path", "/history/tag/6/7", auditor, calendar.CodeNoRoute, "", "", "state"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, c.path, http.NoBody)
-			r.Header.Set("Authorization", c.as)
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, r)
-			body := w.Body.String()
-			if w.Code != c.status || !strings.Contains(body, c.want) || strings.Contains(body, c.never) {
-				t.Errorf("got %d %s, want %d with %q and without %q", w.Code, body, c.status, c.want, c.never)
+			code, body := asked(t, h, c.path, c.as)
+			if code != string(c.code)+c.fields || !strings.Contains(body, c.want) || strings.Contains(body, c.never) {
+				t.Errorf("got %q %s, want %q with %q and without %q", code, body, string(c.code)+c.fields, c.want, c.never)
 			}
 		})
 	}
@@ -95,15 +101,12 @@ func TestLargeEntries(t *testing.T) {
 			t.Fatal(r[0].Err)
 		}
 	}
-	h := Handler(store, users{"auditor": calendar.Auditor})
+	h := Handler(store)
 	get := func(path string) (p page) {
 		t.Helper()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
-		r.Header.Set("Authorization", "auditor")
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusOK {
-			t.Fatalf("%s: %d, %v", path, w.Code, err)
+		code, body := asked(t, h, path, calendar.Auditor)
+		if err := json.Unmarshal([]byte(body), &p); err != nil {
+			t.Fatalf("%s: %s, %v", path, code, err)
 		}
 		return p
 	}

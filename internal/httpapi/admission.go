@@ -203,22 +203,3 @@ func (p *pass) leave() {
 	p.client.add(p.stage, -p.size)
 	p.stage = stageNone
 }
-
-// Bounded lets so many requests at once come to a handler beside the interface, and a
-// quarter of them, though at least 16, of one address; more are answered 503.
-func Bounded(next http.Handler, atOnce int, forwarded bool) http.Handler {
-	a := newAdmission(atOnce, 0, forwarded)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := a.arrive(r)
-		if !p.enter(stageLogin, 1) {
-			h := w.Header()
-			h[headerRetry], h[headerType], h[headerCache] = valueRetry, valueJSON, valueNoStore
-			w.WriteHeader(http.StatusServiceUnavailable)
-			e := calendar.Fail(calendar.CodeUnavailable, 0)
-			_, _ = w.Write(appendError(nil, e, http.StatusServiceUnavailable, calendar.LangEN)) // an error says that the client went away
-			return
-		}
-		defer p.leave()
-		next.ServeHTTP(w, r)
-	})
-}

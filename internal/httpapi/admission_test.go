@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"daybook/calendar"
 )
 
 // BenchmarkAdmission is what a read with a small answer pays for its slot.
@@ -128,12 +130,17 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestBounded: a handler beside the interface has so many requests at once.
-func TestBounded(t *testing.T) {
+// TestBesideAtOnce: a path beside the interface has so many requests at once.
+func TestBesideAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		h := Bounded(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-gate }), 64, false)
+		h, _ := fakeAPI(t, Deps{}, Options{Beside: []Beside{{
+			Path: "/history", AtOnce: 64, Serve: func(*http.Request, calendar.Caller) (int, any, error) {
+				<-gate
+				return http.StatusOK, nil, nil
+			},
+		}}})
 		var all sync.WaitGroup
 		ask := func(address string) *httptest.ResponseRecorder {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/history", nil)

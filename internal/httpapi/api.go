@@ -128,6 +128,7 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: slog.Default
 	RequestID func() string    // nil: 8 random bytes in hexadecimal
+	Beside    []Beside         // the paths beside the interface
 
 	// Observe, when set, is asked once for each of Patterns, and for "" that
 	// stands for no route, whom to tell of answers to requests of that route. It
@@ -160,7 +161,7 @@ type api struct {
 	roots     *rootTable
 	mux       http.Handler
 	find      func(path string) *route // the route of a path, nil for none
-	closed    bool                     // every request is answered 503
+	closed    calendar.Code            // that every request is answered with; "": it works
 	rooms     *admission
 	rates     *httprate.RateLimiter // nil: no limit
 	turns     *turns                // of the lists of a client; nil: no turns
@@ -202,17 +203,17 @@ func New(d Deps, o Options) (http.Handler, error) {
 	return http.HandlerFunc(a.enter), nil
 }
 
-// Closed makes the handler of an interface that cannot work yet, or no longer: it
-// answers every request 503 as New's handler would, and asks for no part. Nobody is
-// told of its answers. It refuses the settings that New refuses, so a program can look
+// Closed makes the handler of an interface that cannot work yet, or no longer, or that
+// is none: it answers every request but those of probes with a code as New's handler
+// would, and asks for no part. Nobody is told of its answers. It refuses the settings that New refuses, so a program can look
 // before it opens anything.
-func Closed(o Options) (http.Handler, error) {
+func Closed(o Options, code calendar.Code) (http.Handler, error) {
 	o.Observe, o.Trace, o.AnswerBytes, o.FragmentBytes = nil, nil, -1, -1
 	a, err := newAPI(Deps{}, o)
 	if err != nil {
 		return nil, err
 	}
-	a.closed = true
+	a.closed = code
 	return http.HandlerFunc(a.enter), nil
 }
 
@@ -228,6 +229,9 @@ func newAPI(d Deps, o Options) (*api, error) {
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
 
 		observers: o.observers(),
+	}
+	for i := range a.o.Beside {
+		a.o.Beside[i].rooms = newAdmission(a.o.Beside[i].AtOnce, 0, o.TrustForwarded)
 	}
 	atOnce := &keylock.Locks[netip.Addr]{AtOnce: o.MakeAtOnce}
 	if o.MakeAtOnce > 0 {

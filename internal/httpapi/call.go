@@ -18,6 +18,7 @@ type call struct {
 	loc    location
 	root   *root // nil when the path has no known namespace
 	route  *route
+	beside *Beside // nil: the path is none beside the interface
 	caller calendar.Caller
 	query  []pair
 	// lang is the language of the request as far as it is known: that of the
@@ -69,8 +70,12 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	defer c.work.end()
 	r = r.WithContext(&c.work)
 	defer a.answered(r, c)
-	if a.closed {
-		a.failEarly(w, r, calendar.CodeUnavailable)
+	if c.beside = a.beside(r.URL.Path); c.beside != nil {
+		a.serveBeside(w, r, c)
+		return
+	}
+	if a.closed != "" {
+		a.failEarly(w, r, a.closed)
 		return
 	}
 	// Whose credentials are not known to be good takes no slot of those who have none.

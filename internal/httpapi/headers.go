@@ -68,6 +68,9 @@ func (a *api) cacheControl(r *http.Request, c *call, status int) []string {
 	if _, sent := r.Header["Authorization"]; sent || a.sendsPassword(c) {
 		return valuePrivate
 	}
+	if c.beside != nil {
+		return valueNoStore
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 // out of reach, headers, language and form included.
 func TestClosed(t *testing.T) {
 	t.Parallel()
-	h, err := httpapi.Closed(httpapi.Options{BaseURL: testkit.Base, ReadMaxAge: 60})
+	h, err := httpapi.Closed(httpapi.Options{BaseURL: testkit.Base, ReadMaxAge: 60}, calendar.CodeUnavailable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestClosed(t *testing.T) {
 			}
 		}
 	}
-	if _, err := httpapi.Closed(httpapi.Options{Prefix: "a//b"}); err == nil {
+	if _, err := httpapi.Closed(httpapi.Options{Prefix: "a//b"}, calendar.CodeUnavailable); err == nil {
 		t.Error("settings that New refuses are taken")
 	}
 }

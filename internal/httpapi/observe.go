@@ -69,7 +69,7 @@ func (c *call) pattern() string {
 // answered tells whoever watches of the answer to a request.
 func (a *api) answered(r *http.Request, c *call) {
 	log := a.o.Log.Enabled(r.Context(), slog.LevelDebug)
-	if a.observers == nil && !log {
+	if a.observers == nil && !log || c.beside != nil && c.beside.Probe {
 		return
 	}
 	took := a.o.Now().Sub(c.started)

@@ -2,134 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"path/filepath"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/audit"
-	"daybook/internal/httpapi"
 	"daybook/query/readmodel"
 )
-
-// door is the handler of the listener: before the work has begun and after it
-// has ended it tells so, and when it is about to end.
-type door struct {
-	closed   http.Handler
-	inside   atomic.Pointer[http.Handler]
-	waits    atomic.Pointer[string] // what the start waits for
-	draining atomic.Bool
-}
-
-// newDoor makes a door; closed answers requests while there is nothing inside.
-func newDoor(closed http.Handler) *door {
-	d := &door{closed: closed}
-	d.waitFor("")
-	return d
-}
-
-func (d *door) waitFor(what string) { d.waits.Store(&what) }
-
-func (d *door) open(h http.Handler) { d.inside.Store(&h) }
-
-func (d *door) shut() { d.inside.Store(nil) }
-
-// drain says from now on that requests are to be sent elsewhere; they are answered
-// all the same. It tells whether any have been.
-func (d *door) drain() bool {
-	d.draining.Store(true)
-	return d.inside.Load() != nil
-}
-
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if d.draining.Load() {
-		w.Header().Set("Connection", "close") // the next one comes by another connection
-		if r.URL.Path == pathReady {
-			writeHealth(w, http.StatusServiceUnavailable, map[string]string{"status": statusDraining})
-			return
-		}
-	}
-	if h := d.inside.Load(); h != nil {
-		(*h).ServeHTTP(w, r)
-		return
-	}
-	switch r.URL.Path {
-	case pathLive:
-		serveLive(w, r)
-	case pathReady:
-		v := map[string]string{"status": statusStarting}
-		if what := *d.waits.Load(); what != "" {
-			v["waiting_for"] = what
-		}
-		writeHealth(w, http.StatusServiceUnavailable, v)
-	default:
-		d.closed.ServeHTTP(w, r)
-	}
-}
-
-// The paths for operating a process.
-const (
-	pathLive  = "/health/live"
-	pathReady = "/health/ready"
-)
-
-// How many requests at once are worked on for these paths; what one address may have of
-// it is told by httpapi.Bounded.
-const (
-	historyAtOnce = 64
-	readyAtOnce   = 1024
-)
-
-// operating puts the paths for operating the service beside the interface.
-func operating(b *backend, api http.Handler) http.Handler {
-	mux := healthMux(b)
-	// Whoever asks, his credentials are looked up in the store.
-	history := httpapi.Bounded(audit.Handler(b.store, b.users), historyAtOnce, b.s.trustForwarded)
-	mux.Handle(audit.Path, history)
-	mux.Handle(audit.Path+"/", history)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch p := r.URL.Path; {
-		case p == pathLive, p == pathReady, p == audit.Path, strings.HasPrefix(p, audit.Path+"/"):
-			mux.ServeHTTP(w, r)
-			return
-		}
-		api.ServeHTTP(w, r)
-	})
-}
-
-// onlyHealth is what a role without the interface answers.
-func onlyHealth(b *backend) http.Handler { return healthMux(b) }
-
-func healthMux(b *backend) *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathLive, serveLive)
-	ready := func(w http.ResponseWriter, r *http.Request) {
-		h := b.health(r.Context())
-		status := http.StatusOK
-		if !h.ready() {
-			status = http.StatusServiceUnavailable
-		}
-		writeHealth(w, status, h.public())
-	}
-	// Each looks at the servers.
-	mux.Handle("GET "+pathReady, httpapi.Bounded(http.HandlerFunc(ready), readyAtOnce, b.s.trustForwarded))
-	return mux
-}
-
-func serveLive(w http.ResponseWriter, _ *http.Request) {
-	writeHealth(w, http.StatusOK, map[string]string{"status": "alive"})
-}
-
-func writeHealth(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
-}
 
 // The states of health.
 const (

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"net/http"
+	"sync/atomic"
+
+	"daybook/calendar"
+	"daybook/internal/audit"
+	"daybook/internal/httpapi"
+)
+
+// The paths for operating a process.
+const (
+	pathLive  = "/health/live"
+	pathReady = "/health/ready"
+)
+
+// How many requests at once are worked on for these paths.
+const (
+	historyAtOnce = 64
+	readyAtOnce   = 1024
+)
+
+// readiness is the handler of the listener: before the work has begun and after it
+// has ended it tells so, and when it is about to end.
+type readiness struct {
+	closed   http.Handler // while there is nothing inside
+	inside   atomic.Pointer[inside]
+	waits    atomic.Pointer[string] // what the start waits for
+	draining atomic.Bool
+}
+
+// inside is what answers while the process works.
+type inside struct {
+	http.Handler
+	b *backend
+}
+
+// newReadiness makes the handler; o are the settings of the interface.
+func newReadiness(o httpapi.Options) (d *readiness, err error) {
+	d = &readiness{}
+	d.waitFor("")
+	o.Beside = d.probes()
+	d.closed, err = httpapi.Closed(o, calendar.CodeUnavailable)
+	return d, err
+}
+
+func (d *readiness) waitFor(what string) { d.waits.Store(&what) }
+
+// open lets requests in: to the interface, or to a role without one.
+func (d *readiness) open(h http.Handler, b *backend) { d.inside.Store(&inside{h, b}) }
+
+func (d *readiness) shut() { d.inside.Store(nil) }
+
+// drain says from now on that requests are to be sent elsewhere; they are answered
+// all the same. It tells whether any have been.
+func (d *readiness) drain() bool {
+	d.draining.Store(true)
+	return d.inside.Load() != nil
+}
+
+func (d *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if d.draining.Load() {
+		w.Header().Set("Connection", "close") // the next one comes by another connection
+	}
+	if h := d.inside.Load(); h != nil {
+		h.ServeHTTP(w, r)
+		return
+	}
+	d.closed.ServeHTTP(w, r)
+}
+
+// probes are the paths that tell how the process is.
+func (d *readiness) probes() []httpapi.Beside {
+	return []httpapi.Beside{
+		{Path: pathLive, AtOnce: readyAtOnce, Probe: true, Serve: func(*http.Request, calendar.Caller) (int, any, error) {
+			return http.StatusOK, map[string]string{"status": "alive"}, nil
+		}},
+		{Path: pathReady, AtOnce: readyAtOnce, Probe: true, Serve: d.ready},
+	}
+}
+
+func (d *readiness) ready(r *http.Request, _ calendar.Caller) (int, any, error) {
+	in := d.inside.Load()
+	if d.draining.Load() {
+		return http.StatusServiceUnavailable, map[string]string{"status": statusDraining}, nil
+	}
+	if in == nil {
+		v := map[string]string{"status": statusStarting}
+		if what := *d.waits.Load(); what != "" {
+			v["waiting_for"] = what
+		}
+		return http.StatusServiceUnavailable, v, nil
+	}
+	h := in.b.health(r.Context())
+	if !h.ready() {
+		return http.StatusServiceUnavailable, h.public(), nil
+	}
+	return http.StatusOK, h.public(), nil
+}
+
+// operating are the paths beside the interface of a process that has one.
+func (d *readiness) operating(b *backend) []httpapi.Beside {
+	return append(d.probes(), httpapi.Beside{Path: audit.Path, AtOnce: historyAtOnce, Serve: audit.Handler(b.store)})
+}
