@@ -12,8 +12,8 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/internal/access"
-	"daybook/internal/htmltext"
 	"daybook/internal/ground/pause"
+	"daybook/internal/htmltext"
 	"daybook/internal/telemetry"
 	"daybook/projector/upkeep"
 )
@@ -29,7 +29,7 @@ type backend struct {
 	leases  eventstore.Leases // nil: the store belongs to this process alone
 	close   func() error      // of the store
 	commits *commits
-	held    atomic.Pointer[holding] // nil: not a process that serves, or it holds no directory
+	guard   atomic.Pointer[dataGuard] // nil: not a process that serves, or it holds no directory
 	users   *access.Users
 	records *command.Records
 	command *command.Service

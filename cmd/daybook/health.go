@@ -101,7 +101,7 @@ const healthWait = 2 * time.Second
 
 func (b *backend) health(ctx context.Context) health {
 	h := b.reached(ctx)
-	if path := b.held.Load().lost(); path != "" {
+	if path := b.guard.Load().lost(); path != "" {
 		h.Status, h.Why = statusNoData, filepath.Base(path)+" was removed or replaced" // nobody outside reads where
 		return h
 	}

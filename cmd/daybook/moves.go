@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/lease"
 	"daybook/internal/ground/pause"
+	"daybook/internal/lease"
 	"daybook/projector"
 	"daybook/projector/upkeep"
 )

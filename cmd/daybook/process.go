@@ -158,11 +158,11 @@ func (p *process) work(ctx context.Context) (err error) {
 		defer closing(r.l.model.Index().Close)
 	}
 	if s.holdsData() {
-		held, err := holdFiles(s)
+		held, err := guardFiles(s)
 		if err != nil {
 			return err
 		}
-		b.held.Store(held)
+		b.guard.Store(held)
 		add("data", func(ctx context.Context) error { return held.watch(ctx, p.log) })
 		ctl, err := newControl(ctx, b, s, p.log)
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/lease"
 	"daybook/internal/ground/pause"
+	"daybook/internal/lease"
 	"daybook/projector"
 	"daybook/projector/upkeep"
 	"daybook/query/readmodel"

@@ -27,7 +27,7 @@ type settings struct {
 	data   string
 	listen string
 
-	where // the three adapters
+	adapters
 
 	serves servesAs
 

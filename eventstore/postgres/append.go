@@ -226,7 +226,7 @@ func (s *Store) settle(ctx context.Context) error {
 // those who are about to come back from it, until the queue is closed and empty.
 func (s *Store) commitAll(ctx context.Context) {
 	defer close(s.drained)
-	p := groupcommit.Pace{Commits: 1}
+	p := groupcommit.Delay{Commits: 1}
 	for !s.queue.Wait() {
 		items := s.queue.Take(&p)
 		begin := s.o.Now()

@@ -146,7 +146,7 @@ func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Res
 		}
 		return *it.result
 	}
-	if lacks(s.sieve, a.Receipt.Name()) {
+	if lacks(s.filter, a.Receipt.Name()) {
 		return eventstore.Result{Position: s.signal.Head()}
 	}
 	found, err := all(ctx, s, s.read.receipt, scanReceipt, int64(a.Receipt.User), a.Receipt.Key)
@@ -167,11 +167,11 @@ func (s *Store) lookUp(ctx context.Context, a *eventstore.Append) eventstore.Res
 // turn is had by who commits: the committer, or a caller that is alone.
 type turn struct {
 	sync.Mutex
-	pace groupcommit.Pace
+	delay groupcommit.Delay
 }
 
-// patientCommits is how many commits' time company is waited for at most (ADR 18).
-const patientCommits = 2
+// delayCommits is how many commits' time others are waited for at most (ADR 18).
+const delayCommits = 2
 
 // commitAll is the committer: it takes what arrived during the last commit
 // until the queue is closed and empty.
@@ -191,7 +191,7 @@ func (s *Store) commitAll(ctx context.Context) {
 			s.turn.Unlock()
 			return
 		}
-		items := s.queue.Take(&s.turn.pace)
+		items := s.queue.Take(&s.turn.delay)
 		last = s.commitTurn(ctx, items)
 		s.turn.Unlock()
 	}
@@ -203,7 +203,7 @@ func (s *Store) commitTurn(ctx context.Context, items []*item) int {
 	n := groupcommit.Calls(items)
 	begin := s.o.Now()
 	s.commit(ctx, items)
-	s.turn.pace.Note(n, s.o.Now().Sub(begin))
+	s.turn.delay.Note(n, s.o.Now().Sub(begin))
 	return n
 }
 
@@ -216,7 +216,7 @@ func (s *Store) commitAlone(ctx context.Context, items []*item) bool {
 		return false
 	}
 	defer s.turn.Unlock()
-	if s.turn.pace.Patience() > 0 || !s.queue.Idle() {
+	if s.turn.delay.Most() > 0 || !s.queue.Idle() {
 		return false
 	}
 	s.commitTurn(context.WithoutCancel(ctx), append(s.queue.TakeLater(), items...))

@@ -308,7 +308,7 @@ func (s *Store) Find(ctx context.Context, claims []calendar.Claim, names []calen
 	}
 	holders = make([]calendar.ID, len(claims))
 	for i, c := range claims {
-		if lacks(s.sieve, c) {
+		if lacks(s.filter, c) {
 			continue
 		}
 		ids, err := all(ctx, s, s.read.holder, scanID, c.Space, c.Key)

@@ -66,7 +66,7 @@ type Store struct {
 	read    readStatements
 	cache   *cache
 	tail    tail
-	sieve   *sieve
+	filter  *bloomFilter
 	signal  eventstore.Signal
 	queue   *groupcommit.Queue[*item]
 	later   sync.Map // eventstore.ReceiptKey → *item that nobody waits for and that is not written
@@ -76,7 +76,7 @@ type Store struct {
 	drained chan struct{}
 
 	stop   context.CancelFunc
-	beside sync.WaitGroup // the filling of the sieve and the purge
+	beside sync.WaitGroup // the filling of the filter and the purge
 	filled chan struct{}  // closed when the filling has ended
 }
 
@@ -108,8 +108,8 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.KeepReceipts < minKeepReceipts || o.CacheBytes < 0 || o.PurgeEvery < 0 {
 		return nil, fmt.Errorf("open event store %s: receipts are kept for at least %s, the cache and the time between purges are not negative", path, minKeepReceipts)
 	}
-	s := &Store{o: o, cache: newCache(o.CacheBytes), sieve: newSieve(), queue: groupcommit.New[*item](groupAppends, groupBytes), drained: make(chan struct{})}
-	s.turn.pace.Commits = patientCommits
+	s := &Store{o: o, cache: newCache(o.CacheBytes), filter: newBloomFilter(), queue: groupcommit.New[*item](groupAppends, groupBytes), drained: make(chan struct{})}
+	s.turn.delay.Commits = delayCommits
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open event store %s: %w", path, translate(ctx, err)), s.closeFiles())
 	}
@@ -118,7 +118,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	s.stop, s.filled = stop, make(chan struct{})
 	s.beside.Go(func() {
 		defer close(s.filled)
-		_ = s.fill(background) // an unfilled sieve lets everything through
+		_ = s.fill(background) // an unfilled filter lets everything through
 	})
 	s.beside.Go(func() { s.purgeAll(background) })
 	return s, nil

@@ -191,7 +191,7 @@ func (s *Store) gather(ctx context.Context, g *eventstore.Group, items []*item) 
 					continue
 				}
 				askedClaims[c] = true
-				if lacks(s.sieve, c) {
+				if lacks(s.filter, c) {
 					continue
 				}
 				claims = append(claims, c.Space, c.Key)
@@ -208,7 +208,7 @@ func (s *Store) gather(ctx context.Context, g *eventstore.Group, items []*item) 
 		if r := it.a.Receipt; r != nil && !it.a.Later {
 			if _, ok := g.Receipts[r.Name()]; !ok {
 				g.Receipts[r.Name()] = nil
-				if !lacks(s.sieve, r.Name()) {
+				if !lacks(s.filter, r.Name()) {
 					receipts = append(receipts, int64(r.User), r.Key)
 				}
 			}
@@ -289,7 +289,7 @@ func (s *Store) write(ctx context.Context, g *eventstore.Group, written []writte
 			oldClaims = append(oldClaims, c.Space, c.Key)
 		}
 		for _, c := range without(h.Claims, before.Claims) {
-			keep(s.sieve, c)
+			keep(s.filter, c)
 			newClaims = append(newClaims, c.Space, c.Key, int64(id))
 		}
 		for _, n := range without(before.Names, h.Names) {
@@ -300,7 +300,7 @@ func (s *Store) write(ctx context.Context, g *eventstore.Group, written []writte
 		}
 	}
 	receipt := func(r *eventstore.Receipt) {
-		keep(s.sieve, r.Name())
+		keep(s.filter, r.Name())
 		receipts = append(receipts, int64(r.User), r.Key, r.Fingerprint[:], now.UnixMilli(), r.Time.UnixMilli(),
 			int64(r.Record), r.Version, number(r.Position), r.Answer)
 	}

@@ -251,8 +251,12 @@ func TestKubernetes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, change := range [][2]string{
-		{"replicas: 2", "replicas: two"}, {"readOnlyRootFilesystem", "readonlyRootFilesystem"}, {"  selector:", "  selectors:"},
-		{"containerPort: 8080", "containerPort: http"}, {"secretKeyRef", "secretRef"}, {"        - name: daybook\n", "        - title: daybook\n"},
+		{"replicas: 2", "replicas: two"},
+		{"readOnlyRootFilesystem", "readonlyRootFilesystem"},
+		{"  selector:", "  selectors:"},
+		{"containerPort: 8080", "containerPort: http"},
+		{"secretKeyRef", "secretRef"},
+		{"        - name: daybook\n", "        - title: daybook\n"},
 	} {
 		broken := bytes.Replace(b, []byte(change[0]), []byte(change[1]), 1)
 		if bytes.Equal(broken, b) {

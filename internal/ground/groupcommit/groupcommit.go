@@ -1,5 +1,5 @@
 // Package groupcommit gathers the appends of many callers into commits that they
-// share: a queue, how long company is worth waiting for, and the way of a group
+// share: a queue, the commit delay, and the way of a group
 // through a commit. What an append is and what a commit does is the store's.
 package groupcommit
 
@@ -235,13 +235,12 @@ func (q *Queue[T]) Wait() (over bool) {
 }
 
 // Take gives the members of the next commit, those for which nobody waits before
-// the others. It waits for the company that the pace expects, but no longer than its
-// patience.
-func (q *Queue[T]) Take(p *Pace) []T {
+// the others. It waits for as many calls as are expected, within the commit delay.
+func (q *Queue[T]) Take(p *Delay) []T {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if patience := p.Patience(); patience > 0 && len(q.members) > 0 && q.calls < p.enough() {
-		q.await(p.enough(), patience)
+	if most := p.Most(); most > 0 && len(q.members) > 0 && q.calls < p.enough() {
+		q.await(p.enough(), most)
 	}
 	later := q.takeLater()
 	n, size := 0, 0
@@ -256,10 +255,10 @@ func (q *Queue[T]) Take(p *Pace) []T {
 }
 
 // await waits for members of enough calls; the mutex is held.
-func (q *Queue[T]) await(enough int, patience time.Duration) {
+func (q *Queue[T]) await(enough int, most time.Duration) {
 	q.wanted = enough
 	late := false
-	t := time.AfterFunc(patience, func() {
+	t := time.AfterFunc(most, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		late = true
@@ -271,23 +270,23 @@ func (q *Queue[T]) await(enough int, patience time.Duration) {
 	}
 }
 
-// Pace tells how long company is worth waiting for. A commit costs nearly the same
+// Delay is the commit delay: how long others are worth waiting for. A commit costs nearly the same
 // for one append and for many, so where many callers come again and again they had
 // better share it. One caller alone never waits.
-type Pace struct {
-	// Commits is how many commits' time company is waited for at most.
+type Delay struct {
+	// Commits is how many commits' time others are waited for at most.
 	Commits int
 
 	cost  time.Duration // of a commit, about
 	crowd float64       // callers that a commit may find, about
 }
 
-// maxPatience bounds what is waited, whatever commits cost.
-const maxPatience = 2 * time.Millisecond
+// maxDelay bounds what is waited, whatever commits cost.
+const maxDelay = 2 * time.Millisecond
 
 // Note takes a commit for n calls into account; one that nobody waited for says
 // nothing.
-func (p *Pace) Note(n int, took time.Duration) {
+func (p *Delay) Note(n int, took time.Duration) {
 	if n == 0 {
 		return
 	}
@@ -296,12 +295,12 @@ func (p *Pace) Note(n int, took time.Duration) {
 }
 
 // enough is the number of calls from which on nobody is waited for.
-func (p *Pace) enough() int { return int(math.Round(p.crowd)) }
+func (p *Delay) enough() int { return int(math.Round(p.crowd)) }
 
-// Patience is how long others are waited for at most; 0 for who is alone.
-func (p *Pace) Patience() time.Duration {
+// Most is how long others are waited for at most; 0 for who is alone.
+func (p *Delay) Most() time.Duration {
 	if p.enough() < 2 {
 		return 0
 	}
-	return min(time.Duration(p.Commits)*p.cost, maxPatience)
+	return min(time.Duration(p.Commits)*p.cost, maxDelay)
 }

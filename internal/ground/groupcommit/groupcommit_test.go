@@ -16,43 +16,43 @@ import (
 func TestPace(t *testing.T) {
 	t.Parallel()
 	const cost = 400 * time.Microsecond
-	p := Pace{Commits: 2}
+	p := Delay{Commits: 2}
 	for range 100 {
 		p.Note(1, cost)
 	}
-	if got := p.Patience(); got != 0 {
+	if got := p.Most(); got != 0 {
 		t.Errorf("one caller waits %s, want no wait", got)
 	}
 	p.Note(8, cost)
-	if got := p.Patience(); p.enough() != 8 || got < cost || got > 2*cost {
+	if got := p.Most(); p.enough() != 8 || got < cost || got > 2*cost {
 		t.Errorf("8 callers are waited for as %d for %s, want at most two commits of %s", p.enough(), got, cost)
 	}
 	for range 50 {
 		p.Note(1, cost)
 	}
-	if got := p.Patience(); got != 0 {
+	if got := p.Most(); got != 0 {
 		t.Errorf("a crowd that went away is waited for %s", got)
 	}
 	for range 100 {
 		p.Note(8, time.Second)
 	}
-	if got := p.Patience(); got != maxPatience {
-		t.Errorf("slow commits make it wait %s, want %s", got, maxPatience)
+	if got := p.Most(); got != maxDelay {
+		t.Errorf("slow commits make it wait %s, want %s", got, maxDelay)
 	}
 }
 
 // TestQueueTakes: a take ends when enough calls are there, else with its
-// patience, and at once when the queue is closed.
+// most, and at once when the queue is closed.
 func TestQueueTakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name     string
-		calls    int
-		items    int // of each call
-		patience time.Duration
-		close    bool
-		takes    time.Duration
-		want     int
+		name  string
+		calls int
+		items int // of each call
+		most  time.Duration
+		close bool
+		takes time.Duration
+		want  int
 	}{
 		{"nobody is waited for", 1, 1, 0, false, 0, 1},
 		{"enough come in time", 3, 1, 2 * time.Millisecond, false, time.Millisecond, 3},
@@ -81,7 +81,7 @@ func TestQueueTakes(t *testing.T) {
 				if q.Wait() {
 					t.Error("the queue is over")
 				}
-				got := q.Take(&Pace{Commits: 1, cost: c.patience, crowd: 3})
+				got := q.Take(&Delay{Commits: 1, cost: c.most, crowd: 3})
 				if took := time.Since(begin); len(got) != c.want || took != c.takes {
 					t.Errorf("got %d items after %s, want %d after %s", len(got), took, c.want, c.takes)
 				}
@@ -132,7 +132,7 @@ func TestTakeBounds(t *testing.T) {
 		if q.Wait() {
 			t.Fatal("over with members left")
 		}
-		got := q.Take(&Pace{})
+		got := q.Take(&Delay{})
 		if !slices.Equal(got, all[:want]) {
 			t.Fatalf("%d members, want the next %d", len(got), want)
 		}
@@ -216,7 +216,7 @@ func TestCommit(t *testing.T) {
 }
 
 // TestLater: what nobody waits for goes before the members of the next commit, alone
-// when none comes in time, and before the queue is over; it is nobody's company.
+// when none comes in time, and before the queue is over; nobody waits for it.
 func TestLater(t *testing.T) {
 	t.Parallel()
 	later := func(q *Queue[*member], name string) *member {
@@ -233,13 +233,13 @@ func TestLater(t *testing.T) {
 		if !q.Idle() || q.Wait() {
 			t.Error("waits for somebody, or is over")
 		}
-		if got := q.Take(&Pace{Commits: 1, cost: time.Second, crowd: 3}); !slices.Equal(got, alone) || time.Since(begin) != Linger {
+		if got := q.Take(&Delay{Commits: 1, cost: time.Second, crowd: 3}); !slices.Equal(got, alone) || time.Since(begin) != Linger {
 			t.Errorf("%d go alone after %s, want %d after %s", len(got), time.Since(begin), len(alone), Linger)
 		}
 		with := later(q, "d")
 		members := callOf(2)
 		q.Add(members)
-		got := q.Take(&Pace{})
+		got := q.Take(&Delay{})
 		if !slices.Equal(got, append([]*member{with}, members...)) {
 			t.Errorf("%d members, want the one that nobody waits for and two", len(got))
 		}
@@ -262,7 +262,7 @@ func TestLater(t *testing.T) {
 		}
 		Commit(got, func([]*member) error { return nil }, func(error) bool { return false }, nil)
 	})
-	p := Pace{Commits: 1, cost: time.Millisecond, crowd: 3}
+	p := Delay{Commits: 1, cost: time.Millisecond, crowd: 3}
 	if before := p; func() bool { p.Note(0, time.Hour); return p != before }() {
 		t.Error("a commit that nobody waited for changes the pace")
 	}

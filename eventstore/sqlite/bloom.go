@@ -9,41 +9,41 @@ import (
 	"daybook/eventstore"
 )
 
-// sieve knows which claims and idempotency keys are certainly not in the file:
+// bloomFilter knows which claims and idempotency keys are certainly not in the file:
 // nearly all that a create asks for. It is a Bloom filter of a fixed size, so
 // with some millions of them it lets more and more through to the file. What
-// goes from the file stays in the sieve until the next start.
-type sieve struct {
+// goes from the file stays in it until the next start.
+type bloomFilter struct {
 	seed  maphash.Seed
-	words [sieveBits / 64]atomic.Uint64
+	words [filterBits / 64]atomic.Uint64
 	ready atomic.Bool // the file was read
 }
 
 // At 100,000 claims 5 of a million pass wrongly, at a million 2 of 100.
 const (
-	sieveBits   = 8 << 20
-	sieveProbes = 4
+	filterBits   = 8 << 20
+	filterProbes = 4
 )
 
-func newSieve() *sieve { return &sieve{seed: maphash.MakeSeed()} }
+func newBloomFilter() *bloomFilter { return &bloomFilter{seed: maphash.MakeSeed()} }
 
 // keep notes a claim or key. It is to be called before the commit that writes it.
-func keep[K calendar.Claim | eventstore.ReceiptKey](s *sieve, k K) {
+func keep[K calendar.Claim | eventstore.ReceiptKey](s *bloomFilter, k K) {
 	h := maphash.Comparable(s.seed, k)
-	for range sieveProbes {
-		s.words[h%sieveBits/64].Or(1 << (h % 64))
+	for range filterProbes {
+		s.words[h%filterBits/64].Or(1 << (h % 64))
 		h = nextProbe(h)
 	}
 }
 
 // lacks tells that a claim or key is certainly not in the file.
-func lacks[K calendar.Claim | eventstore.ReceiptKey](s *sieve, k K) bool {
+func lacks[K calendar.Claim | eventstore.ReceiptKey](s *bloomFilter, k K) bool {
 	if !s.ready.Load() {
 		return false
 	}
 	h := maphash.Comparable(s.seed, k)
-	for range sieveProbes {
-		if s.words[h%sieveBits/64].Load()&(1<<(h%64)) == 0 {
+	for range filterProbes {
+		if s.words[h%filterBits/64].Load()&(1<<(h%64)) == 0 {
 			return true
 		}
 		h = nextProbe(h)
@@ -52,9 +52,9 @@ func lacks[K calendar.Claim | eventstore.ReceiptKey](s *sieve, k K) bool {
 }
 
 // nextProbe turns a hash, so that each probe uses other bits of it.
-func nextProbe(h uint64) uint64 { return h>>sieveTurn | h<<(64-sieveTurn) }
+func nextProbe(h uint64) uint64 { return h>>filterTurn | h<<(64-filterTurn) }
 
-const sieveTurn = 19
+const filterTurn = 19
 
 // fill reads what the file has. Commits meanwhile note theirs themselves.
 func (s *Store) fill(ctx context.Context) error {
@@ -68,7 +68,7 @@ func (s *Store) fill(ctx context.Context) error {
 		if err := rows.Scan(&c.Space, &c.Key); err != nil {
 			return err
 		}
-		keep(s.sieve, c)
+		keep(s.filter, c)
 	}
 	if err := rows.Err(); err != nil {
 		return err
@@ -83,11 +83,11 @@ func (s *Store) fill(ctx context.Context) error {
 		if err := keys.Scan(&k.User, &k.Key); err != nil {
 			return err
 		}
-		keep(s.sieve, k)
+		keep(s.filter, k)
 	}
 	if err := keys.Err(); err != nil {
 		return err
 	}
-	s.sieve.ready.Store(true)
+	s.filter.ready.Store(true)
 	return nil
 }

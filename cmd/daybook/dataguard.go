@@ -19,20 +19,20 @@ import (
 // lookEvery is how often the files of the data directory are looked at for the log.
 const lookEvery = 5 * time.Second
 
-// holding are the files of the data directory that a process works on. When somebody
+// dataGuard are the files of the data directory that a process works on. When somebody
 // removes or replaces them, what it wrote would end with it: it only reads then.
-type holding struct {
+type dataGuard struct {
 	dir   string
 	files []fs.FileInfo
 }
 
-// holdFiles notes the files. It needs the directory's lock and an open store.
-func holdFiles(s *settings) (*holding, error) {
+// guardFiles notes the files. It needs the directory's lock and an open store.
+func guardFiles(s *settings) (*dataGuard, error) {
 	names := []string{lockFile}
 	if s.store == "" {
 		names = append(names, sqlite.FileName)
 	}
-	h := &holding{dir: s.data}
+	h := &dataGuard{dir: s.data}
 	for _, name := range names {
 		info, err := os.Stat(filepath.Join(h.dir, name))
 		if err != nil {
@@ -44,8 +44,8 @@ func holdFiles(s *settings) (*holding, error) {
 }
 
 // lost gives the path of a file that is not the one that is worked on any more; ""
-// when all are. Nothing is lost of no holding.
-func (h *holding) lost() string {
+// when all are. Nothing is lost of no guard.
+func (h *dataGuard) lost() string {
 	if h == nil {
 		return ""
 	}
@@ -61,14 +61,14 @@ func (h *holding) lost() string {
 
 // permit refuses a commit into files that nobody would find again.
 func (b *backend) permit() error {
-	if path := b.held.Load().lost(); path != "" {
+	if path := b.guard.Load().lost(); path != "" {
 		return fmt.Errorf("%s was removed or replaced", path)
 	}
 	return nil
 }
 
 // watch logs when files are lost, and when they are there again.
-func (h *holding) watch(ctx context.Context, log *slog.Logger) error {
+func (h *dataGuard) watch(ctx context.Context, log *slog.Logger) error {
 	for before := ""; ; {
 		switch now := h.lost(); {
 		case now != "" && before == "":

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// where says which adapters a process works with. Each has an embedded default,
+// adapters says which adapters a process works with. Each has an embedded default,
 // and they may be mixed.
-type where struct {
+type adapters struct {
 	store       string // postgres URL; "": SQLite in the data directory
 	storeListen string // URL to listen for changes by; "": that of store
 	storeSchema string

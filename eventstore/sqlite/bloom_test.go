@@ -9,17 +9,17 @@ import (
 	"daybook/eventstore"
 )
 
-// TestSieve: what is kept is never lacking, and little else passes.
-func TestSieve(t *testing.T) {
+// TestBloomFilter: what is kept is never lacking, and little else passes.
+func TestBloomFilter(t *testing.T) {
 	t.Parallel()
 	const n = 100_000
-	s := newSieve()
+	s := newBloomFilter()
 	claim := func(i int) calendar.Claim { return calendar.Claim{Space: "slug/event", Key: fmt.Sprintf("quay-%d", i)} }
 	for i := range n {
 		keep(s, claim(i))
 	}
 	if lacks(s, claim(n)) {
-		t.Error("an unfilled sieve answers")
+		t.Error("an unfilled filter answers")
 	}
 	s.ready.Store(true)
 	wrong := 0
@@ -36,9 +36,9 @@ func TestSieve(t *testing.T) {
 	}
 }
 
-// TestSieveOfAFile: a store that is opened again knows the claims and keys of
+// TestBloomFilterOfAFile: a store that is opened again knows the claims and keys of
 // its file, and lets nobody take them twice.
-func TestSieveOfAFile(t *testing.T) {
+func TestBloomFilterOfAFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.db")
 	keyed := func(id calendar.ID) eventstore.Append {
@@ -52,8 +52,8 @@ func TestSieveOfAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-s.filled
-		if !s.sieve.ready.Load() {
-			t.Fatal("the sieve was not filled")
+		if !s.filter.ready.Load() {
+			t.Fatal("the filter was not filled")
 		}
 		res := s.Append(t.Context(), []eventstore.Append{keyed(1)})[0]
 		if res.Err != nil || (res.Receipt != nil) != (round > 0) {
