@@ -125,7 +125,7 @@ func appendValue(b []byte, t Type, v any) ([]byte, error) {
 	switch t {
 	case TypeString:
 		if v, ok := v.(string); ok {
-			return appendString(b, v), nil
+			return AppendJSON(b, v), nil
 		}
 	case TypeText:
 		if v, ok := v.(Text); ok {
@@ -149,7 +149,7 @@ func appendValue(b []byte, t Type, v any) ([]byte, error) {
 		}
 	case TypeStrings:
 		if v, ok := v.([]string); ok {
-			return appendList(b, v, appendString), nil
+			return appendList(b, v, AppendJSON[string]), nil
 		}
 	case TypeWall:
 		if v, ok := v.(Wall); ok {
@@ -195,7 +195,7 @@ func appendText(b []byte, t Text) []byte {
 		b = append(b, '"')
 		b = append(b, l.String()...)
 		b = append(b, '"', ':')
-		b = appendString(b, t[l])
+		b = AppendJSON(b, t[l])
 	}
 	return append(b, '}')
 }
@@ -235,9 +235,9 @@ func appendNumber(b []byte, v float64) ([]byte, error) {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString writes a text as encoding/json does without HTML escaping.
+// AppendJSON writes a text as encoding/json does without HTML escaping.
 // Invalid UTF-8 becomes U+FFFD.
-func appendString(b []byte, s string) []byte {
+func AppendJSON[T string | []byte](b []byte, s T) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
@@ -268,7 +268,7 @@ func appendString(b []byte, s string) []byte {
 			start = i
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
+		r, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
 		switch {
 		case r == utf8.RuneError && size == 1:
 			b = append(b, s[start:i]...)

@@ -389,7 +389,7 @@ func TestEncodingIsCanonical(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := appendString(nil, s); !bytes.Equal(got, want) {
+		if got := AppendJSON(nil, s); !bytes.Equal(got, want) {
 			t.Errorf("text %q: got %s, want %s", s, got, want)
 		}
 	}

@@ -68,7 +68,7 @@ func (n names) item(g generation, d *readmodel.Document) []byte {
 		return append(b, ",\"deleted\":true}\n"...)
 	}
 	b = append(b, `,"body":`...)
-	b = appendJSON(b, d.Body)
+	b = calendar.AppendJSON(b, d.Body)
 	if collectionOf(r.Kind) != stateName {
 		b = appendFields(b, readmodel.SchemaOf(r.Kind), r)
 	}
@@ -91,7 +91,7 @@ func appendAction(b []byte, index, id string, version calendar.Position) []byte 
 
 func appendField(b []byte, name, value string) []byte {
 	b = appendName(b, name)
-	return appendJSON(b, value)
+	return calendar.AppendJSON(b, value)
 }
 
 func appendName(b []byte, name string) []byte {
@@ -178,7 +178,7 @@ func appendTexts(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendJSON(b, name)
+		b = calendar.AppendJSON(b, name)
 	}
 	b = append(b, ']')
 	if alike {
@@ -280,7 +280,7 @@ func (v *vocabulary) word(token string, l calendar.Lang) word {
 func (v *vocabulary) marked(text string) *marked {
 	m := v.marks[text]
 	if m == nil {
-		escaped := string(appendJSON(nil, text))
+		escaped := string(calendar.AppendJSON(nil, text))
 		m = &marked{text: escaped[1 : len(escaped)-1]}
 		v.marks[text] = m
 	}
@@ -311,39 +311,4 @@ func clip(s string) string {
 		n--
 	}
 	return s[:n]
-}
-
-const hex16 = "0123456789abcdef"
-
-// appendJSON adds a text as a JSON string: nothing is escaped but what has to be.
-func appendJSON[T string | []byte](b []byte, s T) []byte {
-	b = append(b, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
-			if r == utf8.RuneError && size == 1 {
-				b = append(append(b, s[from:i]...), "\ufffd"...)
-				from = i + 1
-			}
-			i += size
-			continue
-		}
-		if c < ' ' || c == '"' || c == '\\' {
-			b = append(b, s[from:i]...)
-			from = i + 1
-			switch c {
-			case '"', '\\':
-				b = append(b, '\\', c)
-			case '\n':
-				b = append(b, '\\', 'n')
-			default:
-				b = append(b, '\\', 'u', '0', '0', hex16[c>>4], hex16[c&15])
-			}
-		}
-		i++
-	}
-	b = append(b, s[from:]...)
-	return append(b, '"')
 }

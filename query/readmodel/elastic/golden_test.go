@@ -188,13 +188,13 @@ func TestJSON(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "plain", "a \"quote\" \\ \n\t\x00 \x7f", "é 音 😀 \u2028", "bad \xff\xfe\xc3", "<p>&amp;</p>"} {
 		var got string
-		if err := json.Unmarshal(appendJSON(nil, s), &got); err != nil {
+		if err := json.Unmarshal(calendar.AppendJSON(nil, s), &got); err != nil {
 			t.Errorf("%q: %v", s, err)
 		}
 		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && got != want {
 			t.Errorf("%q came back as %q", s, got)
 		}
-		if !utf8.Valid(appendJSON(nil, s)) {
+		if !utf8.Valid(calendar.AppendJSON(nil, s)) {
 			t.Errorf("%q gives no UTF-8", s)
 		}
 	}
