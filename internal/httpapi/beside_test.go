@@ -73,3 +73,21 @@ func TestBeside(t *testing.T) {
 		}
 	}
 }
+
+// TestBesideRate: requests beside the interface count, those of probes do not.
+func TestBesideRate(t *testing.T) {
+	t.Parallel()
+	ok := func(*http.Request, calendar.Caller) (int, any, error) { return http.StatusOK, nil, nil }
+	h, _ := fakeAPI(t, Deps{}, Options{RateLimit: 2, Beside: []Beside{
+		{Path: "/history", AtOnce: 8, Serve: ok}, {Path: "/health", AtOnce: 8, Probe: true, Serve: ok},
+	}})
+	for i, want := range []int{200, 200, 429} {
+		for path, want := range map[string]int{"/history": want, "/health": 200} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+			if w.Code != want {
+				t.Errorf("request %d of %s: got %d, want %d", i+1, path, w.Code, want)
+			}
+		}
+	}
+}

@@ -143,6 +143,7 @@ func lifeCases() []lifeCase {
 			defer cancel()
 			told := make(chan error, 1)
 			go func() { told <- x.Moved(ctx) }()
+			<-time.After(50 * time.Millisecond) // it waits by now
 			come(t, x)
 			promote(t, x)
 			if err := <-told; err != nil {
