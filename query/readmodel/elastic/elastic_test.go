@@ -229,7 +229,7 @@ func TestSuite(t *testing.T) {
 		})
 		readmodeltest.RunGenerations(t, func(tb testing.TB) readmodel.Generations {
 			tb.Helper()
-			return e.open(tb, elastic.Options{})
+			return e.open(tb, elastic.Options{Prefix: e.prefix(tb)}) // a spare one may have generations
 		})
 	})
 }
