@@ -53,6 +53,9 @@ func connect(urls string, o *Options) (*conn, error) {
 		TLSHandshakeTimeout: min(5*time.Second, o.Timeout),
 		MaxIdleConnsPerHost: 64,
 		IdleConnTimeout:     idleConn,
+		// Servers pack every answer for who takes it packed, which costs both sides more
+		// than the bytes between them.
+		DisableCompression: true,
 	}}
 	if len(o.CACert) > 0 {
 		pool := x509.NewCertPool()

@@ -489,3 +489,27 @@ func TestWrongProduct(t *testing.T) {
 		t.Errorf("no server: %v", err)
 	}
 }
+
+// TestPlainAnswers: no answer is asked for packed.
+func TestPlainAnswers(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := e.proxy(t)
+		var packed atomic.Int64
+		p.set(func(r *http.Request, _ string) (int, string) {
+			if r.Header.Get("Accept-Encoding") != "" {
+				packed.Add(1)
+			}
+			return 0, ""
+		})
+		x := e.through(t, p, elastic.Options{})
+		mustWrite(t, x, tags(1, 3))
+		if got := total(t, x, calendar.KindTag); got != 3 || p.count("_search") == 0 {
+			t.Errorf("%d tags by %d searches, want 3", got, p.count("_search"))
+		}
+		if n := packed.Load(); n > 0 {
+			t.Errorf("%d requests take packed answers", n)
+		}
+	})
+}
