@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cachekey"
+	"daybook/internal/ground/cache"
 )
 
 // view is how much of the posts a caller sees in lists (interface 4.4).
@@ -108,7 +108,7 @@ func appendSent(out []LinkParam, name string, v any) []LinkParam {
 // links; beside it what depends on the moment (dates) and on the store (names,
 // slugs, the links of an event).
 func (q *parser) makeKey() string {
-	k := make(cachekey.Key, 0, 256).Number(int64(q.Kind)).Number(int64(q.Lang))
+	k := make(cache.Key, 0, 256).Number(int64(q.Kind)).Number(int64(q.Lang))
 	v, owner := viewOf(q.Caller), calendar.ID(0)
 	switch {
 	case q.Kind.IsTerm(): // terms are the same for everybody

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cachekey"
+	"daybook/internal/ground/cache"
 )
 
 // load gives live records by id, nil for unknown ones and those of another kind.
@@ -85,7 +85,7 @@ func (q *parser) resolve(ctx context.Context, name string, k calendar.Kind, find
 		}
 		out.add(id)
 	}
-	q.resolved = cachekey.Numbers(q.resolved, out.ids)
+	q.resolved = cache.Numbers(q.resolved, out.ids)
 	return out.ids
 }
 
@@ -175,7 +175,7 @@ func readEvent(ctx context.Context, q *parser, p *Param) {
 	}
 	q.run.ofEvent = true
 	q.run.linked = r.Fields.IDs(linkField(q.Kind))
-	q.resolved = cachekey.Numbers(q.resolved, q.run.linked)
+	q.resolved = cache.Numbers(q.resolved, q.run.linked)
 }
 
 // seesWhole tells whether a list shows the event to the caller, not blanked, or

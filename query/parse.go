@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cachekey"
+	"daybook/internal/ground/cache"
 	"daybook/query/readmodel"
 )
 
@@ -76,7 +76,7 @@ type parser struct {
 	startDefault, endDefault calendar.Wall // NoWall: no default applied
 	lat, lng                 *float64      // nil: not sent, or refused
 	// resolved is what was sent means beyond its text, by the moment and the store.
-	resolved cachekey.Key
+	resolved cache.Key
 }
 
 // Parse checks the parameters of a list request and resolves dates, names and

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cachekey"
+	"daybook/internal/ground/cache"
 	"daybook/query/readmodel"
 )
 
@@ -90,7 +90,7 @@ type Generation struct {
 
 // Key adds the generation to a key. All of it stands in every key of what depends
 // on the state of the read model.
-func (g Generation) Key(k cachekey.Key) cachekey.Key {
+func (g Generation) Key(k cache.Key) cache.Key {
 	return k.Number(int64(g.Position)).Text(string(g.Hash[:])).Number(int64(g.Content)).Number(g.Due)
 }
 

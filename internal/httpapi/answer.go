@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"daybook/calendar"
 	"daybook/query"
 )
@@ -25,6 +23,7 @@ type answer struct {
 	// beside them.
 	headers []headerRow
 	length  []string
+	media   []string // value of Content-Type
 	key     string   // under which it is kept, and its encodings may be; "" for none
 	passing bool     // the state went over to another one meanwhile: it is not kept
 	values  []string // those of the headers lie here, one after the other
@@ -36,8 +35,8 @@ type headerRow struct {
 }
 
 // newAnswer makes an answer with the headers that all reads have.
-func newAnswer(body []byte, etag string, l calendar.Lang) *answer {
-	ans := &answer{body: body, etag: etag, headers: make([]headerRow, 0, usualHeaders), values: make([]string, 0, usualHeaders+1)}
+func newAnswer(body []byte, media []string, etag string, l calendar.Lang) *answer {
+	ans := &answer{body: body, media: media, etag: etag, headers: make([]headerRow, 0, usualHeaders), values: make([]string, 0, usualHeaders+1)}
 	ans.length = ans.value(strconv.Itoa(len(body)))
 	ans.add(headerLanguage, l.Tag())
 	ans.add(headerETag, etag)
@@ -58,61 +57,40 @@ func (ans *answer) add(name, value string) {
 	ans.headers = append(ans.headers, headerRow{name, ans.value(value)})
 }
 
-// ready is an answer as one client gets it.
-type ready struct {
-	*answer
-	etag     string
-	same     bool // the client has it
-	encoding encoding
-	sent     *answer // has the body in the encoding
-}
-
-// readyFor makes an answer ready for who asked.
-func (a *api) readyFor(r *http.Request, ans *answer) (out ready, err error) {
+// sendAnswer sends an answer of a read: 304 when the client has it, else 200, in the
+// encoding that it takes. It is refused while too many bytes are on their way.
+func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) (err error) {
 	c := callOf(r)
 	accepts := acceptanceOf(r, c, len(ans.body))
-	out = ready{answer: ans, encoding: accepts.best, sent: ans}
-	out.etag, out.same = accepts.noneMatch(r.Header, ans.etag)
-	if !out.same && out.encoding != encodingNone {
-		out.sent, err = a.encoded(r, c, out.encoding, ans)
+	etag, same := accepts.noneMatch(r.Header, ans.etag)
+	sent := ans // has the body in the encoding
+	if !same && accepts.best != encodingNone {
+		if sent, err = a.encoded(r, c, accepts.best, ans); err != nil {
+			return err
+		}
 	}
-	return out, err
-}
-
-// sendAnswer sends an answer of a read: 304 when the client has it, else 200. It is
-// refused while too many bytes are on their way.
-func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) error {
-	out, err := a.readyFor(r, ans)
-	if err != nil {
-		return err
-	}
-	return a.sendReady(w, r, &out)
-}
-
-func (a *api) sendReady(w http.ResponseWriter, r *http.Request, out *ready) error {
-	c := callOf(r)
-	if !out.same && !c.pass.send(r, out.sent.body) {
+	if !same && !c.pass.send(r, sent.body) {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	h := w.Header()
-	for i := range out.headers {
-		h[out.headers[i].name] = out.headers[i].value
+	for i := range ans.headers {
+		h[ans.headers[i].name] = ans.headers[i].value
 	}
-	if out.etag != out.answer.etag {
-		h[headerETag] = []string{out.etag}
+	if etag != ans.etag {
+		h[headerETag] = []string{etag}
 	}
-	if out.same {
+	if same {
 		a.status(w, r, http.StatusNotModified)
 		return nil
 	}
-	h[headerType] = valueJSON
-	if out.encoding != encodingNone {
-		h[headerEncoding] = valuesEncoding[out.encoding]
+	h[headerType] = ans.media
+	if accepts.best != encodingNone {
+		h[headerEncoding] = valuesEncoding[accepts.best]
 	}
-	h[headerLength] = out.sent.length
+	h[headerLength] = sent.length
 	a.status(w, r, http.StatusOK)
 	if r.Method != http.MethodHead {
-		writeBody(w, out.sent.body)
+		writeBody(w, sent.body)
 	}
 	return nil
 }
@@ -146,7 +124,7 @@ func writeBody(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body) //nolint:gosec // JSON, under a content type that nobody takes for HTML
 }
 
-// buffers are what lists are written into: how long one gets is known at its end
+// buffers are what answers are written into: how long one gets is known at its end
 // only, and what is kept should have no room behind it.
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 64<<10)) }}
 
@@ -159,51 +137,26 @@ func takeBuffer() *[]byte {
 	return b
 }
 
+// buffer is what the answer to a request is written into; it holds until the end of it.
+func (c *call) buffer() *[]byte {
+	if c.written == nil {
+		c.written = takeBuffer()
+	}
+	return c.written
+}
+
 func giveBuffer(b *[]byte) {
 	if cap(*b) <= maxBuffer {
 		buffers.Put(b)
 	}
 }
 
-// answerCache keeps answers by a key that names everything they depend on, so
-// nothing stale is ever found. A nil cache keeps nothing.
-type answerCache struct{ c *otter.Cache[string, *answer] }
-
-// The memory that an entry costs beside its bytes.
-const entryOverhead = 256
-
-func newAnswerCache(bytes int) (*answerCache, error) {
-	if bytes < 0 {
-		return nil, nil // no cache is a choice
+// answerSize is what an answer takes that is kept under a key.
+func answerSize(key string, ans *answer) int {
+	if key[0] == aliasKey {
+		return len(key)
 	}
-	c, err := otter.New(&otter.Options[string, *answer]{
-		MaximumWeight: uint64(bytes),
-		Weigher: func(key string, ans *answer) uint32 {
-			n := len(key) + entryOverhead
-			if key[0] != aliasKey {
-				n += cap(ans.body)
-			}
-			return uint32(min(n, 1<<30))
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &answerCache{c}, nil
-}
-
-func (c *answerCache) get(key string) *answer {
-	if c == nil {
-		return nil
-	}
-	ans, _ := c.c.GetIfPresent(key)
-	return ans
-}
-
-func (c *answerCache) set(key string, ans *answer) {
-	if c != nil {
-		c.c.Set(key, ans)
-	}
+	return len(key) + cap(ans.body)
 }
 
 // The first byte of keys: what is kept under it.
@@ -216,12 +169,13 @@ const (
 	encodedSpace = 'z' // an answer in an encoding, by its key
 )
 
-// once gives the answer of a key: the one that is kept, else the one that
-// produce makes, once for all who ask at the same time. The work goes on when the
-// first of them goes away. Without keep the answer stays with that one, whose the
-// body is, unless others asked meanwhile.
-func (a *api) once(ctx context.Context, c *call, key string, keep bool, produce func(ctx context.Context) (*answer, error)) (*answer, error) {
-	if ans := a.answers.get(key); ans != nil {
+// once gives the answer of a key: the one that is kept, else the one that produce
+// makes, once for all who ask at the same time. The work goes on when the first of
+// them goes away. Without keep the answer stays with that one, in whose buffer it is,
+// unless others asked meanwhile. What was made while lists went over from the state of
+// the key to another one may be of both, and the state may come again; nil is no state.
+func (a *api) once(ctx context.Context, c *call, key string, state *query.Generation, keep bool, produce func(ctx context.Context) (*answer, error)) (*answer, error) {
+	if ans, ok := a.answers.Get(key); ok {
 		c.cache = CacheHit
 		return ans, nil
 	}
@@ -231,10 +185,17 @@ func (a *api) once(ctx context.Context, c *call, key string, keep bool, produce 
 		work := a.workContext(context.WithoutCancel(under(ctx)), c, a.o.ReadDeadline)
 		defer work.end()
 		ans, err := produce(work) //nolint:contextcheck // a workContext stands on the context of the request
-		if err == nil && keep {
+		if err != nil {
+			return nil, err
+		}
+		if state != nil {
+			now, err := a.Queries.Generation(work) //nolint:contextcheck // as above
+			ans.passing = err != nil || now != *state
+		}
+		if keep {
 			a.keepAnswer(key, ans)
 		}
-		return ans, err
+		return ans, nil
 	}, func(ans *answer) {
 		if !keep {
 			a.keepAnswer(key, ans)
@@ -247,15 +208,8 @@ func (a *api) keepAnswer(key string, ans *answer) {
 	ans.body = bytes.Clone(ans.body)
 	if !ans.passing {
 		ans.key = key
-		a.answers.set(key, ans)
+		a.answers.Set(key, ans)
 	}
-}
-
-// passed tells whether lists show another state than they did. What was made in
-// between may be of both, and the state before may come again.
-func (a *api) passed(ctx context.Context, before query.Generation) bool {
-	now, err := a.Queries.Generation(ctx)
-	return err != nil || now != before
 }
 
 // askedTable remembers which lists were asked for before, the last some thousand

@@ -15,6 +15,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
+	"daybook/internal/ground/cache"
 	"daybook/internal/ground/keylock"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -169,9 +170,10 @@ type api struct {
 	expose    []string // value of Access-Control-Expose-Headers
 	fresh     []string // value of Cache-Control of reads that anybody may keep
 	totals    [][2]string
-	answers   *answerCache
+	formats   []*format
+	answers   *cache.Cache[string, *answer]
 	encoders  *encoders
-	fragments *fragmentCache
+	fragments fragmentCache
 	asked     *askedTable
 	flights   flights
 	keys      keylock.Locks[keyName] // a second request with a key waits for the first
@@ -226,6 +228,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 		Deps: d, o: o, roots: roots,
 		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, o.TrustForwarded),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
+		formats: formats,
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
 
 		observers: o.observers(),
@@ -250,7 +253,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 	}
 	a.expose = []string{exposeList(a.totals)}
 	a.fresh = freshness(o.ReadMaxAge)
-	if a.answers, err = newAnswerCache(o.AnswerBytes); err != nil {
+	if a.answers, err = cache.New(o.AnswerBytes, answerSize); err != nil {
 		return nil, fmt.Errorf("answer cache: %w", err)
 	}
 	if a.encoders, err = newEncoders(atOnce); err != nil {

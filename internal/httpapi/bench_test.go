@@ -11,33 +11,52 @@ import (
 	"daybook/internal/testkit"
 )
 
-// BenchmarkRequests is the cost of whole requests without a network: the default
-// list from the cache, 304, a window that nobody asked for before, one record.
+// BenchmarkRequests is the cost of whole requests without a network, on events of real
+// weight: what is kept, and what is asked for the first time.
 func BenchmarkRequests(b *testing.B) {
 	w := testkit.New(b, testkit.Options{Unchecked: true})
 	editor := w.As(calendar.Editor)
-	for i := range 500 {
-		editor.Event(fmt.Sprint("Event ", i), testkit.Object{
-			"description": "Bring a chair.\nAnd a friend.", "categories": "Jazz", "tags": "Open air",
-			"venue": testkit.Object{"venue": "River Hall"}, "organizer": testkit.Object{"organizer": "Arts Trust"}, "cost": "$5 - 12",
-		})
+	description := "<p>" + strings.Repeat("An evening by the river, with a chair and a friend. ", 17) + "</p>"
+	var one calendar.ID
+	for i := range 2000 {
+		one = editor.Event(fmt.Sprint("Event ", i), testkit.Object{
+			"description": description, "excerpt": description[:120], "categories": fmt.Sprintf("Jazz %d,Folk %d", i%7, i%11), "tags": fmt.Sprintf("Open air %d,Late %d", i%13, i%17),
+			"venue":     testkit.Object{"venue": fmt.Sprint("River Hall ", i%200), "address": "1 Quay", "city": "Boston", "geo_lat": 42.1, "geo_lng": -71.2},
+			"organizer": testkit.Object{"organizer": fmt.Sprint("Arts Trust ", i%150), "email": "hello@arts.example"}, "cost": "$5 - 12", "website": "https://arts.example/events",
+			"start_date": fmt.Sprintf("2030-%02d-%02d 09:00:00", 1+i%12, 1+i/12%28), "end_date": fmt.Sprintf("2030-%02d-%02d 11:00:00", 1+i%12, 1+i/12%28),
+		}).ID()
 	}
-	id := editor.Event("One", nil).ID()
-	etag := w.As(calendar.Anonymous).Get("/events").ETag()
+	etag := w.As(calendar.Anonymous).Get("/events?end_date=2031-01-01").ETag()
 	for name, path := range map[string]func(i int) (string, string){
-		"cached list": func(int) (string, string) { return "/events", "" },
-		"304":         func(int) (string, string) { return "/events", etag },
+		"cached list": func(int) (string, string) { return "/events?end_date=2031-01-01", "" },
+		"304":         func(int) (string, string) { return "/events?end_date=2031-01-01", etag },
+		"compressed":  func(int) (string, string) { return "/events?end_date=2031-01-01", "zstd" },
 		"new window": func(i int) (string, string) {
-			return fmt.Sprintf("/events?start_date=2026-05-%02d&end_date=%d-12-31", 1+i%20, 2027+i/20%5000), ""
+			return fmt.Sprintf("/events?start_date=2030-%02d-%02d%%2009:%02d:%02d&strict_dates=1&end_date=%d-12-31", 1+i%6, 1+i/6%28, i/168%60, i/10080%60, 2031+i%900), ""
 		},
-		"single": func(int) (string, string) { return "/events/" + id.String(), "" },
+		"new category": func(i int) (string, string) {
+			return fmt.Sprintf("/events?categories=jazz-%d&end_date=%d-12-31&start_date=2030-%02d-01", i%7, 2031+i%5000, 1+i%6), ""
+		},
+		"new search": func(i int) (string, string) {
+			return fmt.Sprintf("/events?search=river%%20event%%20%d&end_date=2031-01-01", i%2000), ""
+		},
+		"terms": func(i int) (string, string) {
+			return fmt.Sprintf("/tags?orderby=count&per_page=%d&page=%d", 1+i%90, 1+i/90), ""
+		},
+		"single": func(int) (string, string) { return "/events/" + one.String(), "" },
+		"another event": func(i int) (string, string) {
+			return fmt.Sprintf("/events/%d?_fields=id,title,venue,categories,x%d", one-calendar.ID(i%1500), i), ""
+		},
+		"doc": func(int) (string, string) { return "/doc", "" },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				target, tag := path(i)
 				r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, testkit.Root+target, nil)
-				if tag != "" {
+				if tag == "zstd" {
+					r.Header.Set("Accept-Encoding", tag)
+				} else if tag != "" {
 					r.Header.Set("If-None-Match", tag)
 				}
 				rec := &discard{header: http.Header{}}

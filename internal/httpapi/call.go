@@ -14,13 +14,15 @@ import (
 
 // call is what the handlers know about one request.
 type call struct {
-	chi    chi.Context
-	loc    location
-	root   *root // nil when the path has no known namespace
-	route  *route
-	beside *Beside // nil: the path is none beside the interface
-	caller calendar.Caller
-	query  []pair
+	chi     chi.Context
+	loc     location
+	root    *root // nil when the path has no known namespace
+	route   *route
+	beside  *Beside // nil: the path is none beside the interface
+	caller  calendar.Caller
+	query   []pair
+	format  *format // of the list; nil elsewhere
+	written *[]byte // see buffer
 	// lang is the language of the request as far as it is known: that of the
 	// root, then a good selector in the query, then one in the body.
 	lang    calendar.Lang
@@ -30,7 +32,6 @@ type call struct {
 	cache   CacheUse
 	code    calendar.Code // of the error that was answered
 	pass    pass          // used by the goroutine of the request alone
-	turn    bool          // it is the turn of its client
 	work    workContext   // of the request; here, so that it needs no allocation of its own
 }
 
@@ -69,6 +70,11 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	c.work.begin(ctx, c, a.o.Now, c.started, most)
 	defer c.work.end()
 	r = r.WithContext(&c.work)
+	defer func() {
+		if c.written != nil {
+			giveBuffer(c.written)
+		}
+	}()
 	defer a.answered(r, c)
 	if c.beside = a.beside(r.URL.Path); c.beside != nil {
 		a.serveBeside(w, r, c)

@@ -142,7 +142,7 @@ func (a *api) encoded(r *http.Request, c *call, e encoding, ans *answer) (*answe
 	key := ""
 	if ans.key != "" {
 		key = encodedKey(e, ans.key)
-		if kept := a.answers.get(key); kept != nil {
+		if kept, ok := a.answers.Get(key); ok {
 			return kept, nil
 		}
 	}
@@ -151,7 +151,8 @@ func (a *api) encoded(r *http.Request, c *call, e encoding, ans *answer) (*answe
 	var out *answer
 	err := a.inTurn(ctx, r, c, a.encoders.turns, func() error { //nolint:contextcheck // a workContext stands on the context of the request
 		if key != "" {
-			if out = a.answers.get(key); out != nil { // made while this one waited
+			if kept, ok := a.answers.Get(key); ok { // made while this one waited
+				out = kept
 				return nil
 			}
 		}
@@ -161,7 +162,7 @@ func (a *api) encoded(r *http.Request, c *call, e encoding, ans *answer) (*answe
 		body := bytes.Clone(*buffer)
 		out = &answer{body: body, length: []string{strconv.Itoa(len(body))}}
 		if key != "" {
-			a.answers.set(key, out)
+			a.answers.Set(key, out)
 		}
 		return nil
 	})

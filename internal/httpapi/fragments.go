@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"unsafe"
 
-	"github.com/maypok86/otter/v2"
-
 	"daybook/calendar"
+	"daybook/internal/ground/cache"
 )
 
 // fragmentForm is what a fragment is a rendering of.
@@ -33,38 +32,23 @@ type fragmentKey struct {
 // fragment is a rendered record, in two parts. It is never changed.
 type fragment struct{ head, tail []byte }
 
-// fragmentCache keeps fragments up to a number of bytes: there are few of them, and they stand
-// in most answers. A nil one keeps nothing.
+// fragmentCache keeps fragments: there are few of them, and they stand in most answers.
 type fragmentCache struct {
-	c *otter.Cache[fragmentKey, fragment]
+	c *cache.Cache[fragmentKey, fragment]
 }
 
-func newFragmentCache(bytes int) (*fragmentCache, error) {
-	if bytes < 0 {
-		return nil, nil // no cache is a choice
-	}
-	c, err := otter.New(&otter.Options[fragmentKey, fragment]{
-		MaximumWeight: uint64(bytes),
-		Weigher: func(_ fragmentKey, f fragment) uint32 {
-			return uint32(min(int(unsafe.Sizeof(fragmentKey{}))+entryOverhead+len(f.head)+len(f.tail), 1<<30))
-		},
+func newFragmentCache(bytes int) (fragmentCache, error) {
+	c, err := cache.New(bytes, func(_ fragmentKey, f fragment) int {
+		return int(unsafe.Sizeof(fragmentKey{})) + len(f.head) + len(f.tail)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &fragmentCache{c}, nil
+	return fragmentCache{c}, err
 }
 
-func (c *fragmentCache) get(key fragmentKey) (fragment, bool) {
-	if c == nil {
-		return fragment{}, false
-	}
-	return c.c.GetIfPresent(key)
-}
+func (c fragmentCache) get(key fragmentKey) (fragment, bool) { return c.c.Get(key) }
 
 // set keeps a fragment of which so many bytes are the head; b is copied.
-func (c *fragmentCache) set(key fragmentKey, b []byte, head int) {
-	if c != nil {
+func (c fragmentCache) set(key fragmentKey, b []byte, head int) {
+	if c.c != nil {
 		own := bytes.Clone(b)
 		c.c.Set(key, fragment{own[:head:head], own[head:]})
 	}

@@ -18,7 +18,7 @@ func TestFragments(t *testing.T) {
 	if with.a.fragments, err = newFragmentCache(1 << 20); err != nil {
 		t.Fatal(err)
 	}
-	if without.a.fragments, err = newFragmentCache(-1); err != nil || without.a.fragments != nil {
+	if without.a.fragments, err = newFragmentCache(-1); err != nil || without.a.fragments.c != nil {
 		t.Fatalf("no cache: %v, %v", without.a.fragments, err)
 	}
 	v := exampleView(t)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cachekey"
+	"daybook/internal/ground/cache"
 	"daybook/query"
 )
 
@@ -38,7 +38,7 @@ func (a *api) index(w http.ResponseWriter, r *http.Request) error {
 	if sent && namespace != c.root.namespace {
 		return calendar.Fail(calendar.CodeInvalidNamespace, 0)
 	}
-	return a.sendTexts(w, r, cachekey.Key(nil).Text("index").Text(a.o.Now().In(a.o.Site).Format(time.DateOnly)), func(root *root, l calendar.Lang) any {
+	return a.sendTexts(w, r, cache.Key(nil).Text("index").Text(a.o.Now().In(a.o.Site).Format(time.DateOnly)), func(root *root, l calendar.Lang) any {
 		all := make(object, len(routes))
 		for _, rt := range routes {
 			all[rt.key(root.namespace)] = a.indexEntry(rt, root, l)
@@ -55,7 +55,7 @@ func (a *api) documentation(w http.ResponseWriter, r *http.Request) error {
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	return a.sendTexts(w, r, cachekey.Key(nil).Text("doc"), func(root *root, l calendar.Lang) any { return a.openAPI(root, l) })
+	return a.sendTexts(w, r, cache.Key(nil).Text("doc"), func(root *root, l calendar.Lang) any { return a.openAPI(root, l) })
 }
 
 // baseMark stands for the base URL in the texts that are kept: a character that is
@@ -65,15 +65,15 @@ const baseMark = "\uE000"
 // sendTexts sends a document that depends on its name, root and language only. It is
 // kept without the base URL, which may come from the Host of the request: making it
 // costs a thousand times more than putting that in.
-func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cachekey.Key, produce func(*root, calendar.Lang) any) error {
+func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cache.Key, produce func(*root, calendar.Lang) any) error {
 	c := callOf(r)
 	l := c.lang
 	name = name.Number(int64(l))
 	marked := &call{route: c.route, root: rootOf(origin{base: baseMark, host: baseMark}, c.loc, 0)}
 	key := c.key(textsKey, query.Generation{}, 0, marked.asked().Join(name))
-	kept, err := a.once(r.Context(), c, key, true, func(context.Context) (*answer, error) {
+	kept, err := a.once(r.Context(), c, key, nil, true, func(context.Context) (*answer, error) {
 		b, err := json.Marshal(produce(marked.root, l))
-		return newAnswer(b, "", l), err
+		return newAnswer(b, valueJSON, "", l), err
 	})
 	if err != nil {
 		return err
@@ -83,10 +83,9 @@ func (a *api) sendTexts(w http.ResponseWriter, r *http.Request, name cachekey.Ke
 	if err != nil {
 		return err
 	}
-	buffer := takeBuffer()
-	defer giveBuffer(buffer)
+	buffer := c.buffer()
 	*buffer = withBase(*buffer, kept.body, base[1:len(base)-1])
-	ans := newAnswer(*buffer, a.weakTag(own), l)
+	ans := newAnswer(*buffer, valueJSON, a.weakTag(own), l)
 	if a.asked.before(own) {
 		ans.key = own // its encodings are worth keeping, which are short
 	}

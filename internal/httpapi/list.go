@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cachekey"
+	"daybook/internal/ground/cache"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -28,88 +28,91 @@ var listNames = func() (t [len(pages)]map[string]bool) {
 // list answers a list (section 4).
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
+	c.format = a.formatOf(c.route.kind, r.Header)
+	ans, err := a.findList(r, c)
+	if err != nil {
+		if ans = a.lastGood(w, r, c, err); ans == nil {
+			return a.tooLarge(err, "per_page", "_fields")
+		}
+	}
+	return a.sendAnswer(w, r, ans)
+}
+
+// findList gives the answer to a list: one that is kept, else the parameters are read,
+// the read model is asked, and what it found is written in the format of the request.
+func (a *api) findList(r *http.Request, c *call) (*answer, error) {
 	ctx := r.Context()
-	k := c.route.kind
-	least, badPosition := minPosition(r.Header)
-	known := c.caller.Role != calendar.Anonymous
+	least, refused := minPosition(r.Header)
+	waits := c.caller.Role != calendar.Anonymous || least > 0
 
 	// Without anything to wait for, the same query string in the same second
 	// and state has the same answer: it need not be parsed again.
 	generation, err := a.Queries.Generation(ctx)
-	now := a.o.Now().Unix()
 	alias := ""
-	if err == nil && !known && least == 0 && badPosition == nil {
-		alias = c.key(aliasKey, generation, now, c.asked().Text(r.URL.RawQuery))
-		if ans := a.answers.get(alias); ans != nil {
+	if err == nil && !waits && refused == nil {
+		alias = c.key(aliasKey, generation, a.o.Now().Unix(), c.asked().Text(r.URL.RawQuery))
+		if ans, ok := a.answers.Get(alias); ok {
 			c.cache = CacheHit
-			return a.sendAnswer(w, r, ans)
+			return ans, nil
 		}
 	}
-
-	var criteria *query.Criteria
-	parseErr := a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		criteria, err = a.Queries.Parse(ctx, query.Request{
-			Kind: k, Input: inputOf(c.query, func(name string) bool { return listNames[k][name] }), Lang: c.loc.lang, Caller: c.caller,
-		})
-		return err
-	})
-	if parseErr = withProblem(parseErr, badPosition); parseErr != nil {
-		return a.staleOr(w, r, parseErr)
+	criteria, bad := a.parse(ctx, r, c)
+	if bad = withProblem(bad, refused); bad != nil {
+		return nil, bad
 	}
 	c.lang = criteria.Lang
-	if known || least > 0 {
+	if waits {
 		if err := a.await(ctx, c, least); err != nil {
-			return a.staleOr(w, r, err)
+			return nil, err
 		}
 		work := a.workContext(ctx, c, a.o.ReadDeadline)
 		defer work.end()
 		ctx = work //nolint:contextcheck // a workContext stands on the context of the request
 	}
-	if known || least > 0 || err != nil {
+	if waits || err != nil {
 		if generation, err = a.Queries.Generation(ctx); err != nil {
-			return a.staleOr(w, r, err)
+			return nil, err
 		}
 	}
 	asked := c.asked().Text(criteria.Key)
 	key := c.key(listKey, generation, 0, asked)
 	// What was never asked for will hardly be asked for again in this state:
 	// sending it from where it was written costs less than keeping it.
-	keep := a.o.ServeStale || a.asked.before(key[len(key)-len(asked):])
-	var (
-		buffer *[]byte // of who has the turn: there are more who wait for it
-		ans    *answer
-		out    ready
-	)
-	defer func() {
-		if buffer != nil {
-			giveBuffer(buffer)
-		}
-	}()
+	keep := a.o.ServeStale || a.asked.before(asked.String())
+	var ans *answer
 	// The turn comes before it makes a list for others too: they are not to wait for it.
 	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		buffer = takeBuffer()
-		ans, err = a.once(ctx, c, key, keep, func(ctx context.Context) (*answer, error) {
-			made, err := a.makeList(ctx, buffer, c.root, criteria, key)
-			if err == nil {
-				made.passing = a.passed(ctx, generation)
+		ans, err = a.once(ctx, c, key, &generation, keep, func(ctx context.Context) (*answer, error) {
+			list, err := a.Queries.Run(ctx, criteria)
+			if err != nil {
+				return nil, err
 			}
-			return made, err
+			return a.encode(c, &listing{root: c.root, criteria: criteria, list: list}, a.weakTag(key))
 		})
-		if err == nil {
-			out, err = a.readyFor(r, ans)
-		}
 		return err
 	})
 	if err != nil {
-		return a.staleOr(w, r, a.tooLarge(err, "per_page", "_fields"))
+		return nil, err
 	}
-	if keep && !ans.passing && alias != "" && !criteria.LooksUp {
-		a.answers.set(alias, ans)
+	if alias != "" && ans.key != "" && !criteria.LooksUp {
+		a.answers.Set(alias, ans)
 	}
 	if a.o.ServeStale {
-		a.answers.set(c.lastGoodKey(r), ans)
+		a.answers.Set(c.lastGoodKey(r), ans)
 	}
-	return a.sendReady(w, r, &out)
+	return ans, nil
+}
+
+// parse reads the parameters of a list, in the turn of the client: names may be many.
+func (a *api) parse(ctx context.Context, r *http.Request, c *call) (criteria *query.Criteria, err error) {
+	k := c.route.kind
+	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
+		criteria, err = a.Queries.Parse(ctx, query.Request{
+			Kind: k, Input: inputOf(c.query, func(name string) bool { return listNames[k][name] }), Lang: c.loc.lang, Caller: c.caller,
+		})
+		return err
+	})
+	return criteria, err
 }
 
 // await waits until lists show what the caller is to see, without a slot.
@@ -124,16 +127,20 @@ func (a *api) await(ctx context.Context, c *call, least calendar.Position) error
 }
 
 // asked begins the key of what a request asks for, whatever the state of the read
-// model: its root and its kind. The handler adds the rest.
-func (c *call) asked() cachekey.Key {
-	return make(cachekey.Key, 0, 256).Text(c.root.key).Number(int64(c.route.kind))
+// model: its root, its kind and the format. The handler adds the rest.
+func (c *call) asked() cache.Key {
+	k := make(cache.Key, 0, 256).Text(c.root.key).Number(int64(c.route.kind))
+	if c.format != nil {
+		k = k.Text(c.format.name)
+	}
+	return k
 }
 
 // key names an answer to what was asked under a state of the read model. All that
 // is kept or made once for many stands under such a key.
-func (c *call) key(space byte, g query.Generation, now int64, asked cachekey.Key) string {
+func (c *call) key(space byte, g query.Generation, now int64, asked cache.Key) string {
 	var buffer [320]byte
-	k := append(cachekey.Key(buffer[:0]), space)
+	k := append(cache.Key(buffer[:0]), space)
 	return g.Key(k).Number(now).Join(asked).String()
 }
 
@@ -142,19 +149,18 @@ func (c *call) lastGoodKey(r *http.Request) string {
 	return c.key(lastKey, query.Generation{}, int64(c.caller.ID), c.asked().Text(r.URL.RawQuery))
 }
 
-// staleOr answers with the last good answer when the read model is out of reach
-// and the operator allows it, else with the error.
-func (a *api) staleOr(w http.ResponseWriter, r *http.Request, err error) error {
+// lastGood gives the last good answer of a request when an error says that the read
+// model is out of reach and the operator allows it; else nil.
+func (a *api) lastGood(w http.ResponseWriter, r *http.Request, c *call, err error) *answer {
 	if !a.o.ServeStale || !errors.Is(err, readmodel.ErrUnavailable) {
-		return err
+		return nil
 	}
-	ans := a.answers.get(callOf(r).lastGoodKey(r))
-	if ans == nil {
-		return err
+	ans, ok := a.answers.Get(c.lastGoodKey(r))
+	if ok {
+		c.cache = CacheStale
+		w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
 	}
-	callOf(r).cache = CacheStale
-	w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
-	return a.sendAnswer(w, r, ans)
+	return ans
 }
 
 // minPosition reads Daybook-Min-Position (2.10).
@@ -188,75 +194,6 @@ func withProblem(err error, problem *calendar.FieldError) error {
 		return &both
 	}
 	return err
-}
-
-// makeList runs a list and writes its envelope (4.1) into a buffer, where the
-// body of the answer stays.
-func (a *api) makeList(ctx context.Context, buffer *[]byte, rt *root, criteria *query.Criteria, key string) (*answer, error) {
-	list, err := a.appendItems(ctx, buffer, rt, criteria)
-	if err != nil {
-		return nil, err
-	}
-	b := *buffer
-	links := pageLinks(rt, criteria, list)
-	b = append(b, `],"rest_url":`...)
-	b = appendString(b, links.self)
-	b = appendFilled(b, `,"next_rest_url":`, links.next, &plainSafe)
-	b = appendFilled(b, `,"previous_rest_url":`, links.previous, &plainSafe)
-	b = append(b, `,"total":`...)
-	b = strconv.AppendInt(b, int64(list.Total), 10)
-	b = append(b, `,"total_pages":`...)
-	b = strconv.AppendInt(b, int64(list.TotalPages), 10)
-	b = append(b, '}')
-	*buffer = b
-
-	ans := newAnswer(b, a.weakTag(key), criteria.Lang)
-	ans.add(headerPosition, list.Position.String())
-	total, pages := strconv.Itoa(list.Total), strconv.Itoa(list.TotalPages)
-	for _, names := range a.totals {
-		ans.add(names[0], total)
-		ans.add(names[1], pages)
-	}
-	if links.header != "" {
-		ans.add(headerLink, links.header)
-	}
-	return ans, nil
-}
-
-// appendItems runs a list and writes its envelope up to the last record.
-func (a *api) appendItems(ctx context.Context, buffer *[]byte, rt *root, criteria *query.Criteria) (*query.List, error) {
-	list, err := a.Queries.Run(ctx, criteria)
-	if err != nil {
-		return nil, err
-	}
-	p := renderer{a: a, root: rt, lang: criteria.Lang, fields: fieldSet(criteria.Fields)}
-	b := append(append((*buffer)[:0], `{"`...), criteria.Kind.Collection()...)
-	b = append(b, `":[`...)
-	for i := range list.Views {
-		if b, err = p.appendItem(appendComma(b, i), &list.Views[i]); err != nil {
-			return nil, err
-		}
-	}
-	*buffer = b
-	return list, nil
-}
-
-// appendItem writes a record of a list. It gives query.ErrTooLarge when the answer gets
-// larger than it may.
-func (p *renderer) appendItem(b []byte, v *query.View) ([]byte, error) {
-	from := len(b)
-	p.limit = p.a.o.MaxAnswer
-	if p.fields != nil {
-		p.limit += from // most of the record goes again
-	}
-	b = p.appendView(b, v)
-	if p.fields != nil {
-		b = append(b[:from], keepFields(b[from:], p.fields)...)
-	}
-	if p.over || len(b) > p.a.o.MaxAnswer {
-		return b, query.ErrTooLarge
-	}
-	return b, nil
 }
 
 // maxLinks bounds the header Link, in bytes. Each of its links holds all that the

@@ -277,6 +277,20 @@ func bodySchemaName(rt *route, verb string) string {
 	return name
 }
 
+// content is the answer of an operation in the formats that it has.
+func (d *document) content(rt *route, verb string) object {
+	if verb != "list" {
+		return jsonContent(answerSchema(rt, verb))
+	}
+	out := object{}
+	for _, f := range d.a.formats {
+		if f.writes(rt.kind) {
+			out[f.media[0]] = object{"schema": f.schema(rt.kind)}
+		}
+	}
+	return out
+}
+
 // answerSchema is the schema of the answer of an operation.
 func answerSchema(rt *route, verb string) object {
 	if rt.form == formIndex {
@@ -284,9 +298,6 @@ func answerSchema(rt *route, verb string) object {
 	}
 	if rt.form == formDoc {
 		return object{"type": "object"}
-	}
-	if verb == "list" {
-		return schemaRef(title(rt.kind.String()) + "List")
 	}
 	name := recordSchema(rt.kind)
 	if verb == "read" {
@@ -356,7 +367,7 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 	}
 	done := object{"description": in("status."+status, d.l), "headers": d.headerRefs(headers...)}
 	if method != http.MethodHead {
-		done["content"] = jsonContent(answerSchema(rt, op.verb))
+		done["content"] = d.content(rt, op.verb)
 	}
 	out := object{status: done}
 	if method == http.MethodGet || method == http.MethodHead {

@@ -87,21 +87,13 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 		kind: c.route.kind, target: c.targetOf(), singleParams: params,
 		root: c.root, lang: c.lang, caller: c.caller, pass: &c.pass,
 	}
-	buffer := takeBuffer()
-	defer giveBuffer(buffer)
 	var ans *answer
 	if key, generation, shared := a.singleKey(r.Context(), c, &s); shared {
-		// What was never asked for will hardly be asked for again in this state: sending
-		// it from where it was written costs less than keeping it.
-		ans, err = a.once(r.Context(), c, key, a.asked.before(c.loc.rest), func(ctx context.Context) (*answer, error) {
-			ans, err := a.makeSingle(ctx, buffer, &s)
-			if err == nil {
-				ans.passing = a.passed(ctx, generation)
-			}
-			return ans, err
+		ans, err = a.once(r.Context(), c, key, &generation, a.asked.before(c.loc.rest), func(ctx context.Context) (*answer, error) {
+			return a.makeSingle(ctx, c.buffer(), &s)
 		})
 	} else {
-		ans, err = a.makeSingle(r.Context(), buffer, &s)
+		ans, err = a.makeSingle(r.Context(), c.buffer(), &s)
 	}
 	if err != nil {
 		return a.tooLarge(err, "_fields")
@@ -128,7 +120,7 @@ func (a *api) singleAnswer(b []byte, s *single, v *query.View, p *renderer) (*an
 	if p.over || len(b) > a.o.MaxAnswer {
 		return nil, query.ErrTooLarge
 	}
-	ans := newAnswer(b, a.recordTag(s.root, s.lang, v, fields), s.lang)
+	ans := newAnswer(b, valueJSON, a.recordTag(s.root, s.lang, v, fields), s.lang)
 	ans.add(headerModified, v.Record.Changed.UTC().Format(http.TimeFormat))
 	return ans, nil
 }

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cachekey"
+	"daybook/internal/ground/cache"
 )
 
 // root is one of the roots of section 1.3 as a request came in by it; links are
@@ -317,6 +317,6 @@ func rootOf(o origin, loc location, seed uint64) *root {
 		secret: maphash.Comparable(rootSeed, [2]string{url, o.host}),
 		lang:   loc.lang, base: o.base, site: site, url: url,
 		namespace: loc.namespace, global: o.host, mark: uint64(calendar.HashStart.Number(seed).Text(url).Text(o.host)),
-		key: cachekey.Key(nil).Text(o.base).Text(o.host).Text(loc.segment).Text(loc.prefix).Text(loc.namespace).String(),
+		key: cache.Key(nil).Text(o.base).Text(o.host).Text(loc.segment).Text(loc.prefix).Text(loc.namespace).String(),
 	}
 }

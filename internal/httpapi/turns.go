@@ -16,13 +16,10 @@ type turns struct {
 	all chan struct{} // nil: any number
 }
 
-// acquire waits for the turn of a client, which it may have, and gives the function that
-// ends what was waited for, to be called once.
-func (t *turns) acquire(ctx context.Context, client netip.Addr, has bool) (release func(), err error) {
-	leave := func() {}
-	if !has {
-		leave, err = t.one.Acquire(ctx, client)
-	}
+// acquire waits for the turn of a client, and gives the function that ends it, to be
+// called once.
+func (t *turns) acquire(ctx context.Context, client netip.Addr) (release func(), err error) {
+	leave, err := t.one.Acquire(ctx, client)
 	if err != nil || t.all == nil {
 		return leave, err
 	}
@@ -39,7 +36,7 @@ func (t *turns) acquire(ctx context.Context, client netip.Addr, has bool) (relea
 }
 
 // inTurn does work when it is the turn of the client of a request, and waits for that
-// without a slot. Within it there may be work of other turns: the client waits but once.
+// without a slot. There are no turns within turns: a client could wait for itself.
 // Callers with credentials have no turns, and without turns there are none.
 func (a *api) inTurn(ctx context.Context, r *http.Request, c *call, t *turns, work func() error) error {
 	if t == nil || c.caller.Role != calendar.Anonymous {
@@ -48,16 +45,11 @@ func (a *api) inTurn(ctx context.Context, r *http.Request, c *call, t *turns, wo
 	if !c.pass.enter(stageWait, 1) {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	had := c.turn
-	release, err := t.acquire(ctx, a.rooms.address(r), had)
+	release, err := t.acquire(ctx, a.rooms.address(r))
 	c.pass.resume()
 	if err != nil {
 		return err
 	}
-	c.turn = true
-	defer func() {
-		c.turn = had
-		release()
-	}()
+	defer release()
 	return work()
 }

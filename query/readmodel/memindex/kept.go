@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cachekey"
+	"daybook/internal/ground/cache"
 	"daybook/query/readmodel"
 )
 
@@ -323,7 +323,7 @@ const (
 )
 
 // filterKey names a filter that is keepable.
-func filterKey(b cachekey.Key, f readmodel.Filter) cachekey.Key {
+func filterKey(b cache.Key, f readmodel.Filter) cache.Key {
 	switch f := f.(type) {
 	case readmodel.And:
 		return filterKeys(b.Number(keyAnd), f)
@@ -334,12 +334,12 @@ func filterKey(b cachekey.Key, f readmodel.Filter) cachekey.Key {
 	case readmodel.Term:
 		return b.Number(keyTerm).Text(f.Field).Text(f.Value)
 	case readmodel.In:
-		return cachekey.Numbers(b.Number(keyIn).Text(f.Field), f.IDs)
+		return cache.Numbers(b.Number(keyIn).Text(f.Field), f.IDs)
 	case readmodel.Range:
 		b = b.Number(keyRange).Text(f.Field)
 		for _, bound := range [...]*int64{f.Min, f.Max} {
 			if bound == nil {
-				b = cachekey.Numbers[int64](b, nil)
+				b = cache.Numbers[int64](b, nil)
 			} else {
 				b = b.Number(*bound)
 			}
@@ -351,7 +351,7 @@ func filterKey(b cachekey.Key, f readmodel.Filter) cachekey.Key {
 	return b.Number(keyAll)
 }
 
-func filterKeys(b cachekey.Key, parts []readmodel.Filter) cachekey.Key {
+func filterKeys(b cache.Key, parts []readmodel.Filter) cache.Key {
 	b = b.Number(int64(len(parts)))
 	for _, part := range parts {
 		b = filterKey(b, part)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cachekey"
+	"daybook/internal/ground/cache"
 	"daybook/query/readmodel"
 )
 
@@ -135,8 +135,8 @@ func (r *reading) parseText(f readmodel.Text) {
 
 func searchKey(f readmodel.Text) string { return textKey(f).Text(f.Query).String() }
 
-func textKey(f readmodel.Text) cachekey.Key {
-	return cachekey.Key(nil).Number(int64(f.Lang)).Texts(f.Fields)
+func textKey(f readmodel.Text) cache.Key {
+	return cache.Key(nil).Number(int64(f.Lang)).Texts(f.Fields)
 }
 
 func (r *reading) piece(f readmodel.Text, p readmodel.Piece) *piece {

@@ -1,6 +1,4 @@
-// Package cachekey makes the keys of caches: of what they depend on, so that what
-// is kept under one key is never given to a request for something else.
-package cachekey
+package cache
 
 import "encoding/binary"
 

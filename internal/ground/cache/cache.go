@@ -1,0 +1,44 @@
+// Package cache keeps what was made for one and may serve others, up to a number of
+// bytes. A key names everything that its value depends on, the state of what it was made
+// from included (ADR 22): what is stale is never found, and goes as other values need
+// its room. Nothing is ever taken out otherwise.
+package cache
+
+import "github.com/maypok86/otter/v2"
+
+// Cache keeps values by key. A nil one keeps nothing. It is safe for concurrent use.
+type Cache[K comparable, V any] struct{ c *otter.Cache[K, V] }
+
+// The memory that a value costs beside its bytes.
+const overhead = 256
+
+// New makes a cache for so many bytes; size gives those of a key and its value. It is nil
+// when bytes is negative.
+func New[K comparable, V any](bytes int, size func(K, V) int) (*Cache[K, V], error) {
+	if bytes < 0 {
+		return nil, nil // no cache is a choice
+	}
+	c, err := otter.New(&otter.Options[K, V]{
+		MaximumWeight: uint64(bytes),
+		Weigher:       func(k K, v V) uint32 { return uint32(min(size(k, v)+overhead, 1<<30)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Cache[K, V]{c}, nil
+}
+
+// Get gives the value of a key, and whether it is kept.
+func (c *Cache[K, V]) Get(key K) (v V, ok bool) {
+	if c == nil {
+		return v, false
+	}
+	return c.c.GetIfPresent(key)
+}
+
+// Set keeps a value, which nobody may change any more.
+func (c *Cache[K, V]) Set(key K, v V) {
+	if c != nil {
+		c.c.Set(key, v)
+	}
+}

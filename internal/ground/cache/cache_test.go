@@ -1,0 +1,55 @@
+package cache_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"daybook/internal/ground/cache"
+)
+
+func size(k, v string) int { return len(k) + len(v) }
+
+// TestCache: what is kept is found, what needs more room than there is goes.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, err := cache.New(100<<10, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Set("a", "1")
+		if v, ok := c.Get("a"); v != "1" || !ok {
+			t.Errorf("got %q, %t", v, ok)
+		}
+		if v, ok := c.Get("b"); v != "" || ok {
+			t.Errorf("what was never kept: %q, %t", v, ok)
+		}
+		for i := range 100 {
+			c.Set(strings.Repeat("k", i+1), strings.Repeat("v", 10<<10))
+		}
+		synctest.Wait()
+		kept := 0
+		for i := range 100 {
+			if _, ok := c.Get(strings.Repeat("k", i+1)); ok {
+				kept++
+			}
+		}
+		if kept == 0 || kept > 10 {
+			t.Errorf("%d values of 10 KiB are kept in 100 KiB", kept)
+		}
+	})
+}
+
+// TestNone: without room there is no cache, which keeps nothing.
+func TestNone(t *testing.T) {
+	t.Parallel()
+	c, err := cache.New(-1, size)
+	if c != nil || err != nil {
+		t.Fatalf("got %v, %v", c, err)
+	}
+	c.Set("a", "1")
+	if _, ok := c.Get("a"); ok {
+		t.Error("nothing keeps something")
+	}
+}
