@@ -145,16 +145,13 @@ func (w *writing) defaults() Fields {
 	if w.kind.IsPost() {
 		f["author"] = w.Caller.ID
 	}
-	switch w.kind {
-	case KindEvent:
+	if w.kind == KindEvent {
 		f["timezone"] = w.siteZone().Name
-		for _, flag := range []string{"all_day", "hide_from_listings", "sticky", "featured", "ticketed"} {
-			f[flag] = false
+	}
+	for i := range w.spec.Fields {
+		if row := &w.spec.Fields[i]; row.Form == FormBool {
+			f[row.Name] = row.Initial
 		}
-		f["show_map"], f["show_map_link"] = true, true
-	case KindVenue:
-		f["show_map"], f["show_map_link"] = true, true
-	default:
 	}
 	return f
 }
@@ -221,7 +218,7 @@ func (w *writing) take(f *Field, v any) error {
 		ok = is
 	case FormBool:
 		b, is := v.(bool)
-		w.next[f.Name] = b || cleared // only show_map and show_map_link of venues, back to true
+		w.next[f.Name] = b || cleared && f.Initial
 		ok = is
 	case FormCost:
 		list, is := v.([]string)

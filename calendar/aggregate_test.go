@@ -258,6 +258,29 @@ func TestCreateEventFillsDefaults(t *testing.T) {
 	}
 }
 
+// TestInitialBooleans: a row of a table is enough for a boolean of every new record.
+func TestInitialBooleans(t *testing.T) {
+	t.Parallel()
+	for _, initial := range []bool{false, true} {
+		row := Field{Name: "livestream", Stored: TypeBool, Form: FormBool, Declared: "boolean", Empty: EmptyClears, Initial: initial}
+		for _, k := range []Kind{KindEvent, KindVenue, KindOrganizer, KindCategory} {
+			w := &writing{kind: k, Decision: situation{}.decision(), spec: newSpec(k, append(slices.Clone(SpecOf(k).Fields), row))}
+			w.next = w.defaults()
+			wantFields(t, w.next, map[string]any{"livestream": initial})
+			for _, v := range []any{!initial, Clear{}} {
+				if err := w.take(&row, v); err != nil {
+					t.Fatal(err)
+				}
+				want := initial
+				if v != (Clear{}) {
+					want = !initial
+				}
+				wantFields(t, w.next, map[string]any{"livestream": want})
+			}
+		}
+	}
+}
+
 func TestCreateTakesAllFields(t *testing.T) {
 	t.Parallel()
 	event := created(t, KindEvent, situation{}, attrSet{

@@ -56,7 +56,45 @@ const (
 	EmptyNull                 // null: not sent; empty text: 400 (organizer fields of 3.3.1)
 )
 
-// Field is one row of a field table of the interface.
+// Shown is how answers show a field. The keys are named after the row.
+type Shown uint8
+
+// The ways to show a field. A row without one is shown as its Form is, and never when
+// it has no Form.
+const (
+	ShownByForm     Shown = iota
+	ShownNever            // in no answer
+	ShownText             // a text
+	ShownName             // a text with & < > escaped (interface 2.5)
+	ShownHTML             // a text with paragraphs (interface 2.5)
+	ShownWall             // a time (interface 1.5)
+	ShownMoment           // a time, its parts as <name>_details
+	ShownStatus           // the status that holds
+	ShownZone             // its name, the abbreviation as <name>_abbr
+	ShownBool             // true or false
+	ShownID               // a number, 0 for none
+	ShownAuthor           // an id as text
+	ShownCoordinate       // a number, where the other coordinate is there too
+	ShownRegion           // stateprovince: sent, or made of other rows
+	ShownCost             // a text, its parts as <name>_details
+	ShownWebsite          // that of an event, else its own page
+	ShownImage            // an object, false for none
+	ShownTerms            // list of terms
+	ShownPosts            // list of posts
+	ShownFirst            // the first of a list of posts, all of them as <name>s
+)
+
+// shownByForm is how a form is shown where its row does not say.
+var shownByForm = [...]Shown{
+	FormNone: ShownNever, FormName: ShownName, FormDetail: ShownName, FormHTML: ShownHTML, FormSlug: ShownText,
+	FormDate: ShownWall, FormStatus: ShownStatus, FormZone: ShownZone, FormBool: ShownBool, FormCost: ShownCost,
+	FormURL: ShownText, FormEventURL: ShownWebsite, FormEmail: ShownText, FormImage: ShownImage,
+	FormTerms: ShownTerms, FormLinks: ShownPosts, FormAuthor: ShownAuthor, FormParent: ShownID,
+	FormLatitude: ShownCoordinate, FormLongitude: ShownCoordinate, FormPassword: ShownNever, FormLang: ShownNever,
+}
+
+// Field is one row of a field table of the interface: what the field is in requests,
+// in records and in answers.
 type Field struct {
 	Name         string
 	Stored       Type
@@ -70,7 +108,19 @@ type Field struct {
 	Max          int  // characters (interface 9), 0 no limit of its own
 	ByIDOnly     bool // taken on updates by numeric id only (password)
 	Enum         []string
+	Initial      bool      // of booleans: the value of a new record, and of one that was made before the row
+	Shown        Shown     // in answers
+	Filled       bool      // answers leave it out while it is empty
+	Stays        bool      // in blanked events, too (interface 6.3); what does not say so is blank there
 	Doc          [4]string // description in the order of Langs: cn, en, fr, es
+}
+
+// ShownAs gives how answers show the field, by its Form where the row does not say.
+func (f *Field) ShownAs() Shown {
+	if f.Shown != ShownByForm {
+		return f.Shown
+	}
+	return shownByForm[f.Form]
 }
 
 // Spec is the field table of a kind. Rows with FormNone are kept but cannot be

@@ -57,14 +57,19 @@ func newSpec(k Kind, fields []Field) *Spec {
 	return s
 }
 
-// kept is a row that is kept but cannot be sent.
+// kept is a row that is kept but cannot be sent, and never shown.
 func kept(name string, t Type) Field { return Field{Name: name, Stored: t} }
+
+// computed is a time that is kept and shown, but cannot be sent.
+func computed(name string, s Shown) Field {
+	return Field{Name: name, Stored: TypeWall, Shown: s, Stays: true}
+}
 
 // keptOfPosts are the kept rows that all posts have.
 func keptOfPosts() []Field {
 	return []Field{
-		kept("modified", TypeWall),
-		kept("modified_utc", TypeWall),
+		computed("modified", ShownWall),
+		computed("modified_utc", ShownWall),
 		kept("former_status", TypeString),
 		// The slug before trashing, where "<slug>__trashed" was not free.
 		kept("former_slug", TypeString),

@@ -6,7 +6,7 @@ import "slices"
 func eventFields() []Field {
 	return slices.Concat([]Field{
 		{
-			Name: "author", Stored: TypeID, Form: FormAuthor, Declared: "integer",
+			Name: "author", Stored: TypeID, Form: FormAuthor, Declared: "integer", Stays: true,
 			Doc: [4]string{
 				"活动作者的用户编号。",
 				"Author of the event: the identifier of a user.",
@@ -15,7 +15,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "date", Stored: TypeWall, Form: FormDate, Declared: "string",
+			Name: "date", Stored: TypeWall, Form: FormDate, Declared: "string", Stays: true,
 			Doc: [4]string{
 				"发布日期和时间,按站点时区。",
 				"Publication date and time in the time zone of the site.",
@@ -24,7 +24,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "date_utc", Stored: TypeWall, Form: FormDate, Declared: "string",
+			Name: "date_utc", Stored: TypeWall, Form: FormDate, Declared: "string", Stays: true,
 			Doc: [4]string{
 				"发布日期和时间(UTC)。",
 				"Publication date and time in UTC.",
@@ -33,7 +33,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "title", Stored: TypeText, Form: FormName, Declared: "string", Required: true, Translatable: true, Max: maxName,
+			Name: "title", Stored: TypeText, Form: FormName, Declared: "string", Required: true, Translatable: true, Max: maxName, Stays: true,
 			Doc: [4]string{
 				"活动标题。",
 				"Title of the event.",
@@ -51,7 +51,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "slug", Stored: TypeString, Form: FormSlug, Declared: "string", Empty: EmptyClears,
+			Name: "slug", Stored: TypeString, Form: FormSlug, Declared: "string", Empty: EmptyClears, Stays: true,
 			Doc: [4]string{
 				"活动别名,用于网址;留空则由标题重新生成。",
 				"Slug of the event, its part of the URL; made anew from the title when empty.",
@@ -69,7 +69,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "status", Stored: TypeString, Form: FormStatus, Declared: "string",
+			Name: "status", Stored: TypeString, Form: FormStatus, Declared: "string", Stays: true,
 			Doc: [4]string{
 				"发布状态:publish、future、draft、pending 或 private。",
 				"Post status: publish, future, draft, pending or private.",
@@ -78,7 +78,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "timezone", Stored: TypeString, Form: FormZone, Declared: "string", Empty: EmptyClears,
+			Name: "timezone", Stored: TypeString, Form: FormZone, Declared: "string", Empty: EmptyClears, Stays: true,
 			Doc: [4]string{
 				"活动时区:IANA 名称、UTC 或与 UTC 的时差;留空则用站点时区。",
 				"Time zone of the event: an IANA name, UTC or an offset from UTC; the zone of the site when empty.",
@@ -96,7 +96,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "start_date", Stored: TypeWall, Form: FormDate, Declared: "string", Required: true,
+			Name: "start_date", Stored: TypeWall, Form: FormDate, Declared: "string", Required: true, Shown: ShownMoment, Stays: true,
 			Doc: [4]string{
 				"开始日期和时间,按活动时区。",
 				"Start date and time in the time zone of the event.",
@@ -105,7 +105,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "end_date", Stored: TypeWall, Form: FormDate, Declared: "string", Required: true,
+			Name: "end_date", Stored: TypeWall, Form: FormDate, Declared: "string", Required: true, Shown: ShownMoment, Stays: true,
 			Doc: [4]string{
 				"结束日期和时间,按活动时区;不得早于开始。",
 				"End date and time in the time zone of the event; not before the start.",
@@ -113,7 +113,7 @@ func eventFields() []Field {
 				"Fecha y hora de fin en la zona horaria del evento; no antes del inicio.",
 			},
 		},
-		imageField(""),
+		imageField(),
 		{
 			Name: "cost", Stored: TypeStrings, Form: FormCost, Empty: EmptyClears,
 			Doc: [4]string{
@@ -133,7 +133,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "show_map", Stored: TypeBool, Form: FormBool, Declared: "boolean",
+			Name: "show_map", Stored: TypeBool, Form: FormBool, Declared: "boolean", Initial: true,
 			Doc: [4]string{
 				"是否显示地图。",
 				"Whether to show a map.",
@@ -142,7 +142,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "show_map_link", Stored: TypeBool, Form: FormBool, Declared: "boolean",
+			Name: "show_map_link", Stored: TypeBool, Form: FormBool, Declared: "boolean", Initial: true,
 			Doc: [4]string{
 				"是否显示地图链接。",
 				"Whether to show a map link.",
@@ -196,7 +196,7 @@ func eventFields() []Field {
 			},
 		},
 		{
-			Name: "venue", Stored: TypeIDs, Form: FormLinks, Declared: "array of integer", Default: "null", Empty: EmptyClears,
+			Name: "venue", Stored: TypeIDs, Form: FormLinks, Declared: "array of integer", Default: "null", Empty: EmptyClears, Shown: ShownFirst,
 			Doc: [4]string{
 				"活动场地:编号或场地数据。",
 				"Venues of the event: identifiers or the data of venues.",
@@ -241,15 +241,15 @@ func eventFields() []Field {
 				"Identificador del evento superior; 0 si no tiene.",
 			},
 		},
-		kept("utc_start_date", TypeWall),
-		kept("utc_end_date", TypeWall),
+		computed("utc_start_date", ShownMoment),
+		computed("utc_end_date", ShownMoment),
 	}, keptOfPosts(), []Field{kept("protected", TypeBool)})
 }
 
 // imageField is the featured image of a post.
-func imageField(declaredDefault string) Field {
+func imageField() Field {
 	return Field{
-		Name: "image", Stored: TypeID, Form: FormImage, Declared: "string", Default: declaredDefault, Empty: EmptyClears, Max: maxURL,
+		Name: "image", Stored: TypeID, Form: FormImage, Declared: "string", Empty: EmptyClears, Max: maxURL,
 		Doc: [4]string{
 			"特色图片的编号或网址。",
 			"Featured image: its identifier or URL.",

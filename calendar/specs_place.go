@@ -26,7 +26,7 @@ func venueFields() []Field {
 			},
 		},
 		{
-			Name: "description", Stored: TypeText, Form: FormHTML, Declared: "string", Default: "null", Empty: EmptyClears, Translatable: true, Max: maxDescription,
+			Name: "description", Stored: TypeText, Form: FormHTML, Declared: "string", Default: "null", Empty: EmptyClears, Translatable: true, Max: maxDescription, Filled: true,
 			Doc: [4]string{
 				"场地描述,可含安全的 HTML。",
 				"Description of the venue; safe HTML is kept.",
@@ -36,7 +36,7 @@ func venueFields() []Field {
 		},
 		statusField("", EmptyRefused),
 		{
-			Name: "show_map", Stored: TypeBool, Form: FormBool, Declared: "string", Default: "null", Empty: EmptyClears,
+			Name: "show_map", Stored: TypeBool, Form: FormBool, Declared: "string", Default: "null", Empty: EmptyClears, Initial: true,
 			Doc: [4]string{
 				"与该场地关联的活动是否显示地图。",
 				"Whether events linked to the venue show a map.",
@@ -45,7 +45,7 @@ func venueFields() []Field {
 			},
 		},
 		{
-			Name: "show_map_link", Stored: TypeBool, Form: FormBool, Declared: "string", Default: "null", Empty: EmptyClears,
+			Name: "show_map_link", Stored: TypeBool, Form: FormBool, Declared: "string", Default: "null", Empty: EmptyClears, Initial: true,
 			Doc: [4]string{
 				"与该场地关联的活动是否显示地图链接。",
 				"Whether events linked to the venue show a map link.",
@@ -95,14 +95,18 @@ func venueFields() []Field {
 			"Numéro de téléphone du lieu.",
 			"Número de teléfono del lugar.",
 		}),
-		detailField("stateprovince", [4]string{
-			"场地所在州或省;留空则由其他字段得出。",
-			"State or province of the venue; derived from the other fields when empty.",
-			"État ou province du lieu ; déduit des autres champs s’il est vide.",
-			"Estado o provincia del lugar; vacío, se deduce de los otros campos.",
-		}),
 		{
-			Name: "website", Stored: TypeString, Form: FormURL, Declared: "string", Default: "null", Empty: EmptyClears, Max: maxURL,
+			Name: "stateprovince", Stored: TypeString, Form: FormDetail, Declared: "string", Default: "null", Empty: EmptyClears, Max: maxDetail,
+			Shown: ShownRegion, Filled: true,
+			Doc: [4]string{
+				"场地所在州或省;留空则由其他字段得出。",
+				"State or province of the venue; derived from the other fields when empty.",
+				"État ou province du lieu ; déduit des autres champs s’il est vide.",
+				"Estado o provincia del lugar; vacío, se deduce de los otros campos.",
+			},
+		},
+		{
+			Name: "website", Stored: TypeString, Form: FormURL, Declared: "string", Default: "null", Empty: EmptyClears, Max: maxURL, Filled: true,
 			Doc: [4]string{
 				"场地网站:完整的 http 或 https 网址。",
 				"Website of the venue: an absolute http or https URL.",
@@ -110,10 +114,10 @@ func venueFields() []Field {
 				"Sitio web del lugar: una URL http o https absoluta.",
 			},
 		},
-		imageField("null"),
+		placeImageField(),
 		languageField(),
 		{
-			Name: "excerpt", Stored: TypeText, Form: FormHTML, Declared: "string", Empty: EmptyClears, Translatable: true, Extension: true, Max: maxDescription,
+			Name: "excerpt", Stored: TypeText, Form: FormHTML, Declared: "string", Empty: EmptyClears, Translatable: true, Extension: true, Max: maxDescription, Filled: true,
 			Doc: [4]string{
 				"场地摘要。",
 				"Excerpt of the venue.",
@@ -131,7 +135,7 @@ func venueFields() []Field {
 			},
 		},
 		{
-			Name: "geo_lat", Stored: TypeNumber, Form: FormLatitude, Declared: "number", Empty: EmptyClears, Extension: true,
+			Name: "geo_lat", Stored: TypeNumber, Form: FormLatitude, Declared: "number", Empty: EmptyClears, Extension: true, Filled: true,
 			Doc: [4]string{
 				"场地纬度,-90 到 90 度;须与 geo_lng 成对。",
 				"Latitude of the venue, -90 to 90 degrees; together with geo_lng.",
@@ -140,7 +144,7 @@ func venueFields() []Field {
 			},
 		},
 		{
-			Name: "geo_lng", Stored: TypeNumber, Form: FormLongitude, Declared: "number", Empty: EmptyClears, Extension: true,
+			Name: "geo_lng", Stored: TypeNumber, Form: FormLongitude, Declared: "number", Empty: EmptyClears, Extension: true, Filled: true,
 			Doc: [4]string{
 				"场地经度,-180 到 180 度;须与 geo_lat 成对。",
 				"Longitude of the venue, -180 to 180 degrees; together with geo_lat.",
@@ -176,7 +180,7 @@ func organizerFields() []Field {
 			},
 		},
 		{
-			Name: "description", Stored: TypeText, Form: FormHTML, Declared: "string", Default: "null", Empty: EmptyClears, Translatable: true, Max: maxDescription,
+			Name: "description", Stored: TypeText, Form: FormHTML, Declared: "string", Default: "null", Empty: EmptyClears, Translatable: true, Max: maxDescription, Filled: true,
 			Doc: [4]string{
 				"组织者描述,可含安全的 HTML。",
 				"Description of the organizer; safe HTML is kept.",
@@ -192,7 +196,7 @@ func organizerFields() []Field {
 			"Número de teléfono del organizador.",
 		}),
 		{
-			Name: "website", Stored: TypeString, Form: FormURL, Declared: "string", Default: "null", Empty: EmptyClears, Max: maxURL,
+			Name: "website", Stored: TypeString, Form: FormURL, Declared: "string", Default: "null", Empty: EmptyClears, Max: maxURL, Filled: true,
 			Doc: [4]string{
 				"组织者网站:完整的 http 或 https 网址。",
 				"Website of the organizer: an absolute http or https URL.",
@@ -201,7 +205,7 @@ func organizerFields() []Field {
 			},
 		},
 		{
-			Name: "email", Stored: TypeString, Form: FormEmail, Declared: "string", Default: "null", Empty: EmptyClears, Max: maxEmail,
+			Name: "email", Stored: TypeString, Form: FormEmail, Declared: "string", Default: "null", Empty: EmptyClears, Max: maxEmail, Filled: true,
 			Doc: [4]string{
 				"组织者电子邮件地址。",
 				"E-mail address of the organizer.",
@@ -209,10 +213,10 @@ func organizerFields() []Field {
 				"Correo electrónico del organizador.",
 			},
 		},
-		imageField("null"),
+		placeImageField(),
 		languageField(),
 		{
-			Name: "excerpt", Stored: TypeText, Form: FormHTML, Declared: "string", Empty: EmptyClears, Translatable: true, Extension: true, Max: maxDescription,
+			Name: "excerpt", Stored: TypeText, Form: FormHTML, Declared: "string", Empty: EmptyClears, Translatable: true, Extension: true, Max: maxDescription, Filled: true,
 			Doc: [4]string{
 				"组织者摘要。",
 				"Excerpt of the organizer.",
@@ -231,6 +235,13 @@ func organizerFields() []Field {
 		},
 	}
 	return slices.Concat(fields, keptOfPosts())
+}
+
+// placeImageField is the featured image of a venue or an organizer.
+func placeImageField() Field {
+	f := imageField()
+	f.Default, f.Filled = "null", true
+	return f
 }
 
 // publicationField is date or date_utc of a venue or an organizer.
@@ -269,6 +280,6 @@ func statusField(declaredDefault string, e Empty) Field {
 func detailField(name string, doc [4]string) Field {
 	return Field{
 		Name: name, Stored: TypeString, Form: FormDetail, Declared: "string", Default: "null",
-		Empty: EmptyClears, Max: maxDetail, Doc: doc,
+		Empty: EmptyClears, Max: maxDetail, Filled: true, Doc: doc,
 	}
 }

@@ -64,7 +64,7 @@ func termNameField(doc [4]string) Field {
 }
 
 func termDescriptionField(doc [4]string) Field {
-	return Field{Name: "description", Stored: TypeText, Form: FormHTML, Declared: "string", Empty: EmptyClears, Translatable: true, Max: maxDescription, Doc: doc}
+	return Field{Name: "description", Stored: TypeText, Form: FormHTML, Declared: "string", Empty: EmptyClears, Translatable: true, Max: maxDescription, Shown: ShownText, Doc: doc}
 }
 
 func termSlugField(doc [4]string) Field {

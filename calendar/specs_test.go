@@ -23,6 +23,13 @@ var formNames = map[Form]string{
 	FormPassword: "password", FormLang: "language",
 }
 
+var shownNames = map[Shown]string{
+	ShownNever: "-", ShownText: "text", ShownName: "name", ShownHTML: "html", ShownWall: "time", ShownMoment: "moment",
+	ShownStatus: "status", ShownZone: "zone", ShownBool: "bool", ShownID: "id", ShownAuthor: "author id",
+	ShownCoordinate: "coordinate", ShownRegion: "region", ShownCost: "cost", ShownWebsite: "website", ShownImage: "image",
+	ShownTerms: "terms", ShownPosts: "posts", ShownFirst: "first",
+}
+
 var emptyNames = map[Empty]string{EmptyRefused: "refused", EmptyClears: "clears", EmptyNull: "null not sent"}
 
 func orDash(s string) string {
@@ -35,6 +42,13 @@ func orDash(s string) string {
 func yes(b bool) string {
 	if b {
 		return "yes"
+	}
+	return "-"
+}
+
+func stays(f *Field) string {
+	if f.Stays {
+		return "stays"
 	}
 	return "-"
 }
@@ -55,9 +69,16 @@ func renderField(f *Field) string {
 	if f.Enum != nil {
 		other = "enum " + strings.Join(f.Enum, " ")
 	}
+	filled, initial := "-", "-"
+	if f.Filled {
+		filled = "left out"
+	}
+	if f.Form == FormBool {
+		initial = strconv.FormatBool(f.Initial)
+	}
 	return strings.Join([]string{
 		f.Name, declared, yes(f.Required), orDash(f.Default), yes(f.Translatable), emptyNames[f.Empty],
-		yes(f.Extension), limit, typeNames[f.Stored], formNames[f.Form], orDash(other),
+		yes(f.Extension), limit, typeNames[f.Stored], formNames[f.Form], orDash(other), shownNames[f.ShownAs()], filled, initial, stays(f),
 	}, " | ")
 }
 
@@ -83,7 +104,7 @@ func TestSpecsAreThoseOfTheInterface(t *testing.T) {
 		for i := range s.Fields {
 			f := &s.Fields[i]
 			if f.Form == FormNone {
-				keptRows = append(keptRows, strings.Join([]string{k.String(), f.Name, typeNames[f.Stored]}, " | "))
+				keptRows = append(keptRows, strings.Join([]string{k.String(), f.Name, typeNames[f.Stored], shownNames[f.ShownAs()], stays(f)}, " | "))
 				continue
 			}
 			got = append(got, renderField(f))

@@ -173,6 +173,7 @@ type api struct {
 	formats   []*format
 	answers   *cache.Cache[string, *answer]
 	encoders  *encoders
+	layouts   *layouts
 	fragments fragmentCache
 	asked     *askedTable
 	flights   flights
@@ -225,7 +226,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 		return nil, err
 	}
 	a := &api{
-		Deps: d, o: o, roots: roots,
+		Deps: d, o: o, roots: roots, layouts: newLayouts(),
 		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, o.TrustForwarded),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
 		formats: formats,
@@ -269,12 +270,12 @@ func newAPI(d Deps, o Options) (*api, error) {
 
 // rendering is the version of how records and lists are written: with another one
 // every ETag is another one. It grows with each change of what is sent for the same
-// record.
+// record, but for what the field tables say: that counts by itself.
 const rendering = 1
 
 // seed names all that answers depend on beside what is stored: settings and program.
 func (o *Options) seed() uint64 {
-	return uint64(calendar.HashStart.Number(rendering).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.PriceCurrency))
+	return uint64(calendar.HashStart.Number(rendering).Number(newLayouts().hash()).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.PriceCurrency))
 }
 
 func setDefaults(o *Options) {

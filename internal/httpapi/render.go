@@ -113,12 +113,6 @@ func appendID(b []byte, id calendar.ID) []byte { return strconv.AppendInt(b, int
 // coordinates.
 func appendNumber(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'f', -1, 64) }
 
-// appendBool writes a key with a boolean; the key comes with its comma and
-// colon.
-func appendBool(b []byte, key string, v bool) []byte {
-	return strconv.AppendBool(append(b, key...), v)
-}
-
 // appendFilled writes a key with a text that is not empty.
 func appendFilled(b []byte, key, s string, safe *[256]bool) []byte {
 	if s == "" {
@@ -143,69 +137,23 @@ func clockOf(w calendar.Wall) clock {
 	return c
 }
 
-func appendDigits(b []byte, n, width int) []byte {
-	for pow := pow10(width - 1); pow > 0; pow /= 10 {
-		b = append(b, byte('0'+n/pow%10))
-	}
-	return b
-}
-
-func pow10(n int) int {
-	p := 1
-	for range n {
-		p *= 10
-	}
-	return p
-}
+// appendTwo writes a number in two digits.
+func appendTwo(b []byte, n int) []byte { return append(b, byte('0'+n/10%10), byte('0'+n%10)) }
 
 // append writes YYYY-MM-DD, a separator, HH:MM:SS.
 func (c clock) append(b []byte, sep byte) []byte {
-	b = append(appendDigits(b, c.year, 4), '-')
-	b = append(appendDigits(b, c.month, 2), '-')
-	b = append(appendDigits(b, c.day, 2), sep)
-	b = append(appendDigits(b, c.hour, 2), ':')
-	b = append(appendDigits(b, c.minute, 2), ':')
-	return appendDigits(b, c.second, 2)
+	b = append(appendTwo(appendTwo(b, c.year/100), c.year), '-')
+	b = append(appendTwo(b, c.month), '-')
+	b = append(appendTwo(b, c.day), sep)
+	b = append(appendTwo(b, c.hour), ':')
+	b = append(appendTwo(b, c.minute), ':')
+	return appendTwo(b, c.second)
 }
 
 // appendWall writes a key with a time in the form of section 1.5.
 func appendWall(b []byte, key string, w calendar.Wall) []byte {
 	b = append(append(b, key...), '"')
 	return append(clockOf(w).append(b, ' '), '"')
-}
-
-// appendMoment writes a time and its details object: keys name and
-// name_details.
-func appendMoment(b []byte, name string, w calendar.Wall) []byte {
-	c := clockOf(w)
-	b = append(append(b, `,"`...), name...)
-	b = append(b, `":"`...)
-	b = c.append(b, ' ')
-	b = append(append(b, `","`...), name...)
-	b = append(b, `_details":{"year":"`...)
-	b = appendDigits(b, c.year, 4)
-	b = append(b, `","month":"`...)
-	b = appendDigits(b, c.month, 2)
-	b = append(b, `","day":"`...)
-	b = appendDigits(b, c.day, 2)
-	b = append(b, `","hour":"`...)
-	b = appendDigits(b, c.hour, 2)
-	b = append(b, `","minutes":"`...)
-	b = appendDigits(b, c.minute, 2)
-	b = append(b, `","seconds":"`...)
-	b = appendDigits(b, c.second, 2)
-	return append(b, `"}`...)
-}
-
-// appendLanguages writes the keys language and languages.
-func appendLanguages(b []byte, r *calendar.Record, shown calendar.Lang) []byte {
-	b = append(append(b, `,"language":"`...), shown.String()...)
-	b = append(b, `","languages":[`...)
-	for i, l := range r.Langs() {
-		b = appendComma(b, i)
-		b = append(append(append(b, '"'), l.String()...), '"')
-	}
-	return append(b, ']')
 }
 
 // fieldSet makes the set of the keys to keep, nil for all.

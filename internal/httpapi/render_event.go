@@ -22,14 +22,17 @@ type renderer struct {
 	// out above it. 0: no limit.
 	limit int
 	over  bool
+	// The records on their way: an event, and another one alone or within it.
+	event, other subject
 }
 
-// wants tells whether a key is written.
+// wants tells whether a key is written; it comes with its comma and colon.
 func (p *renderer) wants(key string) bool {
-	if p.bare && (key == "venue" || key == "venues" || key == "organizer") {
+	name := key[len(`,"`) : len(key)-len(`":`)]
+	if p.bare && (name == "venue" || name == "venues" || name == "organizer") {
 		return false
 	}
-	return p.fields == nil || p.fields[key]
+	return p.fields == nil || p.fields[name]
 }
 
 // full tells whether the answer is longer than it may get.
@@ -46,143 +49,66 @@ func (p *renderer) appendView(b []byte, v *query.View) []byte {
 	case calendar.KindVenue, calendar.KindOrganizer:
 		return p.appendPost(b, query.LinkedView{Record: v.Record, Status: v.Status})
 	default:
-		return p.appendTerm(b, query.TermView{Record: v.Record, Count: v.Count}, false)
+		return p.appendTerm(b, query.TermView{Record: v.Record, Count: v.Count}, p.a.layouts.of[v.Record.Kind])
 	}
-}
-
-// appendPostHead writes the keys that all posts begin with, up to url.
-func (p *renderer) appendPostHead(b []byte, r *calendar.Record, status calendar.Status, url string) []byte {
-	global := p.root.globalID(r.ID)
-	b = append(b, `{"id":`...)
-	b = appendID(b, r.ID)
-	b = append(b, `,"global_id":`...)
-	b = appendString(b, global)
-	b = append(b, `,"global_id_lineage":[`...)
-	b = appendString(b, global)
-	b = append(b, `],"author":"`...)
-	b = appendID(b, r.Author())
-	b = append(b, `","status":`...)
-	b = appendString(b, string(status))
-	b = appendWall(b, `,"date":`, r.Fields.Wall("date"))
-	b = appendWall(b, `,"date_utc":`, r.Fields.Wall("date_utc"))
-	b = appendWall(b, `,"modified":`, r.Fields.Wall("modified"))
-	b = appendWall(b, `,"modified_utc":`, r.Fields.Wall("modified_utc"))
-	b = append(b, `,"url":`...)
-	return appendString(b, url)
 }
 
 // appendEvent writes an event (3.1.7), blanked where the view says so (6.3).
 func (p *renderer) appendEvent(b []byte, v *query.View) []byte {
-	r := v.Record
-	f := r.Fields
-	url := p.root.page(r, v.Status)
-	title, shown := r.Name(p.lang)
-	b = p.appendPostHead(b, r, v.Status, url)
-	b = append(b, `,"rest_url":`...)
-	b = appendString(b, p.root.self(r))
-	b = append(b, `,"title":`...)
-	b = appendName(b, title)
-	if v.Blanked {
-		b = append(b, `,"description":"","excerpt":""`...)
-	} else {
-		b = p.appendHTML(append(b, `,"description":`...), r, "description")
-		b = p.appendHTML(append(b, `,"excerpt":`...), r, "excerpt")
+	s := &p.event
+	*s = subject{
+		r: v.Record, f: v.Record.Fields, status: v.Status, url: p.root.page(v.Record, v.Status),
+		blanked: v.Blanked, view: v,
 	}
-	b = append(b, `,"slug":`...)
-	b = appendString(b, r.Slug())
-	b = append(b, `,"image":`...)
-	if image := f.String("image_url"); image != "" && !v.Blanked {
-		b = appendImage(b, f.ID("image"), image)
-	} else {
-		b = append(b, "false"...)
-	}
-	if v.Blanked {
-		b = append(b, `,"all_day":null`...)
-	} else {
-		b = appendBool(b, `,"all_day":`, f.Bool("all_day"))
-	}
-	start, end := f.Wall("start_date"), f.Wall("end_date")
-	utcStart, utcEnd := f.Wall("utc_start_date"), f.Wall("utc_end_date")
-	b = appendMoment(b, "start_date", start)
-	b = appendMoment(b, "end_date", end)
-	b = appendMoment(b, "utc_start_date", utcStart)
-	b = appendMoment(b, "utc_end_date", utcEnd)
-	zone := p.a.zones.zone(f.String("timezone"))
-	b = append(b, `,"timezone":`...)
-	b = appendString(b, zone.Name)
-	b = append(b, `,"timezone_abbr":`...)
-	b = appendString(b, zone.Abbreviation(utcStart.UTC()))
-	cost := calendar.Cost{}
-	if !v.Blanked {
-		cost = calendar.ReadCost(f.Strings("cost"), p.a.o.Currency)
-	}
-	b = append(b, `,"cost":`...)
-	b = appendName(b, cost.Text)
-	b = append(b, `,"cost_details":{"currency_symbol":`...)
-	b = appendString(b, cost.Symbol)
-	b = append(b, `,"currency_code":"","currency_position":`...)
-	b = appendString(b, cost.Position)
-	b = append(b, `,"values":`...)
-	b = appendStrings(b, cost.Values)
-	b = append(b, `},"website":`...)
-	switch website := f.String("website"); {
-	case v.Blanked:
-		b = append(b, `""`...)
-	case website == "":
-		b = appendString(b, url)
-	default:
-		b = appendName(b, website)
-	}
-	if v.Blanked {
-		b = append(b, `,"show_map":null,"show_map_link":null,"hide_from_listings":null,"sticky":null,"featured":null,`+
-			`"ticketed":null,"post_parent":0,"categories":[],"tags":[],"venue":[],"venues":[],"organizer":[]`...)
-	} else {
-		b = appendBool(b, `,"show_map":`, f.BoolOr("show_map", true))
-		b = appendBool(b, `,"show_map_link":`, f.BoolOr("show_map_link", true))
-		b = appendBool(b, `,"hide_from_listings":`, f.Bool("hide_from_listings"))
-		b = appendBool(b, `,"sticky":`, f.Bool("sticky"))
-		b = appendBool(b, `,"featured":`, f.Bool("featured"))
-		b = appendBool(b, `,"ticketed":`, f.Bool("ticketed"))
-		b = append(b, `,"post_parent":`...)
-		b = appendID(b, f.ID("post_parent"))
-		b = p.appendLinked(b, v)
-	}
-	b = append(b, `,"custom_fields":[]`...)
-	b = appendLanguages(b, r, shown)
+	b = p.appendColumns(b, p.a.layouts.of[calendar.KindEvent], s)
 	if p.ld && !v.Blanked {
-		b = p.appendEventLD(append(b, `,"json_ld":`...), r, url)
+		b = p.appendEventLD(append(b, `,"json_ld":`...), s.r, s.url)
 		if len(v.Venues) > 0 {
 			b = append(append(b, `,"location":`...), p.postFragment(v.Venues[0]).tail...)
 		}
 		if len(v.Organizers) > 0 {
 			b = append(append(b, `,"organizer":`...), p.postFragment(v.Organizers[0]).tail...)
 		}
-		b = p.appendEventOffer(b, r, url, cost)
+		b = p.appendEventOffer(b, s.r, s.url, s.cost)
 	}
 	return append(b, '}')
 }
 
-// appendLinked writes the records that an event embeds, until the answer is full.
-func (p *renderer) appendLinked(b []byte, v *query.View) []byte {
-	b = p.appendTerms(b, "categories", v.Categories)
-	b = p.appendTerms(b, "tags", v.Tags)
-	if p.wants("venue") {
-		b = append(b, `,"venue":`...)
-		if len(v.Venues) == 0 {
-			b = append(b, `[]`...)
-		} else {
-			b = p.appendPost(b, v.Venues[0])
-		}
-	}
-	b = p.appendPosts(b, "venues", v.Venues)
-	return p.appendPosts(b, "organizer", v.Organizers)
+func writeZone(p *renderer, b []byte, c *column, s *subject) []byte {
+	zone := p.a.zones.zone(s.f.String(c.name))
+	b = c.append(b, zone.Name, &plainSafe)
+	return appendString(append(b, c.more...), zone.Abbreviation(s.f.Wall("utc_start_date").UTC()))
 }
 
-func (p *renderer) appendTerms(b []byte, key string, terms []query.TermView) []byte {
-	if !p.wants(key) {
+func writeCost(p *renderer, b []byte, c *column, s *subject) []byte {
+	s.cost = calendar.ReadCost(s.f.Strings(c.name), p.a.o.Currency)
+	b = c.append(b, s.cost.Text, &nameSafe)
+	b = append(append(b, c.more...), `{"currency_symbol":`...)
+	b = appendString(b, s.cost.Symbol)
+	b = append(b, `,"currency_code":"","currency_position":`...)
+	b = appendString(b, s.cost.Position)
+	b = append(b, `,"values":`...)
+	return append(appendStrings(b, s.cost.Values), '}')
+}
+
+func writeWebsite(_ *renderer, b []byte, c *column, s *subject) []byte {
+	if website := s.f.String(c.name); website != "" {
+		return c.append(b, website, &nameSafe)
+	}
+	return c.append(b, s.url, &plainSafe)
+}
+
+// What an event embeds is written until the answer is full.
+
+func writeTerms(p *renderer, b []byte, c *column, s *subject) []byte {
+	if !p.wants(c.key) {
 		return b
 	}
-	b = append(append(append(b, `,"`...), key...), `":[`...)
+	terms := s.view.Categories
+	if c.name == "tags" {
+		terms = s.view.Tags
+	}
+	b = append(append(b, c.key...), '[')
 	for i, t := range terms {
 		if p.full(b) {
 			break
@@ -192,11 +118,27 @@ func (p *renderer) appendTerms(b []byte, key string, terms []query.TermView) []b
 	return append(b, ']')
 }
 
+func writePosts(p *renderer, b []byte, c *column, s *subject) []byte {
+	return p.appendPosts(b, c.key, s.view.Organizers)
+}
+
+func writeFirst(p *renderer, b []byte, c *column, s *subject) []byte {
+	if p.wants(c.key) {
+		b = append(b, c.key...)
+		if len(s.view.Venues) == 0 {
+			b = append(b, `[]`...)
+		} else {
+			b = p.appendPost(b, s.view.Venues[0])
+		}
+	}
+	return p.appendPosts(b, c.more, s.view.Venues)
+}
+
 func (p *renderer) appendPosts(b []byte, key string, posts []query.LinkedView) []byte {
 	if !p.wants(key) {
 		return b
 	}
-	b = append(append(append(b, `,"`...), key...), `":[`...)
+	b = append(append(b, key...), '[')
 	for i, l := range posts {
 		if p.full(b) {
 			break
@@ -216,7 +158,7 @@ func (p *renderer) appendNested(b []byte, t query.TermView) []byte {
 		return append(b, known.head...)
 	}
 	from := len(b)
-	b = p.appendTerm(b, t, true)
+	b = p.appendTerm(b, t, p.a.layouts.nested[t.Record.Kind])
 	n := len(b) - from
 	p.a.fragments.set(key, b[from:], n)
 	return b
@@ -228,9 +170,8 @@ func (p *renderer) shownHTML(r *calendar.Record, field string) string {
 	return paragraphs(s)
 }
 
-// appendHTML writes shownHTML.
-func (p *renderer) appendHTML(b []byte, r *calendar.Record, field string) []byte {
-	s, _ := r.Fields.Text(field).In(p.lang, r.Home)
+// appendHTML writes a description or excerpt.
+func appendHTML(b []byte, s string) []byte {
 	if s == "" || strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '\n') >= 0 || strings.IndexByte(s, '\r') >= 0 {
 		return appendString(b, paragraphs(s))
 	}

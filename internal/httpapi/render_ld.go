@@ -104,6 +104,6 @@ func appendISO(b []byte, key string, w, utc calendar.Wall) []byte {
 		sign, offset = '-', -offset
 	}
 	b = append(b, sign)
-	b = append(appendDigits(b, offset/3600, 2), ':')
-	return append(appendDigits(b, offset/60%60, 2), '"')
+	b = append(appendTwo(b, offset/3600), ':')
+	return append(appendTwo(b, offset/60%60), '"')
 }

@@ -42,72 +42,29 @@ func (p *renderer) postFragment(l query.LinkedView) fragment {
 	if known, ok := p.a.fragments.get(key); ok {
 		return known
 	}
-	url := p.root.page(l.Record, l.Status)
-	var b []byte
-	var end int
-	if l.Record.Kind == calendar.KindVenue {
-		b = p.appendVenue(b, l.Record, l.Status, url)
-		end = len(b)
-		b = p.appendVenueLD(b, l.Record, url)
+	s := &p.other
+	*s = subject{r: l.Record, f: l.Record.Fields, status: l.Status, url: p.root.page(l.Record, l.Status)}
+	b := p.appendColumns(nil, p.a.layouts.of[s.r.Kind], s)
+	end := len(b)
+	if s.r.Kind == calendar.KindVenue {
+		b = p.appendVenueLD(b, s.r, s.url)
 	} else {
-		b = p.appendOrganizer(b, l.Record, l.Status, url)
-		end = len(b)
-		b = p.appendOrganizerLD(b, l.Record, url)
+		b = p.appendOrganizerLD(b, s.r, s.url)
 	}
 	p.a.fragments.set(key, b, end)
 	return fragment{b[:end:end], b[end:]}
 }
 
-// appendVenue writes the head of a venue; empty fields are left out.
-func (p *renderer) appendVenue(b []byte, r *calendar.Record, status calendar.Status, url string) []byte {
-	f := r.Fields
-	name, shown := r.Name(p.lang)
-	b = p.appendPostHead(b, r, status, url)
-	b = append(b, `,"venue":`...)
-	b = appendName(b, name)
-	b = p.appendPostTexts(b, r)
-	b = appendFilled(b, `,"address":`, f.String("address"), &nameSafe)
-	b = appendFilled(b, `,"city":`, f.String("city"), &nameSafe)
-	b = appendFilled(b, `,"country":`, f.String("country"), &nameSafe)
-	b = appendFilled(b, `,"province":`, f.String("province"), &nameSafe)
-	b = appendFilled(b, `,"state":`, f.String("state"), &nameSafe)
-	b = appendFilled(b, `,"zip":`, f.String("zip"), &nameSafe)
-	b = appendFilled(b, `,"phone":`, f.String("phone"), &nameSafe)
-	b = appendFilled(b, `,"website":`, f.String("website"), &plainSafe)
-	b = appendFilled(b, `,"stateprovince":`, stateProvince(f), &nameSafe)
-	b = appendBool(b, `,"show_map":`, f.BoolOr("show_map", true))
-	b = appendBool(b, `,"show_map_link":`, f.BoolOr("show_map_link", true))
-	if lat, lng, ok := point(f); ok {
-		b = appendNumber(append(b, `,"geo_lat":`...), lat)
-		b = appendNumber(append(b, `,"geo_lng":`...), lng)
-	}
-	return appendLanguages(b, r, shown)
+func writeRegion(_ *renderer, b []byte, c *column, s *subject) []byte {
+	return c.append(b, stateProvince(s.f), &nameSafe)
 }
 
-// appendOrganizer writes the head of an organizer; empty fields are left out.
-func (p *renderer) appendOrganizer(b []byte, r *calendar.Record, status calendar.Status, url string) []byte {
-	f := r.Fields
-	name, shown := r.Name(p.lang)
-	b = p.appendPostHead(b, r, status, url)
-	b = append(b, `,"organizer":`...)
-	b = appendName(b, name)
-	b = p.appendPostTexts(b, r)
-	b = appendFilled(b, `,"phone":`, f.String("phone"), &nameSafe)
-	b = appendFilled(b, `,"website":`, f.String("website"), &plainSafe)
-	b = appendFilled(b, `,"email":`, f.String("email"), &plainSafe)
-	return appendLanguages(b, r, shown)
-}
-
-// appendPostTexts writes what venues and organizers share: the slug, and description,
-// excerpt and image, each where there is one.
-func (p *renderer) appendPostTexts(b []byte, r *calendar.Record) []byte {
-	b = appendText(append(b, `,"slug":`...), r.Slug(), &plainSafe)
-	b = appendFilled(b, `,"description":`, p.shownHTML(r, "description"), &plainSafe)
-	b = appendFilled(b, `,"excerpt":`, p.shownHTML(r, "excerpt"), &plainSafe)
-	if image := r.Fields.String("image_url"); image != "" {
-		b = appendImage(append(b, `,"image":`...), r.Fields.ID("image"), image)
+func writeCoordinate(_ *renderer, b []byte, c *column, s *subject) []byte {
+	if _, _, ok := point(s.f); !ok {
+		return b
 	}
-	return b
+	degrees, _ := s.f.Number(c.name)
+	return appendNumber(append(b, c.key...), degrees)
 }
 
 // point gives the coordinates of a venue when both are stored.

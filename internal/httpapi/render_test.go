@@ -141,7 +141,7 @@ func testRenderer(t *testing.T, l calendar.Lang) *renderer {
 	o := Options{Site: site}
 	setDefaults(&o)
 	return &renderer{
-		a: &api{o: o}, lang: l,
+		a: &api{o: o, layouts: newLayouts()}, lang: l,
 		root: rootOf(origin{"https://calendar.example.org", "calendar.example.org", ""}, location{prefix: "api", namespace: Namespace}, 0),
 	}
 }

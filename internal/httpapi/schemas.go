@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"maps"
+	"slices"
 
 	"daybook/calendar"
 )
@@ -26,7 +27,8 @@ func (d *document) schemas() object {
 		"Index":   strict(object{"namespace": str(), "routes": object{"type": "object", "additionalProperties": schemaRef("Route")}}),
 	}
 	for name, s := range map[string]shape{
-		"Event": eventShape(), "Venue": venueShape(), "Organizer": organizerShape(), "Term": termShape(),
+		"Event": d.postShape(calendar.KindEvent), "Venue": d.postShape(calendar.KindVenue), "Organizer": d.postShape(calendar.KindOrganizer),
+		"Term": shapeOf(slices.Concat(d.a.layouts.of[calendar.KindCategory:], d.a.layouts.nested[calendar.KindCategory:])...),
 	} {
 		out[name] = s.schema(true)
 		out["Sparse"+name] = s.schema(false)
@@ -68,9 +70,6 @@ func moment() object {
 	return object{"type": "string", "pattern": `^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$`}
 }
 
-// blankable is a value that is null in a blanked event (6.3).
-func blankable(kind string) object { return object{"type": []string{kind, "null"}} }
-
 // strict is an object of which all properties are required and there are no
 // others.
 func strict(properties object) object {
@@ -99,89 +98,75 @@ func (s shape) schema(required bool) object {
 	return o
 }
 
-// mark marks properties as extensions.
-func (s shape) mark(names ...string) shape {
-	for _, n := range names {
-		for _, set := range []object{s.always, s.sometimes} {
-			if p, ok := set[n].(object); ok {
-				p["x-extension"] = true
-			}
-		}
-	}
+func (d *document) postShape(k calendar.Kind) shape {
+	s := shapeOf(d.a.layouts.of[k])
+	s.sometimes["json_ld"] = object{"type": "object"}
 	return s
 }
 
-func postShape() shape {
-	return shape{
-		always: object{
-			"id": integer(), "global_id": str(), "global_id_lineage": list(str()), "author": object{"type": "string", "pattern": "^[0-9]+$"},
-			"status": object{"type": "string", "enum": []string{"publish", "future", "draft", "pending", "private", "trash"}},
-			"date":   moment(), "date_utc": moment(), "modified": moment(), "modified_utc": moment(), "url": str(),
-			"language": languageSchema(), "languages": list(languageSchema()),
-		},
-		sometimes: object{"json_ld": object{"type": "object"}},
+// is is a schema that does not depend on the row.
+func is(schema func() object) func(*column) object { return func(*column) object { return schema() } }
+
+func isRef(name string) func(*column) object { return func(*column) object { return schemaRef(name) } }
+
+func isList(name string) func(*column) object {
+	return func(*column) object { return list(schemaRef(name)) }
+}
+
+func textSchema(c *column) object {
+	if c.field.Filled {
+		return object{"type": "string", "minLength": 1}
 	}
+	return str()
+}
+
+func boolSchema(c *column) object {
+	if c.blanks {
+		return object{"type": []string{"boolean", "null"}}
+	}
+	return boolean()
+}
+
+func numeralSchema() object { return object{"type": "string", "pattern": "^[0-9]+$"} }
+
+func statusSchema() object {
+	return object{"type": "string", "enum": []string{"publish", "future", "draft", "pending", "private", "trash"}}
+}
+
+func coordinateSchema(c *column) object {
+	limit := 90
+	if c.field.Form == calendar.FormLongitude {
+		limit = 180
+	}
+	return object{"type": "number", "minimum": -limit, "maximum": limit}
+}
+
+func imageSchema(c *column) object {
+	if c.field.Filled {
+		return schemaRef("Image")
+	}
+	return object{"anyOf": []object{schemaRef("Image"), {"const": false}}}
+}
+
+// postsSchema is a list of linked posts: their row has the name of their kind.
+func postsSchema(c *column) object { return list(schemaRef(title(c.name))) }
+
+func firstSchema(c *column) object {
+	return object{"anyOf": []object{schemaRef(title(c.name)), emptyList()}}
 }
 
 func languageSchema() object {
 	return object{"type": "string", "enum": calendar.LangNames()}
 }
 
-func eventShape() shape {
-	s := postShape()
-	for _, n := range []string{"rest_url", "title", "description", "excerpt", "slug", "timezone", "timezone_abbr", "cost", "website"} {
-		s.always[n] = str()
-	}
-	for _, n := range []string{"start_date", "end_date", "utc_start_date", "utc_end_date"} {
-		s.always[n] = moment()
-		s.always[n+"_details"] = schemaRef("DateDetails")
-	}
-	for _, n := range []string{"all_day", "show_map", "show_map_link", "hide_from_listings", "sticky", "featured", "ticketed"} {
-		s.always[n] = blankable("boolean")
-	}
-	s.always["image"] = object{"anyOf": []object{schemaRef("Image"), {"const": false}}}
-	s.always["cost_details"] = schemaRef("CostDetails")
-	s.always["post_parent"] = integer()
-	s.always["categories"] = list(schemaRef("Term"))
-	s.always["tags"] = list(schemaRef("Term"))
-	s.always["venue"] = object{"anyOf": []object{schemaRef("Venue"), emptyList()}}
-	s.always["venues"] = list(schemaRef("Venue"))
-	s.always["organizer"] = list(schemaRef("Organizer"))
-	s.always["custom_fields"] = emptyList()
-	return s.mark("ticketed", "post_parent", "venues", "language", "languages")
+func taxonomySchema() object {
+	return object{"type": "string", "enum": []string{"event_category", "event_tag"}}
 }
 
-func placeShape(name string, details ...string) shape {
-	s := postShape()
-	s.always[name], s.always["slug"] = str(), str()
-	for _, n := range append(details, "description", "excerpt", "website", "phone") {
-		s.sometimes[n] = object{"type": "string", "minLength": 1}
-	}
-	s.sometimes["image"] = schemaRef("Image")
-	return s.mark("slug", "excerpt", "language", "languages")
-}
+func countSchema() object { return object{"type": "integer", "minimum": 0} }
 
-func venueShape() shape {
-	s := placeShape("venue", "address", "city", "country", "province", "state", "zip", "stateprovince")
-	s.always["show_map"], s.always["show_map_link"] = boolean(), boolean()
-	s.sometimes["geo_lat"] = object{"type": "number", "minimum": -90, "maximum": 90}
-	s.sometimes["geo_lng"] = object{"type": "number", "minimum": -180, "maximum": 180}
-	return s.mark("geo_lat", "geo_lng")
-}
-
-func organizerShape() shape { return placeShape("organizer", "email") }
-
-func termShape() shape {
-	return shape{
-		always: object{
-			"id": integer(), "name": str(), "slug": str(), "description": str(),
-			"taxonomy": object{"type": "string", "enum": []string{"event_category", "event_tag"}},
-			"count":    object{"type": "integer", "minimum": 0},
-			"language": languageSchema(), "languages": list(languageSchema()),
-			"urls": shape{always: object{"self": str(), "collection": str()}, sometimes: object{"up": str()}}.schema(true),
-		},
-		sometimes: object{"parent": integer(), "url": str()},
-	}.mark("language", "languages")
+func termURLsSchema() object {
+	return shape{always: object{"self": str(), "collection": str()}, sometimes: object{"up": str()}}.schema(true)
 }
 
 func listSchema(k calendar.Kind) object {
