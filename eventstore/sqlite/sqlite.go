@@ -7,6 +7,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -164,9 +165,11 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err := s.writer.ready(ctx); err != nil {
 		return err
 	}
-	if s.readDB, err = sql.Open("sqlite", dsn(path, readPragmas)); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return err
 	}
+	s.readDB = sql.OpenDB(&connector{driver: s.writeDB.Driver(), dsn: dsn(path, readPragmas), path: path, file: info})
 	readers := max(4, 2*runtime.GOMAXPROCS(0))
 	s.readDB.SetMaxOpenConns(readers)
 	s.readDB.SetMaxIdleConns(readers)
@@ -190,6 +193,38 @@ func (s *Store) connect(ctx context.Context, path string, steps []migration.Step
 	}
 	s.writer = &writer{preparer: preparer{conn: conn}}
 	return migrate(ctx, conn, steps, s.o.Existing)
+}
+
+// connector opens connections to the file that the store works on. One that lies in its
+// place would be read as an empty store, by some connections and by others not.
+type connector struct {
+	driver    driver.Driver
+	dsn, path string
+	file      os.FileInfo
+}
+
+func (c *connector) Driver() driver.Driver { return c.driver }
+
+// Connect gives ErrUnavailable as long as the file is another one.
+func (c *connector) Connect(context.Context) (driver.Conn, error) {
+	if err := c.same(); err != nil { // else SQLite makes one that is missing
+		return nil, err
+	}
+	conn, err := c.driver.Open(c.dsn)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.same(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+func (c *connector) same() error {
+	if now, err := os.Stat(c.path); err != nil || !os.SameFile(c.file, now) {
+		return fmt.Errorf("%w: the file was removed or replaced", eventstore.ErrUnavailable)
+	}
+	return nil
 }
 
 // disconnect closes the writing connection.
