@@ -17,6 +17,7 @@ import (
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
+	"daybook/internal/ground/pause"
 	"daybook/internal/importer"
 )
 
@@ -195,7 +196,7 @@ func TestLooks(t *testing.T) {
 	b = on(t, store)
 	b.admin = admin
 	const n = 200
-	store.beforeLook = func() { time.Sleep(2 * time.Millisecond) } // lines are read meanwhile, also on a busy machine
+	store.beforeLook = func() { _ = pause.For(t.Context(), 2*time.Millisecond) } // lines are read meanwhile, also on a busy machine
 	lines := []string{venueLine}
 	for i := range n {
 		lines = append(lines, event(fmt.Sprint("e", i), fmt.Sprint("Concert ", i), `,"venue":{"key":"hall"}`))
