@@ -359,7 +359,7 @@ func (s *scanner) text() (string, error) {
 	// Eight bytes at a time as long as there is nothing to look at in them.
 	for ; s.i+8 <= len(s.b); s.i += 8 {
 		w := binary.LittleEndian.Uint64([]byte(s.b[s.i : s.i+8]))
-		if special(w) {
+		if Special(w) {
 			break
 		}
 		all |= w
@@ -390,12 +390,19 @@ const (
 	highBits = 0x8080808080808080
 )
 
-// special tells whether one of eight bytes may be a quote, a backslash or a control
-// character. It may take one above them for such a byte, never the other way round.
-func special(w uint64) bool {
-	quote, slash := w^(lowBits*'"'), w^(lowBits*'\\')
-	return ((w-lowBits*' ')&^w|(quote-lowBits)&^quote|(slash-lowBits)&^slash)&highBits != 0
+// Special tells whether one of eight bytes may be a control character, a quote, a
+// backslash or one of others. It may take one above them for such a byte, never the other
+// way round.
+func Special(w uint64, others ...byte) bool {
+	found := (w-lowBits*' ')&^w | zeros(w^lowBits*'"') | zeros(w^lowBits*'\\')
+	for _, c := range others {
+		found |= zeros(w ^ lowBits*uint64(c))
+	}
+	return found&highBits != 0
 }
+
+// zeros has the high bit of each of eight bytes that is 0, and maybe of some above one.
+func zeros(w uint64) uint64 { return (w - lowBits) &^ w }
 
 // unescape is the slow way of text, from the first backslash on.
 func (s *scanner) unescape(from int) (string, error) {
@@ -545,7 +552,7 @@ func (s *scanner) skipTo(depth int) error {
 		return s.list(func() error { return s.skipTo(depth + 1) })
 	case '"':
 		for s.i++; s.i < len(s.b); s.i++ {
-			for s.i+8 <= len(s.b) && !special(binary.LittleEndian.Uint64([]byte(s.b[s.i:s.i+8]))) {
+			for s.i+8 <= len(s.b) && !Special(binary.LittleEndian.Uint64([]byte(s.b[s.i:s.i+8]))) {
 				s.i += 8
 			}
 			if s.i == len(s.b) {

@@ -14,6 +14,9 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
+// htmlSpecial are the bytes that names have as entities (2.5).
+var htmlSpecial = []byte("&<>")
+
 // plainSafe and nameSafe tell which bytes stand in a JSON text as they are; in
 // names & < > are escaped too (2.5).
 var plainSafe, nameSafe = makeSafe("\"\\"), makeSafe("\"\\&<>")
@@ -42,9 +45,12 @@ func appendInner(b []byte, s string, safe *[256]bool) []byte {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	start := 0
-	html := !safe['<']
+	var others []byte
+	if !safe['<'] {
+		others = htmlSpecial
+	}
 	for i := 0; i < len(s); i++ {
-		for i+8 <= len(s) && !special(binary.LittleEndian.Uint64([]byte(s[i:i+8])), html) {
+		for i+8 <= len(s) && !calendar.Special(binary.LittleEndian.Uint64([]byte(s[i:i+8])), others...) {
 			i += 8
 		}
 		if i == len(s) {
@@ -76,19 +82,6 @@ func appendInner(b []byte, s string, safe *[256]bool) []byte {
 		}
 	}
 	return append(b, s[start:]...)
-}
-
-// special tells whether one of eight bytes may stand in a JSON text in another form
-// only, with html also & < >. It may take a byte for such a one, never the other way
-// round.
-func special(w uint64, html bool) bool {
-	const low, high = 0x0101010101010101, 0x8080808080808080
-	zero := func(v uint64) uint64 { return (v - low) &^ v }
-	found := (w-low*' ')&^w | zero(w^low*'"') | zero(w^low*'\\')
-	if html {
-		found |= zero(w^low*'&') | zero(w^low*'<') | zero(w^low*'>')
-	}
-	return found&high != 0
 }
 
 func appendComma(b []byte, i int) []byte {
