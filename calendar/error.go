@@ -35,6 +35,8 @@ const (
 	CodeInTrash            Code = "is-in-trash"               // 410, shown as <kind>-is-in-trash
 	CodeNotFound           Code = "not-found"                 // 404, shown as <kind>-not-found, rest-event-not-found
 	CodePageNotFound       Code = "archive-page-not-found"    // 404, shown as <kind>-archive-page-not-found
+	CodeVersionNotFound    Code = "rest_version_not_found"    // 404, a record has no such version
+	CodeErased             Code = "rest_record_erased"        // 410
 )
 
 // Codes are all codes, for tests that each has a status and a message.
@@ -44,7 +46,7 @@ var Codes = [...]Code{
 	CodeBodyTooLarge, CodeURITooLong, CodeNoRoute, CodeMethodNotAllowed, CodeInvalidNamespace,
 	CodePositionNotReached, CodeUnavailable, CodeTooManyRequests, CodeInternal, CodeTermExists, CodeNotHierarchical,
 	CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected, CodeInTrash, CodeNotFound,
-	CodePageNotFound,
+	CodePageNotFound, CodeVersionNotFound, CodeErased,
 }
 
 // Reason says why a value is refused. Each has a message in every language.

@@ -243,6 +243,18 @@ var messages = map[Code]phrase{
 		"La liste n’a pas cette page.",
 		"La lista no tiene esa página.",
 	},
+	CodeVersionNotFound: {
+		"该记录没有这个版本。",
+		"The record has no such version.",
+		"L’enregistrement n’a pas cette version.",
+		"El registro no tiene esa versión.",
+	},
+	CodeErased: {
+		"该记录已被永久清除。",
+		"The record was erased for good.",
+		"L’enregistrement a été effacé définitivement.",
+		"El registro se ha borrado definitivamente.",
+	},
 }
 
 // kindMessages are the messages whose words depend on the kind.

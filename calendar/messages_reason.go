@@ -291,6 +291,30 @@ var reasonMessages = map[Reason]phrase{
 		"ne doit pas être false avec des coordonnées",
 		"no debe ser false junto con coordenadas",
 	},
+	ReasonPoint: {
+		"必须是日期或 position:N",
+		"must be a date or position:N",
+		"doit être une date ou position:N",
+		"debe ser una fecha o position:N",
+	},
+	ReasonPointOrVersion: {
+		"必须是日期、position:N 或 version:N",
+		"must be a date, position:N or version:N",
+		"doit être une date, position:N ou version:N",
+		"debe ser una fecha, position:N o version:N",
+	},
+	ReasonFuture: {
+		"不得晚于现在",
+		"must not be later than now",
+		"ne doit pas être postérieur à maintenant",
+		"no debe ser posterior a ahora",
+	},
+	ReasonAhead: {
+		"不得大于最新位置 %1",
+		"must not be above the newest position, %1",
+		"ne doit pas dépasser la position la plus récente, %1",
+		"no debe superar la posición más reciente, %1",
+	},
 	ReasonHeaderKey: {
 		"必须是 1 到 255 个可打印的 ASCII 字符",
 		"must be 1 to 255 printable ASCII characters",

@@ -69,6 +69,14 @@ const (
 	ReasonGeolocConflict Reason = "geoloc"       // geoloc=false together with coordinates
 )
 
+// The value names no point in time that can be asked for.
+const (
+	ReasonPoint          Reason = "point"            // no date of 2.4 and no "position:N"
+	ReasonPointOrVersion Reason = "point_or_version" // no date of 2.4, no "position:N", no "version:N"
+	ReasonFuture         Reason = "future"           // later than now
+	ReasonAhead          Reason = "ahead"            // above the newest position; args: that
+)
+
 // The value of a request header is bad (2.10).
 const (
 	ReasonHeaderKey      Reason = "header_key"      // Idempotency-Key: 1–255 printable ASCII characters
@@ -86,6 +94,7 @@ var Reasons = [...]Reason{
 	ReasonUnknownEvent, ReasonUnknownVenue, ReasonUnknownOrganizer, ReasonUnknownCategory, ReasonUnknownTag,
 	ReasonUnknownImage, ReasonUnknownUser, ReasonOtherAuthor, ReasonImageURLRight, ReasonTermRight,
 	ReasonStatusFilter, ReasonEndBeforeStart, ReasonPairMissing, ReasonSelfParent, ReasonGeolocConflict,
+	ReasonPoint, ReasonPointOrVersion, ReasonFuture, ReasonAhead,
 	ReasonHeaderKey, ReasonHeaderPosition, ReasonHeaderHost,
 }
 

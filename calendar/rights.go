@@ -16,8 +16,8 @@ func (c Caller) ReadsAll() bool { return c.Role.atLeast(Editor) || c.Role == Aud
 // contributors and up. Auditors have no own posts.
 func (c Caller) ReadsOwn() bool { return c.Role.atLeast(Contributor) }
 
-// owns tells whether the record is an own one of a caller who may have such.
-func (c Caller) owns(r *Record) bool {
+// Owns tells whether the record is an own one of a caller who may have such.
+func (c Caller) Owns(r *Record) bool {
 	return c.ReadsOwn() && c.ID != 0 && r.Author() == c.ID
 }
 
@@ -47,9 +47,9 @@ func MayEdit(c Caller, r *Record, now time.Time) error {
 		switch {
 		case c.Role.atLeast(Editor):
 			return nil
-		case c.owns(r) && c.Role.atLeast(Author):
+		case c.Owns(r) && c.Role.atLeast(Author):
 			return nil
-		case c.owns(r):
+		case c.Owns(r):
 			switch r.FormerStatus(now) {
 			case StatusDraft, StatusPending, StatusPrivate:
 				return nil
@@ -76,14 +76,14 @@ func MayRead(c Caller, r *Record, now time.Time) bool {
 		}
 	case StatusFuture, StatusDraft, StatusPending, StatusPrivate:
 	}
-	return c.ReadsAll() || c.owns(r)
+	return c.ReadsAll() || c.Owns(r)
 }
 
 // NeedsPassword tells whether the event is protected and the caller is none of
 // those who need no password: its author (contributor and up), editors,
 // administrators and auditors (interface 6.3).
 func NeedsPassword(c Caller, r *Record) bool {
-	return r.Fields.Bool("protected") && !c.ReadsAll() && !c.owns(r)
+	return r.Fields.Bool("protected") && !c.ReadsAll() && !c.Owns(r)
 }
 
 // MayCreateTerm tells whether a caller may make a term of a kind, by name in an

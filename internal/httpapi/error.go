@@ -42,6 +42,8 @@ var statuses = map[calendar.Code]int{
 	calendar.CodeInTrash:            http.StatusGone,
 	calendar.CodeNotFound:           http.StatusNotFound,
 	calendar.CodePageNotFound:       http.StatusNotFound,
+	calendar.CodeVersionNotFound:    http.StatusNotFound,
+	calendar.CodeErased:             http.StatusGone,
 }
 
 // statusOf gives the status of a code.

@@ -1,0 +1,112 @@
+package history
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+)
+
+var (
+	at    = time.Date(2026, 3, 5, 23, 0, 10, 0, time.UTC)
+	roles = [...]calendar.Role{
+		calendar.Anonymous, calendar.Subscriber, calendar.Contributor, calendar.Author,
+		calendar.Editor, calendar.Administrator, calendar.Auditor,
+	}
+)
+
+const self calendar.ID = 7
+
+func callerOf(r calendar.Role) calendar.Caller {
+	if r == calendar.Anonymous {
+		return calendar.Caller{}
+	}
+	return calendar.Caller{ID: self, Role: r}
+}
+
+// stateOf makes a state of a record.
+func stateOf(k calendar.Kind, author calendar.ID, s calendar.Status, more calendar.Fields) *calendar.Record {
+	r := &calendar.Record{ID: 100, Kind: k, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{"author": author, "status": string(s)}}
+	for name, v := range more {
+		r.Fields[name] = v
+	}
+	return r
+}
+
+// code gives the code of a gate, "" where it lets in.
+func code(err error) calendar.Code {
+	if e, ok := errors.AsType[*calendar.Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// The columns are the roles: anonymous, subscriber, contributor, author, editor,
+// administrator, auditor. HISTORY 4.1, of interface 6.1 and 6.3.
+func TestGate(t *testing.T) {
+	t.Parallel()
+	const (
+		yes  = calendar.Code("")
+		none = calendar.CodeNotFound
+		not  = calendar.CodeNotAccessible
+		gone = calendar.CodeNoLongerAvailable
+		lock = calendar.CodePasswordProtected
+	)
+	all := [7]calendar.Code{}
+	readers := func(c calendar.Code) [7]calendar.Code { return [7]calendar.Code{c, c, c, c, yes, yes, yes} }
+	own := func(c calendar.Code) [7]calendar.Code { return [7]calendar.Code{c, c, yes, yes, yes, yes, yes} }
+	kept := [7]calendar.Code{none, none, none, none, none, yes, yes}
+	ahead, past := calendar.Fields{"date_utc": calendar.Wall(at.Unix() + 1)}, calendar.Fields{"date_utc": calendar.Wall(at.Unix())}
+	locked := calendar.Fields{"protected": true}
+	const event, venue, other = calendar.KindEvent, calendar.KindVenue, self + 1
+	deleted := stateOf(calendar.KindTag, 0, "", nil)
+	deleted.Deleted = true
+	for name, tt := range map[string]struct {
+		kind  calendar.Kind
+		state *calendar.Record
+		want  [7]calendar.Code
+	}{
+		"published":                {event, stateOf(event, other, calendar.StatusPublish, nil), all},
+		"draft of others":          {event, stateOf(event, other, calendar.StatusDraft, nil), readers(not)},
+		"own draft":                {event, stateOf(event, self, calendar.StatusDraft, nil), own(not)},
+		"own private venue":        {venue, stateOf(venue, self, calendar.StatusPrivate, nil), own(not)},
+		"scheduled":                {event, stateOf(event, other, calendar.StatusFuture, ahead), readers(not)},
+		"scheduled, due":           {event, stateOf(event, other, calendar.StatusFuture, past), all},
+		"trashed event of others":  {event, stateOf(event, other, calendar.StatusTrash, nil), readers(gone)},
+		"own trashed event":        {event, stateOf(event, self, calendar.StatusTrash, nil), own(gone)},
+		"own trashed venue":        {venue, stateOf(venue, self, calendar.StatusTrash, nil), own(not)},
+		"protected":                {event, stateOf(event, other, calendar.StatusPublish, locked), readers(lock)},
+		"own protected":            {event, stateOf(event, self, calendar.StatusPublish, locked), own(lock)},
+		"protected draft":          {event, stateOf(event, other, calendar.StatusDraft, locked), readers(not)},
+		"tag":                      {calendar.KindTag, stateOf(calendar.KindTag, 0, "", nil), all},
+		"deleted tag":              {calendar.KindTag, deleted, readers(none)},
+		"none":                     {event, nil, [7]calendar.Code{none, none, none, none, none, none, none}},
+		"of another kind":          {venue, stateOf(event, other, calendar.StatusPublish, nil), [7]calendar.Code{none, none, none, none, none, none, none}},
+		"user":                     {calendar.KindUser, stateOf(calendar.KindUser, 0, "", nil), kept},
+		"image":                    {calendar.KindImage, stateOf(calendar.KindImage, 0, "", nil), kept},
+		"state without any status": {event, &calendar.Record{Kind: event}, readers(not)},
+	} {
+		for i, role := range roles {
+			if got := code(Gate(callerOf(role), tt.kind, tt.state, at)); got != tt.want[i] {
+				t.Errorf("%s, %s: got %q, want %q", name, role, got, tt.want[i])
+			}
+		}
+	}
+}
+
+func TestEndOfLife(t *testing.T) {
+	t.Parallel()
+	later, now := at.Add(time.Second), at.Add(time.Hour)
+	for name, tt := range map[string]struct{ next, now, want time.Time }{
+		"there is a next one":         {later, now, later},
+		"the next one has its time":   {at, now, at},
+		"the next one is earlier":     {at.Add(-time.Second), now, at},
+		"it is the last one":          {time.Time{}, now, now},
+		"the clock is behind the log": {time.Time{}, at.Add(-time.Hour), at},
+	} {
+		if got := EndOfLife(at, tt.next, tt.now); !got.Equal(tt.want) {
+			t.Errorf("%s: got %s, want %s", name, got, tt.want)
+		}
+	}
+}
