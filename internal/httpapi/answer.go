@@ -57,35 +57,62 @@ func (ans *answer) add(name, value string) {
 	ans.headers = append(ans.headers, headerRow{name, ans.value(value)})
 }
 
+// parcel is an answer as one request gets it.
+type parcel struct {
+	of       *answer
+	etag     string
+	encoding encoding
+	body     *answer // its body and length, in the encoding; nil: the client has the answer
+}
+
+// pack makes an answer what the request gets, which need not be all that was made for it:
+// the buffer is given back where the body does not lie in it.
+func (a *api) pack(r *http.Request, c *call, ans *answer) (err error) {
+	accepts := acceptanceOf(r, c, len(ans.body))
+	p := parcel{of: ans, encoding: accepts.best}
+	var same bool
+	if p.etag, same = accepts.noneMatch(r.Header, ans.etag); !same {
+		if p.body = ans; p.encoding != encodingNone {
+			if p.body, err = a.encoded(r, c, p.encoding, ans); err != nil {
+				return err
+			}
+		}
+	}
+	if c.written != nil && (same || &p.body.body[0] != &(*c.written)[:1][0]) {
+		giveBuffer(c.written)
+		c.written = nil
+	}
+	c.parcel = p
+	return nil
+}
+
 // sendAnswer sends an answer of a read: 304 when the client has it, else 200, in the
 // encoding that it takes. It is refused while too many bytes are on their way.
-func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) (err error) {
+func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) error {
 	c := callOf(r)
-	accepts := acceptanceOf(r, c, len(ans.body))
-	etag, same := accepts.noneMatch(r.Header, ans.etag)
-	sent := ans // has the body in the encoding
-	if !same && accepts.best != encodingNone {
-		if sent, err = a.encoded(r, c, accepts.best, ans); err != nil {
+	if c.parcel.of != ans {
+		if err := a.pack(r, c, ans); err != nil {
 			return err
 		}
 	}
-	if !same && !c.pass.send(r, sent.body) {
+	sent := c.parcel.body
+	if sent != nil && !c.pass.send(r, sent.body) {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	h := w.Header()
 	for i := range ans.headers {
 		h[ans.headers[i].name] = ans.headers[i].value
 	}
-	if etag != ans.etag {
-		h[headerETag] = []string{etag}
+	if c.parcel.etag != ans.etag {
+		h[headerETag] = []string{c.parcel.etag}
 	}
-	if same {
+	if sent == nil {
 		a.status(w, r, http.StatusNotModified)
 		return nil
 	}
 	h[headerType] = ans.media
-	if accepts.best != encodingNone {
-		h[headerEncoding] = valuesEncoding[accepts.best]
+	if c.parcel.encoding != encodingNone {
+		h[headerEncoding] = valuesEncoding[c.parcel.encoding]
 	}
 	h[headerLength] = sent.length
 	a.status(w, r, http.StatusOK)
@@ -137,7 +164,8 @@ func takeBuffer() *[]byte {
 	return b
 }
 
-// buffer is what the answer to a request is written into; it holds until the end of it.
+// buffer is what the answer to a request is written into; it holds until the
+// answer is packed, or else until the end of it.
 func (c *call) buffer() *[]byte {
 	if c.written == nil {
 		c.written = takeBuffer()

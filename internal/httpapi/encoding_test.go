@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -17,6 +19,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/keylock"
+	"daybook/query"
 )
 
 func TestReadAcceptance(t *testing.T) {
@@ -192,4 +195,124 @@ func TestTurnsOfEncodings(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestListsAreEncodedInTheirTurn: a client has so many lists made at once, until they are
+// encoded; nothing refuses one that is made; and what it was written into is given back
+// before it is sent.
+func TestListsAreEncodedInTheirTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var (
+			a    *api
+			made atomic.Int64
+			all  sync.WaitGroup
+			gate = make(chan struct{})
+		)
+		list := &query.List{Views: []query.View{{Record: tagRecord(strings.Repeat("x", leastEncoded))}}}
+		a, err := newAPI(Deps{
+			Commands: fakeCommands{}, Records: fakeRecords{}, Users: fakeUsers{},
+			Queries: fakeQueries{
+				parse: func(r query.Request) (*query.Criteria, error) {
+					return &query.Criteria{Kind: r.Kind, Lang: r.Lang, Page: 1, PerPage: 10, Key: fmt.Sprint(r.Input["page"])}, nil
+				},
+				run: func() (*query.List, error) {
+					made.Add(1)
+					<-gate
+					return list, nil
+				},
+			},
+		}, Options{BaseURL: "http://x", MakeAtOnce: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := http.HandlerFunc(a.enter)
+		get := func(page int, accept string, w http.ResponseWriter) {
+			all.Go(func() {
+				r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/%s/tags?page=%d", Namespace, page), nil)
+				r.Header.Set("Accept-Encoding", accept)
+				h.ServeHTTP(w, r)
+			})
+		}
+		busy := func() {
+			for range cap(a.encoders.turns.all) {
+				a.encoders.turns.all <- struct{}{}
+			}
+		}
+		free := func() {
+			for range cap(a.encoders.turns.all) {
+				<-a.encoders.turns.all
+			}
+		}
+		busy()
+		var answers []*httptest.ResponseRecorder
+		for page := range 5 {
+			answers = append(answers, httptest.NewRecorder())
+			get(page, "gzip", answers[page])
+		}
+		synctest.Wait()
+		close(gate) // the others stand behind the first one
+		synctest.Wait()
+		if n := made.Load(); n != 1 {
+			t.Errorf("%d lists are made while none can be encoded, want 1", n)
+		}
+		if n := a.rooms.taken[groupAnonymous][stageWork].Load(); n != 0 {
+			t.Errorf("%d slots are held by those who wait", n)
+		}
+		free()
+		all.Wait()
+
+		busy()
+		answers = append(answers, httptest.NewRecorder())
+		waits := &a.rooms.rooms[groupAnonymous][stageWait]
+		usual := *waits
+		a.Queries = fakeQueries{run: func() (*query.List, error) {
+			*waits = room{} // others took it all meanwhile
+			return list, nil
+		}}
+		get(9, "zstd", answers[5])
+		synctest.Wait()
+		*waits = usual
+		free()
+		all.Wait()
+		for i, w := range answers {
+			if w.Code != http.StatusOK || w.Header().Get("Content-Encoding") == "" {
+				t.Errorf("list %d: %d %v", i, w.Code, w.Header())
+			}
+		}
+	})
+}
+
+// TestPack: a request holds the buffer that its answer was made in no longer than the
+// answer lies there.
+func TestPack(t *testing.T) {
+	t.Parallel()
+	a, err := newAPI(Deps{}, Options{BaseURL: "http://x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("x", leastEncoded)
+	for name, c := range map[string]struct {
+		header, value string
+		kept          bool
+		holds         bool
+	}{
+		"as it is":         {holds: true},
+		"encoded":          {header: "Accept-Encoding", value: "gzip"},
+		"kept":             {kept: true},
+		"the client's own": {header: "If-None-Match", value: `"tag"`},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set(c.header, c.value)
+		own := &call{pass: a.rooms.arrive(r)}
+		buffer := own.buffer()
+		*buffer = append(*buffer, text...)
+		ans := newAnswer(*buffer, valueJSON, `"tag"`, calendar.LangEN)
+		if c.kept {
+			a.keepAnswer("key", ans)
+		}
+		if err := a.pack(r, own, ans); err != nil || own.written != nil != c.holds {
+			t.Errorf("%s: the buffer is held: %t, %v", name, own.written != nil, err)
+		}
+	}
 }

@@ -89,7 +89,12 @@ func (a *api) findList(r *http.Request, c *call) (*answer, error) {
 			}
 			return a.encode(c, &listing{root: c.root, criteria: criteria, list: list}, a.weakTag(key))
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		// In this turn, as what is made is larger than what is sent: were it to wait for
+		// another one, all who wait would hold both.
+		return a.pack(r, c, ans)
 	})
 	if err != nil {
 		return nil, err

@@ -16,10 +16,13 @@ type turns struct {
 	all chan struct{} // nil: any number
 }
 
-// acquire waits for the turn of a client, and gives the function that ends it, to be
-// called once.
-func (t *turns) acquire(ctx context.Context, client netip.Addr) (release func(), err error) {
-	leave, err := t.one.Acquire(ctx, client)
+// acquire waits for the turn of a client, unless it has that, and for that among all. It
+// gives the function that ends both, to be called once.
+func (t *turns) acquire(ctx context.Context, client netip.Addr, has bool) (release func(), err error) {
+	leave := func() {}
+	if !has {
+		leave, err = t.one.Acquire(ctx, client)
+	}
 	if err != nil || t.all == nil {
 		return leave, err
 	}
@@ -36,20 +39,23 @@ func (t *turns) acquire(ctx context.Context, client netip.Addr) (release func(),
 }
 
 // inTurn does work when it is the turn of the client of a request, and waits for that
-// without a slot. There are no turns within turns: a client could wait for itself.
-// Callers with credentials have no turns, and without turns there are none.
+// without a slot. Within a turn of the client it waits for that among all alone, or it
+// could wait for itself; it is not refused there, as most of the work is done. Callers
+// with credentials have no turns, and without turns there are none.
 func (a *api) inTurn(ctx context.Context, r *http.Request, c *call, t *turns, work func() error) error {
 	if t == nil || c.caller.Role != calendar.Anonymous {
 		return work()
 	}
-	if !c.pass.enter(stageWait, 1) {
+	if !c.pass.enter(stageWait, 1) && !c.turn {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	release, err := t.acquire(ctx, a.rooms.address(r))
+	release, err := t.acquire(ctx, a.rooms.address(r), c.turn)
 	c.pass.resume()
 	if err != nil {
 		return err
 	}
 	defer release()
+	defer func(before bool) { c.turn = before }(c.turn)
+	c.turn = true
 	return work()
 }
