@@ -339,7 +339,7 @@ func (w *writing) difference() Fields {
 	changed := Fields{}
 	for name, v := range w.next {
 		old, there := w.stored.Fields[name]
-		if !there || !sameValue(old, v) || name == "modified" || name == "modified_utc" {
+		if !there || !SameValue(old, v) || name == "modified" || name == "modified_utc" {
 			changed[name] = v
 		}
 	}
@@ -351,8 +351,8 @@ func (w *writing) difference() Fields {
 	return changed
 }
 
-// sameValue compares two values of one field.
-func sameValue(a, b any) bool {
+// SameValue compares two values of one field.
+func SameValue(a, b any) bool {
 	switch a := a.(type) {
 	case []ID:
 		b, ok := b.([]ID)

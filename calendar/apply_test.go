@@ -242,7 +242,7 @@ func TestAnyHistoryFolds(t *testing.T) {
 			if r != nil {
 				for name, v := range c.Fields {
 					old, there := r.Fields[name]
-					if there && sameValue(old, v) && name != "modified" && name != "modified_utc" {
+					if there && SameValue(old, v) && name != "modified" && name != "modified_utc" {
 						rt.Fatalf("%s lists %s, which stays", c.Name, name)
 					}
 				}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -28,9 +29,7 @@ func callerOf(r calendar.Role) calendar.Caller {
 // stateOf makes a state of a record.
 func stateOf(k calendar.Kind, author calendar.ID, s calendar.Status, more calendar.Fields) *calendar.Record {
 	r := &calendar.Record{ID: 100, Kind: k, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{"author": author, "status": string(s)}}
-	for name, v := range more {
-		r.Fields[name] = v
-	}
+	maps.Copy(r.Fields, more)
 	return r
 }
 

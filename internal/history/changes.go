@@ -1,0 +1,250 @@
+package history
+
+import (
+	"slices"
+	"strings"
+
+	"daybook/calendar"
+)
+
+// shown are the fields of each kind that its past shows, in table order: those that can be
+// sent, but the language selector and date_utc, which date tells; of images and users all
+// that they have (HISTORY 5).
+var shown = func() (t [calendar.KindUser + 1][]*calendar.Field) {
+	for k := calendar.KindEvent; k <= calendar.KindUser; k++ {
+		spec := calendar.SpecOf(k)
+		for i := range spec.Fields {
+			f := &spec.Fields[i]
+			sent := f.Form != calendar.FormNone && f.Form != calendar.FormLang && f.Name != "date_utc"
+			if sent || !k.IsPost() && !k.IsTerm() {
+				t[k] = append(t[k], f)
+			}
+		}
+	}
+	return t
+}()
+
+// Shows tells whether the past of a kind shows a field of this name.
+func Shows(k calendar.Kind, name string) bool {
+	return slices.ContainsFunc(shown[k], func(f *calendar.Field) bool { return f.Name == name })
+}
+
+// FieldNames are the names of all fields that the past of the kinds shows, each once.
+func FieldNames(kinds ...calendar.Kind) []string {
+	var names []string
+	for _, k := range kinds {
+		for _, f := range shown[k] {
+			if !slices.Contains(names, f.Name) {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	return names
+}
+
+// languages are the home language, then the others in the order of calendar.Langs.
+func languages(home calendar.Lang) []calendar.Lang {
+	out := make([]calendar.Lang, 1, len(calendar.Langs))
+	out[0] = home
+	for _, l := range calendar.Langs {
+		if l != home {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// valueOf gives the value of a field of a record that is no translatable one: nil, string,
+// bool, float64, calendar.ID, calendar.Wall, []calendar.ID, []string.
+func valueOf(r *calendar.Record, f *calendar.Field) any {
+	if r == nil {
+		return nil
+	}
+	if f.Form == calendar.FormPassword {
+		if r.Fields.Bool("protected") {
+			return true
+		}
+		return nil
+	}
+	v, there := r.Fields[f.Name]
+	if !there && f.Form == calendar.FormBool && !r.Deleted {
+		return f.Initial
+	}
+	switch v := v.(type) {
+	case string:
+		if v == "" {
+			return nil
+		}
+	case calendar.ID:
+		if v == 0 {
+			return nil
+		}
+	case calendar.Wall:
+		if v == calendar.NoWall {
+			return nil
+		}
+	case []calendar.ID:
+		if len(v) == 0 {
+			return nil
+		}
+	case []string:
+		if len(v) == 0 {
+			return nil
+		}
+	}
+	return v
+}
+
+// textOf gives the text of a translatable field in a language, nil for none.
+func textOf(r *calendar.Record, f *calendar.Field, l calendar.Lang) any {
+	if r == nil {
+		return nil
+	}
+	if s := r.Fields.Text(f.Name)[l]; s != "" {
+		return s
+	}
+	return nil
+}
+
+// Change is one field that differs between two states of a record.
+type Change struct {
+	Field *calendar.Field
+	// Lang is the language of a translatable field, Home that of the record.
+	Lang, Home    calendar.Lang
+	Before, After any // see valueOf; nil for none
+}
+
+// Changes gives what differs between two states of a record of a kind, in table order, a
+// translatable field once for each language. before is nil for a new record. password
+// tells that the password is another one, whether there is one or not.
+func Changes(before, after *calendar.Record, password bool) []Change {
+	some := after
+	if some == nil {
+		some = before
+	}
+	if some == nil {
+		return nil
+	}
+	var out []Change
+	for _, f := range shown[some.Kind] {
+		if f.Stored == calendar.TypeText {
+			for _, l := range languages(some.Home) {
+				if a, b := textOf(before, f, l), textOf(after, f, l); a != b {
+					out = append(out, Change{f, l, some.Home, a, b})
+				}
+			}
+			continue
+		}
+		a, b := valueOf(before, f), valueOf(after, f)
+		if !calendar.SameValue(a, b) || password && f.Form == calendar.FormPassword && a != nil && b != nil {
+			out = append(out, Change{f, some.Home, some.Home, a, b})
+		}
+	}
+	return out
+}
+
+// Links are the ids of records that the sentences of changes name, each once.
+func Links(changes []Change) []calendar.ID {
+	var ids []calendar.ID
+	for i := range changes {
+		c := &changes[i]
+		if c.Field.Stored != calendar.TypeIDs && c.Field.Form != calendar.FormParent {
+			continue
+		}
+		for _, v := range [...]any{c.Before, c.After} {
+			switch v := v.(type) {
+			case calendar.ID:
+				ids = append(ids, v)
+			case []calendar.ID:
+				ids = append(ids, v...)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// Member is one member of a record as the past shows it.
+type Member struct {
+	Name  string
+	Value any // of a translatable field: calendar.Text
+}
+
+// Members are the fields of a record that have a value, in table order, but the password
+// (HISTORY 9); nil has none.
+func Members(r *calendar.Record) []Member {
+	if r == nil {
+		return nil
+	}
+	var out []Member
+	for _, f := range shown[r.Kind] {
+		var v any
+		switch {
+		case f.Form == calendar.FormPassword:
+		case f.Stored != calendar.TypeText:
+			v = valueOf(r, f)
+		default:
+			if t := r.Fields.Text(f.Name); !t.IsZero() {
+				v = t
+			}
+		}
+		if v != nil {
+			out = append(out, Member{f.Name, v})
+		}
+	}
+	return out
+}
+
+// Operation is one of a JSON Patch (RFC 6902): add, replace or remove.
+type Operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"` // set, whatever its value, unless it is remove
+}
+
+// Patch turns the Members of one state into those of another one: sorted by path, one
+// operation for a field, and for each language of a translatable one that has a value in
+// both.
+func Patch(from, to *calendar.Record) []Operation {
+	before, after := map[string]any{}, map[string]any{}
+	for _, m := range Members(from) {
+		before[m.Name] = m.Value
+	}
+	out := []Operation{}
+	for _, m := range Members(to) {
+		after[m.Name] = m.Value
+		was, there := before[m.Name]
+		text, translated := m.Value.(calendar.Text)
+		switch {
+		case !there:
+			out = append(out, Operation{"add", "/" + m.Name, m.Value})
+		case translated:
+			out = append(out, patchTexts("/"+m.Name+"/", was.(calendar.Text), text)...) //nolint:forcetypeassert // of the same row
+		case !calendar.SameValue(was, m.Value):
+			out = append(out, Operation{"replace", "/" + m.Name, m.Value})
+		}
+	}
+	for name := range before {
+		if _, there := after[name]; !there {
+			out = append(out, Operation{Op: "remove", Path: "/" + name})
+		}
+	}
+	slices.SortFunc(out, func(a, b Operation) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+func patchTexts(path string, from, to calendar.Text) []Operation {
+	var out []Operation
+	for _, l := range calendar.Langs {
+		switch at := path + l.String(); {
+		case from[l] == to[l]:
+		case from[l] == "":
+			out = append(out, Operation{"add", at, to[l]})
+		case to[l] == "":
+			out = append(out, Operation{Op: "remove", Path: at})
+		default:
+			out = append(out, Operation{"replace", at, to[l]})
+		}
+	}
+	return out
+}

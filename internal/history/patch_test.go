@@ -1,0 +1,98 @@
+package history
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+)
+
+// HISTORY 20.21: the patch turns one record into the other, both directions; one
+// operation for a field, one for a language of a text that is there on both sides.
+func TestPatch(t *testing.T) {
+	t.Parallel()
+	text := func(en, fr string) calendar.Text { return calendar.Text{calendar.LangEN: en, calendar.LangFR: fr} }
+	from := bare(calendar.KindEvent, calendar.Fields{
+		"title": text("A", "B"), "description": text("x", ""), "venue": []calendar.ID{1, 2}, "all_day": true, "image": calendar.ID(3),
+		"start_date": calendar.Wall(0), "protected": true, "cost": []string{"5"},
+	})
+	to := bare(calendar.KindEvent, calendar.Fields{
+		"title": text("A2", ""), "excerpt": text("", "y"), "venue": []calendar.ID{2, 1}, "all_day": false,
+		"start_date": calendar.Wall(0), "cost": []string{"5"}, "slug": "a",
+	})
+	b, err := json.Marshal(Patch(from, to))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `[{"op":"replace","path":"/all_day","value":false},` +
+		`{"op":"remove","path":"/description"},` +
+		`{"op":"add","path":"/excerpt","value":{"fr":"y"}},` +
+		`{"op":"remove","path":"/image"},` +
+		`{"op":"add","path":"/slug","value":"a"},` +
+		`{"op":"replace","path":"/title/en","value":"A2"},` +
+		`{"op":"remove","path":"/title/fr"},` +
+		`{"op":"replace","path":"/venue","value":[2,1]}]`
+	if string(b) != want {
+		t.Errorf("got\n%s\nwant\n%s", b, want)
+	}
+	for _, pair := range [][2]*calendar.Record{{from, to}, {to, from}, {nil, to}, {from, nil}, {from, from}} {
+		got := applyPatch(t, object(t, pair[0]), Patch(pair[0], pair[1]))
+		if want := object(t, pair[1]); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v\nwant %v", got, want)
+		}
+	}
+	if ops := Patch(from, from); ops == nil || len(ops) > 0 {
+		t.Errorf("no difference: got %v", ops)
+	}
+	if names := FieldNames(calendar.KindUser); !slices.Equal(names, []string{"name", "role"}) {
+		t.Errorf("fields of users: %v", names)
+	}
+}
+
+// object gives the record of HISTORY 9 as JSON reads it.
+func object(t *testing.T, r *calendar.Record) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	for _, m := range Members(r) {
+		out[m.Name] = jsonOf(t, m.Value)
+	}
+	return out
+}
+
+func jsonOf(t *testing.T, v any) (out any) {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// applyPatch is RFC 6902 for objects of objects.
+func applyPatch(t *testing.T, in map[string]any, ops []Operation) map[string]any {
+	t.Helper()
+	for _, op := range ops {
+		at := in
+		path := strings.Split(op.Path, "/")[1:]
+		for _, name := range path[:len(path)-1] {
+			at, _ = at[name].(map[string]any)
+		}
+		last := path[len(path)-1]
+		_, there := at[last]
+		switch {
+		case at == nil, there != (op.Op != "add"):
+			t.Fatalf("%s %s does not fit", op.Op, op.Path)
+		case op.Op == "remove":
+			delete(at, last)
+		default:
+			at[last] = jsonOf(t, op.Value)
+		}
+	}
+	return in
+}

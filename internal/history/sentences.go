@@ -1,0 +1,204 @@
+package history
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"daybook/calendar"
+)
+
+// maxQuoted is how much of a text or a name a sentence quotes, in characters.
+const maxQuoted = 100
+
+// Names gives the name of a linked record in the language of a sentence, "" where it has
+// none or is not shown.
+type Names func(calendar.ID) string
+
+// quote puts a text in quotation marks.
+func quote(s string, l calendar.Lang) string {
+	n := 0
+	for i := range s {
+		if n == maxQuoted {
+			s = s[:i] + "…"
+			break
+		}
+		n++
+	}
+	return opening[l] + s + closing[l]
+}
+
+// labelOf names a field of a kind in sentences.
+func labelOf(k calendar.Kind, f *calendar.Field, l calendar.Lang) string {
+	name := f.Name
+	switch {
+	case !k.IsPost() && !k.IsTerm():
+		return name
+	case f.Name == k.NameField() && k != calendar.KindEvent:
+		name = "name" // "venue" of a venue
+	}
+	if w, ok := labels[name]; ok {
+		return w[l]
+	}
+	return name
+}
+
+// Sentence tells the change of a record of a kind in a language (HISTORY 6.2).
+func (c *Change) Sentence(k calendar.Kind, l calendar.Lang, names Names) string {
+	label := labelOf(k, c.Field, l)
+	if c.Field.Stored == calendar.TypeText && c.Lang != c.Home {
+		label += " (" + c.Lang.String() + ")"
+	}
+	return label + colon[l] + c.phrase(l, names)
+}
+
+func (c *Change) phrase(l calendar.Lang, names Names) string {
+	at := turned
+	switch {
+	case c.Before == nil:
+		at = came
+	case c.After == nil:
+		at = went
+	}
+	switch {
+	case c.Field.Stored == calendar.TypeIDs:
+		return c.links(l, names)
+	case c.Field.Form == calendar.FormHTML:
+		return htmlWords[at][l]
+	case c.Field.Form == calendar.FormPassword:
+		return passwordWords[at][l]
+	}
+	return strings.NewReplacer("A", c.value(c.After, l, names), "B", c.value(c.Before, l, names)).Replace(stepWords[at][l])
+}
+
+// links tells which ids came and went.
+func (c *Change) links(l calendar.Lang, names Names) string {
+	before, _ := c.Before.([]calendar.ID)
+	after, _ := c.After.([]calendar.ID)
+	var parts []string
+	add := func(words, ids string) {
+		if ids != "" {
+			parts = append(parts, words+ids)
+		}
+	}
+	add(addedWords[l], linked(without(after, before), l, names))
+	add(removedWords[l], linked(without(before, after), l, names))
+	if parts == nil {
+		return orderWords[l]
+	}
+	return strings.Join(parts, comma[l])
+}
+
+// without gives the ids that others lack, in their order.
+func without(ids, others []calendar.ID) []calendar.ID {
+	there := make(map[calendar.ID]bool, len(others))
+	for _, id := range others {
+		there[id] = true
+	}
+	var out []calendar.ID
+	for _, id := range ids {
+		if !there[id] {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// linked names records, "" for none.
+func linked(ids []calendar.ID, l calendar.Lang, names Names) string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = "#" + id.String()
+		if name := names(id); name != "" {
+			out[i] = quote(name, l)
+		}
+	}
+	return strings.Join(out, listed[l])
+}
+
+// value is a value in a sentence (HISTORY 6.3).
+func (c *Change) value(v any, l calendar.Lang, names Names) string {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return boolWords[1][l]
+		}
+		return boolWords[0][l]
+	case float64:
+		return Number(v)
+	case calendar.Wall:
+		return wall(v, l)
+	case calendar.ID:
+		if c.Field.Form == calendar.FormParent {
+			return linked([]calendar.ID{v}, l, names)
+		}
+		return "#" + v.String()
+	case []string:
+		quoted := make([]string, len(v))
+		for i, s := range v {
+			quoted[i] = quote(s, l)
+		}
+		return strings.Join(quoted, listed[l])
+	case string:
+		if w, ok := statusWords[calendar.Status(v)]; ok && c.Field.Form == calendar.FormStatus {
+			return w[l]
+		}
+		return quote(v, l)
+	default:
+		return ""
+	}
+}
+
+// Number writes a number as JSON does.
+func Number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// wall tells a wall clock: without leading zeros of day and month, without seconds where
+// they are 0.
+func wall(w calendar.Wall, l calendar.Lang) string {
+	t := w.UTC()
+	name := ""
+	if months[l][0] != "" {
+		name = months[l][t.Month()-1]
+	}
+	clock := "15:04"
+	if t.Second() != 0 {
+		clock = "15:04:05"
+	}
+	day := strings.NewReplacer(
+		"D", strconv.Itoa(t.Day()), "M", strconv.Itoa(int(t.Month())), "Y", strconv.Itoa(t.Year()), "N", name,
+	).Replace(wallForms[l])
+	return day + " " + t.Format(clock)
+}
+
+// Summary tells an entry in one line (HISTORY 6.1): of an update all sentences, of what
+// came to be the name, "" for none.
+func Summary(a Action, name string, sentences []string, l calendar.Lang) string {
+	text := actionWords[a][l]
+	switch a {
+	case Created, Published:
+		if name != "" {
+			text += colon[l] + quote(name, l)
+		}
+	case Updated:
+		if len(sentences) > 0 {
+			text += colon[l] + strings.Join(sentences, semicolon[l])
+		}
+	case Trashed, Restored, Deleted, Erased:
+	}
+	return text
+}
+
+// BlankSummary is the Summary of a redacted entry.
+func BlankSummary(l calendar.Lang) string { return blankWords[l] }
+
+// NameOf is the name of a record in a language, "" for none; of a user his name.
+func NameOf(r *calendar.Record, l calendar.Lang) string {
+	if r.Kind == calendar.KindUser {
+		return r.Fields.String("name")
+	}
+	name, _ := r.Name(l)
+	return name
+}
+
+// IsAction tells whether a word is an action.
+func IsAction(word string) bool { return slices.Contains(Actions[:], Action(word)) }
