@@ -1,0 +1,292 @@
+package proof_test
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"filippo.io/mldsa"
+	"golang.org/x/mod/sumdb/note"
+
+	"daybook/calendar"
+	"daybook/internal/proof"
+)
+
+const origin = "calendar.example.org/api/calendar/events/v1"
+
+func newKey(t *testing.T) *proof.PrivateKey {
+	t.Helper()
+	k, err := proof.NewKey(origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func signed(t *testing.T, h proof.Head, keys ...*proof.PrivateKey) []byte {
+	t.Helper()
+	signers := make([]note.Signer, len(keys))
+	for i, k := range keys {
+		signers[i] = k
+	}
+	b, err := note.Sign(&note.Note{Text: h.Text()}, signers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// HISTORY 20.27: a checkpoint verifies with the vkey by independent code; with two keys
+// it verifies by each alone.
+func TestCheckpoint(t *testing.T) {
+	t.Parallel()
+	a, b, other := newKey(t), newKey(t), newKey(t)
+	h := proof.Head{Origin: origin, Size: 9400, Root: sha256.Sum256([]byte("x"))}
+	text := signed(t, h, a, b)
+	for _, k := range []*proof.PrivateKey{a, b} {
+		name, size, root := signedBy(t, text, k.Public.String())
+		if name != h.Origin || size != int(h.Size) || root != digest(h.Root) {
+			t.Errorf("read %s %d %x", name, size, root)
+		}
+		v, err := note.NewVerifier(k.Public.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := note.Open(text, note.VerifierList(v)); err != nil || n.Text != h.Text() {
+			t.Errorf("package note: %v", err)
+		}
+		got, err := proof.Open(text, k.Public)
+		if err != nil || got.Head != h || len(got.By) != 1 || got.By[0] != k.Public.String() {
+			t.Errorf("Open: %+v, %v", got, err)
+		}
+	}
+	if got, err := proof.Open(text, a.Public, b.Public, a.Public); err != nil || len(got.By) != 2 {
+		t.Errorf("by both: %+v, %v", got, err)
+	}
+	if got, err := proof.Open(text, other.Public); !errors.Is(err, proof.ErrUnsigned) || got.Head != h {
+		t.Errorf("by another key: %+v, %v; want ErrUnsigned", got, err)
+	}
+	if got, err := proof.ReadHead(text); err != nil || got != h {
+		t.Errorf("ReadHead: %+v, %v", got, err)
+	}
+	for i := range text {
+		bad := []byte(string(text))
+		bad[i] ^= 1
+		if got, err := proof.Open(bad, a.Public, b.Public); err == nil && len(got.By) == 2 {
+			t.Fatalf("with byte %d changed it verifies:\n%s", i, bad)
+		}
+	}
+	for _, bad := range []string{
+		"", "\n1\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n", "o\n01\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
+		"o\n1\nAAAA\n", "o\n1\n", "o\n-1\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n", "o\nx\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
+	} {
+		n, err := note.Sign(&note.Note{Text: bad + "x\n"}, a)
+		if bad != "" {
+			n, err = note.Sign(&note.Note{Text: bad}, a)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := proof.Open(n, a.Public); !errors.Is(err, proof.ErrForm) {
+			t.Errorf("%q: %+v, %v; want ErrForm", bad, got, err)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	a, b := newKey(t), newKey(t)
+	got, err := proof.ParsePrivateKeys([]byte("# old\n" + a.Text() + "\r\n\n  " + b.Text()))
+	if err != nil || len(got) != 2 || got[0].Public.String() != a.Public.String() || got[1].Text() != b.Text() {
+		t.Errorf("keys of a file: %v, %v", got, err)
+	}
+	secret := strings.TrimSpace(a.Text())
+	for _, bad := range []string{"", "# nothing\n", a.Public.String(), secret[:len(secret)-4], secret + "\nx"} {
+		_, err := proof.ParsePrivateKeys([]byte(bad))
+		if !errors.Is(err, proof.ErrForm) {
+			t.Errorf("%q: %v, want ErrForm", bad, err)
+		}
+		if err != nil && strings.Contains(err.Error(), secret[len(secret)-20:len(secret)-5]) {
+			t.Errorf("the error shows the key: %v", err)
+		}
+	}
+	vkey := a.Public.String()
+	hash := strings.Split(vkey, "+")[1]
+	for _, bad := range []string{
+		"", "x", "x+y", vkey + "AA", "x" + vkey, strings.Replace(vkey, hash, "00000000", 1), strings.Replace(vkey, hash, hash[1:], 1),
+		vkeyOf("w", 0x01, make([]byte, 31)), vkeyOf("w", 0x04, make([]byte, 33)), vkeyOf("w", 0x06, make([]byte, 32)),
+		vkeyOf("w", 0x02, make([]byte, 32)), vkeyOf("w w", 0x01, make([]byte, 32)), vkeyOf("", 0x01, make([]byte, 32)),
+	} {
+		if k, err := proof.ParseKey(bad); !errors.Is(err, proof.ErrForm) {
+			t.Errorf("%q: %v, %v; want ErrForm", bad, k, err)
+		}
+	}
+	for _, name := range []string{"", "a b", "a+b", "a\nb", strings.Repeat("x", 256)} {
+		if _, err := proof.NewKey(name); !errors.Is(err, proof.ErrForm) {
+			t.Errorf("key of %q: %v, want ErrForm", name, err)
+		}
+	}
+}
+
+// vkeyOf writes a vkey as C2SP signed-note tells.
+func vkeyOf(name string, kind byte, public []byte) string {
+	key := append([]byte{kind}, public...)
+	id := sha256.Sum256(append([]byte(name+"\n"), key...))
+	return name + "+" + hex.EncodeToString(id[:4]) + "+" + base64.StdEncoding.EncodeToString(key)
+}
+
+// The example of C2SP signed-note.
+func TestPublishedKey(t *testing.T) {
+	t.Parallel()
+	k, err := proof.ParseKey("example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig, err := base64.StdEncoding.DecodeString("Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := binary.BigEndian.Uint32(sig); id != k.KeyHash() || !k.Verify([]byte("This is an example message.\n"), sig[4:]) {
+		t.Error("the example of C2SP does not verify")
+	}
+	if k.Cosigns() {
+		t.Error("it is no key of a witness")
+	}
+}
+
+// witnessKey signs as C2SP tlog-cosignature tells, by its own code.
+type witnessKey struct {
+	name, vkey string
+	id         uint32
+	sign       func(at uint64, text string) []byte
+}
+
+func newEd25519Witness(name string) *witnessKey {
+	public, private, _ := ed25519.GenerateKey(nil)
+	w := &witnessKey{name: name, vkey: vkeyOf(name, 0x04, public)}
+	w.sign = func(at uint64, text string) []byte {
+		return ed25519.Sign(private, []byte(fmt.Sprintf("cosignature/v1\ntime %d\n", at)+text))
+	}
+	return w.withID()
+}
+
+func newMLDSAWitness(name string) *witnessKey {
+	private, err := mldsa.GenerateKey(mldsa.MLDSA44())
+	if err != nil {
+		panic(err)
+	}
+	w := &witnessKey{name: name, vkey: vkeyOf(name, 0x06, private.PublicKey().Bytes())}
+	w.sign = func(at uint64, text string) []byte {
+		lines := strings.Split(text, "\n")
+		root, _ := base64.StdEncoding.DecodeString(lines[2])
+		var size uint64
+		_, _ = fmt.Sscan(lines[1], &size)
+		b := append([]byte("subtree/v1\n\x00"), byte(len(name)))
+		b = append(b, name...)
+		b = binary.BigEndian.AppendUint64(b, at)
+		b = append(b, byte(len(lines[0])))
+		b = append(b, lines[0]...)
+		b = append(b, 0, 0, 0, 0, 0, 0, 0, 0)
+		b = binary.BigEndian.AppendUint64(b, size)
+		b = append(b, root...)
+		sig, err := private.Sign(nil, b, nil)
+		if err != nil {
+			panic(err)
+		}
+		return sig
+	}
+	return w.withID()
+}
+
+func (w *witnessKey) withID() *witnessKey {
+	id, _ := hex.DecodeString(strings.Split(w.vkey, "+")[1])
+	w.id = binary.BigEndian.Uint32(id)
+	return w
+}
+
+// line gives the line of a signature.
+func (w *witnessKey) line(at uint64, text string) string {
+	b := binary.BigEndian.AppendUint32(nil, w.id)
+	b = binary.BigEndian.AppendUint64(b, at)
+	return "— " + w.name + " " + base64.StdEncoding.EncodeToString(append(b, w.sign(at, text)...)) + "\n"
+}
+
+func TestCosignatures(t *testing.T) {
+	t.Parallel()
+	log := newKey(t)
+	h := proof.Head{Origin: origin, Size: 7, Root: sha256.Sum256([]byte("x"))}
+	for _, w := range []*witnessKey{newEd25519Witness("witness.example/w1"), newMLDSAWitness("witness.example/w2")} {
+		k, err := proof.ParseKey(w.vkey)
+		if err != nil || !k.Cosigns() {
+			t.Fatalf("%s: %v", w.name, err)
+		}
+		note := string(signed(t, h, log)) + w.line(1679315147, h.Text())
+		got, err := proof.Open([]byte(note), log.Public, k)
+		if err != nil || len(got.By) != 2 || got.By[1] != w.vkey {
+			t.Errorf("%s: %+v, %v", w.name, got, err)
+		}
+		another := h
+		another.Size++
+		for name, bad := range map[string]string{
+			"another size":               w.line(1679315147, another.Text()),
+			"no time":                    w.line(0, h.Text()),
+			"a time that no clock shows": w.line(1<<63, h.Text()),
+		} {
+			if got, err := proof.Open([]byte(string(signed(t, h, log))+bad), log.Public, k); !errors.Is(err, proof.ErrForm) {
+				t.Errorf("%s, %s: %+v, %v; want ErrForm", w.name, name, got, err)
+			}
+		}
+	}
+}
+
+// HISTORY 20.29: a tlog-proof verifies by independent code against the checkpoint.
+func TestProofText(t *testing.T) {
+	t.Parallel()
+	l := newLog(300)
+	tree := proof.NewTree(l)
+	log := newKey(t)
+	for _, position := range []int{1, 200, 257, 300} {
+		hashes, root, err := tree.Inclusion(t.Context(), calendar.Position(position), 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(proof.Text(int64(position-1), hashes, signed(t, proof.Head{Origin: origin, Size: 300, Root: root}, log)))
+
+		head, checkpoint, _ := strings.Cut(text, "\n\n")
+		lines := strings.Split(head, "\n")
+		if lines[0] != "c2sp.org/tlog-proof@v1" || lines[1] != fmt.Sprint("index ", position-1) {
+			t.Fatalf("it begins\n%s", head)
+		}
+		var path []digest
+		for _, line := range lines[2:] {
+			b, err := base64.StdEncoding.DecodeString(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path = append(path, digest(b))
+		}
+		_, size, got := signedBy(t, []byte(checkpoint), log.Public.String())
+		if !includes(position-1, size, l.leaves[position-1], path, got) {
+			t.Errorf("entry %d is not proved by\n%s", position, text)
+		}
+
+		index, again, note, err := proof.ParseText([]byte(strings.Replace(text, "\nindex", "\nextra QQ==\nindex", 1)))
+		if err != nil || index != int64(position-1) || len(again) != len(hashes) || string(note) != checkpoint {
+			t.Errorf("ParseText: %d, %d hashes, %v", index, len(again), err)
+		}
+	}
+	for _, bad := range []string{
+		"", "x", "c2sp.org/tlog-proof@v1\n", "c2sp.org/tlog-proof@v1\nindex 01\n\nx", "c2sp.org/tlog-proof@v1\nindex -1\n\nx",
+		"c2sp.org/tlog-proof@v1\nAAAA\n\nx", "c2sp.org/tlog-proof@v1\nindex 1\nAAAA\n\nx", "c2sp.org/tlog-proof@v1\nextra AA==\n\nx",
+	} {
+		if _, _, _, err := proof.ParseText([]byte(bad)); !errors.Is(err, proof.ErrForm) {
+			t.Errorf("%q: %v, want ErrForm", bad, err)
+		}
+	}
+}
