@@ -86,16 +86,16 @@ func look(ctx context.Context, index readmodel.Index) (view, error) {
 	if v.digest, err = index.Digest(ctx); err != nil {
 		return v, fmt.Errorf("compare: digest of the index: %w", err)
 	}
-	poison, err := index.Poisoned(ctx)
+	quarantined, err := index.Quarantined(ctx)
 	if err != nil {
 		return v, fmt.Errorf("compare: quarantine: %w", err)
 	}
-	if len(poison) == 0 {
+	if len(quarantined) == 0 {
 		return v, nil
 	}
-	ids := make([]calendar.ID, len(poison))
-	for i := range poison {
-		ids[i] = poison[i].ID
+	ids := make([]calendar.ID, len(quarantined))
+	for i := range quarantined {
+		ids[i] = quarantined[i].ID
 		v.left[ids[i]] = true
 	}
 	held, err := index.Get(ctx, ids)

@@ -295,7 +295,7 @@ func (t *tail) start(write func() error) {
 
 // refresh reads which records are quarantined.
 func (p *Projector) refresh(ctx context.Context) error {
-	list, err := again(ctx, p, "read the quarantine", func() ([]readmodel.Poison, error) { return p.index.Poisoned(ctx) })
+	list, err := again(ctx, p, "read the quarantine", func() ([]readmodel.Quarantined, error) { return p.index.Quarantined(ctx) })
 	if err != nil {
 		return err
 	}
@@ -331,11 +331,11 @@ func (p *Projector) waiting(ctx context.Context, entries []eventstore.Entry) (ma
 
 // batch is what entries come to.
 type batch struct {
-	to      eventstore.Mark
-	ids     []calendar.ID                        // records in the order of their first entry
-	chains  map[calendar.ID][]readmodel.Document // their documents, oldest first
-	poison  map[calendar.ID]readmodel.Poison
-	waiting uint64
+	to          eventstore.Mark
+	ids         []calendar.ID                        // records in the order of their first entry
+	chains      map[calendar.ID][]readmodel.Document // their documents, oldest first
+	quarantined map[calendar.ID]readmodel.Quarantined
+	waiting     uint64
 }
 
 // fold makes documents of entries. A record stops at its first entry that cannot
@@ -344,16 +344,16 @@ type batch struct {
 func fold(r read, waiting map[calendar.ID]bool) *batch {
 	entries := r.entries
 	b := &batch{
-		to:     r.to,
-		chains: make(map[calendar.ID][]readmodel.Document, len(entries)),
-		poison: map[calendar.ID]readmodel.Poison{},
+		to:          r.to,
+		chains:      make(map[calendar.ID][]readmodel.Document, len(entries)),
+		quarantined: map[calendar.ID]readmodel.Quarantined{},
 	}
 	for i := range entries {
 		e := &entries[i]
 		if !hasDocument(e.Kind) {
 			continue
 		}
-		if _, stopped := b.poison[e.ID]; stopped || waiting[e.ID] {
+		if _, stopped := b.quarantined[e.ID]; stopped || waiting[e.ID] {
 			b.waiting++
 			continue
 		}
@@ -371,7 +371,7 @@ func fold(r read, waiting map[calendar.ID]bool) *batch {
 }
 
 func (b *batch) stop(id calendar.ID, at calendar.Position, reason error) {
-	b.poison[id] = readmodel.Poison{ID: id, Position: at, Reason: reason.Error()}
+	b.quarantined[id] = readmodel.Quarantined{ID: id, Position: at, Reason: reason.Error()}
 }
 
 // observed projects entries and lets who watches know.
@@ -415,9 +415,9 @@ func (p *Projector) project(ctx context.Context, r read, behind *tail) error {
 		return err
 	}
 	end := readmodel.Batch{Mark: b.to, Reach: b.to}
-	for _, id := range sortedKeys(b.poison) {
-		end.Poison = append(end.Poison, b.poison[id])
-		p.o.Log.Error("record quarantined", "id", int64(id), "position", uint64(b.poison[id].Position), "reason", b.poison[id].Reason)
+	for _, id := range sortedKeys(b.quarantined) {
+		end.Quarantined = append(end.Quarantined, b.quarantined[id])
+		p.o.Log.Error("record quarantined", "id", int64(id), "position", uint64(b.quarantined[id].Position), "reason", b.quarantined[id].Reason)
 	}
 	if err := behind.wait(); err != nil {
 		return err
@@ -436,7 +436,7 @@ func (p *Projector) project(ctx context.Context, r read, behind *tail) error {
 		return nil
 	}
 	switch {
-	case len(b.poison) > 0:
+	case len(b.quarantined) > 0:
 		if err := keep(); err != nil {
 			return err
 		}
@@ -478,7 +478,7 @@ func (p *Projector) stepwise(ctx context.Context, b *batch, ids []calendar.ID) e
 // write writes a batch until it is taken. The errors that come back are
 // refusals, one place per document.
 func (p *Projector) write(ctx context.Context, b readmodel.Batch) ([]error, error) {
-	if len(b.Documents) == 0 && b.Mark.Position == 0 && len(b.Poison) == 0 && len(b.Healed) == 0 {
+	if len(b.Documents) == 0 && b.Mark.Position == 0 && len(b.Quarantined) == 0 && len(b.Healed) == 0 {
 		return nil, nil
 	}
 	return again(ctx, p, "write documents", func() ([]error, error) { return writeOnce(ctx, p.index, b) })
@@ -494,7 +494,7 @@ func writeOnce(ctx context.Context, index readmodel.Index, b readmodel.Batch) ([
 		return nil, fmt.Errorf("index answered %d of %d documents", len(errs), len(b.Documents))
 	}
 	for i, err := range errs {
-		if err != nil && !errors.Is(err, readmodel.ErrPoison) {
+		if err != nil && !errors.Is(err, readmodel.ErrRefused) {
 			return nil, fmt.Errorf("document of record %d: %w", b.Documents[i].Record.ID, err)
 		}
 	}

@@ -71,7 +71,7 @@ func TestIdempotent(t *testing.T) {
 			if diff := cmp.Diff(digest(t, one), digest(t, got)); diff != "" {
 				t.Fatalf("%s: digest (-one by one +got):\n%s", what, diff)
 			}
-			if a, b := poisoned(t, one), poisoned(t, got); a != b {
+			if a, b := quarantined(t, one), quarantined(t, got); a != b {
 				t.Fatalf("%s: quarantined are %s, want %s", what, b, a)
 			}
 			if err := projector.Compare(context.Background(), w.store, got); err != nil {
@@ -286,7 +286,7 @@ func TestQuarantine(t *testing.T) {
 			w.change(t, other, calendar.Updated, "other again")
 			wait(t, index, w.head(t))
 
-			if got, want := poisoned(t, index), fmt.Sprintf("%d@%d ", bad, stopped); got != want {
+			if got, want := quarantined(t, index), fmt.Sprintf("%d@%d ", bad, stopped); got != want {
 				t.Errorf("quarantined are %s, want %s", got, want)
 			}
 			held, err := index.Get(ctx, []calendar.ID{bad, other})
@@ -300,10 +300,10 @@ func TestQuarantine(t *testing.T) {
 				t.Errorf("other record shows %q, want the newest", got)
 			}
 
-			if err := p.Retry(ctx, w.store, bad); !errors.Is(err, readmodel.ErrPoison) {
-				t.Errorf("retry of a bad state: got %v, want ErrPoison", err)
+			if err := p.Retry(ctx, w.store, bad); !errors.Is(err, readmodel.ErrRefused) {
+				t.Errorf("retry of a bad state: got %v, want ErrRefused", err)
 			}
-			if list, err := p.Poisoned(ctx); err != nil || len(list) != 1 || list[0].Reason == "" {
+			if list, err := p.Quarantined(ctx); err != nil || len(list) != 1 || list[0].Reason == "" {
 				t.Errorf("after a vain retry: got %v, %v, want one with a reason", list, err)
 			}
 			w.change(t, bad, calendar.Updated, "mended")
@@ -314,7 +314,7 @@ func TestQuarantine(t *testing.T) {
 			if err := p.Retry(ctx, w.store, bad); err != nil {
 				t.Fatalf("retry: %v", err)
 			}
-			if got := poisoned(t, index); got != "" {
+			if got := quarantined(t, index); got != "" {
 				t.Errorf("quarantined are %s, want none", got)
 			}
 			w.change(t, bad, calendar.Updated, "goes on")

@@ -10,15 +10,15 @@ import (
 	"daybook/query/readmodel"
 )
 
-// Poisoned gives the records that are quarantined, by id, with the entry that
+// Quarantined gives the records that are quarantined, by id, with the entry that
 // stopped each.
-func (p *Projector) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {
-	return p.index.Poisoned(ctx)
+func (p *Projector) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
+	return p.index.Quarantined(ctx)
 }
 
 // Retry projects the present state of a record and ends its quarantine. It may
 // be called while the projector runs, in this process or another one. Errors:
-// eventstore.ErrNotFound for an unknown record, readmodel.ErrPoison when it
+// eventstore.ErrNotFound for an unknown record, readmodel.ErrRefused when it
 // cannot be projected still; then it stays quarantined.
 func (p *Projector) Retry(ctx context.Context, store eventstore.Store, id calendar.ID) error {
 	if err := heal(ctx, p.index, store, id); err != nil {
@@ -50,12 +50,12 @@ func heal(ctx context.Context, index readmodel.Index, store eventstore.Store, id
 			err = errs[0]
 		}
 		if err != nil {
-			still := readmodel.Batch{Reach: reach, Poison: []readmodel.Poison{{ID: id, Position: s.Position, Reason: err.Error()}}}
+			still := readmodel.Batch{Reach: reach, Quarantined: []readmodel.Quarantined{{ID: id, Position: s.Position, Reason: err.Error()}}}
 			if _, werr := writeOnce(ctx, index, still); werr != nil {
 				return fmt.Errorf("retry record %d: %w", id, werr)
 			}
-			if !errors.Is(err, readmodel.ErrPoison) {
-				err = fmt.Errorf("%w: %w", readmodel.ErrPoison, err)
+			if !errors.Is(err, readmodel.ErrRefused) {
+				err = fmt.Errorf("%w: %w", readmodel.ErrRefused, err)
 			}
 			return fmt.Errorf("retry record %d: %w", id, err)
 		}

@@ -76,7 +76,7 @@ func Fill(ctx context.Context, store eventstore.Store, index readmodel.Index, o 
 		return fmt.Errorf("rebuild: %w", eventstore.ErrHistory)
 	}
 	// After all documents, never before.
-	if _, err := writeOnce(ctx, index, readmodel.Batch{Mark: at, Reach: f.reach, Poison: f.poison}); err != nil {
+	if _, err := writeOnce(ctx, index, readmodel.Batch{Mark: at, Reach: f.reach, Quarantined: f.quarantined}); err != nil {
 		return fmt.Errorf("rebuild: %w", err)
 	}
 	o.Progress(f.done, f.done)
@@ -90,11 +90,11 @@ type filling struct {
 	atLeast  int
 	writers  int
 
-	mu     sync.Mutex
-	done   int
-	poison []readmodel.Poison
-	reach  calendar.Mark // of all pages so far
-	fresh  int           // number of the page from which on nothing of an earlier Fill is there
+	mu          sync.Mutex
+	done        int
+	quarantined []readmodel.Quarantined
+	reach       calendar.Mark // of all pages so far
+	fresh       int           // number of the page from which on nothing of an earlier Fill is there
 }
 
 // page is some records, counted from 0 in the order in which they are read.
@@ -110,15 +110,15 @@ func (f *filling) write(ctx context.Context, p page) error {
 	if err != nil {
 		return err
 	}
-	var poison []readmodel.Poison
+	var quarantined []readmodel.Quarantined
 	if len(missing) > 0 {
-		if poison, err = writeStates(ctx, f.index, missing, p.reach); err != nil {
+		if quarantined, err = writeStates(ctx, f.index, missing, p.reach); err != nil {
 			return err
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.poison = append(f.poison, poison...)
+	f.quarantined = append(f.quarantined, quarantined...)
 	if p.reach.Position > f.reach.Position {
 		f.reach = p.reach
 	}
@@ -188,23 +188,23 @@ func readRecords(ctx context.Context, store eventstore.Store, pages chan<- page)
 
 // writeStates writes the documents of states; deleted ones too, so that an older
 // entry that comes later cannot bring them back.
-func writeStates(ctx context.Context, index readmodel.Index, states []eventstore.State, reach calendar.Mark) ([]readmodel.Poison, error) {
-	documents, poison := documents(states)
+func writeStates(ctx context.Context, index readmodel.Index, states []eventstore.State, reach calendar.Mark) ([]readmodel.Quarantined, error) {
+	documents, quarantined := documents(states)
 	errs, err := writeOnce(ctx, index, readmodel.Batch{Documents: documents, Reach: reach})
 	if err != nil {
 		return nil, err
 	}
 	for i, err := range errs {
 		if err != nil {
-			poison = append(poison, readmodel.Poison{ID: documents[i].Record.ID, Position: documents[i].Position, Reason: err.Error()})
+			quarantined = append(quarantined, readmodel.Quarantined{ID: documents[i].Record.ID, Position: documents[i].Position, Reason: err.Error()})
 		}
 	}
-	return poison, nil
+	return quarantined, nil
 }
 
 // documents makes the documents of states on all processors, in the order of the
 // states.
-func documents(states []eventstore.State) ([]readmodel.Document, []readmodel.Poison) {
+func documents(states []eventstore.State) ([]readmodel.Document, []readmodel.Quarantined) {
 	all := make([]readmodel.Document, len(states))
 	errs := make([]error, len(states))
 	var next atomic.Int64
@@ -225,17 +225,17 @@ func documents(states []eventstore.State) ([]readmodel.Document, []readmodel.Poi
 	}
 	work()
 	wg.Wait()
-	var poison []readmodel.Poison
+	var quarantined []readmodel.Quarantined
 	out := all[:0]
 	for i := range states {
 		switch {
 		case errs[i] != nil:
-			poison = append(poison, readmodel.Poison{ID: states[i].ID, Position: states[i].Position, Reason: errs[i].Error()})
+			quarantined = append(quarantined, readmodel.Quarantined{ID: states[i].ID, Position: states[i].Position, Reason: errs[i].Error()})
 		case all[i].Record != nil:
 			out = append(out, all[i])
 		}
 	}
-	return out, poison
+	return out, quarantined
 }
 
 // headOf gives the mark of the head: nothing that was read before is younger.

@@ -38,7 +38,7 @@ func TestRebuildEqualsProjection(t *testing.T) {
 		projected, rebuilt := newIndex(t), newIndex(t)
 		runToEnd(t, w, projected, nil)
 		// What was there before is gone.
-		if _, err := rebuilt.Write(context.Background(), readmodel.Batch{Mark: calendar.Mark{Position: 1000}, Poison: []readmodel.Poison{{ID: 5}}}); err != nil {
+		if _, err := rebuilt.Write(context.Background(), readmodel.Batch{Mark: calendar.Mark{Position: 1000}, Quarantined: []readmodel.Quarantined{{ID: 5}}}); err != nil {
 			t.Fatal(err)
 		}
 		var done, total int
@@ -64,8 +64,8 @@ func TestRebuildEqualsProjection(t *testing.T) {
 		if diff := cmp.Diff(digest(t, projected), digest(t, rebuilt)); diff != "" {
 			t.Fatalf("projected over (-projected +rebuilt):\n%s", diff)
 		}
-		if poisoned(t, rebuilt) != "" {
-			t.Fatalf("quarantined are %s, want none", poisoned(t, rebuilt))
+		if quarantined(t, rebuilt) != "" {
+			t.Fatalf("quarantined are %s, want none", quarantined(t, rebuilt))
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestRebuildQuarantines(t *testing.T) {
 	if err := projector.Rebuild(t.Context(), w.store, index, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := poisoned(t, index), fmt.Sprintf("%d@2 %d@3 ", unreadable, refused); got != want {
+	if got, want := quarantined(t, index), fmt.Sprintf("%d@2 %d@3 ", unreadable, refused); got != want {
 		t.Errorf("quarantined are %s, want %s", got, want)
 	}
 	if got := digest(t, index).Counts[calendar.KindEvent]; got != 1 {

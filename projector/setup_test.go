@@ -212,11 +212,11 @@ func digest(t tb, index readmodel.Index) readmodel.Digest {
 	return d
 }
 
-func poisoned(t tb, index readmodel.Index) string {
+func quarantined(t tb, index readmodel.Index) string {
 	t.Helper()
-	list, err := index.Poisoned(context.Background())
+	list, err := index.Quarantined(context.Background())
 	if err != nil {
-		t.Fatalf("poisoned: %v", err)
+		t.Fatalf("quarantined: %v", err)
 	}
 	var b strings.Builder
 	for _, p := range list {
@@ -244,7 +244,7 @@ func refusing(inner readmodel.Index, now func() bool) readmodel.Index {
 		pass.Documents = nil
 		for i, d := range b.Documents {
 			if name, _ := d.Record.Name(calendar.LangEN); now() && strings.HasPrefix(name, "refused") {
-				errs[i] = fmt.Errorf("%w: %s", readmodel.ErrPoison, name)
+				errs[i] = fmt.Errorf("%w: %s", readmodel.ErrRefused, name)
 				continue
 			}
 			taken = append(taken, i)

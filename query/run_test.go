@@ -323,9 +323,9 @@ func TestReadFromLocalIndex(t *testing.T) {
 	want("index behind the head", newer)
 	index.put()
 	want("index at the head again", older)
-	index.poison = []readmodel.Poison{{ID: 100, Position: 2}}
+	index.quarantined = []readmodel.Quarantined{{ID: 100, Position: 2}}
 	want("an entry is quarantined", newer)
-	index.poison = nil
+	index.quarantined = nil
 	index.fail(readmodel.ErrUnavailable)
 	want("index out of reach", newer)
 	index.fail(errDamaged)

@@ -279,7 +279,7 @@ func (s *Service) current(ctx context.Context) (*snapshot, error) {
 	if err != nil || snap.gen.Position < head {
 		return nil, ignoreUnavailable(err)
 	}
-	if poison, err := s.index.Poisoned(ctx); err != nil || len(poison) > 0 {
+	if quarantined, err := s.index.Quarantined(ctx); err != nil || len(quarantined) > 0 {
 		return nil, ignoreUnavailable(err)
 	}
 	return snap, nil

@@ -19,14 +19,14 @@ import (
 type fakeIndex struct {
 	readmodel.Index // writing is not part of these tests
 
-	mu       sync.Mutex
-	docs     map[calendar.ID]*calendar.Record
-	position calendar.Position
-	content  uint64
-	moved    chan struct{}
-	err      error
-	asked    map[string]int // calls by method
-	poison   []readmodel.Poison
+	mu          sync.Mutex
+	docs        map[calendar.ID]*calendar.Record
+	position    calendar.Position
+	content     uint64
+	moved       chan struct{}
+	err         error
+	asked       map[string]int // calls by method
+	quarantined []readmodel.Quarantined
 }
 
 func newFakeIndex(records []*calendar.Record) *fakeIndex {
@@ -73,10 +73,10 @@ func (x *fakeIndex) Visible(context.Context) (readmodel.Shown, error) {
 	return readmodel.Shown{Mark: calendar.Mark{Position: x.position}, Content: x.content}, x.err
 }
 
-func (x *fakeIndex) Poisoned(context.Context) ([]readmodel.Poison, error) {
+func (x *fakeIndex) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.poison, x.err
+	return x.quarantined, x.err
 }
 
 func (x *fakeIndex) Wait(ctx context.Context, p calendar.Position) error {

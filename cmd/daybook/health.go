@@ -36,16 +36,16 @@ const (
 // health is how a process is. Numbers that its role has nothing to do with are
 // left out.
 type health struct {
-	Status      string             `json:"status"`
-	Role        servesAs           `json:"role,omitempty"`
-	Head        calendar.Position  `json:"head"`
-	Visible     calendar.Position  `json:"visible"`
-	Published   calendar.Position  `json:"published,omitempty"` // up to which the feed has it
-	Quarantined []readmodel.Poison `json:"quarantined"`
-	Relay       string             `json:"relay,omitempty"`     // active, standby or stalled
-	Projector   string             `json:"projector,omitempty"` // the same
-	Why         string             `json:"why,omitempty"`       // of what is degraded
-	Cause       string             `json:"cause,omitempty"`     // the error behind it; not for everybody
+	Status      string                  `json:"status"`
+	Role        servesAs                `json:"role,omitempty"`
+	Head        calendar.Position       `json:"head"`
+	Visible     calendar.Position       `json:"visible"`
+	Published   calendar.Position       `json:"published,omitempty"` // up to which the feed has it
+	Quarantined []readmodel.Quarantined `json:"quarantined"`
+	Relay       string                  `json:"relay,omitempty"`     // active, standby or stalled
+	Projector   string                  `json:"projector,omitempty"` // the same
+	Why         string                  `json:"why,omitempty"`       // of what is degraded
+	Cause       string                  `json:"cause,omitempty"`     // the error behind it; not for everybody
 
 	untrue bool // lists show what the store does not have
 	still  bool // something stands still, or lags beyond the bounds
@@ -119,7 +119,7 @@ func (b *backend) health(ctx context.Context) health {
 func (b *backend) reached(ctx context.Context) health {
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
-	h := health{Status: statusStarting, Role: b.s.serves, Quarantined: []readmodel.Poison{}}
+	h := health{Status: statusStarting, Role: b.s.serves, Quarantined: []readmodel.Quarantined{}}
 	head, err := b.store.Head(ctx)
 	if err != nil {
 		h.Status = statusNoStore
@@ -180,7 +180,7 @@ func (b *backend) reached(ctx context.Context) health {
 		h.because(why, "")
 		h.still = true
 	}
-	if p, err := l.model.Index().PoisonedLately(ctx); err == nil && len(p) > 0 {
+	if p, err := l.model.Index().QuarantinedLately(ctx); err == nil && len(p) > 0 {
 		h.Quarantined = p
 	}
 	if h.untrue = h.Visible > h.Head; h.untrue {

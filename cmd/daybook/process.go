@@ -87,7 +87,7 @@ type live struct {
 	caughtUp   atomic.Bool    // the read model has reached the head of the start
 
 	// How relay, projector and lists follow the head.
-	relayed, indexed, lists pace
+	relayed, indexed, lists lag
 }
 
 // actor makes the actor of the work. The interrupt ends it and waits for it.

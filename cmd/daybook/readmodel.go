@@ -40,6 +40,14 @@ var engines = []engine{
 	{[]string{"http", "https"}, false, openServers},
 }
 
+// engineSchemes are the schemes of --index.
+func engineSchemes() (out []string) {
+	for _, e := range engines {
+		out = append(out, e.schemes...)
+	}
+	return out
+}
+
 // engine is the one that the settings name; they were checked.
 func (s *settings) engine() engine {
 	scheme, _, _ := strings.Cut(s.index, ":")
@@ -123,7 +131,7 @@ func (b *backend) openModel(ctx context.Context, source projector.Source) (*upke
 // another rebuild, only until the lease of a dead one has ended.
 func (b *backend) rebuildsAlone(ctx context.Context, work func(context.Context) error) error {
 	name := rebuildLease + b.s.indexPrefix
-	for patience := lease.DefaultSpan; ; patience -= minServerWait {
+	for left := lease.DefaultSpan; ; left -= minServerWait {
 		l, held, err := b.leases.Acquire(ctx, name, holder(), lease.DefaultSpan)
 		if err != nil {
 			return err
@@ -131,7 +139,7 @@ func (b *backend) rebuildsAlone(ctx context.Context, work func(context.Context) 
 		if held {
 			break
 		}
-		if patience <= 0 {
+		if left <= 0 {
 			return fmt.Errorf("another rebuild of this read model runs on %s", l.Holder)
 		}
 		if err := pause.For(ctx, minServerWait); err != nil {

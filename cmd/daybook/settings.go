@@ -170,7 +170,7 @@ func (s *settings) table() []setting {
 			{name: "feed-replicas", value: "N", def: "1", brief: "NATS servers that keep the stream, 1 to 5", set: number(&s.feedReplicas, 1, 5)},
 		}...),
 		in(ofIndex, []setting{
-			{name: "index", value: "URLS", secret: true, brief: "http(s)://… nodes of the read model, commas between them; empty: in memory", set: urls(&s.index, "http:// or https:// URLs", 0, "http", "https")},
+			{name: "index", value: "URLS", secret: true, brief: "http(s)://… nodes of the read model, commas between them; empty: in memory", set: urls(&s.index, strings.Join(engineSchemes(), ":// or ")+":// URLs", 0, engineSchemes()...)},
 			{name: "index-flavour", value: "NAME", def: flavourElasticsearch, brief: "elasticsearch or opensearch", set: oneOf(&s.indexFlavour, flavourElasticsearch, flavourOpenSearch)},
 			{name: "index-prefix", value: "NAME", def: "daybook", brief: "what the names of its indices begin with, one for each read model of a store", set: checked(&s.indexPrefix, "be lower-case letters, digits, - and _, beginning with a letter, at most 60", prefixForm.MatchString)},
 			{name: "index-ca", value: "FILE", brief: "PEM certificates that its nodes are checked by", set: readable(&s.indexCA)},

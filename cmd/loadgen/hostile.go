@@ -23,9 +23,9 @@ const (
 	hostileTimes = 10 // times the quiet p99 that an attack may make of it
 	readRate     = 40 // requests a second of the reader
 	writeRate    = 20 // and of the writer
-	// patience is how long the reader and the writer wait for an answer. A refused
+	// answerTimeout is how long the reader and the writer wait for an answer. A refused
 	// request counts as one that was waited for so long.
-	patience = 10 * time.Second
+	answerTimeout = 10 * time.Second
 
 	largeEvents = 3
 	largeVenues = 60      // of each large event
@@ -33,7 +33,7 @@ const (
 )
 
 // load is what a reader or a writer found: a request that failed counts in the
-// figures with the time of patience.
+// figures with that time.
 type load struct {
 	figures
 	failed map[string]int
@@ -50,7 +50,7 @@ func (l load) failures() int {
 // paced sends requests at a rate for a time, each at its moment whatever became of
 // those before it, so that waiting counts.
 func paced(ctx context.Context, rate int, span time.Duration, ask func(ctx context.Context, turn int) (*http.Request, error)) load {
-	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: rate, DisableCompression: true}, Timeout: patience}
+	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: rate, DisableCompression: true}, Timeout: answerTimeout}
 	defer c.CloseIdleConnections()
 	var (
 		wg    sync.WaitGroup
@@ -78,7 +78,7 @@ func paced(ctx context.Context, rate int, span time.Duration, ask func(ctx conte
 			mu.Lock()
 			defer mu.Unlock()
 			if failure != "" {
-				took = patience
+				took = answerTimeout
 				l.failed[failure]++
 			}
 			times = append(times, took)
@@ -131,7 +131,7 @@ func hostile(ctx context.Context, o options, dir string, out, errw io.Writer) (e
 	}
 	fmt.Fprintf(out, "\nhostile: %d %s events; a reader (%d requests a second) and a writer (%d) beside one attacking machine, for %s each;\n",
 		o.hostile, o.weights[0], readRate, writeRate, o.hostileFor)
-	fmt.Fprintf(out, "a request that is refused or not answered counts as %s\n", patience)
+	fmt.Fprintf(out, "a request that is refused or not answered counts as %s\n", answerTimeout)
 	fmt.Fprintf(out, "%-34s %10s %10s %8s %7s  %10s %10s %8s %7s %9s  %s\n", "",
 		"reader p50", "p99", "x quiet", "failed", "writer p50", "p99", "x quiet", "failed", "memory", "p99 at most "+strconv.Itoa(hostileTimes)+" x quiet")
 	h.both(ctx, min(o.hostileFor, 3*time.Second)) // caches as they are in use

@@ -58,8 +58,8 @@ func TestPacedCountsRefusals(t *testing.T) {
 	l := paced(t.Context(), 20, time.Second, func(ctx context.Context, _ int) (*http.Request, error) {
 		return http.NewRequestWithContext(ctx, http.MethodGet, s.URL, http.NoBody)
 	})
-	if l.n != 20 || l.failed["503"] != 10 || l.p99 != patience || l.p50 < 0 {
-		t.Errorf("got %+v, want 10 of 20 refused and counted as %s", l, patience)
+	if l.n != 20 || l.failed["503"] != 10 || l.p99 != answerTimeout || l.p50 < 0 {
+		t.Errorf("got %+v, want 10 of 20 refused and counted as %s", l, answerTimeout)
 	}
 }
 

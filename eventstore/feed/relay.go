@@ -194,7 +194,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	for {
 		err := r.session(ctx, standby, done)
-		pace := wait
+		backOff := wait
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was asked to end
@@ -209,12 +209,12 @@ func (r *Relay) Run(ctx context.Context) error {
 			if err := r.dropFailed(ctx); err != nil {
 				r.o.Log.Warn("stream not deleted", "error", err)
 			}
-			full, pace = r.Stats().Position, remake
+			full, backOff = r.Stats().Position, remake
 		}
 		// Once may be a setting, which the next session mends.
 		failed = errors.Is(err, errStorage)
 		standby = false
-		next := pace.NextBackOff()
+		next := backOff.NextBackOff()
 		r.count(func(s *RelayStats) {
 			if s.Error == "" {
 				s.Since = r.o.Now()

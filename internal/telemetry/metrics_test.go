@@ -85,17 +85,17 @@ func value(families map[string]*dto.MetricFamily, name string, labels ...string)
 
 // index is a read model at a place.
 type index struct {
-	visible calendar.Position
-	poison  int
-	err     error
+	visible     calendar.Position
+	quarantined int
+	err         error
 }
 
 func (i *index) Visible(context.Context) (readmodel.Shown, error) {
 	return readmodel.Shown{Mark: calendar.Mark{Position: i.visible}}, i.err
 }
 
-func (i *index) Poisoned(context.Context) ([]readmodel.Poison, error) {
-	return make([]readmodel.Poison, i.poison), i.err
+func (i *index) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
+	return make([]readmodel.Quarantined, i.quarantined), i.err
 }
 
 // everything gives metrics with a series of each.
@@ -295,7 +295,7 @@ func (a answering) Append(context.Context, []eventstore.Append) []eventstore.Res
 func TestState(t *testing.T) {
 	t.Parallel()
 	broken := &index{err: readmodel.ErrUnavailable}
-	at := &index{visible: 3, poison: 4}
+	at := &index{visible: 3, quarantined: 4}
 	stats := feed.RelayStats{Position: 5, Published: 6, Conflicts: 7, Rebuilt: 8, Retries: 9}
 	counts := projector.Stats{Position: 15, Entries: 10, Documents: 11, Batches: 12, Waiting: 13, Retries: 14}
 	for name, c := range map[string]struct {

@@ -26,8 +26,8 @@ type Entries interface {
 type Index interface {
 	// Visible is up to where lists show everything.
 	Visible(ctx context.Context) (readmodel.Shown, error)
-	// Poisoned gives the quarantined records.
-	Poisoned(ctx context.Context) ([]readmodel.Poison, error)
+	// Quarantined gives the quarantined records.
+	Quarantined(ctx context.Context) ([]readmodel.Quarantined, error)
 }
 
 // State is where the parts of the process are asked how far they are, whenever
@@ -174,8 +174,8 @@ func (c *collector) index(ctx context.Context, o sink, head calendar.Position, k
 	}
 	at := shown.Position
 	o.gauge(c.visible, float64(at))
-	if poison, err := c.Index.Poisoned(ctx); err == nil {
-		o.gauge(c.quarantined, float64(len(poison)))
+	if quarantined, err := c.Index.Quarantined(ctx); err == nil {
+		o.gauge(c.quarantined, float64(len(quarantined)))
 	}
 	if !known {
 		return

@@ -143,3 +143,52 @@ func TestImageOfALostHistory(t *testing.T) {
 		t.Errorf("the projector ended: %v", err)
 	}
 }
+
+// silent is a source that has nothing to give.
+type silent chan struct{}
+
+func (s silent) Read(ctx context.Context, after calendar.Mark, _ int) ([]eventstore.Entry, calendar.Mark, error) {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+	<-ctx.Done()
+	return nil, after, ctx.Err()
+}
+
+// TestEpochEndsATurn: a store that went over to another history is noticed while nothing
+// is to be projected, also by an index whose marks are of both histories.
+func TestEpochEndsATurn(t *testing.T) {
+	t.Parallel()
+	store := history{memstore.New(), t}
+	store.add("of both")
+	index, err := memindex.Open(t.Context(), filepath.Join(t.TempDir(), "snapshot"), memindex.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading, anew := make(silent, 1), make(chan struct{}, 1)
+	m := New(index, store, reading, Options{Alone: func(ctx context.Context, work func(context.Context) error) error {
+		select {
+		case anew <- struct{}{}:
+		default:
+		}
+		return work(ctx)
+	}})
+	if err := m.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Project(ctx) }()
+	<-reading
+	store.Rewind(1)
+	select {
+	case <-anew:
+	case <-time.After(30 * time.Second):
+		t.Error("a read model of another epoch is gone on with")
+	}
+	cancel()
+	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("the projector ended: %v", err)
+	}
+}

@@ -49,8 +49,8 @@ type Generations interface {
 	// writes where no list looks any more.
 	Moved(ctx context.Context) error
 
-	// PoisonedLately is Poisoned for less: what came a moment ago may be missing.
-	PoisonedLately(ctx context.Context) ([]Poison, error)
+	// QuarantinedLately is Quarantined for less: what came a moment ago may be missing.
+	QuarantinedLately(ctx context.Context) ([]Quarantined, error)
 
 	// Keep does what the engine has to do beside until the context ends, and then
 	// what has to be done at the end.

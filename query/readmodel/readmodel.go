@@ -15,7 +15,7 @@ import (
 // The errors of an index.
 var (
 	ErrUnavailable = errors.New("read model unavailable") // try again later
-	ErrPoison      = errors.New("document refused")       // this document will never be taken
+	ErrRefused     = errors.New("document refused")       // this document will never be taken
 	ErrQuery       = errors.New("query does not fit the schema")
 
 	// ErrForeign is the ErrUnavailable of an index that was made from another history
@@ -44,7 +44,7 @@ type Document struct {
 // Batch is what a projector writes at once.
 type Batch struct {
 	Documents []Document
-	// Reach is the mark of an entry that none of Documents and Poison is younger
+	// Reach is the mark of an entry that none of Documents and Quarantined is younger
 	// than. It is kept before them, so that what an index knows of a history that
 	// was lost is known as such; a zero one leaves what is kept.
 	Reach calendar.Mark
@@ -52,15 +52,15 @@ type Batch struct {
 	// written; a zero one leaves it. It is never ahead of the data, and its history
 	// is that of Reach.
 	Mark calendar.Mark
-	// Poison are entries that could not be projected; they are kept in the index
-	// with the batch. Healed are ids whose poison is over.
-	Poison []Poison
-	Healed []calendar.ID
+	// Quarantined are records with an entry that could not be projected; they are kept
+	// in the index with the batch. Healed are ids whose quarantine is over.
+	Quarantined []Quarantined
+	Healed      []calendar.ID
 }
 
-// Poison is an entry that cannot be projected. It stops its own record only:
+// Quarantined names an entry that cannot be projected. It stops its own record only:
 // later entries of the record wait behind it.
-type Poison struct {
+type Quarantined struct {
 	ID       calendar.ID
 	Position calendar.Position
 	Reason   string // for operators
@@ -111,7 +111,7 @@ type Index interface {
 	// Write takes a batch: a document whose position is not greater than the
 	// one held for the same id is ignored, so writing again changes nothing.
 	// The result has one error per document (nil: written or ignored;
-	// ErrPoison: refused for ever), or err when the batch as a whole failed;
+	// ErrRefused: refused for ever), or err when the batch as a whole failed;
 	// then nothing of it counts and the position stays.
 	Write(ctx context.Context, b Batch) (perDocument []error, err error)
 
@@ -137,8 +137,8 @@ type Index interface {
 	// carry it. Values without any are absent.
 	Counts(ctx context.Context, kind calendar.Kind, field string, f Filter) (map[calendar.ID]int, error)
 
-	// Poisoned gives the poison kept in the index, by id.
-	Poisoned(ctx context.Context) ([]Poison, error)
+	// Quarantined gives the quarantined records, by id.
+	Quarantined(ctx context.Context) ([]Quarantined, error)
 
 	// Digest gives the number of live documents per kind and an order-free
 	// digest over (id, version, body), for comparing with the store.

@@ -41,15 +41,15 @@ func rowToken(token string, l calendar.Lang) string {
 	return string(rune(stemMarks[l])) + readmodel.Stem(token, l)
 }
 
-// check refuses what no index takes, with ErrPoison.
+// check refuses what no index takes, with ErrRefused.
 func check(d *readmodel.Document) error {
 	switch {
 	case d.Record == nil:
-		return fmt.Errorf("%w: no record", readmodel.ErrPoison)
+		return fmt.Errorf("%w: no record", readmodel.ErrRefused)
 	case readmodel.SchemaOf(d.Record.Kind) == nil || d.Record.ID < 1 || d.Position == 0 || d.Position > math.MaxInt64:
-		return fmt.Errorf("%w: kind %d, id %d, position %d", readmodel.ErrPoison, d.Record.Kind, d.Record.ID, d.Position)
+		return fmt.Errorf("%w: kind %d, id %d, position %d", readmodel.ErrRefused, d.Record.Kind, d.Record.ID, d.Position)
 	case len(d.Body) == 0 && !d.Record.Deleted:
-		return fmt.Errorf("%w: %s %d has no body", readmodel.ErrPoison, d.Record.Kind, d.Record.ID)
+		return fmt.Errorf("%w: %s %d has no body", readmodel.ErrRefused, d.Record.Kind, d.Record.ID)
 	}
 	return nil
 }

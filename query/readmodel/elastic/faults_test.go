@@ -225,7 +225,7 @@ func TestRefused(t *testing.T) {
 			}}, calendar.Position(id))
 		}
 		errs, err := x.Write(t.Context(), readmodel.Batch{Documents: []readmodel.Document{venue(1, 1), venue(2, 91), venue(3, 2)}, Mark: readmodeltest.At(3)})
-		if err != nil || errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], readmodel.ErrPoison) {
+		if err != nil || errs[0] != nil || errs[2] != nil || !errors.Is(errs[1], readmodel.ErrRefused) {
 			t.Fatalf("write: %v, %v", errs, err)
 		}
 		if err := x.Wait(t.Context(), 3); err != nil {

@@ -632,15 +632,15 @@ func TestForeign(t *testing.T) {
 	})
 }
 
-// TestPoisonedLately: what probes ask for costs the engine no refresh.
-func TestPoisonedLately(t *testing.T) {
+// TestQuarantinedLately: what probes ask for costs the engine no refresh.
+func TestQuarantinedLately(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
 		p := e.proxy(t)
 		x := e.through(t, p, elastic.Options{})
-		poison := []readmodel.Poison{{ID: 7, Position: 2, Reason: "x"}}
-		if _, err := x.Write(t.Context(), readmodel.Batch{Poison: poison, Mark: readmodeltest.At(2)}); err != nil {
+		quarantined := []readmodel.Quarantined{{ID: 7, Position: 2, Reason: "x"}}
+		if _, err := x.Write(t.Context(), readmodel.Batch{Quarantined: quarantined, Mark: readmodeltest.At(2)}); err != nil {
 			t.Fatal(err)
 		}
 		if err := x.Wait(t.Context(), 2); err != nil {
@@ -648,8 +648,8 @@ func TestPoisonedLately(t *testing.T) {
 		}
 		before := p.count("_refresh")
 		for range 10 {
-			got, err := x.PoisonedLately(t.Context())
-			if diff := cmp.Diff(poison, got); err != nil || diff != "" {
+			got, err := x.QuarantinedLately(t.Context())
+			if diff := cmp.Diff(quarantined, got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 3
+const layoutVersion = 4
 
 type (
 	object = map[string]any
@@ -38,11 +38,11 @@ const (
 	fieldReason = "reason"
 	fieldHash   = "hash" // of the mark of a position
 
-	whatPosition = "position" // up to which everything is there
-	whatReach    = "reach"    // beyond which nothing is, see readmodel.Batch.Reach
-	whatOrigin   = "origin"   // the first entry of the event store, see Options.First
-	whatHeals    = "heals"    // its version counts how often records were healed
-	whatPoison   = "poison"
+	whatPosition    = "position" // up to which everything is there
+	whatReach       = "reach"    // beyond which nothing is, see readmodel.Batch.Reach
+	whatOrigin      = "origin"   // the first entry of the event store, see Options.First
+	whatHeals       = "heals"    // its version counts how often records were healed
+	whatQuarantined = "quarantined"
 )
 
 // slotAny holds texts of documents that are shown alike in every language; else a
@@ -81,7 +81,7 @@ var fingerprint = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum[:4])
 })
 
-// stateName is the collection of the position, the poison, and of what is kept by
+// stateName is the collection of the position, the quarantine, and of what is kept by
 // id only.
 const stateName = "state"
 

@@ -355,19 +355,19 @@ func (x *Index) Moved(ctx context.Context) error {
 	}
 }
 
-// Poisoned gives the poison kept in the index, by id, the latest included.
-func (x *Index) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {
-	return x.poisoned(ctx, true)
+// Quarantined gives the quarantined records, kept in the index, by id, the latest included.
+func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
+	return x.quarantined(ctx, true)
 }
 
-// PoisonedLately is Poisoned for less: without what came within the last
+// QuarantinedLately is Quarantined for less: without what came within the last
 // Options.RefreshInterval, and without a refresh.
-func (x *Index) PoisonedLately(ctx context.Context) ([]readmodel.Poison, error) {
-	return x.poisoned(ctx, false)
+func (x *Index) QuarantinedLately(ctx context.Context) ([]readmodel.Quarantined, error) {
+	return x.quarantined(ctx, false)
 }
 
-func (x *Index) poisoned(ctx context.Context, latest bool) ([]readmodel.Poison, error) {
-	var out []readmodel.Poison
+func (x *Index) quarantined(ctx context.Context, latest bool) ([]readmodel.Quarantined, error) {
+	var out []readmodel.Quarantined
 	err := x.reading(ctx, func(v view) error {
 		out = nil
 		index := x.names().index(stateName, v.gen)
@@ -376,16 +376,16 @@ func (x *Index) poisoned(ctx context.Context, latest bool) ([]readmodel.Poison, 
 				return err
 			}
 		}
-		return x.walk(ctx, index, object{"query": term(fieldWhat, whatPoison), "sort": byID}, scanPage, func(h *hit) (bool, error) {
+		return x.walk(ctx, index, object{"query": term(fieldWhat, whatQuarantined), "sort": byID}, scanPage, func(h *hit) (bool, error) {
 			var p struct {
 				ID       calendar.ID       `json:"id"`
 				Position calendar.Position `json:"position"`
 				Reason   string            `json:"reason"`
 			}
 			if err := json.Unmarshal(h.Source, &p); err != nil {
-				return false, fmt.Errorf("read poison %s: %w", h.ID, err)
+				return false, fmt.Errorf("read quarantined record %s: %w", h.ID, err)
 			}
-			out = append(out, readmodel.Poison(p))
+			out = append(out, readmodel.Quarantined(p))
 			return true, nil
 		})
 	})

@@ -395,7 +395,7 @@ func (x *Index) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]rea
 				"size": len(part), "track_total_hits": false,
 				"query": object{"bool": object{
 					"filter":   list{in(readmodel.FieldID, part)},
-					"must_not": list{term(fieldDeleted, true), term(fieldWhat, whatPoison)},
+					"must_not": list{term(fieldDeleted, true), term(fieldWhat, whatQuarantined)},
 				}},
 			}), x.names().all(v.gen)...)
 			if err != nil {

@@ -26,14 +26,14 @@ const bulkTries = 6
 // item is one item of a bulk request: its lines, and what became of it.
 type item struct {
 	lines []byte
-	err   error // ErrPoison: refused
+	err   error // ErrRefused: refused
 }
 
-// Write takes a batch: the documents together with their reach, then the poison, then
+// Write takes a batch: the documents together with their reach, then the quarantine, then
 // the position, each acknowledged before the next, so the position is never ahead. The version of a
 // document is its position; the engine ignores older ones. What the engine is too
 // busy for is sent again, up to six times; a document that it refuses (400) is
-// ErrPoison; everything else fails the batch: readmodel.ErrUnavailable, or
+// ErrRefused; everything else fails the batch: readmodel.ErrUnavailable, or
 // readmodel.ErrMoved when the writer has to read Marks again.
 func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	if p := max(b.Mark.Position, b.Reach.Position); p > math.MaxInt64 {
@@ -54,7 +54,7 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	}
 	reach := b.Reach
 	switch {
-	case len(items)+len(b.Poison) == 0:
+	case len(items)+len(b.Quarantined) == 0:
 		reach = calendar.Mark{}
 	case reach.Position < b.Mark.Position:
 		reach = b.Mark
@@ -163,26 +163,26 @@ func (x *Index) lines(g generation, docs []readmodel.Document, errs []error) [][
 	return out
 }
 
-func poisonID(id calendar.ID) string { return whatPoison + "-" + id.String() }
+func quarantineID(id calendar.ID) string { return whatQuarantined + "-" + id.String() }
 
-// writeState writes poison and position. What was healed is counted last, so that who
+// writeState writes quarantine and position. What was healed is counted last, so that who
 // sees the count and refreshes sees the records.
 func (x *Index) writeState(ctx context.Context, index string, b readmodel.Batch) error {
-	items := make([]*item, 0, len(b.Healed)+len(b.Poison))
+	items := make([]*item, 0, len(b.Healed)+len(b.Quarantined))
 	for _, id := range b.Healed {
-		items = append(items, &item{lines: fmt.Appendf(nil, `{"delete":{"_index":%q,"_id":%q}}`+"\n", index, poisonID(id))})
+		items = append(items, &item{lines: fmt.Appendf(nil, `{"delete":{"_index":%q,"_id":%q}}`+"\n", index, quarantineID(id))})
 	}
-	for _, p := range b.Poison {
-		lines := appendAction(nil, index, poisonID(p.ID), 0)
+	for _, p := range b.Quarantined {
+		lines := appendAction(nil, index, quarantineID(p.ID), 0)
 		lines = append(lines, `{"id":`...)
 		lines = strconv.AppendInt(lines, int64(p.ID), 10)
-		lines = appendField(lines, fieldWhat, whatPoison)
+		lines = appendField(lines, fieldWhat, whatQuarantined)
 		lines = appendField(lines, fieldReason, p.Reason)
 		lines = strconv.AppendUint(appendName(lines, fieldAt), uint64(p.Position), 10)
 		items = append(items, &item{lines: append(lines, "}\n"...)})
 	}
 	if err := x.bulkAll(ctx, items); err != nil {
-		return fmt.Errorf("write poison: %w", err)
+		return fmt.Errorf("write quarantine: %w", err)
 	}
 	if len(b.Healed) > 0 {
 		count := fmt.Appendf(nil, `{"index":{"_index":%q,"_id":%q}}`+"\n"+`{"what":%q}`+"\n", index, whatHeals, whatHeals)
@@ -306,7 +306,7 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item, size int) (busy []*
 			case r.Status == http.StatusTooManyRequests, r.Status == http.StatusServiceUnavailable:
 				busy, why = append(busy, items[i]), e
 			case r.Status == http.StatusBadRequest:
-				items[i].err = fmt.Errorf("%w: %w", readmodel.ErrPoison, e)
+				items[i].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, e)
 			default:
 				return nil, nil, x.orMoved(translate(e))
 			}
@@ -318,7 +318,7 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item, size int) (busy []*
 // halves sends a request that something on the way finds too large in two parts.
 func (x *Index) halves(ctx context.Context, items []*item, size int, e error) (busy []*item, why, err error) {
 	if len(items) == 1 {
-		items[0].err = fmt.Errorf("%w: %w", readmodel.ErrPoison, e)
+		items[0].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, e)
 		return nil, nil, nil
 	}
 	half := len(items) / 2

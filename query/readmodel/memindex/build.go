@@ -19,8 +19,8 @@ func (x *Index) appendHead(b []byte) []byte {
 		b = append(b, at.Hash[:]...)
 	}
 	b = append(b, x.digest.Sum[:]...)
-	b = binary.AppendUvarint(b, uint64(len(x.poison)))
-	for _, p := range x.sortedPoison() {
+	b = binary.AppendUvarint(b, uint64(len(x.quarantined)))
+	for _, p := range x.sortedQuarantine() {
 		b = binary.AppendVarint(b, int64(p.ID))
 		b = binary.AppendUvarint(b, uint64(p.Position))
 		b = appendText(b, p.Reason)
@@ -51,7 +51,7 @@ func (x *Index) readHead(r *reader) {
 	for range r.count() {
 		id := calendar.ID(r.varint())
 		p := calendar.Position(r.uvarint())
-		x.poison[id] = readmodel.Poison{ID: id, Position: p, Reason: r.text()}
+		x.quarantined[id] = readmodel.Quarantined{ID: id, Position: p, Reason: r.text()}
 	}
 	for range r.count() {
 		id := calendar.ID(r.varint())

@@ -97,7 +97,7 @@ func (x *Index) take(next *Index) {
 	defer x.writing.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.kinds, x.gone, x.poison, x.marks, x.digest = next.kinds, next.gone, next.poison, next.marks, next.digest
+	x.kinds, x.gone, x.quarantined, x.marks, x.digest = next.kinds, next.gone, next.quarantined, next.marks, next.digest
 	x.places = next.places
 	x.places.keyOf = x.idAt
 	x.epoch.Store(next.epoch.Load())
@@ -126,9 +126,9 @@ func (x *Index) Moved(ctx context.Context) error {
 	}
 }
 
-// PoisonedLately does readmodel.Generations.
-func (x *Index) PoisonedLately(ctx context.Context) ([]readmodel.Poison, error) {
-	return x.Poisoned(ctx)
+// QuarantinedLately does readmodel.Generations.
+func (x *Index) QuarantinedLately(ctx context.Context) ([]readmodel.Quarantined, error) {
+	return x.Quarantined(ctx)
 }
 
 // Close does readmodel.Generations.

@@ -60,15 +60,15 @@ type Index struct {
 	// holds writers up, and no reader.
 	writing sync.Mutex
 
-	mu     sync.RWMutex
-	kinds  [calendar.KindUser + 1]*kindIndex
-	places table[calendar.ID]                // of numbers of places
-	gone   map[calendar.ID]calendar.Position // tombstones
-	poison map[calendar.ID]readmodel.Poison
-	marks  readmodel.Marks
-	writes uint64 // changes of the state so far
-	digest readmodel.Digest
-	epoch  atomic.Uint64 // that it is of, see Options.Epoch
+	mu          sync.RWMutex
+	kinds       [calendar.KindUser + 1]*kindIndex
+	places      table[calendar.ID]                // of numbers of places
+	gone        map[calendar.ID]calendar.Position // tombstones
+	quarantined map[calendar.ID]readmodel.Quarantined
+	marks       readmodel.Marks
+	writes      uint64 // changes of the state so far
+	digest      readmodel.Digest
+	epoch       atomic.Uint64 // that it is of, see Options.Epoch
 
 	generation uint64        // that was put in place
 	bound      atomic.Uint64 // the one of the writer
@@ -145,7 +145,7 @@ func (x *Index) empty() {
 	}
 	x.places = table[calendar.ID]{keyOf: x.idAt, hash: hashID}
 	x.gone = map[calendar.ID]calendar.Position{}
-	x.poison = map[calendar.ID]readmodel.Poison{}
+	x.quarantined = map[calendar.ID]readmodel.Quarantined{}
 	x.marks = readmodel.Marks{}
 	x.digest = readmodel.Digest{Counts: map[calendar.Kind]int{}}
 	x.shown.Store(&readmodel.Shown{})
@@ -180,10 +180,10 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 		k.texts.settle()
 	}
 	for _, id := range b.Healed {
-		delete(x.poison, id)
+		delete(x.quarantined, id)
 	}
-	for _, p := range b.Poison {
-		x.poison[p.ID] = p
+	for _, p := range b.Quarantined {
+		x.quarantined[p.ID] = p
 	}
 	for _, m := range [...]calendar.Mark{b.Reach, b.Mark} {
 		if m.Position > x.marks.Reach.Position {
@@ -237,11 +237,11 @@ func (x *Index) prepare(docs []readmodel.Document, errs []error) []*prepared {
 func check(d *readmodel.Document) error {
 	switch {
 	case d.Record == nil:
-		return fmt.Errorf("%w: no record", readmodel.ErrPoison)
+		return fmt.Errorf("%w: no record", readmodel.ErrRefused)
 	case readmodel.SchemaOf(d.Record.Kind) == nil || d.Record.ID < 1 || d.Position == 0:
-		return fmt.Errorf("%w: kind %d, id %d, position %d", readmodel.ErrPoison, d.Record.Kind, d.Record.ID, d.Position)
+		return fmt.Errorf("%w: kind %d, id %d, position %d", readmodel.ErrRefused, d.Record.Kind, d.Record.ID, d.Position)
 	case len(d.Body) == 0 && !d.Record.Deleted:
-		return fmt.Errorf("%w: %s %d has no body", readmodel.ErrPoison, d.Record.Kind, d.Record.ID)
+		return fmt.Errorf("%w: %s %d has no body", readmodel.ErrRefused, d.Record.Kind, d.Record.ID)
 	}
 	return nil
 }
@@ -489,21 +489,21 @@ func (x *Index) countsOf(ctx context.Context, kind calendar.Kind, field string, 
 	return out, nil
 }
 
-// Poisoned gives the poison kept in the index, by id.
-func (x *Index) Poisoned(ctx context.Context) ([]readmodel.Poison, error) {
+// Quarantined gives the quarantined records, by id.
+func (x *Index) Quarantined(ctx context.Context) ([]readmodel.Quarantined, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if len(x.poison) == 0 {
+	if len(x.quarantined) == 0 {
 		return nil, nil
 	}
-	return x.sortedPoison(), nil
+	return x.sortedQuarantine(), nil
 }
 
-func (x *Index) sortedPoison() []readmodel.Poison {
-	return slices.SortedFunc(maps.Values(x.poison), func(a, b readmodel.Poison) int { return int(a.ID - b.ID) })
+func (x *Index) sortedQuarantine() []readmodel.Quarantined {
+	return slices.SortedFunc(maps.Values(x.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) })
 }
 
 // Digest sums up the live documents; it is kept up to date by each write.

@@ -148,9 +148,9 @@ func TestContextEnded(t *testing.T) {
 			_, err := x.Counts(ctx, calendar.KindEvent, readmodel.FieldVenue, nil)
 			return err
 		},
-		"poisoned": func() error { _, err := x.Poisoned(ctx); return err },
-		"digest":   func() error { _, err := x.Digest(ctx); return err },
-		"reset":    func() error { return x.Reset(ctx) },
+		"quarantined": func() error { _, err := x.Quarantined(ctx); return err },
+		"digest":      func() error { _, err := x.Digest(ctx); return err },
+		"reset":       func() error { return x.Reset(ctx) },
 	}
 	for name, call := range calls {
 		if err := call(); !errors.Is(err, context.Canceled) {

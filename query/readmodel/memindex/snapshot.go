@@ -25,7 +25,7 @@ import (
 
 // A snapshot is one file: magic, frames, a directory of the frames with their lengths
 // and CRC-32C, and where that begins, with its own. The first frame has marks, digest,
-// poison, tombstones and how much there is of everything; the others have the index as
+// quarantine, tombstones and how much there is of everything; the others have the index as
 // it is built, so that a start reads each of them once and all of them beside each
 // other. Numbers are of variable length. A frame is read only when its checksum and the
 // fingerprint are right, so its content is trusted.

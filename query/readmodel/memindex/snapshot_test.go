@@ -31,11 +31,11 @@ func openAt(t *testing.T, path string, logs io.Writer) *memindex.Index {
 
 // state is all that a caller can see of an index.
 type state struct {
-	Marks  readmodel.Marks
-	Digest readmodel.Digest
-	Poison []readmodel.Poison
-	Pages  []page
-	Counts map[calendar.ID]int
+	Marks       readmodel.Marks
+	Digest      readmodel.Digest
+	Quarantined []readmodel.Quarantined
+	Pages       []page
+	Counts      map[calendar.ID]int
 }
 
 type page struct {
@@ -53,7 +53,7 @@ func stateOf(t *testing.T, x *memindex.Index, c *readmodeltest.Corpus) state {
 	if s.Digest, err = x.Digest(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s.Poison, err = x.Poisoned(t.Context()); err != nil {
+	if s.Quarantined, err = x.Quarantined(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range []readmodel.Query{
@@ -93,10 +93,10 @@ func fill(t *testing.T, x *memindex.Index, n int) *readmodeltest.Corpus {
 	return c
 }
 
-// change writes a tombstone, poison and newer states after a fill.
+// change writes a tombstone, a quarantined record and newer states after a fill.
 func change(t *testing.T, x *memindex.Index, c *readmodeltest.Corpus) {
 	t.Helper()
-	b := readmodel.Batch{Poison: []readmodel.Poison{{ID: 77, Position: 5, Reason: "no such kind"}}}
+	b := readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 77, Position: 5, Reason: "no such kind"}}}
 	for i := range 20 {
 		b.Documents = append(b.Documents, c.Event(3*i))
 	}
@@ -272,10 +272,10 @@ func TestSnapshotOfAnotherHistory(t *testing.T) {
 		}, Body: []byte("{}")}}}
 	}
 	batches := map[string]readmodel.Batch{
-		"position":  {Mark: old(newest)},
-		"document":  venue(newest, false),
-		"tombstone": venue(newest, true),
-		"poison":    {Reach: old(newest), Poison: []readmodel.Poison{{ID: 7, Position: newest}}},
+		"position":    {Mark: old(newest)},
+		"document":    venue(newest, false),
+		"tombstone":   venue(newest, true),
+		"quarantined": {Reach: old(newest), Quarantined: []readmodel.Quarantined{{ID: 7, Position: newest}}},
 	}
 	for name, b := range batches {
 		t.Run(name, func(t *testing.T) {

@@ -11,14 +11,14 @@ import (
 
 // breakages are the names of all ways to break the reference.
 var breakages = []string{
-	"one bad document fails the batch", "takes everything", "poison is never healed", "poison is lost",
+	"one bad document fails the batch", "takes everything", "quarantine is never left", "quarantine is lost",
 	"reach is lost", "reach falls back", "marks without hash", "healing leaves the content", "content never rests",
 	"position 0 resets", "position falls back", "applies old positions", "applies a position again",
 	"forgets tombstones", "waits for nothing", "gives up without an error", "lists tombstones", "mixes kinds",
 	"keeps old values", "answers any query", "totals up to 10,000", "page without position", "offset counts pages",
 	"limit 0 is no limit", "one more than the limit", "total of the page", "bodies are lost", "gets tombstones",
 	"gets unknown documents", "counts ignore the filter", "counts the first id only", "digest of tombstones",
-	"digest of ids only", "reset does nothing", "reset keeps poison", "reset keeps the position", "first key only",
+	"digest of ids only", "reset does nothing", "reset keeps quarantine", "reset keeps the position", "first key only",
 	"never descends", "sorts by the name as it is written", "missing values first", "missing values are lowest",
 	"upper bound is open", "lower bound is open", "missing numbers are 0", "absent booleans are unknown",
 	"first id only", "distance on a plane", "miles", "distance not around the date line", "empty or admits",

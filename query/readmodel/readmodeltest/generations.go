@@ -39,7 +39,7 @@ func runLife(t testing.TB, c lifeCase, x readmodel.Generations) {
 	c.run(t, x, old)
 }
 
-// come fills the coming generation with one tag at position 2 and a poison.
+// come fills the coming generation with one tag at position 2 and a quarantined record.
 func come(t testing.TB, x readmodel.Generations) {
 	t.Helper()
 	next, err := x.Next(t.Context())
@@ -49,7 +49,7 @@ func come(t testing.TB, x readmodel.Generations) {
 	b := build{next: 1}
 	b.add(calendar.KindTag, 2, calendar.Fields{})
 	write(t, next, readmodel.Batch{
-		Documents: b.docs, Mark: At(b.next), Poison: []readmodel.Poison{{ID: 9, Position: 1, Reason: "bad"}},
+		Documents: b.docs, Mark: At(b.next), Quarantined: []readmodel.Quarantined{{ID: 9, Position: 1, Reason: "bad"}},
 	})
 }
 
@@ -76,9 +76,9 @@ func wantLive(t testing.TB, x readmodel.Generations, when string, id calendar.ID
 	if marks, err := x.Marks(ctx); err != nil || marks.All != At(at) {
 		t.Errorf("%s: marks %v, %v, want %v", when, marks, err, At(at))
 	}
-	for what, poisoned := range map[string]func(context.Context) ([]readmodel.Poison, error){"now": x.Poisoned, "lately": x.PoisonedLately} {
-		if p, err := poisoned(ctx); err != nil || len(p) != int(at)-1 {
-			t.Errorf("%s: poisoned %s: %v, %v", when, what, p, err)
+	for what, quarantined := range map[string]func(context.Context) ([]readmodel.Quarantined, error){"now": x.Quarantined, "lately": x.QuarantinedLately} {
+		if p, err := quarantined(ctx); err != nil || len(p) != int(at)-1 {
+			t.Errorf("%s: quarantined %s: %v, %v", when, what, p, err)
 		}
 	}
 }

@@ -20,13 +20,13 @@ import (
 type reference struct {
 	broken string // name of a breakage; "": none
 
-	mu     sync.Mutex
-	docs   map[calendar.ID]readmodel.Document // tombstones too
-	was    map[calendar.ID]readmodel.Document // the state before, for one breakage
-	poison map[calendar.ID]readmodel.Poison
-	marks  readmodel.Marks
-	heals  uint64
-	moved  chan struct{}
+	mu          sync.Mutex
+	docs        map[calendar.ID]readmodel.Document // tombstones too
+	was         map[calendar.ID]readmodel.Document // the state before, for one breakage
+	quarantined map[calendar.ID]readmodel.Quarantined
+	marks       readmodel.Marks
+	heals       uint64
+	moved       chan struct{}
 }
 
 var _ readmodel.Index = (*reference)(nil)
@@ -39,8 +39,8 @@ func newReference(broken string) *reference {
 
 func (x *reference) empty() {
 	x.docs, x.was = map[calendar.ID]readmodel.Document{}, map[calendar.ID]readmodel.Document{}
-	if x.broken != "reset keeps poison" || x.poison == nil {
-		x.poison = map[calendar.ID]readmodel.Poison{}
+	if x.broken != "reset keeps quarantine" || x.quarantined == nil {
+		x.quarantined = map[calendar.ID]readmodel.Quarantined{}
 	}
 	if x.broken != "reset keeps the position" {
 		x.marks = readmodel.Marks{}
@@ -54,23 +54,23 @@ func (x *reference) Write(_ context.Context, b readmodel.Batch) ([]error, error)
 	for i, d := range b.Documents {
 		if d.Record == nil || d.Position == 0 || len(d.Body) == 0 && !d.Record.Deleted {
 			if x.broken == "one bad document fails the batch" {
-				return nil, readmodel.ErrPoison
+				return nil, readmodel.ErrRefused
 			}
 			if x.broken != "takes everything" {
-				errs[i] = readmodel.ErrPoison
+				errs[i] = readmodel.ErrRefused
 			}
 			continue
 		}
 		x.apply(d)
 	}
-	if x.broken != "poison is never healed" {
+	if x.broken != "quarantine is never left" {
 		for _, id := range b.Healed {
-			delete(x.poison, id)
+			delete(x.quarantined, id)
 		}
 	}
-	if x.broken != "poison is lost" {
-		for _, p := range b.Poison {
-			x.poison[p.ID] = p
+	if x.broken != "quarantine is lost" {
+		for _, p := range b.Quarantined {
+			x.quarantined[p.ID] = p
 		}
 	}
 	if x.broken != "healing leaves the content" {
@@ -242,10 +242,10 @@ func (x *reference) Counts(_ context.Context, k calendar.Kind, field string, f r
 	return out, nil
 }
 
-func (x *reference) Poisoned(context.Context) ([]readmodel.Poison, error) {
+func (x *reference) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.SortedFunc(maps.Values(x.poison), func(a, b readmodel.Poison) int { return int(a.ID - b.ID) }), nil
+	return slices.SortedFunc(maps.Values(x.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
 }
 
 func (x *reference) Digest(context.Context) (readmodel.Digest, error) {

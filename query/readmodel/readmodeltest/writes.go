@@ -24,7 +24,7 @@ func writeCases() []testCase {
 		{"content", content},
 		{"wait", wait},
 		{"wait ends with the context", waitEnds},
-		{"poison", poison},
+		{"quarantine", quarantine},
 		{"refused documents", refused},
 		{"digest", digest},
 		{"reset", reset},
@@ -197,7 +197,7 @@ func reach(t testing.TB, x readmodel.Index) {
 	is(2, 3)
 	write(t, x, readmodel.Batch{Mark: At(5)})
 	is(5, 5)
-	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{{ID: 3, Position: 8, Reason: "x"}}, Reach: At(8)})
+	write(t, x, readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 3, Position: 8, Reason: "x"}}, Reach: At(8)})
 	is(5, 8)
 }
 
@@ -216,7 +216,7 @@ func content(t testing.TB, x readmodel.Index) {
 	b.add(calendar.KindEvent, 1, calendar.Fields{})
 	b.next++
 	b.write(t, x)
-	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{{ID: 1, Position: 2, Reason: "x"}}})
+	write(t, x, readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 1, Position: 2, Reason: "x"}}})
 	before := shown()
 	if again := shown(); again != before {
 		t.Errorf("shows %v, and again %v", before, again)
@@ -286,26 +286,26 @@ func waitEnds(t testing.TB, x readmodel.Index) {
 	wantErr(t, "wait", x.Wait(ctx, 5), context.DeadlineExceeded)
 }
 
-func poison(t testing.TB, x readmodel.Index) {
-	is := func(want ...readmodel.Poison) {
+func quarantine(t testing.TB, x readmodel.Index) {
+	is := func(want ...readmodel.Quarantined) {
 		t.Helper()
-		got, err := x.Poisoned(t.Context())
+		got, err := x.Quarantined(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(got) != len(want) || len(want) > 0 && !cmp.Equal(want, got) {
-			t.Errorf("poison %+v, want %+v", got, want)
+			t.Errorf("quarantined are %+v, want %+v", got, want)
 		}
 	}
 	is()
-	a := readmodel.Poison{ID: 9, Position: 3, Reason: "unknown field \"x\""}
-	b := readmodel.Poison{ID: 4, Position: 5, Reason: "ça va mal"}
-	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{a, b}, Mark: At(5)})
+	a := readmodel.Quarantined{ID: 9, Position: 3, Reason: "unknown field \"x\""}
+	b := readmodel.Quarantined{ID: 4, Position: 5, Reason: "ça va mal"}
+	write(t, x, readmodel.Batch{Quarantined: []readmodel.Quarantined{a, b}, Mark: At(5)})
 	is(b, a)
 	write(t, x, readmodel.Batch{Healed: []calendar.ID{9, 77}, Mark: At(6)})
 	is(b)
-	later := readmodel.Poison{ID: 4, Position: 8, Reason: "again"}
-	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{later}, Mark: At(8)})
+	later := readmodel.Quarantined{ID: 4, Position: 8, Reason: "again"}
+	write(t, x, readmodel.Batch{Quarantined: []readmodel.Quarantined{later}, Mark: At(8)})
 	is(later)
 	write(t, x, readmodel.Batch{Mark: At(9)})
 	is(later)
@@ -320,7 +320,7 @@ func refused(t testing.TB, x readmodel.Index) {
 	errs := writeAny(t, x, readmodel.Batch{Documents: docs, Mark: At(10)})
 	for i, err := range errs {
 		if i == 1 || i == 2 {
-			wantErr(t, fmt.Sprintf("document %d", i), err, readmodel.ErrPoison)
+			wantErr(t, fmt.Sprintf("document %d", i), err, readmodel.ErrRefused)
 		} else if err != nil {
 			t.Errorf("document %d: %v", i, err)
 		}
@@ -366,7 +366,7 @@ func reset(t testing.TB, x readmodel.Index) {
 	written := slices.Clone(b.docs)
 	b.delete(tag)
 	b.write(t, x)
-	write(t, x, readmodel.Batch{Poison: []readmodel.Poison{{ID: 7, Position: 2, Reason: "x"}}})
+	write(t, x, readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 7, Position: 2, Reason: "x"}}})
 	if err := x.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -374,8 +374,8 @@ func reset(t testing.TB, x readmodel.Index) {
 	if m, err := x.Marks(t.Context()); err != nil || m != (readmodel.Marks{}) {
 		t.Errorf("marks %v, %v; want none", m, err)
 	}
-	if p, err := x.Poisoned(t.Context()); err != nil || len(p) != 0 {
-		t.Errorf("poison %v, %v; want none", p, err)
+	if p, err := x.Quarantined(t.Context()); err != nil || len(p) != 0 {
+		t.Errorf("quarantined are %v, %v; want none", p, err)
 	}
 	d, err := x.Digest(t.Context())
 	if diff := cmp.Diff(readmodel.Digest{Counts: map[calendar.Kind]int{}}, d); err != nil || diff != "" {

@@ -24,9 +24,9 @@ const (
 	maxLagAge = 30 * time.Second
 )
 
-// pace is how a position follows the head, by looks at both. The zero value has not
+// lag is how a position follows the head, by looks at both. The zero value has not
 // looked.
-type pace struct {
+type lag struct {
 	mu    sync.Mutex
 	at    calendar.Position
 	moved time.Time // when it was first seen at, or had reached the head
@@ -36,7 +36,7 @@ type pace struct {
 }
 
 // look notes where the position and the head are now.
-func (p *pace) look(now time.Time, at, head calendar.Position) {
+func (p *lag) look(now time.Time, at, head calendar.Position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.moved.IsZero() || at != p.at || !p.below {
@@ -49,7 +49,7 @@ func (p *pace) look(now time.Time, at, head calendar.Position) {
 }
 
 // still gives how long the position has not moved while it was below the head.
-func (p *pace) still(now time.Time) time.Duration {
+func (p *lag) still(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.below {
@@ -59,7 +59,7 @@ func (p *pace) still(now time.Time) time.Duration {
 }
 
 // late gives how long ago an entry was the head that the position has not come to.
-func (p *pace) late(now time.Time) time.Duration {
+func (p *lag) late(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.at >= p.goal {
@@ -97,7 +97,7 @@ func (l *live) projected() projector.Stats {
 // not.
 func (l *live) states() (relay, projector string) {
 	now := time.Now()
-	state := func(s *lease.State, p *pace) string {
+	state := func(s *lease.State, p *lag) string {
 		switch {
 		case !works(s):
 			return roleStandby

@@ -33,7 +33,7 @@ func TestPace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var p pace
+			var p lag
 			start := testkit.Now
 			for i, l := range looks {
 				now := start.Add(time.Duration(l.seconds) * time.Second)
