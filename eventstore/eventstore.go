@@ -67,6 +67,10 @@ type Entry struct {
 	// Secret that the change set; nil when it left it, empty when it removed it.
 	// It is never on the feed.
 	Secret []byte
+	// Salts of its leaf; nil marks form 1. They are never on the feed.
+	Salts *Salts
+	// Redacted tells what is left of an entry whose record was erased; nil: all.
+	Redacted *Redacted
 }
 
 // Draft is an entry to be, see NewDraft.
@@ -180,6 +184,9 @@ type State struct {
 // ends may still have written; the caller learns it by reading.
 // All methods are safe for concurrent use.
 type Store interface {
+	Past
+	Checkpoints
+
 	// Append writes each Append whole or not at all and answers one Result per
 	// Append, in order. Appends of concurrent calls may share a commit; one that
 	// loses (version, guard, claim, key) does not harm the others. Appends of
@@ -209,6 +216,9 @@ type Store interface {
 	// Records gives up to limit present states of a kind (0: of all kinds) with
 	// ids greater than after, by id; deleted ones too.
 	Records(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]State, error)
+
+	// Leaves gives the stored leaf of each entry after a position, in order.
+	Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
 
 	// Wait waits until the head is greater than after, and gives the head. With
 	// an ended context it gives the head and the context's error; after = 0 on
@@ -284,8 +294,6 @@ type Verifier interface {
 	ReadStored(ctx context.Context, after calendar.Position, limit int) ([]Entry, error)
 	// Commits gives up to limit commits whose First is greater than after.
 	Commits(ctx context.Context, after calendar.Position, limit int) ([]Commit, error)
-	// Leaves gives the stored leaf of each entry after a position, in order.
-	Leaves(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
 	// Holdings gives what up to limit records hold, with ids greater than after,
 	// by id.
 	Holdings(ctx context.Context, after calendar.ID, limit int) ([]Holding, error)

@@ -50,6 +50,7 @@ type Group struct {
 	Before map[calendar.ID]*Held
 	Kept   map[ReceiptKey]*Receipt
 	Unseen []*Receipt
+	Slugs  []SlugTaken // by position
 }
 
 // NewGroup makes a Group for a store with this head, in which nothing holds.
@@ -185,7 +186,12 @@ func (g *Group) claims(a *Append, after map[calendar.ID]*Held) error {
 }
 
 func (g *Group) accept(a *Append, after map[calendar.ID]*Held) {
-	g.Head += calendar.Position(len(a.Drafts))
+	for i := range a.Drafts {
+		g.Head++
+		if slug := a.Drafts[i].Slug(); slug != "" {
+			g.Slugs = append(g.Slugs, SlugTaken{a.Drafts[i].Kind, slug, g.Head, a.Drafts[i].ID})
+		}
+	}
 	for id := range after { // all releases first
 		before := g.Records[id]
 		if _, changed := g.Before[id]; !changed {

@@ -1,25 +1,76 @@
 package eventstore
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"hash"
+	"sync"
 	"time"
 
 	"daybook/calendar"
 )
 
-// leafForm is the first part of what a leaf is made from. A new canonical form
-// of entries gets a new one; the old form is read for ever.
-const leafForm = "daybook entry 1"
+// The first parts of what leaves and bodies are made from. A new canonical form of
+// entries gets new ones; the old forms are read for ever.
+const (
+	leafForm1 = "daybook entry 1"
+	leafForm2 = "daybook entry 2"
+	bodyForm2 = "daybook body 2"
+)
 
-// Leaf gives the SHA-256 of the canonical form of an entry: all of its fields
-// but the position, which the chain adds. Every part has a fixed length or is
-// led by its length, so no two entries share a form. The secret takes part by
-// its own SHA-256, so a leaf can be checked by those who must not see it.
+// Salts are the random salts of the bodies of an entry of form 2: actor, cause, fields,
+// state, secret; that of the secret is zero where there is none.
+type Salts [5][16]byte
+
+// saltBatch is for how many entries random bytes are drawn at once.
+const saltBatch = 64
+
+var salts struct {
+	sync.Mutex
+	left []byte
+}
+
+// newSalts gives the salts of an entry to be.
+func newSalts(secret bool) *Salts {
+	var s Salts
+	used := len(s)
+	if !secret {
+		used--
+	}
+	salts.Lock()
+	defer salts.Unlock()
+	for i := range used {
+		if len(salts.left) == 0 {
+			salts.left = make([]byte, saltBatch*len(s)*len(s[0]))
+			_, _ = rand.Read(salts.left) // never fails
+		}
+		salts.left = salts.left[copy(s[i][:], salts.left):]
+	}
+	return &s
+}
+
+// Leaf gives the SHA-256 of the canonical form of an entry: all of its fields but the
+// position, which the chain adds. Every part has a fixed length or is led by its
+// length, so no two entries share a form. With Salts it is of form 2 (HISTORY 13),
+// also when the entry is redacted; of a redacted entry of form 1 there is none, it
+// gives zeros.
 func Leaf(e *Entry) [32]byte {
+	if e.Salts != nil {
+		return leaf2(e, BodyHashes(e))
+	}
+	if e.Redacted != nil {
+		return [32]byte{}
+	}
+	return leaf1(e)
+}
+
+// leaf1 hashes the parts one after the other. The secret takes part by its own SHA-256,
+// so a leaf can be checked by those who must not see it.
+func leaf1(e *Entry) (leaf [32]byte) {
 	h := leafHash{h: sha256.New()}
-	h.text(leafForm)
+	h.text(leafForm1)
 	h.text(e.Kind.String())
 	h.number(int64(e.ID))
 	h.number(e.Version)
@@ -38,9 +89,64 @@ func Leaf(e *Entry) [32]byte {
 		sum := sha256.Sum256(e.Secret)
 		h.bytes(sum[:])
 	}
-	var leaf [32]byte
 	h.h.Sum(leaf[:0])
 	return leaf
+}
+
+// leaf2 hashes the head of an entry and the hashes of its bodies, each of which can be
+// opened, or erased, alone.
+func leaf2(e *Entry, bodies [5][32]byte) (leaf [32]byte) {
+	h := leafHash{h: sha256.New()}
+	h.text(leafForm2)
+	h.text(e.Kind.String())
+	h.number(int64(e.ID))
+	h.number(e.Version)
+	h.number(e.Time.UnixMilli())
+	h.text(e.Change)
+	for i := range bodies {
+		h.h.Write(bodies[i][:])
+	}
+	h.h.Sum(leaf[:0])
+	return leaf
+}
+
+// BodyHashes gives H_actor, H_cause, H_fields, H_state and H_secret of an entry of form
+// 2; of a redacted one the last four are those that were kept.
+func BodyHashes(e *Entry) (bodies [5][32]byte) {
+	h := leafHash{h: sha256.New()}
+	begin := func(i int, name string) {
+		h.h.Reset()
+		h.text(bodyForm2)
+		h.text(name)
+		h.h.Write(e.Salts[i][:])
+	}
+	begin(0, "actor")
+	h.number(8)
+	h.number(int64(e.Actor))
+	h.h.Sum(bodies[0][:0])
+	if e.Redacted != nil {
+		copy(bodies[1:], e.Redacted.Hashes[:])
+		return bodies
+	}
+	begin(1, "cause")
+	h.number(int64(3*8 + len(e.Cause.Client) + len(e.Cause.Request) + len(e.Cause.Reason)))
+	h.text(e.Cause.Client)
+	h.text(e.Cause.Request)
+	h.text(e.Cause.Reason)
+	h.h.Sum(bodies[1][:0])
+	begin(2, "fields")
+	h.bytes(e.Fields)
+	h.h.Sum(bodies[2][:0])
+	begin(3, "state")
+	h.bytes(e.State)
+	h.h.Sum(bodies[3][:0])
+	if e.Secret != nil {
+		begin(4, "secret")
+		sum := sha256.Sum256(e.Secret)
+		h.bytes(sum[:])
+		h.h.Sum(bodies[4][:0])
+	}
+	return bodies
 }
 
 type leafHash struct {
@@ -87,8 +193,8 @@ func ChainHash(before [32]byte, first calendar.Position, leaves [][32]byte) [32]
 // Moment gives a time as entries keep it: UTC, whole milliseconds.
 func Moment(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }
 
-// Entry gives the entry that a draft of the Append becomes, but for its
-// position.
+// Entry gives the entry that a draft of the Append becomes, but for its position. Each
+// call gives other salts, so another leaf.
 func (a *Append) Entry(i int) Entry {
 	d := &a.Drafts[i]
 	return Entry{
@@ -102,5 +208,34 @@ func (a *Append) Entry(i int) Entry {
 		Fields:  d.Fields,
 		State:   d.State,
 		Secret:  d.Secret,
+		Salts:   newSalts(d.Secret != nil),
+	}
+}
+
+// Bytes gives the salts as stores keep them, one after the other; nil for none.
+func (s *Salts) Bytes() []byte {
+	if s == nil {
+		return nil
+	}
+	out := make([]byte, 0, len(s)*len(s[0]))
+	for i := range s {
+		out = append(out, s[i][:]...)
+	}
+	return out
+}
+
+// SaltsOf gives the salts of their bytes, nil of none. The error is ErrDamaged.
+func SaltsOf(b []byte) (*Salts, error) {
+	var s Salts
+	switch len(b) {
+	case 0:
+		return nil, nil //nolint:nilnil // form 1
+	case len(s) * len(s[0]):
+		for i := range s {
+			b = b[copy(s[i][:], b):]
+		}
+		return &s, nil
+	default:
+		return nil, fmt.Errorf("%w: %d bytes of salts", ErrDamaged, len(b))
 	}
 }

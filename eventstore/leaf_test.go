@@ -1,7 +1,12 @@
 package eventstore_test
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,11 +46,119 @@ func TestLeafIsFrozen(t *testing.T) {
 	}
 }
 
+// example is the entry of HISTORY 13.
+func example() eventstore.Entry {
+	return eventstore.Entry{
+		Kind: calendar.KindTag, ID: 45, Version: 1, Time: time.UnixMilli(1772460900000), Actor: 7,
+		Cause: eventstore.Cause{Client: "curl", Request: "r1"}, Change: "tag.created",
+		Fields: []byte(`{"name":{"en":"Jazz"},"slug":"jazz"}`),
+		State:  []byte(`{"changed":"2026-03-02T14:15:00.000Z","fields":{"name":{"en":"Jazz"},"slug":"jazz"},"home":"en","id":45,"kind":"tag","version":1}`),
+		Salts:  &eventstore.Salts{filled(1), filled(2), filled(3), filled(4)},
+	}
+}
+
+func filled(b byte) (salt [16]byte) {
+	for i := range salt {
+		salt[i] = b
+	}
+	return salt
+}
+
+// TestLeafForm2 is the vector of HISTORY 13, of the whole entry and of what an erasure
+// leaves of it.
+func TestLeafForm2(t *testing.T) {
+	t.Parallel()
+	e := example()
+	check := func() {
+		t.Helper()
+		bodies, leaf := eventstore.BodyHashes(&e), eventstore.Leaf(&e)
+		node := sha256.Sum256(append([]byte{0}, leaf[:]...))
+		for _, tt := range []struct {
+			name, want string
+			got        [32]byte
+		}{
+			{"H_actor", "8aec26d5bc69e86a33e551f52f8a66b0d5f6acd915e19c67936e0345956ae835", bodies[0]},
+			{"H_state", "7359cc2385f0c0b87affe8ce1c974c627932b7791562af6a03efeb4f5daa6875", bodies[3]},
+			{"H_secret", strings.Repeat("00", 32), bodies[4]},
+			{"leaf", "095274efd5ebb0556f5c4d0e7ec0b548ea948de3d3062dcdbc73e65e51fa3222", leaf},
+			{"node", "a912d26170204cf394de98c09c8edc9d2dc73c460f8cdcdde68bf314bf9329e9", node},
+		} {
+			if got := hex.EncodeToString(tt.got[:]); got != tt.want {
+				t.Errorf("%s is %s, want %s", tt.name, got, tt.want)
+			}
+		}
+	}
+	check()
+	e.Redact(9)
+	if e.Fields != nil || e.State != nil || e.Cause != (eventstore.Cause{}) || e.Salts[1] != [16]byte{} || e.Redacted.By != 9 {
+		t.Errorf("redacted: %+v", e)
+	}
+	check()
+	e.Redacted.Hashes[2][5]++
+	if leaf := eventstore.Leaf(&e); hex.EncodeToString(leaf[:4]) == "095274ef" {
+		t.Error("another kept hash gives the same leaf")
+	}
+	old := wholeEntry()
+	old.Redact(9)
+	if eventstore.Leaf(&old) != [32]byte{} || old.Redacted.Hashes != [4][32]byte{} || old.Salts != nil {
+		t.Errorf("redacted entry of form 1: %+v", old)
+	}
+}
+
+// TestSalts: no two bodies share a salt, whoever draws at the same time (HISTORY
+// 20.33), and stores keep them in order.
+func TestSalts(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	seen := map[[16]byte]bool{}
+	var drawing sync.WaitGroup
+	a := eventstore.Append{Drafts: []eventstore.Draft{{Kind: calendar.KindTag, Secret: []byte{}}}}
+	for range 8 {
+		drawing.Go(func() {
+			for range 200 {
+				e := a.Entry(0)
+				mu.Lock()
+				for _, salt := range e.Salts {
+					seen[salt] = true
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	drawing.Wait()
+	if len(seen) != 8*200*5 || seen[[16]byte{}] {
+		t.Errorf("%d salts, a zero one: %t", len(seen), seen[[16]byte{}])
+	}
+	e := example()
+	b := e.Salts.Bytes()
+	if back, err := eventstore.SaltsOf(b); err != nil || *back != *e.Salts || len(b) != 80 || b[16] != 2 {
+		t.Errorf("%x is read as %v, %v", b, back, err)
+	}
+	if back, err := eventstore.SaltsOf(nil); back != nil || err != nil {
+		t.Errorf("none are read as %v, %v", back, err)
+	}
+	if back, err := eventstore.SaltsOf(b[1:]); !errors.Is(err, eventstore.ErrDamaged) {
+		t.Errorf("79 bytes are read as %v, %v", back, err)
+	}
+}
+
 // TestLeafHoldsEverything: every part of an entry but its position changes the
-// leaf, and what moves from one part to the next does too.
+// leaf, in both forms, and what moves from one part to the next does too.
 func TestLeafHoldsEverything(t *testing.T) {
 	t.Parallel()
 	leaves := map[[32]byte]string{}
+	for form, salts := range []*eventstore.Salts{nil, {filled(1), filled(2), filled(3), filled(4), filled(5)}} {
+		holdsEverything(t, leaves, form+1, salts)
+	}
+	moved, here := wholeEntry(), wholeEntry()
+	moved.Position, moved.Time = 6, moved.Time.In(time.FixedZone("", 3600))
+	if eventstore.Leaf(&moved) != eventstore.Leaf(&here) {
+		t.Error("the position or the zone changes the leaf")
+	}
+}
+
+func holdsEverything(t *testing.T, leaves map[[32]byte]string, form int, salts *eventstore.Salts) {
+	t.Helper()
 	for _, tt := range []struct {
 		name string
 		edit func(e *eventstore.Entry)
@@ -69,17 +182,24 @@ func TestLeafHoldsEverything(t *testing.T) {
 		{"no secret", func(e *eventstore.Entry) { e.Secret = nil }},
 	} {
 		e := wholeEntry()
+		e.Salts = salts
 		tt.edit(&e)
-		leaf := eventstore.Leaf(&e)
+		leaf, name := eventstore.Leaf(&e), fmt.Sprintf("%s in form %d", tt.name, form)
 		if other, ok := leaves[leaf]; ok {
-			t.Errorf("%s and %s have one leaf", tt.name, other)
+			t.Errorf("%s and %s have one leaf", name, other)
 		}
-		leaves[leaf] = tt.name
+		leaves[leaf] = name
 	}
-	moved, here := wholeEntry(), wholeEntry()
-	moved.Position, moved.Time = 6, moved.Time.In(time.FixedZone("", 3600))
-	if eventstore.Leaf(&moved) != eventstore.Leaf(&here) {
-		t.Error("the position or the zone changes the leaf")
+	for i := range salts.Bytes() {
+		e := wholeEntry()
+		other := *salts
+		other[i/16][i%16]++
+		e.Salts = &other
+		leaf, name := eventstore.Leaf(&e), fmt.Sprintf("byte %d of the salts", i)
+		if other, ok := leaves[leaf]; ok {
+			t.Errorf("%s and %s have one leaf", name, other)
+		}
+		leaves[leaf] = name
 	}
 }
 
@@ -104,7 +224,12 @@ func TestChainHashHoldsEverything(t *testing.T) {
 func BenchmarkLeaf(b *testing.B) {
 	e := wholeEntry()
 	e.State = make([]byte, 1000)
-	for b.Loop() {
-		eventstore.Leaf(&e)
+	for form, salts := range []*eventstore.Salts{nil, {}} {
+		e.Salts = salts
+		b.Run(fmt.Sprintf("form=%d", form+1), func(b *testing.B) {
+			for b.Loop() {
+				eventstore.Leaf(&e)
+			}
+		})
 	}
 }

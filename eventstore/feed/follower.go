@@ -78,7 +78,8 @@ func (f *Follower) next(ctx context.Context, limit int) ([]eventstore.Entry, eve
 			if err := checkDense(at, entries[i].Position); err != nil {
 				return nil, f.cursor, err
 			}
-			at, entries[i].Secret = entries[i].Position, nil
+			at = entries[i].Position
+			strip(&entries[i])
 		}
 		return entries, eventstore.Mark{Position: at, Hash: commits[len(commits)-1].Hash}, nil
 	}

@@ -106,7 +106,7 @@ func (p place) read(ctx context.Context, store Store, limit int) ([]eventstore.E
 		if p, commits, err = p.next(commits); err != nil {
 			return nil, p, err
 		}
-		entries[i].Secret = nil
+		strip(&entries[i])
 		size += sizeOf(&entries[i])
 	}
 	return entries, p, nil

@@ -57,7 +57,7 @@ type head struct {
 	Change   string            `json:"change"`
 }
 
-// payload is what a message says: the entry but for its secret.
+// payload is what a message says: the entry but for its secret and salts.
 type payload struct {
 	head
 	Fields json.RawMessage `json:"fields"`
@@ -71,7 +71,10 @@ type History struct {
 	Hash   [32]byte // of the commit that the entry is in
 }
 
-// Encode makes the message of an entry. The secret of the entry does not
+// strip takes from an entry of the store what is never on the feed.
+func strip(e *eventstore.Entry) { e.Secret, e.Salts = nil, nil }
+
+// Encode makes the message of an entry. Secret and salts of the entry do not
 // travel. An entry of which headers and payload would be larger than limit bytes
 // travels without its fields and state.
 func Encode(e *eventstore.Entry, of History, limit int) (*nats.Msg, error) {

@@ -206,7 +206,7 @@ func readAll(ctx context.Context, s eventstore.Store, r reader, after, upTo cale
 			if i >= len(want) {
 				return fmt.Errorf("got entry %d, which the store has not", after)
 			}
-			want[i].Secret = nil
+			want[i].Secret, want[i].Salts = nil, nil
 			if diff := diff(want[i], got[i]); diff != "" {
 				return fmt.Errorf("entry %d (-want +got):\n%s", after, diff)
 			}

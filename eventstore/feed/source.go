@@ -581,6 +581,6 @@ func (s *Source) take(ctx context.Context, m jetstream.Msg, seq calendar.Positio
 	if err := checkDense(seq-1, entries[0].Position); err != nil {
 		return received{}, err
 	}
-	entries[0].Secret = nil
+	strip(&entries[0])
 	return received{entry: entries[0], mark: mark}, nil
 }

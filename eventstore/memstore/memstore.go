@@ -29,8 +29,17 @@ type Store struct {
 	claims   map[calendar.Claim]calendar.ID
 	names    map[calendar.Name]map[calendar.ID]bool
 	receipts map[eventstore.ReceiptKey]*eventstore.Receipt
+	slugs    []eventstore.SlugTaken
+	signed   []eventstore.Checkpoint
 	lastID   calendar.ID
-	log      []eventstore.Append // that wrote entries, for Rewind
+	log      []logged
+}
+
+// logged is an Append that wrote entries, for Rewind.
+type logged struct {
+	eventstore.Append
+
+	entries []eventstore.Entry
 }
 
 var _ eventstore.Verifier = (*Store)(nil)
@@ -77,6 +86,8 @@ func (s *Store) Reopen() *Store {
 		claims:   maps.Clone(s.claims),
 		names:    maps.Clone(s.names),
 		receipts: maps.Clone(s.receipts),
+		slugs:    slices.Clone(s.slugs),
+		signed:   slices.Clone(s.signed),
 		log:      slices.Clone(s.log),
 	}
 	if len(n.ids) > 0 {
@@ -102,9 +113,15 @@ func (s *Store) Rewind(to calendar.Position) {
 		if s.commits[i].Last > to {
 			break
 		}
-		past.decide(&s.log[i], s.log[i].Epoch)
+		past.decide(&s.log[i].Append, s.log[i].Epoch, s.log[i].entries)
+	}
+	for _, c := range s.signed {
+		if c.Size <= calendar.Position(len(past.entries)) {
+			past.signed = append(past.signed, c)
+		}
 	}
 	s.entries, s.leaves, s.commits, s.log = past.entries, past.leaves, past.commits, past.log
+	s.slugs, s.signed = past.slugs, past.signed
 	s.records, s.ids, s.claims, s.names, s.receipts = past.records, past.ids, past.claims, past.names, past.receipts
 	s.signal.Reset(calendar.Position(len(s.entries)))
 }
@@ -133,13 +150,17 @@ func (s *Store) appendOne(ctx context.Context, a *eventstore.Append) eventstore.
 	if s.closed {
 		return eventstore.Result{Err: eventstore.ErrClosed}
 	}
-	res := s.decide(a, s.Epoch())
+	entries := make([]eventstore.Entry, len(a.Drafts))
+	for i := range entries {
+		entries[i] = a.Entry(i)
+	}
+	res := s.decide(a, s.Epoch(), entries)
 	s.signal.Move(calendar.Position(len(s.entries)))
 	return res
 }
 
-// decide decides an Append in a group of its own and writes it.
-func (s *Store) decide(a *eventstore.Append, epoch uint64) eventstore.Result {
+// decide decides an Append in a group of its own and writes it with its entries.
+func (s *Store) decide(a *eventstore.Append, epoch uint64, entries []eventstore.Entry) eventstore.Result {
 	g := eventstore.NewGroup(calendar.Position(len(s.entries)), epoch)
 	g.Holders = s.claims
 	for _, guard := range a.Guards {
@@ -155,17 +176,16 @@ func (s *Store) decide(a *eventstore.Append, epoch uint64) eventstore.Result {
 	}
 	res, accepted := g.Decide(a)
 	if accepted {
-		s.write(a, g)
+		s.write(a, g, entries)
 	}
 	maps.Copy(s.receipts, g.Kept)
 	return res
 }
 
-func (s *Store) write(a *eventstore.Append, g *eventstore.Group) {
+func (s *Store) write(a *eventstore.Append, g *eventstore.Group, entries []eventstore.Entry) {
 	first := calendar.Position(len(s.entries)) + 1
 	at := map[calendar.ID][]int{} // entries by record
-	for i := range a.Drafts {
-		e := a.Entry(i)
+	for _, e := range entries {
 		e.Position = calendar.Position(len(s.entries)) + 1
 		at[e.ID] = append(at[e.ID], len(s.entries))
 		s.entries = append(s.entries, e)
@@ -177,7 +197,8 @@ func (s *Store) write(a *eventstore.Append, g *eventstore.Group) {
 	if len(a.Drafts) == 0 {
 		return
 	}
-	s.log = append(s.log, *a)
+	s.log = append(s.log, logged{*a, entries})
+	s.slugs = append(s.slugs, g.Slugs...)
 	var before [32]byte
 	if n := len(s.commits); n > 0 {
 		before = s.commits[n-1].Hash

@@ -18,10 +18,13 @@ import (
 // connections.
 type readStatements struct {
 	record, history, entries, records, recordsOf, holder, named, receipt, commits, mark, leaves, holdings *sql.Stmt
+	pastStatements
 }
 
 const (
-	entryColumns  = "position, kind, record, version, time, actor, change, client, request, reason, body, secret IS NOT NULL, secret"
+	entryColumns = "e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason," +
+		" e.body, e.secret IS NOT NULL, e.secret, e.salts, x.by, x.hashes"
+	fromEntries   = " FROM entries e LEFT JOIN redacted x ON x.position = e.position"
 	heldColumns   = "id, kind, version, position, claims, names, secret"
 	recordsJoined = "SELECT r.id, r.kind, r.version, r.position, r.claims, r.names, r.secret, e.body" +
 		" FROM records r LEFT JOIN entries e ON e.position = r.position"
@@ -33,8 +36,8 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		text string
 	}{
 		{&r.record, recordsJoined + " WHERE r.id = ?"},
-		{&r.history, "SELECT " + entryColumns + " FROM entries WHERE record = ? AND version > ? ORDER BY version LIMIT ?"},
-		{&r.entries, "SELECT " + entryColumns + " FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
+		{&r.history, "SELECT " + entryColumns + fromEntries + " WHERE e.record = ? AND e.version > ? ORDER BY e.version LIMIT ?"},
+		{&r.entries, "SELECT " + entryColumns + fromEntries + " WHERE e.position > ? ORDER BY e.position LIMIT ?"},
 		{&r.records, recordsJoined + " WHERE r.id > ? ORDER BY r.id LIMIT ?"},
 		{&r.recordsOf, recordsJoined + " WHERE r.kind = ? AND r.id > ? ORDER BY r.id LIMIT ?"},
 		{&r.holder, "SELECT record FROM claims WHERE space = ? AND key = ?"},
@@ -44,6 +47,15 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		{&r.mark, "SELECT last, hash FROM commits WHERE first <= ? ORDER BY first DESC LIMIT 1"},
 		{&r.leaves, "SELECT leaf FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
 		{&r.holdings, "SELECT id, claims, names FROM records WHERE id > ? ORDER BY id LIMIT ?"},
+		{&r.atPosition, atPosition},
+		{&r.atTime, atTime},
+		{&r.lastAt, lastAt},
+		{&r.greatestTo, greatestTo},
+		{&r.greatestAt, greatestAt},
+		{&r.slugs, "SELECT position, record FROM slugs WHERE kind = ? AND slug = ? ORDER BY position DESC"},
+		{&r.checkpoint, checkpointColumns + "WHERE size = ?"},
+		{&r.newest, checkpointColumns + "ORDER BY size DESC LIMIT 1"},
+		{&r.checkpoints, checkpointColumns + "WHERE size > ? ORDER BY size LIMIT ?"},
 	} {
 		stmt, err := db.PrepareContext(ctx, p.text) //nolint:sqlclosecheck // ends with the pool
 		if err != nil {
@@ -110,16 +122,27 @@ func scanEntry(r row) (eventstore.Entry, error) {
 		e         eventstore.Entry
 		kind      string
 		millis    int64
-		body      sql.RawBytes
 		hasSecret bool
+		by        sql.NullInt64
+
+		body, salts, hashes sql.RawBytes
 	)
 	err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
-		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &body, &hasSecret, &e.Secret)
+		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &body, &hasSecret, &e.Secret, &salts, &by, &hashes)
 	if err != nil {
 		return e, err
 	}
 	e.Time = time.UnixMilli(millis).UTC()
-	if e.Fields, e.State, _, err = unpackBody(nil, body); err != nil {
+	if len(body) > 0 { // else it is blank
+		e.Fields, e.State, _, err = unpackBody(nil, body)
+	}
+	if err == nil {
+		e.Salts, err = eventstore.SaltsOf(salts)
+	}
+	if err == nil && by.Valid {
+		e.Redacted, err = eventstore.RedactedOf(calendar.Position(by.Int64), hashes)
+	}
+	if err != nil {
 		return e, fmt.Errorf("entry %d: %w", e.Position, err)
 	}
 	if hasSecret && e.Secret == nil {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -127,7 +129,7 @@ func carry(ctx context.Context, path, fresh string, steps []migration.Step, prog
 	}
 	p := &preparer{conn: conn}
 	defer func() { err = errors.Join(err, p.close()) }()
-	if err := migrate(ctx, conn, steps, false); err != nil {
+	if err := migrate(ctx, conn, steps, false, nil); err != nil {
 		return err
 	}
 	var total calendar.Position
@@ -170,7 +172,7 @@ func carryPlain(ctx context.Context, conn *sql.Conn, path string) error {
 // carryEntries packs the entries of a file into another one, some in each transaction.
 func carryEntries(ctx context.Context, from *sql.DB, to *preparer, carried func(done calendar.Position)) error {
 	begin, commit := to.one(ctx, "BEGIN"), to.one(ctx, "COMMIT")
-	add := to.rows(ctx, addEntries, entryCells)
+	add, past := to.rows(ctx, addEntries, entryCells), newPastFiller(ctx, to)
 	if to.err != nil {
 		return to.err
 	}
@@ -181,7 +183,7 @@ func carryEntries(ctx context.Context, from *sql.DB, to *preparer, carried func(
 		if _, err := begin.ExecContext(ctx); err != nil {
 			return err
 		}
-		if err := add.exec(ctx, batch); err != nil {
+		if err := errors.Join(add.exec(ctx, batch), past.flush(ctx)); err != nil {
 			return err
 		}
 		if _, err := commit.ExecContext(ctx); err != nil {
@@ -217,9 +219,12 @@ func carryEntries(ctx context.Context, from *sql.DB, to *preparer, carried func(
 		if f, s, _, err := unpackBody(nil, body); err != nil || !bytes.Equal(f, fields) || !bytes.Equal(s, state) {
 			return fmt.Errorf("entry %d does not come back as it was packed (%v)", position, err) //nolint:errorlint // a fault of the program
 		}
-		batch = append(batch, position, kind, record, version, millis, actor, change, leaf, client, request, reason, body, secret)
+		batch = append(batch, position, kind, record, version, millis, actor, change, leaf, client, request, reason, body, secret, nil)
 		size += len(body)
 		done = calendar.Position(position)
+		of := eventstore.Entry{Position: done, ID: calendar.ID(record), Time: time.UnixMilli(millis), Fields: json.RawMessage(fields)}
+		of.Kind, _ = calendar.ParseKind(kind)
+		past.add(&of)
 		if len(batch) == cap(batch) || size >= carryBytes {
 			if err := flush(); err != nil {
 				return err

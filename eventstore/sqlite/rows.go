@@ -39,12 +39,15 @@ func (p *preparer) one(ctx context.Context, text string) *sql.Stmt {
 
 // close closes the statements and the connection. Nothing else closes the
 // statements, and with one of them open the engine keeps the file open.
-func (p *preparer) close() error {
-	errs := make([]error, 0, len(p.all)+1)
+func (p *preparer) close() error { return errors.Join(p.closeAll(), p.conn.Close()) }
+
+// closeAll closes the statements.
+func (p *preparer) closeAll() error {
+	errs := make([]error, 0, len(p.all))
 	for _, stmt := range p.all {
 		errs = append(errs, stmt.Close())
 	}
-	return errors.Join(append(errs, p.conn.Close())...)
+	return errors.Join(errs...)
 }
 
 // statement is one text in all sizes. The small one is prepared at once, so that

@@ -44,8 +44,8 @@ type Options struct {
 	Existing bool
 	// Observe watches the commits; nil: nobody does.
 	Observe eventstore.ObserveCommit
-	// Renewing is told how many entries are carried of a file of a former form,
-	// which Open brings to the present one; nil: nobody is.
+	// Renewing is told how many entries are done of a file of a former form, which
+	// Open brings to the present one; nil: nobody is.
 	Renewing func(done, total calendar.Position)
 	// Permit is asked before each commit; its error refuses the commit with
 	// ErrUnavailable. nil: all are permitted.
@@ -192,7 +192,7 @@ func (s *Store) connect(ctx context.Context, path string, steps []migration.Step
 		return err
 	}
 	s.writer = &writer{preparer: preparer{conn: conn}}
-	return migrate(ctx, conn, steps, s.o.Existing)
+	return migrate(ctx, conn, steps, s.o.Existing, s.o.Renewing)
 }
 
 // connector opens connections to the file that the store works on. One that lies in its
@@ -241,7 +241,8 @@ func (s *Store) disconnect() error {
 }
 
 // The pragmas of a connection. Commits are durable by synchronous=FULL; the
-// file is not mapped, so that it does not count as memory of the process. The log is
+// file is not mapped, so that it does not count as memory of the process. What is
+// deleted is overwritten, so that what is erased is gone. The log is
 // folded into the file after 8 MiB and is cut back to that. What readers keep of the
 // file goes with each commit of others, so they keep little.
 var (
@@ -259,6 +260,7 @@ var (
 		"wal_autocheckpoint(2000)",
 		"journal_size_limit(8388608)",
 		"recursive_triggers(ON)",
+		"secure_delete(ON)",
 	}, commonPragmas...)
 	readPragmas = append([]string{"cache_size(-1024)", "query_only(ON)"}, commonPragmas...)
 )

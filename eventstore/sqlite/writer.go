@@ -25,7 +25,7 @@ type writer struct {
 
 	records, claims, names, receipts lookup
 	addEntries, addRecords, addClaims, dropClaims, addNames, dropNames,
-	addReceipts rows
+	addReceipts, addSlugs, addTimes rows
 
 	addCommit, purge, rekeep *sql.Stmt
 }
@@ -33,8 +33,8 @@ type writer struct {
 // addEntries writes entries; each has entryCells columns.
 const (
 	addEntries = `INSERT INTO entries
-		(position, kind, record, version, time, actor, change, leaf, client, request, reason, body, secret) VALUES %s`
-	entryCells = 13
+		(position, kind, record, version, time, actor, change, leaf, client, request, reason, body, secret, salts) VALUES %s`
+	entryCells = 14
 )
 
 // ready prepares the statements and reads the end of the log.
@@ -59,6 +59,8 @@ func (w *writer) ready(ctx context.Context) error {
 	w.addReceipts = p.rows(ctx, `INSERT INTO receipts
 		(user, key, fingerprint, kept, time, record, version, position, answer) VALUES %s
 		ON CONFLICT (user, key) DO UPDATE SET answer = excluded.answer WHERE fingerprint = excluded.fingerprint`, 9)
+	w.addSlugs = p.rows(ctx, addSlugs, 4)
+	w.addTimes = p.rows(ctx, addTimes, 3)
 	w.addCommit = p.one(ctx, "INSERT INTO commits (first, last, hash) VALUES (?, ?, ?)")
 	w.purge = p.one(ctx, "DELETE FROM receipts WHERE rowid IN (SELECT rowid FROM receipts WHERE kept < ? ORDER BY kept LIMIT ?)")
 	w.rekeep = p.one(ctx, "UPDATE receipts SET kept = ? WHERE rowid IN (SELECT rowid FROM receipts WHERE kept > ? ORDER BY kept LIMIT ?)")
@@ -152,6 +154,53 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 		*it.result = results[i]
 	}
 	return nil
+}
+
+// inTurn does something beside appends in a transaction of the one who has the turn to
+// commit.
+func (s *Store) inTurn(ctx context.Context, do func(ctx context.Context, w *writer) error) error {
+	if err := s.usable(ctx); err != nil {
+		return err
+	}
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if s.closing.Load() { // the connection ends with the committer
+		return eventstore.ErrClosed
+	}
+	if s.o.Permit != nil {
+		if err := s.o.Permit(); err != nil {
+			return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+		}
+	}
+	w := s.writer
+	if w.lost {
+		if err := w.reload(ctx); err != nil {
+			return fmt.Errorf("read end of log: %w", translate(ctx, err))
+		}
+	}
+	ctx = context.WithoutCancel(ctx) // a transaction is not cut off
+	if _, err := w.begin.ExecContext(ctx); err != nil {
+		return fmt.Errorf("begin: %w", translate(ctx, err))
+	}
+	err := do(ctx, w)
+	if err == nil {
+		_, err = w.commit.ExecContext(ctx)
+	}
+	if err != nil {
+		w.giveUp(ctx)
+		return translate(ctx, err)
+	}
+	return nil
+}
+
+// query reads rows in the transaction that writes.
+func query[T any](ctx context.Context, w *writer, text string, scan func(row) (T, error), args ...any) ([]T, error) {
+	stmt, err := w.conn.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = stmt.Close() }() // only read
+	return allRows(ctx, stmt, scan, args...)
 }
 
 // giveUp ends a transaction without writing. It fails when the engine has ended
@@ -263,7 +312,7 @@ func (s *Store) write(ctx context.Context, g *eventstore.Group, written []writte
 		leaves = append(leaves, *e.leaf)
 		entries = append(entries, number(e.entry.Position), e.entry.Kind.String(), int64(e.entry.ID), e.entry.Version,
 			e.entry.Time.UnixMilli(), int64(e.entry.Actor), e.entry.Change, e.leaf[:],
-			e.entry.Cause.Client, e.entry.Cause.Request, e.entry.Cause.Reason, e.body, e.entry.Secret)
+			e.entry.Cause.Client, e.entry.Cause.Request, e.entry.Cause.Reason, e.body, e.entry.Secret, e.entry.Salts.Bytes())
 	}
 	records := make([]any, 0, len(g.Before)*w.addRecords.columns)
 	var newClaims, oldClaims, newNames, oldNames, receipts []any
@@ -322,6 +371,8 @@ func (s *Store) write(ctx context.Context, g *eventstore.Group, written []writte
 		{w.dropNames, oldNames},
 		{w.addNames, newNames},
 		{w.addReceipts, receipts},
+		{w.addSlugs, slugRows(g.Slugs)},
+		{w.addTimes, timesOf(written)},
 	} {
 		if err := do.rows.exec(ctx, do.args); err != nil {
 			return nil, chain, err

@@ -36,6 +36,39 @@ type broken struct {
 	stored  func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
 
 	holdings func(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error)
+
+	at            func(ctx context.Context, p eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error)
+	counted       func(ctx context.Context, p eventstore.Point) (eventstore.Counted, error)
+	slugAt        func(ctx context.Context, kind calendar.Kind, slug string, p eventstore.Point) (calendar.ID, error)
+	putCheckpoint func(ctx context.Context, c eventstore.Checkpoint) error
+}
+
+func (b *broken) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	if b.at != nil {
+		return b.at(ctx, p, ids)
+	}
+	return b.Store.At(ctx, p, ids...)
+}
+
+func (b *broken) Counted(ctx context.Context, p eventstore.Point) (eventstore.Counted, error) {
+	if b.counted != nil {
+		return b.counted(ctx, p)
+	}
+	return b.Store.Counted(ctx, p)
+}
+
+func (b *broken) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p eventstore.Point) (calendar.ID, error) {
+	if b.slugAt != nil {
+		return b.slugAt(ctx, kind, slug, p)
+	}
+	return b.Store.SlugAt(ctx, kind, slug, p)
+}
+
+func (b *broken) PutCheckpoint(ctx context.Context, c eventstore.Checkpoint) error {
+	if b.putCheckpoint != nil {
+		return b.putCheckpoint(ctx, c)
+	}
+	return b.Store.PutCheckpoint(ctx, c)
 }
 
 func (b *broken) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
@@ -861,6 +894,72 @@ var twins = []struct {
 		b.readAll = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
 			entries, err := b.Store.ReadAll(ctx, after, limit)
 			return slices.DeleteFunc(entries, func(e eventstore.Entry) bool { return e.Position == 61 }), err
+		}
+	}},
+	{"entries have no salts", []string{"entries are of form 2"}, func(b *broken) {
+		b.stored = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+			entries, err := b.Store.ReadStored(ctx, after, limit)
+			for i := range entries {
+				entries[i].Salts = nil
+			}
+			return entries, err
+		}
+		b.readAll = b.stored
+	}},
+	{"the latest entry counts whatever its version", []string{"records at points of the past"}, func(b *broken) {
+		b.at = func(ctx context.Context, p eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error) {
+			out, err := b.Store.At(ctx, p, ids...)
+			for i, id := range ids {
+				entries, _ := b.History(ctx, id, 0, 1000)
+				for _, e := range entries {
+					if p.Counts(&e) && !e.Time.Before(out[i].Time) {
+						out[i] = e
+					}
+				}
+			}
+			return out, err
+		}
+	}},
+	{"a moment counts only what is before it", []string{"records at points of the past"}, func(b *broken) {
+		b.at = func(ctx context.Context, p eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error) {
+			if !p.Time.IsZero() {
+				p.Time = p.Time.Add(-time.Millisecond)
+			}
+			return b.Store.At(ctx, p, ids...)
+		}
+	}},
+	{"the last entry counted has the greatest time", []string{"what counts at points of the past"}, func(b *broken) {
+		b.counted = func(ctx context.Context, p eventstore.Point) (eventstore.Counted, error) {
+			c, err := b.Store.Counted(ctx, p)
+			if err == nil && c.Position > 0 {
+				entries, _ := b.ReadAll(ctx, c.Position-1, 1)
+				c.Time = entries[0].Time
+			}
+			return c, err
+		}
+	}},
+	{"entries behind the last block do not count", []string{"what counts at points of the past"}, func(b *broken) {
+		b.counted = func(ctx context.Context, p eventstore.Point) (eventstore.Counted, error) {
+			c, err := b.Store.Counted(ctx, p)
+			if p.Position == 0 {
+				c.Position = min(c.Position, 2047)
+			}
+			return c, err
+		}
+	}},
+	{"slugs of the past are those of the present", []string{"slugs of the past"}, func(b *broken) {
+		b.slugAt = func(ctx context.Context, kind calendar.Kind, slug string, _ eventstore.Point) (calendar.ID, error) {
+			holders, _, err := b.Find(ctx, []calendar.Claim{slugOf(kind, slug)}, nil)
+			return holders[0], err
+		}
+	}},
+	{"notes of checkpoints are replaced", []string{"checkpoints are kept and gain lines"}, func(b *broken) {
+		b.putCheckpoint = func(ctx context.Context, c eventstore.Checkpoint) error {
+			err := b.Store.PutCheckpoint(ctx, c)
+			if errors.Is(err, eventstore.ErrConflict) {
+				return nil
+			}
+			return err
 		}
 	}},
 	{"a restart loses receipts", []string{"everything is there after a restart"}, func(b *broken) {

@@ -152,5 +152,12 @@ func contents(t *rapid.T, s eventstore.Verifier) contained {
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
+	for i := range h.Entries { // salts are random, so leaves are
+		e := &h.Entries[i]
+		if i < len(h.Leaves) && e.Salts != nil && h.Leaves[i] == eventstore.Leaf(e) {
+			h.Leaves[i] = [32]byte{}
+		}
+		e.Salts = nil
+	}
 	return h
 }

@@ -60,6 +60,7 @@ func Run(t *testing.T, h Harness) {
 func Cases() []Case {
 	return []Case{
 		{"entries are kept whole", entriesWhole},
+		{"entries are of form 2", leaves},
 		{"one writer wins each version", versionRace},
 		{"versions and kinds are checked", versionsChecked},
 		{"tail reader sees every position", tailReader},
@@ -89,6 +90,10 @@ func Cases() []Case {
 		{"pages are bounded by bytes", bytePages},
 		{"malformed appends are refused", malformed},
 		{"appends of nothing", settles},
+		{"records at points of the past", at},
+		{"what counts at points of the past", counted},
+		{"slugs of the past", slugs},
+		{"checkpoints are kept and gain lines", checkpoints},
 		{"the log verifies", verifies},
 		{"claims and names of no state are found", verifiesHoldings},
 		{"everything is there after a restart", restart},

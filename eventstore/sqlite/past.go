@@ -1,0 +1,274 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// timeBlock is for how many positions a row of times is.
+const timeBlock = 1024
+
+// Statements that keep the past.
+const (
+	addSlugs = "INSERT OR IGNORE INTO slugs (kind, slug, position, record) VALUES %s"
+	addTimes = `INSERT INTO times (block, least, greatest) VALUES %s
+		ON CONFLICT (block) DO UPDATE SET least = min(least, excluded.least), greatest = max(greatest, excluded.greatest)`
+)
+
+// timesOf gives the rows of times of entries.
+func timesOf(entries []written) []any {
+	var out []any
+	for from := 0; from < len(entries); {
+		block := entries[from].entry.Position / timeBlock
+		least, greatest := int64(math.MaxInt64), int64(math.MinInt64)
+		for from < len(entries) && entries[from].entry.Position/timeBlock == block {
+			millis := entries[from].entry.Time.UnixMilli()
+			least, greatest = min(least, millis), max(greatest, millis)
+			from++
+		}
+		out = append(out, number(block), least, greatest)
+	}
+	return out
+}
+
+// slugRows gives the rows of slugs.
+func slugRows(taken []eventstore.SlugTaken) []any {
+	out := make([]any, 0, 4*len(taken))
+	for _, t := range taken {
+		out = append(out, t.Kind.String(), t.Slug, number(t.Position), int64(t.Record))
+	}
+	return out
+}
+
+// pastFiller fills slugs and times of entries that are there already.
+type pastFiller struct {
+	slugs, times rows
+	entries      []written
+	taken        []eventstore.SlugTaken
+}
+
+func newPastFiller(ctx context.Context, p *preparer) *pastFiller {
+	return &pastFiller{slugs: p.rows(ctx, addSlugs, 4), times: p.rows(ctx, addTimes, 3)}
+}
+
+// add notes an entry, of which no more than the fields need be there of its content.
+// One that is damaged has no slug: it is found by others.
+func (f *pastFiller) add(e *eventstore.Entry) {
+	if slug, err := e.Slug(); err == nil && slug != "" {
+		f.taken = append(f.taken, eventstore.SlugTaken{Kind: e.Kind, Slug: slug, Position: e.Position, Record: e.ID})
+	}
+	f.entries = append(f.entries, written{entry: &eventstore.Entry{Position: e.Position, Time: e.Time}})
+}
+
+// flush writes what was noted.
+func (f *pastFiller) flush(ctx context.Context) error {
+	err := errors.Join(f.slugs.exec(ctx, slugRows(f.taken)), f.times.exec(ctx, timesOf(f.entries)))
+	f.taken, f.entries = f.taken[:0], f.entries[:0]
+	return err
+}
+
+// fillPast fills slugs and times in the transaction that made them.
+func fillPast(ctx context.Context, conn *sql.Conn, progress func(done, total calendar.Position)) (err error) {
+	var total calendar.Position
+	if err := conn.QueryRowContext(ctx, "SELECT coalesce(max(position), 0) FROM entries").Scan(&total); err != nil || total == 0 {
+		return err
+	}
+	p := &preparer{conn: conn}
+	defer func() { err = errors.Join(err, p.closeAll()) }()
+	page := p.one(ctx, "SELECT position, kind, record, time, body FROM entries WHERE position > ? ORDER BY position LIMIT ?")
+	filler := newPastFiller(ctx, p)
+	if p.err != nil {
+		return p.err
+	}
+	for done := calendar.Position(0); ; {
+		if progress != nil {
+			progress(done, total)
+		}
+		if done == total {
+			return nil
+		}
+		var room []byte
+		_, err := allRows(ctx, page, func(r row) (struct{}, error) {
+			var e eventstore.Entry
+			var kind string
+			var millis int64
+			var body sql.RawBytes
+			if err := r.Scan(&e.Position, &kind, &e.ID, &millis, &body); err != nil {
+				return struct{}{}, err
+			}
+			e.Kind, _ = calendar.ParseKind(kind)
+			e.Time, done = time.UnixMilli(millis), e.Position
+			if fields, _, memory, err := unpackBody(room, body); err == nil {
+				e.Fields, room = fields, memory
+			}
+			filler.add(&e)
+			return struct{}{}, nil
+		}, number(done), carryRows)
+		if err != nil {
+			return err
+		}
+		if err := filler.flush(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// pastStatements are those of readStatements for the past.
+type pastStatements struct {
+	atPosition, atTime, lastAt, greatestTo, greatestAt, slugs, checkpoint, newest, checkpoints *sql.Stmt
+}
+
+// The queries of the past. Which index serves is said where the engine might take
+// another one.
+const (
+	atPosition = "SELECT " + entryColumns + fromEntries + ` WHERE e.position = (
+		SELECT position FROM entries INDEXED BY entries_history WHERE record = ? AND position <= ? ORDER BY version DESC LIMIT 1)`
+	atTime = "SELECT " + entryColumns + fromEntries + ` WHERE e.position = (
+		SELECT position FROM entries INDEXED BY entries_history WHERE record = ? AND time <= ? ORDER BY version DESC LIMIT 1)`
+	lastAt = `WITH b (at) AS (SELECT block * 1024 FROM times WHERE least <= ?1 ORDER BY block DESC LIMIT 1)
+		SELECT position FROM b CROSS JOIN entries NOT INDEXED
+		WHERE position >= b.at AND position < b.at + 1024 AND time <= ?1 ORDER BY position DESC LIMIT 1`
+	greatestTo = `SELECT max(t) FROM (SELECT max(greatest) AS t FROM times WHERE block < ?1 / 1024
+		UNION ALL SELECT max(time) FROM entries NOT INDEXED WHERE position >= ?1 / 1024 * 1024 AND position <= ?1)`
+	greatestAt        = "SELECT time FROM entries WHERE time <= ? ORDER BY time DESC LIMIT 1"
+	checkpointColumns = "SELECT size, origin, note, time FROM checkpoints "
+)
+
+// At does eventstore.Past.
+func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	out := make([]eventstore.Entry, len(ids))
+	stmt, to := s.read.atPosition, number(p.Position)
+	if p.Position == 0 {
+		stmt, to = s.read.atTime, p.Time.UnixMilli()
+	}
+	for i, id := range ids {
+		if int64(id) > s.lastID.Load() {
+			continue
+		}
+		found, err := all(ctx, s, stmt, scanEntry, int64(id), to)
+		if err != nil {
+			return nil, wrap(err, "record %d at a point", id)
+		}
+		if len(found) > 0 {
+			out[i] = found[0]
+		}
+	}
+	return out, nil
+}
+
+// Counted does eventstore.Past.
+func (s *Store) Counted(ctx context.Context, p eventstore.Point) (c eventstore.Counted, err error) {
+	if err := p.Check(); err != nil {
+		return c, err
+	}
+	if p.Position > s.signal.Head() {
+		return c, eventstore.ErrAhead
+	}
+	greatest, arg := s.read.greatestTo, number(p.Position)
+	c.Position = p.Position
+	if p.Position == 0 {
+		greatest, arg = s.read.greatestAt, p.Time.UnixMilli()
+		last, err := all(ctx, s, s.read.lastAt, func(r row) (p calendar.Position, err error) { return p, r.Scan(&p) }, arg)
+		if err != nil || len(last) == 0 {
+			return c, wrap(err, "last entry at a time")
+		}
+		// A commit can be read a moment before the head moves to it.
+		if _, err := s.signal.Wait(ctx, last[0]-1); err != nil {
+			return c, err
+		}
+		c.Position = last[0]
+	}
+	times, err := all(ctx, s, greatest, func(r row) (millis int64, err error) { return millis, r.Scan(&millis) }, arg)
+	if err != nil || len(times) == 0 {
+		return eventstore.Counted{}, wrap(err, "time of the entries that count")
+	}
+	c.Time = time.UnixMilli(times[0]).UTC()
+	return c, nil
+}
+
+// SlugAt does eventstore.Past.
+func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p eventstore.Point) (calendar.ID, error) {
+	if err := p.Check(); err != nil {
+		return 0, err
+	}
+	took, err := all(ctx, s, s.read.slugs, func(r row) (t eventstore.SlugTaken, err error) {
+		return t, r.Scan(&t.Position, &t.Record)
+	}, kind.String(), slug)
+	if err != nil {
+		return 0, wrap(err, "who had slug %q", slug)
+	}
+	return eventstore.SlugAmong(ctx, s, took, slug, p)
+}
+
+func scanCheckpoint(r row) (c eventstore.Checkpoint, err error) {
+	var millis int64
+	err = r.Scan(&c.Size, &c.Origin, &c.Note, &millis)
+	c.Time = time.UnixMilli(millis).UTC()
+	return c, err
+}
+
+// Checkpoint does eventstore.Checkpoints.
+func (s *Store) Checkpoint(ctx context.Context, size calendar.Position) (eventstore.Checkpoint, error) {
+	var found []eventstore.Checkpoint
+	var err error
+	if size == 0 {
+		found, err = all(ctx, s, s.read.newest, scanCheckpoint)
+	} else {
+		found, err = all(ctx, s, s.read.checkpoint, scanCheckpoint, number(size))
+	}
+	switch {
+	case err != nil:
+		return eventstore.Checkpoint{}, wrap(err, "checkpoint of size %d", size)
+	case len(found) == 0:
+		return eventstore.Checkpoint{}, eventstore.ErrNotFound
+	default:
+		return found[0], nil
+	}
+}
+
+// Checkpoints does eventstore.Checkpoints.
+func (s *Store) Checkpoints(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Checkpoint, error) {
+	out, err := all(ctx, s, s.read.checkpoints, scanCheckpoint, number(after), max(limit, 0))
+	return out, wrap(err, "checkpoints after %d", after)
+}
+
+// PutCheckpoint does eventstore.Checkpoints.
+func (s *Store) PutCheckpoint(ctx context.Context, c eventstore.Checkpoint) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	return wrap(s.inTurn(ctx, func(ctx context.Context, w *writer) error {
+		if c.Size > w.head {
+			return eventstore.ErrAhead
+		}
+		found, err := query(ctx, w, checkpointColumns+"WHERE size = ?1 OR size = (SELECT max(size) FROM checkpoints) ORDER BY size", scanCheckpoint, number(c.Size))
+		if err != nil {
+			return err
+		}
+		var newest, same *eventstore.Checkpoint
+		for i := range found {
+			if newest = &found[i]; newest.Size == c.Size {
+				same = newest
+			}
+		}
+		gains, err := c.Follows(newest, same)
+		if err != nil || !gains {
+			return err
+		}
+		_, err = w.conn.ExecContext(ctx, `INSERT INTO checkpoints (size, origin, note, time) VALUES (?, ?, ?, ?)
+			ON CONFLICT (size) DO UPDATE SET note = excluded.note`, number(c.Size), c.Origin, c.Note, c.Time.UnixMilli())
+		return err
+	}), "keep checkpoint of size %d", c.Size)
+}
