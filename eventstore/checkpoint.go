@@ -15,6 +15,9 @@ type Checkpoint struct {
 	Origin string            // of the log
 	Note   []byte            // the signed note, with all its signatures so far
 	Time   time.Time         // when it was signed; UTC, whole milliseconds
+	// Keys tells which keys signed the log up to it, as its signer writes that down:
+	// a note names keys and does not hold them. It stays when the note gains lines.
+	Keys string
 }
 
 // Checkpoints keeps the signed heads of the log. None is ever taken away.
@@ -37,7 +40,7 @@ type Checkpoints interface {
 // Check tells what is wrong with the form of a checkpoint: ErrMalformed. Stores call
 // it first.
 func (c *Checkpoint) Check() error {
-	if c.Size == 0 || c.Origin == "" || !isText(c.Origin) || len(c.Note) == 0 {
+	if c.Size == 0 || c.Origin == "" || !isText(c.Origin) || !isText(c.Keys) || len(c.Note) == 0 {
 		return fmt.Errorf("%w: a checkpoint has a size, an origin and a note", ErrMalformed)
 	}
 	return nil

@@ -137,7 +137,7 @@ const (
 	greatestTo = `SELECT max(t) FROM (SELECT max(greatest) AS t FROM times WHERE block < ?1 / 1024
 		UNION ALL SELECT max(time) FROM entries NOT INDEXED WHERE position >= ?1 / 1024 * 1024 AND position <= ?1)`
 	greatestAt        = "SELECT time FROM entries WHERE time <= ? ORDER BY time DESC LIMIT 1"
-	checkpointColumns = "SELECT size, origin, note, time FROM checkpoints "
+	checkpointColumns = "SELECT size, origin, note, time, keys FROM checkpoints "
 )
 
 // At does eventstore.Past.
@@ -214,7 +214,7 @@ func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p e
 
 func scanCheckpoint(r row) (c eventstore.Checkpoint, err error) {
 	var millis int64
-	err = r.Scan(&c.Size, &c.Origin, &c.Note, &millis)
+	err = r.Scan(&c.Size, &c.Origin, &c.Note, &millis, &c.Keys)
 	c.Time = time.UnixMilli(millis).UTC()
 	return c, err
 }
@@ -267,8 +267,8 @@ func (s *Store) PutCheckpoint(ctx context.Context, c eventstore.Checkpoint) erro
 		if err != nil || !gains {
 			return err
 		}
-		_, err = w.conn.ExecContext(ctx, `INSERT INTO checkpoints (size, origin, note, time) VALUES (?, ?, ?, ?)
-			ON CONFLICT (size) DO UPDATE SET note = excluded.note`, number(c.Size), c.Origin, c.Note, c.Time.UnixMilli())
+		_, err = w.conn.ExecContext(ctx, `INSERT INTO checkpoints (size, origin, note, time, keys) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (size) DO UPDATE SET note = excluded.note`, number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), c.Keys)
 		return err
 	}), "keep checkpoint of size %d", c.Size)
 }

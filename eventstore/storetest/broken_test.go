@@ -962,6 +962,12 @@ var twins = []struct {
 			return err
 		}
 	}},
+	{"a checkpoint loses its keys", []string{"checkpoints are kept and gain lines"}, func(b *broken) {
+		b.putCheckpoint = func(ctx context.Context, c eventstore.Checkpoint) error {
+			c.Keys = ""
+			return b.Store.PutCheckpoint(ctx, c)
+		}
+	}},
 	{"a restart loses receipts", []string{"everything is there after a restart"}, func(b *broken) {
 		if b.reopened {
 			b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {

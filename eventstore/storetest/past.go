@@ -216,7 +216,7 @@ func checkpoints(t testing.TB, h Harness) {
 		f.create(calendar.KindTag, numbered("t", n))
 	}
 	note := func(size calendar.Position, lines string) eventstore.Checkpoint {
-		return eventstore.Checkpoint{Size: size, Origin: "o", Note: []byte("o\n" + numbered("n", int(size)) + "\n\n" + lines), Time: f.now}
+		return eventstore.Checkpoint{Size: size, Origin: "o", Note: []byte("o\n" + numbered("n", int(size)) + "\n\n" + lines), Time: f.now, Keys: numbered("k", int(size))}
 	}
 	one, three, signed := note(1, "— a\n"), note(3, "— a\n"), note(3, "— a\n— w1\n")
 	earlier := note(1, "— a\n— w\n")
@@ -233,7 +233,7 @@ func checkpoints(t testing.TB, h Harness) {
 		{"gains a line between", both, nil},
 		{"loses a line", signed, eventstore.ErrConflict},
 		{"another note", note(3, "— b\n— a\n"), eventstore.ErrConflict},
-		{"another origin", eventstore.Checkpoint{Size: 3, Origin: "p", Note: both.Note, Time: f.now}, eventstore.ErrConflict},
+		{"another origin", eventstore.Checkpoint{Size: 3, Origin: "p", Note: both.Note, Time: f.now, Keys: both.Keys}, eventstore.ErrConflict},
 		{"smaller", note(2, "— a\n"), eventstore.ErrConflict},
 		{"an earlier one gains a line", earlier, nil},
 		{"above the head", note(7, "— a\n"), eventstore.ErrAhead},
