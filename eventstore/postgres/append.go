@@ -121,7 +121,6 @@ func newItem(a *eventstore.Append) (*item, error) {
 	for i := range a.Drafts {
 		d := &it.drafts[i]
 		d.entry = a.Entry(i)
-		d.entry.Salts = nil // there is no place for them yet
 		d.leaf = eventstore.Leaf(&d.entry)
 		d.claims = distinctPairs(a.Drafts[i].Claims)
 		d.names = distinctPairs(a.Drafts[i].Names)

@@ -18,12 +18,14 @@ import (
 // queries are the statements with the schema in them: a pooler by transactions
 // keeps no search_path.
 type queries struct {
-	check, newIDs, load, history, entries, records, events, others, find, receipt, commits, mark, leaves, holdings, astray, acquire, release,
+	atPosition, atTime, countedTo, countedUntil, slugAtPosition, slugAtTime, erased, erase, checkpoint, checkpoints, putCheckpoint,
+	takings, filling, filled, check, newIDs, load, history, entries, records, events, others, find, receipt, commits, mark, leaves, holdings, astray, acquire, release,
 	holdLog, heldRecords, heldClaims, heldNames, heldReceipts, written, append, settle, purge, empty, useID, notify string
 }
 
 const (
-	entryColumns   = "e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason, e.fields, e.state, e.secret"
+	entryColumns = "e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason, e.fields, e.state, e.secret, " +
+		"e.salts, d.by, d.hashes"
 	stateColumns   = "r.id, r.kind, r.version, r.position, e.state, r.secret"
 	receiptColumns = "user_id, key, fingerprint, time, record, version, position, answer"
 )
@@ -32,17 +34,52 @@ func newQueries(schema string) queries {
 	in := func(text string) string { return strings.ReplaceAll(text, "@", schema+".") }
 	const states = "SELECT " + stateColumns + " FROM @records r JOIN @entries e ON e.position = r.position WHERE "
 	// What a page has no room for is not even sent; sizes are known without reading.
-	cut := func(columns, page, size, order string) string {
-		return in(fmt.Sprintf("SELECT %[1]s FROM (SELECT *, sum(%[3]s) OVER (ORDER BY %[4]s) - %[3]s AS before FROM (%[2]s) p) e WHERE before < %[5]d ORDER BY %[4]s",
-			columns, page, size, order, eventstore.PageBytes))
+	cut := func(columns, page, join, size, order string) string {
+		return in(fmt.Sprintf("SELECT %[1]s FROM (SELECT *, sum(%[4]s) OVER (ORDER BY %[5]s) - %[4]s AS before FROM (%[2]s) p) e %[3]s "+
+			"WHERE before < %[6]d ORDER BY e.%[5]s", columns, page, join, size, order, eventstore.PageBytes))
 	}
+	const redacted = "LEFT JOIN @redacted d ON d.position = e.position"
 	entries := func(where, order string) string {
-		return cut(entryColumns, "SELECT * FROM @entries WHERE "+where, "(octet_length(fields) + octet_length(state))", order)
+		return cut(entryColumns, "SELECT * FROM @entries WHERE "+where, redacted, "(octet_length(fields) + octet_length(state))", order)
 	}
 	pageOf := func(where string) string {
-		return cut("id, kind, version, position, state, secret", states+where, "octet_length(state)", "id")
+		return cut("id, kind, version, position, state, secret", states+where, "", "octet_length(state)", "id")
+	}
+	// What counts at a point, which is a position or a time in milliseconds.
+	const upTo, until = "position <= $1::bigint", "time <= $1::bigint"
+	at := func(counts string) string {
+		return "CROSS JOIN LATERAL (SELECT * FROM @entries WHERE record = q.record AND " + counts + " ORDER BY version DESC LIMIT 1) e " + redacted
+	}
+	pastOf := func(counts string) string {
+		return in("SELECT " + entryColumns + " FROM unnest($2::bigint[]) q (record) " + at(counts))
+	}
+	// Of those who took a slug up to a position only the last one may have it there.
+	slugAt := func(counts, limit string) string {
+		return in("SELECT " + entryColumns + ` FROM (SELECT t.record, o.position FROM (
+				SELECT record, position FROM @slugs WHERE digest = $2::bytea AND kind = $3::text AND slug = $4::text
+				UNION SELECT record, coalesce(since, @slug_since(record, key)) FROM @claims
+					WHERE digest = $2::bytea AND space = 'slug/' || $3::text AND key = $4::text) t
+				JOIN @entries o ON o.position = t.position AND o.` + counts + " ORDER BY o.position DESC " + limit + ") q " + at(counts) +
+			` WHERE d.position IS NULL AND position($5::bytea IN e.state) > 0 ORDER BY q.position DESC LIMIT 100`)
 	}
 	return queries{
+		atPosition:     pastOf(upTo),
+		atTime:         pastOf(until),
+		slugAtPosition: slugAt(upTo, "LIMIT 1"),
+		slugAtTime:     slugAt(until, ""),
+		countedTo:      in(`SELECT e.position, greatest(e.time, @last_time(e.position, e.time)) FROM @entries e WHERE e.position = $1::bigint`),
+		countedUntil: in(`SELECT greatest(e.position, @last_counted(e.position, $1::bigint)), e.time FROM (
+			SELECT position, time FROM @entries WHERE time <= $1::bigint ORDER BY time DESC LIMIT 1) e`),
+		erased: in("SELECT r.id, r.kind, e.change, r.position FROM @records r JOIN @entries e ON e.position = r.position WHERE r.id = ANY ($1::bigint[])"),
+		erase:  in("SELECT @erase($1::bigint[])"),
+		checkpoint: in(`SELECT size, origin, note, time FROM @checkpoints
+			WHERE size = CASE $1::bigint WHEN 0 THEN (SELECT max(size) FROM @checkpoints) ELSE $1::bigint END`),
+		checkpoints:   in("SELECT size, origin, note, time FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint"),
+		putCheckpoint: in("SELECT @put_checkpoint($1::bigint, $2::text, $3::bytea, $4::bigint, $5::bytea)"),
+		filling:       in("SELECT done, upto FROM @filling"),
+		filled:        in("UPDATE @filling SET done = $1::bigint"),
+		takings: in(`SELECT position, record, kind, fields FROM @entries
+			WHERE position > $1::bigint AND position <= $2::bigint AND position('"slug":'::bytea IN fields) > 0`),
 		check: in(`SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash FROM (VALUES (0)) one
 			LEFT JOIN LATERAL (SELECT last, hash FROM @commits ORDER BY first DESC LIMIT 1) h ON true
 			LEFT JOIN LATERAL (SELECT last, hash FROM @commits WHERE first <= $1::bigint ORDER BY first DESC LIMIT 1) k ON true`),
@@ -74,14 +111,14 @@ func newQueries(schema string) queries {
 		release: in("SELECT @release_lease($1::text, $2::text)"),
 
 		holdLog:      in("SELECT @hold_log()"),
-		heldRecords:  in("SELECT id, kind, version FROM @records WHERE id = ANY ($1::bigint[])"),
+		heldRecords:  in("SELECT id, kind, version, erased FROM @records WHERE id = ANY ($1::bigint[])"),
 		heldClaims:   in("SELECT digest, record FROM @claims WHERE digest = ANY ($1::bytea[])"),
 		heldNames:    in("SELECT digest, record FROM @names WHERE digest = ANY ($1::bytea[])"),
 		heldReceipts: in("SELECT " + receiptColumns + " FROM @receipts WHERE digest = ANY ($1::bytea[])"),
 		written: in(`SELECT e.record, e.version, e.position, e.leaf FROM unnest($1::bigint[], $2::bigint[]) q (record, version)
 			JOIN @entries e ON e.record = q.record AND e.version = q.version`),
-		append: in("SELECT head, hash FROM @append_packed($1::bigint, $2::bytea, $3::boolean, $4::bigint, " +
-			"$5::int, $6::int, $7::int, $8::int, $9::int, $10::int, $11::bigint[], $12::text[], $13::bytea[], $14::bytea)"),
+		append: in("SELECT head, hash FROM @append_salted($1::bigint, $2::bytea, $3::boolean, $4::bigint, " +
+			"$5::int, $6::int, $7::int, $8::int, $9::int, $10::int, $11::int, $12::bigint[], $13::text[], $14::bytea[], $15::bytea, $16::bytea)"),
 		settle: in("SELECT @settle()"),
 		empty: in(`SELECT NOT EXISTS (SELECT FROM @entries) AND NOT EXISTS (SELECT FROM @receipts)
 			AND NOT EXISTS (SELECT FROM @records)`),
@@ -109,14 +146,26 @@ func scanEntry(r pgx.CollectableRow) (eventstore.Entry, error) {
 		kind          string
 		millis        int64
 		fields, state []byte
+		salts, hashes []byte
+		by            *calendar.Position
 	)
 	err := r.Scan(&e.Position, &kind, &e.ID, &e.Version, &millis, &e.Actor, &e.Change,
-		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &fields, &state, &e.Secret)
+		&e.Cause.Client, &e.Cause.Request, &e.Cause.Reason, &fields, &state, &e.Secret, &salts, &by, &hashes)
 	if err != nil {
 		return e, err
 	}
+	if e.Salts, err = eventstore.SaltsOf(salts); err != nil {
+		return e, fmt.Errorf("entry %d: %w", e.Position, err)
+	}
+	if by != nil {
+		if e.Redacted, err = eventstore.RedactedOf(*by, hashes); err != nil {
+			return e, fmt.Errorf("entry %d: %w", e.Position, err)
+		}
+	}
 	e.Time = time.UnixMilli(millis).UTC()
-	e.Fields, e.State = fields, state
+	if e.Redacted == nil || len(fields) > 0 || len(state) > 0 { // text that an erasure left shows
+		e.Fields, e.State = fields, state
+	}
 	if e.Kind, err = parseKind(kind); err != nil {
 		return e, fmt.Errorf("entry %d: %w", e.Position, err)
 	}
@@ -202,6 +251,11 @@ func pairDigest(space, key string) [32]byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(len(space)))
 	b = append(append(b, space...), key...)
 	return sha256.Sum256(b)
+}
+
+// slugDigest is what the claim on a slug is found by.
+func slugDigest(kind calendar.Kind, slug string) [32]byte {
+	return pairDigest("slug/"+kind.String(), slug)
 }
 
 // receiptDigest is what a receipt is found by.

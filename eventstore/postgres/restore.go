@@ -53,7 +53,8 @@ type restore struct {
 	head     calendar.Position
 	progress func(done, total calendar.Position)
 
-	records map[calendar.ID]*present
+	records  map[calendar.ID]*present
+	redacted [][]any // rows of the table
 }
 
 // present is where a record stands after the entries that were carried.
@@ -62,6 +63,7 @@ type present struct {
 	version  int64
 	position calendar.Position
 	secret   []byte
+	erased   bool
 }
 
 func (r *restore) run(ctx context.Context) error {
@@ -76,7 +78,7 @@ func (r *restore) run(ctx context.Context) error {
 		return fmt.Errorf("schema %s: %w", r.s.o.Schema, eventstore.ErrNotEmpty)
 	}
 	r.records = map[calendar.ID]*present{}
-	for _, step := range []func(context.Context) error{r.entries, r.commits, r.states, r.holdings, r.receipts} {
+	for _, step := range []func(context.Context) error{r.entries, r.commits, r.states, r.holdings, r.receipts, r.redactions, r.slugs, r.checkpoints} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -116,6 +118,7 @@ func (r *restore) entries(ctx context.Context) error {
 	at := calendar.Position(0)
 	columns := []string{
 		"position", "record", "version", "time", "actor", "kind", "change", "leaf", "client", "request", "reason", "fields", "state", "secret",
+		"salts",
 	}
 	return r.table(ctx, "entries", columns, func() ([][]any, error) {
 		limit := int(min(r.head-at, restorePage))
@@ -138,14 +141,17 @@ func (r *restore) entries(ctx context.Context) error {
 			e := &entries[i]
 			rows[i] = []any{
 				number(e.Position), int64(e.ID), e.Version, e.Time.UnixMilli(), int64(e.Actor), e.Kind.String(), e.Change, leaves[i][:],
-				e.Cause.Client, e.Cause.Request, e.Cause.Reason, []byte(e.Fields), []byte(e.State), e.Secret,
+				e.Cause.Client, e.Cause.Request, e.Cause.Reason, list([]byte(e.Fields)), list([]byte(e.State)), e.Secret, e.Salts.Bytes(),
+			}
+			if e.Redacted != nil {
+				r.redacted = append(r.redacted, []any{number(e.Position), number(e.Redacted.By), e.Redacted.Bytes()})
 			}
 			p := r.records[e.ID]
 			if p == nil {
 				p = &present{kind: e.Kind}
 				r.records[e.ID] = p
 			}
-			p.version, p.position = e.Version, e.Position
+			p.version, p.position, p.erased = e.Version, e.Position, e.Change == eventstore.ErasedChange(e.Kind)
 			if e.Secret != nil {
 				p.secret = e.Secret
 			}
@@ -187,14 +193,14 @@ func (r *restore) commits(ctx context.Context) error {
 
 func (r *restore) states(ctx context.Context) error {
 	done := false
-	return r.table(ctx, "records", []string{"id", "kind", "version", "position", "secret"}, func() ([][]any, error) {
+	return r.table(ctx, "records", []string{"id", "kind", "version", "position", "secret", "erased"}, func() ([][]any, error) {
 		if done {
 			return nil, nil
 		}
 		done = true
 		rows := make([][]any, 0, len(r.records))
 		for id, p := range r.records {
-			rows = append(rows, []any{int64(id), p.kind.String(), p.version, number(p.position), p.secret})
+			rows = append(rows, []any{int64(id), p.kind.String(), p.version, number(p.position), p.secret, p.erased})
 		}
 		return rows, nil
 	})
@@ -252,6 +258,43 @@ func (r *restore) receipts(ctx context.Context) error {
 			rows[i] = []any{
 				digest[:], k.Kept.UnixMilli(), int64(k.User), k.Key, k.Fingerprint[:], k.Time.UnixMilli(),
 				int64(k.Record), k.Version, number(k.Position), k.Answer,
+			}
+		}
+		return rows, nil
+	})
+}
+
+// redactions carries what is left of erased entries.
+func (r *restore) redactions(ctx context.Context) error {
+	return r.table(ctx, "redacted", []string{"position", "by", "hashes"}, func() ([][]any, error) {
+		rows := r.redacted
+		r.redacted = nil
+		return rows, nil
+	})
+}
+
+// slugs notes who took which slug, which the entries tell.
+func (r *restore) slugs(ctx context.Context) error {
+	for at := calendar.Position(0); at < r.head; at += fillPage {
+		if err := fillSlugs(ctx, r.tx, r.s.o.Schema, r.s.q, at, min(at+fillPage, r.head)); err != nil {
+			return fmt.Errorf("past slugs after entry %d: %w", at, err)
+		}
+	}
+	return nil
+}
+
+func (r *restore) checkpoints(ctx context.Context) error {
+	after := calendar.Position(0)
+	return r.table(ctx, "checkpoints", []string{"size", "origin", "note", "time"}, func() ([][]any, error) {
+		found, err := r.from.Checkpoints(ctx, after, restorePage)
+		if err != nil {
+			return nil, err
+		}
+		var rows [][]any
+		for i := range found {
+			if c := &found[i]; c.Size <= r.head {
+				rows = append(rows, []any{number(c.Size), c.Origin, c.Note, c.Time.UnixMilli()})
+				after = c.Size
 			}
 		}
 		return rows, nil

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -17,9 +18,12 @@ import (
 // is decided here, in case this process is stopped there.
 const holdAtMost = "SET LOCAL idle_in_transaction_session_timeout = '4s'"
 
-// otherHistory is the head that append_packed gives when the log does not hold what
+// otherHistory is the head that append_salted gives when the log does not hold what
 // is known.
 const otherHistory = -2
+
+// saltBytes is what the salts of an entry take.
+const saltBytes = len(eventstore.Salts{}) * len(eventstore.Salts{}[0])
 
 // lasting tells whether an error is that of the server rather than of one item.
 func lasting(err error) bool {
@@ -137,6 +141,12 @@ func (s *Store) written(v view, head calendar.Position, hash []byte) (lost bool,
 // the other, and writes those that win. again tells that an attempt before may
 // have written them.
 func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lost bool, err error) {
+	return s.writeAnd(ctx, items, again, func(pgx.Tx, []eventstore.Result) error { return nil })
+}
+
+// writeAnd is writeDecided with something to be done before the end of the transaction,
+// which is told the results.
+func (s *Store) writeAnd(ctx context.Context, items []*item, again bool, and func(pgx.Tx, []eventstore.Result) error) (lost bool, err error) {
 	g := &group{written: map[versionOf]place{}}
 	results := make([]eventstore.Result, len(items))
 	var v view
@@ -177,6 +187,9 @@ func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lo
 			if _, err := tx.Exec(ctx, s.q.settle); err != nil {
 				return err
 			}
+		}
+		if err := and(tx, results); err != nil {
+			return err
 		}
 		return tx.Commit(ctx)
 	})
@@ -225,7 +238,11 @@ func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, 
 		var id calendar.ID
 		var kind string
 		var version int64
-		_, err := pgx.ForEachRow(rows, []any{&id, &kind, &version}, func() (err error) {
+		var erased bool
+		_, err := pgx.ForEachRow(rows, []any{&id, &kind, &version, &erased}, func() (err error) {
+			if erased {
+				version = math.MaxInt64 // no change fits it
+			}
 			h := &eventstore.Held{State: eventstore.State{ID: id, Version: version}}
 			h.Kind, err = parseKind(kind)
 			g.Records[id] = h
@@ -289,7 +306,7 @@ func eachDigest(rows pgx.Rows, do func([32]byte, calendar.ID)) error {
 	return err
 }
 
-// sent is what the function append_packed is told, column by column; its comment gives
+// sent is what the function append_salted is told, column by column; its comment gives
 // their order.
 type sent struct {
 	given    int64 // the greatest id that the database gave this process
@@ -299,12 +316,14 @@ type sent struct {
 	kind                           []string
 	record, version, millis, actor []int64
 	change                         []string
-	leaves                         []byte
+	leaves, salts                  []byte
 	client, request, reason        []string
 	fields, state, secret          [][]byte
 	last                           []int64 // 1 for the last entry of its record in the group
 	keeps                          [][]byte
 	claims, names                  pairs
+	taken                          []int64 // by claim: the entry of the group that takes it
+	slugs                          slugs
 	guardDigest                    [][]byte
 	guardCount                     []int64
 	fresh, kept                    receipts
@@ -315,6 +334,13 @@ type receipts struct {
 	digest, fingerprint, answer                     [][]byte
 	user, millis, record, version, behind, position []int64
 	key                                             []string
+}
+
+// slugs are those that are taken and may be given up in the group, column by column.
+type slugs struct {
+	digest        [][]byte
+	entry, record []int64
+	kind, slug    []string
 }
 
 // pairs are claims or names, column by column.
@@ -339,7 +365,7 @@ func newSent(items []*item, given int64) *sent {
 	}
 	return &sent{
 		given: given, kind: make([]string, 0, n), record: make([]int64, 0, n), version: make([]int64, 0, n), millis: make([]int64, 0, n),
-		actor: make([]int64, 0, n), change: make([]string, 0, n), leaves: make([]byte, 0, n*sha256.Size), client: make([]string, 0, n),
+		actor: make([]int64, 0, n), change: make([]string, 0, n), leaves: make([]byte, 0, n*sha256.Size), salts: make([]byte, 0, n*saltBytes), client: make([]string, 0, n),
 		request: make([]string, 0, n), reason: make([]string, 0, n), fields: make([][]byte, 0, n), state: make([][]byte, 0, n),
 		secret: make([][]byte, 0, n), last: make([]int64, 0, n), keeps: make([][]byte, 0, n),
 	}
@@ -359,6 +385,7 @@ func (w *sent) entry(d *draft, last bool, keeps []byte) {
 	w.actor = append(w.actor, int64(e.Actor))
 	w.change = append(w.change, e.Change)
 	w.leaves = append(w.leaves, d.leaf[:]...)
+	w.salts = append(w.salts, e.Salts.Bytes()...)
 	w.client = append(w.client, e.Cause.Client)
 	w.request = append(w.request, e.Cause.Request)
 	w.reason = append(w.reason, e.Cause.Reason)
@@ -369,10 +396,11 @@ func (w *sent) entry(d *draft, last bool, keeps []byte) {
 	w.keeps = append(w.keeps, keeps)
 }
 
-// holds adds what a record has after the group.
+// holds adds what a record has after the group, with the entry that was added last.
 func (w *sent) holds(id calendar.ID, claims, names []pair) {
 	for _, c := range claims {
 		w.claims.add(c, id)
+		w.taken = append(w.taken, int64(len(w.record)))
 	}
 	for _, n := range names {
 		w.names.add(n, id)
@@ -408,12 +436,17 @@ func one(is bool) int64 {
 // sent gives what a decided group writes.
 func (g *group) sent(given int64) *sent {
 	w := newSent(g.accepted, given)
+	several := map[calendar.ID]bool{} // records with several entries in the group
 	for _, it := range g.accepted {
 		for i := range it.drafts {
 			d := &it.drafts[i]
 			after := g.Records[d.entry.ID]
 			last := after.Version == d.entry.Version
 			w.entry(d, last, after.Secret)
+			several[d.entry.ID] = several[d.entry.ID] || !last
+			if slug := it.a.Drafts[i].Slug(); slug != "" && several[d.entry.ID] {
+				w.takes(d.entry.ID, d.entry.Kind, slug)
+			}
 			if !last {
 				continue
 			}
@@ -429,17 +462,29 @@ func (g *group) sent(given int64) *sent {
 	return w
 }
 
+// takes adds a slug that the entry which was added last takes.
+func (w *sent) takes(id calendar.ID, kind calendar.Kind, slug string) {
+	digest := slugDigest(kind, slug)
+	w.slugs.digest = append(w.slugs.digest, digest[:])
+	w.slugs.entry = append(w.slugs.entry, int64(len(w.record)))
+	w.slugs.record = append(w.slugs.record, int64(id))
+	w.slugs.kind = append(w.slugs.kind, kind.String())
+	w.slugs.slug = append(w.slugs.slug, slug)
+}
+
 func (w *sent) args(known eventstore.Mark, decided bool) []any {
 	f, k := &w.fresh, &w.kept
 	return []any{
 		number(known.Position), known.Hash[:], decided, w.top,
-		len(w.record), len(w.claims.digest), len(w.names.digest), len(w.guardDigest), len(f.digest) + len(k.digest), len(f.digest),
-		list(slices.Concat(w.record, w.version, w.millis, w.actor, w.last, w.claims.record, w.names.record, w.guardCount,
-			f.user, k.user, f.millis, k.millis, f.record, k.record, f.version, k.version, f.behind, k.behind, f.position, k.position, w.released)),
-		list(slices.Concat(w.kind, w.change, w.client, w.request, w.reason, w.claims.space, w.claims.key, w.names.space, w.names.key, f.key, k.key)),
+		len(w.record), len(w.claims.digest), len(w.names.digest), len(w.guardDigest), len(f.digest) + len(k.digest), len(f.digest), len(w.slugs.digest),
+		list(slices.Concat(w.record, w.version, w.millis, w.actor, w.last, w.claims.record, w.taken, w.names.record, w.guardCount,
+			f.user, k.user, f.millis, k.millis, f.record, k.record, f.version, k.version, f.behind, k.behind, f.position, k.position,
+			w.slugs.entry, w.slugs.record, w.released)),
+		list(slices.Concat(w.kind, w.change, w.client, w.request, w.reason, w.claims.space, w.claims.key, w.names.space, w.names.key, f.key, k.key,
+			w.slugs.kind, w.slugs.slug)),
 		list(slices.Concat(w.fields, w.state, w.secret, w.keeps, w.claims.digest, w.names.digest, w.guardDigest,
-			f.digest, k.digest, f.fingerprint, k.fingerprint, f.answer, k.answer)),
-		w.leaves,
+			f.digest, k.digest, f.fingerprint, k.fingerprint, f.answer, k.answer, w.slugs.digest)),
+		w.leaves, w.salts,
 	}
 }
 
