@@ -95,6 +95,15 @@ func Delete(r *Record, _ *Decision) (Change, error) {
 	return Change{Name: r.Kind.String() + "." + Deleted, Kind: r.Kind, ID: r.ID, Fields: Fields{}}, nil
 }
 
+// Erase decides the change that erases a record for good, whatever it is. The children
+// of a category are the business of the caller.
+func Erase(r *Record) (Change, error) {
+	if r.Erased {
+		return Change{}, fmt.Errorf("erase %s %d: it is erased", r.Kind, r.ID)
+	}
+	return Change{Name: r.Kind.String() + "." + Erased, Kind: r.Kind, ID: r.ID, Fields: Fields{}, Secret: []byte{}}, nil
+}
+
 // NewImage makes the change that registers an image by its URL (interface 3.5).
 func NewImage(id ID, link string, home Lang) Change {
 	return Change{

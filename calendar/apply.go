@@ -10,7 +10,8 @@ import (
 
 // Apply folds a change made at a moment into a record (nil before the first).
 // It does not change r. A change that cannot follow r (a second ".created", any
-// other first change, another record, a record deleted for ever) is an error.
+// other first change, another record, a record deleted for ever that is not erased,
+// an erased one) is an error.
 func Apply(r *Record, c Change, at time.Time) (*Record, error) {
 	verb, err := c.verb()
 	if err != nil {
@@ -28,12 +29,16 @@ func Apply(r *Record, c Change, at time.Time) (*Record, error) {
 			return nil, fmt.Errorf("apply %s to record %d: it does not exist", c.Name, c.ID)
 		case r.ID != c.ID || r.Kind != c.Kind:
 			return nil, fmt.Errorf("apply %s of record %d to %s %d", c.Name, c.ID, r.Kind, r.ID)
-		case r.Deleted:
+		case r.Deleted && (verb != Erased || r.Erased):
 			return nil, fmt.Errorf("apply %s to record %d: it is deleted", c.Name, c.ID)
 		}
 		next.Version = r.Version + 1
 		next.Home = r.Home
-		next.Deleted = verb == Deleted
+		next.Deleted = verb == Deleted || verb == Erased
+		if next.Erased = verb == Erased; next.Erased {
+			next.Fields = erasedFields(r)
+			return next, nil
+		}
 		next.Fields = make(Fields, len(r.Fields)+len(c.Fields))
 		maps.Copy(next.Fields, r.Fields)
 	}
@@ -48,11 +53,11 @@ func Apply(r *Record, c Change, at time.Time) (*Record, error) {
 }
 
 // verb gives the last part of the name of a change, which has to be one of the
-// five for the kind of the change.
+// six for the kind of the change.
 func (c Change) verb() (string, error) {
 	kind, verb, _ := strings.Cut(c.Name, ".")
 	switch verb {
-	case Created, Updated, Trashed, Restored, Deleted:
+	case Created, Updated, Trashed, Restored, Deleted, Erased:
 		if kind != "" && kind == c.Kind.String() {
 			return verb, nil
 		}
@@ -63,7 +68,7 @@ func (c Change) verb() (string, error) {
 // Claims are all the claims that a record holds: its slug in the space
 // "slug/<kind>", the URL of an image in "image", the name of a user in "user",
 // the keys by which imports name it in "import". A deleted record holds the
-// last ones only.
+// last ones only, an erased one their hashes.
 func Claims(r *Record) []Claim {
 	if r == nil {
 		return nil

@@ -1,7 +1,10 @@
 package calendar
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -88,6 +91,11 @@ func TestClaimsAndNames(t *testing.T) {
 		{
 			"imported", &Record{Kind: KindVenue, Deleted: true, Fields: Fields{"imports": WithImportMark(nil, ImportMark{Source: "s", Line: 3, Key: "k"})}},
 			[]Claim{ImportClaim("s", "k")},
+			nil,
+		},
+		{
+			"erased", &Record{Kind: KindVenue, Deleted: true, Erased: true, Fields: Fields{"slug": "x", "imports": []string{HashedImportClaim("s", "k").Key}}},
+			[]Claim{HashedImportClaim("s", "k")},
 			nil,
 		},
 	} {
@@ -285,5 +293,59 @@ func TestTypesOfFieldsAreCovered(t *testing.T) {
 	got := slices.Sorted(maps.Keys(types))
 	if want := []Type{TypeString, TypeText, TypeBool, TypeNumber, TypeID, TypeIDs, TypeStrings, TypeWall}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestErased: of an erased record nothing is left but hashes of the keys of imports, in
+// a form of its own, and nothing follows (HISTORY 14.1).
+func TestErased(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 14, 15, 0, 0, time.UTC)
+	imports := WithImportMark(nil, ImportMark{Source: "fosdem", Line: 31, Key: "event:7"})
+	imports = append(imports, "other 5 ") // without a key
+	r := &Record{
+		ID: 45, Kind: KindTag, Version: 3, Home: LangFR, Changed: at, Deleted: true,
+		Fields: Fields{"name": Text{LangFR: "Jazz"}, "slug": "jazz", "imports": imports},
+	}
+	c, err := Erase(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Apply(r, c, at.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, state, err := EncodeBoth(c, got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("fosdem event:7"))
+	want := fmt.Sprintf(`{"changed":"2026-03-02T15:15:00.000Z","deleted":true,"erased":true,"fields":{"imports":["sha256:%x"]},"home":"fr","id":45,"kind":"tag","version":4}`, sum)
+	if string(fields) != "{}" || string(state) != want {
+		t.Errorf("fields %s, state %s\nwant %s", fields, state, want)
+	}
+	back, err := DecodeRecord(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !back.Erased || !back.Deleted || back.Slug() != "" {
+		t.Errorf("decoded: %+v", back)
+	}
+	if _, ok := back.ImportMark("fosdem"); ok {
+		t.Error("the mark is known")
+	}
+	if claims := Claims(back); len(claims) != 1 || claims[0] != HashedImportClaim("fosdem", "event:7") {
+		t.Errorf("claims %v", claims)
+	}
+	for _, verb := range []string{Created, Updated, Trashed, Restored, Deleted, Erased} {
+		if next, err := Apply(back, Change{Name: "tag." + verb, Kind: KindTag, ID: 45, Fields: Fields{}}, at); err == nil {
+			t.Errorf("%s follows: %+v", verb, next)
+		}
+	}
+	if _, err := Erase(back); err == nil {
+		t.Error("erased again")
+	}
+	if _, err := DecodeRecord(bytes.Replace(state, []byte(`"deleted":true,`), nil, 1)); err == nil {
+		t.Error("an erased record that is not deleted was read")
 	}
 }

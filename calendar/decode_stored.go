@@ -68,6 +68,9 @@ func (o *forms) record(text string) (*Record, error) {
 		case "deleted":
 			n = 1
 			r.Deleted, err = s.boolean()
+		case "erased":
+			n = -1
+			r.Erased, err = s.boolean()
 		case "fields":
 			n = 2
 			at = s.i
@@ -115,7 +118,7 @@ func (o *forms) record(text string) (*Record, error) {
 	if err == nil {
 		err = s.end()
 	}
-	if err == nil && (!seen[0] || !seen[2] || !seen[3] || !seen[4] || !seen[5] || r.Version < 1 || r.ID < 1) {
+	if err == nil && (!seen[0] || !seen[2] || !seen[3] || !seen[4] || !seen[5] || r.Version < 1 || r.ID < 1 || r.Erased && !r.Deleted) {
 		err = errors.New("not a whole record")
 	}
 	if err != nil {

@@ -38,6 +38,9 @@ func encodeRecord(r *Record) (state, fields []byte, err error) {
 	if r.Deleted {
 		b = append(b, `,"deleted":true`...)
 	}
+	if r.Erased {
+		b = append(b, `,"erased":true`...)
+	}
 	b = append(b, `,"fields":`...)
 	from := len(b)
 	if b, err = s.appendFields(b, r.Fields, false); err != nil {

@@ -1,6 +1,8 @@
 package calendar
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +19,35 @@ type ImportMark struct {
 
 // importSpace is the space of the claims on the keys of imports.
 const importSpace = "import"
+
+// hashedMark begins what is left of a mark when its record is erased: the SHA-256 of
+// source, space and key. The line takes no part, so that every line of the key meets it.
+const hashedMark = "sha256:"
+
+// HashedImportClaim is what ImportClaim becomes when its record is erased. Who looks for
+// a key looks for both.
+func HashedImportClaim(source, key string) Claim {
+	sum := sha256.Sum256([]byte(ImportClaim(source, key).Key))
+	return Claim{Space: importSpace, Key: hashedMark + hex.EncodeToString(sum[:])}
+}
+
+// erasedFields are the fields of a record that is erased. Marks without a key go: such
+// a record is found by its id.
+func erasedFields(r *Record) Fields {
+	claims := importClaims(r)
+	marks := make([]string, 0, len(claims))
+	for _, c := range claims {
+		if !strings.HasPrefix(c.Key, hashedMark) {
+			source, key, _ := strings.Cut(c.Key, " ")
+			c = HashedImportClaim(source, key)
+		}
+		marks = append(marks, c.Key)
+	}
+	if len(marks) == 0 {
+		return Fields{}
+	}
+	return Fields{"imports": marks}
+}
 
 // ImportClaim is the claim on a key of a source. Its record holds it for ever,
 // deleted or not.
@@ -64,7 +95,9 @@ func parseImportMark(s string) (ImportMark, bool) {
 func importClaims(r *Record) []Claim {
 	var claims []Claim
 	for _, s := range r.Fields.Strings("imports") {
-		if m, ok := parseImportMark(s); ok && m.Key != "" {
+		if strings.HasPrefix(s, hashedMark) && !strings.Contains(s, " ") {
+			claims = append(claims, Claim{Space: importSpace, Key: s})
+		} else if m, ok := parseImportMark(s); ok && m.Key != "" {
 			claims = append(claims, ImportClaim(m.Source, m.Key))
 		}
 	}

@@ -59,7 +59,8 @@ type Record struct {
 	Version int64     // number of changes so far: 1, 2, 3 …
 	Home    Lang      // language of the request that created it
 	Changed time.Time // moment of the last write, UTC, whole milliseconds
-	Deleted bool      // a term that is gone for ever
+	Deleted bool      // a term that is gone for ever, or an erased record
+	Erased  bool      // nothing but the hashed marks of imports is left of it
 	Fields  Fields
 
 	// Sum names the content: SumOf the stored JSON, 0 for a record that is not
@@ -138,7 +139,7 @@ func (r *Record) Langs() []Lang {
 
 // Change is one decided fact about one record.
 type Change struct {
-	Name   string // "<kind>.created", ".updated", ".trashed", ".restored", ".deleted"
+	Name   string // "<kind>.created", ".updated", ".trashed", ".restored", ".deleted", ".erased"
 	Kind   Kind
 	ID     ID
 	Home   Lang   // set by ".created" only
@@ -156,6 +157,7 @@ const (
 	Trashed  = "trashed"
 	Restored = "restored"
 	Deleted  = "deleted"
+	Erased   = "erased"
 )
 
 // Claim is a name that one record at a time may hold: a slug, the URL of an

@@ -78,6 +78,7 @@ func storedChanges(tb testing.TB) map[string]Change {
 			"name": Text{LangFR: "Jazz & blues"}, "slug": "jazz-blues", "parent": ID(30), "description": Text{LangFR: "Tout"},
 		}},
 		"category.deleted": {Name: "category.deleted", Kind: KindCategory, ID: 31, Fields: Fields{}},
+		"tag.erased":       {Name: "tag.erased", Kind: KindTag, ID: 45, Fields: Fields{}},
 		"tag.created":      {Name: "tag.created", Kind: KindTag, ID: 45, Home: LangEN, Fields: Fields{"name": Text{LangEN: "Open air"}, "slug": "open-air"}},
 		"tag.updated":      {Name: "tag.updated", Kind: KindTag, ID: 45, Fields: Fields{}},
 		"image.created":    NewImage(384, "https://img.example/a/quay.JPG?x=1", LangEN),

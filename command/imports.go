@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,10 @@ func (w *writing) mark(before *calendar.Record, c *calendar.Change) error {
 	return nil
 }
 
+// ErrErased says that the record of a line of an import was erased: nothing brings it
+// back.
+var ErrErased = errors.New("record was erased")
+
 // AppliedLine is a line of an import that made a version of a record. Request is
 // that of the Cause it was applied with.
 type AppliedLine struct {
@@ -61,7 +66,8 @@ func (l AppliedLine) Same(cause eventstore.Cause) error {
 }
 
 // AppliedLines gives the lines of a source that were applied to a record, in order.
-// The record itself knows the last one only; the others stand in its history.
+// The record itself knows the last one only; the others stand in its history. Of one
+// that was erased nothing is known: ErrErased.
 func (s *Service) AppliedLines(ctx context.Context, k calendar.Kind, id calendar.ID, source string) ([]AppliedLine, error) {
 	const page = 100
 	var lines []AppliedLine
@@ -74,6 +80,12 @@ func (s *Service) AppliedLines(ctx context.Context, k calendar.Kind, id calendar
 		for i := range entries {
 			e := &entries[i]
 			after = e.Version
+			if e.Change == eventstore.ErasedChange(e.Kind) {
+				return nil, fmt.Errorf("%s %d: %w", k, id, ErrErased)
+			}
+			if e.Redacted != nil {
+				continue
+			}
 			then, err := calendar.DecodeRecord(e.State)
 			if err != nil {
 				return nil, fmt.Errorf("version %d of %s %d: %w", e.Version, k, id, err)
@@ -94,6 +106,9 @@ func (w *writing) applied(ctx context.Context, rec *calendar.Record) (*Result, e
 	m := w.r.Mark
 	if m == nil {
 		return nil, nil // nothing to answer, go on
+	}
+	if rec.Erased {
+		return &Result{Record: rec, Lang: w.lang, Repeated: true}, nil
 	}
 	if last, ok := rec.ImportMark(m.Source); !ok || last.Line < m.Line {
 		return nil, nil // nothing to answer, go on
@@ -120,15 +135,16 @@ func (w *writing) imported(ctx context.Context) (*Result, error) {
 	if m == nil || m.Key == "" {
 		return nil, nil // nothing to answer, go on
 	}
-	holders, _, err := w.s.store.Find(ctx, []calendar.Claim{calendar.ImportClaim(m.Source, m.Key)}, nil)
+	claims := []calendar.Claim{calendar.ImportClaim(m.Source, m.Key), calendar.HashedImportClaim(m.Source, m.Key)}
+	holders, _, err := w.s.store.Find(ctx, claims, nil)
 	if err != nil {
 		return nil, fmt.Errorf("find key of import: %w", err)
 	}
-	rec, err := w.s.marked(ctx, w.r.Kind, holders[0])
+	rec, err := w.s.marked(ctx, w.r.Kind, cmp.Or(holders...))
 	if err != nil || rec == nil {
 		return nil, err
 	}
-	if rec.Kind == w.r.Kind {
+	if rec.Kind == w.r.Kind || rec.Erased {
 		if again, err := w.applied(ctx, rec); again != nil || err != nil {
 			return again, err
 		}

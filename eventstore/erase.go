@@ -76,7 +76,7 @@ func (e *Erasure) Append() Append {
 }
 
 // ErasedChange is the name of the change that erases a record.
-func ErasedChange(k calendar.Kind) string { return k.String() + ".erased" }
+func ErasedChange(k calendar.Kind) string { return k.String() + "." + calendar.Erased }
 
 // Redact takes from an entry what an erasure takes from it.
 func (e *Entry) Redact(by calendar.Position) {

@@ -236,13 +236,8 @@ func (a *ahead) Find(ctx context.Context, claims []calendar.Claim, names []calen
 			break
 		}
 	}
-	if len(claims) == 1 && len(names) == 0 {
-		if h, there := a.claims[claims[0]]; there {
-			return []calendar.ID{h.id}, nil, nil
-		}
-		if id, there := a.asked[claims[0]]; there {
-			return []calendar.ID{id}, nil, nil
-		}
+	if holders, all := a.holders(claims); all && len(names) == 0 {
+		return holders, nil, nil
 	}
 	holders, found, err := a.Store.Find(ctx, claims, names)
 	if err != nil {
@@ -258,6 +253,21 @@ func (a *ahead) Find(ctx context.Context, claims []calendar.Claim, names []calen
 		return nil, nil, err
 	}
 	return a.Store.Find(ctx, claims, names)
+}
+
+// holders gives the holders of claims as far as all of them are known.
+func (a *ahead) holders(claims []calendar.Claim) ([]calendar.ID, bool) {
+	out := make([]calendar.ID, len(claims))
+	for i, c := range claims {
+		h, there := a.claims[c]
+		if out[i] = h.id; !there {
+			out[i], there = a.asked[c]
+		}
+		if !there {
+			return nil, false
+		}
+	}
+	return out, true
 }
 
 // moving tells whether what was found may be otherwise when all is committed.

@@ -41,6 +41,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -255,7 +256,7 @@ func (im *Importer) lookAhead(ctx context.Context) {
 		case id != 0:
 			ids = append(ids, id)
 		case key != "":
-			claims = append(claims, calendar.ImportClaim(im.o.Source, key))
+			claims = append(claims, im.claimsOf(key)...)
 			l.makes = l.Action == ActionCreate || l.Action == ActionPut
 		}
 		if _, sent := l.Fields["slug"]; sent || l.makes {
@@ -274,13 +275,20 @@ func (im *Importer) lookAhead(ctx context.Context) {
 	im.ahead.coming = 0
 	for _, l := range im.coming {
 		if l.makes {
-			holder, asked := im.ahead.asked[calendar.ImportClaim(im.o.Source, im.keyOf(l))]
-			l.makes = asked && holder == 0
+			for _, c := range im.claimsOf(im.keyOf(l)) {
+				holder, asked := im.ahead.asked[c]
+				l.makes = l.makes && asked && holder == 0
+			}
 		}
 		if l.makes {
 			im.ahead.coming++
 		}
 	}
+}
+
+// claimsOf are the claims of a record that has a key, or had it and is erased.
+func (im *Importer) claimsOf(key string) []calendar.Claim {
+	return []calendar.Claim{calendar.ImportClaim(im.o.Source, key), calendar.HashedImportClaim(im.o.Source, key)}
 }
 
 // keyOf gives the key of a line; one that makes a record has one in any case, so that
@@ -425,6 +433,9 @@ func (im *Importer) repeated(ctx context.Context, r *command.Request) (bool, err
 	if !known {
 		var err error
 		if lines, err = im.commands.AppliedLines(ctx, r.Kind, r.Target.ID, im.o.Source); err != nil {
+			if errors.Is(err, command.ErrErased) { // nothing brings it back
+				return true, nil
+			}
 			return false, err
 		}
 	}
@@ -493,14 +504,15 @@ func (im *Importer) find(ctx context.Context, key string) (calendar.ID, error) {
 	if id, ok := im.keys[key]; ok || key == "" {
 		return id, nil
 	}
-	holders, _, err := im.ahead.Find(ctx, []calendar.Claim{calendar.ImportClaim(im.o.Source, key)}, nil)
+	holders, _, err := im.ahead.Find(ctx, im.claimsOf(key), nil)
 	if err != nil {
 		return 0, fmt.Errorf("find key %q: %w", key, err)
 	}
-	if holders[0] != 0 {
-		im.keys[key] = holders[0]
+	id := cmp.Or(holders...)
+	if id != 0 {
+		im.keys[key] = id
 	}
-	return holders[0], nil
+	return id, nil
 }
 
 // refusal gives the reason of an error that is about the line, and whether it is
