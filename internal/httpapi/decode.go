@@ -81,9 +81,8 @@ func decodeJSON(body []byte) (calendar.Input, error) {
 	if !utf8.Valid(body) {
 		return nil, badBody("invalid UTF-8")
 	}
-	v, ok := readJSON(body)
-	if !ok {
-		var err error
+	v, err := calendar.ReadJSON(string(body))
+	if err != nil {
 		if v, err = readAnyJSON(body); err != nil {
 			return nil, err
 		}
@@ -95,7 +94,7 @@ func decodeJSON(body []byte) (calendar.Input, error) {
 	return in, nil
 }
 
-// readAnyJSON is readJSON of all that is JSON, and says what is wrong with the rest.
+// readAnyJSON is calendar.ReadJSON of all that is JSON, and says what is wrong with the rest.
 func readAnyJSON(body []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()

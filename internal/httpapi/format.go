@@ -139,8 +139,8 @@ func (e *jsonList) item(b []byte, v *query.View) ([]byte, error) {
 func (e *jsonList) end(b []byte) []byte {
 	b = append(b, `],"rest_url":`...)
 	b = appendString(b, e.links.self)
-	b = appendFilled(b, `,"next_rest_url":`, e.links.next, &plainSafe)
-	b = appendFilled(b, `,"previous_rest_url":`, e.links.previous, &plainSafe)
+	b = appendFilled(b, `,"next_rest_url":`, e.links.next, plainText)
+	b = appendFilled(b, `,"previous_rest_url":`, e.links.previous, plainText)
 	b = append(b, `,"total":`...)
 	b = strconv.AppendInt(b, int64(e.list.Total), 10)
 	b = append(b, `,"total_pages":`...)

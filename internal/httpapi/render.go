@@ -1,10 +1,7 @@
 package httpapi
 
 import (
-	"encoding/binary"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"daybook/calendar"
 )
@@ -12,76 +9,17 @@ import (
 // Answers are written by appending to a byte slice: a record costs a few
 // microseconds and one allocation.
 
-const hexDigits = "0123456789abcdef"
-
-// htmlSpecial are the bytes that names have as entities (2.5).
-var htmlSpecial = []byte("&<>")
-
-// plainSafe and nameSafe tell which bytes stand in a JSON text as they are; in
-// names & < > are escaped too (2.5).
-var plainSafe, nameSafe = makeSafe("\"\\"), makeSafe("\"\\&<>")
-
-func makeSafe(special string) (t [256]bool) {
-	for i := range t {
-		t[i] = i >= ' ' && strings.IndexByte(special, byte(i)) < 0
-	}
-	return t
-}
+// plainText and nameText are the forms of texts; in names & < > are entities (2.5).
+var (
+	plainText = calendar.NewTextForm(nil)
+	nameText  = calendar.NewTextForm(map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"})
+)
 
 // appendString writes a JSON text.
-func appendString(b []byte, s string) []byte { return appendText(b, s, &plainSafe) }
+func appendString(b []byte, s string) []byte { return appendText(b, s, plainText) }
 
-// appendName writes a JSON text with & < > escaped as HTML.
-func appendName(b []byte, s string) []byte { return appendText(b, s, &nameSafe) }
-
-func appendText(b []byte, s string, safe *[256]bool) []byte {
-	b = append(b, '"')
-	return append(appendInner(b, s, safe), '"')
-}
-
-// appendInner is appendText without the quotes.
-func appendInner(b []byte, s string, safe *[256]bool) []byte {
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	start := 0
-	var others []byte
-	if !safe['<'] {
-		others = htmlSpecial
-	}
-	for i := 0; i < len(s); i++ {
-		for i+8 <= len(s) && !calendar.Special(binary.LittleEndian.Uint64([]byte(s[i:i+8])), others...) {
-			i += 8
-		}
-		if i == len(s) {
-			break
-		}
-		c := s[i]
-		if safe[c] {
-			continue
-		}
-		b = append(b, s[start:i]...)
-		start = i + 1
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		case '\r':
-			b = append(b, '\\', 'r')
-		case '\t':
-			b = append(b, '\\', 't')
-		case '&':
-			b = append(b, "&amp;"...)
-		case '<':
-			b = append(b, "&lt;"...)
-		case '>':
-			b = append(b, "&gt;"...)
-		default:
-			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
-	}
-	return append(b, s[start:]...)
+func appendText(b []byte, s string, form *calendar.TextForm) []byte {
+	return append(calendar.AppendText(append(b, '"'), s, form), '"')
 }
 
 func appendComma(b []byte, i int) []byte {
@@ -107,11 +45,11 @@ func appendID(b []byte, id calendar.ID) []byte { return strconv.AppendInt(b, int
 func appendNumber(b []byte, f float64) []byte { return strconv.AppendFloat(b, f, 'f', -1, 64) }
 
 // appendFilled writes a key with a text that is not empty.
-func appendFilled(b []byte, key, s string, safe *[256]bool) []byte {
+func appendFilled(b []byte, key, s string, form *calendar.TextForm) []byte {
 	if s == "" {
 		return b
 	}
-	return appendText(append(b, key...), s, safe)
+	return appendText(append(b, key...), s, form)
 }
 
 // clock is a wall clock in its parts.

@@ -76,13 +76,13 @@ func (p *renderer) appendEvent(b []byte, v *query.View) []byte {
 
 func writeZone(p *renderer, b []byte, c *column, s *subject) []byte {
 	zone := p.a.zones.zone(s.f.String(c.name))
-	b = c.append(b, zone.Name, &plainSafe)
+	b = c.append(b, zone.Name, plainText)
 	return appendString(append(b, c.more...), zone.Abbreviation(s.f.Wall("utc_start_date").UTC()))
 }
 
 func writeCost(p *renderer, b []byte, c *column, s *subject) []byte {
 	s.cost = calendar.ReadCost(s.f.Strings(c.name), p.a.o.Currency)
-	b = c.append(b, s.cost.Text, &nameSafe)
+	b = c.append(b, s.cost.Text, nameText)
 	b = append(append(b, c.more...), `{"currency_symbol":`...)
 	b = appendString(b, s.cost.Symbol)
 	b = append(b, `,"currency_code":"","currency_position":`...)
@@ -93,9 +93,9 @@ func writeCost(p *renderer, b []byte, c *column, s *subject) []byte {
 
 func writeWebsite(_ *renderer, b []byte, c *column, s *subject) []byte {
 	if website := s.f.String(c.name); website != "" {
-		return c.append(b, website, &nameSafe)
+		return c.append(b, website, nameText)
 	}
-	return c.append(b, s.url, &plainSafe)
+	return c.append(b, s.url, plainText)
 }
 
 // What an event embeds is written until the answer is full.
@@ -178,7 +178,7 @@ func appendHTML(b []byte, s string) []byte {
 	if s = strings.TrimSpace(s); s == "" { // what most texts are: one paragraph
 		return append(b, `""`...)
 	}
-	b = appendInner(append(b, `"<p>`...), s, &plainSafe)
+	b = calendar.AppendText(append(b, `"<p>`...), s, plainText)
 	return append(b, `</p>"`...)
 }
 

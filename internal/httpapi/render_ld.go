@@ -44,9 +44,9 @@ func (p *renderer) appendLDHead(b []byte, kind string, r *calendar.Record, about
 	name, _ := r.Name(p.lang)
 	b = append(b, `{"@context":"https://schema.org","@type":"`...)
 	b = append(append(b, kind...), '"')
-	b = appendFilled(b, `,"name":`, name, &nameSafe)
-	b = appendFilled(b, `,"description":`, about, &nameSafe)
-	b = appendFilled(b, `,"image":`, r.Fields.String("image_url"), &plainSafe)
+	b = appendFilled(b, `,"name":`, name, nameText)
+	b = appendFilled(b, `,"description":`, about, nameText)
+	b = appendFilled(b, `,"image":`, r.Fields.String("image_url"), plainText)
 	b = append(b, `,"url":`...)
 	return appendString(b, url)
 }
@@ -66,7 +66,7 @@ func (p *renderer) appendVenueLD(b []byte, r *calendar.Record, url string) []byt
 	b = append(b, `,"address":{"@type":"PostalAddress"`...)
 	bare := len(b)
 	for _, part := range parts {
-		b = appendFilled(b, part.key, part.value, &nameSafe)
+		b = appendFilled(b, part.key, part.value, nameText)
 	}
 	if len(b) == bare {
 		b = b[:before]
@@ -78,8 +78,8 @@ func (p *renderer) appendVenueLD(b []byte, r *calendar.Record, url string) []byt
 		b = appendNumber(append(b, `,"longitude":`...), lng)
 		b = append(b, '}')
 	}
-	b = appendFilled(b, `,"telephone":`, f.String("phone"), &nameSafe)
-	b = appendFilled(b, `,"sameAs":`, f.String("website"), &plainSafe)
+	b = appendFilled(b, `,"telephone":`, f.String("phone"), nameText)
+	b = appendFilled(b, `,"sameAs":`, f.String("website"), plainText)
 	return append(b, '}')
 }
 
@@ -87,9 +87,9 @@ func (p *renderer) appendVenueLD(b []byte, r *calendar.Record, url string) []byt
 func (p *renderer) appendOrganizerLD(b []byte, r *calendar.Record, url string) []byte {
 	f := r.Fields
 	b = p.appendLDHead(b, "Person", r, p.shownHTML(r, "description"), url)
-	b = appendFilled(b, `,"telephone":`, f.String("phone"), &nameSafe)
-	b = appendFilled(b, `,"email":`, f.String("email"), &plainSafe)
-	b = appendFilled(b, `,"sameAs":`, f.String("website"), &plainSafe)
+	b = appendFilled(b, `,"telephone":`, f.String("phone"), nameText)
+	b = appendFilled(b, `,"email":`, f.String("email"), plainText)
+	b = appendFilled(b, `,"sameAs":`, f.String("website"), plainText)
 	return append(b, '}')
 }
 

@@ -56,7 +56,7 @@ func (p *renderer) postFragment(l query.LinkedView) fragment {
 }
 
 func writeRegion(_ *renderer, b []byte, c *column, s *subject) []byte {
-	return c.append(b, stateProvince(s.f), &nameSafe)
+	return c.append(b, stateProvince(s.f), nameText)
 }
 
 func writeCoordinate(_ *renderer, b []byte, c *column, s *subject) []byte {

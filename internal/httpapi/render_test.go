@@ -76,7 +76,7 @@ func FuzzAppendString(f *testing.F) {
 		if got != valid {
 			t.Errorf("got %q, want %q", got, valid)
 		}
-		if err := json.Unmarshal(appendName(nil, s), &got); err != nil {
+		if err := json.Unmarshal(appendText(nil, s, nameText), &got); err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
 		escaped := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(valid)

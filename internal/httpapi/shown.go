@@ -59,25 +59,25 @@ func (s *subject) text(p *renderer, c *column) string {
 }
 
 // append writes a column with a text.
-func (c *column) append(b []byte, text string, safe *[256]bool) []byte {
+func (c *column) append(b []byte, text string, form *calendar.TextForm) []byte {
 	if c.field.Filled && text == "" {
 		return b
 	}
-	return appendText(append(b, c.key...), text, safe)
+	return appendText(append(b, c.key...), text, form)
 }
 
 func writeText(p *renderer, b []byte, c *column, s *subject) []byte {
-	return c.append(b, s.text(p, c), &plainSafe)
+	return c.append(b, s.text(p, c), plainText)
 }
 
 func writeName(p *renderer, b []byte, c *column, s *subject) []byte {
-	return c.append(b, s.text(p, c), &nameSafe)
+	return c.append(b, s.text(p, c), nameText)
 }
 
 func writeHTML(p *renderer, b []byte, c *column, s *subject) []byte {
 	text := s.text(p, c)
 	if c.field.Filled {
-		return c.append(b, paragraphs(text), &plainSafe)
+		return c.append(b, paragraphs(text), plainText)
 	}
 	return appendHTML(append(b, c.key...), text)
 }
@@ -106,7 +106,7 @@ func writeMoment(_ *renderer, b []byte, c *column, s *subject) []byte {
 }
 
 func writeStatus(_ *renderer, b []byte, c *column, s *subject) []byte {
-	return c.append(b, string(s.status), &plainSafe)
+	return c.append(b, string(s.status), plainText)
 }
 
 func writeBool(_ *renderer, b []byte, c *column, s *subject) []byte {
@@ -145,11 +145,11 @@ func writeGlobalID(p *renderer, b []byte, c *column, s *subject) []byte {
 }
 
 func writeURL(_ *renderer, b []byte, c *column, s *subject) []byte {
-	return c.append(b, s.url, &plainSafe)
+	return c.append(b, s.url, plainText)
 }
 
 func writeRestURL(p *renderer, b []byte, c *column, s *subject) []byte {
-	return c.append(b, p.root.self(s.r), &plainSafe)
+	return c.append(b, p.root.self(s.r), plainText)
 }
 
 func writeNothing(_ *renderer, b []byte, c *column, _ *subject) []byte {

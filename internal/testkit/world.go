@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"sync"
 	"testing"
@@ -74,7 +73,7 @@ type World struct {
 }
 
 // New makes a World. A fault of the service that is logged while the test runs
-// fails the test, unless ExpectFaults was called.
+// fails the test.
 func New(t testing.TB, o Options) *World {
 	t.Helper()
 	if o.Now.IsZero() {
@@ -128,23 +127,11 @@ func New(t testing.TB, o Options) *World {
 	w.Handler, err = httpapi.New(httpapi.Deps{Commands: w.Commands, Queries: w.Queries, Records: w.Records, Users: w.Users}, h)
 	must(err)
 	t.Cleanup(func() {
-		if s := w.Log.String(); s != "" && !w.Log.expected {
+		if s := w.Log.String(); s != "" {
 			t.Errorf("the service logged:\n%s", s)
 		}
 	})
 	return w
-}
-
-// ExpectFaults says that the test makes the service log faults.
-func (w *World) ExpectFaults() { w.Log.expected = true }
-
-// Serve puts the World behind a real listener for the time of the test, and
-// gives its URL.
-func (w *World) Serve() *httptest.Server {
-	w.t.Helper()
-	s := httptest.NewServer(w.Handler)
-	w.t.Cleanup(s.Close)
-	return s
 }
 
 // Hold keeps new entries from the read model until the returned function is
@@ -167,16 +154,6 @@ func (w *World) Head() calendar.Position {
 		w.t.Fatal(err)
 	}
 	return p
-}
-
-// Record loads one record from the store, nil when there is none.
-func (w *World) Record(id calendar.ID) *calendar.Record {
-	w.t.Helper()
-	found, err := w.Records.Load(w.t.Context(), id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return found[0]
 }
 
 // As gives a client of the user that has a role; Anonymous is nobody.
@@ -229,18 +206,10 @@ func (c *Clock) Add(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Set puts the clock to a moment.
-func (c *Clock) Set(t time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = t
-}
-
 // Log keeps what the interface logged.
 type Log struct {
-	mu       sync.Mutex
-	b        bytes.Buffer
-	expected bool
+	mu sync.Mutex
+	b  bytes.Buffer
 }
 
 // Write adds a line.
