@@ -1,15 +1,90 @@
 package postgres_test
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/storetest"
+	"daybook/internal/ground/migration"
 )
+
+// pairsOf gives claims or names as columns. Digests are those of the present version,
+// which finds them by these.
+func pairsOf[P ~struct{ Space, Key string }](id calendar.ID, pairs []P) (digests [][]byte, records []int64, spaces, keys []string) {
+	for _, p := range pairs {
+		c := calendar.Claim(p)
+		sum := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, uint64(len(c.Space))), c.Space+c.Key...))
+		digests, records, spaces, keys = append(digests, sum[:]), append(records, int64(id)), append(spaces, c.Space), append(keys, c.Key)
+	}
+	return append([][]byte{}, digests...), append([]int64{}, records...), append([]string{}, spaces...), append([]string{}, keys...)
+}
+
+// appendFormer appends a draft as a process of a version before does, by the function
+// that it calls, and gives the head before it.
+func appendFormer(t *testing.T, c *pgx.Conn, schema, function string, a eventstore.Append) string {
+	t.Helper()
+	d, e := &a.Drafts[0], a.Entry(0)
+	e.Salts = nil
+	leaf := eventstore.Leaf(&e)
+	id := int64(e.ID)
+	released := []int64{}
+	if e.Version > 1 {
+		released = append(released, id)
+	}
+	claims, claimRecords, claimSpaces, claimKeys := pairsOf(e.ID, d.Claims)
+	names, nameRecords, nameSpaces, nameKeys := pairsOf(e.ID, d.Names)
+	args := []any{
+		released,
+		[]string{e.Kind.String()},
+		[]int64{id},
+		[]int64{e.Version},
+		[]int64{e.Time.UnixMilli()},
+		[]int64{int64(e.Actor)},
+		[]string{e.Change},
+		[][]byte{leaf[:]},
+		[]string{e.Cause.Client},
+		[]string{e.Cause.Request},
+		[]string{e.Cause.Reason},
+		[][]byte{e.Fields},
+		[][]byte{e.State},
+		[][]byte{e.Secret},
+		[]bool{true},
+		[][]byte{e.Secret},
+		claims, claimRecords, claimSpaces, claimKeys, names, nameRecords, nameSpaces, nameKeys, leaf[:],
+	}
+	lists := "false, 0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, " +
+		strings.Repeat("'{}', ", 13) + "$25"
+	switch function {
+	case "append":
+	case "append_packed":
+		numbers := []int64{id, e.Version, e.Time.UnixMilli(), int64(e.Actor), 1}
+		numbers = append(append(append(numbers, claimRecords...), nameRecords...), released...)
+		texts := []string{e.Kind.String(), e.Change, e.Cause.Client, e.Cause.Request, e.Cause.Reason}
+		texts = append(append(append(append(texts, claimSpaces...), claimKeys...), nameSpaces...), nameKeys...)
+		bytes := append(append([][]byte{e.Fields, e.State, e.Secret, e.Secret}, claims...), names...)
+		lists = fmt.Sprintf("0, '', false, 0, 1, %d, %d, 0, 0, 0, $1, $2, $3, $4", len(claims), len(names))
+		args = []any{numbers, texts, bytes, leaf[:]}
+	default:
+		lists = "0, '', " + lists
+	}
+	var got string
+	if err := c.QueryRow(t.Context(), "SELECT f::text FROM "+schema+"."+function+"("+lists+") f", args...).Scan(&got); err != nil {
+		t.Fatalf("%s: %v", function, err)
+	}
+	return strings.SplitN(strings.Trim(got, "()"), ",", 2)[0]
+}
 
 // TestProcessesOfBefore: processes of the versions before, which call other functions,
 // append to the same log while they are replaced.
@@ -18,37 +93,178 @@ func TestProcessesOfBefore(t *testing.T) {
 	name := schema(t)
 	s := open(t, server(t), postgres.Options{Schema: name})
 	c := admin(t)
-	for i, function := range []string{"append", "append_known", "append_group"} {
-		id, err := s.NewIDs(t.Context(), 2)
+	functions := []string{"append", "append_known", "append_group", "append_packed"}
+	for i, function := range functions {
+		id, err := s.NewIDs(t.Context(), 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := storetest.EventAppend(t, id, false)
-		e := a.Entry(0)
-		leaf := eventstore.Leaf(&e)
-		claim := a.Drafts[0].Claims[0]
-		// Digests are those of the present version, which finds the claim by it.
-		digest := fmt.Sprintf("sha256(int8send(%d) || '%s%s'::bytea)", len(claim.Space), claim.Space, claim.Key)
-		lists := fmt.Sprintf(`false, 0, '{}', '{event}', '{%[1]d}', '{1}', '{%[2]d}', '{7}', '{event.created}', ARRAY[$1::bytea],
-			'{bench}', '{r}', '{""}', ARRAY[$2::bytea], ARRAY[$3::bytea], '{NULL}', '{t}', '{NULL}',
-			ARRAY[%[3]s], '{%[1]d}', '{%[4]s}', '{%[5]s}', '{}', '{}', '{}', '{}', '{}', '{}', %[6]s $1::bytea`,
-			id, e.Time.UnixMilli(), digest, claim.Space, claim.Key, strings.Repeat("'{}', ", 11))
-		if function != "append" {
-			lists = "0, '', " + lists
+		for j, a := range []eventstore.Append{
+			storetest.EventAppend(t, id, false), tag(t, id+1, 1, function), tag(t, id+1, 2, function),
+		} {
+			if got, head := appendFormer(t, c, name, function, a), fmt.Sprint(4*i+j); got != head {
+				t.Errorf("%s: the head before it is %s, want %s", function, got, head)
+			}
 		}
-		row := c.QueryRow(t.Context(), "SELECT f::text FROM "+name+"."+function+"("+lists+") f", leaf[:], []byte(e.Fields), []byte(e.State))
-		var got string
-		if err := row.Scan(&got); err != nil {
-			t.Fatalf("%s: %v", function, err)
-		}
-		if head := fmt.Sprint(2 * i); strings.SplitN(strings.Trim(got, "()"), ",", 2)[0] != head {
-			t.Errorf("%s: the head before it is %s, want %s", function, got, head)
-		}
-		if res := s.Append(t.Context(), []eventstore.Append{storetest.EventAppend(t, id+1, true)})[0]; res.Err != nil || res.Position != calendar.Position(2*i+2) {
+		if res := s.Append(t.Context(), []eventstore.Append{storetest.EventAppend(t, id+2, true)})[0]; res.Err != nil || res.Position != calendar.Position(4*i+4) {
 			t.Errorf("an append after %s: %+v", function, res)
 		}
+		// The slug of their first version is past, that of the second is held.
+		for v := range calendar.Position(2) {
+			at := eventstore.Point{Position: calendar.Position(4*i+2) + v}
+			for w := range calendar.Position(2) {
+				var want calendar.ID
+				if v == w {
+					want = id + 1
+				}
+				got, err := s.SlugAt(t.Context(), calendar.KindTag, fmt.Sprintf("%s-%d", function, w), at)
+				if err != nil || got != want {
+					t.Errorf("%s: slug %d at %v is that of %d, %v, want %d", function, w, at, got, err, want)
+				}
+			}
+		}
 	}
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 6 {
+	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || int(n) != 4*len(functions) {
+		t.Errorf("Verify: %d entries, %v", n, err)
+	}
+}
+
+// former makes a schema as the version before left it, with n tags of two versions.
+func former(t *testing.T, c *pgx.Conn, name string, n int) {
+	t.Helper()
+	steps, err := migration.Read(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sqlExec(t, c, "CREATE SCHEMA "+name)
+	sqlExec(t, c, "SET search_path = "+name+", pg_temp")
+	sqlExec(t, c, "CREATE TABLE migrations (number int PRIMARY KEY, name text NOT NULL, checksum text NOT NULL)")
+	for _, step := range steps[:4] {
+		if _, err := c.PgConn().Exec(t.Context(), step.Text).ReadAll(); err != nil {
+			t.Fatalf("%s: %v", step.Name, err)
+		}
+		if _, err := c.Exec(t.Context(), "INSERT INTO migrations VALUES ($1, $2, $3)", step.Number, step.Name, step.Checksum); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range n {
+		for v := range int64(2) {
+			appendFormer(t, c, name, "append_packed", tag(t, calendar.ID(i+1), v+1, fmt.Sprintf("tag-%d", i+1)))
+		}
+	}
+}
+
+// TestMigrateFormer: a store of the version before gets the present form, in steps that
+// are told, and what is cut off is finished by another run. Its leaves stay, and a log of
+// both forms verifies. HISTORY 20.33.
+func TestMigrateFormer(t *testing.T) {
+	t.Parallel()
+	const tags = 4000 // more than two pages of the filling
+	at, name := server(t), schema(t)
+	c := admin(t)
+	former(t, c, name, 4)
+	// Many more, written at once: the same tag over and over.
+	sqlExec(t, c, fmt.Sprintf(`INSERT INTO entries SELECT p, 1, p - 6, time, actor, kind, change, leaf, client, request, reason,
+			convert_to('{"slug":"many-' || p || '"}', 'UTF8'), state, secret
+		FROM entries, generate_series(9, %d) p WHERE position = 2`, 2*tags))
+	var leaves int
+	const sum = "SELECT count(DISTINCT leaf) FROM entries"
+	if err := c.QueryRow(t.Context(), sum).Scan(&leaves); err != nil {
+		t.Fatal(err)
+	}
+
+	// The first run is killed in each of its steps: its connection is ended.
+	steps := 0
+	for {
+		ctx, cancel := context.WithCancel(t.Context())
+		var told []calendar.Position
+		err := postgres.Migrate(ctx, at, postgres.Options{Schema: name, Progress: func(done, total calendar.Position) {
+			if total != 2*tags {
+				t.Errorf("%d of %d entries", done, total)
+			}
+			told = append(told, done)
+			cancel()
+		}})
+		cancel()
+		if err == nil {
+			if len(told) > 1 {
+				t.Errorf("it did not end at %v", told)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) || len(told) != 1 {
+			t.Fatalf("a run that is cut off: %v after %v", err, told)
+		}
+		if steps++; steps > 1 {
+			continue
+		}
+		// The next one is killed in the middle of a page.
+		sqlExec(t, c, "BEGIN")
+		sqlExec(t, c, "LOCK TABLE slugs IN SHARE MODE")
+		killed := make(chan error, 1)
+		go func() { killed <- postgres.Migrate(t.Context(), at, postgres.Options{Schema: name}) }()
+		eventually(t, "kill it", func() error {
+			var n int
+			const kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE relation = 'slugs'::regclass AND NOT granted"
+			if err := c.QueryRow(t.Context(), kill).Scan(&n); err != nil || n != 1 {
+				return fmt.Errorf("%d wait, %w", n, err)
+			}
+			return nil
+		})
+		if err := <-killed; !errors.Is(err, eventstore.ErrUnavailable) {
+			t.Errorf("the run that was killed: %v", err)
+		}
+		sqlExec(t, c, "ROLLBACK")
+	}
+	if steps < 1 {
+		t.Error("no run was cut off")
+	}
+	var after, slugs int
+	if err := c.QueryRow(t.Context(), sum+" WHERE salts IS NULL").Scan(&after); err != nil || after != leaves {
+		t.Errorf("%d leaves of %d, %v", after, leaves, err)
+	}
+	if err := c.QueryRow(t.Context(), "SELECT count(*) FROM slugs").Scan(&slugs); err != nil || slugs != 2*tags {
+		t.Errorf("%d slugs are noted, %v", slugs, err)
+	}
+}
+
+// TestFormerGoesOn: a migrated store answers of its past and goes on with form 2.
+func TestFormerGoesOn(t *testing.T) {
+	t.Parallel()
+	at, name := server(t), schema(t)
+	c := admin(t)
+	former(t, c, name, 3)
+	var before []byte
+	const leaves = "SELECT string_agg(leaf, '' ORDER BY position) FROM entries WHERE position <= 6"
+	if err := c.QueryRow(t.Context(), leaves).Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, at, postgres.Options{Schema: name})
+	for id := range calendar.ID(3) {
+		write(t, s, id+1, 3, "present")
+	}
+	var after []byte
+	if err := c.QueryRow(t.Context(), leaves).Scan(&after); err != nil || !cmp.Equal(before, after) {
+		t.Errorf("the leaves were changed, %v", err)
+	}
+	entries, err := s.ReadAll(t.Context(), 0, 100)
+	if err != nil || len(entries) != 9 || entries[5].Salts != nil || entries[6].Salts == nil {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	for p := range calendar.Position(9) {
+		e := &entries[p]
+		for v := range e.Version {
+			want := calendar.ID(0)
+			if v == e.Version-1 {
+				want = e.ID
+			}
+			got, err := s.SlugAt(t.Context(), calendar.KindTag, fmt.Sprintf("tag-%d-%d", e.ID, v), eventstore.Point{Position: p + 1})
+			if err != nil || got != want {
+				t.Errorf("slug %d of %d at %d is that of %d, %v, want %d", v, e.ID, p+1, got, err, want)
+			}
+		}
+	}
+	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 9 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }

@@ -49,7 +49,7 @@ func TestFlippedBytes(t *testing.T) {
 		columns   []string
 	}{
 		{"entries", "position", []int64{1, 4, 6}, []string{
-			"position", "kind", "record", "version", "time", "actor", "change", "leaf", "client", "request", "reason", "fields", "state", "secret",
+			"position", "kind", "record", "version", "time", "actor", "change", "leaf", "client", "request", "reason", "fields", "state", "secret", "salts",
 		}},
 		{"commits", "first", []int64{1, 5}, []string{"first", "last", "hash"}},
 		{"records", "position", []int64{2, 6}, []string{"kind", "version", "position", "secret"}},

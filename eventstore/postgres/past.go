@@ -3,8 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -113,7 +111,7 @@ func plain(s string) bool {
 // scanCheckpoint reads a checkpoint.
 func scanCheckpoint(r pgx.CollectableRow) (c eventstore.Checkpoint, err error) {
 	var millis int64
-	err = r.Scan(&c.Size, &c.Origin, &c.Note, &millis)
+	err = r.Scan(&c.Size, &c.Origin, &c.Note, &millis, &c.Keys)
 	c.Time = time.UnixMilli(millis).UTC()
 	return c, err
 }
@@ -179,7 +177,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c eventstore.Checkpoint) erro
 		var put bool
 		err = s.use(ctx, s.o.ReadTimeout, func(ctx context.Context, conn *pgx.Conn) error {
 			return heard(conn, func() error {
-				return conn.QueryRow(ctx, s.q.putCheckpoint, number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), known).Scan(&put)
+				return conn.QueryRow(ctx, s.q.putCheckpoint, number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), c.Keys, known).Scan(&put)
 			})
 		})
 		if err != nil || put {
@@ -272,50 +270,4 @@ func (s *Store) erased(ctx context.Context, ids []int64) (map[calendar.ID]lastOf
 		return struct{}{}, err
 	}, s.q.erased, ids)
 	return out, err
-}
-
-// compacted are the tables that erasures leave dead rows in.
-var compacted = []string{"entries", "records", "names", "claims", "receipts", "slugs"}
-
-// Compact writes the tables anew that erasures leave dead rows in, so that nothing of
-// them is in the files any more. It is for the role that owns the schema; CHECKPOINT
-// asks for the rights of pg_checkpoint (PostgreSQL 15 or later) or of a superuser. Each
-// table is locked while it is written, and takes its size again on the disk.
-func Compact(ctx context.Context, url string, o Options) error {
-	if err := o.complete(); err != nil {
-		return err
-	}
-	config, err := parse(url)
-	if err != nil {
-		return err
-	}
-	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
-	if err != nil {
-		return translate(ctx, err, true)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing was left undone
-	for _, table := range compacted {
-		if err := compact(ctx, conn, o.Schema+"."+table); err != nil {
-			return fmt.Errorf("compact %s: %w", table, translate(ctx, err, conn.IsClosed()))
-		}
-	}
-	if _, err := conn.Exec(ctx, "CHECKPOINT"); err != nil {
-		return fmt.Errorf("checkpoint: %w", translate(ctx, err, conn.IsClosed()))
-	}
-	return nil
-}
-
-// errKept says that a table was passed over: VACUUM tells who may not only in a notice.
-var errKept = errors.New("only its owner may write it anew")
-
-func compact(ctx context.Context, conn *pgx.Conn, table string) error {
-	told := conn.PgConn().CustomData()
-	delete(told, warned)
-	if _, err := conn.Exec(ctx, "VACUUM (FULL) "+table); err != nil {
-		return err
-	}
-	if w, ok := told[warned]; ok {
-		return fmt.Errorf("%w: %s", errKept, w)
-	}
-	return nil
 }

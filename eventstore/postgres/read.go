@@ -54,28 +54,27 @@ func newQueries(schema string) queries {
 		return in("SELECT " + entryColumns + " FROM unnest($2::bigint[]) q (record) " + at(counts))
 	}
 	// Of those who took a slug up to a position only the last one may have it there.
-	slugAt := func(counts, limit string) string {
-		return in("SELECT " + entryColumns + ` FROM (SELECT t.record, o.position FROM (
+	slugAt := func(took, counts string) string {
+		return in("SELECT " + entryColumns + ` FROM (SELECT * FROM (
 				SELECT record, position FROM @slugs WHERE digest = $2::bytea AND kind = $3::text AND slug = $4::text
 				UNION SELECT record, coalesce(since, @slug_since(record, key)) FROM @claims
-					WHERE digest = $2::bytea AND space = 'slug/' || $3::text AND key = $4::text) t
-				JOIN @entries o ON o.position = t.position AND o.` + counts + " ORDER BY o.position DESC " + limit + ") q " + at(counts) +
-			` WHERE d.position IS NULL AND position($5::bytea IN e.state) > 0 ORDER BY q.position DESC LIMIT 100`)
+					WHERE digest = $2::bytea AND space = 'slug/' || $3::text AND key = $4::text) t ` + took + ") q " + at(counts) +
+			` WHERE e.position >= q.position AND d.position IS NULL AND position($5::bytea IN e.state) > 0 ORDER BY q.position DESC LIMIT 100`)
 	}
 	return queries{
 		atPosition:     pastOf(upTo),
 		atTime:         pastOf(until),
-		slugAtPosition: slugAt(upTo, "LIMIT 1"),
-		slugAtTime:     slugAt(until, ""),
+		slugAtPosition: slugAt("WHERE "+upTo+" ORDER BY position DESC LIMIT 1", upTo),
+		slugAtTime:     slugAt("", until),
 		countedTo:      in(`SELECT e.position, greatest(e.time, @last_time(e.position, e.time)) FROM @entries e WHERE e.position = $1::bigint`),
 		countedUntil: in(`SELECT greatest(e.position, @last_counted(e.position, $1::bigint)), e.time FROM (
 			SELECT position, time FROM @entries WHERE time <= $1::bigint ORDER BY time DESC LIMIT 1) e`),
 		erased: in("SELECT r.id, r.kind, e.change, r.position FROM @records r JOIN @entries e ON e.position = r.position WHERE r.id = ANY ($1::bigint[])"),
 		erase:  in("SELECT @erase($1::bigint[])"),
-		checkpoint: in(`SELECT size, origin, note, time FROM @checkpoints
+		checkpoint: in(`SELECT size, origin, note, time, keys FROM @checkpoints
 			WHERE size = CASE $1::bigint WHEN 0 THEN (SELECT max(size) FROM @checkpoints) ELSE $1::bigint END`),
-		checkpoints:   in("SELECT size, origin, note, time FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint"),
-		putCheckpoint: in("SELECT @put_checkpoint($1::bigint, $2::text, $3::bytea, $4::bigint, $5::bytea)"),
+		checkpoints:   in("SELECT size, origin, note, time, keys FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint"),
+		putCheckpoint: in("SELECT @put_checkpoint($1::bigint, $2::text, $3::bytea, $4::bigint, $5::text, $6::bytea)"),
 		filling:       in("SELECT done, upto FROM @filling"),
 		filled:        in("UPDATE @filling SET done = $1::bigint"),
 		takings: in(`SELECT position, record, kind, fields FROM @entries

@@ -285,7 +285,7 @@ func (r *restore) slugs(ctx context.Context) error {
 
 func (r *restore) checkpoints(ctx context.Context) error {
 	after := calendar.Position(0)
-	return r.table(ctx, "checkpoints", []string{"size", "origin", "note", "time"}, func() ([][]any, error) {
+	return r.table(ctx, "checkpoints", []string{"size", "origin", "note", "time", "keys"}, func() ([][]any, error) {
 		found, err := r.from.Checkpoints(ctx, after, restorePage)
 		if err != nil {
 			return nil, err
@@ -293,7 +293,7 @@ func (r *restore) checkpoints(ctx context.Context) error {
 		var rows [][]any
 		for i := range found {
 			if c := &found[i]; c.Size <= r.head {
-				rows = append(rows, []any{number(c.Size), c.Origin, c.Note, c.Time.UnixMilli()})
+				rows = append(rows, []any{number(c.Size), c.Origin, c.Note, c.Time.UnixMilli(), c.Keys})
 				after = c.Size
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -320,4 +321,34 @@ func (s *PostgresServer) Restore(schema, path string) {
 	s.t.Helper()
 	s.Exec("DROP SCHEMA IF EXISTS " + schema + " CASCADE")
 	s.tool("pg_restore", "-d", s.URL(), "--exit-on-error", "--single-transaction", path)
+}
+
+// FilesWith gives the files of the data, but for the log of writes, that hold a word.
+func (s *PostgresServer) FilesWith(word string) []string {
+	s.t.Helper()
+	var found []string
+	err := filepath.WalkDir(s.data(), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // gone meanwhile
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "pg_wal":
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && bytes.Contains(b, []byte(word)) {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return found
 }

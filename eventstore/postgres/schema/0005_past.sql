@@ -3,7 +3,8 @@
 -- Salts of an entry of form 2, 16 bytes each: actor, cause, fields, state, secret
 -- (zeros where there is none). Null marks form 1.
 ALTER TABLE entries ADD COLUMN salts bytea;
-ALTER TABLE entries ADD CONSTRAINT entries_salts CHECK (octet_length(salts) = 80) NOT VALID;
+ALTER TABLE entries ADD CONSTRAINT entries_salts
+    CHECK (octet_length(salts) = 80 AND (secret IS NOT NULL OR substr(salts, 65) = '\x00000000000000000000000000000000'::bytea)) NOT VALID;
 
 -- A record that was erased takes no change any more.
 ALTER TABLE records ADD COLUMN erased boolean NOT NULL DEFAULT false;
@@ -32,8 +33,8 @@ CREATE TABLE redacted (
 CREATE FUNCTION check_redacted() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM entries e JOIN entries o ON o.record = e.record AND o.version < e.version
-            WHERE e.position = NEW.by AND e.change LIKE '%.erased' AND o.position = NEW.position) THEN
-        RAISE EXCEPTION 'entry % was not erased by entry %', NEW.position, NEW.by USING ERRCODE = 'insufficient_privilege';
+            WHERE e.position = NEW."by" AND e.change LIKE '%.erased' AND o.position = NEW.position) THEN
+        RAISE EXCEPTION 'entry % was not erased by entry %', NEW.position, NEW."by" USING ERRCODE = 'insufficient_privilege';
     END IF;
     RETURN NEW;
 END $$;
@@ -96,7 +97,8 @@ $$;
 CREATE FUNCTION keep_slug() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
     INSERT INTO slugs (digest, position, record, kind, slug)
-        VALUES (OLD.digest, coalesce(OLD.since, slug_since(OLD.record, OLD.key)), OLD.record, substr(OLD.space, 6), OLD.key)
+        SELECT OLD.digest, p, OLD.record, substr(OLD.space, 6), OLD.key
+        FROM coalesce(OLD.since, slug_since(OLD.record, OLD.key)) p WHERE p IS NOT NULL
         ON CONFLICT DO NOTHING;
     RETURN NULL;
 END $$;
@@ -118,7 +120,8 @@ CREATE TABLE checkpoints (
     size   bigint PRIMARY KEY CHECK (size > 0),
     origin text   NOT NULL,
     note   bytea  NOT NULL,
-    time   bigint NOT NULL -- milliseconds since 1970, UTC
+    time   bigint NOT NULL, -- milliseconds since 1970, UTC
+    keys   text   NOT NULL  -- which signed the log, as the signer writes it down
 );
 
 CREATE TRIGGER checkpoints_kept BEFORE DELETE OR TRUNCATE ON checkpoints
@@ -127,7 +130,7 @@ ALTER TABLE checkpoints ENABLE ALWAYS TRIGGER checkpoints_kept;
 
 -- put_checkpoint keeps a checkpoint that is larger than the newest one, or the note of
 -- one whose note is still the one that the caller knows, and tells whether it did.
-CREATE FUNCTION put_checkpoint(size bigint, origin text, note bytea, "time" bigint, known bytea) RETURNS boolean
+CREATE FUNCTION put_checkpoint(size bigint, origin text, note bytea, "time" bigint, keys text, known bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
     IF current_setting('synchronous_commit') = 'off' THEN
@@ -135,7 +138,7 @@ BEGIN
     END IF;
     PERFORM pg_advisory_xact_lock(1684109669, hashtext(current_schema()));
     IF known IS NULL THEN
-        INSERT INTO checkpoints AS c SELECT $1, $2, $3, $4
+        INSERT INTO checkpoints AS c SELECT $1, $2, $3, $4, $5
             WHERE $1 <= (SELECT max(k.last) FROM commits k) AND NOT EXISTS (SELECT FROM checkpoints c WHERE c.size >= $1);
     ELSE
         UPDATE checkpoints c SET note = $3 WHERE c.size = $1 AND c.note = known AND octet_length($3) > octet_length(known);

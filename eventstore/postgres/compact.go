@@ -1,0 +1,54 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Compact writes the tables anew that erasures leave dead rows in, so that nothing of
+// them is in the files any more, and ends with a checkpoint, which removes the old files.
+// It is for the role that owns the schema. left are the statements that this role may not
+// run: a superuser runs them, or the server does what they do in time. Each table is
+// locked while it is written, and takes its size again on the disk meanwhile.
+func Compact(ctx context.Context, url string, o Options) (left []string, err error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return nil, translate(ctx, err, true)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing was left undone
+	run := func(statement string) error {
+		err := heard(conn, func() error { _, err := conn.Exec(ctx, statement); return err })
+		if err != nil {
+			return fmt.Errorf("%s: %w", statement, translate(ctx, err, conn.IsClosed()))
+		}
+		return nil
+	}
+	for _, table := range []string{"entries", "records", "names", "claims", "receipts", "slugs"} {
+		if err := run("VACUUM (FULL) " + o.Schema + "." + table); err != nil {
+			return nil, err
+		}
+	}
+	// Samples of versions before, see migration 5.
+	for _, statement := range []string{"VACUUM (FULL) pg_catalog.pg_statistic", "CHECKPOINT"} {
+		err := run(statement)
+		e, refused := errors.AsType[*pgconn.PgError](err)
+		switch {
+		case errors.Is(err, errUnheard), refused && e.Code == refusedCode: // VACUUM says so by a warning
+			left = append(left, statement)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return left, nil
+}
