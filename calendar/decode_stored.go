@@ -50,38 +50,38 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 
 func (o *forms) record(text string) (*Record, error) {
 	r := &Record{}
-	s := scanner{b: text}
+	s := Scanner{b: text}
 	// The kind comes after the fields in canonical order, so the fields are
 	// skipped over and read in a second look.
 	var at, held int
 	var seen [6]bool
-	err := s.object(func(key string) error {
+	err := s.Object(func(key string) error {
 		var err error
 		var n int
 		switch key {
 		case "changed":
 			n = 0
 			var v string
-			if v, err = s.text(); err == nil {
+			if v, err = s.Text(); err == nil {
 				r.Changed, err = parseChanged(v)
 			}
 		case "deleted":
 			n = 1
-			r.Deleted, err = s.boolean()
+			r.Deleted, err = s.Boolean()
 		case "erased":
 			n = -1
-			r.Erased, err = s.boolean()
+			r.Erased, err = s.Boolean()
 		case "fields":
 			n = 2
 			at = s.i
-			err = s.object(func(string) error {
+			err = s.Object(func(string) error {
 				held++
 				return s.skip()
 			})
 		case "home":
 			n = 3
 			var v string
-			if v, err = s.text(); err == nil {
+			if v, err = s.Text(); err == nil {
 				var ok bool
 				if r.Home, ok = ParseLang(v); !ok {
 					err = fmt.Errorf("unknown language %q", v)
@@ -90,19 +90,19 @@ func (o *forms) record(text string) (*Record, error) {
 		case "id":
 			n = 4
 			var v int64
-			v, err = s.integer()
+			v, err = s.Integer()
 			r.ID = ID(v)
 		case "kind":
 			n = 5
 			var v string
-			if v, err = s.text(); err == nil {
+			if v, err = s.Text(); err == nil {
 				var ok bool
 				if r.Kind, ok = ParseKind(v); !ok {
 					err = fmt.Errorf("unknown kind %q", v)
 				}
 			}
 		case "version":
-			r.Version, err = s.integer()
+			r.Version, err = s.Integer()
 			n = -1
 		default:
 			return fmt.Errorf("unknown key %q", key)
@@ -116,7 +116,7 @@ func (o *forms) record(text string) (*Record, error) {
 		return nil
 	})
 	if err == nil {
-		err = s.end()
+		err = s.End()
 	}
 	if err == nil && (!seen[0] || !seen[2] || !seen[3] || !seen[4] || !seen[5] || r.Version < 1 || r.ID < 1 || r.Erased && !r.Deleted) {
 		err = errors.New("not a whole record")
@@ -146,10 +146,10 @@ func (o *forms) change(name string, id ID, home Lang, fields json.RawMessage) (C
 	if verb == Created {
 		c.Home = home
 	}
-	s := scanner{b: string(fields)}
+	s := Scanner{b: string(fields)}
 	c.Fields, err = o.decodeFields(&s, SpecOf(c.Kind), 4, true)
 	if err == nil {
-		err = s.end()
+		err = s.End()
 	}
 	if err != nil {
 		return Change{}, fmt.Errorf("decode %s of record %d: %w", name, id, err)
@@ -158,11 +158,11 @@ func (o *forms) change(name string, id ID, home Lang, fields json.RawMessage) (C
 }
 
 // decodeFields reads an object of about so many fields.
-func (o *forms) decodeFields(s *scanner, spec *Spec, about int, removals bool) (Fields, error) {
+func (o *forms) decodeFields(s *Scanner, spec *Spec, about int, removals bool) (Fields, error) {
 	fields := make(Fields, about)
 	former := o.fields[spec.Kind]
 	next := 0 // in spec.stored: canonical JSON has the fields in this order
-	err := s.object(func(key string) error {
+	err := s.Object(func(key string) error {
 		if u, ok := former[key]; ok {
 			return u.decode(s, spec, fields, removals)
 		}
@@ -196,7 +196,7 @@ func (o *forms) decodeFields(s *scanner, spec *Spec, about int, removals bool) (
 	return fields, err
 }
 
-func (u formerField) decode(s *scanner, spec *Spec, fields Fields, removals bool) error {
+func (u formerField) decode(s *Scanner, spec *Spec, fields Fields, removals bool) error {
 	f := spec.Field(u.Name)
 	if f == nil || f.Stored == 0 {
 		return fmt.Errorf("unknown field %q of kind %s", u.Name, spec.Kind)
@@ -213,10 +213,9 @@ func (u formerField) decode(s *scanner, spec *Spec, fields Fields, removals bool
 	if u.Value == nil {
 		v, err = s.value(f.Stored)
 	} else {
-		s.space()
-		from := s.i
-		if err = s.skip(); err == nil {
-			v, err = u.Value(json.RawMessage(s.b[from:s.i]))
+		var raw string
+		if raw, err = s.Raw(); err == nil {
+			v, err = u.Value(json.RawMessage(raw))
 		}
 		if err == nil {
 			_, err = appendValue(nil, f.Stored, v) // of the present type?
@@ -229,19 +228,23 @@ func (u formerField) decode(s *scanner, spec *Spec, fields Fields, removals bool
 	return nil
 }
 
-// scanner reads JSON whose types are known beforehand; encoding/json needs
-// several times as long for a record.
-type scanner struct {
-	b string
-	i int
+// Scanner reads JSON whose types are known beforehand; encoding/json needs
+// several times as long for a record. What it gives lies in the text.
+type Scanner struct {
+	b    string
+	i    int
+	last int // bytes of the last text with escapes: the next one may be as long
 }
+
+// NewScanner makes a Scanner of a text.
+func NewScanner(text string) *Scanner { return &Scanner{b: text} }
 
 var errCut = errors.New("unexpected end of JSON")
 
 // maxDepth bounds the nesting of values that are skipped over.
 const maxDepth = 64
 
-func (s *scanner) space() {
+func (s *Scanner) space() {
 	for s.i < len(s.b) {
 		switch s.b[s.i] {
 		case ' ', '\n', '\r', '\t':
@@ -253,7 +256,7 @@ func (s *scanner) space() {
 }
 
 // take reads one byte that has to be c, after white space.
-func (s *scanner) take(c byte) error {
+func (s *Scanner) take(c byte) error {
 	s.space()
 	if s.i >= len(s.b) {
 		return errCut
@@ -266,7 +269,7 @@ func (s *scanner) take(c byte) error {
 }
 
 // is tells whether the next byte after white space is c, and steps over it.
-func (s *scanner) is(c byte) bool {
+func (s *Scanner) is(c byte) bool {
 	s.space()
 	if s.i < len(s.b) && s.b[s.i] == c {
 		s.i++
@@ -275,8 +278,8 @@ func (s *scanner) is(c byte) bool {
 	return false
 }
 
-// end checks that nothing follows.
-func (s *scanner) end() error {
+// End checks that nothing follows.
+func (s *Scanner) End() error {
 	s.space()
 	if s.i < len(s.b) {
 		return fmt.Errorf("%q at byte %d after the end", s.b[s.i], s.i)
@@ -285,7 +288,7 @@ func (s *scanner) end() error {
 }
 
 // word steps over a literal.
-func (s *scanner) word(w string) bool {
+func (s *Scanner) word(w string) bool {
 	s.space()
 	if len(s.b)-s.i >= len(w) && s.b[s.i:s.i+len(w)] == w {
 		s.i += len(w)
@@ -294,9 +297,9 @@ func (s *scanner) word(w string) bool {
 	return false
 }
 
-func (s *scanner) null() bool { return s.word("null") }
+func (s *Scanner) null() bool { return s.word("null") }
 
-func (s *scanner) boolean() (bool, error) {
+func (s *Scanner) Boolean() (bool, error) {
 	switch {
 	case s.word("true"):
 		return true, nil
@@ -307,7 +310,7 @@ func (s *scanner) boolean() (bool, error) {
 }
 
 // number gives the text of a JSON number.
-func (s *scanner) number() (string, error) {
+func (s *Scanner) number() (string, error) {
 	s.space()
 	from := s.i
 	digits := func() bool {
@@ -341,7 +344,7 @@ func (s *scanner) number() (string, error) {
 	return s.b[from:s.i], nil
 }
 
-func (s *scanner) integer() (int64, error) {
+func (s *Scanner) Integer() (int64, error) {
 	b, err := s.number()
 	if err != nil {
 		return 0, err
@@ -353,8 +356,8 @@ func (s *scanner) integer() (int64, error) {
 	return n, nil
 }
 
-// text gives a JSON text, unescaped; it is valid UTF-8.
-func (s *scanner) text() (string, error) {
+// Text gives a JSON text, unescaped; it is valid UTF-8.
+func (s *Scanner) Text() (string, error) {
 	if err := s.take('"'); err != nil {
 		return "", err
 	}
@@ -408,22 +411,34 @@ func Special(w uint64, others ...byte) bool {
 func zeros(w uint64) uint64 { return (w - lowBits) &^ w }
 
 // unescape is the slow way of text, from the first backslash on.
-func (s *scanner) unescape(from int) (string, error) {
-	out := append(make([]byte, 0, 2*(s.i-from)+32), s.b[from:s.i]...)
+func (s *Scanner) unescape(from int) (string, error) {
+	var out strings.Builder
+	out.Grow(max(s.last, s.i-from+32))
+	out.WriteString(s.b[from:s.i])
 	for s.i < len(s.b) {
+		run := s.i
+		for s.i+8 <= len(s.b) && !Special(binary.LittleEndian.Uint64([]byte(s.b[s.i:s.i+8]))) {
+			s.i += 8
+		}
+		for s.i < len(s.b) && s.b[s.i] >= ' ' && s.b[s.i] != '"' && s.b[s.i] != '\\' {
+			s.i++
+		}
+		if out.WriteString(s.b[run:s.i]); s.i == len(s.b) {
+			break
+		}
 		c := s.b[s.i]
 		s.i++
 		switch {
 		case c == '"':
-			if !utf8.Valid(out) {
+			if !utf8.ValidString(out.String()) {
 				return "", errors.New("invalid UTF-8")
 			}
-			return string(out), nil
+			if s.last = out.Len(); out.Cap() > 2*s.last+64 {
+				return strings.Clone(out.String()), nil
+			}
+			return out.String(), nil
 		case c < ' ':
 			return "", fmt.Errorf("control character at byte %d", s.i-1)
-		case c != '\\':
-			out = append(out, c)
-			continue
 		}
 		if s.i >= len(s.b) {
 			return "", errCut
@@ -432,23 +447,23 @@ func (s *scanner) unescape(from int) (string, error) {
 		s.i++
 		switch c {
 		case '"', '\\', '/':
-			out = append(out, c)
+			out.WriteByte(c)
 		case 'b':
-			out = append(out, '\b')
+			out.WriteByte('\b')
 		case 'f':
-			out = append(out, '\f')
+			out.WriteByte('\f')
 		case 'n':
-			out = append(out, '\n')
+			out.WriteByte('\n')
 		case 'r':
-			out = append(out, '\r')
+			out.WriteByte('\r')
 		case 't':
-			out = append(out, '\t')
+			out.WriteByte('\t')
 		case 'u':
 			r, err := s.unicode()
 			if err != nil {
 				return "", err
 			}
-			out = utf8.AppendRune(out, r)
+			out.WriteRune(r)
 		default:
 			return "", fmt.Errorf("unknown escape %q", c)
 		}
@@ -457,7 +472,7 @@ func (s *scanner) unescape(from int) (string, error) {
 }
 
 // unicode reads the digits of \u, and the second half of a surrogate pair.
-func (s *scanner) unicode() (rune, error) {
+func (s *Scanner) unicode() (rune, error) {
 	r, err := s.hex4()
 	if err != nil || !utf16.IsSurrogate(r) {
 		return r, err
@@ -475,7 +490,7 @@ func (s *scanner) unicode() (rune, error) {
 	return 0, errors.New("half of a surrogate pair")
 }
 
-func (s *scanner) hex4() (rune, error) {
+func (s *Scanner) hex4() (rune, error) {
 	if len(s.b)-s.i < 4 {
 		return 0, errCut
 	}
@@ -487,8 +502,8 @@ func (s *scanner) hex4() (rune, error) {
 	return rune(n), nil
 }
 
-// object calls f with each key; f reads the value.
-func (s *scanner) object(f func(key string) error) error {
+// Object calls f with each key; f reads the value.
+func (s *Scanner) Object(f func(key string) error) error {
 	if err := s.take('{'); err != nil {
 		return err
 	}
@@ -496,7 +511,7 @@ func (s *scanner) object(f func(key string) error) error {
 		return nil
 	}
 	for {
-		key, err := s.text()
+		key, err := s.Text()
 		if err != nil {
 			return err
 		}
@@ -515,8 +530,8 @@ func (s *scanner) object(f func(key string) error) error {
 	}
 }
 
-// list calls f for each element.
-func (s *scanner) list(f func() error) error {
+// List calls f for each element.
+func (s *Scanner) List(f func() error) error {
 	if err := s.take('['); err != nil {
 		return err
 	}
@@ -536,11 +551,21 @@ func (s *scanner) list(f func() error) error {
 	}
 }
 
+// Raw gives the text of one value of any type, as skip steps over it.
+func (s *Scanner) Raw() (string, error) {
+	s.space()
+	from := s.i
+	if err := s.skip(); err != nil {
+		return "", err
+	}
+	return s.b[from:s.i], nil
+}
+
 // skip steps over one value of any type. Texts are not looked into: whoever reads
 // the value checks them.
-func (s *scanner) skip() error { return s.skipTo(0) }
+func (s *Scanner) skip() error { return s.skipTo(0) }
 
-func (s *scanner) skipTo(depth int) error {
+func (s *Scanner) skipTo(depth int) error {
 	if depth > maxDepth {
 		return errors.New("nested too deeply")
 	}
@@ -550,9 +575,9 @@ func (s *scanner) skipTo(depth int) error {
 	}
 	switch s.b[s.i] {
 	case '{':
-		return s.object(func(string) error { return s.skipTo(depth + 1) })
+		return s.Object(func(string) error { return s.skipTo(depth + 1) })
 	case '[':
-		return s.list(func() error { return s.skipTo(depth + 1) })
+		return s.List(func() error { return s.skipTo(depth + 1) })
 	case '"':
 		for s.i++; s.i < len(s.b); s.i++ {
 			for s.i+8 <= len(s.b) && !Special(binary.LittleEndian.Uint64([]byte(s.b[s.i:s.i+8]))) {
@@ -571,7 +596,7 @@ func (s *scanner) skipTo(depth int) error {
 		}
 		return errCut
 	case 't', 'f':
-		_, err := s.boolean()
+		_, err := s.Boolean()
 		return err
 	case 'n':
 		if !s.null() {
@@ -585,24 +610,24 @@ func (s *scanner) skipTo(depth int) error {
 }
 
 // value reads a value of a stored type.
-func (s *scanner) value(t Type) (any, error) {
+func (s *Scanner) value(t Type) (any, error) {
 	switch t {
 	case TypeString:
-		return s.text()
+		return s.Text()
 	case TypeText:
 		var t Text
-		err := s.object(func(key string) error {
+		err := s.Object(func(key string) error {
 			l, ok := ParseLang(key)
 			if !ok {
 				return fmt.Errorf("unknown language %q", key)
 			}
 			var err error
-			t[l], err = s.text()
+			t[l], err = s.Text()
 			return err
 		})
 		return t, err
 	case TypeBool:
-		return s.boolean()
+		return s.Boolean()
 	case TypeNumber:
 		b, err := s.number()
 		if err != nil {
@@ -610,26 +635,26 @@ func (s *scanner) value(t Type) (any, error) {
 		}
 		return strconv.ParseFloat(b, 64)
 	case TypeID:
-		n, err := s.integer()
+		n, err := s.Integer()
 		return ID(n), err
 	case TypeIDs:
 		ids := []ID{}
-		err := s.list(func() error {
-			n, err := s.integer()
+		err := s.List(func() error {
+			n, err := s.Integer()
 			ids = append(ids, ID(n))
 			return err
 		})
 		return ids, err
 	case TypeStrings:
 		list := []string{}
-		err := s.list(func() error {
-			v, err := s.text()
+		err := s.List(func() error {
+			v, err := s.Text()
 			list = append(list, v)
 			return err
 		})
 		return list, err
 	case TypeWall:
-		w, err := s.text()
+		w, err := s.Text()
 		if err != nil {
 			return nil, err
 		}

@@ -107,15 +107,15 @@ const maxNested = 32
 // is nested more than 32 deep it refuses too: whether that, or anything that it refuses, is
 // JSON is for encoding/json to say. The texts lie in text.
 func ReadJSON(text string) (any, error) {
-	s := scanner{b: text}
+	s := Scanner{b: text}
 	v, err := s.any(0)
 	if err == nil {
-		err = s.end()
+		err = s.End()
 	}
 	return v, err
 }
 
-func (s *scanner) any(depth int) (any, error) {
+func (s *Scanner) any(depth int) (any, error) {
 	if depth > maxNested {
 		return nil, errors.New("nested too deeply")
 	}
@@ -125,22 +125,22 @@ func (s *scanner) any(depth int) (any, error) {
 	switch s.b[s.i] {
 	case '{':
 		out := map[string]any{}
-		return out, s.object(func(key string) (err error) {
+		return out, s.Object(func(key string) (err error) {
 			out[key], err = s.any(depth + 1)
 			return err
 		})
 	case '[':
 		out := []any{}
-		err := s.list(func() error {
+		err := s.List(func() error {
 			v, err := s.any(depth + 1)
 			out = append(out, v)
 			return err
 		})
 		return out, err
 	case '"':
-		return s.text()
+		return s.Text()
 	case 't', 'f':
-		return s.boolean()
+		return s.Boolean()
 	case 'n':
 		if s.null() {
 			return nil, nil

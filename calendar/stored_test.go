@@ -247,7 +247,7 @@ func TestOlderFormsAreRead(t *testing.T) {
 				if err := json.Unmarshal(b, &s); err != nil {
 					return nil, err
 				}
-				sc := scanner{b: s}
+				sc := Scanner{b: s}
 				return sc.value(TypeNumber)
 			}},
 			"wrong": {Name: "phone", Value: func(json.RawMessage) (any, error) { return 5, nil }},

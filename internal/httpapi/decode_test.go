@@ -152,6 +152,10 @@ func TestReadJSON(t *testing.T) {
 	for _, body := range jsonBodies {
 		checkReadJSON(t, body)
 	}
+	for n := range 40 { // escapes wherever they stand among eight bytes, and short texts behind long ones
+		x := strings.Repeat("x", n)
+		checkReadJSON(t, `["`+x+`\n`+x+`é\"`+x+`","\t","`+x+`"]`)
+	}
 }
 
 func FuzzReadJSON(f *testing.F) {
