@@ -299,6 +299,7 @@ func (s *Scanner) word(w string) bool {
 
 func (s *Scanner) null() bool { return s.word("null") }
 
+// Boolean reads true or false.
 func (s *Scanner) Boolean() (bool, error) {
 	switch {
 	case s.word("true"):
@@ -344,6 +345,7 @@ func (s *Scanner) number() (string, error) {
 	return s.b[from:s.i], nil
 }
 
+// Integer reads a whole number of 64 bits.
 func (s *Scanner) Integer() (int64, error) {
 	b, err := s.number()
 	if err != nil {

@@ -120,7 +120,7 @@ type Options struct {
 	// 8 MiB.
 	MaxAnswer int
 	// AnswerBytes and FragmentBytes bound the two caches: whole answers, and
-	// rendered records. 0: 12 MiB and 24 MiB; negative: no cache.
+	// rendered records. 0: 12 MiB and 4 MiB; negative: no cache.
 	AnswerBytes, FragmentBytes int
 	// ServeStale answers lists with the last good answer, marked as stale, while
 	// the read model is out of reach.
