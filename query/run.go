@@ -11,10 +11,6 @@ import (
 	"daybook/query/readmodel"
 )
 
-// farOffset is the offset from which on the total is asked for first, so that a
-// page far past the end costs no engine a deep walk.
-const farOffset = 10_000
-
 // Run answers the criteria. A page past the end of a list of posts is
 // *calendar.Error with CodePageNotFound.
 func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
@@ -70,18 +66,10 @@ func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *
 			}
 		}
 	}
-	q := readmodel.Query{
+	return s.index.Search(ctx, readmodel.Query{
 		Kind: c.Kind, Filter: f, Sort: c.order(),
 		Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage,
-	}
-	if q.Offset >= farOffset {
-		total := q
-		total.Offset, total.Limit = 0, 0
-		if p, err := s.index.Search(ctx, total); err != nil || p.Total <= q.Offset {
-			return p, err
-		}
-	}
-	return s.index.Search(ctx, q)
+	})
 }
 
 // order gives the order of the list (interface 4.4, 4.11).

@@ -45,7 +45,12 @@ func benchOf(b *testing.B, n int) *bench {
 func sizes(b *testing.B, f func(b *testing.B, have *bench)) {
 	b.Helper()
 	for _, n := range []int{10_000, 100_000} {
-		b.Run(fmt.Sprintf("events=%d", n), func(b *testing.B) { f(b, benchOf(b, n)) })
+		b.Run(fmt.Sprintf("events=%d", n), func(b *testing.B) {
+			have := benchOf(b, n)
+			from := processor(b)
+			f(b, have)
+			b.ReportMetric(float64((processor(b)-from).Microseconds())/float64(b.N), "cpu-µs/op")
+		})
 	}
 }
 
@@ -79,6 +84,38 @@ func BenchmarkOtherWindow(b *testing.B) {
 			search(b, have.x, readmodel.Query{
 				Kind: calendar.KindEvent, Filter: readmodeltest.Window(i % 400), Sort: readmodeltest.ByStart(), Limit: 10,
 			})
+		}
+	})
+}
+
+// BenchmarkAnyPage asks for pages of all that come with another window each.
+func BenchmarkAnyPage(b *testing.B) {
+	sizes(b, func(b *testing.B, have *bench) {
+		b.Helper()
+		i := int64(0)
+		for b.Loop() {
+			i++
+			lo, hi := -i, int64(1)<<40+i
+			f := append(readmodeltest.Listed(), readmodel.Range{Field: readmodel.FieldStart, Min: &lo}, readmodel.Range{Field: readmodel.FieldEnd, Max: &hi})
+			search(b, have.x, readmodel.Query{
+				Kind: calendar.KindEvent, Filter: f, Sort: readmodeltest.ByStart(), Offset: int(i*7919) % (have.n / 2), Limit: 10,
+			})
+		}
+	})
+}
+
+func BenchmarkCategoryTagAndWindow(b *testing.B) {
+	sizes(b, func(b *testing.B, have *bench) {
+		b.Helper()
+		i := 0
+		for b.Loop() {
+			i++
+			f := append(
+				readmodeltest.Window(i%400),
+				readmodel.In{Field: readmodel.FieldCategories, IDs: []calendar.ID{readmodeltest.CorpusCategory + calendar.ID(i%20)}},
+				readmodel.In{Field: readmodel.FieldTags, IDs: []calendar.ID{readmodeltest.CorpusTag + calendar.ID(i%50)}},
+			)
+			search(b, have.x, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: readmodeltest.ByStart(), Limit: 10})
 		}
 	})
 }

@@ -27,6 +27,8 @@ func (k *kindIndex) release(b bitset) { scratches.Put(&b) }
 type evaluation struct {
 	k *kindIndex
 	r *reading // has the documents of the pieces of searches
+	// by is the field of the order that is asked for, "": no list is.
+	by string
 	// upper: rows are not looked for yet. The result is an upper bound, and each row
 	// notes the documents that have to be looked into.
 	upper bool
@@ -35,24 +37,44 @@ type evaluation struct {
 // evaluate calls use with the result of a filter.
 func (e *evaluation) evaluate(f readmodel.Filter, use func(result)) {
 	k := e.k
+	// The window of a list of all is another one for each request, so without it the
+	// filter is one that is asked for again.
+	if parts, ok := f.(readmodel.And); ok && slices.ContainsFunc(parts, k.admitsAll) {
+		f = slices.DeleteFunc(slices.Clone(parts), k.admitsAll)
+	}
 	if r := k.keptFor(e, f); r != nil {
-		use(result{r.set, r})
+		use(result{bitset: r.set, of: r})
 		return
 	}
 	base, rest := split(f)
-	res := k.scratch()
-	defer k.release(res)
+	res := result{begin: k.beginOf(rest, e.by)}
 	if r := k.keptFor(e, base); len(base) > 0 && r != nil {
-		if rest = slices.DeleteFunc(rest, k.admitsAll); len(rest) == 0 {
-			use(result{r.set, r})
+		if res.window = k.window(r, rest, e.by); res.window != nil {
+			res.bitset = r.set
+			use(res)
 			return
 		}
+		res.bitset = k.scratch()
 		res.copyFrom(r.set)
-		e.narrowAll(res, rest)
+		e.narrowAll(res.bitset, rest)
 	} else {
-		e.evalInto(res, f, k.live)
+		res.bitset = k.scratch()
+		e.evalInto(res.bitset, f, k.live)
 	}
-	use(result{bitset: res})
+	use(res)
+	k.release(res.bitset)
+}
+
+// beginOf gives the first chunk, in the order of a field, of what ranges admit.
+func (k *kindIndex) beginOf(parts readmodel.And, field string) int {
+	begin := 0
+	for _, part := range parts {
+		if r, ok := part.(readmodel.Range); ok && r.Field == field && r.Min != nil {
+			c, _ := k.numbers[field].seek(*r.Min, 0)
+			begin = max(begin, c)
+		}
+	}
+	return begin
 }
 
 // admitsAll tells of a range at a glance that it admits every document, as the window of
@@ -268,8 +290,12 @@ func (k *kindIndex) inInto(dst bitset, f readmodel.In) {
 		}
 		return
 	}
-	scratch := k.emptyScratch()
 	values := k.links[f.Field].values
+	if len(f.IDs) == 1 {
+		values[f.IDs[0]].putInto(dst)
+		return
+	}
+	scratch := k.emptyScratch()
 	for _, id := range f.IDs {
 		if p := values[id]; p != nil {
 			p.orInto(dst, scratch)

@@ -145,7 +145,7 @@ func (k *kindIndex) leave(o uint32, values []value) {
 			})
 		}
 		for _, ranked := range r.ranked {
-			ranked.count(o, -1)
+			ranked.leave(o)
 		}
 		r.set.clear(o)
 		r.n--
@@ -164,7 +164,7 @@ func (k *kindIndex) join(o uint32, values []value) {
 			eachOnce(values[k.fieldAt[field]].ids, func(id calendar.ID) { counts[id]++ })
 		}
 		for _, ranked := range r.ranked {
-			ranked.count(o, 1)
+			ranked.join(o)
 		}
 	}
 }
@@ -204,12 +204,6 @@ func (k *kindIndex) count(res bitset, field string) map[calendar.ID]int {
 	return out
 }
 
-func (r *ranking) count(o uint32, n int32) {
-	if r.by.members().has(o) {
-		r.counts[r.by.chunkOf(o)] += n
-	}
-}
-
 // ranking gives how many of the set lie in each chunk of an order, nil while the
 // result was not asked for so often that counting them pays.
 func (r *kept) ranking(by sorter) *ranking {
@@ -223,7 +217,7 @@ func (r *kept) ranking(by sorter) *ranking {
 	if r.pages++; r.pages < manyPages {
 		return nil
 	}
-	ranked := &ranking{by, by.rank(r.set)}
+	ranked := &ranking{by: by, counts: by.rank(r.set)}
 	r.ranked = append(r.ranked, ranked)
 	return ranked
 }

@@ -13,6 +13,15 @@ import (
 	"daybook/query/readmodel/readmodeltest"
 )
 
+// categories are the first ones.
+func categories(n int) []calendar.ID {
+	ids := make([]calendar.ID, n)
+	for i := range ids {
+		ids[i] = readmodeltest.CorpusCategory + calendar.ID(i)
+	}
+	return ids
+}
+
 // windows are lists of all events but for the first and the last, and of those that have
 // a value.
 func windows(held map[calendar.ID]readmodel.Document) []readmodel.Filter {
@@ -24,7 +33,16 @@ func windows(held map[calendar.ID]readmodel.Document) []readmodel.Filter {
 	}
 	lo, hi, never := slices.Min(starts), slices.Max(starts), int64(math.MinInt64)
 	behind, before := lo+1, hi-1
-	var out []readmodel.Filter
+	from, to := lo+(hi-lo)/3, lo+(hi-lo)/2
+	out := []readmodel.Filter{
+		append(readmodeltest.Listed(), readmodel.Range{Field: readmodel.FieldStart, Min: &from}, readmodel.Range{Field: readmodel.FieldEnd, Max: &to}),
+		append(readmodeltest.Listed(), readmodel.Range{Field: readmodel.FieldStart, Min: &from, Max: &to}, readmodel.Range{Field: readmodel.FieldPublished, Min: &never}),
+		append(readmodeltest.Listed(), readmodel.Range{Field: readmodel.FieldEnd, Min: &to}),
+		append(
+			readmodeltest.Listed(), readmodel.Range{Field: readmodel.FieldStart, Min: &from},
+			readmodel.In{Field: readmodel.FieldCategories, IDs: categories(10)},
+		),
+	}
 	for _, r := range []readmodel.Range{
 		{Field: readmodel.FieldStart, Min: &lo, Max: &hi},
 		{Field: readmodel.FieldStart, Min: &behind, Max: &hi},

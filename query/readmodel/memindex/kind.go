@@ -373,15 +373,24 @@ func (k *kindIndex) removeValue(o uint32, field int, v *value) {
 	}
 }
 
-// result is the set of the documents that a filter admits.
+// result are the documents that a filter admits.
 type result struct {
-	bitset
+	bitset // in a window: and others
 
-	of *kept // where it is that of a kept result
+	of     *kept   // where it is that of a kept result
+	window *window // where it is part of one
+	begin  int     // none lies in a chunk before this one, in the order that is asked for
 }
 
-func (r result) count() int {
-	if r.of != nil {
+func (r *result) has(o uint32) bool {
+	return r.bitset.has(o) && (r.window == nil || r.window.admits(o))
+}
+
+func (r *result) count() int {
+	switch {
+	case r.window != nil:
+		return r.window.total
+	case r.of != nil:
 		return r.of.n
 	}
 	return r.bitset.count()
@@ -397,6 +406,9 @@ func (k *kindIndex) page(res result, total int, by []readmodel.Sort, offset, lim
 		by = []readmodel.Sort{{Field: readmodel.FieldID}}
 	}
 	limit = min(limit, total-offset)
+	if total*total < len(k.docs)/16 && res.window == nil {
+		return k.pageOfFew(res, total, by, offset, limit)
+	}
 	first := k.sorters[by[0].Field]
 	inOrder := total
 	if first.size() < len(k.docs)-len(k.free) { // some have no value
@@ -421,6 +433,18 @@ func (k *kindIndex) page(res result, total int, by []readmodel.Sort, offset, lim
 		out = append(out, more...)
 	}
 	return out
+}
+
+// pageOfFew is page where so few are found that it is faster to sort them than to look
+// for them in an order.
+func (k *kindIndex) pageOfFew(res result, total int, by []readmodel.Sort, offset, limit int) []uint32 {
+	ords := make([]uint32, 0, total)
+	res.each(func(o uint32) bool {
+		ords = append(ords, o)
+		return true
+	})
+	k.sortBy(ords, by)
+	return ords[offset : offset+limit]
 }
 
 // pageInOrder is page for those that have a value of the first key.
@@ -465,7 +489,7 @@ func (k *kindIndex) pageInOrder(first sorter, res result, count int, by []readmo
 	first.each(res, count, offset, desc, func(o uint32) bool {
 		if !begun {
 			begun = true
-			if start -= first.tiesBefore(res.bitset, o, desc); start < offset {
+			if start -= first.tiesBefore(res, o, desc); start < offset {
 				return false
 			}
 		}

@@ -371,7 +371,11 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 
 // search finds the documents of a page; they are decoded outside of the lock.
 func (x *Index) search(ctx context.Context, q readmodel.Query) (page readmodel.Page, out []found, err error) {
-	err = x.answer(ctx, q.Kind, q.Filter, func(k *kindIndex, res result) {
+	by := readmodel.FieldID
+	if len(q.Sort) > 0 {
+		by = q.Sort[0].Field
+	}
+	err = x.answer(ctx, q.Kind, q.Filter, by, func(k *kindIndex, res result) {
 		page = readmodel.Page{Total: res.count(), Position: x.marks.All.Position}
 		ords := k.page(res, page.Total, q.Sort, q.Offset, q.Limit)
 		out = make([]found, len(ords))
@@ -469,7 +473,7 @@ func (x *Index) countsOf(ctx context.Context, kind calendar.Kind, field string, 
 	}
 	out := map[calendar.ID]int{}
 	var found []calendar.ID
-	err := x.answer(ctx, kind, f, func(k *kindIndex, res result) {
+	err := x.answer(ctx, kind, f, "", func(k *kindIndex, res result) {
 		if field != readmodel.FieldID {
 			out = k.counts(res, field, ids)
 			return

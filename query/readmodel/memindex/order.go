@@ -81,7 +81,7 @@ func (s *order[K]) insert(o uint32, key K) {
 	s.n++
 	if len(s.chunks) == 0 {
 		s.chunks = [][]uint32{{o}}
-		s.rankings(func(r *ranking, _ bitset) { r.counts = []int32{0} })
+		s.rankings((*ranking).begin)
 		return
 	}
 	c, i := s.seek(key, (*s.ids)[o])
@@ -109,10 +109,7 @@ func (s *order[K]) split(c int) {
 	half := len(ords) / 2
 	s.chunks = slices.Insert(s.chunks, c+1, slices.Clone(ords[half:]))
 	s.chunks[c] = slices.Clone(ords[:half])
-	s.rankings(func(r *ranking, set bitset) {
-		r.counts = slices.Insert(r.counts, c+1, countOf(set, s.chunks[c+1]))
-		r.counts[c] -= r.counts[c+1]
-	})
+	s.rankings(func(r *ranking, set bitset) { r.split(c, set, s.chunks[c], s.chunks[c+1]) })
 	next := s.nextCut(c)
 	for i := next; i < len(s.cuts); i++ {
 		s.cuts[i].chunk++
@@ -183,7 +180,7 @@ func (s *order[K]) remove(o uint32) {
 	}
 	if len(s.chunks[c]) == 0 {
 		s.chunks = slices.Delete(s.chunks, c, c+1)
-		s.rankings(func(r *ranking, _ bitset) { r.counts = slices.Delete(r.counts, c, c+1) })
+		s.rankings(func(r *ranking, _ bitset) { r.drop(c) })
 		for i := next; i < len(s.cuts); i++ {
 			s.cuts[i].chunk--
 		}
@@ -212,12 +209,6 @@ func (s *order[K]) build(keys []K, ords []uint32) {
 			s.in.put(o)
 		}
 	}
-}
-
-// ranking is how many documents of a kept result lie in each chunk of an order.
-type ranking struct {
-	by     sorter
-	counts []int32
 }
 
 // rankings calls f for the rankings by this order, with the sets that they count.
@@ -346,9 +337,9 @@ func (s *order[K]) each(res result, count, from int, desc bool, f func(uint32) b
 		skip--
 	}
 	if desc {
-		s.walkDown(res.bitset, c, at, f)
+		s.walkDown(res, c, at, f)
 	} else {
-		s.walkUp(res.bitset, c, at, f)
+		s.walkUp(res, c, at, f)
 	}
 }
 
@@ -356,6 +347,9 @@ func (s *order[K]) each(res result, count, from int, desc bool, f func(uint32) b
 // chunk come before it.
 func (s *order[K]) find(res result, from int) (c, skip int) {
 	skip = from
+	if res.window != nil {
+		return res.window.find(from)
+	}
 	if res.of != nil {
 		if ranked := res.of.ranking(s); ranked != nil {
 			for skip >= int(ranked.counts[c]) {
@@ -367,7 +361,9 @@ func (s *order[K]) find(res result, from int) (c, skip int) {
 	}
 	// The last cut before which there are at most from of them.
 	s.useCuts()
-	lo, hi := -1, len(s.cuts)
+	c = res.begin
+	lo, hi := s.nextCut(c)-1, len(s.cuts)
+	first := lo
 	for hi-lo > 1 {
 		mid := (lo + hi) / 2
 		if n := res.countUpTo(s.cuts[mid].before, from); n <= from {
@@ -376,7 +372,7 @@ func (s *order[K]) find(res result, from int) (c, skip int) {
 			hi = mid
 		}
 	}
-	if lo >= 0 {
+	if lo > first {
 		c = s.cuts[lo].chunk
 	}
 	for {
@@ -389,7 +385,7 @@ func (s *order[K]) find(res result, from int) (c, skip int) {
 	}
 }
 
-func (s *order[K]) walkUp(res bitset, c, i int, f func(uint32) bool) {
+func (s *order[K]) walkUp(res result, c, i int, f func(uint32) bool) {
 	for ; c < len(s.chunks); c, i = c+1, 0 {
 		for _, o := range s.chunks[c][i:] {
 			if res.has(o) && !f(o) {
@@ -399,7 +395,7 @@ func (s *order[K]) walkUp(res bitset, c, i int, f func(uint32) bool) {
 	}
 }
 
-func (s *order[K]) walkDown(res bitset, c, i int, f func(uint32) bool) {
+func (s *order[K]) walkDown(res result, c, i int, f func(uint32) bool) {
 	for {
 		ords := s.chunks[c]
 		for ; i >= 0; i-- {
@@ -416,7 +412,7 @@ func (s *order[K]) walkDown(res bitset, c, i int, f func(uint32) bool) {
 
 // tiesBefore counts the ordinals of res that come before o, in the direction of
 // walking, and have the same value.
-func (s *order[K]) tiesBefore(res bitset, o uint32, desc bool) int {
+func (s *order[K]) tiesBefore(res result, o uint32, desc bool) int {
 	n := 0
 	count := func(p uint32) bool {
 		if s.keys[p] != s.keys[o] {
@@ -429,9 +425,9 @@ func (s *order[K]) tiesBefore(res bitset, o uint32, desc bool) int {
 	}
 	c, i := s.seek(s.keys[o], (*s.ids)[o])
 	if desc {
-		s.walkUp(s.in, c, i, count)
+		s.walkUp(result{bitset: s.in}, c, i, count)
 	} else {
-		s.walkDown(s.in, c, i, count)
+		s.walkDown(result{bitset: s.in}, c, i, count)
 	}
 	return n
 }
@@ -458,7 +454,7 @@ type sorter interface {
 	members() bitset
 	size() int // of members
 	each(res result, count, from int, desc bool, f func(uint32) bool)
-	tiesBefore(res bitset, o uint32, desc bool) int
+	tiesBefore(res result, o uint32, desc bool) int
 	compare(a, b uint32, desc bool) int
 	rank(set bitset) []int32
 	chunkOf(o uint32) int

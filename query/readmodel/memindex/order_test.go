@@ -25,8 +25,15 @@ func TestOrderAgainstSorting(t *testing.T) {
 	s := &order[int64]{ids: &ids, kept: &keptResults{}}
 	r := &kept{key: "some", set: make(bitset, wordsFor(most))}
 	s.kept.keep(r)
-	ranked := &ranking{s, s.rank(r.set)}
+	ranked := &ranking{by: s, counts: s.rank(r.set)}
 	r.ranked = []*ranking{ranked}
+	other := &order[int64]{ids: &ids, kept: s.kept}
+	for o := range uint32(most) {
+		if rng.IntN(9) > 0 {
+			other.insert(o, rng.Int64N(1000))
+		}
+	}
+	r.spansOf(ranked, s, other)
 
 	var held []uint32
 	for round := range 60 {
@@ -40,7 +47,7 @@ func TestOrderAgainstSorting(t *testing.T) {
 				held = append(held, o)
 				if rng.IntN(3) == 0 {
 					r.set.put(o)
-					ranked.count(o, 1)
+					ranked.join(o)
 				}
 			} else if len(held) > 0 {
 				i := rng.IntN(len(held))
@@ -49,7 +56,7 @@ func TestOrderAgainstSorting(t *testing.T) {
 				}
 				o := held[i]
 				if r.set.has(o) {
-					ranked.count(o, -1)
+					ranked.leave(o)
 					r.set.clear(o)
 				}
 				s.remove(o)
@@ -96,6 +103,12 @@ func checkOrder(t *testing.T, s *order[int64], r *kept, held []uint32, rng *rand
 	if got, want := r.ranked[0].counts, s.rank(r.set); !slices.Equal(got, want) {
 		t.Fatalf("ranking %v, want %v", got, want)
 	}
+	for c, ords := range s.chunks {
+		have, of := r.ranked[0].spans[0].by[c], r.ranked[0].spans[0].of
+		if least := spanOf(r.set, of, ords); have.least > least.least || have.most < least.most || !have.lacks && least.lacks {
+			t.Fatalf("chunk %d: span %v, has to hold %v", c, have, least)
+		}
+	}
 	var in []uint32
 	for _, o := range sorted {
 		if r.set.has(o) {
@@ -112,7 +125,7 @@ func checkOrder(t *testing.T, s *order[int64], r *kept, held []uint32, rng *rand
 			slices.Reverse(want)
 		}
 		want = want[from:min(from+5, len(in))]
-		for name, res := range map[string]result{"kept": {r.set, r}, "not kept": {bitset: r.set}} {
+		for name, res := range map[string]result{"kept": {bitset: r.set, of: r}, "not kept": {bitset: r.set}} {
 			var got []uint32
 			s.each(res, len(in), from, desc, func(o uint32) bool {
 				got = append(got, o)

@@ -155,8 +155,12 @@ func (p *posting) orInto(b, scratch bitset) (steps int) {
 		}
 		return 1 + len(small)
 	}
-	if n := p.more.big.GetCardinality(); n < uint64(len(b))/4 {
-		each(p.more.big, b.put)
+	if n := p.more.big.GetCardinality(); n < uint64(len(b)) {
+		eachRun(p.more.big, func(run []uint32) {
+			for _, o := range run {
+				b.put(o)
+			}
+		})
 		return 1 + int(n)
 	}
 	p.more.big.WriteDenseTo(scratch)
@@ -176,7 +180,11 @@ func (p *posting) countIn(b, scratch bitset) int {
 			n += b.bit(o)
 		}
 	case p.more.big.GetCardinality() < uint64(len(b)):
-		each(p.more.big, func(o uint32) { n += b.bit(o) })
+		eachRun(p.more.big, func(run []uint32) {
+			for _, o := range run {
+				n += b.bit(o)
+			}
+		})
 	default:
 		p.more.big.WriteDenseTo(scratch)
 		n = b.countAnd(scratch)
@@ -189,12 +197,19 @@ var runs = sync.Pool{New: func() any { return new([256]uint32) }}
 
 // each calls f for the ordinals of a bitmap.
 func each(b *roaring.Bitmap, f func(uint32)) {
+	eachRun(b, func(run []uint32) {
+		for _, o := range run {
+			f(o)
+		}
+	})
+}
+
+// eachRun calls f for the ordinals of a bitmap, many at a time.
+func eachRun(b *roaring.Bitmap, f func(run []uint32)) {
 	buf := runs.Get().(*[256]uint32) // the pool makes nothing else
 	it := b.ManyIterator()
 	for n := it.NextMany(buf[:]); n > 0; n = it.NextMany(buf[:]) {
-		for _, o := range buf[:n] {
-			f(o)
-		}
+		f(buf[:n])
 	}
 	runs.Put(buf)
 }

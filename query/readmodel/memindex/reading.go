@@ -30,6 +30,7 @@ type reading struct {
 	k      *kindIndex
 	seq    uint64 // of the changes that all pieces know of
 	filter readmodel.Filter
+	by     string // see evaluation
 
 	searches map[string]*search
 	pieces   map[string]*piece
@@ -62,11 +63,13 @@ type piece struct {
 	parts  []*rowPart
 }
 
-// answer evaluates a filter and calls use with the documents that it admits; the
-// lock is held meanwhile, and use must be quick. The error is that of ctx.
-func (x *Index) answer(ctx context.Context, kind calendar.Kind, f readmodel.Filter, use func(k *kindIndex, res result)) error {
+// answer evaluates a filter and calls use with the documents that it admits, which a
+// list asks for in the order of a field, "" for none; the lock is held meanwhile, and
+// use must be quick. The error is that of ctx.
+func (x *Index) answer(ctx context.Context, kind calendar.Kind, f readmodel.Filter, by string, use func(k *kindIndex, res result)) error {
 	for {
 		r := newReading(x, kind, f)
+		r.by = by
 		err := r.run(ctx, use)
 		r.release()
 		if !errors.Is(err, errAnew) {
@@ -213,7 +216,7 @@ func (r *reading) tryFinish(use func(k *kindIndex, res result)) (done bool, err 
 }
 
 func (r *reading) evaluate(use func(k *kindIndex, res result)) {
-	(&evaluation{k: r.k, r: r}).evaluate(r.filter, func(res result) { use(r.k, res) })
+	(&evaluation{k: r.k, r: r, by: r.by}).evaluate(r.filter, func(res result) { use(r.k, res) })
 }
 
 // hold takes the lock; with an error it is not held.
