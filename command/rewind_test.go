@@ -80,8 +80,8 @@ func TestAfterAFailover(t *testing.T) {
 			if d, _ := f.Text("description").In(calendar.LangEN, got[0].Home); d != "" {
 				t.Errorf("description is %q", d)
 			}
-			if _, n, err := eventstore.Verify(t.Context(), b.store, nil); err != nil || n != head+2 {
-				t.Errorf("Verify: %d entries, %v", n, err)
+			if f, err := eventstore.Verify(t.Context(), b.store, nil); err != nil || f.Err() != nil || f.Entries != head+2 {
+				t.Errorf("Verify: %+v, %v", f, err)
 			}
 		})
 	}

@@ -60,21 +60,27 @@ func Copy(ctx context.Context, from Dumper, to Restorer, progress func(step stri
 	if head > 0 {
 		return hash, 0, fmt.Errorf("%w: it has %d entries", ErrNotEmpty, head)
 	}
-	hash, entries, err = Verify(ctx, from, step("verify"))
+	before, err := Verify(ctx, from, step("verify"))
+	if err == nil {
+		err = before.Err()
+	}
 	if err != nil {
 		return hash, 0, fmt.Errorf("verify the store that is copied: %w", err)
 	}
 	if err := to.Restore(ctx, from, step("copy")); err != nil {
 		return hash, 0, fmt.Errorf("copy: %w", err)
 	}
-	copied, n, err := Verify(ctx, to, step("verify copy"))
+	after, err := Verify(ctx, to, step("verify copy"))
+	if err == nil {
+		err = after.Err()
+	}
 	switch {
 	case err != nil:
 		return hash, 0, fmt.Errorf("verify the copy: %w", err)
-	case n != entries:
-		return hash, 0, fmt.Errorf("the store that was copied went on from %d to %d: drop the copy and copy again", entries, n)
-	case copied != hash:
-		return hash, 0, fmt.Errorf("%w: the chain of the copy ends with %x, that of the other store with %x", ErrDamaged, copied, hash)
+	case after.Entries != before.Entries:
+		return hash, 0, fmt.Errorf("the store that was copied went on from %d to %d: drop the copy and copy again", before.Entries, after.Entries)
+	case after.Hash != before.Hash:
+		return hash, 0, fmt.Errorf("%w: the chain of the copy ends with %x, that of the other store with %x", ErrDamaged, after.Hash, before.Hash)
 	}
-	return hash, entries, nil
+	return after.Hash, after.Entries, nil
 }

@@ -1,6 +1,7 @@
 package eventstore
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -77,6 +78,28 @@ func (e *Erasure) Append() Append {
 
 // ErasedChange is the name of the change that erases a record.
 func ErasedChange(k calendar.Kind) string { return k.String() + "." + calendar.Erased }
+
+// NamesID tells whether an answer names the id of a record: has it among its numbers.
+func NamesID(answer []byte, id calendar.ID) bool {
+	digits := []byte(id.String())
+	isDigit := func(at int) bool { return at >= 0 && at < len(answer) && answer[at]-'0' <= 9 }
+	for from := 0; ; {
+		at := bytes.Index(answer[from:], digits)
+		if at < 0 {
+			return false
+		}
+		at += from
+		if !isDigit(at-1) && !isDigit(at+len(digits)) {
+			return true
+		}
+		from = at + 1
+	}
+}
+
+// Blank tells whether nothing is left in an entry of what an erasure takes.
+func (e *Entry) Blank() bool {
+	return e.Cause == (Cause{}) && len(e.Fields)+len(e.State) == 0 && e.Secret == nil && (e.Salts == nil || *e.Salts == Salts{e.Salts[0]})
+}
 
 // Redact takes from an entry what an erasure takes from it.
 func (e *Entry) Redact(by calendar.Position) {

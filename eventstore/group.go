@@ -13,6 +13,7 @@ type Held struct {
 
 	Claims []calendar.Claim
 	Names  []calendar.Name
+	Erased bool // no change follows
 }
 
 // ReceiptKey is what a receipt is found by.
@@ -132,6 +133,7 @@ func (g *Group) versions(a *Append) (map[calendar.ID]*Held, error) {
 			},
 			Claims: distinct(d.Claims),
 			Names:  distinct(d.Names),
+			Erased: d.Change == ErasedChange(d.Kind),
 		}
 		var version int64
 		if before != nil {
@@ -142,6 +144,9 @@ func (g *Group) versions(a *Append) (map[calendar.ID]*Held, error) {
 		}
 		if version != d.Expected || (before != nil && before.Kind != d.Kind) {
 			return nil, fmt.Errorf("%s %d at version %d, not %d: %w", d.Kind, d.ID, version, d.Expected, ErrConflict)
+		}
+		if before != nil && before.Erased {
+			return nil, fmt.Errorf("%s %d is erased: %w", d.Kind, d.ID, ErrConflict)
 		}
 		after[d.ID] = h
 	}

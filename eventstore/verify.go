@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,50 +19,128 @@ const verifyPage = 500
 // are read again when their next entry comes.
 const verifyKept = 10_000
 
+// Finding is what Verify found of a log as a whole.
+type Finding string
+
+// The findings (HISTORY 14.5), the worst one counts.
+const (
+	FoundIntact     Finding = "intact"
+	FoundRedacted   Finding = "redacted"   // as intact, and records were erased
+	FoundIncomplete Finding = "incomplete" // something of an erased record is left: it has to be erased again
+	FoundTampered   Finding = "tampered"   // what is there is not what was written
+)
+
+// Findings are what Verify found.
+type Findings struct {
+	Finding Finding
+
+	Entries calendar.Position // how many were checked; all of them unless it is tampered
+	Hash    [32]byte          // of the last commit that was checked
+
+	Redacted      int // entries of form 2 that are redacted, each fits its leaf
+	RedactedForm1 int // those of form 1, whose leaves are taken as they are
+	Erasures      []FoundErasure
+
+	// Of what is tampered or incomplete.
+	Position calendar.Position // of the first entry, 0 when no entry is at fault
+	Why      string            // in words, without the position
+}
+
+// FoundErasure is an entry that erased a record.
+type FoundErasure struct {
+	Position calendar.Position
+	Kind     calendar.Kind
+	ID       calendar.ID
+	Reason   string
+}
+
+// Err is ErrDamaged of what is tampered or incomplete, with the position and why.
+func (f *Findings) Err() error {
+	if f.Finding == FoundIntact || f.Finding == FoundRedacted {
+		return nil
+	}
+	return &damage{f.Position, f.Why}
+}
+
+// damage is the ErrDamaged of an entry.
+type damage struct {
+	position calendar.Position // 0: of none
+	why      string
+}
+
+func (d *damage) Error() string {
+	if d.position == 0 {
+		return fmt.Sprintf("%v: %s", ErrDamaged, d.why)
+	}
+	return fmt.Sprintf("entry %d: %v: %s", d.position, ErrDamaged, d.why)
+}
+
+func (d *damage) Unwrap() error { return ErrDamaged }
+
+func damaged(p calendar.Position, format string, args ...any) error {
+	return &damage{p, fmt.Sprintf(format, args...)}
+}
+
 // Verify reads the whole log up to its present head and checks that positions
 // are dense, that each entry fits its leaf and the leaves the chain of commits,
 // that the versions of each record are continuous, that folding the fields that
 // changed gives the record after them, that the present states are those of the
 // last entries, that records hold just the claims and names of these states and
-// are found by them, and what Inspect of the store checks. It gives the hash of the
-// last commit and the number of entries; who keeps the hash elsewhere can prove
-// later that nothing was written anew. progress, when not nil, is told how far it
-// is.
+// are found by them, and what Inspect of the store checks. Of erased records it checks
+// that their entries are blank, and by whom; these are not folded. Who keeps the hash of
+// the last commit elsewhere can prove later that nothing was written anew. progress,
+// when not nil, is told how far it is.
 //
-// What does not fit is ErrDamaged, and the error names the position where there is
-// one. The answers kept for idempotency keys have no sum to be checked by.
-func Verify(ctx context.Context, store Verifier, progress func(done, total calendar.Position)) (hash [32]byte, entries calendar.Position, err error) {
-	head, err := store.Head(ctx)
-	if err != nil {
-		return hash, 0, err
+// What does not fit is a finding; the error is that of a store that could not be read.
+// The answers kept for idempotency keys have no sum to be checked by.
+func Verify(ctx context.Context, store Verifier, progress func(done, total calendar.Position)) (Findings, error) {
+	v := &verification{
+		store: store, last: map[calendar.ID]lastEntry{}, kept: map[calendar.ID]*calendar.Record{},
+		found: Findings{Finding: FoundIntact},
 	}
-	v := &verification{store: store, head: head, last: map[calendar.ID]lastEntry{}, kept: map[calendar.ID]*calendar.Record{}}
+	err := v.all(ctx, progress)
+	f := &v.found
+	f.Hash, f.Entries = v.hash, v.position
+	if len(f.Erasures) > 0 && f.Finding == FoundIntact {
+		f.Finding = FoundRedacted
+	}
+	if d, ok := errors.AsType[*damage](err); ok {
+		f.Finding, f.Position, f.Why = FoundTampered, d.position, d.why
+	} else if errors.Is(err, ErrDamaged) {
+		f.Finding, f.Position, f.Why = FoundTampered, 0, err.Error()
+	} else if err != nil {
+		return Findings{}, err
+	}
+	return *f, nil
+}
+
+func (v *verification) all(ctx context.Context, progress func(done, total calendar.Position)) error {
+	head, err := v.store.Head(ctx)
+	if err != nil {
+		return err
+	}
+	v.head = head
 	for v.position < head {
 		if err := v.page(ctx); err != nil {
-			return hash, 0, err
+			return err
 		}
 		if progress != nil {
 			progress(v.position, head)
 		}
 	}
 	if v.commit.Last > v.chained {
-		return hash, 0, damaged(v.commit.Last, "the commit ends after the head %d", head)
+		return damaged(v.commit.Last, "the commit ends after the head %d", head)
 	}
-	if err := v.behind(ctx); err != nil {
-		return hash, 0, err
-	}
-	if err := v.records(ctx); err != nil {
-		return hash, 0, err
+	for _, check := range []func(context.Context) error{v.behind, v.blanks, v.records} {
+		if err := check(ctx); err != nil {
+			return err
+		}
 	}
 	// Last, because what was checked before names the entry.
-	if err := store.Inspect(ctx); err != nil {
-		return hash, 0, fmt.Errorf("inspect the store: %w", err)
+	if err := v.store.Inspect(ctx); err != nil {
+		return fmt.Errorf("inspect the store: %w", err)
 	}
-	return v.hash, head, nil
-}
-
-func damaged(p calendar.Position, format string, args ...any) error {
-	return fmt.Errorf("entry %d: %w: %s", p, ErrDamaged, fmt.Sprintf(format, args...))
+	return nil
 }
 
 // verification is one run of Verify.
@@ -69,6 +148,8 @@ type verification struct {
 	store    Verifier
 	head     calendar.Position
 	position calendar.Position // last entry that was checked
+	single   bool              // entries are read one by one, because one of them cannot be read
+	found    Findings
 
 	commits []Commit          // read, not yet checked
 	commit  Commit            // the one that the entries belong to now
@@ -87,6 +168,10 @@ type lastEntry struct {
 	kind     calendar.Kind
 	state    [32]byte // SHA-256
 	secret   [32]byte // SHA-256; zeros without one
+	erased   bool     // by this entry
+
+	plain, blank calendar.Position // first entry that is not redacted, and first one that is; 0: none
+	by           calendar.Position // that redacted it
 }
 
 func secretSum(secret []byte) [32]byte {
@@ -99,8 +184,17 @@ func secretSum(secret []byte) [32]byte {
 // page checks the next entries.
 func (v *verification) page(ctx context.Context) error {
 	limit := int(min(v.head-v.position, verifyPage))
+	if v.single {
+		limit = 1
+	}
 	entries, err := v.store.ReadStored(ctx, v.position, limit)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrDamaged) && v.single:
+		return damaged(v.position+1, "%v", err)
+	case errors.Is(err, ErrDamaged):
+		v.single = true // find out which one it is
+		return nil
+	case err != nil:
 		return fmt.Errorf("entry %d: %w", v.position+1, err)
 	}
 	if len(entries) == 0 {
@@ -119,7 +213,11 @@ func (v *verification) page(ctx context.Context) error {
 		if i >= len(leaves) {
 			return damaged(p, "its leaf is missing")
 		}
-		if leaf := Leaf(e); leaf != leaves[i] {
+		form1 := e.Redacted != nil && e.Salts == nil // nothing but its leaf is left
+		if !form1 && Leaf(e) != leaves[i] {
+			if e.Redacted == nil && e.Blank() {
+				return damaged(p, "it is blank, and no erasure is known of it")
+			}
 			return damaged(p, "it does not fit its leaf")
 		}
 		if err := v.chain(ctx, p, leaves[i]); err != nil {
@@ -182,6 +280,81 @@ func (v *verification) chain(ctx context.Context, p calendar.Position, leaf [32]
 	return nil
 }
 
+// incomplete notes that something is left of an erased record.
+func (v *verification) incomplete(p calendar.Position, kind calendar.Kind, id calendar.ID) {
+	if v.found.Finding == FoundIncomplete {
+		return
+	}
+	v.found.Finding, v.found.Position = FoundIncomplete, p
+	v.found.Why = fmt.Sprintf("its record was erased and it is not blank, run again: daybook erase %s %d", kind, id)
+}
+
+// blank notes an entry that is redacted.
+func (v *verification) blank(e *Entry, now lastEntry) {
+	if e.Salts == nil {
+		v.found.RedactedForm1++
+	} else {
+		v.found.Redacted++
+	}
+	if !e.Blank() {
+		v.incomplete(e.Position, e.Kind, e.ID)
+	}
+	if now.blank == 0 {
+		now.blank, now.by = e.Position, e.Redacted.By
+	}
+	delete(v.kept, e.ID)
+	v.last[e.ID] = now
+}
+
+// erased checks an entry that erased its record.
+func (v *verification) erased(e *Entry, stored *calendar.Record, before, now lastEntry) error {
+	want := &calendar.Record{
+		ID: e.ID, Kind: e.Kind, Version: e.Version, Home: stored.Home, Changed: Moment(e.Time), Deleted: true, Erased: true, Fields: calendar.Fields{},
+	}
+	if marks, ok := stored.Fields["imports"]; ok {
+		want.Fields["imports"] = marks
+	}
+	if err := sameRecord(want, stored, e.State); err != nil || string(e.Fields) != "{}" {
+		return damaged(e.Position, "more is left of the record than an erasure leaves")
+	}
+	if before.blank != 0 && before.by != e.Position {
+		return damaged(before.blank, "it is blank by entry %d, and its record was erased by entry %d", before.by, e.Position)
+	}
+	if before.plain != 0 {
+		v.incomplete(before.plain, e.Kind, e.ID)
+	}
+	now.erased, now.plain, now.blank = true, 0, 0
+	v.last[e.ID] = now
+	v.found.Erasures = append(v.found.Erasures, FoundErasure{e.Position, e.Kind, e.ID, e.Cause.Reason})
+	return nil
+}
+
+// blanks checks that what is blank was erased: by the end of the log, or meanwhile.
+func (v *verification) blanks(ctx context.Context) error {
+	var first lastEntry
+	for id, last := range v.last {
+		if last.blank == 0 {
+			continue
+		}
+		if last.by > v.head {
+			entries, err := v.store.ReadStored(ctx, last.by-1, 1)
+			if err != nil {
+				return fmt.Errorf("entry %d: %w", last.by, err)
+			}
+			if len(entries) > 0 && entries[0].Position == last.by && entries[0].ID == id && entries[0].Change == ErasedChange(last.kind) {
+				continue
+			}
+		}
+		if first.blank == 0 || last.blank < first.blank {
+			first = last
+		}
+	}
+	if first.blank != 0 {
+		return damaged(first.blank, "it is blank, and entry %d did not erase its record", first.by)
+	}
+	return nil
+}
+
 // fold checks an entry against the one before it of the same record.
 func (v *verification) fold(ctx context.Context, e *Entry) error {
 	before, known := v.last[e.ID]
@@ -191,9 +364,20 @@ func (v *verification) fold(ctx context.Context, e *Entry) error {
 	if known && e.Kind != before.kind {
 		return damaged(e.Position, "record %d was of kind %s before, not %s", e.ID, before.kind, e.Kind)
 	}
-	record, err := v.before(ctx, e, before)
-	if err != nil {
-		return err
+	if before.erased {
+		return damaged(e.Position, "record %d was erased before it", e.ID)
+	}
+	now := lastEntry{
+		position: e.Position, version: e.Version, kind: e.Kind, secret: before.secret,
+		plain: before.plain, blank: before.blank, by: before.by,
+	}
+	if e.Redacted != nil {
+		v.blank(e, now)
+		return nil
+	}
+	now.state = sha256.Sum256(e.State)
+	if e.Secret != nil {
+		now.secret = secretSum(e.Secret)
 	}
 	stored, err := calendar.DecodeRecord(e.State)
 	if err != nil {
@@ -206,6 +390,24 @@ func (v *verification) fold(ctx context.Context, e *Entry) error {
 	if change.Kind != e.Kind {
 		return damaged(e.Position, "%s is no change of kind %s", e.Change, e.Kind)
 	}
+	if e.Change == ErasedChange(e.Kind) {
+		return v.erased(e, stored, before, now)
+	}
+	if now.plain == 0 {
+		now.plain = e.Position
+	}
+	if before.blank != 0 { // what it follows is gone
+		v.last[e.ID] = now
+		return nil
+	}
+	record, gone, err := v.before(ctx, e, before)
+	if err != nil {
+		return err
+	}
+	if gone {
+		v.last[e.ID] = now
+		return nil
+	}
 	folded, err := calendar.Apply(record, change, e.Time)
 	if err != nil {
 		return damaged(e.Position, "%v", err)
@@ -217,30 +419,31 @@ func (v *verification) fold(ctx context.Context, e *Entry) error {
 		clear(v.kept)
 	}
 	v.kept[e.ID] = stored
-	now := lastEntry{e.Position, e.Version, e.Kind, sha256.Sum256(e.State), before.secret}
-	if e.Secret != nil {
-		now.secret = secretSum(e.Secret)
-	}
 	v.last[e.ID] = now
 	return nil
 }
 
-// before gives the record before an entry, nil for the first.
-func (v *verification) before(ctx context.Context, e *Entry, last lastEntry) (*calendar.Record, error) {
+// before gives the record before an entry, nil for the first; gone tells that it was
+// erased meanwhile.
+func (v *verification) before(ctx context.Context, e *Entry, last lastEntry) (r *calendar.Record, gone bool, err error) {
 	if e.Version == 1 {
-		return nil, nil // none and no error
+		return nil, false, nil // none and no error
 	}
 	if r := v.kept[e.ID]; r != nil {
-		return r, nil
+		return r, false, nil
 	}
 	entries, err := v.store.History(ctx, e.ID, e.Version-2, 1)
 	if err != nil {
-		return nil, fmt.Errorf("entry %d: history: %w", e.Position, err)
+		return nil, false, fmt.Errorf("entry %d: history: %w", e.Position, err)
+	}
+	if len(entries) > 0 && entries[0].Redacted != nil && entries[0].Redacted.By > v.head {
+		return nil, true, nil
 	}
 	if len(entries) == 0 || sha256.Sum256(entries[0].State) != last.state {
-		return nil, damaged(e.Position, "the history of record %d lacks version %d as it was read", e.ID, e.Version-1)
+		return nil, false, damaged(e.Position, "the history of record %d lacks version %d as it was read", e.ID, e.Version-1)
 	}
-	return calendar.DecodeRecord(entries[0].State)
+	r, err = calendar.DecodeRecord(entries[0].State)
+	return r, false, err
 }
 
 // sameRecord compares records by what they mean, so that older stored forms fit
@@ -300,7 +503,7 @@ func (v *verification) records(ctx context.Context) error {
 				return damaged(last.position, "the present secret of record %d is another one", s.ID)
 			}
 		}
-		if err := v.found(ctx, before, states); err != nil {
+		if err := v.holdings(ctx, before, states); err != nil {
 			return err
 		}
 	}
@@ -320,9 +523,9 @@ func (v *verification) records(ctx context.Context) error {
 	return fmt.Errorf("%w: %d of %d records have a present state", ErrDamaged, found, len(v.last))
 }
 
-// found checks that the records of a page, which come after an id, hold the claims
+// holdings checks that the records of a page, which come after an id, hold the claims
 // and names of their states and are found by them.
-func (v *verification) found(ctx context.Context, after calendar.ID, states []State) error {
+func (v *verification) holdings(ctx context.Context, after calendar.ID, states []State) error {
 	wanted := make([]Holding, len(states))
 	var claims []calendar.Claim
 	var names []calendar.Name

@@ -46,7 +46,7 @@ func TestVerifyManyRecords(t *testing.T) {
 		}
 		write(t, s, drafts...)
 		var progress []calendar.Position
-		_, count, err := eventstore.Verify(t.Context(), s, func(done, total calendar.Position) {
+		_, count, err := storetest.Verify(t.Context(), s, func(done, total calendar.Position) {
 			progress = append(progress, done)
 			if total != calendar.Position((round+1)*n) {
 				t.Errorf("total is %d", total)
@@ -87,7 +87,7 @@ func TestVerifyFindsWrongFolds(t *testing.T) {
 			d, _ = storetest.Draft(t, r, tag(1, calendar.Updated), moment)
 			tt.edit(&d)
 			write(t, s, d)
-			_, _, err := eventstore.Verify(t.Context(), s, nil)
+			_, _, err := storetest.Verify(t.Context(), s, nil)
 			if !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), "entry 2:") || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("the error is %v, want one of entry 2 that says %q", err, tt.says)
 			}
@@ -145,7 +145,7 @@ func TestVerifyWhileOthersWrite(t *testing.T) {
 			d, r := storetest.Draft(t, nil, tag(1, calendar.Created), moment)
 			s := &later{Store: memstore.New(), t: t, last: r, spy: tt.spy}
 			write(t, s, d)
-			_, n, err := eventstore.Verify(t.Context(), s, nil)
+			_, n, err := storetest.Verify(t.Context(), s, nil)
 			if tt.bad && !errors.Is(err, eventstore.ErrDamaged) || !tt.bad && (err != nil || n != 1) {
 				t.Errorf("Verify: %d entries, %v", n, err)
 			}

@@ -87,7 +87,7 @@ func TestVerifyOfNothing(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if out := mustTool(t, "verify", "--data", data); !strings.Contains(out, "is empty") {
+	if out := mustTool(t, "verify", "--data", data); !strings.Contains(out, "intact: 0 entries") {
 		t.Errorf("got %q", out)
 	}
 }

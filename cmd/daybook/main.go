@@ -29,6 +29,7 @@ const (
 	exitFailed   = 1 // the work could not be done, or a check found something
 	exitUsage    = 2 // the command line or a setting is wrong
 	exitRefusals = 3 // the work is done, but some input was refused
+	exitTampered = 4 // what is stored is not what was written
 )
 
 // console is what a command talks through.

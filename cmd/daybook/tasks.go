@@ -53,20 +53,81 @@ func withoutInput(c *console) *console {
 
 func verifyTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {
 	bar := newProgress(c, "verify", "entries")
-	head, n, err := eventstore.Verify(ctx, b.store, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
+	found, err := eventstore.Verify(ctx, b.store, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
 	bar.done()
 	if err != nil {
 		return err
 	}
 	if s.json {
-		return json.NewEncoder(c.out).Encode(map[string]any{"entries": n, "head": hex.EncodeToString(head[:])})
+		err = json.NewEncoder(c.out).Encode(findingsOf(&found))
+	} else {
+		_, err = fmt.Fprintf(c.out, "chain head %x\n%s\n", found.Hash, findingsText(&found))
 	}
-	if n == 0 {
-		_, err = fmt.Fprintln(c.out, "the event store is empty: there is no entry to check")
-		return err
+	if err == nil && found.Err() != nil {
+		err = &exitError{exitTampered, found.Err()}
 	}
-	_, err = fmt.Fprintf(c.out, "%d entries are as they were written; chain head %x\n", n, head)
 	return err
+}
+
+// findingsText tells of findings in one line, which begins with the result.
+func findingsText(f *eventstore.Findings) string {
+	switch f.Finding {
+	case eventstore.FoundTampered, eventstore.FoundIncomplete:
+		if f.Position == 0 {
+			return fmt.Sprintf("%s: %s", f.Finding, f.Why)
+		}
+		return fmt.Sprintf("%s: entry %d: %s", f.Finding, f.Position, f.Why)
+	case eventstore.FoundRedacted:
+		form1 := ""
+		if f.RedactedForm1 > 0 {
+			form1 = fmt.Sprintf(" (%d of form 1, whose leaves are taken as they are)", f.RedactedForm1)
+		}
+		return fmt.Sprintf("%s: %s, %d redacted by %s%s", f.Finding, counted(int(f.Entries), "entry", "entries"),
+			f.Redacted+f.RedactedForm1, counted(len(f.Erasures), "erasure", "erasures"), form1)
+	default:
+		return fmt.Sprintf("%s: %s", f.Finding, counted(int(f.Entries), "entry", "entries"))
+	}
+}
+
+func counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// foundErasure is an erasure in the JSON of verify.
+type foundErasure struct {
+	Position calendar.Position `json:"position"`
+	Kind     string            `json:"kind"`
+	ID       calendar.ID       `json:"id"`
+	Reason   string            `json:"reason"`
+}
+
+// findings are the JSON of verify.
+type findings struct {
+	Result        eventstore.Finding `json:"result"`
+	Entries       calendar.Position  `json:"entries"`
+	Head          string             `json:"head"` // of the chain
+	Redacted      int                `json:"redacted"`
+	RedactedForm1 int                `json:"redacted_form_1"`
+	Erasures      []foundErasure     `json:"erasures"`
+	Position      *calendar.Position `json:"position,omitempty"`
+	Why           string             `json:"why,omitempty"`
+}
+
+func findingsOf(f *eventstore.Findings) findings {
+	out := findings{
+		Result: f.Finding, Entries: f.Entries, Head: hex.EncodeToString(f.Hash[:]),
+		Redacted: f.Redacted, RedactedForm1: f.RedactedForm1, Erasures: []foundErasure{}, Why: f.Why,
+	}
+	for _, e := range f.Erasures {
+		out.Erasures = append(out.Erasures, foundErasure{e.Position, e.Kind.String(), e.ID, e.Reason})
+	}
+	if f.Position > 0 {
+		out.Position = &f.Position
+	}
+	return out
 }
 
 func exportTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {

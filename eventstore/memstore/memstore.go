@@ -32,14 +32,26 @@ type Store struct {
 	slugs    []eventstore.SlugTaken
 	signed   []eventstore.Checkpoint
 	lastID   calendar.ID
+	erased   []calendar.ID
 	log      []logged
 }
 
-// logged is an Append that wrote entries, for Rewind.
+// logged are the Appends of one commit with their entries, kept for Rewind.
 type logged struct {
-	eventstore.Append
-
+	appends []eventstore.Append
 	entries []eventstore.Entry
+	erased  []calendar.ID // of an erasure, in which all win or none
+}
+
+// toLog makes ready what is to be committed.
+func toLog(appends ...eventstore.Append) logged {
+	l := logged{appends: appends}
+	for _, a := range appends {
+		for n := range a.Drafts {
+			l.entries = append(l.entries, a.Entry(n))
+		}
+	}
+	return l
 }
 
 var _ eventstore.Verifier = (*Store)(nil)
@@ -88,6 +100,7 @@ func (s *Store) Reopen() *Store {
 		receipts: maps.Clone(s.receipts),
 		slugs:    slices.Clone(s.slugs),
 		signed:   slices.Clone(s.signed),
+		erased:   slices.Clone(s.erased),
 		log:      slices.Clone(s.log),
 	}
 	if len(n.ids) > 0 {
@@ -113,7 +126,7 @@ func (s *Store) Rewind(to calendar.Position) {
 		if s.commits[i].Last > to {
 			break
 		}
-		past.decide(&s.log[i].Append, s.log[i].Epoch, s.log[i].entries)
+		past.decide(s.log[i], s.log[i].appends[0].Epoch)
 	}
 	for _, c := range s.signed {
 		if c.Size <= calendar.Position(len(past.entries)) {
@@ -121,7 +134,7 @@ func (s *Store) Rewind(to calendar.Position) {
 		}
 	}
 	s.entries, s.leaves, s.commits, s.log = past.entries, past.leaves, past.commits, past.log
-	s.slugs, s.signed = past.slugs, past.signed
+	s.slugs, s.signed, s.erased = past.slugs, past.signed, past.erased
 	s.records, s.ids, s.claims, s.names, s.receipts = past.records, past.ids, past.claims, past.names, past.receipts
 	s.signal.Reset(calendar.Position(len(s.entries)))
 }
@@ -150,42 +163,58 @@ func (s *Store) appendOne(ctx context.Context, a *eventstore.Append) eventstore.
 	if s.closed {
 		return eventstore.Result{Err: eventstore.ErrClosed}
 	}
-	entries := make([]eventstore.Entry, len(a.Drafts))
-	for i := range entries {
-		entries[i] = a.Entry(i)
-	}
-	res := s.decide(a, s.Epoch(), entries)
+	res := s.decide(toLog(*a), s.Epoch())
 	s.signal.Move(calendar.Position(len(s.entries)))
 	return res
 }
 
-// decide decides an Append in a group of its own and writes it with its entries.
-func (s *Store) decide(a *eventstore.Append, epoch uint64, entries []eventstore.Entry) eventstore.Result {
+// decide decides Appends in a group of their own and writes them with their entries,
+// all of them or none. The result is that of the first one, or of the one that lost.
+func (s *Store) decide(l logged, epoch uint64) (first eventstore.Result) {
 	g := eventstore.NewGroup(calendar.Position(len(s.entries)), epoch)
-	g.Holders = s.claims
-	for _, guard := range a.Guards {
-		g.Counts[guard.Name] = len(s.names[guard.Name])
+	if g.Holders = s.claims; len(l.appends) > 1 { // of one alone nothing is taken that is not kept
+		g.Holders = maps.Clone(s.claims)
 	}
-	for i := range a.Drafts {
-		if id := a.Drafts[i].ID; s.records[id] != nil {
-			g.Records[id] = s.records[id].Held
+	for i := range l.appends {
+		a := &l.appends[i]
+		for _, guard := range a.Guards {
+			g.Counts[guard.Name] = len(s.names[guard.Name])
+		}
+		for i := range a.Drafts {
+			if id := a.Drafts[i].ID; s.records[id] != nil {
+				g.Records[id] = s.records[id].Held
+			}
+		}
+		if a.Receipt != nil { // it is looked for, also when nobody waits
+			g.Receipts[a.Receipt.Name()] = s.receipts[a.Receipt.Name()]
 		}
 	}
-	if a.Receipt != nil { // it is looked for, also when nobody waits
-		g.Receipts[a.Receipt.Name()] = s.receipts[a.Receipt.Name()]
+	for i := range l.appends {
+		res, accepted := g.Decide(&l.appends[i])
+		switch {
+		case res.Err != nil:
+			return res
+		case i == 0:
+			first = res
+		}
+		if !accepted {
+			l.entries = nil
+		}
 	}
-	res, accepted := g.Decide(a)
-	if accepted {
-		s.write(a, g, entries)
+	if len(l.entries) > 0 {
+		s.claims = g.Holders
+		s.write(l, g)
 	}
-	maps.Copy(s.receipts, g.Kept)
-	return res
+	for _, r := range g.Kept {
+		s.keep(r)
+	}
+	return first
 }
 
-func (s *Store) write(a *eventstore.Append, g *eventstore.Group, entries []eventstore.Entry) {
+func (s *Store) write(l logged, g *eventstore.Group) {
 	first := calendar.Position(len(s.entries)) + 1
 	at := map[calendar.ID][]int{} // entries by record
-	for _, e := range entries {
+	for _, e := range l.entries {
 		e.Position = calendar.Position(len(s.entries)) + 1
 		at[e.ID] = append(at[e.ID], len(s.entries))
 		s.entries = append(s.entries, e)
@@ -194,10 +223,7 @@ func (s *Store) write(a *eventstore.Append, g *eventstore.Group, entries []event
 	for id, before := range g.Before {
 		s.put(g.Records[id], before, at[id])
 	}
-	if len(a.Drafts) == 0 {
-		return
-	}
-	s.log = append(s.log, logged{*a, entries})
+	s.log = append(s.log, l)
 	s.slugs = append(s.slugs, g.Slugs...)
 	var before [32]byte
 	if n := len(s.commits); n > 0 {
@@ -208,6 +234,9 @@ func (s *Store) write(a *eventstore.Append, g *eventstore.Group, entries []event
 		Last:  calendar.Position(len(s.entries)),
 		Hash:  eventstore.ChainHash(before, first, s.leaves[first-1:]),
 	})
+	for _, id := range l.erased {
+		s.redact(id)
+	}
 }
 
 // put keeps a record with its new entries in the place of the one before.

@@ -124,7 +124,7 @@ func TestProcessesOfBefore(t *testing.T) {
 			}
 		}
 	}
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || int(n) != 4*len(functions) {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || int(n) != 4*len(functions) {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }
@@ -264,7 +264,7 @@ func TestFormerGoesOn(t *testing.T) {
 			}
 		}
 	}
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 9 {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 9 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 )
 
 // smallLog writes n tags in one commit each, with a secret and a second version.
@@ -69,7 +70,7 @@ func TestFlippedBytes(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := eventstore.Verify(t.Context(), s, nil); err != nil {
+	if _, _, err := storetest.Verify(t.Context(), s, nil); err != nil {
 		t.Errorf("Verify after all was put back: %v", err)
 	}
 	if flips < 150 {
@@ -129,7 +130,7 @@ func tryFlip(t *testing.T, s *postgres.Store, c *pgx.Conn, table, keyColumn stri
 	if id, ok := flipped.(int64); ok && column == keyColumn {
 		moved = id
 	}
-	_, _, err := eventstore.Verify(t.Context(), s, nil)
+	_, _, err := storetest.Verify(t.Context(), s, nil)
 	if _, err := c.Exec(t.Context(), set, old, moved); err != nil {
 		return false, err
 	}
@@ -163,7 +164,7 @@ func TestLostClaimsAndNames(t *testing.T) {
 		text := strings.ReplaceAll(damage, "@", name)
 		sqlExec(t, c, "CREATE TABLE "+name+".old AS SELECT * FROM "+strings.Fields(strings.NewReplacer("DELETE FROM ", "", "UPDATE ", "", "INSERT INTO ", "").Replace(text))[0])
 		sqlExec(t, c, text)
-		if _, _, err := eventstore.Verify(t.Context(), s, nil); !errors.Is(err, eventstore.ErrDamaged) {
+		if _, _, err := storetest.Verify(t.Context(), s, nil); !errors.Is(err, eventstore.ErrDamaged) {
 			t.Errorf("%s: the error is %v", damage, err)
 		}
 		table := strings.Fields(strings.NewReplacer("DELETE FROM ", "", "UPDATE ", "", "INSERT INTO ", "").Replace(text))[0]
@@ -171,7 +172,7 @@ func TestLostClaimsAndNames(t *testing.T) {
 		sqlExec(t, c, "INSERT INTO "+table+" SELECT * FROM "+name+".old")
 		sqlExec(t, c, "DROP TABLE "+name+".old")
 	}
-	if _, _, err := eventstore.Verify(t.Context(), s, nil); err != nil {
+	if _, _, err := storetest.Verify(t.Context(), s, nil); err != nil {
 		t.Errorf("Verify after all was put back: %v", err)
 	}
 }
@@ -202,7 +203,7 @@ func TestAppendOnly(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 4 {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 4 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }
@@ -255,7 +256,7 @@ func TestServiceRole(t *testing.T) {
 	if err := s.Release(t.Context(), "relay", "a"); err != nil {
 		t.Error(err)
 	}
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 4 {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 4 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 	bare, err := pgx.Connect(t.Context(), as(login))
@@ -286,7 +287,7 @@ func TestEntryBehindTheLastCommit(t *testing.T) {
 	sqlExec(t, c, strings.ReplaceAll(`INSERT INTO @.entries SELECT 5, 99, 1, time, actor, kind, 'tag.created', leaf, client, request, reason, fields, state, secret
 		FROM @.entries WHERE position = 1`, "@", name))
 	for _, what := range []string{"alone", "with a state"} {
-		_, _, err := eventstore.Verify(t.Context(), s, nil)
+		_, _, err := storetest.Verify(t.Context(), s, nil)
 		if !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), "entry 5:") {
 			t.Errorf("%s: got %v", what, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 	"daybook/internal/testkit"
 )
 
@@ -114,7 +115,7 @@ func TestFailover(t *testing.T) {
 	if next, err := s.NewIDs(t.Context(), 1); err != nil || next <= first+39 {
 		t.Errorf("next id is %d after %d, %v", next, first+39, err)
 	}
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 3 {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 3 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 	if n := strings.Count(log.String(), "another history"); n != 1 {
@@ -197,7 +198,7 @@ func TestBackupPutBack(t *testing.T) {
 	eventually(t, "head", func() error { _, err := s.Head(t.Context()); return err })
 	write(t, s, 1, 2, "other")
 	write(t, s, 2, 1, "lost-too")
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 3 {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 3 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }

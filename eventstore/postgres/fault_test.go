@@ -16,6 +16,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 )
 
 // TestOpenTogether: processes that start at the same time on an empty database
@@ -40,7 +41,7 @@ func TestOpenTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, at, postgres.Options{Schema: name})
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 8 {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 8 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }
@@ -145,7 +146,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	if _, n, err := eventstore.Verify(t.Context(), stores[0], nil); err != nil || n != total {
+	if _, n, err := storetest.Verify(t.Context(), stores[0], nil); err != nil || n != total {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }
@@ -254,7 +255,7 @@ func TestKilledConnections(t *testing.T) {
 	if n := killed.Load(); n < kills {
 		t.Errorf("%d connections were killed, want %d", n, kills)
 	}
-	if _, entries, err := eventstore.Verify(t.Context(), open(t, server(t), postgres.Options{Schema: name}), nil); err != nil || entries != calendar.Position(written.Load()) {
+	if _, entries, err := storetest.Verify(t.Context(), open(t, server(t), postgres.Options{Schema: name}), nil); err != nil || entries != calendar.Position(written.Load()) {
 		t.Errorf("Verify: %d entries, want %d, %v", entries, written.Load(), err)
 	}
 	t.Logf("%d connections killed, %d appends of %d told that they failed", killed.Load(), failed.Load(), written.Load())

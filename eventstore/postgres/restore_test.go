@@ -98,7 +98,7 @@ func TestMoveUp(t *testing.T) {
 	if diff := cmp.Diff(map[string]calendar.Position{"verify": n, "copy": n, "verify copy": n}, steps); diff != "" {
 		t.Errorf("progress differs (-want +got):\n%s", diff)
 	}
-	if again, _, err := eventstore.Verify(ctx, from, nil); err != nil || again != hash {
+	if again, _, err := storetest.Verify(ctx, from, nil); err != nil || again != hash {
 		t.Errorf("the hash is %x, that of the other store %x, %v", hash, again, err)
 	}
 	if diff := cmp.Diff(wholeOf(t, from, int(writer.n.Load())), wholeOf(t, to, int(writer.n.Load())), storetest.Alike); diff != "" {
@@ -147,7 +147,7 @@ func TestMoveUp(t *testing.T) {
 	if protected == 0 {
 		t.Error("no event has a password")
 	}
-	if _, _, err := eventstore.Verify(ctx, to, nil); err != nil {
+	if _, _, err := storetest.Verify(ctx, to, nil); err != nil {
 		t.Errorf("Verify after the append: %v", err)
 	}
 

@@ -17,6 +17,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 	"daybook/internal/testkit"
 )
 
@@ -95,7 +96,7 @@ func TestServerFallsSilent(t *testing.T) {
 	})
 	// Whatever had to find out has found out.
 	round(3, func(name string, err error) { t.Errorf("after: %s: %v", name, err) })
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n < 2 {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n < 2 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
+	"daybook/eventstore/storetest"
 	"daybook/internal/testkit"
 )
 
@@ -63,7 +64,7 @@ func TestSynchronousStandby(t *testing.T) {
 			})
 		}
 	}
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 2 {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 2 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 }

@@ -102,7 +102,7 @@ func TestFlippedBytes(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := eventstore.Verify(t.Context(), s, nil); err != nil {
+	if _, _, err := storetest.Verify(t.Context(), s, nil); err != nil {
 		t.Errorf("Verify after all was put back: %v", err)
 	}
 	if flips < 380 {
@@ -165,7 +165,7 @@ func tryFlip(t *testing.T, s *sqlite.Store, db *sql.DB, table, keyColumn string,
 	if id, ok := flipped.(int64); ok && (column == "position" && table == "entries" || column == "first") {
 		moved = id // the key is the row
 	}
-	_, _, err := eventstore.Verify(t.Context(), s, nil)
+	_, _, err := storetest.Verify(t.Context(), s, nil)
 	sqlExec(t, db, set, old, moved)
 	if err == nil {
 		return false
@@ -210,12 +210,12 @@ func TestLostClaimsAndNames(t *testing.T) {
 		},
 	} {
 		sqlExec(t, db, tt.damage)
-		if _, _, err := eventstore.Verify(t.Context(), s, nil); !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), tt.says) {
+		if _, _, err := storetest.Verify(t.Context(), s, nil); !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: the error is %v", tt.damage, err)
 		}
 		sqlExec(t, db, tt.repair)
 	}
-	if _, _, err := eventstore.Verify(t.Context(), s, nil); err != nil {
+	if _, _, err := storetest.Verify(t.Context(), s, nil); err != nil {
 		t.Errorf("Verify after all was put back: %v", err)
 	}
 }
@@ -250,7 +250,7 @@ func TestDamagedPages(t *testing.T) {
 			}
 			s, err = sqlite.Open(t.Context(), path, sqlite.Options{})
 			if err == nil {
-				_, _, err = eventstore.Verify(t.Context(), s, nil)
+				_, _, err = storetest.Verify(t.Context(), s, nil)
 				_ = s.Close() // the damage is told already
 			}
 			if !errors.Is(err, eventstore.ErrDamaged) {
@@ -285,7 +285,7 @@ func TestTriggers(t *testing.T) {
 			t.Errorf("%s was taken", name)
 		}
 	}
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 4 {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 4 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}
 	if states, err := s.Load(t.Context(), calendar.ID(1)); err != nil || states[0].Version != 1 {

@@ -19,6 +19,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
+	"daybook/eventstore/storetest"
 )
 
 // writerFile, when set, makes the test binary a writer to that file, which is
@@ -178,7 +179,7 @@ func checkKilled(t *testing.T, path string, acknowledged map[calendar.ID]calenda
 			t.Errorf("Close: %v", err)
 		}
 	}()
-	_, n, err := eventstore.Verify(t.Context(), s, nil)
+	_, n, err := storetest.Verify(t.Context(), s, nil)
 	if err != nil {
 		t.Fatalf("Verify: %v", err)
 	}

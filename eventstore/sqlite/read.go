@@ -25,8 +25,8 @@ const (
 	entryColumns = "e.position, e.kind, e.record, e.version, e.time, e.actor, e.change, e.client, e.request, e.reason," +
 		" e.body, e.secret IS NOT NULL, e.secret, e.salts, x.by, x.hashes"
 	fromEntries   = " FROM entries e LEFT JOIN redacted x ON x.position = e.position"
-	heldColumns   = "id, kind, version, position, claims, names, secret"
-	recordsJoined = "SELECT r.id, r.kind, r.version, r.position, r.claims, r.names, r.secret, e.body" +
+	heldColumns   = "id, kind, version, position, claims, names, secret, erased"
+	recordsJoined = "SELECT r.id, r.kind, r.version, r.position, r.claims, r.names, r.secret, r.erased, e.body" +
 		" FROM records r LEFT JOIN entries e ON e.position = r.position"
 )
 
@@ -161,7 +161,7 @@ func scanHeld(r row, more ...any) (*eventstore.Held, error) {
 		kind          string
 		claims, names []byte
 	)
-	if err := r.Scan(append([]any{&h.ID, &kind, &h.Version, &h.Position, &claims, &names, &h.Secret}, more...)...); err != nil {
+	if err := r.Scan(append([]any{&h.ID, &kind, &h.Version, &h.Position, &claims, &names, &h.Secret, &h.Erased}, more...)...); err != nil {
 		return nil, err
 	}
 	var err error

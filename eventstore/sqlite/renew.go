@@ -154,7 +154,7 @@ func carryPlain(ctx context.Context, conn *sql.Conn, path string) error {
 		return err
 	}
 	for _, t := range []struct{ name, columns, order string }{
-		{"records", heldColumns, "id"},
+		{"records", "id, kind, version, position, claims, names, secret", "id"},
 		{"claims", "space, key, record", "space, key"},
 		{"names", "space, key, record", "space, key, record"},
 		{"receipts", "rowid, user, key, fingerprint, kept, time, record, version, position, answer", "rowid"},

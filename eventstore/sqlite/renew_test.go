@@ -19,6 +19,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
+	"daybook/eventstore/storetest"
 	"daybook/internal/testkit"
 )
 
@@ -196,7 +197,7 @@ func TestFormer(t *testing.T) {
 	if len(told) == 0 || told[len(told)-1] != 59 {
 		t.Errorf("progress was %d", told)
 	}
-	hash, n, err := eventstore.Verify(t.Context(), s, nil)
+	hash, n, err := storetest.Verify(t.Context(), s, nil)
 	if err != nil || n != 59 || hex.EncodeToString(hash[:]) != formerHead {
 		t.Errorf("Verify: %d entries, chain head %x, %v; want 59, %s", n, hash, err, formerHead)
 	}
@@ -233,7 +234,7 @@ func TestFormer(t *testing.T) {
 	}
 	s = open(t, path, sqlite.Options{Renewing: func(calendar.Position, calendar.Position) { t.Error("carried again") }})
 	smallLog(t, s, 3)
-	if _, n, err := eventstore.Verify(t.Context(), s, nil); err != nil || n != 65 {
+	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 65 {
 		t.Errorf("Verify after more writes: %d entries, %v", n, err)
 	}
 }
@@ -392,7 +393,7 @@ func TestFormerDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, path, sqlite.Options{})
-	if _, _, err := eventstore.Verify(t.Context(), s, nil); !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), "entry 30") {
+	if _, _, err := storetest.Verify(t.Context(), s, nil); !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(err.Error(), "entry 30") {
 		t.Errorf("Verify: %v", err)
 	}
 	if entries, err := s.ReadAll(t.Context(), 29, 1); err != nil || !json.Valid(entries[0].State) {

@@ -72,7 +72,8 @@ type Store struct {
 	queue   *groupcommit.Queue[*item]
 	later   sync.Map // eventstore.ReceiptKey → *item that nobody waits for and that is not written
 	turn    turn
-	lastID  atomic.Int64 // the greatest id that was given or used
+	erased  []calendar.ID // since the store was opened; who has the turn uses it
+	lastID  atomic.Int64  // the greatest id that was given or used
 	closing atomic.Bool
 	drained chan struct{}
 

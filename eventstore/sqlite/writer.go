@@ -50,7 +50,7 @@ func (w *writer) ready(ctx context.Context) error {
 	w.addEntries = p.rows(ctx, addEntries, entryCells)
 	w.addRecords = p.rows(ctx, `INSERT INTO records (`+heldColumns+`) VALUES %s
 		ON CONFLICT (id) DO UPDATE SET version = excluded.version, position = excluded.position,
-		claims = excluded.claims, names = excluded.names, secret = excluded.secret`, 7)
+		claims = excluded.claims, names = excluded.names, secret = excluded.secret, erased = excluded.erased`, 8)
 	w.addClaims = p.rows(ctx, `INSERT INTO claims (space, key, record) VALUES %s
 		ON CONFLICT (space, key) DO UPDATE SET record = excluded.record`, 3)
 	w.dropClaims = p.rows(ctx, "DELETE FROM claims WHERE (space, key) IN (VALUES %s)", 2)
@@ -116,6 +116,7 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		return fmt.Errorf("begin: %w", translate(ctx, err))
 	}
+	s.forbid(items)
 	g := eventstore.NewGroup(w.head, s.Epoch())
 	if err := s.gather(ctx, g, items); err != nil {
 		w.giveUp(ctx)
@@ -133,22 +134,14 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 		w.giveUp(ctx)
 	} else {
 		changed, chain, err := s.write(ctx, g, entries)
+		if err == nil {
+			_, err = w.commit.ExecContext(ctx)
+		}
 		if err != nil {
-			w.giveUp(ctx)
-			w.lost = true
-			s.cache.clear()
-			s.tail.forget()
-			return fmt.Errorf("append entries after %d: %w", w.head, translate(ctx, err))
+			return s.failed(ctx, err)
 		}
-		// First the states, then the head: who sees the head sees the states.
-		for _, h := range changed {
-			w.lastStored = max(w.lastStored, h.ID)
-			s.usedID(h.ID)
-		}
-		s.cache.put(changed...)
 		s.tail.put(entries, chain)
-		w.head, w.chain = g.Head, chain
-		s.signal.Move(g.Head)
+		s.wrote(g, changed, chain)
 	}
 	for i, it := range items {
 		*it.result = results[i]
@@ -156,9 +149,32 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 	return nil
 }
 
+// failed ends a transaction that did not come to its end.
+func (s *Store) failed(ctx context.Context, err error) error {
+	w := s.writer
+	w.giveUp(ctx)
+	w.lost = true
+	s.cache.clear()
+	s.tail.forget()
+	return fmt.Errorf("append entries after %d: %w", w.head, translate(ctx, err))
+}
+
+// wrote tells all who have to know of a group that was committed. First the states, then
+// the head: who sees the head sees the states.
+func (s *Store) wrote(g *eventstore.Group, changed []*eventstore.Held, chain [32]byte) {
+	w := s.writer
+	for _, h := range changed {
+		w.lastStored = max(w.lastStored, h.ID)
+		s.usedID(h.ID)
+	}
+	s.cache.put(changed...)
+	w.head, w.chain = g.Head, chain
+	s.signal.Move(g.Head)
+}
+
 // inTurn does something beside appends in a transaction of the one who has the turn to
-// commit.
-func (s *Store) inTurn(ctx context.Context, do func(ctx context.Context, w *writer) error) error {
+// commit, and what comes after the commit.
+func (s *Store) inTurn(ctx context.Context, do func(ctx context.Context, w *writer) error, then ...func()) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
@@ -188,7 +204,11 @@ func (s *Store) inTurn(ctx context.Context, do func(ctx context.Context, w *writ
 	}
 	if err != nil {
 		w.giveUp(ctx)
+		w.lost = true // perhaps it was committed
 		return translate(ctx, err)
+	}
+	for _, do := range then {
+		do()
 	}
 	return nil
 }
@@ -299,8 +319,8 @@ func scanCount(r row) (c nameCount, err error) {
 	return c, err
 }
 
-// write carries out a group, commits, and gives the records that it changed and the
-// new end of the chain.
+// write carries out a group but for the commit, and gives the records that it changed
+// and the new end of the chain.
 func (s *Store) write(ctx context.Context, g *eventstore.Group, written []written) (changed []*eventstore.Held, chain [32]byte, err error) {
 	w := s.writer
 	chain = w.chain
@@ -330,7 +350,7 @@ func (s *Store) write(ctx context.Context, g *eventstore.Group, written []writte
 			return nil, chain, err
 		}
 		records = append(records, int64(id), h.Kind.String(), h.Version, number(h.Position),
-			string(claims), string(names), h.Secret)
+			string(claims), string(names), h.Secret, h.Erased)
 		if before == nil {
 			before = &eventstore.Held{}
 		}
@@ -385,8 +405,7 @@ func (s *Store) write(ctx context.Context, g *eventstore.Group, written []writte
 			return nil, chain, err
 		}
 	}
-	_, err = w.commit.ExecContext(ctx)
-	return changed, chain, err
+	return changed, chain, nil
 }
 
 // without gives what one list has and another one has not.

@@ -40,6 +40,7 @@ type broken struct {
 	at            func(ctx context.Context, p eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error)
 	counted       func(ctx context.Context, p eventstore.Point) (eventstore.Counted, error)
 	slugAt        func(ctx context.Context, kind calendar.Kind, slug string, p eventstore.Point) (calendar.ID, error)
+	erase         func(ctx context.Context, e eventstore.Erasure) eventstore.Result
 	putCheckpoint func(ctx context.Context, c eventstore.Checkpoint) error
 }
 
@@ -62,6 +63,13 @@ func (b *broken) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p 
 		return b.slugAt(ctx, kind, slug, p)
 	}
 	return b.Store.SlugAt(ctx, kind, slug, p)
+}
+
+func (b *broken) Erase(ctx context.Context, e eventstore.Erasure) eventstore.Result {
+	if b.erase != nil {
+		return b.erase(ctx, e)
+	}
+	return b.Store.Erase(ctx, e)
 }
 
 func (b *broken) PutCheckpoint(ctx context.Context, c eventstore.Checkpoint) error {
@@ -952,6 +960,42 @@ var twins = []struct {
 			holders, _, err := b.Find(ctx, []calendar.Claim{slugOf(kind, slug)}, nil)
 			return holders[0], err
 		}
+	}},
+	{"an erasure is a change like others", []string{"an erasure leaves the leaves", "erasures are refused or done again"}, func(b *broken) {
+		b.erase = func(ctx context.Context, e eventstore.Erasure) eventstore.Result { return b.one(ctx, e.Append()) }
+	}},
+	{"of several records the first is erased", []string{"records are erased together"}, func(b *broken) {
+		b.erase = func(ctx context.Context, e eventstore.Erasure) eventstore.Result {
+			e.Also = nil
+			return b.Store.Erase(ctx, e)
+		}
+	}},
+	{"records are erased one after the other", []string{"records are erased together"}, func(b *broken) {
+		b.erase = func(ctx context.Context, e eventstore.Erasure) (res eventstore.Result) {
+			for i, one := range e.All() {
+				if next := b.Store.Erase(ctx, one); i == 0 || next.Err != nil {
+					res = next
+				}
+			}
+			return res
+		}
+	}},
+	{"answers outlive what they name", []string{"an erasure leaves the leaves", "answers that name what was erased are not kept"}, func(b *broken) {
+		answers := map[string][]byte{}
+		b.eachAppend(func(ctx context.Context, a eventstore.Append) eventstore.Result {
+			res := b.one(ctx, a)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if a.Receipt != nil && len(a.Receipt.Answer) > 0 {
+				answers[a.Receipt.Key] = a.Receipt.Answer
+			}
+			if res.Receipt != nil && a.LooksUp() {
+				with := *res.Receipt
+				with.Answer = answers[with.Key]
+				res.Receipt = &with
+			}
+			return res
+		})
 	}},
 	{"notes of checkpoints are replaced", []string{"checkpoints are kept and gain lines"}, func(b *broken) {
 		b.putCheckpoint = func(ctx context.Context, c eventstore.Checkpoint) error {

@@ -344,7 +344,7 @@ func verifiesHoldings(t testing.TB, h Harness) {
 		d, _ := f.draft(nil, created(calendar.KindTag, f.id(), "new-slug"))
 		add(&d)
 		at := f.mustWrite(f.appendOf(d))
-		_, _, err := eventstore.Verify(f.ctx, f.store, nil)
+		_, _, err := Verify(f.ctx, f.store, nil)
 		if !errors.Is(err, eventstore.ErrDamaged) || !strings.Contains(fmt.Sprint(err), fmt.Sprintf("entry %d:", at)) {
 			f.Errorf("Verify with another %s: the error is %v, want ErrDamaged of entry %d", name, err, at)
 		}
@@ -356,7 +356,7 @@ func verifies(t testing.TB, h Harness) {
 	verify := func() ([32]byte, calendar.Position) {
 		f.Helper()
 		var told calendar.Position
-		hash, n, err := eventstore.Verify(f.ctx, f.store, func(done, _ calendar.Position) { told = done })
+		hash, n, err := Verify(f.ctx, f.store, func(done, _ calendar.Position) { told = done })
 		if err != nil {
 			f.Fatalf("Verify: %v", err)
 		}
@@ -639,7 +639,7 @@ func bytePages(t testing.TB, h Harness) {
 	if got := f.load(small.ID); got.Version != 1 {
 		f.Errorf("the last record has version %d", got.Version)
 	}
-	if _, _, err := eventstore.Verify(f.ctx, f.store, nil); err != nil {
+	if _, _, err := Verify(f.ctx, f.store, nil); err != nil {
 		f.Errorf("Verify: %v", err)
 	}
 }

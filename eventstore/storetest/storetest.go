@@ -20,6 +20,7 @@ import (
 // Store is what the suite asks of an implementation.
 type Store interface {
 	eventstore.Verifier
+	eventstore.Eraser
 	io.Closer
 }
 
@@ -94,11 +95,25 @@ func Cases() []Case {
 		{"what counts at points of the past", counted},
 		{"slugs of the past", slugs},
 		{"checkpoints are kept and gain lines", checkpoints},
+		{"an erasure leaves the leaves", erases},
+		{"erasures are refused or done again", erasesAgain},
+		{"records are erased together", erasesTogether},
+		{"answers that name what was erased are not kept", erasesAnswers},
 		{"the log verifies", verifies},
 		{"claims and names of no state are found", verifiesHoldings},
 		{"everything is there after a restart", restart},
 		{"closed stores refuse", closed},
 	}
+}
+
+// Verify is eventstore.Verify for who expects a whole store: what does not fit is an
+// error.
+func Verify(ctx context.Context, s eventstore.Verifier, progress func(done, total calendar.Position)) (hash [32]byte, entries calendar.Position, err error) {
+	f, err := eventstore.Verify(ctx, s, progress)
+	if err == nil {
+		err = f.Err()
+	}
+	return f.Hash, f.Entries, err
 }
 
 // fixture is what every case works with.

@@ -22,7 +22,7 @@ var arrows = map[string][]string{
 	"calendar":                    {},
 	"eventstore":                  {"calendar"},
 	"eventstore/memstore":         {"calendar", "eventstore"},
-	"eventstore/sqlite":           {"calendar", "eventstore", "internal/ground/compact", "internal/ground/groupcommit", "internal/ground/migration"},
+	"eventstore/sqlite":           {"calendar", "eventstore", "internal/ground/compact", "internal/ground/groupcommit", "internal/ground/migration", "internal/ground/pause"},
 	"eventstore/postgres":         {"calendar", "eventstore", "internal/ground/groupcommit", "internal/ground/migration"},
 	"eventstore/feed":             {"calendar", "eventstore", "internal/ground/pause"},
 	"command":                     {"calendar", "eventstore", "internal/ground/keylock", "internal/ground/pause"},
