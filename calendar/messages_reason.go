@@ -99,6 +99,12 @@ var reasonMessages = map[Reason]phrase{
 		"doit être l’une de ces valeurs : %1",
 		"debe ser uno de estos valores: %1",
 	},
+	ReasonWord: {
+		"必须是以下之一：%1",
+		"must be one of %1",
+		"doit être l’un de : %1",
+		"debe ser uno de: %1",
+	},
 	ReasonStatus: {
 		"必须是以下状态之一:%1",
 		"must be one of the statuses %1",
@@ -261,6 +267,12 @@ var reasonMessages = map[Reason]phrase{
 		"%1 n’existe pas et vous ne pouvez pas le créer",
 		"%1 no existe y no puede crearlo",
 	},
+	ReasonReaders: {
+		"仅供编辑、管理员和审计员使用",
+		"is for editors, administrators and auditors only",
+		"est réservé aux éditeurs, administrateurs et auditeurs",
+		"es solo para editores, administradores y auditores",
+	},
 	ReasonStatusFilter: {
 		"您只能使用 publish",
 		"must be publish: you may not ask for other statuses",
@@ -314,6 +326,12 @@ var reasonMessages = map[Reason]phrase{
 		"must not be above the newest position, %1",
 		"ne doit pas dépasser la position la plus récente, %1",
 		"no debe superar la posición más reciente, %1",
+	},
+	ReasonHeaderReason: {
+		"必须是可打印的 ASCII 字符，其他字符用百分号编码的 UTF-8",
+		"must be printable ASCII with percent-encoded UTF-8",
+		"doit être en ASCII imprimable, avec de l’UTF-8 encodé en pourcentage",
+		"debe ser ASCII imprimible con UTF-8 codificado con porcentajes",
 	},
 	ReasonHeaderKey: {
 		"必须是 1 到 255 个可打印的 ASCII 字符",

@@ -27,6 +27,7 @@ const (
 	ReasonNothingLeft Reason = "nothing_left" // name: nothing is left after cleaning
 	ReasonSlug        Reason = "slug"         // slug: no letter or digit is left
 	ReasonNotInEnum   Reason = "not_in_enum"  // must be one of; args: the allowed words, comma separated. Seen as rest_not_in_enum
+	ReasonWord        Reason = "word"         // must be one of; args: the allowed words, comma separated
 	ReasonStatus      Reason = "status"       // must be one of; args: the allowed words, comma separated
 	ReasonTooLong     Reason = "too_long"     // args: the limit in characters
 	ReasonTooMany     Reason = "too_many"     // list; args: the limit in elements
@@ -58,6 +59,7 @@ const (
 	ReasonOtherAuthor      Reason = "other_author"      // the caller may name nobody else as author
 	ReasonImageURLRight    Reason = "image_url_right"   // the caller may not use images by URL
 	ReasonTermRight        Reason = "term_right"        // no such term, and the caller may not create one; args: the entry
+	ReasonReaders          Reason = "readers"           // for editors, administrators and auditors only
 	ReasonStatusFilter     Reason = "status_filter"     // the caller may filter by the status "publish" only
 )
 
@@ -81,6 +83,7 @@ const (
 const (
 	ReasonHeaderKey      Reason = "header_key"      // Idempotency-Key: 1–255 printable ASCII characters
 	ReasonHeaderPosition Reason = "header_position" // Daybook-Min-Position: digits
+	ReasonHeaderReason   Reason = "header_reason"   // Daybook-Reason: printable ASCII with percent-encoded UTF-8
 	ReasonHeaderHost     Reason = "header_host"     // Host: a host with or without a port
 )
 
@@ -88,14 +91,14 @@ const (
 var Reasons = [...]Reason{
 	ReasonTypeText, ReasonTypeBool, ReasonTypeInteger, ReasonTypeID, ReasonTypeNumber, ReasonTypeList,
 	ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms,
-	ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonStatus,
+	ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonWord, ReasonStatus,
 	ReasonTooLong, ReasonTooMany, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonDate, ReasonDateRange,
 	ReasonZone, ReasonURL, ReasonEmail, ReasonImage, ReasonCost, ReasonEntry, ReasonInline,
 	ReasonUnknownEvent, ReasonUnknownVenue, ReasonUnknownOrganizer, ReasonUnknownCategory, ReasonUnknownTag,
 	ReasonUnknownImage, ReasonUnknownUser, ReasonOtherAuthor, ReasonImageURLRight, ReasonTermRight,
-	ReasonStatusFilter, ReasonEndBeforeStart, ReasonPairMissing, ReasonSelfParent, ReasonGeolocConflict,
+	ReasonReaders, ReasonStatusFilter, ReasonEndBeforeStart, ReasonPairMissing, ReasonSelfParent, ReasonGeolocConflict,
 	ReasonPoint, ReasonPointOrVersion, ReasonFuture, ReasonAhead,
-	ReasonHeaderKey, ReasonHeaderPosition, ReasonHeaderHost,
+	ReasonHeaderKey, ReasonHeaderPosition, ReasonHeaderReason, ReasonHeaderHost,
 }
 
 // Detail gives the code under which a reason stands in "details" of an answer

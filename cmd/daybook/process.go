@@ -25,6 +25,7 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/ground/pause"
+	"daybook/internal/history"
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
@@ -359,7 +360,8 @@ func (r *roles) api() (http.Handler, error) {
 	if r.s.engine().local {
 		o.MakeAtOnce = listsAtOnce(runtime.GOMAXPROCS(0))
 	}
-	o.Beside = r.readiness.operating(r.b)
+	o.Beside = r.readiness.probes()
+	o.Draining = r.readiness.begun
 	o.Observe, o.Trace = r.b.hooks.Answers, r.b.hooks.Requests
-	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), Records: r.b.records, Users: r.b.users}, o)
+	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Records: r.b.records, Users: r.b.users}, o)
 }

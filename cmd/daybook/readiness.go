@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"daybook/calendar"
-	"daybook/internal/audit"
 	"daybook/internal/httpapi"
 )
 
@@ -15,11 +14,8 @@ const (
 	pathReady = "/health/ready"
 )
 
-// How many requests at once are worked on for these paths.
-const (
-	historyAtOnce = 64
-	readyAtOnce   = 1024
-)
+// readyAtOnce is how many requests at once are worked on for one of these paths.
+const readyAtOnce = 1024
 
 // readiness is the handler of the listener: before the work has begun and after it
 // has ended it tells so, and when it is about to end.
@@ -28,6 +24,7 @@ type readiness struct {
 	inside   atomic.Pointer[inside]
 	waits    atomic.Pointer[string] // what the start waits for
 	draining atomic.Bool
+	begun    chan struct{} // closed when it begins to drain
 }
 
 // inside is what answers while the process works.
@@ -38,7 +35,7 @@ type inside struct {
 
 // newReadiness makes the handler; o are the settings of the interface.
 func newReadiness(o httpapi.Options) (d *readiness, err error) {
-	d = &readiness{}
+	d = &readiness{begun: make(chan struct{})}
 	d.waitFor("")
 	o.Beside = d.probes()
 	d.closed, err = httpapi.Closed(o, calendar.CodeUnavailable)
@@ -55,7 +52,9 @@ func (d *readiness) shut() { d.inside.Store(nil) }
 // drain says from now on that requests are to be sent elsewhere; they are answered
 // all the same. It tells whether any have been.
 func (d *readiness) drain() bool {
-	d.draining.Store(true)
+	if !d.draining.Swap(true) {
+		close(d.begun)
+	}
 	return d.inside.Load() != nil
 }
 
@@ -97,9 +96,4 @@ func (d *readiness) ready(r *http.Request, _ calendar.Caller) (int, any, error) 
 		return http.StatusServiceUnavailable, h.public(), nil
 	}
 	return http.StatusOK, h.public(), nil
-}
-
-// operating are the paths beside the interface of a process that has one.
-func (d *readiness) operating(b *backend) []httpapi.Beside {
-	return append(d.probes(), httpapi.Beside{Path: audit.Path, AtOnce: historyAtOnce, Serve: audit.Handler(b.store)})
 }

@@ -175,6 +175,7 @@ func (s *settings) api(log *slog.Logger) httpapi.Options {
 		Site: s.site, Currency: calendar.Currency{Symbol: s.currencySymbol, Position: s.currencyPosition},
 		PriceCurrency: s.priceCurrency, PerPageMax: s.perPageMax, PositionWait: s.positionWait, ReadMaxAge: s.readMaxAge, AllowedOrigins: s.allowedOrigins,
 		ReadDeadline: s.readDeadline, WriteDeadline: s.writeDeadline, MaxAnswer: s.maxAnswer << 20, RateLimit: s.rateLimit,
+		PublicHistory: s.publicHistory, Streams: cmp.Or(s.streams, -1), // 0 would be the default of the package
 		ServeStale: s.serveStale, TotalHeaders: s.totalHeaders, TrustForwarded: s.trustForwarded, Log: log,
 	}
 }

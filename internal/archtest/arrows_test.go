@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"internal/demo":               {"calendar", "command", "eventstore"},
 	"internal/history":            {"calendar", "eventstore"},
 	"internal/htmltext":           {"calendar"},
-	"internal/httpapi":            {"calendar", "command", "eventstore", "internal/ground/cache", "internal/ground/keylock", "query", "query/readmodel"},
+	"internal/httpapi":            {"calendar", "command", "eventstore", "internal/ground/cache", "internal/ground/keylock", "internal/history", "query", "query/readmodel"},
 	"internal/importer":           {"calendar", "command", "eventstore", "internal/access"},
 	"internal/lease":              {"eventstore", "internal/ground/pause"},
 	"internal/proof":              {"calendar", "eventstore"},

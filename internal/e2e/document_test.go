@@ -21,12 +21,12 @@ var listParams = map[string]string{
 
 var bodyFields = map[string]string{
 	"events": "author date date_utc title description slug excerpt status timezone all_day start_date end_date image cost website show_map " +
-		"show_map_link hide_from_listings sticky featured categories tags venue organizer multilang_language +ticketed +post_parent",
+		"show_map_link hide_from_listings sticky featured categories tags venue organizer multilang_language +ticketed +post_parent +reason",
 	"venues": "author date date_utc venue description status show_map show_map_link address city country province state zip phone " +
-		"stateprovince website image multilang_language +excerpt +slug +geo_lat +geo_lng",
-	"organizers": "author date date_utc organizer description status phone website email image multilang_language +excerpt +slug",
-	"categories": "name description slug parent multilang_language",
-	"tags":       "name description slug multilang_language",
+		"stateprovince website image multilang_language +excerpt +slug +geo_lat +geo_lng +reason",
+	"organizers": "author date date_utc organizer description status phone website email image multilang_language +excerpt +slug +reason",
+	"categories": "name description slug parent multilang_language +reason",
+	"tags":       "name description slug multilang_language +reason",
 }
 
 var requiredFields = map[string][]string{
@@ -92,6 +92,14 @@ func documentation(s *scene) {
 			"/":    {"get": {query: "namespace context multilang_language", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 404, 503}}},
 			"/doc": {"get": {query: "multilang_language", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 503}}},
 		}
+		// HISTORY 20.42: the routes of the past, and their refusals.
+		want["/changes"] = map[string]wantOperation{"get": {
+			query:  "+kind +id +actor +action +field +since +until +after +before +order +limit +format multilang_language",
+			header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 403, 503},
+		}}
+		want["/changes/stream"] = map[string]wantOperation{"get": {
+			query: "+kind +id +actor +action +field +after multilang_language", header: "+Last-Event-ID", statuses: []int{200, 400, 401, 403, 503},
+		}}
 		for _, collection := range collections {
 			post := collection != "categories" && collection != "tags"
 			list := wantOperation{query: listParams[collection], header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}
@@ -99,7 +107,14 @@ func documentation(s *scene) {
 				list.statuses = append(list.statuses, 404)
 			}
 			want["/"+collection] = map[string]wantOperation{
-				"get": list, "post": {header: "+Idempotency-Key", statuses: []int{201, 400, 401, 403, 413, 422, 503}},
+				"get": list, "post": {header: "+Idempotency-Key +Daybook-Reason", statuses: []int{201, 400, 401, 403, 413, 422, 503}},
+			}
+			past := []int{200, 304, 400, 401, 403, 404, 410, 503}
+			want["/"+collection+"/{id}/history"] = map[string]wantOperation{
+				"get": {path: "id", query: "+order +after +before +limit +action +field multilang_language", header: "+If-None-Match", statuses: past},
+			}
+			want["/"+collection+"/{id}/diff"] = map[string]wantOperation{
+				"get": {path: "id", query: "+from +to +records multilang_language", header: "+If-None-Match", statuses: past},
 			}
 			for _, way := range []string{"id", "slug"} {
 				if way == "slug" && !post {
@@ -114,17 +129,17 @@ func documentation(s *scene) {
 					password = "password "
 				}
 				read := wantOperation{path: way, query: password + "multilang_language +_fields", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 404, 503}}
-				end := wantOperation{path: way, query: password + "multilang_language", header: "+If-Match", statuses: []int{200, 400, 401, 403, 404, 412, 503}}
+				end := wantOperation{path: way, query: password + "multilang_language +reason", header: "+If-Match +Daybook-Reason", statuses: []int{200, 400, 401, 403, 404, 412, 503}}
 				if post {
 					read.statuses = append(read.statuses, 403)
 					end.statuses = append(end.statuses, 410)
 				}
-				change := wantOperation{path: way, header: "+If-Match +Idempotency-Key", statuses: []int{200, 400, 401, 403, 404, 412, 413, 422, 503}}
+				change := wantOperation{path: way, header: "+If-Match +Idempotency-Key +Daybook-Reason", statuses: []int{200, 400, 401, 403, 404, 412, 413, 422, 503}}
 				want[path] = map[string]wantOperation{"get": read, "delete": end, "post": change, "put": change, "patch": change}
 			}
 		}
 		paths := d.root["paths"].(obj)
-		if len(paths) != len(want) || len(want) != 15 {
+		if len(paths) != len(want) || len(want) != 27 {
 			s.t.Errorf("documentation: %d paths, want %d", len(paths), len(want))
 		}
 		for path, operations := range want {

@@ -27,7 +27,7 @@ const (
 	Trashed   Action = calendar.Trashed
 	Restored  Action = calendar.Restored
 	Deleted   Action = calendar.Deleted
-	Erased    Action = "erased"
+	Erased    Action = calendar.Erased
 )
 
 // Actions are all actions.

@@ -17,6 +17,7 @@ import (
 	"daybook/command"
 	"daybook/internal/ground/cache"
 	"daybook/internal/ground/keylock"
+	"daybook/internal/history"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -71,6 +72,7 @@ type Users interface {
 type Deps struct {
 	Commands Commands
 	Queries  Queries
+	History  *history.Teller
 	Records  Records
 	Users    Users
 }
@@ -98,6 +100,21 @@ type Options struct {
 	// without credentials, and for as many more while it asks for a new one; 0:
 	// every use asks first.
 	ReadMaxAge int
+
+	// PublicHistory says who reads the past; "": PublicHistoryAll.
+	PublicHistory PublicHistory
+	// HistoryMaxAge is for how many seconds anybody may keep what never changes; negative:
+	// every use asks first. 0: a year.
+	HistoryMaxAge int
+	// Streams is how many streams of changes may be open; negative: none. 0: 100.
+	Streams int
+	// StreamBeat is how long a stream sends nothing, StreamLate how long one piece of it
+	// may take to be sent. 0: 15 s and 30 s.
+	StreamBeat, StreamLate time.Duration
+	// Draining is closed when the process begins to end: streams end then. nil: never.
+	Draining <-chan struct{}
+	// Streaming, when set, is told how many streams are open whenever one begins or ends.
+	Streaming func(open int)
 
 	AllowedOrigins []string    // origins that may write across origins
 	TotalHeaders   [][2]string // further names of X-Total and X-TotalPages
@@ -141,6 +158,17 @@ type Options struct {
 	Trace func(r *http.Request, id string) (ctx context.Context, end func(route string, status int))
 }
 
+// PublicHistory says who reads the past (HISTORY 4.3).
+type PublicHistory string
+
+// Everybody reads it by the gates; readers of all do, and everybody the proofs; readers of
+// all alone.
+const (
+	PublicHistoryAll    PublicHistory = "all"
+	PublicHistoryProofs PublicHistory = "proofs"
+	PublicHistoryNone   PublicHistory = "none"
+)
+
 // The limits of section 9.
 const (
 	maxBody        = 1 << 20  // bytes of a request body
@@ -166,9 +194,12 @@ type api struct {
 	rooms     *admission
 	rates     *httprate.RateLimiter // nil: no limit
 	turns     *turns                // of the lists of a client; nil: no turns
+	past      *turns                // of what is told of the past
+	streams   streams
 	origins   map[string]bool
 	expose    []string // value of Access-Control-Expose-Headers
 	fresh     []string // value of Cache-Control of reads that anybody may keep
+	permanent []string // that of what never changes
 	totals    [][2]string
 	formats   []*format
 	answers   *cache.Cache[string, *answer]
@@ -196,7 +227,7 @@ func (o *Options) check() (*rootTable, error) {
 
 // New makes the handler of the whole interface; it starts nothing.
 func New(d Deps, o Options) (http.Handler, error) {
-	if d.Commands == nil || d.Queries == nil || d.Records == nil || d.Users == nil {
+	if d.Commands == nil || d.Queries == nil || d.History == nil || d.Records == nil || d.Users == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}
 	a, err := newAPI(d, o)
@@ -241,6 +272,8 @@ func newAPI(d Deps, o Options) (*api, error) {
 	if o.MakeAtOnce > 0 {
 		a.turns = &turns{one: atOnce}
 	}
+	a.past = &turns{one: &keylock.Locks[netip.Addr]{AtOnce: 2}, all: make(chan struct{}, pastAtOnce)}
+	a.streams.reading = make(chan struct{}, streamsAtOnce)
 	if o.RateLimit > 0 {
 		a.rates = newRates(o.RateLimit)
 	}
@@ -253,7 +286,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 		})
 	}
 	a.expose = []string{exposeList(a.totals)}
-	a.fresh = freshness(o.ReadMaxAge)
+	a.fresh, a.permanent = freshness(o.ReadMaxAge), permanence(max(0, o.HistoryMaxAge))
 	if a.answers, err = cache.New(o.AnswerBytes, answerSize); err != nil {
 		return nil, fmt.Errorf("answer cache: %w", err)
 	}
@@ -299,6 +332,21 @@ func setDefaults(o *Options) {
 	}
 	if o.MaxConcurrent <= 0 {
 		o.MaxConcurrent = 1024
+	}
+	if o.PublicHistory == "" {
+		o.PublicHistory = PublicHistoryAll
+	}
+	if o.HistoryMaxAge == 0 {
+		o.HistoryMaxAge = 365 * 24 * 60 * 60
+	}
+	if o.Streams == 0 {
+		o.Streams = 100
+	}
+	if o.StreamBeat == 0 {
+		o.StreamBeat = 15 * time.Second
+	}
+	if o.StreamLate == 0 {
+		o.StreamLate = 30 * time.Second
 	}
 	if o.ReadDeadline == 0 {
 		o.ReadDeadline = 5 * time.Second

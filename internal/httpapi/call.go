@@ -23,8 +23,11 @@ type call struct {
 	query   []pair
 	format  *format // of the list; nil elsewhere
 	written *[]byte // see buffer
-	parcel  parcel  // what is sent, once it is packed
-	turn    bool    // it has the turn of its client
+	// fresh is Cache-Control of an answer that tells of the past, whose errors nobody
+	// keeps; nil: it is one of the present.
+	fresh  []string
+	parcel parcel // what is sent, once it is packed
+	turn   bool   // it has the turn of its client
 	// lang is the language of the request as far as it is known: that of the
 	// root, then a good selector in the query, then one in the body.
 	lang    calendar.Lang

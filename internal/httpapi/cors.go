@@ -14,19 +14,20 @@ var (
 	corsMaxAge      = []string{"600"}
 	corsRequest     = []string{
 		"Authorization", "Accept", "Content-Type", "If-Match", "If-None-Match", headerKey, headerMinPosition,
+		headerAcceptTime, headerReason, headerLastEvent,
 	}
 )
 
 // exposeList is the value of Access-Control-Expose-Headers.
 func exposeList(totals [][2]string) string {
-	names := make([]string, 0, 2*len(totals)+8)
+	names := make([]string, 0, 2*len(totals)+10)
 	for i, p := range totals {
 		if i == 0 {
 			p = [2]string{"X-Total", "X-TotalPages"}
 		}
 		names = append(names, p[0], p[1])
 	}
-	names = append(names, "Link", "ETag", headerPosition, headerReplayed, "Location", "Allow", "Retry-After", "WWW-Authenticate")
+	names = append(names, "Link", "ETag", headerPosition, headerReplayed, "Location", "Allow", "Retry-After", "WWW-Authenticate", headerMemento, headerContentLocation)
 	return strings.Join(names, ", ")
 }
 

@@ -124,7 +124,9 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusUnauthorized:
 		h[headerChallenge] = challenges
 	case http.StatusServiceUnavailable:
-		h[headerRetry] = valueRetry
+		if h[headerRetry] == nil {
+			h[headerRetry] = valueRetry
+		}
 	}
 	var b []byte
 	if wantsProblem(r.Header) {

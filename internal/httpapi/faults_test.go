@@ -13,10 +13,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/internal/history"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -36,6 +39,9 @@ func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
 	}
 	if d.Users == nil {
 		d.Users = fakeUsers{caller: calendar.Caller{ID: 7, Role: calendar.Editor}}
+	}
+	if d.History == nil {
+		d.History = history.New(memstore.New(), time.Now)
 	}
 	log := &bytes.Buffer{}
 	if o.Log == nil {

@@ -57,22 +57,29 @@ func (a *api) formatOf(k calendar.Kind, h http.Header) *format {
 	if len(a.formats) == 1 {
 		return best
 	}
-	for _, v := range h["Accept"] {
-		for member := range strings.SplitSeq(v, ",") {
-			media, params, _ := strings.Cut(member, ";")
-			weight, ok := weightOf(params)
-			if !ok || weight <= most {
-				continue
-			}
-			media = strings.ToLower(strings.TrimSpace(media))
-			for _, f := range a.formats {
-				if f.writes(k) && slices.Contains(f.media, media) {
-					best, most = f, weight
-				}
-			}
+	for _, f := range a.formats {
+		if !f.writes(k) {
+			continue
+		}
+		if weight := weightIn(h, f.media); weight > most {
+			best, most = f, weight
 		}
 	}
 	return best
+}
+
+// weightIn gives the greatest weight that Accept gives to one of some members, in lower
+// case: 0 where it names none.
+func weightIn(h http.Header, members []string) (most int) {
+	for _, v := range h["Accept"] {
+		for member := range strings.SplitSeq(v, ",") {
+			media, params, _ := strings.Cut(member, ";")
+			if weight, ok := weightOf(params); ok && weight > most && slices.Contains(members, strings.ToLower(strings.TrimSpace(media))) {
+				most = weight
+			}
+		}
+	}
+	return most
 }
 
 // encode writes a list in the format of the request, with the headers that all lists have.

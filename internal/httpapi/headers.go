@@ -28,6 +28,14 @@ const (
 	headerEncoding    = "Content-Encoding"
 	headerCache       = "Cache-Control"
 	headerWarning     = "Warning"
+
+	// Those of the past (HISTORY 7.1, 8).
+	headerAcceptTime      = "Accept-Datetime"
+	headerMemento         = "Memento-Datetime"
+	headerContentLocation = "Content-Location"
+	headerGroups          = "Cache-Groups"
+	headerReason          = "Daybook-Reason"
+	headerLastEvent       = "Last-Event-ID"
 )
 
 // Values that many answers share; nobody changes them.
@@ -40,9 +48,11 @@ var (
 	valueJSON    = []string{"application/json; charset=utf-8"}
 	valueProblem = []string{"application/problem+json; charset=utf-8"}
 	valueRetry   = []string{retryAfter}
-	valueAny     = []string{"*"}
-	valueTrue    = []string{"true"}
-	challenges   = []string{`Basic realm="daybook", charset="UTF-8"`, `Bearer realm="daybook"`}
+	// A list of the past takes longer to prepare, and so does an open stream to end.
+	valueRetryLater = []string{"5"}
+	valueAny        = []string{"*"}
+	valueTrue       = []string{"true"}
+	challenges      = []string{`Basic realm="daybook", charset="UTF-8"`, `Bearer realm="daybook"`}
 )
 
 // commonHeaders sets what every answer carries, whatever happens next.
@@ -76,12 +86,26 @@ func (a *api) cacheControl(r *http.Request, c *call, status int) []string {
 	}
 	switch status {
 	case http.StatusOK, http.StatusNotModified:
+		if c.fresh != nil {
+			return c.fresh
+		}
 		return a.fresh
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		return valueNoStore
 	default:
+		if c.fresh != nil {
+			return valueNoStore
+		}
 		return valueAskBack
 	}
+}
+
+// permanence is Cache-Control of what never changes (HISTORY 7.1).
+func permanence(maxAge int) []string {
+	if maxAge == 0 {
+		return valueAskBack
+	}
+	return []string{"public, max-age=" + strconv.Itoa(maxAge) + ", immutable"}
 }
 
 // sendsPassword tells whether a password is sent to a single event, whatever

@@ -95,6 +95,14 @@ func operationID(rt *route, verb, method string) string {
 		} else {
 			id += title(rt.kind.Collection())
 		}
+	case formExtra:
+		id = verb
+		if verb != rt.extra.verb {
+			id += title(rt.extra.verb)
+		}
+		if rt.kind != 0 {
+			id += title(rt.kind.String())
+		}
 	default:
 		id += title(rt.kind.String())
 		if rt.form == formBySlug {
@@ -108,13 +116,9 @@ func operationID(rt *route, verb, method string) string {
 }
 
 func (d *document) operation(rt *route, op *operation, method string) object {
-	textID := "op." + op.verb
-	if rt.kind != 0 {
-		textID += "." + rt.kind.String()
-	}
 	o := object{
 		"operationId": operationID(rt, op.verb, method),
-		"summary":     in(textID, d.l),
+		"summary":     in(op.textID(), d.l),
 		"parameters":  d.parameters(op),
 		"responses":   d.responses(rt, op, method),
 	}
@@ -130,7 +134,7 @@ func (d *document) operation(rt *route, op *operation, method string) object {
 	if rt.kind != 0 {
 		o["tags"] = []string{rt.kind.Collection()}
 	}
-	return extended(o, method == http.MethodHead)
+	return extended(o, method == http.MethodHead || rt.extra != nil)
 }
 
 func openSecurity() []object {
@@ -138,9 +142,10 @@ func openSecurity() []object {
 }
 
 func (d *document) optionsOperation(rt *route) object {
-	parameters := []object{d.parameter(new(languageArgument()))}
-	if rt.single() {
-		parameters = append(parameters, d.parameter(new(pathArgument(rt))))
+	path := rt.pathArguments()
+	parameters := append(make([]object, 0, 1+len(path)), d.parameter(new(languageArgument())))
+	for _, arg := range path {
+		parameters = append(parameters, d.parameter(&arg))
 	}
 	headers := d.headerRefs("Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
 	return object{
@@ -156,7 +161,7 @@ func (d *document) optionsOperation(rt *route) object {
 var operationHeaders = map[string][]string{
 	"index": {"If-None-Match"}, "doc": {"If-None-Match"}, "read": {"If-None-Match"},
 	"list":   {"If-None-Match", headerMinPosition},
-	"create": {headerKey}, "update": {headerKey, "If-Match"}, "delete": {"If-Match"},
+	"create": {headerKey, headerReason}, "update": {headerKey, "If-Match", headerReason}, "delete": {"If-Match", headerReason},
 }
 
 func (d *document) parameters(op *operation) []object {
@@ -169,13 +174,15 @@ func (d *document) parameters(op *operation) []object {
 		}
 		out = append(out, d.parameter(arg))
 	}
-	for _, name := range operationHeaders[op.verb] {
+	for _, name := range op.sends() {
 		schema := object{"type": "string"}
 		switch name {
 		case headerKey:
 			schema["minLength"], schema["maxLength"] = 1, maxKey
 			schema["pattern"] = "^[ -~]+$"
-		case headerMinPosition:
+		case headerReason:
+			schema["pattern"] = "^[ -~]*$"
+		case headerMinPosition, headerLastEvent:
 			schema["pattern"] = "^[0-9]+$"
 		}
 		out = append(out, object{
@@ -279,6 +286,9 @@ func bodySchemaName(rt *route, verb string) string {
 
 // content is the answer of an operation in the formats that it has.
 func (d *document) content(rt *route, verb string) object {
+	if rt.extra != nil {
+		return rt.extra.content()
+	}
 	if verb != "list" {
 		return jsonContent(answerSchema(rt, verb))
 	}
@@ -317,6 +327,9 @@ func jsonContent(schema object) object { return object{"application/json": objec
 
 // errorStatuses are the refusals that an operation can answer with (7.3).
 func errorStatuses(rt *route, verb string) []int {
+	if rt.extra != nil {
+		return rt.extra.statuses
+	}
 	switch verb {
 	case "index":
 		return []int{400, 401, 404}
@@ -361,6 +374,9 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 			headers = append(headers, pair[0], pair[1])
 		}
 	}
+	if rt.extra != nil {
+		headers = rt.extra.headers
+	}
 	status := "200"
 	if op.verb == "create" {
 		status = "201"
@@ -370,7 +386,7 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 		done["content"] = d.content(rt, op.verb)
 	}
 	out := object{status: done}
-	if method == http.MethodGet || method == http.MethodHead {
+	if slices.Contains(headers, "ETag") && (method == http.MethodGet || method == http.MethodHead) {
 		out["304"] = extended(object{"description": in("status.304", d.l), "headers": d.headerRefs(headers...)}, true)
 	}
 	if method == http.MethodHead {

@@ -34,7 +34,7 @@ func (arg *argument) moves() bool { return arg.param != nil && arg.param.Moving 
 type operation struct {
 	route   *route
 	methods []string
-	verb    string // "index", "doc", "list", "create", "read", "update", "delete"
+	verb    string // "index", "doc", "list", "create", "read", "update", "delete", that of an extra
 	args    []argument
 }
 
@@ -43,6 +43,8 @@ func (rt *route) operations() []operation {
 	switch rt.form {
 	case formIndex:
 		return []operation{{rt, readOnly, "index", indexArguments()}}
+	case formExtra:
+		return []operation{{rt, readOnly, rt.extra.verb, rt.extra.args(rt)}}
 	case formDoc:
 		return []operation{{rt, readOnly, "doc", []argument{languageArgument()}}}
 	case formCollection:
@@ -89,6 +91,34 @@ func listArguments(k calendar.Kind) []argument {
 
 var passwordSchema = object{"maxLength": calendar.MaxPassword}
 
+// textID names the text of the operation.
+func (op *operation) textID() string {
+	id := "op." + op.verb
+	if op.route.kind != 0 && op.route.extra == nil {
+		id += "." + op.route.kind.String()
+	}
+	return id
+}
+
+// sends are the request headers that the operation takes, beside credentials.
+func (op *operation) sends() []string {
+	if op.route.extra != nil {
+		return op.route.extra.sends
+	}
+	return operationHeaders[op.verb]
+}
+
+// pathArguments are the variables of the path.
+func (rt *route) pathArguments() []argument {
+	var out []argument
+	for _, arg := range rt.operations()[0].args {
+		if arg.in == "path" {
+			out = append(out, arg)
+		}
+	}
+	return out
+}
+
 // pathArgument is the variable of a single route.
 func pathArgument(rt *route) argument {
 	if rt.form == formBySlug {
@@ -112,7 +142,9 @@ func deleteArguments(rt *route) []argument {
 	if rt.kind == calendar.KindEvent && rt.form == formByID {
 		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.delete"], schema: passwordSchema})
 	}
-	return append(args, languageArgument())
+	return append(args, languageArgument(), argument{
+		name: reasonField.Name, in: "query", declared: reasonField.Declared, description: reasonField.Doc, extension: true, schema: object{"maxLength": maxReason},
+	})
 }
 
 // fieldArguments are the fields that a write of a route takes.
@@ -130,7 +162,9 @@ func fieldArguments(rt *route) []argument {
 			enum: f.Enum, extension: f.Extension, field: f,
 		})
 	}
-	return args
+	return append(args, argument{
+		name: reasonField.Name, in: "body", declared: reasonField.Declared, description: reasonField.Doc, extension: true, field: &reasonField,
+	})
 }
 
 // declaredDefault drops a declared null: it is no value to show.

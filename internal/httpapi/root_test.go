@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
+	"daybook/internal/history"
 )
 
 func TestLocate(t *testing.T) {
@@ -149,7 +150,7 @@ func TestNewRefuses(t *testing.T) {
 		"namespace":           {Namespaces: []string{"../x"}},
 		"total header":        {TotalHeaders: [][2]string{{"X Bad", "X-Good"}}},
 	} {
-		if _, err := New(Deps{fakeCommands{}, fakeQueries{}, fakeRecords{}, fakeUsers{}}, o); err == nil {
+		if _, err := New(Deps{Commands: fakeCommands{}, Queries: fakeQueries{}, History: history.New(nil, nil), Records: fakeRecords{}, Users: fakeUsers{}}, o); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

@@ -18,9 +18,10 @@ const (
 	formCollection
 	formByID
 	formBySlug
+	formExtra // see extra
 )
 
-// route is one row of the table of section 1.4.
+// route is one row of the table of section 1.4, or of an extension.
 type route struct {
 	pattern string // below the namespace, as chi reads it
 	kind    calendar.Kind
@@ -28,6 +29,18 @@ type route struct {
 	methods []string // in the order of Allow, without HEAD and OPTIONS
 	number  int      // its place in routes, from 1
 	shown   string   // the pattern as OpenAPI writes it
+	extra   *extra   // of formExtra
+}
+
+// extra is all that a route of an extension has: one operation that reads.
+type extra struct {
+	verb     string                     // names the operation in texts and in the documentation
+	args     func(rt *route) []argument // path parameters first
+	sends    []string                   // headers of requests
+	headers  []string                   // headers of its answers
+	statuses []int                      // refusals beside those that every route has
+	content  func() object              // its answers by media type
+	work     func(a *api) handler
 }
 
 var (
@@ -36,7 +49,8 @@ var (
 	readOrChange = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 )
 
-// routes are the fifteen routes in the order of section 1.4.
+// routes are those of section 1.4 in its order, those of extensions behind what they
+// belong to.
 var routes = makeRoutes()
 
 func makeRoutes() []*route {
@@ -53,11 +67,32 @@ func makeRoutes() []*route {
 		if k.IsPost() {
 			rs = append(rs, &route{pattern: "/" + k.Collection() + "/by-slug/{slug}", kind: k, form: formBySlug, methods: readOrChange})
 		}
+		for _, x := range extrasOfRecords() {
+			rs = append(rs, &route{pattern: "/" + k.Collection() + "/{id:[0-9]+}/" + x.verb, kind: k, form: formExtra, methods: readOnly, extra: x})
+		}
+	}
+	for _, x := range extrasOfLog() {
+		rs = append(rs, &route{pattern: x.path, form: formExtra, methods: readOnly, extra: x.extra})
 	}
 	for i, rt := range rs {
 		rt.number, rt.shown = i+1, strings.Replace(rt.pattern, "{id:[0-9]+}", "{id}", 1)
 	}
 	return rs
+}
+
+// extrasOfRecords are the routes of extensions below each record; their verbs end them.
+func extrasOfRecords() []*extra {
+	return []*extra{historyRoute(), diffRoute()}
+}
+
+// pathExtra is a route of an extension at a path of its own.
+type pathExtra struct {
+	path string
+	*extra
+}
+
+func extrasOfLog() []pathExtra {
+	return []pathExtra{{"/changes", changesRoute()}, {"/changes/stream", streamRoute()}}
 }
 
 // template is the path as OpenAPI writes it.
@@ -107,7 +142,7 @@ func (rt *route) allowAll() string {
 
 // allowFor is Allow with the methods that are open to the role of a caller.
 func (rt *route) allowFor(c calendar.Caller) string {
-	if rt.kind == 0 || c.Role == calendar.Anonymous || calendar.MayWrite(c, rt.kind, rt.form == formCollection) != nil {
+	if rt.kind == 0 || rt.extra != nil || c.Role == calendar.Anonymous || calendar.MayWrite(c, rt.kind, rt.form == formCollection) != nil {
 		return allowRead
 	}
 	return rt.allowAll()
@@ -145,6 +180,8 @@ func (a *api) operation(rt *route, method string) handler {
 		return a.index
 	case rt.form == formDoc:
 		return a.documentation
+	case rt.extra != nil:
+		return rt.extra.work(a)
 	case method == http.MethodGet && rt.form == formCollection:
 		return a.list
 	case method == http.MethodGet:

@@ -105,6 +105,85 @@ var texts = map[string]text{
 		"La liste attend de montrer les changements jusqu’à cette position.", "La lista espera hasta mostrar los cambios hasta esta posición.",
 	},
 
+	"arg.header.Last-Event-ID": {
+		"最后收到的条目的位置；从其后继续。", "Position of the last entry that came; the stream goes on behind it.",
+		"Position de la dernière entrée reçue ; le flux continue après elle.", "Posición de la última entrada recibida; el flujo continúa tras ella.",
+	},
+	"arg.header.Daybook-Reason": {
+		"更改的原因：百分号编码的 UTF-8；参数 reason 优先。", "Why the change is made, as percent-encoded UTF-8; the parameter reason wins.",
+		"Raison du changement, en UTF-8 encodé en pourcentage ; le paramètre reason l’emporte.", "Motivo del cambio, en UTF-8 codificado con porcentajes; el parámetro reason prevalece.",
+	},
+	"arg.reason": {
+		"更改的原因；记入历史，不属于记录。", "Why the change is made: kept in the history, no part of the record.",
+		"Raison du changement : gardée dans l’historique, hors de la fiche.", "Motivo del cambio: se guarda en el historial, no en el registro.",
+	},
+	"arg.told.order": {
+		"desc：最新的在前；asc：最旧的在前。", "desc: newest first; asc: oldest first.",
+		"desc : les plus récents d’abord ; asc : les plus anciens d’abord.", "desc: los más recientes primero; asc: los más antiguos primero.",
+	},
+	"arg.told.after": {
+		"只要大于此值的版本或位置。", "Only versions or positions greater than this.",
+		"Seulement les versions ou positions supérieures.", "Solo versiones o posiciones mayores que esta.",
+	},
+	"arg.told.before": {
+		"只要小于此值的版本或位置。", "Only versions or positions smaller than this.",
+		"Seulement les versions ou positions inférieures.", "Solo versiones o posiciones menores que esta.",
+	},
+	"arg.told.limit": {
+		"每页的条目数；超过 1000 时按 1000 计。", "Entries per page; more than 1000 is lowered to it.",
+		"Entrées par page ; au-delà de 1000, 1000 s’applique.", "Entradas por página; por encima de 1000 se aplica 1000.",
+	},
+	"arg.told.action": {
+		"只要这些操作的条目。", "Only entries of these actions.", "Seulement les entrées de ces actions.", "Solo entradas de estas acciones.",
+	},
+	"arg.told.field": {
+		"只要更改了这些字段之一的条目。", "Only entries that change one of these fields.",
+		"Seulement les entrées qui changent un de ces champs.", "Solo entradas que cambian uno de estos campos.",
+	},
+	"arg.told.kind": {
+		"只要这些种类的记录；image 和 user 仅供管理员和审计员。", "Only records of these kinds; image and user are for administrators and auditors.",
+		"Seulement les fiches de ces types ; image et user pour administrateurs et auditeurs.", "Solo registros de estos tipos; image y user para administradores y auditores.",
+	},
+	"arg.told.id": {
+		"只要这些编号的记录。", "Only records with these identifiers.", "Seulement les fiches de ces identifiants.", "Solo registros con estos identificadores.",
+	},
+	"arg.told.actor": {
+		"只要这些用户的更改，0 为服务本身；仅供编辑、管理员和审计员。", "Only changes by these users, 0 the service itself; for editors, administrators and auditors.",
+		"Seulement les changements de ces utilisateurs, 0 le service ; pour éditeurs, administrateurs et auditeurs.", "Solo cambios de estos usuarios, 0 el propio servicio; para editores, administradores y auditores.",
+	},
+	"arg.told.since": {
+		"只要此时刻或之后的条目。", "Only entries of this time or later.", "Seulement les entrées de ce moment ou après.", "Solo entradas de este momento o posteriores.",
+	},
+	"arg.told.until": {
+		"只要此时刻之前的条目。", "Only entries before this time.", "Seulement les entrées d’avant ce moment.", "Solo entradas anteriores a este momento.",
+	},
+	"arg.told.format": {
+		"答复的格式；优先于 Accept。", "Format of the answer; it wins over Accept.", "Format de la réponse ; il l’emporte sur Accept.", "Formato de la respuesta; prevalece sobre Accept.",
+	},
+	"arg.told.from": {
+		"比较的起始版本；默认为 to 之前可读的版本。", "Version to compare from; by default the one before to that may be read.",
+		"Version de départ ; par défaut celle d’avant to qui peut être lue.", "Versión de partida; por defecto la anterior a to que se puede leer.",
+	},
+	"arg.told.to": {
+		"比较的目标版本；默认为最新的可读版本。", "Version to compare with; by default the newest that may be read.",
+		"Version d’arrivée ; par défaut la plus récente qui peut être lue.", "Versión de llegada; por defecto la más reciente que se puede leer.",
+	},
+	"arg.told.records": {
+		"true：from 和 to 带有整条记录。", "true: from and to carry the whole record.", "true : from et to portent la fiche entière.", "true: from y to llevan el registro entero.",
+	},
+
+	"op.history": {
+		"列出一条记录的历史。", "List the history of one record.", "Lister l’historique d’une fiche.", "Listar el historial de un registro.",
+	},
+	"op.diff": {
+		"比较一条记录的两个版本。", "Compare two versions of one record.", "Comparer deux versions d’une fiche.", "Comparar dos versiones de un registro.",
+	},
+	"op.changes": {
+		"列出所有记录的更改。", "List the changes of all records.", "Lister les changements de toutes les fiches.", "Listar los cambios de todos los registros.",
+	},
+	"op.stream": {
+		"跟随更改的事件流。", "Follow the changes as a stream of events.", "Suivre les changements en flux d’événements.", "Seguir los cambios como flujo de eventos.",
+	},
 	"op.index": {"列出所有路由。", "List the routes.", "Lister les routes.", "Listar las rutas."},
 	"op.doc":   {"读取本文档。", "Read this document.", "Lire ce document.", "Leer este documento."},
 	"op.options": {
@@ -202,13 +281,16 @@ var texts = map[string]text{
 		"no-store, private pour les requêtes avec identifiants ou avec le mot de passe d’un événement ; sinon public, no-cache pour les lectures, ou public, max-age si le service est réglé ainsi ; no-store pour 503 et 429.",
 		"no-store, private para peticiones con credenciales o con la contraseña de un evento; si no, public, no-cache en lecturas, o public, max-age si el servicio está configurado así; no-store en 503 y 429.",
 	},
-	"header.Allow":                         {"此路径对调用者开放的方法。", "Methods of the path that are open to the caller.", "Méthodes du chemin ouvertes à l’appelant.", "Métodos de la ruta abiertos al solicitante."},
-	"header.X-Total":                       {"符合条件的记录总数。", "Number of records that fit.", "Nombre de fiches correspondantes.", "Número de registros que encajan."},
-	"header.X-TotalPages":                  {"总页数。", "Number of pages.", "Nombre de pages.", "Número de páginas."},
-	"header.Link":                          {"其他页的链接（RFC 8288）。", "Links to other pages (RFC 8288).", "Liens vers les autres pages (RFC 8288).", "Enlaces a otras páginas (RFC 8288)."},
-	"header.ETag":                          {"答复的版本标记。", "Entity tag of the answer.", "Étiquette d’entité de la réponse.", "Etiqueta de entidad de la respuesta."},
-	"header.Last-Modified":                 {"记录最后一次写入的时间。", "Moment of the last write of the record.", "Moment de la dernière écriture de la fiche.", "Momento de la última escritura del registro."},
-	"header.Daybook-Position":              {"最后变更的位置；列表：显示到的位置。", "Position of the last change; of lists: up to which they show all changes.", "Position du dernier changement ; des listes : jusqu’où elles les montrent tous.", "Posición del último cambio; en listas: hasta dónde los muestran todos."},
+	"header.Allow":            {"此路径对调用者开放的方法。", "Methods of the path that are open to the caller.", "Méthodes du chemin ouvertes à l’appelant.", "Métodos de la ruta abiertos al solicitante."},
+	"header.X-Total":          {"符合条件的记录总数。", "Number of records that fit.", "Nombre de fiches correspondantes.", "Número de registros que encajan."},
+	"header.X-TotalPages":     {"总页数。", "Number of pages.", "Nombre de pages.", "Número de páginas."},
+	"header.Link":             {"其他页的链接（RFC 8288）。", "Links to other pages (RFC 8288).", "Liens vers les autres pages (RFC 8288).", "Enlaces a otras páginas (RFC 8288)."},
+	"header.ETag":             {"答复的版本标记。", "Entity tag of the answer.", "Étiquette d’entité de la réponse.", "Etiqueta de entidad de la respuesta."},
+	"header.Last-Modified":    {"记录最后一次写入的时间。", "Moment of the last write of the record.", "Moment de la dernière écriture de la fiche.", "Momento de la última escritura del registro."},
+	"header.Daybook-Position": {"最后变更的位置；列表：显示到的位置。", "Position of the last change; of lists: up to which they show all changes.", "Position du dernier changement ; des listes : jusqu’où elles les montrent tous.", "Posición del último cambio; en listas: hasta dónde los muestran todos."},
+	"header.Cache-Groups": {
+		"答复所含记录的缓存组（RFC 9875）。", "Cache groups of the records in the answer (RFC 9875).", "Groupes de cache des fiches de la réponse (RFC 9875).", "Grupos de caché de los registros de la respuesta (RFC 9875).",
+	},
 	"header.Location":                      {"新记录的网址。", "URL of the new record.", "URL de la nouvelle fiche.", "URL del registro nuevo."},
 	"header.Idempotency-Replayed":          {"true：重复的第一次答复。", "true: the first answer, repeated.", "true : la première réponse, répétée.", "true: la primera respuesta, repetida."},
 	"header.WWW-Authenticate":              {"接受的凭据方式。", "Schemes of credentials that are taken.", "Schémas d’identification acceptés.", "Esquemas de credenciales admitidos."},

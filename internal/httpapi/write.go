@@ -149,6 +149,10 @@ func (a *api) command(r *http.Request, in calendar.Input) command.Request {
 		Kind: c.route.kind, Input: in, Lang: c.loc.lang, Caller: c.caller,
 		Cause: eventstore.Cause{Client: shorten(r.UserAgent()), Request: c.id[0]},
 	}
+	reason, bad := reasonOf(in, r.Header)
+	if req.Cause.Reason = reason; bad != nil {
+		req.Extra = append(req.Extra, *bad)
+	}
 	if c.route.single() {
 		t := c.targetOf()
 		req.Target = command.Target{ID: t.id, Slug: t.slug}

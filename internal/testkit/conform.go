@@ -69,6 +69,13 @@ func (w *World) conforms(r *http.Request, res *Response) {
 	}
 }
 
+// What is no JSON is a text.
+func init() {
+	for _, media := range []string{"application/x-ndjson", "text/csv", "text/event-stream"} {
+		openapi3filter.RegisterBodyDecoder(media, openapi3filter.PlainBodyDecoder)
+	}
+}
+
 var slashes = regexp.MustCompile("//+")
 
 // Check gives an error when an answer to a request, or a body that was taken, is
@@ -144,6 +151,8 @@ func match(path string) (template string, params map[string]string) {
 		return "/" + parts[0], nil
 	case len(parts) == 2 && strings.Trim(parts[1], "0123456789") == "":
 		return "/" + parts[0] + "/{id}", map[string]string{"id": parts[1]}
+	case len(parts) == 3 && parts[0] != "tile" && strings.Trim(parts[1], "0123456789") == "":
+		return "/" + parts[0] + "/{id}/" + parts[2], map[string]string{"id": parts[1]}
 	case len(parts) == 3 && parts[1] == "by-slug":
 		return "/" + parts[0] + "/by-slug/{slug}", map[string]string{"slug": parts[2]}
 	default:

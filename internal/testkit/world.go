@@ -20,6 +20,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/internal/access"
+	"daybook/internal/history"
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
 	"daybook/query"
@@ -124,7 +125,7 @@ func New(t testing.TB, o Options) *World {
 	}
 	h.Site, h.Now = o.Site, w.Clock.Now
 	h.Log = slog.New(slog.NewTextHandler(w.Log, nil))
-	w.Handler, err = httpapi.New(httpapi.Deps{Commands: w.Commands, Queries: w.Queries, Records: w.Records, Users: w.Users}, h)
+	w.Handler, err = httpapi.New(httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Records: w.Records, Users: w.Users}, h)
 	must(err)
 	t.Cleanup(func() {
 		if s := w.Log.String(); s != "" {

@@ -1,0 +1,102 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/history"
+)
+
+// changesTable are the parameters of the log (HISTORY 10.1).
+var changesTable = []toldParam{
+	kindRow(), idRow(), actorRow(), actionRow(), fieldRow(),
+	momentRow("since", func(q *toldQuery) *time.Time { return &q.filter.Since }),
+	momentRow("until", func(q *toldQuery) *time.Time { return &q.filter.Until }),
+	afterRow(), beforeRow(), orderRow(), limitRow(), formatRow(), languageRow(),
+}
+
+func formatRow() toldParam {
+	names := make([]string, len(toldFormats))
+	for i, f := range toldFormats {
+		names[i] = f.name
+	}
+	return toldParam{
+		argument{name: "format", in: "query", declared: "string", description: texts["arg.told.format"], enum: names, extension: true},
+		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
+			name, _ := v.(string)
+			if !slices.Contains(names, name) {
+				bad(calendar.ReasonWord, "json, ndjson, csv")
+			}
+			q.format = name
+		},
+	}
+}
+
+func changesRoute() *extra {
+	return &extra{
+		verb:  "changes",
+		args:  func(rt *route) []argument { return arguments(rt, changesTable) },
+		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerPosition, "Link"},
+		statuses: []int{400, 401, 403},
+		content: func() object {
+			return object{
+				"application/json":     object{"schema": schemaRef("ChangesPage")},
+				"application/x-ndjson": object{"schema": str()}, "text/csv": object{"schema": str()},
+			}
+		},
+		work: func(a *api) handler { return a.changes },
+	}
+}
+
+// changes answers the log (HISTORY 10).
+func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	c.fresh = valueAskBack
+	if err := a.mayReadPast(c); err != nil {
+		return err
+	}
+	var problems calendar.Problems
+	q, _ := a.readTold(c, changesTable, &problems)
+	head, err := a.headFor(r, q, &problems)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	return a.inTurn(ctx, r, c, a.past, func() error {
+		page := toldPage{q: q, table: changesTable, format: toldFormatOf(q, r.Header), url: c.root.url + "/changes", head: head.String()}
+		walk := history.Walk{From: q.after + 1, To: min(int64(head), q.before-1)}
+		if err := a.look(ctx, c, &page, walk); err != nil {
+			return a.tooLarge(err, "limit")
+		}
+		return a.sendAnswer(w, r, page.answer(a, c))
+	})
+}
+
+// headFor gives the head of the log, or all problems of a request that begins behind a
+// position.
+func (a *api) headFor(r *http.Request, q *toldQuery, problems *calendar.Problems) (calendar.Position, error) {
+	head, err := a.History.Head(r.Context())
+	if err != nil {
+		return 0, err
+	}
+	if q.after > int64(head) {
+		problems.Add("after", calendar.ReasonAhead, head.String())
+	}
+	return head, problems.Err()
+}
+
+// toldFormatOf gives the format that a request asks for, by its parameter before Accept.
+func toldFormatOf(q *toldQuery, h http.Header) *toldFormat {
+	best, most := toldFormats[0], 0
+	for _, f := range toldFormats {
+		if f.name == q.format {
+			return f
+		}
+		if weight := weightIn(h, f.media); weight > most {
+			best, most = f, weight
+		}
+	}
+	return best
+}

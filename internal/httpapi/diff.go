@@ -1,0 +1,144 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"daybook/calendar"
+	"daybook/internal/history"
+)
+
+const jsonPatch = "application/json-patch+json"
+
+var valueJSONPatch = []string{jsonPatch}
+
+// diffTable are the parameters of the difference of two versions (HISTORY 9).
+var diffTable = []toldParam{
+	versionRow("from", func(q *toldQuery) *int64 { return &q.after }),
+	versionRow("to", func(q *toldQuery) *int64 { return &q.before }),
+	{argument{name: "records", in: "query", declared: "boolean", description: texts["arg.told.records"], fallback: "false", schema: object{"default": false}, extension: true}, readRecords},
+	languageRow(),
+}
+
+func versionRow(name string, to func(q *toldQuery) *int64) toldParam {
+	return toldParam{
+		argument{name: name, in: "query", declared: "integer", description: texts["arg.told."+name], schema: object{"minimum": 1}, extension: true},
+		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
+			switch n, ok := calendar.ParseNearestInt(v); {
+			case !ok:
+				bad(calendar.ReasonTypeInteger)
+			case n < 1:
+				bad(calendar.ReasonTooSmall, "1")
+			default:
+				*to(q) = n
+			}
+		},
+	}
+}
+
+func readRecords(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
+	value, ok := calendar.ParseBool(v)
+	if !ok {
+		bad(calendar.ReasonTypeBool)
+	}
+	q.records = value
+}
+
+func diffRoute() *extra {
+	return &extra{
+		verb:  "diff",
+		args:  func(rt *route) []argument { return arguments(rt, diffTable) },
+		sends: []string{"If-None-Match"}, headers: []string{"ETag", headerEncoding, headerGroups},
+		statuses: []int{400, 401, 403, 404, 410},
+		content: func() object {
+			return object{
+				"application/json": object{"schema": schemaRef("Diff")},
+				jsonPatch:          object{"schema": schemaRef("JSONPatch")},
+			}
+		},
+		work: func(a *api) handler { return a.diff },
+	}
+}
+
+// toldSide is one of the two states of a diff as it is answered.
+type toldSide struct {
+	Version  int64             `json:"version"`
+	Position calendar.Position `json:"position,omitempty"`
+	Time     string            `json:"time,omitempty"`
+	Record   *told             `json:"record,omitempty"`
+}
+
+// told is a record as the past shows it.
+type told struct{ of *calendar.Record }
+
+// MarshalJSON writes the members in their order.
+func (t *told) MarshalJSON() (b []byte, err error) {
+	b = append(b, '{')
+	for i, m := range history.Members(t.of) {
+		b = append(appendString(appendComma(b, i), m.Name), ':')
+		if b, err = appendJSON(b, m.Value); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// diff answers the difference of two versions (HISTORY 9).
+func (a *api) diff(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	c.fresh = valueAskBack
+	if err := a.mayReadPast(c); err != nil {
+		return err
+	}
+	var problems calendar.Problems
+	q, in := a.readTold(c, diffTable, &problems)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	to := q.before
+	if to == noBefore {
+		if _, sent := in["to"]; !sent {
+			to = 0
+		}
+	}
+	id := c.targetOf().id
+	ctx := r.Context()
+	return a.inTurn(ctx, r, c, a.past, func() error {
+		d, err := a.History.Diff(ctx, a.listener(c), c.route.kind, id, q.after, to)
+		if err != nil {
+			return err
+		}
+		var body any = d.Patch
+		media := valueJSONPatch
+		if weightIn(r.Header, []string{jsonPatch}) <= weightIn(r.Header, toldFormats[0].media) {
+			side := func(s history.Side) toldSide {
+				t := toldSide{Version: s.Version, Position: s.Position, Time: s.Time}
+				if q.records {
+					t.Record = &told{s.Record}
+				}
+				return t
+			}
+			media = valueJSON
+			body = struct {
+				From    toldSide             `json:"from"`
+				To      toldSide             `json:"to"`
+				Patch   []history.Operation  `json:"patch"`
+				Changes []history.ToldChange `json:"changes"`
+				Summary string               `json:"summary"`
+			}{side(d.From), side(d.To), d.Patch, d.Changes, d.Summary}
+		}
+		buffer := c.buffer()
+		if *buffer, err = appendJSON((*buffer)[:0], body); err != nil {
+			return err
+		}
+		if err := a.fits(*buffer); err != nil {
+			return a.tooLarge(err, "from", "to")
+		}
+		ans := newAnswer(*buffer, media, a.weakTag(string(*buffer)), c.lang)
+		groups, whole := groupsOf(id, d.Named)
+		ans.add(headerGroups, groups)
+		if q.after > 0 && to > 0 && whole {
+			c.fresh = a.permanent
+		}
+		return a.sendAnswer(w, r, ans)
+	})
+}

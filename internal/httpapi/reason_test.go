@@ -1,0 +1,81 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/internal/testkit"
+)
+
+// HISTORY 20.39.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	reason := func(path string) any {
+		t.Helper()
+		v, _ := editor.Get(path + "/history?limit=1").Lookup("entries.0.reason")
+		return v
+	}
+	event := editor.With("Daybook-Reason", "caf%C3%A9 100%25 %0Aopen").Event("Quay", testkit.Object{"venue": testkit.Object{"venue": "Hall"}})
+	path := event.Path(calendar.KindEvent)
+	venue := fmt.Sprintf("/venues/%d", event.Int("venue.id"))
+	if event.Has("reason") {
+		t.Errorf("the answer shows it: %s", event.Body)
+	}
+	for _, at := range []string{path, venue} {
+		if got := reason(at); got != "café 100%  open" {
+			t.Errorf("%s by header: %v", at, got)
+		}
+	}
+	for _, c := range []struct {
+		header, query string
+		body          testkit.Object
+		want          any
+	}{
+		{"", "", testkit.Object{"reason": " hall\r\ndouble\tbooked\u0000 "}, "hall double booked"},
+		{"from header", "", testkit.Object{"reason": "from body"}, "from body"},
+		{"from header", "?reason=from+query", testkit.Object{}, "from query"},
+		{"", "?reason=from+query", testkit.Object{"reason": "from body"}, "from body"},
+		{"from header", "", testkit.Object{"reason": ""}, "from header"},
+		{"from header", "", testkit.Object{"reason": nil}, "from header"},
+		{"", "", testkit.Object{"reason": "<b>5 &lt; 6</b>"}, "<b>5 &lt; 6</b>"},
+		{"", "", testkit.Object{"reason": strings.Repeat("é", 500)}, strings.Repeat("é", 500)},
+		{"", "", testkit.Object{}, nil},
+	} {
+		client := editor
+		if c.header != "" {
+			client = client.With("Daybook-Reason", c.header)
+		}
+		client.Patch(path+c.query, c.body).Want(200)
+		if got := reason(path); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
+		}
+	}
+	editor.Patch(path, testkit.Object{"reason": strings.Repeat("é", 501)}).WantBad("reason")
+	editor.Patch(path, testkit.Object{"reason": 5}).WantBad("reason")
+	for _, bad := range []string{"caf\u00e9", "%", "%zz", "%FF", strings.Repeat("x", 501)} {
+		editor.With("Daybook-Reason", bad).Patch(path, testkit.Object{"featured": "maybe"}).WantBad("featured", "Daybook-Reason")
+		editor.With("Daybook-Reason", bad).Delete(path).WantBad("Daybook-Reason")
+	}
+	editor.Delete(path + "?reason=over").Want(200)
+	if got := reason(path); got != "over" {
+		t.Errorf("of a deletion: %v", got)
+	}
+	// The header is no part of the fingerprint, the parameter is.
+	keyed := func(header string, body testkit.Object) *testkit.Response {
+		return editor.With("Idempotency-Key", "k", "Daybook-Reason", header).Post("/tags", body)
+	}
+	keyed("one", testkit.Object{"name": "Jazz"}).Want(201)
+	if r := keyed("two", testkit.Object{"name": "Jazz"}).Want(201); r.Header.Get("Idempotency-Replayed") != "true" {
+		t.Error("another header is another request")
+	}
+	keyed("one", testkit.Object{"name": "Jazz", "reason": "x"}).WantCode(422, "rest_idempotency_key_reused")
+	for _, at := range []string{"/changes", "/events", "/venues", venue, venue + "/history"} {
+		if body := string(w.As(calendar.Anonymous).Get(at).Body); strings.Contains(body, "café") || strings.Contains(body, "reason") {
+			t.Errorf("%s shows a reason: %s", at, body)
+		}
+	}
+}

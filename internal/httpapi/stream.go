@@ -1,0 +1,274 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/history"
+)
+
+// streamTable are the parameters of the stream of changes (HISTORY 11).
+var streamTable = []toldParam{kindRow(), idRow(), actorRow(), actionRow(), fieldRow(), afterRow(), languageRow()}
+
+func streamRoute() *extra {
+	return &extra{
+		verb:  "stream",
+		args:  func(rt *route) []argument { return arguments(rt, streamTable) },
+		sends: []string{headerLastEvent}, headers: nil,
+		statuses: []int{400, 401, 403},
+		content:  func() object { return object{eventStream: object{"schema": str()}} },
+		work:     func(a *api) handler { return a.stream },
+	}
+}
+
+const eventStream = "text/event-stream"
+
+const (
+	pastAtOnce    = 16 // pages of the past that are made at once for anonymous callers
+	streamsAtOnce = 4  // streams that read the log at once
+
+	streamPiece = 256 << 10 // bytes of entries that a stream reads before it sends them
+	streamPage  = 64        // entries that it looks at first
+)
+
+// streams are the open streams of a process.
+type streams struct {
+	open    atomic.Int64
+	reading chan struct{} // holds one for each that reads the log
+}
+
+// enterStream counts a stream, where there is room for it.
+func (a *api) enterStream() bool {
+	n := a.streams.open.Add(1)
+	if n > int64(a.o.Streams) {
+		a.streams.open.Add(-1)
+		return false
+	}
+	if a.o.Streaming != nil {
+		a.o.Streaming(int(n))
+	}
+	return true
+}
+
+func (a *api) leaveStream() {
+	if n := a.streams.open.Add(-1); a.o.Streaming != nil {
+		a.o.Streaming(int(n))
+	}
+}
+
+// stream answers the changes as they come (HISTORY 11).
+func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	c.fresh = valueNoStore
+	if err := a.mayReadPast(c); err != nil {
+		return err
+	}
+	var problems calendar.Problems
+	q, in := a.readTold(c, streamTable, &problems)
+	from, err := a.streamBegin(r, q, in, &problems)
+	if err != nil {
+		return err
+	}
+	if !a.enterStream() {
+		w.Header()[headerRetry] = valueRetryLater
+		return calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	defer a.leaveStream()
+	h := w.Header()
+	h[headerType] = []string{eventStream + "; charset=utf-8"}
+	h[headerLanguage] = []string{c.lang.Tag()}
+	h["X-Accel-Buffering"] = []string{"no"}
+	c.pass.leave() // from here on it holds nothing but its place among the streams
+	a.status(w, r, http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(under(r.Context()))
+	defer cancel()
+	if a.o.Draining != nil {
+		stop := make(chan struct{})
+		defer close(stop)
+		go func() {
+			select {
+			case <-a.o.Draining:
+				cancel()
+			case <-stop:
+			}
+		}()
+	}
+	s := stream{
+		a: a, c: c, filter: q.filter, w: w, control: http.NewResponseController(w), at: from, epoch: a.History.Epoch(),
+		credentials: strings.Join(r.Header["Authorization"], ", "), sent: a.o.Now(),
+	}
+	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
+	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {
+		a.o.Log.WarnContext(ctx, "stream ended", "position", uint64(s.at), "error", err)
+	}
+	return nil
+}
+
+// streamBegin gives the position that a stream begins behind: that of Last-Event-ID, of
+// after, or the head.
+func (a *api) streamBegin(r *http.Request, q *toldQuery, in calendar.Input, problems *calendar.Problems) (calendar.Position, error) {
+	if text, _ := in["after"].(string); in["after"] != nil && !calendar.IsDigits(text) {
+		problems.Add("after", calendar.ReasonTypeInteger)
+	}
+	last := r.Header.Get(headerLastEvent)
+	if last != "" {
+		n, err := strconv.ParseInt(last, 10, 64)
+		if !calendar.IsDigits(last) {
+			problems.Add(headerLastEvent, calendar.ReasonHeaderPosition)
+		} else if err != nil {
+			n = noBefore
+		}
+		head, err := a.History.Head(r.Context())
+		if err != nil {
+			return 0, err
+		}
+		if n > int64(head) {
+			problems.Add(headerLastEvent, calendar.ReasonAhead, head.String())
+		}
+		_, err = a.headFor(r, q, problems)
+		return calendar.Position(n), err
+	}
+	head, err := a.headFor(r, q, problems)
+	if in["after"] != nil {
+		head = calendar.Position(q.after)
+	}
+	return head, err
+}
+
+// stream is one that is open.
+type stream struct {
+	a           *api
+	c           *call
+	filter      history.Filter
+	w           http.ResponseWriter
+	control     *http.ResponseController
+	credentials string
+	epoch       uint64
+	at          calendar.Position // looked at up to here
+	sent        time.Time         // when something was sent last
+	skipped     int               // entries since then
+	buffer      []byte
+}
+
+// errStreamEnds says that a stream has ended as it has to.
+var errStreamEnds = errors.New("the stream ends")
+
+func (s *stream) run(ctx context.Context) error {
+	if err := s.send("retry: 3000\n\n"); err != nil {
+		return err
+	}
+	for {
+		head, idle, err := s.wait(ctx)
+		if err != nil {
+			return err
+		}
+		switch {
+		case s.a.History.Epoch() != s.epoch, head < s.at: // it has seen another log
+			return errStreamEnds
+		case idle, s.a.o.Now().Sub(s.sent) >= s.a.o.StreamBeat, s.skipped >= mostLookedAt:
+			if err := s.send(": heartbeat\nid: " + s.at.String() + "\n\n"); err != nil {
+				return err
+			}
+		}
+		if head == s.at {
+			continue
+		}
+		if err := s.look(ctx, head); err != nil {
+			return err
+		}
+		if len(s.buffer) > 0 {
+			if err := s.send(""); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// wait waits for the next entry until it is time to send something, and looks then
+// whether the caller is still one. It gives the head, and whether nothing came.
+func (s *stream) wait(ctx context.Context) (head calendar.Position, idle bool, err error) {
+	within, cancel := context.WithTimeout(ctx, max(0, s.a.o.StreamBeat-s.a.o.Now().Sub(s.sent)))
+	head, err = s.a.History.Wait(within, s.at)
+	cancel()
+	if idle = errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil; err != nil && !idle {
+		return 0, false, err
+	}
+	work, cancel := context.WithTimeout(ctx, s.a.o.ReadDeadline)
+	defer cancel()
+	if idle {
+		if head, err = s.a.History.Head(work); err != nil {
+			return 0, false, err
+		}
+	}
+	// Rights are those of the moment; who has none any more is sent nothing.
+	caller, err := s.a.Users.Authenticate(work, s.credentials)
+	if err == nil {
+		s.c.caller = caller
+		err = s.a.mayReadPast(s.c)
+	}
+	if _, refused := errors.AsType[*calendar.Error](err); refused || s.filter.Actors != nil && !s.c.caller.ReadsAll() {
+		return 0, false, errStreamEnds
+	}
+	return head, idle, err
+}
+
+// look reads entries up to the head, no more than a piece, into the buffer.
+func (s *stream) look(ctx context.Context, head calendar.Position) error {
+	select {
+	case s.a.streams.reading <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.a.streams.reading }()
+	work, cancel := context.WithTimeout(ctx, s.a.o.ReadDeadline)
+	defer cancel()
+	_, err := s.a.History.Walk(work, s.a.listener(s.c), history.Walk{
+		From: int64(s.at) + 1, To: int64(head), Ascending: true, Filter: s.filter, Most: mostLookedAt - min(s.skipped, mostLookedAt-1), Page: streamPage,
+		Enough: func() bool { return work.Err() != nil || len(s.buffer) > 0 },
+	}, func(position int64, e *history.Entry) (bool, error) {
+		s.at = calendar.Position(position)
+		if e == nil {
+			s.skipped++
+			return true, nil
+		}
+		s.skipped = 0
+		var err error
+		s.buffer = append(s.buffer, "id: "+s.at.String()+"\nevent: change\ndata: "...)
+		if s.buffer, err = appendJSON(s.buffer, e); err != nil {
+			return false, err
+		}
+		s.buffer = append(s.buffer, "\n\n"...)
+		return len(s.buffer) < streamPiece, nil
+	})
+	return err
+}
+
+// send sends the buffer and a text behind it.
+func (s *stream) send(text string) error {
+	s.buffer = append(s.buffer, text...)
+	if err := s.control.SetWriteDeadline(time.Now().Add(s.a.o.StreamLate)); err != nil { // of the connection, so by its clock
+		return err
+	}
+	_, err := s.w.Write(s.buffer)
+	if err == nil {
+		err = s.control.Flush()
+	}
+	if err != nil {
+		return errStreamEnds // the client went away, or was too slow
+	}
+	s.sent, s.skipped = s.a.o.Now(), 0
+	if cap(s.buffer) > streamPiece {
+		s.buffer = nil
+	}
+	s.buffer = s.buffer[:0]
+	return nil
+}

@@ -1,0 +1,331 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/httpapi"
+	"daybook/internal/testkit"
+)
+
+// patience is how long a test waits for what has to come.
+const patience = time.Minute
+
+// feedOf reads a stream of changes.
+type feedOf struct {
+	t      *testing.T
+	res    *http.Response
+	events chan block
+}
+
+// block is what stands between two empty lines.
+type block struct{ id, event, data, comment, retry string }
+
+func follow(t *testing.T, base, path string, header ...string) *feedOf {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+testkit.Root+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = res.Body.Close() })
+	f := &feedOf{t: t, res: res, events: make(chan block, 1000)}
+	go func() {
+		defer close(f.events)
+		var b block
+		lines := bufio.NewScanner(res.Body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			name, value, _ := strings.Cut(lines.Text(), ": ")
+			switch name {
+			case "":
+				if lines.Text() == "" {
+					f.events <- b
+					b = block{}
+					continue
+				}
+				b.comment = value
+			case "id":
+				b.id = value
+			case "event":
+				b.event = value
+			case "data":
+				b.data = value
+			case "retry":
+				b.retry = value
+			}
+		}
+	}()
+	return f
+}
+
+// next gives the next block; ok is false at the end.
+func (f *feedOf) next() (b block, ok bool) {
+	f.t.Helper()
+	select {
+	case b, ok = <-f.events:
+		return b, ok
+	case <-time.After(patience):
+		f.t.Fatal("nothing came")
+		return b, false
+	}
+}
+
+// change gives the next entry, passing over heartbeats.
+func (f *feedOf) change() (b block, entry map[string]any) {
+	f.t.Helper()
+	for {
+		b, ok := f.next()
+		if !ok {
+			f.t.Fatal("the stream ended")
+		}
+		if b.event == "change" {
+			if err := json.Unmarshal([]byte(b.data), &entry); err != nil {
+				f.t.Fatalf("%q: %v", b.data, err)
+			}
+			return b, entry
+		}
+	}
+}
+
+func (f *feedOf) ends() {
+	f.t.Helper()
+	for {
+		if _, ok := f.next(); !ok {
+			return
+		}
+	}
+}
+
+// HISTORY 20.25: new entries once and in order, behind Last-Event-ID without loss.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: 20 * time.Millisecond}})
+	server := serve(t, w)
+	editor := w.As(calendar.Editor)
+	first := editor.Event("First", nil)
+	from := w.Head()
+	f := follow(t, server.URL, "/changes/stream?multilang_language=fr")
+	for name, want := range map[string]string{
+		"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store", "X-Accel-Buffering": "no", "Content-Language": "fr",
+		"Access-Control-Allow-Origin": "*",
+	} {
+		if got := f.res.Header.Get(name); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	if b, _ := f.next(); b.retry != "3000" {
+		t.Errorf("first block: %+v", b)
+	}
+	beat, _ := f.next()
+	if beat.comment != "heartbeat" || beat.id != from.String() || beat.data != "" {
+		t.Errorf("heartbeat: %+v", beat)
+	}
+	hidden := editor.Event("Hidden", testkit.Object{"status": "draft"})
+	second := editor.Event("Second", nil)
+	b, e := f.change()
+	if b.id != second.Header.Get("Daybook-Position") || e["name"] != "Second" || e["summary"] != "Création : «\u00a0Second\u00a0»" || e["actor"] != nil {
+		t.Errorf("got %+v", b)
+	}
+	editor.Patch(hidden.Path(calendar.KindEvent), testkit.Object{"status": "publish"}).Want(200)
+	if b, e = f.change(); e["action"] != "published" || strings.Count(b.data, "\n") > 0 {
+		t.Errorf("got %+v", b)
+	}
+	// A heartbeat moves the id over what the caller does not get.
+	private := editor.Event("Private", testkit.Object{"status": "private"})
+	for b, ok := f.next(); b.id != private.Header.Get("Daybook-Position"); b, ok = f.next() {
+		if !ok || b.event == "change" {
+			t.Fatalf("got %+v, want heartbeats up to %s", b, private.Header.Get("Daybook-Position"))
+		}
+	}
+	// Behind an id, from the beginning, with filters, with rights.
+	again := follow(t, server.URL, "/changes/stream?after=0", "Last-Event-ID", first.Header.Get("Daybook-Position"))
+	for _, want := range []string{"Second", "Hidden"} {
+		if _, e := again.change(); e["name"] != want {
+			t.Errorf("behind Last-Event-ID: got %v, want %s", e["name"], want)
+		}
+	}
+	titles := follow(t, server.URL, "/changes/stream?after=0&kind=event&action=created&field=title")
+	if _, e := titles.change(); e["name"] != "First" {
+		t.Errorf("with filters: got %v", e)
+	}
+	token := authorization(w, calendar.Auditor)
+	everything := follow(t, server.URL, "/changes/stream?after=0", "Authorization", token)
+	if got := everything.res.Header.Get("Cache-Control"); got != "no-store, private" {
+		t.Errorf("Cache-Control with credentials: %s", got)
+	}
+	for position := 1; position <= int(w.Head()); position++ {
+		if b, e := everything.change(); b.id != fmt.Sprint(position) || e["actor"] == nil {
+			t.Fatalf("got %+v, want position %d", b, position)
+		}
+	}
+	nobody := w.As(calendar.Anonymous)
+	ahead := fmt.Sprint(w.Head() + 1)
+	nobody.Get("/changes/stream?after=" + ahead).WantBad("after")
+	nobody.Get("/changes/stream?after=1e0").WantBad("after")
+	nobody.With("Last-Event-ID", ahead).Get("/changes/stream").WantBad("Last-Event-ID")
+	nobody.With("Last-Event-ID", "x").Get("/changes/stream").WantBad("Last-Event-ID")
+	nobody.Get("/changes/stream?kind=user").WantBad("kind")
+	if r := nobody.Do(http.MethodHead, "/changes/stream", nil).Want(200); len(r.Body) > 0 || r.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" {
+		t.Errorf("HEAD: %v %s", r.Header, r.Body)
+	}
+}
+
+// authorization gives the credentials of a user of a role.
+func authorization(w *testkit.World, role calendar.Role) string {
+	return "Bearer " + w.As(role).Token
+}
+
+// HISTORY 20.25: above the limit 503, what ended makes room.
+func TestStreamsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: 1, StreamBeat: 10 * time.Millisecond}})
+	server := serve(t, w)
+	f := follow(t, server.URL, "/changes/stream")
+	f.next()
+	res := follow(t, server.URL, "/changes/stream").res
+	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") != "5" {
+		t.Errorf("one too many: %d %v", res.StatusCode, res.Header)
+	}
+	_ = f.res.Body.Close()
+	for end := time.Now().Add(patience); ; {
+		again := follow(t, server.URL, "/changes/stream").res
+		if again.StatusCode == http.StatusOK {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the place of a stream that ended is taken")
+		}
+	}
+	none := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: -1}})
+	none.As(calendar.Anonymous).Get("/changes/stream").WantCode(503, "rest_unavailable")
+}
+
+// Streams end when the process drains, and when their token is withdrawn.
+func TestStreamsEnd(t *testing.T) {
+	t.Parallel()
+	draining := make(chan struct{})
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Draining: draining, StreamBeat: 10 * time.Millisecond}})
+	server := serve(t, w)
+	withdrawn := follow(t, server.URL, "/changes/stream", "Authorization", authorization(w, calendar.Auditor))
+	withdrawn.next()
+	if _, err := w.Users.Revoke(t.Context(), "auditor", 0); err != nil {
+		t.Fatal(err)
+	}
+	withdrawn.ends()
+	f := follow(t, server.URL, "/changes/stream")
+	f.next()
+	close(draining)
+	f.ends()
+}
+
+// HISTORY 20.25: a client that stops reading is cut off and slows nobody.
+func TestSlowReaderOfAStream(t *testing.T) {
+	t.Parallel()
+	open := make(chan int, 100)
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{
+		StreamLate: 300 * time.Millisecond, StreamBeat: 50 * time.Millisecond, Streaming: func(n int) { open <- n },
+	}})
+	server := serve(t, w)
+	editor := w.As(calendar.Editor)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", at.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+	if _, err := fmt.Fprintf(conn, "GET %s/changes/stream?after=0 HTTP/1.1\r\nHost: x\r\n\r\n", testkit.Root); err != nil {
+		t.Fatal(err)
+	}
+	quick := follow(t, server.URL, "/changes/stream?after=0&kind=event")
+	var names, want []string
+	for i := range 12 {
+		editor.Event(fmt.Sprint("Event ", i), testkit.Object{"description": strings.Repeat("word ", 39_000)})
+		want = append(want, fmt.Sprint("Event ", i))
+		_, e := quick.change()
+		names = append(names, e["name"].(string))
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("beside a slow reader: got %v", names)
+	}
+	// 2 MB do not fit into the buffers of the connection: it is closed.
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	for n := range open {
+		if n == 2 { // both were there; the next that is told of is the one that goes
+			break
+		}
+	}
+	select {
+	case n := <-open:
+		if n != 1 {
+			t.Errorf("%d streams are open", n)
+		}
+	case <-time.After(patience):
+		t.Fatal("nobody was cut off")
+	}
+	n, buffer := 0, make([]byte, 32<<10)
+	for {
+		m, err := conn.Read(buffer)
+		if n += m; err != nil {
+			if e, ok := err.(net.Error); ok && e.Timeout() { //nolint:errorlint // as net gives it
+				t.Fatal("the connection of a slow reader stays open")
+			}
+			break
+		}
+	}
+	if n >= 12*39_000*5 {
+		t.Errorf("the slow reader was given all: %d bytes", n)
+	}
+}
+
+// A stream looks at all that is there, over several pieces.
+func TestStreamSkipsMuch(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
+	editor := w.As(calendar.Editor)
+	tag := editor.Create(calendar.KindTag, testkit.Object{"name": "Jazz"}).Path(calendar.KindTag)
+	for range 300 {
+		editor.Patch(tag, nil).Want(200)
+	}
+	last := editor.Event("Last", nil)
+	f := follow(t, serve(t, w).URL, "/changes/stream?after=0&kind=event")
+	if b, _ := f.change(); b.id != last.Header.Get("Daybook-Position") {
+		t.Errorf("got %+v", b)
+	}
+}
+
+// serve answers over the network, by connections that hold little.
+func serve(t *testing.T, w *testkit.World) *httptest.Server {
+	t.Helper()
+	server := httptest.NewUnstartedServer(w.Handler)
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		_ = c.(*net.TCPConn).SetWriteBuffer(8 << 10)
+		return ctx
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	return server
+}
