@@ -1,9 +1,12 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -24,6 +27,7 @@ type item struct {
 	drafts  []draft
 	receipt [32]byte // digest of the receipt
 	guards  [][32]byte
+	named   []int64 // that the answer of the receipt may name, the record of it first
 	result  *eventstore.Result
 }
 
@@ -132,9 +136,28 @@ func newItem(a *eventstore.Append) (*item, error) {
 	if a.Receipt != nil {
 		it.receipt = receiptDigest(a.Receipt)
 		size += len(a.Receipt.Answer)
+		it.named = namedBy(a.Receipt)
 	}
 	it.Part = groupcommit.Sized(size)
 	return it, nil
+}
+
+// namedBy gives the ids of records that a receipt with an answer may tell of: all
+// numbers of the answer.
+func namedBy(r *eventstore.Receipt) []int64 {
+	if len(r.Answer) == 0 {
+		return nil
+	}
+	ids := []int64{int64(r.Record)}
+	for _, digits := range bytes.FieldsFunc(r.Answer, func(c rune) bool { return c < '0' || c > '9' }) {
+		if digits[0] == '0' {
+			continue
+		}
+		if id, err := strconv.ParseInt(string(digits), 10, 64); err == nil && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // distinctPairs gives each claim or name once, in order.

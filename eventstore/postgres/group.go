@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"slices"
+
 	"daybook/calendar"
 	"daybook/eventstore"
 )
@@ -12,6 +14,8 @@ type group struct {
 	*eventstore.Group
 
 	written map[versionOf]place // entries that an attempt before this one may have written
+
+	erased map[int64]bool // records that answers of items may name
 
 	found    bool // something is answered because it is there
 	accepted []*item
@@ -36,6 +40,10 @@ func (g *group) decide(it *item) eventstore.Result {
 	if it.a.Settles() {
 		g.found = true
 		return eventstore.Result{Position: g.Head}
+	}
+	if slices.ContainsFunc(it.named, func(id int64) bool { return g.erased[id] }) {
+		r := *it.a.Receipt
+		r.Answer, it.a.Receipt = nil, &r // it is made again from what is left
 	}
 	res, accepted := g.Decide(&it.a)
 	if accepted {

@@ -20,7 +20,7 @@ import (
 type queries struct {
 	atPosition, atTime, countedTo, countedUntil, slugAtPosition, slugAtTime, erased, erase, checkpoint, checkpoints, putCheckpoint,
 	takings, filling, filled, check, newIDs, load, history, entries, records, events, others, find, receipt, commits, mark, leaves, holdings, astray, acquire, release,
-	holdLog, heldRecords, heldClaims, heldNames, heldReceipts, written, append, settle, purge, empty, useID, notify string
+	holdLog, heldRecords, heldErased, heldClaims, heldNames, heldReceipts, written, append, settle, purge, empty, useID, notify string
 }
 
 const (
@@ -111,13 +111,14 @@ func newQueries(schema string) queries {
 
 		holdLog:      in("SELECT @hold_log()"),
 		heldRecords:  in("SELECT id, kind, version, erased FROM @records WHERE id = ANY ($1::bigint[])"),
+		heldErased:   in("SELECT id FROM @records WHERE erased AND id = ANY ($1::bigint[])"),
 		heldClaims:   in("SELECT digest, record FROM @claims WHERE digest = ANY ($1::bytea[])"),
 		heldNames:    in("SELECT digest, record FROM @names WHERE digest = ANY ($1::bytea[])"),
 		heldReceipts: in("SELECT " + receiptColumns + " FROM @receipts WHERE digest = ANY ($1::bytea[])"),
 		written: in(`SELECT e.record, e.version, e.position, e.leaf FROM unnest($1::bigint[], $2::bigint[]) q (record, version)
 			JOIN @entries e ON e.record = q.record AND e.version = q.version`),
 		append: in("SELECT head, hash FROM @append_salted($1::bigint, $2::bytea, $3::boolean, $4::bigint, " +
-			"$5::int, $6::int, $7::int, $8::int, $9::int, $10::int, $11::int, $12::bigint[], $13::text[], $14::bytea[], $15::bytea, $16::bytea)"),
+			"$5::int, $6::int, $7::int, $8::int, $9::int, $10::int, $11::int, $12::bigint[], $13::text[], $14::bytea[], $15::bytea, $16::bytea, $17::bigint[])"),
 		settle: in("SELECT @settle()"),
 		empty: in(`SELECT NOT EXISTS (SELECT FROM @entries) AND NOT EXISTS (SELECT FROM @receipts)
 			AND NOT EXISTS (SELECT FROM @records)`),

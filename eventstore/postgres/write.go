@@ -110,6 +110,7 @@ func sentWhole(items []*item, given int64) *sent {
 			w.guardDigest = append(w.guardDigest, it.guards[i][:])
 			w.guardCount = append(w.guardCount, int64(g.Count))
 		}
+		w.named = append(w.named, it.named...)
 		if r := it.a.Receipt; r != nil {
 			behind := offset
 			if len(it.drafts) == 0 {
@@ -147,7 +148,7 @@ func (s *Store) writeDecided(ctx context.Context, items []*item, again bool) (lo
 // writeAnd is writeDecided with something to be done before the end of the transaction,
 // which is told the results.
 func (s *Store) writeAnd(ctx context.Context, items []*item, again bool, and func(pgx.Tx, []eventstore.Result) error) (lost bool, err error) {
-	g := &group{written: map[versionOf]place{}}
+	g := &group{written: map[versionOf]place{}, erased: map[int64]bool{}}
 	results := make([]eventstore.Result, len(items))
 	var v view
 	var hash []byte
@@ -208,7 +209,7 @@ func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, 
 	v := s.view()
 	g.Group = eventstore.NewGroup(0, 0)
 	var t told
-	var ids, versions []int64
+	var ids, versions, named []int64
 	var claims, names, receipts [][]byte
 	claim, name := map[[32]byte]calendar.Claim{}, map[[32]byte]calendar.Name{}
 	for _, it := range items {
@@ -225,6 +226,7 @@ func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, 
 			name[it.guards[i]] = it.a.Guards[i].Name
 			g.Counts[it.a.Guards[i].Name] = 0
 		}
+		named = append(named, it.named...)
 		if it.a.Receipt != nil {
 			receipts = append(receipts, it.receipt[:])
 			g.Receipts[it.a.Receipt.Name()] = nil
@@ -247,6 +249,14 @@ func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, 
 			h.Kind, err = parseKind(kind)
 			g.Records[id] = h
 			return err
+		})
+		return err
+	})
+	b.Queue(s.q.heldErased, list(named)).Query(func(rows pgx.Rows) error {
+		var id int64
+		_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
+			g.erased[id] = true
+			return nil
 		})
 		return err
 	})
@@ -324,6 +334,7 @@ type sent struct {
 	claims, names                  pairs
 	taken                          []int64 // by claim: the entry of the group that takes it
 	slugs                          slugs
+	named                          []int64 // by answers
 	guardDigest                    [][]byte
 	guardCount                     []int64
 	fresh, kept                    receipts
@@ -484,7 +495,7 @@ func (w *sent) args(known eventstore.Mark, decided bool) []any {
 			w.slugs.kind, w.slugs.slug)),
 		list(slices.Concat(w.fields, w.state, w.secret, w.keeps, w.claims.digest, w.names.digest, w.guardDigest,
 			f.digest, k.digest, f.fingerprint, k.fingerprint, f.answer, k.answer, w.slugs.digest)),
-		w.leaves, w.salts,
+		w.leaves, w.salts, list(w.named),
 	}
 }
 

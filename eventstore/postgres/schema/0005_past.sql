@@ -8,6 +8,7 @@ ALTER TABLE entries ADD CONSTRAINT entries_salts
 
 -- A record that was erased takes no change any more.
 ALTER TABLE records ADD COLUMN erased boolean NOT NULL DEFAULT false;
+CREATE INDEX records_erased ON records (id) WHERE erased;
 
 -- The server keeps samples of columns for its plans, which none of these has a part in:
 -- what is erased would stay there. A type that is set anew drops those that there are.
@@ -197,12 +198,14 @@ END $$;
 --   texts    at the end: kind and slug of these
 --   bytes    at the end: their digests
 --   salts    those of the entries one after the other
+--   named    all numbers that answers of receipts have: when a record of such an id is
+--            erased, the caller decides what becomes of the answers
 --
 -- Processes of before use append_packed and the others, which stay.
 CREATE FUNCTION append_salted(
     known bigint, known_hash bytea, decided boolean, top bigint,
     n int, c int, m int, g int, r int, f int, s int,
-    numbers bigint[], texts text[], bytes bytea[], leaves bytea, salts bytea,
+    numbers bigint[], texts text[], bytes bytea[], leaves bytea, salts bytea, named bigint[],
     OUT head bigint, OUT hash bytea
 ) LANGUAGE plpgsql SECURITY DEFINER
     SET search_path FROM CURRENT
@@ -248,7 +251,10 @@ BEGIN
     IF releases THEN
         released := numbers[free + 1 : cardinality(numbers)];
     END IF;
-    IF NOT decided AND NOT first THEN
+    IF NOT decided AND cardinality(named) > 0 THEN
+        lost := EXISTS (SELECT FROM records x WHERE x.erased AND x.id = ANY (named));
+    END IF;
+    IF NOT decided AND NOT first AND NOT lost THEN
         SELECT EXISTS (SELECT FROM generate_series(1, n) i LEFT JOIN records x ON x.id = numbers[i]
                 WHERE coalesce(x.version, 0) <> numbers[n + i] - 1 OR x.kind <> texts[i] OR x.erased)
             OR EXISTS (SELECT FROM generate_series(1, c) i
@@ -256,7 +262,7 @@ BEGIN
             OR EXISTS (SELECT FROM generate_series(1, r) i
                 JOIN receipts x ON x.digest = bytes[br + i] WHERE i <= f OR x.fingerprint <> bytes[br + r + i])
             INTO lost;
-    ELSIF first AND r > f THEN
+    ELSIF first AND r > f AND NOT lost THEN
         lost := EXISTS (SELECT FROM generate_series(f + 1, r) i
             JOIN receipts x ON x.digest = bytes[br + i] WHERE x.fingerprint <> bytes[br + r + i]);
     END IF;
