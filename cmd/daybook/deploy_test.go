@@ -32,6 +32,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
+	"daybook/eventstore/postgres"
 	"daybook/internal/telemetry"
 	"daybook/internal/testkit"
 )
@@ -830,6 +831,9 @@ func TestPostgresFiles(t *testing.T) {
 	}
 	if out := mustTool(t, "verify", "--store", as("daybook")); !strings.Contains(out, "chain head") {
 		t.Errorf("the service verifies: %q", out)
+	}
+	if left, err := postgres.Compact(t.Context(), as("daybook_owner"), postgres.Options{}); err != nil || len(left) > 0 {
+		t.Errorf("the owner compacts: %q, %v", left, err)
 	}
 	for _, statement := range []string{
 		"CREATE TABLE daybook.mine (n int)", "CREATE TABLE public.mine (n int)", "CREATE SCHEMA mine", "DROP TABLE daybook.entries",

@@ -24,15 +24,17 @@ func runMigrate(ctx context.Context, c *console, s *settings, args []string) err
 	case s.store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
-	o := postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole}
-	if err := postgres.Migrate(ctx, s.store, o); err != nil {
+	progress, end := renewing(c, "schema "+s.storeSchema)
+	err := postgres.Migrate(ctx, s.store, postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole, Progress: progress})
+	end()
+	if err != nil {
 		return fmt.Errorf("schema %s: %w", s.storeSchema, err)
 	}
 	if s.serviceRole == "" {
-		_, err := fmt.Fprintf(c.out, "schema %s has the present form\n", s.storeSchema)
+		_, err = fmt.Fprintf(c.out, "schema %s has the present form\n", s.storeSchema)
 		return err
 	}
-	_, err := fmt.Fprintf(c.out, "schema %s has the present form, and role %s its rights\n", s.storeSchema, s.serviceRole)
+	_, err = fmt.Fprintf(c.out, "schema %s has the present form, and role %s its rights\n", s.storeSchema, s.serviceRole)
 	return err
 }
 

@@ -10,8 +10,9 @@
 --
 -- daybook_owner owns the schema and brings it to the newest form; nothing else
 -- runs as it. daybook_service has the rights that the owner's migrations give:
--- to read, and to append by the functions of the schema, so it can neither change
--- nor remove an entry. daybook is the login of the service.
+-- to read, and to append and erase by the functions of the schema, so it can neither
+-- change nor remove an entry, but for making those of an erased record blank. daybook
+-- is the login of the service.
 CREATE ROLE daybook_owner LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION;
 CREATE ROLE daybook_service NOLOGIN;
 CREATE ROLE daybook LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION CONNECTION LIMIT 180 IN ROLE daybook_service;
@@ -24,4 +25,9 @@ DO $$
 BEGIN
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO daybook_owner, daybook', current_database());
+    -- daybook erase --compact ends with a checkpoint; before PostgreSQL 15 only a
+    -- superuser may ask for one.
+    IF current_setting('server_version_num')::int >= 150000 THEN
+        GRANT pg_checkpoint TO daybook_owner;
+    END IF;
 END $$;

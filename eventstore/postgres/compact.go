@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"daybook/calendar"
 )
 
 // Compact writes the tables anew that erasures leave dead rows in, so that nothing of
@@ -39,8 +41,15 @@ func Compact(ctx context.Context, url string, o Options) (left []string, err err
 			return nil, err
 		}
 	}
-	// Samples of versions before, see migration 5.
-	for _, statement := range []string{"VACUUM (FULL) pg_catalog.pg_statistic", "CHECKPOINT"} {
+	last := []string{"CHECKPOINT"}
+	var former calendar.Position
+	if err := conn.QueryRow(ctx, "SELECT upto FROM "+o.Schema+".filling").Scan(&former); err != nil {
+		return nil, fmt.Errorf("look for entries of before: %w", translate(ctx, err, conn.IsClosed()))
+	}
+	if former > 0 { // samples of them may be left, see migration 5
+		last = []string{"VACUUM (FULL) pg_catalog.pg_statistic", "CHECKPOINT"}
+	}
+	for _, statement := range last {
 		err := run(statement)
 		e, refused := errors.AsType[*pgconn.PgError](err)
 		switch {

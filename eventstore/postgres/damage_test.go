@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -256,8 +257,22 @@ func TestServiceRole(t *testing.T) {
 	if err := s.Release(t.Context(), "relay", "a"); err != nil {
 		t.Error(err)
 	}
+	if err := s.PutCheckpoint(t.Context(), eventstore.Checkpoint{Size: 2, Origin: "o", Note: []byte("o\n")}); err != nil {
+		t.Error(err)
+	}
+	for _, p := range []eventstore.Point{{Position: 2}, {Time: time.Now()}} {
+		if id, err := s.SlugAt(t.Context(), calendar.KindTag, "tag-0-1", p); err != nil || id != 1 {
+			t.Errorf("SlugAt(%v): %d, %v", p, id, err)
+		}
+		if counted, err := s.Counted(t.Context(), p); err != nil || counted.Position < 2 {
+			t.Errorf("Counted(%v): %v, %v", p, counted, err)
+		}
+	}
 	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 4 {
 		t.Errorf("Verify: %d entries, %v", n, err)
+	}
+	if res := s.Erase(t.Context(), erasure(2, 2)); res.Err != nil {
+		t.Error(res.Err)
 	}
 	bare, err := pgx.Connect(t.Context(), as(login))
 	if err != nil {
@@ -269,6 +284,9 @@ func TestServiceRole(t *testing.T) {
 		"DELETE FROM @.commits", "UPDATE @.records SET secret = ''", "DELETE FROM @.claims", "DELETE FROM @.names", "DELETE FROM @.receipts",
 		"UPDATE @.leases SET until = 'infinity'", "SELECT setval('@.ids', 1)", "SELECT @.use_id(1)",
 		"ALTER TABLE @.entries DISABLE TRIGGER ALL", "DROP TABLE @.entries", "CREATE TABLE @.x ()", "UPDATE @.migrations SET number = 7",
+		"UPDATE @.entries SET state = '' WHERE position = 3", "INSERT INTO @.redacted SELECT * FROM @.redacted", "DELETE FROM @.redacted",
+		"DELETE FROM @.slugs", "INSERT INTO @.checkpoints SELECT * FROM @.checkpoints", "UPDATE @.checkpoints SET note = ''",
+		"UPDATE @.filling SET done = 0",
 	} {
 		if err := refused(t.Context(), bare, strings.ReplaceAll(text, "@", name)); err != nil {
 			t.Error(err)

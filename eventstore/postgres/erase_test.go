@@ -255,9 +255,15 @@ func TestCompactAsOwner(t *testing.T) {
 	at := strings.Replace(own.URL(), "postgres://postgres@", "postgres://plain@", 1)
 	s := open(t, at, postgres.Options{PollOnly: true})
 	write(t, s, 1, 1, "one")
-	left, err := postgres.Compact(t.Context(), at, postgres.Options{})
-	if diff := cmp.Diff([]string{"VACUUM (FULL) pg_catalog.pg_statistic", "CHECKPOINT"}, left); err != nil || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
+	want := []string{"CHECKPOINT"}
+	for range 2 {
+		left, err := postgres.Compact(t.Context(), at, postgres.Options{})
+		if diff := cmp.Diff(want, left); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		// As if there had been entries of before.
+		own.Exec("UPDATE daybook.filling SET done = 1, upto = 1")
+		want = []string{"VACUUM (FULL) pg_catalog.pg_statistic", "CHECKPOINT"}
 	}
 	own.Exec("CREATE ROLE other LOGIN", "GRANT USAGE ON SCHEMA daybook TO other")
 	if _, err := postgres.Compact(t.Context(), strings.Replace(at, "plain@", "other@", 1), postgres.Options{}); err == nil {
