@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -242,10 +241,7 @@ func (s *Store) gather(ctx context.Context, tx pgx.Tx, g *group, items []*item, 
 		var version int64
 		var erased bool
 		_, err := pgx.ForEachRow(rows, []any{&id, &kind, &version, &erased}, func() (err error) {
-			if erased {
-				version = math.MaxInt64 // no change fits it
-			}
-			h := &eventstore.Held{State: eventstore.State{ID: id, Version: version}}
+			h := &eventstore.Held{State: eventstore.State{ID: id, Version: version}, Erased: erased}
 			h.Kind, err = parseKind(kind)
 			g.Records[id] = h
 			return err
