@@ -37,6 +37,8 @@ const (
 	CodePageNotFound       Code = "archive-page-not-found"    // 404, shown as <kind>-archive-page-not-found
 	CodeVersionNotFound    Code = "rest_version_not_found"    // 404, a record has no such version
 	CodeErased             Code = "rest_record_erased"        // 410
+	CodeNoCheckpoint       Code = "rest_no_checkpoint"        // 404, none was signed, or none of that size
+	CodeNoTile             Code = "rest_tile_not_found"       // 404
 )
 
 // Codes are all codes, for tests that each has a status and a message.
@@ -46,7 +48,7 @@ var Codes = [...]Code{
 	CodeBodyTooLarge, CodeURITooLong, CodeNoRoute, CodeMethodNotAllowed, CodeInvalidNamespace,
 	CodePositionNotReached, CodeUnavailable, CodeTooManyRequests, CodeInternal, CodeTermExists, CodeNotHierarchical,
 	CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected, CodeInTrash, CodeNotFound,
-	CodePageNotFound, CodeVersionNotFound, CodeErased,
+	CodePageNotFound, CodeVersionNotFound, CodeErased, CodeNoCheckpoint, CodeNoTile,
 }
 
 // Reason says why a value is refused. Each has a message in every language.

@@ -255,6 +255,18 @@ var messages = map[Code]phrase{
 		"L’enregistrement a été effacé définitivement.",
 		"El registro se ha borrado definitivamente.",
 	},
+	CodeNoCheckpoint: {
+		"没有这个大小的已签名检查点。",
+		"No checkpoint was signed for this.",
+		"Aucun point de contrôle n’a été signé pour cela.",
+		"No se ha firmado ningún punto de control para esto.",
+	},
+	CodeNoTile: {
+		"日志没有这个数据块。",
+		"The log has no such tile.",
+		"Le journal n’a pas cette tuile.",
+		"El registro de cambios no tiene esa tesela.",
+	},
 }
 
 // kindMessages are the messages whose words depend on the kind.

@@ -14,6 +14,7 @@ import (
 	"daybook/internal/access"
 	"daybook/internal/ground/pause"
 	"daybook/internal/htmltext"
+	"daybook/internal/proof"
 	"daybook/internal/telemetry"
 	"daybook/projector/upkeep"
 )
@@ -33,6 +34,8 @@ type backend struct {
 	users   *access.Users
 	records *command.Records
 	command *command.Service
+	proofs  *proof.Log
+	signer  *proof.Signer // nil: there is no key to sign with
 
 	// live is the part that only a running service has; nil elsewhere.
 	live atomic.Pointer[live]
@@ -58,6 +61,10 @@ func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger,
 		return nil, errors.Join(err, b.close())
 	}
 	b.records = b.command.Records()
+	b.proofs = proof.NewLog(b.store)
+	if b.signer, err = b.newSigner(); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
 	return b, nil
 }
 

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/proof"
 	"daybook/query/readmodel"
 )
 
@@ -111,7 +113,27 @@ func (b *backend) health(ctx context.Context) health {
 		}
 		h.because(whyNoWrites, "")
 	}
+	if err := b.unsigned(); err != nil && (h.Status == statusOK || h.Status == statusDegraded) {
+		h.Status = statusDegraded
+		h.because(whyNotSigned(err), err.Error())
+	}
 	return h
+}
+
+// unsigned tells why this process signs no checkpoints that it should, nil if it does.
+func (b *backend) unsigned() error {
+	if b.signer == nil || !b.s.signs() {
+		return nil
+	}
+	return b.signer.Fault()
+}
+
+// whyNotSigned is what everybody may read of it.
+func whyNotSigned(err error) string {
+	if errors.Is(err, proof.ErrNotExtended) {
+		return proof.ErrNotExtended.Error()
+	}
+	return "signing key of another log"
 }
 
 // reached is the health by what of the servers and of the parts in the process can

@@ -129,6 +129,9 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	closing := func(what func() error) { err = errors.Join(err, what()) }
 	defer closing(b.Close)
+	if err := p.await(ctx, "event store", cmp.Or(redactedURLs(s.store), s.data), b.checkOrigin); err != nil {
+		return err
+	}
 	r := &roles{process: p, b: b, l: &live{}}
 	// The loops end by the group only, so they end in order.
 	loops := context.WithoutCancel(ctx)
@@ -172,6 +175,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		add("control", ctl.run)
 		defer ctl.close() // when the group does not come to run
 	}
+	r.sign(add) // behind what takes writes: it ends with a checkpoint of the last of them
 	if r.l.model != nil && !s.engine().local {
 		add("index", r.reach)
 	}
@@ -363,5 +367,5 @@ func (r *roles) api() (http.Handler, error) {
 	o.Beside = r.readiness.probes()
 	o.Draining = r.readiness.begun
 	o.Observe, o.Trace = r.b.hooks.Answers, r.b.hooks.Requests
-	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Records: r.b.records, Users: r.b.users}, o)
+	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}, o)
 }

@@ -171,7 +171,8 @@ func announce(w io.Writer, s *settings, addr net.Addr, name, token string) {
 // api gives the settings of the interface.
 func (s *settings) api(log *slog.Logger) httpapi.Options {
 	return httpapi.Options{
-		BaseURL: s.baseURL, Prefix: s.apiPrefix, Prefixes: s.morePrefixes, Namespaces: s.moreNamespaces,
+		HistoryMaxAge: cmp.Or(s.historyMaxAge, -1), // as of streams
+		BaseURL:       s.baseURL, Prefix: s.apiPrefix, Prefixes: s.morePrefixes, Namespaces: s.moreNamespaces,
 		Site: s.site, Currency: calendar.Currency{Symbol: s.currencySymbol, Position: s.currencyPosition},
 		PriceCurrency: s.priceCurrency, PerPageMax: s.perPageMax, PositionWait: s.positionWait, ReadMaxAge: s.readMaxAge, AllowedOrigins: s.allowedOrigins,
 		ReadDeadline: s.readDeadline, WriteDeadline: s.writeDeadline, MaxAnswer: s.maxAnswer << 20, RateLimit: s.rateLimit,

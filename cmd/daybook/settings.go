@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore/feed"
 	"daybook/internal/httpapi"
+	"daybook/internal/proof"
 	"daybook/internal/telemetry"
 )
 
@@ -30,6 +32,11 @@ type settings struct {
 	adapters
 
 	serves servesAs
+
+	logOrigin          string
+	signingKeys        []string // files
+	witnesses          []string // <vkey>@<URL>, checked
+	checkpointInterval time.Duration
 
 	baseURL          string
 	apiPrefix        string
@@ -53,6 +60,7 @@ type settings struct {
 	maxAnswer        int // MiB
 	rateLimit        int // requests a minute
 	serveStale       bool
+	historyMaxAge    int // seconds
 
 	drainDelay *time.Duration // nil: see lameDuck
 	drainLimit time.Duration
@@ -131,6 +139,7 @@ const (
 	ofRole      = "role"
 	ofProcess   = "process"
 	ofInterface = "interface"
+	ofProofs    = "proofs"
 	ofCommand   = "command"
 )
 
@@ -232,6 +241,28 @@ func (s *settings) table() []setting {
 			{name: "max-answer", value: "N", def: "8", brief: "MiB of the largest answer, 1 to 1024; what would be larger is refused", set: number(&s.maxAnswer, 1, 1024)},
 			{name: "rate-limit", value: "N", def: "0", brief: "requests a minute of one address or user, up to 1000000; 0: any number", set: number(&s.rateLimit, 0, 1_000_000)},
 			{name: "serve-stale", boolean: true, def: "false", brief: "answer lists with the last good answer, marked as stale, while the read model is out of reach", set: boolean(&s.serveStale)},
+			{name: "history-max-age", value: "SECONDS", def: "31536000", brief: "how long browsers and proxies may keep what never changes, up to 31536000; 0: they ask each time", set: number(&s.historyMaxAge, 0, 365*24*60*60)},
+		}...),
+		in(ofProofs, []setting{
+			{name: "log-origin", value: "NAME", brief: "name of the log in checkpoints, kept with the first one; empty: host and path that the service is reached by", set: checked(&s.logOrigin, "be up to 255 bytes without white space and +", func(v string) bool {
+				return v == "" || proof.CheckOrigin(v) == nil
+			})},
+			{name: "signing-key", value: "FILES", brief: "files of keys PRIVATE+KEY+… that sign checkpoints, each of them, commas between them; empty: audit.key in --data where the event store is there", set: list(&s.signingKeys, func(v string) (file string, err error) {
+				return v, readable(&file)(v)
+			})},
+			{name: "witnesses", value: "LIST", brief: "VKEY@URL of witnesses that are asked to cosign checkpoints, at most 16", set: func(v string) error {
+				if err := list(&s.witnesses, func(v string) (string, error) {
+					_, err := proof.ParseWitness(v)
+					return v, err
+				})(v); err != nil {
+					return err
+				}
+				if len(s.witnesses) > proof.MaxWitnesses {
+					return fmt.Errorf("must be at most %d", proof.MaxWitnesses)
+				}
+				return nil
+			}},
+			{name: "checkpoint-interval", value: "DURATION", def: "1m", brief: "how often a checkpoint is signed while there are new entries", set: duration(&s.checkpointInterval, time.Second, time.Hour, "1m")},
 		}...),
 		in(ofProcess, []setting{
 			{name: "log-level", value: "LEVEL", def: "info", brief: "debug, info, warn or error", set: func(v string) error {

@@ -108,5 +108,8 @@ func (w *watching) follow(b *backend, l *live) {
 			return l.projected(), projecting == roleActive
 		}
 	}
+	if b.signer != nil && b.s.signs() {
+		state.Signer = b.signer.Stats
+	}
 	w.metrics.Watch(state)
 }

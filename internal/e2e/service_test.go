@@ -26,6 +26,7 @@ import (
 	"daybook/internal/history"
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
+	"daybook/internal/proof"
 	"daybook/internal/testkit"
 	"daybook/projector"
 	"daybook/query"
@@ -170,7 +171,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *
 	users := access.New(store)
 	users.Now = clock.Now
 	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax
-	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: history.New(store, clock.Now), Records: records, Users: users}, s.http)
+	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: history.New(store, clock.Now), Records: records, Users: users, Proofs: proof.NewLog(store)}, s.http)
 	must(t, err)
 
 	out := &service{checked: map[string]int{}, users: map[string]user{"": {}}, clock: clock, hold: gate.hold}

@@ -15,9 +15,11 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
+	"daybook/eventstore"
 	"daybook/internal/ground/cache"
 	"daybook/internal/ground/keylock"
 	"daybook/internal/history"
+	"daybook/internal/proof"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -62,6 +64,22 @@ type Records interface {
 	Head(ctx context.Context) (calendar.Position, error)
 }
 
+// Proofs proves the log; proof.Log is one.
+type Proofs interface {
+	// Checkpoint gives the one of a size, of 0 the newest.
+	Checkpoint(ctx context.Context, size calendar.Position) (eventstore.Checkpoint, error)
+	// Leaf gives the leaf of an entry.
+	Leaf(ctx context.Context, p calendar.Position) ([32]byte, error)
+	// Opening gives what a caller may see of what the leaf is made from, nil for nothing.
+	Opening(ctx context.Context, c calendar.Caller, p calendar.Position, now time.Time) (*proof.Opening, error)
+	// Inclusion proves that an entry is in the tree of a size, and gives its root.
+	Inclusion(ctx context.Context, p, size calendar.Position) ([]proof.Hash, proof.Hash, error)
+	// Consistency proves that one tree is the beginning of another, and gives both roots.
+	Consistency(ctx context.Context, from, to calendar.Position) ([]proof.Hash, proof.Hash, proof.Hash, error)
+	// Tile gives a tile of the tree of a size.
+	Tile(ctx context.Context, t proof.Tile, size calendar.Position) ([]byte, error)
+}
+
 // Users reads credentials; access.Users is one.
 type Users interface {
 	// Authenticate reads the value of an Authorization header, "" for none.
@@ -75,6 +93,7 @@ type Deps struct {
 	History  *history.Teller
 	Records  Records
 	Users    Users
+	Proofs   Proofs
 }
 
 // Options are the settings of section 1.6 and what the program hands in. The
@@ -227,7 +246,7 @@ func (o *Options) check() (*rootTable, error) {
 
 // New makes the handler of the whole interface; it starts nothing.
 func New(d Deps, o Options) (http.Handler, error) {
-	if d.Commands == nil || d.Queries == nil || d.History == nil || d.Records == nil || d.Users == nil {
+	if d.Commands == nil || d.Queries == nil || d.History == nil || d.Records == nil || d.Users == nil || d.Proofs == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}
 	a, err := newAPI(d, o)

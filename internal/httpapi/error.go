@@ -44,6 +44,8 @@ var statuses = map[calendar.Code]int{
 	calendar.CodePageNotFound:       http.StatusNotFound,
 	calendar.CodeVersionNotFound:    http.StatusNotFound,
 	calendar.CodeErased:             http.StatusGone,
+	calendar.CodeNoCheckpoint:       http.StatusNotFound,
+	calendar.CodeNoTile:             http.StatusNotFound,
 }
 
 // statusOf gives the status of a code.

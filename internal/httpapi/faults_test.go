@@ -20,6 +20,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/internal/history"
+	"daybook/internal/proof"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -42,6 +43,9 @@ func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
 	}
 	if d.History == nil {
 		d.History = history.New(memstore.New(), time.Now)
+	}
+	if d.Proofs == nil {
+		d.Proofs = proof.NewLog(memstore.New())
 	}
 	log := &bytes.Buffer{}
 	if o.Log == nil {

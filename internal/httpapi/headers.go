@@ -46,6 +46,8 @@ var (
 	valueAskBack = []string{"public, no-cache"}
 	valueNoStore = []string{"no-store"}
 	valueJSON    = []string{"application/json; charset=utf-8"}
+	valueText    = []string{"text/plain; charset=utf-8"}
+	valueBytes   = []string{"application/octet-stream"}
 	valueProblem = []string{"application/problem+json; charset=utf-8"}
 	valueRetry   = []string{retryAfter}
 	// A list of the past takes longer to prepare, and so does an open stream to end.

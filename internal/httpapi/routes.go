@@ -35,6 +35,7 @@ type route struct {
 // extra is all that a route of an extension has: one operation that reads.
 type extra struct {
 	verb     string                     // names the operation in texts and in the documentation
+	key      string                     // the path as the index writes it; "": the pattern
 	args     func(rt *route) []argument // path parameters first
 	sends    []string                   // headers of requests
 	headers  []string                   // headers of its answers
@@ -75,7 +76,7 @@ func makeRoutes() []*route {
 		rs = append(rs, &route{pattern: x.path, form: formExtra, methods: readOnly, extra: x.extra})
 	}
 	for i, rt := range rs {
-		rt.number, rt.shown = i+1, strings.Replace(rt.pattern, "{id:[0-9]+}", "{id}", 1)
+		rt.number, rt.shown = i+1, shownAs.Replace(rt.pattern)
 	}
 	return rs
 }
@@ -92,14 +93,20 @@ type pathExtra struct {
 }
 
 func extrasOfLog() []pathExtra {
-	return []pathExtra{{"/changes", changesRoute()}, {"/changes/stream", streamRoute()}}
+	return append([]pathExtra{{"/changes", changesRoute()}, {"/changes/stream", streamRoute()}}, proofRoutes()...)
 }
+
+// shownAs writes a pattern as OpenAPI does.
+var shownAs = strings.NewReplacer("{id:[0-9]+}", "{id}", patternTile, "/tile/{level}/{tile}")
 
 // template is the path as OpenAPI writes it.
 func (rt *route) template() string { return rt.shown }
 
 // key is the path below the API root as the index writes it.
 func (rt *route) key(namespace string) string {
+	if rt.extra != nil && rt.extra.key != "" {
+		return "/" + namespace + rt.extra.key
+	}
 	s := strings.Replace(rt.pattern, "{id:[0-9]+}", `(?P<id>\d+)`, 1)
 	s = strings.Replace(s, "{slug}", `(?P<slug>[^/]+)`, 1)
 	return "/" + namespace + strings.TrimSuffix(s, "/")

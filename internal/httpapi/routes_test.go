@@ -59,7 +59,7 @@ func TestRoutesGolden(t *testing.T) {
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	var source strings.Builder
-	for _, name := range []string{"openapi.go", "operations.go", "reason.go"} {
+	for _, name := range []string{"openapi.go", "operations.go", "proofs.go", "reason.go"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

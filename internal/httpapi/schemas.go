@@ -27,6 +27,7 @@ func (d *document) schemas() object {
 		"Index":   strict(object{"namespace": str(), "routes": object{"type": "object", "additionalProperties": schemaRef("Route")}}),
 	}
 	maps.Copy(out, toldSchemas())
+	maps.Copy(out, proofSchemas())
 	for name, s := range map[string]shape{
 		"Event": d.postShape(calendar.KindEvent), "Venue": d.postShape(calendar.KindVenue), "Organizer": d.postShape(calendar.KindOrganizer),
 		"Term": shapeOf(slices.Concat(d.a.layouts.of[calendar.KindCategory:], d.a.layouts.nested[calendar.KindCategory:])...),

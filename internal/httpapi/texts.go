@@ -186,6 +186,45 @@ var texts = map[string]text{
 	},
 	"op.index": {"列出所有路由。", "List the routes.", "Lister les routes.", "Listar las rutas."},
 	"op.doc":   {"读取本文档。", "Read this document.", "Lire ce document.", "Leer este documento."},
+	"op.checkpoint": {
+		"读取日志的已签名检查点。", "Read the signed checkpoint of the log.",
+		"Lire le point de contrôle signé du journal.", "Leer el punto de control firmado del registro de cambios.",
+	},
+	"op.checkpointKeys": {
+		"读取签名检查点的密钥。", "Read which keys signed the checkpoints.",
+		"Lire quelles clés ont signé les points de contrôle.", "Leer qué claves firmaron los puntos de control.",
+	},
+	"op.inclusionProof": {
+		"证明日志包含某个条目。", "Prove that an entry is in the log.",
+		"Prouver qu’une entrée figure dans le journal.", "Demostrar que una entrada está en el registro de cambios.",
+	},
+	"op.consistencyProof": {
+		"证明日志只增不改。", "Prove that the log only grew.",
+		"Prouver que le journal n’a fait que croître.", "Demostrar que el registro de cambios solo ha crecido.",
+	},
+	"op.tile": {
+		"读取哈希树的一个数据块，或一组条目的叶。", "Read a tile of the tree, or the leaves of a bundle of entries.",
+		"Lire une tuile de l’arbre, ou les feuilles d’un lot d’entrées.", "Leer una tesela del árbol, o las hojas de un lote de entradas.",
+	},
+	"arg.proof.size": {
+		"树的大小；默认为最新检查点的大小。", "Size of the tree; that of the newest checkpoint by default.",
+		"Taille de l’arbre ; par défaut celle du dernier point de contrôle.", "Tamaño del árbol; por omisión, el del último punto de control.",
+	},
+	"arg.proof.position": {
+		"条目的位置，从 1 开始。", "Position of the entry, from 1.", "Position de l’entrée, à partir de 1.", "Posición de la entrada, desde 1.",
+	},
+	"arg.proof.from": {
+		"较早的树的大小，从 0 开始。", "Size of the earlier tree, from 0.", "Taille de l’arbre antérieur, à partir de 0.", "Tamaño del árbol anterior, desde 0.",
+	},
+	"arg.tile.level": {
+		"层，0 到 63，或 entries：条目的叶。", "Level, 0 to 63, or entries: leaves of entries.",
+		"Niveau, de 0 à 63, ou entries : feuilles des entrées.", "Nivel, de 0 a 63, o entries: hojas de las entradas.",
+	},
+	"arg.tile.tile": {
+		"数据块的编号，三位一段（x001/234）；不满时后接 .p/ 和宽度。", "Number of the tile in groups of three digits (x001/234); a partial one is followed by .p/ and its width.",
+		"Numéro de la tuile par groupes de trois chiffres (x001/234) ; une tuile partielle est suivie de .p/ et de sa largeur.",
+		"Número de la tesela en grupos de tres cifras (x001/234); una parcial va seguida de .p/ y su anchura.",
+	},
 	"op.options": {
 		"说明此路径的方法和参数。", "Tell the methods and parameters of this path.",
 		"Indiquer les méthodes et paramètres de ce chemin.", "Indicar los métodos y parámetros de esta ruta.",

@@ -16,6 +16,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/proof"
+	"daybook/internal/testkit"
 )
 
 const origin = "calendar.example.org/api/calendar/events/v1"
@@ -50,8 +51,8 @@ func TestCheckpoint(t *testing.T) {
 	h := proof.Head{Origin: origin, Size: 9400, Root: sha256.Sum256([]byte("x"))}
 	text := signed(t, h, a, b)
 	for _, k := range []*proof.PrivateKey{a, b} {
-		name, size, root := signedBy(t, text, k.Public.String())
-		if name != h.Origin || size != int(h.Size) || root != digest(h.Root) {
+		name, size, root := testkit.SignedBy(t, text, k.Public.String())
+		if name != h.Origin || size != int(h.Size) || root != testkit.Digest(h.Root) {
 			t.Errorf("read %s %d %x", name, size, root)
 		}
 		v, err := note.NewVerifier(k.Public.String())
@@ -77,7 +78,9 @@ func TestCheckpoint(t *testing.T) {
 	}
 	for i := range text {
 		bad := []byte(string(text))
-		bad[i] ^= 1
+		if bad[i] ^= 1; i+1 < len(text) && text[i+1] == '=' {
+			continue // the last bits of base64 say nothing
+		}
 		if got, err := proof.Open(bad, a.Public, b.Public); err == nil && len(got.By) == 2 {
 			t.Fatalf("with byte %d changed it verifies:\n%s", i, bad)
 		}
@@ -263,16 +266,16 @@ func TestProofText(t *testing.T) {
 		if lines[0] != "c2sp.org/tlog-proof@v1" || lines[1] != fmt.Sprint("index ", position-1) {
 			t.Fatalf("it begins\n%s", head)
 		}
-		var path []digest
+		var path []testkit.Digest
 		for _, line := range lines[2:] {
 			b, err := base64.StdEncoding.DecodeString(line)
 			if err != nil {
 				t.Fatal(err)
 			}
-			path = append(path, digest(b))
+			path = append(path, testkit.Digest(b))
 		}
-		_, size, got := signedBy(t, []byte(checkpoint), log.Public.String())
-		if !includes(position-1, size, l.leaves[position-1], path, got) {
+		_, size, got := testkit.SignedBy(t, []byte(checkpoint), log.Public.String())
+		if !testkit.Includes(position-1, size, l.leaves[position-1], path, got) {
 			t.Errorf("entry %d is not proved by\n%s", position, text)
 		}
 

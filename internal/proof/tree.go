@@ -43,11 +43,25 @@ type Tree struct {
 	epoch uint64
 	// levels are the whole nodes from blockLevel upwards.
 	levels [][]Hash
+
+	lately sync.Mutex
+	blocks map[blockKey][]Hash // that were read lately
+}
+
+// keptBlocks is how many blocks are kept that were read lately, of 8 KiB each: most
+// proofs are asked for at the same few sizes.
+const keptBlocks = 256
+
+// blockKey names the nodes of level 0 of a block, which a longer log does not change.
+type blockKey struct {
+	epoch uint64
+	n     int64
+	width int
 }
 
 // NewTree makes the tree of a store; it reads nothing yet.
 func NewTree(leaves Leaves) *Tree {
-	return &Tree{leaves: leaves, growing: make(chan struct{}, 1)}
+	return &Tree{leaves: leaves, growing: make(chan struct{}, 1), blocks: make(map[blockKey][]Hash)}
 }
 
 // Grow reads whatever is needed for a tree of a size. What was read stays when the
@@ -238,15 +252,29 @@ func (r *reader) bottom(ctx context.Context, n int64) ([]Hash, error) {
 	if known := r.read[n]; known != nil {
 		return known, nil
 	}
-	leaves, err := r.tree.stored(ctx, calendar.Position(n*block), min(block, int(int64(r.size)-n*block)))
-	if err != nil {
-		return nil, err
+	t := r.tree
+	key := blockKey{r.view.epoch, n, min(block, int(int64(r.size)-n*block))}
+	t.lately.Lock()
+	known := t.blocks[key]
+	t.lately.Unlock()
+	if known == nil {
+		leaves, err := t.stored(ctx, calendar.Position(n*block), key.width)
+		if err != nil {
+			return nil, err
+		}
+		if t.leaves.Epoch() != key.epoch {
+			return nil, fmt.Errorf("tree of %d entries: %w", r.size, eventstore.ErrHistory)
+		}
+		known = nodes(leaves)
+		t.lately.Lock()
+		if len(t.blocks) >= keptBlocks {
+			clear(t.blocks)
+		}
+		t.blocks[key] = known
+		t.lately.Unlock()
 	}
-	if r.tree.leaves.Epoch() != r.view.epoch {
-		return nil, fmt.Errorf("tree of %d entries: %w", r.size, eventstore.ErrHistory)
-	}
-	r.read[n] = nodes(leaves)
-	return r.read[n], nil
+	r.read[n] = known
+	return known, nil
 }
 
 // Root gives the root of the tree of a size; of 0 it is that of the empty tree. The

@@ -29,6 +29,7 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
 	"daybook/internal/httpapi"
+	"daybook/internal/proof"
 	"daybook/internal/telemetry"
 	"daybook/internal/testkit"
 	"daybook/projector"
@@ -108,6 +109,7 @@ func everything(t *testing.T) *telemetry.Metrics {
 		Store: memstore.New(), Index: &index{},
 		Relay:     func() (feed.RelayStats, bool) { return feed.RelayStats{}, true },
 		Projector: func() (projector.Stats, bool) { return projector.Stats{}, true },
+		Signer:    func() proof.Stats { return proof.Stats{Size: 1, Time: time.Unix(1, 0)} },
 	})
 	return m
 }

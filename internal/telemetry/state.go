@@ -9,6 +9,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
+	"daybook/internal/proof"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )
@@ -40,7 +41,9 @@ type State struct {
 	// part that is ready to take over is not.
 	Relay     func() (s feed.RelayStats, active bool)
 	Projector func() (s projector.Stats, active bool)
-	Now       func() time.Time // nil: time.Now
+	// Signer gives the counts of what signs checkpoints.
+	Signer func() proof.Stats
+	Now    func() time.Time // nil: time.Now
 }
 
 // The metrics that State fills.
@@ -51,6 +54,7 @@ type stateDescs struct {
 	relayPosition, relayLag                                                      *prometheus.Desc
 	relayPublished, relayConflicts, relayRebuilt, relayRetries                   *prometheus.Desc
 	projectedEntries, projectedDocuments, projectedBatches, projectRetries, held *prometheus.Desc
+	signedSize, signedTime, signed, unsigned, cosigned, refused, extends         *prometheus.Desc
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -83,6 +87,14 @@ func newStateDescs() stateDescs {
 		projectedBatches:   desc("projection_batches_total", "Batches that the projector wrote."),
 		projectRetries:     desc("projection_retries_total", "Times that an error made the projector try again."),
 		held:               desc("projection_waiting_entries_total", "Entries that were passed over because their record is quarantined."),
+
+		signedSize: desc("checkpoint_size", "Entries that the newest checkpoint covers, as far as this process knows."),
+		signedTime: desc("checkpoint_time_seconds", "When the newest checkpoint was signed, seconds since 1970."),
+		signed:     desc("checkpoints_signed_total", "Checkpoints that this process signed."),
+		unsigned:   desc("checkpoint_failures_total", "Times that an error kept a checkpoint from being signed."),
+		cosigned:   desc("cosignatures_total", "Times that a witness signed a checkpoint."),
+		refused:    desc("cosignature_failures_total", "Times that a witness did not sign a checkpoint."),
+		extends:    desc("log_extends_checkpoint", "Whether the log extends its last checkpoint; nothing is signed while it does not."),
 	}
 }
 
@@ -91,6 +103,7 @@ func (d *stateDescs) each(f func(*prometheus.Desc)) {
 		d.storeUp, d.head, d.indexUp, d.position, d.lagEntries, d.lagSeconds, d.visible, d.quarantined, d.active,
 		d.relayPosition, d.relayLag, d.relayPublished, d.relayConflicts, d.relayRebuilt, d.relayRetries,
 		d.projectedEntries, d.projectedDocuments, d.projectedBatches, d.projectRetries, d.held,
+		d.signedSize, d.signedTime, d.signed, d.unsigned, d.cosigned, d.refused, d.extends,
 	} {
 		f(x)
 	}
@@ -127,6 +140,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	c.index(ctx, o, head, known)
 	c.relay(o, head, known)
 	c.project(o)
+	c.sign(o)
 }
 
 // sink takes the values of one look.
@@ -230,4 +244,24 @@ func behind(head, at calendar.Position) float64 {
 		return 0
 	}
 	return float64(head - at)
+}
+
+func (c *collector) sign(o sink) {
+	if c.Signer == nil {
+		return
+	}
+	s := c.Signer()
+	extends := 0.0
+	if s.Extends {
+		extends = 1
+	}
+	if !s.Time.IsZero() {
+		o.gauge(c.signedSize, float64(s.Size))
+		o.gauge(c.signedTime, float64(s.Time.UnixMilli())/1000)
+	}
+	o.gauge(c.extends, extends)
+	o.counter(c.signed, s.Signed)
+	o.counter(c.unsigned, s.Failed)
+	o.counter(c.cosigned, s.Cosigned)
+	o.counter(c.refused, s.Refused)
 }

@@ -155,6 +155,8 @@ func match(path string) (template string, params map[string]string) {
 		return "/" + parts[0] + "/{id}/" + parts[2], map[string]string{"id": parts[1]}
 	case len(parts) == 3 && parts[1] == "by-slug":
 		return "/" + parts[0] + "/by-slug/{slug}", map[string]string{"slug": parts[2]}
+	case parts[0] == "tile" && len(parts) > 1:
+		return "/tile/{level}/{tile}", map[string]string{"level": parts[1], "tile": strings.Join(parts[2:], "/")}
 	default:
 		return path, nil
 	}

@@ -23,6 +23,7 @@ import (
 	"daybook/internal/history"
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
+	"daybook/internal/proof"
 	"daybook/query"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
@@ -63,6 +64,7 @@ type World struct {
 	Records  *command.Records
 	Queries  *query.Service
 	Users    *access.Users
+	Proofs   *proof.Log
 	Handler  http.Handler
 	Log      *Log // what the interface logged
 
@@ -118,6 +120,7 @@ func New(t testing.TB, o Options) *World {
 	must(err)
 	w.Users = access.New(w.Store)
 	w.Users.Now = w.Clock.Now
+	w.Proofs = proof.NewLog(w.Store)
 
 	h := o.HTTP
 	if h.BaseURL == "" {
@@ -125,7 +128,7 @@ func New(t testing.TB, o Options) *World {
 	}
 	h.Site, h.Now = o.Site, w.Clock.Now
 	h.Log = slog.New(slog.NewTextHandler(w.Log, nil))
-	w.Handler, err = httpapi.New(httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Records: w.Records, Users: w.Users}, h)
+	w.Handler, err = httpapi.New(httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Records: w.Records, Users: w.Users, Proofs: w.Proofs}, h)
 	must(err)
 	t.Cleanup(func() {
 		if s := w.Log.String(); s != "" {

@@ -1,0 +1,336 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/internal/proof"
+)
+
+// patternTile takes every path, so that a wrong form of one is no tile.
+const patternTile = "/tile/*"
+
+// proofRoutes are the routes of HISTORY 12.
+func proofRoutes() []pathExtra {
+	row := func(path, verb string, content object, work func(*api, http.ResponseWriter, *http.Request) error, args ...argument) pathExtra {
+		return pathExtra{path, &extra{
+			verb: verb, headers: []string{headerEncoding}, statuses: []int{400, 401, 403, 404},
+			args:    func(*route) []argument { return append(slices.Clone(args), languageArgument()) },
+			content: func() object { return content },
+			work: func(a *api) handler {
+				return func(w http.ResponseWriter, r *http.Request) error {
+					c := callOf(r)
+					c.fresh = valueAskBack
+					if err := a.mayReadProofs(c); err != nil {
+						return err
+					}
+					return work(a, w, r)
+				}
+			},
+		}}
+	}
+	whole := func(name, text string, least int, required bool) argument {
+		return argument{name: name, in: "query", declared: "integer", description: texts[text], required: required, schema: object{"minimum": least}, extension: true}
+	}
+	size := whole("size", "arg.proof.size", 1, false)
+	plain := object{"schema": str()}
+	inclusion := jsonContent(schemaRef("InclusionProof"))
+	inclusion["text/plain"] = plain
+	tile := row(
+		patternTile, "tile", object{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}, (*api).tile,
+		argument{name: "level", in: "path", declared: "string", description: texts["arg.tile.level"], required: true, schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
+		argument{name: "tile", in: "path", declared: "string", description: texts["arg.tile.tile"], required: true},
+	)
+	tile.key = `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
+	return []pathExtra{
+		row("/checkpoint", "checkpoint", object{"text/plain": plain}, (*api).checkpoint, size),
+		row("/checkpoint/keys", "checkpointKeys", jsonContent(schemaRef("LogKeys")), (*api).checkpointKeys),
+		row("/proof/inclusion", "inclusionProof", inclusion, (*api).inclusion, whole("position", "arg.proof.position", 1, true), size),
+		row(
+			"/proof/consistency", "consistencyProof", jsonContent(schemaRef("ConsistencyProof")), (*api).consistency,
+			whole("from", "arg.proof.from", 0, true), whole("to", "arg.proof.size", 1, false),
+		),
+		tile,
+	}
+}
+
+// mayReadProofs tells whether the setting lets a caller read proofs (HISTORY 4.3).
+func (a *api) mayReadProofs(c *call) error {
+	if a.o.PublicHistory == PublicHistoryProofs {
+		return nil
+	}
+	return a.mayReadPast(c)
+}
+
+// proofParams are the parameters of one request.
+type proofParams struct {
+	in       calendar.Input
+	missing  []string
+	problems calendar.Problems
+}
+
+func (c *call) proofParams() *proofParams {
+	p := &proofParams{in: inputOf(c.query, func(string) bool { return false })}
+	c.lang = calendar.Language(p.in, c.loc.lang, &p.problems)
+	return p
+}
+
+// number reads a whole number from least on.
+func (p *proofParams) number(name string, least int64, required bool) (n calendar.Position, sent bool) {
+	v, sent := p.in[name]
+	if !sent {
+		if required {
+			p.missing = append(p.missing, name)
+		}
+		return 0, false
+	}
+	s, text := v.(string)
+	whole, ok := calendar.ParseNearestInt(s)
+	switch {
+	case !text || !ok:
+		p.problems.Add(name, calendar.ReasonTypeInteger)
+	case whole < least:
+		p.problems.Add(name, calendar.ReasonTooSmall, strconv.FormatInt(least, 10))
+	}
+	return calendar.Position(max(whole, 0)), true
+}
+
+// upTo refuses a number above a greatest one.
+func (p *proofParams) upTo(name string, n, most calendar.Position, least string) {
+	if n > most {
+		p.problems.Add(name, calendar.ReasonRange, least, most.String())
+	}
+}
+
+func (p *proofParams) err() error {
+	if len(p.missing) > 0 {
+		return &calendar.Error{Code: calendar.CodeMissingParam, Missing: p.missing}
+	}
+	return p.problems.Err()
+}
+
+// proofError is what a client gets to know of an error of Proofs.
+func proofError(err error) error {
+	switch {
+	case errors.Is(err, proof.ErrNoCheckpoint):
+		return calendar.Fail(calendar.CodeNoCheckpoint, 0)
+	case errors.Is(err, proof.ErrNoTile):
+		return calendar.Fail(calendar.CodeNoTile, 0)
+	case errors.Is(err, eventstore.ErrHistory): // it goes over to another one just now
+		return calendar.Fail(calendar.CodeUnavailable, 0)
+	default:
+		return err
+	}
+}
+
+// sendProof sends an answer to a reader of proofs.
+func (a *api) sendProof(w http.ResponseWriter, r *http.Request, media []string, body []byte) error {
+	h := w.Header()
+	h[headerLanguage] = []string{callOf(r).lang.Tag()}
+	h[headerType] = media
+	a.send(w, r, http.StatusOK, body)
+	return nil
+}
+
+func (a *api) sendProofJSON(w http.ResponseWriter, r *http.Request, v any) error {
+	b, err := appendJSON(nil, v)
+	if err != nil {
+		return err
+	}
+	return a.sendProof(w, r, valueJSON, b)
+}
+
+// checkpoint answers the signed head of the log (HISTORY 12.3).
+func (a *api) checkpoint(w http.ResponseWriter, r *http.Request) error {
+	p := callOf(r).proofParams()
+	size, _ := p.number("size", 1, false)
+	if err := p.err(); err != nil {
+		return err
+	}
+	c, err := a.Proofs.Checkpoint(r.Context(), size)
+	if err != nil {
+		return proofError(err)
+	}
+	return a.sendProof(w, r, valueText, c.Note)
+}
+
+// checkpointKeys answers which keys signed the log (HISTORY 12.4).
+func (a *api) checkpointKeys(w http.ResponseWriter, r *http.Request) error {
+	if err := callOf(r).proofParams().err(); err != nil {
+		return err
+	}
+	c, err := a.Proofs.Checkpoint(r.Context(), 0)
+	if err != nil {
+		return proofError(err)
+	}
+	keys, err := proof.ReadKeys(&c)
+	if err != nil {
+		return err
+	}
+	return a.sendProofJSON(w, r, keys)
+}
+
+// inclusion answers the proof that an entry is in the log (HISTORY 12.5).
+func (a *api) inclusion(w http.ResponseWriter, r *http.Request) error {
+	c, ctx := callOf(r), r.Context()
+	p := c.proofParams()
+	position, _ := p.number("position", 1, true)
+	size, sent := p.number("size", 1, false)
+	if err := p.err(); err != nil {
+		return err
+	}
+	newest, err := a.Proofs.Checkpoint(ctx, 0)
+	if err != nil {
+		return proofError(err)
+	}
+	if !sent {
+		size = newest.Size
+	}
+	p.upTo("size", size, newest.Size, "1")
+	p.upTo("position", position, min(size, newest.Size), "1")
+	if err := p.err(); err != nil {
+		return err
+	}
+	signed := newest
+	if wantsText(r.Header) && size < newest.Size {
+		if signed, err = a.Proofs.Checkpoint(ctx, size); err != nil {
+			return proofError(err)
+		}
+	}
+	hashes, root, err := a.Proofs.Inclusion(ctx, position, size)
+	if err != nil {
+		return proofError(err)
+	}
+	if wantsText(r.Header) {
+		return a.sendProof(w, r, valueText, proof.Text(int64(position)-1, hashes, signed.Note))
+	}
+	out := proof.Inclusion{Origin: newest.Origin, Position: position, Index: position - 1, Size: size, Root: root, Hashes: hashes}
+	if out.Leaf, err = a.Proofs.Leaf(ctx, position); err != nil {
+		return proofError(err)
+	}
+	if a.mayReadPast(c) == nil {
+		if out.Opening, err = a.Proofs.Opening(ctx, c.caller, position, a.o.Now()); err != nil {
+			return proofError(err)
+		}
+	}
+	return a.sendProofJSON(w, r, out)
+}
+
+// wantsText tells whether Accept weighs text/plain more than JSON.
+func wantsText(h http.Header) bool {
+	most := map[string]int{}
+	for _, v := range h["Accept"] {
+		for member := range strings.SplitSeq(v, ",") {
+			media, params, _ := strings.Cut(member, ";")
+			if weight, ok := weightOf(params); ok {
+				media = strings.ToLower(strings.TrimSpace(media))
+				most[media] = max(most[media], weight)
+			}
+		}
+	}
+	return most["text/plain"] > most["application/json"]
+}
+
+// consistency answers the proof that the log only grew (HISTORY 12.5).
+func (a *api) consistency(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	p := callOf(r).proofParams()
+	from, _ := p.number("from", 0, true)
+	to, sent := p.number("to", 1, false)
+	if err := p.err(); err != nil {
+		return err
+	}
+	newest, err := a.Proofs.Checkpoint(ctx, 0)
+	if err != nil {
+		return proofError(err)
+	}
+	if !sent {
+		to = newest.Size
+	}
+	p.upTo("to", to, newest.Size, "1")
+	p.upTo("from", from, min(to, newest.Size), "0")
+	if err := p.err(); err != nil {
+		return err
+	}
+	out := proof.Consistency{Origin: newest.Origin, From: from, To: to}
+	var fromRoot, toRoot proof.Hash
+	if out.Hashes, fromRoot, toRoot, err = a.Proofs.Consistency(ctx, from, to); err != nil {
+		return proofError(err)
+	}
+	out.FromRoot, out.ToRoot = fromRoot, toRoot
+	return a.sendProofJSON(w, r, out)
+}
+
+// tile answers a tile of the tree of the newest checkpoint (HISTORY 12.2).
+func (a *api) tile(w http.ResponseWriter, r *http.Request) error {
+	c, ctx := callOf(r), r.Context()
+	if err := c.proofParams().err(); err != nil {
+		return err
+	}
+	level, path, _ := strings.Cut(strings.TrimPrefix(c.loc.rest, strings.TrimSuffix(patternTile, "*")), "/")
+	t, err := proof.ParseTile(level, path)
+	if err != nil {
+		return proofError(err)
+	}
+	newest, err := a.Proofs.Checkpoint(ctx, 0)
+	if errors.Is(err, proof.ErrNoCheckpoint) {
+		err = proof.ErrNoTile
+	}
+	if err != nil {
+		return proofError(err)
+	}
+	b, err := a.Proofs.Tile(ctx, t, newest.Size)
+	if err != nil {
+		return proofError(err)
+	}
+	if t.Full() {
+		c.fresh = a.permanent
+	}
+	return a.sendProof(w, r, valueBytes, b)
+}
+
+// proofSchemas are the components of these routes.
+func proofSchemas() object {
+	hash := object{"type": "string", "format": "byte", "minLength": base64.StdEncoding.EncodedLen(32), "maxLength": base64.StdEncoding.EncodedLen(32)}
+	number := func(least int) object { return object{"type": "integer", "minimum": least} }
+	body := func(parts object) object {
+		open := object{"salt": object{"type": "string", "format": "byte"}}
+		maps.Copy(open, parts)
+		return object{"anyOf": []object{strict(object{"hash": hash}), strict(open)}}
+	}
+	text := object{"text": str()}
+	opening := strict(object{
+		"form": object{"type": "integer", "enum": []int{1, 2}}, "kind": str(), "id": number(1), "version": number(1), "time": integer(), "change": str(),
+	})
+	properties := opening["properties"].(object)
+	properties["bodies"] = strict(object{
+		"actor": body(object{"actor": integer()}), "cause": body(object{"client": str(), "request": str(), "reason": str()}),
+		"fields": body(text), "state": body(text), "secret": body(object{}),
+	})
+	for _, name := range []string{"client", "request", "reason", "fields", "state", "secret_sha256"} {
+		properties[name] = str()
+	}
+	properties["actor"] = integer()
+	inclusion := strict(object{
+		"origin": str(), "position": number(1), "index": number(0), "size": number(1), "root": hash, "leaf": hash, "hashes": list(hash),
+	})
+	inclusion["properties"].(object)["opening"] = opening
+	return object{
+		"InclusionProof": extended(inclusion, true),
+		"ConsistencyProof": extended(strict(object{
+			"origin": str(), "from": number(0), "to": number(1), "from_root": hash, "to_root": hash, "hashes": list(hash),
+		}), true),
+		"LogKeys": extended(strict(object{
+			"origin": str(), "witnesses": list(str()), "keys": list(strict(object{
+				"vkey": str(), "from_size": number(1), "to_size": object{"type": []string{"integer", "null"}, "minimum": 1},
+			})),
+		}), true),
+	}
+}

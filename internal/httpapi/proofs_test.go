@@ -1,0 +1,337 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/internal/httpapi"
+	"daybook/internal/proof"
+	"daybook/internal/testkit"
+)
+
+// proving is a World with a signer of its log.
+type proving struct {
+	*testing.T
+	*testkit.World
+	key    *proof.PrivateKey
+	signer *proof.Signer
+	nobody *testkit.Client
+}
+
+func newProving(t *testing.T, o httpapi.Options) *proving {
+	t.Helper()
+	w := testkit.New(t, testkit.Options{HTTP: o})
+	key, err := proof.NewKey("calendar.example.org/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := proof.NewSigner(w.Proofs, proof.Keyring{Keys: []*proof.PrivateKey{key}, Origin: key.Name()}, proof.SignerOptions{Now: w.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &proving{t, w, key, signer, w.As(calendar.Anonymous)}
+}
+
+func (p *proving) sign() int {
+	p.Helper()
+	c, err := p.signer.Sign(p.Context())
+	if err != nil {
+		p.Fatal(err)
+	}
+	return int(c.Size)
+}
+
+func (p *proving) leaves(n int) []testkit.Digest {
+	p.Helper()
+	leaves, err := p.Store.Leaves(p.Context(), 0, n)
+	if err != nil || len(leaves) != n {
+		p.Fatalf("%d leaves, %v", len(leaves), err)
+	}
+	return leaves
+}
+
+func (p *proving) digest(s any) testkit.Digest {
+	p.Helper()
+	b, err := base64.StdEncoding.DecodeString(s.(string))
+	if err != nil || len(b) != 32 {
+		p.Fatalf("%v is no hash", s)
+	}
+	return testkit.Digest(b)
+}
+
+func (p *proving) hashes(r *testkit.Response) (out []testkit.Digest) {
+	p.Helper()
+	for _, h := range r.Get("hashes").([]any) {
+		out = append(out, p.digest(h))
+	}
+	return out
+}
+
+// HISTORY 20.27: the checkpoint verifies with the vkey by independent code, two are
+// consistent, and every position is included, for all sizes.
+func TestProofsOverHTTP(t *testing.T) {
+	t.Parallel()
+	p := newProving(t, httpapi.Options{})
+	editor := p.As(calendar.Editor)
+	for _, path := range []string{"/checkpoint", "/checkpoint/keys", "/proof/inclusion?position=1", "/proof/consistency?from=0", "/checkpoint?size=1"} {
+		p.nobody.Get(path).WantCode(http.StatusNotFound, "rest_no_checkpoint")
+	}
+	p.nobody.Get("/tile/0/000.p/1").WantCode(http.StatusNotFound, "rest_tile_not_found")
+	editor.Event("One", nil)
+	early := p.sign()
+	for i := range 4 {
+		editor.Event(fmt.Sprint("Two ", i), nil)
+	}
+	size := p.sign()
+	leaves := p.leaves(size)
+
+	r := p.nobody.Get("/checkpoint").Want(http.StatusOK)
+	if got := r.Header.Get("Content-Type") + "|" + r.Header.Get("Cache-Control"); got != "text/plain; charset=utf-8|public, no-cache" {
+		t.Errorf("headers %s", got)
+	}
+	vkey := p.key.Public.String()
+	if origin, n, root := testkit.SignedBy(t, r.Body, vkey); origin != p.key.Name() || n != size || root != testkit.TreeHash(leaves) {
+		t.Errorf("checkpoint %s %d %x", origin, n, root)
+	}
+	for _, same := range []*testkit.Response{
+		p.nobody.Under(calendar.LangCN).Get("/checkpoint"), p.nobody.Get("/checkpoint?size=" + strconv.Itoa(size)), p.nobody.Get("/checkpoint/"),
+	} {
+		if !bytes.Equal(same.Want(http.StatusOK).Body, r.Body) {
+			t.Errorf("%s is another one", same.Request)
+		}
+	}
+	if _, n, _ := testkit.SignedBy(t, p.nobody.Get("/checkpoint?size="+strconv.Itoa(early)).Want(http.StatusOK).Body, vkey); n != early {
+		t.Errorf("the earlier one has size %d", n)
+	}
+	p.nobody.Get("/checkpoint?size="+strconv.Itoa(size-1)).WantCode(http.StatusNotFound, "rest_no_checkpoint")
+	p.nobody.Do(http.MethodHead, "/checkpoint", nil).Want(http.StatusOK)
+	p.nobody.Do(http.MethodPost, "/checkpoint", nil).WantCode(http.StatusMethodNotAllowed, "rest_method_not_allowed")
+
+	keys := p.nobody.Get("/checkpoint/keys").Want(http.StatusOK).WantField("origin", p.key.Name()).
+		WantField("keys.0.vkey", vkey).WantField("keys.0.from_size", early).WantField("keys.0.to_size", nil)
+	if keys.Len("keys") != 1 || keys.Len("witnesses") != 0 {
+		t.Errorf("keys %s", keys.Body)
+	}
+
+	for n := 1; n <= size; n++ {
+		for position := 1; position <= n; position++ {
+			r := p.nobody.Get(fmt.Sprintf("/proof/inclusion?position=%d&size=%d", position, n)).Want(http.StatusOK)
+			leaf, root := p.digest(r.Get("leaf")), p.digest(r.Get("root"))
+			if r.Int("index") != position-1 || leaf != leaves[position-1] || root != testkit.TreeHash(leaves[:n]) ||
+				!testkit.Includes(position-1, n, leaf, p.hashes(r), root) {
+				t.Fatalf("entry %d of %d: %s", position, n, r.Body)
+			}
+		}
+		for from := range n + 1 {
+			r := p.nobody.Get(fmt.Sprintf("/proof/consistency?from=%d&to=%d", from, n)).Want(http.StatusOK)
+			before, after := p.digest(r.Get("from_root")), p.digest(r.Get("to_root"))
+			if before != testkit.TreeHash(leaves[:from]) || after != testkit.TreeHash(leaves[:n]) ||
+				!testkit.Consistent(from, n, p.hashes(r), before, after) {
+				t.Fatalf("%d to %d: %s", from, n, r.Body)
+			}
+		}
+	}
+	p.nobody.Get("/proof/inclusion?position=1").Want(http.StatusOK).WantField("size", size).WantField("origin", p.key.Name())
+	p.nobody.Get("/proof/consistency?from=1").Want(http.StatusOK).WantField("to", size)
+
+	// HISTORY 20.29: a tlog-proof verifies against the checkpoint.
+	plain := p.nobody.With("Accept", "text/plain")
+	text := plain.Get(fmt.Sprintf("/proof/inclusion?position=3&size=%d", size)).Want(http.StatusOK)
+	if text.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("type %s", text.Header.Get("Content-Type"))
+	}
+	head, note, _ := strings.Cut(string(text.Body), "\n\n")
+	lines := strings.Split(head, "\n")
+	if lines[0] != "c2sp.org/tlog-proof@v1" || lines[1] != "index 2" {
+		t.Errorf("it begins\n%s", head)
+	}
+	var path []testkit.Digest
+	for _, line := range lines[2:] {
+		path = append(path, p.digest(line))
+	}
+	if _, n, root := testkit.SignedBy(t, []byte(note), vkey); !testkit.Includes(2, n, leaves[2], path, root) {
+		t.Errorf("it does not prove entry 3:\n%s", text.Body)
+	}
+	plain.Get(fmt.Sprintf("/proof/inclusion?position=3&size=%d", size-1)).WantCode(http.StatusNotFound, "rest_no_checkpoint")
+
+	for path, field := range map[string]string{
+		"/checkpoint?size=0": "size", "/checkpoint?size=": "size", "/checkpoint?size=x": "size", "/checkpoint?size=-1": "size", "/checkpoint?size=1.5": "size",
+		"/proof/inclusion?position=0":                           "position",
+		"/proof/inclusion?position=x":                           "position",
+		fmt.Sprint("/proof/inclusion?position=", size+1):        "position",
+		fmt.Sprint("/proof/inclusion?position=1&size=", size+1): "size",
+		"/proof/inclusion?position=1&size=0":                    "size",
+		"/proof/inclusion?position=3&size=2":                    "position",
+		"/proof/consistency?from=-1":                            "from",
+		fmt.Sprint("/proof/consistency?from=", size+1):          "from",
+		"/proof/consistency?from=3&to=2":                        "from",
+		"/proof/consistency?from=0&to=0":                        "to",
+		fmt.Sprint("/proof/consistency?from=0&to=", size+1):     "to",
+		"/checkpoint?multilang_language=xx":                     "multilang_language",
+		"/tile/0/000.p/1?multilang_language=xx":                 "multilang_language",
+	} {
+		if got := p.nobody.Get(path).WantBad(field).Header.Get("Cache-Control"); got != "no-store" {
+			t.Errorf("%s: Cache-Control %s", path, got)
+		}
+	}
+	p.nobody.Get("/proof/inclusion?size=2").WantCode(http.StatusBadRequest, "rest_missing_callback_param").WantField("data.params", []any{"position"})
+	p.nobody.Get("/proof/consistency?to=2").WantCode(http.StatusBadRequest, "rest_missing_callback_param").WantField("data.params", []any{"from"})
+}
+
+// HISTORY 20.28: tiles over HTTP, with their headers; wrong forms are no tiles.
+func TestTilesOverHTTP(t *testing.T) {
+	t.Parallel()
+	p := newProving(t, httpapi.Options{HistoryMaxAge: 100})
+	author := p.As(calendar.Editor)
+	tag := author.Create(calendar.KindTag, testkit.Object{"name": "t"})
+	for range 256 {
+		author.Patch(tag.Path(calendar.KindTag), testkit.Object{})
+	}
+	size := p.sign()
+	leaves := p.leaves(size)
+	if size < 257 || size > 300 {
+		t.Fatalf("a log of %d entries", size)
+	}
+	for _, c := range []struct {
+		path  string
+		full  bool
+		first int
+		width int
+	}{
+		{"0/000", true, 0, 256},
+		{"0/000.p/1", false, 0, 1},
+		{"0/000.p/255", false, 0, 255},
+		{fmt.Sprint("0/001.p/", size-256), false, 256, size - 256},
+	} {
+		r := p.nobody.Get("/tile/" + c.path).Want(http.StatusOK)
+		bundle := p.nobody.With("Accept-Encoding", "identity").Get("/tile/entries" + c.path[1:]).Want(http.StatusOK)
+		var want, entries []byte
+		for _, l := range leaves[c.first : c.first+c.width] {
+			h := testkit.TreeHash([]testkit.Digest{l})
+			want = append(want, h[:]...)
+			entries = append(append(entries, 0, 32), l[:]...)
+		}
+		if !bytes.Equal(r.Body, want) || !bytes.Equal(bundle.Body, entries) {
+			t.Errorf("%s: %d and %d bytes", c.path, len(r.Body), len(bundle.Body))
+		}
+		cache := "public, no-cache"
+		if c.full {
+			cache = "public, max-age=100, immutable"
+		}
+		if got := r.Header.Get("Content-Type") + "|" + r.Header.Get("Cache-Control"); got != "application/octet-stream|"+cache {
+			t.Errorf("%s: headers %s", c.path, got)
+		}
+	}
+	root := testkit.TreeHash(leaves[:256])
+	if r := p.nobody.Get("/tile/1/000.p/1").Want(http.StatusOK); !bytes.Equal(r.Body, root[:]) {
+		t.Errorf("level 1: %x", r.Body)
+	}
+	if got := author.Get("/tile/0/000").Header.Get("Cache-Control"); got != "no-store, private" {
+		t.Errorf("with credentials: %s", got)
+	}
+	for _, path := range []string{
+		fmt.Sprint("0/001.p/", size-255), "0/001", "1/000", "1/000.p/2", "2/000.p/1", "entries/001", "64/000", "0/0", "0", "0/x000/000", "0/000.p/0", "0/000.p/256", "data/000", "entries",
+	} {
+		if got := p.nobody.Get("/tile/"+path).WantCode(http.StatusNotFound, "rest_tile_not_found").Header.Get("Cache-Control"); got != "no-store" {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	p.nobody.Get("/tile").WantCode(http.StatusNotFound, "rest_no_route")
+}
+
+// HISTORY 20.29: the opening of a public version gives the leaf; without rights there is
+// none; that of an auditor has the actor.
+func TestOpenings(t *testing.T) {
+	t.Parallel()
+	p := newProving(t, httpapi.Options{})
+	editor, auditor, author := p.As(calendar.Editor), p.As(calendar.Auditor), p.As(calendar.Author)
+	open := editor.Event("Open <b>&", nil).Position()
+	draft := editor.Event("Hidden", testkit.Object{"status": "draft"}).Position()
+	withdrawn := editor.Event("Withdrawn", nil)
+	editor.Patch(withdrawn.Path(calendar.KindEvent), testkit.Object{"status": "draft"})
+	protected := editor.Event("Protected", nil)
+	editor.Patch(protected.Path(calendar.KindEvent), testkit.Object{"password": "xyz"})
+	own := author.Event("Own", nil).Position()
+	size := p.sign()
+	ask := func(c *testkit.Client, at calendar.Position) *testkit.Response {
+		return c.Get("/proof/inclusion?position=" + at.String()).Want(http.StatusOK)
+	}
+	leaves := p.leaves(size)
+	check := func(r *testkit.Response, at calendar.Position) {
+		t.Helper()
+		if got := testkit.Opened(t, r.Get("opening").(map[string]any)); got != leaves[at-1] || got != p.digest(r.Get("leaf")) {
+			t.Errorf("entry %d: the opening gives %x, the leaf is %x", at, got, leaves[at-1])
+		}
+	}
+	r := ask(p.nobody, open).WantField("opening.form", 2).WantField("opening.kind", "event").WantField("opening.version", 1)
+	check(r, open)
+	if !strings.Contains(r.String("opening.bodies.state.text"), "Open") {
+		t.Errorf("state %s", r.Body)
+	}
+	for _, name := range []string{"actor", "cause", "fields", "secret"} {
+		if body := r.Get("opening.bodies." + name).(map[string]any); len(body) != 1 || body["hash"] == "" {
+			t.Errorf("anonymous gets %s: %v", name, body)
+		}
+	}
+	if ask(author, own).Has("opening.bodies.actor.actor") {
+		t.Error("an author gets the actor")
+	}
+	for at := calendar.Position(1); int(at) <= size; at++ {
+		r := ask(auditor, at)
+		check(r, at)
+		if !r.Has("opening.bodies.actor.actor") || !r.Has("opening.bodies.cause.client") || !r.Has("opening.bodies.fields.text") || r.Has("opening.bodies.secret.salt") {
+			t.Errorf("an auditor gets %s", r.Body)
+		}
+	}
+	for _, at := range []calendar.Position{1, draft, withdrawn.Position(), protected.Position()} {
+		if ask(p.nobody, at).Has("opening") {
+			t.Errorf("anonymous gets an opening of entry %d", at)
+		}
+	}
+	if ask(editor, 1).Has("opening") { // of a user
+		t.Error("an editor gets the opening of a user")
+	}
+	if !ask(editor, draft).Has("opening") {
+		t.Error("an editor gets no opening of a draft")
+	}
+}
+
+// HISTORY 20.26, for the routes of proofs.
+func TestClosedProofs(t *testing.T) {
+	t.Parallel()
+	for _, openness := range []httpapi.PublicHistory{httpapi.PublicHistoryProofs, httpapi.PublicHistoryNone} {
+		t.Run(string(openness), func(t *testing.T) {
+			t.Parallel()
+			p := newProving(t, httpapi.Options{PublicHistory: openness})
+			editor, author := p.As(calendar.Editor), p.As(calendar.Author)
+			at := author.Event("One", nil).Position()
+			p.sign()
+			for _, path := range []string{"/checkpoint", "/checkpoint?size=x", "/checkpoint/keys", "/proof/inclusion?position=" + at.String(), "/proof/consistency?from=0", "/tile/0/000.p/1", "/tile/x"} {
+				if openness == httpapi.PublicHistoryProofs {
+					if r := p.nobody.Get(path); r.Status == http.StatusUnauthorized {
+						t.Errorf("%s: %d", path, r.Status)
+					}
+					continue
+				}
+				p.nobody.Get(path).WantCode(http.StatusUnauthorized, "rest_forbidden")
+				author.Get(path).WantCode(http.StatusForbidden, "rest_forbidden")
+				if r := editor.Get(path); r.Status == http.StatusForbidden {
+					t.Errorf("an editor gets %s: %d", path, r.Status)
+				}
+			}
+			p.nobody.Do(http.MethodOptions, "/checkpoint", nil).Want(http.StatusOK)
+			if !editor.Get("/proof/inclusion?position=" + at.String()).Want(http.StatusOK).Has("opening") {
+				t.Error("an editor gets no opening")
+			}
+			if openness == httpapi.PublicHistoryProofs && author.Get("/proof/inclusion?position="+at.String()).Want(http.StatusOK).Has("opening") {
+				t.Error("an author gets an opening")
+			}
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package proof
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/internal/history"
+)
+
+// Opening is what the leaf of an entry is made from, as far as it is shown (HISTORY
+// 12.5).
+type Opening struct {
+	Form    int         `json:"form"`
+	Kind    string      `json:"kind"`
+	ID      calendar.ID `json:"id"`
+	Version int64       `json:"version"`
+	Time    int64       `json:"time"` // milliseconds since 1970
+	Change  string      `json:"change"`
+
+	// Bodies are those of form 2.
+	Bodies *Bodies `json:"bodies,omitempty"`
+	// Parts are those of form 1, nil when they were erased.
+	*Parts
+}
+
+// Bodies are the bodies of a leaf of form 2.
+type Bodies struct {
+	Actor  Body `json:"actor"`
+	Cause  Body `json:"cause"`
+	Fields Body `json:"fields"`
+	State  Body `json:"state"`
+	Secret Body `json:"secret"`
+}
+
+// Body is a hash, or what the hash is made from.
+type Body struct {
+	Hash    string       `json:"hash,omitempty"` // base64
+	Salt    string       `json:"salt,omitempty"` // base64; the body is open
+	Actor   *calendar.ID `json:"actor,omitempty"`
+	Client  *string      `json:"client,omitempty"`
+	Request *string      `json:"request,omitempty"`
+	Reason  *string      `json:"reason,omitempty"`
+	Text    *string      `json:"text,omitempty"` // JSON as it is stored
+}
+
+// Parts are the further parts of a leaf of form 1.
+type Parts struct {
+	Actor     calendar.ID `json:"actor"`
+	Client    string      `json:"client"`
+	Request   string      `json:"request"`
+	Reason    string      `json:"reason"`
+	Fields    string      `json:"fields"` // JSON as it is stored
+	State     string      `json:"state"`
+	SecretSum string      `json:"secret_sha256,omitempty"` // hexadecimal
+}
+
+// OpeningOf opens an entry: the state for everybody who gets the version, all but the
+// secret for a reader of all. nil: there is nothing to be shown.
+func OpeningOf(e *eventstore.Entry, all bool) *Opening {
+	o := &Opening{Form: 2, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time.UnixMilli(), Change: e.Change}
+	if e.Salts == nil {
+		if !all {
+			return nil
+		}
+		o.Form = 1
+		if e.Redacted == nil {
+			o.Parts = &Parts{
+				Actor: e.Actor, Client: e.Cause.Client, Request: e.Cause.Request, Reason: e.Cause.Reason,
+				Fields: string(e.Fields), State: string(e.State),
+			}
+			if e.Secret != nil {
+				sum := sha256.Sum256(e.Secret)
+				o.SecretSum = hex.EncodeToString(sum[:])
+			}
+		}
+		return o
+	}
+	hashes := eventstore.BodyHashes(e)
+	o.Bodies = &Bodies{}
+	for i, b := range []*Body{&o.Bodies.Actor, &o.Bodies.Cause, &o.Bodies.Fields, &o.Bodies.State, &o.Bodies.Secret} {
+		b.Hash = base64.StdEncoding.EncodeToString(hashes[i][:])
+	}
+	if e.Redacted != nil {
+		if !all {
+			return nil
+		}
+		return o
+	}
+	salted := func(i int, b Body) Body {
+		b.Salt = base64.StdEncoding.EncodeToString(e.Salts[i][:])
+		return b
+	}
+	o.Bodies.State = salted(3, Body{Text: new(string(e.State))})
+	if all {
+		o.Bodies.Actor = salted(0, Body{Actor: &e.Actor})
+		o.Bodies.Cause = salted(1, Body{Client: &e.Cause.Client, Request: &e.Cause.Request, Reason: &e.Cause.Reason})
+		o.Bodies.Fields = salted(2, Body{Text: new(string(e.Fields))})
+	}
+	return o
+}
+
+// Opening gives the opening of the entry at a position for a caller, nil when he gets
+// none of it.
+func (l *Log) Opening(ctx context.Context, c calendar.Caller, p calendar.Position, now time.Time) (*Opening, error) {
+	entries, err := l.store.ReadAll(ctx, p-1, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 {
+		return nil, fmt.Errorf("entry %d: %w", p, eventstore.ErrAhead)
+	}
+	e := &entries[0]
+	if kept := !e.Kind.IsPost() && !e.Kind.IsTerm(); kept {
+		if !history.ReadsKept(c) {
+			return nil, nil
+		}
+		return OpeningOf(e, true), nil
+	}
+	if c.ReadsAll() {
+		return OpeningOf(e, true), nil
+	}
+	if e.Salts == nil || e.Redacted != nil {
+		return nil, nil
+	}
+	open, err := l.open(ctx, c, e, now)
+	if !open || err != nil {
+		return nil, err
+	}
+	return OpeningOf(e, false), nil
+}
+
+// open tells whether a version passes both gates.
+func (l *Log) open(ctx context.Context, c calendar.Caller, e *eventstore.Entry, now time.Time) (bool, error) {
+	states, err := l.store.Load(ctx, e.ID)
+	if err != nil {
+		return false, err
+	}
+	present, err := calendar.DecodeRecord(states[0].Record)
+	if err != nil {
+		return false, fmt.Errorf("record %d: %w", e.ID, err)
+	}
+	if closed := history.Gate(c, e.Kind, present, now); closed != nil {
+		return false, nil //nolint:nilerr // that is the answer
+	}
+	then, err := calendar.DecodeRecord(e.State)
+	if err != nil {
+		return false, fmt.Errorf("entry %d: %w", e.Position, err)
+	}
+	next, err := l.store.History(ctx, e.ID, e.Version, 1)
+	if err != nil {
+		return false, err
+	}
+	var end time.Time
+	if len(next) > 0 {
+		end = next[0].Time
+	}
+	return history.Gate(c, e.Kind, then, history.EndOfLife(e.Time, end, now)) == nil, nil
+}

@@ -1,0 +1,147 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+const (
+	// MaxWitnesses is how many witnesses a log asks.
+	MaxWitnesses = 16
+
+	witnessWait    = 10 * time.Second // for all that one is asked about a checkpoint
+	witnessTries   = 3                // after 409, which tells the size that it has
+	witnessMaxBody = 64 << 10
+)
+
+// Witness is one that is asked to cosign checkpoints (C2SP tlog-witness).
+type Witness struct {
+	Key *Key
+	URL string // prefix of add-checkpoint
+
+	mu   sync.Mutex        // held while it is asked
+	size calendar.Position // of the checkpoint that it signed last, as far as known
+}
+
+// ParseWitness reads <vkey>@<URL>. Errors: ErrForm.
+func ParseWitness(s string) (*Witness, error) {
+	at := max(strings.LastIndex(s, "@http://"), strings.LastIndex(s, "@https://"))
+	if at < 0 {
+		return nil, fmt.Errorf("%w: a witness is VKEY@URL with an http or https URL", ErrForm)
+	}
+	k, err := ParseKey(s[:at])
+	if err != nil {
+		return nil, err
+	}
+	if !k.Cosigns() {
+		return nil, fmt.Errorf("%w key %q: that of a witness has type 04 or 06", ErrForm, k)
+	}
+	u, err := url.Parse(s[at+1:])
+	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%w: the URL of a witness has a host and neither query nor fragment", ErrForm)
+	}
+	return &Witness{Key: k, URL: strings.TrimRight(u.String(), "/")}, nil
+}
+
+// cosign asks the witness for its signatures of a checkpoint and gives those that
+// verify.
+func (w *Witness) cosign(ctx context.Context, client *http.Client, tree *Tree, c *eventstore.Checkpoint) ([]note.Signature, error) {
+	ctx, cancel := context.WithTimeout(ctx, witnessWait)
+	defer cancel()
+	n, err := opened(c.Note)
+	if err != nil {
+		return nil, err
+	}
+	for range witnessTries {
+		if w.size > c.Size {
+			return nil, fmt.Errorf("it has seen a tree of %d entries", w.size)
+		}
+		hashes, _, _, err := tree.Consistency(ctx, w.size, c.Size)
+		if err != nil {
+			return nil, err
+		}
+		body := fmt.Appendf(nil, "old %d\n", w.size)
+		for _, h := range hashes {
+			body = append(base64.StdEncoding.AppendEncode(body, h[:]), '\n')
+		}
+		body = append(append(body, '\n'), c.Note...)
+		status, answer, err := post(ctx, client, w.URL+"/add-checkpoint", body)
+		if err != nil {
+			return nil, err
+		}
+		switch status {
+		case http.StatusOK:
+			signed, err := note.Open([]byte(n.Text+"\n"+answer), verifiers([]*Key{w.Key}))
+			if err != nil {
+				return nil, err
+			}
+			w.size = c.Size
+			return signed.Sigs, nil
+		case http.StatusConflict:
+			size, err := strconv.ParseInt(strings.TrimSuffix(answer, "\n"), 10, 64)
+			if err != nil || size < 0 {
+				return nil, errors.New("it tells no size with 409")
+			}
+			w.size = calendar.Position(size)
+		default:
+			return nil, fmt.Errorf("it answers %d", status)
+		}
+	}
+	return nil, errors.New("it tells another size each time")
+}
+
+func post(ctx context.Context, client *http.Client, address string, body []byte) (status int, answer string, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	r.Header.Set("Content-Type", "text/plain; charset=utf-8")
+	a, err := client.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = a.Body.Close() }()
+	b, err := io.ReadAll(io.LimitReader(a.Body, witnessMaxBody))
+	return a.StatusCode, string(b), err
+}
+
+// withLines gives a note with further signatures behind its own; the same one when
+// it has them.
+func withLines(signed []byte, more []note.Signature) []byte {
+	out := bytes.Clone(signed)
+	for _, s := range more {
+		if line := fmt.Appendf(nil, "\u2014 %s %s\n", s.Name, s.Base64); !bytes.Contains(out, line) {
+			out = append(out, line...)
+		}
+	}
+	return out
+}
+
+// has tells whether a note has a line by a key.
+func has(signed []byte, k *Key) bool {
+	n, err := opened(signed)
+	if err != nil {
+		return false
+	}
+	for _, s := range n.UnverifiedSigs {
+		if s.Name == k.name && s.Hash == k.hash {
+			return true
+		}
+	}
+	return false
+}
