@@ -32,7 +32,7 @@ var tasks map[string]task
 func init() {
 	tasks = map[string]task{
 		"user": userTask, "import": importTask, "rebuild": rebuildTask, "verify": verifyTask,
-		"back": backTask, "export": exportTask, "history": historyTask, "retry": retryTask, "health": healthTask,
+		"back": backTask, "export": exportTask, "history": historyTask, "changes": changesTask, "retry": retryTask, "health": healthTask,
 	}
 }
 

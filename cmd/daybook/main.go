@@ -91,7 +91,13 @@ func subcommands() []*subcommand {
 			{"conferences", "FILE.ndjson.gz", "of a list of conferences"},
 		}, nil, runConvert},
 		{records, "export", "", "print all entries, one JSON object a line", nil, []string{ofStore}, runExport},
-		{records, "history", "KIND ID", "print the history of one record", nil, []string{ofStore, "json"}, runHistory},
+		{records, "history", "KIND ID", "print the history of one record", []act{
+			{"diff", "KIND ID FROM TO", "print what differs between two versions"},
+			{"at", "KIND ID POINT", "print the record as it was: at a date, position:N or version:N"},
+		}, []string{ofStore, "json", "lang", "timezone"}, runHistory},
+		{records, "changes", "", "follow the changes of all records", []act{
+			{"tail", "", "print entries as they come, until a signal"},
+		}, []string{ofStore, "json", "lang", "from", "kind"}, runChanges},
 		{records, "verify", "", "check every entry against the chain", nil, []string{ofStore, "json"}, runVerify},
 		{records, "migrate", "", "bring the schema of a PostgreSQL event store to the present form, as its owner; or carry the store of a directory into it", nil, []string{"store", "store-schema", "service-role", "to", "data"}, runMigrate},
 		{model, "rebuild", "", "make the read model anew from the event store", nil, []string{ofStore, ofIndex, "back"}, runRebuild},

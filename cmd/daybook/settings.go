@@ -54,6 +54,9 @@ type settings struct {
 	positionWait     time.Duration
 	readMaxAge       int // seconds
 	publicHistory    httpapi.PublicHistory
+	lang             string
+	from             calendar.Position
+	kind             string
 	streams          int
 	readDeadline     time.Duration
 	writeDeadline    time.Duration
@@ -307,6 +310,19 @@ func (s *settings) table() []setting {
 			})},
 			{name: "source", value: "NAME", brief: "name of the source that the external keys belong to; empty: the file's name", set: text(&s.source)},
 			{name: "json", boolean: true, def: "false", brief: "print JSON for programs", set: boolean(&s.json)},
+			{name: "lang", value: "LANG", def: "en", brief: "language of sentences: cn, en, fr or es", set: oneOf(&s.lang, calendar.LangNames()...)},
+			{name: "from", value: "N", brief: "position of the first entry that is printed; empty: the next one that comes", set: func(v string) error {
+				n, err := strconv.ParseUint(v, 10, 63)
+				if v != "" && (err != nil || n == 0) {
+					return errors.New("must be a position from 1 on")
+				}
+				s.from = calendar.Position(n)
+				return nil
+			}},
+			{name: "kind", value: "KIND", brief: "kind of the records whose entries are printed; empty: all", set: checked(&s.kind, "be event, venue, organizer, category, tag, image or user", func(v string) bool {
+				_, ok := calendar.ParseKind(v)
+				return v == "" || ok
+			})},
 			{name: "back", boolean: true, def: "false", brief: "put the read model that the last rebuild replaced in its place again", set: boolean(&s.back)},
 			{name: "seed", value: "N", def: "1", brief: "seed of the made-up calendar", set: func(v string) error {
 				n, err := strconv.ParseInt(v, 10, 64)

@@ -7,11 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"text/tabwriter"
-	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -175,77 +173,6 @@ func backTask(ctx context.Context, b *backend, c *console, _ *settings, _ []stri
 	}
 	_, err := fmt.Fprintln(c.out, "the former read model is in its place again")
 	return err
-}
-
-func runHistory(ctx context.Context, c *console, s *settings, args []string) error {
-	if len(args) != 2 {
-		return usageError("usage: daybook history KIND ID, as daybook history event 12")
-	}
-	if _, ok := calendar.ParseKind(args[0]); !ok {
-		return usageError("KIND must be event, venue, organizer, category, tag, image or user, not %q", args[0])
-	}
-	if n, err := strconv.ParseInt(args[1], 10, 64); err != nil || n < 1 {
-		return usageError("ID must be a number above 0, not %q", args[1])
-	}
-	return runTask(ctx, withoutInput(c), s, "history", args)
-}
-
-func historyTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
-	kind, _ := calendar.ParseKind(args[0])
-	n, _ := strconv.ParseInt(args[1], 10, 64)
-	id := calendar.ID(n)
-	states, err := b.store.Load(ctx, id)
-	if err != nil {
-		return err
-	}
-	if states[0].Version == 0 || states[0].Kind != kind {
-		return fmt.Errorf("no %s has the id %d", kind, id)
-	}
-	enc := json.NewEncoder(c.out)
-	enc.SetEscapeHTML(false)
-	for after := int64(0); ; {
-		entries, err := b.store.History(ctx, id, after, pageSize)
-		if err != nil {
-			return err
-		}
-		if len(entries) == 0 {
-			return nil
-		}
-		for i := range entries {
-			e := &entries[i]
-			after = e.Version
-			if s.json {
-				err = enc.Encode(audit.Of(e))
-			} else {
-				err = printEntry(c.out, e)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// printEntry prints one entry for people: who did what when, and the fields
-// that changed.
-func printEntry(w io.Writer, e *eventstore.Entry) error {
-	who := "the service"
-	if e.Actor != 0 {
-		who = "user " + e.Actor.String()
-	}
-	if _, err := fmt.Fprintf(w, "version %d  position %d  %s  %s by %s\n",
-		e.Version, e.Position, e.Time.Format(time.RFC3339), e.Change, who); err != nil {
-		return err
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(e.Fields, &fields); err != nil {
-		return fmt.Errorf("entry %d: %w", e.Position, err)
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, name := range sortedKeys(fields) {
-		fmt.Fprintf(tw, "    %s\t%s\n", name, fields[name])
-	}
-	return tw.Flush()
 }
 
 func runRetry(ctx context.Context, c *console, s *settings, args []string) error {

@@ -83,13 +83,38 @@ func TestHistoryExportVerify(t *testing.T) {
 	s.want(200, "PATCH", "/events/"+idOf(e), s.token, `{"title":"Quay concert, moved","password":"open sesame"}`)
 	for _, when := range []string{"serving", "stopped"} {
 		out := mustTool(t, "history", "event", idOf(e), "--data", data)
-		for _, want := range []string{"version 1", "event.created", "version 2", "event.updated", "moved", "user "} {
+		for _, want := range []string{"version 1  position ", " created by admin (", "version 2", " updated by admin (", "    title: from “Quay concert” to “Quay concert, moved”\n", "    password: set\n"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: history has no %q:\n%s", when, want, out)
 			}
 		}
 		if lines := strings.Count(mustTool(t, "history", "event", idOf(e), "--json", "--data", data), "\n"); lines != 2 {
 			t.Errorf("%s: got %d lines of history, want 2", when, lines)
+		}
+		id := idOf(e)
+		if out := mustTool(t, "history", "diff", "event", id, "2", "1", "--lang", "fr", "--data", data); !strings.Contains(out, "titre : de «\u00a0Quay concert, moved\u00a0» à «\u00a0Quay concert\u00a0»\n") {
+			t.Errorf("%s: diff: %s", when, out)
+		}
+		if out := mustTool(t, "history", "diff", "event", id, "1", "2", "--json", "--data", data); !strings.Contains(out, `{"from":{"version":1,`) || !strings.Contains(out, `"record":{"author":`) {
+			t.Errorf("%s: diff as JSON: %s", when, out)
+		}
+		for point, want := range map[string]string{"version:1": `title: {"en":"Quay concert"}`, "now": `title: {"en":"Quay concert, moved"}`} {
+			if out := mustTool(t, "history", "at", "event", id, point, "--data", data); !strings.Contains(out, want+"\n") {
+				t.Errorf("%s: at %s: %s", when, point, out)
+			}
+		}
+		if out := mustTool(t, "history", "at", "event", id, "version:2", "--json", "--data", data); !strings.HasPrefix(out, `{"version":2,"position":`) {
+			t.Errorf("%s: at as JSON: %s", when, out)
+		}
+		for _, wrong := range [][]string{{"at", "event", id, "soonish"}, {"at", "event", id, "position:0"}, {"diff", "event", id, "0", "1"}, {"diff", "event", id, "1"}} {
+			if _, _, status := tool(t, nil, append(append([]string{"history"}, wrong...), "--data", data)...); status != exitUsage {
+				t.Errorf("%s: history %v: status %d", when, wrong, status)
+			}
+		}
+		for _, none := range [][]string{{"at", "event", id, "version:9"}, {"at", "event", id, "2001-01-01"}, {"diff", "event", id, "1", "9"}, {"at", "venue", id, "now"}} {
+			if _, errText, status := tool(t, nil, append(append([]string{"history"}, none...), "--data", data)...); status != exitFailed || errText == "" {
+				t.Errorf("%s: history %v: status %d, %s", when, none, status, errText)
+			}
 		}
 		export := mustTool(t, "export", "--data", data)
 		token := sha256.Sum256([]byte(s.token))

@@ -11,7 +11,7 @@ import (
 	"daybook/eventstore"
 )
 
-// Entry is an entry as export and history show it.
+// Entry is an entry as export shows it.
 type Entry struct {
 	Position calendar.Position `json:"position"`
 	Kind     string            `json:"kind"`
@@ -28,19 +28,14 @@ type Entry struct {
 	SecretSum string `json:"secret_sha256,omitempty"`
 }
 
-// Of gives an entry without its secret.
-func Of(e *eventstore.Entry) Entry {
-	return Entry{
-		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time, Actor: e.Actor,
-		Cause: e.Cause, Change: e.Change, Fields: e.Fields, State: e.State,
-	}
-}
-
 // Whole gives all that the leaf of an entry is made from, so that a copy of the
 // log can be checked against the chain. Hashes of passwords and tokens are not
 // in it.
 func Whole(e *eventstore.Entry) Entry {
-	x := Of(e)
+	x := Entry{
+		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time, Actor: e.Actor,
+		Cause: e.Cause, Change: e.Change, Fields: e.Fields, State: e.State,
+	}
 	if e.Secret != nil {
 		sum := sha256.Sum256(e.Secret)
 		x.SecretSum = hex.EncodeToString(sum[:])

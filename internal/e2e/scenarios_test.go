@@ -46,6 +46,7 @@ var scenarios = []line{
 	{name: "bodies_in_chunks", check: chunkedBodies},
 	{name: "write_then_list", check: writeThenList},
 	{name: "records_made_within_events", check: inlineRecords},
+	{name: "past_of_records", check: pastOfRecords},
 }
 
 // TestScenarios plays the scenarios on the embedded size.

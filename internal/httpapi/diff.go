@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"daybook/calendar"
-	"daybook/internal/history"
 )
 
 const jsonPatch = "application/json-patch+json"
@@ -59,29 +58,6 @@ func diffRoute() *extra {
 	}
 }
 
-// toldSide is one of the two states of a diff as it is answered.
-type toldSide struct {
-	Version  int64             `json:"version"`
-	Position calendar.Position `json:"position,omitempty"`
-	Time     string            `json:"time,omitempty"`
-	Record   *told             `json:"record,omitempty"`
-}
-
-// told is a record as the past shows it.
-type told struct{ of *calendar.Record }
-
-// MarshalJSON writes the members in their order.
-func (t *told) MarshalJSON() (b []byte, err error) {
-	b = append(b, '{')
-	for i, m := range history.Members(t.of) {
-		b = append(appendString(appendComma(b, i), m.Name), ':')
-		if b, err = appendJSON(b, m.Value); err != nil {
-			return nil, err
-		}
-	}
-	return append(b, '}'), nil
-}
-
 // diff answers the difference of two versions (HISTORY 9).
 func (a *api) diff(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
@@ -110,21 +86,7 @@ func (a *api) diff(w http.ResponseWriter, r *http.Request) error {
 		var body any = d.Patch
 		media := valueJSONPatch
 		if weightIn(r.Header, []string{jsonPatch}) <= weightIn(r.Header, toldFormats[0].media) {
-			side := func(s history.Side) toldSide {
-				t := toldSide{Version: s.Version, Position: s.Position, Time: s.Time}
-				if q.records {
-					t.Record = &told{s.Record}
-				}
-				return t
-			}
-			media = valueJSON
-			body = struct {
-				From    toldSide             `json:"from"`
-				To      toldSide             `json:"to"`
-				Patch   []history.Operation  `json:"patch"`
-				Changes []history.ToldChange `json:"changes"`
-				Summary string               `json:"summary"`
-			}{side(d.From), side(d.To), d.Patch, d.Changes, d.Summary}
+			media, body = valueJSON, d.Form(q.records)
 		}
 		buffer := c.buffer()
 		if *buffer, err = appendJSON((*buffer)[:0], body); err != nil {

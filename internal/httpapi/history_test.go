@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit"
 )
@@ -451,4 +453,131 @@ func TestPublicHistory(t *testing.T) {
 			w.As(calendar.Editor).Get(at).Want(200)
 		}
 	}
+}
+
+// HISTORY 20.23: a page over entries that do not match is empty and has a next one.
+func TestChangesOverMuchElse(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	w := testkit.New(t, testkit.Options{Store: store})
+	tag := w.As(calendar.Editor).Create(calendar.KindTag, testkit.Object{"name": "Jazz"})
+	r := recordOf(t, w, tag.ID())
+	appends := make([]eventstore.Append, 6000)
+	for i := range appends {
+		c := calendar.Change{Name: "tag.updated", Kind: calendar.KindTag, ID: r.ID, Fields: calendar.Fields{"slug": fmt.Sprint("jazz-", i)}}
+		d, next, err := eventstore.NewDraft(r, c, w.Clock.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		appends[i], r = eventstore.Append{Drafts: []eventstore.Draft{d}, Time: w.Clock.Now()}, next
+	}
+	for _, res := range store.Append(t.Context(), appends) {
+		if res.Err != nil {
+			t.Fatal(res.Err)
+		}
+	}
+	for _, order := range []string{"asc", "desc"} {
+		for _, filter := range []string{"kind=event", "field=title", "action=trashed"} {
+			pages, empty := 0, 0
+			for at := "/changes?" + filter + "&order=" + order; at != ""; pages++ {
+				page := w.As(calendar.Anonymous).Get(at).Want(200)
+				if page.Len("entries") == 0 {
+					empty++
+				}
+				at = ""
+				if next, more := page.Lookup("next_rest_url"); more {
+					_, at, _ = strings.Cut(next.(string), "/calendar/events/v1")
+				}
+				if pages > 10 {
+					t.Fatalf("%s %s: the walk does not end", filter, order)
+				}
+			}
+			if pages != 2 || empty != 2 {
+				t.Errorf("%s %s: %d pages, %d of them empty, want 2", filter, order, pages, empty)
+			}
+		}
+	}
+	page := w.As(calendar.Anonymous).Get(tag.Path(calendar.KindTag) + "/history?action=created")
+	page.WantField("looked_to", 1002)
+	wantTold(t, page, "version")
+	wantTold(t, w.As(calendar.Anonymous).Get(tag.Path(calendar.KindTag)+"/history?action=created&before=1002"), "version", 1)
+	wantTold(t, w.As(calendar.Anonymous).Get(tag.Path(calendar.KindTag)+"/history?limit=2&after=4990&before=5001"), "summary",
+		"Changed: slug: from “jazz-4997” to “jazz-4998”", "Changed: slug: from “jazz-4996” to “jazz-4997”")
+}
+
+// HISTORY 14.4, 20.35: what is told of an erased record.
+func TestHistoryOfAnErasedRecord(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	w := testkit.New(t, testkit.Options{Store: store})
+	editor, auditor, nobody := w.As(calendar.Editor), w.As(calendar.Auditor), w.As(calendar.Anonymous)
+	venue := editor.With("Daybook-Reason", "secret reason").Create(calendar.KindVenue, testkit.Object{"venue": "Erased words"})
+	path := venue.Path(calendar.KindVenue)
+	editor.Patch(path, testkit.Object{"city": "Erased words"}).Want(200)
+	event := editor.Event("Quay", testkit.Object{"venue": venue.ID()}).Path(calendar.KindEvent)
+	w.Clock.Add(10e9)
+	r := recordOf(t, w, venue.ID())
+	gone, err := calendar.Apply(r, calendar.Change{Name: "venue.erased", Kind: calendar.KindVenue, ID: r.ID, Fields: calendar.Fields{}, Secret: []byte{}}, w.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := calendar.EncodeRecord(gone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := store.Erase(t.Context(), eventstore.Erasure{
+		Kind: calendar.KindVenue, ID: r.ID, Expected: r.Version, Time: w.Clock.Now(), Actor: 0, State: state,
+		Cause: eventstore.Cause{Client: "cli", Reason: "asked for"},
+	})
+	if done.Err != nil {
+		t.Fatal(done.Err)
+	}
+	page := auditor.Get(path + "/history").Want(200)
+	wantTold(t, page, "action", "erased", "updated", "created")
+	wantTold(t, page, "summary", "Erased", "Content erased", "Content erased")
+	wantTold(t, page, "reason", "asked for", nil, nil)
+	wantTold(t, page, "redacted.version", nil, 3, 3)
+	wantTold(t, page, "redacted.position", nil, int(done.Position), int(done.Position))
+	for _, key := range []string{"name", "client", "request", "urls"} {
+		if page.Has("entries.1."+key) || key != "client" && page.Has("entries.0."+key) {
+			t.Errorf("%s shows: %s", key, page.Body)
+		}
+	}
+	page.WantField("entries.1.changes", []any{}).WantField("entries.1.actor.name", "editor").
+		WantField("entries.1.redacted.time", w.Clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"))
+	wantTold(t, auditor.Get("/changes?kind=venue"), "action", "erased", "updated", "created")
+	nobody.Get(path+"/history").WantCode(410, "rest_record_erased")
+	for _, at := range []string{path + "/diff", path + "/diff?from=1&to=2"} {
+		nobody.Get(at).WantCode(410, "rest_record_erased")
+		auditor.Get(at).WantCode(410, "rest_record_erased")
+	}
+	wantTold(t, nobody.Get("/changes?kind=venue"), "action")
+	for _, who := range []*testkit.Client{nobody, auditor} {
+		body := string(who.Get(event + "/history").Body)
+		if strings.Contains(body, "Erased words") || !strings.Contains(body, fmt.Sprintf("added #%d", venue.ID())) {
+			t.Errorf("sentences of an event that linked it: %s", body)
+		}
+	}
+}
+
+// HISTORY 20.42: an error is problem details on request, in the language of the request.
+func TestErrorsOfThePast(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	path := w.As(calendar.Editor).Event("Quay", nil).Path(calendar.KindEvent)
+	fr := w.As(calendar.Anonymous).Under(calendar.LangFR)
+	fr.With("Accept", "application/problem+json").Get(path+"/diff?to=9").WantField("type", "urn:daybook:error:rest_version_not_found").
+		WantField("status", 404).WantField("detail", "L’enregistrement n’a pas cette version.")
+	fr.Get("/changes?after=99").WantField("data.params.after", "after: ne doit pas dépasser la position la plus récente, "+fmt.Sprint(w.Head()))
+	fr.Get("/changes?kind=user").WantField("data.params.kind", "kind: doit être l’un de : event, venue, organizer, category, tag")
+}
+
+// recordOf gives a record as the store has it.
+func recordOf(t *testing.T, w *testkit.World, id calendar.ID) *calendar.Record {
+	t.Helper()
+	found, err := w.Records.Load(t.Context(), id)
+	if err != nil || found[0] == nil {
+		t.Fatalf("record %d: %v", id, err)
+	}
+	return found[0]
 }

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -294,13 +292,8 @@ func arguments(rt *route, table []toldParam) []argument {
 
 // appendJSON writes a value without escaping < > &.
 func appendJSON(b []byte, v any) ([]byte, error) {
-	var w bytes.Buffer
-	e := json.NewEncoder(&w)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return b, err
-	}
-	return append(b, bytes.TrimSuffix(w.Bytes(), []byte("\n"))...), nil
+	text, err := history.Marshal(v)
+	return append(b, text...), err
 }
 
 // mayReadPast tells whether the setting lets a caller read the past (HISTORY 4.3): nil,
