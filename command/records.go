@@ -105,7 +105,7 @@ func (r *Records) past(ctx context.Context, now *eventstore.State, p calendar.Po
 			from, then = version+1, &entries[0]
 		}
 	}
-	if then == nil {
+	if then == nil || then.Redacted != nil {
 		return nil, nil // no record is no error
 	}
 	rec, err := calendar.DecodeRecord(then.State)
@@ -146,6 +146,21 @@ func (r *Records) one(ctx context.Context, k calendar.Kind, id calendar.ID) (*ca
 		return nil, err
 	}
 	return found[0], nil
+}
+
+// Absent is the error of a record of a kind that Load does not give: CodeErased for one
+// that was erased, else CodeNotFound, or that of the store.
+func (r *Records) Absent(ctx context.Context, k calendar.Kind, id calendar.ID) error {
+	if id > 0 {
+		found, err := r.loadAll(ctx, id)
+		if err != nil {
+			return fmt.Errorf("load %s %d: %w", k, id, err)
+		}
+		if found[0] != nil && found[0].Kind == k && found[0].Erased {
+			return calendar.Fail(calendar.CodeErased, k)
+		}
+	}
+	return calendar.Fail(calendar.CodeNotFound, k)
 }
 
 // decode decodes a state that was read in an epoch.

@@ -253,6 +253,9 @@ func (w *writing) replay(ctx context.Context, first *eventstore.Receipt) (Result
 	if len(entries) == 0 || entries[0].Version != first.Version {
 		return Result{}, fmt.Errorf("%s %d has no version %d: %w", w.r.Kind, first.Record, first.Version, eventstore.ErrDamaged)
 	}
+	if entries[0].Redacted != nil {
+		return Result{}, calendar.Fail(calendar.CodeErased, w.r.Kind)
+	}
 	rec, err := calendar.DecodeRecord(entries[0].State)
 	if err != nil {
 		return Result{}, fmt.Errorf("version %d of %s %d: %w", first.Version, w.r.Kind, first.Record, err)
@@ -260,7 +263,7 @@ func (w *writing) replay(ctx context.Context, first *eventstore.Receipt) (Result
 	return Result{Record: rec, Lang: w.lang, Position: first.Position, Replay: first}, nil
 }
 
-// find gives the record that the request is about, or CodeNotFound. For imports
+// find gives the record that the request is about, or CodeNotFound or CodeErased. For imports
 // it gives deleted terms too.
 func (w *writing) find(ctx context.Context) (*calendar.Record, error) {
 	var rec *calendar.Record
@@ -277,7 +280,7 @@ func (w *writing) find(ctx context.Context) (*calendar.Record, error) {
 		return nil, err
 	}
 	if rec == nil || rec.Kind != w.r.Kind {
-		return nil, calendar.Fail(calendar.CodeNotFound, w.r.Kind)
+		return nil, w.s.records.Absent(ctx, w.r.Kind, w.r.Target.ID)
 	}
 	return rec, nil
 }

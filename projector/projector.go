@@ -350,7 +350,7 @@ func fold(r read, waiting map[calendar.ID]bool) *batch {
 	}
 	for i := range entries {
 		e := &entries[i]
-		if !hasDocument(e.Kind) {
+		if !hasDocument(e.Kind) || e.Redacted != nil { // the entry that erased the record follows
 			continue
 		}
 		if _, stopped := b.quarantined[e.ID]; stopped || waiting[e.ID] {

@@ -23,6 +23,10 @@ type fakeRecords struct {
 	looked int // slugs and names that were asked for
 }
 
+func (f *fakeRecords) Absent(_ context.Context, k calendar.Kind, _ calendar.ID) error {
+	return calendar.Fail(calendar.CodeNotFound, k)
+}
+
 func (f *fakeRecords) LoadAt(ctx context.Context, _ calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error) {
 	return f.Load(ctx, ids...)
 }

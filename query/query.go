@@ -24,6 +24,9 @@ type Records interface {
 	// ByName gives the live records of a kind whose shown name in the language
 	// equals name, case aside, by id.
 	ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error)
+	// Absent is the error of a record of a kind that Load does not give:
+	// calendar.CodeErased for one that was erased, else calendar.CodeNotFound.
+	Absent(ctx context.Context, k calendar.Kind, id calendar.ID) error
 	// Head gives the position of the last entry of the store.
 	Head(ctx context.Context) (calendar.Position, error)
 }

@@ -197,7 +197,7 @@ func (c *tallies) keep(shown readmodel.Shown, now int64, k calendar.Kind, ids []
 }
 
 // Read answers a single read: it finds the record by id or slug, checks that the
-// caller may read it, in the order of interface 7.2 and 7.3 (CodeNotFound,
+// caller may read it, in the order of interface 7.2 and 7.3 (CodeNotFound, CodeErased,
 // CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected), and gives its view.
 // The password is checked by verify, which is called for protected events that the
 // caller needs it for; nil (reads by slug) refuses them.
@@ -213,7 +213,7 @@ func (s *Service) Read(ctx context.Context, k calendar.Kind, id calendar.ID, slu
 	case err != nil:
 		return View{}, err
 	case r == nil || r.Kind != k || r.Deleted:
-		return View{}, calendar.Fail(calendar.CodeNotFound, k)
+		return View{}, s.records.Absent(ctx, k, id)
 	}
 	now := s.now()
 	switch {

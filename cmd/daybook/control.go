@@ -33,6 +33,7 @@ func init() {
 	tasks = map[string]task{
 		"user": userTask, "import": importTask, "rebuild": rebuildTask, "verify": verifyTask,
 		"back": backTask, "export": exportTask, "history": historyTask, "changes": changesTask, "retry": retryTask, "health": healthTask,
+		"erase": eraseTask,
 	}
 }
 
@@ -54,7 +55,7 @@ type frame struct {
 }
 
 // ofModel are the tasks on the read model; the others need the store only.
-var ofModel = map[string]bool{"rebuild": true, "back": true, "retry": true, "health": true}
+var ofModel = map[string]bool{"rebuild": true, "back": true, "retry": true, "health": true, "erase": true}
 
 // runTask runs a task. One on what lies in the data directory runs here when the
 // directory is free, else in the running server that holds it; one on servers

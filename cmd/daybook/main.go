@@ -98,6 +98,7 @@ func subcommands() []*subcommand {
 		{records, "changes", "", "follow the changes of all records", []act{
 			{"tail", "", "print entries as they come, until a signal"},
 		}, []string{ofStore, "json", "lang", "from", "kind"}, runChanges},
+		{records, "erase", "KIND ID", "erase a record for good, in every version and every place", nil, []string{ofStore, ofFeed, ofIndex, "base-url", "api-prefix", "erase-reason", "erase-by", "yes", "compact", "json"}, runErase},
 		{records, "verify", "", "check every entry against the chain", nil, []string{ofStore, "json"}, runVerify},
 		{records, "migrate", "", "bring the schema of a PostgreSQL event store to the present form, as its owner; or carry the store of a directory into it", nil, []string{"store", "store-schema", "service-role", "to", "data"}, runMigrate},
 		{model, "rebuild", "", "make the read model anew from the event store", nil, []string{ofStore, ofIndex, "back"}, runRebuild},

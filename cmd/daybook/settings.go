@@ -76,11 +76,15 @@ type settings struct {
 	traces     string // "": none
 	traceRatio float64
 
-	role   string
-	source string
-	json   bool
-	back   bool
-	seed   int64
+	role    string
+	reason  string
+	by      string
+	yes     bool
+	compact bool
+	source  string
+	json    bool
+	back    bool
+	seed    int64
 
 	serviceRole string
 	to          string
@@ -308,6 +312,10 @@ func (s *settings) table() []setting {
 				_, ok := calendar.ParseRole(v)
 				return v == "" || ok
 			})},
+			{name: "erase-reason", flag: "reason", value: "TEXT", brief: "why the record is erased; it stays in the log, so it must not tell what was erased", set: text(&s.reason)},
+			{name: "erase-by", flag: "by", value: "NAME", brief: "administrator who erases; empty: the operator", set: text(&s.by)},
+			{name: "yes", boolean: true, def: "false", brief: "do not ask", set: boolean(&s.yes)},
+			{name: "compact", boolean: true, def: "false", brief: "as the owner of a PostgreSQL event store: take what was erased out of its files", set: boolean(&s.compact)},
 			{name: "source", value: "NAME", brief: "name of the source that the external keys belong to; empty: the file's name", set: text(&s.source)},
 			{name: "json", boolean: true, def: "false", brief: "print JSON for programs", set: boolean(&s.json)},
 			{name: "lang", value: "LANG", def: "en", brief: "language of sentences: cn, en, fr or es", set: oneOf(&s.lang, calendar.LangNames()...)},

@@ -202,6 +202,18 @@ func (r *Relay) dropFailed(ctx context.Context) error {
 	return r.drop(ctx, stream.CachedInfo(), "it cannot keep messages")
 }
 
+// dropErased deletes the stream because it may hold what was erased.
+func (r *Relay) dropErased(ctx context.Context) error {
+	stream, err := r.look(ctx)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return r.drop(ctx, stream.CachedInfo(), "a record was erased")
+}
+
 // create makes the stream such that its next sequence is the position of the
 // first entry that it is filled with.
 func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, error) {
@@ -231,6 +243,7 @@ func (r *Relay) create(ctx context.Context, origin string) (calendar.Position, e
 		}
 		return calendar.Position(info.State.LastSeq), nil
 	}
+	r.clean = at
 	r.count(func(s *RelayStats) { s.Rebuilt++ })
 	r.o.Log.Info("stream created", "stream", StreamName(r.o.Prefix), "position", uint64(first))
 	return first - 1, nil

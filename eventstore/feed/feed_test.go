@@ -1,6 +1,7 @@
 package feed_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -698,4 +699,51 @@ func TestCompressed(t *testing.T) {
 		t.Errorf("%d bytes are on the disk for messages of %d", got, info.State.Bytes)
 	}
 	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
+}
+
+// testErased: the stream is made anew from the store when a record is erased, also by a
+// relay that was cut off, so that no message of it has what is gone: HISTORY 14.2.
+func testErased(t *testing.T, p place) {
+	s, e := memstore.New(), p.open(t)
+	js := e.JetStream()
+	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+	add(t, s, 3)
+	at := addOne(t, s, 100)
+	until(t, js, add(t, s, 3))
+	before := until(t, js, at).Created
+	check(t, stop())
+	erase := func(at calendar.Position) calendar.Position {
+		t.Helper()
+		entries, err := s.ReadAll(within(t), at-1, 1)
+		check(t, err)
+		gone := entries[0]
+		res := s.Erase(within(t), eventstore.Erasure{
+			Kind: gone.Kind, ID: gone.ID, Expected: gone.Version, Time: gone.Time, State: []byte(`{"deleted":true,"erased":true}`),
+		})
+		check(t, res.Err)
+		return res.Position
+	}
+	by := erase(at)
+	r := relay(t, s, js, feed.RelayOptions{})
+	actor(t, r.Run)
+	info := until(t, js, by)
+	if info.Created.Equal(before) {
+		t.Error("the stream was not made anew")
+	}
+	m, err := stream(within(t), t, js).GetMsg(within(t), uint64(at))
+	check(t, err)
+	if got := m.Header.Get(feed.HeaderRedacted); got != by.String() || !bytes.Contains(m.Data, []byte(`"state":null`)) {
+		t.Errorf("message %d: %s is %q, want %s; %s", at, feed.HeaderRedacted, got, by, m.Data)
+	}
+	until(t, js, add(t, s, 2))
+	if n := r.Stats().Rebuilt; n != 1 {
+		t.Errorf("made anew %d times, want once", n)
+	}
+	by = erase(at - 1) // under the relay that runs
+	until(t, js, by)
+	if n := r.Stats().Rebuilt; n != 2 {
+		t.Errorf("made anew %d times, want twice", n)
+	}
+	src := source(t, s, js, feed.SourceOptions{})
+	mustReadAll(t, s, src, 0, by)
 }

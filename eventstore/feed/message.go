@@ -38,6 +38,10 @@ const (
 	// the feed carries: its payload has neither, and the entry is to be read
 	// from the history of the record.
 	HeaderOmitted = "daybook-omitted"
+
+	// HeaderRedacted is on a message whose entry was erased: the position of the entry
+	// that erased its record. The payload has cause, fields and state no more.
+	HeaderRedacted = "daybook-redacted"
 )
 
 const (
@@ -72,7 +76,12 @@ type History struct {
 }
 
 // strip takes from an entry of the store what is never on the feed.
-func strip(e *eventstore.Entry) { e.Secret, e.Salts = nil, nil }
+func strip(e *eventstore.Entry) {
+	e.Secret, e.Salts = nil, nil
+	if e.Redacted != nil {
+		e.Redacted = &eventstore.Redacted{By: e.Redacted.By}
+	}
+}
 
 // Encode makes the message of an entry. Secret and salts of the entry do not
 // travel. An entry of which headers and payload would be larger than limit bytes
@@ -99,6 +108,9 @@ func Encode(e *eventstore.Entry, of History, limit int) (*nats.Msg, error) {
 			HeaderOrigin:      {of.Origin},
 			HeaderMark:        {hex.EncodeToString(of.Hash[:])},
 		},
+	}
+	if e.Redacted != nil {
+		m.Header[HeaderRedacted] = []string{e.Redacted.By.String()}
 	}
 	if whole := len(data) + len(e.Fields) + len(e.State) + headroom; whole > limit {
 		m.Header[HeaderOmitted] = []string{omitted}
@@ -133,7 +145,8 @@ func appendRaw(b, raw []byte) []byte {
 }
 
 // Decode reads a message that Encode made. Of a message with HeaderOmitted it
-// gives the entry without fields and state, and whole is false.
+// gives the entry without fields and state, and whole is false. Of one with
+// HeaderRedacted it gives no hashes.
 func Decode(m *nats.Msg) (e eventstore.Entry, whole bool, err error) {
 	return decode(m.Header, m.Data)
 }
@@ -154,11 +167,19 @@ func decode(h nats.Header, data []byte) (e eventstore.Entry, whole bool, err err
 	if id := h.Get(HeaderID); id != strconv.FormatUint(uint64(p.Position), 10) {
 		return e, false, fmt.Errorf("message of the feed: header %s is %q, position is %d", HeaderID, id, p.Position)
 	}
-	return eventstore.Entry{
+	e = eventstore.Entry{
 		Position: p.Position, Kind: kind, ID: p.ID, Version: p.Version, Time: at,
 		Actor: p.Actor, Cause: p.Cause, Change: p.Change,
 		Fields: present(p.Fields), State: present(p.State),
-	}, h.Get(HeaderOmitted) == "", nil
+	}
+	if by := h.Get(HeaderRedacted); by != "" {
+		n, err := strconv.ParseUint(by, 10, 64)
+		if err != nil {
+			return e, false, fmt.Errorf("message of the feed: header %s: %w", HeaderRedacted, err)
+		}
+		e.Redacted = &eventstore.Redacted{By: calendar.Position(n)}
+	}
+	return e, h.Get(HeaderOmitted) == "", nil
 }
 
 // present gives nil for the null that stands for a part that is not there.

@@ -139,6 +139,10 @@ type Relay struct {
 	js    jetstream.JetStream
 	o     RelayOptions
 
+	// clean is the head of the store when this relay made the stream: what was erased up
+	// to there is not in it. Of Run alone.
+	clean calendar.Position
+
 	mu    sync.Mutex
 	stats RelayStats
 }
@@ -172,6 +176,7 @@ var (
 	errConflict = errors.New("stream is not where this relay left it")
 	errStorage  = errors.New("stream cannot keep messages")
 	errBroken   = errors.New("connection to NATS lost")
+	errErased   = errors.New("a record was erased whose entries the stream holds")
 )
 
 // Run publishes until the context ends; then it gives nil. It gives an error
@@ -205,6 +210,10 @@ func (r *Relay) Run(ctx context.Context) error {
 			r.count(func(s *RelayStats) { s.Conflicts++ })
 			r.o.Log.Info("relay met another one", "position", uint64(r.Stats().Position))
 			continue
+		case errors.Is(err, errErased):
+			if err = r.dropErased(ctx); err == nil {
+				continue
+			}
 		case errors.Is(err, errStorage) && failed:
 			if err := r.dropFailed(ctx); err != nil {
 				r.o.Log.Warn("stream not deleted", "error", err)
@@ -417,6 +426,10 @@ func (r *Relay) message(at *reading, e *eventstore.Entry, commits *[]eventstore.
 	before := at.place.at
 	if err := checkDense(before, e.Position); err != nil {
 		return nil, err
+	}
+	// A message that is deleted stays in the files of the servers, a stream does not.
+	if e.Change == eventstore.ErasedChange(e.Kind) && e.Position > r.clean {
+		return nil, errErased
 	}
 	var err error
 	if at.place, *commits, err = at.place.next(*commits); err != nil {

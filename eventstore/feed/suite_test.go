@@ -36,6 +36,7 @@ var suite = map[string]func(t *testing.T, p place){
 	"stream made again begins with the newest":     testStreamMadeAgainBeginsWithTheNewest,
 	"relay down":                                   testRelayDown,
 	"large entry":                                  testLargeEntry,
+	"a record is erased":                           testErased,
 	"settings are adjusted":                        testSettingsAreAdjusted,
 	"too many replicas":                            testTooManyReplicas,
 	"broken twins are seen":                        testBrokenTwinsAreSeen,

@@ -175,7 +175,7 @@ func (u *Users) append(ctx context.Context, epoch uint64, before *calendar.Recor
 	}})[0].Err
 }
 
-// List gives all users by id.
+// List gives all users by id, without those who were erased.
 func (u *Users) List(ctx context.Context) ([]User, error) {
 	const page = 200
 	var users []User
@@ -185,12 +185,15 @@ func (u *Users) List(ctx context.Context) ([]User, error) {
 			return nil, fmt.Errorf("list users: %w", err)
 		}
 		for i := range states {
+			after = states[i].ID
 			user, err := userOfState(&states[i])
+			if errors.Is(err, ErrNoUser) {
+				continue
+			}
 			if err != nil {
 				return nil, fmt.Errorf("list users: %w", err)
 			}
 			users = append(users, user)
-			after = user.ID
 		}
 		if len(states) == 0 {
 			return users, nil
@@ -253,10 +256,14 @@ func (u *Users) byClaim(ctx context.Context, c calendar.Claim) (eventstore.State
 	return states[0], nil
 }
 
+// userOfState gives the user of a state, ErrNoUser for one who was erased.
 func userOfState(s *eventstore.State) (User, error) {
 	r, err := calendar.DecodeRecord(s.Record)
 	if err != nil {
 		return User{}, fmt.Errorf("user %d: %w", s.ID, err)
+	}
+	if r.Erased {
+		return User{}, ErrNoUser
 	}
 	user, err := userOf(r)
 	user.Active = len(s.Secret) > 0

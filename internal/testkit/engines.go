@@ -52,6 +52,18 @@ func engineURL(t testing.TB, name string) string {
 
 func engineVariable(name string) string { return "DAYBOOK_TEST_" + strings.ToUpper(name) }
 
+// EngineFiles gives the directory that a shared engine keeps its files in, for tests of
+// what is in them; without one the test does not run.
+func EngineFiles(t testing.TB, name string) string {
+	t.Helper()
+	variable := engineVariable(name) + "_DIR"
+	dir := os.Getenv(variable)
+	if dir == "" {
+		Require(t, name, variable+" is not set (deploy/engines/status prints it for an engine that it started)")
+	}
+	return dir
+}
+
 // unique is a name that no other test has: lower case, letters and digits, a
 // letter first, 17 characters.
 func unique() string { return "t" + strings.ToLower(rand.Text())[:16] }

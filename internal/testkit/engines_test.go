@@ -91,7 +91,7 @@ func TestOwnEngines(t *testing.T) {
 				if e.URL() != before {
 					t.Errorf("started again at %s, was at %s", e.URL(), before)
 				}
-				line := engineVariable(name) + "=" + before + "\n"
+				line := engineVariable(name) + "=" + before + "\n" + engineVariable(name) + "_DIR=" + filepath.Join(dir, name, "data") + "\n"
 				for action, want := range map[string]string{"status": line + forServe(name, before), "up": line} {
 					if out, err := script(t, dir, action, name); err != nil || out != want {
 						t.Errorf("%s: %q, %v, want %q", action, out, err, want)
@@ -368,7 +368,8 @@ func TestEnginesFirstStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	up := run(engines, []*os.File{theirs}, "up", EngineOpenSearch)
-	url, ok := strings.CutPrefix(strings.TrimSpace(up), "DAYBOOK_TEST_OPENSEARCH=")
+	first, _, _ := strings.Cut(up, "\n")
+	url, ok := strings.CutPrefix(first, "DAYBOOK_TEST_OPENSEARCH=")
 	if !ok {
 		t.Fatalf("up printed %q", up)
 	}

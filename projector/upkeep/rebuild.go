@@ -131,5 +131,17 @@ func (u *Upkeep) Rebuild(ctx context.Context, progress func(done, total int)) (n
 	return n, err
 }
 
+// Erase makes the index anew from the store, as Rebuild does, and drops every other one
+// that there is: what the store does not hold any more is in none afterwards.
+func (u *Upkeep) Erase(ctx context.Context, progress func(done, total int)) error {
+	if err := u.alone(ctx, u.index.Discard); err != nil { // it may hold what was erased
+		return err
+	}
+	if _, err := u.Rebuild(ctx, progress); err != nil {
+		return err
+	}
+	return u.alone(ctx, u.index.Forget)
+}
+
 // Back puts the index that the last rebuild replaced in its place again.
 func (u *Upkeep) Back(ctx context.Context) error { return u.alone(ctx, u.index.Back) }

@@ -42,6 +42,11 @@ type Generations interface {
 	// Discard drops the coming generation, if there is one.
 	Discard(ctx context.Context) error
 
+	// Forget drops everything that is kept of documents beside those that answer: the
+	// kept generation, a coming one, and what an engine has of either in files. Back is
+	// ErrNoGeneration then. It is for what has to be gone.
+	Forget(ctx context.Context) error
+
 	// Moved waits until another generation answers than the one that Marks told
 	// about last, whichever process put it in place, and gives nil then; or the
 	// context's error. A writer reads Marks again and goes on from there: what it

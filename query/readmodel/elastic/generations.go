@@ -334,6 +334,18 @@ func (x *Index) Discard(ctx context.Context) error {
 	return nil
 }
 
+// Forget drops every generation but the one that answers.
+func (x *Index) Forget(ctx context.Context) error {
+	r, err := x.roles(ctx)
+	if err == nil {
+		err = x.drop(ctx, &r, func(g generation) bool { return g != r.live })
+	}
+	if err != nil {
+		return fmt.Errorf("forget: %w", err)
+	}
+	return nil
+}
+
 // Reset empties the index: an empty generation takes its place in one step, so
 // that no read fails, and the old one is dropped. Its coming generation, if
 // there is one, is dropped too.

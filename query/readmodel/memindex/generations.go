@@ -84,6 +84,19 @@ func (x *Index) Back(ctx context.Context) error {
 	return x.snapshot(ctx)
 }
 
+// Forget does readmodel.Generations. The snapshot is written anew.
+func (x *Index) Forget(ctx context.Context) error {
+	x.saving.Lock()
+	defer x.saving.Unlock()
+	x.next = nil
+	if x.o.Former != "" {
+		if err := os.Remove(x.o.Former); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("forget the former read model: %w", err)
+		}
+	}
+	return x.snapshot(ctx)
+}
+
 // keepFormer writes what was replaced to its file.
 func (x *Index) keepFormer(ctx context.Context, m *image) {
 	if err := m.save(ctx, x.o.Former); err != nil {
@@ -152,7 +165,8 @@ func (x *Index) unsaved() (changed, documents int) {
 	return int(x.since.Load()), x.places.n
 }
 
-// Keep writes the snapshot when enough has changed, and at the end, within 20 s.
+// Keep writes the snapshot when enough has changed, and at the end, within 20 s. When a
+// record was erased it does what Forget does, so that no file holds it.
 func (x *Index) Keep(ctx context.Context) error {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
@@ -161,13 +175,25 @@ func (x *Index) Keep(ctx context.Context) error {
 			x.o.Logger.WarnContext(ctx, "snapshot not written; the next start fills the read model from the store", "error", err)
 		}
 	}
+	forget := func(ctx context.Context) {
+		if err := x.Forget(ctx); err != nil {
+			x.o.Logger.WarnContext(ctx, "what was erased is not out of the files yet; daybook erase of the same record mends that", "error", err)
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			last, end := context.WithTimeout(context.WithoutCancel(ctx), lastKeep)
 			defer end()
-			save(last)
+			select {
+			case <-x.erased:
+				forget(last)
+			default:
+				save(last)
+			}
 			return nil
+		case <-x.erased:
+			forget(ctx)
 		case <-tick.C:
 			if snapshotDue(x.unsaved()) {
 				save(ctx)

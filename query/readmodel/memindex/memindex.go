@@ -73,6 +73,7 @@ type Index struct {
 	generation uint64        // that was put in place
 	bound      atomic.Uint64 // the one of the writer
 	taken      chan struct{} // closed and made anew when another one is put in place
+	erased     chan struct{} // has one when the document of an erased record was written
 
 	// What is visible is known without the lock: it is set as the last of a batch,
 	// while the lock is still held.
@@ -131,7 +132,7 @@ func New(o Options) (*Index, error) {
 	for n < o.Records {
 		n *= 2
 	}
-	x := &Index{o: o, taken: make(chan struct{}), mostSteps: 1 << 18, scans: make(chan struct{}, runtime.GOMAXPROCS(0)), records: make([]atomic.Pointer[readmodel.Document], n)}
+	x := &Index{o: o, taken: make(chan struct{}), erased: make(chan struct{}, 1), mostSteps: 1 << 18, scans: make(chan struct{}, runtime.GOMAXPROCS(0)), records: make([]atomic.Pointer[readmodel.Document], n)}
 	moved := make(chan struct{})
 	x.moved.Store(&moved)
 	x.empty()
@@ -174,6 +175,12 @@ func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 	for i := range b.Documents {
 		if errs[i] == nil {
 			x.apply(&b.Documents[i], work[i])
+			if b.Documents[i].Record.Erased {
+				select {
+				case x.erased <- struct{}{}:
+				default:
+				}
+			}
 		}
 	}
 	for _, k := range x.kinds[calendar.KindEvent:] {

@@ -135,6 +135,30 @@ func lifeCases() []lifeCase {
 				wantLive(t, x, "after back", want, calendar.Position(want))
 			}
 		}},
+		{"forget leaves the one that answers alone", func(t testing.TB, x readmodel.Generations, _ *calendar.Record) {
+			forget := func() {
+				t.Helper()
+				if err := x.Forget(t.Context()); err != nil {
+					t.Fatalf("forget: %v", err)
+				}
+			}
+			forget()
+			wantLive(t, x, "with nothing to forget", 1, 1)
+			come(t, x)
+			promote(t, x)
+			come(t, x)
+			forget()
+			wantLive(t, x, "after forgetting", 2, 2)
+			wantErr(t, "back to what was forgotten", x.Back(t.Context()), readmodel.ErrNoGeneration)
+			if err := x.Promote(t.Context()); err == nil {
+				t.Error("a coming one that was forgotten is promoted")
+			}
+			come(t, x)
+			promote(t, x)
+			if err := x.Back(t.Context()); err != nil {
+				t.Errorf("back to what came later: %v", err)
+			}
+		}},
 		{"a writer is told", func(t testing.TB, x readmodel.Generations, old *calendar.Record) {
 			if _, err := x.Marks(t.Context()); err != nil {
 				t.Fatal(err)

@@ -1,0 +1,312 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore"
+	"daybook/eventstore/feed"
+	"daybook/eventstore/postgres"
+	"daybook/internal/ground/pause"
+	"daybook/internal/httpapi"
+	"daybook/projector/upkeep"
+)
+
+// maxReason is the longest reason of a change, in characters.
+const maxReason = 500
+
+func runErase(ctx context.Context, c *console, s *settings, args []string) error {
+	if s.compact {
+		return runCompact(ctx, c, s, args)
+	}
+	if len(args) != 2 {
+		return usageError("usage: daybook erase KIND ID --reason TEXT, as daybook erase venue 12 --reason \"asked for by its owner\"")
+	}
+	kind, ok := calendar.ParseKind(args[0])
+	if !ok || kind == calendar.KindImage {
+		return usageError("KIND must be event, venue, organizer, category, tag or user, not %q", args[0])
+	}
+	if n, err := strconv.ParseInt(args[1], 10, 64); err != nil || n < 1 {
+		return usageError("ID must be a number above 0, not %q", args[1])
+	}
+	reason := strings.Join(strings.Fields(s.reason), " ")
+	if n := len([]rune(reason)); n == 0 || n > maxReason {
+		return usageError("erase needs --reason, 1 to %d characters", maxReason)
+	}
+	if !s.yes {
+		if !c.terminal || c.in == nil {
+			return usageError("erase cannot be taken back: --yes says that it is meant")
+		}
+		fmt.Fprintf(c.err, "%s %s and all of its history will be erased for good. Type yes to go on: ", args[0], args[1])
+		line, err := bufio.NewReader(c.in).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if strings.TrimSpace(line) != "yes" {
+			return errors.New("nothing was erased")
+		}
+	}
+	return runTask(ctx, withoutInput(c), s, "erase", args)
+}
+
+// The states of a place that bytes of a record are in.
+const (
+	placeDone     = "done"
+	placeOperator = "operator" // what is left is his
+)
+
+// place is where bytes of a record are, and what came of them.
+type place struct {
+	Place string `json:"place"`
+	State string `json:"state"`
+	Note  string `json:"note,omitempty"`
+}
+
+// erasing is one run of the command.
+type erasing struct {
+	b      *backend
+	c      *console
+	s      *settings
+	of     command.Erased
+	places []place
+}
+
+// eraseTask erases a record and then takes what is left of it out of every place that
+// is not the operator's. Run again it does what is missing.
+func eraseTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
+	kind, _ := calendar.ParseKind(args[0])
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	if err != nil {
+		return usageError("ID must be a number, not %q", args[1])
+	}
+	store, ok := b.store.(eventstore.Eraser)
+	if !ok {
+		return errors.New("this event store cannot erase")
+	}
+	actor, err := b.administrator(ctx, s.by)
+	if err != nil {
+		return err
+	}
+	id := calendar.ID(n)
+	e := &erasing{b: b, c: c, s: s}
+	e.of, err = b.command.Erase(ctx, store, command.Erasure{Kind: kind, ID: id, Actor: actor, Reason: strings.Join(strings.Fields(s.reason), " ")})
+	if refused, is := errors.AsType[*calendar.Error](err); is && refused.Code == calendar.CodeNotFound {
+		return fmt.Errorf("no %s has the id %d", kind, id)
+	}
+	if err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{e.files, e.stream, e.readModel} {
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("%s %d is erased at position %d, but not yet in every place: %w; run the command again", kind, id, e.of.Position, err)
+		}
+	}
+	return e.tell(kind, id)
+}
+
+// administrator gives the id of the administrator of a name, 0 for the operator.
+func (b *backend) administrator(ctx context.Context, name string) (calendar.ID, error) {
+	if name == "" {
+		return 0, nil
+	}
+	users, err := b.users.List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, u := range users {
+		if u.Name == name && u.Role == calendar.Administrator {
+			return u.ID, nil
+		}
+	}
+	return 0, fmt.Errorf("--by: no administrator has the name %q", name)
+}
+
+func (e *erasing) add(where, state, note string) {
+	e.places = append(e.places, place{where, state, note})
+}
+
+// compacter is a store that takes what was erased out of its files by itself.
+type compacter interface {
+	Compact(ctx context.Context) error
+}
+
+// files takes it out of the files of the event store.
+func (e *erasing) files(ctx context.Context) error {
+	store, own := e.b.store.(compacter)
+	if !own {
+		e.add("event store", placeDone, "blanked")
+		e.add("files of the database", placeOperator, "daybook erase --compact --store URL, with the URL of the owner of the schema "+e.s.storeSchema+"; WAL, standbys and archives")
+		return nil
+	}
+	if err := store.Compact(ctx); err != nil {
+		return fmt.Errorf("event store: %w", err)
+	}
+	e.add("event store", placeDone, "")
+	return nil
+}
+
+// streamWait is how long a relay that serves may take to make the stream anew before
+// the command does it.
+const streamWait = 10 * time.Second
+
+// stream waits until the stream was made anew: a relay does it when it meets the entry.
+func (e *erasing) stream(ctx context.Context) error {
+	live := e.b.live.Load()
+	var t *transport
+	switch {
+	case live != nil && live.feed != nil:
+		t = live.feed
+	case e.s.feed == "":
+		e.add("feed", placeDone, "")
+		return nil // it is in the memory of a process that serves
+	default:
+		var err error
+		if t, err = openFeed(e.b.s, e.b.log); err != nil { //nolint:contextcheck // its log lines come long after this call
+			return err
+		}
+		defer func() { _ = t.close() }()
+	}
+	prefix := e.b.s.feedPrefix
+	published := func(ctx context.Context, limit time.Duration) (err error) {
+		for left := limit; ; left -= minServerWait {
+			var at calendar.Position
+			if at, err = feed.Published(ctx, e.b.store, t.js, prefix); err == nil && at >= e.of.Position {
+				return nil
+			}
+			if left <= 0 {
+				if err == nil {
+					err = fmt.Errorf("the feed stands at %d of %d", at, e.of.Position)
+				}
+				return err
+			}
+			if err := pause.For(ctx, minServerWait); err != nil {
+				return err
+			}
+		}
+	}
+	err := published(ctx, streamWait)
+	if err != nil && t.shared && ctx.Err() == nil { // no relay serves: this is one for a while
+		err = e.relayed(ctx, t, func(ctx context.Context) error { return published(ctx, maxStill) })
+	}
+	if err != nil {
+		return fmt.Errorf("feed: %w", err)
+	}
+	e.add("feed", placeDone, "")
+	return nil
+}
+
+// relayed does work while a relay of this command runs.
+func (e *erasing) relayed(ctx context.Context, t *transport, work func(context.Context) error) error {
+	relay, err := feed.NewRelay(e.b.store, t.js, feed.RelayOptions{Log: e.b.log, Prefix: e.b.s.feedPrefix, Replicas: e.b.s.feedReplicas})
+	if err != nil {
+		return err
+	}
+	within, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- relay.Run(within) }()
+	err = work(ctx)
+	stop()
+	return errors.Join(err, <-done)
+}
+
+// readModel makes the read model anew.
+func (e *erasing) readModel(ctx context.Context) error {
+	bar := newProgress(e.c, "read model", "records")
+	err := e.b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Erase(ctx, bar.set) })
+	bar.done()
+	if err != nil {
+		return fmt.Errorf("read model: %w", err)
+	}
+	e.add("read model", placeDone, "made anew; there is none to go back to")
+	e.add("other processes", placeDone, "they forget the record when they meet the entry")
+	return nil
+}
+
+// tell prints where the record was.
+func (e *erasing) tell(kind calendar.Kind, id calendar.ID) error {
+	e.add("caches between", placeOperator, "purge the URLs below, or the cache group daybook-"+id.String())
+	e.add("backups", placeOperator, "run the command again after one was put back")
+	e.add("exports and copies of the feed", placeOperator, "")
+	e.add("logs of proxies", placeOperator, "")
+	urls := e.urls(kind, id)
+	if e.s.json {
+		return json.NewEncoder(e.c.out).Encode(map[string]any{
+			"kind": kind.String(), "id": id, "position": e.of.Position, "before": e.of.Before, "images": append([]calendar.ID{}, e.of.Images...),
+			"places": e.places, "group": "daybook-" + id.String(), "urls": urls,
+		})
+	}
+	w := bufio.NewWriter(e.c.out)
+	if e.of.Before {
+		fmt.Fprintf(w, "%s %d was erased at position %d; what was missing is done\n", kind, id, e.of.Position)
+	} else {
+		fmt.Fprintf(w, "%s %d is erased at position %d\n", kind, id, e.of.Position)
+	}
+	for _, image := range e.of.Images {
+		fmt.Fprintf(w, "image %d, which nothing else shows, is erased with it\n", image)
+	}
+	for _, p := range e.places {
+		line := fmt.Sprintf("%-9s %s", p.State, p.Place)
+		if p.Note != "" {
+			line += ": " + p.Note
+		}
+		fmt.Fprintln(w, line)
+	}
+	for _, u := range urls {
+		fmt.Fprintln(w, u)
+	}
+	return w.Flush()
+}
+
+// urls are those that showed the record.
+func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
+	if kind == calendar.KindUser {
+		return []string{}
+	}
+	s := e.s
+	if e.b.live.Load() != nil {
+		s = e.b.s // those that it serves with
+	}
+	base := strings.TrimSuffix(s.baseURL, "/")
+	var out []string
+	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
+		root := base + lang + "/" + s.apiPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
+		out = append(out, root+"/"+id.String())
+		for _, slug := range e.of.Slugs {
+			out = append(out, root+"/by-slug/"+url.PathEscape(slug))
+		}
+	}
+	return out
+}
+
+// runCompact takes what was erased out of the files of PostgreSQL, as their owner.
+func runCompact(ctx context.Context, c *console, s *settings, args []string) error {
+	switch {
+	case len(args) != 0:
+		return usageError("--compact takes no argument, not %q", args)
+	case s.store == "":
+		return usageError("--compact needs --store postgres://…, with the URL of the owner; the event store in a data directory is compacted when a record is erased")
+	}
+	left, err := postgres.Compact(ctx, s.store, postgres.Options{Schema: s.storeSchema})
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(c.out, "what was erased is out of the tables of schema %s; WAL, standbys and archives are the operator's\n", s.storeSchema); err != nil {
+		return err
+	}
+	for _, statement := range left {
+		if _, err := fmt.Fprintf(c.out, "left to a superuser of the database, else done by the server in time: %s\n", statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}

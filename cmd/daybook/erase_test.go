@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"daybook/internal/testkit"
+)
+
+// filesWith gives the files below directories that hold a word, in any case.
+func filesWith(t *testing.T, word string, dirs ...string) []string {
+	t.Helper()
+	var found []string
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return skipGone(err)
+			}
+			b, err := os.ReadFile(path)
+			if bytes.Contains(bytes.ToLower(b), []byte(strings.ToLower(word))) {
+				found = append(found, path)
+			}
+			return skipGone(err)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// skipGone passes over what a server removed meanwhile.
+func skipGone(err error) error {
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return err
+}
+
+// secretWords stand in the record that is erased, in this order of its versions, and in
+// nothing else.
+var secretWords = []string{"Xylqorvanth", "Wubbrizzek", "Qophtalline"}
+
+// toErase makes a venue in three versions with an image of its own, an event at it, and
+// gives their paths.
+func toErase(s *server) (venue, event string) {
+	v := s.want(201, "POST", "/venues", s.token, fmt.Sprintf(`{"venue":"%s House","address":"%[1]s lane 7","image":"https://pictures.example/%[1]s.png"}`, secretWords[0]))
+	venue = "/venues/" + idOf(v)
+	s.want(200, "POST", venue, s.token, fmt.Sprintf(`{"venue":"%s House","description":"%[1]s was here"}`, secretWords[1]))
+	s.want(200, "POST", venue, s.token, fmt.Sprintf(`{"venue":"%s House","slug":"%[1]s-slug"}`, secretWords[2]))
+	e := s.want(201, "POST", "/events", s.token, fmt.Sprintf(`{"title":"Stays","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00","venue":%s}`, idOf(v)))
+	return venue, "/events/" + idOf(e)
+}
+
+// busy writes and reads until it is stopped, and fails the test when an answer is not
+// one that the requests may get.
+func busy(t *testing.T, s *server) (stop func()) {
+	t.Helper()
+	var ended atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for n := 0; !ended.Load(); n++ {
+			<-time.After(5 * time.Millisecond)
+			if status, b := s.try("POST", s.root+"/tags", s.token, fmt.Sprintf(`{"name":"beside %d"}`, n)); status != http.StatusCreated {
+				t.Errorf("a write beside the erasure: %d %s", status, b)
+				return
+			}
+		}
+	})
+	wg.Go(func() {
+		for !ended.Load() {
+			if status, b := s.try("GET", s.root+"/venues?per_page=50", "", ""); status != http.StatusOK {
+				t.Errorf("a read beside the erasure: %d %s", status, b)
+				return
+			}
+			<-time.After(5 * time.Millisecond)
+		}
+	})
+	return func() { ended.Store(true); wg.Wait() }
+}
+
+// wantErased looks at what is left of the venue for clients: HISTORY 20.35, 20.36.
+func wantErased(t *testing.T, s *server, venue, event string) {
+	t.Helper()
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		status, b := s.try(method, s.root+venue, s.token, `{"venue":"again"}`)
+		if status != http.StatusGone || !bytes.Contains(b, []byte("rest_record_erased")) {
+			t.Errorf("%s %s: %d %s, want 410 rest_record_erased", method, venue, status, b)
+		}
+	}
+	if status, b := s.try("GET", s.root+"/venues/by-slug/"+strings.ToLower(secretWords[2])+"-slug", "", ""); status != http.StatusNotFound {
+		t.Errorf("by slug: %d %s, want 404", status, b)
+	}
+	got := s.want(200, "GET", event, "", "")
+	if v, _ := json.Marshal(got["venue"]); !bytes.Equal(v, []byte(`[]`)) {
+		t.Errorf("the event shows the venue %s, want none", v)
+	}
+	s.want(200, "POST", event, s.token, `{"title":"Stays so"}`)
+	eventually(t, "lists without the venue", func() bool {
+		status, b := s.try("GET", s.root+"/venues?per_page=50&search="+secretWords[2], "", "")
+		return status == http.StatusOK && bytes.Contains(b, []byte(`"total":0`))
+	})
+	for _, path := range []string{"/venues?per_page=50", "/events", event, "/venues?status=trash"} {
+		if _, b := s.try("GET", s.root+path, s.token, ""); hasSecret(b) {
+			t.Errorf("%s tells of what was erased: %s", path, b)
+		}
+	}
+}
+
+func hasSecret(b []byte) bool {
+	for _, word := range secretWords {
+		if bytes.Contains(bytes.ToLower(b), []byte(strings.ToLower(word))) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestErase is HISTORY 20.34 on the embedded size: after erase no word of the record is
+// in the raw bytes of any file, while others write and read. The slug can be taken.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	venue, event := toErase(s)
+	token := s.token
+	// So that a snapshot and a former one hold it.
+	s.drain()
+	s = startServer(t, "serve", "--data", data, "--drain-delay", "0s")
+	s.token = token
+	mustTool(t, "rebuild", "--data", data)
+	mustTool(t, "rebuild", "--data", data)
+	if len(filesWith(t, secretWords[2], data)) == 0 {
+		t.Fatal("no file holds the word before, so that none does afterwards would say nothing")
+	}
+	kind, id, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
+	if _, errText, status := tool(t, nil, "erase", "venue", id, "--data", data, "--reason", "asked for"); status != exitUsage || !strings.Contains(errText, "--yes") {
+		t.Errorf("erase without --yes: %d %q", status, errText)
+	}
+	if _, errText, status := tool(t, nil, "erase", "venue", "999999", "--data", data, "--reason", "asked for", "--yes"); status != exitFailed || !strings.Contains(errText, "no venue has the id") {
+		t.Errorf("erase of none: %d %q", status, errText)
+	}
+	stop := busy(t, s)
+	out := mustTool(t, "erase", "venue", id, "--data", data, "--reason", "asked for by its owner", "--yes", "--by", "admin")
+	stop()
+	for _, want := range []string{"is erased at position", "is erased with it", "done      event store", "done      read model", "operator  backups", "/" + kind + "/" + id} {
+		if !strings.Contains(out, want) {
+			t.Errorf("erase says %q, want %q in it", out, want)
+		}
+	}
+	wantErased(t, s, venue, event)
+	for _, word := range secretWords {
+		if found := filesWith(t, word, data); len(found) > 0 {
+			t.Errorf("%s is in %v while it serves", word, found)
+		}
+	}
+	again := mustTool(t, "erase", "venue", id, "--data", data, "--reason", "again", "--yes", "--json")
+	var told struct {
+		Before bool    `json:"before"`
+		Places []place `json:"places"`
+	}
+	if err := json.Unmarshal([]byte(again), &told); err != nil || !told.Before || len(told.Places) == 0 {
+		t.Errorf("erased again: %s, %v", again, err)
+	}
+	taken := s.want(201, "POST", "/venues", s.token, fmt.Sprintf(`{"venue":"Other","slug":"%s-slug"}`, secretWords[2]))
+	if got := taken["slug"]; got != strings.ToLower(secretWords[2])+"-slug" {
+		t.Errorf("the slug of an erased venue cannot be taken: %v", got)
+	}
+	s.want(200, "DELETE", "/venues/"+idOf(taken), s.token, "")
+	mustTool(t, "erase", "venue", idOf(taken), "--data", data, "--reason", "its slug is the word", "--yes")
+	if status := s.drain(); status != exitOK {
+		t.Fatalf("drained with %d\n%s", status, s.log())
+	}
+	for _, word := range secretWords {
+		if found := filesWith(t, word, data); len(found) > 0 {
+			t.Errorf("%s is in %v after the end", word, found)
+		}
+	}
+	mustTool(t, "verify", "--data", data)
+}
+
+// TestEraseKilled: an erasure that is killed at any moment is finished by the same
+// command.
+func TestEraseKilled(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	token := ""
+	for _, after := range []time.Duration{0, 20 * time.Millisecond, 60 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
+		s := startServer(t, "serve", "--data", data)
+		token = cmp.Or(token, s.token) // shown by the first one
+		s.token = token
+		venue, event := toErase(s)
+		_, id, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
+		mustTool(t, "rebuild", "--data", data)
+		command := []string{"erase", "venue", id, "--data", data, "--reason", "asked for", "--yes"}
+		ctx, end := context.WithCancel(t.Context())
+		cut := child(ctx, command...)
+		if err := cut.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the erasure", func() bool {
+			status, _ := s.try("GET", s.root+venue, "", "")
+			return status == http.StatusGone
+		})
+		<-time.After(after) // where it is then, is of no account
+		s.kill()
+		end()
+		_ = cut.Wait()
+		s = startServer(t, "serve", "--data", data)
+		s.token = token
+		mustTool(t, command...)
+		wantErased(t, s, venue, event)
+		for _, word := range secretWords {
+			if found := filesWith(t, word, data); len(found) > 0 {
+				t.Errorf("killed %s after it was erased and run again: %s is in %v", after, word, found)
+			}
+		}
+		s.drain()
+		mustTool(t, "verify", "--data", data)
+	}
+}
+
+// TestEraseOnServers is HISTORY 20.34 on servers: the files of NATS and of the search
+// server hold no word any more; those of PostgreSQL are a test of its package.
+func TestEraseOnServers(t *testing.T) {
+	t.Parallel()
+	d := newSize(t)
+	dirs := []string{testkit.EngineFiles(t, testkit.EngineNATS), testkit.EngineFiles(t, testkit.EngineElasticsearch)}
+	s := d.serve("all")
+	venue, event := toErase(s)
+	eventually(t, "lists with the venue", func() bool {
+		status, b := s.try("GET", s.root+"/venues?search="+secretWords[2], "", "")
+		return status == http.StatusOK && bytes.Contains(b, []byte(`"total":1`))
+	})
+	mustTool(t, d.on([]string{"rebuild"}, "store", "index")...)
+	_, id, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
+	stop := busy(t, s)
+	out := mustTool(t, d.on([]string{"erase", "venue", id, "--reason", "asked for", "--yes"}, "store", "feed", "index")...)
+	stop()
+	if !strings.Contains(out, "operator  files of the database: daybook erase --compact") {
+		t.Errorf("erase says %q", out)
+	}
+	wantErased(t, s, venue, event)
+	for _, word := range secretWords {
+		eventually(t, word+" out of the files of the engines", func() bool { return len(filesWith(t, word, dirs...)) == 0 })
+	}
+	mustTool(t, d.on([]string{"erase", "--compact"}, "store")...)
+	mustTool(t, d.on([]string{"verify"}, "store")...)
+}
+
+// TestEraseUser: a user who was erased has no name, no role and no token any more.
+func TestEraseUser(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	token := strings.TrimSpace(mustTool(t, "user", "add", secretWords[0], "--role", "author", "--data", data))
+	made := s.want(201, "POST", "/events", token, `{"title":"Kept","status":"publish","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00"}`)
+	id := fmt.Sprint(made["author"])
+	mustTool(t, "erase", "user", id, "--data", data, "--reason", "asked for", "--yes")
+	if status, b := s.try("POST", s.root+"/events", token, `{"title":"No"}`); status != http.StatusUnauthorized {
+		t.Errorf("the token of an erased user: %d %s, want 401", status, b)
+	}
+	if list := mustTool(t, "user", "list", "--data", data); strings.Contains(list, secretWords[0]) {
+		t.Errorf("users: %s", list)
+	}
+	if got := s.want(200, "GET", "/events/"+idOf(made), "", ""); fmt.Sprint(got["author"]) != id {
+		t.Errorf("author %v, want %s: the number stays", got["author"], id)
+	}
+	if found := filesWith(t, secretWords[0], data); len(found) > 0 {
+		t.Errorf("the name is in %v", found)
+	}
+	mustTool(t, "user", "add", secretWords[0], "--role", "author", "--data", data)
+}
