@@ -39,6 +39,8 @@ const (
 	CodeErased             Code = "rest_record_erased"        // 410
 	CodeNoCheckpoint       Code = "rest_no_checkpoint"        // 404, none was signed, or none of that size
 	CodeNoTile             Code = "rest_tile_not_found"       // 404
+	CodeAsOfTooLarge       Code = "rest_as_of_too_large"      // 422, a list of the past
+	CodeAsOfNotReady       Code = "rest_as_of_not_ready"      // 503, a list of the past
 )
 
 // Codes are all codes, for tests that each has a status and a message.
@@ -49,6 +51,7 @@ var Codes = [...]Code{
 	CodePositionNotReached, CodeUnavailable, CodeTooManyRequests, CodeInternal, CodeTermExists, CodeNotHierarchical,
 	CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected, CodeInTrash, CodeNotFound,
 	CodePageNotFound, CodeVersionNotFound, CodeErased, CodeNoCheckpoint, CodeNoTile,
+	CodeAsOfTooLarge, CodeAsOfNotReady,
 }
 
 // Reason says why a value is refused. Each has a message in every language.
@@ -69,6 +72,7 @@ type Error struct {
 	Fields  []FieldError // CodeInvalidParam
 	Missing []string     // CodeMissingParam
 	TermID  ID           // CodeTermExists
+	Limit   int          // CodeAsOfTooLarge: records that it may be made from
 	Detail  string       // CodeInvalidJSON: what the decoder said, without internals
 }
 

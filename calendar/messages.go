@@ -249,6 +249,18 @@ var messages = map[Code]phrase{
 		"L’enregistrement n’a pas cette version.",
 		"El registro no tiene esa versión.",
 	},
+	CodeAsOfTooLarge: {
+		"那时的记录太多，无法给出列表。",
+		"There were too many records then to list them.",
+		"Il y avait alors trop d’enregistrements pour en dresser la liste.",
+		"Había entonces demasiados registros para hacer la lista.",
+	},
+	CodeAsOfNotReady: {
+		"那时的列表还在准备中，请稍后再试。",
+		"The list of that time is being prepared; try again soon.",
+		"La liste de ce moment est en préparation ; réessayez bientôt.",
+		"La lista de ese momento se está preparando; vuelva a intentarlo pronto.",
+	},
 	CodeErased: {
 		"该记录已被永久清除。",
 		"The record was erased for good.",

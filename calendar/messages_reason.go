@@ -333,6 +333,12 @@ var reasonMessages = map[Reason]phrase{
 		"doit être en ASCII imprimable, avec de l’UTF-8 encodé en pourcentage",
 		"debe ser ASCII imprimible con UTF-8 codificado con porcentajes",
 	},
+	ReasonHeaderTime: {
+		"必须是 IMF-fixdate 格式的 GMT 日期，例如 Thu, 05 Mar 2026 23:00:10 GMT",
+		"must be an IMF-fixdate in GMT, such as Thu, 05 Mar 2026 23:00:10 GMT",
+		"doit être une IMF-fixdate en GMT, comme Thu, 05 Mar 2026 23:00:10 GMT",
+		"debe ser una IMF-fixdate en GMT, como Thu, 05 Mar 2026 23:00:10 GMT",
+	},
 	ReasonHeaderKey: {
 		"必须是 1 到 255 个可打印的 ASCII 字符",
 		"must be 1 to 255 printable ASCII characters",

@@ -84,6 +84,7 @@ const (
 	ReasonHeaderKey      Reason = "header_key"      // Idempotency-Key: 1–255 printable ASCII characters
 	ReasonHeaderPosition Reason = "header_position" // Daybook-Min-Position: digits
 	ReasonHeaderReason   Reason = "header_reason"   // Daybook-Reason: printable ASCII with percent-encoded UTF-8
+	ReasonHeaderTime     Reason = "header_time"     // Accept-Datetime: IMF-fixdate
 	ReasonHeaderHost     Reason = "header_host"     // Host: a host with or without a port
 )
 
@@ -98,7 +99,7 @@ var Reasons = [...]Reason{
 	ReasonUnknownImage, ReasonUnknownUser, ReasonOtherAuthor, ReasonImageURLRight, ReasonTermRight,
 	ReasonReaders, ReasonStatusFilter, ReasonEndBeforeStart, ReasonPairMissing, ReasonSelfParent, ReasonGeolocConflict,
 	ReasonPoint, ReasonPointOrVersion, ReasonFuture, ReasonAhead,
-	ReasonHeaderKey, ReasonHeaderPosition, ReasonHeaderReason, ReasonHeaderHost,
+	ReasonHeaderKey, ReasonHeaderPosition, ReasonHeaderReason, ReasonHeaderTime, ReasonHeaderHost,
 }
 
 // Detail gives the code under which a reason stands in "details" of an answer

@@ -62,6 +62,14 @@ func linkPerPage(q *parser, _ any, sent bool) (any, bool) {
 	return strconv.Itoa(q.PerPage), sent || q.Kind.IsPost()
 }
 
+// The point is a moment by now, and may have been named in a header.
+func linkPoint(q *parser, v any, sent bool) (any, bool) {
+	if q.past.AsOf != "" {
+		return q.past.AsOf, true
+	}
+	return v, sent
+}
+
 func linkFields(q *parser, v any, _ bool) (any, bool) { return v, q.Fields != nil }
 
 func linkStart(q *parser, v any, sent bool) (any, bool) { return orDefault(v, sent, q.startDefault) }
@@ -116,7 +124,7 @@ func (q *parser) makeKey() string {
 	case v == viewOwn:
 		owner = q.Caller.ID
 	}
-	k = k.Number(int64(v)).Number(int64(owner)).Number(int64(q.Page)).Number(int64(q.PerPage))
+	k = k.Number(int64(v)).Number(int64(owner)).Number(int64(q.withdrawn.sum())).Number(int64(q.Page)).Number(int64(q.PerPage))
 	k = k.Number(int64(len(q.Links)))
 	for _, l := range q.Links {
 		k = k.Text(l.Name).Text(l.Value)

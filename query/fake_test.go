@@ -27,10 +27,6 @@ func (f *fakeRecords) Absent(_ context.Context, k calendar.Kind, _ calendar.ID) 
 	return calendar.Fail(calendar.CodeNotFound, k)
 }
 
-func (f *fakeRecords) LoadAt(ctx context.Context, _ calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error) {
-	return f.Load(ctx, ids...)
-}
-
 func (f *fakeRecords) Load(_ context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

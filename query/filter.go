@@ -120,7 +120,7 @@ func (c *Criteria) text(fields []string) readmodel.Filter {
 
 // posts starts the filter of a list of posts with what the caller may see.
 func (c *Criteria) posts(snap *snapshot) readmodel.And {
-	f := make(readmodel.And, 0, 8)
+	f := c.withdrawn.leaveOut(make(readmodel.And, 0, 8), c.Kind)
 	if c.run.statuses != nil {
 		return append(f, snap.withStatus(c.Caller, c.run.statuses))
 	}
@@ -153,14 +153,14 @@ func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) 
 		f = append(f, readmodel.In{Field: readmodel.FieldPostParent, IDs: []calendar.ID{r.postParent}})
 	}
 	if r.tags != nil {
-		f = append(f, readmodel.In{Field: readmodel.FieldTags, IDs: r.tags})
+		f = append(f, readmodel.In{Field: readmodel.FieldTags, IDs: c.withdrawn.without(calendar.KindTag, r.tags)})
 	}
 	if r.categories != nil {
 		ids, err := s.descendants(ctx, snap, r.categories)
 		if err != nil {
 			return nil, err
 		}
-		f = append(f, readmodel.In{Field: readmodel.FieldCategories, IDs: ids})
+		f = append(f, readmodel.In{Field: readmodel.FieldCategories, IDs: c.withdrawn.without(calendar.KindCategory, ids)})
 	}
 	for _, l := range [...]struct {
 		field string
@@ -177,7 +177,7 @@ func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) 
 		if err != nil {
 			return nil, err
 		}
-		f = append(f, readmodel.In{Field: l.field, IDs: ids})
+		f = append(f, readmodel.In{Field: l.field, IDs: c.withdrawn.without(l.kind, ids)})
 	}
 	if r.geoloc != swNone || r.near != nil {
 		ids, err := s.placedVenues(ctx, snap, c)
@@ -250,7 +250,7 @@ func (s *Service) placedVenues(ctx context.Context, snap *snapshot, c *Criteria)
 	if err != nil {
 		return nil, err
 	}
-	return keys(found), nil
+	return c.withdrawn.without(calendar.KindVenue, keys(found)), nil
 }
 
 // linkedFilter makes the filter of a list of venues or organizers (interface
@@ -292,7 +292,7 @@ func (s *Service) linkedFilter(ctx context.Context, c *Criteria, snap *snapshot)
 // termFilter makes the filter of a list of terms (interface 4.11).
 func (s *Service) termFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
 	r := &c.run
-	f := make(readmodel.And, 0, 6)
+	f := c.withdrawn.leaveOut(make(readmodel.And, 0, 6), c.Kind)
 	if r.search != "" {
 		f = append(f, readmodel.Contains{
 			Fields: []string{readmodel.FieldNameLower(c.Lang), readmodel.FieldSlug}, Value: r.search,

@@ -15,6 +15,12 @@ func (q *parser) load(ctx context.Context, k calendar.Kind, ids []calendar.ID) [
 	if q.err != nil || len(ids) == 0 {
 		return out
 	}
+	if q.past.FormOnly {
+		for i, id := range ids {
+			out[i] = &calendar.Record{Kind: k, ID: id}
+		}
+		return out
+	}
 	found, err := q.s.records.Load(ctx, ids...)
 	if err != nil {
 		q.err = err
@@ -114,6 +120,9 @@ func (q *parser) slugs(ctx context.Context, name string) []calendar.ID {
 // bySlug finds terms by slug.
 func (q *parser) bySlug(ctx context.Context, k calendar.Kind) func(string) calendar.ID {
 	return once(strings.ToLower, func(slug string) calendar.ID {
+		if q.past.FormOnly {
+			return 1
+		}
 		r, err := q.s.records.BySlug(ctx, k, slug)
 		if err != nil {
 			q.err = err
@@ -165,7 +174,7 @@ func once(keyOf func(entry string) string, find func(key string) calendar.ID) fu
 // may not see in full counts as unknown. Of several rows the last one counts.
 func readEvent(ctx context.Context, q *parser, p *Param) {
 	id, ok := q.id(p.Name)
-	if !ok {
+	if !ok || q.past.FormOnly {
 		return
 	}
 	r := q.load(ctx, calendar.KindEvent, []calendar.ID{id})[0]
@@ -181,7 +190,7 @@ func readEvent(ctx context.Context, q *parser, p *Param) {
 // seesWhole tells whether a list shows the event to the caller, not blanked, or
 // would with the status filter.
 func (q *parser) seesWhole(r *calendar.Record) bool {
-	if calendar.NeedsPassword(q.Caller, r) {
+	if calendar.NeedsPassword(q.Caller, r) || q.withdrawn.has(r.Kind, r.ID) {
 		return false
 	}
 	if r.Status(q.now) == calendar.StatusTrash {

@@ -110,6 +110,15 @@ func languageParam() Param {
 	}}
 }
 
+func pointParam() Param {
+	return Param{Name: "as_of", Declared: "string", Extension: true, read: readPoint, link: linkPoint, Schema: map[string]any{"minLength": 1}, Doc: [4]string{
+		"按此时刻给出列表：日期，或 position:N。",
+		"The list as it was at this point in time: a date, or position:N.",
+		"La liste telle qu’elle était à ce moment : une date, ou position:N.",
+		"La lista tal como era en ese momento: una fecha, o position:N.",
+	}}
+}
+
 func fieldsParam() Param {
 	return Param{Name: "_fields", Declared: "array of string", Extension: true, ahead: 3, read: readFields, link: linkFields, Doc: [4]string{
 		"每条记录只保留这些顶层字段。",
@@ -265,6 +274,7 @@ func eventParams() []Param {
 			"true : seulement les événements avec billets ; false : seulement ceux sans billets.",
 			"true: solo eventos con entradas; false: solo eventos sin entradas.",
 		}},
+		pointParam(),
 		languageParam(),
 		fieldsParam(),
 	}
@@ -342,6 +352,7 @@ func linkedParams(k calendar.Kind) []Param {
 		{Name: "has_events", read: readSwitch(func(r *criteria) *sw { return &r.hasEvents }), Doc: hasEvents},
 		{Name: "only_with_upcoming", Default: "false", read: readUpcoming, Schema: map[string]any{"default": false}, Doc: upcoming},
 		statusParam(),
+		pointParam(),
 		languageParam(),
 		fieldsParam(),
 	}
@@ -422,6 +433,7 @@ func termParams(k calendar.Kind) []Param {
 			"Le terme qui a exactement ce slug.",
 			"El término con exactamente este slug.",
 		}},
+		pointParam(),
 		languageParam(),
 		fieldsParam(),
 	)

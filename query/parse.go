@@ -66,11 +66,12 @@ type criteria struct {
 // parser reads the parameters of one request and collects the refused ones.
 type parser struct {
 	*Criteria
-	s   *Service
-	in  calendar.Input
-	now time.Time
-	bad calendar.Problems
-	err error // of a lookup, not of the request
+	s    *Service
+	past Past
+	in   calendar.Input
+	now  time.Time
+	bad  calendar.Problems
+	err  error // of a lookup, not of the request
 
 	fixed                    bool          // a date was sent that has no default
 	startDefault, endDefault calendar.Wall // NoWall: no default applied
@@ -88,9 +89,12 @@ func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 
 func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, error) {
 	q := parser{
-		Criteria: &Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, embeds: EmbedAll, run: criteria{window: newWindow()}},
-		s:        s, in: r.Input, now: s.now(),
+		Criteria: &Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, embeds: EmbedAll, withdrawn: r.Past.Withdrawn, run: criteria{window: newWindow()}},
+		s:        s, past: r.Past, in: r.Input, now: s.now(),
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
+	}
+	if !r.Past.Now.IsZero() {
+		q.now = r.Past.Now
 	}
 	for _, p := range t.inTurn {
 		if p.read(ctx, &q, p); q.sent(p.Name) {
@@ -118,6 +122,10 @@ func (q *parser) sent(name string) bool {
 }
 
 // The readers of the rows.
+
+// readPoint reads a point in time no further than that there is one: it says which
+// Service is asked, so who asks has read it before.
+func readPoint(_ context.Context, q *parser, p *Param) { q.text(p.Name, 0) }
 
 func readLanguage(_ context.Context, q *parser, _ *Param) {
 	q.Lang = calendar.Language(q.in, q.Lang, &q.bad)

@@ -17,8 +17,6 @@ import (
 type Records interface {
 	// Load gives records in the order of ids; nil for unknown and deleted ones.
 	Load(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
-	// LoadAt is Load of the records as they were at a position.
-	LoadAt(ctx context.Context, p calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error)
 	// BySlug gives the record of a kind that holds the slug; nil when none does.
 	BySlug(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error)
 	// ByName gives the live records of a kind whose shown name in the language
@@ -55,6 +53,18 @@ type Request struct {
 	Input  calendar.Input // query string: string, []any of string for names sent as list
 	Lang   calendar.Lang  // language of the root; multilang_language in Input wins
 	Caller calendar.Caller
+	Past   Past
+}
+
+// Past is what a list of a moment in the past has beside others; the zero value is for
+// the present.
+type Past struct {
+	AsOf string    // as links carry the point
+	Now  time.Time // the moment, from which words are read; zero: that of the Service
+	// FormOnly checks what needs no look at the records: whatever is named is known.
+	FormOnly bool
+	// Withdrawn are the records that the caller gets no more.
+	Withdrawn *Withdrawn
 }
 
 // Criteria are the checked parameters of one list request.
@@ -76,8 +86,9 @@ type Criteria struct {
 	// holds the resolved dates, the language and the caller's view.
 	Key string
 
-	run    criteria
-	embeds Embeds
+	run       criteria
+	embeds    Embeds
+	withdrawn *Withdrawn
 }
 
 // LinkParam is one parameter of a link.
@@ -100,8 +111,11 @@ func (g Generation) Key(k cache.Key) cache.Key {
 // TermView is a term with its count of listed events.
 type TermView struct {
 	Record *calendar.Record
-	Count  int
+	Count  int // or NoCount
 }
+
+// NoCount is the count of a term where none is told.
+const NoCount = -1
 
 // View is a record with all that its answer embeds, as one caller sees it.
 type View struct {
@@ -115,7 +129,7 @@ type View struct {
 	Venues, Organizers []LinkedView
 	// Categories and Tags are the live linked terms in the order of 3.1.7.
 	Categories, Tags []TermView
-	Count            int // terms: listed events that carry it
+	Count            int // terms: listed events that carry it, or NoCount
 	// Mark changes with everything beside the record's version that the view
 	// depends on: embedded records, counts, due publications, blanking.
 	Mark uint64
@@ -124,11 +138,13 @@ type View struct {
 // Moment is the one that a view shows; the zero value is the present.
 type Moment struct {
 	Now time.Time // zero: now
-	// Position is the one at which linked records are shown as they were there; 0:
-	// as they are.
-	Position calendar.Position
+	// Load gives linked records as they were, nil for those that are not shown; nil:
+	// they are as they are now.
+	Load func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error)
 	// Counts are those of terms; nil: those of the read model.
 	Counts map[calendar.ID]int
+	// Uncounted tells no counts.
+	Uncounted bool
 }
 
 // LinkedView is an embedded venue or organizer.

@@ -50,6 +50,7 @@ func samples(k calendar.Kind, name string) []string {
 		"has_events": {"has_events=1", "has_events=0"}, "only_with_upcoming": {"only_with_upcoming=1", "only_with_upcoming=0", "only_with_upcoming=1"},
 		"order": {"order=asc", "order=desc"}, "orderby": {"orderby=name", "orderby=id"},
 		"hide_empty": {"hide_empty=1", "hide_empty=0"}, "parent": {"parent=30", "parent=31"}, "slug": {"slug=jazz", "slug=folk"},
+		"as_of": {"as_of=2030-05-10", "as_of=position:3"},
 	}[name]
 }
 

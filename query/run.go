@@ -141,7 +141,7 @@ func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.
 	}
 	switch {
 	case c.Kind == calendar.KindEvent:
-		if err := s.embed(ctx, joiner{caller: c.Caller, lang: c.Lang, now: now}, c.embeds, out, snap); err != nil {
+		if err := s.embed(ctx, joiner{caller: c.Caller, lang: c.Lang, now: now, withdrawn: c.withdrawn}, c.embeds, out, snap); err != nil {
 			return nil, err
 		}
 	case c.Kind.IsTerm() && len(out) > 0:
@@ -245,6 +245,9 @@ type joiner struct {
 	ids    []calendar.ID  // of all that is linked, ascending
 	found  []linkedRecord // by place in ids
 	counts [calendar.KindTag + 1]map[calendar.ID]int
+	// uncounted tells no counts; withdrawn are not shown.
+	uncounted bool
+	withdrawn *Withdrawn
 
 	// All views share two arrays; a slice is cut from them for each list.
 	posts []LinkedView
@@ -268,7 +271,7 @@ func (j *joiner) join(v *View, l links) {
 func (j *joiner) postsOf(ids []calendar.ID, k calendar.Kind) []LinkedView {
 	from := len(j.posts)
 	for _, id := range ids {
-		if l := j.get(id); l.record != nil && l.record.Kind == k && l.shows(j.caller, j.now) {
+		if l := j.get(id); l.record != nil && l.record.Kind == k && l.shows(j.caller, j.now) && !j.withdrawn.has(k, id) {
 			j.posts = append(j.posts, LinkedView{Record: l.record, Status: l.status})
 		}
 	}
@@ -282,8 +285,12 @@ func (j *joiner) postsOf(ids []calendar.ID, k calendar.Kind) []LinkedView {
 func (j *joiner) termsOf(ids []calendar.ID, k calendar.Kind) []TermView {
 	from := len(j.terms)
 	for _, id := range ids {
-		if r := j.get(id).record; r != nil && r.Kind == k && !r.Deleted {
-			j.terms = append(j.terms, TermView{Record: r, Count: j.counts[k][id]})
+		if r := j.get(id).record; r != nil && r.Kind == k && !r.Deleted && !j.withdrawn.has(k, id) {
+			n := NoCount
+			if !j.uncounted {
+				n = j.counts[k][id]
+			}
+			j.terms = append(j.terms, TermView{Record: r, Count: n})
 		}
 	}
 	if from == len(j.terms) {

@@ -27,6 +27,8 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		v.Status = r.Status(now)
 	}
 	switch {
+	case r.Kind.IsTerm() && m.Uncounted:
+		v.Count = NoCount
 	case r.Kind.IsTerm():
 		counts, err := s.countsThen(ctx, r.Kind, []calendar.ID{r.ID}, now.Unix(), m)
 		if err != nil {
@@ -42,10 +44,14 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 		}
 		slices.Sort(ids)
 		ids = slices.Compact(ids)
-		j := joiner{caller: c, lang: l, now: now, ids: ids, found: make([]linkedRecord, 0, len(ids))}
+		j := joiner{caller: c, lang: l, now: now, ids: ids, found: make([]linkedRecord, 0, len(ids)), uncounted: m.Uncounted}
+		load := m.Load
+		if load == nil {
+			load = s.records.Load
+		}
 		may := allowance{caller: c, lang: l, now: now, left: s.o.MaxAnswer}
 		for some := range slices.Chunk(ids, linkedAtOnce) {
-			records, err := s.loadThen(ctx, m, some)
+			records, err := load(ctx, some...)
 			if err != nil {
 				return View{}, err
 			}
@@ -58,7 +64,7 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 			}
 		}
 		for at, k := range linkKinds {
-			if k.IsTerm() && len(linked[at]) > 0 {
+			if k.IsTerm() && len(linked[at]) > 0 && !m.Uncounted {
 				var err error
 				if j.counts[k], err = s.countsThen(ctx, k, linked[at], now.Unix(), m); err != nil {
 					return View{}, err
@@ -69,13 +75,6 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 	}
 	v.Mark = v.mark()
 	return v, nil
-}
-
-func (s *Service) loadThen(ctx context.Context, m Moment, ids []calendar.ID) ([]*calendar.Record, error) {
-	if m.Position > 0 {
-		return s.records.LoadAt(ctx, m.Position, ids...)
-	}
-	return s.records.Load(ctx, ids...)
 }
 
 func (s *Service) countsThen(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64, m Moment) (map[calendar.ID]int, error) {

@@ -32,6 +32,7 @@ import (
 	"daybook/projector"
 	"daybook/projector/upkeep"
 	"daybook/query"
+	"daybook/query/past"
 	"daybook/query/readmodel"
 )
 
@@ -207,7 +208,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		announce(p.c.out, s, p.addr, "", "")
 		return r.g.Run()
 	}
-	api, err := r.api()
+	api, err := r.api(add)
 	if err != nil {
 		return err
 	}
@@ -352,14 +353,20 @@ func (r *roles) watchStart(ctx context.Context) error {
 func listsAtOnce(processors int) int { return max(1, processors/2) }
 
 // api makes the REST interface.
-func (r *roles) api() (http.Handler, error) {
-	q, err := query.New(r.l.model.Index(), r.b.records, query.Options{
+func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler, error) {
+	lists := query.Options{
 		Site: r.s.site, PerPageMax: r.s.perPageMax, PositionWait: r.s.positionWait, Clean: htmltext.New(),
 		LocalIndex: r.s.engine().local, MaxAnswer: r.s.maxAnswer << 20,
-	})
+	}
+	q, err := query.New(r.l.model.Index(), r.b.records, lists)
 	if err != nil {
 		return nil, err
 	}
+	then, err := past.New(r.b.store, q, past.Options{Query: lists, Records: r.s.historyRecords, Images: r.s.historyImages, Log: r.log})
+	if err != nil {
+		return nil, err
+	}
+	add("past", then.Run)
 	o := r.s.api(r.log)
 	if r.s.engine().local {
 		o.MakeAtOnce = listsAtOnce(runtime.GOMAXPROCS(0))
@@ -367,5 +374,5 @@ func (r *roles) api() (http.Handler, error) {
 	o.Beside = r.readiness.probes()
 	o.Draining = r.readiness.begun
 	o.Observe, o.Trace = r.b.hooks.Answers, r.b.hooks.Requests
-	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}, o)
+	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}, o)
 }

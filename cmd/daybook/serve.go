@@ -174,9 +174,10 @@ func (s *settings) api(log *slog.Logger) httpapi.Options {
 		HistoryMaxAge: cmp.Or(s.historyMaxAge, -1), // as of streams
 		BaseURL:       s.baseURL, Prefix: s.apiPrefix, Prefixes: s.morePrefixes, Namespaces: s.moreNamespaces,
 		Site: s.site, Currency: calendar.Currency{Symbol: s.currencySymbol, Position: s.currencyPosition},
-		PriceCurrency: s.priceCurrency, PerPageMax: s.perPageMax, PositionWait: s.positionWait, ReadMaxAge: s.readMaxAge, AllowedOrigins: s.allowedOrigins,
+		PriceCurrency: s.priceCurrency, PerPageMax: s.perPageMax, PositionWait: s.positionWait, ReadMaxAge: s.readMaxAge,
+		PublicHistory: s.publicHistory, AllowedOrigins: s.allowedOrigins,
 		ReadDeadline: s.readDeadline, WriteDeadline: s.writeDeadline, MaxAnswer: s.maxAnswer << 20, RateLimit: s.rateLimit,
-		PublicHistory: s.publicHistory, Streams: cmp.Or(s.streams, -1), // 0 would be the default of the package
+		Streams:    cmp.Or(s.streams, -1), // 0 would be the default of the package
 		ServeStale: s.serveStale, TotalHeaders: s.totalHeaders, TrustForwarded: s.trustForwarded, Log: log,
 	}
 }

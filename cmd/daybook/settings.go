@@ -58,12 +58,14 @@ type settings struct {
 	from             calendar.Position
 	kind             string
 	streams          int
+	historyMaxAge    int // seconds
+	historyRecords   int
+	historyImages    int
 	readDeadline     time.Duration
 	writeDeadline    time.Duration
 	maxAnswer        int // MiB
 	rateLimit        int // requests a minute
 	serveStale       bool
-	historyMaxAge    int // seconds
 
 	drainDelay *time.Duration // nil: see lameDuck
 	drainLimit time.Duration
@@ -243,6 +245,8 @@ func (s *settings) table() []setting {
 			{name: "read-max-age", value: "SECONDS", def: "0", brief: "how long browsers and proxies may keep answers to reads without credentials, up to 86400; 0: they ask each time", set: number(&s.readMaxAge, 0, 24*60*60)},
 			{name: "public-history", value: "WHO", def: string(httpapi.PublicHistoryAll), brief: "all, proofs or none: what everybody reads of the past; editors, administrators and auditors read it all", set: oneOf(&s.publicHistory, httpapi.PublicHistoryAll, httpapi.PublicHistoryProofs, httpapi.PublicHistoryNone)},
 			{name: "streams", value: "N", def: "100", brief: "streams of changes that may be open, up to 10000", set: number(&s.streams, 0, 10_000)},
+			{name: "history-records", value: "N", def: "100000", brief: "records in all images that lists of the past are made from, 1000 to 10000000; one takes some 4 KB", set: number(&s.historyRecords, 1000, 10_000_000)},
+			{name: "history-images", value: "N", def: "4", brief: "images of the past that are kept, 1 to 64", set: number(&s.historyImages, 1, 64)},
 			{name: "read-deadline", value: "DURATION", def: "5s", brief: "longest work on a read, beside its wait for a position", set: deadline(&s.readDeadline)},
 			{name: "write-deadline", value: "DURATION", def: "10s", brief: "longest work on a write", set: deadline(&s.writeDeadline)},
 			{name: "max-answer", value: "N", def: "8", brief: "MiB of the largest answer, 1 to 1024; what would be larger is refused", set: number(&s.maxAnswer, 1, 1024)},

@@ -61,7 +61,7 @@ func TestDistributed(t *testing.T) {
 	for _, flavour := range []elastic.Flavour{elastic.Elasticsearch, elastic.OpenSearch} {
 		t.Run(string(flavour), func(t *testing.T) {
 			t.Parallel()
-			run(t, distributed(flavour), slices.Concat(checklist, scenarios))
+			run(t, distributed(flavour), slices.Concat(checklist, scenarios, pastLines))
 		})
 	}
 }

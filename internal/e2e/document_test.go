@@ -11,15 +11,15 @@ import (
 // 7.3 by hand. A name with "+" is an extension.
 
 // allRoutes are the fifteen of section 1.4 and those of HISTORY 2.
-const allRoutes = 27
+const allRoutes = 37
 
 var listParams = map[string]string{
 	"events": "page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates search categories tags " +
-		"venue organizer featured status geoloc geoloc_lat geoloc_lng +geoloc_radius include post_parent ticketed multilang_language +_fields",
-	"venues":     "page per_page search event has_events only_with_upcoming status multilang_language +_fields",
-	"organizers": "page per_page search event has_events only_with_upcoming status multilang_language +_fields",
-	"categories": "page per_page search exclude include order orderby hide_empty parent post event slug multilang_language +_fields",
-	"tags":       "page per_page search exclude include order orderby hide_empty post event slug multilang_language +_fields",
+		"venue organizer featured status geoloc geoloc_lat geoloc_lng +geoloc_radius include post_parent ticketed +as_of multilang_language +_fields",
+	"venues":     "page per_page search event has_events only_with_upcoming status +as_of multilang_language +_fields",
+	"organizers": "page per_page search event has_events only_with_upcoming status +as_of multilang_language +_fields",
+	"categories": "page per_page search exclude include order orderby hide_empty parent post event slug +as_of multilang_language +_fields",
+	"tags":       "page per_page search exclude include order orderby hide_empty post event slug +as_of multilang_language +_fields",
 }
 
 var bodyFields = map[string]string{
@@ -105,7 +105,7 @@ func documentation(s *scene) {
 		}}
 		for _, collection := range collections {
 			post := collection != "categories" && collection != "tags"
-			list := wantOperation{query: listParams[collection], header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}
+			list := wantOperation{query: listParams[collection], header: "+If-None-Match +Daybook-Min-Position +Accept-Datetime", statuses: []int{200, 304, 400, 401, 403, 422, 503}}
 			if post {
 				list.statuses = append(list.statuses, 404)
 			}
@@ -131,15 +131,20 @@ func documentation(s *scene) {
 				if way == "id" && collection == "events" {
 					password = "password "
 				}
-				read := wantOperation{path: way, query: password + "multilang_language +_fields", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 404, 503}}
+				read := wantOperation{path: way, query: password + "+as_of multilang_language +_fields", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 403, 404, 410, 503}}
+				if way == "id" {
+					read.header += " +Accept-Datetime"
+				}
 				end := wantOperation{path: way, query: password + "multilang_language +reason", header: "+If-Match +Daybook-Reason", statuses: []int{200, 400, 401, 403, 404, 412, 503}}
 				if post {
-					read.statuses = append(read.statuses, 403)
 					end.statuses = append(end.statuses, 410)
 				}
 				change := wantOperation{path: way, header: "+If-Match +Idempotency-Key +Daybook-Reason", statuses: []int{200, 400, 401, 403, 404, 412, 413, 422, 503}}
 				want[path] = map[string]wantOperation{"get": read, "delete": end, "post": change, "put": change, "patch": change}
 			}
+		}
+		for _, collection := range collections {
+			want["/"+collection+"/{id}/timemap"] = map[string]wantOperation{"get": {path: "id", query: "+after +format multilang_language", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 403, 404, 410, 503}}}
 		}
 		paths := d.root["paths"].(obj)
 		if len(paths) != len(want) || len(want) != allRoutes {
@@ -297,7 +302,10 @@ func (d *document) response(name string, status int, r obj) {
 	case status == http.StatusOK && strings.HasPrefix(name, "get /") && (strings.HasSuffix(name, "}/history") || strings.HasSuffix(name, "}/diff")):
 		need = append(need, "ETag", "Cache-Groups")
 	case status == http.StatusOK && strings.HasPrefix(name, "get /") && strings.Contains(name, "{"):
-		need = append(need, "ETag", "Last-Modified")
+		need = append(need, "ETag")
+		if strings.HasSuffix(name, "}") && !strings.Contains(name, "/tile/") {
+			need = append(need, "Last-Modified")
+		}
 	case status == http.StatusOK && !strings.HasPrefix(name, "get "):
 		need = append(need, "ETag", "Daybook-Position")
 	}

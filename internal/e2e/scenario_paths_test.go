@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -261,7 +262,11 @@ func everyAnswer(s *scene) {
 				c.do("PUT", "/events", nil), c.do("OPTIONS", "/events", nil), c.do("HEAD", "/events", nil), c.post("/events", nil), c.post("/tags", raw{"application/json", "["}),
 				c.patch(made.path("events"), nil), c.with("Daybook-Min-Position", "-1").get("/tags"), c.with("If-None-Match", "*").get("/doc"),
 			} {
-				a.head("X-Content-Type-Options", "nosniff").head("Vary", "Accept, Accept-Encoding, Authorization, Origin").
+				vary := "Accept, Accept-Encoding, Authorization, Origin"
+				if negotiated.MatchString(a.request) {
+					vary += ", Accept-Datetime"
+				}
+				a.head("X-Content-Type-Options", "nosniff").head("Vary", vary).
 					head("Content-Language", map[string]string{"en": "en", "cn": "zh-Hans"}[language])
 				want := "no-store, private"
 				switch reads := strings.HasPrefix(a.request, "GET ") || strings.HasPrefix(a.request, "HEAD "); {
@@ -404,7 +409,7 @@ func indexOfRoutes(s *scene) {
 			hold("DELETE ", "id multilang_language +reason"+password, []string{"id"})
 			read := single["endpoints"].(list)[0].(obj)["args"].(obj)
 			arguments["READ"] = read
-			hold("READ", "id multilang_language +_fields"+password, []string{"id"})
+			hold("READ", "id +as_of multilang_language +_fields"+password, []string{"id"})
 		}
 		got.fields(obj{
 			"routes./calendar/events/v1.endpoints.0.args.namespace.default":                   "calendar/events/v1",
@@ -447,3 +452,6 @@ func indexOfRoutes(s *scene) {
 	s.as("").get("?namespace=wp/v2").code(http.StatusNotFound, "rest_invalid_namespace")
 	s.as("").get("?namespace=wp/v2&multilang_language=de").bad("multilang_language")
 }
+
+// negotiated are the requests that are answered as of the time of Accept-Datetime.
+var negotiated = regexp.MustCompile(`(GET|HEAD) /(events|venues|organizers|categories|tags)(/[0-9]+)?([?]|$)`)

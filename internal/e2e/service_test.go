@@ -30,6 +30,7 @@ import (
 	"daybook/internal/testkit"
 	"daybook/projector"
 	"daybook/query"
+	"daybook/query/past"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
 )
@@ -164,14 +165,16 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *
 	commands, err := command.New(store, rules, access.NewHasher(), command.Options{Now: clock.Now})
 	must(t, err)
 	records := commands.Records()
-	queries, err := query.New(index, records, query.Options{
-		Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait,
-	})
+	lists := query.Options{Site: s.site, PerPageMax: s.perPageMax, Now: clock.Now, PositionWait: s.positionWait}
+	queries, err := query.New(index, records, lists)
 	must(t, err)
+	then, err := past.New(store, queries, past.Options{Query: lists, Log: log})
+	must(t, err)
+	loop(t, then.Run)
 	users := access.New(store)
 	users.Now = clock.Now
 	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax
-	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: history.New(store, clock.Now), Records: records, Users: users, Proofs: proof.NewLog(store)}, s.http)
+	api, err := httpapi.New(httpapi.Deps{Commands: commands, Queries: queries, History: history.New(store, clock.Now), Past: then, Records: records, Users: users, Proofs: proof.NewLog(store)}, s.http)
 	must(t, err)
 
 	out := &service{checked: map[string]int{}, users: map[string]user{"": {}}, clock: clock, hold: gate.hold}

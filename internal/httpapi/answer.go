@@ -181,7 +181,7 @@ func giveBuffer(b *[]byte) {
 
 // answerSize is what an answer takes that is kept under a key.
 func answerSize(key string, ans *answer) int {
-	if key[0] == aliasKey {
+	if key[0] == aliasKey || key[0] == pastAliasKey {
 		return len(key)
 	}
 	return len(key) + cap(ans.body)
@@ -191,6 +191,8 @@ func answerSize(key string, ans *answer) int {
 const (
 	aliasKey     = 'a' // a list by its query string: the answer is kept under another key too
 	listKey      = 'l'
+	pastAliasKey = 'b' // as aliasKey, for a list of the past
+	pastKey      = 'p' // a list of the past
 	singleKey    = 's'
 	textsKey     = 't' // index and documentation
 	lastKey      = 'g' // the last good answer of a list

@@ -58,8 +58,11 @@ type Queries interface {
 		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
-// Records tells how far the store is; command.Records is one.
+// Records reads the store; command.Records is one.
 type Records interface {
+	// LoadAt gives records as they were at a position, in the order of ids; nil for those
+	// that were unknown or deleted.
+	LoadAt(ctx context.Context, p calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error)
 	// Head gives the position of the last entry of the store.
 	Head(ctx context.Context) (calendar.Position, error)
 }
@@ -91,6 +94,7 @@ type Deps struct {
 	Commands Commands
 	Queries  Queries
 	History  *history.Teller
+	Past     Past
 	Records  Records
 	Users    Users
 	Proofs   Proofs
@@ -246,7 +250,7 @@ func (o *Options) check() (*rootTable, error) {
 
 // New makes the handler of the whole interface; it starts nothing.
 func New(d Deps, o Options) (http.Handler, error) {
-	if d.Commands == nil || d.Queries == nil || d.History == nil || d.Records == nil || d.Users == nil || d.Proofs == nil {
+	if d.Commands == nil || d.Queries == nil || d.History == nil || d.Past == nil || d.Records == nil || d.Users == nil || d.Proofs == nil {
 		return nil, errors.New("httpapi: a part is missing")
 	}
 	a, err := newAPI(d, o)

@@ -126,8 +126,11 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 
 // failEarly answers an error before the way to the route; the path may have one.
 func (a *api) failEarly(w http.ResponseWriter, r *http.Request, code calendar.Code) {
-	if c := callOf(r); c.loc.known && a.find(c.loc.rest) != nil {
-		w.Header()[headerAllow] = valueAllowRead
+	if c := callOf(r); c.loc.known {
+		if rt := a.find(c.loc.rest); rt != nil {
+			w.Header()[headerAllow] = valueAllowRead
+			rt.vary(w.Header(), r.Method)
+		}
 	}
 	a.fail(w, r, calendar.Fail(code, 0))
 }
@@ -140,6 +143,7 @@ func (a *api) serve(rt *route, h handler) http.HandlerFunc {
 		c.route = rt
 		defer a.answerPanic(w, r)
 		if rt != nil {
+			rt.vary(w.Header(), r.Method)
 			if err := a.admit(w, r, c, rt); err != nil {
 				a.fail(w, r, err)
 				return

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -14,20 +15,17 @@ var changesTable = []toldParam{
 	kindRow(), idRow(), actorRow(), actionRow(), fieldRow(),
 	momentRow("since", func(q *toldQuery) *time.Time { return &q.filter.Since }),
 	momentRow("until", func(q *toldQuery) *time.Time { return &q.filter.Until }),
-	afterRow(), beforeRow(), orderRow(), limitRow(), formatRow(), languageRow(),
+	afterRow(), beforeRow(), orderRow(), limitRow(), formatRow("json", "ndjson", "csv"), languageRow(),
 }
 
-func formatRow() toldParam {
-	names := make([]string, len(toldFormats))
-	for i, f := range toldFormats {
-		names[i] = f.name
-	}
+// formatRow is the choice of a format by name.
+func formatRow(names ...string) toldParam {
 	return toldParam{
 		argument{name: "format", in: "query", declared: "string", description: texts["arg.told.format"], enum: names, extension: true},
 		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
 			name, _ := v.(string)
 			if !slices.Contains(names, name) {
-				bad(calendar.ReasonWord, "json, ndjson, csv")
+				bad(calendar.ReasonWord, strings.Join(names, ", "))
 			}
 			q.format = name
 		},

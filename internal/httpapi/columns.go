@@ -29,12 +29,13 @@ type shown struct {
 }
 
 // key is a key of a column, by what its name has after that of the row; its value in a
-// blanked event; and what its values are.
+// blanked event; what its values are; and whether it may be missing.
 type key struct {
 	end       string
 	blank     string
 	schema    func(c *column) object
 	extension bool
+	sometimes bool
 }
 
 // subject is a record on its way, with what several of its columns need.
@@ -144,7 +145,7 @@ func shapeOf(layouts ...[]column) shape {
 			for _, k := range c.keys {
 				name := c.name + k.end
 				s.sometimes[name] = extended(k.schema(c), c.field.Extension || k.extension)
-				if times[name]++; times[name] == len(layouts) && !c.field.Filled {
+				if times[name]++; times[name] == len(layouts) && !c.field.Filled && !k.sometimes {
 					s.always[name] = s.sometimes[name]
 					delete(s.sometimes, name)
 				}

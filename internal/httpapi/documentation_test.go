@@ -52,7 +52,7 @@ func TestDocumentation(t *testing.T) {
 	if len(doc.Servers) != 1 || doc.Servers[0].URL != testkit.Base+testkit.Root {
 		t.Errorf("servers %+v", doc.Servers)
 	}
-	if doc.Paths.Len() != 32 {
+	if doc.Paths.Len() != 37 {
 		t.Errorf("%d paths", doc.Paths.Len())
 	}
 	nobody := w.As(calendar.Anonymous)
@@ -81,7 +81,7 @@ func TestDocumentation(t *testing.T) {
 		if diff := cmp.Diff(params, names(item.Get, "query")); diff != "" {
 			t.Errorf("list of %s (-table +documented):\n%s", k, diff)
 		}
-		if diff := cmp.Diff([]string{"Daybook-Min-Position", "If-None-Match"}, names(item.Get, "header")); diff != "" {
+		if diff := cmp.Diff([]string{"Accept-Datetime", "Daybook-Min-Position", "If-None-Match"}, names(item.Get, "header")); diff != "" {
 			t.Errorf("list of %s: headers (-want +documented):\n%s", k, diff)
 		}
 		for _, op := range []struct {
@@ -145,12 +145,13 @@ func TestDocumentedStatuses(t *testing.T) {
 	for operation, want := range map[string]string{
 		"GET /":                          "200 304 400 401 404 414 429 500 503",
 		"GET /doc":                       "200 304 400 401 414 429 500 503",
-		"GET /events":                    "200 304 400 401 404 414 429 500 503",
-		"GET /tags":                      "200 304 400 401 414 429 500 503",
+		"GET /events":                    "200 304 400 401 403 404 414 422 429 500 503",
+		"GET /tags":                      "200 304 400 401 403 414 422 429 500 503",
 		"POST /events":                   "201 400 401 403 413 414 422 429 500 503",
-		"GET /events/{id}":               "200 304 400 401 403 404 414 429 500 503",
-		"HEAD /events/{id}":              "200 304 400 401 403 404 414 429 500 503",
-		"GET /categories/{id}":           "200 304 400 401 404 414 429 500 503",
+		"GET /events/{id}":               "200 304 400 401 403 404 410 414 429 500 503",
+		"HEAD /events/{id}":              "200 304 400 401 403 404 410 414 429 500 503",
+		"GET /categories/{id}":           "200 304 400 401 403 404 410 414 429 500 503",
+		"GET /tags/{id}/timemap":         "200 304 400 401 403 404 410 414 429 500 503",
 		"PUT /venues/by-slug/{slug}":     "200 400 401 403 404 412 413 414 422 429 500 503",
 		"DELETE /organizers/{id}":        "200 400 401 403 404 410 412 414 429 500 503",
 		"DELETE /tags/{id}":              "200 400 401 403 404 412 414 429 500 503",
@@ -194,7 +195,7 @@ func TestExtensionMarks(t *testing.T) {
 		}
 	}
 	for _, p := range doc.Paths.Value("/events").Get.Parameters {
-		want := slices.Contains([]string{"geoloc_radius", "_fields", "If-None-Match", "Daybook-Min-Position"}, p.Value.Name)
+		want := slices.Contains([]string{"geoloc_radius", "_fields", "as_of", "If-None-Match", "Daybook-Min-Position", "Accept-Datetime"}, p.Value.Name)
 		if marked(p.Value.Extensions) != want {
 			t.Errorf("list of events: %s: marked %v, want %v", p.Value.Name, !want, want)
 		}
@@ -207,7 +208,7 @@ func TestExtensionMarks(t *testing.T) {
 	}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			past := strings.HasSuffix(path, "/history") || strings.HasSuffix(path, "/diff") || slices.ContainsFunc([]string{"/changes", "/checkpoint", "/proof/", "/tile/"}, func(p string) bool { return strings.HasPrefix(path, p) })
+			past := strings.HasSuffix(path, "/history") || strings.HasSuffix(path, "/diff") || strings.HasSuffix(path, "/timemap") || slices.ContainsFunc([]string{"/changes", "/checkpoint", "/proof/", "/tile/"}, func(p string) bool { return strings.HasPrefix(path, p) })
 			if want := method == http.MethodHead || method == http.MethodOptions || past; marked(op.Extensions) != want {
 				t.Errorf("%s %s: marked %v, want %v", method, path, !want, want)
 			}
@@ -335,7 +336,7 @@ func TestIndex(t *testing.T) {
 	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Namespaces: []string{"other/v9"}, Prefixes: []string{"rest"}}})
 	nobody := w.As(calendar.Anonymous)
 	index := nobody.Get("").Want(http.StatusOK)
-	if n := len(index.Get("routes").(map[string]any)); n != 32 {
+	if n := len(index.Get("routes").(map[string]any)); n != 37 {
 		t.Errorf("%d routes", n)
 	}
 	index.WantField("namespace", "calendar/events/v1")

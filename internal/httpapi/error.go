@@ -46,6 +46,8 @@ var statuses = map[calendar.Code]int{
 	calendar.CodeErased:             http.StatusGone,
 	calendar.CodeNoCheckpoint:       http.StatusNotFound,
 	calendar.CodeNoTile:             http.StatusNotFound,
+	calendar.CodeAsOfTooLarge:       http.StatusUnprocessableEntity,
+	calendar.CodeAsOfNotReady:       http.StatusServiceUnavailable,
 }
 
 // statusOf gives the status of a code.
@@ -126,7 +128,9 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusUnauthorized:
 		h[headerChallenge] = challenges
 	case http.StatusServiceUnavailable:
-		if h[headerRetry] == nil {
+		if e.Code == calendar.CodeAsOfNotReady {
+			h[headerRetry] = valueRetryLater
+		} else if h[headerRetry] == nil {
 			h[headerRetry] = valueRetry
 		}
 	}
@@ -162,11 +166,14 @@ func (a *api) send(w http.ResponseWriter, r *http.Request, status int, body []by
 }
 
 // wantsProblem tells whether Accept names application/problem+json.
-func wantsProblem(h http.Header) bool {
+func wantsProblem(h http.Header) bool { return accepts(h, "application/problem+json") }
+
+// accepts tells whether Accept names a media type, given in lower case.
+func accepts(h http.Header, media string) bool {
 	for _, v := range h.Values("Accept") {
 		for part := range strings.SplitSeq(v, ",") {
 			name, params, _ := strings.Cut(part, ";")
-			if weight, ok := weightOf(params); strings.EqualFold(strings.TrimSpace(name), "application/problem+json") && (weight > 0 || !ok) {
+			if weight, ok := weightOf(params); strings.EqualFold(strings.TrimSpace(name), media) && (weight > 0 || !ok) {
 				return true
 			}
 		}
@@ -225,6 +232,9 @@ func appendErrorData(b []byte, e *calendar.Error, l calendar.Lang) []byte {
 	case calendar.CodeTermExists:
 		b = append(b, `,"term_id":`...)
 		b = strconv.AppendInt(b, int64(e.TermID), 10)
+	case calendar.CodeAsOfTooLarge:
+		b = append(b, `,"limit":`...)
+		b = strconv.AppendInt(b, int64(e.Limit), 10)
 	case calendar.CodeInvalidJSON:
 		b = append(b, `,"json_error_code":4,"json_error_message":`...)
 		b = appendString(b, e.Detail)

@@ -134,7 +134,13 @@ func (f fakeQueries) Read(ctx context.Context, _ calendar.Kind, id calendar.ID, 
 	return f.View(ctx, c, r, l, e, query.Moment{})
 }
 
+type fakePast struct{ Past }
+
 type fakeRecords struct{}
+
+func (fakeRecords) LoadAt(_ context.Context, _ calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error) {
+	return make([]*calendar.Record, len(ids)), nil
+}
 
 func (fakeRecords) Head(context.Context) (calendar.Position, error) { return 1, nil }
 

@@ -35,6 +35,9 @@ func fakeAPI(t *testing.T, d Deps, o Options) (http.Handler, *bytes.Buffer) {
 	if d.Queries == nil {
 		d.Queries = fakeQueries{}
 	}
+	if d.Past == nil {
+		d.Past = fakePast{}
+	}
 	if d.Records == nil {
 		d.Records = fakeRecords{}
 	}

@@ -27,6 +27,7 @@ type listing struct {
 	criteria *query.Criteria
 	list     *query.List
 	links    pageSet
+	original string // the links before those of the pages, of lists of the past
 }
 
 // encoder writes one list: begin once, item for each record in the order of the list, end
@@ -104,8 +105,8 @@ func (a *api) encode(c *call, l *listing, etag string) (ans *answer, err error) 
 		ans.add(names[0], total)
 		ans.add(names[1], pages)
 	}
-	if l.links.header != "" {
-		ans.add(headerLink, l.links.header)
+	if header := l.links.with(l.original); header != "" {
+		ans.add(headerLink, header)
 	}
 	return ans, nil
 }

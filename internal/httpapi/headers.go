@@ -42,14 +42,16 @@ const (
 var (
 	valueNosniff = []string{"nosniff"}
 	valueVary    = []string{"Accept, Accept-Encoding, Authorization, Origin"}
-	valuePrivate = []string{"no-store, private"}
-	valueAskBack = []string{"public, no-cache"}
-	valueNoStore = []string{"no-store"}
-	valueJSON    = []string{"application/json; charset=utf-8"}
-	valueText    = []string{"text/plain; charset=utf-8"}
-	valueBytes   = []string{"application/octet-stream"}
-	valueProblem = []string{"application/problem+json; charset=utf-8"}
-	valueRetry   = []string{retryAfter}
+	// Single reads by id and lists are negotiated by time, too.
+	valueVaryTime = []string{valueVary[0] + ", " + headerAcceptTime}
+	valuePrivate  = []string{"no-store, private"}
+	valueAskBack  = []string{"public, no-cache"}
+	valueNoStore  = []string{"no-store"}
+	valueJSON     = []string{"application/json; charset=utf-8"}
+	valueText     = []string{"text/plain; charset=utf-8"}
+	valueBytes    = []string{"application/octet-stream"}
+	valueProblem  = []string{"application/problem+json; charset=utf-8"}
+	valueRetry    = []string{retryAfter}
 	// A list of the past takes longer to prepare, and so does an open stream to end.
 	valueRetryLater = []string{"5"}
 	valueAny        = []string{"*"}

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func TestClosed(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.Code, got.Body)
 		}
 		c.want["Retry-After"], c.want["X-Content-Type-Options"] = "2", "nosniff"
-		c.want["Vary"] = "Accept, Accept-Encoding, Authorization, Origin"
+		c.want["Vary"] = varyOf(c.method, strings.TrimPrefix(c.path, testkit.Root))
 		for header, want := range c.want {
 			if v := got.Header().Get(header); v != want {
 				t.Errorf("%s: %s %q, want %q", name, header, v, want)
@@ -156,10 +157,22 @@ func TestCacheControl(t *testing.T) {
 				if v := got.Header.Values("Cache-Control"); strings.Join(v, " | ") != want {
 					t.Errorf("read-max-age %t: Cache-Control %q, want %q", aged, v, want)
 				}
-				if v := got.Header.Get("Vary"); v != "Accept, Accept-Encoding, Authorization, Origin" {
+				if v := got.Header.Get("Vary"); v != varyOf(c.method, c.path) {
 					t.Errorf("Vary %q", v)
 				}
 			}
 		})
 	}
+}
+
+var negotiated = regexp.MustCompile(`^/(events|venues|organizers|categories|tags)(/[0-9]+)?/?([?]|$)`)
+
+// varyOf is the value of Vary: single reads by id and lists are negotiated by time, too
+// (HISTORY 8.3).
+func varyOf(method, path string) string {
+	const all = "Accept, Accept-Encoding, Authorization, Origin"
+	if (method == http.MethodGet || method == http.MethodHead) && negotiated.MatchString(path) {
+		return all + ", Accept-Datetime"
+	}
+	return all
 }

@@ -29,6 +29,17 @@ var listNames = func() (t [len(pages)]map[string]bool) {
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	c.format = a.formatOf(c.route.kind, r.Header)
+	asksPast, err := a.asksPast(r, c)
+	if err != nil {
+		return err
+	}
+	if asksPast {
+		ans, err := a.findListThen(r, c)
+		if err != nil {
+			return a.tooLarge(err, "per_page", "_fields")
+		}
+		return a.sendAnswer(w, r, ans)
+	}
 	ans, err := a.findList(r, c)
 	if err != nil {
 		if ans = a.lastGood(w, r, c, err); ans == nil {
@@ -56,7 +67,7 @@ func (a *api) findList(r *http.Request, c *call) (*answer, error) {
 			return ans, nil
 		}
 	}
-	criteria, bad := a.parse(ctx, r, c)
+	criteria, bad := a.parse(ctx, r, c, c.listRequest(), a.Queries.Parse)
 	if bad = withProblem(bad, refused); bad != nil {
 		return nil, bad
 	}
@@ -109,15 +120,20 @@ func (a *api) findList(r *http.Request, c *call) (*answer, error) {
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
-func (a *api) parse(ctx context.Context, r *http.Request, c *call) (criteria *query.Criteria, err error) {
-	k := c.route.kind
+func (a *api) parse(ctx context.Context, r *http.Request, c *call, q query.Request, by func(context.Context, query.Request) (*query.Criteria, error)) (criteria *query.Criteria, err error) {
 	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		criteria, err = a.Queries.Parse(ctx, query.Request{
-			Kind: k, Input: inputOf(c.query, func(name string) bool { return listNames[k][name] }), Lang: c.loc.lang, Caller: c.caller,
-		})
+		criteria, err = by(ctx, q)
 		return err
 	})
 	return criteria, err
+}
+
+// listRequest is the request of a list as the read side takes it.
+func (c *call) listRequest() query.Request {
+	k := c.route.kind
+	return query.Request{
+		Kind: k, Input: inputOf(c.query, func(name string) bool { return listNames[k][name] }), Lang: c.loc.lang, Caller: c.caller,
+	}
 }
 
 // await waits until lists show what the caller is to see, without a slot.
@@ -208,6 +224,18 @@ const maxLinks = 8 << 10
 
 // pageSet are the links of one page of a list (4.3).
 type pageSet struct{ self, next, previous, header string }
+
+// with gives the header Link with other links before those of the pages.
+func (s *pageSet) with(others string) string {
+	switch {
+	case others == "" || len(others) > maxLinks:
+		return s.header
+	case s.header == "" || len(others)+len(s.header) > maxLinks:
+		return others
+	default:
+		return others + ", " + s.header
+	}
+}
 
 func pageLinks(rt *root, criteria *query.Criteria, list *query.List) pageSet {
 	links := query.LinksTo(rt.collection(criteria.Kind)+"/", criteria.Links)

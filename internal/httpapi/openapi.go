@@ -160,7 +160,7 @@ func (d *document) optionsOperation(rt *route) object {
 // The request headers that operations take, beside credentials.
 var operationHeaders = map[string][]string{
 	"index": {"If-None-Match"}, "doc": {"If-None-Match"}, "read": {"If-None-Match"},
-	"list":   {"If-None-Match", headerMinPosition},
+	"list":   {"If-None-Match", headerMinPosition, headerAcceptTime},
 	"create": {headerKey, headerReason}, "update": {headerKey, "If-Match", headerReason}, "delete": {"If-Match", headerReason},
 }
 
@@ -337,14 +337,11 @@ func errorStatuses(rt *route, verb string) []int {
 		return []int{400, 401}
 	case "list":
 		if rt.kind.IsPost() {
-			return []int{400, 401, 404}
+			return []int{400, 401, 403, 404, 422}
 		}
-		return []int{400, 401}
+		return []int{400, 401, 403, 422}
 	case "read":
-		if rt.kind.IsPost() {
-			return []int{400, 401, 403, 404}
-		}
-		return []int{400, 401, 404}
+		return []int{400, 401, 403, 404, 410}
 	case "create":
 		return []int{400, 401, 403, 413, 422}
 	case "update":
@@ -360,12 +357,15 @@ func errorStatuses(rt *route, verb string) []int {
 func (d *document) responses(rt *route, op *operation, method string) object {
 	headers := map[string][]string{
 		"index": {"ETag", headerEncoding}, "doc": {"ETag", headerEncoding},
-		"read":   {"ETag", headerEncoding, headerModified},
+		"read":   {"ETag", headerEncoding, headerModified, headerPosition, headerGroups},
 		"create": {"ETag", headerPosition, "Location", headerReplayed},
 		"update": {"ETag", headerPosition, headerReplayed},
 		"delete": {"ETag", headerPosition},
-		"list":   {"ETag", headerEncoding, headerPosition, "Link"},
+		"list":   {"ETag", headerEncoding, headerPosition},
 	}[op.verb]
+	if rt.negotiatesTime(http.MethodGet) && (op.verb == "read" || op.verb == "list") {
+		headers = append(headers, headerLink, headerMemento, headerContentLocation)
+	}
 	if op.verb == "list" {
 		for i, pair := range d.a.totals {
 			if i == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/history"
 	"daybook/query"
 )
 
@@ -105,7 +106,11 @@ func (op *operation) sends() []string {
 	if op.route.extra != nil {
 		return op.route.extra.sends
 	}
-	return operationHeaders[op.verb]
+	headers := operationHeaders[op.verb]
+	if op.verb == "read" && op.route.negotiatesTime(http.MethodGet) {
+		headers = append(slices.Clip(headers), headerAcceptTime)
+	}
+	return headers
 }
 
 // pathArguments are the variables of the path.
@@ -132,6 +137,7 @@ func readArguments(rt *route) []argument {
 	if rt.kind == calendar.KindEvent && rt.form == formByID {
 		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.read"], schema: passwordSchema})
 	}
+	args = append(args, argument{name: history.ParamPoint, in: "query", declared: "string", description: texts["arg.as_of.single"], extension: true, schema: object{"minLength": 1}})
 	return append(args, languageArgument(), argument{
 		name: "_fields", in: "query", declared: "array of string", description: texts["arg.fields"], extension: true,
 	})

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"daybook/calendar"
+	"daybook/internal/history"
 	"daybook/query"
 )
 
@@ -39,10 +41,13 @@ func (c *call) targetOf() target {
 type singleParams struct {
 	password string
 	fields   []string // nil: all
+	point    history.Point
+	byHeader bool // Accept-Datetime names the point
 }
 
-// readSingleParams checks the parameters of a single read.
-func (c *call) readSingleParams() (singleParams, error) {
+// readSingleParams checks the parameters of a single read, and the point in time that it
+// asks for.
+func (a *api) readSingleParams(r *http.Request, c *call, asksPast bool) (singleParams, error) {
 	var (
 		out      singleParams
 		problems calendar.Problems
@@ -60,6 +65,12 @@ func (c *call) readSingleParams() (singleParams, error) {
 			problems.Add("password", calendar.ReasonTypeText)
 		}
 	}
+	if asksPast {
+		var err error
+		if out.point, out.byHeader, err = a.readPoint(r, c, in, &problems); err != nil {
+			return out, err
+		}
+	}
 	c.lang = calendar.Language(in, c.loc.lang, &problems)
 	out.fields = query.Fields(in, &problems)
 	return out, problems.Err()
@@ -74,18 +85,28 @@ type single struct {
 	lang   calendar.Lang
 	caller calendar.Caller
 	pass   *pass // of the request; those with a password share no answer
+	// mementos tells that the answer names those of the record.
+	mementos bool
 }
 
 // read answers a single read by id or slug.
 func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	params, err := c.readSingleParams()
+	asksPast, err := a.asksPast(r, c)
+	if err != nil {
+		return err
+	}
+	params, err := a.readSingleParams(r, c, asksPast)
 	if err != nil {
 		return err
 	}
 	s := single{
 		kind: c.route.kind, target: c.targetOf(), singleParams: params,
 		root: c.root, lang: c.lang, caller: c.caller, pass: &c.pass,
+		mementos: c.route.form == formByID && a.mayReadPast(c) == nil,
+	}
+	if asksPast {
+		return a.tooLarge(a.readThen(w, r, &s), "_fields")
 	}
 	var ans *answer
 	if key, generation, shared := a.singleKey(r.Context(), c, &s); shared {
@@ -111,7 +132,7 @@ func (a *api) singleRenderer(s *single) renderer {
 }
 
 // singleAnswer makes the answer of a rendered record, or gives query.ErrTooLarge.
-func (a *api) singleAnswer(b []byte, s *single, v *query.View, p *renderer) (*answer, error) {
+func (a *api) singleAnswer(b []byte, s *single, v *query.View, p *renderer, written time.Time) (*answer, error) {
 	var fields []string
 	if s.fields != nil {
 		b = keepFields(b, p.fields)
@@ -121,7 +142,7 @@ func (a *api) singleAnswer(b []byte, s *single, v *query.View, p *renderer) (*an
 		return nil, query.ErrTooLarge
 	}
 	ans := newAnswer(b, valueJSON, a.recordTag(s.root, s.lang, v, fields), s.lang)
-	ans.add(headerModified, v.Record.Changed.UTC().Format(http.TimeFormat))
+	ans.add(headerModified, written.UTC().Format(http.TimeFormat))
 	return ans, nil
 }
 
@@ -163,5 +184,9 @@ func (a *api) makeSingle(ctx context.Context, buffer *[]byte, s *single) (*answe
 	}
 	p := a.singleRenderer(s)
 	*buffer = p.appendView(*buffer, &v)
-	return a.singleAnswer(*buffer, s, &v, &p)
+	ans, err := a.singleAnswer(*buffer, s, &v, &p, v.Record.Changed)
+	if err == nil && s.mementos {
+		ans.add(headerLink, resourceLinks(s.root.self(v.Record)))
+	}
+	return ans, err
 }

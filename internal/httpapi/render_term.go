@@ -19,6 +19,9 @@ func writeTaxonomy(_ *renderer, b []byte, c *column, s *subject) []byte {
 }
 
 func writeCount(_ *renderer, b []byte, c *column, s *subject) []byte {
+	if s.count == query.NoCount {
+		return b
+	}
 	return strconv.AppendInt(append(b, c.key...), int64(s.count), 10)
 }
 

@@ -83,7 +83,7 @@ func makeRoutes() []*route {
 
 // extrasOfRecords are the routes of extensions below each record; their verbs end them.
 func extrasOfRecords() []*extra {
-	return []*extra{historyRoute(), diffRoute()}
+	return []*extra{historyRoute(), timeMapRoute(), diffRoute()}
 }
 
 // pathExtra is a route of an extension at a path of its own.
@@ -112,8 +112,21 @@ func (rt *route) key(namespace string) string {
 	return "/" + namespace + strings.TrimSuffix(s, "/")
 }
 
-// single tells whether the route names one record.
+// single tells whether the route names one record, to be read and changed.
 func (rt *route) single() bool { return rt.form == formByID || rt.form == formBySlug }
+
+// negotiatesTime tells whether the answers to a method are those of a time that the
+// request may name in a header (HISTORY 8.1).
+func (rt *route) negotiatesTime(method string) bool {
+	return (rt.form == formByID || rt.form == formCollection) && (method == http.MethodGet || method == http.MethodHead)
+}
+
+// vary sets Vary where more than the headers of all answers counts.
+func (rt *route) vary(h http.Header, method string) {
+	if rt.negotiatesTime(method) {
+		h["Vary"] = valueVaryTime
+	}
+}
 
 // allow is the value of Allow: all methods of the path, or those open to a
 // caller.

@@ -21,6 +21,7 @@ func (d *document) schemas() object {
 		"DateDetails": strict(object{
 			"year": digits(4), "month": digits(2), "day": digits(2), "hour": digits(2), "minutes": digits(2), "seconds": digits(2),
 		}),
+		"TimeMap": extended(timeMapSchema(), true),
 		"Error":   errorSchema(),
 		"Problem": problemSchema(),
 		"Route":   routeSchema(),
@@ -182,6 +183,14 @@ func listSchema(k calendar.Kind) object {
 	}.schema(true)
 }
 
+func timeMapSchema() object {
+	memento := strict(object{"version": object{"type": "integer", "minimum": 1}, "time": object{"type": "string", "format": "date-time"}, "url": str()})
+	return shape{
+		always:    object{"original": str(), "timegate": str(), "timemap": str(), "mementos": list(memento)},
+		sometimes: object{"next_rest_url": str()},
+	}.schema(true)
+}
+
 func errorSchema() object {
 	return strict(object{
 		"code": str(), "message": str(),
@@ -196,7 +205,7 @@ func errorFacts() object {
 	return object{
 		"params":  object{"anyOf": []object{text, list(str())}},
 		"details": object{"anyOf": []object{{"type": "object", "additionalProperties": detail}, emptyList()}},
-		"term_id": integer(), "json_error_code": integer(), "json_error_message": str(),
+		"term_id": integer(), "limit": integer(), "json_error_code": integer(), "json_error_message": str(),
 	}
 }
 

@@ -44,8 +44,8 @@ var computed = map[string]shown{
 	"custom_fields": {writeNothing, []key{{schema: is(emptyList)}}},
 	"language":      {writeLanguages, []key{{schema: is(languageSchema), extension: true}, {end: "s", schema: func(*column) object { return list(languageSchema()) }, extension: true}}},
 	"taxonomy":      {writeTaxonomy, []key{{schema: is(taxonomySchema)}}},
-	"count":         {writeCount, []key{{schema: is(countSchema)}}},
-	"parent":        {writeID, []key{{schema: is(integer)}}}, // of tags within an event
+	"count":         {writeCount, []key{{schema: is(countSchema), sometimes: true}}}, // not in the past
+	"parent":        {writeID, []key{{schema: is(integer)}}},                         // of tags within an event
 	"urls":          {writeTermURLs, []key{{schema: is(termURLsSchema)}}},
 }
 

@@ -172,6 +172,9 @@ var texts = map[string]text{
 		"true：from 和 to 带有整条记录。", "true: from and to carry the whole record.", "true : from et to portent la fiche entière.", "true: from y to llevan el registro entero.",
 	},
 
+	"op.timemap": {
+		"列出一条记录的版本的网址。", "List the URLs of the versions of one record.", "Lister les URL des versions d’une fiche.", "Listar las URL de las versiones de un registro.",
+	},
 	"op.history": {
 		"列出一条记录的历史。", "List the history of one record.", "Lister l’historique d’une fiche.", "Listar el historial de un registro.",
 	},
@@ -184,6 +187,15 @@ var texts = map[string]text{
 	"op.stream": {
 		"跟随更改的事件流。", "Follow the changes as a stream of events.", "Suivre les changements en flux d’événements.", "Seguir los cambios como flujo de eventos.",
 	},
+	"arg.as_of.single": {
+		"按此时刻给出记录：日期、position:N，或（按编号时）version:N。", "The record as it was at this point in time: a date, position:N, or by id version:N.",
+		"La fiche telle qu’elle était à ce moment : une date, position:N, ou par identifiant version:N.", "El registro tal como era en ese momento: una fecha, position:N o, por identificador, version:N.",
+	},
+	"arg.header.Accept-Datetime": {
+		"给出该时刻的记录或列表（RFC 7089）；有 as_of 时忽略。", "The record or list as it was at this time (RFC 7089); ignored with as_of.",
+		"La fiche ou la liste telle qu’elle était à cette date (RFC 7089) ; ignoré avec as_of.", "El registro o la lista tal como era en esa fecha (RFC 7089); se ignora con as_of.",
+	},
+
 	"op.index": {"列出所有路由。", "List the routes.", "Lister les routes.", "Listar las rutas."},
 	"op.doc":   {"读取本文档。", "Read this document.", "Lire ce document.", "Leer este documento."},
 	"op.checkpoint": {
@@ -288,12 +300,12 @@ var texts = map[string]text{
 	"status.400": {"参数或正文有误。", "Bad parameters or body.", "Paramètres ou corps incorrects.", "Parámetros o cuerpo incorrectos."},
 	"status.401": {"凭据缺失或有误。", "Credentials missing or wrong.", "Identifiants absents ou erronés.", "Credenciales ausentes o erróneas."},
 	"status.403": {"调用者无权进行此操作。", "The caller may not do this.", "L’appelant n’en a pas le droit.", "El solicitante no tiene permiso."},
-	"status.404": {"没有这样的记录或页。", "No such record or page.", "Aucune fiche ou page de ce nom.", "No existe tal registro o página."},
-	"status.410": {"已在回收站中。", "In the trash already.", "Déjà à la corbeille.", "Ya está en la papelera."},
+	"status.404": {"没有这样的记录、版本或页。", "No such record, version or page.", "Aucune fiche, version ou page de ce nom.", "No existe tal registro, versión o página."},
+	"status.410": {"已在回收站中，或已被永久清除。", "In the trash already, or erased for good.", "Déjà à la corbeille, ou effacé définitivement.", "Ya está en la papelera, o borrado definitivamente."},
 	"status.412": {"If-Match 与版本不符。", "If-Match does not fit the version.", "If-Match ne correspond pas à la version.", "If-Match no corresponde a la versión."},
 	"status.413": {"正文过大。", "The body is too large.", "Le corps est trop grand.", "El cuerpo es demasiado grande."},
 	"status.414": {"请求行过长。", "The request line is too long.", "La ligne de requête est trop longue.", "La línea de petición es demasiado larga."},
-	"status.422": {"该键已用于另一个请求。", "The key was used with another request.", "La clé a servi à une autre requête.", "La clave se usó con otra petición."},
+	"status.422": {"该键已用于另一个请求，或那时的记录太多。", "The key was used with another request, or there were too many records then.", "La clé a servi à une autre requête, ou il y avait alors trop de fiches.", "La clave se usó con otra petición, o había entonces demasiados registros."},
 	"status.429": {"请求过多；请稍后重试。", "Too many requests; try again later.", "Trop de requêtes ; réessayer plus tard.", "Demasiadas peticiones; reinténtelo más tarde."},
 	"status.500": {"服务内部错误。", "A fault of the service.", "Une faute du service.", "Un fallo del servicio."},
 	"status.503": {"服务暂不可用或位置尚未到达；请稍后重试。", "Not available now, or position not reached; try again later.", "Indisponible pour l’instant, ou position non atteinte ; réessayer plus tard.", "No disponible ahora, o posición no alcanzada; reinténtelo más tarde."},
@@ -320,16 +332,16 @@ var texts = map[string]text{
 		"no-store, private pour les requêtes avec identifiants ou avec le mot de passe d’un événement ; sinon public, no-cache pour les lectures, ou public, max-age si le service est réglé ainsi ; no-store pour 503 et 429.",
 		"no-store, private para peticiones con credenciales o con la contraseña de un evento; si no, public, no-cache en lecturas, o public, max-age si el servicio está configurado así; no-store en 503 y 429.",
 	},
-	"header.Allow":            {"此路径对调用者开放的方法。", "Methods of the path that are open to the caller.", "Méthodes du chemin ouvertes à l’appelant.", "Métodos de la ruta abiertos al solicitante."},
-	"header.X-Total":          {"符合条件的记录总数。", "Number of records that fit.", "Nombre de fiches correspondantes.", "Número de registros que encajan."},
-	"header.X-TotalPages":     {"总页数。", "Number of pages.", "Nombre de pages.", "Número de páginas."},
-	"header.Link":             {"其他页的链接（RFC 8288）。", "Links to other pages (RFC 8288).", "Liens vers les autres pages (RFC 8288).", "Enlaces a otras páginas (RFC 8288)."},
-	"header.ETag":             {"答复的版本标记。", "Entity tag of the answer.", "Étiquette d’entité de la réponse.", "Etiqueta de entidad de la respuesta."},
-	"header.Last-Modified":    {"记录最后一次写入的时间。", "Moment of the last write of the record.", "Moment de la dernière écriture de la fiche.", "Momento de la última escritura del registro."},
-	"header.Daybook-Position": {"最后变更的位置；列表：显示到的位置。", "Position of the last change; of lists: up to which they show all changes.", "Position du dernier changement ; des listes : jusqu’où elles les montrent tous.", "Posición del último cambio; en listas: hasta dónde los muestran todos."},
-	"header.Cache-Groups": {
-		"答复所含记录的缓存组（RFC 9875）。", "Cache groups of the records in the answer (RFC 9875).", "Groupes de cache des fiches de la réponse (RFC 9875).", "Grupos de caché de los registros de la respuesta (RFC 9875).",
-	},
+	"header.Allow":                         {"此路径对调用者开放的方法。", "Methods of the path that are open to the caller.", "Méthodes du chemin ouvertes à l’appelant.", "Métodos de la ruta abiertos al solicitante."},
+	"header.X-Total":                       {"符合条件的记录总数。", "Number of records that fit.", "Nombre de fiches correspondantes.", "Número de registros que encajan."},
+	"header.X-TotalPages":                  {"总页数。", "Number of pages.", "Nombre de pages.", "Número de páginas."},
+	"header.Link":                          {"其他页和版本的链接（RFC 8288）。", "Links to other pages and versions (RFC 8288).", "Liens vers les autres pages et versions (RFC 8288).", "Enlaces a otras páginas y versiones (RFC 8288)."},
+	"header.ETag":                          {"答复的版本标记。", "Entity tag of the answer.", "Étiquette d’entité de la réponse.", "Etiqueta de entidad de la respuesta."},
+	"header.Last-Modified":                 {"记录最后一次写入的时间。", "Moment of the last write of the record.", "Moment de la dernière écriture de la fiche.", "Momento de la última escritura del registro."},
+	"header.Daybook-Position":              {"最后变更的位置；列表：显示到的位置。", "Position of the last change; of lists: up to which they show all changes.", "Position du dernier changement ; des listes : jusqu’où elles les montrent tous.", "Posición del último cambio; en listas: hasta dónde los muestran todos."},
+	"header.Memento-Datetime":              {"所显示的时刻（RFC 7089）。", "The moment that is shown (RFC 7089).", "Le moment montré (RFC 7089).", "El momento que se muestra (RFC 7089)."},
+	"header.Content-Location":              {"Accept-Datetime：此答复的网址。", "Accept-Datetime: URL of the answer.", "Accept-Datetime : URL de la réponse.", "Accept-Datetime: URL de la respuesta."},
+	"header.Cache-Groups":                  {"答复所用的记录（RFC 9875）。", "The records that the answer is made from (RFC 9875).", "Les fiches dont la réponse est faite (RFC 9875).", "Los registros de los que está hecha la respuesta (RFC 9875)."},
 	"header.Location":                      {"新记录的网址。", "URL of the new record.", "URL de la nouvelle fiche.", "URL del registro nuevo."},
 	"header.Idempotency-Replayed":          {"true：重复的第一次答复。", "true: the first answer, repeated.", "true : la première réponse, répétée.", "true: la primera respuesta, repetida."},
 	"header.WWW-Authenticate":              {"接受的凭据方式。", "Schemes of credentials that are taken.", "Schémas d’identification acceptés.", "Esquemas de credenciales admitidos."},

@@ -281,7 +281,9 @@ func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, stat
 	if m.Base != root.base {
 		root = a.roots.root(originOf(m.Base), c.loc)
 	}
-	then := query.Moment{Now: time.UnixMilli(m.At), Position: res.Position, Counts: m.Counts}
+	then := query.Moment{Now: time.UnixMilli(m.At), Counts: m.Counts, Load: func(ctx context.Context, ids ...calendar.ID) ([]*calendar.Record, error) {
+		return a.Records.LoadAt(ctx, res.Position, ids...)
+	}}
 	caller := calendar.Caller{ID: c.caller.ID, Role: m.Role}
 	room := takeBuffer()
 	p := renderer{a: a, root: root, lang: res.Lang}

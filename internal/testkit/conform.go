@@ -71,7 +71,7 @@ func (w *World) conforms(r *http.Request, res *Response) {
 
 // What is no JSON is a text.
 func init() {
-	for _, media := range []string{"application/x-ndjson", "text/csv", "text/event-stream"} {
+	for _, media := range []string{"application/x-ndjson", "text/csv", "text/event-stream", "application/link-format"} {
 		openapi3filter.RegisterBodyDecoder(media, openapi3filter.PlainBodyDecoder)
 	}
 }

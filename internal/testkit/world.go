@@ -7,6 +7,7 @@ package testkit
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -25,6 +26,7 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
 	"daybook/query"
+	"daybook/query/past"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
 )
@@ -50,6 +52,7 @@ type Options struct {
 
 	Store eventstore.Store // nil: memory
 	Index readmodel.Index  // nil: memory
+	Past  past.Options     // Query is set by the World
 	// Unchecked leaves out the comparison of every answer with the documentation
 	// that the service serves.
 	Unchecked bool
@@ -63,6 +66,7 @@ type World struct {
 	Commands *command.Service
 	Records  *command.Records
 	Queries  *query.Service
+	Past     *past.Service
 	Users    *access.Users
 	Proofs   *proof.Log
 	Handler  http.Handler
@@ -113,11 +117,16 @@ func New(t testing.TB, o Options) *World {
 	w.Commands, err = command.New(w.Store, rules, PlainHasher{}, command.Options{Now: w.Clock.Now})
 	must(err)
 	w.Records = w.Commands.Records()
-	w.Queries, err = query.New(w.Index, w.Records, query.Options{
+	queries := query.Options{
 		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: w.Clock.Now, PositionWait: o.Wait, Clean: rules.Clean,
 		LocalIndex: o.Index == nil, MaxAnswer: o.HTTP.MaxAnswer,
-	})
+	}
+	w.Queries, err = query.New(w.Index, w.Records, queries)
 	must(err)
+	o.Past.Query = queries
+	w.Past, err = past.New(w.Store, w.Queries, o.Past)
+	must(err)
+	w.run(w.Past.Run)
 	w.Users = access.New(w.Store)
 	w.Users.Now = w.Clock.Now
 	w.Proofs = proof.NewLog(w.Store)
@@ -128,7 +137,7 @@ func New(t testing.TB, o Options) *World {
 	}
 	h.Site, h.Now = o.Site, w.Clock.Now
 	h.Log = slog.New(slog.NewTextHandler(w.Log, nil))
-	w.Handler, err = httpapi.New(httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Records: w.Records, Users: w.Users, Proofs: w.Proofs}, h)
+	w.Handler, err = httpapi.New(httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}, h)
 	must(err)
 	t.Cleanup(func() {
 		if s := w.Log.String(); s != "" {
@@ -136,6 +145,19 @@ func New(t testing.TB, o Options) *World {
 		}
 	})
 	return w
+}
+
+// run runs an actor until the end of the test.
+func (w *World) run(actor func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- actor(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			w.t.Error(err)
+		}
+	})
 }
 
 // Hold keeps new entries from the read model until the returned function is

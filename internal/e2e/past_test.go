@@ -1,0 +1,691 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"daybook/internal/httpapi"
+)
+
+// pastLines are the lines of the checklist of HISTORY.md about the past of records and
+// lists: reads as of a point, mementos.
+var pastLines = []line{
+	{name: "times_of_versions", check: timesOfVersions},
+	{name: "linked_records_then", check: linkedThen},
+	{name: "permanent_urls", check: permanentURLs},
+	{name: "slugs_then", check: slugsThen},
+	{name: "gates_of_single_reads", check: gatesOfSingles},
+	{name: "drafts_before_publication", check: draftsBefore},
+	{name: "scheduled_then", check: scheduledThen},
+	{name: "protected_then", check: protectedThen},
+	{name: "lists_then", check: listsThen},
+	{name: "lists_without_what_is_withdrawn", check: listsWithdrawn},
+	{name: "counts_then", check: countsThen},
+	{name: "parameters_then", check: parametersThen},
+	{name: "accept_datetime", check: acceptDatetime},
+	{name: "memento_links", check: mementoLinks},
+	{name: "timemaps", check: timeMaps},
+	{name: "closed_history", check: closedHistory},
+	{name: "headers_of_the_past", check: headersThen},
+}
+
+// TestPast plays them on the embedded size.
+func TestPast(t *testing.T) { t.Parallel(); run(t, embedded, pastLines) }
+
+// story is a record that was written again and again, a minute apart.
+type story struct {
+	path  string
+	id    int64
+	times []time.Time // of the versions, from the first
+}
+
+// tell makes a record of a collection and updates it, on a service of its own clock.
+func (s *scene) tell(as, collection string, bodies ...obj) *story {
+	s.t.Helper()
+	var out story
+	for i, b := range bodies {
+		s.svc.clock.add(time.Minute)
+		out.times = append(out.times, s.svc.clock.Now())
+		if i == 0 {
+			made := s.as(as).create(collection, body(collection, s.word(), b))
+			out.path, out.id = made.path(collection), made.id()
+			continue
+		}
+		s.as(as).update(out.path, b)
+	}
+	return &out
+}
+
+// at is a point: a time, to the millisecond.
+func at(t time.Time) string { return "?as_of=" + t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func version(n int) string { return fmt.Sprintf("?as_of=version%%3A%d", n) }
+
+// HISTORY 20.11: as_of with the time of an entry shows its version, a millisecond earlier
+// the one before, before the first one nothing. What is no point is 400.
+func timesOfVersions(s *scene) {
+	s = s.alone(settings{})
+	for _, collection := range collections {
+		name := nameField(collection)
+		r := s.tell("editor", collection, obj{name: "one"}, obj{name: "two"}, obj{name: "three"})
+		for _, who := range []string{"", "subscriber", "auditor"} {
+			c := s.as(who)
+			for i, want := range []string{"one", "two", "three"} {
+				c.read(r.path+at(r.times[i])).field(name, want).lacks(`"count"`)
+				c.read(r.path+version(i+1)).field(name, want)
+				if i > 0 {
+					c.read(r.path+at(r.times[i].Add(-time.Millisecond))).field(name, []string{"one", "two"}[i-1])
+				}
+			}
+			// Without a fraction it is the whole second.
+			c.read(r.path+"?as_of="+r.times[1].Format("2006-01-02T15:04:05Z")).field(name, "two")
+			c.read(r.path+"?as_of="+itoa(r.times[1].Unix())).field(name, "two")
+			c.read(r.path+"?as_of=now").field(name, "three")
+			c.get(r.path+at(r.times[0].Add(-time.Millisecond))).code(http.StatusNotFound, notFound(collection)).head("Cache-Control", map[bool]string{true: "no-store", false: "no-store, private"}[who == ""])
+			c.get(r.path+version(99)).code(http.StatusNotFound, "rest_version_not_found")
+			for _, bad := range []string{"tomorrow", "position:0", "position:" + itoa(int64(s.head())+1), "position:x", "position:", "version:0", "version:", "version:-1", "", "%20", "soon", "2026-02-30"} {
+				c.get(r.path + "?as_of=" + bad).bad("as_of")
+			}
+			for _, bad := range []string{"tomorrow", "position:0", "position:" + itoa(int64(s.head())+1), "version:2", "", "x"} {
+				c.get("/" + collection + "?as_of=" + bad).bad("as_of")
+			}
+			c.get(r.path + "?as_of[]=now").bad("as_of")
+			c.get("/"+collection+"/99999?as_of=now").code(http.StatusNotFound, notFound(collection))
+			c.get("/" + collection + "/99999?as_of=never").bad("as_of")
+		}
+	}
+	// Elsewhere it is unknown.
+	s.as("").get("/doc?as_of=never").want(http.StatusOK)
+	s.as("editor").patch(s.as("editor").event(s.word(), nil).path("events")+"?as_of=never", nil).want(http.StatusOK)
+}
+
+// head is the position of the last write that was answered.
+func (s *scene) head() uint64 { return s.svc.position.Load() }
+
+// HISTORY 20.12: what is linked is as of the same point, and under both gates.
+func linkedThen(s *scene) {
+	s = s.alone(settings{})
+	ed, nobody := s.as("editor"), s.as("")
+	venue := ed.create("venues", obj{"venue": "Old"})
+	tag := ed.create("tags", obj{"name": "Jazz"})
+	s.svc.clock.add(time.Minute)
+	event := ed.event(s.word(), obj{"venue": venue.id(), "tags": tag.id(), "organizer": obj{"organizer": "Inline"}})
+	s.svc.clock.add(time.Minute)
+	ed.update(venue.path("venues"), obj{"venue": "New"})
+	renamed := s.head()
+	s.svc.clock.add(time.Minute)
+	ed.update(event.path("events"), obj{"title": "Second"})
+	path := event.path("events")
+	for _, c := range []*caller{nobody, s.as("auditor")} {
+		c.read(path+version(1)).field("venue.venue", "Old").field("organizer.0.organizer", "Inline").field("tags.0.name", "Jazz").lacks(`"count"`)
+		c.read(path+"?as_of=now").field("venue.venue", "New").field("title", "Second")
+		c.read(path+fmt.Sprintf("?as_of=position:%d", renamed)).field("venue.venue", "New").field("title", event.at("title"))
+		c.read(path+fmt.Sprintf("?as_of=position:%d", renamed-1)).field("venue.venue", "Old")
+	}
+	// Deleted now: for readers of all alone. Trashed now: as well.
+	ed.delete(tag.path("tags")).want(http.StatusOK)
+	ed.delete(venue.path("venues")).want(http.StatusOK)
+	nobody.read(path+version(1)).field("tags", list{}).field("venues", list{}).lacks("Old", "Jazz")
+	s.as("auditor").read(path+version(1)).field("tags.0.name", "Jazz").field("venue.venue", "Old")
+	nobody.get(tag.path("tags")+version(1)).code(http.StatusNotFound, "tag-not-found")
+	s.as("auditor").read(tag.path("tags")+version(1)).field("name", "Jazz")
+	s.as("auditor").get(tag.path("tags")+version(2)).code(http.StatusNotFound, "tag-not-found")
+	s.as("auditor").get(tag.path("tags")+"?as_of=now").code(http.StatusNotFound, "tag-not-found")
+	// What was written in the same write is there in the first version.
+	nobody.read(path+version(1)).field("organizer.0.organizer", "Inline")
+}
+
+// HISTORY 20.13: a permanent URL gives the same bytes after further changes, with
+// immutable, and 304.
+func permanentURLs(s *scene) {
+	s = s.alone(settings{})
+	ed, nobody := s.as("editor"), s.as("")
+	venue := ed.create("venues", obj{"venue": "Old"})
+	event := ed.event(s.word(), obj{"venue": venue.id()})
+	path := event.path("events")
+	first := nobody.read(path + version(1))
+	first.head("Cache-Control", "public, max-age=31536000, immutable")
+	if !strings.HasPrefix(first.etag(), `"1-`) {
+		s.t.Errorf("ETag %s", first.etag())
+	}
+	s.svc.clock.add(time.Hour)
+	ed.update(venue.path("venues"), obj{"venue": "New"})
+	ed.update(path, obj{"title": "Other"})
+	ed.update(path, obj{"slug": s.word()})
+	again := nobody.read(path + version(1))
+	if string(again.body) != string(first.body) || again.etag() != first.etag() || again.header.Get("Last-Modified") != first.header.Get("Last-Modified") {
+		s.t.Errorf("version 1 changed:\n%s\n%s", first.body, again.body)
+	}
+	unchanged := nobody.with("If-None-Match", first.etag()).get(path + version(1)).want(http.StatusNotModified)
+	unchanged.head("Cache-Control", "public, max-age=31536000, immutable")
+	again.head("Daybook-Position", itoa(again.num("id"))) // ids and positions go together here: the users, the venue, the event
+	nobody.read(path+at(s.svc.clock.Now())).head("Cache-Control", "public, no-cache")
+	s.as("author").read(path+version(1)).head("Cache-Control", "no-store, private")
+	nobody.read(path+version(1)).head("Cache-Groups", fmt.Sprintf(`"daybook-%d", "daybook-%d"`, event.id(), venue.id()))
+	nobody.under("fr").read(path+version(1)).field("rest_url", s.svc.url+"/fr"+root+path)
+}
+
+// HISTORY 20.14: by slug, as_of finds the record that had it then.
+func slugsThen(s *scene) {
+	s = s.alone(settings{})
+	ed, nobody := s.as("editor"), s.as("")
+	for _, collection := range posts {
+		w, other := s.word(), s.word()
+		first := ed.create(collection, body(collection, "First", obj{"slug": w}))
+		then := s.head()
+		s.svc.clock.add(time.Minute)
+		had := s.svc.clock.Now()
+		s.svc.clock.add(time.Minute)
+		ed.update(first.path(collection), obj{"slug": other})
+		s.svc.clock.add(time.Minute)
+		second := ed.create(collection, body(collection, "Second", obj{"slug": w}))
+		path := "/" + collection + "/by-slug/" + w
+		nobody.read(path+at(had)).field("id", first.id()).field("slug", w)
+		nobody.read(path+fmt.Sprintf("?as_of=position:%d", then)).field("id", first.id())
+		nobody.read(path+"?as_of=now").field("id", second.id())
+		nobody.read(path).field("id", second.id())
+		nobody.get("/"+collection+"/by-slug/"+other+at(had)).code(http.StatusNotFound, notFound(collection))
+		nobody.get(path + "?as_of=version:1").bad("as_of")
+		// No negotiation by time.
+		nobody.with("Accept-Datetime", "never").read(path).field("id", second.id()).head("Vary", "Accept, Accept-Encoding, Authorization, Origin")
+		if r := nobody.read(path + at(had)); r.header.Get("Memento-Datetime") != "" || r.header.Get("Link") != "" {
+			s.t.Errorf("%s: headers %v", r.request, r.header)
+		}
+		ed.delete(first.path(collection)).want(http.StatusOK)
+		nobody.get(path + at(had)).want(http.StatusForbidden)
+		s.as("auditor").read(path+at(had)).field("id", first.id())
+	}
+}
+
+// HISTORY 20.8: what is trashed, private, protected or draft now has no public past;
+// restored, its public versions are there again.
+func gatesOfSingles(s *scene) {
+	s = s.alone(settings{})
+	ed, nobody := s.as("editor"), s.as("")
+	for _, collection := range posts {
+		code := singular(collection) + "-not-accessible"
+		for _, hide := range []obj{{"status": "draft"}, {"status": "private"}, {"status": "pending"}, {"password": "secret"}, nil} {
+			if _, protects := hide["password"]; protects && collection != "events" {
+				continue
+			}
+			made := ed.create(collection, body(collection, s.word(), nil))
+			path := made.path(collection)
+			want := code
+			switch {
+			case hide == nil:
+				ed.delete(path).want(http.StatusOK)
+				if collection == "events" {
+					want = "event-no-longer-available"
+				}
+			case hide["password"] != nil:
+				ed.update(path, hide)
+				want = "event-password-protected"
+			default:
+				ed.update(path, hide)
+			}
+			for _, q := range []string{version(1), "?as_of=now", version(2), "?as_of=" + itoa(s.svc.clock.Now().Unix())} {
+				nobody.get(path+q).code(http.StatusForbidden, want)
+				s.as("author").get(path+q).code(http.StatusForbidden, want)
+			}
+			nobody.get(path+"/timemap").code(http.StatusForbidden, want)
+			// A version that there is not tells nothing.
+			nobody.get(path+version(99)).code(http.StatusForbidden, want)
+			for _, reader := range []string{"editor", "auditor", "administrator"} {
+				c := s.as(reader)
+				c.read(path+version(1)).field("status", "publish")
+				c.read(path + version(2))
+				if hide == nil {
+					c.read(path+version(2)).field("status", "trash")
+				}
+			}
+			restored := obj{"status": "publish"}
+			if collection == "events" {
+				restored["password"] = ""
+			}
+			ed.update(path, restored)
+			nobody.read(path+version(1)).field("status", "publish")
+			nobody.get(path + version(2)).want(http.StatusForbidden)
+			nobody.read(path + version(3))
+			s.as("auditor").read(path + version(2))
+		}
+	}
+	// An author reads the past of an own trashed event, and its present is 403 as before.
+	au := s.as("author")
+	own := au.event(s.word(), nil)
+	au.delete(own.path("events")).want(http.StatusOK)
+	au.read(own.path("events")+version(1)).field("status", "publish")
+	au.read(own.path("events")+"?as_of=now").field("status", "trash")
+	au.get(own.path("events")).code(http.StatusForbidden, "event-no-longer-available")
+	s.as("author2").get(own.path("events")+version(1)).code(http.StatusForbidden, "event-no-longer-available")
+}
+
+// HISTORY 20.6, 20.7: a draft before publication is not public.
+func draftsBefore(s *scene) {
+	s = s.alone(settings{})
+	nobody := s.as("")
+	r := s.tell("author", "events", obj{"title": "Secretword", "status": "draft"}, obj{"description": "x"}, obj{"description": "y"}, obj{"title": "Open", "status": "publish"}, obj{"status": "draft"}, obj{"status": "publish"})
+	for n, open := range []bool{false, false, false, true, false, true} {
+		if open {
+			nobody.read(r.path+version(n+1)).field("title", "Open").lacks("Secretword")
+		} else {
+			nobody.get(r.path+version(n+1)).code(http.StatusForbidden, "event-not-accessible").lacks("Secretword")
+		}
+		s.as("author").read(r.path + version(n+1))
+		s.as("contributor").get(r.path + version(n+1)).want(map[bool]int{true: http.StatusOK, false: http.StatusForbidden}[open])
+	}
+	nobody.get(r.path+at(r.times[2])).code(http.StatusForbidden, "event-not-accessible")
+	if links := nobody.read(r.path + version(6)).header.Get("Link"); !strings.Contains(links, `version%3A4>; rel="first prev memento"`) || !strings.Contains(links, `version%3A6>; rel="last memento"`) {
+		s.t.Errorf("links %s", links)
+	}
+}
+
+// HISTORY 20.10: a scheduled event, public since without a change.
+func scheduledThen(s *scene) {
+	s = s.alone(settings{})
+	ed, nobody := s.as("editor"), s.as("")
+	now := s.svc.clock.Now()
+	due := now.Add(time.Hour)
+	event := ed.event(s.word(), obj{"status": "future", "date": due.Format("2006-01-02 15:04:05")}).field("status", "future")
+	path, word := event.path("events"), event.str("title")
+	nobody.get(path+version(1)).code(http.StatusForbidden, "event-not-accessible")
+	s.svc.clock.add(2 * time.Hour)
+	nobody.read(path + version(1))
+	nobody.get(path+at(due.Add(-time.Second))).code(http.StatusForbidden, "event-not-accessible")
+	nobody.read(path+at(due)).field("status", "publish")
+	nobody.list("events", "search", word, "as_of", due.Add(-time.Second).Format(time.RFC3339)).field("total", 0)
+	nobody.list("events", "search", word, "as_of", due.Format(time.RFC3339)).field("total", 1).field("events.0.status", "publish")
+	s.as("auditor").list("events", "search", word, "as_of", due.Add(-time.Second).Format(time.RFC3339)).field("events.0.status", "future")
+}
+
+// HISTORY 20.9: a password opens the present alone.
+func protectedThen(s *scene) {
+	s = s.alone(settings{})
+	ed, nobody := s.as("editor"), s.as("")
+	event := ed.event(s.word(), obj{"description": "Hidden"})
+	path, word := event.path("events"), event.str("title")
+	ed.update(path, obj{"password": "letmein"})
+	nobody.read(path + "?password=letmein")
+	for _, q := range []string{version(1), version(2), "?as_of=now"} {
+		nobody.get(path+q+"&password=letmein").code(http.StatusForbidden, "event-password-protected").lacks("Hidden")
+	}
+	nobody.list("events", "search", word, "as_of", "now").field("total", 0)
+	// Protected then and not now: blanked where it would have been.
+	locked := s.head()
+	ed.update(path, obj{"password": ""})
+	nobody.get(path+fmt.Sprintf("?as_of=position:%d", locked)).code(http.StatusForbidden, "event-password-protected")
+	nobody.list("events", "search", word, "as_of", fmt.Sprintf("position:%d", locked)).field("total", 1).field("events.0.description", "")
+	nobody.list("events", "search", word, "as_of", fmt.Sprintf("position:%d", locked-1)).field("events.0.description", "<p>Hidden</p>")
+}
+
+// HISTORY 20.15: totals, order, 404 past the end and default window are those of the
+// moment, and links keep the point as an instant.
+func listsThen(s *scene) {
+	s = s.alone(settings{})
+	ed, nobody := s.as("editor"), s.as("")
+	w := s.word()
+	a := ed.event(w+" A", obj{"start_date": "2026-05-01 10:00", "end_date": "2026-05-01 11:00"})
+	b := ed.event(w+" B", obj{"start_date": "2026-05-03 10:00", "end_date": "2026-05-03 11:00"})
+	then := s.svc.clock.Now()
+	s.svc.clock.add(24 * time.Hour)
+	c := ed.event(w+" C", obj{"start_date": "2026-05-02 10:00", "end_date": "2026-05-02 11:00"})
+	ed.update(b.path("events"), obj{"start_date": "2026-05-09 10:00", "end_date": "2026-05-09 11:00"})
+	s.svc.clock.add(24 * time.Hour)
+	nobody.list("events", "search", w).found("events", b)
+	past := nobody.list("events", "search", w, "as_of", then.Format("2006-01-02 15:04:05")).found("events", a, b)
+	past.field("total", 2).field("events.1.start_date", "2026-05-03 10:00:00")
+	instant := "&as_of=" + strings.ReplaceAll(then.Format("2006-01-02T15:04:05Z"), ":", "%3A")
+	past.field("rest_url", s.svc.url+root+"/events/?per_page=10&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59&search="+w+instant)
+	past.head("Memento-Datetime", then.Format(http.TimeFormat)).head("Cache-Control", "public, no-cache")
+	first := nobody.list("events", "as_of", "-2 days", "per_page", "1", "multilang_language", "fr", "_fields", "id").field("total", 2)
+	next := first.str("next_rest_url")
+	if !strings.HasSuffix(next, instant+"&multilang_language=fr&_fields=id") || !strings.Contains(next, "?page=2&per_page=1&start_date=2026-05-01%2000%3A00%3A00") {
+		s.t.Errorf("next page %s", next)
+	}
+	second := nobody.get("=" + strings.TrimPrefix(next, s.svc.url)).want(http.StatusOK)
+	second.field("events", list{obj{"id": b.id()}})
+	nobody.get("/events?page=3&per_page=1&as_of=-2%20days").code(http.StatusNotFound, "event-archive-page-not-found")
+	nobody.list("events", "search", w, "as_of", "now").found("events", b)
+	nobody.list("events", "search", w, "as_of", then.Format("2006-01-02T15:04:05.000Z")).field("rest_url", past.str("rest_url")[:strings.Index(past.str("rest_url"), instant)]+strings.Replace(instant, "Z", ".000Z", 1))
+	at := nobody.list("events", "search", w, "as_of", fmt.Sprintf("position:%d", s.head()-1), "start_date", "2026-01-01").found("events", a, c, b)
+	at.head("Daybook-Position", itoa(int64(s.head())-1))
+	if url := at.str("rest_url"); !strings.HasSuffix(url, fmt.Sprintf("&as_of=position%%3A%d", s.head()-1)) {
+		s.t.Errorf("rest_url %s", url)
+	}
+	nobody.list("venues", "as_of", "2000-01-01").field("total", 0).head("Daybook-Position", "0")
+	nobody.with("Daybook-Min-Position", "never").list("events", "as_of", "now")
+	// The tag changes with the answer.
+	again := nobody.list("events", "search", w, "as_of", then.Format("2006-01-02 15:04:05"))
+	if again.etag() != past.etag() || !strings.HasPrefix(past.etag(), "W/") {
+		s.t.Errorf("ETags %s, %s", past.etag(), again.etag())
+	}
+	nobody.with("If-None-Match", past.etag()).get("/events" + pairs("search", w, "as_of", then.Format("2006-01-02 15:04:05"))).want(http.StatusNotModified)
+	ed.update(a.path("events"), obj{"status": "draft"})
+	nobody.with("If-None-Match", past.etag()).list("events", "search", w, "as_of", then.Format("2006-01-02 15:04:05")).found("events", b)
+}
+
+// HISTORY 20.17, second half: lists lack what is withdrawn now, totals included; and what
+// it links to, under both gates.
+func listsWithdrawn(s *scene) {
+	s = s.alone(settings{})
+	ed, nobody, auditor := s.as("editor"), s.as(""), s.as("auditor")
+	w := s.word()
+	venue := ed.create("venues", obj{"venue": w + " hall", "geo_lat": 10, "geo_lng": 10})
+	tag := ed.create("tags", obj{"name": w})
+	a := s.as("author").event(w+" a", obj{"venue": venue.id()})
+	ed.update(a.path("events"), obj{"tags": tag.id()})
+	b := ed.event(w+" b", obj{"venue": venue.id(), "tags": tag.id()})
+	c := ed.event(w+" c", nil)
+	point := fmt.Sprintf("position:%d", s.head())
+	nobody.list("events", "search", w, "as_of", point).found("events", a, b, c)
+	nobody.list("events", "venue", venue.idText(), "as_of", point).found("events", a, b)
+	for i, hide := range []func(path string){
+		func(path string) { ed.update(path, obj{"status": "private"}) },
+		func(path string) { ed.update(path, obj{"status": "draft"}) },
+		func(path string) { ed.update(path, obj{"password": "x"}) },
+		func(path string) { ed.delete(path).want(http.StatusOK) },
+	} {
+		hide(a.path("events"))
+		nobody.list("events", "search", w, "as_of", point).found("events", b, c).field("total", 2)
+		nobody.list("events", "include", a.idText(), "as_of", point).field("total", 0)
+		s.as("author2").list("events", "search", w, "as_of", point).found("events", b, c)
+		s.as("author").list("events", "search", w, "as_of", point).found("events", a, b, c)
+		auditor.list("events", "search", w, "as_of", point).found("events", a, b, c)
+		nobody.get("/venues?event=" + a.idText() + "&as_of=" + point).bad("event")
+		auditor.list("venues", "event", a.idText(), "as_of", point).found("venues", venue)
+		if i < 3 {
+			ed.update(a.path("events"), obj{"status": "publish", "password": ""})
+		} else {
+			ed.update(a.path("events"), obj{"status": "publish"})
+		}
+		nobody.list("events", "search", w, "as_of", point).found("events", a, b, c)
+	}
+	ed.delete(venue.path("venues")).want(http.StatusOK)
+	ed.delete(tag.path("tags")).want(http.StatusOK)
+	then := nobody.list("events", "search", w, "as_of", point).found("events", a, b, c)
+	then.field("events.1.venues", list{}).field("events.1.tags", list{}).lacks("hall")
+	nobody.list("events", "venue", venue.idText(), "as_of", point).found("events")
+	nobody.list("events", "tags", w, "as_of", point).found("events")
+	nobody.list("events", "geoloc", "true", "as_of", point).found("events")
+	nobody.list("venues", "search", w, "as_of", point).found("venues")
+	nobody.list("tags", "search", w, "as_of", point).found("tags")
+	auditor.list("events", "venue", venue.idText(), "as_of", point).found("events", a, b)
+	auditor.list("events", "tags", w, "as_of", point).found("events", a, b)
+	auditor.list("venues", "search", w, "as_of", point).found("venues", venue)
+	auditor.list("tags", "search", w, "as_of", point).found("tags", tag).field("tags.0.count", 2)
+}
+
+// HISTORY 7.2: counts, has_events and only_with_upcoming are figures of that point.
+func countsThen(s *scene) {
+	s = s.alone(settings{})
+	ed, nobody := s.as("editor"), s.as("")
+	tag, venue := ed.create("tags", obj{"name": s.word()}), ed.create("venues", obj{"venue": s.word()})
+	empty := s.head()
+	first := ed.event(s.word(), obj{"tags": tag.id(), "venue": venue.id()})
+	one := s.head()
+	ed.event(s.word(), obj{"tags": tag.id(), "venue": venue.id()})
+	ed.update(first.path("events"), obj{"status": "draft"})
+	then := func(n uint64) string { return fmt.Sprintf("position:%d", n) }
+	nobody.list("tags", "as_of", then(empty)).field("total", 0)
+	nobody.list("tags", "as_of", then(empty), "hide_empty", "0").field("tags.0.count", 0)
+	// What is withdrawn now counts all the same, as it did.
+	for _, who := range []string{"", "auditor"} {
+		s.as(who).list("tags", "as_of", then(one)).field("tags.0.count", 1)
+		s.as(who).list("tags", "as_of", then(one+1), "orderby", "count").field("tags.0.count", 2)
+		s.as(who).list("tags", "as_of", "now").field("tags.0.count", 1)
+		s.as(who).list("venues", "as_of", then(one), "has_events", "true").field("total", 1)
+		s.as(who).list("venues", "as_of", then(empty), "has_events", "true").field("total", 0)
+		s.as(who).list("venues", "as_of", then(one), "only_with_upcoming", "true").field("total", 1)
+	}
+	s.svc.clock.add(365 * 24 * time.Hour)
+	nobody.list("venues", "only_with_upcoming", "true").field("total", 0)
+	nobody.list("venues", "as_of", then(one), "only_with_upcoming", "true").field("total", 1)
+}
+
+// HISTORY 7.2: parameters are checked as of the point.
+func parametersThen(s *scene) {
+	s = s.alone(settings{})
+	ed, nobody := s.as("editor"), s.as("")
+	w := s.word()
+	top := ed.create("categories", obj{"name": w + " top", "slug": w + "-top"})
+	sub := ed.create("categories", obj{"name": w + " sub", "parent": top.id()})
+	e := ed.event(w, obj{"categories": sub.id()})
+	there := fmt.Sprintf("position:%d", s.head())
+	before := fmt.Sprintf("position:%d", s.head()-2)
+	s.svc.clock.add(time.Minute)
+	ed.update(top.path("categories"), obj{"name": "Renamed", "slug": w + "-renamed"})
+	for _, name := range []string{top.idText(), w + "-top", w + " TOP"} {
+		nobody.list("events", "categories", name, "as_of", there).found("events", e)
+		nobody.get("/events" + pairs("categories", name, "as_of", "2000-01-01")).bad("categories")
+	}
+	nobody.get("/events" + pairs("categories", "Renamed", "as_of", there)).bad("categories")
+	nobody.list("events", "categories", "Renamed", "as_of", "now").found("events", e)
+	nobody.get("/events" + pairs("categories", sub.idText(), "as_of", before)).bad("categories")
+	nobody.list("categories", "parent", top.idText(), "as_of", there).found("categories", sub)
+	nobody.list("categories", "event", e.idText(), "as_of", there).found("categories", sub)
+	nobody.get("/categories" + pairs("event", e.idText(), "as_of", before)).bad("event")
+	nobody.list("categories", "include", w+"-top", "hide_empty", "0", "as_of", there).found("categories", top)
+	nobody.list("categories", "slug", w+"-top", "hide_empty", "0", "as_of", there).found("categories", top)
+	// All that is refused at once: forms, the point, and what was not there.
+	nobody.get("/events"+pairs("page", "0", "as_of", "never", "featured", "maybe")).bad("page", "as_of", "featured")
+	nobody.get("/events"+pairs("page", "0", "as_of", before, "categories", "nothing")).bad("page", "categories")
+	nobody.get("/events"+pairs("page", "0", "as_of", fmt.Sprintf("position:%d", s.head()+1))).bad("page", "as_of")
+	nobody.get("/events" + pairs("status", "draft", "as_of", there)).bad("status")
+}
+
+// HISTORY 20.18: Accept-Datetime gives the body of as_of.
+func acceptDatetime(s *scene) {
+	s = s.alone(settings{})
+	nobody := s.as("")
+	r := s.tell("editor", "events", obj{"title": "one"}, obj{"title": "two"})
+	when := func(t time.Time) *caller { return nobody.with("Accept-Datetime", t.UTC().Format(http.TimeFormat)) }
+	url := s.svc.url + root + r.path
+	of := func(t time.Time) string {
+		return "?as_of=" + strings.ReplaceAll(t.UTC().Format("2006-01-02T15:04:05Z"), ":", "%3A")
+	}
+	got := when(r.times[1].Add(-time.Second)).read(r.path).field("title", "one")
+	got.head("Content-Location", url+of(r.times[1].Add(-time.Second))).head("Memento-Datetime", r.times[1].Add(-time.Second).Format(http.TimeFormat))
+	got.head("Vary", "Accept, Accept-Encoding, Authorization, Origin, Accept-Datetime").head("Cache-Control", "public, no-cache")
+	if same := nobody.read(r.path + of(r.times[1].Add(-time.Second))); string(same.body) != string(got.body) || same.etag() != got.etag() || same.header.Get("Content-Location") != "" {
+		s.t.Errorf("as_of gives %s\n%s\nthe header\n%s", same.etag(), same.body, got.body)
+	}
+	when(r.times[1]).read(r.path).field("title", "two")
+	// Before the first one it is the first.
+	first := when(r.times[0].Add(-time.Hour)).read(r.path).field("title", "one")
+	first.head("Content-Location", url+version(1)).head("Memento-Datetime", r.times[0].Format(http.TimeFormat))
+	when(r.times[0].Add(-time.Hour)).read(r.path+"?_fields=id").head("Content-Location", url+version(1)+"&_fields=id")
+	// A time ahead is the present.
+	when(r.times[1].Add(time.Hour)).read(r.path).field("title", "two").head("Memento-Datetime", s.svc.clock.Now().Format(http.TimeFormat))
+	for _, bad := range []string{"never", "2026-05-01", "Fri, 01 May 2026 12:00:00 UTC", "Thu, 01 May 2026 12:00:00 GMT", "Fri, 1 May 2026 12:00:00 GMT"} {
+		nobody.with("Accept-Datetime", bad).get(r.path).bad("Accept-Datetime")
+		nobody.with("Accept-Datetime", bad).get("/events").bad("Accept-Datetime")
+		nobody.with("Accept-Datetime", bad).read(r.path + "?as_of=now") // ignored
+	}
+	nobody.with("Accept-Datetime", "").read(r.path).field("title", "two")
+	listed := when(r.times[0]).list("events", "search", "one", "per_page", "3").field("total", 1)
+	listed.head("Content-Location", s.svc.url+root+"/events/?per_page=3&search=one&as_of="+strings.TrimPrefix(of(r.times[0]), "?as_of="))
+	listed.head("Memento-Datetime", r.times[0].Format(http.TimeFormat))
+	if link := listed.header.Get("Link"); !strings.HasPrefix(link, "<"+s.svc.url+root+`/events/?per_page=3&search=one>; rel="original timegate", <`) {
+		s.t.Errorf("Link %s", link)
+	}
+	when(r.times[0].Add(-time.Hour)).list("events", "search", "one").field("total", 0)
+	nobody.read(r.path).head("Vary", "Accept, Accept-Encoding, Authorization, Origin, Accept-Datetime")
+	nobody.list("events").head("Vary", "Accept, Accept-Encoding, Authorization, Origin, Accept-Datetime")
+	s.as("administrator").get(r.path+"?as_of=now").head("Vary", "Accept, Accept-Encoding, Authorization, Origin, Accept-Datetime")
+}
+
+// HISTORY 20.19: the links of versions.
+func mementoLinks(s *scene) {
+	s = s.alone(settings{})
+	nobody := s.as("")
+	for _, collection := range collections {
+		r := s.tell("editor", collection, obj{"description": "1"}, obj{"description": "2"}, obj{"description": "3"}, obj{"description": "4"}, obj{"description": "5"})
+		url := s.svc.url + root + r.path
+		own := "<" + url + `>; rel="original timegate", <` + url + `/timemap>; rel="timemap"; type="application/link-format"`
+		link := func(n int, rel string) string {
+			return fmt.Sprintf(`, <%s%s>; rel="%s"; datetime="%s"`, url, version(n), rel, r.times[n-1].Format(http.TimeFormat))
+		}
+		for n, want := range []string{
+			link(1, "first memento") + link(2, "next memento") + link(5, "last memento"),
+			link(1, "first prev memento") + link(2, "memento") + link(3, "next memento") + link(5, "last memento"),
+			link(1, "first memento") + link(2, "prev memento") + link(3, "memento") + link(4, "next memento") + link(5, "last memento"),
+			link(1, "first memento") + link(3, "prev memento") + link(4, "memento") + link(5, "next last memento"),
+			link(1, "first memento") + link(4, "prev memento") + link(5, "last memento"),
+		} {
+			nobody.read(r.path+version(n+1)).head("Link", own+want).head("Memento-Datetime", r.times[n].Format(http.TimeFormat))
+		}
+		present := nobody.read(r.path)
+		present.head("Link", own)
+		if present.header.Get("Memento-Datetime") != "" {
+			s.t.Errorf("Memento-Datetime %q on a present answer", present.header.Get("Memento-Datetime"))
+		}
+		only := s.tell("editor", collection, nil)
+		if got := nobody.read(only.path + version(1)).header.Get("Link"); !strings.HasSuffix(got, `; rel="first last memento"; datetime="`+only.times[0].Format(http.TimeFormat)+`"`) {
+			s.t.Errorf("links of the only version: %s", got)
+		}
+	}
+}
+
+var linkLine = regexp.MustCompile(`^<([^>]+)>; rel="((?:first )?(?:last )?memento)"; datetime="([^"]+)"$`)
+
+// HISTORY 20.20: the TimeMap in both formats, and its URLs.
+func timeMaps(s *scene) {
+	s = s.alone(settings{})
+	nobody := s.as("")
+	r := s.tell("author", "events", obj{"status": "draft"}, obj{"status": "publish"}, obj{"description": "1"}, obj{"status": "draft"}, obj{"status": "publish"})
+	url := s.svc.url + root + r.path
+	want := []int{2, 3, 5}
+	links := nobody.read(r.path + "/timemap")
+	links.head("Content-Type", "application/link-format")
+	lines := strings.Split(string(links.body), ",\n")
+	if len(lines) != 2+len(want) || lines[0] != "<"+url+`>; rel="original timegate"` ||
+		lines[1] != fmt.Sprintf(`<%s/timemap>; rel="self"; type="application/link-format"; from="%s"; until="%s"`, url, r.times[1].Format(http.TimeFormat), r.times[4].Format(http.TimeFormat)) {
+		s.t.Fatalf("TimeMap:\n%s", links.body)
+	}
+	asJSON := nobody.with("Accept", "application/json").read(r.path + "/timemap")
+	asJSON.head("Content-Type", "application/json; charset=utf-8").fields(obj{"original": url, "timegate": url, "timemap": url + "/timemap"}).without("next_rest_url")
+	if n := asJSON.len("mementos"); n != len(want) {
+		s.t.Fatalf("%d mementos", n)
+	}
+	for i, n := range want {
+		parts := linkLine.FindStringSubmatch(lines[2+i])
+		if parts == nil || parts[1] != url+version(n) {
+			s.t.Fatalf("memento %d: %s", n, lines[2+i])
+		}
+		if rel := map[int]string{0: "first memento", 1: "memento", 2: "last memento"}[i]; parts[2] != rel {
+			s.t.Errorf("memento %d: %s", n, lines[2+i])
+		}
+		nobody.get("="+strings.TrimPrefix(parts[1], s.svc.url)).want(http.StatusOK).head("Memento-Datetime", parts[3])
+		asJSON.field(fmt.Sprintf("mementos.%d", i), obj{"version": n, "time": r.times[n-1].Format("2006-01-02T15:04:05.000Z"), "url": url + version(n)})
+	}
+	if same := nobody.with("Accept", "application/link-format").read(r.path + "/timemap?format=json"); string(same.body) != string(asJSON.body) {
+		s.t.Errorf("format=json: %s", same.body)
+	}
+	if same := nobody.with("Accept", "application/json").read(r.path + "/timemap?format=link"); strings.Replace(string(same.body), "?format=link", "", 1) != string(links.body) {
+		s.t.Errorf("format=link: %s", same.body)
+	}
+	nobody.with("Accept", "application/json, application/link-format").read(r.path+"/timemap").head("Content-Type", "application/link-format")
+	nobody.read(r.path+"/timemap?format=json&after=2").field("mementos.0.version", 3)
+	nobody.read(r.path+"/timemap?format=json&after=9").field("mementos", list{})
+	for name, bad := range map[string]string{"format": "xml", "after": "-1", "multilang_language": "de"} {
+		nobody.get(r.path + "/timemap" + pairs(name, bad)).bad(name)
+	}
+	if n := s.as("auditor").read(r.path + "/timemap?format=json").len("mementos"); n != 5 {
+		s.t.Errorf("an auditor gets %d versions", n)
+	}
+	nobody.get("/events/99999/timemap").code(http.StatusNotFound, "rest-event-not-found")
+	nobody.get(strings.Replace(r.path, "events", "venues", 1)+"/timemap").code(http.StatusNotFound, "venue-not-found")
+	// Without the deletion of a term.
+	tag := s.tell("editor", "tags", nil, obj{"description": "x"})
+	s.as("editor").delete(tag.path).want(http.StatusOK)
+	nobody.get(tag.path+"/timemap").code(http.StatusNotFound, "tag-not-found")
+	if n := s.as("auditor").read(tag.path + "/timemap?format=json").len("mementos"); n != 2 {
+		s.t.Errorf("%d versions of a deleted tag", n)
+	}
+	nobody.with("If-None-Match", links.etag()).get(r.path + "/timemap").want(http.StatusNotModified)
+	nobody.do(http.MethodOptions, r.path+"/timemap", nil).want(http.StatusOK).head("Allow", "GET, HEAD, OPTIONS")
+	nobody.post(r.path+"/timemap", nil).code(http.StatusMethodNotAllowed, "rest_method_not_allowed")
+}
+
+// HISTORY 20.26: the setting public-history, on the routes of this file.
+func closedHistory(s *scene) {
+	for _, setting := range []string{"none", "proofs"} {
+		o := settings{}
+		o.http.PublicHistory = httpapi.PublicHistory(setting)
+		s := s.alone(o)
+		r := s.tell("author", "events", obj{"title": "one"}, obj{"title": "two"})
+		paths := []string{r.path + version(1), r.path + "?as_of=now", r.path + "?as_of=", "/events?as_of=now", "/events?as_of=never", r.path + "/timemap", "/events/99999?as_of=now"}
+		for _, path := range paths {
+			s.as("").get(path).code(http.StatusUnauthorized, "rest_forbidden")
+			s.as("author").get(path).code(http.StatusForbidden, "rest_forbidden")
+			s.as("subscriber").get(path).code(http.StatusForbidden, "rest_forbidden")
+		}
+		for _, who := range []string{"editor", "administrator", "auditor"} {
+			s.as(who).read(r.path+version(1)).field("title", "one")
+			s.as(who).list("events", "as_of", r.times[0].Format(time.RFC3339)).field("events.0.title", "one")
+			s.as(who).read(r.path + "/timemap")
+			if s.as(who).read(r.path).header.Get("Link") == "" {
+				s.t.Errorf("%s: no Memento headers for %s", setting, who)
+			}
+			s.as(who).with("Accept-Datetime", r.times[0].Format(http.TimeFormat)).read(r.path).field("title", "one")
+		}
+		for _, who := range []string{"", "author"} {
+			for _, sent := range []string{r.times[0].Format(http.TimeFormat), "never"} {
+				got := s.as(who).with("Accept-Datetime", sent).read(r.path).field("title", "two")
+				for _, name := range []string{"Link", "Memento-Datetime", "Content-Location"} {
+					if got.header.Get(name) != "" {
+						s.t.Errorf("%s: %s %q", setting, name, got.header.Get(name))
+					}
+				}
+				s.as(who).with("Accept-Datetime", sent).list("events").field("events.0.title", "two")
+			}
+		}
+	}
+}
+
+// HISTORY 20.42, for these routes: texts in the language, problem details, and headers
+// for other origins.
+func headersThen(s *scene) {
+	s = s.alone(settings{})
+	r := s.tell("editor", "events", nil)
+	for path, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		r.path + version(9):            {404, "rest_version_not_found"},
+		r.path + "?as_of=2000-01-01":   {404, "rest-event-not-found"},
+		r.path + "?as_of=never":        {400, "rest_invalid_param"},
+		"/events/99999/timemap":        {404, "rest-event-not-found"},
+		"/events?as_of=version:1":      {400, "rest_invalid_param"},
+		r.path + "/timemap?format=pdf": {400, "rest_invalid_param"},
+	} {
+		texts := map[string]bool{}
+		for _, language := range []string{"en", "fr", "es", "cn"} {
+			got := s.as("").under(language).get(path).code(want.status, want.code)
+			texts[got.str("message")] = true
+			got.head("Cache-Control", "no-store")
+			s.as("").under(language).with("Accept", "application/problem+json").get(path).want(want.status).field("code", want.code).field("status", want.status).field("detail", got.at("message"))
+		}
+		if len(texts) != 4 {
+			s.t.Errorf("%s: messages %v", path, texts)
+		}
+	}
+	got := s.as("").read(r.path + version(1))
+	for _, name := range []string{"Memento-Datetime", "Content-Location"} {
+		if !strings.Contains(got.header.Get("Access-Control-Expose-Headers"), name) {
+			s.t.Errorf("scripts may not read %s", name)
+		}
+	}
+	pre := s.as("").with("Origin", "https://other.example", "Access-Control-Request-Method", "GET").do(http.MethodOptions, r.path, nil)
+	for _, name := range []string{"Accept-Datetime", "Daybook-Reason", "Last-Event-ID"} {
+		if !strings.Contains(pre.header.Get("Access-Control-Allow-Headers"), name) {
+			s.t.Errorf("scripts may not send %s", name)
+		}
+	}
+	if h := s.as("").do(http.MethodHead, r.path+version(1), nil).want(http.StatusOK); h.etag() != got.etag() || h.header.Get("Link") != got.header.Get("Link") {
+		s.t.Errorf("HEAD: %v", h.header)
+	}
+}

@@ -1,0 +1,320 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/history"
+	"daybook/query"
+	"daybook/query/past"
+)
+
+// Past answers what was; past.Service is one.
+type Past interface {
+	// Resolve gives the moment of a time or a position.
+	Resolve(ctx context.Context, p history.Point) (past.Then, error)
+	// Read answers a single read.
+	Read(ctx context.Context, r past.Request) (*past.Record, error)
+	// TimeMap gives the versions of a record that a caller may open.
+	TimeMap(ctx context.Context, k calendar.Kind, id calendar.ID, c calendar.Caller, after int64, limit int) (*past.TimeMap, error)
+	// List gives the lists of a point, once they are ready.
+	List(ctx context.Context, c calendar.Caller, then past.Then, asOf string) (*past.List, error)
+}
+
+// asksPast tells whether a read names a point in time, by the parameter or by the header,
+// and whether the caller may. Answers to it are those of the past from then on.
+func (a *api) asksPast(r *http.Request, c *call) (asks bool, err error) {
+	if c.sends(history.ParamPoint) {
+		c.fresh = valueAskBack
+		return true, a.mayReadPast(c)
+	}
+	if c.route.form != formBySlug && r.Header.Get(headerAcceptTime) != "" && a.mayReadPast(c) == nil {
+		c.fresh = valueAskBack
+		return true, nil
+	}
+	return false, nil
+}
+
+// sends tells whether the query has a parameter.
+func (c *call) sends(name string) bool {
+	for _, p := range c.query {
+		if base, _ := splitName(p.name); base == name {
+			return true
+		}
+	}
+	return false
+}
+
+// readPoint reads the point of a read that names one, and tells whether the header does.
+func (a *api) readPoint(r *http.Request, c *call, in calendar.Input, problems *calendar.Problems) (p history.Point, byHeader bool, err error) {
+	now := a.o.Now()
+	if !c.sends(history.ParamPoint) {
+		return acceptDatetime(r.Header.Get(headerAcceptTime), now, problems), true, nil
+	}
+	p = history.ParsePoint(in[history.ParamPoint], c.route.form == formByID, now, a.o.Site, problems)
+	if p.Form == history.ByPosition {
+		head, err := a.Records.Head(r.Context())
+		if err != nil {
+			return p, false, err
+		}
+		p.CheckHead(head, problems)
+	}
+	return p, false, nil
+}
+
+// readThen answers a single read of the past.
+func (a *api) readThen(w http.ResponseWriter, r *http.Request, s *single) error {
+	c := callOf(r)
+	found, err := a.Past.Read(r.Context(), past.Request{
+		Kind: s.kind, ID: s.target.id, Slug: s.target.slug, Caller: s.caller, Lang: s.lang,
+		Embeds: query.EmbedsOf(s.fields), Point: s.point, FromFirst: s.byHeader,
+	})
+	if err != nil {
+		return err
+	}
+	p, buffer := a.singleRenderer(s), c.buffer()
+	*buffer = p.appendView(*buffer, &found.View)
+	ans, err := a.singleAnswer(*buffer, s, &found.View, &p, found.Version.Time)
+	if err != nil {
+		return err
+	}
+	ans.add(headerPosition, found.Version.Position.String())
+	groups, whole := groupsOf(found.View.Record.ID, embeddedIn(&found.View))
+	ans.add(headerGroups, groups)
+	if s.target.slug == "" {
+		url := s.root.self(found.View.Record)
+		ans.add(headerMemento, mementoTime(found.Moment))
+		ans.add(headerLink, mementoLinks(url, &found.Mementos))
+		if s.byHeader {
+			point := s.point
+			if found.Permanent {
+				point = history.Point{Form: history.ByVersion, Version: found.Version.Number}
+			}
+			ans.add(headerContentLocation, c.withPoint(url, point, []string{"password"}))
+		}
+	}
+	if found.Permanent && !s.byHeader && whole {
+		c.fresh = a.permanent
+	}
+	return a.sendAnswer(w, r, ans)
+}
+
+// withPoint gives the URL of a single read with a point and the other parameters that
+// were sent, those of before first.
+func (c *call) withPoint(url string, p history.Point, before []string) string {
+	var params []query.LinkParam
+	in := inputOf(c.query, func(string) bool { return false })
+	add := func(name string) {
+		if v, ok := in[name].(string); ok {
+			params = append(params, query.LinkParam{Name: name, Value: v})
+		}
+	}
+	for _, name := range before {
+		add(name)
+	}
+	params = append(params, query.LinkParam{Name: history.ParamPoint, Value: p.String()})
+	add("multilang_language")
+	add("_fields")
+	links := query.LinksTo(url, params)
+	return links.Page(1)
+}
+
+// embeddedIn are the records that a view embeds.
+func embeddedIn(v *query.View) (ids []calendar.ID) {
+	for _, l := range [...][]query.LinkedView{v.Venues, v.Organizers} {
+		for i := range l {
+			ids = append(ids, l[i].Record.ID)
+		}
+	}
+	for _, l := range [...][]query.TermView{v.Categories, v.Tags} {
+		for i := range l {
+			ids = append(ids, l[i].Record.ID)
+		}
+	}
+	return ids
+}
+
+// pastList is a list of the past on its way.
+type pastList struct {
+	c        *call
+	request  query.Request
+	then     past.Then
+	asOf     string // the point as links have it
+	byHeader bool
+	refused  error // by the form of a parameter
+}
+
+// findListThen gives the answer to a list of the past: one that is kept, else the
+// parameters are read and the image of the point is asked.
+func (a *api) findListThen(r *http.Request, c *call) (*answer, error) {
+	ctx := r.Context()
+	alias, err := a.pastAlias(r, c)
+	if err != nil {
+		return nil, err
+	}
+	if ans, ok := a.answers.Get(alias); alias != "" && ok {
+		c.cache = CacheHit
+		return ans, nil
+	}
+	l, err := a.readListThen(r, c)
+	if err != nil {
+		return nil, err
+	}
+	for range mostMoves {
+		var ans *answer
+		if ans, err = a.listThen(ctx, r, l); err == nil && alias != "" && ans.key != "" {
+			a.answers.Set(alias, ans)
+		}
+		if !errors.Is(err, past.ErrMoved) {
+			return ans, err
+		}
+	}
+	return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+}
+
+// mostMoves is how often a list is begun while entries come that count too.
+const mostMoves = 10
+
+// pastAlias names the answer to the query string of an anonymous list in this second and
+// state; "" for others.
+func (a *api) pastAlias(r *http.Request, c *call) (string, error) {
+	head, err := a.Records.Head(r.Context())
+	if err != nil || c.caller.Role != calendar.Anonymous {
+		return "", err
+	}
+	generation, err := a.Queries.Generation(r.Context())
+	if err != nil {
+		return "", nil //nolint:nilerr // the past is answered without the present read model
+	}
+	asked := c.asked().Number(int64(head)).Text(r.URL.RawQuery).Text(r.Header.Get(headerAcceptTime))
+	return c.key(pastAliasKey, generation, a.o.Now().Unix(), asked), nil
+}
+
+// readListThen reads the point, and the parameters as far as their form goes.
+func (a *api) readListThen(r *http.Request, c *call) (l *pastList, err error) {
+	l = &pastList{c: c, request: c.listRequest()}
+	var problems calendar.Problems
+	point, byHeader, err := a.readPoint(r, c, l.request.Input, &problems)
+	if err != nil {
+		return nil, err
+	}
+	delete(l.request.Input, history.ParamPoint)
+	l.asOf, l.byHeader = point.String(), byHeader
+	if len(problems.Fields) == 0 {
+		if l.then, err = a.Past.Resolve(r.Context(), point); err != nil {
+			return nil, err
+		}
+	}
+	form := l.request
+	form.Past = query.Past{FormOnly: true, Now: l.then.Moment}
+	if _, err = a.parse(r.Context(), r, c, form, a.Queries.Parse); err != nil {
+		if e, ok := errors.AsType[*calendar.Error](err); !ok || e.Code != calendar.CodeInvalidParam {
+			return nil, err
+		}
+	}
+	for i := range problems.Fields {
+		err = withProblem(err, &problems.Fields[i])
+	}
+	if len(problems.Fields) > 0 {
+		return nil, err
+	}
+	l.refused = err
+	return l, nil
+}
+
+// listThen answers a list from the image of its point.
+func (a *api) listThen(ctx context.Context, r *http.Request, l *pastList) (*answer, error) {
+	c := l.c
+	of, err := a.imageOf(ctx, l)
+	if err != nil {
+		if l.refused != nil {
+			return nil, l.refused
+		}
+		return nil, err
+	}
+	work := a.workContext(ctx, c, a.o.ReadDeadline)
+	defer work.end()
+	criteria, err := a.parse(work, r, c, l.request, of.Parse) //nolint:contextcheck // a workContext stands on the context of the request
+	if err != nil {
+		return nil, err
+	}
+	c.lang = criteria.Lang
+	generation, err := of.Generation(work) //nolint:contextcheck // as above
+	if err != nil {
+		return nil, err
+	}
+	original, location := l.urls(criteria)
+	asked := c.asked().Text(criteria.Key).Text(original).Text(location)
+	key := c.key(pastKey, generation, l.then.Moment.Unix(), asked)
+	keep := a.asked.before(asked.String())
+	var ans *answer
+	err = a.inTurn(work, r, c, a.turns, func() (err error) { //nolint:contextcheck // as above
+		ans, err = a.once(work, c, key, nil, keep, func(ctx context.Context) (*answer, error) {
+			list, err := of.Run(ctx, criteria)
+			if err != nil {
+				return nil, err
+			}
+			ans, err := a.encode(c, &listing{root: c.root, criteria: criteria, list: list, original: originalLink(original)}, a.weakTag(key))
+			if err != nil {
+				return nil, err
+			}
+			ans.add(headerMemento, mementoTime(l.then.Moment))
+			if location != "" {
+				ans.add(headerContentLocation, location)
+			}
+			return ans, nil
+		})
+		if err != nil {
+			return err
+		}
+		return a.pack(r, c, ans)
+	})
+	return ans, err
+}
+
+// imageOf waits for the image of a point, without a slot.
+func (a *api) imageOf(ctx context.Context, l *pastList) (*past.List, error) {
+	c := l.c
+	if !c.pass.enter(stageWait, 1) {
+		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	defer c.pass.resume()
+	wait := a.workContext(ctx, c, imageWait)
+	defer wait.end()
+	return a.Past.List(wait, c.caller, l.then, l.asOf) //nolint:contextcheck // a workContext stands on the context of the request
+}
+
+// imageWait is longer than Past waits.
+const imageWait = time.Minute
+
+// urls gives the URL of the list as it was sent, without the point, and the one that it
+// has with the point where the header named that.
+func (l *pastList) urls(criteria *query.Criteria) (original, location string) {
+	sent := make([]query.LinkParam, 0, len(criteria.Links)+1)
+	if l.c.sends("page") {
+		sent = append(sent, query.LinkParam{Name: "page", Value: strconv.Itoa(criteria.Page)})
+	}
+	for _, p := range criteria.Links {
+		if l.c.sends(strings.TrimSuffix(p.Name, "[]")) || p.Name == history.ParamPoint {
+			sent = append(sent, p)
+		}
+	}
+	address := l.c.root.collection(criteria.Kind) + "/"
+	if l.byHeader {
+		links := query.LinksTo(address, sent)
+		location = links.Page(1)
+	}
+	for i, p := range sent {
+		if p.Name == history.ParamPoint {
+			sent = append(sent[:i:i], sent[i+1:]...)
+			break
+		}
+	}
+	links := query.LinksTo(address, sent)
+	return links.Page(1), location
+}

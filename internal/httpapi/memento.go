@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/internal/history"
+	"daybook/query/past"
+)
+
+// acceptDatetime reads Accept-Datetime (HISTORY 8.2): an IMF-fixdate in GMT, which means
+// the whole second. One ahead of the present second is the present.
+func acceptDatetime(v string, now time.Time, problems *calendar.Problems) history.Point {
+	at, err := time.Parse(http.TimeFormat, v)
+	if err != nil || at.Format(http.TimeFormat) != v { // the day of the week has to be right
+		problems.Add(headerAcceptTime, calendar.ReasonHeaderTime)
+		return history.Point{}
+	}
+	if at.After(now) {
+		at = now.UTC().Truncate(time.Second)
+	}
+	return history.Point{Form: history.ByTime, Time: at.Add(time.Second - time.Millisecond)}
+}
+
+// mementoTime is a moment in whole seconds, as headers and links have it.
+func mementoTime(t time.Time) string { return t.UTC().Truncate(time.Second).Format(http.TimeFormat) }
+
+// permanentURL is the URL of a version of a record (HISTORY 7.1).
+func permanentURL(url string, version int64) string {
+	return url + "?" + history.ParamPoint + "=version%3A" + strconv.FormatInt(version, 10)
+}
+
+// originalLink is the first of the links of a memento.
+func originalLink(url string) string { return "<" + url + `>; rel="original timegate"` }
+
+const linkFormat = "application/link-format"
+
+// resourceLinks are the links of every single read by id.
+func resourceLinks(url string) string {
+	return originalLink(url) + ", <" + url + `/timemap>; rel="timemap"; type="` + linkFormat + `"`
+}
+
+// mementoLinks are the links of a single read of the past: resourceLinks, and the versions
+// around it by number. Equal ones are one link.
+func mementoLinks(url string, m *past.Mementos) string {
+	var versions []past.Version
+	rels := map[int64]string{}
+	add := func(v past.Version, rel string) {
+		if v.Number == 0 {
+			return
+		}
+		if _, known := rels[v.Number]; !known {
+			versions = append(versions, v)
+		}
+		rels[v.Number] += rel
+	}
+	add(m.First, "first ")
+	add(m.Prev, "prev ")
+	add(m.Shown, "")
+	add(m.Next, "next ")
+	add(m.Last, "last ")
+	slices.SortFunc(versions, func(a, b past.Version) int { return int(a.Number - b.Number) })
+	var b strings.Builder
+	b.WriteString(resourceLinks(url))
+	for _, v := range versions {
+		b.WriteString(", ")
+		writeMemento(&b, url, v, rels[v.Number])
+	}
+	return b.String()
+}
+
+// writeMemento writes the link to a version; rels are those before "memento", each with a
+// space behind it.
+func writeMemento(b *strings.Builder, url string, v past.Version, rels string) {
+	b.WriteString("<" + permanentURL(url, v.Number) + `>; rel="` + rels + `memento"; datetime="` + mementoTime(v.Time) + `"`)
+}

@@ -1,0 +1,165 @@
+// Package past answers what was: single records and lists as of a point in time, and the
+// versions of a record that a caller may open. Lists are made by images: the memory image
+// of the read model, filled with the entries that count at the point.
+package past
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/internal/history"
+	"daybook/query"
+)
+
+// Store is what is needed of the event store.
+type Store interface {
+	eventstore.Past
+	Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error)
+	History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error)
+	ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
+	Head(ctx context.Context) (calendar.Position, error)
+	Epoch() uint64
+}
+
+// Viewer makes the view of a record with what it embeds; query.Service is one.
+type Viewer interface {
+	View(ctx context.Context, c calendar.Caller, r *calendar.Record, l calendar.Lang, e query.Embeds, m query.Moment) (query.View, error)
+}
+
+// Options of a Service; the zero value works.
+type Options struct {
+	// Query are the options of present lists; those of images are the same, but for the
+	// moment and the place of the index.
+	Query query.Options
+	// Records bounds the records in all kept images, and so in one; 0: 100,000.
+	Records int
+	// Images bounds the kept images; 0: 4.
+	Images int
+	// Wait is the longest wait for an image; 0: 30 s.
+	Wait time.Duration
+	// Idle is how long an image is kept that nobody asks for; 0: 5 minutes.
+	Idle time.Duration
+	Log  *slog.Logger // nil: slog.Default
+}
+
+// ErrMoved says that an image went over to other entries meanwhile: the list is asked for
+// anew.
+var ErrMoved = errors.New("the image of the past went over to other entries")
+
+// Service answers what was. Single records are answered without Run; images are filled
+// by it. It is safe for concurrent use.
+type Service struct {
+	store Store
+	views Viewer
+	o     Options
+
+	counted countedCache
+
+	mu      sync.Mutex
+	images  []*image   // kept, and asked for lately
+	wanted  []*filling // in the order in which they were asked for
+	refused map[refusedKey]bool
+	wake    chan struct{} // holds one when there is something to fill
+}
+
+// New makes a Service; it starts nothing.
+func New(store Store, views Viewer, o Options) (*Service, error) {
+	switch {
+	case store == nil:
+		return nil, errors.New("past: a store is required")
+	case views == nil:
+		return nil, errors.New("past: views are required")
+	case o.Records < 0 || o.Images < 0 || o.Wait < 0 || o.Idle < 0:
+		return nil, errors.New("past: an option is negative")
+	}
+	if o.Records == 0 {
+		o.Records = 100_000
+	}
+	if o.Images == 0 {
+		o.Images = 4
+	}
+	if o.Wait == 0 {
+		o.Wait = 30 * time.Second
+	}
+	if o.Idle == 0 {
+		o.Idle = 5 * time.Minute
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Query.Now == nil {
+		o.Query.Now = time.Now
+	}
+	return &Service{store: store, views: views, o: o, wake: make(chan struct{}, 1), refused: map[refusedKey]bool{}}, nil
+}
+
+// Then is a point in time as answers need it: which entries count, and the moment that
+// takes the place of now.
+type Then struct {
+	eventstore.Point
+	Moment time.Time
+}
+
+// Resolve gives the moment of a point that has the form of a time or of a position up to
+// the head.
+func (s *Service) Resolve(ctx context.Context, p history.Point) (Then, error) {
+	if p.Form == history.ByTime {
+		return Then{eventstore.Point{Time: p.Time}, p.Time}, nil
+	}
+	entries, err := s.store.ReadAll(ctx, p.Position-1, 1)
+	if err != nil {
+		return Then{}, err
+	}
+	if len(entries) == 0 || entries[0].Position != p.Position {
+		return Then{}, eventstore.ErrAhead
+	}
+	return Then{eventstore.Point{Position: p.Position}, entries[0].Time}, nil
+}
+
+// countedCache keeps what counts at a few points while nothing is appended: finding it
+// may cost a look at many entries.
+type countedCache struct {
+	mu    sync.Mutex
+	epoch uint64
+	head  calendar.Position
+	of    map[eventstore.Point]eventstore.Counted
+}
+
+const mostCounted = 1024
+
+// countedAt gives what counts at a point, and a position that all of it was seen after.
+func (s *Service) countedAt(ctx context.Context, p eventstore.Point) (eventstore.Counted, calendar.Position, error) {
+	p.Time = p.Time.UTC()
+	epoch := s.store.Epoch()
+	head, err := s.store.Head(ctx)
+	if err != nil {
+		return eventstore.Counted{}, 0, err
+	}
+	k := &s.counted
+	k.mu.Lock()
+	if k.epoch != epoch || k.head != head || len(k.of) >= mostCounted {
+		k.epoch, k.head, k.of = epoch, head, map[eventstore.Point]eventstore.Counted{}
+	}
+	c, known := k.of[p]
+	k.mu.Unlock()
+	if known {
+		return c, head, nil
+	}
+	if c, err = s.store.Counted(ctx, p); err != nil {
+		return c, 0, err
+	}
+	c.Time = c.Time.UTC()
+	if now, err := s.store.Head(ctx); err == nil && now == head {
+		k.mu.Lock()
+		if k.epoch == epoch && k.head == head {
+			k.of[p] = c
+		}
+		k.mu.Unlock()
+	}
+	return c, head, nil
+}
