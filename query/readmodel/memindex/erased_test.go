@@ -1,0 +1,86 @@
+package memindex_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
+	"daybook/query/readmodel/readmodeltest"
+)
+
+// TestErasedIsForgotten: when the document of an erased record comes, the files hold
+// nothing of it any more, without anybody asking: HISTORY 14.2, other processes.
+func TestErasedIsForgotten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	snapshot, former := filepath.Join(dir, "snapshot"), filepath.Join(dir, "former")
+	x, err := memindex.Open(t.Context(), snapshot, memindex.Options{Former: former, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const word = "xylqorvanth"
+	var name calendar.Text
+	name[calendar.LangEN] = word
+	tag := &calendar.Record{Kind: calendar.KindTag, ID: 7, Version: 1, Home: calendar.LangEN, Fields: calendar.Fields{"name": name, "slug": word}}
+	put := func(to readmodel.Index, r *calendar.Record, at calendar.Position) {
+		t.Helper()
+		body, err := calendar.EncodeRecord(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := readmodel.Batch{Documents: []readmodel.Document{{Position: at, Record: r, Body: body}}, Mark: readmodeltest.At(at), Reach: readmodeltest.At(at)}
+		if errs, err := to.Write(t.Context(), b); err != nil || errs[0] != nil {
+			t.Fatal(errs, err)
+		}
+	}
+	put(x, tag, 1)
+	next, err := x.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(next, tag, 1)
+	if err := x.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	held := func() (in []string) {
+		for _, f := range []string{snapshot, former} {
+			if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(word)) {
+				in = append(in, filepath.Base(f))
+			}
+		}
+		return in
+	}
+	if got := strings.Join(held(), " "); got != "snapshot former" {
+		t.Fatalf("the word is in %q before", got)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	kept := make(chan error, 1)
+	go func() { kept <- x.Keep(ctx) }()
+	if _, err := x.Marks(t.Context()); err != nil { // the writer is bound to what was promoted
+		t.Fatal(err)
+	}
+	put(x, &calendar.Record{Kind: calendar.KindTag, ID: 7, Version: 2, Home: calendar.LangEN, Deleted: true, Erased: true, Fields: calendar.Fields{}}, 2)
+	for deadline := time.Now().Add(time.Minute); len(held()) > 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("the word is in %v after a minute", held())
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+	end()
+	if err := <-kept; err != nil {
+		t.Fatal(err)
+	}
+	if got := held(); len(got) > 0 {
+		t.Errorf("the word is in %v after the end", got)
+	}
+}
