@@ -181,7 +181,8 @@ func TestRedactedByHand(t *testing.T) {
 		"INSERT INTO @.redacted VALUES (3, 99, " + zeros + ")", // no entry
 		"UPDATE @.redacted SET by = 8", "DELETE FROM @.redacted", "TRUNCATE @.redacted",
 		"DELETE FROM @.entries WHERE position = 3", "TRUNCATE @.entries",
-		"UPDATE @.entries SET state = '' WHERE position = 1", // not erased
+		`UPDATE @.entries SET client = '', request = '', reason = '', fields = '', state = '', secret = NULL,
+			salts = substr(salts, 1, 16) || decode(repeat('00', 64), 'hex') WHERE position = 1`, // not erased
 		"UPDATE @.entries SET client = 'x' WHERE position = 3",
 		"UPDATE @.entries SET state = 'x' WHERE position = 3",
 		"UPDATE @.entries SET secret = 'x' WHERE position = 3",

@@ -85,6 +85,26 @@ func TestMoveUp(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	gone := eraseTag(t, from)
+	renamed, err := from.NewIDs(ctx, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named calendar.Position
+	for v := range int64(2) {
+		res := from.Append(ctx, []eventstore.Append{tag(t, renamed, v+1, "renamed")})[0]
+		if res.Err != nil {
+			t.Fatal(res.Err)
+		}
+		named = res.Position - 1
+	}
+	for _, size := range []calendar.Position{3, 900} {
+		c := eventstore.Checkpoint{Size: size, Origin: "o", Note: []byte("o\n"), Time: time.Unix(int64(size), 0), Keys: "k"}
+		if err := from.PutCheckpoint(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+
 	name := schema(t)
 	to := open(t, server(t), postgres.Options{Schema: name})
 	steps := map[string]calendar.Position{}
@@ -103,6 +123,20 @@ func TestMoveUp(t *testing.T) {
 	}
 	if diff := cmp.Diff(wholeOf(t, from, int(writer.n.Load())), wholeOf(t, to, int(writer.n.Load())), storetest.Alike); diff != "" {
 		t.Errorf("the stores differ (-sqlite +postgres):\n%s", diff[:min(len(diff), 4000)])
+	}
+	if n := wholeOf(t, to, int(writer.n.Load())).Unanswered; n < 1 || n > 2 {
+		t.Errorf("%d answers are gone with the erased tag", n)
+	}
+	if res := to.Append(ctx, []eventstore.Append{tag(t, gone.ID, gone.Expected+2, "back")})[0]; !errors.Is(res.Err, eventstore.ErrConflict) {
+		t.Errorf("the erased record takes a change: %+v", res)
+	}
+	if states, err := to.Load(ctx, gone.ID); err != nil {
+		t.Error(err)
+	} else if res := to.Erase(ctx, gone); res.Err != nil || res.Position != states[0].Position {
+		t.Errorf("the erased record is erased again at %+v, not at %d", res, states[0].Position)
+	}
+	if id, err := to.SlugAt(ctx, calendar.KindTag, "renamed-0", eventstore.Point{Position: named}); err != nil || id != renamed {
+		t.Errorf("the slug of before was that of %d, %v, want %d", id, err, renamed)
 	}
 	if _, err := access.New(to).Authenticate(ctx, "Bearer "+token); err != nil {
 		t.Errorf("the token of the administrator: %v", err)
@@ -159,6 +193,30 @@ func TestMoveUp(t *testing.T) {
 	}
 }
 
+// eraseTag erases a tag of a store, and gives the erasure.
+func eraseTag(t *testing.T, s *sqlite.Store) eventstore.Erasure {
+	t.Helper()
+	states, err := s.Records(t.Context(), calendar.KindTag, 0, 1)
+	if err != nil || len(states) == 0 {
+		t.Fatalf("no tag, %v", err)
+	}
+	before, err := calendar.DecodeRecord(states[0].Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := calendar.Erase(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 5, 2, 0, 0, 0, 0, time.UTC)
+	d, after := storetest.Draft(t, before, c, now)
+	e := eventstore.Erasure{Kind: d.Kind, ID: d.ID, Expected: d.Expected, Time: now, State: d.State, Claims: calendar.Claims(after)}
+	if res := s.Erase(t.Context(), e); res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	return e
+}
+
 // broken is a store whose dump fails at its end.
 type broken struct{ eventstore.Dumper }
 
@@ -200,17 +258,38 @@ type whole struct {
 	Found    [][]calendar.ID
 	Receipts []*eventstore.Receipt
 	History  [][]eventstore.Entry
+
+	Past        [][]eventstore.Entry // of the same records, half way
+	Slugs       []calendar.ID        // who had the slugs of the log then
+	Checkpoints []eventstore.Checkpoint
+	Unanswered  int // receipts whose answers tell of what was erased
 }
 
 func wholeOf(t *testing.T, s eventstore.Verifier, keys int) whole {
 	t.Helper()
 	ctx := t.Context()
 	var w whole
-	errs := make([]error, 5)
+	errs := make([]error, 6)
+	w.Checkpoints, errs[5] = s.Checkpoints(ctx, 0, 100)
 	w.Entries, errs[0] = s.ReadAll(ctx, 0, 100_000)
 	w.States, errs[1] = s.Records(ctx, 0, 0, 100_000)
 	w.Commits, errs[2] = s.Commits(ctx, 0, 100_000)
 	w.Leaves, errs[3] = s.Leaves(ctx, 0, 100_000)
+	half := eventstore.Point{Position: calendar.Position(len(w.Entries) / 2)}
+	for i := range w.Entries {
+		slug, err := w.Entries[i].Slug()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slug == "" || i%3 > 0 {
+			continue
+		}
+		id, err := s.SlugAt(ctx, w.Entries[i].Kind, slug, half)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Slugs = append(w.Slugs, id)
+	}
 	var claims []calendar.Claim
 	var names []calendar.Name
 	for i := range w.States {
@@ -224,7 +303,11 @@ func wholeOf(t *testing.T, s eventstore.Verifier, keys int) whole {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.History = append(w.History, h)
+			past, err := s.At(ctx, half, r.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.History, w.Past = append(w.History, h), append(w.Past, past)
 		}
 	}
 	w.Holders, w.Found, errs[4] = s.Find(ctx, claims, names)
@@ -234,7 +317,9 @@ func wholeOf(t *testing.T, s eventstore.Verifier, keys int) whole {
 	for i := range keys {
 		key := fmt.Sprintf("key-%d", i+1)
 		res := s.Append(ctx, []eventstore.Append{{Receipt: &eventstore.Receipt{User: 1, Key: key, Fingerprint: sha256.Sum256([]byte(key))}}})[0]
-		if res.Err != nil || res.Receipt == nil || string(res.Receipt.Answer) != "answer "+key {
+		if res.Err == nil && res.Receipt != nil && res.Receipt.Answer == nil {
+			w.Unanswered++
+		} else if res.Err != nil || res.Receipt == nil || string(res.Receipt.Answer) != "answer "+key {
 			t.Fatalf("receipt %s: %+v", key, res)
 		}
 		w.Receipts = append(w.Receipts, res.Receipt)
