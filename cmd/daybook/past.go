@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -121,17 +122,17 @@ func printEntry(w io.Writer, e *history.Entry) error {
 	case e.Actor.ID != 0:
 		who = "user " + e.Actor.ID.String()
 	}
-	text := fmt.Sprintf("version %d  position %d  %s  %s by %s\n", e.Version, e.Position, e.Time, e.Action, who)
+	lines := []string{fmt.Sprintf("version %d  position %d  %s  %s by %s", e.Version, e.Position, e.Time, e.Action, who)}
 	if e.Reason != "" {
-		text += "    " + e.Reason + "\n"
+		lines = append(lines, e.Reason)
 	}
 	if e.Redacted != nil {
-		text += "    " + e.Summary + "\n"
+		lines = append(lines, e.Summary)
 	}
 	for _, c := range e.Changes {
-		text += "    " + c.Sentence + "\n"
+		lines = append(lines, c.Sentence)
 	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, strings.Join(lines, "\n    ")+"\n")
 	return err
 }
 

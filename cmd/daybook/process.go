@@ -373,6 +373,6 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 	}
 	o.Beside = r.readiness.probes()
 	o.Draining = r.readiness.begun
-	o.Observe, o.Trace = r.b.hooks.Answers, r.b.hooks.Requests
+	o.Observe, o.Trace, o.Streaming = r.b.hooks.Answers, r.b.hooks.Requests, r.b.hooks.Streaming
 	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}, o)
 }

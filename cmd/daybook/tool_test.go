@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -285,6 +287,48 @@ func TestImportInTheZoneOfTheSite(t *testing.T) {
 		e := s.want(200, "GET", "/events/by-slug/"+slug, "", "")
 		if e["timezone"] != "Europe/Rome" || e["utc_start_date"] != "2030-07-01 08:00:00" {
 			t.Errorf("%s: %v in %v", slug, e["utc_start_date"], e["timezone"])
+		}
+	}
+}
+
+// TestTail: entries as they come, from a position on, until a signal; beside a server and
+// on the store itself.
+func TestTail(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	e := s.want(201, "POST", "/events", s.token, concert)
+	for _, when := range []string{"serving", "stopped"} {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		cmd := child(ctx, "changes", "tail", "--from", "1", "--kind", "event", "--json", "--data", data)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		if !lines.Scan() || !strings.Contains(lines.Text(), `"id":`+idOf(e)+`,"version":1,`) || !strings.Contains(lines.Text(), `"actor":{"id":`) {
+			t.Errorf("%s: got %q", when, lines.Text())
+		}
+		if when == "serving" {
+			s.want(200, "PATCH", "/events/"+idOf(e), s.token, `{"title":"Moved","reason":"hall taken"}`)
+			if !lines.Scan() || !strings.Contains(lines.Text(), `"version":2,`) || !strings.Contains(lines.Text(), `"reason":"hall taken"`) {
+				t.Errorf("%s: then %q", when, lines.Text())
+			}
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		for lines.Scan() { // the rest
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: ended with %v", when, err)
+		}
+		cancel()
+		if when == "serving" {
+			s.drain()
 		}
 	}
 }

@@ -33,6 +33,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 
 	requests *prometheus.CounterVec
+	streams  prometheus.Gauge
 	duration *prometheus.HistogramVec
 	errors   map[calendar.Code]prometheus.Counter
 	unknown  prometheus.Counter // errors with a code of no list
@@ -74,6 +75,8 @@ func NewMetrics(version string) *Metrics {
 	for use, name := range cacheOutcomes {
 		m.cache[use] = uses.WithLabelValues(name)
 	}
+
+	m.streams = m.gauges("http_streams", "Streams of changes that are open.").WithLabelValues()
 
 	appends := m.counters("appends_total", "Appends to the event store by their result.", "result")
 	for _, r := range appendResults {

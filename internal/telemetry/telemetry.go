@@ -18,6 +18,7 @@ import (
 // where nothing watches, so watching costs nothing then.
 type Hooks struct {
 	Answers    func(route string) func(httpapi.Answered)                                               // httpapi.Options.Observe
+	Streaming  func(open int)                                                                          // httpapi.Options.Streaming
 	Requests   func(r *http.Request, id string) (context.Context, func(route string, status int))      // httpapi.Options.Trace
 	Commits    eventstore.ObserveCommit                                                                // of a store that commits groups
 	Publishing func(first, last calendar.Position) func(error)                                         // feed.RelayOptions.Observe
@@ -46,6 +47,7 @@ func NewHooks(m *Metrics, t *Traces, now func() time.Time) Hooks {
 	h := Hooks{Commits: w.commit, Publishing: w.publish, Projecting: w.project, watch: w}
 	if m != nil {
 		h.Answers = m.answers
+		h.Streaming = func(open int) { m.streams.Set(float64(open)) }
 	}
 	if t != nil {
 		h.Requests = t.request
