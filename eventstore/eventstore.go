@@ -186,6 +186,7 @@ type State struct {
 type Store interface {
 	Past
 	Checkpoints
+	Eraser
 
 	// Append writes each Append whole or not at all and answers one Result per
 	// Append, in order. Appends of concurrent calls may share a commit; one that

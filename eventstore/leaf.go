@@ -58,7 +58,9 @@ func newSalts(secret bool) *Salts {
 // gives zeros.
 func Leaf(e *Entry) [32]byte {
 	if e.Salts != nil {
-		return leaf2(e, BodyHashes(e))
+		h := leafHash{h: sha256.New()}
+		bodies := bodyHashes(&h, e)
+		return leaf2(&h, e, &bodies)
 	}
 	if e.Redacted != nil {
 		return [32]byte{}
@@ -89,14 +91,13 @@ func leaf1(e *Entry) (leaf [32]byte) {
 		sum := sha256.Sum256(e.Secret)
 		h.bytes(sum[:])
 	}
-	h.h.Sum(leaf[:0])
+	h.sum(&leaf)
 	return leaf
 }
 
 // leaf2 hashes the head of an entry and the hashes of its bodies, each of which can be
 // opened, or erased, alone.
-func leaf2(e *Entry, bodies [5][32]byte) (leaf [32]byte) {
-	h := leafHash{h: sha256.New()}
+func leaf2(h *leafHash, e *Entry, bodies *[5][32]byte) (leaf [32]byte) {
 	h.text(leafForm2)
 	h.text(e.Kind.String())
 	h.number(int64(e.ID))
@@ -104,26 +105,26 @@ func leaf2(e *Entry, bodies [5][32]byte) (leaf [32]byte) {
 	h.number(e.Time.UnixMilli())
 	h.text(e.Change)
 	for i := range bodies {
-		h.h.Write(bodies[i][:])
+		h.raw(bodies[i][:])
 	}
-	h.h.Sum(leaf[:0])
+	h.sum(&leaf)
 	return leaf
 }
 
 // BodyHashes gives H_actor, H_cause, H_fields, H_state and H_secret of an entry of form
 // 2; of a redacted one the last four are those that were kept.
-func BodyHashes(e *Entry) (bodies [5][32]byte) {
-	h := leafHash{h: sha256.New()}
+func BodyHashes(e *Entry) [5][32]byte { return bodyHashes(&leafHash{h: sha256.New()}, e) }
+
+func bodyHashes(h *leafHash, e *Entry) (bodies [5][32]byte) {
 	begin := func(i int, name string) {
-		h.h.Reset()
 		h.text(bodyForm2)
 		h.text(name)
-		h.h.Write(e.Salts[i][:])
+		h.raw(e.Salts[i][:])
 	}
 	begin(0, "actor")
 	h.number(8)
 	h.number(int64(e.Actor))
-	h.h.Sum(bodies[0][:0])
+	h.sum(&bodies[0])
 	if e.Redacted != nil {
 		copy(bodies[1:], e.Redacted.Hashes[:])
 		return bodies
@@ -133,44 +134,74 @@ func BodyHashes(e *Entry) (bodies [5][32]byte) {
 	h.text(e.Cause.Client)
 	h.text(e.Cause.Request)
 	h.text(e.Cause.Reason)
-	h.h.Sum(bodies[1][:0])
+	h.sum(&bodies[1])
 	begin(2, "fields")
 	h.bytes(e.Fields)
-	h.h.Sum(bodies[2][:0])
+	h.sum(&bodies[2])
 	begin(3, "state")
 	h.bytes(e.State)
-	h.h.Sum(bodies[3][:0])
+	h.sum(&bodies[3])
 	if e.Secret != nil {
 		begin(4, "secret")
 		sum := sha256.Sum256(e.Secret)
 		h.bytes(sum[:])
-		h.h.Sum(bodies[4][:0])
+		h.sum(&bodies[4])
 	}
 	return bodies
 }
 
+// leafHash gathers small parts, so that the hash is fed in large ones.
 type leafHash struct {
-	h   hash.Hash
-	buf [128]byte
+	h    hash.Hash
+	n    int
+	room [192]byte
+}
+
+func (l *leafHash) flush() {
+	l.h.Write(l.room[:l.n])
+	l.n = 0
 }
 
 func (l *leafHash) number(n int64) {
-	binary.BigEndian.PutUint64(l.buf[:], uint64(n))
-	l.h.Write(l.buf[:8])
+	if l.n+8 > len(l.room) {
+		l.flush()
+	}
+	binary.BigEndian.PutUint64(l.room[l.n:], uint64(n))
+	l.n += 8
+}
+
+func (l *leafHash) raw(b []byte) {
+	if l.n+len(b) > len(l.room) {
+		l.flush()
+	}
+	if len(b) > len(l.room) {
+		l.h.Write(b)
+		return
+	}
+	l.n += copy(l.room[l.n:], b)
 }
 
 func (l *leafHash) bytes(b []byte) {
 	l.number(int64(len(b)))
-	l.h.Write(b)
+	l.raw(b)
 }
 
 func (l *leafHash) text(s string) {
 	l.number(int64(len(s)))
 	for len(s) > 0 {
-		n := copy(l.buf[:], s)
-		l.h.Write(l.buf[:n])
-		s = s[n:]
+		if l.n == len(l.room) {
+			l.flush()
+		}
+		n := copy(l.room[l.n:], s)
+		l.n, s = l.n+n, s[n:]
 	}
+}
+
+// sum gives the hash and begins another one.
+func (l *leafHash) sum(to *[32]byte) {
+	l.flush()
+	l.h.Sum(to[:0])
+	l.h.Reset()
 }
 
 // ChainHash gives the hash of a commit: SHA-256(hash of the commit before ‖

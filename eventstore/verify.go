@@ -213,9 +213,10 @@ func (v *verification) page(ctx context.Context) error {
 		if i >= len(leaves) {
 			return damaged(p, "its leaf is missing")
 		}
-		form1 := e.Redacted != nil && e.Salts == nil // nothing but its leaf is left
+		// Of a redacted one of form 1 nothing but its leaf is left.
+		form1 := e.Redacted != nil && e.Salts == nil && e.Redacted.Hashes == [4][32]byte{}
 		if !form1 && Leaf(e) != leaves[i] {
-			if e.Redacted == nil && e.Blank() {
+			if e.Redacted == nil && len(e.Fields)+len(e.State) == 0 {
 				return damaged(p, "it is blank, and no erasure is known of it")
 			}
 			return damaged(p, "it does not fit its leaf")
@@ -290,7 +291,10 @@ func (v *verification) incomplete(p calendar.Position, kind calendar.Kind, id ca
 }
 
 // blank notes an entry that is redacted.
-func (v *verification) blank(e *Entry, now lastEntry) {
+func (v *verification) blank(e *Entry, now lastEntry) error {
+	if now.blank != 0 && now.by != e.Redacted.By {
+		return damaged(e.Position, "it is blank by entry %d, and entry %d of its record by entry %d", e.Redacted.By, now.blank, now.by)
+	}
 	if e.Salts == nil {
 		v.found.RedactedForm1++
 	} else {
@@ -304,6 +308,7 @@ func (v *verification) blank(e *Entry, now lastEntry) {
 	}
 	delete(v.kept, e.ID)
 	v.last[e.ID] = now
+	return nil
 }
 
 // erased checks an entry that erased its record.
@@ -372,8 +377,7 @@ func (v *verification) fold(ctx context.Context, e *Entry) error {
 		plain: before.plain, blank: before.blank, by: before.by,
 	}
 	if e.Redacted != nil {
-		v.blank(e, now)
-		return nil
+		return v.blank(e, now)
 	}
 	now.state = sha256.Sum256(e.State)
 	if e.Secret != nil {

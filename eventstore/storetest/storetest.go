@@ -20,7 +20,6 @@ import (
 // Store is what the suite asks of an implementation.
 type Store interface {
 	eventstore.Verifier
-	eventstore.Eraser
 	io.Closer
 }
 
