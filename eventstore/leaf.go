@@ -65,12 +65,16 @@ func Leaf(e *Entry) [32]byte {
 	if e.Redacted != nil {
 		return [32]byte{}
 	}
-	return leaf1(e)
+	if e.Secret == nil {
+		return leaf1(e, nil)
+	}
+	sum := sha256.Sum256(e.Secret)
+	return leaf1(e, &sum)
 }
 
 // leaf1 hashes the parts one after the other. The secret takes part by its own SHA-256,
 // so a leaf can be checked by those who must not see it.
-func leaf1(e *Entry) (leaf [32]byte) {
+func leaf1(e *Entry, secret *[32]byte) (leaf [32]byte) {
 	h := leafHash{h: sha256.New()}
 	h.text(leafForm1)
 	h.text(e.Kind.String())
@@ -84,12 +88,11 @@ func leaf1(e *Entry) (leaf [32]byte) {
 	h.text(e.Change)
 	h.bytes(e.Fields)
 	h.bytes(e.State)
-	if e.Secret == nil {
+	if secret == nil {
 		h.number(0)
 	} else {
 		h.number(1)
-		sum := sha256.Sum256(e.Secret)
-		h.bytes(sum[:])
+		h.bytes(secret[:])
 	}
 	h.sum(&leaf)
 	return leaf

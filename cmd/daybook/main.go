@@ -30,6 +30,7 @@ const (
 	exitUsage    = 2 // the command line or a setting is wrong
 	exitRefusals = 3 // the work is done, but some input was refused
 	exitTampered = 4 // what is stored is not what was written
+	exitUnsigned = 5 // there is nothing signed to check against
 )
 
 // console is what a command talks through.
@@ -90,7 +91,7 @@ func subcommands() []*subcommand {
 		{records, "convert", "", "print another format as changes to import", []act{
 			{"conferences", "FILE.ndjson.gz", "of a list of conferences"},
 		}, nil, runConvert},
-		{records, "export", "", "print all entries, one JSON object a line", nil, []string{ofStore}, runExport},
+		{records, "export", "", "print all entries and checkpoints, one JSON object a line", nil, []string{ofStore, "file"}, runExport},
 		{records, "history", "KIND ID", "print the history of one record", []act{
 			{"diff", "KIND ID FROM TO", "print what differs between two versions"},
 			{"at", "KIND ID POINT", "print the record as it was: at a date, position:N or version:N"},
@@ -99,7 +100,8 @@ func subcommands() []*subcommand {
 			{"tail", "", "print entries as they come, until a signal"},
 		}, []string{ofStore, "json", "lang", "from", "kind"}, runChanges},
 		{records, "erase", "KIND ID", "erase a record for good, in every version and every place", nil, []string{ofStore, ofFeed, ofIndex, "base-url", "api-prefix", "erase-reason", "erase-by", "yes", "compact", "json"}, runErase},
-		{records, "verify", "", "check every entry against the chain", nil, []string{ofStore, "json"}, runVerify},
+		{records, "verify", "", "check every entry against the chain", nil, []string{ofStore, "json", "file", "key", "checkpoint", "witness"}, runVerify},
+		{records, "audit", "", "prove the log to others: checkpoints, proofs, keys, exports", auditActs, []string{ofStore, ofProofs, "base-url", "api-prefix", "json", "file", "key", "checkpoint", "witness", "size", "origin"}, runAudit},
 		{records, "migrate", "", "bring the schema of a PostgreSQL event store to the present form, as its owner; or carry the store of a directory into it", nil, []string{"store", "store-schema", "service-role", "to", "data"}, runMigrate},
 		{model, "rebuild", "", "make the read model anew from the event store", nil, []string{ofStore, ofIndex, "back"}, runRebuild},
 		{model, "retry", "ID", "project a quarantined record again", nil, []string{ofStore, ofIndex}, runRetry},
@@ -178,7 +180,7 @@ func run(ctx context.Context, args, env []string, in io.Reader, out, errw io.Wri
 	for _, sub := range subcommands() {
 		program.Commands = append(program.Commands, sub.command(c, env))
 	}
-	err := program.Run(ctx, append([]string{program.Name}, args...))
+	err := program.Run(ctx, append([]string{program.Name}, gathered(args)...))
 	if err == nil {
 		return exitOK
 	}

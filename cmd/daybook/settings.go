@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/url"
 	"os"
 	"slices"
@@ -90,6 +91,13 @@ type settings struct {
 
 	serviceRole string
 	to          string
+
+	verifyFile        string // of an export
+	verifyKeys        []string
+	verifyCheckpoints []string // files
+	verifyWitnesses   []string
+	proofSize         int // 0: that of the newest checkpoint
+	newOrigin         string
 
 	given map[string]given // by the names of the settings
 }
@@ -320,6 +328,14 @@ func (s *settings) table() []setting {
 			{name: "erase-by", flag: "by", value: "NAME", brief: "administrator who erases; empty: the operator", set: text(&s.by)},
 			{name: "yes", boolean: true, def: "false", brief: "do not ask", set: boolean(&s.yes)},
 			{name: "compact", boolean: true, def: "false", brief: "as the owner of a PostgreSQL event store: take what was erased out of its files", set: boolean(&s.compact)},
+			{name: "file", flag: "file", value: "FILE", brief: "export that is written or checked, packed where it ends in .gz; empty: standard output, and the event store", set: text(&s.verifyFile)},
+			{name: "key", flag: "key", value: "VKEY", brief: "key that signed the log; may stand several times", set: list(&s.verifyKeys, word)},
+			{name: "checkpoint", flag: "checkpoint", value: "FILE", brief: "checkpoint that was kept elsewhere; may stand several times", set: list(&s.verifyCheckpoints, word)},
+			{name: "witness", flag: "witness", value: "VKEY", brief: "key of a witness; may stand several times", set: list(&s.verifyWitnesses, word)},
+			{name: "size", flag: "size", value: "N", def: "0", brief: "size of the tree of a proof; 0: that of the newest checkpoint", set: number(&s.proofSize, 0, math.MaxInt)},
+			{name: "origin", flag: "origin", value: "NAME", brief: "name of the log that begins with a new key", set: checked(&s.newOrigin, "be up to 255 bytes without white space and +", func(v string) bool {
+				return v == "" || proof.CheckOrigin(v) == nil
+			})},
 			{name: "source", value: "NAME", brief: "name of the source that the external keys belong to; empty: the file's name", set: text(&s.source)},
 			{name: "json", boolean: true, def: "false", brief: "print JSON for programs", set: boolean(&s.json)},
 			{name: "lang", value: "LANG", def: "en", brief: "language of sentences: cn, en, fr or es", set: oneOf(&s.lang, calendar.LangNames()...)},
@@ -347,6 +363,8 @@ func (s *settings) table() []setting {
 		}...),
 	)
 }
+
+func word(v string) (string, error) { return v, nil }
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)

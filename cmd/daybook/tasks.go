@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -13,20 +12,11 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/internal/audit"
 	"daybook/projector/upkeep"
 )
 
 // pageSize is how many entries one read takes.
 const pageSize = 500
-
-func runVerify(ctx context.Context, c *console, s *settings, args []string) error {
-	return runPlain(ctx, c, s, "verify", args)
-}
-
-func runExport(ctx context.Context, c *console, s *settings, args []string) error {
-	return runPlain(ctx, c, s, "export", args)
-}
 
 func runRebuild(ctx context.Context, c *console, s *settings, args []string) error {
 	if s.back {
@@ -47,24 +37,6 @@ func withoutInput(c *console) *console {
 	d := *c
 	d.in = nil
 	return &d
-}
-
-func verifyTask(ctx context.Context, b *backend, c *console, s *settings, _ []string) error {
-	bar := newProgress(c, "verify", "entries")
-	found, err := eventstore.Verify(ctx, b.store, func(done, total calendar.Position) { bar.set(int(done), int(total)) })
-	bar.done()
-	if err != nil {
-		return err
-	}
-	if s.json {
-		err = json.NewEncoder(c.out).Encode(findingsOf(&found))
-	} else {
-		_, err = fmt.Fprintf(c.out, "chain head %x\n%s\n", found.Hash, findingsText(&found))
-	}
-	if err == nil && found.Err() != nil {
-		err = &exitError{exitTampered, found.Err()}
-	}
-	return err
 }
 
 // findingsText tells of findings in one line, which begins with the result.
@@ -126,27 +98,6 @@ func findingsOf(f *eventstore.Findings) findings {
 		out.Position = &f.Position
 	}
 	return out
-}
-
-func exportTask(ctx context.Context, b *backend, c *console, _ *settings, _ []string) error {
-	w := bufio.NewWriterSize(c.out, 1<<16)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	for after := calendar.Position(0); ; {
-		entries, err := b.store.ReadAll(ctx, after, pageSize)
-		if err != nil {
-			return err
-		}
-		for i := range entries {
-			if err := enc.Encode(audit.Whole(&entries[i])); err != nil {
-				return err
-			}
-			after = entries[i].Position
-		}
-		if len(entries) == 0 {
-			return w.Flush()
-		}
-	}
 }
 
 // rebuildTask fills a new read model from the present state beside the old one,

@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"query/readmodel/memindex":    {"calendar", "internal/ground/cache", "internal/ground/compact", "query/readmodel"},
 	"query/readmodel/elastic":     {"calendar", "query/readmodel"},
 	"internal/access":             {"calendar", "eventstore"},
-	"internal/audit":              {"calendar", "eventstore"},
+	"internal/audit":              {"calendar", "eventstore", "internal/proof"},
 	"internal/conferences":        {"calendar", "internal/importer"},
 	"internal/demo":               {"calendar", "command", "eventstore"},
 	"internal/history":            {"calendar", "eventstore"},

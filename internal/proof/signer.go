@@ -184,6 +184,19 @@ func (s *Signer) origin(ctx context.Context) (string, error) {
 	return "daybook/" + hex.EncodeToString(leaves[0][:8]), nil
 }
 
+// Origin gives the name of the log: that of its newest checkpoint, else the one that it
+// will get, "" while it has no entry to be named by.
+func (s *Signer) Origin(ctx context.Context) (string, error) {
+	newest, err := s.newest(ctx)
+	if err != nil {
+		return "", err
+	}
+	if newest == nil {
+		return s.origin(ctx)
+	}
+	return newest.Origin, nil
+}
+
 // keys gives the keys of the log, made now when they have a file that is not there yet
 // and fresh is set. None and no error while there is nothing to be signed.
 func (s *Signer) keys(ctx context.Context, newest *eventstore.Checkpoint, fresh bool) ([]*PrivateKey, error) {
@@ -446,7 +459,7 @@ func (s *Signer) Begin(ctx context.Context, origin string) (k *PrivateKey, err e
 			return err
 		}
 		own := len(s.ring.Keys) == 0 && s.ring.File != ""
-		signs := head > 0 && (newest == nil || newest.Size < head)
+		signs := head > 0 && (newest == nil && own || newest != nil && newest.Size < head)
 		if !own && newest != nil && !signs {
 			return fmt.Errorf("no entry came since the last checkpoint of %q, which has size %d: write something first", newest.Origin, newest.Size)
 		}
