@@ -103,6 +103,15 @@ func documentation(s *scene) {
 		want["/changes/stream"] = map[string]wantOperation{"get": {
 			query: "+kind +id +actor +action +field +after multilang_language", header: "+Last-Event-ID", statuses: []int{200, 400, 401, 403, 503},
 		}}
+		proofs := []int{200, 400, 401, 403, 404, 503}
+		for path, w := range map[string]wantOperation{
+			"/checkpoint": {query: "+size multilang_language"}, "/checkpoint/keys": {query: "multilang_language"},
+			"/proof/inclusion": {query: "+position +size multilang_language"}, "/proof/consistency": {query: "+from +to multilang_language"},
+			"/tile/{level}/{tile}": {path: "level tile", query: "multilang_language"},
+		} {
+			w.statuses = proofs
+			want[path] = map[string]wantOperation{"get": w}
+		}
 		for _, collection := range collections {
 			post := collection != "categories" && collection != "tags"
 			list := wantOperation{query: listParams[collection], header: "+If-None-Match +Daybook-Min-Position +Accept-Datetime", statuses: []int{200, 304, 400, 401, 403, 422, 503}}
@@ -297,13 +306,14 @@ func (d *document) response(name string, status int, r obj) {
 		need = append(need, "Retry-After")
 	case status == http.StatusCreated:
 		need = append(need, "Location", "ETag", "Daybook-Position")
-	case status == http.StatusOK && strings.HasPrefix(name, "get /") && strings.Count(name, "/") == 1 && name != "get /" && name != "get /doc" && name != "get /changes":
+	case status == http.StatusOK && strings.HasPrefix(name, "get /") && strings.Count(name, "/") == 1 && name != "get /" && name != "get /doc" && name != "get /changes" && name != "get /checkpoint":
 		need = append(need, "X-Total", "X-TotalPages", "Link", "Daybook-Position", "ETag")
 	case status == http.StatusOK && strings.HasPrefix(name, "get /") && (strings.HasSuffix(name, "}/history") || strings.HasSuffix(name, "}/diff")):
 		need = append(need, "ETag", "Cache-Groups")
+	case status == http.StatusOK && strings.HasPrefix(name, "get /tile/"):
 	case status == http.StatusOK && strings.HasPrefix(name, "get /") && strings.Contains(name, "{"):
 		need = append(need, "ETag")
-		if strings.HasSuffix(name, "}") && !strings.Contains(name, "/tile/") {
+		if strings.HasSuffix(name, "}") {
 			need = append(need, "Last-Modified")
 		}
 	case status == http.StatusOK && !strings.HasPrefix(name, "get "):
@@ -326,7 +336,7 @@ func (d *document) response(name string, status int, r obj) {
 			}
 		}
 	default:
-		if _, ok := content["application/json"]; !ok && name != "get /changes/stream" {
+		if _, ok := content["application/json"]; !ok && !slices.Contains([]string{"get /changes/stream", "get /checkpoint", "get /tile/{level}/{tile}"}, name) {
 			t.Errorf("%s: status %d: no application/json", name, status)
 		}
 	}
