@@ -41,6 +41,7 @@ const (
 	CodeNoTile             Code = "rest_tile_not_found"       // 404
 	CodeAsOfTooLarge       Code = "rest_as_of_too_large"      // 422, a list of the past
 	CodeAsOfNotReady       Code = "rest_as_of_not_ready"      // 503, a list of the past
+	CodeSelectionTooLarge  Code = "rest_selection_too_large"  // 400, more events than one answer may have
 )
 
 // Codes are all codes, for tests that each has a status and a message.
@@ -50,7 +51,7 @@ var Codes = [...]Code{
 	CodeBodyTooLarge, CodeURITooLong, CodeNoRoute, CodeMethodNotAllowed, CodeInvalidNamespace,
 	CodePositionNotReached, CodeUnavailable, CodeTooManyRequests, CodeInternal, CodeTermExists, CodeNotHierarchical,
 	CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected, CodeInTrash, CodeNotFound,
-	CodePageNotFound, CodeVersionNotFound, CodeErased, CodeNoCheckpoint, CodeNoTile,
+	CodePageNotFound, CodeVersionNotFound, CodeErased, CodeNoCheckpoint, CodeNoTile, CodeSelectionTooLarge,
 	CodeAsOfTooLarge, CodeAsOfNotReady,
 }
 
@@ -72,7 +73,8 @@ type Error struct {
 	Fields  []FieldError // CodeInvalidParam
 	Missing []string     // CodeMissingParam
 	TermID  ID           // CodeTermExists
-	Limit   int          // CodeAsOfTooLarge: records that it may be made from
+	Total   int          // CodeSelectionTooLarge: how many there are
+	Limit   int          // CodeSelectionTooLarge, CodeAsOfTooLarge: how many there may be
 	Detail  string       // CodeInvalidJSON: what the decoder said, without internals
 }
 

@@ -279,6 +279,12 @@ var messages = map[Code]phrase{
 		"Le journal n’a pas cette tuile.",
 		"El registro de cambios no tiene esa tesela.",
 	},
+	CodeSelectionTooLarge: {
+		"一次答复容不下这么多活动；请分页读取。",
+		"These are more events than one answer may have; read them by pages.",
+		"Il y a plus d’événements qu’une réponse ne peut en contenir ; lisez-les par pages.",
+		"Son más eventos de los que caben en una respuesta; léalos por páginas.",
+	},
 }
 
 // kindMessages are the messages whose words depend on the kind.

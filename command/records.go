@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -14,6 +16,7 @@ import (
 type Records struct {
 	store   eventstore.Store
 	decoded eventstore.Kept[calendar.ID, *calendar.Record] // the newest version that was decoded
+	last    atomic.Pointer[lastChange]                     // that was asked for
 }
 
 // newRecords makes a Records.
@@ -134,6 +137,42 @@ func (r *Records) loadAll(ctx context.Context, ids ...calendar.ID) ([]*calendar.
 		}
 		return out, nil
 	}
+}
+
+// StoreID gives the UUID that names the store: it is made of the leaf of its first entry,
+// so it stays through backup, restore and copies. It is zero for a store without entries.
+func (r *Records) StoreID(ctx context.Context) (id [16]byte, err error) {
+	leaves, err := r.store.Leaves(ctx, 0, 1)
+	if err != nil || len(leaves) == 0 {
+		return id, err
+	}
+	copy(id[:], leaves[0][:])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // RFC 9562: version 8
+	return id, nil
+}
+
+// LastChange gives the latest time of an entry up to a position, the zero time for 0.
+func (r *Records) LastChange(ctx context.Context, p calendar.Position) (time.Time, error) {
+	if p == 0 {
+		return time.Time{}, nil
+	}
+	epoch := r.store.Epoch()
+	if known := r.last.Load(); known != nil && known.position == p && known.epoch == epoch {
+		return known.time, nil
+	}
+	counted, err := r.store.Counted(ctx, eventstore.Point{Position: p})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("last change up to %d: %w", p, err)
+	}
+	r.last.Store(&lastChange{epoch, p, counted.Time})
+	return counted.Time, nil
+}
+
+// lastChange is the latest time of an entry up to a position.
+type lastChange struct {
+	epoch    uint64
+	position calendar.Position
+	time     time.Time
 }
 
 // one gives one record of a kind, nil when there is none.

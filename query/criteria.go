@@ -36,12 +36,16 @@ func mayListTrashed(c calendar.Caller, r *calendar.Record) bool {
 }
 
 // links makes the parameters that links carry: what was sent, in the order of
-// the table, with the effective per_page and the defaults of the window.
-func (q *parser) links(params []Param) []LinkParam {
+// the table, with the effective per_page and, unless only what was sent is wanted, the
+// defaults of the window.
+func (q *parser) links(params []Param, sentOnly bool) []LinkParam {
 	out := make([]LinkParam, 0, len(q.in)+3)
 	for i := range params {
 		p := &params[i]
 		v, carried := q.in[p.Name]
+		if sentOnly && !carried {
+			continue
+		}
 		if p.link != nil {
 			v, carried = p.link(q, v, carried)
 		}
@@ -125,6 +129,9 @@ func (q *parser) makeKey() string {
 		owner = q.Caller.ID
 	}
 	k = k.Number(int64(v)).Number(int64(owner)).Number(int64(q.withdrawn.sum())).Number(int64(q.Page)).Number(int64(q.PerPage))
+	if q.run.of != (Of{}) {
+		k = k.Number(int64(q.run.of.Kind)).Number(int64(q.run.of.ID))
+	}
 	k = k.Number(int64(len(q.Links)))
 	for _, l := range q.Links {
 		k = k.Text(l.Name).Text(l.Value)

@@ -16,6 +16,8 @@ const (
 	EmbedOrganizers
 	EmbedCategories
 	EmbedTags
+	// EmbedTouched asks for the last touch, also of what is blanked.
+	EmbedTouched
 
 	EmbedNone Embeds = 0
 	EmbedAll         = EmbedVenues | EmbedOrganizers | EmbedCategories | EmbedTags
@@ -45,8 +47,11 @@ func EmbedsOf(fields []string) Embeds {
 	return e
 }
 
-// only gives the links that are to be embedded.
+// only gives the links that are to be embedded, or looked at.
 func (l links) only(e Embeds) links {
+	if e&EmbedTouched != 0 {
+		return l
+	}
 	for at := range l {
 		if e&(1<<at) == 0 {
 			l[at] = nil
@@ -75,7 +80,7 @@ type allowance struct {
 func (a *allowance) take(l linkedRecord) (linkedRecord, error) {
 	r := l.record
 	if r == nil || !l.shows(a.caller, a.now) {
-		return linkedRecord{}, nil
+		return linkedRecord{changed: l.changed}, nil
 	}
 	shown, _ := r.Fields.Text("description").In(a.lang, r.Home)
 	if a.left -= len(shown); a.left < 0 {

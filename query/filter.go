@@ -147,37 +147,39 @@ func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) 
 		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.include})
 	}
 	f = r.window.filters(f)
+	if r.source != nil {
+		f = append(f, r.source.filter())
+	}
 	f = appendSwitch(f, readmodel.FieldFeatured, r.featured)
 	f = appendSwitch(f, readmodel.FieldTicketed, r.ticketed)
 	if r.postParent != 0 {
 		f = append(f, readmodel.In{Field: readmodel.FieldPostParent, IDs: []calendar.ID{r.postParent}})
 	}
-	if r.tags != nil {
-		f = append(f, readmodel.In{Field: readmodel.FieldTags, IDs: c.withdrawn.without(calendar.KindTag, r.tags)})
-	}
-	if r.categories != nil {
-		ids, err := s.descendants(ctx, snap, r.categories)
-		if err != nil {
-			return nil, err
-		}
-		f = append(f, readmodel.In{Field: readmodel.FieldCategories, IDs: c.withdrawn.without(calendar.KindCategory, ids)})
-	}
 	for _, l := range [...]struct {
-		field string
-		kind  calendar.Kind
-		ids   []calendar.ID
+		kind calendar.Kind
+		ids  []calendar.ID
 	}{
-		{readmodel.FieldVenue, calendar.KindVenue, r.venues},
-		{readmodel.FieldOrganizer, calendar.KindOrganizer, r.organizers},
+		{calendar.KindTag, r.tags},
+		{calendar.KindCategory, r.categories},
+		{calendar.KindVenue, r.venues},
+		{calendar.KindOrganizer, r.organizers},
+		{r.of.Kind, r.of.list()},
 	} {
 		if l.ids == nil {
 			continue
 		}
-		ids, err := s.seenLinks(ctx, snap, c.Caller, l.kind, l.ids)
+		ids := l.ids
+		var err error
+		switch {
+		case l.kind == calendar.KindCategory:
+			ids, err = s.descendants(ctx, snap, ids)
+		case l.kind.IsPost():
+			ids, err = s.seenLinks(ctx, snap, c.Caller, l.kind, ids)
+		}
 		if err != nil {
 			return nil, err
 		}
-		f = append(f, readmodel.In{Field: l.field, IDs: c.withdrawn.without(l.kind, ids)})
+		f = append(f, readmodel.In{Field: linkField(l.kind), IDs: c.withdrawn.without(l.kind, ids)})
 	}
 	if r.geoloc != swNone || r.near != nil {
 		ids, err := s.placedVenues(ctx, snap, c)
@@ -191,6 +193,14 @@ func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) 
 		f = append(f, in)
 	}
 	return c.protect(f), nil
+}
+
+// list gives the record as the values of a parameter.
+func (o Of) list() []calendar.ID {
+	if o.ID == 0 {
+		return nil
+	}
+	return []calendar.ID{o.ID}
 }
 
 // protect adds the search, and keeps what is blanked for the caller out of the

@@ -21,6 +21,7 @@ type Param struct {
 	Default   string // declared default as JSON text, "" none
 	Enum      []string
 	Extension bool
+	Required  bool
 	Doc       [4]string // in the order of calendar.Langs: cn, en, fr, es
 
 	// Many says that it takes several values, though it is declared as one.
@@ -277,6 +278,30 @@ func eventParams() []Param {
 		pointParam(),
 		languageParam(),
 		fieldsParam(),
+		{Name: "format", Declared: "string", Enum: Formats, Extension: true, read: readWord(func(o *Output, word string) { o.Format = word }), Doc: [4]string{
+			"答复的格式；路径中的后缀优先。",
+			"Format of the answer; an ending in the path wins over it.",
+			"Format de la réponse ; un suffixe dans le chemin l’emporte.",
+			"Formato de la respuesta; una terminación en la ruta prevalece.",
+		}},
+		{Name: "features", Declared: "string", Default: `"events"`, Enum: []string{"events", "venues"}, Extension: true, read: readWord(func(o *Output, word string) { o.Venues = word == "venues" }), Doc: [4]string{
+			"GeoJSON 的要素：每个活动一个，或每个场地一个。",
+			"Features of GeoJSON: one for each event, or one for each venue.",
+			"Entités de GeoJSON : une par événement, ou une par lieu.",
+			"Elementos de GeoJSON: uno por evento o uno por lugar.",
+		}},
+		{Name: "csv_bom", Declared: "boolean", Default: "false", Extension: true, read: readFlag(func(o *Output) *bool { return &o.BOM }), Doc: [4]string{
+			"true：CSV 以字节顺序标记开头，供电子表格使用。",
+			"true: CSV begins with a byte order mark, for spreadsheets.",
+			"true : le CSV commence par un indicateur d’ordre des octets, pour les tableurs.",
+			"true: el CSV empieza con una marca de orden de bytes, para hojas de cálculo.",
+		}},
+		{Name: "csv_raw", Declared: "boolean", Default: "false", Extension: true, read: readFlag(func(o *Output) *bool { return &o.Raw }), Doc: [4]string{
+			"true：CSV 中看似公式的文字前不加撇号。",
+			"true: no apostrophe is put before texts of CSV that look like a formula.",
+			"true : aucune apostrophe n’est mise devant les textes du CSV qui ressemblent à une formule.",
+			"true: no se antepone un apóstrofo a los textos del CSV que parecen una fórmula.",
+		}},
 	}
 }
 

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +60,9 @@ type criteria struct {
 	parent    calendar.ID
 	slug      string
 
+	of     Of      // the record that events are of
+	source *source // of a calendar widget
+
 	strict sw   // strict_dates
 	hides  bool // a parameter was sent that leaves blanked events out
 }
@@ -84,6 +88,9 @@ type parser struct {
 // ids. Refused parameters come back all at once as *calendar.Error; other errors
 // are those of the store.
 func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
+	if r.Source {
+		return s.parse(ctx, r, sourceTable)
+	}
 	return s.parse(ctx, r, tables[r.Kind])
 }
 
@@ -92,6 +99,15 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 		Criteria: &Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, embeds: EmbedAll, withdrawn: r.Past.Withdrawn, run: criteria{window: newWindow()}},
 		s:        s, past: r.Past, in: r.Input, now: s.now(),
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
+	}
+	var missing []string
+	for i := range t.params {
+		if p := &t.params[i]; p.Required && !q.sent(p.Name) {
+			missing = append(missing, p.Name)
+		}
+	}
+	if missing != nil {
+		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: missing}
 	}
 	if !r.Past.Now.IsZero() {
 		q.now = r.Past.Now
@@ -110,8 +126,13 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 	}
 	if q.Kind == calendar.KindEvent {
 		q.closeWindow()
+		if q.run.of = r.Of; r.Of != (Of{}) {
+			q.run.hides = true
+		}
+		q.Paged, q.Status, q.Search = q.sent("page") || q.sent("per_page"), q.run.statuses != nil, q.run.search != ""
+		q.Sent = q.links(t.params, true)
 	}
-	q.Links = q.links(t.params)
+	q.Links = q.links(t.params, false)
 	q.Key = q.makeKey()
 	return q.Criteria, nil
 }
@@ -206,6 +227,27 @@ func readUpcoming(_ context.Context, q *parser, p *Param) {
 func readOrder(_ context.Context, q *parser, p *Param) {
 	order, _ := q.text(p.Name, 0)
 	q.run.desc = order != "" && !strings.EqualFold(order, "asc")
+}
+
+// Formats are the words of the parameter format.
+var Formats = []string{"json", "ics", "rss", "atom", "jsonfeed", "geojson", "csv", "ndjson"}
+
+// readWord reads one of the words of the row.
+func readWord(to func(*Output, string)) func(context.Context, *parser, *Param) {
+	return func(_ context.Context, q *parser, p *Param) {
+		word, ok := q.text(p.Name, 0)
+		switch {
+		case !ok:
+		case slices.Contains(p.Enum, word):
+			to(&q.Output, word)
+		default:
+			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
+		}
+	}
+}
+
+func readFlag(to func(*Output) *bool) func(context.Context, *parser, *Param) {
+	return func(_ context.Context, q *parser, p *Param) { *to(&q.Output) = q.boolean(p.Name) == swOn }
 }
 
 func readSlug(_ context.Context, q *parser, p *Param) {
@@ -393,14 +435,16 @@ func (e edge) read(_ context.Context, q *parser, p *Param) {
 		q.bad.Add(p.Name, calendar.ReasonDateRange)
 		return
 	}
+	q.Moves = q.Moves || d.IsWord()
 	bound := e.apply(&q.run.window, d, q.run.strict == swOn, q.now, q.s.o.Site)
 	q.resolved = q.resolved.Number(bound)
 }
 
 // closeWindow puts the defaults on a window that has none of starts_* and ends_*.
 func (q *parser) closeWindow() {
-	if q.run.include != nil { // dates are checked, and then of no effect
+	if q.run.include != nil || q.run.source != nil { // dates are checked, and then of no effect
 		q.run.window = newWindow()
+		q.Moves = false
 		return
 	}
 	if q.fixed {
@@ -411,11 +455,11 @@ func (q *parser) closeWindow() {
 		if q.run.strict != swOn {
 			start = dayOf(start)
 		}
-		q.startDefault = start
+		q.startDefault, q.Moves = start, true
 		q.run.window.start.raise(int64(start))
 	}
 	if !q.sent("end_date") {
-		q.endDefault = end
+		q.endDefault, q.Moves = end, true
 		q.run.window.end.lower(int64(end))
 	}
 }

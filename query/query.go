@@ -54,6 +54,11 @@ type Request struct {
 	Lang   calendar.Lang  // language of the root; multilang_language in Input wins
 	Caller calendar.Caller
 	Past   Past
+	// Of limits a list of events to those of one record: a venue, organizer, category or
+	// tag. The zero value does not.
+	Of Of
+	// Source asks for what a calendar widget shows: the parameters are SourceParams.
+	Source bool
 }
 
 // Past is what a list of a moment in the past has beside others; the zero value is for
@@ -67,6 +72,12 @@ type Past struct {
 	Withdrawn *Withdrawn
 }
 
+// Of names a record that events are of.
+type Of struct {
+	Kind calendar.Kind
+	ID   calendar.ID
+}
+
 // Criteria are the checked parameters of one list request.
 type Criteria struct {
 	Kind    calendar.Kind
@@ -76,8 +87,16 @@ type Criteria struct {
 	PerPage int
 	Fields  []string // of _fields; nil: all
 	// Links are the parameters that links carry, in the order of the parameter
-	// table, without page (interface 4.3): name and the value not yet encoded.
-	Links []LinkParam
+	// table, without page (interface 4.3): name and the value not yet encoded. Sent are
+	// those of them that were sent, with no default.
+	Links, Sent []LinkParam
+	// Paged tells that a page was asked for, by its number or size.
+	Paged bool
+	// Status tells that the status filter was sent, Search that a search was.
+	Status, Search bool
+	// Moves tells that the window follows the day: by its default, or by a date in words.
+	Moves bool
+	Output
 	// LooksUp tells that a parameter was sent whose check asks the store: a moment
 	// later the same request may mean another thing.
 	LooksUp bool
@@ -89,6 +108,13 @@ type Criteria struct {
 	run       criteria
 	embeds    Embeds
 	withdrawn *Withdrawn
+}
+
+// Output is what a list of events says of its form.
+type Output struct {
+	Format   string // "" for none
+	Venues   bool   // features=venues
+	BOM, Raw bool   // csv_bom, csv_raw
 }
 
 // LinkParam is one parameter of a link.
@@ -130,6 +156,9 @@ type View struct {
 	// Categories and Tags are the live linked terms in the order of 3.1.7.
 	Categories, Tags []TermView
 	Count            int // terms: listed events that carry it, or NoCount
+	// Touched is the last touch of an event: the latest last write of it and of all that
+	// it is linked to. Views with EmbedTouched have it.
+	Touched time.Time
 	// Mark changes with everything beside the record's version that the view
 	// depends on: embedded records, counts, due publications, blanking.
 	Mark uint64

@@ -48,6 +48,8 @@ func samples(k calendar.Kind, name string) []string {
 		"include":       {"include=106", "include=100"}, "post_parent": {"post_parent=100", "post_parent=101"},
 		"event": {"event=100", "event=110", "event=100"}, "post": {"post=100", "post=110", "post=100"},
 		"has_events": {"has_events=1", "has_events=0"}, "only_with_upcoming": {"only_with_upcoming=1", "only_with_upcoming=0", "only_with_upcoming=1"},
+		"format": {"format=ics", "format=csv"}, "features": {"features=events", "features=venues"},
+		"csv_bom": {"csv_bom=1", "csv_bom=0"}, "csv_raw": {"csv_raw=1", "csv_raw=0"},
 		"order": {"order=asc", "order=desc"}, "orderby": {"orderby=name", "orderby=id"},
 		"hide_empty": {"hide_empty=1", "hide_empty=0"}, "parent": {"parent=30", "parent=31"}, "slug": {"slug=jazz", "slug=folk"},
 		"as_of": {"as_of=2030-05-10", "as_of=position:3"},

@@ -167,16 +167,17 @@ func (s *Service) embed(ctx context.Context, j joiner, e Embeds, views []View, s
 	for i := range views {
 		v := &views[i]
 		linked[i] = linksOf(v.Record).only(e)
-		if !v.Blanked {
+		if !v.Blanked || e&EmbedTouched != 0 {
 			posts += len(linked[i][0]) + len(linked[i][1])
 			terms += len(linked[i][2]) + len(linked[i][3])
 		}
 	}
 	ids := make([]calendar.ID, 0, posts+terms)
 	for i := range views {
-		if views[i].Blanked {
+		if views[i].Blanked && e&EmbedTouched == 0 {
 			continue
 		}
+		views[i].Touched = views[i].Record.Changed
 		for _, list := range linked[i] {
 			ids = append(ids, list...)
 		}
@@ -194,6 +195,9 @@ func (s *Service) embed(ctx context.Context, j joiner, e Embeds, views []View, s
 	j.posts, j.terms = make([]LinkedView, 0, posts), make([]TermView, 0, terms)
 	for i := range views {
 		v := &views[i]
+		if e&EmbedTouched != 0 {
+			v.Touched = j.touched(v.Record, linked[i])
+		}
 		if v.Blanked {
 			continue
 		}
@@ -222,16 +226,21 @@ func linksOf(event *calendar.Record) (l links) {
 	return l
 }
 
-// linkedRecord is a record that an event links to, nil for an unknown one, and
-// its status now ("" for terms).
+// linkedRecord is a record that an event links to, nil for an unknown one, its status now
+// ("" for terms), and when it was written last.
 type linkedRecord struct {
-	record *calendar.Record
-	status calendar.Status
+	record  *calendar.Record
+	status  calendar.Status
+	changed time.Time
 }
 
 func newLinkedRecord(r *calendar.Record, now time.Time) linkedRecord {
 	l := linkedRecord{record: r}
-	if r != nil && r.Kind.IsPost() {
+	if r == nil {
+		return l
+	}
+	l.changed = r.Changed
+	if r.Kind.IsPost() {
 		l.status = r.Status(now)
 	}
 	return l
@@ -259,6 +268,19 @@ type joiner struct {
 func (j *joiner) get(id calendar.ID) linkedRecord {
 	at, _ := slices.BinarySearch(j.ids, id)
 	return j.found[at]
+}
+
+// touched gives the last touch of an event.
+func (j *joiner) touched(r *calendar.Record, l links) time.Time {
+	last := r.Changed
+	for _, ids := range l {
+		for _, id := range ids {
+			if at := j.get(id).changed; at.After(last) {
+				last = at
+			}
+		}
+	}
+	return last
 }
 
 func (j *joiner) join(v *View, l links) {

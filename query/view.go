@@ -22,7 +22,7 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 	if now.IsZero() {
 		now = s.now()
 	}
-	v := View{Record: r}
+	v := View{Record: r, Touched: r.Changed}
 	if r.Kind.IsPost() {
 		v.Status = r.Status(now)
 	}
@@ -72,6 +72,7 @@ func (s *Service) View(ctx context.Context, c calendar.Caller, r *calendar.Recor
 			}
 		}
 		j.join(&v, linked)
+		v.Touched = j.touched(r, linked)
 	}
 	v.Mark = v.mark()
 	return v, nil

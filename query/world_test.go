@@ -151,6 +151,27 @@ func (x *fakeIndex) Counts(_ context.Context, k calendar.Kind, field string, f r
 	return out, x.err
 }
 
+func (x *fakeIndex) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
+	q.Offset, q.Limit = 0, 1<<30
+	page, err := x.Search(ctx, q)
+	return &fakeWalk{page}, err
+}
+
+type fakeWalk struct{ readmodel.Page }
+
+func (w *fakeWalk) Total() int                  { return w.Page.Total }
+func (w *fakeWalk) Position() calendar.Position { return w.Page.Position }
+func (w *fakeWalk) Close()                      {}
+
+func (w *fakeWalk) Each(_ context.Context, use func([]readmodel.Document) error) error {
+	for some := range slices.Chunk(w.Documents, readmodel.WalkStep) {
+		if err := use(some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // memoryIndex is the read model of the embedded size.
 func memoryIndex(tb testing.TB, records []*calendar.Record) readmodel.Index {
 	tb.Helper()

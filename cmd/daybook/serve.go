@@ -168,6 +168,14 @@ func announce(w io.Writer, s *settings, addr net.Addr, name, token string) {
 	fmt.Fprintf(w, "daybook %s serves %s/%s/calendar/events/v1\n", version, base, s.apiPrefix)
 }
 
+// orNone gives a number as options take it, for which 0 is none and not the default.
+func orNone(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
 // api gives the settings of the interface.
 func (s *settings) api(log *slog.Logger) httpapi.Options {
 	return httpapi.Options{
@@ -176,6 +184,8 @@ func (s *settings) api(log *slog.Logger) httpapi.Options {
 		Site: s.site, Currency: calendar.Currency{Symbol: s.currencySymbol, Position: s.currencyPosition},
 		PriceCurrency: s.priceCurrency, PerPageMax: s.perPageMax, PositionWait: s.positionWait, ReadMaxAge: s.readMaxAge,
 		PublicHistory: s.publicHistory, AllowedOrigins: s.allowedOrigins,
+		CalendarName: s.calendarName, FeedRefresh: s.feedRefresh, FeedMaxAge: orNone(s.feedMaxAge), ExportLimit: s.exportLimit, WholeAnswers: s.wholeAnswers,
+		CalendarLimit: s.calendarLimit, TombstoneDays: orNone(s.tombstoneDays),
 		ReadDeadline: s.readDeadline, WriteDeadline: s.writeDeadline, MaxAnswer: s.maxAnswer << 20, RateLimit: s.rateLimit,
 		Streams:    cmp.Or(s.streams, -1), // 0 would be the default of the package
 		ServeStale: s.serveStale, TotalHeaders: s.totalHeaders, TrustForwarded: s.trustForwarded, Log: log,

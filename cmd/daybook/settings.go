@@ -62,6 +62,13 @@ type settings struct {
 	historyMaxAge    int // seconds
 	historyRecords   int
 	historyImages    int
+	calendarName     string
+	feedRefresh      time.Duration
+	feedMaxAge       int // seconds
+	exportLimit      int
+	wholeAnswers     int
+	calendarLimit    int
+	tombstoneDays    int
 	readDeadline     time.Duration
 	writeDeadline    time.Duration
 	maxAnswer        int // MiB
@@ -255,6 +262,20 @@ func (s *settings) table() []setting {
 			{name: "streams", value: "N", def: "100", brief: "streams of changes that may be open, up to 10000", set: number(&s.streams, 0, 10_000)},
 			{name: "history-records", value: "N", def: "100000", brief: "records in all images that lists of the past are made from, 1000 to 10000000; one takes some 4 KB", set: number(&s.historyRecords, 1000, 10_000_000)},
 			{name: "history-images", value: "N", def: "4", brief: "images of the past that are kept, 1 to 64", set: number(&s.historyImages, 1, 64)},
+			{name: "calendar-name", value: "TEXT", brief: "name of the calendar in feeds; empty: Events, in the language of the request", set: text(&s.calendarName)},
+			{name: "feed-refresh", value: "DURATION", def: "1h", brief: "how often readers of feeds are asked to come again, 5m to 168h", set: func(v string) error {
+				d, err := time.ParseDuration(v)
+				if err != nil || d < 5*time.Minute || d > 7*24*time.Hour || d%time.Second != 0 {
+					return errors.New("must be a duration of whole seconds from 5m to 168h, as 1h")
+				}
+				s.feedRefresh = d
+				return nil
+			}},
+			{name: "feed-max-age", value: "SECONDS", def: "300", brief: "how long browsers and proxies may keep feeds, up to 86400; 0: they ask each time", set: number(&s.feedMaxAge, 0, 24*60*60)},
+			{name: "export-limit", value: "N", def: "100000", brief: "events of one answer without pages, 1000 to 10000000", set: number(&s.exportLimit, 1000, 10_000_000)},
+			{name: "whole-answers", value: "N", def: "8", brief: "answers without pages that are sent at once, 1 to 1000; more are answered 503", set: number(&s.wholeAnswers, 1, 1000)},
+			{name: "calendar-limit", value: "N", def: "10000", brief: "events that a calendar widget gets at once, 100 to 100000", set: number(&s.calendarLimit, 100, 100_000)},
+			{name: "tombstone-days", value: "N", def: "90", brief: "days for which calendar feeds tell of trashed events, up to 3650; 0: never", set: number(&s.tombstoneDays, 0, 3650)},
 			{name: "read-deadline", value: "DURATION", def: "5s", brief: "longest work on a read, beside its wait for a position", set: deadline(&s.readDeadline)},
 			{name: "write-deadline", value: "DURATION", def: "10s", brief: "longest work on a write", set: deadline(&s.writeDeadline)},
 			{name: "max-answer", value: "N", def: "8", brief: "MiB of the largest answer, 1 to 1024; what would be larger is refused", set: number(&s.maxAnswer, 1, 1024)},

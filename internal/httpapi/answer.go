@@ -27,6 +27,9 @@ type answer struct {
 	key     string   // under which it is kept, and its encodings may be; "" for none
 	passing bool     // the state went over to another one meanwhile: it is not kept
 	values  []string // those of the headers lie here, one after the other
+	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
+	// there is none.
+	modified time.Time
 }
 
 type headerRow struct {
@@ -71,14 +74,15 @@ func (a *api) pack(r *http.Request, c *call, ans *answer) (err error) {
 	accepts := acceptanceOf(r, c, len(ans.body))
 	p := parcel{of: ans, encoding: accepts.best}
 	var same bool
-	if p.etag, same = accepts.noneMatch(r.Header, ans.etag); !same {
+	p.etag, same = accepts.noneMatch(r.Header, ans.etag)
+	if same = same || a.unmodified(r, c, ans.modified); !same {
 		if p.body = ans; p.encoding != encodingNone {
 			if p.body, err = a.encoded(r, c, p.encoding, ans); err != nil {
 				return err
 			}
 		}
 	}
-	if c.written != nil && (same || &p.body.body[0] != &(*c.written)[:1][0]) {
+	if c.written != nil && (same || len(p.body.body) == 0 || &p.body.body[0] != &(*c.written)[:1][0]) {
 		giveBuffer(c.written)
 		c.written = nil
 	}
@@ -102,6 +106,9 @@ func (a *api) sendAnswer(w http.ResponseWriter, r *http.Request, ans *answer) er
 	h := w.Header()
 	for i := range ans.headers {
 		h[ans.headers[i].name] = ans.headers[i].value
+	}
+	if shown := a.modifiedShown(c, ans.modified); shown != "" {
+		h[headerModified] = []string{shown}
 	}
 	if c.parcel.etag != ans.etag {
 		h[headerETag] = []string{c.parcel.etag}

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/netip"
 	"net/textproto"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/httprate"
+	"github.com/google/uuid"
 	"golang.org/x/net/http/httpguts"
 
 	"daybook/calendar"
@@ -46,6 +48,10 @@ type Queries interface {
 	Await(ctx context.Context, c calendar.Caller, atLeast calendar.Position) error
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
+	// Count gives how many events a list has over all pages.
+	Count(ctx context.Context, c *query.Criteria) (int, error)
+	// Whole begins to answer a list of events over all pages.
+	Whole(ctx context.Context, c *query.Criteria, since time.Time) (*query.Whole, error)
 	// Run answers a list.
 	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
 	// AwaitCounts waits a moment until counts in the view of a written record
@@ -65,6 +71,10 @@ type Records interface {
 	LoadAt(ctx context.Context, p calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error)
 	// Head gives the position of the last entry of the store.
 	Head(ctx context.Context) (calendar.Position, error)
+	// StoreID gives the UUID of the store.
+	StoreID(ctx context.Context) ([16]byte, error)
+	// LastChange gives the latest time of an entry up to a position.
+	LastChange(ctx context.Context, p calendar.Position) (time.Time, error)
 }
 
 // Proofs proves the log; proof.Log is one.
@@ -138,6 +148,22 @@ type Options struct {
 	Draining <-chan struct{}
 	// Streaming, when set, is told how many streams are open whenever one begins or ends.
 	Streaming func(open int)
+	// CalendarName is the name of the calendar in feeds; "": that of the language.
+	CalendarName string
+	// FeedRefresh is how often readers of feeds are asked to come again, 5 minutes to 7
+	// days; 0: an hour.
+	FeedRefresh time.Duration
+	// FeedMaxAge is for how many seconds anybody may keep a feed; 0: 300, negative: every
+	// use asks first.
+	FeedMaxAge int
+	// ExportLimit is how many events an answer without pages has at most; 0: 100,000.
+	// WholeAnswers is how many of these are sent at once; 0: 8.
+	ExportLimit, WholeAnswers int
+	// CalendarLimit is how many events a calendar widget gets at most; 0: 10,000.
+	CalendarLimit int
+	// TombstoneDays is for how many days iCalendar feeds tell of trashed events; 0: 90,
+	// negative: not at all.
+	TombstoneDays int
 
 	AllowedOrigins []string    // origins that may write across origins
 	TotalHeaders   [][2]string // further names of X-Total and X-TotalPages
@@ -220,9 +246,12 @@ type api struct {
 	past      *turns                // of what is told of the past
 	streams   streams
 	origins   map[string]bool
-	expose    []string // value of Access-Control-Expose-Headers
-	fresh     []string // value of Cache-Control of reads that anybody may keep
-	permanent []string // that of what never changes
+	expose    []string      // value of Access-Control-Expose-Headers
+	fresh     []string      // value of Cache-Control of reads that anybody may keep
+	permanent []string      // that of what never changes
+	feedFresh []string      // that of feeds
+	wholes    chan struct{} // held while a whole answer is sent
+	storeID   atomic.Pointer[uuid.UUID]
 	totals    [][2]string
 	formats   []*format
 	answers   *cache.Cache[string, *answer]
@@ -283,8 +312,8 @@ func newAPI(d Deps, o Options) (*api, error) {
 		Deps: d, o: o, roots: roots, layouts: newLayouts(),
 		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, o.TrustForwarded),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
-		formats: formats,
-		totals:  [][2]string{{headerTotal, headerTotalPages}},
+		formats: allFormats, wholes: make(chan struct{}, o.WholeAnswers),
+		totals: [][2]string{{headerTotal, headerTotalPages}},
 
 		observers: o.observers(),
 	}
@@ -309,7 +338,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 		})
 	}
 	a.expose = []string{exposeList(a.totals)}
-	a.fresh, a.permanent = freshness(o.ReadMaxAge), permanence(max(0, o.HistoryMaxAge))
+	a.fresh, a.permanent, a.feedFresh = freshness(o.ReadMaxAge), permanence(max(0, o.HistoryMaxAge)), feedFreshness(o.FeedMaxAge)
 	if a.answers, err = cache.New(o.AnswerBytes, answerSize); err != nil {
 		return nil, fmt.Errorf("answer cache: %w", err)
 	}
@@ -331,7 +360,7 @@ const rendering = 1
 
 // seed names all that answers depend on beside what is stored: settings and program.
 func (o *Options) seed() uint64 {
-	return uint64(calendar.HashStart.Number(rendering).Number(newLayouts().hash()).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.PriceCurrency))
+	return uint64(calendar.HashStart.Number(rendering).Number(newLayouts().hash()).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.PriceCurrency).Text(o.CalendarName).Number(uint64(o.FeedRefresh)))
 }
 
 func setDefaults(o *Options) {
@@ -386,6 +415,12 @@ func setDefaults(o *Options) {
 	if o.FragmentBytes == 0 {
 		o.FragmentBytes = 4 << 20
 	}
+	setDefault(&o.FeedRefresh, time.Hour)
+	setDefault(&o.FeedMaxAge, 300)
+	setDefault(&o.ExportLimit, 100_000)
+	setDefault(&o.WholeAnswers, 8)
+	setDefault(&o.CalendarLimit, 10_000)
+	setDefault(&o.TombstoneDays, 90)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -394,5 +429,11 @@ func setDefaults(o *Options) {
 	}
 	if o.RequestID == nil {
 		o.RequestID = randomID
+	}
+}
+
+func setDefault[T int | time.Duration](v *T, otherwise T) {
+	if *v == 0 {
+		*v = otherwise
 	}
 }

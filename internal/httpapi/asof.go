@@ -259,7 +259,7 @@ func (a *api) listThen(ctx context.Context, r *http.Request, l *pastList) (*answ
 			if err != nil {
 				return nil, err
 			}
-			ans, err := a.encode(c, &listing{root: c.root, criteria: criteria, list: list, original: originalLink(original)}, a.weakTag(key))
+			ans, err := a.encode(c, &listing{root: c.root, criteria: criteria, list: list, address: c.address(), original: originalLink(original)}, a.weakTag(key))
 			if err != nil {
 				return nil, err
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"daybook/calendar"
+	"daybook/query"
 )
 
 // call is what the handlers know about one request.
@@ -21,8 +22,9 @@ type call struct {
 	beside  *Beside // nil: the path is none beside the interface
 	caller  calendar.Caller
 	query   []pair
-	format  *format // of the list; nil elsewhere
-	written *[]byte // see buffer
+	format  *format     // of the list, and of a single event in another one than JSON; nil elsewhere
+	record  *query.View // that the events of a list are of; nil for all
+	written *[]byte     // see buffer
 	// fresh is Cache-Control of an answer that tells of the past, whose errors nobody
 	// keeps; nil: it is one of the present.
 	fresh  []string

@@ -27,7 +27,7 @@ func exposeList(totals [][2]string) string {
 		}
 		names = append(names, p[0], p[1])
 	}
-	names = append(names, "Link", "ETag", headerPosition, headerReplayed, "Location", "Allow", "Retry-After", "WWW-Authenticate", headerMemento, headerContentLocation)
+	names = append(names, "Link", "ETag", headerPosition, headerReplayed, "Location", "Allow", "Retry-After", "WWW-Authenticate", headerMemento, headerContentLocation, headerDisposition, headerModified)
 	return strings.Join(names, ", ")
 }
 

@@ -52,13 +52,13 @@ func TestDocumentation(t *testing.T) {
 	if len(doc.Servers) != 1 || doc.Servers[0].URL != testkit.Base+testkit.Root {
 		t.Errorf("servers %+v", doc.Servers)
 	}
-	if doc.Paths.Len() != 37 {
+	if doc.Paths.Len() != 48 {
 		t.Errorf("%d paths", doc.Paths.Len())
 	}
 	nobody := w.As(calendar.Anonymous)
 	for path, item := range doc.Paths.Map() {
 		// Both directions: what OPTIONS allows is documented, and nothing else.
-		concrete := strings.NewReplacer("{id}", "999", "{slug}", "none", "{level}", "0", "{tile}", "000").Replace(path)
+		concrete := strings.NewReplacer("{id}", "999", "{slug}", "none", "{level}", "0", "{tile}", "000", "{format}", "ics").Replace(path)
 		allow := strings.Split(nobody.Do(http.MethodOptions, concrete, nil).Want(http.StatusOK).Header.Get("Allow"), ", ")
 		slices.Sort(allow)
 		var documented []string
@@ -195,7 +195,7 @@ func TestExtensionMarks(t *testing.T) {
 		}
 	}
 	for _, p := range doc.Paths.Value("/events").Get.Parameters {
-		want := slices.Contains([]string{"geoloc_radius", "_fields", "as_of", "If-None-Match", "Daybook-Min-Position", "Accept-Datetime"}, p.Value.Name)
+		want := slices.Contains([]string{"geoloc_radius", "_fields", "format", "features", "csv_bom", "csv_raw", "as_of", "If-None-Match", "Daybook-Min-Position", "Accept-Datetime"}, p.Value.Name)
 		if marked(p.Value.Extensions) != want {
 			t.Errorf("list of events: %s: marked %v, want %v", p.Value.Name, !want, want)
 		}
@@ -209,7 +209,8 @@ func TestExtensionMarks(t *testing.T) {
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			past := strings.HasSuffix(path, "/history") || strings.HasSuffix(path, "/diff") || strings.HasSuffix(path, "/timemap") || slices.ContainsFunc([]string{"/changes", "/checkpoint", "/proof/", "/tile/"}, func(p string) bool { return strings.HasPrefix(path, p) })
-			if want := method == http.MethodHead || method == http.MethodOptions || past; marked(op.Extensions) != want {
+			beyond := strings.Contains(path, "{format}") || strings.HasSuffix(path, "}/events") || path == "/events/calendar"
+			if want := beyond || past || method == http.MethodHead || method == http.MethodOptions; marked(op.Extensions) != want {
 				t.Errorf("%s %s: marked %v, want %v", method, path, !want, want)
 			}
 		}
@@ -336,7 +337,7 @@ func TestIndex(t *testing.T) {
 	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Namespaces: []string{"other/v9"}, Prefixes: []string{"rest"}}})
 	nobody := w.As(calendar.Anonymous)
 	index := nobody.Get("").Want(http.StatusOK)
-	if n := len(index.Get("routes").(map[string]any)); n != 37 {
+	if n := len(index.Get("routes").(map[string]any)); n != 48 {
 		t.Errorf("%d routes", n)
 	}
 	index.WantField("namespace", "calendar/events/v1")

@@ -48,6 +48,7 @@ var statuses = map[calendar.Code]int{
 	calendar.CodeNoTile:             http.StatusNotFound,
 	calendar.CodeAsOfTooLarge:       http.StatusUnprocessableEntity,
 	calendar.CodeAsOfNotReady:       http.StatusServiceUnavailable,
+	calendar.CodeSelectionTooLarge:  http.StatusBadRequest,
 }
 
 // statusOf gives the status of a code.
@@ -235,6 +236,9 @@ func appendErrorData(b []byte, e *calendar.Error, l calendar.Lang) []byte {
 	case calendar.CodeAsOfTooLarge:
 		b = append(b, `,"limit":`...)
 		b = strconv.AppendInt(b, int64(e.Limit), 10)
+	case calendar.CodeSelectionTooLarge:
+		b = strconv.AppendInt(append(b, `,"total":`...), int64(e.Total), 10)
+		b = strconv.AppendInt(append(b, `,"limit":`...), int64(e.Limit), 10)
 	case calendar.CodeInvalidJSON:
 		b = append(b, `,"json_error_code":4,"json_error_message":`...)
 		b = appendString(b, e.Detail)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"time"
 
 	"daybook/calendar"
 	"daybook/command"
@@ -109,6 +110,12 @@ func (f fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*query.List, e
 	return f.run()
 }
 
+func (f fakeQueries) Count(context.Context, *query.Criteria) (int, error) { return 0, nil }
+
+func (f fakeQueries) Whole(context.Context, *query.Criteria, time.Time) (*query.Whole, error) {
+	return nil, readmodel.ErrUnavailable
+}
+
 func (f fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
 
 func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang, _ query.Embeds, _ query.Moment) (query.View, error) {
@@ -143,6 +150,12 @@ func (fakeRecords) LoadAt(_ context.Context, _ calendar.Position, ids ...calenda
 }
 
 func (fakeRecords) Head(context.Context) (calendar.Position, error) { return 1, nil }
+
+func (fakeRecords) StoreID(context.Context) ([16]byte, error) { return [16]byte{1}, nil }
+
+func (fakeRecords) LastChange(context.Context, calendar.Position) (time.Time, error) {
+	return time.Time{}, nil
+}
 
 type fakeUsers struct {
 	caller calendar.Caller

@@ -7,27 +7,39 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/query"
 )
 
 // format is a form in which lists are answered. It is one row here and an encoder: the
 // rest (negotiation, keys, tags, headers, encodings, documentation) follows.
 type format struct {
-	name   string          // in keys, and so in tags
+	name   string          // in keys, and so in tags; as the parameter and the ending of a path name it
 	media  []string        // the members of Accept that ask for it, in lower case; the first is its own
 	header []string        // value of Content-Type
 	kinds  []calendar.Kind // whose lists it can write; nil: all
-	schema func(calendar.Kind) object
-	open   func(a *api, l *listing) encoder
+	single bool            // it writes single events, too
+	// file begins the value of Content-Disposition and ends that of its file name; none for
+	// answers without one.
+	file [2]string
+	// surveys says that all events have to be looked at before the first one is written.
+	surveys bool
+	schema  func(calendar.Kind) object
+	open    func(a *api, l *listing) encoder
 }
 
 // listing is a list that is to be written.
 type listing struct {
 	root     *root
 	criteria *query.Criteria
-	list     *query.List
+	list     *query.List // without views, where these come one after the other
 	links    pageSet
 	original string // the links before those of the pages, of lists of the past
+	address  string // of the list, without its query
+
+	// Of events in other formats than JSON.
+	feed formats.Feed
+	name string // of the file
 }
 
 // encoder writes one list: begin once, item for each record in the order of the list, end
@@ -40,34 +52,107 @@ type encoder interface {
 	end(b []byte) []byte
 }
 
-// formats are the formats of lists; the first is for who asks for none.
-var formats = []*format{{
-	name:   "json",
-	media:  []string{"application/json", "application/*", "*/*"},
-	header: valueJSON,
-	schema: func(k calendar.Kind) object { return schemaRef(title(k.String()) + "List") },
-	open:   openJSON,
-}}
+var onlyEvents = []calendar.Kind{calendar.KindEvent}
+
+// allFormats are the formats of lists; the first is for who asks for none.
+var allFormats = []*format{
+	{
+		name: "json", media: []string{"application/json", "application/*", "*/*"}, header: valueJSON,
+		schema: func(k calendar.Kind) object { return schemaRef(title(k.String()) + "List") },
+		open:   openJSON,
+	},
+	eventFormat("ics", "text/calendar", "; charset=utf-8", inline, "ics", formats.ICS),
+	eventFormat("rss", "application/rss+xml", "; charset=utf-8", inline, "rss", formats.RSS),
+	eventFormat("atom", "application/atom+xml", "; charset=utf-8", inline, "atom", formats.Atom),
+	eventFormat("jsonfeed", "application/feed+json", "; charset=utf-8", inline, "json", formats.JSONFeed),
+	eventFormat("geojson", "application/geo+json", "", inline, "geojson", formats.GeoJSON),
+	eventFormat("csv", "text/csv", "; charset=utf-8; header=present", attachment, "csv", formats.CSV),
+	{
+		name: "ndjson", media: []string{"application/x-ndjson"}, header: []string{"application/x-ndjson; charset=utf-8"}, kinds: onlyEvents,
+		file: [2]string{attachment, "ndjson"}, schema: func(calendar.Kind) object { return object{"type": "string"} }, open: openNDJSON,
+	},
+}
+
+// The values of Content-Disposition.
+const (
+	inline     = "inline"
+	attachment = "attachment"
+)
+
+// eventFormat makes the row of a format of events.
+func eventFormat(name, media, params, disposition, ending string, open func(*formats.Feed) formats.Writer) *format {
+	f := &format{
+		name: name, media: []string{media}, header: []string{media + params}, kinds: onlyEvents, file: [2]string{disposition, ending},
+		single: name == "ics" || name == "geojson", surveys: name == "ics",
+		schema: func(calendar.Kind) object { return object{"type": "string"} },
+		open:   func(a *api, l *listing) encoder { return &eventEncoder{w: open(&l.feed), a: a, l: l} },
+	}
+	switch name {
+	case "jsonfeed":
+		f.schema = func(calendar.Kind) object { return schemaRef("JSONFeed") }
+	case "geojson":
+		f.schema = func(calendar.Kind) object { return schemaRef("FeatureCollection") }
+	}
+	return f
+}
 
 func (f *format) writes(k calendar.Kind) bool { return f.kinds == nil || slices.Contains(f.kinds, k) }
 
-// formatOf gives the format in which a list is answered: of those that Accept names the
-// one that it weighs most, of equals the first.
-func (a *api) formatOf(k calendar.Kind, h http.Header) *format {
+// fits tells whether a route may be answered in the format.
+func (f *format) fits(rt *route) bool {
+	return f.writes(rt.kind) && (!rt.single() || f.single || f.file[0] == "")
+}
+
+// formatOf gives the format in which a request is answered: that of the ending of the
+// path, else that of the parameter, else of those that Accept names the one that it weighs
+// most, of equals the first. What is wrong with the parameter is found when it is read.
+func (a *api) formatOf(c *call, h http.Header) *format {
+	rt := c.route
 	best, most := a.formats[0], 0
 	if len(a.formats) == 1 {
 		return best
 	}
+	word := ""
+	if rt.ended() {
+		word = c.chi.URLParam("format")
+	} else if rt.kind == calendar.KindEvent {
+		word = calendar.Trim(lastOf(c.query, "format"))
+	}
 	for _, f := range a.formats {
-		if !f.writes(k) {
-			continue
+		if f.name == word && f.fits(rt) {
+			return f
 		}
-		if weight := weightIn(h, f.media); weight > most {
-			best, most = f, weight
+	}
+	for _, v := range h["Accept"] {
+		for member := range strings.SplitSeq(v, ",") {
+			media, params, _ := strings.Cut(member, ";")
+			weight, ok := weightOf(params)
+			if !ok || weight <= most {
+				continue
+			}
+			media = strings.ToLower(strings.TrimSpace(media))
+			for _, f := range a.formats {
+				if f.fits(rt) && slices.Contains(f.media, media) {
+					best, most = f, weight
+				}
+			}
 		}
 	}
 	return best
 }
+
+// lastOf gives the value of a name in a query, the last one where there are several.
+func lastOf(pairs []pair, name string) string {
+	for _, p := range slices.Backward(pairs) {
+		if p.name == name {
+			return p.value
+		}
+	}
+	return ""
+}
+
+// feed tells whether events are answered in another format than JSON.
+func (c *call) feed() bool { return c.format != nil && c.format.file[0] != "" }
 
 // weightIn gives the greatest weight that Accept gives to one of some members, in lower
 // case: 0 where it names none.
@@ -86,7 +171,16 @@ func weightIn(h http.Header, members []string) (most int) {
 // encode writes a list in the format of the request, with the headers that all lists have.
 func (a *api) encode(c *call, l *listing, etag string) (ans *answer, err error) {
 	buffer := c.buffer()
-	l.links = pageLinks(l.root, l.criteria, l.list)
+	l.links = pageLinks(l.address, l.criteria, l.list)
+	if c.feed() {
+		l.feed.Next, l.feed.Previous, l.feed.Total = l.links.next, l.links.previous, l.list.Total
+		if c.format.surveys {
+			for i := range l.list.Views {
+				l.feed.Zones.Add(new(a.timesOf(l.list.Views[i].Record, l.list.Views[i].Blanked)))
+			}
+			a.closeSurvey(&l.feed, len(l.list.Views))
+		}
+	}
 	e := c.format.open(a, l)
 	b := e.begin((*buffer)[:0])
 	for i := range l.list.Views {
@@ -98,7 +192,12 @@ func (a *api) encode(c *call, l *listing, etag string) (ans *answer, err error) 
 		}
 	}
 	*buffer = e.end(b)
-	ans = newAnswer(*buffer, c.format.header, etag, l.criteria.Lang)
+	return a.listAnswer(c, l, *buffer, etag), nil
+}
+
+// listAnswer makes the answer of a list that is written, with its headers.
+func (a *api) listAnswer(c *call, l *listing, body []byte, etag string) *answer {
+	ans := newAnswer(body, c.format.header, etag, l.criteria.Lang)
 	ans.add(headerPosition, l.list.Position.String())
 	total, pages := strconv.Itoa(l.list.Total), strconv.Itoa(l.list.TotalPages)
 	for _, names := range a.totals {
@@ -108,7 +207,16 @@ func (a *api) encode(c *call, l *listing, etag string) (ans *answer, err error) 
 	if header := l.links.with(l.original); header != "" {
 		ans.add(headerLink, header)
 	}
-	return ans, nil
+	if c.feed() {
+		ans.modified = l.feed.Modified
+		ans.add(headerDisposition, c.format.disposition(l.name))
+	}
+	return ans
+}
+
+// disposition is the value of Content-Disposition.
+func (f *format) disposition(name string) string {
+	return f.file[0] + `; filename="` + name + "." + f.file[1] + `"`
 }
 
 // jsonList writes the envelope of section 4.1.

@@ -63,7 +63,7 @@ func TestFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.formats = append(formats[:1:1], linesFormat)
+	a.formats = append(allFormats[:1:1], linesFormat)
 	get := func(path string, headers ...string) *httptest.ResponseRecorder {
 		t.Helper()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/"+Namespace+path, nil)

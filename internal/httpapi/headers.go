@@ -28,6 +28,7 @@ const (
 	headerEncoding    = "Content-Encoding"
 	headerCache       = "Cache-Control"
 	headerWarning     = "Warning"
+	headerDisposition = "Content-Disposition"
 
 	// Those of the past (HISTORY 7.1, 8).
 	headerAcceptTime      = "Accept-Datetime"
@@ -79,7 +80,7 @@ func (a *api) status(w http.ResponseWriter, r *http.Request, status int) {
 
 // cacheControl is the value of Cache-Control (2.8), nil for none.
 func (a *api) cacheControl(r *http.Request, c *call, status int) []string {
-	if _, sent := r.Header["Authorization"]; sent || a.sendsPassword(c) {
+	if _, sent := r.Header["Authorization"]; sent || a.sendsPassword(c) || c.feed() && c.sentPassword() {
 		return valuePrivate
 	}
 	if c.beside != nil {
@@ -92,6 +93,9 @@ func (a *api) cacheControl(r *http.Request, c *call, status int) []string {
 	case http.StatusOK, http.StatusNotModified:
 		if c.fresh != nil {
 			return c.fresh
+		}
+		if c.feed() {
+			return a.feedFresh
 		}
 		return a.fresh
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
@@ -143,4 +147,12 @@ func freshness(maxAge int) []string {
 	}
 	s := strconv.Itoa(maxAge)
 	return []string{"public, max-age=" + s + ", stale-while-revalidate=" + s}
+}
+
+// feedFreshness is Cache-Control of feeds that anybody may keep (LISTINGS 1.4).
+func feedFreshness(maxAge int) []string {
+	if maxAge < 0 {
+		return valueAskBack
+	}
+	return []string{"public, max-age=" + strconv.Itoa(maxAge)}
 }

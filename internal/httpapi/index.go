@@ -139,6 +139,9 @@ func (a *api) indexEntry(rt *route, root *root, l calendar.Lang) object {
 		endpoints = append(endpoints, object{"methods": op.methods, "args": args})
 	}
 	entry := object{"namespace": root.namespace, "methods": rt.methods, "endpoints": endpoints}
+	if rt.form >= formFeed {
+		entry["extension"] = true
+	}
 	if len(rt.pathArguments()) == 0 {
 		href := root.url
 		if rt.pattern != "/" {

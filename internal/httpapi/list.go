@@ -28,19 +28,26 @@ var listNames = func() (t [len(pages)]map[string]bool) {
 // list answers a list (section 4).
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	c.format = a.formatOf(c.route.kind, r.Header)
-	asksPast, err := a.asksPast(r, c)
-	if err != nil {
-		return err
+	c.format = a.formatOf(c, r.Header)
+	asksPast := false
+	if c.route.form == formCollection {
+		var err error
+		if asksPast, err = a.asksPast(r, c); err != nil {
+			return err
+		}
 	}
 	if asksPast {
+		c.format = a.formats[0]
 		ans, err := a.findListThen(r, c)
 		if err != nil {
 			return a.tooLarge(err, "per_page", "_fields")
 		}
 		return a.sendAnswer(w, r, ans)
 	}
-	ans, err := a.findList(r, c)
+	ans, whole, err := a.findList(r, c)
+	if whole != nil {
+		return a.sendWhole(w, r, whole)
+	}
 	if err != nil {
 		if ans = a.lastGood(w, r, c, err); ans == nil {
 			return a.tooLarge(err, "per_page", "_fields")
@@ -50,31 +57,36 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 }
 
 // findList gives the answer to a list: one that is kept, else the parameters are read,
-// the read model is asked, and what it found is written in the format of the request.
-func (a *api) findList(r *http.Request, c *call) (*answer, error) {
+// the read model is asked, and what it found is written in the format of the request. One
+// that is answered whole is given back, to be sent as it is made.
+func (a *api) findList(r *http.Request, c *call) (*answer, *whole, error) {
 	ctx := r.Context()
 	least, refused := minPosition(r.Header)
 	waits := c.caller.Role != calendar.Anonymous || least > 0
+	unfit := a.findOf(ctx, c) // told when the parameters are good
 
 	// Without anything to wait for, the same query string in the same second
 	// and state has the same answer: it need not be parsed again.
 	generation, err := a.Queries.Generation(ctx)
 	alias := ""
-	if err == nil && !waits && refused == nil {
+	if err == nil && !waits && refused == nil && unfit == nil {
 		alias = c.key(aliasKey, generation, a.o.Now().Unix(), c.asked().Text(r.URL.RawQuery))
 		if ans, ok := a.answers.Get(alias); ok {
 			c.cache = CacheHit
-			return ans, nil
+			return ans, nil, nil
 		}
 	}
 	criteria, bad := a.parse(ctx, r, c, c.listRequest(), a.Queries.Parse)
 	if bad = withProblem(bad, refused); bad != nil {
-		return nil, bad
+		return nil, nil, bad
 	}
 	c.lang = criteria.Lang
+	if unfit != nil {
+		return nil, nil, unfit
+	}
 	if waits {
 		if err := a.await(ctx, c, least); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		work := a.workContext(ctx, c, a.o.ReadDeadline)
 		defer work.end()
@@ -82,10 +94,13 @@ func (a *api) findList(r *http.Request, c *call) (*answer, error) {
 	}
 	if waits || err != nil {
 		if generation, err = a.Queries.Generation(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	asked := c.asked().Text(criteria.Key)
+	asked := a.askedFor(c, criteria)
+	if c.feed() && !criteria.Paged {
+		return nil, &whole{c: c, criteria: criteria, generation: generation, asked: asked}, nil
+	}
 	key := c.key(listKey, generation, 0, asked)
 	// What was never asked for will hardly be asked for again in this state:
 	// sending it from where it was written costs less than keeping it.
@@ -98,7 +113,13 @@ func (a *api) findList(r *http.Request, c *call) (*answer, error) {
 			if err != nil {
 				return nil, err
 			}
-			return a.encode(c, &listing{root: c.root, criteria: criteria, list: list}, a.weakTag(key))
+			l := &listing{root: c.root, criteria: criteria, list: list, address: c.address()}
+			if c.feed() {
+				if err := a.dress(ctx, c, l, generation); err != nil {
+					return nil, err
+				}
+			}
+			return a.encode(c, l, a.weakTag(key))
 		})
 		if err != nil {
 			return err
@@ -108,7 +129,7 @@ func (a *api) findList(r *http.Request, c *call) (*answer, error) {
 		return a.pack(r, c, ans)
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if alias != "" && ans.key != "" && !criteria.LooksUp {
 		a.answers.Set(alias, ans)
@@ -116,7 +137,7 @@ func (a *api) findList(r *http.Request, c *call) (*answer, error) {
 	if a.o.ServeStale {
 		a.answers.Set(c.lastGoodKey(r), ans)
 	}
-	return ans, nil
+	return ans, nil, nil
 }
 
 // parse reads the parameters of a list, in the turn of the client: names may be many.
@@ -125,6 +146,9 @@ func (a *api) parse(ctx context.Context, r *http.Request, c *call, q query.Reque
 		criteria, err = by(ctx, q)
 		return err
 	})
+	if err == nil && c.feed() {
+		criteria.Touch()
+	}
 	return criteria, err
 }
 
@@ -133,6 +157,7 @@ func (c *call) listRequest() query.Request {
 	k := c.route.kind
 	return query.Request{
 		Kind: k, Input: inputOf(c.query, func(name string) bool { return listNames[k][name] }), Lang: c.loc.lang, Caller: c.caller,
+		Of: c.of(),
 	}
 }
 
@@ -153,6 +178,12 @@ func (c *call) asked() cache.Key {
 	k := make(cache.Key, 0, 256).Text(c.root.key).Number(int64(c.route.kind))
 	if c.format != nil {
 		k = k.Text(c.format.name)
+	}
+	if c.route != nil && (c.route.of != 0 || c.route.ended()) {
+		k = k.Number(int64(c.route.number))
+	}
+	if v := c.record; v != nil {
+		k = k.Number(int64(v.Record.ID)).Number(int64(v.Record.Sum)).Text(string(v.Status))
 	}
 	return k
 }
@@ -237,8 +268,8 @@ func (s *pageSet) with(others string) string {
 	}
 }
 
-func pageLinks(rt *root, criteria *query.Criteria, list *query.List) pageSet {
-	links := query.LinksTo(rt.collection(criteria.Kind)+"/", criteria.Links)
+func pageLinks(address string, criteria *query.Criteria, list *query.List) pageSet {
+	links := query.LinksTo(address, criteria.Links)
 	page := criteria.Page
 	set := pageSet{self: links.Page(page)}
 	var header strings.Builder

@@ -84,11 +84,22 @@ func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // operationID names an operation of a method.
 func operationID(rt *route, verb, method string) string {
 	id := verb
+	if verb == "options" && rt.ended() {
+		id += "Format"
+	}
 	switch rt.form {
 	case formIndex, formDoc:
 		if verb == "options" {
 			id += title(map[form]string{formIndex: "index", formDoc: "doc"}[rt.form])
 		}
+	case formFeed:
+		id += "Events"
+	case formEvent:
+		id += "Event"
+	case formOf, formOfFeed:
+		id += title(rt.of.String()) + "Events"
+	case formCalendar:
+		id += "Calendar"
 	case formCollection:
 		if verb == "create" {
 			id += title(rt.kind.String())
@@ -134,7 +145,7 @@ func (d *document) operation(rt *route, op *operation, method string) object {
 	if rt.kind != 0 {
 		o["tags"] = []string{rt.kind.Collection()}
 	}
-	return extended(o, method == http.MethodHead || rt.extra != nil)
+	return extended(o, method == http.MethodHead || rt.extension())
 }
 
 func openSecurity() []object {
@@ -160,7 +171,8 @@ func (d *document) optionsOperation(rt *route) object {
 // The request headers that operations take, beside credentials.
 var operationHeaders = map[string][]string{
 	"index": {"If-None-Match"}, "doc": {"If-None-Match"}, "read": {"If-None-Match"},
-	"list":   {"If-None-Match", headerMinPosition, headerAcceptTime},
+	"list": {"If-None-Match", headerMinPosition, headerAcceptTime}, "feed": {"If-None-Match", "If-Modified-Since", headerMinPosition},
+	"export": {"If-None-Match", "If-Modified-Since"}, "source": {"If-None-Match", headerMinPosition},
 	"create": {headerKey, headerReason}, "update": {headerKey, "If-Match", headerReason}, "delete": {"If-Match", headerReason},
 }
 
@@ -289,14 +301,31 @@ func (d *document) content(rt *route, verb string) object {
 	if rt.extra != nil {
 		return rt.extra.content()
 	}
-	if verb != "list" {
+	switch verb {
+	case "list", "feed", "export":
+	case "source":
+		return jsonContent(list(schemaRef("CalendarEntry")))
+	case "read":
+		if rt.kind == calendar.KindEvent {
+			break
+		}
+		fallthrough
+	default:
 		return jsonContent(answerSchema(rt, verb))
 	}
 	out := object{}
 	for _, f := range d.a.formats {
-		if f.writes(rt.kind) {
-			out[f.media[0]] = object{"schema": f.schema(rt.kind)}
+		if !f.fits(rt) || f.file[0] == "" && rt.ended() {
+			continue
 		}
+		schema := f.schema(rt.kind)
+		switch {
+		case rt.single() && f.name == "geojson":
+			schema = schemaRef("Feature")
+		case rt.single() && f.file[0] == "":
+			schema = answerSchema(rt, verb)
+		}
+		out[f.media[0]] = extended(object{"schema": schema}, f.file[0] != "")
 	}
 	return out
 }
@@ -335,12 +364,17 @@ func errorStatuses(rt *route, verb string) []int {
 		return []int{400, 401, 404}
 	case "doc":
 		return []int{400, 401}
-	case "list":
+	case "list", "feed":
+		if rt.of.IsPost() {
+			return []int{400, 401, 403, 404}
+		}
 		if rt.kind.IsPost() {
 			return []int{400, 401, 403, 404, 422}
 		}
 		return []int{400, 401, 403, 422}
-	case "read":
+	case "source":
+		return []int{400, 401}
+	case "read", "export":
 		return []int{400, 401, 403, 404, 410}
 	case "create":
 		return []int{400, 401, 403, 413, 422}
@@ -361,12 +395,21 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 		"create": {"ETag", headerPosition, "Location", headerReplayed},
 		"update": {"ETag", headerPosition, headerReplayed},
 		"delete": {"ETag", headerPosition},
-		"list":   {"ETag", headerEncoding, headerPosition},
+		"list":   {"ETag", headerEncoding, headerPosition, headerLink},
+		"feed":   {"ETag", headerEncoding, headerPosition, "Link"},
+		"export": {"ETag", headerEncoding, headerPosition},
+		"source": {"ETag", headerEncoding, headerPosition},
 	}[op.verb]
 	if rt.negotiatesTime(http.MethodGet) && (op.verb == "read" || op.verb == "list") {
 		headers = append(headers, headerLink, headerMemento, headerContentLocation)
 	}
-	if op.verb == "list" {
+	if rt.kind == calendar.KindEvent && (op.verb == "list" || op.verb == "feed" || op.verb == "export" || op.verb == "read") {
+		headers = append(headers, headerDisposition)
+		if op.verb != "read" {
+			headers = append(headers, headerModified)
+		}
+	}
+	if op.verb == "list" || op.verb == "feed" || op.verb == "source" {
 		for i, pair := range d.a.totals {
 			if i == 0 {
 				pair = [2]string{"X-Total", "X-TotalPages"}

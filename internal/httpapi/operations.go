@@ -48,6 +48,17 @@ func (rt *route) operations() []operation {
 		return []operation{{rt, readOnly, rt.extra.verb, rt.extra.args(rt)}}
 	case formDoc:
 		return []operation{{rt, readOnly, "doc", []argument{languageArgument()}}}
+	case formFeed:
+		return []operation{{rt, readOnly, "feed", append([]argument{endingArgument(rt)}, listArguments(rt.kind)...)}}
+	case formOf:
+		return []operation{{rt, readOnly, "list", append([]argument{pathArgument(rt)}, listArguments(rt.kind)...)}}
+	case formOfFeed:
+		return []operation{{rt, readOnly, "feed", append([]argument{pathArgument(rt), endingArgument(rt)}, listArguments(rt.kind)...)}}
+	case formEvent:
+		args := readArguments(rt)
+		return []operation{{rt, readOnly, "export", slices.Insert(args, 1, endingArgument(rt))}}
+	case formCalendar:
+		return []operation{{rt, readOnly, "source", argumentsOf(query.SourceParams())}}
 	case formCollection:
 		return []operation{
 			{rt, readOnly, "list", listArguments(rt.kind)},
@@ -77,14 +88,15 @@ func indexArguments() []argument {
 	}
 }
 
-func listArguments(k calendar.Kind) []argument {
-	params := query.Params(k)
+func listArguments(k calendar.Kind) []argument { return argumentsOf(query.Params(k)) }
+
+func argumentsOf(params []query.Param) []argument {
 	args := make([]argument, 0, len(params))
 	for i := range params {
 		p := &params[i]
 		args = append(args, argument{
 			name: p.Name, in: "query", declared: p.Declared, format: p.Format, description: p.Doc,
-			fallback: declaredDefault(p.Default), enum: p.Enum, extension: p.Extension, schema: p.Schema, param: p,
+			fallback: declaredDefault(p.Default), enum: p.Enum, extension: p.Extension, required: p.Required, schema: p.Schema, param: p,
 		})
 	}
 	return args
@@ -129,18 +141,41 @@ func pathArgument(rt *route) argument {
 	if rt.form == formBySlug {
 		return argument{name: "slug", in: "path", declared: "string", description: texts["arg.slug."+rt.kind.String()], required: true}
 	}
-	return argument{name: "id", in: "path", declared: "integer", description: texts["arg.id."+rt.kind.String()], required: true, schema: object{"minimum": 0}}
+	k := rt.kind
+	if rt.of != 0 {
+		k = rt.of
+	}
+	return argument{name: "id", in: "path", declared: "integer", description: texts["arg.id."+k.String()], required: true, schema: object{"minimum": 0}}
 }
 
 func readArguments(rt *route) []argument {
 	args := []argument{pathArgument(rt)}
-	if rt.kind == calendar.KindEvent && rt.form == formByID {
+	if rt.kind == calendar.KindEvent && rt.form != formBySlug {
 		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.read"], schema: passwordSchema})
 	}
-	args = append(args, argument{name: history.ParamPoint, in: "query", declared: "string", description: texts["arg.as_of.single"], extension: true, schema: object{"minLength": 1}})
-	return append(args, languageArgument(), argument{
+	if rt.form != formEvent {
+		args = append(args, argument{name: history.ParamPoint, in: "query", declared: "string", description: texts["arg.as_of.single"], extension: true, schema: object{"minLength": 1}})
+	}
+	args = append(args, languageArgument(), argument{
 		name: "_fields", in: "query", declared: "array of string", description: texts["arg.fields"], extension: true,
 	})
+	if rt.kind == calendar.KindEvent {
+		args = append(args, argument{
+			name: "format", in: "query", declared: "string", description: texts["arg.format"], enum: strings.Split(singleFormats, ","), extension: true,
+		})
+	}
+	return args
+}
+
+// endingArgument is the ending of a path that names a format.
+func endingArgument(rt *route) argument {
+	var names []string
+	for _, f := range allFormats {
+		if f.file[0] != "" && f.fits(rt) {
+			names = append(names, f.name)
+		}
+	}
+	return argument{name: "format", in: "path", declared: "string", description: texts["arg.ending"], required: true, enum: names, extension: true}
 }
 
 func deleteArguments(rt *route) []argument {

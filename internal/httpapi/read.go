@@ -53,7 +53,12 @@ func (a *api) readSingleParams(r *http.Request, c *call, asksPast bool) (singleP
 		problems calendar.Problems
 	)
 	in := inputOf(c.query, func(name string) bool { return name == "_fields" })
-	if c.route.kind == calendar.KindEvent && c.route.form == formByID {
+	if c.route.kind == calendar.KindEvent {
+		if word, sent := textParam(in, "format", &problems); sent && !slices.ContainsFunc(allFormats, func(f *format) bool { return f.name == calendar.Trim(word) && f.fits(c.route) }) {
+			problems.Add("format", calendar.ReasonWord, singleFormats)
+		}
+	}
+	if c.route.kind == calendar.KindEvent && c.route.form != formBySlug {
 		switch v := in["password"].(type) {
 		case nil:
 		case string:
@@ -87,23 +92,35 @@ type single struct {
 	pass   *pass // of the request; those with a password share no answer
 	// mementos tells that the answer names those of the record.
 	mementos bool
+	format   *format // nil: JSON
 }
+
+// singleFormats are the formats of single events.
+const singleFormats = "json,ics,geojson"
 
 // read answers a single read by id or slug.
 func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	asksPast, err := a.asksPast(r, c)
-	if err != nil {
-		return err
+	asksPast := false
+	if c.route.form != formEvent {
+		var err error
+		if asksPast, err = a.asksPast(r, c); err != nil {
+			return err
+		}
 	}
 	params, err := a.readSingleParams(r, c, asksPast)
 	if err != nil {
 		return err
 	}
+	if f := a.formatOf(c, r.Header); f.file[0] != "" && !asksPast {
+		c.format = f
+		params.fields = nil
+	}
 	s := single{
 		kind: c.route.kind, target: c.targetOf(), singleParams: params,
 		root: c.root, lang: c.lang, caller: c.caller, pass: &c.pass,
 		mementos: c.route.form == formByID && a.mayReadPast(c) == nil,
+		format:   c.format,
 	}
 	if asksPast {
 		return a.tooLarge(a.readThen(w, r, &s), "_fields")
@@ -178,9 +195,20 @@ func (a *api) makeSingle(ctx context.Context, buffer *[]byte, s *single) (*answe
 		defer s.pass.resume()
 		return a.Commands.CheckPassword(ctx, id, s.password)
 	}
-	v, err := a.Queries.Read(ctx, s.kind, s.target.id, s.target.slug, s.caller, s.lang, query.EmbedsOf(s.fields), verify)
+	embeds := query.EmbedsOf(s.fields)
+	if s.format != nil {
+		embeds |= query.EmbedTouched
+	}
+	v, err := a.Queries.Read(ctx, s.kind, s.target.id, s.target.slug, s.caller, s.lang, embeds, verify)
 	if err != nil {
 		return nil, err
+	}
+	if s.format != nil {
+		ans, err := a.singleEvent(ctx, *buffer, s, &v)
+		if ans != nil {
+			*buffer = ans.body
+		}
+		return ans, err
 	}
 	p := a.singleRenderer(s)
 	*buffer = p.appendView(*buffer, &v)

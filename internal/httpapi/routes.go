@@ -18,7 +18,12 @@ const (
 	formCollection
 	formByID
 	formBySlug
-	formExtra // see extra
+	formExtra    // see extra
+	formFeed     // a list of events in the format of its ending
+	formEvent    // an event in the format of its ending
+	formOf       // the events of a record
+	formOfFeed   // these in the format of their ending
+	formCalendar // the source of calendar widgets
 )
 
 // route is one row of the table of section 1.4, or of an extension.
@@ -26,10 +31,11 @@ type route struct {
 	pattern string // below the namespace, as chi reads it
 	kind    calendar.Kind
 	form    form
-	methods []string // in the order of Allow, without HEAD and OPTIONS
-	number  int      // its place in routes, from 1
-	shown   string   // the pattern as OpenAPI writes it
-	extra   *extra   // of formExtra
+	of      calendar.Kind // of the record that its events are of; 0: all
+	methods []string      // in the order of Allow, without HEAD and OPTIONS
+	number  int           // its place in routes, from 1
+	shown   string        // the pattern as OpenAPI writes it
+	extra   *extra        // of formExtra
 }
 
 // extra is all that a route of an extension has: one operation that reads.
@@ -75,6 +81,21 @@ func makeRoutes() []*route {
 	for _, x := range extrasOfLog() {
 		rs = append(rs, &route{pattern: x.path, form: formExtra, methods: readOnly, extra: x.extra})
 	}
+	events := "/" + calendar.KindEvent.Collection()
+	rs = append(
+		rs,
+		&route{pattern: events + listEnding, kind: calendar.KindEvent, form: formFeed, methods: readOnly},
+		&route{pattern: events + "/{id:[0-9]+}" + eventEnding, kind: calendar.KindEvent, form: formEvent, methods: readOnly},
+	)
+	for _, k := range calendar.Kinds[1:] {
+		of := "/" + k.Collection() + "/{id:[0-9]+}" + events
+		rs = append(
+			rs,
+			&route{pattern: of, kind: calendar.KindEvent, of: k, form: formOf, methods: readOnly},
+			&route{pattern: of + listEnding, kind: calendar.KindEvent, of: k, form: formOfFeed, methods: readOnly},
+		)
+	}
+	rs = append(rs, &route{pattern: events + "/calendar", kind: calendar.KindEvent, form: formCalendar, methods: readOnly})
 	for i, rt := range rs {
 		rt.number, rt.shown = i+1, shownAs.Replace(rt.pattern)
 	}
@@ -97,7 +118,21 @@ func extrasOfLog() []pathExtra {
 }
 
 // shownAs writes a pattern as OpenAPI does.
-var shownAs = strings.NewReplacer("{id:[0-9]+}", "{id}", patternTile, "/tile/{level}/{tile}")
+var shownAs = strings.NewReplacer("{id:[0-9]+}", "{id}", patternTile, "/tile/{level}/{tile}", listEnding, ".{format}", eventEnding, ".{format}")
+
+// The endings that name a format.
+const (
+	listEnding  = ".{format:ics|rss|atom|jsonfeed|geojson|csv|ndjson}"
+	eventEnding = ".{format:ics|geojson}"
+)
+
+// ended tells whether the path names the format.
+func (rt *route) ended() bool {
+	return rt.form == formFeed || rt.form == formEvent || rt.form == formOfFeed
+}
+
+// extension tells whether the route goes beyond the interface document.
+func (rt *route) extension() bool { return rt.form >= formExtra }
 
 // template is the path as OpenAPI writes it.
 func (rt *route) template() string { return rt.shown }
@@ -109,11 +144,16 @@ func (rt *route) key(namespace string) string {
 	}
 	s := strings.Replace(rt.pattern, "{id:[0-9]+}", `(?P<id>\d+)`, 1)
 	s = strings.Replace(s, "{slug}", `(?P<slug>[^/]+)`, 1)
+	if before, names, ended := strings.Cut(s, "{format:"); ended {
+		s = before + "(?P<format>" + strings.TrimSuffix(names, "}") + ")"
+	}
 	return "/" + namespace + strings.TrimSuffix(s, "/")
 }
 
-// single tells whether the route names one record, to be read and changed.
-func (rt *route) single() bool { return rt.form == formByID || rt.form == formBySlug }
+// single tells whether the route names one record.
+func (rt *route) single() bool {
+	return rt.form == formByID || rt.form == formBySlug || rt.form == formEvent
+}
 
 // negotiatesTime tells whether the answers to a method are those of a time that the
 // request may name in a header (HISTORY 8.1).
@@ -151,6 +191,8 @@ var (
 // allowAll is Allow with all methods of the path.
 func (rt *route) allowAll() string {
 	switch {
+	case rt.extension():
+		return allowRead
 	case rt.single():
 		return allowSingle
 	case rt.form == formCollection:
@@ -202,7 +244,9 @@ func (a *api) operation(rt *route, method string) handler {
 		return a.documentation
 	case rt.extra != nil:
 		return rt.extra.work(a)
-	case method == http.MethodGet && rt.form == formCollection:
+	case rt.form == formCalendar:
+		return a.calendarSource
+	case method == http.MethodGet && (rt.form == formCollection || rt.form == formFeed || rt.form == formOf || rt.form == formOfFeed):
 		return a.list
 	case method == http.MethodGet:
 		return a.read

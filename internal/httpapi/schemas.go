@@ -39,6 +39,7 @@ func (d *document) schemas() object {
 	for _, k := range calendar.Kinds {
 		out[title(k.String())+"List"] = listSchema(k)
 	}
+	maps.Copy(out, formatSchemas())
 	for _, rt := range routes {
 		for _, op := range rt.operations() {
 			if op.verb == "create" || op.verb == "update" {
@@ -48,6 +49,75 @@ func (d *document) schemas() object {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// formatSchemas are the components of the formats that are JSON.
+func formatSchemas() object {
+	nullable := func(kind string) object { return object{"type": []string{kind, "null"}} }
+	slugs, ids := list(str()), list(integer())
+	position := object{"type": "array", "items": object{"type": "number"}, "minItems": 2, "maxItems": 2}
+	point := strict(object{"type": object{"type": "string", "enum": []string{"Point"}}, "coordinates": position})
+	times := object{"start": str(), "end": str(), "timezone": str(), "all_day": boolean()}
+	event := object{
+		"id": integer(), "uid": str(), "title": str(), "url": str(), "rest_url": str(), "status": str(), "cost": str(), "categories": slugs, "tags": slugs,
+		"venue": object{"anyOf": []object{{"type": "null"}, shape{
+			always: object{"id": integer()}, sometimes: object{"venue": str(), "address": str(), "city": str(), "country": str()},
+		}.schema(true)}},
+		"organizers": list(str()), "image": nullable("string"), "featured": nullable("boolean"), "ticketed": nullable("boolean"),
+	}
+	maps.Copy(event, times)
+	venue := object{
+		"id": integer(), "venue": str(), "url": str(), "address": str(), "city": str(), "country": str(), "count": integer(),
+		"events": list(strict(object{"id": integer(), "title": str(), "url": str(), "start": str(), "end": str(), "all_day": boolean()})),
+	}
+	own := object{
+		"event_id": integer(), "status": str(), "rest_url": str(),
+	}
+	maps.Copy(own, times)
+	out := object{
+		"Feature": strict(object{
+			"type": object{"type": "string", "enum": []string{"Feature"}}, "id": integer(),
+			"geometry": object{"anyOf": []object{{"type": "null"}, point}}, "properties": object{"anyOf": []object{strict(event), strict(venue)}},
+		}),
+		"FeatureCollection": shape{
+			always: object{
+				"type": object{"type": "string", "enum": []string{"FeatureCollection"}}, "features": list(schemaRef("Feature")), "total": integer(),
+			},
+			sometimes: object{"unplaced": integer()},
+		}.schema(true),
+		"JSONFeed": shape{
+			always: object{
+				"version": str(), "title": str(), "home_page_url": str(), "feed_url": str(), "language": str(),
+				"_daybook": strict(object{"about": str(), "total": integer()}),
+				"items":    list(schemaRef("JSONFeedItem")),
+			},
+			sometimes: object{"next_url": str()},
+		}.schema(true),
+		"JSONFeedItem": shape{
+			always: object{
+				"id": str(), "url": str(), "title": str(), "content_html": str(), "date_modified": str(), "language": str(),
+				"_daybook": shape{always: own, sometimes: object{
+					"cost": str(), "location": str(), "geo": position, "categories": ids, "tags": ids, "venues": ids, "organizers": ids,
+					"ticketed": boolean(), "featured": boolean(),
+				}}.schema(true),
+			},
+			sometimes: object{
+				"external_url": str(), "summary": str(), "image": str(), "date_published": str(),
+				"authors": list(strict(object{"name": str(), "url": str()})), "tags": list(str()),
+			},
+		}.schema(true),
+		"CalendarEntry": strict(object{
+			"id": str(), "title": str(), "start": str(), "end": str(), "allDay": boolean(), "url": str(), "resourceIds": list(str()), "classNames": list(str()),
+			"extendedProps": strict(object{
+				"timezone": str(), "status": str(), "location": str(), "excerpt": str(), "image": str(), "cost": str(), "categories": slugs, "tags": slugs,
+				"featured": nullable("boolean"), "ticketed": nullable("boolean"), "rest_url": str(),
+			}),
+		}),
+	}
+	for _, s := range out {
+		extended(s.(object), true) //nolint:forcetypeassert // made above
 	}
 	return out
 }
@@ -205,7 +275,7 @@ func errorFacts() object {
 	return object{
 		"params":  object{"anyOf": []object{text, list(str())}},
 		"details": object{"anyOf": []object{{"type": "object", "additionalProperties": detail}, emptyList()}},
-		"term_id": integer(), "limit": integer(), "json_error_code": integer(), "json_error_message": str(),
+		"term_id": integer(), "limit": integer(), "total": extended(integer(), true), "json_error_code": integer(), "json_error_message": str(),
 	}
 }
 
@@ -223,7 +293,7 @@ func routeSchema() object {
 	endpoint := strict(object{"methods": list(str()), "args": object{"type": "object"}})
 	return shape{
 		always:    object{"namespace": str(), "methods": list(str()), "endpoints": list(endpoint)},
-		sometimes: object{"_links": object{"type": "object"}},
+		sometimes: object{"_links": object{"type": "object"}, "extension": extended(boolean(), true)},
 	}.schema(true)
 }
 

@@ -67,6 +67,28 @@ var texts = map[string]text{
 	"arg.slug.organizer": {
 		"组织者别名。", "Organizer slug.", "Slug de l’organisateur.", "Slug del organizador.",
 	},
+	"arg.format": {
+		"答复的格式；路径中的后缀优先。", "Format of the answer; an ending in the path wins over it.",
+		"Format de la réponse ; un suffixe dans le chemin l’emporte.", "Formato de la respuesta; una terminación en la ruta prevalece.",
+	},
+	"arg.ending": {
+		"路径后缀所指的答复格式。", "Format of the answer, as the ending of the path.",
+		"Format de la réponse, en suffixe du chemin.", "Formato de la respuesta, como terminación de la ruta.",
+	},
+	"op.feed.event": {
+		"以所指格式列出活动；不分页时一次给出全部。", "List events in a format; without paging all of them at once.",
+		"Lister les événements dans un format ; sans pagination, tous à la fois.", "Listar eventos en un formato; sin paginación, todos a la vez.",
+	},
+	"op.export.event": {
+		"以所指格式读取一个活动。", "Read one event in a format.", "Lire un événement dans un format.", "Leer un evento en un formato.",
+	},
+	"op.source.event": {
+		"日历组件的活动来源：某一范围内的活动数组。", "Event source of calendar widgets: the events of a range as an array.",
+		"Source d’événements des composants de calendrier : les événements d’un intervalle, en tableau.", "Fuente de eventos de calendarios en páginas: los eventos de un intervalo, en una matriz.",
+	},
+	"header.Content-Disposition": {
+		"其他格式的答复：文件名。", "Of other formats than JSON: name of the file.", "Des autres formats que JSON : nom du fichier.", "De formatos distintos de JSON: nombre del archivo.",
+	},
 	"arg.password.read": {
 		"受保护活动的访问密码。", "Access password of a protected event.",
 		"Mot de passe d’accès d’un événement protégé.", "Contraseña de acceso de un evento protegido.",
@@ -91,6 +113,10 @@ var texts = map[string]text{
 	"arg.header.If-None-Match": {
 		"已有答复的 ETag；仍然有效时答 304。", "ETags of answers at hand; 304 when one is still right.",
 		"ETags des réponses déjà reçues ; 304 si l’une est encore valable.", "ETags de respuestas que ya se tienen; 304 si alguna sigue siendo válida.",
+	},
+	"arg.header.If-Modified-Since": {
+		"已有答复的 Last-Modified；相同时答 304。", "Last-Modified of the answer at hand; 304 when it is the same.",
+		"Last-Modified de la réponse déjà reçue ; 304 s’il est le même.", "Last-Modified de la respuesta que ya se tiene; 304 si es el mismo.",
 	},
 	"arg.header.If-Match": {
 		"记录须处于的版本的 ETag；不符时答 412。", "ETags of the version that the record must have; else 412.",

@@ -71,8 +71,11 @@ func (w *World) conforms(r *http.Request, res *Response) {
 
 // What is no JSON is a text.
 func init() {
-	for _, media := range []string{"application/x-ndjson", "text/csv", "text/event-stream", "application/link-format"} {
+	for _, media := range []string{"application/x-ndjson", "text/csv", "text/event-stream", "application/link-format", "text/calendar", "application/rss+xml", "application/atom+xml"} {
 		openapi3filter.RegisterBodyDecoder(media, openapi3filter.PlainBodyDecoder)
+	}
+	for _, media := range []string{"application/feed+json", "application/geo+json"} {
+		openapi3filter.RegisterBodyDecoder(media, openapi3filter.JSONBodyDecoder)
 	}
 }
 
@@ -148,9 +151,17 @@ func match(path string) (template string, params map[string]string) {
 	case path == "":
 		return "/", nil
 	case len(parts) == 1:
+		if before, ending, ended := strings.Cut(parts[0], "."); ended {
+			return "/" + before + ".{format}", map[string]string{"format": ending}
+		}
 		return "/" + parts[0], nil
 	case len(parts) == 2 && strings.Trim(parts[1], "0123456789") == "":
 		return "/" + parts[0] + "/{id}", map[string]string{"id": parts[1]}
+	case len(parts) == 2 && strings.Contains(parts[1], "."):
+		id, ending, _ := strings.Cut(parts[1], ".")
+		return "/" + parts[0] + "/{id}.{format}", map[string]string{"id": id, "format": ending}
+	case len(parts) == 3 && strings.HasPrefix(parts[2], "events."):
+		return "/" + parts[0] + "/{id}/events.{format}", map[string]string{"id": parts[1], "format": strings.TrimPrefix(parts[2], "events.")}
 	case len(parts) == 3 && parts[0] != "tile" && strings.Trim(parts[1], "0123456789") == "":
 		return "/" + parts[0] + "/{id}/" + parts[2], map[string]string{"id": parts[1]}
 	case len(parts) == 3 && parts[1] == "by-slug":

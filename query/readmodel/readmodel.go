@@ -128,6 +128,11 @@ type Index interface {
 	// Search answers a query.
 	Search(ctx context.Context, q Query) (Page, error)
 
+	// Walk begins a walk over all documents that a query finds, in its order; offset and
+	// limit do not count. What it gives is that of one state, whatever is written
+	// meanwhile. It has to be closed, and takes room until then.
+	Walk(ctx context.Context, q Query) (Walk, error)
+
 	// Get gives the live documents of ids by id, of any kind; unknown ones are
 	// absent.
 	Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]Document, error)
@@ -147,6 +152,23 @@ type Index interface {
 	// Reset empties the index, its marks included.
 	Reset(ctx context.Context) error
 }
+
+// Walk is a walk over the documents that a query found. It is not safe for concurrent use.
+type Walk interface {
+	// Total is how many there are.
+	Total() int
+	// Position is the one that the walk shows, as that of a Page.
+	Position() calendar.Position
+	// Each calls use with the documents, some at a time, from the first on; it may be
+	// called again. It ends with the first error. An engine may let go of a walk that
+	// nobody goes on with for some minutes: then it is ErrUnavailable.
+	Each(ctx context.Context, use func([]Document) error) error
+	// Close lets go of what the walk holds.
+	Close()
+}
+
+// WalkStep is how many documents a step of a walk gives at most.
+const WalkStep = 64
 
 // Counter is an Index that counts some values for less than all of them cost.
 type Counter interface {

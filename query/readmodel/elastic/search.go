@@ -145,15 +145,20 @@ func (x *Index) compiler(g generation, k calendar.Kind) *compiler {
 var byID = list{object{readmodel.FieldID: "asc"}}
 
 // walk goes through all hits of a search in its order, without a limit: each page
-// begins after the last hit of the page before. It ends when each gives false.
+// begins after the last hit of the page before. It ends when each gives false. Without an
+// index the search has a point in time.
 func (x *Index) walk(ctx context.Context, index string, body object, page int, each func(*hit) (bool, error)) error {
 	body["size"] = min(page, x.o.MaxResultWindow)
 	if _, bodies := body["version"]; bodies { // see withBody
 		body["size"] = min(page, firstScan, x.o.MaxResultWindow)
 	}
 	body["track_total_hits"] = false
+	indices := []string{index}
+	if index == "" {
+		indices = nil
+	}
 	for {
-		a, err := x.search(ctx, body, index)
+		a, err := x.search(ctx, body, indices...)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package readmodeltest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -19,6 +20,7 @@ func pageCases() []testCase {
 		{"exact totals", exactTotals},
 		{"whole documents", wholeDocuments},
 		{"get", get},
+		{"walk", walk},
 	}
 }
 
@@ -168,3 +170,65 @@ func get(t testing.TB, x readmodel.Index) {
 		t.Errorf("nothing asked for: %v, %v", got, err)
 	}
 }
+
+func walk(t testing.TB, x readmodel.Index) {
+	const n = 3*readmodel.WalkStep + 7
+	var b build
+	for id := range calendar.ID(n) {
+		b.add(calendar.KindEvent, 1+id, calendar.Fields{"featured": id%5 != 0, "start_date": calendar.Wall(-id / 3), "date": calendar.Wall(id % 2)})
+	}
+	b.write(t, x)
+	q := readmodel.Query{
+		Kind: calendar.KindEvent, Filter: readmodel.Term{Field: readmodel.FieldFeatured, Value: "true"}, Offset: 3, Limit: 2,
+		Sort: []readmodel.Sort{{Field: readmodel.FieldStart}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID}},
+	}
+	w, err := x.Walk(t.Context(), q)
+	if err != nil {
+		t.Fatalf("walk: %v", err)
+	}
+	defer w.Close()
+	all := q
+	all.Offset, all.Limit = 0, n
+	want := search(t, x, all)
+	if w.Total() != want.Total || w.Position() != want.Position {
+		t.Errorf("walk: total %d at %d, want %d at %d", w.Total(), w.Position(), want.Total, want.Position)
+	}
+	// What is written now is not in it.
+	b.add(calendar.KindEvent, n+1, calendar.Fields{"featured": true, "start_date": calendar.Wall(-n)})
+	b.docs = append(b.docs, document(&calendar.Record{
+		ID: 2, Kind: calendar.KindEvent, Version: 2, Home: calendar.LangEN, Changed: Now,
+		Fields: calendar.Fields{"title": in(calendar.LangEN, "other"), "featured": false, "start_date": calendar.Wall(5)},
+	}, b.next+1))
+	b.next++
+	b.write(t, x)
+	for range 2 {
+		var got []readmodel.Document
+		if err := w.Each(t.Context(), func(some []readmodel.Document) error {
+			if len(some) == 0 || len(some) > readmodel.WalkStep {
+				t.Errorf("a step of %d documents", len(some))
+			}
+			got = append(got, some...)
+			return nil
+		}); err != nil {
+			t.Fatalf("walk: %v", err)
+		}
+		if diff := cmp.Diff(idsOf(want.Documents), idsOf(got)); diff != "" {
+			t.Errorf("walk: ids (-want +got):\n%s", diff)
+		}
+		if len(got) > 0 && string(got[0].Body) != string(want.Documents[0].Body) {
+			t.Errorf("walk: body %s, want %s", got[0].Body, want.Documents[0].Body)
+		}
+	}
+	steps := 0
+	if err := w.Each(t.Context(), func([]readmodel.Document) error {
+		steps++
+		return errStop
+	}); !errors.Is(err, errStop) || steps != 1 {
+		t.Errorf("walk that is stopped: %v after %d steps", err, steps)
+	}
+	q.Filter = readmodel.Term{Field: "nonsense", Value: "x"}
+	_, err = x.Walk(t.Context(), q)
+	wantErr(t, "walk of an unknown field", err, readmodel.ErrQuery)
+}
+
+var errStop = errors.New("stop")

@@ -205,6 +205,45 @@ func (x *reference) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 	return page, nil
 }
 
+func (x *reference) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
+	q.Offset, q.Limit = 0, math.MaxInt/2
+	page, err := x.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return &referenceWalk{x: x, q: q, page: page}, nil
+}
+
+type referenceWalk struct {
+	x    *reference
+	q    readmodel.Query
+	page readmodel.Page
+}
+
+func (w *referenceWalk) Total() int                  { return w.page.Total }
+func (w *referenceWalk) Position() calendar.Position { return w.page.Position }
+func (w *referenceWalk) Close()                      {}
+
+func (w *referenceWalk) Each(ctx context.Context, use func([]readmodel.Document) error) error {
+	documents := w.page.Documents
+	switch w.x.broken {
+	case "walk shows what is written meanwhile":
+		page, err := w.x.Search(ctx, w.q)
+		if err != nil {
+			return err
+		}
+		documents = page.Documents
+	case "walk ends with its first step":
+		documents = documents[:min(len(documents), readmodel.WalkStep)]
+	}
+	for some := range slices.Chunk(documents, readmodel.WalkStep) {
+		if err := use(some); err != nil && w.x.broken != "walk goes on after an error" {
+			return err
+		}
+	}
+	return nil
+}
+
 func (x *reference) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

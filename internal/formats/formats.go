@@ -1,0 +1,303 @@
+// Package formats writes events as iCalendar, RSS, Atom, JSON Feed, GeoJSON and CSV. It
+// knows events as they are shown, and nothing of where they come from: what is blank in an
+// event is left out, so nobody sees here what the event does not show.
+package formats
+
+import (
+	"html"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"daybook/calendar"
+)
+
+// Event is an event as it is shown to somebody. Texts are plain, but for those of HTML.
+type Event struct {
+	Times
+
+	ID       calendar.ID
+	UID      string // UID of the id
+	Slug     string
+	Blanked  bool
+	Status   calendar.Status
+	Version  int64
+	Touched  time.Time     // last touch, UTC
+	Date     calendar.Wall // of publication, UTC; NoWall: never
+	Modified calendar.Wall // UTC
+
+	Title, Description, Excerpt string // the last two as HTML
+	URL, RestURL, Website       string // Website: its own one, else ""
+	Cost                        string
+	CostValues                  []string
+	Ticketed, Featured          bool
+	Categories, Tags            []Term
+	Venues                      []Venue
+	Organizers                  []Organizer
+	Image                       string // URL, "" without one
+	Parent                      string // UID of the parent, "" without one
+	Lang                        calendar.Lang
+	Langs                       []calendar.Lang
+}
+
+// Times are when an event is.
+type Times struct {
+	AllDay           bool
+	Zone             calendar.Zone
+	Start, End       calendar.Wall // in the zone
+	UTCStart, UTCEnd calendar.Wall
+}
+
+// Term is a category or tag.
+type Term struct {
+	ID         calendar.ID
+	Slug, Name string
+}
+
+// Venue is a visible venue.
+type Venue struct {
+	ID                                               calendar.ID
+	Name, Address, City, StateProvince, Zip, Country string
+	URL                                              string
+	Lat, Lng                                         float64
+	HasPoint                                         bool
+}
+
+// Organizer is a visible organizer.
+type Organizer struct {
+	ID                          calendar.ID
+	Name, Phone, Email, Website string
+	URL                         string
+}
+
+// Tombstone is an event that is no more.
+type Tombstone struct {
+	Times
+
+	ID      calendar.ID
+	UID     string
+	Version int64
+	Touched time.Time
+}
+
+// Feed is what a format says beside its events.
+type Feed struct {
+	Title    string // feed title
+	Calendar string // calendar name
+	Root     string // {root}
+	Home     string // home page
+	Self     string // the feed as it was asked for
+	Next     string // the page after it, "" for none
+	Previous string
+	ID       string // urn:uuid: of the feed
+	Lang     calendar.Lang
+	Modified time.Time // zero: there is no such moment
+	Refresh  time.Duration
+	Site     *time.Location
+	Now      time.Time
+	Total    int
+
+	// Of iCalendar.
+	Zones      Zones
+	Tombstones []Tombstone
+	Single     bool // one event; GeoJSON too
+
+	Venues bool // GeoJSON of venues
+
+	// Of CSV.
+	Columns []string // picked ones; nil: all
+	BOM     bool
+	Raw     bool
+}
+
+// Writer writes a feed: Begin once, Item for each event in order, End once. Each appends
+// to b and gives it back; none looks back at what b held.
+type Writer interface {
+	Begin(b []byte) []byte
+	Item(b []byte, e *Event) []byte
+	End(b []byte) []byte
+}
+
+// epoch stands in feeds for a moment that there is not.
+var epoch = time.Unix(0, 0).UTC()
+
+// modified gives the moment of the last change, never none.
+func (f *Feed) modified() time.Time {
+	if f.Modified.IsZero() {
+		return epoch
+	}
+	return f.Modified.UTC()
+}
+
+// UID gives the UUID (version 5) of what has a name in a store.
+func UID(store uuid.UUID, name string) string {
+	return uuid.NewSHA1(store, []byte(name)).String()
+}
+
+// PlaceLine gives the place of an event in one line: that of the first visible venue.
+func (e *Event) PlaceLine() string {
+	if len(e.Venues) == 0 {
+		return ""
+	}
+	v := &e.Venues[0]
+	return joined(", ", v.Name, v.Address, v.City, v.StateProvince, v.Zip, v.Country)
+}
+
+// joined joins the parts that are not empty; one that equals the one before it counts once.
+func joined(by string, parts ...string) string {
+	var b strings.Builder
+	last := ""
+	for _, p := range parts {
+		if p == "" || p == last {
+			continue
+		}
+		if last != "" {
+			b.WriteString(by)
+		}
+		b.WriteString(p)
+		last = p
+	}
+	return b.String()
+}
+
+// Point gives the coordinates of the first visible venue that has any.
+func (e *Event) Point() (lat, lng float64, ok bool) {
+	for i := range e.Venues {
+		if v := &e.Venues[i]; v.HasPoint {
+			return v.Lat, v.Lng, true
+		}
+	}
+	return 0, 0, false
+}
+
+// AppendInstant writes a wall clock with its offset, which follows from the same moment in
+// UTC: YYYY-MM-DDTHH:MM:SS±HH:MM.
+func AppendInstant(b []byte, w, utc calendar.Wall) []byte {
+	b = w.UTC().AppendFormat(b, "2006-01-02T15:04:05")
+	offset := int(w - utc)
+	sign := byte('+')
+	if offset < 0 {
+		sign, offset = '-', -offset
+	}
+	b = append(appendTwo(append(b, sign), offset/3600), ':')
+	return appendTwo(b, offset/60%60)
+}
+
+func appendTwo(b []byte, n int) []byte { return append(b, byte('0'+n/10%10), byte('0'+n%10)) }
+
+// appendMoment writes a moment in UTC with Z.
+func appendMoment(b []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(b, "2006-01-02T15:04:05Z")
+}
+
+// breaks are the line breaks that the end of an element gives.
+func breaks(element string, end bool) int {
+	switch element {
+	case "br", "hr":
+		return 1
+	case "p":
+		if end {
+			return 2
+		}
+	case "li", "tr", "div", "ul", "ol", "dl", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "figure":
+		if end {
+			return 1
+		}
+	}
+	return 0
+}
+
+// PlainText gives the text of shown HTML: without tags, entities decoded, with the line
+// breaks of its blocks.
+func PlainText(s string) string {
+	if s == "" {
+		return ""
+	}
+	w := plainWriter{}
+	w.b.Grow(len(s))
+	for s != "" {
+		i := strings.IndexByte(s, '<')
+		if i < 0 {
+			w.text(s)
+			break
+		}
+		w.text(s[:i])
+		n := tagEnd(s[i:])
+		if n < 0 { // begins no tag
+			w.text("<")
+			s = s[i+1:]
+			continue
+		}
+		name := s[i+1 : i+n]
+		name, end := strings.CutPrefix(name, "/")
+		if j := strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf || !alphanumeric(byte(r)) }); j >= 0 {
+			name = name[:j]
+		}
+		w.breaks += breaks(strings.ToLower(name), end)
+		s = s[i+n:]
+	}
+	return w.b.String()
+}
+
+// tagEnd gives the length of the tag that s begins with; -1: it is none.
+func tagEnd(s string) int {
+	if len(s) < 2 || s[1] != '/' && s[1] != '!' && !alphanumeric(s[1]) {
+		return -1
+	}
+	var quote byte
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+func alphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// plainWriter joins texts and the breaks between them.
+type plainWriter struct {
+	b      strings.Builder
+	breaks int // before the next text
+	blank  bool
+}
+
+func (w *plainWriter) text(s string) {
+	if strings.IndexByte(s, '&') >= 0 {
+		s = html.UnescapeString(s)
+	}
+	for s != "" {
+		n := strings.IndexFunc(s, unicode.IsSpace)
+		if n == 0 {
+			_, size := utf8.DecodeRuneInString(s)
+			s = s[size:]
+			w.blank = true
+			continue
+		}
+		if n < 0 {
+			n = len(s)
+		}
+		switch {
+		case w.b.Len() == 0:
+		case w.breaks > 0:
+			w.b.WriteString("\n\n"[:min(w.breaks, 2)])
+		case w.blank:
+			w.b.WriteByte(' ')
+		}
+		w.breaks, w.blank = 0, false
+		w.b.WriteString(s[:n])
+		s = s[n:]
+	}
+}

@@ -1,0 +1,535 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	golang "github.com/arran4/golang-ical"
+	emersion "github.com/emersion/go-ical"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/mmcdole/gofeed"
+
+	"daybook/calendar"
+)
+
+var store = uuid.MustParse("6f0c3f0a-6f0c-4f0a-8f0c-3f0a6f0c3f0a")
+
+func zoneOf(tb testing.TB, name string) calendar.Zone {
+	tb.Helper()
+	z, ok := calendar.ParseZone(name)
+	if !ok {
+		tb.Fatalf("no zone %s", name)
+	}
+	return z
+}
+
+func wallOf(tb testing.TB, s string) calendar.Wall {
+	tb.Helper()
+	w, err := calendar.ParseWall(s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return w
+}
+
+// timesOf gives times by their wall clocks.
+func timesOf(tb testing.TB, zone, start, end string) Times {
+	tb.Helper()
+	z := zoneOf(tb, zone)
+	out := Times{Zone: z, Start: wallOf(tb, start), End: wallOf(tb, end)}
+	out.UTCStart = calendar.Wall(calendar.WallToInstant(out.Start, z.Location).Unix())
+	out.UTCEnd = calendar.Wall(calendar.WallToInstant(out.End, z.Location).Unix())
+	return out
+}
+
+// concert is an event that has everything.
+func concert(tb testing.TB) *Event {
+	tb.Helper()
+	return &Event{
+		Times: timesOf(tb, "America/New_York", "2026-07-04 18:30:00", "2026-07-04 21:00:00"),
+		ID:    412, UID: UID(store, "412"), Slug: "quay-concert", Status: calendar.StatusPublish, Version: 3,
+		Touched: time.Date(2026, 3, 5, 23, 0, 10, 0, time.UTC), Date: wallOf(tb, "2026-03-02 14:15:00"), Modified: wallOf(tb, "2026-03-05 23:00:10"),
+		Title:       `Quay & <picnic>; bring, "all" \ 音乐会音乐会音乐会音乐会音乐会音乐会音乐会音乐会音乐会`,
+		Description: "<p>Bring a chair;<br />and, maybe,  a &amp; hat.</p>\n<p>Second</p>",
+		Excerpt:     "<p>Short</p>",
+		URL:         "https://calendar.example.org/event/quay-concert/", RestURL: "https://calendar.example.org/api/calendar/events/v1/events/412",
+		Website: "https://quay.example/?a=1&b=2", Cost: "$5 – $12", CostValues: []string{"5", "12"}, Featured: true,
+		Categories: []Term{{30, "music", "Music, old"}, {31, "jazz", "Jazz & blues"}}, Tags: []Term{{40, "open-air", "Open air"}},
+		Venues: []Venue{
+			{ID: 88, Name: "River Hall", Address: "1 Quay", City: "Boston", Zip: "02110", Country: "US", URL: "https://calendar.example.org/venue/river-hall/"},
+			{ID: 87, Name: "Lawn", Lat: 42.3601234567, Lng: -71.0589, HasPoint: true},
+		},
+		Organizers: []Organizer{
+			{ID: 91, Name: "Friends", Phone: "1 23", Website: "https://friends.example/", URL: "https://calendar.example.org/organizer/friends/"},
+			{ID: 90, Name: `Arts "Trust", Boston; MA`, Email: "trust@example.org"},
+		},
+		Image: "https://img.example/quay.JPG?x=1", Parent: UID(store, "7"),
+		Lang: calendar.LangEN, Langs: []calendar.Lang{calendar.LangEN, calendar.LangFR},
+	}
+}
+
+func feedOf(tb testing.TB, events ...*Event) *Feed {
+	tb.Helper()
+	f := &Feed{
+		Title: "Events & more", Calendar: "Events", Root: "https://calendar.example.org/api/calendar/events/v1", Home: "https://calendar.example.org/",
+		Self: "https://calendar.example.org/api/calendar/events/v1/events.ics?search=a%26b", ID: "urn:uuid:" + UID(store, "/events"),
+		Lang: calendar.LangEN, Modified: time.Date(2026, 3, 6, 1, 2, 3, 0, time.UTC), Refresh: time.Hour, Site: time.UTC,
+		Now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), Total: len(events),
+	}
+	for _, e := range events {
+		f.Zones.Add(&e.Times)
+	}
+	return f
+}
+
+// write writes a feed, in pieces as it is sent.
+func write(w Writer, events ...*Event) string {
+	var out bytes.Buffer
+	out.Write(w.Begin(nil))
+	for _, e := range events {
+		out.Write(w.Item(make([]byte, 0, 8), e))
+	}
+	out.Write(w.End(nil))
+	return out.String()
+}
+
+// lines gives the unfolded lines, and checks their form.
+func lines(tb testing.TB, ics string) []string {
+	tb.Helper()
+	if !strings.HasSuffix(ics, "\r\n") || strings.Count(ics, "\n") != strings.Count(ics, "\r\n") || strings.Count(ics, "\r") != strings.Count(ics, "\n") {
+		tb.Fatal("a line does not end in CRLF")
+	}
+	for line := range strings.SplitSeq(ics, "\r\n") {
+		if len(line) > 75 || !utf8.ValidString(line) {
+			tb.Fatalf("line of %d octets: %q", len(line), line)
+		}
+	}
+	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(ics, "\r\n ", ""), "\r\n"), "\r\n")
+}
+
+// readICS reads a calendar by two independent readers.
+func readICS(tb testing.TB, ics string) (*golang.Calendar, *emersion.Calendar) {
+	tb.Helper()
+	one, err := golang.ParseCalendar(strings.NewReader(ics))
+	if err != nil {
+		tb.Fatalf("golang-ical: %v\n%s", err, ics)
+	}
+	two, err := emersion.NewDecoder(strings.NewReader(ics)).Decode()
+	if err != nil {
+		tb.Fatalf("go-ical: %v\n%s", err, ics)
+	}
+	return one, two
+}
+
+// LISTINGS 8.10, 8.11
+func TestICSOfAnEvent(t *testing.T) {
+	t.Parallel()
+	e := concert(t)
+	e.Title += "\n" + strings.Repeat("音", 60)
+	ics := write(ICS(feedOf(t, e)), e)
+	got := lines(t, ics)
+	from, to := 0, 0
+	for i, line := range got {
+		switch line {
+		case "BEGIN:VEVENT":
+			from = i
+		case "END:VEVENT":
+			to = i
+		}
+	}
+	want := []string{
+		"UID:" + e.UID,
+		"DTSTAMP:20260305T230010Z",
+		"LAST-MODIFIED:20260305T230010Z",
+		"SEQUENCE:3",
+		"CREATED:20260302T141500Z",
+		"DTSTART;TZID=America/New_York:20260704T183000",
+		"DTEND;TZID=America/New_York:20260704T210000",
+		`SUMMARY:Quay & <picnic>\; bring\, "all" \\ ` + strings.Repeat("音乐会", 9) + `\n` + strings.Repeat("音", 60),
+		`DESCRIPTION:Bring a chair\;\nand\, maybe\, a & hat.\n\nSecond`,
+		`X-ALT-DESC;FMTTYPE=text/html:<html><body><p>Bring a chair\;<br />and\, maybe\,  a &amp\; hat.</p>\n<p>Second</p></body></html>`,
+		`LOCATION:River Hall\, 1 Quay\, Boston\, 02110\, US`,
+		"GEO:42.360123;-71.0589",
+		`ORGANIZER;CN="Arts 'Trust', Boston; MA":mailto:trust@example.org`,
+		`CONTACT:Friends\, 1 23\, https://friends.example/`,
+		`CATEGORIES:Music\, old,Jazz & blues,Open air`,
+		"URL:" + e.URL,
+		"IMAGE;VALUE=URI;DISPLAY=BADGE;FMTTYPE=image/jpeg:" + e.Image,
+		"ATTACH;FMTTYPE=image/jpeg:" + e.Image,
+		"LINK;VALUE=URI;LINKREL=related:" + e.Website,
+		"LINK;VALUE=URI;LINKREL=alternate;FMTTYPE=application/json:" + e.RestURL,
+		"RELATED-TO;RELTYPE=PARENT:" + e.Parent,
+		"STATUS:CONFIRMED",
+		"CLASS:PUBLIC",
+		"TRANSP:OPAQUE",
+		"X-COST:$5 – $12",
+	}
+	if diff := cmp.Diff(want, got[from+1:to]); diff != "" {
+		t.Error(diff)
+	}
+	head := []string{
+		"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//daybook//events//EN", "CALSCALE:GREGORIAN", "NAME:Events & more", "X-WR-CALNAME:Events & more",
+		"X-WR-TIMEZONE:UTC", "URL:https://calendar.example.org/", "LAST-MODIFIED:20260306T010203Z", "REFRESH-INTERVAL;VALUE=DURATION:PT1H", "X-PUBLISHED-TTL:PT1H",
+		"SOURCE;VALUE=URI:https://calendar.example.org/api/calendar/events/v1/events.ics?search=a%26b", "BEGIN:VTIMEZONE",
+	}
+	if diff := cmp.Diff(head, got[:len(head)]); diff != "" {
+		t.Error(diff)
+	}
+	one, two := readICS(t, ics)
+	if got := one.Events()[0].GetProperty(golang.ComponentPropertySummary).Value; got != e.Title {
+		t.Errorf("golang-ical reads the title %q, want %q", got, e.Title)
+	}
+	summary, err := two.Events()[0].Props.Text(emersion.PropSummary)
+	if err != nil || summary != e.Title {
+		t.Errorf("go-ical reads the title %q, %v, want %q", summary, err, e.Title)
+	}
+	if names, err := two.Events()[0].Props.Get(emersion.PropCategories).TextList(); err != nil || len(names) != 3 || names[0] != "Music, old" {
+		t.Errorf("categories %q, %v", names, err)
+	}
+}
+
+// A place that has a point is one for Apple, too, and its texts are quoted.
+func TestICSOfAPlace(t *testing.T) {
+	t.Parallel()
+	e := concert(t)
+	e.Venues = []Venue{{ID: 1, Name: `The "Old" Hall`, City: "Rome", Country: "Rome", Lat: -0.0000001, Lng: 12.5, HasPoint: true}}
+	e.Organizers, e.Image = []Organizer{{Name: "A"}}, "https://img.example/a.tiff"
+	all := strings.Join(lines(t, write(ICS(feedOf(t, e)), e)), "\n")
+	for _, want := range []string{
+		`X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS="The 'Old' Hall, Rome";X-TITLE="The 'Old' Hall":geo:0,12.5`,
+		"GEO:0;12.5", "CONTACT:A", "ATTACH:https://img.example/a.tiff", `LOCATION:The "Old" Hall\, Rome`,
+	} {
+		if !strings.Contains(all, "\n"+want+"\n") {
+			t.Errorf("no line %s in\n%s", want, all)
+		}
+	}
+}
+
+// LISTINGS 8.12, 8.13
+func TestICSTimes(t *testing.T) {
+	t.Parallel()
+	second := timesOf(t, "America/New_York", "2026-11-01 01:30:00", "2026-11-01 03:00:00")
+	second.UTCStart += 3600
+	allDay := timesOf(t, "Europe/Paris", "2026-12-31 00:00:00", "2026-12-31 23:59:59")
+	allDay.AllDay = true
+	for _, tc := range []struct {
+		name  string
+		times Times
+		want  []string
+	}{
+		{"named", timesOf(t, "Asia/Tokyo", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), []string{"DTSTART;TZID=Asia/Tokyo:20260510T090000", "DTEND;TZID=Asia/Tokyo:20260510T100000"}},
+		{"equal", timesOf(t, "Asia/Tokyo", "2026-05-10 09:00:00", "2026-05-10 09:00:00"), []string{"DTSTART;TZID=Asia/Tokyo:20260510T090000"}},
+		{"UTC", timesOf(t, "UTC", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), []string{"DTSTART:20260510T090000Z", "DTEND:20260510T100000Z"}},
+		{"offset", timesOf(t, "UTC+5.5", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), []string{"DTSTART:20260510T033000Z", "DTEND:20260510T043000Z"}},
+		{"offset alone", timesOf(t, "+05:30", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), []string{"DTSTART:20260510T033000Z", "DTEND:20260510T043000Z"}},
+		{"second reading", second, []string{"DTSTART:20261101T063000Z", "DTEND:20261101T080000Z"}},
+		{"local mean time", timesOf(t, "Europe/Amsterdam", "1850-05-10 09:00:00", "1850-05-10 10:00:00"), []string{"DTSTART:18500510T084230Z", "DTEND:18500510T094230Z"}},
+		{"all-day", allDay, []string{"DTSTART;VALUE=DATE:20261231", "DTEND;VALUE=DATE:20270101"}},
+	} {
+		e := concert(t)
+		e.Times = tc.times
+		ics := write(ICS(feedOf(t, e)), e)
+		var got []string
+		inEvent := false
+		for _, line := range lines(t, ics) {
+			inEvent = inEvent || line == "BEGIN:VEVENT"
+			if inEvent && (strings.HasPrefix(line, "DTSTART") || strings.HasPrefix(line, "DTEND")) {
+				got = append(got, line)
+			}
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" && tc.name != "local mean time" || len(got) == 0 || tc.name == "local mean time" && !strings.HasSuffix(got[0], "Z") {
+			t.Errorf("%s: %s", tc.name, diff)
+		}
+		if tc.times.AllDay != strings.Contains(ics, "TRANSP:TRANSPARENT") {
+			t.Errorf("%s: transparency", tc.name)
+		}
+		_, two := readICS(t, ics)
+		if tc.times.AllDay {
+			continue
+		}
+		start, err := two.Events()[0].DateTimeStart(nil)
+		if err != nil || start.Unix() != int64(tc.times.UTCStart) {
+			t.Errorf("%s: starts at %v, %v, want %v", tc.name, start.UTC(), err, tc.times.UTCStart)
+		}
+	}
+}
+
+// LISTINGS 8.15
+func TestICSTombstones(t *testing.T) {
+	t.Parallel()
+	for l, want := range map[calendar.Lang]string{calendar.LangEN: "Cancelled", calendar.LangFR: "Annulé", calendar.LangES: "Cancelado", calendar.LangCN: "已取消"} {
+		f := feedOf(t)
+		f.Lang = l
+		stone := Tombstone{Times: timesOf(t, "Asia/Tokyo", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), ID: 9, UID: UID(store, "9"), Version: 4, Touched: f.Modified}
+		f.Zones.Add(&stone.Times)
+		f.Tombstones = []Tombstone{stone}
+		got := lines(t, write(ICS(f)))
+		want := []string{
+			"BEGIN:VEVENT", "UID:" + stone.UID, "DTSTAMP:20260306T010203Z", "LAST-MODIFIED:20260306T010203Z", "SEQUENCE:4",
+			"DTSTART;TZID=Asia/Tokyo:20260510T090000", "DTEND;TZID=Asia/Tokyo:20260510T100000", "SUMMARY:" + want,
+			"STATUS:CANCELLED", "TRANSP:TRANSPARENT", "END:VEVENT", "END:VCALENDAR",
+		}
+		if diff := cmp.Diff(want, got[len(got)-len(want):]); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestICSStatus(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[calendar.Status][2]string{
+		calendar.StatusPublish: {"CONFIRMED", "PUBLIC"}, calendar.StatusPrivate: {"CONFIRMED", "PRIVATE"}, calendar.StatusFuture: {"TENTATIVE", "PUBLIC"},
+		calendar.StatusDraft: {"TENTATIVE", "PUBLIC"}, calendar.StatusPending: {"TENTATIVE", "PUBLIC"}, calendar.StatusTrash: {"CANCELLED", "PUBLIC"},
+	} {
+		e := concert(t)
+		e.Status = status
+		ics := write(ICS(feedOf(t, e)), e)
+		if !strings.Contains(ics, "\r\nSTATUS:"+want[0]+"\r\nCLASS:"+want[1]+"\r\n") {
+			t.Errorf("%s: want %v in\n%s", status, want, ics)
+		}
+	}
+}
+
+// LISTINGS 8.17
+func TestFeedsAreRead(t *testing.T) {
+	t.Parallel()
+	e := concert(t)
+	e.Title += "\x01\uFFFE]]>"
+	plain := strings.NewReplacer("\x01", "", "\uFFFE", "").Replace(e.Title)
+	bare := &Event{Times: e.Times, ID: 5, UID: UID(store, "5"), Title: "Bare", Blanked: true, Date: calendar.NoWall, Touched: e.Touched, URL: "https://x.example/", RestURL: "https://x.example/5", Lang: calendar.LangCN}
+	for name, w := range map[string]func(*Feed) Writer{"rss": RSS, "atom": Atom, "json": JSONFeed} {
+		f := feedOf(t, e, bare)
+		text := write(w(f), e, bare)
+		feed, err := gofeed.NewParser().ParseString(text)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, text)
+		}
+		if feed.Title != f.Title || feed.Link != f.Home || feed.FeedLink != f.Self || len(feed.Items) != 2 {
+			t.Errorf("%s: title %q, link %q, self %q, %d items", name, feed.Title, feed.Link, feed.FeedLink, len(feed.Items))
+		}
+		item := feed.Items[0]
+		title := plain
+		if name == "json" {
+			title = e.Title
+		}
+		if item.GUID != "urn:uuid:"+e.UID || item.Title != title || item.Link != e.URL || item.PublishedParsed == nil || item.PublishedParsed.Unix() != int64(e.Date) {
+			t.Errorf("%s: guid %q, title %q, link %q, published %v", name, item.GUID, item.Title, item.Link, item.Published)
+		}
+		if diff := cmp.Diff([]string{"Music, old", "Jazz & blues", "Open air"}, item.Categories); name != "atom" && diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if name != "json" {
+			if got := item.Extensions["ev"]["startdate"][0].Value; got != "2026-07-04T18:30:00-04:00" {
+				t.Errorf("%s: start %s", name, got)
+			}
+			if got := item.Extensions["georss"]["point"][0].Value; got != "42.3601234567 -71.0589" {
+				t.Errorf("%s: point %s", name, got)
+			}
+			if got := item.Extensions["ev"]["organizer"][0].Value; got != "Friends" {
+				t.Errorf("%s: organizer %s", name, got)
+			}
+		}
+		if name != "atom" && feed.Items[1].PublishedParsed != nil { // of Atom the reader gives updated
+			t.Errorf("%s: published %s", name, feed.Items[1].Published)
+		}
+	}
+}
+
+func TestJSONFeedOfAnEvent(t *testing.T) {
+	t.Parallel()
+	e := concert(t)
+	f := feedOf(t, e)
+	f.Next = f.Self + "&page=2"
+	var got map[string]any
+	if err := json.Unmarshal([]byte(write(JSONFeed(f), e)), &got); err != nil {
+		t.Fatal(err)
+	}
+	item := got["items"].([]any)[0]
+	delete(got, "items")
+	want := fmt.Sprintf(`{"version":"https://jsonfeed.org/version/1.1","title":"Events & more","home_page_url":%q,"feed_url":%q,"next_url":%q,"language":"en",
+		"_daybook":{"about":"https://calendar.example.org/api/calendar/events/v1/doc","total":1}}`, f.Home, f.Self, f.Next)
+	same(t, got, want)
+	title, _ := json.Marshal(e.Title)
+	description, _ := json.Marshal(e.Description)
+	same(t, item, fmt.Sprintf(`{"id":"urn:uuid:%s","url":%q,"external_url":%q,"title":%s,"content_html":%s,"summary":"Short","image":%q,
+		"date_published":"2026-03-02T14:15:00Z","date_modified":"2026-03-05T23:00:10Z",
+		"authors":[{"name":"Friends","url":"https://calendar.example.org/organizer/friends/"},{"name":"Arts \"Trust\", Boston; MA","url":""}],
+		"tags":["Music, old","Jazz & blues","Open air"],"language":"en",
+		"_daybook":{"event_id":412,"start":"2026-07-04T18:30:00-04:00","end":"2026-07-04T21:00:00-04:00","timezone":"America/New_York","all_day":false,
+		"status":"publish","cost":"$5 – $12","location":"River Hall, 1 Quay, Boston, 02110, US","geo":[-71.0589,42.3601234567],"categories":[30,31],"tags":[40],
+		"venues":[88,87],"organizers":[91,90],"ticketed":false,"featured":true,"rest_url":%q}}`, e.UID, e.URL, e.Website, title, description, e.Image, e.RestURL))
+}
+
+// same compares a JSON value with a text.
+func same(t *testing.T, got any, want string) {
+	t.Helper()
+	var w any
+	if err := json.Unmarshal([]byte(want), &w); err != nil {
+		t.Fatalf("%v: %s", err, want)
+	}
+	if diff := cmp.Diff(w, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// LISTINGS 8.18
+func TestGeoJSON(t *testing.T) {
+	t.Parallel()
+	e := concert(t)
+	bare := &Event{Times: e.Times, ID: 5, UID: UID(store, "5"), Title: "Bare", Blanked: true, Status: "publish", URL: "https://x.example/", RestURL: "https://x.example/5"}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(write(GeoJSON(feedOf(t, e, bare)), e, bare)), &got); err != nil {
+		t.Fatal(err)
+	}
+	title, _ := json.Marshal(e.Title)
+	same(t, got, fmt.Sprintf(`{"type":"FeatureCollection","total":2,"features":[
+		{"type":"Feature","id":412,"geometry":{"type":"Point","coordinates":[-71.0589,42.3601234567]},"properties":{"id":412,"uid":%q,"title":%s,"url":%q,"rest_url":%q,
+		"start":"2026-07-04T18:30:00-04:00","end":"2026-07-04T21:00:00-04:00","timezone":"America/New_York","all_day":false,"status":"publish","cost":"$5 – $12",
+		"categories":["music","jazz"],"tags":["open-air"],"venue":{"id":88,"venue":"River Hall","address":"1 Quay","city":"Boston","country":"US"},
+		"organizers":["Friends","Arts \"Trust\", Boston; MA"],"image":%q,"featured":true,"ticketed":false}},
+		{"type":"Feature","id":5,"geometry":null,"properties":{"id":5,"uid":%q,"title":"Bare","url":"https://x.example/","rest_url":"https://x.example/5",
+		"start":"2026-07-04T18:30:00-04:00","end":"2026-07-04T21:00:00-04:00","timezone":"America/New_York","all_day":false,"status":"publish","cost":"",
+		"categories":[],"tags":[],"venue":null,"organizers":[],"image":null,"featured":null,"ticketed":null}}]}`, e.UID, title, e.URL, e.RestURL, e.Image, bare.UID))
+	f := feedOf(t, e)
+	f.Single = true
+	if err := json.Unmarshal([]byte(write(GeoJSON(f), e)), &got); err != nil || got["type"] != "Feature" {
+		t.Errorf("single: %v, %v", got["type"], err)
+	}
+}
+
+// LISTINGS 8.18
+func TestGeoJSONOfVenues(t *testing.T) {
+	t.Parallel()
+	at := func(id calendar.ID, ok bool) Venue {
+		return Venue{ID: id, Name: "V", Lat: 1, Lng: float64(id), HasPoint: ok}
+	}
+	first := &Event{Times: timesOf(t, "UTC", "2026-05-10 09:00:00", "2026-05-10 10:00:00"), ID: 1, Title: "One", Venues: []Venue{at(9, true), at(7, true), at(3, false)}}
+	var events []*Event
+	for range venueEvents + 1 {
+		events = append(events, first)
+	}
+	events = append(events, &Event{Times: first.Times, ID: 2, Venues: []Venue{at(8, true), at(9, true)}}, &Event{Times: first.Times, ID: 3, Venues: []Venue{at(3, false)}})
+	f := feedOf(t, events...)
+	f.Venues = true
+	var got struct {
+		Features []struct {
+			ID         int
+			Geometry   struct{ Coordinates []float64 }
+			Properties struct {
+				Count  int
+				Events []map[string]any
+			}
+		}
+		Total, Unplaced int
+	}
+	text := write(GeoJSON(f), events...)
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	var shape []string
+	for _, v := range got.Features {
+		shape = append(shape, fmt.Sprint(v.ID, v.Geometry.Coordinates, v.Properties.Count, len(v.Properties.Events)))
+	}
+	if diff := cmp.Diff([]string{"7 [7 1] 101 100", "9 [9 1] 102 100", "8 [8 1] 1 1"}, shape); diff != "" {
+		t.Error(diff)
+	}
+	if got.Total != 103 || got.Unplaced != 1 {
+		t.Errorf("total %d, unplaced %d", got.Total, got.Unplaced)
+	}
+	same(t, got.Features[2].Properties.Events[0], `{"id":2,"title":"","url":"","start":"2026-05-10T09:00:00+00:00","end":"2026-05-10T10:00:00+00:00","all_day":false}`)
+}
+
+// LISTINGS 8.20
+func TestCSV(t *testing.T) {
+	t.Parallel()
+	e := concert(t)
+	e.Title, e.Cost, e.Description = "=1+1", "-5", "<p>a, \"b\"</p><p>c</p>"
+	e.Venues[0].Zip = "@1"
+	blanked := &Event{Times: e.Times, ID: 5, UID: UID(store, "5"), Blanked: true, Title: "Bare", Date: calendar.NoWall, Modified: calendar.NoWall, Status: "publish", URL: "u", Langs: []calendar.Lang{calendar.LangCN}}
+	text := write(CSV(feedOf(t, e, blanked)), e, blanked)
+	if strings.Count(text, "\n") != strings.Count(text, "\r\n") || !strings.HasSuffix(text, "\r\n") || strings.HasPrefix(text, "\uFEFF") {
+		t.Errorf("line ends: %q", text)
+	}
+	if !strings.Contains(text, "\"a, \"\"b\"\"\r\n\r\nc\"") {
+		t.Errorf("no cell with breaks: %q", text)
+	}
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.Fields(`id uid title start_date end_date timezone all_day utc_start_date utc_end_date status url website cost cost_values ticketed featured
+		categories category_ids tags tag_ids venues venue_ids address city stateprovince zip country geo_lat geo_lng organizers organizer_ids excerpt description
+		image language languages date_utc modified_utc`)
+	want := [][]string{names, {
+		"412", e.UID, "'=1+1", "2026-07-04 18:30:00", "2026-07-04 21:00:00", "America/New_York", "false", "2026-07-04 22:30:00", "2026-07-05 01:00:00", "publish", e.URL,
+		e.Website, "'-5", "5; 12", "false", "true", "Music, old; Jazz & blues", "30 31", "Open air", "40", "River Hall; Lawn", "88 87", "1 Quay", "Boston", "", "'@1", "US",
+		"42.3601234567", "-71.0589", `Friends; Arts "Trust", Boston; MA`, "91 90", "Short", "a, \"b\"\n\nc", e.Image, "en", "en; fr", "2026-03-02 14:15:00", "2026-03-05 23:00:10",
+	}, {
+		"5", blanked.UID, "Bare", "2026-07-04 18:30:00", "2026-07-04 21:00:00", "America/New_York", "", "2026-07-04 22:30:00", "2026-07-05 01:00:00", "publish", "u",
+		"", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "cn", "cn", "0000-00-00 00:00:00", "0000-00-00 00:00:00",
+	}}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	f := feedOf(t, e)
+	f.Raw, f.BOM, f.Columns = true, true, []string{"cost", "title", "nonsense"}
+	if got := write(CSV(f), e); got != "\uFEFFtitle,cost\r\n=1+1,-5\r\n" {
+		t.Errorf("picked: %q", got)
+	}
+	f.Columns, f.BOM = []string{"nonsense"}, false
+	if got := write(CSV(f), e); got != "id\r\n412\r\n" {
+		t.Errorf("nothing picked: %q", got)
+	}
+}
+
+func TestPlainText(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":                                     "",
+		"plain":                                "plain",
+		"<p>One<br />\nTwo</p>\n<p>Three</p>":  "One\nTwo\n\nThree",
+		"<p>a &amp; b &lt;c&gt; &nbsp; d</p>":  "a & b <c> d",
+		"<ul>\n<li>a</li>\n<li>b</li></ul>\nc": "a\nb\n\nc",
+		"<h2>T</h2>x<hr />y":                   "T\nx\ny",
+		"<em>a</em><strong>b</strong> c":       "ab c",
+		"<p></p><p></p><p>x</p>":               "x",
+		"a<br/><br/><br/><br/>b":               "a\n\nb",
+		`<a href="x>y">z</a> 1 < 2`:            "z 1 < 2",
+		"<td>a</td><td>b</td></tr><tr>c":       "ab\nc",
+		"a\n\nb":                               "a b",
+	} {
+		if got := PlainText(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		time.Hour: "PT1H", 5 * time.Minute: "PT5M", 7 * 24 * time.Hour: "P7D", 25*time.Hour + time.Second: "P1DT1H1S", 90 * time.Second: "PT1M30S", 0: "PT0S",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
+
+// LISTINGS 8.8
+func TestUID(t *testing.T) {
+	t.Parallel()
+	one := UID(store, "412")
+	if again := UID(store, "412"); one != again || UID(store, "412") == UID(store, "413") || UID(store, "412") == UID(uuid.Max, "412") {
+		t.Error("one name in one store has one uid, and no other")
+	}
+	if u := uuid.MustParse(UID(store, "412")); u.Version() != 5 {
+		t.Errorf("version %d", u.Version())
+	}
+}

@@ -1,0 +1,251 @@
+package formats
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+)
+
+// zoned tells whether the times are written as wall clock in their zone; else they are
+// written in UTC, or as days.
+func (t *Times) zoned() bool {
+	return !t.AllDay && named(t.Zone) &&
+		int64(t.Start-t.UTCStart)%60 == 0 && int64(t.End-t.UTCEnd)%60 == 0 &&
+		reads(t.Start, t.UTCStart, t.Zone.Location) && reads(t.End, t.UTCEnd, t.Zone.Location)
+}
+
+// named tells whether a zone has a name of the tz database other than UTC.
+func named(z calendar.Zone) bool {
+	return z.Location != nil && !strings.HasPrefix(z.Name, "UTC") && z.Name != "" && z.Name[0] != '+' && z.Name[0] != '-'
+}
+
+// reads tells whether a wall clock, read in a location, is the moment: it is not in the
+// second reading of an overlap.
+func reads(w, utc calendar.Wall, l *time.Location) bool {
+	return calendar.WallToInstant(w, l).Unix() == int64(utc)
+}
+
+// Zones are the zones that an answer uses, by name. The zero value is ready.
+type Zones map[string]*zoneYears
+
+// zoneYears are the years of the times of a zone, both included.
+type zoneYears struct {
+	location    *time.Location
+	first, last int
+}
+
+// Add takes the times of an event.
+func (z *Zones) Add(t *Times) {
+	if t.zoned() {
+		z.add(t.Zone.Name, t.Zone.Location, t.Start.UTC().Year(), t.End.UTC().Year())
+	}
+}
+
+// AddSite takes the zone of the site, for a calendar that has nothing else.
+func (z *Zones) AddSite(l *time.Location, now time.Time) {
+	year := now.In(l).Year()
+	z.add(l.String(), l, year, year)
+}
+
+func (z *Zones) add(name string, l *time.Location, first, last int) {
+	if *z == nil {
+		*z = Zones{}
+	}
+	if y := (*z)[name]; y != nil {
+		y.first, y.last = min(y.first, first), max(y.last, last)
+		return
+	}
+	(*z)[name] = &zoneYears{l, first, last}
+}
+
+func (z Zones) append(b []byte) []byte {
+	for _, name := range slices.Sorted(maps.Keys(z)) {
+		b = append(append(append(b, "BEGIN:VTIMEZONE\r\nTZID:"...), name...), "\r\n"...)
+		for _, p := range z[name].parts() {
+			b = p.append(b)
+		}
+		b = append(b, "END:VTIMEZONE\r\n"...)
+	}
+	return b
+}
+
+// part is a part of a VTIMEZONE: from a wall clock on an offset holds.
+type part struct {
+	daylight bool
+	start    calendar.Wall // by the clock before
+	from, to int           // offsets in seconds
+	name     string
+	rule     string // "" for none
+}
+
+func (p *part) append(b []byte) []byte {
+	kind := "STANDARD"
+	if p.daylight {
+		kind = "DAYLIGHT"
+	}
+	b = append(append(append(b, "BEGIN:"...), kind...), "\r\nDTSTART:"...)
+	b = append(p.start.UTC().AppendFormat(b, clockLayout), "\r\n"...)
+	if p.rule != "" {
+		b = append(append(append(b, "RRULE:"...), p.rule...), "\r\n"...)
+	}
+	b = append(appendOffset(append(b, "TZOFFSETFROM:"...), p.from), "\r\n"...)
+	b = append(appendOffset(append(b, "TZOFFSETTO:"...), p.to), "\r\nTZNAME:"...)
+	b = append(append(append(b, p.name...), "\r\nEND:"...), kind...)
+	return append(b, "\r\n"...)
+}
+
+func appendOffset(b []byte, seconds int) []byte {
+	sign := byte('+')
+	if seconds < 0 {
+		sign, seconds = '-', -seconds
+	}
+	b = appendTwo(appendTwo(append(b, sign), seconds/3600), seconds/60%60)
+	if s := seconds % 60; s != 0 {
+		b = appendTwo(b, s)
+	}
+	return b
+}
+
+// parts gives what holds in the zone in the years: one part, two with a rule each, or one
+// for each change (LISTINGS 1.6).
+func (z *zoneYears) parts() []part {
+	before, changes := z.changes()
+	if len(changes) == 0 {
+		before.start = newYear(min(1970, z.first))
+		before.daylight = false
+		return []part{before}
+	}
+	if two := z.ruled(changes); two != nil {
+		return two
+	}
+	before.start = newYear(z.first)
+	if changes[0].start <= before.start { // it holds from the first moment on
+		return changes
+	}
+	return append([]part{before}, changes...)
+}
+
+// changes gives the changes of the offset whose wall clock lies in the years, and what
+// holds before them.
+func (z *zoneYears) changes() (before part, out []part) {
+	first, end := newYear(z.first), newYear(z.last+1)
+	at := time.Unix(int64(first)-daySeconds, 0).In(z.location) // offsets are less than a day
+	before = partAt(at)
+	for {
+		_, next := at.ZoneBounds()
+		if next.IsZero() {
+			return before, out
+		}
+		if !next.After(at) { // package time ends leap years ruled by its last rule a day early
+			next = at.Add(daySeconds * time.Second)
+		}
+		_, from := at.Zone()
+		at = next.In(z.location)
+		p := partAt(at)
+		p.from = from
+		p.start = calendar.Wall(at.Unix() + int64(from))
+		switch {
+		case p.start >= end:
+			return before, out
+		case p.start < first:
+			before = partAt(at)
+		case p.from != p.to:
+			out = append(out, p)
+		}
+	}
+}
+
+// partAt gives the part that is no change at a moment.
+func partAt(at time.Time) part {
+	name, offset := at.Zone()
+	return part{daylight: at.IsDST(), from: offset, to: offset, name: name}
+}
+
+// newYear gives the first moment of a year.
+func newYear(year int) calendar.Wall {
+	return calendar.Wall(time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC).Unix())
+}
+
+// ruled gives two parts with a rule each, nil where changes keep none.
+func (z *zoneYears) ruled(changes []part) []part {
+	years := z.last - z.first + 1
+	if len(changes) != 2*years {
+		return nil
+	}
+	var up, down []part
+	for i, p := range changes {
+		if p.start.UTC().Year() != z.first+i/2 {
+			return nil
+		}
+		if p.to > p.from {
+			up = append(up, p)
+		} else {
+			down = append(down, p)
+		}
+	}
+	if len(up) != years || len(down) != years {
+		return nil
+	}
+	for i := 0; i < len(changes); i += 2 { // one each way in every year
+		if (changes[i].to > changes[i].from) == (changes[i+1].to > changes[i+1].from) {
+			return nil
+		}
+	}
+	standard, ok := oneRule(down, z.first)
+	if !ok {
+		return nil
+	}
+	daylight, ok := oneRule(up, z.first)
+	if !ok || daylight.from != standard.to || daylight.to != standard.from {
+		return nil
+	}
+	daylight.daylight, standard.daylight = true, false
+	return []part{standard, daylight}
+}
+
+// weekdays are the names of days in rules.
+var weekdays = [...]string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
+
+// oneRule gives the part whose rule makes all the changes.
+func oneRule(changes []part, firstYear int) (part, bool) {
+	p := changes[len(changes)-1]
+	t := p.start.UTC()
+	month, weekday, clock := t.Month(), t.Weekday(), timeOfDay(p.start)
+	nth, last := (t.Day()-1)/7+1, true
+	for _, c := range changes {
+		t := c.start.UTC()
+		if c.from != p.from || c.to != p.to || t.Month() != month || t.Weekday() != weekday || timeOfDay(c.start) != clock {
+			return part{}, false
+		}
+		if (t.Day()-1)/7+1 != nth {
+			nth = 0
+		}
+		last = last && t.AddDate(0, 0, 7).Month() != month
+	}
+	switch {
+	case last:
+		nth = -1
+	case nth == 0:
+		return part{}, false
+	}
+	p.rule = "FREQ=YEARLY;BYMONTH=" + strconv.Itoa(int(month)) + ";BYDAY=" + strconv.Itoa(nth) + weekdays[weekday]
+	p.start = ruleDay(min(1970, firstYear-1), month, weekday, nth) + clock
+	return p, true
+}
+
+// timeOfDay gives the seconds since midnight.
+func timeOfDay(w calendar.Wall) calendar.Wall { return (w%daySeconds + daySeconds) % daySeconds }
+
+// ruleDay gives the n-th weekday of a month, the last one for -1.
+func ruleDay(year int, month time.Month, weekday time.Weekday, n int) calendar.Wall {
+	if n < 0 {
+		end := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC)
+		return calendar.Wall(end.AddDate(0, 0, -int((end.Weekday()-weekday+7)%7)).Unix())
+	}
+	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+	return calendar.Wall(first.AddDate(0, 0, int((weekday-first.Weekday()+7)%7)+7*(n-1)).Unix())
+}

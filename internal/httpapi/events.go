@@ -1,0 +1,298 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"daybook/calendar"
+	"daybook/internal/formats"
+	"daybook/internal/ground/cache"
+	"daybook/query"
+)
+
+// Events in other formats than JSON: what they show of a view, and what stands around them.
+
+// eventEncoder writes events by a writer of package formats.
+type eventEncoder struct {
+	w     formats.Writer
+	a     *api
+	l     *listing
+	event formats.Event
+}
+
+func (e *eventEncoder) begin(b []byte) []byte { return e.w.Begin(b) }
+func (e *eventEncoder) end(b []byte) []byte   { return e.w.End(b) }
+
+func (e *eventEncoder) item(b []byte, v *query.View) ([]byte, error) {
+	e.a.show(&e.event, e.l.root, e.l.feed.Lang, v)
+	return e.w.Item(b, &e.event), nil
+}
+
+// recordLines writes each record of a JSON list in a line.
+type recordLines struct {
+	jsonList
+}
+
+func openNDJSON(a *api, l *listing) encoder {
+	e := &recordLines{}
+	e.listing = l
+	e.p = renderer{a: a, root: l.root, lang: l.criteria.Lang, fields: fieldSet(l.criteria.Fields)}
+	return e
+}
+
+func (e *recordLines) begin(b []byte) []byte { return b }
+func (e *recordLines) end(b []byte) []byte   { return b }
+
+func (e *recordLines) item(b []byte, v *query.View) ([]byte, error) {
+	e.n = 0 // no comma
+	b, err := e.jsonList.item(b, v)
+	return append(b, '\n'), err
+}
+
+// timesOf gives when an event is; one that is shown blanked is not all-day.
+func (a *api) timesOf(r *calendar.Record, blanked bool) formats.Times {
+	f := r.Fields
+	return formats.Times{
+		AllDay: f.Bool("all_day") && !blanked, Zone: a.zones.zone(f.String("timezone")),
+		Start: f.Wall("start_date"), End: f.Wall("end_date"), UTCStart: f.Wall("utc_start_date"), UTCEnd: f.Wall("utc_end_date"),
+	}
+}
+
+// uid gives the UUID of what has a name in the store. The store is known by then.
+func (a *api) uid(name string) string { return formats.UID(*a.storeID.Load(), name) }
+
+// knowStore finds out the UUID of the store.
+func (a *api) knowStore(ctx context.Context) error {
+	if a.storeID.Load() != nil {
+		return nil
+	}
+	id, err := a.Records.StoreID(ctx)
+	if err == nil {
+		a.storeID.Store((*uuid.UUID)(&id))
+	}
+	return err
+}
+
+// show makes an event of a view. What it held before is used again.
+func (a *api) show(e *formats.Event, root *root, l calendar.Lang, v *query.View) {
+	r := v.Record
+	f := r.Fields
+	title, lang := r.Name(l)
+	*e = formats.Event{
+		Times: a.timesOf(r, v.Blanked), ID: r.ID, UID: a.uid(r.ID.String()), Slug: r.Slug(), Blanked: v.Blanked, Status: v.Status, Version: r.Version,
+		Touched: v.Touched, Date: f.Wall("date_utc"), Modified: f.Wall("modified_utc"),
+		Title: title, URL: root.page(r, v.Status), RestURL: root.self(r), Lang: lang, Langs: r.Langs(),
+		Categories: e.Categories[:0], Tags: e.Tags[:0], Venues: e.Venues[:0], Organizers: e.Organizers[:0],
+	}
+	if v.Blanked {
+		return
+	}
+	e.Description, e.Excerpt = shownText(r, "description", l), shownText(r, "excerpt", l)
+	e.Website, e.Image = f.String("website"), f.String("image_url")
+	cost := calendar.ReadCost(f.Strings("cost"), a.o.Currency)
+	e.Cost, e.CostValues = cost.Text, cost.Values
+	e.Ticketed, e.Featured = f.Bool("ticketed"), f.Bool("featured")
+	if parent := f.ID("post_parent"); parent != 0 {
+		e.Parent = a.uid(parent.String())
+	}
+	e.Categories, e.Tags = appendTerms(e.Categories, v.Categories, l), appendTerms(e.Tags, v.Tags, l)
+	for _, linked := range v.Venues {
+		f := linked.Record.Fields
+		name, _ := linked.Record.Name(l)
+		place := formats.Venue{
+			ID: linked.Record.ID, Name: name, Address: f.String("address"), City: f.String("city"), StateProvince: stateProvince(f),
+			Zip: f.String("zip"), Country: f.String("country"), URL: root.page(linked.Record, linked.Status),
+		}
+		place.Lat, place.Lng, place.HasPoint = point(f)
+		e.Venues = append(e.Venues, place)
+	}
+	for _, linked := range v.Organizers {
+		f := linked.Record.Fields
+		name, _ := linked.Record.Name(l)
+		e.Organizers = append(e.Organizers, formats.Organizer{
+			ID: linked.Record.ID, Name: name, Phone: f.String("phone"), Email: f.String("email"), Website: f.String("website"),
+			URL: root.page(linked.Record, linked.Status),
+		})
+	}
+}
+
+// shownText is the shown HTML of a description or excerpt.
+func shownText(r *calendar.Record, field string, l calendar.Lang) string {
+	s, _ := r.Fields.Text(field).In(l, r.Home)
+	return paragraphs(s)
+}
+
+func appendTerms(to []formats.Term, terms []query.TermView, l calendar.Lang) []formats.Term {
+	for _, t := range terms {
+		name, _ := t.Record.Name(l)
+		to = append(to, formats.Term{ID: t.Record.ID, Slug: t.Record.Slug(), Name: name})
+	}
+	return to
+}
+
+// of names the record whose events are listed.
+func (c *call) of() query.Of {
+	if c.record == nil {
+		return query.Of{}
+	}
+	return query.Of{Kind: c.record.Record.Kind, ID: c.record.Record.ID}
+}
+
+// findOf finds the record that the path names, whose events are listed; a single read of
+// it would be refused with the same error.
+func (a *api) findOf(ctx context.Context, c *call) error {
+	if c.route.of == 0 {
+		return nil
+	}
+	v, err := a.Queries.Read(ctx, c.route.of, c.targetOf().id, "", c.caller, c.loc.lang, query.EmbedNone, nil)
+	if err == nil {
+		c.record = &v
+	}
+	return err
+}
+
+// address is that of the list, without its query (4.3).
+func (c *call) address() string {
+	address := c.root.collection(c.route.kind)
+	if c.record != nil {
+		address = c.root.self(c.record.Record) + "/" + calendar.KindEvent.Collection()
+	}
+	if c.route.ended() {
+		return address + "." + c.format.name
+	}
+	return address + "/"
+}
+
+// askedFor begins the key of a list that is parsed. A feed shows how it was asked for,
+// and since when it stands.
+func (a *api) askedFor(c *call, criteria *query.Criteria) cache.Key {
+	k := c.asked().Text(criteria.Key)
+	if !c.feed() {
+		return k
+	}
+	paged := int64(0)
+	if criteria.Paged {
+		paged = 1
+	}
+	k = k.Number(paged).Number(int64(len(criteria.Sent)))
+	for _, p := range criteria.Sent {
+		k = k.Text(p.Name).Text(p.Value)
+	}
+	if criteria.Moves {
+		k = k.Number(a.today().Unix())
+	}
+	return k
+}
+
+// today is when the day of the site began.
+func (a *api) today() time.Time {
+	y, m, d := a.o.Now().In(a.o.Site).Date()
+	return calendar.WallToInstant(calendar.Wall(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix()), a.o.Site)
+}
+
+// dress fills in what a feed says beside its events.
+func (a *api) dress(ctx context.Context, c *call, l *listing, g query.Generation) error {
+	if err := a.knowStore(ctx); err != nil {
+		return err
+	}
+	modified, err := a.Records.LastChange(ctx, g.Position)
+	if err != nil {
+		return err
+	}
+	later := func(t time.Time) {
+		if t.After(modified) {
+			modified = t
+		}
+	}
+	if g.Due != 0 {
+		later(time.Unix(g.Due, 0))
+	}
+	if l.criteria.Moves {
+		later(a.today())
+	}
+	lang := l.criteria.Lang
+	sent := query.LinksTo(l.address, l.criteria.Sent)
+	self := sent.Page(l.criteria.Page)
+	name := a.o.CalendarName
+	if name == "" {
+		name = formats.DefaultCalendar(lang)
+	}
+	l.feed = formats.Feed{
+		Title: name, Calendar: name, Root: l.root.url, Home: l.root.site + "/", Self: self,
+		ID: "urn:uuid:" + a.uid(self[len(l.root.base):]), Lang: lang, Modified: modified, Refresh: a.o.FeedRefresh, Site: a.o.Site,
+		Columns: l.criteria.Fields, Venues: l.criteria.Venues, BOM: l.criteria.BOM, Raw: l.criteria.Raw,
+	}
+	l.name = calendar.KindEvent.Collection()
+	if v := c.record; v != nil {
+		of, _ := v.Record.Name(lang)
+		l.feed.Title = of + " – " + name
+		l.feed.Home = l.root.page(v.Record, v.Status)
+		l.name = cmp.Or(v.Record.Slug(), v.Record.Kind.String()+"-"+v.Record.ID.String())
+	}
+	return nil
+}
+
+// closeSurvey ends the look at the events of a calendar: one that has nothing else has
+// the zone of the site.
+func (a *api) closeSurvey(f *formats.Feed, events int) {
+	slices.SortFunc(f.Tombstones, func(x, y formats.Tombstone) int { return cmp.Compare(x.ID, y.ID) })
+	if events+len(f.Tombstones) == 0 {
+		f.Zones.AddSite(a.o.Site, a.o.Now())
+	}
+}
+
+// settled is how old a moment has to be to stand in Last-Modified: until then there may
+// be another change in its second.
+const settled = 2 * time.Second
+
+// modifiedShown is the value of Last-Modified of a feed, "" for none.
+func (a *api) modifiedShown(c *call, modified time.Time) string {
+	if !c.feed() || modified.IsZero() || a.o.Now().Sub(modified) < settled {
+		return ""
+	}
+	return modified.UTC().Format(http.TimeFormat)
+}
+
+// unmodified tells whether If-Modified-Since says that the client has a feed.
+func (a *api) unmodified(r *http.Request, c *call, modified time.Time) bool {
+	since := r.Header["If-Modified-Since"]
+	if len(since) == 0 || len(r.Header["If-None-Match"]) > 0 {
+		return false
+	}
+	shown := a.modifiedShown(c, modified)
+	t, err := http.ParseTime(since[0])
+	return shown != "" && err == nil && t.UTC().Format(http.TimeFormat) == shown
+}
+
+// singleEvent makes the answer of a single event in another format than JSON.
+func (a *api) singleEvent(ctx context.Context, b []byte, s *single, v *query.View) (*answer, error) {
+	if err := a.knowStore(ctx); err != nil {
+		return nil, err
+	}
+	head, err := a.Records.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &listing{root: s.root, criteria: &query.Criteria{Lang: s.lang}, feed: formats.Feed{Single: true, Lang: s.lang, Site: a.o.Site, Root: s.root.url}}
+	l.feed.Zones.Add(new(a.timesOf(v.Record, v.Blanked)))
+	e := s.format.open(a, l)
+	b = e.begin(b)
+	if b, err = e.item(b, v); err != nil {
+		return nil, err
+	}
+	if b = e.end(b); len(b) > a.o.MaxAnswer {
+		return nil, query.ErrTooLarge
+	}
+	key := cache.Key(nil).Text(s.format.name).Text(a.recordTag(s.root, s.lang, v, nil)).Number(v.Touched.UnixNano())
+	ans := newAnswer(b, s.format.header, a.weakTag(key.String()), s.lang)
+	ans.modified = v.Touched
+	ans.add(headerPosition, head.String())
+	ans.add(headerDisposition, s.format.disposition(cmp.Or(v.Record.Slug(), "event-"+strconv.FormatInt(int64(v.Record.ID), 10))))
+	return ans, nil
+}

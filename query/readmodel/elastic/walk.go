@@ -1,0 +1,136 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// pointLife is how long the server keeps a point in time for the next step of a walk.
+const pointLife = "5m"
+
+// walk reads a point in time.
+type walk struct {
+	x        *Index
+	point    string
+	query    object
+	sort     list
+	total    int
+	position calendar.Position
+}
+
+// Walk does readmodel.Index by a point in time.
+func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
+	q.Offset, q.Limit = 0, 0
+	if err := readmodel.Check(q); err != nil {
+		return nil, err
+	}
+	w := &walk{x: x, sort: sortOf(q.Sort)}
+	err := x.reading(ctx, func(v view) (err error) {
+		w.position = v.visible.Position
+		if w.query, err = x.compiler(v.gen, q.Kind).query(ctx, q.Filter); err != nil {
+			return err
+		}
+		if w.point, err = x.openPoint(ctx, x.names().index(collectionOf(q.Kind), v.gen)); err != nil {
+			return err
+		}
+		a, err := x.search(ctx, w.body(object{"size": 0, "track_total_hits": true}))
+		if err != nil {
+			w.Close() //nolint:contextcheck // also after the end of the request
+			return err
+		}
+		w.total = a.Hits.Total.Value
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *walk) body(body object) object {
+	body["query"] = w.query
+	body["pit"] = object{"id": w.point, "keep_alive": pointLife}
+	return body
+}
+
+func (w *walk) Total() int                  { return w.total }
+func (w *walk) Position() calendar.Position { return w.position }
+
+func (w *walk) Each(ctx context.Context, use func([]readmodel.Document) error) error {
+	documents := make([]readmodel.Document, 0, readmodel.WalkStep)
+	flush := func() error {
+		if len(documents) == 0 {
+			return nil
+		}
+		err := use(documents)
+		documents = documents[:0]
+		return err
+	}
+	err := w.x.walk(ctx, "", withBody(w.body(object{"sort": w.sort})), scanPage, func(h *hit) (bool, error) {
+		d, err := w.x.hitDocument(h)
+		if err != nil {
+			return false, err
+		}
+		if documents = append(documents, d); len(documents) == cap(documents) {
+			err = flush()
+		}
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// closeLimit is how long closing a point in time may take: the server forgets it anyway.
+const closeLimit = 2 * time.Second
+
+func (w *walk) Close() {
+	path, body := "/_pit", object{"id": w.point}
+	if w.x.o.Flavour == OpenSearch {
+		path, body = "/_search/point_in_time", object{"pit_id": list{w.point}}
+	}
+	_ = w.x.c.do(context.Background(), closeLimit, "close point in time", plainRequest{http.MethodDelete, path, encode(body)}, nil)
+}
+
+func (x *Index) openPoint(ctx context.Context, index string) (string, error) {
+	path := "/" + index + "/_pit?keep_alive=" + pointLife
+	if x.o.Flavour == OpenSearch {
+		path = "/" + index + "/_search/point_in_time?keep_alive=" + pointLife
+	}
+	var opened struct {
+		ID    string `json:"id"`
+		Other string `json:"pit_id"` // OpenSearch
+	}
+	err := x.c.do(ctx, x.o.Timeout, "open point in time", plainRequest{http.MethodPost, path, nil}, &opened)
+	return opened.ID + opened.Other, err
+}
+
+// plainRequest is one that the client has no type for, or not for both engines.
+type plainRequest struct {
+	method, path string
+	body         []byte
+}
+
+// Do sends it.
+func (r plainRequest) Do(ctx context.Context, t esapi.Transport) (*esapi.Response, error) {
+	q, err := http.NewRequestWithContext(ctx, r.method, r.path, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, err
+	}
+	if len(r.body) > 0 {
+		q.Header.Set("Content-Type", "application/json")
+	}
+	res, err := t.Perform(q) //nolint:bodyclose // who sends closes it
+	if err != nil {
+		return nil, err
+	}
+	return &esapi.Response{StatusCode: res.StatusCode, Body: res.Body, Header: res.Header}, nil
+}

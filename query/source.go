@@ -1,0 +1,182 @@
+package query
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// SourceParams are the parameters of the source of calendar widgets (LISTINGS 1.13). The
+// caller must not change them.
+func SourceParams() []Param { return sourceTable.params }
+
+var sourceTable = newTable(sourceParams())
+
+// notOfSource are the parameters of the list of events that the source does not know.
+var notOfSource = []string{
+	"page", "per_page", "start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after", "strict_dates", "include", "_fields",
+	"format", "features", "csv_bom", "csv_raw",
+}
+
+func sourceParams() []Param {
+	out := []Param{
+		{Name: "start", Declared: "date", Required: true, Extension: true, read: readBound(func(s *source) *bound { return &s.from }), Doc: [4]string{
+			"范围的开始（包含）。",
+			"Beginning of the range, included.",
+			"Début de l’intervalle, compris.",
+			"Comienzo del intervalo, incluido.",
+		}},
+		{Name: "end", Declared: "date", Required: true, Extension: true, read: readBound(func(s *source) *bound { return &s.to }), Doc: [4]string{
+			"范围的结束（不包含）。",
+			"End of the range, not included.",
+			"Fin de l’intervalle, non comprise.",
+			"Final del intervalo, no incluido.",
+		}},
+		{Name: "timeZone", Declared: "string", Extension: true, ahead: 1, read: readTimeZone, Doc: [4]string{
+			"答复中时间所用的时区；local 表示各活动自己的时区。",
+			"Zone of the times in the answer; local: that of each event.",
+			"Fuseau des heures de la réponse ; local : celui de chaque événement.",
+			"Zona de las horas de la respuesta; local: la de cada evento.",
+		}},
+	}
+	for _, p := range eventParams() {
+		if !slices.Contains(notOfSource, p.Name) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// source is the range that a calendar widget shows.
+type source struct {
+	from, to bound
+	zone     *time.Location // of the answer; nil: that of each event
+}
+
+// bound is one end of a range.
+type bound struct {
+	digits  calendar.Wall // wall clock as sent
+	instant bool          // at is it, else digits as a clock of the event shows them
+	at      int64         // Unix seconds
+}
+
+func readBound(of func(*source) *bound) func(context.Context, *parser, *Param) {
+	return func(_ context.Context, q *parser, p *Param) {
+		if q.run.source == nil {
+			q.run.source = &source{}
+		}
+		text, ok := q.raw(p.Name, calendar.ReasonTypeDate)
+		if !ok {
+			return
+		}
+		d, ok := calendar.ParseDate(text)
+		switch {
+		case !ok:
+			q.bad.Add(p.Name, calendar.ReasonDate)
+			return
+		case !inYears(d, q.now, q.s.o.Site):
+			q.bad.Add(p.Name, calendar.ReasonDateRange)
+			return
+		}
+		b := of(q.run.source)
+		b.digits = d.Wall(q.now, q.s.o.Site)
+		switch {
+		case d.IsInstant():
+			b.instant, b.at = true, d.Instant(q.now, q.s.o.Site).Unix()
+			if sent, ok := withoutOffset(text); ok {
+				b.digits = sent
+			}
+		case q.run.source.zone != nil:
+			b.instant, b.at = true, calendar.WallToInstant(b.digits, q.run.source.zone).Unix()
+		}
+		q.resolved = q.resolved.Number(int64(b.digits)).Number(b.at)
+	}
+}
+
+// withoutOffset gives the wall clock of an instant as it was sent; false for seconds.
+func withoutOffset(text string) (calendar.Wall, bool) {
+	text = strings.TrimRight(calendar.Trim(text), "Zz")
+	if colon := strings.IndexByte(text, ':'); colon > 0 {
+		if i := strings.IndexAny(text[colon:], "+-"); i > 0 {
+			text = text[:colon+i]
+		}
+	}
+	text, _, _ = strings.Cut(text, ".")
+	d, ok := calendar.ParseDate(text)
+	if !ok || d.IsInstant() {
+		return 0, false
+	}
+	return d.Wall(time.Time{}, time.UTC), true
+}
+
+func readTimeZone(_ context.Context, q *parser, p *Param) {
+	if q.run.source == nil {
+		q.run.source = &source{}
+	}
+	text, ok := q.text(p.Name, 0)
+	if !ok || strings.EqualFold(text, "local") {
+		return
+	}
+	z, ok := calendar.ParseZone(text)
+	if !ok {
+		q.bad.Add(p.Name, calendar.ReasonZone)
+		return
+	}
+	q.run.source.zone = z.Location
+}
+
+// empty tells whether the range has nothing in it.
+func (s *source) empty() bool {
+	if s.from.instant && s.to.instant {
+		return s.to.at <= s.from.at
+	}
+	return s.to.digits <= s.from.digits
+}
+
+// filter admits what may be in the range: whether an event is all-day is not known to an
+// index, so some that are not in it are admitted, see Shows.
+func (s *source) filter() readmodel.Filter {
+	if s.empty() {
+		return readmodel.Or{}
+	}
+	most := func(field string, n int64) readmodel.Filter { return readmodel.Range{Field: field, Max: &n} }
+	least := func(field string, n int64) readmodel.Filter { return readmodel.Range{Field: field, Min: &n} }
+	timed := readmodel.And{}
+	if s.to.instant {
+		timed = append(timed, most(readmodel.FieldUTCStart, s.to.at-1))
+	} else {
+		timed = append(timed, most(readmodel.FieldStart, int64(s.to.digits)-1))
+	}
+	if s.from.instant {
+		timed = append(timed, readmodel.Or{least(readmodel.FieldUTCEnd, s.from.at+1), least(readmodel.FieldUTCStart, s.from.at)})
+	} else {
+		timed = append(timed, readmodel.Or{least(readmodel.FieldEnd, int64(s.from.digits)+1), least(readmodel.FieldStart, int64(s.from.digits))})
+	}
+	return readmodel.Or{timed, readmodel.And{most(readmodel.FieldStart, int64(s.to.digits)-1), least(readmodel.FieldEnd, int64(s.from.digits))}}
+}
+
+// Zone is the zone of the answer to a calendar widget, nil for that of each event.
+func (c *Criteria) Zone() *time.Location { return c.run.source.zone }
+
+// Shows tells whether an event of the selection is in the range of a calendar widget.
+func (c *Criteria) Shows(r *calendar.Record) bool {
+	s := c.run.source
+	f := r.Fields
+	start, end := int64(f.Wall("start_date")), int64(f.Wall("end_date"))
+	if f.Bool("all_day") && !calendar.NeedsPassword(c.Caller, r) {
+		return start < int64(s.to.digits) && end+1 > int64(s.from.digits)
+	}
+	from, to := int64(s.from.digits), int64(s.to.digits)
+	first, last, upper := start, end, start
+	if s.from.instant {
+		from, first, last = s.from.at, int64(f.Wall("utc_start_date")), int64(f.Wall("utc_end_date"))
+	}
+	if s.to.instant {
+		to, upper = s.to.at, int64(f.Wall("utc_start_date"))
+	}
+	return upper < to && (last > from || first >= from)
+}
