@@ -110,6 +110,21 @@ func ReadCost(costs []string, site Currency) Cost {
 	return c
 }
 
+// CostValues gives what stored costs consist of: texts as sent, and numbers, each with a
+// decimal point and no other sign, as in Cost.Values.
+func CostValues(costs []string) (texts, numbers []string) {
+	for _, s := range costs {
+		amounts := readAmounts(s)
+		if amounts == nil {
+			texts = append(texts, s)
+		}
+		for _, a := range amounts {
+			numbers = append(numbers, a.value)
+		}
+	}
+	return texts, numbers
+}
+
 // costOfNumber makes the stored cost of a JSON number; a reason tells why it is
 // refused.
 func costOfNumber(n json.Number) (string, Reason) {

@@ -195,6 +195,12 @@ var reasonMessages = map[Reason]phrase{
 		"ne doit pas être inférieur à zéro",
 		"no debe ser menor que cero",
 	},
+	ReasonBox: {
+		"必须是四个数字:西、南、东、北,以度为单位,南不大于北",
+		"must be four numbers: west, south, east, north in degrees, south not above north",
+		"doit être quatre nombres : ouest, sud, est, nord en degrés, sud non supérieur à nord",
+		"debe ser cuatro números: oeste, sur, este, norte en grados, sur no mayor que norte",
+	},
 	ReasonEntry: {
 		"%1 的形式不被接受",
 		"%1 has no form that is accepted",

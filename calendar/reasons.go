@@ -35,6 +35,7 @@ const (
 	ReasonAnswerSize  Reason = "answer_size"  // asks for an answer that is too large; args: the limit in bytes
 	ReasonTooSmall    Reason = "too_small"    // args: the least value
 	ReasonRange       Reason = "range"        // args: the least and the greatest value
+	ReasonBox         Reason = "box"          // not west, south, east, north in degrees
 	ReasonRangeAbove  Reason = "range_above"  // args: must be above the first, up to the second
 	ReasonDate        Reason = "date"         // no date of 2.4
 	ReasonDateRange   Reason = "date_range"   // year outside 0001–9999
@@ -93,7 +94,7 @@ var Reasons = [...]Reason{
 	ReasonTypeText, ReasonTypeBool, ReasonTypeInteger, ReasonTypeID, ReasonTypeNumber, ReasonTypeList,
 	ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms,
 	ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonWord, ReasonStatus,
-	ReasonTooLong, ReasonTooMany, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonDate, ReasonDateRange,
+	ReasonTooLong, ReasonTooMany, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonBox, ReasonDate, ReasonDateRange,
 	ReasonZone, ReasonURL, ReasonEmail, ReasonImage, ReasonCost, ReasonEntry, ReasonInline,
 	ReasonUnknownEvent, ReasonUnknownVenue, ReasonUnknownOrganizer, ReasonUnknownCategory, ReasonUnknownTag,
 	ReasonUnknownImage, ReasonUnknownUser, ReasonOtherAuthor, ReasonImageURLRight, ReasonTermRight,

@@ -150,6 +150,9 @@ func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) 
 	if r.source != nil {
 		f = append(f, r.source.filter())
 	}
+	f = r.lap.overlaps(f)
+	f = r.moments(f)
+	f = r.costFilters(f)
 	f = appendSwitch(f, readmodel.FieldFeatured, r.featured)
 	f = appendSwitch(f, readmodel.FieldTicketed, r.ticketed)
 	if r.postParent != 0 {
@@ -191,6 +194,13 @@ func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) 
 			in = readmodel.Not{Filter: in}
 		}
 		f = append(f, in)
+	}
+	for _, place := range r.places() {
+		ids, err := s.venuesAt(ctx, snap, c, place)
+		if err != nil {
+			return nil, err
+		}
+		f = append(f, readmodel.In{Field: readmodel.FieldVenue, IDs: ids})
 	}
 	return c.protect(f), nil
 }
@@ -256,6 +266,11 @@ func (s *Service) placedVenues(ctx context.Context, snap *snapshot, c *Criteria)
 	if c.run.near != nil {
 		place = *c.run.near
 	}
+	return s.venuesAt(ctx, snap, c, place)
+}
+
+// venuesAt gives the venues of a place that the caller sees on events, by id.
+func (s *Service) venuesAt(ctx context.Context, snap *snapshot, c *Criteria, place readmodel.Filter) ([]calendar.ID, error) {
 	found, err := s.index.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.And{place, snap.visible(c.Caller)})
 	if err != nil {
 		return nil, err

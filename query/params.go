@@ -302,6 +302,78 @@ func eventParams() []Param {
 			"true : aucune apostrophe n’est mise devant les textes du CSV qui ressemblent à une formule.",
 			"true: no se antepone un apóstrofo a los textos del CSV que parecen una fórmula.",
 		}},
+		{Name: "overlap", Declared: "boolean", Extension: true, ahead: 1, read: readSwitch(func(r *criteria) *sw { return &r.overlap }), Doc: [4]string{
+			"true：start_date 与 end_date 构成一个时间窗，与之重叠的活动都算，包括正在进行的。",
+			"true: start_date and end_date are a window that events overlap, so running events are in.",
+			"true : start_date et end_date forment une fenêtre que les événements chevauchent ; ceux en cours y sont.",
+			"true: start_date y end_date son un intervalo con el que coinciden los eventos; los que están en curso entran.",
+		}},
+		{Name: "month", Declared: "array of string", Extension: true, read: readMonths, Schema: map[string]any{"items": map[string]any{"type": "string", "pattern": `^[0-9]{4}-(0[1-9]|1[0-2])$`}}, Doc: [4]string{
+			"在这些月份之一开始的活动（活动自身的当地时间）：YYYY-MM。",
+			"Events that start in one of these months, on their own wall clock: YYYY-MM.",
+			"Événements qui commencent dans un de ces mois, à leur propre heure : YYYY-MM.",
+			"Eventos que empiezan en uno de estos meses, según su propia hora: YYYY-MM.",
+		}},
+		{Name: "weekday", Declared: "array of string", Extension: true, read: readWeekdays, Doc: [4]string{
+			"在一周中这些日子之一开始的活动（活动自身的当地时间）：1 为星期一至 7 为星期日，或 monday、mon 等。",
+			"Events that start on one of these days, on their own wall clock: 1 (Monday) to 7, or monday, mon and so on.",
+			"Événements qui commencent un de ces jours, à leur propre heure : 1 (lundi) à 7, ou monday, mon, etc.",
+			"Eventos que empiezan en uno de estos días, según su propia hora: 1 (lunes) a 7, o monday, mon, etc.",
+		}},
+		{Name: "time_of_day", Declared: "array of string", Extension: true, Hides: true, read: readTimesOfDay, Doc: [4]string{
+			"在这些时段之一开始的活动：night（0 时起）、morning（6 时起）、afternoon（12 时起）、evening（18 时起）、all_day，或 HH:MM-HH:MM。",
+			"Events that start at one of these times: night (from 00:00), morning (06:00), afternoon (12:00), evening (18:00), all_day, or HH:MM-HH:MM.",
+			"Événements qui commencent à un de ces moments : night (dès 00:00), morning (06:00), afternoon (12:00), evening (18:00), all_day, ou HH:MM-HH:MM.",
+			"Eventos que empiezan a una de estas horas: night (desde 00:00), morning (06:00), afternoon (12:00), evening (18:00), all_day, o HH:MM-HH:MM.",
+		}},
+		{Name: "duration_min", Declared: "integer", Extension: true, Hides: true, read: readDuration(func(r *criteria) **int64 { return &r.shortest }), Schema: map[string]any{"minimum": 0, "maximum": maxDuration}, Doc: [4]string{
+			"活动至少持续的分钟数；全天活动每天计 1440 分钟。",
+			"Events that last at least this many minutes; all-day events count 1,440 a day.",
+			"Événements qui durent au moins ce nombre de minutes ; une journée entière en compte 1 440.",
+			"Eventos que duran al menos estos minutos; los de día completo cuentan 1440 por día.",
+		}},
+		{Name: "duration_max", Declared: "integer", Extension: true, Hides: true, read: readDuration(func(r *criteria) **int64 { return &r.longest }), Schema: map[string]any{"minimum": 0, "maximum": maxDuration}, Doc: [4]string{
+			"活动至多持续的分钟数；不得小于 duration_min。",
+			"Events that last at most this many minutes; not less than duration_min.",
+			"Événements qui durent au plus ce nombre de minutes ; pas moins que duration_min.",
+			"Eventos que duran como máximo estos minutos; no menos que duration_min.",
+		}},
+		{Name: "in_language", Declared: "array of string", Enum: calendar.LangNames(), Extension: true, read: readInLanguage, Doc: [4]string{
+			"有这些语言之一的文字的活动。",
+			"Events that have a text in one of these languages.",
+			"Événements qui ont un texte dans une de ces langues.",
+			"Eventos que tienen un texto en uno de estos idiomas.",
+		}},
+		{Name: "city", Declared: "array of string", Extension: true, Hides: true, read: readPlaces(func(r *criteria) *[]string { return &r.cities }), Doc: [4]string{
+			"场地位于这些城市之一的活动；不区分大小写与重音。含逗号的值以 city[]= 发送。",
+			"Events with a venue in one of these cities, case and accents aside. A value with a comma is sent as city[]=.",
+			"Événements dont un lieu est dans une de ces villes, sans égard à la casse ni aux accents. Une valeur avec virgule s’envoie par city[]=.",
+			"Eventos con un lugar en una de estas ciudades, sin distinguir mayúsculas ni acentos. Un valor con coma se envía como city[]=.",
+		}},
+		{Name: "country", Declared: "array of string", Extension: true, Hides: true, read: readPlaces(func(r *criteria) *[]string { return &r.countries }), Doc: [4]string{
+			"场地位于这些国家之一的活动；不区分大小写与重音。含逗号的值以 country[]= 发送。",
+			"Events with a venue in one of these countries, case and accents aside. A value with a comma is sent as country[]=.",
+			"Événements dont un lieu est dans un de ces pays, sans égard à la casse ni aux accents. Une valeur avec virgule s’envoie par country[]=.",
+			"Eventos con un lugar en uno de estos países, sin distinguir mayúsculas ni acentos. Un valor con coma se envía como country[]=.",
+		}},
+		{Name: "bbox", Declared: "array of number", Extension: true, Hides: true, read: readBox, link: linkBox, Schema: map[string]any{"minItems": 4, "maxItems": 4}, Doc: [4]string{
+			"场地位于此矩形内的活动：西、南、东、北，以度为单位；西大于东时跨越 180 度经线。",
+			"Events with a venue in this box: west, south, east, north in degrees; west above east crosses longitude 180.",
+			"Événements dont un lieu est dans ce rectangle : ouest, sud, est, nord en degrés ; ouest supérieur à est traverse la longitude 180.",
+			"Eventos con un lugar en este rectángulo: oeste, sur, este, norte en grados; oeste mayor que este cruza la longitud 180.",
+		}},
+		{Name: "free", Declared: "boolean", Extension: true, Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.free }), Doc: [4]string{
+			"true：只要免费活动，即有费用且全部为零或“免费”之类的词；false：只要其他活动。",
+			"true: only free events, of which every cost is zero or a word for that; false: all others.",
+			"true : seulement les événements gratuits, dont chaque tarif est zéro ou un mot équivalent ; false : tous les autres.",
+			"true: solo eventos gratuitos, cuyos precios son todos cero o una palabra equivalente; false: todos los demás.",
+		}},
+		{Name: "cost_band", Declared: "array of string", Extension: true, Hides: true, read: readCostBands, Doc: [4]string{
+			"最低费用在这些区间之一的活动：free、unknown、A-B（A 含、B 不含）或 A-。",
+			"Events of which the lowest cost is in one of these bands: free, unknown, A-B (A included, B not) or A-.",
+			"Événements dont le tarif le plus bas est dans une de ces tranches : free, unknown, A-B (A compris, B exclu) ou A-.",
+			"Eventos cuyo precio más bajo está en uno de estos tramos: free, unknown, A-B (A incluido, B no) o A-.",
+		}},
 	}
 }
 

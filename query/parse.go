@@ -37,7 +37,20 @@ const (
 // criteria is what Run needs: the checked values of the parameters.
 type criteria struct {
 	window window
-	search string
+	// overlap: start_date and end_date are lap, which events overlap, and not in window.
+	overlap sw
+	lap     window
+	search  string
+
+	months, weekdays, minutes []int64 // as the read model has them, ascending; nil: not sent
+	allDay                    bool    // time_of_day names all_day
+	shortest, longest         *int64  // seconds; nil: not sent
+	languages                 []calendar.ID
+	cities, countries         []string // keys of places; nil: not sent
+	box                       *readmodel.Box
+	free                      sw
+	costs                     []span // hundredths, ascending
+	costUnknown               bool
 
 	categories, tags, venues, organizers []calendar.ID // nil: not sent
 	featured, ticketed, geoloc           sw
@@ -96,7 +109,7 @@ func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 
 func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, error) {
 	q := parser{
-		Criteria: &Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, embeds: EmbedAll, withdrawn: r.Past.Withdrawn, run: criteria{window: newWindow()}},
+		Criteria: &Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, embeds: EmbedAll, withdrawn: r.Past.Withdrawn, run: criteria{window: newWindow(), lap: newWindow()}},
 		s:        s, past: r.Past, in: r.Input, now: s.now(),
 		startDefault: calendar.NoWall, endDefault: calendar.NoWall,
 	}
@@ -436,19 +449,27 @@ func (e edge) read(_ context.Context, q *parser, p *Param) {
 		return
 	}
 	q.Moves = q.Moves || d.IsWord()
-	bound := e.apply(&q.run.window, d, q.run.strict == swOn, q.now, q.s.o.Site)
+	w := &q.run.window
+	if q.run.overlap == swOn && p.Moving != nil {
+		w = &q.run.lap
+	}
+	bound := e.apply(w, d, q.run.strict == swOn, q.now, q.s.o.Site)
 	q.resolved = q.resolved.Number(bound)
 }
 
 // closeWindow puts the defaults on a window that has none of starts_* and ends_*.
 func (q *parser) closeWindow() {
 	if q.run.include != nil || q.run.source != nil { // dates are checked, and then of no effect
-		q.run.window = newWindow()
+		q.run.window, q.run.lap = newWindow(), newWindow()
 		q.Moves = false
 		return
 	}
 	if q.fixed {
 		return
+	}
+	w := &q.run.window
+	if q.run.overlap == swOn {
+		w = &q.run.lap
 	}
 	start, end := DefaultWindow(q.now, q.s.o.Site)
 	if !q.sent("start_date") {
@@ -456,11 +477,11 @@ func (q *parser) closeWindow() {
 			start = dayOf(start)
 		}
 		q.startDefault, q.Moves = start, true
-		q.run.window.start.raise(int64(start))
+		w.start.raise(int64(start))
 	}
 	if !q.sent("end_date") {
 		q.endDefault, q.Moves = end, true
-		q.run.window.end.lower(int64(end))
+		w.end.lower(int64(end))
 	}
 }
 

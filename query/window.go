@@ -47,6 +47,25 @@ func (w *window) filters(f readmodel.And) readmodel.And {
 	return appendRange(f, readmodel.FieldUTCEnd, &w.utcEnd)
 }
 
+// overlaps adds what events overlap that w holds the bounds of (listings, section 2).
+func (w *window) overlaps(f readmodel.And) readmodel.And {
+	for _, c := range [...]struct {
+		start, end   string
+		lower, upper *span
+	}{
+		{readmodel.FieldStart, readmodel.FieldEnd, &w.start, &w.end},
+		{readmodel.FieldUTCStart, readmodel.FieldUTCEnd, &w.utcStart, &w.utcEnd},
+	} {
+		f = appendRange(f, c.start, &span{open.min, c.upper.max})
+		if c.lower.min != open.min {
+			f = append(f, readmodel.Or{
+				readmodel.Range{Field: c.end, Min: new(c.lower.min + 1)}, readmodel.Range{Field: c.start, Min: &c.lower.min},
+			})
+		}
+	}
+	return f
+}
+
 // appendRange adds a range; the filter points into the span.
 func appendRange(f readmodel.And, field string, s *span) readmodel.And {
 	if *s == open {

@@ -271,7 +271,7 @@ func world(tb testing.TB) []*calendar.Record {
 		record(tb, calendar.KindVenue, 51, "Private Room", fields{"status": "private", "author": calendar.ID(8), "geo_lat": 42.36, "geo_lng": -71.05}),
 		record(tb, calendar.KindVenue, 52, "Trashed Hall", fields{"status": "trash", "former_status": "publish", "author": calendar.ID(7), "geo_lat": 42.36, "geo_lng": -71.05}),
 		record(tb, calendar.KindVenue, 53, "Plain Place", nil),
-		record(tb, calendar.KindVenue, 54, "Far Place", fields{"geo_lat": 40.7128, "geo_lng": -74.006}),
+		record(tb, calendar.KindVenue, 54, "Far Place", fields{"city": "New  York", "country": "USA", "geo_lat": 40.7128, "geo_lng": -74.006}),
 
 		record(tb, calendar.KindOrganizer, 60, "Arts Trust", fields{"email": "hello@arts.example"}),
 		record(tb, calendar.KindOrganizer, 61, "Trashed Club", fields{"status": "trash", "former_status": "publish"}),
@@ -289,7 +289,7 @@ func world(tb testing.TB) []*calendar.Record {
 		day(105, "Trashed concert", "15", fields{"status": "trash", "former_status": "publish", "author": calendar.ID(7)}),
 		day(106, "Secret jam", "16", fields{
 			"protected": true, "author": calendar.ID(8), "description": english("hidden phrase"), "categories": ids(33), "tags": ids(41),
-			"venue": ids(54), "organizer": ids(60), "ticketed": true, "featured": true, "post_parent": calendar.ID(100),
+			"venue": ids(54), "organizer": ids(60), "ticketed": true, "featured": true, "post_parent": calendar.ID(100), "all_day": true, "cost": []string{"0"},
 		}),
 		day(107, "Due concert", "17", fields{"status": "future", "date_utc": wall(tb, "2030-04-30"), "tags": ids(40)}),
 		day(108, "Coming soon", "18", fields{"status": "future", "author": calendar.ID(7), "date_utc": wall(tb, "2030-06-01"), "tags": ids(42)}),

@@ -228,7 +228,12 @@ func (d *document) parameterSchema(arg *argument) object {
 		if arg.param != nil && arg.param.Named {
 			items["type"] = []string{"integer", "string"}
 		}
-		return object{"type": "array", "items": items, "maxItems": calendar.MaxElements}
+		if arg.enum != nil {
+			items["enum"] = arg.enum
+		}
+		list := object{"type": "array", "items": items, "maxItems": calendar.MaxElements}
+		maps.Copy(list, arg.schema)
+		return list
 	}
 	o := object{"type": "string"}
 	switch arg.declared {

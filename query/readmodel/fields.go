@@ -13,6 +13,7 @@ const (
 	FieldVenue      = "venue"
 	FieldOrganizer  = "organizer"
 	FieldParent     = "parent"      // categories
+	FieldLanguages  = "languages"   // the languages that hold a text, as LanguageID has them
 	FieldPostParent = "post_parent" // events
 
 	// Keyword fields (Term, Contains, Exists). FieldSlug is sortable.
@@ -25,6 +26,7 @@ const (
 	FieldFeatured  = "featured"
 	FieldTicketed  = "ticketed"
 	FieldProtected = "protected"
+	FieldAllDay    = "all_day"
 
 	// Numbers (Range), all sortable: wall clocks as seconds (calendar.Wall).
 	FieldStart     = "start_date"     // event's own wall clock
@@ -33,10 +35,33 @@ const (
 	FieldUTCEnd    = "utc_end_date"
 	FieldDate      = "date"     // publication, site-local
 	FieldPublished = "date_utc" // publication, UTC; absent when never published
+	FieldModified  = "modified_utc"
+	// FieldCost is the lowest number of a cost in hundredths, CostFree of what is free,
+	// absent where no number is known. It is not sortable.
+	FieldCost = "cost"
 
-	// FieldPoint is the place of a venue (Near, Exists).
+	// Numbers that follow from others of the same event (In, Range, Exists); none is
+	// sortable. The wall clock is the event's own.
+	FieldMonth    = "start_month"   // of the start: 12 · year + month − 1
+	FieldWeekday  = "start_weekday" // of the start: 1 is Monday, 7 Sunday
+	FieldMinute   = "start_minute"  // of the day of the start, 0 to 1,439; all-day events have none
+	FieldDuration = "duration"      // seconds from start to end, of all-day events 86,400 a day
+
+	// FieldPoint is the place of a venue (Near, Box, Exists).
 	FieldPoint = "point"
 )
+
+// CostFree is the FieldCost of events of which every cost is zero or a word for that.
+const CostFree = -1
+
+// Keywords of venues: the detail as filters compare it, see PlaceKey.
+const (
+	FieldCityKey    = "city_key"
+	FieldCountryKey = "country_key"
+)
+
+// LanguageID is what FieldLanguages has for a language.
+func LanguageID(l calendar.Lang) calendar.ID { return calendar.ID(l) + 1 }
 
 // The text fields (Text). For venues the details are one field per detail:
 // interface 4.7 lists them; they are shown the same in all languages.

@@ -21,7 +21,8 @@ type Term struct {
 	Value string
 }
 
-// In admits documents of which the id field has one of the values.
+// In admits documents of which the id field, or the number that follows from others, has
+// one of the values.
 type In struct {
 	Field string
 	IDs   []calendar.ID
@@ -59,6 +60,13 @@ type Near struct {
 	Km       float64
 }
 
+// Box admits documents whose point lies between the bounds, in degrees, both included;
+// West above East crosses longitude 180.
+type Box struct {
+	Field                    string
+	West, South, East, North float64
+}
+
 // Exists admits documents that have any value in the field.
 type Exists struct{ Field string }
 
@@ -71,4 +79,5 @@ func (Range) isFilter()    {}
 func (Contains) isFilter() {}
 func (Text) isFilter()     {}
 func (Near) isFilter()     {}
+func (Box) isFilter()      {}
 func (Exists) isFilter()   {}

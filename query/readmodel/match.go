@@ -45,6 +45,10 @@ func Match(f Filter, d *Document) bool {
 		}
 		return f.Value != "" && field.Keyword(r) == f.Value
 	case In:
+		if field := s.Field(f.Field); field.Type == TypeComputed {
+			n, ok := field.Number(r)
+			return ok && slices.Contains(f.IDs, calendar.ID(n))
+		}
 		return slices.ContainsFunc(s.Field(f.Field).IDs(r), func(id calendar.ID) bool { return slices.Contains(f.IDs, id) })
 	case Range:
 		n, ok := s.Field(f.Field).Number(r)
@@ -60,6 +64,9 @@ func Match(f Filter, d *Document) bool {
 	case Near:
 		lat, lng, ok := s.Field(f.Field).Point(r)
 		return ok && Distance(f.Lat, f.Lng, lat, lng) <= f.Km
+	case Box:
+		lat, lng, ok := s.Field(f.Field).Point(r)
+		return ok && f.Holds(lat, lng)
 	case Exists:
 		return exists(s.Field(f.Field), r)
 	}
@@ -102,7 +109,7 @@ func exists(f *Field, r *calendar.Record) bool {
 		return f.Keyword(r) != ""
 	case TypeIDs:
 		return len(f.IDs(r)) > 0
-	case TypeNumber:
+	case TypeNumber, TypeComputed:
 		_, ok := f.Number(r)
 		return ok
 	case TypePoint:
@@ -114,6 +121,17 @@ func exists(f *Field, r *calendar.Record) bool {
 	case TypeBool:
 	}
 	return false
+}
+
+// Holds tells whether a place lies in the box.
+func (f Box) Holds(lat, lng float64) bool {
+	if lat < f.South || lat > f.North {
+		return false
+	}
+	if f.West > f.East {
+		return lng >= f.West || lng <= f.East
+	}
+	return lng >= f.West && lng <= f.East
 }
 
 // Distance gives the great circle distance between two places in degrees, in

@@ -15,12 +15,13 @@ type Type uint8
 
 // The types, with the filters that take them.
 const (
-	TypeKeyword Type = iota + 1 // Term, Contains, Exists
-	TypeBool                    // Term
-	TypeIDs                     // In, Counts, Exists
-	TypeNumber                  // Range, Exists
-	TypePoint                   // Near, Exists
-	TypeText                    // Text, Exists
+	TypeKeyword  Type = iota + 1 // Term, Contains, Exists
+	TypeBool                     // Term
+	TypeIDs                      // In, Counts, Exists
+	TypeNumber                   // Range, Exists
+	TypePoint                    // Near, Box, Exists
+	TypeText                     // Text, Exists
+	TypeComputed                 // In, Range, Exists: a number that follows from Times
 )
 
 // Field is one field of the index: its type and how it is made from a record.
@@ -34,6 +35,7 @@ type Field struct {
 	boolean func(*calendar.Record) bool
 	ids     func(*calendar.Record) []calendar.ID
 	number  func(*calendar.Record) (int64, bool)
+	compute func(Times) (int64, bool)
 	point   func(*calendar.Record) (lat, lng float64, ok bool)
 	text    func(*calendar.Record) calendar.Text
 }
@@ -48,7 +50,16 @@ func (f *Field) Bool(r *calendar.Record) bool { return f.boolean(r) }
 func (f *Field) IDs(r *calendar.Record) []calendar.ID { return f.ids(r) }
 
 // Number gives the value of a number and whether there is one.
-func (f *Field) Number(r *calendar.Record) (int64, bool) { return f.number(r) }
+func (f *Field) Number(r *calendar.Record) (int64, bool) {
+	if f.compute != nil {
+		return f.compute(timesOf(r))
+	}
+	return f.number(r)
+}
+
+// Compute gives the value of a computed number from what it follows from, so that an
+// index that has the times at hand need not keep it.
+func (f *Field) Compute(t Times) (int64, bool) { return f.compute(t) }
 
 // Point gives a place in degrees and whether there is one.
 func (f *Field) Point(r *calendar.Record) (lat, lng float64, ok bool) { return f.point(r) }
@@ -131,13 +142,19 @@ func eventSchema() *Schema {
 		postFields(calendar.KindEvent),
 		idsField(FieldCategories), idsField(FieldTags), idsField(FieldVenue), idsField(FieldOrganizer),
 		oneIDField(FieldPostParent),
-		boolField(FieldHidden), boolField(FieldFeatured), boolField(FieldTicketed), boolField(FieldProtected),
-		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd),
+		boolField(FieldHidden), boolField(FieldFeatured), boolField(FieldTicketed), boolField(FieldProtected), boolField(FieldAllDay),
+		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd), wallField(FieldModified),
+		costField(), languagesField(),
+		computedField(FieldMonth, month, "start_date"), computedField(FieldWeekday, weekday, "start_date"),
+		computedField(FieldMinute, minute, "start_date", "all_day"),
+		computedField(FieldDuration, duration, "start_date", "end_date", "utc_start_date", "utc_end_date", "all_day"),
 	)
-	return &Schema{Kind: calendar.KindEvent, Fields: fields, NotIndexed: notIndexedOfPosts(map[string]string{
-		"timezone": reasonShown, "all_day": reasonShown, "cost": reasonShown, "website": reasonShown,
+	notIndexed := notIndexedOfPosts(map[string]string{
+		"timezone": reasonShown, "website": reasonShown,
 		"show_map": reasonShown, "show_map_link": reasonShown, "sticky": reasonShown, "password": reasonHashed,
-	})}
+	})
+	delete(notIndexed, "modified_utc")
+	return &Schema{Kind: calendar.KindEvent, Fields: fields, NotIndexed: notIndexed}
 }
 
 func venueSchema() *Schema {
@@ -147,7 +164,7 @@ func venueSchema() *Schema {
 	} {
 		fields = append(fields, detailField(name))
 	}
-	fields = append(fields, Field{
+	fields = append(fields, placeKeyField(FieldCityKey, "city"), placeKeyField(FieldCountryKey, "country"), Field{
 		Name: FieldPoint, Type: TypePoint, From: []string{"geo_lat", "geo_lng"},
 		point: func(r *calendar.Record) (lat, lng float64, ok bool) {
 			lat, hasLat := r.Fields.Number("geo_lat")
@@ -386,9 +403,9 @@ func (s *Schema) check(f Filter) error {
 		}
 		return s.want(f.Field, TypeKeyword, TypeBool)
 	case In:
-		return s.want(f.Field, TypeIDs)
+		return s.want(f.Field, TypeIDs, TypeComputed)
 	case Range:
-		return s.want(f.Field, TypeNumber)
+		return s.want(f.Field, TypeNumber, TypeComputed)
 	case Contains:
 		return s.wantAll(f.Fields, TypeKeyword)
 	case Text:
@@ -401,8 +418,10 @@ func (s *Schema) check(f Filter) error {
 		return s.wantAll(f.Fields, TypeText)
 	case Near:
 		return s.want(f.Field, TypePoint)
+	case Box:
+		return s.want(f.Field, TypePoint)
 	case Exists:
-		return s.want(f.Field, TypeKeyword, TypeIDs, TypeNumber, TypePoint, TypeText)
+		return s.want(f.Field, TypeKeyword, TypeIDs, TypeNumber, TypePoint, TypeText, TypeComputed)
 	default:
 		return fmt.Errorf("%w: filter %T", ErrQuery, f)
 	}

@@ -101,6 +101,8 @@ func (c *compiler) compile(ctx context.Context, f readmodel.Filter) (object, err
 		return between(f), nil
 	case readmodel.Near:
 		return near(f), nil
+	case readmodel.Box:
+		return box(f), nil
 	case readmodel.Exists:
 		if c.schema.Field(f.Field).Type == readmodel.TypeText {
 			return term(fieldHas, f.Field), nil
@@ -194,6 +196,22 @@ func near(f readmodel.Near) object {
 		"distance": strconv.FormatFloat(km, 'f', -1, 64) + "km",
 		f.Field:    object{"lat": f.Lat, "lon": f.Lng},
 	}}
+}
+
+// edge is the width of the border of a box in degrees, a tenth of a metre: engines keep
+// places a little beside where they are, and what lies on a bound is in.
+const edge = 1e-6
+
+func box(f readmodel.Box) object {
+	if f.West > f.East {
+		east := f
+		east.West, f.East = -180, 180
+		return any1(list{box(f), box(east)})
+	}
+	return object{"geo_bounding_box": object{f.Field: object{
+		"top": min(f.North+edge, 90), "bottom": max(f.South-edge, -90),
+		"left": max(f.West-edge, -180), "right": min(f.East+edge, 180),
+	}}}
 }
 
 // contains looks for a part in keywords, case aside.

@@ -133,7 +133,7 @@ func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 				}
 				b = append(b, ']')
 			}
-		case readmodel.TypeNumber:
+		case readmodel.TypeNumber, readmodel.TypeComputed:
 			if n, ok := f.Number(r); ok {
 				b = strconv.AppendInt(appendName(b, f.Name), n, 10)
 			}

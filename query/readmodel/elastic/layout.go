@@ -208,7 +208,7 @@ func mapping(collection string) object {
 			place(p, fieldLower+f.Name, object{"type": "keyword", "doc_values": false})
 		case readmodel.TypeBool:
 			place(p, f.Name, object{"type": "boolean"})
-		case readmodel.TypeIDs, readmodel.TypeNumber:
+		case readmodel.TypeIDs, readmodel.TypeNumber, readmodel.TypeComputed:
 			place(p, f.Name, object{"type": "long"})
 		case readmodel.TypePoint:
 			place(p, f.Name, object{"type": "geo_point"})

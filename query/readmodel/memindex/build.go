@@ -205,7 +205,7 @@ func (k *kindIndex) appendField(b []byte, f *readmodel.Field) []byte {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.lng[o]))
 			return true
 		})
-	case readmodel.TypeText:
+	case readmodel.TypeText, readmodel.TypeComputed:
 	}
 	return b
 }
@@ -249,7 +249,7 @@ func (k *kindIndex) readField(f *readmodel.Field, r *reader) {
 			o := uint32(r.uvarint())
 			k.places[f.Name].add(o, r.float(), r.float())
 		}
-	case readmodel.TypeText:
+	case readmodel.TypeText, readmodel.TypeComputed:
 	}
 }
 

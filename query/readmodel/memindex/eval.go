@@ -46,7 +46,7 @@ func (e *evaluation) evaluate(f readmodel.Filter, use func(result)) {
 		use(result{bitset: r.set, of: r})
 		return
 	}
-	base, rest := split(f)
+	base, rest := k.split(f)
 	res := result{begin: k.beginOf(rest, e.by)}
 	if r := k.keptFor(e, base); len(base) > 0 && r != nil {
 		if res.window = k.window(r, rest, e.by); res.window != nil {
@@ -81,23 +81,25 @@ func (k *kindIndex) beginOf(parts readmodel.And, field string) int {
 // a list of all does.
 func (k *kindIndex) admitsAll(f readmodel.Filter) bool {
 	r, ok := f.(readmodel.Range)
-	return ok && k.numbers[r.Field].within(r.Min, r.Max) && k.numbers[r.Field].n == len(k.docs)-len(k.free)
+	return ok && !k.computed(r.Field) && k.numbers[r.Field].within(r.Min, r.Max) && k.numbers[r.Field].n == len(k.docs)-len(k.free)
 }
 
 // split takes from a filter the parts that many others have too: all but what is
 // chosen by a range, by ids or by words.
-func split(f readmodel.Filter) (base, rest readmodel.And) {
+func (k *kindIndex) split(f readmodel.Filter) (base, rest readmodel.And) {
 	parts, _ := f.(readmodel.And)
 	for _, part := range parts {
-		switch part.(type) {
-		case readmodel.Range, readmodel.In:
+		chosen := !keepable(part)
+		switch part := part.(type) {
+		case readmodel.Range:
+			chosen = !k.computed(part.Field) // as others, a window is not found by it
+		case readmodel.In:
+			chosen = !k.computed(part.Field) || chosen
+		}
+		if chosen {
 			rest = append(rest, part)
-		default:
-			if keepable(part) {
-				base = append(base, part)
-			} else {
-				rest = append(rest, part)
-			}
+		} else {
+			base = append(base, part)
 		}
 	}
 	return base, rest
@@ -126,8 +128,18 @@ func (e *evaluation) evalInto(dst bitset, f readmodel.Filter, within bitset) {
 	case readmodel.Term:
 		k.termInto(dst, f)
 	case readmodel.In:
+		if k.computed(f.Field) {
+			dst.copyFrom(within)
+			e.narrowComputed(dst, f.Field, oneOf(f.IDs))
+			return
+		}
 		k.inInto(dst, f)
 	case readmodel.Range:
+		if k.computed(f.Field) {
+			dst.copyFrom(within)
+			e.narrowComputed(dst, f.Field, func(n int64) bool { return admits(f, n) })
+			return
+		}
 		o := k.numbers[f.Field]
 		dst.copyFrom(o.in)
 		o.narrow(dst, f.Min, f.Max)
@@ -139,7 +151,15 @@ func (e *evaluation) evalInto(dst bitset, f readmodel.Filter, within bitset) {
 	case readmodel.Near:
 		clear(dst)
 		k.places[f.Field].nearInto(dst, f.Lat, f.Lng, f.Km)
+	case readmodel.Box:
+		clear(dst)
+		k.places[f.Field].boxInto(dst, f)
 	case readmodel.Exists:
+		if k.computed(f.Field) {
+			dst.copyFrom(within)
+			e.narrowComputed(dst, f.Field, func(int64) bool { return true })
+			return
+		}
 		k.existsInto(dst, f.Field)
 	}
 }
@@ -236,6 +256,10 @@ func (e *evaluation) narrow(dst bitset, p readmodel.Filter, scratch bitset) {
 			return
 		}
 	case readmodel.Range:
+		if k.computed(p.Field) {
+			e.narrowComputed(dst, p.Field, func(n int64) bool { return admits(p, n) })
+			return
+		}
 		k.numbers[p.Field].narrow(dst, p.Min, p.Max)
 		return
 	case readmodel.Text:
@@ -346,7 +370,7 @@ func (k *kindIndex) existsInto(dst bitset, field string) {
 	case readmodel.TypeText:
 		clear(dst)
 		k.texts.hasInto(dst, field)
-	case readmodel.TypeBool:
+	case readmodel.TypeBool, readmodel.TypeComputed:
 		clear(dst)
 	}
 }

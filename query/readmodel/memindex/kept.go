@@ -242,7 +242,7 @@ func choices(f readmodel.Filter) int {
 		n = choices(f.Filter)
 	case readmodel.In:
 		n = len(f.IDs)
-	case readmodel.Text, readmodel.Contains, readmodel.Near:
+	case readmodel.Text, readmodel.Contains, readmodel.Near, readmodel.Box:
 		n = fewChoices + 1
 	default:
 		n = 1
@@ -273,9 +273,16 @@ func (k *kindIndex) admits(o uint32, f readmodel.Filter) bool {
 		if f.Field == readmodel.FieldID {
 			return k.live.has(o) && slices.Contains(f.IDs, k.ids[o])
 		}
+		if n, ok := k.compute(f.Field, o); ok || k.computed(f.Field) {
+			return ok && slices.Contains(f.IDs, calendar.ID(n))
+		}
 		values := k.links[f.Field].values
 		return slices.ContainsFunc(f.IDs, func(id calendar.ID) bool { return values[id].has(o) })
 	case readmodel.Range:
+		if k.computed(f.Field) {
+			n, ok := k.compute(f.Field, o)
+			return ok && admits(f, n)
+		}
 		n := k.numbers[f.Field]
 		return n.in.has(o) && (f.Min == nil || n.keys[o] >= *f.Min) && (f.Max == nil || n.keys[o] <= *f.Max)
 	case readmodel.Exists:
@@ -295,6 +302,9 @@ func (k *kindIndex) exists(o uint32, field string) bool {
 		return k.links[field].has.has(o)
 	case readmodel.TypeNumber:
 		return k.numbers[field].in.has(o)
+	case readmodel.TypeComputed:
+		_, ok := k.compute(field, o)
+		return ok
 	case readmodel.TypePoint:
 		return k.places[field].in.has(o)
 	case readmodel.TypeText:

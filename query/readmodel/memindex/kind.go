@@ -133,7 +133,7 @@ func newKindIndex(s *readmodel.Schema) *kindIndex {
 			}
 		case readmodel.TypePoint:
 			k.places[f.Name] = &places{}
-		case readmodel.TypeText:
+		case readmodel.TypeText, readmodel.TypeComputed:
 		}
 	}
 	return k
@@ -323,7 +323,7 @@ func (k *kindIndex) addValue(o uint32, field int, v *value) {
 		k.numbers[f.Name].insert(o, v.number)
 	case readmodel.TypePoint:
 		k.places[f.Name].add(o, v.lat, v.lng)
-	case readmodel.TypeText:
+	case readmodel.TypeText, readmodel.TypeComputed:
 	}
 }
 
@@ -369,7 +369,7 @@ func (k *kindIndex) removeValue(o uint32, field int, v *value) {
 		k.numbers[f.Name].remove(o)
 	case readmodel.TypePoint:
 		k.places[f.Name].remove(o)
-	case readmodel.TypeText:
+	case readmodel.TypeText, readmodel.TypeComputed:
 	}
 }
 

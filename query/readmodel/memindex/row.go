@@ -52,7 +52,7 @@ func valuesOf(s *readmodel.Schema, r *calendar.Record) []value {
 			if !v.has {
 				v.lat, v.lng = 0, 0
 			}
-		case readmodel.TypeText:
+		case readmodel.TypeText, readmodel.TypeComputed:
 		}
 	}
 	return out
@@ -83,7 +83,7 @@ func appendRow(b []byte, s *readmodel.Schema, values []value) []byte {
 				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v.lat))
 				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v.lng))
 			}
-		case readmodel.TypeText:
+		case readmodel.TypeText, readmodel.TypeComputed:
 		}
 	}
 	return b
@@ -129,7 +129,7 @@ func readRow(b []byte, s *readmodel.Schema, values []value) error {
 			if v.has = r.flag(); v.has {
 				v.lat, v.lng = r.float(), r.float()
 			}
-		case readmodel.TypeText:
+		case readmodel.TypeText, readmodel.TypeComputed:
 		}
 	}
 	if r.bad {

@@ -1,6 +1,7 @@
 package readmodeltest
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,6 +16,10 @@ func filterCases() []testCase {
 		{"ids", ids},
 		{"ranges", ranges},
 		{"near", near},
+		{"boxes", boxes},
+		{"numbers that follow from others", followingNumbers},
+		{"costs and languages", costsAndLanguages},
+		{"keys of places", placeKeys},
 		{"exists", exists},
 		{"contains", contains},
 		{"and, or, not", combined},
@@ -116,6 +121,114 @@ func near(t testing.TB, x readmodel.Index) {
 	wantIDs(t, x, calendar.KindVenue, within(48.8584, 2.2945, 16950), 1, 2, 3, 4, 5, 6, 7, 8)
 	wantIDs(t, x, calendar.KindVenue, within(0, 0, 20000), 1, 2, 5, 6, 7, 8, 9)
 	wantIDs(t, x, calendar.KindVenue, within(0, 1, 20010), 1, 2, 3, 4, 5, 6, 7, 8, 9)
+}
+
+func boxes(t testing.TB, x readmodel.Index) {
+	var b build
+	for i, p := range [][2]float64{{48.8584, 2.2945}, {10, 20}, {10, 30}, {-17, 179.9}, {-17, -179.9}, {90, 0}, {0, 180}} {
+		b.add(calendar.KindVenue, calendar.ID(1+i), calendar.Fields{"geo_lat": p[0], "geo_lng": p[1]})
+	}
+	b.add(calendar.KindVenue, 10, calendar.Fields{})
+	b.write(t, x)
+	in := func(west, south, east, north float64) readmodel.Filter {
+		return readmodel.Box{Field: readmodel.FieldPoint, West: west, South: south, East: east, North: north}
+	}
+	wantIDs(t, x, calendar.KindVenue, in(-180, -90, 180, 90), 1, 2, 3, 4, 5, 6, 7)
+	wantIDs(t, x, calendar.KindVenue, in(20, 10, 30, 10), 2, 3)
+	wantIDs(t, x, calendar.KindVenue, in(20, 10, 20, 10), 2)
+	wantIDs(t, x, calendar.KindVenue, in(20.1, 9, 29.9, 11))
+	wantIDs(t, x, calendar.KindVenue, in(179, -18, -179, -16), 4, 5)
+	wantIDs(t, x, calendar.KindVenue, in(25, -90, 15, 90), 1, 3, 4, 5, 6, 7)
+	wantIDs(t, x, calendar.KindVenue, in(-1, 89.9, 1, 90), 6)
+	wantIDs(t, x, calendar.KindVenue, in(170, -1, 180, 1), 7)
+}
+
+func followingNumbers(t testing.TB, x readmodel.Index) {
+	var b build
+	for i, e := range []struct {
+		start, end int64
+		allDay     bool
+	}{
+		{0, 3600, false},                // 1: Thursday, January 1970, 00:00, an hour
+		{-1, 3600, false},               // 2: Wednesday, December 1969, 23:59, an hour and a second
+		{86_400 + 719*60 + 59, 0, true}, // 3: Friday, January 1970
+	} {
+		f := calendar.Fields{
+			"start_date": calendar.Wall(e.start), "end_date": calendar.Wall(e.end), "all_day": e.allDay,
+			"utc_start_date": calendar.Wall(e.start + 7*3600), "utc_end_date": calendar.Wall(e.end + 7*3600),
+		}
+		if e.allDay {
+			f["start_date"], f["end_date"] = calendar.Wall(86_400), calendar.Wall(3*86_400-1)
+		}
+		b.add(calendar.KindEvent, calendar.ID(1+i), f)
+	}
+	b.add(calendar.KindEvent, 4, calendar.Fields{}) // has none of them
+	b.write(t, x)
+	in := func(field string, ids ...calendar.ID) readmodel.Filter { return readmodel.In{Field: field, IDs: ids} }
+	between := func(field string, lo, hi int64) readmodel.Filter {
+		return readmodel.Range{Field: field, Min: &lo, Max: &hi}
+	}
+	wantIDs(t, x, calendar.KindEvent, in(readmodel.FieldMonth, calendar.ID(readmodel.MonthOf(1970, 1)), 5), 1, 3)
+	wantIDs(t, x, calendar.KindEvent, between(readmodel.FieldMonth, 0, readmodel.MonthOf(1969, 12)), 2)
+	wantIDs(t, x, calendar.KindEvent, in(readmodel.FieldWeekday, 4, 5), 1, 3)
+	wantIDs(t, x, calendar.KindEvent, between(readmodel.FieldWeekday, 1, 3), 2)
+	wantIDs(t, x, calendar.KindEvent, in(readmodel.FieldMinute, 0), 1)
+	wantIDs(t, x, calendar.KindEvent, between(readmodel.FieldMinute, 1, 1439), 2)
+	wantIDs(t, x, calendar.KindEvent, readmodel.Exists{Field: readmodel.FieldMinute}, 1, 2)
+	wantIDs(t, x, calendar.KindEvent, readmodel.Exists{Field: readmodel.FieldDuration}, 1, 2, 3)
+	wantIDs(t, x, calendar.KindEvent, between(readmodel.FieldDuration, 0, 3600), 1)
+	wantIDs(t, x, calendar.KindEvent, between(readmodel.FieldDuration, 3601, 2*86_400-1), 2)
+	wantIDs(t, x, calendar.KindEvent, in(readmodel.FieldDuration, 2*86_400), 3)
+	wantIDs(t, x, calendar.KindEvent, readmodel.Not{Filter: between(readmodel.FieldMinute, 0, 1439)}, 3, 4)
+}
+
+func costsAndLanguages(t testing.TB, x readmodel.Index) {
+	var b build
+	for i, c := range [][]string{
+		{"0"}, {"Gratuït"}, {"免費", "0.00"}, {"0–30"}, {"pay what you want"}, {}, {"10.9999"}, {"25"}, {"1234.567"}, {"99999999999999999999"},
+	} {
+		b.add(calendar.KindEvent, calendar.ID(1+i), calendar.Fields{"cost": c})
+	}
+	b.record(&calendar.Record{ID: 20, Kind: calendar.KindEvent, Version: 1, Home: calendar.LangFR, Changed: Now, Fields: calendar.Fields{
+		"title": in(calendar.LangFR, "Été"), "excerpt": in(calendar.LangES, "Verano"),
+	}})
+	b.write(t, x)
+	between := func(lo, hi int64) readmodel.Filter {
+		return readmodel.Range{Field: readmodel.FieldCost, Min: &lo, Max: &hi}
+	}
+	wantIDs(t, x, calendar.KindEvent, between(readmodel.CostFree, readmodel.CostFree), 1, 2, 3)
+	wantIDs(t, x, calendar.KindEvent, between(0, 1098), 4)
+	wantIDs(t, x, calendar.KindEvent, between(0, 1099), 4, 7)
+	wantIDs(t, x, calendar.KindEvent, between(1100, 2500), 8)
+	wantIDs(t, x, calendar.KindEvent, between(1<<53, math.MaxInt64), 10)
+	wantIDs(t, x, calendar.KindEvent, readmodel.Not{Filter: readmodel.Exists{Field: readmodel.FieldCost}}, 5, 6, 9, 20)
+	languages := func(of ...calendar.Lang) readmodel.Filter {
+		f := readmodel.In{Field: readmodel.FieldLanguages}
+		for _, l := range of {
+			f.IDs = append(f.IDs, readmodel.LanguageID(l))
+		}
+		return f
+	}
+	wantIDs(t, x, calendar.KindEvent, languages(calendar.LangES), 20)
+	wantIDs(t, x, calendar.KindEvent, languages(calendar.LangFR, calendar.LangCN), 20)
+	wantIDs(t, x, calendar.KindEvent, readmodel.Not{Filter: languages(calendar.LangEN)}, 20)
+}
+
+func placeKeys(t testing.TB, x readmodel.Index) {
+	var b build
+	b.add(calendar.KindVenue, 1, calendar.Fields{"city": "München", "country": "Deutschland"})
+	b.add(calendar.KindVenue, 2, calendar.Fields{"city": "munchen"})
+	b.add(calendar.KindVenue, 3, calendar.Fields{"city": "New  York"})
+	b.add(calendar.KindVenue, 4, calendar.Fields{})
+	b.write(t, x)
+	at := func(field, text string) readmodel.Filter {
+		return readmodel.Term{Field: field, Value: readmodel.PlaceKey(text)}
+	}
+	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCityKey, "MÜNCHEN"), 1, 2)
+	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCityKey, " new york"), 3)
+	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCityKey, "new"))
+	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCountryKey, "deutschland"), 1)
+	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCountryKey, ""))
 }
 
 func exists(t testing.TB, x readmodel.Index) {
@@ -224,6 +337,9 @@ func badQueries(t testing.TB, x readmodel.Index) {
 		{Kind: calendar.KindEvent, Filter: readmodel.Term{Field: readmodel.FieldFeatured, Value: "yes"}},
 		{Kind: calendar.KindEvent, Filter: readmodel.Near{Field: readmodel.FieldPoint, Km: 1}},
 		{Kind: calendar.KindVenue, Filter: readmodel.Range{Field: readmodel.FieldStart}},
+		{Kind: calendar.KindEvent, Filter: readmodel.Box{Field: readmodel.FieldPoint}},
+		{Kind: calendar.KindEvent, Filter: readmodel.In{Field: readmodel.FieldCost}},
+		{Kind: calendar.KindEvent, Sort: []readmodel.Sort{{Field: readmodel.FieldWeekday}}},
 		{Kind: calendar.KindTag, Filter: readmodel.In{Field: readmodel.FieldParent}},
 		{Kind: calendar.KindTag, Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Query: "x"}},
 		{Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: []string{readmodel.TextCity}, Query: "x"}},

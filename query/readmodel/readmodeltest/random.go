@@ -73,6 +73,21 @@ const base = calendar.Wall(1_900_000_000)
 
 func (g generator) wall() calendar.Wall { return base + calendar.Wall(g.IntN(40)-20) }
 
+var costs = [][]string{
+	{"0"},
+	{"Free"},
+	{"GRATÙIT", "0,00"},
+	{"免費"},
+	{"0–30"},
+	{"$10"},
+	{"10.9999"},
+	{"25 €"},
+	{"pay what you want"},
+	{"Gratis", "12"},
+	{"1234.567"},
+	{"99999999999999999999"},
+}
+
 var statuses = []string{"publish", "publish", "publish", "future", "draft", "pending", "private", "trash"}
 
 // record makes a random record.
@@ -114,14 +129,21 @@ func (g generator) post(k calendar.Kind, f calendar.Fields) {
 	switch k {
 	case calendar.KindEvent:
 		start := g.wall()
-		f["start_date"], f["end_date"] = start, start+calendar.Wall(g.IntN(10))
-		f["utc_start_date"], f["utc_end_date"] = start+5, start+5+calendar.Wall(g.IntN(10))
+		if g.chance(50) {
+			start = calendar.Wall(g.Int64N(200*86_400) - 100*86_400)
+		}
+		f["start_date"], f["end_date"] = start, start+calendar.Wall(pick(g, []int{g.IntN(10), g.IntN(300_000)}))
+		f["utc_start_date"], f["utc_end_date"] = start+5, start+5+calendar.Wall(pick(g, []int{g.IntN(10), 3600, 7200}))
+		f["modified_utc"] = pick(g, []calendar.Wall{g.wall(), g.wall(), calendar.NoWall})
+		if g.chance(60) {
+			f["cost"] = pick(g, costs)
+		}
 		for _, name := range []string{"categories", "tags", "venue", "organizer"} {
 			if ids := g.ids(); len(ids) > 0 {
 				f[name] = ids
 			}
 		}
-		for _, name := range []string{"hide_from_listings", "featured", "ticketed", "protected"} {
+		for _, name := range []string{"hide_from_listings", "featured", "ticketed", "protected", "all_day"} {
 			if g.chance(60) {
 				f[name] = g.chance(50)
 			}
@@ -182,6 +204,9 @@ func (g generator) filter(s *readmodel.Schema, depth int) readmodel.Filter {
 		}
 	}
 	f := &s.Fields[g.IntN(len(s.Fields))]
+	if f.Type == readmodel.TypeComputed {
+		return g.computed(f)
+	}
 	if f.Type != readmodel.TypeBool && g.chance(10) {
 		return readmodel.Exists{Field: f.Name}
 	}
@@ -193,27 +218,63 @@ func (g generator) filter(s *readmodel.Schema, depth int) readmodel.Filter {
 				Value:  pick(g, []string{"JA", "z", "é", "1", "usi", "音"}),
 			}
 		}
-		return readmodel.Term{Field: f.Name, Value: pick(g, append([]string{"jazz-1", "rock-2", "jazz"}, statuses...))}
+		return readmodel.Term{Field: f.Name, Value: pick(g, append([]string{"jazz-1", "rock-2", "jazz", "musik", "musique"}, statuses...))}
 	case readmodel.TypeBool:
 		return readmodel.Term{Field: f.Name, Value: pick(g, []string{"true", "false"})}
 	case readmodel.TypeIDs:
 		return readmodel.In{Field: f.Name, IDs: g.ids()}
 	case readmodel.TypeNumber:
-		r := readmodel.Range{Field: f.Name}
-		if g.chance(70) {
-			n := int64(g.wall())
-			r.Min = &n
+		if f.Name == readmodel.FieldCost {
+			return g.between(f.Name, func() int64 { return pick(g, []int64{readmodel.CostFree, 0, 1, 999, 1000, 1099, 2500, 1 << 40}) })
 		}
-		if g.chance(70) {
-			n := int64(g.wall())
-			r.Max = &n
-		}
-		return r
+		return g.between(f.Name, func() int64 { return int64(g.wall()) })
 	case readmodel.TypePoint:
+		if g.chance(50) {
+			south, north := g.lat(), g.lat()
+			return readmodel.Box{Field: f.Name, West: g.lng(), South: min(south, north), East: g.lng(), North: max(south, north)}
+		}
 		return readmodel.Near{Field: f.Name, Lat: g.lat(), Lng: g.lng(), Km: pick(g, []float64{0.5, 30, 120, 3000, 20000})}
 	default:
 		return readmodel.Text{Fields: g.texts(s), Lang: pick(g, calendar.Langs[:]), Query: g.search()}
 	}
+}
+
+func (g generator) between(field string, bound func() int64) readmodel.Filter {
+	r := readmodel.Range{Field: field}
+	if g.chance(70) {
+		r.Min = new(bound())
+	}
+	if g.chance(70) {
+		r.Max = new(bound())
+	}
+	return r
+}
+
+// computed makes a filter by a number that follows from others.
+func (g generator) computed(f *readmodel.Field) readmodel.Filter {
+	bound := func() int64 {
+		switch f.Name {
+		case readmodel.FieldMonth:
+			return readmodel.MonthOf(pick(g, []int{1969, 1970, 2030}), time.Month(1+g.IntN(12)))
+		case readmodel.FieldWeekday:
+			return int64(1 + g.IntN(7))
+		case readmodel.FieldMinute:
+			return int64(g.IntN(1440))
+		default:
+			return pick(g, []int64{0, 5, 3600, 7200, 86_400, 2 * 86_400})
+		}
+	}
+	switch {
+	case g.chance(10):
+		return readmodel.Exists{Field: f.Name}
+	case g.chance(50):
+		return g.between(f.Name, bound)
+	}
+	in := readmodel.In{Field: f.Name}
+	for range g.IntN(6) {
+		in.IDs = append(in.IDs, calendar.ID(bound()))
+	}
+	return in
 }
 
 // contains gives how many of the fields of a Contains a kind has.

@@ -1,0 +1,374 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// The filters of section 2 of the listings document.
+
+const (
+	maxDuration = 5_256_000 // minutes, ten years
+	dayMinutes  = 24 * 60
+	// mostBands is how many bands of costs that do not touch one list may ask for: a
+	// search server takes 1,024 parts of a query.
+	mostBands = 100
+)
+
+// set is some of the numbers below its length.
+type set []bool
+
+func (s set) put(from, to int) { // to is not in
+	for i := from; i < to; i++ {
+		s[i] = true
+	}
+}
+
+func (s set) numbers() []int64 {
+	out := []int64{}
+	for i, in := range s {
+		if in {
+			out = append(out, int64(i))
+		}
+	}
+	return out
+}
+
+// entries reads the elements of a list, each by read; one that read refuses is named.
+func (q *parser) entries(p *Param, read func(entry string) bool) bool {
+	list := q.list(p.Name)
+	for _, e := range list {
+		if !read(e) {
+			q.bad.Add(p.Name, calendar.ReasonEntry, e)
+			return false
+		}
+	}
+	return list != nil
+}
+
+func readMonths(_ context.Context, q *parser, p *Param) {
+	var months []int64
+	if !q.entries(p, func(e string) bool {
+		t, err := time.Parse("2006-01", e)
+		months = append(months, readmodel.MonthOf(t.Year(), t.Month()))
+		return err == nil && t.Year() > 0
+	}) {
+		return
+	}
+	slices.Sort(months)
+	q.run.months = months
+}
+
+var weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+
+func readWeekdays(_ context.Context, q *parser, p *Param) {
+	days := make(set, len(weekdays)+1)
+	if q.entries(p, func(e string) bool {
+		e = strings.ToLower(e)
+		i := slices.IndexFunc(weekdays, func(name string) bool { return e == name || e == name[:3] })
+		if i < 0 && len(e) == 1 {
+			i = strings.Index("1234567", e)
+		}
+		if i < 0 {
+			return false
+		}
+		days[i+1] = true
+		return true
+	}) {
+		q.run.weekdays = days.numbers()
+	}
+}
+
+var timesOfDay = map[string]int{"night": 0, "morning": 6 * 60, "afternoon": 12 * 60, "evening": 18 * 60}
+
+func readTimesOfDay(_ context.Context, q *parser, p *Param) {
+	minutes, allDay := make(set, dayMinutes), false
+	if !q.entries(p, func(e string) bool {
+		if e == "all_day" {
+			allDay = true
+			return true
+		}
+		if from, ok := timesOfDay[e]; ok {
+			minutes.put(from, from+6*60)
+			return true
+		}
+		first, second, _ := strings.Cut(e, "-")
+		from, okFrom := minuteOf(first)
+		to, okTo := minuteOf(second)
+		if !okFrom || !okTo || from == dayMinutes {
+			return false
+		}
+		if to <= from {
+			minutes.put(0, to)
+			to = dayMinutes
+		}
+		minutes.put(from, to)
+		return true
+	}) {
+		return
+	}
+	q.run.minutes, q.run.allDay = minutes.numbers(), allDay
+}
+
+// minuteOf reads HH:MM, up to 24:00.
+func minuteOf(text string) (int, bool) {
+	h, m, _ := strings.Cut(text, ":")
+	if len(h) != 2 || len(m) != 2 || !calendar.IsDigits(h) || !calendar.IsDigits(m) {
+		return 0, false
+	}
+	hour, _ := strconv.Atoi(h)
+	minute, _ := strconv.Atoi(m)
+	at := hour*60 + minute
+	return at, minute < 60 && at <= dayMinutes
+}
+
+func readDuration(to func(*criteria) **int64) func(context.Context, *parser, *Param) {
+	return func(_ context.Context, q *parser, p *Param) {
+		if !q.sent(p.Name) {
+			return
+		}
+		n := q.integer(p.Name, 0)
+		if n < 0 || n > maxDuration {
+			q.bad.Add(p.Name, calendar.ReasonRange, "0", strconv.Itoa(maxDuration))
+			return
+		}
+		*to(&q.run) = new(n * 60)
+		if r := &q.run; r.shortest != nil && r.longest != nil && *r.shortest > *r.longest {
+			q.bad.Add(p.Name, calendar.ReasonTooSmall, strconv.FormatInt(*r.shortest/60, 10))
+		}
+	}
+}
+
+func readInLanguage(_ context.Context, q *parser, p *Param) {
+	for _, e := range q.list(p.Name) {
+		i := slices.Index(calendar.LangNames(), e)
+		if i < 0 {
+			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(calendar.LangNames(), ","))
+			return
+		}
+		q.run.languages = append(q.run.languages, readmodel.LanguageID(calendar.Langs[i]))
+	}
+}
+
+func readPlaces(to func(*criteria) *[]string) func(context.Context, *parser, *Param) {
+	return func(_ context.Context, q *parser, p *Param) {
+		for _, e := range q.list(p.Name) {
+			*to(&q.run) = append(*to(&q.run), readmodel.PlaceKey(e))
+		}
+	}
+}
+
+// readBox reads four numbers; equal ones stay, so it is no list as others are.
+func readBox(_ context.Context, q *parser, p *Param) {
+	if !q.sent(p.Name) || q.list(p.Name) == nil {
+		return
+	}
+	var at []float64
+	for _, e := range sentElements(q.in[p.Name]) {
+		n, ok := calendar.ParseNumber(e)
+		if !ok {
+			q.bad.Add(p.Name, calendar.ReasonTypeNumber)
+			return
+		}
+		at = append(at, n)
+	}
+	if len(at) != 4 {
+		q.bad.Add(p.Name, calendar.ReasonBox)
+		return
+	}
+	b := readmodel.Box{Field: readmodel.FieldPoint, West: at[0], South: at[1], East: at[2], North: at[3]}
+	within := func(n float64, limit float64) bool { return n >= -limit && n <= limit } // false for no number
+	if !within(b.West, maxLng) || !within(b.East, maxLng) || !within(b.South, maxLat) || !within(b.North, maxLat) || b.South > b.North {
+		q.bad.Add(p.Name, calendar.ReasonBox)
+		return
+	}
+	q.run.box = &b
+}
+
+// linkBox keeps equal numbers.
+func linkBox(_ *parser, v any, sent bool) (any, bool) {
+	return strings.Join(sentElements(v), ","), sent
+}
+
+// sentElements gives the elements of a list of texts, empty ones skipped and equal ones
+// as often as they were sent.
+func sentElements(v any) []string {
+	var list []string
+	switch v := v.(type) {
+	case string:
+		list = strings.Split(v, ",")
+	case []any:
+		for _, e := range v {
+			text, _ := e.(string)
+			list = append(list, text)
+		}
+	}
+	out := make([]string, 0, len(list))
+	for _, e := range list {
+		if e = calendar.Trim(e); e != "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func readCostBands(_ context.Context, q *parser, p *Param) {
+	var bands []span
+	unknown := false
+	if !q.entries(p, func(e string) bool {
+		switch e {
+		case "free":
+			bands = append(bands, span{readmodel.CostFree, readmodel.CostFree})
+			return true
+		case "unknown":
+			unknown = true
+			return true
+		}
+		least, below, ok := strings.Cut(e, "-")
+		from, okFrom := price(least)
+		if !ok || !okFrom {
+			return false
+		}
+		band := span{readmodel.Hundredths(least), open.max}
+		if below != "" {
+			to, okTo := price(below)
+			if !okTo || from.Cmp(to) >= 0 {
+				return false
+			}
+			if to.IsInt64() {
+				band.max = to.Int64() - 1
+			}
+		}
+		bands = append(bands, band)
+		return true
+	}) {
+		return
+	}
+	if bands = merged(bands); len(bands) > mostBands {
+		q.bad.Add(p.Name, calendar.ReasonTooMany, strconv.Itoa(mostBands))
+	}
+	q.run.costs, q.run.costUnknown = bands, unknown
+}
+
+// price reads a decimal with up to two places, in hundredths.
+func price(text string) (*big.Int, bool) {
+	whole, frac, point := strings.Cut(text, ".")
+	if !calendar.IsDigits(whole) || point && !calendar.IsDigits(frac) || len(frac) > 2 {
+		return nil, false
+	}
+	return new(big.Int).SetString(whole+(frac + "00")[:2], 10)
+}
+
+// merged joins spans that touch.
+func merged(list []span) []span {
+	slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.min, b.min) })
+	var out []span
+	for _, s := range list {
+		if n := len(out); n > 0 && (out[n-1].max == open.max || s.min <= out[n-1].max+1) {
+			out[n-1].max = max(out[n-1].max, s.max)
+		} else {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// moments adds the filters by start, duration and language.
+func (r *criteria) moments(f readmodel.And) readmodel.And {
+	if months := r.months; months != nil {
+		first, last := months[0], months[len(months)-1]
+		if int(last-first) == len(months)-1 { // a window of its own
+			f = append(f, readmodel.Range{Field: readmodel.FieldStart, Min: new(startOfMonth(first)), Max: new(startOfMonth(last+1) - 1)})
+		} else {
+			f = append(f, among(readmodel.FieldMonth, months))
+		}
+	}
+	if r.weekdays != nil {
+		f = append(f, among(readmodel.FieldWeekday, r.weekdays))
+	}
+	if r.minutes != nil {
+		at := readmodel.Or{}
+		if len(r.minutes) > 0 {
+			at = append(at, among(readmodel.FieldMinute, r.minutes))
+		}
+		if r.allDay {
+			at = append(at, readmodel.Term{Field: readmodel.FieldAllDay, Value: "true"})
+		}
+		f = append(f, at)
+	}
+	if r.shortest != nil || r.longest != nil {
+		f = append(f, readmodel.Range{Field: readmodel.FieldDuration, Min: r.shortest, Max: r.longest})
+	}
+	if r.languages != nil {
+		f = append(f, readmodel.In{Field: readmodel.FieldLanguages, IDs: r.languages})
+	}
+	return f
+}
+
+func startOfMonth(m int64) int64 {
+	return time.Date(int(m/12), time.Month(m%12+1), 1, 0, 0, 0, 0, time.UTC).Unix()
+}
+
+// among admits some ascending numbers.
+func among(field string, numbers []int64) readmodel.Filter {
+	first, last := numbers[0], numbers[len(numbers)-1]
+	if int(last-first) == len(numbers)-1 {
+		return readmodel.Range{Field: field, Min: &first, Max: &last}
+	}
+	in := readmodel.In{Field: field}
+	for _, n := range numbers {
+		in.IDs = append(in.IDs, calendar.ID(n))
+	}
+	return in
+}
+
+// costFilters adds free and cost_band.
+func (r *criteria) costFilters(f readmodel.And) readmodel.And {
+	if r.free != swNone {
+		var free readmodel.Filter = readmodel.Range{Field: readmodel.FieldCost, Max: new(int64(readmodel.CostFree))}
+		if r.free == swOff {
+			free = readmodel.Not{Filter: free}
+		}
+		f = append(f, free)
+	}
+	if r.costs == nil && !r.costUnknown {
+		return f
+	}
+	in := readmodel.Or{}
+	for i := range r.costs {
+		in = append(in, appendRange(nil, readmodel.FieldCost, &r.costs[i])...)
+	}
+	if r.costUnknown {
+		in = append(in, readmodel.Not{Filter: readmodel.Exists{Field: readmodel.FieldCost}})
+	}
+	return append(f, in)
+}
+
+// places gives what a venue of an event has to fit, each by one of them.
+func (r *criteria) places() (out []readmodel.Filter) {
+	for _, l := range [...]struct {
+		field  string
+		values []string
+	}{{readmodel.FieldCityKey, r.cities}, {readmodel.FieldCountryKey, r.countries}} {
+		if l.values == nil {
+			continue
+		}
+		in := make(readmodel.Or, len(l.values))
+		for i, v := range l.values {
+			in[i] = readmodel.Term{Field: l.field, Value: v}
+		}
+		out = append(out, in)
+	}
+	if r.box != nil {
+		out = append(out, *r.box)
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package readmodel
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+)
+
+const (
+	minuteSeconds = 60
+	daySeconds    = 24 * 60 * minuteSeconds
+)
+
+// Times are what the computed numbers of an event follow from, NoWall for a time that it
+// does not have.
+type Times struct {
+	Start, End, UTCStart, UTCEnd calendar.Wall
+	AllDay                       bool
+}
+
+func timesOf(r *calendar.Record) Times {
+	return Times{
+		r.Fields.Wall("start_date"), r.Fields.Wall("end_date"),
+		r.Fields.Wall("utc_start_date"), r.Fields.Wall("utc_end_date"), r.Fields.Bool("all_day"),
+	}
+}
+
+func computedField(name string, compute func(Times) (int64, bool), from ...string) Field {
+	return Field{Name: name, Type: TypeComputed, From: from, compute: compute}
+}
+
+// dayOf gives the number of the day since 1970 and the second in it.
+func dayOf(w calendar.Wall) (day, second int64) {
+	day, second = int64(w)/daySeconds, int64(w)%daySeconds
+	if second < 0 {
+		return day - 1, second + daySeconds
+	}
+	return day, second
+}
+
+// MonthOf gives the FieldMonth of a month of a year.
+func MonthOf(year int, m time.Month) int64 { return 12*int64(year) + int64(m) - 1 }
+
+func month(t Times) (int64, bool) {
+	if t.Start == calendar.NoWall {
+		return 0, false
+	}
+	year, m, _ := t.Start.UTC().Date()
+	return MonthOf(year, m), true
+}
+
+func weekday(t Times) (int64, bool) {
+	if t.Start == calendar.NoWall {
+		return 0, false
+	}
+	day, _ := dayOf(t.Start)
+	return ((day+3)%7+7)%7 + 1, true // 1 January 1970 was a Thursday
+}
+
+func minute(t Times) (int64, bool) {
+	if t.AllDay || t.Start == calendar.NoWall {
+		return 0, false
+	}
+	_, second := dayOf(t.Start)
+	return second / minuteSeconds, true
+}
+
+func duration(t Times) (int64, bool) {
+	if !t.AllDay {
+		return int64(t.UTCEnd - t.UTCStart), t.UTCStart != calendar.NoWall && t.UTCEnd != calendar.NoWall
+	}
+	first, _ := dayOf(t.Start)
+	last, _ := dayOf(t.End)
+	return (last - first + 1) * daySeconds, t.Start != calendar.NoWall && t.End != calendar.NoWall
+}
+
+// freeWords stand for a cost of nothing, folded.
+var freeWords = map[string]bool{
+	"free": true, "gratis": true, "gratuit": true, "gratuite": true, "gratuito": true, "gratuita": true, "免费": true, "免費": true,
+}
+
+func costField() Field {
+	return Field{Name: FieldCost, Type: TypeNumber, From: []string{"cost"}, number: func(r *calendar.Record) (int64, bool) {
+		texts, numbers := calendar.CostValues(r.Fields.Strings("cost"))
+		free := len(texts)+len(numbers) > 0
+		for _, text := range texts {
+			free = free && freeWords[PlaceKey(text)]
+		}
+		lowest := int64(math.MaxInt64)
+		for _, n := range numbers {
+			free = free && strings.Trim(n, "0.") == ""
+			lowest = min(lowest, Hundredths(n))
+		}
+		if free {
+			return CostFree, true
+		}
+		return lowest, len(numbers) > 0
+	}}
+}
+
+// Hundredths gives a decimal of digits, with a point or without, in hundredths, rounded
+// down; what is too large for that is math.MaxInt64.
+func Hundredths(decimal string) int64 {
+	whole, frac, _ := strings.Cut(decimal, ".")
+	n, err := strconv.ParseInt(whole+(frac + "00")[:2], 10, 64)
+	if err != nil {
+		return math.MaxInt64
+	}
+	return n
+}
+
+func languagesField() Field {
+	return Field{Name: FieldLanguages, Type: TypeIDs, From: []string{"title", "description", "excerpt"}, ids: func(r *calendar.Record) []calendar.ID {
+		langs := r.Langs()
+		out := make([]calendar.ID, len(langs))
+		for i, l := range langs {
+			out[i] = LanguageID(l)
+		}
+		return out
+	}}
+}
+
+// PlaceKey is the form in which cities and countries are compared: without case and
+// accents, each run of white space one blank.
+func PlaceKey(text string) string { return strings.Join(strings.Fields(Fold(text)), " ") }
+
+func placeKeyField(name, detail string) Field {
+	return Field{Name: name, Type: TypeKeyword, From: []string{detail}, keyword: func(r *calendar.Record) string {
+		return PlaceKey(r.Fields.String(detail))
+	}}
+}
