@@ -10,12 +10,13 @@ import (
 // What the documentation has to list: the tables of sections 1.4, 3 to 5 and
 // 7.3 by hand. A name with "+" is an extension.
 
-// allRoutes are the fifteen of section 1.4 and those of HISTORY 2.
-const allRoutes = 37
+// allRoutes are the fifteen of section 1.4, those of HISTORY 2 and of LISTINGS 1.1.
+const allRoutes = 48
 
 var listParams = map[string]string{
 	"events": "page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates search categories tags " +
-		"venue organizer featured status geoloc geoloc_lat geoloc_lng +geoloc_radius include post_parent ticketed +as_of multilang_language +_fields",
+		"venue organizer featured status geoloc geoloc_lat geoloc_lng +geoloc_radius include post_parent ticketed +as_of multilang_language +_fields " +
+		"+format +features +csv_bom +csv_raw +overlap +month +weekday +time_of_day +duration_min +duration_max +in_language +city +country +bbox +free +cost_band",
 	"venues":     "page per_page search event has_events only_with_upcoming status +as_of multilang_language +_fields",
 	"organizers": "page per_page search event has_events only_with_upcoming status +as_of multilang_language +_fields",
 	"categories": "page per_page search exclude include order orderby hide_empty parent post event slug +as_of multilang_language +_fields",
@@ -141,6 +142,9 @@ func documentation(s *scene) {
 					password = "password "
 				}
 				read := wantOperation{path: way, query: password + "+as_of multilang_language +_fields", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 403, 404, 410, 503}}
+				if collection == "events" {
+					read.query += " +format"
+				}
 				if way == "id" {
 					read.header += " +Accept-Datetime"
 				}
@@ -155,6 +159,26 @@ func documentation(s *scene) {
 		for _, collection := range collections {
 			want["/"+collection+"/{id}/timemap"] = map[string]wantOperation{"get": {path: "id", query: "+after +format multilang_language", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 403, 404, 410, 503}}}
 		}
+		// LISTINGS 8.43: the routes of other formats.
+		feed := wantOperation{path: "+format", query: listParams["events"], header: "+If-None-Match +If-Modified-Since +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 403, 404, 503}}
+		want["/events.{format}"] = map[string]wantOperation{"get": feed}
+		want["/events/{id}.{format}"] = map[string]wantOperation{"get": {
+			path: "id +format", query: "password multilang_language +_fields +format", header: "+If-None-Match +If-Modified-Since", statuses: []int{200, 304, 400, 401, 403, 404, 503},
+		}}
+		for _, collection := range collections[1:] {
+			feed.path = "id +format"
+			want["/"+collection+"/{id}/events.{format}"] = map[string]wantOperation{"get": feed}
+			want["/"+collection+"/{id}/events"] = map[string]wantOperation{"get": {
+				path: "id", query: listParams["events"], header: "+If-None-Match +Daybook-Min-Position +Accept-Datetime", statuses: feed.statuses,
+			}}
+		}
+		sourced := []string{"+start", "+end", "+timeZone"}
+		for name := range strings.FieldsSeq(listParams["events"]) {
+			if !slices.Contains(strings.Fields("page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates include +_fields +format +features +csv_bom +csv_raw +overlap"), name) {
+				sourced = append(sourced, name)
+			}
+		}
+		want["/events/calendar"] = map[string]wantOperation{"get": {query: strings.Join(sourced, " "), header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}}
 		paths := d.root["paths"].(obj)
 		if len(paths) != len(want) || len(want) != allRoutes {
 			s.t.Errorf("documentation: %d paths, want %d", len(paths), len(want))
@@ -336,7 +360,7 @@ func (d *document) response(name string, status int, r obj) {
 			}
 		}
 	default:
-		if _, ok := content["application/json"]; !ok && !slices.Contains([]string{"get /changes/stream", "get /checkpoint", "get /tile/{level}/{tile}"}, name) {
+		if _, ok := content["application/json"]; !ok && !slices.Contains([]string{"get /changes/stream", "get /checkpoint", "get /tile/{level}/{tile}"}, name) && !strings.Contains(name, "{format}") {
 			t.Errorf("%s: status %d: no application/json", name, status)
 		}
 	}
