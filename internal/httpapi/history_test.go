@@ -54,6 +54,7 @@ func TestHistoryPages(t *testing.T) {
 	wantTold(t, auditor.Get(path+"/history?after=1&before=4"), "version", 3, 2)
 	wantTold(t, auditor.Get(path+"/history?limit=5000"), "version", 4, 3, 2, 1)
 	wantTold(t, auditor.Get(path+"/history?after=9").Want(200), "version")
+	wantTold(t, auditor.Get(path+"/history?after=99999999999999999999").Want(200), "version") // there is no number behind it
 	if auditor.Get(path + "/history?after=9").Has("looked_to") {
 		t.Error("looked_to though nothing was looked at")
 	}

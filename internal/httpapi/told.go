@@ -136,7 +136,7 @@ func boundRow(name string, to func(q *toldQuery) *int64) toldParam {
 			case n < 0:
 				bad(calendar.ReasonTooSmall, "0")
 			default:
-				*to(q) = n
+				*to(q) = min(n, noBefore-1) // there is a number behind it
 			}
 		},
 	}
