@@ -372,3 +372,36 @@ func (r *criteria) places() (out []readmodel.Filter) {
 	}
 	return out
 }
+
+// sortFields are the first keys of the orders that have no value in some events.
+var sortFields = map[string]string{"published": readmodel.FieldPublished, "modified": readmodel.FieldModified}
+
+// readSort reads an order of events (listings, section 3.1).
+func readSort(_ context.Context, q *parser, p *Param) {
+	word, ok := q.text(p.Name, 0)
+	if ok && !slices.Contains(p.Enum, word) {
+		q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
+		return
+	}
+	q.run.sort = word
+	q.run.desc = sortFields[word] != ""
+}
+
+// readDirection is without effect, and not looked at, where no order is asked for.
+func readDirection(_ context.Context, q *parser, p *Param) {
+	if !q.sent("sort") {
+		return
+	}
+	word, ok := q.text(p.Name, 0)
+	switch {
+	case !ok:
+	case strings.EqualFold(word, "asc"):
+		q.run.desc = false
+	case strings.EqualFold(word, "desc"):
+		q.run.desc = true
+	default:
+		q.bad.Add(p.Name, calendar.ReasonWord, "asc,desc")
+	}
+}
+
+func linkDirection(q *parser, v any, sent bool) (any, bool) { return v, sent && q.sent("sort") }

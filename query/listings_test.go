@@ -222,3 +222,57 @@ func TestFiltersRefuse(t *testing.T) {
 		t.Errorf("hundredths %d", got)
 	}
 }
+
+// TestSort are lines LISTINGS 8.29 and 8.30, as far as start, published and modified go.
+func TestSort(t *testing.T) {
+	t.Parallel()
+	day := func(d string) calendar.Wall { return wall(t, "2030-01-"+d) }
+	at := func(id calendar.ID, start string, date, published, modified calendar.Wall) *calendar.Record {
+		return event(t, id, "Event", start, start, fields{"date": date, "date_utc": published, "modified_utc": modified})
+	}
+	records := []*calendar.Record{
+		at(100, "2030-05-12", day("01"), day("05"), day("09")),
+		at(101, "2030-05-11", day("02"), day("07"), day("08")),
+		at(102, "2030-05-11", day("01"), day("05"), day("08")),
+		at(103, "2030-05-10", day("09"), calendar.NoWall, calendar.NoWall),
+		at(104, "2030-05-11", day("01"), calendar.NoWall, day("10")),
+	}
+	records[3].Fields["status"], records[4].Fields["status"] = "draft", "draft"
+	s, _, _, _ := setup(t, records)
+	memory, _, _, _ := setup(t, records)
+	memory.index = memoryIndex(t, records)
+	for sent, want := range map[string][]calendar.ID{
+		"":                         ids(103, 102, 104, 101, 100),
+		"order=desc":               ids(103, 102, 104, 101, 100),
+		"order=":                   ids(103, 102, 104, 101, 100),
+		"sort=start":               ids(103, 102, 104, 101, 100),
+		"sort=start&order=desc":    ids(100, 101, 104, 102, 103),
+		"sort=published":           ids(101, 102, 100, 103, 104),
+		"sort=published&order=ASC": ids(100, 102, 101, 103, 104),
+		"sort=modified":            ids(104, 100, 102, 101, 103),
+		"sort=modified&order=asc":  ids(101, 102, 100, 104, 103),
+		"sort=modified&order=Desc&include=100,103,101": ids(100, 101, 103),
+	} {
+		for name, s := range map[string]*Service{"meaning": s, "memory image": memory} {
+			l, c, err := list(t, s, calendar.KindEvent, editor, input(sent))
+			if err != nil {
+				t.Fatalf("%s: %v", sent, err)
+			}
+			if diff := cmp.Diff(want, idsOf(l)); diff != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", sent, name, diff)
+			}
+			links := LinksTo("", c.Links)
+			if strings.Contains(links.Page(1), "order") != strings.Contains(sent, "sort=") && strings.Contains(sent, "order") {
+				t.Errorf("%s: link %s", sent, links.Page(1))
+			}
+		}
+	}
+	for _, sent := range []string{"sort=", "sort=title", "sort=Start", "sort=start&order=", "sort=start&order=up"} {
+		if _, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent)}); err == nil {
+			t.Errorf("%s is taken", sent)
+		}
+	}
+	if _, err := s.Parse(t.Context(), Request{Kind: calendar.KindVenue, Input: input("sort=title")}); err != nil {
+		t.Errorf("sort of venues: %v", err)
+	}
+}

@@ -374,6 +374,18 @@ func eventParams() []Param {
 			"Événements dont le tarif le plus bas est dans une de ces tranches : free, unknown, A-B (A compris, B exclu) ou A-.",
 			"Eventos cuyo precio más bajo está en uno de estos tramos: free, unknown, A-B (A incluido, B no) o A-.",
 		}},
+		{Name: "sort", Declared: "string", Enum: []string{"start", "published", "modified"}, Extension: true, read: readSort, Doc: [4]string{
+			"排序依据：start 为开始时间，published 为发布时间，modified 为最后修改时间。",
+			"What to order by: start, published (the publication date) or modified (the last change).",
+			"Critère de tri : start (le début), published (la date de publication) ou modified (la dernière modification).",
+			"Criterio de orden: start (el comienzo), published (la fecha de publicación) o modified (el último cambio).",
+		}},
+		{Name: "order", Declared: "string", Extension: true, read: readDirection, link: linkDirection, Doc: [4]string{
+			"sort 的方向：asc 为升序（start 的默认值），desc 为降序（其他的默认值）。没有 sort 时不起作用。",
+			"Direction of sort: asc (the default of start) or desc (of the others). Without sort it has no effect.",
+			"Sens de sort : asc (par défaut pour start) ou desc (pour les autres). Sans sort, sans effet.",
+			"Sentido de sort: asc (por defecto con start) o desc (con los demás). Sin sort no tiene efecto.",
+		}},
 	}
 }
 

@@ -76,6 +76,8 @@ type criteria struct {
 	of     Of      // the record that events are of
 	source *source // of a calendar widget
 
+	sort string // a word of sort; "": the order of all lists
+
 	strict sw   // strict_dates
 	hides  bool // a parameter was sent that leaves blanked events out
 }

@@ -29,6 +29,9 @@ func samples(k calendar.Kind, name string) []string {
 	if found := terms[name]; found != nil && k.IsTerm() {
 		return found
 	}
+	if k == calendar.KindEvent && name == "order" {
+		return []string{"order=asc&sort=published", "order=desc&sort=published"}
+	}
 	date := func() []string {
 		return []string{name + "=2030-05-10", name + "=2030-05-11", name + "=now&strict_dates=1"}
 	}
@@ -55,6 +58,7 @@ func samples(k calendar.Kind, name string) []string {
 		"duration_max": {"duration_max=60", "duration_max=1440"}, "in_language": {"in_language=en", "in_language=fr"},
 		"city": {"city=new york", "city=boston"}, "country": {"country=usa", "country=peru"},
 		"bbox": {"bbox=-74.01,40,-74,41", "bbox=0,0,0,0"}, "free": {"free=1", "free=0"}, "cost_band": {"cost_band=free", "cost_band=unknown"},
+		"sort":  {"sort=published", "sort=modified"},
 		"order": {"order=asc", "order=desc"}, "orderby": {"orderby=name", "orderby=id"},
 		"hide_empty": {"hide_empty=1", "hide_empty=0"}, "parent": {"parent=30", "parent=31"}, "slug": {"slug=jazz", "slug=folk"},
 		"as_of": {"as_of=2030-05-10", "as_of=position:3"},

@@ -75,6 +75,10 @@ func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *
 // order gives the order of the list (interface 4.4, 4.11).
 func (c *Criteria) order() []readmodel.Sort {
 	switch {
+	case c.run.sort == "start":
+		return []readmodel.Sort{{Field: readmodel.FieldStart, Desc: c.run.desc}, {Field: readmodel.FieldDate, Desc: c.run.desc}, {Field: readmodel.FieldID, Desc: c.run.desc}}
+	case c.run.sort != "":
+		return []readmodel.Sort{{Field: sortFields[c.run.sort], Desc: c.run.desc, Tail: true}, {Field: readmodel.FieldID, Desc: c.run.desc}}
 	case c.Kind == calendar.KindEvent && c.run.include != nil:
 		return []readmodel.Sort{{Field: readmodel.FieldDate}, {Field: readmodel.FieldID}}
 	case c.Kind == calendar.KindEvent:

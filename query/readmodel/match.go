@@ -150,8 +150,12 @@ func Distance(lat1, lng1, lat2, lng2 float64) float64 {
 func Compare(order []Sort, a, b *Document) int {
 	s := SchemaOf(a.Record.Kind)
 	for _, k := range order {
-		if c := compareBy(s.Field(k.Field), k.Desc, a.Record, b.Record); c != 0 {
+		f := s.Field(k.Field)
+		if c := compareBy(f, k.Desc, a.Record, b.Record); c != 0 {
 			return c
+		}
+		if k.Tail && !exists(f, a.Record) {
+			break
 		}
 	}
 	return cmp.Compare(a.Record.ID, b.Record.ID)

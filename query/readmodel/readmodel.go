@@ -70,6 +70,9 @@ type Quarantined struct {
 type Sort struct {
 	Field string // FieldStart, FieldPublished, FieldID, FieldSlug, FieldNameKey(lang) …
 	Desc  bool
+	// Tail puts those without a value by id, ascending, whatever the keys behind it; of
+	// numbers only.
+	Tail bool
 }
 
 // Query asks for a page of one kind.

@@ -369,7 +369,7 @@ func Check(q Query) error {
 		return fmt.Errorf("%w: offset %d, limit %d", ErrQuery, q.Offset, q.Limit)
 	}
 	for _, k := range q.Sort {
-		if f := s.Field(k.Field); f == nil || !f.Sort {
+		if f := s.Field(k.Field); f == nil || !f.Sort || k.Tail && f.Type != TypeNumber {
 			return fmt.Errorf("%w: %s cannot be sorted by %q", ErrQuery, q.Kind.Collection(), k.Field)
 		}
 	}

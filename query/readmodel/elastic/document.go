@@ -136,6 +136,8 @@ func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 		case readmodel.TypeNumber, readmodel.TypeComputed:
 			if n, ok := f.Number(r); ok {
 				b = strconv.AppendInt(appendName(b, f.Name), n, 10)
+			} else if f.Sort {
+				b = strconv.AppendInt(appendName(b, fieldLacks+f.Name), int64(r.ID), 10)
 			}
 		case readmodel.TypePoint:
 			if lat, lng, ok := f.Point(r); ok {

@@ -16,7 +16,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 4
+const layoutVersion = 5
 
 type (
 	object = map[string]any
@@ -29,6 +29,7 @@ const (
 	fieldDeleted = "deleted" // true for tombstones
 	fieldHas     = "has"     // names of the text fields that have a text
 	fieldLower   = "lower."  // keyword in lower case, where that is another one
+	fieldLacks   = "lacks."  // id of a document without the sortable number, see readmodel.Sort.Tail
 	fieldWords   = "words."  // by slot: words and stems of all texts
 	fieldRows    = "rows."   // by text field and slot: stems in order
 
@@ -210,6 +211,9 @@ func mapping(collection string) object {
 			place(p, f.Name, object{"type": "boolean"})
 		case readmodel.TypeIDs, readmodel.TypeNumber, readmodel.TypeComputed:
 			place(p, f.Name, object{"type": "long"})
+			if f.Type == readmodel.TypeNumber && f.Sort {
+				place(p, fieldLacks+f.Name, object{"type": "long", "index": false})
+			}
 		case readmodel.TypePoint:
 			place(p, f.Name, object{"type": "geo_point"})
 		case readmodel.TypeText:

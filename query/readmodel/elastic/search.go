@@ -215,6 +215,9 @@ func sortOf(order []readmodel.Sort) list {
 			key["missing"] = "_last"
 		}
 		out = append(out, object{k.Field: key})
+		if k.Tail {
+			out = append(out, object{fieldLacks + k.Field: object{"order": "asc", "missing": "_last"}})
+		}
 		total = total || k.Field == readmodel.FieldID
 	}
 	if !total {

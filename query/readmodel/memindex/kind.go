@@ -424,7 +424,7 @@ func (k *kindIndex) page(res result, total int, by []readmodel.Sort, offset, lim
 		rest.copyFrom(res.bitset)
 		rest.andNot(first.members())
 		var more []uint32
-		if len(by) == 1 {
+		if len(by) == 1 || by[0].Tail {
 			more = k.page(result{bitset: rest}, total-inOrder, nil, max(0, offset-inOrder), limit-len(out))
 		} else {
 			more = k.page(result{bitset: rest}, total-inOrder, by[1:], max(0, offset-inOrder), limit-len(out))
@@ -515,6 +515,9 @@ func (k *kindIndex) sortBy(ords []uint32, by []readmodel.Sort) {
 		for i, s := range sorters {
 			if c := s.compare(a, b, by[i].Desc); c != 0 {
 				return c
+			}
+			if by[i].Tail && !s.members().has(a) {
+				break
 			}
 		}
 		return byID.compare(a, b, false)

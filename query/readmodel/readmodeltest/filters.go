@@ -340,6 +340,7 @@ func badQueries(t testing.TB, x readmodel.Index) {
 		{Kind: calendar.KindEvent, Filter: readmodel.Box{Field: readmodel.FieldPoint}},
 		{Kind: calendar.KindEvent, Filter: readmodel.In{Field: readmodel.FieldCost}},
 		{Kind: calendar.KindEvent, Sort: []readmodel.Sort{{Field: readmodel.FieldWeekday}}},
+		{Kind: calendar.KindTag, Sort: []readmodel.Sort{{Field: readmodel.FieldSlug, Tail: true}}},
 		{Kind: calendar.KindTag, Filter: readmodel.In{Field: readmodel.FieldParent}},
 		{Kind: calendar.KindTag, Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Query: "x"}},
 		{Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: []string{readmodel.TextCity}, Query: "x"}},

@@ -95,6 +95,16 @@ func missingValues(t testing.TB, x readmodel.Index) {
 	wantPage(t, x, readmodel.Query{Kind: calendar.KindVenue, Limit: 9, Sort: []readmodel.Sort{
 		{Field: readmodel.FieldPublished}, {Field: readmodel.FieldID, Desc: true},
 	}}, 4, 2, 4, 3, 1)
+	for _, desc := range []bool{false, true} {
+		by := []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: desc, Tail: true}, {Field: readmodel.FieldID, Desc: true}}
+		ids := []calendar.ID{2, 4, 1, 3}
+		if desc {
+			ids = []calendar.ID{4, 2, 1, 3}
+		}
+		for offset := range ids {
+			wantPage(t, x, readmodel.Query{Kind: calendar.KindVenue, Sort: by, Offset: offset, Limit: 2}, 4, ids[offset:min(4, offset+2)]...)
+		}
+	}
 }
 
 func paging(t testing.TB, x readmodel.Index) {

@@ -324,7 +324,8 @@ func (g generator) order(s *readmodel.Schema) []readmodel.Sort {
 	}
 	var out []readmodel.Sort
 	for range g.IntN(3) {
-		out = append(out, readmodel.Sort{Field: pick(g, names), Desc: g.chance(50)})
+		name := pick(g, names)
+		out = append(out, readmodel.Sort{Field: name, Desc: g.chance(50), Tail: g.chance(30) && s.Field(name).Type == readmodel.TypeNumber})
 	}
 	return append(out, readmodel.Sort{Field: readmodel.FieldID, Desc: g.chance(50)})
 }
