@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -143,4 +144,57 @@ func TestImportGuide(t *testing.T) {
 	if status != exitRefusals || !strings.Contains(errText, "refused") || !strings.Contains(out, " 0 applied") {
 		t.Errorf("again with a bad line: status %d\n%s%s", status, out, errText)
 	}
+}
+
+// TestHistoryGuide walks the way of docs/history.md, from a doubt about one event to a
+// proof that needs no service.
+func TestHistoryGuide(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s did not run, it needs %s: %v", t.Name(), name, err)
+		}
+	}
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	s := startServer(t, "serve", "--data", data, "--checkpoint-interval", "1s")
+	v := s.want(201, "POST", "/venues", s.token, `{"venue":"Old Mill"}`)
+	e := s.want(201, "POST", "/events", s.token, `{"title":"Quay concert","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 21:00:00","venue":`+idOf(v)+`}`)
+	s.want(200, "POST", "/events/"+idOf(e), s.token, `{"start_date":"2026-07-05 18:30:00","end_date":"2026-07-05 21:00:00","reason":"hall double-booked"}`)
+	head := s.state()["head"].(float64)
+	eventually(t, "a checkpoint", func() bool {
+		status, b := s.try("GET", s.root+"/checkpoint", "", "")
+		size := strings.Split(string(b), "\n")
+		return status == 200 && len(size) > 1 && size[1] == fmt.Sprint(head)
+	})
+	want := []string{
+		`"summary":"Changed: start: from 4 July 2026 18:30 to 5 July 2026 18:30`, "position,time,kind", "event: change",
+		`"start_date":"2026-07-04 18:30:00"`, `"total":1`, `"op":"replace"`, "intact: 4 entries", "4 entries",
+	}
+	var all strings.Builder
+	for _, block := range readmeCommands(t, filepath.Join("..", "..", "docs", "history.md")) {
+		for _, command := range block {
+			cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", `curl() { command curl -sSf "$@"; }
+daybook() { env `+childEnv+`=1 DAYBOOK_DATA=`+data+` `+os.Args[0]+` "$@"; }
+`+command)
+			cmd.Dir = dir
+			cmd.Env = append(child(t.Context()).Env, "R="+s.root, "ID="+idOf(e))
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%s: %v\n%s", command, err, out)
+			}
+			all.Write(out)
+		}
+	}
+	for _, w := range want {
+		if !strings.Contains(all.String(), w) {
+			t.Errorf("the walk does not show %q:\n%s", w, all.String())
+		}
+	}
+	for _, name := range []string{"checkpoint.txt", "proof.json", "entry.tlog-proof", "log.ndjson.gz"} {
+		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(b) == 0 {
+			t.Errorf("%s: %d bytes, %v", name, len(b), err)
+		}
+	}
+	s.drain()
 }
