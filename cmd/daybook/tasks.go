@@ -78,7 +78,7 @@ type foundErasure struct {
 type findings struct {
 	Result        eventstore.Finding `json:"result"`
 	Entries       calendar.Position  `json:"entries"`
-	Head          string             `json:"head"` // of the chain
+	Head          string             `json:"head,omitempty"` // of the chain; exports have no commits to compute it from
 	Redacted      int                `json:"redacted"`
 	RedactedForm1 int                `json:"redacted_form_1"`
 	Erasures      []foundErasure     `json:"erasures"`
@@ -88,8 +88,11 @@ type findings struct {
 
 func findingsOf(f *eventstore.Findings) findings {
 	out := findings{
-		Result: f.Finding, Entries: f.Entries, Head: hex.EncodeToString(f.Hash[:]),
+		Result: f.Finding, Entries: f.Entries,
 		Redacted: f.Redacted, RedactedForm1: f.RedactedForm1, Erasures: []foundErasure{}, Why: f.Why,
+	}
+	if f.Hash != [32]byte{} {
+		out.Head = hex.EncodeToString(f.Hash[:])
 	}
 	for _, e := range f.Erasures {
 		out.Erasures = append(out.Erasures, foundErasure{e.Position, e.Kind.String(), e.ID, e.Reason})

@@ -81,6 +81,9 @@ func lineOf(e *eventstore.Entry, leaf [32]byte) line {
 // exportPage is how many entries or checkpoints are read at once.
 const exportPage = 500
 
+// errErasedMeanwhile says that an export would hold blank entries without their erasure.
+var errErasedMeanwhile = errors.New("a record was erased while the export was written; run it again")
+
 // Export writes the log up to its present head: a line that tells what it is, its
 // entries in order, the checkpoints that it covers. Secrets are not in it, their SHA-256
 // is (HISTORY 16.1).
@@ -116,6 +119,9 @@ func Export(ctx context.Context, store eventstore.Verifier, to io.Writer) error 
 			return fmt.Errorf("entry %d: %w", after+1, eventstore.ErrDamaged)
 		}
 		for i := range entries {
+			if x := entries[i].Redacted; x != nil && x.By > head { // its erasure is not in the export
+				return fmt.Errorf("%w: entry %d", errErasedMeanwhile, entries[i].Position)
+			}
 			if err := enc.Encode(lineOf(&entries[i], leaves[i])); err != nil {
 				return err
 			}

@@ -169,8 +169,11 @@ func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (v Verified,
 				signed
 			}
 			more, err := r.next(&l)
-			if err != nil || !more {
+			if err != nil {
 				return err
+			}
+			if !more {
+				return counted(r.Entries, calendar.Position(len(all)))
 			}
 			if l.Checkpoint != "" {
 				notes = append(notes, []byte(l.Checkpoint))
@@ -195,10 +198,6 @@ func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (v Verified,
 		}
 		return v, err
 	}
-	if n := calendar.Position(len(all)); n != r.Entries {
-		v.Finding, v.Position, v.Why = eventstore.FoundTampered, min(n, r.Entries)+1, fmt.Sprintf("the file tells of %d entries and holds %d", r.Entries, n)
-		return v, nil
-	}
 	c := &checkpoints{trust, proof.NewTree(&all), v.Entries, &v, make(map[calendar.Position]bool)}
 	for _, note := range append(notes, trust.Checkpoints...) {
 		if err := c.check(ctx, note); err != nil {
@@ -206,4 +205,16 @@ func VerifyExport(ctx context.Context, from io.Reader, trust Trust) (v Verified,
 		}
 	}
 	return v, nil
+}
+
+// counted holds the number of entries in a file against the one that it tells.
+func counted(told, there calendar.Position) error {
+	if there == told {
+		return nil
+	}
+	f := eventstore.Findings{
+		Finding: eventstore.FoundTampered, Position: min(there, told) + 1,
+		Why: fmt.Sprintf("the file tells of %d entries and holds %d", told, there),
+	}
+	return f.Err()
 }

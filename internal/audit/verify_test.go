@@ -213,3 +213,47 @@ func TestMutations(t *testing.T) {
 		t.Errorf("written anew: %+v, %v", v, err)
 	}
 }
+
+// HISTORY 16.2, 20.40: the export of a log with an erased record is redacted; cut off
+// anywhere, also between what is blank and its erasure, it is tampered.
+func TestVerifyExportCutOff(t *testing.T) {
+	t.Parallel()
+	l := newSignedLog(t)
+	res := l.w.As(calendar.Editor).Create(calendar.KindTag, testkit.Object{"name": "Erased words"})
+	found, err := l.w.Records.Load(t.Context(), res.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := found[0]
+	c, err := calendar.Erase(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := calendar.Apply(r, c, l.w.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := calendar.EncodeRecord(gone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := l.store.Erase(t.Context(), eventstore.Erasure{
+		Kind: r.Kind, ID: r.ID, Expected: r.Version, Time: l.w.Clock.Now(), State: state, Cause: eventstore.Cause{Reason: "asked for"},
+	})
+	if done.Err != nil {
+		t.Fatal(done.Err)
+	}
+	l.write(1)
+	lines := l.export()
+	last := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, `{"checkpoint"`) })
+	if v, err := l.verify(lines); err != nil || v.Finding != eventstore.FoundRedacted || len(v.Erasures) != 1 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	for n := 1; n < last; n++ {
+		for what, cut := range map[string][]string{"all behind": lines[:n], "entries": slices.Concat(lines[:n], lines[last:])} {
+			if v, err := l.verify(cut); err != nil || v.Finding != eventstore.FoundTampered || int(v.Position) != n {
+				t.Errorf("cut off at line %d, %s: %+v, %v", n, what, v, err)
+			}
+		}
+	}
+}
