@@ -234,7 +234,7 @@ func (e *erasing) readModel(ctx context.Context) error {
 
 // tell prints where the record was.
 func (e *erasing) tell(kind calendar.Kind, id calendar.ID) error {
-	e.add("caches between", placeOperator, "purge the URLs below, or the cache group daybook-"+id.String())
+	e.add("caches between", placeOperator, "purge all that begins with the URLs below, or the cache group daybook-"+id.String())
 	e.add("backups", placeOperator, "run the command again after one was put back")
 	e.add("exports and copies of the feed", placeOperator, "")
 	e.add("logs of proxies", placeOperator, "")
@@ -281,6 +281,9 @@ func (e *erasing) urls(kind calendar.Kind, id calendar.ID) []string {
 	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
 		root := base + lang + "/" + s.apiPrefix + "/" + httpapi.Namespace + "/" + kind.Collection()
 		out = append(out, root+"/"+id.String())
+		if kind.IsTerm() { // they are not read by slug
+			continue
+		}
 		for _, slug := range e.of.Slugs {
 			out = append(out, root+"/by-slug/"+url.PathEscape(slug))
 		}

@@ -10,12 +10,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"daybook/calendar"
+	"daybook/command"
 	"daybook/internal/testkit"
 )
 
@@ -202,6 +205,23 @@ func TestErase(t *testing.T) {
 		}
 	}
 	mustTool(t, "verify", "--data", data)
+}
+
+// What caches between may hold of a record is named by its URLs; a term has no slug route.
+func TestErasedURLs(t *testing.T) {
+	t.Parallel()
+	e := &erasing{b: &backend{}, s: &settings{baseURL: "https://calendar.example.org/", apiPrefix: "api"}, of: command.Erased{Slugs: []string{"a b"}}}
+	const root = "https://calendar.example.org/fr/api/calendar/events/v1/"
+	for kind, want := range map[calendar.Kind][]string{
+		calendar.KindVenue: {root + "venues/8", root + "venues/by-slug/a%20b"},
+		calendar.KindTag:   {root + "tags/8"},
+		calendar.KindUser:  nil,
+	} {
+		got := slices.DeleteFunc(e.urls(kind, 8), func(u string) bool { return !strings.Contains(u, "/fr/") })
+		if !slices.Equal(got, want) {
+			t.Errorf("URLs of a %s: got %v, want %v", kind, got, want)
+		}
+	}
 }
 
 // TestEraseKilled: an erasure that is killed at any moment is finished by the same

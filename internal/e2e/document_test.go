@@ -148,11 +148,11 @@ func documentation(s *scene) {
 				if way == "id" {
 					read.header += " +Accept-Datetime"
 				}
-				end := wantOperation{path: way, query: password + "multilang_language +reason", header: "+If-Match +Daybook-Reason", statuses: []int{200, 400, 401, 403, 404, 412, 503}}
-				if post {
-					end.statuses = append(end.statuses, 410)
-				}
+				end := wantOperation{path: way, query: password + "multilang_language +reason", header: "+If-Match +Daybook-Reason", statuses: []int{200, 400, 401, 403, 404, 410, 412, 503}}
 				change := wantOperation{path: way, header: "+If-Match +Idempotency-Key +Daybook-Reason", statuses: []int{200, 400, 401, 403, 404, 412, 413, 422, 503}}
+				if way == "id" { // HISTORY 20.42: an erased record
+					change.statuses = append(change.statuses, 410)
+				}
 				want[path] = map[string]wantOperation{"get": read, "delete": end, "post": change, "put": change, "patch": change}
 			}
 		}

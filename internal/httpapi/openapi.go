@@ -384,12 +384,12 @@ func errorStatuses(rt *route, verb string) []int {
 	case "create":
 		return []int{400, 401, 403, 413, 422}
 	case "update":
-		return []int{400, 401, 403, 404, 412, 413, 422}
-	default:
-		if rt.kind.IsPost() {
-			return []int{400, 401, 403, 404, 410, 412}
+		if rt.form == formBySlug { // an erased record has no slug
+			return []int{400, 401, 403, 404, 412, 413, 422}
 		}
-		return []int{400, 401, 403, 404, 412}
+		return []int{400, 401, 403, 404, 410, 412, 413, 422}
+	default:
+		return []int{400, 401, 403, 404, 410, 412}
 	}
 }
 
