@@ -45,10 +45,10 @@ func NewLogCheck() *LogCheck {
 func (c *LogCheck) Entry(ctx context.Context, e *Entry, leaf [32]byte, secret *[32]byte) error {
 	p := c.v.position + 1
 	if e.Position != p {
-		return damaged(p, "it is missing, the next one is %d", e.Position)
+		return Damaged(p, "it is missing, the next one is %d", e.Position)
 	}
 	if form1 := e.Redacted != nil && e.Salts == nil; !form1 && LeafBySum(e, secret) != leaf {
-		return damaged(p, "it does not fit its leaf")
+		return Damaged(p, "it does not fit its leaf")
 	}
 	if err := c.v.fold(ctx, e); err != nil {
 		return err

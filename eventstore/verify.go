@@ -77,7 +77,9 @@ func (d *damage) Error() string {
 
 func (d *damage) Unwrap() error { return ErrDamaged }
 
-func damaged(p calendar.Position, format string, args ...any) error {
+// Damaged is the ErrDamaged of the entry at a position, 0 when no entry is at fault, as
+// findings tell it.
+func Damaged(p calendar.Position, format string, args ...any) error {
 	return &damage{p, fmt.Sprintf(format, args...)}
 }
 
@@ -108,14 +110,23 @@ func (v *verification) outcome(err error) (Findings, error) {
 	if len(f.Erasures) > 0 && f.Finding == FoundIntact {
 		f.Finding = FoundRedacted
 	}
-	if d, ok := errors.AsType[*damage](err); ok {
-		f.Finding, f.Position, f.Why = FoundTampered, d.position, d.why
-	} else if errors.Is(err, ErrDamaged) {
-		f.Finding, f.Position, f.Why = FoundTampered, 0, err.Error()
-	} else if err != nil {
+	if err != nil && !f.Tell(err) {
 		return Findings{}, err
 	}
 	return *f, nil
+}
+
+// Tell makes the finding of an error that is ErrDamaged; false for others.
+func (f *Findings) Tell(err error) bool {
+	if d, ok := errors.AsType[*damage](err); ok {
+		f.Finding, f.Position, f.Why = FoundTampered, d.position, d.why
+		return true
+	}
+	if !errors.Is(err, ErrDamaged) {
+		return false
+	}
+	f.Finding, f.Position, f.Why = FoundTampered, 0, err.Error()
+	return true
 }
 
 func (v *verification) all(ctx context.Context, progress func(done, total calendar.Position)) error {
@@ -133,7 +144,7 @@ func (v *verification) all(ctx context.Context, progress func(done, total calend
 		}
 	}
 	if v.commit.Last > v.chained {
-		return damaged(v.commit.Last, "the commit ends after the head %d", head)
+		return Damaged(v.commit.Last, "the commit ends after the head %d", head)
 	}
 	for _, check := range []func(context.Context) error{v.behind, v.blanks, v.records} {
 		if err := check(ctx); err != nil {
@@ -194,7 +205,7 @@ func (v *verification) page(ctx context.Context) error {
 	entries, err := v.store.ReadStored(ctx, v.position, limit)
 	switch {
 	case errors.Is(err, ErrDamaged) && v.single:
-		return damaged(v.position+1, "%v", err)
+		return Damaged(v.position+1, "%v", err)
 	case errors.Is(err, ErrDamaged):
 		v.single = true // find out which one it is
 		return nil
@@ -202,7 +213,7 @@ func (v *verification) page(ctx context.Context) error {
 		return fmt.Errorf("entry %d: %w", v.position+1, err)
 	}
 	if len(entries) == 0 {
-		return damaged(v.position+1, "it is missing")
+		return Damaged(v.position+1, "it is missing")
 	}
 	leaves, err := v.store.Leaves(ctx, v.position, len(entries))
 	if err != nil {
@@ -212,18 +223,18 @@ func (v *verification) page(ctx context.Context) error {
 		p := v.position + 1
 		e := &entries[i]
 		if e.Position != p {
-			return damaged(p, "it is missing, the next one is %d", e.Position)
+			return Damaged(p, "it is missing, the next one is %d", e.Position)
 		}
 		if i >= len(leaves) {
-			return damaged(p, "its leaf is missing")
+			return Damaged(p, "its leaf is missing")
 		}
 		// Of a redacted one of form 1 nothing but its leaf is left.
 		form1 := e.Redacted != nil && e.Salts == nil && e.Redacted.Hashes == [4][32]byte{}
 		if !form1 && Leaf(e) != leaves[i] {
 			if e.Redacted == nil && len(e.Fields)+len(e.State) == 0 {
-				return damaged(p, "it is blank, and no erasure is known of it")
+				return Damaged(p, "it is blank, and no erasure is known of it")
 			}
-			return damaged(p, "it does not fit its leaf")
+			return Damaged(p, "it does not fit its leaf")
 		}
 		if err := v.chain(ctx, p, leaves[i]); err != nil {
 			return err
@@ -251,7 +262,7 @@ func (v *verification) behind(ctx context.Context) error {
 		return fmt.Errorf("commits behind the head %d: %w", v.head, err)
 	}
 	if p := entries[0].Position; len(commits) == 0 || p < commits[0].First || p > commits[0].Last {
-		return damaged(p, "it lies behind the last commit, which ends with entry %d", v.head)
+		return Damaged(p, "it lies behind the last commit, which ends with entry %d", v.head)
 	}
 	return nil
 }
@@ -266,11 +277,11 @@ func (v *verification) chain(ctx context.Context, p calendar.Position, leaf [32]
 			}
 		}
 		if len(v.commits) == 0 {
-			return damaged(p, "its commit is missing")
+			return Damaged(p, "its commit is missing")
 		}
 		v.commit, v.commits = v.commits[0], v.commits[1:]
 		if v.commit.First != p || v.commit.Last < p {
-			return damaged(p, "its commit is missing, the next one is %d to %d", v.commit.First, v.commit.Last)
+			return Damaged(p, "its commit is missing, the next one is %d to %d", v.commit.First, v.commit.Last)
 		}
 	}
 	v.leaves = append(v.leaves, leaf)
@@ -279,7 +290,7 @@ func (v *verification) chain(ctx context.Context, p calendar.Position, leaf [32]
 	}
 	hash := ChainHash(v.hash, v.commit.First, v.leaves)
 	if hash != v.commit.Hash {
-		return damaged(p, "the chain does not fit the commit %d to %d", v.commit.First, v.commit.Last)
+		return Damaged(p, "the chain does not fit the commit %d to %d", v.commit.First, v.commit.Last)
 	}
 	v.hash, v.chained, v.leaves = hash, p, v.leaves[:0]
 	return nil
@@ -297,7 +308,7 @@ func (v *verification) incomplete(p calendar.Position, kind calendar.Kind, id ca
 // blank notes an entry that is redacted.
 func (v *verification) blank(e *Entry, now lastEntry) error {
 	if now.blank != 0 && now.by != e.Redacted.By {
-		return damaged(e.Position, "it is blank by entry %d, and entry %d of its record by entry %d", e.Redacted.By, now.blank, now.by)
+		return Damaged(e.Position, "it is blank by entry %d, and entry %d of its record by entry %d", e.Redacted.By, now.blank, now.by)
 	}
 	if e.Salts == nil {
 		v.found.RedactedForm1++
@@ -324,10 +335,10 @@ func (v *verification) erased(e *Entry, stored *calendar.Record, before, now las
 		want.Fields["imports"] = marks
 	}
 	if err := sameRecord(want, stored, e.State); err != nil || string(e.Fields) != "{}" {
-		return damaged(e.Position, "more is left of the record than an erasure leaves")
+		return Damaged(e.Position, "more is left of the record than an erasure leaves")
 	}
 	if before.blank != 0 && before.by != e.Position {
-		return damaged(before.blank, "it is blank by entry %d, and its record was erased by entry %d", before.by, e.Position)
+		return Damaged(before.blank, "it is blank by entry %d, and its record was erased by entry %d", before.by, e.Position)
 	}
 	if before.plain != 0 {
 		v.incomplete(before.plain, e.Kind, e.ID)
@@ -359,7 +370,7 @@ func (v *verification) blanks(ctx context.Context) error {
 		}
 	}
 	if first.blank != 0 {
-		return damaged(first.blank, "it is blank, and entry %d did not erase its record", first.by)
+		return Damaged(first.blank, "it is blank, and entry %d did not erase its record", first.by)
 	}
 	return nil
 }
@@ -368,13 +379,13 @@ func (v *verification) blanks(ctx context.Context) error {
 func (v *verification) fold(ctx context.Context, e *Entry) error {
 	before, known := v.last[e.ID]
 	if e.Version != before.version+1 {
-		return damaged(e.Position, "version %d of record %d follows version %d", e.Version, e.ID, before.version)
+		return Damaged(e.Position, "version %d of record %d follows version %d", e.Version, e.ID, before.version)
 	}
 	if known && e.Kind != before.kind {
-		return damaged(e.Position, "record %d was of kind %s before, not %s", e.ID, before.kind, e.Kind)
+		return Damaged(e.Position, "record %d was of kind %s before, not %s", e.ID, before.kind, e.Kind)
 	}
 	if before.erased {
-		return damaged(e.Position, "record %d was erased before it", e.ID)
+		return Damaged(e.Position, "record %d was erased before it", e.ID)
 	}
 	now := lastEntry{
 		position: e.Position, version: e.Version, kind: e.Kind, secret: before.secret,
@@ -389,14 +400,14 @@ func (v *verification) fold(ctx context.Context, e *Entry) error {
 	}
 	stored, err := calendar.DecodeRecord(e.State)
 	if err != nil {
-		return damaged(e.Position, "state: %v", err)
+		return Damaged(e.Position, "state: %v", err)
 	}
 	change, err := calendar.DecodeChange(e.Change, e.ID, stored.Home, e.Fields)
 	if err != nil {
-		return damaged(e.Position, "change: %v", err)
+		return Damaged(e.Position, "change: %v", err)
 	}
 	if change.Kind != e.Kind {
-		return damaged(e.Position, "%s is no change of kind %s", e.Change, e.Kind)
+		return Damaged(e.Position, "%s is no change of kind %s", e.Change, e.Kind)
 	}
 	if e.Change == ErasedChange(e.Kind) {
 		return v.erased(e, stored, before, now)
@@ -418,10 +429,10 @@ func (v *verification) fold(ctx context.Context, e *Entry) error {
 	}
 	folded, err := calendar.Apply(record, change, e.Time)
 	if err != nil {
-		return damaged(e.Position, "%v", err)
+		return Damaged(e.Position, "%v", err)
 	}
 	if err := sameRecord(folded, stored, e.State); err != nil {
-		return damaged(e.Position, "%v", err)
+		return Damaged(e.Position, "%v", err)
 	}
 	if len(v.kept) >= verifyKept {
 		clear(v.kept)
@@ -448,7 +459,7 @@ func (v *verification) before(ctx context.Context, e *Entry, last lastEntry) (r 
 		return nil, true, nil
 	}
 	if len(entries) == 0 || sha256.Sum256(entries[0].State) != last.state {
-		return nil, false, damaged(e.Position, "the history of record %d lacks version %d as it was read", e.ID, e.Version-1)
+		return nil, false, Damaged(e.Position, "the history of record %d lacks version %d as it was read", e.ID, e.Version-1)
 	}
 	r, err = calendar.DecodeRecord(entries[0].State)
 	return r, false, err
@@ -489,7 +500,7 @@ func (v *verification) records(ctx context.Context) error {
 		for i := range states {
 			s := &states[i]
 			if s.ID <= after {
-				return damaged(s.Position, "record %d is not after record %d", s.ID, after)
+				return Damaged(s.Position, "record %d is not after record %d", s.ID, after)
 			}
 			after = s.ID
 			last, known := v.last[s.ID]
@@ -504,11 +515,11 @@ func (v *verification) records(ctx context.Context) error {
 			}
 			switch {
 			case !known || s.Position != last.position || s.Version != last.version || s.Kind != last.kind:
-				return damaged(last.position, "the present state of record %d is that of entry %d, version %d", s.ID, s.Position, s.Version)
+				return Damaged(last.position, "the present state of record %d is that of entry %d, version %d", s.ID, s.Position, s.Version)
 			case sha256.Sum256(s.Record) != last.state:
-				return damaged(last.position, "the present state of record %d is another one", s.ID)
+				return Damaged(last.position, "the present state of record %d is another one", s.ID)
 			case secretSum(s.Secret) != last.secret:
-				return damaged(last.position, "the present secret of record %d is another one", s.ID)
+				return Damaged(last.position, "the present secret of record %d is another one", s.ID)
 			}
 		}
 		if err := v.holdings(ctx, before, states); err != nil {
@@ -525,7 +536,7 @@ func (v *verification) records(ctx context.Context) error {
 			return err
 		}
 		if states[0].Version == 0 {
-			return damaged(last.position, "record %d has no present state", id)
+			return Damaged(last.position, "record %d has no present state", id)
 		}
 	}
 	return fmt.Errorf("%w: %d of %d records have a present state", ErrDamaged, found, len(v.last))
@@ -541,7 +552,7 @@ func (v *verification) holdings(ctx context.Context, after calendar.ID, states [
 	for i := range states {
 		h, err := holdingOf(&states[i])
 		if err != nil {
-			return damaged(states[i].Position, "present state: %v", err)
+			return Damaged(states[i].Position, "present state: %v", err)
 		}
 		wanted[i] = h
 		claims = append(claims, h.Claims...)
@@ -599,9 +610,9 @@ func (v *verification) holdings(ctx context.Context, after calendar.ID, states [
 		switch {
 		case now[0].Version != states[i].Version: // a write meanwhile changed it
 		case lost != "":
-			return damaged(states[i].Position, "record %d is not found by %q", h.ID, lost)
+			return Damaged(states[i].Position, "record %d is not found by %q", h.ID, lost)
 		default:
-			return damaged(states[i].Position, "record %d holds other claims or names than its state tells", h.ID)
+			return Damaged(states[i].Position, "record %d holds other claims or names than its state tells", h.ID)
 		}
 	}
 	return nil
@@ -641,11 +652,11 @@ func (v *verification) later(ctx context.Context, s *State, last lastEntry) erro
 	switch {
 	case len(entries) == 0 || entries[0].Position != s.Position || entries[0].ID != s.ID || entries[0].Version != s.Version,
 		s.Version <= last.version:
-		return damaged(last.position, "the present state of record %d is that of entry %d, version %d", s.ID, s.Position, s.Version)
+		return Damaged(last.position, "the present state of record %d is that of entry %d, version %d", s.ID, s.Position, s.Version)
 	case entries[0].Kind != s.Kind || !bytes.Equal(entries[0].State, s.Record):
-		return damaged(s.Position, "the present state of record %d is another one", s.ID)
+		return Damaged(s.Position, "the present state of record %d is another one", s.ID)
 	case entries[0].Secret != nil && secretSum(entries[0].Secret) != secretSum(s.Secret):
-		return damaged(s.Position, "the present secret of record %d is another one", s.ID)
+		return Damaged(s.Position, "the present secret of record %d is another one", s.ID)
 	}
 	return nil
 }

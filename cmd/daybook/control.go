@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"daybook/eventstore/sqlite"
+	"daybook/internal/audit"
 	"daybook/internal/ground/pause"
 	"daybook/internal/telemetry"
 )
@@ -84,6 +85,10 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	b, err := openBackend(ctx, c, s, log, telemetry.Hooks{}, existing)
 	if err != nil {
+		var v audit.Verified
+		if name == "verify" && v.Tell(err) { // so much is missing that the store does not open
+			return tellVerified(c, s, &v, false)
+		}
 		return err
 	}
 	err = tasks[name](ctx, b, c, s, args)

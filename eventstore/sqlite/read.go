@@ -184,10 +184,9 @@ func scanRecords() func(row) (*eventstore.Held, error) {
 		}
 		var state []byte
 		if body == nil {
-			err = fmt.Errorf("%w: it is missing", eventstore.ErrDamaged)
-		} else {
-			_, state, room, err = unpackBody(room, body)
+			return nil, eventstore.Damaged(h.Position, "it is missing, record %d ends with it", h.ID)
 		}
+		_, state, room, err = unpackBody(room, body)
 		if err != nil {
 			return nil, fmt.Errorf("record %d: its last entry %d: %w", h.ID, h.Position, err)
 		}

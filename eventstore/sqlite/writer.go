@@ -88,7 +88,7 @@ func (w *writer) reload(ctx context.Context) error {
 		return err
 	}
 	if last != head {
-		return fmt.Errorf("%w: the last entry is %d, the last commit ends at %d", eventstore.ErrDamaged, head, last)
+		return eventstore.Damaged(calendar.Position(min(head, last)+1), "the last entry is %d, the last commit ends at %d", head, last)
 	}
 	w.head = calendar.Position(head)
 	w.chain, err = digest(hash)

@@ -212,9 +212,5 @@ func counted(told, there calendar.Position) error {
 	if there == told {
 		return nil
 	}
-	f := eventstore.Findings{
-		Finding: eventstore.FoundTampered, Position: min(there, told) + 1,
-		Why: fmt.Sprintf("the file tells of %d entries and holds %d", told, there),
-	}
-	return f.Err()
+	return eventstore.Damaged(min(there, told)+1, "the file tells of %d entries and holds %d", told, there)
 }
