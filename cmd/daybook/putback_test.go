@@ -232,7 +232,7 @@ func streamIsOf(t *testing.T, store eventstore.Store, url string) {
 				t.Errorf("message %d has the mark %s, the store %s", at, got, want)
 			}
 			e, whole, err := feed.Decode(&nats.Msg{Header: m.Header, Data: m.Data})
-			e.Secret = entries[i].Secret // does not travel
+			e.Secret, e.Salts = entries[i].Secret, entries[i].Salts // do not travel
 			if err != nil || !whole || eventstore.Leaf(&e) != eventstore.Leaf(&entries[i]) {
 				t.Errorf("message %d is %s of record %d, version %d (%v); the store has %s of record %d, version %d",
 					at, e.Change, e.ID, e.Version, err, entries[i].Change, entries[i].ID, entries[i].Version)

@@ -19,10 +19,11 @@ type Entry struct {
 	Version  int64             `json:"version"`
 	Time     time.Time         `json:"time"`
 	Actor    calendar.ID       `json:"actor"` // user, 0 the service itself
-	Cause    eventstore.Cause  `json:"cause"`
-	Change   string            `json:"change"`
-	Fields   json.RawMessage   `json:"fields"` // what changed
-	State    json.RawMessage   `json:"state"`  // the record after it
+	// A redacted entry has no cause, fields and state.
+	Cause  *eventstore.Cause `json:"cause,omitempty"`
+	Change string            `json:"change"`
+	Fields json.RawMessage   `json:"fields,omitempty"` // what changed
+	State  json.RawMessage   `json:"state,omitempty"`  // the record after it
 	// SecretSum is the SHA-256 of the secret that the change set, in hexadecimal:
 	// the form in which it takes part in the leaf of the entry.
 	SecretSum string `json:"secret_sha256,omitempty"`
@@ -34,7 +35,10 @@ type Entry struct {
 func Whole(e *eventstore.Entry) Entry {
 	x := Entry{
 		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time, Actor: e.Actor,
-		Cause: e.Cause, Change: e.Change, Fields: e.Fields, State: e.State,
+		Change: e.Change, Fields: e.Fields, State: e.State,
+	}
+	if e.Redacted == nil {
+		x.Cause = &e.Cause
 	}
 	if e.Secret != nil {
 		sum := sha256.Sum256(e.Secret)

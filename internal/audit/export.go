@@ -29,11 +29,6 @@ type first struct {
 // line is an entry as an export has it.
 type line struct {
 	Entry
-	// Cause, Fields and State stand in the place of those of Entry: redacted entries
-	// have none.
-	Cause    *eventstore.Cause `json:"cause,omitempty"`
-	Fields   json.RawMessage   `json:"fields,omitempty"`
-	State    json.RawMessage   `json:"state,omitempty"`
 	Form     int               `json:"form"`
 	Leaf     string            `json:"leaf"`            // hexadecimal
 	Salts    map[string]string `json:"salts,omitempty"` // base64, by body; form 2
@@ -65,7 +60,6 @@ func lineOf(e *eventstore.Entry, leaf [32]byte) line {
 		}
 	}
 	if e.Redacted == nil {
-		l.Cause, l.Fields, l.State = &l.Entry.Cause, l.Entry.Fields, l.Entry.State
 		return l
 	}
 	l.Redacted = &redacted{By: e.Redacted.By}

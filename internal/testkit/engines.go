@@ -327,7 +327,8 @@ func (e *Engine) run(action string) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("deploy/engines/%s %s: %w\n%s", action, e.name, err, errText.String())
 	}
-	if url, ok := strings.CutPrefix(strings.TrimSpace(out.String()), engineVariable(e.name)+"="); ok {
+	first, _, _ := strings.Cut(out.String(), "\n")
+	if url, ok := strings.CutPrefix(first, engineVariable(e.name)+"="); ok {
 		e.url = url
 	}
 	return nil

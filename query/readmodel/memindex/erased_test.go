@@ -3,7 +3,6 @@ package memindex_test
 import (
 	"bytes"
 	"context"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -23,7 +22,7 @@ func TestErasedIsForgotten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	snapshot, former := filepath.Join(dir, "snapshot"), filepath.Join(dir, "former")
-	x, err := memindex.Open(t.Context(), snapshot, memindex.Options{Former: former, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	x, err := memindex.Open(t.Context(), snapshot, memindex.Options{Former: former, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
