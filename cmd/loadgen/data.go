@@ -188,3 +188,30 @@ func fill(path string, n int, day time.Time, of weight) (err error) {
 	}
 	return w.Flush()
 }
+
+// fillChanges writes a log of n changes in the import form: new events, a hundredth of
+// them, then changes of their titles in turn.
+func fillChanges(path string, n int) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriterSize(f, 1<<20)
+	enc := json.NewEncoder(w)
+	m := newMaker(uint64(n))
+	day := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	at, events := day.Format(time.RFC3339), max(1, n/100)
+	for i := range n {
+		line := change{"create", "event", fmt.Sprintf("e%d", i%events), at, nil}
+		if i < events {
+			line.Fields = m.event(i, day)
+		} else {
+			line.Action, line.Fields = "update", map[string]any{"title": fmt.Sprintf("%s, changed %d", m.words(2), i)}
+		}
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}

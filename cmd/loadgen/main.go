@@ -4,6 +4,7 @@
 //
 //	loadgen [-only PARTS] [-weight heavy,light] [-for 2s] [-out FILE] [-binary FILE]
 //	        [-write-size 10000] [-large-size 100000] [-list-size 50000] [-created 20000]
+//	        [-past-size 20000] [-changes-size 1000000]
 //	        [-distributed-size 20000] [-postgres URL] [-nats URL] [-elasticsearch URL] [-opensearch URL]
 //	        [-hostile-size 20000] [-hostile-for 30s] [-attack NAME]
 //	loadgen [FLAGS] hostile
@@ -51,6 +52,9 @@ type options struct {
 	writeSize, largeSize, listSize int
 	created                        int // through HTTP, for what they take of the disk
 
+	// Numbers of changes.
+	pastSize, changesSize int
+
 	distributed int
 	servers     servers
 
@@ -78,6 +82,8 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 	fs.IntVar(&o.largeSize, "large-size", 100_000, "number of events of a large one, from 100")
 	fs.IntVar(&o.listSize, "list-size", 50_000, "number of events for lists and memory, from 1000")
 	fs.IntVar(&o.created, "created", 20_000, "number of events created for the bytes of the disk, from 10")
+	fs.IntVar(&o.pastSize, "past-size", 20_000, "number of changes for lists of the past, from 100")
+	fs.IntVar(&o.changesSize, "changes-size", 1_000_000, "number of changes of a large log, for its pages, from 100")
 	sizes := fs.String("sizes", "", "numbers of events of growth, with commas between; empty: 1000,10000,100000,1000000, and 10000,1000000 for growth-search")
 	fs.DurationVar(&o.span, "for", 2*time.Second, "time of one measurement")
 	fs.StringVar(&o.binary, "binary", "", "daybook binary; empty: built from ./cmd/daybook")
@@ -158,6 +164,8 @@ func (o *options) check(bench, sizes string) error {
 		{"large-size", o.largeSize, 100},
 		{"list-size", o.listSize, 1000},
 		{"created", o.created, 10},
+		{"past-size", o.pastSize, 100},
+		{"changes-size", o.changesSize, 100},
 	} {
 		if n.value < n.least {
 			return fmt.Errorf("-%s: must be a number from %d, not %d", n.name, n.least, n.value)

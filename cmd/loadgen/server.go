@@ -125,11 +125,16 @@ func (s *service) ready(ctx context.Context) error {
 
 // imported makes a data directory with n events, and tells how long the import took.
 func imported(ctx context.Context, o options, dir string, n int, of weight, errw io.Writer) (token string, took time.Duration, err error) {
+	return importedFrom(ctx, o, dir, func(path string) error { return fill(path, n, today(), of) }, errw)
+}
+
+// importedFrom does so with the lines that write puts into a file.
+func importedFrom(ctx context.Context, o options, dir string, write func(path string) error, errw io.Writer) (token string, took time.Duration, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", 0, err
 	}
 	lines := filepath.Join(dir, "fill.ndjson")
-	if err := fill(lines, n, today(), of); err != nil {
+	if err := write(lines); err != nil {
 		return "", 0, err
 	}
 	data := filepath.Join(dir, "data")
@@ -149,7 +154,12 @@ func imported(ctx context.Context, o options, dir string, n int, of weight, errw
 
 // filled makes a data directory with n events and starts the service on it.
 func filled(ctx context.Context, o options, dir string, n int, of weight, errw io.Writer) (*service, error) {
-	token, _, err := imported(ctx, o, dir, n, of, errw)
+	return filledFrom(ctx, o, dir, func(path string) error { return fill(path, n, today(), of) }, errw)
+}
+
+// filledFrom does so with the lines that write puts into a file.
+func filledFrom(ctx context.Context, o options, dir string, write func(path string) error, errw io.Writer) (*service, error) {
+	token, _, err := importedFrom(ctx, o, dir, write, errw)
 	if err != nil {
 		return nil, err
 	}
