@@ -107,7 +107,7 @@ func forms(ctx context.Context, o options, dir string, r *report, errw io.Writer
 		return err
 	}
 	fmt.Fprintf(r, "%-52s %12s %12s %8s  %s\n", "appends with leaves of form 2 (salted)", "per second", "form 1", "ratio", "at least")
-	stores := []formStore{{"SQLite", "sqlite", "callers=%d/keyed=true", map[int]int{64: 4000, 1: 500}, nil}}
+	stores := []formStore{{"SQLite", "sqlite", "callers=%d/keyed=true", map[int]int{64: 6000, 1: 1000}, nil}}
 	if o.servers.postgres != "" {
 		stores = append(stores, formStore{
 			"PostgreSQL", "postgres", "callers=%d", map[int]int{64: 2000, 1: 250}, []string{"DAYBOOK_TEST_POSTGRES=" + o.servers.postgres},

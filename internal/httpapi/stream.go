@@ -3,13 +3,14 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/ground/pause"
 	"daybook/internal/history"
 )
 
@@ -37,12 +38,6 @@ const (
 	streamPage  = 64        // entries that it looks at first
 )
 
-// streams are the open streams of a process.
-type streams struct {
-	open    atomic.Int64
-	reading chan struct{} // holds one for each that reads the log
-}
-
 // enterStream counts a stream, where there is room for it.
 func (a *api) enterStream() bool {
 	n := a.streams.open.Add(1)
@@ -57,7 +52,11 @@ func (a *api) enterStream() bool {
 }
 
 func (a *api) leaveStream() {
-	if n := a.streams.open.Add(-1); a.o.Streaming != nil {
+	n := a.streams.open.Add(-1)
+	if n == 0 {
+		a.streams.forget()
+	}
+	if a.o.Streaming != nil {
 		a.o.Streaming(int(n))
 	}
 }
@@ -104,7 +103,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	s := stream{
 		a: a, c: c, filter: q.filter, w: w, control: http.NewResponseController(w), at: from, epoch: a.History.Epoch(),
-		credentials: strings.Join(r.Header["Authorization"], ", "), sent: a.o.Now(),
+		credentials: strings.Join(r.Header["Authorization"], ", "), sent: a.o.Now(), asked: fmt.Sprint(c.lang, c.root.url, q.filter),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
 	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {
@@ -156,14 +155,15 @@ type stream struct {
 	at          calendar.Position // looked at up to here
 	sent        time.Time         // when something was sent last
 	skipped     int               // entries since then
-	buffer      []byte
+	asked       string            // what makes one stream tell other things than another one of the same caller
+	live        bool              // it has come to the head
 }
 
 // errStreamEnds says that a stream has ended as it has to.
 var errStreamEnds = errors.New("the stream ends")
 
 func (s *stream) run(ctx context.Context) error {
-	if err := s.send("retry: 3000\n\n"); err != nil {
+	if err := s.send([]byte("retry: 3000\n\n")); err != nil {
 		return err
 	}
 	for {
@@ -175,20 +175,28 @@ func (s *stream) run(ctx context.Context) error {
 		case s.a.History.Epoch() != s.epoch, head < s.at: // it has seen another log
 			return errStreamEnds
 		case idle, s.a.o.Now().Sub(s.sent) >= s.a.o.StreamBeat, s.skipped >= mostLookedAt:
-			if err := s.send(": heartbeat\nid: " + s.at.String() + "\n\n"); err != nil {
+			if err := s.send([]byte(": heartbeat\nid: " + s.at.String() + "\n\n")); err != nil {
 				return err
 			}
 		}
 		if head == s.at {
 			continue
 		}
-		if err := s.look(ctx, head); err != nil {
+		text, err := s.look(ctx, head)
+		if err != nil {
 			return err
 		}
-		if len(s.buffer) > 0 {
-			if err := s.send(""); err != nil {
+		if len(text) > 0 {
+			if err := s.send(text); err != nil {
 				return err
 			}
+		}
+		if s.at < head && !s.live {
+			continue
+		}
+		s.live = true
+		if err := pause.For(ctx, s.a.untilTick()); err != nil {
+			return err
 		}
 	}
 }
@@ -221,44 +229,12 @@ func (s *stream) wait(ctx context.Context) (head calendar.Position, idle bool, e
 	return head, idle, err
 }
 
-// look reads entries up to the head, no more than a piece, into the buffer.
-func (s *stream) look(ctx context.Context, head calendar.Position) error {
-	select {
-	case s.a.streams.reading <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { <-s.a.streams.reading }()
-	work, cancel := context.WithTimeout(ctx, s.a.o.ReadDeadline)
-	defer cancel()
-	_, err := s.a.History.Walk(work, s.a.listener(s.c), history.Walk{
-		From: int64(s.at) + 1, To: int64(head), Ascending: true, Filter: s.filter, Most: mostLookedAt - min(s.skipped, mostLookedAt-1), Page: streamPage,
-		Enough: func() bool { return work.Err() != nil || len(s.buffer) > 0 },
-	}, func(position int64, e *history.Entry) (bool, error) {
-		s.at = calendar.Position(position)
-		if e == nil {
-			s.skipped++
-			return true, nil
-		}
-		s.skipped = 0
-		var err error
-		s.buffer = append(s.buffer, "id: "+s.at.String()+"\nevent: change\ndata: "...)
-		if s.buffer, err = appendJSON(s.buffer, e); err != nil {
-			return false, err
-		}
-		s.buffer = append(s.buffer, "\n\n"...)
-		return len(s.buffer) < streamPiece, nil
-	})
-	return err
-}
-
-// send sends the buffer and a text behind it.
-func (s *stream) send(text string) error {
-	s.buffer = append(s.buffer, text...)
+// send sends a text.
+func (s *stream) send(text []byte) error {
 	if err := s.control.SetWriteDeadline(time.Now().Add(s.a.o.StreamLate)); err != nil { // of the connection, so by its clock
 		return err
 	}
-	_, err := s.w.Write(s.buffer)
+	_, err := s.w.Write(text)
 	if err == nil {
 		err = s.control.Flush()
 	}
@@ -266,9 +242,5 @@ func (s *stream) send(text string) error {
 		return errStreamEnds // the client went away, or was too slow
 	}
 	s.sent, s.skipped = s.a.o.Now(), 0
-	if cap(s.buffer) > streamPiece {
-		s.buffer = nil
-	}
-	s.buffer = s.buffer[:0]
 	return nil
 }
