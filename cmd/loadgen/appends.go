@@ -35,7 +35,7 @@ func appends(ctx context.Context, o options, dir string, r *report, errw io.Writ
 			return fmt.Errorf("benchmark of the event store: %w", err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if name, rate, ok := benchMetric(line, "BenchmarkAppend/", "appends/s"); ok {
+			if name, rate, ok := benchMetric(line, "appends/s"); ok {
 				rates[name] = append(rates[name], rate)
 			}
 		}
@@ -66,13 +66,13 @@ func appends(ctx context.Context, o options, dir string, r *report, errw io.Writ
 	return nil
 }
 
-// benchMetric reads a line of a benchmark: the name below a prefix, and a metric.
-func benchMetric(line, prefix, metric string) (name string, value float64, ok bool) {
+// benchMetric reads a line of the benchmark of appends: the name below it, and a metric.
+func benchMetric(line, metric string) (name string, value float64, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
 		return "", 0, false
 	}
-	name, ok = strings.CutPrefix(fields[0], prefix)
+	name, ok = strings.CutPrefix(fields[0], "BenchmarkAppend/")
 	if !ok {
 		return "", 0, false
 	}

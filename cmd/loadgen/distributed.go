@@ -131,11 +131,11 @@ func postgresAppends(ctx context.Context, o options, dir string, r *report, errw
 			return 0, fmt.Errorf("benchmark of the event store: %w: %s", err, text)
 		}
 		for line := range strings.Lines(string(text)) {
-			name, own, ok := benchMetric(line, "BenchmarkAppend/", "appends/s")
+			name, own, ok := benchMetric(line, "appends/s")
 			if !ok {
 				continue
 			}
-			_, raw, ok := benchMetric(line, "BenchmarkAppend/", "raw/s")
+			_, raw, ok := benchMetric(line, "raw/s")
 			if !ok || raw == 0 {
 				return 0, errors.New("the benchmark of the event store has no raw loop")
 			}

@@ -141,8 +141,8 @@ func (s *formStore) measure(ctx context.Context, o options, dir, overlay string,
 		var ratios []float64
 		for round := range formRounds {
 			for turn := range binaries {
-				side := (round + turn) % len(binaries)                                                                                                                                                     // each is the first one half of the times
-				run := exec.CommandContext(ctx, binaries[side], "-test.run", "^$", "-test.bench", "^BenchmarkAppend$/^"+strings.ReplaceAll(bench, "/", "$/^")+"$", "-test.benchtime", strconv.Itoa(n)+"x") //nolint:gosec // what was built above
+				side := (round + turn) % len(binaries) // each is the first one half of the times
+				run := exec.CommandContext(ctx, binaries[side], "-test.run", "^$", "-test.bench", "^BenchmarkAppend$/^"+strings.ReplaceAll(bench, "/", "$/^")+"$", "-test.benchtime", strconv.Itoa(n)+"x")
 				run.Dir, run.Stderr, run.Env = dir, errw, append(os.Environ(), s.env...)
 				text, err := run.Output()
 				if err != nil {
@@ -150,7 +150,7 @@ func (s *formStore) measure(ctx context.Context, o options, dir, overlay string,
 				}
 				found := false
 				for line := range strings.Lines(string(text)) {
-					if name, rate, ok := benchMetric(line, "BenchmarkAppend/", "appends/s"); ok && name == bench {
+					if name, rate, ok := benchMetric(line, "appends/s"); ok && name == bench {
 						rates[side], found = append(rates[side], rate), true
 					}
 				}
@@ -419,7 +419,11 @@ func (a *author) pacedUpdates(ctx context.Context, callers, rate int, span time.
 		if err != nil {
 			return 0, err
 		}
-		time.Sleep(time.Until(due))
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(time.Until(due)):
+		}
 		_, err = drain(c, r)
 		return time.Since(due), err
 	})
@@ -445,21 +449,30 @@ func openStreams(ctx context.Context, o options, dir string, r *report, errw io.
 	if err != nil {
 		return err
 	}
-	var quiet, loud [3][]float64 // rate, p50 and p99 in milliseconds
-	add := func(to *[3][]float64, f figures) {
-		for i, v := range []float64{f.rate, ms(f.p50), ms(f.p99)} {
+	const callers = 16
+	var quiet, loud [4][]float64 // rate, p50, p99 and processor for an update in milliseconds
+	update := func(to *[4][]float64) (figures, error) {
+		before, err := s.processor()
+		if err != nil {
+			return figures{}, err
+		}
+		f, err := a.pacedUpdates(ctx, callers, streamRate, 2*o.span)
+		if err != nil {
+			return f, err
+		}
+		after, err := s.processor()
+		for i, v := range []float64{f.rate, ms(f.p50), ms(f.p99), ms(tick) * float64(after-before) / float64(f.n)} {
 			to[i] = append(to[i], v)
 		}
+		return f, err
 	}
 	var ratios, slower []float64
 	var late []time.Duration
-	const callers = 16
 	for range rounds {
-		f, err := a.pacedUpdates(ctx, callers, streamRate, 2*o.span)
+		f, err := update(&quiet)
 		if err != nil {
 			return err
 		}
-		add(&quiet, f)
 		before, err := s.head(ctx)
 		if err != nil {
 			return err
@@ -468,11 +481,10 @@ func openStreams(ctx context.Context, o options, dir string, r *report, errw io.
 		if err != nil {
 			return err
 		}
-		g, err := a.pacedUpdates(ctx, callers, streamRate, 2*o.span)
+		g, err := update(&loud)
 		if err != nil {
 			return err
 		}
-		add(&loud, g)
 		head, err := s.head(ctx)
 		if err != nil {
 			return err
@@ -491,6 +503,7 @@ func openStreams(ctx context.Context, o options, dir string, r *report, errw io.
 	r.against("updates a second", leastForm, median(loud[0]), median(quiet[0]), median(ratios))
 	fmt.Fprintf(r, "%-52s %9.3f ms %9.3f ms %8.2f\n", "from the moment of an update to its answer, p50", median(loud[1]), median(quiet[1]), median(slower))
 	fmt.Fprintf(r, "%-52s %9.3f ms %9.3f ms\n", "the same, p99", median(loud[2]), median(quiet[2]))
+	fmt.Fprintf(r, "%-52s %9.3f ms %9.3f ms\n", "processor of the service for an update", median(loud[3]), median(quiet[3]))
 	fmt.Fprintf(r, "%-52s %9.3f ms\n", "after the last answer all streams have told it in", ms(median(late)))
 	return nil
 }

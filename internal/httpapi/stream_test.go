@@ -11,10 +11,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit"
 )
@@ -314,6 +317,67 @@ func TestStreamSkipsMuch(t *testing.T) {
 	f := follow(t, serve(t, w).URL, "/changes/stream?after=0&kind=event")
 	if b, _ := f.change(); b.id != last.Header.Get("Daybook-Position") {
 		t.Errorf("got %+v", b)
+	}
+}
+
+// readsCounted counts what is read of the log.
+type readsCounted struct {
+	eventstore.Store
+	reads atomic.Int64
+}
+
+func (s *readsCounted) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	s.reads.Add(1)
+	return s.Store.ReadAll(ctx, after, limit)
+}
+
+// What many streams tell is read once for all of them; one that comes later is told what
+// it may know then.
+func TestStreamsTellTogether(t *testing.T) {
+	t.Parallel()
+	store := &readsCounted{Store: memstore.New()}
+	w := testkit.New(t, testkit.Options{Store: store, HTTP: httpapi.Options{StreamBeat: time.Hour}})
+	server := serve(t, w)
+	editor := w.As(calendar.Editor)
+	const many = 20
+	all := make([]*feedOf, many)
+	for i := range all {
+		all[i] = follow(t, server.URL, "/changes/stream")
+		all[i].next()
+	}
+	auditor := follow(t, server.URL, "/changes/stream", "Authorization", authorization(w, calendar.Auditor))
+	auditor.next()
+	tell := func(name string) {
+		editor.Event(name, nil)
+		for _, f := range all {
+			if b, e := f.change(); e["name"] != name || e["actor"] != nil {
+				t.Fatalf("got %+v, want %s", b, name)
+			}
+		}
+		if b, e := auditor.change(); e["name"] != name || e["actor"] == nil {
+			t.Fatalf("an auditor got %+v", b)
+		}
+	}
+	tell("First") // from now on all are at the head
+	before, from := store.reads.Load(), w.Head()
+	const events = 8
+	for i := range events {
+		tell(fmt.Sprint("Event ", i))
+	}
+	if n := store.reads.Load() - before; n > events*many/2 {
+		t.Errorf("%d streams read the log %d times for %d events", many, n, events)
+	}
+	hidden := editor.Event("Hidden", nil)
+	editor.Patch(hidden.Path(calendar.KindEvent), testkit.Object{"status": "private"}).Want(200)
+	editor.Event("Last", nil)
+	late := follow(t, server.URL, "/changes/stream?after="+from.String())
+	for i := range events {
+		if _, e := late.change(); e["name"] != fmt.Sprint("Event ", i) {
+			t.Errorf("one that came later got %v", e["name"])
+		}
+	}
+	if _, e := late.change(); e["name"] != "Last" {
+		t.Errorf("one that came later got %v", e["name"])
 	}
 }
 
