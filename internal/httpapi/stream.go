@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/ground/pause"
 	"daybook/internal/history"
 )
 
@@ -195,8 +194,10 @@ func (s *stream) run(ctx context.Context) error {
 			continue
 		}
 		s.live = true
-		if err := pause.For(ctx, s.a.untilTick()); err != nil {
-			return err
+		select {
+		case <-time.After(s.a.untilTick()):
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }
