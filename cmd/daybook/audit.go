@@ -26,6 +26,7 @@ var auditActs = []act{
 	{"key", "list | new", "print the vkeys that sign, or a new private key; with --origin a new log begins"},
 	{"export", "", "print all entries and checkpoints, one JSON object a line"},
 	{"verify", "", "check entries and checkpoints, of the store or of an export"},
+	{"replay", "", "make a store in a directory with the entries that count at a point"},
 }
 
 // manyTimes are flags that may stand several times, each time with another value.
@@ -60,7 +61,7 @@ func gathered(args []string) []string {
 
 func runAudit(ctx context.Context, c *console, s *settings, args []string) error {
 	if len(args) == 0 {
-		return usageError("usage: daybook audit checkpoint | proof POSITION | key list | key new | export | verify")
+		return auditUsage()
 	}
 	what, rest := args[0], args[1:]
 	switch {
@@ -68,6 +69,8 @@ func runAudit(ctx context.Context, c *console, s *settings, args []string) error
 		return runExport(ctx, c, s, nil)
 	case what == "verify" && len(rest) == 0:
 		return runVerify(ctx, c, s, nil)
+	case what == "replay" && len(rest) == 0:
+		return runReplay(ctx, c, s)
 	case what == "checkpoint" && len(rest) == 0:
 	case what == "proof" && len(rest) == 1:
 		if n, err := strconv.ParseInt(rest[0], 10, 64); err != nil || n < 1 {
@@ -75,9 +78,13 @@ func runAudit(ctx context.Context, c *console, s *settings, args []string) error
 		}
 	case what == "key" && len(rest) == 1 && (rest[0] == "list" || rest[0] == "new"):
 	default:
-		return usageError("usage: daybook audit checkpoint | proof POSITION | key list | key new | export | verify")
+		return auditUsage()
 	}
 	return runTask(ctx, withoutInput(c), s, "audit", args)
+}
+
+func auditUsage() error {
+	return usageError("usage: daybook audit checkpoint | proof POSITION | key list | key new | export | verify | replay --until POINT --into DIR")
 }
 
 func auditTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
@@ -87,6 +94,8 @@ func auditTask(ctx context.Context, b *backend, c *console, s *settings, args []
 	case "proof":
 		n, _ := strconv.ParseInt(args[1], 10, 64)
 		return proofTask(ctx, b, c, s, calendar.Position(n))
+	case "replay":
+		return replayTask(ctx, b, c, s, args[1])
 	default:
 		if args[1] == "list" {
 			return keysTask(ctx, b, c)

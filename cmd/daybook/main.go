@@ -101,7 +101,7 @@ func subcommands() []*subcommand {
 		}, []string{ofStore, "json", "lang", "from", "kind"}, runChanges},
 		{records, "erase", "KIND ID", "erase a record for good, in every version and every place", nil, []string{ofStore, ofFeed, ofIndex, "base-url", "api-prefix", "erase-reason", "erase-by", "yes", "compact", "json"}, runErase},
 		{records, "verify", "", "check every entry against the chain", nil, []string{ofStore, "json", "file", "key", "checkpoint", "witness"}, runVerify},
-		{records, "audit", "", "prove the log to others: checkpoints, proofs, keys, exports", auditActs, []string{ofStore, ofProofs, "base-url", "api-prefix", "json", "file", "key", "checkpoint", "witness", "size", "origin"}, runAudit},
+		{records, "audit", "", "prove the log to others: checkpoints, proofs, keys, exports", auditActs, []string{ofStore, ofProofs, "base-url", "api-prefix", "json", "file", "key", "checkpoint", "witness", "size", "origin", "until", "into", "timezone"}, runAudit},
 		{records, "migrate", "", "bring the schema of a PostgreSQL event store to the present form, as its owner; or carry the store of a directory into it", nil, []string{"store", "store-schema", "service-role", "to", "data"}, runMigrate},
 		{model, "rebuild", "", "make the read model anew from the event store", nil, []string{ofStore, ofIndex, "back"}, runRebuild},
 		{model, "retry", "ID", "project a quarantined record again", nil, []string{ofStore, ofIndex}, runRetry},

@@ -31,7 +31,7 @@ func runHistory(ctx context.Context, c *console, s *settings, args []string) err
 		}
 	case len(args) == 4 && args[0] == "at":
 		record = args[1:3]
-		if _, err := s.pointOf(args[3]); err != nil {
+		if _, err := s.pointOf(args[3], true); err != nil {
 			return err
 		}
 	case len(args) != 2:
@@ -154,10 +154,10 @@ func printDiff(ctx context.Context, t *history.Teller, w io.Writer, s *settings,
 	return nil
 }
 
-// pointOf reads a point as as_of takes it.
-func (s *settings) pointOf(text string) (history.Point, error) {
+// pointOf reads a point as as_of takes it, of one record or of all.
+func (s *settings) pointOf(text string, versions bool) (history.Point, error) {
 	var p calendar.Problems
-	point := history.ParsePoint(text, true, time.Now(), s.site, &p)
+	point := history.ParsePoint(text, versions, time.Now(), s.site, &p)
 	if len(p.Fields) > 0 {
 		return point, usageError("POINT %q: %s", text, p.Fields[0].Message(calendar.LangEN))
 	}
@@ -166,7 +166,7 @@ func (s *settings) pointOf(text string) (history.Point, error) {
 
 // printAt prints a record as it was.
 func printAt(ctx context.Context, store eventstore.Store, w io.Writer, s *settings, k calendar.Kind, id calendar.ID, text string) error {
-	point, err := s.pointOf(text)
+	point, err := s.pointOf(text, true)
 	if err != nil {
 		return err
 	}

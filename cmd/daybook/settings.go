@@ -105,6 +105,8 @@ type settings struct {
 	verifyWitnesses   []string
 	proofSize         int // 0: that of the newest checkpoint
 	newOrigin         string
+	until             string // point that a replay ends at
+	into              string // directory of a replay
 
 	given map[string]given // by the names of the settings
 }
@@ -357,6 +359,8 @@ func (s *settings) table() []setting {
 			{name: "origin", flag: "origin", value: "NAME", brief: "name of the log that begins with a new key", set: checked(&s.newOrigin, "be up to 255 bytes without white space and +", func(v string) bool {
 				return v == "" || proof.CheckOrigin(v) == nil
 			})},
+			{name: "until", flag: "until", value: "POINT", brief: "point that a replay ends at, as as_of takes it for lists: a date or position:N", set: text(&s.until)},
+			{name: "into", flag: "into", value: "DIR", brief: "empty directory that a replay is made in", set: text(&s.into)},
 			{name: "source", value: "NAME", brief: "name of the source that the external keys belong to; empty: the file's name", set: text(&s.source)},
 			{name: "json", boolean: true, def: "false", brief: "print JSON for programs", set: boolean(&s.json)},
 			{name: "lang", value: "LANG", def: "en", brief: "language of sentences: cn, en, fr or es", set: oneOf(&s.lang, calendar.LangNames()...)},

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/sqlite"
+)
+
+// runReplay makes a store of the entries that count at a point.
+func runReplay(ctx context.Context, c *console, s *settings) error {
+	if s.until == "" || s.into == "" {
+		return usageError("audit replay needs --until POINT and --into DIR")
+	}
+	if _, err := s.pointOf(s.until, false); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(s.into) // the process that serves may work in another directory
+	if err != nil {
+		return err
+	}
+	if err := wantEmpty(dir, ""); err != nil {
+		return err
+	}
+	return runTask(ctx, withoutInput(c), s, "audit", []string{"replay", dir})
+}
+
+// wantEmpty refuses a directory that holds anything but what is named; one that is not
+// there is empty.
+func wantEmpty(dir, but string) error {
+	found, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, f := range found {
+		if f.Name() != but {
+			return fmt.Errorf("%s must be empty, it holds %s", dir, f.Name())
+		}
+	}
+	return nil
+}
+
+// replayTask fills a store in a directory within dir, which takes its place when it is
+// whole: of a run that was cut off there is no store, and dir is not empty.
+func replayTask(ctx context.Context, b *backend, c *console, s *settings, dir string) (err error) {
+	point, err := s.pointOf(s.until, false)
+	if err != nil {
+		return err
+	}
+	if err := wantEmpty(dir, ""); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	at, err := os.MkdirTemp(dir, "replay-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(at)) }()
+	part, head, err := replayInto(ctx, b, c, at, eventstore.Point{Position: point.Position, Time: point.Time})
+	claim, twice := errors.AsType[*eventstore.ClaimError](err)
+	switch {
+	case errors.Is(err, eventstore.ErrAhead):
+		return usageError("--until %s is above the newest entry", point)
+	case twice:
+		return fmt.Errorf("at %s record %d and another one have the same %s %q by the times of their entries, which one store cannot hold; "+
+			"--until position:N takes what the log held", point, claim.Holder, claim.Claim.Space, claim.Claim.Key)
+	case err != nil:
+		return err
+	}
+	if err := wantEmpty(dir, filepath.Base(at)); err != nil { // another run was quicker
+		return err
+	}
+	if err := os.Rename(filepath.Join(at, sqlite.FileName), filepath.Join(dir, sqlite.FileName)); err != nil {
+		return err
+	}
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync() // not every file system can; then the rename lasts when it lasts
+		_ = d.Close()
+	}
+	text := fmt.Sprintf("%s until %s in %s; chain head %x\n", counted(int(part.Entries), "entry", "entries"), point, dir, head)
+	if part.Same < part.Entries {
+		text += fmt.Sprintf("renumbered: from entry %d on positions are others than in the log, proofs of it end before that\n", part.Same+1)
+	}
+	_, err = fmt.Fprint(c.out, text)
+	return err
+}
+
+// replayInto makes the store, verifies it and gives the hash of its last commit.
+func replayInto(ctx context.Context, b *backend, c *console, dir string, point eventstore.Point) (part *eventstore.Part, head [32]byte, err error) {
+	step := func(name string, do func(progress func(done, total calendar.Position)) error) {
+		if err != nil {
+			return
+		}
+		bar := newProgress(c, name, "entries")
+		err = do(func(done, total calendar.Position) { bar.set(int(done), int(total)) })
+		bar.done()
+	}
+	step("look through the log", func(progress func(done, total calendar.Position)) error {
+		part, err = eventstore.NewPart(ctx, b.store, point, progress)
+		return err
+	})
+	if err != nil {
+		return nil, head, err
+	}
+	to, err := sqlite.Open(ctx, dir, sqlite.Options{})
+	if err != nil {
+		return nil, head, err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	step("replay", func(progress func(done, total calendar.Position)) error { return to.Fill(ctx, part, progress) })
+	step("verify", func(progress func(done, total calendar.Position)) error {
+		found, err := eventstore.Verify(ctx, to, progress)
+		head = found.Hash
+		if err == nil {
+			err = found.Err()
+		}
+		return err
+	})
+	return part, head, err
+}

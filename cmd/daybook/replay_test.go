@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/internal/testkit"
+)
+
+// TestReplay is HISTORY 20.41: a store that is replayed until a point has the lists of
+// as_of at that point, and verifies; a beginning of the log has the same entries.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	testReplay(t, "--data", filepath.Join(t.TempDir(), "data"))
+}
+
+// TestReplayOfServers is HISTORY 20.41 of a store in PostgreSQL.
+func TestReplayOfServers(t *testing.T) {
+	t.Parallel()
+	store, schema := testkit.Postgres(t)
+	testReplay(t, "--data", filepath.Join(t.TempDir(), "data"), "--store", store, "--store-schema", schema)
+}
+
+func testReplay(t *testing.T, on ...string) {
+	t.Helper()
+	s := startServer(t, append([]string{"serve"}, on...)...)
+	run := func(args ...string) string { return mustTool(t, append(args, on...)...) }
+	venue, event := toErase(s)
+	v := s.want(201, "POST", "/venues", s.token, `{"venue":"Old Mill"}`)
+	e := s.want(201, "POST", "/events", s.token, `{"title":"Concert","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00","venue":`+idOf(v)+`,"tags":["jazz"],"password":"secret"}`)
+	s.want(200, "POST", "/events/"+idOf(e), s.token, `{"title":"Quay concert"}`)
+	past := s.want(200, "GET", "/events/"+idOf(e)+"/history", s.token, "")["entries"].([]any)[0].(map[string]any)
+	position := "position:" + jsonOf(past["position"])
+	moment := past["time"].(string)
+	// What comes later does not count, but for changes with older times.
+	s.want(200, "POST", "/events/"+idOf(e), s.token, `{"title":"Too late","password":"another"}`)
+	s.want(200, "POST", "/venues/"+idOf(v), s.token, `{"venue":"New Mill"}`)
+	s.want(201, "POST", "/events", s.token, `{"title":"Later","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00"}`)
+	s.want(200, "DELETE", event, s.token, "")
+	lines := strings.NewReader(`{"action":"create","kind":"event","key":"e1","at":1709290000,"fields":{"title":"Old","start_date":"2026-05-01 19:00","end_date":"2026-05-01 21:00","tags":["open air"]}}
+{"action":"update","kind":"event","key":"e1","at":1709290100,"lang":"fr","fields":{"title":"Ancien"}}
+`)
+	if _, errText, status := tool(t, lines, append([]string{"import", "-", "--source", "s"}, on...)...); status != exitOK {
+		t.Fatalf("import: %d %s", status, errText)
+	}
+	run("erase", "venue", strings.TrimPrefix(venue, "/venues/"), "--reason", "asked for", "--yes")
+
+	within := t.TempDir()
+	lists := func(s *server, more string) map[string]any {
+		out := make(map[string]any)
+		for path, key := range map[string]string{"/events": "events", "/venues": "venues", "/tags": "tags", "/organizers": "organizers", "/fr/events": "events"} {
+			of := s.root + path + "?start_date=2020-01-01&end_date=2030-01-01" + more
+			if path == "/fr/events" {
+				of = s.root + "/events?multilang_language=fr&start_date=2020-01-01&end_date=2030-01-01" + more
+			}
+			status, b := s.try("GET", of, s.token, "")
+			var list map[string]any
+			if err := json.Unmarshal(bytes.ReplaceAll(b, []byte(strings.TrimPrefix(s.host, "http://")), nil), &list); err != nil {
+				t.Fatalf("%s: %d %s", of, status, b)
+			}
+			out[path] = []any{list["total"], list[key]}
+		}
+		return out
+	}
+	want := map[string]map[string]any{position: lists(s, "&as_of="+position), moment: lists(s, "&as_of="+moment)}
+	if n := len(want[moment]["/events"].([]any)[1].([]any)); n != 3 {
+		t.Errorf("%d events at %s, want the imported one and two", n, moment)
+	}
+	exported := strings.Split(run("export"), "\n")
+
+	// Beside the service, and without it.
+	dirs := map[string]string{position: filepath.Join(within, "position"), moment: filepath.Join(within, "moment")}
+	out := run("audit", "replay", "--until", position, "--into", dirs[position])
+	// The entry that erased a record comes from behind the point.
+	if !strings.Contains(out, " entries until "+position) || !strings.Contains(out, "renumbered: from entry ") {
+		t.Errorf("replay until %s: %q", position, out)
+	}
+	for _, args := range [][]string{
+		{"--until", "position:99999", "--into", filepath.Join(within, "ahead")},
+		{"--until", "version:1", "--into", filepath.Join(within, "version")},
+		{"--until", "2999-01-01", "--into", filepath.Join(within, "future")},
+		{"--until", position},
+		{"--into", filepath.Join(within, "none")},
+	} {
+		if _, errText, status := tool(t, nil, append(append([]string{"audit", "replay"}, args...), on...)...); status != exitUsage {
+			t.Errorf("replay %v: status %d, %s", args, status, errText)
+		}
+	}
+	token := s.token
+	s.drain()
+	if out := run("audit", "replay", "--until", moment, "--into", dirs[moment]); !strings.Contains(out, "renumbered: from entry ") {
+		t.Errorf("replay until %s: %q", moment, out)
+	}
+	for point, dir := range dirs {
+		if found, err := os.ReadDir(dir); err != nil || len(found) != 1 {
+			t.Errorf("%s holds %v, %v", dir, found, err)
+		}
+		mustTool(t, "verify", "--data", dir)
+		if _, errText, status := tool(t, nil, append([]string{"audit", "replay", "--until", point, "--into", dir}, on...)...); status != exitFailed || !strings.Contains(errText, "must be empty") {
+			t.Errorf("replay into what is not empty: %d %s", status, errText)
+		}
+		if point == position {
+			n := int(past["position"].(float64))
+			own := strings.Split(mustTool(t, "export", "--data", dir), "\n")
+			// Of redacted entries the erasing one has another position.
+			same := func(a, b string) bool {
+				return a == b || strings.Contains(a, `"redacted"`) && strings.Contains(b, `"redacted"`)
+			}
+			if len(own) < n+1 || !slices.EqualFunc(exported[1:n+1], own[1:n+1], same) {
+				t.Errorf("the first %d entries are others: %s", n, cmp.Diff(exported[1:n+1], own[1:]))
+			}
+		}
+		then := startServer(t, "serve", "--data", dir)
+		then.token = token // secrets came along
+		if diff := cmp.Diff(want[point], lists(then, "")); diff != "" {
+			t.Errorf("lists at %s: %s", point, diff)
+		}
+		then.drain()
+	}
+	// What a run that was killed leaves is no store, and is not taken for an empty one.
+	left := filepath.Join(within, "killed")
+	if err := os.MkdirAll(filepath.Join(left, "replay-1"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, status := tool(t, nil, append([]string{"audit", "replay", "--until", position, "--into", left}, on...)...); status != exitFailed {
+		t.Errorf("replay into what was left: %d", status)
+	}
+	if _, err := os.Stat(filepath.Join(within, "ahead")); err == nil {
+		if found, _ := os.ReadDir(filepath.Join(within, "ahead")); len(found) > 0 {
+			t.Errorf("a run that failed left %v", found)
+		}
+	}
+}
+
+func jsonOf(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
