@@ -87,6 +87,7 @@ type live struct {
 	projects   bool           // the role keeps the read model
 	projecting *lease.State   // nil: without a lease
 	caughtUp   atomic.Bool    // the read model has reached the head of the start
+	past       atomic.Pointer[past.Service]
 
 	// How relay, projector and lists follow the head.
 	relayed, indexed, lists lag
@@ -367,6 +368,7 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 		return nil, err
 	}
 	add("past", then.Run)
+	r.l.past.Store(then)
 	o := r.s.api(r.log)
 	if r.s.engine().local {
 		o.MakeAtOnce = listsAtOnce(runtime.GOMAXPROCS(0))

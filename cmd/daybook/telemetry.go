@@ -111,5 +111,13 @@ func (w *watching) follow(b *backend, l *live) {
 	if b.signer != nil && b.s.signs() {
 		state.Signer = b.signer.Stats
 	}
+	if b.s.serves != servesRelay && b.s.serves != servesProjector {
+		state.Past = func() (images int, records int64, filled uint64) {
+			if then := l.past.Load(); then != nil { // else it is being made
+				images, records, filled = then.Stats()
+			}
+			return images, records, filled
+		}
+	}
 	w.metrics.Watch(state)
 }

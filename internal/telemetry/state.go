@@ -43,6 +43,8 @@ type State struct {
 	Projector func() (s projector.Stats, active bool)
 	// Signer gives the counts of what signs checkpoints.
 	Signer func() proof.Stats
+	// Past gives the counts of the images that lists of the past are made from.
+	Past func() (images int, records int64, filled uint64)
 	Now    func() time.Time // nil: time.Now
 }
 
@@ -55,6 +57,7 @@ type stateDescs struct {
 	relayPublished, relayConflicts, relayRebuilt, relayRetries                   *prometheus.Desc
 	projectedEntries, projectedDocuments, projectedBatches, projectRetries, held *prometheus.Desc
 	signedSize, signedTime, signed, unsigned, cosigned, refused, extends         *prometheus.Desc
+	images, imageRecords, filled                                                 *prometheus.Desc
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -95,6 +98,10 @@ func newStateDescs() stateDescs {
 		cosigned:   desc("cosignatures_total", "Times that a witness signed a checkpoint."),
 		refused:    desc("cosignature_failures_total", "Times that a witness did not sign a checkpoint."),
 		extends:    desc("log_extends_checkpoint", "Whether the log extends its last checkpoint; nothing is signed while it does not."),
+
+		images:       desc("past_images", "Images that lists of the past are answered from."),
+		imageRecords: desc("past_image_records", "Records in all images of the past."),
+		filled:       desc("past_images_filled_total", "Images of the past that were filled from the log."),
 	}
 }
 
@@ -104,6 +111,7 @@ func (d *stateDescs) each(f func(*prometheus.Desc)) {
 		d.relayPosition, d.relayLag, d.relayPublished, d.relayConflicts, d.relayRebuilt, d.relayRetries,
 		d.projectedEntries, d.projectedDocuments, d.projectedBatches, d.projectRetries, d.held,
 		d.signedSize, d.signedTime, d.signed, d.unsigned, d.cosigned, d.refused, d.extends,
+		d.images, d.imageRecords, d.filled,
 	} {
 		f(x)
 	}
@@ -141,6 +149,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	c.relay(o, head, known)
 	c.project(o)
 	c.sign(o)
+	c.past(o)
 }
 
 // sink takes the values of one look.
@@ -264,4 +273,14 @@ func (c *collector) sign(o sink) {
 	o.counter(c.unsigned, s.Failed)
 	o.counter(c.cosigned, s.Cosigned)
 	o.counter(c.refused, s.Refused)
+}
+
+func (c *collector) past(o sink) {
+	if c.Past == nil {
+		return
+	}
+	images, records, filled := c.Past()
+	o.gauge(c.images, float64(images))
+	o.gauge(c.imageRecords, float64(records))
+	o.counter(c.filled, filled)
 }

@@ -279,6 +279,7 @@ func (s *Service) make(ctx context.Context, f *filling) {
 			s.o.Log.WarnContext(ctx, "image of the past not filled", "error", f.err)
 		}
 	default:
+		s.filled++
 		f.image.used = s.o.Query.Now()
 		f.image.timed.Store(f.timed)
 		s.fit(f.image.size.Load(), 1)

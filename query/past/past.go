@@ -64,6 +64,7 @@ type Service struct {
 	images  []*image   // kept, and asked for lately
 	wanted  []*filling // in the order in which they were asked for
 	refused map[refusedKey]bool
+	filled  uint64
 	wake    chan struct{} // holds one when there is something to fill
 }
 
@@ -96,6 +97,17 @@ func New(store Store, views Viewer, o Options) (*Service, error) {
 		o.Query.Now = time.Now
 	}
 	return &Service{store: store, views: views, o: o, wake: make(chan struct{}, 1), refused: map[refusedKey]bool{}}, nil
+}
+
+// Stats counts the images that are kept, the records in all of them, and the images that
+// were filled from the log.
+func (s *Service) Stats() (images int, records int64, filled uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.images {
+		records += m.size.Load()
+	}
+	return len(s.images), records, s.filled
 }
 
 // Then is a point in time as answers need it: which entries count, and the moment that

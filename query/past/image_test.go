@@ -1,0 +1,207 @@
+package past_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/internal/history"
+	"daybook/internal/testkit"
+	"daybook/query/past"
+)
+
+// patience is how long a test waits for what comes by itself.
+const patience = time.Minute
+
+// watched is a store whose fillings can be held back, and whose epoch changes when a test
+// says so. Reading a whole log begins with ReadAll after 0.
+type watched struct {
+	eventstore.Store
+	hold     sync.RWMutex // held: no filling goes on
+	epochs   atomic.Uint64
+	heads    atomic.Int64 // times that Head was asked for
+	reading  atomic.Int32
+	together atomic.Int32 // most fillings at once
+}
+
+func (s *watched) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	if after == 0 && limit == 1000 {
+		if n := s.reading.Add(1); n > s.together.Load() {
+			s.together.Store(n)
+		}
+		defer s.reading.Add(-1)
+		s.hold.RLock()
+		defer s.hold.RUnlock()
+	}
+	return s.Store.ReadAll(ctx, after, limit)
+}
+
+func (s *watched) Head(ctx context.Context) (calendar.Position, error) {
+	s.heads.Add(1)
+	return s.Store.Head(ctx)
+}
+
+func (s *watched) Epoch() uint64 { return s.Store.Epoch() + s.epochs.Load() }
+
+// images is a World with four venues, at the positions from first on.
+type images struct {
+	*testkit.World
+	t     *testing.T
+	store *watched
+	first calendar.Position
+}
+
+func setup(t *testing.T, o past.Options) *images {
+	t.Helper()
+	s := &watched{Store: memstore.New()}
+	w := testkit.New(t, testkit.Options{Store: s, Past: o})
+	admin := w.As(calendar.Administrator)
+	first := w.Head() + 1
+	for i := range 4 {
+		w.Clock.Add(time.Second)
+		admin.Create(calendar.KindVenue, testkit.Object{"venue": fmt.Sprintf("Venue %d", i)})
+	}
+	return &images{w, t, s, first}
+}
+
+// list asks for lists up to venue n, from 1; the clock goes on by a second.
+func (w *images) list(n int) error {
+	w.Clock.Add(time.Second)
+	then, err := w.Past.Resolve(w.t.Context(), history.Point{Form: history.ByPosition, Position: w.first + calendar.Position(n-1)})
+	if err == nil {
+		_, err = w.Past.List(w.t.Context(), calendar.Caller{Role: calendar.Auditor}, then, "")
+	}
+	return err
+}
+
+// want asks for lists up to venue n, and tells whether an image was filled for it.
+func (w *images) want(n int, fills bool) {
+	w.t.Helper()
+	_, _, before := w.Past.Stats()
+	if err := w.list(n); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, _, after := w.Past.Stats(); after-before != map[bool]uint64{true: 1}[fills] {
+		w.t.Errorf("up to venue %d: %d images filled, want %t", n, after-before, fills)
+	}
+}
+
+// eventually waits for something that comes by itself.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.After(patience); !is(); {
+		select {
+		case <-end:
+			t.Fatalf("%s: not within %s", what, patience)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// TestImagesKept: the images that were asked for last are kept, by number and by records
+// (HISTORY 19).
+func TestImagesKept(t *testing.T) {
+	t.Parallel()
+	t.Run("number", func(t *testing.T) {
+		t.Parallel()
+		w := setup(t, past.Options{Images: 2})
+		w.want(1, true)
+		w.want(2, true)
+		w.want(1, false)
+		w.want(3, true) // 2 goes
+		w.want(1, false)
+		w.want(3, false)
+		w.want(2, true) // 1 goes
+		w.want(3, false)
+		w.want(1, true)
+	})
+	t.Run("records", func(t *testing.T) {
+		t.Parallel()
+		w := setup(t, past.Options{Records: 6})
+		w.want(1, true)
+		w.want(2, true)
+		w.want(3, true)
+		w.want(1, false)
+		if kept, records, _ := w.Past.Stats(); kept != 3 || records != 6 {
+			t.Errorf("%d images with %d records, want 3 with 6", kept, records)
+		}
+		w.want(4, true) // 2 and 3 go
+		if kept, records, _ := w.Past.Stats(); kept != 2 || records != 5 {
+			t.Errorf("%d images with %d records, want 2 with 5", kept, records)
+		}
+		w.want(1, false)
+		w.want(3, true)
+	})
+}
+
+// TestImagesIdle: an image goes when nobody asked for it in 5 minutes (HISTORY 19).
+func TestImagesIdle(t *testing.T) {
+	t.Parallel()
+	w := setup(t, past.Options{})
+	w.want(1, true)
+	w.want(2, true) // a second later
+	w.Clock.Add(5*time.Minute - 2*time.Second)
+	w.want(3, true) // so that what is idle is looked for; 1 goes
+	eventually(t, "two images", func() bool { n, _, _ := w.Past.Stats(); return n == 2 })
+	w.want(2, false)
+	w.want(1, true)
+	w.Clock.Add(5 * time.Minute)
+	eventually(t, "no image, without a request", func() bool { n, _, _ := w.Past.Stats(); return n == 0 })
+}
+
+// TestImagesOneFilling: one image is filled at a time, and equal requests wait for one
+// filling (HISTORY 19).
+func TestImagesOneFilling(t *testing.T) {
+	t.Parallel()
+	w := setup(t, past.Options{Wait: patience})
+	w.store.hold.Lock()
+	heads := w.store.heads.Load()
+	const each = 10
+	var wg sync.WaitGroup
+	for i := range 3 * each {
+		wg.Go(func() {
+			if err := w.list(1 + i%3); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	eventually(t, "a filling, and all requests", func() bool {
+		return w.store.reading.Load() > 0 && w.store.heads.Load() >= heads+3*each
+	})
+	w.store.hold.Unlock()
+	wg.Wait()
+	if _, _, filled := w.Past.Stats(); filled != 3 || w.store.together.Load() != 1 {
+		t.Errorf("%d images filled for %d requests, up to %d at once; want 3, 1 at once", filled, 3*each, w.store.together.Load())
+	}
+}
+
+// TestImagesEpoch: what was read in another epoch of the store is read anew.
+func TestImagesEpoch(t *testing.T) {
+	t.Parallel()
+	w := setup(t, past.Options{})
+	w.want(1, true)
+	w.want(1, false)
+	w.store.epochs.Add(1)
+	w.want(1, true)
+	w.want(1, false)
+	// One that changes while an image is filled leaves nothing behind.
+	w.store.hold.Lock()
+	asked := make(chan error, 1)
+	go func() { asked <- w.list(2) }()
+	eventually(t, "a filling", func() bool { return w.store.reading.Load() > 0 })
+	w.store.epochs.Add(1)
+	w.store.hold.Unlock()
+	if err := <-asked; err != nil {
+		t.Fatal(err)
+	}
+	w.want(2, false)
+	if n, _, _ := w.Past.Stats(); n != 1 {
+		t.Errorf("%d images are kept, want that of the new epoch", n)
+	}
+}
