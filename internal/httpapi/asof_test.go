@@ -1,13 +1,19 @@
 package httpapi_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
 	"daybook/internal/history"
 	"daybook/internal/testkit"
 	"daybook/query/past"
@@ -117,4 +123,122 @@ func TestPastTooLarge(t *testing.T) {
 	nobody.Get("/events?as_of=position:99").WantBad("as_of")
 	nobody.Get("/events?as_of=position:3").Want(http.StatusOK).WantField("total", 2)
 	nobody.Get("/events?as_of=now").WantCode(http.StatusUnprocessableEntity, "rest_as_of_too_large")
+}
+
+// slowStore holds back who reads a whole log.
+type slowStore struct {
+	eventstore.Store
+	hold sync.RWMutex
+}
+
+func (s *slowStore) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	if after == 0 && limit == 1000 {
+		s.hold.RLock()
+		defer s.hold.RUnlock()
+	}
+	return s.Store.ReadAll(ctx, after, limit)
+}
+
+// TestPastNotReady: a list whose image takes too long is 503 with Retry-After, and is there
+// later (HISTORY 7.2).
+func TestPastNotReady(t *testing.T) {
+	t.Parallel()
+	s := &slowStore{Store: memstore.New()}
+	w := testkit.New(t, testkit.Options{Store: s, Past: past.Options{Wait: time.Second}})
+	w.As(calendar.Administrator).Event("First", nil)
+	nobody := w.As(calendar.Anonymous)
+	s.hold.Lock()
+	late := nobody.Get("/events?as_of=now").WantCode(http.StatusServiceUnavailable, "rest_as_of_not_ready")
+	if h := late.Header; h.Get("Retry-After") != "5" || h.Get("Cache-Control") != "no-store" {
+		t.Errorf("headers %v", h)
+	}
+	s.hold.Unlock()
+	for end := time.Now().Add(time.Minute); ; {
+		got := nobody.Get("/events?as_of=now")
+		if got.Status == http.StatusOK {
+			got.WantField("total", 1)
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("still %d %s", got.Status, got.Body)
+		}
+	}
+	if _, _, filled := w.Past.Stats(); filled != 1 {
+		t.Errorf("%d images filled, want the one that was begun", filled)
+	}
+}
+
+// TestPastOfAnErasedRecord: what is erased is in no answer of the past, though images,
+// answers and records were kept (HISTORY 20.35), and what linked it answers without it
+// and is written as before (HISTORY 20.36).
+func TestPastOfAnErasedRecord(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	admin, auditor, nobody := w.As(calendar.Administrator), w.As(calendar.Auditor), w.As(calendar.Anonymous)
+	first := w.Head() + 1
+	venue := admin.Create(calendar.KindVenue, testkit.Object{"venue": "Erased words", "slug": "erased-words"})
+	of := venue.Path(calendar.KindVenue)
+	event := admin.Event("Stays", testkit.Object{"venue": venue.ID()}).Path(calendar.KindEvent)
+	w.Clock.Add(time.Second)
+	admin.Patch(of, testkit.Object{"city": "Erased words"}).Want(http.StatusOK)
+	admin.Event("Later", nil)
+	at := w.Clock.Now().UTC().Format(history.TimeLayout)
+	w.Clock.Add(time.Second)
+	head := w.Head()
+	points := []string{"as_of=" + at}
+	for p := first; p <= head; p++ {
+		points = append(points, fmt.Sprintf("as_of=position:%d", p))
+	}
+	get := func(path, point string) (got []*testkit.Response) {
+		for _, who := range []*testkit.Client{nobody, auditor, nobody} { // also one that was kept
+			got = append(got, who.Get(path+"?"+point))
+		}
+		return got
+	}
+	paths := []string{of, of + "/timemap", event, "/venues", "/events", "/venues/by-slug/erased-words"}
+	told := 0
+	for _, point := range points {
+		for _, path := range paths {
+			for _, a := range get(path, point) {
+				told += strings.Count(string(a.Body), "Erased words")
+			}
+		}
+	}
+	if told < 6*len(points) {
+		t.Fatalf("the past told the words %d times before", told)
+	}
+	if _, err := w.Commands.Erase(t.Context(), w.Store, command.Erasure{Kind: calendar.KindVenue, ID: venue.ID()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, point := range append(points, fmt.Sprintf("as_of=position:%d", head+1), "as_of=version:1") {
+		for _, path := range paths {
+			if strings.Contains(point, "version") && path != of {
+				continue
+			}
+			for _, a := range get(path, point) {
+				if body := strings.ToLower(string(a.Body)); strings.Contains(body, "erased words") || strings.Contains(body, "erased-words") {
+					t.Errorf("%s?%s tells of what was erased: %s", path, point, a.Body)
+				}
+				switch path {
+				case of, of + "/timemap":
+					a.WantCode(http.StatusGone, "rest_record_erased")
+				case "/venues":
+					a.Want(http.StatusOK).WantField("total", 0)
+				case "/events":
+					a.Want(http.StatusOK)
+				case event:
+					if a.Status != http.StatusNotFound { // it was not yet
+						a.Want(http.StatusOK).WantField("title", "Stays").WantField("venue", []any{})
+					}
+				default:
+					a.Want(http.StatusNotFound)
+				}
+			}
+		}
+	}
+	list := nobody.Get("/events?as_of="+at).Want(http.StatusOK).WantField("total", 2)
+	for i := range 2 {
+		list.WantField(fmt.Sprintf("events.%d.venue", i), []any{})
+	}
+	admin.Patch(event, testkit.Object{"title": "Stays so"}).Want(http.StatusOK).WantField("venue", []any{})
 }

@@ -45,7 +45,7 @@ type State struct {
 	Signer func() proof.Stats
 	// Past gives the counts of the images that lists of the past are made from.
 	Past func() (images int, records int64, filled uint64)
-	Now    func() time.Time // nil: time.Now
+	Now  func() time.Time // nil: time.Now
 }
 
 // The metrics that State fills.

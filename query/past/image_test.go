@@ -2,6 +2,7 @@ package past_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -179,6 +180,29 @@ func TestImagesOneFilling(t *testing.T) {
 	if _, _, filled := w.Past.Stats(); filled != 3 || w.store.together.Load() != 1 {
 		t.Errorf("%d images filled for %d requests, up to %d at once; want 3, 1 at once", filled, 3*each, w.store.together.Load())
 	}
+}
+
+// TestImagesNotReady: who waited too long is told so, and the work goes on for all of them
+// (HISTORY 7.2), unless they asked long ago.
+func TestImagesNotReady(t *testing.T) {
+	t.Parallel()
+	const wait = time.Second // as much as the clock goes on by with each list
+	w := setup(t, past.Options{Wait: wait})
+	notReady := func(n int) {
+		t.Helper()
+		if e, ok := errors.AsType[*calendar.Error](w.list(n)); !ok || e.Code != calendar.CodeAsOfNotReady {
+			t.Fatalf("up to venue %d: %v, want %s", n, e, calendar.CodeAsOfNotReady)
+		}
+	}
+	w.store.hold.Lock()
+	notReady(1) // it is being filled
+	notReady(2) // for the last time so long ago that it is let go of
+	w.Clock.Add(wait)
+	notReady(3)
+	w.store.hold.Unlock()
+	eventually(t, "two images", func() bool { n, _, _ := w.Past.Stats(); return n == 2 })
+	w.want(1, false)
+	w.want(3, false)
 }
 
 // TestImagesEpoch: what was read in another epoch of the store is read anew.

@@ -105,6 +105,7 @@ type filling struct {
 	seen    calendar.Position
 	timed   bool          // a time wants it; under mu of the Service, as waiting
 	waiting int           // requests
+	asked   time.Time     // for the last time; as timed
 	done    chan struct{} // closed when image or err is there
 	image   *image
 	err     error
@@ -175,6 +176,7 @@ func (s *Service) find(key imageKey, timed bool, epoch uint64, head calendar.Pos
 	}
 	f := s.wanted[at]
 	f.waiting++
+	f.asked = s.o.Query.Now()
 	f.timed = f.timed || timed
 	return nil, f, nil
 }
@@ -243,12 +245,13 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// next gives the first filling that somebody waits for; it stays among the wanted ones
-// until it is made.
+// next gives the first filling that somebody waits for, or was told lately to come again
+// for; it stays among the wanted ones until it is made.
 func (s *Service) next() *filling {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wanted = slices.DeleteFunc(s.wanted, func(f *filling) bool { return f.waiting == 0 })
+	now := s.o.Query.Now()
+	s.wanted = slices.DeleteFunc(s.wanted, func(f *filling) bool { return f.waiting == 0 && now.Sub(f.asked) >= 2*s.o.Wait })
 	if len(s.wanted) == 0 {
 		return nil
 	}
