@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -200,7 +201,8 @@ func TestConferenceHistory(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	live, impossible := fold(t, lines)
+	folded := fold(t, lines)
+	live, impossible := folded.live, folded.impossible
 	if len(live) != 6787 {
 		t.Errorf("%d conferences live by the file, want 6787", len(live))
 	}
@@ -235,72 +237,211 @@ type conference struct {
 	tags               []string
 }
 
-// fold gives the conferences that live after lines of an import, and how many lines no
-// calendar can take: their dates are none or the wrong way round, or nothing is there.
-func fold(t *testing.T, lines []byte) (live map[string]*conference, impossible int) {
+// folding follows the lines of an import: which conferences live after them, and how many
+// of the lines no calendar can take: their dates are none or the wrong way round, or
+// nothing is there.
+type folding struct {
+	live       map[string]*conference
+	names      map[string]string // of venues, categories and tags, by key
+	impossible int
+}
+
+func fold(t *testing.T, lines []byte) *folding {
+	t.Helper()
+	f := &folding{live: map[string]*conference{}, names: map[string]string{}}
+	for line := range bytes.Lines(lines) {
+		f.take(t, line)
+	}
+	return f
+}
+
+func (f *folding) take(t *testing.T, line []byte) {
 	t.Helper()
 	type reference struct{ Key string }
-	live = map[string]*conference{}
-	names := map[string]string{} // of venues, categories and tags, by key
 	name := func(l []reference) (out []string) {
 		for _, r := range l {
-			out = append(out, names[r.Key])
+			out = append(out, f.names[r.Key])
 		}
 		return out
 	}
-	for line := range bytes.Lines(lines) {
-		var l struct {
-			Action, Kind, Key string
-			Fields            json.RawMessage
-		}
-		var event struct {
-			Title, Description string
-			Start              string `json:"start_date"`
-			End                string `json:"end_date"`
-			Venue              json.RawMessage
-			Categories, Tags   []reference
-		}
-		var other struct{ Name, Venue string }
-		fields := any(&other)
-		if json.Unmarshal(line, &l) != nil {
-			t.Fatalf("line %.200s", line)
-		}
-		if l.Kind == "event" {
-			fields = &event
-		}
-		if l.Fields != nil {
-			if err := json.Unmarshal(l.Fields, fields); err != nil {
-				t.Fatal(err)
-			}
-		}
-		switch {
-		case l.Kind != "event":
-			names[l.Key] = html.UnescapeString(other.Name + other.Venue)
-		case l.Action == importer.ActionDelete:
-			if live[l.Key] == nil {
-				impossible++
-			}
-			delete(live, l.Key)
-		case !isDay(event.Start) || !isDay(event.End) || event.End < event.Start:
-			impossible++
-		default:
-			c := &conference{
-				title: html.UnescapeString(event.Title), description: event.Description,
-				start: event.Start, end: event.End, tags: name(event.Tags), topic: strings.Join(name(event.Categories), ""),
-			}
-			var venue reference
-			if json.Unmarshal(event.Venue, &venue) == nil { // else it is an empty list
-				c.venue = names[venue.Key]
-			}
-			live[l.Key] = c
+	var l struct {
+		Action, Kind, Key string
+		Fields            json.RawMessage
+	}
+	var event struct {
+		Title, Description string
+		Start              string `json:"start_date"`
+		End                string `json:"end_date"`
+		Venue              json.RawMessage
+		Categories, Tags   []reference
+	}
+	var other struct{ Name, Venue string }
+	fields := any(&other)
+	if json.Unmarshal(line, &l) != nil {
+		t.Fatalf("line %.200s", line)
+	}
+	if l.Kind == "event" {
+		fields = &event
+	}
+	if l.Fields != nil {
+		if err := json.Unmarshal(l.Fields, fields); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return live, impossible
+	switch {
+	case l.Kind != "event":
+		f.names[l.Key] = html.UnescapeString(other.Name + other.Venue)
+	case l.Action == importer.ActionDelete:
+		if f.live[l.Key] == nil {
+			f.impossible++
+		}
+		delete(f.live, l.Key)
+	case !isDay(event.Start) || !isDay(event.End) || event.End < event.Start:
+		f.impossible++
+	default:
+		c := &conference{
+			title: html.UnescapeString(event.Title), description: event.Description,
+			start: event.Start, end: event.End, tags: name(event.Tags), topic: strings.Join(name(event.Categories), ""),
+		}
+		var venue reference
+		if json.Unmarshal(event.Venue, &venue) == nil { // else it is an empty list
+			c.venue = f.names[venue.Key]
+		}
+		f.live[l.Key] = c
+	}
 }
 
 func isDay(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
 	return err == nil
+}
+
+// TestConferencePast: at 100 random instants of the imported history lists and single
+// reads by an auditor are what a count over the file tells, on both sizes (HISTORY 20.16).
+func TestConferencePast(t *testing.T) {
+	t.Parallel()
+	binary := plainBinary(t)
+	lines := conferenceLines(t, binary)
+	begin := func(t *testing.T, store, args []string) *server {
+		t.Helper()
+		importLines(t, binary, store, lines, 0)
+		token := strings.TrimSpace(mustTool(t, append([]string{"user", "add", "looker", "--role", "auditor"}, store...)...))
+		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+		s := startServerOf(t, cmd, "", child(t.Context()).Env)
+		s.token = token
+		return s
+	}
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		on := inDir(filepath.Join(t.TempDir(), "data"))
+		comparePast(t, begin(t, on, on), lines)
+	})
+	t.Run("distributed", func(t *testing.T) {
+		t.Parallel()
+		d := newSize(t)
+		comparePast(t, begin(t, d.on(nil, "store"), d.args), lines)
+	})
+}
+
+// comparePast holds the past by an auditor against a count over the file.
+func comparePast(t *testing.T, s *server, lines []byte) {
+	t.Helper()
+	type moved struct {
+		at   time.Time
+		line []byte
+	}
+	var all []moved
+	for line := range bytes.Lines(lines) {
+		var l struct{ At importer.Moment }
+		if err := json.Unmarshal(line, &l); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, moved{l.At.Time, line})
+	}
+	first, last := all[0].at, all[len(all)-1].at
+	if first.IsZero() || !slices.IsSortedFunc(all, func(a, b moved) int { return a.at.Compare(b.at) }) {
+		t.Fatal("the lines have no moments that rise")
+	}
+	instants := make([]time.Time, 100)
+	for i := range instants {
+		instants[i] = first.Add(time.Duration(rand.Int64N(int64(last.Sub(first)) + 1))).Truncate(time.Millisecond)
+		if i%2 == 0 { // to the second of a change
+			instants[i] = all[rand.IntN(len(all))].at
+		}
+	}
+	slices.SortFunc(instants, time.Time.Compare) // so that the file is gone through once
+	seen := map[string]bool{}                    // events of all lists until then
+	f := fold(t, nil)
+	for _, at := range instants {
+		for len(all) > 0 && !all[0].at.After(at) {
+			f.take(t, all[0].line)
+			all = all[1:]
+		}
+		point := "as_of=" + at.UTC().Format("2006-01-02T15:04:05.000Z")
+		want := make([]string, 0, len(f.live))
+		for _, c := range f.live {
+			want = append(want, c.told())
+		}
+		slices.Sort(want)
+		const perPage = 50
+		page := 1 + rand.IntN(max(1, (len(want)+perPage-1)/perPage))
+		if len(want) == 0 {
+			t.Fatalf("%s: nothing lives", point)
+		}
+		got := s.want(200, "GET", fmt.Sprintf("/events?ends_after=1900-01-01&per_page=%d&page=%d&%s", perPage, page, point), s.token, "")
+		if got["total"] != float64(len(want)) {
+			t.Fatalf("%s: %v events, want %d", point, got["total"], len(want))
+		}
+		listed := got["events"].([]any)
+		if n := min(perPage, len(want)-(page-1)*perPage); len(listed) != n {
+			t.Errorf("%s: %d events on page %d, want %d", point, len(listed), page, n)
+		}
+		for i, e := range listed {
+			e := e.(map[string]any)
+			told := toldOf(e)
+			// Events of one day are in the order of their ids, which the file does not know.
+			if _, there := slices.BinarySearch(want, told); !there || told[:len(time.DateOnly)] != want[(page-1)*perPage+i][:len(time.DateOnly)] {
+				t.Errorf("%s: page %d has %s, which the file has not so or not there", point, page, told)
+			}
+			seen[idOf(e)] = true
+		}
+		for range 5 {
+			e := listed[rand.IntN(len(listed))].(map[string]any)
+			if single := s.want(200, "GET", "/events/"+idOf(e)+"?"+point, s.token, ""); toldOf(single) != toldOf(e) {
+				t.Errorf("%s: event %s alone is %s, want %s", point, idOf(e), toldOf(single), toldOf(e))
+			}
+		}
+		// What was listed before lives now or is removed.
+		n := 0
+		for id := range seen {
+			if n++; n > 5 {
+				break
+			}
+			status, b := s.try("GET", s.root+"/events/"+id+"?"+point, s.token, "")
+			var single map[string]any
+			if err := json.Unmarshal(b, &single); err != nil {
+				t.Fatal(err)
+			}
+			switch _, there := slices.BinarySearch(want, toldOf(single)); {
+			case status == 404 && single["code"] == "rest-event-not-found":
+			case status != 200 || !there && single["status"] != "trash":
+				t.Errorf("%s: event %s is %d %.300s", point, id, status, b)
+			}
+		}
+	}
+}
+
+// told is what comparePast compares of a conference, its first day first.
+func (c *conference) told() string {
+	return strings.Join([]string{c.start, c.end, c.title, c.venue}, "|")
+}
+
+// toldOf is told of an event as it is answered.
+func toldOf(e map[string]any) string {
+	text := func(v any) string { s, _ := v.(string); return html.UnescapeString(s) }
+	day := func(v any) string { d, _, _ := strings.Cut(text(v), " "); return d }
+	venue, _ := e["venue"].(map[string]any) // else it is an empty list
+	return strings.Join([]string{day(e["start_date"]), day(e["end_date"]), text(e["title"]), text(venue["venue"])}, "|")
 }
 
 // compareLists holds lists of the service against a count over the file.
