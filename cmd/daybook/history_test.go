@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -316,7 +317,22 @@ func isDay(s string) bool {
 	return err == nil
 }
 
-// TestConferencePast: at 100 random instants of the imported history lists and single
+// instantsOfThePast is how many instants the past is looked at: each fills an image, so
+// 100 of them, which DAYBOOK_INSTANTS=100 asks for, take minutes.
+func instantsOfThePast(t *testing.T) int {
+	t.Helper()
+	asked, given := os.LookupEnv("DAYBOOK_INSTANTS")
+	if !given {
+		return 8
+	}
+	n, err := strconv.Atoi(asked)
+	if err != nil {
+		t.Fatalf("DAYBOOK_INSTANTS: %v", err)
+	}
+	return n
+}
+
+// TestConferencePast: at random instants of the imported history lists and single
 // reads by an auditor are what a count over the file tells, on both sizes (HISTORY 20.16).
 func TestConferencePast(t *testing.T) {
 	t.Parallel()
@@ -362,7 +378,7 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 	if first.IsZero() || !slices.IsSortedFunc(all, func(a, b moved) int { return a.at.Compare(b.at) }) {
 		t.Fatal("the lines have no moments that rise")
 	}
-	instants := make([]time.Time, 100)
+	instants := make([]time.Time, instantsOfThePast(t))
 	for i := range instants {
 		instants[i] = first.Add(time.Duration(rand.Int64N(int64(last.Sub(first)) + 1))).Truncate(time.Millisecond)
 		if i%2 == 0 { // to the second of a change

@@ -33,6 +33,9 @@ func TestTypeScriptClient(t *testing.T) {
 	types, err := os.ReadFile(filepath.Join(dir, "api.ts"))
 	must(t, err)
 	for name := range svc.documentation().Components.Schemas {
+		if name == "JSONPatch" {
+			continue // a list has no class of its own
+		}
 		if !strings.Contains(string(types), "\n        "+name+": ") {
 			t.Errorf("no type of the schema %s", name)
 		}

@@ -99,7 +99,7 @@ func furtherNames(s *scene) {
 		}
 	}
 	s.as("").get("=/rest/calendar/events/v1/events").want(http.StatusOK).
-		head("Access-Control-Expose-Headers", "X-Total, X-TotalPages, X-Count, X-Count-Pages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location")
+		head("Access-Control-Expose-Headers", "X-Total, X-TotalPages, X-Count, X-Count-Pages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified")
 	for _, p := range []string{"=/rest", "=/rest/agenda", "=/wp/agenda/v2/events", "=/agenda/v2/events", "=/rest/agenda/v2/v2"} {
 		s.as("").get(p).code(http.StatusNotFound, "rest_no_route")
 	}
@@ -209,7 +209,7 @@ func headAndOptions(s *scene) {
 }
 
 func crossOrigin(s *scene) {
-	const expose = "X-Total, X-TotalPages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location"
+	const expose = "X-Total, X-TotalPages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"
 	const allow = "Authorization, Accept, Content-Type, If-Match, If-None-Match, Idempotency-Key, Daybook-Min-Position, Accept-Datetime, Daybook-Reason, Last-Event-ID"
 	s = s.alone(settings{http: httpapi.Options{AllowedOrigins: []string{"https://good.example"}}})
 	ed := s.as("editor")
@@ -409,7 +409,11 @@ func indexOfRoutes(s *scene) {
 			hold("DELETE ", "id multilang_language +reason"+password, []string{"id"})
 			read := single["endpoints"].(list)[0].(obj)["args"].(obj)
 			arguments["READ"] = read
-			hold("READ", "id +as_of multilang_language +_fields"+password, []string{"id"})
+			format := ""
+			if collection == "events" {
+				format = " +format"
+			}
+			hold("READ", "id +as_of multilang_language +_fields"+password+format, []string{"id"})
 		}
 		got.fields(obj{
 			"routes./calendar/events/v1.endpoints.0.args.namespace.default":                   "calendar/events/v1",

@@ -158,13 +158,17 @@ func (d *document) optionsOperation(rt *route) object {
 	for _, arg := range path {
 		parameters = append(parameters, d.parameter(&arg))
 	}
+	statuses := []int{400, 401}
+	if rt.ended() { // another ending is no route
+		statuses = append(statuses, 404)
+	}
 	headers := d.headerRefs("Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
 	return object{
 		"operationId": operationID(rt, "options", ""), "summary": in("op.options", d.l),
 		"parameters": parameters, "security": openSecurity(), "x-extension": true,
 		"responses": d.withErrors(object{
 			"200": object{"description": in("status.200", d.l), "headers": headers, "content": jsonContent(schemaRef("Route"))},
-		}, 400, 401),
+		}, statuses...),
 	}
 }
 
@@ -301,20 +305,25 @@ func bodySchemaName(rt *route, verb string) string {
 	return name
 }
 
-// content is the answer of an operation in the formats that it has.
+// content is the answer of an operation in the formats that it has. Those that parameters
+// and headers ask for stand at the paths with endings only: makers of clients take all
+// that an operation has for what it may answer to anybody.
 func (d *document) content(rt *route, verb string) object {
 	if rt.extra != nil {
 		return rt.extra.content()
 	}
 	switch verb {
-	case "list", "feed", "export":
+	case "feed", "export":
 	case "source":
 		return jsonContent(list(schemaRef("CalendarEntry")))
-	case "read":
-		if rt.kind == calendar.KindEvent {
-			break
+	case "list":
+		out := object{}
+		for _, f := range d.a.formats {
+			if f.file[0] == "" && f.fits(rt) {
+				out[f.media[0]] = object{"schema": f.schema(rt.kind)}
+			}
 		}
-		fallthrough
+		return out
 	default:
 		return jsonContent(answerSchema(rt, verb))
 	}

@@ -49,13 +49,13 @@ func (rt *route) operations() []operation {
 	case formDoc:
 		return []operation{{rt, readOnly, "doc", []argument{languageArgument()}}}
 	case formFeed:
-		return []operation{{rt, readOnly, "feed", append([]argument{endingArgument(rt)}, listArguments(rt.kind)...)}}
+		return []operation{{rt, readOnly, "feed", append([]argument{endingArgument(rt)}, ended(listArguments(rt.kind))...)}}
 	case formOf:
 		return []operation{{rt, readOnly, "list", append([]argument{pathArgument(rt)}, listArguments(rt.kind)...)}}
 	case formOfFeed:
-		return []operation{{rt, readOnly, "feed", append([]argument{pathArgument(rt), endingArgument(rt)}, listArguments(rt.kind)...)}}
+		return []operation{{rt, readOnly, "feed", append([]argument{pathArgument(rt), endingArgument(rt)}, ended(listArguments(rt.kind))...)}}
 	case formEvent:
-		args := readArguments(rt)
+		args := ended(readArguments(rt))
 		return []operation{{rt, readOnly, "export", slices.Insert(args, 1, endingArgument(rt))}}
 	case formCalendar:
 		return []operation{{rt, readOnly, "source", argumentsOf(query.SourceParams())}}
@@ -176,6 +176,17 @@ func endingArgument(rt *route) argument {
 		}
 	}
 	return argument{name: "format", in: "path", declared: "string", description: texts["arg.ending"], required: true, enum: names, extension: true}
+}
+
+// ended tells no words of the parameter that an ending of the path wins over: makers of
+// clients refuse two lists of one name.
+func ended(args []argument) []argument {
+	for i := range args {
+		if args[i].name == "format" && args[i].in == "query" {
+			args[i].enum = nil
+		}
+	}
+	return args
 }
 
 func deleteArguments(rt *route) []argument {

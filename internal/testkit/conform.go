@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -97,6 +98,11 @@ func (d Documentation) Check(r *http.Request, sent string, status int, header ht
 			return errors.New("an answer of an undocumented operation")
 		}
 		return nil
+	}
+	// Formats that parameters and headers ask for stand at the path with the ending.
+	ended := d.Paths.Value(strings.ReplaceAll(template, "by-slug/{slug}", "{id}") + ".{format}")
+	if media, _, _ := mime.ParseMediaType(header.Get("Content-Type")); status == http.StatusOK && ended != nil && media != "application/json" && ended.GetOperation(r.Method) != nil {
+		item = ended
 	}
 	route := &routers.Route{Spec: d.T, Path: template, PathItem: item, Method: r.Method, Operation: item.GetOperation(r.Method)}
 	if err := taken(route, r, sent, status); err != nil {

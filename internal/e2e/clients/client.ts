@@ -9,7 +9,7 @@ declare const process: { env: Record<string, string> };
 type Event = components["schemas"]["Event"];
 type Refusal = components["schemas"]["Error"] | components["schemas"]["Problem"];
 
-const api = createClient<paths>({
+const api = createClient<paths, "application/json">({
   baseUrl: process.env.DAYBOOK_URL,
   headers: { Authorization: `Bearer ${process.env.DAYBOOK_TOKEN}` },
 });
