@@ -63,6 +63,9 @@ func TestPythonClient(t *testing.T) {
 	models, err := os.ReadFile(filepath.Join(dir, "generated", "models", "__init__.py"))
 	must(t, err)
 	for name := range svc.documentation().Components.Schemas {
+		if name == "JSONPatch" {
+			continue // a list has no class of its own
+		}
 		if !strings.Contains(string(models), "import "+name+"\n") {
 			t.Errorf("no model of the schema %s", name)
 		}
