@@ -89,6 +89,11 @@ func TestReadme(t *testing.T) {
 				args := append(strings.Fields(command)[1:], "--listen", "127.0.0.1:0")
 				own = startServerOf(t, exec.Command(filepath.Join(dir, "bin", "daybook"), args...), dir, env)
 				host = own.host
+			case strings.Contains(command, "/changes/stream"): // it goes on until somebody ends it
+				out := shell(dir, "timeout 3 "+command+" || true", "TOKEN="+demo.token)
+				if !strings.Contains(out, "event: change") {
+					t.Errorf("%s: got %.300s", command, out)
+				}
 			case strings.Contains(command, "curl") && own == nil:
 				list := demo.want(200, "GET", "/events", "", "")["events"].([]any)
 				out := shell(dir, strings.Replace(command, "curl ", "curl -sf ", 1), "TOKEN="+demo.token, "ID="+idOf(list[0].(map[string]any)))
