@@ -211,6 +211,15 @@ func splitNumeral(s string) (digits string, exp int, negative, ok bool) {
 	return digits, exp, negative, true
 }
 
+// MaxReason is the longest reason of a change, in characters (HISTORY 15).
+const MaxReason = 500
+
+// PlainReason makes sent text a reason of a change: line breaks and tabs become a space,
+// control characters go, and it is trimmed.
+func PlainReason(s string) string {
+	return Trim(strings.NewReplacer("\n", " ", "\t", " ").Replace(Plain(s)))
+}
+
 // Plain makes sent text storable: valid UTF-8 without control characters. Line
 // breaks and tabs stay; CR LF and CR become LF.
 func Plain(s string) string {

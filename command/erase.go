@@ -31,9 +31,9 @@ type Erased struct {
 // category are passed on first. Of a record that is erased already what was missing is
 // done, so it may be called again whenever it failed. Errors: calendar.CodeNotFound for
 // none of the kind, and those of the store.
-func (s *Service) Erase(ctx context.Context, store eventstore.Eraser, e Erasure) (Erased, error) {
+func (s *Service) Erase(ctx context.Context, e Erasure) (Erased, error) {
 	for n := 1; ; n++ {
-		out, err := s.erase(ctx, store, e)
+		out, err := s.erase(ctx, e)
 		if !errors.Is(err, eventstore.ErrConflict) || n == maxAttempts {
 			return out, readable(err, e.Kind)
 		}
@@ -43,7 +43,7 @@ func (s *Service) Erase(ctx context.Context, store eventstore.Eraser, e Erasure)
 	}
 }
 
-func (s *Service) erase(ctx context.Context, store eventstore.Eraser, e Erasure) (out Erased, err error) {
+func (s *Service) erase(ctx context.Context, e Erasure) (out Erased, err error) {
 	release, err := s.locks.Acquire(ctx, e.ID)
 	if err != nil {
 		return out, err
@@ -75,7 +75,7 @@ func (s *Service) erase(ctx context.Context, store eventstore.Eraser, e Erasure)
 	} else if err := s.decideErasure(ctx, rec, &of, &out); err != nil {
 		return out, err
 	}
-	res := store.Erase(ctx, of)
+	res := s.store.Erase(ctx, of)
 	if res.Err != nil {
 		return out, fmt.Errorf("erase %s %d: %w", e.Kind, e.ID, res.Err)
 	}

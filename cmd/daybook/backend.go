@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"daybook/calendar"
 	"daybook/command"
@@ -127,16 +128,12 @@ func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
 		h.because(statusNoFeed, "")
 		return t.close()
 	}
-	for left := maxStill; ; left -= minServerWait {
-		if h.Published, err = feed.Published(ctx, b.store, t.js, b.s.feedPrefix); err == nil && h.Published >= h.Head || h.Head == 0 {
-			return t.close()
-		}
-		if left <= 0 {
-			break
-		}
-		if err := pause.For(ctx, minServerWait); err != nil {
-			return errors.Join(err, t.close())
-		}
+	h.Published, err = b.published(ctx, t, h.Head, maxStill)
+	switch {
+	case err == nil && h.Published >= h.Head, h.Head == 0:
+		return t.close()
+	case ctx.Err() != nil:
+		return errors.Join(ctx.Err(), t.close())
 	}
 	h.Status = statusDegraded
 	cause := ""
@@ -145,4 +142,18 @@ func (b *backend) lookAtFeed(ctx context.Context, h *health) error {
 	}
 	h.because(fmt.Sprintf("the feed stands at %d of %d", h.Published, h.Head), cause)
 	return t.close()
+}
+
+// published waits until the feed has the entries up to a position, and tells how far it
+// is after a limit; the error is that of the last look, or of the context.
+func (b *backend) published(ctx context.Context, t *transport, want calendar.Position, limit time.Duration) (at calendar.Position, err error) {
+	for left := limit; ; left -= minServerWait {
+		at, err = feed.Published(ctx, b.store, t.js, b.s.feedPrefix)
+		if err == nil && at >= want || want == 0 || left <= 0 {
+			return at, err
+		}
+		if err := pause.For(ctx, minServerWait); err != nil {
+			return at, err
+		}
+	}
 }

@@ -8,22 +8,17 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/postgres"
-	"daybook/internal/ground/pause"
 	"daybook/internal/httpapi"
 	"daybook/projector/upkeep"
 )
-
-// maxReason is the longest reason of a change, in characters.
-const maxReason = 500
 
 func runErase(ctx context.Context, c *console, s *settings, args []string) error {
 	if s.compact {
@@ -36,12 +31,11 @@ func runErase(ctx context.Context, c *console, s *settings, args []string) error
 	if !ok || kind == calendar.KindImage {
 		return usageError("KIND must be event, venue, organizer, category, tag or user, not %q", args[0])
 	}
-	if n, err := strconv.ParseInt(args[1], 10, 64); err != nil || n < 1 {
-		return usageError("ID must be a number above 0, not %q", args[1])
+	if _, err := idArgument(args[1]); err != nil {
+		return err
 	}
-	reason := strings.Join(strings.Fields(s.reason), " ")
-	if n := len([]rune(reason)); n == 0 || n > maxReason {
-		return usageError("erase needs --reason, 1 to %d characters", maxReason)
+	if n := utf8.RuneCountInString(calendar.PlainReason(s.reason)); n == 0 || n > calendar.MaxReason {
+		return usageError("erase needs --reason, 1 to %d characters", calendar.MaxReason)
 	}
 	if !s.yes {
 		if !c.terminal || c.in == nil {
@@ -85,21 +79,16 @@ type erasing struct {
 // is not the operator's. Run again it does what is missing.
 func eraseTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
 	kind, _ := calendar.ParseKind(args[0])
-	n, err := strconv.ParseInt(args[1], 10, 64)
+	id, err := idArgument(args[1])
 	if err != nil {
-		return usageError("ID must be a number, not %q", args[1])
-	}
-	store, ok := b.store.(eventstore.Eraser)
-	if !ok {
-		return errors.New("this event store cannot erase")
+		return err
 	}
 	actor, err := b.administrator(ctx, s.by)
 	if err != nil {
 		return err
 	}
-	id := calendar.ID(n)
 	e := &erasing{b: b, c: c, s: s}
-	e.of, err = b.command.Erase(ctx, store, command.Erasure{Kind: kind, ID: id, Actor: actor, Reason: strings.Join(strings.Fields(s.reason), " ")})
+	e.of, err = b.command.Erase(ctx, command.Erasure{Kind: kind, ID: id, Actor: actor, Reason: calendar.PlainReason(s.reason)})
 	if refused, is := errors.AsType[*calendar.Error](err); is && refused.Code == calendar.CodeNotFound {
 		return fmt.Errorf("no %s has the id %d", kind, id)
 	}
@@ -176,23 +165,12 @@ func (e *erasing) stream(ctx context.Context) error {
 		}
 		defer func() { _ = t.close() }()
 	}
-	prefix := e.b.s.feedPrefix
-	published := func(ctx context.Context, limit time.Duration) (err error) {
-		for left := limit; ; left -= minServerWait {
-			var at calendar.Position
-			if at, err = feed.Published(ctx, e.b.store, t.js, prefix); err == nil && at >= e.of.Position {
-				return nil
-			}
-			if left <= 0 {
-				if err == nil {
-					err = fmt.Errorf("the feed stands at %d of %d", at, e.of.Position)
-				}
-				return err
-			}
-			if err := pause.For(ctx, minServerWait); err != nil {
-				return err
-			}
+	published := func(ctx context.Context, limit time.Duration) error {
+		at, err := e.b.published(ctx, t, e.of.Position, limit)
+		if err == nil && at < e.of.Position {
+			err = fmt.Errorf("the feed stands at %d of %d", at, e.of.Position)
 		}
+		return err
 	}
 	err := published(ctx, streamWait)
 	if err != nil && t.shared && ctx.Err() == nil { // no relay serves: this is one for a while

@@ -40,8 +40,8 @@ func runHistory(ctx context.Context, c *console, s *settings, args []string) err
 	if _, ok := calendar.ParseKind(record[0]); !ok {
 		return usageError("KIND must be event, venue, organizer, category, tag, image or user, not %q", record[0])
 	}
-	if n, err := strconv.ParseInt(record[1], 10, 64); err != nil || n < 1 {
-		return usageError("ID must be a number above 0, not %q", record[1])
+	if _, err := idArgument(record[1]); err != nil {
+		return err
 	}
 	return runTask(ctx, withoutInput(c), s, "history", args)
 }
@@ -59,9 +59,10 @@ func historyTask(ctx context.Context, b *backend, c *console, s *settings, args 
 		act, args = args[0], args[1:]
 	}
 	kind, _ := calendar.ParseKind(args[0])
-	n, _ := strconv.ParseInt(args[1], 10, 64)
-	id := calendar.ID(n)
-	var err error
+	id, err := idArgument(args[1])
+	if err != nil {
+		return err
+	}
 	switch act {
 	case "diff":
 		err = printDiff(ctx, teller, c.out, s, kind, id, args[2:])

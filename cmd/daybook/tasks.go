@@ -133,25 +133,34 @@ func runRetry(ctx context.Context, c *console, s *settings, args []string) error
 	if len(args) != 1 {
 		return usageError("usage: daybook retry ID; daybook health tells which records are quarantined")
 	}
-	if n, err := strconv.ParseInt(args[0], 10, 64); err != nil || n < 1 {
-		return usageError("ID must be a number above 0, not %q", args[0])
+	if _, err := idArgument(args[0]); err != nil {
+		return err
 	}
 	return runTask(ctx, withoutInput(c), s, "retry", args)
 }
 
+// idArgument reads an id of the command line.
+func idArgument(text string) (calendar.ID, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, usageError("ID must be a number above 0, not %q", text)
+	}
+	return calendar.ID(n), nil
+}
+
 func retryTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
-	n, err := strconv.ParseInt(args[0], 10, 64)
+	id, err := idArgument(args[0])
 	if err != nil {
-		return usageError("ID must be a number, not %q", args[0])
+		return err
 	}
 	if b.live.Load() == nil && s.engine().local {
 		return errors.New("nothing serves from the data directory, so nothing is quarantined: a start projects every record")
 	}
-	err = b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, calendar.ID(n)) })
+	err = b.withModel(ctx, func(m *upkeep.Upkeep) error { return m.Retry(ctx, id) })
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "record %d is projected\n", n)
+	_, err = fmt.Fprintf(c.out, "record %d is projected\n", id)
 	return err
 }
 

@@ -207,7 +207,7 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 	if told < 6*len(points) {
 		t.Fatalf("the past told the words %d times before", told)
 	}
-	if _, err := w.Commands.Erase(t.Context(), w.Store, command.Erasure{Kind: calendar.KindVenue, ID: venue.ID()}); err != nil {
+	if _, err := w.Commands.Erase(t.Context(), command.Erasure{Kind: calendar.KindVenue, ID: venue.ID()}); err != nil {
 		t.Fatal(err)
 	}
 	for _, point := range append(points, fmt.Sprintf("as_of=position:%d", head+1), "as_of=version:1") {

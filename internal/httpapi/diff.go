@@ -19,19 +19,7 @@ var diffTable = []toldParam{
 }
 
 func versionRow(name string, to func(q *toldQuery) *int64) toldParam {
-	return toldParam{
-		argument{name: name, in: "query", declared: "integer", description: texts["arg.told."+name], schema: object{"minimum": 1}, extension: true},
-		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
-			switch n, ok := calendar.ParseNearestInt(v); {
-			case !ok:
-				bad(calendar.ReasonTypeInteger)
-			case n < 1:
-				bad(calendar.ReasonTooSmall, "1")
-			default:
-				*to(q) = n
-			}
-		},
-	}
+	return numberRow(name, 1, func(q *toldQuery, n int64) { *to(q) = n })
 }
 
 func readRecords(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {

@@ -195,7 +195,7 @@ func deleteArguments(rt *route) []argument {
 		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.delete"], schema: passwordSchema})
 	}
 	return append(args, languageArgument(), argument{
-		name: reasonField.Name, in: "query", declared: reasonField.Declared, description: reasonField.Doc, extension: true, schema: object{"maxLength": maxReason},
+		name: reasonField.Name, in: "query", declared: reasonField.Declared, description: reasonField.Doc, extension: true, schema: object{"maxLength": calendar.MaxReason},
 	})
 }
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"maps"
@@ -177,23 +178,32 @@ func (a *api) checkpointKeys(w http.ResponseWriter, r *http.Request) error {
 	return a.sendProofJSON(w, r, keys)
 }
 
+// proofSize reads the size of the tree that a proof is for, by default that of the newest
+// checkpoint, which no proof goes beyond. What was wrong before is told first.
+func (a *api) proofSize(ctx context.Context, p *proofParams, name string) (newest eventstore.Checkpoint, size calendar.Position, err error) {
+	size, sent := p.number(name, 1, false)
+	if err := p.err(); err != nil {
+		return newest, 0, err
+	}
+	if newest, err = a.Proofs.Checkpoint(ctx, 0); err != nil {
+		return newest, 0, proofError(err)
+	}
+	if !sent {
+		size = newest.Size
+	}
+	p.upTo(name, size, newest.Size, "1")
+	return newest, size, nil
+}
+
 // inclusion answers the proof that an entry is in the log (HISTORY 12.5).
 func (a *api) inclusion(w http.ResponseWriter, r *http.Request) error {
 	c, ctx := callOf(r), r.Context()
 	p := c.proofParams()
 	position, _ := p.number("position", 1, true)
-	size, sent := p.number("size", 1, false)
-	if err := p.err(); err != nil {
+	newest, size, err := a.proofSize(ctx, p, "size")
+	if err != nil {
 		return err
 	}
-	newest, err := a.Proofs.Checkpoint(ctx, 0)
-	if err != nil {
-		return proofError(err)
-	}
-	if !sent {
-		size = newest.Size
-	}
-	p.upTo("size", size, newest.Size, "1")
 	p.upTo("position", position, min(size, newest.Size), "1")
 	if err := p.err(); err != nil {
 		return err
@@ -225,17 +235,7 @@ func (a *api) inclusion(w http.ResponseWriter, r *http.Request) error {
 
 // wantsText tells whether Accept weighs text/plain more than JSON.
 func wantsText(h http.Header) bool {
-	most := map[string]int{}
-	for _, v := range h["Accept"] {
-		for member := range strings.SplitSeq(v, ",") {
-			media, params, _ := strings.Cut(member, ";")
-			if weight, ok := weightOf(params); ok {
-				media = strings.ToLower(strings.TrimSpace(media))
-				most[media] = max(most[media], weight)
-			}
-		}
-	}
-	return most["text/plain"] > most["application/json"]
+	return weightIn(h, []string{"text/plain"}) > weightIn(h, []string{"application/json"})
 }
 
 // consistency answers the proof that the log only grew (HISTORY 12.5).
@@ -243,18 +243,10 @@ func (a *api) consistency(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	p := callOf(r).proofParams()
 	from, _ := p.number("from", 0, true)
-	to, sent := p.number("to", 1, false)
-	if err := p.err(); err != nil {
+	newest, to, err := a.proofSize(ctx, p, "to")
+	if err != nil {
 		return err
 	}
-	newest, err := a.Proofs.Checkpoint(ctx, 0)
-	if err != nil {
-		return proofError(err)
-	}
-	if !sent {
-		to = newest.Size
-	}
-	p.upTo("to", to, newest.Size, "1")
 	p.upTo("from", from, min(to, newest.Size), "0")
 	if err := p.err(); err != nil {
 		return err

@@ -10,12 +10,9 @@ import (
 	"daybook/calendar"
 )
 
-// maxReason is the longest reason of a change, in characters.
-const maxReason = 500
-
 // reasonField is the reason of a change as writes take it: a parameter that no record has.
 var reasonField = calendar.Field{
-	Name: "reason", Form: calendar.FormDetail, Declared: "string", Empty: calendar.EmptyClears, Extension: true, Max: maxReason, Doc: texts["arg.reason"],
+	Name: "reason", Form: calendar.FormDetail, Declared: "string", Empty: calendar.EmptyClears, Extension: true, Max: calendar.MaxReason, Doc: texts["arg.reason"],
 }
 
 // reasonOf reads why a change is made (HISTORY 15): the parameter, else the header; nil
@@ -27,7 +24,7 @@ func reasonOf(in calendar.Input, h http.Header) (string, *calendar.FieldError) {
 		return "", &calendar.FieldError{Field: reasonField.Name, Reason: calendar.ReasonTypeText}
 	}
 	name := reasonField.Name
-	text = plainReason(text)
+	text = calendar.PlainReason(text)
 	if text == "" {
 		name = headerReason
 		sent := h.Get(headerReason)
@@ -35,15 +32,10 @@ func reasonOf(in calendar.Input, h http.Header) (string, *calendar.FieldError) {
 		if err != nil || !utf8.ValidString(plain) || strings.ContainsFunc(sent, func(r rune) bool { return r < ' ' || r > '~' }) {
 			return "", &calendar.FieldError{Field: name, Reason: calendar.ReasonHeaderReason}
 		}
-		text = plainReason(plain)
+		text = calendar.PlainReason(plain)
 	}
-	if utf8.RuneCountInString(text) > maxReason {
-		return "", &calendar.FieldError{Field: name, Reason: calendar.ReasonTooLong, Args: []string{strconv.Itoa(maxReason)}}
+	if utf8.RuneCountInString(text) > calendar.MaxReason {
+		return "", &calendar.FieldError{Field: name, Reason: calendar.ReasonTooLong, Args: []string{strconv.Itoa(calendar.MaxReason)}}
 	}
 	return text, nil
-}
-
-// plainReason makes line breaks and tabs spaces, and drops control characters.
-func plainReason(s string) string {
-	return calendar.Trim(strings.NewReplacer("\n", " ", "\t", " ").Replace(calendar.Plain(s)))
 }

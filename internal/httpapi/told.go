@@ -126,20 +126,25 @@ func orderRow() toldParam {
 	}
 }
 
-func boundRow(name string, to func(q *toldQuery) *int64) toldParam {
+// numberRow is a whole number from least on.
+func numberRow(name string, least int64, take func(q *toldQuery, n int64)) toldParam {
 	return toldParam{
-		argument{name: name, in: "query", declared: "integer", description: texts["arg.told."+name], schema: object{"minimum": 0}, extension: true},
+		argument{name: name, in: "query", declared: "integer", description: texts["arg.told."+name], schema: object{"minimum": least}, extension: true},
 		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
 			switch n, ok := calendar.ParseNearestInt(v); {
 			case !ok:
 				bad(calendar.ReasonTypeInteger)
-			case n < 0:
-				bad(calendar.ReasonTooSmall, "0")
+			case n < least:
+				bad(calendar.ReasonTooSmall, strconv.FormatInt(least, 10))
 			default:
-				*to(q) = min(n, noBefore-1) // there is a number behind it
+				take(q, n)
 			}
 		},
 	}
+}
+
+func boundRow(name string, to func(q *toldQuery) *int64) toldParam {
+	return numberRow(name, 0, func(q *toldQuery, n int64) { *to(q) = min(n, noBefore-1) }) // there is a number behind it
 }
 
 func afterRow() toldParam {
@@ -151,19 +156,9 @@ func beforeRow() toldParam {
 }
 
 func limitRow() toldParam {
-	return toldParam{
-		argument{name: "limit", in: "query", declared: "integer", description: texts["arg.told.limit"], fallback: "50", schema: object{"minimum": 1, "default": toldLimit}, extension: true},
-		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
-			switch n, ok := calendar.ParseNearestInt(v); {
-			case !ok:
-				bad(calendar.ReasonTypeInteger)
-			case n < 1:
-				bad(calendar.ReasonTooSmall, "1")
-			default:
-				q.limit = int(min(n, toldMost))
-			}
-		},
-	}
+	row := numberRow("limit", 1, func(q *toldQuery, n int64) { q.limit = int(min(n, toldMost)) })
+	row.fallback, row.schema = strconv.Itoa(toldLimit), object{"minimum": 1, "default": toldLimit}
+	return row
 }
 
 // wordsRow is a list of words of which all have to be known.
