@@ -1,6 +1,7 @@
 package feed_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -35,11 +36,28 @@ func listen(t *testing.T, o *server.Options) string {
 	s, err := server.NewServer(o)
 	check(t, err)
 	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	t.Cleanup(func() {
+		// A stream that is made while the server ends stays open.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), limit)
+		defer cancel()
+		for s.NumClients() > 0 || atWork(t, s) {
+			pause(ctx, t)
+		}
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
 	if !s.ReadyForConnections(limit) {
 		t.Fatal("server is not ready")
 	}
 	return "127.0.0.1:" + strconv.Itoa(s.Addr().(*net.TCPAddr).Port)
+}
+
+// atWork tells whether requests of JetStream are being worked on.
+func atWork(t *testing.T, s *server.Server) bool {
+	t.Helper()
+	info, err := s.Jsz(nil)
+	check(t, err)
+	return info.API.Inflight > 0
 }
 
 func write(t *testing.T, name string, b []byte) string {

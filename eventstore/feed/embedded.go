@@ -125,6 +125,7 @@ func (e *Embedded) JetStream() jetstream.JetStream { return e.js }
 // Close ends the connection, then the server, and waits for its files to be
 // closed. Relay and source are to be ended before.
 func (e *Embedded) Close() error {
+	_ = e.conn.FlushTimeout(readyWait) // the server knows of all that was asked for
 	e.conn.Close()
 	stopServer(e.server)
 	return nil
@@ -132,7 +133,20 @@ func (e *Embedded) Close() error {
 
 var _ io.Closer = (*Embedded)(nil)
 
+// stopServer ends a server once it has done what it was asked for: a stream that is made
+// while the server ends stays open, with its files and goroutines.
 func stopServer(s *server.Server) {
+	for end := time.After(readyWait); ; {
+		if info, err := s.Jsz(nil); err != nil || info.API.Inflight == 0 {
+			break
+		}
+		select {
+		case <-time.After(time.Millisecond):
+			continue
+		case <-end:
+		}
+		break
+	}
 	s.Shutdown()
 	s.WaitForShutdown()
 }
