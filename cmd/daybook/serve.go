@@ -187,7 +187,7 @@ func (s *settings) api(log *slog.Logger) httpapi.Options {
 		CalendarName: s.calendarName, FeedRefresh: s.feedRefresh, FeedMaxAge: orNone(s.feedMaxAge), ExportLimit: s.exportLimit, WholeAnswers: s.wholeAnswers,
 		CalendarLimit: s.calendarLimit, TombstoneDays: orNone(s.tombstoneDays),
 		ReadDeadline: s.readDeadline, WriteDeadline: s.writeDeadline, MaxAnswer: s.maxAnswer << 20, RateLimit: s.rateLimit,
-		Streams:    cmp.Or(s.streams, -1), // 0 would be the default of the package
+		Streams: cmp.Or(s.streams, -1), StreamsOfOne: s.streamsPerClient, // 0 streams would be the default of the package
 		ServeStale: s.serveStale, TotalHeaders: s.totalHeaders, TrustForwarded: s.trustForwarded, Log: log,
 	}
 }

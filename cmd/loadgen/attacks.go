@@ -44,6 +44,8 @@ var attacks = []attack{
 	{"searches, up to 495 characters", 64, 200, searches},
 	{"large answers", 16, 20, largeAnswers},
 	{"lists and texts to be compressed", 256, 1000, toCompress},
+	{"pages of changes", 256, 400, pagesOfChanges},
+	{"streams of changes", 1000, 1000, streamsOfChanges},
 }
 
 // prey is what an attacker knows of the service.
@@ -454,6 +456,42 @@ func toCompress(ctx context.Context, a *assault) {
 		r.Header.Set("Accept-Encoding", []string{"gzip", "zstd"}[worker%2])
 		return r
 	}, nil)
+}
+
+// pagesOfChanges ask for pages that nothing is on, and for full ones from all over the log.
+func pagesOfChanges(ctx context.Context, a *assault) {
+	var n atomic.Int64
+	a.flood(ctx, func(worker, _ int) *http.Request {
+		i := n.Add(1)
+		if worker%2 == 0 {
+			return get(ctx, fmt.Sprintf("%s/changes?order=asc&id=%d", a.Root, 1_000_000_000+i))
+		}
+		return get(ctx, fmt.Sprintf("%s/changes?order=asc&limit=1000&after=%d", a.Root, i*7919%int64(max(1, len(a.Events)))))
+	}, nil)
+}
+
+// streamsOfChanges want streams from the first change on: one half stay and read nothing,
+// the other leaves when it has read a part, and comes again.
+func streamsOfChanges(ctx context.Context, a *assault) {
+	a.hold(ctx, func(conn net.Conn, worker int) string {
+		if _, err := fmt.Fprintf(conn, "GET %s/changes/stream?after=0 HTTP/1.1\r\nHost: stream\r\n\r\n", a.path()); err != nil {
+			return ""
+		}
+		line := make([]byte, len("HTTP/1.1 200"))
+		if _, err := io.ReadFull(conn, line); err != nil {
+			return ""
+		}
+		switch status := string(line[len(line)-3:]); {
+		case status != "200":
+			return status
+		case worker%2 == 0:
+			<-ctx.Done()
+			return "200, read nothing of it"
+		default:
+			_, _ = io.CopyN(io.Discard, conn, 256<<10)
+			return "200, read a part"
+		}
+	})
 }
 
 // maxSearch is the length of a hostile search in characters.

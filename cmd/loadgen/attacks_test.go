@@ -203,6 +203,14 @@ func TestAttacks(t *testing.T) {
 				of("gzip", "/api/venues")+of("zstd", "/api/venues") > 0 &&
 				v.different(func(a asked) string { return a.host + a.query }) == len(v.asked)
 		},
+		"pages of changes": func(v *victim) bool {
+			empty := func(a asked) bool { return strings.Contains(a.query, "id=") }
+			return v.most(func(a asked) bool { return a.path == "/api/changes" }) == len(v.asked) &&
+				v.most(empty) > connections && len(v.asked)-v.most(empty) > connections
+		},
+		"streams of changes": func(v *victim) bool {
+			return v.most(func(a asked) bool { return a.path == "/api/changes/stream" && a.query == "after=0" }) >= connections
+		},
 	}
 	for _, at := range attacks {
 		t.Run(at.name, func(t *testing.T) {

@@ -23,6 +23,7 @@ const (
 	stageCheck               // its password is checked, or waits for that
 	stageBody                // its body is read; counted in bytes
 	stageAnswer              // its answer is sent; counted in bytes
+	stageStream              // it is an open stream
 	stages
 )
 
@@ -78,27 +79,30 @@ const (
 	smallAnswer = 64 << 10
 )
 
-// newAdmission makes the rooms for a number of slots and the largest answer in bytes.
-func newAdmission(slots, largest int, forwarded bool) *admission {
-	share := func(part int) room {
-		return room{int64(slots), int64(max(slots/part, min(slots, leastOne)))}
-	}
+// newAdmission makes the rooms for a number of slots and the largest answer in bytes;
+// streams are bounded where they are.
+func newAdmission(slots, largest int, streams room, forwarded bool) *admission {
+	share := func(part int) room { return room{int64(slots), shareOf(slots, part)} }
 	answers := room{int64(max(answerBytes, 4*largest)), int64(max(oneAnswerBytes, 2*largest))}
 	checks := room{allChecks, oneChecks}
 	return &admission{
 		forwarded: forwarded,
 		rooms: [groups][stages]room{
 			groupAnonymous: {
-				stageWork: share(4), stageLogin: share(4), stageWait: share(4), stageCheck: checks, stageAnswer: answers,
+				stageWork: share(4), stageLogin: share(4), stageWait: share(4), stageCheck: checks, stageAnswer: answers, stageStream: streams,
 			},
 			groupKnown: {
-				stageWork: share(2), stageWait: share(2), stageCheck: checks, stageAnswer: answers,
+				stageWork: share(2), stageWait: share(2), stageCheck: checks, stageAnswer: answers, stageStream: streams,
 				stageBody: {bodyBytes, oneBodyBytes},
 			},
 		},
 		seed: maphash.MakeSeed(), rows: [2][]counters{make([]counters, counted), make([]counters, counted)},
 	}
 }
+
+// shareOf is what one client has of a number of places where others get as many as part
+// of them.
+func shareOf(places, part int) int64 { return int64(max(places/part, min(places, leastOne))) }
 
 // pass is what a request has of the admission. A nil one is let in everywhere.
 type pass struct {

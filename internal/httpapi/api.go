@@ -140,7 +140,9 @@ type Options struct {
 	// every use asks first. 0: a year.
 	HistoryMaxAge int
 	// Streams is how many streams of changes may be open; negative: none. 0: 100.
-	Streams int
+	// StreamsOfOne is how many of them one user may have, or one address without
+	// credentials. 0: a quarter, and 16 at least.
+	Streams, StreamsOfOne int
 	// StreamBeat is how long a stream sends nothing, StreamLate how long one piece of it
 	// may take to be sent. 0: 15 s and 30 s.
 	StreamBeat, StreamLate time.Duration
@@ -310,7 +312,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 	}
 	a := &api{
 		Deps: d, o: o, roots: roots, layouts: newLayouts(),
-		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, o.TrustForwarded),
+		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, room{int64(o.Streams), int64(o.StreamsOfOne)}, o.TrustForwarded),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
 		formats: allFormats, wholes: make(chan struct{}, o.WholeAnswers),
 		totals: [][2]string{{headerTotal, headerTotalPages}},
@@ -318,7 +320,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 		observers: o.observers(),
 	}
 	for i := range a.o.Beside {
-		a.o.Beside[i].rooms = newAdmission(a.o.Beside[i].AtOnce, 0, o.TrustForwarded)
+		a.o.Beside[i].rooms = newAdmission(a.o.Beside[i].AtOnce, 0, room{}, o.TrustForwarded)
 	}
 	atOnce := &keylock.Locks[netip.Addr]{AtOnce: o.MakeAtOnce}
 	if o.MakeAtOnce > 0 {
@@ -393,6 +395,9 @@ func setDefaults(o *Options) {
 	}
 	if o.Streams == 0 {
 		o.Streams = 100
+	}
+	if o.StreamsOfOne == 0 {
+		o.StreamsOfOne = int(shareOf(o.Streams, 4))
 	}
 	if o.StreamBeat == 0 {
 		o.StreamBeat = 15 * time.Second

@@ -37,10 +37,11 @@ const (
 	streamPage  = 64        // entries that it looks at first
 )
 
-// enterStream counts a stream, where there is room for it.
-func (a *api) enterStream() bool {
+// enterStream gives a request a place among the streams, in place of all else that it
+// holds, where there is room for it.
+func (a *api) enterStream(c *call) bool {
 	n := a.streams.open.Add(1)
-	if n > int64(a.o.Streams) {
+	if n > int64(a.o.Streams) || !c.pass.enter(stageStream, 1) {
 		a.streams.open.Add(-1)
 		return false
 	}
@@ -50,7 +51,8 @@ func (a *api) enterStream() bool {
 	return true
 }
 
-func (a *api) leaveStream() {
+func (a *api) leaveStream(c *call) {
+	c.pass.leave()
 	n := a.streams.open.Add(-1)
 	if n == 0 {
 		a.streams.forget()
@@ -73,16 +75,15 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !a.enterStream() {
+	if !a.enterStream(c) {
 		w.Header()[headerRetry] = valueRetryLater
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	defer a.leaveStream()
+	defer a.leaveStream(c)
 	h := w.Header()
 	h[headerType] = []string{eventStream + "; charset=utf-8"}
 	h[headerLanguage] = []string{c.lang.Tag()}
 	h["X-Accel-Buffering"] = []string{"no"}
-	c.pass.leave() // from here on it holds nothing but its place among the streams
 	a.status(w, r, http.StatusOK)
 	if r.Method == http.MethodHead {
 		return nil

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -223,6 +225,117 @@ func TestStreamsAreBounded(t *testing.T) {
 	none.As(calendar.Anonymous).Get("/changes/stream").WantCode(503, "rest_unavailable")
 }
 
+// One client has a part of the places: a user, or an address without credentials.
+func TestStreamsOfOneClient(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: 4, StreamsOfOne: 1, StreamBeat: 10 * time.Millisecond, TrustForwarded: true}})
+	server := serve(t, w)
+	asks := func(want int, header ...string) *feedOf {
+		t.Helper()
+		f := follow(t, server.URL, "/changes/stream", header...)
+		if f.res.StatusCode != want || want != http.StatusOK && f.res.Header.Get("Retry-After") != "5" {
+			t.Errorf("%v: got %d %v, want %d", header, f.res.StatusCode, f.res.Header, want)
+		}
+		return f
+	}
+	const one, another = "192.0.2.1", "192.0.2.2"
+	auditor, editor := authorization(w, calendar.Auditor), authorization(w, calendar.Editor)
+	first := asks(200, "X-Forwarded-For", one)
+	asks(503, "X-Forwarded-For", one)
+	asks(200, "X-Forwarded-For", another)
+	asks(200, "X-Forwarded-For", one, "Authorization", auditor)
+	asks(503, "X-Forwarded-For", another, "Authorization", auditor)
+	asks(200, "X-Forwarded-For", one, "Authorization", editor)
+	asks(503, "X-Forwarded-For", "192.0.2.3") // there are four
+	_ = first.res.Body.Close()
+	for end := time.Now().Add(patience); ; {
+		if follow(t, server.URL, "/changes/stream", "X-Forwarded-For", one).res.StatusCode == http.StatusOK {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the place of a stream that ended is taken")
+		}
+	}
+	// By default it is a quarter, and 16 at least.
+	for streams, want := range map[int]int{100: 25, 10: 10, 20: 16} {
+		w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: streams}})
+		server := serve(t, w)
+		for i := range want + 1 {
+			status := http.StatusOK
+			if i == want {
+				status = http.StatusServiceUnavailable
+			}
+			if got := follow(t, server.URL, "/changes/stream").res.StatusCode; got != status {
+				t.Errorf("stream %d of one client, of %d in all: got %d, want %d", i+1, streams, got, status)
+			}
+		}
+	}
+}
+
+// A thousand strangers want a stream at once: as many as there are places get one, the
+// others are told at once, others read as before, and who goes makes room.
+func TestStreamsOfManyStrangers(t *testing.T) {
+	t.Parallel()
+	const strangers, places = 1000, 100
+	var open atomic.Int64
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{
+		TrustForwarded: true, StreamBeat: time.Hour, Streaming: func(n int) { open.Store(int64(n)) },
+	}})
+	server := serve(t, w)
+	event := w.As(calendar.Editor).Event("Concert", nil)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConns: -1}}
+	defer client.CloseIdleConnections()
+	var got [2]atomic.Int64 // served, refused
+	var asked, gone sync.WaitGroup
+	asked.Add(strangers)
+	for i := range strangers {
+		gone.Go(func() {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+testkit.Root+"/changes/stream?after=0", http.NoBody)
+			if err != nil {
+				t.Error(err)
+			}
+			r.Header.Set("X-Forwarded-For", fmt.Sprintf("192.0.%d.%d", i>>8, i&255))
+			res, err := client.Do(r)
+			if err != nil {
+				t.Error(err)
+				asked.Done()
+				return
+			}
+			defer func() { _ = res.Body.Close() }()
+			switch {
+			case res.StatusCode == http.StatusOK:
+				got[0].Add(1)
+			case res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") == "5":
+				got[1].Add(1)
+			default:
+				t.Errorf("got %d %v", res.StatusCode, res.Header)
+			}
+			asked.Done()
+			_, _ = io.Copy(io.Discard, res.Body) // until it leaves
+		})
+	}
+	asked.Wait()
+	if got[0].Load() != places || got[1].Load() != strangers-places || open.Load() != places {
+		t.Errorf("%d were served and %d refused, %d are open; want %d and %d", got[0].Load(), got[1].Load(), open.Load(), places, strangers-places)
+	}
+	w.As(calendar.Anonymous).Get(event.Path(calendar.KindEvent)).Want(200)
+	w.As(calendar.Editor).Event("Another", nil)
+	leave()
+	gone.Wait()
+	for end := time.After(patience); open.Load() > 0; {
+		select {
+		case <-end:
+			t.Fatalf("%d streams are open of strangers who left", open.Load())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if f := follow(t, server.URL, "/changes/stream"); f.res.StatusCode != http.StatusOK {
+		t.Errorf("who came later got %d", f.res.StatusCode)
+	}
+}
+
 // Streams end when the process drains, and when their token is withdrawn.
 func TestStreamsEnd(t *testing.T) {
 	t.Parallel()
@@ -378,6 +491,100 @@ func TestStreamsTellTogether(t *testing.T) {
 	}
 	if _, e := late.change(); e["name"] != "Last" {
 		t.Errorf("one that came later got %v", e["name"])
+	}
+}
+
+// What streams that are at the head were told while a record was public is nothing for
+// one who comes later: he looks for himself.
+func TestNewcomersOfAStreamLookForThemselves(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
+	server := serve(t, w)
+	editor := w.As(calendar.Editor)
+	editor.Event("First", nil)
+	there := follow(t, server.URL, "/changes/stream?after=0")
+	wantName := func(f *feedOf, want string) {
+		t.Helper()
+		if _, e := f.change(); e["name"] != want {
+			t.Errorf("got %v, want %s", e["name"], want)
+		}
+	}
+	wantName(there, "First") // it is at the head now
+	from := w.Head()
+	w.Clock.Add(time.Second) // it stands from now on: all is one tick, and what is told is kept
+	hidden := editor.Event("Hidden", nil)
+	wantName(there, "Hidden")
+	editor.Patch(hidden.Path(calendar.KindEvent), testkit.Object{"status": "private"}).Want(200)
+	late := follow(t, server.URL, "/changes/stream?after="+from.String())
+	editor.Event("Last", nil)
+	wantName(late, "Last")
+	wantName(there, "Last")
+}
+
+// What is told together is told to equal listeners: neither another author of the same
+// role, nor another language, nor another filter gets what is not his.
+func TestStreamsTellEachHisOwn(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
+	server := serve(t, w)
+	author, other, auditor := w.As(calendar.Author), w.AsOther(calendar.Author), authorization(w, calendar.Auditor)
+	author.Event("Opening", nil)
+	listeners := []struct {
+		name  string
+		feed  *feedOf
+		draft bool   // gets the author's draft
+		actor bool   // is told who made it
+		first string // of the summary of its publication; "": it is not told of it
+	}{
+		{"author", follow(t, server.URL, "/changes/stream?after=0", "Authorization", "Bearer "+author.Token), true, true, "Changed: "},
+		{"another author", follow(t, server.URL, "/changes/stream?after=0", "Authorization", "Bearer "+other.Token), false, false, "Published: "},
+		{"auditor", follow(t, server.URL, "/changes/stream?after=0", "Authorization", auditor), true, true, "Changed: "},
+		{"anonymous", follow(t, server.URL, "/changes/stream?after=0"), false, false, "Published: "},
+		{"in French", follow(t, server.URL, "/changes/stream?after=0&multilang_language=fr"), false, false, "Publication : "},
+		{"of creations", follow(t, server.URL, "/changes/stream?after=0&action=created"), false, false, ""},
+	}
+	// Each comes to the head: from then on they are told together.
+	named := func(l *feedOf, want string) map[string]any {
+		t.Helper()
+		for {
+			if _, e := l.change(); e["name"] == want {
+				return e
+			}
+		}
+	}
+	for _, l := range listeners {
+		named(l.feed, "Opening")
+	}
+	for i := range 3 {
+		draft, end := fmt.Sprint("Draft ", i), fmt.Sprint("End ", i)
+		made := author.Event(draft, testkit.Object{"status": "draft"})
+		author.Patch(made.Path(calendar.KindEvent), testkit.Object{"status": "publish"}).Want(200)
+		author.Event(end, nil)
+		for _, l := range listeners {
+			var told []map[string]any
+			for {
+				_, e := l.feed.change()
+				if e["name"] == end {
+					break
+				}
+				told = append(told, e)
+			}
+			if l.draft {
+				if len(told) == 0 || told[0]["action"] != "created" {
+					t.Fatalf("%s was told %v, want the draft", l.name, told)
+				}
+				told = told[1:]
+			}
+			if l.first == "" {
+				if len(told) > 0 {
+					t.Errorf("%s was told %v", l.name, told)
+				}
+				continue
+			}
+			if len(told) != 1 || !strings.HasPrefix(told[0]["summary"].(string), l.first) || (told[0]["actor"] != nil) != l.actor {
+				t.Errorf("%s was told %v, want %q, with an actor: %t", l.name, told, l.first, l.actor)
+			}
+		}
 	}
 }
 
