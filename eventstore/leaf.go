@@ -24,31 +24,38 @@ const (
 // state, secret; that of the secret is zero where there is none.
 type Salts [5][16]byte
 
-// saltBatch is for how many entries random bytes are drawn at once.
-const saltBatch = 64
-
-var salts struct {
-	sync.Mutex
-	left []byte
+// saltBatch are salts that are drawn at once.
+type saltBatch struct {
+	all  [64]Salts
+	used int
 }
+
+// saltBatches has a batch for each processor. A common one would need a lock, which is
+// held while the next one is drawn.
+var saltBatches = sync.Pool{New: func() any {
+	b := &saltBatch{}
+	var drawn [len(b.all) * len(Salts{}) * len(Salts{}[0])]byte
+	_, _ = rand.Read(drawn[:]) // never fails
+	left := drawn[:]
+	for i := range b.all {
+		for j := range b.all[i] {
+			left = left[copy(b.all[i][j][:], left):]
+		}
+	}
+	return b
+}}
 
 // newSalts gives the salts of an entry to be.
 func newSalts(secret bool) *Salts {
-	var s Salts
-	used := len(s)
+	b, _ := saltBatches.Get().(*saltBatch)
+	s := &b.all[b.used]
+	if b.used++; b.used < len(b.all) {
+		saltBatches.Put(b)
+	}
 	if !secret {
-		used--
+		s[len(s)-1] = [16]byte{}
 	}
-	salts.Lock()
-	defer salts.Unlock()
-	for i := range used {
-		if len(salts.left) == 0 {
-			salts.left = make([]byte, saltBatch*len(s)*len(s[0]))
-			_, _ = rand.Read(salts.left) // never fails
-		}
-		salts.left = salts.left[copy(s[i][:], salts.left):]
-	}
-	return &s
+	return s
 }
 
 // Leaf gives the SHA-256 of the canonical form of an entry: all of its fields but the
@@ -57,25 +64,25 @@ func newSalts(secret bool) *Salts {
 // also when the entry is redacted; of a redacted entry of form 1 there is none, it
 // gives zeros.
 func Leaf(e *Entry) [32]byte {
-	if e.Salts != nil {
-		h := leafHash{h: sha256.New()}
-		bodies := bodyHashes(&h, e)
-		return leaf2(&h, e, &bodies)
-	}
-	if e.Redacted != nil {
+	h := takeHash()
+	defer leafHashes.Put(h)
+	switch {
+	case e.Salts != nil:
+		bodies := bodyHashes(h, e)
+		return leaf2(h, e, &bodies)
+	case e.Redacted != nil:
 		return [32]byte{}
+	case e.Secret == nil:
+		return leaf1(h, e, nil)
+	default:
+		sum := sha256.Sum256(e.Secret)
+		return leaf1(h, e, &sum)
 	}
-	if e.Secret == nil {
-		return leaf1(e, nil)
-	}
-	sum := sha256.Sum256(e.Secret)
-	return leaf1(e, &sum)
 }
 
 // leaf1 hashes the parts one after the other. The secret takes part by its own SHA-256,
 // so a leaf can be checked by those who must not see it.
-func leaf1(e *Entry, secret *[32]byte) (leaf [32]byte) {
-	h := leafHash{h: sha256.New()}
+func leaf1(h *leafHash, e *Entry, secret *[32]byte) (leaf [32]byte) {
 	h.text(leafForm1)
 	h.text(e.Kind.String())
 	h.number(int64(e.ID))
@@ -116,7 +123,11 @@ func leaf2(h *leafHash, e *Entry, bodies *[5][32]byte) (leaf [32]byte) {
 
 // BodyHashes gives H_actor, H_cause, H_fields, H_state and H_secret of an entry of form
 // 2; of a redacted one the last four are those that were kept.
-func BodyHashes(e *Entry) [5][32]byte { return bodyHashes(&leafHash{h: sha256.New()}, e) }
+func BodyHashes(e *Entry) [5][32]byte {
+	h := takeHash()
+	defer leafHashes.Put(h)
+	return bodyHashes(h, e)
+}
 
 func bodyHashes(h *leafHash, e *Entry) (bodies [5][32]byte) {
 	begin := func(i int, name string) {
@@ -158,6 +169,15 @@ type leafHash struct {
 	h    hash.Hash
 	n    int
 	room [192]byte
+	out  [32]byte
+}
+
+// leafHashes are those that nobody uses.
+var leafHashes = sync.Pool{New: func() any { return &leafHash{h: sha256.New()} }}
+
+func takeHash() *leafHash {
+	h, _ := leafHashes.Get().(*leafHash)
+	return h
 }
 
 func (l *leafHash) flush() {
@@ -173,20 +193,22 @@ func (l *leafHash) number(n int64) {
 	l.n += 8
 }
 
+// raw adds a salt or a hash.
 func (l *leafHash) raw(b []byte) {
 	if l.n+len(b) > len(l.room) {
 		l.flush()
-	}
-	if len(b) > len(l.room) {
-		l.h.Write(b)
-		return
 	}
 	l.n += copy(l.room[l.n:], b)
 }
 
 func (l *leafHash) bytes(b []byte) {
 	l.number(int64(len(b)))
-	l.raw(b)
+	if len(b) > len(l.room)-l.n {
+		l.flush()
+		l.h.Write(b)
+		return
+	}
+	l.n += copy(l.room[l.n:], b)
 }
 
 func (l *leafHash) text(s string) {
@@ -203,8 +225,9 @@ func (l *leafHash) text(s string) {
 // sum gives the hash and begins another one.
 func (l *leafHash) sum(to *[32]byte) {
 	l.flush()
-	l.h.Sum(to[:0])
+	l.h.Sum(l.out[:0])
 	l.h.Reset()
+	*to = l.out
 }
 
 // ChainHash gives the hash of a commit: SHA-256(hash of the commit before ‖
@@ -251,11 +274,18 @@ func (s *Salts) Bytes() []byte {
 	if s == nil {
 		return nil
 	}
-	out := make([]byte, 0, len(s)*len(s[0]))
-	for i := range s {
-		out = append(out, s[i][:]...)
+	return s.Append(make([]byte, 0, len(s)*len(s[0])))
+}
+
+// Append adds the salts to bytes as stores keep them.
+func (s *Salts) Append(b []byte) []byte {
+	if s == nil {
+		return b
 	}
-	return out
+	for i := range s {
+		b = append(b, s[i][:]...)
+	}
+	return b
 }
 
 // SaltsOf gives the salts of their bytes, nil of none. The error is ErrDamaged.

@@ -2,7 +2,6 @@ package eventstore
 
 import (
 	"context"
-	"crypto/sha256"
 
 	"daybook/calendar"
 )
@@ -77,15 +76,16 @@ func LeafBySum(e *Entry, secret *[32]byte) [32]byte {
 	if secret == nil || e.Redacted != nil {
 		return Leaf(e)
 	}
+	h := takeHash()
+	defer leafHashes.Put(h)
 	if e.Salts == nil {
-		return leaf1(e, secret)
+		return leaf1(h, e, secret)
 	}
-	h := leafHash{h: sha256.New()}
-	bodies := bodyHashes(&h, e)
+	bodies := bodyHashes(h, e)
 	h.text(bodyForm2)
 	h.text("secret")
 	h.raw(e.Salts[4][:])
 	h.bytes(secret[:])
 	h.sum(&bodies[4])
-	return leaf2(&h, e, &bodies)
+	return leaf2(h, e, &bodies)
 }

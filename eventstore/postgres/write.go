@@ -392,7 +392,7 @@ func (w *sent) entry(d *draft, last bool, keeps []byte) {
 	w.actor = append(w.actor, int64(e.Actor))
 	w.change = append(w.change, e.Change)
 	w.leaves = append(w.leaves, d.leaf[:]...)
-	w.salts = append(w.salts, e.Salts.Bytes()...)
+	w.salts = e.Salts.Append(w.salts)
 	w.client = append(w.client, e.Cause.Client)
 	w.request = append(w.request, e.Cause.Request)
 	w.reason = append(w.reason, e.Cause.Reason)
