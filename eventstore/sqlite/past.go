@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -121,16 +122,13 @@ func fillPast(ctx context.Context, conn *sql.Conn, progress func(done, total cal
 
 // pastStatements are those of readStatements for the past.
 type pastStatements struct {
-	atPosition, atTime, lastAt, greatestTo, greatestAt, slugs, checkpoint, newest, checkpoints *sql.Stmt
+	atPosition, atTime                                                     forSome
+	lastAt, greatestTo, greatestAt, slugs, checkpoint, newest, checkpoints *sql.Stmt
 }
 
 // The queries of the past. Which index serves is said where the engine might take
 // another one.
 const (
-	atPosition = "SELECT " + entryColumns + fromEntries + ` WHERE e.position = (
-		SELECT position FROM entries INDEXED BY entries_history WHERE record = ? AND position <= ? ORDER BY version DESC LIMIT 1)`
-	atTime = "SELECT " + entryColumns + fromEntries + ` WHERE e.position = (
-		SELECT position FROM entries INDEXED BY entries_history WHERE record = ? AND time <= ? ORDER BY version DESC LIMIT 1)`
 	lastAt = `WITH b (at) AS (SELECT block * 1024 FROM times WHERE least <= ?1 ORDER BY block DESC LIMIT 1)
 		SELECT position FROM b CROSS JOIN entries NOT INDEXED
 		WHERE position >= b.at AND position < b.at + 1024 AND time <= ?1 ORDER BY position DESC LIMIT 1`
@@ -140,6 +138,13 @@ const (
 	checkpointColumns = "SELECT size, origin, note, time, keys FROM checkpoints "
 )
 
+// at is the query of the last entries of n records up to a point.
+func at(column string, n int) string {
+	return "WITH wanted (id) AS (VALUES " + repeat("(?)", n) + ") SELECT " + entryColumns + ` FROM wanted w CROSS JOIN entries e ON e.position = (
+		SELECT position FROM entries INDEXED BY entries_history WHERE record = w.id AND ` + column + ` <= ? ORDER BY version DESC LIMIT 1)
+		LEFT JOIN redacted x ON x.position = e.position`
+}
+
 // At does eventstore.Past.
 func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
 	if err := p.Check(); err != nil {
@@ -148,22 +153,24 @@ func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) 
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
-	out := make([]eventstore.Entry, len(ids))
-	stmt, to := s.read.atPosition, number(p.Position)
+	query, to := &s.read.atPosition, number(p.Position)
 	if p.Position == 0 {
-		stmt, to = s.read.atTime, p.Time.UnixMilli()
+		query, to = &s.read.atTime, p.Time.UnixMilli()
 	}
-	for i, id := range ids {
-		if int64(id) > s.lastID.Load() {
-			continue
-		}
-		found, err := all(ctx, s, stmt, scanEntry, int64(id), to)
+	last := make(map[calendar.ID]eventstore.Entry, len(ids))
+	for some := range slices.Chunk(ids, atOnce) {
+		stmt, args := query.of(len(some), func(i int) int64 { return int64(some[i]) })
+		found, err := all(ctx, s, stmt, scanEntry, append(args, to)...)
 		if err != nil {
-			return nil, wrap(err, "record %d at a point", id)
+			return nil, wrap(err, "records %v at a point", some)
 		}
-		if len(found) > 0 {
-			out[i] = found[0]
+		for i := range found {
+			last[found[i].ID] = found[i]
 		}
+	}
+	out := make([]eventstore.Entry, len(ids))
+	for i, id := range ids {
+		out[i] = last[id]
 	}
 	return out, nil
 }

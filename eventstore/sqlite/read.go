@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -17,8 +18,35 @@ import (
 // readStatements are prepared once; the pool prepares them again on each of its
 // connections.
 type readStatements struct {
-	record, history, entries, records, recordsOf, holder, named, receipt, commits, mark, leaves, holdings *sql.Stmt
+	record forSome
+
+	history, entries, records, recordsOf, holder, named, receipt, commits, mark, leaves, holdings *sql.Stmt
 	pastStatements
+}
+
+// atOnce is how many records one statement looks up: a statement costs as much as some
+// look-ups.
+const atOnce = 16
+
+// forSome is a query for one record, and for atOnce.
+type forSome [2]*sql.Stmt
+
+// of gives the statement for n records, from one to atOnce, and its arguments: their ids,
+// then 0, which no record has.
+func (f *forSome) of(n int, id func(i int) int64) (*sql.Stmt, []any) {
+	stmt, places := f[0], 1
+	if n > 1 {
+		stmt, places = f[1], atOnce
+	}
+	args := make([]any, 0, places+1)
+	for i := range places {
+		arg := int64(0)
+		if i < n {
+			arg = id(i)
+		}
+		args = append(args, arg)
+	}
+	return stmt, args
 }
 
 const (
@@ -35,7 +63,8 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		to   **sql.Stmt
 		text string
 	}{
-		{&r.record, recordsJoined + " WHERE r.id = ?"},
+		{&r.record[0], recordsJoined + " WHERE r.id = ?"},
+		{&r.record[1], recordsJoined + " WHERE r.id IN (" + repeat("?", atOnce) + ")"},
 		{&r.history, "SELECT " + entryColumns + fromEntries + " WHERE e.record = ? AND e.version > ? ORDER BY e.version LIMIT ?"},
 		{&r.entries, "SELECT " + entryColumns + fromEntries + " WHERE e.position > ? ORDER BY e.position LIMIT ?"},
 		{&r.records, recordsJoined + " WHERE r.id > ? ORDER BY r.id LIMIT ?"},
@@ -47,8 +76,10 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		{&r.mark, "SELECT last, hash FROM commits WHERE first <= ? ORDER BY first DESC LIMIT 1"},
 		{&r.leaves, "SELECT leaf FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
 		{&r.holdings, "SELECT id, claims, names FROM records WHERE id > ? ORDER BY id LIMIT ?"},
-		{&r.atPosition, atPosition},
-		{&r.atTime, atTime},
+		{&r.atPosition[0], at("position", 1)},
+		{&r.atPosition[1], at("position", atOnce)},
+		{&r.atTime[0], at("time", 1)},
+		{&r.atTime[1], at("time", atOnce)},
 		{&r.lastAt, lastAt},
 		{&r.greatestTo, greatestTo},
 		{&r.greatestAt, greatestAt},
@@ -253,29 +284,47 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 		return nil, err
 	}
 	out := make([]eventstore.State, len(ids))
+	var missing []int
 	for i, id := range ids {
-		h := s.cache.get(id)
-		if h == nil && int64(id) <= s.lastID.Load() {
-			var err error
-			if h, err = s.loadMiss(ctx, id); err != nil {
-				return nil, fmt.Errorf("load record %d: %w", id, err)
-			}
-		}
-		if h != nil {
+		if h := s.cache.get(id); h != nil {
 			out[i] = h.State
+		} else if int64(id) <= s.lastID.Load() {
+			missing = append(missing, i)
+		}
+	}
+	for some := range slices.Chunk(missing, atOnce) {
+		if err := s.loadMissing(ctx, ids, some, out); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (s *Store) loadMiss(ctx context.Context, id calendar.ID) (h *eventstore.Held, err error) {
-	s.cache.begin(id)
-	defer func() { s.cache.end(id, h) }()
-	found, err := all(ctx, s, s.read.record, scanRecords(), int64(id))
-	if err != nil || len(found) == 0 {
-		return nil, err
+// loadMissing reads the records whose ids stand at some places, no more than atOnce.
+func (s *Store) loadMissing(ctx context.Context, ids []calendar.ID, places []int, out []eventstore.State) error {
+	found := make(map[calendar.ID]*eventstore.Held, len(places))
+	for _, i := range places {
+		s.cache.begin(ids[i])
 	}
-	return found[0], nil
+	defer func() {
+		for _, i := range places {
+			s.cache.end(ids[i], found[ids[i]])
+		}
+	}()
+	stmt, args := s.read.record.of(len(places), func(i int) int64 { return int64(ids[places[i]]) })
+	all, err := all(ctx, s, stmt, scanRecords(), args...)
+	if err != nil {
+		return fmt.Errorf("load %d records, the first %d: %w", len(places), ids[places[0]], err)
+	}
+	for _, h := range all {
+		found[h.ID] = h
+	}
+	for _, i := range places {
+		if h := found[ids[i]]; h != nil {
+			out[i] = h.State
+		}
+	}
+	return nil
 }
 
 // History does eventstore.Store.

@@ -96,11 +96,16 @@ func at(t testing.TB, h Harness) {
 				want[n] = log[i]
 			}
 		}
-		got, err := f.store.At(f.ctx, p, ids...)
+		// Many at once, some of them twice, and each alone.
+		got, err := f.store.At(f.ctx, p, slices.Repeat(ids, 3)...)
 		if err != nil {
 			f.Fatalf("At(%v): %v", p, err)
 		}
-		if f.same("records at a point", got, want); f.Failed() {
+		f.same("records at a point", got, slices.Repeat(want, 3))
+		if got, err = f.store.At(f.ctx, p, ids[1]); err != nil {
+			f.Fatalf("At(%v): %v", p, err)
+		}
+		if f.same("one record at a point", got, want[1:2]); f.Failed() {
 			return
 		}
 	}
