@@ -2,6 +2,7 @@ package past
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -111,31 +112,51 @@ func (s *Service) fill(ctx context.Context, f *filling) (*image, error) {
 		s.makeRoom(m.size.Load())
 		return err
 	}
-	for after := calendar.Position(0); after < f.Position; {
-		page, err := s.store.ReadAll(ctx, after, fillPage)
-		if err != nil {
-			return nil, err
-		}
-		if len(page) == 0 {
-			return nil, eventstore.ErrHistory
-		}
-		after = page[len(page)-1].Position
-		for _, e := range page {
-			if f.counts(&e) {
-				held += len(e.State) - len(latest[e.ID].State)
-				latest[e.ID] = e
+	later := map[calendar.ID]bool{} // those that have an entry which does not count
+	read := func(after, to calendar.Position, take func(eventstore.Entry)) error {
+		for after < to {
+			page, err := s.store.ReadAll(ctx, after, fillPage)
+			if err != nil {
+				return err
+			}
+			if len(page) == 0 {
+				return eventstore.ErrHistory
+			}
+			after = page[len(page)-1].Position
+			for _, e := range page {
+				take(e)
+			}
+			if held > fillBytes {
+				if err := write(); err != nil {
+					return err
+				}
 			}
 		}
-		if held > fillBytes {
-			if err := write(); err != nil {
-				return nil, err
-			}
+		return nil
+	}
+	if err := read(0, f.Position, func(e eventstore.Entry) {
+		if !f.counts(&e) {
+			later[e.ID] = true
+			return
 		}
+		held += len(e.State) - len(latest[e.ID].State)
+		latest[e.ID] = e
+	}); err != nil {
+		return nil, err
 	}
 	if err := write(); err != nil {
 		return nil, err
 	}
-	return m, m.standAll(ctx, now)
+	// How its records stand now is looked up for those that have changed since, or for all
+	// where the rest of the log is longer.
+	ids := slices.Sorted(maps.Keys(m.versions))
+	if int(f.seen-f.Position) <= len(ids) {
+		if err := read(f.Position, f.seen, func(e eventstore.Entry) { later[e.ID] = true }); err != nil {
+			return nil, err
+		}
+		ids = slices.DeleteFunc(ids, func(id calendar.ID) bool { return !later[id] })
+	}
+	return m, m.standAll(ctx, ids, now)
 }
 
 // counts tells whether an entry counts, and is of a record that lists have.
@@ -200,13 +221,8 @@ func (m *image) stand(r *calendar.Record, now time.Time) bool {
 	return !same
 }
 
-// standAll looks how the records stand now that changed since the image.
-func (m *image) standAll(ctx context.Context, now time.Time) error {
-	ids := make([]calendar.ID, 0, len(m.versions))
-	for id := range m.versions {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+// standAll looks how records of the image stand now that changed since.
+func (m *image) standAll(ctx context.Context, ids []calendar.ID, now time.Time) error {
 	for some := range slices.Chunk(ids, fillPage) {
 		for len(some) > 0 {
 			states, err := m.s.store.Load(ctx, some...)
