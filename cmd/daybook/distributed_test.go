@@ -154,7 +154,7 @@ func TestDistributed(t *testing.T) {
 		return v["relay"] == roleActive && v["published"] == v["head"]
 	})
 	t.Logf("relay replaced after %s", time.Since(from))
-	if took > 15*time.Second {
+	if took > time.Minute {
 		t.Errorf("relay replaced after %s", took)
 	}
 	write(b, a)
@@ -164,7 +164,7 @@ func TestDistributed(t *testing.T) {
 	from = time.Now()
 	eventually(t, "the other projector", func() bool { return second.state()["projector"] == roleActive })
 	t.Logf("projector replaced after %s", time.Since(from))
-	if took := time.Since(from); took > 15*time.Second {
+	if took := time.Since(from); took > time.Minute {
 		t.Errorf("projector replaced after %s", took)
 	}
 	write(a, b)

@@ -272,7 +272,7 @@ func TestOutage(t *testing.T) {
 					t.Errorf("%s: %s: %v", name, what, err)
 				}
 			}
-			if took := time.Since(started); took > 15*time.Second {
+			if took := time.Since(started); took > time.Minute {
 				t.Errorf("%s: five calls took %v", name, took)
 			}
 			p.set(nil)
@@ -357,7 +357,7 @@ func TestBlackHole(t *testing.T) {
 		if _, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag}); !errors.Is(err, readmodel.ErrUnavailable) {
 			t.Errorf("a search into the black hole: %v, want ErrUnavailable", err)
 		}
-		if took := time.Since(began); took > 8*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("it took %s", took)
 		}
 		if got := total(t, x, calendar.KindTag); got != 3 {
