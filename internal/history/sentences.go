@@ -68,7 +68,29 @@ func (c *Change) phrase(l calendar.Lang, names Names) string {
 	case c.Field.Form == calendar.FormPassword:
 		return passwordWords[at][l]
 	}
-	return strings.NewReplacer("A", c.value(c.After, l, names), "B", c.value(c.Before, l, names)).Replace(stepWords[at][l])
+	return filledIn(stepWords[at][l], func(letter byte) (string, bool) {
+		switch letter {
+		case 'A':
+			return c.value(c.After, l, names), true
+		case 'B':
+			return c.value(c.Before, l, names), true
+		default:
+			return "", false
+		}
+	})
+}
+
+// filledIn gives a form with values in the place of the letters that have one.
+func filledIn(form string, value func(letter byte) (string, bool)) string {
+	var b strings.Builder
+	for i := range len(form) {
+		if v, ok := value(form[i]); ok {
+			b.WriteString(v)
+		} else {
+			b.WriteByte(form[i])
+		}
+	}
+	return b.String()
 }
 
 // links tells which ids came and went.
@@ -164,9 +186,20 @@ func wall(w calendar.Wall, l calendar.Lang) string {
 	if t.Second() != 0 {
 		clock = "15:04:05"
 	}
-	day := strings.NewReplacer(
-		"D", strconv.Itoa(t.Day()), "M", strconv.Itoa(int(t.Month())), "Y", strconv.Itoa(t.Year()), "N", name,
-	).Replace(wallForms[l])
+	day := filledIn(wallForms[l], func(letter byte) (string, bool) {
+		switch letter {
+		case 'D':
+			return strconv.Itoa(t.Day()), true
+		case 'M':
+			return strconv.Itoa(int(t.Month())), true
+		case 'Y':
+			return strconv.Itoa(t.Year()), true
+		case 'N':
+			return name, true
+		default:
+			return "", false
+		}
+	})
 	return day + " " + t.Format(clock)
 }
 

@@ -326,7 +326,10 @@ func newAPI(d Deps, o Options) (*api, error) {
 	if o.MakeAtOnce > 0 {
 		a.turns = &turns{one: atOnce}
 	}
-	a.past = &turns{one: &keylock.Locks[netip.Addr]{AtOnce: 2}, all: make(chan struct{}, pastAtOnce)}
+	a.past = &turns{one: atOnce, all: make(chan struct{}, pastAtOnce)}
+	if o.MakeAtOnce == 0 {
+		a.past.one = &keylock.Locks[netip.Addr]{AtOnce: 2}
+	}
 	a.streams.reading = make(chan struct{}, streamsAtOnce)
 	if o.RateLimit > 0 {
 		a.rates = newRates(o.RateLimit)

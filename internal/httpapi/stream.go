@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -103,7 +104,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	s := stream{
 		a: a, c: c, filter: q.filter, w: w, control: http.NewResponseController(w), at: from, epoch: a.History.Epoch(),
-		credentials: strings.Join(r.Header["Authorization"], ", "), sent: a.o.Now(), asked: fmt.Sprint(c.lang, c.root.url, q.filter),
+		credentials: strings.Join(r.Header["Authorization"], ", "), client: a.rooms.address(r), sent: a.o.Now(), asked: fmt.Sprint(c.lang, c.root.url, q.filter),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
 	if err := s.run(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errStreamEnds) {
@@ -151,6 +152,7 @@ type stream struct {
 	w           http.ResponseWriter
 	control     *http.ResponseController
 	credentials string
+	client      netip.Addr
 	epoch       uint64
 	at          calendar.Position // looked at up to here
 	sent        time.Time         // when something was sent last

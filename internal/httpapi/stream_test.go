@@ -494,6 +494,48 @@ func TestStreamsTellTogether(t *testing.T) {
 	}
 }
 
+// companions counts who reads the beginning of the log at once; each waits a moment for
+// others.
+type companions struct {
+	eventstore.Store
+	here, most atomic.Int32
+}
+
+func (s *companions) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	if after == 0 {
+		if n := s.here.Add(1); n > s.most.Load() {
+			s.most.Store(n)
+		}
+		defer s.here.Add(-1)
+		<-time.After(100 * time.Millisecond)
+	}
+	return s.Store.ReadAll(ctx, after, limit)
+}
+
+// Streams of one client that are behind, and its pages, read one after the other where the
+// work is done in the process: it leaves a processor to others.
+func TestStreamsOfOneClientTakeTurns(t *testing.T) {
+	t.Parallel()
+	store := &companions{Store: memstore.New()}
+	w := testkit.New(t, testkit.Options{Store: store, HTTP: httpapi.Options{MakeAtOnce: 1}})
+	server := serve(t, w)
+	w.As(calendar.Editor).Event("First", nil)
+	store.most.Store(0)
+	streams := make([]*feedOf, 3)
+	for i := range streams {
+		streams[i] = follow(t, server.URL, "/changes/stream?after=0")
+	}
+	if res := follow(t, server.URL, "/changes?order=asc").res; res.StatusCode != http.StatusOK {
+		t.Errorf("a page: %d", res.StatusCode)
+	}
+	for _, f := range streams {
+		f.change()
+	}
+	if n := store.most.Load(); n != 1 {
+		t.Errorf("one client read at %d places at once", n)
+	}
+}
+
 // What streams that are at the head were told while a record was public is nothing for
 // one who comes later: he looks for himself.
 func TestNewcomersOfAStreamLookForThemselves(t *testing.T) {

@@ -141,6 +141,15 @@ func (s *stream) look(ctx context.Context, head calendar.Position) ([]byte, erro
 
 // tell reads entries up to the head.
 func (s *stream) tell(ctx context.Context, t *stretch, head calendar.Position) error {
+	// What was told before, it reads in the turns of its client. What is new may be for
+	// others too, so that waits for no client.
+	if !s.live && s.c.caller.Role == calendar.Anonymous {
+		release, err := s.a.past.acquire(ctx, s.client, false)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	select {
 	case s.a.streams.reading <- struct{}{}:
 	case <-ctx.Done():
