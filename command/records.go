@@ -139,17 +139,8 @@ func (r *Records) loadAll(ctx context.Context, ids ...calendar.ID) ([]*calendar.
 	}
 }
 
-// StoreID gives the UUID that names the store: it is made of the leaf of its first entry,
-// so it stays through backup, restore and copies. It is zero for a store without entries.
-func (r *Records) StoreID(ctx context.Context) (id [16]byte, err error) {
-	leaves, err := r.store.Leaves(ctx, 0, 1)
-	if err != nil || len(leaves) == 0 {
-		return id, err
-	}
-	copy(id[:], leaves[0][:])
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // RFC 9562: version 8
-	return id, nil
-}
+// StoreID gives the UUID of the store.
+func (r *Records) StoreID(ctx context.Context) ([16]byte, error) { return r.store.UUID(ctx) }
 
 // LastChange gives the latest time of an entry up to a position, the zero time for 0.
 func (r *Records) LastChange(ctx context.Context, p calendar.Position) (time.Time, error) {

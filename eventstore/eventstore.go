@@ -233,6 +233,10 @@ type Store interface {
 	// never behind an entry that ReadAll gave before in the same epoch.
 	Head(ctx context.Context) (calendar.Position, error)
 
+	// UUID gives the UUID that the store got when it was made. It stays for ever, in
+	// copies too; that of another store is another one.
+	UUID(ctx context.Context) ([16]byte, error)
+
 	// Mark gives the mark of a position, the zero Mark for 0 and ErrAhead for one
 	// that the store has not reached.
 	Mark(ctx context.Context, p calendar.Position) (Mark, error)
@@ -278,6 +282,16 @@ type Recent interface {
 	// without a gap, and the commits that they are of; false when there are none in
 	// memory.
 	Recent(after calendar.Position, limit int) ([]Entry, []Commit, bool)
+}
+
+// UUIDOf makes a UUID (version 8) of the 16 bytes that a store keeps.
+func UUIDOf(kept []byte) (id [16]byte, err error) {
+	if len(kept) != len(id) {
+		return id, fmt.Errorf("%w: UUID of %d bytes", ErrDamaged, len(kept))
+	}
+	copy(id[:], kept)
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return id, nil
 }
 
 // Commit is one link of the chain: a group of entries that was committed

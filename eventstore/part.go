@@ -33,6 +33,9 @@ type Leafed struct {
 	Leaf [32]byte
 }
 
+// UUID gives the UUID of the store that the log is of.
+func (p *Part) UUID(ctx context.Context) ([16]byte, error) { return p.from.UUID(ctx) }
+
 // NewPart looks through a log for what counts. progress, when not nil, is told how many
 // entries were looked at. Errors: ErrMalformed, ErrAhead, those of the store.
 func NewPart(ctx context.Context, from Verifier, at Point, progress func(done, total calendar.Position)) (*Part, error) {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/google/uuid"
+
 	"daybook/calendar"
 	"daybook/eventstore"
 )
@@ -34,6 +36,7 @@ type Store struct {
 	lastID   calendar.ID
 	erased   []calendar.ID
 	log      []logged
+	uuid     [16]byte
 }
 
 // logged are the Appends of one commit with their entries, kept for Rewind.
@@ -70,6 +73,7 @@ func New() *Store {
 		claims:   map[calendar.Claim]calendar.ID{},
 		names:    map[calendar.Name]map[calendar.ID]bool{},
 		receipts: map[eventstore.ReceiptKey]*eventstore.Receipt{},
+		uuid:     uuid.New(),
 	}
 }
 
@@ -102,6 +106,7 @@ func (s *Store) Reopen() *Store {
 		signed:   slices.Clone(s.signed),
 		erased:   slices.Clone(s.erased),
 		log:      slices.Clone(s.log),
+		uuid:     s.uuid,
 	}
 	if len(n.ids) > 0 {
 		n.lastID = n.ids[len(n.ids)-1]
@@ -368,6 +373,15 @@ func (s *Store) Mark(ctx context.Context, p calendar.Position) (eventstore.Mark,
 	default:
 		return eventstore.Mark{Position: p, Hash: s.commits[at].Hash}, nil
 	}
+}
+
+// UUID does eventstore.Store.
+func (s *Store) UUID(ctx context.Context) ([16]byte, error) {
+	if err := s.read(ctx); err != nil {
+		return [16]byte{}, err
+	}
+	defer s.mu.RUnlock()
+	return s.uuid, nil
 }
 
 // Epoch does eventstore.Store.

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -218,6 +219,10 @@ func TestMigrateFormer(t *testing.T) {
 	}
 	if steps < 1 {
 		t.Error("no run was cut off")
+	}
+	var kept, first []byte
+	if err := c.QueryRow(t.Context(), "SELECT uuid_send(uuid), (SELECT leaf FROM entries WHERE position = 1) FROM identity").Scan(&kept, &first); err != nil || !bytes.Equal(kept, first[:16]) {
+		t.Errorf("UUID %x, %v, want %x", kept, err, first[:16])
 	}
 	var after, slugs int
 	if err := c.QueryRow(t.Context(), sum+" WHERE salts IS NULL").Scan(&after); err != nil || after != leaves {

@@ -19,7 +19,7 @@ import (
 // keeps no search_path.
 type queries struct {
 	atPosition, atTime, countedTo, countedUntil, slugAtPosition, slugAtTime, erased, erase, checkpoint, checkpoints, putCheckpoint,
-	takings, filling, filled, check, newIDs, load, history, entries, records, events, others, find, receipt, commits, mark, leaves, holdings, astray, acquire, release,
+	takings, filling, filled, check, newIDs, load, history, entries, records, events, others, find, receipt, commits, mark, identity, leaves, holdings, astray, acquire, release,
 	holdLog, heldRecords, heldErased, heldClaims, heldNames, heldReceipts, written, append, settle, purge, empty, useID, notify string
 }
 
@@ -119,7 +119,8 @@ func newQueries(schema string) queries {
 			JOIN @entries e ON e.record = q.record AND e.version = q.version`),
 		append: in("SELECT head, hash FROM @append_salted($1::bigint, $2::bytea, $3::boolean, $4::bigint, " +
 			"$5::int, $6::int, $7::int, $8::int, $9::int, $10::int, $11::int, $12::bigint[], $13::text[], $14::bytea[], $15::bytea, $16::bytea, $17::bigint[])"),
-		settle: in("SELECT @settle()"),
+		settle:   in("SELECT @settle()"),
+		identity: in("SELECT uuid FROM @identity"),
 		empty: in(`SELECT NOT EXISTS (SELECT FROM @entries) AND NOT EXISTS (SELECT FROM @receipts)
 			AND NOT EXISTS (SELECT FROM @records)`),
 		useID:  in("SELECT @use_id($1::bigint)"),
@@ -376,6 +377,18 @@ func (s *Store) Mark(ctx context.Context, p calendar.Position) (eventstore.Mark,
 	default:
 		return eventstore.Mark{Position: p, Hash: found[0].Hash}, nil
 	}
+}
+
+// UUID does eventstore.Store.
+func (s *Store) UUID(ctx context.Context) ([16]byte, error) {
+	kept, err := all(ctx, s, pgx.RowTo[[16]byte], s.q.identity)
+	if err != nil {
+		return [16]byte{}, wrap(err, "read the UUID")
+	}
+	if len(kept) != 1 {
+		return [16]byte{}, fmt.Errorf("%w: %d UUIDs", eventstore.ErrDamaged, len(kept))
+	}
+	return eventstore.UUIDOf(kept[0][:])
 }
 
 // Epoch does eventstore.Store.

@@ -78,7 +78,7 @@ func (r *restore) run(ctx context.Context) error {
 		return fmt.Errorf("schema %s: %w", r.s.o.Schema, eventstore.ErrNotEmpty)
 	}
 	r.records = map[calendar.ID]*present{}
-	for _, step := range []func(context.Context) error{r.entries, r.commits, r.states, r.holdings, r.receipts, r.redactions, r.slugs, r.checkpoints} {
+	for _, step := range []func(context.Context) error{r.entries, r.commits, r.states, r.holdings, r.receipts, r.redactions, r.slugs, r.checkpoints, r.identity} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -299,4 +299,13 @@ func (r *restore) checkpoints(ctx context.Context) error {
 		}
 		return rows, nil
 	})
+}
+
+func (r *restore) identity(ctx context.Context) error {
+	id, err := r.from.UUID(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = r.tx.Exec(ctx, "UPDATE "+r.s.o.Schema+".identity SET uuid = $1::uuid", id)
+	return err
 }

@@ -263,13 +263,15 @@ type whole struct {
 	Slugs       []calendar.ID        // who had the slugs of the log then
 	Checkpoints []eventstore.Checkpoint
 	Unanswered  int // receipts whose answers tell of what was erased
+	UUID        [16]byte
 }
 
 func wholeOf(t *testing.T, s eventstore.Verifier, keys int) whole {
 	t.Helper()
 	ctx := t.Context()
 	var w whole
-	errs := make([]error, 6)
+	errs := make([]error, 7)
+	w.UUID, errs[6] = s.UUID(ctx)
 	w.Checkpoints, errs[5] = s.Checkpoints(ctx, 0, 100)
 	w.Entries, errs[0] = s.ReadAll(ctx, 0, 100_000)
 	w.States, errs[1] = s.Records(ctx, 0, 0, 100_000)

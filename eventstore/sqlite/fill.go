@@ -50,6 +50,9 @@ func (s *Store) Fill(ctx context.Context, part *eventstore.Part, progress func(d
 	if err == nil {
 		err = s.fillRedacted(ctx, part)
 	}
+	if err == nil {
+		err = s.fillIdentity(ctx, part)
+	}
 	if err != nil {
 		return wrap(err, "fill the log")
 	}
@@ -85,6 +88,17 @@ func (s *Store) fillCommit(ctx context.Context, w *writer, commit []eventstore.L
 		w.head, w.chain = g.Head, chain
 	}
 	return err
+}
+
+func (s *Store) fillIdentity(ctx context.Context, part *eventstore.Part) error {
+	id, err := part.UUID(ctx)
+	if err != nil {
+		return err
+	}
+	return s.inTurn(ctx, func(ctx context.Context, w *writer) error {
+		_, err := w.conn.ExecContext(ctx, "UPDATE identity SET uuid = ?", id[:])
+		return err
+	})
 }
 
 func (s *Store) fillRedacted(ctx context.Context, part *eventstore.Part) error {

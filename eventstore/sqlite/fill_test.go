@@ -117,6 +117,11 @@ func TestFill(t *testing.T) {
 					t.Errorf("entry %d (was %d), leaf %x: %s", i+1, p, own[i], diff)
 				}
 			}
+			if was, err := from.UUID(ctx); err != nil {
+				t.Error(err)
+			} else if id, err := to.UUID(ctx); err != nil || id != was {
+				t.Errorf("UUID %x, %v, want %x", id, err, was)
+			}
 			before, err := from.Commits(ctx, 0, 100)
 			if err != nil {
 				t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 type readStatements struct {
 	record forSome
 
-	history, entries, records, recordsOf, holder, named, receipt, commits, mark, leaves, holdings *sql.Stmt
+	history, entries, records, recordsOf, holder, named, receipt, commits, mark, leaves, holdings, identity *sql.Stmt
 	pastStatements
 }
 
@@ -76,6 +76,7 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		{&r.mark, "SELECT last, hash FROM commits WHERE first <= ? ORDER BY first DESC LIMIT 1"},
 		{&r.leaves, "SELECT leaf FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
 		{&r.holdings, "SELECT id, claims, names FROM records WHERE id > ? ORDER BY id LIMIT ?"},
+		{&r.identity, "SELECT uuid FROM identity"},
 		{&r.atPosition[0], at("position", 1)},
 		{&r.atPosition[1], at("position", atOnce)},
 		{&r.atTime[0], at("time", 1)},
@@ -397,6 +398,15 @@ func (s *Store) Find(ctx context.Context, claims []calendar.Claim, names []calen
 		}
 	}
 	return holders, found, nil
+}
+
+// UUID does eventstore.Store.
+func (s *Store) UUID(ctx context.Context) ([16]byte, error) {
+	kept, err := all(ctx, s, s.read.identity, func(r row) (b []byte, err error) { return b, r.Scan(&b) })
+	if err != nil {
+		return [16]byte{}, wrap(err, "read the UUID")
+	}
+	return eventstore.UUIDOf(bytes.Join(kept, nil))
 }
 
 // Mark does eventstore.Store.

@@ -145,7 +145,11 @@ func carry(ctx context.Context, path, fresh string, steps []migration.Step, prog
 	if err := carryPlain(ctx, conn, path); err != nil {
 		return err
 	}
-	return carryEntries(ctx, from, p, carried)
+	if err := carryEntries(ctx, from, p, carried); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "UPDATE identity SET uuid = substr(e.leaf, 1, 16) FROM entries e WHERE e.position = 1")
+	return err
 }
 
 // carryPlain copies the tables that have the form that they had.

@@ -216,6 +216,14 @@ func TestFormer(t *testing.T) {
 	if strings.Join(states, "\n") != strings.Join(wantStates, "\n") {
 		t.Errorf("states are\n%s\nwant\n%s", strings.Join(states, "\n"), strings.Join(wantStates, "\n"))
 	}
+	leaves, err := s.Leaves(t.Context(), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := eventstore.UUIDOf(leaves[0][:16])
+	if id, err := s.UUID(t.Context()); err != nil || id != want {
+		t.Errorf("UUID %x, %v, want %x", id, err, want)
+	}
 	// A key of that time finds its answer, and the store takes writes.
 	key := s.Append(t.Context(), []eventstore.Append{{Receipt: &eventstore.Receipt{User: 1, Key: "key-3"}}})[0]
 	if !errors.Is(key.Err, eventstore.ErrKeyReused) {

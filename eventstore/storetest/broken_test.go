@@ -42,6 +42,14 @@ type broken struct {
 	slugAt        func(ctx context.Context, kind calendar.Kind, slug string, p eventstore.Point) (calendar.ID, error)
 	erase         func(ctx context.Context, e eventstore.Erasure) eventstore.Result
 	putCheckpoint func(ctx context.Context, c eventstore.Checkpoint) error
+	uuid          func(ctx context.Context) ([16]byte, error)
+}
+
+func (b *broken) UUID(ctx context.Context) ([16]byte, error) {
+	if b.uuid != nil {
+		return b.uuid(ctx)
+	}
+	return b.Store.UUID(ctx)
 }
 
 func (b *broken) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error) {
@@ -233,6 +241,17 @@ var twins = []struct {
 }{
 	{"milliseconds are lost", []string{"entries are kept whole"}, func(b *broken) {
 		b.eachEntry(func(_ context.Context, e *eventstore.Entry) { e.Time = e.Time.Truncate(time.Second) })
+	}},
+	{"all stores have one UUID", []string{"a store has a UUID of its own"}, func(b *broken) {
+		b.uuid = func(context.Context) ([16]byte, error) { return [16]byte{1}, nil }
+	}},
+	{"the UUID is made of the newest entry", []string{"a store has a UUID of its own"}, func(b *broken) {
+		b.uuid = func(ctx context.Context) (id [16]byte, err error) {
+			head, err := b.Store.Head(ctx)
+			id, _ = b.Store.UUID(ctx)
+			id[0] += byte(head)
+			return id, err
+		}
 	}},
 	{"the cause is lost", []string{"entries are kept whole"}, func(b *broken) {
 		b.eachEntry(func(_ context.Context, e *eventstore.Entry) { e.Cause = eventstore.Cause{} })

@@ -678,3 +678,29 @@ func pagesOf[T any](f *fixture, read func(last *T) ([]T, error), of func(*T) (or
 		last = &page[len(page)-1]
 	}
 }
+
+// ownUUID: LISTINGS 1.5, of uids.
+func ownUUID(t testing.TB, h Harness) {
+	t.Helper()
+	f := setup(t, h)
+	uuidOf := func(s Store) [16]byte {
+		f.Helper()
+		id, err := s.UUID(f.ctx)
+		if err != nil {
+			f.Fatalf("UUID: %v", err)
+		}
+		return id
+	}
+	first := uuidOf(f.store)
+	f.create(calendar.KindTag, "jazz")
+	if id := uuidOf(f.store); id != first {
+		f.Errorf("UUID %x after an entry, %x before", id, first)
+	}
+	f.store = f.h.Reopen(f, f.store)
+	if id := uuidOf(f.store); id != first {
+		f.Errorf("UUID %x after a restart, %x before", id, first)
+	}
+	if id := uuidOf(f.h.Open(f)); id == first {
+		f.Errorf("two stores have the UUID %x", id)
+	}
+}

@@ -101,6 +101,7 @@ func Cases() []Case {
 		{"the log verifies", verifies},
 		{"claims and names of no state are found", verifiesHoldings},
 		{"everything is there after a restart", restart},
+		{"a store has a UUID of its own", ownUUID},
 		{"closed stores refuse", closed},
 	}
 }
