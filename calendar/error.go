@@ -42,6 +42,7 @@ const (
 	CodeAsOfTooLarge       Code = "rest_as_of_too_large"      // 422, a list of the past
 	CodeAsOfNotReady       Code = "rest_as_of_not_ready"      // 503, a list of the past
 	CodeSelectionTooLarge  Code = "rest_selection_too_large"  // 400, more events than one answer may have
+	CodeQueryTooCostly     Code = "rest_query_too_costly"     // 400, a request asks for too much at once
 )
 
 // Codes are all codes, for tests that each has a status and a message.
@@ -52,7 +53,7 @@ var Codes = [...]Code{
 	CodePositionNotReached, CodeUnavailable, CodeTooManyRequests, CodeInternal, CodeTermExists, CodeNotHierarchical,
 	CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected, CodeInTrash, CodeNotFound,
 	CodePageNotFound, CodeVersionNotFound, CodeErased, CodeNoCheckpoint, CodeNoTile, CodeSelectionTooLarge,
-	CodeAsOfTooLarge, CodeAsOfNotReady,
+	CodeAsOfTooLarge, CodeAsOfNotReady, CodeQueryTooCostly,
 }
 
 // Reason says why a value is refused. Each has a message in every language.
@@ -74,7 +75,8 @@ type Error struct {
 	Missing []string     // CodeMissingParam
 	TermID  ID           // CodeTermExists
 	Total   int          // CodeSelectionTooLarge: how many there are
-	Limit   int          // CodeSelectionTooLarge, CodeAsOfTooLarge: how many there may be
+	Cost    int          // CodeQueryTooCostly: of the request
+	Limit   int          // how many there may be, or what it may cost
 	Detail  string       // CodeInvalidJSON: what the decoder said, without internals
 }
 

@@ -285,6 +285,12 @@ var messages = map[Code]phrase{
 		"Il y a plus d’événements qu’une réponse ne peut en contenir ; lisez-les par pages.",
 		"Son más eventos de los que caben en una respuesta; léalos por páginas.",
 	},
+	CodeQueryTooCostly: {
+		"请求一次要求过多；请分成几个请求。",
+		"The request asks for too much at once; split it into several.",
+		"La requête demande trop à la fois ; répartissez-la en plusieurs.",
+		"La solicitud pide demasiado a la vez; divídala en varias.",
+	},
 }
 
 // kindMessages are the messages whose words depend on the kind.

@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
@@ -256,6 +257,25 @@ func readCostBands(_ context.Context, q *parser, p *Param) {
 		q.bad.Add(p.Name, calendar.ReasonTooMany, strconv.Itoa(mostBands))
 	}
 	q.run.costs, q.run.costUnknown = bands, unknown
+}
+
+// mostCostBounds is how many bounds bands of costs have at most.
+const mostCostBounds = 20
+
+// ReadCostBands reads the bounds of bands: rising decimals above 0, with up to two places,
+// commas between them.
+func ReadCostBands(text string) ([]string, error) {
+	bounds := strings.Split(text, ",")
+	last := new(big.Int)
+	for i, b := range bounds {
+		bounds[i] = calendar.Trim(b)
+		at, ok := price(bounds[i])
+		if !ok || at.Cmp(last) <= 0 || i >= mostCostBounds {
+			return nil, fmt.Errorf("must be up to %d rising numbers above 0, as 10,25,50,100", mostCostBounds)
+		}
+		last = at
+	}
+	return bounds, nil
 }
 
 // price reads a decimal with up to two places, in hundredths.

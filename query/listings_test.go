@@ -276,3 +276,19 @@ func TestSort(t *testing.T) {
 		t.Errorf("sort of venues: %v", err)
 	}
 }
+
+// TestReadCostBands: up to 20 rising numbers above 0 (LISTINGS 6).
+func TestReadCostBands(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"10,25,50,100": "10 25 50 100", " 0.5, 1.25 ": "0.5 1.25", "7": "7",
+		"": "", "0": "", "10,10": "", "10,9.99": "", "1,,2": "", "-1": "", "1e3": "", "1.234": "",
+		"1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20":    "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20",
+		"1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21": "",
+	} {
+		bounds, err := ReadCostBands(text)
+		if got := strings.Join(bounds, " "); got != want || (err != nil) != (want == "") {
+			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
+		}
+	}
+}

@@ -41,6 +41,8 @@ type Param struct {
 	// Moving gives the default that moves with the day; nil: none does.
 	Moving func(now time.Time, site *time.Location) calendar.Wall
 
+	// cost is what the request costs more for it, when it is sent and good; nil: nothing.
+	cost func(q *parser) int
 	// ahead puts the row before those that are less ahead, when they are read and
 	// refused: the language decides how a search is read, strict_dates how dates are.
 	ahead int

@@ -139,6 +139,15 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 	if err := q.bad.Err(); err != nil {
 		return nil, err
 	}
+	q.Cost = 1
+	for i := range t.params {
+		if p := &t.params[i]; p.cost != nil && q.sent(p.Name) {
+			q.Cost += p.cost(&q)
+		}
+	}
+	if err := s.Afford(q.Cost); err != nil {
+		return nil, err
+	}
 	if q.Kind == calendar.KindEvent {
 		q.closeWindow()
 		if q.run.of = r.Of; r.Of != (Of{}) {
@@ -150,6 +159,14 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 	q.Links = q.links(t.params, false)
 	q.Key = q.makeKey()
 	return q.Criteria, nil
+}
+
+// Afford refuses what costs more than a request may.
+func (s *Service) Afford(cost int) error {
+	if cost > s.o.QueryBudget {
+		return &calendar.Error{Code: calendar.CodeQueryTooCostly, Cost: cost, Limit: s.o.QueryBudget}
+	}
+	return nil
 }
 
 func (q *parser) sent(name string) bool {

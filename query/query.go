@@ -42,6 +42,11 @@ type Options struct {
 	MaxAnswer int
 	// PositionWait is the longest wait for a position; 0: 5 s.
 	PositionWait time.Duration
+	// QueryBudget is what a request may cost at most, see Criteria.Cost; 0: 60.
+	QueryBudget int
+	// CostBands are the bounds of the bands that the costs of events are counted in, as
+	// ReadCostBands gives them; nil: 10, 25, 50, 100.
+	CostBands []string
 	// Clean reads names of terms in filters as writes read them, so that a name
 	// fits as it was sent and as it is answered; nil: they are taken as sent.
 	Clean calendar.Cleaner
@@ -97,6 +102,8 @@ type Criteria struct {
 	// Moves tells that the window follows the day: by its default, or by a date in words.
 	Moves bool
 	Output
+	// Cost is that of the request: 1, and what its parameters add (LISTINGS 6).
+	Cost int
 	// LooksUp tells that a parameter was sent whose check asks the store: a moment
 	// later the same request may mean another thing.
 	LooksUp bool

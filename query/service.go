@@ -50,6 +50,12 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 	if o.PositionWait == 0 {
 		o.PositionWait = 5 * time.Second
 	}
+	if o.QueryBudget == 0 {
+		o.QueryBudget = 60
+	}
+	if o.CostBands == nil {
+		o.CostBands = []string{"10", "25", "50", "100"}
+	}
 	return &Service{index: index, records: records, o: o, turn: make(chan struct{}, 1)}, nil
 }
 

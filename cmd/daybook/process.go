@@ -357,7 +357,7 @@ func listsAtOnce(processors int) int { return max(1, processors/2) }
 func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler, error) {
 	lists := query.Options{
 		Site: r.s.site, PerPageMax: r.s.perPageMax, PositionWait: r.s.positionWait, Clean: htmltext.New(),
-		LocalIndex: r.s.engine().local, MaxAnswer: r.s.maxAnswer << 20,
+		LocalIndex: r.s.engine().local, MaxAnswer: r.s.maxAnswer << 20, QueryBudget: r.s.queryBudget, CostBands: r.s.costBands,
 	}
 	q, err := query.New(r.l.model.Index(), r.b.records, lists)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
 	"daybook/internal/telemetry"
+	"daybook/query"
 )
 
 // settings are the settings of one run, checked.
@@ -70,6 +71,8 @@ type settings struct {
 	wholeAnswers     int
 	calendarLimit    int
 	tombstoneDays    int
+	costBands        []string
+	queryBudget      int
 	readDeadline     time.Duration
 	writeDeadline    time.Duration
 	maxAnswer        int // MiB
@@ -280,6 +283,11 @@ func (s *settings) table() []setting {
 			{name: "whole-answers", value: "N", def: "8", brief: "answers without pages that are sent at once, 1 to 1000; more are answered 503", set: number(&s.wholeAnswers, 1, 1000)},
 			{name: "calendar-limit", value: "N", def: "10000", brief: "events that a calendar widget gets at once, 100 to 100000", set: number(&s.calendarLimit, 100, 100_000)},
 			{name: "tombstone-days", value: "N", def: "90", brief: "days for which calendar feeds tell of trashed events, up to 3650; 0: never", set: number(&s.tombstoneDays, 0, 3650)},
+			{name: "cost-bands", value: "LIST", def: "10,25,50,100", brief: "bounds of the bands that costs of events are counted in, up to 20 rising numbers above 0", set: func(v string) (err error) {
+				s.costBands, err = query.ReadCostBands(v)
+				return err
+			}},
+			{name: "query-budget", value: "N", def: "60", brief: "what one request may cost, 25 to 10000: a list 1, a facet 1, typos 3, relevance or distance 1, highlights 1, collapse 2; more is refused", set: number(&s.queryBudget, 25, 10_000)},
 			{name: "read-deadline", value: "DURATION", def: "5s", brief: "longest work on a read, beside its wait for a position", set: deadline(&s.readDeadline)},
 			{name: "write-deadline", value: "DURATION", def: "10s", brief: "longest work on a write", set: deadline(&s.writeDeadline)},
 			{name: "max-answer", value: "N", def: "8", brief: "MiB of the largest answer, 1 to 1024; what would be larger is refused", set: number(&s.maxAnswer, 1, 1024)},

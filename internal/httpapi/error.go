@@ -49,6 +49,7 @@ var statuses = map[calendar.Code]int{
 	calendar.CodeAsOfTooLarge:       http.StatusUnprocessableEntity,
 	calendar.CodeAsOfNotReady:       http.StatusServiceUnavailable,
 	calendar.CodeSelectionTooLarge:  http.StatusBadRequest,
+	calendar.CodeQueryTooCostly:     http.StatusBadRequest,
 }
 
 // statusOf gives the status of a code.
@@ -238,6 +239,9 @@ func appendErrorData(b []byte, e *calendar.Error, l calendar.Lang) []byte {
 		b = strconv.AppendInt(b, int64(e.Limit), 10)
 	case calendar.CodeSelectionTooLarge:
 		b = strconv.AppendInt(append(b, `,"total":`...), int64(e.Total), 10)
+		b = strconv.AppendInt(append(b, `,"limit":`...), int64(e.Limit), 10)
+	case calendar.CodeQueryTooCostly:
+		b = strconv.AppendInt(append(b, `,"cost":`...), int64(e.Cost), 10)
 		b = strconv.AppendInt(append(b, `,"limit":`...), int64(e.Limit), 10)
 	case calendar.CodeInvalidJSON:
 		b = append(b, `,"json_error_code":4,"json_error_message":`...)

@@ -50,6 +50,10 @@ type Options struct {
 	// Wait is the longest wait for a position; 0: 20 ms.
 	Wait time.Duration
 
+	// Of query.Options.
+	QueryBudget int
+	CostBands   []string
+
 	Store eventstore.Store // nil: memory
 	Index readmodel.Index  // nil: memory
 	Past  past.Options     // Query is set by the World
@@ -119,7 +123,7 @@ func New(t testing.TB, o Options) *World {
 	w.Records = w.Commands.Records()
 	queries := query.Options{
 		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: w.Clock.Now, PositionWait: o.Wait, Clean: rules.Clean,
-		LocalIndex: o.Index == nil, MaxAnswer: o.HTTP.MaxAnswer,
+		LocalIndex: o.Index == nil, MaxAnswer: o.HTTP.MaxAnswer, QueryBudget: o.QueryBudget, CostBands: o.CostBands,
 	}
 	w.Queries, err = query.New(w.Index, w.Records, queries)
 	must(err)
