@@ -201,6 +201,18 @@ var reasonMessages = map[Reason]phrase{
 		"doit être quatre nombres : ouest, sud, est, nord en degrés, sud non supérieur à nord",
 		"debe ser cuatro números: oeste, sur, este, norte en grados, sur no mayor que norte",
 	},
+	ReasonCursor: {
+		"必须是 *,或参数相同的列表给出的 next_cursor",
+		"must be *, or the next_cursor of a list with the same parameters",
+		"doit être *, ou le next_cursor d’une liste demandée avec les mêmes paramètres",
+		"debe ser * o el next_cursor de una lista pedida con los mismos parámetros",
+	},
+	ReasonTogether: {
+		"不能与 %1 一起发送",
+		"cannot be sent together with %1",
+		"ne peut pas être envoyé avec %1",
+		"no puede enviarse junto con %1",
+	},
 	ReasonEntry: {
 		"%1 的形式不被接受",
 		"%1 has no form that is accepted",

@@ -44,6 +44,7 @@ const (
 	ReasonEmail       Reason = "email"        // must be an e-mail address
 	ReasonImage       Reason = "image"        // neither an id nor an absolute http or https URL
 	ReasonCost        Reason = "cost"         // a JSON number below zero
+	ReasonCursor      Reason = "cursor"       // no cursor of a list with these parameters
 	ReasonEntry       Reason = "entry"        // an element of a list has no allowed form; args: the entry
 	ReasonInline      Reason = "inline"       // inline data with a bad field; args: the entry, then name, reason and args of the bad field
 )
@@ -70,6 +71,7 @@ const (
 	ReasonPairMissing    Reason = "pair_missing" // a coordinate without its partner, on the missing one; args: the name of the other
 	ReasonSelfParent     Reason = "self_parent"  // an event cannot be its own parent
 	ReasonGeolocConflict Reason = "geoloc"       // geoloc=false together with coordinates
+	ReasonTogether       Reason = "together"     // not to be sent with another one; args: its name
 )
 
 // The value names no point in time that can be asked for.
@@ -95,10 +97,10 @@ var Reasons = [...]Reason{
 	ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms,
 	ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonWord, ReasonStatus,
 	ReasonTooLong, ReasonTooMany, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonBox, ReasonDate, ReasonDateRange,
-	ReasonZone, ReasonURL, ReasonEmail, ReasonImage, ReasonCost, ReasonEntry, ReasonInline,
+	ReasonZone, ReasonURL, ReasonEmail, ReasonImage, ReasonCost, ReasonCursor, ReasonEntry, ReasonInline,
 	ReasonUnknownEvent, ReasonUnknownVenue, ReasonUnknownOrganizer, ReasonUnknownCategory, ReasonUnknownTag,
 	ReasonUnknownImage, ReasonUnknownUser, ReasonOtherAuthor, ReasonImageURLRight, ReasonTermRight,
-	ReasonReaders, ReasonStatusFilter, ReasonEndBeforeStart, ReasonPairMissing, ReasonSelfParent, ReasonGeolocConflict,
+	ReasonReaders, ReasonStatusFilter, ReasonEndBeforeStart, ReasonPairMissing, ReasonSelfParent, ReasonGeolocConflict, ReasonTogether,
 	ReasonPoint, ReasonPointOrVersion, ReasonFuture, ReasonAhead,
 	ReasonHeaderKey, ReasonHeaderPosition, ReasonHeaderReason, ReasonHeaderTime, ReasonHeaderHost,
 }

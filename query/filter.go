@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"math"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -276,6 +277,23 @@ func (s *Service) venuesAt(ctx context.Context, snap *snapshot, c *Criteria, pla
 		return nil, err
 	}
 	return c.withdrawn.without(calendar.KindVenue, keys(found)), nil
+}
+
+// metres gives the distance of the venues that the geolocation filter admits, in whole
+// metres.
+func (s *Service) metres(ctx context.Context, snap *snapshot, c *Criteria) (map[calendar.ID]int64, error) {
+	ids, err := s.placedVenues(ctx, snap, c)
+	if err != nil {
+		return nil, err
+	}
+	points, err := snap.points(ctx, s, ids)
+	out := make(map[calendar.ID]int64, len(ids))
+	for i, p := range points {
+		if p.has {
+			out[ids[i]] = int64(math.Round(readmodel.Distance(c.run.near.Lat, c.run.near.Lng, p.lat, p.lng) * 1000))
+		}
+	}
+	return out, err
 }
 
 // linkedFilter makes the filter of a list of venues or organizers (interface

@@ -404,6 +404,7 @@ func readSort(_ context.Context, q *parser, p *Param) {
 		return
 	}
 	q.run.sort = word
+	q.needsPlace()
 	q.run.desc = sortFields[word] != ""
 }
 
@@ -422,6 +423,20 @@ func readDirection(_ context.Context, q *parser, p *Param) {
 	default:
 		q.bad.Add(p.Name, calendar.ReasonWord, "asc,desc")
 	}
+}
+
+// needsPlace refuses an order by distance from nowhere.
+func (q *parser) needsPlace() {
+	if q.run.sort == "distance" && !(q.sent("geoloc_lat") && q.sent("geoloc_lng")) {
+		q.bad.Add("sort", calendar.ReasonPairMissing, "geoloc_lat, geoloc_lng")
+	}
+}
+
+func costOfSort(q *parser) int {
+	if q.run.sort == "distance" {
+		return 1
+	}
+	return 0
 }
 
 func linkDirection(q *parser, v any, sent bool) (any, bool) { return v, sent && q.sent("sort") }

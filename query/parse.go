@@ -77,6 +77,7 @@ type criteria struct {
 	source *source // of a calendar widget
 
 	sort string // a word of sort; "": the order of all lists
+	walk *walk  // in steps; nil: in pages
 
 	strict sw   // strict_dates
 	hides  bool // a parameter was sent that leaves blanked events out
@@ -136,6 +137,9 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 	if q.err != nil {
 		return nil, q.err
 	}
+	if q.run.walk != nil {
+		q.openWalk(t.params, r.Of)
+	}
 	if err := q.bad.Err(); err != nil {
 		return nil, err
 	}
@@ -149,11 +153,11 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 		return nil, err
 	}
 	if q.Kind == calendar.KindEvent {
-		q.closeWindow()
+		q.closeWalk()
 		if q.run.of = r.Of; r.Of != (Of{}) {
 			q.run.hides = true
 		}
-		q.Paged, q.Status, q.Search = q.sent("page") || q.sent("per_page"), q.run.statuses != nil, q.run.search != ""
+		q.Paged, q.Status, q.Search = q.sent("page") || q.sent("per_page") || q.run.walk != nil, q.run.statuses != nil, q.run.search != ""
 		q.Sent = q.links(t.params, true)
 	}
 	q.Links = q.links(t.params, false)

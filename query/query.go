@@ -163,6 +163,8 @@ type View struct {
 	// Categories and Tags are the live linked terms in the order of 3.1.7.
 	Categories, Tags []TermView
 	Count            int // terms: listed events that carry it, or NoCount
+	// Distance is that of an event in whole metres, nil where nobody asks for it.
+	Distance *int64
 	// Touched is the last touch of an event: the latest last write of it and of all that
 	// it is linked to. Views with EmbedTouched have it.
 	Touched time.Time
@@ -195,4 +197,6 @@ type List struct {
 	Total      int
 	TotalPages int
 	Position   calendar.Position // up to which the list shows all changes
+	// Next is the cursor of the next step, "" for the last one and for pages.
+	Next string
 }

@@ -30,7 +30,11 @@ func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.page(ctx, c, f, snap)
+	order, err := s.order(ctx, c, snap)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.page(ctx, c, f, order, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +46,16 @@ func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
 		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
 		Position:   page.Position,
 	}
-	list.Views, err = s.views(ctx, c, page.Documents, snap)
+	if w := c.run.walk; w != nil && len(page.Documents) > c.PerPage {
+		page.Documents = page.Documents[:c.PerPage]
+		list.Next = w.next(order, page.Documents[c.PerPage-1].Record)
+	}
+	list.Views, err = s.views(ctx, c, page.Documents, order, snap)
 	return list, err
 }
 
 // page finds the documents of the page.
-func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *snapshot) (readmodel.Page, error) {
+func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, order []readmodel.Sort, snap *snapshot) (readmodel.Page, error) {
 	if c.Kind.IsTerm() {
 		switch c.run.orderBy {
 		case "count":
@@ -66,23 +74,43 @@ func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, snap *
 			}
 		}
 	}
-	return s.index.Search(ctx, readmodel.Query{
-		Kind: c.Kind, Filter: f, Sort: c.order(),
-		Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage,
-	})
+	q := readmodel.Query{Kind: c.Kind, Filter: f, Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage}
+	if w := c.run.walk; w != nil {
+		q.After = w.at
+		q.Limit++ // tells whether there is more
+		if w.at != nil && len(w.at) != len(order) {
+			return readmodel.Page{}, &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "cursor", Reason: calendar.ReasonCursor}}}
+		}
+	}
+	return s.index.Search(ctx, q)
 }
 
-// order gives the order of the list (interface 4.4, 4.11).
+// order gives the order of the list.
+func (s *Service) order(ctx context.Context, c *Criteria, snap *snapshot) ([]readmodel.Sort, error) {
+	if c.run.sort != "distance" {
+		return c.order(), nil
+	}
+	metres, err := s.metres(ctx, snap, c)
+	by := []readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}
+	return append(by, byStart(c.run.desc)...), err
+}
+
+// byStart is the order of events by start (interface 4.4).
+func byStart(desc bool) []readmodel.Sort {
+	return []readmodel.Sort{{Field: readmodel.FieldStart, Desc: desc}, {Field: readmodel.FieldDate, Desc: desc}, {Field: readmodel.FieldID, Desc: desc}}
+}
+
+// order gives an order that the read model keeps (interface 4.4, 4.11).
 func (c *Criteria) order() []readmodel.Sort {
 	switch {
 	case c.run.sort == "start":
-		return []readmodel.Sort{{Field: readmodel.FieldStart, Desc: c.run.desc}, {Field: readmodel.FieldDate, Desc: c.run.desc}, {Field: readmodel.FieldID, Desc: c.run.desc}}
+		return byStart(c.run.desc)
 	case c.run.sort != "":
 		return []readmodel.Sort{{Field: sortFields[c.run.sort], Desc: c.run.desc, Tail: true}, {Field: readmodel.FieldID, Desc: c.run.desc}}
 	case c.Kind == calendar.KindEvent && c.run.include != nil:
 		return []readmodel.Sort{{Field: readmodel.FieldDate}, {Field: readmodel.FieldID}}
 	case c.Kind == calendar.KindEvent:
-		return []readmodel.Sort{{Field: readmodel.FieldStart}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID}}
+		return byStart(false)
 	case c.Kind.IsPost():
 		return []readmodel.Sort{{Field: readmodel.FieldDate, Desc: true}, {Field: readmodel.FieldID, Desc: true}}
 	}
@@ -133,7 +161,7 @@ func (s *Service) ranked(ctx context.Context, c *Criteria, f readmodel.And, comp
 }
 
 // views makes the views of a page, with what its events embed.
-func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.Document, snap *snapshot) ([]View, error) {
+func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.Document, order []readmodel.Sort, snap *snapshot) ([]View, error) {
 	now := time.Unix(snap.now, 0)
 	out := make([]View, len(documents))
 	for i, d := range documents {
@@ -142,6 +170,11 @@ func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.
 			out[i].Status = d.Record.Status(now)
 		}
 		out[i].Blanked = c.Kind == calendar.KindEvent && calendar.NeedsPassword(c.Caller, d.Record)
+		if c.run.sort == "distance" {
+			if at := order[0].Key(d.Record); at.Has {
+				out[i].Distance = &at.N
+			}
+		}
 	}
 	switch {
 	case c.Kind == calendar.KindEvent:

@@ -33,6 +33,7 @@ type snapshot struct {
 	upcoming [calendar.KindTag + 1]atomic.Pointer[upcoming]
 
 	links linkedRecords
+	known sync.Map // of venues: calendar.ID → point
 
 	published readmodel.Filter // published posts
 	listed    readmodel.And    // listed events
@@ -259,6 +260,47 @@ func (k *linkedRecords) keep(id calendar.ID, l linkedRecord) {
 	}
 	k.byID[id] = l
 	k.bytes += n
+}
+
+// point is the place of a venue, in degrees.
+type point struct {
+	lat, lng float64
+	has      bool
+}
+
+// pointsAtOnce is how many venues are read at once for their places.
+const pointsAtOnce = 500
+
+// points gives the places of venues, in the order of ids.
+func (s *snapshot) points(ctx context.Context, service *Service, ids []calendar.ID) ([]point, error) {
+	out := make([]point, len(ids))
+	var missing []int
+	for i, id := range ids {
+		if p, ok := s.known.Load(id); ok {
+			out[i], _ = p.(point)
+		} else {
+			missing = append(missing, i)
+		}
+	}
+	field := readmodel.SchemaOf(calendar.KindVenue).Field(readmodel.FieldPoint)
+	for some := range slices.Chunk(missing, pointsAtOnce) {
+		wanted := make([]calendar.ID, len(some))
+		for i, at := range some {
+			wanted[i] = ids[at]
+		}
+		documents, err := service.index.Get(ctx, wanted)
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range some {
+			if d, ok := documents[ids[at]]; ok && d.Record.Kind == calendar.KindVenue {
+				p := &out[at]
+				p.lat, p.lng, p.has = field.Point(d.Record)
+			}
+			s.known.Store(ids[at], out[at])
+		}
+	}
+	return out, nil
 }
 
 // tally gives the number of listed events by linked record of a kind; the same

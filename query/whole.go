@@ -16,6 +16,8 @@ type Whole struct {
 	c    *Criteria
 	walk readmodel.Walk
 	snap *snapshot
+	// order is that of the selection.
+	order []readmodel.Sort
 	// gone is the earliest moment of which trashed events stand in it, zero for none.
 	gone time.Time
 }
@@ -54,11 +56,15 @@ func (s *Service) Whole(ctx context.Context, c *Criteria, since time.Time) (*Who
 			hasStatus(calendar.StatusTrash), readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}},
 		}}
 	}
-	walk, err := s.index.Walk(ctx, readmodel.Query{Kind: c.Kind, Filter: f, Sort: c.order()})
+	order, err := s.order(ctx, c, snap)
 	if err != nil {
 		return nil, err
 	}
-	w := &Whole{s: s, c: c, walk: walk, gone: since}
+	walk, err := s.index.Walk(ctx, readmodel.Query{Kind: c.Kind, Filter: f, Sort: order})
+	if err != nil {
+		return nil, err
+	}
+	w := &Whole{s: s, c: c, walk: walk, order: order, gone: since}
 	if w.snap, err = s.snapshot(ctx); err != nil { // what is joined is no older than the walk
 		walk.Close()
 		return nil, err
@@ -115,7 +121,7 @@ func (w *Whole) Each(ctx context.Context, use func(*View) error) error {
 
 // views makes views; where all that they embed is more than an answer may have, one by one.
 func (w *Whole) views(ctx context.Context, documents []readmodel.Document, use func(*View) error) error {
-	views, err := w.s.views(ctx, w.c, documents, w.snap)
+	views, err := w.s.views(ctx, w.c, documents, w.order, w.snap)
 	if errors.Is(err, ErrTooLarge) && len(documents) > 1 {
 		half := len(documents) / 2
 		if err := w.views(ctx, documents[:half], use); err != nil {

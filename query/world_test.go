@@ -115,9 +115,15 @@ func (x *fakeIndex) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 	}
 	found := x.matching(q.Kind, q.Filter)
 	slices.SortFunc(found, func(a, b readmodel.Document) int { return readmodel.Compare(q.Sort, &a, &b) })
+	total := len(found)
+	if q.After != nil {
+		found = slices.DeleteFunc(found, func(d readmodel.Document) bool {
+			return readmodel.ComparePlaces(q.Sort, readmodel.Place(q.Sort, d.Record), q.After) <= 0
+		})
+	}
 	from := min(q.Offset, len(found))
 	return readmodel.Page{
-		Documents: found[from:min(from+q.Limit, len(found))], Total: len(found), Position: x.position,
+		Documents: found[from:min(from+q.Limit, len(found))], Total: total, Position: x.position,
 	}, x.err
 }
 

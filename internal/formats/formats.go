@@ -41,6 +41,7 @@ type Event struct {
 	Parent                      string // UID of the parent, "" without one
 	Lang                        calendar.Lang
 	Langs                       []calendar.Lang
+	Distance                    *int64 // metres; nil: nobody asks for it
 }
 
 // Times are when an event is.

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"fmt"
 	"strconv"
 	"unicode/utf8"
 
@@ -78,6 +79,7 @@ func (w *jsonFeed) Item(b []byte, e *Event) []byte {
 		b = strconv.AppendBool(append(b, `,"ticketed":`...), e.Ticketed)
 		b = strconv.AppendBool(append(b, `,"featured":`...), e.Featured)
 	}
+	b = e.distance(b)
 	return append(textKey(b, "rest_url", e.RestURL), "}}"...)
 }
 
@@ -158,7 +160,20 @@ func (w *geoWriter) Item(b []byte, e *Event) []byte {
 		b = appendJSON(b, e.Image)
 	}
 	b = flagKey(b, "featured", e.Blanked, e.Featured)
-	return append(flagKey(b, "ticketed", e.Blanked, e.Ticketed), "}}"...)
+	b = flagKey(b, "ticketed", e.Blanked, e.Ticketed)
+	return append(e.distance(b), "}}"...)
+}
+
+func (e *Event) distance(b []byte) []byte {
+	if e.Distance == nil {
+		return b
+	}
+	return AppendKm(append(b, `,"distance":`...), *e.Distance)
+}
+
+// AppendKm writes metres as kilometres with three decimals.
+func AppendKm(b []byte, metres int64) []byte {
+	return fmt.Appendf(b, "%d.%03d", metres/1000, metres%1000)
 }
 
 func (w *geoWriter) End(b []byte) []byte {

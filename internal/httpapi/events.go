@@ -86,7 +86,7 @@ func (a *api) show(e *formats.Event, root *root, l calendar.Lang, v *query.View)
 	title, lang := r.Name(l)
 	*e = formats.Event{
 		Times: a.timesOf(r, v.Blanked), ID: r.ID, UID: a.uid(r.ID.String()), Slug: r.Slug(), Blanked: v.Blanked, Status: v.Status, Version: r.Version,
-		Touched: v.Touched, Date: f.Wall("date_utc"), Modified: f.Wall("modified_utc"),
+		Touched: v.Touched, Distance: v.Distance, Date: f.Wall("date_utc"), Modified: f.Wall("modified_utc"),
 		Title: title, URL: root.page(r, v.Status), RestURL: root.self(r), Lang: lang, Langs: r.Langs(),
 		Categories: e.Categories[:0], Tags: e.Tags[:0], Venues: e.Venues[:0], Organizers: e.Organizers[:0],
 	}

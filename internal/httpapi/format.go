@@ -256,6 +256,7 @@ func (e *jsonList) end(b []byte) []byte {
 	b = append(b, `],"rest_url":`...)
 	b = appendString(b, e.links.self)
 	b = appendFilled(b, `,"next_rest_url":`, e.links.next, plainText)
+	b = appendFilled(b, `,"next_cursor":`, e.list.Next, plainText)
 	b = appendFilled(b, `,"previous_rest_url":`, e.links.previous, plainText)
 	b = append(b, `,"total":`...)
 	b = strconv.AppendInt(b, int64(e.list.Total), 10)

@@ -272,6 +272,16 @@ func pageLinks(address string, criteria *query.Criteria, list *query.List) pageS
 	links := query.LinksTo(address, criteria.Links)
 	page := criteria.Page
 	set := pageSet{self: links.Page(page)}
+	if criteria.InSteps() {
+		if list.Next != "" {
+			next := query.LinksTo(address, criteria.LinksOf(list.Next))
+			set.next = next.Page(1)
+			if header := "<" + set.next + `>; rel="next"`; len(header) <= maxLinks {
+				set.header = header
+			}
+		}
+		return set
+	}
 	var header strings.Builder
 	header.Grow(4 * (len(set.self) + len(`<>; rel="first", page=1000000&`)))
 	add := func(url, rel string) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"daybook/calendar"
+	"daybook/internal/formats"
 	"daybook/query"
 )
 
@@ -61,6 +62,9 @@ func (p *renderer) appendEvent(b []byte, v *query.View) []byte {
 		blanked: v.Blanked, view: v,
 	}
 	b = p.appendColumns(b, p.a.layouts.of[calendar.KindEvent], s)
+	if v.Distance != nil {
+		b = formats.AppendKm(append(b, `,"distance":`...), *v.Distance)
+	}
 	if p.ld && !v.Blanked {
 		b = p.appendEventLD(append(b, `,"json_ld":`...), s.r, s.url)
 		if len(v.Venues) > 0 {

@@ -79,7 +79,7 @@ func formatSchemas() object {
 	out := object{
 		"Feature": strict(object{
 			"type": object{"type": "string", "enum": []string{"Feature"}}, "id": integer(),
-			"geometry": object{"anyOf": []object{{"type": "null"}, point}}, "properties": object{"anyOf": []object{strict(event), strict(venue)}},
+			"geometry": object{"anyOf": []object{{"type": "null"}, point}}, "properties": object{"anyOf": []object{featureOf(event), strict(venue)}},
 		}),
 		"FeatureCollection": shape{
 			always: object{
@@ -100,7 +100,7 @@ func formatSchemas() object {
 				"id": str(), "url": str(), "title": str(), "content_html": str(), "date_modified": str(), "language": str(),
 				"_daybook": shape{always: own, sometimes: object{
 					"cost": str(), "location": str(), "geo": position, "categories": ids, "tags": ids, "venues": ids, "organizers": ids,
-					"ticketed": boolean(), "featured": boolean(),
+					"ticketed": boolean(), "featured": boolean(), "distance": distanceSchema(),
 				}}.schema(true),
 			},
 			sometimes: object{
@@ -120,6 +120,11 @@ func formatSchemas() object {
 		extended(s.(object), true) //nolint:forcetypeassert // made above
 	}
 	return out
+}
+
+// featureOf are the properties of an event in GeoJSON.
+func featureOf(always object) object {
+	return shape{always: always, sometimes: object{"distance": distanceSchema()}}.schema(true)
 }
 
 func str() object { return object{"type": "string"} }
@@ -174,6 +179,9 @@ func (s shape) schema(required bool) object {
 func (d *document) postShape(k calendar.Kind) shape {
 	s := shapeOf(d.a.layouts.of[k])
 	s.sometimes["json_ld"] = object{"type": "object"}
+	if k == calendar.KindEvent {
+		s.sometimes["distance"] = distanceSchema()
+	}
 	return s
 }
 
@@ -244,14 +252,21 @@ func termURLsSchema() object {
 
 func listSchema(k calendar.Kind) object {
 	name := recordSchema(k)
+	sometimes := object{"next_rest_url": str(), "previous_rest_url": str()}
+	if k == calendar.KindEvent {
+		sometimes["next_cursor"] = extended(str(), true)
+	}
 	return shape{
 		always: object{
 			k.Collection(): list(object{"anyOf": []object{schemaRef(name), schemaRef("Sparse" + name)}}),
 			"rest_url":     str(), "total": object{"type": "integer", "minimum": 0}, "total_pages": object{"type": "integer", "minimum": 0},
 		},
-		sometimes: object{"next_rest_url": str(), "previous_rest_url": str()},
+		sometimes: sometimes,
 	}.schema(true)
 }
+
+// distanceSchema is that of kilometres with three decimals.
+func distanceSchema() object { return extended(object{"type": "number", "minimum": 0}, true) }
 
 func timeMapSchema() object {
 	memento := strict(object{"version": object{"type": "integer", "minimum": 1}, "time": object{"type": "string", "format": "date-time"}, "url": str()})

@@ -150,30 +150,67 @@ func Distance(lat1, lng1, lat2, lng2 float64) float64 {
 func Compare(order []Sort, a, b *Document) int {
 	s := SchemaOf(a.Record.Kind)
 	for _, k := range order {
-		f := s.Field(k.Field)
-		if c := compareBy(f, k.Desc, a.Record, b.Record); c != 0 {
+		if f := s.Field(k.Field); f.Type == TypeKeyword {
+			x, y := f.Keyword(a.Record), f.Keyword(b.Record)
+			if c := inOrder(cmp.Compare(x, y), x != "", y != "", k.Desc); c != 0 {
+				return c
+			}
+			continue
+		}
+		x, y := k.Key(a.Record), k.Key(b.Record)
+		if c := k.Compare(x, y); c != 0 {
 			return c
 		}
-		if k.Tail && !exists(f, a.Record) {
+		if k.Tail && !x.Has {
 			break
 		}
 	}
 	return cmp.Compare(a.Record.ID, b.Record.ID)
 }
 
-func compareBy(f *Field, desc bool, a, b *calendar.Record) int {
-	var c int
-	var hasA, hasB bool
-	if f.Type == TypeKeyword {
-		x, y := f.Keyword(a), f.Keyword(b)
-		hasA, hasB = x != "", y != ""
-		c = cmp.Compare(x, y)
-	} else {
-		var x, y int64
-		x, hasA = f.Number(a)
-		y, hasB = f.Number(b)
-		c = cmp.Compare(x, y)
+// Key gives the key of a record, in an order that is not by keywords.
+func (k *Sort) Key(r *calendar.Record) (out Key) {
+	f := SchemaOf(r.Kind).Field(k.Field)
+	if k.Least == nil {
+		out.N, out.Has = f.Number(r)
+		return out
 	}
+	for _, id := range f.IDs(r) {
+		if n, ok := k.Least[id]; ok && (!out.Has || n < out.N) {
+			out = Key{n, true}
+		}
+	}
+	return out
+}
+
+// Place gives the place of a record in an order of numbers, as Query.After has it.
+func Place(order []Sort, r *calendar.Record) []Key {
+	out := make([]Key, len(order))
+	for i := range order {
+		out[i] = order[i].Key(r)
+	}
+	return out
+}
+
+// ComparePlaces is Compare of two places in an order that ends with FieldID.
+func ComparePlaces(order []Sort, a, b []Key) int {
+	last := len(order) - 1
+	for i := range order {
+		if c := order[i].Compare(a[i], b[i]); c != 0 {
+			return c
+		}
+		if order[i].Tail && !a[i].Has {
+			return cmp.Compare(a[last].N, b[last].N)
+		}
+	}
+	return 0
+}
+
+// Compare orders two values of the key.
+func (k *Sort) Compare(a, b Key) int { return inOrder(cmp.Compare(a.N, b.N), a.Has, b.Has, k.Desc) }
+
+// inOrder is c, turned round for a descending order; missing values come last.
+func inOrder(c int, hasA, hasB, desc bool) int {
 	switch {
 	case !hasA && !hasB:
 		return 0

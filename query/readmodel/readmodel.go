@@ -73,6 +73,15 @@ type Sort struct {
 	// Tail puts those without a value by id, ascending, whatever the keys behind it; of
 	// numbers only.
 	Tail bool
+	// Least makes the key of an id field, of the first one only: the least number that it
+	// has for one of the ids; those without a number come last.
+	Least map[calendar.ID]int64
+}
+
+// Key is the value of one key of an order.
+type Key struct {
+	N   int64
+	Has bool // false: there is none
 }
 
 // Query asks for a page of one kind.
@@ -82,6 +91,10 @@ type Query struct {
 	Sort   []Sort // ends with FieldID, so the order is total
 	Offset int
 	Limit  int // 0: the total only
+	// After is a place in the order, in the stead of Offset: the page begins with what
+	// comes behind it. It has one Key for each of Sort, which are numbers and end with
+	// FieldID; no document need stand there.
+	After []Key
 }
 
 // Page is the answer: documents in order, the exact total over all pages, and

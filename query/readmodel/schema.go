@@ -368,10 +368,16 @@ func Check(q Query) error {
 	if q.Offset < 0 || q.Limit < 0 {
 		return fmt.Errorf("%w: offset %d, limit %d", ErrQuery, q.Offset, q.Limit)
 	}
-	for _, k := range q.Sort {
-		if f := s.Field(k.Field); f == nil || !f.Sort || k.Tail && f.Type != TypeNumber {
+	for i, k := range q.Sort {
+		f := s.Field(k.Field)
+		switch {
+		case f != nil && k.Least != nil && i == 0 && !k.Tail && f.Type == TypeIDs && f.Name != FieldID:
+		case f == nil || k.Least != nil || !f.Sort || k.Tail && f.Type != TypeNumber || q.After != nil && f.Type == TypeKeyword:
 			return fmt.Errorf("%w: %s cannot be sorted by %q", ErrQuery, q.Kind.Collection(), k.Field)
 		}
+	}
+	if n := len(q.After); q.After != nil && (n == 0 || n != len(q.Sort) || q.Sort[n-1].Field != FieldID || !q.After[n-1].Has || q.Offset != 0) {
+		return fmt.Errorf("%w: no place in the order", ErrQuery)
 	}
 	return s.check(q.Filter)
 }

@@ -62,7 +62,9 @@ func (h *hit) read(s *calendar.Scanner) error {
 		case "fields":
 			err = s.Object(func(key string) error {
 				if key != fieldBody {
-					return pass(s)
+					value, err := raw(s)
+					h.Fields.take(value)
+					return err
 				}
 				return s.List(func() error {
 					body, err := s.Text()

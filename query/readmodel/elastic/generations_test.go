@@ -276,6 +276,16 @@ func TestDeepPages(t *testing.T) {
 	})
 }
 
+// TestPlacesInRings: orders by the least number of ids hold where few documents are put in
+// order at a time.
+func TestPlacesInRings(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		readmodeltest.Places(t, e.open(t, elastic.Options{Prefix: e.prefix(t), MaxResultWindow: 20}))
+	})
+}
+
 // TestDeepPagesAreNear: a page costs a handful of requests, however deep it lies.
 func TestDeepPagesAreNear(t *testing.T) {
 	t.Parallel()

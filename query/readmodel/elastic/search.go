@@ -61,14 +61,42 @@ type answer struct {
 }
 
 type hit struct {
-	Index   string `json:"_index"`
-	ID      string `json:"_id"`
-	Version int64  `json:"_version"`
-	Fields  struct {
-		Body []string `json:"body"`
-	} `json:"fields"`
-	Source json.RawMessage   `json:"_source"`
-	Sort   []json.RawMessage `json:"sort"`
+	Index   string            `json:"_index"`
+	ID      string            `json:"_id"`
+	Version int64             `json:"_version"`
+	Fields  fields            `json:"fields"`
+	Source  json.RawMessage   `json:"_source"`
+	Sort    []json.RawMessage `json:"sort"`
+}
+
+// fields are those that a search asks for: the body, or the values of one id field.
+type fields struct {
+	Body []string
+	IDs  []calendar.ID
+}
+
+// UnmarshalJSON is for encoding/json.
+func (f *fields) UnmarshalJSON(b []byte) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	for key, value := range all {
+		if key != fieldBody {
+			f.take(value)
+		} else if err := json.Unmarshal(value, &f.Body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take takes a list of ids, and nothing else.
+func (f *fields) take(value json.RawMessage) {
+	var ids []calendar.ID
+	if json.Unmarshal(value, &ids) == nil {
+		f.IDs = ids
+	}
 }
 
 func (h *hit) id() (calendar.ID, error) {
@@ -241,6 +269,9 @@ func searchBody(q readmodel.Query, query object, window int) (body object, deep 
 	if q.Offset > 0 {
 		body["from"] = q.Offset
 	}
+	if q.After != nil {
+		body["search_after"] = searchAfter(q.Sort, q.After)
+	}
 	return withBody(body), false
 }
 
@@ -258,20 +289,14 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 			return err
 		}
 		index := x.names().index(collectionOf(q.Kind), v.gen)
-		body, deep := searchBody(q, query, x.o.MaxResultWindow)
-		if deep {
-			delete(body, "sort")
+		var hits []hit
+		if len(q.Sort) > 0 && q.Sort[0].Least != nil {
+			page.Total, hits, err = newRings(x, index, query, q.Sort).page(ctx, q)
+		} else {
+			page.Total, hits, err = x.page(ctx, index, q, query)
 		}
-		a, err := x.search(ctx, body, index)
 		if err != nil {
 			return err
-		}
-		page.Total = a.Hits.Total.Value
-		hits := a.Hits.Hits
-		if deep && q.Offset < page.Total {
-			if hits, err = x.deep(ctx, index, q, query); err != nil {
-				return err
-			}
 		}
 		if len(hits) > 0 {
 			page.Documents = make([]readmodel.Document, len(hits))
@@ -287,6 +312,23 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 		return readmodel.Page{}, err
 	}
 	return page, nil
+}
+
+// page finds the hits of a page, and their total.
+func (x *Index) page(ctx context.Context, index string, q readmodel.Query, query object) (int, []hit, error) {
+	body, deep := searchBody(q, query, x.o.MaxResultWindow)
+	if deep {
+		delete(body, "sort")
+	}
+	a, err := x.search(ctx, body, index)
+	if err != nil {
+		return 0, nil, err
+	}
+	if total := a.Hits.Total.Value; deep && q.Offset < total {
+		hits, err := x.deep(ctx, index, q, query)
+		return total, hits, err
+	}
+	return a.Hits.Total.Value, a.Hits.Hits, nil
 }
 
 // deep finds a page far down: it goes near to it by counting, and walks the rest.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -23,15 +24,20 @@ type walk struct {
 	sort     list
 	total    int
 	position calendar.Position
+	ids      []calendar.ID // in order, where an engine does not have it; nil: it has
 }
 
 // Walk does readmodel.Index by a point in time.
 func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
-	q.Offset, q.Limit = 0, 0
+	q.Offset, q.Limit, q.After = 0, 0, nil
 	if err := readmodel.Check(q); err != nil {
 		return nil, err
 	}
-	w := &walk{x: x, sort: sortOf(q.Sort)}
+	least := len(q.Sort) > 0 && q.Sort[0].Least != nil
+	w := &walk{x: x}
+	if !least {
+		w.sort = sortOf(q.Sort)
+	}
 	err := x.reading(ctx, func(v view) (err error) {
 		w.position = v.visible.Position
 		if w.query, err = x.compiler(v.gen, q.Kind).query(ctx, q.Filter); err != nil {
@@ -46,7 +52,13 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 			return err
 		}
 		w.total = a.Hits.Total.Value
-		return nil
+		if !least {
+			return nil
+		}
+		if w.ids, err = newRings(x, "", w.query, q.Sort).all(ctx, w.body); err != nil {
+			w.Close() //nolint:contextcheck // also after the end of the request
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -73,7 +85,7 @@ func (w *walk) Each(ctx context.Context, use func([]readmodel.Document) error) e
 		documents = documents[:0]
 		return err
 	}
-	err := w.x.walk(ctx, "", withBody(w.body(object{"sort": w.sort})), scanPage, func(h *hit) (bool, error) {
+	err := w.hits(ctx, func(h *hit) (bool, error) {
 		d, err := w.x.hitDocument(h)
 		if err != nil {
 			return false, err
@@ -87,6 +99,29 @@ func (w *walk) Each(ctx context.Context, use func([]readmodel.Document) error) e
 		return err
 	}
 	return flush()
+}
+
+// hits calls each with all hits in order.
+func (w *walk) hits(ctx context.Context, each func(*hit) (bool, error)) error {
+	if w.ids == nil {
+		return w.x.walk(ctx, "", withBody(w.body(object{"sort": w.sort})), scanPage, each)
+	}
+	for ids := range slices.Chunk(w.ids, min(scanPage, w.x.o.MaxResultWindow)) {
+		a, err := w.x.search(ctx, withBody(w.body(object{"size": len(ids), "track_total_hits": false, "post_filter": in(readmodel.FieldID, ids)})))
+		if err != nil {
+			return err
+		}
+		hits, err := inOrder(a.Hits.Hits, ids)
+		if err != nil {
+			return err
+		}
+		for i := range hits {
+			if _, err := each(&hits[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // closeLimit is how long closing a point in time may take: the server forgets it anyway.

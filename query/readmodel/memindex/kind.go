@@ -396,6 +396,20 @@ func (r *result) count() int {
 	return r.bitset.count()
 }
 
+// pageOf gives the ordinals of res that a query asks for.
+func (k *kindIndex) pageOf(res result, total int, q *readmodel.Query) []uint32 {
+	switch {
+	case q.Limit == 0:
+		return nil
+	case len(q.Sort) > 0 && q.Sort[0].Least != nil:
+		return k.pageByLeast(res, q)
+	case q.After != nil:
+		return k.pageBehind(res, total, q.Sort, q.After, q.Limit)
+	default:
+		return k.page(res, total, q.Sort, q.Offset, q.Limit)
+	}
+}
+
 // page gives the ordinals of res from an offset on, at most limit, in an order;
 // total is their number.
 func (k *kindIndex) page(res result, total int, by []readmodel.Sort, offset, limit int) []uint32 {

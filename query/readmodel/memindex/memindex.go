@@ -384,7 +384,7 @@ func (x *Index) search(ctx context.Context, q readmodel.Query) (page readmodel.P
 	}
 	err = x.answer(ctx, q.Kind, q.Filter, by, func(k *kindIndex, res result) {
 		page = readmodel.Page{Total: res.count(), Position: x.marks.All.Position}
-		ords := k.page(res, page.Total, q.Sort, q.Offset, q.Limit)
+		ords := k.pageOf(res, page.Total, &q)
 		out = make([]found, len(ords))
 		for i, o := range ords {
 			out[i] = k.found(o)

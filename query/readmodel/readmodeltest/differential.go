@@ -19,6 +19,14 @@ func want(docs []readmodel.Document, q readmodel.Query) (ids []calendar.ID, tota
 		}
 	}
 	slices.SortFunc(in, func(a, b readmodel.Document) int { return readmodel.Compare(q.Sort, &a, &b) })
+	if q.After != nil {
+		q.Offset = slices.IndexFunc(in, func(d readmodel.Document) bool {
+			return readmodel.ComparePlaces(q.Sort, readmodel.Place(q.Sort, d.Record), q.After) > 0
+		})
+		if q.Offset < 0 {
+			q.Offset = len(in)
+		}
+	}
 	lo := min(q.Offset, len(in))
 	for _, d := range in[lo:min(lo+q.Limit, len(in))] {
 		ids = append(ids, d.Record.ID)
@@ -82,6 +90,9 @@ func differential(t testing.TB, x readmodel.Index, k calendar.Kind, rounds, quer
 		for range queries {
 			q := readmodel.Query{
 				Kind: k, Filter: g.filter(s, 2), Sort: g.order(s), Limit: 1 + g.IntN(60), Offset: g.IntN(3) * g.IntN(60),
+			}
+			if g.chance(40) && !slices.ContainsFunc(q.Sort, func(by readmodel.Sort) bool { return s.Field(by.Field).Type == readmodel.TypeKeyword }) {
+				q.Offset, q.After = 0, readmodel.Place(q.Sort, docs[g.IntN(len(docs))].Record)
 			}
 			ask(round, docs, q)
 		}

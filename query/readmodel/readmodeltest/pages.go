@@ -3,6 +3,7 @@ package readmodeltest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,6 +22,7 @@ func pageCases() []testCase {
 		{"whole documents", wholeDocuments},
 		{"get", get},
 		{"walk", walk},
+		{"places", Places},
 	}
 }
 
@@ -242,3 +244,94 @@ func walk(t testing.TB, x readmodel.Index) {
 }
 
 var errStop = errors.New("stop")
+
+// Places checks pages behind places, in all kinds of orders, and orders by the least number
+// of ids (LISTINGS 3.1, 3.7). It needs pages of 15 documents.
+func Places(t testing.TB, x readmodel.Index) {
+	const n, limit = 90, 15
+	var b build
+	for id := range calendar.ID(n) {
+		f := calendar.Fields{"start_date": calendar.Wall(id / 4 * 10), "date": calendar.Wall(100 - id%3), "date_utc": calendar.Wall(id % 7)}
+		if id%5 == 0 {
+			f["date_utc"] = calendar.NoWall
+		}
+		switch {
+		case id%2 == 0: // more than are put in order at once
+			f["venue"] = []calendar.ID{4}
+		case id%9 == 0:
+		default:
+			f["venue"] = []calendar.ID{1 + id%11, 1 + id%6, 1 + id%11}
+		}
+		b.add(calendar.KindEvent, 1+id, f)
+	}
+	docs := b.docs
+	b.write(t, x)
+	least := map[calendar.ID]int64{1: 5, 2: 700, 3: 5, 4: 60, 5: 0, 6: 61, 7: -3, 8: 700, 99: 1}
+	var orders [][]readmodel.Sort
+	for _, desc := range []bool{false, true} {
+		start := []readmodel.Sort{{Field: readmodel.FieldStart, Desc: desc}, {Field: readmodel.FieldDate, Desc: desc}, {Field: readmodel.FieldID, Desc: desc}}
+		orders = append(
+			orders, start,
+			append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: desc, Least: least}}, start...),
+			[]readmodel.Sort{{Field: readmodel.FieldPublished, Desc: desc, Tail: true}, {Field: readmodel.FieldID, Desc: true}},
+			[]readmodel.Sort{{Field: readmodel.FieldPublished, Desc: desc}, {Field: readmodel.FieldDate, Desc: !desc}, {Field: readmodel.FieldID}},
+		)
+	}
+	for _, by := range orders {
+		q := readmodel.Query{Kind: calendar.KindEvent, Sort: by, Limit: n, Filter: readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{3, 50}}}}
+		all, total := want(docs, q)
+		q.Limit = limit
+		page := func(from int) []calendar.ID { return all[min(from, len(all)):min(from+limit, len(all))] }
+		for _, offset := range []int{0, 1, 14, 19, 20, 45, 70, 87, 88, 100} {
+			q.Offset = offset
+			wantPage(t, x, q, total, orNone(page(offset))...)
+		}
+		q.Offset = 0
+		for i := 0; i < len(all); i += 6 {
+			q.After = readmodel.Place(by, docs[all[i]-1].Record)
+			wantPage(t, x, q, total, orNone(page(i+1))...)
+			// Nothing needs to stand at the place.
+			for key := range q.After {
+				if q.After[key].Has {
+					q.After[key].N++
+					behind, _ := want(docs, q)
+					wantPage(t, x, q, total, behind...)
+					q.After[key].N--
+				}
+			}
+		}
+		w, err := x.Walk(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []calendar.ID
+		if err := w.Each(t.Context(), func(some []readmodel.Document) error {
+			ids = append(ids, idsOf(some)...)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if w.Close(); !slices.Equal(ids, all) {
+			t.Errorf("walk by %+v: %v, want %v", by, ids, all)
+		}
+	}
+	for _, q := range []readmodel.Query{
+		{Sort: byID, After: []readmodel.Key{{N: 1, Has: true}}, Offset: 1},
+		{Sort: byID, After: []readmodel.Key{}},
+		{Sort: byID, After: []readmodel.Key{{}}},
+		{Sort: []readmodel.Sort{{Field: readmodel.FieldStart}}, After: []readmodel.Key{{N: 1, Has: true}}},
+		{Sort: []readmodel.Sort{{Field: readmodel.FieldID}, {Field: readmodel.FieldVenue, Least: least}}},
+		{Sort: []readmodel.Sort{{Field: readmodel.FieldStart, Least: least}}},
+	} {
+		q.Kind = calendar.KindEvent
+		_, err := x.Search(t.Context(), q)
+		wantErr(t, fmt.Sprintf("%+v", q), err, readmodel.ErrQuery)
+	}
+}
+
+func orNone(ids []calendar.ID) []calendar.ID {
+	if len(ids) == 0 {
+		return nil
+	}
+	return ids
+}

@@ -323,6 +323,13 @@ func (g generator) order(s *readmodel.Schema) []readmodel.Sort {
 		}
 	}
 	var out []readmodel.Sort
+	if s.Kind == calendar.KindEvent && g.chance(25) {
+		least := map[calendar.ID]int64{}
+		for range g.IntN(idRange) {
+			least[calendar.ID(1+g.IntN(idRange))] = g.Int64N(9) - 2
+		}
+		out = append(out, readmodel.Sort{Field: readmodel.FieldVenue, Desc: g.chance(50), Least: least})
+	}
 	for range g.IntN(3) {
 		name := pick(g, names)
 		out = append(out, readmodel.Sort{Field: name, Desc: g.chance(50), Tail: g.chance(30) && s.Field(name).Type == readmodel.TypeNumber})

@@ -192,6 +192,18 @@ func (x *reference) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 	case "one more than the limit":
 		q.Limit++
 	}
+	if q.After != nil {
+		q.Offset = slices.IndexFunc(in, func(d readmodel.Document) bool {
+			c := readmodel.ComparePlaces(q.Sort, readmodel.Place(q.Sort, d.Record), q.After)
+			return c > 0 || c == 0 && x.broken == "pages begin with the place"
+		})
+		if q.Offset < 0 {
+			q.Offset = len(in)
+		}
+		if x.broken == "total behind the place" {
+			page.Total -= q.Offset
+		}
+	}
 	lo := min(q.Offset, len(in))
 	page.Documents = slices.Clone(in[lo:min(lo+q.Limit, len(in))])
 	switch x.broken {
@@ -206,7 +218,7 @@ func (x *reference) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 }
 
 func (x *reference) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
-	q.Offset, q.Limit = 0, math.MaxInt/2
+	q.Offset, q.Limit, q.After = 0, math.MaxInt/2, nil
 	page, err := x.Search(ctx, q)
 	if err != nil {
 		return nil, err
@@ -335,6 +347,17 @@ func (x *reference) compare(by []readmodel.Sort, a, b *readmodel.Document) int {
 				return strings.Compare(x, y)
 			}
 		}
+	case "the first id is the least":
+		if len(by) > 0 && by[0].Least != nil {
+			first := func(d *readmodel.Document) readmodel.Key {
+				ids := d.Record.Fields.IDs(by[0].Field)
+				n, ok := by[0].Least[append(ids, 0)[0]]
+				return readmodel.Key{N: n, Has: ok}
+			}
+			if c := by[0].Compare(first(a), first(b)); c != 0 {
+				return c
+			}
+		}
 	case "the tail is ordered as the rest":
 		by = slices.Clone(by)
 		for i := range by {
@@ -361,6 +384,5 @@ func (x *reference) has(k readmodel.Sort, d *readmodel.Document) bool {
 	if f.Type == readmodel.TypeKeyword {
 		return f.Keyword(d.Record) != ""
 	}
-	_, ok := f.Number(d.Record)
-	return ok
+	return k.Key(d.Record).Has
 }

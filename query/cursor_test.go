@@ -1,0 +1,251 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// stepped walks through a list by its cursors, and gives the ids and the number of steps.
+// between is called after each step.
+func stepped(t *testing.T, s *Service, sent string, between func(step int)) (out []calendar.ID, steps int) {
+	t.Helper()
+	for cursor := "*"; cursor != ""; steps++ {
+		l, c, err := list(t, s, calendar.KindEvent, editor, input(sent+"&cursor="+cursor))
+		if err != nil {
+			t.Fatalf("%s, step %d: %v", sent, steps, err)
+		}
+		if !c.InSteps() || !c.Paged || len(l.Views) > c.PerPage || l.Next != "" && len(l.Views) < c.PerPage {
+			t.Errorf("%s, step %d: %d events, more %t", sent, steps, len(l.Views), l.Next != "")
+		}
+		out = append(out, idsOf(l)...)
+		cursor = l.Next
+		between(steps)
+	}
+	return out, steps
+}
+
+// TestCursor is LISTINGS 8.39 in every order: a walk gives each event once, in the order of
+// the list, with the totals of the list.
+func TestCursor(t *testing.T) {
+	t.Parallel()
+	records := listings(t)
+	records[7].Fields["date_utc"] = calendar.NoWall
+	records[7].Fields["status"] = "draft"
+	meaning, _, _, _ := setup(t, records)
+	memory, _, _, _ := setup(t, records)
+	memory.index = memoryIndex(t, records)
+	for _, sent := range []string{
+		"", "sort=start&order=desc", "sort=published", "sort=modified&order=asc", "include=103,101,108,100,106",
+		"sort=distance&geoloc_lat=48&geoloc_lng=11&geoloc_radius=20000", "sort=distance&order=desc&geoloc_lat=-18&geoloc_lng=179&geoloc_radius=20000",
+	} {
+		sent += always
+		for name, s := range map[string]*Service{"meaning": meaning, "memory image": memory} {
+			whole, _, err := list(t, s, calendar.KindEvent, editor, input(sent))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range []int{1, 2, 3, 50} {
+				got, steps := stepped(t, s, fmt.Sprintf("per_page=%d&%s", size, sent), func(int) {})
+				if diff := cmp.Diff(idsOf(whole), got); diff != "" || steps != max(1, (len(got)+size-1)/size) {
+					t.Errorf("%s by %d, %s: %d steps (-list +walk):\n%s", sent, size, name, steps, diff)
+				}
+			}
+			first, c, err := list(t, s, calendar.KindEvent, editor, input("per_page=2&cursor=*&"+sent))
+			if err != nil || first.Total != whole.Total || first.TotalPages != (whole.Total+1)/2 {
+				t.Fatalf("%s, %s: total %d of %d pages, %v", sent, name, first.Total, first.TotalPages, err)
+			}
+			links := LinksTo("", c.LinksOf(first.Next))
+			sent, err := url.QueryUnescape(strings.TrimPrefix(links.Page(1), "?"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, _, err := list(t, s, calendar.KindEvent, editor, input(sent))
+			if err != nil || !slices.Equal(idsOf(next), idsOf(whole)[2:min(4, whole.Total)]) || next.Total != whole.Total {
+				t.Errorf("%s, %s: the link gives %v of %d, %v", sent, name, idsOf(next), next.Total, err)
+			}
+		}
+	}
+}
+
+// TestCursorBelongs: a cursor is good with its parameters only (LISTINGS 3.7).
+func TestCursorBelongs(t *testing.T) {
+	t.Parallel()
+	s, _, _, now := setup(t, listings(t))
+	first, c, err := list(t, s, calendar.KindEvent, anonymous, input("per_page=1&featured=false&cursor=*"))
+	if err != nil || first.Next == "" {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	refused := func(sent string, of Of, l calendar.Lang) bool {
+		_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent), Lang: l, Of: of})
+		e, _ := errors.AsType[*calendar.Error](err)
+		return e != nil && len(e.Fields) == 1 && e.Fields[0].Field == "cursor"
+	}
+	cursor := "&cursor=" + first.Next
+	window := ""
+	for _, l := range c.Links {
+		if l.Name == "start_date" || l.Name == "end_date" {
+			window += "&" + l.Name + "=" + l.Value
+		}
+	}
+	for _, sent := range []string{
+		"featured=false", "featured=false&per_page=3&_fields=id&format=csv&csv_bom=true&features=venues&highlight=1&facets=month",
+		"featured=false" + window,
+	} {
+		if _, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent + cursor), Lang: calendar.LangEN}); err != nil {
+			t.Errorf("%s: %v", sent, err)
+		}
+	}
+	for _, sent := range []string{
+		"", "featured=true", "featured=false&search=event", "featured=false&sort=start", "featured=false&page=1", "featured=false&page=2",
+		"featured=false&start_date=2030-05-02", "featured=false&collapse=repeats", "featured=false&multilang_language=fr",
+	} {
+		if !refused(sent+cursor, Of{}, calendar.LangEN) {
+			t.Errorf("the cursor is taken with %q", sent)
+		}
+	}
+	if !refused("featured=false"+cursor, Of{calendar.KindVenue, 50}, calendar.LangEN) || !refused("featured=false"+cursor, Of{}, calendar.LangCN) {
+		t.Error("the cursor is taken with another record, or in another language")
+	}
+	other := cursor[:len(cursor)-1] + string(rune('A'+(cursor[len(cursor)-1]-'A'+4)%26))
+	for _, text := range []string{"", "**", "x", cursor[8 : len(cursor)-1], other[8:], cursor[8:] + "A", strings.Repeat("A", 1001), "A\x00"} {
+		if !refused("featured=false&cursor="+text, Of{}, calendar.LangEN) {
+			t.Errorf("the cursor %q is taken", text)
+		}
+	}
+	if !refused("page=1&cursor=*", Of{}, calendar.LangEN) {
+		t.Error("a page is taken at the beginning of a walk")
+	}
+	// The window of the beginning stays, for ever.
+	*now = now.Add(20 * 24 * time.Hour)
+	next, c, err := list(t, s, calendar.KindEvent, anonymous, input("per_page=10&featured=false"+cursor))
+	if err != nil || !slices.Equal(idsOf(first), ids(102)) || !slices.Equal(idsOf(next), ids(103, 104, 105, 106)) || c.Moves {
+		t.Errorf("after 20 days: %v behind %v, moves %t, %v", idsOf(next), idsOf(first), c.Moves, err)
+	}
+	if s.o.QueryBudget != 60 || c.Cost != 1 {
+		t.Errorf("a step costs %d of %d", c.Cost, s.o.QueryBudget)
+	}
+}
+
+// TestLongWalk is LISTINGS 8.39: 25,000 events, while others are written.
+func TestLongWalk(t *testing.T) {
+	t.Parallel()
+	const n, size = 25_000, 100
+	records := make([]*calendar.Record, n)
+	for i := range records {
+		at := calendar.WallOf(time.Date(2030, 5, 2, 0, i%5000, 0, 0, time.UTC)).String()
+		records[i] = event(t, calendar.ID(1000+i), "Event", at, at, fields{})
+	}
+	s, _, _, _ := setup(t, nil)
+	index := memoryIndex(t, records)
+	s.index = index
+	s.o.PerPageMax = size
+	q := readmodel.Query{Kind: calendar.KindEvent, Sort: byStart(false), Limit: n}
+	page, err := index.Search(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := idsOf(&List{Views: views(page.Documents)})
+	position := calendar.Position(n)
+	got, steps := stepped(t, s, fmt.Sprintf("per_page=%d", size), func(step int) {
+		// One is written before the walk, one behind it.
+		var b readmodel.Batch
+		for i, at := range []string{"2030-05-01 10:00:00", "2030-09-01 10:00:00"} {
+			r := event(t, calendar.ID(100_000+2*step+i), "New", at, at, fields{})
+			body, err := calendar.EncodeRecord(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			position++
+			b.Documents = append(b.Documents, readmodel.Document{Position: position, Record: r, Body: body})
+		}
+		b.Mark.Position = position
+		if step < n/size { // then the walk has only new ones before it
+			if _, err := index.Write(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	old := slices.DeleteFunc(got, func(id calendar.ID) bool { return id >= 100_000 })
+	if !slices.Equal(old, want) || steps < n/size {
+		t.Errorf("%d events in %d steps, want %d", len(old), steps, n)
+	}
+}
+
+func views(documents []readmodel.Document) []View {
+	out := make([]View, len(documents))
+	for i := range documents {
+		out[i].Record = documents[i].Record
+	}
+	return out
+}
+
+// TestDistance are lines LISTINGS 8.29 and 8.30 of sort=distance.
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	records := listings(t)
+	near := "&geoloc_lat=48.1&geoloc_lng=11.5&geoloc_radius=20000"
+	wantListed(t, "sort=distance"+near+always, 100, 102, 104, 103, 105)
+	wantListed(t, "sort=distance&order=desc"+near+always, 105, 103, 104, 102, 100)
+	wantListed(t, "sort=distance&geoloc_radius=8000"+strings.Replace(near, "&geoloc_radius=20000", "", 1)+always, 100, 102)
+	s, _, _, _ := setup(t, records)
+	l, c, err := list(t, s, calendar.KindEvent, anonymous, input("sort=distance"+near+always))
+	if err != nil || c.Cost != 2 {
+		t.Fatalf("cost %d, %v", c.Cost, err)
+	}
+	last := int64(-1)
+	for _, v := range l.Views {
+		if v.Distance == nil || *v.Distance < last {
+			t.Fatalf("event %d is %v away, after %d", v.Record.ID, v.Distance, last)
+		}
+		last = *v.Distance
+	}
+	if first := *l.Views[0].Distance; first != 0 {
+		t.Errorf("the first is %d m away", first)
+	}
+	// Unseen venues have no distance: of 105 one stands where the list begins.
+	if l, _, err = list(t, s, calendar.KindEvent, editor, input("sort=distance"+near+always)); err != nil || !slices.Equal(idsOf(l)[:3], ids(100, 105, 107)) || *l.Views[1].Distance != 0 {
+		t.Errorf("editor: %v, %v", idsOf(l), err)
+	}
+	if l, _, err = list(t, s, calendar.KindEvent, anonymous, input(near[1:]+always)); err != nil || l.Views[0].Distance != nil {
+		t.Errorf("without sort: %v, %v", l.Views[0].Distance, err)
+	}
+	for _, sent := range []string{"sort=distance", "sort=distance&geoloc=true"} {
+		_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent)})
+		if e, ok := errors.AsType[*calendar.Error](err); !ok || len(e.Fields) != 1 || e.Fields[0].Field != "sort" {
+			t.Errorf("%s: %v", sent, err)
+		}
+	}
+}
+
+// TestBudget: what costs more than the budget is refused, after values that are wrong
+// (LISTINGS 6).
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := setup(t, listings(t))
+	s.o.QueryBudget = 1
+	parse := func(sent string) *calendar.Error {
+		_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent)})
+		e, _ := errors.AsType[*calendar.Error](err)
+		return e
+	}
+	if e := parse("sort=start"); e != nil {
+		t.Errorf("a list: %v", e)
+	}
+	costly := "sort=distance&geoloc_lat=1&geoloc_lng=1"
+	if e := parse(costly); e == nil || e.Code != calendar.CodeQueryTooCostly || e.Cost != 2 || e.Limit != 1 {
+		t.Errorf("%s: %+v", costly, e)
+	}
+	if e := parse(costly + "&free=maybe"); e == nil || e.Code != calendar.CodeInvalidParam {
+		t.Errorf("%s with a wrong value: %+v", costly, e)
+	}
+}
