@@ -47,6 +47,8 @@ var scenarios = []line{
 	{name: "write_then_list", check: writeThenList},
 	{name: "records_made_within_events", check: inlineRecords},
 	{name: "past_of_records", check: pastOfRecords},
+	{name: "filters_and_orders_of_listings", check: listingFilters},
+	{name: "walks_by_cursors", check: cursorWalk},
 }
 
 // TestScenarios plays the scenarios on the embedded size.

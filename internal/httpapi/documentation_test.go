@@ -462,3 +462,30 @@ func TestDocumentedBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestPastIsToldWhereItIs: the document names as_of at the paths where it has an effect;
+// elsewhere it is no parameter.
+func TestPastIsToldWhereItIs(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	nobody := w.As(calendar.Anonymous)
+	for path, item := range w.Document().Paths.Map() {
+		if item.Get == nil {
+			continue
+		}
+		told := item.Get.Parameters.GetByInAndName("query", "as_of") != nil
+		last := path[strings.LastIndexByte(path, '/')+1:]
+		collection := strings.Count(path, "/") == 1 && slices.Contains([]string{"events", "venues", "organizers", "categories", "tags"}, last)
+		if single := last == "{id}" || last == "{slug}"; told != (collection || single) {
+			t.Errorf("%s: as_of is told %t", path, told)
+		}
+	}
+	venue := w.As(calendar.Editor).Create(calendar.KindVenue, testkit.Object{"venue": "Hall"}).ID().String()
+	for _, path := range []string{"/events.csv?", "/events/calendar?start=2026-01-01&end=2026-02-01&", "/venues/" + venue + "/events?"} {
+		nobody.Get(path + "as_of=").Want(http.StatusOK)
+	}
+	if l := nobody.Get("/venues/" + venue + "/events?as_of=2020-01-01").Want(http.StatusOK); strings.Contains(l.String("rest_url"), "as_of") {
+		t.Errorf("the link has as_of: %s", l.String("rest_url"))
+	}
+	nobody.Get("/events?as_of=").WantBad("as_of")
+}

@@ -10,6 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/history"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -155,10 +156,11 @@ func (a *api) parse(ctx context.Context, r *http.Request, c *call, q query.Reque
 // listRequest is the request of a list as the read side takes it.
 func (c *call) listRequest() query.Request {
 	k := c.route.kind
-	return query.Request{
-		Kind: k, Input: inputOf(c.query, func(name string) bool { return listNames[k][name] }), Lang: c.loc.lang, Caller: c.caller,
-		Of: c.of(),
+	in := inputOf(c.query, func(name string) bool { return listNames[k][name] })
+	if c.route.form != formCollection { // other lists have no past
+		delete(in, history.ParamPoint)
 	}
+	return query.Request{Kind: k, Input: in, Lang: c.loc.lang, Caller: c.caller, Of: c.of()}
 }
 
 // await waits until lists show what the caller is to see, without a slot.

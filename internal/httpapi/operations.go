@@ -49,11 +49,11 @@ func (rt *route) operations() []operation {
 	case formDoc:
 		return []operation{{rt, readOnly, "doc", []argument{languageArgument()}}}
 	case formFeed:
-		return []operation{{rt, readOnly, "feed", append([]argument{endingArgument(rt)}, ended(listArguments(rt.kind))...)}}
+		return []operation{{rt, readOnly, "feed", append([]argument{endingArgument(rt)}, ended(listArguments(rt))...)}}
 	case formOf:
-		return []operation{{rt, readOnly, "list", append([]argument{pathArgument(rt)}, listArguments(rt.kind)...)}}
+		return []operation{{rt, readOnly, "list", append([]argument{pathArgument(rt)}, listArguments(rt)...)}}
 	case formOfFeed:
-		return []operation{{rt, readOnly, "feed", append([]argument{pathArgument(rt), endingArgument(rt)}, ended(listArguments(rt.kind))...)}}
+		return []operation{{rt, readOnly, "feed", append([]argument{pathArgument(rt), endingArgument(rt)}, ended(listArguments(rt))...)}}
 	case formEvent:
 		args := ended(readArguments(rt))
 		return []operation{{rt, readOnly, "export", slices.Insert(args, 1, endingArgument(rt))}}
@@ -61,7 +61,7 @@ func (rt *route) operations() []operation {
 		return []operation{{rt, readOnly, "source", argumentsOf(query.SourceParams())}}
 	case formCollection:
 		return []operation{
-			{rt, readOnly, "list", listArguments(rt.kind)},
+			{rt, readOnly, "list", listArguments(rt)},
 			{rt, []string{http.MethodPost}, "create", fieldArguments(rt)},
 		}
 	default:
@@ -88,7 +88,12 @@ func indexArguments() []argument {
 	}
 }
 
-func listArguments(k calendar.Kind) []argument { return argumentsOf(query.Params(k)) }
+// listArguments are those of a list; only those of the collections have a past.
+func listArguments(rt *route) []argument {
+	return slices.DeleteFunc(argumentsOf(query.Params(rt.kind)), func(arg argument) bool {
+		return arg.name == history.ParamPoint && rt.form != formCollection
+	})
+}
 
 func argumentsOf(params []query.Param) []argument {
 	args := make([]argument, 0, len(params))

@@ -1,0 +1,170 @@
+package e2e
+
+import (
+	"encoding/csv"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Lists of LISTINGS.md, on every engine.
+
+// listed are events of one tag: 0 to 8 by start, at venues that lie apart.
+func listed(s *scene) (tag string, events []*answer) {
+	s.t.Helper()
+	ed := s.as("editor")
+	w := s.word()
+	tag = ed.create("tags", obj{"name": w}).idText()
+	venue := func(name, city, country string, lat, lng float64) int64 {
+		return ed.create("venues", obj{"venue": name + w, "city": city, "country": country, "geo_lat": lat, "geo_lng": lng}).id()
+	}
+	munich := venue("A", "München", "Germany", 48.1, 11.5)
+	capital := venue("B", "Washington, D.C.", "USA", 38.9, -77)
+	suva := venue("C", "Suva", "Fiji", -18.1, 178.4)
+	apia := venue("D", "Apia", "Samoa", -13.8, -171.8)
+	unseen := ed.create("venues", obj{"venue": "E" + w, "city": "munchen", "geo_lat": 48.1, "geo_lng": 11.5, "status": "private"}).id()
+	add := func(start, end string, more obj) {
+		more["start_date"], more["end_date"], more["tags"] = start, end, tag
+		events = append(events, ed.event(w, more))
+	}
+	add("2026-05-30 09:00:00", "2026-06-02 10:00:00", obj{"venue": munich, "cost": "0"})
+	add("2026-05-30 10:00:00", "2026-06-01 00:00:00", obj{"cost": "free"})
+	add("2026-06-06 22:30:00", "2026-06-06 23:30:00", obj{"venue": capital, "cost": "Gratis", "timezone": "America/New_York"})
+	add("2026-06-07 01:59:59", "2026-06-07 03:00:00", obj{"venue": suva, "cost": "0–30"})
+	add("2026-06-08", "2026-06-08", obj{"venue": list{apia, munich}, "all_day": true, "cost": "10"})
+	add("2026-07-09 11:59:00", "2026-07-09 13:59:01", obj{"venue": list{unseen, suva}, "cost": "25"})
+	add("2026-07-10 12:00:00", "2026-07-10 12:00:00", obj{"cost": "ask"})
+	add("2026-08-01 18:00:00", "2026-08-03 18:00:00", obj{"venue": munich, "cost": "0"})
+	add("2026-08-05 18:00:00", "2026-08-05 19:00:00", obj{"cost": list{"10.5", "30"}})
+	ed.update(events[7].path("events"), obj{"password": "sesame"})
+	ed.under("es").update(events[5].path("events"), obj{"title": "Acto " + w})
+	return tag, events
+}
+
+// listingFilters are LISTINGS 8.25 to 8.30 and 8.44.
+func listingFilters(s *scene) {
+	tag, events := listed(s)
+	for _, language := range []string{"en", "fr"} {
+		nobody := s.as("").under(language)
+		for query, want := range map[string][]int{
+			"":                                   {2, 3, 4, 5, 6, 8},
+			"overlap=true":                       {0, 2, 3, 4, 5, 6, 8},
+			"overlap=false":                      {2, 3, 4, 5, 6, 8},
+			"month=2026-07":                      {5, 6},
+			"month=2026-06,2026-08":              {2, 3, 4, 8},
+			"weekday=6,sunday":                   {2, 3},
+			"weekday=MON":                        {4},
+			"time_of_day=22:00-02:00":            {2, 3},
+			"time_of_day=all_day,morning":        {4, 5},
+			"duration_max=60":                    {2, 6, 8},
+			"duration_min=120&duration_max=1440": {4, 5},
+			"in_language=es":                     {5},
+			"city=munchen":                       {4},
+			"city=MÜNCHEN,suva":                  {3, 4, 5},
+			"city[]=Washington,%20D.C.":          {2},
+			"country=fiji,usa":                   {2, 3, 5},
+			"bbox=170,-20,-170,-10":              {3, 4, 5},
+			"bbox=11.5,48.1,11.5,48.1":           {4},
+			"free=true":                          {2},
+			"free=false":                         {3, 4, 5, 6, 8},
+			"cost_band=10-25":                    {4, 8},
+			"cost_band=free,25-":                 {2, 5},
+			"cost_band=unknown":                  {6},
+			"sort=start&order=desc":              {8, 6, 5, 4, 3, 2},
+			"order=desc":                         {2, 3, 4, 5, 6, 8},
+			"sort=published&order=asc":           {2, 3, 4, 5, 6, 8},
+			"sort=distance&geoloc_lat=48&geoloc_lng=11.4&geoloc_radius=20000":           {4, 2, 3, 5},
+			"sort=distance&order=desc&geoloc_lat=48&geoloc_lng=11.4&geoloc_radius=9000": {2, 4},
+		} {
+			found := make([]*answer, len(want))
+			for i, at := range want {
+				found[i] = events[at]
+			}
+			nobody.get("/events?start_date=2026-06-01&tags="+tag+"&"+query).want(http.StatusOK).found("events", found...)
+		}
+	}
+	far := s.as("").list("events", "tags", tag, "sort", "distance", "geoloc_lat", "48.1", "geoloc_lng", "11.5", "geoloc_radius", "20000")
+	far.field("events.0.distance", 0).having("events.3.distance")
+	if !regexp.MustCompile(`"distance":[0-9]+\.[0-9]{3}[,}]`).Match(far.body) {
+		s.t.Errorf("no distance has three decimals: %s", far.body)
+	}
+	nobody := s.as("")
+	nobody.list("events", "tags", tag).without("events.0.distance")
+	for query, param := range map[string]string{
+		"bbox=1,2,3": "bbox", "free=maybe": "free", "month=": "month", "city=": "city", "duration_min=5&duration_max=4": "duration_max",
+		"sort=distance": "sort", "sort=title": "sort", "sort=start&order=up": "order", "cost_band=5-5": "cost_band", "cursor=": "cursor", "cursor=x": "cursor",
+	} {
+		nobody.get("/events?" + query).bad(param)
+	}
+}
+
+// cursorWalk is LISTINGS 8.39 and 8.42 over HTTP.
+func cursorWalk(s *scene) {
+	tag, events := listed(s)
+	nobody := s.as("")
+	for _, sort := range []string{"start", "published", "modified", "distance"} {
+		params := []string{"tags", tag, "sort", sort, "geoloc_lat", "-18", "geoloc_lng", "178", "geoloc_radius", "20000", "start_date", "2026-05-01", "per_page"}
+		if sort != "distance" {
+			params = []string{"tags", tag, "sort", sort, "start_date", "2026-06-01", "per_page"}
+		}
+		whole := nobody.list("events", append(params, "50")...)
+		var ids list
+		next := pairs(append(params, "2", "cursor", "*")...)
+		for steps := 0; next != ""; steps++ {
+			a := nobody.get("/events"+next).want(http.StatusOK).without("previous_rest_url").field("total", whole.at("total"))
+			for _, e := range a.at("events").(list) {
+				ids = append(ids, e.(obj)["id"])
+			}
+			link, more := a.lookup("next_rest_url")
+			if _, has := a.lookup("next_cursor"); has != more || steps > 9 {
+				s.t.Fatalf("%s: step %d has a cursor %t, a link %t", a.request, steps, has, more)
+			}
+			if next = ""; more {
+				url := link.(string)
+				a.head("Link", "<"+url+`>; rel="next"`)
+				if !strings.Contains(url, "cursor="+a.str("next_cursor")) {
+					s.t.Errorf("%s: the link %s has another cursor", a.request, url)
+				}
+				next = url[strings.IndexByte(url, '?'):]
+			} else {
+				a.head("Link", "")
+			}
+		}
+		var want list
+		for _, e := range whole.at("events").(list) {
+			want = append(want, e.(obj)["id"])
+		}
+		if !slices.Equal(ids, want) || len(ids) < 4 {
+			s.t.Errorf("sort=%s: the walk gives %v, the list %v", sort, ids, want)
+		}
+	}
+	// In other formats the header has the next step.
+	first := nobody.get("/events.csv?tags=" + tag + "&start_date=2026-06-01&per_page=3&cursor=*&_fields=id").want(http.StatusOK)
+	link := regexp.MustCompile(`^<([^>]*)>; rel="next"$`).FindStringSubmatch(first.header.Get("Link"))
+	if link == nil {
+		s.t.Fatalf("Link is %q", first.header.Get("Link"))
+	}
+	var got []string
+	for _, a := range []*answer{first, nobody.get("=" + link[1][strings.Index(link[1], root):]).want(http.StatusOK)} {
+		rows, err := csv.NewReader(strings.NewReader(string(a.body))).ReadAll()
+		if err != nil || len(rows) != 4 {
+			s.t.Fatalf("%d rows, %v", len(rows), err)
+		}
+		for _, row := range rows[1:] {
+			got = append(got, row[0])
+		}
+	}
+	for i, e := range slices.Concat(events[2:7], events[8:]) { // the protected one shows no tags
+		if got[i] != e.idText() {
+			s.t.Errorf("row %d is event %s, want %s", i, got[i], e.idText())
+		}
+	}
+	cursor := nobody.list("events", "tags", tag, "per_page", "3", "cursor", "*").str("next_cursor")
+	nobody.list("events", "tags", tag, "per_page", "9", "_fields", "id", "cursor", cursor).having("events.4.id").without("events.5.id")
+	nobody.get("/events?cursor=" + cursor).bad("cursor")
+	nobody.get("/events?tags=" + tag + "&free=true&cursor=" + cursor).bad("cursor")
+	nobody.get("/events?tags=" + tag + "&page=2&cursor=" + cursor).bad("cursor")
+	nobody.get("/events?tags=" + tag + "&page=1&cursor=*").bad("cursor")
+	nobody.get("/venues?cursor=" + cursor).want(http.StatusOK) // of no other collection
+}
