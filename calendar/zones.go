@@ -27,6 +27,17 @@ const (
 // zoneNames.
 var locations sync.Map
 
+// Named tells whether the zone has a name of the tz database other than UTC.
+func (z Zone) Named() bool {
+	return z.Location != nil && !strings.HasPrefix(z.Name, "UTC") && z.Name != "" && z.Name[0] != '+' && z.Name[0] != '-'
+}
+
+// Tells tells whether a wall clock in the zone tells a moment: the offset is one of whole
+// minutes, and the clock does not show the time for the second time.
+func (z Zone) Tells(w, utc Wall) bool {
+	return int64(w-utc)%60 == 0 && WallToInstant(w, z.Location).Unix() == int64(utc)
+}
+
 // ParseZone reads a zone name (3.1.3): an IANA name in any case, "UTC", "UTC"
 // with an offset, or an offset, from −12 to +14 hours.
 func ParseZone(s string) (Zone, bool) {

@@ -128,6 +128,9 @@ func (c *Criteria) posts(snap *snapshot) readmodel.And {
 	return append(f, snap.visible(c.Caller))
 }
 
+// seenAt is the place in the filter of what the caller may see.
+func (c *Criteria) seenAt() int { return len(c.withdrawn.leaveOut(nil, c.Kind)) }
+
 // appendSwitch adds a boolean filter.
 func appendSwitch(f readmodel.And, field string, v sw) readmodel.And {
 	switch v {

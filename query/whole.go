@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -18,8 +19,15 @@ type Whole struct {
 	snap *snapshot
 	// order is that of the selection.
 	order []readmodel.Sort
-	// gone is the earliest moment of which trashed events stand in it, zero for none.
-	gone time.Time
+}
+
+// Calendar is what a calendar has beside its events; the zero value is nothing.
+type Calendar struct {
+	// Zones are wanted, see Whole.Zones.
+	Zones bool
+	// Gone is the earliest moment from which on trashed events are told, see Whole.Gone;
+	// zero: none are.
+	Gone time.Time
 }
 
 // Touch has the views of criteria tell the last touch of events.
@@ -39,10 +47,8 @@ func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
 	return page.Total, err
 }
 
-// Whole begins to answer criteria of events over all pages. With since, also those events
-// are walked that were published when they were trashed, after that moment, are not
-// protected, and would be in the selection otherwise: see Survey.
-func (s *Service) Whole(ctx context.Context, c *Criteria, since time.Time) (*Whole, error) {
+// Whole begins to answer criteria of events over all pages.
+func (s *Service) Whole(ctx context.Context, c *Criteria, also Calendar) (*Whole, error) {
 	snap, err := s.snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -51,20 +57,31 @@ func (s *Service) Whole(ctx context.Context, c *Criteria, since time.Time) (*Who
 	if err != nil {
 		return nil, err
 	}
-	if !since.IsZero() { // the first part is what the caller sees
-		f[0] = readmodel.Or{f[0], readmodel.And{
+	q := readmodel.Query{Kind: c.Kind, Filter: f}
+	if also.Zones {
+		days := readmodel.And{readmodel.Term{Field: readmodel.FieldAllDay, Value: "true"}}
+		if b := blanked(c.Caller); b != nil { // which are not all-day
+			days = append(days, readmodel.Not{Filter: b})
+		}
+		q.Spans = readmodel.Not{Filter: days}
+	}
+	if !also.Gone.IsZero() {
+		since := also.Gone.Unix()
+		gone := slices.Clone(f)
+		gone[c.seenAt()] = readmodel.And{ // in the place of what the caller sees
 			hasStatus(calendar.StatusTrash), readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}},
-		}}
+			readmodel.Range{Field: readmodel.FieldModified, Min: &since},
+		}
+		q.Beside = gone
 	}
-	order, err := s.order(ctx, c, snap)
+	if q.Sort, err = s.order(ctx, c, snap); err != nil {
+		return nil, err
+	}
+	walk, err := s.index.Walk(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	walk, err := s.index.Walk(ctx, readmodel.Query{Kind: c.Kind, Filter: f, Sort: order})
-	if err != nil {
-		return nil, err
-	}
-	w := &Whole{s: s, c: c, walk: walk, order: order, gone: since}
+	w := &Whole{s: s, c: c, walk: walk, order: q.Sort}
 	if w.snap, err = s.snapshot(ctx); err != nil { // what is joined is no older than the walk
 		walk.Close()
 		return nil, err
@@ -75,48 +92,42 @@ func (s *Service) Whole(ctx context.Context, c *Criteria, since time.Time) (*Who
 // Position is the one up to which all changes show.
 func (w *Whole) Position() calendar.Position { return w.walk.Position() }
 
-// Total is how many events there are, trashed ones that stand beside included.
+// Total is how many events there are.
 func (w *Whole) Total() int { return w.walk.Total() }
 
-// Close lets go of what the selection holds.
-func (w *Whole) Close() { w.walk.Close() }
+// Zones gives the earliest start and the latest end of the events whose times are told by
+// the clock of a zone, by its name, as the caller sees them.
+func (w *Whole) Zones() map[string]readmodel.Span { return w.walk.Spans() }
 
-// Survey calls use with the records of the selection in order, and gone with those that
-// were trashed.
-func (w *Whole) Survey(ctx context.Context, use, gone func(*calendar.Record)) error {
-	return w.walk.Each(ctx, func(documents []readmodel.Document) error {
+// Gone calls use with the events that would be in the selection if they were not in the
+// trash, were published when they came there, from Calendar.Gone on, and are not protected.
+func (w *Whole) Gone(ctx context.Context, since time.Time, use func(*calendar.Record)) error {
+	return w.walk.Beside(ctx, func(documents []readmodel.Document) error {
 		for i := range documents {
-			r := documents[i].Record
-			switch {
-			case !w.beside(r):
+			if r := documents[i].Record; !r.Changed.Before(since) && r.FormerStatus(r.Changed) == calendar.StatusPublish {
 				use(r)
-			case !r.Changed.Before(w.gone) && r.FormerStatus(r.Changed) == calendar.StatusPublish:
-				gone(r)
 			}
 		}
 		return nil
 	})
 }
 
-// beside tells whether a record stands beside the selection.
-func (w *Whole) beside(r *calendar.Record) bool {
-	return !w.gone.IsZero() && calendar.Status(r.Fields.String("status")) == calendar.StatusTrash
+// Close lets go of what the selection holds.
+func (w *Whole) Close() { w.walk.Close() }
+
+// Survey calls use with the records of the selection in order.
+func (w *Whole) Survey(ctx context.Context, use func(*calendar.Record)) error {
+	return w.walk.Each(ctx, func(documents []readmodel.Document) error {
+		for i := range documents {
+			use(documents[i].Record)
+		}
+		return nil
+	})
 }
 
 // Each calls use with the views of the selection in order. A view is not kept.
 func (w *Whole) Each(ctx context.Context, use func(*View) error) error {
-	return w.walk.Each(ctx, func(documents []readmodel.Document) error {
-		shown := documents
-		if !w.gone.IsZero() {
-			shown = make([]readmodel.Document, 0, len(documents))
-			for i := range documents {
-				if !w.beside(documents[i].Record) {
-					shown = append(shown, documents[i])
-				}
-			}
-		}
-		return w.views(ctx, shown, use)
-	})
+	return w.walk.Each(ctx, func(documents []readmodel.Document) error { return w.views(ctx, documents, use) })
 }
 
 // views makes views; where all that they embed is more than an answer may have, one by one.

@@ -160,10 +160,24 @@ func (x *fakeIndex) Counts(_ context.Context, k calendar.Kind, field string, f r
 func (x *fakeIndex) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
 	q.Offset, q.Limit = 0, 1<<30
 	page, err := x.Search(ctx, q)
-	return &fakeWalk{page}, err
+	w := &fakeWalk{Page: page, spans: map[string]readmodel.Span{}}
+	if q.Beside != nil {
+		w.beside, err = x.Search(ctx, readmodel.Query{Kind: q.Kind, Filter: q.Beside, Limit: q.Limit})
+	}
+	return w, err
 }
 
-type fakeWalk struct{ readmodel.Page }
+type fakeWalk struct {
+	readmodel.Page
+	beside readmodel.Page
+	spans  map[string]readmodel.Span
+}
+
+func (w *fakeWalk) Spans() map[string]readmodel.Span { return w.spans }
+
+func (w *fakeWalk) Beside(_ context.Context, use func([]readmodel.Document) error) error {
+	return use(w.beside.Documents)
+}
 
 func (w *fakeWalk) Total() int                  { return w.Page.Total }
 func (w *fakeWalk) Position() calendar.Position { return w.Page.Position }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -13,20 +12,7 @@ import (
 // zoned tells whether the times are written as wall clock in their zone; else they are
 // written in UTC, or as days.
 func (t *Times) zoned() bool {
-	return !t.AllDay && named(t.Zone) &&
-		int64(t.Start-t.UTCStart)%60 == 0 && int64(t.End-t.UTCEnd)%60 == 0 &&
-		reads(t.Start, t.UTCStart, t.Zone.Location) && reads(t.End, t.UTCEnd, t.Zone.Location)
-}
-
-// named tells whether a zone has a name of the tz database other than UTC.
-func named(z calendar.Zone) bool {
-	return z.Location != nil && !strings.HasPrefix(z.Name, "UTC") && z.Name != "" && z.Name[0] != '+' && z.Name[0] != '-'
-}
-
-// reads tells whether a wall clock, read in a location, is the moment: it is not in the
-// second reading of an overlap.
-func reads(w, utc calendar.Wall, l *time.Location) bool {
-	return calendar.WallToInstant(w, l).Unix() == int64(utc)
+	return !t.AllDay && t.Zone.Named() && t.Zone.Tells(t.Start, t.UTCStart) && t.Zone.Tells(t.End, t.UTCEnd)
 }
 
 // Zones are the zones that an answer uses, by name. The zero value is ready.
@@ -43,6 +29,12 @@ func (z *Zones) Add(t *Times) {
 	if t.zoned() {
 		z.add(t.Zone.Name, t.Zone.Location, t.Start.UTC().Year(), t.End.UTC().Year())
 	}
+}
+
+// AddSpan takes the earliest start and the latest end of events whose times are written as
+// wall clock in a zone.
+func (z *Zones) AddSpan(zone calendar.Zone, start, end calendar.Wall) {
+	z.add(zone.Name, zone.Location, start.UTC().Year(), end.UTC().Year())
 }
 
 // AddSite takes the zone of the site, for a calendar that has nothing else.

@@ -51,7 +51,7 @@ type Queries interface {
 	// Count gives how many events a list has over all pages.
 	Count(ctx context.Context, c *query.Criteria) (int, error)
 	// Whole begins to answer a list of events over all pages.
-	Whole(ctx context.Context, c *query.Criteria, since time.Time) (*query.Whole, error)
+	Whole(ctx context.Context, c *query.Criteria, also query.Calendar) (*query.Whole, error)
 	// Run answers a list.
 	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
 	// AwaitCounts waits a moment until counts in the view of a written record

@@ -112,7 +112,7 @@ func (f fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*query.List, e
 
 func (f fakeQueries) Count(context.Context, *query.Criteria) (int, error) { return 0, nil }
 
-func (f fakeQueries) Whole(context.Context, *query.Criteria, time.Time) (*query.Whole, error) {
+func (f fakeQueries) Whole(context.Context, *query.Criteria, query.Calendar) (*query.Whole, error) {
 	return nil, readmodel.ErrUnavailable
 }
 

@@ -58,7 +58,7 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 	}
 	var selection *query.Whole
 	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		selection, err = a.Queries.Whole(ctx, criteria, time.Time{})
+		selection, err = a.Queries.Whole(ctx, criteria, query.Calendar{})
 		return err
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 		if criteria.Shows(r) {
 			n++
 		}
-	}, nil); err != nil {
+	}); err != nil {
 		return err
 	}
 	if n > a.o.CalendarLimit {

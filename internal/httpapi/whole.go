@@ -23,6 +23,7 @@ type whole struct {
 	criteria   *query.Criteria
 	generation query.Generation
 	asked      cache.Key
+	also       query.Calendar
 }
 
 // reopens is how often a selection is opened anew when lists show another state by then.
@@ -77,7 +78,7 @@ func (a *api) sendWhole(w http.ResponseWriter, r *http.Request, s *whole) error 
 		return err
 	}
 	ctx = under(ctx) // it may take as long as the client takes it
-	if err := a.survey(ctx, c, l, selection); err != nil {
+	if err := a.survey(ctx, s, l, selection); err != nil {
 		return err
 	}
 	l.list.Position, l.list.TotalPages, l.feed.Total = selection.Position(), min(l.list.Total, 1), l.list.Total
@@ -105,13 +106,13 @@ func (a *api) has(r *http.Request, c *call, etag string, modified time.Time) boo
 
 // openWhole opens the selection, in the state that lists show then.
 func (a *api) openWhole(ctx context.Context, s *whole, l *listing) (*query.Whole, error) {
-	var since time.Time
 	c := s.criteria
-	if s.c.format.surveys && a.o.TombstoneDays > 0 && !c.Status && !c.Search {
-		since = a.o.Now().AddDate(0, 0, -a.o.TombstoneDays)
+	s.also.Zones = s.c.format.surveys
+	if s.also.Zones && a.o.TombstoneDays > 0 && !c.Status && !c.Search {
+		s.also.Gone = a.o.Now().AddDate(0, 0, -a.o.TombstoneDays)
 	}
 	for try := 0; ; try++ {
-		selection, err := a.Queries.Whole(ctx, c, since)
+		selection, err := a.Queries.Whole(ctx, c, s.also)
 		if err != nil {
 			return nil, err
 		}
@@ -121,9 +122,7 @@ func (a *api) openWhole(ctx context.Context, s *whole, l *listing) (*query.Whole
 			return nil, err
 		}
 		if now == s.generation || try == reopens {
-			if since.IsZero() {
-				l.list.Total = selection.Total()
-			}
+			l.list.Total = selection.Total()
 			return selection, nil
 		}
 		selection.Close()
@@ -131,21 +130,23 @@ func (a *api) openWhole(ctx context.Context, s *whole, l *listing) (*query.Whole
 	}
 }
 
-// survey looks at all events before the first one is written, where the format needs it.
-func (a *api) survey(ctx context.Context, c *call, l *listing, selection *query.Whole) error {
-	if !c.format.surveys {
+// survey finds out what stands before and behind the events, where the format needs it.
+func (a *api) survey(ctx context.Context, s *whole, l *listing, selection *query.Whole) error {
+	if !s.c.format.surveys {
 		return nil
 	}
 	f := &l.feed
-	l.list.Total = 0
-	err := selection.Survey(ctx, func(r *calendar.Record) {
-		l.list.Total++
-		f.Zones.Add(new(a.timesOf(r, calendar.NeedsPassword(c.caller, r))))
-	}, func(r *calendar.Record) {
-		stone := formats.Tombstone{Times: a.timesOf(r, false), ID: r.ID, UID: a.uid(r.ID.String()), Version: r.Version, Touched: r.Changed}
-		f.Tombstones = append(f.Tombstones, stone)
-		f.Zones.Add(&stone.Times)
-	})
+	for name, span := range selection.Zones() {
+		f.Zones.AddSpan(a.zones.zone(name), span.Start, span.End)
+	}
+	var err error
+	if !s.also.Gone.IsZero() {
+		err = selection.Gone(ctx, s.also.Gone, func(r *calendar.Record) {
+			stone := formats.Tombstone{Times: a.timesOf(r, false), ID: r.ID, UID: a.uid(r.ID.String()), Version: r.Version, Touched: r.Changed}
+			f.Tombstones = append(f.Tombstones, stone)
+			f.Zones.Add(&stone.Times)
+		})
+	}
 	a.closeSurvey(f, l.list.Total)
 	return err
 }

@@ -112,6 +112,17 @@ func Hundredths(decimal string) int64 {
 	return n
 }
 
+func zoneField() Field {
+	from := []string{"timezone", "start_date", "end_date", "utc_start_date", "utc_end_date"}
+	return Field{Name: FieldZone, Type: TypeKeyword, From: from, keyword: func(r *calendar.Record) string {
+		z, ok := calendar.ParseZone(r.Fields.String("timezone"))
+		if t := timesOf(r); ok && z.Named() && z.Tells(t.Start, t.UTCStart) && z.Tells(t.End, t.UTCEnd) {
+			return z.Name
+		}
+		return ""
+	}}
+}
+
 func languagesField() Field {
 	return Field{Name: FieldLanguages, Type: TypeIDs, From: []string{"title", "description", "excerpt"}, ids: func(r *calendar.Record) []calendar.ID {
 		langs := r.Langs()

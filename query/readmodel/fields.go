@@ -20,6 +20,9 @@ const (
 	FieldStatus       = "status"        // stored status; "future" and due is the query's business
 	FieldFormerStatus = "former_status" // of trashed posts
 	FieldSlug         = "slug"
+	// FieldZone is the zone in which the times of an event can be told by the clock, absent
+	// where only UTC tells them (LISTINGS 1.6).
+	FieldZone = "zone"
 
 	// Boolean fields (Term "true"/"false"; absent counts as "false").
 	FieldHidden    = "hide_from_listings"

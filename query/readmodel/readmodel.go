@@ -95,7 +95,13 @@ type Query struct {
 	// comes behind it. It has one Key for each of Sort, which are numbers and end with
 	// FieldID; no document need stand there.
 	After []Key
+	// Of walks through events, none with a search: Spans admits those that Walk.Spans are
+	// of, Beside what Walk.Beside gives; nil: neither is wanted.
+	Spans, Beside Filter
 }
+
+// Span is what some events lie within, on their own clocks.
+type Span struct{ Start, End calendar.Wall }
 
 // Page is the answer: documents in order, the exact total over all pages, and
 // the visible position that it shows.
@@ -175,6 +181,12 @@ type Walk interface {
 	Total() int
 	// Position is the one that the walk shows, as that of a Page.
 	Position() calendar.Position
+	// Spans gives, by FieldZone, the earliest start and the latest end of those documents of
+	// the walk that Query.Spans admits and that have a zone.
+	Spans() map[string]Span
+	// Beside calls use with the documents that Query.Beside admits, by id, some at a time.
+	// They are of the state of the walk, and do not count in it.
+	Beside(ctx context.Context, use func([]Document) error) error
 	// Each calls use with the documents, some at a time, from the first on; it may be
 	// called again. It ends with the first error. An engine may let go of a walk that
 	// nobody goes on with for some minutes: then it is ErrUnavailable.

@@ -144,13 +144,13 @@ func eventSchema() *Schema {
 		oneIDField(FieldPostParent),
 		boolField(FieldHidden), boolField(FieldFeatured), boolField(FieldTicketed), boolField(FieldProtected), boolField(FieldAllDay),
 		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd), wallField(FieldModified),
-		costField(), languagesField(),
+		costField(), languagesField(), zoneField(),
 		computedField(FieldMonth, month, "start_date"), computedField(FieldWeekday, weekday, "start_date"),
 		computedField(FieldMinute, minute, "start_date", "all_day"),
 		computedField(FieldDuration, duration, "start_date", "end_date", "utc_start_date", "utc_end_date", "all_day"),
 	)
 	notIndexed := notIndexedOfPosts(map[string]string{
-		"timezone": reasonShown, "website": reasonShown,
+		"website":  reasonShown,
 		"show_map": reasonShown, "show_map_link": reasonShown, "sticky": reasonShown, "password": reasonHashed,
 	})
 	delete(notIndexed, "modified_utc")
@@ -379,7 +379,30 @@ func Check(q Query) error {
 	if n := len(q.After); q.After != nil && (n == 0 || n != len(q.Sort) || q.Sort[n-1].Field != FieldID || !q.After[n-1].Has || q.Offset != 0) {
 		return fmt.Errorf("%w: no place in the order", ErrQuery)
 	}
+	for _, f := range []Filter{q.Spans, q.Beside} {
+		if err := s.check(f); err != nil {
+			return err
+		}
+		if searches(f) || f != nil && q.Kind != calendar.KindEvent {
+			return fmt.Errorf("%w: beside a walk there are events, and no searches", ErrQuery)
+		}
+	}
 	return s.check(q.Filter)
+}
+
+// searches tells whether a filter has a search in it.
+func searches(f Filter) bool {
+	switch f := f.(type) {
+	case Text:
+		return true
+	case Not:
+		return searches(f.Filter)
+	case And:
+		return slices.ContainsFunc(f, searches)
+	case Or:
+		return slices.ContainsFunc(f, searches)
+	}
+	return false
 }
 
 // CheckCounts is Check for Index.Counts.

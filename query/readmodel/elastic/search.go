@@ -52,6 +52,7 @@ type answer struct {
 			Min   *float64 `json:"min"`
 			Max   *float64 `json:"max"`
 		} `json:"stats"`
+		Spans  spans `json:"spans"`
 		Pieces struct {
 			Buckets []struct {
 				Count int `json:"doc_count"`

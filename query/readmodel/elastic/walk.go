@@ -3,6 +3,7 @@ package elastic
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -25,6 +26,8 @@ type walk struct {
 	total    int
 	position calendar.Position
 	ids      []calendar.ID // in order, where an engine does not have it; nil: it has
+	beside   object        // the query of what stands beside
+	spans    map[string]readmodel.Span
 }
 
 // Walk does readmodel.Index by a point in time.
@@ -46,18 +49,33 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 		if w.point, err = x.openPoint(ctx, x.names().index(collectionOf(q.Kind), v.gen)); err != nil {
 			return err
 		}
-		a, err := x.search(ctx, w.body(object{"size": 0, "track_total_hits": true}))
+		defer func() {
+			if err != nil {
+				w.Close() //nolint:contextcheck // also after the end of the request
+			}
+		}()
+		if q.Beside != nil {
+			if w.beside, err = x.compiler(v.gen, q.Kind).query(ctx, q.Beside); err != nil {
+				return err
+			}
+		}
+		body := w.body(w.query, object{"size": 0, "track_total_hits": true})
+		if q.Spans != nil {
+			of, err := x.compiler(v.gen, q.Kind).compile(ctx, q.Spans)
+			if err != nil {
+				return err
+			}
+			body["aggs"] = spansOf(of)
+		}
+		a, err := x.search(ctx, body)
 		if err != nil {
-			w.Close() //nolint:contextcheck // also after the end of the request
 			return err
 		}
 		w.total = a.Hits.Total.Value
-		if !least {
-			return nil
+		if w.spans, err = a.Aggregations.Spans.read(); err != nil || !least {
+			return err
 		}
-		if w.ids, err = newRings(x, "", w.query, q.Sort).all(ctx, w.body); err != nil {
-			w.Close() //nolint:contextcheck // also after the end of the request
-		}
+		w.ids, err = newRings(x, "", w.query, q.Sort).all(ctx, func(body object) object { return w.body(w.query, body) })
 		return err
 	})
 	if err != nil {
@@ -66,8 +84,48 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 	return w, nil
 }
 
-func (w *walk) body(body object) object {
-	body["query"] = w.query
+// mostZones is above the number of zones that there are.
+const mostZones = 1000
+
+// spansOf asks for the spans of the zones of some events.
+func spansOf(of object) object {
+	return object{"spans": object{"filter": of, "aggs": object{"zones": object{
+		"terms": object{"field": readmodel.FieldZone, "size": mostZones},
+		"aggs":  object{"start": object{"min": object{"field": readmodel.FieldStart}}, "end": object{"max": object{"field": readmodel.FieldEnd}}},
+	}}}}
+}
+
+// spans is the answer to it.
+type spans struct {
+	Zones struct {
+		Others  int `json:"sum_other_doc_count"`
+		Buckets []struct {
+			Key   string `json:"key"`
+			Start struct {
+				Value float64 `json:"value"`
+			} `json:"start"`
+			End struct {
+				Value float64 `json:"value"`
+			} `json:"end"`
+		} `json:"buckets"`
+	} `json:"zones"`
+}
+
+func (s *spans) read() (map[string]readmodel.Span, error) {
+	if s.Zones.Others > 0 {
+		return nil, fmt.Errorf("%d events are in more than %d zones", s.Zones.Others, mostZones)
+	}
+	out := make(map[string]readmodel.Span, len(s.Zones.Buckets))
+	for i := range s.Zones.Buckets {
+		b := &s.Zones.Buckets[i]
+		out[b.Key] = readmodel.Span{Start: calendar.Wall(b.Start.Value), End: calendar.Wall(b.End.Value)}
+	}
+	return out, nil
+}
+
+// body gives a search of the point in time.
+func (w *walk) body(query, body object) object {
+	body["query"] = query
 	body["pit"] = object{"id": w.point, "keep_alive": pointLife}
 	return body
 }
@@ -75,7 +133,23 @@ func (w *walk) body(body object) object {
 func (w *walk) Total() int                  { return w.total }
 func (w *walk) Position() calendar.Position { return w.position }
 
+func (w *walk) Spans() map[string]readmodel.Span { return w.spans }
+
+func (w *walk) Beside(ctx context.Context, use func([]readmodel.Document) error) error {
+	if w.beside == nil {
+		return nil
+	}
+	return w.inSteps(use, func(each func(*hit) (bool, error)) error {
+		return w.x.walk(ctx, "", withBody(w.body(w.beside, object{"sort": byID})), scanPage, each)
+	})
+}
+
 func (w *walk) Each(ctx context.Context, use func([]readmodel.Document) error) error {
+	return w.inSteps(use, func(each func(*hit) (bool, error)) error { return w.hits(ctx, each) })
+}
+
+// inSteps gives the documents of hits some at a time.
+func (w *walk) inSteps(use func([]readmodel.Document) error, hits func(each func(*hit) (bool, error)) error) error {
 	documents := make([]readmodel.Document, 0, readmodel.WalkStep)
 	flush := func() error {
 		if len(documents) == 0 {
@@ -85,7 +159,7 @@ func (w *walk) Each(ctx context.Context, use func([]readmodel.Document) error) e
 		documents = documents[:0]
 		return err
 	}
-	err := w.hits(ctx, func(h *hit) (bool, error) {
+	err := hits(func(h *hit) (bool, error) {
 		d, err := w.x.hitDocument(h)
 		if err != nil {
 			return false, err
@@ -104,10 +178,10 @@ func (w *walk) Each(ctx context.Context, use func([]readmodel.Document) error) e
 // hits calls each with all hits in order.
 func (w *walk) hits(ctx context.Context, each func(*hit) (bool, error)) error {
 	if w.ids == nil {
-		return w.x.walk(ctx, "", withBody(w.body(object{"sort": w.sort})), scanPage, each)
+		return w.x.walk(ctx, "", withBody(w.body(w.query, object{"sort": w.sort})), scanPage, each)
 	}
 	for ids := range slices.Chunk(w.ids, min(scanPage, w.x.o.MaxResultWindow)) {
-		a, err := w.x.search(ctx, withBody(w.body(object{"size": len(ids), "track_total_hits": false, "post_filter": in(readmodel.FieldID, ids)})))
+		a, err := w.x.search(ctx, withBody(w.body(w.query, object{"size": len(ids), "track_total_hits": false, "post_filter": in(readmodel.FieldID, ids)})))
 		if err != nil {
 			return err
 		}

@@ -359,7 +359,7 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 	if err := readmodel.Check(q); err != nil {
 		return readmodel.Page{}, err
 	}
-	page, found, err := x.search(ctx, q)
+	page, found, err := x.search(ctx, q, func(*kindIndex, result) {})
 	if err != nil {
 		return readmodel.Page{}, err
 	}
@@ -376,8 +376,9 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 	return page, nil
 }
 
-// search finds the documents of a page; they are decoded outside of the lock.
-func (x *Index) search(ctx context.Context, q readmodel.Query) (page readmodel.Page, out []found, err error) {
+// search finds the documents of a page; they are decoded outside of the lock. also is
+// called with what the filter admits, while the lock is held.
+func (x *Index) search(ctx context.Context, q readmodel.Query, also func(*kindIndex, result)) (page readmodel.Page, out []found, err error) {
 	by := readmodel.FieldID
 	if len(q.Sort) > 0 {
 		by = q.Sort[0].Field
@@ -389,6 +390,7 @@ func (x *Index) search(ctx context.Context, q readmodel.Query) (page readmodel.P
 		for i, o := range ords {
 			out[i] = k.found(o)
 		}
+		also(k, res)
 	})
 	return page, out, err
 }

@@ -22,6 +22,7 @@ var breakages = []string{
 	"gets unknown documents", "counts ignore the filter", "counts the first id only", "digest of tombstones",
 	"digest of ids only", "reset does nothing", "reset keeps quarantine", "reset keeps the position", "first key only",
 	"never descends", "sorts by the name as it is written", "missing values first", "missing values are lowest", "the tail is ordered as the rest",
+	"the walk has what stands beside", "spans of all", "spans of the last one",
 	"pages begin with the place", "total behind the place", "the first id is the least",
 	"upper bound is open", "lower bound is open", "missing numbers are 0", "absent booleans are unknown",
 	"first id only", "distance on a plane", "miles", "distance not around the date line", "boxes end at the date line", "bounds of boxes are out",

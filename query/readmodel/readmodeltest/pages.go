@@ -23,6 +23,7 @@ func pageCases() []testCase {
 		{"get", get},
 		{"walk", walk},
 		{"places", Places},
+		{"beside walks", besideWalks},
 	}
 }
 
@@ -334,4 +335,69 @@ func orNone(ids []calendar.ID) []calendar.ID {
 		return nil
 	}
 	return ids
+}
+
+// besideWalks: what a calendar needs before and behind its events (LISTINGS 1.6).
+func besideWalks(t testing.TB, x readmodel.Index) {
+	var b build
+	day := func(n int64) calendar.Wall { return calendar.WallOf(Now) + calendar.Wall(n*86_400) }
+	for i, e := range []struct {
+		zone       string
+		start, end int64
+		f          calendar.Fields
+	}{
+		{"Europe/Paris", 3, 5, nil},
+		{"Europe/Paris", 1, 2, nil},
+		{"Europe/Paris", -900, 900, calendar.Fields{"all_day": true}},
+		{"Asia/Tokyo", 7, 70, nil},
+		{"Asia/Tokyo", 8, 9, calendar.Fields{"featured": true}}, // not in the walk
+		{"UTC", 1, 1, nil},
+		{"UTC+5.5", 1, 1, nil},
+		{"America/New_York", 1, 1, calendar.Fields{"utc_end_date": day(1) + 1}}, // no moment of the clock
+		{"Asia/Kolkata", 4, 4, calendar.Fields{"status": "trash", "featured": true}},
+		{"Asia/Kolkata", 4, 4, calendar.Fields{"status": "trash"}},
+	} {
+		zone, _ := calendar.ParseZone(e.zone)
+		f := calendar.Fields{"timezone": e.zone, "start_date": day(e.start), "end_date": day(e.end), "featured": false, "status": "publish"}
+		for name, from := range map[string]string{"utc_start_date": "start_date", "utc_end_date": "end_date"} {
+			f[name] = calendar.Wall(calendar.WallToInstant(f.Wall(from), zone.Location).Unix())
+		}
+		for name, v := range e.f {
+			f[name] = v
+		}
+		b.add(calendar.KindEvent, calendar.ID(1+i), f)
+	}
+	b.write(t, x)
+	is := func(field, value string) readmodel.Filter { return readmodel.Term{Field: field, Value: value} }
+	q := readmodel.Query{
+		Kind: calendar.KindEvent, Sort: byID, Filter: readmodel.And{is(readmodel.FieldFeatured, "false"), is(readmodel.FieldStatus, "publish")},
+		Spans: readmodel.Not{Filter: is(readmodel.FieldAllDay, "true")}, Beside: is(readmodel.FieldStatus, "trash"),
+	}
+	w, err := x.Walk(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	want := map[string]readmodel.Span{"Europe/Paris": {Start: day(1), End: day(5)}, "Asia/Tokyo": {Start: day(7), End: day(70)}}
+	if diff := cmp.Diff(want, w.Spans()); diff != "" || w.Total() != 7 {
+		t.Errorf("%d documents, spans (-want +got):\n%s", w.Total(), diff)
+	}
+	// They are of the state of the walk.
+	b.add(calendar.KindEvent, 30, calendar.Fields{"status": "trash"})
+	b.write(t, x)
+	var beside []calendar.ID
+	if err := w.Beside(t.Context(), func(some []readmodel.Document) error {
+		beside = append(beside, idsOf(some)...)
+		return nil
+	}); err != nil || !slices.Equal(beside, []calendar.ID{9, 10}) {
+		t.Errorf("beside the walk: %v, %v", beside, err)
+	}
+	for _, bad := range []readmodel.Query{
+		{Kind: calendar.KindEvent, Beside: readmodel.Text{Fields: []string{readmodel.TextName}, Query: "x"}},
+		{Kind: calendar.KindEvent, Spans: is("nonsense", "x")},
+		{Kind: calendar.KindTag, Beside: readmodel.And{}},
+	} {
+		_, err := x.Walk(t.Context(), bad)
+		wantErr(t, fmt.Sprintf("%+v", bad), err, readmodel.ErrQuery)
+	}
 }

@@ -223,13 +223,48 @@ func (x *reference) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk
 	if err != nil {
 		return nil, err
 	}
-	return &referenceWalk{x: x, q: q, page: page}, nil
+	w := &referenceWalk{x: x, q: q, page: page, spans: map[string]readmodel.Span{}}
+	if q.Beside != nil {
+		beside := readmodel.Query{Kind: q.Kind, Filter: q.Beside, Limit: q.Limit}
+		if x.broken == "the walk has what stands beside" {
+			beside.Filter = readmodel.And{q.Filter, q.Beside}
+		}
+		if w.beside, err = x.Search(ctx, beside); err != nil {
+			return nil, err
+		}
+	}
+	for i := range page.Documents {
+		d := &page.Documents[i]
+		zone := readmodel.SchemaOf(calendar.KindEvent).Field(readmodel.FieldZone)
+		if q.Spans == nil || d.Record.Kind != calendar.KindEvent || zone.Keyword(d.Record) == "" || !readmodel.Match(q.Spans, d) && x.broken != "spans of all" {
+			continue
+		}
+		s, known := w.spans[zone.Keyword(d.Record)]
+		start, end := d.Record.Fields.Wall("start_date"), d.Record.Fields.Wall("end_date")
+		if !known || x.broken == "spans of the last one" {
+			s = readmodel.Span{Start: start, End: end}
+		}
+		w.spans[zone.Keyword(d.Record)] = readmodel.Span{Start: min(s.Start, start), End: max(s.End, end)}
+	}
+	return w, nil
+}
+
+func (w *referenceWalk) Spans() map[string]readmodel.Span { return w.spans }
+
+func (w *referenceWalk) Beside(_ context.Context, use func([]readmodel.Document) error) error {
+	if len(w.beside.Documents) == 0 {
+		return nil
+	}
+	return use(w.beside.Documents)
 }
 
 type referenceWalk struct {
 	x    *reference
 	q    readmodel.Query
 	page readmodel.Page
+
+	beside readmodel.Page
+	spans  map[string]readmodel.Span
 }
 
 func (w *referenceWalk) Total() int                  { return w.page.Total }
