@@ -427,7 +427,7 @@ func readDirection(_ context.Context, q *parser, p *Param) {
 
 // needsPlace refuses an order by distance from nowhere.
 func (q *parser) needsPlace() {
-	if q.run.sort == "distance" && !(q.sent("geoloc_lat") && q.sent("geoloc_lng")) {
+	if q.run.sort == "distance" && (!q.sent("geoloc_lat") || !q.sent("geoloc_lng")) {
 		q.bad.Add("sort", calendar.ReasonPairMissing, "geoloc_lat, geoloc_lng")
 	}
 }

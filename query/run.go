@@ -91,8 +91,7 @@ func (s *Service) order(ctx context.Context, c *Criteria, snap *snapshot) ([]rea
 		return c.order(), nil
 	}
 	metres, err := s.metres(ctx, snap, c)
-	by := []readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}
-	return append(by, byStart(c.run.desc)...), err
+	return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}, byStart(c.run.desc)...), err
 }
 
 // byStart is the order of events by start (interface 4.4).

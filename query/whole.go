@@ -69,7 +69,8 @@ func (s *Service) Whole(ctx context.Context, c *Criteria, also Calendar) (*Whole
 		since := also.Gone.Unix()
 		gone := slices.Clone(f)
 		gone[c.seenAt()] = readmodel.And{ // in the place of what the caller sees
-			hasStatus(calendar.StatusTrash), readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}},
+			hasStatus(calendar.StatusTrash),
+			readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}},
 			readmodel.Range{Field: readmodel.FieldModified, Min: &since},
 		}
 		q.Beside = gone

@@ -49,39 +49,43 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 		if w.point, err = x.openPoint(ctx, x.names().index(collectionOf(q.Kind), v.gen)); err != nil {
 			return err
 		}
-		defer func() {
-			if err != nil {
-				w.Close() //nolint:contextcheck // also after the end of the request
-			}
-		}()
-		if q.Beside != nil {
-			if w.beside, err = x.compiler(v.gen, q.Kind).query(ctx, q.Beside); err != nil {
-				return err
-			}
+		err = w.begin(ctx, x.compiler(v.gen, q.Kind), q)
+		if err == nil && least {
+			w.ids, err = newRings(x, "", w.query, q.Sort).all(ctx, func(body object) object { return w.body(w.query, body) })
 		}
-		body := w.body(w.query, object{"size": 0, "track_total_hits": true})
-		if q.Spans != nil {
-			of, err := x.compiler(v.gen, q.Kind).compile(ctx, q.Spans)
-			if err != nil {
-				return err
-			}
-			body["aggs"] = spansOf(of)
-		}
-		a, err := x.search(ctx, body)
 		if err != nil {
-			return err
+			w.Close() //nolint:contextcheck // also after the end of the request
 		}
-		w.total = a.Hits.Total.Value
-		if w.spans, err = a.Aggregations.Spans.read(); err != nil || !least {
-			return err
-		}
-		w.ids, err = newRings(x, "", w.query, q.Sort).all(ctx, func(body object) object { return w.body(w.query, body) })
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return w, nil
+}
+
+// begin finds out how many there are, and what stands beside.
+func (w *walk) begin(ctx context.Context, c *compiler, q readmodel.Query) (err error) {
+	if q.Beside != nil {
+		if w.beside, err = c.query(ctx, q.Beside); err != nil {
+			return err
+		}
+	}
+	body := w.body(w.query, object{"size": 0, "track_total_hits": true})
+	if q.Spans != nil {
+		of, err := c.compile(ctx, q.Spans)
+		if err != nil {
+			return err
+		}
+		body["aggs"] = spansOf(of)
+	}
+	a, err := w.x.search(ctx, body)
+	if err != nil {
+		return err
+	}
+	w.total = a.Hits.Total.Value
+	w.spans, err = a.Aggregations.Spans.read()
+	return err
 }
 
 // mostZones is above the number of zones that there are.

@@ -3,6 +3,7 @@ package readmodeltest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -268,7 +269,7 @@ func Places(t testing.TB, x readmodel.Index) {
 	docs := b.docs
 	b.write(t, x)
 	least := map[calendar.ID]int64{1: 5, 2: 700, 3: 5, 4: 60, 5: 0, 6: 61, 7: -3, 8: 700, 99: 1}
-	var orders [][]readmodel.Sort
+	orders := make([][]readmodel.Sort, 0, 8)
 	for _, desc := range []bool{false, true} {
 		start := []readmodel.Sort{{Field: readmodel.FieldStart, Desc: desc}, {Field: readmodel.FieldDate, Desc: desc}, {Field: readmodel.FieldID, Desc: desc}}
 		orders = append(
@@ -362,9 +363,7 @@ func besideWalks(t testing.TB, x readmodel.Index) {
 		for name, from := range map[string]string{"utc_start_date": "start_date", "utc_end_date": "end_date"} {
 			f[name] = calendar.Wall(calendar.WallToInstant(f.Wall(from), zone.Location).Unix())
 		}
-		for name, v := range e.f {
-			f[name] = v
-		}
+		maps.Copy(f, e.f)
 		b.add(calendar.KindEvent, calendar.ID(1+i), f)
 	}
 	b.write(t, x)
