@@ -16,7 +16,7 @@ const allRoutes = 48
 var listParams = map[string]string{
 	"events": "page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates search categories tags " +
 		"venue organizer featured status geoloc geoloc_lat geoloc_lng +geoloc_radius include post_parent ticketed +as_of multilang_language +_fields " +
-		"+format +features +csv_bom +csv_raw +overlap +month +weekday +time_of_day +duration_min +duration_max +in_language +city +country +bbox +free +cost_band +sort +order",
+		"+format +features +csv_bom +csv_raw +overlap +month +weekday +time_of_day +duration_min +duration_max +in_language +city +country +bbox +free +cost_band +sort +order +cursor",
 	"venues":     "page per_page search event has_events only_with_upcoming status +as_of multilang_language +_fields",
 	"organizers": "page per_page search event has_events only_with_upcoming status +as_of multilang_language +_fields",
 	"categories": "page per_page search exclude include order orderby hide_empty parent post event slug +as_of multilang_language +_fields",
@@ -160,7 +160,8 @@ func documentation(s *scene) {
 			want["/"+collection+"/{id}/timemap"] = map[string]wantOperation{"get": {path: "id", query: "+after +format multilang_language", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 403, 404, 410, 503}}}
 		}
 		// LISTINGS 8.43: the routes of other formats.
-		feed := wantOperation{path: "+format", query: listParams["events"], header: "+If-None-Match +If-Modified-Since +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 403, 404, 503}}
+		present := strings.Replace(listParams["events"], "+as_of ", "", 1) // only collections have a past
+		feed := wantOperation{path: "+format", query: present, header: "+If-None-Match +If-Modified-Since +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 403, 404, 503}}
 		want["/events.{format}"] = map[string]wantOperation{"get": feed}
 		want["/events/{id}.{format}"] = map[string]wantOperation{"get": {
 			path: "id +format", query: "password multilang_language +_fields +format", header: "+If-None-Match +If-Modified-Since", statuses: []int{200, 304, 400, 401, 403, 404, 503},
@@ -169,12 +170,12 @@ func documentation(s *scene) {
 			feed.path = "id +format"
 			want["/"+collection+"/{id}/events.{format}"] = map[string]wantOperation{"get": feed}
 			want["/"+collection+"/{id}/events"] = map[string]wantOperation{"get": {
-				path: "id", query: listParams["events"], header: "+If-None-Match +Daybook-Min-Position +Accept-Datetime", statuses: feed.statuses,
+				path: "id", query: present, header: "+If-None-Match +Daybook-Min-Position", statuses: feed.statuses,
 			}}
 		}
 		sourced := []string{"+start", "+end", "+timeZone"}
-		for name := range strings.FieldsSeq(listParams["events"]) {
-			if !slices.Contains(strings.Fields("page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates include +_fields +format +features +csv_bom +csv_raw +overlap +sort +order"), name) {
+		for name := range strings.FieldsSeq(present) {
+			if !slices.Contains(strings.Fields("page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates include +_fields +format +features +csv_bom +csv_raw +overlap +sort +order +cursor"), name) {
 				sourced = append(sourced, name)
 			}
 		}

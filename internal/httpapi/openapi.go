@@ -175,7 +175,7 @@ func (d *document) optionsOperation(rt *route) object {
 // The request headers that operations take, beside credentials.
 var operationHeaders = map[string][]string{
 	"index": {"If-None-Match"}, "doc": {"If-None-Match"}, "read": {"If-None-Match"},
-	"list": {"If-None-Match", headerMinPosition, headerAcceptTime}, "feed": {"If-None-Match", "If-Modified-Since", headerMinPosition},
+	"list": {"If-None-Match", headerMinPosition}, "feed": {"If-None-Match", "If-Modified-Since", headerMinPosition},
 	"export": {"If-None-Match", "If-Modified-Since"}, "source": {"If-None-Match", headerMinPosition},
 	"create": {headerKey, headerReason}, "update": {headerKey, "If-Match", headerReason}, "delete": {"If-Match", headerReason},
 }

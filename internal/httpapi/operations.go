@@ -124,7 +124,7 @@ func (op *operation) sends() []string {
 		return op.route.extra.sends
 	}
 	headers := operationHeaders[op.verb]
-	if op.verb == "read" && op.route.negotiatesTime(http.MethodGet) {
+	if (op.verb == "read" || op.verb == "list") && op.route.negotiatesTime(http.MethodGet) {
 		headers = append(slices.Clip(headers), headerAcceptTime)
 	}
 	return headers
