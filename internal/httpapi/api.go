@@ -141,7 +141,7 @@ type Options struct {
 	HistoryMaxAge int
 	// Streams is how many streams of changes may be open; negative: none. 0: 100.
 	// StreamsOfOne is how many of them one user may have, or one address without
-	// credentials. 0: a quarter, and 16 at least.
+	// credentials. 0: all.
 	Streams, StreamsOfOne int
 	// StreamBeat is how long a stream sends nothing, StreamLate how long one piece of it
 	// may take to be sent. 0: 15 s and 30 s.
@@ -400,7 +400,7 @@ func setDefaults(o *Options) {
 		o.Streams = 100
 	}
 	if o.StreamsOfOne == 0 {
-		o.StreamsOfOne = int(shareOf(o.Streams, 4))
+		o.StreamsOfOne = o.Streams
 	}
 	if o.StreamBeat == 0 {
 		o.StreamBeat = 15 * time.Second
