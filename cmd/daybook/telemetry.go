@@ -112,11 +112,12 @@ func (w *watching) follow(b *backend, l *live) {
 		state.Signer = b.signer.Stats
 	}
 	if b.s.serves != servesRelay && b.s.serves != servesProjector {
-		state.Past = func() (images int, records int64, filled uint64) {
+		state.Past = func() (images int, records int64, filled, advanced uint64) {
 			if then := l.past.Load(); then != nil { // else it is being made
-				images, records, filled = then.Stats()
+				s := then.Stats()
+				images, records, filled, advanced = s.Images, s.Records, s.Filled, s.Advanced
 			}
-			return images, records, filled
+			return images, records, filled, advanced
 		}
 	}
 	w.metrics.Watch(state)

@@ -132,7 +132,7 @@ type slowStore struct {
 }
 
 func (s *slowStore) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
-	if after == 0 && limit == 1000 {
+	if after == 0 && limit > 1 {
 		s.hold.RLock()
 		defer s.hold.RUnlock()
 	}
@@ -163,7 +163,7 @@ func TestPastNotReady(t *testing.T) {
 			t.Fatalf("still %d %s", got.Status, got.Body)
 		}
 	}
-	if _, _, filled := w.Past.Stats(); filled != 1 {
+	if filled := w.Past.Stats().Filled; filled != 1 {
 		t.Errorf("%d images filled, want the one that was begun", filled)
 	}
 }

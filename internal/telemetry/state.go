@@ -44,7 +44,7 @@ type State struct {
 	// Signer gives the counts of what signs checkpoints.
 	Signer func() proof.Stats
 	// Past gives the counts of the images that lists of the past are made from.
-	Past func() (images int, records int64, filled uint64)
+	Past func() (images int, records int64, filled, advanced uint64)
 	Now  func() time.Time // nil: time.Now
 }
 
@@ -57,7 +57,7 @@ type stateDescs struct {
 	relayPublished, relayConflicts, relayRebuilt, relayRetries                   *prometheus.Desc
 	projectedEntries, projectedDocuments, projectedBatches, projectRetries, held *prometheus.Desc
 	signedSize, signedTime, signed, unsigned, cosigned, refused, extends         *prometheus.Desc
-	images, imageRecords, filled                                                 *prometheus.Desc
+	images, imageRecords, filled, advanced                                       *prometheus.Desc
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -102,6 +102,7 @@ func newStateDescs() stateDescs {
 		images:       desc("past_images", "Images that lists of the past are answered from."),
 		imageRecords: desc("past_image_records", "Records in all images of the past."),
 		filled:       desc("past_images_filled_total", "Images of the past that were filled from the log."),
+		advanced:     desc("past_images_advanced_total", "Images of the past that were made of another one and the entries behind it."),
 	}
 }
 
@@ -111,7 +112,7 @@ func (d *stateDescs) each(f func(*prometheus.Desc)) {
 		d.relayPosition, d.relayLag, d.relayPublished, d.relayConflicts, d.relayRebuilt, d.relayRetries,
 		d.projectedEntries, d.projectedDocuments, d.projectedBatches, d.projectRetries, d.held,
 		d.signedSize, d.signedTime, d.signed, d.unsigned, d.cosigned, d.refused, d.extends,
-		d.images, d.imageRecords, d.filled,
+		d.images, d.imageRecords, d.filled, d.advanced,
 	} {
 		f(x)
 	}
@@ -279,8 +280,9 @@ func (c *collector) past(o sink) {
 	if c.Past == nil {
 		return
 	}
-	images, records, filled := c.Past()
+	images, records, filled, advanced := c.Past()
 	o.gauge(c.images, float64(images))
 	o.gauge(c.imageRecords, float64(records))
 	o.counter(c.filled, filled)
+	o.counter(c.advanced, advanced)
 }

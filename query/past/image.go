@@ -2,13 +2,17 @@ package past
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -22,24 +26,58 @@ import (
 // entries: all that a time counts are those whose time is not after the greatest of them.
 type imageKey = eventstore.Counted
 
+// reach tells which entries an image has: all up to Position whose time is not after Time.
+type reach struct {
+	imageKey
+	// passed is a time that none of the others up to Position is before; zero: there are none.
+	passed time.Time
+}
+
+// leadsTo tells whether what counts at a key are the entries of the reach, and some behind
+// it only.
+func (r *reach) leadsTo(k imageKey) bool {
+	return k.Position >= r.Position && !k.Time.Before(r.Time) && (r.passed.IsZero() || k.Time.Before(r.passed))
+}
+
+// answers tells whether a reach has what counts at a point, where least counted when it
+// was asked for. Of a time, more may have come since.
+func (r *reach) answers(p eventstore.Point, least imageKey) bool {
+	return r.imageKey == least ||
+		p.Position == 0 && r.Position >= least.Position && !r.Time.After(p.Time) && (r.passed.IsZero() || r.passed.After(p.Time))
+}
+
+// earlier gives the earlier one of two times; zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // image holds the records after the entries that count at a point, and knows which of
 // them are not for everybody now.
 type image struct {
 	s     *Service
 	epoch uint64
-	key   atomic.Pointer[imageKey]
+	reach atomic.Pointer[reach]
 	size  atomic.Int64 // records
-	used  time.Time    // under mu of the Service
 	gone  atomic.Bool
+
+	// Under mu of the Service:
+	used time.Time
+	// live is the last moment about the present that asked for it; it goes along with them.
+	// Zero: others asked for it, too.
+	live time.Time
 
 	// timed tells that it stands for a time, so that later entries may count too.
 	timed atomic.Bool
 
 	following sync.Mutex // held by who reads what is new in the log
 
-	mu       sync.RWMutex // for reading: the entries are those of key
+	mu       sync.RWMutex // for reading: the entries are those of reach
 	index    *memindex.Index
 	seen     calendar.Position // of the last entry that it knows of
+	skipped  time.Time         // as passed, of those between reach and seen
 	versions map[calendar.ID]int64
 	// closed are those of its records that not everybody gets now, as they are now.
 	closed map[calendar.ID]*calendar.Record
@@ -82,19 +120,56 @@ func (k *keptOf[K, V]) forget() {
 // How much is read and written at once.
 const (
 	fillPage  = 1000
+	fillAhead = 4       // pages that are read before they are written
 	fillBytes = 8 << 20 // of states that wait for later versions of their records
 )
 
-// fill makes the image of a key. seen is a position that what counts was looked at after.
+// pages reads the entries behind a position up to another one; what follows is read while
+// a page is used.
+func (s *Service) pages(ctx context.Context, after, to calendar.Position, use func([]eventstore.Entry) error) error {
+	work, ctx := errgroup.WithContext(ctx)
+	read := make(chan []eventstore.Entry, fillAhead)
+	work.Go(func() error {
+		defer close(read)
+		for after < to {
+			page, err := s.store.ReadAll(ctx, after, int(min(fillPage, to-after)))
+			if err != nil {
+				return err
+			}
+			if len(page) == 0 {
+				return eventstore.ErrHistory
+			}
+			after = page[len(page)-1].Position
+			select {
+			case read <- page:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	work.Go(func() error {
+		for page := range read {
+			if err := use(page); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return work.Wait()
+}
+
+// fill makes the image of what is wanted: of the whole log, or of a kept image and the
+// entries behind it. seen is a position that what counts was looked at after.
 func (s *Service) fill(ctx context.Context, f *filling) (*image, error) {
-	index, err := memindex.New(memindex.Options{Logger: s.o.Log})
+	m, err := s.begin(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	m := &image{s: s, epoch: f.epoch, index: index, seen: f.seen, versions: map[calendar.ID]int64{}, closed: map[calendar.ID]*calendar.Record{}}
-	m.key.Store(&f.imageKey)
 	now := s.o.Query.Now()
+	is := *m.reach.Load()
 	latest, held := map[calendar.ID]eventstore.Entry{}, 0
+	written := map[calendar.ID]bool{} // and whether the newest entry that was read is it
 	write := func() error {
 		entries := make([]eventstore.Entry, 0, len(latest))
 		for _, e := range latest {
@@ -102,7 +177,7 @@ func (s *Service) fill(ctx context.Context, f *filling) (*image, error) {
 		}
 		clear(latest)
 		held = 0
-		records, err := m.write(ctx, entries, f.Position)
+		records, err := m.write(ctx, entries, is.Position)
 		for _, r := range records {
 			m.stand(r, now)
 		}
@@ -112,58 +187,107 @@ func (s *Service) fill(ctx context.Context, f *filling) (*image, error) {
 		s.makeRoom(m.size.Load())
 		return err
 	}
-	later := map[calendar.ID]bool{} // those that have an entry which does not count
-	read := func(after, to calendar.Position, take func(eventstore.Entry)) error {
-		for after < to {
-			page, err := s.store.ReadAll(ctx, after, fillPage)
-			if err != nil {
-				return err
-			}
-			if len(page) == 0 {
-				return eventstore.ErrHistory
-			}
-			after = page[len(page)-1].Position
-			for _, e := range page {
-				take(e)
-			}
-			if held > fillBytes {
-				if err := write(); err != nil {
-					return err
+	m.skipped = time.Time{}
+	take := func(page []eventstore.Entry) error {
+		for i := range page {
+			e := &page[i]
+			if !f.counts(e) {
+				m.skipped = earlier(m.skipped, e.Time)
+				if written[e.ID] {
+					written[e.ID] = false
 				}
+				continue
 			}
+			is.passed, m.skipped = earlier(is.passed, m.skipped), time.Time{}
+			is.Position = e.Position
+			if inLists(e) {
+				held += len(e.State) - len(latest[e.ID].State)
+				latest[e.ID] = *e
+				written[e.ID] = true
+			}
+		}
+		if held > fillBytes {
+			return write()
 		}
 		return nil
 	}
-	if err := read(0, f.Position, func(e eventstore.Entry) {
-		if !f.counts(&e) {
-			later[e.ID] = true
-			return
-		}
-		held += len(e.State) - len(latest[e.ID].State)
-		latest[e.ID] = e
-	}); err != nil {
+	if err := s.pages(ctx, is.Position, f.Position, take); err != nil {
 		return nil, err
 	}
 	if err := write(); err != nil {
 		return nil, err
 	}
-	// How its records stand now is looked up for those that have changed since, or for all
-	// where the rest of the log is longer.
-	ids := slices.Sorted(maps.Keys(m.versions))
-	if int(f.seen-f.Position) <= len(ids) {
-		if err := read(f.Position, f.seen, func(e eventstore.Entry) { later[e.ID] = true }); err != nil {
-			return nil, err
+	is.imageKey = f.imageKey
+	m.reach.Store(&is)
+	ids := make([]calendar.ID, 0, len(written))
+	if f.seen-f.Position <= calendar.Position(len(written)) {
+		// What changed since is found faster in the log than by asking for each.
+		err = s.pages(ctx, f.Position, f.seen, take)
+		for id, newest := range written {
+			if !newest {
+				ids = append(ids, id)
+			}
 		}
-		ids = slices.DeleteFunc(ids, func(id calendar.ID) bool { return !later[id] })
+	} else {
+		if m.skipped = f.Time; f.byTime { // which counts none of them
+			m.skipped = m.skipped.Add(time.Millisecond)
+		}
+		for id := range written {
+			ids = append(ids, id)
+		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return m, m.standAll(ctx, ids, now)
 }
 
-// counts tells whether an entry counts, and is of a record that lists have.
-func (f *filling) counts(e *eventstore.Entry) bool {
-	return e.Position <= f.Position && !e.Time.After(f.Time) && inLists(e)
+// begin gives the image that a filling goes on from: a copy of its base, else an empty one.
+func (s *Service) begin(ctx context.Context, f *filling) (*image, error) {
+	if f.base != nil {
+		m, err := f.base.copy(ctx, f)
+		if !errors.Is(err, ErrMoved) {
+			return m, err
+		}
+		f.base = nil
+	}
+	index, err := memindex.New(memindex.Options{Logger: s.o.Log})
+	if err != nil {
+		return nil, err
+	}
+	m := &image{s: s, epoch: f.epoch, index: index, seen: f.seen, versions: map[calendar.ID]int64{}, closed: map[calendar.ID]*calendar.Record{}}
+	m.reach.Store(&reach{})
+	return m, nil
 }
 
+// copy gives another image with the same records, which nobody else has; ErrMoved says
+// that this one does not lead to what is wanted any more.
+func (m *image) copy(ctx context.Context, f *filling) (*image, error) {
+	m.following.Lock()
+	defer m.following.Unlock()
+	if err := m.followTo(ctx, f.seen); err != nil { // an erased record must not be in it
+		return nil, err
+	}
+	is := *m.reach.Load()
+	if m.gone.Load() || !is.leadsTo(f.imageKey) {
+		return nil, ErrMoved
+	}
+	index, err := m.index.Copy()
+	if err != nil {
+		return nil, err
+	}
+	out := &image{s: m.s, epoch: m.epoch, index: index, seen: f.seen, versions: maps.Clone(m.versions), closed: maps.Clone(m.closed)}
+	out.reach.Store(&is)
+	out.size.Store(m.size.Load())
+	return out, nil
+}
+
+// counts tells whether an entry counts.
+func (f *filling) counts(e *eventstore.Entry) bool {
+	return e.Position <= f.Position && !e.Time.After(f.Time)
+}
+
+// inLists tells whether an entry is of a record that lists have.
 func inLists(e *eventstore.Entry) bool {
 	return e.Redacted == nil && slices.Contains(calendar.Kinds[:], e.Kind)
 }
@@ -171,13 +295,13 @@ func inLists(e *eventstore.Entry) bool {
 // write puts the records after entries into the index, and gives them. What cannot be
 // read is left out, as it is by present lists.
 func (m *image) write(ctx context.Context, entries []eventstore.Entry, to calendar.Position) ([]*calendar.Record, error) {
+	states, damaged := statesOf(entries)
 	documents := make([]readmodel.Document, 0, len(entries))
 	records := make([]*calendar.Record, 0, len(entries))
-	for i := range entries {
+	for i, r := range states {
 		e := &entries[i]
-		r, err := stateOf(e)
-		if err != nil {
-			m.s.o.Log.WarnContext(ctx, "left out of an image of the past", "position", e.Position, "error", err)
+		if damaged[i] != nil {
+			m.s.o.Log.WarnContext(ctx, "left out of an image of the past", "position", e.Position, "error", damaged[i])
 			continue
 		}
 		documents = append(documents, readmodel.Document{Position: e.Position, Record: r, Body: e.State})
@@ -201,6 +325,24 @@ func (m *image) write(ctx context.Context, entries []eventstore.Entry, to calend
 	return records, nil
 }
 
+// statesOf is stateOf of several entries, on all processors.
+func statesOf(entries []eventstore.Entry) ([]*calendar.Record, []error) {
+	records, errs := make([]*calendar.Record, len(entries)), make([]error, len(entries))
+	var next atomic.Int64
+	one := func() {
+		for i := int(next.Add(1)) - 1; i < len(entries); i = int(next.Add(1)) - 1 {
+			records[i], errs[i] = stateOf(&entries[i])
+		}
+	}
+	var work sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0)-1, len(entries)/16) {
+		work.Go(one)
+	}
+	one()
+	work.Wait()
+	return records, errs
+}
+
 // stand notes how a record of the image stands now, and tells whether that is another way
 // than before for somebody.
 func (m *image) stand(r *calendar.Record, now time.Time) bool {
@@ -221,23 +363,30 @@ func (m *image) stand(r *calendar.Record, now time.Time) bool {
 	return !same
 }
 
-// standAll looks how records of the image stand now that changed since.
+// standAll looks how some of the records stand now.
 func (m *image) standAll(ctx context.Context, ids []calendar.ID, now time.Time) error {
+	return m.s.presentOf(ctx, ids, func(r *calendar.Record) {
+		if _, ours := m.versions[r.ID]; ours {
+			m.stand(r, now)
+		}
+	})
+}
+
+// presentOf gives the present states of records, of which each is there.
+func (s *Service) presentOf(ctx context.Context, ids []calendar.ID, use func(*calendar.Record)) error {
+	slices.Sort(ids)
 	for some := range slices.Chunk(ids, fillPage) {
 		for len(some) > 0 {
-			states, err := m.s.store.Load(ctx, some...)
+			states, err := s.store.Load(ctx, some...)
 			if err != nil {
 				return err
 			}
 			for i := range states {
-				if states[i].Version == m.versions[states[i].ID] {
-					continue
-				}
 				r, err := presentOf(&states[i])
 				if err != nil {
 					return err
 				}
-				m.stand(r, now)
+				use(r)
 			}
 			some = some[len(states):]
 		}
@@ -249,6 +398,10 @@ func (m *image) standAll(ctx context.Context, ids []calendar.ID, now time.Time) 
 func (m *image) follow(ctx context.Context, head calendar.Position) error {
 	m.following.Lock()
 	defer m.following.Unlock()
+	return m.followTo(ctx, head)
+}
+
+func (m *image) followTo(ctx context.Context, head calendar.Position) error {
 	for m.seen < head {
 		page, err := m.s.store.ReadAll(ctx, m.seen, fillPage)
 		if err != nil {
@@ -257,32 +410,86 @@ func (m *image) follow(ctx context.Context, head calendar.Position) error {
 		if len(page) == 0 {
 			return eventstore.ErrHistory
 		}
-		if err := m.take(ctx, page); err != nil {
+		is := m.reach.Load()
+		err = m.take(ctx, page, func(e *eventstore.Entry) bool { return m.timed.Load() && !e.Time.After(is.Time) }, nil)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// take takes later entries.
-func (m *image) take(ctx context.Context, page []eventstore.Entry) error {
+// advance takes the entries that count between what the image has and a moment about the
+// present; ErrMoved says that it does not lead there any more.
+func (m *image) advance(ctx context.Context, f *filling) error {
+	m.following.Lock()
+	defer m.following.Unlock()
+	is := m.reach.Load()
+	if m.gone.Load() || !is.leadsTo(f.imageKey) {
+		return ErrMoved
+	}
+	counts := func(e *eventstore.Entry) bool { return !e.Time.After(f.Time) }
+	m.skipped = time.Time{}
+	for after, to := is.Position, max(m.seen, f.seen, f.Position); after < to; {
+		page, err := m.s.store.ReadAll(ctx, after, int(min(fillPage, to-after)))
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			return eventstore.ErrHistory
+		}
+		after = page[len(page)-1].Position
+		var known []calendar.ID // of which later entries were seen, maybe
+		for i := range page {
+			if e := &page[i]; e.Position <= m.seen && counts(e) && inLists(e) {
+				known = append(known, e.ID)
+			}
+		}
+		present := make(map[calendar.ID]*calendar.Record, len(known))
+		slices.Sort(known)
+		if err := m.s.presentOf(ctx, slices.Compact(known), func(r *calendar.Record) { present[r.ID] = r }); err != nil {
+			return err
+		}
+		if err := m.take(ctx, page, counts, present); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take takes entries that follow each other, from behind the reach. present are records
+// as they are now of which entries were seen before.
+func (m *image) take(ctx context.Context, page []eventstore.Entry, counts func(*eventstore.Entry) bool, present map[calendar.ID]*calendar.Record) error {
 	now := m.s.o.Query.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	key := *m.key.Load()
+	is := *m.reach.Load()
 	var counted []eventstore.Entry
-	for _, e := range page {
-		if strings.HasSuffix(e.Change, "."+calendar.Erased) {
+	for i := range page {
+		e := &page[i]
+		if e.Position > m.seen && strings.HasSuffix(e.Change, "."+calendar.Erased) {
 			m.s.drop(m) // its texts go with it
 			return ErrMoved
 		}
-		if m.timed.Load() && !e.Time.After(key.Time) && inLists(&e) {
-			counted = append(counted, e)
-			key.Position = e.Position
+		if !counts(e) {
+			m.skipped = earlier(m.skipped, e.Time)
+			continue
+		}
+		is.passed, m.skipped = earlier(is.passed, m.skipped), time.Time{}
+		is.Position = e.Position
+		if e.Time.After(is.Time) {
+			is.Time = e.Time.UTC()
+		}
+		if inLists(e) {
+			counted = append(counted, *e)
 		}
 	}
-	if len(counted) > 0 {
-		if _, err := m.write(ctx, counted, key.Position); err != nil {
+	if !is.passed.IsZero() && !is.passed.After(is.Time) {
+		m.s.drop(m) // one was passed over before it stood for a time
+		return ErrMoved
+	}
+	if is.Position > m.reach.Load().Position {
+		if _, err := m.write(ctx, counted, is.Position); err != nil {
 			m.s.drop(m) // half of them may be in it
 			return err
 		}
@@ -290,16 +497,21 @@ func (m *image) take(ctx context.Context, page []eventstore.Entry) error {
 			m.s.drop(m)
 			return ErrMoved
 		}
-		m.key.Store(&key)
 	}
+	m.reach.Store(&is)
 	changed := false
 	for i := range page {
-		if _, ours := m.versions[page[i].ID]; !ours {
+		e := &page[i]
+		if _, ours := m.versions[e.ID]; !ours {
 			continue
 		}
-		r, err := stateOf(&page[i])
-		if err != nil {
-			return err
+		r := present[e.ID]
+		if e.Position > m.seen {
+			var err error
+			if r, err = stateOf(e); err != nil {
+				m.s.drop(m)
+				return err
+			}
 		}
 		if r != nil && m.stand(r, now) {
 			changed = true
@@ -308,7 +520,7 @@ func (m *image) take(ctx context.Context, page []eventstore.Entry) error {
 	if changed {
 		m.withdrawn.forget()
 	}
-	m.seen = page[len(page)-1].Position
+	m.seen = max(m.seen, page[len(page)-1].Position)
 	return nil
 }
 

@@ -32,7 +32,7 @@ type watched struct {
 }
 
 func (s *watched) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
-	if after == 0 && limit == 1000 {
+	if after == 0 && limit > 1 { // the present is read from the head on
 		if n := s.reading.Add(1); n > s.together.Load() {
 			s.together.Store(n)
 		}
@@ -81,15 +81,31 @@ func (w *images) list(n int) error {
 	return err
 }
 
-// want asks for lists up to venue n, and tells whether an image was filled for it.
-func (w *images) want(n int, fills bool) {
+// How a list of the past comes to its image.
+const (
+	kept     = "kept"
+	filled   = "filled from the log"
+	advanced = "advanced from another one"
+)
+
+// want asks for lists up to venue n, and tells how their image was made.
+func (w *images) want(n int, how string) {
 	w.t.Helper()
-	_, _, before := w.Past.Stats()
+	before := w.Past.Stats()
 	if err := w.list(n); err != nil {
 		w.t.Fatal(err)
 	}
-	if _, _, after := w.Past.Stats(); after-before != map[bool]uint64{true: 1}[fills] {
-		w.t.Errorf("up to venue %d: %d images filled, want %t", n, after-before, fills)
+	after, got := w.Past.Stats(), kept
+	switch {
+	case after.Filled == before.Filled+1 && after.Advanced == before.Advanced:
+		got = filled
+	case after.Filled == before.Filled && after.Advanced == before.Advanced+1:
+		got = advanced
+	case after.Filled != before.Filled || after.Advanced != before.Advanced:
+		got = fmt.Sprintf("%+v after %+v", after, before)
+	}
+	if got != how {
+		w.t.Errorf("up to venue %d: %s, want %s", n, got, how)
 	}
 }
 
@@ -112,32 +128,32 @@ func TestImagesKept(t *testing.T) {
 	t.Run("number", func(t *testing.T) {
 		t.Parallel()
 		w := setup(t, past.Options{Images: 2})
-		w.want(1, true)
-		w.want(2, true)
-		w.want(1, false)
-		w.want(3, true) // 2 goes
-		w.want(1, false)
-		w.want(3, false)
-		w.want(2, true) // 1 goes
-		w.want(3, false)
-		w.want(1, true)
+		w.want(1, filled)
+		w.want(2, advanced)
+		w.want(1, kept)
+		w.want(3, advanced) // 2 goes
+		w.want(1, kept)
+		w.want(3, kept)
+		w.want(2, advanced) // 1 goes
+		w.want(3, kept)
+		w.want(1, filled)
 	})
 	t.Run("records", func(t *testing.T) {
 		t.Parallel()
 		w := setup(t, past.Options{Records: 6})
-		w.want(1, true)
-		w.want(2, true)
-		w.want(3, true)
-		w.want(1, false)
-		if kept, records, _ := w.Past.Stats(); kept != 3 || records != 6 {
-			t.Errorf("%d images with %d records, want 3 with 6", kept, records)
+		w.want(1, filled)
+		w.want(2, advanced)
+		w.want(3, advanced)
+		w.want(1, kept)
+		if is := w.Past.Stats(); is.Images != 3 || is.Records != 6 {
+			t.Errorf("%d images with %d records, want 3 with 6", is.Images, is.Records)
 		}
-		w.want(4, true) // 2 and 3 go
-		if kept, records, _ := w.Past.Stats(); kept != 2 || records != 5 {
-			t.Errorf("%d images with %d records, want 2 with 5", kept, records)
+		w.want(4, advanced) // 2 and 3 go
+		if is := w.Past.Stats(); is.Images != 2 || is.Records != 5 {
+			t.Errorf("%d images with %d records, want 2 with 5", is.Images, is.Records)
 		}
-		w.want(1, false)
-		w.want(3, true)
+		w.want(1, kept)
+		w.want(3, advanced)
 	})
 }
 
@@ -145,15 +161,15 @@ func TestImagesKept(t *testing.T) {
 func TestImagesIdle(t *testing.T) {
 	t.Parallel()
 	w := setup(t, past.Options{})
-	w.want(1, true)
-	w.want(2, true) // a second later
+	w.want(1, filled)
+	w.want(2, advanced) // a second later
 	w.Clock.Add(5*time.Minute - 2*time.Second)
-	w.want(3, true) // so that what is idle is looked for; 1 goes
-	eventually(t, "two images", func() bool { n, _, _ := w.Past.Stats(); return n == 2 })
-	w.want(2, false)
-	w.want(1, true)
+	w.want(3, advanced) // so that what is idle is looked for; 1 goes
+	eventually(t, "two images", func() bool { return w.Past.Stats().Images == 2 })
+	w.want(2, kept)
+	w.want(1, filled)
 	w.Clock.Add(5 * time.Minute)
-	eventually(t, "no image, without a request", func() bool { n, _, _ := w.Past.Stats(); return n == 0 })
+	eventually(t, "no image, without a request", func() bool { return w.Past.Stats().Images == 0 })
 }
 
 // TestImagesOneFilling: one image is filled at a time, and equal requests wait for one
@@ -177,8 +193,8 @@ func TestImagesOneFilling(t *testing.T) {
 	})
 	w.store.hold.Unlock()
 	wg.Wait()
-	if _, _, filled := w.Past.Stats(); filled != 3 || w.store.together.Load() != 1 {
-		t.Errorf("%d images filled for %d requests, up to %d at once; want 3, 1 at once", filled, 3*each, w.store.together.Load())
+	if made := w.Past.Stats(); made.Filled+made.Advanced != 3 || w.store.together.Load() != 1 {
+		t.Errorf("%+v for %d requests, up to %d read from the log at once; want 3 that were made, 1 at once", made, 3*each, w.store.together.Load())
 	}
 }
 
@@ -200,21 +216,22 @@ func TestImagesNotReady(t *testing.T) {
 	w.Clock.Add(wait)
 	notReady(3)
 	w.store.hold.Unlock()
-	eventually(t, "two images", func() bool { n, _, _ := w.Past.Stats(); return n == 2 })
-	w.want(1, false)
-	w.want(3, false)
+	eventually(t, "two images", func() bool { return w.Past.Stats().Images == 2 })
+	w.want(1, kept)
+	w.want(3, kept)
 }
 
 // TestImagesEpoch: what was read in another epoch of the store is read anew.
 func TestImagesEpoch(t *testing.T) {
 	t.Parallel()
 	w := setup(t, past.Options{})
-	w.want(1, true)
-	w.want(1, false)
+	w.want(1, filled)
+	w.want(1, kept)
 	w.store.epochs.Add(1)
-	w.want(1, true)
-	w.want(1, false)
+	w.want(1, filled)
+	w.want(1, kept)
 	// One that changes while an image is filled leaves nothing behind.
+	w.store.epochs.Add(1)
 	w.store.hold.Lock()
 	asked := make(chan error, 1)
 	go func() { asked <- w.list(2) }()
@@ -224,8 +241,8 @@ func TestImagesEpoch(t *testing.T) {
 	if err := <-asked; err != nil {
 		t.Fatal(err)
 	}
-	w.want(2, false)
-	if n, _, _ := w.Past.Stats(); n != 1 {
+	w.want(2, kept)
+	if n := w.Past.Stats().Images; n != 1 {
 		t.Errorf("%d images are kept, want that of the new epoch", n)
 	}
 }

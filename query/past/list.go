@@ -17,7 +17,8 @@ var errTooLarge = errors.New("too many records for an image")
 // List answers lists as of one point for one caller.
 type List struct {
 	image   *image
-	key     imageKey
+	point   eventstore.Point
+	key     imageKey // what counted at the point
 	queries *query.Service
 	past    query.Past
 }
@@ -44,7 +45,7 @@ func (s *Service) List(ctx context.Context, c calendar.Caller, then Then, asOf s
 		if err != nil {
 			return nil, err
 		}
-		l := &List{image: m, key: key, queries: q, past: query.Past{AsOf: asOf, Now: then.Moment}}
+		l := &List{image: m, point: then.Point, key: key, queries: q, past: query.Past{AsOf: asOf, Now: then.Moment}}
 		m.mu.RLock()
 		l.past.Withdrawn = m.withdrawnFrom(c)
 		m.mu.RUnlock()
@@ -55,7 +56,7 @@ func (s *Service) List(ctx context.Context, c calendar.Caller, then Then, asOf s
 // held holds the image while what it answers is of its entries, or gives ErrMoved.
 func (l *List) held() (release func(), err error) {
 	l.image.mu.RLock()
-	if *l.image.key.Load() != l.key || l.image.gone.Load() {
+	if !l.image.reach.Load().answers(l.point, l.key) || l.image.gone.Load() {
 		l.image.mu.RUnlock()
 		return nil, ErrMoved
 	}
@@ -103,10 +104,13 @@ type refusedKey struct {
 type filling struct {
 	refusedKey
 	seen    calendar.Position
-	timed   bool          // a time wants it; under mu of the Service, as waiting
+	byTime  bool          // the first that wanted it was a time
+	timed   bool          // a time wants it; under mu of the Service, as live, waiting and asked
+	live    time.Time     // as that of an image
 	waiting int           // requests
-	asked   time.Time     // for the last time; as timed
+	asked   time.Time     // for the last time
 	done    chan struct{} // closed when image or err is there
+	base    *image        // that it goes on from; nil: it is made from the log
 	image   *image
 	err     error
 }
@@ -118,8 +122,7 @@ func (s *Service) imageAt(ctx context.Context, p eventstore.Point) (*image, imag
 	if err != nil {
 		return nil, key, err
 	}
-	timed := p.Position == 0
-	m, f, err := s.find(key, timed, epoch, head)
+	m, f, err := s.find(p, key, epoch, head)
 	if err != nil {
 		return nil, key, err
 	}
@@ -142,23 +145,32 @@ func (s *Service) imageAt(ctx context.Context, p eventstore.Point) (*image, imag
 	if err := m.follow(ctx, head); err != nil {
 		return nil, key, err
 	}
-	if *m.key.Load() != key || m.gone.Load() {
+	if !m.reach.Load().answers(p, key) || m.gone.Load() || s.store.Epoch() != epoch {
 		return nil, key, ErrMoved
 	}
 	return m, key, nil
 }
 
-// find gives the image of a key, or the filling that makes it.
-func (s *Service) find(key imageKey, timed bool, epoch uint64, head calendar.Position) (*image, *filling, error) {
+// liveFor is how old a moment may be to be one about the present.
+const liveFor = 2 * time.Second
+
+// find gives the image of a point, or the filling that makes it.
+func (s *Service) find(p eventstore.Point, key imageKey, epoch uint64, head calendar.Position) (*image, *filling, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now, timed := s.o.Query.Now(), p.Position == 0
+	var live time.Time
+	if timed && now.Sub(p.Time) < liveFor {
+		live = p.Time
+	}
 	s.images = slices.DeleteFunc(s.images, func(m *image) bool { return m.dropIf(m.epoch != epoch) })
 	for _, m := range s.images {
-		if *m.key.Load() == key {
+		if m.reach.Load().answers(p, key) {
 			if timed {
 				m.timed.Store(true)
 			}
-			m.used = s.o.Query.Now()
+			m.live = along(m.live, live)
+			m.used = now
 			return m, nil, nil
 		}
 	}
@@ -168,7 +180,7 @@ func (s *Service) find(key imageKey, timed bool, epoch uint64, head calendar.Pos
 	at := slices.IndexFunc(s.wanted, func(f *filling) bool { return f.refusedKey == refusedKey{key, epoch} })
 	if at < 0 {
 		at = len(s.wanted)
-		s.wanted = append(s.wanted, &filling{refusedKey: refusedKey{key, epoch}, seen: head, done: make(chan struct{})})
+		s.wanted = append(s.wanted, &filling{refusedKey: refusedKey{key, epoch}, seen: head, byTime: timed, live: live, done: make(chan struct{})})
 		select {
 		case s.wake <- struct{}{}:
 		default:
@@ -176,9 +188,53 @@ func (s *Service) find(key imageKey, timed bool, epoch uint64, head calendar.Pos
 	}
 	f := s.wanted[at]
 	f.waiting++
-	f.asked = s.o.Query.Now()
+	f.asked = now
 	f.timed = f.timed || timed
+	f.live = along(f.live, live)
 	return nil, f, nil
+}
+
+// along gives the last one of the moments about the present; zero when one of them is not.
+func along(a, b time.Time) time.Time {
+	if a.IsZero() || b.IsZero() {
+		return time.Time{}
+	}
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// baseOf gives a kept image that leads to what is wanted, nil without one, and whether it
+// may go there itself: those that go along with the present may. There are two of them
+// where there is room, and the older one goes on to the next moment, so that who asked a
+// moment ago still finds the other one. It is called under mu.
+func (s *Service) baseOf(f *filling) (base *image, itself bool) {
+	lives := 0
+	var nearest, oldest *image
+	for _, m := range s.images {
+		if !m.live.IsZero() {
+			lives++
+		}
+		is := m.reach.Load()
+		if !is.leadsTo(f.imageKey) {
+			continue
+		}
+		if nearest == nil || is.Position > nearest.reach.Load().Position {
+			nearest = m
+		}
+		switch {
+		case f.live.IsZero() || m.live.IsZero():
+		case m.live.Equal(f.live):
+			return m, true
+		case oldest == nil || m.live.Before(oldest.live):
+			oldest = m
+		}
+	}
+	if oldest != nil && (lives > 1 || s.o.Images < 2 || 2*oldest.size.Load() > int64(s.o.Records)) {
+		return oldest, true
+	}
+	return nearest, false
 }
 
 // dropIf marks an image that nobody may use any more.
@@ -261,9 +317,21 @@ func (s *Service) next() *filling {
 // mostRefused bounds the keys of images that were too large.
 const mostRefused = 1024
 
-// make fills an image for those who wait.
+// make makes an image for those who wait.
 func (s *Service) make(ctx context.Context, f *filling) {
-	f.image, f.err = s.fill(ctx, f)
+	s.mu.Lock()
+	base, itself := s.baseOf(f)
+	s.mu.Unlock()
+	if itself {
+		if f.err = base.advance(ctx, f); f.err == nil {
+			f.image = base
+		} else {
+			s.drop(base)
+		}
+	} else {
+		f.base = base
+		f.image, f.err = s.fill(ctx, f)
+	}
 	if f.err == nil && s.store.Epoch() != f.epoch {
 		f.err = ErrMoved
 	}
@@ -281,9 +349,17 @@ func (s *Service) make(ctx context.Context, f *filling) {
 		if ctx.Err() == nil && !errors.Is(f.err, ErrMoved) {
 			s.o.Log.WarnContext(ctx, "image of the past not filled", "error", f.err)
 		}
+	case itself:
+		s.advanced++
+		base.used, base.live = s.o.Query.Now(), along(base.live, f.live)
+		base.timed.Store(true)
 	default:
-		s.filled++
-		f.image.used = s.o.Query.Now()
+		if f.base != nil {
+			s.advanced++
+		} else {
+			s.filled++
+		}
+		f.image.used, f.image.live = s.o.Query.Now(), f.live
 		f.image.timed.Store(f.timed)
 		s.fit(f.image.size.Load(), 1)
 		s.images = append(s.images, f.image)

@@ -64,8 +64,9 @@ type Service struct {
 	images  []*image   // kept, and asked for lately
 	wanted  []*filling // in the order in which they were asked for
 	refused map[refusedKey]bool
-	filled  uint64
 	wake    chan struct{} // holds one when there is something to fill
+
+	filled, advanced uint64
 }
 
 // New makes a Service; it starts nothing.
@@ -99,15 +100,24 @@ func New(store Store, views Viewer, o Options) (*Service, error) {
 	return &Service{store: store, views: views, o: o, wake: make(chan struct{}, 1), refused: map[refusedKey]bool{}}, nil
 }
 
-// Stats counts the images that are kept, the records in all of them, and the images that
-// were filled from the log.
-func (s *Service) Stats() (images int, records int64, filled uint64) {
+// Stats are figures of a Service.
+type Stats struct {
+	Images  int   // that are kept
+	Records int64 // in all of them
+	// Filled are the images that were made from the log, Advanced those that were made of
+	// another one and the entries behind it.
+	Filled, Advanced uint64
+}
+
+// Stats gives the figures of now.
+func (s *Service) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	out := Stats{Images: len(s.images), Filled: s.filled, Advanced: s.advanced}
 	for _, m := range s.images {
-		records += m.size.Load()
+		out.Records += m.size.Load()
 	}
-	return len(s.images), records, s.filled
+	return out
 }
 
 // Then is a point in time as answers need it: which entries count, and the moment that

@@ -92,23 +92,35 @@ func (k *kindIndex) eachInLang(f func(*inLang)) {
 	}
 }
 
-// addFrames adds what is built of a kind, the largest frames first.
-func (k *kindIndex) addFrames(m *image) {
+// builders add the frames of what is built of a kind, but of its documents: the largest
+// first, each some that no other one adds.
+func (k *kindIndex) builders() (all []func(m *image)) {
 	kind := k.schema.Kind
 	for l, d := range k.texts.dicts {
-		m.add(frame{what: frameWords, kind: kind, lang: byte(l)}, d.append(nil))
+		all = append(all, func(m *image) { m.add(frame{what: frameWords, kind: kind, lang: byte(l)}, d.append(nil)) })
 	}
 	for i := range k.schema.Fields {
-		if f := &k.schema.Fields[i]; f.Type == readmodel.TypeText {
-			for l := range calendar.Langs {
+		f := &k.schema.Fields[i]
+		if f.Type != readmodel.TypeText {
+			all = append(all, func(m *image) { m.add(frame{what: frameField, kind: kind, field: byte(i)}, k.appendField(nil, f)) })
+			continue
+		}
+		for l := range calendar.Langs {
+			all = append(all, func(m *image) {
 				k.texts.byNumber[i].langs[l].addFrames(m, frame{what: frameText, kind: kind, field: byte(i), lang: byte(l)})
-			}
-		} else {
-			m.add(frame{what: frameField, kind: kind, field: byte(i)}, k.appendField(nil, f))
+			})
 		}
 	}
+	return all
+}
+
+// addFrames adds what is built of a kind.
+func (k *kindIndex) addFrames(m *image) {
+	for _, add := range k.builders() {
+		add(m)
+	}
 	for from := 0; from < len(k.docs); from += blockDocs {
-		m.add(frame{what: frameDocuments, kind: kind, from: uint32(from)}, k.appendDocuments(nil, from))
+		m.add(frame{what: frameDocuments, kind: k.schema.Kind, from: uint32(from)}, k.appendDocuments(nil, from))
 	}
 }
 

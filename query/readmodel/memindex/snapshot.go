@@ -308,6 +308,12 @@ func (x *Index) load(path string) error {
 	if err := workers.Wait(); err != nil {
 		return err
 	}
+	x.placeAll()
+	return nil
+}
+
+// placeAll fills the places, which have room for all documents.
+func (x *Index) placeAll() {
 	for _, k := range x.kinds[calendar.KindEvent:] {
 		for o, id := range k.ids {
 			if id != 0 {
@@ -315,7 +321,6 @@ func (x *Index) load(path string) error {
 			}
 		}
 	}
-	return nil
 }
 
 // directory reads the directory and checks that the frames fill the file.

@@ -98,8 +98,8 @@ func builtOf(k *kindIndex) built {
 	return b
 }
 
-// TestStartIsTheSame: what a snapshot gives back is what was there, whatever was
-// written, updated and deleted before, and goes on as that does.
+// TestStartIsTheSame: what a snapshot gives back, and a copy of it, is what was there,
+// whatever was written, updated and deleted before, and goes on as that does.
 func TestStartIsTheSame(t *testing.T) {
 	t.Parallel()
 	g := rand.New(rand.NewPCG(5, 2))
@@ -148,8 +148,15 @@ func TestStartIsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same := func(when string) {
+		z, err := y.Copy()
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := func(when string, y *Index) {
 			t.Helper()
+			if *x.shown.Load() != *y.shown.Load() {
+				t.Fatalf("round %d, %s: shows %v, want %v", round, when, *y.shown.Load(), *x.shown.Load())
+			}
 			if x.places.n != y.places.n || !maps.Equal(x.gone, y.gone) {
 				t.Fatalf("round %d, %s: other places or tombstones", round, when)
 			}
@@ -160,15 +167,22 @@ func TestStartIsTheSame(t *testing.T) {
 					}
 				}
 				if diff := cmp.Diff(builtOf(x.kinds[i]), builtOf(y.kinds[i]), cmpopts.EquateEmpty()); diff != "" {
-					t.Fatalf("round %d, %s, kind %v (-before +from the snapshot):\n%s", round, when, i, diff)
+					t.Fatalf("round %d, %s, kind %v (-before +after it):\n%s", round, when, i, diff)
 				}
 			}
 		}
-		same("after the start")
+		same("after the start", y)
+		same("after the start, a copy", z)
 		both = []*Index{x, y}
 		some(400)
-		same("after writes")
-		both, x = []*Index{y}, y
+		same("after writes", y)
+		if x, err = y.Copy(); err != nil {
+			t.Fatal(err)
+		}
+		both = []*Index{z}
+		some(400) // changes no other one
+		same("after writes to a copy", y)
+		both = []*Index{x}
 	}
 }
 
