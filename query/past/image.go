@@ -1,6 +1,7 @@
 package past
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -121,7 +122,7 @@ func (k *keptOf[K, V]) forget() {
 const (
 	fillPage  = 1000
 	fillAhead = 4       // pages that are read before they are written
-	fillBytes = 8 << 20 // of states that wait for later versions of their records
+	fillBytes = 4 << 20 // of states that wait for later versions of their records
 )
 
 // pages reads the entries behind a position up to another one; what follows is read while
@@ -162,22 +163,19 @@ func (s *Service) pages(ctx context.Context, after, to calendar.Position, use fu
 // fill makes the image of what is wanted: of the whole log, or of a kept image and the
 // entries behind it. seen is a position that what counts was looked at after.
 func (s *Service) fill(ctx context.Context, f *filling) (*image, error) {
-	m, err := s.begin(ctx, f)
+	m, err := s.first(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	now := s.o.Query.Now()
 	is := *m.reach.Load()
 	latest, held := map[calendar.ID]eventstore.Entry{}, 0
-	written := map[calendar.ID]bool{} // and whether the newest entry that was read is it
-	write := func() error {
-		entries := make([]eventstore.Entry, 0, len(latest))
-		for _, e := range latest {
-			entries = append(entries, e)
-		}
-		clear(latest)
-		held = 0
-		records, err := m.write(ctx, entries, is.Position)
+	newest := map[calendar.ID]bool{}                               // records that are taken: whether no later entry of them was read
+	last := func() ([]*calendar.Record, error) { return nil, nil } // waits for what is being written
+	defer func() { _, _ = last() }()
+	written := func() error {
+		records, err := last()
+		last = func() ([]*calendar.Record, error) { return nil, nil }
 		for _, r := range records {
 			m.stand(r, now)
 		}
@@ -187,14 +185,27 @@ func (s *Service) fill(ctx context.Context, f *filling) (*image, error) {
 		s.makeRoom(m.size.Load())
 		return err
 	}
+	write := func() error {
+		entries := make([]eventstore.Entry, 0, len(latest))
+		for _, e := range latest {
+			entries = append(entries, e)
+		}
+		slices.SortFunc(entries, func(a, b eventstore.Entry) int { return cmp.Compare(a.Position, b.Position) })
+		clear(latest)
+		held = 0
+		next := m.begin(ctx, entries, is.Position)
+		err := written()
+		last = next
+		return err
+	}
 	m.skipped = time.Time{}
 	take := func(page []eventstore.Entry) error {
 		for i := range page {
 			e := &page[i]
 			if !f.counts(e) {
 				m.skipped = earlier(m.skipped, e.Time)
-				if written[e.ID] {
-					written[e.ID] = false
+				if newest[e.ID] {
+					newest[e.ID] = false
 				}
 				continue
 			}
@@ -203,7 +214,7 @@ func (s *Service) fill(ctx context.Context, f *filling) (*image, error) {
 			if inLists(e) {
 				held += len(e.State) - len(latest[e.ID].State)
 				latest[e.ID] = *e
-				written[e.ID] = true
+				newest[e.ID] = true
 			}
 		}
 		if held > fillBytes {
@@ -217,14 +228,17 @@ func (s *Service) fill(ctx context.Context, f *filling) (*image, error) {
 	if err := write(); err != nil {
 		return nil, err
 	}
+	if err := written(); err != nil {
+		return nil, err
+	}
 	is.imageKey = f.imageKey
 	m.reach.Store(&is)
-	ids := make([]calendar.ID, 0, len(written))
-	if f.seen-f.Position <= calendar.Position(len(written)) {
+	ids := make([]calendar.ID, 0, len(newest))
+	if f.seen-f.Position <= calendar.Position(len(newest)) {
 		// What changed since is found faster in the log than by asking for each.
 		err = s.pages(ctx, f.Position, f.seen, take)
-		for id, newest := range written {
-			if !newest {
+		for id, is := range newest {
+			if !is {
 				ids = append(ids, id)
 			}
 		}
@@ -232,7 +246,7 @@ func (s *Service) fill(ctx context.Context, f *filling) (*image, error) {
 		if m.skipped = f.Time; f.byTime { // which counts none of them
 			m.skipped = m.skipped.Add(time.Millisecond)
 		}
-		for id := range written {
+		for id := range newest {
 			ids = append(ids, id)
 		}
 	}
@@ -242,8 +256,8 @@ func (s *Service) fill(ctx context.Context, f *filling) (*image, error) {
 	return m, m.standAll(ctx, ids, now)
 }
 
-// begin gives the image that a filling goes on from: a copy of its base, else an empty one.
-func (s *Service) begin(ctx context.Context, f *filling) (*image, error) {
+// first gives the image that a filling goes on from: a copy of its base, else an empty one.
+func (s *Service) first(ctx context.Context, f *filling) (*image, error) {
 	if f.base != nil {
 		m, err := f.base.copy(ctx, f)
 		if !errors.Is(err, ErrMoved) {
@@ -295,34 +309,51 @@ func inLists(e *eventstore.Entry) bool {
 // write puts the records after entries into the index, and gives them. What cannot be
 // read is left out, as it is by present lists.
 func (m *image) write(ctx context.Context, entries []eventstore.Entry, to calendar.Position) ([]*calendar.Record, error) {
-	states, damaged := statesOf(entries)
+	return m.begin(ctx, entries, to)()
+}
+
+// begin begins a write and gives what waits for its end, to be called in the same order.
+// Of two that are under way the index keeps what is later: while it takes the records of
+// one, those of the other are made ready.
+func (m *image) begin(ctx context.Context, entries []eventstore.Entry, to calendar.Position) (end func() ([]*calendar.Record, error)) {
 	documents := make([]readmodel.Document, 0, len(entries))
-	records := make([]*calendar.Record, 0, len(entries))
-	for i, r := range states {
-		e := &entries[i]
-		if damaged[i] != nil {
-			m.s.o.Log.WarnContext(ctx, "left out of an image of the past", "position", e.Position, "error", damaged[i])
-			continue
+	var errs []error
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		states, damaged := statesOf(entries)
+		for i, r := range states {
+			e := &entries[i]
+			if damaged[i] != nil {
+				m.s.o.Log.WarnContext(ctx, "left out of an image of the past", "position", e.Position, "error", damaged[i])
+				continue
+			}
+			documents = append(documents, readmodel.Document{Position: e.Position, Record: r, Body: e.State})
 		}
-		documents = append(documents, readmodel.Document{Position: e.Position, Record: r, Body: e.State})
-		records = append(records, r)
-	}
-	errs, err := m.index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: to}})
-	if err != nil {
-		return nil, err
-	}
-	for i, r := range records {
-		switch {
-		case errs[i] != nil:
-			m.s.o.Log.WarnContext(ctx, "left out of an image of the past", "position", documents[i].Position, "error", errs[i])
-		case r.Deleted:
-			delete(m.versions, r.ID)
-		default:
-			m.versions[r.ID] = r.Version
+		errs, err = m.index.Write(ctx, readmodel.Batch{Documents: documents, Mark: calendar.Mark{Position: to}})
+	}()
+	return func() ([]*calendar.Record, error) {
+		<-done
+		if err != nil {
+			return nil, err
 		}
+		records := make([]*calendar.Record, len(documents))
+		for i := range documents {
+			r := documents[i].Record
+			records[i] = r
+			switch {
+			case errs[i] != nil:
+				m.s.o.Log.WarnContext(ctx, "left out of an image of the past", "position", documents[i].Position, "error", errs[i])
+			case r.Deleted:
+				delete(m.versions, r.ID)
+			default:
+				m.versions[r.ID] = r.Version
+			}
+		}
+		m.size.Store(int64(len(m.versions)))
+		return records, nil
 	}
-	m.size.Store(int64(len(m.versions)))
-	return records, nil
 }
 
 // statesOf is stateOf of several entries, on all processors.

@@ -84,10 +84,10 @@ func (s *order[K]) insert(o uint32, key K) {
 		s.rankings((*ranking).begin)
 		return
 	}
-	c, i := s.seek(key, (*s.ids)[o])
-	if c == len(s.chunks) {
-		c--
-		i = len(s.chunks[c])
+	c := len(s.chunks) - 1
+	i := len(s.chunks[c])
+	if s.compareTo(s.chunks[c][i-1], key, (*s.ids)[o]) > 0 { // else it is the last one, as new ids and dates are
+		c, i = s.seek(key, (*s.ids)[o])
 	}
 	s.chunks[c] = slices.Insert(s.chunks[c], i, o)
 	for i := s.nextCut(c); i < len(s.cuts); i++ {
