@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"daybook/eventstore/sqlite"
 	"daybook/internal/testkit"
 )
 
@@ -142,4 +146,82 @@ func testReplay(t *testing.T, on ...string) {
 func jsonOf(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
+}
+
+// TestReplayKilled: a replay that is killed, wherever it is, leaves no store; into an empty
+// directory the same command then gives the store that one without a kill gives.
+func TestReplayKilled(t *testing.T) {
+	t.Parallel()
+	on := []string{"--data", filepath.Join(t.TempDir(), "data")}
+	var lines bytes.Buffer
+	for i := range 1500 {
+		fmt.Fprintf(&lines, `{"action":"create","kind":"event","key":"e%d","at":%d,"fields":{"title":"Event %[1]d","start_date":"2026-05-01 19:00","end_date":"2026-05-01 21:00"}}`+"\n", i, 1709290000+i)
+	}
+	if _, errText, status := tool(t, &lines, append([]string{"import", "-", "--source", "s"}, on...)...); status != exitOK {
+		t.Fatalf("import: %d %s", status, errText)
+	}
+	replay := func(dir string) []string {
+		return append([]string{"audit", "replay", "--until", "position:1200", "--into", dir}, on...)
+	}
+	within := t.TempDir()
+	whole := filepath.Join(within, "whole")
+	told := mustTool(t, replay(whole)...)
+	want := mustTool(t, "export", "--data", whole)
+	killed := 0
+	for i, size := range []int64{-1, 0, 1 << 14, 1 << 17, 1 << 19} { // bytes of the file when it is killed; -1: there is none
+		dir := filepath.Join(within, strconv.Itoa(i))
+		begun := func() bool {
+			if size < 0 {
+				left, _ := os.ReadDir(dir)
+				return len(left) > 0
+			}
+			var sum int64
+			files, _ := filepath.Glob(filepath.Join(dir, "replay-*", "*"))
+			for _, name := range files {
+				if info, err := os.Stat(name); err == nil {
+					sum += info.Size()
+				}
+			}
+			return len(files) > 0 && sum >= size
+		}
+		cmd := child(t.Context(), replay(dir)...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		for over := false; !over && !begun(); {
+			select {
+			case err := <-ended:
+				over = true
+				ended <- err
+			case <-time.After(100 * time.Microsecond):
+			}
+		}
+		_ = cmd.Process.Kill() // else it has ended
+		err := <-ended
+		if _, there := os.Stat(filepath.Join(dir, sqlite.FileName)); there == nil { // then it was whole
+			if got := mustTool(t, "export", "--data", dir); got != want {
+				t.Errorf("killed at %d bytes: there is a store: %s", size, cmp.Diff(want, got))
+			}
+		} else if err != nil {
+			killed++
+			if _, errText, status := tool(t, nil, replay(dir)...); status != exitFailed || !strings.Contains(errText, "must be empty") {
+				t.Errorf("killed at %d bytes: again into what was left: %d %s", size, status, errText)
+			}
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if got := mustTool(t, replay(dir)...); got != strings.Replace(told, whole, dir, 1) {
+			t.Errorf("killed at %d bytes: again %q, want %q", size, got, told)
+		}
+		if got := mustTool(t, "export", "--data", dir); got != want {
+			t.Errorf("killed at %d bytes: another store: %s", size, cmp.Diff(want, got))
+		}
+		mustTool(t, "verify", "--data", dir)
+	}
+	if killed < 3 {
+		t.Errorf("only %d of 5 were killed before their end", killed)
+	}
 }
