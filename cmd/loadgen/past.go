@@ -139,7 +139,11 @@ func (s *formStore) measure(ctx context.Context, o options, dir, overlay string,
 		n := max(16, int(o.span.Seconds()*float64(s.each[callers])))
 		var rates [2][]float64
 		var ratios []float64
-		for round := range formRounds {
+		turns := formRounds
+		if o.span < 100*time.Millisecond { // too short to tell anything
+			turns = 1
+		}
+		for round := range turns {
 			for turn := range binaries {
 				side := (round + turn) % len(binaries) // each is the first one half of the times
 				run := exec.CommandContext(ctx, binaries[side], "-test.run", "^$", "-test.bench", "^BenchmarkAppend$/^"+strings.ReplaceAll(bench, "/", "$/^")+"$", "-test.benchtime", strconv.Itoa(n)+"x")
