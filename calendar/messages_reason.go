@@ -213,6 +213,12 @@ var reasonMessages = map[Reason]phrase{
 		"ne peut pas être envoyé avec %1",
 		"no puede enviarse junto con %1",
 	},
+	ReasonFacet: {
+		"必须为 <筛选项>:<文字>,筛选项为 %1 之一并列在 facets 中",
+		"must be <facet>:<text>, with a facet of %1 that facets names",
+		"doit être <facette>:<texte>, avec une facette parmi %1 que facets nomme",
+		"debe ser <faceta>:<texto>, con una faceta de %1 que facets nombre",
+	},
 	ReasonEntry: {
 		"%1 的形式不被接受",
 		"%1 has no form that is accepted",

@@ -36,6 +36,7 @@ const (
 	ReasonTooSmall    Reason = "too_small"    // args: the least value
 	ReasonRange       Reason = "range"        // args: the least and the greatest value
 	ReasonBox         Reason = "box"          // not west, south, east, north in degrees
+	ReasonFacet       Reason = "facet"        // no text of a facet that is asked for; args: the facets that take one
 	ReasonRangeAbove  Reason = "range_above"  // args: must be above the first, up to the second
 	ReasonDate        Reason = "date"         // no date of 2.4
 	ReasonDateRange   Reason = "date_range"   // year outside 0001–9999
@@ -96,7 +97,7 @@ var Reasons = [...]Reason{
 	ReasonTypeText, ReasonTypeBool, ReasonTypeInteger, ReasonTypeID, ReasonTypeNumber, ReasonTypeList,
 	ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms,
 	ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonWord, ReasonStatus,
-	ReasonTooLong, ReasonTooMany, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonBox, ReasonDate, ReasonDateRange,
+	ReasonTooLong, ReasonTooMany, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonBox, ReasonFacet, ReasonDate, ReasonDateRange,
 	ReasonZone, ReasonURL, ReasonEmail, ReasonImage, ReasonCost, ReasonCursor, ReasonEntry, ReasonInline,
 	ReasonUnknownEvent, ReasonUnknownVenue, ReasonUnknownOrganizer, ReasonUnknownCategory, ReasonUnknownTag,
 	ReasonUnknownImage, ReasonUnknownUser, ReasonOtherAuthor, ReasonImageURLRight, ReasonTermRight,

@@ -143,40 +143,71 @@ func appendSwitch(f readmodel.And, field string, v sw) readmodel.And {
 	}
 }
 
+// choice is what a list of events filters by, in the order of its parameters.
+type choice []chosenPart
+
+// chosenPart is the filter of a parameter that a facet has the name of, "" of others.
+type chosenPart struct {
+	facet  string
+	filter readmodel.Filter
+}
+
+func (c *choice) add(facet string, filters ...readmodel.Filter) {
+	for _, f := range filters {
+		*c = append(*c, chosenPart{facet, f})
+	}
+}
+
+// parts gives the filters that fit, nil for all.
+func (c choice) parts(fits func(facet string) bool) readmodel.And {
+	out := make(readmodel.And, 0, len(c)+2)
+	for i := range c {
+		if fits == nil || fits(c[i].facet) {
+			out = append(out, c[i].filter)
+		}
+	}
+	return out
+}
+
 // eventFilter makes the filter of a list of events (interface 4.5).
 func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
+	f, err := s.choice(ctx, c, snap)
+	return c.protect(f.parts(nil)), err
+}
+
+func (s *Service) choice(ctx context.Context, c *Criteria, snap *snapshot) (f choice, err error) {
 	r := &c.run
-	f := append(c.posts(snap), notHidden())
+	f.add("", append(c.posts(snap), notHidden())...)
 	if r.include != nil {
-		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.include})
+		f.add("", readmodel.In{Field: readmodel.FieldID, IDs: r.include})
 	}
-	f = r.window.filters(f)
+	f.add("", r.window.filters(nil)...)
 	if r.source != nil {
-		f = append(f, r.source.filter())
+		f.add("", r.source.filter())
 	}
-	f = r.lap.overlaps(f)
-	f = r.moments(f)
-	f = r.costFilters(f)
-	f = appendSwitch(f, readmodel.FieldFeatured, r.featured)
-	f = appendSwitch(f, readmodel.FieldTicketed, r.ticketed)
+	f.add("", r.lap.overlaps(nil)...)
+	r.moments(&f)
+	r.costFilters(&f)
+	f.add("featured", appendSwitch(nil, readmodel.FieldFeatured, r.featured)...)
+	f.add("ticketed", appendSwitch(nil, readmodel.FieldTicketed, r.ticketed)...)
 	if r.postParent != 0 {
-		f = append(f, readmodel.In{Field: readmodel.FieldPostParent, IDs: []calendar.ID{r.postParent}})
+		f.add("", readmodel.In{Field: readmodel.FieldPostParent, IDs: []calendar.ID{r.postParent}})
 	}
 	for _, l := range [...]struct {
-		kind calendar.Kind
-		ids  []calendar.ID
+		facet string
+		kind  calendar.Kind
+		ids   []calendar.ID
 	}{
-		{calendar.KindTag, r.tags},
-		{calendar.KindCategory, r.categories},
-		{calendar.KindVenue, r.venues},
-		{calendar.KindOrganizer, r.organizers},
-		{r.of.Kind, r.of.list()},
+		{"tags", calendar.KindTag, r.tags},
+		{"categories", calendar.KindCategory, r.categories},
+		{"venue", calendar.KindVenue, r.venues},
+		{"organizer", calendar.KindOrganizer, r.organizers},
+		{"", r.of.Kind, r.of.list()},
 	} {
 		if l.ids == nil {
 			continue
 		}
 		ids := l.ids
-		var err error
 		switch {
 		case l.kind == calendar.KindCategory:
 			ids, err = s.descendants(ctx, snap, ids)
@@ -186,7 +217,7 @@ func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) 
 		if err != nil {
 			return nil, err
 		}
-		f = append(f, readmodel.In{Field: linkField(l.kind), IDs: c.withdrawn.without(l.kind, ids)})
+		f.add(l.facet, readmodel.In{Field: linkField(l.kind), IDs: c.withdrawn.without(l.kind, ids)})
 	}
 	if r.geoloc != swNone || r.near != nil {
 		ids, err := s.placedVenues(ctx, snap, c)
@@ -197,16 +228,16 @@ func (s *Service) eventFilter(ctx context.Context, c *Criteria, snap *snapshot) 
 		if r.geoloc == swOff {
 			in = readmodel.Not{Filter: in}
 		}
-		f = append(f, in)
+		f.add("", in)
 	}
 	for _, place := range r.places() {
-		ids, err := s.venuesAt(ctx, snap, c, place)
+		ids, err := s.venuesAt(ctx, snap, c, place.filter)
 		if err != nil {
 			return nil, err
 		}
-		f = append(f, readmodel.In{Field: readmodel.FieldVenue, IDs: ids})
+		f.add(place.facet, readmodel.In{Field: readmodel.FieldVenue, IDs: ids})
 	}
-	return c.protect(f), nil
+	return f, nil
 }
 
 // list gives the record as the values of a parameter.

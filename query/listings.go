@@ -99,6 +99,7 @@ func readTimesOfDay(_ context.Context, q *parser, p *Param) {
 		}
 		if from, ok := timesOfDay[e]; ok {
 			minutes.put(from, from+6*60)
+			q.run.times = append(q.run.times, dayTime{e, from, from + 6*60})
 			return true
 		}
 		first, second, _ := strings.Cut(e, "-")
@@ -107,6 +108,10 @@ func readTimesOfDay(_ context.Context, q *parser, p *Param) {
 		if !okFrom || !okTo || from == dayMinutes {
 			return false
 		}
+		if to == 0 {
+			to = dayMinutes
+		}
+		q.run.times = append(q.run.times, dayTime{e, from, to})
 		if to <= from {
 			minutes.put(0, to)
 			to = dayMinutes
@@ -117,6 +122,12 @@ func readTimesOfDay(_ context.Context, q *parser, p *Param) {
 		return
 	}
 	q.run.minutes, q.run.allDay = minutes.numbers(), allDay
+}
+
+// dayTime is a time of the day, in minutes; over midnight where to is not after from.
+type dayTime struct {
+	word     string // as it was sent
+	from, to int
 }
 
 // minuteOf reads HH:MM, up to 24:00.
@@ -228,6 +239,7 @@ func readCostBands(_ context.Context, q *parser, p *Param) {
 		switch e {
 		case "free":
 			bands = append(bands, span{readmodel.CostFree, readmodel.CostFree})
+			q.run.bands = append(q.run.bands, band{e, bands[len(bands)-1]})
 			return true
 		case "unknown":
 			unknown = true
@@ -238,17 +250,18 @@ func readCostBands(_ context.Context, q *parser, p *Param) {
 		if !ok || !okFrom {
 			return false
 		}
-		band := span{readmodel.Hundredths(least), open.max}
+		within := span{readmodel.Hundredths(least), open.max}
 		if below != "" {
 			to, okTo := price(below)
 			if !okTo || from.Cmp(to) >= 0 {
 				return false
 			}
 			if to.IsInt64() {
-				band.max = to.Int64() - 1
+				within.max = to.Int64() - 1
 			}
 		}
-		bands = append(bands, band)
+		bands = append(bands, within)
+		q.run.bands = append(q.run.bands, band{e, within})
 		return true
 	}) {
 		return
@@ -278,6 +291,12 @@ func ReadCostBands(text string) ([]string, error) {
 	return bounds, nil
 }
 
+// band is a band of costs, as it is written.
+type band struct {
+	word   string
+	within span
+}
+
 // price reads a decimal with up to two places, in hundredths.
 func price(text string) (*big.Int, bool) {
 	whole, frac, point := strings.Cut(text, ".")
@@ -302,17 +321,17 @@ func merged(list []span) []span {
 }
 
 // moments adds the filters by start, duration and language.
-func (r *criteria) moments(f readmodel.And) readmodel.And {
+func (r *criteria) moments(f *choice) {
 	if months := r.months; months != nil {
 		first, last := months[0], months[len(months)-1]
 		if int(last-first) == len(months)-1 { // a window of its own
-			f = append(f, readmodel.Range{Field: readmodel.FieldStart, Min: new(startOfMonth(first)), Max: new(startOfMonth(last+1) - 1)})
+			f.add("month", readmodel.Range{Field: readmodel.FieldStart, Min: new(startOfMonth(first)), Max: new(startOfMonth(last+1) - 1)})
 		} else {
-			f = append(f, among(readmodel.FieldMonth, months))
+			f.add("month", among(readmodel.FieldMonth, months))
 		}
 	}
 	if r.weekdays != nil {
-		f = append(f, among(readmodel.FieldWeekday, r.weekdays))
+		f.add("weekday", among(readmodel.FieldWeekday, r.weekdays))
 	}
 	if r.minutes != nil {
 		at := readmodel.Or{}
@@ -322,15 +341,14 @@ func (r *criteria) moments(f readmodel.And) readmodel.And {
 		if r.allDay {
 			at = append(at, readmodel.Term{Field: readmodel.FieldAllDay, Value: "true"})
 		}
-		f = append(f, at)
+		f.add("time_of_day", at)
 	}
 	if r.shortest != nil || r.longest != nil {
-		f = append(f, readmodel.Range{Field: readmodel.FieldDuration, Min: r.shortest, Max: r.longest})
+		f.add("", readmodel.Range{Field: readmodel.FieldDuration, Min: r.shortest, Max: r.longest})
 	}
 	if r.languages != nil {
-		f = append(f, readmodel.In{Field: readmodel.FieldLanguages, IDs: r.languages})
+		f.add("in_language", readmodel.In{Field: readmodel.FieldLanguages, IDs: r.languages})
 	}
-	return f
 }
 
 func startOfMonth(m int64) int64 {
@@ -351,33 +369,40 @@ func among(field string, numbers []int64) readmodel.Filter {
 }
 
 // costFilters adds free and cost_band.
-func (r *criteria) costFilters(f readmodel.And) readmodel.And {
+func (r *criteria) costFilters(f *choice) {
 	if r.free != swNone {
-		var free readmodel.Filter = readmodel.Range{Field: readmodel.FieldCost, Max: new(int64(readmodel.CostFree))}
+		free := isFree
 		if r.free == swOff {
 			free = readmodel.Not{Filter: free}
 		}
-		f = append(f, free)
+		f.add("free", free)
 	}
 	if r.costs == nil && !r.costUnknown {
-		return f
+		return
 	}
 	in := readmodel.Or{}
 	for i := range r.costs {
-		in = append(in, appendRange(nil, readmodel.FieldCost, &r.costs[i])...)
+		in = append(in, costBand(r.costs[i]))
 	}
 	if r.costUnknown {
-		in = append(in, readmodel.Not{Filter: readmodel.Exists{Field: readmodel.FieldCost}})
+		in = append(in, costUnknown)
 	}
-	return append(f, in)
+	f.add("cost_band", in)
 }
 
+var (
+	isFree      readmodel.Filter = readmodel.Range{Field: readmodel.FieldCost, Max: new(int64(readmodel.CostFree))}
+	costUnknown readmodel.Filter = readmodel.Not{Filter: readmodel.Exists{Field: readmodel.FieldCost}}
+)
+
+func costBand(s span) readmodel.Filter { return appendRange(nil, readmodel.FieldCost, &s)[0] }
+
 // places gives what a venue of an event has to fit, each by one of them.
-func (r *criteria) places() (out []readmodel.Filter) {
+func (r *criteria) places() (out choice) {
 	for _, l := range [...]struct {
-		field  string
-		values []string
-	}{{readmodel.FieldCityKey, r.cities}, {readmodel.FieldCountryKey, r.countries}} {
+		facet, field string
+		values       []string
+	}{{"city", readmodel.FieldCityKey, r.cities}, {"country", readmodel.FieldCountryKey, r.countries}} {
 		if l.values == nil {
 			continue
 		}
@@ -385,10 +410,10 @@ func (r *criteria) places() (out []readmodel.Filter) {
 		for i, v := range l.values {
 			in[i] = readmodel.Term{Field: l.field, Value: v}
 		}
-		out = append(out, in)
+		out.add(l.facet, in)
 	}
 	if r.box != nil {
-		out = append(out, *r.box)
+		out.add("", *r.box)
 	}
 	return out
 }

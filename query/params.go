@@ -388,6 +388,30 @@ func eventParams() []Param {
 			"Sens de sort : asc (par défaut pour start et distance) ou desc (pour les autres). Sans sort, sans effet.",
 			"Sentido de sort: asc (por defecto con start y distance) o desc (con los demás). Sin sort no tiene efecto.",
 		}},
+		{Name: "facets", Declared: "array of string", Enum: Facets, Extension: true, read: readFacets, Doc: [4]string{
+			"要统计的筛选项：对每个值给出活动数，统计时不计该参数自身的条件。",
+			"Facets to count: how many events have each value, the condition of the parameter itself left out.",
+			"Facettes à compter : le nombre d’événements de chaque valeur, sans la condition du paramètre lui-même.",
+			"Facetas que se cuentan: cuántos eventos tienen cada valor, sin la condición del propio parámetro.",
+		}},
+		{Name: "facet_limit", Declared: "integer", Default: "20", Extension: true, read: readFacetLimit, Schema: map[string]any{"minimum": 1, "maximum": maxFacetLimit, "default": defFacetLimit}, Doc: [4]string{
+			"按数量排序的筛选项最多给出的值数；已选的值总会给出。",
+			"How many values of a facet that is ordered by count are given; chosen ones always are.",
+			"Nombre de valeurs données d’une facette triée par nombre ; celles choisies le sont toujours.",
+			"Cuántos valores se dan de una faceta ordenada por cantidad; los elegidos se dan siempre.",
+		}},
+		{Name: "facet_query", Declared: "string", Extension: true, read: readFacetQuery, Schema: map[string]any{"pattern": `^\s*(` + strings.Join(askedFacets, "|") + `):\s*\S`}, Doc: [4]string{
+			"只保留标签含此文字的值，形如 city:mun；该筛选项须在 facets 中。",
+			"Keep the values of which the label contains a text, as city:mun; facets has to name the facet.",
+			"Ne garder que les valeurs dont le libellé contient un texte, comme city:mun ; facets doit nommer la facette.",
+			"Conservar los valores cuya etiqueta contiene un texto, como city:mun; facets debe nombrar la faceta.",
+		}},
+		{Name: "collapse", Declared: "string", Enum: []string{"repeats"}, Extension: true, read: readCollapse, Doc: [4]string{
+			"repeats：标题文字与场地相同的活动只给出一个，并附 collapsed。",
+			"repeats: of events with the same words in the title and the same venues only one is given, with collapsed.",
+			"repeats : des événements de mêmes mots dans le titre et de mêmes lieux, un seul est donné, avec collapsed.",
+			"repeats: de los eventos con las mismas palabras en el título y los mismos lugares solo se da uno, con collapsed.",
+		}},
 		{Name: "cursor", Declared: "string", Extension: true, read: readCursor, Schema: map[string]any{"minLength": 1, "maxLength": maxCursor}, Doc: [4]string{
 			"逐步读取整个列表：* 开始，之后为上一步给出的 next_cursor。不能与 page 一起使用。",
 			"Reads the whole list in steps: * begins, then the next_cursor of the step before. Not together with page.",

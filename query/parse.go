@@ -42,15 +42,22 @@ type criteria struct {
 	lap     window
 	search  string
 
-	months, weekdays, minutes []int64 // as the read model has them, ascending; nil: not sent
-	allDay                    bool    // time_of_day names all_day
-	shortest, longest         *int64  // seconds; nil: not sent
+	months, weekdays, minutes []int64   // as the read model has them, ascending; nil: not sent
+	allDay                    bool      // time_of_day names all_day
+	times                     []dayTime // of time_of_day
+	shortest, longest         *int64    // seconds; nil: not sent
 	languages                 []calendar.ID
 	cities, countries         []string // keys of places; nil: not sent
 	box                       *readmodel.Box
 	free                      sw
 	costs                     []span // hundredths, ascending
 	costUnknown               bool
+	bands                     []band // of cost_band, but unknown
+
+	facets     []string
+	facetLimit int
+	facetQuery facetQuery
+	collapse   bool
 
 	categories, tags, venues, organizers []calendar.ID // nil: not sent
 	featured, ticketed, geoloc           sw

@@ -168,6 +168,8 @@ type View struct {
 	// Touched is the last touch of an event: the latest last write of it and of all that
 	// it is linked to. Views with EmbedTouched have it.
 	Touched time.Time
+	// Repeats is the group that an event stands for, of a list that collapses.
+	Repeats *readmodel.Repeats
 	// Mark changes with everything beside the record's version that the view
 	// depends on: embedded records, counts, due publications, blanking.
 	Mark uint64
@@ -197,6 +199,7 @@ type List struct {
 	Total      int
 	TotalPages int
 	Position   calendar.Position // up to which the list shows all changes
+	Facets     []Facet           // those that were asked for, in that order
 	// Next is the cursor of the next step, "" for the last one and for pages.
 	Next string
 }

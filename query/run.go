@@ -14,6 +14,11 @@ import (
 // Run answers the criteria. A page past the end of a list of posts is
 // *calendar.Error with CodePageNotFound.
 func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
+	return s.run(ctx, c, 2)
+}
+
+// run is Run; it may ask again so often for a list and facets of one state.
+func (s *Service) run(ctx context.Context, c *Criteria, again int) (*List, error) {
 	snap, err := s.snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -50,7 +55,14 @@ func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
 		page.Documents = page.Documents[:c.PerPage]
 		list.Next = w.next(order, page.Documents[c.PerPage-1].Record)
 	}
-	list.Views, err = s.views(ctx, c, page.Documents, order, snap)
+	if list.Views, err = s.views(ctx, c, page.Documents, order, snap); err != nil || c.run.facets == nil {
+		return list, err
+	}
+	var at calendar.Position
+	list.Facets, at, err = s.facets(ctx, c, snap)
+	if err == nil && at != page.Position && again > 0 { // of another state
+		return s.run(ctx, c, again-1)
+	}
 	return list, err
 }
 
@@ -74,7 +86,7 @@ func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, order 
 			}
 		}
 	}
-	q := readmodel.Query{Kind: c.Kind, Filter: f, Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage}
+	q := readmodel.Query{Kind: c.Kind, Filter: f, Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage, Collapse: c.collapse()}
 	if w := c.run.walk; w != nil {
 		q.After = w.at
 		q.Limit++ // tells whether there is more
@@ -83,6 +95,14 @@ func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, order 
 		}
 	}
 	return s.index.Search(ctx, q)
+}
+
+// collapse tells how repeats are put together, nil where they are not.
+func (c *Criteria) collapse() *readmodel.Collapse {
+	if !c.run.collapse {
+		return nil
+	}
+	return &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: blanked(c.Caller)}
 }
 
 // order gives the order of the list.
@@ -164,7 +184,7 @@ func (s *Service) views(ctx context.Context, c *Criteria, documents []readmodel.
 	now := time.Unix(snap.now, 0)
 	out := make([]View, len(documents))
 	for i, d := range documents {
-		out[i].Record = d.Record
+		out[i].Record, out[i].Repeats = d.Record, d.Repeats
 		if c.Kind.IsPost() {
 			out[i].Status = d.Record.Status(now)
 		}

@@ -19,6 +19,10 @@ type Service struct {
 	snap    atomic.Pointer[snapshot] // of the last generation that was asked for
 	tallies tallies                  // for views, from an index that does not count by itself
 	turn    chan struct{}            // held while the next one is made
+
+	directories directories
+	bands       []band             // of costs, the free one first
+	bandParts   []readmodel.Filter // of a tally: those, and what is unknown
 }
 
 // New makes a Service; it starts nothing.
@@ -56,7 +60,8 @@ func New(index readmodel.Index, records Records, o Options) (*Service, error) {
 	if o.CostBands == nil {
 		o.CostBands = []string{"10", "25", "50", "100"}
 	}
-	return &Service{index: index, records: records, o: o, turn: make(chan struct{}, 1)}, nil
+	s := &Service{index: index, records: records, o: o, turn: make(chan struct{}, 1)}
+	return s, s.readBands()
 }
 
 func (s *Service) now() time.Time { return s.o.Now() }

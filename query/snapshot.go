@@ -34,6 +34,8 @@ type snapshot struct {
 
 	links linkedRecords
 	known sync.Map // of venues: calendar.ID → point
+	// directories are what facets show of the linked records of a kind.
+	directories [calendar.KindTag + 1]lazy[*directory]
 
 	published readmodel.Filter // published posts
 	listed    readmodel.And    // listed events
@@ -59,7 +61,7 @@ func newSnapshot(gen Generation, now, nextDue int64) *snapshot {
 		published: published(gen.Due), listed: listed(gen.Due),
 	}
 	for i := range s.listedOf {
-		s.listedOf[i] = newLazy[tally]()
+		s.listedOf[i], s.directories[i] = newLazy[tally](), newLazy[*directory]()
 	}
 	return s
 }

@@ -19,6 +19,7 @@ type Whole struct {
 	snap *snapshot
 	// order is that of the selection.
 	order []readmodel.Sort
+	spans map[string]readmodel.Span // of groups of repeats; nil: those of the walk
 }
 
 // Calendar is what a calendar has beside its events; the zero value is nothing.
@@ -43,7 +44,7 @@ func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	page, err := s.index.Search(ctx, readmodel.Query{Kind: c.Kind, Filter: f})
+	page, err := s.index.Search(ctx, readmodel.Query{Kind: c.Kind, Filter: f, Collapse: c.collapse()})
 	return page.Total, err
 }
 
@@ -57,7 +58,7 @@ func (s *Service) Whole(ctx context.Context, c *Criteria, also Calendar) (*Whole
 	if err != nil {
 		return nil, err
 	}
-	q := readmodel.Query{Kind: c.Kind, Filter: f}
+	q := readmodel.Query{Kind: c.Kind, Filter: f, Collapse: c.collapse()}
 	if also.Zones {
 		days := readmodel.And{readmodel.Term{Field: readmodel.FieldAllDay, Value: "true"}}
 		if b := blanked(c.Caller); b != nil { // which are not all-day
@@ -83,6 +84,12 @@ func (s *Service) Whole(ctx context.Context, c *Criteria, also Calendar) (*Whole
 		return nil, err
 	}
 	w := &Whole{s: s, c: c, walk: walk, order: q.Sort}
+	if q.Collapse != nil && q.Spans != nil {
+		if w.spans, err = firstSpans(ctx, walk, q.Spans); err != nil {
+			walk.Close()
+			return nil, err
+		}
+	}
 	if w.snap, err = s.snapshot(ctx); err != nil { // what is joined is no older than the walk
 		walk.Close()
 		return nil, err
@@ -98,7 +105,32 @@ func (w *Whole) Total() int { return w.walk.Total() }
 
 // Zones gives the earliest start and the latest end of the events whose times are told by
 // the clock of a zone, by its name, as the caller sees them.
-func (w *Whole) Zones() map[string]readmodel.Span { return w.walk.Spans() }
+func (w *Whole) Zones() map[string]readmodel.Span {
+	if w.spans != nil {
+		return w.spans
+	}
+	return w.walk.Spans()
+}
+
+// firstSpans gives the spans of the events that stand for their groups.
+func firstSpans(ctx context.Context, walk readmodel.Walk, in readmodel.Filter) (map[string]readmodel.Span, error) {
+	out := map[string]readmodel.Span{}
+	return out, walk.Each(ctx, func(documents []readmodel.Document) error {
+		for i := range documents {
+			d := &documents[i]
+			if !readmodel.Match(in, d) {
+				continue
+			}
+			zone := readmodel.SchemaOf(calendar.KindEvent).Field(readmodel.FieldZone).Keyword(d.Record)
+			start, end := d.Record.Fields.Wall("start_date"), d.Record.Fields.Wall("end_date")
+			if known, ok := out[zone]; ok {
+				start, end = min(start, known.Start), max(end, known.End)
+			}
+			out[zone] = readmodel.Span{Start: start, End: end}
+		}
+		return nil
+	})
+}
 
 // Gone calls use with the events that would be in the selection if they were not in the
 // trash, were published when they came there, from Calendar.Gone on, and are not protected.

@@ -115,6 +115,9 @@ func (x *fakeIndex) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 	}
 	found := x.matching(q.Kind, q.Filter)
 	slices.SortFunc(found, func(a, b readmodel.Document) int { return readmodel.Compare(q.Sort, &a, &b) })
+	if q.Collapse != nil {
+		found = readmodel.Repeated(q.Collapse, found)
+	}
 	total := len(found)
 	if q.After != nil {
 		found = slices.DeleteFunc(found, func(d readmodel.Document) bool {
@@ -155,6 +158,30 @@ func (x *fakeIndex) Counts(_ context.Context, k calendar.Kind, field string, f r
 		}
 	}
 	return out, x.err
+}
+
+func (x *fakeIndex) Tally(_ context.Context, k calendar.Kind, base readmodel.Filter, of []readmodel.Selection) ([][]readmodel.Tallied, calendar.Position, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked["Tally"]++
+	if err := readmodel.CheckTally(k, base, of); err != nil {
+		return nil, 0, err
+	}
+	out := make([][]readmodel.Tallied, len(of))
+	for i := range of {
+		docs := x.matching(k, readmodel.Both(base, of[i].Filter))
+		for j := range of[i].Tallies {
+			out[i] = append(out[i], readmodel.TallyOf(&of[i].Tallies[j], docs))
+		}
+	}
+	return out, x.position, x.err
+}
+
+func (x *fakeIndex) Stamp(context.Context, calendar.Kind) (readmodel.Stamp, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked["Stamp"]++
+	return readmodel.Stamp{Changed: uint64(x.position)}, x.err
 }
 
 func (x *fakeIndex) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {

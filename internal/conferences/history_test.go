@@ -83,6 +83,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d of %d lines were refused, want less than 1 %%", len(report.Refused), report.Lines)
 	}
 	compare(t, store, clean, live)
+	compareFacets(t, all(t.Context(), t, store))
 
 	head, err := store.Head(t.Context())
 	if err != nil {

@@ -49,6 +49,8 @@ var scenarios = []line{
 	{name: "past_of_records", check: pastOfRecords},
 	{name: "filters_and_orders_of_listings", check: listingFilters},
 	{name: "walks_by_cursors", check: cursorWalk},
+	{name: "facets", check: facets},
+	{name: "repeats", check: repeats},
 }
 
 // TestScenarios plays the scenarios on the embedded size.

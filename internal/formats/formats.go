@@ -42,6 +42,8 @@ type Event struct {
 	Lang                        calendar.Lang
 	Langs                       []calendar.Lang
 	Distance                    *int64 // metres; nil: nobody asks for it
+	// More are further members of JSON objects, each after a comma.
+	More []byte
 }
 
 // Times are when an event is.
@@ -107,6 +109,8 @@ type Feed struct {
 	Single     bool // one event; GeoJSON too
 
 	Venues bool // GeoJSON of venues
+
+	Facets []byte // JSON Feed: a member after a comma, or none
 
 	// Of CSV.
 	Columns []string // picked ones; nil: all

@@ -27,7 +27,7 @@ func (w *jsonFeed) Begin(b []byte) []byte {
 	b = append(b, `,"_daybook":{"about":`...)
 	b = appendJSON(b, f.Root+"/doc")
 	b = strconv.AppendInt(append(b, `,"total":`...), int64(f.Total), 10)
-	return append(b, `},"items":[`...)
+	return append(append(b, f.Facets...), `},"items":[`...)
 }
 
 func (w *jsonFeed) Item(b []byte, e *Event) []byte {
@@ -80,7 +80,7 @@ func (w *jsonFeed) Item(b []byte, e *Event) []byte {
 		b = strconv.AppendBool(append(b, `,"featured":`...), e.Featured)
 	}
 	b = e.distance(b)
-	return append(textKey(b, "rest_url", e.RestURL), "}}"...)
+	return append(append(textKey(b, "rest_url", e.RestURL), e.More...), "}}"...)
 }
 
 func (w *jsonFeed) End(b []byte) []byte { return append(b, "]}"...) }
@@ -161,7 +161,7 @@ func (w *geoWriter) Item(b []byte, e *Event) []byte {
 	}
 	b = flagKey(b, "featured", e.Blanked, e.Featured)
 	b = flagKey(b, "ticketed", e.Blanked, e.Ticketed)
-	return append(e.distance(b), "}}"...)
+	return append(append(e.distance(b), e.More...), "}}"...)
 }
 
 func (e *Event) distance(b []byte) []byte {

@@ -60,7 +60,7 @@ type layouts struct {
 // its order does not name stand where the dots are.
 var orders = map[calendar.Kind]string{
 	calendar.KindEvent: postOrder + "rest_url title description excerpt slug image all_day start_date end_date utc_start_date utc_end_date " +
-		"timezone cost website … categories tags venue organizer custom_fields language",
+		"timezone cost website … categories tags venue organizer custom_fields language collapsed",
 	calendar.KindVenue:     postOrder + "venue slug description excerpt image … website stateprovince show_map show_map_link geo_lat geo_lng language",
 	calendar.KindOrganizer: postOrder + "organizer slug description excerpt image … language",
 	calendar.KindCategory:  "id name slug taxonomy description … count parent url language urls",

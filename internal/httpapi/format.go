@@ -151,6 +151,9 @@ func lastOf(pairs []pair, name string) string {
 	return ""
 }
 
+// facets tells whether the format shows facets.
+func (f *format) facets() bool { return f.name == "json" || f.name == "jsonfeed" }
+
 // feed tells whether events are answered in another format than JSON.
 func (c *call) feed() bool { return c.format != nil && c.format.file[0] != "" }
 
@@ -174,6 +177,7 @@ func (a *api) encode(c *call, l *listing, etag string) (ans *answer, err error) 
 	l.links = pageLinks(l.address, l.criteria, l.list)
 	if c.feed() {
 		l.feed.Next, l.feed.Previous, l.feed.Total = l.links.next, l.links.previous, l.list.Total
+		l.feed.Facets = appendFacets(nil, l.list.Facets, l.criteria.Lang)
 		if c.format.surveys {
 			for i := range l.list.Views {
 				l.feed.Zones.Add(new(a.timesOf(l.list.Views[i].Record, l.list.Views[i].Blanked)))
@@ -262,5 +266,5 @@ func (e *jsonList) end(b []byte) []byte {
 	b = strconv.AppendInt(b, int64(e.list.Total), 10)
 	b = append(b, `,"total_pages":`...)
 	b = strconv.AppendInt(b, int64(e.list.TotalPages), 10)
-	return append(b, '}')
+	return append(appendFacets(b, e.list.Facets, e.criteria.Lang), '}')
 }

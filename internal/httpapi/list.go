@@ -149,6 +149,9 @@ func (a *api) parse(ctx context.Context, r *http.Request, c *call, q query.Reque
 	})
 	if err == nil && c.feed() {
 		criteria.Touch()
+		if !c.format.facets() {
+			criteria.WithoutFacets()
+		}
 	}
 	return criteria, err
 }

@@ -25,6 +25,8 @@ func (d *document) schemas() object {
 		"Error":   errorSchema(),
 		"Problem": problemSchema(),
 		"Route":   routeSchema(),
+		"Facet":   extended(facetSchema(), true),
+		"Repeats": extended(repeatsSchema(), true),
 		"Index":   strict(object{"namespace": str(), "routes": object{"type": "object", "additionalProperties": schemaRef("Route")}}),
 	}
 	maps.Copy(out, toldSchemas())
@@ -90,7 +92,7 @@ func formatSchemas() object {
 		"JSONFeed": shape{
 			always: object{
 				"version": str(), "title": str(), "home_page_url": str(), "feed_url": str(), "language": str(),
-				"_daybook": strict(object{"about": str(), "total": integer()}),
+				"_daybook": shape{always: object{"about": str(), "total": integer()}, sometimes: object{"facets": facetsSchema()}}.schema(true),
 				"items":    list(schemaRef("JSONFeedItem")),
 			},
 			sometimes: object{"next_url": str()},
@@ -100,7 +102,7 @@ func formatSchemas() object {
 				"id": str(), "url": str(), "title": str(), "content_html": str(), "date_modified": str(), "language": str(),
 				"_daybook": shape{always: own, sometimes: object{
 					"cost": str(), "location": str(), "geo": position, "categories": ids, "tags": ids, "venues": ids, "organizers": ids,
-					"ticketed": boolean(), "featured": boolean(), "distance": distanceSchema(),
+					"ticketed": boolean(), "featured": boolean(), "distance": distanceSchema(), "collapsed": schemaRef("Repeats"),
 				}}.schema(true),
 			},
 			sometimes: object{
@@ -255,6 +257,7 @@ func listSchema(k calendar.Kind) object {
 	sometimes := object{"next_rest_url": str(), "previous_rest_url": str()}
 	if k == calendar.KindEvent {
 		sometimes["next_cursor"] = extended(str(), true)
+		sometimes["facets"] = extended(facetsSchema(), true)
 	}
 	return shape{
 		always: object{

@@ -47,6 +47,7 @@ var computed = map[string]shown{
 	"count":         {writeCount, []key{{schema: is(countSchema), sometimes: true}}}, // not in the past
 	"parent":        {writeID, []key{{schema: is(integer)}}},                         // of tags within an event
 	"urls":          {writeTermURLs, []key{{schema: is(termURLsSchema)}}},
+	"collapsed":     {writeRepeats, []key{{schema: isRef("Repeats"), extension: true, sometimes: true}}}, // of lists that collapse
 }
 
 // text is the shown text of a column.

@@ -43,6 +43,10 @@ const (
 	// absent where no number is known. It is not sortable.
 	FieldCost = "cost"
 
+	// FieldRepeats is a number that repeats of an event share, see Collapse. It is not
+	// sortable.
+	FieldRepeats = "repeats"
+
 	// Numbers that follow from others of the same event (In, Range, Exists); none is
 	// sortable. The wall clock is the event's own.
 	FieldMonth    = "start_month"   // of the start: 12 · year + month − 1

@@ -39,6 +39,8 @@ type Document struct {
 	Position calendar.Position // of the entry it was made from
 	Record   *calendar.Record  // Deleted for a tombstone
 	Body     []byte
+	// Repeats is the group that it stands for, of a query that collapses.
+	Repeats *Repeats
 }
 
 // Batch is what a projector writes at once.
@@ -98,6 +100,8 @@ type Query struct {
 	// Of walks through events, none with a search: Spans admits those that Walk.Spans are
 	// of, Beside what Walk.Beside gives; nil: neither is wanted.
 	Spans, Beside Filter
+	// Collapse has groups in place of documents, nil for none.
+	Collapse *Collapse
 }
 
 // Span is what some events lie within, on their own clocks.
@@ -126,6 +130,9 @@ type Marks struct {
 	All   calendar.Mark // of everything up to here
 	Reach calendar.Mark // of nothing beyond, see Batch.Reach; never before All
 }
+
+// Stamp names a state of the documents of a kind.
+type Stamp struct{ Of, Changed uint64 }
 
 // Index keeps documents and answers queries. Deleted documents are in no
 // answer. All methods are safe for concurrent use.
@@ -163,6 +170,14 @@ type Index interface {
 	// …), the number of documents of the kind that the filter admits and that
 	// carry it. Values without any are absent.
 	Counts(ctx context.Context, kind calendar.Kind, field string, f Filter) (map[calendar.ID]int, error)
+
+	// Tally answers what is asked of the documents of a kind that a filter and that of
+	// each selection admit, all of it for one state. TallyOf states its meaning.
+	Tally(ctx context.Context, kind calendar.Kind, base Filter, of []Selection) ([][]Tallied, calendar.Position, error)
+
+	// Stamp names the state of the documents of a kind as queries show it: while it stays,
+	// so do they.
+	Stamp(ctx context.Context, kind calendar.Kind) (Stamp, error)
 
 	// Quarantined gives the quarantined records, by id.
 	Quarantined(ctx context.Context) ([]Quarantined, error)

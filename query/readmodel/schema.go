@@ -144,7 +144,7 @@ func eventSchema() *Schema {
 		oneIDField(FieldPostParent),
 		boolField(FieldHidden), boolField(FieldFeatured), boolField(FieldTicketed), boolField(FieldProtected), boolField(FieldAllDay),
 		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd), wallField(FieldModified),
-		costField(), languagesField(), zoneField(),
+		costField(), languagesField(), zoneField(), repeatsField(),
 		computedField(FieldMonth, month, "start_date"), computedField(FieldWeekday, weekday, "start_date"),
 		computedField(FieldMinute, minute, "start_date", "all_day"),
 		computedField(FieldDuration, duration, "start_date", "end_date", "utc_start_date", "utc_end_date", "all_day"),
@@ -383,26 +383,22 @@ func Check(q Query) error {
 		if err := s.check(f); err != nil {
 			return err
 		}
-		if searches(f) || f != nil && q.Kind != calendar.KindEvent {
+		if Searches(f) || f != nil && q.Kind != calendar.KindEvent {
 			return fmt.Errorf("%w: beside a walk there are events, and no searches", ErrQuery)
 		}
 	}
-	return s.check(q.Filter)
-}
-
-// searches tells whether a filter has a search in it.
-func searches(f Filter) bool {
-	switch f := f.(type) {
-	case Text:
-		return true
-	case Not:
-		return searches(f.Filter)
-	case And:
-		return slices.ContainsFunc(f, searches)
-	case Or:
-		return slices.ContainsFunc(f, searches)
+	if c := q.Collapse; c != nil {
+		if Searches(c.Alone) || q.After != nil {
+			return fmt.Errorf("%w: a group is told by no search, and has no place in the order", ErrQuery)
+		}
+		if err := s.check(c.Alone); err != nil {
+			return err
+		}
+		if err := s.want(c.Field, TypeNumber); err != nil || q.Kind != calendar.KindEvent {
+			return fmt.Errorf("%w: %s are not collapsed by %q", ErrQuery, q.Kind.Collection(), c.Field)
+		}
 	}
-	return false
+	return s.check(q.Filter)
 }
 
 // CheckCounts is Check for Index.Counts.

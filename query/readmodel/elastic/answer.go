@@ -74,6 +74,12 @@ func (h *hit) read(s *calendar.Scanner) error {
 			})
 		case "_source":
 			h.Source, err = raw(s)
+		case "matched_queries":
+			err = s.List(func() error {
+				name, err := s.Text()
+				h.Matched = append(h.Matched, name)
+				return err
+			})
 		case "sort":
 			err = s.List(func() error {
 				key, err := raw(s)

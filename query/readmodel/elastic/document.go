@@ -64,6 +64,9 @@ func (n names) item(g generation, d *readmodel.Document) []byte {
 	if collectionOf(r.Kind) == stateName {
 		b = appendField(b, fieldWhat, r.Kind.String())
 	}
+	if collectionOf(r.Kind) != stateName {
+		b = strconv.AppendUint(appendName(b, fieldAt), uint64(d.Position), 10)
+	}
 	if r.Deleted {
 		return append(b, ",\"deleted\":true}\n"...)
 	}
@@ -102,6 +105,7 @@ func appendName(b []byte, name string) []byte {
 
 // appendFields adds the values of the schema.
 func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
+	var several list
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		if f.Name == readmodel.FieldID {
@@ -121,6 +125,9 @@ func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 			}
 		case readmodel.TypeIDs:
 			if ids := f.IDs(r); len(ids) > 0 {
+				if len(ids) > 1 {
+					several = append(several, f.Name)
+				}
 				b = append(appendName(b, f.Name), '[')
 				for i, id := range ids {
 					if slices.Contains(ids[:i], id) {
@@ -149,6 +156,9 @@ func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 			}
 		case readmodel.TypeText:
 		}
+	}
+	if several != nil {
+		b = append(appendName(b, fieldSeveral), encode(several)...)
 	}
 	return appendTexts(b, s, r)
 }

@@ -16,7 +16,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 5
+const layoutVersion = 6
 
 type (
 	object = map[string]any
@@ -33,9 +33,11 @@ const (
 	fieldWords   = "words."  // by slot: words and stems of all texts
 	fieldRows    = "rows."   // by text field and slot: stems in order
 
+	fieldSeveral = "several" // names of the id fields that have several values
+	fieldAt      = "position"
+
 	// The fields of the state index.
 	fieldWhat   = "what" // what the document is, see below, or the name of a kind
-	fieldAt     = "position"
 	fieldReason = "reason"
 	fieldHash   = "hash" // of the mark of a position
 
@@ -200,7 +202,10 @@ func mapping(collection string) object {
 		}
 	}
 	s := readmodel.SchemaOf(kind)
-	p := object{fieldBody: kept(), fieldDeleted: object{"type": "boolean"}}
+	p := object{
+		fieldBody: kept(), fieldDeleted: object{"type": "boolean"}, fieldAt: object{"type": "long", "index": false},
+		fieldSeveral: object{"type": "keyword", "doc_values": false},
+	}
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		switch f.Type {

@@ -68,6 +68,8 @@ type hit struct {
 	Fields  fields            `json:"fields"`
 	Source  json.RawMessage   `json:"_source"`
 	Sort    []json.RawMessage `json:"sort"`
+	// Matched are the names of the named queries that it fits.
+	Matched []string `json:"matched_queries"`
 }
 
 // fields are those that a search asks for: the body, or the values of one id field.
@@ -281,6 +283,9 @@ func searchBody(q readmodel.Query, query object, window int) (body object, deep 
 func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
 	if err := readmodel.Check(q); err != nil {
 		return readmodel.Page{}, err
+	}
+	if q.Collapse != nil {
+		return x.searchCollapsed(ctx, q)
 	}
 	var page readmodel.Page
 	err := x.reading(ctx, func(v view) error {

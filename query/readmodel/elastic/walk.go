@@ -28,6 +28,7 @@ type walk struct {
 	ids      []calendar.ID // in order, where an engine does not have it; nil: it has
 	beside   object        // the query of what stands beside
 	spans    map[string]readmodel.Span
+	groups   []repeated // of a query that collapses
 }
 
 // Walk does readmodel.Index by a point in time.
@@ -36,6 +37,14 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 	if err := readmodel.Check(q); err != nil {
 		return nil, err
 	}
+	w, err := x.openWalk(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (x *Index) openWalk(ctx context.Context, q readmodel.Query) (*walk, error) {
 	least := len(q.Sort) > 0 && q.Sort[0].Least != nil
 	w := &walk{x: x}
 	if !least {
@@ -43,15 +52,20 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 	}
 	err := x.reading(ctx, func(v view) (err error) {
 		w.position = v.visible.Position
-		if w.query, err = x.compiler(v.gen, q.Kind).query(ctx, q.Filter); err != nil {
+		c := x.compiler(v.gen, q.Kind)
+		if w.query, err = c.query(ctx, q.Filter); err != nil {
 			return err
 		}
 		if w.point, err = x.openPoint(ctx, x.names().index(collectionOf(q.Kind), v.gen)); err != nil {
 			return err
 		}
-		err = w.begin(ctx, x.compiler(v.gen, q.Kind), q)
+		err = w.begin(ctx, c, q)
 		if err == nil && least {
 			w.ids, err = newRings(x, "", w.query, q.Sort).all(ctx, func(body object) object { return w.body(w.query, body) })
+		}
+		if err == nil && q.Collapse != nil {
+			w.groups, err = w.collapse(ctx, c, q.Collapse)
+			w.total = len(w.groups)
 		}
 		if err != nil {
 			w.Close() //nolint:contextcheck // also after the end of the request
@@ -149,6 +163,18 @@ func (w *walk) Beside(ctx context.Context, use func([]readmodel.Document) error)
 }
 
 func (w *walk) Each(ctx context.Context, use func([]readmodel.Document) error) error {
+	if w.groups != nil {
+		for some := range slices.Chunk(w.groups, readmodel.WalkStep) {
+			documents, err := w.documents(ctx, some)
+			if err != nil {
+				return err
+			}
+			if err := use(documents); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	return w.inSteps(use, func(each func(*hit) (bool, error)) error { return w.hits(ctx, each) })
 }
 

@@ -121,7 +121,7 @@ func (e *evaluation) evalInto(dst bitset, f readmodel.Filter, within bitset) {
 		part := k.scratch()
 		e.evalInto(part, f.Filter, within)
 		dst.copyFrom(k.live)
-		if !e.upper || !searches(f.Filter) {
+		if !e.upper || !readmodel.Searches(f.Filter) {
 			dst.andNot(part)
 		}
 		k.release(part)
@@ -197,21 +197,6 @@ func (k *kindIndex) empty(f readmodel.Filter) bool {
 	return false
 }
 
-// searches tells whether a filter has a search in it.
-func searches(f readmodel.Filter) bool {
-	switch f := f.(type) {
-	case readmodel.Text:
-		return true
-	case readmodel.Not:
-		return searches(f.Filter)
-	case readmodel.And:
-		return slices.ContainsFunc(f, searches)
-	case readmodel.Or:
-		return slices.ContainsFunc(f, searches)
-	}
-	return false
-}
-
 // andInto evaluates searches last: they look into documents, and only into those
 // that are left by then.
 func (e *evaluation) andInto(dst bitset, parts readmodel.And, within bitset) {
@@ -231,7 +216,7 @@ func (e *evaluation) narrowAll(dst bitset, parts readmodel.And) {
 	defer k.release(part)
 	var last readmodel.And
 	for _, p := range parts {
-		if searches(p) {
+		if readmodel.Searches(p) {
 			last = append(last, p)
 		} else {
 			e.narrow(dst, p, part)
@@ -273,7 +258,7 @@ func (e *evaluation) narrow(dst bitset, p readmodel.Filter, scratch bitset) {
 			}
 		}
 		e.evalInto(scratch, p.Filter, dst)
-		if !e.upper || !searches(p.Filter) {
+		if !e.upper || !readmodel.Searches(p.Filter) {
 			dst.andNot(scratch)
 		}
 		return

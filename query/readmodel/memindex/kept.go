@@ -31,8 +31,10 @@ type kept struct {
 
 	mu     sync.Mutex // who reads adds counts and rankings
 	counts map[string]map[calendar.ID]int
-	pages  int // that were asked for before there was a ranking
-	ranked []*ranking
+	// tallied are the answers about the set as it is; see kindIndex.tally.
+	tallied map[tallyKey]readmodel.Tallied
+	pages   int // that were asked for before there was a ranking
+	ranked  []*ranking
 }
 
 // keptResults are those of a kind.
@@ -137,6 +139,7 @@ func (k *kindIndex) leave(o uint32, values []value) {
 		if !r.set.has(o) {
 			continue
 		}
+		r.tallied = nil
 		for field, counts := range r.counts {
 			eachOnce(values[k.fieldAt[field]].ids, func(id calendar.ID) {
 				if counts[id]--; counts[id] == 0 {
@@ -158,6 +161,7 @@ func (k *kindIndex) join(o uint32, values []value) {
 		if !k.admits(o, r.filter) {
 			continue
 		}
+		r.tallied = nil
 		r.set = r.set.set(o)
 		r.n++
 		for field, counts := range r.counts {

@@ -13,6 +13,7 @@ import (
 // kindIndex is the index of the documents of one kind. A document has a dense
 // ordinal; the ordinal of one that goes is used again.
 type kindIndex struct {
+	number uint64 // of the image, see Stamp
 	schema *readmodel.Schema
 	docs   []doc
 	ids    []calendar.ID // by ordinal; 0: free
@@ -102,7 +103,7 @@ type links struct {
 
 func newKindIndex(s *readmodel.Schema) *kindIndex {
 	k := &kindIndex{
-		schema: s, keywords: map[string]*keywords{}, bools: map[string]*bitset{}, links: map[string]*links{},
+		number: stamps.Add(1), schema: s, keywords: map[string]*keywords{}, bools: map[string]*bitset{}, links: map[string]*links{},
 		numbers: map[string]*order[int64]{}, texts: newTexts(s), places: map[string]*places{}, sorters: map[string]sorter{},
 		fieldAt: map[string]int{}, kept: &keptResults{},
 	}

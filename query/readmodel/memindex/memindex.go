@@ -372,6 +372,7 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 			return readmodel.Page{}, err
 		}
 		page.Documents[i] = *d
+		page.Documents[i].Repeats = found[i].repeats
 	}
 	return page, nil
 }
@@ -383,14 +384,18 @@ func (x *Index) search(ctx context.Context, q readmodel.Query, also func(*kindIn
 	if len(q.Sort) > 0 {
 		by = q.Sort[0].Field
 	}
-	err = x.answer(ctx, q.Kind, q.Filter, by, func(k *kindIndex, res result) {
+	err = x.answers(ctx, q.Kind, []readmodel.Filter{q.Filter}, by, func(e *evaluation, _ int, res result) {
 		page = readmodel.Page{Total: res.count(), Position: x.marks.All.Position}
-		ords := k.pageOf(res, page.Total, &q)
+		defer also(e.k, res)
+		if q.Collapse != nil {
+			page.Total, out = e.collapse(res, &q)
+			return
+		}
+		ords := e.k.pageOf(res, page.Total, &q)
 		out = make([]found, len(ords))
 		for i, o := range ords {
-			out[i] = k.found(o)
+			out[i] = e.k.found(o)
 		}
-		also(k, res)
 	})
 	return page, out, err
 }
@@ -401,10 +406,11 @@ type found struct {
 	position calendar.Position
 	sum      uint64 // calendar.Record.Sum
 	body     []byte // packed
+	repeats  *readmodel.Repeats
 }
 
 func (k *kindIndex) found(o uint32) found {
-	return found{k.ids[o], k.docs[o].position, k.docs[o].sum, k.docs[o].body()}
+	return found{k.ids[o], k.docs[o].position, k.docs[o].sum, k.docs[o].body(), nil}
 }
 
 // document decodes a document, or finds it among the decoded ones.

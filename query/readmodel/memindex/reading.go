@@ -26,11 +26,11 @@ var errAnew = errors.New("the index has changed too much")
 // again into the documents that have changed since, and evaluates the filter. So
 // the answer is that of one moment.
 type reading struct {
-	x      *Index
-	k      *kindIndex
-	seq    uint64 // of the changes that all pieces know of
-	filter readmodel.Filter
-	by     string // see evaluation
+	x       *Index
+	k       *kindIndex
+	seq     uint64 // of the changes that all pieces know of
+	filters []readmodel.Filter
+	by      string // see evaluation
 
 	searches map[string]*search
 	pieces   map[string]*piece
@@ -67,8 +67,14 @@ type piece struct {
 // list asks for in the order of a field, "" for none; the lock is held meanwhile, and
 // use must be quick. The error is that of ctx.
 func (x *Index) answer(ctx context.Context, kind calendar.Kind, f readmodel.Filter, by string, use func(k *kindIndex, res result)) error {
+	return x.answers(ctx, kind, []readmodel.Filter{f}, by, func(e *evaluation, _ int, res result) { use(e.k, res) })
+}
+
+// answers is answer for several filters in one state; use gets their places. It may begin
+// anew after some.
+func (x *Index) answers(ctx context.Context, kind calendar.Kind, filters []readmodel.Filter, by string, use func(e *evaluation, i int, res result)) error {
 	for {
-		r := newReading(x, kind, f)
+		r := newReading(x, kind, filters)
 		r.by = by
 		err := r.run(ctx, use)
 		r.release()
@@ -81,9 +87,11 @@ func (x *Index) answer(ctx context.Context, kind calendar.Kind, f readmodel.Filt
 	}
 }
 
-func newReading(x *Index, kind calendar.Kind, f readmodel.Filter) *reading {
-	r := &reading{x: x, filter: f}
-	r.parse(f)
+func newReading(x *Index, kind calendar.Kind, filters []readmodel.Filter) *reading {
+	r := &reading{x: x, filters: filters}
+	for _, f := range filters {
+		r.parse(f)
+	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	r.k = x.kinds[kind]
@@ -158,7 +166,7 @@ func (r *reading) piece(f readmodel.Text, p readmodel.Piece) *piece {
 }
 
 // run finds what the pieces fit and then answers. The caller holds no lock.
-func (r *reading) run(ctx context.Context, use func(k *kindIndex, res result)) error {
+func (r *reading) run(ctx context.Context, use func(e *evaluation, i int, res result)) error {
 	rows := false
 	for _, p := range r.order {
 		if p.inRow {
@@ -177,7 +185,7 @@ func (r *reading) run(ctx context.Context, use func(k *kindIndex, res result)) e
 }
 
 // findRows finds what the rows fit, or answers at once where no text has to be read.
-func (r *reading) findRows(ctx context.Context, use func(k *kindIndex, res result)) (done bool, err error) {
+func (r *reading) findRows(ctx context.Context, use func(e *evaluation, i int, res result)) (done bool, err error) {
 	select {
 	case r.x.scans <- struct{}{}:
 		defer func() { <-r.x.scans }()
@@ -192,7 +200,7 @@ func (r *reading) findRows(ctx context.Context, use func(k *kindIndex, res resul
 }
 
 // finish answers as soon as it has caught up with the changes.
-func (r *reading) finish(ctx context.Context, use func(k *kindIndex, res result)) error {
+func (r *reading) finish(ctx context.Context, use func(e *evaluation, i int, res result)) error {
 	for {
 		if done, err := r.tryFinish(use); err != nil || done {
 			return err
@@ -203,7 +211,7 @@ func (r *reading) finish(ctx context.Context, use func(k *kindIndex, res result)
 	}
 }
 
-func (r *reading) tryFinish(use func(k *kindIndex, res result)) (done bool, err error) {
+func (r *reading) tryFinish(use func(e *evaluation, i int, res result)) (done bool, err error) {
 	if err := r.hold(); err != nil {
 		return false, err
 	}
@@ -215,8 +223,11 @@ func (r *reading) tryFinish(use func(k *kindIndex, res result)) (done bool, err 
 	return true, nil
 }
 
-func (r *reading) evaluate(use func(k *kindIndex, res result)) {
-	(&evaluation{k: r.k, r: r, by: r.by}).evaluate(r.filter, func(res result) { use(r.k, res) })
+func (r *reading) evaluate(use func(e *evaluation, i int, res result)) {
+	e := &evaluation{k: r.k, r: r, by: r.by}
+	for i, f := range r.filters {
+		e.evaluate(f, func(res result) { use(e, i, res) })
+	}
 }
 
 // hold takes the lock; with an error it is not held.
@@ -392,12 +403,15 @@ type docTexts struct {
 
 // collect finds the documents that have to be looked into for rows. Where there
 // is none, it answers in the same hold.
-func (r *reading) collect(use func(k *kindIndex, res result)) (texts []docTexts, done bool, err error) {
+func (r *reading) collect(use func(e *evaluation, i int, res result)) (texts []docTexts, done bool, err error) {
 	if err := r.hold(); err != nil {
 		return nil, false, err
 	}
 	defer r.x.mu.RUnlock()
-	(&evaluation{k: r.k, r: r, upper: true}).evaluate(r.filter, func(result) {}) // the rows note what they want
+	e := &evaluation{k: r.k, r: r, upper: true}
+	for _, f := range r.filters {
+		e.evaluate(f, func(result) {}) // the rows note what they want
+	}
 	res := r.k.emptyScratch()
 	defer r.k.release(res)
 	for _, p := range r.order {

@@ -323,8 +323,8 @@ func TestWorkOfASearch(t *testing.T) {
 		"all the words":     "wo",
 		"the same":          strings.Repeat(`"of the" wo `, 40),
 	} {
-		r := newReading(s.x, calendar.KindEvent, titled(query))
-		if err := r.run(t.Context(), func(*kindIndex, result) {}); err != nil {
+		r := newReading(s.x, calendar.KindEvent, []readmodel.Filter{titled(query)})
+		if err := r.run(t.Context(), func(*evaluation, int, result) {}); err != nil {
 			t.Fatal(err)
 		}
 		work := r.work + r.steps

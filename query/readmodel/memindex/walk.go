@@ -99,6 +99,7 @@ func (x *Index) each(ctx context.Context, all []found, use func([]readmodel.Docu
 				return err
 			}
 			documents = append(documents, *d)
+			documents[len(documents)-1].Repeats = some[i].repeats
 		}
 		if err := use(documents); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 )
 
 // want answers a query by the meaning alone.
-func want(docs []readmodel.Document, q readmodel.Query) (ids []calendar.ID, total int) {
+func want(docs []readmodel.Document, q readmodel.Query) (ids []calendar.ID, groups []*readmodel.Repeats, total int) {
 	var in []readmodel.Document
 	for i := range docs {
 		if docs[i].Record.Kind == q.Kind && !docs[i].Record.Deleted && readmodel.Match(q.Filter, &docs[i]) {
@@ -19,6 +19,9 @@ func want(docs []readmodel.Document, q readmodel.Query) (ids []calendar.ID, tota
 		}
 	}
 	slices.SortFunc(in, func(a, b readmodel.Document) int { return readmodel.Compare(q.Sort, &a, &b) })
+	if q.Collapse != nil {
+		in = readmodel.Repeated(q.Collapse, in)
+	}
 	if q.After != nil {
 		q.Offset = slices.IndexFunc(in, func(d readmodel.Document) bool {
 			return readmodel.ComparePlaces(q.Sort, readmodel.Place(q.Sort, d.Record), q.After) > 0
@@ -30,8 +33,11 @@ func want(docs []readmodel.Document, q readmodel.Query) (ids []calendar.ID, tota
 	lo := min(q.Offset, len(in))
 	for _, d := range in[lo:min(lo+q.Limit, len(in))] {
 		ids = append(ids, d.Record.ID)
+		if q.Collapse != nil {
+			groups = append(groups, d.Repeats)
+		}
 	}
-	return ids, len(in)
+	return ids, groups, len(in)
 }
 
 func idsOf(docs []readmodel.Document) []calendar.ID {
@@ -60,13 +66,18 @@ func differential(t testing.TB, x readmodel.Index, k calendar.Kind, rounds, quer
 	}
 	ask := func(round int, docs []readmodel.Document, q readmodel.Query) {
 		t.Helper()
-		ids, total := want(docs, q)
+		ids, groups, total := want(docs, q)
 		page := search(t, x, q)
 		if page.Total != total {
 			t.Fatalf("round %d: %+v: total %d, want %d", round, q, page.Total, total)
 		}
 		if diff := cmp.Diff(ids, idsOf(page.Documents)); diff != "" {
 			t.Fatalf("round %d: %+v: ids (-want +got):\n%s", round, q, diff)
+		}
+		for i, g := range groups {
+			if diff := cmp.Diff(g, page.Documents[i].Repeats); diff != "" {
+				t.Fatalf("round %d: %+v: group %d (-want +got):\n%s", round, q, i, diff)
+			}
 		}
 	}
 	for round := range rounds {
@@ -91,14 +102,25 @@ func differential(t testing.TB, x readmodel.Index, k calendar.Kind, rounds, quer
 			q := readmodel.Query{
 				Kind: k, Filter: g.filter(s, 2), Sort: g.order(s), Limit: 1 + g.IntN(60), Offset: g.IntN(3) * g.IntN(60),
 			}
-			if g.chance(40) && !slices.ContainsFunc(q.Sort, func(by readmodel.Sort) bool { return s.Field(by.Field).Type == readmodel.TypeKeyword }) {
+			if k == calendar.KindEvent && g.chance(20) {
+				q.Collapse = g.collapse(s)
+			} else if g.chance(40) && !slices.ContainsFunc(q.Sort, func(by readmodel.Sort) bool { return s.Field(by.Field).Type == readmodel.TypeKeyword }) {
 				q.Offset, q.After = 0, readmodel.Place(q.Sort, docs[g.IntN(len(docs))].Record)
 			}
 			ask(round, docs, q)
+			if k == calendar.KindEvent && g.chance(40) {
+				g.wantTallies(t, x, docs, q.Filter)
+			}
 		}
 		for _, q := range standing {
 			q.Offset = g.IntN(3) * g.IntN(60)
 			ask(round, docs, q)
+			if k == calendar.KindEvent {
+				g.wantTallies(t, x, docs, q.Filter)
+				q.Collapse = g.collapse(s)
+				ask(round, docs, q)
+				q.Collapse = nil
+			}
 			for i := range s.Fields {
 				if f := &s.Fields[i]; f.Type == readmodel.TypeIDs {
 					counts := countsOf(docs, q, f)

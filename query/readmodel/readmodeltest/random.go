@@ -151,6 +151,13 @@ func (g generator) post(k calendar.Kind, f calendar.Fields) {
 		if g.chance(30) {
 			f["post_parent"] = calendar.ID(1 + g.IntN(idRange))
 		}
+		if g.chance(25) { // so that some are repeats
+			var same calendar.Text
+			for l := range same {
+				same[l] = pick(g, []string{"Jazz", "jazz!", "Concert"})
+			}
+			f["title"], f["venue"] = same, pick(g, [][]calendar.ID{{1}, {1, 2}, {}})
+		}
 	case calendar.KindVenue:
 		for _, name := range []string{"address", "city", "country", "province", "state", "zip", "phone", "stateprovince", "website"} {
 			if g.chance(30) {

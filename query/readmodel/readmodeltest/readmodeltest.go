@@ -33,7 +33,7 @@ type testCase struct {
 }
 
 func cases() []testCase {
-	return slices.Concat(filterCases(), searchCases(), pageCases(), writeCases())
+	return slices.Concat(filterCases(), searchCases(), pageCases(), tallyCases(), writeCases())
 }
 
 // Run runs the suite.

@@ -177,6 +177,9 @@ func (x *reference) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 	defer x.mu.Unlock()
 	in := x.matching(q.Kind, q.Filter)
 	slices.SortFunc(in, func(a, b readmodel.Document) int { return x.compare(q.Sort, &a, &b) })
+	if q.Collapse != nil {
+		in = x.collapse(q.Collapse, in)
+	}
 	page := readmodel.Page{Total: len(in), Position: x.marks.All.Position}
 	switch x.broken {
 	case "totals up to 10,000":
@@ -326,6 +329,73 @@ func (x *reference) Counts(_ context.Context, k calendar.Kind, field string, f r
 		}
 	}
 	return out, nil
+}
+
+// collapse is readmodel.Repeated with what is broken.
+func (x *reference) collapse(c *readmodel.Collapse, in []readmodel.Document) []readmodel.Document {
+	switch x.broken {
+	case "nothing is collapsed":
+		c = &readmodel.Collapse{Field: c.Field, Alone: readmodel.And{}}
+	case "nobody stands alone":
+		c = &readmodel.Collapse{Field: c.Field}
+	case "the last of a group stands for it":
+		slices.Reverse(in)
+		defer slices.Reverse(in)
+	}
+	return readmodel.Repeated(c, in)
+}
+
+func (x *reference) Tally(_ context.Context, k calendar.Kind, base readmodel.Filter, of []readmodel.Selection) ([][]readmodel.Tallied, calendar.Position, error) {
+	if err := readmodel.CheckTally(k, base, of); err != nil {
+		return nil, 0, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	out := make([][]readmodel.Tallied, len(of))
+	for i := range of {
+		f := readmodel.Both(base, of[i].Filter)
+		if x.broken == "tallies know the base only" {
+			f = base
+		}
+		in := slices.DeleteFunc(x.matching(k, f), func(d readmodel.Document) bool { return d.Record.Kind != k })
+		for j := range of[i].Tallies {
+			got := readmodel.TallyOf(&of[i].Tallies[j], in)
+			switch x.broken {
+			case "groups are sums":
+				for at, group := range of[i].Tallies[j].Groups {
+					got.Groups[at] = 0
+					for _, v := range got.Values {
+						if slices.Contains(group, calendar.ID(v.Value)) {
+							got.Groups[at] += v.N
+						}
+					}
+				}
+			case "parts are of all":
+				got.Parts = readmodel.TallyOf(&of[i].Tallies[j], x.matching(k, nil)).Parts
+				if len(in) > 0 && len(got.Parts) > 0 {
+					got.Parts[0]++
+				}
+			case "first value only":
+				got.Values = got.Values[:min(1, len(got.Values))]
+			}
+			out[i] = append(out[i], got)
+		}
+	}
+	return out, x.marks.All.Position, nil
+}
+
+func (x *reference) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.broken == "stamps of all kinds" {
+		return readmodel.Stamp{Changed: uint64(x.marks.All.Position)}, nil
+	}
+	for _, d := range x.docs {
+		if d.Record.Kind == k && (!d.Record.Deleted || x.broken != "stamps of the living") {
+			s.Changed = max(s.Changed, uint64(d.Position))
+		}
+	}
+	return s, nil
 }
 
 func (x *reference) Quarantined(context.Context) ([]readmodel.Quarantined, error) {

@@ -1,0 +1,319 @@
+package readmodeltest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+func tallyCases() []testCase {
+	return []testCase{
+		{"tally by values", tallyByValues},
+		{"tally by groups", tallyByGroups},
+		{"tally by parts", tallyByParts},
+		{"tallies of selections", talliesOfSelections},
+		{"collapse", collapse},
+		{"stamp", stamp},
+	}
+}
+
+func links(list ...calendar.ID) []calendar.ID { return list }
+
+// tally asks one thing of what a filter admits.
+func tally(t testing.TB, x readmodel.Index, f readmodel.Filter, about readmodel.Tally) readmodel.Tallied {
+	t.Helper()
+	return tallies(t, x, f, readmodel.Selection{Tallies: []readmodel.Tally{about}})[0][0]
+}
+
+func tallies(t testing.TB, x readmodel.Index, base readmodel.Filter, of ...readmodel.Selection) [][]readmodel.Tallied {
+	t.Helper()
+	out, p, err := x.Tally(t.Context(), calendar.KindEvent, base, of)
+	if err != nil {
+		t.Fatalf("tally: %v", err)
+	}
+	if shown, err := x.Visible(t.Context()); err != nil || p != shown.Position {
+		t.Errorf("tally of position %d, want %d (%v)", p, shown.Position, err)
+	}
+	return out
+}
+
+func wantTallied(t testing.TB, what string, got, want readmodel.Tallied) {
+	t.Helper()
+	if diff := cmp.Diff(want.Values, got.Values); diff != "" {
+		t.Errorf("%s: values (-want +got):\n%s", what, diff)
+	}
+	if !slices.Equal(got.Groups, want.Groups) || !slices.Equal(got.Parts, want.Parts) {
+		t.Errorf("%s: groups %v and parts %v, want %v and %v", what, got.Groups, got.Parts, want.Groups, want.Parts)
+	}
+}
+
+func pairs(list ...int) (out []readmodel.Value) {
+	for i := 0; i < len(list); i += 2 {
+		out = append(out, readmodel.Value{Value: int64(list[i]), N: list[i+1]})
+	}
+	return out
+}
+
+// bands are events for tallies: two of a venue of their own, one of three venues, one
+// that names a venue twice.
+func bands(t testing.TB, x readmodel.Index) {
+	t.Helper()
+	var b build
+	day := func(d calendar.Wall) calendar.Wall { return d * 86_400 }
+	b.add(calendar.KindEvent, 1, calendar.Fields{"venue": links(10), "categories": links(1), "start_date": day(0), "featured": true})
+	b.add(calendar.KindEvent, 2, calendar.Fields{"venue": links(11), "categories": links(2), "start_date": day(1), "featured": true})
+	b.add(calendar.KindEvent, 3, calendar.Fields{"venue": links(10, 11, 12), "categories": links(1, 2), "start_date": day(31), "featured": true})
+	b.add(calendar.KindEvent, 4, calendar.Fields{"venue": links(12, 12), "start_date": day(31), "cost": []string{"5"}})
+	b.add(calendar.KindEvent, 5, calendar.Fields{"start_date": day(365), "cost": []string{"15"}})
+	gone := b.add(calendar.KindEvent, 6, calendar.Fields{"venue": links(10), "categories": links(1), "start_date": day(0)})
+	b.delete(gone)
+	b.add(calendar.KindVenue, 7, calendar.Fields{})
+	b.write(t, x)
+}
+
+var featured = readmodel.Term{Field: readmodel.FieldFeatured, Value: "true"}
+
+func tallyByValues(t testing.TB, x readmodel.Index) {
+	bands(t, x)
+	wantTallied(t, "venues", tally(t, x, nil, readmodel.Tally{Field: readmodel.FieldVenue}), readmodel.Tallied{Values: pairs(10, 2, 11, 2, 12, 2)})
+	wantTallied(t, "venues of featured ones", tally(t, x, featured, readmodel.Tally{Field: readmodel.FieldVenue}), readmodel.Tallied{Values: pairs(10, 2, 11, 2, 12, 1)})
+	january := int(readmodel.MonthOf(1970, 1))
+	wantTallied(t, "months", tally(t, x, nil, readmodel.Tally{Field: readmodel.FieldMonth}), readmodel.Tallied{
+		Values: pairs(january, 2, january+1, 2, january+12, 1),
+	})
+	wantTallied(t, "weekdays", tally(t, x, nil, readmodel.Tally{Field: readmodel.FieldWeekday}), readmodel.Tallied{Values: pairs(4, 1, 5, 2, 7, 2)})
+	wantTallied(t, "none", tally(t, x, readmodel.Or{}, readmodel.Tally{Field: readmodel.FieldVenue}), readmodel.Tallied{})
+	for _, bad := range []readmodel.Tally{
+		{Field: "nonsense"},
+		{Field: readmodel.FieldStatus},
+		{Field: readmodel.FieldStart},
+		{Field: readmodel.FieldID},
+		{Field: readmodel.FieldMonth, Groups: [][]calendar.ID{{1}}},
+		{Groups: [][]calendar.ID{{1}}},
+		{Parts: []readmodel.Filter{nil}},
+		{Parts: []readmodel.Filter{readmodel.Text{Fields: eventTexts, Query: "jazz"}}},
+	} {
+		_, _, err := x.Tally(t.Context(), calendar.KindEvent, nil, []readmodel.Selection{{Tallies: []readmodel.Tally{bad}}})
+		wantErr(t, "bad tally", err, readmodel.ErrQuery)
+	}
+}
+
+func tallyByGroups(t testing.TB, x readmodel.Index) {
+	bands(t, x)
+	about := readmodel.Tally{Field: readmodel.FieldVenue, Groups: [][]calendar.ID{{10, 12}, {11}, {99}}}
+	for range 3 { // the answer about a filter that is asked for again may be kept
+		wantTallied(t, "towns", tally(t, x, nil, about), readmodel.Tallied{Values: pairs(10, 2, 11, 2, 12, 2), Groups: []int{3, 2, 0}})
+	}
+	b := build{next: 100}
+	b.add(calendar.KindEvent, 2, calendar.Fields{"venue": links(12), "start_date": calendar.Wall(0)})
+	b.write(t, x)
+	wantTallied(t, "towns after a move", tally(t, x, nil, about), readmodel.Tallied{Values: pairs(10, 2, 11, 1, 12, 3), Groups: []int{4, 1, 0}})
+}
+
+func tallyByParts(t testing.TB, x readmodel.Index) {
+	bands(t, x)
+	wantTallied(t, "parts", tally(t, x, nil, readmodel.Tally{Parts: []readmodel.Filter{
+		featured,
+		readmodel.Not{Filter: featured},
+		readmodel.Range{Field: readmodel.FieldCost, Max: new(int64(1000))},
+		readmodel.In{Field: readmodel.FieldCategories, IDs: links(1, 2)},
+		readmodel.Or{},
+		readmodel.And{},
+		readmodel.In{Field: readmodel.FieldWeekday, IDs: links(7)},
+	}}), readmodel.Tallied{Parts: []int{3, 2, 1, 3, 0, 5, 2}})
+}
+
+func talliesOfSelections(t testing.TB, x readmodel.Index) {
+	bands(t, x)
+	venues, months := readmodel.Tally{Field: readmodel.FieldVenue}, readmodel.Tally{Field: readmodel.FieldCategories}
+	got := tallies(t, x, featured,
+		readmodel.Selection{Filter: readmodel.In{Field: readmodel.FieldCategories, IDs: links(1)}, Tallies: []readmodel.Tally{venues, months}},
+		readmodel.Selection{Tallies: []readmodel.Tally{months}},
+		readmodel.Selection{Filter: readmodel.And{readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: `"name"`}, readmodel.Not{Filter: featured}}, Tallies: []readmodel.Tally{months}},
+	)
+	wantTallied(t, "with the filter of the first", got[0][0], readmodel.Tallied{Values: pairs(10, 2, 11, 1, 12, 1)})
+	wantTallied(t, "another one of it", got[0][1], readmodel.Tallied{Values: pairs(1, 2, 2, 1)})
+	wantTallied(t, "with the base alone", got[1][0], readmodel.Tallied{Values: pairs(1, 2, 2, 2)})
+	wantTallied(t, "of nothing", got[2][0], readmodel.Tallied{})
+}
+
+func collapse(t testing.TB, x readmodel.Index) {
+	var b build
+	title := func(s string) calendar.Text { return in(calendar.LangEN, s) }
+	b.add(calendar.KindEvent, 1, calendar.Fields{"title": title("Open Mic"), "venue": links(7, 8), "start_date": calendar.Wall(30)})
+	b.add(calendar.KindEvent, 2, calendar.Fields{"title": title("open, MÍC!"), "venue": links(7, 8), "start_date": calendar.Wall(10)})
+	b.add(calendar.KindEvent, 3, calendar.Fields{"title": title("Mic open"), "venue": links(7, 8), "start_date": calendar.Wall(20)})
+	b.add(calendar.KindEvent, 4, calendar.Fields{"title": title("Open mic"), "venue": links(8, 7), "start_date": calendar.Wall(40)})
+	b.add(calendar.KindEvent, 5, calendar.Fields{"title": title("Open mic"), "venue": links(7, 8), "start_date": calendar.Wall(50), "protected": true})
+	b.add(calendar.KindEvent, 6, calendar.Fields{"title": title("Open mic"), "venue": links(7, 8), "start_date": calendar.Wall(20), "featured": true})
+	both := title("Open mic")
+	both[calendar.LangFR] = "Scène"
+	b.record(&calendar.Record{ID: 7, Kind: calendar.KindEvent, Version: 1, Home: calendar.LangFR, Changed: Now, Fields: calendar.Fields{
+		"title": both, "venue": links(7, 8), "start_date": calendar.Wall(60),
+	}})
+	b.write(t, x)
+	q := readmodel.Query{
+		Kind: calendar.KindEvent, Sort: []readmodel.Sort{{Field: readmodel.FieldStart}, {Field: readmodel.FieldID}}, Limit: 10,
+		Collapse: &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}},
+	}
+	wantRepeats(t, x, q, 5, 2, 3, 4, 5, 7)
+	p := search(t, x, q)
+	want := &readmodel.Repeats{Count: 3, IDs: links(2, 6, 1), First: 10, Last: 30}
+	if diff := cmp.Diff(want, p.Documents[0].Repeats); diff != "" {
+		t.Errorf("group (-want +got):\n%s", diff)
+	}
+	q.Sort[0].Desc, q.Collapse = true, &readmodel.Collapse{Field: readmodel.FieldRepeats}
+	wantRepeats(t, x, q, 4, 7, 5, 4, 3)
+	q.Offset, q.Limit = 1, 2
+	wantRepeats(t, x, q, 4, 5, 4)
+	q.Offset = 5
+	wantRepeats(t, x, q, 4)
+	q.Offset, q.Filter = 0, featured
+	wantRepeats(t, x, q, 1, 6)
+	for _, bad := range []readmodel.Collapse{
+		{Field: readmodel.FieldStatus},
+		{Field: readmodel.FieldRepeats, Alone: readmodel.Text{Fields: eventTexts, Query: "x"}},
+		{Field: readmodel.FieldRepeats, Alone: readmodel.Term{Field: "nonsense"}},
+	} {
+		q.Collapse = &bad
+		_, err := x.Search(t.Context(), q)
+		wantErr(t, "bad collapse", err, readmodel.ErrQuery)
+	}
+}
+
+// wantRepeats checks the firsts of groups, in a page and in a walk.
+func wantRepeats(t testing.TB, x readmodel.Index, q readmodel.Query, total int, want ...calendar.ID) {
+	t.Helper()
+	wantPage(t, x, q, total, want...)
+	w, err := x.Walk(t.Context(), q)
+	if err != nil {
+		t.Fatalf("walk: %v", err)
+	}
+	defer w.Close()
+	q.Offset, q.Limit = 0, 1000
+	all := search(t, x, q)
+	var walked []readmodel.Document
+	if err := w.Each(t.Context(), func(some []readmodel.Document) error {
+		walked = append(walked, some...)
+		return nil
+	}); err != nil {
+		t.Fatalf("walk: %v", err)
+	}
+	if w.Total() != total || !slices.Equal(idsOf(walked), idsOf(all.Documents)) {
+		t.Errorf("walk of %v: %d, %v, want %d, %v", q, w.Total(), idsOf(walked), total, idsOf(all.Documents))
+	}
+	for i := range walked {
+		if diff := cmp.Diff(all.Documents[i].Repeats, walked[i].Repeats); diff != "" {
+			t.Errorf("walk of %v: group %d (-page +walk):\n%s", q, i, diff)
+		}
+	}
+}
+
+func stamp(t testing.TB, x readmodel.Index) {
+	of := func() readmodel.Stamp {
+		t.Helper()
+		s, err := x.Stamp(t.Context(), calendar.KindVenue)
+		if err != nil {
+			t.Fatalf("stamp: %v", err)
+		}
+		return s
+	}
+	var b build
+	v := b.add(calendar.KindVenue, 1, calendar.Fields{})
+	b.write(t, x)
+	before := of()
+	b.add(calendar.KindEvent, 2, calendar.Fields{"venue": links(1)})
+	b.write(t, x)
+	if now := of(); now != before {
+		t.Errorf("stamp %v after another kind was written, want %v", now, before)
+	}
+	for what, write := range map[string]func(){
+		"a new one": func() { b.add(calendar.KindVenue, 3, calendar.Fields{}) },
+		"a change":  func() { b.add(calendar.KindVenue, 3, calendar.Fields{"city": "Rome"}) },
+		"a delete":  func() { b.delete(v) },
+	} {
+		before = of()
+		write()
+		b.write(t, x)
+		if of() == before {
+			t.Errorf("the stamp stays after %s", what)
+		}
+	}
+	before = of()
+	if err := x.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if of() == before {
+		t.Error("the stamp stays after a reset")
+	}
+}
+
+// wantTallies compares random tallies of a query with the meaning.
+func (g generator) wantTallies(t testing.TB, x readmodel.Index, docs []readmodel.Document, base readmodel.Filter) {
+	t.Helper()
+	s := readmodel.SchemaOf(calendar.KindEvent)
+	of := make([]readmodel.Selection, 1+g.IntN(3))
+	for i := range of {
+		if g.chance(60) {
+			of[i].Filter = g.filter(s, 1)
+		}
+		for range 1 + g.IntN(3) {
+			of[i].Tallies = append(of[i].Tallies, g.tally(s))
+		}
+	}
+	got := tallies(t, x, base, of...)
+	for i := range of {
+		var in []readmodel.Document
+		for j := range docs {
+			if d := &docs[j]; !d.Record.Deleted && readmodel.Match(base, d) && readmodel.Match(of[i].Filter, d) {
+				in = append(in, *d)
+			}
+		}
+		for j := range of[i].Tallies {
+			want := readmodel.TallyOf(&of[i].Tallies[j], in)
+			if diff := cmp.Diff(want.Values, got[i][j].Values); diff != "" || !slices.Equal(want.Groups, got[i][j].Groups) || !slices.Equal(want.Parts, got[i][j].Parts) {
+				t.Fatalf("%+v and %+v: groups %v, parts %v, want %v, %v; values (-want +got):\n%s",
+					base, of[i], got[i][j].Groups, got[i][j].Parts, want.Groups, want.Parts, diff)
+			}
+		}
+	}
+}
+
+func (g generator) tally(s *readmodel.Schema) (out readmodel.Tally) {
+	for g.chance(40) {
+		if f := g.filter(s, 1); !readmodel.Searches(f) {
+			out.Parts = append(out.Parts, f)
+		}
+	}
+	if out.Parts != nil && g.chance(30) {
+		return out
+	}
+	fields := []string{readmodel.FieldVenue, readmodel.FieldCategories, readmodel.FieldTags, readmodel.FieldLanguages}
+	if g.chance(30) {
+		out.Field = pick(g, []string{readmodel.FieldMonth, readmodel.FieldWeekday, readmodel.FieldMinute, readmodel.FieldDuration})
+		return out
+	}
+	out.Field = pick(g, fields)
+	if g.chance(50) {
+		out.Groups = make([][]calendar.ID, 1+g.IntN(4))
+		for id := range calendar.ID(idRange) {
+			at := g.IntN(len(out.Groups) + 1)
+			if at < len(out.Groups) {
+				out.Groups[at] = append(out.Groups[at], 1+id)
+			}
+		}
+	}
+	return out
+}
+
+func (g generator) collapse(s *readmodel.Schema) *readmodel.Collapse {
+	c := &readmodel.Collapse{Field: readmodel.FieldRepeats}
+	if f := g.filter(s, 1); g.chance(60) && !readmodel.Searches(f) {
+		c.Alone = f
+	}
+	return c
+}
