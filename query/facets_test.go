@@ -189,6 +189,9 @@ func TestChosenValues(t *testing.T) {
 		}
 	})
 	s, _, _, _ := setup(t, nil)
+	if c, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input("facets=tags,city,free&collapse=repeats")}); err != nil || c.Cost != 6 {
+		t.Errorf("three facets of groups: %v, %v", c, err)
+	}
 	for _, sent := range []string{
 		"facets=", "facets=,", "facets=tags,places", "facets=status", "facet_limit=", "facet_limit=0", "facet_limit=101", "facet_limit=x",
 		"facet_query=", "facet_query=tags:jazz", "facets=tags&facet_query=tags", "facets=tags&facet_query=tags: ", "facets=tags,month&facet_query=month:2030",

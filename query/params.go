@@ -388,7 +388,7 @@ func eventParams() []Param {
 			"Sens de sort : asc (par défaut pour start et distance) ou desc (pour les autres). Sans sort, sans effet.",
 			"Sentido de sort: asc (por defecto con start y distance) o desc (con los demás). Sin sort no tiene efecto.",
 		}},
-		{Name: "facets", Declared: "array of string", Enum: Facets, Extension: true, read: readFacets, Doc: [4]string{
+		{Name: "facets", Declared: "array of string", Enum: Facets, Extension: true, read: readFacets, cost: func(q *parser) int { return len(q.run.facets) }, Doc: [4]string{
 			"要统计的筛选项：对每个值给出活动数，统计时不计该参数自身的条件。",
 			"Facets to count: how many events have each value, the condition of the parameter itself left out.",
 			"Facettes à compter : le nombre d’événements de chaque valeur, sans la condition du paramètre lui-même.",
@@ -406,7 +406,7 @@ func eventParams() []Param {
 			"Ne garder que les valeurs dont le libellé contient un texte, comme city:mun ; facets doit nommer la facette.",
 			"Conservar los valores cuya etiqueta contiene un texto, como city:mun; facets debe nombrar la faceta.",
 		}},
-		{Name: "collapse", Declared: "string", Enum: []string{"repeats"}, Extension: true, read: readCollapse, Doc: [4]string{
+		{Name: "collapse", Declared: "string", Enum: []string{"repeats"}, Extension: true, read: readCollapse, cost: func(*parser) int { return 2 }, Doc: [4]string{
 			"repeats：标题文字与场地相同的活动只给出一个，并附 collapsed。",
 			"repeats: of events with the same words in the title and the same venues only one is given, with collapsed.",
 			"repeats : des événements de mêmes mots dans le titre et de mêmes lieux, un seul est donné, avec collapsed.",
