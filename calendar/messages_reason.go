@@ -69,6 +69,12 @@ var reasonMessages = map[Reason]phrase{
 		"doit être des identifiants, des slugs ou des noms, ou une liste de ceux-ci",
 		"debe ser identificadores, slugs o nombres, o una lista de ellos",
 	},
+	ReasonTypeObject: {
+		"必须是对象",
+		"must be an object",
+		"doit être un objet",
+		"debe ser un objeto",
+	},
 	ReasonEmpty: {
 		"不得为空",
 		"must not be empty",

@@ -17,6 +17,7 @@ const (
 	ReasonTypeCost    Reason = "type_cost"    // must be text, a number, or a list of these
 	ReasonTypeImage   Reason = "type_image"   // must be the id of an image or a URL
 	ReasonTypeLinks   Reason = "type_links"   // must be ids, inline data, or a list of these
+	ReasonTypeObject  Reason = "type_object"  // must be an object
 	ReasonTypeTerms   Reason = "type_terms"   // must be ids, slugs or names, or a list of these
 )
 
@@ -95,7 +96,7 @@ const (
 // Reasons are all reasons, for tests that each has a message.
 var Reasons = [...]Reason{
 	ReasonTypeText, ReasonTypeBool, ReasonTypeInteger, ReasonTypeID, ReasonTypeNumber, ReasonTypeList,
-	ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms,
+	ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms, ReasonTypeObject,
 	ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonWord, ReasonStatus,
 	ReasonTooLong, ReasonTooMany, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonBox, ReasonFacet, ReasonDate, ReasonDateRange,
 	ReasonZone, ReasonURL, ReasonEmail, ReasonImage, ReasonCost, ReasonCursor, ReasonEntry, ReasonInline,
@@ -112,7 +113,7 @@ var Reasons = [...]Reason{
 func (r Reason) Detail() string {
 	switch r {
 	case ReasonTypeText, ReasonTypeBool, ReasonTypeInteger, ReasonTypeID, ReasonTypeNumber, ReasonTypeList,
-		ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms:
+		ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms, ReasonTypeObject:
 		return "rest_invalid_type"
 	case ReasonNotInEnum:
 		return "rest_not_in_enum"

@@ -23,7 +23,41 @@ func (s *Service) run(ctx context.Context, c *Criteria, again int) (*List, error
 	if err != nil {
 		return nil, err
 	}
-	var f readmodel.And
+	list, err := s.run(ctx, c, snap)
+	if err == nil && c.Page > 1 && len(list.Views) == 0 && c.Kind.IsPost() {
+		return nil, calendar.Fail(calendar.CodePageNotFound, c.Kind)
+	}
+	return list, err
+}
+
+// Several answers the criteria of several lists of events as of one state, and calls use
+// with each list in their order; a page past the end is an empty one. It may begin anew:
+// use is called for the first again then.
+func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, list *List) error) error {
+	return s.index.Still(ctx, func(ctx context.Context) error {
+		snap, err := s.snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		for i, c := range cs {
+			list, err := s.run(ctx, c, snap)
+			if err != nil {
+				return err
+			}
+			if err := use(i, list); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// run answers the criteria as of a generation; a page past the end is empty.
+func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (*List, error) {
+	var (
+		f   readmodel.And
+		err error
+	)
 	switch {
 	case c.Kind == calendar.KindEvent:
 		f, err = s.eventFilter(ctx, c, snap)
@@ -42,9 +76,6 @@ func (s *Service) run(ctx context.Context, c *Criteria, again int) (*List, error
 	page, err := s.page(ctx, c, f, order, snap)
 	if err != nil {
 		return nil, err
-	}
-	if c.Page > 1 && len(page.Documents) == 0 && c.Kind.IsPost() {
-		return nil, calendar.Fail(calendar.CodePageNotFound, c.Kind)
 	}
 	list := &List{
 		Total:      page.Total,

@@ -11,7 +11,7 @@ import (
 // 7.3 by hand. A name with "+" is an extension.
 
 // allRoutes are the fifteen of section 1.4, those of HISTORY 2 and of LISTINGS 1.1.
-const allRoutes = 48
+const allRoutes = 49
 
 var listParams = map[string]string{
 	"events": "page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates search categories tags " +
@@ -180,6 +180,7 @@ func documentation(s *scene) {
 			}
 		}
 		want["/events/calendar"] = map[string]wantOperation{"get": {query: strings.Join(sourced, " "), header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}}
+		want["/events/search"] = map[string]wantOperation{"post": {query: "multilang_language", header: "+Daybook-Min-Position", statuses: []int{200, 400, 401, 413, 503}}}
 		paths := d.root["paths"].(obj)
 		if len(paths) != len(want) || len(want) != allRoutes {
 			s.t.Errorf("documentation: %d paths, want %d", len(paths), len(want))
@@ -226,7 +227,7 @@ func (d *document) operation(path, method string, op, item obj, w wantOperation)
 			}
 		}
 	}
-	write := method != "get" && method != "delete"
+	write := method != "get" && method != "delete" && path != "/events/search"
 	for in, table := range map[string]string{"path": w.path, "query": w.query, "header": w.header} {
 		all, extension := names(table)
 		for _, label := range all {
@@ -341,6 +342,8 @@ func (d *document) response(name string, status int, r obj) {
 		if strings.HasSuffix(name, "}") {
 			need = append(need, "Last-Modified")
 		}
+	case status == http.StatusOK && name == "post /events/search":
+		need = append(need, "Daybook-Position")
 	case status == http.StatusOK && !strings.HasPrefix(name, "get "):
 		need = append(need, "ETag", "Daybook-Position")
 	}

@@ -74,6 +74,8 @@ const (
 	bodyBytes, oneBodyBytes     = 128 << 20, 64 << 20
 	answerBytes, oneAnswerBytes = 128 << 20, 32 << 20
 	leastBody                   = 16 << 10
+	// searchBytes bound the bodies of searches of callers without credentials.
+	searchBytes, oneSearchBytes = 32 << 20, 8 << 20
 	// smallAnswer is what the kernel takes for a connection as a whole, about:
 	// sending it holds nothing up.
 	smallAnswer = 64 << 10
@@ -90,6 +92,7 @@ func newAdmission(slots, largest int, streams room, forwarded bool) *admission {
 		rooms: [groups][stages]room{
 			groupAnonymous: {
 				stageWork: share(4), stageLogin: share(4), stageWait: share(4), stageCheck: checks, stageAnswer: answers, stageStream: streams,
+				stageBody: {searchBytes, oneSearchBytes},
 			},
 			groupKnown: {
 				stageWork: share(2), stageWait: share(2), stageCheck: checks, stageAnswer: answers, stageStream: streams,

@@ -42,7 +42,9 @@ func newAnswer(body []byte, media []string, etag string, l calendar.Lang) *answe
 	ans := &answer{body: body, media: media, etag: etag, headers: make([]headerRow, 0, usualHeaders), values: make([]string, 0, usualHeaders+1)}
 	ans.length = ans.value(strconv.Itoa(len(body)))
 	ans.add(headerLanguage, l.Tag())
-	ans.add(headerETag, etag)
+	if etag != "" {
+		ans.add(headerETag, etag)
+	}
 	return ans
 }
 
@@ -201,6 +203,7 @@ const (
 	pastAliasKey = 'b' // as aliasKey, for a list of the past
 	pastKey      = 'p' // a list of the past
 	singleKey    = 's'
+	severalKey   = 'v' // several lists
 	textsKey     = 't' // index and documentation
 	lastKey      = 'g' // the last good answer of a list
 	encodedSpace = 'z' // an answer in an encoding, by its key

@@ -56,6 +56,10 @@ type Queries interface {
 	Facets(ctx context.Context, c *query.Criteria) ([]query.Facet, error)
 	// Run answers a list.
 	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
+	// Afford refuses what costs more than a request may.
+	Afford(cost int) error
+	// Several answers several lists of events as of one state.
+	Several(ctx context.Context, cs []*query.Criteria, use func(i int, list *query.List) error) error
 	// AwaitCounts waits a moment until counts in the view of a written record
 	// take the write into account.
 	AwaitCounts(ctx context.Context, r *calendar.Record, p calendar.Position)
@@ -225,6 +229,7 @@ const (
 // The limits of section 9.
 const (
 	maxBody        = 1 << 20  // bytes of a request body
+	maxSearchBody  = 64 << 10 // bytes of the body of several searches
 	maxRequestLine = 16 << 10 // bytes of the request line
 	maxKey         = 255      // characters of an Idempotency-Key
 )

@@ -61,7 +61,7 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	if l, ok := selectorOf(c.query); ok {
 		c.lang = l
 	}
-	a.commonHeaders(w, r)
+	a.commonHeaders(w, r, c)
 	c.id[0] = a.requestID(r)
 	w.Header()[headerRequestID] = c.id[:]
 	ctx := r.Context() //nolint:contextcheck // the call stands around the context of the request
@@ -130,7 +130,7 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 func (a *api) failEarly(w http.ResponseWriter, r *http.Request, code calendar.Code) {
 	if c := callOf(r); c.loc.known {
 		if rt := a.find(c.loc.rest); rt != nil {
-			w.Header()[headerAllow] = valueAllowRead
+			w.Header()[headerAllow] = rt.allowOpen()
 			rt.vary(w.Header(), r.Method)
 		}
 	}
@@ -175,7 +175,7 @@ func (a *api) answerPanic(w http.ResponseWriter, r *http.Request) {
 
 // admit is step 2 of section 7.2: credentials, and on writes the general right.
 func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) error {
-	w.Header()[headerAllow] = valueAllowRead
+	w.Header()[headerAllow] = rt.allowOpen()
 	if r.Method == http.MethodOptions {
 		w.Header()[headerAllow] = []string{rt.allowAll()}
 	}
@@ -199,9 +199,9 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) 
 	if !let {
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	switch r.Method {
-	case http.MethodOptions:
-	case http.MethodGet, http.MethodHead:
+	switch {
+	case r.Method == http.MethodOptions, rt.asks():
+	case r.Method == http.MethodGet, r.Method == http.MethodHead:
 		if caller.Role != calendar.Anonymous {
 			w.Header()[headerAllow] = []string{rt.allowFor(caller)}
 		}

@@ -33,9 +33,10 @@ func exposeList(totals [][2]string) string {
 
 // crossOrigin sets the headers of section 2.11: reads are open to every origin,
 // answers to writes to those of the setting.
-func (a *api) crossOrigin(h http.Header, r *http.Request) {
-	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
+func (a *api) crossOrigin(h http.Header, r *http.Request, c *call) {
+	switch {
+	case r.Method == http.MethodGet, r.Method == http.MethodHead, r.Method == http.MethodOptions,
+		r.Method == http.MethodPost && c.loc.known && a.find(c.loc.rest).asks():
 		h["Access-Control-Allow-Origin"] = valueAny
 		h["Access-Control-Expose-Headers"] = a.expose
 	default:
@@ -54,7 +55,7 @@ func (a *api) preflight(h http.Header, r *http.Request, rt *route) {
 		return
 	}
 	h["Access-Control-Allow-Methods"] = corsReadMethods
-	if a.origins[from] {
+	if a.origins[from] || rt.asks() {
 		h["Access-Control-Allow-Methods"] = []string{rt.allowAll()}
 	}
 	names := corsRequest

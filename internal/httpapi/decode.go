@@ -16,9 +16,9 @@ import (
 	"daybook/calendar"
 )
 
-// readBody reads the body of a write; more than the limit is 413.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > maxBody {
+// readBody reads the body of a request; more than the limit is 413.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
 		return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
 	}
 	if r.Body == nil || r.ContentLength == 0 {
@@ -28,7 +28,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > 0 {
 		b.Grow(int(r.ContentLength) + bytes.MinRead)
 	}
-	if _, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
+	if _, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			return nil, calendar.Fail(calendar.CodeBodyTooLarge, 0)
 		}

@@ -205,7 +205,7 @@ func TestReadBody(t *testing.T) {
 			if tc.chunked {
 				r.ContentLength = -1
 			}
-			b, err := readBody(httptest.NewRecorder(), r)
+			b, err := readBody(httptest.NewRecorder(), r, maxBody)
 			switch {
 			case tc.code != "":
 				if e := publicError(err); e.Code != tc.code {

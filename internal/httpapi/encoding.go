@@ -98,7 +98,7 @@ func readAcceptance(values []string) acceptance {
 // noneMatch tells whether If-None-Match fits an answer with an ETag in an encoding that
 // the client takes, and gives the ETag that fits, else that of the best encoding.
 func (a acceptance) noneMatch(h http.Header, etag string) (string, bool) {
-	if len(h["If-None-Match"]) == 0 {
+	if len(h["If-None-Match"]) == 0 || etag == "" {
 		return encodedTag(etag, a.best), false
 	}
 	for i := range encodings {

@@ -110,6 +110,21 @@ func (f fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*query.List, e
 	return f.run()
 }
 
+func (f fakeQueries) Afford(int) error { return nil }
+
+func (f fakeQueries) Several(ctx context.Context, cs []*query.Criteria, use func(int, *query.List) error) error {
+	for i, c := range cs {
+		list, err := f.Run(ctx, c)
+		if err != nil {
+			return err
+		}
+		if err := use(i, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (f fakeQueries) Count(context.Context, *query.Criteria) (int, error) { return 0, nil }
 
 func (f fakeQueries) Whole(context.Context, *query.Criteria, query.Calendar) (*query.Whole, error) {

@@ -186,17 +186,24 @@ func (a *api) encode(c *call, l *listing, etag string) (ans *answer, err error) 
 		}
 	}
 	e := c.format.open(a, l)
-	b := e.begin((*buffer)[:0])
-	for i := range l.list.Views {
-		if b, err = e.item(b, &l.list.Views[i]); err != nil {
-			return nil, err
+	if *buffer, err = a.appendList((*buffer)[:0], e, l.list); err != nil {
+		return nil, err
+	}
+	return a.listAnswer(c, l, *buffer, etag), nil
+}
+
+// appendList writes a list; no answer is larger than it may be.
+func (a *api) appendList(b []byte, e encoder, list *query.List) (_ []byte, err error) {
+	b = e.begin(b)
+	for i := range list.Views {
+		if b, err = e.item(b, &list.Views[i]); err != nil {
+			return b, err
 		}
 		if len(b) > a.o.MaxAnswer {
-			return nil, query.ErrTooLarge
+			return b, query.ErrTooLarge
 		}
 	}
-	*buffer = e.end(b)
-	return a.listAnswer(c, l, *buffer, etag), nil
+	return e.end(b), nil
 }
 
 // listAnswer makes the answer of a list that is written, with its headers.

@@ -61,11 +61,11 @@ var (
 )
 
 // commonHeaders sets what every answer carries, whatever happens next.
-func (a *api) commonHeaders(w http.ResponseWriter, r *http.Request) {
+func (a *api) commonHeaders(w http.ResponseWriter, r *http.Request, c *call) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = valueNosniff
 	h["Vary"] = valueVary
-	a.crossOrigin(h, r)
+	a.crossOrigin(h, r, c)
 }
 
 // status is called before the headers of an answer are sent.

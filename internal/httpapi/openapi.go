@@ -100,6 +100,11 @@ func operationID(rt *route, verb, method string) string {
 		id += title(rt.of.String()) + "Events"
 	case formCalendar:
 		id += "Calendar"
+	case formSearch:
+		if verb == "options" {
+			id += "Search"
+		}
+		id += "Events"
 	case formCollection:
 		if verb == "create" {
 			id += title(rt.kind.String())
@@ -137,6 +142,9 @@ func (d *document) operation(rt *route, op *operation, method string) object {
 	case "create", "update":
 		o["requestBody"] = d.requestBody(rt, op)
 		o["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
+	case "search":
+		o["requestBody"] = object{"description": in("arg.searches", d.l), "required": true, "content": jsonContent(schemaRef("EventSearches"))}
+		o["security"] = openSecurity()
 	case "delete":
 		o["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
 	default:
@@ -176,7 +184,7 @@ func (d *document) optionsOperation(rt *route) object {
 var operationHeaders = map[string][]string{
 	"index": {"If-None-Match"}, "doc": {"If-None-Match"}, "read": {"If-None-Match"},
 	"list": {"If-None-Match", headerMinPosition}, "feed": {"If-None-Match", "If-Modified-Since", headerMinPosition},
-	"export": {"If-None-Match", "If-Modified-Since"}, "source": {"If-None-Match", headerMinPosition},
+	"export": {"If-None-Match", "If-Modified-Since"}, "source": {"If-None-Match", headerMinPosition}, "search": {headerMinPosition},
 	"create": {headerKey, headerReason}, "update": {headerKey, "If-Match", headerReason}, "delete": {"If-Match", headerReason},
 }
 
@@ -184,6 +192,9 @@ func (d *document) parameters(op *operation) []object {
 	out := make([]object, 0, len(op.args)+2)
 	for i := range op.args {
 		arg := &op.args[i]
+		if arg.in == "body" && arg.field == nil {
+			continue // in the body alone
+		}
 		if arg.in == "body" {
 			out = append(out, d.bodyParameter(arg))
 			continue
@@ -316,6 +327,8 @@ func (d *document) content(rt *route, verb string) object {
 	case "feed", "export":
 	case "source":
 		return jsonContent(list(schemaRef("CalendarEntry")))
+	case "search":
+		return jsonContent(strict(object{"results": list(schemaRef("EventList"))}))
 	case "list":
 		out := object{}
 		for _, f := range d.a.formats {
@@ -388,6 +401,8 @@ func errorStatuses(rt *route, verb string) []int {
 		return []int{400, 401, 403, 422}
 	case "source":
 		return []int{400, 401}
+	case "search":
+		return []int{400, 401, 413}
 	case "read", "export":
 		return []int{400, 401, 403, 404, 410}
 	case "create":
@@ -413,6 +428,7 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 		"feed":   {"ETag", headerEncoding, headerPosition, "Link"},
 		"export": {"ETag", headerEncoding, headerPosition},
 		"source": {"ETag", headerEncoding, headerPosition},
+		"search": {headerPosition},
 	}[op.verb]
 	if rt.negotiatesTime(http.MethodGet) && (op.verb == "read" || op.verb == "list") {
 		headers = append(headers, headerLink, headerMemento, headerContentLocation)

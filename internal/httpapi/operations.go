@@ -59,6 +59,10 @@ func (rt *route) operations() []operation {
 		return []operation{{rt, readOnly, "export", slices.Insert(args, 1, endingArgument(rt))}}
 	case formCalendar:
 		return []operation{{rt, readOnly, "source", argumentsOf(query.SourceParams())}}
+	case formSearch:
+		return []operation{{rt, askOnly, "search", []argument{
+			{name: paramSearches, in: "body", declared: "array of object", description: texts["arg.searches"], required: true, extension: true}, languageArgument(),
+		}}}
 	case formCollection:
 		return []operation{
 			{rt, readOnly, "list", listArguments(rt)},

@@ -24,6 +24,7 @@ const (
 	formOf       // the events of a record
 	formOfFeed   // these in the format of their ending
 	formCalendar // the source of calendar widgets
+	formSearch   // several searches of events
 )
 
 // route is one row of the table of section 1.4, or of an extension.
@@ -32,7 +33,7 @@ type route struct {
 	kind    calendar.Kind
 	form    form
 	of      calendar.Kind // of the record that its events are of; 0: all
-	methods []string      // in the order of Allow, without HEAD and OPTIONS
+	methods []string      // in the order of Allow, without OPTIONS, and HEAD beside GET
 	number  int           // its place in routes, from 1
 	shown   string        // the pattern as OpenAPI writes it
 	extra   *extra        // of formExtra
@@ -52,6 +53,7 @@ type extra struct {
 
 var (
 	readOnly     = []string{http.MethodGet}
+	askOnly      = []string{http.MethodPost}
 	readOrCreate = []string{http.MethodGet, http.MethodPost}
 	readOrChange = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 )
@@ -95,7 +97,11 @@ func makeRoutes() []*route {
 			&route{pattern: of + listEnding, kind: calendar.KindEvent, of: k, form: formOfFeed, methods: readOnly},
 		)
 	}
-	rs = append(rs, &route{pattern: events + "/calendar", kind: calendar.KindEvent, form: formCalendar, methods: readOnly})
+	rs = append(
+		rs,
+		&route{pattern: events + "/calendar", kind: calendar.KindEvent, form: formCalendar, methods: readOnly},
+		&route{pattern: events + "/search", kind: calendar.KindEvent, form: formSearch, methods: askOnly},
+	)
 	for i, rt := range rs {
 		rt.number, rt.shown = i+1, shownAs.Replace(rt.pattern)
 	}
@@ -133,6 +139,9 @@ func (rt *route) ended() bool {
 
 // extension tells whether the route goes beyond the interface document.
 func (rt *route) extension() bool { return rt.form >= formExtra }
+
+// asks tells whether a POST on the route is a read.
+func (rt *route) asks() bool { return rt != nil && rt.form == formSearch }
 
 // template is the path as OpenAPI writes it.
 func (rt *route) template() string { return rt.shown }
@@ -184,6 +193,7 @@ func (rt *route) allow(may func(create bool) bool) string {
 var (
 	allowRead       = (&route{methods: readOnly}).allow(nil)
 	valueAllowRead  = []string{allowRead}
+	valueAllowAsk   = []string{http.MethodPost + ", " + http.MethodOptions}
 	allowCollection = (&route{methods: readOrCreate}).allow(nil)
 	allowSingle     = (&route{methods: readOrChange}).allow(nil)
 )
@@ -191,6 +201,8 @@ var (
 // allowAll is Allow with all methods of the path.
 func (rt *route) allowAll() string {
 	switch {
+	case rt.asks():
+		return valueAllowAsk[0]
 	case rt.extension():
 		return allowRead
 	case rt.single():
@@ -200,6 +212,14 @@ func (rt *route) allowAll() string {
 	default:
 		return allowRead
 	}
+}
+
+// allowOpen is Allow with the methods that are open to everybody.
+func (rt *route) allowOpen() []string {
+	if rt.asks() {
+		return valueAllowAsk
+	}
+	return valueAllowRead
 }
 
 // allowFor is Allow with the methods that are open to the role of a caller.
@@ -227,7 +247,9 @@ func (a *api) newMux() (mux http.Handler, find func(path string) *route) {
 		for _, method := range rt.methods {
 			m.Method(method, rt.pattern, a.serve(rt, a.operation(rt, method)))
 		}
-		m.Method(http.MethodHead, rt.pattern, a.serve(rt, a.operation(rt, http.MethodGet)))
+		if !rt.asks() {
+			m.Method(http.MethodHead, rt.pattern, a.serve(rt, a.operation(rt, http.MethodGet)))
+		}
 		m.Method(http.MethodOptions, rt.pattern, a.serve(rt, a.options))
 	}
 	return m, func(path string) *route {
@@ -246,6 +268,8 @@ func (a *api) operation(rt *route, method string) handler {
 		return rt.extra.work(a)
 	case rt.form == formCalendar:
 		return a.calendarSource
+	case rt.form == formSearch:
+		return a.several
 	case method == http.MethodGet && (rt.form == formCollection || rt.form == formFeed || rt.form == formOf || rt.form == formOfFeed):
 		return a.list
 	case method == http.MethodGet:

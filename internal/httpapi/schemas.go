@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"daybook/calendar"
+	"daybook/query"
 )
 
 // schemas are the components that answers and bodies refer to.
@@ -42,6 +43,7 @@ func (d *document) schemas() object {
 		out[title(k.String())+"List"] = listSchema(k)
 	}
 	maps.Copy(out, formatSchemas())
+	out["EventSearches"] = d.searchesSchema()
 	for _, rt := range routes {
 		for _, op := range rt.operations() {
 			if op.verb == "create" || op.verb == "update" {
@@ -127,6 +129,41 @@ func formatSchemas() object {
 // featureOf are the properties of an event in GeoJSON.
 func featureOf(always object) object {
 	return shape{always: always, sometimes: object{"distance": distanceSchema()}}.schema(true)
+}
+
+// searchesSchema is the body of several searches.
+func (d *document) searchesSchema() object {
+	of := object{}
+	for _, arg := range argumentsOf(query.SeveralParams()) {
+		of[arg.name] = sentAsJSON(d.parameterSchema(&arg), arg.param.IsList())
+		of[arg.name].(object)["description"] = arg.description[d.l] //nolint:forcetypeassert // made above
+	}
+	searches := list(object{"type": "object", "properties": of})
+	searches["minItems"], searches["maxItems"] = 1, mostSearches
+	return extended(object{"type": "object", "properties": object{paramSearches: searches}, "required": []string{paramSearches}}, true)
+}
+
+// sentAsJSON is the schema of a parameter where it is sent as JSON: any spelling of a
+// query string is one, too.
+func sentAsJSON(schema object, isList bool) object {
+	one := schema
+	if isList {
+		one = schema["items"].(object) //nolint:forcetypeassert // lists have items
+	}
+	switch kind := one["type"]; kind {
+	case "integer", "number":
+		one["type"] = []any{kind, "string"}
+	case "boolean":
+		one["type"] = []any{kind, "string", "integer"}
+	case "string":
+		if isList {
+			one["type"] = []any{kind, "number", "boolean"}
+		}
+	}
+	if isList {
+		return object{"anyOf": []object{schema, {"type": []any{"string", "number", "boolean"}}}}
+	}
+	return object{"anyOf": []object{schema, {"type": "array", "items": one, "minItems": 1, "maxItems": 1}}}
 }
 
 func str() object { return object{"type": "string"} }

@@ -86,6 +86,16 @@ var texts = map[string]text{
 		"日历组件的活动来源：某一范围内的活动数组。", "Event source of calendar widgets: the events of a range as an array.",
 		"Source d’événements des composants de calendrier : les événements d’un intervalle, en tableau.", "Fuente de eventos de calendarios en páginas: los eventos de un intervalo, en una matriz.",
 	},
+	"op.search.event": {
+		"一次请求中的多个活动搜索；POST 在此只是读取。", "Several searches of events in one request; POST only reads here.",
+		"Plusieurs recherches d’événements en une requête ; POST ne fait ici que lire.", "Varias búsquedas de eventos en una petición; POST aquí solo lee.",
+	},
+	"arg.searches": {
+		"1 至 20 个搜索，各是一个对象，带有活动列表的参数；结果依次给出。正文按 JSON 读取，不论媒体类型。",
+		"1 to 20 searches, each an object with the parameters of the list of events; the results come in their order. The body is read as JSON whatever its media type.",
+		"1 à 20 recherches, chacune un objet avec les paramètres de la liste d’événements ; les résultats suivent leur ordre. Le corps est lu comme du JSON, quel que soit son type de média.",
+		"De 1 a 20 búsquedas, cada una un objeto con los parámetros de la lista de eventos; los resultados siguen su orden. El cuerpo se lee como JSON sea cual sea su tipo de medio.",
+	},
 	"header.Content-Disposition": {
 		"其他格式的答复：文件名。", "Of other formats than JSON: name of the file.", "Des autres formats que JSON : nom du fichier.", "De formatos distintos de JSON: nombre del archivo.",
 	},

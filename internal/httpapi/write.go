@@ -46,7 +46,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	do func(context.Context, command.Request) (command.Result, error), status int,
 ) error {
 	c := callOf(r)
-	body, err := a.receive(w, r)
+	body, err := a.receive(w, r, maxBody)
 	if err != nil {
 		return err
 	}
@@ -85,20 +85,20 @@ func (a *api) write(w http.ResponseWriter, r *http.Request,
 	return nil
 }
 
-// receive reads the body of a write, without a slot: it may be long in coming.
-func (a *api) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// receive reads the body of a request, without a slot: it may be long in coming.
+func (a *api) receive(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	c := callOf(r)
-	if r.ContentLength == 0 || r.ContentLength > maxBody {
-		return readBody(w, r)
+	if r.ContentLength == 0 || r.ContentLength > limit {
+		return readBody(w, r, limit)
 	}
 	size := r.ContentLength
 	if size < 0 {
-		size = maxBody
+		size = limit
 	}
 	if !c.pass.enter(stageBody, max(size, leastBody)) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
-	body, err := readBody(w, r)
+	body, err := readBody(w, r, limit)
 	if err == nil && !c.pass.enter(stageWork, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}

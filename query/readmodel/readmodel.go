@@ -162,6 +162,12 @@ type Index interface {
 	// meanwhile. It has to be closed, and takes room until then.
 	Walk(ctx context.Context, q Query) (Walk, error)
 
+	// Still calls read, which makes reads under the context that it is given: all of them
+	// show one state, whatever is written meanwhile. It may call read again when it has
+	// returned, so what read has made is of the last call. The error is that of read, or
+	// ErrUnavailable when it takes too long.
+	Still(ctx context.Context, read func(ctx context.Context) error) error
+
 	// Get gives the live documents of ids by id, of any kind; unknown ones are
 	// absent.
 	Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]Document, error)

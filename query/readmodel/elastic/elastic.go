@@ -153,7 +153,8 @@ type Index struct {
 	o       *Options
 	records []atomic.Pointer[readmodel.Document] // decoded, by id
 
-	turn chan struct{} // held while the position is read
+	turn   chan struct{} // held while the position is read
+	points chan struct{} // held by each reading of a point in time, see Still
 
 	mu    sync.Mutex
 	fixed generation // the one that it is about, zero: the one that answers
@@ -197,7 +198,7 @@ func newIndex(c *conn, o *Options) *Index {
 		n *= 2
 	}
 	return &Index{
-		c: c, o: o, turn: make(chan struct{}, 1), moved: make(chan struct{}),
+		c: c, o: o, turn: make(chan struct{}, 1), points: make(chan struct{}, mostStill), moved: make(chan struct{}),
 		records: make([]atomic.Pointer[readmodel.Document], n),
 	}
 }

@@ -263,6 +263,9 @@ func (x *Index) bind(v view) {
 // calls cost nothing. Its position can go back when another generation comes to
 // answer.
 func (x *Index) Visible(ctx context.Context) (readmodel.Shown, error) {
+	if s := stillOf(ctx); s != nil {
+		return s.view.visible, nil
+	}
 	v, err := x.look(ctx, x.o.Now().Add(-x.o.RefreshInterval), 0)
 	return v.visible, err
 }

@@ -126,6 +126,13 @@ func (x *Index) hitDocument(h *hit) (readmodel.Document, error) {
 func (x *Index) search(ctx context.Context, body object, indices ...string) (*answer, error) {
 	var a answer
 	partial := false
+	if s := stillOf(ctx); s != nil && len(indices) > 0 {
+		var err error
+		if body, err = s.search(ctx, x, body, indices); err != nil {
+			return nil, err
+		}
+		indices = nil
+	}
 	err := x.c.do(ctx, x.o.Timeout, "search", esapi.SearchRequest{
 		Index: indices, Body: bytes.NewReader(encode(body)), AllowPartialSearchResults: &partial,
 	}, &a)
@@ -138,6 +145,9 @@ func (x *Index) search(ctx context.Context, body object, indices ...string) (*an
 // reading runs a read in the generation that answers. When that is dropped
 // meanwhile, it is run once more in the one that took its place.
 func (x *Index) reading(ctx context.Context, read func(v view) error) error {
+	if s := stillOf(ctx); s != nil {
+		return read(s.view)
+	}
 	v, err := x.answering(ctx, x.o.Now().Add(-x.o.RefreshInterval))
 	if err != nil {
 		return err

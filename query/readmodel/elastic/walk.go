@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -56,7 +57,7 @@ func (x *Index) openWalk(ctx context.Context, q readmodel.Query) (*walk, error) 
 		if w.query, err = c.query(ctx, q.Filter); err != nil {
 			return err
 		}
-		if w.point, err = x.openPoint(ctx, x.names().index(collectionOf(q.Kind), v.gen)); err != nil {
+		if w.point, err = x.openPoint(ctx, pointLife, x.names().index(collectionOf(q.Kind), v.gen)); err != nil {
 			return err
 		}
 		err = w.begin(ctx, c, q)
@@ -231,18 +232,22 @@ func (w *walk) hits(ctx context.Context, each func(*hit) (bool, error)) error {
 // closeLimit is how long closing a point in time may take: the server forgets it anyway.
 const closeLimit = 2 * time.Second
 
-func (w *walk) Close() {
-	path, body := "/_pit", object{"id": w.point}
-	if w.x.o.Flavour == OpenSearch {
-		path, body = "/_search/point_in_time", object{"pit_id": list{w.point}}
+func (w *walk) Close() { w.x.closePoint(w.point) }
+
+func (x *Index) closePoint(point string) {
+	path, body := "/_pit", object{"id": point}
+	if x.o.Flavour == OpenSearch {
+		path, body = "/_search/point_in_time", object{"pit_id": list{point}}
 	}
-	_ = w.x.c.do(context.Background(), closeLimit, "close point in time", plainRequest{http.MethodDelete, path, encode(body)}, nil)
+	_ = x.c.do(context.Background(), closeLimit, "close point in time", plainRequest{http.MethodDelete, path, encode(body)}, nil)
 }
 
-func (x *Index) openPoint(ctx context.Context, index string) (string, error) {
-	path := "/" + index + "/_pit?keep_alive=" + pointLife
+func (x *Index) openPoint(ctx context.Context, life string, indices ...string) (string, error) {
+	path := "/" + strings.Join(indices, ",")
 	if x.o.Flavour == OpenSearch {
-		path = "/" + index + "/_search/point_in_time?keep_alive=" + pointLife
+		path += "/_search/point_in_time?keep_alive=" + life
+	} else {
+		path += "/_pit?keep_alive=" + life
 	}
 	var opened struct {
 		ID    string `json:"id"`

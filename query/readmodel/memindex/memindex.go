@@ -59,6 +59,7 @@ type Index struct {
 	// writing is held by who changes what mu guards, from before mu on: so a snapshot
 	// holds writers up, and no reader.
 	writing sync.Mutex
+	still   chan struct{} // held by the reading that writers wait for
 
 	mu          sync.RWMutex
 	kinds       [calendar.KindUser + 1]*kindIndex
@@ -132,7 +133,7 @@ func New(o Options) (*Index, error) {
 	for n < o.Records {
 		n *= 2
 	}
-	x := &Index{o: o, taken: make(chan struct{}), erased: make(chan struct{}, 1), mostSteps: 1 << 18, scans: make(chan struct{}, runtime.GOMAXPROCS(0)), records: make([]atomic.Pointer[readmodel.Document], n)}
+	x := &Index{o: o, taken: make(chan struct{}), erased: make(chan struct{}, 1), mostSteps: 1 << 18, scans: make(chan struct{}, runtime.GOMAXPROCS(0)), still: make(chan struct{}, 1), records: make([]atomic.Pointer[readmodel.Document], n)}
 	moved := make(chan struct{})
 	x.moved.Store(&moved)
 	x.empty()

@@ -18,7 +18,7 @@ var breakages = []string{
 	"forgets tombstones", "waits for nothing", "gives up without an error", "lists tombstones", "mixes kinds",
 	"keeps old values", "answers any query", "totals up to 10,000", "page without position", "offset counts pages",
 	"limit 0 is no limit", "one more than the limit", "total of the page", "bodies are lost", "walk shows what is written meanwhile", "walk ends with its first step",
-	"walk goes on after an error", "gets tombstones",
+	"walk goes on after an error", "reads of several states", "errors of reads are lost", "gets tombstones",
 	"gets unknown documents", "counts ignore the filter", "counts the first id only", "digest of tombstones",
 	"digest of ids only", "reset does nothing", "reset keeps quarantine", "reset keeps the position", "first key only",
 	"never descends", "sorts by the name as it is written", "missing values first", "missing values are lowest", "the tail is ordered as the rest",

@@ -1,6 +1,7 @@
 package readmodeltest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,6 +26,7 @@ func pageCases() []testCase {
 		{"walk", walk},
 		{"places", Places},
 		{"beside walks", besideWalks},
+		{"reads of one state", still},
 	}
 }
 
@@ -398,5 +400,62 @@ func besideWalks(t testing.TB, x readmodel.Index) {
 	} {
 		_, err := x.Walk(t.Context(), bad)
 		wantErr(t, fmt.Sprintf("%+v", bad), err, readmodel.ErrQuery)
+	}
+}
+
+// still reads several times, and writes between the reads of the first calls.
+func still(t testing.TB, x readmodel.Index) {
+	const writes = 3
+	var b build
+	b.add(calendar.KindEvent, 1, calendar.Fields{"venue": []calendar.ID{2}})
+	b.add(calendar.KindVenue, 2, calendar.Fields{"city": "Boston"})
+	b.write(t, x)
+	type state struct {
+		events, venues, seen int
+		at                   calendar.Position
+	}
+	var first, second state
+	read := func(ctx context.Context) (s state) {
+		events, err := x.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Sort: []readmodel.Sort{{Field: readmodel.FieldStart}, {Field: readmodel.FieldID}}, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		venues, err := x.Counts(ctx, calendar.KindVenue, readmodel.FieldID, readmodel.Exists{Field: readmodel.FieldCityKey})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := x.Get(ctx, []calendar.ID{1, 2, 11, 12, 13, 21, 22, 23})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := x.Visible(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown.Position != events.Position {
+			t.Errorf("a page of position %d, visible is %d", events.Position, shown.Position)
+		}
+		return state{len(events.Documents), len(venues), len(found), events.Position}
+	}
+	calls := 0
+	err := x.Still(t.Context(), func(ctx context.Context) error {
+		calls++
+		first = read(ctx)
+		if calls <= writes {
+			b.add(calendar.KindEvent, calendar.ID(10+calls), calendar.Fields{})
+			b.add(calendar.KindVenue, calendar.ID(20+calls), calendar.Fields{"city": "Boston"})
+			b.write(t, x) //nolint:contextcheck // writes are of no reading
+		}
+		second = read(ctx)
+		return nil
+	})
+	if err != nil || first != second || first.events == 0 || first.events != first.venues || first.seen != first.events+first.venues {
+		t.Errorf("two reads of one state: %+v and %+v, %v", first, second, err)
+	}
+	if err := x.Still(t.Context(), func(context.Context) error { return errStop }); !errors.Is(err, errStop) {
+		t.Errorf("reads that fail: %v", err)
+	}
+	if got := search(t, x, readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 100}); len(got.Documents) != 1+min(calls, writes) {
+		t.Errorf("%d events after %d writes", len(got.Documents), min(calls, writes))
 	}
 }

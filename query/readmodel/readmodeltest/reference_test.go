@@ -261,6 +261,24 @@ func (w *referenceWalk) Beside(_ context.Context, use func([]readmodel.Document)
 	return use(w.beside.Documents)
 }
 
+func (x *reference) Still(ctx context.Context, read func(context.Context) error) error {
+	for {
+		before := x.position()
+		if err := read(ctx); err != nil && x.broken != "errors of reads are lost" {
+			return err
+		}
+		if x.position() == before || x.broken == "reads of several states" {
+			return nil
+		}
+	}
+}
+
+func (x *reference) position() calendar.Position {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.marks.All.Position
+}
+
 type referenceWalk struct {
 	x    *reference
 	q    readmodel.Query

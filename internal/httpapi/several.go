@@ -1,0 +1,165 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+const (
+	paramSearches = "searches"
+	mostSearches  = 20 // of one request
+)
+
+// searchParams are the parameters of one of several searches, by name.
+var searchParams = func() map[string]*query.Param {
+	rows := query.SeveralParams()
+	t := make(map[string]*query.Param, len(rows))
+	for i := range rows {
+		t[rows[i].Name] = &rows[i]
+	}
+	return t
+}()
+
+// several answers several lists of events, all of one state.
+func (a *api) several(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	ctx := r.Context()
+	body, err := a.receive(w, r, maxSearchBody)
+	if err != nil {
+		return err
+	}
+	in, err := decodeJSON(body)
+	if err != nil {
+		return err
+	}
+	least, refused := minPosition(r.Header)
+	var all []*query.Criteria
+	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
+		all, err = a.parseSeveral(ctx, c, in)
+		return err
+	})
+	if err = withProblem(err, refused); err != nil {
+		return err
+	}
+	if c.caller.Role != calendar.Anonymous || least > 0 {
+		if err := a.await(ctx, c, least); err != nil {
+			return err
+		}
+		work := a.workContext(ctx, c, a.o.ReadDeadline)
+		defer work.end()
+		ctx = work //nolint:contextcheck // a workContext stands on the context of the request
+	}
+	generation, err := a.Queries.Generation(ctx)
+	if err != nil {
+		return err
+	}
+	asked := c.asked().Number(int64(c.lang))
+	for _, criteria := range all {
+		asked = asked.Text(criteria.Key)
+	}
+	key := c.key(severalKey, generation, 0, asked)
+	var ans *answer
+	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
+		ans, err = a.once(ctx, c, key, &generation, a.asked.before(asked.String()), func(ctx context.Context) (*answer, error) {
+			return a.runSeveral(ctx, c, all)
+		})
+		if err != nil {
+			return err
+		}
+		return a.pack(r, c, ans)
+	})
+	if err != nil {
+		return a.tooLarge(err, paramSearches)
+	}
+	return a.sendAnswer(w, r, ans)
+}
+
+// parseSeveral reads the body of several searches: all that is wrong with any of them is
+// told at once.
+func (a *api) parseSeveral(ctx context.Context, c *call, in calendar.Input) ([]*query.Criteria, error) {
+	var problems calendar.Problems
+	asked := inputOf(c.query, func(string) bool { return false })
+	c.lang = calendar.Language(asked, c.loc.lang, &problems)
+	if in[paramSearches] == nil {
+		return nil, &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{paramSearches}}
+	}
+	searches, ok := in[paramSearches].([]any)
+	switch {
+	case !ok:
+		problems.Add(paramSearches, calendar.ReasonTypeList)
+	case len(searches) == 0:
+		problems.Add(paramSearches, calendar.ReasonEmpty)
+	case len(searches) > mostSearches:
+		problems.Add(paramSearches, calendar.ReasonTooMany, strconv.Itoa(mostSearches))
+		searches = nil
+	}
+	all := make([]*query.Criteria, len(searches))
+	now := a.o.Now() // the same day for all of them
+	for i, v := range searches {
+		name := paramSearches + "[" + strconv.Itoa(i) + "]"
+		search, ok := v.(map[string]any)
+		if !ok {
+			problems.Add(name, calendar.ReasonTypeObject)
+			continue
+		}
+		known := make(calendar.Input, len(search)+1)
+		if l, sent := asked["multilang_language"]; sent && len(problems.Fields) == 0 {
+			known["multilang_language"] = l
+		}
+		for field, v := range search {
+			if p := searchParams[field]; p != nil {
+				known[field] = p.FromJSON(v)
+			}
+		}
+		var err error
+		all[i], err = a.Queries.Parse(ctx, query.Request{
+			Kind: c.route.kind, Input: known, Lang: c.loc.lang, Caller: c.caller, Past: query.Past{Now: now},
+		})
+		e, public := errors.AsType[*calendar.Error](err)
+		if err != nil && (!public || e.Code != calendar.CodeInvalidParam) {
+			return nil, err
+		}
+		if public {
+			for _, f := range e.Fields {
+				problems.Add(name+"."+f.Field, f.Reason, f.Args...)
+			}
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	cost := 0
+	for _, criteria := range all {
+		cost += criteria.Cost
+	}
+	return all, a.Queries.Afford(cost)
+}
+
+// runSeveral runs several lists and writes them as each would be answered.
+func (a *api) runSeveral(ctx context.Context, c *call, all []*query.Criteria) (*answer, error) {
+	buffer := c.buffer()
+	address := c.root.collection(calendar.KindEvent) + "/"
+	var position calendar.Position
+	err := a.Queries.Several(ctx, all, func(i int, list *query.List) (err error) {
+		b := *buffer
+		if i == 0 {
+			b, position = append(b[:0], `{"results":[`...), list.Position
+		}
+		b = appendComma(b, i)
+		l := &listing{root: c.root, criteria: all[i], list: list, address: address, links: pageLinks(address, all[i], list)}
+		*buffer, err = a.appendList(b, openJSON(a, l), list)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	*buffer = append(*buffer, "]}"...)
+	ans := newAnswer(*buffer, valueJSON, "", c.lang)
+	ans.add(headerPosition, position.String())
+	return ans, nil
+}

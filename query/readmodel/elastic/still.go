@@ -1,0 +1,73 @@
+package elastic
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"sync"
+)
+
+const (
+	// stillLife is how long the server keeps a point in time for the next read of it.
+	stillLife = "30s"
+	// mostStill is how many readings there are at once: each holds a point in time of every
+	// index that it reads, and OpenSearch refuses more than 300 of one.
+	mostStill = 16
+)
+
+// still is what reads show that are made under one context: each index as it was when it
+// was read first. What is of another index is of the same position or later, as always.
+type still struct {
+	view   view
+	mu     sync.Mutex
+	points map[string]string // by the names of the indices
+}
+
+type stillKey struct{}
+
+func stillOf(ctx context.Context) *still {
+	s, _ := ctx.Value(stillKey{}).(*still)
+	return s
+}
+
+// Still does readmodel.Index by points in time.
+func (x *Index) Still(ctx context.Context, read func(ctx context.Context) error) error {
+	if stillOf(ctx) != nil {
+		return read(ctx)
+	}
+	select {
+	case x.points <- struct{}{}:
+		defer func() { <-x.points }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return x.reading(ctx, func(v view) error {
+		s := &still{view: v, points: map[string]string{}}
+		defer x.closeAll(s) //nolint:contextcheck // also after the end of the request
+		return read(context.WithValue(ctx, stillKey{}, s))
+	})
+}
+
+func (x *Index) closeAll(s *still) {
+	for _, point := range s.points {
+		x.closePoint(point)
+	}
+}
+
+// search makes a search of some indices one of their point.
+func (s *still) search(ctx context.Context, x *Index, body object, indices []string) (object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := strings.Join(indices, ",")
+	point, known := s.points[name]
+	if !known {
+		var err error
+		if point, err = x.openPoint(ctx, stillLife, indices...); err != nil {
+			return nil, err
+		}
+		s.points[name] = point
+	}
+	body = maps.Clone(body)
+	body["pit"] = object{"id": point, "keep_alive": stillLife}
+	return body, nil
+}
