@@ -3,7 +3,7 @@ export CGO_ENABLED ?= 0
 # `make engines test` starts all engines, and a test that lacks one fails;
 # `make engines bench` measures the distributed size on them too.
 ifneq ($(filter engines,$(MAKECMDGOALS)),)
-export DAYBOOK_REQUIRE ?= history,schemas,postgres,nats,elasticsearch,opensearch
+export DAYBOOK_REQUIRE ?= history,schemas,postgres,nats,elasticsearch,opensearch,chromium
 test race bench: | engines
 endif
 

@@ -22,8 +22,7 @@ import (
 // and a program that is checked against them does its work.
 func TestTypeScriptClient(t *testing.T) {
 	t.Parallel()
-	tool := installed(t, "node", []string{"node", "npm"}, []string{"package.json", "package-lock.json"},
-		[]string{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"})
+	tool := nodePackages(t, "package.json", "package-lock.json")
 	svc := embedded(t, settings{})
 	dir := t.TempDir()
 	copied(t, dir, "package.json", "tsconfig.json", "client.ts")
@@ -96,6 +95,12 @@ func onBothSizes(t *testing.T, first *service, dir string, command ...string) {
 	}
 }
 
+// nodePackages gives the folder where packages are installed in node_modules.
+func nodePackages(t *testing.T, pins ...string) string {
+	t.Helper()
+	return installed(t, "node", []string{"node", "npm"}, pins, []string{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"})
+}
+
 // installed gives the folder where a generator is installed by commands that are run
 // beside the files with its versions: a folder in the cache of the user, for all runs
 // with the same versions. It is made where DAYBOOK_REQUIRE has the name of the tool;
@@ -155,7 +160,7 @@ func copied(t *testing.T, dir string, names ...string) {
 	for _, name := range names {
 		b, err := os.ReadFile(filepath.Join("clients", name))
 		must(t, err)
-		must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, filepath.Base(name)), b, 0o600))
 	}
 }
 

@@ -30,6 +30,7 @@ const (
 	EngineNATS          = "nats"
 	EngineElasticsearch = "elasticsearch"
 	EngineOpenSearch    = "opensearch"
+	EngineChromium      = "chromium"
 )
 
 // engineLimit bounds every wait for an engine; the first start of a search

@@ -1,0 +1,248 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"image/png"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/internal/testkit"
+)
+
+var update = flag.Bool("update", false, "take the pictures of docs/recipes anew")
+
+// TestRecipes runs the pages of docs/recipes in a browser, with the packages that they
+// name, against a service: what people see there is what is in the calendar.
+func TestRecipes(t *testing.T) {
+	t.Parallel()
+	testkit.Browser(t)
+	svc := embedded(t, settings{})
+	pages := recipes(t, svc, nodePackages(t, "recipes/package.json", "recipes/package-lock.json"))
+	editor := svc.as(t, "editor")
+	made := func(collection string, o obj) string {
+		t.Helper()
+		return itoa(editor.post("/"+collection, o).want(http.StatusCreated).id())
+	}
+	jazz := made("categories", obj{"name": "Jazz"})
+	hall := made("venues", obj{"venue": "Hall & Garden", "city": "München", "geo_lat": 48.137, "geo_lng": 11.575})
+	club := made("venues", obj{"venue": "Club", "city": "München", "geo_lat": 48.15, "geo_lng": 11.6})
+	far := made("venues", obj{"venue": "Far away", "city": "Berlin", "geo_lat": 52.5, "geo_lng": 13.4})
+	event := func(title, start, end, venue string, more obj) {
+		t.Helper()
+		o := obj{"title": title, "start_date": start, "end_date": end, "venue": venue}
+		maps.Copy(o, more)
+		made("events", o)
+	}
+	event("Jazz & blues", "2026-05-15 20:00:00", "2026-05-15 22:30:00", hall, obj{"timezone": "Europe/Berlin", "categories": jazz, "featured": true})
+	event("Open days", "2026-05-20", "2026-05-21", club, obj{"all_day": true})
+	event("Symphony", "2026-05-28 19:30:00", "2026-05-28 21:00:00", hall, nil)
+	event("Summer night < dawn", "2026-06-20 21:00:00", "2026-06-21 02:00:00", far, obj{"timezone": "America/New_York", "categories": jazz})
+	svc.as(t, "").get("/events").want(http.StatusOK).fields(obj{"total": 4}) // lists show all
+
+	t.Run("fullcalendar", func(t *testing.T) {
+		t.Parallel()
+		p := pages.open(t, "fullcalendar")
+		p.Eval(`calendar.gotoDate('2026-05-01'); 0`)
+		entries := func(n int) any {
+			t.Helper()
+			return p.Wait(`calendar.getEvents().length === ` + itoa(int64(n)) + ` && JSON.stringify(calendar.getEvents().map((e) =>
+				[e.title, e.start.toISOString(), e.end.toISOString(), e.allDay, e.extendedProps.location, e.url]).sort())`)
+		}
+		got, _ := entries(3).(string)
+		for _, want := range []string{
+			`["Jazz & blues","2026-05-15T18:00:00.000Z","2026-05-15T20:30:00.000Z",false,"Hall & Garden, München","` + svc.url + `/event/jazz-blues/"]`,
+			`"Open days"`, `true,"Club, München"`, `["Symphony","2026-05-28T19:30:00.000Z","2026-05-28T21:00:00.000Z",false`,
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s\nlacks %s", got, want)
+			}
+		}
+		p.Wait(`['Jazz & blues', 'Open days', 'Symphony'].every((s) => document.body.innerText.includes(s))`)
+		pages.picture(t, p, "fullcalendar")
+		p.Eval(`calendar.gotoDate('2026-06-01'); 0`)
+		p.Wait(`document.body.innerText.includes('Summer night < dawn')`)
+	})
+	t.Run("eventcalendar", func(t *testing.T) {
+		t.Parallel()
+		p := pages.open(t, "eventcalendar")
+		p.Eval(`calendar.setOption('date', '2026-05-01'); 0`)
+		got := p.Wait(`calendar.getEvents().length === 3 && JSON.stringify(calendar.getEvents().map((e) => [e.title, e.allDay]).sort())`)
+		if got != `[["Jazz & blues",false],["Open days",true],["Symphony",false]]` {
+			t.Errorf("got %v", got)
+		}
+		p.Wait(`['Jazz & blues', 'Open days', 'Symphony'].every((s) => document.body.innerText.includes(s))`)
+		pages.picture(t, p, "eventcalendar")
+	})
+	t.Run("map", func(t *testing.T) {
+		t.Parallel()
+		p := pages.open(t, "map")
+		places := `JSON.stringify(venues.getLayers().map((l) => [l.feature.properties.venue, l.feature.properties.count, l.getLatLng().lat, l.getLatLng().lng]))`
+		if got := p.Wait(`venues.getLayers().length === 2 && ` + places); got != `[["Hall & Garden",2,48.137,11.575],["Club",1,48.15,11.6]]` {
+			t.Errorf("got %v", got)
+		}
+		p.Eval(`venues.getLayers()[0].openPopup(); 0`)
+		if got := p.Wait(`document.querySelector('.leaflet-popup-content')?.innerText`); got != "Hall & Garden\n2026-05-15 Jazz & blues\n2026-05-28 Symphony" {
+			t.Errorf("popup %q", got)
+		}
+		pages.picture(t, p, "map")
+		p.Eval(`map.setView([52.5, 13.4], 10); 0`)
+		p.Wait(`venues.getLayers().length === 1 && venues.getLayers()[0].feature.properties.venue === 'Far away'`)
+	})
+	t.Run("reader", func(t *testing.T) {
+		t.Parallel()
+		p := pages.open(t, "reader")
+		got, _ := p.Wait(`document.querySelectorAll('li').length === 4 && [...document.querySelectorAll('li')].map((l) => l.innerText).join('\n')`).(string)
+		want := []string{
+			"Jazz & blues 2026-05-15T20:00:00+02:00 Hall & Garden, München", "Open days 2026-05-20T00:00:00+00:00 Club, München",
+			"Symphony 2026-05-28T19:30:00+00:00 Hall & Garden, München", "Summer night < dawn 2026-06-20T21:00:00-04:00 Far away, Berlin",
+		}
+		if diff := cmp.Diff(want, strings.Split(got, "\n")); diff != "" {
+			t.Error(diff)
+		}
+		if title := p.Eval(`document.querySelector('h1').innerText`); title != "Events" {
+			t.Errorf("title %v", title)
+		}
+	})
+	t.Run("phone", func(t *testing.T) {
+		t.Parallel()
+		p := pages.open(t, "phone")
+		p.Wait(`document.title === 'Events'`)
+		if got, want := p.Eval(`document.getElementById('subscribe').href`), strings.Replace(svc.url, "http:", "webcal:", 1)+root+"/events.ics"; got != want {
+			t.Errorf("link %v, want %s", got, want)
+		}
+		text, _ := p.Eval(`[...document.querySelectorAll('li')].map((l) => l.innerText).join('\n')`).(string)
+		want := []string{
+			"2026-05-15T18:00:00.000Z Jazz & blues · Hall & Garden, München", "2026-05-28T19:30:00.000Z Symphony · Hall & Garden, München",
+			"2026-06-21T01:00:00.000Z Summer night < dawn · Far away, Berlin",
+		}
+		got := strings.Split(text, "\n")
+		for _, line := range want {
+			if len(got) != 4 || !slices.Contains(got, line) {
+				t.Errorf("%q lacks %s", got, line)
+			}
+		}
+	})
+}
+
+// TestRecipesAreTold: what docs/listings.md shows of a page stands in it.
+func TestRecipesAreTold(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "listings.md"))
+	must(t, err)
+	text := string(b)
+	var all strings.Builder
+	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "recipes", "*"))
+	must(t, err)
+	for _, file := range files {
+		page, err := os.ReadFile(file)
+		must(t, err)
+		if all.Write(page); !strings.Contains(text, "recipes/"+filepath.Base(file)) && !strings.HasSuffix(file, ".png") {
+			t.Errorf("docs/listings.md does not name %s", file)
+		}
+	}
+	if len(files) < 8 {
+		t.Errorf("recipes: %v", files)
+	}
+	for _, section := range []string{"## A calendar widget", "## A map"} {
+		_, part, ok := strings.Cut(text, section)
+		part, _, _ = strings.Cut(part, "\n## ")
+		blocks := strings.Split(part, "```")
+		if !ok || len(blocks) < 3 {
+			t.Errorf("%s: no script", section)
+		}
+		for i := 1; i < len(blocks); i += 2 {
+			for line := range strings.Lines(strings.TrimPrefix(blocks[i], "js\n")) {
+				if !strings.Contains(all.String(), line) {
+					t.Errorf("%s: no page has %q", section, line)
+				}
+			}
+		}
+	}
+}
+
+// served are the pages of docs/recipes.
+type served struct {
+	url string
+}
+
+// recipes serves the pages for a service, with packages of a folder.
+func recipes(t *testing.T, svc *service, packages string) *served {
+	t.Helper()
+	const cdn = "https://cdn.jsdelivr.net/npm/"
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /npm/{rest...}", func(w http.ResponseWriter, r *http.Request) {
+		// The version stands behind the last @ of the name.
+		name, rest, _ := strings.Cut(r.PathValue("rest"), "/")
+		if strings.HasPrefix(name, "@") {
+			var inner string
+			inner, rest, _ = strings.Cut(rest, "/")
+			name += "/" + inner
+		}
+		at := strings.LastIndexByte(name, '@')
+		dir := filepath.Join(packages, "node_modules", filepath.FromSlash(name[:max(at, 0)]))
+		b, err := os.ReadFile(filepath.Join(dir, "package.json"))
+		var about struct{ Version string }
+		if err == nil {
+			err = json.Unmarshal(b, &about)
+		}
+		if err != nil || about.Version != name[at+1:] {
+			t.Errorf("%s is not installed in this version (%q, %v)", r.URL.Path, about.Version, err)
+		}
+		http.ServeFile(w, r, filepath.Join(dir, filepath.FromSlash(path.Clean("/"+rest))))
+	})
+	mux.HandleFunc("GET /{page}", func(w http.ResponseWriter, r *http.Request) {
+		b, err := os.ReadFile(filepath.Join("..", "..", "docs", "recipes", filepath.Base(r.PathValue("page"))))
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		if strings.HasSuffix(r.URL.Path, ".js") {
+			w.Header().Set("Content-Type", "text/javascript")
+		}
+		text := strings.NewReplacer(cdn, "/npm/", "https://calendar.example.org", svc.url).Replace(string(b))
+		if strings.Contains(text, "https://cdn") {
+			t.Errorf("%s: another source of packages", r.URL.Path)
+		}
+		_, _ = w.Write([]byte(text))
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return &served{server.URL}
+}
+
+func (s *served) open(t *testing.T, name string) *testkit.Page {
+	t.Helper()
+	return testkit.OpenPage(t, s.url+"/"+name+".html")
+}
+
+// picture takes the picture of a page that is kept in docs/recipes, and looks whether it
+// shows something.
+func (s *served) picture(t *testing.T, p *testkit.Page, name string) {
+	t.Helper()
+	const width, height = 960, 660
+	b := p.Picture(width, height)
+	file := filepath.Join("..", "..", "docs", "recipes", name+".png")
+	if *update {
+		must(t, os.WriteFile(file, b, 0o600))
+	}
+	kept, err := os.ReadFile(file)
+	must(t, err)
+	for what, b := range map[string][]byte{"page": b, "picture": kept} {
+		img, err := png.Decode(bytes.NewReader(b))
+		must(t, err)
+		if size := img.Bounds().Size(); size.X != width || size.Y != height || len(b) < 4<<10 || len(b) > 100<<10 {
+			t.Errorf("%s of %s: %v, %d bytes", what, name, size, len(b))
+		}
+	}
+}

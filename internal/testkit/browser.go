@@ -1,0 +1,163 @@
+package testkit
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/websocket"
+)
+
+// pageLimit bounds every wait for a browser.
+const pageLimit = time.Minute
+
+// Page is a page in the browser of DAYBOOK_TEST_CHROMIUM, by the DevTools protocol. It is
+// closed when the test ends; an error of a script that nobody catches fails the test.
+type Page struct {
+	t      testing.TB
+	conn   *websocket.Conn
+	sent   int // calls
+	loaded bool
+}
+
+// Browser gives the URL of the browser; without one the test does not run.
+func Browser(t testing.TB) string {
+	t.Helper()
+	return engineURL(t, EngineChromium)
+}
+
+// OpenPage opens a page; without a browser the test does not run.
+func OpenPage(t testing.TB, url string) *Page {
+	t.Helper()
+	base := Browser(t)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, base+"/json/new?about:blank", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // of which nothing is left
+	res, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var target struct {
+		URL string `json:"webSocketDebuggerUrl"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&target); err != nil {
+		t.Fatalf("open a page: %s: %v", res.Status, err)
+	}
+	conn, err := websocket.Dial(target.URL, "", "http://127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Page{t: t, conn: conn}
+	t.Cleanup(func() {
+		_ = websocket.JSON.Send(conn, Object{"id": -1, "method": "Page.close"})
+		_ = conn.Close()
+	})
+	p.call("Runtime.enable", nil, nil)
+	p.call("Page.enable", nil, nil)
+	p.call("Page.navigate", Object{"url": url}, nil)
+	for !p.loaded {
+		p.receive("load "+url, nil)
+	}
+	return p
+}
+
+// call calls a method of the protocol.
+func (p *Page) call(method string, params, result any) {
+	p.t.Helper()
+	p.sent++
+	if params == nil {
+		params = Object{}
+	}
+	if err := p.conn.SetDeadline(time.Now().Add(2 * pageLimit)); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := websocket.JSON.Send(p.conn, Object{"id": p.sent, "method": method, "params": params}); err != nil {
+		p.t.Fatalf("%s: %v", method, err)
+	}
+	for answered := false; !answered; {
+		answered = p.receive(method, result)
+	}
+}
+
+// receive reads a message, and tells whether it is the answer to the last call.
+func (p *Page) receive(method string, result any) bool {
+	p.t.Helper()
+	var m struct {
+		ID     int             `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	if err := websocket.JSON.Receive(p.conn, &m); err != nil {
+		p.t.Fatalf("%s: %v", method, err)
+	}
+	switch {
+	case m.Method == "Runtime.exceptionThrown":
+		p.t.Errorf("the page failed: %s", m.Params)
+	case m.Method == "Page.loadEventFired":
+		p.loaded = true
+	case m.ID != p.sent:
+	case m.Error != nil:
+		p.t.Fatalf("%s: %s", method, m.Error)
+	default:
+		if result != nil {
+			if err := json.Unmarshal(m.Result, result); err != nil {
+				p.t.Fatalf("%s: %v", method, err)
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// Eval gives what a JavaScript expression comes to, in JSON; a promise is waited for.
+func (p *Page) Eval(expression string) any {
+	p.t.Helper()
+	var out struct {
+		Result  struct{ Value any }
+		Details *struct {
+			Exception struct{ Description string }
+		} `json:"exceptionDetails"`
+	}
+	p.call("Runtime.evaluate", Object{"expression": expression, "awaitPromise": true, "returnByValue": true}, &out)
+	if out.Details != nil {
+		p.t.Fatalf("%s\n%s", expression, out.Details.Exception.Description)
+	}
+	return out.Result.Value
+}
+
+// Wait waits until a JavaScript expression comes to something true, and gives that.
+func (p *Page) Wait(expression string) any {
+	p.t.Helper()
+	quoted, err := json.Marshal(expression)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return p.Eval(strings.NewReplacer("LIMIT", strconv.FormatInt(pageLimit.Milliseconds(), 10), "QUOTED", string(quoted)).Replace(`new Promise((found, failed) => {
+		const end = Date.now() + LIMIT, expression = QUOTED;
+		(function look() {
+			let v, why = 'it stays untrue';
+			try { v = eval(expression) } catch (e) { why = e }
+			if (v) found(v);
+			else if (Date.now() > end) failed(new Error(expression + ': ' + why + '\\n' + document.body.innerHTML.slice(0, 4000)));
+			else setTimeout(look, 30);
+		})();
+	})`))
+}
+
+// Picture gives a picture of the page as PNG.
+func (p *Page) Picture(width, height int) []byte {
+	p.t.Helper()
+	p.call("Emulation.setDeviceMetricsOverride", Object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	p.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))`)
+	var out struct{ Data []byte }
+	p.call("Page.captureScreenshot", Object{"format": "png"}, &out)
+	return out.Data
+}
