@@ -11,23 +11,29 @@ import (
 	"daybook/query/readmodel"
 )
 
+// manyRuns is how often a list is asked for at most until it is of one state with its
+// facets.
+const manyRuns = 3
+
 // Run answers the criteria. A page past the end of a list of posts is
 // *calendar.Error with CodePageNotFound.
 func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
-	return s.run(ctx, c, 2)
-}
-
-// run is Run; it may ask again so often for a list and facets of one state.
-func (s *Service) run(ctx context.Context, c *Criteria, again int) (*List, error) {
-	snap, err := s.snapshot(ctx)
-	if err != nil {
-		return nil, err
+	for n := 1; ; n++ {
+		snap, err := s.snapshot(ctx)
+		if err != nil {
+			return nil, err
+		}
+		list, same, err := s.run(ctx, c, snap)
+		if err != nil {
+			return nil, err
+		}
+		if c.Page > 1 && len(list.Views) == 0 && c.Kind.IsPost() {
+			return nil, calendar.Fail(calendar.CodePageNotFound, c.Kind)
+		}
+		if same || n == manyRuns {
+			return list, nil
+		}
 	}
-	list, err := s.run(ctx, c, snap)
-	if err == nil && c.Page > 1 && len(list.Views) == 0 && c.Kind.IsPost() {
-		return nil, calendar.Fail(calendar.CodePageNotFound, c.Kind)
-	}
-	return list, err
 }
 
 // Several answers the criteria of several lists of events as of one state, and calls use
@@ -40,7 +46,7 @@ func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, l
 			return err
 		}
 		for i, c := range cs {
-			list, err := s.run(ctx, c, snap)
+			list, _, err := s.run(ctx, c, snap)
 			if err != nil {
 				return err
 			}
@@ -52,12 +58,10 @@ func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, l
 	})
 }
 
-// run answers the criteria as of a generation; a page past the end is empty.
-func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (*List, error) {
-	var (
-		f   readmodel.And
-		err error
-	)
+// run answers the criteria as of a generation; a page past the end is empty. It tells
+// whether the facets are of the state of the list.
+func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *List, same bool, err error) {
+	var f readmodel.And
 	switch {
 	case c.Kind == calendar.KindEvent:
 		f, err = s.eventFilter(ctx, c, snap)
@@ -67,17 +71,17 @@ func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (*List, 
 		f, err = s.termFilter(ctx, c, snap)
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	order, err := s.order(ctx, c, snap)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	page, err := s.page(ctx, c, f, order, snap)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	list := &List{
+	list = &List{
 		Total:      page.Total,
 		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
 		Position:   page.Position,
@@ -87,14 +91,11 @@ func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (*List, 
 		list.Next = w.next(order, page.Documents[c.PerPage-1].Record)
 	}
 	if list.Views, err = s.views(ctx, c, page.Documents, order, snap); err != nil || c.run.facets == nil {
-		return list, err
+		return list, true, err
 	}
 	var at calendar.Position
 	list.Facets, at, err = s.facets(ctx, c, snap)
-	if err == nil && at != page.Position && again > 0 { // of another state
-		return s.run(ctx, c, again-1)
-	}
-	return list, err
+	return list, at == page.Position, err
 }
 
 // page finds the documents of the page.

@@ -122,6 +122,9 @@ func firstSpans(ctx context.Context, walk readmodel.Walk, in readmodel.Filter) (
 				continue
 			}
 			zone := readmodel.SchemaOf(calendar.KindEvent).Field(readmodel.FieldZone).Keyword(d.Record)
+			if zone == "" { // told in UTC
+				continue
+			}
 			start, end := d.Record.Fields.Wall("start_date"), d.Record.Fields.Wall("end_date")
 			if known, ok := out[zone]; ok {
 				start, end = min(start, known.Start), max(end, known.End)

@@ -128,7 +128,7 @@ func formatSchemas() object {
 
 // featureOf are the properties of an event in GeoJSON.
 func featureOf(always object) object {
-	return shape{always: always, sometimes: object{"distance": distanceSchema()}}.schema(true)
+	return shape{always: always, sometimes: object{"distance": distanceSchema(), "collapsed": schemaRef("Repeats")}}.schema(true)
 }
 
 // searchesSchema is the body of several searches.

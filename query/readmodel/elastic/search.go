@@ -125,21 +125,26 @@ func (x *Index) hitDocument(h *hit) (readmodel.Document, error) {
 // are exact.
 func (x *Index) search(ctx context.Context, body object, indices ...string) (*answer, error) {
 	var a answer
-	partial := false
-	if s := stillOf(ctx); s != nil && len(indices) > 0 {
-		var err error
-		if body, err = s.search(ctx, x, body, indices); err != nil {
-			return nil, err
-		}
-		indices = nil
-	}
-	err := x.c.do(ctx, x.o.Timeout, "search", esapi.SearchRequest{
-		Index: indices, Body: bytes.NewReader(encode(body)), AllowPartialSearchResults: &partial,
-	}, &a)
+	err := x.ask(ctx, "search", body, &a, indices...)
 	if err == nil && a.TimedOut {
 		err = fmt.Errorf("search: %w: it timed out", readmodel.ErrUnavailable)
 	}
 	return &a, err
+}
+
+// ask sends a search, of the point in time of reads that show one state.
+func (x *Index) ask(ctx context.Context, what string, body object, answer any, indices ...string) error {
+	if s := stillOf(ctx); s != nil && len(indices) > 0 {
+		var err error
+		if body, err = s.search(ctx, x, body, indices); err != nil {
+			return err
+		}
+		indices = nil
+	}
+	partial := false
+	return x.c.do(ctx, x.o.Timeout, what, esapi.SearchRequest{
+		Index: indices, Body: bytes.NewReader(encode(body)), AllowPartialSearchResults: &partial,
+	}, answer)
 }
 
 // reading runs a read in the generation that answers. When that is dropped

@@ -1,13 +1,10 @@
 package elastic
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
-
-	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -69,11 +66,7 @@ func (x *Index) tally(ctx context.Context, v view, kind calendar.Kind, base read
 		selections["s"+strconv.Itoa(i)] = object{"filter": filters[i], "aggs": asked}
 	}
 	var a tallyAnswer
-	partial := false
-	err = x.c.do(ctx, x.o.Timeout, "tally", esapi.SearchRequest{
-		Index: []string{index}, AllowPartialSearchResults: &partial,
-		Body: bytes.NewReader(encode(object{"size": 0, "track_total_hits": false, "query": query, "aggs": selections})),
-	}, &a)
+	err = x.ask(ctx, "tally", object{"size": 0, "track_total_hits": false, "query": query, "aggs": selections}, &a, index)
 	if err == nil && a.TimedOut {
 		err = fmt.Errorf("tally: %w: it timed out", readmodel.ErrUnavailable)
 	}
@@ -204,7 +197,6 @@ func groupsOf(t *readmodel.Tally) map[calendar.ID]int {
 // counts too often.
 func (x *Index) countOnce(ctx context.Context, index string, query object, t *readmodel.Tally, got *readmodel.Tallied) error {
 	groups := groupsOf(t)
-	partial := false
 	body := object{
 		"query": query, "size": min(walkPage, x.o.MaxResultWindow), "track_total_hits": false, "sort": byID,
 		"stored_fields": "_none_", "docvalue_fields": list{t.Field},
@@ -219,9 +211,7 @@ func (x *Index) countOnce(ctx context.Context, index string, query object, t *re
 				} `json:"hits"`
 			} `json:"hits"`
 		}
-		err := x.c.do(ctx, x.o.Timeout, "tally", esapi.SearchRequest{
-			Index: []string{index}, Body: bytes.NewReader(encode(body)), AllowPartialSearchResults: &partial,
-		}, &a)
+		err := x.ask(ctx, "tally", body, &a, index)
 		if err == nil && a.TimedOut {
 			err = fmt.Errorf("tally: %w: it timed out", readmodel.ErrUnavailable)
 		}

@@ -231,16 +231,19 @@ func stamp(t testing.TB, x readmodel.Index) {
 	if now := of(); now != before {
 		t.Errorf("stamp %v after another kind was written, want %v", now, before)
 	}
-	for what, write := range map[string]func(){
-		"a new one": func() { b.add(calendar.KindVenue, 3, calendar.Fields{}) },
-		"a change":  func() { b.add(calendar.KindVenue, 3, calendar.Fields{"city": "Rome"}) },
-		"a delete":  func() { b.delete(v) },
+	for _, c := range []struct {
+		what  string
+		write func()
+	}{
+		{"a new one", func() { b.add(calendar.KindVenue, 3, calendar.Fields{}) }},
+		{"a change", func() { b.add(calendar.KindVenue, 3, calendar.Fields{"city": "Rome"}) }},
+		{"a delete", func() { b.delete(v) }}, // of one that was not the last to change
 	} {
 		before = of()
-		write()
+		c.write()
 		b.write(t, x)
 		if of() == before {
-			t.Errorf("the stamp stays after %s", what)
+			t.Errorf("the stamp stays after %s", c.what)
 		}
 	}
 	before = of()
