@@ -205,10 +205,10 @@ func (w *fakeWalk) Spans() map[string]readmodel.Span { return w.spans }
 func (w *fakeWalk) Beside(_ context.Context, use func([]readmodel.Document) error) error {
 	return use(w.beside.Documents)
 }
+
 func (x *fakeIndex) Still(ctx context.Context, read func(context.Context) error) error {
 	return read(ctx)
 }
-
 
 func (w *fakeWalk) Total() int                  { return w.Page.Total }
 func (w *fakeWalk) Position() calendar.Position { return w.Page.Position }
