@@ -31,8 +31,9 @@ type size struct {
 func newSize(t *testing.T) *size {
 	t.Helper()
 	store, schema := testkit.Postgres(t)
+	nats, feedPrefix := testkit.NATS(t)
 	index, prefix := testkit.Elasticsearch(t)
-	return &size{t, []string{"--store", store, "--store-schema", schema, "--feed", testkit.NATS(t), "--index", index, "--index-prefix", prefix}}
+	return &size{t, []string{"--store", store, "--store-schema", schema, "--feed", nats, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}}
 }
 
 // serve starts a process of a role and waits until it is ready.

@@ -19,12 +19,12 @@ import (
 func TestFailoverUnderReadModels(t *testing.T) {
 	t.Parallel()
 	index, prefix := testkit.Elasticsearch(t)
-	nats := testkit.NATS(t)
+	nats, feedPrefix := testkit.NATS(t)
 	primary := testkit.StartPostgres(t)
 	standby := primary.Standby("second")
 	proxy := testkit.NewProxy(t, primary.Addr())
 	store := []string{"--store", proxy.URL(primary.URL())}
-	shared := append([]string{"--feed", nats, "--index", index, "--index-prefix", prefix}, store...)
+	shared := append([]string{"--feed", nats, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}, store...)
 
 	whole := startServer(t, append([]string{"serve", "--data", t.TempDir()}, store...)...)
 	token := whole.token
@@ -119,7 +119,7 @@ func TestFailoverUnderReadModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = left.Close() }()
-	streamIsOf(t, left, nats)
+	streamIsOf(t, left, nats, feedPrefix)
 	mustTool(t, append([]string{"verify"}, store...)...)
 	for _, s := range []*server{whole, api, relay, projector} {
 		if status := s.drain(); status != exitOK {

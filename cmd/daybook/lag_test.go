@@ -188,9 +188,10 @@ func TestCausesAreForOperators(t *testing.T) {
 func TestHealthSeesWhatStandsStill(t *testing.T) {
 	t.Parallel()
 	store, schema := testkit.Postgres(t)
+	nats, feedPrefix := testkit.NATS(t)
 	index, prefix := testkit.Elasticsearch(t)
 	between := newSearch(t, index, nil)
-	on := []string{"--store", store, "--store-schema", schema, "--feed", testkit.NATS(t), "--index", between.URL, "--index-prefix", prefix}
+	on := []string{"--store", store, "--store-schema", schema, "--feed", nats, "--feed-prefix", feedPrefix, "--index", between.URL, "--index-prefix", prefix}
 	start := func(role string, more ...string) *server {
 		t.Helper()
 		return startServer(t, append(append([]string{"serve", "--role", role}, on...), more...)...)

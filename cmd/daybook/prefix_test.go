@@ -16,8 +16,9 @@ import (
 // its own all is well.
 func TestTwoInstallationsOnOneFeed(t *testing.T) {
 	t.Parallel()
-	url := testkit.NATS(t)
-	first := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "first"), "--feed", url)
+	url, prefix := testkit.NATS(t)
+	on := []string{"--feed", url, "--feed-prefix", prefix}
+	first := startServer(t, append([]string{"serve", "--data", filepath.Join(t.TempDir(), "first")}, on...)...)
 	first.want(201, "POST", "/tags", first.token, `{"name":"zebra"}`)
 	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
 	if err != nil {
@@ -25,7 +26,7 @@ func TestTwoInstallationsOnOneFeed(t *testing.T) {
 	}
 	defer conn.Close()
 	look := func() *jetstream.StreamInfo {
-		stream, err := js.Stream(t.Context(), feed.StreamName(feed.DefaultPrefix))
+		stream, err := js.Stream(t.Context(), feed.StreamName(prefix))
 		if err != nil {
 			return nil
 		}
@@ -35,7 +36,7 @@ func TestTwoInstallationsOnOneFeed(t *testing.T) {
 	before := look()
 
 	data := filepath.Join(t.TempDir(), "second")
-	second := startServer(t, "serve", "--data", data, "--feed", url)
+	second := startServer(t, append([]string{"serve", "--data", data}, on...)...)
 	second.want(201, "POST", "/tags", second.token, `{"name":"okapi"}`)
 	eventually(t, "a line in the log", func() bool { return strings.Contains(second.log(), "--feed-prefix") })
 	eventually(t, "health", func() bool { return second.state()["status"] == statusDegraded })
@@ -58,11 +59,11 @@ func TestTwoInstallationsOnOneFeed(t *testing.T) {
 
 	token := second.token
 	second.drain()
-	second = startServer(t, "serve", "--data", data, "--feed", url, "--feed-prefix", "second")
+	second = startServer(t, "serve", "--data", data, "--feed", url, "--feed-prefix", prefix+"2")
 	second.want(201, "POST", "/tags", token, `{"name":"giraffe"}`)
 	lists(second, "giraffe", "zebra")
 	eventually(t, "health", func() bool { return second.state()["status"] == statusOK })
-	if _, err := js.Stream(t.Context(), "SECOND_CHANGES"); err != nil {
+	if _, err := js.Stream(t.Context(), feed.StreamName(prefix+"2")); err != nil {
 		t.Error(err)
 	}
 }

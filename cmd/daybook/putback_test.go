@@ -31,11 +31,11 @@ const soundWithin = 30 * time.Second
 func TestBackupUnderReadModels(t *testing.T) {
 	t.Parallel()
 	index, prefix := testkit.Elasticsearch(t)
-	at := testkit.NATS(t)
+	at, feedPrefix := testkit.NATS(t)
 	pg := testkit.StartPostgres(t)
 	data := t.TempDir()
 	own := []string{"--store", pg.URL(), "--data", data}
-	shared := []string{"--store", pg.URL(), "--feed", at, "--index", index, "--index-prefix", prefix}
+	shared := []string{"--store", pg.URL(), "--feed", at, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
 	var whole, api, relay, projector *server
 	begin := func(args ...string) *server {
 		t.Helper()
@@ -99,7 +99,7 @@ func TestBackupUnderReadModels(t *testing.T) {
 			f.apis[0].Store(s)
 			f.checkLists(last)
 		}
-		streamIsOf(t, store, at)
+		streamIsOf(t, store, at, feedPrefix)
 		mustTool(t, "verify", "--store", pg.URL())
 		mustTool(t, append([]string{"health"}, shared...)...)
 		mustTool(t, append([]string{"health"}, own...)...)
@@ -190,7 +190,7 @@ func presentRecords(t *testing.T, store eventstore.Store) map[calendar.ID]*calen
 
 // streamIsOf compares the stream of a feed with the entries of a store: it comes to
 // the head, and each message is the entry of its position, with its mark.
-func streamIsOf(t *testing.T, store eventstore.Store, url string) {
+func streamIsOf(t *testing.T, store eventstore.Store, url, prefix string) {
 	t.Helper()
 	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
 	if err != nil {
@@ -202,10 +202,10 @@ func streamIsOf(t *testing.T, store eventstore.Store, url string) {
 		t.Fatal(err)
 	}
 	eventually(t, "the stream has the head", func() bool {
-		stream, err := js.Stream(t.Context(), feed.StreamName(feed.DefaultPrefix))
+		stream, err := js.Stream(t.Context(), feed.StreamName(prefix))
 		return err == nil && stream.CachedInfo().State.LastSeq >= uint64(head)
 	})
-	stream, err := js.Stream(t.Context(), feed.StreamName(feed.DefaultPrefix))
+	stream, err := js.Stream(t.Context(), feed.StreamName(prefix))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,9 +29,10 @@ func TestSizes(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	store, carried := testkit.Postgres(t)
 	_, imported := testkit.Postgres(t)
+	nats, feedPrefix := testkit.NATS(t)
 	index, prefix := testkit.Elasticsearch(t)
 	other, otherPrefix := testkit.OpenSearch(t)
-	shared := []string{"--store", store, "--store-schema", carried, "--feed", testkit.OwnEngine(t, testkit.EngineNATS).URL()}
+	shared := []string{"--store", store, "--store-schema", carried, "--feed", nats, "--feed-prefix", feedPrefix}
 
 	var wg sync.WaitGroup
 	wg.Go(func() { importLines(t, binary, []string{"--store", store, "--store-schema", imported}, lines, 0) })

@@ -129,18 +129,3 @@ func TestCluster(t *testing.T) {
 	run(t, p, clustered)
 	run(t, p, suite)
 }
-
-// The server that the tests of all packages share.
-func TestSharedServer(t *testing.T) {
-	t.Parallel()
-	testEveryPositionOnceInOrder(t, shared{testkit.NATS(t)})
-}
-
-type shared struct{ url string }
-
-func (p shared) open(t *testing.T) opened {
-	t.Helper()
-	return at{connect(t, p.url, feed.ConnectOptions{})}
-}
-
-func (shared) replicas() int { return 1 }

@@ -12,8 +12,8 @@ import (
 	"daybook/query/readmodel/elastic"
 )
 
-// distributed starts the distributed size on real servers: PostgreSQL, a NATS
-// server of its own, and a search server. Relay and projector have connections
+// distributed starts the distributed size on real servers: PostgreSQL, NATS, and a
+// search server. Relay and projector have connections
 // of their own, as in processes of their own.
 //
 //	HTTP ─► command ─► PostgreSQL ─► relay ─► NATS ─► projector ─► search server
@@ -31,16 +31,17 @@ func distributed(flavour elastic.Flavour) backend {
 			}
 			p.store, p.relayed = open(), open()
 
-			conn, js, err := feed.Connect(testkit.OwnEngine(t, testkit.EngineNATS).URL(), feed.ConnectOptions{})
+			url, prefix := testkit.NATS(t)
+			conn, js, err := feed.Connect(url, feed.ConnectOptions{})
 			must(t, err)
 			t.Cleanup(conn.Close)
-			p.js = js
+			p.js, p.feed = js, prefix
 
 			search := testkit.Elasticsearch
 			if flavour == elastic.OpenSearch {
 				search = testkit.OpenSearch
 			}
-			url, prefix := search(t)
+			url, prefix = search(t)
 			model := func() *elastic.Index {
 				// A server that has just started takes long to make its first indices where
 				// many others want the processors; the program would try again.

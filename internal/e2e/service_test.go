@@ -101,7 +101,8 @@ type parts struct {
 	relayed          feed.Store       // of relay and projector
 	index, projected readmodel.Index  // of the api; of the projector
 	js               jetstream.JetStream
-	sole             bool // nobody else can reach the feed
+	feed             string // prefix of its stream, "" for that of the program
+	sole             bool   // nobody else can reach the feed
 }
 
 // embedded starts the embedded size: SQLite, JetStream inside the process, the
@@ -150,9 +151,9 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *
 	})
 	p := open(log, clock)
 	store, index := p.store, p.index
-	relay, err := feed.NewRelay(p.relayed, p.js, feed.RelayOptions{Log: log, Sole: p.sole})
+	relay, err := feed.NewRelay(p.relayed, p.js, feed.RelayOptions{Log: log, Prefix: p.feed, Sole: p.sole})
 	must(t, err)
-	source, err := feed.NewSource(p.relayed, p.js, feed.SourceOptions{Log: log})
+	source, err := feed.NewSource(p.relayed, p.js, feed.SourceOptions{Log: log, Prefix: p.feed})
 	must(t, err)
 	t.Cleanup(func() { closed(t, source.Close()) })
 	gate := &gate{Index: p.projected}

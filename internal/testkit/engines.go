@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -101,66 +100,23 @@ func Postgres(t testing.TB) (url, schema string) {
 	return url, schema
 }
 
-// NATS gives the URL of the server of DAYBOOK_TEST_NATS, for this test alone:
-// the stream of the feed has one name, so a second test, of this process or of
-// another, waits until the first has ended. The streams whose names begin with
-// DAYBOOK or KV_DAYBOOK are deleted before and after.
-func NATS(t testing.TB) string {
+// NATS gives the URL of the server of DAYBOOK_TEST_NATS and a prefix for the names of
+// streams, in lower case; those that have it in upper case are deleted when the test
+// ends.
+func NATS(t testing.TB) (url, prefix string) {
 	t.Helper()
-	url := engineURL(t, EngineNATS)
-	release := holdFile(t, "daybook-test-nats-"+strings.Map(func(r rune) rune {
-		if strings.ContainsRune("/:@,", r) {
-			return '-'
-		}
-		return r
-	}, url))
-	clearStreams := func(ctx context.Context) {
-		t.Helper()
-		if err := deleteStreams(ctx, url); err != nil {
-			t.Fatalf("NATS of %s: %v", engineVariable(EngineNATS), err)
-		}
-	}
+	url, prefix = engineURL(t, EngineNATS), unique()
 	t.Cleanup(func() {
-		defer release()
 		ctx, end := clearing(t)
 		defer end()
-		clearStreams(ctx)
+		if err := deleteStreams(ctx, url, strings.ToUpper(prefix)); err != nil {
+			t.Errorf("NATS of %s: %v", engineVariable(EngineNATS), err)
+		}
 	})
-	ctx, end := context.WithTimeout(t.Context(), clearLimit)
-	defer end()
-	clearStreams(ctx)
-	return url
+	return url, prefix
 }
 
-// holdFile locks a file of the temporary folder. The release removes it.
-func holdFile(t testing.TB, name string) (release func()) {
-	t.Helper()
-	path := filepath.Join(os.TempDir(), name)
-	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
-			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		}
-		if err != nil {
-			t.Fatalf("lock %s: %v", path, err)
-		}
-		// Who held it before may have removed it: then another file is the lock.
-		mine, err := f.Stat()
-		there, statErr := os.Stat(path)
-		if err == nil && statErr == nil && os.SameFile(mine, there) {
-			return func() {
-				_ = os.Remove(path)
-				_ = f.Close()
-			}
-		}
-		_ = f.Close()
-	}
-}
-
-func deleteStreams(ctx context.Context, url string) error {
+func deleteStreams(ctx context.Context, url, prefix string) error {
 	conn, err := nats.Connect(url)
 	if err != nil {
 		return err
@@ -172,7 +128,7 @@ func deleteStreams(ctx context.Context, url string) error {
 	}
 	names := js.StreamNames(ctx)
 	for name := range names.Name() {
-		if !strings.HasPrefix(name, "DAYBOOK") && !strings.HasPrefix(name, "KV_DAYBOOK") {
+		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
 		if err := js.DeleteStream(ctx, name); err != nil {

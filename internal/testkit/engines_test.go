@@ -3,17 +3,13 @@ package testkit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -223,15 +219,18 @@ func TestSharedEngines(t *testing.T) {
 		}
 	})
 	t.Run("nats", func(t *testing.T) {
-		for i := range 2 { // the second finds nothing of the first
-			t.Run(fmt.Sprint("use ", i), func(t *testing.T) {
-				js := stream(t, NATS(t))
-				if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{
-					Name: "DAYBOOK_TESTKIT", Subjects: []string{fmt.Sprint("daybook.testkit.", i)},
-				}); err != nil {
-					t.Error(err)
-				}
-			})
+		var url, prefix string
+		t.Run("use", func(t *testing.T) {
+			url, prefix = NATS(t)
+			if _, err := stream(t, url).CreateStream(t.Context(), jetstream.StreamConfig{Name: strings.ToUpper(prefix) + "_LEFT", Subjects: []string{prefix}}); err != nil {
+				t.Error(err)
+			}
+		})
+		if url == "" {
+			t.Skip("no engine")
+		}
+		if _, err := stream(t, url).Stream(t.Context(), strings.ToUpper(prefix)+"_LEFT"); !errors.Is(err, jetstream.ErrStreamNotFound) {
+			t.Errorf("the stream after the test: %v", err)
 		}
 	})
 	for name, engine := range map[string]func(testing.TB) (string, string){"elasticsearch": Elasticsearch, "opensearch": OpenSearch} {
@@ -250,34 +249,6 @@ func TestSharedEngines(t *testing.T) {
 				t.Errorf("after the test: status %d: %s", status, body)
 			}
 		})
-	}
-}
-
-// TestHoldFile: one holder at a time, and no file afterwards.
-func TestHoldFile(t *testing.T) {
-	t.Parallel()
-	name := "daybook-test-" + unique()
-	var holders, most atomic.Int32
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for range 20 {
-				release := holdFile(t, name)
-				if n := holders.Add(1); n > 1 {
-					most.Store(n)
-				}
-				runtime.Gosched()
-				holders.Add(-1)
-				release()
-			}
-		})
-	}
-	all.Wait()
-	if n := most.Load(); n > 0 {
-		t.Errorf("%d held it at once", n)
-	}
-	if _, err := os.Stat(filepath.Join(os.TempDir(), name)); !os.IsNotExist(err) {
-		t.Errorf("the file is there afterwards: %v", err)
 	}
 }
 
