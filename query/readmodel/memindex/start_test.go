@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -166,7 +167,11 @@ func TestStartIsTheSame(t *testing.T) {
 						t.Fatalf("round %d, %s: document %d is at %v, %t", round, when, id, at, ok)
 					}
 				}
-				if diff := cmp.Diff(builtOf(x.kinds[i]), builtOf(y.kinds[i]), cmpopts.EquateEmpty()); diff != "" {
+				before, after := builtOf(x.kinds[i]), builtOf(y.kinds[i])
+				if reflect.DeepEqual(before, after) {
+					continue // which takes a small part of the time
+				}
+				if diff := cmp.Diff(before, after, cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("round %d, %s, kind %v (-before +after it):\n%s", round, when, i, diff)
 				}
 			}
