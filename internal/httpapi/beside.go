@@ -58,7 +58,7 @@ func (a *api) askBeside(w http.ResponseWriter, r *http.Request, c *call) (status
 		return 0, nil, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header()[headerAllow] = valueAllowRead
+		w.Header().Set(headerAllow, "GET, HEAD") // OPTIONS is for the interface
 		return 0, nil, calendar.Fail(calendar.CodeMethodNotAllowed, 0)
 	}
 	if !c.beside.Probe {

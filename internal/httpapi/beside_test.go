@@ -47,6 +47,7 @@ func TestBeside(t *testing.T) {
 		{"no role", "GET", "/history/role", "", 401, `"status":401`, ""},
 		{"bad credentials", "GET", "/history", "Bearer bad", 401, "incorrect", ""},
 		{"method", "POST", "/history", "", 405, `"status":405`, ""},
+		{"no options", "OPTIONS", "/history", "", 405, `"status":405`, ""},
 		{"broken", "GET", "/history/broken", "", 500, `"status":500`, "disk on fire"},
 		{"panic", "GET", "/history/panics", "", 500, `"status":500`, "oops"},
 		{"probe", "GET", "/health/ready", "Bearer bad", 503, `{"known":false}`, ""},
@@ -67,6 +68,9 @@ func TestBeside(t *testing.T) {
 		}
 		if got := log.String(); (c.logged == "") != (got == "") || !strings.Contains(got, c.logged) {
 			t.Errorf("%s: logged %q, want %q", c.name, got, c.logged)
+		}
+		if got := w.Header().Get(headerAllow); (c.status == 405) != (got == "GET, HEAD") {
+			t.Errorf("%s: allows %q", c.name, got)
 		}
 		if want := c.name != "probe"; (len(told) == 1) != want {
 			t.Errorf("%s: told of %v", c.name, told)
