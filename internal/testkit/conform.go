@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,13 +61,21 @@ func (w *World) Document() Documentation {
 	return d
 }
 
-// conforms fails the test when an answer is not what the documentation says.
+// conforms fails the test when an answer is not what the documentation says. Answers that
+// no schema tells apart are looked at once: it takes far longer than to make them.
 func (w *World) conforms(r *http.Request, res *Response) {
 	w.t.Helper()
-	if !strings.Contains(r.URL.Path, httpapi.Namespace) {
+	_, path, inside := strings.Cut(slashes.ReplaceAllString(r.URL.EscapedPath(), "/"), httpapi.Namespace)
+	if !inside {
 		return
 	}
-	if err := w.Document().Check(r, res.sent, res.Status, res.Header, res.Body); err != nil {
+	template, _ := match(strings.TrimSuffix(path, "/"))
+	like := fmt.Sprintln(r.Method, template, r.URL.RawQuery == "", r.Header.Get("Content-Type"), res.Status,
+		slices.Sorted(maps.Keys(res.Header)), res.Header.Get("Content-Type"), shape(res.sent), shape(string(res.Body)))
+	if _, known := w.like.LoadOrStore(like, true); known {
+		return
+	}
+	if err := w.document().Check(r, res.sent, res.Status, res.Header, res.Body); err != nil {
 		w.t.Errorf("%s: status %d: %v", res.Request, res.Status, err)
 	}
 }

@@ -81,6 +81,8 @@ type World struct {
 	tokens    map[string]string // by user name
 	ids       map[string]calendar.ID
 	unchecked bool
+	document  func() Documentation // Document, once
+	like      *sync.Map            // answers that were held against it, by what a schema sees of them
 }
 
 // New makes a World. A fault of the service that is logged while the test runs
@@ -97,9 +99,10 @@ func New(t testing.TB, o Options) *World {
 		o.Wait = 20 * time.Millisecond
 	}
 	w := &World{
-		t: t, Clock: &Clock{now: o.Now}, Index: o.Index, Log: &Log{}, unchecked: o.Unchecked,
+		t: t, Clock: &Clock{now: o.Now}, Index: o.Index, Log: &Log{}, unchecked: o.Unchecked, like: &sync.Map{},
 		tokens: map[string]string{}, ids: map[string]calendar.ID{},
 	}
+	w.document = sync.OnceValue(w.Document)
 	store := o.Store
 	if store == nil {
 		store = memstore.New()
