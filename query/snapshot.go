@@ -226,24 +226,33 @@ func (s *snapshot) linked(ctx context.Context, service *Service, ids []calendar.
 		}
 	}
 	now := time.Unix(s.now, 0)
-	for some := range slices.Chunk(missing, linkedAtOnce) {
+	return out, service.fetch(ctx, ids, missing, linkedAtOnce, func(at int, r *calendar.Record) (err error) {
+		l := newLinkedRecord(r, now)
+		s.links.keep(ids[at], l)
+		out[at], err = may.take(l)
+		return err
+	})
+}
+
+// fetch calls use with the records of the ids at some places, which are read so many at
+// once; nil where there is none.
+func (s *Service) fetch(ctx context.Context, ids []calendar.ID, places []int, atOnce int, use func(at int, r *calendar.Record) error) error {
+	for some := range slices.Chunk(places, atOnce) {
 		wanted := make([]calendar.ID, len(some))
 		for i, at := range some {
 			wanted[i] = ids[at]
 		}
-		documents, err := service.index.Get(ctx, wanted)
+		documents, err := s.index.Get(ctx, wanted)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, at := range some {
-			l := newLinkedRecord(documents[ids[at]].Record, now)
-			s.links.keep(ids[at], l)
-			if out[at], err = may.take(l); err != nil {
-				return nil, err
+			if err := use(at, documents[ids[at]].Record); err != nil {
+				return err
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // keep keeps a record while there is room.
@@ -285,24 +294,14 @@ func (s *snapshot) points(ctx context.Context, service *Service, ids []calendar.
 		}
 	}
 	field := readmodel.SchemaOf(calendar.KindVenue).Field(readmodel.FieldPoint)
-	for some := range slices.Chunk(missing, pointsAtOnce) {
-		wanted := make([]calendar.ID, len(some))
-		for i, at := range some {
-			wanted[i] = ids[at]
+	return out, service.fetch(ctx, ids, missing, pointsAtOnce, func(at int, r *calendar.Record) error {
+		if r != nil && r.Kind == calendar.KindVenue {
+			p := &out[at]
+			p.lat, p.lng, p.has = field.Point(r)
 		}
-		documents, err := service.index.Get(ctx, wanted)
-		if err != nil {
-			return nil, err
-		}
-		for _, at := range some {
-			if d, ok := documents[ids[at]]; ok && d.Record.Kind == calendar.KindVenue {
-				p := &out[at]
-				p.lat, p.lng, p.has = field.Point(d.Record)
-			}
-			s.known.Store(ids[at], out[at])
-		}
-	}
-	return out, nil
+		s.known.Store(ids[at], out[at])
+		return nil
+	})
 }
 
 // tally gives the number of listed events by linked record of a kind; the same

@@ -130,14 +130,22 @@ func (m *maker) event(i int, day time.Time) map[string]any {
 }
 
 // fill writes a calendar of n events in the import form.
-func fill(path string, n int, day time.Time, of weight) (err error) {
+func fill(path string, n int, day time.Time, of weight) error {
+	return writeLines(path, func(enc *json.Encoder) error { return fillLines(enc, n, day, of) })
+}
+
+// writeLines makes a file of lines of JSON.
+func writeLines(path string, write func(enc *json.Encoder) error) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(f, 1<<20)
-	enc := json.NewEncoder(w)
+	return errors.Join(write(json.NewEncoder(w)), w.Flush())
+}
+
+func fillLines(enc *json.Encoder, n int, day time.Time, of weight) error {
 	m := newMaker(uint64(n))
 	m.weight = of
 	at := day.AddDate(0, 0, -200).Format(time.RFC3339)
@@ -186,19 +194,16 @@ func fill(path string, n int, day time.Time, of weight) (err error) {
 			return err
 		}
 	}
-	return w.Flush()
+	return nil
 }
 
 // fillChanges writes a log of n changes in the import form: new events, a hundredth of
 // them, then changes of their titles in turn.
-func fillChanges(path string, n int) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bufio.NewWriterSize(f, 1<<20)
-	enc := json.NewEncoder(w)
+func fillChanges(path string, n int) error {
+	return writeLines(path, func(enc *json.Encoder) error { return changeLines(enc, n) })
+}
+
+func changeLines(enc *json.Encoder, n int) error {
 	m := newMaker(uint64(n))
 	day := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	at, events := day.Format(time.RFC3339), max(1, n/100)
@@ -213,5 +218,5 @@ func fillChanges(path string, n int) (err error) {
 			return err
 		}
 	}
-	return w.Flush()
+	return nil
 }

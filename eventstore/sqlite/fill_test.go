@@ -19,11 +19,7 @@ import (
 // filled fills an empty store with what counts at a point of another one.
 func filled(t *testing.T, from *sqlite.Store, at eventstore.Point) (*sqlite.Store, *eventstore.Part, error) {
 	t.Helper()
-	to, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "daybook.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = to.Close() })
+	to := open(t, filepath.Join(t.TempDir(), "daybook.db"), sqlite.Options{})
 	part, err := eventstore.NewPart(t.Context(), from, at, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -36,11 +32,7 @@ func filled(t *testing.T, from *sqlite.Store, at eventstore.Point) (*sqlite.Stor
 func TestFill(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	from, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "daybook.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = from.Close() })
+	from := open(t, filepath.Join(t.TempDir(), "daybook.db"), sqlite.Options{})
 	erasure := eraseLog(t, from) // venue 1 at 1, 2 and 4, tag 2 at 3
 	now := erasure.Time
 	tags := map[calendar.ID]*calendar.Record{}
@@ -184,11 +176,7 @@ func TestFill(t *testing.T) {
 func TestFillTwoOfASlug(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	from, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "daybook.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = from.Close() })
+	from := open(t, filepath.Join(t.TempDir(), "daybook.db"), sqlite.Options{})
 	now := time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)
 	var first *calendar.Record
 	for i, c := range []calendar.Change{
@@ -210,7 +198,7 @@ func TestFillTwoOfASlug(t *testing.T) {
 			first = after
 		}
 	}
-	_, _, err = filled(t, from, eventstore.Point{Time: now})
+	_, _, err := filled(t, from, eventstore.Point{Time: now})
 	if claim, ok := errors.AsType[*eventstore.ClaimError](err); !ok || claim.Claim.Key != "jazz" || claim.Holder != 1 {
 		t.Errorf("two of a slug: %v", err)
 	}

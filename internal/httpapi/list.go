@@ -57,13 +57,32 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	return a.sendAnswer(w, r, ans)
 }
 
+// waitsFor tells whether a list is to show something first: the writes of a caller with
+// credentials, or a position that was sent.
+func waitsFor(c *call, least calendar.Position) bool {
+	return c.caller.Role != calendar.Anonymous || least > 0
+}
+
+// whenReached waits until a list shows what it is to show, and gives the context of the
+// work that begins then, which has to be ended.
+func (a *api) whenReached(ctx context.Context, c *call, least calendar.Position) (_ context.Context, end func(), err error) {
+	if !waitsFor(c, least) {
+		return ctx, func() {}, nil
+	}
+	if err := a.await(ctx, c, least); err != nil {
+		return ctx, nil, err
+	}
+	work := a.workContext(ctx, c, a.o.ReadDeadline)
+	return work, work.end, nil
+}
+
 // findList gives the answer to a list: one that is kept, else the parameters are read,
 // the read model is asked, and what it found is written in the format of the request. One
 // that is answered whole is given back, to be sent as it is made.
 func (a *api) findList(r *http.Request, c *call) (*answer, *whole, error) {
 	ctx := r.Context()
 	least, refused := minPosition(r.Header)
-	waits := c.caller.Role != calendar.Anonymous || least > 0
+	waits := waitsFor(c, least)
 	unfit := a.findOf(ctx, c) // told when the parameters are good
 
 	// Without anything to wait for, the same query string in the same second
@@ -85,14 +104,11 @@ func (a *api) findList(r *http.Request, c *call) (*answer, *whole, error) {
 	if unfit != nil {
 		return nil, nil, unfit
 	}
-	if waits {
-		if err := a.await(ctx, c, least); err != nil {
-			return nil, nil, err
-		}
-		work := a.workContext(ctx, c, a.o.ReadDeadline)
-		defer work.end()
-		ctx = work //nolint:contextcheck // a workContext stands on the context of the request
+	ctx, end, late := a.whenReached(ctx, c, least)
+	if late != nil {
+		return nil, nil, late
 	}
+	defer end()
 	if waits || err != nil {
 		if generation, err = a.Queries.Generation(ctx); err != nil {
 			return nil, nil, err

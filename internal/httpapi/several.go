@@ -46,14 +46,11 @@ func (a *api) several(w http.ResponseWriter, r *http.Request) error {
 	if err = withProblem(err, refused); err != nil {
 		return err
 	}
-	if c.caller.Role != calendar.Anonymous || least > 0 {
-		if err := a.await(ctx, c, least); err != nil {
-			return err
-		}
-		work := a.workContext(ctx, c, a.o.ReadDeadline)
-		defer work.end()
-		ctx = work //nolint:contextcheck // a workContext stands on the context of the request
+	ctx, end, err := a.whenReached(ctx, c, least)
+	if err != nil {
+		return err
 	}
+	defer end()
 	generation, err := a.Queries.Generation(ctx)
 	if err != nil {
 		return err

@@ -24,7 +24,6 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	ctx := r.Context()
 	least, refused := minPosition(r.Header)
-	waits := c.caller.Role != calendar.Anonymous || least > 0
 	var criteria *query.Criteria
 	err := a.inTurn(ctx, r, c, a.turns, func() (err error) {
 		criteria, err = a.Queries.Parse(ctx, query.Request{
@@ -36,14 +35,11 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c.lang = criteria.Lang
-	if waits {
-		if err := a.await(ctx, c, least); err != nil {
-			return err
-		}
-		work := a.workContext(ctx, c, a.o.ReadDeadline)
-		defer work.end()
-		ctx = work //nolint:contextcheck // a workContext stands on the context of the request
+	ctx, end, err := a.whenReached(ctx, c, least)
+	if err != nil {
+		return err
 	}
+	defer end()
 	generation, err := a.Queries.Generation(ctx)
 	if err != nil {
 		return err
@@ -96,7 +92,7 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 		})
 	})
 	if err != nil || out.begun {
-		return out.close(err)
+		return out.close(err) //nolint:contextcheck // a workContext stands on the context of the request
 	}
 	ans := answerOf(out.b)
 	if now, err := a.Queries.Generation(ctx); err == nil && now == generation && r.Method == http.MethodGet {

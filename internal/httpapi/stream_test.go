@@ -358,7 +358,8 @@ func TestSlowReaderOfAStream(t *testing.T) {
 	t.Parallel()
 	open := make(chan int, 100)
 	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{
-		StreamLate: 300 * time.Millisecond, StreamBeat: 50 * time.Millisecond, Streaming: func(n int) { open <- n },
+		// Late enough for a quick reader on a slow machine.
+		StreamLate: 3 * time.Second, StreamBeat: 50 * time.Millisecond, Streaming: func(n int) { open <- n },
 	}})
 	server := serve(t, w)
 	editor := w.As(calendar.Editor)
