@@ -122,6 +122,16 @@ func TestDocumentation(t *testing.T) {
 			}
 		}
 	}
+	// What a body takes beside is not written into the table of parameters, which all
+	// requests read at the same time.
+	for _, p := range testkit.New(t, testkit.Options{}).Document().Paths.Value("/events").Get.Parameters {
+		if p.Value.Name != "month" {
+			continue
+		}
+		if got := p.Value.Schema.Value.Items.Value.Type.Slice(); !slices.Equal(got, []string{"string"}) {
+			t.Errorf("elements of month: %v", got)
+		}
+	}
 	for _, name := range []string{"Event", "Venue", "Organizer", "Term", "Image", "CostDetails", "DateDetails", "Error", "Problem", "EventCreate", "TagList"} {
 		if doc.Components.Schemas[name] == nil {
 			t.Errorf("no schema %s", name)

@@ -135,8 +135,9 @@ func featureOf(always object) object {
 func (d *document) searchesSchema() object {
 	of := object{}
 	for _, arg := range argumentsOf(query.SeveralParams()) {
-		of[arg.name] = sentAsJSON(d.parameterSchema(&arg), arg.param.IsList())
-		of[arg.name].(object)["description"] = arg.description[d.l] //nolint:forcetypeassert // made above
+		schema := sentAsJSON(d.parameterSchema(&arg), arg.param.IsList())
+		schema["description"] = arg.description[d.l]
+		of[arg.name] = schema
 	}
 	searches := list(object{"type": "object", "properties": of})
 	searches["minItems"], searches["maxItems"] = 1, mostSearches
@@ -146,9 +147,11 @@ func (d *document) searchesSchema() object {
 // sentAsJSON is the schema of a parameter where it is sent as JSON: any spelling of a
 // query string is one, too.
 func sentAsJSON(schema object, isList bool) object {
+	schema = maps.Clone(schema)
 	one := schema
 	if isList {
-		one = schema["items"].(object) //nolint:forcetypeassert // lists have items
+		one = maps.Clone(schema["items"].(object)) //nolint:forcetypeassert // lists have items
+		schema["items"] = one                      // that of the parameter may be a table's, which all requests read
 	}
 	switch kind := one["type"]; kind {
 	case "integer", "number":
