@@ -191,9 +191,10 @@ func (c *Criteria) LinksOf(cursor string) []LinkParam {
 	return out
 }
 
-// next gives the cursor behind a document.
-func (w *walk) next(order []readmodel.Sort, r *calendar.Record) string {
+// next gives the cursor behind a document, with the typos that a word of the search may have.
+func (w *walk) next(order []readmodel.Sort, r *calendar.Record, typos int) string {
 	c := w.cursor
+	c.step = byte(typos)
 	c.at = readmodel.Place(order, r)
 	return c.encode(w.params)
 }

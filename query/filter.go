@@ -116,7 +116,7 @@ var (
 )
 
 func (c *Criteria) text(fields []string) readmodel.Filter {
-	return readmodel.Text{Fields: fields, Lang: c.Lang, Query: c.run.search}
+	return readmodel.Text{Fields: fields, Lang: c.Lang, Query: c.run.search, Typos: c.run.step}
 }
 
 // posts starts the filter of a list of posts with what the caller may see.

@@ -180,7 +180,7 @@ func TestPlaces(t *testing.T) {
 func TestFiltersRefuse(t *testing.T) {
 	t.Parallel()
 	s, _, _, _ := setup(t, listings(t))
-	names := []string{"overlap", "month", "weekday", "time_of_day", "duration_min", "duration_max", "in_language", "city", "country", "bbox", "free", "cost_band"}
+	names := []string{"overlap", "month", "weekday", "time_of_day", "duration_min", "duration_max", "in_language", "city", "country", "bbox", "free", "cost_band", "typos", "highlight", "highlight_length"}
 	var sent []string
 	for _, name := range names {
 		sent = append(sent, name+"=", name+"= ")
@@ -197,7 +197,8 @@ func TestFiltersRefuse(t *testing.T) {
 		"overlap": "2 maybe", "month": "2030 2030-13 2030-00 2030-5 0000-01 2030-05-01 05-2030 2030-05,x", "weekday": "0 8 mo mond lundi 1,x 12",
 		"time_of_day":  "noon Night 24:00-01:00 10:00 10:00-24:01 10:60-11:00 1:00-2:00 10:00-11:00-12:00 10-11",
 		"duration_min": "-1 1.5 x 5256001", "duration_max": "-1 x 5256001", "in_language": "de EN en,de",
-		"bbox": "1,2,3 1,2,3,4,5 a,1,2,3 1,3,2,2 -181,0,0,0 0,-91,0,0 0,0,180.1,0 0,0,0,90.1 NaN,0,0,0",
+		"bbox":  "1,2,3 1,2,3,4,5 a,1,2,3 1,3,2,2 -181,0,0,0 0,-91,0,0 0,0,180.1,0 0,0,0,90.1 NaN,0,0,0",
+		"typos": "maybe AUTO 2 on,off", "highlight": "maybe 2", "highlight_length": "39 1001 x 40.5",
 		"free": "gratis 2", "cost_band": "10 -10 10-10 20-10 a-b 1.234-2 1.-2 .5-2 10-20-30 Free 1,5-2",
 	} {
 		for v := range strings.SplitSeq(values, " ") {

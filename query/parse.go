@@ -23,6 +23,10 @@ const (
 	defRadius  = 25
 	maxLat     = 90
 	maxLng     = 180
+
+	minHighlight = 40
+	maxHighlight = 1000
+	defHighlight = 200
 )
 
 // sw is a boolean filter: not sent, false or true.
@@ -41,6 +45,8 @@ type criteria struct {
 	overlap sw
 	lap     window
 	search  string
+	typos   typos
+	step    int // typos that a word of the search may have
 
 	months, weekdays, minutes []int64   // as the read model has them, ascending; nil: not sent
 	allDay                    bool      // time_of_day names all_day
@@ -291,6 +297,14 @@ func readWord(to func(*Output, string)) func(context.Context, *parser, *Param) {
 
 func readFlag(to func(*Output) *bool) func(context.Context, *parser, *Param) {
 	return func(_ context.Context, q *parser, p *Param) { *to(&q.Output) = q.boolean(p.Name) == swOn }
+}
+
+func readHighlightLength(_ context.Context, q *parser, p *Param) {
+	n := q.integer(p.Name, defHighlight)
+	if n < minHighlight || n > maxHighlight {
+		q.bad.Add(p.Name, calendar.ReasonRange, strconv.Itoa(minHighlight), strconv.Itoa(maxHighlight))
+	}
+	q.HighlightLength = int(n)
 }
 
 func readSlug(_ context.Context, q *parser, p *Param) {

@@ -122,6 +122,10 @@ type Output struct {
 	Format   string // "" for none
 	Venues   bool   // features=venues
 	BOM, Raw bool   // csv_bom, csv_raw
+
+	Typos           bool // typos was sent: the list tells its step
+	Highlight       bool
+	HighlightLength int // characters
 }
 
 // LinkParam is one parameter of a link.
@@ -202,4 +206,6 @@ type List struct {
 	Facets     []Facet           // those that were asked for, in that order
 	// Next is the cursor of the next step, "" for the last one and for pages.
 	Next string
+	// Typos are those that a word of the search might have, 0 to 2.
+	Typos int
 }

@@ -63,6 +63,7 @@ func samples(k calendar.Kind, name string) []string {
 		"sort":   {"sort=published", "sort=distance&geoloc_lat=40.7&geoloc_lng=-74"},
 		"facets": {"facets=tags,city", "facets=month"}, "facet_limit": {"facet_limit=1", "facet_limit=100"},
 		"facet_query": {"facets=city&facet_query=city:new", "facets=tags&facet_query=tags:e"}, "collapse": {"collapse=repeats", "collapse=repeats&page=2"},
+		"typos": {"typos=on", "typos=auto"}, "highlight": {"highlight=true", "highlight=false"}, "highlight_length": {"highlight_length=40", "highlight_length=41"},
 		"order": {"order=asc", "order=desc"}, "orderby": {"orderby=name", "orderby=id"},
 		"hide_empty": {"hide_empty=1", "hide_empty=0"}, "parent": {"parent=30", "parent=31"}, "slug": {"slug=jazz", "slug=folk"},
 		"as_of": {"as_of=2030-05-10", "as_of=position:3"}, "cursor": {"cursor=*", "cursor=" + sampleCursor()},

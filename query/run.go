@@ -61,23 +61,20 @@ func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, l
 // run answers the criteria as of a generation; a page past the end is empty. It tells
 // whether the facets are of the state of the list.
 func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *List, same bool, err error) {
-	var f readmodel.And
-	switch {
-	case c.Kind == calendar.KindEvent:
-		f, err = s.eventFilter(ctx, c, snap)
-	case c.Kind.IsPost():
-		f, err = s.linkedFilter(ctx, c, snap)
-	default:
-		f, err = s.termFilter(ctx, c, snap)
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	order, err := s.order(ctx, c, snap)
-	if err != nil {
-		return nil, false, err
-	}
-	page, err := s.page(ctx, c, f, order, snap)
+	var (
+		page  readmodel.Page
+		order []readmodel.Sort
+	)
+	c, err = s.stepped(c, func(c *Criteria) (int, error) {
+		f, err := s.filter(ctx, c, snap)
+		if err != nil {
+			return 0, err
+		}
+		if order, err = s.order(ctx, c, snap); err == nil {
+			page, err = s.page(ctx, c, f, order, snap)
+		}
+		return page.Total, err
+	})
 	if err != nil {
 		return nil, false, err
 	}
@@ -85,10 +82,11 @@ func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *L
 		Total:      page.Total,
 		TotalPages: (page.Total + c.PerPage - 1) / c.PerPage,
 		Position:   page.Position,
+		Typos:      c.run.step,
 	}
 	if w := c.run.walk; w != nil && len(page.Documents) > c.PerPage {
 		page.Documents = page.Documents[:c.PerPage]
-		list.Next = w.next(order, page.Documents[c.PerPage-1].Record)
+		list.Next = w.next(order, page.Documents[c.PerPage-1].Record, c.run.step)
 	}
 	if list.Views, err = s.views(ctx, c, page.Documents, order, snap); err != nil || c.run.facets == nil {
 		return list, true, err
@@ -96,6 +94,17 @@ func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *L
 	var at calendar.Position
 	list.Facets, at, err = s.facets(ctx, c, snap)
 	return list, at == page.Position, err
+}
+
+func (s *Service) filter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
+	switch {
+	case c.Kind == calendar.KindEvent:
+		return s.eventFilter(ctx, c, snap)
+	case c.Kind.IsPost():
+		return s.linkedFilter(ctx, c, snap)
+	default:
+		return s.termFilter(ctx, c, snap)
+	}
 }
 
 // page finds the documents of the page.

@@ -40,12 +40,17 @@ func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	f, err := s.eventFilter(ctx, c, snap)
-	if err != nil {
-		return 0, err
-	}
-	page, err := s.index.Search(ctx, readmodel.Query{Kind: c.Kind, Filter: f, Collapse: c.collapse()})
-	return page.Total, err
+	total := 0
+	_, err = s.stepped(c, func(c *Criteria) (int, error) {
+		f, err := s.eventFilter(ctx, c, snap)
+		if err != nil {
+			return 0, err
+		}
+		page, err := s.index.Search(ctx, readmodel.Query{Kind: c.Kind, Filter: f, Collapse: c.collapse()})
+		total = page.Total
+		return total, err
+	})
+	return total, err
 }
 
 // Whole begins to answer criteria of events over all pages.
@@ -54,33 +59,50 @@ func (s *Service) Whole(ctx context.Context, c *Criteria, also Calendar) (*Whole
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.eventFilter(ctx, c, snap)
-	if err != nil {
-		return nil, err
-	}
-	q := readmodel.Query{Kind: c.Kind, Filter: f, Collapse: c.collapse()}
-	if also.Zones {
-		days := readmodel.And{readmodel.Term{Field: readmodel.FieldAllDay, Value: "true"}}
-		if b := blanked(c.Caller); b != nil { // which are not all-day
-			days = append(days, readmodel.Not{Filter: b})
+	var (
+		walk readmodel.Walk
+		q    readmodel.Query
+	)
+	c, err = s.stepped(c, func(c *Criteria) (int, error) {
+		f, err := s.eventFilter(ctx, c, snap)
+		if err != nil {
+			return 0, err
 		}
-		q.Spans = readmodel.Not{Filter: days}
-	}
-	if !also.Gone.IsZero() {
-		since := also.Gone.Unix()
-		gone := slices.Clone(f)
-		gone[c.seenAt()] = readmodel.And{ // in the place of what the caller sees
-			hasStatus(calendar.StatusTrash),
-			readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}},
-			readmodel.Range{Field: readmodel.FieldModified, Min: &since},
+		q = readmodel.Query{Kind: c.Kind, Filter: f, Collapse: c.collapse()}
+		if also.Zones {
+			days := readmodel.And{readmodel.Term{Field: readmodel.FieldAllDay, Value: "true"}}
+			if b := blanked(c.Caller); b != nil { // which are not all-day
+				days = append(days, readmodel.Not{Filter: b})
+			}
+			q.Spans = readmodel.Not{Filter: days}
 		}
-		q.Beside = gone
-	}
-	if q.Sort, err = s.order(ctx, c, snap); err != nil {
-		return nil, err
-	}
-	walk, err := s.index.Walk(ctx, q)
+		if !also.Gone.IsZero() {
+			since := also.Gone.Unix()
+			gone := slices.Clone(f)
+			gone[c.seenAt()] = readmodel.And{ // in the place of what the caller sees
+				hasStatus(calendar.StatusTrash),
+				readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}},
+				readmodel.Range{Field: readmodel.FieldModified, Min: &since},
+			}
+			q.Beside = gone
+		}
+		if q.Sort, err = s.order(ctx, c, snap); err != nil {
+			return 0, err
+		}
+		next, err := s.index.Walk(ctx, q)
+		if err != nil {
+			return 0, err
+		}
+		if walk != nil {
+			walk.Close()
+		}
+		walk = next
+		return walk.Total(), nil
+	})
 	if err != nil {
+		if walk != nil {
+			walk.Close()
+		}
 		return nil, err
 	}
 	w := &Whole{s: s, c: c, walk: walk, order: q.Sort}
@@ -134,6 +156,9 @@ func firstSpans(ctx context.Context, walk readmodel.Walk, in readmodel.Filter) (
 		return nil
 	})
 }
+
+// Typos are those that a word of the search might have.
+func (w *Whole) Typos() int { return w.c.run.step }
 
 // Gone calls use with the events that would be in the selection if they were not in the
 // trash, were published when they came there, from Calendar.Gone on, and are not protected.

@@ -16,7 +16,7 @@ const allRoutes = 49
 var listParams = map[string]string{
 	"events": "page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates search categories tags " +
 		"venue organizer featured status geoloc geoloc_lat geoloc_lng +geoloc_radius include post_parent ticketed +as_of multilang_language +_fields " +
-		"+format +features +csv_bom +csv_raw +overlap +month +weekday +time_of_day +duration_min +duration_max +in_language +city +country +bbox +free +cost_band +sort +order +facets +facet_limit +facet_query +collapse +cursor",
+		"+format +features +csv_bom +csv_raw +overlap +month +weekday +time_of_day +duration_min +duration_max +in_language +city +country +bbox +free +cost_band +sort +order +facets +facet_limit +facet_query +collapse +typos +highlight +highlight_length +cursor",
 	"venues":     "page per_page search event has_events only_with_upcoming status +as_of multilang_language +_fields",
 	"organizers": "page per_page search event has_events only_with_upcoming status +as_of multilang_language +_fields",
 	"categories": "page per_page search exclude include order orderby hide_empty parent post event slug +as_of multilang_language +_fields",

@@ -188,7 +188,7 @@ func TestExtensionMarks(t *testing.T) {
 	doc := testkit.New(t, testkit.Options{}).Document()
 	marked := func(m map[string]any) bool { return m["x-extension"] == true }
 	for schema, fields := range map[string][]string{
-		"Event": {"ticketed", "post_parent", "venues", "language", "languages", "distance", "collapsed"}, "Venue": {"geo_lat", "geo_lng", "excerpt", "slug", "language", "languages"},
+		"Event": {"ticketed", "post_parent", "venues", "language", "languages", "distance", "highlight", "collapsed"}, "Venue": {"geo_lat", "geo_lng", "excerpt", "slug", "language", "languages"},
 		"Organizer": {"excerpt", "slug", "language", "languages"}, "Term": {"language", "languages"},
 		"EventCreate": {"ticketed", "post_parent", "reason"}, "VenueUpdate": {"geo_lat", "geo_lng", "excerpt", "slug", "reason"}, "OrganizerCreate": {"excerpt", "slug", "reason"},
 	} {
@@ -209,7 +209,7 @@ func TestExtensionMarks(t *testing.T) {
 	}
 	for _, p := range doc.Paths.Value("/events").Get.Parameters {
 		want := slices.Contains(strings.Fields(`geoloc_radius _fields format features csv_bom csv_raw as_of Accept-Datetime If-None-Match Daybook-Min-Position overlap month weekday time_of_day
-			duration_min duration_max in_language city country bbox free cost_band sort order facets facet_limit facet_query collapse cursor`), p.Value.Name)
+			duration_min duration_max in_language city country bbox free cost_band sort order facets facet_limit facet_query collapse typos highlight highlight_length cursor`), p.Value.Name)
 		if marked(p.Value.Extensions) != want {
 			t.Errorf("list of events: %s: marked %v, want %v", p.Value.Name, !want, want)
 		}

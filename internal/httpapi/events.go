@@ -40,10 +40,7 @@ type recordLines struct {
 }
 
 func openNDJSON(a *api, l *listing) encoder {
-	e := &recordLines{}
-	e.listing = l
-	e.p = renderer{a: a, root: l.root, lang: l.criteria.Lang, fields: fieldSet(l.criteria.Fields)}
-	return e
+	return &recordLines{*openJSON(a, l).(*jsonList)} //nolint:forcetypeassert // it makes nothing else
 }
 
 func (e *recordLines) begin(b []byte) []byte { return b }

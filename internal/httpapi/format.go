@@ -238,7 +238,10 @@ type jsonList struct {
 }
 
 func openJSON(a *api, l *listing) encoder {
-	return &jsonList{listing: l, p: renderer{a: a, root: l.root, lang: l.criteria.Lang, fields: fieldSet(l.criteria.Fields)}}
+	return &jsonList{listing: l, p: renderer{
+		a: a, root: l.root, lang: l.criteria.Lang, fields: fieldSet(l.criteria.Fields),
+		highlighter: l.criteria.Highlighter(l.list.Typos), highlightLength: l.criteria.HighlightLength,
+	}}
 }
 
 func (e *jsonList) begin(b []byte) []byte {
@@ -273,5 +276,8 @@ func (e *jsonList) end(b []byte) []byte {
 	b = strconv.AppendInt(b, int64(e.list.Total), 10)
 	b = append(b, `,"total_pages":`...)
 	b = strconv.AppendInt(b, int64(e.list.TotalPages), 10)
+	if e.criteria.Typos {
+		b = strconv.AppendInt(append(b, `,"typos":`...), int64(e.list.Typos), 10)
+	}
 	return append(appendFacets(b, e.list.Facets, e.criteria.Lang), '}')
 }

@@ -7,6 +7,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/query"
+	"daybook/query/readmodel"
 )
 
 // renderer writes records for one root and language.
@@ -19,6 +20,10 @@ type renderer struct {
 	// under other keys is not written.
 	fields map[string]bool
 	bare   bool // events without the venues and organizers that they link to
+	// highlighter marks what a search fits; nil: events have no such key. Parts of texts
+	// have at most highlightLength characters.
+	highlighter     *readmodel.Highlighter
+	highlightLength int
 	// limit is how long the answer may get; over tells that what it embeds was left
 	// out above it. 0: no limit.
 	limit int
@@ -65,6 +70,9 @@ func (p *renderer) appendEvent(b []byte, v *query.View) []byte {
 	if v.Distance != nil {
 		b = formats.AppendKm(append(b, `,"distance":`...), *v.Distance)
 	}
+	if p.highlighter != nil && p.wants(highlightKey) {
+		b = p.appendHighlight(append(b, highlightKey...), s)
+	}
 	if p.ld && !v.Blanked {
 		b = p.appendEventLD(append(b, `,"json_ld":`...), s.r, s.url)
 		if len(v.Venues) > 0 {
@@ -74,6 +82,29 @@ func (p *renderer) appendEvent(b []byte, v *query.View) []byte {
 			b = append(append(b, `,"organizer":`...), p.postFragment(v.Organizers[0]).tail...)
 		}
 		b = p.appendEventOffer(b, s.r, s.url, s.cost)
+	}
+	return append(b, '}')
+}
+
+const highlightKey = `,"highlight":`
+
+// appendHighlight writes the texts of an event that a search fits, with marks (LISTINGS
+// 3.4); of a blanked one the title alone is searched.
+func (p *renderer) appendHighlight(b []byte, s *subject) []byte {
+	b = append(b, '{')
+	from := len(b)
+	add := func(key, text string) {
+		if text != "" {
+			b = append(appendString(appendComma(b, len(b)-from), key), ':')
+			b = appendString(b, text)
+		}
+	}
+	title, l := s.r.Name(p.lang)
+	add("title", p.highlighter.Name(title, l))
+	for _, key := range [...]string{"excerpt", "description"} {
+		if text, l := s.f.Text(key).In(p.lang, s.r.Home); text != "" && !s.blanked {
+			add(key, p.highlighter.Snippet(formats.PlainText(paragraphs(text)), l, p.highlightLength))
+		}
 	}
 	return append(b, '}')
 }

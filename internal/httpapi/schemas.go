@@ -6,6 +6,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/query"
+	"daybook/query/readmodel"
 )
 
 // schemas are the components that answers and bodies refer to.
@@ -223,6 +224,7 @@ func (d *document) postShape(k calendar.Kind) shape {
 	s.sometimes["json_ld"] = object{"type": "object"}
 	if k == calendar.KindEvent {
 		s.sometimes["distance"] = distanceSchema()
+		s.sometimes["highlight"] = extended(shape{sometimes: object{"title": str(), "excerpt": str(), "description": str()}}.schema(true), true)
 	}
 	return s
 }
@@ -298,6 +300,7 @@ func listSchema(k calendar.Kind) object {
 	if k == calendar.KindEvent {
 		sometimes["next_cursor"] = extended(str(), true)
 		sometimes["facets"] = extended(facetsSchema(), true)
+		sometimes["typos"] = extended(object{"type": "integer", "minimum": 0, "maximum": readmodel.MaxTypos}, true)
 	}
 	return shape{
 		always: object{

@@ -140,12 +140,25 @@ const maxTokenRunes = 120
 func Tokens(text string) []string {
 	s := Fold(text)
 	out := make([]string, 0, len(s)/6+1)
+	split(s, func(from, to int) {
+		if from == to {
+			out = append(out, Break)
+			return
+		}
+		out = append(out, firstRunes(s[from:to], maxTokenRunes))
+	})
+	return out
+}
+
+// split calls word with the place of each word of a folded text, and with an empty place
+// for a Break.
+func split(s string, word func(from, to int)) {
 	start := -1       // of the present word
-	afterCJK := false // the last token is one of these characters
+	afterCJK := false // the last word is one of these characters
 	gap := false      // something separates since then
 	flush := func(end int) {
 		if start >= 0 {
-			out = append(out, firstRunes(s[start:end], maxTokenRunes))
+			word(start, end)
 			start = -1
 			afterCJK = false
 		}
@@ -158,9 +171,9 @@ func Tokens(text string) []string {
 		case isCJK(r):
 			flush(i)
 			if afterCJK && gap {
-				out = append(out, Break)
+				word(i, i)
 			}
-			out = append(out, s[i:i+utf8.RuneLen(r)])
+			word(i, i+utf8.RuneLen(r))
 			afterCJK, gap = true, false
 		case start < 0:
 			if !unicode.IsMark(r) {
@@ -169,7 +182,6 @@ func Tokens(text string) []string {
 		}
 	}
 	flush(len(s))
-	return out
 }
 
 // IsCJKToken tells whether a token of Tokens is a single Chinese, Japanese or

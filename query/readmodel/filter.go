@@ -50,6 +50,7 @@ type Text struct {
 	Fields []string // text fields
 	Lang   calendar.Lang
 	Query  string // as sent; parsed by ParseSearch
+	Typos  int    // that a word may have at most, 0 to MaxTypos; see Piece.Most
 }
 
 // Near admits documents whose point lies at most Km from (Lat, Lng) on the great

@@ -78,29 +78,46 @@ func matchText(f Text, s *Schema, r *calendar.Record) bool {
 	if e.IsZero() {
 		return false
 	}
-	type shown struct {
-		tokens []string
-		lang   calendar.Lang
-	}
-	texts := make([]shown, 0, len(f.Fields))
-	for _, name := range f.Fields {
-		text, l := s.Field(name).Text(r).In(f.Lang, r.Home)
-		texts = append(texts, shown{Tokens(text), l})
-	}
-	fits := func(p Piece) bool {
-		return slices.ContainsFunc(texts, func(t shown) bool { return p.fits(t.tokens, t.lang) })
-	}
+	texts := shownTexts(f, s, r)
 	for _, p := range e.Must {
-		if !fits(p) {
+		if most := p.Most(f.Typos); texts.fewest(p, most) > most {
 			return false
 		}
 	}
 	for _, group := range e.Not {
-		if !slices.ContainsFunc(group, func(p Piece) bool { return !fits(p) }) {
+		if !slices.ContainsFunc(group, func(p Piece) bool { return texts.fewest(p, 0) > 0 }) {
 			return false
 		}
 	}
 	return true
+}
+
+// shownText is a text as a language shows it.
+type shownText struct {
+	tokens []string
+	lang   calendar.Lang // that it is in
+}
+
+type texts []shownText
+
+// shownTexts gives the texts in which a search looks.
+func shownTexts(f Text, s *Schema, r *calendar.Record) texts {
+	out := make(texts, 0, len(f.Fields))
+	for _, name := range f.Fields {
+		text, l := s.Field(name).Text(r).In(f.Lang, r.Home)
+		out = append(out, shownText{Tokens(text), l})
+	}
+	return out
+}
+
+// fewest gives the fewest typos with which a piece fits in one of the texts, most + 1 when
+// it fits in none.
+func (t texts) fewest(p Piece, most int) int {
+	least := most + 1
+	for i := 0; i < len(t) && least > 0; i++ {
+		least = min(least, p.fewest(t[i].tokens, t[i].lang, least-1))
+	}
+	return least
 }
 
 func exists(f *Field, r *calendar.Record) bool {

@@ -437,6 +437,9 @@ func (s *Schema) check(f Filter) error {
 		if int(f.Lang) >= len(calendar.Langs) {
 			return fmt.Errorf("%w: language %d", ErrQuery, f.Lang)
 		}
+		if f.Typos < 0 || f.Typos > MaxTypos {
+			return fmt.Errorf("%w: %d typos", ErrQuery, f.Typos)
+		}
 		if len(f.Query) > shortQuery && !ParseSearch(f.Query, f.Lang).Within() {
 			return fmt.Errorf("%w: a search of more than %d words or %d rows", ErrQuery, MaxWords, MaxRows)
 		}

@@ -17,6 +17,9 @@ type Expression struct {
 	// left out. A group has more than one piece only where the text after the
 	// minus is joined without white space, as in -hip-hop.
 	Not [][]Piece
+	// Full are all tokens of the search in order but those after a minus, with Break
+	// between two runs of characters.
+	Full []string
 }
 
 // The limits of a search (interface 9). What a search costs an index grows with
@@ -72,7 +75,11 @@ func ParseSearch(query string, l calendar.Lang) Expression {
 	p.parse()
 	all := Expression{}
 	kept := Expression{}
+	var full []string
 	for _, g := range p.groups {
+		if !g.not {
+			full = appendTokens(full, g.pieces)
+		}
 		all.add(g.not, g.pieces)
 		left := make([]Piece, 0, len(g.pieces))
 		for _, piece := range g.pieces {
@@ -83,9 +90,21 @@ func ParseSearch(query string, l calendar.Lang) Expression {
 		kept.add(g.not, left)
 	}
 	if kept.IsZero() {
-		return all
+		kept = all
 	}
+	kept.Full = full
 	return kept
+}
+
+// appendTokens appends the tokens of pieces as Tokens would give them.
+func appendTokens(to []string, pieces []Piece) []string {
+	for _, p := range pieces {
+		if n := len(to); n > 0 && IsCJKToken(to[n-1]) && IsCJKToken(p.Tokens[0]) {
+			to = append(to, Break)
+		}
+		to = append(to, p.Tokens...)
+	}
+	return to
 }
 
 func (e *Expression) add(not bool, pieces []Piece) {
@@ -203,16 +222,21 @@ func (p *searchParser) words(not bool, text string) {
 	}
 }
 
+// begins gives the test whether a word of a text of language l fits a piece that is a
+// single word.
+func (p Piece) begins(l calendar.Lang) func(token string) bool {
+	word := p.Tokens[0]
+	stem := Stem(word, l)
+	return func(token string) bool {
+		// A stem has the first letter of its word.
+		return strings.HasPrefix(token, word) || token[0] == stem[0] && strings.HasPrefix(Stem(token, l), stem)
+	}
+}
+
 // fits tells whether a piece fits in the tokens of a text of language l.
 func (p Piece) fits(tokens []string, l calendar.Lang) bool {
 	if !p.InRow {
-		stem := Stem(p.Tokens[0], l)
-		for _, t := range tokens {
-			if strings.HasPrefix(t, p.Tokens[0]) || strings.HasPrefix(Stem(t, l), stem) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(tokens, p.begins(l))
 	}
 	for i := 0; i+len(p.Tokens) <= len(tokens); i++ {
 		if p.fitsAt(tokens[i:], l) {
@@ -225,7 +249,7 @@ func (p Piece) fits(tokens []string, l calendar.Lang) bool {
 // fitsAt compares by stem only: equal words have equal stems.
 func (p Piece) fitsAt(tokens []string, l calendar.Lang) bool {
 	for i, q := range p.Tokens {
-		if Stem(q, l) != Stem(tokens[i], l) {
+		if q != tokens[i] && Stem(q, l) != Stem(tokens[i], l) {
 			return false
 		}
 	}

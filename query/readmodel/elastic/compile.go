@@ -257,13 +257,13 @@ func (c *compiler) text(f readmodel.Text) object {
 	t := &textCompiler{schema: c.schema, fields: f.Fields, slots: []string{slotAny, f.Lang.String()}}
 	must := make(list, 0, len(e.Must))
 	for _, p := range e.Must {
-		must = append(must, t.piece(p))
+		must = append(must, t.piece(p, p.Most(f.Typos)))
 	}
 	mustNot := make(list, 0, len(e.Not))
 	for _, group := range e.Not {
 		parts := make(list, 0, len(group))
 		for _, p := range group {
-			parts = append(parts, t.piece(p))
+			parts = append(parts, t.piece(p, 0))
 		}
 		mustNot = append(mustNot, all(parts))
 	}
@@ -284,14 +284,17 @@ type textCompiler struct {
 	slots  []string
 }
 
-// piece admits documents in whose shown texts a piece fits.
-func (t *textCompiler) piece(p readmodel.Piece) object {
+// piece admits documents in whose shown texts a piece fits with at most so many typos.
+func (t *textCompiler) piece(p readmodel.Piece, typos int) object {
 	var parts list
 	for _, slot := range t.slots {
 		switch {
 		case len(t.fields) == 0:
 		case !p.InRow:
 			parts = append(parts, object{"regexp": object{fieldWords + slot: object{"value": t.beginning(p.Tokens[0]), "flags": "NONE"}}})
+			if typos > 0 {
+				parts = t.near(parts, slot, p.Tokens[0], typos)
+			}
 		case len(p.Tokens) == 1:
 			parts = append(parts, object{"terms": object{fieldWords + slot: t.word(p.Tokens[0])}})
 		default:
@@ -303,6 +306,18 @@ func (t *textCompiler) piece(p readmodel.Piece) object {
 		}
 	}
 	return any1(parts)
+}
+
+// near adds the queries of the words with typos. Each is whole: with a constant score no
+// engine stops after some of the words.
+func (t *textCompiler) near(parts list, slot, word string, typos int) list {
+	for _, field := range t.fields {
+		parts = append(parts, object{"fuzzy": object{fieldWords + slot: object{
+			"value": string([]byte{fieldCode(t.schema, field), markWord}) + word, "prefix_length": 2, // the letter of the field and the mark
+			"fuzziness": typos, "transpositions": true, "rewrite": "constant_score",
+		}}})
+	}
+	return parts
 }
 
 // beginning is the regular expression of the words and stems that begin as a

@@ -101,6 +101,7 @@ func TestQueries(t *testing.T) {
 		{"quoted", calendar.KindEvent, text(`"jazz nights" "blues" -"a b"`, readmodel.TextName)},
 		{"characters", calendar.KindEvent, text("音乐 会", readmodel.TextName, readmodel.TextExcerpt)},
 		{"no word", calendar.KindEvent, text("!", all...)},
+		{"typos", calendar.KindOrganizer, readmodel.Text{Fields: []string{readmodel.TextName, readmodel.TextPhone}, Lang: calendar.LangEN, Query: "jzaz sinphony -jzaz 2026", Typos: 2}},
 	} {
 		q, err := (&compiler{schema: readmodel.SchemaOf(c.kind)}).query(t.Context(), c.f)
 		if err != nil {
@@ -141,13 +142,13 @@ func TestWorstSearch(t *testing.T) {
 		words = append(words, fmt.Sprintf(`-"musicals%d nationally acting"`, i)) // another stem in each language
 	}
 	for i := range readmodel.MaxWords - readmodel.MaxRows {
-		words = append(words, fmt.Sprintf("musicals%d", i))
+		words = append(words, "musicals"+string(rune('a'+i)))
 	}
 	query := strings.Join(words, " ")
 	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
 		c := &compiler{schema: readmodel.SchemaOf(k)}
 		text := func(fields []string) readmodel.Filter {
-			return readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: query}
+			return readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: query, Typos: typosOf(k)}
 		}
 		f := readmodel.And{text(c.schema.Texts())}
 		if k == calendar.KindEvent { // what is protected is searched by its title
@@ -165,6 +166,14 @@ func TestWorstSearch(t *testing.T) {
 			t.Errorf("%s: %d parts, want at most %d", k, n, mostClauses-100)
 		}
 	}
+}
+
+// typosOf: only events are searched with typos.
+func typosOf(k calendar.Kind) int {
+	if k == calendar.KindEvent {
+		return readmodel.MaxTypos
+	}
+	return 0
 }
 
 // leavesOf counts the parts of a query that have none themselves.

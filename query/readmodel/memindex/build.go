@@ -70,7 +70,7 @@ func (x *Index) readHead(r *reader) {
 		for l, d := range k.texts.dicts {
 			k.texts.home[l] = make(bitset, wordsFor(n))
 			words := int(r.uvarint())
-			d.words, d.roots = make([]word, words), make([]uint32, words)
+			d.words, d.roots, d.hints = make([]word, words), make([]uint32, words), make([]hint, words)
 		}
 		k.eachInLang(func(in *inLang) {
 			if n := r.uvarint(); n > 0 {
@@ -354,9 +354,9 @@ func (d *dict) append(b []byte) []byte {
 
 // read fills a dict that has room for its words already.
 func (d *dict) read(r *reader) {
-	words, roots := d.words, d.roots
+	words, roots, hints := d.words, d.roots, d.hints
 	d.empty()
-	d.words, d.roots = words, roots
+	d.words, d.roots, d.hints = words, roots, hints
 	texts := r.text()
 	next := func(n uint64) (text string) {
 		if n > uint64(len(texts)) {
@@ -371,7 +371,7 @@ func (d *dict) read(r *reader) {
 		w := &words[id]
 		if w.text = next(r.uvarint()); w.text != "" {
 			w.uses, roots[id], w.next = uint32(r.uvarint()), uint32(r.uvarint()), uint32(r.uvarint())
-			w.char = isChar(w.text)
+			w.char, hints[id] = isChar(w.text), hintOf(w.text)
 			n++
 		}
 	}

@@ -18,6 +18,7 @@ type dict struct {
 	pairs map[[2]uint32]uint32 // by the numbers of two characters
 	words []word
 	roots []uint32 // by word: its stem; beside the words, as searches for rows run over it
+	hints []hint   // by word: what it can be near to
 	order byText   // words that are found by beginning
 
 	stemIDs   table[string]
@@ -100,7 +101,7 @@ func (d *dict) add(text string) uint32 {
 // name gives a new word its number, and that of its stem; the orders lack it.
 func (d *dict) name(text string) (id, s uint32) {
 	id = d.number()
-	d.words[id] = word{text: text, char: isChar(text)}
+	d.words[id], d.hints[id] = word{text: text, char: isChar(text)}, hintOf(text)
 	d.ids.put(id)
 	root := text
 	if !whole(text) {
@@ -154,7 +155,7 @@ func (d *dict) number() uint32 {
 		d.freeWords = d.freeWords[:n-1]
 		return id
 	}
-	d.words, d.roots = append(d.words, word{}), append(d.roots, 0)
+	d.words, d.roots, d.hints = append(d.words, word{}), append(d.roots, 0), append(d.hints, 0)
 	return uint32(len(d.words) - 1)
 }
 
@@ -215,20 +216,33 @@ func (d *dict) forget(id uint32) {
 		}
 		*at = w.next
 	}
-	d.words[id], d.roots[id] = word{}, 0
+	d.words[id], d.roots[id], d.hints[id] = word{}, 0, 0
 	d.freeWords = append(d.freeWords, id)
 }
 
 func isChar(token string) bool { return token != "" && token[0] >= 0x80 && readmodel.IsCJKToken(token) }
 
-// internPair gives the number of two characters that stand in a row.
-func (d *dict) internPair(a, b uint32) uint32 {
-	id, ok := d.pairs[[2]uint32{a, b}]
-	if !ok {
-		id = d.add(pairOf(d.words[a].text, d.words[b].text))
-		d.pairs[[2]uint32{a, b}] = id
+// internPair makes the word of two characters that stand in a row when it is new.
+func (d *dict) internPair(a, b uint32) {
+	if _, ok := d.pairs[[2]uint32{a, b}]; !ok {
+		d.pairs[[2]uint32{a, b}] = d.add(pairOf(d.words[a].text, d.words[b].text))
 	}
-	return id
+}
+
+// fitting gives the numbers of the words that a piece fits which is no row, some twice.
+func (d *dict) fitting(p *piece) []uint32 {
+	text := p.tokens[0]
+	if p.form == formWhole {
+		if id, ok := d.ids.get(text); ok {
+			return []uint32{id}
+		}
+		return nil
+	}
+	out := d.beginning(text)
+	if p.typos > 0 {
+		out = append(out, d.near(text, p.typos)...)
+	}
+	return out
 }
 
 // beginning gives the numbers of the words that a word of a query fits: those

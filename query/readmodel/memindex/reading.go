@@ -52,7 +52,8 @@ type piece struct {
 	lang   calendar.Lang
 	fields []string
 	tokens []string
-	inRow  bool
+	form   form
+	typos  int // of a beginning, that it may have
 
 	set  bitset // documents in which it fits
 	kept bool   // the set is kept for others too, and not changed
@@ -62,6 +63,15 @@ type piece struct {
 	wanted bitset // those of them that have to be looked into
 	parts  []*rowPart
 }
+
+// form is what a piece fits.
+type form uint8
+
+const (
+	formBeginning form = iota // words that begin as it, or their stems; see readmodel.Piece
+	formWhole                 // the word itself
+	formRow                   // a row of words
+)
 
 // answer evaluates a filter and calls use with the documents that it admits, which a
 // list asks for in the order of a field, "" for none; the lock is held meanwhile, and
@@ -123,7 +133,7 @@ func (r *reading) parseText(f readmodel.Text) {
 		return
 	}
 	if r.searches == nil {
-		r.searches, r.pieces = map[string]*search{}, map[string]*piece{}
+		r.searches = map[string]*search{}
 	}
 	e := readmodel.ParseSearch(f.Query, f.Lang)
 	s := &search{}
@@ -131,35 +141,44 @@ func (r *reading) parseText(f readmodel.Text) {
 	for _, inRow := range []bool{false, true} {
 		for _, p := range e.Must {
 			if p.InRow == inRow {
-				s.must = append(s.must, r.piece(f, p))
+				s.must = append(s.must, r.fitting(f, p, f.Typos))
 			}
 		}
 	}
 	for _, group := range e.Not {
 		pieces := make([]*piece, len(group))
 		for i, p := range group {
-			pieces[i] = r.piece(f, p)
+			pieces[i] = r.fitting(f, p, 0)
 		}
 		s.not = append(s.not, pieces)
 	}
 }
 
-func searchKey(f readmodel.Text) string { return textKey(f).Text(f.Query).String() }
+func searchKey(f readmodel.Text) string {
+	return textKey(f).Text(f.Query).Number(int64(f.Typos)).String()
+}
 
 func textKey(f readmodel.Text) cache.Key {
 	return cache.Key(nil).Number(int64(f.Lang)).Texts(f.Fields)
 }
 
-func (r *reading) piece(f readmodel.Text, p readmodel.Piece) *piece {
-	form := "beginning"
+// fitting gives the documents that a piece of a search fits at a step.
+func (r *reading) fitting(f readmodel.Text, p readmodel.Piece, step int) *piece {
 	if p.InRow {
-		form = "row"
+		return r.piece(f, p.Tokens, formRow, 0)
 	}
-	key := textKey(f).Text(form).Texts(p.Tokens).String()
+	return r.piece(f, p.Tokens, formBeginning, p.Most(step))
+}
+
+func (r *reading) piece(f readmodel.Text, tokens []string, as form, typos int) *piece {
+	key := textKey(f).Number(int64(as)).Number(int64(typos)).Texts(tokens).String()
 	if known := r.pieces[key]; known != nil {
 		return known
 	}
-	out := &piece{key: key, lang: f.Lang, fields: f.Fields, tokens: p.Tokens, inRow: p.InRow}
+	if r.pieces == nil {
+		r.pieces = map[string]*piece{}
+	}
+	out := &piece{key: key, lang: f.Lang, fields: f.Fields, tokens: tokens, form: as, typos: typos}
 	r.pieces[key] = out
 	r.order = append(r.order, out)
 	return out
@@ -169,7 +188,7 @@ func (r *reading) piece(f readmodel.Text, p readmodel.Piece) *piece {
 func (r *reading) run(ctx context.Context, use func(e *evaluation, i int, res result)) error {
 	rows := false
 	for _, p := range r.order {
-		if p.inRow {
+		if p.form == formRow {
 			rows = true
 		} else if err := r.begin(ctx, p); err != nil {
 			return err
@@ -332,8 +351,11 @@ func (r *reading) begin(ctx context.Context, p *piece) error {
 		}
 	}()
 	for _, l := range calendar.Langs {
-		ids := k.texts.dicts[l].beginning(p.tokens[0])
+		ids := k.texts.dicts[l].fitting(p)
 		r.steps += len(ids)
+		if p.typos > 0 {
+			r.steps += k.texts.dicts[l].nearSteps()
+		}
 		if len(ids) == 0 {
 			continue
 		}

@@ -317,15 +317,22 @@ func (k *kindIndex) fits(o uint32, p *piece) bool {
 }
 
 func (d *dict) fits(stream []byte, p *piece) bool {
-	if p.inRow {
+	if p.form == formRow {
 		stems := d.stemsOf(p.tokens)
 		return stems != nil && d.inRow(stream, stems)
 	}
-	stem := readmodel.Stem(p.tokens[0], d.lang)
+	word := p.tokens[0]
+	stem := readmodel.Stem(word, d.lang)
 	for len(stream) > 0 {
 		id, n := nextWord(stream)
 		stream = stream[n:]
-		if strings.HasPrefix(d.words[id].text, p.tokens[0]) || strings.HasPrefix(d.stems[d.roots[id]].text, stem) {
+		switch text := d.words[id].text; {
+		case text == word:
+			return true
+		case p.form == formWhole:
+		case strings.HasPrefix(text, word) || strings.HasPrefix(d.stems[d.roots[id]].text, stem):
+			return true
+		case p.typos > 0 && readmodel.Typos(word, text, p.typos) <= p.typos:
 			return true
 		}
 	}

@@ -182,7 +182,7 @@ func (e *evaluation) search(dst bitset, f readmodel.Text) {
 // it may, and notes that they have to be looked into.
 func (e *evaluation) fit(dst bitset, p *piece) {
 	e.r.steps += len(dst)
-	if !e.upper || !p.inRow {
+	if !e.upper || p.form != formRow {
 		dst.and(p.set)
 		return
 	}

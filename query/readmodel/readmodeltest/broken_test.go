@@ -35,6 +35,8 @@ var breakages = []string{
 	"nothing is collapsed", "nobody stands alone", "the last of a group stands for it",
 	"stamps of all kinds", "stamps of the living",
 	"characters anywhere", "no single characters", "common words have to fit",
+	"no typos", "every step is two", "typos in short words", "two typos in any word", "a swap is two typos", "the first letter stays",
+	"typos in quotes", "typos after a minus", "typos in numbers", "typos in beginnings",
 }
 
 // match is readmodel.Match with what is broken.
@@ -223,6 +225,21 @@ func (x *reference) matchText(f readmodel.Text, d *readmodel.Document) bool {
 	case "searches the home language only":
 		f.Lang = d.Record.Home
 		return readmodel.Match(f, d)
+	case "no typos":
+		f.Typos = 0
+		return readmodel.Match(f, d)
+	case "every step is two":
+		f.Typos = min(2*f.Typos, readmodel.MaxTypos)
+		return readmodel.Match(f, d)
+	case "typos in quotes":
+		return right || f.Typos > 0 && with(strings.ReplaceAll(f.Query, `"`, " "))
+	case "typos after a minus":
+		return right && (f.Typos == 0 || len(e.Not) == 0 || len(e.Must) > 0 || !with(e.Not[0][0].Tokens[0]))
+	case "typos in short words", "two typos in any word", "a swap is two typos", "the first letter stays", "typos in numbers", "typos in beginnings":
+		if f.Typos > 0 && len(e.Must) == 1 && !e.Must[0].InRow {
+			f.Typos = 0
+			return readmodel.Match(f, d) || x.near(e.Must[0], e.Must[0].Most(readmodel.MaxTypos), x.tokens(f, d))
+		}
 	case "searches tags":
 		if slices.Contains(f.Fields, readmodel.TextDescription) {
 			raw, _ := d.Record.Fields.Text("description").In(f.Lang, d.Record.Home)
@@ -230,6 +247,49 @@ func (x *reference) matchText(f readmodel.Text, d *readmodel.Document) bool {
 		}
 	}
 	return right
+}
+
+// near is a look at the words that have typos.
+func (x *reference) near(p readmodel.Piece, most int, tokens []string) bool {
+	word := p.Tokens[0]
+	distance := readmodel.Typos
+	switch x.broken {
+	case "typos in short words":
+		most = max(most, 1)
+	case "two typos in any word":
+		most *= 2
+	case "typos in numbers":
+		if strings.ContainsAny(word, "0123456789") {
+			most = 1
+		}
+	case "a swap is two typos":
+		// Letters that are told apart by their place have no neighbours to swap with.
+		distance = func(a, b string, most int) int {
+			if n := readmodel.Typos(a, b, most); n == 0 || len(a) != len(b) {
+				return n
+			}
+			differ := 0
+			for i := range a {
+				if a[i] != b[i] {
+					differ++
+				}
+			}
+			return differ
+		}
+	}
+	return slices.ContainsFunc(tokens, func(t string) bool {
+		if x.broken == "the first letter stays" && t[0] != word[0] {
+			return false
+		}
+		if x.broken == "typos in beginnings" {
+			for i := range t {
+				if most > 0 && distance(word, t[:i], most) <= most {
+					return true
+				}
+			}
+		}
+		return most > 0 && distance(word, t, most) <= most
+	})
 }
 
 func (x *reference) all(f readmodel.Text, d *readmodel.Document, words []string) bool {

@@ -3,6 +3,7 @@ package readmodeltest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 // beginnings, accents, characters in a row and not in a row.
 var vocabulary = strings.Fields(`jazz jazzy the of music musical musician a b running runs ran concert concerts
 	été fête fêtes musique musiques danser dansait cheval chevaux los música músico canción canciones niño bailando
+	symphony symphonies symphany orchestra orchestre
 	音乐 音乐会 会音 乐 北京 かんぱい カフェ 콘서트 2026 20 K-POP don't Øresund straße STRASSE x`)
 
 // generator makes random documents and filters.
@@ -242,7 +244,7 @@ func (g generator) filter(s *readmodel.Schema, depth int) readmodel.Filter {
 		}
 		return readmodel.Near{Field: f.Name, Lat: g.lat(), Lng: g.lng(), Km: pick(g, []float64{0.5, 30, 120, 3000, 20000})}
 	default:
-		return readmodel.Text{Fields: g.texts(s), Lang: pick(g, calendar.Langs[:]), Query: g.search()}
+		return readmodel.Text{Fields: g.texts(s), Lang: pick(g, calendar.Langs[:]), Query: g.search(), Typos: g.IntN(readmodel.MaxTypos + 1)}
 	}
 }
 
@@ -305,7 +307,9 @@ func (g generator) search() string {
 	for range 1 + g.IntN(3) {
 		b.WriteString(pick(g, []string{"", "", "", "-"}))
 		word := pick(g, vocabulary)
-		switch g.IntN(5) {
+		switch g.IntN(7) {
+		case 5, 6:
+			b.WriteString(g.misspelt(word))
 		case 0:
 			b.WriteString(`"` + g.words(3) + `"`)
 		case 1:
@@ -319,6 +323,29 @@ func (g generator) search() string {
 		b.WriteString(pick(g, []string{" ", " ", "  ", `"`, "-"}))
 	}
 	return b.String()
+}
+
+// misspelt makes a typo or two in a word.
+func (g generator) misspelt(word string) string {
+	r := []rune(word)
+	for range 1 + g.IntN(2) {
+		i := g.IntN(len(r))
+		switch g.IntN(4) {
+		case 0:
+			r = slices.Insert(r, i, 'z')
+		case 1:
+			r[i] = 'q'
+		case 2:
+			if i+1 < len(r) {
+				r[i], r[i+1] = r[i+1], r[i]
+			}
+		default:
+			if len(r) > 1 {
+				r = slices.Delete(r, i, i+1)
+			}
+		}
+	}
+	return string(r)
 }
 
 // order makes a random order for a kind.

@@ -33,7 +33,7 @@ type testCase struct {
 }
 
 func cases() []testCase {
-	return slices.Concat(filterCases(), searchCases(), pageCases(), tallyCases(), writeCases())
+	return slices.Concat(filterCases(), searchCases(), typoCases(), pageCases(), tallyCases(), writeCases())
 }
 
 // Run runs the suite.

@@ -1,0 +1,177 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/internal/testkit"
+)
+
+// titlesOf gives the titles of a list in its order.
+func titlesOf(t *testing.T, r *testkit.Response) (out []string) {
+	t.Helper()
+	for i := range r.Want(http.StatusOK).Len("events") {
+		out = append(out, r.String(fmt.Sprintf("events.%d.title", i)))
+	}
+	return out
+}
+
+// LISTINGS 8.32, 8.33, 8.42: typos over HTTP, under every root.
+func TestTypos(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	jazz := editor.Event("Jazz", testkit.Object{"description": "by <b>night</b>"})
+	editor.Event("Jzaz", nil)
+	editor.Event("Symphony concert", nil)
+	editor.Event("Symphany", testkit.Object{"excerpt": "not this one"})
+	locked := editor.Event("Concert behind doors", testkit.Object{"description": "a sinfonietta"})
+	editor.Patch(locked.Path(calendar.KindEvent), testkit.Object{"password": "x"}).Want(http.StatusOK)
+	for _, l := range calendar.Langs {
+		nobody := w.As(calendar.Anonymous).Under(l)
+		for _, c := range []struct {
+			query string
+			step  int // -1: no key
+			want  string
+		}{
+			{"search=jzaz", -1, "Jzaz"},
+			{"search=jzaz&typos=off", 0, "Jzaz"},
+			{"search=jzaz&typos=FALSE", 0, "Jzaz"},
+			{"search=jzaz&typos=auto", 0, "Jzaz"}, // an exact hit is never mixed with others
+			{"search=jzaz&typos=on", 2, "Jazz Jzaz"},
+			{"search=jzaz&typos=yes", 2, "Jazz Jzaz"},
+			{"search=jaz&typos=auto", 0, "Jazz"},
+			{"search=jazx&typos=auto", 1, "Jazz"},
+			{"search=jazx+nihgt&typos=auto", 1, "Jazz"},
+			{"search=symhpany&typos=auto", 1, "Symphany"}, // at one typo, before two
+			{"search=symhpany&typos=on", 2, "Symphony concert,Symphany"},
+			{"search=sinphony&typos=auto", 2, "Symphony concert"},
+			{"search=sinphony+cnocert&typos=auto", 2, "Symphony concert"},
+			{"search=jzz&typos=on", 2, ""},
+			{"search=jzz&typos=auto", 0, ""},
+			{"search=nothingatall&typos=auto", 0, ""},
+			{"search=%22jazx%22&typos=on", 2, ""},
+			{"search=concert+-symphany&typos=on", 2, "Symphony concert,Concert behind doors"},
+			{"search=cnocert+doors&typos=on", 2, "Concert behind doors"},
+			{"search=sinfonieta&typos=on", 2, ""},           // blanked: its title only
+			{"search=jzaz&typos=auto&include=1", 1, "Jazz"}, // all filters count
+			{"typos=on", 0, "Jazz Jzaz,Symphony concert,Symphany,Concert behind doors"},
+			{"typos=auto", 0, "Jazz Jzaz,Symphony concert,Symphany,Concert behind doors"},
+		} {
+			query := strings.Replace(c.query, "include=1", "include="+jazz.ID().String(), 1)
+			r := nobody.Get("/events?" + query)
+			got := strings.Join(titlesOf(t, r), ",")
+			want := strings.ReplaceAll(c.want, "Jazz Jzaz", "Jazz,Jzaz")
+			if got != want {
+				t.Errorf("%s %s: %q, want %q", l, c.query, got, want)
+			}
+			if step, has := r.Lookup("typos"); has != (c.step >= 0) || has && fmt.Sprint(step) != fmt.Sprint(c.step) {
+				t.Errorf("%s %s: typos %v, want %d", l, c.query, step, c.step)
+			}
+			if c.step >= 0 && !strings.Contains(r.String("rest_url"), "typos=") {
+				t.Errorf("%s %s: %s", l, c.query, r.String("rest_url"))
+			}
+			if l != calendar.LangES {
+				continue
+			}
+			ndjson := nobody.Get("/events.ndjson?" + query)
+			if n := strings.Count(string(ndjson.Want(http.StatusOK).Body), "\n"); n != r.Len("events") || ndjson.Header.Get("X-Total") != fmt.Sprint(n) {
+				t.Errorf("%s %s: %d lines of %d", l, c.query, n, r.Len("events"))
+			}
+			source := nobody.Get("/events/calendar?start=2026-01-01&end=2030-01-01&" + query)
+			if n := len(source.Want(http.StatusOK).JSON().([]any)); n != r.Len("events") && query == c.query {
+				t.Errorf("%s %s: %d entries, want %d", l, c.query, n, r.Len("events"))
+			}
+		}
+	}
+	nobody := w.As(calendar.Anonymous)
+	for _, query := range []string{"typos=", "typos=maybe", "typos=AUTO", "typos=2"} {
+		nobody.Get("/events?search=jazz&" + query).WantBad("typos")
+	}
+	nobody.Get("/venues?typos=maybe").Want(http.StatusOK)
+}
+
+// LISTINGS 8.34, 8.42: highlights over HTTP.
+func TestHighlight(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	long := strings.TrimSpace(strings.Repeat("word ", 60))
+	editor.Event("Jazz & blues <3", testkit.Object{
+		"excerpt":     "All that jazzy\n\nstuff",
+		"description": "<p>" + long + "</p><ul><li>The <em>ja</em>zz\n nights</li><li>&lt;jazz&gt;</li></ul>",
+	})
+	locked := editor.Event("Jazz behind doors", testkit.Object{"description": "jazz"})
+	editor.Patch(locked.Path(calendar.KindEvent), testkit.Object{"password": "x"}).Want(http.StatusOK)
+	editor.Event("Other", testkit.Object{"description": "jazz"})
+	of := func(r *testkit.Response) (out []any) {
+		t.Helper()
+		for i := range r.Want(http.StatusOK).Len("events") {
+			h, _ := r.Lookup(fmt.Sprintf("events.%d.highlight", i))
+			out = append(out, h)
+		}
+		return out
+	}
+	obj := func(pairs ...string) any {
+		m := map[string]any{}
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i]] = pairs[i+1]
+		}
+		return m
+	}
+	description := func(first string) string {
+		return first + " The <mark>jazz</mark> nights &lt;<mark>jazz</mark>&gt;"
+	}
+	ahead := "…" + strings.TrimSpace(strings.Repeat("word ", 11)) // 54 characters, and 5 to the mark
+	for _, c := range []struct {
+		query string
+		want  []any
+	}{
+		{"search=jazz&highlight=true", []any{
+			obj("title", "<mark>Jazz</mark> &amp; blues &lt;3", "excerpt", "All that <mark>jazzy</mark> stuff", "description", description(ahead)),
+			obj("title", "<mark>Jazz</mark> behind doors"),
+			obj("description", "<mark>jazz</mark>"),
+		}},
+		{"search=jazz&highlight=1&highlight_length=40", []any{
+			obj("title", "<mark>Jazz</mark> &amp; blues &lt;3", "excerpt", "All that <mark>jazzy</mark> stuff", "description", "…word word word word word word The <mark>jazz</mark>…"),
+			obj("title", "<mark>Jazz</mark> behind doors"),
+			obj("description", "<mark>jazz</mark>"),
+		}},
+		{"search=%22jazz+night%22&highlight=true&_fields=highlight", []any{obj("description", ahead+" The <mark>jazz nights</mark> &lt;jazz&gt;")}},
+		{"search=jzaz+bleus&highlight=true&typos=auto", []any{
+			obj("title", "<mark>Jazz</mark> &amp; <mark>blues</mark> &lt;3", "description", description(ahead)),
+		}},
+		{"search=-blues&highlight=true", []any{obj(), obj()}},
+		{"search=jazz&highlight=false", []any{nil, nil, nil}},
+		{"search=jazz", []any{nil, nil, nil}},
+		{"search=jazz&highlight=true&_fields=id", []any{nil, nil, nil}},
+		{"highlight=true", []any{nil, nil, nil}},
+	} {
+		if diff := cmp.Diff(c.want, of(nobody.Get("/events?"+c.query))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.query, diff)
+		}
+	}
+	lines := string(nobody.Get("/events.ndjson?search=jazx&typos=on&highlight=true&_fields=highlight").Want(http.StatusOK).Body)
+	if n := strings.Count(lines, `"title":"<mark>Jazz</mark>`); n != 2 {
+		t.Errorf("NDJSON: %s", lines)
+	}
+	for _, query := range []string{"highlight=", "highlight=maybe"} {
+		nobody.Get("/events?" + query).WantBad("highlight")
+	}
+	for _, query := range []string{"highlight_length=", "highlight_length=39", "highlight_length=1001", "highlight_length=x"} {
+		nobody.Get("/events?" + query).WantBad("highlight_length")
+	}
+	for _, c := range []string{"highlight_length=40", "highlight_length=1000"} {
+		nobody.Get("/events?highlight=true&search=jazz&" + c).Want(http.StatusOK)
+	}
+	for _, l := range calendar.Langs { // the key is as safe under every root
+		if got := of(nobody.Under(l).Get("/events?search=jazz&highlight=true"))[1]; !cmp.Equal(got, obj("title", "<mark>Jazz</mark> behind doors")) {
+			t.Errorf("%s: %v", l, got)
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package readmodel
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"daybook/calendar"
+)
+
+// Highlighter marks in shown texts what a search fits (LISTINGS 3.4).
+type Highlighter struct {
+	pieces []Piece
+	step   int
+}
+
+// NewHighlighter makes one for a search in a language, with the typos that it allows a
+// word at most.
+func NewHighlighter(query string, l calendar.Lang, typos int) *Highlighter {
+	return &Highlighter{ParseSearch(query, l).Must, typos}
+}
+
+// span is a part of a text, in bytes.
+type span struct{ from, to int }
+
+// Name gives a name in a language as HTML with its marks, "" without any.
+func (h *Highlighter) Name(name string, l calendar.Lang) string {
+	marks := h.marks(wordsOf(name), l)
+	if len(marks) == 0 {
+		return ""
+	}
+	return marked(name, span{0, len(name)}, marks)
+}
+
+// before is how far ahead of the first mark a snippet begins, in characters.
+const before = 60
+
+// Snippet gives the part of a text with its first mark, of at most length characters, as
+// HTML with its marks; "" without any. A run of white space in the text counts as a space.
+func (h *Highlighter) Snippet(text string, l calendar.Lang, length int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	words := wordsOf(text)
+	marks := h.marks(words, l)
+	if len(marks) == 0 {
+		return ""
+	}
+	part := snippet(text, words, marks[0], length)
+	out := marked(text, part, marks)
+	if part.from > 0 {
+		out = "…" + out
+	}
+	if part.to < len(text) {
+		out += "…"
+	}
+	return out
+}
+
+// snippet gives the part of a text that is shown.
+func snippet(text string, words []textWord, first span, length int) span {
+	end := forward(text, 0, length)
+	if end == len(text) {
+		return span{0, len(text)}
+	}
+	from := 0
+	if first.to > end {
+		// A mark that would lie behind the end moves the beginning.
+		least := backward(text, first.from, before)
+		if forward(text, wordFrom(words, least, first.from), length) < first.to {
+			least = min(first.from, max(least, backward(text, first.to, length)))
+		}
+		from = wordFrom(words, least, first.from)
+		end = forward(text, from, length)
+	}
+	to := end
+	for _, w := range words {
+		if w.to > end && w.from > from {
+			to = min(to, w.from)
+			break
+		}
+	}
+	for to > from && text[to-1] == ' ' {
+		to--
+	}
+	return span{from, to}
+}
+
+// wordFrom gives the beginning of the first word that begins at a place or behind it, at
+// most otherwise.
+func wordFrom(words []textWord, least, otherwise int) int {
+	i, _ := slices.BinarySearchFunc(words, least, func(w textWord, least int) int { return w.from - least })
+	if i < len(words) {
+		return min(words[i].from, otherwise)
+	}
+	return otherwise
+}
+
+// forward gives the place n characters behind another one, or the end.
+func forward(text string, from, n int) int {
+	for ; n > 0 && from < len(text); n-- {
+		_, size := utf8.DecodeRuneInString(text[from:])
+		from += size
+	}
+	return from
+}
+
+// backward gives the place n characters ahead of another one, or the beginning.
+func backward(text string, from, n int) int {
+	for ; n > 0 && from > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:from])
+		from -= size
+	}
+	return from
+}
+
+var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+
+// marked writes a part of a text with the marks in it.
+func marked(text string, part span, marks []span) string {
+	var b strings.Builder
+	at := part.from
+	for _, m := range marks {
+		m = span{max(m.from, part.from), min(m.to, part.to)}
+		if m.from >= m.to {
+			continue
+		}
+		_, _ = escapeHTML.WriteString(&b, text[at:m.from]) // a Builder takes all
+		b.WriteString("<mark>")
+		_, _ = escapeHTML.WriteString(&b, text[m.from:m.to])
+		b.WriteString("</mark>")
+		at = m.to
+	}
+	_, _ = escapeHTML.WriteString(&b, text[at:part.to])
+	return b.String()
+}
+
+// marks gives the places of a text that the search fits, in order and apart.
+func (h *Highlighter) marks(words []textWord, l calendar.Lang) []span {
+	var out []span
+	tokens := make([]string, len(words))
+	for i := range words {
+		tokens[i] = words[i].token
+	}
+	for _, p := range h.pieces {
+		n, most := len(p.Tokens), p.Most(h.step)
+		fits := p.fitsAt
+		if !p.InRow {
+			begins := p.begins(l)
+			fits = func(tokens []string, _ calendar.Lang) bool {
+				return begins(tokens[0]) || most > 0 && Typos(p.Tokens[0], tokens[0], most) <= most
+			}
+		}
+		for i := 0; i+n <= len(tokens); i++ {
+			if fits(tokens[i:], l) {
+				out = append(out, span{words[i].from, words[i+n-1].to})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b span) int { return a.from - b.from })
+	apart := out[:0]
+	for _, m := range out {
+		if n := len(apart); n > 0 && m.from <= apart[n-1].to {
+			apart[n-1].to = max(apart[n-1].to, m.to)
+		} else {
+			apart = append(apart, m)
+		}
+	}
+	return apart
+}
+
+// textWord is a token with the place of its word in the text.
+type textWord struct {
+	token string
+	span
+}
+
+// wordsOf gives the tokens of a text with their places; that of a Break is empty.
+func wordsOf(text string) []textWord {
+	folded, stretches := foldedAt(text)
+	var out []textWord
+	at := 0 // the stretch of the present word
+	place := func(n int, end bool) int {
+		for at+1 < len(stretches) && (stretches[at+1].folded < n || !end && stretches[at+1].folded == n) {
+			at++
+		}
+		switch s := stretches[at]; {
+		case s.same:
+			return s.text + n - s.folded
+		case !end:
+			return s.text
+		case at+1 < len(stretches):
+			return stretches[at+1].text
+		default:
+			return len(text)
+		}
+	}
+	split(folded, func(from, to int) {
+		w := textWord{token: Break, span: span{place(from, false), 0}}
+		w.to = w.from
+		if from < to {
+			w.token, w.to = firstRunes(folded[from:to], maxTokenRunes), place(to, true)
+		}
+		out = append(out, w)
+	})
+	return out
+}
+
+// stretch says where a part of a folded text comes from.
+type stretch struct {
+	folded, text int  // where it begins
+	same         bool // byte by byte; else the whole of it comes from the whole of the other
+}
+
+// foldedAt folds a text in parts that have nothing to do with each other.
+func foldedAt(text string) (string, []stretch) {
+	b := make([]byte, 0, len(text)+8)
+	var out []stretch
+	for i := 0; i < len(text); {
+		n := 1
+		same := text[i] < utf8.RuneSelf && (i+1 == len(text) || text[i+1] < utf8.RuneSelf)
+		if !same {
+			n = partEnd(text[i:])
+		}
+		if last := len(out) - 1; !same || last < 0 || !out[last].same {
+			out = append(out, stretch{len(b), i, same})
+		}
+		switch c := text[i]; {
+		case !same:
+			b = append(b, Fold(text[i:i+n])...)
+		case c >= 'A' && c <= 'Z':
+			b = append(b, c+'a'-'A')
+		default:
+			b = append(b, c)
+		}
+		i += n
+	}
+	return string(b), out
+}
+
+// partEnd gives the length of the first character of a text with all that is joined to it.
+func partEnd(text string) int {
+	_, n := utf8.DecodeRuneInString(text)
+	for n < len(text) {
+		r, size := utf8.DecodeRuneInString(text[n:])
+		if r < utf8.RuneSelf || !isCombining(r) && !isIgnorable(r) && norm.NFKC.PropertiesString(text[n:]).BoundaryBefore() {
+			break
+		}
+		n += size
+	}
+	return n
+}

@@ -1,0 +1,122 @@
+package readmodel_test
+
+import (
+	"html"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// LISTINGS 3.4, 8.34: what is marked in a name.
+func TestHighlightName(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		l          calendar.Lang
+		query      string
+		typos      int
+		name, want string
+	}{
+		{calendar.LangEN, "jazz", 0, "Jazz, jazzy & more", "<mark>Jazz</mark>, <mark>jazzy</mark> &amp; more"},
+		{calendar.LangEN, "studying", 0, "A study", "A <mark>study</mark>"},
+		{calendar.LangEN, "jzaz", 0, "Jazz", ""},
+		{calendar.LangEN, "jzaz", 1, "Jazz", "<mark>Jazz</mark>"},
+		{calendar.LangEN, "sinphony jazz", 2, "Symphony and jazz", "<mark>Symphony</mark> and <mark>jazz</mark>"},
+		{calendar.LangEN, `"jazz night"`, 0, "The jazz – nights", "The <mark>jazz – nights</mark>"},
+		{calendar.LangEN, `"jazz night"`, 2, "jazz by night", ""},
+		{calendar.LangEN, `"jazz night" nigh`, 0, "jazz night", "<mark>jazz night</mark>"},
+		{calendar.LangEN, "jazz -night", 0, "jazz night", "<mark>jazz</mark> night"},
+		{calendar.LangEN, "-night", 0, "jazz night", ""},
+		{calendar.LangEN, "the jazz", 0, "The jazz", "The <mark>jazz</mark>"}, // left out of the search
+		{calendar.LangEN, `a`, 0, `<a> "a"`, "&lt;<mark>a</mark>&gt; &quot;<mark>a</mark>&quot;"},
+		{calendar.LangEN, "cafe", 0, "Café cafe\u0301s", "<mark>Café</mark> <mark>cafe\u0301s</mark>"},
+		{calendar.LangEN, "strasse", 0, "Die Straße!", "Die <mark>Straße</mark>!"},
+		{calendar.LangEN, "fin", 0, "ﬁn ½", "<mark>ﬁn</mark> ½"},
+		{calendar.LangEN, "2", 0, "a ½ b", "a <mark>½</mark> b"},
+		{calendar.LangFR, "ete", 0, "L’été", "L’<mark>été</mark>"},
+		{calendar.LangCN, "音乐", 0, "北京音乐会", "北京<mark>音乐</mark>会"},
+		{calendar.LangCN, "音乐 会", 0, "北京音乐会", "北京<mark>音乐会</mark>"}, // they touch
+		{calendar.LangCN, "音", 0, "音 音乐", "<mark>音</mark> <mark>音</mark>乐"},
+		{calendar.LangCN, "ガッコウ", 0, "ｶﾞｯｺｳ 2", "<mark>ｶﾞｯｺｳ</mark> 2"},
+		{calendar.LangCN, "music", 0, "音music乐", "音<mark>music</mark>乐"},
+		{calendar.LangEN, "", 0, "Jazz", ""},
+	} {
+		if got := readmodel.NewHighlighter(c.query, c.l, c.typos).Name(c.name, c.l); got != c.want {
+			t.Errorf("%q in %q: %q, want %q", c.query, c.name, got, c.want)
+		}
+	}
+}
+
+// LISTINGS 3.4, 8.34: which part of a text is shown.
+func TestHighlightSnippet(t *testing.T) {
+	t.Parallel()
+	words := strings.TrimSpace(strings.Repeat("word ", 40)) // 199 characters
+	for _, c := range []struct {
+		name, query, text string
+		length            int
+		want              string
+	}{
+		{"whole", "jazz", "All\n that\u00a0 jazz", 40, "All that <mark>jazz</mark>"},
+		{"nothing", "jazz", words, 40, ""},
+		{"as long as it may be", "jazz", words[:35] + "jazz", 40, words[:35] + "<mark>jazz</mark>"},
+		{"from the start", "jazz", "12345 jazz " + words, 40, "12345 <mark>jazz</mark> word word word word word word…"},
+		{"ends with the mark", "jazz", words[:35] + "jazz. " + words, 40, words[:35] + "<mark>jazz</mark>.…"},
+		{"from a word ahead", "jazz", words + " jazz", 100, "…" + words[:60] + "<mark>jazz</mark>"},
+		{"and on", "jazz", words + " jazz " + words, 100, "…" + words[:60] + "<mark>jazz</mark> " + words[:34] + "…"},
+		{"the mark is in", "jazz", words + " jazz " + words, 40, "…" + words[:35] + "<mark>jazz</mark>…"},
+		{"a long mark is cut", "jazz", "x " + "jazz" + strings.Repeat("z", 60) + " y", 40, "…<mark>jazz" + strings.Repeat("z", 36) + "</mark>…"},
+		{"a long row is cut", `"` + words + ` jazz"`, "x " + words + " jazz", 42, "…<mark>" + words[:39] + "</mark>…"},
+		{"every mark of it", "jazz", "jazz & jazzy " + words, 40, "<mark>jazz</mark> &amp; <mark>jazzy</mark> word word word word word…"},
+		{"characters are words", "会", strings.Repeat("音", 50) + "会", 40, "…" + strings.Repeat("音", 39) + "<mark>会</mark>"},
+	} {
+		if got := readmodel.NewHighlighter(c.query, calendar.LangEN, 0).Snippet(c.text, calendar.LangEN, c.length); got != c.want {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Whatever the text: a snippet is a part of it with nothing but marks added, it is not too
+// long, and there is one exactly if a piece fits.
+func TestHighlightAnyText(t *testing.T) {
+	t.Parallel()
+	pieces := []string{
+		"jazz", "jazzy", "Straße", "½", "ﬁ", "é", "e\u0301", "か\u3099", "か\u200d\u3099", "ｶ", "ﾞ", "音乐", "会", "음악", "ᄒ", "ᅡ", "\u11ab", "हिन्दी", "ς",
+		"\u00ad", "\ufeff", "<b>", "&", `"`, " ", "  ", "\n", ".", "-", "İ", "1", "\xff", "nights", "the",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.ToValidUTF8(strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(t, "text"), rapid.SampledFrom([]string{"", " "}).Draw(t, "by")), "\ufffd")
+		query := rapid.SampledFrom([]string{"jazz", "jzaz night", "音乐", `"jazz night"`, "が", "음악", "e", "strasse 1", "fi -jazz", "हिन्दी", "nihgts"}).Draw(t, "query")
+		l := rapid.SampledFrom(calendar.Langs[:]).Draw(t, "language")
+		length := rapid.IntRange(40, 120).Draw(t, "length")
+		typos := rapid.IntRange(0, 2).Draw(t, "typos")
+		h := readmodel.NewHighlighter(query, l, typos)
+		plain := func(s string) string {
+			return html.UnescapeString(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(s))
+		}
+		fits := false
+		for _, p := range readmodel.ParseSearch(query, l).Must {
+			fits = fits || readmodel.Match(readmodel.Text{Fields: eventTexts[:1], Lang: l, Query: `"` + strings.Join(p.Tokens, " ") + `"`}, event(text, "", l))
+		}
+		if got := h.Name(text, l); got != "" && plain(got) != text {
+			t.Fatalf("%q gives %q", text, got)
+		} else if fits && got == "" {
+			t.Fatalf("%q: no mark for %q", text, query)
+		}
+		got := h.Snippet(text, l, length)
+		shown := strings.Join(strings.Fields(text), " ")
+		part := plain(strings.TrimSuffix(strings.TrimPrefix(got, "…"), "…"))
+		if !strings.Contains(shown, part) || utf8.RuneCountInString(part) > length {
+			t.Fatalf("%q: %q, of at most %d characters", shown, got, length)
+		}
+		if got != "" && !strings.Contains(got, "<mark>") {
+			t.Fatalf("%q: %q has no mark", shown, got)
+		}
+		if (got == "") != (h.Name(shown, l) == "") {
+			t.Fatalf("%q: %q, and as a name %q", shown, got, h.Name(shown, l))
+		}
+	})
+}

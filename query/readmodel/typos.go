@@ -1,0 +1,101 @@
+package readmodel
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"daybook/calendar"
+)
+
+// MaxTypos is the most typos that a word may have (LISTINGS 3.3).
+const MaxTypos = 2
+
+// The lengths in characters from which on a word of a search may have one and two typos.
+const (
+	oneTypoFrom  = 4
+	twoTyposFrom = 8
+)
+
+// Typos gives how many typos lie between two tokens: a letter put in, left out, replaced,
+// or swapped with its neighbour, of which no letter is part of two (optimal string
+// alignment). Above most, which is not negative, it is most + 1.
+func Typos(a, b string, most int) int {
+	var left, right [maxTokenRunes]rune
+	x, y := appendRunes(left[:0], a), appendRunes(right[:0], b)
+	if n := len(x) - len(y); n > most || -n > most {
+		return most + 1
+	}
+	var rows [3][maxTokenRunes + 1]uint8
+	before, above, row := &rows[0], &rows[1], &rows[2]
+	for j := range len(y) + 1 {
+		above[j] = uint8(j)
+	}
+	for i := 1; i <= len(x); i++ {
+		row[0] = uint8(i)
+		least := row[0]
+		for j := 1; j <= len(y); j++ {
+			d := above[j-1]
+			if x[i-1] != y[j-1] {
+				d = min(d, above[j], row[j-1]) + 1
+				if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+					d = min(d, before[j-2]+1)
+				}
+			}
+			row[j] = d
+			least = min(least, d)
+		}
+		if int(least) > most { // and so are all rows below
+			return most + 1
+		}
+		before, above, row = above, row, before
+	}
+	return min(int(above[len(y)]), most+1)
+}
+
+func appendRunes(to []rune, s string) []rune {
+	for _, r := range s {
+		if len(to) == maxTokenRunes {
+			break // tokens are no longer
+		}
+		to = append(to, r)
+	}
+	return to
+}
+
+// Most gives how many typos a piece may have at a step, which allows so many a word at
+// most: 0 but for a single word of letters.
+func (p Piece) Most(step int) int {
+	if step == 0 || p.InRow || strings.ContainsFunc(p.Tokens[0], unicode.IsDigit) {
+		return 0
+	}
+	switch n := utf8.RuneCountInString(p.Tokens[0]); {
+	case n < oneTypoFrom:
+		return 0
+	case n < twoTyposFrom:
+		return 1
+	default:
+		return min(step, MaxTypos)
+	}
+}
+
+// Most gives how many typos a word of the search may have: 0, 1 or 2.
+func (e Expression) Most() (most int) {
+	for _, p := range e.Must {
+		most = max(most, p.Most(MaxTypos))
+	}
+	return most
+}
+
+// fewest gives the fewest typos, at most most, with which a piece fits in the tokens of a
+// text of language l; most + 1 when it does not.
+func (p Piece) fewest(tokens []string, l calendar.Lang, most int) int {
+	if p.fits(tokens, l) {
+		return 0
+	}
+	least := most + 1
+	for i := 0; most > 0 && i < len(tokens) && least > 1; i++ {
+		least = min(least, Typos(p.Tokens[0], tokens[i], least-1))
+	}
+	return least
+}
