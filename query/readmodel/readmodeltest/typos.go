@@ -90,7 +90,7 @@ func typosOfAnyWords(t testing.TB, x readmodel.Index) {
 	found := 0
 	for range 50 {
 		f := readmodel.Text{Fields: eventTexts, Lang: calendar.LangFR, Query: word(), Typos: 1 + g.IntN(2)}
-		ids, total := want(docs, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: byID, Limit: len(docs)})
+		ids, _, total := want(docs, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: byID, Limit: len(docs)})
 		wantPage(t, x, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: byID, Limit: len(docs)}, total, ids...)
 		found += total
 	}
