@@ -245,6 +245,9 @@ func TestBudget(t *testing.T) {
 	if e := parse(costly); e == nil || e.Code != calendar.CodeQueryTooCostly || e.Cost != 2 || e.Limit != 1 {
 		t.Errorf("%s: %+v", costly, e)
 	}
+	if e := parse("facets=city,month&collapse=repeats"); e == nil || e.Cost != 5 {
+		t.Errorf("facets and repeats: %+v", e)
+	}
 	if e := parse(costly + "&free=maybe"); e == nil || e.Code != calendar.CodeInvalidParam {
 		t.Errorf("%s with a wrong value: %+v", costly, e)
 	}

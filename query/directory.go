@@ -46,7 +46,7 @@ type places struct {
 }
 
 // directoryFields are the fields of records that a directory keeps.
-var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "city", "country", "author", "status", "date_utc"}
+var directoryFields = []string{"name", "venue", "organizer", "slug", "parent", "city", "country", "author", "status", "date_utc", "geo_lat", "geo_lng"}
 
 // directories are the last ones that a Service has read.
 type directories [calendar.KindTag + 1]atomic.Pointer[directory]

@@ -89,6 +89,8 @@ type criteria struct {
 	of     Of      // the record that events are of
 	source *source // of a calendar widget
 
+	zoom int // of a map
+
 	sort string // a word of sort; "": the order of all lists
 	walk *walk  // in steps; nil: in pages
 
@@ -117,8 +119,11 @@ type parser struct {
 // ids. Refused parameters come back all at once as *calendar.Error; other errors
 // are those of the store.
 func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
-	if r.Source {
+	switch {
+	case r.Source:
 		return s.parse(ctx, r, sourceTable)
+	case r.Map:
+		return s.parse(ctx, r, clusterTable)
 	}
 	return s.parse(ctx, r, tables[r.Kind])
 }

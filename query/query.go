@@ -64,6 +64,8 @@ type Request struct {
 	Of Of
 	// Source asks for what a calendar widget shows: the parameters are SourceParams.
 	Source bool
+	// Map asks for clusters of a map: the parameters are ClusterParams.
+	Map bool
 }
 
 // Past is what a list of a moment in the past has beside others; the zero value is for

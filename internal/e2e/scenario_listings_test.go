@@ -168,3 +168,47 @@ func cursorWalk(s *scene) {
 	nobody.get("/events?tags=" + tag + "&page=1&cursor=*").bad("cursor")
 	nobody.get("/venues?cursor=" + cursor).want(http.StatusOK) // of no other collection
 }
+
+// clusters are LISTINGS 8.19.
+func clusters(s *scene) {
+	tag, _ := listed(s)
+	nobody := s.as("")
+	ask := func(params ...string) *answer {
+		s.t.Helper()
+		return nobody.get("/events/clusters"+pairs(append([]string{"tags", tag, "start_date", "2026-05-01", "end_date", "2028-01-01"}, params...)...)).
+			want(http.StatusOK).head("Content-Type", "application/geo+json")
+	}
+	// Munich has two events, Washington one, Suva two, Apia one; one event is at two venues.
+	at := func(zoom string) map[float64]obj {
+		out := map[float64]obj{}
+		a := ask("zoom", zoom).head("X-Total", "8").fields(obj{"total": 8, "placed": 5})
+		for _, f := range a.at("features").(list) {
+			p := f.(obj)["properties"].(obj)
+			out[f.(obj)["geometry"].(obj)["coordinates"].(list)[0].(float64)] = p
+		}
+		return out
+	}
+	near := at("8")
+	if len(near) != 4 {
+		s.t.Fatalf("%d clusters", len(near))
+	}
+	for lng, n := range map[float64]float64{11.5: 2, -77: 1, 178.4: 2, -171.8: 1} {
+		if p := near[lng]; p == nil || p["point_count"] != n || p["cluster"] != false || p["venue"] == nil {
+			s.t.Errorf("at %v: %v", lng, p)
+		}
+	}
+	ed := s.as("editor")
+	w := s.word()
+	for i, lng := range []float64{30, 30.01} {
+		v := ed.create("venues", obj{"venue": w + string(rune('a'+i)), "geo_lat": 10, "geo_lng": lng})
+		ed.event(w, obj{"tags": tag, "venue": v.id()})
+	}
+	both := ask("zoom", "3", "bbox", "29,9,31,11").fields(obj{"total": 10, "placed": 2, "features.0.properties.point_count": 2, "features.0.properties.cluster": true})
+	both.without("features.1", "features.0.properties.venue").fields(obj{"features.0.geometry.coordinates": list{30.005, 10}, "features.0.properties.bbox": list{30, 10, 30.01, 10}})
+	zoom := both.at("features.0.properties.expansion_zoom").(float64)
+	ask("zoom", plainText(s.t, zoom), "bbox", "29,9,31,11").having("features.1.properties.venue.url").without("features.2")
+	ask("zoom", plainText(s.t, zoom-1), "bbox", "29,9,31,11").without("features.1")
+	nobody.get("/events/clusters").code(http.StatusBadRequest, "rest_missing_callback_param").field("data.params", list{"zoom"})
+	nobody.get("/events/clusters?zoom=23").bad("zoom")
+	nobody.get("/events/clusters?zoom=2&bbox=1,2,3").bad("bbox")
+}

@@ -51,6 +51,7 @@ var scenarios = []line{
 	{name: "walks_by_cursors", check: cursorWalk},
 	{name: "facets", check: facets},
 	{name: "repeats", check: repeats},
+	{name: "clusters_of_a_map", check: clusters},
 }
 
 // TestScenarios plays the scenarios on the embedded size.

@@ -52,6 +52,8 @@ type Queries interface {
 	Count(ctx context.Context, c *query.Criteria) (int, error)
 	// Whole begins to answer a list of events over all pages.
 	Whole(ctx context.Context, c *query.Criteria, also query.Calendar) (*query.Whole, error)
+	// Clusters gives the clusters of a map.
+	Clusters(ctx context.Context, c *query.Criteria) (*query.Clusters, error)
 	// Facets gives the facets of a list of events, nil where none were asked for.
 	Facets(ctx context.Context, c *query.Criteria) ([]query.Facet, error)
 	// Run answers a list.

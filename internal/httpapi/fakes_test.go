@@ -127,6 +127,10 @@ func (f fakeQueries) Several(ctx context.Context, cs []*query.Criteria, use func
 
 func (f fakeQueries) Count(context.Context, *query.Criteria) (int, error) { return 0, nil }
 
+func (f fakeQueries) Clusters(context.Context, *query.Criteria) (*query.Clusters, error) {
+	return nil, nil //nolint:nilnil // nobody asks
+}
+
 func (f fakeQueries) Whole(context.Context, *query.Criteria, query.Calendar) (*query.Whole, error) {
 	return nil, readmodel.ErrUnavailable
 }

@@ -105,6 +105,8 @@ func operationID(rt *route, verb, method string) string {
 			id += "Search"
 		}
 		id += "Events"
+	case formClusters:
+		id += "Clusters"
 	case formCollection:
 		if verb == "create" {
 			id += title(rt.kind.String())
@@ -184,7 +186,7 @@ func (d *document) optionsOperation(rt *route) object {
 var operationHeaders = map[string][]string{
 	"index": {"If-None-Match"}, "doc": {"If-None-Match"}, "read": {"If-None-Match"},
 	"list": {"If-None-Match", headerMinPosition}, "feed": {"If-None-Match", "If-Modified-Since", headerMinPosition},
-	"export": {"If-None-Match", "If-Modified-Since"}, "source": {"If-None-Match", headerMinPosition}, "search": {headerMinPosition},
+	"export": {"If-None-Match", "If-Modified-Since"}, "source": {"If-None-Match", headerMinPosition}, "search": {headerMinPosition}, "clusters": {"If-None-Match", headerMinPosition},
 	"create": {headerKey, headerReason}, "update": {headerKey, "If-Match", headerReason}, "delete": {"If-Match", headerReason},
 }
 
@@ -329,6 +331,8 @@ func (d *document) content(rt *route, verb string) object {
 		return jsonContent(list(schemaRef("CalendarEntry")))
 	case "search":
 		return jsonContent(strict(object{"results": list(schemaRef("EventList"))}))
+	case "clusters":
+		return object{"application/geo+json": object{"schema": schemaRef("Clusters")}}
 	case "list":
 		out := object{}
 		for _, f := range d.a.formats {
@@ -399,7 +403,7 @@ func errorStatuses(rt *route, verb string) []int {
 			return []int{400, 401, 403, 404, 422}
 		}
 		return []int{400, 401, 403, 422}
-	case "source":
+	case "source", "clusters":
 		return []int{400, 401}
 	case "search":
 		return []int{400, 401, 413}
@@ -427,7 +431,7 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 		"list":   {"ETag", headerEncoding, headerPosition, headerLink},
 		"feed":   {"ETag", headerEncoding, headerPosition, "Link"},
 		"export": {"ETag", headerEncoding, headerPosition},
-		"source": {"ETag", headerEncoding, headerPosition},
+		"source": {"ETag", headerEncoding, headerPosition}, "clusters": {"ETag", headerEncoding, headerPosition},
 		"search": {headerPosition},
 	}[op.verb]
 	if rt.negotiatesTime(http.MethodGet) && (op.verb == "read" || op.verb == "list") {
@@ -439,7 +443,7 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 			headers = append(headers, headerModified)
 		}
 	}
-	if op.verb == "list" || op.verb == "feed" || op.verb == "source" {
+	if op.verb == "list" || op.verb == "feed" || op.verb == "source" || op.verb == "clusters" {
 		for i, pair := range d.a.totals {
 			if i == 0 {
 				pair = [2]string{"X-Total", "X-TotalPages"}

@@ -63,6 +63,8 @@ func (rt *route) operations() []operation {
 		return []operation{{rt, askOnly, "search", []argument{
 			{name: paramSearches, in: "body", declared: "array of object", description: texts["arg.searches"], required: true, extension: true}, languageArgument(),
 		}}}
+	case formClusters:
+		return []operation{{rt, readOnly, "clusters", argumentsOf(query.ClusterParams())}}
 	case formCollection:
 		return []operation{
 			{rt, readOnly, "list", listArguments(rt)},

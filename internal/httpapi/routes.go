@@ -25,6 +25,7 @@ const (
 	formOfFeed   // these in the format of their ending
 	formCalendar // the source of calendar widgets
 	formSearch   // several searches of events
+	formClusters // clusters of a map
 )
 
 // route is one row of the table of section 1.4, or of an extension.
@@ -101,6 +102,7 @@ func makeRoutes() []*route {
 		rs,
 		&route{pattern: events + "/calendar", kind: calendar.KindEvent, form: formCalendar, methods: readOnly},
 		&route{pattern: events + "/search", kind: calendar.KindEvent, form: formSearch, methods: askOnly},
+		&route{pattern: events + "/clusters", kind: calendar.KindEvent, form: formClusters, methods: readOnly},
 	)
 	for i, rt := range rs {
 		rt.number, rt.shown = i+1, shownAs.Replace(rt.pattern)
@@ -270,6 +272,8 @@ func (a *api) operation(rt *route, method string) handler {
 		return a.calendarSource
 	case rt.form == formSearch:
 		return a.several
+	case rt.form == formClusters:
+		return a.clusters
 	case method == http.MethodGet && (rt.form == formCollection || rt.form == formFeed || rt.form == formOf || rt.form == formOfFeed):
 		return a.list
 	case method == http.MethodGet:

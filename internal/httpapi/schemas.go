@@ -113,6 +113,22 @@ func formatSchemas() object {
 				"authors": list(strict(object{"name": str(), "url": str()})), "tags": list(str()),
 			},
 		}.schema(true),
+		"Clusters": shape{
+			always: object{
+				"type": object{"type": "string", "enum": []string{"FeatureCollection"}}, "total": integer(), "placed": integer(),
+				"features": list(strict(object{
+					"type": object{"type": "string", "enum": []string{"Feature"}}, "geometry": point,
+					"properties": shape{
+						always: object{
+							"cluster_id": str(), "point_count": integer(), "venue_count": integer(), "cluster": boolean(),
+							"bbox": object{"type": "array", "items": object{"type": "number"}, "minItems": 4, "maxItems": 4},
+						},
+						sometimes: object{"expansion_zoom": integer(), "venue": strict(object{"id": integer(), "venue": str(), "url": str()})},
+					}.schema(true),
+				})),
+			},
+			sometimes: object{"truncated": boolean()},
+		}.schema(true),
 		"CalendarEntry": strict(object{
 			"id": str(), "title": str(), "start": str(), "end": str(), "allDay": boolean(), "url": str(), "resourceIds": list(str()), "classNames": list(str()),
 			"extendedProps": strict(object{

@@ -82,6 +82,10 @@ var texts = map[string]text{
 	"op.export.event": {
 		"以所指格式读取一个活动。", "Read one event in a format.", "Lire un événement dans un format.", "Leer un evento en un formato.",
 	},
+	"op.clusters.event": {
+		"地图的活动聚合：按网格合并场地的 GeoJSON。", "Clusters of a map: venues of events by the squares of a grid, as GeoJSON.",
+		"Groupes d’une carte : les lieux des événements par cases d’une grille, en GeoJSON.", "Grupos de un mapa: los lugares de los eventos por las casillas de una cuadrícula, en GeoJSON.",
+	},
 	"op.source.event": {
 		"日历组件的活动来源：某一范围内的活动数组。", "Event source of calendar widgets: the events of a range as an array.",
 		"Source d’événements des composants de calendrier : les événements d’un intervalle, en tableau.", "Fuente de eventos de calendarios en páginas: los eventos de un intervalo, en una matriz.",

@@ -1,0 +1,105 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// clusterLists tells which parameters of clusters are lists.
+var clusterLists = func() map[string]bool {
+	t := map[string]bool{}
+	for _, p := range query.ClusterParams() {
+		t[p.Name] = p.IsList()
+	}
+	return t
+}()
+
+// clusters answers the venues of events by the squares of a grid (LISTINGS 1.11).
+func (a *api) clusters(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	ctx := r.Context()
+	least, refused := minPosition(r.Header)
+	criteria, err := a.parse(ctx, r, c, query.Request{
+		Kind: calendar.KindEvent, Input: inputOf(c.query, func(name string) bool { return clusterLists[name] }), Lang: c.loc.lang, Caller: c.caller, Map: true,
+	}, a.Queries.Parse)
+	if err = withProblem(err, refused); err != nil {
+		return err
+	}
+	c.lang = criteria.Lang
+	if c.caller.Role != calendar.Anonymous || least > 0 {
+		if err := a.await(ctx, c, least); err != nil {
+			return err
+		}
+		work := a.workContext(ctx, c, a.o.ReadDeadline)
+		defer work.end()
+		ctx = work //nolint:contextcheck // a workContext stands on the context of the request
+	}
+	generation, err := a.Queries.Generation(ctx)
+	if err != nil {
+		return err
+	}
+	asked := c.asked().Number(int64(c.route.number)).Text(criteria.Key)
+	key := c.key(listKey, generation, 0, asked)
+	var ans *answer
+	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
+		ans, err = a.once(ctx, c, key, &generation, a.asked.before(asked.String()), func(ctx context.Context) (*answer, error) {
+			found, err := a.Queries.Clusters(ctx, criteria)
+			if err != nil {
+				return nil, err
+			}
+			body, err := json.Marshal(a.mapOf(c, criteria, found))
+			if err != nil {
+				return nil, err
+			}
+			ans := newAnswer(body, valueGeoJSON, a.weakTag(key), criteria.Lang)
+			ans.add(headerPosition, found.Position.String())
+			for _, names := range a.totals {
+				ans.add(names[0], strconv.Itoa(found.Total))
+			}
+			return ans, nil
+		})
+		if err != nil {
+			return err
+		}
+		return a.pack(r, c, ans)
+	})
+	if err != nil {
+		return err
+	}
+	return a.sendAnswer(w, r, ans)
+}
+
+var valueGeoJSON = []string{"application/geo+json"}
+
+// mapOf is the GeoJSON of clusters.
+func (a *api) mapOf(c *call, criteria *query.Criteria, found *query.Clusters) object {
+	features := make([]object, len(found.Clusters))
+	for i := range found.Clusters {
+		k := &found.Clusters[i]
+		properties := object{
+			"cluster_id": k.ID, "point_count": k.Events, "venue_count": len(k.Venues), "cluster": len(k.Venues) > 1,
+			"bbox": []float64{k.West, k.South, k.East, k.North},
+		}
+		switch {
+		case len(k.Venues) == 1:
+			v := k.Venues[0]
+			name, _ := v.Name(criteria.Lang)
+			properties["venue"] = object{"id": v.ID, "venue": name, "url": c.root.page(v, v.Status(a.o.Now()))}
+		case k.Expansion > 0:
+			properties["expansion_zoom"] = k.Expansion
+		}
+		features[i] = object{
+			"type": "Feature", "geometry": object{"type": "Point", "coordinates": []float64{k.Lng, k.Lat}}, "properties": properties,
+		}
+	}
+	out := object{"type": "FeatureCollection", "features": features, "total": found.Total, "placed": found.Placed}
+	if found.Truncated {
+		out["truncated"] = true
+	}
+	return out
+}

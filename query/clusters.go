@@ -1,0 +1,190 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// Clusters of a map (LISTINGS 1.11).
+
+const (
+	maxZoom      = 22
+	mostClusters = 2000
+)
+
+// ClusterParams are the parameters of the clusters. The caller must not change them.
+func ClusterParams() []Param { return clusterTable.params }
+
+var clusterTable = newTable(clusterParams())
+
+// ofClusters are the parameters of the list of events that clusters do not know.
+var notOfClusters = []string{
+	"page", "per_page", "_fields", "as_of", "format", "features", "csv_bom", "csv_raw", "sort", "order",
+	"highlight", "highlight_length", "facets", "facet_limit", "facet_query", "collapse", "cursor",
+}
+
+func clusterParams() []Param {
+	out := []Param{{Name: "zoom", Declared: "integer", Required: true, Extension: true, read: readZoom, Schema: map[string]any{"minimum": 0, "maximum": maxZoom}, Doc: [4]string{
+		"地图的缩放级别，0 至 22。",
+		"Zoom of the map, 0 to 22.",
+		"Zoom de la carte, de 0 à 22.",
+		"Nivel de zoom del mapa, de 0 a 22.",
+	}}}
+	for _, p := range eventParams() {
+		if !slices.Contains(notOfClusters, p.Name) {
+			if p.Name == "bbox" { // the viewport, which leaves no event out
+				p.Hides = false
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func readZoom(_ context.Context, q *parser, p *Param) {
+	n := q.integer(p.Name, 0)
+	if n < 0 || n > maxZoom {
+		q.bad.Add(p.Name, calendar.ReasonRange, "0", strconv.Itoa(maxZoom))
+		return
+	}
+	q.run.zoom = int(n)
+}
+
+// cell is a square of a map.
+type cell struct{ zoom, x, y int }
+
+// cellAt gives the cell of a place at a zoom of the map.
+func cellAt(lat, lng float64, zoom int) cell {
+	n := math.Exp2(float64(zoom + 2))
+	within := func(v float64) int { return int(min(max(math.Floor(v), 0), n-1)) }
+	x := within((lng + 180) / 360 * n)
+	y := within((1 - math.Asinh(math.Tan(lat*math.Pi/180))/math.Pi) / 2 * n)
+	return cell{zoom + 2, x, y}
+}
+
+func (c cell) id() string {
+	return strconv.Itoa(c.zoom) + "/" + strconv.Itoa(c.x) + "/" + strconv.Itoa(c.y)
+}
+
+// Cluster is what lies in a cell.
+type Cluster struct {
+	ID                       string
+	Events                   int
+	Lat, Lng                 float64
+	West, South, East, North float64
+	Venues                   []*calendar.Record // visible ones of an event of the selection, by id
+	Expansion                int                // the zoom at which they part; 0: none
+}
+
+// Clusters is a map of a selection.
+type Clusters struct {
+	Clusters      []Cluster
+	Total, Placed int
+	Truncated     bool
+	Position      calendar.Position
+}
+
+// Clusters answers criteria of ClusterParams.
+func (s *Service) Clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
+	snap, err := s.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	selection := *c
+	selection.run.box = nil
+	f, err := s.eventFilter(ctx, &selection, snap)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.directory(ctx, calendar.KindVenue)
+	if err != nil {
+		return nil, err
+	}
+	point := readmodel.SchemaOf(calendar.KindVenue).Field(readmodel.FieldPoint)
+	seen := d.circle(c.Caller, snap, c.withdrawn).seen
+	places := map[cell]int{}
+	var groups [][]calendar.ID
+	var cells []cell
+	placed := []calendar.ID{}
+	for at, r := range d.records {
+		lat, lng, ok := point.Point(r)
+		if !ok || !seen[at] || c.run.box != nil && !c.run.box.Holds(lat, lng) {
+			continue
+		}
+		where := cellAt(lat, lng, c.run.zoom)
+		i, known := places[where]
+		if !known {
+			i = len(groups)
+			places[where] = i
+			groups, cells = append(groups, nil), append(cells, where)
+		}
+		groups[i] = append(groups[i], r.ID)
+		placed = append(placed, r.ID)
+	}
+	shown := readmodel.And{}
+	if b := blanked(c.Caller); b != nil {
+		shown = append(shown, readmodel.Not{Filter: b})
+	}
+	got, position, err := s.index.Tally(ctx, calendar.KindEvent, f, []readmodel.Selection{
+		{Tallies: []readmodel.Tally{{Parts: []readmodel.Filter{readmodel.And{}}}}},
+		{Filter: shown, Tallies: []readmodel.Tally{{
+			Field: readmodel.FieldVenue, Groups: groups, Parts: []readmodel.Filter{readmodel.In{Field: readmodel.FieldVenue, IDs: placed}},
+		}}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	counted := got[1][0]
+	out := &Clusters{Total: got[0][0].Parts[0], Placed: counted.Parts[0], Position: position}
+	for i, n := range counted.Groups {
+		if n > 0 {
+			out.Clusters = append(out.Clusters, d.cluster(cells[i], groups[i], n, &counted))
+		}
+	}
+	slices.SortFunc(out.Clusters, func(a, b Cluster) int { return cmp.Or(cmp.Compare(b.Events, a.Events), cmp.Compare(a.ID, b.ID)) })
+	if out.Truncated = len(out.Clusters) > mostClusters; out.Truncated {
+		out.Clusters = out.Clusters[:mostClusters]
+	}
+	return out, nil
+}
+
+// cluster makes what a cell shows of its venues.
+func (d *directory) cluster(at cell, ids []calendar.ID, events int, counted *readmodel.Tallied) Cluster {
+	point := readmodel.SchemaOf(calendar.KindVenue).Field(readmodel.FieldPoint)
+	out := Cluster{ID: at.id(), Events: events, West: 180, South: 90, East: -180, North: -90}
+	var lat, lng, weight float64
+	type place struct{ lat, lng float64 }
+	var places []place
+	for _, id := range ids {
+		n := countOf(counted, int64(id))
+		i, ok := d.find(id)
+		if n == 0 || !ok {
+			continue
+		}
+		r := d.records[i]
+		y, x, _ := point.Point(r)
+		lat, lng, weight = lat+y*float64(n), lng+x*float64(n), weight+float64(n)
+		out.West, out.East = min(out.West, x), max(out.East, x)
+		out.South, out.North = min(out.South, y), max(out.North, y)
+		out.Venues, places = append(out.Venues, r), append(places, place{y, x})
+	}
+	if len(places) == 1 {
+		out.Lat, out.Lng = places[0].lat, places[0].lng
+		return out
+	}
+	out.Lat, out.Lng = math.Round(lat/weight*1e6)/1e6, math.Round(lng/weight*1e6)/1e6
+	for zoom := at.zoom - 2 + 1; zoom <= maxZoom; zoom++ {
+		first := cellAt(places[0].lat, places[0].lng, zoom)
+		if slices.ContainsFunc(places, func(p place) bool { return cellAt(p.lat, p.lng, zoom) != first }) {
+			out.Expansion = zoom
+			break
+		}
+	}
+	return out
+}
