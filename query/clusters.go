@@ -23,7 +23,7 @@ func ClusterParams() []Param { return clusterTable.params }
 
 var clusterTable = newTable(clusterParams())
 
-// ofClusters are the parameters of the list of events that clusters do not know.
+// notOfClusters are the parameters of the list of events that clusters do not know.
 var notOfClusters = []string{
 	"page", "per_page", "_fields", "as_of", "format", "features", "csv_bom", "csv_raw", "sort", "order",
 	"highlight", "highlight_length", "facets", "facet_limit", "facet_query", "collapse", "cursor",
@@ -91,18 +91,28 @@ type Clusters struct {
 }
 
 // Clusters answers criteria of ClusterParams.
-func (s *Service) Clusters(ctx context.Context, c *Criteria) (*Clusters, error) {
+func (s *Service) Clusters(ctx context.Context, c *Criteria) (out *Clusters, err error) {
 	snap, err := s.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
+	_, err = s.stepped(c, func(c *Criteria) (int, error) {
+		if out, err = s.clusters(ctx, c, snap); err != nil {
+			return 0, err
+		}
+		return out.Total, nil
+	})
+	return out, err
+}
+
+func (s *Service) clusters(ctx context.Context, c *Criteria, snap *snapshot) (*Clusters, error) {
 	selection := *c
 	selection.run.box = nil
 	f, err := s.eventFilter(ctx, &selection, snap)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.directory(ctx, calendar.KindVenue)
+	d, err := snap.directory(ctx, s, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +172,7 @@ func (d *directory) cluster(at cell, ids []calendar.ID, events int, counted *rea
 	type place struct{ lat, lng float64 }
 	var places []place
 	for _, id := range ids {
-		n := countOf(counted, int64(id))
+		n := readmodel.CountOf(counted.Values, int64(id))
 		i, ok := d.find(id)
 		if n == 0 || !ok {
 			continue

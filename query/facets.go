@@ -112,6 +112,9 @@ func (s *Service) Facets(ctx context.Context, c *Criteria) ([]Facet, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c, _, err = s.found(ctx, c, snap); err != nil {
+		return nil, err
+	}
 	out, _, err := s.facets(ctx, c, snap)
 	return out, err
 }

@@ -40,8 +40,14 @@ func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	total := 0
-	_, err = s.stepped(c, func(c *Criteria) (int, error) {
+	_, total, err := s.found(ctx, c, snap)
+	return total, err
+}
+
+// found gives how many events criteria find, and the criteria with as many typos as that
+// takes.
+func (s *Service) found(ctx context.Context, c *Criteria, snap *snapshot) (at *Criteria, total int, err error) {
+	at, err = s.stepped(c, func(c *Criteria) (int, error) {
 		f, err := s.eventFilter(ctx, c, snap)
 		if err != nil {
 			return 0, err
@@ -50,7 +56,7 @@ func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
 		total = page.Total
 		return total, err
 	})
-	return total, err
+	return at, total, err
 }
 
 // Whole begins to answer criteria of events over all pages.

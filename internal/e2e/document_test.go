@@ -11,7 +11,7 @@ import (
 // 7.3 by hand. A name with "+" is an extension.
 
 // allRoutes are the fifteen of section 1.4, those of HISTORY 2 and of LISTINGS 1.1.
-const allRoutes = 49
+const allRoutes = 50
 
 var listParams = map[string]string{
 	"events": "page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates search categories tags " +
@@ -175,11 +175,18 @@ func documentation(s *scene) {
 		}
 		sourced := []string{"+start", "+end", "+timeZone"}
 		for name := range strings.FieldsSeq(present) {
-			if !slices.Contains(strings.Fields("page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates include +_fields +format +features +csv_bom +csv_raw +overlap +sort +order +facets +facet_limit +facet_query +collapse +cursor"), name) {
+			if !slices.Contains(strings.Fields("page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates include +_fields +format +features +csv_bom +csv_raw +overlap +sort +order +facets +facet_limit +facet_query +collapse +highlight +highlight_length +cursor"), name) {
 				sourced = append(sourced, name)
 			}
 		}
 		want["/events/calendar"] = map[string]wantOperation{"get": {query: strings.Join(sourced, " "), header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}}
+		mapped := []string{"+zoom"}
+		for name := range strings.FieldsSeq(present) {
+			if !slices.Contains(strings.Fields("page per_page +_fields +format +features +csv_bom +csv_raw +sort +order +facets +facet_limit +facet_query +collapse +highlight +highlight_length +cursor"), name) {
+				mapped = append(mapped, name)
+			}
+		}
+		want["/events/clusters"] = map[string]wantOperation{"get": {query: strings.Join(mapped, " "), header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}}
 		want["/events/search"] = map[string]wantOperation{"post": {query: "multilang_language", header: "+Daybook-Min-Position", statuses: []int{200, 400, 401, 413, 503}}}
 		paths := d.root["paths"].(obj)
 		if len(paths) != len(want) || len(want) != allRoutes {
