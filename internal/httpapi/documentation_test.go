@@ -64,7 +64,7 @@ func TestDocumentation(t *testing.T) {
 	if len(doc.Servers) != 1 || doc.Servers[0].URL != testkit.Base+testkit.Root {
 		t.Errorf("servers %+v", doc.Servers)
 	}
-	if doc.Paths.Len() != 49 {
+	if doc.Paths.Len() != 50 {
 		t.Errorf("%d paths", doc.Paths.Len())
 	}
 	nobody := w.As(calendar.Anonymous)
@@ -351,7 +351,7 @@ func TestIndex(t *testing.T) {
 	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Namespaces: []string{"other/v9"}, Prefixes: []string{"rest"}}})
 	nobody := w.As(calendar.Anonymous)
 	index := nobody.Get("").Want(http.StatusOK)
-	if n := len(index.Get("routes").(map[string]any)); n != 49 {
+	if n := len(index.Get("routes").(map[string]any)); n != 50 {
 		t.Errorf("%d routes", n)
 	}
 	index.WantField("namespace", "calendar/events/v1")
