@@ -41,12 +41,14 @@ func TestCursor(t *testing.T) {
 	records := listings(t)
 	records[7].Fields["date_utc"] = calendar.NoWall
 	records[7].Fields["status"] = "draft"
+	records[8].Fields["title"], records[10].Fields["title"] = english("An event"), english("Evnet")
 	meaning, _, _, _ := setup(t, records)
 	memory, _, _, _ := setup(t, records)
 	memory.index = memoryIndex(t, records)
 	for _, sent := range []string{
 		"", "sort=start&order=desc", "sort=published", "sort=modified&order=asc", "include=103,101,108,100,106",
 		"sort=distance&geoloc_lat=48&geoloc_lng=11&geoloc_radius=20000", "sort=distance&order=desc&geoloc_lat=-18&geoloc_lng=179&geoloc_radius=20000",
+		"search=event&typos=on&sort=relevance", "search=evebt&typos=auto&sort=relevance",
 	} {
 		sent += always
 		for name, s := range map[string]*Service{"meaning": meaning, "memory image": memory} {
@@ -247,6 +249,9 @@ func TestBudget(t *testing.T) {
 	}
 	if e := parse("facets=city,month&collapse=repeats"); e == nil || e.Cost != 5 {
 		t.Errorf("facets and repeats: %+v", e)
+	}
+	if e := parse("search=jazz&typos=auto&sort=relevance"); e == nil || e.Cost != 5 {
+		t.Errorf("the best with typos: %+v", e)
 	}
 	if e := parse(costly + "&free=maybe"); e == nil || e.Code != calendar.CodeInvalidParam {
 		t.Errorf("%s with a wrong value: %+v", costly, e)

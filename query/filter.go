@@ -115,7 +115,7 @@ var (
 	}
 )
 
-func (c *Criteria) text(fields []string) readmodel.Filter {
+func (c *Criteria) text(fields []string) readmodel.Text {
 	return readmodel.Text{Fields: fields, Lang: c.Lang, Query: c.run.search, Typos: c.run.step}
 }
 

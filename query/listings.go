@@ -418,6 +418,9 @@ func (r *criteria) places() (out choice) {
 	return out
 }
 
+// sortRelevance is the word of sort for the order of readmodel.Relevance.
+const sortRelevance = "relevance"
+
 // sortFields are the first keys of the orders that have no value in some events.
 var sortFields = map[string]string{"published": readmodel.FieldPublished, "modified": readmodel.FieldModified}
 
@@ -441,6 +444,10 @@ func readDirection(_ context.Context, q *parser, p *Param) {
 	word, ok := q.text(p.Name, 0)
 	switch {
 	case !ok:
+	case q.run.sort == sortRelevance: // best first, whatever is below it
+		if !strings.EqualFold(word, "desc") {
+			q.bad.Add(p.Name, calendar.ReasonWord, "desc")
+		}
 	case strings.EqualFold(word, "asc"):
 		q.run.desc = false
 	case strings.EqualFold(word, "desc"):
@@ -458,7 +465,7 @@ func (q *parser) needsPlace() {
 }
 
 func costOfSort(q *parser) int {
-	if q.run.sort == "distance" {
+	if q.run.sort == "distance" || q.run.sort == sortRelevance {
 		return 1
 	}
 	return 0

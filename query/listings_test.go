@@ -268,7 +268,7 @@ func TestSort(t *testing.T) {
 			}
 		}
 	}
-	for _, sent := range []string{"sort=", "sort=title", "sort=Start", "sort=start&order=", "sort=start&order=up"} {
+	for _, sent := range []string{"sort=", "sort=title", "sort=Start", "sort=start&order=", "sort=start&order=up", "sort=relevance&order=asc", "sort=relevance&order=", "sort=relevance&order=up"} {
 		if _, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent)}); err == nil {
 			t.Errorf("%s is taken", sent)
 		}

@@ -376,17 +376,17 @@ func eventParams() []Param {
 			"Événements dont le tarif le plus bas est dans une de ces tranches : free, unknown, A-B (A compris, B exclu) ou A-.",
 			"Eventos cuyo precio más bajo está en uno de estos tramos: free, unknown, A-B (A incluido, B no) o A-.",
 		}},
-		{Name: "sort", Declared: "string", Enum: []string{"start", "distance", "published", "modified"}, Extension: true, read: readSort, cost: costOfSort, Doc: [4]string{
-			"排序依据：start 为开始时间，distance 为与 geoloc_lat、geoloc_lng 所指地点的距离，published 为发布时间，modified 为最后修改时间。",
-			"What to order by: start, distance (from geoloc_lat and geoloc_lng), published (the publication date) or modified (the last change).",
-			"Critère de tri : start (le début), distance (depuis geoloc_lat et geoloc_lng), published (la date de publication) ou modified (la dernière modification).",
-			"Criterio de orden: start (el comienzo), distance (desde geoloc_lat y geoloc_lng), published (la fecha de publicación) o modified (el último cambio).",
+		{Name: "sort", Declared: "string", Enum: []string{"start", "relevance", "distance", "published", "modified"}, Extension: true, read: readSort, cost: costOfSort, Doc: [4]string{
+			"排序依据：start 为开始时间，relevance 为与搜索的相符程度，distance 为与 geoloc_lat、geoloc_lng 所指地点的距离，published 为发布时间，modified 为最后修改时间。",
+			"What to order by: start, relevance (how well the search fits), distance (from geoloc_lat and geoloc_lng), published (the publication date) or modified (the last change).",
+			"Critère de tri : start (le début), relevance (la pertinence pour la recherche), distance (depuis geoloc_lat et geoloc_lng), published (la date de publication) ou modified (la dernière modification).",
+			"Criterio de orden: start (el comienzo), relevance (la relevancia para la búsqueda), distance (desde geoloc_lat y geoloc_lng), published (la fecha de publicación) o modified (el último cambio).",
 		}},
 		{Name: "order", Declared: "string", Extension: true, read: readDirection, link: linkDirection, Doc: [4]string{
-			"sort 的方向：asc 为升序（start 与 distance 的默认值），desc 为降序（其他的默认值）。没有 sort 时不起作用。",
-			"Direction of sort: asc (the default of start and distance) or desc (of the others). Without sort it has no effect.",
-			"Sens de sort : asc (par défaut pour start et distance) ou desc (pour les autres). Sans sort, sans effet.",
-			"Sentido de sort: asc (por defecto con start y distance) o desc (con los demás). Sin sort no tiene efecto.",
+			"sort 的方向：asc 为升序（start 与 distance 的默认值），desc 为降序（其他的默认值；relevance 只能如此）。没有 sort 时不起作用。",
+			"Direction of sort: asc (the default of start and distance) or desc (of the others; relevance has no other). Without sort it has no effect.",
+			"Sens de sort : asc (par défaut pour start et distance) ou desc (pour les autres ; relevance n’en a pas d’autre). Sans sort, sans effet.",
+			"Sentido de sort: asc (por defecto con start y distance) o desc (con los demás; relevance no tiene otro). Sin sort no tiene efecto.",
 		}},
 		{Name: "facets", Declared: "array of string", Enum: Facets, Extension: true, read: readFacets, cost: func(q *parser) int { return len(q.run.facets) }, Doc: [4]string{
 			"要统计的筛选项：对每个值给出活动数，统计时不计该参数自身的条件。",

@@ -148,11 +148,16 @@ func (c *Criteria) collapse() *readmodel.Collapse {
 
 // order gives the order of the list.
 func (s *Service) order(ctx context.Context, c *Criteria, snap *snapshot) ([]readmodel.Sort, error) {
-	if c.run.sort != "distance" {
-		return c.order(), nil
+	switch {
+	case c.run.sort == "distance":
+		metres, err := s.metres(ctx, snap, c)
+		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}, byStart(c.run.desc)...), err
+	case c.run.sort == sortRelevance && c.run.search != "":
+		// That of events which the caller gets blanked is of their title.
+		rank := &readmodel.Relevance{Text: c.text(eventTexts), Title: blanked(c.Caller)}
+		return append([]readmodel.Sort{{Rank: rank, Desc: true}}, byStart(false)...), nil
 	}
-	metres, err := s.metres(ctx, snap, c)
-	return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}, byStart(c.run.desc)...), err
+	return c.order(), nil
 }
 
 // byStart is the order of events by start (interface 4.4).
@@ -163,7 +168,7 @@ func byStart(desc bool) []readmodel.Sort {
 // order gives an order that the read model keeps (interface 4.4, 4.11).
 func (c *Criteria) order() []readmodel.Sort {
 	switch {
-	case c.run.sort == "start":
+	case c.run.sort == "start", c.run.sort == sortRelevance:
 		return byStart(c.run.desc)
 	case c.run.sort != "":
 		return []readmodel.Sort{{Field: sortFields[c.run.sort], Desc: c.run.desc, Tail: true}, {Field: readmodel.FieldID, Desc: c.run.desc}}

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,6 +22,8 @@ import (
 	"daybook/internal/htmltext"
 	"daybook/internal/importer"
 	"daybook/internal/testkit"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
 )
 
 // now lies behind all changes of the history.
@@ -84,6 +89,7 @@ func TestHistory(t *testing.T) {
 	}
 	compare(t, store, clean, live)
 	compareFacets(t, all(t.Context(), t, store))
+	findMisspelt(t, all(t.Context(), t, store))
 
 	head, err := store.Head(t.Context())
 	if err != nil {
@@ -157,6 +163,72 @@ func compare(t *testing.T, store eventstore.Store, clean calendar.Cleaner, live 
 			t.Errorf("conference %d: %v", l.ID, r.Fields)
 		}
 	}
+}
+
+// findMisspelt searches events by one word of their title with one typo in it, with typos
+// on: LISTINGS 3.3, 8.32. What is typed has four letters, as shorter words have no typos.
+func findMisspelt(t *testing.T, records map[calendar.ID]*calendar.Record) {
+	t.Helper()
+	index, err := memindex.New(memindex.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b readmodel.Batch
+	var events []*calendar.Record
+	for _, r := range records {
+		if r.Kind != calendar.KindEvent || r.Deleted {
+			continue
+		}
+		body, err := calendar.EncodeRecord(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Documents = append(b.Documents, readmodel.Document{Position: 1, Record: r, Body: body})
+		events = append(events, r)
+	}
+	if _, err := index.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(events, func(a, b *calendar.Record) int { return int(a.ID - b.ID) })
+	g := rand.New(rand.NewPCG(12, 1))
+	fields := []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}
+	searched, found := 0, 0
+	for i := 0; i < len(events); i += 3 {
+		title, _ := events[i].Name(calendar.LangEN)
+		words := slices.DeleteFunc(readmodel.Tokens(title), func(w string) bool {
+			return len([]rune(w)) < 4 || strings.ContainsFunc(w, unicode.IsDigit)
+		})
+		if len(words) == 0 {
+			continue
+		}
+		r := []rune(words[g.IntN(len(words))])
+		at := g.IntN(len(r))
+		switch kind := g.IntN(4); {
+		case kind == 0:
+			r = slices.Insert(r, at, rune('a'+g.IntN(26)))
+		case kind == 1 && len(r) > 4:
+			r = slices.Delete(r, at, at+1)
+		case kind == 2 && at > 0:
+			r[at], r[at-1] = r[at-1], r[at]
+		default:
+			r[at] = rune('a' + g.IntN(26))
+		}
+		searched++
+		page, err := index.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.And{
+			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{events[i].ID}},
+			readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: string(r), Typos: readmodel.MaxTypos},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found += page.Total; page.Total == 0 {
+			t.Logf("%q does not find %q", string(r), title)
+		}
+	}
+	if searched < 2000 || found*100 < searched*99 {
+		t.Errorf("%d of %d events were found by a word with a typo, want 99 %% of at least 2000", found, searched)
+	}
+	t.Logf("%d of %d events were found by a word with a typo", found, searched)
 }
 
 // all gives all records of a store by id.

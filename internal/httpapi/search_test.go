@@ -175,3 +175,73 @@ func TestHighlight(t *testing.T) {
 		}
 	}
 }
+
+// LISTINGS 8.29, 8.31: the best first, over HTTP.
+func TestRelevance(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	at := func(day int) testkit.Object {
+		return testkit.Object{"start_date": fmt.Sprintf("2026-06-%02d 10:00:00", day), "end_date": fmt.Sprintf("2026-06-%02d 12:00:00", day)}
+	}
+	with := func(o testkit.Object, name, value string) testkit.Object {
+		o[name] = value
+		return o
+	}
+	editor.Event("Other 2", with(at(1), "description", "jazz nights"))
+	editor.Event("Other 1", with(at(2), "description", "<p>jazz</p><p>night</p>"))
+	editor.Event("Night talk", with(at(3), "excerpt", "about jazz"))
+	editor.Event("Night of jazz", at(5))
+	editor.Event("Nights: jazz", at(4))
+	editor.Event("A jazz night", at(6))
+	editor.Event("Jazz night", at(8))
+	editor.Event("JAZZ, night!", at(7))
+	locked := editor.Event("Jazz behind", with(at(9), "description", "jazz night"))
+	editor.Patch(locked.Path(calendar.KindEvent), testkit.Object{"password": "x"}).Want(http.StatusOK)
+	want := []string{"JAZZ, night!", "Jazz night", "A jazz night", "Night of jazz", "Nights: jazz", "Night talk", "Other 1", "Other 2"}
+	for _, l := range calendar.Langs {
+		nobody := w.As(calendar.Anonymous).Under(l)
+		for _, order := range []string{"", "&order=desc", "&order=DESC"} {
+			if diff := cmp.Diff(want, titlesOf(t, nobody.Get("/events?search=jazz+night&sort=relevance"+order))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", l, diff)
+			}
+		}
+		pages := append(
+			titlesOf(t, nobody.Get("/events?search=jazz+night&sort=relevance&per_page=3")),
+			append(titlesOf(t, nobody.Get("/events?search=jazz+night&sort=relevance&per_page=3&page=2")),
+				titlesOf(t, nobody.Get("/events?search=jazz+night&sort=relevance&per_page=3&page=3"))...)...,
+		)
+		if diff := cmp.Diff(want, pages); diff != "" {
+			t.Errorf("%s: pages (-want +got):\n%s", l, diff)
+		}
+	}
+	nobody := w.As(calendar.Anonymous)
+	lines := strings.Split(strings.TrimSpace(string(nobody.Get("/events.ndjson?search=jazz+night&sort=relevance&_fields=title").Want(http.StatusOK).Body)), "\n")
+	for i, title := range want {
+		if lines[i] != `{"title":"`+title+`"}` {
+			t.Errorf("line %d: %s, want %s", i, lines[i], title)
+		}
+	}
+	if got := titlesOf(t, nobody.Get("/events?search=jzaz+nigth&sort=relevance&typos=on&per_page=2")); got[0] != "Night of jazz" || got[1] != "A jazz night" {
+		t.Errorf("with typos: %q", got)
+	}
+	// Blanked, it is ranked by its title; who may read it sees more.
+	if got := titlesOf(t, nobody.Get("/events?search=jazz&sort=relevance")); got[5] != "Jazz behind" || got[6] != "Other 2" {
+		t.Errorf("one word: %q", got)
+	}
+	if got := titlesOf(t, editor.Get("/events?search=jazz+night&sort=relevance")); got[5] != "Night talk" || got[6] != "Jazz behind" {
+		t.Errorf("by an editor: %q", got)
+	}
+	// Without a search it is the order of all lists.
+	if diff := cmp.Diff(titlesOf(t, nobody.Get("/events")), titlesOf(t, nobody.Get("/events?sort=relevance"))); diff != "" {
+		t.Errorf("without a search (-default +got):\n%s", diff)
+	}
+	nobody.Get("/events?search=jazz&sort=relevance&order=asc").WantBad("order")
+	nobody.Get("/events?search=jazz&sort=relevance&order=").WantBad("order")
+	editor.Event("The jazziest jazz of all", with(at(10), "description", strings.Repeat("jazz night ", 200)))
+	editor.Event("Unrelated", at(11))
+	got := titlesOf(t, nobody.Get("/events?search=jazz+night&sort=relevance"))
+	if diff := cmp.Diff(want, append(got[:6:6], got[7:]...)); diff != "" {
+		t.Errorf("after another one came (-want +got):\n%s", diff)
+	}
+}

@@ -167,7 +167,7 @@ func Distance(lat1, lng1, lat2, lng2 float64) float64 {
 func Compare(order []Sort, a, b *Document) int {
 	s := SchemaOf(a.Record.Kind)
 	for _, k := range order {
-		if f := s.Field(k.Field); f.Type == TypeKeyword {
+		if f := s.Field(k.Field); f != nil && f.Type == TypeKeyword {
 			x, y := f.Keyword(a.Record), f.Keyword(b.Record)
 			if c := inOrder(cmp.Compare(x, y), x != "", y != "", k.Desc); c != 0 {
 				return c
@@ -187,6 +187,9 @@ func Compare(order []Sort, a, b *Document) int {
 
 // Key gives the key of a record, in an order that is not by keywords.
 func (k *Sort) Key(r *calendar.Record) (out Key) {
+	if k.Rank != nil {
+		return Key{int64(k.Rank.Score(r)), true}
+	}
 	f := SchemaOf(r.Kind).Field(k.Field)
 	if k.Least == nil {
 		out.N, out.Has = f.Number(r)

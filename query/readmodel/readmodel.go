@@ -75,6 +75,9 @@ type Sort struct {
 	// Tail puts those without a value by id, ascending, whatever the keys behind it; of
 	// numbers only.
 	Tail bool
+	// Rank makes the key, of the first one only, how well a document fits a search; it has
+	// no Field, and is Desc.
+	Rank *Relevance
 	// Least makes the key of an id field, of the first one only: the least number that it
 	// has for one of the ids; those without a number come last.
 	Least map[calendar.ID]int64

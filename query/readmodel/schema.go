@@ -371,8 +371,12 @@ func Check(q Query) error {
 	for i, k := range q.Sort {
 		f := s.Field(k.Field)
 		switch {
+		case k.Rank != nil && i == 0 && k.Field == "" && k.Desc && !k.Tail && k.Least == nil:
+			if err := k.Rank.check(s); err != nil {
+				return err
+			}
 		case f != nil && k.Least != nil && i == 0 && !k.Tail && f.Type == TypeIDs && f.Name != FieldID:
-		case f == nil || k.Least != nil || !f.Sort || k.Tail && f.Type != TypeNumber || q.After != nil && f.Type == TypeKeyword:
+		case f == nil || k.Rank != nil || k.Least != nil || !f.Sort || k.Tail && f.Type != TypeNumber || q.After != nil && f.Type == TypeKeyword:
 			return fmt.Errorf("%w: %s cannot be sorted by %q", ErrQuery, q.Kind.Collection(), k.Field)
 		}
 	}

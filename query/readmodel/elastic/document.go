@@ -202,6 +202,9 @@ func appendTexts(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 	return b
 }
 
+// nameOf are the words of a name as one.
+func nameOf(tokens []string) string { return clip(strings.Join(tokens, " ")) }
+
 // appendSlot adds the texts that a language shows.
 func appendSlot(b []byte, slot string, names []string, texts []calendar.Text, l, home calendar.Lang) []byte {
 	v := vocabularies.Get().(*vocabulary) // the pool makes nothing else
@@ -216,6 +219,9 @@ func (v *vocabulary) appendSlot(b []byte, slot string, names []string, texts []c
 		tokens := readmodel.Tokens(text)
 		if len(tokens) == 0 {
 			continue
+		}
+		if name == readmodel.TextName {
+			b = appendField(b, fieldName+slot, nameOf(tokens))
 		}
 		v.field++
 		code := byte('a' + i)

@@ -242,7 +242,7 @@ func TestDeepPages(t *testing.T) {
 		x := e.open(t, elastic.Options{Prefix: e.prefix(t), MaxResultWindow: 20})
 		var b readmodel.Batch
 		for i := range 93 {
-			f := calendar.Fields{"venue": calendar.Text{calendar.LangEN: "x"}, "date": calendar.Wall(i * 7 % 5)}
+			f := calendar.Fields{"venue": calendar.Text{calendar.LangEN: []string{"jazz", "the jazz", "jazzy"}[i*13%3]}, "date": calendar.Wall(i * 7 % 5)}
 			if i%3 > 0 {
 				f["date_utc"] = calendar.Wall(i * 31 % 17)
 			}
@@ -252,15 +252,19 @@ func TestDeepPages(t *testing.T) {
 			}, b.Mark.Position))
 		}
 		mustWrite(t, x, b)
-		for _, order := range [][]readmodel.Sort{
-			{{Field: readmodel.FieldPublished}, {Field: readmodel.FieldID}},
-			{{Field: readmodel.FieldPublished, Desc: true}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID, Desc: true}},
-			nil,
+		rank := &readmodel.Relevance{Text: readmodel.Text{Fields: []string{readmodel.TextName}, Query: "jazz"}}
+		for _, list := range []readmodel.Query{
+			{Sort: []readmodel.Sort{{Field: readmodel.FieldPublished}, {Field: readmodel.FieldID}}},
+			{Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: true}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID, Desc: true}}},
+			{},
+			{Sort: []readmodel.Sort{{Rank: rank, Desc: true}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID}}},
 		} {
+			list.Kind = calendar.KindVenue
 			docs := slices.Clone(b.Documents)
-			slices.SortFunc(docs, func(a, b readmodel.Document) int { return readmodel.Compare(order, &a, &b) })
+			slices.SortFunc(docs, func(a, b readmodel.Document) int { return readmodel.Compare(list.Sort, &a, &b) })
 			for _, q := range [][2]int{{0, 20}, {0, 93}, {10, 11}, {20, 20}, {41, 30}, {90, 10}, {93, 5}, {500, 5}} {
-				p, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindVenue, Sort: order, Offset: q[0], Limit: q[1]})
+				list.Offset, list.Limit = q[0], q[1]
+				p, err := x.Search(t.Context(), list)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -269,7 +273,7 @@ func TestDeepPages(t *testing.T) {
 					want = nil
 				}
 				if diff := cmp.Diff(want, p.Documents); diff != "" || p.Total != 93 {
-					t.Errorf("%v from %d, %d: total %d (-want +got):\n%s", order, q[0], q[1], p.Total, diff)
+					t.Errorf("%+v: total %d (-want +got):\n%s", list, p.Total, diff)
 				}
 			}
 		}

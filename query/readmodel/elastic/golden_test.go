@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -115,6 +116,14 @@ func TestQueries(t *testing.T) {
 	fmt.Fprintf(&out, "# page, deep %v\n%s", deep, pretty(t, encode(body)))
 	body, deep = searchBody(readmodel.Query{Offset: 95, Limit: 10}, matchAll, 100)
 	fmt.Fprintf(&out, "# page, deep %v\n%s", deep, pretty(t, encode(body)))
+	f := readmodel.Text{Fields: all, Lang: calendar.LangEN, Query: `the jzaz "night life" symphony`, Typos: 2}
+	q, err := (&compiler{schema: readmodel.SchemaOf(calendar.KindEvent)}).ranked(t.Context(), readmodel.Query{
+		Kind: calendar.KindEvent, Filter: f, Sort: []readmodel.Sort{{Rank: &readmodel.Relevance{Text: f, Title: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}}, Desc: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&out, "# relevance\n%s", pretty(t, encode(q)))
 	golden(t, "queries.txt", out.Bytes())
 }
 
@@ -144,26 +153,36 @@ func TestWorstSearch(t *testing.T) {
 	for i := range readmodel.MaxWords - readmodel.MaxRows {
 		words = append(words, "musicals"+string(rune('a'+i)))
 	}
-	query := strings.Join(words, " ")
+	without := strings.Join(words, " ")
+	slices.Reverse(words) // the first ten have ranks: words cost most
+	with := strings.ReplaceAll(strings.Join(words, " "), `-"`, `"`)
 	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
-		c := &compiler{schema: readmodel.SchemaOf(k)}
-		text := func(fields []string) readmodel.Filter {
-			return readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: query, Typos: typosOf(k)}
-		}
-		f := readmodel.And{text(c.schema.Texts())}
-		if k == calendar.KindEvent { // what is protected is searched by its title
-			f = append(f, text(c.schema.Texts()[:1]))
-		}
-		if err := readmodel.Check(readmodel.Query{Kind: k, Filter: f}); err != nil {
-			t.Fatal(err)
-		}
-		q, err := c.query(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// The rest of a list has some 30 parts.
-		if n := leavesOf(q); n < 100 || n > mostClauses-100 {
-			t.Errorf("%s: %d parts, want at most %d", k, n, mostClauses-100)
+		for _, query := range []string{without, with} {
+			c := &compiler{schema: readmodel.SchemaOf(k)}
+			text := func(fields []string) readmodel.Filter {
+				return readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: query, Typos: typosOf(k)}
+			}
+			f := readmodel.And{text(c.schema.Texts())}
+			if k == calendar.KindEvent { // what is protected is searched by its title
+				f = append(f, text(c.schema.Texts()[:1]))
+			}
+			list := readmodel.Query{Kind: k, Filter: f}
+			if k == calendar.KindEvent {
+				list.Sort = []readmodel.Sort{{Desc: true, Rank: &readmodel.Relevance{
+					Text: f[0].(readmodel.Text), Title: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}, //nolint:forcetypeassert // made above
+				}}}
+			}
+			if err := readmodel.Check(list); err != nil {
+				t.Fatal(err)
+			}
+			q, err := c.ranked(t.Context(), list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The rest of a list has some 30 parts.
+			if n := leavesOf(q); n < 100 || n > mostClauses-100 {
+				t.Errorf("%s: %d parts, want at most %d", k, n, mostClauses-100)
+			}
 		}
 	}
 }
@@ -180,6 +199,9 @@ func typosOf(k calendar.Kind) int {
 func leavesOf(v any) (n int) {
 	switch v := v.(type) {
 	case object:
+		if c, ok := v["constant_score"].(object); ok {
+			return leavesOf(c["filter"])
+		}
 		b, ok := v["bool"].(object)
 		if !ok {
 			return 1

@@ -16,7 +16,7 @@ import (
 
 // layoutVersion changes whenever the same schema would give another mapping or
 // another form of documents.
-const layoutVersion = 6
+const layoutVersion = 7
 
 type (
 	object = map[string]any
@@ -32,6 +32,7 @@ const (
 	fieldLacks   = "lacks."  // id of a document without the sortable number, see readmodel.Sort.Tail
 	fieldWords   = "words."  // by slot: words and stems of all texts
 	fieldRows    = "rows."   // by text field and slot: stems in order
+	fieldName    = "name."   // by slot: the words of the name, as one
 
 	fieldSeveral = "several" // names of the id fields that have several values
 	fieldAt      = "position"
@@ -227,6 +228,11 @@ func mapping(collection string) object {
 				place(p, fieldWords+slot, object{"type": "keyword", "doc_values": false})
 			}
 			place(p, fieldHas, object{"type": "keyword", "doc_values": false})
+			if f.Name == readmodel.TextName {
+				for _, slot := range slots() {
+					place(p, fieldName+slot, object{"type": "keyword", "doc_values": false})
+				}
+			}
 		}
 	}
 	return object{"dynamic": "strict", "_source": object{"enabled": false}, "properties": p}

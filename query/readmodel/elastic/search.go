@@ -252,6 +252,10 @@ func sortOf(order []readmodel.Sort) list {
 	out := make(list, 0, len(order)+1)
 	total := false
 	for _, k := range order {
+		if k.Rank != nil {
+			out = append(out, object{"_score": object{"order": "desc"}})
+			continue
+		}
 		direction := "asc"
 		if k.Desc {
 			direction = "desc"
@@ -305,7 +309,7 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 	var page readmodel.Page
 	err := x.reading(ctx, func(v view) error {
 		page = readmodel.Page{Position: v.visible.Position}
-		query, err := x.compiler(v.gen, q.Kind).query(ctx, q.Filter)
+		query, err := x.compiler(v.gen, q.Kind).ranked(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -393,14 +397,14 @@ const nearPieces = 64
 // near leaves out documents that come before a page by the first key of its order,
 // until few enough of them are left; skip is their number. It asks for counts in
 // smaller and smaller pieces, a handful of times however deep the page lies. Equal
-// values, and orders by text, stay as they are.
+// values, and orders by text or rank, stay as they are.
 func (x *Index) near(ctx context.Context, index string, q readmodel.Query, query object) (left object, skip int, err error) {
 	key := readmodel.Sort{Field: readmodel.FieldID}
 	if len(q.Sort) > 0 {
 		key = q.Sort[0]
 	}
 	skip = q.Offset
-	if readmodel.SchemaOf(q.Kind).Field(key.Field).Type == readmodel.TypeKeyword {
+	if key.Rank != nil || readmodel.SchemaOf(q.Kind).Field(key.Field).Type == readmodel.TypeKeyword {
 		return query, skip, nil
 	}
 	counted := func(aggregations object) (*answer, error) {

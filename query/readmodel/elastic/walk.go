@@ -54,7 +54,7 @@ func (x *Index) openWalk(ctx context.Context, q readmodel.Query) (*walk, error) 
 	err := x.reading(ctx, func(v view) (err error) {
 		w.position = v.visible.Position
 		c := x.compiler(v.gen, q.Kind)
-		if w.query, err = c.query(ctx, q.Filter); err != nil {
+		if w.query, err = c.ranked(ctx, q); err != nil {
 			return err
 		}
 		if w.point, err = x.openPoint(ctx, pointLife, x.names().index(collectionOf(q.Kind), v.gen)); err != nil {

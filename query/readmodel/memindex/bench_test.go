@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
+	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -270,4 +272,63 @@ func BenchmarkSnapshot(b *testing.B) {
 			b.Fatalf("marks %v, %v; want %s", p, err, last.Mark)
 		}
 	})
+}
+
+// BenchmarkTypos searches real words with a typo in each, and the best first: words of a
+// calendar with an endless tail.
+func BenchmarkTypos(b *testing.B) {
+	have := benchOf(b, 50_000)
+	fields := readmodel.SchemaOf(calendar.KindEvent).Texts()
+	for _, c := range []struct {
+		name  string
+		typos int
+		rank  bool
+		query func(i int) string
+	}{
+		{"off", 0, false, func(i int) string { return have.c.Word(40 + i%200) }},
+		{"word", 2, false, func(i int) string { return misspelt(have.c.Word(40+i%200), i) }},
+		{"words", 2, false, func(i int) string {
+			return misspelt(have.c.Word(40+i%200), i) + " " + misspelt(have.c.Word(300+i%700), i+1)
+		}},
+		{"best first", 2, true, func(i int) string { return misspelt(have.c.Word(40+i%200), i) + " " + have.c.Word(300+i%700) }},
+		{"best of many", 0, true, func(i int) string { return have.c.Word(i % 10) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			i, total := 0, 0
+			var took []time.Duration
+			for b.Loop() {
+				i++
+				text := readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: c.query(i), Typos: c.typos}
+				q := readmodel.Query{Kind: calendar.KindEvent, Filter: append(readmodeltest.Window(i%400), text), Sort: readmodeltest.ByStart(), Limit: 10}
+				if c.rank {
+					q.Sort = append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: text}, Desc: true}}, q.Sort...)
+				}
+				at := time.Now()
+				total += search(b, have.x, q).Total
+				took = append(took, time.Since(at))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+			b.ReportMetric(float64(total)/float64(i), "found/op")
+		})
+	}
+}
+
+// misspelt makes one typo in a word.
+func misspelt(word string, i int) string {
+	r := []rune(word)
+	at := i % len(r)
+	switch i % 4 {
+	case 0:
+		return string(r[:at]) + "q" + string(r[at:])
+	case 1:
+		return string(r[:at]) + string(r[at+1:])
+	case 2:
+		r[at] = 'q'
+	default:
+		at = min(at, len(r)-2)
+		r[at], r[at+1] = r[at+1], r[at]
+	}
+	return string(r)
 }

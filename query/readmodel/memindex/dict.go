@@ -229,22 +229,6 @@ func (d *dict) internPair(a, b uint32) {
 	}
 }
 
-// fitting gives the numbers of the words that a piece fits which is no row, some twice.
-func (d *dict) fitting(p *piece) []uint32 {
-	text := p.tokens[0]
-	if p.form == formWhole {
-		if id, ok := d.ids.get(text); ok {
-			return []uint32{id}
-		}
-		return nil
-	}
-	out := d.beginning(text)
-	if p.typos > 0 {
-		out = append(out, d.near(text, p.typos)...)
-	}
-	return out
-}
-
 // beginning gives the numbers of the words that a word of a query fits: those
 // that begin with it, and those whose stem begins with its stem. The second list
 // may repeat words of the first.

@@ -398,10 +398,13 @@ func (r *result) count() int {
 }
 
 // pageOf gives the ordinals of res that a query asks for.
-func (k *kindIndex) pageOf(res result, total int, q *readmodel.Query) []uint32 {
+func (e *evaluation) pageOf(res result, total int, q *readmodel.Query) []uint32 {
+	k := e.k
 	switch {
 	case q.Limit == 0:
 		return nil
+	case e.r.rank != nil:
+		return e.rankedPage(res, total, q)
 	case len(q.Sort) > 0 && q.Sort[0].Least != nil:
 		return k.pageByLeast(res, q)
 	case q.After != nil:

@@ -381,18 +381,18 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 // search finds the documents of a page; they are decoded outside of the lock. also is
 // called with what the filter admits, while the lock is held.
 func (x *Index) search(ctx context.Context, q readmodel.Query, also func(*kindIndex, result)) (page readmodel.Page, out []found, err error) {
-	by := readmodel.FieldID
+	first := readmodel.Sort{Field: readmodel.FieldID}
 	if len(q.Sort) > 0 {
-		by = q.Sort[0].Field
+		first = q.Sort[0]
 	}
-	err = x.answers(ctx, q.Kind, []readmodel.Filter{q.Filter}, by, func(e *evaluation, _ int, res result) {
+	err = x.answers(ctx, q.Kind, []readmodel.Filter{q.Filter}, first, func(e *evaluation, _ int, res result) {
 		page = readmodel.Page{Total: res.count(), Position: x.marks.All.Position}
 		defer also(e.k, res)
 		if q.Collapse != nil {
 			page.Total, out = e.collapse(res, &q)
 			return
 		}
-		ords := e.k.pageOf(res, page.Total, &q)
+		ords := e.pageOf(res, page.Total, &q)
 		out = make([]found, len(ords))
 		for i, o := range ords {
 			out[i] = e.k.found(o)
@@ -489,7 +489,7 @@ func (x *Index) countsOf(ctx context.Context, kind calendar.Kind, field string, 
 	}
 	out := map[calendar.ID]int{}
 	var found []calendar.ID
-	err := x.answer(ctx, kind, f, "", func(k *kindIndex, res result) {
+	err := x.answer(ctx, kind, f, func(k *kindIndex, res result) {
 		if field != readmodel.FieldID {
 			out = k.counts(res, field, ids)
 			return

@@ -2,7 +2,7 @@ package memindex
 
 import (
 	"math/rand/v2"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -46,19 +46,37 @@ func TestNear(t *testing.T) {
 			query = string(r)
 		}
 		for typos := 1; typos <= readmodel.MaxTypos; typos++ {
-			var want []uint32
+			want := nearWords{most: typos}
 			for id := range d.words {
-				if w := d.words[id].text; w != "" && readmodel.Typos(query, w, typos) <= typos {
-					want = append(want, uint32(id))
+				if n := readmodel.Typos(query, d.words[id].text, typos); d.words[id].text != "" && n > 0 && n <= typos {
+					want.words[n-1] = append(want.words[n-1], uint32(id))
+					found++
 				}
 			}
-			found += len(want)
-			if got := d.near(query, typos); !slices.Equal(got, want) {
-				t.Fatalf("near %q with %d typos: %d words, want %d", query, typos, len(got), len(want))
+			if got := d.near(query, typos); !reflect.DeepEqual(got, want) {
+				t.Fatalf("near %q with %d typos: %v, want %v", query, typos, got, want)
 			}
 		}
 	}
 	if found < 1000 {
 		t.Errorf("only %d words were near", found)
+	}
+}
+
+// BenchmarkNearWords looks for the words near to one among 100,000.
+func BenchmarkNearWords(b *testing.B) {
+	g := rand.New(rand.NewPCG(7, 1))
+	d := newDict(calendar.LangEN)
+	var words []string
+	for range 100_000 {
+		w := make([]byte, 3+g.IntN(10))
+		for i := range w {
+			w[i] = "etaoinshrdlucmfwypvbgkjqxz"[min(g.IntN(26), g.IntN(26))]
+		}
+		words = append(words, string(w))
+		d.intern(string(w))
+	}
+	for i := 0; b.Loop(); i++ {
+		d.near(words[i*7919%len(words)], readmodel.MaxTypos)
 	}
 }

@@ -31,10 +31,12 @@ type reading struct {
 	seq     uint64 // of the changes that all pieces know of
 	filters []readmodel.Filter
 	by      string // see evaluation
+	rank    *rank  // of a list that is asked for by relevance
 
 	searches map[string]*search
 	pieces   map[string]*piece
 	order    []*piece // as they were met
+	near     [len(calendar.Langs)]map[string]nearWords
 
 	steps int // of the present hold
 	work  int // steps in all: words of sets, entries of lists, words of texts
@@ -73,19 +75,21 @@ const (
 	formRow                   // a row of words
 )
 
-// answer evaluates a filter and calls use with the documents that it admits, which a
-// list asks for in the order of a field, "" for none; the lock is held meanwhile, and
-// use must be quick. The error is that of ctx.
-func (x *Index) answer(ctx context.Context, kind calendar.Kind, f readmodel.Filter, by string, use func(k *kindIndex, res result)) error {
-	return x.answers(ctx, kind, []readmodel.Filter{f}, by, func(e *evaluation, _ int, res result) { use(e.k, res) })
+// answer evaluates a filter and calls use with the documents that it admits; the lock is
+// held meanwhile, and use must be quick. The error is that of ctx.
+func (x *Index) answer(ctx context.Context, kind calendar.Kind, f readmodel.Filter, use func(k *kindIndex, res result)) error {
+	return x.answers(ctx, kind, []readmodel.Filter{f}, readmodel.Sort{}, func(e *evaluation, _ int, res result) { use(e.k, res) })
 }
 
 // answers is answer for several filters in one state; use gets their places. It may begin
-// anew after some.
-func (x *Index) answers(ctx context.Context, kind calendar.Kind, filters []readmodel.Filter, by string, use func(e *evaluation, i int, res result)) error {
+// anew after some. A list asks for them in an order of which the first key is by, a zero
+// one for none.
+func (x *Index) answers(ctx context.Context, kind calendar.Kind, filters []readmodel.Filter, by readmodel.Sort, use func(e *evaluation, i int, res result)) error {
 	for {
 		r := newReading(x, kind, filters)
-		r.by = by
+		if r.by = by.Field; by.Rank != nil {
+			r.rankBy(by.Rank)
+		}
 		err := r.run(ctx, use)
 		r.release()
 		if !errors.Is(err, errAnew) {
@@ -141,14 +145,14 @@ func (r *reading) parseText(f readmodel.Text) {
 	for _, inRow := range []bool{false, true} {
 		for _, p := range e.Must {
 			if p.InRow == inRow {
-				s.must = append(s.must, r.fitting(f, p, f.Typos))
+				s.must = append(s.must, r.pieceOf(f, p, f.Typos))
 			}
 		}
 	}
 	for _, group := range e.Not {
 		pieces := make([]*piece, len(group))
 		for i, p := range group {
-			pieces[i] = r.fitting(f, p, 0)
+			pieces[i] = r.pieceOf(f, p, 0)
 		}
 		s.not = append(s.not, pieces)
 	}
@@ -162,8 +166,8 @@ func textKey(f readmodel.Text) cache.Key {
 	return cache.Key(nil).Number(int64(f.Lang)).Texts(f.Fields)
 }
 
-// fitting gives the documents that a piece of a search fits at a step.
-func (r *reading) fitting(f readmodel.Text, p readmodel.Piece, step int) *piece {
+// pieceOf gives the documents that a piece of a search fits at a step.
+func (r *reading) pieceOf(f readmodel.Text, p readmodel.Piece, step int) *piece {
 	if p.InRow {
 		return r.piece(f, p.Tokens, formRow, 0)
 	}
@@ -351,11 +355,7 @@ func (r *reading) begin(ctx context.Context, p *piece) error {
 		}
 	}()
 	for _, l := range calendar.Langs {
-		ids := k.texts.dicts[l].fitting(p)
-		r.steps += len(ids)
-		if p.typos > 0 {
-			r.steps += k.texts.dicts[l].nearSteps()
-		}
+		ids := r.fitting(l, p)
 		if len(ids) == 0 {
 			continue
 		}
@@ -432,7 +432,11 @@ func (r *reading) collect(use func(e *evaluation, i int, res result)) (texts []d
 	defer r.x.mu.RUnlock()
 	e := &evaluation{k: r.k, r: r, upper: true}
 	for _, f := range r.filters {
-		e.evaluate(f, func(result) {}) // the rows note what they want
+		e.evaluate(f, func(res result) { // the rows note what they want
+			if r.rank != nil {
+				r.rank.want(e, res)
+			}
+		})
 	}
 	res := r.k.emptyScratch()
 	defer r.k.release(res)

@@ -23,7 +23,7 @@ func (x *Index) Tally(ctx context.Context, kind calendar.Kind, base readmodel.Fi
 		out[i] = make([]readmodel.Tallied, len(of[i].Tallies))
 	}
 	var p calendar.Position
-	err := x.answers(ctx, kind, filters, "", func(e *evaluation, i int, res result) {
+	err := x.answers(ctx, kind, filters, readmodel.Sort{}, func(e *evaluation, i int, res result) {
 		p = x.marks.All.Position
 		for j := range of[i].Tallies {
 			out[i][j] = e.tally(res, &of[i].Tallies[j])
@@ -242,7 +242,7 @@ func (e *evaluation) collapse(res result, q *readmodel.Query) (total int, out []
 	to := q.Offset + q.Limit
 	all := *q
 	all.Offset, all.Limit = 0, count
-	for _, o := range k.pageOf(res, count, &all) {
+	for _, o := range e.pageOf(res, count, &all) {
 		at := len(groups)
 		number := numbers.keys[o]
 		if numbers.in.has(o) && !alone.has(o) {

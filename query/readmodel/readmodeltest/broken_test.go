@@ -37,6 +37,8 @@ var breakages = []string{
 	"characters anywhere", "no single characters", "common words have to fit",
 	"no typos", "every step is two", "typos in short words", "two typos in any word", "a swap is two typos", "the first letter stays",
 	"typos in quotes", "typos after a minus", "typos in numbers", "typos in beginnings",
+	"ranks are ignored", "typos do not rank", "exact names do not rank", "left-out words are not of the full text", "rows of names do not rank", "names do not rank",
+	"whole words do not rank", "ranks by names show all texts",
 }
 
 // match is readmodel.Match with what is broken.
@@ -247,6 +249,31 @@ func (x *reference) matchText(f readmodel.Text, d *readmodel.Document) bool {
 		}
 	}
 	return right
+}
+
+// score is readmodel.Relevance.Score with what is broken.
+func (x *reference) score(f readmodel.Relevance, r *calendar.Record) int {
+	if x.broken == "ranks by names show all texts" {
+		f.Title = nil
+	}
+	if x.broken == "left-out words are not of the full text" {
+		var kept []string
+		for _, p := range readmodel.ParseSearch(f.Query, f.Lang).Must {
+			kept = append(kept, p.Tokens...)
+		}
+		f.Query = strings.Join(kept, " ")
+	}
+	n := f.Score(r)
+	weights := []int{readmodel.WeightTypo, readmodel.WeightExact, readmodel.WeightRow, readmodel.WeightName, readmodel.WeightWhole}
+	broken := []string{"typos do not rank", "exact names do not rank", "rows of names do not rank", "names do not rank", "whole words do not rank"}
+	score := 0
+	for i, w := range weights {
+		if broken[i] != x.broken {
+			score += n / w * w
+		}
+		n %= w
+	}
+	return score
 }
 
 // near is a look at the words that have typos.

@@ -102,9 +102,12 @@ func differential(t testing.TB, x readmodel.Index, k calendar.Kind, rounds, quer
 			q := readmodel.Query{
 				Kind: k, Filter: g.filter(s, 2), Sort: g.order(s), Limit: 1 + g.IntN(60), Offset: g.IntN(3) * g.IntN(60),
 			}
+			if k.IsPost() && g.chance(30) {
+				g.rank(s, &q)
+			}
 			if k == calendar.KindEvent && g.chance(20) {
 				q.Collapse = g.collapse(s)
-			} else if g.chance(40) && !slices.ContainsFunc(q.Sort, func(by readmodel.Sort) bool { return s.Field(by.Field).Type == readmodel.TypeKeyword }) {
+			} else if g.chance(40) && !slices.ContainsFunc(q.Sort, func(by readmodel.Sort) bool { return by.Rank == nil && s.Field(by.Field).Type == readmodel.TypeKeyword }) {
 				q.Offset, q.After = 0, readmodel.Place(q.Sort, docs[g.IntN(len(docs))].Record)
 			}
 			ask(round, docs, q)

@@ -304,20 +304,7 @@ func Places(t testing.TB, x readmodel.Index) {
 				}
 			}
 		}
-		w, err := x.Walk(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var ids []calendar.ID
-		if err := w.Each(t.Context(), func(some []readmodel.Document) error {
-			ids = append(ids, idsOf(some)...)
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if w.Close(); !slices.Equal(ids, all) {
-			t.Errorf("walk by %+v: %v, want %v", by, ids, all)
-		}
+		walked(t, x, q, all...)
 	}
 	for _, q := range []readmodel.Query{
 		{Sort: byID, After: []readmodel.Key{{N: 1, Has: true}}, Offset: 1},

@@ -325,6 +325,26 @@ func (g generator) search() string {
 	return b.String()
 }
 
+// rank makes a query a search that is ordered by relevance.
+func (g generator) rank(s *readmodel.Schema, q *readmodel.Query) {
+	f := readmodel.Text{Fields: s.Texts(), Lang: pick(g, calendar.Langs[:]), Query: g.search(), Typos: g.IntN(readmodel.MaxTypos + 1)}
+	rank := &readmodel.Relevance{Text: f}
+	if q.Sort[0].Least != nil {
+		q.Sort = q.Sort[1:]
+	}
+	q.Sort = append([]readmodel.Sort{{Rank: rank, Desc: true}}, q.Sort...)
+	if g.chance(60) {
+		q.Filter = f
+		return
+	}
+	rank.Title = readmodel.In{Field: readmodel.FieldAuthor, IDs: g.ids()}
+	name := f
+	name.Fields = f.Fields[:1]
+	q.Filter = readmodel.Or{
+		readmodel.And{readmodel.Not{Filter: rank.Title}, f}, readmodel.And{rank.Title, name},
+	}
+}
+
 // misspelt makes a typo or two in a word.
 func (g generator) misspelt(word string) string {
 	r := []rune(word)

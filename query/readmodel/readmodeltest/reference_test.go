@@ -452,6 +452,12 @@ func (x *reference) Reset(context.Context) error {
 }
 
 func (x *reference) compare(by []readmodel.Sort, a, b *readmodel.Document) int {
+	if len(by) > 0 && by[0].Rank != nil {
+		if c := x.score(*by[0].Rank, b.Record) - x.score(*by[0].Rank, a.Record); c != 0 && x.broken != "ranks are ignored" {
+			return c
+		}
+		by = by[1:]
+	}
 	switch x.broken {
 	case "mixes kinds":
 		by = nil

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
@@ -12,6 +14,7 @@ func typoCases() []testCase {
 	return []testCase{
 		{"typos", typos},
 		{"typos of any words", typosOfAnyWords},
+		{"relevance", relevance},
 	}
 }
 
@@ -96,5 +99,110 @@ func typosOfAnyWords(t testing.TB, x readmodel.Index) {
 	}
 	if found < 50 {
 		t.Errorf("only %d words were near", found)
+	}
+}
+
+// relevance: LISTINGS 3.2, 8.31. The events stand in the order that is wanted.
+func relevance(t testing.TB, x readmodel.Index) {
+	for group, c := range []struct {
+		query string
+		typos int
+		texts [][2]string // title and description
+	}{
+		{"jazz night", 0, [][2]string{
+			{"Jazz, night!", ""},
+			{"A jazz night out", ""},
+			{"A club: jazz nights", ""}, // in a row by stem
+			{"night of jazz", ""},
+			{"night x", "jazz"},
+			{"nights", "jazz"},
+			{"x", "a jazz night"},
+			{"x", "jazz nights"},
+			{"x", "jazzy nights"},
+		}},
+		{"the jazz", 0, [][2]string{{"The jazz", ""}, {"x the jazz", ""}, {"Jazz", ""}, {"x", "jazz"}}},
+		{"symphony jazz", 2, [][2]string{
+			{"x", "jazzy symphonies"},
+			{"symphony jzaz", ""},
+			{"x", "symphany jazz"},
+			{"symhpany jazz", ""},
+			{"x", "sinphony jzaz"},
+		}},
+		{"音乐会", 0, [][2]string{{"音乐会", ""}, {"北京音乐会", ""}, {"x", "音乐会"}}},
+		{`"jazz night" club -rock`, 0, [][2]string{{"jazz night club", "x"}, {"a club", "jazz nights"}, {"x", "jazz night club"}, {"x", "jazz night clubs"}}},
+		{"one two three four five six seven eight nine ten eleven", 0, [][2]string{
+			{"ten", "one two three four five six seven eight nine ten eleven"},
+			{"eleven", "one two three four five six seven eight nine ten eleven"},
+		}},
+	} {
+		base := calendar.ID(100 * (group + 1))
+		var b build
+		b.next = calendar.Position(base)
+		var ids []calendar.ID
+		add := func(id calendar.ID, texts [2]string) {
+			b.add(calendar.KindEvent, id, calendar.Fields{"title": in(calendar.LangEN, texts[0]), "description": in(calendar.LangEN, texts[1])})
+			ids = append(ids, id)
+		}
+		for i, texts := range c.texts {
+			add(base+calendar.ID(len(c.texts)-i), texts)
+		}
+		add(base+50, c.texts[len(c.texts)-1]) // alike: the keys tell them apart
+		docs := b.docs
+		b.write(t, x)
+		f := readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: c.query, Typos: c.typos}
+		q := readmodel.Query{
+			Kind: calendar.KindEvent, Filter: readmodel.And{readmodel.In{Field: readmodel.FieldID, IDs: ids}, f},
+			Sort: ranked(&readmodel.Relevance{Text: f}), Limit: 100,
+		}
+		wantPage(t, x, q, len(ids), ids...)
+		q.Offset, q.Limit = 1, 2
+		wantPage(t, x, q, len(ids), ids[1:3]...)
+		q.Offset = 0
+		for i, d := range docs[:len(docs)-1] {
+			q.After = readmodel.Place(q.Sort, d.Record)
+			wantPage(t, x, q, len(ids), ids[i+1:min(i+3, len(ids))]...)
+		}
+		q.After = nil
+		walked(t, x, q, ids...)
+	}
+	var b build
+	b.next = 2000
+	texts := calendar.Fields{"title": in(calendar.LangEN, "zebras"), "description": in(calendar.LangEN, "zebra")}
+	b.add(calendar.KindEvent, 2000, texts)
+	b.add(calendar.KindEvent, 2001, texts)
+	b.record(&calendar.Record{ID: 1999, Kind: calendar.KindEvent, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: calendar.Fields{
+		"title": texts["title"], "description": texts["description"], "protected": true,
+	}})
+	b.write(t, x)
+	f := readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: "zebra"}
+	rank := &readmodel.Relevance{Text: f, Title: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}}
+	wantPage(t, x, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: ranked(rank), Limit: 9}, 3, 2000, 2001, 1999)
+	rank.Fields = eventTexts[1:]
+	_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: ranked(rank), Limit: 9})
+	wantErr(t, "a rank without the name", err, readmodel.ErrQuery)
+	walked(t, x, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: ranked(&readmodel.Relevance{Text: f})}, 1999, 2000, 2001)
+}
+
+func ranked(by *readmodel.Relevance) []readmodel.Sort {
+	return append([]readmodel.Sort{{Rank: by, Desc: true}}, byID...)
+}
+
+// walked checks which documents a walk gives.
+func walked(t testing.TB, x readmodel.Index, q readmodel.Query, ids ...calendar.ID) {
+	t.Helper()
+	w, err := x.Walk(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	var got []calendar.ID
+	if err := w.Each(t.Context(), func(docs []readmodel.Document) error {
+		got = append(got, idsOf(docs)...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(ids, got); diff != "" {
+		t.Errorf("walk of %+v (-want +got):\n%s", q, diff)
 	}
 }

@@ -1,0 +1,76 @@
+package readmodel
+
+import (
+	"fmt"
+	"slices"
+
+	"daybook/calendar"
+)
+
+// Relevance tells how well documents fit a search (LISTINGS 3.2). It is for those that the
+// search admits, and depends on nothing but the document.
+type Relevance struct {
+	Text // of which the first field is TextName
+	// Title admits the documents that are ranked by their name alone, as they are searched
+	// by it alone; nil: none.
+	Title Filter
+}
+
+// MostRanked is how many pieces of a search count in the ranks 1, 4 and 5.
+const MostRanked = 10
+
+// The weights of the ranks: one step of a rank outweighs all that are below it. A sum of
+// them is below 2^24, so that it is exact in the numbers of every engine.
+const (
+	WeightWhole = 1                             // rank 5: for each piece that stands somewhere as it was sent
+	WeightName  = MostRanked + 1                // rank 4: for each piece that fits in the name
+	WeightRow   = WeightName * (MostRanked + 1) // rank 3: the name has the full text in a row
+	WeightExact = 2 * WeightRow                 // rank 2: it is the name
+	WeightTypo  = 2 * WeightExact               // rank 1: for each typo that is not needed
+)
+
+// Ranked gives the pieces of a search that count.
+func (e Expression) Ranked() []Piece { return e.Must[:min(len(e.Must), MostRanked)] }
+
+// Row is the full text as a piece; false for a search without one.
+func (e Expression) Row() (Piece, bool) { return Piece{Tokens: e.Full, InRow: true}, len(e.Full) > 0 }
+
+// Score is greater the better a document fits. It is the same on every engine, as cursors
+// hold it.
+func (f *Relevance) Score(r *calendar.Record) (score int) {
+	text := f.Text
+	if f.Title != nil && Match(f.Title, &Document{Record: r}) {
+		text.Fields = text.Fields[:1]
+	}
+	e := ParseSearch(f.Query, f.Lang)
+	texts := shownTexts(text, SchemaOf(r.Kind), r)
+	name := texts[:1]
+	for _, p := range e.Ranked() {
+		most := p.Most(f.Typos)
+		score += WeightTypo * (most - texts.fewest(p, most))
+		if name.fewest(p, most) <= most {
+			score += WeightName
+		}
+		// Rows stand as they were sent wherever they fit, and that is in all of the documents.
+		if !p.InRow && slices.ContainsFunc(texts, func(t shownText) bool { return slices.Contains(t.tokens, p.Tokens[0]) }) {
+			score += WeightWhole
+		}
+	}
+	if row, ok := e.Row(); ok && name.fewest(row, 0) == 0 {
+		score += WeightRow
+		if slices.Equal(name[0].tokens, e.Full) {
+			score += WeightExact
+		}
+	}
+	return score
+}
+
+func (f *Relevance) check(s *Schema) error {
+	if len(f.Fields) == 0 || f.Fields[0] != TextName {
+		return fmt.Errorf("%w: %s are not ranked by %q", ErrQuery, s.Kind.Collection(), f.Fields)
+	}
+	if err := s.check(f.Text); err != nil {
+		return err
+	}
+	return s.check(f.Title)
+}

@@ -1,0 +1,127 @@
+package readmodel_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// LISTINGS 3.2, 8.31: the ranks, each over all that are below it.
+func TestRelevance(t *testing.T) {
+	t.Parallel()
+	rank := func(query string, typos int) *readmodel.Relevance {
+		return &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: query, Typos: typos}}
+	}
+	for _, c := range []struct {
+		name  string
+		query string
+		typos int
+		best  [2]string // title and text, the best first
+		next  [2]string
+		equal bool
+	}{
+		{"fewer typos over an exact title", "jazz night", 2, [2]string{"Of the rest", "night jazz"}, [2]string{"Jazz nigth", ""}, false},
+		{"typos are summed", "jazz night", 2, [2]string{"jazz nigth", ""}, [2]string{"jzaz nigth", ""}, false},
+		{"fewest anywhere", "jazz", 2, [2]string{"jzaz", "jazz"}, [2]string{"jzaz", ""}, false},
+		{"a beginning has no typo", "jazz", 2, [2]string{"x", "jazzy"}, [2]string{"jaz jazx", ""}, false},
+		{"exact title over one that has it", "jazz night", 0, [2]string{"JAZZ, night!", ""}, [2]string{"Jazz night out", "jazz night"}, false},
+		{"exact by words, not by stems", "jazz night", 0, [2]string{"jazz night", ""}, [2]string{"jazz nights", ""}, false},
+		{"left-out words are of the full text", "the night", 0, [2]string{"The night", ""}, [2]string{"Night", ""}, false},
+		{"in a row over apart", "jazz night", 0, [2]string{"A jazz nights club", ""}, [2]string{"jazz by night", ""}, false},
+		{"not in a row backwards", "jazz night", 0, [2]string{"x jazz night", ""}, [2]string{"night jazz", ""}, false},
+		{"a row needs whole words", "jazz nigh", 0, [2]string{"y jazz nigh", ""}, [2]string{"y jazz night", ""}, false},
+		{"more in the title", "jazz night", 0, [2]string{"night x", "jazz"}, [2]string{"x", "jazz night"}, false},
+		{"in the title by beginning over whole words", "jazz night", 0, [2]string{"nights", "jazz"}, [2]string{"x", "jazz night"}, false},
+		{"in the title by typo", "jazz night", 2, [2]string{"nigth x", "jazz night"}, [2]string{"x", "jazz night"}, false},
+		{"whole words over beginnings", "jazz night", 0, [2]string{"x", "jazz night"}, [2]string{"x", "jazz nights"}, false},
+		{"how often does not matter", "jazz", 0, [2]string{"x", "jazz"}, [2]string{"x", "jazz jazz jazz"}, true},
+		{"after a minus does not matter", "jazz -rock", 0, [2]string{"jazz", ""}, [2]string{"jazz", ""}, true},
+		{"quoted texts count when they fit", `"jazz night" club`, 0, [2]string{"x", "jazz night club"}, [2]string{"x", "jazz nights clubs"}, false},
+		{"characters", "音乐会", 0, [2]string{"音乐会", ""}, [2]string{"音乐会 x", ""}, false},
+		{"two runs are not one", "音乐 会", 0, [2]string{"音乐 会", ""}, [2]string{"音乐会", ""}, false},
+	} {
+		f := rank(c.query, c.typos)
+		a, b := f.Score(event(c.best[0], c.best[1], calendar.LangEN).Record), f.Score(event(c.next[0], c.next[1], calendar.LangEN).Record)
+		if c.equal && a != b || !c.equal && a <= b {
+			t.Errorf("%s: %d for %q, %d for %q", c.name, a, c.best, b, c.next)
+		}
+	}
+	// Of more than ten pieces the first ten count.
+	many := "one two three four five six seven eight nine ten eleven"
+	f := rank(many, 0)
+	if a, b := f.Score(event("ten", many, calendar.LangEN).Record), f.Score(event("eleven", many, calendar.LangEN).Record); a <= b {
+		t.Errorf("the tenth word scores %d, the eleventh %d", a, b)
+	}
+	// What is ranked by its title: the other texts do not help it.
+	f = rank("jazz", 0)
+	f.Title = readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}
+	d := event("jazzy", "jazz", calendar.LangEN)
+	open := f.Score(d.Record)
+	d.Record.Fields["protected"] = true
+	if blanked := f.Score(d.Record); blanked >= open {
+		t.Errorf("blanked scores %d, open %d", blanked, open)
+	}
+}
+
+// Weights do not reach each other, and their sum is exact in a float of 24 bits.
+func TestWeights(t *testing.T) {
+	t.Parallel()
+	weights := []int{readmodel.WeightWhole, readmodel.WeightName, readmodel.WeightRow, readmodel.WeightExact, readmodel.WeightTypo}
+	times := []int{readmodel.MostRanked, readmodel.MostRanked, 1, 1, readmodel.MostRanked * readmodel.MaxTypos}
+	sum := 0
+	for i, w := range weights {
+		if w <= sum {
+			t.Errorf("rank %d weighs %d, all below it %d", len(weights)-i, w, sum)
+		}
+		sum += w * times[i]
+	}
+	if sum >= 1<<24 {
+		t.Errorf("the greatest score is %d", sum)
+	}
+}
+
+// An order by rank has a place for each document, and is checked.
+func TestOrderByRank(t *testing.T) {
+	t.Parallel()
+	docs := []readmodel.Document{*event("x", "jazz", calendar.LangEN), *event("jazz", "", calendar.LangEN), *event("x", "jazz", calendar.LangEN)}
+	for i := range docs {
+		docs[i].Record.ID = calendar.ID(3 - i)
+	}
+	rank := &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: "jazz"}}
+	order := []readmodel.Sort{{Rank: rank, Desc: true}, {Field: readmodel.FieldID}}
+	slices.SortFunc(docs, func(a, b readmodel.Document) int { return readmodel.Compare(order, &a, &b) })
+	var ids []calendar.ID
+	for i := range docs {
+		ids = append(ids, docs[i].Record.ID)
+		if i > 0 && readmodel.ComparePlaces(order, readmodel.Place(order, docs[i-1].Record), readmodel.Place(order, docs[i].Record)) >= 0 {
+			t.Errorf("%d is not behind the one before", docs[i].Record.ID)
+		}
+	}
+	if diff := cmp.Diff([]calendar.ID{2, 1, 3}, ids); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	q := readmodel.Query{Kind: calendar.KindEvent, Sort: order, After: readmodel.Place(order, docs[0].Record)}
+	if err := readmodel.Check(q); err != nil {
+		t.Error(err)
+	}
+	for _, wrong := range [][]readmodel.Sort{
+		{{Rank: rank}, order[1]},
+		{{Rank: rank, Desc: true, Field: readmodel.FieldID}, order[1]},
+		{{Rank: rank, Desc: true, Tail: true}, order[1]},
+		{{Field: readmodel.FieldStart}, order[0], order[1]},
+	} {
+		if err := readmodel.Check(readmodel.Query{Kind: calendar.KindEvent, Sort: wrong}); err == nil {
+			t.Errorf("%+v fits the schema", wrong)
+		}
+	}
+	for _, fields := range [][]string{nil, {readmodel.TextDescription}, {readmodel.TextName, "slug"}} {
+		rank.Fields = fields
+		if err := readmodel.Check(q); err == nil {
+			t.Errorf("ranks by %q fit the schema", fields)
+		}
+	}
+}
