@@ -204,6 +204,10 @@ type Store interface {
 	// it is no snapshot over several records.
 	Load(ctx context.Context, ids ...calendar.ID) ([]State, error)
 
+	// Versions gives the versions that Load would give, and reads nothing else: for who
+	// keeps what he made of a record.
+	Versions(ctx context.Context, ids ...calendar.ID) ([]int64, error)
+
 	// History gives up to limit entries of one record, oldest first, with
 	// versions greater than after. An unknown record has none. Pages of this method
 	// and the next two end after PageBytes too, so one that is shorter than limit is

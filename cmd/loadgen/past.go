@@ -28,6 +28,7 @@ const (
 	mostPast  = 10 // times the p50 of a present list that a further one of the past may take
 	firstPast = time.Second
 	leastForm = 0.95 // of the rate of form 1, and of updates without streams
+	pageOf    = 50   // changes on a page
 	lookedAt  = 5000 // entries that a page of changes looks at, at most
 )
 
@@ -274,24 +275,27 @@ type changeList struct {
 	query func(n, i int) string
 }
 
-// deep is a position from all over a log of n entries, with a full page on both sides
-// where there is room.
-func deep(n, i int) string {
-	room := max(1, n-2*lookedAt+1)
-	return strconv.Itoa(min(lookedAt+1, n) + i*7919%room)
+// before and behind are positions from all over a log of n entries, as parameters, with so
+// many entries before or behind them where the log has as many.
+func before(n, i, room int) string {
+	return "before=" + strconv.Itoa(min(room, n)+1+i*7919%max(1, n-room+1))
+}
+
+func behind(n, i, room int) string {
+	return "order=asc&after=" + strconv.Itoa(i*7919%max(1, n-room+1))
 }
 
 var changeLists = []changeList{
 	{"newest page", func(int, int) string { return "" }},
-	{"page before any position", func(n, i int) string { return "?before=" + deep(n, i) }},
-	{"page behind any position, ascending", func(n, i int) string { return "?order=asc&after=" + deep(n, i-1) }},
-	{"kind", func(n, i int) string { return "?kind=event&before=" + deep(n, i) }},
-	{"action and field", func(n, i int) string { return "?action=updated&field=title&before=" + deep(n, i) }},
+	{"page before any position", func(n, i int) string { return "?" + before(n, i, pageOf) }},
+	{"page behind any position, ascending", func(n, i int) string { return "?" + behind(n, i, pageOf) }},
+	{"kind", func(n, i int) string { return "?kind=event&" + before(n, i, pageOf) }},
+	{"action and field", func(n, i int) string { return "?action=updated&field=title&" + before(n, i, pageOf) }},
 	{"since and until", func(n, i int) string {
-		return "?since=2026-01-01&until=2027-01-01&before=" + deep(n, i)
+		return "?since=2026-01-01&until=2027-01-01&" + before(n, i, pageOf)
 	}},
-	{"id that nothing has, 5,000 looked at", func(n, i int) string { return "?id=999999999&before=" + deep(n, i) }},
-	{"the same, ascending", func(n, i int) string { return "?id=999999999&order=asc&after=" + deep(n, i-1) }},
+	{"id that nothing has, 5,000 looked at", func(n, i int) string { return "?id=999999999&" + before(n, i, lookedAt) }},
+	{"the same, ascending", func(n, i int) string { return "?id=999999999&" + behind(n, i, lookedAt) }},
 }
 
 // changePages measures pages of a large log against those of a small one.
@@ -304,7 +308,7 @@ func changePages(ctx context.Context, o options, dir string, r *report, errw io.
 		}
 		defer func() { err = errors.Join(err, logs[i].stop()) }()
 	}
-	fmt.Fprintf(r, "\n%-52s %12s %12s %8s  %s\n", fmt.Sprintf("pages of 50 of %d changes, 1 client", o.changesSize), "per second", fmt.Sprintf("of %d", o.writeSize), "ratio", "at least")
+	fmt.Fprintf(r, "\n%-52s %12s %12s %8s  %s\n", fmt.Sprintf("pages of %d of %d changes, 1 client", pageOf, o.changesSize), "per second", fmt.Sprintf("of %d", o.writeSize), "ratio", "at least")
 	for _, l := range changeLists {
 		var rates [2][]float64
 		var ratios []float64

@@ -78,20 +78,32 @@ func TestWithoutSalts(t *testing.T) {
 	}
 }
 
-// Pages of a log lie where entries are on both sides, all over a large one.
-func TestDeep(t *testing.T) {
+// Pages of a log lie all over it, small or large, each with as many entries as it looks at.
+func TestPlacesOfPages(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{100, 10_000, million} {
-		least, most := n, 0
-		for i := range 100_000 {
-			at, err := strconv.Atoi(deep(n, i))
-			if err != nil {
-				t.Fatal(err)
+		for _, room := range []int{pageOf, lookedAt} {
+			for _, side := range []struct {
+				name, before string
+				at           func(n, i, room int) string
+				from, to     int
+			}{
+				{"before", "before=", before, min(room, n) + 1, n + 1},
+				{"behind", "order=asc&after=", behind, 0, max(0, n-room)},
+			} {
+				least, most, places := n+1, 0, map[int]bool{}
+				for i := range 50_000 {
+					at, err := strconv.Atoi(strings.TrimPrefix(side.at(n, i, room), side.before))
+					if err != nil {
+						t.Fatal(err)
+					}
+					places[at] = true
+					least, most = min(least, at), max(most, at)
+				}
+				if least < side.from || most > side.to || len(places) < min(50_000, side.to-side.from) {
+					t.Errorf("%s, %d entries, %d looked at: %d places from %d to %d, want those from %d to %d", side.name, n, room, len(places), least, most, side.from, side.to)
+				}
 			}
-			least, most = min(least, at), max(most, at)
-		}
-		if least != min(n, lookedAt+1) || most > n || n == million && most < n-2*lookedAt {
-			t.Errorf("%d entries: from %d to %d", n, least, most)
 		}
 	}
 }

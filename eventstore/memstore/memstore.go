@@ -299,6 +299,16 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 	return out, nil
 }
 
+// Versions does eventstore.Store.
+func (s *Store) Versions(ctx context.Context, ids ...calendar.ID) ([]int64, error) {
+	states, err := s.Load(ctx, ids...)
+	out := make([]int64, len(states))
+	for i := range states {
+		out[i] = states[i].Version
+	}
+	return out, err
+}
+
 // History does eventstore.Store.
 func (s *Store) History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
 	if err := s.read(ctx); err != nil {

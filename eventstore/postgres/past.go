@@ -29,11 +29,7 @@ func (s *Store) At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) 
 		return nil, err
 	}
 	query, at := pointed(p, s.q.atPosition, s.q.atTime)
-	numbers := make([]int64, len(ids))
-	for i, id := range ids {
-		numbers[i] = int64(id)
-	}
-	found, err := all(ctx, s, scanEntry, query, at, numbers)
+	found, err := all(ctx, s, scanEntry, query, at, numbersOf(ids))
 	if err != nil {
 		return nil, wrap(err, "past of records %d", ids)
 	}

@@ -19,7 +19,7 @@ import (
 // keeps no search_path.
 type queries struct {
 	atPosition, atTime, countedTo, countedUntil, slugAtPosition, slugAtTime, erased, erase, checkpoint, checkpoints, putCheckpoint,
-	takings, filling, filled, check, newIDs, load, history, entries, records, events, others, find, receipt, commits, mark, identity, leaves, holdings, astray, acquire, release,
+	takings, filling, filled, check, newIDs, load, versions, history, entries, records, events, others, find, receipt, commits, mark, identity, leaves, holdings, astray, acquire, release,
 	holdLog, heldRecords, heldErased, heldClaims, heldNames, heldReceipts, written, append, settle, purge, empty, useID, notify string
 }
 
@@ -82,13 +82,14 @@ func newQueries(schema string) queries {
 		check: in(`SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash FROM (VALUES (0)) one
 			LEFT JOIN LATERAL (SELECT last, hash FROM @commits ORDER BY first DESC LIMIT 1) h ON true
 			LEFT JOIN LATERAL (SELECT last, hash FROM @commits WHERE first <= $1::bigint ORDER BY first DESC LIMIT 1) k ON true`),
-		newIDs:  in("SELECT @new_ids($1::bigint)"),
-		load:    in(states + "r.id = ANY ($1::bigint[])"),
-		history: entries("record = $1::bigint AND version > $2::bigint ORDER BY version LIMIT $3::bigint", "version"),
-		entries: entries("position > $1::bigint ORDER BY position LIMIT $2::bigint", "position"),
-		records: pageOf("r.id > $1::bigint ORDER BY r.id LIMIT $2::bigint"),
-		events:  pageOf("r.kind = 'event' AND r.id > $1::bigint ORDER BY r.id LIMIT $2::bigint"),
-		others:  pageOf("r.kind = $1::text AND r.kind <> 'event' AND r.id > $2::bigint ORDER BY r.id LIMIT $3::bigint"),
+		newIDs:   in("SELECT @new_ids($1::bigint)"),
+		load:     in(states + "r.id = ANY ($1::bigint[])"),
+		versions: in("SELECT id, version FROM @records WHERE id = ANY ($1::bigint[])"),
+		history:  entries("record = $1::bigint AND version > $2::bigint ORDER BY version LIMIT $3::bigint", "version"),
+		entries:  entries("position > $1::bigint ORDER BY position LIMIT $2::bigint", "position"),
+		records:  pageOf("r.id > $1::bigint ORDER BY r.id LIMIT $2::bigint"),
+		events:   pageOf("r.kind = 'event' AND r.id > $1::bigint ORDER BY r.id LIMIT $2::bigint"),
+		others:   pageOf("r.kind = $1::text AND r.kind <> 'event' AND r.id > $2::bigint ORDER BY r.id LIMIT $3::bigint"),
 		find: in(`SELECT false, q.i, x.record FROM unnest($1::bytea[], $2::text[], $3::text[]) WITH ORDINALITY q (digest, space, key, i)
 				JOIN @claims x ON x.digest = q.digest AND x.space = q.space AND x.key = q.key
 			UNION ALL SELECT true, q.i, x.record FROM unnest($4::bytea[], $5::text[], $6::text[]) WITH ORDINALITY q (digest, space, key, i)
@@ -271,11 +272,7 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 	if err := s.usable(ctx); err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	numbers := make([]int64, len(ids))
-	for i, id := range ids {
-		numbers[i] = int64(id)
-	}
-	found, err := all(ctx, s, scanState, s.q.load, numbers)
+	found, err := all(ctx, s, scanState, s.q.load, numbersOf(ids))
 	if err != nil {
 		return nil, wrap(err, "load records %d", ids)
 	}
@@ -288,6 +285,38 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 		if st := byID[id]; st != nil {
 			out[i] = *st
 		}
+	}
+	return out, nil
+}
+
+func numbersOf(ids []calendar.ID) []int64 {
+	numbers := make([]int64, len(ids))
+	for i, id := range ids {
+		numbers[i] = int64(id)
+	}
+	return numbers
+}
+
+// Versions does eventstore.Store.
+func (s *Store) Versions(ctx context.Context, ids ...calendar.ID) ([]int64, error) {
+	if err := s.usable(ctx); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	type known struct {
+		id      calendar.ID
+		version int64
+	}
+	found, err := all(ctx, s, func(r pgx.CollectableRow) (k known, err error) { return k, r.Scan(&k.id, &k.version) }, s.q.versions, numbersOf(ids))
+	if err != nil {
+		return nil, wrap(err, "versions of records %d", ids)
+	}
+	byID := make(map[calendar.ID]int64, len(found))
+	for _, k := range found {
+		byID[k.id] = k.version
+	}
+	out := make([]int64, len(ids))
+	for i, id := range ids {
+		out[i] = byID[id]
 	}
 	return out, nil
 }

@@ -18,7 +18,7 @@ import (
 // readStatements are prepared once; the pool prepares them again on each of its
 // connections.
 type readStatements struct {
-	record forSome
+	record, version forSome
 
 	history, entries, records, recordsOf, holder, named, receipt, commits, mark, leaves, holdings, identity *sql.Stmt
 	pastStatements
@@ -28,15 +28,21 @@ type readStatements struct {
 // look-ups.
 const atOnce = 16
 
-// forSome is a query for one record, and for atOnce.
-type forSome [2]*sql.Stmt
+// versionsAtOnce is the same for versions, which are read without their entries.
+const versionsAtOnce = 64
 
-// of gives the statement for n records, from one to atOnce, and its arguments: their ids,
-// then 0, which no record has.
+// forSome is a query for one record, and for as many as it has places.
+type forSome struct {
+	one, some *sql.Stmt
+	places    int
+}
+
+// of gives the statement for n records, from one to its places, and its arguments: their
+// ids, then 0, which no record has.
 func (f *forSome) of(n int, id func(i int) int64) (*sql.Stmt, []any) {
-	stmt, places := f[0], 1
+	stmt, places := f.one, 1
 	if n > 1 {
-		stmt, places = f[1], atOnce
+		stmt, places = f.some, f.places
 	}
 	args := make([]any, 0, places+1)
 	for i := range places {
@@ -59,12 +65,15 @@ const (
 )
 
 func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
+	r.record.places, r.atPosition.places, r.atTime.places, r.version.places = atOnce, atOnce, atOnce, versionsAtOnce
 	for _, p := range []struct {
 		to   **sql.Stmt
 		text string
 	}{
-		{&r.record[0], recordsJoined + " WHERE r.id = ?"},
-		{&r.record[1], recordsJoined + " WHERE r.id IN (" + repeat("?", atOnce) + ")"},
+		{&r.record.one, recordsJoined + " WHERE r.id = ?"},
+		{&r.record.some, recordsJoined + " WHERE r.id IN (" + repeat("?", atOnce) + ")"},
+		{&r.version.one, "SELECT id, version FROM records WHERE id = ?"},
+		{&r.version.some, "SELECT id, version FROM records WHERE id IN (" + repeat("?", versionsAtOnce) + ")"},
 		{&r.history, "SELECT " + entryColumns + fromEntries + " WHERE e.record = ? AND e.version > ? ORDER BY e.version LIMIT ?"},
 		{&r.entries, "SELECT " + entryColumns + fromEntries + " WHERE e.position > ? ORDER BY e.position LIMIT ?"},
 		{&r.records, recordsJoined + " WHERE r.id > ? ORDER BY r.id LIMIT ?"},
@@ -77,10 +86,10 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		{&r.leaves, "SELECT leaf FROM entries WHERE position > ? ORDER BY position LIMIT ?"},
 		{&r.holdings, "SELECT id, claims, names FROM records WHERE id > ? ORDER BY id LIMIT ?"},
 		{&r.identity, "SELECT uuid FROM identity"},
-		{&r.atPosition[0], at("position", 1)},
-		{&r.atPosition[1], at("position", atOnce)},
-		{&r.atTime[0], at("time", 1)},
-		{&r.atTime[1], at("time", atOnce)},
+		{&r.atPosition.one, at("position", 1)},
+		{&r.atPosition.some, at("position", atOnce)},
+		{&r.atTime.one, at("time", 1)},
+		{&r.atTime.some, at("time", atOnce)},
 		{&r.lastAt, lastAt},
 		{&r.greatestTo, greatestTo},
 		{&r.greatestAt, greatestAt},
@@ -297,6 +306,40 @@ func (s *Store) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Stat
 		if err := s.loadMissing(ctx, ids, some, out); err != nil {
 			return nil, err
 		}
+	}
+	return out, nil
+}
+
+// Versions does eventstore.Store.
+func (s *Store) Versions(ctx context.Context, ids ...calendar.ID) ([]int64, error) {
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(ids))
+	var missing []calendar.ID
+	for i, id := range ids {
+		if h := s.cache.get(id); h != nil {
+			out[i] = h.Version
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	found := make(map[calendar.ID]int64, len(missing))
+	for some := range slices.Chunk(missing, versionsAtOnce) {
+		stmt, args := s.read.version.of(len(some), func(i int) int64 { return int64(some[i]) })
+		_, err := all(ctx, s, stmt, func(r row) (struct{}, error) {
+			var id calendar.ID
+			var version int64
+			err := r.Scan(&id, &version)
+			found[id] = version
+			return struct{}{}, err
+		}, args...)
+		if err != nil {
+			return nil, fmt.Errorf("versions of %d records, the first %d: %w", len(some), some[0], err)
+		}
+	}
+	for i, id := range ids {
+		out[i] = max(out[i], found[id])
 	}
 	return out, nil
 }

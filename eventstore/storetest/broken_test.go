@@ -20,20 +20,21 @@ type broken struct {
 	reopened bool       // with entries
 	mu       sync.Mutex // for what the replacements keep
 
-	append  func(ctx context.Context, appends []eventstore.Append) []eventstore.Result
-	load    func(ctx context.Context, ids []calendar.ID) ([]eventstore.State, error)
-	history func(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error)
-	readAll func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
-	records func(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error)
-	wait    func(ctx context.Context, after calendar.Position) (calendar.Position, error)
-	head    func(ctx context.Context) (calendar.Position, error)
-	find    func(ctx context.Context, claims []calendar.Claim, names []calendar.Name) ([]calendar.ID, [][]calendar.ID, error)
-	newIDs  func(ctx context.Context, n int) (calendar.ID, error)
-	commits func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error)
-	leaves  func(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
-	mark    func(ctx context.Context, p calendar.Position) (eventstore.Mark, error)
-	close   func() error
-	stored  func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
+	append   func(ctx context.Context, appends []eventstore.Append) []eventstore.Result
+	load     func(ctx context.Context, ids []calendar.ID) ([]eventstore.State, error)
+	versions func(ctx context.Context, ids []calendar.ID) ([]int64, error)
+	history  func(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error)
+	readAll  func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
+	records  func(ctx context.Context, kind calendar.Kind, after calendar.ID, limit int) ([]eventstore.State, error)
+	wait     func(ctx context.Context, after calendar.Position) (calendar.Position, error)
+	head     func(ctx context.Context) (calendar.Position, error)
+	find     func(ctx context.Context, claims []calendar.Claim, names []calendar.Name) ([]calendar.ID, [][]calendar.ID, error)
+	newIDs   func(ctx context.Context, n int) (calendar.ID, error)
+	commits  func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Commit, error)
+	leaves   func(ctx context.Context, after calendar.Position, limit int) ([][32]byte, error)
+	mark     func(ctx context.Context, p calendar.Position) (eventstore.Mark, error)
+	close    func() error
+	stored   func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
 
 	holdings func(ctx context.Context, after calendar.ID, limit int) ([]eventstore.Holding, error)
 
@@ -99,6 +100,13 @@ func (b *broken) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.Sta
 		return b.load(ctx, ids)
 	}
 	return b.Store.Load(ctx, ids...)
+}
+
+func (b *broken) Versions(ctx context.Context, ids ...calendar.ID) ([]int64, error) {
+	if b.versions != nil {
+		return b.versions(ctx, ids)
+	}
+	return b.Store.Versions(ctx, ids...)
 }
 
 func (b *broken) History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
@@ -597,6 +605,21 @@ var twins = []struct {
 				}
 			}
 			return states, err
+		}
+	}},
+	{"versions lag behind", []string{"states are read at once"}, func(b *broken) {
+		seen := map[calendar.ID]int64{}
+		b.versions = func(ctx context.Context, ids []calendar.ID) ([]int64, error) {
+			versions, err := b.Store.Versions(ctx, ids...)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			for i, id := range ids {
+				if seen[id] == 0 {
+					seen[id] = versions[i]
+				}
+				versions[i] = seen[id]
+			}
+			return versions, err
 		}
 	}},
 	{"unknown records are left out", []string{"states are read at once"}, func(b *broken) {

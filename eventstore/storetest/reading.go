@@ -13,12 +13,15 @@ import (
 	"daybook/eventstore"
 )
 
-// readYourWrites: Load sees what was answered, in the order of the ids.
+// readYourWrites: Load and Versions see what was answered, in the order of the ids.
 func readYourWrites(t testing.TB, h Harness) {
 	f := setup(t, h)
 	unknown := f.id()
 	a, b := f.create(calendar.KindTag, "a"), f.create(calendar.KindVenue, "b")
 	f.load(b.ID)
+	if _, err := f.store.Versions(f.ctx, b.ID); err != nil {
+		f.Fatalf("Versions: %v", err)
+	}
 	db, b2 := f.draft(b, changed(b, calendar.Fields{"slug": "b2"}))
 	f.mustWrite(f.appendOf(db))
 	da, _ := f.draft(nil, created(calendar.KindTag, a.ID, "a"))
@@ -29,9 +32,18 @@ func readYourWrites(t testing.TB, h Harness) {
 	stateA := eventstore.State{Kind: calendar.KindTag, ID: a.ID, Version: 1, Position: 1, Record: da.State}
 	stateB := eventstore.State{Kind: calendar.KindVenue, ID: b.ID, Version: 2, Position: 3, Record: db.State}
 	f.same("states", got, []eventstore.State{stateB, {}, stateA, stateB, {}})
+	many := []calendar.ID{b.ID, unknown, a.ID, b.ID, 1 << 40}
+	versions, err := f.store.Versions(f.ctx, append(many, make([]calendar.ID, 200)...)...) // in several statements
+	if err != nil || len(versions) != len(many)+200 {
+		f.Fatalf("Versions: %d of them, %v", len(versions), err)
+	}
+	f.same("versions", versions[:len(many)], []int64{2, 0, 1, 2, 0})
 	none, err := f.store.Load(f.ctx)
 	if err != nil || len(none) != 0 {
 		f.Errorf("Load of nothing: %v, %v", none, err)
+	}
+	if none, err := f.store.Versions(f.ctx); err != nil || len(none) != 0 {
+		f.Errorf("Versions of nothing: %v, %v", none, err)
 	}
 	// While others write, every writer finds its own write.
 	together(16, func(w int) {
@@ -48,9 +60,14 @@ func readYourWrites(t testing.TB, h Harness) {
 			}
 			d, after := f.draft(r, c)
 			res := f.store.Append(f.ctx, []eventstore.Append{f.appendOf(d)})[0]
+			versions, verr := f.store.Versions(f.ctx, id)
 			states, err := f.store.Load(f.ctx, id)
 			if res.Err != nil || err != nil || states[0].Version != after.Version || states[0].Position != res.Position {
 				f.Errorf("writer %d wrote version %d: %v; read %+v, %v", w, after.Version, res.Err, states, err)
+				return
+			}
+			if verr != nil || versions[0] != after.Version {
+				f.Errorf("writer %d wrote version %d: Versions gave %d, %v", w, after.Version, versions, verr)
 				return
 			}
 			r = after
@@ -558,6 +575,7 @@ func closed(t testing.TB, h Harness) {
 	if err := f.store.Close(); err != nil {
 		f.Fatalf("Close: %v", err)
 	}
+	_, err0 := f.store.Versions(f.ctx, r.ID)
 	_, err1 := f.store.Load(f.ctx, r.ID)
 	_, err2 := f.store.History(f.ctx, r.ID, 0, 1)
 	_, err3 := f.store.ReadAll(f.ctx, 0, 1)
@@ -569,7 +587,7 @@ func closed(t testing.TB, h Harness) {
 		"Append":  f.store.Append(f.ctx, []eventstore.Append{f.appendOf(d)})[0].Err,
 		"look-up": f.store.Append(f.ctx, []eventstore.Append{{Receipt: &eventstore.Receipt{User: 1, Key: "k"}}})[0].Err,
 		"Wait":    <-waited,
-		"Load":    err1, "History": err2, "ReadAll": err3, "Records": err4, "Find": err5, "NewIDs": err6, "Head": err7,
+		"Load":    err1, "History": err2, "ReadAll": err3, "Records": err4, "Find": err5, "NewIDs": err6, "Head": err7, "Versions": err0,
 	} {
 		if !errors.Is(err, eventstore.ErrClosed) {
 			f.Errorf("%s: got %v, want ErrClosed", name, err)

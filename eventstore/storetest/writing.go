@@ -687,6 +687,7 @@ func endedContext(t testing.TB, h Harness) {
 	ctx, cancel := context.WithCancel(f.ctx)
 	cancel()
 	d, _ := f.draft(r, changed(r, calendar.Fields{"slug": "late"}))
+	_, err0 := f.store.Versions(ctx, r.ID)
 	_, err1 := f.store.Load(ctx, r.ID)
 	_, err2 := f.store.History(ctx, r.ID, 0, 1)
 	_, err3 := f.store.ReadAll(ctx, 0, 1)
@@ -696,7 +697,7 @@ func endedContext(t testing.TB, h Harness) {
 	for name, err := range map[string]error{
 		"Append":  f.store.Append(ctx, []eventstore.Append{f.appendOf(d)})[0].Err,
 		"look-up": f.store.Append(ctx, []eventstore.Append{{Receipt: &eventstore.Receipt{User: 1, Key: "k"}}})[0].Err,
-		"Load":    err1, "History": err2, "ReadAll": err3, "Records": err4, "Find": err5, "NewIDs": err6,
+		"Load":    err1, "History": err2, "ReadAll": err3, "Records": err4, "Find": err5, "NewIDs": err6, "Versions": err0,
 	} {
 		if !errors.Is(err, context.Canceled) {
 			f.Errorf("%s: got %v, want context.Canceled", name, err)

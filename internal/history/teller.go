@@ -17,6 +17,7 @@ import (
 // Store is what the past is read from; every eventstore.Store is one.
 type Store interface {
 	Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error)
+	Versions(ctx context.Context, ids ...calendar.ID) ([]int64, error)
 	History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error)
 	ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error)
 	At(ctx context.Context, p eventstore.Point, ids ...calendar.ID) ([]eventstore.Entry, error)
@@ -29,10 +30,13 @@ type Store interface {
 type Teller struct {
 	store Store
 	now   func() time.Time
+	facts eventstore.Kept[calendar.ID, *facts]
 }
 
 // New makes a Teller with the clock that gates go by.
-func New(store Store, now func() time.Time) *Teller { return &Teller{store, now} }
+func New(store Store, now func() time.Time) *Teller {
+	return &Teller{store, now, eventstore.Kept[calendar.ID, *facts]{Half: factsBytes / 2}}
+}
 
 // Listener is to whom the past is told.
 type Listener struct {
@@ -133,23 +137,19 @@ func (t *telling) learn(ctx context.Context, ids []calendar.ID) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id calendar.ID) bool { return id <= 0 || t.known[id] != nil })
 	slices.Sort(ids)
 	for some := range slices.Chunk(slices.Compact(ids), atOnce) {
-		states, err := t.store.Load(ctx, some...)
+		all, err := t.look(ctx, some)
 		if err != nil {
 			return err
 		}
-		for i := range states {
-			s := &states[i]
-			if s.Version == 0 {
+		for i, f := range all {
+			if f == nil {
 				t.known[some[i]] = &present{gate: calendar.Fail(calendar.CodeNotFound, 0)}
 				continue
 			}
-			r, err := calendar.DecodeRecord(s.Record)
-			if err != nil {
-				return fmt.Errorf("decode %s %d at version %d: %w", s.Kind, s.ID, s.Version, err)
-			}
-			t.known[s.ID] = &present{
-				kind: s.Kind, version: s.Version, position: s.Position, gate: t.gate(r, t.at), own: t.Caller.Owns(r),
-				erased: r.Erased, steady: r.Fields.String("status") != string(calendar.StatusFuture), home: r.Home, texts: texts(r),
+			r := f.record()
+			t.known[some[i]] = &present{
+				kind: f.kind, version: f.version, position: f.position, gate: t.gate(r, t.at), own: t.Caller.Owns(r),
+				erased: f.erased, steady: f.status != string(calendar.StatusFuture), home: f.home, texts: f.texts,
 			}
 		}
 	}
@@ -163,15 +163,6 @@ func (t *telling) gate(r *calendar.Record, at time.Time) error {
 		return calendar.Fail(calendar.CodeErased, r.Kind)
 	}
 	return Gate(t.Caller, r.Kind, r, at)
-}
-
-func texts(r *calendar.Record) calendar.Text {
-	if r.Kind == calendar.KindUser {
-		var t calendar.Text
-		t[r.Home] = r.Fields.String("name")
-		return t
-	}
-	return r.Fields.Text(r.Kind.NameField())
 }
 
 // version is one version of a record with the one before it.
