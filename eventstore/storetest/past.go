@@ -171,28 +171,37 @@ func counted(t testing.TB, h Harness) {
 func slugs(t testing.TB, h Harness) {
 	f := setup(t, h)
 	log := f.past(80)
+	held, set := make([]string, len(log)), make([]string, len(log)) // slugs of the states, and those that entries set
+	for i := range log {
+		r, err := calendar.DecodeRecord(log[i].State)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if !r.Deleted {
+			held[i] = r.Slug()
+		}
+		if slug, err := log[i].Slug(); err == nil {
+			set[i] = slug
+		}
+	}
 	for _, p := range points(log) {
-		last := map[calendar.ID]*eventstore.Entry{} // that counts
+		last := map[calendar.ID]int{} // entry that counts
 		for i := range log {
 			if p.Counts(&log[i]) {
-				last[log[i].ID] = &log[i]
+				last[log[i].ID] = i
 			}
 		}
 		for n := range 12 {
 			slug := numbered("slug", n)
 			var want calendar.ID
 			var since calendar.Position // when it took the slug
-			for id, e := range last {
-				r, err := calendar.DecodeRecord(e.State)
-				if err != nil {
-					f.Fatal(err)
-				}
-				if r.Deleted || r.Slug() != slug {
+			for id, at := range last {
+				if held[at] != slug {
 					continue
 				}
 				var took calendar.Position
-				for i := range log {
-					if s, err := log[i].Slug(); log[i].ID == id && log[i].Position <= e.Position && s == slug && err == nil {
+				for i := range log[:at+1] {
+					if log[i].ID == id && set[i] == slug {
 						took = log[i].Position
 					}
 				}

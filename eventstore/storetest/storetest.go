@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"testing"
 	"time"
 
@@ -290,6 +291,9 @@ func nameOf(k calendar.Kind, slug string) calendar.Name {
 // those that are nil differ too.
 func (f *fixture) same(what string, got, want any) {
 	f.Helper()
+	if reflect.DeepEqual(want, got) { // a hundred times as fast
+		return
+	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateErrors()); diff != "" {
 		f.Errorf("%s differs (-want +got):\n%s", what, diff)
 	}
