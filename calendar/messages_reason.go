@@ -129,6 +129,12 @@ var reasonMessages = map[Reason]phrase{
 		"ne doit pas dépasser %1 éléments",
 		"no debe tener más de %1 elementos",
 	},
+	ReasonNoWord: {
+		"必须含有一个词",
+		"must have a word in it",
+		"doit contenir un mot",
+		"debe contener una palabra",
+	},
 	ReasonTooMuch: {
 		"不得超过 %1 个不同的词,其中带引号的多词文字和连续中日韩文字不得超过 %2 段",
 		"must not have more than %1 different words, %2 of them quoted texts of several words or runs of Chinese, Japanese or Korean characters",

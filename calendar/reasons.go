@@ -32,6 +32,7 @@ const (
 	ReasonStatus      Reason = "status"       // must be one of; args: the allowed words, comma separated
 	ReasonTooLong     Reason = "too_long"     // args: the limit in characters
 	ReasonTooMany     Reason = "too_many"     // list; args: the limit in elements
+	ReasonNoWord      Reason = "no_word"      // has no word in it
 	ReasonTooMuch     Reason = "too_much"     // search; args: the limits in words, and in quoted texts and runs
 	ReasonAnswerSize  Reason = "answer_size"  // asks for an answer that is too large; args: the limit in bytes
 	ReasonTooSmall    Reason = "too_small"    // args: the least value
@@ -98,7 +99,7 @@ var Reasons = [...]Reason{
 	ReasonTypeText, ReasonTypeBool, ReasonTypeInteger, ReasonTypeID, ReasonTypeNumber, ReasonTypeList,
 	ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms, ReasonTypeObject,
 	ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonWord, ReasonStatus,
-	ReasonTooLong, ReasonTooMany, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonBox, ReasonFacet, ReasonDate, ReasonDateRange,
+	ReasonTooLong, ReasonTooMany, ReasonNoWord, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonBox, ReasonFacet, ReasonDate, ReasonDateRange,
 	ReasonZone, ReasonURL, ReasonEmail, ReasonImage, ReasonCost, ReasonCursor, ReasonEntry, ReasonInline,
 	ReasonUnknownEvent, ReasonUnknownVenue, ReasonUnknownOrganizer, ReasonUnknownCategory, ReasonUnknownTag,
 	ReasonUnknownImage, ReasonUnknownUser, ReasonOtherAuthor, ReasonImageURLRight, ReasonTermRight,

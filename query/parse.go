@@ -89,7 +89,9 @@ type criteria struct {
 	of     Of      // the record that events are of
 	source *source // of a calendar widget
 
-	zoom int // of a map
+	zoom      int             // of a map
+	kinds     []calendar.Kind // of suggestions
+	suggested int             // of each kind
 
 	sort string // a word of sort; "": the order of all lists
 	walk *walk  // in steps; nil: in pages
@@ -124,6 +126,8 @@ func (s *Service) Parse(ctx context.Context, r Request) (*Criteria, error) {
 		return s.parse(ctx, r, sourceTable)
 	case r.Map:
 		return s.parse(ctx, r, clusterTable)
+	case r.Suggest:
+		return s.parse(ctx, r, suggestTable)
 	}
 	return s.parse(ctx, r, tables[r.Kind])
 }

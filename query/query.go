@@ -66,6 +66,8 @@ type Request struct {
 	Source bool
 	// Map asks for clusters of a map: the parameters are ClusterParams.
 	Map bool
+	// Suggest asks for suggestions: the parameters are SuggestParams.
+	Suggest bool
 }
 
 // Past is what a list of a moment in the past has beside others; the zero value is for

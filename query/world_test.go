@@ -206,6 +206,13 @@ func (w *fakeWalk) Beside(_ context.Context, use func([]readmodel.Document) erro
 	return use(w.beside.Documents)
 }
 
+func (x *fakeIndex) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked["Titles"]++
+	return readmodel.TitlesOf(q, x.matching(q.Kind, q.Filter)), x.position, x.err
+}
+
 func (x *fakeIndex) Still(ctx context.Context, read func(context.Context) error) error {
 	return read(ctx)
 }

@@ -11,7 +11,7 @@ import (
 // 7.3 by hand. A name with "+" is an extension.
 
 // allRoutes are the fifteen of section 1.4, those of HISTORY 2 and of LISTINGS 1.1.
-const allRoutes = 50
+const allRoutes = 51
 
 var listParams = map[string]string{
 	"events": "page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates search categories tags " +
@@ -188,6 +188,7 @@ func documentation(s *scene) {
 		}
 		want["/events/clusters"] = map[string]wantOperation{"get": {query: strings.Join(mapped, " "), header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}}
 		want["/events/search"] = map[string]wantOperation{"post": {query: "multilang_language", header: "+Daybook-Min-Position", statuses: []int{200, 400, 401, 413, 503}}}
+		want["/suggest"] = map[string]wantOperation{"get": {query: "+q +kinds +limit +typos multilang_language", header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}}
 		paths := d.root["paths"].(obj)
 		if len(paths) != len(want) || len(want) != allRoutes {
 			s.t.Errorf("documentation: %d paths, want %d", len(paths), len(want))
@@ -339,7 +340,7 @@ func (d *document) response(name string, status int, r obj) {
 		need = append(need, "Retry-After")
 	case status == http.StatusCreated:
 		need = append(need, "Location", "ETag", "Daybook-Position")
-	case status == http.StatusOK && strings.HasPrefix(name, "get /") && strings.Count(name, "/") == 1 && name != "get /" && name != "get /doc" && name != "get /changes" && name != "get /checkpoint":
+	case status == http.StatusOK && strings.HasPrefix(name, "get /") && strings.Count(name, "/") == 1 && name != "get /" && name != "get /doc" && name != "get /changes" && name != "get /suggest" && name != "get /checkpoint":
 		need = append(need, "X-Total", "X-TotalPages", "Link", "Daybook-Position", "ETag")
 	case status == http.StatusOK && strings.HasPrefix(name, "get /") && (strings.HasSuffix(name, "}/history") || strings.HasSuffix(name, "}/diff")):
 		need = append(need, "ETag", "Cache-Groups")

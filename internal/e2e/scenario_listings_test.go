@@ -212,3 +212,48 @@ func clusters(s *scene) {
 	nobody.get("/events/clusters?zoom=23").bad("zoom")
 	nobody.get("/events/clusters?zoom=2&bbox=1,2,3").bad("bbox")
 }
+
+// suggestions are LISTINGS 8.40 and 8.44.
+func suggestions(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	hall := ed.create("venues", obj{"venue": "Hall " + w})
+	ed.create("venues", obj{"venue": "Empty " + w})
+	trust := ed.create("organizers", obj{"organizer": w + " & friends"})
+	music := ed.create("categories", obj{"name": w + " music"})
+	tag := ed.create("tags", obj{"name": w})
+	at := func(title, day string, more obj) *answer {
+		more["start_date"], more["end_date"] = day+" 10:00:00", day+" 12:00:00"
+		return ed.protected(title, more)
+	}
+	second := at("Night of "+w, "2098-06-02", obj{"venue": hall.id(), "organizer": trust.id(), "tags": tag.id()})
+	first := at("night OF "+w+"!", "2098-06-01", obj{"venue": list{hall.id()}, "categories": music.id()})
+	exact := at(w, "2098-06-04", obj{"all_day": true, "password": "x", "venue": hall.id()}) // shows its title and dates only
+	at("Symphony "+w, "2020-06-01", obj{"venue": hall.id()})
+	at("Hidden "+w, "2098-06-01", obj{"hide_from_listings": true, "venue": hall.id()})
+	ed.under("fr").update(second.path("events"), obj{"title": "Nuit de " + w})
+	for _, language := range []string{"en", "fr", "es", "cn"} {
+		want := []any{exact.id(), first.id()}
+		counts := obj{"events.0.count": 1, "events.1.count": 2}
+		if language == "fr" {
+			want, counts = append(want, second.id()), obj{"events.1.count": 1, "events.2.text": "Nuit de " + w, "events.2.highlight": "Nuit de <mark>" + w + "</mark>"}
+		}
+		a := s.as("").under(language).read("/suggest?q="+w).fields(counts).fields(obj{
+			"q": w, "events.0.text": w, "events.0.all_day": false, "events.0.venue": "", "events.1.venue": "Hall " + w,
+			"events.1.start_date": "2098-06-01 10:00:00", "events.1.timezone": "UTC", "events.1.highlight": "night OF <mark>" + w + "</mark>!",
+			"venues.0.id": hall.id(), "venues.0.count": 3, "organizers.0.id": trust.id(), "organizers.0.count": 1,
+			"organizers.0.text": w + " & friends", "organizers.0.highlight": "<mark>" + w + "</mark> &amp; friends",
+			"categories.0.id": music.id(), "categories.0.count": 1, "tags.0.id": tag.id(), "tags.0.slug": tag.at("slug"),
+		}).without("venues.1").head("X-Total", "")
+		for i, id := range want {
+			a.field("events."+itoa(int64(i))+".id", id)
+		}
+		a.without("events." + itoa(int64(len(want))))
+	}
+	typo := w[:2] + w[3:] // a letter is left out
+	s.as("").read("/suggest?kinds=events,tags&limit=1&q="+typo).field("events.0.id", first.id()).without("events.1").field("tags.0.id", tag.id()).without("venues")
+	s.as("").read("/suggest?typos=off&q="+typo).field("events", list{}).field("tags", list{})
+	s.as("").get("/suggest").want(http.StatusBadRequest).field("code", "rest_missing_callback_param")
+	s.as("").get("/suggest?q=%21&kinds=users&limit=0&typos=").bad("q", "kinds", "limit", "typos")
+	s.as("").get("/suggestions?q=x").want(http.StatusNotFound)
+}

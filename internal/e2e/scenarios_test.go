@@ -49,6 +49,7 @@ var scenarios = []line{
 	{name: "past_of_records", check: pastOfRecords},
 	{name: "filters_and_orders_of_listings", check: listingFilters},
 	{name: "walks_by_cursors", check: cursorWalk},
+	{name: "suggestions", check: suggestions},
 	{name: "facets", check: facets},
 	{name: "repeats", check: repeats},
 	{name: "clusters_of_a_map", check: clusters},

@@ -60,6 +60,8 @@ type Queries interface {
 	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
 	// Afford refuses what costs more than a request may.
 	Afford(cost int) error
+	// Suggest answers what may be meant by what was typed.
+	Suggest(ctx context.Context, c *query.Criteria) ([]query.Suggested, calendar.Position, error)
 	// Several answers several lists of events as of one state.
 	Several(ctx context.Context, cs []*query.Criteria, use func(i int, list *query.List) error) error
 	// AwaitCounts waits a moment until counts in the view of a written record

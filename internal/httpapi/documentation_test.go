@@ -64,7 +64,7 @@ func TestDocumentation(t *testing.T) {
 	if len(doc.Servers) != 1 || doc.Servers[0].URL != testkit.Base+testkit.Root {
 		t.Errorf("servers %+v", doc.Servers)
 	}
-	if doc.Paths.Len() != 50 {
+	if doc.Paths.Len() != 51 {
 		t.Errorf("%d paths", doc.Paths.Len())
 	}
 	nobody := w.As(calendar.Anonymous)
@@ -223,7 +223,7 @@ func TestExtensionMarks(t *testing.T) {
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			past := strings.HasSuffix(path, "/history") || strings.HasSuffix(path, "/diff") || strings.HasSuffix(path, "/timemap") || slices.ContainsFunc([]string{"/changes", "/checkpoint", "/proof/", "/tile/"}, func(p string) bool { return strings.HasPrefix(path, p) })
-			beyond := strings.Contains(path, "{format}") || strings.HasSuffix(path, "}/events") || path == "/events/calendar" || path == "/events/search" || path == "/events/clusters"
+			beyond := strings.Contains(path, "{format}") || strings.HasSuffix(path, "}/events") || path == "/events/calendar" || path == "/events/search" || path == "/events/clusters" || path == "/suggest"
 			if want := beyond || past || method == http.MethodHead || method == http.MethodOptions; marked(op.Extensions) != want {
 				t.Errorf("%s %s: marked %v, want %v", method, path, !want, want)
 			}
@@ -351,7 +351,7 @@ func TestIndex(t *testing.T) {
 	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Namespaces: []string{"other/v9"}, Prefixes: []string{"rest"}}})
 	nobody := w.As(calendar.Anonymous)
 	index := nobody.Get("").Want(http.StatusOK)
-	if n := len(index.Get("routes").(map[string]any)); n != 50 {
+	if n := len(index.Get("routes").(map[string]any)); n != 51 {
 		t.Errorf("%d routes", n)
 	}
 	index.WantField("namespace", "calendar/events/v1")

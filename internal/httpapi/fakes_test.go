@@ -111,6 +111,9 @@ func (f fakeQueries) Run(ctx context.Context, _ *query.Criteria) (*query.List, e
 }
 
 func (f fakeQueries) Afford(int) error { return nil }
+func (f fakeQueries) Suggest(context.Context, *query.Criteria) ([]query.Suggested, calendar.Position, error) {
+	return nil, 0, nil
+}
 
 func (f fakeQueries) Several(ctx context.Context, cs []*query.Criteria, use func(int, *query.List) error) error {
 	for i, c := range cs {

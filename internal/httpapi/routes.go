@@ -103,6 +103,7 @@ func makeRoutes() []*route {
 		&route{pattern: events + "/calendar", kind: calendar.KindEvent, form: formCalendar, methods: readOnly},
 		&route{pattern: events + "/search", kind: calendar.KindEvent, form: formSearch, methods: askOnly},
 		&route{pattern: events + "/clusters", kind: calendar.KindEvent, form: formClusters, methods: readOnly},
+		&route{pattern: "/suggest", form: formExtra, methods: readOnly, extra: suggestRoute()},
 	)
 	for i, rt := range rs {
 		rt.number, rt.shown = i+1, shownAs.Replace(rt.pattern)

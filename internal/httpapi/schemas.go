@@ -44,7 +44,7 @@ func (d *document) schemas() object {
 		out[title(k.String())+"List"] = listSchema(k)
 	}
 	maps.Copy(out, formatSchemas())
-	out["EventSearches"] = d.searchesSchema()
+	out["EventSearches"], out["Suggestions"] = d.searchesSchema(), suggestionsSchema()
 	for _, rt := range routes {
 		for _, op := range rt.operations() {
 			if op.verb == "create" || op.verb == "update" {

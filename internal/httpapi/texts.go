@@ -90,6 +90,10 @@ var texts = map[string]text{
 		"日历组件的活动来源：某一范围内的活动数组。", "Event source of calendar widgets: the events of a range as an array.",
 		"Source d’événements des composants de calendrier : les événements d’un intervalle, en tableau.", "Fuente de eventos de calendarios en páginas: los eventos de un intervalo, en una matriz.",
 	},
+	"op.suggest": {
+		"按已输入的文字建议活动、场地、组织者、类别和标签。", "Suggest events, venues, organizers, categories and tags for what was typed so far.",
+		"Proposer événements, lieux, organisateurs, catégories et étiquettes pour ce qui a été saisi.", "Sugerir eventos, lugares, organizadores, categorías y etiquetas para lo escrito hasta ahora.",
+	},
 	"op.search.event": {
 		"一次请求中的多个活动搜索；POST 在此只是读取。", "Several searches of events in one request; POST only reads here.",
 		"Plusieurs recherches d’événements en une requête ; POST ne fait ici que lire.", "Varias búsquedas de eventos en una petición; POST aquí solo lee.",

@@ -116,6 +116,9 @@ func backward(text string, from, n int) int {
 
 var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
+// EscapeHTML gives a text as HTML, as highlights have it.
+func EscapeHTML(s string) string { return escapeHTML.Replace(s) }
+
 // marked writes a part of a text with the marks in it.
 func marked(text string, part span, marks []span) string {
 	var b strings.Builder

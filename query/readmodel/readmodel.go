@@ -187,6 +187,9 @@ type Index interface {
 	// Stamp names the state of the documents of a kind as queries show it: while it stays,
 	// so do they.
 	Stamp(ctx context.Context, kind calendar.Kind) (Stamp, error)
+	// Titles gives the best names of the documents that a filter admits, and the position
+	// that it shows. TitlesOf states its meaning.
+	Titles(ctx context.Context, q Titles) ([]Title, calendar.Position, error)
 
 	// Quarantined gives the quarantined records, by id.
 	Quarantined(ctx context.Context) ([]Quarantined, error)

@@ -204,7 +204,7 @@ func postFields(k calendar.Kind) []Field {
 }
 
 func termSchema(k calendar.Kind) *Schema {
-	fields := []Field{idField(), stringField(FieldSlug, true)}
+	fields := []Field{idField(), stringField(FieldSlug, true), nameField(k)}
 	if k == calendar.KindCategory {
 		fields = append(fields, oneIDField(FieldParent))
 	}

@@ -60,8 +60,8 @@ func TestTexts(t *testing.T) {
 		calendar.KindEvent:     {"name", "description", "excerpt"},
 		calendar.KindVenue:     {"name", "description", "excerpt", "address", "city", "country", "province", "state", "stateprovince", "zip", "phone", "website"},
 		calendar.KindOrganizer: {"name", "description", "excerpt", "phone", "email", "website"},
-		calendar.KindCategory:  nil,
-		calendar.KindTag:       nil,
+		calendar.KindCategory:  {"name"}, // of suggestions
+		calendar.KindTag:       {"name"},
 	} {
 		if diff := cmp.Diff(want, readmodel.SchemaOf(k).Texts()); diff != "" {
 			t.Errorf("texts of %s (-want +got):\n%s", k.Collection(), diff)

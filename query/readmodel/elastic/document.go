@@ -155,6 +155,12 @@ func appendFields(b []byte, s *readmodel.Schema, r *calendar.Record) []byte {
 				b = append(b, '}')
 			}
 		case readmodel.TypeText:
+			if s.Kind == calendar.KindEvent && f.Name == readmodel.TextName {
+				for _, l := range calendar.Langs {
+					words, in := readmodel.TitleOf(r, l)
+					b = appendField(b, fieldTitle+l.String(), titleOf(in, words))
+				}
+			}
 		}
 	}
 	if several != nil {

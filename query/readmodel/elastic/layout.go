@@ -30,6 +30,7 @@ const (
 	fieldHas     = "has"     // names of the text fields that have a text
 	fieldLower   = "lower."  // keyword in lower case, where that is another one
 	fieldLacks   = "lacks."  // id of a document without the sortable number, see readmodel.Sort.Tail
+	fieldTitle   = "title."  // by language of the request: language and words of the shown name, see readmodel.Titles
 	fieldWords   = "words."  // by slot: words and stems of all texts
 	fieldRows    = "rows."   // by text field and slot: stems in order
 	fieldName    = "name."   // by slot: the words of the name, as one
@@ -226,6 +227,11 @@ func mapping(collection string) object {
 			for _, slot := range slots() {
 				place(p, fieldRows+f.Name+"."+slot, object{"type": "text", "analyzer": "whitespace", "norms": false, "index_options": "positions"})
 				place(p, fieldWords+slot, object{"type": "keyword", "doc_values": false})
+			}
+			if kind == calendar.KindEvent && f.Name == readmodel.TextName {
+				for _, l := range calendar.Langs {
+					place(p, fieldTitle+l.String(), object{"type": "keyword"})
+				}
 			}
 			place(p, fieldHas, object{"type": "keyword", "doc_values": false})
 			if f.Name == readmodel.TextName {

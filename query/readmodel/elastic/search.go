@@ -41,7 +41,8 @@ type answer struct {
 			After   json.RawMessage `json:"after_key"`
 			Buckets []struct {
 				Key struct {
-					ID calendar.ID `json:"id"`
+					ID    calendar.ID `json:"id"`
+					Title string      `json:"title"`
 				} `json:"key"`
 				Count int `json:"doc_count"`
 			} `json:"buckets"`

@@ -342,7 +342,7 @@ func badQueries(t testing.TB, x readmodel.Index) {
 		{Kind: calendar.KindEvent, Sort: []readmodel.Sort{{Field: readmodel.FieldWeekday}}},
 		{Kind: calendar.KindTag, Sort: []readmodel.Sort{{Field: readmodel.FieldSlug, Tail: true}}},
 		{Kind: calendar.KindTag, Filter: readmodel.In{Field: readmodel.FieldParent}},
-		{Kind: calendar.KindTag, Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Query: "x"}},
+		{Kind: calendar.KindTag, Filter: readmodel.Text{Fields: []string{readmodel.TextDescription}, Query: "x"}},
 		{Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: []string{readmodel.TextCity}, Query: "x"}},
 		{Kind: calendar.KindEvent, Filter: readmodel.Contains{Fields: []string{readmodel.TextName}, Value: "x"}},
 		{Kind: calendar.KindEvent, Filter: readmodel.And{readmodel.Or{readmodel.Not{Filter: readmodel.Exists{Field: "nothing"}}}}},

@@ -27,6 +27,7 @@ func pageCases() []testCase {
 		{"places", Places},
 		{"beside walks", besideWalks},
 		{"reads of one state", still},
+		{"titles", titles},
 	}
 }
 
@@ -445,4 +446,65 @@ func still(t testing.TB, x readmodel.Index) {
 	if got := search(t, x, readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 100}); len(got.Documents) != 1+min(calls, writes) {
 		t.Errorf("%d events after %d writes", len(got.Documents), min(calls, writes))
 	}
+}
+
+// titles asks for the names of many events of few names, in several languages.
+func titles(t testing.TB, x readmodel.Index) {
+	names := []string{"Jazz night", "jazz NIGHT!", "Jazz", "Night of jazz", "Jazzy evening", "Nuit du jazz", "爵士乐 之夜", "jazz music jazz", ""}
+	var b build
+	for i := range 90 {
+		r := b.add(calendar.KindEvent, calendar.ID(1+i), calendar.Fields{
+			"title": in(calendar.Langs[i%3], names[i*7%len(names)]), "start_date": calendar.Wall(1000 * ((i * 37) % 90 / 2)), "featured": i%4 != 0,
+		})
+		r.Home = calendar.Langs[i%3]
+		if i%5 == 0 {
+			text := r.Fields.Text("title")
+			text[calendar.LangFR] = names[i*5%len(names)]
+			r.Fields["title"] = text
+		}
+		b.docs[len(b.docs)-1] = document(r, b.next)
+	}
+	all := slices.Clone(b.docs)
+	b.write(t, x)
+	order := []readmodel.Sort{{Field: readmodel.FieldStart}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID}}
+	featured := readmodel.Term{Field: readmodel.FieldFeatured, Value: "true"}
+	for _, l := range calendar.Langs {
+		for search, typos := range map[string]int{"": 0, "jaz": 0, "jazz": 0, "jazz night": 0, "nihgt": 1, `"of jazz"`: 0, "-jazz": 0, "爵士": 0} {
+			for _, limit := range []int{2, 20} {
+				name := readmodel.Text{Fields: []string{readmodel.TextName}, Lang: l, Query: search, Typos: typos}
+				q := readmodel.Titles{Kind: calendar.KindEvent, Filter: featured, Lang: l, Sort: order, Limit: limit}
+				if search != "" {
+					q.Filter = readmodel.And{featured, name}
+					q.Sort = append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, order...)
+				}
+				var docs []readmodel.Document
+				for i := range all {
+					if readmodel.Match(q.Filter, &all[i]) {
+						docs = append(docs, all[i])
+					}
+				}
+				got, at, err := x.Titles(t.Context(), q)
+				if err != nil || at != b.next {
+					t.Fatalf("titles %q: position %d, %v", search, at, err)
+				}
+				type row struct {
+					ID    calendar.ID
+					Count int
+				}
+				rows := func(of []readmodel.Title) (out []row) {
+					for _, t := range of {
+						out = append(out, row{t.Document.Record.ID, t.Count})
+					}
+					return out
+				}
+				if diff := cmp.Diff(rows(readmodel.TitlesOf(q, docs)), rows(got)); diff != "" {
+					t.Errorf("titles %q in %s, %d of them (-want +got):\n%s", search, l, limit, diff)
+				}
+			}
+		}
+	}
+	_, _, err := x.Titles(t.Context(), readmodel.Titles{Kind: calendar.KindVenue, Limit: 1})
+	wantErr(t, "titles of venues", err, readmodel.ErrQuery)
+	_, _, err = x.Titles(t.Context(), readmodel.Titles{Kind: calendar.KindEvent, Filter: readmodel.Term{Field: "nonsense", Value: "x"}, Sort: order, Limit: 1})
+	wantErr(t, "titles of an unknown field", err, readmodel.ErrQuery)
 }

@@ -273,6 +273,28 @@ func (x *reference) Still(ctx context.Context, read func(context.Context) error)
 	}
 }
 
+func (x *reference) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
+	if err := readmodel.CheckTitles(q); err != nil {
+		return nil, 0, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	docs := x.matching(q.Kind, q.Filter)
+	switch x.broken {
+	case "the first that was written stands for a name":
+		q.Sort = byID
+	case "names by their order alone":
+		q.Sort = slices.DeleteFunc(slices.Clone(q.Sort), func(s readmodel.Sort) bool { return s.Rank != nil })
+	}
+	out := readmodel.TitlesOf(q, docs)
+	if x.broken == "a name stands for one" {
+		for i := range out {
+			out[i].Count = 1
+		}
+	}
+	return out, x.marks.All.Position, nil
+}
+
 func (x *reference) position() calendar.Position {
 	x.mu.Lock()
 	defer x.mu.Unlock()

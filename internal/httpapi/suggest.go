@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"daybook/calendar"
+	"daybook/query"
+	"daybook/query/readmodel"
+)
+
+func suggestRoute() *extra {
+	return &extra{
+		verb: "suggest", args: func(*route) []argument { return argumentsOf(query.SuggestParams()) },
+		sends: []string{"If-None-Match", headerMinPosition}, headers: []string{"ETag", headerEncoding, headerPosition},
+		statuses: []int{400, 401},
+		content:  func() object { return jsonContent(schemaRef("Suggestions")) },
+		work:     func(a *api) handler { return a.suggest },
+	}
+}
+
+var suggestLists = map[string]bool{"kinds": true}
+
+// suggest answers what may be meant by what was typed so far.
+func (a *api) suggest(w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	ctx := r.Context()
+	least, refused := minPosition(r.Header)
+	in := inputOf(c.query, func(name string) bool { return suggestLists[name] })
+	// The public view, whoever asks.
+	criteria, err := a.Queries.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: c.loc.lang, Suggest: true})
+	if err = withProblem(err, refused); err != nil {
+		return err
+	}
+	c.lang = criteria.Lang
+	if c.caller.Role != calendar.Anonymous || least > 0 {
+		if err := a.await(ctx, c, least); err != nil {
+			return err
+		}
+		work := a.workContext(ctx, c, a.o.ReadDeadline)
+		defer work.end()
+		ctx = work //nolint:contextcheck // a workContext stands on the context of the request
+	}
+	generation, err := a.Queries.Generation(ctx)
+	if err != nil {
+		return err
+	}
+	asked := c.asked().Number(int64(c.route.number)).Text(criteria.Key)
+	key := c.key(listKey, generation, 0, asked)
+	var ans *answer
+	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
+		ans, err = a.once(ctx, c, key, &generation, a.asked.before(asked.String()), func(ctx context.Context) (*answer, error) {
+			all, at, err := a.Queries.Suggest(ctx, criteria)
+			if err != nil {
+				return nil, err
+			}
+			buffer := c.buffer()
+			*buffer = appendSuggestions((*buffer)[:0], c.root, criteria, all)
+			ans := newAnswer(*buffer, valueJSON, a.weakTag(key), criteria.Lang)
+			ans.add(headerPosition, at.String())
+			return ans, nil
+		})
+		if err != nil {
+			return err
+		}
+		return a.pack(r, c, ans)
+	})
+	if err != nil {
+		return err
+	}
+	return a.sendAnswer(w, r, ans)
+}
+
+func appendSuggestions(b []byte, root *root, c *query.Criteria, all []query.Suggested) []byte {
+	b = appendString(append(b, `{"q":`...), c.Typed())
+	for i := range all {
+		of := &all[i]
+		h := readmodel.NewHighlighter(c.Typed(), c.Lang, of.Typos)
+		b = append(append(append(b, `,"`...), of.Kind.Collection()...), `":[`...)
+		for j := range of.List {
+			b = appendSuggestion(appendComma(b, j), root, c.Lang, &of.List[j], h)
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+func appendSuggestion(b []byte, root *root, l calendar.Lang, s *query.Suggestion, h *readmodel.Highlighter) []byte {
+	r := s.View.Record
+	name, in := r.Name(l)
+	marked := h.Name(name, in)
+	if marked == "" {
+		marked = readmodel.EscapeHTML(name)
+	}
+	b = strconv.AppendInt(append(b, `{"id":`...), int64(r.ID), 10)
+	b = appendString(append(b, `,"slug":`...), r.Slug())
+	b = appendString(append(b, `,"url":`...), root.page(r, s.View.Status))
+	b = appendString(append(b, `,"rest_url":`...), root.self(r))
+	b = appendString(append(b, `,"text":`...), name)
+	b = appendString(append(b, `,"highlight":`...), marked)
+	b = strconv.AppendInt(append(b, `,"count":`...), int64(s.Count), 10)
+	if r.Kind == calendar.KindEvent {
+		f := r.Fields
+		venue := ""
+		if len(s.View.Venues) > 0 {
+			venue, _ = s.View.Venues[0].Record.Name(l)
+		}
+		b = appendString(append(b, `,"start_date":`...), f.Wall("start_date").String())
+		b = appendString(append(b, `,"end_date":`...), f.Wall("end_date").String())
+		b = appendString(append(b, `,"timezone":`...), f.String("timezone"))
+		b = strconv.AppendBool(append(b, `,"all_day":`...), f.Bool("all_day") && !s.View.Blanked)
+		b = appendString(append(b, `,"venue":`...), venue)
+	}
+	return append(b, '}')
+}
+
+// suggestionsSchema is the answer of suggestions.
+func suggestionsSchema() object {
+	of := func() object {
+		return object{
+			"id": integer(), "slug": str(), "url": str(), "rest_url": str(), "text": str(), "highlight": str(),
+			"count": object{"type": "integer", "minimum": 1},
+		}
+	}
+	event := of()
+	event["start_date"], event["end_date"], event["timezone"], event["all_day"], event["venue"] = moment(), moment(), str(), boolean(), str()
+	lists := object{}
+	for _, k := range calendar.Kinds {
+		lists[k.Collection()] = list(strict(of()))
+	}
+	lists["events"] = list(strict(event))
+	return extended(shape{always: object{"q": str()}, sometimes: lists}.schema(true), true)
+}

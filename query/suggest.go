@@ -1,0 +1,242 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// SuggestParams are the parameters of suggestions (LISTINGS 4). The caller must not change
+// them.
+func SuggestParams() []Param { return suggestTable.params }
+
+var suggestTable = newTable(suggestParams())
+
+// The limits of suggestions.
+const (
+	maxSuggested = 20 // of a kind
+	defSuggested = 5
+	maxSuggestQ  = 100 // characters
+)
+
+func suggestParams() []Param {
+	kinds := make([]string, len(calendar.Kinds))
+	for i, k := range calendar.Kinds {
+		kinds[i] = k.Collection()
+	}
+	var typos Param
+	for _, p := range eventParams() {
+		if p.Name == "typos" {
+			typos = p
+		}
+	}
+	typos.Default, typos.read = `"auto"`, func(ctx context.Context, q *parser, p *Param) {
+		q.run.typos = typosAuto
+		if q.sent(p.Name) {
+			q.run.typos = typosOff
+			readTypos(ctx, q, p)
+		}
+	}
+	return []Param{
+		{Name: "q", Declared: "string", Required: true, Extension: true, read: readStart, Schema: map[string]any{"minLength": 1, "maxLength": maxSuggestQ}, Doc: [4]string{
+			"已输入的文字；至少含一个词。",
+			"What was typed so far; there has to be a word in it.",
+			"Ce qui a été saisi ; il doit contenir un mot.",
+			"Lo escrito hasta ahora; debe contener una palabra.",
+		}},
+		{Name: "kinds", Declared: "array of string", Enum: kinds, Extension: true, read: readKinds, Doc: [4]string{
+			"要建议的种类；默认为全部。",
+			"Kinds to suggest; all by default.",
+			"Genres à proposer ; tous par défaut.",
+			"Clases que se sugieren; todas por defecto.",
+		}},
+		{Name: "limit", Declared: "integer", Default: strconv.Itoa(defSuggested), Extension: true, read: readSuggested, Schema: map[string]any{"minimum": 1, "maximum": maxSuggested, "default": defSuggested}, Doc: [4]string{
+			"每个种类的建议数。",
+			"Suggestions of each kind.",
+			"Propositions de chaque genre.",
+			"Sugerencias de cada clase.",
+		}},
+		typos,
+		languageParam(),
+	}
+}
+
+// readStart reads what was typed.
+func readStart(_ context.Context, q *parser, p *Param) {
+	text, ok := q.text(p.Name, maxSuggestQ)
+	if !ok {
+		return
+	}
+	switch e := readmodel.ParseSearch(text, q.Lang); {
+	case e.IsZero():
+		q.bad.Add(p.Name, calendar.ReasonNoWord)
+	case !e.Within():
+		q.bad.Add(p.Name, calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords), strconv.Itoa(readmodel.MaxRows))
+	}
+	q.run.search = text
+	q.run.upcomingAt = calendar.Wall(q.now.Unix())
+	q.resolved = q.resolved.Number(int64(q.run.upcomingAt))
+}
+
+func readKinds(_ context.Context, q *parser, p *Param) {
+	list := q.list(p.Name)
+	for _, word := range list {
+		if !slices.Contains(p.Enum, word) {
+			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
+			return
+		}
+	}
+	for _, k := range calendar.Kinds {
+		if list == nil || slices.Contains(list, k.Collection()) {
+			q.run.kinds = append(q.run.kinds, k)
+		}
+	}
+}
+
+func readSuggested(_ context.Context, q *parser, p *Param) {
+	n := q.integer(p.Name, defSuggested)
+	if n < 1 || n > maxSuggested {
+		q.bad.Add(p.Name, calendar.ReasonRange, "1", strconv.Itoa(maxSuggested))
+	}
+	q.run.suggested = int(n)
+}
+
+// Suggested are the suggestions of a kind.
+type Suggested struct {
+	Kind  calendar.Kind
+	Typos int // that a word may have in them
+	List  []Suggestion
+}
+
+// Suggestion is a record whose name fits what was typed.
+type Suggestion struct {
+	View  View
+	Count int // events: that have the name; others: coming events, or those of a term
+}
+
+// Suggest answers the criteria of suggestions: for each kind those that fit best. What
+// they show is the public view, whoever asks.
+func (s *Service) Suggest(ctx context.Context, c *Criteria) (out []Suggested, at calendar.Position, err error) {
+	err = s.index.Still(ctx, func(ctx context.Context) error {
+		snap, err := s.snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		out, at = make([]Suggested, 0, len(c.run.kinds)), snap.gen.Position
+		for _, k := range c.run.kinds {
+			of := Suggested{Kind: k}
+			found, err := s.stepped(c, func(c *Criteria) (int, error) {
+				if k == calendar.KindEvent {
+					of.List, err = s.suggestEvents(ctx, c, snap)
+				} else {
+					of.List, err = s.suggestOthers(ctx, c, k, snap)
+				}
+				return len(of.List), err
+			})
+			if err != nil {
+				return err
+			}
+			of.Typos = found.run.step
+			out = append(out, of)
+		}
+		return nil
+	})
+	return out, at, err
+}
+
+// coming admits the listed events that end now or later.
+func (c *Criteria) coming(snap *snapshot) readmodel.And {
+	return append(slices.Clone(snap.listed), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: new(int64(c.run.upcomingAt))})
+}
+
+// name is the search for what was typed, in names alone.
+func (c *Criteria) name() readmodel.Text { return c.text([]string{readmodel.TextName}) }
+
+func (s *Service) suggestEvents(ctx context.Context, c *Criteria, snap *snapshot) ([]Suggestion, error) {
+	name := c.name()
+	titles, _, err := s.index.Titles(ctx, readmodel.Titles{
+		Kind: calendar.KindEvent, Filter: append(c.coming(snap), name), Lang: c.Lang, Limit: c.run.suggested,
+		Sort: append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
+	})
+	if err != nil {
+		return nil, err
+	}
+	documents := make([]readmodel.Document, len(titles))
+	for i := range titles {
+		documents[i] = titles[i].Document
+	}
+	views, err := s.views(ctx, &Criteria{Kind: calendar.KindEvent, Lang: c.Lang, embeds: EmbedsOf([]string{"venue"})}, documents, nil, snap)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Suggestion, len(views))
+	for i := range views {
+		out[i] = Suggestion{views[i], titles[i].Count}
+	}
+	return out, nil
+}
+
+func (s *Service) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kind, snap *snapshot) ([]Suggestion, error) {
+	name := c.name()
+	f := readmodel.And{name}
+	if k.IsPost() {
+		f = append(f, snap.published)
+	}
+	found, err := s.index.Counts(ctx, k, readmodel.FieldID, f)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	counts, err := s.suggestCounts(ctx, c, k, keys(found), snap)
+	if err != nil {
+		return nil, err
+	}
+	d, err := snap.directory(ctx, s, k)
+	if err != nil {
+		return nil, err
+	}
+	type entry struct {
+		record       *calendar.Record
+		score, count int
+		name         string // folded
+	}
+	all := make([]entry, 0, len(found))
+	rank := readmodel.Relevance{Text: name}
+	for id := range found {
+		if at, ok := d.find(id); ok && counts[id] > 0 {
+			r := d.records[at]
+			all = append(all, entry{r, rank.Score(r), counts[id], readmodel.Fold(d.label(at, c.Lang))})
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(b.score-a.score, b.count-a.count, strings.Compare(a.name, b.name), cmp.Compare(a.record.ID, b.record.ID))
+	})
+	out := make([]Suggestion, min(len(all), c.run.suggested))
+	now := time.Unix(snap.now, 0)
+	for i := range out {
+		out[i] = Suggestion{View{Record: all[i].record}, all[i].count}
+		if k.IsPost() {
+			out[i].View.Status = all[i].record.Status(now)
+		}
+	}
+	return out, nil
+}
+
+// suggestCounts gives the events of some records of a kind.
+func (s *Service) suggestCounts(ctx context.Context, c *Criteria, k calendar.Kind, ids []calendar.ID, snap *snapshot) (map[calendar.ID]int, error) {
+	if k.IsTerm() {
+		return snap.counts(ctx, s, k)
+	}
+	if some, ok := s.index.(readmodel.Counter); ok {
+		return some.CountsOf(ctx, calendar.KindEvent, linkField(k), c.coming(snap), ids)
+	}
+	return s.index.Counts(ctx, calendar.KindEvent, linkField(k), c.coming(snap))
+}
+
+// Typed is the text that suggestions are for.
+func (c *Criteria) Typed() string { return c.run.search }
