@@ -114,6 +114,54 @@ func TestRecipes(t *testing.T) {
 			t.Errorf("title %v", title)
 		}
 	})
+	t.Run("instantsearch", func(t *testing.T) {
+		t.Parallel()
+		p := pages.open(t, "instantsearch")
+		shown := func(want ...string) {
+			t.Helper()
+			list, err := json.Marshal(strings.Join(want, "|"))
+			must(t, err)
+			p.Wait(`[...document.querySelectorAll('#hits li')].map((l) => l.innerText.trim().replace(/\s+/g, ' ')).join('|') === ` + string(list))
+		}
+		offered := func(at, want string) {
+			t.Helper()
+			p.Wait(`[...document.querySelectorAll('` + at + ` li')].map((l) => l.querySelector('.ais-RefinementList-labelText').innerText + ' ' + l.querySelector('.ais-RefinementList-count').innerText).join('|') === '` + want + `'`)
+		}
+		choose := func(at, label string) {
+			t.Helper()
+			p.Eval(`[...document.querySelectorAll('` + at + ` li')].find((l) => l.innerText.includes('` + label + `')).querySelector('input').click(); 0`)
+		}
+		const (
+			blues    = "Jazz & blues 2026-05-15 20:00 Hall & Garden"
+			open     = "Open days 2026-05-20 00:00 Club"
+			symphony = "Symphony 2026-05-28 19:30 Hall & Garden"
+			summer   = "Summer night < dawn 2026-06-20 21:00 Far away"
+		)
+		shown(blues, open, symphony, summer)
+		offered("#categories", "Jazz 2")
+		offered("#city", "München 3|Berlin 1")
+		choose("#categories", "Jazz")
+		shown(blues, summer)
+		offered("#city", "Berlin 1|München 1")
+		choose("#city", "Berlin")
+		shown(summer)
+		offered("#categories", "Jazz 1")
+		choose("#city", "München") // values of one facet are alternatives
+		shown(blues, summer)
+		pages.picture(t, p, "instantsearch")
+		p.Eval(`search.helper.clearRefinements().setQuery('sinphony').search(); 0`)
+		shown(symphony)
+		if got := p.Eval(`[...document.querySelectorAll('#hits mark')].map((m) => m.innerText).join('|')`); got != "Symphony" {
+			t.Errorf("marked %q", got)
+		}
+		p.Eval(`search.helper.setQuery('night').search(); 0`)
+		shown(summer)
+		if got := p.Eval(`document.querySelector('#hits mark').parentNode.innerText`); got != "Summer night < dawn" {
+			t.Errorf("the title of the hit is %q", got)
+		}
+		p.Eval(`search.helper.setQuery('nothing of it').search(); 0`)
+		p.Wait(`document.querySelectorAll('#hits li').length === 0 && document.querySelector('#stats').innerText.includes('No results')`)
+	})
 	t.Run("phone", func(t *testing.T) {
 		t.Parallel()
 		p := pages.open(t, "phone")
@@ -154,7 +202,7 @@ func TestRecipesAreTold(t *testing.T) {
 	if len(files) < 8 {
 		t.Errorf("recipes: %v", files)
 	}
-	for _, section := range []string{"## A calendar widget", "## A map"} {
+	for _, section := range []string{"## A calendar widget", "## A map", "## A search page"} {
 		_, part, ok := strings.Cut(text, section)
 		part, _, _ = strings.Cut(part, "\n## ")
 		blocks := strings.Split(part, "```")
