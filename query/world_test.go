@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -237,20 +236,7 @@ func memoryIndex(tb testing.TB, records []*calendar.Record) readmodel.Index {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	batch := readmodel.Batch{}
-	for _, r := range records {
-		body, err := calendar.EncodeRecord(r)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		r.Sum = calendar.SumOf(body)
-		batch.Mark.Position++
-		batch.Documents = append(batch.Documents, readmodel.Document{Position: batch.Mark.Position, Record: r, Body: body})
-	}
-	perDocument, err := index.Write(tb.Context(), batch)
-	if err := errors.Join(append(perDocument, err)...); err != nil {
-		tb.Fatal(err)
-	}
+	Fill(tb, index, records)
 	return index
 }
 

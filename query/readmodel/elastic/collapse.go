@@ -28,7 +28,8 @@ func (w *walk) collapse(ctx context.Context, c *compiler, how *readmodel.Collaps
 		if err != nil {
 			return nil, err
 		}
-		query = object{"bool": object{"filter": list{query}, "should": list{object{"bool": object{"filter": list{alone}, "_name": nameAlone}}}}}
+		// must, as the score may be a key of the order; a filter adds nothing to it.
+		query = object{"bool": object{"must": list{query}, "should": list{object{"bool": object{"filter": list{alone}, "_name": nameAlone}}}}}
 	}
 	order := w.sort
 	if w.ids != nil { // which are in order

@@ -177,6 +177,8 @@ func relevance(t testing.TB, x readmodel.Index) {
 	f := readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: "zebra"}
 	rank := &readmodel.Relevance{Text: f, Title: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}}
 	wantPage(t, x, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: ranked(rank), Limit: 9}, 3, 2000, 2001, 1999)
+	collapsed := readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: ranked(rank), Limit: 9, Collapse: &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: rank.Title}}
+	wantPage(t, x, collapsed, 2, 2000, 1999)
 	rank.Fields = eventTexts[1:]
 	_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: ranked(rank), Limit: 9})
 	wantErr(t, "a rank without the name", err, readmodel.ErrQuery)
