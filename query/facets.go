@@ -103,22 +103,6 @@ func readCollapse(_ context.Context, q *parser, p *Param) {
 // WithoutFacets has lists of the criteria count none: their answer shows none.
 func (c *Criteria) WithoutFacets() { c.run.facets = nil }
 
-// Facets gives the facets of criteria of events, nil where none were asked for.
-func (s *Service) Facets(ctx context.Context, c *Criteria) ([]Facet, error) {
-	if c.run.facets == nil {
-		return nil, nil
-	}
-	snap, err := s.snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if c, _, err = s.found(ctx, c, snap); err != nil {
-		return nil, err
-	}
-	out, _, err := s.facets(ctx, c, snap)
-	return out, err
-}
-
 // facetCount makes one facet: what it asks of the index, and what becomes of the answer.
 type facetCount struct {
 	*facetRun

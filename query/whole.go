@@ -18,8 +18,9 @@ type Whole struct {
 	walk readmodel.Walk
 	snap *snapshot
 	// order is that of the selection.
-	order []readmodel.Sort
-	spans map[string]readmodel.Span // of groups of repeats; nil: those of the walk
+	order  []readmodel.Sort
+	spans  map[string]readmodel.Span // of groups of repeats; nil: those of the walk
+	facets []Facet
 }
 
 // Calendar is what a calendar has beside its events; the zero value is nothing.
@@ -40,14 +41,8 @@ func (s *Service) Count(ctx context.Context, c *Criteria) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, total, err := s.found(ctx, c, snap)
-	return total, err
-}
-
-// found gives how many events criteria find, and the criteria with as many typos as that
-// takes.
-func (s *Service) found(ctx context.Context, c *Criteria, snap *snapshot) (at *Criteria, total int, err error) {
-	at, err = s.stepped(c, func(c *Criteria) (int, error) {
+	total := 0
+	_, err = s.stepped(c, func(c *Criteria) (int, error) {
 		f, err := s.eventFilter(ctx, c, snap)
 		if err != nil {
 			return 0, err
@@ -56,11 +51,32 @@ func (s *Service) found(ctx context.Context, c *Criteria, snap *snapshot) (at *C
 		total = page.Total
 		return total, err
 	})
-	return at, total, err
+	return total, err
 }
 
 // Whole begins to answer criteria of events over all pages.
-func (s *Service) Whole(ctx context.Context, c *Criteria, also Calendar) (*Whole, error) {
+func (s *Service) Whole(ctx context.Context, c *Criteria, also Calendar) (w *Whole, err error) {
+	if c.run.facets == nil {
+		return s.whole(ctx, c, also)
+	}
+	err = s.index.Still(ctx, func(ctx context.Context) error {
+		if w != nil {
+			w.Close()
+		}
+		if w, err = s.whole(ctx, c, also); err != nil {
+			return err
+		}
+		w.facets, _, err = s.facets(ctx, w.c, w.snap)
+		return err
+	})
+	if err != nil && w != nil {
+		w.Close()
+		w = nil
+	}
+	return w, err
+}
+
+func (s *Service) whole(ctx context.Context, c *Criteria, also Calendar) (*Whole, error) {
 	snap, err := s.snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -162,6 +178,9 @@ func firstSpans(ctx context.Context, walk readmodel.Walk, in readmodel.Filter) (
 		return nil
 	})
 }
+
+// Facets are those of the selection, nil where none were asked for.
+func (w *Whole) Facets() []Facet { return w.facets }
 
 // Typos are those that a word of the search might have.
 func (w *Whole) Typos() int { return w.c.run.step }

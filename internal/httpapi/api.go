@@ -54,8 +54,6 @@ type Queries interface {
 	Whole(ctx context.Context, c *query.Criteria, also query.Calendar) (*query.Whole, error)
 	// Clusters gives the clusters of a map.
 	Clusters(ctx context.Context, c *query.Criteria) (*query.Clusters, error)
-	// Facets gives the facets of a list of events, nil where none were asked for.
-	Facets(ctx context.Context, c *query.Criteria) ([]query.Facet, error)
 	// Run answers a list.
 	Run(ctx context.Context, c *query.Criteria) (*query.List, error)
 	// Afford refuses what costs more than a request may.

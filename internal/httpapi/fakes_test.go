@@ -138,8 +138,6 @@ func (f fakeQueries) Whole(context.Context, *query.Criteria, query.Calendar) (*q
 	return nil, readmodel.ErrUnavailable
 }
 
-func (f fakeQueries) Facets(context.Context, *query.Criteria) ([]query.Facet, error) { return nil, nil }
-
 func (f fakeQueries) AwaitCounts(context.Context, *calendar.Record, calendar.Position) {}
 
 func (f fakeQueries) View(ctx context.Context, _ calendar.Caller, r *calendar.Record, _ calendar.Lang, _ query.Embeds, _ query.Moment) (query.View, error) {

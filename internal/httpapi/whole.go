@@ -62,14 +62,7 @@ func (a *api) sendWhole(w http.ResponseWriter, r *http.Request, s *whole) error 
 		if known {
 			return nil
 		}
-		if selection, err = a.openWhole(ctx, s, l); err != nil {
-			return err
-		}
-		facets, err := a.Queries.Facets(ctx, s.criteria)
-		l.list.Facets = facets
-		if err != nil {
-			selection.Close()
-		}
+		selection, err = a.openWhole(ctx, s, l)
 		return err
 	})
 	if err != nil {
@@ -84,7 +77,7 @@ func (a *api) sendWhole(w http.ResponseWriter, r *http.Request, s *whole) error 
 	if err := a.dress(ctx, c, l, s.generation); err != nil {
 		return err
 	}
-	l.feed.Facets = appendFacets(nil, l.list.Facets, l.criteria.Lang)
+	l.feed.Facets = appendFacets(nil, selection.Facets(), l.criteria.Lang)
 	ctx = under(ctx) // it may take as long as the client takes it
 	if err := a.survey(ctx, s, l, selection); err != nil {
 		return err

@@ -21,6 +21,8 @@ type still struct {
 	view   view
 	mu     sync.Mutex
 	points map[string]string // by the names of the indices
+	walks  map[string]int    // by point: those that read it, and may outlive the reading
+	over   bool
 }
 
 type stillKey struct{}
@@ -42,14 +44,53 @@ func (x *Index) Still(ctx context.Context, read func(ctx context.Context) error)
 		return ctx.Err()
 	}
 	return x.reading(ctx, func(v view) error {
-		s := &still{view: v, points: map[string]string{}}
+		s := &still{view: v, points: map[string]string{}, walks: map[string]int{}}
 		defer x.closeAll(s) //nolint:contextcheck // also after the end of the request
 		return read(context.WithValue(ctx, stillKey{}, s))
 	})
 }
 
+// closeAll closes the points that no walk reads.
 func (x *Index) closeAll(s *still) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
 	for _, point := range s.points {
+		if s.walks[point] == 0 {
+			x.closePoint(point)
+		}
+	}
+}
+
+// point gives the one of some indices. s.mu is held.
+func (s *still) point(ctx context.Context, x *Index, indices []string) (string, error) {
+	name := strings.Join(indices, ",")
+	if point, known := s.points[name]; known {
+		return point, nil
+	}
+	point, err := x.openPoint(ctx, stillLife, indices...)
+	if err == nil {
+		s.points[name] = point
+	}
+	return point, err
+}
+
+// walk begins a walk of the point of an index.
+func (s *still) walk(ctx context.Context, x *Index, index string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	point, err := s.point(ctx, x, []string{index})
+	if err == nil {
+		s.walks[point]++
+	}
+	return point, err
+}
+
+// walked tells that a walk has ended; who is the last closes the point.
+func (s *still) walked(x *Index, point string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.walks[point]--; s.over && s.walks[point] == 0 {
 		x.closePoint(point)
 	}
 }
@@ -58,14 +99,9 @@ func (x *Index) closeAll(s *still) {
 func (s *still) search(ctx context.Context, x *Index, body object, indices []string) (object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name := strings.Join(indices, ",")
-	point, known := s.points[name]
-	if !known {
-		var err error
-		if point, err = x.openPoint(ctx, stillLife, indices...); err != nil {
-			return nil, err
-		}
-		s.points[name] = point
+	point, err := s.point(ctx, x, indices)
+	if err != nil {
+		return nil, err
 	}
 	body = maps.Clone(body)
 	body["pit"] = object{"id": point, "keep_alive": stillLife}

@@ -21,6 +21,7 @@ const pointLife = "5m"
 // walk reads a point in time.
 type walk struct {
 	x        *Index
+	still    *still // of which it shows the state; nil: of none
 	point    string
 	query    object
 	sort     list
@@ -47,7 +48,7 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 
 func (x *Index) openWalk(ctx context.Context, q readmodel.Query) (*walk, error) {
 	least := len(q.Sort) > 0 && q.Sort[0].Least != nil
-	w := &walk{x: x}
+	w := &walk{x: x, still: stillOf(ctx)}
 	if !least {
 		w.sort = sortOf(q.Sort)
 	}
@@ -57,7 +58,7 @@ func (x *Index) openWalk(ctx context.Context, q readmodel.Query) (*walk, error) 
 		if w.query, err = c.ranked(ctx, q); err != nil {
 			return err
 		}
-		if w.point, err = x.openPoint(ctx, pointLife, x.names().index(collectionOf(q.Kind), v.gen)); err != nil {
+		if err = w.open(ctx, x.names().index(collectionOf(q.Kind), v.gen)); err != nil {
 			return err
 		}
 		err = w.begin(ctx, c, q)
@@ -232,7 +233,22 @@ func (w *walk) hits(ctx context.Context, each func(*hit) (bool, error)) error {
 // closeLimit is how long closing a point in time may take: the server forgets it anyway.
 const closeLimit = 2 * time.Second
 
-func (w *walk) Close() { w.x.closePoint(w.point) }
+func (w *walk) Close() {
+	if w.still != nil {
+		w.still.walked(w.x, w.point)
+		return
+	}
+	w.x.closePoint(w.point)
+}
+
+func (w *walk) open(ctx context.Context, index string) (err error) {
+	if w.still != nil {
+		w.point, err = w.still.walk(ctx, w.x, index)
+	} else {
+		w.point, err = w.x.openPoint(ctx, pointLife, index)
+	}
+	return err
+}
 
 func (x *Index) closePoint(point string) {
 	path, body := "/_pit", object{"id": point}

@@ -426,7 +426,8 @@ func still(t testing.TB, x readmodel.Index) {
 		return state{len(events.Documents), len(venues), len(found), events.Position}
 	}
 	calls := 0
-	err := x.Still(t.Context(), func(ctx context.Context) error {
+	var w readmodel.Walk
+	err := x.Still(t.Context(), func(ctx context.Context) (err error) {
 		calls++
 		first = read(ctx)
 		if calls <= writes {
@@ -435,16 +436,39 @@ func still(t testing.TB, x readmodel.Index) {
 			b.write(t, x) //nolint:contextcheck // writes are of no reading
 		}
 		second = read(ctx)
+		for range 2 { // the first one ends before
+			if w != nil {
+				w.Close()
+			}
+			if w, err = x.Walk(ctx, readmodel.Query{Kind: calendar.KindEvent, Sort: byID}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		third := read(ctx)
+		if third != second || w.Total() != second.events {
+			t.Errorf("a walk over %d beside a read of %+v", w.Total(), third)
+		}
 		return nil
 	})
+	// The walk goes on, of the same state.
+	b.add(calendar.KindEvent, 30, calendar.Fields{})
+	b.write(t, x)
+	walked := 0
+	if err := w.Each(t.Context(), func(some []readmodel.Document) error {
+		walked += len(some)
+		return nil
+	}); err != nil || walked != first.events {
+		t.Errorf("a walk over %d, want %d: %v", walked, first.events, err)
+	}
+	w.Close()
 	if err != nil || first != second || first.events == 0 || first.events != first.venues || first.seen != first.events+first.venues {
 		t.Errorf("two reads of one state: %+v and %+v, %v", first, second, err)
 	}
 	if err := x.Still(t.Context(), func(context.Context) error { return errStop }); !errors.Is(err, errStop) {
 		t.Errorf("reads that fail: %v", err)
 	}
-	if got := search(t, x, readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 100}); len(got.Documents) != 1+min(calls, writes) {
-		t.Errorf("%d events after %d writes", len(got.Documents), min(calls, writes))
+	if got := search(t, x, readmodel.Query{Kind: calendar.KindEvent, Sort: byID, Limit: 100}); len(got.Documents) != 2+min(calls, writes) {
+		t.Errorf("%d events after %d writes", len(got.Documents), 1+min(calls, writes))
 	}
 }
 
