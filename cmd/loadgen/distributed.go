@@ -165,6 +165,12 @@ func postgresAppends(ctx context.Context, o options, dir string, r *report, errw
 	return most, nil
 }
 
+// ownSchema gives the arguments of a store in a schema of its own, and what removes that.
+func ownSchema(ctx context.Context, url string) (args []string, drop func() error) {
+	schema := "bench" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	return []string{"--store", url, "--store-schema", schema}, func() error { return execSQL(ctx, url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE") }
+}
+
 // fillServers makes a calendar in a schema of its own, or in SQLite without
 // PostgreSQL. drop removes it.
 func fillServers(ctx context.Context, o options, dir string, errw io.Writer) (c *calendarOn, drop func() error, err error) {
@@ -174,9 +180,9 @@ func fillServers(ctx context.Context, o options, dir string, errw io.Writer) (c 
 	c = &calendarOn{o: o, dir: dir, errw: errw, args: []string{"--data", filepath.Join(dir, "data")}}
 	drop = func() error { return nil }
 	if o.servers.postgres != "" {
-		schema := "bench" + strconv.FormatInt(time.Now().UnixMilli(), 36)
-		c.args = append(c.args, "--store", o.servers.postgres, "--store-schema", schema)
-		drop = func() error { return execSQL(ctx, o.servers.postgres, "DROP SCHEMA IF EXISTS "+schema+" CASCADE") }
+		var args []string
+		args, drop = ownSchema(ctx, o.servers.postgres)
+		c.args = append(c.args, args...)
 	}
 	if o.servers.nats != "" {
 		c.feed = []string{"--feed", o.servers.nats}

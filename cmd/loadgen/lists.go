@@ -192,7 +192,7 @@ func (s *service) total(ctx context.Context) (int, error) {
 
 // serve starts the service on a directory that is filled.
 func serve(ctx context.Context, o options, dir string, errw io.Writer) (*service, error) {
-	return start(ctx, errw, o.binary, "serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0", "--log-level", "warn")
+	return start(ctx, errw, o.binary, append([]string{"serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0", "--log-level", "warn"}, o.store...)...)
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -57,6 +57,7 @@ type options struct {
 
 	distributed int
 	servers     servers
+	store       []string // arguments of the store; none: SQLite
 
 	hostile    int // number of events under attack; 0: none
 	hostileFor time.Duration

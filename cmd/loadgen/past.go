@@ -36,16 +36,40 @@ const (
 // log of changes and its streams.
 func past(ctx context.Context, o options, dir string, r *report, errw io.Writer) error {
 	fmt.Fprintf(r, "\nthe past, light events\n")
+	if err := forms(ctx, o, filepath.Join(dir, "forms"), r, errw); err != nil {
+		return fmt.Errorf("forms: %w", err)
+	}
+	if err := pastParts(ctx, o, "", dir, r, errw); err != nil || o.servers.postgres == "" {
+		return err
+	}
+	fmt.Fprintf(r, "\nthe same with the store in PostgreSQL\n")
+	return pastParts(ctx, o, o.servers.postgres, dir, r, errw)
+}
+
+// pastParts measures what is read of the past, with stores in SQLite, or in schemas of a
+// PostgreSQL server.
+func pastParts(ctx context.Context, o options, postgres, dir string, r *report, errw io.Writer) error {
 	for _, part := range []struct {
 		name string
-		run  func(ctx context.Context, o options, dir string, r *report, errw io.Writer) error
+		run  func(ctx context.Context, stores [2]options, dir string, r *report, errw io.Writer) error
 	}{
-		{"forms", forms},
 		{"as-of", pastLists},
 		{"changes", changePages},
 		{"streams", openStreams},
 	} {
-		if err := part.run(ctx, o, filepath.Join(dir, part.name), r, errw); err != nil {
+		stores, drop := [2]options{o, o}, [2]func() error{} // a part has two at most
+		for i := range stores {
+			if postgres != "" {
+				stores[i].store, drop[i] = ownSchema(ctx, postgres)
+			}
+		}
+		err := part.run(ctx, stores, filepath.Join(dir, part.name), r, errw)
+		for i := range drop {
+			if drop[i] != nil {
+				err = errors.Join(err, drop[i]())
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
 		if err := os.RemoveAll(filepath.Join(dir, part.name)); err != nil {
@@ -181,7 +205,8 @@ func (r *report) atMostTimes(name string, most float64, own, other time.Duration
 
 // pastLists measures lists of the past: the first one at a point, and further ones against
 // the same lists of the present.
-func pastLists(ctx context.Context, o options, dir string, r *report, errw io.Writer) (err error) {
+func pastLists(ctx context.Context, stores [2]options, dir string, r *report, errw io.Writer) (err error) {
+	o := stores[0]
 	s, err := filled(ctx, o, dir, o.pastSize, light, errw)
 	if err != nil {
 		return err
@@ -299,16 +324,22 @@ var changeLists = []changeList{
 }
 
 // changePages measures pages of a large log against those of a small one.
-func changePages(ctx context.Context, o options, dir string, r *report, errw io.Writer) (err error) {
+func changePages(ctx context.Context, stores [2]options, dir string, r *report, errw io.Writer) (err error) {
 	begin := time.Now()
+	o := stores[0]
 	var logs [2]*asker
 	for i, n := range []int{o.writeSize, o.changesSize} {
-		if logs[i], err = changed(ctx, o, filepath.Join(dir, strconv.Itoa(i)), n, errw); err != nil {
+		if logs[i], err = changed(ctx, stores[i], filepath.Join(dir, strconv.Itoa(i)), n, errw); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, logs[i].stop()) }()
 	}
 	fmt.Fprintf(r, "\n%-52s %12s %12s %8s  %s\n", fmt.Sprintf("pages of %d of %d changes, 1 client", pageOf, o.changesSize), "per second", fmt.Sprintf("of %d", o.writeSize), "ratio", "at least")
+	for i, k := range logs { // caches as they are in use
+		if _, err := gets(ctx, 1, o.span, nil, func(_, i int) string { return k.root + "/changes?" + before(k.n, i, pageOf) }); err != nil {
+			return fmt.Errorf("log %d: %w", i, err)
+		}
+	}
 	for _, l := range changeLists {
 		var rates [2][]float64
 		var ratios []float64
@@ -447,7 +478,8 @@ func (s *service) head(ctx context.Context) (int64, error) {
 }
 
 // openStreams measures updates at a rate without streams and with many, by turns.
-func openStreams(ctx context.Context, o options, dir string, r *report, errw io.Writer) (err error) {
+func openStreams(ctx context.Context, stores [2]options, dir string, r *report, errw io.Writer) (err error) {
+	o := stores[0]
 	s, err := filled(ctx, o, dir, o.writeSize, light, errw)
 	if err != nil {
 		return err

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"daybook/internal/testkit"
 )
@@ -54,6 +56,18 @@ func TestPastPostgres(t *testing.T) {
 	for _, name := range []string{"PostgreSQL, 64 callers", "PostgreSQL, 1 caller"} {
 		hasRow(t, out.String(), name, `\d +\d+\.\d\d +0\.95 (not )?met$`)
 	}
+	out.Reset()
+	binary, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, drop := ownSchema(t.Context(), url)
+	o := options{binary: binary, span: 20 * time.Millisecond, pastSize: 100, store: store}
+	err = pastLists(t.Context(), [2]options{o}, dir, &report{Writer: &out}, os.Stderr)
+	if err = errors.Join(err, drop()); err != nil {
+		t.Fatal(err)
+	}
+	hasRow(t, out.String(), "the same list", ` (not )?met$`)
 }
 
 // The other side of form 2 has no salts, and nothing else is changed.

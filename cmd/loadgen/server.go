@@ -137,13 +137,13 @@ func importedFrom(ctx context.Context, o options, dir string, write func(path st
 	if err := write(lines); err != nil {
 		return "", 0, err
 	}
-	data := filepath.Join(dir, "data")
-	text, err := exec.CommandContext(ctx, o.binary, "user", "add", "loadgen", "--role", "administrator", "--data", data).Output()
+	store := append([]string{"--data", filepath.Join(dir, "data")}, o.store...)
+	text, err := exec.CommandContext(ctx, o.binary, append([]string{"user", "add", "loadgen", "--role", "administrator"}, store...)...).Output()
 	if err != nil {
 		return "", 0, fmt.Errorf("add a user: %w", err)
 	}
 	begin := time.Now()
-	imp := exec.CommandContext(ctx, o.binary, "import", lines, "--data", data)
+	imp := exec.CommandContext(ctx, o.binary, append([]string{"import", lines}, store...)...)
 	imp.Stderr = errw
 	if err := imp.Run(); err != nil {
 		return "", 0, fmt.Errorf("import: %w", err)

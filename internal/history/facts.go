@@ -72,24 +72,29 @@ func (t *Teller) look(ctx context.Context, ids []calendar.ID) ([]*facts, error) 
 }
 
 func (t *Teller) lookIn(ctx context.Context, epoch uint64, ids []calendar.ID) ([]*facts, error) {
-	versions, err := t.store.Versions(ctx, ids...)
-	if err != nil {
-		return nil, err
-	}
 	out := make([]*facts, len(ids))
-	var missing []calendar.ID
-	var places []int
+	var kept, missing []calendar.ID
+	var keptAt, missingAt []int
 	for i, id := range ids {
-		if versions[i] == 0 {
-			continue
+		if f, ok := t.facts.Get(epoch, id); ok {
+			out[i], kept, keptAt = f, append(kept, id), append(keptAt, i)
+		} else {
+			missing, missingAt = append(missing, id), append(missingAt, i)
 		}
-		if f, ok := t.facts.Get(epoch, id); ok && f.version == versions[i] {
-			out[i] = f
-			continue
-		}
-		missing, places = append(missing, id), append(places, i)
 	}
-	if missing == nil {
+	if len(kept) > 0 {
+		versions, err := t.store.Versions(ctx, kept...)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range keptAt {
+			if out[at].version != versions[i] {
+				t.facts.Drop(kept[i]) // the name of one that was erased goes at once
+				out[at], missing, missingAt = nil, append(missing, kept[i]), append(missingAt, at)
+			}
+		}
+	}
+	if len(missing) == 0 {
 		return out, nil
 	}
 	states, err := t.store.Load(ctx, missing...)
@@ -97,16 +102,15 @@ func (t *Teller) lookIn(ctx context.Context, epoch uint64, ids []calendar.ID) ([
 		return nil, err
 	}
 	for i := range states {
-		if states[i].Version == 0 { // it is of another history
+		if states[i].Version == 0 {
 			continue
 		}
 		f, err := factsOf(&states[i])
 		if err != nil {
 			return nil, err
 		}
-		t.facts.Drop(missing[i]) // the name of one that was erased goes at once
 		t.facts.Put(epoch, missing[i], f, factsCost+len(strings.Join(f.texts[:], "")))
-		out[places[i]] = f
+		out[missingAt[i]] = f
 	}
 	return out, nil
 }

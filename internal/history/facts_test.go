@@ -16,8 +16,8 @@ type states struct {
 	Store
 	epoch  uint64
 	of     map[calendar.ID]string // JSON by id
-	loaded int
-	during func() // while versions are read
+	loaded int                    // states that are there
+	during func()                 // while versions are read
 }
 
 func (s *states) Epoch() uint64 { return s.epoch }
@@ -44,7 +44,8 @@ func (s *states) Versions(_ context.Context, ids ...calendar.ID) ([]int64, error
 func (s *states) Load(_ context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
 	out := make([]eventstore.State, len(ids))
 	for i, id := range ids {
-		if s.loaded++; s.of[id] != "" {
+		if s.of[id] != "" {
+			s.loaded++
 			out[i] = eventstore.State{Kind: calendar.KindEvent, ID: id, Version: s.version(id), Position: 7, Record: []byte(s.of[id])}
 		}
 	}

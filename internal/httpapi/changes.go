@@ -65,7 +65,7 @@ func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
 	return a.inTurn(ctx, r, c, a.past, func() error {
 		page := toldPage{q: q, table: changesTable, format: toldFormatOf(q, r.Header), url: c.root.url + "/changes", head: head.String()}
 		walk := history.Walk{From: q.after + 1, To: min(int64(head), q.before-1)}
-		if err := a.look(ctx, c, &page, walk); err != nil {
+		if err := a.look(ctx, r, c, &page, walk); err != nil {
 			return a.tooLarge(err, "limit")
 		}
 		return a.sendAnswer(w, r, page.answer(a, c))

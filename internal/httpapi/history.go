@@ -46,7 +46,7 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 		}
 		page := toldPage{q: q, table: historyTable, format: toldFormats[0], url: c.root.collection(c.route.kind) + "/" + id.String() + "/history"}
 		walk := history.Walk{Record: id, From: q.after + 1, To: min(version, q.before-1)}
-		if err := a.look(ctx, c, &page, walk); err != nil {
+		if err := a.look(ctx, r, c, &page, walk); err != nil {
 			return a.tooLarge(err, "limit")
 		}
 		ans := page.answer(a, c)
@@ -72,15 +72,17 @@ type toldPage struct {
 }
 
 // look makes a page. It ends early where it would become large or late.
-func (a *api) look(ctx context.Context, c *call, page *toldPage, walk history.Walk) error {
+func (a *api) look(ctx context.Context, r *http.Request, c *call, page *toldPage, walk history.Walk) error {
 	q := page.q
 	walk.Ascending, walk.Filter, walk.Page, walk.Most = q.ascending, q.filter, q.limit, mostLookedAt
 	from := a.o.Now()
 	walk.Enough = func() bool { return a.o.Now().Sub(from) > a.o.ReadDeadline/2 }
 	buffer := c.buffer()
 	*buffer = page.format.begin((*buffer)[:0])
+	pace := a.pace(c, a.rooms.address(r))
 	var err error
 	page.lookedTo, err = a.History.Walk(ctx, a.listener(c), walk, func(_ int64, e *history.Entry) (bool, error) {
+		pace.rest(ctx)
 		if e == nil {
 			return true, nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"daybook/calendar"
 	"daybook/internal/ground/keylock"
@@ -36,6 +37,45 @@ func (t *turns) acquire(ctx context.Context, client netip.Addr, has bool) (relea
 		leave()
 		return nil, ctx.Err()
 	}
+}
+
+// workAtOnce is how long the past is read for one client before others have a moment.
+const workAtOnce = 5 * time.Millisecond
+
+// pace is the work on one page or piece of the past of an anonymous client. While others of
+// the same client wait for their turns it rests for as long as it works, so many requests
+// of one take half of a processor and not all of it. A nil one does not rest.
+type pace struct {
+	turns  *turns
+	client netip.Addr
+	now    func() time.Time
+	since  time.Time
+}
+
+// pace begins a work that is in the turn of a client.
+func (a *api) pace(c *call, client netip.Addr) *pace {
+	if c.caller.Role != calendar.Anonymous {
+		return nil
+	}
+	return &pace{a.past, client, a.o.Now, a.o.Now()}
+}
+
+// rest rests where it is time to.
+func (p *pace) rest(ctx context.Context) {
+	if p == nil {
+		return
+	}
+	worked := p.now().Sub(p.since)
+	if worked < workAtOnce {
+		return
+	}
+	if p.turns.one.Waiting(p.client) {
+		select {
+		case <-time.After(worked):
+		case <-ctx.Done(): // the work finds that by itself
+		}
+	}
+	p.since = p.now()
 }
 
 // inTurn does work when it is the turn of the client of a request, and waits for that

@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/internal/history"
+)
+
+// slowLog is a store whose log takes a moment to read; it notes when a read from its
+// beginning begins.
+type slowLog struct {
+	eventstore.Store
+	from time.Time
+	mu   sync.Mutex
+	at   []time.Duration
+}
+
+const slowRead = 20 * time.Millisecond
+
+func (s *slowLog) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	if after == 0 {
+		s.mu.Lock()
+		s.at = append(s.at, time.Since(s.from))
+		s.mu.Unlock()
+	}
+	<-time.After(slowRead)
+	return s.Store.ReadAll(ctx, after, limit)
+}
+
+// TestWorkOfOneClientRests: while requests of one client wait for their turn, that which
+// has it rests for as long as it works. Nobody else waits for that, and who is alone does
+// not rest.
+func TestWorkOfOneClientRests(t *testing.T) {
+	t.Parallel()
+	const one, other = "192.0.2.1:1", "192.0.2.2:1"
+	for _, path := range []string{"/changes?order=asc", "/changes/stream?after=0"} {
+		for _, tt := range []struct {
+			name, last string // address of the last of three; the others are of one client
+			auth       string // of all
+			want       []time.Duration
+		}{
+			{"one client", one, "", []time.Duration{0, 2 * slowRead, 4 * slowRead}},
+			{"two clients", other, "", []time.Duration{0, 0, 2 * slowRead}},
+			{"credentials", one, "Bearer good", []time.Duration{0, 0, 0}},
+		} {
+			t.Run(path+" "+tt.name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					kept := memstore.New()
+					defer func() { _ = kept.Close() }()
+					d, _, err := eventstore.NewDraft(nil, calendar.Change{
+						Name: "tag.created", Kind: calendar.KindTag, ID: 1, Home: calendar.LangEN,
+						Fields: calendar.Fields{"name": calendar.Text{calendar.LangEN: "Jazz"}, "slug": "jazz"},
+					}, time.Now())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if res := kept.Append(t.Context(), []eventstore.Append{{Drafts: []eventstore.Draft{d}, Time: time.Now()}}); res[0].Err != nil {
+						t.Fatal(res[0].Err)
+					}
+					store := &slowLog{Store: kept, from: time.Now()}
+					h, _ := fakeAPI(t, Deps{History: history.New(store, time.Now)}, Options{MakeAtOnce: 1})
+					ctx, leave := context.WithTimeout(t.Context(), time.Second)
+					defer leave()
+					var all sync.WaitGroup
+					for _, address := range []string{one, one, tt.last} {
+						all.Go(func() {
+							r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/"+Namespace+path, http.NoBody)
+							r.RemoteAddr = address
+							if tt.auth != "" {
+								r.Header.Set("Authorization", tt.auth)
+							}
+							var until []time.Time
+							w := deadlineRecorder{httptest.NewRecorder(), &until}
+							if h.ServeHTTP(w, r); w.Code != http.StatusOK {
+								t.Errorf("%d %s", w.Code, w.Body)
+							}
+						})
+						synctest.Wait()
+					}
+					all.Wait()
+					if slices.Sort(store.at); !slices.Equal(store.at, tt.want) {
+						t.Errorf("the log is read from its beginning after %s, want %s", store.at, tt.want)
+					}
+				})
+			})
+		}
+	}
+}
