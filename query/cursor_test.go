@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	"daybook/query/readmodel"
 )
 
 // stepped walks through a list by its cursors, and gives the ids and the number of steps.
@@ -136,59 +135,6 @@ func TestCursorBelongs(t *testing.T) {
 	if s.o.QueryBudget != 60 || c.Cost != 1 {
 		t.Errorf("a step costs %d of %d", c.Cost, s.o.QueryBudget)
 	}
-}
-
-// TestLongWalk is LISTINGS 8.39: 25,000 events, while others are written.
-func TestLongWalk(t *testing.T) {
-	t.Parallel()
-	const n, size = 25_000, 100
-	records := make([]*calendar.Record, n)
-	for i := range records {
-		at := calendar.WallOf(time.Date(2030, 5, 2, 0, i%5000, 0, 0, time.UTC)).String()
-		records[i] = event(t, calendar.ID(1000+i), "Event", at, at, fields{})
-	}
-	s, _, _, _ := setup(t, nil)
-	index := memoryIndex(t, records)
-	s.index = index
-	s.o.PerPageMax = size
-	q := readmodel.Query{Kind: calendar.KindEvent, Sort: byStart(false), Limit: n}
-	page, err := index.Search(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := idsOf(&List{Views: views(page.Documents)})
-	position := calendar.Position(n)
-	got, steps := stepped(t, s, fmt.Sprintf("per_page=%d", size), func(step int) {
-		// One is written before the walk, one behind it.
-		var b readmodel.Batch
-		for i, at := range []string{"2030-05-01 10:00:00", "2030-09-01 10:00:00"} {
-			r := event(t, calendar.ID(100_000+2*step+i), "New", at, at, fields{})
-			body, err := calendar.EncodeRecord(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			position++
-			b.Documents = append(b.Documents, readmodel.Document{Position: position, Record: r, Body: body})
-		}
-		b.Mark.Position = position
-		if step < n/size { // then the walk has only new ones before it
-			if _, err := index.Write(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-	old := slices.DeleteFunc(got, func(id calendar.ID) bool { return id >= 100_000 })
-	if !slices.Equal(old, want) || steps < n/size {
-		t.Errorf("%d events in %d steps, want %d", len(old), steps, n)
-	}
-}
-
-func views(documents []readmodel.Document) []View {
-	out := make([]View, len(documents))
-	for i := range documents {
-		out[i].Record = documents[i].Record
-	}
-	return out
 }
 
 // TestDistance are lines LISTINGS 8.29 and 8.30 of sort=distance.

@@ -22,10 +22,10 @@ func Meaning(tb testing.TB, records []*calendar.Record) (meaning *Service, over 
 	}
 }
 
-// Fill writes records into an index, and waits until they are visible.
-func Fill(tb testing.TB, index readmodel.Index, records []*calendar.Record) {
+// Fill writes records into an index behind a position, and waits until they are visible.
+func Fill(tb testing.TB, index readmodel.Index, after calendar.Position, records ...*calendar.Record) {
 	tb.Helper()
-	batch := readmodel.Batch{}
+	batch := readmodel.Batch{Mark: calendar.Mark{Position: after}}
 	for _, r := range records {
 		body, err := calendar.EncodeRecord(r)
 		if err != nil {

@@ -20,30 +20,37 @@ import (
 	"daybook/query/readmodel/memindex"
 )
 
-// requests are how many lists an index is asked for: DAYBOOK_REQUESTS, of which 2,000 take
-// minutes on search servers, or a few.
-func requests(t *testing.T, few int) int {
+// number gives that of a setting, or another one where it is not given.
+func number(t *testing.T, setting string, other int) int {
 	t.Helper()
-	asked, given := os.LookupEnv("DAYBOOK_REQUESTS")
+	asked, given := os.LookupEnv(setting)
 	if !given {
-		return few
+		return other
 	}
 	n, err := strconv.Atoi(asked)
 	if err != nil {
-		t.Fatalf("DAYBOOK_REQUESTS: %v", err)
+		t.Fatalf("%s: %v", setting, err)
 	}
 	return n
 }
 
-// TestRequests: random lists of random events, with every parameter of LISTINGS 2 and 3,
-// are those of readmodel.Match: ids in order, totals, facets, steps of typos, groups of
-// repeats, distances and cursors, and the whole selections of formats (LISTINGS 7, 8.44).
-func TestRequests(t *testing.T) {
-	t.Parallel()
-	search := func(flavour elastic.Flavour, at func(testing.TB) (string, string)) func(t *testing.T) readmodel.Index {
-		return func(t *testing.T) readmodel.Index {
-			t.Helper()
-			url, prefix := at(t)
+// onEach runs a test on each index; local is the one in this process.
+func onEach(t *testing.T, run func(t *testing.T, x readmodel.Index, local bool)) {
+	t.Helper()
+	t.Run("memory image", func(t *testing.T) {
+		t.Parallel()
+		x, err := memindex.New(memindex.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, x, true)
+	})
+	for flavour, server := range map[elastic.Flavour]func(testing.TB) (url, prefix string){
+		elastic.Elasticsearch: testkit.Elasticsearch, elastic.OpenSearch: testkit.OpenSearch,
+	} {
+		t.Run(string(flavour), func(t *testing.T) {
+			t.Parallel()
+			url, prefix := server(t)
 			x, err := elastic.Open(t.Context(), url, elastic.Options{Prefix: prefix, Flavour: flavour})
 			if err != nil {
 				t.Fatal(err)
@@ -52,54 +59,106 @@ func TestRequests(t *testing.T) {
 			if err := x.Reach(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			return x
-		}
-	}
-	for name, open := range map[string]func(t *testing.T) readmodel.Index{
-		"memory image": func(t *testing.T) readmodel.Index {
-			t.Helper()
-			x, err := memindex.New(memindex.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return x
-		},
-		"elasticsearch": search(elastic.Elasticsearch, testkit.Elasticsearch),
-		"opensearch":    search(elastic.OpenSearch, testkit.OpenSearch),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			index := open(t)
-			g := asking{rand.New(rand.NewPCG(12, 2))}
-			records := g.records(t)
-			meaning, over := query.Meaning(t, records)
-			query.Fill(t, index, records)
-			c := comparison{meaning: meaning, index: over(index), found: map[string]int{}}
-			few := 50
-			if name == "memory image" {
-				few = 300
-			}
-			n := requests(t, few)
-			for range n {
-				c.one(t, &g)
-			}
-			of := []string{"typos 1", "typos 2", "next", "sort=start", "sort=relevance", "sort=distance", "sort=published", "sort=modified"}
-			for _, p := range query.Params(calendar.KindEvent) {
-				if !slices.Contains(formOnly, p.Name) {
-					of = append(of, p.Name)
-				}
-			}
-			for _, name := range query.Facets {
-				of = append(of, "facet "+name)
-			}
-			for _, name := range of {
-				if c.found[name] < n/200 {
-					t.Errorf("only %d lists with %s found something", c.found[name], name)
-				}
-			}
-			t.Logf("%d lists, %d found something, %d were refused: %v", n, c.lists, c.refused, c.found)
+			run(t, x, false)
 		})
 	}
+}
+
+// TestRequests: random lists of random events, with every parameter of LISTINGS 2 and 3,
+// are those of readmodel.Match: ids in order, totals, facets, steps of typos, groups of
+// repeats, distances and cursors, and the whole selections of formats (LISTINGS 7, 8.44).
+// DAYBOOK_REQUESTS is how many: 2,000 take minutes on search servers.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, x readmodel.Index, local bool) {
+		t.Helper()
+		g := asking{rand.New(rand.NewPCG(12, 2))}
+		records := g.records(t)
+		meaning, over := query.Meaning(t, records)
+		query.Fill(t, x, 0, records...)
+		c := comparison{meaning: meaning, index: over(x), found: map[string]int{}}
+		few := 50
+		if local {
+			few = 150
+		}
+		n := number(t, "DAYBOOK_REQUESTS", few)
+		for range n {
+			c.one(t, &g)
+		}
+		of := []string{"typos 1", "typos 2", "next", "sort=start", "sort=relevance", "sort=distance", "sort=published", "sort=modified"}
+		for _, p := range query.Params(calendar.KindEvent) {
+			if !slices.Contains(formOnly, p.Name) {
+				of = append(of, p.Name)
+			}
+		}
+		for _, name := range query.Facets {
+			of = append(of, "facet "+name)
+		}
+		for _, name := range of {
+			if c.found[name] < n/200 {
+				t.Errorf("only %d lists with %s found something", c.found[name], name)
+			}
+		}
+		t.Logf("%d lists, %d found something, %d were refused: %v", n, c.lists, c.refused, c.found)
+	})
+}
+
+// TestLongWalk is LISTINGS 8.39: 25,000 events, while others are written; on search servers
+// DAYBOOK_WALK are, as 25,000 take minutes there.
+func TestLongWalk(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, x readmodel.Index, local bool) {
+		t.Helper()
+		n, size := 25_000, 100
+		if !local {
+			n = number(t, "DAYBOOK_WALK", 500)
+		}
+		records := make([]*calendar.Record, n)
+		want := make([]calendar.ID, n)
+		for i := range records {
+			at := day(160).Add(minutes(i % 5000)).Format(time.DateTime)
+			records[i] = query.Event(t, calendar.ID(1000+i), "Event", at, at, nil)
+			want[i] = records[i].ID
+		}
+		slices.SortStableFunc(want, func(a, b calendar.ID) int { return int(a-1000)%5000 - int(b-1000)%5000 })
+		_, over := query.Meaning(t, nil)
+		s := over(x)
+		var position calendar.Position
+		for some := range slices.Chunk(records, 5000) {
+			query.Fill(t, x, position, some...)
+			position += calendar.Position(len(some))
+		}
+		var got []calendar.ID
+		steps := 0
+		var took []time.Duration
+		for cursor := "*"; cursor != ""; steps++ {
+			began := time.Now()
+			l, _, err := query.Ask(t, s, fmt.Sprintf("per_page=%d&cursor=%s", size, cursor), calendar.LangEN, calendar.Caller{})
+			if err != nil {
+				t.Fatalf("step %d: %v", steps, err)
+			}
+			took = append(took, time.Since(began))
+			for i := range l.Views {
+				if id := l.Views[i].Record.ID; id < 100_000 {
+					got = append(got, id)
+				}
+			}
+			cursor = l.Next
+			if steps > 0 && steps%(n/size/4) > 0 {
+				continue
+			}
+			// One is written before the walk, one behind it.
+			for i, at := range []time.Time{day(155), day(200)} {
+				on := at.Format(time.DateTime)
+				query.Fill(t, x, position, query.Event(t, calendar.ID(100_000+2*steps+i), "New", on, on, nil))
+				position++
+			}
+		}
+		if !slices.Equal(got, want) || steps <= n/size {
+			t.Errorf("%d events in %d steps, want %d", len(got), steps, n)
+		}
+		t.Logf("%d events in %d steps: the first took %v, the last %v", n, steps, took[0], took[len(took)-1])
+	})
 }
 
 // formOnly are the parameters that have no part in what is found.

@@ -236,7 +236,7 @@ func memoryIndex(tb testing.TB, records []*calendar.Record) readmodel.Index {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	Fill(tb, index, records)
+	Fill(tb, index, 0, records...)
 	return index
 }
 
