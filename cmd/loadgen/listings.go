@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,62 +20,170 @@ import (
 const (
 	mostTypos   = 2
 	mostSuggest = 0.5
+	mostFacets  = 3   // of the time of a plain list
+	mostDirect  = 1.3 // of the time of the same queries sent directly
+	mostDeep    = 1.2 // of the time of the first steps: as fast, but for what a machine varies by
+	deepEvents  = 40_000
 	feedEvents  = 5000
 	leastFeed   = 50 // MB/s of a whole feed of so many events
 )
 
+// asks makes what listing frontends ask for, every time something else.
+type asks struct {
+	*maker
+	n int
+}
+
+// listingRow is a way to ask, by the path behind the root.
+type listingRow struct {
+	name   string
+	most   float64 // ms; 0: no bound
+	times  float64 // most of the plain list; 0: no bound
+	direct bool    // measured against search servers, too
+	path   func(a *asks) string
+}
+
+const plainList = "plain list"
+
+var listingRows = []listingRow{
+	{name: plainList, path: func(a *asks) string { return "/events" + a.another() }},
+	{name: "the same with five facets", times: mostFacets, direct: true, path: func(a *asks) string {
+		return "/events" + a.another() + "&facets=categories,tags,venue,city,month"
+	}},
+	{name: "search, a word", path: func(a *asks) string { return "/events" + a.another() + "&search=" + a.text() }},
+	{name: "search with typos=on", most: mostTypos, direct: true, path: func(a *asks) string {
+		return "/events" + a.another() + "&typos=on&search=" + a.typo()
+	}},
+	{name: "the same, highlight=true", path: func(a *asks) string {
+		return "/events" + a.another() + "&highlight=true&typos=on&search=" + a.typo()
+	}},
+	{name: "the same, sort=relevance", path: func(a *asks) string {
+		return "/events" + a.another() + "&sort=relevance&typos=on&search=" + a.typo()
+	}},
+	{name: "suggest, three letters", most: mostSuggest, direct: true, path: func(a *asks) string {
+		return "/suggest?limit=" + strconv.Itoa(1+a.n%20) + "&multilang_language=" + []string{"en", "fr", "es", "cn"}[a.n/20%4] + "&q=" + a.text()[:3]
+	}},
+	{name: "suggest, a word and three letters", path: func(a *asks) string { return "/suggest?q=" + url.QueryEscape(a.text()+" "+a.text()[:3]) }},
+	{name: "suggest, a word with typos", path: func(a *asks) string { return "/suggest?limit=" + strconv.Itoa(1+a.n%20) + "&q=" + a.typo() }},
+	{name: "first step of a walk", direct: true, path: func(a *asks) string { return "/events" + a.another() + "&cursor=*" }},
+}
+
+func (a *asks) text() string { a.n++; return a.words(1) }
+
+// typo gives a word of eight letters and more, with a typo.
+func (a *asks) typo() string {
+	for {
+		if w := a.text(); len(w) >= 8 {
+			at := 1 + a.n%(len(w)-2)
+			return w[:at] + w[at+1:at+2] + w[at:at+1] + w[at+2:]
+		}
+	}
+}
+
+func (a *asks) another() string {
+	a.n++
+	return window(today().Add(time.Duration(a.n*7919%500000) * time.Minute))
+}
+
 // listings measures what listing frontends ask for beside plain lists: one client, every
 // request another one, so that none is answered from the cache.
 func listings(ctx context.Context, o options, dir string, r *report, errw io.Writer) (err error) {
+	fmt.Fprintf(r, "\nlistings, %d %s events, one client, every request another one\n%-44s %12s %12s\n", o.listSize, o.weights[0], "", "p50", "p99")
+	if err := listingsInMemory(ctx, o, dir, r, errw); err != nil {
+		return err
+	}
+	return listingsOnServers(ctx, o, filepath.Join(dir, "servers"), r, errw)
+}
+
+func listingsInMemory(ctx context.Context, o options, dir string, r *report, errw io.Writer) (err error) {
 	s, err := filled(ctx, o, dir, o.listSize, o.weights[0], errw)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	root := s.root
-	m := newMaker(21)
-	n := 0
-	text := func() string { n++; return m.words(1) }
-	typo := func() string { // of a word of eight letters and more
-		for {
-			if w := text(); len(w) >= 8 {
-				at := 1 + n%(len(w)-2)
-				return w[:at] + w[at+1:at+2] + w[at:at+1] + w[at+2:]
-			}
-		}
-	}
-	another := func() string { return window(today().Add(time.Duration(n*7919%500000) * time.Minute)) }
-	fmt.Fprintf(r, "\nlistings, %d %s events, one client, every request another one\n%-44s %12s %12s\n", o.listSize, o.weights[0], "", "p50", "p99")
-	for _, row := range []struct {
-		name string
-		most float64 // ms; 0: no bound
-		url  func() string
-	}{
-		{"plain list", 0, func() string { n++; return root + "/events" + another() }},
-		{"search, a word", 0, func() string { return root + "/events" + another() + "&search=" + text() }},
-		{"search with typos=on", mostTypos, func() string { return root + "/events" + another() + "&typos=on&search=" + typo() }},
-		{"the same, highlight=true", 0, func() string { return root + "/events" + another() + "&highlight=true&typos=on&search=" + typo() }},
-		{"suggest, three letters", mostSuggest, func() string {
-			return root + "/suggest?limit=" + strconv.Itoa(1+n%20) + "&multilang_language=" + []string{"en", "fr", "es", "cn"}[n/20%4] + "&q=" + text()[:3]
-		}},
-		{"suggest, a word and three letters", 0, func() string { return root + "/suggest?q=" + url.QueryEscape(text()+" "+text()[:3]) }},
-		{"suggest, a word with typos", 0, func() string { return root + "/suggest?limit=" + strconv.Itoa(1+n%20) + "&q=" + typo() }},
-	} {
-		f, err := gets(ctx, 1, o.span, nil, func(int, int) string { return row.url() })
+	a := &asks{maker: newMaker(21)}
+	var plain time.Duration
+	for _, row := range listingRows {
+		f, err := gets(ctx, 1, o.span, nil, func(int, int) string { return s.root + row.path(a) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", row.name, err)
 		}
 		r.latency(row.name, row.most, f)
+		if row.name == plainList {
+			plain = f.p50
+		}
+		if row.times > 0 {
+			r.times("that, against the plain list", row.times, f.p50, plain)
+		}
 	}
+	if err := s.severalAtOnce(ctx, o, r, a); err != nil {
+		return err
+	}
+	if err := s.deepStep(ctx, o, r); err != nil {
+		return err
+	}
+	return s.feedPace(ctx, o, r)
+}
+
+// times writes how many times another row takes.
+func (r *report) times(name string, most float64, own, other time.Duration) {
+	n := float64(own) / float64(other)
+	fmt.Fprintf(r, "%-44s %9.2f      at most %g: %s\n", name, n, most, r.verdict(n <= most))
+}
+
+// deepStep walks through the events, and measures the first steps and those at a depth.
+func (s *service) deepStep(ctx context.Context, o options, r *report) error {
+	const size, some = 50, 100
+	from := min(deepEvents, o.listSize*8/10) / size
+	c := client(1)
+	defer c.CloseIdleConnections()
+	var first, deep []time.Duration
+	next := s.root + "/events?starts_after=1970-01-01&per_page=" + strconv.Itoa(size) + "&cursor=*"
+	for step := 0; step < from+some && next != ""; step++ {
+		q, err := http.NewRequestWithContext(ctx, http.MethodGet, next, http.NoBody)
+		if err != nil {
+			return err
+		}
+		begin := time.Now()
+		b, _, err := do(c, q)
+		took := time.Since(begin)
+		if err != nil {
+			return fmt.Errorf("step %d: %w", step, err)
+		}
+		if step < some {
+			first = append(first, took)
+		}
+		if step >= from {
+			deep = append(deep, took)
+		}
+		var list struct {
+			Next string `json:"next_rest_url"`
+		}
+		if err := json.Unmarshal(b, &list); err != nil {
+			return err
+		}
+		next = list.Next
+	}
+	if len(deep) == 0 {
+		return fmt.Errorf("the walk has no step at %d", from*size)
+	}
+	f, d := percentiles([][]time.Duration{first}), percentiles([][]time.Duration{deep})
+	r.latency("first "+strconv.Itoa(some)+" steps of a walk by "+strconv.Itoa(size), 0, f)
+	r.latency("steps at a depth of "+strconv.Itoa(from*size), 0, d)
+	r.times("these, against the first ones", mostDeep, d.p50, f.p50)
+	return nil
+}
+
+// severalAtOnce measures several searches in one request.
+func (s *service) severalAtOnce(ctx context.Context, o options, r *report, a *asks) error {
 	c := client(1)
 	defer c.CloseIdleConnections()
 	f, err := measure(1, o.span, func(int, int) (time.Duration, error) {
 		searches := make([]string, 5)
 		for i := range searches {
-			n++
-			searches[i] = `{"search":"` + text() + `","per_page":5,"starts_after":"` + today().AddDate(0, 0, n%700).Format(time.DateOnly) + `"}`
+			searches[i] = `{"search":"` + a.text() + `","per_page":5,"starts_after":"` + today().AddDate(0, 0, a.n%700).Format(time.DateOnly) + `"}`
 		}
-		q, err := http.NewRequestWithContext(ctx, http.MethodPost, root+"/events/search", strings.NewReader(`{"searches":[`+strings.Join(searches, ",")+`]}`))
+		q, err := http.NewRequestWithContext(ctx, http.MethodPost, s.root+"/events/search", strings.NewReader(`{"searches":[`+strings.Join(searches, ",")+`]}`))
 		if err != nil {
 			return 0, err
 		}
@@ -83,7 +195,7 @@ func listings(ctx context.Context, o options, dir string, r *report, errw io.Wri
 		return fmt.Errorf("several searches: %w", err)
 	}
 	r.latency("five searches at once", 0, f)
-	return s.feedPace(ctx, o, r)
+	return nil
 }
 
 // latency writes a row of times.
@@ -129,4 +241,170 @@ func (s *service) feedPace(ctx context.Context, o options, r *report) error {
 		fmt.Fprintf(r, "%-44s %9.1f MB/s, %d events  at least %d: %s\n", feed.name+" as iCalendar", pace, events, leastFeed, r.verdict(pace >= leastFeed))
 	}
 	return nil
+}
+
+// listingsOnServers measures the same on search servers, against the queries by which it is
+// answered.
+func listingsOnServers(ctx context.Context, o options, dir string, r *report, errw io.Writer) (err error) {
+	if o.distributed == 0 || o.servers.elasticsearch == "" && o.servers.opensearch == "" {
+		fmt.Fprintf(r, "on search servers: not measured, none is named\n")
+		return nil
+	}
+	c, drop, err := fillServers(ctx, o, dir, errw)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, drop()) }()
+	fmt.Fprintf(r, "%-44s %12s %12s %8s\n", strconv.Itoa(o.distributed)+" "+string(o.weights[0])+" events on search servers", "p50", "direct p50", "ratio")
+	for _, e := range []searchServer{{"Elasticsearch", "elasticsearch", o.servers.elasticsearch}, {"OpenSearch", "opensearch", o.servers.opensearch}} {
+		if e.url == "" {
+			continue
+		}
+		prefix := e.prefix(0)
+		if err := errors.Join(c.listingRows(ctx, &e, prefix, r), e.drop(ctx, prefix)); err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+	}
+	return nil
+}
+
+// listingPaths is how many different requests of a row are compared with their queries.
+const listingPaths = 100
+
+func (c *calendarOn) listingRows(ctx context.Context, e *searchServer, prefix string, rep *report) (err error) {
+	if c.o.servers.nats != "" {
+		if err := clearFeed(ctx, c.o.servers.nats); err != nil {
+			return err
+		}
+	}
+	rec, err := e.record()
+	if err != nil {
+		return err
+	}
+	defer rec.Close()
+	s, err := c.serve(ctx, "all", e.args(rec.URL, prefix)...)
+	if err != nil {
+		return err
+	}
+	hc := client(1)
+	defer hc.CloseIdleConnections()
+	a := &asks{maker: newMaker(23)}
+	paths, scripts := map[string][]string{}, map[string][]recorded{}
+	err = func() error {
+		if err := s.complete(ctx); err != nil {
+			return err
+		}
+		for _, row := range listingRows {
+			// What is asked for once is known after the first one.
+			for i := 0; row.direct && i <= listingPaths; i++ {
+				path := row.path(a)
+				rec.take()
+				if err := s.fetch(ctx, hc, path); err != nil {
+					return fmt.Errorf("%s: %w", row.name, err)
+				}
+				var script []recorded
+				for _, q := range rec.take() {
+					if q.method == http.MethodPost && (strings.Contains(q.path, "search") || strings.Contains(q.path, "_pit")) {
+						script = append(script, q)
+					}
+				}
+				if i > 0 && scripts[path] == nil && script != nil {
+					paths[row.name], scripts[path] = append(paths[row.name], path), script
+				}
+			}
+		}
+		return nil
+	}()
+	if err := errors.Join(err, s.stop()); err != nil {
+		return err
+	}
+	if s, err = c.serveComplete(ctx, e, prefix); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	for _, row := range listingRows {
+		if !row.direct {
+			continue
+		}
+		for range 5 {
+			if err := s.fetch(ctx, hc, row.path(a)); err != nil {
+				return err
+			}
+		}
+		var own, direct []time.Duration
+		for i, path := range paths[row.name] {
+			for side := range 2 {
+				if side == i%2 {
+					begin := time.Now()
+					if err := s.fetch(ctx, hc, path); err != nil {
+						return err
+					}
+					own = append(own, time.Since(begin))
+					continue
+				}
+				took, err := e.resend(ctx, hc, scripts[path])
+				if err != nil {
+					return fmt.Errorf("%s directly: %w", row.name, err)
+				}
+				direct = append(direct, took)
+			}
+		}
+		x, y := percentiles([][]time.Duration{own}), percentiles([][]time.Duration{direct})
+		ratio := float64(x.p50) / float64(y.p50)
+		fmt.Fprintf(rep, "%-44s %9.3f ms %9.3f ms %8.2f  at most %.2f: %s\n", row.name+", "+e.name, ms(x.p50), ms(y.p50), ratio, mostDirect, rep.verdict(ratio <= mostDirect))
+	}
+	return nil
+}
+
+func (s *service) fetch(ctx context.Context, c *http.Client, path string) error {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, s.root+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	_, err = drain(c, q)
+	return err
+}
+
+var pointOf = regexp.MustCompile(`"pit":\{"id":"([^"]+)"`)
+
+// resend sends the queries of an answer one after the other, and gives what they took.
+// Points in time are opened anew, and closed when the time is taken.
+func (e *searchServer) resend(ctx context.Context, c *http.Client, script []recorded) (took time.Duration, err error) {
+	fresh := map[string]string{} // by the point that was recorded
+	var last string
+	begin := time.Now()
+	for _, q := range script {
+		if m := pointOf.FindSubmatch(q.body); m != nil {
+			was := string(m[1])
+			if fresh[was] == "" {
+				fresh[was] = last
+			}
+			q.body = bytes.ReplaceAll(q.body, m[1], []byte(fresh[was]))
+		}
+		b, err := e.send(ctx, c, &q)
+		if err != nil {
+			return 0, err
+		}
+		var opened struct {
+			ID    string `json:"id"`
+			PitID string `json:"pit_id"`
+		}
+		if err := json.Unmarshal(b, &opened); err != nil {
+			return 0, err
+		}
+		if !bytes.Contains(b, []byte(`"hits":`)) {
+			last = opened.ID + opened.PitID
+		}
+	}
+	took = time.Since(begin)
+	for _, id := range fresh {
+		q := &recorded{http.MethodDelete, "/_pit", []byte(`{"id":"` + id + `"}`)}
+		if e.flavour == "opensearch" {
+			q = &recorded{http.MethodDelete, "/_search/point_in_time", []byte(`{"pit_id":["` + id + `"]}`)}
+		}
+		if _, err := e.send(ctx, c, q); err != nil {
+			return 0, err
+		}
+	}
+	return took, nil
 }
