@@ -265,48 +265,53 @@ type candidate struct {
 	id     calendar.ID // of a chosen one that is not there
 }
 
-// first keeps those that come first, and those that are chosen, in order.
+// first keeps those that come first, by count and then by another order, and those that
+// are chosen.
 type first struct {
 	limit int
-	less  func(a, b *candidate) int
+	less  func(a, b *candidate) int // of equal counts
 	total int
 	top   []candidate
 	more  []candidate // chosen ones
+	next  candidate   // the one that is added; less takes it off the stack
 }
 
 func (f *first) add(c candidate) {
-	if c.n > 0 {
-		f.total++
-	}
 	if c.chosen {
 		f.more = append(f.more, c)
 	}
-	if c.n > 0 && (len(f.top) < f.limit || f.top[f.limit-1].n <= c.n) { // most are not
-		f.insert(c)
+	if c.n == 0 {
+		return
+	}
+	f.total++
+	f.next = c
+	switch last := len(f.top) - 1; {
+	case len(f.top) < f.limit:
+		f.top = append(slices.Grow(f.top, f.limit-len(f.top)), c)
+	case f.compare(&f.next, &f.top[last]) < 0:
+		f.top[last] = c
+	default: // as most are
+		return
+	}
+	for at := len(f.top) - 1; at > 0 && f.compare(&f.top[at], &f.top[at-1]) < 0; at-- {
+		f.top[at], f.top[at-1] = f.top[at-1], f.top[at]
 	}
 }
 
-func (f *first) insert(c candidate) {
-	if len(f.top) == f.limit {
-		if f.less(&c, &f.top[f.limit-1]) >= 0 {
-			return
-		}
-		f.top = f.top[:f.limit-1]
+func (f *first) compare(a, b *candidate) int {
+	if a.n != b.n {
+		return b.n - a.n
 	}
-	at := len(f.top)
-	for at > 0 && f.less(&c, &f.top[at-1]) < 0 {
-		at--
-	}
-	f.top = slices.Insert(f.top, at, c)
+	return f.less(a, b)
 }
 
 // all gives the first ones, and after them the chosen ones that are not among them. Of
 // those without any count, as many as there is room for stand in their order, too.
 func (f *first) all() []candidate {
-	slices.SortFunc(f.more, func(a, b candidate) int { return f.less(&a, &b) })
+	slices.SortFunc(f.more, func(a, b candidate) int { return f.compare(&a, &b) })
 	out := f.top
 	for i := range f.more {
-		if !slices.ContainsFunc(f.top, func(c candidate) bool { return f.less(&c, &f.more[i]) == 0 }) {
+		if !slices.ContainsFunc(f.top, func(c candidate) bool { return f.compare(&c, &f.more[i]) == 0 }) {
 			out = append(out, f.more[i])
 		}
 	}
@@ -322,7 +327,7 @@ func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
 	}
 	isCategory := f.kind == calendar.KindCategory
 	list := first{limit: f.c.run.facetLimit, less: func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.level, b.level), cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id))
 	}}
 	add := func(at, n int, chosen bool) {
 		if !f.circle.seen[at] || !f.c.run.facetQuery.keeps(f.name, ranks.folded[at]) {
@@ -409,9 +414,6 @@ func (f *facetCount) placed(got *readmodel.Tallied) (Facet, error) {
 		return f.places.keys[at] // a chosen one that nothing carries
 	}
 	list := first{limit: f.c.run.facetLimit, less: func(a, b *candidate) int {
-		if a.n != b.n {
-			return b.n - a.n
-		}
 		if a.at == b.at {
 			return 0
 		}

@@ -5,8 +5,8 @@ import (
 	"daybook/query/readmodel"
 )
 
-// Numbers that follow from others take no room: they are computed for the documents that
-// are left when they are asked for.
+// Numbers that follow from others take no room until they are counted, see column: a filter
+// computes them for the documents that are left.
 
 func (k *kindIndex) computed(field string) bool {
 	return k.schema.Field(field).Type == readmodel.TypeComputed

@@ -27,12 +27,17 @@ func (k *kindIndex) release(b bitset) { scratches.Put(&b) }
 type evaluation struct {
 	k *kindIndex
 	r *reading // has the documents of the pieces of searches
-	// by is the field of the order that is asked for, "": no list is.
+	// by is the field of the order that is asked for, "" or byTallies: no list is.
 	by string
 	// upper: rows are not looked for yet. The result is an upper bound, and each row
 	// notes the documents that have to be looked into.
 	upper bool
+	// counted are the fields of the present result, see countedOf.
+	counted map[string]*counted
 }
+
+// byTallies stands for the order where tallies are asked for.
+const byTallies = "tallies"
 
 // evaluate calls use with the result of a filter.
 func (e *evaluation) evaluate(f readmodel.Filter, use func(result)) {
@@ -54,7 +59,7 @@ func (e *evaluation) evaluate(f readmodel.Filter, use func(result)) {
 			use(res)
 			return
 		}
-		res.bitset = k.scratch()
+		res.bitset, res.within = k.scratch(), r
 		res.copyFrom(r.set)
 		e.narrowAll(res.bitset, rest)
 	} else {

@@ -1,7 +1,6 @@
 package memindex
 
 import (
-	"maps"
 	"slices"
 	"sync"
 
@@ -29,8 +28,8 @@ type kept struct {
 	n      int
 	used   uint64
 
-	mu     sync.Mutex // who reads adds counts and rankings
-	counts map[string]map[calendar.ID]int
+	mu      sync.Mutex // who reads adds counts and rankings
+	counted map[string]*counted
 	// tallied are the answers about the set as it is; see kindIndex.tally.
 	tallied map[tallyKey]readmodel.Tallied
 	pages   int // that were asked for before there was a ranking
@@ -42,12 +41,12 @@ type keptResults struct {
 	mu    sync.Mutex // among readers; writers are alone
 	all   []*kept
 	clock uint64
-	asked [mostAsked]string // keys, by their hash
+	asked [2][mostAsked]string // keys, by their hash: of lists, and of tallies, which come with lists
 }
 
-// find gives the result for a key; without one it tells whether it was asked for
-// lately.
-func (t *keptResults) find(key []byte) (r *kept, again bool) {
+// find gives the result for a key; without one it tells whether lists, or tallies, have
+// asked for it lately.
+func (t *keptResults) find(key []byte, tallies bool) (r *kept, again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.clock++
@@ -57,9 +56,13 @@ func (t *keptResults) find(key []byte) (r *kept, again bool) {
 			return r, true
 		}
 	}
+	asked := &t.asked[0]
+	if tallies {
+		asked = &t.asked[1]
+	}
 	at := uint64(calendar.HashStart.Text(string(key))) % mostAsked
-	if again = t.asked[at] == string(key); !again {
-		t.asked[at] = string(key)
+	if again = asked[at] == string(key); !again {
+		asked[at] = string(key)
 	}
 	return nil, again
 }
@@ -97,7 +100,7 @@ func (k *kindIndex) keptFor(e *evaluation, f readmodel.Filter) *kept {
 	}
 	var buffer [256]byte
 	key := filterKey(buffer[:0], f)
-	r, again := k.kept.find(key)
+	r, again := k.kept.find(key, e.by == byTallies)
 	if r != nil || !again {
 		return r
 	}
@@ -111,20 +114,34 @@ func (k *kindIndex) keptFor(e *evaluation, f readmodel.Filter) *kept {
 // counts gives how many documents of a result carry each value of an id field, or
 // some of the values; nil is all.
 func (k *kindIndex) counts(res result, field string, ids []calendar.ID) map[calendar.ID]int {
-	if res.of != nil {
-		res.of.mu.Lock()
-		defer res.of.mu.Unlock()
-		return cloneCounts(k.countsOf(res.of, field), ids)
+	if res.of == nil && ids != nil {
+		return k.countFew(res.bitset, field, ids)
 	}
+	c := k.columnCounts(res, field)
 	if ids == nil {
-		return k.count(res.bitset, field)
+		out := map[calendar.ID]int{}
+		for _, v := range c.list() {
+			out[calendar.ID(v.Value)] = v.N
+		}
+		return out
 	}
+	out := make(map[calendar.ID]int, len(ids))
+	for _, id := range ids {
+		if n := c.of(int64(id)); n > 0 {
+			out[id] = n
+		}
+	}
+	return out
+}
+
+// countFew counts some values.
+func (k *kindIndex) countFew(set bitset, field string, ids []calendar.ID) map[calendar.ID]int {
 	out := make(map[calendar.ID]int, len(ids))
 	scratch := k.emptyScratch()
 	defer k.release(scratch)
 	for _, id := range ids {
 		if p := k.links[field].values[id]; p != nil {
-			if n := p.countIn(res.bitset, scratch); n > 0 {
+			if n := p.countIn(set, scratch); n > 0 {
 				out[id] = n
 			}
 		}
@@ -132,21 +149,14 @@ func (k *kindIndex) counts(res result, field string, ids []calendar.ID) map[cale
 	return out
 }
 
-// leave takes a document that changes out of the kept results; values are those that
-// it had.
-func (k *kindIndex) leave(o uint32, values []value) {
+// leave takes a document that changes out of the kept results; columns have what it had.
+func (k *kindIndex) leave(o uint32) {
 	for _, r := range k.kept.all {
 		if !r.set.has(o) {
 			continue
 		}
 		r.tallied = nil
-		for field, counts := range r.counts {
-			eachOnce(values[k.fieldAt[field]].ids, func(id calendar.ID) {
-				if counts[id]--; counts[id] == 0 {
-					delete(counts, id)
-				}
-			})
-		}
+		k.recount(r, o, -1)
 		for _, ranked := range r.ranked {
 			ranked.leave(o)
 		}
@@ -155,8 +165,9 @@ func (k *kindIndex) leave(o uint32, values []value) {
 	}
 }
 
-// join takes a document into the kept results that admit it as it is now.
-func (k *kindIndex) join(o uint32, values []value) {
+// join takes a document into the kept results that admit it as it is now, in the columns
+// too.
+func (k *kindIndex) join(o uint32) {
 	for _, r := range k.kept.all {
 		if !k.admits(o, r.filter) {
 			continue
@@ -164,11 +175,21 @@ func (k *kindIndex) join(o uint32, values []value) {
 		r.tallied = nil
 		r.set = r.set.set(o)
 		r.n++
-		for field, counts := range r.counts {
-			eachOnce(values[k.fieldAt[field]].ids, func(id calendar.ID) { counts[id]++ })
-		}
+		k.recount(r, o, 1)
 		for _, ranked := range r.ranked {
 			ranked.join(o)
+		}
+	}
+}
+
+// recount has the counts of a result follow a document; those of a column that is not
+// there any more go.
+func (k *kindIndex) recount(r *kept, o uint32, by int) {
+	for field, c := range r.counted {
+		if c.column == k.columns.of[field] {
+			c.follow(o, by)
+		} else {
+			delete(r.counted, field)
 		}
 	}
 }
@@ -182,30 +203,35 @@ func eachOnce(ids []calendar.ID, f func(calendar.ID)) {
 	}
 }
 
-// countsOf gives the counts of an id field within a result; they are counted once and
-// kept up then. The caller holds r.mu.
-func (k *kindIndex) countsOf(r *kept, field string) map[calendar.ID]int {
-	if counts, known := r.counts[field]; known {
-		return counts
+// columnCounts counts the values of a field within a result. In a kept one they are
+// counted once and kept up then; of the larger part of one, what is not in it is counted.
+func (k *kindIndex) columnCounts(res result, field string) *counted {
+	c := k.column(field)
+	switch {
+	case res.of != nil:
+		return res.of.countedBy(c, field)
+	case res.within != nil && 2*res.count() > res.within.n:
+		rest := k.scratch()
+		defer k.release(rest)
+		rest.copyFrom(res.within.set)
+		rest.andNot(res.bitset)
+		return res.within.countedBy(c, field).without(c.count(rest))
 	}
-	if r.counts == nil {
-		r.counts = map[string]map[calendar.ID]int{}
-	}
-	r.counts[field] = k.count(r.set, field)
-	return r.counts[field]
+	return c.count(res.bitset)
 }
 
-// count counts the values of an id field within a set.
-func (k *kindIndex) count(res bitset, field string) map[calendar.ID]int {
-	out := map[calendar.ID]int{}
-	scratch := k.emptyScratch()
-	defer k.release(scratch)
-	for id, p := range k.links[field].values {
-		if n := p.countIn(res, scratch); n > 0 {
-			out[id] = n
+func (r *kept) countedBy(c *column, field string) *counted {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.counted[field]
+	if known == nil || known.column != c {
+		if r.counted == nil {
+			r.counted = map[string]*counted{}
 		}
+		known = c.count(r.set)
+		r.counted[field] = known
 	}
-	return out
+	return known
 }
 
 // ranking gives how many of the set lie in each chunk of an order, nil while the
@@ -398,18 +424,4 @@ func cloneBound(n *int64) *int64 {
 	}
 	c := *n
 	return &c
-}
-
-// cloneCounts gives all counts, or those of some values.
-func cloneCounts(counts map[calendar.ID]int, ids []calendar.ID) map[calendar.ID]int {
-	if ids == nil {
-		return maps.Clone(counts)
-	}
-	out := make(map[calendar.ID]int, len(ids))
-	for _, id := range ids {
-		if n := counts[id]; n > 0 {
-			out[id] = n
-		}
-	}
-	return out
 }

@@ -30,6 +30,7 @@ type kindIndex struct {
 	sorters  map[string]sorter
 	fieldAt  map[string]int // in the schema
 	kept     *keptResults
+	columns  columns
 
 	seq     uint64              // number of changes so far
 	changes [keptChanges]uint32 // the last documents that changed, by number of the change
@@ -105,7 +106,7 @@ func newKindIndex(s *readmodel.Schema) *kindIndex {
 	k := &kindIndex{
 		number: stamps.Add(1), schema: s, keywords: map[string]*keywords{}, bools: map[string]*bitset{}, links: map[string]*links{},
 		numbers: map[string]*order[int64]{}, texts: newTexts(s), places: map[string]*places{}, sorters: map[string]sorter{},
-		fieldAt: map[string]int{}, kept: &keptResults{},
+		fieldAt: map[string]int{}, kept: &keptResults{}, columns: columns{of: map[string]*column{}},
 	}
 	for i := range s.Fields {
 		f := &s.Fields[i]
@@ -192,7 +193,8 @@ func (k *kindIndex) insert(p *prepared) uint32 {
 		s, rest = nextSection(rest)
 		buf = k.texts.addSection(o, s, buf)
 	}
-	k.join(o, p.values)
+	k.follow(o, p.values)
+	k.join(o)
 	return o
 }
 
@@ -232,7 +234,7 @@ func (k *kindIndex) replace(o uint32, p *prepared) {
 	if err := readRow(was.row(), k.schema, old); err != nil {
 		panic(err) // rows are checked when they come in
 	}
-	k.leave(o, old)
+	k.leave(o)
 	d := k.docOf(p)
 	k.leaveBlock(o)
 	k.docs[o] = d
@@ -249,7 +251,8 @@ func (k *kindIndex) replace(o uint32, p *prepared) {
 	before, after := was.texts(), d.texts()
 	k.eachMissing(before, after, func(s section) { k.texts.removeSection(o, s) })
 	k.eachMissing(after, before, func(s section) { k.texts.addSection(o, s, nil) })
-	k.join(o, p.values)
+	k.follow(o, p.values)
+	k.join(o)
 }
 
 // eachMissing calls f for the sections of a that b does not have.
@@ -280,7 +283,7 @@ func (k *kindIndex) delete(o uint32) {
 	if err := readRow(was.row(), k.schema, old); err != nil {
 		panic(err) // rows are checked when they come in
 	}
-	k.leave(o, old)
+	k.leave(o)
 	for i := range old {
 		k.removeValue(o, i, &old[i])
 	}
@@ -379,6 +382,7 @@ type result struct {
 	bitset // in a window: and others
 
 	of     *kept   // where it is that of a kept result
+	within *kept   // where it was made from a kept result
 	window *window // where it is part of one
 	begin  int     // none lies in a chunk before this one, in the order that is asked for
 }

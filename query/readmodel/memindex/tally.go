@@ -1,8 +1,10 @@
 package memindex
 
 import (
+	"cmp"
 	"context"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"daybook/calendar"
@@ -23,8 +25,9 @@ func (x *Index) Tally(ctx context.Context, kind calendar.Kind, base readmodel.Fi
 		out[i] = make([]readmodel.Tallied, len(of[i].Tallies))
 	}
 	var p calendar.Position
-	err := x.answers(ctx, kind, filters, readmodel.Sort{}, func(e *evaluation, i int, res result) {
+	err := x.answers(ctx, kind, filters, readmodel.Sort{Field: byTallies}, func(e *evaluation, i int, res result) {
 		p = x.marks.All.Position
+		clear(e.counted)
 		for j := range of[i].Tallies {
 			out[i][j] = e.tally(res, &of[i].Tallies[j])
 		}
@@ -60,7 +63,7 @@ const mostTallied = 32
 // tally answers a tally; about a result that is kept it counts once as long as that stays.
 func (e *evaluation) tally(res result, t *readmodel.Tally) readmodel.Tallied {
 	if res.of == nil {
-		return e.count(res.bitset, t)
+		return e.count(res, t)
 	}
 	key := tallyKey{field: t.Field}
 	if len(t.Groups) > 0 {
@@ -70,152 +73,78 @@ func (e *evaluation) tally(res result, t *readmodel.Tally) readmodel.Tallied {
 		key.parts = &t.Parts[0]
 	}
 	r := res.of
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.tallied[key]; ok {
+	if known, ok := r.knownTally(key); ok {
 		return known
 	}
+	known := e.count(res, t)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.tallied == nil || len(r.tallied) >= mostTallied {
 		r.tallied = map[tallyKey]readmodel.Tallied{}
 	}
-	known := e.count(res.bitset, t)
 	r.tallied[key] = known
 	return known
 }
 
-func (e *evaluation) count(set bitset, t *readmodel.Tally) (out readmodel.Tallied) {
+func (r *kept) knownTally(key tallyKey) (readmodel.Tallied, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.tallied[key]
+	return known, ok
+}
+
+func (e *evaluation) count(res result, t *readmodel.Tally) (out readmodel.Tallied) {
 	k := e.k
 	out.Groups, out.Parts = make([]int, len(t.Groups)), make([]int, len(t.Parts))
-	if len(t.Parts) > 0 {
-		part, scratch := k.scratch(), k.scratch()
-		for i, f := range t.Parts {
-			part.copyFrom(set)
-			e.narrow(part, f, scratch)
-			out.Parts[i] = part.count()
+	var all *counted
+	if t.Field != "" {
+		all = e.countedOf(res, t.Field)
+		out.Values = all.list()
+		if len(t.Groups) > 0 {
+			out.Groups = all.unions(res.bitset, t.Groups)
 		}
-		k.release(part)
-		k.release(scratch)
 	}
-	switch {
-	case t.Field == "":
-	case t.Field == readmodel.FieldMonth:
-		out.Values = k.months(set)
-	case k.computed(t.Field):
-		out.Values = k.computedValues(set, t.Field)
-	default:
-		scratch := k.emptyScratch()
-		in := k.links[t.Field]
-		carried := 0
-		for id, p := range in.values {
-			if n := p.countIn(set, scratch); n > 0 {
-				out.Values = append(out.Values, readmodel.Value{Value: int64(id), N: n})
-				carried += n
-			}
-		}
-		readmodel.SortValues(out.Values)
-		several := len(t.Groups) > 0 && carried > set.countAnd(in.has) // values of one document
-		for i, ids := range t.Groups {
-			if several && len(ids) > 1 {
-				out.Groups[i] = countUnion(in.values, ids, set, scratch)
-				continue
-			}
-			for _, id := range ids {
-				out.Groups[i] += readmodel.CountOf(out.Values, int64(id))
-			}
-		}
-		k.release(scratch)
+	if len(t.Parts) == 0 {
+		return out
 	}
+	if lists := listsOf(t); lists != nil {
+		out.Parts = all.unions(res.bitset, lists)
+		return out
+	}
+	part, scratch := k.scratch(), k.scratch()
+	for i, f := range t.Parts {
+		part.copyFrom(res.bitset)
+		e.narrow(part, f, scratch)
+		out.Parts[i] = part.count()
+	}
+	k.release(part)
+	k.release(scratch)
 	return out
 }
 
-// countUnion counts the documents of a set that carry one of some ids. scratch is empty,
-// as long as the sets of postings, and empty again afterwards.
-func countUnion(values map[calendar.ID]*posting, ids []calendar.ID, set, scratch bitset) int {
-	n := 0
-	for _, id := range ids {
-		if p := values[id]; p != nil {
-			p.each(func(o uint32) {
-				if set.has(o) && !scratch.has(o) {
-					scratch.put(o)
-					n++
-				}
-			})
+// countedOf counts each field once for all tallies of a result.
+func (e *evaluation) countedOf(res result, field string) *counted {
+	known := e.counted[field]
+	if known == nil {
+		known = e.k.columnCounts(res, field)
+		if e.counted == nil {
+			e.counted = map[string]*counted{}
 		}
+		e.counted[field] = known
 	}
-	for _, id := range ids {
-		if p := values[id]; p != nil {
-			p.each(scratch.clear)
-		}
-	}
-	return n
+	return known
 }
 
-// months counts by the month of the start. Starts stand in order, so most chunks of them
-// lie in one month.
-func (k *kindIndex) months(set bitset) []readmodel.Value {
-	f, starts := k.schema.Field(readmodel.FieldMonth), k.numbers[readmodel.FieldStart]
-	var out []readmodel.Value
-	add := func(month int64, n int) {
-		switch last := len(out) - 1; {
-		case n == 0:
-		case last >= 0 && out[last].Value == month:
-			out[last].N += n
-		default:
-			out = append(out, readmodel.Value{Value: month, N: n})
+// listsOf gives the values of parts that all are about ids of the field of a tally, as
+// those of the trees of categories are.
+func listsOf(t *readmodel.Tally) [][]calendar.ID {
+	out := make([][]calendar.ID, len(t.Parts))
+	for i, f := range t.Parts {
+		in, ok := f.(readmodel.In)
+		if !ok || in.Field != t.Field || !slices.IsSortedFunc(in.IDs, func(a, b calendar.ID) int { return cmp.Or(cmp.Compare(a, b), -1) }) {
+			return nil
 		}
-	}
-	month := func(o uint32) int64 {
-		m, _ := f.Compute(readmodel.Times{Start: calendar.Wall(starts.keys[o])})
-		return m
-	}
-	for _, ords := range starts.chunks {
-		for len(ords) > 0 {
-			first := month(ords[0])
-			n := len(ords)
-			if month(ords[n-1]) != first { // the end of the month
-				lo, hi := 0, n-1
-				for hi-lo > 1 {
-					if mid := (lo + hi) / 2; month(ords[mid]) == first {
-						lo = mid
-					} else {
-						hi = mid
-					}
-				}
-				n = hi
-			}
-			add(first, int(countOf(set, ords[:n])))
-			ords = ords[n:]
-		}
-	}
-	return out
-}
-
-// computedValues counts a number that follows from others.
-func (k *kindIndex) computedValues(set bitset, field string) []readmodel.Value {
-	f, c := k.schema.Field(field), k.clock()
-	var small [24 * 60]int // weekdays, minutes
-	more := map[int64]int{}
-	set.each(func(o uint32) bool {
-		if n, ok := f.Compute(c.times(o)); ok {
-			if n >= 0 && n < int64(len(small)) {
-				small[n]++
-			} else {
-				more[n]++
-			}
-		}
-		return true
-	})
-	var out []readmodel.Value
-	for v, n := range small {
-		if n > 0 {
-			out = append(out, readmodel.Value{Value: int64(v), N: n})
-		}
-	}
-	for v, n := range more {
-		out = append(out, readmodel.Value{Value: v, N: n})
-	}
-	if len(more) > 0 {
-		readmodel.SortValues(out)
+		out[i] = in.IDs
 	}
 	return out
 }
