@@ -79,7 +79,7 @@ func TestRequests(t *testing.T) {
 		c := comparison{meaning: meaning, index: over(x), found: map[string]int{}}
 		few := 50
 		if local {
-			few = 150
+			few = 60
 		}
 		n := number(t, "DAYBOOK_REQUESTS", few)
 		for range n {
