@@ -48,7 +48,7 @@ func testSourceFollowsTheStream(t *testing.T, p place) {
 	s, e := setup(t, p)
 	head := add(t, s, 300)
 	until(t, e.JetStream(), head)
-	src := source(t, s, e.JetStream(), feed.SourceOptions{})
+	src := source(t, s, e.JetStream(), feed.SourceOptions{Look: limit})
 	mustReadAll(t, s, src, 0, head)
 	for range 50 {
 		p := add(t, s, 1)
@@ -432,7 +432,7 @@ func testTwoPrefixes(t *testing.T, p place) {
 			}
 			pause(ctx, t)
 		}
-		src := source(t, stores[i], js, feed.SourceOptions{Prefix: prefix})
+		src := source(t, stores[i], js, feed.SourceOptions{Prefix: prefix, Look: limit})
 		mustReadAll(t, stores[i], src, 0, head)
 		if st := src.Stats(); st.FromStore != 0 || st.FromStream != uint64(head) {
 			t.Errorf("%s: got %+v, want all from the stream", prefix, st)
@@ -574,7 +574,7 @@ func TestEntryAfterSilence(t *testing.T) {
 	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
 	until(t, js, add(t, s, 10))
 	late := &lateStore{Store: s}
-	src := source(t, late, js, feed.SourceOptions{Stall: time.Second})
+	src := source(t, late, js, feed.SourceOptions{Stall: time.Second, Look: limit})
 	mustReadAll(t, s, src, 0, 10)
 	late.late = func() { until(t, js, add(t, s, 1)) }
 	mustReadAll(t, s, src, 10, 11)
@@ -597,7 +597,7 @@ func testLargeEntry(t *testing.T, p place) {
 	addOne(t, s, 400<<10)
 	head := add(t, s, 3)
 	until(t, e.JetStream(), head)
-	src := source(t, s, e.JetStream(), feed.SourceOptions{})
+	src := source(t, s, e.JetStream(), feed.SourceOptions{Look: limit})
 	mustReadAll(t, s, src, 0, head)
 	if st := src.Stats(); st.FromStream != uint64(head) {
 		t.Errorf("got %+v, want %d from the stream", st, head)

@@ -134,7 +134,7 @@ func testTwoSources(t *testing.T, p place) {
 	until(t, e.JetStream(), head)
 	var wg sync.WaitGroup
 	for _, n := range []int{1, 7, 64} {
-		src := source(t, s, e.JetStream(), feed.SourceOptions{})
+		src := source(t, s, e.JetStream(), feed.SourceOptions{Look: limit})
 		wg.Go(func() {
 			if err := readAll(within(t), s, src, 0, head+100, n); err != nil {
 				t.Error(err)

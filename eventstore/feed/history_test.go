@@ -169,7 +169,7 @@ func testLostInHand(t *testing.T, p place) {
 			add(t, s, 60)
 			until(t, js, 60)
 			check(t, stop())
-			src := source(t, seen, js, feed.SourceOptions{})
+			src := source(t, seen, js, feed.SourceOptions{Look: limit})
 			if err := readAll(within(t), s, src, 0, 20, 1); err != nil {
 				t.Fatal(err)
 			}

@@ -120,7 +120,7 @@ func testBrokenTwinsAreSeen(t *testing.T, p place) {
 				pause(ctx, t)
 			}
 			until(t, js, head)
-			src := source(t, s, js, feed.SourceOptions{})
+			src := source(t, s, js, feed.SourceOptions{Look: limit})
 			mustReadAll(t, s, src, 0, head)
 			if st := src.Stats(); st.FromStream != uint64(head) {
 				t.Errorf("got %+v, want all from the stream", st)
