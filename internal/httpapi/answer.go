@@ -190,15 +190,19 @@ func giveBuffer(b *[]byte) {
 
 // answerSize is what an answer takes that is kept under a key.
 func answerSize(key string, ans *answer) int {
-	if key[0] == aliasKey || key[0] == pastAliasKey {
-		return len(key)
+	n := len(key) + cap(ans.body)
+	for _, v := range ans.values {
+		n += len(v)
 	}
-	return len(key) + cap(ans.body)
+	if key != ans.key {
+		n += len(ans.key)
+	}
+	return n
 }
 
 // The first byte of keys: what is kept under it.
 const (
-	aliasKey     = 'a' // a list by its query string: the answer is kept under another key too
+	aliasKey     = 'a' // the key of the answer to the query string of a list
 	listKey      = 'l'
 	pastAliasKey = 'b' // as aliasKey, for a list of the past
 	pastKey      = 'p' // a list of the past
@@ -250,6 +254,18 @@ func (a *api) keepAnswer(key string, ans *answer) {
 		ans.key = key
 		a.answers.Set(key, ans)
 	}
+}
+
+// keepAlias keeps under which key the answer is. An alias that held the answer itself
+// would hold it when that key has gone, and nobody would count its bytes.
+func (a *api) keepAlias(alias string, ans *answer) { a.answers.Set(alias, &answer{key: ans.key}) }
+
+// aliased gives the answer of an alias, and whether both are kept.
+func (a *api) aliased(alias string) (*answer, bool) {
+	if of, ok := a.answers.Get(alias); ok {
+		return a.answers.Get(of.key)
+	}
+	return nil, false
 }
 
 // askedTable remembers which lists were asked for before, the last some thousand

@@ -157,7 +157,7 @@ func (a *api) findListThen(r *http.Request, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ans, ok := a.answers.Get(alias); alias != "" && ok {
+	if ans, ok := a.aliased(alias); ok {
 		c.cache = CacheHit
 		return ans, nil
 	}
@@ -168,7 +168,7 @@ func (a *api) findListThen(r *http.Request, c *call) (*answer, error) {
 	for range mostMoves {
 		var ans *answer
 		if ans, err = a.listThen(ctx, r, l); err == nil && alias != "" && ans.key != "" {
-			a.answers.Set(alias, ans)
+			a.keepAlias(alias, ans)
 		}
 		if !errors.Is(err, past.ErrMoved) {
 			return ans, err

@@ -91,7 +91,7 @@ func (a *api) findList(r *http.Request, c *call) (*answer, *whole, error) {
 	alias := ""
 	if err == nil && !waits && refused == nil && unfit == nil {
 		alias = c.key(aliasKey, generation, a.o.Now().Unix(), c.asked().Text(r.URL.RawQuery))
-		if ans, ok := a.answers.Get(alias); ok {
+		if ans, ok := a.aliased(alias); ok {
 			c.cache = CacheHit
 			return ans, nil, nil
 		}
@@ -149,7 +149,7 @@ func (a *api) findList(r *http.Request, c *call) (*answer, *whole, error) {
 		return nil, nil, err
 	}
 	if alias != "" && ans.key != "" && !criteria.LooksUp {
-		a.answers.Set(alias, ans)
+		a.keepAlias(alias, ans)
 	}
 	if a.o.ServeStale {
 		a.answers.Set(c.lastGoodKey(r), ans)
