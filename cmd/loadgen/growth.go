@@ -211,10 +211,7 @@ func growthAt(ctx context.Context, o options, n int, dir string, r *report, errw
 	if err := growthRows(ctx, o, newAsker(a, n), small, r); err != nil {
 		return err
 	}
-	if err := s.settle(ctx); err != nil {
-		return err
-	}
-	if memory, err = s.resident(); err != nil {
+	if memory, err = s.rested(ctx); err != nil {
 		return err
 	}
 	r.fact("resident memory after the load", memory, "%10.0f MB", r.atMost(n, memory, 1200, "MB"))

@@ -75,7 +75,7 @@ func TestParts(t *testing.T) {
 		hasRow(t, text, coding, `(not )?met`)
 	}
 	for name, bound := range map[string]string{
-		"one update, visible in a list, p50": "3 ms", "start from snapshot": "1 s", "resident memory after all that, and updates": "250 MB",
+		"one update, visible in a list, p50": "3 ms", "start from snapshot": "1 s", "resident memory, 10 s at rest after all that": "250 MB",
 		"disk for each event, while it serves": "5 kB", "disk for each event, after it was stopped": "5 kB",
 	} {
 		hasRow(t, text, name, figures+`at most `+bound+`: (not )?met`)

@@ -100,6 +100,22 @@ func (s *service) memory(name string) (float64, error) {
 // resident gives the resident memory in MB.
 func (s *service) resident() (float64, error) { return s.memory("VmRSS") }
 
+// restTime is how long a service has nothing to do before its memory after a load is read.
+const restTime = 10 * time.Second
+
+// rested gives the resident memory after a load.
+func (s *service) rested(ctx context.Context) (float64, error) {
+	if err := s.settle(ctx); err != nil {
+		return 0, err
+	}
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(restTime):
+	}
+	return s.resident()
+}
+
 // ready waits until lists show everything.
 func (s *service) ready(ctx context.Context) error {
 	for range 300_000 {
