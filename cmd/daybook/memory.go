@@ -18,6 +18,32 @@ const (
 	gcLookEvery   = time.Second
 )
 
+// After so many quiet looks what a load has left free is given back to the system.
+const (
+	quietLooks = 5
+	quietBytes = 1 << 20 // that are allocated between two quiet looks, at most
+)
+
+// quiet tells when free memory is to be given back. The zero value is ready.
+type quiet struct {
+	looks       int
+	seen, given uint64 // bytes allocated so far, at the last look and when it was given back
+}
+
+// look gets the bytes that were allocated so far and those that live. Giving back collects
+// first, so it has to be worth half of what lives.
+func (q *quiet) look(allocated, live uint64) bool {
+	if q.looks++; allocated-q.seen > quietBytes {
+		q.looks = 0
+	}
+	q.seen = allocated
+	if q.looks < quietLooks || allocated-q.given <= live/2 {
+		return false
+	}
+	q.given = allocated
+	return true
+}
+
 // collectGarbage sets the percentage of the start, before anything lives. GOGC
 // in the environment wins.
 func collectGarbage() {
@@ -26,7 +52,8 @@ func collectGarbage() {
 	}
 }
 
-// tuneCollector keeps the percentage right for what lives.
+// tuneCollector keeps the percentage right for what lives, and gives back what is free
+// after a load.
 func tuneCollector(ctx context.Context) error {
 	if os.Getenv("GOGC") != "" {
 		<-ctx.Done()
@@ -34,7 +61,8 @@ func tuneCollector(ctx context.Context) error {
 	}
 	tick := time.NewTicker(gcLookEvery)
 	defer tick.Stop()
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+	var q quiet
 	set := gcPercent
 	for {
 		select {
@@ -42,9 +70,14 @@ func tuneCollector(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		metrics.Read(live)
+		metrics.Read(heap)
+		live := heap[0].Value.Uint64()
+		if q.look(heap[1].Value.Uint64(), live) {
+			debug.FreeOSMemory()
+			continue
+		}
 		// Setting it stops the world for a moment, so small differences are left.
-		if p := percentFor(live[0].Value.Uint64()); p < set || p > set+set/8 {
+		if p := percentFor(live); p < set || p > set+set/8 {
 			debug.SetGCPercent(p)
 			set = p
 		}
