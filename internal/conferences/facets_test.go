@@ -86,12 +86,12 @@ func facetsOf(ctx context.Context, t *testing.T, s *query.Service, in calendar.I
 	if err != nil {
 		t.Fatal(err)
 	}
-	facets, err := s.Facets(ctx, c)
+	list, err := s.Run(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]query.Facet{}
-	for _, f := range facets {
+	for _, f := range list.Facets {
 		out[f.Name] = f
 	}
 	return out
