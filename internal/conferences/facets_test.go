@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,9 +20,8 @@ import (
 // noRecords is a store that nothing is looked up in.
 type noRecords struct{ query.Records }
 
-// compareFacets holds the facets of the list of all conferences, and of one with a chosen
-// value, against a count over the records (LISTINGS 8.35 to 8.37).
-func compareFacets(t *testing.T, records map[calendar.ID]*calendar.Record) {
+// serviceOf answers lists of records as of a moment, which may move.
+func serviceOf(t *testing.T, records map[calendar.ID]*calendar.Record, at *time.Time) *query.Service {
 	t.Helper()
 	index, err := memindex.New(memindex.Options{})
 	if err != nil {
@@ -39,10 +39,81 @@ func compareFacets(t *testing.T, records map[calendar.ID]*calendar.Record) {
 	if _, err := index.Write(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
-	s, err := query.New(index, noRecords{}, query.Options{Now: func() time.Time { return now }})
+	s, err := query.New(index, noRecords{}, query.Options{Now: func() time.Time { return *at }})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// suggestNames types three letters of each word of the names of conferences, two months
+// before they begin, of places and topics: the record has to be among the suggestions
+// (LISTINGS 4, 8.40).
+func suggestNames(t *testing.T, records map[calendar.ID]*calendar.Record) {
+	t.Helper()
+	var at time.Time
+	s := serviceOf(t, records, &at)
+	linked := map[calendar.ID]bool{}
+	for _, r := range records {
+		if r.Kind == calendar.KindEvent && !r.Deleted && r.Status(now) == calendar.StatusPublish {
+			linked[r.ID] = true
+			for _, field := range []string{"venue", "organizer", "categories", "tags"} {
+				for _, id := range r.Fields.IDs(field) {
+					linked[id] = true
+				}
+			}
+		}
+	}
+	typed, named := map[calendar.Kind]int{}, map[calendar.Kind]int{}
+	for i, id := range slices.Sorted(maps.Keys(linked)) {
+		r := records[id]
+		if r.Kind == calendar.KindEvent && i%5 > 0 {
+			continue
+		}
+		name, _ := r.Name(calendar.LangEN)
+		var letters []string
+		for _, w := range readmodel.Tokens(name) {
+			word := []rune(w)
+			letters = append(letters, string(word[:min(3, len(word))]))
+		}
+		at = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC) // all is to come
+		if r.Kind == calendar.KindEvent {
+			at = r.Fields.Wall("utc_start_date").UTC().AddDate(0, -2, 0)
+		}
+		c, err := s.Parse(t.Context(), query.Request{Kind: calendar.KindEvent, Lang: calendar.LangEN, Suggest: true, Input: calendar.Input{
+			"q": strings.Join(letters, " "), "kinds": []any{r.Kind.Collection()}, "limit": "20",
+		}})
+		if err != nil {
+			t.Fatalf("%q: %v", name, err)
+		}
+		all, _, err := s.Suggest(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		typed[r.Kind]++
+		if slices.ContainsFunc(all[0].List, func(found query.Suggestion) bool {
+			other, _ := found.View.Record.Name(calendar.LangEN)
+			return slices.Equal(readmodel.Tokens(other), readmodel.Tokens(name))
+		}) {
+			named[r.Kind]++
+		}
+	}
+	for k, n := range typed {
+		t.Logf("%d of %d %s are named after three letters of each word", named[k], n, k.Collection())
+		if named[k]*100 < n*95 {
+			t.Errorf("%d of %d %s are named after three letters of each word, want 95 %%", named[k], n, k.Collection())
+		}
+	}
+	if typed[calendar.KindEvent] < 1000 || typed[calendar.KindVenue] < 100 {
+		t.Errorf("typed %v", typed)
+	}
+}
+
+// compareFacets holds the facets of the list of all conferences, and of one with a chosen
+// value, against a count over the records (LISTINGS 8.35 to 8.37).
+func compareFacets(t *testing.T, records map[calendar.ID]*calendar.Record) {
+	t.Helper()
+	s := serviceOf(t, records, &now)
 	for _, month := range []int{0, 5} { // of 2019
 		counts := countByHand(records, month)
 		in := calendar.Input{

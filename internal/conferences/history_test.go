@@ -90,6 +90,7 @@ func TestHistory(t *testing.T) {
 	compare(t, store, clean, live)
 	compareFacets(t, all(t.Context(), t, store))
 	findMisspelt(t, all(t.Context(), t, store))
+	suggestNames(t, all(t.Context(), t, store))
 
 	head, err := store.Head(t.Context())
 	if err != nil {
