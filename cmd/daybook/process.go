@@ -29,6 +29,7 @@ import (
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
+	"daybook/internal/pages"
 	"daybook/projector"
 	"daybook/projector/upkeep"
 	"daybook/query"
@@ -353,6 +354,10 @@ func (r *roles) watchStart(ctx context.Context) error {
 // it leaves some of them to others.
 func listsAtOnce(processors int) int { return max(1, processors/2) }
 
+type noSlugs struct{}
+
+func (noSlugs) Former(context.Context, calendar.Kind, string) (*calendar.Record, error) { return nil, nil }
+
 // api makes the REST interface.
 func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler, error) {
 	lists := query.Options{
@@ -376,5 +381,11 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 	o.Beside = r.readiness.probes()
 	o.Draining = r.readiness.begun
 	o.Observe, o.Trace, o.Streaming = r.b.hooks.Answers, r.b.hooks.Requests, r.b.hooks.Streaming
+	if o.Pages, err = pages.New(
+		pages.Deps{Lists: q, Slugs: noSlugs{}, Passwords: r.b.command, Shown: httpapi.ShownTexts(o.Currency)},
+		pages.Options{Site: r.s.site, SiteZone: r.s.site.String(), Namespace: "/api/" + httpapi.Namespace},
+	); err != nil {
+		return nil, err
+	}
 	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}, o)
 }

@@ -21,6 +21,7 @@ import (
 	"daybook/internal/ground/cache"
 	"daybook/internal/ground/keylock"
 	"daybook/internal/history"
+	public "daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -206,6 +207,7 @@ type Options struct {
 	Log       *slog.Logger     // nil: slog.Default
 	RequestID func() string    // nil: 8 random bytes in hexadecimal
 	Beside    []Beside         // the paths beside the interface
+	Pages     *public.Pages    // the pages for people; nil: none
 
 	// Observe, when set, is asked once for each of Patterns, and for "" that
 	// stands for no route, whom to tell of answers to requests of that route. It

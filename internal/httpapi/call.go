@@ -117,6 +117,10 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !c.loc.known {
+		if route, ok := a.findPage(r, from); ok {
+			a.servePage(w, r, c, from, route)
+			return
+		}
 		a.fail(w, r, calendar.Fail(calendar.CodeNoRoute, 0))
 		return
 	}

@@ -1,0 +1,116 @@
+package pages
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strings"
+)
+
+//go:embed assets
+var assetFiles embed.FS
+
+// asset is a file that pages load.
+type asset struct {
+	media string
+	body  []byte
+	path  string // with the hash of its content
+}
+
+// assets are the files by their name, hashed once.
+type assets struct {
+	named map[string]*asset
+	mark  string
+}
+
+// medias are those of files by their ending.
+var medias = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".json": "application/json",
+}
+
+func newAssets(b Brand) (*assets, error) {
+	out := &assets{named: map[string]*asset{}}
+	files, err := assetFiles.ReadDir("assets")
+	if err != nil {
+		return nil, err
+	}
+	all := sha256.New()
+	for _, f := range files {
+		if f.IsDir() {
+			continue
+		}
+		body, err := assetFiles.ReadFile("assets/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		if f.Name() == "daybook.css" {
+			if body, err = brandStyle(body, b); err != nil {
+				return nil, err
+			}
+		}
+		sum := sha256.Sum256(body)
+		ext := path.Ext(f.Name())
+		out.named[f.Name()] = &asset{
+			media: medias[ext], body: body,
+			path: "/assets/" + strings.TrimSuffix(f.Name(), ext) + "." + hex.EncodeToString(sum[:])[:10] + ext,
+		}
+		all.Write(sum[:])
+	}
+	fmt.Fprintf(all, "%s %v", b.Name, b.Footer)
+	out.mark = hex.EncodeToString(all.Sum(nil))[:16]
+	return out, nil
+}
+
+// path is where a file is.
+func (a *assets) path(name string) string {
+	if f := a.named[name]; f != nil {
+		return f.path
+	}
+	return ""
+}
+
+// find gives a file by the path that it was asked under, and whether that is the present
+// one.
+func (a *assets) find(asked string) (f *asset, present bool) {
+	base := strings.TrimPrefix(asked, "/assets/")
+	ext := path.Ext(base)
+	name := strings.TrimSuffix(base, ext)
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		name = name[:i]
+	}
+	if f = a.named[name+ext]; f == nil {
+		return nil, false
+	}
+	return f, f.path == asked
+}
+
+// The colours of the standard accent, and what it stands on (PAGES.md P5.1).
+const (
+	accentLight, accentDark     = "#0b5fae", "#82b8ff"
+	onAccentLight, onAccentDark = "#ffffff", "#0a1a2f"
+)
+
+// brandStyle puts the accent of a brand into the style.
+func brandStyle(css []byte, b Brand) ([]byte, error) {
+	if b.Accent == "" {
+		return css, nil
+	}
+	accent, err := readColour(b.Accent)
+	if err != nil {
+		return nil, fmt.Errorf("accent: %w", err)
+	}
+	of := func(hex string) colour { c, _ := readColour(hex); return c }
+	light := accent.readable(of("#fbfaf8"), of("#ffffff"))
+	dark := accent.readable(of("#14151a"), of("#1d1f26"))
+	for from, to := range map[string]string{
+		accentLight: light.String(), accentDark: dark.String(),
+		"--on-accent: " + onAccentLight: "--on-accent: " + light.on(of(onAccentDark), of(onAccentLight)).String(),
+		"--on-accent: " + onAccentDark:  "--on-accent: " + dark.on(of(onAccentDark), of(onAccentLight)).String(),
+	} {
+		css = bytes.ReplaceAll(css, []byte(from), []byte(to))
+	}
+	return css, nil
+}

@@ -1,0 +1,321 @@
+package pages
+
+import (
+	"cmp"
+	"context"
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// instantLayout is a moment with its offset.
+const instantLayout = "2006-01-02T15:04:05-07:00"
+
+// span is when an event is, in the zone that it is told in.
+type span struct {
+	start, end time.Time // of all-day events wall clocks in UTC
+	allDay     bool
+	zone       string // abbreviation at the start
+	away       bool   // the zone is not that of the site
+}
+
+// spanOf gives when an event is: by its own clock, or by that of a zone.
+func (p *Pages) spanOf(r *calendar.Record, blanked bool, zone *calendar.Zone) span {
+	f := r.Fields
+	s := span{allDay: f.Bool("all_day") && !blanked}
+	from, to := f.Wall("start_date"), f.Wall("end_date")
+	if s.allDay { // own dates under every zone
+		s.start, s.end = from.UTC(), to.UTC()
+		return s
+	}
+	utcFrom, utcTo := f.Wall("utc_start_date"), f.Wall("utc_end_date")
+	if zone != nil {
+		s.start, s.end = time.Unix(int64(utcFrom), 0).In(zone.Location), time.Unix(int64(utcTo), 0).In(zone.Location)
+		s.zone, s.away = zone.Abbreviation(s.start), zone.Name != p.o.SiteZone
+		return s
+	}
+	own, _ := calendar.ParseZone(f.String("timezone"))
+	s.zone, s.away = own.Abbreviation(time.Unix(int64(utcFrom), 0)), own.Name != p.o.SiteZone
+	at := func(w, utc calendar.Wall) time.Time {
+		return time.Unix(int64(utc), 0).In(time.FixedZone(s.zone, int(w-utc)))
+	}
+	s.start, s.end = at(from, utcFrom), at(to, utcTo)
+	return s
+}
+
+// first and last are the days that the event is on, at midnight in UTC. It is not on a day
+// where it ends at 00:00:00, unless it starts there.
+func (s *span) first() time.Time { return midnight(s.start) }
+
+func (s *span) last() time.Time {
+	last := midnight(s.end)
+	if last.After(s.first()) && calendar.WallOf(s.end) == calendar.Wall(last.Unix()) {
+		return last.AddDate(0, 0, -1)
+	}
+	return last
+}
+
+// midnight is the day of a clock, as a time in UTC.
+func midnight(t time.Time) time.Time {
+	y, m, d := t.Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}
+
+// from and to are the values of datetime and of data-start and data-end.
+func (s *span) from() string { return s.attribute(s.start) }
+func (s *span) to() string   { return s.attribute(s.end) }
+
+func (s *span) attribute(t time.Time) string {
+	if s.allDay {
+		return t.Format(time.DateOnly)
+	}
+	return t.Format(instantLayout)
+}
+
+// over tells whether the event has ended, running whether it is on.
+func over(r *calendar.Record, now time.Time) bool {
+	return r.Fields.Wall("utc_end_date") < calendar.Wall(now.Unix())
+}
+
+func running(r *calendar.Record, now time.Time) bool {
+	return r.Fields.Wall("utc_start_date") <= calendar.Wall(now.Unix()) && !over(r, now)
+}
+
+// link is a text that leads somewhere.
+type link struct {
+	Href, Label string
+	Lang        string // of the label, where it is not that of the page
+	Current     bool
+	Title       string
+	Count       string
+}
+
+// chip is a category on a card.
+type chip struct {
+	link
+
+	Colour int
+}
+
+// card is an event in a list.
+type card struct {
+	ID                    calendar.ID
+	Version               int64
+	Href, Title, Language string // Language: of the title, where it is not that of the page
+	Start, End            string
+	When, Time, Zone      string
+	Weekday, Day, Month   string // of the date tile
+	Date                  string // whole date, for the ear
+	Now, Past, Featured   bool
+	Protected, AllDay     bool
+	Several               bool // it is on several days
+	Venue, City, Cost     string
+	Categories            []chip
+	Colour                int
+	Letter                string
+	Image                 string
+	Marked                template.HTML // title with marks, "" for none
+
+	span     span
+	zoneName string // of the event
+}
+
+// cardOf makes the card of a view.
+func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
+	l, now := r.Route.lang, p.o.Now()
+	say := p.speech(l)
+	s := p.spanOf(v.Record, v.Blanked, zone)
+	title, in := v.Record.Name(l)
+	c := card{
+		ID: v.Record.ID, Version: v.Record.Version, Href: p.hrefOf(r, v.Record, v.Status), Title: title, Language: otherLang(in, l),
+		Start: s.from(), End: s.to(), Past: over(v.Record, now), Now: running(v.Record, now),
+		Protected: v.Blanked, AllDay: s.allDay, Several: !s.first().Equal(s.last()),
+		Weekday: say.names().shortDays[s.start.Weekday()], Day: strconv.Itoa(s.start.Day()), Month: say.names().shortMonths[s.start.Month()-1],
+		zoneName: v.Record.Fields.String("timezone"),
+		Date:     say.date(s.start), Letter: firstLetter(title), Colour: int(v.Record.ID % 8), span: s,
+	}
+	if s.away && !s.allDay {
+		c.Zone = s.zone
+	}
+	c.Time = p.timeOf(say, &s, c.Zone)
+	c.When = p.shortWhen(say, &s, c.Zone, now)
+	if v.Blanked {
+		return c
+	}
+	f := v.Record.Fields
+	c.Featured = f.Bool("featured")
+	c.Cost, _ = p.Shown.Cost(v.Record)
+	if p.showsImage(f.String("image_url")) {
+		c.Image = f.String("image_url")
+	}
+	if len(v.Venues) > 0 {
+		place := v.Venues[0].Record
+		c.Venue, _ = place.Name(l)
+		c.City = place.Fields.String("city")
+	}
+	for _, t := range v.Categories {
+		name, in := t.Record.Name(l)
+		c.Categories = append(c.Categories, chip{
+			link:   link{Href: r.href(recordPath(calendar.KindCategory, t.Record.Slug())), Label: name, Lang: otherLang(in, l)},
+			Colour: int(t.Record.ID % 8),
+		})
+	}
+	if len(c.Categories) > 0 {
+		c.Colour = c.Categories[0].Colour
+	}
+	return c
+}
+
+// timeOf tells the time of an event within a day: its time, or that it lasts the day.
+func (p *Pages) timeOf(say speech, s *span, zone string) string {
+	if s.allDay {
+		return word("event.all_day", say.lang)
+	}
+	text := say.time(s.start)
+	if !s.start.Equal(s.end) && sameDay(s.start, s.end) {
+		text = say.times(s.start, s.end)
+	}
+	return joinedBy(" ", text, zone)
+}
+
+// shortWhen tells when an event is, as lists do.
+func (p *Pages) shortWhen(say speech, s *span, zone string, now time.Time) string {
+	year := now.In(p.o.Site).Year()
+	first := say.shortDate(s.start, year)
+	switch {
+	case s.allDay && sameDay(s.start, s.end):
+		return first + " · " + word("event.all_day", say.lang)
+	case s.allDay:
+		return say.days(s.start, s.end)
+	case sameDay(s.start, s.end):
+		return say.at(first, p.timeOf(say, s, zone))
+	}
+	between := " " + dash + " "
+	if say.lang == calendar.LangCN {
+		between = " 至 "
+	}
+	return joinedBy(" ", say.at(first, say.time(s.start))+between+say.at(say.shortDate(s.end, year), say.time(s.end)), zone)
+}
+
+func joinedBy(by string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
+}
+
+// otherLang is the tag of a language that is not the one of the page, else "".
+func otherLang(in, page calendar.Lang) string {
+	if in == page {
+		return ""
+	}
+	return in.Tag()
+}
+
+// firstLetter is what stands on a cover.
+func firstLetter(title string) string {
+	for _, r := range title {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return string(unicode.ToUpper(r))
+		}
+	}
+	first, _ := utf8.DecodeRuneInString(title)
+	return string(first)
+}
+
+// href makes the path of a link to a page in the language of the request.
+func (r *Request) href(page string) string { return r.Path + segments[r.Route.lang] + page }
+
+// hrefOf is the path of the page of a record.
+func (p *Pages) hrefOf(r *Request, rec *calendar.Record, s calendar.Status) string {
+	if rec.Slug() == "" || rec.Kind.IsPost() && s != calendar.StatusPublish && s != calendar.StatusFuture && s != calendar.StatusPrivate {
+		return r.Path + "/?" + rec.Kind.String() + "=" + rec.ID.String()
+	}
+	return r.href(recordPath(rec.Kind, rec.Slug()))
+}
+
+// group is the events of a day in a list.
+type group struct {
+	Date    string // data-date: a day, or "running"
+	Heading string
+	Today   bool
+	Cards   []card
+}
+
+// groupsOf puts cards of a list under their days. What began before today stands first.
+func (p *Pages) groupsOf(say speech, cards []card, zone *calendar.Zone, past bool) []group {
+	today := p.today(zone)
+	var out []group
+	for _, c := range cards {
+		day := c.span.first()
+		g := group{Date: day.Format(time.DateOnly), Heading: say.date(day), Today: day.Equal(today)}
+		if !past && day.Before(today) && !c.span.last().Before(today) {
+			g = group{Date: "running", Heading: word("list.running", say.lang)}
+		}
+		if n := len(out); n > 0 && out[n-1].Date == g.Date {
+			out[n-1].Cards = append(out[n-1].Cards, c)
+			continue
+		}
+		g.Cards = []card{c}
+		out = append(out, g)
+	}
+	return out
+}
+
+// today is the present day of a zone, of the site without one, at midnight in UTC.
+func (p *Pages) today(zone *calendar.Zone) time.Time {
+	in := p.o.Site
+	if zone != nil {
+		in = zone.Location
+	}
+	return midnight(p.o.Now().In(in))
+}
+
+// inDay is the order of the events of a day: those of several days, all-day ones, then by
+// start and id.
+func inDay(a, b *card) int {
+	rank := func(c *card) int {
+		switch {
+		case c.Several:
+			return 0
+		case c.AllDay:
+			return 1
+		}
+		return 2
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), a.span.start.Compare(b.span.start), cmp.Compare(a.ID, b.ID))
+}
+
+// cardsOf makes the cards of a list.
+func (p *Pages) cardsOf(r *Request, views []query.View, zone *calendar.Zone) []card {
+	out := make([]card, len(views))
+	for i := range views {
+		out[i] = p.cardOf(r, &views[i], zone)
+	}
+	return out
+}
+
+// mostCards is how many events month, week and day take in.
+const mostCards = 10_000
+
+// allCards makes the cards of a whole selection.
+func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card, calendar.Position, error) {
+	whole, err := p.Lists.Whole(ctx, s.criteria, query.Calendar{})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer whole.Close()
+	if whole.Total() > mostCards {
+		return nil, 0, calendar.Fail(calendar.CodeSelectionTooLarge, calendar.KindEvent)
+	}
+	out := make([]card, 0, whole.Total())
+	err = whole.Each(ctx, func(v *query.View) error {
+		out = append(out, p.cardOf(r, v, s.zone))
+		return nil
+	})
+	return out, whole.Position(), err
+}

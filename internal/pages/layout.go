@@ -1,0 +1,208 @@
+package pages
+
+import (
+	"html/template"
+	"maps"
+	"slices"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// layout is what all pages have.
+type layout struct {
+	r    *Request
+	p    *Pages
+	say  speech
+	sel  *selection
+	Lang calendar.Lang
+
+	Page     name
+	Code     string // of errors
+	Position calendar.Position
+	Title    string // without the name of the site
+	Summary  string // description for machines
+	Heading  string
+	// Canonical is the path of the page that this one is, below the language, with its
+	// query; "" for none.
+	Canonical string
+	Home      *calendar.Lang  // language whose page is canonical, nil: this one
+	Langs     []calendar.Lang // that the page is in; nil: all
+	NoIndex   bool
+	Crumbs    []link
+	Feeds     []feed
+	OpenGraph []property
+	LD        template.JS
+	Body      any
+}
+
+// property is one of Open Graph.
+type property struct{ Name, Content string }
+
+// Tag is the language of the page.
+func (l *layout) Tag() string { return l.Lang.Tag() }
+
+// Site is the name of the calendar.
+func (l *layout) Site() string { return l.p.o.Brand.Name }
+
+// FullTitle is the title of the document.
+func (l *layout) FullTitle() string {
+	if l.Title == "" || l.Title == l.Site() {
+		return l.Site()
+	}
+	return l.Title + " – " + l.Site()
+}
+
+// Href makes the path of a page in the language of this one.
+func (l *layout) Href(page string) string { return l.r.href(page) }
+
+// Asset gives the path of a file.
+func (l *layout) Asset(name string) string { return l.r.Path + l.p.assets.path(name) }
+
+// Absolute makes the whole URL of a path below a language.
+func (l *layout) absolute(lang calendar.Lang, page string) string {
+	return l.r.Base + segments[lang] + page
+}
+
+// CanonicalURL is that of the page, "" for none.
+func (l *layout) CanonicalURL() string {
+	if l.Canonical == "" {
+		return ""
+	}
+	lang := l.Lang
+	if l.Home != nil {
+		lang = *l.Home
+	}
+	return l.absolute(lang, l.Canonical)
+}
+
+// alternate is the page in a language.
+type alternate struct{ Lang, URL string }
+
+// hreflangs are the languages in the order in which they are told.
+var hreflangs = []calendar.Lang{calendar.LangEN, calendar.LangCN, calendar.LangES, calendar.LangFR}
+
+// Alternates are the page in its languages, each naming all and itself.
+func (l *layout) Alternates() []alternate {
+	if l.Canonical == "" {
+		return nil
+	}
+	in := l.Langs
+	if in == nil {
+		in = calendar.Langs[:]
+	}
+	var out []alternate
+	for _, lang := range hreflangs {
+		if slices.Contains(in, lang) {
+			out = append(out, alternate{lang.Tag(), l.absolute(lang, l.Canonical)})
+		}
+	}
+	standard := calendar.LangEN
+	if !slices.Contains(in, standard) {
+		standard = in[0]
+	}
+	return append(out, alternate{"x-default", l.absolute(standard, l.Canonical)})
+}
+
+// ogLocales are the languages as Open Graph names them.
+var ogLocales = [...]string{calendar.LangCN: "zh_CN", calendar.LangEN: "en_US", calendar.LangFR: "fr_FR", calendar.LangES: "es_ES"}
+
+// Properties are those of Open Graph.
+func (l *layout) Properties() []property {
+	out := []property{{"og:title", l.Title}, {"og:site_name", l.Site()}, {"og:type", "website"}, {"og:locale", ogLocales[l.Lang]}}
+	for _, lang := range calendar.Langs {
+		if lang != l.Lang && (l.Langs == nil || slices.Contains(l.Langs, lang)) {
+			out = append(out, property{"og:locale:alternate", ogLocales[lang]})
+		}
+	}
+	if u := l.CanonicalURL(); u != "" {
+		out = append(out, property{"og:url", u})
+	}
+	if l.Summary != "" {
+		out = append(out, property{"og:description", l.Summary})
+	}
+	return append(out, l.OpenGraph...)
+}
+
+// Languages is the page in each language, for the switch.
+func (l *layout) Languages() []link {
+	page := strings.TrimPrefix(l.Canonical, "")
+	if page == "" {
+		page = "/"
+	}
+	var out []link
+	for _, lang := range hreflangs {
+		out = append(out, link{Href: l.r.Path + segments[lang] + page, Label: langNames[lang], Lang: lang.Tag(), Current: lang == l.Lang})
+	}
+	return out
+}
+
+// langNames are the own names of the languages.
+var langNames = [...]string{calendar.LangCN: "中文", calendar.LangEN: "English", calendar.LangFR: "Français", calendar.LangES: "Español"}
+
+// Views are the pages of the navigation.
+func (l *layout) Views() []link {
+	var out []link
+	for _, v := range []struct {
+		page  name
+		path  string
+		label string
+	}{
+		{pageList, "/events/", "nav.list"}, {pageMonth, "/events/month/", "nav.month"}, {pageWeek, "/events/week/", "nav.week"},
+		{pageDay, "/events/day/", "nav.day"}, {pageMap, "/events/map/", "nav.map"},
+	} {
+		out = append(out, link{Href: l.Href(v.path), Label: word(v.label, l.Lang), Current: v.page == l.Page})
+	}
+	return out
+}
+
+// Directories are those of the footer.
+func (l *layout) Directories() []link {
+	var out []link
+	for _, k := range []calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag} {
+		out = append(out, link{Href: l.Href("/" + k.Collection() + "/"), Label: word("directory."+k.Collection(), l.Lang), Current: l.Page == pageDirectory && l.r.Route.kind == k})
+	}
+	return append(out, link{Href: l.Href("/docs/"), Label: word("nav.docs", l.Lang), Current: l.Page == pageDocs})
+}
+
+// Footer are the links of the branding.
+func (l *layout) Footer() []FooterLink {
+	return slices.DeleteFunc(slices.Clone(l.p.o.Brand.Footer), func(f FooterLink) bool { return f.Lang != nil && *f.Lang != l.Lang })
+}
+
+// Search is the text that was searched.
+func (l *layout) Search() string {
+	if l.sel == nil {
+		return ""
+	}
+	return l.sel.value("search")
+}
+
+// feed is the selection in a format.
+type feed struct{ Format, Media, Label, URL string }
+
+// feedsOf are the formats of a selection below the address of a list, without its ending,
+// and with the query of the links of the interface.
+func (l *layout) feedsOf(address, query string) []feed {
+	at := func(ending string) string {
+		return l.absolute(l.Lang, l.p.o.Namespace+address+ending+query)
+	}
+	out := []feed{{"json", "application/json", "JSON", l.absolute(l.Lang, l.p.o.Namespace+address+"/"+query)}}
+	for _, f := range []feed{
+		{"ics", "text/calendar", "iCalendar", ".ics"}, {"rss", "application/rss+xml", "RSS", ".rss"}, {"atom", "application/atom+xml", "Atom", ".atom"},
+		{"jsonfeed", "application/feed+json", "JSON Feed", ".jsonfeed"}, {"geojson", "application/geo+json", "GeoJSON", ".geojson"}, {"csv", "", "CSV", ".csv"},
+	} {
+		f.URL = at(f.URL)
+		out = append(out, f)
+	}
+	return out
+}
+
+// linkQuery writes parameters as links of the interface have them.
+func linkQuery(params []query.LinkParam) string {
+	l := query.LinksTo("", params)
+	return l.Page(1)
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,538 @@
+package pages
+
+import (
+	"context"
+	"encoding/json"
+	"html/template"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// fact is one of a record, by the name of its field.
+type fact struct {
+	Field, Label string
+	Text         string
+	Links        []link
+}
+
+// badge is a word beside a title.
+type badge struct{ Name, Label string }
+
+// place is a venue as pages show it.
+type place struct {
+	Name, Href, Language string
+	Lines                []string // of the address
+	Lat, Lng             string
+	HasPoint             bool
+	Map                  string // link to a map of another service, "" for none
+}
+
+// eventBody is the page of an event.
+type eventBody struct {
+	Card        card
+	Badges      []badge
+	When        string
+	From, To    string
+	Excerpt     string
+	Description template.HTML
+	Language    string // of the description, where it is not that of the page
+	Image       string
+	ImageLink   string // of a picture that is not shown
+	Place       *place
+	Places      []place // further ones
+	ShowMap     bool
+	Facts       []fact
+	Parent      *link
+	Children    []card
+	Near        []card // coming ones at the same venue
+	Changed     string
+	History     string // path, "" for none
+	Calendars   []link // buttons: ICS and other calendars
+	Feeds       []feed
+	// Locked is a protected event that was not opened.
+	Locked bool
+	Wrong  string // message about a password
+	Opened bool
+}
+
+// event makes the page of an event.
+func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool) (*eventBody, error) {
+	r, lang := v.Record, l.Lang
+	shown := *v
+	shown.Blanked = locked
+	now := p.o.Now()
+	c := p.cardOf(l.r, &shown, nil)
+	s := p.spanOf(r, locked, nil)
+	b := &eventBody{Card: c, From: s.from(), To: s.to(), Locked: locked}
+	b.When = l.say.when(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone})
+	l.Title, l.Heading = c.Title, c.Title
+	l.Canonical, l.Langs, l.Home = recordPath(r.Kind, r.Slug()), r.Langs(), homeOf(r, lang)
+	for _, x := range []struct {
+		name string
+		is   bool
+	}{{"now", c.Now}, {"past", c.Past}, {"featured", c.Featured}, {"protected", locked}} {
+		if x.is {
+			b.Badges = append(b.Badges, badge{x.name, word("badge."+x.name, lang)})
+		}
+	}
+	if locked {
+		l.NoIndex = true
+		l.Canonical, l.Home = recordPath(r.Kind, r.Slug()), nil
+		return b, nil
+	}
+	f := r.Fields
+	if err := p.describe(l, r, &b.Description, &b.Language); err != nil {
+		return nil, err
+	}
+	excerpt, _ := p.Shown.HTML(r, "excerpt", lang)
+	b.Excerpt = p.Shown.Plain(excerpt)
+	l.Summary = p.summary(r, lang)
+	if image := f.String("image_url"); image != "" {
+		if c.Image != "" {
+			b.Image = image
+		} else {
+			b.ImageLink = image
+		}
+		l.OpenGraph = append(l.OpenGraph, property{"og:image", image})
+	}
+	for i, venue := range v.Venues {
+		at := p.placeOf(l, venue.Record, venue.Status)
+		if !f.Bool("show_map_link") {
+			at.Map = ""
+		}
+		if i == 0 {
+			b.Place = &at
+		} else {
+			b.Places = append(b.Places, at)
+		}
+	}
+	b.ShowMap = f.Bool("show_map") && b.Place != nil && b.Place.HasPoint
+	b.Facts = p.factsOf(l, v)
+	if f.Bool("hide_from_listings") {
+		l.NoIndex = true
+	}
+	if !c.Past {
+		b.Calendars = p.calendarsOf(l, v, &s)
+	}
+	b.Changed = l.text("event.version", l.say.number(int(r.Version)), l.say.date(r.Changed.In(p.o.Site)))
+	b.History = l.Href(recordPath(r.Kind, r.Slug()) + "history/")
+	if err := p.relatives(ctx, l, v, b); err != nil {
+		return nil, err
+	}
+	l.LD = p.eventLD(l, v, &s)
+	address := "/events/" + r.ID.String()
+	l.Feeds = []feed{
+		{"json", "application/json", "JSON", l.absolute(lang, p.o.Namespace+address+"/")},
+		{"ics", "text/calendar", "iCalendar", l.absolute(lang, p.o.Namespace+address+".ics")},
+	}
+	b.Feeds = l.feedsOf("/events", "?include="+r.ID.String())
+	_ = now
+	return b, nil
+}
+
+// homeOf is the language whose page is canonical, nil for the one of the page.
+func homeOf(r *calendar.Record, page calendar.Lang) *calendar.Lang {
+	if slices.Contains(r.Langs(), page) {
+		return nil
+	}
+	return &r.Home
+}
+
+// describe makes the description of a record as it stands on its page.
+func (p *Pages) describe(l *layout, r *calendar.Record, out *template.HTML, language *string) error {
+	text, in := p.Shown.HTML(r, "description", l.Lang)
+	html, err := p.onPage(text)
+	*out, *language = template.HTML(html), otherLang(in, l.Lang) //nolint:gosec // cleaned when it was stored, and by onPage
+	return err
+}
+
+// summary is what machines are told of a record: its excerpt, else its description, at
+// most 200 characters, cut at a word.
+func (p *Pages) summary(r *calendar.Record, lang calendar.Lang) string {
+	text, _ := p.Shown.HTML(r, "excerpt", lang)
+	if text == "" {
+		text, _ = p.Shown.HTML(r, "description", lang)
+	}
+	return cutAtWord(strings.Join(strings.Fields(p.Shown.Plain(text)), " "), 200)
+}
+
+func cutAtWord(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	cut := string(runes[:most-1])
+	if i := strings.LastIndexByte(cut, ' '); i > most/2 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, " ,;:.") + "…"
+}
+
+// placeOf makes a venue.
+func (p *Pages) placeOf(l *layout, r *calendar.Record, s calendar.Status) place {
+	f := r.Fields
+	name, in := r.Name(l.Lang)
+	out := place{Name: name, Language: otherLang(in, l.Lang), Href: p.hrefOf(l.r, r, s)}
+	for _, line := range []string{f.String("address"), joinedBy(", ", f.String("city"), cmpOr(f.String("stateprovince"), f.String("province"), f.String("state")), f.String("zip")), f.String("country")} {
+		if line != "" {
+			out.Lines = append(out.Lines, line)
+		}
+	}
+	lat, hasLat := f["geo_lat"].(float64)
+	lng, hasLng := f["geo_lng"].(float64)
+	if hasLat && hasLng {
+		out.Lat, out.Lng, out.HasPoint = strconv.FormatFloat(lat, 'f', -1, 64), strconv.FormatFloat(lng, 'f', -1, 64), true
+	}
+	if !p.o.NoExternalLinks && (out.HasPoint || len(out.Lines) > 0) {
+		q := out.Lat + "," + out.Lng
+		if !out.HasPoint {
+			q = joinedBy(", ", append([]string{name}, out.Lines...)...)
+		}
+		out.Map = "https://www.openstreetmap.org/search?query=" + url.QueryEscape(q)
+		if out.HasPoint {
+			out.Map = "https://www.openstreetmap.org/?mlat=" + out.Lat + "&mlon=" + out.Lng + "#map=16/" + out.Lat + "/" + out.Lng
+		}
+	}
+	return out
+}
+
+func cmpOr(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// factsOf are the facts of an event.
+func (p *Pages) factsOf(l *layout, v *query.View) []fact {
+	f, lang := v.Record.Fields, l.Lang
+	var out []fact
+	if cost, _ := p.Shown.Cost(v.Record); cost != "" {
+		out = append(out, fact{Field: "cost", Label: word("fact.cost", lang), Text: cost})
+	}
+	if site := f.String("website"); site != "" {
+		out = append(out, fact{Field: "website", Label: word("fact.website", lang), Links: []link{{Href: site, Label: hostOf(site)}}})
+	}
+	named := func(field string, records []link) {
+		if len(records) > 0 {
+			out = append(out, fact{Field: field, Label: word("fact."+field, lang), Links: records})
+		}
+	}
+	var organizers []link
+	for _, o := range v.Organizers {
+		name, in := o.Record.Name(lang)
+		organizers = append(organizers, link{Href: p.hrefOf(l.r, o.Record, o.Status), Label: name, Lang: otherLang(in, lang)})
+	}
+	named("organizer", organizers)
+	named("categories", p.termLinks(l, v.Categories))
+	named("tags", p.termLinks(l, v.Tags))
+	if !f.Bool("all_day") {
+		zone := f.String("timezone")
+		out = append(out, fact{Field: "timezone", Label: word("fact.timezone", lang), Text: zone})
+	}
+	return out
+}
+
+func (p *Pages) termLinks(l *layout, terms []query.TermView) []link {
+	var out []link
+	for _, t := range terms {
+		name, in := t.Record.Name(l.Lang)
+		out = append(out, link{Href: l.Href(recordPath(t.Record.Kind, t.Record.Slug())), Label: name, Lang: otherLang(in, l.Lang)})
+	}
+	return out
+}
+
+func hostOf(u string) string {
+	parsed, err := url.Parse(u)
+	if err != nil || parsed.Host == "" {
+		return u
+	}
+	return strings.TrimPrefix(parsed.Host, "www.")
+}
+
+// Outlook and Google take times of events in their own forms.
+const compact = "20060102T150405Z"
+
+// calendarsOf are the buttons that put an event into a calendar.
+func (p *Pages) calendarsOf(l *layout, v *query.View, s *span) []link {
+	ics := l.absolute(l.Lang, p.o.Namespace+"/events/"+v.Record.ID.String()+".ics")
+	out := []link{{Href: ics, Label: word("calendar.file", l.Lang), Title: "text/calendar"}}
+	if p.o.NoExternalLinks {
+		return out
+	}
+	title, _ := v.Record.Name(l.Lang)
+	page := l.absolute(l.Lang, recordPath(calendar.KindEvent, v.Record.Slug()))
+	where := ""
+	if len(v.Venues) > 0 {
+		at := p.placeOf(l, v.Venues[0].Record, v.Venues[0].Status)
+		where = joinedBy(", ", append([]string{at.Name}, at.Lines...)...)
+	}
+	dates := s.start.UTC().Format(compact) + "/" + s.end.UTC().Format(compact)
+	from, to := s.start.UTC().Format("2006-01-02T15:04:05Z"), s.end.UTC().Format("2006-01-02T15:04:05Z")
+	if s.allDay {
+		end := midnight(s.end).AddDate(0, 0, 1)
+		dates = s.start.Format("20060102") + "/" + end.Format("20060102")
+		from, to = s.start.Format(time.DateOnly), end.Format(time.DateOnly)
+	}
+	google := url.Values{"action": {"TEMPLATE"}, "text": {title}, "dates": {dates}, "details": {page}}
+	if zone := v.Record.Fields.String("timezone"); zone != "" && !s.allDay {
+		google.Set("ctz", zone)
+	}
+	outlook := url.Values{"path": {"/calendar/action/compose"}, "rru": {"addevent"}, "subject": {title}, "startdt": {from}, "enddt": {to}, "body": {page}}
+	if s.allDay {
+		outlook.Set("allday", "true")
+	}
+	if where != "" {
+		google.Set("location", where)
+		outlook.Set("location", where)
+	}
+	return append(out,
+		link{Href: "https://calendar.google.com/calendar/render?" + google.Encode(), Label: "Google", Current: true},
+		link{Href: "https://outlook.live.com/calendar/0/deeplink/compose?" + outlook.Encode(), Label: "Outlook", Current: true})
+}
+
+// relatives are the parent, the children, and what comes at the same venue.
+func (p *Pages) relatives(ctx context.Context, l *layout, v *query.View, b *eventBody) error {
+	some := func(in calendar.Input, most int) ([]card, error) {
+		in[paramPerPage] = strconv.Itoa(most)
+		c, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.Lang, Caller: l.r.Caller})
+		if err != nil {
+			return nil, err
+		}
+		found, err := p.Lists.Run(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return p.cardsOf(l.r, found.Views, nil), nil
+	}
+	if parent := v.Record.Fields.ID("post_parent"); parent != 0 {
+		cards, err := some(calendar.Input{"include": parent.String()}, 1)
+		if err != nil {
+			return err
+		}
+		if len(cards) > 0 {
+			b.Parent = &link{Href: cards[0].Href, Label: cards[0].Title, Lang: cards[0].Language}
+		}
+	}
+	var err error
+	if b.Children, err = some(calendar.Input{"post_parent": v.Record.ID.String(), "starts_after": "1000-01-01", paramSort: "start"}, 20); err != nil {
+		return err
+	}
+	if len(v.Venues) == 0 {
+		return nil
+	}
+	cards, err := some(calendar.Input{"venue": v.Venues[0].Record.ID.String(), paramOverlap: "true"}, mostNear+1)
+	cards = slices.DeleteFunc(cards, func(c card) bool { return c.ID == v.Record.ID })
+	b.Near = cards[:min(len(cards), mostNear)]
+	return err
+}
+
+// mostNear is how many coming events at the same venue an event page names.
+const mostNear = 4
+
+// eventLD is the structured data of an event page (PAGES.md P3.2).
+func (p *Pages) eventLD(l *layout, v *query.View, s *span) template.JS {
+	r, lang := v.Record, l.Lang
+	title, in := r.Name(lang)
+	canonical := l.CanonicalURL()
+	e := map[string]any{
+		"@type": "Event", "name": title, "url": canonical, "inLanguage": in.Tag(), "startDate": s.from(), "endDate": s.to(),
+		"eventStatus": "https://schema.org/EventScheduled", "eventAttendanceMode": "https://schema.org/OfflineEventAttendanceMode",
+	}
+	description, _ := p.Shown.HTML(r, "description", lang)
+	if description == "" {
+		description, _ = p.Shown.HTML(r, "excerpt", lang)
+	}
+	if plain := p.Shown.Plain(description); plain != "" {
+		e["description"] = plain
+	}
+	if image := r.Fields.String("image_url"); image != "" {
+		e["image"] = []string{image}
+	}
+	var places []any
+	for _, venue := range v.Venues {
+		places = append(places, p.placeLD(l, venue.Record, venue.Status))
+	}
+	oneOrAll(e, "location", places)
+	var organizers []any
+	for _, o := range v.Organizers {
+		name, _ := o.Record.Name(lang)
+		organizers = append(organizers, map[string]any{"@type": "Organization", "name": name, "url": l.r.Base + strings.TrimPrefix(p.hrefOf(l.r, o.Record, o.Status), l.r.Path)})
+	}
+	oneOrAll(e, "organizer", organizers)
+	p.offers(e, r, canonical)
+	crumbs := map[string]any{"@type": "BreadcrumbList", "itemListElement": []any{
+		map[string]any{"@type": "ListItem", "position": 1, "name": word("nav.list", lang), "item": l.absolute(lang, "/events/")},
+		map[string]any{"@type": "ListItem", "position": 2, "name": title, "item": canonical},
+	}}
+	return ldOf(map[string]any{"@context": "https://schema.org", "@graph": []any{e, crumbs}})
+}
+
+// offers tells what an event costs, when all of it are numbers.
+func (p *Pages) offers(e map[string]any, r *calendar.Record, page string) {
+	_, values := p.Shown.Cost(r)
+	if len(values) == 0 {
+		return
+	}
+	for _, v := range values {
+		if _, err := strconv.ParseFloat(v, 64); err != nil {
+			return
+		}
+	}
+	offer := map[string]any{"@type": "Offer", "price": values[0], "priceCurrency": p.o.Currency, "url": page, "availability": "https://schema.org/InStock"}
+	if len(values) > 1 {
+		delete(offer, "price")
+		offer["@type"], offer["lowPrice"], offer["highPrice"] = "AggregateOffer", values[0], values[len(values)-1]
+	}
+	if date := r.Fields.Wall("date_utc"); date != calendar.NoWall {
+		offer["validFrom"] = date.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	e["offers"] = offer
+	if n, _ := strconv.ParseFloat(values[0], 64); n == 0 && len(values) == 1 {
+		e["isAccessibleForFree"] = true
+	}
+}
+
+// placeLD is a venue; it has an address always.
+func (p *Pages) placeLD(l *layout, r *calendar.Record, s calendar.Status) map[string]any {
+	f := r.Fields
+	name, _ := r.Name(l.Lang)
+	address := map[string]any{"@type": "PostalAddress"}
+	for key, value := range map[string]string{
+		"streetAddress": f.String("address"), "addressLocality": f.String("city"), "postalCode": f.String("zip"), "addressCountry": f.String("country"),
+		"addressRegion": cmpOr(f.String("stateprovince"), f.String("province"), f.String("state")),
+	} {
+		if value != "" {
+			address[key] = value
+		}
+	}
+	if len(address) == 1 {
+		address["addressLocality"] = name
+	}
+	out := map[string]any{"@type": "Place", "name": name, "address": address, "url": l.r.Base + strings.TrimPrefix(p.hrefOf(l.r, r, s), l.r.Path)}
+	if at := p.placeOf(l, r, s); at.HasPoint {
+		lat, _ := strconv.ParseFloat(at.Lat, 64)
+		lng, _ := strconv.ParseFloat(at.Lng, 64)
+		out["geo"] = map[string]any{"@type": "GeoCoordinates", "latitude": lat, "longitude": lng}
+	}
+	return out
+}
+
+// oneOrAll sets a key to one value, or to the list of several.
+func oneOrAll(m map[string]any, key string, values []any) {
+	switch len(values) {
+	case 0:
+	case 1:
+		m[key] = values[0]
+	default:
+		m[key] = values
+	}
+}
+
+// ldOf writes JSON for a script element: < is escaped by the encoder.
+func ldOf(v any) template.JS {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return template.JS(b) //nolint:gosec // JSON, in which < > & are escaped
+}
+
+// recordBody is the page of a venue, organizer, category or tag.
+type recordBody struct {
+	Kind        string
+	ID          calendar.ID
+	Version     int64
+	Badges      []badge
+	Place       *place
+	Facts       []fact
+	Description template.HTML
+	Language    string
+	Children    []link
+	Count       string
+	List        *listBody
+	Subscribe   []link
+	History     string
+	Changed     string
+}
+
+// record makes the page of a venue, organizer, category or tag.
+func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBody, error) {
+	r, lang := v.Record, l.Lang
+	f := r.Fields
+	name, in := r.Name(lang)
+	path := recordPath(r.Kind, r.Slug())
+	l.Title, l.Heading = name, name
+	l.Canonical, l.Langs, l.Home = path, r.Langs(), homeOf(r, lang)
+	b := &recordBody{Kind: r.Kind.String(), ID: r.ID, Version: r.Version, Language: otherLang(in, lang)}
+	if err := p.describe(l, r, &b.Description, &b.Language); err != nil {
+		return nil, err
+	}
+	l.Summary = p.summary(r, lang)
+	add := func(field, text, href string) {
+		switch {
+		case text == "":
+		case href == "":
+			b.Facts = append(b.Facts, fact{Field: field, Label: word("fact."+field, lang), Text: text})
+		default:
+			b.Facts = append(b.Facts, fact{Field: field, Label: word("fact."+field, lang), Links: []link{{Href: href, Label: text}}})
+		}
+	}
+	switch r.Kind {
+	case calendar.KindVenue:
+		at := p.placeOf(l, r, v.Status)
+		b.Place = &at
+		add("phone", f.String("phone"), "")
+		l.LD = ldOf(with(p.placeLD(l, r, v.Status), "@context", "https://schema.org"))
+	case calendar.KindOrganizer:
+		add("phone", f.String("phone"), "")
+		add("email", f.String("email"), "mailto:"+f.String("email"))
+		l.LD = ldOf(map[string]any{"@context": "https://schema.org", "@type": "Organization", "name": name, "url": l.CanonicalURL()})
+	case calendar.KindCategory, calendar.KindTag, calendar.KindEvent:
+	}
+	if site := f.String("website"); site != "" {
+		add("website", hostOf(site), site)
+	}
+	collection := "/" + r.Kind.Collection() + "/" + r.ID.String() + "/events"
+	l.Feeds = l.feedsOf(collection, linkQuery(l.sel.criteria.Sent))
+	var err error
+	if b.List, err = p.list(ctx, l, path); err != nil {
+		return nil, err
+	}
+	l.NoIndex = l.NoIndex && b.List.Total == 0
+	b.Subscribe = p.subscribe(l)
+	b.Changed = l.text("event.version", l.say.number(int(r.Version)), l.say.date(r.Changed.In(p.o.Site)))
+	b.History = l.Href(path + "history/")
+	return b, nil
+}
+
+func with(m map[string]any, key string, v any) map[string]any {
+	m[key] = v
+	return m
+}
+
+// subscribe are the ways to follow a selection in a calendar (PAGES.md P3.3).
+func (p *Pages) subscribe(l *layout) []link {
+	i := slices.IndexFunc(l.Feeds, func(f feed) bool { return f.Format == "ics" })
+	if i < 0 {
+		return nil
+	}
+	plain := l.Feeds[i].URL
+	_, rest, _ := strings.Cut(plain, "://")
+	webcal := "webcal://" + rest
+	out := []link{{Href: webcal, Label: word("subscribe.calendar", l.Lang)}, {Href: plain, Label: word("subscribe.url", l.Lang)}}
+	if p.o.NoExternalLinks {
+		return out
+	}
+	return append(out,
+		link{Href: "https://calendar.google.com/calendar/render?cid=" + url.QueryEscape(webcal), Label: "Google", Current: true},
+		link{Href: "https://outlook.live.com/calendar/0/addfromweb?url=" + url.QueryEscape(plain) + "&name=" + url.QueryEscape(l.Title), Label: "Outlook", Current: true})
+}

@@ -1,0 +1,503 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// TypeHTML is the media type of pages.
+const TypeHTML = "text/html; charset=utf-8"
+
+// Serve answers a request for a page. Errors that people can read are pages; others are
+// those of the store and the read model.
+func (p *Pages) Serve(ctx context.Context, r *Request) (*Answer, error) {
+	a, err := p.serve(ctx, r)
+	if refused, ok := errors.AsType[*calendar.Error](err); ok {
+		return p.Refuse(r, refused)
+	}
+	return a, err
+}
+
+func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
+	switch {
+	case r.Route.moved != "":
+		return moved(r.Path+r.Route.moved, r.Query), nil
+	case r.Query.Has(paramLanguage):
+		l, ok := calendar.ParseLang(r.Query.Get(paramLanguage))
+		if !ok {
+			var bad calendar.Problems
+			bad.Add(paramLanguage, calendar.ReasonWord, "cn,en,fr,es")
+			return nil, bad.Err()
+		}
+		rest := url.Values{}
+		for k, v := range r.Query {
+			if k != paramLanguage {
+				rest[k] = v
+			}
+		}
+		return moved(r.Path+segments[l]+r.Route.below(), rest), nil
+	case r.Route.wrong:
+		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
+	}
+	l := &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: r.Route.page}
+	switch r.Route.page {
+	case pageEvent, pageVenue, pageOrganizer, pageCategory, pageTag:
+		return p.serveRecord(ctx, l)
+	case pageDirectory:
+		return p.serveDirectory(ctx, l)
+	case pageHome:
+		if a := p.byID(ctx, r); a != nil {
+			return a, nil
+		}
+	}
+	return p.serveSelection(ctx, l)
+}
+
+const paramLanguage = "multilang_language"
+
+// below is the path of a route below its language.
+func (r *Route) below() string {
+	switch r.page {
+	case pageList:
+		return "/events/"
+	case pageMap:
+		return "/events/map/"
+	case pageSearch:
+		return "/search/"
+	case pageDocs:
+		return "/docs/"
+	case pageDirectory:
+		return "/" + r.kind.Collection() + "/"
+	case pageMonth, pageWeek, pageDay:
+		if r.period.IsZero() {
+			return "/events/" + string(r.page) + "/"
+		}
+		return map[name]func(time.Time) string{pageMonth: monthPath, pageWeek: weekPath, pageDay: dayPath}[r.page](r.period)
+	case pageEvent, pageVenue, pageOrganizer, pageCategory, pageTag:
+		return recordPath(r.kind, r.slug)
+	case pageHistory:
+		return recordPath(r.kind, r.slug) + "history/"
+	case pageHome, pageEmbed, pageError:
+	}
+	return "/"
+}
+
+func moved(to string, query url.Values) *Answer {
+	if q := query.Encode(); q != "" {
+		to += "?" + q
+	}
+	return &Answer{Status: http.StatusMovedPermanently, Location: to}
+}
+
+// byID answers /?event=<id> and its like: the slug page of a record that may be read; nil
+// for other requests.
+func (p *Pages) byID(ctx context.Context, r *Request) *Answer {
+	for k := range recordPages {
+		id, ok := calendar.ParseID(r.Query.Get(k.String()))
+		if !ok || !k.IsPost() {
+			continue
+		}
+		v, err := p.Lists.Read(ctx, k, id, "", r.Caller, r.Route.lang, query.EmbedNone, func(context.Context, calendar.ID) (bool, error) { return true, nil })
+		if err == nil && v.Record.Slug() != "" {
+			rest := url.Values{}
+			for name, values := range r.Query {
+				if name != k.String() {
+					rest[name] = values
+				}
+			}
+			return moved(r.href(recordPath(k, v.Record.Slug())), rest)
+		}
+	}
+	return nil
+}
+
+// serveSelection answers list, month, week, day, map, search and home.
+func (p *Pages) serveSelection(ctx context.Context, l *layout) (*Answer, error) {
+	route := &l.r.Route
+	over, path := p.periodOf(l)
+	var err error
+	if l.sel, err = p.choose(ctx, l.r, over); err != nil {
+		return nil, err
+	}
+	if l.sel.bad != nil {
+		return nil, l.sel.bad
+	}
+	if p.rangeEnds(over) {
+		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
+	}
+	l.Canonical = path + l.canonicalQuery()
+	l.NoIndex = len(l.r.Query) > 0 && (len(l.r.Query) > 1 || !l.r.Query.Has(paramPage))
+	sent := slices.Clone(l.sel.criteria.Sent)
+	if !over.first.IsZero() {
+		sent = slices.DeleteFunc(sent, func(p query.LinkParam) bool {
+			return p.Name == paramStart || p.Name == paramEnd || p.Name == paramStrict || p.Name == paramPerPage
+		})
+	}
+	l.Feeds = l.feedsOf("/events", linkQuery(sent))
+	switch route.page {
+	case pageMonth:
+		return p.serveMonth(ctx, l, over, path)
+	case pageWeek, pageDay:
+		l.NoIndex = true
+		return p.serveDays(ctx, l, over, path)
+	case pageHome:
+		l.Title, l.Heading = p.o.Brand.Name, p.o.Brand.Name
+	case pageSearch:
+		l.NoIndex = true
+		l.Title, l.Heading = word("search.title", l.Lang), word("search.title", l.Lang)
+	default:
+		l.Title, l.Heading = word("list.title", l.Lang), word("list.title", l.Lang)
+		if l.sel.past {
+			l.Title, l.Heading = word("list.past", l.Lang), word("list.past", l.Lang)
+		}
+	}
+	b, err := p.list(ctx, l, path)
+	if err != nil {
+		return nil, err
+	}
+	if route.page == pageHome {
+		if err := p.feature(ctx, l, b); err != nil {
+			return nil, err
+		}
+	}
+	l.Body = b
+	return p.render(l, http.StatusOK)
+}
+
+// mostFeatured is how many featured events the home page shows.
+const mostFeatured = 3
+
+func (p *Pages) feature(ctx context.Context, l *layout, b *listBody) error {
+	c, err := p.Lists.Parse(ctx, query.Request{
+		Kind: calendar.KindEvent, Lang: l.Lang, Caller: l.r.Caller,
+		Input: calendar.Input{"featured": "true", paramOverlap: "true", paramPerPage: strconv.Itoa(mostFeatured)},
+	})
+	if err != nil {
+		return err
+	}
+	found, err := p.Lists.Run(ctx, c)
+	if err != nil {
+		return err
+	}
+	b.Featured = p.cardsOf(l.r, found.Views, l.sel.zone)
+	return nil
+}
+
+// canonicalQuery are the parameters that select, and the page.
+func (l *layout) canonicalQuery() string {
+	params := slices.DeleteFunc(slices.Clone(l.sel.asked), func(p query.LinkParam) bool { return p.Name == paramPerPage && p.Value == strconv.Itoa(defaultPerPage) })
+	links := query.LinksTo("", params)
+	q := links.Page(l.sel.page)
+	if l.sel.past {
+		if q == "" {
+			return "?past=true"
+		}
+		return q + "&past=true"
+	}
+	return q
+}
+
+// periodOf is what the page shows of the calendar, and its path.
+func (p *Pages) periodOf(l *layout) (period, string) {
+	route := &l.r.Route
+	first := route.period
+	var zone *calendar.Zone
+	if z, ok := calendar.ParseZone(l.r.Query.Get(paramZone)); ok {
+		zone = &z
+	}
+	switch route.page {
+	case pageMonth:
+		if first.IsZero() {
+			today := p.today(nil)
+			first = today.AddDate(0, 0, 1-today.Day())
+		}
+		return period{first, first.AddDate(0, 1, -1)}, monthPath(first)
+	case pageWeek:
+		if first.IsZero() {
+			today := p.today(zone)
+			first = today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
+		}
+		return period{first, first.AddDate(0, 0, 6)}, weekPath(first)
+	case pageDay:
+		if first.IsZero() {
+			first = p.today(zone)
+		}
+		return period{first, first}, dayPath(first)
+	default:
+	}
+	return period{}, route.below()
+}
+
+// rangeEnds tells that a period lies outside of the years that there are.
+func (p *Pages) rangeEnds(over period) bool {
+	return !over.first.IsZero() && (over.first.Year() < 1 || over.last.Year() > 9999)
+}
+
+func (p *Pages) serveMonth(ctx context.Context, l *layout, over period, path string) (*Answer, error) {
+	b, err := p.month(ctx, l, over.first)
+	if err != nil {
+		return nil, err
+	}
+	l.Title = word("month.title", l.Lang) + l.colon() + l.say.month(over.first)
+	l.Heading = l.say.month(over.first)
+	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, func(day time.Time) string { return monthPath(day) },
+		func(n int) time.Time { return over.first.AddDate(0, n, 0) }, l.say.month); err != nil {
+		return nil, err
+	}
+	l.Body = b
+	return p.render(l, http.StatusOK)
+}
+
+func (p *Pages) serveDays(ctx context.Context, l *layout, over period, path string) (*Answer, error) {
+	n := 1
+	label := func(t time.Time) string { return l.say.date(t) }
+	at := dayPath
+	l.Heading = l.say.date(over.first)
+	if l.r.Route.page == pageWeek {
+		n, at = 7, weekPath
+		label = func(t time.Time) string { return l.say.days(t, t.AddDate(0, 0, 6)) }
+		l.Heading = label(over.first)
+	}
+	b, err := p.days(ctx, l, over.first, n, path)
+	if err != nil {
+		return nil, err
+	}
+	l.Title = l.Heading
+	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, at, func(k int) time.Time { return over.first.AddDate(0, 0, n*k) }, label); err != nil {
+		return nil, err
+	}
+	l.Body = b
+	return p.render(l, http.StatusOK)
+}
+
+// step leads to the period before and after, as far as there are events, and says where
+// the nearest ones are when there is none here.
+func (p *Pages) step(ctx context.Context, l *layout, over period, total int, path func(time.Time) string, at func(int) time.Time, label func(time.Time) string,
+) (s stepper, e *empty, err error) {
+	before, after, err := p.edges(ctx, l, over)
+	if err != nil {
+		return s, nil, err
+	}
+	href := func(t time.Time) string { return l.Href(path(t)) + l.sel.encoded(nil) }
+	if before != nil {
+		s.Previous = &link{Href: href(at(-1)), Label: label(at(-1))}
+	}
+	if after != nil {
+		s.Next = &link{Href: href(at(1)), Label: label(at(1))}
+	}
+	today := p.today(l.sel.zone)
+	s.Today = &link{Href: href(today), Label: word("today", l.Lang), Current: !today.Before(over.first) && !today.After(over.last)}
+	if total > 0 {
+		return s, nil, nil
+	}
+	l.NoIndex = true
+	e = &empty{Text: word("empty.period", l.Lang)}
+	if after != nil {
+		e.Links = append(e.Links, link{Href: href(*after), Label: l.text("empty.next", l.say.date(*after))})
+	}
+	if before != nil {
+		e.Links = append(e.Links, link{Href: href(*before), Label: l.text("empty.last", l.say.date(*before))})
+	}
+	return s, e, nil
+}
+
+// serveRecord answers the page of a record.
+func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
+	r, route := l.r, &l.r.Route
+	locked := false
+	v, err := p.Lists.Read(ctx, route.kind, 0, route.slug, r.Caller, l.Lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
+		locked = true
+		if r.Unlock {
+			right, err := p.Passwords.CheckPassword(ctx, id, r.Password)
+			locked = !right
+			return true, err
+		}
+		return true, nil
+	})
+	if err != nil {
+		return p.missing(ctx, r, err)
+	}
+	if route.kind == calendar.KindEvent {
+		return p.serveEvent(ctx, l, &v, locked)
+	}
+	if l.sel, err = p.chooseOf(ctx, r, v.Record); err != nil {
+		return nil, err
+	}
+	if l.sel.bad != nil {
+		return nil, l.sel.bad
+	}
+	b, err := p.record(ctx, l, &v)
+	if err != nil {
+		return nil, err
+	}
+	l.Body = b
+	return p.render(l, http.StatusOK)
+}
+
+// chooseOf is the selection of the page of a record.
+func (p *Pages) chooseOf(ctx context.Context, r *Request, rec *calendar.Record) (*selection, error) {
+	return p.chooseWithin(ctx, r, period{}, query.Of{Kind: rec.Kind, ID: rec.ID})
+}
+
+func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked bool) (*Answer, error) {
+	b, err := p.event(ctx, l, v, locked)
+	if err != nil {
+		return nil, err
+	}
+	status := http.StatusOK
+	if l.r.Unlock {
+		l.NoIndex = true
+		if locked {
+			status, b.Wrong = http.StatusForbidden, word("unlock.wrong", l.Lang)
+		} else {
+			b.Opened, b.Feeds, l.Feeds = true, nil, nil
+		}
+	}
+	l.Body = b
+	a, err := p.render(l, status)
+	if a != nil {
+		a.Private = l.r.Unlock
+	}
+	return a, err
+}
+
+// missing answers for a record that cannot be read: it has moved, is gone, or there is none.
+func (p *Pages) missing(ctx context.Context, r *Request, err error) (*Answer, error) {
+	refused, ok := errors.AsType[*calendar.Error](err)
+	if !ok {
+		return nil, err
+	}
+	if refused.Code != calendar.CodeNoLongerAvailable {
+		former, err := p.Slugs.Former(ctx, r.Route.kind, r.Route.slug)
+		if err != nil {
+			return nil, err
+		}
+		if former != nil && calendar.MayRead(r.Caller, former, p.o.Now()) && former.Slug() != "" && former.Slug() != r.Route.slug {
+			return moved(r.href(recordPath(former.Kind, former.Slug())), r.Query), nil
+		}
+		return nil, calendar.Fail(calendar.CodeNotFound, r.Route.kind)
+	}
+	return nil, refused
+}
+
+// entry is one of a directory.
+type entry struct {
+	link
+
+	Detail string
+	Level  int
+}
+
+type directoryBody struct {
+	Kind    string
+	Count   string
+	Entries []entry
+}
+
+// serveDirectory lists what is linked from a listed event, by name.
+func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) {
+	k := l.r.Route.kind
+	l.Title = word("directory."+k.Collection(), l.Lang)
+	l.Heading, l.Canonical = l.Title, l.r.Route.below()
+	l.NoIndex = len(l.r.Query) > 0
+	b := &directoryBody{Kind: k.String()}
+	for page := 1; ; page++ {
+		in := calendar.Input{paramPage: strconv.Itoa(page), paramPerPage: "100"}
+		if k.IsTerm() {
+			in["hide_empty"] = "true"
+		} else {
+			in["has_events"] = "true"
+		}
+		c, err := p.Lists.Parse(ctx, query.Request{Kind: k, Input: in, Lang: l.Lang, Caller: l.r.Caller})
+		if err != nil {
+			return nil, err
+		}
+		found, err := p.Lists.Run(ctx, c)
+		if err != nil {
+			if refused, ok := errors.AsType[*calendar.Error](err); ok && page > 1 && refused.Code == calendar.CodePageNotFound {
+				break
+			}
+			return nil, err
+		}
+		l.Position = found.Position
+		for i := range found.Views {
+			v := &found.Views[i]
+			label, in := v.Record.Name(l.Lang)
+			e := entry{link: link{Href: p.hrefOf(l.r, v.Record, v.Status), Label: label, Lang: otherLang(in, l.Lang)}, Detail: v.Record.Fields.String("city")}
+			if k.IsTerm() {
+				e.Count = l.say.number(v.Count)
+			}
+			b.Entries = append(b.Entries, e)
+		}
+		if page >= found.TotalPages {
+			break
+		}
+	}
+	slices.SortStableFunc(b.Entries, func(a, c entry) int { return compareNames(l.Lang, a.Label, c.Label) })
+	b.Count = l.count(k.Collection(), len(b.Entries))
+	l.Body = b
+	return p.render(l, http.StatusOK)
+}
+
+// problem is a message beside a field.
+type problem struct{ Field, Label, Message string }
+
+type errorBody struct {
+	Status   int
+	Text     string
+	Problems []problem
+	Form     bool
+}
+
+// statuses are those of the errors that pages tell; others have the one of the interface.
+var statuses = map[calendar.Code]int{
+	calendar.CodeInvalidParam: http.StatusBadRequest, calendar.CodePageNotFound: http.StatusNotFound, calendar.CodeNotFound: http.StatusNotFound,
+	calendar.CodeNotAccessible: http.StatusNotFound, calendar.CodeErased: http.StatusGone, calendar.CodeNoLongerAvailable: http.StatusGone,
+	calendar.CodeSelectionTooLarge: http.StatusBadRequest, calendar.CodeUnavailable: http.StatusServiceUnavailable,
+}
+
+// Refuse makes the page of an error.
+func (p *Pages) Refuse(r *Request, refused *calendar.Error) (*Answer, error) {
+	status, known := statuses[refused.Code]
+	if !known {
+		return nil, refused
+	}
+	l := &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: pageError, Code: string(refused.Code)}
+	b := &errorBody{Status: status, Text: word("error."+strconv.Itoa(status), l.Lang), Form: true}
+	switch status {
+	case http.StatusNotFound: // the same for what there is not and what is not for everybody
+		l.Code = "not-found"
+	case http.StatusGone:
+		l.Code = r.Route.kind.String() + "-gone"
+	}
+	for _, f := range refused.Fields {
+		b.Problems = append(b.Problems, problem{Field: f.Field, Label: l.filterName(f.Field), Message: f.Message(l.Lang)})
+	}
+	l.Title, l.Heading = b.Text, b.Text
+	l.NoIndex = true
+	l.Body = b
+	a, err := p.render(l, status)
+	if a != nil {
+		a.Error = refused
+	}
+	return a, err
+}
+
+// render writes a page.
+func (p *Pages) render(l *layout, status int) (*Answer, error) {
+	var b bytes.Buffer
+	if err := p.templates[l.Lang].ExecuteTemplate(&b, "layout", l); err != nil {
+		return nil, fmt.Errorf("render page %s: %w", l.Page, err)
+	}
+	return &Answer{Status: status, Type: TypeHTML, Body: b.Bytes(), Position: l.Position, Lang: l.Lang}, nil
+}

@@ -1,0 +1,75 @@
+package pages
+
+import (
+	"embed"
+	"errors"
+	"html/template"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// parseTemplates reads the templates in a language.
+func (p *Pages) parseTemplates(l calendar.Lang) (*template.Template, error) {
+	return template.New("").Funcs(template.FuncMap{
+		"t": func(key string) (string, error) {
+			if _, known := words[key]; !known {
+				return "", errors.New("no text " + key)
+			}
+			return word(key, l), nil
+		},
+		"fill": fill,
+		"dict": dict,
+	}).ParseFS(templateFiles, "templates/*.html")
+}
+
+// dict hands several values to a template.
+func dict(pairs ...any) (map[string]any, error) {
+	out := make(map[string]any, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, ok := pairs[i].(string)
+		if !ok {
+			return nil, errors.New("dict: a name is a text")
+		}
+		out[name] = pairs[i+1]
+	}
+	return out, nil
+}
+
+// Root is the path of the base URL.
+func (l *layout) Root() string { return l.r.Path }
+
+// IsRecord tells that the page is that of a venue, organizer, category or tag.
+func (l *layout) IsRecord() bool {
+	switch l.Page {
+	case pageVenue, pageOrganizer, pageCategory, pageTag:
+		return true
+	default:
+	}
+	return false
+}
+
+// Kept are the parameters that the zone switch sends along.
+func (l *layout) Kept() []query.LinkParam {
+	if l.sel == nil {
+		return nil
+	}
+	out := l.sel.asked
+	if l.sel.past {
+		out = append(out[:len(out):len(out)], query.LinkParam{Name: paramPast, Value: "true"})
+	}
+	return out
+}
+
+// collators compare names as people of a language do.
+var languageTags = [...]language.Tag{calendar.LangCN: language.SimplifiedChinese, calendar.LangEN: language.English, calendar.LangFR: language.French, calendar.LangES: language.Spanish}
+
+func compareNames(l calendar.Lang, a, b string) int {
+	return collate.New(languageTags[l], collate.Loose, collate.Numeric).CompareString(a, b)
+}

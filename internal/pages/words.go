@@ -1,0 +1,212 @@
+package pages
+
+import (
+	"strings"
+
+	"daybook/calendar"
+)
+
+// message is a text in the order of calendar.Langs: cn, en, fr, es. %s stands for what is
+// put in.
+type message [len(calendar.Langs)]string
+
+// counted is how a language counts a thing, %s being the number.
+type counted struct{ one, many, other string }
+
+// word gives a text of the table.
+func word(key string, l calendar.Lang) string { return words[key][l] }
+
+// text gives one with what stands in it.
+func (l *layout) text(key string, args ...string) string { return fill(word(key, l.Lang), args...) }
+
+func fill(s string, args ...string) string {
+	for _, a := range args {
+		s = strings.Replace(s, "%s", a, 1)
+	}
+	return s
+}
+
+// count writes how many there are of a thing.
+func (l *layout) count(thing string, n int) string {
+	forms := counts[thing][l.Lang]
+	s := forms.other
+	switch l.say.plural(n) {
+	case one:
+		s = forms.one
+	case many:
+		s = forms.many
+	case other:
+	}
+	return fill(s, l.say.number(n))
+}
+
+// counts are the things that are counted, cn, en, fr, es.
+var counts = map[string][len(calendar.Langs)]counted{
+	"events": {
+		{other: "%s 个活动"}, {one: "%s event", other: "%s events"},
+		{one: "%s événement", many: "%s d’événements", other: "%s événements"},
+		{one: "%s evento", many: "%s de eventos", other: "%s eventos"},
+	},
+	"venues": {
+		{other: "%s 个场地"}, {one: "%s venue", other: "%s venues"},
+		{one: "%s lieu", many: "%s de lieux", other: "%s lieux"},
+		{one: "%s lugar", many: "%s de lugares", other: "%s lugares"},
+	},
+	"organizers": {
+		{other: "%s 个主办方"}, {one: "%s organizer", other: "%s organizers"},
+		{one: "%s organisateur", many: "%s d’organisateurs", other: "%s organisateurs"},
+		{one: "%s organizador", many: "%s de organizadores", other: "%s organizadores"},
+	},
+	"categories": {
+		{other: "%s 个分类"}, {one: "%s category", other: "%s categories"},
+		{one: "%s catégorie", many: "%s de catégories", other: "%s catégories"},
+		{one: "%s categoría", many: "%s de categorías", other: "%s categorías"},
+	},
+	"tags": {
+		{other: "%s 个标签"}, {one: "%s tag", other: "%s tags"},
+		{one: "%s étiquette", many: "%s d’étiquettes", other: "%s étiquettes"},
+		{one: "%s etiqueta", many: "%s de etiquetas", other: "%s etiquetas"},
+	},
+}
+
+// words are all texts of pages but those of records (PAGES.md P4.4).
+var words = map[string]message{
+	"skip":         {"跳到正文", "Skip to content", "Aller au contenu", "Saltar al contenido"},
+	"today":        {"今天", "Today", "Aujourd’hui", "Hoy"},
+	"nav.name":     {"日历视图", "Calendar views", "Vues du calendrier", "Vistas del calendario"},
+	"nav.list":     {"活动", "Events", "Événements", "Eventos"},
+	"nav.month":    {"月", "Month", "Mois", "Mes"},
+	"nav.week":     {"周", "Week", "Semaine", "Semana"},
+	"nav.day":      {"日", "Day", "Jour", "Día"},
+	"nav.map":      {"地图", "Map", "Carte", "Mapa"},
+	"nav.docs":     {"接口", "API", "API", "API"},
+	"nav.home":     {"首页", "Home", "Accueil", "Inicio"},
+	"nav.crumbs":   {"所在位置", "You are here", "Vous êtes ici", "Usted está aquí"},
+	"menu":         {"语言、时区与外观", "Language, zone, theme", "Langue, fuseau, thème", "Idioma, zona, tema"},
+	"language":     {"语言", "Language", "Langue", "Idioma"},
+	"theme":        {"外观", "Theme", "Thème", "Tema"},
+	"theme.auto":   {"跟随系统", "As the system", "Comme le système", "Como el sistema"},
+	"theme.light":  {"浅色", "Light", "Clair", "Claro"},
+	"theme.dark":   {"深色", "Dark", "Sombre", "Oscuro"},
+	"zone":         {"时间按", "Times in", "Heures en", "Horas en"},
+	"zone.event":   {"各活动的当地时间", "local time of each event", "heure locale de chaque événement", "hora local de cada evento"},
+	"zone.told":    {"时间均为 %s", "Times are in %s", "Les heures sont en %s", "Las horas son de %s"},
+	"zone.apply":   {"应用", "Apply", "Appliquer", "Aplicar"},
+	"zone.browser": {"我的时区", "my zone", "mon fuseau", "mi zona"},
+
+	"search":        {"搜索", "Search", "Rechercher", "Buscar"},
+	"search.title":  {"搜索活动", "Search events", "Rechercher des événements", "Buscar eventos"},
+	"search.label":  {"搜索活动", "Search events", "Rechercher des événements", "Buscar eventos"},
+	"filters":       {"筛选", "Filters", "Filtres", "Filtros"},
+	"filters.apply": {"应用筛选", "Apply filters", "Appliquer les filtres", "Aplicar filtros"},
+	"filters.set":   {"已用的筛选", "Active filters", "Filtres actifs", "Filtros activos"},
+	"filter.remove": {"去掉：%s", "Remove %s", "Retirer %s", "Quitar %s"},
+
+	"filter.search":      {"文字", "Text", "Texte", "Texto"},
+	"filter.start_date":  {"从", "From", "Du", "Desde"},
+	"filter.end_date":    {"到", "To", "Au", "Hasta"},
+	"filter.categories":  {"分类", "Category", "Catégorie", "Categoría"},
+	"filter.tags":        {"标签", "Tag", "Étiquette", "Etiqueta"},
+	"filter.venue":       {"场地", "Venue", "Lieu", "Lugar"},
+	"filter.organizer":   {"主办方", "Organizer", "Organisateur", "Organizador"},
+	"filter.city":        {"城市", "City", "Ville", "Ciudad"},
+	"filter.country":     {"国家", "Country", "Pays", "País"},
+	"filter.month":       {"月份", "Month", "Mois", "Mes"},
+	"filter.weekday":     {"星期", "Weekday", "Jour", "Día de la semana"},
+	"filter.time_of_day": {"时段", "Time of day", "Moment de la journée", "Momento del día"},
+	"filter.featured":    {"推荐", "Featured", "À la une", "Destacado"},
+	"filter.ticketed":    {"需购票", "Tickets", "Billets", "Entradas"},
+	"filter.free":        {"免费", "Free", "Gratuit", "Gratis"},
+	"filter.cost_band":   {"费用", "Cost", "Prix", "Precio"},
+	"filter.in_language": {"语言", "Language", "Langue", "Idioma"},
+	"filter.tz":          {"时区", "Time zone", "Fuseau horaire", "Zona horaria"},
+	"filter.past":        {"往期", "Past events", "Événements passés", "Eventos pasados"},
+
+	"list.title":    {"近期活动", "Coming events", "Événements à venir", "Próximos eventos"},
+	"list.running":  {"正在进行", "Now on", "En ce moment", "Ahora"},
+	"list.past":     {"往期活动", "Past events", "Événements passés", "Eventos pasados"},
+	"list.coming":   {"近期活动", "Coming events", "Événements à venir", "Próximos eventos"},
+	"list.featured": {"推荐活动", "Featured events", "À la une", "Eventos destacados"},
+
+	"month.title": {"月历", "Month", "Mois", "Mes"},
+	"month.more":  {"另有 %s 个", "+%s more", "+%s autres", "+%s más"},
+	"week.band":   {"全天与多日", "All day and longer", "Journée et plus", "Todo el día y más"},
+
+	"step.name":     {"时间导航", "Time", "Période", "Periodo"},
+	"step.previous": {"上一段：%s", "Previous: %s", "Précédent : %s", "Anterior: %s"},
+	"step.next":     {"下一段：%s", "Next: %s", "Suivant : %s", "Siguiente: %s"},
+
+	"pager":          {"分页", "Pages", "Pages", "Páginas"},
+	"pager.page":     {"第 %s 页", "Page %s", "Page %s", "Página %s"},
+	"pager.previous": {"上一页", "Previous", "Précédente", "Anterior"},
+	"pager.next":     {"下一页", "Next", "Suivante", "Siguiente"},
+
+	"empty.list":          {"暂无近期活动。", "There are no coming events.", "Il n’y a pas d’événement à venir.", "No hay próximos eventos."},
+	"empty.filtered":      {"没有符合条件的活动。", "No event fits.", "Aucun événement ne correspond.", "Ningún evento coincide."},
+	"empty.period":        {"这段时间没有活动。", "There is nothing on at this time.", "Il n’y a rien à cette période.", "No hay nada en este periodo."},
+	"empty.without":       {"去掉：%s", "Without %s", "Sans %s", "Sin %s"},
+	"empty.without_words": {"去掉搜索文字", "Without the words of the search", "Sans les mots de la recherche", "Sin las palabras de la búsqueda"},
+	"empty.all":           {"全部近期活动", "All coming events", "Tous les événements à venir", "Todos los próximos eventos"},
+	"empty.next":          {"之后的活动：%s", "Next event: %s", "Prochain événement : %s", "Próximo evento: %s"},
+	"empty.last":          {"之前的活动：%s", "Last event before: %s", "Dernier événement avant : %s", "Último evento anterior: %s"},
+
+	"event.all_day":  {"全天", "All day", "Toute la journée", "Todo el día"},
+	"event.version":  {"第 %s 版，更改于 %s", "Version %s, changed %s", "Version %s, modifiée le %s", "Versión %s, modificada el %s"},
+	"event.history":  {"更改记录", "History", "Historique", "Historial"},
+	"event.picture":  {"查看图片", "See the picture", "Voir l’image", "Ver la imagen"},
+	"event.more_at":  {"同一场地的活动", "More at this venue", "Aussi dans ce lieu", "Más en este lugar"},
+	"event.parent":   {"属于", "Part of", "Fait partie de", "Parte de"},
+	"event.children": {"子活动", "Programme", "Programme", "Programa"},
+	"event.places":   {"其他场地", "Further venues", "Autres lieux", "Otros lugares"},
+	"event.facts":    {"详情", "Details", "Détails", "Detalles"},
+	"event.where":    {"地点", "Where", "Où", "Dónde"},
+	"event.when":     {"时间", "When", "Quand", "Cuándo"},
+	"event.map":      {"在地图上查看", "See on a map", "Voir sur une carte", "Ver en un mapa"},
+	"event.copy":     {"复制链接", "Copy link", "Copier le lien", "Copiar enlace"},
+	"copied":         {"已复制", "Copied", "Copié", "Copiado"},
+	"copy":           {"复制", "Copy", "Copier", "Copiar"},
+	"external":       {"（外部网站）", "(another site)", "(autre site)", "(otro sitio)"},
+
+	"badge.now":       {"正在进行", "Now on", "En ce moment", "Ahora"},
+	"badge.past":      {"已结束", "Past", "Passé", "Pasado"},
+	"badge.featured":  {"推荐", "Featured", "À la une", "Destacado"},
+	"badge.protected": {"需密码", "Protected", "Protégé", "Protegido"},
+	"badge.version":   {"旧版本", "Earlier version", "Ancienne version", "Versión anterior"},
+
+	"fact.cost":       {"费用", "Cost", "Prix", "Precio"},
+	"fact.website":    {"网站", "Website", "Site web", "Sitio web"},
+	"fact.organizer":  {"主办方", "Organizer", "Organisateur", "Organizador"},
+	"fact.categories": {"分类", "Categories", "Catégories", "Categorías"},
+	"fact.tags":       {"标签", "Tags", "Étiquettes", "Etiquetas"},
+	"fact.timezone":   {"时区", "Time zone", "Fuseau horaire", "Zona horaria"},
+	"fact.phone":      {"电话", "Phone", "Téléphone", "Teléfono"},
+	"fact.email":      {"电子邮件", "E-mail", "Courriel", "Correo electrónico"},
+	"fact.address":    {"地址", "Address", "Adresse", "Dirección"},
+	"fact.point":      {"坐标", "Coordinates", "Coordonnées", "Coordenadas"},
+
+	"unlock.label":  {"密码", "Password", "Mot de passe", "Contraseña"},
+	"unlock.submit": {"打开", "Open", "Ouvrir", "Abrir"},
+	"unlock.text":   {"此活动受密码保护。", "This event is protected by a password.", "Cet événement est protégé par un mot de passe.", "Este evento está protegido por una contraseña."},
+	"unlock.wrong":  {"密码不正确。", "This is not the password.", "Ce n’est pas le mot de passe.", "Esa no es la contraseña."},
+
+	"calendar.add":       {"加入日历", "Add to calendar", "Ajouter à l’agenda", "Añadir al calendario"},
+	"calendar.file":      {"iCalendar 文件", "iCalendar file", "Fichier iCalendar", "Archivo iCalendar"},
+	"subscribe":          {"订阅", "Subscribe", "S’abonner", "Suscribirse"},
+	"subscribe.calendar": {"日历程序", "Calendar program", "Logiciel d’agenda", "Programa de calendario"},
+	"subscribe.url":      {"订阅地址", "Address of the feed", "Adresse du flux", "Dirección del canal"},
+	"selection":          {"以其他格式获取", "This selection as …", "Cette sélection en…", "Esta selección como…"},
+
+	"directory.venues":     {"场地", "Venues", "Lieux", "Lugares"},
+	"directory.organizers": {"主办方", "Organizers", "Organisateurs", "Organizadores"},
+	"directory.categories": {"分类", "Categories", "Catégories", "Categorías"},
+	"directory.tags":       {"标签", "Tags", "Étiquettes", "Etiquetas"},
+	"directory.name":       {"目录", "Directories", "Répertoires", "Directorios"},
+	"directory.empty":      {"这里还没有内容。", "There is nothing here yet.", "Il n’y a encore rien ici.", "Aún no hay nada aquí."},
+
+	"error.400":  {"有些内容无法理解。", "Something was not understood.", "Quelque chose n’a pas été compris.", "Algo no se entendió."},
+	"error.403":  {"不允许。", "This is not allowed.", "Ce n’est pas autorisé.", "No está permitido."},
+	"error.404":  {"没有这个页面。", "There is no such page.", "Cette page n’existe pas.", "Esta página no existe."},
+	"error.410":  {"已不再提供。", "This is no longer available.", "Ce n’est plus disponible.", "Ya no está disponible."},
+	"error.503":  {"暂时无法显示，请稍后再试。", "This cannot be shown at the moment. Please try again soon.", "Affichage impossible pour le moment. Réessayez bientôt.", "No se puede mostrar por ahora. Inténtelo de nuevo pronto."},
+	"error.list": {"近期活动", "Coming events", "Événements à venir", "Próximos eventos"},
+}
