@@ -68,7 +68,7 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call, from o
 	for _, h := range pageHeaders {
 		w.Header().Set(h[0], h[1])
 	}
-	if route.IsFile() {
+	if route.IsAsset() {
 		media, body, present, ok := a.o.Pages.File(route)
 		if !ok {
 			return calendar.Fail(calendar.CodeNoRoute, 0)

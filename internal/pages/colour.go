@@ -54,7 +54,6 @@ const leastContrast = 4.5
 func (c colour) readable(grounds ...colour) colour {
 	h, s, l := c.hsl()
 	fits := func(c colour) bool {
-		c, _ = readColour(c.String()) // as it will be written
 		for _, g := range grounds {
 			if contrast(c, g) < leastContrast {
 				return false
@@ -68,7 +67,8 @@ func (c colour) readable(grounds ...colour) colour {
 			if l < 0 || l > 1 {
 				continue
 			}
-			if next := fromHSL(h, s, l); fits(next) {
+			next, _ := readColour(fromHSL(h, s, l).String()) // as it will be written
+			if fits(next) {
 				return next
 			}
 		}

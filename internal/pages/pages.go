@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -67,6 +68,7 @@ type Options struct {
 	SiteZone  string         // its name; "": UTC
 	Currency  string         // of offers, ISO 4217
 	Namespace string         // path of the interface below the language, "/api/calendar/events/v1"
+	Prefixes  []string       // of the interface, for robots.txt
 	Now       func() time.Time
 
 	// Sunday begins weeks on Sunday.
@@ -188,5 +190,5 @@ func (p *Pages) File(r Route) (media string, body []byte, present, ok bool) {
 	return f.media, f.body, present, true
 }
 
-// IsFile tells that the route is one of a file, not of a page.
-func (r Route) IsFile() bool { return r.file != "" }
+// IsAsset tells that the route is one of a file that pages load.
+func (r Route) IsAsset() bool { return strings.HasPrefix(r.file, "/assets/") }

@@ -49,6 +49,9 @@ func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 	case r.Route.wrong:
 		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
+	if r.Route.file != "" {
+		return p.serveFile(ctx, r)
+	}
 	l := &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: r.Route.page}
 	switch r.Route.page {
 	case pageEvent, pageVenue, pageOrganizer, pageCategory, pageTag:

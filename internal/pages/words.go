@@ -133,8 +133,8 @@ var words = map[string]message{
 	"week.band":   {"全天与多日", "All day and longer", "Journée et plus", "Todo el día y más"},
 
 	"step.name":     {"时间导航", "Time", "Période", "Periodo"},
-	"step.previous": {"上一段：%s", "Previous: %s", "Précédent : %s", "Anterior: %s"},
-	"step.next":     {"下一段：%s", "Next: %s", "Suivant : %s", "Siguiente: %s"},
+	"step.previous": {"上一段：%s", "Previous: %s", "Précédent\u00a0: %s", "Anterior: %s"},
+	"step.next":     {"下一段：%s", "Next: %s", "Suivant\u00a0: %s", "Siguiente: %s"},
 
 	"pager":          {"分页", "Pages", "Pages", "Páginas"},
 	"pager.page":     {"第 %s 页", "Page %s", "Page %s", "Página %s"},
@@ -147,8 +147,8 @@ var words = map[string]message{
 	"empty.without":       {"去掉：%s", "Without %s", "Sans %s", "Sin %s"},
 	"empty.without_words": {"去掉搜索文字", "Without the words of the search", "Sans les mots de la recherche", "Sin las palabras de la búsqueda"},
 	"empty.all":           {"全部近期活动", "All coming events", "Tous les événements à venir", "Todos los próximos eventos"},
-	"empty.next":          {"之后的活动：%s", "Next event: %s", "Prochain événement : %s", "Próximo evento: %s"},
-	"empty.last":          {"之前的活动：%s", "Last event before: %s", "Dernier événement avant : %s", "Último evento anterior: %s"},
+	"empty.next":          {"之后的活动：%s", "Next event: %s", "Prochain événement\u00a0: %s", "Próximo evento: %s"},
+	"empty.last":          {"之前的活动：%s", "Last event before: %s", "Dernier événement avant\u00a0: %s", "Último evento anterior: %s"},
 
 	"event.all_day":  {"全天", "All day", "Toute la journée", "Todo el día"},
 	"event.version":  {"第 %s 版，更改于 %s", "Version %s, changed %s", "Version %s, modifiée le %s", "Versión %s, modificada el %s"},

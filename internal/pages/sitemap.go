@@ -1,0 +1,251 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// Site maps (PAGES.md P3.1): an index, and files of events by the month of their start in
+// the site zone, of venues, organizers, terms, and of the pages that are no record's.
+
+const typeXML = "application/xml; charset=utf-8"
+
+// mostURLs is how many a file of a site map holds.
+const mostURLs = 50_000
+
+// sitemapPage is how many records are read at once.
+const sitemapPage = 100
+
+// siteURL is one of a site map, in all its languages.
+type siteURL struct {
+	path    string
+	langs   []calendar.Lang
+	changed time.Time // zero: not told
+}
+
+// sitemap answers a path of the site map; nil for a file that there is not.
+func (p *Pages) sitemap(ctx context.Context, r *Request) ([]byte, error) {
+	name := strings.TrimSuffix(strings.TrimPrefix(r.Route.file, "/sitemap/"), ".xml")
+	if r.Route.file == "/sitemap.xml" {
+		return p.sitemapIndex(ctx, r)
+	}
+	part := 1
+	kind, rest, numbered := strings.Cut(name, "-")
+	var urls []siteURL
+	var err error
+	switch {
+	case name == "pages":
+		urls = p.plainURLs()
+	case kind == "events" && len(rest) >= len("2006-01"):
+		month, ok := readPeriod(pageMonth, rest[:len("2006-01")])
+		if more := rest[len("2006-01"):]; more != "" {
+			if part, err = strconv.Atoi(strings.TrimPrefix(more, "-")); err != nil || part < 2 || more != "-"+strconv.Itoa(part) {
+				return nil, nil
+			}
+		}
+		if !ok {
+			return nil, nil
+		}
+		if urls, err = p.eventURLs(ctx, month); err != nil {
+			return nil, err
+		}
+	case numbered && slices.Contains([]string{"venues", "organizers", "terms"}, kind):
+		if part, err = strconv.Atoi(rest); err != nil || part < 1 || rest != strconv.Itoa(part) {
+			return nil, nil
+		}
+		if urls, err = p.recordURLs(ctx, kind); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, nil
+	}
+	if (part-1)*mostURLs >= len(urls) {
+		return nil, nil
+	}
+	return writeURLs(r, urls[(part-1)*mostURLs:min(part*mostURLs, len(urls))]), nil
+}
+
+func (p *Pages) sitemapIndex(ctx context.Context, r *Request) ([]byte, error) {
+	names := []string{"pages"}
+	months, err := p.eventMonths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range months {
+		for part := 1; (part-1)*mostURLs < m.events; part++ {
+			name := "events-" + m.first.Format("2006-01")
+			if part > 1 {
+				name += "-" + strconv.Itoa(part)
+			}
+			names = append(names, name)
+		}
+	}
+	for _, kind := range []string{"venues", "organizers", "terms"} {
+		urls, err := p.recordURLs(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		for part := 1; (part-1)*mostURLs < len(urls); part++ {
+			names = append(names, kind+"-"+strconv.Itoa(part))
+		}
+	}
+	var b bytes.Buffer
+	b.WriteString(xml.Header + `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
+	for _, name := range names {
+		fmt.Fprintf(&b, "<sitemap><loc>%s</loc></sitemap>\n", escaped(r.Base+"/sitemap/"+name+".xml"))
+	}
+	b.WriteString("</sitemapindex>\n")
+	return b.Bytes(), nil
+}
+
+// plainURLs are the pages that are no record's and may be found.
+func (p *Pages) plainURLs() []siteURL {
+	var out []siteURL
+	for _, path := range []string{"/", "/events/", "/events/map/", "/venues/", "/organizers/", "/categories/", "/tags/", "/docs/"} {
+		out = append(out, siteURL{path: path, langs: calendar.Langs[:]})
+	}
+	return out
+}
+
+// monthOfEvents is a month in which events start.
+type monthOfEvents struct {
+	first  time.Time
+	events int
+}
+
+// eventMonths are the months of the site zone in which listed events start. Stretches
+// without any are left out at once, so that one event in a far year costs little.
+func (p *Pages) eventMonths(ctx context.Context) ([]monthOfEvents, error) {
+	var out []monthOfEvents
+	var look func(from, months int) error
+	month := func(n int) time.Time { return time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC).AddDate(0, n, 0) }
+	look = func(from, months int) error {
+		c, err := p.starting(ctx, month(from), month(from+months))
+		if err != nil {
+			return err
+		}
+		n, err := p.Lists.Count(ctx, c)
+		switch {
+		case err != nil || n == 0:
+			return err
+		case months == 1:
+			out = append(out, monthOfEvents{month(from), n})
+			return nil
+		}
+		if err := look(from, months/2); err != nil {
+			return err
+		}
+		return look(from+months/2, months-months/2)
+	}
+	return out, look(0, 9999*12)
+}
+
+// starting are the criteria of the listed events that start from one day of the site on,
+// before another.
+func (p *Pages) starting(ctx context.Context, from, before time.Time) (*query.Criteria, error) {
+	in := calendar.Input{paramStrict: "true", "starts_after": p.instant(from.Add(-time.Second)), "starts_before": p.instant(before), paramPerPage: strconv.Itoa(sitemapPage)}
+	if before.Year() > 9999 {
+		delete(in, "starts_before")
+	}
+	if from.Year() < 1 || from.Equal(time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)) {
+		in["starts_after"] = "0001-01-01T00:00:00Z"
+	}
+	return p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: calendar.LangEN})
+}
+
+// instant is a wall clock of the site as an instant.
+func (p *Pages) instant(wall time.Time) string {
+	return calendar.WallToInstant(calendar.WallOf(wall), p.o.Site).UTC().Format(time.RFC3339)
+}
+
+// eventURLs are the pages of the events that start in a month of the site zone.
+func (p *Pages) eventURLs(ctx context.Context, first time.Time) ([]siteURL, error) {
+	c, err := p.starting(ctx, first, first.AddDate(0, 1, 0))
+	if err != nil {
+		return nil, err
+	}
+	whole, err := p.Lists.Whole(ctx, c, query.Calendar{})
+	if err != nil {
+		return nil, err
+	}
+	defer whole.Close()
+	var out []siteURL
+	err = whole.Each(ctx, func(v *query.View) error {
+		if !v.Blanked && v.Record.Slug() != "" {
+			out = append(out, siteURLOf(v.Record))
+		}
+		return nil
+	})
+	return out, err
+}
+
+func siteURLOf(r *calendar.Record) siteURL {
+	return siteURL{path: recordPath(r.Kind, r.Slug()), langs: r.Langs(), changed: r.Changed}
+}
+
+// recordURLs are the pages of venues, organizers, or terms.
+func (p *Pages) recordURLs(ctx context.Context, name string) ([]siteURL, error) {
+	kinds := map[string][]calendar.Kind{"venues": {calendar.KindVenue}, "organizers": {calendar.KindOrganizer}, "terms": {calendar.KindCategory, calendar.KindTag}}[name]
+	var out []siteURL
+	for _, k := range kinds {
+		for page, pages := 1, 1; page <= pages; page++ {
+			in := calendar.Input{paramPage: strconv.Itoa(page), paramPerPage: strconv.Itoa(sitemapPage)}
+			if k.IsTerm() {
+				in["hide_empty"] = "false"
+			}
+			c, err := p.Lists.Parse(ctx, query.Request{Kind: k, Input: in, Lang: calendar.LangEN})
+			if err != nil {
+				return nil, err
+			}
+			found, err := p.Lists.Run(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			pages = found.TotalPages
+			for i := range found.Views {
+				if r := found.Views[i].Record; r.Slug() != "" {
+					out = append(out, siteURLOf(r))
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+func writeURLs(r *Request, urls []siteURL) []byte {
+	var b bytes.Buffer
+	b.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">` + "\n")
+	for _, u := range urls {
+		own := calendar.LangEN
+		if !slices.Contains(u.langs, own) {
+			own = u.langs[0]
+		}
+		fmt.Fprintf(&b, "<url><loc>%s</loc>", escaped(r.Base+segments[own]+u.path))
+		if !u.changed.IsZero() {
+			fmt.Fprintf(&b, "<lastmod>%s</lastmod>", u.changed.UTC().Format("2006-01-02T15:04:05Z"))
+		}
+		for _, l := range hreflangs {
+			if slices.Contains(u.langs, l) {
+				fmt.Fprintf(&b, `<xhtml:link rel="alternate" hreflang="%s" href="%s"/>`, l.Tag(), escaped(r.Base+segments[l]+u.path))
+			}
+		}
+		b.WriteString("</url>\n")
+	}
+	b.WriteString("</urlset>\n")
+	return b.Bytes()
+}
+
+func escaped(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // into memory
+	return b.String()
+}
