@@ -122,6 +122,7 @@ type card struct {
 	Letter                string
 	Image                 string
 	Marked                template.HTML // title with marks, "" for none
+	Snippet               template.HTML // of the text in which a search was found
 
 	span     span
 	zoneName string // of the event
@@ -144,7 +145,7 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 	if s.away && !s.allDay {
 		c.Zone = s.zone
 	}
-	c.Time = p.timeOf(say, &s, c.Zone)
+	c.Time = p.startOf(say, &s, c.Zone)
 	c.When = p.shortWhen(say, &s, c.Zone, now)
 	if v.Blanked {
 		return c
@@ -183,6 +184,14 @@ func (p *Pages) timeOf(say speech, s *span, zone string) string {
 		text = say.times(s.start, s.end)
 	}
 	return joinedBy(" ", text, zone)
+}
+
+// startOf tells the time at which an event begins, as grids do.
+func (p *Pages) startOf(say speech, s *span, zone string) string {
+	if s.allDay {
+		return word("event.all_day", say.lang)
+	}
+	return joinedBy(" ", say.time(s.start), zone)
 }
 
 // shortWhen tells when an event is, as lists do.

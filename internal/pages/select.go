@@ -115,6 +115,9 @@ func (p *Pages) chooseWithin(ctx context.Context, r *Request, over period, of qu
 		}
 	}
 	p.window(in, s, over)
+	if r.Route.page == pageSearch {
+		searching(in)
+	}
 	var err error
 	s.criteria, err = p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: r.Route.lang, Caller: r.Caller, Of: s.of})
 	if refused, ok := errors.AsType[*calendar.Error](err); ok && refused.Code == calendar.CodeInvalidParam {
@@ -220,4 +223,23 @@ func (s *selection) encoded(change map[string]string) string {
 		return ""
 	}
 	return "?" + string(out)
+}
+
+// searchFacets are those of the search page.
+const searchFacets = "categories,city,month,weekday,time_of_day,cost_band,in_language,venue,tags"
+
+// searching puts what the search page asks for to the parameters of a list.
+func searching(in calendar.Input) {
+	in["facets"], in["facet_limit"] = searchFacets, "20"
+	if in["search"] == nil {
+		return
+	}
+	in["highlight"] = "true"
+	if in["typos"] == nil {
+		in["typos"] = "auto"
+	}
+	if in[paramSort] == nil {
+		in[paramSort] = "relevance"
+		delete(in, paramOrder)
+	}
 }

@@ -2,8 +2,10 @@ package pages
 
 import (
 	"context"
+	"html/template"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -23,6 +25,87 @@ type listBody struct {
 	Zone     string // that times are told in, "" for each event's own
 	Past     *link  // to what has ended, or back
 	Feeds    []feed
+	Facets   []facet
+	Action   string // of the form of facets
+	Kept     []query.LinkParam
+}
+
+// facet is how many events have each value.
+type facet struct {
+	Name, Label string
+	Values      []facetValue
+	More        []facetValue // folded
+}
+
+// facetValue is one value of a facet.
+type facetValue struct {
+	Value, Label, Count string
+	Number              int
+	Selected            bool
+	Level               int
+	Share               int // of the greatest count, in twentieths, for the bar
+}
+
+// shownValues is how many values of a facet are not folded.
+const shownValues = 8
+
+// facets makes the facets of a search.
+func (l *layout) facets(found []query.Facet) []facet {
+	out := make([]facet, 0, len(found))
+	for _, f := range found {
+		most := 1
+		for _, v := range f.Values {
+			most = max(most, v.Count)
+		}
+		shown := facet{Name: f.Name, Label: l.filterName(f.Name)}
+		for i, v := range f.Values {
+			value := facetValue{
+				Value: v.Value, Label: l.facetLabel(f.Name, v), Count: l.say.number(v.Count), Number: v.Count, Selected: v.Selected, Level: v.Level,
+				Share: (v.Count*20 + most - 1) / most,
+			}
+			if i < shownValues || v.Selected {
+				shown.Values = append(shown.Values, value)
+			} else {
+				shown.More = append(shown.More, value)
+			}
+		}
+		if len(shown.Values) > 0 {
+			out = append(out, shown)
+		}
+	}
+	return out
+}
+
+// facetLabel is what people read for a value.
+func (l *layout) facetLabel(name string, v query.FacetValue) string {
+	switch name {
+	case "month":
+		if t, ok := readPeriod(pageMonth, v.Value); ok {
+			return l.say.month(t)
+		}
+	case "weekday":
+		if n, err := strconv.Atoi(v.Value); err == nil {
+			return l.say.names().days[n%7]
+		}
+	case "in_language":
+		if lang, ok := calendar.ParseLang(v.Value); ok {
+			return langNames[lang]
+		}
+	}
+	if v.Label != "" {
+		return v.Label
+	}
+	if t, known := words["value."+v.Value]; known {
+		return t[l.Lang]
+	}
+	return v.Value
+}
+
+// unfaceted are the parameters that the form of facets sends along.
+func (l *layout) unfaceted() []query.LinkParam {
+	return slices.DeleteFunc(slices.Clone(l.Kept()), func(p query.LinkParam) bool {
+		return slices.Contains(strings.Split(searchFacets, ","), strings.TrimSuffix(p.Name, "[]"))
+	})
 }
 
 // removable is a filter that can be taken away.
@@ -92,6 +175,7 @@ func (p *Pages) list(ctx context.Context, l *layout, path string) (*listBody, er
 	}
 	l.Position = found.Position
 	cards := p.cardsOf(l.r, found.Views, l.sel.zone)
+	l.mark(cards, found)
 	b := &listBody{
 		Total: found.Total, Count: l.count("events", found.Total), Groups: p.groupsOf(l.say, cards, l.sel.zone, l.sel.past),
 		Pager: l.pagerOf(found.TotalPages, l.pageHref(path)), Chips: l.chips(path), Zones: l.zones(cards),
@@ -111,7 +195,30 @@ func (p *Pages) list(ctx context.Context, l *layout, path string) (*listBody, er
 		}
 	}
 	b.Feeds = l.Feeds
+	if l.Page == pageSearch {
+		b.Facets, b.Action, b.Kept = l.facets(found.Facets), l.Href(path), l.unfaceted()
+	}
 	return b, nil
+}
+
+// mark marks what the search fits in the cards of a list.
+func (l *layout) mark(cards []card, found *query.List) {
+	h := l.sel.criteria.Highlighter(found.Typos)
+	if h == nil {
+		return
+	}
+	for i := range found.Views {
+		v := &found.Views[i]
+		title, in := v.Record.Name(l.Lang)
+		cards[i].Marked = template.HTML(h.Name(title, in)) //nolint:gosec // escaped but for its marks (LISTINGS 3.4)
+		for _, field := range []string{"excerpt", "description"} {
+			text, in := l.p.Shown.HTML(v.Record, field, l.Lang)
+			if text == "" || v.Blanked || cards[i].Snippet != "" {
+				continue
+			}
+			cards[i].Snippet = template.HTML(h.Snippet(l.p.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
+		}
+	}
 }
 
 // chips are the filters of the selection.

@@ -122,6 +122,16 @@ var words = map[string]message{
 	"filter.tz":          {"时区", "Time zone", "Fuseau horaire", "Zona horaria"},
 	"filter.past":        {"往期", "Past events", "Événements passés", "Eventos pasados"},
 
+	"facet.more": {"更多", "More", "Plus", "Más"},
+
+	"value.night":     {"夜间", "Night", "Nuit", "Noche"},
+	"value.morning":   {"上午", "Morning", "Matin", "Mañana"},
+	"value.afternoon": {"下午", "Afternoon", "Après-midi", "Tarde"},
+	"value.evening":   {"晚上", "Evening", "Soir", "Noche, desde las 18"},
+	"value.all_day":   {"全天", "All day", "Toute la journée", "Todo el día"},
+	"value.free":      {"免费", "Free", "Gratuit", "Gratis"},
+	"value.unknown":   {"未知", "Not known", "Inconnu", "Desconocido"},
+
 	"list.title":    {"近期活动", "Coming events", "Événements à venir", "Próximos eventos"},
 	"list.running":  {"正在进行", "Now on", "En ce moment", "Ahora"},
 	"list.past":     {"往期活动", "Past events", "Événements passés", "Eventos pasados"},
