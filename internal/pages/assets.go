@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 )
@@ -26,6 +27,9 @@ type assets struct {
 	mark  string
 }
 
+// manifestName is the list of the vendored files, with their versions and hashes.
+const manifestName = "manifest.json"
+
 // medias are those of files by their ending.
 var medias = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".json": "application/json",
@@ -33,31 +37,30 @@ var medias = map[string]string{
 
 func newAssets(b Brand) (*assets, error) {
 	out := &assets{named: map[string]*asset{}}
-	files, err := assetFiles.ReadDir("assets")
-	if err != nil {
-		return nil, err
-	}
 	all := sha256.New()
-	for _, f := range files {
-		if f.IsDir() {
-			continue
+	err := fs.WalkDir(assetFiles, "assets", func(name string, d fs.DirEntry, err error) error {
+		media := medias[path.Ext(name)]
+		if err != nil || d.IsDir() || media == "" || d.Name() == manifestName {
+			return err
 		}
-		body, err := assetFiles.ReadFile("assets/" + f.Name())
+		body, err := assetFiles.ReadFile(name)
+		if err == nil && d.Name() == "daybook.css" {
+			body, err = brandStyle(body, b)
+		}
 		if err != nil {
-			return nil, err
-		}
-		if f.Name() == "daybook.css" {
-			if body, err = brandStyle(body, b); err != nil {
-				return nil, err
-			}
+			return err
 		}
 		sum := sha256.Sum256(body)
-		ext := path.Ext(f.Name())
-		out.named[f.Name()] = &asset{
-			media: medias[ext], body: body,
-			path: "/assets/" + strings.TrimSuffix(f.Name(), ext) + "." + hex.EncodeToString(sum[:])[:10] + ext,
+		ext := path.Ext(d.Name())
+		out.named[d.Name()] = &asset{
+			media: media, body: body,
+			path: "/assets/" + strings.TrimSuffix(d.Name(), ext) + "." + hex.EncodeToString(sum[:])[:10] + ext,
 		}
 		all.Write(sum[:])
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	fmt.Fprintf(all, "%s %v", b.Name, b.Footer)
 	out.mark = hex.EncodeToString(all.Sum(nil))[:16]

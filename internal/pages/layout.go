@@ -60,6 +60,23 @@ func (l *layout) Href(page string) string { return l.r.href(page) }
 // Asset gives the path of a file.
 func (l *layout) Asset(name string) string { return l.r.Path + l.p.assets.path(name) }
 
+// mapBody is what a map needs to be drawn.
+type mapBody struct {
+	GeoJSON  string // of the clusters of a selection, "" for one place
+	Lat, Lng string // of one place
+}
+
+// Map are the clusters of the selection.
+func (l *layout) Map() *mapBody {
+	if l.Page != pageMap {
+		return nil
+	}
+	params := slices.DeleteFunc(slices.Clone(l.sel.criteria.Sent), func(p query.LinkParam) bool {
+		return slices.Contains([]string{paramPerPage, paramSort, paramOrder, "facets", "facet_limit", "highlight", "collapse"}, p.Name)
+	})
+	return &mapBody{GeoJSON: l.r.Path + segments[l.Lang] + l.p.o.Namespace + "/events/clusters" + linkQuery(params)}
+}
+
 // Absolute makes the whole URL of a path below a language.
 func (l *layout) absolute(lang calendar.Lang, page string) string {
 	return l.r.Base + segments[lang] + page

@@ -31,6 +31,7 @@ type place struct {
 	Lat, Lng             string
 	HasPoint             bool
 	Map                  string // link to a map of another service, "" for none
+	GeoJSON              string // none
 }
 
 // eventBody is the page of an event.

@@ -122,6 +122,8 @@ var words = map[string]message{
 	"filter.tz":          {"时区", "Time zone", "Fuseau horaire", "Zona horaria"},
 	"filter.past":        {"往期", "Past events", "Événements passés", "Eventos pasados"},
 
+	"map.in":     {"放大", "Zoom in", "Agrandir", "Acercar"},
+	"map.out":    {"缩小", "Zoom out", "Réduire", "Alejar"},
 	"facet.more": {"更多", "More", "Plus", "Más"},
 
 	"value.night":     {"夜间", "Night", "Nuit", "Noche"},

@@ -53,3 +53,13 @@ month?.addEventListener("keydown", (e) => {
 	e.preventDefault();
 	next.querySelector("a").focus();
 });
+
+// The map is loaded when it comes into view.
+const map = document.getElementById("map");
+if (map?.dataset.script) {
+	new IntersectionObserver((seen, observer) => {
+		if (!seen.some((s) => s.isIntersecting)) return;
+		observer.disconnect();
+		import(map.dataset.script).then((m) => m.draw(map), () => map.remove());
+	}).observe(map);
+}

@@ -1,0 +1,90 @@
+package pages
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"path"
+	"strings"
+	"testing"
+)
+
+// TestVendored: vendored files equal their manifest, and each has its licence beside it
+// (PAGES P7, P13.53).
+func TestVendored(t *testing.T) {
+	t.Parallel()
+	const folder = "assets/vendor"
+	b, err := assetFiles.ReadFile(path.Join(folder, manifestName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []struct {
+		Name, Version, Licence string
+		Files                  map[string]string
+	}
+	if err := json.Unmarshal(b, &listed); err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]string{}
+	for _, v := range listed {
+		licensed := false
+		for name, sum := range v.Files {
+			sums[path.Join(folder, v.Name, name)] = sum
+			licensed = licensed || strings.HasPrefix(name, "LICENSE")
+		}
+		if !licensed || v.Version == "" || v.Licence == "" {
+			t.Errorf("%s has no licence or version", v.Name)
+		}
+	}
+	err = fs.WalkDir(assetFiles, folder, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == manifestName {
+			return err
+		}
+		body, err := assetFiles.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(body)
+		if got := hex.EncodeToString(sum[:]); got != sums[name] {
+			t.Errorf("%s has the hash %s, the manifest %q", name, got, sums[name])
+		}
+		delete(sums, name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range sums {
+		t.Errorf("%s is in the manifest and not there", name)
+	}
+}
+
+// TestAssetPaths: a file has a path of its content; another hash of its name finds the
+// present one (PAGES P6.1, P13.27).
+func TestAssetPaths(t *testing.T) {
+	t.Parallel()
+	a, err := newAssets(Brand{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range a.named {
+		if got, present := a.find(f.path); got != f || !present {
+			t.Errorf("%s is not found under %s", name, f.path)
+		}
+		ext := path.Ext(name)
+		if got, present := a.find("/assets/" + strings.TrimSuffix(name, ext) + ".0123456789" + ext); got != f || present {
+			t.Errorf("%s is not found under an old hash", name)
+		}
+	}
+	if got, _ := a.find("/assets/nothing.0123456789.css"); got != nil {
+		t.Error("there is no such file")
+	}
+	branded, err := newAssets(Brand{Accent: "#ff0000"})
+	if err != nil || branded.named["daybook.css"].path == a.named["daybook.css"].path {
+		t.Errorf("an accent leaves the style as it is: %v", err)
+	}
+	if _, err := newAssets(Brand{Accent: "red"}); err == nil {
+		t.Error("an accent that is no colour is taken")
+	}
+}
