@@ -9,9 +9,24 @@ function style(href) {
 	});
 }
 
+// Rings that cross longitude 180 go on beyond it, so that no line runs round the world.
+function unroll(ring) {
+	if (!ring.some((at, i) => i && Math.abs(at[0] - ring[i - 1][0]) > 180)) return ring;
+	return ring.map(([lng, lat]) => [lng < 0 ? lng + 360 : lng, lat]);
+}
+
+function unrolled(feature) {
+	const g = feature.geometry;
+	if (g.type === "Polygon") g.coordinates = g.coordinates.map(unroll);
+	else if (g.type === "MultiPolygon") g.coordinates = g.coordinates.map((p) => p.map(unroll));
+	return feature;
+}
+
 async function outlines(L, topojson, url) {
 	const world = await (await fetch(url)).json();
-	return L.geoJSON(topojson.feature(world, world.objects.countries), {
+	const countries = topojson.feature(world, world.objects.countries);
+	countries.features.forEach(unrolled);
+	return L.geoJSON(countries, {
 		style: { className: "outline", weight: 0.6, color: null, fillColor: null, fillOpacity: 1, opacity: 1 }, interactive: false,
 	});
 }
@@ -25,7 +40,7 @@ function marker(L, at, count, title) {
 
 export async function draw(box) {
 	const d = box.dataset;
-	await Promise.all([style(d.style), import(d.leaflet), import(d.topojson)]);
+	await Promise.all([style(d.sheet), import(d.leaflet), import(d.topojson)]);
 	const { L, topojson } = window;
 	const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 	const map = L.map(box, { zoomControl: false, worldCopyJump: true, zoomAnimation: !still, fadeAnimation: !still, markerZoomAnimation: !still, minZoom: 1, maxZoom: 18 });
