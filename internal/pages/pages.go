@@ -108,6 +108,8 @@ type Pages struct {
 	templates [len(calendar.Langs)]*template.Template
 	assets    *assets
 	mark      string // of assets and branding, for keys
+	tries     *tries
+	checks    chan struct{} // held while a password is checked
 }
 
 // New makes Pages; it starts nothing. A bad branding is an error.
@@ -127,7 +129,7 @@ func New(d Deps, o Options) (*Pages, error) {
 	if o.Brand.Name == "" {
 		o.Brand.Name = "Calendar"
 	}
-	p := &Pages{Deps: d, o: o}
+	p := &Pages{Deps: d, o: o, tries: &tries{now: o.Now, wrong: map[tried][]time.Time{}}, checks: make(chan struct{}, checksAtOnce)}
 	var err error
 	if p.assets, err = newAssets(o.Brand); err != nil {
 		return nil, err
@@ -159,6 +161,9 @@ type Request struct {
 	// Password was sent by the form of a protected event; Unlock that the form was sent.
 	Unlock   bool
 	Password string
+	// Client names who sent the form; Foreign tells that a page of another site did.
+	Client  string
+	Foreign bool
 }
 
 // Answer is what a page is answered with.
@@ -170,6 +175,8 @@ type Answer struct {
 	// Position is that of what the page shows, 0 where it shows nothing of the calendar.
 	Position calendar.Position
 	Lang     calendar.Lang
+	// RetryAfter is for how many seconds a client is asked to wait, 0 for none.
+	RetryAfter int
 	// Private answers may be kept by nobody.
 	Private bool
 	// Allow are the methods of 405.

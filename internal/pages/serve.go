@@ -317,20 +317,35 @@ func (p *Pages) step(ctx context.Context, l *layout, over period, total int, pat
 // serveRecord answers the page of a record.
 func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	r, route := l.r, &l.r.Route
-	locked := false
+	locked, protected := false, false
+	var wait time.Duration
 	v, err := p.Lists.Read(ctx, route.kind, 0, route.slug, r.Caller, l.Lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
-		locked = true
-		if r.Unlock {
-			right, err := p.Passwords.CheckPassword(ctx, id, r.Password)
-			locked = !right
-			return true, err
+		locked, protected = true, true
+		if !r.Unlock || r.Foreign {
+			return true, nil
 		}
-		return true, nil
+		if wait = p.tries.wait(id, r.Client); wait > 0 {
+			return true, nil
+		}
+		right, err := p.check(ctx, id, r.Password)
+		if locked = !right; locked && err == nil {
+			p.tries.note(id, r.Client)
+		}
+		return true, err
 	})
 	if err != nil {
 		return p.missing(ctx, r, err)
 	}
-	if route.kind == calendar.KindEvent {
+	switch {
+	case r.Unlock && !protected:
+		return &Answer{Status: http.StatusSeeOther, Location: r.href(recordPath(route.kind, v.Record.Slug()))}, nil
+	case wait > 0:
+		a, err := p.Refuse(r, calendar.Fail(calendar.CodeTooManyRequests, 0))
+		if a != nil {
+			a.RetryAfter, a.Private = int((wait+time.Second-1)/time.Second), true
+		}
+		return a, err
+	case route.kind == calendar.KindEvent:
 		return p.serveEvent(ctx, l, &v, locked)
 	}
 	if l.sel, err = p.chooseOf(ctx, r, v.Record); err != nil {
@@ -345,6 +360,17 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	}
 	l.Body = b
 	return p.render(l, http.StatusOK)
+}
+
+// check checks a password; it is work, so few are checked at once.
+func (p *Pages) check(ctx context.Context, id calendar.ID, password string) (bool, error) {
+	select {
+	case p.checks <- struct{}{}:
+		defer func() { <-p.checks }()
+		return p.Passwords.CheckPassword(ctx, id, password)
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
 }
 
 // chooseOf is the selection of the page of a record.
@@ -466,7 +492,7 @@ type errorBody struct {
 var statuses = map[calendar.Code]int{
 	calendar.CodeInvalidParam: http.StatusBadRequest, calendar.CodePageNotFound: http.StatusNotFound, calendar.CodeNotFound: http.StatusNotFound,
 	calendar.CodeNotAccessible: http.StatusNotFound, calendar.CodeErased: http.StatusGone, calendar.CodeNoLongerAvailable: http.StatusGone,
-	calendar.CodeSelectionTooLarge: http.StatusBadRequest, calendar.CodeUnavailable: http.StatusServiceUnavailable,
+	calendar.CodeTooManyRequests: http.StatusTooManyRequests, calendar.CodeSelectionTooLarge: http.StatusBadRequest, calendar.CodeUnavailable: http.StatusServiceUnavailable,
 }
 
 // Refuse makes the page of an error.

@@ -219,6 +219,7 @@ var words = map[string]message{
 	"error.403":  {"不允许。", "This is not allowed.", "Ce n’est pas autorisé.", "No está permitido."},
 	"error.404":  {"没有这个页面。", "There is no such page.", "Cette page n’existe pas.", "Esta página no existe."},
 	"error.410":  {"已不再提供。", "This is no longer available.", "Ce n’est plus disponible.", "Ya no está disponible."},
+	"error.429":  {"尝试次数过多，请稍后再试。", "Too many tries. Please wait a minute.", "Trop d’essais. Patientez une minute.", "Demasiados intentos. Espere un minuto."},
 	"error.503":  {"暂时无法显示，请稍后再试。", "This cannot be shown at the moment. Please try again soon.", "Affichage impossible pour le moment. Réessayez bientôt.", "No se puede mostrar por ahora. Inténtelo de nuevo pronto."},
 	"error.list": {"近期活动", "Coming events", "Événements à venir", "Próximos eventos"},
 }
