@@ -356,7 +356,9 @@ func listsAtOnce(processors int) int { return max(1, processors/2) }
 
 type noSlugs struct{}
 
-func (noSlugs) Former(context.Context, calendar.Kind, string) (*calendar.Record, error) { return nil, nil }
+func (noSlugs) Former(context.Context, calendar.Kind, string) (*calendar.Record, error) {
+	return nil, nil
+}
 
 // api makes the REST interface.
 func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler, error) {

@@ -61,7 +61,7 @@ func (c colour) readable(grounds ...colour) colour {
 		}
 		return true
 	}
-	for step := 0; step <= 1000; step++ {
+	for step := range 1001 {
 		away := float64(step) / 1000
 		for _, l := range [2]float64{l - away, l + away} {
 			if l < 0 || l > 1 {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"daybook/calendar"
 )
@@ -13,16 +15,15 @@ func (p *Pages) robots(r *Request) []byte {
 	if p.o.NoRobots {
 		return []byte("User-agent: *\nDisallow: /\n")
 	}
-	out := "User-agent: *\n"
-	for _, prefix := range p.o.Prefixes {
+	var out strings.Builder
+	out.WriteString("User-agent: *\n")
+	for _, below := range append(slices.Clone(p.o.Prefixes), "embed") {
 		for _, l := range calendar.Langs {
-			out += "Disallow: " + r.Path + segments[l] + "/" + prefix + "/\n"
+			out.WriteString("Disallow: " + r.Path + segments[l] + "/" + below + "/\n")
 		}
 	}
-	for _, l := range calendar.Langs {
-		out += "Disallow: " + r.Path + segments[l] + "/embed/\n"
-	}
-	return []byte(out + "Allow: " + r.Path + "/\n\nSitemap: " + r.Base + "/sitemap.xml\n")
+	out.WriteString("Allow: " + r.Path + "/\n\nSitemap: " + r.Base + "/sitemap.xml\n")
+	return []byte(out.String())
 }
 
 // openSearch describes the search to browsers (OpenSearch 1.1).

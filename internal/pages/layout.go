@@ -148,7 +148,7 @@ func (l *layout) Languages() []link {
 	if page == "" {
 		page = "/"
 	}
-	var out []link
+	out := make([]link, 0, len(hreflangs))
 	for _, lang := range hreflangs {
 		out = append(out, link{Href: l.r.Path + segments[lang] + page, Label: langNames[lang], Lang: lang.Tag(), Current: lang == l.Lang})
 	}
@@ -160,14 +160,17 @@ var langNames = [...]string{calendar.LangCN: "中文", calendar.LangEN: "English
 
 // Views are the pages of the navigation.
 func (l *layout) Views() []link {
-	var out []link
+	out := make([]link, 0, 5)
 	for _, v := range []struct {
 		page  name
 		path  string
 		label string
 	}{
-		{pageList, "/events/", "nav.list"}, {pageMonth, "/events/month/", "nav.month"}, {pageWeek, "/events/week/", "nav.week"},
-		{pageDay, "/events/day/", "nav.day"}, {pageMap, "/events/map/", "nav.map"},
+		{pageList, "/events/", "nav.list"},
+		{pageMonth, "/events/month/", "nav.month"},
+		{pageWeek, "/events/week/", "nav.week"},
+		{pageDay, "/events/day/", "nav.day"},
+		{pageMap, "/events/map/", "nav.map"},
 	} {
 		out = append(out, link{Href: l.Href(v.path), Label: word(v.label, l.Lang), Current: v.page == l.Page})
 	}
@@ -205,10 +208,15 @@ func (l *layout) feedsOf(address, query string) []feed {
 	at := func(ending string) string {
 		return l.absolute(l.Lang, l.p.o.Namespace+address+ending+query)
 	}
-	out := []feed{{"json", "application/json", "JSON", l.absolute(l.Lang, l.p.o.Namespace+address+"/"+query)}}
+	out := make([]feed, 0, 7)
+	out = append(out, feed{"json", "application/json", "JSON", l.absolute(l.Lang, l.p.o.Namespace+address+"/"+query)})
 	for _, f := range []feed{
-		{"ics", "text/calendar", "iCalendar", ".ics"}, {"rss", "application/rss+xml", "RSS", ".rss"}, {"atom", "application/atom+xml", "Atom", ".atom"},
-		{"jsonfeed", "application/feed+json", "JSON Feed", ".jsonfeed"}, {"geojson", "application/geo+json", "GeoJSON", ".geojson"}, {"csv", "", "CSV", ".csv"},
+		{"ics", "text/calendar", "iCalendar", ".ics"},
+		{"rss", "application/rss+xml", "RSS", ".rss"},
+		{"atom", "application/atom+xml", "Atom", ".atom"},
+		{"jsonfeed", "application/feed+json", "JSON Feed", ".jsonfeed"},
+		{"geojson", "application/geo+json", "GeoJSON", ".geojson"},
+		{"csv", "", "CSV", ".csv"},
 	} {
 		f.URL = at(f.URL)
 		out = append(out, f)

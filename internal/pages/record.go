@@ -227,7 +227,7 @@ func (p *Pages) factsOf(l *layout, v *query.View) []fact {
 			out = append(out, fact{Field: field, Label: word("fact."+field, lang), Links: records})
 		}
 	}
-	var organizers []link
+	organizers := make([]link, 0, len(v.Organizers))
 	for _, o := range v.Organizers {
 		name, in := o.Record.Name(lang)
 		organizers = append(organizers, link{Href: p.hrefOf(l.r, o.Record, o.Status), Label: name, Lang: otherLang(in, lang)})
@@ -243,7 +243,7 @@ func (p *Pages) factsOf(l *layout, v *query.View) []fact {
 }
 
 func (p *Pages) termLinks(l *layout, terms []query.TermView) []link {
-	var out []link
+	out := make([]link, 0, len(terms))
 	for _, t := range terms {
 		name, in := t.Record.Name(l.Lang)
 		out = append(out, link{Href: l.Href(recordPath(t.Record.Kind, t.Record.Slug())), Label: name, Lang: otherLang(in, l.Lang)})
@@ -265,7 +265,8 @@ const compact = "20060102T150405Z"
 // calendarsOf are the buttons that put an event into a calendar.
 func (p *Pages) calendarsOf(l *layout, v *query.View, s *span) []link {
 	ics := l.absolute(l.Lang, p.o.Namespace+"/events/"+v.Record.ID.String()+".ics")
-	out := []link{{Href: ics, Label: word("calendar.file", l.Lang), Title: "text/calendar"}}
+	out := make([]link, 0, 3)
+	out = append(out, link{Href: ics, Label: word("calendar.file", l.Lang), Title: "text/calendar"})
 	if p.o.NoExternalLinks {
 		return out
 	}
@@ -358,12 +359,12 @@ func (p *Pages) eventLD(l *layout, v *query.View, s *span) template.JS {
 	if image := r.Fields.String("image_url"); image != "" {
 		e["image"] = []string{image}
 	}
-	var places []any
+	places := make([]any, 0, len(v.Venues))
 	for _, venue := range v.Venues {
 		places = append(places, p.placeLD(l, venue.Record, venue.Status))
 	}
 	oneOrAll(e, "location", places)
-	var organizers []any
+	organizers := make([]any, 0, len(v.Organizers))
 	for _, o := range v.Organizers {
 		name, _ := o.Record.Name(lang)
 		organizers = append(organizers, map[string]any{"@type": "Organization", "name": name, "url": l.r.Base + strings.TrimPrefix(p.hrefOf(l.r, o.Record, o.Status), l.r.Path)})
@@ -497,7 +498,7 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 		add("phone", f.String("phone"), "")
 		add("email", f.String("email"), "mailto:"+f.String("email"))
 		l.LD = ldOf(map[string]any{"@context": "https://schema.org", "@type": "Organization", "name": name, "url": l.CanonicalURL()})
-	case calendar.KindCategory, calendar.KindTag, calendar.KindEvent:
+	default:
 	}
 	if site := f.String("website"); site != "" {
 		add("website", hostOf(site), site)
@@ -529,7 +530,8 @@ func (p *Pages) subscribe(l *layout) []link {
 	plain := l.Feeds[i].URL
 	_, rest, _ := strings.Cut(plain, "://")
 	webcal := "webcal://" + rest
-	out := []link{{Href: webcal, Label: word("subscribe.calendar", l.Lang)}, {Href: plain, Label: word("subscribe.url", l.Lang)}}
+	out := make([]link, 0, 4)
+	out = append(out, link{Href: webcal, Label: word("subscribe.calendar", l.Lang)}, link{Href: plain, Label: word("subscribe.url", l.Lang)})
 	if p.o.NoExternalLinks {
 		return out
 	}

@@ -233,8 +233,6 @@ func weekStart(year, week int) time.Time {
 
 // Paths of pages below the base URL.
 
-func pathOf(l calendar.Lang, page string) string { return segments[l] + page }
-
 func monthPath(t time.Time) string { return "/events/month/" + t.Format("2006-01") + "/" }
 
 func dayPath(t time.Time) string { return "/events/day/" + t.Format(time.DateOnly) + "/" }
@@ -257,7 +255,7 @@ func recordPath(k calendar.Kind, slug string) string {
 		return "/events/category/" + slug + "/"
 	case calendar.KindTag:
 		return "/events/tag/" + slug + "/"
-	case calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer:
+	default:
 	}
 	return "/" + k.String() + "/" + slug + "/"
 }

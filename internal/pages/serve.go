@@ -62,6 +62,7 @@ func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 		if a := p.byID(ctx, r); a != nil {
 			return a, nil
 		}
+	default:
 	}
 	return p.serveSelection(ctx, l)
 }
@@ -149,7 +150,7 @@ func (p *Pages) serveSelection(ctx context.Context, l *layout) (*Answer, error) 
 	l.Feeds = l.feedsOf("/events", linkQuery(sent))
 	switch route.page {
 	case pageMonth:
-		return p.serveMonth(ctx, l, over, path)
+		return p.serveMonth(ctx, l, over)
 	case pageWeek, pageDay:
 		l.NoIndex = true
 		return p.serveDays(ctx, l, over, path)
@@ -246,7 +247,7 @@ func (p *Pages) rangeEnds(over period) bool {
 	return !over.first.IsZero() && (over.first.Year() < 1 || over.last.Year() > 9999)
 }
 
-func (p *Pages) serveMonth(ctx context.Context, l *layout, over period, path string) (*Answer, error) {
+func (p *Pages) serveMonth(ctx context.Context, l *layout, over period) (*Answer, error) {
 	b, err := p.month(ctx, l, over.first)
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func (p *Pages) sitemap(ctx context.Context, r *Request) ([]byte, error) {
 	case kind == "events" && len(rest) >= len("2006-01"):
 		month, ok := readPeriod(pageMonth, rest[:len("2006-01")])
 		if more := rest[len("2006-01"):]; more != "" {
-			if part, err = strconv.Atoi(strings.TrimPrefix(more, "-")); err != nil || part < 2 || more != "-"+strconv.Itoa(part) {
+			if part = number(strings.TrimPrefix(more, "-")); part < 2 || more[0] != '-' {
 				return nil, nil
 			}
 		}
@@ -59,7 +59,7 @@ func (p *Pages) sitemap(ctx context.Context, r *Request) ([]byte, error) {
 			return nil, err
 		}
 	case numbered && slices.Contains([]string{"venues", "organizers", "terms"}, kind):
-		if part, err = strconv.Atoi(rest); err != nil || part < 1 || rest != strconv.Itoa(part) {
+		if part = number(rest); part < 1 {
 			return nil, nil
 		}
 		if urls, err = p.recordURLs(ctx, kind); err != nil {
@@ -109,8 +109,9 @@ func (p *Pages) sitemapIndex(ctx context.Context, r *Request) ([]byte, error) {
 
 // plainURLs are the pages that are no record's and may be found.
 func (p *Pages) plainURLs() []siteURL {
-	var out []siteURL
-	for _, path := range []string{"/", "/events/", "/events/map/", "/venues/", "/organizers/", "/categories/", "/tags/", "/docs/"} {
+	paths := []string{"/", "/events/", "/events/map/", "/venues/", "/organizers/", "/categories/", "/tags/", "/docs/"}
+	out := make([]siteURL, 0, len(paths))
+	for _, path := range paths {
 		out = append(out, siteURL{path: path, langs: calendar.Langs[:]})
 	}
 	return out
@@ -248,4 +249,13 @@ func escaped(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // into memory
 	return b.String()
+}
+
+// number reads digits as they are written; 0: it is none.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || s != strconv.Itoa(n) {
+		return 0
+	}
+	return n
 }

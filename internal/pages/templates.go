@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"html/template"
+	"slices"
 
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
@@ -62,7 +63,7 @@ func (l *layout) Kept() []query.LinkParam {
 	}
 	out := l.sel.asked
 	if l.sel.past {
-		out = append(out[:len(out):len(out)], query.LinkParam{Name: paramPast, Value: "true"})
+		out = append(slices.Clip(out), query.LinkParam{Name: paramPast, Value: "true"})
 	}
 	return out
 }

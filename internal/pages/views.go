@@ -504,7 +504,7 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 				timed = append(timed, day[i])
 			}
 		}
-		more := 0
+		var more int
 		col.Timed, more = lanes(timed, from)
 		if more > 0 && n > 1 {
 			col.More, col.MoreHref = l.text("month.more", l.say.number(more)), l.Href(dayPath(at))
@@ -522,7 +522,7 @@ func lanes(cards []card, from int) (out []placed, more int) {
 	var ends [mostLanes]int
 	begin := 0 // of the present cluster in out
 	until := 0
-	close := func() {
+	settle := func() {
 		most := 0
 		for _, p := range out[begin:] {
 			most = max(most, p.Lane)
@@ -538,7 +538,7 @@ func lanes(cards []card, from int) (out []placed, more int) {
 		row := (s.start.Hour()-from)*rowsOfHour + s.start.Minute()/minutesOfRow + 1
 		rows := max(leastRows, int(s.end.Sub(s.start).Minutes()+minutesOfRow-1)/minutesOfRow)
 		if row >= until {
-			close()
+			settle()
 			until = 0
 		}
 		lane := slices.IndexFunc(ends[:], func(end int) bool { return end <= row })
@@ -550,7 +550,7 @@ func lanes(cards []card, from int) (out []placed, more int) {
 		until = max(until, row+rows)
 		out = append(out, placed{Card: cards[i], Row: row, Rows: rows, Lane: lane + 1})
 	}
-	close()
+	settle()
 	return out, more
 }
 

@@ -43,27 +43,32 @@ func (l *layout) count(thing string, n int) string {
 // counts are the things that are counted, cn, en, fr, es.
 var counts = map[string][len(calendar.Langs)]counted{
 	"events": {
-		{other: "%s 个活动"}, {one: "%s event", other: "%s events"},
+		{other: "%s 个活动"},
+		{one: "%s event", other: "%s events"},
 		{one: "%s événement", many: "%s d’événements", other: "%s événements"},
 		{one: "%s evento", many: "%s de eventos", other: "%s eventos"},
 	},
 	"venues": {
-		{other: "%s 个场地"}, {one: "%s venue", other: "%s venues"},
+		{other: "%s 个场地"},
+		{one: "%s venue", other: "%s venues"},
 		{one: "%s lieu", many: "%s de lieux", other: "%s lieux"},
 		{one: "%s lugar", many: "%s de lugares", other: "%s lugares"},
 	},
 	"organizers": {
-		{other: "%s 个主办方"}, {one: "%s organizer", other: "%s organizers"},
+		{other: "%s 个主办方"},
+		{one: "%s organizer", other: "%s organizers"},
 		{one: "%s organisateur", many: "%s d’organisateurs", other: "%s organisateurs"},
 		{one: "%s organizador", many: "%s de organizadores", other: "%s organizadores"},
 	},
 	"categories": {
-		{other: "%s 个分类"}, {one: "%s category", other: "%s categories"},
+		{other: "%s 个分类"},
+		{one: "%s category", other: "%s categories"},
 		{one: "%s catégorie", many: "%s de catégories", other: "%s catégories"},
 		{one: "%s categoría", many: "%s de categorías", other: "%s categorías"},
 	},
 	"tags": {
-		{other: "%s 个标签"}, {one: "%s tag", other: "%s tags"},
+		{other: "%s 个标签"},
+		{one: "%s tag", other: "%s tags"},
 		{one: "%s étiquette", many: "%s d’étiquettes", other: "%s étiquettes"},
 		{one: "%s etiqueta", many: "%s de etiquetas", other: "%s etiquetas"},
 	},
@@ -212,7 +217,7 @@ var words = map[string]message{
 	"directory.organizers": {"主办方", "Organizers", "Organisateurs", "Organizadores"},
 	"directory.categories": {"分类", "Categories", "Catégories", "Categorías"},
 	"directory.tags":       {"标签", "Tags", "Étiquettes", "Etiquetas"},
-	"directory.name":       {"目录", "Directories", "Répertoires", "Directorios"},
+	"directory.name":       {"目录", "Directories", "Répertoires", "Directors"},
 	"directory.empty":      {"这里还没有内容。", "There is nothing here yet.", "Il n’y a encore rien ici.", "Aún no hay nada aquí."},
 
 	"error.400":  {"有些内容无法理解。", "Something was not understood.", "Quelque chose n’a pas été compris.", "Algo no se entendió."},
