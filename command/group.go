@@ -58,7 +58,7 @@ func (w *writing) decide(ctx context.Context, g *group, k calendar.Kind, id cale
 	d := &calendar.Decision{
 		Rules: w.s.rules, Now: w.now, Caller: w.r.Caller, Password: w.password,
 		Taken: func(slug string) bool {
-			claim := slugClaim(k, slug)
+			claim := eventstore.SlugClaim(k, slug)
 			if holder, ok := g.slugs[claim]; ok && holder != id {
 				return true
 			}

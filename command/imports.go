@@ -174,5 +174,5 @@ func (s *Service) SlugOf(k calendar.Kind, in calendar.Input) calendar.Claim {
 	if !sent {
 		text, _ = in[k.NameField()].(string)
 	}
-	return slugClaim(k, calendar.MakeSlug(s.rules.Clean.Name(text), s.rules.Clean))
+	return eventstore.SlugClaim(k, calendar.MakeSlug(s.rules.Clean.Name(text), s.rules.Clean))
 }

@@ -219,7 +219,7 @@ func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*ca
 	if slug == "" || !routed(k) {
 		return nil, nil // no record is no error
 	}
-	claim := []calendar.Claim{slugClaim(k, slug)}
+	claim := []calendar.Claim{eventstore.SlugClaim(k, slug)}
 	// A record that gives its slug away between the two look-ups makes a second
 	// round: another record may hold it by now.
 	for range 3 {
@@ -236,6 +236,33 @@ func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*ca
 		}
 	}
 	return nil, nil // no record is no error
+}
+
+// Named gives the record of a kind that a path names: the one of an id, else the one that
+// has the slug, else the one that had it last. It may be trashed or deleted, or have another slug now; nil for none,
+// and for an erased one.
+func (r *Records) Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
+	if id == 0 {
+		slug = strings.ToLower(slug)
+		holder, err := r.BySlug(ctx, k, slug)
+		if err != nil || holder != nil || slug == "" {
+			return holder, err
+		}
+		if id, err = r.store.Former(ctx, k, slug); err != nil {
+			return nil, fmt.Errorf("find former %s of a slug: %w", k, err)
+		}
+	}
+	if id <= 0 {
+		return nil, nil // no record is no error
+	}
+	found, err := r.loadAll(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("load %s %d: %w", k, id, err)
+	}
+	if found[0] == nil || found[0].Kind != k || found[0].Erased {
+		return nil, nil // no record is no error
+	}
+	return found[0], nil
 }
 
 // ByName gives the live records of a kind whose shown name in the language
@@ -275,10 +302,6 @@ func routed(k calendar.Kind) bool { return k.IsPost() || k.IsTerm() }
 func showsName(r *calendar.Record, l calendar.Lang, key string) bool {
 	shown, _ := r.Name(l)
 	return calendar.Fold(shown) == key
-}
-
-func slugClaim(k calendar.Kind, slug string) calendar.Claim {
-	return calendar.Claim{Space: "slug/" + k.String(), Key: slug}
 }
 
 func nameOf(k calendar.Kind, key string) calendar.Name {

@@ -103,7 +103,7 @@ func (r *resolver) collect(attrs *calendar.Attrs) {
 			for _, t := range v {
 				r.ids = append(r.ids, t.ID)
 				if !t.Number {
-					r.claims = append(r.claims, slugClaim(linkKinds[field], strings.ToLower(t.Entry)))
+					r.claims = append(r.claims, eventstore.SlugClaim(linkKinds[field], strings.ToLower(t.Entry)))
 					r.names = append(r.names, nameOf(linkKinds[field], r.w.termKey(t)))
 				}
 			}
@@ -356,7 +356,7 @@ func (r *resolver) terms(field string, terms []calendar.TermRef) []ref {
 // term finds a term by slug, else by shown name, else makes it. Terms that entries
 // before it make are found too.
 func (r *resolver) term(field string, k calendar.Kind, t calendar.TermRef) (ref, bool) {
-	bySlug := slugClaim(k, strings.ToLower(t.Entry))
+	bySlug := eventstore.SlugClaim(k, strings.ToLower(t.Entry))
 	if id := r.holders[bySlug]; r.live(k, id) != nil {
 		return ref{id: id}, true
 	}
@@ -390,7 +390,7 @@ func (r *resolver) term(field string, k calendar.Kind, t calendar.TermRef) (ref,
 	m := &made{kind: k, field: field, entry: t.Entry, attrs: attrs}
 	r.make(name, m)
 	clean := r.w.s.rules.Clean
-	if slug := slugClaim(k, calendar.MakeSlug(clean.Name(t.Entry), clean)); slug.Key != "" && r.making[slug] == nil {
+	if slug := eventstore.SlugClaim(k, calendar.MakeSlug(clean.Name(t.Entry), clean)); slug.Key != "" && r.making[slug] == nil {
 		r.making[slug] = m // where another has it, that one is found first
 	}
 	return ref{made: m}, true

@@ -56,6 +56,11 @@ type Past interface {
 	// count, 0 when none has. Where times let two records have it, it is the one
 	// that took it at the greater position. An erased record never had a slug.
 	SlugAt(ctx context.Context, kind calendar.Kind, slug string, p Point) (calendar.ID, error)
+
+	// Former gives the record of a kind that had a slug last, 0 when none had it, and
+	// while a record has it. The record may be trashed, deleted, or have another slug
+	// now. An erased record never had a slug.
+	Former(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error)
 }
 
 // SlugTaken is a row of the past slugs: with the entry at Position a record took a
@@ -98,6 +103,11 @@ func (e *Entry) Slug() (string, error) {
 		return "", fmt.Errorf("entry %d: %w: fields: %w", e.Position, ErrDamaged, err)
 	}
 	return fields.Slug, nil
+}
+
+// SlugClaim is the claim of the record of a kind that has a slug.
+func SlugClaim(k calendar.Kind, slug string) calendar.Claim {
+	return calendar.Claim{Space: slugSpace + k.String(), Key: slug}
 }
 
 func hasSlug(k calendar.Kind) bool { return k != calendar.KindImage && k != calendar.KindUser }

@@ -354,12 +354,6 @@ func (r *roles) watchStart(ctx context.Context) error {
 // it leaves some of them to others.
 func listsAtOnce(processors int) int { return max(1, processors/2) }
 
-type noSlugs struct{}
-
-func (noSlugs) Former(context.Context, calendar.Kind, string) (*calendar.Record, error) {
-	return nil, nil
-}
-
 // api makes the REST interface.
 func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler, error) {
 	lists := query.Options{
@@ -383,11 +377,12 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 	o.Beside = r.readiness.probes()
 	o.Draining = r.readiness.begun
 	o.Observe, o.Trace, o.Streaming = r.b.hooks.Answers, r.b.hooks.Requests, r.b.hooks.Streaming
+	deps := httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}
 	if o.Pages, err = pages.New(
-		pages.Deps{Lists: q, Slugs: noSlugs{}, Passwords: r.b.command, Shown: httpapi.ShownTexts(o.Currency)},
+		pages.Deps{Lists: q, Past: httpapi.PublicPast(deps, o), Passwords: r.b.command, Shown: httpapi.ShownTexts(o.Currency)},
 		pages.Options{Site: r.s.site, SiteZone: r.s.site.String(), Namespace: "/api/" + httpapi.Namespace},
 	); err != nil {
 		return nil, err
 	}
-	return httpapi.New(httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}, o)
+	return httpapi.New(deps, o)
 }

@@ -78,6 +78,23 @@ func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p e
 	return eventstore.SlugAmong(ctx, s, took, slug, p)
 }
 
+// Former does eventstore.Past.
+func (s *Store) Former(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
+	if err := s.read(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.RUnlock()
+	if s.claims[eventstore.SlugClaim(kind, slug)] != 0 {
+		return 0, nil
+	}
+	for _, t := range slices.Backward(s.slugs) {
+		if t.Kind == kind && t.Slug == slug {
+			return t.Record, nil
+		}
+	}
+	return 0, nil
+}
+
 // PutCheckpoint does eventstore.Checkpoints.
 func (s *Store) PutCheckpoint(ctx context.Context, c eventstore.Checkpoint) error {
 	if err := c.Check(); err != nil {

@@ -269,6 +269,14 @@ func TestFormerGoesOn(t *testing.T) {
 			}
 		}
 	}
+	for id := range calendar.ID(3) {
+		for v, want := range []calendar.ID{id + 1, id + 1, 0} { // the last one is held
+			got, err := s.Former(t.Context(), calendar.KindTag, fmt.Sprintf("tag-%d-%d", id+1, v))
+			if err != nil || got != want {
+				t.Errorf("slug %d of %d was last that of %d, %v, want %d", v, id+1, got, err, want)
+			}
+		}
+	}
 	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 9 {
 		t.Errorf("Verify: %d entries, %v", n, err)
 	}

@@ -98,6 +98,19 @@ func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p e
 	return 0, nil
 }
 
+// Former does eventstore.Past.
+func (s *Store) Former(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
+	if err := s.usable(ctx); err != nil {
+		return 0, err
+	}
+	digest := slugDigest(kind, slug)
+	found, err := all(ctx, s, pgx.RowTo[int64], s.q.former, digest[:], kind.String(), slug)
+	if err != nil || len(found) == 0 {
+		return 0, wrap(err, "who had slug %q last", slug)
+	}
+	return calendar.ID(found[0]), nil
+}
+
 // plain tells whether a text is in JSON as it is.
 func plain(s string) bool {
 	text, err := json.Marshal(s)

@@ -18,7 +18,7 @@ import (
 // queries are the statements with the schema in them: a pooler by transactions
 // keeps no search_path.
 type queries struct {
-	atPosition, atTime, countedTo, countedUntil, slugAtPosition, slugAtTime, erased, erase, checkpoint, checkpoints, putCheckpoint,
+	atPosition, atTime, countedTo, countedUntil, slugAtPosition, slugAtTime, former, erased, erase, checkpoint, checkpoints, putCheckpoint,
 	takings, filling, filled, check, newIDs, load, versions, history, entries, records, events, others, find, receipt, commits, mark, identity, leaves, holdings, astray, acquire, release,
 	holdLog, heldRecords, heldErased, heldClaims, heldNames, heldReceipts, written, append, settle, purge, empty, useID, notify string
 }
@@ -66,7 +66,10 @@ func newQueries(schema string) queries {
 		atTime:         pastOf(until),
 		slugAtPosition: slugAt("WHERE "+upTo+" ORDER BY position DESC LIMIT 1", upTo),
 		slugAtTime:     slugAt("", until),
-		countedTo:      in(`SELECT e.position, greatest(e.time, @last_time(e.position, e.time)) FROM @entries e WHERE e.position = $1::bigint`),
+		former: in(`SELECT record FROM @slugs WHERE digest = $1::bytea AND kind = $2::text AND slug = $3::text
+			AND NOT EXISTS (SELECT FROM @claims WHERE digest = $1::bytea AND space = 'slug/' || $2::text AND key = $3::text)
+			ORDER BY position DESC LIMIT 1`),
+		countedTo: in(`SELECT e.position, greatest(e.time, @last_time(e.position, e.time)) FROM @entries e WHERE e.position = $1::bigint`),
 		countedUntil: in(`SELECT greatest(e.position, @last_counted(e.position, $1::bigint)), e.time FROM (
 			SELECT position, time FROM @entries WHERE time <= $1::bigint ORDER BY time DESC LIMIT 1) e`),
 		erased: in("SELECT r.id, r.kind, e.change, r.position FROM @records r JOIN @entries e ON e.position = r.position WHERE r.id = ANY ($1::bigint[])"),

@@ -122,8 +122,8 @@ func fillPast(ctx context.Context, conn *sql.Conn, progress func(done, total cal
 
 // pastStatements are those of readStatements for the past.
 type pastStatements struct {
-	atPosition, atTime                                                     forSome
-	lastAt, greatestTo, greatestAt, slugs, checkpoint, newest, checkpoints *sql.Stmt
+	atPosition, atTime                                                             forSome
+	lastAt, greatestTo, greatestAt, slugs, former, checkpoint, newest, checkpoints *sql.Stmt
 }
 
 // The queries of the past. Which index serves is said where the engine might take
@@ -210,13 +210,22 @@ func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p e
 	if err := p.Check(); err != nil {
 		return 0, err
 	}
-	took, err := all(ctx, s, s.read.slugs, func(r row) (t eventstore.SlugTaken, err error) {
-		return t, r.Scan(&t.Position, &t.Record)
-	}, kind.String(), slug)
+	took, err := all(ctx, s, s.read.slugs, scanTaken, kind.String(), slug)
 	if err != nil {
 		return 0, wrap(err, "who had slug %q", slug)
 	}
 	return eventstore.SlugAmong(ctx, s, took, slug, p)
+}
+
+func scanTaken(r row) (t eventstore.SlugTaken, err error) { return t, r.Scan(&t.Position, &t.Record) }
+
+// Former does eventstore.Past.
+func (s *Store) Former(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
+	took, err := all(ctx, s, s.read.former, scanTaken, kind.String(), slug, eventstore.SlugClaim(kind, slug).Space)
+	if err != nil || len(took) == 0 {
+		return 0, wrap(err, "who had slug %q last", slug)
+	}
+	return took[0].Record, nil
 }
 
 func scanCheckpoint(r row) (c eventstore.Checkpoint, err error) {

@@ -41,6 +41,7 @@ type broken struct {
 	at            func(ctx context.Context, p eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error)
 	counted       func(ctx context.Context, p eventstore.Point) (eventstore.Counted, error)
 	slugAt        func(ctx context.Context, kind calendar.Kind, slug string, p eventstore.Point) (calendar.ID, error)
+	former        func(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error)
 	erase         func(ctx context.Context, e eventstore.Erasure) eventstore.Result
 	putCheckpoint func(ctx context.Context, c eventstore.Checkpoint) error
 	uuid          func(ctx context.Context) ([16]byte, error)
@@ -72,6 +73,13 @@ func (b *broken) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p 
 		return b.slugAt(ctx, kind, slug, p)
 	}
 	return b.Store.SlugAt(ctx, kind, slug, p)
+}
+
+func (b *broken) Former(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
+	if b.former != nil {
+		return b.former(ctx, kind, slug)
+	}
+	return b.Store.Former(ctx, kind, slug)
 }
 
 func (b *broken) Erase(ctx context.Context, e eventstore.Erasure) eventstore.Result {
@@ -999,8 +1007,39 @@ var twins = []struct {
 	}},
 	{"slugs of the past are those of the present", []string{"slugs of the past"}, func(b *broken) {
 		b.slugAt = func(ctx context.Context, kind calendar.Kind, slug string, _ eventstore.Point) (calendar.ID, error) {
-			holders, _, err := b.Find(ctx, []calendar.Claim{slugOf(kind, slug)}, nil)
+			holders, _, err := b.Find(ctx, []calendar.Claim{eventstore.SlugClaim(kind, slug)}, nil)
 			return holders[0], err
+		}
+	}},
+	{"a slug that is held has a former record", []string{"former slugs"}, func(b *broken) {
+		b.former = func(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
+			id, err := b.Store.Former(ctx, kind, slug)
+			if holders, _, _ := b.Find(ctx, []calendar.Claim{eventstore.SlugClaim(kind, slug)}, nil); holders[0] != 0 {
+				id = holders[0]
+			}
+			return id, err
+		}
+	}},
+	{"the first of the former records is given", []string{"former slugs"}, func(b *broken) {
+		b.former = func(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
+			id, err := b.Store.Former(ctx, kind, slug)
+			if id != 0 {
+				id, err = b.Store.SlugAt(ctx, kind, slug, eventstore.Point{Position: 1})
+			}
+			return id, err
+		}
+	}},
+	{"a record that is erased had a slug", []string{"former slugs"}, func(b *broken) {
+		had := map[calendar.Claim]calendar.ID{}
+		b.former = func(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
+			id, err := b.Store.Former(ctx, kind, slug)
+			claim := eventstore.SlugClaim(kind, slug)
+			if holders, _, _ := b.Find(ctx, []calendar.Claim{claim}, nil); id != 0 {
+				had[claim] = id
+			} else if holders[0] == 0 {
+				id = had[claim]
+			}
+			return id, err
 		}
 	}},
 	{"an erasure is a change like others", []string{"an erasure leaves the leaves", "erasures are refused or done again"}, func(b *broken) {

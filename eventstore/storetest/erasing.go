@@ -117,7 +117,7 @@ func erases(t testing.TB, h Harness) {
 			f.Errorf("History: %+v, %v", history, err)
 		}
 		f.same("the record", f.load(id), eventstore.State{Kind: calendar.KindTag, ID: id, Version: 4, Position: res.Position, Record: e.State})
-		for _, claim := range []calendar.Claim{slugOf(calendar.KindTag, "jazz"), slugOf(calendar.KindTag, "swing"), calendar.ImportClaim("s", "the key")} {
+		for _, claim := range []calendar.Claim{eventstore.SlugClaim(calendar.KindTag, "jazz"), eventstore.SlugClaim(calendar.KindTag, "swing"), calendar.ImportClaim("s", "the key")} {
 			if holder := f.holder(claim); holder != 0 {
 				f.Errorf("claim %v is held by %d", claim, holder)
 			}
@@ -181,7 +181,7 @@ func erasesAgain(t testing.TB, h Harness) {
 			f.Errorf("%s: %+v, want %v", tt.name, res, tt.want)
 		}
 	}
-	if f.head() != 1 || f.load(r.ID).Version != 1 || f.holder(slugOf(calendar.KindTag, "jazz")) != r.ID {
+	if f.head() != 1 || f.load(r.ID).Version != 1 || f.holder(eventstore.SlugClaim(calendar.KindTag, "jazz")) != r.ID {
 		f.Errorf("a refused erasure changed something: head %d", f.head())
 	}
 	if res := f.store.Erase(f.ctx, e); res.Err != nil || res.Position != 2 {

@@ -220,6 +220,80 @@ func slugs(t testing.TB, h Harness) {
 	}
 }
 
+// formerSlugs: who had a slug last that nobody has.
+func formerSlugs(t testing.TB, h Harness) {
+	f := setup(t, h)
+	want := map[string]calendar.ID{} // by slug
+	check := func(when string) {
+		f.Helper()
+		for slug, id := range want {
+			if got, err := f.store.Former(f.ctx, calendar.KindTag, slug); err != nil || got != id {
+				f.Fatalf("%s: Former(%q) is %d, %v, want %d", when, slug, got, err, id)
+			}
+			if got, err := f.store.Former(f.ctx, calendar.KindVenue, slug); err != nil || got != 0 {
+				f.Fatalf("%s: a venue had the slug %q of a tag: %d, %v", when, slug, got, err)
+			}
+		}
+	}
+	to := func(r *calendar.Record, slug string) *calendar.Record {
+		return f.update(r, calendar.Fields{"slug": slug})
+	}
+	want["x"] = 0
+	check("unknown")
+	a := f.create(calendar.KindTag, "x")
+	check("held")
+	a = to(a, "y")
+	want["x"] = a.ID
+	check("renamed")
+	a = to(a, "z")
+	want["y"], want["z"] = a.ID, 0
+	check("renamed twice")
+	b := f.create(calendar.KindTag, "x")
+	want["x"] = 0
+	check("taken over")
+	d, b := f.draft(b, deleted(b))
+	f.mustWrite(f.appendOf(d))
+	want["x"] = b.ID
+	check("deleted")
+	a = to(to(a, "y"), "z")
+	check("had again")
+
+	// Taken and given up in one Append, twice; and given by one record to another.
+	drafts := make([]eventstore.Draft, 0, 4)
+	var last [2]*calendar.Record
+	for i := range last {
+		d, r := f.draft(nil, created(calendar.KindTag, f.id(), "w"))
+		drafts = append(drafts, d)
+		d, last[i] = f.draft(r, changed(r, calendar.Fields{"slug": numbered("v", i)}))
+		drafts = append(drafts, d)
+	}
+	f.mustWrite(f.appendOf(drafts...))
+	want["w"], want["v-0"], want["v-1"] = last[1].ID, 0, 0
+	d, a = f.draft(a, changed(a, calendar.Fields{"slug": "u"}))
+	e, c := f.draft(nil, created(calendar.KindTag, f.id(), "z"))
+	f.mustWrite(f.appendOf(d, e))
+	want["u"], want["z"] = 0, 0
+	check("in one append")
+	c = to(c, "t")
+	want["z"], want["t"] = c.ID, 0
+	f.store = f.h.Reopen(f, f.store)
+	check("after a restart")
+
+	for i, next := range []calendar.ID{a.ID, 0} { // of x: b, then a
+		r := []*calendar.Record{b, a}[i]
+		if res := f.store.Erase(f.ctx, f.erasure(r)); res.Err != nil {
+			f.Fatalf("Erase: %+v", res)
+		}
+		want["x"] = next
+		if i == 1 {
+			want["y"], want["u"] = 0, 0
+		}
+		check("erased")
+	}
+	f.store = f.h.Reopen(f, f.store)
+	check("erased, after a restart")
+}
+
 // checkpoints: sizes grow, notes gain lines, nothing else.
 func checkpoints(t testing.TB, h Harness) {
 	f := setup(t, h)

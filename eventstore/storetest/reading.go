@@ -204,7 +204,7 @@ func find(t testing.TB, h Harness) {
 		named = append(named, r.ID)
 	}
 	name := func(s string) calendar.Name { return calendar.Name{Space: "name/tag", Key: s} }
-	claims := []calendar.Claim{slugOf(calendar.KindTag, "jazz-2"), slugOf(calendar.KindTag, "none"), slugOf(calendar.KindVenue, "jazz-2"), slugOf(calendar.KindTag, "jazz-3")}
+	claims := []calendar.Claim{eventstore.SlugClaim(calendar.KindTag, "jazz-2"), eventstore.SlugClaim(calendar.KindTag, "none"), eventstore.SlugClaim(calendar.KindVenue, "jazz-2"), eventstore.SlugClaim(calendar.KindTag, "jazz-3")}
 	names := []calendar.Name{name("jazz"), name("none"), name("jazz fr-1"), {Space: "name/venue", Key: "jazz"}}
 	holders, found, err := f.store.Find(f.ctx, claims, names)
 	if err != nil {
@@ -351,7 +351,7 @@ func someLog(f *fixture) {
 // taken, or is found by a name that it has no more.
 func verifiesHoldings(t testing.TB, h Harness) {
 	for name, add := range map[string]func(d *eventstore.Draft){
-		"claim": func(d *eventstore.Draft) { d.Claims = append(d.Claims, slugOf(d.Kind, "old-slug")) },
+		"claim": func(d *eventstore.Draft) { d.Claims = append(d.Claims, eventstore.SlugClaim(d.Kind, "old-slug")) },
 		"name": func(d *eventstore.Draft) {
 			d.Names = append(d.Names, calendar.Name{Space: "name/tag", Key: "old name"})
 		},
@@ -553,7 +553,7 @@ func restart(t testing.TB, h Harness) {
 		f.Errorf("the next position is not %d", before.Head+1)
 	}
 	taken, _ := f.draft(nil, created(calendar.KindTag, f.id(), "t-9-19"))
-	refusedClaim(f, f.appendOf(taken), slugOf(calendar.KindTag, "t-9-19"), f.holder(slugOf(calendar.KindTag, "t-9-19")))
+	refusedClaim(f, f.appendOf(taken), eventstore.SlugClaim(calendar.KindTag, "t-9-19"), f.holder(eventstore.SlugClaim(calendar.KindTag, "t-9-19")))
 	ctx, cancel := f.patient()
 	defer cancel()
 	if _, err := f.store.Wait(ctx, before.Head); err != nil {
@@ -580,7 +580,7 @@ func closed(t testing.TB, h Harness) {
 	_, err2 := f.store.History(f.ctx, r.ID, 0, 1)
 	_, err3 := f.store.ReadAll(f.ctx, 0, 1)
 	_, err4 := f.store.Records(f.ctx, 0, 0, 1)
-	_, _, err5 := f.store.Find(f.ctx, []calendar.Claim{slugOf(calendar.KindTag, "jazz")}, nil)
+	_, _, err5 := f.store.Find(f.ctx, []calendar.Claim{eventstore.SlugClaim(calendar.KindTag, "jazz")}, nil)
 	_, err6 := f.store.NewIDs(f.ctx, 1)
 	_, err7 := f.store.Head(f.ctx)
 	for name, err := range map[string]error{

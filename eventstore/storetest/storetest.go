@@ -94,6 +94,7 @@ func Cases() []Case {
 		{"records at points of the past", at},
 		{"what counts at points of the past", counted},
 		{"slugs of the past", slugs},
+		{"former slugs", formerSlugs},
 		{"checkpoints are kept and gain lines", checkpoints},
 		{"an erasure leaves the leaves", erases},
 		{"erasures are refused or done again", erasesAgain},
@@ -277,10 +278,6 @@ func (f *fixture) holder(c calendar.Claim) calendar.ID {
 		f.Fatalf("Find(%v) gave %d holders, error %v", c, len(holders), err)
 	}
 	return holders[0]
-}
-
-func slugOf(k calendar.Kind, slug string) calendar.Claim {
-	return calendar.Claim{Space: "slug/" + k.String(), Key: slug}
 }
 
 func nameOf(k calendar.Kind, slug string) calendar.Name {

@@ -235,13 +235,13 @@ func claimRace(t testing.TB, h Harness) {
 		}
 		for i, r := range results {
 			if e, ok := errors.AsType[*eventstore.ClaimError](r.Err); ok {
-				f.same("claim error", *e, eventstore.ClaimError{Claim: slugOf(calendar.KindTag, slug), Holder: winner})
+				f.same("claim error", *e, eventstore.ClaimError{Claim: eventstore.SlugClaim(calendar.KindTag, slug), Holder: winner})
 				if got := f.load(ids[i]).Version; got != 0 {
 					f.Errorf("the loser exists at version %d", got)
 				}
 			}
 		}
-		if got := f.holder(slugOf(calendar.KindTag, slug)); got != winner {
+		if got := f.holder(eventstore.SlugClaim(calendar.KindTag, slug)); got != winner {
 			f.Errorf("slug is held by %d, want %d", got, winner)
 		}
 	}
@@ -250,7 +250,7 @@ func claimRace(t testing.TB, h Harness) {
 func claimsMove(t testing.TB, h Harness) {
 	f := setup(t, h)
 	a, b := f.create(calendar.KindTag, "a"), f.create(calendar.KindTag, "b")
-	claim := func(slug string) calendar.Claim { return slugOf(calendar.KindTag, slug) }
+	claim := func(slug string) calendar.Claim { return eventstore.SlugClaim(calendar.KindTag, slug) }
 
 	// Two records change their slugs in one Append.
 	da, a2 := f.draft(a, changed(a, calendar.Fields{"slug": "b"}))
@@ -323,7 +323,7 @@ func guards(t testing.TB, h Harness) {
 		}
 	}
 	// A record that takes another name is not found by the old one.
-	id := f.holder(slugOf(calendar.KindTag, "a"))
+	id := f.holder(eventstore.SlugClaim(calendar.KindTag, "a"))
 	r, err := calendar.DecodeRecord(f.load(id).Record)
 	if err != nil {
 		f.Fatalf("DecodeRecord: %v", err)
@@ -545,7 +545,7 @@ func wholeOrNothing(t testing.TB, h Harness) {
 		if got := f.load(fresh.ID).Version; got != 0 {
 			f.Errorf("%s: the other record is at version %d", name, got)
 		}
-		if got := f.holder(slugOf(calendar.KindVenue, "good")); got != 0 {
+		if got := f.holder(eventstore.SlugClaim(calendar.KindVenue, "good")); got != 0 {
 			f.Errorf("%s: its slug is held by %d", name, got)
 		}
 		if got := f.head(); got != 1 {
@@ -628,7 +628,7 @@ func callOrder(t testing.TB, h Harness) {
 	if got := f.load(r2.ID); got.Version != 2 || got.Position != 303 {
 		f.Errorf("state is version %d at %d, want 2 at 303", got.Version, got.Position)
 	}
-	if f.holder(slugOf(calendar.KindTag, "x1")) != 0 || f.holder(slugOf(calendar.KindTag, "x2")) != r2.ID {
+	if f.holder(eventstore.SlugClaim(calendar.KindTag, "x1")) != 0 || f.holder(eventstore.SlugClaim(calendar.KindTag, "x2")) != r2.ID {
 		f.Error("claims are not those after the last draft")
 	}
 	f.same("results of no appends", f.store.Append(f.ctx, nil), []eventstore.Result{})
@@ -692,7 +692,7 @@ func endedContext(t testing.TB, h Harness) {
 	_, err2 := f.store.History(ctx, r.ID, 0, 1)
 	_, err3 := f.store.ReadAll(ctx, 0, 1)
 	_, err4 := f.store.Records(ctx, 0, 0, 1)
-	_, _, err5 := f.store.Find(ctx, []calendar.Claim{slugOf(calendar.KindTag, "jazz")}, nil)
+	_, _, err5 := f.store.Find(ctx, []calendar.Claim{eventstore.SlugClaim(calendar.KindTag, "jazz")}, nil)
 	_, err6 := f.store.NewIDs(ctx, 1)
 	for name, err := range map[string]error{
 		"Append":  f.store.Append(ctx, []eventstore.Append{f.appendOf(d)})[0].Err,

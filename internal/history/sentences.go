@@ -28,6 +28,53 @@ func quote(s string, l calendar.Lang) string {
 	return opening[l] + s + closing[l]
 }
 
+// Label names the field of a change in a language, and the language of its text where
+// that is not the one of the record.
+func (c *ToldChange) Label(k calendar.Kind, l calendar.Lang) string { return c.change.label(k, l) }
+
+// IsText tells whether the values are texts of several lines, in HTML.
+func (c *ToldChange) IsText() bool { return c.change.Field.Form == calendar.FormHTML }
+
+// Written gives the value before or after the change in a language, without quotation
+// marks and in full; "" where there is none.
+func (c *ToldChange) Written(after bool, l calendar.Lang) string {
+	v := c.Before
+	if after {
+		v = c.After
+	}
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []string:
+		return strings.Join(v, listed[l])
+	case []calendar.ID:
+		return c.linked(v, l)
+	case calendar.ID:
+		if c.change.Field.Form == calendar.FormParent {
+			return c.linked([]calendar.ID{v}, l)
+		}
+	case string:
+		if _, told := statusWords[calendar.Status(v)]; !told || c.change.Field.Form != calendar.FormStatus {
+			return v
+		}
+	case bool:
+		if c.change.Field.Form == calendar.FormPassword {
+			return passwordWords[came][l]
+		}
+	}
+	return c.change.value(v, l, c.names)
+}
+
+func (c *ToldChange) linked(ids []calendar.ID, l calendar.Lang) string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		if out[i] = c.names(id); out[i] == "" {
+			out[i] = "#" + id.String()
+		}
+	}
+	return strings.Join(out, listed[l])
+}
+
 // labelOf names a field of a kind in sentences.
 func labelOf(k calendar.Kind, f *calendar.Field, l calendar.Lang) string {
 	name := f.Name
@@ -45,11 +92,15 @@ func labelOf(k calendar.Kind, f *calendar.Field, l calendar.Lang) string {
 
 // Sentence tells the change of a record of a kind in a language (HISTORY 6.2).
 func (c *Change) Sentence(k calendar.Kind, l calendar.Lang, names Names) string {
+	return c.label(k, l) + colon[l] + c.phrase(l, names)
+}
+
+func (c *Change) label(k calendar.Kind, l calendar.Lang) string {
 	label := labelOf(k, c.Field, l)
 	if c.Field.Stored == calendar.TypeText && c.Lang != c.Home {
 		label += " (" + c.Lang.String() + ")"
 	}
-	return label + colon[l] + c.phrase(l, names)
+	return label
 }
 
 func (c *Change) phrase(l calendar.Lang, names Names) string {

@@ -31,11 +31,15 @@ type Teller struct {
 	store Store
 	now   func() time.Time
 	facts eventstore.Kept[calendar.ID, *facts]
+	shown eventstore.Kept[calendar.ID, wasPublic]
 }
 
 // New makes a Teller with the clock that gates go by.
 func New(store Store, now func() time.Time) *Teller {
-	return &Teller{store, now, eventstore.Kept[calendar.ID, *facts]{Half: factsBytes / 2}}
+	return &Teller{
+		store: store, now: now,
+		facts: eventstore.Kept[calendar.ID, *facts]{Half: factsBytes / 2}, shown: eventstore.Kept[calendar.ID, wasPublic]{Half: mostShown / 2},
+	}
 }
 
 // Listener is to whom the past is told.
@@ -80,6 +84,9 @@ type ToldChange struct {
 	Before   any    `json:"before"`
 	After    any    `json:"after"`
 	Sentence string `json:"sentence"`
+
+	change *Change
+	names  Names
 }
 
 // Erasure is the entry that took the content of a redacted one.
@@ -326,12 +333,13 @@ func (t *telling) tellChanges(ctx context.Context, changes []Change, k calendar.
 	if err != nil {
 		return nil, nil, err
 	}
+	nameOf := func(id calendar.ID) string { return names[id] }
 	out := make([]ToldChange, len(changes))
 	for i := range changes {
 		c := &changes[i]
 		out[i] = ToldChange{
-			Field: c.Field.Name, Before: c.Before, After: c.After,
-			Sentence: c.Sentence(k, t.Lang, func(id calendar.ID) string { return names[id] }),
+			Field: c.Field.Name, Before: c.Before, After: c.After, Sentence: c.Sentence(k, t.Lang, nameOf),
+			change: c, names: nameOf,
 		}
 		if c.Field.Stored == calendar.TypeText {
 			out[i].Language = c.Lang.String()
@@ -760,34 +768,43 @@ func (v *version) side() (Side, error) {
 
 // openBefore gives the last open version before one, an empty Side for none.
 func (t *telling) openBefore(ctx context.Context, id calendar.ID, number int64) (Side, error) {
-	for last, size := number-1, int64(4); last > 0; size = min(2*size, atOnce) {
+	var out Side
+	err := t.backward(ctx, id, number-1, func(e *eventstore.Entry, next time.Time) (bool, error) {
+		v := &version{Entry: e, next: t.nextOf(e, next)}
+		open, err := isOpen(t.closed(ctx, v))
+		if err == nil && open {
+			out, err = v.side()
+		}
+		return open, err
+	})
+	return out, err
+}
+
+// backward gives the versions of a record from last on down, with when the one after it
+// was written, zero where it was not looked at, until use is done.
+func (t *Teller) backward(ctx context.Context, id calendar.ID, last int64, use func(e *eventstore.Entry, next time.Time) (done bool, err error)) error {
+	var next time.Time
+	for size := int64(4); last > 0; size = min(2*size, atOnce) {
 		first := max(1, last-size+1)
 		entries, err := t.read(ctx, id, first, last, size > 1)
-		if err != nil {
-			return Side{}, err
-		}
-		if len(entries) == 0 { // they are large
-			if size == 1 {
-				return Side{}, calendar.Fail(calendar.CodeVersionNotFound, t.known[id].kind)
-			}
+		switch {
+		case err != nil:
+			return err
+		case len(entries) == 0 && size == 1:
+			return nil // the store went back behind the walk
+		case len(entries) == 0: // they are large
 			size = 1
 			continue
 		}
-		var next time.Time // known but for the last one
 		for i := len(entries) - 1; i >= 0; i-- {
-			v := &version{Entry: &entries[i], next: t.nextOf(&entries[i], next)}
-			open, err := isOpen(t.closed(ctx, v))
-			if err != nil {
-				return Side{}, err
+			if done, err := use(&entries[i], next); done || err != nil {
+				return err
 			}
-			if open {
-				return v.side()
-			}
-			next = v.Time
+			next = entries[i].Time
 		}
 		last = first - 1
 	}
-	return Side{}, nil
+	return nil
 }
 
 // passwordDiffers tells whether two states that are protected are so by other passwords.

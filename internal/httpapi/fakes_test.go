@@ -173,6 +173,10 @@ func (fakeRecords) LoadAt(_ context.Context, _ calendar.Position, ids ...calenda
 
 func (fakeRecords) Head(context.Context) (calendar.Position, error) { return 1, nil }
 
+func (fakeRecords) Named(context.Context, calendar.Kind, calendar.ID, string) (*calendar.Record, error) {
+	return nil, nil
+}
+
 func (fakeRecords) StoreID(context.Context) ([16]byte, error) { return [16]byte{1}, nil }
 
 func (fakeRecords) LastChange(context.Context, calendar.Position) (time.Time, error) {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 
@@ -97,24 +98,27 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call, from o
 		return err
 	}
 	key := string(state.Key(cache.Key{pageKey}.Text(from.base).Text(r.URL.EscapedPath()).Text(r.URL.RawQuery).Number(int64(head)).Number(a.today().Unix()).Text(a.o.Pages.Mark())))
-	var other *public.Answer
-	ans, err := a.once(ctx, c, key, &state, true, func(ctx context.Context) (*answer, error) {
-		made, err := a.o.Pages.Serve(ctx, req)
-		if err != nil {
-			return nil, err
-		}
-		ans := newAnswer(made.Body, []string{made.Type}, a.weakTag(key), made.Lang)
-		ans.passing = made.Status != http.StatusOK
-		if ans.passing {
-			other = made
-		}
-		ans.add(headerPosition, made.Position.String())
-		return ans, nil
-	})
-	if err != nil {
-		return err
+	turns := a.turns
+	if req.IsPast() {
+		turns = a.past
 	}
-	if other != nil {
+	var ans *answer
+	err = a.inTurn(ctx, r, c, turns, func() (err error) {
+		ans, err = a.once(ctx, c, key, &state, true, func(ctx context.Context) (*answer, error) {
+			made, err := a.o.Pages.Serve(ctx, req)
+			if err != nil {
+				return nil, err
+			}
+			if made.Status != http.StatusOK {
+				return nil, pageError{made}
+			}
+			ans := newAnswer(made.Body, []string{made.Type}, a.weakTag(key), made.Lang)
+			ans.add(headerPosition, made.Position.String())
+			return ans, nil
+		})
+		return err
+	})
+	if other, ok := errors.AsType[pageError](err); ok {
 		if other.Location != "" {
 			w.Header().Set("Location", other.Location)
 		}
@@ -122,9 +126,17 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call, from o
 		a.send(w, r, other.Status, other.Body)
 		return nil
 	}
+	if err != nil {
+		return err
+	}
 	w.Header().Set("Cache-Control", "public, max-age=0, s-maxage=10, stale-while-revalidate=60, stale-if-error=86400")
 	return a.sendAnswer(w, r, ans)
 }
+
+// pageError is an answer with another status than 200: it is not kept.
+type pageError struct{ *public.Answer }
+
+func (p pageError) Error() string { return "page answered " + http.StatusText(p.Status) }
 
 const pageKey = 'h'
 

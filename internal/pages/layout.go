@@ -34,6 +34,7 @@ type layout struct {
 	Feeds     []feed
 	OpenGraph []property
 	LD        template.JS
+	moved     *calendar.Record // an event before its start was moved
 	Body      any
 }
 

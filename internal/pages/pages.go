@@ -31,13 +31,6 @@ type Lists interface {
 		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
-// Slugs knows who had a slug.
-type Slugs interface {
-	// Former gives the record of a kind that held a slug last and holds it no more, nil
-	// for none.
-	Former(ctx context.Context, k calendar.Kind, slug string) (*calendar.Record, error)
-}
-
 // Passwords checks those of protected events; command.Service does.
 type Passwords interface {
 	// CheckPassword tells whether password opens the protected event.
@@ -57,7 +50,7 @@ type Shown interface {
 // Deps are the parts that the pages stand on; all are required.
 type Deps struct {
 	Lists     Lists
-	Slugs     Slugs
+	Past      Past
 	Passwords Passwords
 	Shown     Shown
 }
@@ -114,7 +107,7 @@ type Pages struct {
 
 // New makes Pages; it starts nothing. A bad branding is an error.
 func New(d Deps, o Options) (*Pages, error) {
-	if d.Lists == nil || d.Slugs == nil || d.Passwords == nil || d.Shown == nil {
+	if d.Lists == nil || d.Past == nil || d.Passwords == nil || d.Shown == nil {
 		return nil, errors.New("pages: all parts are required")
 	}
 	if o.Site == nil {

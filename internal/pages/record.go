@@ -54,6 +54,7 @@ type eventBody struct {
 	Near        []card // coming ones at the same venue
 	Changed     string
 	History     string // path, "" for none
+	Then        *thenBar
 	Calendars   []link // buttons: ICS and other calendars
 	Feeds       []feed
 	// Locked is a protected event that was not opened.
@@ -121,8 +122,7 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 	if !c.Past {
 		b.Calendars = p.calendarsOf(l, v, &s)
 	}
-	b.Changed = l.text("event.version", l.say.number(int(r.Version)), l.say.date(r.Changed.In(p.o.Site)))
-	b.History = l.Href(recordPath(r.Kind, r.Slug()) + "history/")
+	b.Changed, b.History = p.versionLine(l, v), p.historyHref(l, r)
 	if err := p.relatives(ctx, l, v, b); err != nil {
 		return nil, err
 	}
@@ -349,6 +349,10 @@ func (p *Pages) eventLD(l *layout, v *query.View, s *span) template.JS {
 		"@type": "Event", "name": title, "url": canonical, "inLanguage": in.Tag(), "startDate": s.from(), "endDate": s.to(),
 		"eventStatus": "https://schema.org/EventScheduled", "eventAttendanceMode": "https://schema.org/OfflineEventAttendanceMode",
 	}
+	if l.moved != nil {
+		before := p.spanOf(l.moved, false, nil)
+		e["eventStatus"], e["previousStartDate"] = "https://schema.org/EventRescheduled", before.from()
+	}
 	description, _ := p.Shown.HTML(r, "description", lang)
 	if description == "" {
 		description, _ = p.Shown.HTML(r, "excerpt", lang)
@@ -511,8 +515,7 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 	}
 	l.NoIndex = l.NoIndex && b.List.Total == 0
 	b.Subscribe = p.subscribe(l)
-	b.Changed = l.text("event.version", l.say.number(int(r.Version)), l.say.date(r.Changed.In(p.o.Site)))
-	b.History = l.Href(path + "history/")
+	b.Changed, b.History = p.versionLine(l, v), p.historyHref(l, r)
 	return b, nil
 }
 

@@ -46,6 +46,7 @@ type Route struct {
 	page name
 	kind calendar.Kind // of records and directories
 	slug string
+	id   calendar.ID // of a record that is not named by its slug
 	// of is the page that the history is of, and the view that is embedded.
 	of name
 	// period is what month, week and day show: its first day; the zero time without one in the path.

@@ -52,19 +52,25 @@ func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 	if r.Route.file != "" {
 		return p.serveFile(ctx, r)
 	}
-	l := &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: r.Route.page}
+	l := p.layoutOf(r)
 	switch r.Route.page {
 	case pageEvent, pageVenue, pageOrganizer, pageCategory, pageTag:
 		return p.serveRecord(ctx, l)
+	case pageHistory:
+		return p.serveHistory(ctx, l)
 	case pageDirectory:
 		return p.serveDirectory(ctx, l)
 	case pageHome:
-		if a := p.byID(ctx, r); a != nil {
-			return a, nil
+		if k, id, ok := byID(r); ok {
+			return p.serveByID(ctx, r, k, id)
 		}
 	default:
 	}
 	return p.serveSelection(ctx, l)
+}
+
+func (p *Pages) layoutOf(r *Request) *layout {
+	return &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: r.Route.page}
 }
 
 const paramLanguage = "multilang_language"
@@ -91,7 +97,12 @@ func (r *Route) below() string {
 		return recordPath(r.kind, r.slug)
 	case pageHistory:
 		return recordPath(r.kind, r.slug) + "history/"
-	case pageHome, pageEmbed, pageError:
+	case pageEmbed:
+		if r.of == pageEvent {
+			return "/embed" + recordPath(r.kind, r.slug)
+		}
+		return "/embed/events/"
+	case pageHome, pageError:
 	}
 	return "/"
 }
@@ -101,28 +112,6 @@ func moved(to string, query url.Values) *Answer {
 		to += "?" + q
 	}
 	return &Answer{Status: http.StatusMovedPermanently, Location: to}
-}
-
-// byID answers /?event=<id> and its like: the slug page of a record that may be read; nil
-// for other requests.
-func (p *Pages) byID(ctx context.Context, r *Request) *Answer {
-	for k := range recordPages {
-		id, ok := calendar.ParseID(r.Query.Get(k.String()))
-		if !ok || !k.IsPost() {
-			continue
-		}
-		v, err := p.Lists.Read(ctx, k, id, "", r.Caller, r.Route.lang, query.EmbedNone, func(context.Context, calendar.ID) (bool, error) { return true, nil })
-		if err == nil && v.Record.Slug() != "" {
-			rest := url.Values{}
-			for name, values := range r.Query {
-				if name != k.String() {
-					rest[name] = values
-				}
-			}
-			return moved(r.href(recordPath(k, v.Record.Slug())), rest)
-		}
-	}
-	return nil
 }
 
 // serveSelection answers list, month, week, day, map, search and home.
@@ -320,7 +309,7 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	r, route := l.r, &l.r.Route
 	locked, protected := false, false
 	var wait time.Duration
-	v, err := p.Lists.Read(ctx, route.kind, 0, route.slug, r.Caller, l.Lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
+	v, err := p.Lists.Read(ctx, route.kind, route.id, route.slug, r.Caller, l.Lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
 		locked, protected = true, true
 		if !r.Unlock || r.Foreign {
 			return true, nil
@@ -380,6 +369,15 @@ func (p *Pages) chooseOf(ctx context.Context, r *Request, rec *calendar.Record) 
 }
 
 func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked bool) (*Answer, error) {
+	if point := l.r.asOf(); point != "" && !l.r.Unlock {
+		return p.serveThen(ctx, l, v.Record, point)
+	}
+	if !locked && p.Past.Open(l.r.Caller) {
+		var err error
+		if l.moved, err = p.Past.Moved(ctx, l.r.Caller, v.Record); err != nil {
+			return nil, err
+		}
+	}
 	b, err := p.event(ctx, l, v, locked)
 	if err != nil {
 		return nil, err
@@ -399,25 +397,6 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 		a.Private = l.r.Unlock
 	}
 	return a, err
-}
-
-// missing answers for a record that cannot be read: it has moved, is gone, or there is none.
-func (p *Pages) missing(ctx context.Context, r *Request, err error) (*Answer, error) {
-	refused, ok := errors.AsType[*calendar.Error](err)
-	if !ok {
-		return nil, err
-	}
-	if refused.Code != calendar.CodeNoLongerAvailable {
-		former, err := p.Slugs.Former(ctx, r.Route.kind, r.Route.slug)
-		if err != nil {
-			return nil, err
-		}
-		if former != nil && calendar.MayRead(r.Caller, former, p.o.Now()) && former.Slug() != "" && former.Slug() != r.Route.slug {
-			return moved(r.href(recordPath(former.Kind, former.Slug())), r.Query), nil
-		}
-		return nil, calendar.Fail(calendar.CodeNotFound, r.Route.kind)
-	}
-	return nil, refused
 }
 
 // entry is one of a directory.
@@ -487,6 +466,7 @@ type errorBody struct {
 	Text     string
 	Problems []problem
 	Form     bool
+	Compare  *compareForm
 }
 
 // statuses are those of the errors that pages tell; others have the one of the interface.
@@ -502,15 +482,23 @@ func (p *Pages) Refuse(r *Request, refused *calendar.Error) (*Answer, error) {
 	if !known {
 		return nil, refused
 	}
-	l := &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: pageError, Code: string(refused.Code)}
+	l := p.layoutOf(r)
+	l.Page, l.Code = pageError, string(refused.Code)
 	b := &errorBody{Status: status, Text: word("error."+strconv.Itoa(status), l.Lang), Form: true}
 	switch status {
 	case http.StatusNotFound: // the same for what there is not and what is not for everybody
 		l.Code = "not-found"
 	case http.StatusGone:
-		l.Code = r.Route.kind.String() + "-gone"
+		l.Code = refused.Kind.String() + "-gone"
+	}
+	if r.Route.page == pageHistory && status == http.StatusBadRequest {
+		form := p.compareForm(l)
+		b.Compare = &form
 	}
 	for _, f := range refused.Fields {
+		if b.Compare != nil && b.Compare.tell(f.Field, f.Message(l.Lang)) {
+			continue
+		}
 		b.Problems = append(b.Problems, problem{Field: f.Field, Label: l.filterName(f.Field), Message: f.Message(l.Lang)})
 	}
 	l.Title, l.Heading = b.Text, b.Text

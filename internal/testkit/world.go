@@ -6,6 +6,7 @@ package testkit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"daybook/internal/history"
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
+	"daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/query"
 	"daybook/query/past"
@@ -47,6 +49,9 @@ type Options struct {
 	// HTTP are further settings of the interface. BaseURL "" is Base; Site, Now
 	// and Log are set by the World.
 	HTTP httpapi.Options
+	// Pages are the settings of the pages, nil: there are none. Site, Now, Namespace and
+	// Prefixes are set by the World.
+	Pages *pages.Options
 	// Wait is the longest wait for a position; 0: 20 ms.
 	Wait time.Duration
 
@@ -144,7 +149,15 @@ func New(t testing.TB, o Options) *World {
 	}
 	h.Site, h.Now = o.Site, w.Clock.Now
 	h.Log = slog.New(slog.NewTextHandler(w.Log, nil))
-	w.Handler, err = httpapi.New(httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}, h)
+	deps := httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}
+	if o.Pages != nil {
+		of := *o.Pages
+		of.Site, of.SiteZone, of.Now = o.Site, cmp.Or(of.SiteZone, o.Site.String()), w.Clock.Now
+		of.Namespace, of.Prefixes = Root, []string{"api"}
+		h.Pages, err = pages.New(pages.Deps{Lists: w.Queries, Past: httpapi.PublicPast(deps, h), Passwords: w.Commands, Shown: httpapi.ShownTexts(calendar.Currency{Symbol: "$", Position: "prefix"})}, of)
+		must(err)
+	}
+	w.Handler, err = httpapi.New(deps, h)
 	must(err)
 	t.Cleanup(func() {
 		if s := w.Log.String(); s != "" {

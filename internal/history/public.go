@@ -1,0 +1,88 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// mostShown bounds the records of which is kept whether they were public.
+const mostShown = 1 << 14
+
+// wasPublic tells whether a version of a record or one before it was public.
+type wasPublic struct {
+	version int64
+	public  bool
+}
+
+var publicStatuses = [][]byte{[]byte(`"` + calendar.StatusPublish + `"`), []byte(`"` + calendar.StatusFuture + `"`)}
+
+// WasPublic tells whether everybody could read a record at any time, protected or not:
+// that is, at the end of the life of one of its versions. Terms always were.
+func (t *Teller) WasPublic(ctx context.Context, r *calendar.Record) (public bool, err error) {
+	if r.Kind.IsTerm() {
+		return true, nil
+	}
+	epoch := t.store.Epoch()
+	if known, ok := t.shown.Get(epoch, r.ID); ok && known.version == r.Version {
+		return known.public, nil
+	}
+	err = t.backward(ctx, r.ID, r.Version, func(e *eventstore.Entry, next time.Time) (bool, error) {
+		if !bytes.Contains(e.State, publicStatuses[0]) && !bytes.Contains(e.State, publicStatuses[1]) {
+			return false, nil
+		}
+		v := version{Entry: e}
+		then, err := v.record()
+		if err == nil {
+			public = calendar.MayRead(calendar.Caller{}, then, EndOfLife(e.Time, next, t.now()))
+		}
+		return public, err
+	})
+	if err == nil {
+		t.shown.Put(epoch, r.ID, wasPublic{r.Version, public}, 1)
+	}
+	return public, err
+}
+
+// mostMoved is how many versions Moved looks at.
+const mostMoved = 5000
+
+var startKey = []byte(`start_date":`)
+
+// Moved gives an event as it was before its start was moved last: the newest version that
+// the caller may open and that begins at another moment than the present one; nil for none.
+func (t *Teller) Moved(ctx context.Context, c calendar.Caller, r *calendar.Record) (was *calendar.Record, err error) {
+	to := t.to(Listener{Caller: c})
+	if err := to.learn(ctx, []calendar.ID{r.ID}); err != nil {
+		return nil, err
+	}
+	if open, err := isOpen(to.known[r.ID].gate); err != nil || !open {
+		return nil, err
+	}
+	begins := func(r *calendar.Record) calendar.Wall { return r.Fields.Wall("utc_start_date") }
+	moved, looked := false, 0 // moved by a version that was looked at
+	err = t.backward(ctx, r.ID, r.Version, func(e *eventstore.Entry, next time.Time) (bool, error) {
+		if looked++; moved {
+			v := &version{Entry: e, next: to.nextOf(e, next)}
+			open, err := isOpen(to.closed(ctx, v))
+			if err != nil {
+				return true, err
+			}
+			if open && e.Redacted == nil {
+				then, err := v.record()
+				if err != nil {
+					return true, err
+				}
+				if moved = false; begins(then) != begins(r) {
+					was = then
+				}
+			}
+		}
+		moved = moved || bytes.Contains(e.Fields, startKey)
+		return was != nil || looked == mostMoved, nil
+	})
+	return was, err
+}

@@ -1,0 +1,554 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/eventstore"
+	"daybook/eventstore/memstore"
+	"daybook/eventstore/storetest"
+	"daybook/internal/httpapi"
+	"daybook/internal/pages"
+	"daybook/internal/testkit"
+)
+
+// pagesWorld is a World with pages.
+func pagesWorld(t *testing.T, o testkit.Options) *testkit.World {
+	t.Helper()
+	o.Pages, o.Unchecked = &pages.Options{}, true
+	return testkit.New(t, o)
+}
+
+// page reads a page as everybody.
+func page(w *testkit.World, path string) *testkit.Response {
+	return w.As(calendar.Anonymous).With("Accept", "text/html").Get("/" + path)
+}
+
+// leads wants a page to lead to another one, in one step.
+func leads(t *testing.T, w *testkit.World, from, to string) {
+	t.Helper()
+	r := page(w, from)
+	if got := r.Header.Get("Location"); r.Status != http.StatusMovedPermanently || got != to {
+		t.Errorf("%s: %d to %q, want %q", from, r.Status, got, to)
+	}
+}
+
+// wantPages wants pages to have a status.
+func wantPages(t *testing.T, w *testkit.World, status int, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		if r := page(w, path); r.Status != status {
+			t.Errorf("%s: status %d, want %d", path, r.Status, status)
+		}
+	}
+}
+
+// nodes are the elements of a page for which fits holds.
+func nodes(t *testing.T, body []byte, fits func(n *html.Node) bool) (out []*html.Node) {
+	t.Helper()
+	root, err := html.Parse(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && fits(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func textOf(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// classTexts are the texts of the elements of a class.
+func classTexts(t *testing.T, body []byte, class string) (out []string) {
+	t.Helper()
+	for _, n := range nodes(t, body, func(n *html.Node) bool { return attr(n, "class") == class }) {
+		out = append(out, textOf(n))
+	}
+	return out
+}
+
+func erase(t *testing.T, w *testkit.World, event calendar.ID) {
+	t.Helper()
+	if _, err := w.Commands.Erase(t.Context(), command.Erasure{Kind: calendar.KindEvent, ID: event}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func has(t *testing.T, r *testkit.Response, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(string(r.Body), part) {
+			t.Errorf("%s lacks %q:\n%s", r.Request, part, r.Body)
+		}
+	}
+}
+
+func lacks(t *testing.T, r *testkit.Response, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if strings.Contains(string(r.Body), part) {
+			t.Errorf("%s has %q:\n%s", r.Request, part, r.Body)
+		}
+	}
+}
+
+// PAGES 13.11: former slugs lead to the page of today in one step; whoever has a slug now
+// has it.
+func TestPagesOfFormerSlugs(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	event := editor.Event("Quay", testkit.Object{"slug": "first"})
+	path := event.Path(calendar.KindEvent)
+	for _, slug := range []string{"second", "third"} {
+		editor.Patch(path, testkit.Object{"slug": slug}).Want(200)
+	}
+	wantPages(t, w, 200, "/event/third/", "/fr/event/third/")
+	for _, old := range []string{"first", "second"} {
+		leads(t, w, "/event/"+old+"/", "/event/third/")
+		leads(t, w, "/fr/event/"+old+"/", "/fr/event/third/")
+		leads(t, w, "/event/"+old+"/history/?page=1", "/event/third/history/?page=1")
+		wantPages(t, w, 404, "/venue/"+old+"/", "/events/tag/"+old+"/")
+	}
+	other := editor.Event("Other", testkit.Object{"slug": "first"})
+	has(t, page(w, "/event/first/").Want(200), "Other")
+	leads(t, w, "/event/second/", "/event/third/")
+
+	// Of several the last one; a draft that has the slug has it, too.
+	editor.Patch(other.Path(calendar.KindEvent), testkit.Object{"slug": "fourth"}).Want(200)
+	leads(t, w, "/event/first/", "/event/fourth/")
+	draft := editor.Event("Draft", testkit.Object{"slug": "first", "status": "draft"})
+	wantPages(t, w, 404, "/event/first/")
+	editor.Patch(draft.Path(calendar.KindEvent), testkit.Object{"status": "publish"}).Want(200)
+	has(t, page(w, "/event/first/").Want(200), "Draft")
+	editor.Patch(other.Path(calendar.KindEvent), testkit.Object{"status": "private"}).Want(200)
+	wantPages(t, w, 404, "/event/fourth/")
+
+	for _, k := range []calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag} {
+		name := k.NameField()
+		r := editor.Create(k, testkit.Object{name: "A name", "slug": "old-" + k.String()})
+		at := r.Path(k)
+		editor.Patch(at, testkit.Object{"slug": "new-" + k.String()}).Want(200)
+		first := "/" + k.String()
+		if k.IsTerm() {
+			first = "/events" + first
+		}
+		leads(t, w, "/es"+first+"/old-"+k.String()+"/?past=true", "/es"+first+"/new-"+k.String()+"/?past=true")
+		leads(t, w, first+"/old-"+k.String()+"/history/", first+"/new-"+k.String()+"/history/")
+		wantPages(t, w, 200, first+"/new-"+k.String()+"/", first+"/new-"+k.String()+"/history/")
+	}
+}
+
+// PAGES 13.12: what was public once is gone, and nothing of it is told; what never was is
+// unknown.
+func TestPagesOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	gone := func(code string, paths ...string) {
+		t.Helper()
+		for _, path := range paths {
+			r := page(w, path)
+			if r.Status != http.StatusGone {
+				t.Errorf("%s: status %d, want 410", path, r.Status)
+				continue
+			}
+			has(t, r, `data-page="error"`, `data-code="`+code+`"`, `id="search-form"`, `href="/events/"`, `href="/"`)
+			lacks(t, r, "Quay", "quay-description")
+		}
+	}
+	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
+		kind := k.String()
+		more := testkit.Object{"slug": "old", "description": "quay-description"}
+		var r *testkit.Response
+		if k == calendar.KindEvent {
+			r = editor.Event("Quay", more)
+		} else {
+			more[k.NameField()] = "Quay"
+			r = editor.Create(k, more)
+		}
+		at, id := r.Path(k), fmt.Sprint(r.Int("id"))
+		editor.Patch(at, testkit.Object{"slug": "new"}).Want(200)
+		leads(t, w, "/?"+kind+"="+id, "/"+kind+"/new/")
+		leads(t, w, "/cn/?tz=UTC&"+kind+"="+id, "/cn/"+kind+"/new/?tz=UTC")
+		editor.Delete(at).Want(200)
+		gone(kind+"-gone", "/"+kind+"/new/", "/"+kind+"/old/", "/"+kind+"/new__trashed/", "/?"+kind+"="+id, "/"+kind+"/new/history/")
+		editor.Patch(at, testkit.Object{}).Want(200)
+		wantPages(t, w, 200, "/"+kind+"/new/")
+		leads(t, w, "/"+kind+"/new__trashed/", "/"+kind+"/new/")
+
+		// Never public: unknown, as a draft and in the trash.
+		more["slug"], more["status"] = "draft-only", "draft"
+		if k == calendar.KindEvent {
+			r = editor.Event("Quay", more)
+		} else {
+			r = editor.Create(k, more)
+		}
+		at, id = r.Path(k), fmt.Sprint(r.Int("id"))
+		wantPages(t, w, 404, "/"+kind+"/draft-only/", "/?"+kind+"="+id)
+		editor.Delete(at).Want(200)
+		wantPages(t, w, 404, "/"+kind+"/draft-only/", "/"+kind+"/draft-only__trashed/", "/?"+kind+"="+id, "/"+kind+"/draft-only/history/")
+	}
+	for _, k := range []calendar.Kind{calendar.KindCategory, calendar.KindTag} {
+		at := editor.Create(k, testkit.Object{"name": "Quay", "slug": "old"}).Path(k)
+		editor.Patch(at, testkit.Object{"slug": "new"}).Want(200)
+		editor.Delete(at).Want(200)
+		gone(k.String()+"-gone", "/events/"+k.String()+"/new/", "/events/"+k.String()+"/old/")
+	}
+}
+
+// A scheduled event was public once its time had come, though nobody wrote it; in the trash
+// before that it never was.
+func TestPagesOfScheduledEventsThatAreGone(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	soon := testkit.Object{"status": "future", "date": w.Clock.Now().Add(time.Hour).Format("2006-01-02 15:04:05")}
+	early, late := editor.Event("Early", soon), editor.Event("Late", soon)
+	editor.Delete(early.Path(calendar.KindEvent)).Want(200)
+	w.Clock.Add(2 * time.Hour)
+	editor.Delete(late.Path(calendar.KindEvent)).Want(200)
+	wantPages(t, w, 404, "/event/early/")
+	wantPages(t, w, 410, "/event/late/")
+}
+
+// An erased record tells nothing: its slugs were never had.
+func TestPagesOfErasedRecords(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	one := editor.Event("One", testkit.Object{"slug": "one"})
+	editor.Patch(one.Path(calendar.KindEvent), testkit.Object{"slug": "two"}).Want(200)
+	other := editor.Event("Other", testkit.Object{"slug": "one"})
+	editor.Delete(other.Path(calendar.KindEvent)).Want(200)
+	wantPages(t, w, 410, "/event/one/")
+	erase(t, w, other.ID())
+	leads(t, w, "/event/one/", "/event/two/")
+	wantPages(t, w, 404, "/event/one__trashed/", fmt.Sprintf("/?event=%d", other.Int("id")))
+	erase(t, w, one.ID())
+	wantPages(t, w, 404, "/event/one/", "/event/two/", fmt.Sprintf("/?event=%d", one.Int("id")), "/event/two/history/")
+}
+
+// PAGES 13.9, 2.4: what is not there and what is not for everybody answer the same.
+func TestUnknownPagesAreTheSame(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	later := w.Clock.Now().Add(time.Hour).Format("2006-01-02 15:04:05")
+	for i, more := range []testkit.Object{
+		{"status": "draft"}, {"status": "pending"}, {"status": "private"}, {"status": "future", "date": later}, {"status": "draft"},
+	} {
+		more["slug"] = fmt.Sprintf("event-%d", i)
+		r := editor.Event("Quay", more)
+		if i == 4 {
+			editor.Delete(r.Path(calendar.KindEvent)).Want(200)
+		}
+	}
+	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Mill"})
+	slug := regexp.MustCompile(`event-\d`)
+	want := slug.ReplaceAll(page(w, "/event/event-9/").Want(404).Body, []byte("X"))
+	for i := range 5 {
+		if got := slug.ReplaceAll(page(w, fmt.Sprintf("/event/event-%d/", i)).Want(404).Body, []byte("X")); !bytes.Equal(got, want) {
+			t.Errorf("event-%d: got\n%s\nwant\n%s", i, got, want)
+		}
+	}
+	has(t, page(w, "/event/event-9/"), `data-code="not-found"`, `id="search-form"`, `href="/events/"`)
+	number := regexp.MustCompile(`event=\d+`)
+	unknown := number.ReplaceAll(page(w, "/?event=999999").Want(404).Body, []byte("X"))
+	for _, id := range []int{venue.Int("id"), 1, 0} {
+		if got := number.ReplaceAll(page(w, fmt.Sprintf("/?event=%d", id)).Want(404).Body, []byte("X")); !bytes.Equal(got, unknown) {
+			t.Errorf("/?event=%d: got\n%s\nwant\n%s", id, got, unknown)
+		}
+	}
+}
+
+// PAGES 13.14: a sentence for each version, in four languages.
+func TestPagesOfHistory(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	mill := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Old Mill"})
+	hall := editor.Create(calendar.KindVenue, testkit.Object{"venue": "River Hall"})
+	event := editor.Event("Quay concert", testkit.Object{
+		"slug": "quay", "start_date": "2026-07-04 18:30:00", "end_date": "2026-07-04 21:00:00", "venue": mill.Int("id"),
+		"description": "<p>The quay is open from noon on.</p>",
+	})
+	path := event.Path(calendar.KindEvent)
+	w.Clock.Add(time.Hour)
+	editor.With("Daybook-Reason", "secret reason").Patch(path, testkit.Object{"start_date": "2026-07-05 19:00:00", "end_date": "2026-07-05 21:00:00", "venue": hall.Int("id")}).Want(200)
+	editor.Patch(path, testkit.Object{"title": "Night at the quay", "description": "<p>The quay is closed from noon on.</p>"}).Want(200)
+
+	r := page(w, "/event/quay/history/").Want(200)
+	has(t, r, `<ol id="history"`, `data-page="history"`, `content="noindex, follow"`, `rel="canonical" href="https://calendar.example.org/event/quay/history/"`,
+		"<del><span class=\"hidden\">removed </span>open</del>", "<ins><span class=\"hidden\">added </span>closed</ins>",
+		">Old Mill</td><td>River Hall<", "Saturday, July 4, 2026, 6:30\u00a0PM", `href="/event/quay/?as_of=version%3A1"`, `<form id="compare"`)
+	lacks(t, r, "secret reason", "editor", "is closed", `data-empty`)
+	items := nodes(t, r.Body, func(n *html.Node) bool { return attr(n, "data-version") != "" })
+	var versions []string
+	for _, n := range items {
+		versions = append(versions, attr(n, "data-version"))
+		if attr(n, "data-position") == "" {
+			t.Error("an item without position")
+		}
+	}
+	if !slices.Equal(versions, []string{"3", "2", "1"}) {
+		t.Errorf("versions %v", versions)
+	}
+	for lang, want := range map[string][]string{
+		"": {
+			"Changed: title: from “Quay concert” to “Night at the quay”; description: text changed",
+			"Changed: start: from 4 July 2026 18:30 to 5 July 2026 19:00; end: from 4 July 2026 21:00 to 5 July 2026 21:00; venues: added “River Hall”, removed “Old Mill”",
+			"Created: “Quay concert”",
+		},
+		"/fr": {
+			"Modification : titre : de « Quay concert » à « Night at the quay »; description : texte modifié",
+			"Modification : début : de 4 juillet 2026 18:30 à 5 juillet 2026 19:00; fin : de 4 juillet 2026 21:00 à 5 juillet 2026 21:00; lieux : ajout de « River Hall », retrait de « Old Mill »",
+			"Création : « Quay concert »",
+		},
+		"/es": {
+			"Modificación: título: de «Quay concert» a «Night at the quay»; descripción: texto modificado",
+			"Modificación: inicio: de 4 de julio de 2026 18:30 a 5 de julio de 2026 19:00; fin: de 4 de julio de 2026 21:00 a 5 de julio de 2026 21:00; lugares: adición de «River Hall», retirada de «Old Mill»",
+			"Creación: «Quay concert»",
+		},
+		"/cn": {
+			"修改：标题：由 “Quay concert” 改为 “Night at the quay”；描述：文本已修改",
+			"修改：开始时间：由 2026年7月4日 18:30 改为 2026年7月5日 19:00；结束时间：由 2026年7月4日 21:00 改为 2026年7月5日 21:00；场地：添加 “River Hall”，移除 “Old Mill”",
+			"创建：“Quay concert”",
+		},
+	} {
+		if got := classTexts(t, page(w, lang+"/event/quay/history/").Want(200).Body, "sentence"); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", lang, got, want)
+		}
+	}
+
+	// As it was.
+	for _, point := range []string{"version%3A1", "position%3A" + attr(items[2], "data-position"), "2026-05-01T12:00:00Z"} {
+		then := page(w, "/event/quay/?as_of="+point).Want(200)
+		has(t, then, "Quay concert", "Old Mill", `data-badge="version"`, `class="then"`, "This is version 1, of Friday, May 1, 2026, 12:00\u00a0PM UTC.", `content="noindex, follow"`,
+			`<link rel="canonical" href="https://calendar.example.org/event/quay/">`, `href="/event/quay/"`)
+		lacks(t, then, "Night at the quay", "River Hall", "ld+json")
+	}
+	has(t, page(w, "/fr/event/quay/?as_of=version:2").Want(200), "Ceci est la version 2", "River Hall")
+	has(t, page(w, "/event/quay/?as_of=").Want(200), "Night at the quay")
+	wantPages(t, w, 404, "/event/quay/?as_of=version:4", "/event/quay/?as_of=2026-04-01")
+	for _, bad := range []string{"x", "position:999999", "2027-01-01", "version:0"} {
+		has(t, page(w, "/event/quay/?as_of="+bad).Want(400), `id="error-as_of"`)
+	}
+
+	// Two versions.
+	d := page(w, "/event/quay/history/?from=1&to=3").Want(200)
+	has(t, d, `<section id="difference">`, "From version 1 to version 3", `value="1"`, `value="3"`, "venues: added “River Hall”")
+	has(t, page(w, "/event/quay/history/?from=3&to=1").Want(200), "from “Night at the quay” to “Quay concert”")
+	has(t, page(w, "/event/quay/history/?from=&to=2").Want(200), "From version 1 to version 2")
+	lacks(t, page(w, "/event/quay/history/?from=&to=").Want(200), `id="difference"`)
+	has(t, page(w, "/event/quay/history/?from=x&to=2").Want(400), `id="error-from"`, `value="x"`, `value="2"`, `aria-describedby="error-from"`)
+	wantPages(t, w, 404, "/event/quay/history/?from=1&to=9", "/event/quay/history/?page=2")
+	wantPages(t, w, 400, "/event/quay/history/?page=0", "/event/quay/history/?page=x", "/event/quay/history/?tz=foo")
+	has(t, page(w, "/event/quay/history/?tz=Asia/Tokyo").Want(200), "9:00\u00a0PM JST")
+	has(t, page(w, "/event/quay/").Want(200), "Version 3, changed Friday, May 1, 2026", `href="/event/quay/history/"`)
+
+	// One version.
+	has(t, page(w, "/venue/old-mill/history/").Want(200), `id="results" data-total="0" data-empty="true"`, "Not changed since Friday, May 1, 2026.", `data-version="1"`, `href="/venue/old-mill/"`)
+	lacks(t, page(w, "/venue/old-mill/history/"), "as_of=")
+}
+
+// What was not open is not told: neither drafts before publication nor what is protected
+// now; nothing links what is closed.
+func TestPagesOfHistoryThatIsClosed(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	event := editor.Event("Draft title", testkit.Object{"slug": "quay", "status": "draft"})
+	path := event.Path(calendar.KindEvent)
+	editor.Patch(path, testkit.Object{"title": "Public title", "status": "publish"}).Want(200)
+	r := page(w, "/event/quay/history/").Want(200)
+	if got := classTexts(t, r.Body, "sentence"); !slices.Equal(got, []string{"Published: “Public title”"}) {
+		t.Errorf("got %q", got)
+	}
+	lacks(t, r, "Draft title")
+	wantPages(t, w, 404, "/event/quay/?as_of=version:1", "/event/quay/history/?from=1&to=2")
+	editor.Patch(path, testkit.Object{"password": "open sesame"}).Want(200)
+	wantPages(t, w, 404, "/event/quay/history/", "/event/quay/?as_of=version:2", "/fr/event/quay/history/")
+	lacks(t, page(w, "/event/quay/").Want(200), "history/", "as_of")
+
+	for _, setting := range []httpapi.PublicHistory{httpapi.PublicHistoryProofs, httpapi.PublicHistoryNone} {
+		w := pagesWorld(t, testkit.Options{HTTP: httpapi.Options{PublicHistory: setting}})
+		editor := w.As(calendar.Editor)
+		event := editor.Event("Quay", nil)
+		editor.Patch(event.Path(calendar.KindEvent), testkit.Object{"start_date": "2026-05-12 10:00:00", "end_date": "2026-05-12 12:00:00"}).Want(200)
+		editor.Create(calendar.KindTag, testkit.Object{"name": "jazz"})
+		wantPages(t, w, 404, "/event/quay/history/", "/event/quay/?as_of=version:1", "/events/tag/jazz/history/", "/event/nothing/history/")
+		for _, at := range []string{"/event/quay/", "/events/tag/jazz/"} {
+			r := page(w, at).Want(200)
+			lacks(t, r, "history/", "EventRescheduled")
+			has(t, r, "changed")
+		}
+	}
+}
+
+// PAGES 3.2: a start that was moved after publication.
+func TestPagesOfEventsThatWereMoved(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	to := func(start string) testkit.Object {
+		return testkit.Object{"start_date": start, "end_date": "2026-09-01 21:00:00", "timezone": "America/New_York"}
+	}
+	event := editor.Event("Quay", to("2026-07-04 18:30:00"))
+	path := event.Path(calendar.KindEvent)
+	scheduled := func() {
+		t.Helper()
+		has(t, page(w, "/event/quay/").Want(200), "schema.org/EventScheduled")
+		lacks(t, page(w, "/event/quay/"), "previousStartDate")
+	}
+	scheduled()
+	editor.Patch(path, testkit.Object{"title": "Quay!", "end_date": "2026-09-01 22:00:00"}).Want(200)
+	scheduled()
+	editor.Patch(path, to("2026-08-05 19:00:00")).Want(200)
+	editor.Patch(path, testkit.Object{"title": "Quay?"}).Want(200)
+	has(t, page(w, "/event/quay/").Want(200), "schema.org/EventRescheduled", `"previousStartDate":"2026-07-04T18:30:00-04:00"`, `"startDate":"2026-08-05T19:00:00-04:00"`)
+
+	draft := editor.Event("Mill", testkit.Object{"status": "draft"})
+	editor.Patch(draft.Path(calendar.KindEvent), to("2026-08-05 19:00:00")).Want(200)
+	editor.Patch(draft.Path(calendar.KindEvent), testkit.Object{"status": "publish"}).Want(200)
+	lacks(t, page(w, "/event/mill/").Want(200), "previousStartDate")
+}
+
+// A page has 50 versions; drafts among them do not count.
+func TestPagesOfLongHistories(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	path := editor.Event("Quay", nil).Path(calendar.KindEvent)
+	for n := 2; n <= 130; n++ {
+		body := testkit.Object{"title": fmt.Sprintf("Quay %d", n)}
+		switch n {
+		case 60:
+			body["status"] = "draft"
+		case 90:
+			body["status"] = "publish"
+		}
+		editor.Patch(path, body).Want(200)
+	}
+	var seen []string
+	for n := 1; n <= 2; n++ {
+		r := page(w, fmt.Sprintf("/event/quay/history/?page=%d", n)).Want(200)
+		items := nodes(t, r.Body, func(n *html.Node) bool { return attr(n, "data-version") != "" })
+		if len(items) != 50 {
+			t.Errorf("page %d has %d versions", n, len(items))
+		}
+		for _, item := range items {
+			seen = append(seen, attr(item, "data-version"))
+		}
+		has(t, r, `<nav id="pager"`)
+	}
+	var want []string
+	for n := 130; n >= 1; n-- {
+		if (n >= 90 || n < 60) && len(want) < 100 {
+			want = append(want, fmt.Sprint(n))
+		}
+	}
+	if !slices.Equal(seen, want) {
+		t.Errorf("versions %v", seen)
+	}
+	wantPages(t, w, 404, "/event/quay/history/?page=3")
+}
+
+// countsHistory counts the entries that histories are read of.
+type countsHistory struct {
+	eventstore.Store
+
+	read atomic.Int64
+}
+
+func (c *countsHistory) History(ctx context.Context, id calendar.ID, after int64, limit int) ([]eventstore.Entry, error) {
+	entries, err := c.Store.History(ctx, id, after, limit)
+	c.read.Add(int64(len(entries)))
+	return entries, err
+}
+
+// A page of a long history reads what it shows, and little more.
+func TestPagesOfLongHistoriesReadLittle(t *testing.T) {
+	t.Parallel()
+	store := &countsHistory{Store: memstore.New()}
+	w := pagesWorld(t, testkit.Options{Store: store})
+	event := w.As(calendar.Editor).Event("Quay", nil)
+	states, err := w.Store.Load(t.Context(), event.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := calendar.DecodeRecord(states[0].Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const versions = 3000
+	for r.Version < versions {
+		var drafts []eventstore.Draft
+		for range min(versions-r.Version, 250) {
+			var d eventstore.Draft
+			d, r = storetest.Draft(t, r, calendar.Change{
+				Name: "event.updated", Kind: r.Kind, ID: r.ID, Fields: calendar.Fields{"title": calendar.Text{calendar.LangEN: fmt.Sprintf("Quay %d", r.Version+1)}},
+			}, w.Clock.Now())
+			drafts = append(drafts, d)
+		}
+		if res := w.Store.Append(t.Context(), []eventstore.Append{{Drafts: drafts, Time: w.Clock.Now()}})[0]; res.Err != nil {
+			t.Fatal(res.Err)
+		}
+	}
+	for n, first := range map[int]int{1: 3000, 31: 1500, 60: 50} {
+		before := store.read.Load()
+		r := page(w, fmt.Sprintf("/event/quay/history/?page=%d", n)).Want(200)
+		items := nodes(t, r.Body, func(n *html.Node) bool { return attr(n, "data-version") != "" })
+		if len(items) != 50 || attr(items[0], "data-version") != fmt.Sprint(first) {
+			t.Errorf("page %d: %d versions, the first %s", n, len(items), attr(items[0], "data-version"))
+		}
+		if read := store.read.Load() - before; read > 400 {
+			t.Errorf("page %d reads %d versions", n, read)
+		}
+	}
+	wantPages(t, w, 404, "/event/quay/history/?page=61")
+
+	// So do the answers for a draft that was in the trash all the time, once it was looked at.
+	draft := w.As(calendar.Editor).Event("Draft", testkit.Object{"slug": "draft", "status": "draft"}).Path(calendar.KindEvent)
+	for n := range 40 {
+		w.As(calendar.Editor).Patch(draft, testkit.Object{"title": fmt.Sprintf("Draft %d", n)}).Want(200)
+	}
+	w.As(calendar.Editor).Delete(draft).Want(200)
+	wantPages(t, w, 404, "/event/draft/")
+	before := store.read.Load()
+	wantPages(t, w, 404, "/event/draft/", "/event/draft__trashed/")
+	if read := store.read.Load() - before; read != 0 {
+		t.Errorf("%d versions are read again", read)
+	}
+}

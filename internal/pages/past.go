@@ -1,0 +1,245 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// Past tells of records as they were, to each caller what he may know (HISTORY).
+type Past interface {
+	// Named gives the record of a kind that a path names: the one of an id, else the one
+	// that has the slug, else the one that had it last. It may be trashed or deleted; nil
+	// for none.
+	Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error)
+	// WasPublic tells whether everybody could read a record at any time.
+	WasPublic(ctx context.Context, r *calendar.Record) (bool, error)
+	// Open tells whether a caller may read the past at all.
+	Open(c calendar.Caller) bool
+	// Moved gives an event as it was before its start was moved; nil for none.
+	Moved(ctx context.Context, c calendar.Caller, r *calendar.Record) (*calendar.Record, error)
+	// History tells a page of the versions of a record, the newest first; pages begin with 1.
+	History(ctx context.Context, to Reader, r *calendar.Record, page, perPage int) (*History, error)
+	// Compare tells what differs between two versions; 0 for the newest one, and for the
+	// one before the other.
+	Compare(ctx context.Context, to Reader, r *calendar.Record, from, upto int64) (*Difference, error)
+	// At gives a record as of a version, a position or a time, as as_of names them.
+	At(ctx context.Context, to Reader, r *calendar.Record, point string) (*Then, error)
+}
+
+// Reader is to whom the past is told.
+type Reader struct {
+	Caller calendar.Caller
+	Lang   calendar.Lang
+}
+
+// Version is one of a record.
+type Version struct {
+	Number   int64
+	Position calendar.Position
+	Time     time.Time
+}
+
+// History is a page of versions.
+type History struct {
+	Told  []Told
+	Pages int  // how many there are
+	Only  bool // it is the only version
+}
+
+// Told is a version as the reader gets it.
+type Told struct {
+	Version
+
+	Sentence      string
+	Actor, Reason string // "" where they are not told
+	Changes       []Change
+}
+
+// Difference is what differs between two versions; From.Number 0 is none.
+type Difference struct {
+	From, To Version
+	Sentence string
+	Changes  []Change
+}
+
+// Change is one field that differs.
+type Change struct {
+	Field, Label  string
+	HTML          bool // the values are HTML
+	Before, After Value
+}
+
+// Value is one of a field.
+type Value struct {
+	Text  string
+	Clock calendar.Wall // in the place of Text, unless it is NoWall
+}
+
+// Then is a record as it was.
+type Then struct {
+	Version
+
+	View query.View
+}
+
+const paramAsOf = "as_of"
+
+// asOf is the point that a request names, "" for none.
+func (r *Request) asOf() string { return calendar.Trim(r.Query.Get(paramAsOf)) }
+
+// IsPast tells that what was is asked for, so that a page of it is work.
+func (r *Request) IsPast() bool {
+	return r.Route.page == pageHistory || r.Route.page == pageEvent && r.asOf() != ""
+}
+
+// reader is to whom the page of a request is told.
+func (r *Request) reader() Reader { return Reader{r.Caller, r.Route.lang} }
+
+// notFound is what is told of all that is not there, or not for the caller.
+func notFound(k calendar.Kind) error { return calendar.Fail(calendar.CodeNotFound, k) }
+
+// hidden turns the refusals of the past into that of what is not there: they would tell
+// that there is something.
+func hidden(k calendar.Kind, err error) error {
+	if refused, ok := errors.AsType[*calendar.Error](err); ok && refused.Code != calendar.CodeInvalidParam {
+		return notFound(k)
+	}
+	return err
+}
+
+// missing answers for a record that cannot be read: it has moved, is gone, or there is
+// none (PAGES.md P2.4).
+func (p *Pages) missing(ctx context.Context, r *Request, err error) (*Answer, error) {
+	if _, ok := errors.AsType[*calendar.Error](err); !ok {
+		return nil, err
+	}
+	route := &r.Route
+	rec, err := p.Past.Named(ctx, route.kind, route.id, route.slug)
+	if err != nil {
+		return nil, err
+	}
+	now := p.o.Now()
+	switch {
+	case rec == nil:
+	case rec.Deleted || rec.Kind.IsPost() && rec.Status(now) == calendar.StatusTrash:
+		switch was, err := p.Past.WasPublic(ctx, rec); {
+		case err != nil:
+			return nil, err
+		case was:
+			return nil, calendar.Fail(calendar.CodeNoLongerAvailable, rec.Kind)
+		}
+	case route.slug != "" && rec.Slug() != "" && rec.Slug() != route.slug && calendar.MayRead(r.Caller, rec, now):
+		return moved(r.href(r.Route.to(rec)), r.Query), nil
+	}
+	return nil, notFound(route.kind)
+}
+
+// to is the path of a route when it names another record.
+func (r Route) to(rec *calendar.Record) string {
+	r.slug = rec.Slug()
+	return r.below()
+}
+
+// byID tells which record a request for the home page names by its id, 0 for none; ok
+// tells that it names one.
+func byID(r *Request) (k calendar.Kind, id calendar.ID, ok bool) {
+	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
+		if text := calendar.Trim(r.Query.Get(k.String())); text != "" {
+			id, _ := calendar.ParseID(text)
+			return k, id, true
+		}
+	}
+	return 0, 0, false
+}
+
+// serveByID answers /?event=<id> and its like: the slug page of a record that may be read,
+// or the record itself where it has none.
+func (p *Pages) serveByID(ctx context.Context, r *Request, k calendar.Kind, id calendar.ID) (*Answer, error) {
+	of := *r
+	of.Route.page, of.Route.kind, of.Route.id = recordPages[k], k, id
+	of.Query = url.Values{}
+	for name, values := range r.Query {
+		if name != k.String() {
+			of.Query[name] = values
+		}
+	}
+	if id == 0 {
+		return nil, notFound(k)
+	}
+	v, err := p.Lists.Read(ctx, k, id, "", r.Caller, r.Route.lang, query.EmbedNone, func(context.Context, calendar.ID) (bool, error) { return true, nil })
+	switch {
+	case err != nil:
+		return p.missing(ctx, &of, err)
+	case v.Record.Slug() != "":
+		return moved(r.href(recordPath(k, v.Record.Slug())), of.Query), nil
+	}
+	return p.serveRecord(ctx, p.layoutOf(&of))
+}
+
+// serveThen answers the page of an event as it was.
+func (p *Pages) serveThen(ctx context.Context, l *layout, present *calendar.Record, point string) (*Answer, error) {
+	if !p.Past.Open(l.r.Caller) {
+		return nil, notFound(present.Kind)
+	}
+	then, err := p.Past.At(ctx, l.r.reader(), present, point)
+	if err != nil {
+		return nil, hidden(present.Kind, err)
+	}
+	b, err := p.event(ctx, l, &then.View, false)
+	if err != nil {
+		return nil, err
+	}
+	// What lists and calendars show is of the present.
+	b.Calendars, b.Parent, b.Children, b.Near, b.Feeds, l.Feeds, l.LD = nil, nil, nil, nil, nil, nil, ""
+	b.Badges = slices.DeleteFunc(b.Badges, func(b badge) bool { return b.Name == "now" || b.Name == "past" })
+	b.Badges = append(b.Badges, badge{"version", word("badge.version", l.Lang)})
+	path := recordPath(present.Kind, present.Slug())
+	l.Canonical, l.Langs, l.Home, l.NoIndex = path, present.Langs(), homeOf(present, l.Lang), true
+	b.Card.Href = l.Href(path)
+	b.Changed, b.History = p.versionLine(l, &then.View), l.Href(path+"history/")
+	b.Then = &thenBar{Text: l.text("then.text", l.say.number(int(then.Number)), p.momentOf(l, then.Time)), Time: p.inSite(then.Time).Format(instantLayout), Href: l.Href(path)}
+	l.Body = b
+	return p.render(l, http.StatusOK)
+}
+
+// thenBar names the version that an event page shows, and links the present.
+type thenBar struct{ Text, Time, Href string }
+
+func (p *Pages) inSite(t time.Time) time.Time { return t.In(p.o.Site) }
+
+// momentOf writes a moment on the clock of the site, or of the zone that was asked for.
+func (p *Pages) momentOf(l *layout, t time.Time) string {
+	zone := p.zoneOf(l)
+	t = t.In(zone.Location)
+	return l.say.at(l.say.date(t), l.say.time(t)) + " " + zone.Abbreviation(t)
+}
+
+func (p *Pages) zoneOf(l *layout) calendar.Zone {
+	if l.sel != nil && l.sel.zone != nil {
+		return *l.sel.zone
+	}
+	if zone, ok := calendar.ParseZone(p.o.SiteZone); ok {
+		return zone
+	}
+	return calendar.Zone{Name: p.o.SiteZone, Location: p.o.Site}
+}
+
+// versionLine tells the version of a record and when it was written.
+func (p *Pages) versionLine(l *layout, v *query.View) string {
+	return l.text("event.version", l.say.number(int(v.Record.Version)), l.say.date(p.inSite(v.Record.Changed)))
+}
+
+// historyHref is the path of the history of a record, "" where it is closed.
+func (p *Pages) historyHref(l *layout, r *calendar.Record) string {
+	if !p.Past.Open(l.r.Caller) || r.Slug() == "" || r.Kind == calendar.KindEvent && calendar.NeedsPassword(l.r.Caller, r) {
+		return ""
+	}
+	return l.Href(recordPath(r.Kind, r.Slug()) + "history/")
+}
