@@ -116,7 +116,7 @@ func (s *settings) misfits() []string {
 	if s.engine().local && (s.indexCA != "" || s.indexKeyFile != "") {
 		out = append(out, "--index-ca and --index-api-key-file need --index http://…")
 	}
-	return out
+	return append(out, s.misfitPages()...)
 }
 
 // hidden stands in the place of a secret.

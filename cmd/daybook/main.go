@@ -77,8 +77,8 @@ func (sub *subcommand) takes(d *setting) bool {
 func subcommands() []*subcommand {
 	const serving, records, model, tools = "Service", "Records", "Read model", "Tools"
 	return []*subcommand{
-		{serving, "serve", "", "run the service", nil, []string{ofStore, ofFeed, ofIndex, ofRole, ofInterface, ofProofs, ofProcess}, runServe},
-		{serving, "demo", "", "run the service on a made-up calendar in a temporary directory", nil, []string{ofInterface, ofProofs, ofProcess, "seed"}, runDemo},
+		{serving, "serve", "", "run the service", nil, []string{ofStore, ofFeed, ofIndex, ofRole, ofInterface, ofPages, ofProofs, ofProcess}, runServe},
+		{serving, "demo", "", "run the service on a made-up calendar in a temporary directory", nil, []string{ofInterface, ofPages, ofProofs, ofProcess, "seed"}, runDemo},
 		{serving, "health", "", "ask a running service how it is", nil, []string{ofStore, ofFeed, ofIndex, "json"}, runHealth},
 		{serving, "ready", "", "ask the process at --listen whether it is ready, as a probe", nil, []string{"listen"}, runReady},
 		{serving, "user", "", "manage users and their tokens", []act{
@@ -107,7 +107,7 @@ func subcommands() []*subcommand {
 		{model, "retry", "ID", "project a quarantined record again", nil, []string{ofStore, ofIndex}, runRetry},
 		{tools, "config", "", "print the settings in force", []act{
 			{"print", "", "print them as variables of the environment, and where they came from"},
-		}, []string{"json", ofStore, ofFeed, ofIndex, ofRole, ofInterface, ofProofs, ofProcess}, runConfig},
+		}, []string{"json", ofStore, ofFeed, ofIndex, ofRole, ofInterface, ofPages, ofProofs, ofProcess}, runConfig},
 		{tools, "version", "", "print the version", nil, nil, runVersion},
 	}
 }

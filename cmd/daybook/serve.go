@@ -184,7 +184,7 @@ func (s *settings) api(log *slog.Logger) httpapi.Options {
 		Site: s.site, Currency: calendar.Currency{Symbol: s.currencySymbol, Position: s.currencyPosition},
 		PriceCurrency: s.priceCurrency, PerPageMax: s.perPageMax, PositionWait: s.positionWait, ReadMaxAge: s.readMaxAge,
 		PublicHistory: s.publicHistory, AllowedOrigins: s.allowedOrigins,
-		CalendarName: s.calendarName, FeedRefresh: s.feedRefresh, FeedMaxAge: orNone(s.feedMaxAge), ExportLimit: s.exportLimit, WholeAnswers: s.wholeAnswers,
+		CalendarName: s.feedName(), FeedRefresh: s.feedRefresh, FeedMaxAge: orNone(s.feedMaxAge), ExportLimit: s.exportLimit, WholeAnswers: s.wholeAnswers,
 		CalendarLimit: s.calendarLimit, TombstoneDays: orNone(s.tombstoneDays),
 		ReadDeadline: s.readDeadline, WriteDeadline: s.writeDeadline, MaxAnswer: s.maxAnswer << 20, RateLimit: s.rateLimit,
 		Streams: cmp.Or(s.streams, -1), StreamsOfOne: s.streamsPerClient, // 0 streams would be the default of the package

@@ -19,6 +19,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore/feed"
 	"daybook/internal/httpapi"
+	"daybook/internal/pages"
 	"daybook/internal/proof"
 	"daybook/internal/telemetry"
 	"daybook/query"
@@ -78,6 +79,8 @@ type settings struct {
 	maxAnswer        int // MiB
 	rateLimit        int // requests a minute
 	serveStale       bool
+	pages            bool
+	pagesOptions     pages.Options // see pageOptions
 
 	drainDelay *time.Duration // nil: see lameDuck
 	drainLimit time.Duration
@@ -169,6 +172,7 @@ const (
 	ofRole      = "role"
 	ofProcess   = "process"
 	ofInterface = "interface"
+	ofPages     = "pages"
 	ofProofs    = "proofs"
 	ofCommand   = "command"
 )
@@ -235,10 +239,10 @@ func (s *settings) table() []setting {
 				return nil
 			}},
 			{name: "api-prefix", value: "PATH", def: "api", brief: "first segment of all paths", set: func(v string) (err error) {
-				s.apiPrefix, err = pathSegments(v)
+				s.apiPrefix, err = prefix(v)
 				return err
 			}},
-			{name: "more-prefixes", value: "LIST", brief: "further prefixes that are answered identically", set: list(&s.morePrefixes, pathSegments)},
+			{name: "more-prefixes", value: "LIST", brief: "further prefixes that are answered identically", set: list(&s.morePrefixes, prefix)},
 			{name: "more-namespaces", value: "LIST", brief: "further namespaces that are answered identically", set: list(&s.moreNamespaces, pathSegments)},
 			{name: "total-headers", value: "LIST", brief: "further names of the two total headers, as pairs NAME:NAME", set: list(&s.totalHeaders, headerPair)},
 			{name: "trust-forwarded", boolean: true, def: "false", brief: "believe X-Forwarded-Proto, -Host, -Prefix and -For", set: boolean(&s.trustForwarded)},
@@ -295,6 +299,7 @@ func (s *settings) table() []setting {
 			{name: "serve-stale", boolean: true, def: "false", brief: "answer lists with the last good answer, marked as stale, while the read model is out of reach", set: boolean(&s.serveStale)},
 			{name: "history-max-age", value: "SECONDS", def: "31536000", brief: "how long browsers and proxies may keep what never changes, up to 31536000; 0: they ask each time", set: number(&s.historyMaxAge, 0, 365*24*60*60)},
 		}...),
+		in(ofPages, s.pagesTable()...),
 		in(ofProofs, []setting{
 			{name: "log-origin", value: "NAME", brief: "name of the log in checkpoints, kept with the first one; empty: host and path that the service is reached by", set: checked(&s.logOrigin, "be up to 255 bytes without white space and +", func(v string) bool {
 				return v == "" || proof.CheckOrigin(v) == nil

@@ -33,7 +33,11 @@ const manifestName = "manifest.json"
 // medias are those of files by their ending.
 var medias = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".json": "application/json",
+	".png": "image/png", ".webp": "image/webp",
 }
+
+// logoName is the logo of a brand among the files, without its ending.
+const logoName = "logo"
 
 func newAssets(b Brand) (*assets, error) {
 	out := &assets{named: map[string]*asset{}}
@@ -50,21 +54,32 @@ func newAssets(b Brand) (*assets, error) {
 		if err != nil {
 			return err
 		}
-		sum := sha256.Sum256(body)
-		ext := path.Ext(d.Name())
-		out.named[d.Name()] = &asset{
-			media: media, body: body,
-			path: "/assets/" + strings.TrimSuffix(d.Name(), ext) + "." + hex.EncodeToString(sum[:])[:10] + ext,
-		}
-		all.Write(sum[:])
+		all.Write(out.add(d.Name(), media, body))
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(all, "%s %v", b.Name, b.Footer)
+	if b.Logo != nil {
+		all.Write(out.add(logoName+b.Logo.ext, medias[b.Logo.ext], b.Logo.body))
+	}
+	fmt.Fprintf(all, "%q %q", b.Name, b.Home)
+	for _, f := range b.Footer {
+		if f.Lang != nil {
+			fmt.Fprintf(all, "%d", *f.Lang)
+		}
+		fmt.Fprintf(all, "%q%q", f.Label, f.URL)
+	}
 	out.mark = hex.EncodeToString(all.Sum(nil))[:16]
 	return out, nil
+}
+
+// add adds a file, and gives the hash of its content.
+func (a *assets) add(name, media string, body []byte) []byte {
+	sum := sha256.Sum256(body)
+	ext := path.Ext(name)
+	a.named[name] = &asset{media: media, body: body, path: "/assets/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:])[:10] + ext}
+	return sum[:]
 }
 
 // path is where a file is.

@@ -133,6 +133,8 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 	l, now := r.Route.lang, p.o.Now()
 	say := p.speech(l)
 	s := p.spanOf(v.Record, v.Blanked, zone)
+	r.moment(time.Unix(int64(v.Record.Fields.Wall("utc_start_date")), 0), now)
+	r.moment(time.Unix(int64(v.Record.Fields.Wall("utc_end_date"))+1, 0), now)
 	title, in := v.Record.Name(l)
 	c := card{
 		ID: v.Record.ID, Version: v.Record.Version, Href: p.hrefOf(r, v.Record, v.Status), Title: title, Language: otherLang(in, l),
@@ -153,7 +155,7 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 	f := v.Record.Fields
 	c.Featured = f.Bool("featured")
 	c.Cost, _ = p.Shown.Cost(v.Record)
-	if p.showsImage(f.String("image_url")) {
+	if p.showsImage(r, f.String("image_url")) {
 		c.Image = f.String("image_url")
 	}
 	if len(v.Venues) > 0 {

@@ -22,7 +22,7 @@ const leastHeading = 3
 // onPage makes shown HTML fit into a page: headings move below those of the page, in order,
 // links say that strangers wrote them, and pictures of hosts that are not allowed become
 // links (PAGES.md P2.1).
-func (p *Pages) onPage(shown string) (string, error) {
+func (p *Pages) onPage(r *Request, shown string) (string, error) {
 	if shown == "" {
 		return "", nil
 	}
@@ -33,7 +33,7 @@ func (p *Pages) onPage(shown string) (string, error) {
 	var levels []int // of the headings that are open, as they were written
 	var out bytes.Buffer
 	for _, n := range nodes {
-		p.settle(n, &levels)
+		p.settle(r, n, &levels)
 		if err := html.Render(&out, n); err != nil {
 			return "", err
 		}
@@ -41,7 +41,7 @@ func (p *Pages) onPage(shown string) (string, error) {
 	return out.String(), nil
 }
 
-func (p *Pages) settle(n *html.Node, levels *[]int) {
+func (p *Pages) settle(r *Request, n *html.Node, levels *[]int) {
 	if n.Type == html.ElementNode {
 		switch level := slices.Index(headings, n.DataAtom) + 1; {
 		case level > 0:
@@ -55,18 +55,18 @@ func (p *Pages) settle(n *html.Node, levels *[]int) {
 		case n.DataAtom == atom.A:
 			setAttribute(n, "rel", linkRel)
 		case n.DataAtom == atom.Img:
-			p.settleImage(n)
+			p.settleImage(r, n)
 		}
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		p.settle(c, levels)
+		p.settle(r, c, levels)
 	}
 }
 
 // settleImage shows a picture of an allowed host, and links another one.
-func (p *Pages) settleImage(n *html.Node) {
+func (p *Pages) settleImage(r *Request, n *html.Node) {
 	src := attribute(n, "src")
-	if p.showsImage(src) {
+	if p.showsImage(r, src) {
 		setAttribute(n, "loading", "lazy")
 		setAttribute(n, "decoding", "async")
 		setAttribute(n, "referrerpolicy", "no-referrer")
@@ -81,13 +81,19 @@ func (p *Pages) settleImage(n *html.Node) {
 	n.AppendChild(&html.Node{Type: html.TextNode, Data: text})
 }
 
-// showsImage tells whether the picture of a URL is loaded by pages.
-func (p *Pages) showsImage(src string) bool {
+// showsImage tells whether the picture of a URL is loaded by pages: as the policy of the
+// page allows it.
+func (p *Pages) showsImage(r *Request, src string) bool {
 	u, err := url.Parse(src)
-	if err != nil || src == "" || u.Host == "" {
+	secure := err == nil && strings.EqualFold(u.Scheme, "https")
+	if err != nil || u.Host == "" || !secure && (!strings.EqualFold(u.Scheme, "http") || strings.HasPrefix(r.Base, "https:")) {
 		return false
 	}
-	return p.o.AnyImage || slices.ContainsFunc(p.o.Images, func(h string) bool { return strings.EqualFold(h, u.Host) })
+	host := strings.ToLower(u.Host)
+	return p.o.AnyImage && secure || slices.ContainsFunc(p.o.Images, func(h string) bool {
+		below, wild := strings.CutPrefix(h, "*")
+		return h == host || wild && strings.HasSuffix(host, below)
+	})
 }
 
 func attribute(n *html.Node, key string) string {

@@ -19,7 +19,8 @@ type layout struct {
 	Lang calendar.Lang
 
 	Page     name
-	Code     string // of errors
+	Code     string          // of errors
+	Status   calendar.Status // of the record, for previews
 	Position calendar.Position
 	Title    string // without the name of the site
 	Summary  string // description for machines
@@ -40,6 +41,15 @@ type layout struct {
 
 // property is one of Open Graph.
 type property struct{ Name, Content string }
+
+// Referrer is the policy of the page that follows a wrong password: to that of its header
+// a browser would send no origin with the next one.
+func (l *layout) Referrer() string {
+	if l.r.Unlock && l.Code != "" {
+		return "same-origin"
+	}
+	return ""
+}
 
 // Tag is the language of the page.
 func (l *layout) Tag() string { return l.Lang.Tag() }
@@ -65,6 +75,17 @@ func (l *layout) Asset(name string) string { return l.r.Path + l.p.assets.path(n
 type mapBody struct {
 	GeoJSON  string // of the clusters of a selection, "" for one place
 	Lat, Lng string // of one place
+}
+
+// tiles are those of maps.
+type tiles struct{ URL, Hosts, By string }
+
+// Tiles are the map tiles below the markers, nil for none.
+func (l *layout) Tiles() *tiles {
+	if l.p.o.Tiles == "" {
+		return nil
+	}
+	return &tiles{URL: l.p.o.Tiles, Hosts: strings.Join(l.p.o.TileHosts, ","), By: l.p.o.TilesBy}
 }
 
 // Map are the clusters of the selection.

@@ -68,30 +68,25 @@ type Options struct {
 	Sunday bool
 	// Clock is 12 or 24 hours for all languages; 0: that of the language.
 	Clock int
-	// ExternalLinks leads to calendars of other services.
+	// NoExternalLinks leaves out links to calendars and maps of other services.
 	NoExternalLinks bool
 	// NoRobots keeps search engines out of all pages.
 	NoRobots bool
-	// Images are the hosts whose pictures are shown; AnyImage shows all.
+	// Images are the hosts whose pictures are shown, *.host for those below one; AnyImage
+	// shows all.
 	Images   []string
 	AnyImage bool
-	// Embed is frame-ancestors of embedded pages; "": "*".
-	Embed string
+	// Tiles is the URL of map tiles with {z}, {x} and {y}, "" for none. {s} stands for each
+	// of TileHosts. TilesBy says who made them.
+	Tiles, TilesBy string
+	TileHosts      []string
+	// Embed are the sources of frame-ancestors of embedded pages; nil: everybody.
+	Embed []string
+	// MaxAge is how long shared caches may keep a page, in whole seconds; 0: 10 s,
+	// negative: they ask each time.
+	MaxAge time.Duration
 
 	Brand Brand
-}
-
-// Brand is what a calendar looks like (PAGES.md P5.3).
-type Brand struct {
-	Name   string // "": Calendar
-	Accent string // #rrggbb, "": that of P5.1
-	Footer []FooterLink
-}
-
-// FooterLink is one in the footer, for one language or, without Lang, for all.
-type FooterLink struct {
-	Lang       *calendar.Lang
-	Label, URL string
 }
 
 // Pages makes pages. It is safe for concurrent use.
@@ -100,6 +95,7 @@ type Pages struct {
 	o         Options
 	templates [len(calendar.Langs)]*template.Template
 	assets    *assets
+	policies  policies
 	mark      string // of assets and branding, for keys
 	tries     *tries
 	checks    chan struct{} // held while a password is checked
@@ -119,10 +115,14 @@ func New(d Deps, o Options) (*Pages, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.MaxAge == 0 {
+		o.MaxAge = 10 * time.Second
+	}
 	if o.Brand.Name == "" {
 		o.Brand.Name = "Calendar"
 	}
-	p := &Pages{Deps: d, o: o, tries: &tries{now: o.Now, wrong: map[tried][]time.Time{}}, checks: make(chan struct{}, checksAtOnce)}
+	p := &Pages{Deps: d, o: o, tries: newTries(o.Now), checks: make(chan struct{}, checksAtOnce)}
+	p.policies = newPolicies(&o)
 	var err error
 	if p.assets, err = newAssets(o.Brand); err != nil {
 		return nil, err
@@ -147,16 +147,23 @@ type Request struct {
 	Base   string         // scheme, host and path of the base URL, without a slash at the end
 	Path   string         // of the base URL, "" for none: what links between pages begin with
 	Query  url.Values     // as sent
+	Raw    string         // the same, not decoded
 	Input  calendar.Input // the same as the interface reads it
 	Caller calendar.Caller
-	// Preview tells that the page is made for the caller, not for everybody.
+	// Preview tells that the page is made for the caller, not for everybody; Tidy reads it.
+	// User is his name.
 	Preview bool
+	User    string
+	// Position is one that lists show at least, for pages that show none.
+	Position calendar.Position
 	// Password was sent by the form of a protected event; Unlock that the form was sent.
 	Unlock   bool
 	Password string
 	// Client names who sent the form; Foreign tells that a page of another site did.
 	Client  string
 	Foreign bool
+
+	since, until time.Time // see moment
 }
 
 // Answer is what a page is answered with.
@@ -167,18 +174,38 @@ type Answer struct {
 	Location string // of 301 and 303
 	// Position is that of what the page shows, 0 where it shows nothing of the calendar.
 	Position calendar.Position
-	Lang     calendar.Lang
+	// Since and Until are the moments between which the page looks as it does without a
+	// change of the calendar: the last one before and the next one; zero for none.
+	Since, Until time.Time
+	// Cache is Cache-Control of an answer that has another one than pages, "" for none. Open
+	// answers may be loaded by pages of every origin.
+	Cache string
+	Open  bool
+	Lang  calendar.Lang
 	// RetryAfter is for how many seconds a client is asked to wait, 0 for none.
 	RetryAfter int
 	// Private answers may be kept by nobody.
 	Private bool
-	// Allow are the methods of 405.
-	Allow string
-	Error *calendar.Error
+	Error   *calendar.Error
 }
 
 // Mark names the assets and the branding, for keys of what is kept.
 func (p *Pages) Mark() string { return p.mark }
+
+// MaxAge is for how many seconds shared caches may keep a page.
+func (p *Pages) MaxAge() int { return int(max(0, p.o.MaxAge) / time.Second) }
+
+// NoRobots tells that search engines are kept out of everything.
+func (p *Pages) NoRobots() bool { return p.o.NoRobots }
+
+// Files are the paths of all files that pages load, below the base URL.
+func (p *Pages) Files() []string {
+	out := make([]string, 0, len(p.assets.named))
+	for _, f := range p.assets.named {
+		out = append(out, f.path)
+	}
+	return out
+}
 
 // File gives a file by its path below the base URL: its media type and content, and
 // whether the path is the present one; false where there is none.

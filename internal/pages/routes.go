@@ -53,8 +53,9 @@ type Route struct {
 	period time.Time
 	// file is a path that is there once, without a language: an asset, a sitemap.
 	file string
-	// moved is the proper path of one that is written in another way, "" for none.
-	moved string
+	// proper is the path, moved the same where it was written in another way, else "".
+	proper string
+	moved  string
 	// wrong tells that the path is one of a page but names what there is not, month 13.
 	wrong bool
 }
@@ -82,7 +83,7 @@ func Find(escaped string) (Route, bool) {
 		path = strings.ReplaceAll(path, "//", "/")
 	}
 	if slices.Contains(files, path) || slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, f) && len(path) > len(f) }) {
-		r := Route{lang: calendar.LangEN, file: path}
+		r := Route{lang: calendar.LangEN, file: path, proper: path}
 		if path != escaped {
 			r.moved = path
 		}
@@ -102,8 +103,8 @@ func Find(escaped string) (Route, bool) {
 	if !ok {
 		return Route{}, false
 	}
-	if proper := segments[r.lang] + below; proper != escaped {
-		r.moved = proper
+	if r.proper = segments[r.lang] + below; r.proper != escaped {
+		r.moved = r.proper
 	}
 	return r, true
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -31,7 +32,7 @@ func (p *Pages) Serve(ctx context.Context, r *Request) (*Answer, error) {
 func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 	switch {
 	case r.Route.moved != "":
-		return moved(r.Path+r.Route.moved, r.Query), nil
+		return r.redirect(r.Path+r.Route.moved, r.Raw), nil
 	case r.Query.Has(paramLanguage):
 		l, ok := calendar.ParseLang(r.Query.Get(paramLanguage))
 		if !ok {
@@ -39,13 +40,7 @@ func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 			bad.Add(paramLanguage, calendar.ReasonWord, "cn,en,fr,es")
 			return nil, bad.Err()
 		}
-		rest := url.Values{}
-		for k, v := range r.Query {
-			if k != paramLanguage {
-				rest[k] = v
-			}
-		}
-		return moved(r.Path+segments[l]+r.Route.below(), rest), nil
+		return r.redirect(r.Path+segments[l]+strings.TrimPrefix(r.Route.proper, segments[r.Route.lang]), without(r.Raw, paramLanguage)), nil
 	case r.Route.wrong:
 		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
@@ -70,7 +65,7 @@ func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 }
 
 func (p *Pages) layoutOf(r *Request) *layout {
-	return &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: r.Route.page}
+	return &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: r.Route.page, Position: r.Position, NoIndex: r.Preview}
 }
 
 const paramLanguage = "multilang_language"
@@ -309,23 +304,19 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	r, route := l.r, &l.r.Route
 	locked, protected := false, false
 	var wait time.Duration
-	v, err := p.Lists.Read(ctx, route.kind, route.id, route.slug, r.Caller, l.Lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
+	v, err := p.Lists.Read(ctx, route.kind, route.id, route.slug, r.Caller, l.Lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (_ bool, err error) {
 		locked, protected = true, true
-		if !r.Unlock || r.Foreign {
-			return true, nil
-		}
-		if wait = p.tries.wait(id, r.Client); wait > 0 {
-			return true, nil
-		}
-		right, err := p.check(ctx, id, r.Password)
-		if locked = !right; locked && err == nil {
-			p.tries.note(id, r.Client)
+		if r.Unlock {
+			var right bool
+			right, wait, err = p.try(ctx, r, id)
+			locked = !right
 		}
 		return true, err
 	})
 	if err != nil {
 		return p.missing(ctx, r, err)
 	}
+	l.Status = statusOf(route.kind, v.Status)
 	switch {
 	case r.Unlock && !protected:
 		return &Answer{Status: http.StatusSeeOther, Location: r.href(recordPath(route.kind, v.Record.Slug()))}, nil
@@ -352,17 +343,6 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	return p.render(l, http.StatusOK)
 }
 
-// check checks a password; it is work, so few are checked at once.
-func (p *Pages) check(ctx context.Context, id calendar.ID, password string) (bool, error) {
-	select {
-	case p.checks <- struct{}{}:
-		defer func() { <-p.checks }()
-		return p.Passwords.CheckPassword(ctx, id, password)
-	case <-ctx.Done():
-		return false, ctx.Err()
-	}
-}
-
 // chooseOf is the selection of the page of a record.
 func (p *Pages) chooseOf(ctx context.Context, r *Request, rec *calendar.Record) (*selection, error) {
 	return p.chooseWithin(ctx, r, period{}, query.Of{Kind: rec.Kind, ID: rec.ID})
@@ -386,7 +366,8 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 	if l.r.Unlock {
 		l.NoIndex = true
 		if locked {
-			status, b.Wrong = http.StatusForbidden, word("unlock.wrong", l.Lang)
+			status, b.Wrong = http.StatusForbidden, word(unlockProblem(l.r), l.Lang)
+			l.Code = string(calendar.CodePasswordProtected)
 		} else {
 			b.Opened, b.Feeds, l.Feeds = true, nil, nil
 		}
@@ -482,9 +463,20 @@ func (p *Pages) Refuse(r *Request, refused *calendar.Error) (*Answer, error) {
 	if !known {
 		return nil, refused
 	}
+	return p.Fail(r, refused, status, string(refused.Code))
+}
+
+// Fail makes the page of an error, of which the interface has the status and the code.
+func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code string) (*Answer, error) {
+	if own, known := statuses[refused.Code]; known {
+		status = own
+	}
 	l := p.layoutOf(r)
-	l.Page, l.Code = pageError, string(refused.Code)
+	l.Page, l.Code, l.Position = pageError, code, 0
 	b := &errorBody{Status: status, Text: word("error."+strconv.Itoa(status), l.Lang), Form: true}
+	if b.Text == "" {
+		b.Text = word("error.503", l.Lang)
+	}
 	switch status {
 	case http.StatusNotFound: // the same for what there is not and what is not for everybody
 		l.Code = "not-found"
@@ -517,5 +509,17 @@ func (p *Pages) render(l *layout, status int) (*Answer, error) {
 	if err := p.templates[l.Lang].ExecuteTemplate(&b, "layout", l); err != nil {
 		return nil, fmt.Errorf("render page %s: %w", l.Page, err)
 	}
-	return &Answer{Status: status, Type: TypeHTML, Body: b.Bytes(), Position: l.Position, Lang: l.Lang}, nil
+	a := &Answer{Status: status, Type: TypeHTML, Body: b.Bytes(), Position: l.Position, Lang: l.Lang, Since: l.r.since, Until: l.r.until}
+	if l.r.Preview {
+		a.Body, a.Private = l.r.keepPreview(a.Body), true
+	}
+	return a, nil
+}
+
+// unlockProblem says why a protected event is not opened.
+func unlockProblem(r *Request) string {
+	if r.Foreign {
+		return "unlock.foreign"
+	}
+	return "unlock.wrong"
 }

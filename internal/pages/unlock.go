@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -9,13 +10,11 @@ import (
 
 // Passwords of protected events are tried by strangers (PAGES.md P2.3).
 const (
-	triesOfClient  = 5   // wrong ones for a client and an event
-	triesOfEvent   = 100 // wrong ones for an event
-	triesWithin    = time.Minute
-	checksAtOnce   = 2 // in a process
-	mostTried      = 10_000
-	passwordForm   = 4 << 10 // bytes
-	passwordColumn = "password"
+	triesOfClient = 5   // wrong ones for a client and an event
+	triesOfEvent  = 100 // wrong ones for an event
+	triesWithin   = time.Minute
+	checksAtOnce  = 2 // in a process
+	mostTried     = 10_000
 )
 
 // tried is what wrong passwords are counted by; client "" is all of them.
@@ -29,40 +28,61 @@ type tried struct {
 type tries struct {
 	now func() time.Time
 
-	mu    sync.Mutex
-	wrong map[tried][]time.Time // of the last minute, oldest first
+	mu     sync.Mutex
+	wrong  map[tried][]time.Time // of the last minute, oldest first
+	looked map[tried]int         // that are looked at now
+	swept  time.Time
 }
 
-// wait tells how long a client has to wait before another password for an event is looked
-// at; 0: it need not.
-func (t *tries) wait(event calendar.ID, client string) time.Duration {
+func newTries(now func() time.Time) *tries {
+	return &tries{now: now, wrong: map[tried][]time.Time{}, looked: map[tried]int{}}
+}
+
+// begin begins to look at a password for an event, or tells how long the client has to wait
+// before: what is looked at counts as wrong until it is found right, or many at once would
+// be more than the limit.
+func (t *tries) begin(event calendar.ID, client string) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	var most time.Duration
 	for _, of := range []struct {
 		key   tried
 		limit int
 	}{{tried{event, client}, triesOfClient}, {tried{event, ""}, triesOfEvent}} {
 		times := t.fresh(of.key, now)
-		if len(times) >= of.limit {
-			most = max(most, times[len(times)-of.limit].Add(triesWithin).Sub(now))
-		} else if times == nil && len(t.wrong) >= mostTried {
-			if t.sweep(now); len(t.wrong) >= mostTried {
-				most = max(most, triesWithin)
+		switch n := len(times) + t.looked[of.key]; {
+		case len(times) >= of.limit:
+			wait = max(wait, times[len(times)-of.limit].Add(triesWithin).Sub(now))
+		case n >= of.limit:
+			wait = max(wait, time.Second)
+		case n == 0 && len(t.wrong) >= mostTried:
+			if now.Sub(t.swept) >= time.Second {
+				t.sweep(now)
+			}
+			if len(t.wrong) >= mostTried {
+				wait = max(wait, triesWithin)
 			}
 		}
 	}
-	return most
+	if wait == 0 {
+		t.looked[tried{event, client}]++
+		t.looked[tried{event, ""}]++
+	}
+	return wait
 }
 
-// note counts a wrong one.
-func (t *tries) note(event calendar.ID, client string) {
+// end ends what begin began, and counts a wrong one.
+func (t *tries) end(event calendar.ID, client string, wrong bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
 	for _, key := range []tried{{event, client}, {event, ""}} {
-		t.wrong[key] = append(t.fresh(key, now), now)
+		if t.looked[key]--; t.looked[key] <= 0 {
+			delete(t.looked, key)
+		}
+		if wrong {
+			t.wrong[key] = append(t.fresh(key, now), now)
+		}
 	}
 }
 
@@ -77,9 +97,32 @@ func (t *tries) fresh(key tried, now time.Time) []time.Time {
 
 // sweep forgets what is older than a minute.
 func (t *tries) sweep(now time.Time) {
+	t.swept = now
 	for key := range t.wrong {
 		if len(t.fresh(key, now)) == 0 {
 			delete(t.wrong, key)
 		}
 	}
+}
+
+// try tells whether the password of a request opens an event, or how long to wait until
+// one is looked at. It is work, so few are looked at at once.
+func (p *Pages) try(ctx context.Context, r *Request, event calendar.ID) (right bool, wait time.Duration, err error) {
+	if r.Foreign || r.Password == "" {
+		return false, 0, nil
+	}
+	if wait = p.tries.begin(event, r.Client); wait > 0 {
+		return false, wait, nil
+	}
+	wrong := false
+	defer func() { p.tries.end(event, r.Client, wrong) }()
+	select {
+	case p.checks <- struct{}{}:
+		defer func() { <-p.checks }()
+	case <-ctx.Done():
+		return false, 0, ctx.Err()
+	}
+	right, err = p.Passwords.CheckPassword(ctx, event, r.Password)
+	wrong = err == nil && !right
+	return right, 0, err
 }

@@ -48,6 +48,13 @@ export async function draw(box) {
 	L.control.zoom({ zoomInTitle: d.in, zoomOutTitle: d.out }).addTo(map);
 	map.setView(d.lat ? [Number(d.lat), Number(d.lng)] : [25, 10], d.lat ? 5 : 2);
 
+	if (d.tiles) {
+		const by = document.createElement("span");
+		by.textContent = d.tilesBy;
+		const tiles = L.tileLayer(d.tiles, { subdomains: d.tilesHosts.split(","), attribution: by.innerHTML, maxZoom: 18 });
+		tiles.once("tileload", () => box.classList.add("tiled")); // outlines stay until then
+		tiles.addTo(map);
+	}
 	let shown = await outlines(L, topojson, d.outlines);
 	shown.addTo(map);
 	let fine = false;

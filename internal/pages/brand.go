@@ -1,0 +1,123 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"daybook/calendar"
+)
+
+// Brand is what a calendar looks like (PAGES.md P5.3).
+type Brand struct {
+	Name   string // "": Calendar
+	Logo   *Logo  // stands for the name; nil: none
+	Accent string // #rrggbb, "": that of P5.1
+	Footer []FooterLink
+	Home   Home
+}
+
+// FooterLink is one in the footer, for one language or, without Lang, for all.
+type FooterLink struct {
+	Lang       *calendar.Lang
+	Label, URL string
+}
+
+// Home is the text of the home page in each language.
+type Home [len(calendar.Langs)]HomeText
+
+// HomeText is HTML of the safe subset (interface 2.5), and the language that it is in.
+type HomeText struct {
+	HTML string
+	Lang calendar.Lang
+}
+
+// Logo is a picture that stands for the name.
+type Logo struct {
+	body []byte
+	ext  string // ".svg", ".png" or ".webp"
+}
+
+// NewLogo takes an SVG, PNG or WebP.
+func NewLogo(body []byte) (*Logo, error) {
+	l := &Logo{body: body}
+	switch {
+	case bytes.HasPrefix(body, []byte("\x89PNG\r\n\x1a\n")):
+		l.ext = ".png"
+	case len(body) > 12 && bytes.HasPrefix(body, []byte("RIFF")) && string(body[8:12]) == "WEBP":
+		l.ext = ".webp"
+	case isSVG(body):
+		l.ext = ".svg"
+	default:
+		return nil, errors.New("must be an SVG, PNG or WebP")
+	}
+	return l, nil
+}
+
+// isSVG tells whether the first element of an XML document is that of SVG.
+func isSVG(body []byte) bool {
+	for d := xml.NewDecoder(bytes.NewReader(body)); ; {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if first, ok := token.(xml.StartElement); ok {
+			return first.Name.Local == "svg" && first.Name.Space == "http://www.w3.org/2000/svg"
+		}
+	}
+}
+
+// CheckAccent refuses what is no colour; "" is none.
+func CheckAccent(s string) error {
+	if _, err := readColour(s); s != "" && err != nil {
+		return errors.New("must be a colour as #0b5fae")
+	}
+	return nil
+}
+
+// ReadFooterLink reads Label=URL. A label may begin with a language: fr:Label.
+func ReadFooterLink(s string) (FooterLink, error) {
+	label, to, _ := strings.Cut(s, "=")
+	f := FooterLink{Label: strings.TrimSpace(label), URL: strings.TrimSpace(to)}
+	if tag, rest, ok := strings.Cut(f.Label, ":"); ok {
+		if l, known := calendar.ParseLang(tag); known {
+			f.Lang, f.Label = &l, strings.TrimSpace(rest)
+		}
+	}
+	u, err := url.Parse(f.URL)
+	absolute := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" || err == nil && u.Scheme == "mailto"
+	here := err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(f.URL, "/")
+	if f.Label == "" || !utf8.ValidString(f.Label) || !absolute && !here {
+		return f, fmt.Errorf("%q must be Label=URL, as Imprint=https://example.org/imprint", s)
+	}
+	return f, nil
+}
+
+// Logo is the path of the logo, "" for none.
+func (l *layout) Logo() string {
+	if logo := l.p.o.Brand.Logo; logo != nil {
+		return l.Asset(logoName + logo.ext)
+	}
+	return ""
+}
+
+// HomeText is the text of the home page, nil for none.
+func (l *layout) HomeText() (*homeBody, error) {
+	text := l.p.o.Brand.Home[l.Lang]
+	if l.Page != pageHome || text.HTML == "" {
+		return nil, nil //nolint:nilnil // most pages have none
+	}
+	shown, err := l.p.onPage(l.r, text.HTML)
+	return &homeBody{HTML: template.HTML(shown), Lang: otherLang(text.Lang, l.Lang)}, err //nolint:gosec // cleaned at the start, and by onPage
+}
+
+// homeBody is the text of the home page as it is shown.
+type homeBody struct {
+	HTML template.HTML
+	Lang string // where it is not that of the page
+}

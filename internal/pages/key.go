@@ -1,0 +1,156 @@
+package pages
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// ownParams are parameters that pages know beside those of lists and preview. Others are
+// in no link, no key and no page (PAGES.md P1.2).
+var ownParams = map[name][]string{
+	pageHome:    {"event", "venue", "organizer"},
+	pageEvent:   {paramZone, "as_of"},
+	pageHistory: {paramPage, "from", "to"},
+	pageEmbed:   {"view", "theme"},
+}
+
+// ofRecords are those of the pages of all records.
+var ofRecords = []string{"as_of"}
+
+// oembedParams are those of /oembed.
+var oembedParams = []string{"url", "format", "maxwidth", "maxheight"}
+
+// selects tells whether a page shows a selection of events.
+func (r *Route) selects() bool {
+	switch r.page {
+	case pageHome, pageList, pageMonth, pageWeek, pageDay, pageMap, pageSearch, pageVenue, pageOrganizer, pageCategory, pageTag:
+		return true
+	case pageEmbed:
+		return r.of == pageList
+	default:
+		return false
+	}
+}
+
+// knows tells whether the page knows a parameter, by its name without brackets.
+func (r *Route) knows(param string) bool {
+	switch {
+	case r.file != "":
+		return r.file == "/oembed" && slices.Contains(oembedParams, param)
+	case param == paramPreview, param == paramLanguage, slices.Contains(ownParams[r.page], param):
+		return true
+	case recordPages[r.kind] == r.page && slices.Contains(ofRecords, param):
+		return true
+	}
+	return r.selects() && (param == paramZone || param == paramPast || isListParam(param))
+}
+
+// isListOfLists tells whether a parameter of lists is a list itself.
+func isListOfLists(param string) bool {
+	return slices.ContainsFunc(query.Params(calendar.KindEvent), func(p query.Param) bool { return p.Name == param && p.IsList() })
+}
+
+// isListParam tells whether a parameter is one of lists that pages take.
+func isListParam(param string) bool {
+	return !slices.Contains(outside, param) && slices.ContainsFunc(query.Params(calendar.KindEvent), func(p query.Param) bool { return p.Name == param })
+}
+
+// baseName is the name of a parameter without its brackets.
+func baseName(sent string) string {
+	if base, _, nested := strings.Cut(sent, "["); nested && strings.HasSuffix(sent, "]") {
+		return base
+	}
+	return sent
+}
+
+// Tidy takes out of a request what the page does not know, and what is empty: forms send
+// empty fields.
+func (r *Request) Tidy() {
+	if r.Preview, _ = strconv.ParseBool(r.Query.Get(paramPreview)); r.Preview {
+		r.Query.Set(paramPreview, "true")
+	}
+	for sent, values := range r.Query {
+		values = slices.DeleteFunc(values, func(v string) bool { return calendar.Trim(v) == "" })
+		switch base := baseName(sent); {
+		case len(values) == 0 || !r.Route.knows(base):
+			delete(r.Query, sent)
+		case base == sent && !isListOfLists(base):
+			r.Query[sent] = values[len(values)-1:] // the last one counts
+		default:
+			r.Query[sent] = values
+		}
+	}
+	for param, v := range r.Input {
+		if !r.Route.knows(param) || isEmpty(v) {
+			delete(r.Input, param)
+		}
+	}
+}
+
+// Key names what the page of a tidy request shows: another one with this key has the same
+// page, as long as the state of the calendar is the same.
+func (p *Pages) Key(r *Request) string {
+	days := p.today(nil).Format(time.DateOnly)
+	if zone, ok := calendar.ParseZone(r.Query.Get(paramZone)); ok {
+		days += p.today(&zone).Format(time.DateOnly)
+	}
+	return strings.Join([]string{r.Base, r.Path, r.Route.proper, r.Query.Encode(), days, p.mark}, "\n")
+}
+
+// Stays tells whether the page is one of a record, which is made from the event store while
+// the read model is away.
+func (r Route) Stays() bool {
+	return recordPages[r.kind] == r.page && r.page != "" || r.page == pageHistory
+}
+
+// Methods are those of a path, as Allow has them.
+func (r Route) Methods() string {
+	if r.Unlocks() {
+		return "GET, HEAD, POST"
+	}
+	return "GET, HEAD"
+}
+
+// Unlocks tells whether a password may be sent to the path.
+func (r Route) Unlocks() bool { return r.page == pageEvent }
+
+// IsPage tells that the route is one of a page for people, not of a file.
+func (r Route) IsPage() bool { return r.file == "" }
+
+// Lang is the language of the path.
+func (r Route) Lang() calendar.Lang { return r.lang }
+
+// moment notes that the page looks otherwise before and after a moment, as badges do.
+func (r *Request) moment(at, now time.Time) {
+	switch {
+	case at.After(now):
+		if r.until.IsZero() || at.Before(r.until) {
+			r.until = at
+		}
+	case at.After(r.since):
+		r.since = at
+	}
+}
+
+// redirect is the answer to a request for a page that is elsewhere, its query kept as sent.
+func (r *Request) redirect(to, raw string) *Answer {
+	if raw != "" {
+		to += "?" + raw
+	}
+	return moved(to, url.Values{})
+}
+
+// without is the query as sent without a parameter.
+func without(raw, param string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(raw, "&"), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		plain, err := url.QueryUnescape(name)
+		return pair == "" || err == nil && plain == param
+	}), "&")
+}

@@ -1,0 +1,59 @@
+package pages
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// policies are the values of Content-Security-Policy (PAGES.md P6.3, P6.4).
+type policies struct{ page, docs, embed string }
+
+// logoPolicy is that of the logo: a script in it does not run.
+const logoPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
+
+func newPolicies(o *Options) policies {
+	images := append([]string{"'self'", "data:"}, o.Images...)
+	if o.AnyImage {
+		images = append(images, "https:")
+	}
+	images = append(images, o.tileOrigins()...)
+	with := func(style, ancestors string) string {
+		return "default-src 'none'; script-src 'self'; style-src " + style + "; img-src " + strings.Join(slices.Compact(images), " ") +
+			"; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors " + ancestors
+	}
+	ancestors := "*"
+	if len(o.Embed) > 0 {
+		ancestors = strings.Join(o.Embed, " ")
+	}
+	return policies{page: with("'self'", "'none'"), docs: with("'self' 'unsafe-inline'", "'none'"), embed: with("'self'", ancestors)}
+}
+
+// tileOrigins are where map tiles come from.
+func (o *Options) tileOrigins() []string {
+	hosts := o.TileHosts
+	if !strings.Contains(o.Tiles, "{s}") {
+		hosts = []string{""}
+	}
+	var out []string
+	for _, h := range hosts {
+		u, err := url.Parse(strings.NewReplacer("{s}", h, "{z}", "0", "{x}", "0", "{y}", "0").Replace(o.Tiles))
+		if err == nil && u.Host != "" && !slices.Contains(out, u.Scheme+"://"+u.Host) {
+			out = append(out, u.Scheme+"://"+u.Host)
+		}
+	}
+	return out
+}
+
+// Policy is the Content-Security-Policy of what a path leads to.
+func (p *Pages) Policy(r Route) string {
+	switch {
+	case r.IsAsset() && strings.HasPrefix(r.file, "/assets/"+logoName+"."):
+		return logoPolicy
+	case r.page == pageDocs:
+		return p.policies.docs
+	case r.page == pageEmbed:
+		return p.policies.embed
+	}
+	return p.policies.page
+}
