@@ -85,7 +85,7 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call, from o
 		values.Add(p.name, p.value)
 	}
 	req := &public.Request{
-		Route: route, Base: from.base, Path: from.path, Query: values, Caller: calendar.Caller{},
+		Route: route, Base: from.base, Path: from.path, Query: values, Raw: r.URL.RawQuery, Caller: calendar.Caller{},
 		Input: inputOf(c.query, func(name string) bool { return listNames[calendar.KindEvent][name] }),
 	}
 	ctx := r.Context()

@@ -138,6 +138,7 @@ func TestPagesOfFormerSlugs(t *testing.T) {
 	for _, old := range []string{"first", "second"} {
 		leads(t, w, "/event/"+old+"/", "/event/third/")
 		leads(t, w, "/fr/event/"+old+"/", "/fr/event/third/")
+		leads(t, w, "/event/"+old+"/?tz=Asia/Tokyo&b=2&a=1", "/event/third/?tz=Asia/Tokyo&b=2&a=1")
 		leads(t, w, "/event/"+old+"/history/?page=1", "/event/third/history/?page=1")
 		wantPages(t, w, 404, "/venue/"+old+"/", "/events/tag/"+old+"/")
 	}
@@ -201,7 +202,7 @@ func TestPagesOfWhatIsGone(t *testing.T) {
 		at, id := r.Path(k), fmt.Sprint(r.Int("id"))
 		editor.Patch(at, testkit.Object{"slug": "new"}).Want(200)
 		leads(t, w, "/?"+kind+"="+id, "/"+kind+"/new/")
-		leads(t, w, "/cn/?tz=UTC&"+kind+"="+id, "/cn/"+kind+"/new/?tz=UTC")
+		leads(t, w, "/cn/?tz=Asia/Tokyo&"+kind+"="+id, "/cn/"+kind+"/new/?tz=Asia/Tokyo")
 		editor.Delete(at).Want(200)
 		gone(kind+"-gone", "/"+kind+"/new/", "/"+kind+"/old/", "/"+kind+"/new__trashed/", "/?"+kind+"="+id, "/"+kind+"/new/history/")
 		editor.Patch(at, testkit.Object{}).Want(200)

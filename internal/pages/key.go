@@ -16,7 +16,7 @@ import (
 var ownParams = map[name][]string{
 	pageHome:    {"event", "venue", "organizer"},
 	pageEvent:   {paramZone, "as_of"},
-	pageHistory: {paramPage, "from", "to"},
+	pageHistory: {paramPage, paramZone, paramFrom, paramTo},
 	pageEmbed:   {"view", "theme"},
 }
 
