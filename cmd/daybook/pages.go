@@ -212,6 +212,7 @@ func (s *settings) pageOptions() pages.Options {
 	o.Site, o.SiteZone, o.Currency = s.site, s.timezone, s.priceCurrency
 	o.Namespace = "/" + s.apiPrefix + "/" + httpapi.Namespace
 	o.Prefixes = append([]string{s.apiPrefix}, s.morePrefixes...)
+	o.Operations = httpapi.PageOperations()
 	return o
 }
 

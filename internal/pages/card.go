@@ -93,6 +93,7 @@ type link struct {
 	Href, Label string
 	Lang        string // of the label, where it is not that of the page
 	Current     bool
+	External    bool // it leads to another site
 	Title       string
 	Count       string
 }
@@ -117,6 +118,7 @@ type card struct {
 	Protected, AllDay     bool
 	Several               bool // it is on several days
 	Venue, City, Cost     string
+	VenueLang             string // of the name of the venue, where it is not that of the page
 	Categories            []chip
 	Colour                int
 	Letter                string
@@ -160,7 +162,8 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 	}
 	if len(v.Venues) > 0 {
 		place := v.Venues[0].Record
-		c.Venue, _ = place.Name(l)
+		name, in := place.Name(l)
+		c.Venue, c.VenueLang = name, otherLang(in, l)
 		c.City = place.Fields.String("city")
 	}
 	for _, t := range v.Categories {
@@ -257,15 +260,23 @@ type group struct {
 	Cards   []card
 }
 
-// groupsOf puts cards of a list under their days. What began before today stands first.
-func (p *Pages) groupsOf(say speech, cards []card, zone *calendar.Zone, past bool) []group {
-	today := p.today(zone)
+// groupsOf puts cards of a list under their days, in their order. What began before today
+// stands first, where nothing else comes before it.
+func (p *Pages) groupsOf(l *layout, cards []card) []group {
+	if !l.sel.byDays() {
+		if len(cards) == 0 {
+			return nil
+		}
+		return []group{{Heading: word("list.found", l.Lang), Cards: cards}}
+	}
+	today := p.today(l.sel.zone)
+	runs := !l.sel.past && !l.sel.dated()
 	var out []group
 	for _, c := range cards {
 		day := c.span.first()
-		g := group{Date: day.Format(time.DateOnly), Heading: say.date(day), Today: day.Equal(today)}
-		if !past && day.Before(today) && !c.span.last().Before(today) {
-			g = group{Date: "running", Heading: word("list.running", say.lang)}
+		g := group{Date: day.Format(time.DateOnly), Heading: l.say.date(day), Today: day.Equal(today)}
+		if runs && day.Before(today) {
+			g = group{Date: "running", Heading: word("list.running", l.Lang)}
 		}
 		if n := len(out); n > 0 && out[n-1].Date == g.Date {
 			out[n-1].Cards = append(out[n-1].Cards, c)
@@ -288,7 +299,7 @@ func (p *Pages) today(zone *calendar.Zone) time.Time {
 
 // inDay is the order of the events of a day: those of several days, all-day ones, then by
 // start and id.
-func inDay(a, b *card) int {
+func (s *selection) inDay(a, b *card) int {
 	rank := func(c *card) int {
 		switch {
 		case c.Several:
@@ -298,7 +309,11 @@ func inDay(a, b *card) int {
 		}
 		return 2
 	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), a.span.start.Compare(b.span.start), cmp.Compare(a.ID, b.ID))
+	order := cmp.Compare(calendar.WallOf(a.span.start), calendar.WallOf(b.span.start))
+	if s.zone != nil && !a.AllDay && !b.AllDay { // of one zone: also in the hour that comes twice
+		order = a.span.start.Compare(b.span.start)
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), order, cmp.Compare(a.ID, b.ID))
 }
 
 // cardsOf makes the cards of a list.
@@ -310,10 +325,14 @@ func (p *Pages) cardsOf(r *Request, views []query.View, zone *calendar.Zone) []c
 	return out
 }
 
+// mostOnly is how many events a selection names one by one.
+const mostOnly = 1000
+
 // mostCards is how many events month, week and day take in.
 const mostCards = 10_000
 
-// allCards makes the cards of a whole selection.
+// allCards makes the cards of a whole period. All-day events are where their own dates are:
+// those that a window of another zone touches only are not in it.
 func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card, calendar.Position, error) {
 	whole, err := p.Lists.Whole(ctx, s.criteria, query.Calendar{})
 	if err != nil {
@@ -324,9 +343,21 @@ func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card,
 		return nil, 0, calendar.Fail(calendar.CodeSelectionTooLarge, calendar.KindEvent)
 	}
 	out := make([]card, 0, whole.Total())
+	left := false
 	err = whole.Each(ctx, func(v *query.View) error {
-		out = append(out, p.cardOf(r, v, s.zone))
+		c := p.cardOf(r, v, s.zone)
+		if c.span.first().After(s.over.last) || c.span.last().Before(s.over.first) {
+			left = true
+			return nil
+		}
+		out = append(out, c)
 		return nil
 	})
+	if left && len(out) <= mostOnly {
+		s.only = make([]calendar.ID, len(out))
+		for i := range out {
+			s.only[i] = out[i].ID
+		}
+	}
 	return out, whole.Position(), err
 }

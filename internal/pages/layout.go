@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"daybook/calendar"
@@ -25,6 +26,9 @@ type layout struct {
 	Title    string // without the name of the site
 	Summary  string // description for machines
 	Heading  string
+	// HeadingLang is its language, where that is not the one of the page.
+	HeadingLang string
+	zone        *calendar.Zone // of the times of an event page, nil: its own
 	// Canonical is the path of the page that this one is, below the language, with its
 	// query; "" for none.
 	Canonical string
@@ -34,6 +38,8 @@ type layout struct {
 	Crumbs    []link
 	Feeds     []feed
 	OpenGraph []property
+	Large     bool // the picture is that of the event
+	Bare      bool // Open Graph holds title and site name only
 	LD        template.JS
 	moved     *calendar.Record // an event before its start was moved
 	Body      any
@@ -90,12 +96,10 @@ func (l *layout) Tiles() *tiles {
 
 // Map are the clusters of the selection.
 func (l *layout) Map() *mapBody {
-	if l.Page != pageMap {
+	if l.Page != pageMap && l.Page != pageSearch {
 		return nil
 	}
-	params := slices.DeleteFunc(slices.Clone(l.sel.criteria.Sent), func(p query.LinkParam) bool {
-		return slices.Contains([]string{paramPerPage, paramSort, paramOrder, "facets", "facet_limit", "highlight", "collapse"}, p.Name)
-	})
+	params := leaveOut(l.sel.criteria.Sent, append(slices.Clone(shapes), "collapse")...)
 	return &mapBody{GeoJSON: l.r.Path + segments[l.Lang] + l.p.o.Namespace + "/events/clusters" + linkQuery(params)}
 }
 
@@ -139,7 +143,7 @@ func (l *layout) Alternates() []alternate {
 	}
 	standard := calendar.LangEN
 	if !slices.Contains(in, standard) {
-		standard = in[0]
+		standard = in[0] // the home language
 	}
 	return append(out, alternate{"x-default", l.absolute(standard, l.Canonical)})
 }
@@ -149,7 +153,11 @@ var ogLocales = [...]string{calendar.LangCN: "zh_CN", calendar.LangEN: "en_US", 
 
 // Properties are those of Open Graph.
 func (l *layout) Properties() []property {
-	out := []property{{"og:title", l.Title}, {"og:site_name", l.Site()}, {"og:type", "website"}, {"og:locale", ogLocales[l.Lang]}}
+	out := []property{{"og:title", l.Title}, {"og:site_name", l.Site()}}
+	if l.Bare {
+		return out
+	}
+	out = append(out, property{"og:type", "website"}, property{"og:locale", ogLocales[l.Lang]})
 	for _, lang := range calendar.Langs {
 		if lang != l.Lang && (l.Langs == nil || slices.Contains(l.Langs, lang)) {
 			out = append(out, property{"og:locale:alternate", ogLocales[lang]})
@@ -164,11 +172,26 @@ func (l *layout) Properties() []property {
 	return append(out, l.OpenGraph...)
 }
 
+// Card is how other sites show the page, "" where it says little.
+func (l *layout) Card() string {
+	switch {
+	case l.Bare:
+		return ""
+	case l.Large:
+		return "summary_large_image"
+	}
+	return "summary"
+}
+
 // Languages is the page in each language, for the switch.
 func (l *layout) Languages() []link {
-	page := strings.TrimPrefix(l.Canonical, "")
-	if page == "" {
-		page = "/"
+	page := l.r.Route.below()
+	if l.sel != nil && l.sel.criteria != nil {
+		number := ""
+		if l.sel.page > 1 {
+			number = strconv.Itoa(l.sel.page)
+		}
+		page += l.sel.encoded(map[string]string{paramPage: number})
 	}
 	out := make([]link, 0, len(hreflangs))
 	for _, lang := range hreflangs {
@@ -183,6 +206,10 @@ var langNames = [...]string{calendar.LangCN: "中文", calendar.LangEN: "English
 // Views are the pages of the navigation.
 func (l *layout) Views() []link {
 	out := make([]link, 0, 5)
+	kept := ""
+	if l.sel != nil && l.sel.criteria != nil && l.sel.of.ID == 0 && l.Page != pageHome {
+		kept = linkQuery(leaveOut(l.sel.params(map[string]string{paramPast: ""}), slices.Concat(shapes, dates, []string{paramStrict, paramOverlap, "include", "collapse"})...))
+	}
 	for _, v := range []struct {
 		page  name
 		path  string
@@ -194,7 +221,7 @@ func (l *layout) Views() []link {
 		{pageDay, "/events/day/", "nav.day"},
 		{pageMap, "/events/map/", "nav.map"},
 	} {
-		out = append(out, link{Href: l.Href(v.path), Label: word(v.label, l.Lang), Current: v.page == l.Page})
+		out = append(out, link{Href: l.Href(v.path) + kept, Label: word(v.label, l.Lang), Current: v.page == l.Page})
 	}
 	return out
 }
@@ -218,33 +245,11 @@ func (l *layout) Search() string {
 	if l.sel == nil {
 		return ""
 	}
-	return l.sel.value("search")
+	return l.sel.sent("search")
 }
 
 // feed is the selection in a format.
 type feed struct{ Format, Media, Label, URL string }
-
-// feedsOf are the formats of a selection below the address of a list, without its ending,
-// and with the query of the links of the interface.
-func (l *layout) feedsOf(address, query string) []feed {
-	at := func(ending string) string {
-		return l.absolute(l.Lang, l.p.o.Namespace+address+ending+query)
-	}
-	out := make([]feed, 0, 7)
-	out = append(out, feed{"json", "application/json", "JSON", l.absolute(l.Lang, l.p.o.Namespace+address+"/"+query)})
-	for _, f := range []feed{
-		{"ics", "text/calendar", "iCalendar", ".ics"},
-		{"rss", "application/rss+xml", "RSS", ".rss"},
-		{"atom", "application/atom+xml", "Atom", ".atom"},
-		{"jsonfeed", "application/feed+json", "JSON Feed", ".jsonfeed"},
-		{"geojson", "application/geo+json", "GeoJSON", ".geojson"},
-		{"csv", "", "CSV", ".csv"},
-	} {
-		f.URL = at(f.URL)
-		out = append(out, f)
-	}
-	return out
-}
 
 // linkQuery writes parameters as links of the interface have them.
 func linkQuery(params []query.LinkParam) string {

@@ -86,6 +86,9 @@ type Options struct {
 	// negative: they ask each time.
 	MaxAge time.Duration
 
+	// Operations are those of the interface, for the page of the API.
+	Operations []Operation
+
 	Brand Brand
 }
 

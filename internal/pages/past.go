@@ -197,7 +197,7 @@ func (p *Pages) serveThen(ctx context.Context, l *layout, present *calendar.Reco
 		return nil, err
 	}
 	// What lists and calendars show is of the present.
-	b.Calendars, b.Parent, b.Children, b.Near, b.Feeds, l.Feeds, l.LD = nil, nil, nil, nil, nil, nil, ""
+	b.Calendars, b.Parent, b.Children, b.Near, b.Exports, l.Feeds, l.LD = nil, nil, nil, nil, nil, nil, ""
 	b.Badges = slices.DeleteFunc(b.Badges, func(b badge) bool { return b.Name == "now" || b.Name == "past" })
 	b.Badges = append(b.Badges, badge{"version", word("badge.version", l.Lang)})
 	path := recordPath(present.Kind, present.Slug())

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"html/template"
 	"net/url"
 	"slices"
@@ -27,20 +28,35 @@ type badge struct{ Name, Label string }
 // place is a venue as pages show it.
 type place struct {
 	Name, Href, Language string
-	Lines                []string // of the address
+	Lines                [][]fact // of the address
 	Lat, Lng             string
 	HasPoint             bool
-	Map                  string // link to a map of another service, "" for none
+	Maps                 []link // to maps: the program for geo: links, another service
 	GeoJSON              string // none
+}
+
+// texts are the name and the address in one line each.
+func (at *place) texts() []string {
+	out := make([]string, 1, len(at.Lines)+1)
+	out[0] = at.Name
+	for _, line := range at.Lines {
+		parts := make([]string, len(line))
+		for i, f := range line {
+			parts[i] = f.Text
+		}
+		out = append(out, strings.Join(parts, ", "))
+	}
+	return out
 }
 
 // eventBody is the page of an event.
 type eventBody struct {
 	Card        card
 	Badges      []badge
-	When        string
+	When        whenText
 	From, To    string
-	Excerpt     string
+	Zones       []option
+	Zone        string // that times are told in, "" for the event's own
 	Description template.HTML
 	Language    string // of the description, where it is not that of the page
 	Image       string
@@ -56,7 +72,7 @@ type eventBody struct {
 	History     string // path, "" for none
 	Then        *thenBar
 	Calendars   []link // buttons: ICS and other calendars
-	Feeds       []feed
+	Exports     []export
 	// Locked is a protected event that was not opened.
 	Locked bool
 	Wrong  string // message about a password
@@ -68,13 +84,22 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 	r, lang := v.Record, l.Lang
 	shown := *v
 	shown.Blanked = locked
-	now := p.o.Now()
-	c := p.cardOf(l.r, &shown, nil)
-	s := p.spanOf(r, locked, nil)
-	b := &eventBody{Card: c, From: s.from(), To: s.to(), Locked: locked}
-	b.When = l.say.when(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone})
-	l.Title, l.Heading = c.Title, c.Title
+	c := p.cardOf(l.r, &shown, l.zone)
+	s := p.spanOf(r, locked, l.zone)
+	b := &eventBody{Card: c, From: s.from(), To: s.to(), Locked: locked, Zones: l.zones([]card{c})}
+	if l.zone != nil {
+		b.Zone = l.zone.Name
+	}
+	b.When = l.say.whenText(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone})
+	l.Title, l.Heading, l.HeadingLang = c.Title, c.Title, c.Language
 	l.Canonical, l.Langs, l.Home = recordPath(r.Kind, r.Slug()), r.Langs(), homeOf(r, lang)
+	l.NoIndex = l.r.parametered() || l.r.Query.Has(paramPage)
+	own := p.spanOf(r, locked, nil)
+	l.Crumbs = []link{{Href: l.Href("/"), Label: word("nav.home", lang)}, {Href: l.Href("/events/"), Label: word("nav.list", lang)}}
+	if len(v.Categories) > 0 && !locked {
+		l.Crumbs = append(l.Crumbs, p.termLinks(l, v.Categories[:1])...)
+	}
+	l.Crumbs = append(l.Crumbs, link{Href: l.Href(l.Canonical), Label: c.Title, Lang: c.Language, Current: true})
 	for _, x := range []struct {
 		name string
 		is   bool
@@ -84,16 +109,13 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 		}
 	}
 	if locked {
-		l.NoIndex = true
-		l.Canonical, l.Home = recordPath(r.Kind, r.Slug()), nil
+		l.NoIndex, l.Bare = true, true
 		return b, nil
 	}
 	f := r.Fields
 	if err := p.describe(l, r, &b.Description, &b.Language); err != nil {
 		return nil, err
 	}
-	excerpt, _ := p.Shown.HTML(r, "excerpt", lang)
-	b.Excerpt = p.Shown.Plain(excerpt)
 	l.Summary = p.summary(r, lang)
 	if image := f.String("image_url"); image != "" {
 		if c.Image != "" {
@@ -101,12 +123,12 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 		} else {
 			b.ImageLink = image
 		}
-		l.OpenGraph = append(l.OpenGraph, property{"og:image", image})
 	}
+	p.picture(l, v)
 	for i, venue := range v.Venues {
 		at := p.placeOf(l, venue.Record, venue.Status)
 		if !f.Bool("show_map_link") {
-			at.Map = ""
+			at.Maps = nil
 		}
 		if i == 0 {
 			b.Place = &at
@@ -116,25 +138,42 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 	}
 	b.ShowMap = f.Bool("show_map") && b.Place != nil && b.Place.HasPoint
 	b.Facts = p.factsOf(l, v)
-	if f.Bool("hide_from_listings") {
-		l.NoIndex = true
-	}
+	hidden := f.Bool("hide_from_listings")
+	l.NoIndex = l.NoIndex || hidden
 	if !c.Past {
-		b.Calendars = p.calendarsOf(l, v, &s)
+		b.Calendars = p.calendarsOf(l, v, &own)
 	}
 	b.Changed, b.History = p.versionLine(l, v), p.historyHref(l, r)
 	if err := p.relatives(ctx, l, v, b); err != nil {
 		return nil, err
 	}
-	l.LD = p.eventLD(l, v, &s)
-	address := "/events/" + r.ID.String()
+	l.LD = p.eventLD(l, v, &own)
+	address := l.absolute(lang, p.o.Namespace+"/events/"+r.ID.String())
+	oembed := l.r.Base + "/oembed" + linkQuery([]query.LinkParam{{Name: "url", Value: l.absolute(lang, l.Canonical)}}) + "&format="
 	l.Feeds = []feed{
-		{"json", "application/json", "JSON", l.absolute(lang, p.o.Namespace+address+"/")},
-		{"ics", "text/calendar", "iCalendar", l.absolute(lang, p.o.Namespace+address+".ics")},
+		{"ics", "text/calendar", "iCalendar", address + ".ics"},
+		{"json", "application/json", "JSON", address + "/"},
+		{"", "application/json+oembed", c.Title, oembed + "json"},
+		{"", "text/xml+oembed", c.Title, oembed + "xml"},
 	}
-	b.Feeds = l.feedsOf("/events", "?include="+r.ID.String())
-	_ = now
+	if !hidden {
+		only := "?include=" + r.ID.String()
+		list := l.absolute(lang, p.o.Namespace+"/events")
+		b.Exports = l.exportsOf(list+"/"+only, list, only, "", l.elementOf([]query.LinkParam{{Name: "include", Value: r.ID.String()}}, l.CanonicalURL()))
+	}
 	return b, nil
+}
+
+// picture is the one that other sites show of an event: its own, else that of its venue.
+func (p *Pages) picture(l *layout, v *query.View) {
+	image := v.Record.Fields.String("image_url")
+	l.Large = image != ""
+	for _, venue := range v.Venues {
+		image = cmpOr(image, venue.Record.Fields.String("image_url"))
+	}
+	if image != "" {
+		l.OpenGraph = append(l.OpenGraph, property{"og:image", image})
+	}
 }
 
 // homeOf is the language whose page is canonical, nil for the one of the page.
@@ -180,8 +219,12 @@ func (p *Pages) placeOf(l *layout, r *calendar.Record, s calendar.Status) place 
 	f := r.Fields
 	name, in := r.Name(l.Lang)
 	out := place{Name: name, Language: otherLang(in, l.Lang), Href: p.hrefOf(l.r, r, s)}
-	for _, line := range []string{f.String("address"), joinedBy(", ", f.String("city"), cmpOr(f.String("stateprovince"), f.String("province"), f.String("state")), f.String("zip")), f.String("country")} {
-		if line != "" {
+	for _, fields := range [][]fact{
+		{{Field: "address", Text: f.String("address")}},
+		{{Field: "city", Text: f.String("city")}, {Field: "stateprovince", Text: regionOf(f)}, {Field: "zip", Text: f.String("zip")}},
+		{{Field: "country", Text: f.String("country")}},
+	} {
+		if line := slices.DeleteFunc(fields, func(f fact) bool { return f.Text == "" }); len(line) > 0 {
 			out.Lines = append(out.Lines, line)
 		}
 	}
@@ -191,16 +234,18 @@ func (p *Pages) placeOf(l *layout, r *calendar.Record, s calendar.Status) place 
 		out.Lat, out.Lng, out.HasPoint = strconv.FormatFloat(lat, 'f', -1, 64), strconv.FormatFloat(lng, 'f', -1, 64), true
 	}
 	if !p.o.NoExternalLinks && (out.HasPoint || len(out.Lines) > 0) {
-		q := out.Lat + "," + out.Lng
-		if !out.HasPoint {
-			q = joinedBy(", ", append([]string{name}, out.Lines...)...)
-		}
-		out.Map = "https://www.openstreetmap.org/search?query=" + url.QueryEscape(q)
+		at := "https://www.openstreetmap.org/search?query=" + url.QueryEscape(strings.Join(out.texts(), ", "))
 		if out.HasPoint {
-			out.Map = "https://www.openstreetmap.org/?mlat=" + out.Lat + "&mlon=" + out.Lng + "#map=16/" + out.Lat + "/" + out.Lng
+			at = "https://www.openstreetmap.org/?mlat=" + out.Lat + "&mlon=" + out.Lng + "#map=16/" + out.Lat + "/" + out.Lng
 		}
+		out.Maps = append(out.Maps, link{Href: at, Label: word("event.map", l.Lang), External: true})
 	}
 	return out
+}
+
+// regionOf is the state or province of a venue.
+func regionOf(f calendar.Fields) string {
+	return cmpOr(f.String("stateprovince"), f.String("province"), f.String("state"))
 }
 
 func cmpOr(texts ...string) string {
@@ -220,7 +265,7 @@ func (p *Pages) factsOf(l *layout, v *query.View) []fact {
 		out = append(out, fact{Field: "cost", Label: word("fact.cost", lang), Text: cost})
 	}
 	if site := f.String("website"); site != "" {
-		out = append(out, fact{Field: "website", Label: word("fact.website", lang), Links: []link{{Href: site, Label: hostOf(site)}}})
+		out = append(out, fact{Field: "website", Label: word("fact.website", lang), Links: []link{{Href: site, Label: hostOf(site), External: true}}})
 	}
 	named := func(field string, records []link) {
 		if len(records) > 0 {
@@ -271,11 +316,11 @@ func (p *Pages) calendarsOf(l *layout, v *query.View, s *span) []link {
 		return out
 	}
 	title, _ := v.Record.Name(l.Lang)
-	page := l.absolute(l.Lang, recordPath(calendar.KindEvent, v.Record.Slug()))
+	page := l.CanonicalURL()
 	where := ""
 	if len(v.Venues) > 0 {
 		at := p.placeOf(l, v.Venues[0].Record, v.Venues[0].Status)
-		where = joinedBy(", ", append([]string{at.Name}, at.Lines...)...)
+		where = strings.Join(at.texts(), ", ")
 	}
 	dates := s.start.UTC().Format(compact) + "/" + s.end.UTC().Format(compact)
 	from, to := s.start.UTC().Format("2006-01-02T15:04:05Z"), s.end.UTC().Format("2006-01-02T15:04:05Z")
@@ -297,8 +342,8 @@ func (p *Pages) calendarsOf(l *layout, v *query.View, s *span) []link {
 		outlook.Set("location", where)
 	}
 	return append(out,
-		link{Href: "https://calendar.google.com/calendar/render?" + google.Encode(), Label: "Google", Current: true},
-		link{Href: "https://outlook.live.com/calendar/0/deeplink/compose?" + outlook.Encode(), Label: "Outlook", Current: true})
+		link{Href: "https://calendar.google.com/calendar/render?" + queryOf(google), Label: "Google", External: true},
+		link{Href: "https://outlook.live.com/calendar/0/deeplink/compose?" + queryOf(outlook), Label: "Outlook", External: true})
 }
 
 // relatives are the parent, the children, and what comes at the same venue.
@@ -313,7 +358,8 @@ func (p *Pages) relatives(ctx context.Context, l *layout, v *query.View, b *even
 		if err != nil {
 			return nil, err
 		}
-		return p.cardsOf(l.r, found.Views, nil), nil
+		l.Position = found.Position
+		return p.cardsOf(l.r, found.Views, l.zone), nil
 	}
 	if parent := v.Record.Fields.ID("post_parent"); parent != 0 {
 		cards, err := some(calendar.Input{"include": parent.String()}, 1)
@@ -375,11 +421,20 @@ func (p *Pages) eventLD(l *layout, v *query.View, s *span) template.JS {
 	}
 	oneOrAll(e, "organizer", organizers)
 	p.offers(e, r, canonical)
-	crumbs := map[string]any{"@type": "BreadcrumbList", "itemListElement": []any{
-		map[string]any{"@type": "ListItem", "position": 1, "name": word("nav.list", lang), "item": l.absolute(lang, "/events/")},
-		map[string]any{"@type": "ListItem", "position": 2, "name": title, "item": canonical},
-	}}
-	return ldOf(map[string]any{"@context": "https://schema.org", "@graph": []any{e, crumbs}})
+	return ldOf(map[string]any{"@context": "https://schema.org", "@graph": []any{e, l.crumbsLD()}})
+}
+
+// crumbsLD is the way to the page as structured data.
+func (l *layout) crumbsLD() map[string]any {
+	items := make([]any, len(l.Crumbs))
+	for i, c := range l.Crumbs {
+		at := l.r.Base + strings.TrimPrefix(c.Href, l.r.Path)
+		if c.Current {
+			at = l.CanonicalURL()
+		}
+		items[i] = map[string]any{"@type": "ListItem", "position": i + 1, "name": c.Label, "item": at}
+	}
+	return map[string]any{"@type": "BreadcrumbList", "itemListElement": items}
 }
 
 // offers tells what an event costs, when all of it are numbers.
@@ -388,10 +443,8 @@ func (p *Pages) offers(e map[string]any, r *calendar.Record, page string) {
 	if len(values) == 0 {
 		return
 	}
-	for _, v := range values {
-		if _, err := strconv.ParseFloat(v, 64); err != nil {
-			return
-		}
+	if slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, "0123456789.") != "" }) {
+		return
 	}
 	offer := map[string]any{"@type": "Offer", "price": values[0], "priceCurrency": p.o.Currency, "url": page, "availability": "https://schema.org/InStock"}
 	if len(values) > 1 {
@@ -414,7 +467,7 @@ func (p *Pages) placeLD(l *layout, r *calendar.Record, s calendar.Status) map[st
 	address := map[string]any{"@type": "PostalAddress"}
 	for key, value := range map[string]string{
 		"streetAddress": f.String("address"), "addressLocality": f.String("city"), "postalCode": f.String("zip"), "addressCountry": f.String("country"),
-		"addressRegion": cmpOr(f.String("stateprovince"), f.String("province"), f.String("state")),
+		"addressRegion": regionOf(f),
 	} {
 		if value != "" {
 			address[key] = value
@@ -454,18 +507,18 @@ func ldOf(v any) template.JS {
 
 // recordBody is the page of a venue, organizer, category or tag.
 type recordBody struct {
-	Kind        string
-	ID          calendar.ID
+	NameField   string // of the interface
 	Version     int64
 	Badges      []badge
 	Place       *place
+	ShowMap     bool
 	Facts       []fact
+	Image       string
+	ImageLink   string // of a picture that is not shown
 	Description template.HTML
-	Language    string
+	Language    string // of the description, where it is not that of the page
 	Children    []link
-	Count       string
 	List        *listBody
-	Subscribe   []link
 	History     string
 	Changed     string
 }
@@ -476,69 +529,120 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 	f := r.Fields
 	name, in := r.Name(lang)
 	path := recordPath(r.Kind, r.Slug())
-	l.Title, l.Heading = name, name
-	l.Canonical, l.Langs, l.Home = path, r.Langs(), homeOf(r, lang)
-	b := &recordBody{Kind: r.Kind.String(), ID: r.ID, Version: r.Version, Language: otherLang(in, lang)}
+	l.Title, l.Heading, l.HeadingLang = name, name, otherLang(in, lang)
+	l.Canonical, l.Langs, l.Home = path+l.canonicalQuery(), r.Langs(), homeOf(r, lang)
+	l.NoIndex = l.r.parametered()
+	b := &recordBody{NameField: nameFields[r.Kind], Version: r.Version}
+	var err error
+	if l.Crumbs, err = p.wayTo(ctx, l, r); err != nil {
+		return nil, err
+	}
 	if err := p.describe(l, r, &b.Description, &b.Language); err != nil {
 		return nil, err
 	}
 	l.Summary = p.summary(r, lang)
+	if image := f.String("image_url"); image != "" {
+		l.OpenGraph = append(l.OpenGraph, property{"og:image", image})
+		if p.showsImage(l.r, image) {
+			b.Image = image
+		} else {
+			b.ImageLink = image
+		}
+	}
 	add := func(field, text, href string) {
 		switch {
 		case text == "":
 		case href == "":
 			b.Facts = append(b.Facts, fact{Field: field, Label: word("fact."+field, lang), Text: text})
 		default:
-			b.Facts = append(b.Facts, fact{Field: field, Label: word("fact."+field, lang), Links: []link{{Href: href, Label: text}}})
+			b.Facts = append(b.Facts, fact{Field: field, Label: word("fact."+field, lang), Links: []link{{Href: href, Label: text, External: field == "website"}}})
 		}
 	}
+	add("phone", f.String("phone"), "")
 	switch r.Kind {
 	case calendar.KindVenue:
 		at := p.placeOf(l, r, v.Status)
-		b.Place = &at
-		add("phone", f.String("phone"), "")
+		b.Place, b.ShowMap = &at, at.HasPoint && f.Bool("show_map")
+		if !f.Bool("show_map_link") {
+			at.Maps = nil
+		}
 		l.LD = ldOf(with(p.placeLD(l, r, v.Status), "@context", "https://schema.org"))
 	case calendar.KindOrganizer:
-		add("phone", f.String("phone"), "")
 		add("email", f.String("email"), "mailto:"+f.String("email"))
 		l.LD = ldOf(map[string]any{"@context": "https://schema.org", "@type": "Organization", "name": name, "url": l.CanonicalURL()})
+	case calendar.KindCategory:
+		if b.Children, err = p.childrenOf(ctx, l, r); err != nil {
+			return nil, err
+		}
 	default:
 	}
 	if site := f.String("website"); site != "" {
 		add("website", hostOf(site), site)
 	}
-	collection := "/" + r.Kind.Collection() + "/" + r.ID.String() + "/events"
-	l.Feeds = l.feedsOf(collection, linkQuery(l.sel.criteria.Sent))
-	var err error
+	l.Feeds = l.feeds()
 	if b.List, err = p.list(ctx, l, path); err != nil {
 		return nil, err
 	}
-	l.NoIndex = l.NoIndex && b.List.Total == 0
-	b.Subscribe = p.subscribe(l)
 	b.Changed, b.History = p.versionLine(l, v), p.historyHref(l, r)
 	return b, nil
+}
+
+// nameFields are the fields that hold the names of records.
+var nameFields = [...]string{
+	calendar.KindEvent: "title", calendar.KindVenue: "venue", calendar.KindOrganizer: "organizer", calendar.KindCategory: "name", calendar.KindTag: "name",
+}
+
+// mostAncestors bounds the way to a category.
+const mostAncestors = 50
+
+// wayTo are the links above a record: its directory and, of a category, its ancestors.
+func (p *Pages) wayTo(ctx context.Context, l *layout, r *calendar.Record) ([]link, error) {
+	name, in := r.Name(l.Lang)
+	out := []link{{Href: l.Href(recordPath(r.Kind, r.Slug())), Label: name, Lang: otherLang(in, l.Lang), Current: true}}
+	for up := r.Fields.ID("parent"); r.Kind == calendar.KindCategory && up != 0 && len(out) < mostAncestors; {
+		v, err := p.Lists.Read(ctx, r.Kind, up, "", l.r.Caller, l.Lang, query.EmbedNone, nil)
+		if _, refused := errors.AsType[*calendar.Error](err); refused {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		name, in := v.Record.Name(l.Lang)
+		out = append(out, link{Href: l.Href(recordPath(r.Kind, v.Record.Slug())), Label: name, Lang: otherLang(in, l.Lang)})
+		up = v.Record.Fields.ID("parent")
+	}
+	out = append(out,
+		link{Href: l.Href("/" + r.Kind.Collection() + "/"), Label: word("directory."+r.Kind.Collection(), l.Lang)},
+		link{Href: l.Href("/"), Label: word("nav.home", l.Lang)})
+	slices.Reverse(out)
+	return out, nil
+}
+
+// childrenOf are the categories below one, by name.
+func (p *Pages) childrenOf(ctx context.Context, l *layout, r *calendar.Record) ([]link, error) {
+	var out []link
+	for page, pages := 1, 1; page <= pages; page++ {
+		in := calendar.Input{"parent": r.ID.String(), "hide_empty": "false", paramPage: strconv.Itoa(page), paramPerPage: "100"}
+		c, err := p.Lists.Parse(ctx, query.Request{Kind: r.Kind, Input: in, Lang: l.Lang, Caller: l.r.Caller})
+		if err != nil {
+			return nil, err
+		}
+		found, err := p.Lists.Run(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		pages = found.TotalPages
+		for i := range found.Views {
+			child := found.Views[i].Record
+			name, in := child.Name(l.Lang)
+			out = append(out, link{Href: l.Href(recordPath(r.Kind, child.Slug())), Label: name, Lang: otherLang(in, l.Lang), Count: l.count("events", found.Views[i].Count)})
+		}
+	}
+	order := collator(l.Lang)
+	slices.SortStableFunc(out, func(a, b link) int { return order.CompareString(a.Label, b.Label) })
+	return out, nil
 }
 
 func with(m map[string]any, key string, v any) map[string]any {
 	m[key] = v
 	return m
-}
-
-// subscribe are the ways to follow a selection in a calendar (PAGES.md P3.3).
-func (p *Pages) subscribe(l *layout) []link {
-	i := slices.IndexFunc(l.Feeds, func(f feed) bool { return f.Format == "ics" })
-	if i < 0 {
-		return nil
-	}
-	plain := l.Feeds[i].URL
-	_, rest, _ := strings.Cut(plain, "://")
-	webcal := "webcal://" + rest
-	out := make([]link, 0, 4)
-	out = append(out, link{Href: webcal, Label: word("subscribe.calendar", l.Lang)}, link{Href: plain, Label: word("subscribe.url", l.Lang)})
-	if p.o.NoExternalLinks {
-		return out
-	}
-	return append(out,
-		link{Href: "https://calendar.google.com/calendar/render?cid=" + url.QueryEscape(webcal), Label: "Google", Current: true},
-		link{Href: "https://outlook.live.com/calendar/0/addfromweb?url=" + url.QueryEscape(plain) + "&name=" + url.QueryEscape(l.Title), Label: "Outlook", Current: true})
 }

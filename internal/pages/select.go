@@ -3,9 +3,10 @@ package pages
 import (
 	"context"
 	"errors"
-	"net/url"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"daybook/calendar"
@@ -35,6 +36,11 @@ var outside = []string{"format", "features", "csv_bom", "csv_raw", "cursor", "_f
 // dates are the parameters that make a window.
 var dates = []string{paramStart, paramEnd, "starts_before", "starts_after", "ends_before", "ends_after"}
 
+// shapes are the parameters of lists that do not select: pages, order and what is told beside.
+var shapes = []string{
+	paramPage, paramPerPage, paramSort, paramOrder, "facets", "facet_limit", "facet_query", "highlight", "highlight_length",
+}
+
 // selection is what a page shows of the events: what was asked for, and what it is.
 type selection struct {
 	// asked are the parameters of lists as they were sent, in the order of the table,
@@ -47,16 +53,23 @@ type selection struct {
 	zone     *calendar.Zone // nil: every event by its own clock
 	criteria *query.Criteria
 	bad      *calendar.Error
+	over     period
+	// from and until are the first and the last second of the window that events overlap,
+	// as parameters have them; "" where there is none.
+	from, until string
+	// only are the events of a period, where its window alone does not tell them.
+	only []calendar.ID
 }
 
-// value gives what was sent for a parameter.
-func (s *selection) value(name string) string {
+// sent gives what was sent for a parameter, by elements joined with commas.
+func (s *selection) sent(name string) string {
+	var out []string
 	for _, p := range s.asked {
-		if p.Name == name {
-			return p.Value
+		if baseName(p.Name) == name {
+			out = append(out, p.Value)
 		}
 	}
-	return ""
+	return strings.Join(out, ",")
 }
 
 // dated tells that a date was asked for.
@@ -65,7 +78,15 @@ func (s *selection) dated() bool {
 }
 
 // plain tells that nothing was asked for that selects.
-func (s *selection) plain() bool { return len(s.asked) == 0 && !s.past }
+func (s *selection) plain() bool {
+	return !slices.ContainsFunc(s.asked, func(p query.LinkParam) bool { return !slices.Contains(shapes, baseName(p.Name)) })
+}
+
+// byDays tells that the list is ordered by its days.
+func (s *selection) byDays() bool {
+	sort := s.sent(paramSort)
+	return (sort == "" || sort == "start") && s.sent("include") == ""
+}
 
 // period are the first and the last day that a page shows; zero: the page has none.
 type period struct{ first, last time.Time }
@@ -75,38 +96,53 @@ func (p *Pages) choose(ctx context.Context, r *Request, over period) (*selection
 	return p.chooseWithin(ctx, r, over, query.Of{})
 }
 
+// takes tells whether a page takes a parameter of lists, and one of a period does. The
+// others are unknown there.
+func (r *Route) takes(name string, inPeriod bool) bool {
+	switch {
+	case slices.Contains(outside, name):
+		return false
+	case r.page == pageHome:
+		return name == paramPage
+	case inPeriod:
+		return !slices.Contains([]string{paramPage, paramPerPage, "include", paramOverlap, "collapse"}, name)
+	}
+	return true
+}
+
+// takesPast tells whether a page shows what has ended, when it is asked to.
+func (r *Route) takesPast() bool {
+	return r.page == pageList || r.page == pageEmbed || recordPages[r.kind] == r.page && r.page != pageEvent
+}
+
 func (p *Pages) chooseWithin(ctx context.Context, r *Request, over period, of query.Of) (*selection, error) {
-	s := &selection{page: 1, of: of}
+	s := &selection{page: 1, of: of, over: over}
 	var bad calendar.Problems
 	in := calendar.Input{}
 	for i := range query.Params(calendar.KindEvent) {
 		param := &query.Params(calendar.KindEvent)[i]
 		v, sent := r.Input[param.Name]
-		if !sent || slices.Contains(outside, param.Name) || isEmpty(v) {
-			continue
-		}
-		if !over.first.IsZero() && slices.Contains([]string{paramPage, paramPerPage, "include", paramOverlap}, param.Name) {
+		if !sent || !r.Route.takes(param.Name, !over.first.IsZero()) || isEmpty(v) {
 			continue
 		}
 		in[param.Name] = v
-		if param.Name != paramPage {
-			for _, text := range r.Query[param.Name] {
-				s.asked = append(s.asked, query.LinkParam{Name: param.Name, Value: text})
+		for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+			if baseName(name) != param.Name {
+				continue
 			}
-			for _, text := range r.Query[param.Name+"[]"] {
-				s.asked = append(s.asked, query.LinkParam{Name: param.Name + "[]", Value: text})
+			for _, text := range r.Query[name] {
+				if param.Name != paramPage && calendar.Trim(text) != "" {
+					s.asked = append(s.asked, query.LinkParam{Name: name, Value: text})
+				}
 			}
 		}
 	}
-	if tz := r.Query.Get(paramZone); tz != "" && tz != "event" {
-		zone, ok := calendar.ParseZone(tz)
-		if !ok {
-			bad.Add(paramZone, calendar.ReasonZone, tz)
-		}
-		s.zone = &zone
+	var ok bool
+	if s.zone, ok = zoneOf(r.Query.Get(paramZone)); !ok {
+		bad.Add(paramZone, calendar.ReasonZone, r.Query.Get(paramZone))
 	}
-	if past := r.Query.Get(paramPast); past != "" {
-		switch past {
+	if past := calendar.Trim(r.Query.Get(paramPast)); past != "" && r.Route.takesPast() {
+		switch strings.ToLower(past) {
 		case "true", "1":
 			s.past = true
 		case "false", "0":
@@ -114,7 +150,7 @@ func (p *Pages) chooseWithin(ctx context.Context, r *Request, over period, of qu
 			bad.Add(paramPast, calendar.ReasonTypeBool)
 		}
 	}
-	p.window(in, s, over)
+	p.window(in, s)
 	if r.Route.page == pageSearch {
 		searching(in)
 	}
@@ -133,45 +169,182 @@ func (p *Pages) chooseWithin(ctx context.Context, r *Request, over period, of qu
 	return s, nil
 }
 
-// window puts what a page adds to the parameters of a list.
-func (p *Pages) window(in calendar.Input, s *selection, over period) {
-	if !over.first.IsZero() {
-		in[paramOverlap] = "true"
-		if in[paramStart] == nil {
-			in[paramStart] = p.bound(over.first, s.zone)
-		}
-		if in[paramEnd] == nil {
-			in[paramEnd] = p.bound(over.last.AddDate(0, 0, 1).Add(-time.Second), s.zone)
-		}
-		if in[paramStrict] == nil {
-			in[paramStrict] = "true"
-		}
-		in[paramPerPage] = strconv.Itoa(1)
+// zoneOf reads the parameter tz: nil for the own clock of each event.
+func zoneOf(text string) (*calendar.Zone, bool) {
+	if text = calendar.Trim(text); text == "" || strings.EqualFold(text, "event") {
+		return nil, true
+	}
+	zone, ok := calendar.ParseZone(text)
+	if !ok {
+		return nil, false
+	}
+	return &zone, true
+}
+
+// window puts what a page adds to the parameters of a list (PAGES.md P1.2, P1.4).
+func (p *Pages) window(in calendar.Input, s *selection) {
+	if !s.over.first.IsZero() {
+		p.periodWindow(in, s)
 		return
 	}
 	if in[paramPerPage] == nil {
 		in[paramPerPage] = strconv.Itoa(defaultPerPage)
 	}
-	_, included := in["include"]
+	if _, included := in["include"]; included {
+		return
+	}
+	dated := s.dated()
+	if s.past || s.zone != nil && dated {
+		p.exactly(in, s.zone)
+	}
 	switch {
-	case s.dated() || included:
 	case s.past:
-		in["ends_before"] = p.o.Now().UTC().Format(time.RFC3339)
-		in[paramStrict] = "true"
+		now := p.o.Now()
+		if sent, ok := in["ends_before"].(string); !ok || !p.before(sent, now) {
+			in["ends_before"] = now.UTC().Format(time.RFC3339)
+		}
 		if in[paramSort] == nil {
 			in[paramSort], in[paramOrder] = "start", "desc"
 		}
-	case in[paramOverlap] == nil:
-		in[paramOverlap] = "true"
+	case s.zone != nil && !fixed(in):
+		p.defaultWindow(in, s)
+	case !dated:
+		if in[paramOverlap] == nil {
+			in[paramOverlap] = "true"
+		}
+		from, until := query.DefaultWindow(p.o.Now(), p.o.Site)
+		s.from, s.until = midnight(from.UTC()).Format(calendar.WallLayout), until.String()
 	}
 }
 
-// bound writes a bound of a window: a wall clock, or an instant of a zone.
-func (p *Pages) bound(t time.Time, zone *calendar.Zone) string {
-	if zone == nil {
-		return t.Format(calendar.WallLayout)
+// fixed tells that a bound was sent that leaves no default window.
+func fixed(in calendar.Input) bool {
+	return slices.ContainsFunc(dates, func(name string) bool { return in[name] != nil && name != paramStart && name != paramEnd })
+}
+
+// defaultWindow puts the default bounds of lists as instants of the zone.
+func (p *Pages) defaultWindow(in calendar.Input, s *selection) {
+	from, until := query.DefaultWindow(p.o.Now(), s.zone.Location)
+	if !strict(in) {
+		from = calendar.WallOf(midnight(from.UTC()))
 	}
-	return calendar.WallToInstant(calendar.WallOf(t), zone.Location).UTC().Format(time.RFC3339)
+	dated := s.dated()
+	if in[paramStart] == nil {
+		in[paramStart] = p.boundText(from, s.zone)
+	}
+	if in[paramEnd] == nil {
+		in[paramEnd] = p.boundText(until, s.zone)
+	}
+	beStrict(in)
+	if !dated {
+		if in[paramOverlap] == nil {
+			in[paramOverlap] = "true"
+		}
+		s.from, _ = in[paramStart].(string)
+		s.until, _ = in[paramEnd].(string)
+	}
+}
+
+// periodWindow puts the window of a month, week or day, which a sent one narrows.
+func (p *Pages) periodWindow(in calendar.Input, s *selection) {
+	in[paramOverlap] = "true"
+	in[paramPerPage] = strconv.Itoa(mostCards)
+	if s.zone != nil {
+		p.exactly(in, s.zone)
+	}
+	first, last := calendar.WallOf(s.over.first), calendar.WallOf(s.over.last.AddDate(0, 0, 1).Add(-time.Second))
+	s.from, s.until = p.boundText(first, s.zone), p.boundText(last, s.zone)
+	for name, at := range map[string]*string{paramStart: &s.from, paramEnd: &s.until} {
+		if sent, ok := in[name].(string); ok {
+			bound, known := p.bound(name, sent, in, s.zone)
+			if !known {
+				continue // Parse refuses it
+			}
+			// Both are of one form, so their texts are ordered as they are.
+			if name == paramStart && bound > *at || name == paramEnd && bound < *at {
+				*at = bound
+			}
+		}
+		in[name] = *at
+	}
+}
+
+// exactly makes the bounds that were sent exact times, so that others may stand beside
+// them: of whole days the first or the last second. With a zone they are instants.
+func (p *Pages) exactly(in calendar.Input, zone *calendar.Zone) {
+	for _, name := range dates {
+		if sent, ok := in[name].(string); ok {
+			if bound, ok := p.bound(name, sent, in, zone); ok {
+				in[name] = bound
+			}
+		}
+	}
+	beStrict(in)
+}
+
+// strict tells whether bounds were sent as exact times.
+func strict(in calendar.Input) bool {
+	is, _ := calendar.ParseBool(in[paramStrict])
+	return is
+}
+
+// beStrict has bounds read as exact times; a bad value stays, to be refused.
+func beStrict(in calendar.Input) {
+	if _, ok := calendar.ParseBool(in[paramStrict]); ok || in[paramStrict] == nil {
+		in[paramStrict] = "true"
+	}
+}
+
+// bound reads a bound that was sent and gives it exact: as an instant of a zone, else as a
+// wall clock, which for an instant is that of the site; false for no date. Of whole days
+// it is the first or the last second.
+func (p *Pages) bound(name, sent string, in calendar.Input, zone *calendar.Zone) (string, bool) {
+	d, ok := calendar.ParseDate(sent)
+	if !ok {
+		return "", false
+	}
+	clock := p.o.Site
+	if zone != nil {
+		clock = zone.Location
+	}
+	now := p.o.Now()
+	wall := d.Wall(now, clock)
+	if d.IsInstant() {
+		wall = calendar.WallOf(d.Instant(now, clock).In(clock))
+	}
+	if !wall.InYears() {
+		return "", false
+	}
+	if !strict(in) {
+		wall = calendar.WallOf(midnight(wall.UTC()))
+		if name != paramStart {
+			wall += 24*60*60 - 1
+		}
+	}
+	return p.boundText(wall, zone), true
+}
+
+// boundText writes a bound of a window: a wall clock, or an instant of a zone, in the
+// years that there are.
+func (p *Pages) boundText(w calendar.Wall, zone *calendar.Zone) string {
+	w = min(w, calendar.WallOf(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)))
+	if zone == nil {
+		return w.String()
+	}
+	at := calendar.WallToInstant(w, zone.Location).UTC()
+	switch {
+	case at.Year() < 1:
+		at = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	case at.Year() > 9999:
+		at = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	}
+	return at.Format(time.RFC3339)
+}
+
+// before tells whether an exact bound lies before a moment.
+func (p *Pages) before(bound string, now time.Time) bool {
+	d, ok := calendar.ParseDate(bound)
+	return !ok || d.Instant(now, p.o.Site).Before(now)
 }
 
 func isEmpty(v any) bool {
@@ -184,29 +357,24 @@ func isEmpty(v any) bool {
 	return v == nil
 }
 
-// encoded is the query of links to the selection, with other values for some parameters;
-// "" takes one out.
-func (s *selection) encoded(change map[string]string) string {
-	var out []byte
+// params are those of links to the selection, with other values for some parameters; ""
+// takes one out.
+func (s *selection) params(change map[string]string) []query.LinkParam {
+	return s.paramsBut(change, func(int) bool { return false })
+}
+
+// paramsBut are those without some of what was asked for, by their place.
+func (s *selection) paramsBut(change map[string]string, without func(i int) bool) []query.LinkParam {
+	var out []query.LinkParam
 	add := func(name, value string) {
-		if value == "" {
-			return
+		if value != "" {
+			out = append(out, query.LinkParam{Name: name, Value: value})
 		}
-		if len(out) > 0 {
-			out = append(out, '&')
-		}
-		out = append(append(append(out, url.QueryEscape(name)...), '='), url.PathEscape(value)...)
 	}
-	done := map[string]bool{}
-	for _, p := range s.asked {
-		if v, changed := change[p.Name]; changed {
-			if !done[p.Name] {
-				add(p.Name, v)
-			}
-			done[p.Name] = true
-			continue
+	for i, p := range s.asked {
+		if _, changed := change[baseName(p.Name)]; !changed && !without(i) {
+			add(p.Name, p.Value)
 		}
-		add(p.Name, p.Value)
 	}
 	if _, changed := change[paramPast]; !changed && s.past {
 		add(paramPast, "true")
@@ -215,22 +383,22 @@ func (s *selection) encoded(change map[string]string) string {
 		add(paramZone, s.zone.Name)
 	}
 	for _, name := range sortedKeys(change) {
-		if !done[name] {
-			add(name, change[name])
-		}
+		add(name, change[name])
 	}
-	if len(out) == 0 {
-		return ""
-	}
-	return "?" + string(out)
+	return out
 }
+
+// encoded is the query of links to the selection.
+func (s *selection) encoded(change map[string]string) string { return linkQuery(s.params(change)) }
 
 // searchFacets are those of the search page.
 const searchFacets = "categories,city,month,weekday,time_of_day,cost_band,in_language,venue,tags"
 
 // searching puts what the search page asks for to the parameters of a list.
 func searching(in calendar.Input) {
-	in["facets"], in["facet_limit"] = searchFacets, "20"
+	if in["facets"] == nil {
+		in["facets"] = searchFacets
+	}
 	if in["search"] == nil {
 		return
 	}

@@ -55,6 +55,8 @@ func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 		return p.serveHistory(ctx, l)
 	case pageDirectory:
 		return p.serveDirectory(ctx, l)
+	case pageDocs:
+		return p.serveDocs(ctx, l)
 	case pageHome:
 		if k, id, ok := byID(r); ok {
 			return p.serveByID(ctx, r, k, id)
@@ -124,14 +126,8 @@ func (p *Pages) serveSelection(ctx context.Context, l *layout) (*Answer, error) 
 		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
 	l.Canonical = path + l.canonicalQuery()
-	l.NoIndex = len(l.r.Query) > 0 && (len(l.r.Query) > 1 || !l.r.Query.Has(paramPage))
-	sent := slices.Clone(l.sel.criteria.Sent)
-	if !over.first.IsZero() {
-		sent = slices.DeleteFunc(sent, func(p query.LinkParam) bool {
-			return p.Name == paramStart || p.Name == paramEnd || p.Name == paramStrict || p.Name == paramPerPage
-		})
-	}
-	l.Feeds = l.feedsOf("/events", linkQuery(sent))
+	l.NoIndex = l.r.parametered()
+	l.Feeds = l.feeds()
 	switch route.page {
 	case pageMonth:
 		return p.serveMonth(ctx, l, over)
@@ -143,6 +139,8 @@ func (p *Pages) serveSelection(ctx context.Context, l *layout) (*Answer, error) 
 	case pageSearch:
 		l.NoIndex = true
 		l.Title, l.Heading = word("search.title", l.Lang), word("search.title", l.Lang)
+	case pageMap:
+		l.Title, l.Heading = word("map.title", l.Lang), word("map.title", l.Lang)
 	default:
 		l.Title, l.Heading = word("list.title", l.Lang), word("list.title", l.Lang)
 		if l.sel.past {
@@ -157,7 +155,11 @@ func (p *Pages) serveSelection(ctx context.Context, l *layout) (*Answer, error) 
 		if err := p.feature(ctx, l, b); err != nil {
 			return nil, err
 		}
+		if b.Total > 0 {
+			b.More = &link{Href: l.Href("/events/"), Label: word("empty.all", l.Lang)}
+		}
 	}
+	l.Summary = l.Heading + l.colon() + b.Count
 	l.Body = b
 	return p.render(l, http.StatusOK)
 }
@@ -181,32 +183,53 @@ func (p *Pages) feature(ctx context.Context, l *layout, b *listBody) error {
 	return nil
 }
 
-// canonicalQuery are the parameters that select, and the page.
+// parametered tells that a page has any parameter but its number, so that search engines
+// have no use for it.
+func (r *Request) parametered() bool {
+	return len(r.Query) > 1 || len(r.Query) == 1 && !r.Query.Has(paramPage)
+}
+
+// canonicalQuery are the parameters that select, without defaults, and the page.
 func (l *layout) canonicalQuery() string {
-	params := slices.DeleteFunc(slices.Clone(l.sel.asked), func(p query.LinkParam) bool { return p.Name == paramPerPage && p.Value == strconv.Itoa(defaultPerPage) })
-	links := query.LinksTo("", params)
-	q := links.Page(l.sel.page)
-	if l.sel.past {
-		if q == "" {
-			return "?past=true"
-		}
-		return q + "&past=true"
+	params := slices.DeleteFunc(leaveOut(l.sel.asked, shapes...), func(p query.LinkParam) bool {
+		return l.isDefault(baseName(p.Name), p.Value)
+	})
+	if per := l.sel.sent(paramPerPage); per != "" && l.sel.page > 1 && l.sel.criteria.PerPage != defaultPerPage {
+		params = append([]query.LinkParam{{Name: paramPerPage, Value: strconv.Itoa(l.sel.criteria.PerPage)}}, params...)
 	}
-	return q
+	if l.sel.past {
+		params = append(params, query.LinkParam{Name: paramPast, Value: "true"})
+	}
+	links := query.LinksTo("", params)
+	return links.Page(l.sel.page)
+}
+
+// isDefault tells that a parameter says what holds without it.
+func (l *layout) isDefault(name, value string) bool {
+	params := query.Params(calendar.KindEvent)
+	i := slices.IndexFunc(params, func(p query.Param) bool { return p.Name == name })
+	if name == paramOverlap {
+		is, _ := calendar.ParseBool(value)
+		return is != l.sel.dated()
+	}
+	if i < 0 || params[i].Default == "" {
+		return false
+	}
+	standard := strings.Trim(params[i].Default, `"`)
+	is, ok := calendar.ParseBool(value)
+	other, ok2 := calendar.ParseBool(standard)
+	return value == standard || ok && ok2 && is == other
 }
 
 // periodOf is what the page shows of the calendar, and its path.
 func (p *Pages) periodOf(l *layout) (period, string) {
 	route := &l.r.Route
 	first := route.period
-	var zone *calendar.Zone
-	if z, ok := calendar.ParseZone(l.r.Query.Get(paramZone)); ok {
-		zone = &z
-	}
+	zone, _ := zoneOf(l.r.Query.Get(paramZone)) // a bad one is told by choose
 	switch route.page {
 	case pageMonth:
 		if first.IsZero() {
-			today := p.today(nil)
+			today := p.today(nil) // of the site zone, whatever the zone of the page
 			first = today.AddDate(0, 0, 1-today.Day())
 		}
 		return period{first, first.AddDate(0, 1, -1)}, monthPath(first)
@@ -228,18 +251,18 @@ func (p *Pages) periodOf(l *layout) (period, string) {
 
 // rangeEnds tells that a period lies outside of the years that there are.
 func (p *Pages) rangeEnds(over period) bool {
-	return !over.first.IsZero() && (over.first.Year() < 1 || over.last.Year() > 9999)
+	return !over.first.IsZero() && (over.first.Year() < 1 || over.first.Year() > 9999)
 }
 
 func (p *Pages) serveMonth(ctx context.Context, l *layout, over period) (*Answer, error) {
+	l.Title = word("month.title", l.Lang) + l.colon() + l.say.month(over.first)
+	l.Heading = l.say.month(over.first)
 	b, err := p.month(ctx, l, over.first)
 	if err != nil {
 		return nil, err
 	}
-	l.Title = word("month.title", l.Lang) + l.colon() + l.say.month(over.first)
-	l.Heading = l.say.month(over.first)
-	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, func(day time.Time) string { return monthPath(day) },
-		func(n int) time.Time { return over.first.AddDate(0, n, 0) }, l.say.month); err != nil {
+	l.Summary = b.Caption
+	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, monthPath, func(n int) time.Time { return over.first.AddDate(0, n, 0) }, l.say.month); err != nil {
 		return nil, err
 	}
 	l.Body = b
@@ -247,20 +270,18 @@ func (p *Pages) serveMonth(ctx context.Context, l *layout, over period) (*Answer
 }
 
 func (p *Pages) serveDays(ctx context.Context, l *layout, over period, path string) (*Answer, error) {
-	n := 1
-	label := func(t time.Time) string { return l.say.date(t) }
-	at := dayPath
-	l.Heading = l.say.date(over.first)
+	n, at, label := 1, dayPath, l.say.date
 	if l.r.Route.page == pageWeek {
 		n, at = 7, weekPath
 		label = func(t time.Time) string { return l.say.days(t, t.AddDate(0, 0, 6)) }
-		l.Heading = label(over.first)
 	}
+	l.Heading = label(over.first)
+	l.Title = l.Heading
 	b, err := p.days(ctx, l, over.first, n, path)
 	if err != nil {
 		return nil, err
 	}
-	l.Title = l.Heading
+	l.Summary = l.Heading + l.comma() + b.Count
 	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, at, func(k int) time.Time { return over.first.AddDate(0, 0, n*k) }, label); err != nil {
 		return nil, err
 	}
@@ -272,29 +293,44 @@ func (p *Pages) serveDays(ctx context.Context, l *layout, over period, path stri
 // the nearest ones are when there is none here.
 func (p *Pages) step(ctx context.Context, l *layout, over period, total int, path func(time.Time) string, at func(int) time.Time, label func(time.Time) string,
 ) (s stepper, e *empty, err error) {
-	before, after, err := p.edges(ctx, l, over)
+	before, after, err := p.edges(ctx, l, over, false)
 	if err != nil {
 		return s, nil, err
 	}
-	href := func(t time.Time) string { return l.Href(path(t)) + l.sel.encoded(nil) }
+	kept := l.sel.encoded(nil)
 	if before != nil {
-		s.Previous = &link{Href: href(at(-1)), Label: label(at(-1))}
+		s.Previous = &link{Href: l.Href(path(at(-1))) + kept, Label: label(at(-1))}
 	}
 	if after != nil {
-		s.Next = &link{Href: href(at(1)), Label: label(at(1))}
+		s.Next = &link{Href: l.Href(path(at(1))) + kept, Label: label(at(1))}
 	}
 	today := p.today(l.sel.zone)
-	s.Today = &link{Href: href(today), Label: word("today", l.Lang), Current: !today.Before(over.first) && !today.After(over.last)}
+	s.Today = &link{Href: l.Href(path(today)) + kept, Label: word("today", l.Lang), Current: !today.Before(over.first) && !today.After(over.last)}
 	if total > 0 {
 		return s, nil, nil
 	}
 	l.NoIndex = true
 	e = &empty{Text: word("empty.period", l.Lang)}
+	kept = linkQuery(leaveOut(l.sel.params(nil), append(slices.Clone(dates), paramStrict)...))
+	if !l.sel.plain() {
+		for _, c := range l.chips(ctx, path(over.first)) {
+			e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label)})
+		}
+		b, a, err := p.edges(ctx, l, over, true)
+		if err != nil {
+			return s, nil, err
+		}
+		if b == nil && a == nil {
+			kept = linkQuery(nil) // the nearest of all
+		} else {
+			before, after = b, a
+		}
+	}
 	if after != nil {
-		e.Links = append(e.Links, link{Href: href(*after), Label: l.text("empty.next", l.say.date(*after))})
+		e.Links = append(e.Links, link{Href: l.Href(path(*after)) + kept, Label: l.text("empty.next", l.say.date(*after))})
 	}
 	if before != nil {
-		e.Links = append(e.Links, link{Href: href(*before), Label: l.text("empty.last", l.say.date(*before))})
+		e.Links = append(e.Links, link{Href: l.Href(path(*before)) + kept, Label: l.text("empty.last", l.say.date(*before))})
 	}
 	return s, e, nil
 }
@@ -349,6 +385,12 @@ func (p *Pages) chooseOf(ctx context.Context, r *Request, rec *calendar.Record) 
 }
 
 func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked bool) (*Answer, error) {
+	var ok bool
+	if l.zone, ok = zoneOf(l.r.Query.Get(paramZone)); !ok {
+		var bad calendar.Problems
+		bad.Add(paramZone, calendar.ReasonZone, l.r.Query.Get(paramZone))
+		return nil, bad.Err()
+	}
 	if point := l.r.asOf(); point != "" && !l.r.Unlock {
 		return p.serveThen(ctx, l, v.Record, point)
 	}
@@ -369,7 +411,7 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 			status, b.Wrong = http.StatusForbidden, word(unlockProblem(l.r), l.Lang)
 			l.Code = string(calendar.CodePasswordProtected)
 		} else {
-			b.Opened, b.Feeds, l.Feeds = true, nil, nil
+			b.Opened, b.Exports, l.Feeds = true, nil, nil
 		}
 	}
 	l.Body = b
@@ -399,7 +441,7 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 	k := l.r.Route.kind
 	l.Title = word("directory."+k.Collection(), l.Lang)
 	l.Heading, l.Canonical = l.Title, l.r.Route.below()
-	l.NoIndex = len(l.r.Query) > 0
+	l.NoIndex = l.r.parametered() || l.r.Query.Has(paramPage)
 	b := &directoryBody{Kind: k.String()}
 	for page := 1; ; page++ {
 		in := calendar.Input{paramPage: strconv.Itoa(page), paramPerPage: "100"}
@@ -433,7 +475,8 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 			break
 		}
 	}
-	slices.SortStableFunc(b.Entries, func(a, c entry) int { return compareNames(l.Lang, a.Label, c.Label) })
+	order := collator(l.Lang)
+	slices.SortStableFunc(b.Entries, func(a, c entry) int { return order.CompareString(a.Label, c.Label) })
 	b.Count = l.count(k.Collection(), len(b.Entries))
 	l.Body = b
 	return p.render(l, http.StatusOK)
@@ -442,11 +485,14 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 // problem is a message beside a field.
 type problem struct{ Field, Label, Message string }
 
+// Name is the field without the mark of lists.
+func (p problem) Name() string { return baseName(p.Field) }
+
 type errorBody struct {
 	Status   int
 	Text     string
 	Problems []problem
-	Form     bool
+	Form     *filterForm // where parameters were refused
 	Compare  *compareForm
 }
 
@@ -473,7 +519,7 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 	}
 	l := p.layoutOf(r)
 	l.Page, l.Code, l.Position = pageError, code, 0
-	b := &errorBody{Status: status, Text: word("error."+strconv.Itoa(status), l.Lang), Form: true}
+	b := &errorBody{Status: status, Text: word("error."+strconv.Itoa(status), l.Lang)}
 	if b.Text == "" {
 		b.Text = word("error.503", l.Lang)
 	}
@@ -491,9 +537,17 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 		if b.Compare != nil && b.Compare.tell(f.Field, f.Message(l.Lang)) {
 			continue
 		}
-		b.Problems = append(b.Problems, problem{Field: f.Field, Label: l.filterName(f.Field), Message: f.Message(l.Lang)})
+		b.Problems = append(b.Problems, problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: f.Message(l.Lang)})
 	}
 	l.Title, l.Heading = b.Text, b.Text
+	if len(b.Problems) > 0 {
+		b.Form = l.badForm(b.Problems)
+		names := make([]string, len(b.Problems))
+		for i, p := range b.Problems {
+			names[i] = p.Label
+		}
+		l.Title += " " + strings.Join(names, ", ")
+	}
 	l.NoIndex = true
 	l.Body = b
 	a, err := p.render(l, status)

@@ -44,7 +44,9 @@ func (p *Pages) sitemap(ctx context.Context, r *Request) ([]byte, error) {
 	var err error
 	switch {
 	case name == "pages":
-		urls = p.plainURLs()
+		if urls, err = p.plainURLs(ctx); err != nil {
+			return nil, err
+		}
 	case kind == "events" && len(rest) >= len("2006-01"):
 		month, ok := readPeriod(pageMonth, rest[:len("2006-01")])
 		if more := rest[len("2006-01"):]; more != "" {
@@ -76,7 +78,7 @@ func (p *Pages) sitemap(ctx context.Context, r *Request) ([]byte, error) {
 
 func (p *Pages) sitemapIndex(ctx context.Context, r *Request) ([]byte, error) {
 	names := []string{"pages"}
-	months, err := p.eventMonths(ctx)
+	months, err := p.months(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -107,14 +109,70 @@ func (p *Pages) sitemapIndex(ctx context.Context, r *Request) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plainURLs are the pages that are no record's and may be found.
-func (p *Pages) plainURLs() []siteURL {
-	paths := []string{"/", "/events/", "/events/map/", "/venues/", "/organizers/", "/categories/", "/tags/", "/docs/"}
+// plainURLs are the pages that are no record's and may be found: lists that have events,
+// directories, the months in which there are any.
+func (p *Pages) plainURLs(ctx context.Context) ([]siteURL, error) {
+	paths := []string{"/venues/", "/organizers/", "/categories/", "/tags/", "/docs/"}
+	c, err := p.coming(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n, err := p.Lists.Count(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		paths = append([]string{"/", "/events/", "/events/map/"}, paths...)
+	}
+	months, err := p.months(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range months {
+		paths = append(paths, monthPath(m.first))
+	}
 	out := make([]siteURL, 0, len(paths))
 	for _, path := range paths {
-		out = append(out, siteURL{path: path, langs: calendar.Langs[:]})
+		out = append(out, siteURL{path: path, langs: hreflangs})
 	}
-	return out
+	return out, nil
+}
+
+// coming are the criteria of the list without parameters.
+func (p *Pages) coming(ctx context.Context) (*query.Criteria, error) {
+	in := calendar.Input{paramOverlap: "true", paramPerPage: strconv.Itoa(sitemapPage)}
+	return p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: calendar.LangEN})
+}
+
+// linked are the records that coming events are of: their pages are not empty.
+func (p *Pages) linked(ctx context.Context) (map[calendar.ID]bool, error) {
+	c, err := p.coming(ctx)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := p.Lists.Whole(ctx, c, query.Calendar{})
+	if err != nil {
+		return nil, err
+	}
+	defer whole.Close()
+	out := map[calendar.ID]bool{}
+	err = whole.Each(ctx, func(v *query.View) error {
+		if v.Blanked {
+			return nil
+		}
+		for _, list := range [][]query.LinkedView{v.Venues, v.Organizers} {
+			for i := range list {
+				out[list[i].Record.ID] = true
+			}
+		}
+		for _, list := range [][]query.TermView{v.Categories, v.Tags} {
+			for i := range list {
+				out[list[i].Record.ID] = true
+			}
+		}
+		return nil
+	})
+	return out, err
 }
 
 // monthOfEvents is a month in which events start.
@@ -123,14 +181,21 @@ type monthOfEvents struct {
 	events int
 }
 
-// eventMonths are the months of the site zone in which listed events start. Stretches
-// without any are left out at once, so that one event in a far year costs little.
-func (p *Pages) eventMonths(ctx context.Context) ([]monthOfEvents, error) {
+// months are those in which listed events start, in the site zone; with own set by the
+// clock of each event, and those too that an event only goes on in. Stretches without any
+// are left out at once, so that one event in a far year costs little.
+func (p *Pages) months(ctx context.Context, own bool) ([]monthOfEvents, error) {
 	var out []monthOfEvents
 	var look func(from, months int) error
 	month := func(n int) time.Time { return time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC).AddDate(0, n, 0) }
 	look = func(from, months int) error {
-		c, err := p.starting(ctx, month(from), month(from+months))
+		in := p.starting(month(from), month(from+months))
+		if own {
+			in = calendar.Input{
+				paramOverlap: "true", paramStart: calendar.WallOf(month(from)).String(), paramEnd: (calendar.WallOf(month(from+months)) - 1).String(),
+			}
+		}
+		c, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: calendar.LangEN})
 		if err != nil {
 			return err
 		}
@@ -150,17 +215,24 @@ func (p *Pages) eventMonths(ctx context.Context) ([]monthOfEvents, error) {
 	return out, look(0, 9999*12)
 }
 
-// starting are the criteria of the listed events that start from one day of the site on,
+// starting are the parameters of the listed events that start from one day of the site on,
 // before another.
-func (p *Pages) starting(ctx context.Context, from, before time.Time) (*query.Criteria, error) {
+func (p *Pages) starting(from, before time.Time) calendar.Input {
 	in := calendar.Input{paramStrict: "true", "starts_after": p.instant(from.Add(-time.Second)), "starts_before": p.instant(before), paramPerPage: strconv.Itoa(sitemapPage)}
-	if before.Year() > 9999 {
+	if p.beyond(before) {
 		delete(in, "starts_before")
 	}
-	if from.Year() < 1 || from.Equal(time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)) {
+	if p.beyond(from.Add(-time.Second)) {
 		in["starts_after"] = "0001-01-01T00:00:00Z"
 	}
-	return p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: calendar.LangEN})
+	return in
+}
+
+// beyond tells whether a wall clock of the site is an instant outside of the years that
+// there are.
+func (p *Pages) beyond(wall time.Time) bool {
+	year := calendar.WallToInstant(calendar.WallOf(wall), p.o.Site).UTC().Year()
+	return year < 1 || year > 9999
 }
 
 // instant is a wall clock of the site as an instant.
@@ -170,7 +242,7 @@ func (p *Pages) instant(wall time.Time) string {
 
 // eventURLs are the pages of the events that start in a month of the site zone.
 func (p *Pages) eventURLs(ctx context.Context, first time.Time) ([]siteURL, error) {
-	c, err := p.starting(ctx, first, first.AddDate(0, 1, 0))
+	c, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: p.starting(first, first.AddDate(0, 1, 0)), Lang: calendar.LangEN})
 	if err != nil {
 		return nil, err
 	}
@@ -193,10 +265,14 @@ func siteURLOf(r *calendar.Record) siteURL {
 	return siteURL{path: recordPath(r.Kind, r.Slug()), langs: r.Langs(), changed: r.Changed}
 }
 
-// recordURLs are the pages of venues, organizers, or terms.
+// recordURLs are the pages of venues, organizers, or terms, without those that are empty.
 func (p *Pages) recordURLs(ctx context.Context, name string) ([]siteURL, error) {
 	kinds := map[string][]calendar.Kind{"venues": {calendar.KindVenue}, "organizers": {calendar.KindOrganizer}, "terms": {calendar.KindCategory, calendar.KindTag}}[name]
-	var out []siteURL
+	linked, err := p.linked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var records []*calendar.Record
 	for _, k := range kinds {
 		for page, pages := 1, 1; page <= pages; page++ {
 			in := calendar.Input{paramPage: strconv.Itoa(page), paramPerPage: strconv.Itoa(sitemapPage)}
@@ -213,10 +289,25 @@ func (p *Pages) recordURLs(ctx context.Context, name string) ([]siteURL, error) 
 			}
 			pages = found.TotalPages
 			for i := range found.Views {
-				if r := found.Views[i].Record; r.Slug() != "" {
-					out = append(out, siteURLOf(r))
-				}
+				records = append(records, found.Views[i].Record)
 			}
+		}
+	}
+	parents := map[calendar.ID]calendar.ID{}
+	for _, r := range records {
+		if r.Kind == calendar.KindCategory {
+			parents[r.ID] = r.Fields.ID("parent")
+		}
+	}
+	for id := range linked { // a category has the events of those below it
+		for up, n := parents[id], 0; up != 0 && n < mostAncestors; up, n = parents[up], n+1 {
+			linked[up] = true
+		}
+	}
+	var out []siteURL
+	for _, r := range records {
+		if linked[r.ID] && r.Slug() != "" {
+			out = append(out, siteURLOf(r))
 		}
 	}
 	return out, nil

@@ -134,6 +134,22 @@ func (s speech) date(t time.Time) string {
 	return weekday + ", " + n.months[month-1] + " " + day + ", " + year
 }
 
+// dayInYear is a date without its year: Saturday, July 4.
+func (s speech) dayInYear(t time.Time) string {
+	n, day, month := s.names(), s.dayNumber(t), int(t.Month())
+	weekday := n.days[t.Weekday()]
+	switch s.lang {
+	case calendar.LangCN:
+		return strconv.Itoa(month) + "月" + day + "日" + weekday
+	case calendar.LangES:
+		return weekday + ", " + day + " de " + n.months[month-1]
+	case calendar.LangFR:
+		return weekday + " " + day + " " + n.months[month-1]
+	case calendar.LangEN:
+	}
+	return weekday + ", " + n.months[month-1] + " " + day
+}
+
 // shortDate is a date as lists have it: Sat, Jul 4. The year stands there when it is not
 // the present one.
 func (s speech) shortDate(t time.Time, presentYear int) string {
@@ -177,26 +193,31 @@ func (s speech) dayOf(t time.Time, withYear bool) string {
 
 // days are the dates from the first to the last day: Jul 4 – 6, 2026.
 func (s speech) days(first, last time.Time) string {
-	between := " " + dash + " "
+	from, between, to := s.daysText(first, last)
+	return from + between + to
+}
+
+func (s speech) daysText(first, last time.Time) (from, between, to string) {
+	between = " " + dash + " "
 	sameYear := first.Year() == last.Year()
 	sameMonth := sameYear && first.Month() == last.Month()
 	switch s.lang {
 	case calendar.LangCN:
 		if sameMonth {
-			return s.dayOf(first, true) + "至" + s.dayNumber(last) + "日"
+			return s.dayOf(first, true), "至", s.dayNumber(last) + "日"
 		}
-		return s.dayOf(first, true) + "至" + s.dayOf(last, !sameYear)
+		return s.dayOf(first, true), "至", s.dayOf(last, !sameYear)
 	case calendar.LangES, calendar.LangFR:
 		if sameMonth {
-			return s.dayNumber(first) + dash + s.dayOf(last, true)
+			return s.dayNumber(first), dash, s.dayOf(last, true)
 		}
-		return s.dayOf(first, !sameYear) + between + s.dayOf(last, true)
+		return s.dayOf(first, !sameYear), between, s.dayOf(last, true)
 	case calendar.LangEN:
 	}
 	if sameMonth {
-		return s.dayOf(first, false) + between + s.dayNumber(last) + ", " + strconv.Itoa(last.Year())
+		return s.dayOf(first, false), between, s.dayNumber(last) + ", " + strconv.Itoa(last.Year())
 	}
-	return s.dayOf(first, !sameYear) + between + s.dayOf(last, true)
+	return s.dayOf(first, !sameYear), between, s.dayOf(last, true)
 }
 
 // month names a month of a year: July 2026.
@@ -258,28 +279,45 @@ type when struct {
 	zone       string // "" for none
 }
 
-// when tells when an event is in whole: one date and its times, days, or both.
-func (s speech) when(w when) string {
-	zone := ""
-	if w.zone != "" {
-		zone = " " + w.zone
+// whenText is when an event is, in the parts that a page marks: its start, its end ("" when
+// one date tells both), and what stands between and behind them.
+type whenText struct{ From, Between, To, After string }
+
+// String is the whole text.
+func (w whenText) String() string { return w.From + w.Between + w.To + w.After }
+
+// whenText tells when an event is in whole: one date and its times, days, or both.
+func (s speech) whenText(w when) (out whenText) {
+	if w.zone != "" && !w.allDay {
+		out.After = " " + w.zone
 	}
 	switch {
 	case w.allDay && sameDay(w.start, w.end):
-		return s.date(w.start) + " · " + word("event.all_day", s.lang)
+		out.From, out.After = s.date(w.start), " · "+word("event.all_day", s.lang)
+		return out
 	case w.allDay:
-		return s.days(w.start, w.end)
+		out.From, out.Between, out.To = s.daysText(w.start, w.end)
+		return out
+	}
+	out.From = s.at(s.date(w.start), s.time(w.start))
+	switch {
 	case w.start.Equal(w.end):
-		return s.at(s.date(w.start), s.time(w.start)) + zone
+		return out
 	case sameDay(w.start, w.end):
-		return s.at(s.date(w.start), s.times(w.start, w.end)) + zone
+		if out.Between, out.To = dash, s.time(w.end); s.twelve || s.lang == calendar.LangEN {
+			out.Between = " " + dash + " "
+		}
+		return out
 	}
-	between := " " + dash + " "
+	out.Between, out.To = " "+dash+" ", s.at(s.date(w.end), s.time(w.end))
 	if s.lang == calendar.LangCN {
-		between = " 至 "
+		out.Between = " 至 "
 	}
-	return s.at(s.date(w.start), s.time(w.start)) + between + s.at(s.date(w.end), s.time(w.end)) + zone
+	return out
 }
+
+// when is the whole text.
+func (s speech) when(w when) string { return s.whenText(w).String() }
 
 func sameDay(a, b time.Time) bool {
 	ay, am, ad := a.Date()

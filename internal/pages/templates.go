@@ -4,7 +4,7 @@ import (
 	"embed"
 	"errors"
 	"html/template"
-	"slices"
+	"strings"
 
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
@@ -27,6 +27,16 @@ func (p *Pages) parseTemplates(l calendar.Lang) (*template.Template, error) {
 		},
 		"fill": fill,
 		"dict": dict,
+		// Templates let http and mailto links pass only. The others that stand on pages,
+		// webcal and geo, are made here.
+		"url": func(u string) template.URL {
+			for _, scheme := range []string{"webcal:", "geo:", "mailto:", "http:", "https:", "/"} {
+				if strings.HasPrefix(strings.ToLower(u), scheme) {
+					return template.URL(u) //nolint:gosec // of a scheme that runs nothing
+				}
+			}
+			return ""
+		},
 	}).ParseFS(templateFiles, "templates/*.html")
 }
 
@@ -61,16 +71,12 @@ func (l *layout) Kept() []query.LinkParam {
 	if l.sel == nil {
 		return nil
 	}
-	out := l.sel.asked
-	if l.sel.past {
-		out = append(slices.Clip(out), query.LinkParam{Name: paramPast, Value: "true"})
-	}
-	return out
+	return l.sel.params(map[string]string{paramZone: ""})
 }
 
-// collators compare names as people of a language do.
 var languageTags = [...]language.Tag{calendar.LangCN: language.SimplifiedChinese, calendar.LangEN: language.English, calendar.LangFR: language.French, calendar.LangES: language.Spanish}
 
-func compareNames(l calendar.Lang, a, b string) int {
-	return collate.New(languageTags[l], collate.Loose, collate.Numeric).CompareString(a, b)
+// collator compares names as people of a language do. It is not safe for concurrent use.
+func collator(l calendar.Lang) *collate.Collator {
+	return collate.New(languageTags[l], collate.Loose, collate.Numeric)
 }

@@ -24,10 +24,12 @@ type listBody struct {
 	Zones    []option
 	Zone     string // that times are told in, "" for each event's own
 	Past     *link  // to what has ended, or back
-	Feeds    []feed
-	Facets   []facet
-	Action   string // of the form of facets
-	Kept     []query.LinkParam
+	Exports  []export
+	// Subscribe are the ways to follow the selection in a calendar.
+	Subscribe []link
+	Facets    []facet
+	Form      *filterForm
+	More      *link // to the whole list, of the home page
 }
 
 // facet is how many events have each value.
@@ -84,12 +86,18 @@ func (l *layout) facetLabel(name string, v query.FacetValue) string {
 			return l.say.month(t)
 		}
 	case "weekday":
-		if n, err := strconv.Atoi(v.Value); err == nil {
+		if n, err := strconv.Atoi(v.Value); err == nil && n >= 0 {
 			return l.say.names().days[n%7]
 		}
 	case "in_language":
 		if lang, ok := calendar.ParseLang(v.Value); ok {
 			return langNames[lang]
+		}
+	case "featured", "ticketed", "free", "geoloc", paramOverlap:
+		if is, ok := calendar.ParseBool(v.Value); ok && is {
+			return word("value.yes", l.Lang)
+		} else if ok {
+			return word("value.no", l.Lang)
 		}
 	}
 	if v.Label != "" {
@@ -99,13 +107,6 @@ func (l *layout) facetLabel(name string, v query.FacetValue) string {
 		return t[l.Lang]
 	}
 	return v.Value
-}
-
-// unfaceted are the parameters that the form of facets sends along.
-func (l *layout) unfaceted() []query.LinkParam {
-	return slices.DeleteFunc(slices.Clone(l.Kept()), func(p query.LinkParam) bool {
-		return slices.Contains(strings.Split(searchFacets, ","), strings.TrimSuffix(p.Name, "[]"))
-	})
 }
 
 // removable is a filter that can be taken away.
@@ -177,26 +178,27 @@ func (p *Pages) list(ctx context.Context, l *layout, path string) (*listBody, er
 	cards := p.cardsOf(l.r, found.Views, l.sel.zone)
 	l.mark(cards, found)
 	b := &listBody{
-		Total: found.Total, Count: l.count("events", found.Total), Groups: p.groupsOf(l.say, cards, l.sel.zone, l.sel.past),
-		Pager: l.pagerOf(found.TotalPages, l.pageHref(path)), Chips: l.chips(path), Zones: l.zones(cards),
+		Total: found.Total, Count: l.count("events", found.Total), Groups: p.groupsOf(l, cards),
+		Pager: l.pagerOf(found.TotalPages, l.pageHref(path)), Chips: l.chips(ctx, path), Zones: l.zones(cards),
 	}
 	if l.sel.zone != nil {
 		b.Zone = l.sel.zone.Name
 	}
 	if found.Total == 0 {
 		l.NoIndex = true
-		b.Empty = l.nothing(path)
+		b.Empty = l.nothing(ctx, path)
 	}
-	if !l.sel.dated() {
+	if l.r.Route.takesPast() {
 		if l.sel.past {
 			b.Past = &link{Href: l.Href(path) + l.sel.encoded(map[string]string{paramPast: "", paramPage: ""}), Label: word("list.coming", l.Lang)}
 		} else {
 			b.Past = &link{Href: l.Href(path) + l.sel.encoded(map[string]string{paramPast: "true", paramPage: ""}), Label: word("list.past", l.Lang)}
 		}
 	}
-	b.Feeds = l.Feeds
-	if l.Page == pageSearch {
-		b.Facets, b.Action, b.Kept = l.facets(found.Facets), l.Href(path), l.unfaceted()
+	if l.Page != pageHome {
+		b.Exports, b.Subscribe = l.exports(), l.subscribe()
+		b.Facets = l.facets(found.Facets)
+		b.Form = l.form(path, b.Facets)
 	}
 	return b, nil
 }
@@ -222,17 +224,60 @@ func (l *layout) mark(cards []card, found *query.List) {
 }
 
 // chips are the filters of the selection.
-func (l *layout) chips(path string) []removable {
+func (l *layout) chips(ctx context.Context, path string) []removable {
 	var out []removable
-	done := map[string]bool{}
-	for _, a := range l.sel.asked {
-		if done[a.Name] || a.Name == paramPerPage || a.Name == paramSort || a.Name == paramOrder {
+	for i, a := range l.sel.asked {
+		name := baseName(a.Name)
+		if slices.Contains(shapes, name) || name == paramStrict {
 			continue
 		}
-		done[a.Name] = true
-		out = append(out, removable{Label: l.filterName(a.Name) + l.colon() + a.Value, Href: l.Href(path) + l.sel.encoded(map[string]string{a.Name: "", paramPage: ""})})
+		but := linkQuery(l.sel.paramsBut(map[string]string{paramPage: ""}, func(other int) bool { return other == i }))
+		out = append(out, removable{Label: l.filterName(name) + l.colon() + l.valueName(ctx, name, a.Value), Href: l.Href(path) + but})
 	}
 	return out
+}
+
+// mostNamed is how many values of a filter are written by their names.
+const mostNamed = 8
+
+// valueName is what people read for the value of a parameter: ids and slugs by the names
+// of their records.
+func (l *layout) valueName(ctx context.Context, name, value string) string {
+	if name == "search" {
+		return value
+	}
+	kind := map[string]calendar.Kind{"venue": calendar.KindVenue, "organizer": calendar.KindOrganizer, "categories": calendar.KindCategory, "tags": calendar.KindTag, "post_parent": calendar.KindEvent}[name]
+	parts := strings.Split(value, ",")
+	for i, part := range parts {
+		part = calendar.Trim(part)
+		parts[i] = part
+		switch date, err := time.Parse(time.DateOnly, part); {
+		case kind != 0 && i < mostNamed:
+			parts[i] = l.recordName(ctx, kind, part)
+		case slices.Contains(dates, name) && err == nil:
+			parts[i] = l.say.dayOf(date, true)
+		default:
+			parts[i] = l.facetLabel(name, query.FacetValue{Value: part})
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// recordName is the name of a record by its id or slug, the text itself where it cannot be
+// read.
+func (l *layout) recordName(ctx context.Context, k calendar.Kind, text string) string {
+	nobody := func(context.Context, calendar.ID) (bool, error) { return true, nil }
+	if id, ok := calendar.ParseID(text); ok {
+		if v, err := l.p.Lists.Read(ctx, k, id, "", l.r.Caller, l.Lang, query.EmbedNone, nobody); err == nil {
+			name, _ := v.Record.Name(l.Lang)
+			return name
+		}
+	}
+	if v, err := l.p.Lists.Read(ctx, k, 0, text, l.r.Caller, l.Lang, query.EmbedNone, nobody); err == nil && text != "" {
+		name, _ := v.Record.Name(l.Lang)
+		return name
+	}
+	return text
 }
 
 // filterName is what people read for a parameter.
@@ -256,29 +301,41 @@ func (l *layout) colon() string {
 }
 
 // nothing is what an empty list says (PAGES.md P1.5).
-func (l *layout) nothing(path string) *empty {
-	if l.sel.plain() {
-		return &empty{Text: word("empty.list", l.Lang), Links: []link{{Href: l.Href(path) + "?" + paramPast + "=true", Label: word("list.past", l.Lang)}}}
+func (l *layout) nothing(ctx context.Context, path string) *empty {
+	past := link{Href: l.Href(path) + l.sel.encoded(map[string]string{paramPast: "true", paramPage: ""}), Label: word("list.past", l.Lang)}
+	if !l.r.Route.takesPast() {
+		past.Href = l.Href("/events/") + "?" + paramPast + "=true"
+	}
+	coming := link{Href: l.Href(path), Label: word("empty.all", l.Lang)}
+	switch {
+	case l.sel.plain() && l.sel.past:
+		return &empty{Text: word("empty.past", l.Lang), Links: []link{coming}}
+	case l.sel.plain():
+		return &empty{Text: word("empty.list", l.Lang), Links: []link{past}}
 	}
 	e := &empty{Text: word("empty.filtered", l.Lang)}
-	for _, c := range l.chips(path) {
+	for _, c := range l.chips(ctx, path) {
 		e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label)})
 	}
-	if l.Search() != "" && len(l.sel.asked) > 1 {
+	if l.Search() != "" {
 		e.Links = append(e.Links, link{Href: l.Href(path) + l.sel.encoded(map[string]string{"search": "", paramPage: ""}), Label: word("empty.without_words", l.Lang)})
 	}
-	if !l.sel.past && !l.sel.dated() {
-		e.Links = append(e.Links, link{Href: l.Href(path) + l.sel.encoded(map[string]string{paramPast: "true", paramPage: ""}), Label: word("list.past", l.Lang)})
+	if !l.sel.past && !l.sel.dated() && l.r.Route.takesPast() {
+		e.Links = append(e.Links, past)
 	}
-	return &empty{Text: e.Text, Links: append(e.Links, link{Href: l.Href(path), Label: word("empty.all", l.Lang)})}
+	e.Links = append(e.Links, coming)
+	return e
 }
 
 // zones are the choices of the zone switch: each event's own, the site's, UTC, and those
 // of the events shown.
 func (l *layout) zones(cards []card) []option {
-	chosen := "event"
-	if l.sel != nil && l.sel.zone != nil {
-		chosen = l.sel.zone.Name
+	chosen, zone := "event", l.zone
+	if l.sel != nil {
+		zone = l.sel.zone
+	}
+	if zone != nil {
+		chosen = zone.Name
 	}
 	out := []option{{Value: "event", Label: word("zone.event", l.Lang), Selected: chosen == "event"}}
 	add := func(name string) {
@@ -315,7 +372,9 @@ type monthBody struct {
 	Zones          []option
 	Zone           string
 	Empty          *empty
-	Feeds          []feed
+	Exports        []export
+	Subscribe      []link
+	Form           *filterForm
 }
 
 // weekdayHead is the head of a column.
@@ -335,15 +394,16 @@ type stepper struct{ Previous, Next, Today *link }
 
 // month makes the page of a month.
 func (p *Pages) month(ctx context.Context, l *layout, first time.Time) (*monthBody, error) {
+	last := first.AddDate(0, 1, -1)
 	cards, at, err := p.allCards(ctx, l.r, l.sel)
 	if err != nil {
 		return nil, err
 	}
 	l.Position = at
-	last := first.AddDate(0, 1, -1)
+	path := monthPath(first)
 	b := &monthBody{
 		Month: first.Format("2006-01"), Caption: l.say.month(first) + l.comma() + l.count("events", len(cards)), Total: len(cards), Count: l.count("events", len(cards)),
-		Chips: l.chips(monthPath(first)), Zones: l.zones(cards), Feeds: l.Feeds,
+		Chips: l.chips(ctx, path), Zones: l.zones(cards), Exports: l.exports(), Subscribe: l.subscribe(), Form: l.form(path, nil),
 	}
 	if l.sel.zone != nil {
 		b.Zone = l.sel.zone.Name
@@ -356,18 +416,20 @@ func (p *Pages) month(ctx context.Context, l *layout, first time.Time) (*monthBo
 		day := (int(begins) + i) % 7
 		b.Heads = append(b.Heads, weekdayHead{l.say.names().shortDays[day], l.say.names().days[day]})
 	}
-	days := byDay(cards, first, last)
+	days := l.sel.byDay(cards, first, last)
 	today := p.today(l.sel.zone)
+	kept := l.sel.encoded(nil)
 	from := first.AddDate(0, 0, -((int(first.Weekday()) - int(begins) + 7) % 7))
 	for day := from; !day.After(last); {
 		week := make([]dayCell, 7)
 		for i := range week {
-			cell := dayCell{Date: day.Format(time.DateOnly), Number: strconv.Itoa(day.Day()), Href: l.Href(dayPath(day)), Today: day.Equal(today)}
-			if cell.Muted = day.Month() != first.Month(); cell.Muted {
-				cell.Label = l.say.date(day)
-			} else {
+			cell := dayCell{Date: day.Format(time.DateOnly), Number: strconv.Itoa(day.Day()), Label: l.say.dayInYear(day), Today: day.Equal(today)}
+			if day.Year() >= 1 && day.Year() <= 9999 {
+				cell.Href = l.Href(dayPath(day)) + kept
+			}
+			if cell.Muted = day.Month() != first.Month(); !cell.Muted {
 				of := days[day.Day()-1]
-				cell.Label = l.say.date(day) + l.comma() + l.count("events", len(of))
+				cell.Label += l.comma() + l.count("events", len(of))
 				cell.Events = of[:min(len(of), mostInDay)]
 				if more := len(of) - mostInDay; more > 0 {
 					cell.More = l.text("month.more", l.say.number(more))
@@ -388,7 +450,7 @@ func (p *Pages) month(ctx context.Context, l *layout, first time.Time) (*monthBo
 }
 
 // byDay puts cards on each day that they are on.
-func byDay(cards []card, first, last time.Time) [][]card {
+func (s *selection) byDay(cards []card, first, last time.Time) [][]card {
 	out := make([][]card, int(last.Sub(first).Hours()/24)+1)
 	for i := range cards {
 		c := &cards[i]
@@ -405,7 +467,7 @@ func byDay(cards []card, first, last time.Time) [][]card {
 		}
 	}
 	for _, day := range out {
-		slices.SortStableFunc(day, func(a, b card) int { return inDay(&a, &b) })
+		slices.SortStableFunc(day, func(a, b card) int { return s.inDay(&a, &b) })
 	}
 	return out
 }
@@ -421,8 +483,11 @@ type daysBody struct {
 	Zones   []option
 	Zone    string
 	Empty   *empty
-	Feeds   []feed
-	Columns int
+	Exports []export
+	// Subscribe are the ways to follow the selection in a calendar.
+	Subscribe []link
+	Form      *filterForm
+	Columns   int
 }
 
 // dayColumn is a day of a week.
@@ -431,8 +496,9 @@ type dayColumn struct {
 	Today                              bool
 	Band                               []card   // all-day and long events
 	Timed                              []placed // the others
-	More                               string
-	MoreHref                           string
+	More                               string   // "+2 more", "" for none
+	MoreHref                           string   // to the day; "" on its own page, where they are in Rest
+	Rest                               []card   // for which there is no lane
 }
 
 // placed is an event in the grid: rows of a quarter of an hour, and one of the lanes.
@@ -465,13 +531,17 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 	}
 	l.Position = at
 	last := first.AddDate(0, 0, n-1)
-	b := &daysBody{Total: len(cards), Count: l.count("events", len(cards)), Chips: l.chips(path), Zones: l.zones(cards), Feeds: l.Feeds, Columns: n}
+	b := &daysBody{
+		Total: len(cards), Count: l.count("events", len(cards)), Chips: l.chips(ctx, path), Zones: l.zones(cards),
+		Exports: l.exports(), Subscribe: l.subscribe(), Form: l.form(path, nil), Columns: n,
+	}
 	if l.sel.zone != nil {
 		b.Zone = l.sel.zone.Name
 	}
 	today := p.today(l.sel.zone)
 	from, to := firstHour, lastHour
-	perDay := byDay(cards, first, last)
+	perDay := l.sel.byDay(cards, first, last)
+	kept := l.sel.encoded(nil)
 	for _, day := range perDay {
 		for i := range day {
 			if c := &day[i]; !c.inBand() {
@@ -494,7 +564,7 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 		at := first.AddDate(0, 0, i)
 		col := dayColumn{
 			Date: at.Format(time.DateOnly), Heading: l.say.date(at), Short: l.say.names().shortDays[at.Weekday()], Number: strconv.Itoa(at.Day()),
-			Href: l.Href(dayPath(at)), Today: at.Equal(today),
+			Href: l.Href(dayPath(at)) + kept, Today: at.Equal(today),
 		}
 		var timed []card
 		for i := range day {
@@ -504,10 +574,14 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 				timed = append(timed, day[i])
 			}
 		}
-		var more int
-		col.Timed, more = lanes(timed, from)
-		if more > 0 && n > 1 {
-			col.More, col.MoreHref = l.text("month.more", l.say.number(more)), l.Href(dayPath(at))
+		var rest []card
+		if col.Timed, rest = lanes(timed, from); len(rest) > 0 {
+			col.More = l.text("month.more", l.say.number(len(rest)))
+			if n > 1 {
+				col.MoreHref = col.Href
+			} else {
+				col.Rest = rest
+			}
 		}
 		b.Days = append(b.Days, col)
 	}
@@ -517,8 +591,9 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 // inBand tells that the event stands above the grid: it lasts the day, or over a night.
 func (c *card) inBand() bool { return c.AllDay || c.Several }
 
-// lanes puts the events of a day side by side. What has no lane left is counted.
-func lanes(cards []card, from int) (out []placed, more int) {
+// lanes puts the events of a day side by side, and gives those for which there is no lane
+// left.
+func lanes(cards []card, from int) (out []placed, rest []card) {
 	var ends [mostLanes]int
 	begin := 0 // of the present cluster in out
 	until := 0
@@ -536,14 +611,15 @@ func lanes(cards []card, from int) (out []placed, more int) {
 	for i := range cards {
 		s := cards[i].span
 		row := (s.start.Hour()-from)*rowsOfHour + s.start.Minute()/minutesOfRow + 1
-		rows := max(leastRows, int(s.end.Sub(s.start).Minutes()+minutesOfRow-1)/minutesOfRow)
+		minutes := s.start.Minute()%minutesOfRow + int(calendar.WallOf(s.end)-calendar.WallOf(s.start)+59)/60
+		rows := max(leastRows, (minutes+minutesOfRow-1)/minutesOfRow)
 		if row >= until {
 			settle()
 			until = 0
 		}
 		lane := slices.IndexFunc(ends[:], func(end int) bool { return end <= row })
 		if lane < 0 {
-			more++
+			rest = append(rest, cards[i])
 			continue
 		}
 		ends[lane] = row + rows
@@ -551,7 +627,7 @@ func lanes(cards []card, from int) (out []placed, more int) {
 		out = append(out, placed{Card: cards[i], Row: row, Rows: rows, Lane: lane + 1})
 	}
 	settle()
-	return out, more
+	return out, rest
 }
 
 // comma joins two parts of a sentence.
@@ -562,10 +638,20 @@ func (l *layout) comma() string {
 	return ", "
 }
 
-// edges finds the start of the nearest events before and after a time.
-func (p *Pages) edges(ctx context.Context, l *layout, over period) (before, after *time.Time, err error) {
-	in := func(name, value, order string) (*time.Time, error) {
-		input := calendar.Input{name: value, paramStrict: "true", paramPerPage: "1", paramSort: "start", paramOrder: order}
+// edges finds the days of the nearest events before and after a period: of those that are
+// selected, or of all that are listed. What goes on beyond the period counts as after it.
+func (p *Pages) edges(ctx context.Context, l *layout, over period, selected bool) (before, after *time.Time, err error) {
+	zone := l.sel.zone
+	nearest := func(name string, bound calendar.Wall, order string) (*span, error) {
+		input := calendar.Input{}
+		if selected {
+			for k, v := range l.r.Input {
+				if l.r.Route.takes(k, true) && !slices.Contains(shapes, k) && !slices.Contains(dates, k) && k != paramStrict && !isEmpty(v) {
+					input[k] = v
+				}
+			}
+		}
+		input[name], input[paramStrict], input[paramPerPage], input[paramSort], input[paramOrder] = p.boundText(bound, zone), "true", "1", "start", order
 		c, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.Lang, Caller: l.r.Caller, Of: l.sel.of})
 		if err != nil {
 			return nil, err
@@ -574,13 +660,30 @@ func (p *Pages) edges(ctx context.Context, l *layout, over period) (before, afte
 		if err != nil || len(found.Views) == 0 {
 			return nil, err
 		}
-		s := p.spanOf(found.Views[0].Record, found.Views[0].Blanked, l.sel.zone)
-		day := s.first()
-		return &day, nil
+		s := p.spanOf(found.Views[0].Record, found.Views[0].Blanked, zone)
+		return &s, nil
 	}
-	if before, err = in("starts_before", p.bound(over.first, l.sel.zone), "desc"); err != nil {
+	next := over.last.AddDate(0, 0, 1)
+	s, err := nearest("starts_before", calendar.WallOf(over.first), "desc")
+	if err != nil {
 		return nil, nil, err
 	}
-	after, err = in("starts_after", p.bound(over.last.AddDate(0, 0, 1).Add(-time.Second), l.sel.zone), "asc")
+	if s != nil {
+		day := s.first()
+		before = &day
+	}
+	if next.Year() > 9999 {
+		return before, nil, nil
+	}
+	if s, err = nearest("starts_after", calendar.WallOf(next)-1, "asc"); err != nil {
+		return nil, nil, err
+	}
+	if s != nil {
+		day := s.first()
+		return before, &day, nil
+	}
+	if s, err = nearest("ends_after", calendar.WallOf(next), "asc"); err == nil && s != nil {
+		after = &next
+	}
 	return before, after, err
 }

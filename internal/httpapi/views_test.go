@@ -1,0 +1,358 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"daybook/calendar"
+	"daybook/internal/httpapi"
+	"daybook/internal/pages"
+	"daybook/internal/testkit"
+)
+
+// sheet is an HTML page as it was answered.
+type sheet struct {
+	*testkit.Response
+	t    *testing.T
+	root *html.Node
+}
+
+// openPage gets a page of a status; the path begins below the base URL.
+func openPage(t *testing.T, w *testkit.World, path string, status int) sheet {
+	t.Helper()
+	res := w.As(calendar.Anonymous).In(t).With("Accept", "text/html").Do(http.MethodGet, "/"+path, nil).Want(status)
+	root, err := html.Parse(strings.NewReader(string(res.Body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sheet{res, t, root}
+}
+
+// under gives the elements below a node, itself included, in document order, of a name
+// ("" any) and with attributes: name, or name=value.
+func under(n *html.Node, name string, attributes ...string) (out []*html.Node) {
+	if n == nil {
+		return nil
+	}
+	if n.Type == html.ElementNode && (name == "" || n.Data == name) && !slices.ContainsFunc(attributes, func(a string) bool {
+		key, value, valued := strings.Cut(a, "=")
+		got, has := attrOf(n, key)
+		return !has || valued && got != value
+	}) {
+		out = append(out, n)
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		out = append(out, under(c, name, attributes...)...)
+	}
+	return out
+}
+
+func (p sheet) all(name string, attributes ...string) []*html.Node {
+	return under(p.root, name, attributes...)
+}
+
+// one gives the only element that fits.
+func (p sheet) one(name string, attributes ...string) *html.Node {
+	p.t.Helper()
+	all := p.all(name, attributes...)
+	if len(all) != 1 {
+		p.t.Fatalf("%s: %d elements %s %q, want one", p.Request, len(all), name, attributes)
+	}
+	return all[0]
+}
+
+func attrOf(n *html.Node, key string) (string, bool) {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val, true
+		}
+	}
+	return "", false
+}
+
+func valueOf(n *html.Node, key string) string { v, _ := attrOf(n, key); return v }
+
+// wordsOf is the text of a node with its blanks made one; those of other widths stay.
+func wordsOf(n *html.Node) string {
+	var b strings.Builder
+	var walk func(*html.Node)
+	walk = func(n *html.Node) {
+		if n.Type == html.TextNode {
+			b.WriteString(n.Data)
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c)
+		}
+	}
+	walk(n)
+	return strings.Join(strings.FieldsFunc(b.String(), func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }), " ")
+}
+
+// idsUnder are the ids of the events below a node, each once, in order.
+func idsUnder(n *html.Node) (out []string) {
+	for _, e := range under(n, "", "data-event-id") {
+		if id := valueOf(e, "data-event-id"); !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func (p sheet) results() *html.Node { return p.one("div", "id=results") }
+
+// total is data-total of the results.
+func (p sheet) total() int {
+	p.t.Helper()
+	n, err := strconv.Atoi(valueOf(p.results(), "data-total"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return n
+}
+
+// export is the URL or the text of the drawer in a format, "" for none.
+func (p sheet) export(format string) string {
+	for _, li := range p.all("li", "data-format="+format) {
+		for _, a := range under(li, "a") {
+			return valueOf(a, "href")
+		}
+		for _, c := range under(li, "code") {
+			return wordsOf(c)
+		}
+	}
+	return ""
+}
+
+// onDay are the ids of the events of a day of a month, week, day or list.
+func (p sheet) onDay(date string) []string {
+	for _, name := range []string{"td", "section"} {
+		for _, n := range p.all(name, "data-date="+date) {
+			return idsUnder(n)
+		}
+	}
+	return nil
+}
+
+// below gives the path of a URL of the service as clients of tests take it.
+func below(t *testing.T, u string) string {
+	t.Helper()
+	for _, scheme := range []string{"https://", "webcal://"} {
+		if rest, ok := strings.CutPrefix(u, strings.Replace(testkit.Base, "https://", scheme, 1)); ok {
+			return "/" + rest
+		}
+	}
+	t.Fatalf("%s is no URL of the service", u)
+	return ""
+}
+
+// newYork is the site zone of these tests.
+func newYork(t *testing.T) *time.Location {
+	t.Helper()
+	l, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// viewsWorld is a service with pages on Friday, 1 May 2026, 08:00 in New York.
+func viewsWorld(t *testing.T, o pages.Options) *testkit.World {
+	t.Helper()
+	o.Operations = httpapi.PageOperations()
+	return testkit.New(t, testkit.Options{Site: newYork(t), Pages: &o, Unchecked: true, QueryBudget: 100})
+}
+
+// programme are events of all kinds, by a short name.
+func programme(t *testing.T, w *testkit.World) map[string]*testkit.Response {
+	t.Helper()
+	editor := w.As(calendar.Editor).In(t)
+	out := map[string]*testkit.Response{}
+	music := editor.Create(calendar.KindCategory, testkit.Object{"name": "Music"})
+	jazz := editor.Create(calendar.KindCategory, testkit.Object{"name": "Jazz", "parent": music.ID()})
+	arts := editor.Create(calendar.KindCategory, testkit.Object{"name": "Arts & crafts"})
+	tag := editor.Create(calendar.KindTag, testkit.Object{"name": "Open air"})
+	hall := editor.Create(calendar.KindVenue, testkit.Object{"venue": "City Hall", "address": "1 Main St", "city": "Boston", "country": "US", "zip": "02108", "geo_lat": 42.3554, "geo_lng": -71.0501, "phone": "+1 617 555 0100", "website": "https://hall.example.net/"})
+	park := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Park", "city": "Tokyo", "geo_lat": 35.68, "geo_lng": 139.76})
+	nowhere := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Somewhere"})
+	club := editor.Create(calendar.KindOrganizer, testkit.Object{"organizer": "Jazz Club", "email": "club@example.org", "phone": "+1 617 555 0101"})
+	out["music"], out["jazz"], out["arts"], out["tag"], out["hall"], out["park"], out["somewhere"], out["club"] = music, jazz, arts, tag, hall, park, nowhere, club
+	add := func(name, title, from, to string, more testkit.Object) {
+		body := testkit.Object{"start_date": from, "end_date": to}
+		maps.Copy(body, more)
+		out[name] = editor.Event(title, body)
+	}
+	tokyo := testkit.Object{"timezone": "Asia/Tokyo"}
+	add("running", "Exhibition", "2026-04-20 10:00:00", "2026-05-20 18:00:00", testkit.Object{"venue": hall.ID(), "categories": arts.ID()})
+	add("ended-today", "Early swim", "2026-05-01 05:00:00", "2026-05-01 06:00:00", nil)
+	add("ended", "Old concert", "2026-04-10 20:00:00", "2026-04-10 22:00:00", testkit.Object{"venue": hall.ID(), "organizer": club.ID(), "categories": jazz.ID()})
+	add("tonight", "Tonight", "2026-05-01 20:00:00", "2026-05-01 23:00:00", testkit.Object{"cost": "10", "categories": jazz.ID(), "featured": true})
+	add("night", "Night train", "2026-05-09 22:00:00", "2026-05-10 02:00:00", testkit.Object{"venue": hall.ID(), "tags": tag.ID()})
+	add("midnight", "Until midnight", "2026-05-12 20:00:00", "2026-05-13 00:00:00", testkit.Object{"venue": []calendar.ID{hall.ID(), park.ID()}, "organizer": club.ID(), "cost": []string{"12.50", "30"}})
+	add("three", "Three days", "2026-05-15 10:00:00", "2026-05-17 18:00:00", testkit.Object{"categories": []calendar.ID{jazz.ID(), arts.ID()}})
+	add("fair", "Fair", "2026-05-22", "2026-05-22", testkit.Object{"all_day": true, "venue": park.ID()})
+	add("festival", "Festival", "2026-05-30", "2026-06-02", testkit.Object{"all_day": true, "featured": true})
+	add("sushi", "Sushi", "2026-05-21 09:00:00", "2026-05-21 11:00:00", tokyo)
+	add("offset", "Offset", "2026-05-21 10:00:00", "2026-05-21 10:00:00", testkit.Object{"timezone": "UTC+5.5"})
+	add("far", "Far day", "2026-05-31", "2026-05-31", testkit.Object{"all_day": true, "timezone": "Pacific/Auckland"})
+	add("evening", "Evening show", "2026-05-28 20:00:00", "2026-05-28 22:00:00", nil)
+	add("hidden", "Hidden", "2026-05-14 10:00:00", "2026-05-14 12:00:00", testkit.Object{"hide_from_listings": true})
+	add("protected", "Protected", "2026-05-14 10:00:00", "2026-05-14 12:00:00", testkit.Object{"description": "secret words", "venue": hall.ID(), "categories": jazz.ID()})
+	editor.Patch(out["protected"].Path(calendar.KindEvent), testkit.Object{"password": "open"}).Want(http.StatusOK)
+	add("draft", "Draft", "2026-05-14 10:00:00", "2026-05-14 12:00:00", testkit.Object{"status": "draft"})
+	add("parent", "Season", "2026-06-05 10:00:00", "2026-06-05 12:00:00", testkit.Object{"description": "<h1>One</h1><p>Text</p><h3>Two</h3><img src=\"https://pictures.example.net/a.png\" alt=\"A boat\"><a href=\"https://example.net/\">link</a>"})
+	add("child", "First night", "2026-06-06 10:00:00", "2026-06-06 12:00:00", testkit.Object{"post_parent": out["parent"].ID(), "venue": nowhere.ID(), "cost": "free"})
+	add("markup", `Tags </script><b>bold</b> & "quotes"`, "2026-06-07 10:00:00", "2026-06-07 12:00:00", testkit.Object{"venue": hall.ID()})
+	for i := range 4 {
+		add(fmt.Sprintf("four-%d", i), fmt.Sprintf("One of four %d", i), fmt.Sprintf("2026-05-25 %02d:00:00", 10+i), "2026-05-25 15:00:00", nil)
+	}
+	for i := range 6 {
+		add(fmt.Sprintf("six-%d", i), fmt.Sprintf("Together %d", i), "2026-06-10 10:00:00", "2026-06-10 11:30:00", nil)
+	}
+	for i := range 30 {
+		zone := []string{"America/New_York", "Asia/Tokyo", "UTC", "UTC+5.5", "Pacific/Honolulu"}[i%5]
+		start := time.Date(2026, 6, 11+i, 7+i%15, 15*(i%4), 0, 0, time.UTC)
+		add(fmt.Sprintf("more-%d", i), fmt.Sprintf("Evening concert %d", i), start.Format(calendar.WallLayout), start.Add(time.Duration(1+i%5*7)*time.Hour).Format(calendar.WallLayout), testkit.Object{
+			"timezone": zone, "all_day": i%7 == 3, "categories": []calendar.ID{[]calendar.ID{jazz.ID(), arts.ID(), music.ID()}[i%3]}, "cost": []string{"", "5", "free", "40"}[i%4],
+			"venue": []calendar.ID{[]calendar.ID{hall.ID(), park.ID(), nowhere.ID()}[i%3]}, "organizer": club.ID(), "tags": tag.ID(), "featured": i%6 == 0,
+		})
+	}
+	french := editor.Under(calendar.LangFR)
+	french.Patch(out["midnight"].Path(calendar.KindEvent), testkit.Object{"title": "Jusqu’à minuit"}).Want(http.StatusOK)
+	return out
+}
+
+func idOf(r *testkit.Response) string { return r.ID().String() }
+
+// TestPagesHoldTheSelectionOfTheirJSON: for random selections the ids on the page are those
+// of the JSON of the drawer, page by page and in order; all other formats have as many
+// (PAGES 13.5, 13.18).
+func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
+	t.Parallel()
+	w := viewsWorld(t, pages.Options{})
+	p := programme(t, w)
+	nobody := w.As(calendar.Anonymous).In(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	of := func(values ...string) string { return values[rng.IntN(len(values))] }
+	paths := []string{
+		"/events/", "/events/", "/events/map/", "/search/", "/events/month/", "/events/month/2026-05/", "/events/month/2026-06/", "/events/week/2026-W20/", "/events/week/2026-W22/",
+		"/events/day/2026-05-15/", "/events/day/2026-05-31/", "/events/day/2026-06-10/", "/venue/city-hall/", "/organizer/jazz-club/", "/events/category/music/", "/events/tag/open-air/", "/fr/events/", "/cn/events/month/2026-05/",
+	}
+	formats := []string{"ics", "rss", "atom", "jsonfeed", "geojson", "csv", "fullcalendar", "webcal"}
+	seen := map[string]int{}
+	for n := range 200 {
+		path := paths[n%len(paths)]
+		q := url.Values{}
+		set := func(chance int, name string, value string) {
+			if rng.IntN(100) < chance {
+				q.Add(name, value)
+			}
+		}
+		set(30, "tz", of("Asia/Tokyo", "UTC", "America/New_York", "Pacific/Honolulu", "UTC+5.5", "event"))
+		set(20, "categories", of("jazz", "music", "arts-crafts,jazz", idOf(p["arts"])))
+		set(10, "tags", "open-air")
+		set(10, "venue", of(idOf(p["hall"]), idOf(p["park"])+","+idOf(p["somewhere"])))
+		set(15, "search", of("concert", "day", "evening -3", "festival"))
+		set(15, "start_date", of("2026-05-10", "2026-06-15", "2026-05-20 12:00", "2026-06-10T14:00:00Z", "today"))
+		set(10, "end_date", of("2026-05-25", "2026-06-20", "2026-07-01 09:00"))
+		set(8, "starts_after", of("2026-05-12", "2026-06-15T00:00:00+09:00"))
+		set(8, "ends_before", of("2026-06-20", "2026-06-30 12:00"))
+		set(15, "strict_dates", of("true", "false"))
+		set(10, "featured", of("true", "false", ""))
+		set(10, "past", of("true", "false"))
+		set(10, "per_page", of("5", "7", "100"))
+		set(8, "free", "true")
+		set(8, "weekday", of("sat,sun", "1"))
+		set(5, "time_of_day", of("evening", "all_day"))
+		set(5, "sort", of("published", "start", "modified"))
+		set(5, "include", of(idOf(p["night"])+","+idOf(p["ended"]), idOf(p["festival"])))
+		set(5, "overlap", of("true", "false"))
+		set(5, "city[]", "Boston")
+		set(5, "unknown", "x")
+		set(5, "cost_band", "10-50")
+		at := path
+		if len(q) > 0 {
+			at += "?" + q.Encode()
+		}
+		first := openPage(t, w, at, http.StatusOK)
+		json := nobody.Do(http.MethodGet, below(t, first.export("json")), nil).Want(http.StatusOK)
+		total := json.Int("total")
+		if first.total() != total {
+			t.Errorf("%s: %d events, %s has %d", at, first.total(), first.export("json"), total)
+			continue
+		}
+		if strings.Contains(first.export("json"), "tz=") || strings.Contains(first.export("json"), "unknown") {
+			t.Errorf("%s: %s", at, first.export("json"))
+		}
+		var want []string
+		ids := func(r *testkit.Response) (out []string) {
+			for _, id := range r.IDs(calendar.KindEvent) {
+				out = append(out, id.String())
+			}
+			return out
+		}
+		if strings.Contains(path, "/month/") || strings.Contains(path, "/week/") || strings.Contains(path, "/day/") {
+			for at := below(t, first.export("json")); ; {
+				r := nobody.Do(http.MethodGet, at, nil).Want(http.StatusOK)
+				want = append(want, ids(r)...)
+				if !r.Has("next_rest_url") {
+					break
+				}
+				at = below(t, r.String("next_rest_url"))
+			}
+			got := idsUnder(first.results())
+			slices.Sort(got)
+			slices.Sort(want)
+			if strings.Contains(path, "/week/") { // some stand behind "+n more"
+				got = slices.DeleteFunc(got, func(id string) bool { return slices.Contains(want, id) })
+				want = nil
+			}
+			if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
+				t.Errorf("%s and %s:\n%s", at, first.export("json"), diff)
+			}
+			seen["period"] += total
+		} else {
+			pageNow, shown := first, 0
+			for number := 1; ; number++ {
+				r := nobody.Do(http.MethodGet, below(t, pageNow.export("json")), nil).Want(http.StatusOK)
+				got, want := idsUnder(pageNow.results()), ids(r)
+				if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
+					t.Errorf("%s page %d and %s:\n%s", at, number, pageNow.export("json"), diff)
+				}
+				shown += len(got)
+				next := pageNow.all("a", "rel=next")
+				if len(next) == 0 {
+					break
+				}
+				pageNow = openPage(t, w, valueOf(next[0], "href"), http.StatusOK)
+			}
+			if shown != total {
+				t.Errorf("%s: %d events on all pages, want %d", at, shown, total)
+			}
+			seen["list"] += total
+		}
+		format := formats[n%len(formats)]
+		if u := first.export(format); u == "" && format != "fullcalendar" {
+			t.Errorf("%s: no %s in the drawer", at, format)
+		} else if u != "" {
+			feed := nobody.Do(http.MethodGet, below(t, u), nil).Want(http.StatusOK)
+			if got := feed.Header.Get("X-Total"); got != strconv.Itoa(total) {
+				t.Errorf("%s: %s has %s events, want %d", at, u, got, total)
+			}
+			seen[format]++
+		}
+	}
+	if seen["list"] < 500 || seen["period"] < 300 || seen["fullcalendar"] < 5 {
+		t.Errorf("events seen: %v", seen)
+	}
+}

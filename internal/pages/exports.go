@@ -1,0 +1,213 @@
+package pages
+
+import (
+	"html"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// export is the selection of a page in a format (PAGES.md P3.4): a URL, or a text that
+// people copy.
+type export struct{ Format, Label, URL, Text string }
+
+// feedFormats are the formats of a selection by their ending, with the media types that
+// heads of pages name.
+var feedFormats = []feed{
+	{"ics", "text/calendar", "iCalendar", ""},
+	{"rss", "application/rss+xml", "RSS", ""},
+	{"atom", "application/atom+xml", "Atom", ""},
+	{"jsonfeed", "application/feed+json", "JSON Feed", ""},
+	{"geojson", "application/geo+json", "GeoJSON", ""},
+	{"csv", "", "CSV", ""},
+}
+
+// listAddress is where the interface lists the events of the selection, below the
+// namespace and without a slash.
+func (s *selection) listAddress() string {
+	if s.of.ID == 0 {
+		return "/events"
+	}
+	return "/" + s.of.Kind.Collection() + "/" + s.of.ID.String() + "/events"
+}
+
+// leaveOut takes parameters out by their names.
+func leaveOut(params []query.LinkParam, names ...string) []query.LinkParam {
+	return slices.DeleteFunc(slices.Clone(params), func(p query.LinkParam) bool { return slices.Contains(names, baseName(p.Name)) })
+}
+
+// sentParams are those of the interface for the selection: the window of the page is in
+// them, its zone is not.
+func (s *selection) sentParams() []query.LinkParam {
+	out := slices.Clone(s.criteria.Sent)
+	if s.only == nil {
+		return out
+	}
+	ids := make([]string, len(s.only))
+	for i, id := range s.only {
+		ids[i] = id.String()
+	}
+	return append(out, query.LinkParam{Name: "include", Value: strings.Join(ids, ",")})
+}
+
+// lasting are the parameters without a window that the page has put, so that a
+// subscription goes on.
+func (s *selection) lasting() []query.LinkParam {
+	out := leaveOut(s.criteria.Sent, shapes...)
+	switch {
+	case !s.over.first.IsZero():
+		return leaveOut(out, append(slices.Clone(dates), paramStrict)...)
+	case s.zone != nil && !s.dated() && !s.past:
+		return leaveOut(out, paramStart, paramEnd, paramStrict)
+	}
+	return out
+}
+
+// listURL is the selection as the interface lists it.
+func (l *layout) listURL(params []query.LinkParam, page int) string {
+	links := query.LinksTo(l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress()+"/"), params)
+	return links.Page(page)
+}
+
+// feeds are the links in the head for the selection of the page (PAGES.md P3.3).
+func (l *layout) feeds() []feed {
+	lasting := l.sel.lasting()
+	out := make([]feed, 0, len(feedFormats)+1)
+	address := l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress())
+	for _, f := range feedFormats {
+		if f.Media != "" {
+			f.URL = address + "." + f.Format + linkQuery(lasting)
+			out = append(out, f)
+		}
+	}
+	return append(out, feed{"json", "application/json", "JSON", l.listURL(lasting, 1)})
+}
+
+// exports are the selection of the page in all formats.
+func (l *layout) exports() []export {
+	sent := l.sel.sentParams()
+	json := l.listURL(sent, l.sel.page)
+	return l.exportsOf(json, l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress()), linkQuery(leaveOut(sent, shapesOfPages...)), l.calendarURL(), l.element())
+}
+
+// shapesOfPages are the parameters that formats without pages do not take from the page.
+var shapesOfPages = []string{paramPage, paramPerPage, "facets", "facet_limit", "facet_query", "highlight", "highlight_length"}
+
+// exportsOf makes the list of formats from the URL of the list, the address of the formats
+// without their ending, their query, the source of calendar widgets ("" for none) and the
+// tag of the embedded calendar.
+func (l *layout) exportsOf(json, address, query, source, element string) []export {
+	out := make([]export, 0, len(feedFormats)+5)
+	out = append(out, export{Format: "json", Label: "JSON", URL: json})
+	for _, f := range feedFormats {
+		at := address + "." + f.Format + query
+		out = append(out, export{Format: f.Format, Label: f.Label, URL: at})
+		if f.Format == "ics" {
+			out = append(out, export{Format: "webcal", Label: word("subscribe.calendar", l.Lang), URL: webcal(at)})
+		}
+	}
+	if source != "" {
+		out = append(out, export{Format: "fullcalendar", Label: "FullCalendar", URL: source})
+	}
+	return append(out,
+		export{Format: "curl", Label: "curl", Text: "curl '" + json + "'"},
+		export{Format: "embed", Label: word("selection.embed", l.Lang), Text: element})
+}
+
+// webcal is the same feed for programs that subscribe to it.
+func webcal(u string) string {
+	_, rest, _ := strings.Cut(u, "://")
+	return "webcal://" + rest
+}
+
+// notOfSource are the parameters that the source of calendar widgets does not take.
+var notOfSource = slices.Concat(shapes, dates, []string{paramStrict, paramOverlap})
+
+// calendarURL is the selection as the source of calendar widgets; "" where its route
+// cannot tell it.
+func (l *layout) calendarURL() string {
+	s := l.sel
+	inPeriod := !s.over.first.IsZero()
+	switch overlap, _ := calendar.ParseBool(s.sent(paramOverlap)); {
+	case s.past, s.from == "", s.sent("include") != "", s.sent("collapse") != "", s.sent(paramOverlap) != "" && !overlap, !inPeriod && s.dated():
+		return ""
+	case slices.ContainsFunc(dates, func(name string) bool { return name != paramStart && name != paramEnd && s.sent(name) != "" }):
+		return ""
+	}
+	params := []query.LinkParam{{Name: "start", Value: s.from}, {Name: "end", Value: afterSecond(s.until)}}
+	if s.of.ID != 0 {
+		params = append(params, query.LinkParam{Name: s.ofName(), Value: s.of.ID.String()})
+	}
+	return l.absolute(l.Lang, l.p.o.Namespace+"/events/calendar") + linkQuery(append(params, leaveOut(s.criteria.Sent, notOfSource...)...))
+}
+
+// ofName is the parameter that selects the events of a record.
+func (s *selection) ofName() string {
+	if s.of.Kind.IsTerm() {
+		return s.of.Kind.Collection()
+	}
+	return s.of.Kind.String()
+}
+
+// afterSecond is the bound that lies one second after another, for windows without their end.
+func afterSecond(bound string) string {
+	for _, layout := range []string{calendar.WallLayout, time.RFC3339} {
+		if t, err := time.Parse(layout, bound); err == nil {
+			if next := t.Add(time.Second); next.Year() <= 9999 {
+				return next.Format(layout)
+			}
+		}
+	}
+	return bound
+}
+
+// element is the tag that embeds the selection into a page of another site (PAGES.md P8.1).
+func (l *layout) element() string {
+	s := l.sel
+	var attributes []query.LinkParam
+	if s.of.ID != 0 {
+		attributes = append(attributes, query.LinkParam{Name: s.ofName(), Value: s.of.ID.String()})
+	}
+	params := leaveOut(s.sentParams(), append(slices.Clone(shapes), paramOverlap)...)
+	if s.over.first.IsZero() && !s.dated() && !s.past {
+		params = leaveOut(params, paramStart, paramEnd, paramStrict) // its own window is the same
+	}
+	if l.Page == pageMonth {
+		params = leaveOut(params, append(slices.Clone(dates), paramStrict)...)
+		attributes = append(attributes, query.LinkParam{Name: "view", Value: "month"}, query.LinkParam{Name: "date", Value: s.over.first.Format(time.DateOnly)})
+	} else if !s.over.first.IsZero() {
+		params = append(params, query.LinkParam{Name: paramOverlap, Value: "true"})
+	}
+	return l.elementOf(append(attributes, params...), l.CanonicalURL())
+}
+
+// elementOf writes the tag with its attributes, and a link for those without scripts.
+func (l *layout) elementOf(attributes []query.LinkParam, page string) string {
+	if l.Lang != calendar.LangEN {
+		attributes = append([]query.LinkParam{{Name: "lang", Value: l.Lang.Tag()}}, attributes...)
+	}
+	var b strings.Builder
+	b.WriteString(`<script type="module" src="` + html.EscapeString(l.r.Base+"/embed/v1/daybook-calendar.js") + `"></script><daybook-calendar`)
+	for _, a := range attributes {
+		b.WriteString(" " + baseName(a.Name) + `="` + html.EscapeString(a.Value) + `"`)
+	}
+	b.WriteString(`><a href="` + html.EscapeString(page) + `">` + html.EscapeString(l.Heading) + `</a></daybook-calendar>`)
+	return b.String()
+}
+
+// subscribe are the ways to follow the selection in a calendar (PAGES.md P3.3).
+func (l *layout) subscribe() []link {
+	plain := l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress()) + ".ics" + linkQuery(l.sel.lasting())
+	out := make([]link, 0, 4)
+	out = append(out, link{Href: webcal(plain), Label: word("subscribe.calendar", l.Lang)}, link{Href: plain, Label: word("subscribe.url", l.Lang)})
+	if l.p.o.NoExternalLinks {
+		return out
+	}
+	return append(out,
+		link{Href: "https://calendar.google.com/calendar/render?cid=" + url.QueryEscape(webcal(plain)), Label: "Google", External: true},
+		link{Href: "https://outlook.live.com/calendar/0/addfromweb?url=" + url.QueryEscape(plain) + "&name=" + url.PathEscape(l.Title), Label: "Outlook", External: true})
+}
