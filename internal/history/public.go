@@ -3,13 +3,15 @@ package history
 import (
 	"bytes"
 	"context"
+	"strings"
 	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
 )
 
-// mostShown bounds the records of which is kept whether they were public.
+// mostShown bounds the records of which is kept whether they were public, and the events of
+// which is kept whether they were moved.
 const mostShown = 1 << 14
 
 // wasPublic tells whether a version of a record or one before it was public.
@@ -47,13 +49,20 @@ func (t *Teller) WasPublic(ctx context.Context, r *calendar.Record) (public bool
 	return public, err
 }
 
+// wasMoved is what Moved found of a version, for everybody.
+type wasMoved struct {
+	version int64
+	was     *calendar.Record
+}
+
 // mostMoved is how many versions Moved looks at.
 const mostMoved = 5000
 
 var startKey = []byte(`start_date":`)
 
-// Moved gives an event as it was before its start was moved last: the newest version that
-// the caller may open and that begins at another moment than the present one; nil for none.
+// Moved gives when an event was before its start was moved last: of the newest version that
+// the caller may open and that begins at another moment than the present one, the fields of
+// its times; nil for none.
 func (t *Teller) Moved(ctx context.Context, c calendar.Caller, r *calendar.Record) (was *calendar.Record, err error) {
 	to := t.to(Listener{Caller: c})
 	if err := to.learn(ctx, []calendar.ID{r.ID}); err != nil {
@@ -62,9 +71,15 @@ func (t *Teller) Moved(ctx context.Context, c calendar.Caller, r *calendar.Recor
 	if open, err := isOpen(to.known[r.ID].gate); err != nil || !open {
 		return nil, err
 	}
-	begins := func(r *calendar.Record) calendar.Wall { return r.Fields.Wall("utc_start_date") }
+	epoch, everybody := t.store.Epoch(), c.Role == calendar.Anonymous
+	known, ok := t.moved.Get(epoch, r.ID)
+	ok = ok && everybody
 	moved, looked := false, 0 // moved by a version that was looked at
 	err = t.backward(ctx, r.ID, r.Version, func(e *eventstore.Entry, next time.Time) (bool, error) {
+		if ok && !moved && e.Version == known.version {
+			was = known.was // it begins as it did then
+			return true, nil
+		}
 		if looked++; moved {
 			v := &version{Entry: e, next: to.nextOf(e, next)}
 			open, err := isOpen(to.closed(ctx, v))
@@ -76,13 +91,30 @@ func (t *Teller) Moved(ctx context.Context, c calendar.Caller, r *calendar.Recor
 				if err != nil {
 					return true, err
 				}
-				if moved = false; begins(then) != begins(r) {
-					was = then
+				if moved = false; then.Fields.Wall("utc_start_date") != r.Fields.Wall("utc_start_date") {
+					was = timesOf(then)
 				}
 			}
 		}
 		moved = moved || bytes.Contains(e.Fields, startKey)
 		return was != nil || looked == mostMoved, nil
 	})
+	if err == nil && everybody && (!ok || known.version < r.Version) {
+		t.moved.Put(epoch, r.ID, wasMoved{r.Version, was}, 1)
+	}
 	return was, err
+}
+
+// timesOf is a record with what tells when it is.
+func timesOf(r *calendar.Record) *calendar.Record {
+	out := &calendar.Record{Kind: r.Kind, ID: r.ID, Version: r.Version, Home: r.Home, Fields: calendar.Fields{}}
+	for _, name := range []string{"start_date", "end_date", "utc_start_date", "utc_end_date", "timezone", "all_day"} {
+		if v, there := r.Fields[name]; there {
+			if text, ok := v.(string); ok {
+				v = strings.Clone(text)
+			}
+			out.Fields[name] = v
+		}
+	}
+	return out
 }

@@ -32,6 +32,7 @@ type Teller struct {
 	now   func() time.Time
 	facts eventstore.Kept[calendar.ID, *facts]
 	shown eventstore.Kept[calendar.ID, wasPublic]
+	moved eventstore.Kept[calendar.ID, wasMoved]
 }
 
 // New makes a Teller with the clock that gates go by.
@@ -39,6 +40,7 @@ func New(store Store, now func() time.Time) *Teller {
 	return &Teller{
 		store: store, now: now,
 		facts: eventstore.Kept[calendar.ID, *facts]{Half: factsBytes / 2}, shown: eventstore.Kept[calendar.ID, wasPublic]{Half: mostShown / 2},
+		moved: eventstore.Kept[calendar.ID, wasMoved]{Half: mostShown / 2},
 	}
 }
 

@@ -440,6 +440,14 @@ func TestPagesOfEventsThatWereMoved(t *testing.T) {
 	editor.Patch(path, testkit.Object{"title": "Quay?"}).Want(200)
 	has(t, page(w, "/event/quay/").Want(200), "schema.org/EventRescheduled", `"previousStartDate":"2026-07-04T18:30:00-04:00"`, `"startDate":"2026-08-05T19:00:00-04:00"`)
 
+	// What is moved back was moved last from where it was between.
+	editor.Patch(path, to("2026-07-04 18:30:00")).Want(200)
+	has(t, page(w, "/event/quay/").Want(200), `"previousStartDate":"2026-08-05T19:00:00-04:00"`)
+	editor.Patch(path, testkit.Object{"timezone": "Europe/Paris"}).Want(200)
+	has(t, page(w, "/event/quay/").Want(200), `"previousStartDate":"2026-07-04T18:30:00-04:00"`)
+	editor.Patch(path, testkit.Object{"title": "Quay"}).Want(200)
+	has(t, page(w, "/event/quay/").Want(200), `"previousStartDate":"2026-07-04T18:30:00-04:00"`)
+
 	draft := editor.Event("Mill", testkit.Object{"status": "draft"})
 	editor.Patch(draft.Path(calendar.KindEvent), to("2026-08-05 19:00:00")).Want(200)
 	editor.Patch(draft.Path(calendar.KindEvent), testkit.Object{"status": "publish"}).Want(200)
@@ -539,6 +547,13 @@ func TestPagesOfLongHistoriesReadLittle(t *testing.T) {
 		}
 	}
 	wantPages(t, w, 404, "/event/quay/history/?page=61")
+	wantPages(t, w, 200, "/event/quay/") // looks whether it was moved
+	before := store.read.Load()
+	w.As(calendar.Editor).Patch(event.Path(calendar.KindEvent), testkit.Object{"title": "Quay!"}).Want(200)
+	wantPages(t, w, 200, "/event/quay/")
+	if read := store.read.Load() - before; read > 20 {
+		t.Errorf("an event page reads %d versions again", read)
+	}
 
 	// So do the answers for a draft that was in the trash all the time, once it was looked at.
 	draft := w.As(calendar.Editor).Event("Draft", testkit.Object{"slug": "draft", "status": "draft"}).Path(calendar.KindEvent)
@@ -547,7 +562,7 @@ func TestPagesOfLongHistoriesReadLittle(t *testing.T) {
 	}
 	w.As(calendar.Editor).Delete(draft).Want(200)
 	wantPages(t, w, 404, "/event/draft/")
-	before := store.read.Load()
+	before = store.read.Load()
 	wantPages(t, w, 404, "/event/draft/", "/event/draft__trashed/")
 	if read := store.read.Load() - before; read != 0 {
 		t.Errorf("%d versions are read again", read)
