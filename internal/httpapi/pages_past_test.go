@@ -154,7 +154,8 @@ func TestPagesOfFormerSlugs(t *testing.T) {
 	editor.Patch(draft.Path(calendar.KindEvent), testkit.Object{"status": "publish"}).Want(200)
 	has(t, page(w, "/event/first/").Want(200), "Draft")
 	editor.Patch(other.Path(calendar.KindEvent), testkit.Object{"status": "private"}).Want(200)
-	wantPages(t, w, 404, "/event/fourth/")
+	editor.Patch(other.Path(calendar.KindEvent), testkit.Object{"slug": "fifth"}).Want(200)
+	wantPages(t, w, 404, "/event/fourth/", "/event/fifth/", "/event/fourth/history/")
 
 	for _, k := range []calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag} {
 		name := k.NameField()
