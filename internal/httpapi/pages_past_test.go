@@ -359,7 +359,8 @@ func TestPagesOfHistory(t *testing.T) {
 		then := page(w, "/event/quay/?as_of="+point).Want(200)
 		has(t, then, "Quay concert", "Old Mill", `data-badge="version"`, `class="then"`, "This is version 1, of Friday, May 1, 2026, 12:00\u00a0PM UTC.", `content="noindex, follow"`,
 			`<link rel="canonical" href="https://calendar.example.org/event/quay/">`, `href="/event/quay/"`)
-		lacks(t, then, "Night at the quay", "River Hall", "ld+json")
+		has(t, then, `href="/fr/event/quay/?as_of=`+strings.ReplaceAll(point, ":", "%3A"))
+		lacks(t, then, "Night at the quay", "River Hall", "ld+json", "calendar.google")
 	}
 	has(t, page(w, "/fr/event/quay/?as_of=version:2").Want(200), "Ceci est la version 2", "River Hall")
 	has(t, page(w, "/event/quay/?as_of=").Want(200), "Night at the quay")
@@ -371,6 +372,7 @@ func TestPagesOfHistory(t *testing.T) {
 	// Two versions.
 	d := page(w, "/event/quay/history/?from=1&to=3").Want(200)
 	has(t, d, `<section id="difference">`, "From version 1 to version 3", `value="1"`, `value="3"`, "venues: added “River Hall”")
+	has(t, d, `href="/fr/event/quay/history/?from=1&amp;to=3"`, `<a href="/event/quay/">Night at the quay</a>`)
 	has(t, page(w, "/event/quay/history/?from=3&to=1").Want(200), "from “Night at the quay” to “Quay concert”")
 	has(t, page(w, "/event/quay/history/?from=&to=2").Want(200), "From version 1 to version 2")
 	lacks(t, page(w, "/event/quay/history/?from=&to=").Want(200), `id="difference"`)

@@ -105,6 +105,9 @@ func (p *Pages) serveHistory(ctx context.Context, l *layout) (*Answer, error) {
 	l.Title = word("event.history", l.Lang) + l.colon() + name
 	l.Heading, l.NoIndex = l.Title, true
 	l.Canonical, l.Langs, l.Home = path+"history/", rec.Langs(), homeOf(rec, l.Lang)
+	if l.Crumbs, err = p.wayToHistory(ctx, l, rec); err != nil {
+		return nil, err
+	}
 	if asked.page > 1 {
 		l.Canonical += "?" + paramPage + "=" + strconv.Itoa(asked.page)
 	}
@@ -137,6 +140,21 @@ func (p *Pages) serveHistory(ctx context.Context, l *layout) (*Answer, error) {
 	return p.render(l, http.StatusOK)
 }
 
+// wayToHistory are the crumbs of a history page.
+func (p *Pages) wayToHistory(ctx context.Context, l *layout, r *calendar.Record) (way []link, err error) {
+	if r.Kind == calendar.KindEvent {
+		name, in := r.Name(l.Lang)
+		way = []link{
+			{Href: l.Href("/"), Label: word("nav.home", l.Lang)}, {Href: l.Href("/events/"), Label: word("nav.list", l.Lang)},
+			{Href: l.Href(recordPath(r.Kind, r.Slug())), Label: name, Lang: otherLang(in, l.Lang)},
+		}
+	} else if way, err = p.wayTo(ctx, l, r); err != nil {
+		return nil, err
+	}
+	way[len(way)-1].Current = false
+	return append(way, link{Href: l.Href(l.r.Route.below()), Label: word("event.history", l.Lang), Current: true}), nil
+}
+
 // askedHistory are the parameters of a history page.
 type askedHistory struct {
 	page     int
@@ -162,12 +180,14 @@ func (p *Pages) askHistory(l *layout) (asked askedHistory, err error) {
 		return n
 	}
 	l.sel = &selection{}
-	if tz := l.r.Query.Get(paramZone); tz != "" && tz != "event" {
-		zone, ok := calendar.ParseZone(tz)
-		if !ok {
-			bad.Add(paramZone, calendar.ReasonZone, tz)
+	var ok bool
+	if l.sel.zone, ok = zoneOf(l.r.Query.Get(paramZone)); !ok {
+		bad.Add(paramZone, calendar.ReasonZone, l.r.Query.Get(paramZone))
+	}
+	for _, name := range []string{paramPage, paramFrom, paramTo} {
+		if v := l.r.Query.Get(name); v != "" {
+			l.own = append(l.own, query.LinkParam{Name: name, Value: v})
 		}
-		l.sel.zone = &zone
 	}
 	asked.page = int(min(max(number(paramPage), 1), 1<<31))
 	asked.from, asked.to = number(paramFrom), number(paramTo)
@@ -197,10 +217,8 @@ func (p *Pages) compareForm(l *layout) compareForm {
 	for _, name := range []string{paramFrom, paramTo} {
 		out.Fields = append(out.Fields, compareField{Name: name, Label: word("compare."+name, l.Lang), Value: l.r.Query.Get(name)})
 	}
-	for _, name := range []string{paramZone} {
-		if v := l.r.Query.Get(name); v != "" {
-			out.Kept = append(out.Kept, query.LinkParam{Name: name, Value: v})
-		}
+	if v := l.r.Query.Get(paramZone); v != "" {
+		out.Kept = append(out.Kept, query.LinkParam{Name: paramZone, Value: v})
 	}
 	return out
 }

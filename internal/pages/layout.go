@@ -41,7 +41,8 @@ type layout struct {
 	Large     bool // the picture is that of the event
 	Bare      bool // Open Graph holds title and site name only
 	LD        template.JS
-	moved     *calendar.Record // an event before its start was moved
+	moved     *calendar.Record  // an event before its start was moved
+	own       []query.LinkParam // what a page without a selection was asked for, but its zone
 	Body      any
 }
 
@@ -192,6 +193,12 @@ func (l *layout) Languages() []link {
 			number = strconv.Itoa(l.sel.page)
 		}
 		page += l.sel.encoded(map[string]string{paramPage: number})
+	} else {
+		own := l.own
+		if zone := l.shownIn(); zone != nil {
+			own = append(slices.Clip(own), query.LinkParam{Name: paramZone, Value: zone.Name})
+		}
+		page += linkQuery(own)
 	}
 	out := make([]link, 0, len(hreflangs))
 	for _, lang := range hreflangs {

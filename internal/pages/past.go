@@ -192,6 +192,7 @@ func (p *Pages) serveThen(ctx context.Context, l *layout, present *calendar.Reco
 	if err != nil {
 		return nil, hidden(present.Kind, err)
 	}
+	l.own = []query.LinkParam{{Name: paramAsOf, Value: point}}
 	b, err := p.event(ctx, l, &then.View, false)
 	if err != nil {
 		return nil, err
@@ -203,6 +204,7 @@ func (p *Pages) serveThen(ctx context.Context, l *layout, present *calendar.Reco
 	path := recordPath(present.Kind, present.Slug())
 	l.Canonical, l.Langs, l.Home, l.NoIndex = path, present.Langs(), homeOf(present, l.Lang), true
 	b.Card.Href = l.Href(path)
+	l.Crumbs[len(l.Crumbs)-1].Href = b.Card.Href + linkQuery(l.own)
 	b.Changed, b.History = p.versionLine(l, &then.View), l.Href(path+"history/")
 	b.Then = &thenBar{Text: l.text("then.text", l.say.number(int(then.Number)), p.momentOf(l, then.Time)), Time: p.inSite(then.Time).Format(instantLayout), Href: l.Href(path)}
 	l.Body = b
@@ -221,9 +223,17 @@ func (p *Pages) momentOf(l *layout, t time.Time) string {
 	return l.say.at(l.say.date(t), l.say.time(t)) + " " + zone.Abbreviation(t)
 }
 
+// shownIn is the zone that was asked for, nil for none.
+func (l *layout) shownIn() *calendar.Zone {
+	if l.sel != nil {
+		return l.sel.zone
+	}
+	return l.zone
+}
+
 func (p *Pages) zoneOf(l *layout) calendar.Zone {
-	if l.sel != nil && l.sel.zone != nil {
-		return *l.sel.zone
+	if zone := l.shownIn(); zone != nil {
+		return *zone
 	}
 	if zone, ok := calendar.ParseZone(p.o.SiteZone); ok {
 		return zone

@@ -69,7 +69,7 @@ func (l *layout) IsRecord() bool {
 // Kept are the parameters that the zone switch sends along.
 func (l *layout) Kept() []query.LinkParam {
 	if l.sel == nil {
-		return nil
+		return l.own
 	}
 	return l.sel.params(map[string]string{paramZone: ""})
 }
