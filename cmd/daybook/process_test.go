@@ -135,7 +135,7 @@ func beginServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *serve
 	defer watchdog.Stop()
 	r := bufio.NewScanner(out)
 	for s.root == "" && r.Scan() {
-		if i := strings.Index(r.Text(), "http://"); i >= 0 {
+		if i := strings.Index(r.Text(), "http://"); i >= 0 && !strings.HasPrefix(r.Text(), "calendar: ") {
 			s.root = r.Text()[i:]
 		}
 		if tok, ok := strings.CutPrefix(r.Text(), "token: "); ok {

@@ -51,7 +51,7 @@ func runDemo(ctx context.Context, c *console, s *settings, args []string) error 
 		return fmt.Errorf("demo directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	s.data = dir
+	s.data, s.demo = dir, true
 	return serve(ctx, c, s, func(ctx context.Context, b *backend) error {
 		admin, err := administrator(ctx, b)
 		if err != nil {
@@ -161,6 +161,9 @@ func announce(w io.Writer, s *settings, addr net.Addr, name, token string) {
 	if s.serves == servesRelay || s.serves == servesProjector {
 		fmt.Fprintf(w, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, s.serves, addr)
 		return
+	}
+	if s.demo {
+		fmt.Fprintf(w, "calendar: %s/\n", base)
 	}
 	if token != "" {
 		fmt.Fprintf(w, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)

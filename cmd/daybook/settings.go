@@ -30,6 +30,7 @@ type settings struct {
 	file string // of settings; "": none
 
 	data   string
+	demo   bool // somebody looks at it: the address of the pages is told first
 	listen string
 
 	adapters

@@ -43,7 +43,7 @@ func start(ctx context.Context, errw io.Writer, name string, args ...string) (*s
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s did not start: %w", name, err), cmd.Wait())
 		}
-		if i := strings.Index(line, "http://"); i >= 0 {
+		if i := strings.Index(line, "http://"); i >= 0 && !strings.HasPrefix(line, "calendar: ") { // that of people comes before
 			s.root = strings.TrimSpace(line[i:])
 		}
 	}

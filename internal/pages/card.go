@@ -117,8 +117,10 @@ type card struct {
 	Now, Past, Featured   bool
 	Protected, AllDay     bool
 	Several               bool // it is on several days
+	Before, After         bool // it is on the day before, or after, of the one that it stands on
 	Venue, City, Cost     string
-	VenueLang             string // of the name of the venue, where it is not that of the page
+	VenueLang             string      // of the name of the venue, where it is not that of the page
+	VenueID               calendar.ID // 0: none
 	Categories            []chip
 	Colour                int
 	Letter                string
@@ -164,6 +166,8 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 		place := v.Venues[0].Record
 		name, in := place.Name(l)
 		c.Venue, c.VenueLang = name, otherLang(in, l)
+		c.VenueID = place.ID
+		c.Venue, _ = place.Name(l)
 		c.City = place.Fields.String("city")
 	}
 	for _, t := range v.Categories {

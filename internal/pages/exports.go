@@ -89,6 +89,9 @@ func (l *layout) feeds() []feed {
 
 // exports are the selection of the page in all formats.
 func (l *layout) exports() []export {
+	if l.Embedded() {
+		return nil
+	}
 	sent := l.sel.sentParams()
 	json := l.listURL(sent, l.sel.page)
 	return l.exportsOf(json, l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress()), linkQuery(leaveOut(sent, shapesOfPages...)), l.calendarURL(), l.element())
@@ -201,6 +204,9 @@ func (l *layout) elementOf(attributes []query.LinkParam, page string) string {
 
 // subscribe are the ways to follow the selection in a calendar (PAGES.md P3.3).
 func (l *layout) subscribe() []link {
+	if l.Embedded() {
+		return nil
+	}
 	plain := l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress()) + ".ics" + linkQuery(l.sel.lasting())
 	out := make([]link, 0, 4)
 	out = append(out, link{Href: webcal(plain), Label: word("subscribe.calendar", l.Lang)}, link{Href: plain, Label: word("subscribe.url", l.Lang)})

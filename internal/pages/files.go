@@ -46,6 +46,14 @@ func (p *Pages) serveFile(ctx context.Context, r *Request) (*Answer, error) {
 	case "/favicon.svg", "/favicon.ico":
 		return text(medias[".svg"], p.assets.named["favicon.svg"].body)
 	}
+	switch r.Route.file {
+	case "/oembed":
+		return p.serveOEmbed(ctx, r)
+	case elementFile:
+		a, err := text(medias[".js"], p.script)
+		a.Open, a.Cache = true, "public, max-age=300, stale-while-revalidate=86400"
+		return a, err
+	}
 	body, err := p.sitemap(ctx, r)
 	if err != nil {
 		return nil, err

@@ -78,6 +78,9 @@ func (l *layout) Href(page string) string { return l.r.href(page) }
 // Asset gives the path of a file.
 func (l *layout) Asset(name string) string { return l.r.Path + l.p.assets.path(name) }
 
+// Suggest is the path of suggestions for the search.
+func (l *layout) Suggest() string { return l.r.Path + segments[l.Lang] + l.p.o.Namespace + "/suggest" }
+
 // mapBody is what a map needs to be drawn.
 type mapBody struct {
 	GeoJSON  string // of the clusters of a selection, "" for one place

@@ -99,6 +99,7 @@ type Pages struct {
 	templates [len(calendar.Langs)]*template.Template
 	assets    *assets
 	policies  policies
+	script    []byte // of <daybook-calendar>
 	mark      string // of assets and branding, for keys
 	tries     *tries
 	checks    chan struct{} // held while a password is checked
@@ -131,6 +132,9 @@ func New(d Deps, o Options) (*Pages, error) {
 		return nil, err
 	}
 	p.mark = p.assets.mark
+	if p.script, err = p.element(); err != nil {
+		return nil, fmt.Errorf("script of the element: %w", err)
+	}
 	for _, l := range calendar.Langs {
 		if p.templates[l], err = p.parseTemplates(l); err != nil {
 			return nil, fmt.Errorf("templates in %s: %w", l, err)

@@ -57,6 +57,8 @@ func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 		return p.serveDirectory(ctx, l)
 	case pageDocs:
 		return p.serveDocs(ctx, l)
+	case pageEmbed:
+		return p.serveEmbed(ctx, l)
 	case pageHome:
 		if k, id, ok := byID(r); ok {
 			return p.serveByID(ctx, r, k, id)
@@ -560,12 +562,19 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 // render writes a page.
 func (p *Pages) render(l *layout, status int) (*Answer, error) {
 	var b bytes.Buffer
-	if err := p.templates[l.Lang].ExecuteTemplate(&b, "layout", l); err != nil {
+	as := "layout"
+	if l.Embedded() {
+		as = "embed"
+	}
+	if err := p.templates[l.Lang].ExecuteTemplate(&b, as, l); err != nil {
 		return nil, fmt.Errorf("render page %s: %w", l.Page, err)
 	}
 	a := &Answer{Status: status, Type: TypeHTML, Body: b.Bytes(), Position: l.Position, Lang: l.Lang, Since: l.r.since, Until: l.r.until}
 	if l.r.Preview {
 		a.Body, a.Private = l.r.keepPreview(a.Body), true
+	}
+	if l.Embedded() {
+		a.Body = outOfFrame(a.Body)
 	}
 	return a, nil
 }

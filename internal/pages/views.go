@@ -225,6 +225,9 @@ func (l *layout) mark(cards []card, found *query.List) {
 
 // chips are the filters of the selection.
 func (l *layout) chips(ctx context.Context, path string) []removable {
+	if l.Embedded() {
+		return nil
+	}
 	var out []removable
 	for i, a := range l.sel.asked {
 		name := baseName(a.Name)
@@ -330,6 +333,9 @@ func (l *layout) nothing(ctx context.Context, path string) *empty {
 // zones are the choices of the zone switch: each event's own, the site's, UTC, and those
 // of the events shown.
 func (l *layout) zones(cards []card) []option {
+	if l.Embedded() {
+		return nil
+	}
 	chosen, zone := "event", l.zone
 	if l.sel != nil {
 		zone = l.sel.zone
@@ -463,7 +469,9 @@ func (s *selection) byDay(cards []card, first, last time.Time) [][]card {
 		}
 		for day := from; !day.After(to); day = day.AddDate(0, 0, 1) {
 			n := int(day.Sub(first).Hours() / 24)
-			out[n] = append(out[n], *c)
+			on := *c
+			on.Before, on.After = day.After(c.span.first()), day.Before(c.span.last())
+			out[n] = append(out[n], on)
 		}
 	}
 	for _, day := range out {
@@ -488,6 +496,8 @@ type daysBody struct {
 	Subscribe []link
 	Form      *filterForm
 	Columns   int
+	From      int    // first hour of the grid
+	Clock     string // zone of today
 }
 
 // dayColumn is a day of a week.
@@ -538,6 +548,7 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 	if l.sel.zone != nil {
 		b.Zone = l.sel.zone.Name
 	}
+	b.Clock = cmpOr(b.Zone, p.o.SiteZone)
 	today := p.today(l.sel.zone)
 	from, to := firstHour, lastHour
 	perDay := l.sel.byDay(cards, first, last)
@@ -557,6 +568,7 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 			}
 		}
 	}
+	b.From = from
 	for h := from; h < to; h++ {
 		b.Hours = append(b.Hours, hourRow{Label: l.say.time(time.Date(2000, 1, 1, h, 0, 0, 0, time.UTC)), Row: (h-from)*rowsOfHour + 1})
 	}

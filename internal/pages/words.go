@@ -171,6 +171,9 @@ var words = map[string]message{
 
 	"map.in":     {"放大", "Zoom in", "Agrandir", "Acercar"},
 	"map.out":    {"缩小", "Zoom out", "Réduire", "Alejar"},
+	"map.close":  {"关闭", "Close", "Fermer", "Cerrar"},
+	"map.here":   {"搜索此区域", "Search here", "Chercher ici", "Buscar aquí"},
+	"map.near":   {"在我附近", "Near me", "Près de moi", "Cerca de mí"},
 	"facet.more": {"更多", "More", "Plus", "Más"},
 
 	"value.night":     {"夜间", "Night", "Nuit", "Madrugada"},

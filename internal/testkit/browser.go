@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -21,6 +22,18 @@ type Page struct {
 	conn   *websocket.Conn
 	sent   int // calls
 	loaded bool
+
+	// Requests are those of the page that Goto went to, Faults what it wrote to the
+	// console as an error, and what its policies refused; see Watch.
+	Requests []*Load
+	Faults   []string
+}
+
+// Load is something that a page loaded.
+type Load struct {
+	ID, URL string
+	Type    string // Document, Stylesheet, Script, Fetch, Image …
+	Bytes   int    // as sent, with headers
 }
 
 // Browser gives the URL of the browser; without one the test does not run.
@@ -60,11 +73,100 @@ func OpenPage(t testing.TB, url string) *Page {
 	})
 	p.call("Runtime.enable", nil, nil)
 	p.call("Page.enable", nil, nil)
-	p.call("Page.navigate", Object{"url": url}, nil)
-	for !p.loaded {
-		p.receive("load "+url, nil)
-	}
+	p.Goto(url)
 	return p
+}
+
+// Goto goes to a URL and waits until it is loaded.
+func (p *Page) Goto(url string) {
+	p.t.Helper()
+	p.loaded, p.Requests, p.Faults = false, nil, nil
+	p.call("Page.navigate", Object{"url": url}, nil)
+	p.untilLoaded(url)
+}
+
+func (p *Page) untilLoaded(what string) {
+	p.t.Helper()
+	for !p.loaded {
+		p.receive("load "+what, nil)
+	}
+}
+
+// Follow does what leads to another page, and waits until that is loaded.
+func (p *Page) Follow(act func()) {
+	p.t.Helper()
+	p.loaded = false
+	act()
+	p.untilLoaded("the next page")
+}
+
+// Watch collects Requests and Faults from now on. Nothing is taken from the browser's cache.
+func (p *Page) Watch() {
+	p.t.Helper()
+	p.call("Network.enable", nil, nil)
+	p.call("Network.setCacheDisabled", Object{"cacheDisabled": true}, nil)
+	p.call("Log.enable", nil, nil)
+	p.call("Emulation.setFocusEmulationEnabled", Object{"enabled": true}, nil)
+}
+
+// Resize gives the page a size; a narrow one is that of a telephone, whose pointer is a
+// finger.
+func (p *Page) Resize(width, height int) {
+	p.t.Helper()
+	narrow := width < 600
+	p.call("Emulation.setDeviceMetricsOverride", Object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": narrow}, nil)
+	p.call("Emulation.setTouchEmulationEnabled", Object{"enabled": narrow}, nil)
+}
+
+// Prefer sets what readers prefer, by media feature: prefers-color-scheme, forced-colors …
+func (p *Page) Prefer(features map[string]string) {
+	p.t.Helper()
+	list := make([]Object, 0, len(features))
+	for name, value := range features {
+		list = append(list, Object{"name": name, "value": value})
+	}
+	p.call("Emulation.setEmulatedMedia", Object{"features": list}, nil)
+}
+
+// Scripts tells whether the page runs its scripts.
+func (p *Page) Scripts(run bool) {
+	p.t.Helper()
+	p.call("Emulation.setScriptExecutionDisabled", Object{"value": !run}, nil)
+}
+
+// keys are those that tests press, with their codes in Windows.
+var keys = map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+
+// Press presses keys, one after the other.
+func (p *Page) Press(names ...string) {
+	p.t.Helper()
+	for _, name := range names {
+		key := Object{"key": name, "code": name, "windowsVirtualKeyCode": keys[name], "type": "keyDown"}
+		switch name {
+		case "Enter":
+			key["text"] = "\r"
+		case " ":
+			key["text"], key["code"] = " ", "Space"
+		}
+		p.call("Input.dispatchKeyEvent", key, nil)
+		key["type"] = "keyUp"
+		delete(key, "text")
+		p.call("Input.dispatchKeyEvent", key, nil)
+	}
+}
+
+// Type writes a text where the focus is.
+func (p *Page) Type(text string) {
+	p.t.Helper()
+	p.call("Input.insertText", Object{"text": text}, nil)
+}
+
+// Full gives a picture of the whole page as PNG.
+func (p *Page) Full() []byte {
+	p.t.Helper()
+	var out struct{ Data []byte }
+	p.call("Page.captureScreenshot", Object{"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true}, &out)
+	return out.Data
 }
 
 // call calls a method of the protocol.
@@ -103,6 +205,8 @@ func (p *Page) receive(method string, result any) bool {
 		p.t.Errorf("the page failed: %s", m.Params)
 	case m.Method == "Page.loadEventFired":
 		p.loaded = true
+	case m.Method != "":
+		p.note(m.Method, m.Params)
 	case m.ID != p.sent:
 	case m.Error != nil:
 		p.t.Fatalf("%s: %s", method, m.Error)
@@ -115,6 +219,41 @@ func (p *Page) receive(method string, result any) bool {
 		return true
 	}
 	return false
+}
+
+// note keeps what a watched page does.
+func (p *Page) note(method string, params json.RawMessage) {
+	var m struct {
+		RequestID string
+		Type      string
+		Request   struct{ URL string }
+		Encoded   float64 `json:"encodedDataLength"`
+		Args      []struct{ Value, Description any }
+		Entry     struct{ Level, Source, Text, URL string }
+	}
+	if err := json.Unmarshal(params, &m); err != nil {
+		p.t.Errorf("%s: %v", method, err)
+	}
+	switch method {
+	case "Network.requestWillBeSent":
+		if !strings.HasPrefix(m.Request.URL, "data:") {
+			p.Requests = append(p.Requests, &Load{ID: m.RequestID, URL: m.Request.URL, Type: m.Type})
+		}
+	case "Network.loadingFinished":
+		for _, l := range p.Requests {
+			if l.ID == m.RequestID {
+				l.Bytes = int(m.Encoded)
+			}
+		}
+	case "Runtime.consoleAPICalled":
+		if m.Type == "error" || m.Type == "assert" {
+			p.Faults = append(p.Faults, fmt.Sprintf("console: %v", m.Args))
+		}
+	case "Log.entryAdded":
+		if m.Entry.Level == "error" || m.Entry.Source == "security" {
+			p.Faults = append(p.Faults, m.Entry.Source+": "+m.Entry.Text+" "+m.Entry.URL)
+		}
+	}
 }
 
 // Eval gives what a JavaScript expression comes to, in JSON; a promise is waited for.

@@ -5,7 +5,7 @@ const fineZoom = 4;
 function style(href) {
 	return new Promise((done, failed) => {
 		const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href, onload: done, onerror: failed });
-		document.head.append(link);
+		document.head.prepend(link); // below the style of the pages
 	});
 }
 
@@ -31,77 +31,145 @@ async function outlines(L, topojson, url) {
 	});
 }
 
+const text = (s) => Object.assign(document.createElement("span"), { textContent: s });
+
 function marker(L, at, count, title) {
-	const size = count > 1 ? Math.min(48, 28 + 6 * Math.log10(count) * 2) : 18;
-	const text = document.createElement("span");
-	text.textContent = count > 1 ? String(count) : "";
-	return L.marker(at, { title, alt: title, icon: L.divIcon({ className: "marker", iconSize: [size, size], html: text }) });
+	const size = count > 1 ? Math.round(Math.min(48, 28 + 10 * Math.log10(count))) : 24;
+	return L.marker(at, { title, alt: title, icon: L.divIcon({ className: `marker${count > 1 ? "" : " is-single"}`, iconSize: [size, size], html: text(count > 1 ? String(count) : "") }) });
 }
+
+// tiles lie below the markers; the outlines stay until they come.
+function tiles(L, map, box) {
+	const d = box.dataset;
+	if (!d.tiles) return;
+	L.tileLayer(d.tiles, { subdomains: d.tilesHosts.split(","), attribution: text(d.tilesBy).innerHTML, maxZoom: 18 })
+		.once("tileload", () => box.classList.add("tiled")).addTo(map);
+}
+
+// popup tells of a venue: its name, and the events of it that stand beside the map.
+function popup(venue, cards, count) {
+	const box = document.createElement("div");
+	const name = Object.assign(document.createElement("a"), { href: venue.url, textContent: plain(venue.venue) });
+	box.append(name);
+	const list = document.createElement("ul");
+	for (const card of cards.slice(0, 5)) {
+		const title = card.querySelector("h3 a");
+		const item = document.createElement("li");
+		item.append(Object.assign(document.createElement("a"), { href: title.href, textContent: title.textContent }));
+		list.append(item);
+	}
+	if (cards.length) box.append(list);
+	else box.append(" ", text(`(${count})`));
+	return box;
+}
+
+const plain = (s) => s.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&");
 
 export async function draw(box) {
 	const d = box.dataset;
 	await Promise.all([style(d.sheet), import(d.leaflet), import(d.topojson)]);
 	const { L, topojson } = window;
 	const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-	const map = L.map(box, { zoomControl: false, worldCopyJump: true, zoomAnimation: !still, fadeAnimation: !still, markerZoomAnimation: !still, minZoom: 1, maxZoom: 18 });
+	const map = L.map(box, { zoomControl: false, worldCopyJump: true, zoomAnimation: !still, fadeAnimation: !still, markerZoomAnimation: !still, inertia: !still, minZoom: 1, maxZoom: 18, scrollWheelZoom: false });
 	map.attributionControl.setPrefix(false);
 	L.control.zoom({ zoomInTitle: d.in, zoomOutTitle: d.out }).addTo(map);
 	map.setView(d.lat ? [Number(d.lat), Number(d.lng)] : [25, 10], d.lat ? 5 : 2);
+	map.on("focus", () => map.scrollWheelZoom.enable()).on("blur", () => map.scrollWheelZoom.disable()); // the page scrolls past it
 
-	if (d.tiles) {
-		const by = document.createElement("span");
-		by.textContent = d.tilesBy;
-		const tiles = L.tileLayer(d.tiles, { subdomains: d.tilesHosts.split(","), attribution: by.innerHTML, maxZoom: 18 });
-		tiles.once("tileload", () => box.classList.add("tiled")); // outlines stay until then
-		tiles.addTo(map);
-	}
-	let shown = await outlines(L, topojson, d.outlines);
-	shown.addTo(map);
-	let fine = false;
+	let shown = (await outlines(L, topojson, d.outlines)).addTo(map);
+	tiles(L, map, box);
+	let fine = Boolean(d.tiles);
 	const refine = async () => {
 		if (fine || map.getZoom() < fineZoom) return;
 		fine = true;
 		const finer = await outlines(L, topojson, d.fine);
-		finer.addTo(map);
 		shown.remove();
-		shown = finer;
+		shown = finer.addTo(map);
 	};
 	map.on("zoomend", refine);
 	await refine();
 	if (!d.geojson) {
-		marker(L, [Number(d.lat), Number(d.lng)], 1, "").addTo(map);
+		marker(L, [Number(d.lat), Number(d.lng)], 1, d.place ?? "").addTo(map);
 		return;
 	}
 
 	const places = L.layerGroup().addTo(map);
-	let asked = 0;
+	let asked = 0, opened;
+	const choose = (venue) => {
+		for (const card of document.querySelectorAll(".card")) card.classList.toggle("is-chosen", venue !== undefined && card.dataset.venueId === String(venue));
+	};
 	const load = async (everything) => {
 		const own = ++asked;
 		const url = new URL(d.geojson, location.href);
 		url.searchParams.set("zoom", String(everything ? 2 : map.getZoom()));
-		if (!everything) {
-			const b = map.getBounds();
-			const hold = (n, most) => Math.max(-most, Math.min(most, n)).toFixed(5);
-			url.searchParams.set("bbox", [hold(b.getWest(), 180), hold(b.getSouth(), 90), hold(b.getEast(), 180), hold(b.getNorth(), 90)].join(","));
-		}
+		if (!everything && !url.searchParams.has("bbox")) url.searchParams.set("bbox", viewport(map));
 		const found = await (await fetch(url)).json();
 		if (own !== asked || !found.features) return found;
 		places.clearLayers();
 		for (const f of found.features) {
 			const [lng, lat] = f.geometry.coordinates;
 			const p = f.properties;
-			const m = marker(L, [lat, lng], p.point_count, p.venue ? p.venue.venue : String(p.point_count));
-			m.on("click", () => {
-				if (p.expansion_zoom) map.setView([lat, lng], p.expansion_zoom);
-				else if (p.venue) location.href = p.venue.url;
-			});
+			const m = marker(L, [lat, lng], p.point_count, p.venue ? plain(p.venue.venue) : String(p.point_count));
+			if (p.venue) {
+				const show = () => m.bindPopup(popup(p.venue, [...document.querySelectorAll(".card")].filter((c) => c.dataset.venueId === String(p.venue.id)), p.point_count), { maxHeight: 240 }).openPopup();
+				m.on("click", () => {
+					opened = p.venue.id;
+					choose(opened);
+					show();
+				});
+				m.addTo(places);
+				if (opened === p.venue.id) show();
+				continue;
+			}
+			m.on("click", () => map.setView([lat, lng], p.expansion_zoom ?? map.getZoom() + 2));
 			m.addTo(places);
 		}
 		return found;
 	};
-	const all = await load(true);
-	const points = (all.features ?? []).map((f) => [f.geometry.coordinates[1], f.geometry.coordinates[0]]);
-	if (points.length) map.fitBounds(points, { padding: [40, 40], maxZoom: 12 });
-	map.on("moveend", () => load(false));
+	map.on("popupopen", (e) => e.popup.getElement().querySelector(".leaflet-popup-close-button")?.setAttribute("aria-label", d.close ?? "×"));
+	map.on("click", () => {
+		opened = undefined;
+		choose();
+	});
+	const fit = async () => {
+		const all = await load(true);
+		const points = (all.features ?? []).map((f) => [f.geometry.coordinates[1], f.geometry.coordinates[0]]);
+		if (points.length) map.fitBounds(points, { padding: [40, 40], maxZoom: 12, animate: false });
+	};
+	await fit();
 	await load(false);
+	map.on("moveend", () => load(false));
+	box.addEventListener("selection", async () => {
+		await fit();
+		await load(false);
+	});
+	controls(box, map);
+}
+
+// viewport is what the map shows, west, south, east, north.
+function viewport(map) {
+	const b = map.getBounds();
+	const hold = (n, most) => Math.max(-most, Math.min(most, n)).toFixed(5);
+	return [hold(b.getWest(), 180), hold(b.getSouth(), 90), hold(b.getEast(), 180), hold(b.getNorth(), 90)].join(",");
+}
+
+// controls search where the map is, and where the reader is.
+function controls(box, map) {
+	const bar = Object.assign(document.createElement("div"), { className: "map-tools" });
+	const button = (id, label, act) => {
+		const b = Object.assign(document.createElement("button"), { id, type: "button", textContent: label });
+		b.addEventListener("click", act);
+		bar.append(b);
+	};
+	const go = (values) => {
+		const url = new URL(location.href);
+		for (const name of ["bbox", "geoloc_lat", "geoloc_lng", "page"]) url.searchParams.delete(name);
+		for (const [name, value] of Object.entries(values)) url.searchParams.set(name, value);
+		location.assign(url);
+	};
+	if (box.dataset.here) button("map-here", box.dataset.here, () => go({ bbox: viewport(map) }));
+	if (box.dataset.near && navigator.geolocation) {
+		button("map-near", box.dataset.near, () => navigator.geolocation.getCurrentPosition(({ coords }) => go({ geoloc_lat: coords.latitude.toFixed(5), geoloc_lng: coords.longitude.toFixed(5) }), () => {}));
+	}
+	box.parentElement.append(bar);
 }

@@ -1,0 +1,305 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// Own parameters of embedded pages and of oEmbed.
+const (
+	paramView   = "view"
+	paramTheme  = "theme"
+	paramURL    = "url"
+	paramFormat = "format"
+	maxWidth    = "maxwidth"
+	maxHeight   = "maxheight"
+)
+
+//go:embed element/daybook-calendar.js
+var elementScript []byte
+
+// elementFile is the path of the script of <daybook-calendar>.
+const elementFile = "/embed/v1/daybook-calendar.js"
+
+// elementConfig stands in that script for what it has of the service.
+const elementConfig = `"CONFIG"`
+
+// elementWords are the texts of <daybook-calendar> in a language.
+type elementWords struct {
+	Title        string            `json:"title"`
+	AllDay       string            `json:"allDay"`
+	Until        string            `json:"until"`
+	Comma        string            `json:"comma"`
+	More         string            `json:"more"`
+	Zone         string            `json:"zone"`
+	Previous     string            `json:"previous"`
+	Next         string            `json:"next"`
+	PreviousPage string            `json:"previousPage"`
+	NextPage     string            `json:"nextPage"`
+	Empty        string            `json:"empty"`
+	EmptyMonth   string            `json:"emptyMonth"`
+	Error        string            `json:"error"`
+	Events       map[string]string `json:"events"`
+	Twelve       bool              `json:"twelve"`
+	Sunday       bool              `json:"sunday"`
+}
+
+// shaping are the parameters of lists that do not select, beside those that pages do not
+// know.
+var shaping = []string{paramPage, paramPerPage, "facets", "facet_limit", "facet_query", "highlight", "highlight_length"}
+
+// element writes the script of <daybook-calendar> for this service.
+func (p *Pages) element() ([]byte, error) {
+	var config struct {
+		Namespace string                  `json:"namespace"`
+		Selecting []string                `json:"selecting"`
+		Words     map[string]elementWords `json:"words"`
+	}
+	config.Namespace, config.Words = p.o.Namespace, map[string]elementWords{}
+	for _, param := range query.Params(calendar.KindEvent) {
+		if !slices.Contains(outside, param.Name) && !slices.Contains(shaping, param.Name) {
+			config.Selecting = append(config.Selecting, param.Name)
+		}
+	}
+	for _, l := range calendar.Langs {
+		say, events := p.speech(l), counts["events"][l]
+		between := " " + dash + " "
+		if l == calendar.LangCN {
+			between = " 至 "
+		}
+		config.Words[l.String()] = elementWords{
+			Title: word("list.title", l), AllDay: word("event.all_day", l), Until: between, Comma: (&layout{Lang: l}).comma(), More: word("month.more", l),
+			Zone: word("zone.told", l), Previous: word("step.previous", l), Next: word("step.next", l), PreviousPage: word("pager.previous", l), NextPage: word("pager.next", l),
+			Empty: word("empty.list", l), EmptyMonth: word("empty.period", l), Error: word("error.503", l),
+			Events: map[string]string{"one": events.one, "many": events.many, "other": events.other}, Twelve: say.twelve, Sunday: p.o.Sunday,
+		}
+	}
+	b, err := json.Marshal(config)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Replace(elementScript, []byte(elementConfig), b, 1), nil
+}
+
+// embedded tells that the page is one for frames of other sites.
+func (r *Request) embedded() bool { return r.Route.page == pageEmbed }
+
+// Embedded is the same for templates.
+func (l *layout) Embedded() bool { return l.r.embedded() }
+
+// IsEvent tells that the page is that of an event, IsMonth that it is a month.
+func (l *layout) IsEvent() bool { _, is := l.Body.(*eventBody); return is }
+
+func (l *layout) IsMonth() bool { _, is := l.Body.(*monthBody); return is }
+
+// Theme is the theme that an embedded page was asked for, "" for that of the reader.
+func (l *layout) Theme() string {
+	if theme := l.r.Query.Get(paramTheme); l.Embedded() && (theme == "light" || theme == "dark") {
+		return theme
+	}
+	return ""
+}
+
+// checkWord checks a parameter that takes one of some words.
+func checkWord(r *Request, bad *calendar.Problems, name string, words ...string) {
+	if v := r.Query.Get(name); v != "" && !slices.Contains(words, v) {
+		bad.Add(name, calendar.ReasonWord, strings.Join(words, ","))
+	}
+}
+
+// serveEmbed answers a page for frames of other sites: without header, footer and
+// switches, with links that lead out of the frame (PAGES.md P8.2).
+func (p *Pages) serveEmbed(ctx context.Context, l *layout) (*Answer, error) {
+	r := l.r
+	var bad calendar.Problems
+	checkWord(r, &bad, paramTheme, "auto", "light", "dark")
+	l.NoIndex = true
+	if r.Route.of == pageEvent {
+		if err := bad.Err(); err != nil {
+			return nil, err
+		}
+		v, locked, err := p.readEvent(ctx, r)
+		if err != nil {
+			return p.missing(ctx, r, err)
+		}
+		b, err := p.event(ctx, l, v, locked)
+		if err != nil {
+			return nil, err
+		}
+		l.Feeds, l.NoIndex, l.Body = nil, true, b
+		return p.render(l, http.StatusOK)
+	}
+	checkWord(r, &bad, paramView, "list", "month")
+	month := r.Query.Get(paramView) == "month"
+	var over period
+	if month {
+		today := p.today(nil)
+		over.first = today.AddDate(0, 0, 1-today.Day())
+		over.last = over.first.AddDate(0, 1, -1)
+	}
+	var err error
+	if l.sel, err = p.choose(ctx, r, over); err != nil {
+		return nil, err
+	}
+	if l.sel.bad != nil {
+		bad.Fields = append(bad.Fields, l.sel.bad.Fields...)
+	}
+	if err := bad.Err(); err != nil {
+		return nil, err
+	}
+	if month {
+		l.Canonical = monthPath(over.first) + l.canonicalQuery()
+		l.Feeds = nil
+		return p.serveMonth(ctx, l, over)
+	}
+	l.Canonical = "/events/" + l.canonicalQuery()
+	l.Title, l.Heading = word("list.title", l.Lang), word("list.title", l.Lang)
+	if l.Body, err = p.list(ctx, l, "/events/"); err != nil {
+		return nil, err
+	}
+	l.NoIndex = true
+	return p.render(l, http.StatusOK)
+}
+
+// readEvent reads the event of a path as everybody sees it, and tells whether it is
+// protected.
+func (p *Pages) readEvent(ctx context.Context, r *Request) (*query.View, bool, error) {
+	locked := false
+	v, err := p.Lists.Read(ctx, calendar.KindEvent, 0, r.Route.slug, r.Caller, r.Route.lang, query.EmbedAll, func(context.Context, calendar.ID) (bool, error) {
+		locked = true
+		return true, nil
+	})
+	return &v, locked, err
+}
+
+// outOfFrame makes links lead out of the frame. In a page "<a " begins links only: texts
+// and attributes are escaped.
+func outOfFrame(page []byte) []byte {
+	return bytes.ReplaceAll(page, []byte("<a "), []byte(`<a target="_top" `))
+}
+
+// oembed is an answer of oEmbed 1.0.
+type oembed struct {
+	XMLName      xml.Name `json:"-" xml:"oembed"`
+	Version      string   `json:"version" xml:"version"`
+	Type         string   `json:"type" xml:"type"`
+	Title        string   `json:"title" xml:"title"`
+	ProviderName string   `json:"provider_name" xml:"provider_name"`
+	ProviderURL  string   `json:"provider_url" xml:"provider_url"`
+	AuthorName   string   `json:"author_name,omitempty" xml:"author_name,omitempty"`
+	AuthorURL    string   `json:"author_url,omitempty" xml:"author_url,omitempty"`
+	CacheAge     int      `json:"cache_age" xml:"cache_age"`
+	HTML         string   `json:"html,omitempty" xml:"html,omitempty"`
+	Width        int      `json:"width,omitempty" xml:"width,omitempty"`
+	Height       int      `json:"height,omitempty" xml:"height,omitempty"`
+	Thumbnail    string   `json:"thumbnail_url,omitempty" xml:"thumbnail_url,omitempty"`
+}
+
+// Sizes of an embedded event in pixels, and for how many seconds consumers may keep what
+// they were told.
+const (
+	embedWidth, embedHeight = 480, 320
+	oembedAge               = 3600
+)
+
+// serveOEmbed tells how a page of an event is embedded (oembed.com).
+func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
+	var bad calendar.Problems
+	size := func(name string, standard int) int {
+		v := r.Query.Get(name)
+		if v == "" {
+			return standard
+		}
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 {
+			bad.Add(name, calendar.ReasonTypeInteger, v)
+		}
+		return min(n, standard)
+	}
+	width, height := size(maxWidth, embedWidth), size(maxHeight, embedHeight)
+	asked := r.Query.Get(paramURL)
+	if asked == "" {
+		return oembedError(http.StatusBadRequest, calendar.CodeMissingParam, "url: the page of an event is required")
+	}
+	if refused := bad.Fields; len(refused) > 0 {
+		return oembedError(http.StatusBadRequest, calendar.CodeInvalidParam, refused[0].Field+": "+refused[0].Message(calendar.LangEN))
+	}
+	format := cmpOr(r.Query.Get(paramFormat), "json")
+	if format != "json" && format != "xml" {
+		return oembedError(http.StatusNotImplemented, calendar.CodeInvalidParam, "format: json or xml")
+	}
+	none := func() (*Answer, error) {
+		return oembedError(http.StatusNotFound, calendar.CodeNotFound, "url: not the page of an event of this calendar")
+	}
+	route, ok := p.eventOf(r, asked)
+	if !ok {
+		return none()
+	}
+	page := *r
+	page.Route = route
+	v, locked, err := p.readEvent(ctx, &page)
+	if _, refused := errors.AsType[*calendar.Error](err); refused {
+		return none()
+	}
+	if err != nil {
+		return nil, err
+	}
+	title, _ := v.Record.Name(route.lang)
+	home := r.Base + segments[route.lang] + "/"
+	out := oembed{Version: "1.0", Type: "link", Title: title, ProviderName: p.o.Brand.Name, ProviderURL: home, CacheAge: oembedAge}
+	if !locked {
+		out.Type, out.Width, out.Height = "rich", width, height
+		src := home + "embed" + recordPath(calendar.KindEvent, v.Record.Slug())
+		out.HTML = `<iframe src="` + escaped(src) + `" width="` + strconv.Itoa(width) + `" height="` + strconv.Itoa(height) + `" title="` + escaped(title) +
+			`" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`
+		if len(v.Organizers) > 0 {
+			o := v.Organizers[0]
+			out.AuthorName, _ = o.Record.Name(route.lang)
+			out.AuthorURL = r.Base + strings.TrimPrefix(p.hrefOf(&page, o.Record, o.Status), r.Path)
+		}
+		out.Thumbnail = v.Record.Fields.String("image_url")
+	}
+	a := &Answer{Status: http.StatusOK, Type: "application/json; charset=utf-8", Lang: route.lang, Open: true}
+	if format == "xml" {
+		a.Type = "text/xml; charset=utf-8"
+		if a.Body, err = xml.Marshal(out); err == nil {
+			a.Body = append([]byte(xml.Header), a.Body...)
+		}
+		return a, err
+	}
+	a.Body, err = json.Marshal(out)
+	return a, err
+}
+
+// eventOf finds the page of an event by its URL, whatever its scheme.
+func (p *Pages) eventOf(r *Request, asked string) (Route, bool) {
+	u, err := url.Parse(asked)
+	base, baseErr := url.Parse(r.Base)
+	if err != nil || baseErr != nil || !strings.EqualFold(u.Host, base.Host) || u.Scheme != "http" && u.Scheme != "https" {
+		return Route{}, false
+	}
+	below, ok := strings.CutPrefix(u.EscapedPath(), base.EscapedPath())
+	if !ok || !strings.HasPrefix(below, "/") {
+		return Route{}, false
+	}
+	route, ok := Find(below)
+	return route, ok && route.page == pageEvent
+}
+
+// oembedError is a refusal in the form of the interface.
+func oembedError(status int, code calendar.Code, message string) (*Answer, error) {
+	body, err := json.Marshal(map[string]any{"code": code, "message": message, "data": map[string]int{"status": status}})
+	return &Answer{Status: status, Type: "application/json; charset=utf-8", Body: body, Lang: calendar.LangEN, Open: true}, err
+}
