@@ -155,6 +155,9 @@ type TermView struct {
 	Count  int // or NoCount
 }
 
+// ErrUnavailable is that of lists while the read model is out of reach.
+var ErrUnavailable = readmodel.ErrUnavailable
+
 // NoCount is the count of a term where none is told.
 const NoCount = -1
 

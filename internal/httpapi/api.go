@@ -278,6 +278,7 @@ type api struct {
 	flights   flights
 	keys      keylock.Locks[keyName] // a second request with a key waits for the first
 	zones     zoneTable
+	files     map[string]*pageFile // that pages load, by path
 
 	observers []func(Answered) // by number of the route; nil without Observe
 }
@@ -368,6 +369,9 @@ func newAPI(d Deps, o Options) (*api, error) {
 		return nil, fmt.Errorf("fragment cache: %w", err)
 	}
 	a.asked = newAskedTable()
+	if o.Pages != nil {
+		a.files = newPageFiles(o.Pages)
+	}
 	a.mux, a.find = a.newMux()
 	return a, nil
 }

@@ -20,6 +20,7 @@ type call struct {
 	root    *root // nil when the path has no known namespace
 	route   *route
 	beside  *Beside // nil: the path is none beside the interface
+	page    *paged  // nil: the path is none of a page
 	caller  calendar.Caller
 	query   []pair
 	format  *format     // of the list, and of a single event in another one than JSON; nil elsewhere
@@ -61,7 +62,14 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	if l, ok := selectorOf(c.query); ok {
 		c.lang = l
 	}
-	a.commonHeaders(w, r, c)
+	if c.page = a.findPage(r, c, from); c.page != nil {
+		a.setPageHeaders(w.Header(), c.page)
+	} else {
+		a.commonHeaders(w, r, c)
+	}
+	if a.o.Pages != nil && a.o.Pages.NoRobots() {
+		w.Header()["X-Robots-Tag"] = valueNoIndex
+	}
 	c.id[0] = a.requestID(r)
 	w.Header()[headerRequestID] = c.id[:]
 	ctx := r.Context() //nolint:contextcheck // the call stands around the context of the request
@@ -84,6 +92,8 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	}()
 	defer a.answered(r, c)
 	if c.beside = a.beside(r.URL.Path); c.beside != nil {
+		a.commonHeaders(w, r, c)
+		c.page = nil
 		a.serveBeside(w, r, c)
 		return
 	}
@@ -93,7 +103,7 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	// Whose credentials are not known to be good takes no slot of those who have none.
 	first := stageWork
-	if _, sent := r.Header["Authorization"]; sent {
+	if c.sendsCredentials(r) {
 		first = stageLogin
 	}
 	c.pass = a.rooms.arrive(r)
@@ -117,8 +127,8 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !c.loc.known {
-		if route, ok := a.findPage(r, from); ok {
-			a.servePage(w, r, c, from, route)
+		if c.page != nil {
+			a.servePage(w, r, c)
 			return
 		}
 		a.fail(w, r, calendar.Fail(calendar.CodeNoRoute, 0))
@@ -128,6 +138,13 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 	c.chi.Reset()
 	c.chi.RoutePath = c.loc.rest
 	a.mux.ServeHTTP(w, r)
+}
+
+// sendsCredentials tells whether a request comes with credentials that are read: pages read
+// them for previews alone.
+func (c *call) sendsCredentials(r *http.Request) bool {
+	_, sent := r.Header["Authorization"]
+	return sent && (c.page == nil || c.page.wants)
 }
 
 // failEarly answers an error before the way to the route; the path may have one.

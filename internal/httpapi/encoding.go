@@ -50,7 +50,7 @@ func acceptanceOf(r *http.Request, c *call, size int) acceptance {
 	if size < leastEncoded || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return plain
 	}
-	if _, sent := r.Header["Authorization"]; sent || c.sentPassword() {
+	if c.sendsCredentials(r) || c.page == nil && c.sentPassword() {
 		return plain
 	}
 	return readAcceptance(r.Header["Accept-Encoding"])

@@ -126,6 +126,13 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	h := w.Header()
 	h[headerLanguage] = []string{c.lang.Tag()}
 	delete(h, headerETag)
+	if status == http.StatusServiceUnavailable && c.page != nil {
+		h[headerRetry] = valueRetry
+	}
+	if c.page != nil && status != statusClientGone {
+		a.failPage(w, r, c, e, status)
+		return
+	}
 	switch status {
 	case http.StatusUnauthorized:
 		h[headerChallenge] = challenges

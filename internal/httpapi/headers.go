@@ -42,6 +42,7 @@ const (
 // Values that many answers share; nobody changes them.
 var (
 	valueNosniff = []string{"nosniff"}
+	valueNoIndex = []string{"noindex"}
 	valueVary    = []string{"Accept, Accept-Encoding, Authorization, Origin"}
 	// Single reads by id and lists are negotiated by time, too.
 	valueVaryTime = []string{valueVary[0] + ", " + headerAcceptTime}
@@ -72,6 +73,10 @@ func (a *api) commonHeaders(w http.ResponseWriter, r *http.Request, c *call) {
 func (a *api) status(w http.ResponseWriter, r *http.Request, status int) {
 	c := callOf(r)
 	c.status = status
+	if c.page != nil {
+		w.WriteHeader(status)
+		return
+	}
 	if v := a.cacheControl(r, c, status); v != nil {
 		w.Header()[headerCache] = v
 	}

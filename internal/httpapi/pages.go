@@ -3,14 +3,19 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
+	"time"
 
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
 	public "daybook/internal/pages"
 	"daybook/query"
+	"daybook/query/readmodel"
 )
 
 // shownTexts gives pages the texts of records as answers have them.
@@ -34,19 +39,41 @@ func (s shownTexts) Cost(r *calendar.Record) (string, []string) {
 // ShownTexts gives pages the texts of records as answers have them.
 func ShownTexts(c calendar.Currency) public.Shown { return shownTexts{c} }
 
-// pageHeaders are those of every page (PAGES.md P6.3).
+// pageHeaders are those of every page, beside its policy (PAGES.md P6.3).
 var pageHeaders = [][2]string{
-	{"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
+	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "strict-origin-when-cross-origin"},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 	{"Permissions-Policy", "geolocation=(self), camera=(), microphone=(), payment=(), usb=()"},
+	{"Vary", "Accept-Encoding"},
 }
 
-// findPage gives where the path of a request leads among the pages.
-func (a *api) findPage(r *http.Request, from origin) (public.Route, bool) {
-	if a.o.Pages == nil {
-		return public.Route{}, false
+// Cache-Control of what is no page (PAGES.md P6.1).
+const (
+	cacheForever = "public, max-age=31536000, immutable"
+	cacheMoved   = "public, max-age=600"
+	cacheMissing = "public, max-age=0, s-maxage=10"
+)
+
+// maxPasswordForm is the longest form with a password, in bytes.
+const maxPasswordForm = 4 << 10
+
+// paged is what is known of a request for a page.
+type paged struct {
+	from origin
+	req  public.Request
+	// wants tells that the page is made for the caller, and asks for credentials.
+	wants bool
+	// other is a path that is none of a page, asked for by a browser.
+	other bool
+}
+
+// findPage gives the page that a request asks for, nil for none. A browser gets a page for
+// paths that lead nowhere, too, but for those of the interface.
+func (a *api) findPage(r *http.Request, c *call, from origin) *paged {
+	if a.o.Pages == nil || c.loc.known {
+		return nil
 	}
 	path := r.URL.EscapedPath()
 	if from.path != "" {
@@ -54,83 +81,274 @@ func (a *api) findPage(r *http.Request, from origin) (public.Route, bool) {
 			path = rest
 		}
 	}
-	return public.Find(path)
+	if path == "" {
+		path = "/"
+	}
+	p := &paged{from: from}
+	route, found := public.Find(path)
+	if !found {
+		if a.roots.belowPrefix(path) || !accepts(r.Header, "text/html") {
+			return nil
+		}
+		route, p.other = public.Nowhere(c.loc.lang), true
+	}
+	p.req = public.Request{Route: route, Base: from.base, Path: from.path, Query: url.Values{}, Raw: r.URL.RawQuery}
+	for _, q := range c.query {
+		p.req.Query.Add(q.name, q.value)
+	}
+	p.req.Input = inputOf(c.query, func(name string) bool { return listNames[calendar.KindEvent][name] })
+	p.req.Tidy()
+	p.wants = p.req.Preview && route.IsPage() && !p.other
+	return p
+}
+
+// setPageHeaders sets what every answer of a page carries, whatever happens next.
+func (a *api) setPageHeaders(h http.Header, p *paged) {
+	for _, row := range pageHeaders {
+		h.Set(row[0], row[1])
+	}
+	h.Set("Content-Security-Policy", a.o.Pages.Policy(p.req.Route))
+	if strings.HasPrefix(p.from.base, "https:") {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+	if p.other {
+		h.Set("Vary", "Accept, Accept-Encoding")
+	}
 }
 
 // servePage answers a request for a page.
-func (a *api) servePage(w http.ResponseWriter, r *http.Request, c *call, from origin, route public.Route) {
+func (a *api) servePage(w http.ResponseWriter, r *http.Request, c *call) {
 	defer a.answerPanic(w, r)
-	if err := a.answerPage(w, r, c, from, route); err != nil {
+	if err := a.answerPage(w, r, c); err != nil {
 		a.fail(w, r, err)
 	}
 }
 
-func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call, from origin, route public.Route) error {
-	for _, h := range pageHeaders {
-		w.Header().Set(h[0], h[1])
+func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error {
+	p := c.page
+	route := p.req.Route
+	read := r.Method == http.MethodGet || r.Method == http.MethodHead
+	switch {
+	case p.other:
+		return calendar.Fail(calendar.CodeNoRoute, 0)
+	case !read && (r.Method != http.MethodPost || !route.Unlocks()):
+		w.Header().Set(headerAllow, route.Methods())
+		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
+	case route.IsAsset():
+		return a.sendAsset(w, r, c)
 	}
-	if route.IsAsset() {
-		media, body, present, ok := a.o.Pages.File(route)
-		if !ok {
-			return calendar.Fail(calendar.CodeNoRoute, 0)
+	if p.wants {
+		if err := a.admitPreview(w, r, c); err != nil {
+			return err
 		}
-		w.Header().Set("Cache-Control", "no-cache")
-		if present {
-			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		}
-		return a.sendAnswer(w, r, newAnswer(body, []string{media}, "", calendar.LangEN))
 	}
-	values := url.Values{}
-	for _, p := range c.query {
-		values.Add(p.name, p.value)
+	var (
+		made *public.Answer
+		err  error
+	)
+	switch {
+	case !read:
+		made, err = a.unlock(w, r, c)
+	case p.wants:
+		made, err = a.preview(r, c)
+	default:
+		return a.answerShared(w, r, c)
 	}
-	req := &public.Request{
-		Route: route, Base: from.base, Path: from.path, Query: values, Raw: r.URL.RawQuery, Caller: calendar.Caller{},
-		Input: inputOf(c.query, func(name string) bool { return listNames[calendar.KindEvent][name] }),
-	}
-	ctx := r.Context()
-	state, err := a.Queries.Generation(ctx)
 	if err != nil {
 		return err
 	}
+	made.Private = true
+	return a.sendPage(w, r, c, made)
+}
+
+// admitPreview reads the credentials of who asks for a preview, before anything is looked
+// up, so that a browser asks for them.
+func (a *api) admitPreview(w http.ResponseWriter, r *http.Request, c *call) error {
+	caller, err := a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
+	if c.pass.stage == stageLogin {
+		if over := a.count(w, r, caller.ID); over != nil {
+			return over
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case caller.Role == calendar.Anonymous:
+		return calendar.Fail(calendar.CodeUnauthorized, 0)
+	case !c.pass.identify(caller.ID):
+		return calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	c.caller, c.page.req.Caller = caller, caller
+	return nil
+}
+
+// preview makes a page for its caller, who sees his own writes.
+func (a *api) preview(r *http.Request, c *call) (*public.Answer, error) {
+	ctx, end, err := a.whenReached(r.Context(), c, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	head, err := a.Records.Head(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	key := string(state.Key(cache.Key{pageKey}.Text(from.base).Text(r.URL.EscapedPath()).Text(r.URL.RawQuery).Number(int64(head)).Number(a.today().Unix()).Text(a.o.Pages.Mark())))
+	users, err := a.Records.LoadAt(ctx, head, c.caller.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(users) == 1 && users[0] != nil {
+		c.page.req.User = users[0].Fields.String("name")
+	}
+	if state, err := a.Queries.Generation(ctx); err == nil {
+		c.page.req.Position = state.Position
+	}
+	return a.o.Pages.Serve(ctx, &c.page.req)
+}
+
+// unlock answers a form with the password of a protected event (PAGES.md P2.3).
+func (a *api) unlock(w http.ResponseWriter, r *http.Request, c *call) (*public.Answer, error) {
+	req := &c.page.req
+	req.Unlock = true
+	body, err := a.receive(w, r, maxPasswordForm)
+	if err != nil {
+		return nil, err
+	}
+	req.Client, req.Foreign = a.rooms.address(r).String(), fromOtherSite(r, c.page.from)
+	if media, _, err := mime.ParseMediaType(r.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
+		in := inputOf(parsePairs(string(body)), func(string) bool { return false })
+		req.Password, _ = in["password"].(string)
+		req.Password = calendar.Trim(req.Password)
+	}
+	if !c.pass.enter(stageCheck, 1) {
+		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	}
+	defer c.pass.resume()
+	ctx := a.workContext(r.Context(), c, a.o.WriteDeadline)
+	defer ctx.end()
+	return a.o.Pages.Serve(ctx, req) //nolint:contextcheck // a workContext stands on the context of the request
+}
+
+// fromOtherSite tells that a page of another site sent a form. A browser that says so in
+// its own words is believed, as "null" stands for no origin too.
+func fromOtherSite(r *http.Request, own origin) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	if site != "" && site != "same-origin" && site != "none" {
+		return true
+	}
+	from := r.Header.Get("Origin")
+	if from == "" || from == "null" && site == "same-origin" {
+		return false
+	}
+	u, err := url.Parse(from)
+	base, _, _ := strings.Cut(own.host, "/")
+	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, base) && !strings.EqualFold(u.Host, r.Host)
+}
+
+// The first byte of keys of pages, see aliasKey.
+const (
+	pageKey     = 'h'
+	lastPageKey = 'H' // the last good answer
+)
+
+// answerShared answers a request for a page that is the same for everybody: one that is
+// kept, else it is made, once for all who ask at the same time.
+func (a *api) answerShared(w http.ResponseWriter, r *http.Request, c *call) error {
+	p, ctx := c.page, r.Context()
+	asked := a.o.Pages.Key(&p.req)
+	ans, err := a.findAnswer(ctx, r, c, asked)
+	if other, ok := errors.AsType[pageError](err); ok {
+		return a.sendPage(w, r, c, other.Answer)
+	}
+	if err != nil {
+		if ans = a.lastGoodPage(w, c, asked, err); ans == nil {
+			return err
+		}
+	}
+	w.Header().Set(headerCache, a.pageCache()) // unless the answer has another one
+	if ans.open {
+		openToAll(w.Header())
+	}
+	return a.sendAnswer(w, r, ans)
+}
+
+// findAnswer gives the answer to a page that everybody gets alike; one that is no page of
+// its own is a pageError.
+func (a *api) findAnswer(ctx context.Context, r *http.Request, c *call, asked string) (*answer, error) {
+	req := &c.page.req
+	k := cache.Key{pageKey}.Text(asked)
+	if req.Route.Still() {
+		return a.once(ctx, c, string(k), nil, true, func(ctx context.Context) (*answer, error) { return a.makePage(ctx, req, string(k)) })
+	}
+	state, err := a.Queries.Generation(ctx)
+	away := errors.Is(err, readmodel.ErrUnavailable)
+	if err != nil && (!away || !req.Route.Stays()) {
+		return nil, err
+	}
+	if away {
+		k = k.Number(-1) // no position
+	} else {
+		k = state.Key(k)
+	}
+	if req.Position = state.Position; req.Route.Stays() {
+		head, err := a.Records.Head(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if k = k.Number(int64(head)); away {
+			req.Position = head
+		}
+	}
+	key := string(k)
+	for kept, ok := a.answers.Get(key); ok; kept, ok = a.answers.Get(key) {
+		if kept.until.IsZero() || a.o.Now().Before(kept.until) {
+			c.cache = CacheHit
+			return kept, nil
+		}
+		key = string(k.Number(kept.until.Unix())) // from then on it looks otherwise
+	}
+	named := &state
+	if away {
+		named = nil
+	}
+	// As with lists: what was never asked for will hardly be asked for again.
+	keep := a.o.ServeStale || a.asked.before(asked)
 	turns := a.turns
 	if req.IsPast() {
 		turns = a.past
 	}
 	var ans *answer
 	err = a.inTurn(ctx, r, c, turns, func() (err error) {
-		ans, err = a.once(ctx, c, key, &state, true, func(ctx context.Context) (*answer, error) {
-			made, err := a.o.Pages.Serve(ctx, req)
-			if err != nil {
-				return nil, err
-			}
-			if made.Status != http.StatusOK {
-				return nil, pageError{made}
-			}
-			ans := newAnswer(made.Body, []string{made.Type}, a.weakTag(key), made.Lang)
-			ans.add(headerPosition, made.Position.String())
-			return ans, nil
-		})
-		return err
-	})
-	if other, ok := errors.AsType[pageError](err); ok {
-		if other.Location != "" {
-			w.Header().Set("Location", other.Location)
+		ans, err = a.once(ctx, c, key, named, keep, func(ctx context.Context) (*answer, error) { return a.makePage(ctx, req, key) })
+		if err != nil {
+			return err
 		}
-		w.Header()[headerType] = []string{other.Type}
-		a.send(w, r, other.Status, other.Body)
-		return nil
+		return a.pack(r, c, ans)
+	})
+	if err == nil && a.o.ServeStale {
+		a.answers.Set(lastPage(asked), ans)
 	}
+	return ans, err
+}
+
+// makePage makes the answer to a page.
+func (a *api) makePage(ctx context.Context, req *public.Request, key string) (*answer, error) {
+	made, err := a.o.Pages.Serve(ctx, req)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w.Header().Set("Cache-Control", "public, max-age=0, s-maxage=10, stale-while-revalidate=60, stale-if-error=86400")
-	return a.sendAnswer(w, r, ans)
+	if made.Status != http.StatusOK {
+		return nil, pageError{made}
+	}
+	ans := newAnswer(made.Body, []string{made.Type}, a.weakTag(key+strconv.FormatInt(made.Since.Unix(), 10)), made.Lang)
+	if made.Position > 0 {
+		ans.add(headerPosition, made.Position.String())
+	}
+	if made.Cache != "" {
+		ans.add(headerCache, made.Cache)
+	}
+	ans.open, ans.until = made.Open, made.Until
+	return ans, nil
 }
 
 // pageError is an answer with another status than 200: it is not kept.
@@ -138,6 +356,94 @@ type pageError struct{ *public.Answer }
 
 func (p pageError) Error() string { return "page answered " + http.StatusText(p.Status) }
 
-const pageKey = 'h'
+// pageCache is Cache-Control of a page: never beyond the midnight of the site, when "today"
+// is another day.
+func (a *api) pageCache() string {
+	now := a.o.Now()
+	y, m, d := now.In(a.o.Site).Date()
+	midnight := calendar.WallToInstant(calendar.Wall(time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC).Unix()), a.o.Site)
+	shared := min(a.o.Pages.MaxAge(), max(0, int(midnight.Sub(now)/time.Second)))
+	return "public, max-age=0, s-maxage=" + strconv.Itoa(shared) + ", stale-while-revalidate=60, stale-if-error=86400"
+}
+
+// lastPage names the last good answer of a page, whatever the state.
+func lastPage(asked string) string { return string(cache.Key{lastPageKey}.Text(asked)) }
+
+// lastGoodPage is lastGood of pages.
+func (a *api) lastGoodPage(w http.ResponseWriter, c *call, asked string, err error) *answer {
+	if !a.o.ServeStale || !errors.Is(err, readmodel.ErrUnavailable) {
+		return nil
+	}
+	ans, ok := a.answers.Get(lastPage(asked))
+	if ok {
+		c.cache = CacheStale
+		w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
+	}
+	return ans
+}
+
+// sendPage sends an answer that is not kept.
+func (a *api) sendPage(w http.ResponseWriter, r *http.Request, c *call, made *public.Answer) error {
+	h := w.Header()
+	if made.Location != "" {
+		h.Set(headerLocation, made.Location)
+	}
+	if made.Type != "" {
+		h.Set(headerType, made.Type)
+	}
+	if made.Position > 0 {
+		h.Set(headerPosition, made.Position.String())
+	}
+	if made.RetryAfter > 0 {
+		h.Set(headerRetry, strconv.Itoa(made.RetryAfter))
+	}
+	h.Set(headerLanguage, c.page.req.Route.Lang().Tag())
+	if made.Open {
+		openToAll(h)
+	}
+	if made.Error != nil {
+		c.code = made.Error.Code
+	}
+	h.Set(headerCache, pageCacheOf(made, c.page))
+	if c.page.req.Unlock {
+		h.Set("Referrer-Policy", "no-referrer")
+	}
+	a.send(w, r, made.Status, made.Body)
+	return nil
+}
+
+// openToAll lets pages of every origin load an answer.
+func openToAll(h http.Header) {
+	h["Access-Control-Allow-Origin"] = valueAny
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+}
+
+// pageCacheOf is Cache-Control of an answer that is no page of its own.
+func pageCacheOf(made *public.Answer, p *paged) string {
+	switch {
+	case made.Private, p.wants, p.req.Unlock:
+		return "no-store, private"
+	case made.Status == http.StatusMovedPermanently:
+		return cacheMoved
+	case made.Status == http.StatusNotFound, made.Status == http.StatusGone:
+		return cacheMissing
+	}
+	return "no-store"
+}
+
+// failPage answers an error with a page.
+func (a *api) failPage(w http.ResponseWriter, r *http.Request, c *call, e *calendar.Error, status int) {
+	p := c.page
+	if status == http.StatusUnauthorized {
+		w.Header()[headerChallenge] = challenges[:1] // what a browser asks for
+	}
+	made, err := a.o.Pages.Fail(&p.req, e, status, shownCode(e))
+	if err != nil {
+		a.o.Log.ErrorContext(r.Context(), "page of an error failed", "path", r.URL.Path, "error", err)
+		w.Header()[headerType] = valueText
+		made = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError))}
+	}
+	_ = a.sendPage(w, r, c, made)
+}
 
 var _ public.Lists = (*query.Service)(nil)

@@ -27,7 +27,10 @@ import (
 // pagesWorld is a World with pages.
 func pagesWorld(t *testing.T, o testkit.Options) *testkit.World {
 	t.Helper()
-	o.Pages, o.Unchecked = &pages.Options{}, true
+	o.Unchecked = true
+	if o.Pages == nil {
+		o.Pages = &pages.Options{}
+	}
 	return testkit.New(t, o)
 }
 

@@ -158,6 +158,19 @@ func (t *rootTable) locateBelow(path string) location {
 	return loc
 }
 
+// belowPrefix tells whether a path is one of the interface, whatever stands behind the
+// prefix.
+func (t *rootTable) belowPrefix(escaped string) bool {
+	path := normalize(escaped)
+	if len(path) >= 3 && isLangSegment(path[1:3]) && (len(path) == 3 || path[3] == '/') {
+		path = path[3:]
+	}
+	return slices.ContainsFunc(t.prefixes, func(p string) bool {
+		_, ok := cutSegments(path+"/", p)
+		return ok
+	})
+}
+
 // cutSegments takes "/segments" off the front of a path.
 func cutSegments(path, segments string) (rest string, ok bool) {
 	if len(path) <= len(segments) || path[0] != '/' || path[1:1+len(segments)] != segments {

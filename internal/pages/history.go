@@ -145,7 +145,8 @@ func (p *Pages) wayToHistory(ctx context.Context, l *layout, r *calendar.Record)
 	if r.Kind == calendar.KindEvent {
 		name, in := r.Name(l.Lang)
 		way = []link{
-			{Href: l.Href("/"), Label: word("nav.home", l.Lang)}, {Href: l.Href("/events/"), Label: word("nav.list", l.Lang)},
+			{Href: l.Href("/"), Label: word("nav.home", l.Lang)},
+			{Href: l.Href("/events/"), Label: word("nav.list", l.Lang)},
 			{Href: l.Href(recordPath(r.Kind, r.Slug())), Label: name, Lang: otherLang(in, l.Lang)},
 		}
 	} else if way, err = p.wayTo(ctx, l, r); err != nil {

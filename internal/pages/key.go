@@ -15,13 +15,13 @@ import (
 // in no link, no key and no page (PAGES.md P1.2).
 var ownParams = map[name][]string{
 	pageHome:    {"event", "venue", "organizer"},
-	pageEvent:   {paramZone, "as_of"},
+	pageEvent:   {paramZone},
 	pageHistory: {paramPage, paramZone, paramFrom, paramTo},
 	pageEmbed:   {"view", "theme"},
 }
 
 // ofRecords are those of the pages of all records.
-var ofRecords = []string{"as_of"}
+var ofRecords = []string{paramAsOf}
 
 // oembedParams are those of /oembed.
 var oembedParams = []string{"url", "format", "maxwidth", "maxheight"}
@@ -78,7 +78,10 @@ func (r *Request) Tidy() {
 	for sent, values := range r.Query {
 		values = slices.DeleteFunc(values, func(v string) bool { return calendar.Trim(v) == "" })
 		switch base := baseName(sent); {
-		case len(values) == 0 || !r.Route.knows(base):
+		case len(values) == 0:
+			delete(r.Query, sent)
+		case !r.Route.knows(base):
+			r.strange = true // one of them or many, it is the same page
 			delete(r.Query, sent)
 		case base == sent && !isListOfLists(base):
 			r.Query[sent] = values[len(values)-1:] // the last one counts
@@ -100,13 +103,18 @@ func (p *Pages) Key(r *Request) string {
 	if zone, ok := calendar.ParseZone(r.Query.Get(paramZone)); ok {
 		days += p.today(&zone).Format(time.DateOnly)
 	}
-	return strings.Join([]string{r.Base, r.Path, r.Route.proper, r.Query.Encode(), days, p.mark}, "\n")
+	return strings.Join([]string{r.Base, r.Path, r.Route.proper, r.Query.Encode(), strconv.FormatBool(r.strange), days, p.mark}, "\n")
 }
 
 // Stays tells whether the page is one of a record, which is made from the event store while
 // the read model is away.
 func (r Route) Stays() bool {
 	return recordPages[r.kind] == r.page && r.page != "" || r.page == pageHistory
+}
+
+// Still tells that the file of a path shows nothing of the calendar.
+func (r Route) Still() bool {
+	return r.file != "" && r.file != "/oembed" && !strings.HasPrefix(r.file, "/sitemap")
 }
 
 // Methods are those of a path, as Allow has them.

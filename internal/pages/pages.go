@@ -170,6 +170,7 @@ type Request struct {
 	Client  string
 	Foreign bool
 
+	strange      bool      // parameters were sent that the page does not know; Tidy took them out
 	since, until time.Time // see moment
 }
 
@@ -196,32 +197,36 @@ type Answer struct {
 	Error   *calendar.Error
 }
 
-// Mark names the assets and the branding, for keys of what is kept.
-func (p *Pages) Mark() string { return p.mark }
-
 // MaxAge is for how many seconds shared caches may keep a page.
 func (p *Pages) MaxAge() int { return int(max(0, p.o.MaxAge) / time.Second) }
 
 // NoRobots tells that search engines are kept out of everything.
 func (p *Pages) NoRobots() bool { return p.o.NoRobots }
 
-// Files are the paths of all files that pages load, below the base URL.
-func (p *Pages) Files() []string {
-	out := make([]string, 0, len(p.assets.named))
+// File is one that pages load.
+type File struct {
+	Path  string // below the base URL, with the hash of the content
+	Media string
+	Body  []byte
+}
+
+// Files are all that pages load.
+func (p *Pages) Files() []File {
+	out := make([]File, 0, len(p.assets.named))
 	for _, f := range p.assets.named {
-		out = append(out, f.path)
+		out = append(out, File{Path: f.path, Media: f.media, Body: f.body})
 	}
 	return out
 }
 
-// File gives a file by its path below the base URL: its media type and content, and
-// whether the path is the present one; false where there is none.
-func (p *Pages) File(r Route) (media string, body []byte, present, ok bool) {
+// FilePath gives the present path of the file of a route, and whether that is the one of
+// the route; "" for no file.
+func (p *Pages) FilePath(r Route) (path string, present bool) {
 	f, present := p.assets.find(r.file)
 	if f == nil {
-		return "", nil, false, false
+		return "", false
 	}
-	return f.media, f.body, present, true
+	return f.path, present
 }
 
 // IsAsset tells that the route is one of a file that pages load.

@@ -144,7 +144,7 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 		b.Calendars = p.calendarsOf(l, v, &own)
 	}
 	b.Changed, b.History = p.versionLine(l, v), p.historyHref(l, r)
-	if err := p.relatives(ctx, l, v, b); err != nil {
+	if err := p.relatives(ctx, l, v, b); err != nil && !isAway(err) {
 		return nil, err
 	}
 	l.LD = p.eventLD(l, v, &own)
@@ -175,6 +175,10 @@ func (p *Pages) picture(l *layout, v *query.View) {
 		l.OpenGraph = append(l.OpenGraph, property{"og:image", image})
 	}
 }
+
+// isAway tells that the read model is out of reach: pages of records are made without their
+// lists then.
+func isAway(err error) bool { return errors.Is(err, query.ErrUnavailable) }
 
 // homeOf is the language whose page is canonical, nil for the one of the page.
 func homeOf(r *calendar.Record, page calendar.Lang) *calendar.Lang {
@@ -571,7 +575,7 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 		add("email", f.String("email"), "mailto:"+f.String("email"))
 		l.LD = ldOf(map[string]any{"@context": "https://schema.org", "@type": "Organization", "name": name, "url": l.CanonicalURL()})
 	case calendar.KindCategory:
-		if b.Children, err = p.childrenOf(ctx, l, r); err != nil {
+		if b.Children, err = p.childrenOf(ctx, l, r); err != nil && !isAway(err) {
 			return nil, err
 		}
 	default:
@@ -580,7 +584,9 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 		add("website", hostOf(site), site)
 	}
 	l.Feeds = l.feeds()
-	if b.List, err = p.list(ctx, l, path); err != nil {
+	if b.List, err = p.list(ctx, l, path); isAway(err) {
+		b.List = nil
+	} else if err != nil {
 		return nil, err
 	}
 	b.Changed, b.History = p.versionLine(l, v), p.historyHref(l, r)

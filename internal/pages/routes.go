@@ -109,6 +109,9 @@ func Find(escaped string) (Route, bool) {
 	return r, true
 }
 
+// Nowhere is the route of a path that is none of a page, in a language.
+func Nowhere(l calendar.Lang) Route { return Route{lang: l, page: pageError} }
+
 // collections are the directories by their path.
 var collections = map[string]calendar.Kind{
 	"venues": calendar.KindVenue, "organizers": calendar.KindOrganizer, "categories": calendar.KindCategory, "tags": calendar.KindTag,

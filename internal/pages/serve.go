@@ -188,7 +188,7 @@ func (p *Pages) feature(ctx context.Context, l *layout, b *listBody) error {
 // parametered tells that a page has any parameter but its number, so that search engines
 // have no use for it.
 func (r *Request) parametered() bool {
-	return len(r.Query) > 1 || len(r.Query) == 1 && !r.Query.Has(paramPage)
+	return r.strange || len(r.Query) > 1 || len(r.Query) == 1 && !r.Query.Has(paramPage)
 }
 
 // canonicalQuery are the parameters that select, without defaults, and the page.
@@ -562,6 +562,7 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 // render writes a page.
 func (p *Pages) render(l *layout, status int) (*Answer, error) {
 	var b bytes.Buffer
+	l.NoIndex = l.NoIndex || l.r.Preview
 	as := "layout"
 	if l.Embedded() {
 		as = "embed"

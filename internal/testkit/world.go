@@ -265,6 +265,14 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
+// Take gives all lines, and forgets them.
+func (l *Log) Take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.b.Reset()
+	return l.b.String()
+}
+
 // String gives all lines.
 func (l *Log) String() string {
 	l.mu.Lock()

@@ -1,0 +1,88 @@
+package httpapi
+
+import (
+	"bytes"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"daybook/calendar"
+	public "daybook/internal/pages"
+)
+
+// pageFile is a file that pages load, encoded once for each coding, as well as it can be.
+type pageFile struct {
+	media  []string
+	etag   string
+	packed bool // as it is; no encoding makes it smaller
+	body   [encodings]func() []byte
+}
+
+// newPageFiles gives the files of the pages by their paths. They are encoded when they are
+// first asked for.
+func newPageFiles(p *public.Pages) map[string]*pageFile {
+	out := map[string]*pageFile{}
+	for _, file := range p.Files() {
+		body := file.Body
+		packed := strings.HasPrefix(file.Media, "image/") && !strings.HasPrefix(file.Media, "image/svg")
+		out[file.Path] = &pageFile{media: []string{file.Media}, packed: packed, etag: strconv.Quote(path.Base(file.Path)), body: [encodings]func() []byte{
+			encodingNone: func() []byte { return body },
+			encodingGzip: sync.OnceValue(func() []byte {
+				var b bytes.Buffer
+				w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // an error is of the level
+				_, _ = w.Write(body)                                  // a buffer takes everything
+				_ = w.Close()
+				return b.Bytes()
+			}),
+			encodingZstd: sync.OnceValue(func() []byte {
+				w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
+				if err != nil {
+					return body
+				}
+				return w.EncodeAll(body, nil)
+			}),
+		}}
+	}
+	return out
+}
+
+// sendAsset sends a file that pages load. Under another hash it is the present one, which
+// is not to be kept, so that pages of another version work.
+func (a *api) sendAsset(w http.ResponseWriter, r *http.Request, c *call) error {
+	name, present := a.o.Pages.FilePath(c.page.req.Route)
+	f := a.files[name]
+	if f == nil {
+		return calendar.Fail(calendar.CodeNoRoute, 0)
+	}
+	h := w.Header()
+	h.Set(headerCache, "no-cache")
+	if present {
+		h.Set(headerCache, cacheForever)
+	}
+	takes := acceptanceOf(r, c, len(f.body[encodingNone]()))
+	if f.packed {
+		takes = acceptanceOf(r, c, 0)
+	}
+	tag, same := takes.noneMatch(r.Header, f.etag)
+	h.Set(headerETag, tag)
+	if same {
+		a.status(w, r, http.StatusNotModified)
+		return nil
+	}
+	body := f.body[takes.best]()
+	if takes.best != encodingNone {
+		h[headerEncoding] = valuesEncoding[takes.best]
+	}
+	h[headerType], h[headerLength] = f.media, []string{strconv.Itoa(len(body))}
+	c.pass.send(r, body)
+	a.status(w, r, http.StatusOK)
+	if r.Method != http.MethodHead {
+		writeBody(w, body)
+	}
+	return nil
+}

@@ -1,0 +1,556 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/net/html"
+
+	"daybook/calendar"
+	"daybook/internal/httpapi"
+	"daybook/internal/pages"
+	"daybook/internal/testkit"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
+)
+
+// pageHeaders are those that every answer of a page has (PAGES P6.3).
+func wantPageHeaders(t *testing.T, r *testkit.Response) {
+	t.Helper()
+	for name, want := range map[string]string{
+		"Content-Security-Policy":      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+		"X-Content-Type-Options":       "nosniff",
+		"Referrer-Policy":              "strict-origin-when-cross-origin",
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Permissions-Policy":           "geolocation=(self), camera=(), microphone=(), payment=(), usb=()",
+		"Strict-Transport-Security":    "max-age=31536000",
+		"Vary":                         "Accept-Encoding",
+		"Set-Cookie":                   "",
+		"X-Robots-Tag":                 "",
+		"Server":                       "",
+		"Access-Control-Allow-Origin":  "",
+	} {
+		if got := r.Header.Get(name); got != want {
+			t.Errorf("%s: %s is %q, want %q", r.Request, name, got, want)
+		}
+	}
+}
+
+func redirects(t *testing.T, w *testkit.World, from, to string) {
+	t.Helper()
+	leads(t, w, from, to)
+	if got := page(w, from).Header.Get("Cache-Control"); got != "public, max-age=600" {
+		t.Errorf("%s: Cache-Control %q", from, got)
+	}
+}
+
+// TestPagePaths: PAGES 13.2, 13.3, 13.4: other spellings of a path and the language are one
+// redirect away, unknown paths are pages for browsers and JSON for others, below the
+// prefix of the interface always JSON, and methods are refused.
+func TestPagePaths(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	w.As(calendar.Editor).Event("Quay", testkit.Object{"slug": "quay"})
+	for from, to := range map[string]string{
+		"/events":                        "/events/",
+		"//events//month//2026-07":       "/events/month/2026-07/",
+		"/event/QUAY":                    "/event/quay/",
+		"/fr/event/Quay/?tz=UTC&x=%20y":  "/fr/event/quay/?tz=UTC&x=%20y",
+		"/events/?multilang_language=fr": "/fr/events/",
+		"/fr/events/month/2026-07/?search=a&multilang_language=en": "/events/month/2026-07/?search=a",
+		"/cn/event/quay/?multilang_language=es&z=1":                "/es/event/quay/?z=1",
+	} {
+		redirects(t, w, from, to)
+	}
+	bad := page(w, "/events/?multilang_language=de").Want(http.StatusBadRequest)
+	has(t, bad, `data-code="rest_invalid_param"`, `id="error-multilang_language"`)
+	if bad.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("a bad parameter: Cache-Control %q", bad.Header.Get("Cache-Control"))
+	}
+	wantPages(t, w, http.StatusOK, "/events/?search=&page=&tz=&nothing=1")
+
+	anybody := w.As(calendar.Anonymous)
+	for _, unknown := range []string{"/en/", "/nothing", "/wp-admin/x", "/events/nowhere/"} {
+		r := page(w, unknown).Want(http.StatusNotFound)
+		has(t, r, `<body data-page="error" data-code="not-found">`, `id="search-form"`, `href="/events/"`)
+		if r.Header.Get("Content-Type") != pages.TypeHTML || !strings.HasPrefix(r.Header.Get("Vary"), "Accept") || r.Header.Get("Cache-Control") != "public, max-age=0, s-maxage=10" {
+			t.Errorf("%s: %v", unknown, r.Header)
+		}
+		r = anybody.With("Accept", "application/json, */*").Get("/"+unknown).WantCode(http.StatusNotFound, "rest_no_route")
+		if !strings.HasPrefix(r.Header.Get("Vary"), "Accept,") || r.Header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s: %v", unknown, r.Header)
+		}
+	}
+	for _, below := range []string{"/api", "/api/", "/api/nothing", "/fr/api/nothing", "/api/calendar/events/v1/nothing", "/api/calendar/events/v1/events/9999"} {
+		if r := page(w, below); r.Status != http.StatusNotFound || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+			t.Errorf("%s: %d %s", below, r.Status, r.Header.Get("Content-Type"))
+		}
+	}
+	for _, tc := range []struct{ method, path, allow string }{
+		{"POST", "/events/", "GET, HEAD"},
+		{"PUT", "/event/quay/", "GET, HEAD, POST"},
+		{"DELETE", "/", "GET, HEAD"},
+		{"OPTIONS", "/events/month/", "GET, HEAD"},
+		{"POST", "/assets/daybook.css", "GET, HEAD"},
+		{"POST", "/event/quay/history/", "GET, HEAD"},
+	} {
+		r := anybody.Do(tc.method, "/"+tc.path, nil)
+		if r.Status != http.StatusMethodNotAllowed || r.Header.Get("Allow") != tc.allow || r.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s %s: %d, Allow %q, Cache-Control %q", tc.method, tc.path, r.Status, r.Header.Get("Allow"), r.Header.Get("Cache-Control"))
+		}
+	}
+	has(t, page(w, "/events/?search="+strings.Repeat("x", 17<<10)).Want(http.StatusRequestURITooLong), `data-code="rest_uri_too_long"`)
+	for _, asked := range []string{"/", "/events/", "/event/quay/", "/nothing"} {
+		get, head := page(w, asked), anybody.With("Accept", "text/html").Do(http.MethodHead, "/"+asked, nil)
+		if get.Status != head.Status || len(head.Body) != 0 || get.Header.Get("Content-Length") != head.Header.Get("Content-Length") || get.ETag() != head.ETag() {
+			t.Errorf("HEAD %s: %d %v, as GET %d %v", asked, head.Status, head.Header, get.Status, get.Header)
+		}
+	}
+}
+
+// TestPageCaching: PAGES 13.26: If-None-Match gives 304, a write gives another ETag, shared
+// caches keep nothing beyond midnight, and badges change when it is time.
+func TestPageCaching(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	editor.Event("Quay", testkit.Object{"slug": "quay", "start_date": "2026-05-01 18:30:00", "end_date": "2026-05-01 21:00:00"})
+	for _, asked := range []string{"/", "/events/", "/events/month/", "/event/quay/", "/events/?tz=Asia/Tokyo", "/venues/", "/fr/events/"} {
+		first := page(w, asked).Want(http.StatusOK)
+		wantPageHeaders(t, first)
+		if got := first.Header.Get("Cache-Control"); got != "public, max-age=0, s-maxage=10, stale-while-revalidate=60, stale-if-error=86400" {
+			t.Errorf("%s: Cache-Control %q", asked, got)
+		}
+		if first.Header.Get("Daybook-Position") != strconv.Itoa(int(w.Head())) || !strings.HasPrefix(first.ETag(), `W/"`) {
+			t.Errorf("%s: position %q of %d, ETag %s", asked, first.Header.Get("Daybook-Position"), w.Head(), first.ETag())
+		}
+		lang := map[bool]string{true: "fr", false: "en"}[strings.HasPrefix(asked, "/fr/")]
+		if first.Header.Get("Content-Language") != lang {
+			t.Errorf("%s: Content-Language %q", asked, first.Header.Get("Content-Language"))
+		}
+		known := w.As(calendar.Anonymous).With("Accept", "text/html", "If-None-Match", first.ETag())
+		if same := known.Get("/" + asked); same.Status != http.StatusNotModified || len(same.Body) != 0 || same.ETag() != first.ETag() || same.Header.Get("Cache-Control") == "" {
+			t.Errorf("%s: %d with its ETag", asked, same.Status)
+		}
+		// Forms send empty fields.
+		other := known.Get("/" + asked + map[bool]string{true: "&", false: "?"}[strings.Contains(asked, "?")] + "x=&search=&x[]=")
+		if other.Status != http.StatusNotModified {
+			t.Errorf("%s: %d with empty parameters", asked, other.Status)
+		}
+		// Credentials without a preview change nothing.
+		with := w.As(calendar.Editor).With("Accept", "text/html", "Accept-Encoding", "gzip").Get("/" + asked)
+		plain := w.As(calendar.Anonymous).With("Accept", "text/html", "Accept-Encoding", "gzip").Get("/" + asked)
+		with.Header.Del("X-Request-Id")
+		plain.Header.Del("X-Request-Id")
+		if with.Status != http.StatusOK || !bytes.Equal(with.Body, plain.Body) || !equalHeaders(with.Header, plain.Header) {
+			t.Errorf("PAGES 13.9: %s with credentials: %d %v, without %v", asked, with.Status, with.Header, plain.Header)
+		}
+		bogus := w.As(calendar.Anonymous).With("Accept", "text/html", "Authorization", "Bearer nothing").Get("/" + asked)
+		if bogus.Status != http.StatusOK || !bytes.Equal(bogus.Body, first.Body) {
+			t.Errorf("%s with bad credentials: %d", asked, bogus.Status)
+		}
+		editor.Event("More", testkit.Object{})
+		if after := page(w, asked); after.Status != http.StatusOK || after.ETag() == first.ETag() || after.Header.Get("Daybook-Position") == first.Header.Get("Daybook-Position") {
+			t.Errorf("%s: after a write %d, ETag %s, before %s", asked, after.Status, after.ETag(), first.ETag())
+		}
+	}
+
+	// No write, and yet it is another page: the event begins, ends, and the day does.
+	before := page(w, "/events/")
+	for _, asked := range []string{"/events/", "/event/quay/"} {
+		page(w, asked) // the second one is kept
+	}
+	w.Clock.Add(6*time.Hour + 40*time.Minute)
+	now := w.As(calendar.Anonymous).With("If-None-Match", before.ETag(), "Accept", "text/html").Get("//events/").Want(http.StatusOK)
+	has(t, now, `data-badge="now"`)
+	has(t, page(w, "/event/quay/"), `data-badge="now"`)
+	if now.ETag() == before.ETag() {
+		t.Error("the ETag is that from before the event began")
+	}
+	w.Clock.Add(3 * time.Hour)
+	has(t, page(w, "/event/quay/"), `data-badge="past"`)
+	w.Clock.Add(2*time.Hour + 19*time.Minute + 55*time.Second)
+	if got := page(w, "/events/").Header.Get("Cache-Control"); !strings.Contains(got, "s-maxage=5,") {
+		t.Errorf("5 s before midnight: %q", got)
+	}
+}
+
+func equalHeaders(a, b http.Header) bool {
+	for name := range a {
+		if a.Get(name) != b.Get(name) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// TestPageKeys: strangers cannot fill what is kept with one page under many names.
+func TestPageKeys(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	tag, strange := page(w, "/events/?search=x").ETag(), page(w, "/events/?search=x&a=1").ETag() // which is not to be indexed
+	for same, want := range map[string]string{
+		"?b=2&search=x": strange, "?search=y&search=x": tag, "?search=x&tz=&page=": tag, "?search=x&format=ics&_fields=id&cursor=*": strange,
+		"?search=x&view=list&as_of=2": strange, "?x[search]=1&search=x&c": strange,
+	} {
+		if got := page(w, "/events/"+same).ETag(); got != want {
+			t.Errorf("%s is another page", same)
+		}
+	}
+	for _, other := range []string{"?search=y", "?search=x&tz=UTC", "?search=x&past=true", "?search=x&per_page=5"} {
+		if got := page(w, "/events/"+other).ETag(); got == tag {
+			t.Errorf("%s is the same page", other)
+		}
+	}
+	if body := string(page(w, "/events/?search=x&evil=%22onload").Body); strings.Contains(body, "evil") {
+		t.Error("an unknown parameter is in the page")
+	}
+}
+
+// TestPageSecrets: PAGES 13.9: what is not for everybody is one 404, byte for byte.
+func TestPageSecrets(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	for _, status := range []string{"draft", "pending", "private"} {
+		editor.Event(status, testkit.Object{"slug": "is-" + status, "status": status})
+	}
+	editor.Event("Later", testkit.Object{"slug": "is-future", "status": "publish", "date": "2026-06-01 00:00:00"})
+	unknown := page(w, "/event/is-unknown/").Want(http.StatusNotFound)
+	has(t, unknown, `data-code="not-found"`)
+	for _, status := range []string{"draft", "pending", "private", "future"} {
+		for _, client := range []*testkit.Client{w.As(calendar.Anonymous), w.As(calendar.Administrator)} {
+			got := client.With("Accept", "text/html").Get("//event/is-" + status + "/").Want(http.StatusNotFound)
+			if got.Header.Del("X-Request-Id"); !bytes.Equal(bytes.ReplaceAll(got.Body, []byte("is-"+status), []byte("is-unknown")), unknown.Body) || got.Header.Get("Cache-Control") != unknown.Header.Get("Cache-Control") {
+				t.Errorf("%s is told from what is unknown:\n%s", status, got.Body)
+			}
+		}
+	}
+}
+
+func unlock(c *testkit.Client, path, password string, header ...string) *testkit.Response {
+	return c.With(header...).Post("/"+path, url.Values{"password": {password}})
+}
+
+// TestUnlock: PAGES 13.10: a protected page holds nothing but title and time, the password
+// opens it, and tries are limited.
+func TestUnlock(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	secret := editor.Event("Secret concert", testkit.Object{
+		"slug": "secret", "description": "inner text", "cost": "42", "image": "https://img.example.org/inner.png",
+		"website": "https://inner.example.org", "venue": testkit.Object{"venue": "Inner hall", "address": "Inner street 1"},
+	})
+	editor.Patch(secret.Path(calendar.KindEvent), testkit.Object{"password": "sesame!"}).Want(http.StatusOK)
+	editor.Event("Open concert", testkit.Object{"slug": "open"})
+	secrets := []string{"inner", "Inner", "42", "ld+json", "selection-as", "history/"}
+	anybody := w.As(calendar.Anonymous)
+	closed := page(w, "/event/secret/").Want(http.StatusOK)
+	has(t, closed, "Secret concert", `<form id="unlock" method="post">`, `name="robots" content="noindex`)
+	for _, secret := range secrets {
+		if strings.Contains(string(closed.Body), secret) {
+			t.Errorf("the protected page holds %q", secret)
+		}
+	}
+	private := func(r *testkit.Response, status int) *testkit.Response {
+		t.Helper()
+		r.Want(status)
+		h := r.Header
+		if h.Get("Cache-Control") != "no-store, private" || h.Get("ETag") != "" || h.Get("Set-Cookie") != "" || h.Get("Location") != "" || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Content-Encoding") != "" ||
+			h.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(string(r.Body), `content="noindex`) || strings.Contains(string(r.Body), "sesame") {
+			t.Errorf("%d: %v\n%s", status, h, r.Body)
+		}
+		return r
+	}
+	opened := private(unlock(anybody, "/event/secret/", "sesame!", "Accept-Encoding", "gzip"), http.StatusOK)
+	has(t, opened, "inner text", "Inner hall")
+	if strings.Contains(string(opened.Body), "selection-as") {
+		t.Error("the opened page has a drawer")
+	}
+	has(t, page(w, "/event/secret/"), `id="unlock"`) // nothing of it is kept
+
+	wrong := private(unlock(anybody, "/event/secret/", "no"), http.StatusForbidden)
+	has(t, wrong, `id="error-password"`, `id="unlock"`, `name="referrer" content="same-origin"`)
+	private(anybody.Do("POST", "//event/secret/", nil), http.StatusForbidden)
+	private(anybody.With("Content-Type", "text/plain").Post("//event/secret/", "password=sesame!"), http.StatusForbidden)
+	private(anybody.Post("//event/secret/?password=sesame!", url.Values{}), http.StatusForbidden)
+	private(unlock(anybody, "/event/secret/", strings.Repeat("x", 4<<10)), http.StatusRequestEntityTooLarge)
+	for _, header := range [][]string{
+		{"Origin", "https://evil.example"},
+		{"Origin", "null"},
+		{"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site"},
+		{"Sec-Fetch-Site", "cross-site", "Origin", testkit.Base},
+	} {
+		foreign := private(unlock(anybody, "/event/secret/", "sesame!", header...), http.StatusForbidden)
+		if strings.Contains(string(foreign.Body), "inner text") {
+			t.Errorf("%v opens it", header)
+		}
+	}
+	for _, header := range [][]string{{"Origin", testkit.Base}, {"Origin", "null", "Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "none"}} {
+		private(unlock(anybody, "/event/secret/", "sesame!", header...), http.StatusOK)
+	}
+	if r := unlock(anybody, "/event/open/", "x"); r.Status != http.StatusSeeOther || r.Header.Get("Location") != "/event/open/" || r.Header.Get("Cache-Control") != "no-store, private" {
+		t.Errorf("an open event: %d %v", r.Status, r.Header)
+	}
+
+	for range 4 { // one was wrong before
+		private(unlock(anybody, "/event/secret/", "no"), http.StatusForbidden)
+	}
+	for _, password := range []string{"no", "sesame!"} {
+		r := private(unlock(anybody, "/event/secret/", password), http.StatusTooManyRequests)
+		has(t, r, `data-code="rest_too_many_requests"`)
+		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 60 {
+			t.Errorf("Retry-After %q", r.Header.Get("Retry-After"))
+		}
+	}
+	w.Clock.Add(time.Minute)
+	private(unlock(anybody, "/event/secret/", "sesame!"), http.StatusOK)
+}
+
+// TestPreview: PAGES 13.13: a preview asks for credentials before anything is looked up, is
+// made for its caller, and is kept by nobody.
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	author := w.As(calendar.Author)
+	author.Event("Draft & more", testkit.Object{"slug": "draft", "status": "draft"})
+	noSlug := author.Create(calendar.KindEvent, testkit.Object{"title": "Unnamed", "status": "draft", "slug": "", "start_date": "2026-07-04 18:30:00", "end_date": "2026-07-04 21:00:00"})
+	w.AsOther(calendar.Author).Event("Foreign", testkit.Object{"slug": "foreign", "status": "draft"})
+	for _, asked := range []string{"/event/draft/", "/event/nothing/", "/events/", "/?event=99", "/events/month/2026-13/", "/event/DRAFT"} {
+		by := "?"
+		if strings.Contains(asked, "?") {
+			by = "&"
+		}
+		for _, client := range []*testkit.Client{w.As(calendar.Anonymous), w.As(calendar.Anonymous).With("Authorization", "Bearer wrong")} {
+			r := client.With("Accept", "text/html").Get("/" + asked + by + "preview=true").Want(http.StatusUnauthorized)
+			if got := r.Header.Values("WWW-Authenticate"); len(got) != 1 || got[0] != `Basic realm="daybook", charset="UTF-8"` || r.Header.Get("Cache-Control") != "no-store, private" {
+				t.Errorf("%s: %v", asked, r.Header)
+			}
+		}
+	}
+	r := author.With("Accept", "text/html", "Accept-Encoding", "gzip", "If-None-Match", "*").Get("//event/draft/?preview=true").Want(http.StatusOK)
+	has(t, r, "Draft &amp; more", `<p id="preview"><b>Preview: draft</b> · seen by author</p>`, `content="noindex`)
+	if h := r.Header; h.Get("Cache-Control") != "no-store, private" || h.Get("ETag") != "" || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Content-Encoding") != "" {
+		t.Errorf("headers %v", h)
+	}
+	for _, a := range nodes(t, r.Body, func(n *html.Node) bool { return n.Data == "a" }) {
+		if href := attr(a, "href"); strings.HasPrefix(href, "/") && !strings.Contains(href, "preview=true") {
+			t.Errorf("a link leaves the preview: %s", href)
+		}
+	}
+	has(t, r, `<input type="hidden" name="preview" value="true">`)
+	author.With("Accept", "text/html").Get("//event/foreign/?preview=true").Want(http.StatusNotFound)
+	w.As(calendar.Editor).Get("//event/foreign/?preview=true").Want(http.StatusOK)
+	has(t, author.Get("//?preview=true&event="+noSlug.ID().String()), "Unnamed")
+	if got := author.Get("//?preview=true&event=" + noSlug.ID().String()); got.Status != http.StatusOK && got.Header.Get("Location") == "" {
+		t.Errorf("a record without a slug: %d", got.Status)
+	}
+	wantPages(t, w, http.StatusNotFound, "/event/draft/", "/event/draft/?preview=false", "/event/draft/?preview=")
+}
+
+// TestAssets: PAGES 13.27: the present hash of a file is kept for ever, another one not at
+// all; files are encoded as clients take them, and a logo runs nothing.
+func TestAssets(t *testing.T) {
+	t.Parallel()
+	logo, err := pages.NewLogo([]byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script></svg>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := pagesWorld(t, testkit.Options{Pages: &pages.Options{Brand: pages.Brand{Logo: logo}}})
+	list := page(w, "/events/")
+	var style, image string
+	for _, n := range nodes(t, list.Body, func(n *html.Node) bool { return n.Data == "link" || n.Data == "img" }) {
+		if attr(n, "rel") == "stylesheet" {
+			style = attr(n, "href")
+		}
+		if strings.Contains(attr(n, "src"), "/logo.") {
+			image = attr(n, "src")
+		}
+	}
+	anybody := w.As(calendar.Anonymous)
+	plain := anybody.Get("/" + style).Want(http.StatusOK)
+	wantPageHeaders(t, plain)
+	if plain.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || plain.Header.Get("Content-Type") != "text/css; charset=utf-8" {
+		t.Errorf("%s: %v", style, plain.Header)
+	}
+	old := strings.TrimSuffix(path.Dir(style), "/") + "/daybook.0123456789.css"
+	for _, other := range []string{old, "/assets/daybook.css"} {
+		r := anybody.Get("/" + other).Want(http.StatusOK)
+		if r.Header.Get("Cache-Control") != "no-cache" || !bytes.Equal(r.Body, plain.Body) {
+			t.Errorf("%s: %v", other, r.Header)
+		}
+		anybody.With("If-None-Match", r.ETag()).Get("/" + other).Want(http.StatusNotModified)
+	}
+	for coding, open := range map[string]func(io.Reader) (io.Reader, error){
+		"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+		"zstd": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },
+	} {
+		r := anybody.With("Accept-Encoding", coding).Get("/" + style)
+		z, err := open(bytes.NewReader(r.Body))
+		if err != nil || r.Header.Get("Content-Encoding") != coding || len(r.Body) >= len(plain.Body)/2 {
+			t.Fatalf("%s: %v, %d of %d bytes, %v", coding, r.Header, len(r.Body), len(plain.Body), err)
+		}
+		if b, err := io.ReadAll(z); err != nil || !bytes.Equal(b, plain.Body) {
+			t.Errorf("%s holds another file: %v", coding, err)
+		}
+		anybody.With("Accept-Encoding", coding, "If-None-Match", r.ETag()).Get("/" + style).Want(http.StatusNotModified)
+		coded := anybody.With("Accept-Encoding", coding, "Accept", "text/html").Get("//events/")
+		if coded.Header.Get("Content-Encoding") != coding || len(coded.Body) > 30_000 {
+			t.Errorf("a page in %s: %v", coding, coded.Header)
+		}
+	}
+	page(w, "/assets/nothing.0123456789.css").Want(http.StatusNotFound)
+	r := anybody.Get("/" + image).Want(http.StatusOK)
+	if r.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'; style-src 'unsafe-inline'" || r.Header.Get("Content-Type") != "image/svg+xml" {
+		t.Errorf("the logo: %v", r.Header)
+	}
+}
+
+// TestPagePolicies: PAGES 13.29: tiles and pictures add their hosts and no others, frames
+// are allowed for embedded pages only, and search engines are kept out of everything.
+func TestPagePolicies(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{Pages: &pages.Options{
+		Images: []string{"img.example.org"}, Tiles: "https://{s}.t.example/{z}/{x}/{y}.png", TileHosts: []string{"a", "b"}, TilesBy: "© <Mappers>",
+		Embed: []string{"https://www.example.org"}, NoRobots: true, MaxAge: -1,
+	}})
+	w.As(calendar.Editor).Event("Pictures", testkit.Object{
+		"slug": "pictures", "image": "https://other.example.org/x.png",
+		"description": `<p><img src="https://img.example.org/in.png" alt="in"><img src="https://other.example.org/out.png" alt="out"></p>`,
+		"venue":       testkit.Object{"venue": "Hall", "geo_lat": 45, "geo_lng": 9},
+	})
+	list := page(w, "/events/map/")
+	csp := list.Header.Get("Content-Security-Policy")
+	if !strings.Contains(csp, "img-src 'self' data: img.example.org https://a.t.example https://b.t.example;") || !strings.Contains(csp, "frame-ancestors 'none'") {
+		t.Errorf("policy %q", csp)
+	}
+	if !strings.Contains(list.Header.Get("Cache-Control"), "s-maxage=0,") {
+		t.Errorf("Cache-Control %q", list.Header.Get("Cache-Control"))
+	}
+	has(t, list, `data-tiles="https://{s}.t.example/{z}/{x}/{y}.png"`, `data-tiles-hosts="a,b"`, `data-tiles-by="© &lt;Mappers&gt;"`)
+	event := page(w, "/event/pictures/")
+	has(t, event, `src="https://img.example.org/in.png"`, `<a href="https://other.example.org/out.png" rel="nofollow ugc noopener">out</a>`)
+	if strings.Contains(string(event.Body), `src="https://other.`) {
+		t.Error("a picture of another host is loaded")
+	}
+	if got := page(w, "/docs/").Header.Get("Content-Security-Policy"); !strings.Contains(got, "style-src 'self' 'unsafe-inline';") || !strings.Contains(got, "script-src 'self';") {
+		t.Errorf("/docs/: policy %q", got)
+	}
+	if got := page(w, "/embed/events/").Header.Get("Content-Security-Policy"); !strings.HasSuffix(got, "frame-ancestors https://www.example.org") {
+		t.Errorf("/embed/events/: policy %q", got)
+	}
+	for _, asked := range []string{"/events/", "/robots.txt", "/assets/daybook.css", "/nothing", "/api/calendar/events/v1/events"} {
+		if got := page(w, asked).Header.Get("X-Robots-Tag"); got != "noindex" {
+			t.Errorf("%s: X-Robots-Tag %q", asked, got)
+		}
+	}
+	has(t, page(w, "/robots.txt"), "Disallow: /\n")
+}
+
+// awayIndex is a read model that can be out of reach.
+type awayIndex struct {
+	readmodel.Index
+
+	away *atomic.Bool
+}
+
+func (x awayIndex) err() error {
+	if x.away.Load() {
+		return readmodel.ErrUnavailable
+	}
+	return nil
+}
+
+func (x awayIndex) Visible(ctx context.Context) (readmodel.Shown, error) {
+	if err := x.err(); err != nil {
+		return readmodel.Shown{}, err
+	}
+	return x.Index.Visible(ctx)
+}
+
+func (x awayIndex) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	if err := x.err(); err != nil {
+		return readmodel.Page{}, err
+	}
+	return x.Index.Search(ctx, q)
+}
+
+func (x awayIndex) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
+	if err := x.err(); err != nil {
+		return nil, err
+	}
+	return x.Index.Walk(ctx, q)
+}
+
+func (x awayIndex) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	if err := x.err(); err != nil {
+		return nil, err
+	}
+	return x.Index.Get(ctx, ids)
+}
+
+func (x awayIndex) Stamp(ctx context.Context, k calendar.Kind) (readmodel.Stamp, error) {
+	if err := x.err(); err != nil {
+		return readmodel.Stamp{}, err
+	}
+	return x.Index.Stamp(ctx, k)
+}
+
+// TestPagesWithoutReadModel: PAGES 13.30: with the read model away list pages are 503 with
+// Retry-After, pages of records are there; with ServeStale the last good pages stand in.
+func TestPagesWithoutReadModel(t *testing.T) {
+	t.Parallel()
+	for _, stale := range []bool{false, true} {
+		inner, err := memindex.New(memindex.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		index := awayIndex{inner, &atomic.Bool{}}
+		w := pagesWorld(t, testkit.Options{Index: index, HTTP: httpapi.Options{ServeStale: stale}})
+		editor := w.As(calendar.Editor)
+		editor.Event("Quay", testkit.Object{"slug": "quay", "venue": testkit.Object{"venue": "Hall", "slug": "hall"}, "categories": "Jazz"})
+		before := page(w, "/events/").Want(http.StatusOK)
+		index.away.Store(true)
+		lists := page(w, "/events/")
+		if stale {
+			if lists.Status != http.StatusOK || !bytes.Equal(lists.Body, before.Body) || !strings.HasPrefix(lists.Header.Get("Warning"), "110 ") {
+				t.Errorf("a page that was answered before: %d %v", lists.Status, lists.Header)
+			}
+		} else {
+			lists.Want(http.StatusServiceUnavailable)
+		}
+		for _, asked := range []string{"/", "/events/?search=x", "/events/month/", "/events/map/", "/venues/"} {
+			r := page(w, asked).Want(http.StatusServiceUnavailable)
+			has(t, r, `data-code="rest_unavailable"`)
+			if r.Header.Get("Retry-After") == "" || r.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s: %v", asked, r.Header)
+			}
+		}
+		has(t, page(w, "/event/quay/").Want(http.StatusOK), "Quay", "Hall")
+		has(t, page(w, "/venue/hall/").Want(http.StatusOK), "Hall")
+		wantPages(t, w, http.StatusOK, "/events/category/jazz/")
+		wantPages(t, w, http.StatusNotFound, "/event/nothing/")
+		if log := w.Log.Take(); !strings.Contains(log, "part unavailable") {
+			t.Errorf("the log says %q", log)
+		}
+		index.away.Store(false)
+		if r := page(w, "/events/"); r.Status != http.StatusOK || r.Header.Get("Warning") != "" {
+			t.Errorf("back again: %d %v", r.Status, r.Header)
+		}
+		has(t, page(w, "/venue/hall/"), `data-total="1"`)
+	}
+}
