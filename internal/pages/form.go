@@ -93,11 +93,16 @@ func (l *layout) field(name, value string) formField {
 	case "featured", "free":
 		choice("true", "false")
 	case paramSort:
+		standard := "start"
+		if l.r.Route.page == pageSearch && l.r.Query.Get("search") != "" {
+			standard = "relevance"
+		}
 		values := []string{"relevance", "start", "published", "modified"}
 		if l.r.Query.Get("geoloc_lat") != "" {
 			values = append(values, "distance")
 		}
-		choice(values...)
+		choice(slices.DeleteFunc(values, func(v string) bool { return v == standard && v != value })...)
+		f.Options[0].Label = word("sort."+standard, l.Lang)
 	}
 	return f
 }

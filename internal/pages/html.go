@@ -55,7 +55,7 @@ func (p *Pages) settle(r *Request, n *html.Node, levels *[]int) {
 		case n.DataAtom == atom.A:
 			setAttribute(n, "rel", linkRel)
 		case n.DataAtom == atom.Img:
-			p.settleImage(r, n)
+			p.settleImage(r, n, isLinked(n))
 		}
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -63,8 +63,9 @@ func (p *Pages) settle(r *Request, n *html.Node, levels *[]int) {
 	}
 }
 
-// settleImage shows a picture of an allowed host, and links another one.
-func (p *Pages) settleImage(r *Request, n *html.Node) {
+// settleImage shows a picture of an allowed host, and links another one, or has its text
+// stand in the link that it is in.
+func (p *Pages) settleImage(r *Request, n *html.Node, linked bool) {
 	src := attribute(n, "src")
 	if p.showsImage(r, src) {
 		setAttribute(n, "loading", "lazy")
@@ -76,9 +77,23 @@ func (p *Pages) settleImage(r *Request, n *html.Node) {
 	if text == "" {
 		text = hostOf(src)
 	}
+	if linked { // a link holds no other one
+		n.Type, n.DataAtom, n.Data, n.Attr = html.TextNode, 0, text, nil
+		return
+	}
 	n.DataAtom, n.Data = atom.A, "a"
 	n.Attr = []html.Attribute{{Key: "href", Val: src}, {Key: "rel", Val: linkRel}}
 	n.AppendChild(&html.Node{Type: html.TextNode, Data: text})
+}
+
+// isLinked tells whether a node is inside of a link.
+func isLinked(n *html.Node) bool {
+	for up := n.Parent; up != nil; up = up.Parent {
+		if up.DataAtom == atom.A {
+			return true
+		}
+	}
+	return false
 }
 
 // showsImage tells whether the picture of a URL is loaded by pages: as the policy of the

@@ -487,6 +487,15 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 // problem is a message beside a field.
 type problem struct{ Field, Label, Message string }
 
+// besideField is a message without the name of its field, which stands beside it.
+func besideField(field, message string) string {
+	rest, named := strings.CutPrefix(message, field)
+	if !named {
+		return message
+	}
+	return strings.TrimLeft(rest, " :："+noBreak+narrowNoBreak)
+}
+
 // Name is the field without the mark of lists.
 func (p problem) Name() string { return baseName(p.Field) }
 
@@ -539,7 +548,7 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 		if b.Compare != nil && b.Compare.tell(f.Field, f.Message(l.Lang)) {
 			continue
 		}
-		b.Problems = append(b.Problems, problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: f.Message(l.Lang)})
+		b.Problems = append(b.Problems, problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: besideField(f.Field, f.Message(l.Lang))})
 	}
 	l.Title, l.Heading = b.Text, b.Text
 	if len(b.Problems) > 0 {

@@ -1,0 +1,466 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"daybook/calendar"
+	"daybook/internal/pages"
+	"daybook/internal/testkit"
+)
+
+// allPages are the pages of each kind that a programme has.
+var allPages = []string{
+	"/", "/events/", "/events/?past=true", "/events/month/2026-05/", "/events/week/2026-W24/", "/events/day/2026-06-10/", "/events/map/", "/search/?search=concert", "/search/", "/events/?search=zebra",
+	"/event/until-midnight/", "/event/season/", "/event/protected/", "/event/old-concert/", "/event/hidden/", "/venue/city-hall/", "/organizer/jazz-club/", "/events/category/music/", "/events/tag/open-air/",
+	"/venues/", "/organizers/", "/categories/", "/tags/", "/docs/", "/event/until-midnight/history/", "/event/until-midnight/?as_of=version:1", "/events/month/2030-01/",
+}
+
+// TestHooksOfPages: ids, landmarks, headings and labels of every page (PAGES 13.20).
+func TestHooksOfPages(t *testing.T) {
+	t.Parallel()
+	w := viewsWorld(t, pages.Options{})
+	programme(t, w)
+	check := func(at sheet, tag string) {
+		root := at.one("html")
+		if valueOf(root, "lang") != tag {
+			t.Errorf("%s: lang %q, want %s", at.Request, valueOf(root, "lang"), tag)
+		}
+		if _, has := attrOf(root, "data-position"); !has {
+			t.Errorf("%s: no data-position", at.Request)
+		}
+		if valueOf(at.one("body"), "data-page") == "" {
+			t.Errorf("%s: no data-page", at.Request)
+		}
+		for _, hook := range [][]string{
+			{"a", "id=skip", "href=#main"},
+			{"header", "id=site-header"},
+			{"nav", "id=site-nav", "aria-label"},
+			{"main", "id=main"},
+			{"footer", "id=site-footer"},
+			{"h1"},
+			{"title"},
+			{"form", "id=search-form", "role=search"},
+			{"nav", "id=views", "aria-label"},
+			{"", "id=language-switch"},
+			{"", "id=theme-switch"},
+		} {
+			at.one(hook[0], hook[1:]...)
+		}
+		if first := under(at.one("body"), "a")[0]; valueOf(first, "id") != "skip" {
+			t.Errorf("%s: the first link is %s", at.Request, wordsOf(first))
+		}
+		level, ids := 0, map[string]bool{}
+		for _, n := range at.all("") {
+			if len(n.Data) == 2 && n.Data[0] == 'h' && n.Data[1] >= '1' && n.Data[1] <= '6' {
+				if next := int(n.Data[1] - '0'); next > level+1 {
+					t.Errorf("%s: h%d after h%d: %s", at.Request, next, level, wordsOf(n))
+				}
+				level = int(n.Data[1] - '0')
+			}
+			for _, a := range n.Attr {
+				switch {
+				case a.Key == "id" && ids[a.Val]:
+					t.Errorf("%s: %s stands twice", at.Request, a.Val)
+				case a.Key == "style" || strings.HasPrefix(a.Key, "on"):
+					t.Errorf("%s: %s of %s", at.Request, a.Key, n.Data)
+				case (a.Key == "href" || a.Key == "src") && strings.Contains(a.Val, "ZgotmplZ"):
+					t.Errorf("%s: a refused URL: %s", at.Request, wordsOf(n))
+				}
+			}
+			ids[valueOf(n, "id")] = valueOf(n, "id") != ""
+			if n.Data == "script" && valueOf(n, "src") == "" && valueOf(n, "type") != "application/ld+json" || n.Data == "style" {
+				t.Errorf("%s: an inline %s", at.Request, n.Data)
+			}
+		}
+		for _, n := range append(append(at.all("input"), at.all("select")...), at.all("textarea")...) {
+			inside := n.Parent != nil && n.Parent.Data == "label"
+			if typ := valueOf(n, "type"); typ != "hidden" && !inside && len(at.all("label", "for="+valueOf(n, "id"))) != 1 {
+				t.Errorf("%s: the field %s has no label", at.Request, valueOf(n, "name"))
+			}
+		}
+		for _, n := range append(at.all("nav"), at.all("", "role=region")...) {
+			if valueOf(n, "aria-label") == "" {
+				t.Errorf("%s: a landmark without a name", at.Request)
+			}
+		}
+	}
+	for _, l := range []calendar.Lang{calendar.LangEN, calendar.LangCN, calendar.LangFR, calendar.LangES} {
+		root := map[calendar.Lang]string{calendar.LangEN: "", calendar.LangCN: "/cn", calendar.LangFR: "/fr", calendar.LangES: "/es"}[l]
+		for _, path := range allPages {
+			check(openPage(t, w, root+path, http.StatusOK), l.Tag())
+		}
+		check(openPage(t, w, root+"/event/unknown/", http.StatusNotFound), l.Tag())
+		check(openPage(t, w, root+"/events/?start_date=x&search=0", http.StatusBadRequest), l.Tag())
+	}
+	for _, path := range []string{"/events/", "/events/month/2026-05/", "/events/week/2026-W24/", "/events/day/2026-06-10/", "/events/map/", "/search/?search=concert&categories=jazz", "/venue/city-hall/", "/events/category/music/"} {
+		at := openPage(t, w, path, http.StatusOK)
+		for _, hook := range [][]string{{"form", "id=filters"}, {"form", "id=zone-switch"}, {"div", "id=results", "data-total"}, {"", "id=result-count"}, {"details", "id=subscribe"}, {"details", "id=selection-as"}} {
+			at.one(hook[0], hook[1:]...)
+		}
+		for _, format := range []string{"json", "ics", "webcal", "rss", "atom", "jsonfeed", "geojson", "csv", "fullcalendar", "curl", "embed"} {
+			if at.export(format) == "" {
+				t.Errorf("%s: no %s in the drawer", path, format)
+			}
+		}
+	}
+	for path, left := range map[string]bool{"/events/?include=1": true, "/events/?past=true": true, "/events/?start_date=today": true, "/event/fair/": true, "/events/month/2026-05/?start_date=2026-05-10": false} {
+		if got := openPage(t, w, path, http.StatusOK).export("fullcalendar") == ""; got != left {
+			t.Errorf("%s: fullcalendar left out %t, want %t", path, got, left)
+		}
+	}
+	at := openPage(t, w, "/search/?search=concert", http.StatusOK)
+	for _, f := range under(at.one("div", "id=facets"), "fieldset") {
+		if valueOf(f, "data-facet") == "" || len(under(f, "legend")) == 0 || len(under(f, "input", "value", "data-count")) == 0 {
+			t.Errorf("facet %s", wordsOf(f))
+		}
+	}
+	if len(at.all("mark")) == 0 || len(at.all("ul")) == 0 || at.one("div", "id=chips") == nil {
+		t.Error("a search without marks")
+	}
+	list := openPage(t, w, "/events/", http.StatusOK)
+	at = openPage(t, w, "/events/?page=2", http.StatusOK)
+	pager := at.one("nav", "id=pager")
+	if len(under(pager, "a", "rel=prev")) != 1 || len(under(pager, "a", "rel=next")) != 1 || len(under(pager, "a", "aria-current=page")) != 1 {
+		t.Errorf("pager: %s", wordsOf(pager))
+	}
+	for _, card := range list.all("article", "data-event-id", "data-version") {
+		a := under(under(card, "h3")[0], "a", "data-event-id", "data-start", "data-end")
+		if len(a) != 1 || len(under(card, "time", "datetime")) == 0 {
+			t.Errorf("card %s", wordsOf(card))
+		}
+	}
+	// The month: caption, heads with full names for the ear, lists in cells.
+	month := openPage(t, w, "/events/month/2026-05/", http.StatusOK).one("table", "id=month", "data-month=2026-05")
+	if got := wordsOf(under(month, "caption")[0]); got != "May 2026, 17 events" {
+		t.Errorf("caption %q", got)
+	}
+	var heads []string
+	for _, th := range under(month, "th", "scope=col") {
+		heads = append(heads, wordsOf(under(th, "span", "aria-hidden=true")[0])+" "+wordsOf(under(th, "span", "class=hidden")[0]))
+	}
+	if want := []string{"Mon Monday", "Tue Tuesday", "Wed Wednesday", "Thu Thursday", "Fri Friday", "Sat Saturday", "Sun Sunday"}; !slices.Equal(heads, want) {
+		t.Errorf("heads %v", heads)
+	}
+	for _, td := range under(month, "td") {
+		if len(idsUnder(td)) > 0 && len(under(td, "ul")) != 1 {
+			t.Errorf("no list in %s", wordsOf(td))
+		}
+	}
+	today := under(month, "td", "aria-current=date")
+	if len(today) != 1 || valueOf(today[0], "data-date") != "2026-05-01" || valueOf(under(today[0], "a")[0], "aria-label") != "Friday, May 1, 3 events" {
+		t.Errorf("today %v", today)
+	}
+	sunday := viewsWorld(t, pages.Options{Sunday: true})
+	if head := wordsOf(openPage(t, sunday, "/events/month/2026-05/", http.StatusOK).all("th")[0]); head != "SunSunday" {
+		t.Errorf("weeks that begin on Sunday: %s", head)
+	}
+	for _, kind := range []struct{ path, fields string }{
+		{"/event/until-midnight/", "title start_date end_date venue address city zip country geo_lat geo_lng cost organizer timezone"},
+		{"/venue/city-hall/", "venue address city zip country phone website geo_lat geo_lng"},
+		{"/organizer/jazz-club/", "organizer phone email"},
+		{"/events/category/music/", "name"},
+		{"/events/tag/open-air/", "name"},
+	} {
+		at := openPage(t, w, kind.path, http.StatusOK)
+		for field := range strings.SplitSeq(kind.fields, " ") {
+			if len(under(at.one("main"), "", "data-field="+field)) == 0 {
+				t.Errorf("%s: no %s", kind.path, field)
+			}
+		}
+	}
+}
+
+// TestEventPage: what stands on it, in order; descriptions fit into the page (PAGES P2.1).
+func TestEventPage(t *testing.T) {
+	t.Parallel()
+	w := viewsWorld(t, pages.Options{})
+	p := programme(t, w)
+	w.As(calendar.Editor).Patch(p["midnight"].Path(calendar.KindEvent), testkit.Object{"post_parent": p["parent"].ID(), "featured": true, "description": "<p>Words</p>"}).Want(http.StatusOK)
+	at := openPage(t, w, "/event/until-midnight/", http.StatusOK)
+	order := [][]string{
+		{"nav", "class=crumbs"},
+		{"span", "data-badge=featured"},
+		{"h1"},
+		{"span", "data-field=start_date"},
+		{"section", "class=where"},
+		{"div", "aria-hidden=true"},
+		{"div", "class=actions"},
+		{"section", "data-field=description"},
+		{"dl", "class=facts"},
+		{"div", "id=map"},
+		{"ul", "class=maps"},
+		{"section", "data-field=post_parent"},
+		{"p", "class=changed"},
+		{"details", "id=selection-as"},
+	}
+	last, all := -1, at.all("")
+	for _, hook := range order {
+		found := under(at.one("main"), hook[0], hook[1:]...)
+		if len(found) == 0 {
+			t.Errorf("no %v", hook)
+			continue
+		}
+		if i := slices.Index(all, found[0]); i <= last {
+			t.Errorf("%v stands too early", hook)
+		} else {
+			last = i
+		}
+	}
+	if got := wordsOf(at.all("p", "class=when")[0]); got != "Tuesday, May 12, 2026, 8:00\u00a0PM – Wednesday, May 13, 2026, 12:00\u00a0AM EDT" {
+		t.Errorf("when: %q", got)
+	}
+	season := openPage(t, w, "/event/season/", http.StatusOK)
+	text := season.one("section", "data-field=description")
+	if len(under(text, "h3")) != 1 || len(under(text, "h4")) != 1 || len(under(text, "img")) != 0 {
+		t.Errorf("headings of a description: %s", wordsOf(text))
+	}
+	var links []string
+	for _, a := range under(text, "a") {
+		links = append(links, valueOf(a, "href")+" "+wordsOf(a)+" "+valueOf(a, "rel"))
+	}
+	if want := []string{"https://pictures.example.net/a.png A boat nofollow ugc noopener", "https://example.net/ link nofollow ugc noopener"}; !slices.Equal(links, want) {
+		t.Errorf("links of a description: %v", links)
+	}
+	if got := idsUnder(season.one("main")); !slices.Contains(got, idOf(p["child"])) {
+		t.Errorf("children: %v", got)
+	}
+	if got := idsUnder(openPage(t, w, "/event/night-train/", http.StatusOK).one("main")); len(got) != 5 || got[0] != idOf(p["night"]) {
+		t.Errorf("itself and four coming ones at the venue: %v", got)
+	}
+	past := openPage(t, w, "/event/old-concert/", http.StatusOK)
+	if len(past.all("", "data-badge=past")) == 0 || len(past.all("meta", "name=robots")) != 0 {
+		t.Error("a past event without its badge, or not to be indexed")
+	}
+	jazz := openPage(t, w, "/events/category/jazz/", http.StatusOK)
+	if got := wordsOf(jazz.one("nav", "class=crumbs")); got != "HomeCategoriesMusicJazz" {
+		t.Errorf("way to a category: %s", got)
+	}
+	music := openPage(t, w, "/events/category/music/", http.StatusOK)
+	if got := music.one("nav", "class=children"); valueOf(under(got, "a")[0], "href") != "/events/category/jazz/" || !slices.Contains(idsUnder(music.results()), idOf(p["three"])) {
+		t.Errorf("children of a category: %s", wordsOf(got))
+	}
+	club := openPage(t, w, "/organizer/jazz-club/", http.StatusOK)
+	if len(club.all("a", "href=mailto:club@example.org")) != 1 {
+		t.Error("no mailto link")
+	}
+	hall := openPage(t, w, "/venue/city-hall/", http.StatusOK)
+	if len(hall.all("a", "href=geo:42.3554,-71.0501")) != 1 || len(hall.all("div", "id=map", "data-lat=42.3554")) != 1 || len(hall.all("a", "href=/venue/city-hall/?past=true")) == 0 {
+		t.Error("a venue without its point, map or past events")
+	}
+	home := openPage(t, w, "/", http.StatusOK)
+	if featured := home.one("section", "class=featured"); len(under(featured, "article")) != 3 {
+		t.Errorf("featured: %v", idsUnder(featured))
+	}
+	for path, want := range map[string]string{"/venues/": "City Hall Park Somewhere", "/organizers/": "Jazz Club", "/categories/": "Arts & crafts Jazz Music", "/tags/": "Open air"} {
+		var names []string
+		for _, a := range under(openPage(t, w, path, http.StatusOK).one("ul", "class=directory"), "a") {
+			names = append(names, wordsOf(a))
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// submit gives the path that a form leads to when its fields are sent as they are, with
+// some of them set.
+func submit(form *html.Node, set url.Values) string {
+	q := url.Values{}
+	for _, n := range append(under(form, "input"), under(form, "select")...) {
+		name := valueOf(n, "name")
+		_, checked := attrOf(n, "checked")
+		switch {
+		case name == "" || valueOf(n, "type") == "checkbox" && !checked:
+		case n.Data == "select":
+			for _, o := range under(n, "option") {
+				if _, selected := attrOf(o, "selected"); selected {
+					q.Add(name, valueOf(o, "value"))
+				}
+			}
+		default:
+			q.Add(name, valueOf(n, "value"))
+		}
+	}
+	maps.Copy(q, set)
+	return valueOf(form, "action") + "?" + q.Encode()
+}
+
+// TestPagesWithoutScripts: search, filters, zone, paging, drawer, password and history are
+// forms, links and details (PAGES 13.23).
+func TestPagesWithoutScripts(t *testing.T) {
+	t.Parallel()
+	w := viewsWorld(t, pages.Options{})
+	p := programme(t, w)
+	list := openPage(t, w, "/events/", http.StatusOK)
+	found := openPage(t, w, submit(list.one("form", "id=search-form"), url.Values{"search": {"train"}}), http.StatusOK)
+	if got := idsUnder(found.results()); !slices.Equal(got, []string{idOf(p["night"])}) {
+		t.Errorf("search: %v", got)
+	}
+	all := openPage(t, w, "/search/?search=concert", http.StatusOK)
+	jazz := under(all.one("fieldset", "data-facet=categories"), "input", "value="+p["jazz"].ID().String())
+	if len(jazz) != 1 {
+		t.Fatal("no facet of jazz")
+	}
+	narrow := openPage(t, w, submit(all.one("form", "id=filters"), url.Values{"categories[]": {valueOf(jazz[0], "value")}}), http.StatusOK)
+	if got, want := fmt.Sprint(narrow.total()), valueOf(jazz[0], "data-count"); got != want || narrow.total() >= all.total() {
+		t.Errorf("the facet finds %s events, want %s of %d", got, want, all.total())
+	}
+	chip := under(narrow.one("div", "id=chips"), "a")
+	if len(chip) != 2 || !strings.Contains(wordsOf(narrow.one("div", "id=chips")), "Category: Jazz") {
+		t.Errorf("chips: %s", wordsOf(narrow.one("div", "id=chips")))
+	}
+	if got := openPage(t, w, valueOf(chip[1], "href"), http.StatusOK); got.total() != all.total() && got.total() != openPage(t, w, "/search/?categories=jazz", http.StatusOK).total() {
+		t.Errorf("without a chip: %d", got.total())
+	}
+	filtered := openPage(t, w, submit(list.one("form", "id=filters"), url.Values{"start_date": {"2026-05-20"}, "end_date": {"2026-05-23"}}), http.StatusOK)
+	if got := idsUnder(filtered.results()); !slices.Contains(got, idOf(p["fair"])) || slices.Contains(got, idOf(p["night"])) {
+		t.Errorf("filter by days: %v", got)
+	}
+	at := openPage(t, w, "/events/month/2026-05/?categories=jazz", http.StatusOK)
+	form := at.one("form", "id=zone-switch")
+	q := submit(form, url.Values{"tz": {"Asia/Tokyo"}})
+	tokyo := openPage(t, w, "/events/month/2026-05/"+q, http.StatusOK)
+	if !strings.Contains(wordsOf(tokyo.root), "Times are in Asia/Tokyo") || tokyo.total() != at.total() {
+		t.Errorf("zone: %s", q)
+	}
+	for _, id := range []string{"selection-as", "subscribe"} {
+		if n := list.one("", "id="+id); n.Data != "details" || len(under(n, "summary")) != 1 {
+			t.Errorf("%s is %s", id, n.Data)
+		}
+	}
+	if next := under(list.one("nav", "id=pager"), "a", "rel=next"); valueOf(next[0], "href") != "/events/?page=2" {
+		t.Errorf("next: %s", valueOf(next[0], "href"))
+	}
+	unlock := openPage(t, w, "/event/protected/", http.StatusOK).one("form", "id=unlock", "method=post")
+	if fields := under(unlock, "input", "name=password", "autocomplete=off"); len(fields) != 1 || len(under(unlock, "button")) != 1 {
+		t.Error("the password form")
+	}
+	history := openPage(t, w, "/event/until-midnight/history/", http.StatusOK)
+	compared := openPage(t, w, submit(history.one("form", "id=compare"), url.Values{"from": {"1"}, "to": {"2"}}), http.StatusOK)
+	if len(compared.all("table")) == 0 {
+		t.Error("comparing two versions shows nothing")
+	}
+	// From a view to another one the filters go along.
+	for _, a := range under(openPage(t, w, "/events/?categories=jazz&start_date=2026-05-01", http.StatusOK).one("nav", "id=views"), "a") {
+		if href := valueOf(a, "href"); !strings.HasSuffix(href, "?categories=jazz") {
+			t.Errorf("view %s", href)
+		}
+	}
+}
+
+// TestTextsOfPages: counts and times in four languages (PAGES 13.24).
+func TestTextsOfPages(t *testing.T) {
+	t.Parallel()
+	w := viewsWorld(t, pages.Options{})
+	programme(t, w)
+	for i, path := range []string{"/events/?search=zebra", "/events/?search=sushi", "/events/?search=%22together+1%22+", "/event/evening-show/", "/event/fair/", "/event/festival/"} {
+		for root, want := range map[string][]string{
+			"":    {"0 events", "1 event", "1 event", "Thursday, May 28, 2026, 8:00\u00a0PM – 10:00\u00a0PM EDT", "Friday, May 22, 2026 · All day", "May 30 – Jun 2, 2026"},
+			"/cn": {"0 个活动", "1 个活动", "1 个活动", "2026年5月28日星期四 20:00–22:00 EDT", "2026年5月22日星期五 · 全天", "2026年5月30日至6月2日"},
+			"/es": {"0 eventos", "1 evento", "1 evento", "jueves, 28 de mayo de 2026, 20:00–22:00 EDT", "viernes, 22 de mayo de 2026 · Todo el día", "30 may – 2 jun 2026"},
+			"/fr": {"0 événement", "1 événement", "1 événement", "jeudi 28 mai 2026, 20:00–22:00 EDT", "vendredi 22 mai 2026 · Toute la journée", "30 mai – 2 juin 2026"},
+		} {
+			at := openPage(t, w, root+path, http.StatusOK)
+			hook := []string{"p", "id=result-count"}
+			if i > 2 {
+				hook = []string{"p", "class=when"}
+			}
+			if got := wordsOf(at.all(hook[0], hook[1:]...)[0]); got != want[i] {
+				t.Errorf("%s%s: %q, want %q", root, path, got, want[i])
+			}
+		}
+	}
+	// The zone stands after times that are not of the site zone; the year with those of another one.
+	card := openPage(t, w, "/events/?search=sushi", http.StatusOK).one("article")
+	if got := wordsOf(under(card, "time")[0]); got != "Thu, May 21, 9:00\u00a0AM – 11:00\u00a0AM JST" {
+		t.Errorf("another zone: %q", got)
+	}
+	if got := wordsOf(under(openPage(t, w, "/events/?search=show", http.StatusOK).one("article"), "time")[0]); got != "Thu, May 28, 8:00\u00a0PM – 10:00\u00a0PM" {
+		t.Errorf("site zone: %q", got)
+	}
+	clock := viewsWorld(t, pages.Options{Clock: 24})
+	programme(t, clock)
+	if got := wordsOf(openPage(t, clock, "/event/evening-show/", http.StatusOK).all("p", "class=when")[0]); got != "Thursday, May 28, 2026, 20:00 – 22:00 EDT" {
+		t.Errorf("a clock of 24 hours: %q", got)
+	}
+}
+
+// TestTitlesAreText: markup in titles is text on every page (PAGES 13.32).
+func TestTitlesAreText(t *testing.T) {
+	t.Parallel()
+	w := viewsWorld(t, pages.Options{})
+	editor := w.As(calendar.Editor)
+	title := `&lt;img src=x onerror=alert(1)&gt; &lt;/script&gt; "quoted" 'too'`
+	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": title, "city": "<b>City", "geo_lat": 1, "geo_lng": 2})
+	e := editor.Event(title, testkit.Object{"slug": "markup", "venue": venue.ID(), "featured": true, "tags": title})
+	day, _, _ := strings.Cut(e.String("start_date"), " ")
+	want := `<img src=x onerror=alert(1)> </script> "quoted" 'too'`
+	for _, path := range []string{"/", "/events/", "/event/markup/", "/events/month/", "/events/day/" + day + "/", "/search/?search=quoted", "/events/map/", below(t, venue.String("url"))[1:], "/venues/", "/event/markup/history/", "/event/markup/?as_of=version:1"} {
+		at := openPage(t, w, path, http.StatusOK)
+		if len(at.all("", "onerror")) != 0 || len(at.all("img", "src=x")) != 0 {
+			t.Errorf("%s: markup of a title runs", path)
+		}
+		if !strings.Contains(strings.NewReplacer("\u00a0", " ").Replace(wordsOf(at.one("body"))), want) {
+			t.Errorf("%s: the title is not there as text", path)
+		}
+	}
+	if got := graphOf(t, openPage(t, w, "/event/markup/", http.StatusOK))[0]["name"]; got != want {
+		t.Errorf("name %v", got)
+	}
+	if body := string(openPage(t, w, "/event/markup/", http.StatusOK).Body); strings.Contains(body, "</script> \"quoted") {
+		t.Error("a title ends a script")
+	}
+}
+
+// TestPageOfTheAPI: it lists the operations of the documentation (PAGES 13.51).
+func TestPageOfTheAPI(t *testing.T) {
+	t.Parallel()
+	w := viewsWorld(t, pages.Options{})
+	for _, l := range calendar.Langs {
+		root := ""
+		if l != calendar.LangEN {
+			root = "/" + l.String()
+		}
+		at := openPage(t, w, root+"/docs/", http.StatusOK)
+		doc := w.As(calendar.Anonymous).Under(l).Get("/doc").Want(http.StatusOK)
+		want := map[string][2]string{}
+		for path, item := range doc.Get("paths").(map[string]any) {
+			for method, op := range item.(map[string]any) {
+				if method == "head" || method == "options" {
+					continue
+				}
+				_, extension := op.(map[string]any)["x-extension"]
+				want[strings.ToUpper(method)+" "+root+testkit.Root+path] = [2]string{op.(map[string]any)["summary"].(string), fmt.Sprint(extension)}
+			}
+		}
+		got := map[string][2]string{}
+		yes := map[calendar.Lang]string{calendar.LangEN: "Yes", calendar.LangCN: "是", calendar.LangFR: "Oui", calendar.LangES: "Sí"}[l]
+		for _, tr := range under(under(at.one("table", "id=routes"), "tbody")[0], "tr") {
+			td := under(tr, "td")
+			got[wordsOf(td[0])+" "+wordsOf(td[1])] = [2]string{wordsOf(td[2]), fmt.Sprint(wordsOf(td[3]) == yes)}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", l, diff)
+		}
+		spec := at.one("rapi-doc", "load-fonts=false", "persist-auth=false")
+		if u := valueOf(spec, "spec-url"); u != root+testkit.Root+"/doc" {
+			t.Errorf("%s: document %s", l, u)
+		}
+		for _, script := range at.all("script", "src") {
+			src := valueOf(script, "src")
+			if !strings.HasPrefix(src, "/assets/") {
+				t.Errorf("script %s", src)
+			}
+			w.As(calendar.Anonymous).Do(http.MethodGet, "/"+src, nil).Want(http.StatusOK)
+		}
+	}
+}
