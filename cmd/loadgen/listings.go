@@ -60,15 +60,20 @@ var listingRows = []listingRow{
 	{name: "the same, sort=relevance", path: func(a *asks) string {
 		return "/events" + a.another() + "&sort=relevance&typos=on&search=" + a.typo()
 	}},
-	{name: "suggest, three letters", most: mostSuggest, direct: true, path: func(a *asks) string {
-		return "/suggest?limit=" + strconv.Itoa(1+a.n%20) + "&multilang_language=" + []string{"en", "fr", "es", "cn"}[a.n/20%4] + "&q=" + a.text()[:3]
-	}},
+	{name: "suggest, three letters", most: mostSuggest, direct: true, path: func(a *asks) string { return "/suggest?" + a.start() }},
+	{name: "the same, 1 to 20 of each kind", path: func(a *asks) string { return "/suggest?limit=" + strconv.Itoa(1+a.n%20) + "&" + a.start() }},
 	{name: "suggest, a word and three letters", path: func(a *asks) string { return "/suggest?q=" + url.QueryEscape(a.text()+" "+a.text()[:3]) }},
 	{name: "suggest, a word with typos", path: func(a *asks) string { return "/suggest?limit=" + strconv.Itoa(1+a.n%20) + "&q=" + a.typo() }},
 	{name: "first step of a walk", direct: true, path: func(a *asks) string { return "/events" + a.another() + "&cursor=*" }},
 }
 
 func (a *asks) text() string { a.n++; return a.words(1) }
+
+// start gives three letters that were typed, in a language. There are few beginnings of
+// words, so what is no part of a word makes each request another one.
+func (a *asks) start() string {
+	return "multilang_language=" + []string{"en", "fr", "es", "cn"}[a.n/50%4] + "&q=" + a.text()[:3] + strings.Repeat(".", a.n%50)
+}
 
 // typo gives a word of eight letters and more, with a typo.
 func (a *asks) typo() string {
