@@ -66,10 +66,10 @@ func (p *publicPast) History(ctx context.Context, to public.Reader, r *calendar.
 	if err != nil {
 		return nil, err
 	}
-	out := &public.History{}
+	out := &public.History{Only: open.First.Number == open.Last.Number}
 	walk := history.Walk{Record: r.ID, Most: mostCounted, Page: perPage}
 	if numbers := open.Versions; version <= mostCounted {
-		out.Pages, out.Only = pagesOf(len(numbers), perPage), len(numbers) == 1
+		out.Pages = pagesOf(len(numbers), perPage)
 		last := len(numbers) - (page-1)*perPage
 		if last <= 0 {
 			return out, nil

@@ -424,6 +424,30 @@ func TestPagesOfHistoryThatIsClosed(t *testing.T) {
 	}
 }
 
+// Who sees more of the past sees it in previews: drafts, who made a change, and why.
+func TestPagesOfHistoryInPreviews(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{HTTP: httpapi.Options{PublicHistory: httpapi.PublicHistoryNone}})
+	editor := w.As(calendar.Editor)
+	event := editor.Event("First draft", testkit.Object{"slug": "quay", "status": "draft"})
+	path := event.Path(calendar.KindEvent)
+	editor.With("Daybook-Reason", "hall double-booked").Patch(path, testkit.Object{"title": "Second draft"}).Want(200)
+	read := func(c *testkit.Client, path string) *testkit.Response { return c.With("Accept", "text/html").Get("/" + path) }
+	for _, role := range []calendar.Role{calendar.Auditor, calendar.Editor} {
+		r := read(w.As(role), "/event/quay/history/?preview=true").Want(200)
+		has(t, r, "by editor · hall double-booked", "First draft", `href="/event/quay/?as_of=version%3A1&amp;preview=true"`, `id="preview"`)
+		has(t, read(w.As(role), "/event/quay/?as_of=version:1&preview=true").Want(200), "First draft", `data-badge="version"`)
+	}
+	for _, c := range []*testkit.Client{w.As(calendar.Contributor), w.AsOther(calendar.Author)} {
+		read(c, "/event/quay/history/?preview=true").Want(404)
+	}
+	editor.Patch(path, testkit.Object{"status": "publish"}).Want(200)
+	wantPages(t, w, 404, "/event/quay/history/")
+	lacks(t, page(w, "/event/quay/").Want(200), "history/")
+	has(t, read(w.As(calendar.Auditor), "/event/quay/?preview=true").Want(200), `href="/event/quay/history/?preview=true"`)
+	read(w.As(calendar.Subscriber), "/event/quay/history/?preview=true").Want(404)
+}
+
 // PAGES 3.2: a start that was moved after publication.
 func TestPagesOfEventsThatWereMoved(t *testing.T) {
 	t.Parallel()
