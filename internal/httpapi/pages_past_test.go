@@ -143,6 +143,7 @@ func TestPagesOfFormerSlugs(t *testing.T) {
 		leads(t, w, "/fr/event/"+old+"/", "/fr/event/third/")
 		leads(t, w, "/event/"+old+"/?tz=Asia/Tokyo&b=2&a=1", "/event/third/?tz=Asia/Tokyo&b=2&a=1")
 		leads(t, w, "/event/"+old+"/history/?page=1", "/event/third/history/?page=1")
+		leads(t, w, "/embed/event/"+old+"/?theme=dark", "/embed/event/third/?theme=dark")
 		wantPages(t, w, 404, "/venue/"+old+"/", "/events/tag/"+old+"/")
 	}
 	other := editor.Event("Other", testkit.Object{"slug": "first"})
