@@ -144,7 +144,7 @@ func (a *api) enter(w http.ResponseWriter, r *http.Request) {
 // them for previews alone.
 func (c *call) sendsCredentials(r *http.Request) bool {
 	_, sent := r.Header["Authorization"]
-	return sent && (c.page == nil || c.page.wants)
+	return sent && (c.page == nil || c.page.req.Preview)
 }
 
 // failEarly answers an error before the way to the route; the path may have one.
@@ -154,6 +154,8 @@ func (a *api) failEarly(w http.ResponseWriter, r *http.Request, code calendar.Co
 			w.Header()[headerAllow] = rt.allowOpen()
 			rt.vary(w.Header(), r.Method)
 		}
+	} else if c.page != nil {
+		c.page.plain = true
 	}
 	a.fail(w, r, calendar.Fail(code, 0))
 }

@@ -63,10 +63,9 @@ const maxPasswordForm = 4 << 10
 type paged struct {
 	from origin
 	req  public.Request
-	// wants tells that the page is made for the caller, and asks for credentials.
-	wants bool
-	// other is a path that is none of a page, asked for by a browser.
-	other bool
+	// other is a path that is none of a page, asked for by a browser; plain that the page is
+	// one of an error that is the same for all paths.
+	other, plain bool
 }
 
 // findPage gives the page that a request asks for, nil for none. A browser gets a page for
@@ -81,16 +80,13 @@ func (a *api) findPage(r *http.Request, c *call, from origin) *paged {
 			path = rest
 		}
 	}
-	if path == "" {
-		path = "/"
-	}
 	p := &paged{from: from}
 	route, found := public.Find(path)
 	if !found {
 		if a.roots.belowPrefix(path) || !accepts(r.Header, "text/html") {
 			return nil
 		}
-		route, p.other = public.Nowhere(c.loc.lang), true
+		route, p.other, p.plain = public.Nowhere(c.loc.lang), true, true
 	}
 	p.req = public.Request{Route: route, Base: from.base, Path: from.path, Query: url.Values{}, Raw: r.URL.RawQuery}
 	for _, q := range c.query {
@@ -98,7 +94,6 @@ func (a *api) findPage(r *http.Request, c *call, from origin) *paged {
 	}
 	p.req.Input = inputOf(c.query, func(name string) bool { return listNames[calendar.KindEvent][name] })
 	p.req.Tidy()
-	p.wants = p.req.Preview && route.IsPage() && !p.other
 	return p
 }
 
@@ -137,7 +132,7 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error 
 	case route.IsAsset():
 		return a.sendAsset(w, r, c)
 	}
-	if p.wants {
+	if p.req.Preview {
 		if err := a.admitPreview(w, r, c); err != nil {
 			return err
 		}
@@ -149,7 +144,7 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error 
 	switch {
 	case !read:
 		made, err = a.unlock(w, r, c)
-	case p.wants:
+	case p.req.Preview:
 		made, err = a.preview(r, c)
 	default:
 		return a.answerShared(w, r, c)
@@ -249,6 +244,8 @@ func fromOtherSite(r *http.Request, own origin) bool {
 const (
 	pageKey     = 'h'
 	lastPageKey = 'H' // the last good answer
+	// errorPageKey is of pages of errors that are the same for all paths.
+	errorPageKey = 'E'
 )
 
 // answerShared answers a request for a page that is the same for everybody: one that is
@@ -421,7 +418,7 @@ func openToAll(h http.Header) {
 // pageCacheOf is Cache-Control of an answer that is no page of its own.
 func pageCacheOf(made *public.Answer, p *paged) string {
 	switch {
-	case made.Private, p.wants, p.req.Unlock:
+	case made.Private, p.req.Preview, p.req.Unlock:
 		return "no-store, private"
 	case made.Status == http.StatusMovedPermanently:
 		return cacheMoved
@@ -437,13 +434,31 @@ func (a *api) failPage(w http.ResponseWriter, r *http.Request, c *call, e *calen
 	if status == http.StatusUnauthorized {
 		w.Header()[headerChallenge] = challenges[:1] // what a browser asks for
 	}
-	made, err := a.o.Pages.Fail(&p.req, e, status, shownCode(e))
+	made, err := a.errorPage(p, e, status)
 	if err != nil {
 		a.o.Log.ErrorContext(r.Context(), "page of an error failed", "path", r.URL.Path, "error", err)
 		w.Header()[headerType] = valueText
 		made = &public.Answer{Status: http.StatusInternalServerError, Type: valueText[0], Body: []byte(http.StatusText(http.StatusInternalServerError))}
 	}
 	_ = a.sendPage(w, r, c, made)
+}
+
+// errorPage makes the page of an error. One that is the same for all paths is kept: a flood
+// of refused requests is not to cost what pages do.
+func (a *api) errorPage(p *paged, e *calendar.Error, status int) (*public.Answer, error) {
+	if !p.plain {
+		return a.o.Pages.Fail(&p.req, e, status, shownCode(e))
+	}
+	req := public.Request{Route: public.Nowhere(p.req.Route.Lang()), Base: p.req.Base, Path: p.req.Path}
+	key := string(cache.Key{errorPageKey}.Text(req.Base).Text(req.Path).Number(int64(p.req.Route.Lang())).Text(string(e.Code)))
+	if kept, ok := a.answers.Get(key); ok {
+		return &public.Answer{Status: status, Type: public.TypeHTML, Body: kept.body, Error: e}, nil
+	}
+	made, err := a.o.Pages.Fail(&req, e, status, shownCode(e))
+	if err == nil {
+		a.answers.Set(key, &answer{body: made.Body})
+	}
+	return made, err
 }
 
 var _ public.Lists = (*query.Service)(nil)

@@ -63,7 +63,11 @@ func TestPagePaths(t *testing.T) {
 	t.Parallel()
 	w := pagesWorld(t, testkit.Options{})
 	w.As(calendar.Editor).Event("Quay", testkit.Object{"slug": "quay"})
+	for range 3 { // the proper one is kept
+		wantPages(t, w, http.StatusOK, "/", "/events/", "/event/quay/", "/fr/event/quay/?tz=UTC")
+	}
 	for from, to := range map[string]string{
+		"//":                             "/",
 		"/events":                        "/events/",
 		"//events//month//2026-07":       "/events/month/2026-07/",
 		"/event/QUAY":                    "/event/quay/",
@@ -169,9 +173,10 @@ func TestPageCaching(t *testing.T) {
 
 	// No write, and yet it is another page: the event begins, ends, and the day does.
 	before := page(w, "/events/")
-	for _, asked := range []string{"/events/", "/event/quay/"} {
+	for _, asked := range []string{"/events/", "/event/quay/", "/events/?past=true", "/events/?past=true"} {
 		page(w, asked) // the second one is kept
 	}
+	has(t, page(w, "/events/?past=true"), `data-total="0"`)
 	w.Clock.Add(6*time.Hour + 40*time.Minute)
 	now := w.As(calendar.Anonymous).With("If-None-Match", before.ETag(), "Accept", "text/html").Get("//events/").Want(http.StatusOK)
 	has(t, now, `data-badge="now"`)
@@ -181,6 +186,7 @@ func TestPageCaching(t *testing.T) {
 	}
 	w.Clock.Add(3 * time.Hour)
 	has(t, page(w, "/event/quay/"), `data-badge="past"`)
+	has(t, page(w, "/events/?past=true"), `data-total="1"`)
 	w.Clock.Add(2*time.Hour + 19*time.Minute + 55*time.Second)
 	if got := page(w, "/events/").Header.Get("Cache-Control"); !strings.Contains(got, "s-maxage=5,") {
 		t.Errorf("5 s before midnight: %q", got)
@@ -359,7 +365,8 @@ func TestPreview(t *testing.T) {
 	if got := author.Get("//?preview=true&event=" + noSlug.ID().String()); got.Status != http.StatusOK && got.Header.Get("Location") == "" {
 		t.Errorf("a record without a slug: %d", got.Status)
 	}
-	wantPages(t, w, http.StatusNotFound, "/event/draft/", "/event/draft/?preview=false", "/event/draft/?preview=")
+	has(t, page(w, "/events/?preview=maybe").Want(http.StatusBadRequest), `id="error-preview"`)
+	wantPages(t, w, http.StatusNotFound, "/nothing?preview=true", "/event/draft/", "/event/draft/?preview=false", "/event/draft/?preview=")
 }
 
 // TestAssets: PAGES 13.27: the present hash of a file is kept for ever, another one not at

@@ -72,7 +72,7 @@ func baseName(sent string) string {
 // Tidy takes out of a request what the page does not know, and what is empty: forms send
 // empty fields.
 func (r *Request) Tidy() {
-	if r.Preview, _ = strconv.ParseBool(r.Query.Get(paramPreview)); r.Preview {
+	if r.Preview = r.Route.IsPage() && r.Route.page != pageError && isTrue(r.Query.Get(paramPreview)); r.Preview {
 		r.Query.Set(paramPreview, "true")
 	}
 	for sent, values := range r.Query {
@@ -96,6 +96,10 @@ func (r *Request) Tidy() {
 	}
 }
 
+// isTrue tells whether a parameter of pages is true, isBool whether it is one or the other.
+func isTrue(v string) bool { return v == "true" || v == "1" }
+func isBool(v string) bool { return isTrue(v) || v == "false" || v == "0" }
+
 // Key names what the page of a tidy request shows: another one with this key has the same
 // page, as long as the state of the calendar is the same.
 func (p *Pages) Key(r *Request) string {
@@ -103,7 +107,7 @@ func (p *Pages) Key(r *Request) string {
 	if zone, ok := calendar.ParseZone(r.Query.Get(paramZone)); ok {
 		days += p.today(&zone).Format(time.DateOnly)
 	}
-	return strings.Join([]string{r.Base, r.Path, r.Route.proper, r.Query.Encode(), strconv.FormatBool(r.strange), days, p.mark}, "\n")
+	return strings.Join([]string{r.Base, r.Path, r.Route.proper, r.Route.moved, r.Query.Encode(), strconv.FormatBool(r.strange), days, p.mark}, "\n")
 }
 
 // Stays tells whether the page is one of a record, which is made from the event store while

@@ -15,7 +15,7 @@ type bar struct{ Text, User string }
 
 // Bar is that of a preview, nil for what everybody sees.
 func (l *layout) Bar() *bar {
-	if !l.r.Preview {
+	if !l.r.Preview || l.r.User == "" { // nobody has been let in
 		return nil
 	}
 	b := &bar{Text: word("preview", l.Lang), User: l.text("preview.user", l.r.User)}

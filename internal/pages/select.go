@@ -145,6 +145,10 @@ func (p *Pages) chooseWithin(ctx context.Context, r *Request, over period, of qu
 		switch strings.ToLower(past) {
 		case "true", "1":
 			s.past = true
+			now := p.o.Now()
+			minute := now.Truncate(time.Minute) // events end all the time
+			r.moment(minute, now)
+			r.moment(minute.Add(time.Minute), now)
 		case "false", "0":
 		default:
 			bad.Add(paramPast, calendar.ReasonTypeBool)

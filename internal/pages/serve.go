@@ -41,6 +41,10 @@ func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 			return nil, bad.Err()
 		}
 		return r.redirect(r.Path+segments[l]+strings.TrimPrefix(r.Route.proper, segments[r.Route.lang]), without(r.Raw, paramLanguage)), nil
+	case r.Query.Has(paramPreview) && !isBool(r.Query.Get(paramPreview)):
+		var bad calendar.Problems
+		bad.Add(paramPreview, calendar.ReasonTypeBool)
+		return nil, bad.Err()
 	case r.Route.wrong:
 		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
