@@ -380,7 +380,13 @@ func TestPagesOfHistory(t *testing.T) {
 	has(t, page(w, "/event/quay/history/?from=3&to=1").Want(200), "from “Night at the quay” to “Quay concert”")
 	has(t, page(w, "/event/quay/history/?from=&to=2").Want(200), "From version 1 to version 2")
 	lacks(t, page(w, "/event/quay/history/?from=&to=").Want(200), `id="difference"`)
-	has(t, page(w, "/event/quay/history/?from=x&to=2").Want(400), `id="error-from"`, `value="x"`, `value="2"`, `aria-describedby="error-from"`)
+	has(t, page(w, "/event/quay/history/?from=x&to=2").Want(400), `id="error-from"`, `value="x"`, `value="2"`, `aria-describedby="error-from"`,
+		`<a href="#compare-from">From version</a>`, "<title>Something was not understood. From version")
+	both := page(w, "/event/quay/history/?from=x&page=0").Want(400)
+	has(t, both, `id="error-from"`, `id="error-page"`)
+	if n := strings.Count(string(both.Body), `id="error-from"`); n != 1 {
+		t.Errorf("the problem stands %d times", n)
+	}
 	wantPages(t, w, 404, "/event/quay/history/?from=1&to=9", "/event/quay/history/?page=2")
 	wantPages(t, w, 400, "/event/quay/history/?page=0", "/event/quay/history/?page=x", "/event/quay/history/?tz=foo")
 	has(t, page(w, "/event/quay/history/?tz=Asia/Tokyo").Want(200), "9:00\u00a0PM JST")
@@ -409,6 +415,9 @@ func TestPagesOfHistoryThatIsClosed(t *testing.T) {
 	editor.Patch(path, testkit.Object{"password": "open sesame"}).Want(200)
 	wantPages(t, w, 404, "/event/quay/history/", "/event/quay/?as_of=version:2", "/fr/event/quay/history/")
 	lacks(t, page(w, "/event/quay/").Want(200), "history/", "as_of")
+	opened := unlock(w.As(calendar.Anonymous).With("Accept", "text/html"), "/event/quay/", "open sesame").Want(200)
+	has(t, opened, "Version 3, changed")
+	lacks(t, opened, "history/", "as_of")
 
 	for _, setting := range []httpapi.PublicHistory{httpapi.PublicHistoryProofs, httpapi.PublicHistoryNone} {
 		w := pagesWorld(t, testkit.Options{HTTP: httpapi.Options{PublicHistory: setting}})

@@ -63,13 +63,18 @@ type compareForm struct {
 
 type compareField struct{ Name, Label, Value, Problem string }
 
-// tell puts a message beside a field, where the form has it.
-func (f *compareForm) tell(field, message string) bool {
-	i := slices.IndexFunc(f.Fields, func(c compareField) bool { return c.Name == field })
-	if i >= 0 {
-		f.Fields[i].Problem = message
+// tell puts a problem beside its field, where the form has it.
+func (f *compareForm) tell(p *problem) bool {
+	if f == nil {
+		return false
 	}
-	return i >= 0
+	i := slices.IndexFunc(f.Fields, func(c compareField) bool { return c.Name == p.Field })
+	if i < 0 {
+		return false
+	}
+	f.Fields[i].Problem = p.Message
+	p.Label, p.compares = f.Fields[i].Label, true
+	return true
 }
 
 // Colon stands between a name and its value.

@@ -489,7 +489,19 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 }
 
 // problem is a message beside a field.
-type problem struct{ Field, Label, Message string }
+type problem struct {
+	Field, Label, Message string
+
+	compares bool // it is one of the form that compares versions
+}
+
+// Anchor is the id of its field.
+func (p problem) Anchor() string {
+	if p.compares {
+		return "compare-" + p.Name()
+	}
+	return "filter-" + p.Name()
+}
 
 // besideField is a message without the name of its field, which stands beside it.
 func besideField(field, message string) string {
@@ -548,15 +560,19 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 		form := p.compareForm(l)
 		b.Compare = &form
 	}
+	var elsewhere []problem // than in the form that compares
 	for _, f := range refused.Fields {
-		if b.Compare != nil && b.Compare.tell(f.Field, f.Message(l.Lang)) {
-			continue
+		problem := problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: besideField(f.Field, f.Message(l.Lang))}
+		if !b.Compare.tell(&problem) {
+			elsewhere = append(elsewhere, problem)
 		}
-		b.Problems = append(b.Problems, problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: besideField(f.Field, f.Message(l.Lang))})
+		b.Problems = append(b.Problems, problem)
 	}
 	l.Title, l.Heading = b.Text, b.Text
+	if len(elsewhere) > 0 {
+		b.Form = l.badForm(elsewhere)
+	}
 	if len(b.Problems) > 0 {
-		b.Form = l.badForm(b.Problems)
 		names := make([]string, len(b.Problems))
 		for i, p := range b.Problems {
 			names[i] = p.Label
