@@ -377,7 +377,16 @@ func TestAssets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := pagesWorld(t, testkit.Options{Pages: &pages.Options{Brand: pages.Brand{Logo: logo}}})
+	brand := pages.Brand{Name: "Town hall", Logo: logo}
+	brand.Home[calendar.LangEN] = pages.HomeText{HTML: "<h1>Hello</h1><h3>you</h3>", Lang: calendar.LangEN}
+	brand.Home[calendar.LangFR] = brand.Home[calendar.LangEN]
+	en := calendar.LangEN
+	brand.Footer = []pages.FooterLink{{Lang: &en, Label: "Imprint", URL: "/imprint"}}
+	w := pagesWorld(t, testkit.Options{Pages: &pages.Options{Brand: brand}})
+	has(t, page(w, "/"), `alt="Town hall"`, `<div class="text"><h2>Hello</h2><h3>you</h3></div>`, `<a href="/imprint">Imprint</a>`, "<title>Town hall</title>")
+	if french := page(w, "/fr/"); strings.Contains(string(french.Body), "Imprint") || !strings.Contains(string(french.Body), `<div class="text" lang="en"><h2>Hello`) {
+		t.Error("branding in another language")
+	}
 	list := page(w, "/events/")
 	var style, image string
 	for _, n := range nodes(t, list.Body, func(n *html.Node) bool { return n.Data == "link" || n.Data == "img" }) {

@@ -16,13 +16,16 @@ const linkRel = "nofollow ugc noopener"
 // headings by their level, from 1 on.
 var headings = []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
 
-// leastHeading is the highest one inside of a description.
-const leastHeading = 3
+// The highest headings inside of a description, and of the text of the home page.
+const (
+	leastHeading     = 3
+	leastHomeHeading = 2
+)
 
 // onPage makes shown HTML fit into a page: headings move below those of the page, in order,
 // links say that strangers wrote them, and pictures of hosts that are not allowed become
 // links (PAGES.md P2.1).
-func (p *Pages) onPage(r *Request, shown string) (string, error) {
+func (p *Pages) onPage(r *Request, shown string, least int) (string, error) {
 	if shown == "" {
 		return "", nil
 	}
@@ -33,7 +36,7 @@ func (p *Pages) onPage(r *Request, shown string) (string, error) {
 	var levels []int // of the headings that are open, as they were written
 	var out bytes.Buffer
 	for _, n := range nodes {
-		p.settle(r, n, &levels)
+		p.settle(r, n, least, &levels)
 		if err := html.Render(&out, n); err != nil {
 			return "", err
 		}
@@ -41,7 +44,7 @@ func (p *Pages) onPage(r *Request, shown string) (string, error) {
 	return out.String(), nil
 }
 
-func (p *Pages) settle(r *Request, n *html.Node, levels *[]int) {
+func (p *Pages) settle(r *Request, n *html.Node, least int, levels *[]int) {
 	if n.Type == html.ElementNode {
 		switch level := slices.Index(headings, n.DataAtom) + 1; {
 		case level > 0:
@@ -50,7 +53,7 @@ func (p *Pages) settle(r *Request, n *html.Node, levels *[]int) {
 				open = open[:len(open)-1]
 			}
 			*levels = append(open, level)
-			name := headings[min(leastHeading+len(*levels)-1, len(headings))-1]
+			name := headings[min(least+len(*levels)-1, len(headings))-1]
 			n.DataAtom, n.Data = name, name.String()
 		case n.DataAtom == atom.A:
 			setAttribute(n, "rel", linkRel)
@@ -59,7 +62,7 @@ func (p *Pages) settle(r *Request, n *html.Node, levels *[]int) {
 		}
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		p.settle(r, c, levels)
+		p.settle(r, c, least, levels)
 	}
 }
 

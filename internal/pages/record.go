@@ -191,7 +191,7 @@ func homeOf(r *calendar.Record, page calendar.Lang) *calendar.Lang {
 // describe makes the description of a record as it stands on its page.
 func (p *Pages) describe(l *layout, r *calendar.Record, out *template.HTML, language *string) error {
 	text, in := p.Shown.HTML(r, "description", l.Lang)
-	html, err := p.onPage(l.r, text)
+	html, err := p.onPage(l.r, text, leastHeading)
 	*out, *language = template.HTML(html), otherLang(in, l.Lang) //nolint:gosec // cleaned when it was stored, and by onPage
 	return err
 }
