@@ -442,7 +442,9 @@ func TestPagesOfHistoryInPreviews(t *testing.T) {
 	event := editor.Event("First draft", testkit.Object{"slug": "quay", "status": "draft"})
 	path := event.Path(calendar.KindEvent)
 	editor.With("Daybook-Reason", "hall double-booked").Patch(path, testkit.Object{"title": "Second draft"}).Want(200)
-	read := func(c *testkit.Client, path string) *testkit.Response { return c.With("Accept", "text/html").Get("/" + path) }
+	read := func(c *testkit.Client, path string) *testkit.Response {
+		return c.With("Accept", "text/html").Get("/" + path)
+	}
 	for _, role := range []calendar.Role{calendar.Auditor, calendar.Editor} {
 		r := read(w.As(role), "/event/quay/history/?preview=true").Want(200)
 		has(t, r, "by editor · hall double-booked", "First draft", `href="/event/quay/?as_of=version%3A1&amp;preview=true"`, `id="preview"`)
