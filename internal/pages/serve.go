@@ -397,7 +397,7 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 		bad.Add(paramZone, calendar.ReasonZone, l.r.Query.Get(paramZone))
 		return nil, bad.Err()
 	}
-	if point := l.r.asOf(); point != "" && !l.r.Unlock {
+	if point := l.r.asOf(); point != "" && !l.r.Unlock && v.Record.Slug() != "" {
 		return p.serveThen(ctx, l, v.Record, point)
 	}
 	if !locked && p.Past.Open(l.r.Caller) {
