@@ -228,6 +228,7 @@ func TestConferenceHistory(t *testing.T) {
 	}
 	s := startServer(t, "serve", "--data", whole)
 	compareLists(t, s, live)
+	compareSiteMap(t, s)
 }
 
 // conference is one that lives at the end of lines of an import.
