@@ -47,10 +47,7 @@ func TestTypeScriptClient(t *testing.T) {
 // without a warning, and a program does its work with it.
 func TestPythonClient(t *testing.T) {
 	t.Parallel()
-	tool := installed(t, "python", []string{"python3"}, []string{"requirements.txt"},
-		[]string{"python3", "-m", "venv", "."},
-		[]string{"bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r", "requirements.txt"})
-	python := filepath.Join(tool, "bin", "python")
+	python := filepath.Join(pythonPackages(t), "bin", "python")
 	svc := embedded(t, settings{})
 	dir := t.TempDir()
 	copied(t, dir, "generator.yml", "client.py")
@@ -99,6 +96,14 @@ func onBothSizes(t *testing.T, first *service, dir string, command ...string) {
 func nodePackages(t *testing.T, pins ...string) string {
 	t.Helper()
 	return installed(t, "node", []string{"node", "npm"}, pins, []string{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"})
+}
+
+// pythonPackages gives the folder of an environment of Python with its packages.
+func pythonPackages(t *testing.T) string {
+	t.Helper()
+	return installed(t, "python", []string{"python3"}, []string{"requirements.txt"},
+		[]string{"python3", "-m", "venv", "."},
+		[]string{"bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r", "requirements.txt"})
 }
 
 // installed gives the folder where a generator is installed by commands that are run
