@@ -3,7 +3,11 @@ package pages
 import (
 	"embed"
 	"errors"
+	"fmt"
 	"html/template"
+	"io/fs"
+	"path"
+	"regexp"
 	"strings"
 
 	"golang.org/x/text/collate"
@@ -16,9 +20,17 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// parseTemplates reads the templates in a language.
+// spelled is a text of the table that stands alone in a template.
+var spelled = regexp.MustCompile(`\{\{t "([^"]*)"\}\}`)
+
+// parseTemplates reads the templates in a language. Texts that stand alone are put in here:
+// calling for them and escaping them is half the work on a page.
 func (p *Pages) parseTemplates(l calendar.Lang) (*template.Template, error) {
-	return template.New("").Funcs(template.FuncMap{
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	out := template.New("").Funcs(template.FuncMap{
 		"t": func(key string) (string, error) {
 			if _, known := words[key]; !known {
 				return "", errors.New("no text " + key)
@@ -37,7 +49,25 @@ func (p *Pages) parseTemplates(l calendar.Lang) (*template.Template, error) {
 			}
 			return ""
 		},
-	}).ParseFS(templateFiles, "templates/*.html")
+	})
+	for _, name := range files {
+		b, err := templateFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var unknown error
+		text := spelled.ReplaceAllStringFunc(string(b), func(s string) string {
+			key := spelled.FindStringSubmatch(s)[1]
+			if _, known := words[key]; !known {
+				unknown = fmt.Errorf("%s: no text %s", name, key)
+			}
+			return template.HTMLEscapeString(word(key, l))
+		})
+		if _, err = out.New(path.Base(name)).Parse(text); err != nil || unknown != nil {
+			return nil, errors.Join(err, unknown)
+		}
+	}
+	return out, nil
 }
 
 // dict hands several values to a template.
