@@ -302,6 +302,9 @@ func TestPagesWithoutScripts(t *testing.T) {
 	p := programme(t, w)
 	list := openPage(t, w, "/events/", http.StatusOK)
 	found := openPage(t, w, submit(list.one("form", "id=search-form"), url.Values{"search": {"train"}}), http.StatusOK)
+	if sections := under(found.results(), "section"); len(sections) != 1 || wordsOf(under(sections[0], "h2")[0]) != "Results" {
+		t.Error("what is ordered by how well it fits stands under days")
+	}
 	if got := idsUnder(found.results()); !slices.Equal(got, []string{idOf(p["night"])}) {
 		t.Errorf("search: %v", got)
 	}

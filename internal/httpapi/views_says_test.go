@@ -488,6 +488,26 @@ func TestHeadsOfPages(t *testing.T) {
 			t.Errorf("%s has a drawer", path)
 		}
 	}
+	// The picture of other sites: that of the event, of its venue, the logo.
+	logo, err := pages.NewLogo([]byte("\x89PNG\r\n\x1a\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	branded := viewsWorld(t, pages.Options{Brand: pages.Brand{Logo: logo}})
+	editor := branded.As(calendar.Editor)
+	pictured := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Pictured", "image": "https://pictures.example.net/hall.png"})
+	editor.Event("With both", testkit.Object{"venue": pictured.ID(), "image": "https://pictures.example.net/event.png"})
+	editor.Event("With a venue", testkit.Object{"venue": pictured.ID()})
+	editor.Event("With none", nil)
+	for path, want := range map[string][2]string{
+		"/event/with-both/": {"https://pictures.example.net/event.png", "summary_large_image"}, "/event/with-a-venue/": {"https://pictures.example.net/hall.png", "summary"},
+		"/event/with-none/": {testkit.Base + "/assets/logo.", "summary"}, "/events/": {testkit.Base + "/assets/logo.", "summary"}, "/venue/pictured/": {"https://pictures.example.net/hall.png", "summary"},
+	} {
+		at := openPage(t, branded, path, http.StatusOK)
+		if got := valueOf(at.one("meta", "property=og:image"), "content"); !strings.HasPrefix(got, want[0]) || valueOf(at.one("meta", "name=twitter:card"), "content") != want[1] {
+			t.Errorf("%s: picture %s", path, got)
+		}
+	}
 	// Open Graph.
 	og := map[string]string{}
 	at := openPage(t, w, "/fr/event/until-midnight/", http.StatusOK)

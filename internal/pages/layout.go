@@ -173,7 +173,13 @@ func (l *layout) Properties() []property {
 	if l.Summary != "" {
 		out = append(out, property{"og:description", l.Summary})
 	}
-	return append(out, l.OpenGraph...)
+	out = append(out, l.OpenGraph...)
+	logo := l.Logo()
+	pictured := slices.ContainsFunc(out, func(p property) bool { return p.Name == "og:image" })
+	if !pictured && (strings.HasSuffix(logo, ".png") || strings.HasSuffix(logo, ".webp")) {
+		out = append(out, property{"og:image", l.r.Base + strings.TrimPrefix(logo, l.r.Path)})
+	}
+	return out
 }
 
 // Card is how other sites show the page, "" where it says little.

@@ -84,8 +84,7 @@ func (s *selection) plain() bool {
 
 // byDays tells that the list is ordered by its days.
 func (s *selection) byDays() bool {
-	sort := s.sent(paramSort)
-	return (sort == "" || sort == "start") && s.sent("include") == ""
+	return s.sent("include") == "" && !slices.ContainsFunc(s.criteria.Sent, func(p query.LinkParam) bool { return p.Name == paramSort && p.Value != "start" })
 }
 
 // period are the first and the last day that a page shows; zero: the page has none.

@@ -238,3 +238,17 @@ if (map?.dataset.script) {
 }
 
 enrich();
+
+// The page of the interface is in the theme of the others.
+const doc = document.querySelector("rapi-doc");
+if (doc) {
+	const dark = matchMedia("(prefers-color-scheme: dark)");
+	const tint = () => {
+		const style = getComputedStyle(root);
+		doc.setAttribute("theme", root.dataset.theme ?? (dark.matches ? "dark" : "light"));
+		for (const [name, of] of [["bg-color", "--page"], ["text-color", "--ink"], ["primary-color", "--accent"]]) doc.setAttribute(name, style.getPropertyValue(of).trim());
+	};
+	tint();
+	theme?.addEventListener("change", tint);
+	dark.addEventListener("change", tint);
+}
