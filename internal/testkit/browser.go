@@ -161,11 +161,15 @@ func (p *Page) Type(text string) {
 	p.call("Input.insertText", Object{"text": text}, nil)
 }
 
-// Full gives a picture of the whole page as PNG.
+// Full gives a picture of the whole page as PNG, of a long one the first 4,000 pixels.
 func (p *Page) Full() []byte {
 	p.t.Helper()
+	size, _ := p.Eval(`[innerWidth, Math.min(4000, Math.max(innerHeight, document.documentElement.scrollHeight))]`).([]any)
+	if len(size) != 2 {
+		p.t.Fatalf("size of the page: %v", size)
+	}
 	var out struct{ Data []byte }
-	p.call("Page.captureScreenshot", Object{"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true}, &out)
+	p.call("Page.captureScreenshot", Object{"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true, "clip": Object{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}}, &out)
 	return out.Data
 }
 
@@ -279,11 +283,11 @@ func (p *Page) Wait(expression string) any {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return p.Eval(strings.NewReplacer("LIMIT", strconv.FormatInt(pageLimit.Milliseconds(), 10), "QUOTED", string(quoted)).Replace(`new Promise((found, failed) => {
+	return p.Eval(strings.NewReplacer("LIMIT", strconv.FormatInt(pageLimit.Milliseconds(), 10), "QUOTED", string(quoted), "EXPRESSION", expression).Replace(`new Promise((found, failed) => {
 		const end = Date.now() + LIMIT, expression = QUOTED;
 		(function look() {
 			let v, why = 'it stays untrue';
-			try { v = eval(expression) } catch (e) { why = e }
+			try { v = (EXPRESSION) } catch (e) { why = e }
 			if (v) found(v);
 			else if (Date.now() > end) failed(new Error(expression + ': ' + why + '\\n' + document.body.innerHTML.slice(0, 4000)));
 			else setTimeout(look, 30);

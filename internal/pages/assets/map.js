@@ -65,8 +65,13 @@ function popup(venue, cards, count) {
 
 const plain = (s) => s.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&");
 
+// draw draws the map of an element, and says in data-drawn when it is done.
 export async function draw(box) {
-	const d = box.dataset;
+	await drawIn(box, box.dataset);
+	box.dataset.drawn = "true";
+}
+
+async function drawIn(box, d) {
 	await Promise.all([style(d.sheet), import(d.leaflet), import(d.topojson)]);
 	const { L, topojson } = window;
 	const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -106,7 +111,7 @@ export async function draw(box) {
 		const found = await (await fetch(url)).json();
 		if (own !== asked || !found.features) return found;
 		places.clearLayers();
-		for (const f of found.features) {
+		for (const f of apart(map, found.features)) {
 			const [lng, lat] = f.geometry.coordinates;
 			const p = f.properties;
 			const m = marker(L, [lat, lng], p.point_count, p.venue ? plain(p.venue.venue) : String(p.point_count));
@@ -121,7 +126,7 @@ export async function draw(box) {
 				if (opened === p.venue.id) show();
 				continue;
 			}
-			m.on("click", () => map.setView([lat, lng], p.expansion_zoom ?? map.getZoom() + 2));
+			m.on("click", () => map.setView([lat, lng], Math.max(p.expansion_zoom ?? 0, map.getZoom() + 1)));
 			m.addTo(places);
 		}
 		return found;
@@ -144,6 +149,19 @@ export async function draw(box) {
 		await load(false);
 	});
 	controls(box, map);
+}
+
+// apart joins clusters that would lie on each other, so that each can be hit.
+function apart(map, features) {
+	const out = [];
+	for (const f of features) {
+		const [lng, lat] = f.geometry.coordinates;
+		const at = map.project([lat, lng]);
+		const near = map.getZoom() < map.getMaxZoom() && out.find((o) => o.at.distanceTo(at) < 52);
+		if (near) near.f = { geometry: near.f.geometry, properties: { point_count: near.f.properties.point_count + f.properties.point_count } };
+		else out.push({ at, f });
+	}
+	return out.map((o) => o.f);
 }
 
 // viewport is what the map shows, west, south, east, north.
