@@ -302,7 +302,7 @@ func (a *api) findAnswer(ctx context.Context, r *http.Request, c *call, asked st
 			c.cache = CacheHit
 			return kept, nil
 		}
-		key = string(k.Number(kept.until.Unix())) // from then on it looks otherwise
+		key = string(cache.Key(key).Number(kept.until.Unix())) // from then on it looks otherwise
 	}
 	named := &state
 	if away {
@@ -316,7 +316,7 @@ func (a *api) findAnswer(ctx context.Context, r *http.Request, c *call, asked st
 	}
 	var ans *answer
 	err = a.inTurn(ctx, r, c, turns, func() (err error) {
-		ans, err = a.once(ctx, c, key, named, keep, func(ctx context.Context) (*answer, error) { return a.makePage(ctx, req, key) })
+		ans, err = a.once(ctx, c, key, named, keep, func(ctx context.Context) (*answer, error) { return a.makePage(ctx, req, string(k)) })
 		if err != nil {
 			return err
 		}

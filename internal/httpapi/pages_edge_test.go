@@ -558,7 +558,7 @@ func TestPagesWithoutReadModel(t *testing.T) {
 		}
 		has(t, page(w, "/event/quay/").Want(http.StatusOK), "Quay", "Hall")
 		has(t, page(w, "/venue/hall/").Want(http.StatusOK), "Hall")
-		wantPages(t, w, http.StatusOK, "/events/category/jazz/", "/event/quay/history/", "/events/category/jazz/history/", "/event/quay/?as_of=version:1")
+		wantPages(t, w, http.StatusOK, "/events/category/jazz/", "/embed/event/quay/", "/robots.txt", "/oembed?url="+testkit.Base+"/event/quay/", "/event/quay/history/", "/events/category/jazz/history/", "/event/quay/?as_of=version:1")
 		wantPages(t, w, http.StatusNotFound, "/event/nothing/")
 		if log := w.Log.Take(); !strings.Contains(log, "part unavailable") {
 			t.Errorf("the log says %q", log)

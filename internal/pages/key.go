@@ -113,7 +113,7 @@ func (p *Pages) Key(r *Request) string {
 // Stays tells whether the page is one of a record, which is made from the event store while
 // the read model is away.
 func (r Route) Stays() bool {
-	return recordPages[r.kind] == r.page && r.page != "" || r.page == pageHistory
+	return recordPages[r.kind] == r.page && r.page != "" || r.page == pageHistory || r.page == pageEmbed && r.of == pageEvent || r.file == "/oembed"
 }
 
 // Still tells that the file of a path shows nothing of the calendar.
