@@ -12,7 +12,7 @@ import (
 )
 
 // parts are what -only chooses from, in the order in which they are measured.
-var parts = []string{"appends", "writes", "sizes", "lists", "listings", "disk", "past", "postgres", "relay", "projection", "engines", "hostile"}
+var parts = []string{"appends", "writes", "sizes", "lists", "listings", "pages", "disk", "past", "postgres", "relay", "projection", "engines", "hostile"}
 
 // wants tells whether a part is to be measured.
 func (o *options) wants(part string) bool { return len(o.only) == 0 || slices.Contains(o.only, part) }
@@ -129,6 +129,7 @@ func friendly(ctx context.Context, o options, dir string, r *report, errw io.Wri
 		{"sizes", sizes},
 		{"lists", lists},
 		{"listings", listings},
+		{"pages", pages},
 		{"disk", disk},
 		{"past", past},
 	} {
