@@ -37,6 +37,15 @@ func (p *Pages) parseTemplates(l calendar.Lang) (*template.Template, error) {
 			}
 			return word(key, l), nil
 		},
+		"card": func(c any) (template.HTML, error) {
+			switch c := c.(type) {
+			case card:
+				return c.html(l), nil
+			case *card:
+				return c.html(l), nil
+			}
+			return "", fmt.Errorf("a %T is no card", c)
+		},
 		"fill": fill,
 		"dict": dict,
 		// Templates let http and mailto links pass only. The others that stand on pages,
