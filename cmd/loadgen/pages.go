@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -57,8 +58,10 @@ func (p *pager) another(caller int) string {
 	return window(today().Add(time.Duration(p.next(caller)*7919%500000) * time.Minute))
 }
 
-func (p *pager) window(caller int) string     { return p.host + "/events/" + p.another(caller) }
-func (p *pager) windowList(caller int) string { return p.root + "/events" + p.another(caller) + "&per_page=20" }
+func (p *pager) window(caller int) string { return p.host + "/events/" + p.another(caller) }
+func (p *pager) windowList(caller int) string {
+	return p.root + "/events" + p.another(caller) + "&per_page=20"
+}
 
 // pages measures pages for people against lists for programs.
 func pages(ctx context.Context, o options, dir string, r *report, errw io.Writer) (err error) {
@@ -132,7 +135,7 @@ func eventPages(ctx context.Context, s *service, n int) ([]string, error) {
 		for _, e := range list.Events {
 			out = append(out, e.URL)
 		}
-		if header.Get("X-TotalPages") == fmt.Sprint(page) || len(list.Events) == 0 {
+		if header.Get("X-TotalPages") == strconv.Itoa(page) || len(list.Events) == 0 {
 			break
 		}
 	}

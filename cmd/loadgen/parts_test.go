@@ -94,6 +94,18 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// Pages are measured against lists and against a bare server, kept and made anew.
+func TestPagesPart(t *testing.T) {
+	t.Parallel()
+	text := bounded(t, "-only", "pages", "-weight", "heavy")
+	for _, row := range pageRows {
+		hasRow(t, text, row.name, `\|.* us .*\| \d\.\d\d (not )?met`)
+	}
+	if !strings.Contains(text, "of 8 rows that have a bound are not met") {
+		t.Errorf("no sum of the rows that are missed:\n%s", text)
+	}
+}
+
 // One weight alone has one group of columns; a part that was not asked for has no row.
 func TestOnePart(t *testing.T) {
 	t.Parallel()
