@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -154,6 +155,12 @@ func TestZonesOfPages(t *testing.T) {
 			t.Errorf("the all-day event moved in %s", tz)
 		}
 		for _, day := range []string{"2026-05-21", "2026-05-23"} {
+			at := openPage(t, w, "/events/day/"+day+"/?tz="+tz, http.StatusOK)
+			for _, format := range []string{"fullcalendar", "ics", "csv"} {
+				if got := w.As(calendar.Anonymous).Do(http.MethodGet, below(t, at.export(format)), nil).Want(http.StatusOK).Header.Get("X-Total"); got != strconv.Itoa(at.total()) {
+					t.Errorf("%s in %s has %d events, %s %s", day, tz, at.total(), at.export(format), got)
+				}
+			}
 			if slices.Contains(idsUnder(openPage(t, w, "/events/day/"+day+"/?tz="+tz, http.StatusOK).results()), idOf(p["fair"])) {
 				t.Errorf("the all-day event is on %s in %s", day, tz)
 			}

@@ -234,6 +234,9 @@ func programme(t *testing.T, w *testkit.World) map[string]*testkit.Response {
 
 func idOf(r *testkit.Response) string { return r.ID().String() }
 
+// mostWalked is how many pages of a list are looked at.
+const mostWalked = 3
+
 // TestPagesHoldTheSelectionOfTheirJSON: for random selections the ids on the page are those
 // of the JSON of the drawer, page by page and in order; all other formats have as many
 // (PAGES 13.5, 13.18).
@@ -332,14 +335,17 @@ func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
 				shown += len(got)
 				next := pageNow.all("a", "rel=next")
 				if len(next) == 0 {
+					if shown != total && number < mostWalked {
+						t.Errorf("%s: %d events on all pages, want %d", at, shown, total)
+					}
+					break
+				}
+				if number == mostWalked {
 					break
 				}
 				pageNow = openPage(t, w, valueOf(next[0], "href"), http.StatusOK)
 			}
-			if shown != total {
-				t.Errorf("%s: %d events on all pages, want %d", at, shown, total)
-			}
-			seen["list"] += total
+			seen["list"] += shown
 		}
 		format := formats[n%len(formats)]
 		if u := first.export(format); u == "" && format != "fullcalendar" {

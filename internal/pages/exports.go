@@ -51,8 +51,14 @@ func (s *selection) sentParams() []query.LinkParam {
 	for i, id := range s.only {
 		ids[i] = id.String()
 	}
+	if len(ids) == 0 {
+		ids = []string{noEvent}
+	}
 	return append(out, query.LinkParam{Name: "include", Value: strings.Join(ids, ",")})
 }
+
+// noEvent is an id that no event has.
+const noEvent = "9007199254740991"
 
 // lasting are the parameters without a window that the page has put, so that a
 // subscription goes on.
@@ -141,11 +147,20 @@ func (l *layout) calendarURL() string {
 	case slices.ContainsFunc(dates, func(name string) bool { return name != paramStart && name != paramEnd && s.sent(name) != "" }):
 		return ""
 	}
-	params := []query.LinkParam{{Name: "start", Value: s.from}, {Name: "end", Value: afterSecond(s.until)}}
+	params := []query.LinkParam{{Name: "start", Value: s.inZone(s.from)}, {Name: "end", Value: s.inZone(afterSecond(s.until))}}
 	if s.of.ID != 0 {
 		params = append(params, query.LinkParam{Name: s.ofName(), Value: s.of.ID.String()})
 	}
 	return l.absolute(l.Lang, l.p.o.Namespace+"/events/calendar") + linkQuery(append(params, leaveOut(s.criteria.Sent, notOfSource...)...))
+}
+
+// inZone writes an instant as the clock of the zone shows it: by its digits all-day events
+// are in the window or not.
+func (s *selection) inZone(bound string) string {
+	if t, err := time.Parse(time.RFC3339, bound); err == nil && s.zone != nil {
+		return t.In(s.zone.Location).Format(time.RFC3339)
+	}
+	return bound
 }
 
 // ofName is the parameter that selects the events of a record.
