@@ -1,0 +1,743 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"daybook/internal/testkit"
+)
+
+// looked is a demonstration calendar with what pages have to show, for a browser.
+type looked struct {
+	*server
+
+	event, protected, gone, venue, organizer, category, tag string // paths
+	script                                                  string // path of an event whose title is one
+	day                                                     string // that has events
+}
+
+// look starts the calendar. Dates are those of the demonstration, around today.
+func look(t *testing.T) *looked {
+	t.Helper()
+	testkit.Browser(t)
+	l := &looked{server: startServer(t, "demo", "--seed", "7")}
+	at := func(o map[string]any) string {
+		u, err := url.Parse(o["url"].(string))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.Path
+	}
+	made := func(method, path string, o map[string]any) map[string]any {
+		t.Helper()
+		b, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status := http.StatusOK
+		if method == http.MethodPost {
+			status = http.StatusCreated
+		}
+		return l.want(status, method, path, l.token, string(b))
+	}
+	tomorrow := time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+	l.script = at(made(http.MethodPost, "/events", map[string]any{
+		"title": "&lt;img src=x onerror=alert(1)&gt;", "start_date": tomorrow + " 09:00", "end_date": tomorrow + " 10:00",
+		"venue": map[string]any{"venue": "&lt;img src=y onerror=alert(2)&gt;", "city": "Lyon", "geo_lat": 45.76, "geo_lng": 4.84}, "tags": []any{"markup"},
+	}))
+	locked := made(http.MethodPost, "/events", map[string]any{"title": "Members’ evening", "start_date": tomorrow + " 19:00", "end_date": tomorrow + " 21:00", "description": "secret"})
+	made(http.MethodPatch, "/events/"+idOf(locked), map[string]any{"password": "open sesame"})
+	l.protected = at(locked)
+	trashed := made(http.MethodPost, "/events", map[string]any{"title": "Called off", "start_date": tomorrow + " 19:00", "end_date": tomorrow + " 21:00"})
+	l.want(http.StatusOK, http.MethodDelete, "/events/"+idOf(trashed), l.token, "")
+	l.gone = at(trashed)
+	made(http.MethodPost, "/events", map[string]any{"title": "Open days", "start_date": tomorrow, "end_date": time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly), "all_day": true, "timezone": "Europe/Paris"})
+
+	list := l.want(http.StatusOK, http.MethodGet, "/events?geoloc=true&per_page=50&starts_after=%2B2%20days", l.token, "")["events"].([]any)
+	for _, e := range list {
+		e := e.(map[string]any)
+		venue, is := e["venue"].(map[string]any)
+		if organizers := e["organizer"].([]any); is && len(organizers) > 0 && len(e["tags"].([]any)) > 0 && len(e["languages"].([]any)) == 4 {
+			l.event, l.venue, l.organizer = at(e), at(venue), at(organizers[0].(map[string]any))
+			l.category = "/events/category/" + e["categories"].([]any)[0].(map[string]any)["slug"].(string) + "/"
+			l.tag = "/events/tag/" + e["tags"].([]any)[0].(map[string]any)["slug"].(string) + "/"
+			l.day = e["start_date"].(string)[:len(time.DateOnly)]
+			break
+		}
+	}
+	if l.event == "" {
+		t.Fatal("no event of the demonstration has all that pages show")
+	}
+	return l
+}
+
+// TestInABrowser uses the pages of one calendar as readers do.
+func TestInABrowser(t *testing.T) {
+	t.Parallel()
+	l := look(t)
+	for _, c := range []struct {
+		name string
+		run  func(*looked, *testing.T)
+	}{
+		{"pages", (*looked).everyPage},
+		{"wishes", (*looked).wishes},
+		{"keyboard", (*looked).keyboard},
+		{"map", (*looked).mapped},
+		{"without scripts", (*looked).plain},
+		{"first views", (*looked).firstViews},
+		{"element", (*looked).element},
+		{"frames", (*looked).frames},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(l, t)
+		})
+	}
+}
+
+// shownPage is a page that is looked at.
+type shownPage struct {
+	name, path string
+	status     int
+}
+
+// pages are all of PAGES P1.1, and those that tell of errors.
+func (l *looked) pages() []shownPage {
+	return []shownPage{
+		{"home", "/", 200},
+		{"list", "/events/", 200},
+		{"month", "/events/month/" + l.day[:7] + "/", 200},
+		{"week", "/events/week/", 200},
+		{"day", "/events/day/" + l.day + "/", 200},
+		{"map", "/events/map/", 200},
+		{"search", "/search/?search=jazz", 200},
+		{"empty", "/search/?search=nothing+of+it&city=Nowhere", 200},
+		{"event", l.event, 200},
+		{"protected", l.protected, 200},
+		{"venue", l.venue, 200},
+		{"organizer", l.organizer, 200},
+		{"category", l.category, 200},
+		{"tag", l.tag, 200},
+		{"history", l.event + "history/", 200},
+		{"version", l.event + "?as_of=version:1", 200},
+		{"compared", l.event + "history/?from=1&to=2", 200},
+		{"docs", "/docs/", 200},
+		{"directory", "/venues/", 200},
+		{"categories", "/categories/", 200},
+		{"embedded-event", "/embed" + l.event, 200},
+		{"embedded-list", "/embed/events/", 200},
+		{"embedded-month", "/embed/events/?view=month", 200},
+		{"not-found", "/events/month/2026-13/", 404},
+		{"bad", "/events/?start_date=foo", 400},
+		{"gone", l.gone, 410},
+	}
+}
+
+// axe is the source of axe-core.
+var axe = sync.OnceValues(func() (string, error) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "internal", "pages", "testdata", "axe-core", "axe.min.js"))
+	return string(b), err
+})
+
+// allRules are those of PAGES P4.2, colourRules those that a theme can break.
+const (
+	allRules    = `{type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']}`
+	colourRules = `{type: 'rule', values: ['color-contrast', 'link-in-text-block']}`
+)
+
+// check asks axe-core for what is serious or critical. What RapiDoc draws is its own.
+func check(t *testing.T, p *testkit.Page, where, rules string) {
+	t.Helper()
+	got, _ := p.Eval(`document.querySelector('rapi-doc')?.remove(); axe.run(document, {runOnly: ` + rules + `, resultTypes: ['violations'], preload: false}).then((r) => JSON.stringify(r.violations
+		.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => [v.id, v.nodes.slice(0, 4).map((n) => n.target.join(' ') + ': ' + n.failureSummary)]), null, 1))`).(string)
+	if got != "[]" {
+		t.Errorf("%s: axe-core finds %s", where, got)
+	}
+}
+
+// keepPicture writes a picture of the page into the folder that DAYBOOK_PICTURES names.
+func keepPicture(t *testing.T, p *testkit.Page, name string) {
+	t.Helper()
+	dir := os.Getenv("DAYBOOK_PICTURES")
+	if dir == "" {
+		return
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), p.Full(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// clean tells what is wrong with a page that was loaded: a console error, a report of its
+// policy, a request to another host, a script or a style in the page itself.
+func (l *looked) clean(t *testing.T, p *testkit.Page, where string, status int) {
+	t.Helper()
+	for _, f := range p.Faults {
+		if status == http.StatusOK || !strings.Contains(f, fmt.Sprintf("status of %d", status)) {
+			t.Errorf("%s: %s", where, f)
+		}
+	}
+	for _, r := range p.Requests {
+		if !strings.HasPrefix(r.URL, l.host+"/") && !strings.HasPrefix(r.URL, "blob:") {
+			t.Errorf("%s: a request to %s", where, r.URL)
+		}
+	}
+	inline := `[...document.querySelectorAll('*')].flatMap((e) => e.closest('.leaflet-container, rapi-doc') ? [] : e.getAttributeNames().filter((n) => n === 'style' || n.startsWith('on')).map((n) => e.tagName + ' ' + n))
+		.concat([...document.querySelectorAll('style, script:not([src]):not([type="application/ld+json"])')].map((e) => e.tagName)).join()`
+	if got := p.Eval(inline); got != "" {
+		t.Errorf("%s: has %v", where, got)
+	}
+	if p.Eval(`window.wasRun`) != nil {
+		t.Errorf("%s: a script of a record ran", where)
+	}
+}
+
+// drawn waits until what scripts draw is there.
+func drawn(p *testkit.Page) {
+	p.Wait(`!document.querySelector('#map[data-script]') || document.querySelector('#map[data-drawn], #map.is-broken') || document.querySelector('#map').getBoundingClientRect().top > innerHeight`)
+}
+
+// everyPage looks at every page in two sizes, themes and languages: nothing
+// serious for axe-core, nothing inline, no request to another host (PAGES 13.21, 13.28).
+func (l *looked) everyPage(t *testing.T) {
+	t.Helper()
+	source, err := axe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lang := range []string{"", "/cn"} {
+		t.Run("en"+lang, func(t *testing.T) {
+			t.Parallel()
+			p := testkit.OpenPage(t, "about:blank")
+			p.Watch()
+			for _, page := range l.pages() {
+				for _, width := range []int{1280, 390} {
+					where := fmt.Sprintf("%s%s at %d", page.name, strings.ReplaceAll(lang, "/", "-"), width)
+					p.Resize(width, 800)
+					p.Prefer(map[string]string{"prefers-color-scheme": "light"})
+					p.Goto(l.host + lang + page.path)
+					drawn(p)
+					if name := p.Eval(`document.body.dataset.page`); name == nil {
+						t.Fatalf("%s is no page: %v", where, p.Eval(`document.body.innerText`))
+					}
+					l.clean(t, p, where, page.status)
+					if got := p.Eval(`document.querySelectorAll('h1').length`); got != 1.0 {
+						t.Errorf("%s: %v h1", where, got)
+					}
+					keepPicture(t, p, where+" light")
+					p.Eval(source + "\n0")
+					if lang == "" || width == 390 { // the same elements in another language
+						check(t, p, where, allRules)
+					}
+					p.Prefer(map[string]string{"prefers-color-scheme": "dark"})
+					if lang == "" {
+						check(t, p, where+" in the dark", colourRules)
+					}
+					keepPicture(t, p, where+" dark")
+					p.Prefer(map[string]string{"prefers-color-scheme": "light"})
+					if width != 390 {
+						continue
+					}
+					p.Resize(320, 640)
+					if got := p.Eval(sideways); got != "" {
+						t.Errorf("%s: at 320 px %v scrolls sideways", where, got)
+					}
+				}
+			}
+		})
+	}
+}
+
+// sideways names what scrolls sideways and may not.
+const sideways = `[document.documentElement, ...document.querySelectorAll('body *')].filter((e) => !e.closest('#map, .grid, rapi-doc') && e.scrollWidth > e.clientWidth + 1 &&
+	(e === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(e).overflowX))).map((e) => e.tagName + '.' + e.className + ' ' + e.scrollWidth).join()`
+
+// wishes: what readers ask their system for (PAGES P4.2, 13.21).
+func (l *looked) wishes(t *testing.T) {
+	t.Helper()
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Resize(1280, 800)
+	for _, path := range []string{"/events/", "/events/month/", "/events/map/", l.event} {
+		p.Prefer(map[string]string{"prefers-reduced-motion": "reduce"})
+		p.Goto(l.host + path)
+		drawn(p)
+		if got := p.Eval(`[...document.querySelectorAll('*')].filter((e) => ['transitionDuration', 'animationDuration'].some((d) => getComputedStyle(e)[d].split(', ').some((s) => parseFloat(s) > 0))).map((e) => e.tagName + '.' + e.className).join()`); got != "" {
+			t.Errorf("%s: %v moves", path, got)
+		}
+		p.Prefer(map[string]string{"forced-colors": "active"})
+		if got := p.Eval(`[...document.querySelectorAll('.card, .chip, .badge, .entry, #month td')].filter((e) => e.offsetWidth > 12 && parseFloat(getComputedStyle(e).borderTopWidth) === 0).map((e) => e.className).join()`); got != "" {
+			t.Errorf("%s: without an edge in forced colours: %v", path, got)
+		}
+	}
+	p.Prefer(nil)
+	// Spacing of text as WCAG 1.4.12 has it.
+	p.Resize(390, 800)
+	p.Goto(l.host + "/events/")
+	p.Eval(`{const s = new CSSStyleSheet(); s.replaceSync('* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-bottom: 2em !important }'); document.adoptedStyleSheets = [s]} 0`)
+	if got := p.Eval(sideways); got != "" {
+		t.Errorf("with wider text %v scrolls sideways", got)
+	}
+	if got := p.Eval(`[...document.querySelectorAll('h1, h2, h3, h3 a, .when, .where, #views a, button, .chip')].filter((e) => e.offsetHeight && !e.closest('.hidden') && (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline' || e.scrollHeight > e.clientHeight + 6 && getComputedStyle(e).overflowY === 'hidden')).map((e) => e.className + e.textContent).join()`); got != "" {
+		t.Errorf("with wider text this is cut off: %v", got)
+	}
+}
+
+// keyboard goes through month and search by keyboard (PAGES P4.2.3, 13.20).
+func (l *looked) keyboard(t *testing.T) {
+	t.Helper()
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Resize(1280, 700)
+	focus := func(what string) any { t.Helper(); return p.Eval(`((e) => ` + what + `)(document.activeElement)`) }
+	is := func(where, what string, want any) {
+		t.Helper()
+		if got := focus(what); got != want {
+			t.Errorf("%s: %s is %v, want %v", where, what, got, want)
+		}
+	}
+
+	p.Goto(l.host + "/events/month/" + l.day[:7] + "/")
+	p.Press("Tab")
+	is("the first focus", "e.id", "skip")
+	p.Press("Enter")
+	is("behind the skip link", "e.id", "main")
+	p.Eval(`document.querySelector('td[data-date="` + l.day[:7] + `-10"] a').focus(); 0`)
+	for _, step := range []struct{ key, want string }{{"ArrowRight", "-11"}, {"ArrowDown", "-18"}, {"ArrowLeft", "-17"}, {"ArrowUp", "-10"}} {
+		p.Press(step.key)
+		is(step.key, "e.closest('td').dataset.date", l.day[:7]+step.want)
+	}
+	// Every stop is seen, has an outline, and does not lie below the header.
+	p.Goto(l.host + "/events/month/" + l.day[:7] + "/")
+	for i := range 60 {
+		p.Press("Tab")
+		if focus(`e === document.body`) == true {
+			break
+		}
+		is(fmt.Sprintf("stop %d", i), `(() => {
+			const s = getComputedStyle(e), r = e.getBoundingClientRect(), header = document.getElementById('site-header').getBoundingClientRect();
+			if (s.outlineStyle !== 'solid' || parseFloat(s.outlineWidth) < 2 || parseFloat(s.outlineOffset) < 2) return e.outerHTML.slice(0, 200) + ' has the outline ' + s.outline + ' ' + s.outlineOffset;
+			if (r.width && !e.closest('#site-header, #skip') && getComputedStyle(document.getElementById('site-header')).position === 'sticky' && r.top < header.bottom - 1) return e.outerHTML.slice(0, 200) + ' lies below the header';
+			return '';
+		})()`, "")
+	}
+
+	// Search by suggestions.
+	p.Goto(l.host + "/search/")
+	p.Eval(`document.getElementById('q').focus(); 0`)
+	p.Type("jaz")
+	p.Wait(`document.querySelector('#q').getAttribute('aria-expanded') === 'true' && document.querySelectorAll('[role=option]').length > 1`)
+	p.Press("ArrowDown")
+	is("a suggestion", `document.getElementById(e.getAttribute('aria-activedescendant')).getAttribute('aria-selected')`, "true")
+	p.Press("Escape")
+	is("after Escape", `e.id + e.getAttribute('aria-expanded')`, "qfalse")
+	p.Follow(func() { p.Press("Enter") })
+	if got := p.Eval(`location.search`); got != "?search=jaz" {
+		t.Errorf("searched %v", got)
+	}
+	p.Eval(`document.getElementById('q').focus(); document.getElementById('q').select(); 0`)
+	p.Type("jazz")
+	p.Wait(`document.querySelectorAll('[role=option]').length > 0`)
+	p.Press("ArrowDown")
+	chosen := p.Eval(`new URL(document.querySelector('[role=option]').dataset.url).pathname`)
+	p.Follow(func() { p.Press("Enter") })
+	if got := p.Eval(`location.pathname`); got != chosen || got == "/search/" {
+		t.Errorf("a suggestion leads to %v, want %v", got, chosen)
+	}
+
+	// Filters replace the results; title, focus and history go with them.
+	p.Goto(l.host + "/search/")
+	total := p.Eval(`document.getElementById('results').dataset.total`)
+	p.Eval(`window.stays = true; document.querySelector('#facets input').focus(); 0`)
+	value := focus("e.name + e.value")
+	p.Press(" ")
+	p.Wait(`location.search !== '' && document.getElementById('results').dataset.total !== ` + quoted(total))
+	is("after a filter", "e.name + e.value", value)
+	is("after a filter", "e.checked", true)
+	if p.Eval(`window.stays`) != true || p.Eval(`document.title !== ''`) != true {
+		t.Error("the page was loaded anew for a filter")
+	}
+	p.Eval(`history.back(); 0`)
+	p.Wait(`location.search === '' && document.getElementById('results').dataset.total === ` + quoted(total))
+	if p.Eval(`window.stays`) != true {
+		t.Error("the page was loaded anew on the way back")
+	}
+
+	// Zone and theme.
+	p.Goto(l.host + "/events/")
+	own, _ := p.Eval(`Intl.DateTimeFormat().resolvedOptions().timeZone`).(string)
+	if got := p.Eval(`[...document.getElementById('tz').options].some((o) => o.value === ` + quoted(own) + `)`); got != true {
+		t.Errorf("the browser's zone %s is not offered", own)
+	}
+	p.Eval(`document.querySelector('.menu summary').focus(); 0`)
+	p.Press("Enter")
+	p.Eval(`document.querySelector('#theme-switch input[value=dark]').click(); 0`)
+	if got := p.Eval(`document.documentElement.dataset.theme`); got != "dark" {
+		t.Errorf("theme %v", got)
+	}
+	p.Goto(l.host + "/events/")
+	if got := p.Eval(`document.documentElement.dataset.theme + document.querySelector('#theme-switch input:checked').value`); got != "darkdark" {
+		t.Errorf("the next page has the theme %v", got)
+	}
+	p.Eval(`localStorage.clear(); 0`)
+	if len(p.Faults) > 0 {
+		t.Error(p.Faults)
+	}
+}
+
+// quoted is a value as JavaScript has it.
+func quoted(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "null"
+	}
+	return string(b)
+}
+
+// mapped: markers, popups that tell of a venue as text, and what the map can be asked for
+// (PAGES P1.3, 13.32).
+func (l *looked) mapped(t *testing.T) {
+	t.Helper()
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Resize(1280, 900)
+	p.Goto(l.host + "/events/map/?tags=markup")
+	p.Wait(`document.querySelectorAll('#map .marker').length === 1`)
+	p.Eval(`document.querySelector('#map .marker').click(); 0`)
+	if got := p.Wait(`document.querySelector('.leaflet-popup-content')?.innerText`); got != "<img src=y onerror=alert(2)>\n<img src=x onerror=alert(1)>" {
+		t.Errorf("the popup tells %q", got)
+	}
+	if got := p.Eval(`document.querySelectorAll('.card.is-chosen').length`); got != 1.0 {
+		t.Errorf("%v cards are marked", got)
+	}
+	if got := p.Eval(`document.querySelectorAll('main img').length`); got != 0.0 {
+		t.Errorf("%v pictures", got)
+	}
+	p.Follow(func() { p.Eval(`document.getElementById('map-here').click(); 0`) })
+	if got, _ := p.Eval(`new URLSearchParams(location.search).get('bbox')`).(string); len(strings.Split(got, ",")) != 4 {
+		t.Errorf("searched in %q", got)
+	}
+	if got := p.Eval(`document.getElementById('results').dataset.total`); got != "1" {
+		t.Errorf("%v events there", got)
+	}
+	l.clean(t, p, "map", http.StatusOK)
+	for _, path := range []string{l.script, "/events/?tags=markup"} {
+		p.Goto(l.host + path)
+		if got, _ := p.Eval(`document.querySelector('h1[data-field=title], .card h3').innerText`).(string); got != "<img src=x onerror=alert(1)>" {
+			t.Errorf("%s: title %q", path, got)
+		}
+		l.clean(t, p, path, http.StatusOK)
+	}
+}
+
+// plain uses pages without scripts (PAGES P4.3, 13.23).
+func (l *looked) plain(t *testing.T) {
+	t.Helper()
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Resize(1280, 800)
+	p.Scripts(false)
+	for _, page := range l.pages() {
+		p.Goto(l.host + page.path)
+		if got := p.Eval(`document.querySelector('main').innerText.length > 20 && [...document.querySelectorAll('button[data-copy], #theme-switch')].every((e) => !e.offsetHeight)`); got != true {
+			t.Errorf("%s: without scripts it shows too little, or what needs them", page.name)
+		}
+	}
+	follow := func(what string) { t.Helper(); p.Follow(func() { p.Eval(what + `; 0`) }) }
+	p.Goto(l.host + "/events/")
+	p.Eval(`document.getElementById('q').value = 'jazz'; 0`)
+	follow(`document.querySelector('#search-form button').click()`)
+	if got := p.Eval(`location.pathname + location.search`); got != "/search/?search=jazz" {
+		t.Errorf("searched at %v", got)
+	}
+	before := p.Eval(`Number(document.getElementById('results').dataset.total)`)
+	want := p.Eval(`Number(document.querySelector('#facets fieldset input').dataset.count)`)
+	p.Eval(`document.querySelector('#facets fieldset input').checked = true; 0`)
+	follow(`document.querySelector('#filters button').click()`)
+	if got := p.Eval(`Number(document.getElementById('results').dataset.total)`); got != want || p.Eval(`document.getElementById('q').value`) != "jazz" {
+		t.Errorf("filtered %v of %v, want %v", got, before, want)
+	}
+	follow(`document.querySelector('#chips a').click()`)
+	p.Goto(l.host + "/events/")
+	first := p.Eval(`document.querySelector('.card').dataset.eventId`)
+	follow(`document.querySelector('#pager a[rel=next]').click()`)
+	if got := p.Eval(`document.querySelector('.card').dataset.eventId`); got == first || p.Eval(`location.search`) != "?page=2" {
+		t.Errorf("page 2 begins with %v", got)
+	}
+	p.Eval(`document.getElementById('tz').value = 'UTC'; 0`)
+	follow(`document.querySelector('#zone-switch button').click()`)
+	if got, _ := p.Eval(`location.search`).(string); !strings.Contains(got, "tz=UTC") {
+		t.Errorf("the zone led to %v", got)
+	}
+	p.Eval(`document.querySelector('#selection-as summary').click(); 0`)
+	if p.Eval(`document.querySelector('#selection-as a').offsetHeight > 0`) != true {
+		t.Error("the drawer stays shut")
+	}
+	p.Goto(l.host + l.protected)
+	p.Eval(`document.getElementById('password').value = 'open sesame'; 0`)
+	follow(`document.querySelector('#unlock button').click()`)
+	if got, _ := p.Eval(`document.querySelector('[data-field=description]').innerText`).(string); !strings.Contains(got, "secret") {
+		t.Errorf("opened, it tells %q", got)
+	}
+}
+
+// firstViews measures what a reader's first view costs (PAGES P6.2, 13.25).
+func (l *looked) firstViews(t *testing.T) {
+	t.Helper()
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	measure := func(path string) (total, requests int, of map[string]int) {
+		p.Goto(l.host + path)
+		drawn(p)
+		p.Eval(`new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(1), 0)))`)
+		of = map[string]int{}
+		for _, r := range p.Requests {
+			total += r.Bytes
+			of[r.Type] += r.Bytes
+		}
+		return total, len(p.Requests), of
+	}
+	const kB = 1000
+	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
+		for _, width := range []int{1280, 390} {
+			p.Resize(width, 800)
+			total, requests, of := measure(lang + "/events/")
+			t.Logf("%s at %d: %d bytes in %d requests, %v", lang+"/events/", width, total, requests, of)
+			if of["Document"] > 30*kB || of["Stylesheet"] > 15*kB || of["Script"] > 12*kB || total > 60*kB || requests > 6 || of["Document"] == 0 || of["Stylesheet"] == 0 || of["Script"] == 0 {
+				t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+"/events/", width, total, requests, of)
+			}
+			for _, path := range []string{"/events/", "/events/month/", l.event} {
+				p.Goto(l.host + lang + path)
+				if got, _ := p.Eval(shifted).(float64); got > 0.02 {
+					t.Errorf("%s at %d: content moves by %.3f", lang+path, width, got)
+				}
+			}
+		}
+		p.Resize(1280, 800)
+		total, requests, of := measure(lang + "/events/map/")
+		t.Logf("%s: %d bytes in %d requests, %v", lang+"/events/map/", total, requests, of)
+		if total > 200*kB || requests > 11 || p.Eval(`document.querySelectorAll('.leaflet-marker-icon').length`) == 0.0 {
+			t.Errorf("%s: %d bytes in %d requests, %v", lang+"/events/map/", total, requests, of)
+		}
+	}
+	// Time is that of a machine that has nothing else to do, which tests have not: a page
+	// is quick when it is so once.
+	quick := false
+	var slow any
+	for range 20 {
+		p.Goto(l.host + "/events/")
+		slow = p.Eval(`new Promise((done) => {
+			const seen = {tasks: [], painted: 0};
+			new PerformanceObserver((l) => seen.tasks.push(...l.getEntries().map((e) => e.duration))).observe({type: 'longtask', buffered: true});
+			new PerformanceObserver((l) => seen.painted = Math.max(seen.painted, ...l.getEntries().map((e) => e.startTime))).observe({type: 'largest-contentful-paint', buffered: true});
+			requestAnimationFrame(() => setTimeout(() => done(JSON.stringify(seen)), 50));
+		})`)
+		var seen struct {
+			Tasks   []float64
+			Painted float64
+		}
+		if err := json.Unmarshal([]byte(slow.(string)), &seen); err != nil {
+			t.Fatal(err)
+		}
+		if quick = seen.Painted > 0 && seen.Painted <= 1000 && (len(seen.Tasks) == 0 || slices.Max(seen.Tasks) <= 100); quick {
+			break
+		}
+	}
+	if !quick {
+		t.Errorf("no view was quick, the last one %v", slow)
+	}
+}
+
+// shifted is the cumulative layout shift.
+const shifted = `new Promise((done) => {
+	let sum = 0;
+	new PerformanceObserver((l) => { for (const e of l.getEntries()) sum += e.value }).observe({type: 'layout-shift', buffered: true});
+	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(sum), 0)));
+})`
+
+// foreign serves a page of another site under a policy of its own.
+func foreign(t *testing.T, policy, body string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte(`<!doctype html><html lang="en"><title>Another site</title><link rel="icon" href="data:,"><body><main><h1>Another site</h1>` + body + `</main></body></html>`))
+	}))
+	t.Cleanup(s.Close)
+	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1) + "/"
+}
+
+// element: <daybook-calendar> on a page of another origin under a strict policy
+// (PAGES P8.1, 13.31, 13.32).
+func (l *looked) element(t *testing.T) {
+	t.Helper()
+	u := foreign(t, "default-src 'none'; script-src "+l.host+"; connect-src "+l.host+"; img-src data:; require-trusted-types-for 'script'",
+		`<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
+		<daybook-calendar id="one" limit="5" tags="markup" target="_blank"><a href="/">Events</a></daybook-calendar>
+		<daybook-calendar id="two" view="month" date="`+l.day+`" tz="UTC" lang="fr" theme="dark"></daybook-calendar>`)
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Resize(1000, 900)
+	p.Goto(u)
+	p.Eval(`window.seen = []; for (const n of ['load', 'select', 'change', 'error']) document.addEventListener('daybook-' + n, (e) => { seen.push([n, e.target.id, e.detail]); if (n === 'select' && window.hold) e.preventDefault() });
+		window.one = document.getElementById('one'), window.two = document.getElementById('two'), window.inside = (e, s) => [...e.shadowRoot.querySelectorAll(s)]; 0`)
+	p.Wait(`inside(one, '[part~=item]').length === 1 && inside(two, '[part~=day]').length >= 28`)
+	if got := p.Eval(`inside(one, 'h3')[0].innerText + '|' + inside(one, '[part~=place]')[0].innerText + '|' + inside(one, 'h3 a')[0].target + '|' + inside(one, 'img').length`); got != "<img src=x onerror=alert(1)>|<img src=y onerror=alert(2)>, Lyon|_blank|0" {
+		t.Errorf("it tells %v", got)
+	}
+	// The month shows what the list tells of it, in French.
+	month := l.want(http.StatusOK, http.MethodGet, "/events?overlap=true&strict_dates=true&per_page=50&start_date="+l.day[:7]+"-01T00:00:00Z&end_date="+endOfMonth(t, l.day)+"T23:59:59Z", "", "")
+	var ids []string
+	for _, e := range month["events"].([]any) {
+		ids = append(ids, idOf(e.(map[string]any)))
+	}
+	slices.Sort(ids)
+	got, _ := p.Eval(`[...new Set(inside(two, '[part~=chip]').map((a) => a.dataset.eventId))].sort().join()`).(string)
+	if total := month["total"].(float64); total <= 50 && got != strings.Join(ids, ",") {
+		t.Errorf("the month has %s, want %v", got, ids)
+	}
+	if got := p.Eval(`inside(two, 'section')[0].lang + inside(two, 'caption').length + inside(two, 'th[scope=col]').length + inside(two, 'td ul').every((u) => u.closest('td'))`); got != "fr17true" {
+		t.Errorf("the month is %v", got)
+	}
+	p.Eval(`inside(two, 'td:not(.other) a[part~=number]')[3].focus(); 0`)
+	p.Press("ArrowRight")
+	if got, _ := p.Eval(`two.shadowRoot.activeElement.closest('td').dataset.date`).(string); got != l.day[:7]+"-05" {
+		t.Errorf("the arrow key led to %q", got)
+	}
+	// Its events, its method, a change of an attribute.
+	p.Eval(`window.hold = true; inside(one, 'h3 a')[0].click(); 0`)
+	if got := p.Eval(`JSON.stringify(seen.filter(([n]) => n === 'select').map(([n, id, d]) => [id, d.event.slug !== '']))`); got != `[["one",true]]` {
+		t.Errorf("selected %v", got)
+	}
+	p.Eval(`seen.length = 0; one.refresh().then(() => { window.again = true }); 0`)
+	p.Wait(`window.again && seen.length === 1`)
+	if got := p.Eval(`JSON.stringify([seen[0][0], seen[0][1], seen[0][2].total, seen[0][2].position > 0])`); got != `["load","one",1,true]` {
+		t.Errorf("refreshed: %v", got)
+	}
+	p.Eval(`one.removeAttribute('tags'); one.setAttribute('limit', '7'); 0`)
+	p.Wait(`inside(one, '[part~=item]').length === 7`)
+	p.Eval(`inside(one, '[part~=next]')[0].focus(); inside(one, '[part~=next]')[0].click(); seen.length = 0; 0`)
+	p.Wait(`seen.length === 1 && one.shadowRoot.activeElement?.getAttribute('part') === 'next'`)
+	p.Eval(`one.setAttribute('search', 'nothing of it'); 0`)
+	p.Wait(`inside(one, '[part~=empty]').length === 1`)
+	p.Eval(`seen.length = 0; one.setAttribute('weekday', 'nonsense'); 0`)
+	if got := p.Wait(`seen.some(([n]) => n === 'error') && JSON.stringify(seen.find(([n]) => n === 'error')[2]) + inside(one, '[part~=error]').length`); got != `{"code":"rest_invalid_param","status":400}1` {
+		t.Errorf("a bad attribute: %v", got)
+	}
+	// Parts and properties come from the page around it; slots too.
+	p.Eval(`one.removeAttribute('weekday'); one.removeAttribute('search'); 0`)
+	p.Wait(`inside(one, '[part~=item]').length === 7`)
+	p.Eval(`{const s = new CSSStyleSheet(); s.replaceSync('#one { --daybook-ink: rgb(1, 2, 3); --daybook-background: rgb(250, 251, 252) } #one::part(title) { text-transform: uppercase }'); document.adoptedStyleSheets = [s]} 0`)
+	if got := p.Eval(`((s) => [s(inside(one, 'h3 a')[0]).color, s(inside(one, 'section')[0]).backgroundColor, s(inside(one, '[part~=title]')[0]).textTransform].join('|'))(getComputedStyle)`); got != "rgb(1, 2, 3)|rgb(250, 251, 252)|uppercase" {
+		t.Errorf("styled: %v", got)
+	}
+	for _, f := range p.Faults {
+		if !strings.Contains(f, "status of 400") {
+			t.Error(f)
+		}
+	}
+	for _, r := range p.Requests {
+		if !strings.HasPrefix(r.URL, l.host+"/") && !strings.HasPrefix(r.URL, u) {
+			t.Errorf("a request to %s", r.URL)
+		}
+		if strings.HasSuffix(r.URL, "/daybook-calendar.js") && (r.Bytes == 0 || r.Bytes > 12_000) {
+			t.Errorf("the script has %d bytes", r.Bytes)
+		}
+	}
+	source, err := axe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := testkit.OpenPage(t, "about:blank") // axe-core itself needs a page without that policy
+	q.Watch()
+	q.Resize(390, 800)
+	q.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+l.host, `<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
+		<daybook-calendar id="list"></daybook-calendar><daybook-calendar id="month" view="month" date="`+l.day+`"></daybook-calendar>`))
+	q.Wait(`document.getElementById('list').shadowRoot.querySelector('[part~=item]') && document.getElementById('month').shadowRoot.querySelector('[part~=chip]')`)
+	q.Eval(source + "\n0")
+	check(t, q, "element, narrow", allRules)
+	keepPicture(t, q, "element narrow")
+	q.Resize(1000, 900)
+	check(t, q, "element", allRules)
+	keepPicture(t, q, "element light")
+	q.Prefer(map[string]string{"prefers-color-scheme": "dark"})
+	check(t, q, "element in the dark", colourRules)
+}
+
+func endOfMonth(t *testing.T, day string) string {
+	t.Helper()
+	first, err := time.Parse("2006-01", day[:7])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return first.AddDate(0, 1, -1).Format(time.DateOnly)
+}
+
+// frames: pages of /embed/ are shown in frames of other sites, others are not, and
+// links lead out of the frame (PAGES P8.2, 13.33).
+func (l *looked) frames(t *testing.T) {
+	t.Helper()
+	page := url.QueryEscape(strings.Replace(l.host, "http:", "https:", 1) + "/fr" + l.event)
+	told := l.oembed(t, http.StatusOK, "maxwidth=400&url="+page)
+	if told["type"] != "rich" || told["version"] != "1.0" || told["width"] != 400.0 || told["height"] != 320.0 || told["author_name"] == nil || told["cache_age"] != 3600.0 ||
+		!strings.Contains(told["html"].(string), `src="`+l.host+`/fr/embed`+l.event+`"`) {
+		t.Errorf("told of an event: %v", told)
+	}
+	if locked := l.oembed(t, http.StatusOK, "url="+url.QueryEscape(l.host+l.protected)); locked["type"] != "link" || locked["title"] != "Members’ evening" || locked["html"] != nil {
+		t.Errorf("told of a protected event: %v", locked)
+	}
+	l.oembed(t, http.StatusOK, "format=xml&url="+page)
+	l.oembed(t, http.StatusBadRequest, "")
+	l.oembed(t, http.StatusBadRequest, "maxwidth=wide&url="+page)
+	l.oembed(t, http.StatusNotImplemented, "format=yaml&url="+page)
+	for _, other := range []string{l.host + "/events/", l.host + l.venue, l.host + l.event + "history/", l.host + l.gone, "https://elsewhere.example" + l.event, "event"} {
+		l.oembed(t, http.StatusNotFound, "url="+url.QueryEscape(other))
+	}
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Resize(1000, 900)
+	p.Goto(foreign(t, "frame-src "+l.host, told["html"].(string)+`<iframe title="list" src="`+l.host+`/embed/events/"></iframe>`))
+	if len(p.Faults) > 0 {
+		t.Error(p.Faults)
+	}
+	p.Goto(foreign(t, "frame-src "+l.host, `<iframe title="list" src="`+l.host+`/events/"></iframe>`))
+	if !slices.ContainsFunc(p.Faults, func(f string) bool { return strings.Contains(f, "frame-ancestors") }) {
+		t.Errorf("a page that is not for frames is shown in one: %v", p.Faults)
+	}
+	p.Goto(l.host + "/embed/events/?view=month&theme=dark")
+	if got := p.Eval(`[...document.querySelectorAll('a')].every((a) => a.target === '_top') + document.documentElement.dataset.theme + document.querySelectorAll('header, footer, form').length + document.querySelectorAll('#month').length`); got != "truedark01" {
+		t.Errorf("the embedded month: %v", got)
+	}
+}
+
+// oembed asks how a page is embedded.
+func (l *looked) oembed(t *testing.T, status int, query string) map[string]any {
+	t.Helper()
+	got, head, b := l.full(http.MethodGet, l.host+"/oembed?"+query, "", "", nil)
+	if got != status {
+		t.Fatalf("%s: got %d %s, want %d", query, got, b, status)
+	}
+	if xml := strings.Contains(query, "format=xml"); xml != strings.HasPrefix(head.Get("Content-Type"), "text/xml") || xml && !strings.Contains(string(b), "<type>rich</type>") {
+		t.Errorf("%s: %s %s", query, head.Get("Content-Type"), b)
+	}
+	if head.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("%s: pages of other sites cannot read it", query)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(b, &out); err != nil && !strings.Contains(query, "format=xml") {
+		t.Errorf("%s: %v in %s", query, err, b)
+	}
+	return out
+}
