@@ -8,9 +8,9 @@ import (
 	"daybook/calendar"
 )
 
-// A list page is mostly cards, and html/template takes some 40 calls by reflection for each.
-// So cards are written here (ADR 63); the template "card" is what they mean, and a test holds
-// one against the other byte by byte.
+// A list page is mostly cards, then addresses of its selection, and html/template takes some
+// 40 calls by reflection for each card. So these are written here (ADR 63); the templates of
+// the same names are what they mean, and a test holds one against the other byte by byte.
 
 // html gives the card as HTML for a page in a language.
 func (c *card) html(l calendar.Lang) template.HTML {
@@ -67,6 +67,28 @@ func (c *card) html(l calendar.Lang) template.HTML {
 	}
 	w.raw("</article>\n")
 	return template.HTML(w.b) //nolint:gosec // all but marks of a search is escaped, and these are by LISTINGS 3.4
+}
+
+// exportsHTML gives the drawer of a selection as HTML for a page in a language.
+func exportsHTML(all []export, l calendar.Lang) template.HTML {
+	if len(all) == 0 {
+		return ""
+	}
+	w := &markup{b: make([]byte, 0, 8192)}
+	w.raw(`<details id="selection-as"><summary>`).text(word("selection", l)).raw(`</summary><ul>`)
+	for i := range all {
+		e := &all[i]
+		w.raw(`<li data-format="`).text(e.Format).raw(`"><span>`).text(e.Label).raw(`</span> `)
+		shown := e.Text
+		if e.URL != "" {
+			shown = e.URL
+			w.raw(`<a href="`).address(string(safeURL(e.URL))).raw(`">`).text(shown).raw(`</a>`)
+		} else {
+			w.raw(`<code>`).text(shown).raw(`</code>`)
+		}
+		w.raw(` <button type="button" data-copy="`).text(shown).raw(`" data-copied="`).text(word("copied", l)).raw(`" hidden>`).text(word("copy", l)).raw(`</button></li>`)
+	}
+	return template.HTML(w.raw(`</ul></details>`).b) //nolint:gosec // all is escaped
 }
 
 // markup writes HTML; what is not raw is escaped for texts and quoted attributes.
@@ -131,6 +153,11 @@ func (w *markup) url(s string) *markup {
 		!strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "mailto") {
 		return w.raw(refused)
 	}
+	return w.address(s)
+}
+
+// address writes an address of a scheme that was looked at.
+func (w *markup) address(s string) *markup {
 	const hex = "0123456789abcdef"
 	isHex := func(i int) bool { return i < len(s) && strings.IndexByte("0123456789abcdefABCDEF", s[i]) >= 0 }
 	for i := range len(s) {

@@ -11,9 +11,9 @@ import (
 	"daybook/calendar"
 )
 
-// PAGES 13.32: a card is, byte by byte, what the template of a card makes of it, whatever
+// PAGES 13.32: cards and drawers are, byte by byte, what their templates make of them, whatever
 // its texts hold.
-func TestCardsAreTheirTemplate(t *testing.T) {
+func TestCardsAreTheirTemplates(t *testing.T) {
 	t.Parallel()
 	var shown [len(calendar.Langs)]*template.Template
 	for _, l := range calendar.Langs {
@@ -58,6 +58,17 @@ func TestCardsAreTheirTemplate(t *testing.T) {
 		}
 		if diff := cmp.Diff(want.String(), string(c.html(l))); diff != "" {
 			t.Fatalf("%+v\n%s", c, diff)
+		}
+		var drawer []export
+		for range rng.IntN(3) {
+			drawer = append(drawer, export{text(), text(), []string{"webcal://h/" + text(), address(), ""}[rng.IntN(3)], text()})
+		}
+		want.Reset()
+		if err := shown[l].ExecuteTemplate(&want, "exports", drawer); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want.String(), string(exportsHTML(drawer, l))); diff != "" {
+			t.Fatalf("%+v\n%s", drawer, diff)
 		}
 	}
 }

@@ -46,18 +46,10 @@ func (p *Pages) parseTemplates(l calendar.Lang) (*template.Template, error) {
 			}
 			return "", fmt.Errorf("a %T is no card", c)
 		},
-		"fill": fill,
-		"dict": dict,
-		// Templates let http and mailto links pass only. The others that stand on pages,
-		// webcal and geo, are made here.
-		"url": func(u string) template.URL {
-			for _, scheme := range []string{"webcal:", "geo:", "mailto:", "http:", "https:", "/"} {
-				if strings.HasPrefix(strings.ToLower(u), scheme) {
-					return template.URL(u) //nolint:gosec // of a scheme that runs nothing
-				}
-			}
-			return ""
-		},
+		"fill":    fill,
+		"dict":    dict,
+		"exports": func(all []export) template.HTML { return exportsHTML(all, l) },
+		"url":     safeURL,
 	})
 	for _, name := range files {
 		b, err := templateFiles.ReadFile(name)
@@ -77,6 +69,17 @@ func (p *Pages) parseTemplates(l calendar.Lang) (*template.Template, error) {
 		}
 	}
 	return out, nil
+}
+
+// safeURL passes addresses of schemes that run nothing. Templates let http and mailto links
+// pass only; the others that stand on pages, webcal and geo, are made here.
+func safeURL(u string) template.URL {
+	for _, scheme := range []string{"webcal:", "geo:", "mailto:", "http:", "https:", "/"} {
+		if strings.HasPrefix(strings.ToLower(u), scheme) {
+			return template.URL(u) //nolint:gosec // of a scheme that runs nothing
+		}
+	}
+	return ""
 }
 
 // dict hands several values to a template.
