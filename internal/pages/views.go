@@ -330,6 +330,28 @@ func (l *layout) nothing(ctx context.Context, path string) *empty {
 	return e
 }
 
+// zoned are bodies of pages whose times may be told in a zone.
+type zoned interface{ zoneChoices() []option }
+
+func (b *listBody) zoneChoices() []option  { return b.Zones }
+func (b *monthBody) zoneChoices() []option { return b.Zones }
+func (b *daysBody) zoneChoices() []option  { return b.Zones }
+func (b *eventBody) zoneChoices() []option { return b.Zones }
+func (b *recordBody) zoneChoices() []option {
+	if b.List == nil {
+		return nil
+	}
+	return b.List.Zones
+}
+
+// Zones are the choices of the zone switch in the menu of the header.
+func (l *layout) Zones() []option {
+	if b, ok := l.Body.(zoned); ok {
+		return b.zoneChoices()
+	}
+	return nil
+}
+
 // zones are the choices of the zone switch: each event's own, the site's, UTC, and those
 // of the events shown.
 func (l *layout) zones(cards []card) []option {
