@@ -257,12 +257,12 @@ func TestUnlock(t *testing.T) {
 	w := pagesWorld(t, testkit.Options{})
 	editor := w.As(calendar.Editor)
 	secret := editor.Event("Secret concert", testkit.Object{
-		"slug": "secret", "description": "inner text", "cost": "42", "image": "https://img.example.org/inner.png",
+		"slug": "secret", "description": "inner text", "cost": "31415926", "image": "https://img.example.org/inner.png",
 		"website": "https://inner.example.org", "venue": testkit.Object{"venue": "Inner hall", "address": "Inner street 1"},
 	})
 	editor.Patch(secret.Path(calendar.KindEvent), testkit.Object{"password": "sesame!"}).Want(http.StatusOK)
 	editor.Event("Open concert", testkit.Object{"slug": "open"})
-	secrets := []string{"inner", "Inner", "42", "ld+json", "selection-as", "history/"}
+	secrets := []string{"inner", "Inner", "31415926", "ld+json", "selection-as", "history/"}
 	anybody := w.As(calendar.Anonymous)
 	closed := page(w, "/event/secret/").Want(http.StatusOK)
 	has(t, closed, "Secret concert", `<form id="unlock" method="post">`, `name="robots" content="noindex`)
