@@ -32,21 +32,32 @@ func stillOf(ctx context.Context) *still {
 	return s
 }
 
-// Still does readmodel.Index by points in time.
+// Still does readmodel.Index by points in time. They are closed while the caller goes on: it
+// is one request for each.
 func (x *Index) Still(ctx context.Context, read func(ctx context.Context) error) error {
 	if stillOf(ctx) != nil {
 		return read(ctx)
 	}
 	select {
 	case x.points <- struct{}{}:
-		defer func() { <-x.points }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	var last *still
+	defer func() {
+		go func() {
+			defer func() { <-x.points }()
+			if last != nil {
+				x.closeAll(last)
+			}
+		}()
+	}()
 	return x.reading(ctx, func(v view) error {
-		s := &still{view: v, points: map[string]string{}, walks: map[string]int{}}
-		defer x.closeAll(s) //nolint:contextcheck // also after the end of the request
-		return read(context.WithValue(ctx, stillKey{}, s))
+		if last != nil { // it begins again on another view
+			x.closeAll(last) //nolint:contextcheck // also after the end of the request
+		}
+		last = &still{view: v, points: map[string]string{}, walks: map[string]int{}}
+		return read(context.WithValue(ctx, stillKey{}, last))
 	})
 }
 
