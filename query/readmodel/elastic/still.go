@@ -44,7 +44,7 @@ func (x *Index) Still(ctx context.Context, read func(ctx context.Context) error)
 		return ctx.Err()
 	}
 	var last *still
-	defer func() {
+	defer func() { //nolint:contextcheck // also after the end of the request
 		go func() {
 			defer func() { <-x.points }()
 			if last != nil {
