@@ -414,7 +414,7 @@ func (l *looked) mapped(t *testing.T) {
 	p.Watch()
 	p.Resize(1280, 900)
 	p.Goto(l.host + "/events/map/?tags=markup")
-	p.Wait(`document.querySelectorAll('#map .marker').length === 1`)
+	p.Wait(`document.getElementById('map').dataset.drawn === 'true' && document.querySelectorAll('#map .marker').length === 1`)
 	p.Eval(`document.querySelector('#map .marker').click(); 0`)
 	if got := p.Wait(`document.querySelector('.leaflet-popup-content')?.innerText`); got != "<img src=y onerror=alert(2)>\n<img src=x onerror=alert(1)>" {
 		t.Errorf("the popup tells %q", got)

@@ -141,6 +141,7 @@ async function drawIn(box, d) {
 		const points = (all.features ?? []).map((f) => [f.geometry.coordinates[1], f.geometry.coordinates[0]]);
 		if (points.length) map.fitBounds(points, { padding: [40, 40], maxZoom: 12, animate: false });
 	};
+	controls(box, map); // at once: they need no answer
 	await fit();
 	await load(false);
 	map.on("moveend", () => load(false));
@@ -148,7 +149,6 @@ async function drawIn(box, d) {
 		await fit();
 		await load(false);
 	});
-	controls(box, map);
 }
 
 // apart joins clusters that would lie on each other, so that each can be hit.
