@@ -626,22 +626,13 @@ func (p *Pages) wayTo(ctx context.Context, l *layout, r *calendar.Record) ([]lin
 // childrenOf are the categories below one, by name.
 func (p *Pages) childrenOf(ctx context.Context, l *layout, r *calendar.Record) ([]link, error) {
 	var out []link
-	for page, pages := 1, 1; page <= pages; page++ {
-		in := calendar.Input{"parent": r.ID.String(), "hide_empty": "false", paramPage: strconv.Itoa(page), paramPerPage: "100"}
-		c, err := p.Lists.Parse(ctx, query.Request{Kind: r.Kind, Input: in, Lang: l.Lang, Caller: l.r.Caller})
-		if err != nil {
-			return nil, err
-		}
-		found, err := p.Lists.Run(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		pages = found.TotalPages
-		for i := range found.Views {
-			child := found.Views[i].Record
-			name, in := child.Name(l.Lang)
-			out = append(out, link{Href: l.Href(recordPath(r.Kind, child.Slug())), Label: name, Lang: otherLang(in, l.Lang), Count: l.count("events", found.Views[i].Count)})
-		}
+	in := calendar.Input{"parent": r.ID.String(), "hide_empty": "false"}
+	_, err := p.eachOf(ctx, query.Request{Kind: r.Kind, Input: in, Lang: l.Lang, Caller: l.r.Caller}, func(v *query.View) {
+		name, in := v.Record.Name(l.Lang)
+		out = append(out, link{Href: l.Href(recordPath(r.Kind, v.Record.Slug())), Label: name, Lang: otherLang(in, l.Lang), Count: l.count("events", v.Count)})
+	})
+	if err != nil {
+		return nil, err
 	}
 	order := collator(l.Lang)
 	slices.SortStableFunc(out, func(a, b link) int { return order.CompareString(a.Label, b.Label) })

@@ -442,6 +442,30 @@ type directoryBody struct {
 	Entries []entry
 }
 
+// eachOf hands over the records of a request, page after page, and tells the position of
+// the last one. Records that leave meanwhile may make a page that is counted one that is not there.
+func (p *Pages) eachOf(ctx context.Context, r query.Request, do func(*query.View)) (position calendar.Position, err error) {
+	r.Input[paramPerPage] = strconv.Itoa(mostPerPage)
+	for page, pages := 1, 1; page <= pages; page++ {
+		r.Input[paramPage] = strconv.Itoa(page)
+		c, err := p.Lists.Parse(ctx, r)
+		if err != nil {
+			return 0, err
+		}
+		found, err := p.Lists.Run(ctx, c)
+		if refused, ok := errors.AsType[*calendar.Error](err); ok && page > 1 && refused.Code == calendar.CodePageNotFound {
+			break
+		} else if err != nil {
+			return 0, err
+		}
+		position, pages = found.Position, found.TotalPages
+		for i := range found.Views {
+			do(&found.Views[i])
+		}
+	}
+	return position, nil
+}
+
 // serveDirectory lists what is linked from a listed event, by name.
 func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) {
 	k := l.r.Route.kind
@@ -449,38 +473,22 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 	l.Heading, l.Canonical = l.Title, l.r.Route.below()
 	l.NoIndex = l.r.parametered() || l.r.Query.Has(paramPage)
 	b := &directoryBody{Kind: k.String()}
-	for page := 1; ; page++ {
-		in := calendar.Input{paramPage: strconv.Itoa(page), paramPerPage: "100"}
-		if k.IsTerm() {
-			in["hide_empty"] = "true"
-		} else {
-			in["has_events"] = "true"
-		}
-		c, err := p.Lists.Parse(ctx, query.Request{Kind: k, Input: in, Lang: l.Lang, Caller: l.r.Caller})
-		if err != nil {
-			return nil, err
-		}
-		found, err := p.Lists.Run(ctx, c)
-		if err != nil {
-			if refused, ok := errors.AsType[*calendar.Error](err); ok && page > 1 && refused.Code == calendar.CodePageNotFound {
-				break
-			}
-			return nil, err
-		}
-		l.Position = found.Position
-		for i := range found.Views {
-			v := &found.Views[i]
-			label, in := v.Record.Name(l.Lang)
-			e := entry{link: link{Href: p.hrefOf(l.r, v.Record, v.Status), Label: label, Lang: otherLang(in, l.Lang)}, Detail: v.Record.Fields.String("city")}
-			if k.IsTerm() {
-				e.Count = l.say.number(v.Count)
-			}
-			b.Entries = append(b.Entries, e)
-		}
-		if page >= found.TotalPages {
-			break
-		}
+	in := calendar.Input{"has_events": "true"}
+	if k.IsTerm() {
+		in = calendar.Input{"hide_empty": "true"}
 	}
+	position, err := p.eachOf(ctx, query.Request{Kind: k, Input: in, Lang: l.Lang, Caller: l.r.Caller}, func(v *query.View) {
+		label, in := v.Record.Name(l.Lang)
+		e := entry{link: link{Href: p.hrefOf(l.r, v.Record, v.Status), Label: label, Lang: otherLang(in, l.Lang)}, Detail: v.Record.Fields.String("city")}
+		if k.IsTerm() {
+			e.Count = l.say.number(v.Count)
+		}
+		b.Entries = append(b.Entries, e)
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.Position = position
 	order := collator(l.Lang)
 	slices.SortStableFunc(b.Entries, func(a, c entry) int { return order.CompareString(a.Label, c.Label) })
 	b.Count = l.count(k.Collection(), len(b.Entries))

@@ -22,8 +22,8 @@ const typeXML = "application/xml; charset=utf-8"
 // mostURLs is how many a file of a site map holds.
 const mostURLs = 50_000
 
-// sitemapPage is how many records are read at once.
-const sitemapPage = 100
+// mostPerPage is how many records are read at once.
+const mostPerPage = 100
 
 // siteURL is one of a site map, in all its languages.
 type siteURL struct {
@@ -140,7 +140,7 @@ func (p *Pages) plainURLs(ctx context.Context) ([]siteURL, error) {
 
 // coming are the criteria of the list without parameters.
 func (p *Pages) coming(ctx context.Context) (*query.Criteria, error) {
-	in := calendar.Input{paramOverlap: "true", paramPerPage: strconv.Itoa(sitemapPage)}
+	in := calendar.Input{paramOverlap: "true", paramPerPage: strconv.Itoa(mostPerPage)}
 	return p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: calendar.LangEN})
 }
 
@@ -218,7 +218,7 @@ func (p *Pages) months(ctx context.Context, own bool) ([]monthOfEvents, error) {
 // starting are the parameters of the listed events that start from one day of the site on,
 // before another.
 func (p *Pages) starting(from, before time.Time) calendar.Input {
-	in := calendar.Input{paramStrict: "true", "starts_after": p.instant(from.Add(-time.Second)), "starts_before": p.instant(before), paramPerPage: strconv.Itoa(sitemapPage)}
+	in := calendar.Input{paramStrict: "true", "starts_after": p.instant(from.Add(-time.Second)), "starts_before": p.instant(before), paramPerPage: strconv.Itoa(mostPerPage)}
 	if p.beyond(before) {
 		delete(in, "starts_before")
 	}
@@ -274,23 +274,15 @@ func (p *Pages) recordURLs(ctx context.Context, name string) ([]siteURL, error) 
 	}
 	var records []*calendar.Record
 	for _, k := range kinds {
-		for page, pages := 1, 1; page <= pages; page++ {
-			in := calendar.Input{paramPage: strconv.Itoa(page), paramPerPage: strconv.Itoa(sitemapPage)}
-			if k.IsTerm() {
-				in["hide_empty"] = "false"
-			}
-			c, err := p.Lists.Parse(ctx, query.Request{Kind: k, Input: in, Lang: calendar.LangEN})
-			if err != nil {
-				return nil, err
-			}
-			found, err := p.Lists.Run(ctx, c)
-			if err != nil {
-				return nil, err
-			}
-			pages = found.TotalPages
-			for i := range found.Views {
-				records = append(records, found.Views[i].Record)
-			}
+		in := calendar.Input{}
+		if k.IsTerm() {
+			in["hide_empty"] = "false"
+		}
+		_, err := p.eachOf(ctx, query.Request{Kind: k, Input: in, Lang: calendar.LangEN}, func(v *query.View) {
+			records = append(records, v.Record)
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	parents := map[calendar.ID]calendar.ID{}
