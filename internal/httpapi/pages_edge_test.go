@@ -220,6 +220,14 @@ func TestPageKeys(t *testing.T) {
 			t.Errorf("%s is the same page", other)
 		}
 	}
+	for path, same := range map[string]string{
+		"/events/month/?page=2": "/events/month/", "/events/month/?include=5&per_page=1&collapse=repeats&past=true&overlap=false": "/events/month/?x=1",
+		"/?search=x&categories=1": "/?x=1", "/events/map/?past=true": "/events/map/?x=1", "/venues/?search=x": "/venues/?x=1", "/venues/?page=9": "/venues/",
+	} {
+		if page(w, path).ETag() != page(w, same).ETag() {
+			t.Errorf("%s is another page than %s", path, same)
+		}
+	}
 	if body := string(page(w, "/events/?search=x&evil=%22onload").Body); strings.Contains(body, "evil") {
 		t.Error("an unknown parameter is in the page")
 	}
@@ -283,8 +291,8 @@ func TestUnlock(t *testing.T) {
 	}
 	opened := private(unlock(anybody, "/event/secret/", "sesame!", "Accept-Encoding", "gzip"), http.StatusOK)
 	has(t, opened, "inner text", "Inner hall")
-	if strings.Contains(string(opened.Body), "selection-as") {
-		t.Error("the opened page has a drawer")
+	if body := string(opened.Body); strings.Contains(body, "selection-as") || strings.Contains(body, ".ics") || !strings.Contains(body, "calendar.google.com") {
+		t.Error("the opened page has a drawer, a file that asks for the password, or no calendars")
 	}
 	has(t, page(w, "/event/secret/"), `id="unlock"`) // nothing of it is kept
 
@@ -311,6 +319,9 @@ func TestUnlock(t *testing.T) {
 	}
 	if r := unlock(anybody, "/event/open/", "x"); r.Status != http.StatusSeeOther || r.Header.Get("Location") != "/event/open/" || r.Header.Get("Cache-Control") != "no-store, private" {
 		t.Errorf("an open event: %d %v", r.Status, r.Header)
+	}
+	if got := unlock(anybody, "/event/open/?tz=UTC", "x").Header.Get("Location"); got != "/event/open/?tz=UTC" {
+		t.Errorf("an open event in UTC leads to %s", got)
 	}
 
 	for range 4 { // one was wrong before
@@ -381,9 +392,9 @@ func TestAssets(t *testing.T) {
 	brand.Home[calendar.LangEN] = pages.HomeText{HTML: "<h1>Hello</h1><h3>you</h3>", Lang: calendar.LangEN}
 	brand.Home[calendar.LangFR] = brand.Home[calendar.LangEN]
 	en := calendar.LangEN
-	brand.Footer = []pages.FooterLink{{Lang: &en, Label: "Imprint", URL: "/imprint"}}
+	brand.Footer = []pages.FooterLink{{Lang: &en, Label: "Imprint", URL: "/imprint"}, {Label: "Town", URL: "https://town.example.org/"}}
 	w := pagesWorld(t, testkit.Options{Pages: &pages.Options{Brand: brand}})
-	has(t, page(w, "/"), `alt="Town hall"`, `<div class="text"><h2>Hello</h2><h3>you</h3></div>`, `<a href="/imprint">Imprint</a>`, "<title>Town hall</title>")
+	has(t, page(w, "/"), `alt="Town hall"`, `<div class="text"><h2>Hello</h2><h3>you</h3></div>`, `<a href="/imprint">Imprint</a>`, `<a href="https://town.example.org/" rel="external noopener">Town <span class="hidden">(another site)</span></a>`, "<title>Town hall</title>")
 	if french := page(w, "/fr/"); strings.Contains(string(french.Body), "Imprint") || !strings.Contains(string(french.Body), `<div class="text" lang="en"><h2>Hello`) {
 		t.Error("branding in another language")
 	}

@@ -28,6 +28,9 @@ type FooterLink struct {
 	Label, URL string
 }
 
+// External tells that the link leads to another site.
+func (f FooterLink) External() bool { return strings.HasPrefix(f.URL, "http") }
+
 // Home is the text of the home page in each language.
 type Home [len(calendar.Langs)]HomeText
 

@@ -23,6 +23,7 @@ type span struct {
 	start, end time.Time // of all-day events wall clocks in UTC
 	allDay     bool
 	zone       string // abbreviation at the start
+	zoneEnd    string // and at the end
 	away       bool   // the zone is not that of the site
 }
 
@@ -38,13 +39,14 @@ func (p *Pages) spanOf(r *calendar.Record, blanked bool, zone *calendar.Zone) sp
 	utcFrom, utcTo := f.Wall("utc_start_date"), f.Wall("utc_end_date")
 	if zone != nil {
 		s.start, s.end = time.Unix(int64(utcFrom), 0).In(zone.Location), time.Unix(int64(utcTo), 0).In(zone.Location)
-		s.zone, s.away = zone.Abbreviation(s.start), zone.Name != p.o.SiteZone
+		s.zone, s.zoneEnd, s.away = zone.Abbreviation(s.start), zone.Abbreviation(s.end), zone.Name != p.o.SiteZone
 		return s
 	}
 	own, _ := calendar.ParseZone(f.String("timezone"))
-	s.zone, s.away = own.Abbreviation(time.Unix(int64(utcFrom), 0)), own.Name != p.o.SiteZone
+	s.away = own.Name != p.o.SiteZone
+	s.zone, s.zoneEnd = own.Abbreviation(time.Unix(int64(utcFrom), 0)), own.Abbreviation(time.Unix(int64(utcTo), 0))
 	at := func(w, utc calendar.Wall) time.Time {
-		return time.Unix(int64(utc), 0).In(time.FixedZone(s.zone, int(w-utc)))
+		return time.Unix(int64(utc), 0).In(time.FixedZone("", int(w-utc)))
 	}
 	s.start, s.end = at(from, utcFrom), at(to, utcTo)
 	return s
@@ -111,7 +113,7 @@ type card struct {
 	Version               int64
 	Href, Title, Language string // Language: of the title, where it is not that of the page
 	Start, End            string
-	When, Time, Zone      string
+	When, Time            string
 	Weekday, Day, Month   string // of the date tile
 	Date                  string // whole date, for the ear
 	Now, Past, Featured   bool
@@ -148,11 +150,11 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 		zoneName: v.Record.Fields.String("timezone"),
 		Date:     say.date(s.start), Letter: firstLetter(title), Colour: int(v.Record.ID % 8), span: s,
 	}
-	if s.away && !s.allDay {
-		c.Zone = s.zone
+	if !s.away || s.allDay {
+		s.zone, s.zoneEnd = "", ""
 	}
-	c.Time = p.startOf(say, &s, c.Zone)
-	c.When = p.shortWhen(say, &s, c.Zone, now)
+	c.Time = p.startOf(say, &s)
+	c.When = p.shortWhen(say, &s, now)
 	if v.Blanked {
 		return c
 	}
@@ -184,27 +186,26 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 }
 
 // timeOf tells the time of an event within a day: its time, or that it lasts the day.
-func (p *Pages) timeOf(say speech, s *span, zone string) string {
-	if s.allDay {
-		return word("event.all_day", say.lang)
+func (p *Pages) timeOf(say speech, s *span) string {
+	switch {
+	case s.allDay, s.start.Equal(s.end):
+		return p.startOf(say, s)
+	case s.zone != s.zoneEnd:
+		return spaced(say.time(s.start), s.zone, dash, say.time(s.end), s.zoneEnd)
 	}
-	text := say.time(s.start)
-	if !s.start.Equal(s.end) && sameDay(s.start, s.end) {
-		text = say.times(s.start, s.end)
-	}
-	return joinedBy(" ", text, zone)
+	return spaced(say.times(s.start, s.end), s.zone)
 }
 
 // startOf tells the time at which an event begins, as grids do.
-func (p *Pages) startOf(say speech, s *span, zone string) string {
+func (p *Pages) startOf(say speech, s *span) string {
 	if s.allDay {
 		return word("event.all_day", say.lang)
 	}
-	return joinedBy(" ", say.time(s.start), zone)
+	return spaced(say.time(s.start), s.zone)
 }
 
 // shortWhen tells when an event is, as lists do.
-func (p *Pages) shortWhen(say speech, s *span, zone string, now time.Time) string {
+func (p *Pages) shortWhen(say speech, s *span, now time.Time) string {
 	year := now.In(p.o.Site).Year()
 	first := say.shortDate(s.start, year)
 	switch {
@@ -213,17 +214,22 @@ func (p *Pages) shortWhen(say speech, s *span, zone string, now time.Time) strin
 	case s.allDay:
 		return say.days(s.start, s.end)
 	case sameDay(s.start, s.end):
-		return say.at(first, p.timeOf(say, s, zone))
+		return say.at(first, p.timeOf(say, s))
 	}
 	between := " " + dash + " "
 	if say.lang == calendar.LangCN {
 		between = " 至 "
 	}
-	return joinedBy(" ", say.at(first, say.time(s.start))+between+say.at(say.shortDate(s.end, year), say.time(s.end)), zone)
+	from := ""
+	if s.zone != s.zoneEnd {
+		from = s.zone
+	}
+	return spaced(say.at(first, say.time(s.start)), from) + between + spaced(say.at(say.shortDate(s.end, year), say.time(s.end)), s.zoneEnd)
 }
 
-func joinedBy(by string, parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
+// spaced puts blanks between what is not empty.
+func spaced(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
 // otherLang is the tag of a language that is not the one of the page, else "".
@@ -336,7 +342,8 @@ const mostOnly = 1000
 const mostCards = 10_000
 
 // allCards makes the cards of a whole period. All-day events are where their own dates are:
-// those that a window of another zone touches only are not in it.
+// those that a window of another zone touches only are not in it, unless there are too many
+// to name them one by one in other formats: then they count, on their own dates.
 func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card, calendar.Position, error) {
 	whole, err := p.Lists.Whole(ctx, s.criteria, query.Calendar{})
 	if err != nil {
@@ -347,17 +354,20 @@ func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card,
 		return nil, 0, calendar.Fail(calendar.CodeSelectionTooLarge, calendar.KindEvent)
 	}
 	out := make([]card, 0, whole.Total())
-	left := false
+	var beside []card
 	err = whole.Each(ctx, func(v *query.View) error {
-		c := p.cardOf(r, v, s.zone)
-		if c.span.first().After(s.over.last) || c.span.last().Before(s.over.first) {
-			left = true
-			return nil
+		if c := p.cardOf(r, v, s.zone); c.span.first().After(s.over.last) || c.span.last().Before(s.over.first) {
+			beside = append(beside, c)
+		} else {
+			out = append(out, c)
 		}
-		out = append(out, c)
 		return nil
 	})
-	if left && len(out) <= mostOnly {
+	switch {
+	case len(beside) == 0:
+	case len(out) > mostOnly:
+		out = append(out, beside...)
+	default:
 		s.only = make([]calendar.ID, len(out))
 		for i := range out {
 			s.only[i] = out[i].ID

@@ -30,7 +30,7 @@ func (p *Pages) serveDocs(ctx context.Context, l *layout) (*Answer, error) {
 	}
 	l.Title, l.Heading, l.Canonical = word("docs.title", l.Lang), word("docs.title", l.Lang), l.r.Route.below()
 	l.Summary = word("docs.text", l.Lang)
-	l.NoIndex = l.r.parametered() || l.r.Query.Has(paramPage)
+	l.NoIndex = l.r.parametered()
 	root := l.r.Path + segments[l.Lang] + p.o.Namespace
 	b := &docsBody{Document: root + "/doc", Count: l.count("operations", len(p.o.Operations)), Rows: make([]docsRow, 0, len(p.o.Operations))}
 	for i := range p.o.Operations {

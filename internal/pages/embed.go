@@ -234,7 +234,7 @@ func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
 		return oembedError(http.StatusBadRequest, calendar.CodeMissingParam, "url: the page of an event is required")
 	}
 	if refused := bad.Fields; len(refused) > 0 {
-		return oembedError(http.StatusBadRequest, calendar.CodeInvalidParam, refused[0].Field+": "+refused[0].Message(calendar.LangEN))
+		return oembedError(http.StatusBadRequest, calendar.CodeInvalidParam, refused[0].Message(calendar.LangEN))
 	}
 	format := cmpOr(r.Query.Get(paramFormat), "json")
 	if format != "json" && format != "xml" {

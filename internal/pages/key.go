@@ -48,7 +48,7 @@ func (r *Route) knows(param string) bool {
 	case recordPages[r.kind] == r.page && slices.Contains(ofRecords, param):
 		return true
 	}
-	return r.selects() && (param == paramZone || param == paramPast || isListParam(param))
+	return r.selects() && (param == paramZone || param == paramPast && r.takesPast() || isListParam(param) && r.takes(param, periods[string(r.page)] != ""))
 }
 
 // isListOfLists tells whether a parameter of lists is a list itself.
@@ -81,7 +81,7 @@ func (r *Request) Tidy() {
 		case len(values) == 0:
 			delete(r.Query, sent)
 		case !r.Route.knows(base):
-			r.strange = true // one of them or many, it is the same page
+			r.strange = r.strange || base != paramPage // one of them or many, it is the same page
 			delete(r.Query, sent)
 		case base == sent && !isListOfLists(base):
 			r.Query[sent] = values[len(values)-1:] // the last one counts

@@ -76,7 +76,6 @@ type eventBody struct {
 	// Locked is a protected event that was not opened.
 	Locked bool
 	Wrong  string // message about a password
-	Opened bool
 }
 
 // event makes the page of an event.
@@ -90,10 +89,10 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 	if l.zone != nil {
 		b.Zone = l.zone.Name
 	}
-	b.When = l.say.whenText(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone})
+	b.When = l.say.whenText(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone, zoneEnd: s.zoneEnd})
 	l.Title, l.Heading, l.HeadingLang = c.Title, c.Title, c.Language
 	l.Canonical, l.Langs, l.Home = recordPath(r.Kind, r.Slug()), r.Langs(), homeOf(r, lang)
-	l.NoIndex = l.r.parametered() || l.r.Query.Has(paramPage)
+	l.NoIndex = l.r.parametered()
 	own := p.spanOf(r, locked, nil)
 	l.Crumbs = []link{{Href: l.Href("/"), Label: word("nav.home", lang)}, {Href: l.Href("/events/"), Label: word("nav.list", lang)}}
 	if len(v.Categories) > 0 && !locked {
@@ -127,7 +126,7 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 	p.picture(l, v)
 	for i, venue := range v.Venues {
 		at := p.placeOf(l, venue.Record, venue.Status)
-		if !f.Bool("show_map_link") {
+		if !f.Bool("show_map_link") || !venue.Record.Fields.BoolOr("show_map_link", true) {
 			at.Maps = nil
 		}
 		if i == 0 {
@@ -136,7 +135,7 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 			b.Places = append(b.Places, at)
 		}
 	}
-	b.ShowMap = f.Bool("show_map") && b.Place != nil && b.Place.HasPoint
+	b.ShowMap = f.Bool("show_map") && b.Place != nil && b.Place.HasPoint && v.Venues[0].Record.Fields.BoolOr("show_map", true)
 	b.Facts = p.factsOf(l, v)
 	hidden := f.Bool("hide_from_listings")
 	l.NoIndex = l.NoIndex || hidden

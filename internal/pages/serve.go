@@ -361,7 +361,9 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	l.Status = statusOf(route.kind, v.Status)
 	switch {
 	case r.Unlock && !protected:
-		return &Answer{Status: http.StatusSeeOther, Location: r.href(recordPath(route.kind, v.Record.Slug()))}, nil
+		a := r.redirect(r.href(recordPath(route.kind, v.Record.Slug())), r.Raw)
+		a.Status = http.StatusSeeOther
+		return a, nil
 	case wait > 0:
 		a, err := p.Refuse(r, calendar.Fail(calendar.CodeTooManyRequests, 0))
 		if a != nil {
@@ -417,7 +419,10 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 			status, b.Wrong = http.StatusForbidden, word(unlockProblem(l.r), l.Lang)
 			l.Code = string(calendar.CodePasswordProtected)
 		} else {
-			b.Opened, b.Exports, l.Feeds = true, nil, nil
+			b.Exports, l.Feeds = nil, nil
+			if len(b.Calendars) > 0 {
+				b.Calendars = b.Calendars[1:] // the file asks for the password
+			}
 		}
 	}
 	l.Body = b
@@ -471,13 +476,9 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 	k := l.r.Route.kind
 	l.Title = word("directory."+k.Collection(), l.Lang)
 	l.Heading, l.Canonical = l.Title, l.r.Route.below()
-	l.NoIndex = l.r.parametered() || l.r.Query.Has(paramPage)
+	l.NoIndex = l.r.parametered()
 	b := &directoryBody{Kind: k.String()}
-	in := calendar.Input{"has_events": "true"}
-	if k.IsTerm() {
-		in = calendar.Input{"hide_empty": "true"}
-	}
-	position, err := p.eachOf(ctx, query.Request{Kind: k, Input: in, Lang: l.Lang, Caller: l.r.Caller}, func(v *query.View) {
+	position, err := p.eachOf(ctx, query.Request{Kind: k, Input: listed(k), Lang: l.Lang, Caller: l.r.Caller}, func(v *query.View) {
 		label, in := v.Record.Name(l.Lang)
 		e := entry{link: link{Href: p.hrefOf(l.r, v.Record, v.Status), Label: label, Lang: otherLang(in, l.Lang)}, Detail: v.Record.Fields.String("city")}
 		if k.IsTerm() {
@@ -492,8 +493,17 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 	order := collator(l.Lang)
 	slices.SortStableFunc(b.Entries, func(a, c entry) int { return order.CompareString(a.Label, c.Label) })
 	b.Count = l.count(k.Collection(), len(b.Entries))
+	l.NoIndex = l.NoIndex || len(b.Entries) == 0
 	l.Body = b
 	return p.render(l, http.StatusOK)
+}
+
+// listed are the parameters of what is linked from a listed event.
+func listed(k calendar.Kind) calendar.Input {
+	if k.IsTerm() {
+		return calendar.Input{"hide_empty": "true"}
+	}
+	return calendar.Input{"has_events": "true"}
 }
 
 // problem is a message beside a field.
@@ -607,7 +617,8 @@ func (p *Pages) render(l *layout, status int) (*Answer, error) {
 	if err := p.templates[l.Lang].ExecuteTemplate(&b, as, l); err != nil {
 		return nil, fmt.Errorf("render page %s: %w", l.Page, err)
 	}
-	a := &Answer{Status: status, Type: TypeHTML, Body: b.Bytes(), Position: l.Position, Lang: l.Lang, Since: l.r.since, Until: l.r.until}
+	// In UTF-8 a plus sign needs no escaping: media types and offsets stand as they are.
+	a := &Answer{Status: status, Type: TypeHTML, Body: bytes.ReplaceAll(b.Bytes(), []byte("&#43;"), []byte("+")), Position: l.Position, Lang: l.Lang, Since: l.r.since, Until: l.r.until}
 	if l.r.Preview {
 		a.Body, a.Private = l.r.keepPreview(a.Body), true
 	}

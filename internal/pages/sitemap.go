@@ -110,9 +110,23 @@ func (p *Pages) sitemapIndex(ctx context.Context, r *Request) ([]byte, error) {
 }
 
 // plainURLs are the pages that are no record's and may be found: lists that have events,
-// directories, the months in which there are any.
+// directories that have entries, the months in which there are events.
 func (p *Pages) plainURLs(ctx context.Context) ([]siteURL, error) {
-	paths := []string{"/venues/", "/organizers/", "/categories/", "/tags/", "/docs/"}
+	var paths []string
+	for _, k := range []calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag} {
+		c, err := p.Lists.Parse(ctx, query.Request{Kind: k, Input: listed(k), Lang: calendar.LangEN})
+		if err != nil {
+			return nil, err
+		}
+		found, err := p.Lists.Run(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if found.Total > 0 {
+			paths = append(paths, "/"+k.Collection()+"/")
+		}
+	}
+	paths = append(paths, "/docs/")
 	c, err := p.coming(ctx)
 	if err != nil {
 		return nil, err

@@ -276,7 +276,8 @@ func (s speech) at(date, time string) string {
 type when struct {
 	start, end time.Time // in the zone they are told in; of all-day events the first and the last day, in UTC
 	allDay     bool
-	zone       string // "" for none
+	// zone and zoneEnd are the abbreviations at the start and the end; "" for none.
+	zone, zoneEnd string
 }
 
 // whenText is when an event is, in the parts that a page marks: its start, its end ("" when
@@ -288,9 +289,6 @@ func (w whenText) String() string { return w.From + w.Between + w.To + w.After }
 
 // whenText tells when an event is in whole: one date and its times, days, or both.
 func (s speech) whenText(w when) (out whenText) {
-	if w.zone != "" && !w.allDay {
-		out.After = " " + w.zone
-	}
 	switch {
 	case w.allDay && sameDay(w.start, w.end):
 		out.From, out.After = s.date(w.start), " · "+word("event.all_day", s.lang)
@@ -300,11 +298,18 @@ func (s speech) whenText(w when) (out whenText) {
 		return out
 	}
 	out.From = s.at(s.date(w.start), s.time(w.start))
+	if w.zoneEnd != "" {
+		out.After = " " + w.zoneEnd
+	}
+	shift := !w.start.Equal(w.end) && w.zone != w.zoneEnd // a clock is changed meanwhile
+	if shift {
+		out.From += " " + w.zone
+	}
 	switch {
 	case w.start.Equal(w.end):
 		return out
 	case sameDay(w.start, w.end):
-		if out.Between, out.To = dash, s.time(w.end); s.twelve || s.lang == calendar.LangEN {
+		if out.Between, out.To = dash, s.time(w.end); shift || s.twelve || s.lang == calendar.LangEN {
 			out.Between = " " + dash + " "
 		}
 		return out

@@ -228,19 +228,31 @@ func (l *layout) chips(ctx context.Context, path string) []removable {
 	if l.Embedded() {
 		return nil
 	}
+	many := len(l.sel.asked) > mostChips
 	var out []removable
 	for i, a := range l.sel.asked {
 		name := baseName(a.Name)
-		if slices.Contains(shapes, name) || name == paramStrict {
+		first := slices.IndexFunc(l.sel.asked, func(p query.LinkParam) bool { return baseName(p.Name) == name }) == i
+		if slices.Contains(shapes, name) || name == paramStrict || many && !first {
 			continue
 		}
-		but := linkQuery(l.sel.paramsBut(map[string]string{paramPage: ""}, func(other int) bool { return other == i }))
-		out = append(out, removable{Label: l.filterName(name) + l.colon() + l.valueName(ctx, name, a.Value), Href: l.Href(path) + but})
+		value := a.Value
+		if many {
+			value = l.sel.sent(name)
+		}
+		but := linkQuery(l.sel.paramsBut(map[string]string{paramPage: ""}, func(other int) bool {
+			return other == i || many && baseName(l.sel.asked[other].Name) == name
+		}))
+		out = append(out, removable{Label: l.filterName(name) + l.colon() + l.valueName(ctx, name, value), Href: l.Href(path) + but})
 	}
 	return out
 }
 
-// mostNamed is how many values of a filter are written by their names.
+// mostChips is how many values have a chip of their own; of more, each parameter has one.
+// Each chip holds all the others: a thousand would make a page of megabytes.
+const mostChips = 20
+
+// mostNamed is how many values of a filter are written.
 const mostNamed = 8
 
 // valueName is what people read for the value of a parameter: ids and slugs by the names
@@ -251,11 +263,14 @@ func (l *layout) valueName(ctx context.Context, name, value string) string {
 	}
 	kind := map[string]calendar.Kind{"venue": calendar.KindVenue, "organizer": calendar.KindOrganizer, "categories": calendar.KindCategory, "tags": calendar.KindTag, "post_parent": calendar.KindEvent}[name]
 	parts := strings.Split(value, ",")
+	if len(parts) > mostNamed {
+		parts = append(parts[:mostNamed], "…")
+	}
 	for i, part := range parts {
 		part = calendar.Trim(part)
 		parts[i] = part
 		switch date, err := time.Parse(time.DateOnly, part); {
-		case kind != 0 && i < mostNamed:
+		case kind != 0 && part != "…":
 			parts[i] = l.recordName(ctx, kind, part)
 		case slices.Contains(dates, name) && err == nil:
 			parts[i] = l.say.dayOf(date, true)
@@ -468,11 +483,24 @@ func (p *Pages) month(ctx context.Context, l *layout, first time.Time) (*monthBo
 		}
 		b.Weeks = append(b.Weeks, week)
 	}
-	for i, of := range days {
+	agenda := func(day time.Time, of []card) {
 		if len(of) > 0 {
-			day := first.AddDate(0, 0, i)
 			b.Agenda = append(b.Agenda, group{Date: day.Format(time.DateOnly), Heading: l.say.date(day), Today: day.Equal(today), Cards: of})
 		}
+	}
+	beside := func(from, to time.Time) { // see allCards
+		for i, of := range l.sel.byDay(cards, from, to) {
+			agenda(from.AddDate(0, 0, i), slices.DeleteFunc(of, func(c card) bool { return !c.span.first().After(last) && !c.span.last().Before(first) }))
+		}
+	}
+	if l.sel.zone != nil {
+		beside(first.AddDate(0, 0, -2), first.AddDate(0, 0, -1))
+	}
+	for i, of := range days {
+		agenda(first.AddDate(0, 0, i), of)
+	}
+	if l.sel.zone != nil {
+		beside(last.AddDate(0, 0, 1), last.AddDate(0, 0, 2))
 	}
 	return b, nil
 }
