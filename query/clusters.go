@@ -141,17 +141,16 @@ func (s *Service) clusters(ctx context.Context, c *Criteria, snap *snapshot) (*C
 	if b := blanked(c.Caller); b != nil {
 		shown = append(shown, readmodel.Not{Filter: b})
 	}
-	got, position, err := s.index.Tally(ctx, calendar.KindEvent, f, []readmodel.Selection{
-		{Tallies: []readmodel.Tally{{Parts: []readmodel.Filter{readmodel.And{}}}}},
+	page, err := s.index.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Selection{
 		{Filter: shown, Tallies: []readmodel.Tally{{
 			Field: readmodel.FieldVenue, Groups: groups, Parts: []readmodel.Filter{readmodel.In{Field: readmodel.FieldVenue, IDs: placed}},
 		}}},
-	})
+	}})
 	if err != nil {
 		return nil, err
 	}
-	counted := got[1][0]
-	out := &Clusters{Total: got[0][0].Parts[0], Placed: counted.Parts[0], Position: position}
+	counted := page.Tallied[0][0]
+	out := &Clusters{Total: page.Total, Placed: counted.Parts[0], Position: page.Position}
 	for i, n := range counted.Groups {
 		if n > 0 {
 			out.Clusters = append(out.Clusters, d.cluster(cells[i], groups[i], n, &counted))

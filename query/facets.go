@@ -128,12 +128,19 @@ type facetRun struct {
 	c   *Criteria
 }
 
-// facets counts in one look at the index: facets of which the parameter was not sent are
-// about the same selection.
-func (s *Service) facets(ctx context.Context, c *Criteria, snap *snapshot) ([]Facet, calendar.Position, error) {
+// counting is what a list asks of the index for its facets, in one query: those of which
+// the parameter was not sent are about the same selection.
+type counting struct {
+	base, narrow readmodel.Filter // what no facet leaves out, and the rest of the list's filter
+	of           []readmodel.Selection
+	counts       []*facetCount
+}
+
+// counting prepares the facets of a list.
+func (s *Service) counting(ctx context.Context, c *Criteria, snap *snapshot) (*counting, error) {
 	chosen, err := s.choice(ctx, c, snap)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	counts := make([]*facetCount, len(c.run.facets))
 	run := &facetRun{ctx, s, c}
@@ -144,53 +151,56 @@ func (s *Service) facets(ctx context.Context, c *Criteria, snap *snapshot) ([]Fa
 	}
 	for i, name := range c.run.facets {
 		if counts[i], err = run.count(ctx, name, snap); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 	}
 	for name := range sent {
 		common[name] = !slices.Contains(c.run.facets, name)
 	}
 	common[""] = true
-	base := c.protect(chosen.parts(func(facet string) bool { return common[facet] }))
-	var of []readmodel.Selection
+	f := &counting{base: c.protect(chosen.parts(func(facet string) bool { return common[facet] })), counts: counts}
+	if rest := chosen.parts(func(facet string) bool { return !common[facet] }); len(rest) > 0 {
+		f.narrow = rest
+	}
 	type about struct {
 		without string
 		hides   bool
 	}
 	known := map[about]int{}
-	for _, f := range counts {
-		key := about{hides: !slices.Contains(shownOnBlanked, f.name) && !c.run.hides}
-		if sent[f.name] {
-			key.without = f.name
+	for _, count := range counts {
+		key := about{hides: !slices.Contains(shownOnBlanked, count.name) && !c.run.hides}
+		if sent[count.name] {
+			key.without = count.name
 		}
 		at, ok := known[key]
 		if !ok {
-			at = len(of)
+			at = len(f.of)
 			known[key] = at
 			parts := chosen.parts(func(facet string) bool { return !common[facet] && facet != key.without })
 			if b := blanked(c.Caller); b != nil && key.hides {
 				parts = append(parts, readmodel.Not{Filter: b})
 			}
-			of = append(of, readmodel.Selection{})
+			f.of = append(f.of, readmodel.Selection{})
 			if len(parts) > 0 {
-				of[at].Filter = parts
+				f.of[at].Filter = parts
 			}
 		}
-		f.selection, f.place = at, len(of[at].Tallies)
-		of[at].Tallies = append(of[at].Tallies, f.tally)
+		count.selection, count.place = at, len(f.of[at].Tallies)
+		f.of[at].Tallies = append(f.of[at].Tallies, count.tally)
 	}
-	got, p, err := s.index.Tally(ctx, calendar.KindEvent, base, of)
-	if err != nil {
-		return nil, 0, err
-	}
-	out := make([]Facet, len(counts))
-	for i, f := range counts {
-		if out[i], err = f.make(f, &got[f.selection][f.place]); err != nil {
-			return nil, 0, err
+	return f, nil
+}
+
+// facets makes the facets of what was counted.
+func (f *counting) facets(got [][]readmodel.Tallied) (out []Facet, err error) {
+	out = make([]Facet, len(f.counts))
+	for i, count := range f.counts {
+		if out[i], err = count.make(count, &got[count.selection][count.place]); err != nil {
+			return nil, err
 		}
-		out[i].Name = f.name
+		out[i].Name = count.name
 	}
-	return out, p, nil
+	return out, nil
 }
 
 // count prepares one facet.

@@ -11,29 +11,18 @@ import (
 	"daybook/query/readmodel"
 )
 
-// manyRuns is how often a list is asked for at most until it is of one state with its
-// facets.
-const manyRuns = 3
-
 // Run answers the criteria. A page past the end of a list of posts is
 // *calendar.Error with CodePageNotFound.
 func (s *Service) Run(ctx context.Context, c *Criteria) (*List, error) {
-	for n := 1; ; n++ {
-		snap, err := s.snapshot(ctx)
-		if err != nil {
-			return nil, err
-		}
-		list, same, err := s.run(ctx, c, snap)
-		if err != nil {
-			return nil, err
-		}
-		if c.Page > 1 && len(list.Views) == 0 && c.Kind.IsPost() {
-			return nil, calendar.Fail(calendar.CodePageNotFound, c.Kind)
-		}
-		if same || n == manyRuns {
-			return list, nil
-		}
+	snap, err := s.snapshot(ctx)
+	if err != nil {
+		return nil, err
 	}
+	list, err := s.run(ctx, c, snap)
+	if err == nil && c.Page > 1 && len(list.Views) == 0 && c.Kind.IsPost() {
+		return nil, calendar.Fail(calendar.CodePageNotFound, c.Kind)
+	}
+	return list, err
 }
 
 // Several answers the criteria of several lists of events as of one state, and calls use
@@ -46,7 +35,7 @@ func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, l
 			return err
 		}
 		for i, c := range cs {
-			list, _, err := s.run(ctx, c, snap)
+			list, err := s.run(ctx, c, snap)
 			if err != nil {
 				return err
 			}
@@ -58,16 +47,15 @@ func (s *Service) Several(ctx context.Context, cs []*Criteria, use func(i int, l
 	})
 }
 
-// run answers the criteria as of a generation; a page past the end is empty. It tells
-// whether the facets are of the state of the list.
-func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *List, same bool, err error) {
+// run answers the criteria as of a generation; a page past the end is empty.
+func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *List, err error) {
 	var (
 		page  readmodel.Page
 		order []readmodel.Sort
+		f     *counting
 	)
 	c, err = s.stepped(c, func(c *Criteria) (int, error) {
-		f, err := s.filter(ctx, c, snap)
-		if err != nil {
+		if f, err = s.selection(ctx, c, snap); err != nil {
 			return 0, err
 		}
 		if order, err = s.order(ctx, c, snap); err == nil {
@@ -76,7 +64,7 @@ func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *L
 		return page.Total, err
 	})
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	list = &List{
 		Total:      page.Total,
@@ -88,12 +76,19 @@ func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *L
 		page.Documents = page.Documents[:c.PerPage]
 		list.Next = w.next(order, page.Documents[c.PerPage-1].Record, c.run.step)
 	}
-	if list.Views, err = s.views(ctx, c, page.Documents, order, snap); err != nil || c.run.facets == nil {
-		return list, true, err
+	if list.Views, err = s.views(ctx, c, page.Documents, order, snap); err == nil && c.run.facets != nil {
+		list.Facets, err = f.facets(page.Tallied)
 	}
-	var at calendar.Position
-	list.Facets, at, err = s.facets(ctx, c, snap)
-	return list, at == page.Position, err
+	return list, err
+}
+
+// selection gives what a list is of.
+func (s *Service) selection(ctx context.Context, c *Criteria, snap *snapshot) (*counting, error) {
+	if c.run.facets != nil {
+		return s.counting(ctx, c, snap)
+	}
+	f, err := s.filter(ctx, c, snap)
+	return &counting{base: f}, err
 }
 
 func (s *Service) filter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
@@ -108,7 +103,7 @@ func (s *Service) filter(ctx context.Context, c *Criteria, snap *snapshot) (read
 }
 
 // page finds the documents of the page.
-func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, order []readmodel.Sort, snap *snapshot) (readmodel.Page, error) {
+func (s *Service) page(ctx context.Context, c *Criteria, f *counting, order []readmodel.Sort, snap *snapshot) (readmodel.Page, error) {
 	if c.Kind.IsTerm() {
 		switch c.run.orderBy {
 		case "count":
@@ -116,18 +111,21 @@ func (s *Service) page(ctx context.Context, c *Criteria, f readmodel.And, order 
 			if err != nil {
 				return readmodel.Page{}, err
 			}
-			return s.ranked(ctx, c, f, func(a, b calendar.ID) int { return cmp.Compare(counts[a], counts[b]) })
+			return s.ranked(ctx, c, f.base, func(a, b calendar.ID) int { return cmp.Compare(counts[a], counts[b]) })
 		case "include":
 			if c.run.include != nil {
 				place := make(map[calendar.ID]int, len(c.run.include))
 				for i, id := range c.run.include {
 					place[id] = i
 				}
-				return s.ranked(ctx, c, f, func(a, b calendar.ID) int { return cmp.Compare(place[a], place[b]) })
+				return s.ranked(ctx, c, f.base, func(a, b calendar.ID) int { return cmp.Compare(place[a], place[b]) })
 			}
 		}
 	}
-	q := readmodel.Query{Kind: c.Kind, Filter: f, Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage, Collapse: c.collapse()}
+	q := readmodel.Query{
+		Kind: c.Kind, Filter: f.base, Narrow: f.narrow, Tallies: f.of,
+		Sort: order, Offset: (c.Page - 1) * c.PerPage, Limit: c.PerPage, Collapse: c.collapse(),
+	}
 	if w := c.run.walk; w != nil {
 		q.After = w.at
 		q.Limit++ // tells whether there is more
@@ -193,7 +191,7 @@ func (c *Criteria) order() []readmodel.Sort {
 
 // ranked answers a page of terms in an order that the read model does not keep:
 // by compare, then by id.
-func (s *Service) ranked(ctx context.Context, c *Criteria, f readmodel.And, compare func(a, b calendar.ID) int) (readmodel.Page, error) {
+func (s *Service) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, compare func(a, b calendar.ID) int) (readmodel.Page, error) {
 	shown, err := s.index.Visible(ctx)
 	if err != nil {
 		return readmodel.Page{}, err

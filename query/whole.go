@@ -66,7 +66,14 @@ func (s *Service) Whole(ctx context.Context, c *Criteria, also Calendar) (w *Who
 		if w, err = s.whole(ctx, c, also); err != nil {
 			return err
 		}
-		w.facets, _, err = s.facets(ctx, w.c, w.snap)
+		f, err := s.counting(ctx, w.c, w.snap)
+		if err != nil {
+			return err
+		}
+		page, err := s.index.Search(ctx, readmodel.Query{Kind: c.Kind, Filter: f.base, Tallies: f.of})
+		if err == nil {
+			w.facets, err = f.facets(page.Tallied)
+		}
 		return err
 	})
 	if err != nil && w != nil {

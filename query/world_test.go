@@ -112,7 +112,15 @@ func (x *fakeIndex) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 	if err := readmodel.Check(q); err != nil {
 		return readmodel.Page{}, err
 	}
-	found := x.matching(q.Kind, q.Filter)
+	found := x.matching(q.Kind, readmodel.Both(q.Filter, q.Narrow))
+	var tallied [][]readmodel.Tallied
+	for i := range q.Tallies {
+		docs := x.matching(q.Kind, readmodel.Both(q.Filter, q.Tallies[i].Filter))
+		tallied = append(tallied, nil)
+		for j := range q.Tallies[i].Tallies {
+			tallied[i] = append(tallied[i], readmodel.TallyOf(&q.Tallies[i].Tallies[j], docs))
+		}
+	}
 	slices.SortFunc(found, func(a, b readmodel.Document) int { return readmodel.Compare(q.Sort, &a, &b) })
 	if q.Collapse != nil {
 		found = readmodel.Repeated(q.Collapse, found)
@@ -125,7 +133,7 @@ func (x *fakeIndex) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 	}
 	from := min(q.Offset, len(found))
 	return readmodel.Page{
-		Documents: found[from:min(from+q.Limit, len(found))], Total: total, Position: x.position,
+		Documents: found[from:min(from+q.Limit, len(found))], Total: total, Position: x.position, Tallied: tallied,
 	}, x.err
 }
 
@@ -157,23 +165,6 @@ func (x *fakeIndex) Counts(_ context.Context, k calendar.Kind, field string, f r
 		}
 	}
 	return out, x.err
-}
-
-func (x *fakeIndex) Tally(_ context.Context, k calendar.Kind, base readmodel.Filter, of []readmodel.Selection) ([][]readmodel.Tallied, calendar.Position, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.asked["Tally"]++
-	if err := readmodel.CheckTally(k, base, of); err != nil {
-		return nil, 0, err
-	}
-	out := make([][]readmodel.Tallied, len(of))
-	for i := range of {
-		docs := x.matching(k, readmodel.Both(base, of[i].Filter))
-		for j := range of[i].Tallies {
-			out[i] = append(out[i], readmodel.TallyOf(&of[i].Tallies[j], docs))
-		}
-	}
-	return out, x.position, x.err
 }
 
 func (x *fakeIndex) Stamp(context.Context, calendar.Kind) (readmodel.Stamp, error) {

@@ -105,6 +105,10 @@ type Query struct {
 	Spans, Beside Filter
 	// Collapse has groups in place of documents, nil for none.
 	Collapse *Collapse
+	// Narrow admits what the documents are among those that Filter does, nil for all.
+	Narrow Filter
+	// Tallies are asked of what Filter admits, without Narrow; of Search alone.
+	Tallies []Selection
 }
 
 // Span is what some events lie within, on their own clocks.
@@ -116,6 +120,9 @@ type Page struct {
 	Documents []Document
 	Total     int
 	Position  calendar.Position
+	// Tallied are the answers to Query.Tallies, by selection, of the state of the page.
+	// TallyOf states their meaning.
+	Tallied [][]Tallied
 }
 
 // Shown is the state that queries show.
@@ -179,10 +186,6 @@ type Index interface {
 	// …), the number of documents of the kind that the filter admits and that
 	// carry it. Values without any are absent.
 	Counts(ctx context.Context, kind calendar.Kind, field string, f Filter) (map[calendar.ID]int, error)
-
-	// Tally answers what is asked of the documents of a kind that a filter and that of
-	// each selection admit, all of it for one state. TallyOf states its meaning.
-	Tally(ctx context.Context, kind calendar.Kind, base Filter, of []Selection) ([][]Tallied, calendar.Position, error)
 
 	// Stamp names the state of the documents of a kind as queries show it: while it stays,
 	// so do they.

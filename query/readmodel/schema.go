@@ -402,6 +402,12 @@ func Check(q Query) error {
 			return fmt.Errorf("%w: %s are not collapsed by %q", ErrQuery, q.Kind.Collection(), c.Field)
 		}
 	}
+	if err := s.checkTallies(q.Tallies); err != nil {
+		return err
+	}
+	if err := s.check(q.Narrow); err != nil {
+		return err
+	}
 	return s.check(q.Filter)
 }
 

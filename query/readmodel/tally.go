@@ -99,12 +99,8 @@ func SortValues(values []Value) {
 	slices.SortFunc(values, func(a, b Value) int { return cmp.Compare(a.Value, b.Value) })
 }
 
-// CheckTally is Check for Index.Tally.
-func CheckTally(k calendar.Kind, base Filter, of []Selection) error {
-	if err := Check(Query{Kind: k, Filter: base}); err != nil {
-		return err
-	}
-	s := SchemaOf(k)
+// checkTallies is the part of Check about them.
+func (s *Schema) checkTallies(of []Selection) error {
 	for i := range of {
 		if err := s.check(of[i].Filter); err != nil {
 			return err

@@ -290,6 +290,43 @@ func TestPlacesInRings(t *testing.T) {
 	})
 }
 
+// TestManyValuesInGroups: events with several values of a group count once where one
+// request does not give the values of all.
+func TestManyValuesInGroups(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		x := e.open(t, elastic.Options{Prefix: e.prefix(t), MaxResultWindow: 20})
+		var b readmodel.Batch
+		var events []readmodel.Document
+		for i := range 50 {
+			venues := []calendar.ID{1, 2, 3, 4}[i%3 : 2+i%3] // of two groups, or of one
+			b.Mark.Position++
+			b.Documents = append(b.Documents, record(&calendar.Record{
+				ID: calendar.ID(i + 1), Kind: calendar.KindEvent, Version: 1, Home: calendar.LangEN, Changed: readmodeltest.Now,
+				Fields: calendar.Fields{"title": calendar.Text{calendar.LangEN: "jazz"}, "venue": venues, "featured": i%2 == 0},
+			}, b.Mark.Position))
+			if i%2 == 0 {
+				events = append(events, b.Documents[i])
+			}
+		}
+		mustWrite(t, x, b)
+		about := readmodel.Tally{Field: readmodel.FieldVenue, Groups: [][]calendar.ID{{1, 2}, {3, 4}}}
+		for _, limit := range []int{0, 5} {
+			p, err := x.Search(t.Context(), readmodel.Query{
+				Kind: calendar.KindEvent, Filter: readmodel.Term{Field: readmodel.FieldFeatured, Value: "true"}, Sort: []readmodel.Sort{{Field: readmodel.FieldID}},
+				Limit: limit, Tallies: []readmodel.Selection{{Tallies: []readmodel.Tally{about}}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(readmodel.TallyOf(&about, events).Groups, p.Tallied[0][0].Groups); diff != "" || len(p.Documents) != limit {
+				t.Errorf("%d events; groups (-want +got):\n%s", len(p.Documents), diff)
+			}
+		}
+	})
+}
+
 // TestDeepPagesAreNear: a page costs a handful of requests, however deep it lies.
 func TestDeepPagesAreNear(t *testing.T) {
 	t.Parallel()

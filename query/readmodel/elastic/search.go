@@ -53,8 +53,10 @@ type answer struct {
 			Min   *float64 `json:"min"`
 			Max   *float64 `json:"max"`
 		} `json:"stats"`
-		Spans  spans `json:"spans"`
-		Pieces struct {
+		Spans   spans        `json:"spans"`
+		Tallies tallyAnswers `json:"tallies"`
+		Pairs   pairs        `json:"pairs"`
+		Pieces  struct {
 			Buckets []struct {
 				Count int `json:"doc_count"`
 			} `json:"buckets"`
@@ -304,21 +306,28 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 	if err := readmodel.Check(q); err != nil {
 		return readmodel.Page{}, err
 	}
+	least := q.Limit > 0 && len(q.Sort) > 0 && q.Sort[0].Least != nil
+	if q.Tallies == nil {
+		q.Filter, q.Narrow = readmodel.Both(q.Filter, q.Narrow), nil
+	} else if q.Collapse != nil || least || q.Limit > 0 && q.Offset > x.o.MaxResultWindow-q.Limit {
+		return x.searchApart(ctx, q)
+	}
 	if q.Collapse != nil {
 		return x.searchCollapsed(ctx, q)
 	}
 	var page readmodel.Page
 	err := x.reading(ctx, func(v view) error {
 		page = readmodel.Page{Position: v.visible.Position}
-		query, err := x.compiler(v.gen, q.Kind).ranked(ctx, q)
-		if err != nil {
-			return err
-		}
-		index := x.names().index(collectionOf(q.Kind), v.gen)
+		c, index := x.compiler(v.gen, q.Kind), x.names().index(collectionOf(q.Kind), v.gen)
 		var hits []hit
-		if len(q.Sort) > 0 && q.Sort[0].Least != nil {
+		query, err := c.ranked(ctx, q)
+		switch {
+		case err != nil:
+		case least:
 			page.Total, hits, err = newRings(x, index, query, q.Sort).page(ctx, q)
-		} else {
+		case q.Tallies != nil:
+			page.Total, hits, page.Tallied, err = x.tallied(ctx, c, index, q, query)
+		default:
 			page.Total, hits, err = x.page(ctx, index, q, query)
 		}
 		if err != nil {
@@ -334,6 +343,12 @@ func (x *Index) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, 
 		}
 		return nil
 	})
+	if errors.Is(err, errMore) {
+		err = x.Still(ctx, func(ctx context.Context) error {
+			page, err = x.Search(ctx, q)
+			return err
+		})
+	}
 	if err != nil {
 		return readmodel.Page{}, err
 	}

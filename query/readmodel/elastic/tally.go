@@ -3,6 +3,7 @@ package elastic
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -14,11 +15,14 @@ import (
 // of all fields together. A field with more is counted page by page.
 const mostValues = 8_000
 
-// tallyAnswer is the answer to a request for tallies: by selection, by tally.
-type tallyAnswer struct {
-	TimedOut     bool                                  `json:"timed_out"`
-	Aggregations map[string]map[string]json.RawMessage `json:"aggregations"`
-}
+// mostPairs is how many values of documents with several of them one request gives.
+const mostPairs = 4_000
+
+// errMore says that there is more to count than one request gives.
+var errMore = errors.New("more to count")
+
+// tallyAnswers are what was counted: by selection, by what was asked.
+type tallyAnswers map[string]json.RawMessage
 
 // buckets are counts by value or by part.
 type buckets struct {
@@ -29,84 +33,98 @@ type buckets struct {
 	} `json:"buckets"`
 }
 
-// Tally answers what is asked of selections by one request: values and parts are counted
-// under the filter of the selection. What lies in a group is the sum of its values; the
-// documents with several of them are read, and counted once.
-func (x *Index) Tally(ctx context.Context, kind calendar.Kind, base readmodel.Filter, of []readmodel.Selection) ([][]readmodel.Tallied, calendar.Position, error) {
-	if err := readmodel.CheckTally(kind, base, of); err != nil {
-		return nil, 0, err
-	}
-	var out [][]readmodel.Tallied
-	var p calendar.Position
-	err := x.reading(ctx, func(v view) (err error) {
-		p = v.visible.Position
-		out, err = x.tally(ctx, v, kind, base, of)
+// pairs are the values of documents that have several.
+type pairs struct {
+	After   json.RawMessage `json:"after_key"`
+	Buckets []struct {
+		Key struct {
+			ID    calendar.ID `json:"id"`
+			Value calendar.ID `json:"value"`
+		} `json:"key"`
+	} `json:"buckets"`
+}
+
+// searchApart answers a page and its tallies by a search each, of one state.
+func (x *Index) searchApart(ctx context.Context, q readmodel.Query) (page readmodel.Page, err error) {
+	tallies := readmodel.Query{Kind: q.Kind, Filter: q.Filter, Tallies: q.Tallies}
+	q.Tallies = nil
+	err = x.Still(ctx, func(ctx context.Context) error {
+		if page, err = x.Search(ctx, q); err != nil {
+			return err
+		}
+		counted, err := x.Search(ctx, tallies)
+		page.Tallied = counted.Tallied
 		return err
 	})
-	return out, p, err
+	return page, err
 }
 
-func (x *Index) tally(ctx context.Context, v view, kind calendar.Kind, base readmodel.Filter, of []readmodel.Selection) ([][]readmodel.Tallied, error) {
-	index, c := x.names().index(collectionOf(kind), v.gen), x.compiler(v.gen, kind)
-	query, err := c.query(ctx, base)
-	if err != nil {
-		return nil, err
-	}
-	selections, filters := object{}, make([]object, len(of))
-	for i := range of {
-		if filters[i], err = c.compile(ctx, of[i].Filter); err != nil {
-			return nil, err
+// tallied answers a page and its tallies by one request, so that they are of one state:
+// values and parts are counted under the filter of the selection. What lies in a group is
+// the sum of its values, less what documents with several of them are counted too often.
+// errMore is for reads that do not show one state.
+func (x *Index) tallied(ctx context.Context, c *compiler, index string, q readmodel.Query, query object) (total int, hits []hit, out [][]readmodel.Tallied, err error) {
+	body, _ := searchBody(q, query, x.o.MaxResultWindow)
+	if q.Narrow != nil {
+		if body["post_filter"], err = c.compile(ctx, q.Narrow); err != nil {
+			return 0, nil, nil, err
 		}
-		asked := object{}
-		for j := range of[i].Tallies {
-			if err := c.ask(ctx, asked, strconv.Itoa(j), &of[i].Tallies[j]); err != nil {
-				return nil, err
+	}
+	asked, filters := object{}, make([]object, len(q.Tallies))
+	for i := range q.Tallies {
+		of := &q.Tallies[i]
+		if filters[i], err = c.compile(ctx, of.Filter); err != nil {
+			return 0, nil, nil, err
+		}
+		aggs := object{}
+		for j := range of.Tallies {
+			if err := c.ask(ctx, aggs, strconv.Itoa(j), &of.Tallies[j], x.mostPairs()); err != nil {
+				return 0, nil, nil, err
 			}
 		}
-		selections["s"+strconv.Itoa(i)] = object{"filter": filters[i], "aggs": asked}
+		asked["s"+strconv.Itoa(i)] = object{"filter": filters[i], "aggs": aggs}
 	}
-	var a tallyAnswer
-	err = x.ask(ctx, "tally", object{"size": 0, "track_total_hits": false, "query": query, "aggs": selections}, &a, index)
-	if err == nil && a.TimedOut {
-		err = fmt.Errorf("tally: %w: it timed out", readmodel.ErrUnavailable)
-	}
+	body["aggs"] = object{"tallies": object{"filter": matchAll, "aggs": asked}}
+	a, err := x.search(ctx, body, index)
 	if err != nil {
-		return nil, err
+		return 0, nil, nil, err
 	}
-	out := make([][]readmodel.Tallied, len(of))
-	for i := range of {
-		out[i] = make([]readmodel.Tallied, len(of[i].Tallies))
-		answers := a.Aggregations["s"+strconv.Itoa(i)]
-		for j := range of[i].Tallies {
-			t, got := &of[i].Tallies[j], &out[i][j]
-			var more, several bool
-			if more, several, err = readTally(answers, strconv.Itoa(j), t, got); err != nil {
-				return nil, err
+	out = make([][]readmodel.Tallied, len(q.Tallies))
+	for i := range q.Tallies {
+		of := &q.Tallies[i]
+		var answers tallyAnswers
+		if err := json.Unmarshal(a.Aggregations.Tallies["s"+strconv.Itoa(i)], &answers); err != nil {
+			return 0, nil, nil, fmt.Errorf("tallies of a selection: %w", err)
+		}
+		out[i] = make([]readmodel.Tallied, len(of.Tallies))
+		for j := range of.Tallies {
+			t, got := &of.Tallies[j], &out[i][j]
+			more, err := answers.read(strconv.Itoa(j), t, got)
+			if err == nil && more {
+				if stillOf(ctx) == nil {
+					return 0, nil, nil, errMore
+				}
+				err = x.countAll(ctx, q.Kind, t, readmodel.Both(q.Filter, of.Filter), got)
 			}
-			if more {
-				err = x.countAll(ctx, kind, t, readmodel.Both(base, of[i].Filter), got)
-			}
-			readmodel.SortValues(got.Values)
-			got.Groups = sums(t, got)
-			if err == nil && several {
-				err = x.countOnce(ctx, index, object{"bool": object{"filter": list{query, filters[i], term(fieldSeveral, t.Field)}}}, t, got)
+			if err == nil && len(t.Groups) > 0 {
+				err = x.group(ctx, index, answers, object{"bool": object{"filter": list{query, filters[i], term(fieldSeveral, t.Field)}}}, t, got)
 			}
 			if err != nil {
-				return nil, err
+				return 0, nil, nil, err
 			}
 		}
 	}
-	return out, nil
+	return a.Hits.Total.Value, a.Hits.Hits, out, nil
 }
 
-// ask adds the aggregations of a tally; their names begin with a letter for each part of
-// it and end with a number.
-func (c *compiler) ask(ctx context.Context, asked object, number string, t *readmodel.Tally) error {
+// ask adds the aggregations of a tally: values by their field, once for all tallies of it,
+// parts by the number of the tally.
+func (c *compiler) ask(ctx context.Context, aggs object, number string, t *readmodel.Tally, most int) error {
 	if t.Field != "" {
-		asked["v"+number] = object{"terms": object{"field": t.Field, "size": mostValues}}
+		aggs["v"+t.Field] = object{"terms": object{"field": t.Field, "size": mostValues}}
 	}
 	if len(t.Groups) > 0 {
-		asked["n"+number] = object{"filter": term(fieldSeveral, t.Field)}
+		aggs["g"+t.Field] = object{"filter": term(fieldSeveral, t.Field), "aggs": object{"pairs": pairsOf(t.Field, nil, most)}}
 	}
 	if len(t.Parts) == 0 {
 		return nil
@@ -119,43 +137,48 @@ func (c *compiler) ask(ctx context.Context, asked object, number string, t *read
 		}
 		parts[i] = q
 	}
-	asked["p"+number] = object{"filters": object{"filters": parts}}
+	aggs["p"+number] = object{"filters": object{"filters": parts}}
 	return nil
 }
 
-// readTally reads what was counted; more tells that there are more values, several that
-// there are documents with several of them.
-func readTally(answers map[string]json.RawMessage, number string, t *readmodel.Tally, got *readmodel.Tallied) (more, several bool, err error) {
+func (x *Index) mostPairs() int { return min(mostPairs, x.o.MaxResultWindow) }
+
+// pairsOf asks for the values of documents, by id, behind those of another answer.
+func pairsOf(field string, after json.RawMessage, most int) object {
+	ask := object{"size": most, "sources": list{
+		object{"id": object{"terms": object{"field": readmodel.FieldID}}},
+		object{"value": object{"terms": object{"field": field}}},
+	}}
+	if after != nil {
+		ask["after"] = after
+	}
+	return object{"composite": ask}
+}
+
+// read reads the values and parts of a tally; more tells that there are more values.
+func (a tallyAnswers) read(number string, t *readmodel.Tally, got *readmodel.Tallied) (more bool, err error) {
 	got.Parts = make([]int, len(t.Parts))
 	if t.Field != "" {
 		var values buckets
-		if err := json.Unmarshal(answers["v"+number], &values); err != nil {
-			return false, false, fmt.Errorf("tally of %s: %w", t.Field, err)
+		if err := json.Unmarshal(a["v"+t.Field], &values); err != nil {
+			return false, fmt.Errorf("tally of %s: %w", t.Field, err)
 		}
 		more = values.Others > 0
 		for _, b := range values.Buckets {
 			got.Values = append(got.Values, readmodel.Value{Value: b.Key, N: b.Count})
 		}
-	}
-	if len(t.Groups) > 0 {
-		var n struct {
-			Count int `json:"doc_count"`
-		}
-		if err := json.Unmarshal(answers["n"+number], &n); err != nil {
-			return false, false, fmt.Errorf("tally of %s: %w", t.Field, err)
-		}
-		several = n.Count > 0
+		readmodel.SortValues(got.Values)
 	}
 	if len(t.Parts) > 0 {
 		var parts buckets
-		if err := json.Unmarshal(answers["p"+number], &parts); err != nil || len(parts.Buckets) != len(t.Parts) {
-			return false, false, fmt.Errorf("tally of parts: %d of %d: %w", len(parts.Buckets), len(t.Parts), err)
+		if err := json.Unmarshal(a["p"+number], &parts); err != nil || len(parts.Buckets) != len(t.Parts) {
+			return false, fmt.Errorf("tally of parts: %d of %d: %w", len(parts.Buckets), len(t.Parts), err)
 		}
 		for i, b := range parts.Buckets {
 			got.Parts[i] = b.Count
 		}
 	}
-	return more, several, nil
+	return more, nil
 }
 
 // countAll counts all values of an id field.
@@ -165,74 +188,55 @@ func (x *Index) countAll(ctx context.Context, kind calendar.Kind, t *readmodel.T
 	for id, n := range counts {
 		got.Values = append(got.Values, readmodel.Value{Value: int64(id), N: n})
 	}
+	readmodel.SortValues(got.Values)
 	return err
 }
 
-// sums gives for each group the sum of its values.
-func sums(t *readmodel.Tally, got *readmodel.Tallied) []int {
-	out := make([]int, len(t.Groups))
-	if len(out) == 0 {
-		return out
-	}
-	groups := groupsOf(t)
-	for _, v := range got.Values {
-		if at, ok := groups[calendar.ID(v.Value)]; ok {
-			out[at] += v.N
-		}
-	}
-	return out
-}
-
-func groupsOf(t *readmodel.Tally) map[calendar.ID]int {
-	out := map[calendar.ID]int{}
+// group counts groups. What a query finds are the documents with several values, which
+// count once in each group.
+func (x *Index) group(ctx context.Context, index string, answers tallyAnswers, query object, t *readmodel.Tally, got *readmodel.Tallied) error {
+	groups := map[calendar.ID]int{}
 	for at, group := range t.Groups {
 		for _, id := range group {
-			out[id] = at
+			groups[id] = at
 		}
 	}
-	return out
-}
-
-// countOnce takes from the sums of groups what a document with several values of a group
-// counts too often.
-func (x *Index) countOnce(ctx context.Context, index string, query object, t *readmodel.Tally, got *readmodel.Tallied) error {
-	groups := groupsOf(t)
-	body := object{
-		"query": query, "size": min(walkPage, x.o.MaxResultWindow), "track_total_hits": false, "sort": byID,
-		"stored_fields": "_none_", "docvalue_fields": list{t.Field},
+	got.Groups = make([]int, len(t.Groups))
+	for _, v := range got.Values {
+		if at, ok := groups[calendar.ID(v.Value)]; ok {
+			got.Groups[at] += v.N
+		}
 	}
-	for {
-		var a struct {
-			TimedOut bool `json:"timed_out"`
-			Hits     struct {
-				Hits []struct {
-					Fields map[string][]calendar.ID `json:"fields"`
-					Sort   []json.RawMessage        `json:"sort"`
-				} `json:"hits"`
-			} `json:"hits"`
+	var several struct{ Pairs pairs }
+	if err := json.Unmarshal(answers["g"+t.Field], &several); err != nil {
+		return fmt.Errorf("groups of %s: %w", t.Field, err)
+	}
+	var id calendar.ID // of the document at hand
+	seen := map[int]bool{}
+	for found := &several.Pairs; ; {
+		for i := range found.Buckets {
+			b := &found.Buckets[i].Key
+			if b.ID != id {
+				id = b.ID
+				clear(seen)
+			}
+			at, ok := groups[b.Value]
+			if ok && seen[at] {
+				got.Groups[at]--
+			}
+			seen[at] = seen[at] || ok
 		}
-		err := x.ask(ctx, "tally", body, &a, index)
-		if err == nil && a.TimedOut {
-			err = fmt.Errorf("tally: %w: it timed out", readmodel.ErrUnavailable)
+		if len(found.Buckets) < x.mostPairs() {
+			return nil
 		}
+		if stillOf(ctx) == nil {
+			return errMore
+		}
+		a, err := x.search(ctx, object{"size": 0, "track_total_hits": false, "query": query, "aggs": object{"pairs": pairsOf(t.Field, found.After, x.mostPairs())}}, index)
 		if err != nil {
 			return err
 		}
-		for i := range a.Hits.Hits {
-			seen := map[int]bool{}
-			for _, id := range a.Hits.Hits[i].Fields[t.Field] {
-				at, ok := groups[id]
-				if ok && seen[at] {
-					got.Groups[at]--
-				}
-				seen[at] = seen[at] || ok
-			}
-		}
-		n := len(a.Hits.Hits)
-		if n < body["size"].(int) { //nolint:forcetypeassert // set above
-			return nil
-		}
-		body["search_after"] = a.Hits.Hits[n-1].Sort
+		found = &a.Aggregations.Pairs
 	}
 }
 

@@ -35,7 +35,7 @@ type walk struct {
 
 // Walk does readmodel.Index by a point in time.
 func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
-	q.Offset, q.Limit, q.After = 0, 0, nil
+	q.Offset, q.Limit, q.After, q.Tallies = 0, 0, nil, nil
 	if err := readmodel.Check(q); err != nil {
 		return nil, err
 	}
@@ -47,6 +47,7 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 }
 
 func (x *Index) openWalk(ctx context.Context, q readmodel.Query) (*walk, error) {
+	q.Filter = readmodel.Both(q.Filter, q.Narrow)
 	least := len(q.Sort) > 0 && q.Sort[0].Least != nil
 	w := &walk{x: x, still: stillOf(ctx)}
 	if !least {

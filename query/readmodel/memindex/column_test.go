@@ -136,11 +136,11 @@ func TestTalliesFollow(t *testing.T) {
 				want[i] = readmodel.TallyOf(&about[i], in)
 			}
 			for range 3 { // anew, kept, as it was
-				got, _, err := x.Tally(t.Context(), calendar.KindEvent, f, []readmodel.Selection{{Tallies: about}})
+				got, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Filter: f, Tallies: []readmodel.Selection{{Tallies: about}}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, got[0]); diff != "" {
+				if diff := cmp.Diff(want, got.Tallied[0]); diff != "" {
 					t.Fatalf("round %d: %+v (-want +got):\n%s", round, f, diff)
 				}
 			}

@@ -385,8 +385,22 @@ func (x *Index) search(ctx context.Context, q readmodel.Query, also func(*kindIn
 	if len(q.Sort) > 0 {
 		first = q.Sort[0]
 	}
-	err = x.answers(ctx, q.Kind, []readmodel.Filter{q.Filter}, first, func(e *evaluation, _ int, res result) {
-		page = readmodel.Page{Total: res.count(), Position: x.marks.All.Position}
+	filters := make([]readmodel.Filter, 1+len(q.Tallies)) // of the page, and of the tallies
+	filters[0] = readmodel.Both(q.Filter, q.Narrow)
+	tallied := make([][]readmodel.Tallied, len(q.Tallies))
+	for i := range q.Tallies {
+		filters[1+i] = readmodel.Both(q.Filter, q.Tallies[i].Filter)
+		tallied[i] = make([]readmodel.Tallied, len(q.Tallies[i].Tallies))
+	}
+	err = x.answers(ctx, q.Kind, filters, first, func(e *evaluation, i int, res result) {
+		if i > 0 {
+			clear(e.counted)
+			for j := range tallied[i-1] {
+				tallied[i-1][j] = e.tally(res, &q.Tallies[i-1].Tallies[j])
+			}
+			return
+		}
+		page = readmodel.Page{Total: res.count(), Position: x.marks.All.Position, Tallied: tallied}
 		defer also(e.k, res)
 		if q.Collapse != nil {
 			page.Total, out = e.collapse(res, &q)

@@ -82,8 +82,8 @@ func (x *Index) answer(ctx context.Context, kind calendar.Kind, f readmodel.Filt
 }
 
 // answers is answer for several filters in one state; use gets their places. It may begin
-// anew after some. A list asks for them in an order of which the first key is by, a zero
-// one for none.
+// anew after some. A list asks for the first in an order of which the first key is by, a
+// zero one for none; tallies are about the others.
 func (x *Index) answers(ctx context.Context, kind calendar.Kind, filters []readmodel.Filter, by readmodel.Sort, use func(e *evaluation, i int, res result)) error {
 	for {
 		r := newReading(x, kind, filters)
@@ -250,6 +250,7 @@ func (r *reading) evaluate(use func(e *evaluation, i int, res result)) {
 	e := &evaluation{k: r.k, r: r, by: r.by}
 	for i, f := range r.filters {
 		e.evaluate(f, func(res result) { use(e, i, res) })
+		e.by = byTallies
 	}
 }
 
@@ -431,9 +432,9 @@ func (r *reading) collect(use func(e *evaluation, i int, res result)) (texts []d
 	}
 	defer r.x.mu.RUnlock()
 	e := &evaluation{k: r.k, r: r, upper: true}
-	for _, f := range r.filters {
+	for i, f := range r.filters {
 		e.evaluate(f, func(res result) { // the rows note what they want
-			if r.rank != nil {
+			if r.rank != nil && i == 0 {
 				r.rank.want(e, res)
 			}
 		})

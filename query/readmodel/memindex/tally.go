@@ -11,30 +11,6 @@ import (
 	"daybook/query/readmodel"
 )
 
-// Tally answers what is asked of selections, under one hold of the lock.
-func (x *Index) Tally(ctx context.Context, kind calendar.Kind, base readmodel.Filter, of []readmodel.Selection) ([][]readmodel.Tallied, calendar.Position, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, 0, err
-	}
-	if err := readmodel.CheckTally(kind, base, of); err != nil {
-		return nil, 0, err
-	}
-	filters, out := make([]readmodel.Filter, len(of)), make([][]readmodel.Tallied, len(of))
-	for i := range of {
-		filters[i] = readmodel.Both(base, of[i].Filter)
-		out[i] = make([]readmodel.Tallied, len(of[i].Tallies))
-	}
-	var p calendar.Position
-	err := x.answers(ctx, kind, filters, readmodel.Sort{Field: byTallies}, func(e *evaluation, i int, res result) {
-		p = x.marks.All.Position
-		clear(e.counted)
-		for j := range of[i].Tallies {
-			out[i][j] = e.tally(res, &of[i].Tallies[j])
-		}
-	})
-	return out, p, err
-}
-
 // stamps number the images of kinds.
 var stamps atomic.Uint64
 

@@ -23,7 +23,7 @@ func (x *Index) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	q.Offset, q.Limit, q.After = 0, mostDocs, nil
+	q.Offset, q.Limit, q.After, q.Tallies = 0, mostDocs, nil, nil
 	if err := readmodel.Check(q); err != nil {
 		return nil, err
 	}

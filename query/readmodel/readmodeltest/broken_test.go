@@ -32,7 +32,7 @@ var breakages = []string{
 	"minds accents", "minds case", "whole words only", "no stems", "English stems only",
 	"any word will do", "one field for all words", "quotes are ignored", "words in any place", "minus is ignored",
 	"no word finds all", "searches all languages", "searches the home language only", "searches tags",
-	"tallies know the base only", "groups are sums", "parts are of all", "first value only",
+	"tallies know the base only", "tallies are of the page's filter", "tallies of the state before", "pages are not narrowed", "groups are sums", "parts are of all", "first value only",
 	"nothing is collapsed", "nobody stands alone", "the last of a group stands for it",
 	"stamps of all kinds", "stamps of the living",
 	"characters anywhere", "no single characters", "common words have to fit",

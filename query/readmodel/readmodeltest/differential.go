@@ -14,7 +14,7 @@ import (
 func want(docs []readmodel.Document, q readmodel.Query) (ids []calendar.ID, groups []*readmodel.Repeats, total int) {
 	var in []readmodel.Document
 	for i := range docs {
-		if docs[i].Record.Kind == q.Kind && !docs[i].Record.Deleted && readmodel.Match(q.Filter, &docs[i]) {
+		if docs[i].Record.Kind == q.Kind && !docs[i].Record.Deleted && readmodel.Match(q.Filter, &docs[i]) && readmodel.Match(q.Narrow, &docs[i]) {
 			in = append(in, docs[i])
 		}
 	}
@@ -74,6 +74,7 @@ func differential(t testing.TB, x readmodel.Index, k calendar.Kind, rounds, quer
 		if diff := cmp.Diff(ids, idsOf(page.Documents)); diff != "" {
 			t.Fatalf("round %d: %+v: ids (-want +got):\n%s", round, q, diff)
 		}
+		wantTallies(t, page.Tallied, docs, q)
 		for i, g := range groups {
 			if diff := cmp.Diff(g, page.Documents[i].Repeats); diff != "" {
 				t.Fatalf("round %d: %+v: group %d (-want +got):\n%s", round, q, i, diff)
@@ -110,16 +111,16 @@ func differential(t testing.TB, x readmodel.Index, k calendar.Kind, rounds, quer
 			} else if g.chance(40) && !slices.ContainsFunc(q.Sort, func(by readmodel.Sort) bool { return by.Rank == nil && s.Field(by.Field).Type == readmodel.TypeKeyword }) {
 				q.Offset, q.After = 0, readmodel.Place(q.Sort, docs[g.IntN(len(docs))].Record)
 			}
-			ask(round, docs, q)
 			if k == calendar.KindEvent && g.chance(40) {
-				g.wantTallies(t, x, docs, q.Filter)
+				q = g.withTallies(s, q)
 			}
+			ask(round, docs, q)
 		}
 		for _, q := range standing {
 			q.Offset = g.IntN(3) * g.IntN(60)
 			ask(round, docs, q)
 			if k == calendar.KindEvent {
-				g.wantTallies(t, x, docs, q.Filter)
+				ask(round, docs, g.withTallies(s, q))
 				q.Collapse = g.collapse(s)
 				ask(round, docs, q)
 				q.Collapse = nil

@@ -175,12 +175,16 @@ func (x *reference) Search(_ context.Context, q readmodel.Query) (readmodel.Page
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	in := x.matching(q.Kind, q.Filter)
+	filter := readmodel.Both(q.Filter, q.Narrow)
+	if x.broken == "pages are not narrowed" {
+		filter = q.Filter
+	}
+	in := x.matching(q.Kind, filter)
 	slices.SortFunc(in, func(a, b readmodel.Document) int { return x.compare(q.Sort, &a, &b) })
 	if q.Collapse != nil {
 		in = x.collapse(q.Collapse, in)
 	}
-	page := readmodel.Page{Total: len(in), Position: x.marks.All.Position}
+	page := readmodel.Page{Total: len(in), Position: x.marks.All.Position, Tallied: x.tally(q)}
 	switch x.broken {
 	case "totals up to 10,000":
 		page.Total = min(page.Total, 10_000)
@@ -385,24 +389,26 @@ func (x *reference) collapse(c *readmodel.Collapse, in []readmodel.Document) []r
 	return readmodel.Repeated(c, in)
 }
 
-func (x *reference) Tally(_ context.Context, k calendar.Kind, base readmodel.Filter, of []readmodel.Selection) ([][]readmodel.Tallied, calendar.Position, error) {
-	if err := readmodel.CheckTally(k, base, of); err != nil {
-		return nil, 0, err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	out := make([][]readmodel.Tallied, len(of))
-	for i := range of {
-		f := readmodel.Both(base, of[i].Filter)
-		if x.broken == "tallies know the base only" {
-			f = base
+// tally answers the tallies of a query.
+func (x *reference) tally(q readmodel.Query) (out [][]readmodel.Tallied) {
+	for i := range q.Tallies {
+		of := &q.Tallies[i]
+		f := readmodel.Both(q.Filter, of.Filter)
+		switch x.broken {
+		case "tallies know the base only":
+			f = q.Filter
+		case "tallies are of the page's filter":
+			f = readmodel.Both(f, q.Narrow)
 		}
-		in := slices.DeleteFunc(x.matching(k, f), func(d readmodel.Document) bool { return d.Record.Kind != k })
-		for j := range of[i].Tallies {
-			got := readmodel.TallyOf(&of[i].Tallies[j], in)
+		in := slices.DeleteFunc(x.matching(q.Kind, f), func(d readmodel.Document) bool {
+			return d.Record.Kind != q.Kind || x.broken == "tallies of the state before" && d.Position == x.marks.All.Position
+		})
+		out = append(out, nil)
+		for j := range of.Tallies {
+			got := readmodel.TallyOf(&of.Tallies[j], in)
 			switch x.broken {
 			case "groups are sums":
-				for at, group := range of[i].Tallies[j].Groups {
+				for at, group := range of.Tallies[j].Groups {
 					got.Groups[at] = 0
 					for _, v := range got.Values {
 						if slices.Contains(group, calendar.ID(v.Value)) {
@@ -411,7 +417,7 @@ func (x *reference) Tally(_ context.Context, k calendar.Kind, base readmodel.Fil
 					}
 				}
 			case "parts are of all":
-				got.Parts = readmodel.TallyOf(&of[i].Tallies[j], x.matching(k, nil)).Parts
+				got.Parts = readmodel.TallyOf(&of.Tallies[j], x.matching(q.Kind, nil)).Parts
 				if len(in) > 0 && len(got.Parts) > 0 {
 					got.Parts[0]++
 				}
@@ -421,7 +427,7 @@ func (x *reference) Tally(_ context.Context, k calendar.Kind, base readmodel.Fil
 			out[i] = append(out[i], got)
 		}
 	}
-	return out, x.marks.All.Position, nil
+	return out
 }
 
 func (x *reference) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, err error) {

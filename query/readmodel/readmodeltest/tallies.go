@@ -1,6 +1,7 @@
 package readmodeltest
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -17,6 +18,8 @@ func tallyCases() []testCase {
 		{"tally by groups", tallyByGroups},
 		{"tally by parts", tallyByParts},
 		{"tallies of selections", talliesOfSelections},
+		{"tallies beside a page", talliesBesideAPage},
+		{"tallies of the state of the page", talliesOfOneState},
 		{"collapse", collapse},
 		{"stamp", stamp},
 	}
@@ -32,14 +35,7 @@ func tally(t testing.TB, x readmodel.Index, f readmodel.Filter, about readmodel.
 
 func tallies(t testing.TB, x readmodel.Index, base readmodel.Filter, of ...readmodel.Selection) [][]readmodel.Tallied {
 	t.Helper()
-	out, p, err := x.Tally(t.Context(), calendar.KindEvent, base, of)
-	if err != nil {
-		t.Fatalf("tally: %v", err)
-	}
-	if shown, err := x.Visible(t.Context()); err != nil || p != shown.Position {
-		t.Errorf("tally of position %d, want %d (%v)", p, shown.Position, err)
-	}
-	return out
+	return search(t, x, readmodel.Query{Kind: calendar.KindEvent, Filter: base, Tallies: of}).Tallied
 }
 
 func wantTallied(t testing.TB, what string, got, want readmodel.Tallied) {
@@ -98,7 +94,7 @@ func tallyByValues(t testing.TB, x readmodel.Index) {
 		{Parts: []readmodel.Filter{nil}},
 		{Parts: []readmodel.Filter{readmodel.Text{Fields: eventTexts, Query: "jazz"}}},
 	} {
-		_, _, err := x.Tally(t.Context(), calendar.KindEvent, nil, []readmodel.Selection{{Tallies: []readmodel.Tally{bad}}})
+		_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Tallies: []readmodel.Selection{{Tallies: []readmodel.Tally{bad}}}})
 		wantErr(t, "bad tally", err, readmodel.ErrQuery)
 	}
 }
@@ -140,6 +136,97 @@ func talliesOfSelections(t testing.TB, x readmodel.Index) {
 	wantTallied(t, "another one of it", got[0][1], readmodel.Tallied{Values: pairs(1, 2, 2, 1)})
 	wantTallied(t, "with the base alone", got[1][0], readmodel.Tallied{Values: pairs(1, 2, 2, 2)})
 	wantTallied(t, "of nothing", got[2][0], readmodel.Tallied{})
+}
+
+// talliesBesideAPage has pages of all kinds, which know what the tallies do not.
+func talliesBesideAPage(t testing.TB, x readmodel.Index) {
+	bands(t, x)
+	byStart := readmodel.Sort{Field: readmodel.FieldStart}
+	id := readmodel.Sort{Field: readmodel.FieldID}
+	q := readmodel.Query{
+		Kind: calendar.KindEvent, Filter: featured, Narrow: readmodel.In{Field: readmodel.FieldVenue, IDs: links(11)}, Sort: []readmodel.Sort{byStart, id}, Limit: 10,
+		Tallies: []readmodel.Selection{{Tallies: []readmodel.Tally{{Field: readmodel.FieldVenue}, {Field: readmodel.FieldVenue, Groups: [][]calendar.ID{{10, 12}}}}}},
+	}
+	check := func(what string, total int, want ...calendar.ID) {
+		t.Helper()
+		wantPage(t, x, q, total, want...)
+		got := search(t, x, q).Tallied
+		if len(got) != 1 || len(got[0]) != 2 {
+			t.Fatalf("%s: tallies %v", what, got)
+		}
+		values := pairs(10, 2, 11, 2, 12, 1)
+		wantTallied(t, what, got[0][0], readmodel.Tallied{Values: values})
+		wantTallied(t, what+", groups", got[0][1], readmodel.Tallied{Values: values, Groups: []int{2}})
+	}
+	check("a page", 2, 2, 3)
+	q.Limit = 1
+	check("a part of it", 2, 2)
+	q.After = readmodel.Place(q.Sort, search(t, x, q).Documents[0].Record)
+	check("behind a place", 2, 3)
+	q.After, q.Offset = nil, 1
+	check("the second page", 2, 3)
+	q.Offset = 100_000
+	check("a page past the end", 2)
+	q.Offset, q.Collapse = 0, &readmodel.Collapse{Field: readmodel.FieldRepeats}
+	check("groups of repeats", 2, 2)
+	q.Limit = 0
+	check("their number", 2)
+	q.Limit, q.Collapse = 10, nil
+	q.Sort = []readmodel.Sort{{Field: readmodel.FieldVenue, Least: map[calendar.ID]int64{10: 1, 11: 2}}, id}
+	check("the nearest first", 2, 3, 2)
+	q.Sort = []readmodel.Sort{{Rank: &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: "name"}}, Desc: true}, byStart, id}
+	check("the best first", 2, 2, 3)
+	q.Narrow, q.Sort = nil, []readmodel.Sort{id}
+	check("all", 3, 1, 2, 3)
+	q.Narrow = readmodel.Term{Field: "nonsense", Value: "x"}
+	_, err := x.Search(t.Context(), q)
+	wantErr(t, "bad narrowing", err, readmodel.ErrQuery)
+	q.Narrow = readmodel.In{Field: readmodel.FieldVenue, IDs: links(12)}
+	w, err := x.Walk(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if w.Total() != 1 {
+		t.Errorf("a walk of %d, want 1", w.Total())
+	}
+}
+
+// talliesOfOneState reads while others write.
+func talliesOfOneState(t testing.TB, x readmodel.Index) {
+	const writes = 15
+	bands(t, x)
+	b := build{next: 100}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range calendar.ID(writes) {
+			b.add(calendar.KindEvent, 100+i, calendar.Fields{"venue": links(10, 12), "featured": true})
+			_, err := x.Write(t.Context(), readmodel.Batch{Documents: b.docs, Mark: At(b.next)})
+			if err = errors.Join(err, x.Wait(t.Context(), b.next)); err != nil {
+				t.Errorf("write: %v", err)
+				return
+			}
+			b.docs = nil
+		}
+	}()
+	defer func() { <-done }()
+	q := readmodel.Query{Kind: calendar.KindEvent, Filter: featured, Sort: byID, Limit: 1, Tallies: []readmodel.Selection{{Tallies: []readmodel.Tally{{
+		Field: readmodel.FieldVenue, Groups: [][]calendar.ID{{10, 12}}, Parts: []readmodel.Filter{readmodel.And{}},
+	}}}}}
+	for i, last := 0, false; !last; i++ {
+		select {
+		case <-done:
+			last = true
+		default:
+		}
+		q.Offset = i % 2 * 100_000 // where an engine may have to ask twice
+		page := search(t, x, q)
+		// All but one of the events are in the group.
+		if got := page.Tallied[0][0]; got.Parts[0] != page.Total || got.Groups[0] != page.Total-1 {
+			t.Fatalf("a page of %d, %d are counted, %v of the group", page.Total, got.Parts[0], got.Groups)
+		}
+	}
 }
 
 func collapse(t testing.TB, x readmodel.Index) {
@@ -256,32 +343,43 @@ func stamp(t testing.TB, x readmodel.Index) {
 	}
 }
 
-// wantTallies compares random tallies of a query with the meaning.
-func (g generator) wantTallies(t testing.TB, x readmodel.Index, docs []readmodel.Document, base readmodel.Filter) {
-	t.Helper()
-	s := readmodel.SchemaOf(calendar.KindEvent)
-	of := make([]readmodel.Selection, 1+g.IntN(3))
-	for i := range of {
+// withTallies has a query ask for random tallies.
+func (g generator) withTallies(s *readmodel.Schema, q readmodel.Query) readmodel.Query {
+	if g.chance(40) {
+		q.Narrow = g.filter(s, 1)
+	}
+	q.Tallies = make([]readmodel.Selection, 1+g.IntN(3))
+	for i := range q.Tallies {
+		of := &q.Tallies[i]
 		if g.chance(60) {
-			of[i].Filter = g.filter(s, 1)
+			of.Filter = g.filter(s, 1)
 		}
 		for range 1 + g.IntN(3) {
-			of[i].Tallies = append(of[i].Tallies, g.tally(s))
+			of.Tallies = append(of.Tallies, g.tally(s))
 		}
 	}
-	got := tallies(t, x, base, of...)
-	for i := range of {
+	return q
+}
+
+// wantTallies compares the tallies of a query with the meaning.
+func wantTallies(t testing.TB, got [][]readmodel.Tallied, docs []readmodel.Document, q readmodel.Query) {
+	t.Helper()
+	if len(got) != len(q.Tallies) {
+		t.Fatalf("%+v: tallies of %d selections, want %d", q, len(got), len(q.Tallies))
+	}
+	for i := range q.Tallies {
+		of := &q.Tallies[i]
 		var in []readmodel.Document
 		for j := range docs {
-			if d := &docs[j]; !d.Record.Deleted && readmodel.Match(base, d) && readmodel.Match(of[i].Filter, d) {
+			if d := &docs[j]; d.Record.Kind == q.Kind && !d.Record.Deleted && readmodel.Match(q.Filter, d) && readmodel.Match(of.Filter, d) {
 				in = append(in, *d)
 			}
 		}
-		for j := range of[i].Tallies {
-			want := readmodel.TallyOf(&of[i].Tallies[j], in)
+		for j := range of.Tallies {
+			want := readmodel.TallyOf(&of.Tallies[j], in)
 			if diff := cmp.Diff(want.Values, got[i][j].Values, cmpopts.EquateEmpty()); diff != "" || !slices.Equal(want.Groups, got[i][j].Groups) || !slices.Equal(want.Parts, got[i][j].Parts) {
-				t.Fatalf("%+v and %+v: groups %v, parts %v, want %v, %v; values (-want +got):\n%s",
-					base, of[i], got[i][j].Groups, got[i][j].Parts, want.Groups, want.Parts, diff)
+				t.Fatalf("%+v of %+v: groups %v, parts %v, want %v, %v; values (-want +got):\n%s",
+					of, q, got[i][j].Groups, got[i][j].Parts, want.Groups, want.Parts, diff)
 			}
 		}
 	}
