@@ -382,6 +382,8 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 		if o.Pages, err = pages.New(pages.Deps{Lists: q, Past: httpapi.PublicPast(deps, o), Passwords: r.b.command, Shown: httpapi.ShownTexts(o.Currency)}, r.s.pageOptions()); err != nil {
 			return nil, err
 		}
+		o.PageFiles = httpapi.NewPageFiles(o.Pages)
+		add("page files", o.PageFiles.Run)
 	}
 	return httpapi.New(deps, o)
 }

@@ -211,6 +211,7 @@ type Options struct {
 	RequestID func() string    // nil: 8 random bytes in hexadecimal
 	Beside    []Beside         // the paths beside the interface
 	Pages     *public.Pages    // the pages for people; nil: none
+	PageFiles PageFiles        // those of Pages; nil: they are encoded when they are asked for
 
 	// Observe, when set, is asked once for each of Patterns, and for "" that
 	// stands for no route, whom to tell of answers to requests of that route. It
@@ -278,7 +279,7 @@ type api struct {
 	flights   flights
 	keys      keylock.Locks[keyName] // a second request with a key waits for the first
 	zones     zoneTable
-	files     map[string]*pageFile // that pages load, by path
+	files     PageFiles
 
 	observers []func(Answered) // by number of the route; nil without Observe
 }
@@ -369,8 +370,8 @@ func newAPI(d Deps, o Options) (*api, error) {
 		return nil, fmt.Errorf("fragment cache: %w", err)
 	}
 	a.asked = newAskedTable()
-	if o.Pages != nil {
-		a.files = newPageFiles(o.Pages)
+	if a.files = o.PageFiles; o.Pages != nil && a.files == nil {
+		a.files = NewPageFiles(o.Pages)
 	}
 	a.mux, a.find = a.newMux()
 	return a, nil

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"path"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 	public "daybook/internal/pages"
 )
 
-// pageFile is a file that pages load, encoded once for each coding, as well as it can be.
+// pageFile is a file that pages load, encoded once for each coding.
 type pageFile struct {
 	media  []string
 	etag   string
@@ -23,10 +24,16 @@ type pageFile struct {
 	body   [encodings]func() []byte
 }
 
-// newPageFiles gives the files of the pages by their paths. They are encoded when they are
-// first asked for.
-func newPageFiles(p *public.Pages) map[string]*pageFile {
-	out := map[string]*pageFile{}
+// PageFiles are the files that pages load, by their paths.
+type PageFiles map[string]*pageFile
+
+// NewPageFiles gives the files of pages. What is asked for before Run has encoded it is
+// encoded then.
+func NewPageFiles(p *public.Pages) PageFiles {
+	out := PageFiles{}
+	pack := sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
+	})
 	for _, file := range p.Files() {
 		body := file.Body
 		packed := strings.HasPrefix(file.Media, "image/") && !strings.HasPrefix(file.Media, "image/svg")
@@ -34,13 +41,13 @@ func newPageFiles(p *public.Pages) map[string]*pageFile {
 			encodingNone: func() []byte { return body },
 			encodingGzip: sync.OnceValue(func() []byte {
 				var b bytes.Buffer
-				w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // an error is of the level
-				_, _ = w.Write(body)                                  // a buffer takes everything
+				w, _ := gzip.NewWriterLevel(&b, 8) // an error is of the level; 9 takes four times as long for a hundredth
+				_, _ = w.Write(body)               // a buffer takes everything
 				_ = w.Close()
 				return b.Bytes()
 			}),
 			encodingZstd: sync.OnceValue(func() []byte {
-				w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
+				w, err := pack()
 				if err != nil {
 					return body
 				}
@@ -49,6 +56,19 @@ func newPageFiles(p *public.Pages) map[string]*pageFile {
 		}}
 	}
 	return out
+}
+
+// Run encodes the files, beside whatever else is done at the start, and ends with the context.
+func (f PageFiles) Run(ctx context.Context) error {
+	for _, file := range f {
+		for _, encode := range file.body {
+			if ctx.Err() == nil && !file.packed {
+				encode()
+			}
+		}
+	}
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // sendAsset sends a file that pages load. Under another hash it is the present one, which
