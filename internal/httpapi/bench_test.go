@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"daybook/calendar"
+	"daybook/internal/pages"
 	"daybook/internal/testkit"
 )
 
 // BenchmarkRequests is the cost of whole requests without a network, on events of real
 // weight: what is kept, and what is asked for the first time.
 func BenchmarkRequests(b *testing.B) {
-	w := testkit.New(b, testkit.Options{Unchecked: true})
+	w := testkit.New(b, testkit.Options{Unchecked: true, Pages: &pages.Options{}})
 	editor := w.As(calendar.Editor)
 	description := "<p>" + strings.Repeat("An evening by the river, with a chair and a friend. ", 17) + "</p>"
 	var one calendar.ID
@@ -26,13 +27,16 @@ func BenchmarkRequests(b *testing.B) {
 			"start_date": fmt.Sprintf("2030-%02d-%02d 09:00:00", 1+i%12, 1+i/12%28), "end_date": fmt.Sprintf("2030-%02d-%02d 11:00:00", 1+i%12, 1+i/12%28),
 		}).ID()
 	}
+	window := func(i int) string {
+		return fmt.Sprintf("?start_date=2030-%02d-%02d%%2009:%02d:%02d&strict_dates=1&end_date=%d-12-31", 1+i%6, 1+i/6%28, i/168%60, i/10080%60, 2031+i%900)
+	}
 	etag := w.As(calendar.Anonymous).Get("/events?end_date=2031-01-01").ETag()
 	for name, path := range map[string]func(i int) (string, string){
 		"cached list": func(int) (string, string) { return "/events?end_date=2031-01-01", "" },
 		"304":         func(int) (string, string) { return "/events?end_date=2031-01-01", etag },
 		"compressed":  func(int) (string, string) { return "/events?end_date=2031-01-01", "zstd" },
 		"new window": func(i int) (string, string) {
-			return fmt.Sprintf("/events?start_date=2030-%02d-%02d%%2009:%02d:%02d&strict_dates=1&end_date=%d-12-31", 1+i%6, 1+i/6%28, i/168%60, i/10080%60, 2031+i%900), ""
+			return "/events" + window(i), ""
 		},
 		"new category": func(i int) (string, string) {
 			return fmt.Sprintf("/events?categories=jazz-%d&end_date=%d-12-31&start_date=2030-%02d-01", i%7, 2031+i%5000, 1+i%6), ""
@@ -47,13 +51,22 @@ func BenchmarkRequests(b *testing.B) {
 		"another event": func(i int) (string, string) {
 			return fmt.Sprintf("/events/%d?_fields=id,title,venue,categories,x%d", one-calendar.ID(i%1500), i), ""
 		},
-		"doc": func(int) (string, string) { return "/doc", "" },
+		"doc":                       func(int) (string, string) { return "/doc", "" },
+		"20 events of a new window": func(i int) (string, string) { return "/events" + window(i) + "&per_page=20", "" },
+		"list page of a new window": func(i int) (string, string) { return "page:/events/" + window(i), "" },
+		"another event page": func(i int) (string, string) {
+			return fmt.Sprintf("page:/event/event-%d/?tz=UTC%%2B%d", i%2000, i/2000%14), ""
+		},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				target, tag := path(i)
-				r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, testkit.Root+target, nil)
+				at, page := strings.CutPrefix(target, "page:")
+				if !page {
+					at = testkit.Root + target
+				}
+				r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, at, nil)
 				if tag == "zstd" {
 					r.Header.Set("Accept-Encoding", tag)
 				} else if tag != "" {

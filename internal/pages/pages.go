@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"net/url"
 	"strings"
 	"time"
@@ -96,7 +95,7 @@ type Options struct {
 type Pages struct {
 	Deps
 	o         Options
-	templates [len(calendar.Langs)]*template.Template
+	templates [len(calendar.Langs)]program
 	assets    *assets
 	policies  policies
 	script    []byte // of <daybook-calendar>
@@ -136,7 +135,7 @@ func New(d Deps, o Options) (*Pages, error) {
 		return nil, fmt.Errorf("script of the element: %w", err)
 	}
 	for _, l := range calendar.Langs {
-		if p.templates[l], err = p.parseTemplates(l); err != nil {
+		if p.templates[l], err = compiled(l); err != nil {
 			return nil, fmt.Errorf("templates in %s: %w", l, err)
 		}
 	}

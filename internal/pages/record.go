@@ -35,6 +35,9 @@ type place struct {
 	GeoJSON              string // none
 }
 
+// Geo is the address of the point.
+func (at *place) Geo() string { return "geo:" + at.Lat + "," + at.Lng }
+
 // texts are the name and the address in one line each.
 func (at *place) texts() []string {
 	out := make([]string, 1, len(at.Lines)+1)

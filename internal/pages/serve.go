@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -608,17 +607,16 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 
 // render writes a page.
 func (p *Pages) render(l *layout, status int) (*Answer, error) {
-	var b bytes.Buffer
 	l.NoIndex = l.NoIndex || l.r.Preview
-	as := "layout"
+	as := wholePage
 	if l.Embedded() {
-		as = "embed"
+		as = embeddedPage
 	}
-	if err := p.templates[l.Lang].ExecuteTemplate(&b, as, l); err != nil {
+	body, err := p.templates[l.Lang].execute(as, l)
+	if err != nil {
 		return nil, fmt.Errorf("render page %s: %w", l.Page, err)
 	}
-	// In UTF-8 a plus sign needs no escaping: media types and offsets stand as they are.
-	a := &Answer{Status: status, Type: TypeHTML, Body: bytes.ReplaceAll(b.Bytes(), []byte("&#43;"), []byte("+")), Position: l.Position, Lang: l.Lang, Since: l.r.since, Until: l.r.until}
+	a := &Answer{Status: status, Type: TypeHTML, Body: body, Position: l.Position, Lang: l.Lang, Since: l.r.since, Until: l.r.until}
 	if l.r.Preview {
 		a.Body, a.Private = l.r.keepPreview(a.Body), true
 	}

@@ -23,38 +23,29 @@ var templateFiles embed.FS
 // spelled is a text of the table that stands alone in a template.
 var spelled = regexp.MustCompile(`\{\{t "([^"]*)"\}\}`)
 
-// parseTemplates reads the templates in a language. Texts that stand alone are put in here:
-// calling for them and escaping them is half the work on a page.
-func (p *Pages) parseTemplates(l calendar.Lang) (*template.Template, error) {
+// parseTemplates reads the templates in a language, with the functions that they call. Texts
+// that stand alone are put in here: calling for them is half the work on a page.
+func parseTemplates(l calendar.Lang) (*template.Template, template.FuncMap, error) {
 	files, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := template.New("").Funcs(template.FuncMap{
+	funcs := template.FuncMap{
 		"t": func(key string) (string, error) {
 			if _, known := words[key]; !known {
 				return "", errors.New("no text " + key)
 			}
 			return word(key, l), nil
 		},
-		"card": func(c any) (template.HTML, error) {
-			switch c := c.(type) {
-			case card:
-				return c.html(l), nil
-			case *card:
-				return c.html(l), nil
-			}
-			return "", fmt.Errorf("a %T is no card", c)
-		},
-		"fill":    fill,
-		"dict":    dict,
-		"exports": func(all []export) template.HTML { return exportsHTML(all, l) },
-		"url":     safeURL,
-	})
+		"fill": func(s, with string) string { return fill(s, with) },
+		"dict": dict,
+		"url":  safeURL,
+	}
+	out := template.New("").Funcs(funcs)
 	for _, name := range files {
 		b, err := templateFiles.ReadFile(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		var unknown error
 		text := spelled.ReplaceAllStringFunc(string(b), func(s string) string {
@@ -65,10 +56,10 @@ func (p *Pages) parseTemplates(l calendar.Lang) (*template.Template, error) {
 			return template.HTMLEscapeString(word(key, l))
 		})
 		if _, err = out.New(path.Base(name)).Parse(text); err != nil || unknown != nil {
-			return nil, errors.Join(err, unknown)
+			return nil, nil, errors.Join(err, unknown)
 		}
 	}
-	return out, nil
+	return out, funcs, nil
 }
 
 // safeURL passes addresses of schemes that run nothing. Templates let http and mailto links
