@@ -433,6 +433,23 @@ func (l *looked) mapped(t *testing.T) {
 		t.Errorf("%v events there", got)
 	}
 	l.clean(t, p, "map", http.StatusOK)
+	// Each cluster of the service has a marker with its number, and none lies on another one.
+	for _, width := range []int{1280, 390} {
+		p.Resize(width, 900)
+		p.Goto(l.host + "/events/map/")
+		p.Eval(`document.getElementById('map').scrollIntoView(); 0`)
+		p.Wait(`document.getElementById('map').dataset.drawn === 'true' && document.querySelectorAll('#map .marker').length > 2`)
+		if got := p.Eval(`(async () => {
+			const asked = performance.getEntriesByType('resource').map((e) => e.name).filter((n) => n.includes('/events/clusters')).at(-1);
+			const told = (await (await fetch(asked)).json()).features.map((f) => f.properties.point_count), shown = [...document.querySelectorAll('#map .marker')];
+			const numbers = shown.map((m) => Number(m.innerText || 1)), least = (a, b) => a - b;
+			const at = shown.map((m) => m.getBoundingClientRect()).map((r) => [r.x + r.width / 2, r.y + r.height / 2, r.width / 2]);
+			return JSON.stringify([told.sort(least).join() === numbers.sort(least).join() || [told, numbers], at.flatMap((a, i) => at.slice(i + 1).filter((b) => Math.hypot(a[0] - b[0], a[1] - b[1]) < a[2] + b[2] + 1))]);
+		})()`); got != "[true,[]]" {
+			t.Errorf("%d px: markers and clusters, markers on others: %v", width, got)
+		}
+	}
+	p.Resize(1280, 900)
 	for _, path := range []string{l.script, "/events/?tags=markup"} {
 		p.Goto(l.host + path)
 		if got, _ := p.Eval(`document.querySelector('h1[data-field=title], .card h3').innerText`).(string); got != "<img src=x onerror=alert(1)>" {

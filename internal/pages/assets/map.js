@@ -33,8 +33,10 @@ async function outlines(L, topojson, url) {
 
 const text = (s) => Object.assign(document.createElement("span"), { textContent: s });
 
+const sizeOf = (count) => count > 1 ? Math.round(Math.min(48, 28 + 10 * Math.log10(count))) : 24;
+
 function marker(L, at, count, title) {
-	const size = count > 1 ? Math.round(Math.min(48, 28 + 10 * Math.log10(count))) : 24;
+	const size = sizeOf(count);
 	return L.marker(at, { title, alt: title, icon: L.divIcon({ className: `marker${count > 1 ? "" : " is-single"}`, iconSize: [size, size], html: text(count > 1 ? String(count) : "") }) });
 }
 
@@ -111,10 +113,10 @@ async function drawIn(box, d) {
 		const found = await (await fetch(url)).json();
 		if (own !== asked || !found.features) return found;
 		places.clearLayers();
-		for (const f of apart(map, found.features)) {
+		for (const { f, at } of apart(map, found.features)) {
 			const [lng, lat] = f.geometry.coordinates;
 			const p = f.properties;
-			const m = marker(L, [lat, lng], p.point_count, p.venue ? plain(p.venue.venue) : String(p.point_count));
+			const m = marker(L, map.unproject(at), p.point_count, p.venue ? plain(p.venue.venue) : String(p.point_count));
 			if (p.venue) {
 				const show = () => m.bindPopup(popup(p.venue, [...document.querySelectorAll(".card")].filter((c) => c.dataset.venueId === String(p.venue.id)), p.point_count), { maxHeight: 240 }).openPopup();
 				m.on("click", () => {
@@ -151,17 +153,30 @@ async function drawIn(box, d) {
 	});
 }
 
-// apart joins clusters that would lie on each other, so that each can be hit.
+// apart moves markers that would lie on each other, so that each can be hit. One for both
+// would count the events twice that are at places of both.
 function apart(map, features) {
-	const out = [];
-	for (const f of features) {
+	const out = features.map((f) => {
 		const [lng, lat] = f.geometry.coordinates;
-		const at = map.project([lat, lng]);
-		const near = map.getZoom() < map.getMaxZoom() && out.find((o) => o.at.distanceTo(at) < 52);
-		if (near) near.f = { geometry: near.f.geometry, properties: { point_count: near.f.properties.point_count + f.properties.point_count } };
-		else out.push({ at, f });
+		return { f, at: map.project([lat, lng]), size: sizeOf(f.properties.point_count) };
+	}).sort((a, b) => a.at.x - b.at.x);
+	for (let turn = 0, moved = true; moved && turn < 50; turn++) {
+		moved = false;
+		out.forEach((a, i) => {
+			for (let j = i + 1; j < out.length; j++) {
+				const b = out[j];
+				const x = b.at.x - a.at.x, y = b.at.y - a.at.y;
+				if (x > 100) break; // none that lies farther comes so near
+				const distance = Math.hypot(x, y), lacks = (a.size + b.size) / 2 + 4 - distance;
+				if (lacks < 0.5) continue;
+				moved = true;
+				const by = [distance ? x / distance : 1, y / (distance || 1)].map((n) => n * lacks / 2);
+				a.at = a.at.subtract(by);
+				b.at = b.at.add(by);
+			}
+		});
 	}
-	return out.map((o) => o.f);
+	return out;
 }
 
 // viewport is what the map shows, west, south, east, north.
