@@ -516,6 +516,7 @@ func (l *looked) firstViews(t *testing.T) {
 	p := testkit.OpenPage(t, "about:blank")
 	p.Watch()
 	measure := func(path string) (total, requests int, of map[string]int) {
+		p.Goto("about:blank") // what the last page still asks for is not of this one
 		p.Goto(l.host + path)
 		drawn(p)
 		p.Eval(`new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(1), 0)))`)

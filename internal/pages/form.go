@@ -37,7 +37,7 @@ func (l *layout) form(path string, facets []facet) *filterForm {
 		return nil
 	}
 	s := l.sel
-	f := &filterForm{Action: l.Href(path), Facets: facets, Open: len(facets) > 0}
+	f := &filterForm{Action: l.Href(path), Facets: facets}
 	faceted := func(name string) bool {
 		return slices.ContainsFunc(facets, func(f facet) bool { return f.Name == name })
 	}

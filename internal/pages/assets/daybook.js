@@ -159,6 +159,10 @@ async function turnTo(url, push) {
 	if (inside) ([...document.querySelectorAll("input:not([type=hidden]), select, button, a")].find(same) ?? by("result-count")).focus();
 }
 
+// Beside the results the facets are always in sight (by the style), so they are said to be open.
+const facets = document.querySelector(".faceted > #filters > details");
+if (facets && matchMedia("(min-width: 64rem)").matches) facets.open = true;
+
 document.addEventListener("change", (e) => {
 	const form = e.target.closest("#filters");
 	if (form) turnTo(addressOf(form), true);

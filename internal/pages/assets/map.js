@@ -141,7 +141,7 @@ async function drawIn(box, d) {
 	const fit = async () => {
 		const all = await load(true);
 		const points = (all.features ?? []).map((f) => [f.geometry.coordinates[1], f.geometry.coordinates[0]]);
-		if (points.length) map.fitBounds(points, { padding: [40, 40], maxZoom: 12, animate: false });
+		if (points.length) map.fitBounds(points, { padding: [40, 40], maxZoom: d.tiles ? 12 : 6, animate: false });
 	};
 	controls(box, map); // at once: they need no answer
 	await fit();
