@@ -47,7 +47,8 @@ func (a *api) crossOrigin(h http.Header, r *http.Request, c *call) {
 	}
 }
 
-// preflight sets what a browser asks for before a request to a route.
+// preflight sets what a browser asks for before a request to a route, nil for a read that
+// is none of the interface.
 func (a *api) preflight(h http.Header, r *http.Request, rt *route) {
 	wanted := r.Header.Get("Access-Control-Request-Method")
 	from := r.Header.Get("Origin")
@@ -55,7 +56,7 @@ func (a *api) preflight(h http.Header, r *http.Request, rt *route) {
 		return
 	}
 	h["Access-Control-Allow-Methods"] = corsReadMethods
-	if a.origins[from] || rt.asks() {
+	if rt != nil && a.origins[from] || rt.asks() {
 		h["Access-Control-Allow-Methods"] = []string{rt.allowAll()}
 	}
 	names := corsRequest

@@ -126,6 +126,13 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error 
 	switch {
 	case p.other:
 		return calendar.Fail(calendar.CodeNoRoute, 0)
+	case r.Method == http.MethodOptions && route.Open():
+		h := w.Header()
+		a.openToAll(h)
+		a.preflight(h, r, nil)
+		h.Set(headerAllow, route.Methods())
+		a.status(w, r, http.StatusOK)
+		return nil
 	case !read && (r.Method != http.MethodPost || !route.Unlocks()):
 		w.Header().Set(headerAllow, route.Methods())
 		return calendar.Fail(calendar.CodeMethodNotAllowed, 0)
@@ -264,7 +271,7 @@ func (a *api) answerShared(w http.ResponseWriter, r *http.Request, c *call) erro
 	}
 	w.Header().Set(headerCache, a.pageCache()) // unless the answer has another one
 	if ans.open {
-		openToAll(w.Header())
+		a.openToAll(w.Header())
 	}
 	return a.sendAnswer(w, r, ans)
 }
@@ -396,7 +403,7 @@ func (a *api) sendPage(w http.ResponseWriter, r *http.Request, c *call, made *pu
 	}
 	h.Set(headerLanguage, c.page.req.Route.Lang().Tag())
 	if made.Open {
-		openToAll(h)
+		a.openToAll(h)
 	}
 	if made.Error != nil {
 		c.code = made.Error.Code
@@ -409,9 +416,9 @@ func (a *api) sendPage(w http.ResponseWriter, r *http.Request, c *call, made *pu
 	return nil
 }
 
-// openToAll lets pages of every origin load an answer.
-func openToAll(h http.Header) {
-	h["Access-Control-Allow-Origin"] = valueAny
+// openToAll lets pages of every origin load an answer, as reads of the interface.
+func (a *api) openToAll(h http.Header) {
+	h["Access-Control-Allow-Origin"], h["Access-Control-Expose-Headers"] = valueAny, a.expose
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 

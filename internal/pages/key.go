@@ -121,10 +121,17 @@ func (r Route) Still() bool {
 	return r.file != "" && r.file != "/oembed" && !strings.HasPrefix(r.file, "/sitemap")
 }
 
+// Open tells that scripts of pages of every origin may ask for the path, as for reads of the
+// interface.
+func (r Route) Open() bool { return r.file == "/oembed" }
+
 // Methods are those of a path, as Allow has them.
 func (r Route) Methods() string {
-	if r.Unlocks() {
+	switch {
+	case r.Unlocks():
 		return "GET, HEAD, POST"
+	case r.Open():
+		return "GET, HEAD, OPTIONS"
 	}
 	return "GET, HEAD"
 }
