@@ -47,6 +47,9 @@ func ParseZone(s string) (Zone, bool) {
 	if offset, ok := zoneOffset(s); ok {
 		return Zone{Name: s, Location: time.FixedZone(s, offset)}, true
 	}
+	if l, ok := locations.Load(s); ok {
+		return Zone{Name: s, Location: l.(*time.Location)}, true
+	}
 	low := strings.ToLower(s)
 	i, ok := slices.BinarySearchFunc(zoneNames[:], low, func(name, low string) int {
 		return strings.Compare(strings.ToLower(name), low)

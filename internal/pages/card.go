@@ -78,7 +78,11 @@ func (s *span) attribute(t time.Time) string {
 	if s.allDay {
 		return t.Format(time.DateOnly)
 	}
-	return t.Format(instantLayout)
+	text := t.Format(time.RFC3339) // is faster than instantLayout
+	if clock, utc := strings.CutSuffix(text, "Z"); utc {
+		return clock + "+00:00"
+	}
+	return text
 }
 
 // over tells whether the event has ended, running whether it is on.
@@ -115,7 +119,6 @@ type card struct {
 	Start, End            string
 	When, Time            string
 	Weekday, Day, Month   string // of the date tile
-	Date                  string // whole date, for the ear
 	Now, Past, Featured   bool
 	Protected, AllDay     bool
 	Several               bool // it is on several days
@@ -125,7 +128,6 @@ type card struct {
 	VenueID               calendar.ID // 0: none
 	Categories            []chip
 	Colour                int
-	Letter                string
 	Image                 string
 	Marked                template.HTML // title with marks, "" for none
 	Snippet               template.HTML // of the text in which a search was found
@@ -147,8 +149,7 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 		Start: s.from(), End: s.to(), Past: over(v.Record, now), Now: running(v.Record, now),
 		Protected: v.Blanked, AllDay: s.allDay, Several: !s.first().Equal(s.last()),
 		Weekday: say.names().shortDays[s.start.Weekday()], Day: strconv.Itoa(s.start.Day()), Month: say.names().shortMonths[s.start.Month()-1],
-		zoneName: v.Record.Fields.String("timezone"),
-		Date:     say.date(s.start), Letter: firstLetter(title), Colour: int(v.Record.ID % 8), span: s,
+		zoneName: v.Record.Fields.String("timezone"), Colour: int(v.Record.ID % 8), span: s,
 	}
 	if !s.away || s.allDay {
 		s.zone, s.zoneEnd = "", ""
@@ -169,7 +170,6 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 		name, in := place.Name(l)
 		c.Venue, c.VenueLang = name, otherLang(in, l)
 		c.VenueID = place.ID
-		c.Venue, _ = place.Name(l)
 		c.City = place.Fields.String("city")
 	}
 	for _, t := range v.Categories {
@@ -240,14 +240,14 @@ func otherLang(in, page calendar.Lang) string {
 	return in.Tag()
 }
 
-// firstLetter is what stands on a cover.
-func firstLetter(title string) string {
-	for _, r := range title {
+// Letter is what stands on a cover.
+func (c *card) Letter() string {
+	for _, r := range c.Title {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return string(unicode.ToUpper(r))
 		}
 	}
-	first, _ := utf8.DecodeRuneInString(title)
+	first, _ := utf8.DecodeRuneInString(c.Title)
 	return string(first)
 }
 
@@ -282,18 +282,21 @@ func (p *Pages) groupsOf(l *layout, cards []card) []group {
 	today := p.today(l.sel.zone)
 	runs := !l.sel.past && !l.sel.dated()
 	var out []group
-	for _, c := range cards {
-		day := c.span.first()
-		g := group{Date: day.Format(time.DateOnly), Heading: l.say.date(day), Today: day.Equal(today)}
-		if runs && day.Before(today) {
-			g = group{Date: "running", Heading: word("list.running", l.Lang)}
+	from := 0
+	for i := range cards {
+		day := cards[i].span.first()
+		date, running := day.Format(time.DateOnly), runs && day.Before(today)
+		if running {
+			date = "running"
 		}
-		if n := len(out); n > 0 && out[n-1].Date == g.Date {
-			out[n-1].Cards = append(out[n-1].Cards, c)
-			continue
+		if n := len(out); n == 0 || out[n-1].Date != date {
+			g := group{Date: date, Heading: word("list.running", l.Lang)}
+			if !running {
+				g.Heading, g.Today = l.say.date(day), day.Equal(today)
+			}
+			out, from = append(out, g), i
 		}
-		g.Cards = []card{c}
-		out = append(out, g)
+		out[len(out)-1].Cards = cards[from : i+1]
 	}
 	return out
 }

@@ -567,6 +567,6 @@ var escapers = map[string]func(w *markup, s string, is content) bool{
 		w.address(s)
 		return true
 	},
-	"urlescaper attrescaper": func(w *markup, s string, is content) bool { w.fragment(s); return is == plainText },
+	"urlescaper attrescaper": func(w *markup, s string, is content) bool { w.part(s); return is == plainText },
 	"jsvalescaper":           func(w *markup, s string, is content) bool { w.raw(s); return is == asScript },
 }

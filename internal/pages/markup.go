@@ -45,28 +45,38 @@ func runs(s string) bool {
 	return has && !strings.Contains(scheme, "/") && !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "mailto")
 }
 
-// address writes an address of a scheme that was looked at; what may not stand in one is
-// written in percents.
-func (w *markup) address(s string) { w.percents(s, "-._~!#$*,/:;=?@[]&+%") }
+// marks are the bytes that stand in an address as they are.
+type marks [256]bool
 
-// fragment writes a part of an address in percents.
-func (w *markup) fragment(s string) { w.percents(s, "-._~") }
+func marksOf(s string) (m marks) {
+	for _, c := range []byte(s + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~") {
+		m[c] = true
+	}
+	return m
+}
 
-// percents writes letters, digits and those of plain as they are; % only where it stands
-// before two digits of its kind.
-func (w *markup) percents(s, plain string) {
-	const hex = "0123456789abcdef"
-	isHex := func(i int) bool { return i < len(s) && strings.IndexByte("0123456789abcdefABCDEF", s[i]) >= 0 }
+var ofAddress, ofPart, hexDigits = marksOf("!#$*,/:;=?@[]+"), marksOf(""), "0123456789abcdefABCDEF"
+
+// address writes an address of a scheme that was looked at: what may not stand in one is
+// written in percents, but for those that stand in it.
+func (w *markup) address(s string) { w.percents(s, &ofAddress, true) }
+
+// part writes a text as a part of an address.
+func (w *markup) part(s string) { w.percents(s, &ofPart, false) }
+
+func (w *markup) percents(s string, plain *marks, whole bool) {
+	isHex := func(i int) bool { return i < len(s) && strings.IndexByte(hexDigits, s[i]) >= 0 }
+	from := 0
 	for i := range len(s) {
 		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-			w.b = append(w.b, c)
-		case strings.IndexByte(plain, c) < 0, c == '%' && (!isHex(i+1) || !isHex(i+2)):
-			w.b = append(w.b, '%', hex[c>>4], hex[c&15])
-		case c == '&':
-			w.raw("&amp;")
+		case plain[c], whole && c == '%' && isHex(i+1) && isHex(i+2):
+			continue
+		case whole && c == '&':
+			w.b = append(append(w.b, s[from:i]...), "&amp;"...)
 		default:
-			w.b = append(w.b, c)
+			w.b = append(append(w.b, s[from:i]...), '%', hexDigits[c>>4], hexDigits[c&15])
 		}
+		from = i + 1
 	}
+	w.raw(s[from:])
 }

@@ -66,7 +66,7 @@ func parseTemplates(l calendar.Lang) (*template.Template, template.FuncMap, erro
 // pass only; the others that stand on pages, webcal and geo, are made here.
 func safeURL(u string) template.URL {
 	for _, scheme := range []string{"webcal:", "geo:", "mailto:", "http:", "https:", "/"} {
-		if strings.HasPrefix(strings.ToLower(u), scheme) {
+		if len(u) >= len(scheme) && strings.EqualFold(u[:len(scheme)], scheme) {
 			return template.URL(u) //nolint:gosec // of a scheme that runs nothing
 		}
 	}

@@ -159,12 +159,15 @@ func (l *layout) pagerOf(total int, at func(page int) string) *pager {
 
 // pageHref is the path of a page of the selection.
 func (l *layout) pageHref(path string) func(int) string {
+	first, by := l.Href(path)+l.sel.encoded(map[string]string{paramPage: ""}), "?"
+	if strings.Contains(first, "?") {
+		by = "&"
+	}
 	return func(n int) string {
-		number := ""
-		if n > 1 {
-			number = strconv.Itoa(n)
+		if n == 1 {
+			return first
 		}
-		return l.Href(path) + l.sel.encoded(map[string]string{paramPage: number})
+		return first + by + paramPage + "=" + strconv.Itoa(n)
 	}
 }
 
