@@ -159,7 +159,6 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error 
 	if err != nil {
 		return err
 	}
-	made.Private = true
 	return a.sendPage(w, r, c, made)
 }
 
@@ -425,7 +424,7 @@ func (a *api) openToAll(h http.Header) {
 // pageCacheOf is Cache-Control of an answer that is no page of its own.
 func pageCacheOf(made *public.Answer, p *paged) string {
 	switch {
-	case made.Private, p.req.Preview, p.req.Unlock:
+	case p.req.Preview, p.req.Unlock:
 		return "no-store, private"
 	case made.Status == http.StatusMovedPermanently:
 		return cacheMoved

@@ -89,7 +89,7 @@ func TestPagePaths(t *testing.T) {
 	for _, unknown := range []string{"/en/", "/nothing", "/wp-admin/x", "/events/nowhere/"} {
 		r := page(w, unknown).Want(http.StatusNotFound)
 		has(t, r, `<body data-page="error" data-code="not-found">`, `id="search-form"`, `href="/events/"`)
-		if r.Header.Get("Content-Type") != pages.TypeHTML || !strings.HasPrefix(r.Header.Get("Vary"), "Accept") || r.Header.Get("Cache-Control") != "public, max-age=0, s-maxage=10" {
+		if r.Header.Get("Content-Type") != pages.TypeHTML || r.Header.Get("Vary") != "Accept, Accept-Encoding" || r.Header.Get("Cache-Control") != "public, max-age=0, s-maxage=10" {
 			t.Errorf("%s: %v", unknown, r.Header)
 		}
 		r = anybody.With("Accept", "application/json, */*").Get("/"+unknown).WantCode(http.StatusNotFound, "rest_no_route")
@@ -187,10 +187,15 @@ func TestPageCaching(t *testing.T) {
 	w.Clock.Add(3 * time.Hour)
 	has(t, page(w, "/event/quay/"), `data-badge="past"`)
 	has(t, page(w, "/events/?past=true"), `data-total="1"`)
+	for _, asked := range []string{"/events/month/", "/events/month/"} {
+		has(t, page(w, asked), `data-date="2026-05-01" aria-current="date"`) // the second one is kept
+	}
 	w.Clock.Add(2*time.Hour + 19*time.Minute + 55*time.Second)
 	if got := page(w, "/events/").Header.Get("Cache-Control"); !strings.Contains(got, "s-maxage=5,") {
 		t.Errorf("5 s before midnight: %q", got)
 	}
+	w.Clock.Add(5 * time.Second)
+	has(t, page(w, "/events/month/"), `data-date="2026-05-02" aria-current="date"`)
 }
 
 func equalHeaders(a, b http.Header) bool {
@@ -207,6 +212,9 @@ func TestPageKeys(t *testing.T) {
 	t.Parallel()
 	w := pagesWorld(t, testkit.Options{})
 	tag, strange := page(w, "/events/?search=x").ETag(), page(w, "/events/?search=x&a=1").ETag() // which is not to be indexed
+	if tag == strange {
+		t.Error("a page that is not to be indexed is kept as one that is")
+	}
 	for same, want := range map[string]string{
 		"?b=2&search=x": strange, "?search=y&search=x": tag, "?search=x&tz=&page=": tag, "?search=x&format=ics&_fields=id&cursor=*": strange,
 		"?search=x&view=list&as_of=2": strange, "?x[search]=1&search=x&c": strange,
@@ -243,7 +251,10 @@ func TestPageSecrets(t *testing.T) {
 	}
 	editor.Event("Later", testkit.Object{"slug": "is-future", "status": "publish", "date": "2026-06-01 00:00:00"})
 	unknown := page(w, "/event/is-unknown/").Want(http.StatusNotFound)
-	has(t, unknown, `data-code="not-found"`)
+	has(t, unknown, `data-code="not-found"`, `<meta name="robots" content="noindex, follow">`)
+	for _, asked := range []string{"/events/month/2026-13/", "/events/?page=99", "/sitemap/none.xml", "/?venue=99"} {
+		has(t, page(w, asked).Want(http.StatusNotFound), `data-code="not-found"`)
+	}
 	for _, status := range []string{"draft", "pending", "private", "future"} {
 		for _, client := range []*testkit.Client{w.As(calendar.Anonymous), w.As(calendar.Administrator)} {
 			got := client.With("Accept", "text/html").Get("//event/is-" + status + "/").Want(http.StatusNotFound)
@@ -266,7 +277,7 @@ func TestUnlock(t *testing.T) {
 	editor := w.As(calendar.Editor)
 	secret := editor.Event("Secret concert", testkit.Object{
 		"slug": "secret", "description": "inner text", "cost": "31415926", "image": "https://img.example.org/inner.png",
-		"website": "https://inner.example.org", "venue": testkit.Object{"venue": "Inner hall", "address": "Inner street 1"},
+		"website": "https://inner.example.org", "featured": true, "categories": "Hush", "venue": testkit.Object{"venue": "Inner hall", "address": "Inner street 1"},
 	})
 	editor.Patch(secret.Path(calendar.KindEvent), testkit.Object{"password": "sesame!"}).Want(http.StatusOK)
 	editor.Event("Open concert", testkit.Object{"slug": "open"})
@@ -295,6 +306,15 @@ func TestUnlock(t *testing.T) {
 		t.Error("the opened page has a drawer, a file that asks for the password, or no calendars")
 	}
 	has(t, page(w, "/event/secret/"), `id="unlock"`) // nothing of it is kept
+	for _, list := range []string{"/events/", "/events/month/2026-05/", "/events/day/2026-05-11/", "/search/?search=secret", "/", "/embed/events/"} {
+		r := page(w, list).Want(http.StatusOK)
+		has(t, r, "Secret", "concert")
+		for _, secret := range []string{"inner", "Inner", "31415926", `data-badge="featured"`, ">Hush<"} {
+			if strings.Contains(string(r.Body), secret) {
+				t.Errorf("%s holds %q of a protected event", list, secret)
+			}
+		}
+	}
 
 	wrong := private(unlock(anybody, "/event/secret/", "no"), http.StatusForbidden)
 	has(t, wrong, `id="error-password"`, `id="unlock"`, `name="referrer" content="same-origin"`)
@@ -549,7 +569,7 @@ func TestPagesWithoutReadModel(t *testing.T) {
 		index := awayIndex{inner, &atomic.Bool{}}
 		w := pagesWorld(t, testkit.Options{Index: index, HTTP: httpapi.Options{ServeStale: stale}})
 		editor := w.As(calendar.Editor)
-		editor.Event("Quay", testkit.Object{"slug": "quay", "venue": testkit.Object{"venue": "Hall", "slug": "hall"}, "categories": "Jazz"})
+		concert := editor.Event("Quay", testkit.Object{"slug": "quay", "venue": testkit.Object{"venue": "Hall", "slug": "hall"}, "categories": "Jazz"})
 		before := page(w, "/events/").Want(http.StatusOK)
 		index.away.Store(true)
 		lists := page(w, "/events/")
@@ -568,6 +588,11 @@ func TestPagesWithoutReadModel(t *testing.T) {
 			}
 		}
 		has(t, page(w, "/event/quay/").Want(http.StatusOK), "Quay", "Hall")
+		quay := page(w, "/event/quay/").ETag() // kept
+		editor.Patch(concert.Path(calendar.KindEvent), testkit.Object{"title": "Quay by night"}).Want(http.StatusOK)
+		if changed := page(w, "/event/quay/"); !strings.Contains(string(changed.Body), "Quay by night") || changed.ETag() == quay {
+			t.Error("the page of a record is that from before it was written")
+		}
 		has(t, page(w, "/venue/hall/").Want(http.StatusOK), "Hall")
 		wantPages(t, w, http.StatusOK, "/events/category/jazz/", "/embed/event/quay/", "/robots.txt", "/oembed?url="+testkit.Base+"/event/quay/", "/event/quay/history/", "/events/category/jazz/history/", "/event/quay/?as_of=version:1")
 		wantPages(t, w, http.StatusNotFound, "/event/nothing/")

@@ -515,6 +515,12 @@ func TestHeadsOfPages(t *testing.T) {
 			t.Errorf("%s: picture %s", path, got)
 		}
 	}
+	// A long description is cut at a word.
+	editor.Event("Long", testkit.Object{"slug": "long", "description": "<p>" + strings.Repeat("many words ", 40) + "</p>"})
+	cut := valueOf(openPage(t, branded, "/event/long/", http.StatusOK).one("meta", "property=og:description"), "content")
+	if want := strings.TrimSpace(strings.Repeat("many words ", 18)) + "…"; cut != want {
+		t.Errorf("description %q, want %q", cut, want)
+	}
 	// Open Graph.
 	og := map[string]string{}
 	at := openPage(t, w, "/fr/event/until-midnight/", http.StatusOK)
@@ -561,6 +567,7 @@ func TestSiteMap(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{Prefixes: []string{"api"}})
 	p := programme(t, w)
+	unused := w.As(calendar.Editor).Create(calendar.KindVenue, testkit.Object{"venue": "Unused"})
 	robots := string(w.As(calendar.Anonymous).Do(http.MethodGet, "//robots.txt", nil).Want(http.StatusOK).Body)
 	for _, line := range []string{"User-agent: *", "Allow: /", "Disallow: /api/", "Disallow: /fr/api/", "Disallow: /embed/", "Sitemap: " + testkit.Base + "/sitemap.xml"} {
 		if !slices.Contains(strings.Split(robots, "\n"), line) {
@@ -601,10 +608,13 @@ func TestSiteMap(t *testing.T) {
 		}
 		if want {
 			records++
-			if !strings.HasSuffix(found[u], "Z") {
+			if found[u] != "2026-05-01T12:00:00Z" {
 				t.Errorf("%s: lastmod %q", u, found[u])
 			}
 		}
+	}
+	if _, is := found[unused.String("url")]; is {
+		t.Error("a venue without events is in the site map")
 	}
 	for _, path := range []string{"/", "/events/", "/events/map/", "/events/month/2026-06/", "/venues/", "/docs/"} {
 		if _, is := found[testkit.Base+path]; !is {

@@ -191,9 +191,7 @@ type Answer struct {
 	Lang  calendar.Lang
 	// RetryAfter is for how many seconds a client is asked to wait, 0 for none.
 	RetryAfter int
-	// Private answers may be kept by nobody.
-	Private bool
-	Error   *calendar.Error
+	Error      *calendar.Error
 }
 
 // MaxAge is for how many seconds shared caches may keep a page.

@@ -366,7 +366,7 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	case wait > 0:
 		a, err := p.Refuse(r, calendar.Fail(calendar.CodeTooManyRequests, 0))
 		if a != nil {
-			a.RetryAfter, a.Private = int((wait+time.Second-1)/time.Second), true
+			a.RetryAfter = int((wait + time.Second - 1) / time.Second)
 		}
 		return a, err
 	case route.kind == calendar.KindEvent:
@@ -425,11 +425,7 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 		}
 	}
 	l.Body = b
-	a, err := p.render(l, status)
-	if a != nil {
-		a.Private = l.r.Unlock
-	}
-	return a, err
+	return p.render(l, status)
 }
 
 // entry is one of a directory.
@@ -618,7 +614,7 @@ func (p *Pages) render(l *layout, status int) (*Answer, error) {
 	}
 	a := &Answer{Status: status, Type: TypeHTML, Body: body, Position: l.Position, Lang: l.Lang, Since: l.r.since, Until: l.r.until}
 	if l.r.Preview {
-		a.Body, a.Private = l.r.keepPreview(a.Body), true
+		a.Body = l.r.keepPreview(a.Body)
 	}
 	if l.Embedded() {
 		a.Body = outOfFrame(a.Body)
