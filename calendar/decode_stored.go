@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,11 +37,20 @@ var storedForms = forms{}
 // DecodeRecord reads EncodeRecord, and all older stored forms. An unknown field,
 // a field given twice, or a value that does not fit the table is an error that
 // names the field.
-func DecodeRecord(b []byte) (*Record, error) { return storedForms.record(string(b)) }
+func DecodeRecord(b []byte) (*Record, error) { return storedForms.record(string(b), nil) }
 
 // DecodeText is DecodeRecord of a text. The texts of the record lie in it, so it lives
 // as long as one of them.
-func DecodeText(text string) (*Record, error) { return storedForms.record(text) }
+func DecodeText(text string) (*Record, error) { return storedForms.record(text, nil) }
+
+// DecodeSome is DecodeText of some fields alone, and the record lives on without the text.
+func DecodeSome(text string, names []string) (*Record, error) {
+	r, err := storedForms.record(text, names)
+	if err == nil {
+		r.Fields = r.Fields.Copy(names)
+	}
+	return r, err
+}
 
 // DecodeChange reads a stored change by its name. home is the language of the
 // record; only ".created" keeps it.
@@ -48,7 +58,8 @@ func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change
 	return storedForms.change(name, id, home, fields)
 }
 
-func (o *forms) record(text string) (*Record, error) {
+// record reads a record with some of its fields; nil is all.
+func (o *forms) record(text string, names []string) (*Record, error) {
 	r := &Record{}
 	s := Scanner{b: text}
 	// The kind comes after the fields in canonical order, so the fields are
@@ -125,7 +136,10 @@ func (o *forms) record(text string) (*Record, error) {
 		return nil, fmt.Errorf("decode record: %w", err)
 	}
 	s.i = at
-	if r.Fields, err = o.decodeFields(&s, SpecOf(r.Kind), held, false); err != nil {
+	if names != nil {
+		held = len(names)
+	}
+	if r.Fields, err = o.decodeFields(&s, SpecOf(r.Kind), held, names, false); err != nil {
 		return nil, fmt.Errorf("decode record %d: %w", r.ID, err)
 	}
 	r.Sum = SumOf(text)
@@ -147,7 +161,7 @@ func (o *forms) change(name string, id ID, home Lang, fields json.RawMessage) (C
 		c.Home = home
 	}
 	s := Scanner{b: string(fields)}
-	c.Fields, err = o.decodeFields(&s, SpecOf(c.Kind), 4, true)
+	c.Fields, err = o.decodeFields(&s, SpecOf(c.Kind), 4, nil, true)
 	if err == nil {
 		err = s.End()
 	}
@@ -157,8 +171,8 @@ func (o *forms) change(name string, id ID, home Lang, fields json.RawMessage) (C
 	return c, nil
 }
 
-// decodeFields reads an object of about so many fields.
-func (o *forms) decodeFields(s *Scanner, spec *Spec, about int, removals bool) (Fields, error) {
+// decodeFields reads an object of about so many fields, of which some are wanted; nil is all.
+func (o *forms) decodeFields(s *Scanner, spec *Spec, about int, names []string, removals bool) (Fields, error) {
 	fields := make(Fields, about)
 	former := o.fields[spec.Kind]
 	next := 0 // in spec.stored: canonical JSON has the fields in this order
@@ -181,6 +195,9 @@ func (o *forms) decodeFields(s *Scanner, spec *Spec, about int, removals bool) (
 		}
 		if _, ok := fields[f.Name]; ok {
 			return fmt.Errorf("field %s: given twice", f.Name)
+		}
+		if names != nil && !slices.Contains(names, f.Name) {
+			return s.skip()
 		}
 		if removals && s.null() {
 			fields[f.Name] = nil

@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -49,6 +50,32 @@ func (f Fields) Wall(name string) Wall {
 
 // Number gives a number and whether it is there.
 func (f Fields) Number(name string) (float64, bool) { v, ok := f[name].(float64); return v, ok }
+
+// Copy gives some of the fields, with texts in memory of their own.
+func (f Fields) Copy(names []string) Fields {
+	out := make(Fields, len(names))
+	for _, name := range names {
+		switch v := f[name].(type) {
+		case nil:
+		case string:
+			out[name] = strings.Clone(v)
+		case Text:
+			for l := range v {
+				v[l] = strings.Clone(v[l])
+			}
+			out[name] = v
+		case []string:
+			list := make([]string, len(v))
+			for i := range v {
+				list[i] = strings.Clone(v[i])
+			}
+			out[name] = list
+		default:
+			out[name] = v
+		}
+	}
+	return out
+}
 
 // Record is the present state of one event, venue, organizer, category or tag
 // (or of an image or a user). It is never changed in place: Apply makes a new

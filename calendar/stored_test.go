@@ -7,9 +7,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -266,7 +268,7 @@ func TestOlderFormsAreRead(t *testing.T) {
 	if v, there := got.Fields["geo_lat"]; err != nil || v != nil || !there {
 		t.Errorf("removal under a former name: got %v, %v", got.Fields, err)
 	}
-	r, err := older.record(`{"changed":"1970-01-01T00:00:00.000Z","fields":{"town":"Rome"},"home":"en","id":1,"kind":"venue","version":1}`)
+	r, err := older.record(`{"changed":"1970-01-01T00:00:00.000Z","fields":{"town":"Rome"},"home":"en","id":1,"kind":"venue","version":1}`, nil)
 	if err != nil || r.Fields.String("city") != "Rome" {
 		t.Errorf("record: got %v, %v", r, err)
 	}
@@ -455,4 +457,35 @@ func FuzzDecodeChange(f *testing.F) {
 			t.Fatalf("round trip of %s: %v, %v", in, again, err)
 		}
 	})
+}
+
+// TestDecodeSome: a record with some of its fields does not hold the text of the rest.
+func TestDecodeSome(t *testing.T) {
+	t.Parallel()
+	fields := Fields{
+		"title": Text{LangEN: "Jazz", LangFR: "Le jazz"}, "description": Text{LangEN: strings.Repeat("long ", 100)}, "slug": "jazz",
+		"venue": []ID{7, 8}, "featured": true, "cost": []string{"5", "free"}, "start_date": Wall(86_400),
+	}
+	stored, err := EncodeRecord(&Record{ID: 3, Kind: KindEvent, Version: 2, Home: LangFR, Changed: time.UnixMilli(5).UTC(), Fields: fields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	buffer := slices.Clone(stored)
+	got, err := DecodeSome(unsafe.String(unsafe.SliceData(buffer), len(buffer)), []string{"title", "slug", "venue", "cost", "start_date", "all_day"})
+	clear(buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := DecodeRecord(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(want.Fields, "description")
+	delete(want.Fields, "featured")
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("some fields (-want +got):\n%s", d)
+	}
+	if _, err := DecodeSome(`{"id":1}`, []string{"title"}); err == nil {
+		t.Error("a part of a record is read")
+	}
 }

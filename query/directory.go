@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -82,7 +81,8 @@ func (s *Service) readDirectory(ctx context.Context, k calendar.Kind, stamp read
 	}
 	err = walk.Each(ctx, func(documents []readmodel.Document) error {
 		for i := range documents {
-			d.records = append(d.records, brief(documents[i].Record))
+			r := documents[i].Record
+			d.records = append(d.records, &calendar.Record{ID: r.ID, Kind: r.Kind, Home: r.Home, Fields: r.Fields.Copy(directoryFields)})
 		}
 		return nil
 	})
@@ -90,26 +90,6 @@ func (s *Service) readDirectory(ctx context.Context, k calendar.Kind, stamp read
 		d.plant()
 	}
 	return d, err
-}
-
-// brief gives a record with the fields that a directory keeps, in memory of its own.
-func brief(r *calendar.Record) *calendar.Record {
-	out := &calendar.Record{ID: r.ID, Kind: r.Kind, Home: r.Home, Fields: calendar.Fields{}}
-	for _, name := range directoryFields {
-		switch v := r.Fields[name].(type) {
-		case nil:
-		case string:
-			out.Fields[name] = strings.Clone(v)
-		case calendar.Text:
-			for l := range v {
-				v[l] = strings.Clone(v[l])
-			}
-			out.Fields[name] = v
-		default:
-			out.Fields[name] = v
-		}
-	}
-	return out
 }
 
 // find gives the place of a record.

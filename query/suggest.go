@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
@@ -114,40 +116,58 @@ type Suggested struct {
 	List  []Suggestion
 }
 
-// Suggestion is a record whose name fits what was typed.
+// Suggestion is a record whose name fits what was typed, with what suggestions show of it;
+// of the venues of an event the first one.
 type Suggestion struct {
 	View  View
 	Count int // events: that have the name; others: coming events, or those of a term
 }
 
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
-// they show is the public view, whoever asks.
+// they show is the public view, whoever asks. A read model elsewhere is asked for all kinds
+// at once.
 func (s *Service) Suggest(ctx context.Context, c *Criteria) (out []Suggested, at calendar.Position, err error) {
 	err = s.index.Still(ctx, func(ctx context.Context) error {
 		snap, err := s.snapshot(ctx)
 		if err != nil {
 			return err
 		}
-		out, at = make([]Suggested, 0, len(c.run.kinds)), snap.gen.Position
-		for _, k := range c.run.kinds {
-			of := Suggested{Kind: k}
-			found, err := s.stepped(c, func(c *Criteria) (int, error) {
-				if k == calendar.KindEvent {
-					of.List, err = s.suggestEvents(ctx, c, snap)
-				} else {
-					of.List, err = s.suggestOthers(ctx, c, k, snap)
+		out, at = make([]Suggested, len(c.run.kinds)), snap.gen.Position
+		if s.o.LocalIndex {
+			for i := range out {
+				if out[i], err = s.suggestKind(ctx, c, c.run.kinds[i], snap); err != nil {
+					return err
 				}
-				return len(of.List), err
-			})
-			if err != nil {
-				return err
 			}
-			of.Typos = found.run.step
-			out = append(out, of)
+			return nil
 		}
-		return nil
+		g, all := errgroup.WithContext(ctx)
+		for i := range out {
+			g.Go(func() (err error) {
+				out[i], err = s.suggestKind(all, c, c.run.kinds[i], snap)
+				return err
+			})
+		}
+		return g.Wait()
 	})
 	return out, at, err
+}
+
+func (s *Service) suggestKind(ctx context.Context, c *Criteria, k calendar.Kind, snap *snapshot) (Suggested, error) {
+	of := Suggested{Kind: k}
+	found, err := s.stepped(c, func(c *Criteria) (_ int, err error) {
+		if k == calendar.KindEvent {
+			of.List, err = s.suggestEvents(ctx, c, snap)
+		} else {
+			of.List, err = s.suggestOthers(ctx, c, k, snap)
+		}
+		return len(of.List), err
+	})
+	if err != nil {
+		return Suggested{}, err
+	}
+	of.Typos = found.run.step
+	return of, nil
 }
 
 // coming admits the listed events that end now or later.
@@ -158,26 +178,35 @@ func (c *Criteria) coming(snap *snapshot) readmodel.And {
 // name is the search for what was typed, in names alone.
 func (c *Criteria) name() readmodel.Text { return c.text([]string{readmodel.TextName}) }
 
+// suggestFields are those of events that suggestions show, or depend on.
+var suggestFields = []string{"title", "slug", "status", "date_utc", "author", "protected", "start_date", "end_date", "timezone", "all_day", "venue"}
+
 func (s *Service) suggestEvents(ctx context.Context, c *Criteria, snap *snapshot) ([]Suggestion, error) {
 	name := c.name()
 	titles, _, err := s.index.Titles(ctx, readmodel.Titles{
-		Kind: calendar.KindEvent, Filter: append(c.coming(snap), name), Lang: c.Lang, Limit: c.run.suggested,
+		Kind: calendar.KindEvent, Filter: append(c.coming(snap), name), Lang: c.Lang, Limit: c.run.suggested, Fields: suggestFields,
 		Sort: append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, byStart(false)...),
 	})
+	if err != nil || len(titles) == 0 {
+		return nil, err
+	}
+	venues, err := snap.directory(ctx, s, calendar.KindVenue)
 	if err != nil {
 		return nil, err
 	}
-	documents := make([]readmodel.Document, len(titles))
-	for i := range titles {
-		documents[i] = titles[i].Document
-	}
-	views, err := s.views(ctx, &Criteria{Kind: calendar.KindEvent, Lang: c.Lang, embeds: EmbedsOf([]string{"venue"})}, documents, nil, snap)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Suggestion, len(views))
-	for i := range views {
-		out[i] = Suggestion{views[i], titles[i].Count}
+	seen := venues.circle(calendar.Caller{}, snap, nil).seen
+	out := make([]Suggestion, len(titles))
+	now := time.Unix(snap.now, 0)
+	for i, t := range titles {
+		v := &out[i].View
+		v.Record, v.Status, v.Blanked = t.Record, t.Record.Status(now), calendar.NeedsPassword(calendar.Caller{}, t.Record)
+		out[i].Count = t.Count
+		for _, id := range t.Record.Fields.IDs("venue") {
+			if at, ok := venues.find(id); ok && seen[at] && !v.Blanked {
+				v.Venues = []LinkedView{{Record: venues.records[at]}}
+				break
+			}
+		}
 	}
 	return out, nil
 }
@@ -206,11 +235,11 @@ func (s *Service) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kin
 		name         string // folded
 	}
 	all := make([]entry, 0, len(found))
-	rank := readmodel.Relevance{Text: name}
+	rank, parsed := readmodel.Relevance{Text: name}, readmodel.ParseSearch(name.Query, name.Lang)
 	for id := range found {
 		if at, ok := d.find(id); ok && counts[id] > 0 {
 			r := d.records[at]
-			all = append(all, entry{r, rank.Score(r), counts[id], readmodel.Fold(d.label(at, c.Lang))})
+			all = append(all, entry{r, rank.ScoreBy(parsed, r), counts[id], readmodel.Fold(d.label(at, c.Lang))})
 		}
 	}
 	slices.SortFunc(all, func(a, b entry) int {

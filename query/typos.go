@@ -71,16 +71,12 @@ func (r *criteria) steps() []int {
 // before them does are left out.
 func (s *Service) stepped(c *Criteria, try func(*Criteria) (total int, err error)) (*Criteria, error) {
 	steps := c.run.steps()
-	most := steps[0]
-	if len(steps) > 1 {
-		most = readmodel.ParseSearch(c.run.search, c.Lang).Most()
-	}
-	for _, step := range steps {
-		at := *c
-		at.run.step = step
-		if step > most {
+	for i, step := range steps {
+		if i > 0 && step > readmodel.ParseSearch(c.run.search, c.Lang).Most() {
 			break
 		}
+		at := *c
+		at.run.step = step
 		total, err := try(&at)
 		if total > 0 || err != nil || len(steps) == 1 {
 			return &at, err

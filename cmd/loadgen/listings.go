@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,50 +133,68 @@ func listingsInMemory(ctx context.Context, o options, dir string, r *report, err
 
 // times writes how many times another row takes.
 func (r *report) times(name string, most float64, own, other time.Duration) {
-	n := float64(own) / float64(other)
+	r.ratio(name, most, float64(own)/float64(other))
+}
+
+func (r *report) ratio(name string, most, n float64) {
 	fmt.Fprintf(r, "%-44s %9.2f      at most %g: %s\n", name, n, most, r.verdict(n <= most))
 }
 
-// deepStep walks through the events, and measures the first steps and those at a depth.
+// deepStep measures the first steps of a walk and those at a depth, in turn this one and
+// that one, in several rounds; the median of the ratios of the rounds counts.
 func (s *service) deepStep(ctx context.Context, o options, r *report) error {
 	const size, some = 50, 100
 	from := min(deepEvents, o.listSize*8/10) / size
 	c := client(1)
 	defer c.CloseIdleConnections()
-	var first, deep []time.Duration
-	next := s.root + "/events?starts_after=1970-01-01&per_page=" + strconv.Itoa(size) + "&cursor=*"
-	for step := 0; step < from+some && next != ""; step++ {
-		q, err := http.NewRequestWithContext(ctx, http.MethodGet, next, http.NoBody)
+	step := func(at string) (took time.Duration, next string, err error) {
+		q, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
 		if err != nil {
-			return err
+			return 0, "", err
 		}
 		begin := time.Now()
 		b, _, err := do(c, q)
-		took := time.Since(begin)
+		took = time.Since(begin)
 		if err != nil {
-			return fmt.Errorf("step %d: %w", step, err)
-		}
-		if step < some {
-			first = append(first, took)
-		}
-		if step >= from {
-			deep = append(deep, took)
+			return 0, "", err
 		}
 		var list struct {
 			Next string `json:"next_rest_url"`
 		}
-		if err := json.Unmarshal(b, &list); err != nil {
-			return err
+		err = json.Unmarshal(b, &list)
+		return took, list.Next, err
+	}
+	// All walks are of one selection. What they differ by has no effect but that no answer
+	// is one that was given before.
+	walk := func(n int) string {
+		return s.root + "/events?starts_after=1970-01-01&per_page=" + strconv.Itoa(size) + "&highlight_length=" + strconv.Itoa(100+n) + "&cursor=*"
+	}
+	var first, deep []time.Duration
+	var ratios []float64
+	for round := range 2 * rounds {
+		at := walk(2 * round)
+		var err error
+		for n := range from {
+			if _, at, err = step(at); err != nil || at == "" {
+				return fmt.Errorf("step %d of a walk to %d: %w", n, from*size, cmp.Or(err, io.ErrUnexpectedEOF))
+			}
 		}
-		next = list.Next
+		places := [2]string{walk(2*round + 1), at}
+		var times [2][]time.Duration
+		for n := 0; n < 2*some && places[0] != "" && places[1] != ""; n++ {
+			side := (n + n/2) % 2 // 0 1 1 0
+			var took time.Duration
+			if took, places[side], err = step(places[side]); err != nil {
+				return fmt.Errorf("steps at %d: %w", from*size, err)
+			}
+			times[side] = append(times[side], took)
+		}
+		first, deep = append(first, times[0]...), append(deep, times[1]...)
+		ratios = append(ratios, float64(median(times[1]))/float64(median(times[0])))
 	}
-	if len(deep) == 0 {
-		return fmt.Errorf("the walk has no step at %d", from*size)
-	}
-	f, d := percentiles([][]time.Duration{first}), percentiles([][]time.Duration{deep})
-	r.latency("first "+strconv.Itoa(some)+" steps of a walk by "+strconv.Itoa(size), 0, f)
-	r.latency("steps at a depth of "+strconv.Itoa(from*size), 0, d)
-	r.times("these, against the first ones", mostDeep, d.p50, f.p50)
+	r.latency("first "+strconv.Itoa(some)+" steps of a walk by "+strconv.Itoa(size), 0, percentiles([][]time.Duration{first}))
+	r.latency("steps at a depth of "+strconv.Itoa(from*size), 0, percentiles([][]time.Duration{deep}))
+	r.ratio("these, against the first ones", mostDeep, median(ratios))
 	return nil
 }
 

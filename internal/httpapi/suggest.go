@@ -74,9 +74,12 @@ func (a *api) suggest(w http.ResponseWriter, r *http.Request) error {
 
 func appendSuggestions(b []byte, root *root, c *query.Criteria, all []query.Suggested) []byte {
 	b = appendString(append(b, `{"q":`...), c.Typed())
+	var h *readmodel.Highlighter
 	for i := range all {
 		of := &all[i]
-		h := readmodel.NewHighlighter(c.Typed(), c.Lang, of.Typos)
+		if h == nil || of.Typos != all[i-1].Typos {
+			h = readmodel.NewHighlighter(c.Typed(), c.Lang, of.Typos)
+		}
 		b = append(append(append(b, `,"`...), of.Kind.Collection()...), `":[`...)
 		for j := range of.List {
 			b = appendSuggestion(appendComma(b, j), root, c.Lang, &of.List[j], h)

@@ -34,6 +34,7 @@ func TestSuggest(t *testing.T) {
 	editor.Create(calendar.KindCategory, testkit.Object{"name": "Jazz of nobody"})
 	hall := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Jazz hall"}).ID()
 	old := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Jazz cellar"}).ID()
+	closed := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Closed"}).ID()
 	trust := editor.Create(calendar.KindOrganizer, testkit.Object{"organizer": "The Jazzers"}).ID()
 	event := func(title string, day int, more testkit.Object) {
 		t.Helper()
@@ -48,7 +49,8 @@ func TestSuggest(t *testing.T) {
 	for i := range 3 {
 		event("Jazzy brunch", 5+i, testkit.Object{"venue": hall, "organizer": trust, "categories": []calendar.ID{jazz}})
 	}
-	event("Evening of jazz", 30, testkit.Object{"all_day": true, "venue": hall})
+	event("Evening of jazz", 30, testkit.Object{"all_day": true, "venue": []calendar.ID{closed, hall}})
+	editor.Delete("/venues/" + closed.String()).Want(http.StatusOK)
 	event("JAZZ", 40, testkit.Object{"venue": hall})
 	event("jazz!", 50, nil)
 	event("Jazz of yesterday", -1, testkit.Object{"venue": old})

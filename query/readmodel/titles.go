@@ -16,12 +16,14 @@ type Titles struct {
 	Lang   calendar.Lang // in which names are shown
 	Sort   []Sort        // as that of a Query
 	Limit  int
+	Fields []string // that are wanted of the records; nil: all. The caller must not change it
 }
 
-// Title is a name: the first document in order that has it, and how many have it.
+// Title is a name: the first record in order that has it, with the wanted fields at least,
+// and how many have it.
 type Title struct {
-	Document Document
-	Count    int
+	Record *calendar.Record
+	Count  int
 }
 
 // Query asks for the documents in the order of the names.
@@ -57,7 +59,7 @@ func TitlesOf(q Titles, docs []Document) []Title {
 		key := TitleKey(words)
 		if _, known := at[key]; !known {
 			at[key] = len(out)
-			out = append(out, Title{Document: sorted[i]})
+			out = append(out, Title{Record: sorted[i].Record})
 		}
 		out[at[key]].Count++
 	}

@@ -20,9 +20,16 @@ const (
 type still struct {
 	view   view
 	mu     sync.Mutex
-	points map[string]string // by the names of the indices
-	walks  map[string]int    // by point: those that read it, and may outlive the reading
+	points map[string]*point // by the names of the indices
 	over   bool
+}
+
+// point is a point in time.
+type point struct {
+	opening sync.Mutex
+	id      string // "": it is to be opened
+
+	walks int // that read it, and may outlive the reading; still.mu is held
 }
 
 type stillKey struct{}
@@ -56,65 +63,67 @@ func (x *Index) Still(ctx context.Context, read func(ctx context.Context) error)
 		if last != nil { // it begins again on another view
 			x.closeAll(last) //nolint:contextcheck // also after the end of the request
 		}
-		last = &still{view: v, points: map[string]string{}, walks: map[string]int{}}
+		last = &still{view: v, points: map[string]*point{}}
 		return read(context.WithValue(ctx, stillKey{}, last))
 	})
 }
 
-// closeAll closes the points that no walk reads.
+// closeAll closes the points that no walk reads. All reads but walks have ended.
 func (x *Index) closeAll(s *still) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
-	for _, point := range s.points {
-		if s.walks[point] == 0 {
-			x.closePoint(point)
+	for _, p := range s.points {
+		if p.walks == 0 && p.id != "" {
+			x.closePoint(p.id)
 		}
 	}
 }
 
-// point gives the one of some indices. s.mu is held.
-func (s *still) point(ctx context.Context, x *Index, indices []string) (string, error) {
+// open gives the point of some indices. The first who asks opens it while others wait.
+func (s *still) open(ctx context.Context, x *Index, indices []string) (p *point, err error) {
 	name := strings.Join(indices, ",")
-	if point, known := s.points[name]; known {
-		return point, nil
+	s.mu.Lock()
+	if p = s.points[name]; p == nil {
+		p = &point{}
+		s.points[name] = p
 	}
-	point, err := x.openPoint(ctx, stillLife, indices...)
-	if err == nil {
-		s.points[name] = point
+	s.mu.Unlock()
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	if p.id == "" {
+		p.id, err = x.openPoint(ctx, stillLife, indices...)
 	}
-	return point, err
+	return p, err
 }
 
 // walk begins a walk of the point of an index.
-func (s *still) walk(ctx context.Context, x *Index, index string) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	point, err := s.point(ctx, x, []string{index})
+func (s *still) walk(ctx context.Context, x *Index, index string) (*point, error) {
+	p, err := s.open(ctx, x, []string{index})
 	if err == nil {
-		s.walks[point]++
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		p.walks++
 	}
-	return point, err
+	return p, err
 }
 
 // walked tells that a walk has ended; who is the last closes the point.
-func (s *still) walked(x *Index, point string) {
+func (s *still) walked(x *Index, p *point) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.walks[point]--; s.over && s.walks[point] == 0 {
-		x.closePoint(point)
+	if p.walks--; s.over && p.walks == 0 {
+		x.closePoint(p.id)
 	}
 }
 
 // search makes a search of some indices one of their point.
 func (s *still) search(ctx context.Context, x *Index, body object, indices []string) (object, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	point, err := s.point(ctx, x, indices)
+	p, err := s.open(ctx, x, indices)
 	if err != nil {
 		return nil, err
 	}
 	body = maps.Clone(body)
-	body["pit"] = object{"id": point, "keep_alive": stillLife}
+	body["pit"] = object{"id": p.id, "keep_alive": stillLife}
 	return body, nil
 }

@@ -62,7 +62,7 @@ func (x *Index) titles(ctx context.Context, v view, q *readmodel.Titles) ([]read
 			value := titleOf(l, words)
 			values, places[value] = append(values, value), len(out)
 		}
-		out, keys = append(out, readmodel.Title{Document: d}), append(keys, key)
+		out, keys = append(out, readmodel.Title{Record: d.Record}), append(keys, key)
 	}
 	if len(out) == 0 {
 		return nil, nil

@@ -22,7 +22,7 @@ const pointLife = "5m"
 type walk struct {
 	x        *Index
 	still    *still // of which it shows the state; nil: of none
-	point    string
+	point    *point
 	query    object
 	sort     list
 	total    int
@@ -147,7 +147,7 @@ func (s *spans) read() (map[string]readmodel.Span, error) {
 // body gives a search of the point in time.
 func (w *walk) body(query, body object) object {
 	body["query"] = query
-	body["pit"] = object{"id": w.point, "keep_alive": pointLife}
+	body["pit"] = object{"id": w.point.id, "keep_alive": pointLife}
 	return body
 }
 
@@ -239,14 +239,15 @@ func (w *walk) Close() {
 		w.still.walked(w.x, w.point)
 		return
 	}
-	w.x.closePoint(w.point)
+	w.x.closePoint(w.point.id)
 }
 
 func (w *walk) open(ctx context.Context, index string) (err error) {
 	if w.still != nil {
 		w.point, err = w.still.walk(ctx, w.x, index)
 	} else {
-		w.point, err = w.x.openPoint(ctx, pointLife, index)
+		w.point = &point{}
+		w.point.id, err = w.x.openPoint(ctx, pointLife, index)
 	}
 	return err
 }

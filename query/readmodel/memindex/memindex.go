@@ -82,6 +82,7 @@ type Index struct {
 	moved atomic.Pointer[chan struct{}] // closed and made anew when the position grows
 
 	records []atomic.Pointer[readmodel.Document] // decoded, by id
+	briefs  [mostBriefs]atomic.Pointer[brief]
 }
 
 type place struct {
@@ -154,6 +155,9 @@ func (x *Index) empty() {
 	x.epoch.Store(x.o.Epoch())
 	for i := range x.records {
 		x.records[i].Store(nil)
+	}
+	for i := range x.briefs {
+		x.briefs[i].Store(nil)
 	}
 }
 
@@ -285,6 +289,7 @@ func (x *Index) apply(d *readmodel.Document, p *prepared) {
 	}
 	if d.Record.Deleted {
 		x.gone[id] = d.Position
+		x.briefs[id%mostBriefs].Store(nil)
 		return
 	}
 	delete(x.gone, id)

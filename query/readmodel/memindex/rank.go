@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
+	"sync"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -131,6 +132,8 @@ type scored struct {
 	score int
 }
 
+var scoredPool = sync.Pool{New: func() any { return new([]scored) }}
+
 // rankedPage is pageOf in an order by rank. Of the documents only those are put in order
 // that may stand on the page: of equals at its ends as many as it shows.
 func (e *evaluation) rankedPage(res result, total int, q *readmodel.Query) []uint32 {
@@ -143,7 +146,9 @@ func (e *evaluation) rankedPage(res result, total int, q *readmodel.Query) []uin
 	if rank.named != nil {
 		defer k.release(rank.named)
 	}
-	all := make([]scored, 0, total)
+	buffer := scoredPool.Get().(*[]scored) //nolint:forcetypeassert // nothing else is put in
+	defer scoredPool.Put(buffer)
+	all := (*buffer)[:0]
 	counts := map[int]int{}
 	last, run := -1, 0 // many have one score after the other
 	res.each(func(o uint32) bool {
@@ -159,6 +164,10 @@ func (e *evaluation) rankedPage(res result, total int, q *readmodel.Query) []uin
 		return true
 	})
 	counts[last] += run
+	*buffer = all
+	if len(counts) == 1 && q.After == nil { // as of most beginnings of words
+		return k.page(res, total, by, q.Offset, limit)
+	}
 	scores := slices.SortedFunc(maps.Keys(counts), func(a, b int) int { return cmp.Compare(b, a) })
 	out := make([]uint32, 0, limit)
 	// Those with scores from best down to least, of which the page shows some.

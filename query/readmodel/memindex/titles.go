@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"daybook/calendar"
+	"daybook/internal/ground/compact"
 	"daybook/query/readmodel"
 )
 
@@ -49,13 +51,48 @@ func (x *Index) Titles(ctx context.Context, q readmodel.Titles) ([]readmodel.Tit
 	}
 	out := make([]readmodel.Title, len(titles))
 	for i := range titles {
-		d, err := x.document(&at[i])
+		r, err := x.brief(&at[i], q.Fields)
 		if err != nil {
 			return nil, 0, err
 		}
-		out[i] = readmodel.Title{Document: *d, Count: titles[i].count}
+		out[i] = readmodel.Title{Record: r, Count: titles[i].count}
 	}
 	return out, position, nil
+}
+
+// mostBriefs is how many of the records are kept that names stand for: what is typed begins
+// alike most of the time.
+const mostBriefs = 1 << 10
+
+// brief is a record with some of its fields.
+type brief struct {
+	record *calendar.Record
+	fields *string // the first one of the list
+}
+
+// brief decodes some fields of a document, or finds them among the decoded ones.
+func (x *Index) brief(f *found, fields []string) (*calendar.Record, error) {
+	if len(fields) == 0 {
+		d, err := x.document(f)
+		if err != nil {
+			return nil, err
+		}
+		return d.Record, nil
+	}
+	slot := &x.briefs[f.id%mostBriefs]
+	if b := slot.Load(); b != nil && b.record.ID == f.id && b.record.Sum == f.sum && b.fields == &fields[0] {
+		return b.record, nil
+	}
+	body, err := compact.Unpack(nil, f.body)
+	if err != nil {
+		return nil, fmt.Errorf("unpack document %d: %w", f.id, err)
+	}
+	r, err := calendar.DecodeSome(string(body), fields)
+	if err != nil {
+		return nil, fmt.Errorf("read document %d: %w", f.id, err)
+	}
+	slot.Store(&brief{r, &fields[0]})
+	return r, nil
 }
 
 // titles gives the first names in order. Most are those of few of the first documents; where

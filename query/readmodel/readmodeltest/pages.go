@@ -490,13 +490,28 @@ func titles(t testing.TB, x readmodel.Index) {
 	}
 	all := slices.Clone(b.docs)
 	b.write(t, x)
+	fields := []string{"title", "start_date"}
+	type row struct {
+		ID    calendar.ID
+		Home  calendar.Lang
+		Title calendar.Text
+		Start calendar.Wall
+		Count int
+	}
+	rows := func(of []readmodel.Title) (out []row) {
+		for _, t := range of {
+			r := t.Record
+			out = append(out, row{r.ID, r.Home, r.Fields.Text("title"), r.Fields.Wall("start_date"), t.Count})
+		}
+		return out
+	}
 	order := []readmodel.Sort{{Field: readmodel.FieldStart}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID}}
 	featured := readmodel.Term{Field: readmodel.FieldFeatured, Value: "true"}
 	for _, l := range calendar.Langs {
 		for search, typos := range map[string]int{"": 0, "jaz": 0, "jazz": 0, "jazz night": 0, "nihgt": 1, `"of jazz"`: 0, "-jazz": 0, "爵士": 0} {
 			for _, limit := range []int{2, 20} {
 				name := readmodel.Text{Fields: []string{readmodel.TextName}, Lang: l, Query: search, Typos: typos}
-				q := readmodel.Titles{Kind: calendar.KindEvent, Filter: featured, Lang: l, Sort: order, Limit: limit}
+				q := readmodel.Titles{Kind: calendar.KindEvent, Filter: featured, Lang: l, Sort: order, Limit: limit, Fields: fields}
 				if search != "" {
 					q.Filter = readmodel.And{featured, name}
 					q.Sort = append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: name}, Desc: true}}, order...)
@@ -511,23 +526,36 @@ func titles(t testing.TB, x readmodel.Index) {
 				if err != nil || at != b.next {
 					t.Fatalf("titles %q: position %d, %v", search, at, err)
 				}
-				type row struct {
-					ID    calendar.ID
-					Count int
-				}
-				rows := func(of []readmodel.Title) (out []row) {
-					for _, t := range of {
-						out = append(out, row{t.Document.Record.ID, t.Count})
-					}
-					return out
-				}
 				if diff := cmp.Diff(rows(readmodel.TitlesOf(q, docs)), rows(got)); diff != "" {
 					t.Errorf("titles %q in %s, %d of them (-want +got):\n%s", search, l, limit, diff)
 				}
 			}
 		}
 	}
-	_, _, err := x.Titles(t.Context(), readmodel.Titles{Kind: calendar.KindVenue, Limit: 1})
+	// What has changed has its new fields, and its old ones with the others.
+	lead, _, err := x.Titles(t.Context(), readmodel.Titles{Kind: calendar.KindEvent, Sort: order, Limit: 1, Fields: fields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := *all[slices.IndexFunc(all, func(d readmodel.Document) bool { return d.Record.ID == lead[0].Record.ID })].Record
+	first.Version++
+	first.Fields = maps.Clone(first.Fields)
+	first.Fields["title"], first.Fields["start_date"], first.Fields["featured"], first.Fields["slug"] = in(first.Home, "Zydeco"), calendar.Wall(1), true, "zydeco"
+	b.record(&first)
+	b.write(t, x)
+	for _, fields := range [][]string{fields, {"slug", "title", "start_date"}, nil, fields} {
+		got, _, err := x.Titles(t.Context(), readmodel.Titles{
+			Kind: calendar.KindEvent, Sort: order, Limit: 1, Lang: first.Home, Fields: fields,
+			Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Lang: first.Home, Query: "zydeco"},
+		})
+		want := []row{{first.ID, first.Home, in(first.Home, "Zydeco"), 1, 1}}
+		if diff := cmp.Diff(want, rows(got)); err != nil || diff != "" {
+			t.Errorf("titles after a change: %v (-want +got):\n%s", err, diff)
+		} else if (fields == nil || len(fields) > 2) && got[0].Record.Slug() != "zydeco" {
+			t.Errorf("titles with %v: slug %q", fields, got[0].Record.Slug())
+		}
+	}
+	_, _, err = x.Titles(t.Context(), readmodel.Titles{Kind: calendar.KindVenue, Limit: 1})
 	wantErr(t, "titles of venues", err, readmodel.ErrQuery)
 	_, _, err = x.Titles(t.Context(), readmodel.Titles{Kind: calendar.KindEvent, Filter: readmodel.Term{Field: "nonsense", Value: "x"}, Sort: order, Limit: 1})
 	wantErr(t, "titles of an unknown field", err, readmodel.ErrQuery)
