@@ -24,6 +24,7 @@ type eventEncoder struct {
 	a     *api
 	l     *listing
 	event formats.Event
+	marks renderer // of formats that tell what a search fits
 }
 
 func (e *eventEncoder) begin(b []byte) []byte { return e.w.Begin(b) }
@@ -31,6 +32,9 @@ func (e *eventEncoder) end(b []byte) []byte   { return e.w.End(b) }
 
 func (e *eventEncoder) item(b []byte, v *query.View) ([]byte, error) {
 	e.a.show(&e.event, e.l.root, e.l.feed.Lang, v)
+	if e.marks.highlighter != nil {
+		e.event.More = e.marks.appendHighlight(append(e.event.More, highlightKey...), &subject{r: v.Record, f: v.Record.Fields, blanked: v.Blanked})
+	}
 	return e.w.Item(b, &e.event), nil
 }
 

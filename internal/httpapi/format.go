@@ -85,7 +85,13 @@ func eventFormat(name, media, params, disposition, ending string, open func(*for
 		name: name, media: []string{media}, header: []string{media + params}, kinds: onlyEvents, file: [2]string{disposition, ending},
 		single: name == "ics" || name == "geojson", surveys: name == "ics",
 		schema: func(calendar.Kind) object { return object{"type": "string"} },
-		open:   func(a *api, l *listing) encoder { return &eventEncoder{w: open(&l.feed), a: a, l: l} },
+	}
+	f.open = func(a *api, l *listing) encoder {
+		e := &eventEncoder{w: open(&l.feed), a: a, l: l}
+		if name == "jsonfeed" || name == "geojson" {
+			e.marks = l.renderer(a)
+		}
+		return e
 	}
 	switch name {
 	case "jsonfeed":
@@ -238,10 +244,14 @@ type jsonList struct {
 }
 
 func openJSON(a *api, l *listing) encoder {
-	return &jsonList{listing: l, p: renderer{
+	return &jsonList{listing: l, p: l.renderer(a)}
+}
+
+func (l *listing) renderer(a *api) renderer {
+	return renderer{
 		a: a, root: l.root, lang: l.criteria.Lang, fields: fieldSet(l.criteria.Fields),
 		highlighter: l.criteria.Highlighter(l.list.Typos), highlightLength: l.criteria.HighlightLength,
-	}}
+	}
 }
 
 func (e *jsonList) begin(b []byte) []byte {

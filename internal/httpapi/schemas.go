@@ -105,7 +105,8 @@ func formatSchemas() object {
 				"id": str(), "url": str(), "title": str(), "content_html": str(), "date_modified": str(), "language": str(),
 				"_daybook": shape{always: own, sometimes: object{
 					"cost": str(), "location": str(), "geo": position, "categories": ids, "tags": ids, "venues": ids, "organizers": ids,
-					"ticketed": boolean(), "featured": boolean(), "distance": distanceSchema(), "collapsed": schemaRef("Repeats"),
+					"ticketed": boolean(), "featured": boolean(), "distance": distanceSchema(), "highlight": highlightSchema(),
+					"collapsed": schemaRef("Repeats"),
 				}}.schema(true),
 			},
 			sometimes: object{
@@ -145,7 +146,7 @@ func formatSchemas() object {
 
 // featureOf are the properties of an event in GeoJSON.
 func featureOf(always object) object {
-	return shape{always: always, sometimes: object{"distance": distanceSchema(), "collapsed": schemaRef("Repeats")}}.schema(true)
+	return shape{always: always, sometimes: object{"distance": distanceSchema(), "highlight": highlightSchema(), "collapsed": schemaRef("Repeats")}}.schema(true)
 }
 
 // searchesSchema is the body of several searches.
@@ -240,7 +241,7 @@ func (d *document) postShape(k calendar.Kind) shape {
 	s.sometimes["json_ld"] = object{"type": "object"}
 	if k == calendar.KindEvent {
 		s.sometimes["distance"] = distanceSchema()
-		s.sometimes["highlight"] = extended(shape{sometimes: object{"title": str(), "excerpt": str(), "description": str()}}.schema(true), true)
+		s.sometimes["highlight"] = highlightSchema()
 	}
 	return s
 }
@@ -325,6 +326,11 @@ func listSchema(k calendar.Kind) object {
 		},
 		sometimes: sometimes,
 	}.schema(true)
+}
+
+// highlightSchema is that of the texts of an event that a search fits.
+func highlightSchema() object {
+	return extended(shape{sometimes: object{"title": str(), "excerpt": str(), "description": str()}}.schema(true), true)
 }
 
 // distanceSchema is that of kilometres with three decimals.

@@ -109,13 +109,17 @@ func TestHighlight(t *testing.T) {
 	locked := editor.Event("Jazz behind doors", testkit.Object{"description": "jazz"})
 	editor.Patch(locked.Path(calendar.KindEvent), testkit.Object{"password": "x"}).Want(http.StatusOK)
 	editor.Event("Other", testkit.Object{"description": "jazz"})
-	of := func(r *testkit.Response) (out []any) {
+	within := func(r *testkit.Response, list, key string) (out []any) {
 		t.Helper()
-		for i := range r.Want(http.StatusOK).Len("events") {
-			h, _ := r.Lookup(fmt.Sprintf("events.%d.highlight", i))
+		for i := range r.Want(http.StatusOK).Len(list) {
+			h, _ := r.Lookup(fmt.Sprintf("%s.%d.%s", list, i, key))
 			out = append(out, h)
 		}
 		return out
+	}
+	of := func(r *testkit.Response) []any {
+		t.Helper()
+		return within(r, "events", "highlight")
 	}
 	obj := func(pairs ...string) any {
 		m := map[string]any{}
@@ -154,6 +158,16 @@ func TestHighlight(t *testing.T) {
 	} {
 		if diff := cmp.Diff(c.want, of(nobody.Get("/events?"+c.query))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.query, diff)
+		}
+		if strings.Contains(c.query, "_fields") {
+			continue
+		}
+		for _, as := range [][3]string{{".jsonfeed", "items", "_daybook.highlight"}, {".geojson", "features", "properties.highlight"}} {
+			for _, pages := range []string{"", "&per_page=10"} {
+				if diff := cmp.Diff(c.want, within(nobody.Get("/events"+as[0]+"?"+c.query+pages), as[1], as[2])); diff != "" {
+					t.Errorf("%s%s%s (-want +got):\n%s", as[0], c.query, pages, diff)
+				}
+			}
 		}
 	}
 	lines := string(nobody.Get("/events.ndjson?search=jazx&typos=on&highlight=true&_fields=highlight").Want(http.StatusOK).Body)
