@@ -650,6 +650,9 @@ func (l *looked) element(t *testing.T) {
 	p.Wait(`seen.length === 1 && one.shadowRoot.activeElement?.getAttribute('part') === 'next'`)
 	p.Eval(`one.setAttribute('search', 'nothing of it'); 0`)
 	p.Wait(`inside(one, '[part~=empty]').length === 1`)
+	if got, _ := p.Eval(`inside(one, '[part~=header]')[0].innerText`).(string); strings.Contains(got, "false") {
+		t.Errorf("the header of an empty list: %q", got)
+	}
 	p.Eval(`seen.length = 0; one.setAttribute('weekday', 'nonsense'); 0`)
 	if got := p.Wait(`seen.some(([n]) => n === 'error') && JSON.stringify(seen.find(([n]) => n === 'error')[2]) + inside(one, '[part~=error]').length`); got != `{"code":"rest_invalid_param","status":400}1` {
 		t.Errorf("a bad attribute: %v", got)

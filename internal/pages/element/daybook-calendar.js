@@ -29,7 +29,7 @@ a:hover { text-decoration: underline; }
 button { min-width: 32px; min-height: 32px; padding: 0 10px; font: inherit; color: inherit; background: none; border: 1px solid var(--muted); border-radius: 6px; cursor: pointer; }
 button:disabled { opacity: 0.5; cursor: default; }
 @media (pointer: coarse) { button { min-width: 44px; min-height: 44px; } }
-[part~="item"] { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: 0 16px; padding: 12px 0; border-top: 1px solid var(--edge); }
+[part~="item"] { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: 0 16px; padding: 12px 0; border-top: 1px solid var(--edge); }
 [part~="list"] { margin-top: 12px; }
 [part~="date"] { font-weight: 600; }
 [part~="time"], [part~="place"], [part~="footer"] { color: var(--muted); font-size: 0.875rem; }
@@ -49,7 +49,7 @@ summary { min-height: 24px; font-size: 0.8125rem; cursor: pointer; }
 .long { display: none; }
 @container (max-width: 36rem) {
 	[part~="item"] { grid-template-columns: minmax(0, 1fr); }
-	table, tbody, tr, td { display: block; }
+	table, caption, tbody, tr, td { display: block; }
 	thead, td.bare { display: none; }
 	td { height: auto; border-width: 1px 0 0; padding: 8px 0; }
 	[part~="number"] { min-width: 0; }
@@ -65,7 +65,7 @@ summary { min-height: 24px; font-size: 0.8125rem; cursor: pointer; }
 function make(name, attributes, ...children) {
 	const e = document.createElement(name);
 	for (const [key, value] of Object.entries(attributes)) if (value !== undefined && value !== null && value !== false) e.setAttribute(key, value);
-	e.append(...children.filter((c) => c !== null && c !== undefined));
+	e.append(...children.filter((c) => c !== null && c !== undefined && c !== false));
 	return e;
 }
 
