@@ -283,6 +283,16 @@ func (l *looked) wishes(t *testing.T) {
 		}
 	}
 	p.Prefer(nil)
+	// Facets are folded on small screens, and beside the results on wide ones (PAGES P5.2).
+	p.Scripts(false)
+	for width, want := range map[int]bool{390: false, 1280: true} {
+		p.Resize(width, 800)
+		p.Goto(l.host + "/search/?search=jazz")
+		if got := p.Eval(`document.querySelector('#facets input').checkVisibility()`); got != want {
+			t.Errorf("facets at %d px are in sight: %v", width, got)
+		}
+	}
+	p.Scripts(true)
 	// Spacing of text as WCAG 1.4.12 has it.
 	p.Resize(390, 800)
 	p.Goto(l.host + "/events/")
