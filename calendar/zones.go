@@ -58,9 +58,6 @@ func ParseZone(s string) (Zone, bool) {
 		return Zone{}, false
 	}
 	name := zoneNames[i]
-	if name == "UTC" {
-		return Zone{Name: name, Location: time.UTC}, true
-	}
 	if l, ok := locations.Load(name); ok {
 		return Zone{Name: name, Location: l.(*time.Location)}, true
 	}

@@ -32,6 +32,9 @@ type Calendar struct {
 	Gone time.Time
 }
 
+// Embed has the views of criteria hold these of the linked records only.
+func (c *Criteria) Embed(e Embeds) { c.embeds = e }
+
 // Touch has the views of criteria tell the last touch of events.
 func (c *Criteria) Touch() { c.embeds |= EmbedTouched }
 

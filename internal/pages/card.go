@@ -329,6 +329,15 @@ func (s *selection) inDay(a, b *card) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), order, cmp.Compare(a.ID, b.ID))
 }
 
+// forCards reads the criteria of events that become cards, with what these show.
+func (p *Pages) forCards(ctx context.Context, r query.Request) (*query.Criteria, error) {
+	c, err := p.Lists.Parse(ctx, r)
+	if err == nil {
+		c.Embed(query.EmbedVenues | query.EmbedCategories)
+	}
+	return c, err
+}
+
 // cardsOf makes the cards of a list.
 func (p *Pages) cardsOf(r *Request, views []query.View, zone *calendar.Zone) []card {
 	out := make([]card, len(views))

@@ -356,7 +356,7 @@ func (p *Pages) calendarsOf(l *layout, v *query.View, s *span) []link {
 func (p *Pages) relatives(ctx context.Context, l *layout, v *query.View, b *eventBody) error {
 	some := func(in calendar.Input, most int) ([]card, error) {
 		in[paramPerPage] = strconv.Itoa(most)
-		c, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.Lang, Caller: l.r.Caller})
+		c, err := p.forCards(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: l.Lang, Caller: l.r.Caller})
 		if err != nil {
 			return nil, err
 		}

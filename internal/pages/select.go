@@ -158,7 +158,7 @@ func (p *Pages) chooseWithin(ctx context.Context, r *Request, over period, of qu
 		searching(in)
 	}
 	var err error
-	s.criteria, err = p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: r.Route.lang, Caller: r.Caller, Of: s.of})
+	s.criteria, err = p.forCards(ctx, query.Request{Kind: calendar.KindEvent, Input: in, Lang: r.Route.lang, Caller: r.Caller, Of: s.of})
 	if refused, ok := errors.AsType[*calendar.Error](err); ok && refused.Code == calendar.CodeInvalidParam {
 		bad.Fields = append(bad.Fields, refused.Fields...)
 	} else if err != nil {

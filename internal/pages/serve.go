@@ -173,7 +173,7 @@ func (p *Pages) serveSelection(ctx context.Context, l *layout) (*Answer, error) 
 const mostFeatured = 3
 
 func (p *Pages) feature(ctx context.Context, l *layout, b *listBody) error {
-	c, err := p.Lists.Parse(ctx, query.Request{
+	c, err := p.forCards(ctx, query.Request{
 		Kind: calendar.KindEvent, Lang: l.Lang, Caller: l.r.Caller,
 		Input: calendar.Input{"featured": "true", paramOverlap: "true", paramPerPage: strconv.Itoa(mostFeatured)},
 	})
