@@ -396,6 +396,9 @@ func TestPreview(t *testing.T) {
 	if got := author.Get("//?preview=true&event=" + noSlug.ID().String()); got.Status != http.StatusOK && got.Header.Get("Location") == "" {
 		t.Errorf("a record without a slug: %d", got.Status)
 	}
+	for _, asked := range []string{"/events/", "/embed/events/", "/embed/event/draft/", "/venues/", "/docs/", "/event/nothing/"} {
+		has(t, author.With("Accept", "text/html").Get("/"+asked+"?preview=true"), `<p id="preview">`, "seen by author")
+	}
 	has(t, page(w, "/events/?preview=maybe").Want(http.StatusBadRequest), `id="error-preview"`)
 	wantPages(t, w, http.StatusNotFound, "/nothing?preview=true", "/event/draft/", "/event/draft/?preview=false", "/event/draft/?preview=")
 }
