@@ -88,7 +88,7 @@ func (a *api) findPage(r *http.Request, c *call, from origin) *paged {
 		}
 		route, p.other, p.plain = public.Nowhere(c.loc.lang), true, true
 	}
-	p.req = public.Request{Route: route, Base: from.base, Path: from.path, Query: url.Values{}, Raw: r.URL.RawQuery}
+	p.req = public.Request{Route: route, Base: from.base, Path: from.path, Query: url.Values{}}
 	for _, q := range c.query {
 		p.req.Query.Add(q.name, q.value)
 	}
@@ -389,7 +389,7 @@ func (a *api) lastGoodPage(w http.ResponseWriter, c *call, asked string, err err
 func (a *api) sendPage(w http.ResponseWriter, r *http.Request, c *call, made *public.Answer) error {
 	h := w.Header()
 	if made.Location != "" {
-		h.Set(headerLocation, made.Location)
+		h.Set(headerLocation, made.Target(r.URL.RawQuery))
 	}
 	if made.Type != "" {
 		h.Set(headerType, made.Type)

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -157,12 +158,22 @@ func (r *Request) moment(at, now time.Time) {
 	}
 }
 
-// redirect is the answer to a request for a page that is elsewhere, its query kept as sent.
-func (r *Request) redirect(to, raw string) *Answer {
-	if raw != "" {
-		to += "?" + raw
+// redirect is the answer to a request for a page that is elsewhere, its query kept but for a
+// parameter.
+func redirect(to, less string) *Answer {
+	return &Answer{Status: http.StatusMovedPermanently, Location: to, less: less}
+}
+
+// Target is where an answer leads with the query that was sent: requests that differ in what
+// pages do not know share one answer.
+func (a *Answer) Target(raw string) string {
+	if a.less != "" {
+		raw = without(raw, a.less)
 	}
-	return moved(to, url.Values{})
+	if raw == "" {
+		return a.Location
+	}
+	return a.Location + "?" + raw
 }
 
 // without is the query as sent without a parameter.

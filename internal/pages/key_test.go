@@ -49,3 +49,22 @@ func values(t *testing.T, query string) url.Values {
 	}
 	return v
 }
+
+// TestRedirectsAreShared: requests with one key share an answer, and yet each keeps its own
+// query.
+func TestRedirectsAreShared(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ path, query, other, location, want string }{
+		{"/events", "x=1", "y=2", "/events/", "/events/?y=2"},
+		{"/event/QUAY", "", "tz=", "/event/quay/", "/event/quay/?tz="},
+		{"/events/", "multilang_language=fr&x=1", "y=%202&multilang_language=fr", "/fr/events/", "/fr/events/?y=%202"},
+	} {
+		route, _ := Find(tt.path)
+		r := Request{Route: route, Query: values(t, tt.query), Input: calendar.Input{}}
+		r.Tidy()
+		a, err := (&Pages{}).Serve(t.Context(), &r)
+		if err != nil || a.Location != tt.location || a.Target(tt.other) != tt.want {
+			t.Errorf("%s?%s: %v leads to %s, with %s to %s", tt.path, tt.query, err, a.Location, tt.other, a.Target(tt.other))
+		}
+	}
+}

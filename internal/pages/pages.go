@@ -153,7 +153,6 @@ type Request struct {
 	Base   string         // scheme, host and path of the base URL, without a slash at the end
 	Path   string         // of the base URL, "" for none: what links between pages begin with
 	Query  url.Values     // as sent
-	Raw    string         // the same, not decoded
 	Input  calendar.Input // the same as the interface reads it
 	Caller calendar.Caller
 	// Preview tells that the page is made for the caller, not for everybody; Tidy reads it.
@@ -175,10 +174,11 @@ type Request struct {
 
 // Answer is what a page is answered with.
 type Answer struct {
-	Status   int
-	Type     string // media type
-	Body     []byte
-	Location string // of 301 and 303
+	Status int
+	Type   string // media type
+	Body   []byte
+	// Location is where 301 and 303 lead, see Target; less a parameter that is not taken along.
+	Location, less string
 	// Position is that of what the page shows, 0 where it shows nothing of the calendar.
 	Position calendar.Position
 	// Since and Until are the moments between which the page looks as it does without a

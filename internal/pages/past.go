@@ -136,7 +136,7 @@ func (p *Pages) missing(ctx context.Context, r *Request, err error) (*Answer, er
 			return nil, calendar.Fail(calendar.CodeNoLongerAvailable, rec.Kind)
 		}
 	case route.slug != "" && rec.Slug() != "" && rec.Slug() != route.slug && calendar.MayRead(r.Caller, rec, now):
-		return r.redirect(r.href(r.Route.to(rec)), r.Raw), nil
+		return redirect(r.href(r.Route.to(rec)), ""), nil
 	}
 	return nil, notFound(route.kind)
 }
@@ -178,7 +178,7 @@ func (p *Pages) serveByID(ctx context.Context, r *Request, k calendar.Kind, id c
 	case err != nil:
 		return p.missing(ctx, &of, err)
 	case v.Record.Slug() != "":
-		return r.redirect(r.href(recordPath(k, v.Record.Slug())), without(r.Raw, k.String())), nil
+		return redirect(r.href(recordPath(k, v.Record.Slug())), k.String()), nil
 	}
 	return p.serveRecord(ctx, p.layoutOf(&of))
 }

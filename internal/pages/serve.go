@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +30,7 @@ func (p *Pages) Serve(ctx context.Context, r *Request) (*Answer, error) {
 func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 	switch {
 	case r.Route.moved != "":
-		return r.redirect(r.Path+r.Route.moved, r.Raw), nil
+		return redirect(r.Path+r.Route.moved, ""), nil
 	case r.Query.Has(paramLanguage):
 		l, ok := calendar.ParseLang(r.Query.Get(paramLanguage))
 		if !ok {
@@ -39,7 +38,7 @@ func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 			bad.Add(paramLanguage, calendar.ReasonWord, "cn,en,fr,es")
 			return nil, bad.Err()
 		}
-		return r.redirect(r.Path+segments[l]+strings.TrimPrefix(r.Route.proper, segments[r.Route.lang]), without(r.Raw, paramLanguage)), nil
+		return redirect(r.Path+segments[l]+strings.TrimPrefix(r.Route.proper, segments[r.Route.lang]), paramLanguage), nil
 	case r.Query.Has(paramPreview) && !isBool(r.Query.Get(paramPreview)):
 		var bad calendar.Problems
 		bad.Add(paramPreview, calendar.ReasonTypeBool)
@@ -107,13 +106,6 @@ func (r *Route) below() string {
 	case pageHome, pageError:
 	}
 	return "/"
-}
-
-func moved(to string, query url.Values) *Answer {
-	if q := query.Encode(); q != "" {
-		to += "?" + q
-	}
-	return &Answer{Status: http.StatusMovedPermanently, Location: to}
 }
 
 // serveSelection answers list, month, week, day, map, search and home.
@@ -360,7 +352,7 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	l.Status = statusOf(route.kind, v.Status)
 	switch {
 	case r.Unlock && !protected:
-		a := r.redirect(r.href(recordPath(route.kind, v.Record.Slug())), r.Raw)
+		a := redirect(r.href(recordPath(route.kind, v.Record.Slug())), "")
 		a.Status = http.StatusSeeOther
 		return a, nil
 	case wait > 0:
