@@ -395,36 +395,24 @@ var pointOf = regexp.MustCompile(`"pit":\{"id":"([^"]+)"`)
 // Points in time are opened anew, and closed when the time is taken.
 func (e *searchServer) resend(ctx context.Context, c *http.Client, script []recorded) (took time.Duration, err error) {
 	fresh := map[string]string{} // by the point that was recorded
-	var last string
 	begin := time.Now()
 	for _, q := range script {
 		if m := pointOf.FindSubmatch(q.body); m != nil {
-			was := string(m[1])
-			if fresh[was] == "" {
-				fresh[was] = last
-			}
-			q.body = bytes.ReplaceAll(q.body, m[1], []byte(fresh[was]))
+			q.body = bytes.ReplaceAll(q.body, m[1], []byte(fresh[string(m[1])]))
 		}
 		b, err := e.send(ctx, c, &q)
 		if err != nil {
 			return 0, err
 		}
-		var opened struct {
-			ID    string `json:"id"`
-			PitID string `json:"pit_id"`
-		}
-		if err := json.Unmarshal(b, &opened); err != nil {
-			return 0, err
-		}
-		if !bytes.Contains(b, []byte(`"hits":`)) {
-			last = opened.ID + opened.PitID
+		if q.opened != "" {
+			fresh[q.opened] = pointIn(b)
 		}
 	}
 	took = time.Since(begin)
 	for _, id := range fresh {
-		q := &recorded{http.MethodDelete, "/_pit", []byte(`{"id":"` + id + `"}`)}
+		q := &recorded{method: http.MethodDelete, path: "/_pit", body: []byte(`{"id":"` + id + `"}`)}
 		if e.flavour == "opensearch" {
-			q = &recorded{http.MethodDelete, "/_search/point_in_time", []byte(`{"pit_id":["` + id + `"]}`)}
+			q = &recorded{method: http.MethodDelete, path: "/_search/point_in_time", body: []byte(`{"pit_id":["` + id + `"]}`)}
 		}
 		if _, err := e.send(ctx, c, q); err != nil {
 			return 0, err

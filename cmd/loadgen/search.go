@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -33,6 +34,7 @@ func (e *searchServer) args(url, prefix string) []string {
 type recorded struct {
 	method, path string
 	body         []byte
+	opened       string // the point in time that it has opened
 }
 
 // recorder stands between daybook and a search server and keeps the requests, so
@@ -62,12 +64,44 @@ func (e *searchServer) record() (*recorder, error) {
 			return
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
-		r.mu.Lock()
-		r.seen = append(r.seen, recorded{req.Method, req.URL.RequestURI(), body})
-		r.mu.Unlock()
-		forward.ServeHTTP(w, req)
+		q := recorded{method: req.Method, path: req.URL.RequestURI(), body: body}
+		if !opensPoint(&q) {
+			r.add(q)
+			forward.ServeHTTP(w, req)
+			return
+		}
+		answer := httptest.NewRecorder()
+		forward.ServeHTTP(answer, req)
+		q.opened = pointIn(answer.Body.Bytes())
+		r.add(q) // before who asked for it can use it
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes()) // who is gone needs no answer
 	}))
 	return r, nil
+}
+
+func (r *recorder) add(q recorded) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = append(r.seen, q)
+}
+
+// opensPoint tells whether a request opens a point in time.
+func opensPoint(q *recorded) bool {
+	return q.method == http.MethodPost && (strings.Contains(q.path, "/_pit?") || strings.Contains(q.path, "/_search/point_in_time?"))
+}
+
+// pointIn gives the point in time of an answer, "" where there is none.
+func pointIn(answer []byte) string {
+	var opened struct {
+		ID    string `json:"id"`
+		PitID string `json:"pit_id"` // OpenSearch
+	}
+	if json.Unmarshal(answer, &opened) != nil {
+		return ""
+	}
+	return opened.ID + opened.PitID
 }
 
 // take gives what was recorded since the last call.
