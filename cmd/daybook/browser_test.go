@@ -91,6 +91,10 @@ func TestInABrowser(t *testing.T) {
 	}{
 		{"pages", (*looked).everyPage},
 		{"wishes", (*looked).wishes},
+		{"selection", (*looked).replaced},
+		{"helped", (*looked).helped},
+		{"printed", (*looked).printed},
+		{"tiles", func(_ *looked, t *testing.T) { t.Helper(); tiled(t) }},
 		{"keyboard", (*looked).keyboard},
 		{"map", (*looked).mapped},
 		{"without scripts", (*looked).plain},
@@ -149,17 +153,18 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(b), err
 })
 
-// allRules are those of PAGES P4.2, colourRules those that a theme can break.
-const (
-	allRules    = `{type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']}`
-	colourRules = `{type: 'rule', values: ['color-contrast', 'link-in-text-block']}`
-)
-
-// check asks axe-core for what is serious or critical. What RapiDoc draws is its own.
-func check(t *testing.T, p *testkit.Page, where, rules string) {
+// check asks axe-core, by the rules of PAGES P4.2, for what is serious or critical.
+func check(t *testing.T, p *testkit.Page, where string) {
 	t.Helper()
-	got, _ := p.Eval(`document.querySelector('rapi-doc')?.remove(); axe.run(document, {runOnly: ` + rules + `, resultTypes: ['violations'], preload: false}).then((r) => JSON.stringify(r.violations
-		.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => [v.id, v.nodes.slice(0, 4).map((n) => n.target.join(' ') + ': ' + n.failureSummary)]), null, 1))`).(string)
+	source, err := axe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Eval(`typeof axe`) == "undefined" {
+		p.Eval(source + "\n0")
+	}
+	got, _ := p.Eval(`axe.run(document, {runOnly: {type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']}, resultTypes: ['violations'], preload: false, iframes: false, selectors: false}).then((r) => r.passes.length < 10 ? 'nothing to look at' : JSON.stringify(r.violations
+		.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => [v.id, v.nodes.slice(0, 4).map((n) => n.html + ': ' + n.failureSummary)]), null, 1))`).(string)
 	if got != "[]" {
 		t.Errorf("%s: axe-core finds %s", where, got)
 	}
@@ -180,9 +185,23 @@ func keepPicture(t *testing.T, p *testkit.Page, name string) {
 	}
 }
 
-// clean tells what is wrong with a page that was loaded: a console error, a report of its
-// policy, a request to another host, a script or a style in the page itself.
+// clean tells what is wrong with a page that was loaded: what quiet tells, and a script or
+// a style in the page itself.
 func (l *looked) clean(t *testing.T, p *testkit.Page, where string, status int) {
+	t.Helper()
+	l.quiet(t, p, where, status)
+	inline := `[...document.querySelectorAll('*')].flatMap((e) => e.closest('.leaflet-container, rapi-doc') ? [] : e.getAttributeNames().filter((n) => n === 'style' || n.startsWith('on')).map((n) => e.tagName + ' ' + n))
+		.concat([...document.querySelectorAll('style, script:not([src]):not([type="application/ld+json"])')].map((e) => e.tagName)).join()`
+	if got := p.Eval(inline); got != "" {
+		t.Errorf("%s: has %v", where, got)
+	}
+	if got := p.Eval(`document.querySelectorAll('h1').length`); got != 1.0 {
+		t.Errorf("%s: %v h1", where, got)
+	}
+}
+
+// quiet tells of a console error, a report of a policy, and a request to another host.
+func (l *looked) quiet(t *testing.T, p *testkit.Page, where string, status int) {
 	t.Helper()
 	for _, f := range p.Faults {
 		if status == http.StatusOK || !strings.Contains(f, fmt.Sprintf("status of %d", status)) {
@@ -194,67 +213,66 @@ func (l *looked) clean(t *testing.T, p *testkit.Page, where string, status int) 
 			t.Errorf("%s: a request to %s", where, r.URL)
 		}
 	}
-	inline := `[...document.querySelectorAll('*')].flatMap((e) => e.closest('.leaflet-container, rapi-doc') ? [] : e.getAttributeNames().filter((n) => n === 'style' || n.startsWith('on')).map((n) => e.tagName + ' ' + n))
-		.concat([...document.querySelectorAll('style, script:not([src]):not([type="application/ld+json"])')].map((e) => e.tagName)).join()`
-	if got := p.Eval(inline); got != "" {
-		t.Errorf("%s: has %v", where, got)
-	}
-	if p.Eval(`window.wasRun`) != nil {
-		t.Errorf("%s: a script of a record ran", where)
-	}
 }
 
-// drawn waits until what scripts draw is there.
+// isDrawn tells that the map has what it asked for.
+const isDrawn = `document.getElementById('map')?.dataset.drawn === 'true'`
+
+// drawn waits until what scripts draw is there, a map far down the page too.
 func drawn(p *testkit.Page) {
-	p.Wait(`!document.querySelector('#map[data-script]') || document.querySelector('#map[data-drawn], #map.is-broken') || document.querySelector('#map').getBoundingClientRect().top > innerHeight`)
+	if p.Eval(`((map) => { map?.scrollIntoView(); return map !== null })(document.getElementById('map'))`) == true {
+		p.Wait(isDrawn)
+		// What sticks to the top of the window is there after a frame.
+		p.Eval(`scrollTo(0, 0); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`)
+	}
+	p.Wait(`!document.querySelector('rapi-doc') || document.querySelector('rapi-doc').shadowRoot.querySelectorAll('.endpoint-head').length > 100`)
 }
 
-// everyPage looks at every page in two sizes, themes and languages: nothing
-// serious for axe-core, nothing inline, no request to another host (PAGES 13.21, 13.28).
+// everyPage looks at every page in two sizes, themes and languages: nothing serious for
+// axe-core, nothing inline, no request to another host, nothing that is too small for a
+// finger (PAGES 13.21, 13.28).
 func (l *looked) everyPage(t *testing.T) {
 	t.Helper()
-	source, err := axe()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, lang := range []string{"", "/cn"} {
 		t.Run("en"+lang, func(t *testing.T) {
 			t.Parallel()
 			p := testkit.OpenPage(t, "about:blank")
 			p.Watch()
+			themes := []string{"light", "dark"}
+			if lang != "" {
+				// The document of the interface takes RapiDoc longer than all else together.
+				p.Before(`new MutationObserver(() => document.querySelector('rapi-doc')?.remove()).observe(document, {childList: true, subtree: true})`)
+			}
 			for _, page := range l.pages() {
 				for _, width := range []int{1280, 390} {
 					where := fmt.Sprintf("%s%s at %d", page.name, strings.ReplaceAll(lang, "/", "-"), width)
+					p.Prefer(map[string]string{"prefers-color-scheme": "light"})
 					p.Resize(width, 800)
-					p.Prefer(map[string]string{"prefers-color-scheme": "light"})
-					p.Goto(l.host + lang + page.path)
-					drawn(p)
-					if name := p.Eval(`document.body.dataset.page`); name == nil {
-						t.Fatalf("%s is no page: %v", where, p.Eval(`document.body.innerText`))
+					// A map of places asks anew for another size.
+					if width == 1280 || p.Eval(`document.querySelector('#map[data-geojson]') !== null`) == true {
+						p.Goto(l.host + lang + page.path)
+						drawn(p)
+						if name := p.Eval(`document.body.dataset.page`); name == nil {
+							t.Fatalf("%s is no page: %v", where, p.Eval(`document.body.innerText`))
+						}
+						l.clean(t, p, where, page.status)
 					}
-					l.clean(t, p, where, page.status)
-					if got := p.Eval(`document.querySelectorAll('h1').length`); got != 1.0 {
-						t.Errorf("%s: %v h1", where, got)
-					}
-					keepPicture(t, p, where+" light")
-					p.Eval(source + "\n0")
-					if lang == "" || width == 390 { // the same elements in another language
-						check(t, p, where, allRules)
-					}
-					p.Prefer(map[string]string{"prefers-color-scheme": "dark"})
-					if lang == "" {
-						check(t, p, where+" in the dark", colourRules)
-					}
-					keepPicture(t, p, where+" dark")
-					p.Prefer(map[string]string{"prefers-color-scheme": "light"})
-					if width != 390 {
-						continue
-					}
-					p.Resize(320, 640)
-					if got := p.Eval(sideways); got != "" {
-						t.Errorf("%s: at 320 px %v scrolls sideways", where, got)
+					for _, theme := range themes {
+						p.Prefer(map[string]string{"prefers-color-scheme": theme})
+						keepPicture(t, p, where+" "+theme)
+						if lang == "" || theme == "light" { // the same colours in another language
+							check(t, p, where+" "+theme)
+						}
 					}
 				}
+				if got := p.Eval(`matchMedia('(pointer: coarse)').matches + [...document.querySelectorAll('button, select, summary, input:not([type=hidden], [type=checkbox], [type=radio]), label:has(input)')].filter((e) => e.offsetHeight && e.offsetHeight < 44 && !e.closest('rapi-doc, .hidden')).map((e) => e.outerHTML.slice(0, 80)).join()`); got != "true" {
+					t.Errorf("%s: too small for a finger: %v", page.name, got)
+				}
+				p.Resize(320, 640)
+				if got := p.Eval(sideways); got != "" {
+					t.Errorf("%s: at 320 px %v scrolls sideways", page.name, got)
+				}
+				l.quiet(t, p, page.name, page.status)
 			}
 		})
 	}
@@ -274,6 +292,9 @@ func (l *looked) wishes(t *testing.T) {
 		p.Prefer(map[string]string{"prefers-reduced-motion": "reduce"})
 		p.Goto(l.host + path)
 		drawn(p)
+		if got := p.Eval(`document.querySelectorAll('.leaflet-zoom-anim, .leaflet-fade-anim').length`); got != 0.0 {
+			t.Errorf("%s: the map moves", path)
+		}
 		if got := p.Eval(`[...document.querySelectorAll('*')].filter((e) => ['transitionDuration', 'animationDuration'].some((d) => getComputedStyle(e)[d].split(', ').some((s) => parseFloat(s) > 0))).map((e) => e.tagName + '.' + e.className).join()`); got != "" {
 			t.Errorf("%s: %v moves", path, got)
 		}
@@ -311,13 +332,8 @@ func (l *looked) keyboard(t *testing.T) {
 	p := testkit.OpenPage(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 700)
-	focus := func(what string) any { t.Helper(); return p.Eval(`((e) => ` + what + `)(document.activeElement)`) }
-	is := func(where, what string, want any) {
-		t.Helper()
-		if got := focus(what); got != want {
-			t.Errorf("%s: %s is %v, want %v", where, what, got, want)
-		}
-	}
+	of := func(what string) string { return `((e) => ` + what + `)(document.activeElement)` }
+	is := func(where, what string, want any) { t.Helper(); p.Is(where, of(what), want) }
 
 	p.Goto(l.host + "/events/month/" + l.day[:7] + "/")
 	p.Press("Tab")
@@ -333,7 +349,7 @@ func (l *looked) keyboard(t *testing.T) {
 	p.Goto(l.host + "/events/month/" + l.day[:7] + "/")
 	for i := range 60 {
 		p.Press("Tab")
-		if focus(`e === document.body`) == true {
+		if p.Eval(of(`e === document.body`)) == true {
 			break
 		}
 		is(fmt.Sprintf("stop %d", i), `(() => {
@@ -367,53 +383,22 @@ func (l *looked) keyboard(t *testing.T) {
 		t.Errorf("a suggestion leads to %v, want %v", got, chosen)
 	}
 
-	// Filters replace the results; title, focus and history go with them.
-	p.Goto(l.host + "/search/")
-	total := p.Eval(`document.getElementById('results').dataset.total`)
-	p.Eval(`window.stays = true; document.querySelector('#facets input').focus(); 0`)
-	value := focus("e.name + e.value")
-	p.Press(" ")
-	p.Wait(`location.search !== '' && document.getElementById('results').dataset.total !== ` + quoted(total))
-	is("after a filter", "e.name + e.value", value)
-	is("after a filter", "e.checked", true)
-	if p.Eval(`window.stays`) != true || p.Eval(`document.title !== ''`) != true {
-		t.Error("the page was loaded anew for a filter")
-	}
-	p.Eval(`history.back(); 0`)
-	p.Wait(`location.search === '' && document.getElementById('results').dataset.total === ` + quoted(total))
-	if p.Eval(`window.stays`) != true {
-		t.Error("the page was loaded anew on the way back")
-	}
-
-	// Zone and theme.
-	p.Goto(l.host + "/events/")
-	own, _ := p.Eval(`Intl.DateTimeFormat().resolvedOptions().timeZone`).(string)
-	if got := p.Eval(`[...document.getElementById('tz').options].some((o) => o.value === ` + quoted(own) + `)`); got != true {
-		t.Errorf("the browser's zone %s is not offered", own)
-	}
-	p.Eval(`document.querySelector('.menu summary').focus(); 0`)
+	// The map can be used by keyboard, and left.
+	p.Goto(l.host + "/events/map/?tags=markup")
+	drawn(p)
+	p.Eval(`document.querySelector('#map .marker').focus(); 0`)
 	p.Press("Enter")
-	p.Eval(`document.querySelector('#theme-switch input[value=dark]').click(); 0`)
-	if got := p.Eval(`document.documentElement.dataset.theme`); got != "dark" {
-		t.Errorf("theme %v", got)
+	p.Wait(`document.querySelector('.leaflet-popup-content a')`)
+	p.Eval(`document.getElementById('map').focus(); 0`)
+	for range 20 {
+		if p.Press("Tab"); p.Eval(of(`e.closest('.map') === null`)) == true {
+			break
+		}
 	}
-	p.Goto(l.host + "/events/")
-	if got := p.Eval(`document.documentElement.dataset.theme + document.querySelector('#theme-switch input:checked').value`); got != "darkdark" {
-		t.Errorf("the next page has the theme %v", got)
-	}
-	p.Eval(`localStorage.clear(); 0`)
+	is("behind the map", `e.closest('main') !== null && e.closest('.map') === null`, true)
 	if len(p.Faults) > 0 {
 		t.Error(p.Faults)
 	}
-}
-
-// quoted is a value as JavaScript has it.
-func quoted(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return "null"
-	}
-	return string(b)
 }
 
 // mapped: markers, popups that tell of a venue as text, and what the map can be asked for
@@ -424,7 +409,8 @@ func (l *looked) mapped(t *testing.T) {
 	p.Watch()
 	p.Resize(1280, 900)
 	p.Goto(l.host + "/events/map/?tags=markup")
-	p.Wait(`document.getElementById('map').dataset.drawn === 'true' && document.querySelectorAll('#map .marker').length === 1`)
+	drawn(p)
+	p.Wait(isDrawn + ` && document.querySelectorAll('#map .marker').length === 1`)
 	p.Eval(`document.querySelector('#map .marker').click(); 0`)
 	if got := p.Wait(`document.querySelector('.leaflet-popup-content')?.innerText`); got != "<img src=y onerror=alert(2)>\n<img src=x onerror=alert(1)>" {
 		t.Errorf("the popup tells %q", got)
@@ -443,12 +429,31 @@ func (l *looked) mapped(t *testing.T) {
 		t.Errorf("%v events there", got)
 	}
 	l.clean(t, p, "map", http.StatusOK)
+	p.Until("fine outlines of what is looked at from near", func() bool { return p.Requested("countries-50m") })
+	p.Allow(l.host, "geolocation")
+	p.Stand(45.7, 4.8)
+	p.Goto(l.host + "/events/map/?tags=markup&page=1&bbox=4,45,5,46")
+	drawn(p)
+	p.Follow(func() { p.Eval(`document.getElementById('map-near').click(); 0`) })
+	p.Is("near me", `location.search + document.getElementById('results').dataset.total`, "?tags=markup&geoloc_lat=45.70000&geoloc_lng=4.800001")
+	drawn(p)
+	l.clean(t, p, "near me", http.StatusOK)
+	// On a telephone the map of a page is loaded when it comes into view.
+	p.Resize(390, 600)
+	p.Goto(l.host + l.event)
+	if p.Requested("leaflet") || p.Requested("countries") {
+		t.Error("a map that is not in view is loaded")
+	}
+	drawn(p)
+	if !p.Requested("leaflet") {
+		t.Error("a map in view is not loaded")
+	}
 	// Each cluster of the service has a marker with its number, and none lies on another one.
 	for _, width := range []int{1280, 390} {
 		p.Resize(width, 900)
 		p.Goto(l.host + "/events/map/")
 		p.Eval(`document.getElementById('map').scrollIntoView(); 0`)
-		p.Wait(`document.getElementById('map').dataset.drawn === 'true' && document.querySelectorAll('#map .marker').length > 2`)
+		p.Wait(isDrawn + ` && document.querySelectorAll('#map .marker').length > 2`)
 		if got := p.Eval(`(async () => {
 			const asked = performance.getEntriesByType('resource').map((e) => e.name).filter((n) => n.includes('/events/clusters')).at(-1);
 			const told = (await (await fetch(asked)).json()).features.map((f) => f.properties.point_count), shown = [...document.querySelectorAll('#map .marker')];
@@ -559,12 +564,21 @@ func (l *looked) firstViews(t *testing.T) {
 		if total > 200*kB || requests > 11 || p.Eval(`document.querySelectorAll('.leaflet-marker-icon').length`) == 0.0 {
 			t.Errorf("%s: %d bytes in %d requests, %v", lang+"/events/map/", total, requests, of)
 		}
+		parts := 0
+		for _, r := range p.Requests {
+			if strings.Contains(r.URL, "/leaflet.") || strings.Contains(r.URL, "/topojson-client.") || strings.Contains(r.URL, "/countries-") {
+				parts += r.Bytes
+			}
+		}
+		if parts == 0 || parts > 95*kB || p.Requested("countries-50m") {
+			t.Errorf("%s: the parts of the map have %d bytes", lang+"/events/map/", parts)
+		}
 	}
 	// Time is that of a machine that has nothing else to do, which tests have not: a page
 	// is quick when it is so once.
 	quick := false
 	var slow any
-	for range 20 {
+	for end := time.Now().Add(limit); time.Now().Before(end); {
 		p.Goto(l.host + "/events/")
 		slow = p.Eval(`new Promise((done) => {
 			const seen = {tasks: [], painted: 0};
@@ -687,24 +701,19 @@ func (l *looked) element(t *testing.T) {
 			t.Errorf("the script has %d bytes", r.Bytes)
 		}
 	}
-	source, err := axe()
-	if err != nil {
-		t.Fatal(err)
-	}
 	q := testkit.OpenPage(t, "about:blank") // axe-core itself needs a page without that policy
 	q.Watch()
 	q.Resize(390, 800)
 	q.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+l.host, `<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
 		<daybook-calendar id="list"></daybook-calendar><daybook-calendar id="month" view="month" date="`+l.day+`"></daybook-calendar>`))
 	q.Wait(`document.getElementById('list').shadowRoot.querySelector('[part~=item]') && document.getElementById('month').shadowRoot.querySelector('[part~=chip]')`)
-	q.Eval(source + "\n0")
-	check(t, q, "element, narrow", allRules)
+	check(t, q, "element, narrow")
 	keepPicture(t, q, "element narrow")
 	q.Resize(1000, 900)
-	check(t, q, "element", allRules)
+	check(t, q, "element")
 	keepPicture(t, q, "element light")
 	q.Prefer(map[string]string{"prefers-color-scheme": "dark"})
-	check(t, q, "element in the dark", colourRules)
+	check(t, q, "element in the dark")
 }
 
 func endOfMonth(t *testing.T, day string) string {
@@ -744,9 +753,9 @@ func (l *looked) frames(t *testing.T) {
 		t.Error(p.Faults)
 	}
 	p.Goto(foreign(t, "frame-src "+l.host, `<iframe title="list" src="`+l.host+`/events/"></iframe>`))
-	if !slices.ContainsFunc(p.Faults, func(f string) bool { return strings.Contains(f, "frame-ancestors") }) {
-		t.Errorf("a page that is not for frames is shown in one: %v", p.Faults)
-	}
+	p.Until("a report that a page is not for frames", func() bool {
+		return slices.ContainsFunc(p.Faults, func(f string) bool { return strings.Contains(f, "frame-ancestors") })
+	})
 	p.Goto(l.host + "/embed/events/?view=month&theme=dark")
 	if got := p.Eval(`[...document.querySelectorAll('a')].every((a) => a.target === '_top') + document.documentElement.dataset.theme + document.querySelectorAll('header, footer, form').length + document.querySelectorAll('#month').length`); got != "truedark01" {
 		t.Errorf("the embedded month: %v", got)

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,16 +15,20 @@ import (
 	"golang.org/x/net/websocket"
 )
 
-// pageLimit bounds every wait for a browser.
-const pageLimit = time.Minute
+// pageLimit bounds every wait for a browser, which may share its processors with all else
+// that is tested.
+const pageLimit = 3 * time.Minute
 
 // Page is a page in the browser of DAYBOOK_TEST_CHROMIUM, by the DevTools protocol. It is
 // closed when the test ends; an error of a script that nobody catches fails the test.
 type Page struct {
-	t      testing.TB
-	conn   *websocket.Conn
-	sent   int // calls
-	loaded bool
+	t       testing.TB
+	conn    *websocket.Conn
+	sent    int    // calls
+	context string // in which it is alone: no storage, permission or cache of another page
+	session string
+	frame   string // the page itself, without frames in it
+	loader  string // of the document that is loaded
 
 	// Requests are those of the page that Goto went to, Faults what it wrote to the
 	// console as an error, and what its policies refused; see Watch.
@@ -42,11 +49,12 @@ func Browser(t testing.TB) string {
 	return engineURL(t, EngineChromium)
 }
 
-// OpenPage opens a page; without a browser the test does not run.
+// OpenPage opens a page that shares nothing with others; without a browser the test does
+// not run.
 func OpenPage(t testing.TB, url string) *Page {
 	t.Helper()
 	base := Browser(t)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, base+"/json/new?about:blank", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/json/version", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,23 +64,26 @@ func OpenPage(t testing.TB, url string) *Page {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	var target struct {
+	var browser struct {
 		URL string `json:"webSocketDebuggerUrl"`
 	}
-	if err := json.NewDecoder(res.Body).Decode(&target); err != nil {
+	if err := json.NewDecoder(res.Body).Decode(&browser); err != nil {
 		t.Fatalf("open a page: %s: %v", res.Status, err)
 	}
-	conn, err := websocket.Dial(target.URL, "", "http://127.0.0.1")
+	conn, err := websocket.Dial(browser.URL, "", "http://127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = conn.Close() }) // which closes the page, too
 	p := &Page{t: t, conn: conn}
-	t.Cleanup(func() {
-		_ = websocket.JSON.Send(conn, Object{"id": -1, "method": "Page.close"})
-		_ = conn.Close()
-	})
+	var made struct{ BrowserContextID, TargetID, SessionID string }
+	p.call("Target.createBrowserContext", Object{"disposeOnDetach": true}, &made)
+	p.call("Target.createTarget", Object{"url": "about:blank", "browserContextId": made.BrowserContextID}, &made)
+	p.call("Target.attachToTarget", Object{"targetId": made.TargetID, "flatten": true}, &made)
+	p.context, p.frame, p.session = made.BrowserContextID, made.TargetID, made.SessionID
 	p.call("Runtime.enable", nil, nil)
 	p.call("Page.enable", nil, nil)
+	p.call("Page.setLifecycleEventsEnabled", Object{"enabled": true}, nil)
 	p.Goto(url)
 	return p
 }
@@ -80,24 +91,25 @@ func OpenPage(t testing.TB, url string) *Page {
 // Goto goes to a URL and waits until it is loaded.
 func (p *Page) Goto(url string) {
 	p.t.Helper()
-	p.loaded, p.Requests, p.Faults = false, nil, nil
-	p.call("Page.navigate", Object{"url": url}, nil)
-	p.untilLoaded(url)
-}
-
-func (p *Page) untilLoaded(what string) {
-	p.t.Helper()
-	for !p.loaded {
-		p.receive("load "+what, nil)
+	p.Requests, p.Faults = nil, nil
+	var out struct{ LoaderID, ErrorText string }
+	p.call("Page.navigate", Object{"url": url}, &out)
+	if out.ErrorText != "" {
+		p.t.Fatalf("%s: %s", url, out.ErrorText)
+	}
+	for p.loader != out.LoaderID {
+		p.receive("load "+url, nil)
 	}
 }
 
 // Follow does what leads to another page, and waits until that is loaded.
 func (p *Page) Follow(act func()) {
 	p.t.Helper()
-	p.loaded = false
+	before := p.loader
 	act()
-	p.untilLoaded("the next page")
+	for p.loader == before {
+		p.receive("load the next page", nil)
+	}
 }
 
 // Watch collects Requests and Faults from now on. Nothing is taken from the browser's cache.
@@ -126,6 +138,46 @@ func (p *Page) Prefer(features map[string]string) {
 		list = append(list, Object{"name": name, "value": value})
 	}
 	p.call("Emulation.setEmulatedMedia", Object{"features": list}, nil)
+}
+
+// Paper shows the page as it is printed, until Prefer is called.
+func (p *Page) Paper() {
+	p.t.Helper()
+	p.call("Emulation.setEmulatedMedia", Object{"media": "print"}, nil)
+}
+
+// Sheets tells on how many sheets of A4 the page is printed.
+func (p *Page) Sheets() int {
+	p.t.Helper()
+	var out struct{ Data []byte }
+	p.call("Page.printToPDF", Object{"paperWidth": 8.27, "paperHeight": 11.69}, &out)
+	return len(sheet.FindAll(out.Data, -1))
+}
+
+var sheet = regexp.MustCompile(`/Type\s*/Page\b`)
+
+// Allow gives the pages of an origin permissions: geolocation, clipboardReadWrite …
+func (p *Page) Allow(origin string, permissions ...string) {
+	p.t.Helper()
+	p.call("Browser.grantPermissions", Object{"origin": origin, "permissions": permissions, "browserContextId": p.context}, nil)
+}
+
+// Stand puts the reader at a place of the world.
+func (p *Page) Stand(lat, lng float64) {
+	p.t.Helper()
+	p.call("Emulation.setGeolocationOverride", Object{"latitude": lat, "longitude": lng, "accuracy": 10}, nil)
+}
+
+// Zone puts the reader's clock into a time zone.
+func (p *Page) Zone(name string) {
+	p.t.Helper()
+	p.call("Emulation.setTimezoneOverride", Object{"timezoneId": name}, nil)
+}
+
+// Before runs a script in every page from now on, before any of its own.
+func (p *Page) Before(script string) {
+	p.t.Helper()
+	p.call("Page.addScriptToEvaluateOnNewDocument", Object{"source": script}, nil)
 }
 
 // Scripts tells whether the page runs its scripts.
@@ -161,10 +213,10 @@ func (p *Page) Type(text string) {
 	p.call("Input.insertText", Object{"text": text}, nil)
 }
 
-// Full gives a picture of the whole page as PNG, of a long one the first 4,000 pixels.
+// Full gives a picture of the whole page as PNG, of a long one the first 3,000 pixels.
 func (p *Page) Full() []byte {
 	p.t.Helper()
-	size, _ := p.Eval(`[innerWidth, Math.min(4000, Math.max(innerHeight, document.documentElement.scrollHeight))]`).([]any)
+	size, _ := p.Eval(`[innerWidth, Math.min(3000, Math.max(innerHeight, document.documentElement.scrollHeight))]`).([]any)
 	if len(size) != 2 {
 		p.t.Fatalf("size of the page: %v", size)
 	}
@@ -183,7 +235,11 @@ func (p *Page) call(method string, params, result any) {
 	if err := p.conn.SetDeadline(time.Now().Add(2 * pageLimit)); err != nil {
 		p.t.Fatal(err)
 	}
-	if err := websocket.JSON.Send(p.conn, Object{"id": p.sent, "method": method, "params": params}); err != nil {
+	m := Object{"id": p.sent, "method": method, "params": params}
+	if p.session != "" {
+		m["sessionId"] = p.session
+	}
+	if err := websocket.JSON.Send(p.conn, m); err != nil {
 		p.t.Fatalf("%s: %v", method, err)
 	}
 	for answered := false; !answered; {
@@ -207,8 +263,14 @@ func (p *Page) receive(method string, result any) bool {
 	switch {
 	case m.Method == "Runtime.exceptionThrown":
 		p.t.Errorf("the page failed: %s", m.Params)
-	case m.Method == "Page.loadEventFired":
-		p.loaded = true
+	case m.Method == "Page.lifecycleEvent":
+		var e struct{ FrameID, LoaderID, Name string }
+		if err := json.Unmarshal(m.Params, &e); err != nil {
+			p.t.Errorf("%s: %v", m.Method, err)
+		}
+		if e.Name == "load" && e.FrameID == p.frame {
+			p.loader = e.LoaderID
+		}
 	case m.Method != "":
 		p.note(m.Method, m.Params)
 	case m.ID != p.sent:
@@ -293,6 +355,37 @@ func (p *Page) Wait(expression string) any {
 			else setTimeout(look, 30);
 		})();
 	})`))
+}
+
+// Until waits until the browser has told enough for a condition.
+func (p *Page) Until(what string, enough func() bool) {
+	p.t.Helper()
+	for end := time.Now().Add(pageLimit); !enough(); p.Eval(pause) {
+		if time.Now().After(end) {
+			p.t.Errorf("%s: never; faults %v", what, p.Faults)
+			return
+		}
+	}
+}
+
+// Requested tells whether the page asked for a URL that has these words in it.
+func (p *Page) Requested(words string) bool {
+	return slices.ContainsFunc(p.Requests, func(l *Load) bool { return strings.Contains(l.URL, words) })
+}
+
+// pause is as long as Wait waits between two looks.
+const pause = `new Promise((done) => setTimeout(() => done(0), 30))`
+
+// Is waits until an expression comes to a value, and tells the test what it came to instead.
+func (p *Page) Is(where, expression string, want any) {
+	p.t.Helper()
+	var got any
+	for end := time.Now().Add(pageLimit); time.Now().Before(end); p.Eval(pause) {
+		if got = p.Eval(expression); reflect.DeepEqual(got, want) {
+			return
+		}
+	}
+	p.t.Errorf("%s: %s\ngot  %v\nwant %v", where, expression, got, want)
 }
 
 // Picture gives a picture of the page as PNG.

@@ -66,7 +66,11 @@ document.addEventListener("click", async (e) => {
 	const button = e.target.closest("button[data-copy]");
 	if (!button) return;
 	const label = button.textContent;
-	await navigator.clipboard.writeText(button.dataset.copy);
+	try {
+		await navigator.clipboard.writeText(button.dataset.copy);
+	} catch {
+		return; // the browser does not let it: the text stands beside the button
+	}
 	if (!button.dataset.copied || button.dataset.done) return;
 	button.dataset.done = "true";
 	button.textContent = button.dataset.copied;
@@ -108,7 +112,7 @@ function mark() {
 
 // The selection is replaced in the page; where that fails, the page is loaded.
 
-const parts = ["result-count", "chips", "filters", "results", "selection-as", "subscribe", "zone-switch"];
+const parts = ["chips", "filters", "results", "selection-as", "subscribe", "zone-switch"];
 let turn = 0, here = location.pathname + location.search;
 
 function addressOf(form) {
@@ -133,6 +137,9 @@ async function turnTo(url, push) {
 	const same = (e) => e === at || (e.id && e.id === at?.id) || (at?.name && e.name === at.name && e.value === at.value) || (at?.href && e.href === at.href);
 	const inside = parts.find((id) => by(id)?.contains(at));
 	const open = parts.flatMap((id) => [...by(id)?.querySelectorAll("details") ?? []].map((d, i) => [id, i, d.open]));
+	// Count, link to past events, and the zone below them.
+	document.querySelector("p.zone")?.remove();
+	by("result-count").closest(".tools").replaceWith(next.querySelector(".tools"), next.querySelector("p.zone") ?? "");
 	for (const id of parts) {
 		const was = by(id), is = next.getElementById(id);
 		if (was && is) {
@@ -206,7 +213,7 @@ if (form?.dataset.suggest) {
 		if (!/[\p{L}\p{N}]/u.test(q)) return close();
 		const url = new URL(form.dataset.suggest, location.href);
 		url.search = new URLSearchParams({ q: q.slice(0, 100), limit: 4 });
-		const found = await fetch(url).then((res) => res.json(), () => ({}));
+		const found = await fetch(url).then((res) => res.json()).catch(() => ({}));
 		if (own !== asked) return;
 		const entries = ["events", "venues", "organizers", "categories", "tags"].flatMap((kind) => (found[kind] ?? []).map((e) => [kind, e])).slice(0, 8);
 		list.replaceChildren(...entries.map(([kind, e], i) => {
@@ -254,17 +261,3 @@ if (map?.dataset.script) {
 }
 
 enrich();
-
-// The page of the interface is in the theme of the others.
-const doc = document.querySelector("rapi-doc");
-if (doc) {
-	const dark = matchMedia("(prefers-color-scheme: dark)");
-	const tint = () => {
-		const style = getComputedStyle(root);
-		doc.setAttribute("theme", root.dataset.theme ?? (dark.matches ? "dark" : "light"));
-		for (const [name, of] of [["bg-color", "--page"], ["text-color", "--ink"], ["primary-color", "--accent"]]) doc.setAttribute(name, style.getPropertyValue(of).trim());
-	};
-	tint();
-	theme?.addEventListener("change", tint);
-	dark.addEventListener("change", tint);
-}

@@ -37,7 +37,12 @@ const sizeOf = (count) => count > 1 ? Math.round(Math.min(48, 28 + 10 * Math.log
 
 function marker(L, at, count, title) {
 	const size = sizeOf(count);
-	return L.marker(at, { title, alt: title, icon: L.divIcon({ className: `marker${count > 1 ? "" : " is-single"}`, iconSize: [size, size], html: text(count > 1 ? String(count) : "") }) });
+	const m = L.marker(at, { title, alt: title, icon: L.divIcon({ className: `marker${count > 1 ? "" : " is-single"}`, iconSize: [size, size], html: text(count > 1 ? String(count) : "") }) });
+	return m.on("keypress", (e) => { // Leaflet's markers take the focus, and no keys
+		if (!["Enter", " "].includes(e.originalEvent.key)) return;
+		e.originalEvent.preventDefault();
+		m.fire("click");
+	});
 }
 
 // tiles lie below the markers; the outlines stay until they come.
@@ -67,7 +72,7 @@ function popup(venue, cards, count) {
 
 const plain = (s) => s.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&");
 
-// draw draws the map of an element, and says in data-drawn when it is done.
+// draw draws the map of an element. It says in data-drawn when what it asked for is there.
 export async function draw(box) {
 	await drawIn(box, box.dataset);
 	box.dataset.drawn = "true";
@@ -89,7 +94,8 @@ async function drawIn(box, d) {
 	const refine = async () => {
 		if (fine || map.getZoom() < fineZoom) return;
 		fine = true;
-		const finer = await outlines(L, topojson, d.fine);
+		const finer = await outlines(L, topojson, d.fine).catch(() => null);
+		if (!finer) return; // the coarse ones stay
 		shown.remove();
 		shown = finer.addTo(map);
 	};
@@ -105,13 +111,18 @@ async function drawIn(box, d) {
 	const choose = (venue) => {
 		for (const card of document.querySelectorAll(".card")) card.classList.toggle("is-chosen", venue !== undefined && card.dataset.venueId === String(venue));
 	};
+	// load shows the places of the viewport, or of everything. Where another one began
+	// meanwhile, it gives nothing; where no answer comes, the places stay.
 	const load = async (everything) => {
 		const own = ++asked;
+		delete box.dataset.drawn;
 		const url = new URL(d.geojson, location.href);
 		url.searchParams.set("zoom", String(everything ? 2 : map.getZoom()));
 		if (!everything && !url.searchParams.has("bbox")) url.searchParams.set("bbox", viewport(map));
-		const found = await (await fetch(url)).json();
-		if (own !== asked || !found.features) return found;
+		const found = await fetch(url).then((res) => res.json()).catch(() => ({}));
+		if (own !== asked) return undefined;
+		box.dataset.drawn = "true";
+		if (!found.features) return found;
 		places.clearLayers();
 		for (const { f, at } of apart(map, found.features)) {
 			const [lng, lat] = f.geometry.coordinates;
@@ -140,17 +151,15 @@ async function drawIn(box, d) {
 	});
 	const fit = async () => {
 		const all = await load(true);
+		if (!all) return;
 		const points = (all.features ?? []).map((f) => [f.geometry.coordinates[1], f.geometry.coordinates[0]]);
 		if (points.length) map.fitBounds(points, { padding: [40, 40], maxZoom: d.tiles ? 12 : 6, animate: false });
+		await load(false);
 	};
 	controls(box, map); // at once: they need no answer
 	await fit();
-	await load(false);
 	map.on("moveend", () => load(false));
-	box.addEventListener("selection", async () => {
-		await fit();
-		await load(false);
-	});
+	box.addEventListener("selection", fit);
 }
 
 // apart moves markers that would lie on each other, so that each can be hit. One for both

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"daybook/internal/testkit"
+)
+
+// whole is what a page says: all that is in main but its map, its title, and what its head
+// tells machines.
+const whole = `(() => {
+	const main = document.getElementById('main').cloneNode(true);
+	main.querySelector('.map')?.remove();
+	return [document.title, document.getElementById('map')?.dataset.geojson, document.getElementById('zone-switch').outerHTML, main.innerHTML.replaceAll(' open=""', '').replace(/>\s*</g, '>\n<'),
+		...[...document.head.querySelectorAll('link[rel=canonical], link[rel=alternate], meta[name=robots]')].map((e) => e.outerHTML).sort()].join('\n');
+})()`
+
+// replaced: a selection that changes in the page leaves what the page itself would be; focus,
+// history and open drawers are kept (PAGES P4.3).
+func (l *looked) replaced(t *testing.T) {
+	t.Helper()
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Resize(1280, 900)
+	p.Zone("Asia/Tokyo")
+	q := testkit.OpenPage(t, "about:blank")
+	q.Zone("Asia/Tokyo")
+	asLoaded := func(what string) {
+		t.Helper()
+		if p.Eval(`window.stays`) != true {
+			t.Errorf("%s: the page was loaded anew", what)
+		}
+		q.Goto(p.Eval(`location.href`).(string))
+		same(t, what, p.Eval(whole), q.Eval(whole))
+	}
+	p.Goto(l.host + "/search/")
+	drawn(p)
+	total, before := p.Eval(`document.getElementById('results').dataset.total`), p.Eval(whole)
+	p.Eval(`window.stays = true; document.querySelector('#selection-as').open = true; window.box = document.querySelector('#facets input'); box.focus(); 0`)
+	count, value, places := p.Eval(`box.dataset.count`), p.Eval(`box.name + box.value`), p.Eval(`document.getElementById('map').dataset.geojson`)
+	p.Press(" ")
+	p.Is("after a filter", `location.search !== '' && document.getElementById('results').dataset.total`, count)
+	p.Is("after a filter", `document.activeElement.name + document.activeElement.value + document.activeElement.checked + document.querySelector('#selection-as').open`, fmt.Sprint(value, "truetrue"))
+	asLoaded("after a filter")
+	p.Wait(isDrawn)
+	if at, _ := p.Eval(`document.getElementById('map').dataset.geojson`).(string); at == places || !p.Requested(at) {
+		t.Errorf("the map does not ask for the places of %s", at)
+	}
+	p.Eval(`document.querySelector('#chips a').click(); 0`)
+	p.Is("without the filter", `document.getElementById('results').dataset.total + document.querySelectorAll('#chips').length`, fmt.Sprint(total, 0))
+	asLoaded("without the filter")
+	p.Eval(`history.back(); 0`)
+	p.Is("on the way back", `document.getElementById('results').dataset.total + document.querySelectorAll('#chips').length`, fmt.Sprint(count, 1))
+	asLoaded("on the way back")
+	p.Eval(`history.back(); 0`)
+	p.Is("at the beginning", `document.getElementById('results').dataset.total + document.querySelectorAll('#chips').length`, fmt.Sprint(total, 0))
+	same(t, "at the beginning", p.Eval(whole), before)
+
+	// The zone of the browser, by script; a map keeps up.
+	p.Goto(l.host + "/events/map/?tags=markup")
+	drawn(p)
+	p.Eval(`window.stays = true; 0`)
+	if got, _ := p.Eval(`[...document.getElementById('tz').options].find((o) => o.value === 'Asia/Tokyo')?.text`).(string); !strings.Contains(got, "(") {
+		t.Errorf("the browser's zone is offered as %q", got)
+	}
+	p.Eval(`document.getElementById('tz').value = 'Asia/Tokyo'; document.querySelector('#zone-switch button').click(); 0`)
+	p.Is("in another zone", `location.search + document.querySelectorAll('.card time[datetime$="+09:00"]').length`, "?tz=Asia%2FTokyo&tags=markup1")
+	asLoaded("in another zone")
+	p.Wait(isDrawn + ` && document.querySelectorAll('#map .marker').length === 1`)
+
+	// Where no answer comes, the page is loaded.
+	p.Goto(l.host + "/events/")
+	p.Eval(`window.fetch = () => Promise.reject(new Error('no answer')); document.getElementById('filter-search').value = 'jazz'; 0`)
+	p.Follow(func() { p.Eval(`document.querySelector('#filters button').click(); 0`) })
+	p.Is("without an answer", `location.search`, "?search=jazz")
+}
+
+// same tells the first line in which two pages differ.
+func same(t *testing.T, where string, got, want any) {
+	t.Helper()
+	is, should := strings.Split(got.(string), "\n"), strings.Split(want.(string), "\n")
+	for i := range max(len(is), len(should)) {
+		if i >= len(is) || i >= len(should) || is[i] != should[i] {
+			t.Errorf("%s: in line %d the page has\n%v\nwant\n%v", where, i, is[min(i, len(is)):min(i+1, len(is))], should[min(i, len(should)):min(i+1, len(should))])
+			return
+		}
+	}
+}
+
+// helped: suggestions, the menu, copies, and the line of the present time (PAGES P4.3, P5.2).
+func (l *looked) helped(t *testing.T) {
+	t.Helper()
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Resize(1280, 900)
+	p.Goto(l.host + "/events/?tags=markup")
+	p.Eval(`document.getElementById('q').focus(); 0`)
+	p.Type("jazz")
+	p.Wait(`document.querySelectorAll('[role=option]').length > 1`)
+	p.Press("ArrowUp")
+	p.Is("the last suggestion", `document.getElementById(document.activeElement.getAttribute('aria-activedescendant')) === [...document.querySelectorAll('[role=option]')].at(-1)`, true)
+	p.Eval(`document.getElementById('q').blur(); 0`)
+	p.Is("without the focus", `document.getElementById('suggestions').hidden`, true)
+	p.Eval(`document.getElementById('q').focus(); document.getElementById('q').select(); 0`)
+	p.Type("jazz ")
+	p.Wait(`!document.getElementById('suggestions').hidden`)
+	chosen := p.Eval(`new URL(document.querySelectorAll('[role=option]')[1].dataset.url).pathname`)
+	p.Follow(func() { p.Eval(`document.querySelectorAll('[role=option]')[1].click(); 0`) })
+	p.Is("a suggestion that is clicked", `location.pathname`, chosen)
+
+	p.Goto(l.host + "/events/")
+	open := `document.querySelector('.menu').open`
+	p.Eval(`document.querySelector('.menu summary').focus(); 0`)
+	p.Press("Enter")
+	p.Is("the menu", open, true)
+	p.Press("Tab", "Escape")
+	p.Is("after Escape", open+` + (document.activeElement === document.querySelector('.menu summary'))`, 1.0)
+	p.Press("Enter")
+	p.Is("the menu", open, true)
+	p.Eval(`document.querySelector('h1').click(); 0`)
+	p.Is("after a click beside it", open, false)
+	for _, theme := range []string{"dark", "light", "auto"} {
+		p.Eval(`document.querySelector('#theme-switch input[value=` + theme + `]').click(); 0`)
+		p.Goto(l.host + "/events/")
+		p.Is("the next page", `(document.documentElement.dataset.theme ?? 'auto') + document.querySelector('#theme-switch input:checked').value`, theme+theme)
+	}
+
+	copied := func(button string) {
+		t.Helper()
+		p.Eval(`window.button = document.querySelector('` + button + `'); window.labels = [button.textContent]; new MutationObserver(() => labels.push(button.textContent)).observe(button, {childList: true}); button.closest('details')?.setAttribute('open', ''); 0`)
+		if p.Eval(`button.offsetHeight > 0`) != true {
+			t.Errorf("%s is not there", button)
+		}
+		p.Eval(`button.click(); 0`)
+		p.Is(button, `labels.length === 3 && labels[0] === labels[2] && labels[1] === button.dataset.copied && labels[1] !== labels[0]`, true)
+		p.Is(button, `navigator.clipboard.readText().then((s) => s === button.dataset.copy && s !== '')`, true)
+	}
+	p.Goto(l.host + l.event) // where copying is not allowed, nothing fails
+	p.Eval(`navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed')); document.querySelector('.actions button[data-copy]').click(); 0`)
+	p.Allow(l.host, "clipboardReadWrite", "clipboardSanitizedWrite")
+	p.Goto(l.host + l.event)
+	copied(".actions button[data-copy]")
+	p.Goto(l.host + "/events/?tags=markup")
+	copied("#selection-as [data-format=json] button")
+	copied("#selection-as [data-format=embed] button")
+	if p.Eval(`((li) => li.querySelector('a').href === li.querySelector('button').dataset.copy)(document.querySelector('#selection-as [data-format=json]'))`) != true {
+		t.Error("something else is copied than the link beside it")
+	}
+
+	// It is noon in some zone; its hours are always shown.
+	now := time.Now().UTC()
+	zone := "Etc/GMT" + fmt.Sprintf("%+d", now.Hour()-12) // whose signs are turned round
+	p.Goto(l.host + "/events/day/" + now.Format(time.DateOnly) + "/?tz=" + url.QueryEscape(zone))
+	if got := p.Eval(`document.querySelectorAll('.now-line').length + ' ' + document.querySelector('[data-from-hour]').dataset.zone`); got != "1 "+zone {
+		t.Errorf("lines of the present time: %v, want one in %s", got, zone)
+	}
+	if got, _ := p.Eval(`((line, day) => (line.top - day.top) / day.height * document.querySelectorAll('.hours li').length + Number(document.querySelector('[data-from-hour]').dataset.fromHour))(document.querySelector('.now-line').getBoundingClientRect(), document.querySelector('.timed').getBoundingClientRect())`).(float64); got < 11.5 || got > 13.5 {
+		t.Errorf("the line of noon stands at %v o'clock", got)
+	}
+	p.Goto(l.host + "/events/day/" + now.AddDate(0, 0, 3).Format(time.DateOnly) + "/")
+	if got := p.Eval(`document.querySelectorAll('.now-line').length`); got != 0.0 {
+		t.Error("another day has a line of the present time")
+	}
+	if len(p.Faults) > 0 {
+		t.Error(p.Faults)
+	}
+}
+
+// printed: black on white whatever the theme, no controls, cards unbroken, the URLs of
+// links on event pages, a month on one sheet (PAGES P5.2).
+func (l *looked) printed(t *testing.T) {
+	t.Helper()
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Resize(1280, 900)
+	p.Before(`try { localStorage.setItem('theme', 'dark') } catch {}`)
+	for _, path := range []string{"/events/", "/search/?search=jazz", "/events/month/" + l.day[:7] + "/", "/events/map/", l.event, l.venue, l.event + "history/"} {
+		p.Prefer(map[string]string{"prefers-color-scheme": "dark"})
+		p.Goto(l.host + path)
+		drawn(p)
+		p.Paper()
+		if got := p.Eval(`((s) => s(document.body).backgroundColor + s(document.querySelector('h1')).color + s(document.querySelector('main a')).color)(getComputedStyle)`); got != "rgb(255, 255, 255)rgb(0, 0, 0)rgb(0, 0, 0)" {
+			t.Errorf("%s is printed in %v", path, got)
+		}
+		if got := p.Eval(`[...document.querySelectorAll('button, input, select, form, #site-nav, #pager, .step, .map-tools, .leaflet-control-zoom, details > summary')].filter((e) => e.checkVisibility() && e.offsetHeight > 1 && !e.closest('#history')).map((e) => e.outerHTML.slice(0, 120)).join()`); got != "" {
+			t.Errorf("%s: controls are printed: %v", path, got)
+		}
+		if got := p.Eval(`[...document.querySelectorAll('.card, #month')].every((e) => getComputedStyle(e).breakInside === 'avoid')`); got != true {
+			t.Errorf("%s: cards are broken", path)
+		}
+		if path == l.event {
+			if got := p.Eval(`((links) => links.length > 0 && links.every((a) => getComputedStyle(a, '::after').content.includes(a.getAttribute('href'))))([...document.querySelectorAll('.text a[href^=http], .facts a[href^=http]')])`); got != true {
+				t.Errorf("%s: URLs of links are not printed: %v", path, got)
+			}
+		}
+		if n := p.Sheets(); n == 0 || strings.Contains(path, "/month/") && n != 1 {
+			t.Errorf("%s is printed on %d sheets", path, n)
+		}
+	}
+}
+
+// tile is a picture of one pixel.
+const tile = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82"
+
+// tiled: tiles lie below the markers, their makers are told, and nothing else is asked for
+// (PAGES P6.4, 13.29).
+func tiled(t *testing.T) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/png")
+		_, _ = w.Write([]byte(tile))
+	}))
+	t.Cleanup(server.Close)
+	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"),
+		"--pages-tiles", "http://{s}.localhost"+port+"/{z}/{x}/{y}.png", "--pages-tiles-hosts", "one,two", "--pages-tiles-attribution", "© Makers <b> & sons")
+	tomorrow := time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
+	s.want(http.StatusCreated, http.MethodPost, "/events", s.token, `{"title": "Here", "start_date": "`+tomorrow+` 09:00", "end_date": "`+tomorrow+` 10:00",
+		"image": "http://three.localhost`+port+`/picture.png", "venue": {"venue": "Hall", "geo_lat": 45.76, "geo_lng": 4.84}}`)
+	l := &looked{server: s}
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Resize(1280, 900)
+	for _, path := range []string{"/events/map/", "/event/here/"} {
+		p.Goto(s.host + path)
+		drawn(p)
+		p.Wait(`document.querySelectorAll('#map.tiled .leaflet-tile-loaded').length > 0 && document.querySelectorAll('#map .marker').length === 1`)
+		if got := p.Eval(`document.querySelector('.leaflet-control-attribution').innerText + getComputedStyle(document.querySelector('.outline')).display`); got != "© Makers <b> & sonsnone" {
+			t.Errorf("%s: on the tiles stands %v", path, got)
+		}
+		asked := len(p.Requests)
+		p.Requests = slices.DeleteFunc(p.Requests, func(r *testkit.Load) bool {
+			return strings.HasPrefix(r.URL, "http://one.localhost"+port+"/") || strings.HasPrefix(r.URL, "http://two.localhost"+port+"/")
+		})
+		if asked == len(p.Requests) || p.Requested("countries-50m") {
+			t.Errorf("%s: asked for no tiles, or for outlines below them", path)
+		}
+		l.clean(t, p, path, http.StatusOK)
+	}
+	server.Close()
+	p.Goto(s.host + "/events/map/")
+	drawn(p)
+	p.Until("tiles that do not come", func() bool { return len(p.Faults) > 0 })
+	if got := p.Eval(`document.querySelectorAll('.tiled').length + getComputedStyle(document.querySelector('.outline')).display`); got != "0inline" {
+		t.Errorf("without tiles the outlines are %v", got)
+	}
+}
