@@ -212,7 +212,7 @@ const tile = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x0
 
 // tiled: tiles lie below the markers, their makers are told, and nothing else is asked for
 // (PAGES P6.4, 13.29).
-func tiled(t *testing.T) {
+func (*looked) tiled(t *testing.T) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "image/png")

@@ -94,7 +94,7 @@ func TestInABrowser(t *testing.T) {
 		{"selection", (*looked).replaced},
 		{"helped", (*looked).helped},
 		{"printed", (*looked).printed},
-		{"tiles", func(_ *looked, t *testing.T) { t.Helper(); tiled(t) }},
+		{"tiles", (*looked).tiled},
 		{"keyboard", (*looked).keyboard},
 		{"map", (*looked).mapped},
 		{"without scripts", (*looked).plain},
