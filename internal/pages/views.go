@@ -14,22 +14,14 @@ import (
 
 // listBody is what list, search, home and the pages of records show of a selection.
 type listBody struct {
-	Total    int
-	Count    string
+	selected
+
 	Groups   []group
 	Featured []card
 	Pager    *pager
-	Chips    []removable
-	Empty    *empty
-	Zones    []option
-	Zone     string // that times are told in, "" for each event's own
-	Past     *link  // to what has ended, or back
-	Exports  []export
-	// Subscribe are the ways to follow the selection in a calendar.
-	Subscribe []link
-	Facets    []facet
-	Form      *filterForm
-	More      *link // to the whole list, of the home page
+	Past     *link // to what has ended, or back
+	Facets   []facet
+	More     *link // to the whole list, of the home page
 }
 
 // facet is how many events have each value.
@@ -171,6 +163,35 @@ func (l *layout) pageHref(path string) func(int) string {
 	}
 }
 
+// selected is what all pages of a selection tell of it.
+type selected struct {
+	Total     int
+	Count     string
+	Chips     []removable
+	Zones     []option
+	Zone      string // that times are told in, "" for each event's own
+	Empty     *empty
+	Exports   []export
+	Subscribe []link // ways to follow it in a calendar
+	Form      *filterForm
+}
+
+// selected tells of the selection on a path; cards are those on the page.
+func (l *layout) selected(ctx context.Context, path string, cards []card, total int) selected {
+	out := selected{Total: total, Count: l.count("events", total), Chips: l.chips(ctx, path), Zones: l.zones(cards)}
+	if l.sel.zone != nil {
+		out.Zone = l.sel.zone.Name
+	}
+	return out
+}
+
+// wholePeriod tells of all events of a month, week or day.
+func (l *layout) wholePeriod(ctx context.Context, path string, cards []card) selected {
+	out := l.selected(ctx, path, cards, len(cards))
+	out.Exports, out.Subscribe, out.Form = l.exports(), l.subscribe(), l.form(path, nil)
+	return out
+}
+
 // list makes the page of a list of events.
 func (p *Pages) list(ctx context.Context, l *layout, path string) (*listBody, error) {
 	found, err := p.Lists.Run(ctx, l.sel.criteria)
@@ -180,13 +201,7 @@ func (p *Pages) list(ctx context.Context, l *layout, path string) (*listBody, er
 	l.Position = found.Position
 	cards := p.cardsOf(l.r, found.Views, l.sel.zone)
 	l.mark(cards, found)
-	b := &listBody{
-		Total: found.Total, Count: l.count("events", found.Total), Groups: p.groupsOf(l, cards),
-		Pager: l.pagerOf(found.TotalPages, l.pageHref(path)), Chips: l.chips(ctx, path), Zones: l.zones(cards),
-	}
-	if l.sel.zone != nil {
-		b.Zone = l.sel.zone.Name
-	}
+	b := &listBody{selected: l.selected(ctx, path, cards, found.Total), Groups: p.groupsOf(l, cards), Pager: l.pagerOf(found.TotalPages, l.pageHref(path))}
 	if found.Total == 0 {
 		l.NoIndex = true
 		b.Empty = l.nothing(ctx, path)
@@ -407,20 +422,13 @@ const mostInDay = 3
 
 // monthBody is a month as a table.
 type monthBody struct {
+	selected
+
 	Month, Caption string
-	Total          int
-	Count          string
 	Heads          []weekdayHead
 	Weeks          [][]dayCell
 	Agenda         []group
 	Step           stepper
-	Chips          []removable
-	Zones          []option
-	Zone           string
-	Empty          *empty
-	Exports        []export
-	Subscribe      []link
-	Form           *filterForm
 }
 
 // weekdayHead is the head of a column.
@@ -447,13 +455,8 @@ func (p *Pages) month(ctx context.Context, l *layout, first time.Time) (*monthBo
 	}
 	l.Position = at
 	path := monthPath(first)
-	b := &monthBody{
-		Month: first.Format("2006-01"), Caption: l.say.month(first) + l.comma() + l.count("events", len(cards)), Total: len(cards), Count: l.count("events", len(cards)),
-		Chips: l.chips(ctx, path), Zones: l.zones(cards), Exports: l.exports(), Subscribe: l.subscribe(), Form: l.form(path, nil),
-	}
-	if l.sel.zone != nil {
-		b.Zone = l.sel.zone.Name
-	}
+	b := &monthBody{selected: l.wholePeriod(ctx, path, cards), Month: first.Format("2006-01")}
+	b.Caption = l.say.month(first) + l.comma() + b.Count
 	begins := time.Monday
 	if p.o.Sunday {
 		begins = time.Sunday
@@ -535,22 +538,14 @@ func (s *selection) byDay(cards []card, first, last time.Time) [][]card {
 
 // daysBody is a week or a day: an hour grid over plain lists.
 type daysBody struct {
-	Total   int
-	Count   string
+	selected
+
 	Days    []dayColumn
 	Hours   []hourRow
 	Step    stepper
-	Chips   []removable
-	Zones   []option
-	Zone    string
-	Empty   *empty
-	Exports []export
-	// Subscribe are the ways to follow the selection in a calendar.
-	Subscribe []link
-	Form      *filterForm
-	Columns   int
-	From      int    // first hour of the grid
-	Clock     string // zone of today
+	Columns int
+	From    int    // first hour of the grid
+	Clock   string // zone of today
 }
 
 // dayColumn is a day of a week.
@@ -594,13 +589,7 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 	}
 	l.Position = at
 	last := first.AddDate(0, 0, n-1)
-	b := &daysBody{
-		Total: len(cards), Count: l.count("events", len(cards)), Chips: l.chips(ctx, path), Zones: l.zones(cards),
-		Exports: l.exports(), Subscribe: l.subscribe(), Form: l.form(path, nil), Columns: n,
-	}
-	if l.sel.zone != nil {
-		b.Zone = l.sel.zone.Name
-	}
+	b := &daysBody{selected: l.wholePeriod(ctx, path, cards), Columns: n}
 	b.Clock = cmpOr(b.Zone, p.o.SiteZone)
 	today := p.today(l.sel.zone)
 	from, to := firstHour, lastHour
