@@ -441,6 +441,8 @@ func (l *looked) mapped(t *testing.T) {
 	// On a telephone the map of a page is loaded when it comes into view.
 	p.Resize(390, 600)
 	p.Goto(l.host + l.event)
+	// What is seen is told to scripts after a frame.
+	p.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(0), 200))))`)
 	if p.Requested("leaflet") || p.Requested("countries") {
 		t.Error("a map that is not in view is loaded")
 	}
