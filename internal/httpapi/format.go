@@ -88,7 +88,7 @@ func eventFormat(name, media, params, disposition, ending string, open func(*for
 	}
 	f.open = func(a *api, l *listing) encoder {
 		e := &eventEncoder{w: open(&l.feed), a: a, l: l}
-		if l.criteria != nil && (name == "jsonfeed" || name == "geojson") { // single events are searched by nothing
+		if l.list != nil && (name == "jsonfeed" || name == "geojson") { // single events are searched by nothing
 			e.marks = l.renderer(a)
 		}
 		return e
