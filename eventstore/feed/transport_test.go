@@ -167,7 +167,10 @@ func testDeafConsumer(t *testing.T, p place) {
 				if err != nil {
 					t.Fatalf("%v; got %+v before, want entries from the store: %t", err, st, c.fromStore)
 				}
-				if c.fromStore && st.FromStore > 0 || !c.fromStore && st.FromStore == 0 && st.Opened == 3 {
+				if c.fromStore && st.FromStore == 0 {
+					t.Errorf("got %+v, want entries from the store", st)
+				}
+				if c.fromStore || st.FromStore == 0 && st.Opened == 3 {
 					return
 				}
 			}
