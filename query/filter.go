@@ -116,7 +116,7 @@ var (
 )
 
 func (c *Criteria) text(fields []string) readmodel.Text {
-	return readmodel.Text{Fields: fields, Lang: c.Lang, Query: c.run.search, Typos: c.run.step}
+	return readmodel.Text{Fields: fields, Search: c.run.search, Typos: c.run.step}
 }
 
 // posts starts the filter of a list of posts with what the caller may see.
@@ -258,11 +258,11 @@ func (c *Criteria) protect(f readmodel.And) readmodel.And {
 		b = nil
 	}
 	switch {
-	case r.search == "":
+	case r.search.Query == "":
 		return f
 	case b == nil:
 		return append(f, c.text(eventTexts))
-	case len(readmodel.ParseSearch(r.search, c.Lang).Not) == 0:
+	case len(r.search.Not) == 0:
 		// What fits in the title fits in all texts: one search, then a look at
 		// the few that are blanked.
 		return append(f, c.text(eventTexts), readmodel.Or{
@@ -356,7 +356,7 @@ func (s *Service) linkedFilter(ctx context.Context, c *Criteria, snap *snapshot)
 		}
 		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: ids})
 	}
-	if r.search != "" {
+	if r.search.Query != "" {
 		texts := venueTexts
 		if c.Kind == calendar.KindOrganizer {
 			texts = organizerTexts
@@ -370,9 +370,9 @@ func (s *Service) linkedFilter(ctx context.Context, c *Criteria, snap *snapshot)
 func (s *Service) termFilter(ctx context.Context, c *Criteria, snap *snapshot) (readmodel.And, error) {
 	r := &c.run
 	f := c.withdrawn.leaveOut(make(readmodel.And, 0, 6), c.Kind)
-	if r.search != "" {
+	if r.search.Query != "" {
 		f = append(f, readmodel.Contains{
-			Fields: []string{readmodel.FieldNameLower(c.Lang), readmodel.FieldSlug}, Value: r.search,
+			Fields: []string{readmodel.FieldNameLower(c.Lang), readmodel.FieldSlug}, Value: r.search.Query,
 		})
 	}
 	if r.exclude != nil {

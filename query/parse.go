@@ -44,7 +44,7 @@ type criteria struct {
 	// overlap: start_date and end_date are lap, which events overlap, and not in window.
 	overlap sw
 	lap     window
-	search  string
+	search  readmodel.Expression
 	typos   typos
 	step    int // typos that a word of the search may have
 
@@ -179,7 +179,7 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 		if q.run.of = r.Of; r.Of != (Of{}) {
 			q.run.hides = true
 		}
-		q.Paged, q.Status, q.Search = q.sent("page") || q.sent("per_page") || q.run.walk != nil, q.run.statuses != nil, q.run.search != ""
+		q.Paged, q.Status, q.Search = q.sent("page") || q.sent("per_page") || q.run.walk != nil, q.run.statuses != nil, q.run.search.Query != ""
 		q.Sent = q.links(t.params, true)
 	}
 	q.Links = q.links(t.params, false)
@@ -218,10 +218,10 @@ func readSearch(_ context.Context, q *parser, p *Param) {
 	if text == "0" {
 		q.bad.Add(p.Name, calendar.ReasonZero)
 	}
-	if q.Kind.IsPost() && !readmodel.ParseSearch(text, q.Lang).Within() {
+	q.run.search = readmodel.ParseSearch(text, q.Lang)
+	if q.Kind.IsPost() && !q.run.search.Within() {
 		q.bad.Add(p.Name, calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords), strconv.Itoa(readmodel.MaxRows))
 	}
-	q.run.search = text
 }
 
 func readSwitch(to func(*criteria) *sw) func(context.Context, *parser, *Param) {

@@ -150,7 +150,7 @@ func (s *Service) order(ctx context.Context, c *Criteria, snap *snapshot) ([]rea
 	case c.run.sort == "distance":
 		metres, err := s.metres(ctx, snap, c)
 		return append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: c.run.desc, Least: metres}}, byStart(c.run.desc)...), err
-	case c.run.sort == sortRelevance && c.run.search != "":
+	case c.run.sort == sortRelevance && c.run.search.Query != "":
 		// That of events which the caller gets blanked is of their title.
 		rank := &readmodel.Relevance{Text: c.text(eventTexts), Title: blanked(c.Caller)}
 		return append([]readmodel.Sort{{Rank: rank, Desc: true}}, byStart(false)...), nil

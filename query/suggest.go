@@ -75,13 +75,13 @@ func readStart(_ context.Context, q *parser, p *Param) {
 	if !ok {
 		return
 	}
-	switch e := readmodel.ParseSearch(text, q.Lang); {
+	q.run.search = readmodel.ParseSearch(text, q.Lang)
+	switch e := &q.run.search; {
 	case e.IsZero():
 		q.bad.Add(p.Name, calendar.ReasonNoWord)
 	case !e.Within():
 		q.bad.Add(p.Name, calendar.ReasonTooMuch, strconv.Itoa(readmodel.MaxWords), strconv.Itoa(readmodel.MaxRows))
 	}
-	q.run.search = text
 	q.run.upcomingAt = calendar.Wall(q.now.Unix())
 	q.resolved = q.resolved.Number(int64(q.run.upcomingAt))
 }
@@ -235,11 +235,11 @@ func (s *Service) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kin
 		name         string // folded
 	}
 	all := make([]entry, 0, len(found))
-	rank, parsed := readmodel.Relevance{Text: name}, readmodel.ParseSearch(name.Query, name.Lang)
+	rank := readmodel.Relevance{Text: name}
 	for id := range found {
 		if at, ok := d.find(id); ok && counts[id] > 0 {
 			r := d.records[at]
-			all = append(all, entry{r, rank.ScoreBy(parsed, r), counts[id], readmodel.Fold(d.label(at, c.Lang))})
+			all = append(all, entry{r, rank.Score(r), counts[id], readmodel.Fold(d.label(at, c.Lang))})
 		}
 	}
 	slices.SortFunc(all, func(a, b entry) int {
@@ -267,5 +267,5 @@ func (s *Service) suggestCounts(ctx context.Context, c *Criteria, k calendar.Kin
 	return s.index.Counts(ctx, calendar.KindEvent, linkField(k), c.coming(snap))
 }
 
-// Typed is the text that suggestions are for.
-func (c *Criteria) Typed() string { return c.run.search }
+// Typed is what suggestions are for.
+func (c *Criteria) Typed() readmodel.Expression { return c.run.search }

@@ -55,7 +55,7 @@ func costOfHighlight(q *parser) int {
 // other, until one finds something.
 func (r *criteria) steps() []int {
 	switch {
-	case r.search == "" || r.typos == typosOff:
+	case r.search.Query == "" || r.typos == typosOff:
 	case r.typos == typosOn:
 		return []int{readmodel.MaxTypos}
 	case r.walk != nil && r.walk.content != nil: // that of its beginning
@@ -72,7 +72,7 @@ func (r *criteria) steps() []int {
 func (s *Service) stepped(c *Criteria, try func(*Criteria) (total int, err error)) (*Criteria, error) {
 	steps := c.run.steps()
 	for i, step := range steps {
-		if i > 0 && step > readmodel.ParseSearch(c.run.search, c.Lang).Most() {
+		if i > 0 && step > c.run.search.Most() {
 			break
 		}
 		at := *c
@@ -88,8 +88,8 @@ func (s *Service) stepped(c *Criteria, try func(*Criteria) (total int, err error
 // Highlighter marks what the search of the list fits in shown texts; nil where no marks
 // are asked for.
 func (c *Criteria) Highlighter(typos int) *readmodel.Highlighter {
-	if !c.Highlight || c.run.search == "" {
+	if !c.Highlight || c.run.search.Query == "" {
 		return nil
 	}
-	return readmodel.NewHighlighter(c.run.search, c.Lang, typos)
+	return readmodel.NewHighlighter(c.run.search, typos)
 }

@@ -558,7 +558,7 @@ func compareLists(t *testing.T, s *server, live map[string]*conference) {
 		if search == "0" {
 			continue
 		}
-		f := readmodel.Text{Fields: []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}, Lang: calendar.LangEN, Query: search}
+		f := readmodel.Text{Fields: []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}, Search: readmodel.ParseSearch(search, calendar.LangEN)}
 		check(ever+"&search="+url.QueryEscape(search), func(l *conference) bool { return readmodel.Match(f, documents[l]) })
 	}
 }

@@ -217,7 +217,7 @@ func findMisspelt(t *testing.T, records map[calendar.ID]*calendar.Record) {
 		searched++
 		page, err := index.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.And{
 			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{events[i].ID}},
-			readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: string(r), Typos: readmodel.MaxTypos},
+			readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(string(r), calendar.LangEN), Typos: readmodel.MaxTypos},
 		}})
 		if err != nil {
 			t.Fatal(err)

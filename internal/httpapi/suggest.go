@@ -73,12 +73,12 @@ func (a *api) suggest(w http.ResponseWriter, r *http.Request) error {
 }
 
 func appendSuggestions(b []byte, root *root, c *query.Criteria, all []query.Suggested) []byte {
-	b = appendString(append(b, `{"q":`...), c.Typed())
+	b = appendString(append(b, `{"q":`...), c.Typed().Query)
 	var h *readmodel.Highlighter
 	for i := range all {
 		of := &all[i]
 		if h == nil || of.Typos != all[i-1].Typos {
-			h = readmodel.NewHighlighter(c.Typed(), c.Lang, of.Typos)
+			h = readmodel.NewHighlighter(c.Typed(), of.Typos)
 		}
 		b = append(append(append(b, `,"`...), of.Kind.Collection()...), `":[`...)
 		for j := range of.List {

@@ -47,10 +47,9 @@ type Contains struct {
 // a language. An Expression without any word admits nothing; one beyond the limits
 // (Expression.Within) does not fit any schema.
 type Text struct {
-	Fields []string // text fields
-	Lang   calendar.Lang
-	Query  string // as sent; parsed by ParseSearch
-	Typos  int    // that a word may have at most, 0 to MaxTypos; see Piece.Most
+	Fields []string   // text fields
+	Search Expression // of which Lang is the language
+	Typos  int        // that a word may have at most, 0 to MaxTypos; see Piece.Most
 }
 
 // Near admits documents whose point lies at most Km from (Lat, Lng) on the great

@@ -16,11 +16,8 @@ type Highlighter struct {
 	step   int
 }
 
-// NewHighlighter makes one for a search in a language, with the typos that it allows a
-// word at most.
-func NewHighlighter(query string, l calendar.Lang, typos int) *Highlighter {
-	return &Highlighter{ParseSearch(query, l).Must, typos}
-}
+// NewHighlighter makes one for a search, with the typos that it allows a word at most.
+func NewHighlighter(of Expression, typos int) *Highlighter { return &Highlighter{of.Must, typos} }
 
 // span is a part of a text, in bytes.
 type span struct{ from, to int }

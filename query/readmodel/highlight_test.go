@@ -45,7 +45,7 @@ func TestHighlightName(t *testing.T) {
 		{calendar.LangCN, "music", 0, "音music乐", "音<mark>music</mark>乐"},
 		{calendar.LangEN, "", 0, "Jazz", ""},
 	} {
-		if got := readmodel.NewHighlighter(c.query, c.l, c.typos).Name(c.name, c.l); got != c.want {
+		if got := readmodel.NewHighlighter(readmodel.ParseSearch(c.query, c.l), c.typos).Name(c.name, c.l); got != c.want {
 			t.Errorf("%q in %q: %q, want %q", c.query, c.name, got, c.want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestHighlightSnippet(t *testing.T) {
 		{"every mark of it", "jazz", "jazz & jazzy " + words, 40, "<mark>jazz</mark> &amp; <mark>jazzy</mark> word word word word word…"},
 		{"characters are words", "会", strings.Repeat("音", 50) + "会", 40, "…" + strings.Repeat("音", 39) + "<mark>会</mark>"},
 	} {
-		if got := readmodel.NewHighlighter(c.query, calendar.LangEN, 0).Snippet(c.text, calendar.LangEN, c.length); got != c.want {
+		if got := readmodel.NewHighlighter(readmodel.ParseSearch(c.query, calendar.LangEN), 0).Snippet(c.text, calendar.LangEN, c.length); got != c.want {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
 		}
 	}
@@ -93,13 +93,13 @@ func TestHighlightAnyText(t *testing.T) {
 		l := rapid.SampledFrom(calendar.Langs[:]).Draw(t, "language")
 		length := rapid.IntRange(40, 120).Draw(t, "length")
 		typos := rapid.IntRange(0, 2).Draw(t, "typos")
-		h := readmodel.NewHighlighter(query, l, typos)
+		h := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), typos)
 		plain := func(s string) string {
 			return html.UnescapeString(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(s))
 		}
 		fits := false
 		for _, p := range readmodel.ParseSearch(query, l).Must {
-			fits = fits || readmodel.Match(readmodel.Text{Fields: eventTexts[:1], Lang: l, Query: `"` + strings.Join(p.Tokens, " ") + `"`}, event(text, "", l))
+			fits = fits || readmodel.Match(readmodel.Text{Fields: eventTexts[:1], Search: readmodel.ParseSearch(`"`+strings.Join(p.Tokens, " ")+`"`, l)}, event(text, "", l))
 		}
 		if got := h.Name(text, l); got != "" && plain(got) != text {
 			t.Fatalf("%q gives %q", text, got)

@@ -74,7 +74,7 @@ func Match(f Filter, d *Document) bool {
 }
 
 func matchText(f Text, s *Schema, r *calendar.Record) bool {
-	e := ParseSearch(f.Query, f.Lang)
+	e := &f.Search
 	if e.IsZero() {
 		return false
 	}
@@ -104,7 +104,7 @@ type texts []shownText
 func shownTexts(f Text, s *Schema, r *calendar.Record) texts {
 	out := make(texts, 0, len(f.Fields))
 	for _, name := range f.Fields {
-		text, l := s.Field(name).Text(r).In(f.Lang, r.Home)
+		text, l := s.Field(name).Text(r).In(f.Search.Lang, r.Home)
 		out = append(out, shownText{Tokens(text), l})
 	}
 	return out

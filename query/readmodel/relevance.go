@@ -37,11 +37,8 @@ func (e Expression) Row() (Piece, bool) { return Piece{Tokens: e.Full, InRow: tr
 
 // Score is greater the better a document fits. It is the same on every engine, as cursors
 // hold it.
-func (f *Relevance) Score(r *calendar.Record) int { return f.ScoreBy(ParseSearch(f.Query, f.Lang), r) }
-
-// ScoreBy is Score, by what ParseSearch gives for the search.
-func (f *Relevance) ScoreBy(e Expression, r *calendar.Record) (score int) {
-	text := f.Text
+func (f *Relevance) Score(r *calendar.Record) (score int) {
+	text, e := f.Text, &f.Search
 	if f.Title != nil && Match(f.Title, &Document{Record: r}) {
 		text.Fields = text.Fields[:1]
 	}

@@ -14,7 +14,7 @@ import (
 func TestRelevance(t *testing.T) {
 	t.Parallel()
 	rank := func(query string, typos int) *readmodel.Relevance {
-		return &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: query, Typos: typos}}
+		return &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, calendar.LangEN), Typos: typos}}
 	}
 	for _, c := range []struct {
 		name  string
@@ -91,7 +91,7 @@ func TestOrderByRank(t *testing.T) {
 	for i := range docs {
 		docs[i].Record.ID = calendar.ID(3 - i)
 	}
-	rank := &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: "jazz"}}
+	rank := &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jazz", calendar.LangEN)}}
 	order := []readmodel.Sort{{Rank: rank, Desc: true}, {Field: readmodel.FieldID}}
 	slices.SortFunc(docs, func(a, b readmodel.Document) int { return readmodel.Compare(order, &a, &b) })
 	var ids []calendar.ID

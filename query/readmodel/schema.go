@@ -444,13 +444,13 @@ func (s *Schema) check(f Filter) error {
 	case Contains:
 		return s.wantAll(f.Fields, TypeKeyword)
 	case Text:
-		if int(f.Lang) >= len(calendar.Langs) {
-			return fmt.Errorf("%w: language %d", ErrQuery, f.Lang)
+		if l := f.Search.Lang; int(l) >= len(calendar.Langs) {
+			return fmt.Errorf("%w: language %d", ErrQuery, l)
 		}
 		if f.Typos < 0 || f.Typos > MaxTypos {
 			return fmt.Errorf("%w: %d typos", ErrQuery, f.Typos)
 		}
-		if len(f.Query) > shortQuery && !ParseSearch(f.Query, f.Lang).Within() {
+		if !f.Search.Within() {
 			return fmt.Errorf("%w: a search of more than %d words or %d rows", ErrQuery, MaxWords, MaxRows)
 		}
 		return s.wantAll(f.Fields, TypeText)

@@ -11,6 +11,9 @@ import (
 
 // Expression is a parsed search (interface 4.7).
 type Expression struct {
+	Query string        // as sent
+	Lang  calendar.Lang // of the request
+
 	// Must are the pieces that have to fit, each somewhere.
 	Must []Piece
 	// Not are groups of pieces; a record in which all pieces of a group fit is
@@ -28,10 +31,6 @@ const (
 	MaxWords = 32 // pieces
 	MaxRows  = 8  // pieces of several words or characters in a row
 )
-
-// shortQuery is the length in bytes up to which no query is beyond a limit: nine
-// rows of two words in quotes are longer, and so are 33 words.
-const shortQuery = 5 * MaxRows
 
 // Within tells whether the search keeps the limits.
 func (e Expression) Within() bool {
@@ -73,8 +72,8 @@ func (e Expression) IsZero() bool { return len(e.Must) == 0 && len(e.Not) == 0 }
 func ParseSearch(query string, l calendar.Lang) Expression {
 	p := searchParser{rest: query, quotes: strings.Count(query, `"`)}
 	p.parse()
-	all := Expression{}
-	kept := Expression{}
+	all := Expression{Query: query, Lang: l}
+	kept := all
 	var full []string
 	for _, g := range p.groups {
 		if !g.not {

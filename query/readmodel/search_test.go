@@ -171,7 +171,7 @@ func TestLongWords(t *testing.T) {
 		"title": calendar.Text{calendar.LangFR: long},
 	}}}
 	for query, want := range map[string]bool{long[:250]: true, long[:100]: true, `"` + long[:121] + `"`: true, "uy": false} {
-		if got := readmodel.Match(readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.LangFR, Query: query}, d); got != want {
+		if got := readmodel.Match(readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch(query, calendar.LangFR)}, d); got != want {
 			t.Errorf("a query of %d characters fits: %v, want %v", len(query), got, want)
 		}
 	}
@@ -236,7 +236,7 @@ func FuzzParseSearch(f *testing.F) {
 		d := &readmodel.Document{Record: &calendar.Record{ID: 1, Kind: calendar.KindEvent, Home: calendar.LangEN, Fields: calendar.Fields{
 			"title": calendar.Text{calendar.LangEN: query},
 		}}}
-		if !readmodel.Match(readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.Lang(l % 4), Query: query}, d) {
+		if !readmodel.Match(readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch(query, calendar.Lang(l%4))}, d) {
 			t.Errorf("%q does not fit itself: %s", query, fmt.Sprint(e))
 		}
 	})

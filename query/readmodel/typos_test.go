@@ -146,20 +146,20 @@ func TestMatchTypos(t *testing.T) {
 		{"JZÁZ", "nyy"},
 	} {
 		for step := range 3 {
-			f := readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: c.query, Typos: step}
+			f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(c.query, calendar.LangEN), Typos: step}
 			if got := readmodel.Match(f, d); got != (c.fits[step] == 'y') {
 				t.Errorf("%q at step %d: fits %v", c.query, step, got)
 			}
 		}
 	}
 	for _, l := range calendar.Langs { // the same in all languages
-		f := readmodel.Text{Fields: eventTexts, Lang: l, Query: "jzaz", Typos: 1}
+		f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jzaz", l), Typos: 1}
 		if !readmodel.Match(f, event("Jazz", "", l)) || !readmodel.Match(f, d) {
 			t.Errorf("%s: no typo", l)
 		}
 	}
 	for _, typos := range []int{-1, 3} {
-		f := readmodel.Text{Fields: eventTexts, Query: "jazz", Typos: typos}
+		f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jazz", calendar.LangEN), Typos: typos}
 		if err := readmodel.Check(readmodel.Query{Kind: calendar.KindEvent, Filter: f}); err == nil {
 			t.Errorf("%d typos fit the schema", typos)
 		}

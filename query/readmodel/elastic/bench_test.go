@@ -154,9 +154,8 @@ func BenchmarkList(b *testing.B) {
 		for name, filter := range map[string]func(day int) readmodel.And{
 			"window": readmodeltest.Window,
 			"search": func(day int) readmodel.And {
-				return append(readmodeltest.Window(day), readmodel.Text{
-					Fields: []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}, Lang: calendar.LangEN, Query: word,
-				})
+				return append(readmodeltest.Window(day), readmodel.Text{Fields: []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}, Search: readmodel.ParseSearch(
+					word, calendar.LangEN)})
 			},
 		} {
 			b.Run(name, func(b *testing.B) {

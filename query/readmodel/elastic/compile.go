@@ -250,11 +250,11 @@ func (c *compiler) wildcards(fields []string, part string) object {
 // text makes the query of a search; see the parts of readmodel.Expression. Its
 // limits keep the whole query below the 1,024 parts that OpenSearch takes.
 func (c *compiler) text(f readmodel.Text) object {
-	e := readmodel.ParseSearch(f.Query, f.Lang)
+	e := &f.Search
 	if e.IsZero() {
 		return matchNone
 	}
-	t := &textCompiler{schema: c.schema, fields: f.Fields, slots: []string{slotAny, f.Lang.String()}}
+	t := &textCompiler{schema: c.schema, fields: f.Fields, slots: []string{slotAny, e.Lang.String()}}
 	must := make(list, 0, len(e.Must))
 	for _, p := range e.Must {
 		must = append(must, t.piece(p, p.Most(f.Typos)))

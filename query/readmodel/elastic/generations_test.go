@@ -252,7 +252,7 @@ func TestDeepPages(t *testing.T) {
 			}, b.Mark.Position))
 		}
 		mustWrite(t, x, b)
-		rank := &readmodel.Relevance{Text: readmodel.Text{Fields: []string{readmodel.TextName}, Query: "jazz"}}
+		rank := &readmodel.Relevance{Text: readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch("jazz", calendar.LangEN)}}
 		for _, list := range []readmodel.Query{
 			{Sort: []readmodel.Sort{{Field: readmodel.FieldPublished}, {Field: readmodel.FieldID}}},
 			{Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: true}, {Field: readmodel.FieldDate}, {Field: readmodel.FieldID, Desc: true}}},
@@ -407,10 +407,10 @@ func TestLongQueries(t *testing.T) {
 			{calendar.KindTag, readmodel.Contains{Fields: fields, Value: strings.Repeat("x", 500)}},
 			{calendar.KindTag, readmodel.Contains{Fields: fields, Value: "*?\\"}},
 			{calendar.KindTag, readmodel.Contains{Fields: fields}},
-			{calendar.KindEvent, readmodel.Text{Fields: texts, Lang: calendar.LangEN, Query: strings.Join(phrases, " ")}},
-			{calendar.KindEvent, readmodel.Text{Fields: texts, Lang: calendar.LangEN, Query: "-" + strings.Join(phrases[:3], " -")}},
-			{calendar.KindEvent, readmodel.Text{Fields: texts, Lang: calendar.LangES, Query: strings.Repeat("a1 b2 ", 80)}},
-			{calendar.KindEvent, readmodel.Text{Fields: texts, Lang: calendar.LangES, Query: strings.Repeat("é", 500)}},
+			{calendar.KindEvent, readmodel.Text{Fields: texts, Search: readmodel.ParseSearch(strings.Join(phrases, " "), calendar.LangEN)}},
+			{calendar.KindEvent, readmodel.Text{Fields: texts, Search: readmodel.ParseSearch("-"+strings.Join(phrases[:3], " -"), calendar.LangEN)}},
+			{calendar.KindEvent, readmodel.Text{Fields: texts, Search: readmodel.ParseSearch(strings.Repeat("a1 b2 ", 80), calendar.LangES)}},
+			{calendar.KindEvent, readmodel.Text{Fields: texts, Search: readmodel.ParseSearch(strings.Repeat("é", 500), calendar.LangES)}},
 		} {
 			var want []calendar.ID
 			for i := range b.Documents {

@@ -67,7 +67,7 @@ func TestQueries(t *testing.T) {
 	t.Parallel()
 	lo, hi := int64(10), int64(20)
 	text := func(query string, fields ...string) readmodel.Filter {
-		return readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: query}
+		return readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(query, calendar.LangEN)}
 	}
 	all := readmodel.SchemaOf(calendar.KindEvent).Texts()
 	var out bytes.Buffer
@@ -102,7 +102,7 @@ func TestQueries(t *testing.T) {
 		{"quoted", calendar.KindEvent, text(`"jazz nights" "blues" -"a b"`, readmodel.TextName)},
 		{"characters", calendar.KindEvent, text("音乐 会", readmodel.TextName, readmodel.TextExcerpt)},
 		{"no word", calendar.KindEvent, text("!", all...)},
-		{"typos", calendar.KindOrganizer, readmodel.Text{Fields: []string{readmodel.TextName, readmodel.TextPhone}, Lang: calendar.LangEN, Query: "jzaz sinphony -jzaz 2026", Typos: 2}},
+		{"typos", calendar.KindOrganizer, readmodel.Text{Fields: []string{readmodel.TextName, readmodel.TextPhone}, Search: readmodel.ParseSearch("jzaz sinphony -jzaz 2026", calendar.LangEN), Typos: 2}},
 	} {
 		q, err := (&compiler{schema: readmodel.SchemaOf(c.kind)}).query(t.Context(), c.f)
 		if err != nil {
@@ -116,7 +116,7 @@ func TestQueries(t *testing.T) {
 	fmt.Fprintf(&out, "# page, deep %v\n%s", deep, pretty(t, encode(body)))
 	body, deep = searchBody(readmodel.Query{Offset: 95, Limit: 10}, matchAll, 100)
 	fmt.Fprintf(&out, "# page, deep %v\n%s", deep, pretty(t, encode(body)))
-	f := readmodel.Text{Fields: all, Lang: calendar.LangEN, Query: `the jzaz "night life" symphony`, Typos: 2}
+	f := readmodel.Text{Fields: all, Search: readmodel.ParseSearch(`the jzaz "night life" symphony`, calendar.LangEN), Typos: 2}
 	q, err := (&compiler{schema: readmodel.SchemaOf(calendar.KindEvent)}).ranked(t.Context(), readmodel.Query{
 		Kind: calendar.KindEvent, Filter: f, Sort: []readmodel.Sort{{Rank: &readmodel.Relevance{Text: f, Title: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}}, Desc: true}},
 	})
@@ -160,7 +160,7 @@ func TestWorstSearch(t *testing.T) {
 		for _, query := range []string{without, with} {
 			c := &compiler{schema: readmodel.SchemaOf(k)}
 			text := func(fields []string) readmodel.Filter {
-				return readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: query, Typos: typosOf(k)}
+				return readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(query, calendar.LangEN), Typos: typosOf(k)}
 			}
 			f := readmodel.And{text(c.schema.Texts())}
 			if k == calendar.KindEvent { // what is protected is searched by its title

@@ -29,8 +29,8 @@ func (c *compiler) ranked(ctx context.Context, q readmodel.Query) (object, error
 // scores gives the documents of a query the sum of the weights of what they fit. Whole
 // numbers, and no statistics of words.
 func (c *compiler) scores(f *readmodel.Relevance, fields []string, of object) object {
-	e := readmodel.ParseSearch(f.Query, f.Lang)
-	slots := []string{slotAny, f.Lang.String()}
+	e := &f.Search
+	slots := []string{slotAny, e.Lang.String()}
 	all := &textCompiler{schema: c.schema, fields: fields, slots: slots}
 	name := &textCompiler{schema: c.schema, fields: f.Fields[:1], slots: slots}
 	should := list{}

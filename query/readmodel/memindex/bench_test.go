@@ -155,9 +155,8 @@ func BenchmarkTextAndWindow(b *testing.B) {
 					default:
 						query = have.c.Word(40+i%200) + " -" + have.c.Word(i%40)
 					}
-					f := append(readmodeltest.Window(i%400), readmodel.Text{
-						Fields: readmodel.SchemaOf(calendar.KindEvent).Texts(), Lang: calendar.LangEN, Query: query,
-					})
+					f := append(readmodeltest.Window(i%400), readmodel.Text{Fields: readmodel.SchemaOf(calendar.KindEvent).Texts(), Search: readmodel.ParseSearch(
+						query, calendar.LangEN)})
 					total += search(b, have.x, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: readmodeltest.ByStart(), Limit: 10}).Total
 				}
 				b.ReportMetric(float64(total)/float64(i), "found/op")
@@ -298,7 +297,7 @@ func BenchmarkTypos(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
 				i++
-				text := readmodel.Text{Fields: fields, Lang: calendar.LangEN, Query: c.query(i), Typos: c.typos}
+				text := readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(c.query(i), calendar.LangEN), Typos: c.typos}
 				q := readmodel.Query{Kind: calendar.KindEvent, Filter: append(readmodeltest.Window(i%400), text), Sort: readmodeltest.ByStart(), Limit: 10}
 				if c.rank {
 					q.Sort = append([]readmodel.Sort{{Rank: &readmodel.Relevance{Text: text}, Desc: true}}, q.Sort...)

@@ -37,7 +37,7 @@ func TestBeginningOfManyWords(t *testing.T) {
 		t.Helper()
 		for range 2 { // the second time from what is kept
 			page, err := x.Search(t.Context(), readmodel.Query{
-				Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: fields, Lang: l, Query: "note"},
+				Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: fields, Search: readmodel.ParseSearch("note", l)},
 			})
 			if err != nil {
 				t.Fatal(err)

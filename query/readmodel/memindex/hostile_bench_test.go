@@ -112,9 +112,8 @@ func BenchmarkHostile(b *testing.B) {
 		b.Run(strings.ReplaceAll(s.name, " ", "_"), func(b *testing.B) {
 			q := readmodel.Query{
 				Kind: calendar.KindEvent, Sort: readmodeltest.ByStart(), Limit: 10,
-				Filter: append(readmodeltest.Listed(), readmodel.Text{
-					Fields: []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}, Lang: calendar.LangEN, Query: s.query,
-				}),
+				Filter: append(readmodeltest.Listed(), readmodel.Text{Fields: []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}, Search: readmodel.ParseSearch(
+					s.query, calendar.LangEN)}),
 			}
 			next := calendar.Position(10_000_000)
 			touched := readmodeltest.NewCorpus(1, 1)

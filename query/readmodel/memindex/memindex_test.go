@@ -75,7 +75,7 @@ func TestWholeBatches(t *testing.T) {
 				}
 				page, err := x.Search(t.Context(), readmodel.Query{
 					Kind: calendar.KindEvent, Limit: n, Sort: readmodeltest.ByStart(),
-					Filter: readmodel.Not{Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.LangEN, Query: "jazz"}},
+					Filter: readmodel.Not{Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch("jazz", calendar.LangEN)}},
 				})
 				if err != nil {
 					t.Error(err)

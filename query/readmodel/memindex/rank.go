@@ -29,8 +29,7 @@ type weight struct {
 
 // rankBy adds the pieces of an order.
 func (r *reading) rankBy(of *readmodel.Relevance) {
-	e := readmodel.ParseSearch(of.Query, of.Lang)
-	name := of.Text
+	e, name := &of.Search, of.Text
 	name.Fields = of.Fields[:1]
 	k := &rank{of: of}
 	for i, text := range []readmodel.Text{of.Text, name} {
@@ -116,7 +115,7 @@ func (k *rank) score(x *kindIndex, o uint32) (n int) {
 		n += readmodel.WeightRow
 		d := &x.docs[o]
 		field := x.texts.fields[readmodel.TextName].number
-		s, ok := findSection(d.texts(), field, k.of.Lang)
+		s, ok := findSection(d.texts(), field, k.of.Search.Lang)
 		if !ok {
 			s, ok = findSection(d.texts(), field, d.home)
 		}

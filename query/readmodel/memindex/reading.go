@@ -139,8 +139,7 @@ func (r *reading) parseText(f readmodel.Text) {
 	if r.searches == nil {
 		r.searches = map[string]*search{}
 	}
-	e := readmodel.ParseSearch(f.Query, f.Lang)
-	s := &search{}
+	e, s := &f.Search, &search{}
 	r.searches[key] = s
 	for _, inRow := range []bool{false, true} {
 		for _, p := range e.Must {
@@ -159,11 +158,11 @@ func (r *reading) parseText(f readmodel.Text) {
 }
 
 func searchKey(f readmodel.Text) string {
-	return textKey(f).Text(f.Query).Number(int64(f.Typos)).String()
+	return textKey(f).Text(f.Search.Query).Number(int64(f.Typos)).String()
 }
 
 func textKey(f readmodel.Text) cache.Key {
-	return cache.Key(nil).Number(int64(f.Lang)).Texts(f.Fields)
+	return cache.Key(nil).Number(int64(f.Search.Lang)).Texts(f.Fields)
 }
 
 // pieceOf gives the documents that a piece of a search fits at a step.
@@ -182,7 +181,7 @@ func (r *reading) piece(f readmodel.Text, tokens []string, as form, typos int) *
 	if r.pieces == nil {
 		r.pieces = map[string]*piece{}
 	}
-	out := &piece{key: key, lang: f.Lang, fields: f.Fields, tokens: tokens, form: as, typos: typos}
+	out := &piece{key: key, lang: f.Search.Lang, fields: f.Fields, tokens: tokens, form: as, typos: typos}
 	r.pieces[key] = out
 	r.order = append(r.order, out)
 	return out

@@ -76,7 +76,7 @@ func (s *shelf) fill(tb testing.TB, n int, title func(i int) string) {
 }
 
 func titled(query string) readmodel.Text {
-	return readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.LangEN, Query: query}
+	return readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch(query, calendar.LangEN)}
 }
 
 func (s *shelf) search(ctx context.Context, f readmodel.Filter) (readmodel.Page, error) {

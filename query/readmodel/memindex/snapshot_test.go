@@ -58,8 +58,8 @@ func stateOf(t *testing.T, x *memindex.Index, c *readmodeltest.Corpus) state {
 	}
 	for _, q := range []readmodel.Query{
 		{Kind: calendar.KindEvent, Filter: readmodeltest.Window(0), Sort: readmodeltest.ByStart(), Offset: 3, Limit: 50},
-		{Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: []string{readmodel.TextDescription}, Lang: calendar.LangEN, Query: c.Word(3) + " -" + c.Word(9)}, Limit: 50},
-		{Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: []string{readmodel.TextDescription}, Lang: calendar.LangFR, Query: `"` + c.Word(0) + ` ` + c.Word(1) + `"`}, Limit: 50},
+		{Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: []string{readmodel.TextDescription}, Search: readmodel.ParseSearch(c.Word(3)+" -"+c.Word(9), calendar.LangEN)}, Limit: 50},
+		{Kind: calendar.KindEvent, Filter: readmodel.Text{Fields: []string{readmodel.TextDescription}, Search: readmodel.ParseSearch(`"`+c.Word(0)+` `+c.Word(1)+`"`, calendar.LangFR)}, Limit: 50},
 		{Kind: calendar.KindVenue, Filter: readmodel.Near{Field: readmodel.FieldPoint, Lat: 40, Lng: -75, Km: 800}, Limit: 50},
 		{Kind: calendar.KindTag, Sort: []readmodel.Sort{{Field: readmodel.FieldNameKey(calendar.LangES), Desc: true}, {Field: readmodel.FieldID}}, Limit: 400},
 		{Kind: calendar.KindEvent, Sort: []readmodel.Sort{{Field: readmodel.FieldPublished, Desc: true}, {Field: readmodel.FieldID}}, Limit: 100},

@@ -147,15 +147,15 @@ func (x *reference) matchNear(f readmodel.Near, d *readmodel.Document) bool {
 // the right search would not take.
 func (x *reference) matchText(f readmodel.Text, d *readmodel.Document) bool {
 	right := readmodel.Match(f, d)
-	e := readmodel.ParseSearch(f.Query, f.Lang)
+	e := f.Search
 	with := func(query string) bool {
-		f.Query = query
+		f.Search = readmodel.ParseSearch(query, e.Lang)
 		return readmodel.Match(f, d)
 	}
 	switch x.broken {
 	case "minds accents", "minds case":
 		raw := x.shown(f, d)
-		query := f.Query
+		query := f.Search.Query
 		if x.broken == "minds accents" {
 			raw, query = strings.ToLower(raw), strings.ToLower(query)
 		} else {
@@ -190,10 +190,10 @@ func (x *reference) matchText(f readmodel.Text, d *readmodel.Document) bool {
 		}
 	case "one field for all words":
 		return slices.ContainsFunc(f.Fields, func(name string) bool {
-			return readmodel.Match(readmodel.Text{Fields: []string{name}, Lang: f.Lang, Query: f.Query}, d)
+			return readmodel.Match(readmodel.Text{Fields: []string{name}, Search: e}, d)
 		})
 	case "quotes are ignored":
-		return with(strings.ReplaceAll(f.Query, `"`, " "))
+		return with(strings.ReplaceAll(f.Search.Query, `"`, " "))
 	case "words in any place":
 		if len(e.Must) == 1 && e.Must[0].InRow && !readmodel.IsCJKToken(e.Must[0].Tokens[0]) {
 			return x.all(f, d, e.Must[0].Tokens)
@@ -207,26 +207,26 @@ func (x *reference) matchText(f readmodel.Text, d *readmodel.Document) bool {
 			return len(p.Tokens) == 1 && readmodel.IsCJKToken(p.Tokens[0])
 		})
 	case "minus is ignored":
-		return with(strings.ReplaceAll(f.Query, "-", " "))
+		return with(strings.ReplaceAll(f.Search.Query, "-", " "))
 	case "no word finds all":
 		return right || e.IsZero()
 	case "common words have to fit":
 		tokens := x.tokens(f, d)
-		for _, w := range readmodel.Tokens(strings.ReplaceAll(f.Query, "-", " ")) {
-			if right && readmodel.IsCommon(w, f.Lang) && !slices.Contains(tokens, w) {
+		for _, w := range readmodel.Tokens(strings.ReplaceAll(f.Search.Query, "-", " ")) {
+			if right && readmodel.IsCommon(w, f.Search.Lang) && !slices.Contains(tokens, w) {
 				return false
 			}
 		}
 	case "searches all languages":
 		for _, l := range calendar.Langs {
-			f.Lang = l
+			f.Search = readmodel.ParseSearch(e.Query, l)
 			if readmodel.Match(f, d) {
 				return true
 			}
 		}
 		return false
 	case "searches the home language only":
-		f.Lang = d.Record.Home
+		f.Search = readmodel.ParseSearch(e.Query, d.Record.Home)
 		return readmodel.Match(f, d)
 	case "no typos":
 		f.Typos = 0
@@ -235,7 +235,7 @@ func (x *reference) matchText(f readmodel.Text, d *readmodel.Document) bool {
 		f.Typos = min(2*f.Typos, readmodel.MaxTypos)
 		return readmodel.Match(f, d)
 	case "typos in quotes":
-		return right || f.Typos > 0 && with(strings.ReplaceAll(f.Query, `"`, " "))
+		return right || f.Typos > 0 && with(strings.ReplaceAll(f.Search.Query, `"`, " "))
 	case "typos after a minus":
 		return right && (f.Typos == 0 || len(e.Not) == 0 || len(e.Must) > 0 || !with(e.Not[0][0].Tokens[0]))
 	case "typos in short words", "two typos in any word", "a swap is two typos", "the first letter stays", "typos in numbers", "typos in beginnings":
@@ -245,7 +245,7 @@ func (x *reference) matchText(f readmodel.Text, d *readmodel.Document) bool {
 		}
 	case "searches tags":
 		if slices.Contains(f.Fields, readmodel.TextDescription) {
-			raw, _ := d.Record.Fields.Text("description").In(f.Lang, d.Record.Home)
+			raw, _ := d.Record.Fields.Text("description").In(f.Search.Lang, d.Record.Home)
 			return right || len(e.Must) == 1 && slices.Contains(readmodel.Tokens(raw), e.Must[0].Tokens[0])
 		}
 	}
@@ -259,10 +259,10 @@ func (x *reference) score(f readmodel.Relevance, r *calendar.Record) int {
 	}
 	if x.broken == "left-out words are not of the full text" {
 		var kept []string
-		for _, p := range readmodel.ParseSearch(f.Query, f.Lang).Must {
+		for _, p := range f.Search.Must {
 			kept = append(kept, p.Tokens...)
 		}
-		f.Query = strings.Join(kept, " ")
+		f.Search = readmodel.ParseSearch(strings.Join(kept, " "), f.Search.Lang)
 	}
 	n := f.Score(r)
 	weights := []int{readmodel.WeightTypo, readmodel.WeightExact, readmodel.WeightRow, readmodel.WeightName, readmodel.WeightWhole}
@@ -343,7 +343,7 @@ func (x *reference) matchStems(f readmodel.Text, d *readmodel.Document, e readmo
 func (x *reference) shown(f readmodel.Text, d *readmodel.Document) string {
 	var b strings.Builder
 	for _, name := range f.Fields {
-		text, _ := readmodel.SchemaOf(d.Record.Kind).Field(name).Text(d.Record).In(f.Lang, d.Record.Home)
+		text, _ := readmodel.SchemaOf(d.Record.Kind).Field(name).Text(d.Record).In(f.Search.Lang, d.Record.Home)
 		b.WriteString(text + "\n")
 	}
 	return b.String()

@@ -382,7 +382,7 @@ func besideWalks(t testing.TB, x readmodel.Index) {
 		t.Errorf("beside the walk: %v, %v", beside, err)
 	}
 	for _, bad := range []readmodel.Query{
-		{Kind: calendar.KindEvent, Beside: readmodel.Text{Fields: []string{readmodel.TextName}, Query: "x"}},
+		{Kind: calendar.KindEvent, Beside: readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch("x", calendar.LangEN)}},
 		{Kind: calendar.KindEvent, Spans: is("nonsense", "x")},
 		{Kind: calendar.KindTag, Beside: readmodel.And{}},
 	} {
@@ -510,7 +510,7 @@ func titles(t testing.TB, x readmodel.Index) {
 	for _, l := range calendar.Langs {
 		for search, typos := range map[string]int{"": 0, "jaz": 0, "jazz": 0, "jazz night": 0, "nihgt": 1, `"of jazz"`: 0, "-jazz": 0, "爵士": 0} {
 			for _, limit := range []int{2, 20} {
-				name := readmodel.Text{Fields: []string{readmodel.TextName}, Lang: l, Query: search, Typos: typos}
+				name := readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch(search, l), Typos: typos}
 				q := readmodel.Titles{Kind: calendar.KindEvent, Filter: featured, Lang: l, Sort: order, Limit: limit, Fields: fields}
 				if search != "" {
 					q.Filter = readmodel.And{featured, name}
@@ -546,7 +546,7 @@ func titles(t testing.TB, x readmodel.Index) {
 	for _, fields := range [][]string{fields, {"slug", "title", "start_date"}, nil, fields} {
 		got, _, err := x.Titles(t.Context(), readmodel.Titles{
 			Kind: calendar.KindEvent, Sort: order, Limit: 1, Lang: first.Home, Fields: fields,
-			Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Lang: first.Home, Query: "zydeco"},
+			Filter: readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch("zydeco", first.Home)},
 		})
 		want := []row{{first.ID, first.Home, in(first.Home, "Zydeco"), 1, 1}}
 		if diff := cmp.Diff(want, rows(got)); err != nil || diff != "" {

@@ -244,7 +244,7 @@ func (g generator) filter(s *readmodel.Schema, depth int) readmodel.Filter {
 		}
 		return readmodel.Near{Field: f.Name, Lat: g.lat(), Lng: g.lng(), Km: pick(g, []float64{0.5, 30, 120, 3000, 20000})}
 	default:
-		return readmodel.Text{Fields: g.texts(s), Lang: pick(g, calendar.Langs[:]), Query: g.search(), Typos: g.IntN(readmodel.MaxTypos + 1)}
+		return readmodel.Text{Fields: g.texts(s), Search: readmodel.ParseSearch(g.search(), pick(g, calendar.Langs[:])), Typos: g.IntN(readmodel.MaxTypos + 1)}
 	}
 }
 
@@ -327,7 +327,7 @@ func (g generator) search() string {
 
 // rank makes a query a search that is ordered by relevance.
 func (g generator) rank(s *readmodel.Schema, q *readmodel.Query) {
-	f := readmodel.Text{Fields: s.Texts(), Lang: pick(g, calendar.Langs[:]), Query: g.search(), Typos: g.IntN(readmodel.MaxTypos + 1)}
+	f := readmodel.Text{Fields: s.Texts(), Search: readmodel.ParseSearch(g.search(), pick(g, calendar.Langs[:])), Typos: g.IntN(readmodel.MaxTypos + 1)}
 	rank := &readmodel.Relevance{Text: f}
 	if q.Sort[0].Least != nil {
 		q.Sort = q.Sort[1:]

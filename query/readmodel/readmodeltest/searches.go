@@ -46,7 +46,7 @@ func phrases(t testing.TB, x readmodel.Index, l calendar.Lang) {
 	for i, p := range list {
 		page := search(t, x, readmodel.Query{Kind: calendar.KindEvent, Filter: readmodel.And{
 			readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{calendar.ID(1 + i)}},
-			readmodel.Text{Fields: eventTexts, Lang: l, Query: p.Query},
+			readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(p.Query, l)},
 		}})
 		if fits := page.Total == 1; fits != p.Fits {
 			t.Errorf("%v: fits %v, want %v", p, fits, p.Fits)
@@ -57,7 +57,7 @@ func phrases(t testing.TB, x readmodel.Index, l calendar.Lang) {
 var eventTexts = []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}
 
 func textIn(l calendar.Lang, query string, fields ...string) readmodel.Filter {
-	return readmodel.Text{Fields: fields, Lang: l, Query: query}
+	return readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(query, l)}
 }
 
 func shownTexts(t testing.TB, x readmodel.Index) {

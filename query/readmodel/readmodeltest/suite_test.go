@@ -117,7 +117,7 @@ func TestPhrases(t *testing.T) {
 			d := &readmodel.Document{Record: &calendar.Record{
 				ID: 1, Kind: calendar.KindEvent, Home: l, Fields: calendar.Fields{"description": in(l, p.Text)},
 			}}
-			if got := readmodel.Match(readmodel.Text{Fields: eventTexts, Lang: l, Query: p.Query}, d); got != p.Fits {
+			if got := readmodel.Match(readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(p.Query, l)}, d); got != p.Fits {
 				t.Errorf("%v: fits %v, want %v", p, got, p.Fits)
 			}
 			if p.Fits {

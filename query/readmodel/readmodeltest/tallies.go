@@ -92,7 +92,7 @@ func tallyByValues(t testing.TB, x readmodel.Index) {
 		{Field: readmodel.FieldMonth, Groups: [][]calendar.ID{{1}}},
 		{Groups: [][]calendar.ID{{1}}},
 		{Parts: []readmodel.Filter{nil}},
-		{Parts: []readmodel.Filter{readmodel.Text{Fields: eventTexts, Query: "jazz"}}},
+		{Parts: []readmodel.Filter{readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jazz", calendar.LangEN)}}},
 	} {
 		_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindEvent, Tallies: []readmodel.Selection{{Tallies: []readmodel.Tally{bad}}}})
 		wantErr(t, "bad tally", err, readmodel.ErrQuery)
@@ -130,7 +130,7 @@ func talliesOfSelections(t testing.TB, x readmodel.Index) {
 	got := tallies(t, x, featured,
 		readmodel.Selection{Filter: readmodel.In{Field: readmodel.FieldCategories, IDs: links(1)}, Tallies: []readmodel.Tally{venues, months}},
 		readmodel.Selection{Tallies: []readmodel.Tally{months}},
-		readmodel.Selection{Filter: readmodel.And{readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: `"name"`}, readmodel.Not{Filter: featured}}, Tallies: []readmodel.Tally{months}},
+		readmodel.Selection{Filter: readmodel.And{readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(`"name"`, calendar.LangEN)}, readmodel.Not{Filter: featured}}, Tallies: []readmodel.Tally{months}},
 	)
 	wantTallied(t, "with the filter of the first", got[0][0], readmodel.Tallied{Values: pairs(10, 2, 11, 1, 12, 1)})
 	wantTallied(t, "another one of it", got[0][1], readmodel.Tallied{Values: pairs(1, 2, 2, 1)})
@@ -174,7 +174,7 @@ func talliesBesideAPage(t testing.TB, x readmodel.Index) {
 	q.Limit, q.Collapse = 10, nil
 	q.Sort = []readmodel.Sort{{Field: readmodel.FieldVenue, Least: map[calendar.ID]int64{10: 1, 11: 2}}, id}
 	check("the nearest first", 2, 3, 2)
-	q.Sort = []readmodel.Sort{{Rank: &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: "name"}}, Desc: true}, byStart, id}
+	q.Sort = []readmodel.Sort{{Rank: &readmodel.Relevance{Text: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("name", calendar.LangEN)}}, Desc: true}, byStart, id}
 	check("the best first", 2, 2, 3)
 	q.Narrow, q.Sort = nil, []readmodel.Sort{id}
 	check("all", 3, 1, 2, 3)
@@ -264,7 +264,7 @@ func collapse(t testing.TB, x readmodel.Index) {
 	wantRepeats(t, x, q, 1, 6)
 	for _, bad := range []readmodel.Collapse{
 		{Field: readmodel.FieldStatus},
-		{Field: readmodel.FieldRepeats, Alone: readmodel.Text{Fields: eventTexts, Query: "x"}},
+		{Field: readmodel.FieldRepeats, Alone: readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("x", calendar.LangEN)}},
 		{Field: readmodel.FieldRepeats, Alone: readmodel.Term{Field: "nonsense"}},
 	} {
 		q.Collapse = &bad

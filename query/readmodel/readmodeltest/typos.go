@@ -37,7 +37,7 @@ func typos(t testing.TB, x readmodel.Index) {
 				ids = []calendar.ID{id}
 			}
 			only := readmodel.In{Field: readmodel.FieldID, IDs: []calendar.ID{id}}
-			wantIDs(t, x, calendar.KindEvent, readmodel.And{only, readmodel.Text{Fields: eventTexts, Lang: l, Query: query, Typos: step}}, ids...)
+			wantIDs(t, x, calendar.KindEvent, readmodel.And{only, readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(query, l), Typos: step}}, ids...)
 		}
 	}
 	for query, fits := range map[string]string{ // by step 0, 1, 2
@@ -59,7 +59,7 @@ func typos(t testing.TB, x readmodel.Index) {
 	wants(calendar.LangEN, "cehvaux", "nnn", 2) // not shown
 	wants(calendar.LangEN, "hroses", "nyy", 2)
 	wants(calendar.LangFR, "hroses", "nnn", 2)
-	wantErr(t, "three typos", searchErr(t, x, readmodel.Text{Fields: eventTexts, Query: "jazz", Typos: 3}), readmodel.ErrQuery)
+	wantErr(t, "three typos", searchErr(t, x, readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("jazz", calendar.LangEN), Typos: 3}), readmodel.ErrQuery)
 }
 
 func searchErr(t testing.TB, x readmodel.Index, f readmodel.Filter) error {
@@ -92,7 +92,7 @@ func typosOfAnyWords(t testing.TB, x readmodel.Index) {
 	b.write(t, x)
 	found := 0
 	for range 50 {
-		f := readmodel.Text{Fields: eventTexts, Lang: calendar.LangFR, Query: word(), Typos: 1 + g.IntN(2)}
+		f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(word(), calendar.LangFR), Typos: 1 + g.IntN(2)}
 		ids, _, total := want(docs, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: byID, Limit: len(docs)})
 		wantPage(t, x, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: byID, Limit: len(docs)}, total, ids...)
 		found += total
@@ -149,7 +149,7 @@ func relevance(t testing.TB, x readmodel.Index) {
 		add(base+50, c.texts[len(c.texts)-1]) // alike: the keys tell them apart
 		docs := b.docs
 		b.write(t, x)
-		f := readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: c.query, Typos: c.typos}
+		f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(c.query, calendar.LangEN), Typos: c.typos}
 		q := readmodel.Query{
 			Kind: calendar.KindEvent, Filter: readmodel.And{readmodel.In{Field: readmodel.FieldID, IDs: ids}, f},
 			Sort: ranked(&readmodel.Relevance{Text: f}), Limit: 100,
@@ -174,7 +174,7 @@ func relevance(t testing.TB, x readmodel.Index) {
 		"title": texts["title"], "description": texts["description"], "protected": true,
 	}})
 	b.write(t, x)
-	f := readmodel.Text{Fields: eventTexts, Lang: calendar.LangEN, Query: "zebra"}
+	f := readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch("zebra", calendar.LangEN)}
 	rank := &readmodel.Relevance{Text: f, Title: readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}}
 	wantPage(t, x, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: ranked(rank), Limit: 9}, 3, 2000, 2001, 1999)
 	collapsed := readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: ranked(rank), Limit: 9, Collapse: &readmodel.Collapse{Field: readmodel.FieldRepeats, Alone: rank.Title}}

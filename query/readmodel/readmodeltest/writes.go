@@ -51,7 +51,7 @@ func updates(t testing.TB, x readmodel.Index) {
 	b.record(&moved)
 	b.write(t, x)
 	text := func(query string) readmodel.Filter {
-		return readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.LangEN, Query: query}
+		return readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch(query, calendar.LangEN)}
 	}
 	tag := func(id calendar.ID) readmodel.Filter {
 		return readmodel.In{Field: readmodel.FieldTags, IDs: []calendar.ID{id}}
@@ -230,7 +230,7 @@ func content(t testing.TB, x readmodel.Index) {
 	if after.Mark != before.Mark || after.Content == before.Content {
 		t.Errorf("shows %v before and %v after a record was healed", before, after)
 	}
-	wantIDs(t, x, calendar.KindEvent, readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.LangEN, Query: "healed"}, 1)
+	wantIDs(t, x, calendar.KindEvent, readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch("healed", calendar.LangEN)}, 1)
 }
 
 func wait(t testing.TB, x readmodel.Index) {
@@ -383,6 +383,6 @@ func reset(t testing.TB, x readmodel.Index) {
 	}
 	// Nothing is remembered: old positions count again.
 	write(t, x, readmodel.Batch{Documents: written, Mark: At(2)})
-	wantIDs(t, x, calendar.KindEvent, readmodel.Text{Fields: []string{readmodel.TextName}, Lang: calendar.LangEN, Query: "jazz"}, 1)
+	wantIDs(t, x, calendar.KindEvent, readmodel.Text{Fields: []string{readmodel.TextName}, Search: readmodel.ParseSearch("jazz", calendar.LangEN)}, 1)
 	wantIDs(t, x, calendar.KindTag, nil, 2)
 }
