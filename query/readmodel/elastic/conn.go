@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,6 +54,7 @@ func connect(urls string, o *Options) (*conn, error) {
 		TLSHandshakeTimeout: min(5*time.Second, o.Timeout),
 		MaxIdleConnsPerHost: 64,
 		IdleConnTimeout:     idleConn,
+		ReadBufferSize:      readBuffer,
 		// Servers pack every answer for who takes it packed, which costs both sides more
 		// than the bytes between them.
 		DisableCompression: true,
@@ -154,6 +156,9 @@ func cut(s string, n int) string {
 // between may have forgotten one that was silent for longer, without a word.
 const idleConn = 10 * time.Second
 
+// readBuffer is what is read of an answer at a time: less are more calls of the system.
+const readBuffer = 32 << 10
+
 // dialer makes connections that are asked for a sign of life while they are silent.
 func dialer(o *Options) *net.Dialer {
 	return &net.Dialer{
@@ -194,7 +199,13 @@ func (c *conn) send(ctx context.Context, r request, out any) error {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	var all bytes.Buffer
+	all := answers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool makes nothing else
+	defer func() {
+		if all.Cap() <= mostKept {
+			all.Reset()
+			answers.Put(all)
+		}
+	}()
 	if n, err := strconv.Atoi(res.Header.Get("Content-Length")); err == nil && n > 0 && n <= mostKnown {
 		all.Grow(n + bytes.MinRead) // else it is read again and again into larger ones
 	}
@@ -219,6 +230,12 @@ func (c *conn) send(ctx context.Context, r request, out any) error {
 
 // mostKnown is the largest length of an answer for which room is made at once.
 const mostKnown = 64 << 20
+
+// answers are what answers are read into: Elasticsearch does not tell how long they get.
+var answers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// mostKept is the largest of them that is used again.
+const mostKept = 1 << 20
 
 func readError(status int, body []byte) *serverError {
 	e := &serverError{status: status}

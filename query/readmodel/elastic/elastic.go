@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -241,9 +242,9 @@ func (x *Index) document(id calendar.ID, at calendar.Position, body string) (rea
 	if d := slot.Load(); d != nil && d.Record.ID == id && d.Position == at && string(d.Body) == body {
 		return *d, nil
 	}
-	d := &readmodel.Document{Position: at, Body: []byte(body)}
+	d := &readmodel.Document{Position: at, Body: unsafe.Slice(unsafe.StringData(body), len(body))} //nolint:gosec // it is never changed
 	var err error
-	if d.Record, err = calendar.DecodeRecord(d.Body); err != nil {
+	if d.Record, err = calendar.DecodeText(body); err != nil {
 		return *d, fmt.Errorf("read document %d: %w", id, err)
 	}
 	slot.Store(d)
