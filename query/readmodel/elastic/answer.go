@@ -38,10 +38,7 @@ func (a *answer) decode(b []byte) bool {
 				}
 			})
 		case "aggregations":
-			var raw string
-			if raw, err = s.Raw(); err == nil {
-				err = json.Unmarshal([]byte(raw), &a.Aggregations)
-			}
+			err = a.Aggregations.read(s)
 		default:
 			err = pass(s)
 		}

@@ -199,11 +199,11 @@ func (c *conn) send(ctx context.Context, r request, out any) error {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	all := answers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool makes nothing else
+	all := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // the pool makes nothing else
 	defer func() {
 		if all.Cap() <= mostKept {
 			all.Reset()
-			answers.Put(all)
+			buffers.Put(all)
 		}
 	}()
 	if n, err := strconv.Atoi(res.Header.Get("Content-Length")); err == nil && n > 0 && n <= mostKnown {
@@ -231,8 +231,8 @@ func (c *conn) send(ctx context.Context, r request, out any) error {
 // mostKnown is the largest length of an answer for which room is made at once.
 const mostKnown = 64 << 20
 
-// answers are what answers are read into: Elasticsearch does not tell how long they get.
-var answers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// buffers are what answers are read into: Elasticsearch does not tell how long they get.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // mostKept is the largest of them that is used again.
 const mostKept = 1 << 20

@@ -36,32 +36,7 @@ type answer struct {
 		} `json:"total"`
 		Hits []hit `json:"hits"`
 	} `json:"hits"`
-	Aggregations struct {
-		Values struct {
-			After   json.RawMessage `json:"after_key"`
-			Buckets []struct {
-				Key struct {
-					ID    calendar.ID `json:"id"`
-					Title string      `json:"title"`
-				} `json:"key"`
-				Count int `json:"doc_count"`
-			} `json:"buckets"`
-		} `json:"values"`
-		// Of a place in an order; see Index.near.
-		Stats struct {
-			Count int      `json:"count"`
-			Min   *float64 `json:"min"`
-			Max   *float64 `json:"max"`
-		} `json:"stats"`
-		Spans   spans        `json:"spans"`
-		Tallies tallyAnswers `json:"tallies"`
-		Pairs   pairs        `json:"pairs"`
-		Pieces  struct {
-			Buckets []struct {
-				Count int `json:"doc_count"`
-			} `json:"buckets"`
-		} `json:"pieces"`
-	} `json:"aggregations"`
+	Aggregations aggregations `json:"aggregations"`
 }
 
 type hit struct {

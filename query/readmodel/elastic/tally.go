@@ -21,29 +21,6 @@ const mostPairs = 4_000
 // errMore says that there is more to count than one request gives.
 var errMore = errors.New("more to count")
 
-// tallyAnswers are what was counted: by selection, by what was asked.
-type tallyAnswers map[string]json.RawMessage
-
-// buckets are counts by value or by part.
-type buckets struct {
-	Others  int `json:"sum_other_doc_count"`
-	Buckets []struct {
-		Key   int64 `json:"key"`
-		Count int   `json:"doc_count"`
-	} `json:"buckets"`
-}
-
-// pairs are the values of documents that have several.
-type pairs struct {
-	After   json.RawMessage `json:"after_key"`
-	Buckets []struct {
-		Key struct {
-			ID    calendar.ID `json:"id"`
-			Value calendar.ID `json:"value"`
-		} `json:"key"`
-	} `json:"buckets"`
-}
-
 // searchApart answers a page and its tallies by a search each, of one state.
 func (x *Index) searchApart(ctx context.Context, q readmodel.Query) (page readmodel.Page, err error) {
 	tallies := readmodel.Query{Kind: q.Kind, Filter: q.Filter, Tallies: q.Tallies}
@@ -92,14 +69,11 @@ func (x *Index) tallied(ctx context.Context, c *compiler, index string, q readmo
 	out = make([][]readmodel.Tallied, len(q.Tallies))
 	for i := range q.Tallies {
 		of := &q.Tallies[i]
-		var answers tallyAnswers
-		if err := json.Unmarshal(a.Aggregations.Tallies["s"+strconv.Itoa(i)], &answers); err != nil {
-			return 0, nil, nil, fmt.Errorf("tallies of a selection: %w", err)
-		}
+		answers := a.Aggregations.Tallies["s"+strconv.Itoa(i)]
 		out[i] = make([]readmodel.Tallied, len(of.Tallies))
 		for j := range of.Tallies {
 			t, got := &of.Tallies[j], &out[i][j]
-			more, err := answers.read(strconv.Itoa(j), t, got)
+			more, err := readTally(answers, strconv.Itoa(j), t, got)
 			if err == nil && more {
 				if stillOf(ctx) == nil {
 					return 0, nil, nil, errMore
@@ -107,7 +81,7 @@ func (x *Index) tallied(ctx context.Context, c *compiler, index string, q readmo
 				err = x.countAll(ctx, q.Kind, t, readmodel.Both(q.Filter, of.Filter), got)
 			}
 			if err == nil && len(t.Groups) > 0 {
-				err = x.group(ctx, index, answers, object{"bool": object{"filter": list{query, filters[i], term(fieldSeveral, t.Field)}}}, t, got)
+				err = x.group(ctx, index, answers["g"+t.Field], object{"bool": object{"filter": list{query, filters[i], term(fieldSeveral, t.Field)}}}, t, got)
 			}
 			if err != nil {
 				return 0, nil, nil, err
@@ -155,24 +129,25 @@ func pairsOf(field string, after json.RawMessage, most int) object {
 	return object{"composite": ask}
 }
 
-// read reads the values and parts of a tally; more tells that there are more values.
-func (a tallyAnswers) read(number string, t *readmodel.Tally, got *readmodel.Tallied) (more bool, err error) {
+// readTally reads the values and parts of a tally; more tells that there are more values.
+func readTally(answers map[string]*tallyAnswer, number string, t *readmodel.Tally, got *readmodel.Tallied) (more bool, err error) {
 	got.Parts = make([]int, len(t.Parts))
 	if t.Field != "" {
-		var values buckets
-		if err := json.Unmarshal(a["v"+t.Field], &values); err != nil {
-			return false, fmt.Errorf("tally of %s: %w", t.Field, err)
+		values := answers["v"+t.Field]
+		if values == nil {
+			return false, fmt.Errorf("no tally of %s", t.Field)
 		}
 		more = values.Others > 0
-		for _, b := range values.Buckets {
-			got.Values = append(got.Values, readmodel.Value{Value: b.Key, N: b.Count})
+		got.Values = make([]readmodel.Value, len(values.Buckets))
+		for i, b := range values.Buckets {
+			got.Values[i] = readmodel.Value{Value: b.Key, N: b.Count}
 		}
 		readmodel.SortValues(got.Values)
 	}
 	if len(t.Parts) > 0 {
-		var parts buckets
-		if err := json.Unmarshal(a["p"+number], &parts); err != nil || len(parts.Buckets) != len(t.Parts) {
-			return false, fmt.Errorf("tally of parts: %d of %d: %w", len(parts.Buckets), len(t.Parts), err)
+		parts := answers["p"+number]
+		if parts == nil || len(parts.Buckets) != len(t.Parts) {
+			return false, fmt.Errorf("tally of %d parts: %v", len(t.Parts), parts)
 		}
 		for i, b := range parts.Buckets {
 			got.Parts[i] = b.Count
@@ -194,7 +169,7 @@ func (x *Index) countAll(ctx context.Context, kind calendar.Kind, t *readmodel.T
 
 // group counts groups. What a query finds are the documents with several values, which
 // count once in each group.
-func (x *Index) group(ctx context.Context, index string, answers tallyAnswers, query object, t *readmodel.Tally, got *readmodel.Tallied) error {
+func (x *Index) group(ctx context.Context, index string, several *tallyAnswer, query object, t *readmodel.Tally, got *readmodel.Tallied) error {
 	groups := map[calendar.ID]int{}
 	for at, group := range t.Groups {
 		for _, id := range group {
@@ -207,9 +182,8 @@ func (x *Index) group(ctx context.Context, index string, answers tallyAnswers, q
 			got.Groups[at] += v.N
 		}
 	}
-	var several struct{ Pairs pairs }
-	if err := json.Unmarshal(answers["g"+t.Field], &several); err != nil {
-		return fmt.Errorf("groups of %s: %w", t.Field, err)
+	if several == nil {
+		return fmt.Errorf("no groups of %s", t.Field)
 	}
 	var id calendar.ID // of the document at hand
 	seen := map[int]bool{}
