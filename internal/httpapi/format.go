@@ -24,6 +24,7 @@ type format struct {
 	file [2]string
 	// surveys says that all events have to be looked at before the first one is written.
 	surveys bool
+	marks   bool // it shows what a search fits
 	schema  func(calendar.Kind) object
 	open    func(a *api, l *listing) encoder
 }
@@ -61,15 +62,15 @@ var allFormats = []*format{
 		schema: func(k calendar.Kind) object { return schemaRef(title(k.String()) + "List") },
 		open:   openJSON,
 	},
-	eventFormat("ics", "text/calendar", "; charset=utf-8", inline, "ics", formats.ICS),
-	eventFormat("rss", "application/rss+xml", "; charset=utf-8", inline, "rss", formats.RSS),
-	eventFormat("atom", "application/atom+xml", "; charset=utf-8", inline, "atom", formats.Atom),
-	eventFormat("jsonfeed", "application/feed+json", "; charset=utf-8", inline, "json", formats.JSONFeed),
-	eventFormat("geojson", "application/geo+json", "", inline, "geojson", formats.GeoJSON),
-	eventFormat("csv", "text/csv", "; charset=utf-8; header=present", attachment, "csv", formats.CSV),
+	eventFormat(format{name: "ics", media: []string{"text/calendar"}, file: [2]string{inline, "ics"}, single: true, surveys: true}, "; charset=utf-8", formats.ICS),
+	eventFormat(format{name: "rss", media: []string{"application/rss+xml"}, file: [2]string{inline, "rss"}}, "; charset=utf-8", formats.RSS),
+	eventFormat(format{name: "atom", media: []string{"application/atom+xml"}, file: [2]string{inline, "atom"}}, "; charset=utf-8", formats.Atom),
+	eventFormat(format{name: "jsonfeed", media: []string{"application/feed+json"}, file: [2]string{inline, "json"}, marks: true, schema: schemaOf("JSONFeed")}, "; charset=utf-8", formats.JSONFeed),
+	eventFormat(format{name: "geojson", media: []string{"application/geo+json"}, file: [2]string{inline, "geojson"}, single: true, marks: true, schema: schemaOf("FeatureCollection")}, "", formats.GeoJSON),
+	eventFormat(format{name: "csv", media: []string{"text/csv"}, file: [2]string{attachment, "csv"}}, "; charset=utf-8; header=present", formats.CSV),
 	{
 		name: "ndjson", media: []string{"application/x-ndjson"}, header: []string{"application/x-ndjson; charset=utf-8"}, kinds: onlyEvents,
-		file: [2]string{attachment, "ndjson"}, schema: func(calendar.Kind) object { return object{"type": "string"} }, open: openNDJSON,
+		file: [2]string{attachment, "ndjson"}, schema: asText, open: openNDJSON,
 	},
 }
 
@@ -79,27 +80,27 @@ const (
 	attachment = "attachment"
 )
 
-// eventFormat makes the row of a format of events.
-func eventFormat(name, media, params, disposition, ending string, open func(*formats.Feed) formats.Writer) *format {
-	f := &format{
-		name: name, media: []string{media}, header: []string{media + params}, kinds: onlyEvents, file: [2]string{disposition, ending},
-		single: name == "ics" || name == "geojson", surveys: name == "ics",
-		schema: func(calendar.Kind) object { return object{"type": "string"} },
+// eventFormat completes the row of a format of events; params are those of Content-Type.
+func eventFormat(f format, params string, open func(*formats.Feed) formats.Writer) *format {
+	f.header, f.kinds = []string{f.media[0] + params}, onlyEvents
+	if f.schema == nil {
+		f.schema = asText
 	}
 	f.open = func(a *api, l *listing) encoder {
 		e := &eventEncoder{w: open(&l.feed), a: a, l: l}
-		if l.list != nil && (name == "jsonfeed" || name == "geojson") { // single events are searched by nothing
+		if f.marks && l.list != nil { // single events are searched by nothing
 			e.marks = l.renderer(a)
 		}
 		return e
 	}
-	switch name {
-	case "jsonfeed":
-		f.schema = func(calendar.Kind) object { return schemaRef("JSONFeed") }
-	case "geojson":
-		f.schema = func(calendar.Kind) object { return schemaRef("FeatureCollection") }
-	}
-	return f
+	return &f
+}
+
+func asText(calendar.Kind) object { return object{"type": "string"} }
+
+// schemaOf gives the schema of a name, whatever is listed.
+func schemaOf(name string) func(calendar.Kind) object {
+	return func(calendar.Kind) object { return schemaRef(name) }
 }
 
 func (f *format) writes(k calendar.Kind) bool { return f.kinds == nil || slices.Contains(f.kinds, k) }

@@ -69,7 +69,8 @@ func TestAnswerTallies(t *testing.T) {
 	bucket := func(key int64, count int) (b struct {
 		Key   int64
 		Count int
-	}) {
+	},
+	) {
 		b.Key, b.Count = key, count
 		return b
 	}
