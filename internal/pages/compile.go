@@ -46,6 +46,9 @@ type execution struct {
 // executions are kept for the next pages: what a page is written into is larger than the page.
 var executions = sync.Pool{New: func() any { return &execution{markup: markup{b: make([]byte, 0, 64<<10)}} }}
 
+// Larger ones are not kept.
+const maxExecution = 1 << 20
+
 // execute writes a template.
 func (p program) execute(name string, data any) ([]byte, error) {
 	b := p[name]
@@ -54,6 +57,9 @@ func (p program) execute(name string, data any) ([]byte, error) {
 	}
 	x := executions.Get().(*execution)
 	defer func() {
+		if cap(x.b) > maxExecution {
+			return
+		}
 		clear(x.vars[:cap(x.vars)])
 		x.b, x.vars, x.base = x.b[:0], x.vars[:0], 0
 		executions.Put(x)
