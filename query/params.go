@@ -92,7 +92,7 @@ func newTable(params []Param) table {
 
 // Rows that every list has.
 func pageParam() Param {
-	return Param{Name: "page", Declared: "integer", Default: "1", ahead: 5, read: readPage, link: linkNothing, Schema: map[string]any{"minimum": 1, "maximum": maxPage, "default": 1}, Doc: [4]string{
+	return Param{Name: "page", Declared: "integer", Default: "1", ahead: 5, read: readPage, link: linkNothing, Schema: map[string]any{"minimum": 1, "maximum": maxPage}, Doc: [4]string{
 		"要返回的页码，从 1 开始。",
 		"Page of the archive to return, from 1.",
 		"Page de l’archive à renvoyer, à partir de 1.",
@@ -253,7 +253,7 @@ func eventParams() []Param {
 			"Longitude du point près duquel se trouve le lieu ; avec geoloc_lat.",
 			"Longitud del punto cercano al lugar; junto con geoloc_lat.",
 		}},
-		{Name: "geoloc_radius", Declared: "number", Format: "double", Default: "25", Extension: true, read: readRadius, Schema: map[string]any{"exclusiveMinimum": 0, "maximum": maxRadius, "default": defRadius}, Doc: [4]string{
+		{Name: "geoloc_radius", Declared: "number", Format: "double", Default: "25", Extension: true, read: readRadius, Schema: map[string]any{"exclusiveMinimum": 0, "maximum": maxRadius}, Doc: [4]string{
 			"与该点的最大距离，单位为公里。",
 			"Largest distance from that place, in kilometres.",
 			"Distance maximale à ce point, en kilomètres.",
@@ -394,7 +394,7 @@ func eventParams() []Param {
 			"Facettes à compter : le nombre d’événements de chaque valeur, sans la condition du paramètre lui-même.",
 			"Facetas que se cuentan: cuántos eventos tienen cada valor, sin la condición del propio parámetro.",
 		}},
-		{Name: "facet_limit", Declared: "integer", Default: "20", Extension: true, read: readFacetLimit, Schema: map[string]any{"minimum": 1, "maximum": maxFacetLimit, "default": defFacetLimit}, Doc: [4]string{
+		{Name: "facet_limit", Declared: "integer", Default: "20", Extension: true, read: readFacetLimit, Schema: map[string]any{"minimum": 1, "maximum": maxFacetLimit}, Doc: [4]string{
 			"按数量排序的筛选项最多给出的值数；已选的值总会给出。",
 			"How many values of a facet that is ordered by count are given; chosen ones always are.",
 			"Nombre de valeurs données d’une facette triée par nombre ; celles choisies le sont toujours.",
@@ -424,7 +424,7 @@ func eventParams() []Param {
 			"true : avec search, chaque fiche a la clé highlight, où les mots trouvés sont entre <mark>.",
 			"true: con search, cada registro tiene la clave highlight, con las palabras halladas entre <mark>.",
 		}},
-		{Name: "highlight_length", Declared: "integer", Default: "200", Extension: true, read: readHighlightLength, Schema: map[string]any{"minimum": minHighlight, "maximum": maxHighlight, "default": defHighlight}, Doc: [4]string{
+		{Name: "highlight_length", Declared: "integer", Default: "200", Extension: true, read: readHighlightLength, Schema: map[string]any{"minimum": minHighlight, "maximum": maxHighlight}, Doc: [4]string{
 			"highlight 中摘要与描述片段的最大字符数。",
 			"Most characters of the parts of excerpt and description in highlight.",
 			"Nombre maximal de caractères des passages de l’extrait et de la description dans highlight.",
@@ -509,7 +509,7 @@ func linkedParams(k calendar.Kind) []Param {
 		searchParam(search),
 		{Name: "event", Declared: "integer", LooksUp: true, read: readEvent, Doc: event},
 		{Name: "has_events", read: readSwitch(func(r *criteria) *sw { return &r.hasEvents }), Doc: hasEvents},
-		{Name: "only_with_upcoming", Default: "false", read: readUpcoming, Schema: map[string]any{"default": false}, Doc: upcoming},
+		{Name: "only_with_upcoming", Default: "false", read: readUpcoming, Doc: upcoming},
 		statusParam(),
 		pointParam(),
 		languageParam(),

@@ -58,7 +58,7 @@ func suggestParams() []Param {
 			"Genres à proposer ; tous par défaut.",
 			"Clases que se sugieren; todas por defecto.",
 		}},
-		{Name: "limit", Declared: "integer", Default: strconv.Itoa(defSuggested), Extension: true, read: readSuggested, Schema: map[string]any{"minimum": 1, "maximum": maxSuggested, "default": defSuggested}, Doc: [4]string{
+		{Name: "limit", Declared: "integer", Default: strconv.Itoa(defSuggested), Extension: true, read: readSuggested, Schema: map[string]any{"minimum": 1, "maximum": maxSuggested}, Doc: [4]string{
 			"每个种类的建议数。",
 			"Suggestions of each kind.",
 			"Propositions de chaque genre.",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -422,6 +423,45 @@ func TestIndex(t *testing.T) {
 		t.Errorf("ETag %s", tag)
 	}
 	nobody.With("If-None-Match", tag).Get("").Want(http.StatusNotModified)
+}
+
+var variableOfKey = regexp.MustCompile(`\(\?P<(\w+)>[^)]*\)`)
+
+// TestIndexAndDocument: both mark the routes of extensions and tell the defaults of
+// parameters. Where an ending names the format paging has none: whole selections come.
+func TestIndexAndDocument(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{})
+	doc := w.Document()
+	for key, e := range w.As(calendar.Anonymous).Get("").Get("routes").(map[string]any) {
+		path := variableOfKey.ReplaceAllString(strings.TrimPrefix(key, "/"+httpapi.Namespace), "{$1}")
+		item := doc.Paths.Value("/" + strings.TrimPrefix(path, "/"))
+		if item == nil {
+			t.Errorf("%s: no path %s", key, path)
+			continue
+		}
+		op := item.Get
+		if op == nil {
+			op = item.Post
+		}
+		entry := e.(map[string]any)
+		if marked := op.Extensions["x-extension"] == true; marked != (entry["extension"] == true) {
+			t.Errorf("%s: marked %v in the document, %v in the index", path, marked, entry["extension"])
+		}
+		args := entry["endpoints"].([]any)[0].(map[string]any)["args"].(map[string]any)
+		for _, p := range op.Parameters {
+			arg, told := args[p.Value.Name].(map[string]any)
+			if !told || p.Value.Name == "start_date" || p.Value.Name == "end_date" || p.Value.Name == "hide_empty" {
+				continue // the first two move, the last is 1 in one table and true in the other
+			}
+			if got, want := fmt.Sprint(p.Value.Schema.Value.Default), fmt.Sprint(arg["default"]); got != want {
+				t.Errorf("%s: %s: default %s in the document, %s in the index", path, p.Value.Name, got, want)
+			}
+			if strings.HasSuffix(path, ".{format}") && strings.HasSuffix(p.Value.Name, "page") && arg["default"] != nil {
+				t.Errorf("%s: %s: default %v", path, p.Value.Name, arg["default"])
+			}
+		}
+	}
 }
 
 // TestDocumentedBodies: what is wrong or right with a value by its form alone, the

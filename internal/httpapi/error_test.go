@@ -66,6 +66,15 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 				}
 			}
 		}
+		var facts map[string]any
+		if err := json.Unmarshal(append(appendErrorData([]byte(`{"status":0`), e, calendar.LangEN), '}'), &facts); err != nil {
+			t.Fatal(err)
+		}
+		for name := range facts {
+			if name != "status" && errorFacts()[name] == nil {
+				t.Errorf("%s: the documentation does not know data.%s", c, name)
+			}
+		}
 	}
 	if statusOf("unheard_of") != http.StatusInternalServerError {
 		t.Error("an unknown code is not 500")

@@ -139,7 +139,7 @@ func (a *api) indexEntry(rt *route, root *root, l calendar.Lang) object {
 		endpoints = append(endpoints, object{"methods": op.methods, "args": args})
 	}
 	entry := object{"namespace": root.namespace, "methods": rt.methods, "endpoints": endpoints}
-	if rt.form >= formFeed {
+	if rt.extension() {
 		entry["extension"] = true
 	}
 	if len(rt.pathArguments()) == 0 {

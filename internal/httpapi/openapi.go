@@ -265,7 +265,10 @@ func (d *document) parameterSchema(arg *argument) object {
 	if arg.enum != nil {
 		o["enum"] = arg.enum
 	}
-	maps.Copy(o, arg.schema)
+	if arg.fallback != "" && !arg.moves() {
+		o["default"] = defaultOf(arg.fallback)
+	}
+	maps.Copy(o, arg.schema) // its default has the type, that of the table may be text
 	if arg.param != nil && arg.param.PerPage {
 		o["description"] = "≤ " + strconv.Itoa(d.a.o.PerPageMax)
 	}

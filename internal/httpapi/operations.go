@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -89,7 +90,7 @@ func languageArgument() argument {
 func indexArguments() []argument {
 	return []argument{
 		{name: "namespace", in: "query", declared: "string", description: texts["arg.namespace"], fallback: `"` + Namespace + `"`},
-		{name: "context", in: "query", declared: "string", description: texts["arg.context"], fallback: `"view"`, schema: object{"default": "view"}},
+		{name: "context", in: "query", declared: "string", description: texts["arg.context"], fallback: `"view"`},
 		languageArgument(),
 	}
 }
@@ -189,12 +190,17 @@ func endingArgument(rt *route) argument {
 	return argument{name: "format", in: "path", declared: "string", description: texts["arg.ending"], required: true, enum: names, extension: true}
 }
 
-// ended tells no words of the parameter that an ending of the path wins over: makers of
-// clients refuse two lists of one name.
+// ended tells no words of the parameter that an ending of the path wins over, as makers of
+// clients refuse two lists of one name, and no defaults of paging: the whole selection
+// comes without it, and a client that sends defaults would get a page.
 func ended(args []argument) []argument {
 	for i := range args {
-		if args[i].name == "format" && args[i].in == "query" {
-			args[i].enum = nil
+		switch arg := &args[i]; {
+		case arg.name == "format" && arg.in == "query":
+			arg.enum = nil
+		case arg.name == "page", arg.name == "per_page":
+			arg.fallback, arg.schema = "", maps.Clone(arg.schema)
+			delete(arg.schema, "default")
 		}
 	}
 	return args

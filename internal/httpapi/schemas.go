@@ -358,7 +358,7 @@ func errorFacts() object {
 	return object{
 		"params":  object{"anyOf": []object{text, list(str())}},
 		"details": object{"anyOf": []object{{"type": "object", "additionalProperties": detail}, emptyList()}},
-		"term_id": integer(), "limit": integer(), "total": extended(integer(), true), "json_error_code": integer(), "json_error_message": str(),
+		"term_id": integer(), "limit": integer(), "total": extended(integer(), true), "cost": extended(integer(), true), "json_error_code": integer(), "json_error_message": str(),
 	}
 }
 

@@ -116,6 +116,8 @@ func TestSeveralSearchesRefused(t *testing.T) {
 		searches[i] = dear
 	}
 	ask(testkit.Object{"searches": searches}).Want(http.StatusOK) // 20 · 2 of 60
+	dear["facets"] = "city,month"
+	ask(testkit.Object{"searches": searches}).WantCode(http.StatusBadRequest, "rest_query_too_costly").WantField("data.cost", 80).WantField("data.limit", 60)
 	nobody.With("Authorization", "Bearer wrong").Post("/events/search", `{`).Want(http.StatusUnauthorized)
 }
 
