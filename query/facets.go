@@ -369,7 +369,7 @@ func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
 		for part < len(d.parents) && d.parents[part] < next {
 			part++
 		}
-		if int64(d.records[next].ID) == v.Value && (part >= len(d.parents) || d.parents[part] != next) {
+		if int64(d.records[next].ID) == v.Value && f.circle.seen[next] && (part >= len(d.parents) || d.parents[part] != next) {
 			add(next, v.N, take(d.records[next].ID))
 		}
 	}

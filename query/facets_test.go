@@ -137,6 +137,18 @@ func TestFacetsOfLinks(t *testing.T) {
 		if want := "city 1: boston=3; free 1: false=3"; shownFacets(editors) != want {
 			t.Errorf("of an editor: %s, want %s", shownFacets(editors), want)
 		}
+		// Chosen ones of which the caller sees nothing stay too, with and without events.
+		if got := facetsOf(t, s, anonymous, "venue=50,52&facets=venue"); shownFacets(got) != "venue 2: 51=2 50=1* 52=0*" || got[0].Values[2].Label != "52" {
+			t.Errorf("a trashed venue with an event: %s, %+v", shownFacets(got), got[0].Values)
+		}
+		// Where no step of auto finds anything, the counts are those of the first, as typos is.
+		for sent, want := range map[string]string{
+			"auto": "venue 0: 52=0*", "off": "venue 0: 52=0*", "on": "venue 2: 50=1 51=1 52=0*",
+		} {
+			if got := shownFacets(facetsOf(t, s, anonymous, "search=parant&venue=52&facets=venue&typos="+sent)); got != want {
+				t.Errorf("typos=%s that find nothing: %s, want %s", sent, got, want)
+			}
+		}
 		if got := facetsOf(t, s, anonymous, "venue=51&facets=city"); got[0].Values[0].Label != "Boston" {
 			t.Errorf("city of the events of a venue: %+v", got) // 100 is at 50, too
 		}

@@ -388,6 +388,24 @@ func eventParams() []Param {
 			"Sens de sort : asc (par défaut pour start et distance) ou desc (pour les autres ; relevance n’en a pas d’autre). Sans sort, sans effet.",
 			"Sentido de sort: asc (por defecto con start y distance) o desc (con los demás; relevance no tiene otro). Sin sort no tiene efecto.",
 		}},
+		{Name: "typos", Declared: "string", Default: `"off"`, Enum: []string{"off", "auto", "on"}, Extension: true, read: readTypos, cost: costOfTypos, Doc: [4]string{
+			"搜索词是否可以有错字（四个字母起一处，八个字母起两处）：off 不可以，on 可以，auto 仅在没有其他结果时可以。",
+			"Whether words of the search may have typos (from four letters on one, from eight on two): off no, on yes, auto only where nothing is found otherwise.",
+			"Si les mots de la recherche peuvent avoir des fautes de frappe (une dès quatre lettres, deux dès huit) : off non, on oui, auto seulement quand rien d’autre n’est trouvé.",
+			"Si las palabras de la búsqueda pueden tener erratas (una desde cuatro letras, dos desde ocho): off no, on sí, auto solo cuando no se encuentra nada más.",
+		}},
+		{Name: "highlight", Declared: "boolean", Default: "false", Extension: true, read: readFlag(func(o *Output) *bool { return &o.Highlight }), cost: costOfHighlight, Doc: [4]string{
+			"true：有 search 时，每条记录带有 highlight，其中符合搜索的词以 <mark> 标出。",
+			"true: with search each record has the key highlight, in which the words that fit stand in <mark>.",
+			"true : avec search, chaque fiche a la clé highlight, où les mots trouvés sont entre <mark>.",
+			"true: con search, cada registro tiene la clave highlight, con las palabras halladas entre <mark>.",
+		}},
+		{Name: "highlight_length", Declared: "integer", Default: "200", Extension: true, read: readHighlightLength, Schema: map[string]any{"minimum": minHighlight, "maximum": maxHighlight}, Doc: [4]string{
+			"highlight 中摘要与描述片段的最大字符数。",
+			"Most characters of the parts of excerpt and description in highlight.",
+			"Nombre maximal de caractères des passages de l’extrait et de la description dans highlight.",
+			"Máximo de caracteres de los fragmentos del extracto y de la descripción en highlight.",
+		}},
 		{Name: "facets", Declared: "array of string", Enum: Facets, Extension: true, read: readFacets, cost: func(q *parser) int { return len(q.run.facets) }, Doc: [4]string{
 			"要统计的筛选项：对每个值给出活动数，统计时不计该参数自身的条件。",
 			"Facets to count: how many events have each value, the condition of the parameter itself left out.",
@@ -411,24 +429,6 @@ func eventParams() []Param {
 			"repeats: of events with the same words in the title and the same venues only one is given, with collapsed.",
 			"repeats : des événements de mêmes mots dans le titre et de mêmes lieux, un seul est donné, avec collapsed.",
 			"repeats: de los eventos con las mismas palabras en el título y los mismos lugares solo se da uno, con collapsed.",
-		}},
-		{Name: "typos", Declared: "string", Default: `"off"`, Enum: []string{"off", "auto", "on"}, Extension: true, read: readTypos, cost: costOfTypos, Doc: [4]string{
-			"搜索词是否可以有错字（四个字母起一处，八个字母起两处）：off 不可以，on 可以，auto 仅在没有其他结果时可以。",
-			"Whether words of the search may have typos (from four letters on one, from eight on two): off no, on yes, auto only where nothing is found otherwise.",
-			"Si les mots de la recherche peuvent avoir des fautes de frappe (une dès quatre lettres, deux dès huit) : off non, on oui, auto seulement quand rien d’autre n’est trouvé.",
-			"Si las palabras de la búsqueda pueden tener erratas (una desde cuatro letras, dos desde ocho): off no, on sí, auto solo cuando no se encuentra nada más.",
-		}},
-		{Name: "highlight", Declared: "boolean", Default: "false", Extension: true, read: readFlag(func(o *Output) *bool { return &o.Highlight }), cost: costOfHighlight, Doc: [4]string{
-			"true：有 search 时，每条记录带有 highlight，其中符合搜索的词以 <mark> 标出。",
-			"true: with search each record has the key highlight, in which the words that fit stand in <mark>.",
-			"true : avec search, chaque fiche a la clé highlight, où les mots trouvés sont entre <mark>.",
-			"true: con search, cada registro tiene la clave highlight, con las palabras halladas entre <mark>.",
-		}},
-		{Name: "highlight_length", Declared: "integer", Default: "200", Extension: true, read: readHighlightLength, Schema: map[string]any{"minimum": minHighlight, "maximum": maxHighlight}, Doc: [4]string{
-			"highlight 中摘要与描述片段的最大字符数。",
-			"Most characters of the parts of excerpt and description in highlight.",
-			"Nombre maximal de caractères des passages de l’extrait et de la description dans highlight.",
-			"Máximo de caracteres de los fragmentos del extracto y de la descripción en highlight.",
 		}},
 		{Name: "cursor", Declared: "string", Extension: true, read: readCursor, Schema: map[string]any{"minLength": 1, "maxLength": maxCursor}, Doc: [4]string{
 			"逐步读取整个列表：* 开始，之后为上一步给出的 next_cursor。不能与 page 一起使用。",

@@ -55,13 +55,19 @@ func (s *Service) run(ctx context.Context, c *Criteria, snap *snapshot) (list *L
 		f     *counting
 	)
 	c, err = s.stepped(c, func(c *Criteria) (int, error) {
-		if f, err = s.selection(ctx, c, snap); err != nil {
+		at, err := s.selection(ctx, c, snap)
+		if err != nil {
 			return 0, err
 		}
-		if order, err = s.order(ctx, c, snap); err == nil {
-			page, err = s.page(ctx, c, f, order, snap)
+		by, err := s.order(ctx, c, snap)
+		if err != nil {
+			return 0, err
 		}
-		return page.Total, err
+		got, err := s.page(ctx, c, at, by, snap)
+		if f == nil || got.Total > 0 { // where no step finds anything, the facets are of the first, too
+			f, order, page = at, by, got
+		}
+		return got.Total, err
 	})
 	if err != nil {
 		return nil, err
