@@ -98,6 +98,8 @@ func TestRecipes(t *testing.T) {
 		pages.picture(t, p, "map")
 		p.Eval(`map.setView([52.5, 13.4], 10); 0`)
 		p.Wait(`venues.getLayers().length === 1 && venues.getLayers()[0].feature.properties.venue === 'Far away'`)
+		p.Eval(`map.setView([0, 0], 0); 0`) // more than the world: longitudes beyond 180
+		p.Wait(`map.getBounds().getEast() > 180 && venues.getLayers().length === 3`)
 	})
 	t.Run("reader", func(t *testing.T) {
 		t.Parallel()

@@ -462,6 +462,12 @@ func TestIndexAndDocument(t *testing.T) {
 			}
 		}
 	}
+	for _, path := range []string{"/events/calendar", "/events/clusters"} { // lists without pages
+		headers := doc.Paths.Value(path).Get.Responses.Value("200").Value.Headers
+		if headers["X-Total"] == nil || headers["X-TotalPages"] != nil {
+			t.Errorf("%s: X-Total %v, X-TotalPages %v", path, headers["X-Total"], headers["X-TotalPages"])
+		}
+	}
 }
 
 // TestDocumentedBodies: what is wrong or right with a value by its form alone, the

@@ -451,7 +451,9 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 			if i == 0 {
 				pair = [2]string{"X-Total", "X-TotalPages"}
 			}
-			headers = append(headers, pair[0], pair[1])
+			if headers = append(headers, pair[0]); op.verb == "list" || op.verb == "feed" {
+				headers = append(headers, pair[1])
+			}
 		}
 	}
 	if rt.extra != nil {
