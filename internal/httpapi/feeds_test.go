@@ -183,7 +183,7 @@ func TestWhichFormat(t *testing.T) {
 	for _, path := range []string{"/events?format=xml", "/events?format=ICS", "/events?format=", "/events.ics?format=xml", "/events/" + id + "?format=rss", "/events/" + id + ".ics?format=csv", "/venues/" + venue + "/events?format=x"} {
 		nobody.Get(path).WantBad("format")
 	}
-	for _, path := range []string{"/events.xml", "/events.ICS", "/venues.ics", "/events/" + id + ".rss", "/venues/" + venue + ".ics", "/events.", "/events/x.ics", "/venues/" + venue + "/events.xml"} {
+	for _, path := range []string{"/events.xml", "/events.ICS", "/events.ics.gz", "/events.xrss5", "/events.xndjson", "/events/" + id + ".icss", "/events/" + id + ".xgeojson", "/venues.ics", "/events/" + id + ".rss", "/venues/" + venue + ".ics", "/events.", "/events/x.ics", "/venues/" + venue + "/events.xml"} {
 		nobody.Get(path).WantCode(http.StatusNotFound, "rest_no_route")
 	}
 	nobody.Post("/events.ics", nil).WantCode(http.StatusMethodNotAllowed, "rest_method_not_allowed")

@@ -129,10 +129,11 @@ func extrasOfLog() []pathExtra {
 // shownAs writes a pattern as OpenAPI does.
 var shownAs = strings.NewReplacer("{id:[0-9]+}", "{id}", patternTile, "/tile/{level}/{tile}", listEnding, ".{format}", eventEnding, ".{format}")
 
-// The endings that name a format.
+// The endings that name a format: one group each, since the router puts its anchors at the
+// outer ends alone.
 const (
-	listEnding  = ".{format:ics|rss|atom|jsonfeed|geojson|csv|ndjson}"
-	eventEnding = ".{format:ics|geojson}"
+	listEnding  = ".{format:(ics|rss|atom|jsonfeed|geojson|csv|ndjson)}"
+	eventEnding = ".{format:(ics|geojson)}"
 )
 
 // ended tells whether the path names the format.
@@ -156,8 +157,8 @@ func (rt *route) key(namespace string) string {
 	}
 	s := strings.Replace(rt.pattern, "{id:[0-9]+}", `(?P<id>\d+)`, 1)
 	s = strings.Replace(s, "{slug}", `(?P<slug>[^/]+)`, 1)
-	if before, names, ended := strings.Cut(s, "{format:"); ended {
-		s = before + "(?P<format>" + strings.TrimSuffix(names, "}") + ")"
+	if before, names, ended := strings.Cut(s, "{format:("); ended {
+		s = before + "(?P<format>" + strings.TrimSuffix(names, "}")
 	}
 	return "/" + namespace + strings.TrimSuffix(s, "/")
 }
