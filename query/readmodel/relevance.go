@@ -29,9 +29,6 @@ const (
 	WeightTypo  = 2 * WeightExact               // rank 1: for each typo that is not needed
 )
 
-// Ranked gives the pieces of a search that count.
-func (e Expression) Ranked() []Piece { return e.Must[:min(len(e.Must), MostRanked)] }
-
 // Row is the full text as a piece; false for a search without one.
 func (e Expression) Row() (Piece, bool) { return Piece{Tokens: e.Full, InRow: true}, len(e.Full) > 0 }
 
@@ -44,7 +41,7 @@ func (f *Relevance) Score(r *calendar.Record) (score int) {
 	}
 	texts := shownTexts(text, SchemaOf(r.Kind), r)
 	name := texts[:1]
-	for _, p := range e.Ranked() {
+	for _, p := range e.Ranked {
 		most := p.Most(f.Typos)
 		score += WeightTypo * (most - texts.fewest(p, most))
 		if name.fewest(p, most) <= most {

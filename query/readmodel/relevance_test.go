@@ -38,6 +38,7 @@ func TestRelevance(t *testing.T) {
 		{"in the title by beginning over whole words", "jazz night", 0, [2]string{"nights", "jazz"}, [2]string{"x", "jazz night"}, false},
 		{"in the title by typo", "jazz night", 2, [2]string{"nigth x", "jazz night"}, [2]string{"x", "jazz night"}, false},
 		{"whole words over beginnings", "jazz night", 0, [2]string{"x", "jazz night"}, [2]string{"x", "jazz nights"}, false},
+		{"a word sent twice counts twice", "jazz night jazz", 0, [2]string{"jazz x", "night"}, [2]string{"night x", "jazz"}, false},
 		{"how often does not matter", "jazz", 0, [2]string{"x", "jazz"}, [2]string{"x", "jazz jazz jazz"}, true},
 		{"after a minus does not matter", "jazz -rock", 0, [2]string{"jazz", ""}, [2]string{"jazz", ""}, true},
 		{"quoted texts count when they fit", `"jazz night" club`, 0, [2]string{"x", "jazz night club"}, [2]string{"x", "jazz nights clubs"}, false},

@@ -14,8 +14,12 @@ type Expression struct {
 	Query string        // as sent
 	Lang  calendar.Lang // of the request
 
-	// Must are the pieces that have to fit, each somewhere.
+	// Must are the pieces that have to fit, each somewhere; what is said twice is there
+	// once.
 	Must []Piece
+	// Ranked are those that count in the ranks 1, 4 and 5, in the order sent, at most
+	// MostRanked; what is said twice counts twice.
+	Ranked []Piece
 	// Not are groups of pieces; a record in which all pieces of a group fit is
 	// left out. A group has more than one piece only where the text after the
 	// minus is joined without white space, as in -hip-hop.
@@ -64,7 +68,7 @@ type Piece struct {
 // IsZero tells whether the search has no word; it finds nothing then.
 func (e Expression) IsZero() bool { return len(e.Must) == 0 && len(e.Not) == 0 }
 
-// ParseSearch reads a search as sent. What is said twice counts once. Single Latin letters and the common words
+// ParseSearch reads a search as sent. Single Latin letters and the common words
 // of l, the language of the request, are left out unless nothing else remains;
 // that holds for words after a minus too, and never for quoted ones. A minus
 // counts at the start or after white space, directly before a word or a quote; a
@@ -117,6 +121,9 @@ func (e *Expression) add(not bool, pieces []Piece) {
 		for _, p := range pieces {
 			if !slices.ContainsFunc(e.Must, p.equal) {
 				e.Must = append(e.Must, p)
+			}
+			if len(e.Ranked) < MostRanked {
+				e.Ranked = append(e.Ranked, p)
 			}
 		}
 	}

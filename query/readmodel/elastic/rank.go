@@ -37,7 +37,7 @@ func (c *compiler) scores(f *readmodel.Relevance, fields []string, of object) ob
 	add := func(q object, weight int) {
 		should = append(should, object{"constant_score": object{"filter": q, "boost": weight}})
 	}
-	for _, p := range e.Ranked() {
+	for _, p := range e.Ranked {
 		most := p.Most(f.Typos)
 		add(name.piece(p, most), readmodel.WeightName)
 		if p.InRow {

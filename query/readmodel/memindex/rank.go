@@ -33,7 +33,7 @@ func (r *reading) rankBy(of *readmodel.Relevance) {
 	name.Fields = of.Fields[:1]
 	k := &rank{of: of}
 	for i, text := range []readmodel.Text{of.Text, name} {
-		for _, p := range e.Ranked() {
+		for _, p := range e.Ranked {
 			k.weighs[i] = append(k.weighs[i], weight{r.pieceOf(name, p, of.Typos), readmodel.WeightName})
 			if p.InRow {
 				continue // it fits as it was sent, or not at all
