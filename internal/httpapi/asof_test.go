@@ -210,6 +210,9 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 	if _, err := w.Commands.Erase(t.Context(), command.Erasure{Kind: calendar.KindVenue, ID: venue.ID()}); err != nil {
 		t.Fatal(err)
 	}
+	for _, events := range []string{"/events", "/events.ics"} {
+		admin.Get(of+events).WantCode(http.StatusGone, "rest_record_erased")
+	}
 	for _, point := range append(points, fmt.Sprintf("as_of=position:%d", head+1), "as_of=version:1") {
 		for _, path := range paths {
 			if strings.Contains(point, "version") && path != of {
