@@ -167,7 +167,7 @@ func documentation(s *scene) {
 			path: "id +format", query: "password multilang_language +_fields +format", header: "+If-None-Match +If-Modified-Since", statuses: []int{200, 304, 400, 401, 403, 404, 503},
 		}}
 		for _, collection := range collections[1:] {
-			feed.path = "id +format"
+			feed.path, feed.statuses = "id +format", []int{200, 304, 400, 401, 403, 404, 410, 503}
 			want["/"+collection+"/{id}/events.{format}"] = map[string]wantOperation{"get": feed}
 			want["/"+collection+"/{id}/events"] = map[string]wantOperation{"get": {
 				path: "id", query: present, header: "+If-None-Match +Daybook-Min-Position", statuses: feed.statuses,

@@ -169,9 +169,9 @@ func TestDocumentedStatuses(t *testing.T) {
 		"DELETE /organizers/{id}":        "200 400 401 403 404 410 412 414 429 500 503",
 		"DELETE /tags/{id}":              "200 400 401 403 404 410 412 414 429 500 503",
 		"PATCH /tags/{id}":               "200 400 401 403 404 410 412 413 414 422 429 500 503", // HISTORY 20.42: one that is erased
-		"GET /events.{format}":           "200 304 400 401 404 414 429 500 503",
+		"GET /events.{format}":           "200 304 400 401 403 404 414 429 500 503",
 		"GET /venues/{id}/events":        "200 304 400 401 403 404 410 414 429 500 503",
-		"GET /tags/{id}/events.{format}": "200 304 400 401 404 410 414 429 500 503",
+		"GET /tags/{id}/events.{format}": "200 304 400 401 403 404 410 414 429 500 503",
 		"OPTIONS /events/by-slug/{slug}": "200 400 401 414 429 500 503",
 	} {
 		method, path, _ := strings.Cut(operation, " ")

@@ -399,13 +399,11 @@ func errorStatuses(rt *route, verb string) []int {
 	case "doc":
 		return []int{400, 401}
 	case "list", "feed":
-		switch { // only lists at collections have a past, which others may not see or is too much
-		case rt.of.IsPost():
-			return []int{400, 401, 403, 404, 410}
+		switch {
 		case rt.of != 0:
-			return []int{400, 401, 404, 410}
+			return []int{400, 401, 403, 404, 410}
 		case rt.form == formFeed:
-			return []int{400, 401, 404}
+			return []int{400, 401, 403, 404}
 		case rt.kind.IsPost():
 			return []int{400, 401, 403, 404, 422}
 		}
