@@ -130,6 +130,7 @@ func relevance(t testing.TB, x readmodel.Index) {
 		}},
 		{"音乐会", 0, [][2]string{{"音乐会", ""}, {"北京音乐会", ""}, {"x", "音乐会"}}},
 		{`"jazz night" club -rock`, 0, [][2]string{{"jazz night club", "x"}, {"a club", "jazz nights"}, {"x", "jazz night club"}, {"x", "jazz night clubs"}}},
+		{"jazz night jazz", 2, [][2]string{{"jazz x", "night"}, {"night x", "jazz"}, {"x", "jazz night"}, {"x", "jazz nigth"}, {"x", "jzaz night"}}},
 		{"one two three four five six seven eight nine ten eleven", 0, [][2]string{
 			{"ten", "one two three four five six seven eight nine ten eleven"},
 			{"eleven", "one two three four five six seven eight nine ten eleven"},
