@@ -48,7 +48,9 @@ func TestSourceHoldsFewBytes(t *testing.T) {
 	requests, _, err := asked.Pending()
 	check(t, err)
 	const request = feed.MaxPayload + 64<<10 + 2*size // a message may begin within its bytes
-	if most := uint64(requests)*request + 1<<20; requests == 0 || came > most {
+	// On a slow machine a consumer that is silent for long is left for another one.
+	others := src.Stats().Opened - 1
+	if most := uint64(requests+int(others))*request + 1<<20; requests == 0 || came > most {
 		t.Errorf("the server sent %d bytes ahead of %d for %d requests, want at most %d", came, entries*2*size, requests, most)
 	}
 	reads, at := 0, markOf(t, s, 1)
@@ -67,7 +69,7 @@ func TestSourceHoldsFewBytes(t *testing.T) {
 		}
 	}
 	mustReadAll(t, s, source(t, s, own, feed.SourceOptions{}), 0, entries)
-	if st := src.Stats(); st.FromStore != 0 {
+	if st := src.Stats(); st.FromStore != 0 && st.Opened == 1 {
 		t.Errorf("got %+v in %d reads, want all from the stream", st, reads)
 	}
 }

@@ -244,7 +244,7 @@ func TestOutage(t *testing.T) {
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
 		p := e.proxy(t)
-		x := e.through(t, p, elastic.Options{Timeout: 500 * time.Millisecond, RefreshInterval: time.Millisecond})
+		x := e.through(t, p, elastic.Options{Timeout: 2 * time.Second, RefreshInterval: time.Millisecond})
 		mustWrite(t, x, tags(1, 3))
 		for name, harm := range map[string]func(*http.Request, string) (int, string){
 			"cut": func(*http.Request, string) (int, string) { return -1, "" },

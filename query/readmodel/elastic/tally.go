@@ -138,9 +138,8 @@ func readTally(answers map[string]*tallyAnswer, number string, t *readmodel.Tall
 			return false, fmt.Errorf("no tally of %s", t.Field)
 		}
 		more = values.Others > 0
-		got.Values = make([]readmodel.Value, len(values.Buckets))
-		for i, b := range values.Buckets {
-			got.Values[i] = readmodel.Value{Value: b.Key, N: b.Count}
+		for _, b := range values.Buckets {
+			got.Values = append(got.Values, readmodel.Value{Value: b.Key, N: b.Count})
 		}
 		readmodel.SortValues(got.Values)
 	}
