@@ -153,6 +153,15 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(b), err
 })
 
+// still waits until nothing moves: a colour on its way to another theme has the contrast of
+// neither.
+const still = `(async () => {
+	const all = (root) => [...root.getAnimations(), ...[...root.querySelectorAll('*')].flatMap((e) => e.shadowRoot ? all(e.shadowRoot) : [])];
+	for (let moving; (moving = all(document).filter((a) => a.playState === 'running' && a.effect.getComputedTiming().endTime < 60000)).length > 0;) {
+		await Promise.allSettled(moving.map((a) => a.finished));
+	}
+})()`
+
 // check asks axe-core, by the rules of PAGES P4.2, for what is serious or critical.
 func check(t *testing.T, p *testkit.Page, where string) {
 	t.Helper()
@@ -163,6 +172,7 @@ func check(t *testing.T, p *testkit.Page, where string) {
 	if p.Eval(`typeof axe`) == "undefined" {
 		p.Eval(source + "\n0")
 	}
+	p.Eval(still)
 	got, _ := p.Eval(`axe.run(document, {runOnly: {type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']}, resultTypes: ['violations'], preload: false, iframes: false, selectors: false}).then((r) => r.passes.length < 10 ? 'nothing to look at' : JSON.stringify(r.violations
 		.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => [v.id, v.nodes.slice(0, 4).map((n) => n.html + ': ' + n.failureSummary)]), null, 1))`).(string)
 	if got != "[]" {
