@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -253,7 +254,7 @@ func eventParams() []Param {
 			"Longitude du point près duquel se trouve le lieu ; avec geoloc_lat.",
 			"Longitud del punto cercano al lugar; junto con geoloc_lat.",
 		}},
-		{Name: "geoloc_radius", Declared: "number", Format: "double", Default: "25", Extension: true, read: readRadius, Schema: map[string]any{"exclusiveMinimum": 0, "maximum": maxRadius}, Doc: [4]string{
+		{Name: "geoloc_radius", Declared: "number", Format: "double", Default: strconv.Itoa(defRadius), Extension: true, read: readRadius, Schema: map[string]any{"exclusiveMinimum": 0, "maximum": maxRadius}, Doc: [4]string{
 			"与该点的最大距离，单位为公里。",
 			"Largest distance from that place, in kilometres.",
 			"Distance maximale à ce point, en kilomètres.",
@@ -400,7 +401,7 @@ func eventParams() []Param {
 			"true : avec search, chaque fiche a la clé highlight, où les mots trouvés sont entre <mark>.",
 			"true: con search, cada registro tiene la clave highlight, con las palabras halladas entre <mark>.",
 		}},
-		{Name: "highlight_length", Declared: "integer", Default: "200", Extension: true, read: readHighlightLength, Schema: map[string]any{"minimum": minHighlight, "maximum": maxHighlight}, Doc: [4]string{
+		{Name: "highlight_length", Declared: "integer", Default: strconv.Itoa(defHighlight), Extension: true, read: readHighlightLength, Schema: map[string]any{"minimum": minHighlight, "maximum": maxHighlight}, Doc: [4]string{
 			"highlight 中摘要与描述片段的最大字符数。",
 			"Most characters of the parts of excerpt and description in highlight.",
 			"Nombre maximal de caractères des passages de l’extrait et de la description dans highlight.",
@@ -412,7 +413,7 @@ func eventParams() []Param {
 			"Facettes à compter : le nombre d’événements de chaque valeur, sans la condition du paramètre lui-même.",
 			"Facetas que se cuentan: cuántos eventos tienen cada valor, sin la condición del propio parámetro.",
 		}},
-		{Name: "facet_limit", Declared: "integer", Default: "20", Extension: true, read: readFacetLimit, Schema: map[string]any{"minimum": 1, "maximum": maxFacetLimit}, Doc: [4]string{
+		{Name: "facet_limit", Declared: "integer", Default: strconv.Itoa(defFacetLimit), Extension: true, read: readFacetLimit, Schema: map[string]any{"minimum": 1, "maximum": maxFacetLimit}, Doc: [4]string{
 			"按数量排序的筛选项最多给出的值数；已选的值总会给出。",
 			"How many values of a facet that is ordered by count are given; chosen ones always are.",
 			"Nombre de valeurs données d’une facette triée par nombre ; celles choisies le sont toujours.",

@@ -96,7 +96,7 @@ func eventFormat(f format, params string, open func(*formats.Feed) formats.Write
 	return &f
 }
 
-func asText(calendar.Kind) object { return object{"type": "string"} }
+func asText(calendar.Kind) object { return str() }
 
 // schemaOf gives the schema of a name, whatever is listed.
 func schemaOf(name string) func(calendar.Kind) object {

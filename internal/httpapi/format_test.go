@@ -38,7 +38,7 @@ func (e *lines) end(b []byte) []byte {
 var linesFormat = &format{
 	name: "lines", media: []string{"text/x-lines"}, header: []string{"text/x-lines; charset=utf-8"},
 	kinds:  []calendar.Kind{calendar.KindTag},
-	schema: func(calendar.Kind) object { return object{"type": "string"} },
+	schema: asText,
 	open:   func(a *api, l *listing) encoder { return &lines{l, a.o.MaxAnswer} },
 }
 

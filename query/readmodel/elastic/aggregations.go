@@ -46,11 +46,13 @@ type tallyAnswers map[string]map[string]*tallyAnswer
 // tallyAnswer are counts by value or by part, or the values of documents that have several.
 type tallyAnswer struct {
 	Others  int // of values that are not among them
-	Buckets []struct {
-		Key   int64
-		Count int
-	}
-	Pairs composite
+	Buckets []tallyBucket
+	Pairs   composite
+}
+
+type tallyBucket struct {
+	Key   int64 // of values
+	Count int
 }
 
 // UnmarshalJSON is for encoding/json.
@@ -159,25 +161,25 @@ func (t *tallyAnswer) read(s *calendar.Scanner) error {
 			t.Others, err = readCount(s)
 		case "buckets":
 			err = s.List(func() error {
-				t.Buckets = append(t.Buckets, struct {
-					Key   int64
-					Count int
-				}{})
-				b := &t.Buckets[len(t.Buckets)-1]
-				return s.Object(func(key string) (err error) {
-					switch key {
-					case "key":
-						b.Key, err = s.Integer()
-					case "doc_count":
-						b.Count, err = readCount(s)
-					default:
-						err = pass(s)
-					}
-					return err
-				})
+				t.Buckets = append(t.Buckets, tallyBucket{})
+				return t.Buckets[len(t.Buckets)-1].read(s)
 			})
 		case "pairs":
 			err = t.Pairs.read(s)
+		default:
+			err = pass(s)
+		}
+		return err
+	})
+}
+
+func (b *tallyBucket) read(s *calendar.Scanner) error {
+	return s.Object(func(key string) (err error) {
+		switch key {
+		case "key":
+			b.Key, err = s.Integer()
+		case "doc_count":
+			b.Count, err = readCount(s)
 		default:
 			err = pass(s)
 		}

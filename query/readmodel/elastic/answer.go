@@ -24,8 +24,7 @@ func (a *answer) decode(b []byte) bool {
 						if key != "value" {
 							return pass(s)
 						}
-						n, err := s.Integer()
-						a.Hits.Total.Value = int(n)
+						a.Hits.Total.Value, err = readCount(s)
 						return err
 					})
 				case "hits":

@@ -66,19 +66,11 @@ func TestAnswerTallies(t *testing.T) {
 	if !a.decode([]byte(answers[3])) {
 		t.Fatal("not read")
 	}
-	bucket := func(key int64, count int) (b struct {
-		Key   int64
-		Count int
-	},
-	) {
-		b.Key, b.Count = key, count
-		return b
-	}
 	pair := compositeBucket{Count: 1}
 	pair.Key.ID, pair.Key.Value = 2, 3
 	values, parts, several := &tallyAnswer{Others: 2}, &tallyAnswer{}, &tallyAnswer{}
-	values.Buckets = append(values.Buckets, bucket(5, 3), bucket(-7, 1))
-	parts.Buckets = append(parts.Buckets, bucket(0, 4), bucket(0, 0))
+	values.Buckets = []tallyBucket{{5, 3}, {-7, 1}}
+	parts.Buckets = []tallyBucket{{0, 4}, {0, 0}}
 	several.Pairs = composite{After: json.RawMessage(`{"id":2,"value":3}`), Buckets: []compositeBucket{pair}}
 	want := tallyAnswers{"s0": {"vtags": values, "p1": parts, "gvenue": several}}
 	if diff := cmp.Diff(want, a.Aggregations.Tallies); diff != "" {
