@@ -52,6 +52,7 @@ func TestArbiter(t *testing.T) {
 		for _, table := range []string{"entries", "commits", "records", "claims", "names", "receipts"} {
 			exec("DELETE FROM " + name + "." + table)
 		}
+		exec("UPDATE " + name + ".identity SET uuid = gen_random_uuid()") // another store
 		if _, err := s.Head(t.Context()); err != nil { // of the other history
 			rt.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"daybook/calendar"
@@ -24,9 +23,9 @@ func Compact(ctx context.Context, url string, o Options) (left []string, err err
 	if err != nil {
 		return nil, err
 	}
-	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	conn, err := connect(ctx, config.ConnConfig, o.Schema)
 	if err != nil {
-		return nil, translate(ctx, err, true)
+		return nil, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // nothing was left undone
 	run := func(statement string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"strings"
@@ -39,6 +40,7 @@ func parse(url string) (*pgxpool.Config, error) {
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "daybook"
 	}
+	maps.Copy(c.RuntimeParams, sessionSettings)
 	dialer := &net.Dialer{
 		Timeout:         c.ConnectTimeout,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
@@ -74,6 +76,9 @@ func (s *Store) pool(ctx context.Context, config *pgxpool.Config) (*pgxpool.Pool
 		s.touch(c)
 		ctx, cancel := context.WithTimeout(ctx, s.o.ReadTimeout)
 		defer cancel()
+		if err := checkSession(ctx, c, s.o.Schema); err != nil {
+			return err
+		}
 		return s.check(ctx, c)
 	}
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // see acquire
@@ -211,7 +216,11 @@ func (s *Store) fault(ctx context.Context, err error, lost bool) error {
 	if err != nil && s.closing.Load() {
 		return eventstore.ErrClosed
 	}
-	return translate(ctx, err, lost)
+	err = translate(ctx, err, lost)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == refusedCode { // rights that the store had when it was opened
+		return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
+	}
+	return err
 }
 
 // request sends statements, with the one that asks how the log stands to what is known,

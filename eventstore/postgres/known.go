@@ -15,6 +15,7 @@ import (
 type known struct {
 	mu    sync.Mutex
 	mark  eventstore.Mark // of the last commit that was seen; zero: of none
+	uuid  *[16]byte       // of the store that the mark is of; nil: nothing was seen
 	given int64           // the greatest id that NewIDs gave since the last connection was made
 	dials int             // connections that were made
 }
@@ -37,6 +38,7 @@ func (s *Store) view() view {
 type told struct {
 	head    eventstore.Mark // of the last commit
 	there   eventstore.Mark // of the commit in which the position of the view lies, or the last one before it
+	uuid    *[16]byte       // nil: the row is missing or hidden
 	standby bool
 }
 
@@ -44,7 +46,7 @@ type told struct {
 func (s *Store) queueCheck(b *pgx.Batch, v view, t *told) {
 	b.Queue(s.q.check, number(v.mark.Position)).QueryRow(func(r pgx.Row) error {
 		var head, there []byte
-		if err := r.Scan(&t.standby, &t.head.Position, &head, &t.there.Position, &there); err != nil {
+		if err := r.Scan(&t.standby, &t.head.Position, &head, &t.there.Position, &there, &t.uuid); err != nil {
 			return err
 		}
 		for _, m := range []struct {
@@ -88,12 +90,19 @@ func (s *Store) see(v view, t *told) error {
 		if t.standby && t.there.Position < v.mark.Position {
 			return fmt.Errorf("%w: the server is a standby that has not come to entry %d", eventstore.ErrUnavailable, v.mark.Position)
 		}
+		if t.head.Position == 0 && (t.uuid == nil || s.known.uuid != nil && *t.uuid == *s.known.uuid) {
+			return fmt.Errorf("%w: the log is empty but still the one that had entry %d: rights or row-level security may hide it",
+				eventstore.ErrUnavailable, v.mark.Position)
+		}
 		s.o.Log.Error("the event store holds another history than before: what was known of it is dropped",
 			"known", s.known.mark.String(), "present", t.head.String())
-		s.known.mark, s.known.given = t.head, 0
+		s.known.mark, s.known.uuid, s.known.given = t.head, t.uuid, 0
 		s.signal.Reset(t.head.Position)
 		s.distrust() // what is open leads to where the other history is, perhaps
 		return nil
+	}
+	if t.uuid != nil {
+		s.known.uuid = t.uuid
 	}
 	s.learn(t.head)
 	return nil

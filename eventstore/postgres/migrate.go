@@ -38,9 +38,9 @@ func migrateUp(ctx context.Context, config *pgx.ConnConfig, o Options) (err erro
 	if err != nil {
 		return err
 	}
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := connect(ctx, config, o.Schema)
 	if err != nil {
-		return translate(ctx, err, true)
+		return err
 	}
 	defer func() {
 		err = translate(ctx, err, conn.IsClosed())

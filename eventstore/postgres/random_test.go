@@ -26,6 +26,7 @@ func TestRandomSequences(t *testing.T) {
 		for _, table := range []string{"entries", "commits", "records", "claims", "names", "receipts"} {
 			sqlExec(t, c, "DELETE FROM "+name+"."+table)
 		}
+		sqlExec(t, c, "UPDATE "+name+".identity SET uuid = gen_random_uuid()") // another store
 		return store
 	}, nil)
 }

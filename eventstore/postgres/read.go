@@ -82,7 +82,8 @@ func newQueries(schema string) queries {
 		filled:        in("UPDATE @filling SET done = $1::bigint"),
 		takings: in(`SELECT position, record, kind, fields FROM @entries
 			WHERE position > $1::bigint AND position <= $2::bigint AND position('"slug":'::bytea IN fields) > 0`),
-		check: in(`SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash FROM (VALUES (0)) one
+		check: in(`SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash,
+			(SELECT uuid FROM @identity) FROM (VALUES (0)) one
 			LEFT JOIN LATERAL (SELECT last, hash FROM @commits ORDER BY first DESC LIMIT 1) h ON true
 			LEFT JOIN LATERAL (SELECT last, hash FROM @commits WHERE first <= $1::bigint ORDER BY first DESC LIMIT 1) k ON true`),
 		newIDs:   in("SELECT @new_ids($1::bigint)"),

@@ -70,10 +70,11 @@ func TestSynchronousStandby(t *testing.T) {
 }
 
 // TestCommitCancelled: the server answers a commit whose wait for the standby was
-// cancelled by hand as if it were whole.
+// cancelled by hand as if it were whole; whatever the role says, the store hears of it.
 func TestCommitCancelled(t *testing.T) {
 	t.Parallel()
 	primary := testkit.StartPostgres(t)
+	primary.Exec("ALTER ROLE postgres SET client_min_messages = 'error'")
 	primary.Exec("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
 	config := primary.URL() + "?options=-csynchronous_commit%3Dlocal"
 	opened := open(t, config, postgres.Options{}) // makes the schema

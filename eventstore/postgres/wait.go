@@ -73,9 +73,9 @@ func (s *Store) listenAll(ctx context.Context) {
 // listenOnce listens until the connection breaks, and tells whether it came to
 // that.
 func (s *Store) listenOnce(ctx context.Context) (listened bool, err error) {
-	conn, err := pgx.ConnectConfig(ctx, s.listen)
+	conn, err := connect(ctx, s.listen, s.o.Schema)
 	if err != nil {
-		return false, translate(ctx, err, true)
+		return false, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // only listened
 	if _, err := conn.PgConn().Exec(ctx, "LISTEN "+s.o.Schema+"_head").ReadAll(); err != nil {
