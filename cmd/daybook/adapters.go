@@ -138,7 +138,7 @@ func redactedURLs(list string) string {
 	}
 	for i, part := range parts {
 		u, err := url.Parse(strings.TrimSpace(part))
-		if err != nil || u.Host == "" || u.Opaque != "" || strings.Contains(u.Path, "@") {
+		if err != nil || u.Host == "" || u.Opaque != "" || strayAt(strings.TrimSpace(part), u) {
 			return hidden
 		}
 		if u.User != nil {

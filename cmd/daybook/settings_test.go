@@ -202,3 +202,26 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 }
+
+// TestStrayAt: an @ of a password that is not encoded is refused with a hint, before
+// what follows it is taken for a host and written into the log; encoded it is right.
+func TestStrayAt(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{
+		"--store=postgres://u:hush@hidden@h.example/d", "--store=postgres://u:hush@hidden/more@h.example/d", "--store=postgres://u:1#hidden@h.example/d",
+		"--store-listen=postgres://u:1?hidden@h.example/d", "--feed=nats://n.example,nats://u:hush@hidden@h.example", "--feed=nats://u:hush@hidden/@h.example",
+		"--index=http://u:hush@hidden@h.example", "--index=https://u:hush@hidden?x@h.example#y@z",
+	} {
+		_, errText, status := runIn(t, nil, "serve", in)
+		if status != exitUsage || !strings.Contains(errText, "%40") || strings.Contains(errText, "hidden") || strings.Contains(errText, "hush") {
+			t.Errorf("%s: status %d: %s", in, status, errText)
+		}
+	}
+	for _, in := range []string{
+		"--store=postgres://u%40x:p%40q%2F@h.example/d", "--store=postgres://h.example/d?user=u%40x", "--store=postgres://u@h.example/d?application_name=a@b",
+	} {
+		if out, errText, status := runIn(t, nil, "config", "print", in); status != exitOK {
+			t.Errorf("%s: status %d: %s%s", in, status, out, errText)
+		}
+	}
+}

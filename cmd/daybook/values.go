@@ -124,10 +124,29 @@ func urls(to *string, want string, most int, schemes ...string) func(string) err
 			if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
 				return errors.New("must be " + want)
 			}
+			if strayAt(parts[i], u) {
+				return errors.New("must have the @ of a user name or password written as %40 (and / as %2F, ? as %3F, # as %23)")
+			}
 		}
 		*to = strings.Join(parts, ",")
 		return nil
 	}
+}
+
+// strayAt reports whether a URL has an @ that is not written as %40 where a user name or
+// password may have been cut by it: what follows would be taken for a host and shown.
+func strayAt(text string, u *url.URL) bool {
+	_, rest, _ := strings.Cut(text, "://")
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	authority, rest := rest[:end], rest[end:]
+	if u.User != nil {
+		rest, _, _ = strings.Cut(rest, "?") // a parameter may name a user
+		rest += "#" + u.EscapedFragment()
+	}
+	return strings.Count(authority, "@") > 1 || strings.Contains(rest, "@")
 }
 
 // readable reads the name of a file; "": none.
