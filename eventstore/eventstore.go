@@ -309,7 +309,8 @@ type Commit struct {
 type Verifier interface {
 	Store
 	// ReadStored is ReadAll of the entries as they lie on the medium, whatever
-	// the store keeps in memory.
+	// the store keeps in memory: the entry of a state that Records gave is there, even
+	// a moment before Head and ReadAll come to it.
 	ReadStored(ctx context.Context, after calendar.Position, limit int) ([]Entry, error)
 	// Commits gives up to limit commits whose First is greater than after.
 	Commits(ctx context.Context, after calendar.Position, limit int) ([]Commit, error)

@@ -387,16 +387,18 @@ func (s *Store) ReadAll(ctx context.Context, after calendar.Position, limit int)
 	if out, ok := s.tail.read(after, s.signal.Head(), limit); ok {
 		return out, nil
 	}
-	return s.ReadStored(ctx, after, limit)
-}
-
-// ReadStored does eventstore.Verifier.
-func (s *Store) ReadStored(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
-	out, err := paged(ctx, s, s.read.entries, scanEntry, number(after), max(limit, 0))
+	out, err := s.ReadStored(ctx, after, limit)
 	// A commit can be read a moment before the head moves to it.
 	for head := s.signal.Head(); len(out) > 0 && out[len(out)-1].Position > head; {
 		out = out[:len(out)-1]
 	}
+	return out, err
+}
+
+// ReadStored implements eventstore.Verifier: whatever the head is, because states are
+// read from the file as well.
+func (s *Store) ReadStored(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	out, err := paged(ctx, s, s.read.entries, scanEntry, number(after), max(limit, 0))
 	return out, wrap(err, "read entries after %d", after)
 }
 

@@ -840,6 +840,19 @@ var twins = []struct {
 			return b.one(ctx, a)
 		})
 	}},
+	{"entries lag behind states", []string{"states are never beyond the entries", "the log verifies while others write"}, func(b *broken) {
+		seen := calendar.Position(0)
+		b.stored = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			entries, err := b.Store.ReadStored(ctx, after, limit)
+			if n := len(entries); n > 0 && entries[n-1].Position > seen {
+				seen = entries[n-1].Position
+				entries = entries[:n-1]
+			}
+			return entries, err
+		}
+	}},
 	{"an entry lies behind the last commit", []string{"the log verifies"}, func(b *broken) {
 		b.stored = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
 			entries, err := b.Store.ReadStored(ctx, after, limit)

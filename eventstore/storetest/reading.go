@@ -401,6 +401,90 @@ func verifies(t testing.TB, h Harness) {
 	}
 }
 
+// busy has records made, renamed and erased by two writers while check runs again and
+// again.
+func (f *fixture) busy(check func() error) {
+	f.Helper()
+	const records, renames = 8, 8
+	var wg sync.WaitGroup
+	for w := range 2 {
+		wg.Go(func() {
+			for n := range records {
+				var r *calendar.Record
+				id, err := f.store.NewIDs(f.ctx, 1)
+				for v := range renames {
+					if err != nil {
+						f.Errorf("writer %d: %v", w, err)
+						return
+					}
+					slug := numbered(numbered(numbered("w", w), n), v)
+					c := created(calendar.KindTag, id, slug)
+					if r != nil {
+						c = changed(r, calendar.Fields{"slug": slug, "name": calendar.Text{calendar.LangEN: slug}})
+					}
+					d, after := f.draft(r, c)
+					r, err = after, f.store.Append(f.ctx, []eventstore.Append{f.appendOf(d)})[0].Err
+				}
+				if err == nil && n%3 == 0 {
+					err = f.store.Erase(f.ctx, f.erasure(r)).Err
+				}
+				if err != nil {
+					f.Errorf("writer %d: %v", w, err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	for runs := 1; ; runs++ {
+		if err := check(); err != nil {
+			f.Errorf("look %d: %v", runs, err)
+			<-done
+			return
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
+}
+
+// statesWithEntries: the entry of a state that was read can be read.
+func statesWithEntries(t testing.TB, h Harness) {
+	f := setup(t, h)
+	f.busy(func() error {
+		states, err := f.store.Records(f.ctx, 0, 0, 1000)
+		if err != nil {
+			return err
+		}
+		var newest calendar.Position
+		for i := range states {
+			newest = max(newest, states[i].Position)
+		}
+		if newest == 0 {
+			return nil
+		}
+		entries, err := f.store.ReadStored(f.ctx, newest-1, 1)
+		if err == nil && (len(entries) != 1 || entries[0].Position != newest) {
+			err = fmt.Errorf("a state is that of entry %d, reading it gives %d entries", newest, len(entries))
+		}
+		return err
+	})
+}
+
+// verifiesBusy: what others write meanwhile, erasures too, is no finding.
+func verifiesBusy(t testing.TB, h Harness) {
+	f := setup(t, h)
+	f.busy(func() error {
+		_, _, err := Verify(f.ctx, f.store, nil)
+		return err
+	})
+	if _, n, err := Verify(f.ctx, f.store, nil); err != nil || n != 2*(8*8+3) {
+		f.Errorf("at the end: %d entries, %v", n, err)
+	}
+}
+
 func marks(t testing.TB, h Harness) {
 	f := setup(t, h)
 	if got, err := f.store.Mark(f.ctx, 0); err != nil || got != (eventstore.Mark{}) {

@@ -101,6 +101,8 @@ func Cases() []Case {
 		{"records are erased together", erasesTogether},
 		{"answers that name what was erased are not kept", erasesAnswers},
 		{"the log verifies", verifies},
+		{"states are never beyond the entries", statesWithEntries},
+		{"the log verifies while others write", verifiesBusy},
 		{"claims and names of no state are found", verifiesHoldings},
 		{"everything is there after a restart", restart},
 		{"a store has a UUID of its own", ownUUID},
