@@ -44,8 +44,9 @@ func (s *Store) purgeTurn(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
+	ctx = context.WithoutCancel(ctx) // a transaction is not cut off
 	w, now := s.writer, s.o.Now()
-	if _, err := w.begin.ExecContext(ctx); err != nil {
+	if err := w.beginWrite(ctx); err != nil {
 		return false, err
 	}
 	gone, err := count(w.purge.ExecContext(ctx, now.Add(-s.o.KeepReceipts).UnixMilli(), purgeBatch))
@@ -54,11 +55,11 @@ func (s *Store) purgeTurn(ctx context.Context) (more bool, err error) {
 		moved, err = count(w.rekeep.ExecContext(ctx, now.UnixMilli(), now.Add(s.o.KeepReceipts).UnixMilli(), purgeBatch))
 	}
 	if err != nil || gone+moved == 0 {
-		w.giveUp(context.WithoutCancel(ctx))
+		w.giveUp(ctx)
 		return false, err
 	}
-	if _, err := w.commit.ExecContext(context.WithoutCancel(ctx)); err != nil {
-		w.giveUp(context.WithoutCancel(ctx))
+	if _, err := w.commit.ExecContext(ctx); err != nil {
+		w.giveUp(ctx)
 		return false, err
 	}
 	return true, nil

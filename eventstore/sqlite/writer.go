@@ -113,7 +113,7 @@ func (s *Store) writeGroup(ctx context.Context, items []*item) error {
 		s.signal.Move(w.head)
 	}
 	// Everything is read in the transaction that writes: one lock for both.
-	if _, err := w.begin.ExecContext(ctx); err != nil {
+	if err := w.beginWrite(ctx); err != nil {
 		return fmt.Errorf("begin: %w", translate(ctx, err))
 	}
 	s.forbid(items)
@@ -195,7 +195,7 @@ func (s *Store) inTurn(ctx context.Context, do func(ctx context.Context, w *writ
 		}
 	}
 	ctx = context.WithoutCancel(ctx) // a transaction is not cut off
-	if _, err := w.begin.ExecContext(ctx); err != nil {
+	if err := w.beginWrite(ctx); err != nil {
 		return fmt.Errorf("begin: %w", translate(ctx, err))
 	}
 	err := do(ctx, w)
@@ -223,9 +223,21 @@ func query[T any](ctx context.Context, w *writer, text string, scan func(row) (T
 	return allRows(ctx, stmt, scan, args...)
 }
 
-// giveUp ends a transaction without writing. It fails when the engine has ended
-// it by itself, and then there is nothing to end.
-func (w *writer) giveUp(ctx context.Context) { _, _ = w.rollback.ExecContext(ctx) }
+// beginWrite begins the transaction that writes; after an error none is open. The context
+// does not cut it off: the engine carries a BEGIN out that the driver reports as cancelled.
+func (w *writer) beginWrite(ctx context.Context) error {
+	_, err := w.begin.ExecContext(context.WithoutCancel(ctx))
+	if err != nil {
+		w.giveUp(ctx)
+	}
+	return err
+}
+
+// giveUp ends a transaction without writing, whatever became of the context. It fails
+// when there is none, or when the engine has ended it by itself.
+func (w *writer) giveUp(ctx context.Context) {
+	_, _ = w.rollback.ExecContext(context.WithoutCancel(ctx))
+}
 
 // gather reads what the file says about all that the items touch.
 func (s *Store) gather(ctx context.Context, g *eventstore.Group, items []*item) error {
