@@ -65,7 +65,7 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 	existing := !makesStore(name, args)
 	if s.store == "" || ofModel[name] && s.engine().local {
 		if s.store == "" && existing {
-			if err := wantStore(s.data); err != nil {
+			if err := wantStore(s); err != nil {
 				return err
 			}
 		}
@@ -102,11 +102,14 @@ func makesStore(name string, args []string) bool {
 }
 
 // wantStore refuses a directory without a store before anything is made in it.
-func wantStore(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, sqlite.FileName)); errors.Is(err, os.ErrNotExist) {
-		return noStore(dir)
+func wantStore(s *settings) error {
+	if _, err := os.Stat(filepath.Join(s.data, sqlite.FileName)); !errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	return nil
+	if left := leftOfLog(s); left != "" {
+		return lostLog(s.data, left)
+	}
+	return noStore(s.data)
 }
 
 func noStore(dir string) error {

@@ -19,47 +19,37 @@ import (
 // lookEvery is how often the files of the data directory are looked at for the log.
 const lookEvery = 5 * time.Second
 
-// dataGuard are the files of the data directory that a process works on. When somebody
-// removes or replaces them, what it wrote would end with it: it only reads then.
+// dataGuard is the lock of the data directory that a process works on. When somebody
+// removes or replaces it, another process may serve from there: this one only reads then.
 type dataGuard struct {
-	dir   string
-	files []fs.FileInfo
+	path string
+	info fs.FileInfo
 }
 
-// guardFiles notes the files. It needs the directory's lock and an open store.
-func guardFiles(s *settings) (*dataGuard, error) {
-	names := []string{lockFile}
-	if s.store == "" {
-		names = append(names, sqlite.FileName)
+// guardLock notes the lock, which the process has to hold.
+func guardLock(dir string) (*dataGuard, error) {
+	path := filepath.Join(dir, lockFile)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	h := &dataGuard{dir: s.data}
-	for _, name := range names {
-		info, err := os.Stat(filepath.Join(h.dir, name))
-		if err != nil {
-			return nil, fmt.Errorf("data directory: %w", err)
-		}
-		h.files = append(h.files, info)
-	}
-	return h, nil
+	return &dataGuard{path, info}, nil
 }
 
-// lost gives the path of a file that is not the one that is worked on any more; ""
-// when all are. Nothing is lost of no guard.
-func (h *dataGuard) lost() string {
-	if h == nil {
+// lost returns the path of the lock when it is not the one that is held any more, else "".
+// Nothing is lost of no guard.
+func (g *dataGuard) lost() string {
+	if g == nil {
 		return ""
 	}
-	for _, f := range h.files {
-		path := filepath.Join(h.dir, f.Name())
-		now, err := os.Stat(path)
-		if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(f, now) {
-			return path
-		}
+	now, err := os.Stat(g.path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(g.info, now) {
+		return g.path
 	}
 	return ""
 }
 
-// permit refuses a commit into files that nobody would find again.
+// permit refuses a commit into a directory that another process may take.
 func (b *backend) permit() error {
 	if path := b.guard.Load().lost(); path != "" {
 		return fmt.Errorf("%s was removed or replaced", path)
@@ -67,15 +57,26 @@ func (b *backend) permit() error {
 	return nil
 }
 
-// watch logs when files are lost, and when they are there again.
-func (h *dataGuard) watch(ctx context.Context, log *slog.Logger) error {
+// lostFile returns the path of a file of the data directory that this process works on and
+// that was removed or replaced, "" when there is none.
+func (b *backend) lostFile() string {
+	if s, ok := b.store.(*sqlite.Store); ok {
+		if path := s.Lost(); path != "" {
+			return path
+		}
+	}
+	return b.guard.Load().lost()
+}
+
+// watchData logs when files are lost, and when they are there again.
+func (b *backend) watchData(ctx context.Context, log *slog.Logger) error {
 	for before := ""; ; {
-		switch now := h.lost(); {
+		switch now := b.lostFile(); {
 		case now != "" && before == "":
 			log.ErrorContext(ctx, "data directory was removed or replaced: nothing is written any more", "file", now)
 			before = now
 		case now == "" && before != "":
-			log.InfoContext(ctx, "data directory is there again", "data", h.dir)
+			log.InfoContext(ctx, "data directory is there again", "data", b.s.data)
 			before = ""
 		}
 		if err := pause.For(ctx, lookEvery); err != nil {

@@ -103,7 +103,7 @@ const healthWait = 2 * time.Second
 
 func (b *backend) health(ctx context.Context) health {
 	h := b.reached(ctx)
-	if path := b.guard.Load().lost(); path != "" {
+	if path := b.lostFile(); path != "" {
 		h.Status, h.Why = statusNoData, filepath.Base(path)+" was removed or replaced" // nobody outside reads where
 		return h
 	}

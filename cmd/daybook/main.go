@@ -86,7 +86,7 @@ func subcommands() []*subcommand {
 			{"list", "", "list the users"},
 			{"token", "NAME", "withdraw the token of a user and print a new one"},
 			{"revoke", "NAME", "withdraw the token of a user"},
-		}, []string{ofStore, "user-role", "json"}, runUser},
+		}, []string{ofStore, "user-role", "new-log", "json"}, runUser},
 		{records, "import", "FILE.ndjson[.gz]", "apply changes from a file", nil, []string{ofStore, "json", "source", "timezone"}, runImport},
 		{records, "convert", "", "print another format as changes to import", []act{
 			{"conferences", "FILE.ndjson.gz", "of a list of conferences"},

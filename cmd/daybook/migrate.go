@@ -41,7 +41,7 @@ func runMigrate(ctx context.Context, c *console, s *settings, args []string) err
 // carry takes the event store of the data directory whole into an empty one in
 // PostgreSQL, in one transaction, and verifies both. The directory stays as it is.
 func carry(ctx context.Context, c *console, s *settings) (err error) {
-	if err := wantStore(s.data); err != nil {
+	if err := wantStore(s); err != nil {
 		return err
 	}
 	lock, err := lockData(s.data, false)
@@ -52,7 +52,7 @@ func carry(ctx context.Context, c *console, s *settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	from, err := openFile(ctx, c, s.data, sqlite.Options{Existing: true})
+	from, err := openFile(ctx, c, s, sqlite.Options{Existing: true})
 	if err != nil {
 		return err
 	}

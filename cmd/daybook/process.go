@@ -165,12 +165,12 @@ func (p *process) work(ctx context.Context) (err error) {
 		defer closing(r.l.model.Index().Close)
 	}
 	if s.holdsData() {
-		held, err := guardFiles(s)
+		held, err := guardLock(s.data)
 		if err != nil {
 			return err
 		}
 		b.guard.Store(held)
-		add("data", func(ctx context.Context) error { return held.watch(ctx, p.log) })
+		add("data", func(ctx context.Context) error { return b.watchData(ctx, p.log) })
 		ctl, err := newControl(ctx, b, s, p.log)
 		if err != nil {
 			return err

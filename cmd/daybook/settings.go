@@ -95,6 +95,7 @@ type settings struct {
 	traceRatio float64
 
 	role    string
+	newLog  bool
 	reason  string
 	by      string
 	yes     bool
@@ -363,6 +364,7 @@ func (s *settings) table() []setting {
 				_, ok := calendar.ParseRole(v)
 				return v == "" || ok
 			})},
+			{name: "new-log", flag: "new-log", boolean: true, def: "false", brief: "begin a log in a data directory that has lost its own", set: boolean(&s.newLog)},
 			{name: "erase-reason", flag: "reason", value: "TEXT", brief: "why the record is erased; it stays in the log, so it must not tell what was erased", set: text(&s.reason)},
 			{name: "erase-by", flag: "by", value: "NAME", brief: "administrator who erases; empty: the operator", set: text(&s.by)},
 			{name: "yes", boolean: true, def: "false", brief: "do not ask", set: boolean(&s.yes)},

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -33,7 +35,7 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 		b.store, b.leases, b.close = store, store, store.Close
 		return nil
 	}
-	store, err := openFile(ctx, b.c, b.s.data, sqlite.Options{
+	store, err := openFile(ctx, b.c, b.s, sqlite.Options{
 		Observe: b.commits.watched(b.hooks.Commits), Permit: b.permit, Existing: existing,
 	})
 	if err != nil {
@@ -43,20 +45,74 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 	return nil
 }
 
-// openFile opens the event store in a data directory. One of a former version is
-// brought to the present form, which is shown, because it may take minutes.
-func openFile(ctx context.Context, c *console, dir string, o sqlite.Options) (*sqlite.Store, error) {
-	progress, end := renewing(c, dir)
+// openFile opens the event store in the data directory. One of a former version is
+// brought to the present form, which is shown, because it may take minutes. One without
+// entries is refused where other files say that there were some, unless a new log is to
+// begin.
+func openFile(ctx context.Context, c *console, s *settings, o sqlite.Options) (*sqlite.Store, error) {
+	left := leftOfLog(s)
+	lost := left != "" && !s.newLog
+	o.Existing = o.Existing || lost
+	progress, end := renewing(c, s.data)
 	o.Renewing = progress
-	store, err := sqlite.Open(ctx, dir, o)
+	store, err := sqlite.Open(ctx, s.data, o)
 	end()
-	if errors.Is(err, eventstore.ErrNoStore) {
-		return nil, noStore(dir)
+	if err == nil && lost {
+		var head calendar.Position
+		if head, err = store.Head(ctx); err == nil && head == 0 {
+			err = eventstore.ErrNoStore
+		}
+		if err != nil {
+			err = errors.Join(err, store.Close())
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("event store in %s: %w", dir, err)
+	switch {
+	case errors.Is(err, eventstore.ErrNoStore) && lost:
+		if f, err := os.OpenFile(left, os.O_CREATE, 0o600); err == nil { // the engine has deleted its index
+			_ = f.Close()
+		}
+		return nil, lostLog(s.data, left)
+	case errors.Is(err, eventstore.ErrNoStore):
+		return nil, noStore(s.data)
+	case err != nil:
+		return nil, fmt.Errorf("event store in %s: %w", s.data, err)
 	}
 	return store, nil
+}
+
+// leftOfLog returns the path of a file that only a log with entries leaves behind, "" where
+// there is none: a store without entries next to it has lost them.
+func leftOfLog(s *settings) string {
+	exists := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	paths := []string{
+		filepath.Join(s.data, snapshotFile), filepath.Join(s.data, formerFile),
+		filepath.Join(s.data, keyFile), filepath.Join(s.data, keyFile+keptNote),
+	}
+	for _, key := range s.signingKeys {
+		paths = append(paths, key+keptNote)
+	}
+	// The log of the engine is never there before its file, and its index not without the log.
+	file := filepath.Join(s.data, sqlite.FileName)
+	log, index := file+"-wal", file+"-shm"
+	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+		paths = append(paths, log)
+	}
+	if !exists(log) {
+		paths = append(paths, index)
+	}
+	if i := slices.IndexFunc(paths, exists); i >= 0 {
+		return paths[i]
+	}
+	return ""
+}
+
+// lostLog is the error of a data directory without entries where a file is left of a log.
+func lostLog(dir, left string) error {
+	return fmt.Errorf("%s holds no entries, but %s is left of a log: put %s back, or a backup of it into an empty directory; "+
+		"daybook user add NAME --role administrator --new-log begins another log here", dir, left, sqlite.FileName)
 }
 
 // renewing shows how far a store of a former version has come to the present form.

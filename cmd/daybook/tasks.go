@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -196,6 +197,11 @@ func runUser(ctx context.Context, c *console, s *settings, args []string) error 
 func userTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
 	switch args[0] {
 	case "add":
+		if s.newLog {
+			if head, err := b.store.Head(ctx); err != nil || head > 0 {
+				return cmp.Or(err, usageError("--new-log: the store has a log of %s", counted(int(head), "entry", "entries")))
+			}
+		}
 		role, _ := calendar.ParseRole(s.role)
 		_, token, err := b.users.Add(ctx, args[1], role, 0)
 		if err != nil {

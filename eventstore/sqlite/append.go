@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
 
@@ -247,12 +246,13 @@ func (s *Store) commit(ctx context.Context, items []*item) {
 	}()
 	groupcommit.Commit(items, func(live []*item) error {
 		return s.observed(len(live), func() error {
-			if s.o.Permit != nil {
-				if err := s.o.Permit(); err != nil {
-					return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
-				}
+			if err := s.permitted(ctx); err != nil {
+				return err
 			}
-			return s.writeGroup(ctx, live)
+			if err := s.writeGroup(ctx, live); err != nil {
+				return err
+			}
+			return s.permitted(ctx)
 		})
 	}, lasting, func(it *item, err error) { *it.result = eventstore.Result{Err: err} })
 }

@@ -215,6 +215,9 @@ func (s *Store) alone(ctx context.Context, text string, dest ...any) error {
 	if s.closing.Load() {
 		return eventstore.ErrClosed
 	}
+	if err := s.permitted(ctx); err != nil {
+		return err
+	}
 	ctx = context.WithoutCancel(ctx)
 	if len(dest) == 0 {
 		_, err := s.writer.conn.ExecContext(ctx, text)

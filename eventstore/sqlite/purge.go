@@ -39,10 +39,8 @@ func (s *Store) purgeAll(ctx context.Context) {
 func (s *Store) purgeTurn(ctx context.Context) (more bool, err error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	if s.o.Permit != nil {
-		if err := s.o.Permit(); err != nil {
-			return false, err
-		}
+	if err := s.permitted(ctx); err != nil {
+		return false, err
 	}
 	ctx = context.WithoutCancel(ctx) // a transaction is not cut off
 	w, now := s.writer, s.o.Now()

@@ -47,8 +47,8 @@ type Options struct {
 	// Renewing is told how many entries are done of a file of a former form, which
 	// Open brings to the present one; nil: nobody is.
 	Renewing func(done, total calendar.Position)
-	// Permit is asked before each commit; its error refuses the commit with
-	// ErrUnavailable. nil: all are permitted.
+	// Permit is asked before and after each commit; its error refuses the commit, or to
+	// acknowledge it, with ErrUnavailable. nil: all are permitted.
 	Permit func() error
 }
 
@@ -61,6 +61,8 @@ const (
 type Store struct {
 	o       Options
 	lock    *os.File
+	files   []openFile // the file first, then its log
+	secured bool       // nothing depends on the log; who has the turn uses it
 	writeDB *sql.DB
 	readDB  *sql.DB
 	writer  *writer
@@ -78,7 +80,7 @@ type Store struct {
 	drained chan struct{}
 
 	stop   context.CancelFunc
-	beside sync.WaitGroup // the filling of the filter and the purge
+	beside sync.WaitGroup // the filling of the filter, the purge and the watch of the files
 	filled chan struct{}  // closed when the filling has ended
 }
 
@@ -123,6 +125,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		_ = s.fill(background) // an unfilled filter lets everything through
 	})
 	s.beside.Go(func() { s.purgeAll(background) })
+	s.beside.Go(func() { s.watchFiles(background) })
 	return s, nil
 }
 
@@ -136,7 +139,10 @@ func (s *Store) open(ctx context.Context, path string) error {
 			return eventstore.ErrNoStore
 		}
 	}
-	if s.lock, err = lockFile(path + ".lock"); err != nil {
+	if s.lock, err = lockFile(path + lockSuffix); err != nil {
+		return err
+	}
+	if err := checkLog(path); err != nil {
 		return err
 	}
 	// The file holds secrets; what SQLite puts beside it takes on its mode.
@@ -166,11 +172,10 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err := s.writer.ready(ctx); err != nil {
 		return err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
+	if err := s.noteFiles(path); err != nil {
 		return err
 	}
-	s.readDB = sql.OpenDB(&connector{driver: s.writeDB.Driver(), dsn: dsn(path, readPragmas), path: path, file: info})
+	s.readDB = sql.OpenDB(&connector{driver: s.writeDB.Driver(), dsn: dsn(path, readPragmas), lost: s.Lost})
 	readers := max(4, 2*runtime.GOMAXPROCS(0))
 	s.readDB.SetMaxOpenConns(readers)
 	s.readDB.SetMaxIdleConns(readers)
@@ -196,17 +201,17 @@ func (s *Store) connect(ctx context.Context, path string, steps []migration.Step
 	return migrate(ctx, conn, steps, s.o.Existing, s.o.Renewing)
 }
 
-// connector opens connections to the file that the store works on. One that lies in its
-// place would be read as an empty store, by some connections and by others not.
+// connector opens connections to the files that the store works on. Others that lie in
+// their place would be read by some connections and by others not.
 type connector struct {
-	driver    driver.Driver
-	dsn, path string
-	file      os.FileInfo
+	driver driver.Driver
+	dsn    string
+	lost   func() string // Store.Lost
 }
 
 func (c *connector) Driver() driver.Driver { return c.driver }
 
-// Connect gives ErrUnavailable as long as the file is another one.
+// Connect gives ErrUnavailable as long as a file is missing or another one.
 func (c *connector) Connect(context.Context) (driver.Conn, error) {
 	if err := c.same(); err != nil { // else SQLite makes one that is missing
 		return nil, err
@@ -222,8 +227,8 @@ func (c *connector) Connect(context.Context) (driver.Conn, error) {
 }
 
 func (c *connector) same() error {
-	if now, err := os.Stat(c.path); err != nil || !os.SameFile(c.file, now) {
-		return fmt.Errorf("%w: the file was removed or replaced", eventstore.ErrUnavailable)
+	if path := c.lost(); path != "" {
+		return fmt.Errorf("%w: %s was removed or replaced", eventstore.ErrUnavailable, path)
 	}
 	return nil
 }

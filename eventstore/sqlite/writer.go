@@ -183,10 +183,8 @@ func (s *Store) inTurn(ctx context.Context, do func(ctx context.Context, w *writ
 	if s.closing.Load() { // the connection ends with the committer
 		return eventstore.ErrClosed
 	}
-	if s.o.Permit != nil {
-		if err := s.o.Permit(); err != nil {
-			return fmt.Errorf("%w: %w", eventstore.ErrUnavailable, err)
-		}
+	if err := s.permitted(ctx); err != nil {
+		return err
 	}
 	w := s.writer
 	if w.lost {
@@ -210,7 +208,7 @@ func (s *Store) inTurn(ctx context.Context, do func(ctx context.Context, w *writ
 	for _, do := range then {
 		do()
 	}
-	return nil
+	return s.permitted(ctx)
 }
 
 // query reads rows in the transaction that writes.
