@@ -95,9 +95,6 @@ func (u *Upkeep) place(ctx context.Context, next readmodel.Index) (int, error) {
 	}
 	u.running.Lock()
 	defer u.running.Unlock()
-	if err := projector.CatchUp(ctx, u.store, next); err != nil {
-		return 0, err
-	}
 	d, err := next.Digest(ctx)
 	if err != nil {
 		return 0, err
@@ -106,7 +103,15 @@ func (u *Upkeep) place(ctx context.Context, next readmodel.Index) (int, error) {
 	for _, k := range d.Counts {
 		n += k
 	}
-	return n, u.index.Promote(ctx)
+	for {
+		if err := projector.CatchUp(ctx, u.store, next); err != nil {
+			return 0, err
+		}
+		// The projector of another process may have come further meanwhile.
+		if err := u.index.Promote(ctx); !errors.Is(err, readmodel.ErrBehind) {
+			return n, err
+		}
+	}
 }
 
 // Rebuild fills another index beside the one that answers, compares it with the store,

@@ -9,6 +9,9 @@ import (
 // version of the program: one that is filled beside it and promoted mends that.
 var ErrUnsound = errors.New("the read model has to be made anew")
 
+// ErrBehind says that the generation that answers shows more than the coming one.
+var ErrBehind = errors.New("the coming generation is behind the one that answers")
+
 // Generations is an Index with its life: it can be filled anew beside the one that
 // answers. One rebuild at a time.
 type Generations interface {
@@ -31,7 +34,8 @@ type Generations interface {
 	// Promote puts the coming generation in the place of the one that answers,
 	// in one step for all kinds, and keeps the old one for Back; one that was
 	// kept before is dropped. One that is not sound is not kept. No read fails
-	// meanwhile.
+	// meanwhile, and none goes back in time: ErrBehind until the coming one has come as
+	// far as the one that answers, which no writer gets any further by then.
 	Promote(ctx context.Context) error
 
 	// Back puts the kept generation in place again, and keeps the one that it

@@ -135,10 +135,9 @@ type request interface {
 
 // serverError is an answer that is no success.
 type serverError struct {
-	status  int
-	kind    string // the engine's name of the error
-	reason  string
-	unknown bool // the answer is none of the engine
+	status int
+	kind   string // the engine's name of the error
+	reason string
 }
 
 func (e *serverError) Error() string {
@@ -252,7 +251,6 @@ func readError(status int, body []byte) *serverError {
 	}
 	switch {
 	case json.Unmarshal(body, &answer) != nil:
-		e.unknown = true
 		e.reason = string(body)
 	case answer.Error == nil && answer.Found != nil:
 		e.kind = kindNotFound
@@ -273,7 +271,13 @@ const (
 	kindNoIndex  = "index_not_found_exception"
 	kindNoAlias  = "aliases_not_found_exception"
 	kindExists   = "resource_already_exists_exception"
-	kindTooMany  = "too_many_buckets_exception"
+	kindClosed   = "index_closed_exception"
+	// The two of a query that cannot be read.
+	kindQuery        = "parsing_exception"
+	kindQueryContent = "x_content_parse_exception"
+	// The two of a document that cannot be read: of Elasticsearch, and of OpenSearch.
+	kindDocument = "document_parsing_exception"
+	kindMapper   = "mapper_parsing_exception"
 )
 
 // translate turns what went wrong into an error of the port, by status and name.
@@ -288,7 +292,8 @@ func translate(err error) error {
 	switch {
 	case e.status == http.StatusNotFound && e.kind == kindNoIndex:
 		return fmt.Errorf("%w: %w", errGone, e)
-	case e.status == http.StatusBadRequest && !e.unknown && e.kind != kindExists && e.kind != kindTooMany:
+	case e.status == http.StatusBadRequest && (e.kind == kindQuery || e.kind == kindQueryContent):
+		// Every other 400 is about the server: a closed index, a limit, an alias.
 		return fmt.Errorf("%w: %w", readmodel.ErrQuery, e)
 	default:
 		return fmt.Errorf("%w: %w", readmodel.ErrUnavailable, e)

@@ -230,6 +230,9 @@ func (x *Index) Sound(ctx context.Context) error {
 		return err
 	}
 	v, err := x.look(ctx, x.o.Now(), noRefresh)
+	if errors.Is(err, errNoPosition) {
+		err = fmt.Errorf("%w: %w", readmodel.ErrUnsound, err)
+	}
 	if err == nil && !v.gen.current() {
 		err = fmt.Errorf("%w: it is that of another version of the program", readmodel.ErrUnsound)
 	}

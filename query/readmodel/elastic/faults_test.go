@@ -237,6 +237,102 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// TestFaultsOfAnIndex: what is wrong with an index is no fault of the documents that are
+// written meanwhile: the batch waits, with the reason of the engine.
+func TestFaultsOfAnIndex(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		o := elastic.Options{Prefix: e.prefix(t)}
+		x := e.open(t, o)
+		mustWrite(t, x, tags(1, 3))
+		index := e.index(t, o.Prefix, "tags", "state")
+		at := calendar.ID(3)
+		for what, harm := range e.harms(t) {
+			harm.do(index)
+			errs, err := x.Write(t.Context(), tags(at+1, at+2))
+			if !errors.Is(err, readmodel.ErrUnavailable) || errors.Join(errs...) != nil || !strings.Contains(err.Error(), "_exception: ") {
+				t.Errorf("%s: write: %v, %v", what, errs, err)
+			}
+			position(t, x, calendar.Position(at))
+			harm.undo(index)
+			at += 2
+			mustWrite(t, x, tags(at-1, at))
+			position(t, x, calendar.Position(at))
+			if got := total(t, x, calendar.KindTag); got != int(at) {
+				t.Errorf("%s: %d tags afterwards, want %d", what, got, at)
+			}
+		}
+		if q, err := x.Quarantined(t.Context()); err != nil || len(q) > 0 {
+			t.Errorf("quarantined: %v, %v", q, err)
+		}
+	})
+}
+
+// TestRefusedSearch: a search that the engine refuses is a fault of the query where it
+// cannot read it, and else one of the engine, with its reason.
+func TestRefusedSearch(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		p := e.proxy(t)
+		o := elastic.Options{Prefix: e.prefix(t)}
+		x := e.through(t, p, o)
+		mustWrite(t, x, tags(1, 3))
+		search := func() error {
+			_, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag, Limit: 20})
+			return err
+		}
+		tags := e.url(t) + "/" + e.index(t, o.Prefix, "tags", "state")
+		for what, path := range map[string][2]string{
+			"index_closed_exception": {"/_close", "/_open"},
+			"search_phase_execution_exception": {
+				`/_settings {"index.max_result_window":10}`, `/_settings {"index.max_result_window":null}`,
+			},
+		} {
+			set := func(what string) {
+				path, body, settings := strings.Cut(what, " ")
+				method := http.MethodPost
+				if settings {
+					method = http.MethodPut
+				}
+				ask(t, method, tags+path, body)
+			}
+			set(path[0])
+			if err := search(); !errors.Is(err, readmodel.ErrUnavailable) || errors.Is(err, readmodel.ErrQuery) || !strings.Contains(err.Error(), what) {
+				t.Errorf("%s: %v", what, err)
+			}
+			set(path[1])
+			eventuallyNil(t, search)
+		}
+		for kind, want := range map[string]error{
+			"parsing_exception": readmodel.ErrQuery, "x_content_parse_exception": readmodel.ErrQuery,
+			"too_many_clauses": readmodel.ErrUnavailable, "query_shard_exception": readmodel.ErrUnavailable, "": readmodel.ErrUnavailable,
+		} {
+			p.set(func(*http.Request, string) (int, string) {
+				return 400, fmt.Sprintf(`{"error":{"type":%q,"reason":"why"},"status":400}`, kind)
+			})
+			if err := search(); !errors.Is(err, want) || !strings.Contains(err.Error(), kind+": why") {
+				t.Errorf("%s: %v, want %v", kind, err, want)
+			}
+		}
+	})
+}
+
+// eventuallyNil waits until a call succeeds: an index that was opened takes a moment.
+func eventuallyNil(t *testing.T, call func() error) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		err := call()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestOutage: without the engine all calls fail soon and with ErrUnavailable;
 // afterwards they go on as if nothing had been.
 func TestOutage(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -165,14 +166,21 @@ func (x *Index) drop(ctx context.Context, r *roles, which func(generation) bool)
 func (r *roles) unused(g generation) bool { return g != r.live && g != r.kept && g != r.next }
 
 // Next gives the coming generation; see readmodel.Generations. One that was cut
-// off is gone on with when it has the present schema, also by another process.
+// off is gone on with when it has the present schema, a position, and takes writes,
+// also by another process.
 func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
 	n := x.names()
 	r, err := x.roles(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("next generation: %w", err)
 	}
-	if r.next.isZero() || !r.next.current() || !r.writable(n, r.next) {
+	usable := !r.next.isZero() && r.next.current() && r.writable(n, r.next)
+	if usable {
+		if usable, err = x.usable(ctx, r.next); err != nil {
+			return nil, fmt.Errorf("next generation: %w", err)
+		}
+	}
+	if !usable {
 		if r.next, err = x.fresh(ctx, &r, n.next()); err != nil {
 			return nil, fmt.Errorf("next generation: %w", err)
 		}
@@ -180,6 +188,32 @@ func (x *Index) Next(ctx context.Context) (readmodel.Index, error) {
 	next := newIndex(x.c, x.o)
 	next.fixed = r.next
 	return next, nil
+}
+
+// usable reports whether a generation has a position and all its indices take writes.
+// Only a server that is busy or out of reach leaves that open: that is an error.
+func (x *Index) usable(ctx context.Context, g generation) (bool, error) {
+	_, err := x.stateOf(ctx, x.names().index(stateName, g))
+	if err == nil {
+		// A change of a document that is not there is a conflict, and writes nothing.
+		items := make([]*item, len(collections))
+		for i, c := range collections {
+			items[i] = &item{lines: fmt.Appendf(nil, `{"index":{"_index":%q,"_id":"0","if_seq_no":0,"if_primary_term":1}}`+"\n{}\n", x.names().write(c, g))}
+		}
+		err = x.bulkAll(ctx, items)
+	}
+	if err != nil && (errors.Is(err, errNoPosition) || broken(err)) {
+		x.o.Log.Warn("coming generation is of no use, another one is made", "generation", g.String(), "error", err)
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// broken reports whether a server answered that something is wrong with an index: not
+// that it is busy, starts, or cannot be reached.
+func broken(err error) bool {
+	e, ok := errors.AsType[*serverError](err)
+	return ok && e.status >= 400 && e.status < 500 && e.status != http.StatusTooManyRequests
 }
 
 // fresh makes an empty generation whose state has an alias, in place of one that
@@ -235,22 +269,26 @@ func (x *Index) swap(a *aliasActions, r *roles, g generation) {
 	}
 }
 
-// ours tells whether a generation was made from the history of the event store.
-func (x *Index) ours(ctx context.Context, g generation) (bool, error) {
+// ours reads the marks of a generation and tells whether it was made from the history of
+// the event store.
+func (x *Index) ours(ctx context.Context, g generation) (readmodel.Marks, bool, error) {
 	v, err := x.stateOf(ctx, x.names().index(stateName, g))
-	if err != nil {
-		return false, err
+	if err != nil || v.marks.Reach.Position == 0 || x.o.Holds == nil {
+		return v.marks, err == nil, err
 	}
-	if v.marks.Reach.Position == 0 || x.o.Holds == nil {
-		return true, nil
-	}
-	return x.o.Holds(ctx, v.marks.Reach)
+	ours, err := x.o.Holds(ctx, v.marks.Reach)
+	return v.marks, ours, err
 }
 
 // Promote puts the coming generation in place: one request moves all aliases.
 // Readers of other processes change over within Options.RefreshInterval; until
 // then they read the old one, which is kept. A writer of any process goes on from
 // the position of the new one, see Moved.
+//
+// Before that it takes the alias by which the position of the old one is written, so
+// that writers get ErrMoved and the old one does not come further meanwhile. Who ends
+// in between leaves a generation that is not whole: Sound says so, and the next rebuild
+// goes on.
 func (x *Index) Promote(ctx context.Context) error {
 	r, err := x.roles(ctx)
 	if err != nil {
@@ -260,22 +298,33 @@ func (x *Index) Promote(ctx context.Context) error {
 		return errors.New("promote: there is no coming generation")
 	}
 	n := x.names()
-	var a aliasActions
-	x.swap(&a, &r, r.next)
-	a.remove(n.index(stateName, r.next), n.next())
-	// One that somebody deleted a part of, or of another history, is nothing to go
-	// back to.
+	state, write := n.index(stateName, r.live), n.write(stateName, r.live)
+	if r.has(state, write) {
+		var a aliasActions
+		a.remove(state, write)
+		if err := x.move(ctx, a); err != nil {
+			return fmt.Errorf("promote: %w", err)
+		}
+	} else if of := r.aliases[state]; of != nil { // an earlier call took it
+		of[write] = nil
+	}
+	// One that somebody deleted a part of, that cannot be read, or that is of another
+	// history, is nothing to go back to.
 	keep := r.whole(n) || !r.live.isZero() && !r.live.current()
 	if keep {
-		if keep, err = x.ours(ctx, r.live); err != nil {
+		if keep, err = x.outdone(ctx, &r); err != nil {
 			return fmt.Errorf("promote: %w", err)
 		}
 	}
+	var a aliasActions
+	x.swap(&a, &r, r.next)
+	a.remove(n.index(stateName, r.next), n.next())
 	if keep && !r.kept.isZero() {
 		a.remove(n.index(stateName, r.kept), n.kept())
 	}
 	if keep {
-		a.add(n.index(stateName, r.live), n.kept())
+		a.add(state, n.kept())
+		a.add(state, write)
 	}
 	if err := x.move(ctx, a); err != nil {
 		return fmt.Errorf("promote: %w", err)
@@ -294,6 +343,24 @@ func (x *Index) Promote(ctx context.Context) error {
 	return nil
 }
 
+// outdone makes sure that the coming generation is not behind the one that answers, and
+// reports whether that one is worth keeping.
+func (x *Index) outdone(ctx context.Context, r *roles) (keep bool, err error) {
+	old, ours, err := x.ours(ctx, r.live)
+	switch {
+	case errors.Is(err, errNoPosition), broken(err):
+		x.o.Log.Warn("replaced generation is not kept", "generation", r.live.String(), "error", err)
+		return false, nil
+	case err != nil || !ours:
+		return false, err
+	}
+	next, err := x.stateOf(ctx, x.names().index(stateName, r.next))
+	if err == nil && next.marks.All.Position < old.All.Position {
+		err = fmt.Errorf("%w: at %d, not at %d", readmodel.ErrBehind, next.marks.All.Position, old.All.Position)
+	}
+	return true, err
+}
+
 // Back puts the kept generation in place again; see readmodel.Generations.
 func (x *Index) Back(ctx context.Context) error {
 	r, err := x.roles(ctx)
@@ -303,7 +370,7 @@ func (x *Index) Back(ctx context.Context) error {
 	if r.kept.isZero() {
 		return fmt.Errorf("go back: %w", readmodel.ErrNoGeneration)
 	}
-	if ours, err := x.ours(ctx, r.kept); err != nil {
+	if _, ours, err := x.ours(ctx, r.kept); err != nil {
 		return fmt.Errorf("go back: %w", err)
 	} else if !ours {
 		return fmt.Errorf("go back: %w: the one that is kept was made from another history", readmodel.ErrNoGeneration)

@@ -132,6 +132,14 @@ func TestGenerations(t *testing.T) {
 		}
 		moved := make(chan error, 1)
 		go func() { moved <- writer.Moved(t.Context()) }()
+		if err := rebuilder.Promote(t.Context()); !errors.Is(err, readmodel.ErrBehind) {
+			t.Fatalf("promoted from 10 back to 8: %v", err)
+		}
+		if _, err := writer.Write(t.Context(), tags(11, 12)); !errors.Is(err, readmodel.ErrMoved) {
+			t.Errorf("write to what is about to be replaced: %v, want ErrMoved", err)
+		}
+		position(t, writer, 10)
+		mustWrite(t, next, tags(9, 10))
 		if err := rebuilder.Promote(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -141,8 +149,8 @@ func TestGenerations(t *testing.T) {
 		if _, err := writer.Write(t.Context(), tags(11, 12)); !errors.Is(err, readmodel.ErrMoved) {
 			t.Errorf("write after the promotion: %v, want ErrMoved", err)
 		}
-		position(t, writer, 8)
-		mustWrite(t, writer, tags(9, 12))
+		position(t, writer, 10)
+		mustWrite(t, writer, tags(11, 12))
 		if err := reader.Wait(t.Context(), 12); err != nil || total(t, reader, calendar.KindTag) != 12 {
 			t.Errorf("the reader does not follow: %v", err)
 		}
@@ -542,6 +550,114 @@ func TestDeletedParts(t *testing.T) {
 		fill(6)
 		if n := len(e.aliases(t, o.Prefix)); n != 6 {
 			t.Errorf("%d indices are left, want 6", n)
+		}
+	})
+}
+
+// harms are what an operator, a foreign template or a full server does to an index, and
+// what ends it.
+func (e engine) harms(t *testing.T) map[string]struct{ do, undo func(index string) } {
+	t.Helper()
+	settings := func(body string) func(string) {
+		return func(index string) {
+			ask(t, http.MethodPut, e.url(t)+"/"+index+"/_settings", body)
+		}
+	}
+	post := func(action string) func(string) {
+		return func(index string) { ask(t, http.MethodPost, e.url(t)+"/"+index+"/"+action, "") }
+	}
+	return map[string]struct{ do, undo func(index string) }{
+		"closed": {post("_close"), post("_open")},
+		"pipeline of a foreign template": {
+			settings(`{"index.default_pipeline":"` + run + `-none"}`), settings(`{"index.default_pipeline":null}`),
+		},
+		"block": {settings(`{"index.blocks.write":true}`), settings(`{"index.blocks.write":null}`)},
+		"alias of two indices": {
+			func(index string) {
+				ask(t, http.MethodPut, e.url(t)+"/"+index+"-other", `{"aliases":{"`+index+`-write":{}},"settings":{"number_of_replicas":0}}`)
+			},
+			func(index string) { ask(t, http.MethodDelete, e.url(t)+"/"+index+"-other", "") },
+		},
+	}
+}
+
+// index gives the name of the index of a collection that has an alias.
+func (e engine) index(t *testing.T, prefix, collection, alias string) string {
+	t.Helper()
+	all := e.aliases(t, prefix)
+	for index, aliases := range all {
+		number, ok := strings.CutPrefix(index, prefix+"-state-")
+		if ok && slices.Contains(aliases, alias) {
+			return prefix + "-" + collection + "-" + number
+		}
+	}
+	t.Fatalf("no generation has the role %s: %v", alias, all)
+	return ""
+}
+
+// TestGenerationOfNoUse: a coming generation that was cut off before its first document,
+// or that cannot be written, is made again, by a process that starts and by a rebuild.
+func TestGenerationOfNoUse(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, e engine) {
+		t.Helper()
+		o := elastic.Options{Prefix: e.prefix(t), Follow: true, RefreshInterval: 20 * time.Millisecond}
+		p := e.proxy(t)
+		n := calendar.ID(1)
+		fill := func(what string) {
+			t.Helper()
+			x := e.open(t, o) // another process
+			next, err := x.Next(t.Context())
+			if err != nil {
+				t.Fatalf("%s: next: %v", what, err)
+			}
+			position(t, next, 0)
+			mustWrite(t, next, tags(1, n))
+			if err := x.Promote(t.Context()); err != nil {
+				t.Fatalf("%s: promote: %v", what, err)
+			}
+			position(t, x, calendar.Position(n))
+			if err := x.Sound(t.Context()); err != nil || total(t, x, calendar.KindTag) != int(n) {
+				t.Errorf("%s: not sound: %v", what, err)
+			}
+			n++
+		}
+		x := e.through(t, p, o)
+		if err := x.Reach(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.set(func(r *http.Request, _ string) (int, string) {
+			if strings.HasSuffix(r.URL.Path, "_bulk") {
+				return 503, `{"error":{"type":"x","reason":"y"},"status":503}`
+			}
+			return 0, ""
+		})
+		if _, err := x.Next(t.Context()); !errors.Is(err, readmodel.ErrUnavailable) {
+			t.Fatalf("next without a first document: %v", err)
+		}
+		fill("cut off")
+
+		for what, harm := range e.harms(t) {
+			next, err := e.open(t, o).Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustWrite(t, next, tags(90, 91))
+			harm.do(e.index(t, o.Prefix, []string{"state", "events"}[len(what)%2], "next"))
+			fill(what)
+		}
+
+		// The same of the one that answers.
+		for what, harm := range map[string]func(state string){
+			"no position": func(state string) { ask(t, http.MethodDelete, e.url(t)+"/"+state+"/_doc/position", "") },
+			"closed":      func(state string) { ask(t, http.MethodPost, e.url(t)+"/"+state+"/_close", "") },
+		} {
+			harm(e.index(t, o.Prefix, "state", "state"))
+			x := e.open(t, o)
+			if err := x.Sound(t.Context()); err == nil || errors.Is(err, readmodel.ErrUnsound) != (what == "no position") {
+				t.Errorf("%s: sound: %v", what, err)
+			}
+			fill(what)
 		}
 	})
 }

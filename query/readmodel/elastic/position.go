@@ -170,14 +170,17 @@ func (x *Index) stateOf(ctx context.Context, name string) (view, error) {
 	for i := range a.Docs {
 		if e := a.Docs[i].Error; e != nil {
 			status := http.StatusServiceUnavailable
-			if e.Type == kindNoIndex {
+			switch e.Type {
+			case kindNoIndex:
 				status = http.StatusNotFound
+			case kindClosed:
+				status = http.StatusBadRequest
 			}
 			return v, fmt.Errorf("%s: %w", what, translate(&serverError{status: status, kind: e.Type, reason: e.Reason}))
 		}
 	}
 	if !a.Docs[0].Found {
-		return v, fmt.Errorf("%s: %w: %s has none", what, readmodel.ErrUnavailable, name)
+		return v, fmt.Errorf("%s: %w: %s has none", what, errNoPosition, name)
 	}
 	var ok bool
 	if _, v.gen, ok = x.names().parse(a.Docs[0].Index); !ok {
@@ -197,6 +200,10 @@ func (x *Index) stateOf(ctx context.Context, name string) (view, error) {
 	v.heals = a.Docs[3].Version
 	return v, nil
 }
+
+// errNoPosition says that a generation has lost its position, or was cut off before it
+// had one: only another generation mends that.
+var errNoPosition = fmt.Errorf("%w: generation without a position", readmodel.ErrUnavailable)
 
 // held is what the event store was found to hold.
 type held struct {

@@ -32,7 +32,7 @@ type item struct {
 // Write takes a batch: the documents together with their reach, then the quarantine, then
 // the position, each acknowledged before the next, so the position is never ahead. The version of a
 // document is its position; the engine ignores older ones. What the engine is too
-// busy for is sent again, up to six times; a document that it refuses (400) is
+// busy for is sent again, up to six times; a document that it cannot read is
 // ErrRefused; everything else fails the batch: readmodel.ErrUnavailable, or
 // readmodel.ErrMoved when the writer has to read Marks again.
 func (x *Index) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
@@ -305,7 +305,7 @@ func (x *Index) bulkOnce(ctx context.Context, items []*item, size int) (busy []*
 				items[i].err = nil // written, older than what is there, or deleted before
 			case r.Status == http.StatusTooManyRequests, r.Status == http.StatusServiceUnavailable:
 				busy, why = append(busy, items[i]), e
-			case r.Status == http.StatusBadRequest:
+			case e.kind == kindDocument, e.kind == kindMapper, r.Status == http.StatusRequestEntityTooLarge:
 				items[i].err = fmt.Errorf("%w: %w", readmodel.ErrRefused, e)
 			default:
 				return nil, nil, x.orMoved(translate(e))

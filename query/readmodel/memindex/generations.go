@@ -49,8 +49,12 @@ func (x *Index) Promote(ctx context.Context) error {
 	if x.next == nil {
 		return errors.New("promote: there is no coming generation")
 	}
+	shown, err := x.Visible(ctx)
+	if err == nil && x.next.marks.All.Position < shown.Position {
+		return readmodel.ErrBehind
+	}
 	var former *image
-	if x.o.Former != "" && x.Sound(ctx) == nil {
+	if x.o.Former != "" && err == nil {
 		former = x.image()
 	}
 	x.take(x.next)

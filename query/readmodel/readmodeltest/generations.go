@@ -124,6 +124,30 @@ func lifeCases() []lifeCase {
 				t.Error("none is promoted")
 			}
 		}},
+		{"promote never goes back", func(t testing.TB, x readmodel.Generations, _ *calendar.Record) {
+			write(t, x, readmodel.Batch{Mark: At(3)})
+			come(t, x)
+			wantErr(t, "promote of one that is behind", x.Promote(t.Context()), readmodel.ErrBehind)
+			if shown, err := x.Visible(t.Context()); err != nil || shown.Mark != At(3) {
+				t.Errorf("shows %v, %v, want %v", shown, err, At(3))
+			}
+			next, err := x.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, next, readmodel.Batch{Mark: At(3)})
+			promote(t, x)
+			if shown, err := x.Visible(t.Context()); err != nil || shown.Mark != At(3) {
+				t.Errorf("after promote: shows %v, %v, want %v", shown, err, At(3))
+			}
+			if err := x.Back(t.Context()); err != nil {
+				t.Fatalf("back: %v", err)
+			}
+			if marks, err := x.Marks(t.Context()); err != nil || marks.All != At(3) {
+				t.Errorf("after back: %v, %v, want %v", marks, err, At(3))
+			}
+			write(t, x, readmodel.Batch{Mark: At(4)})
+		}},
 		{"back and back again", func(t testing.TB, x readmodel.Generations, _ *calendar.Record) {
 			wantErr(t, "back to none", x.Back(t.Context()), readmodel.ErrNoGeneration)
 			come(t, x)
