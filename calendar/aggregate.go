@@ -37,7 +37,7 @@ func Create(k Kind, id ID, a *Attrs, d *Decision) (Change, error) {
 	if err := w.problems.Err(); err != nil {
 		return Change{}, err
 	}
-	return Change{Name: k.String() + "." + Created, Kind: k, ID: id, Home: a.Lang, Fields: w.next}, nil
+	return Change{Name: k.String() + "." + Created, Kind: k, ID: id, Home: a.Lang, Fields: w.next, Secret: w.secret}, nil
 }
 
 // Update decides the change of a record; of a trashed post the change that
@@ -278,10 +278,9 @@ func set(fields Fields, name string, v any, empty bool) {
 	}
 }
 
-// password protects an event or ends its protection. New events take none.
+// password protects an event or ends its protection.
 func (w *writing) password(cleared, text bool) error {
 	switch {
-	case w.stored == nil:
 	case cleared:
 		w.secret = []byte{}
 		delete(w.next, "protected")

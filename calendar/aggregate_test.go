@@ -283,18 +283,18 @@ func TestInitialBooleans(t *testing.T) {
 
 func TestCreateTakesAllFields(t *testing.T) {
 	t.Parallel()
-	event := created(t, KindEvent, situation{}, attrSet{
+	event := created(t, KindEvent, situation{hash: "hash"}, attrSet{
 		"author": ID(9), "description": "d", "excerpt": "e", "status": "private", "slug": "My Slug", "image": ResolvedImage{ID: 384, URL: "https://i.example/a.png"},
 		"cost": []string{"$5", "$10"}, "website": "https://w.example", "show_map": false, "hide_from_listings": true, "featured": true,
 		"categories": []ID{31}, "tags": []ID{45}, "venue": []ID{88, 89}, "organizer": []ID{90}, "ticketed": true, "post_parent": ID(50),
-		"password": "ignored on create", "multilang_language": LangEN,
+		"password": "open sesame", "multilang_language": LangEN,
 	})
 	wantFields(t, event.Fields, map[string]any{
 		"author": ID(9), "description": Text{LangEN: "d"}, "excerpt": Text{LangEN: "e"}, "status": "private", "slug": "my-slug",
 		"image": ID(384), "image_url": "https://i.example/a.png", "cost": []string{"$5", "$10"}, "website": "https://w.example",
 		"show_map": false, "show_map_link": true, "hide_from_listings": true, "featured": true, "sticky": false, "ticketed": true,
 		"categories": []ID{31}, "tags": []ID{45}, "venue": []ID{88, 89}, "organizer": []ID{90}, "post_parent": ID(50),
-		"password": nil, "protected": nil, "multilang_language": nil,
+		"password": nil, "protected": true, "multilang_language": nil,
 	})
 	venue := created(t, KindVenue, situation{}, attrSet{
 		"venue": "River Hall", "city": "Boston", "zip": "02110", "geo_lat": 0.0, "geo_lng": -71.05, "show_map_link": false, "website": "", "phone": Clear{},

@@ -53,7 +53,7 @@ func (s *Spec) Decode(in Input, op Op, l Lang, rules *Rules, c Caller, p *Proble
 		f := &s.Fields[i]
 		v, sent := in[f.Name]
 		switch {
-		case !sent || f.Form == FormNone || f.ByIDOnly && op != OpUpdate:
+		case !sent || f.Form == FormNone || f.NotBySlug && op == OpUpdateBySlug:
 			continue
 		case f.Form == FormLang:
 			Language(in, l, p)

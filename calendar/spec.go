@@ -106,7 +106,7 @@ type Field struct {
 	Translatable bool
 	Extension    bool
 	Max          int  // characters (interface 9), 0 no limit of its own
-	ByIDOnly     bool // taken on updates by numeric id only (password)
+	NotBySlug    bool // ignored in updates by slug (password)
 	Enum         []string
 	Initial      bool      // of booleans: the value of a new record, and of one that was made before the row
 	Shown        Shown     // in answers

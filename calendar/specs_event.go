@@ -215,7 +215,7 @@ func eventFields() []Field {
 		},
 		languageField(),
 		{
-			Name: "password", Form: FormPassword, Declared: "string", Empty: EmptyClears, Max: MaxPassword, ByIDOnly: true,
+			Name: "password", Form: FormPassword, Declared: "string", Empty: EmptyClears, Max: MaxPassword, NotBySlug: true,
 			Doc: [4]string{
 				"活动密码;留空则取消密码。不会返回。",
 				"Password of the event; removed when empty. It is never answered.",

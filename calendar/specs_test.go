@@ -63,8 +63,8 @@ func renderField(f *Field) string {
 		limit = strconv.Itoa(f.Max)
 	}
 	other := ""
-	if f.ByIDOnly {
-		other = "by id only"
+	if f.NotBySlug {
+		other = "not by slug"
 	}
 	if f.Enum != nil {
 		other = "enum " + strings.Join(f.Enum, " ")

@@ -506,7 +506,7 @@ func (w *writing) refusals(k calendar.Kind, attrs *calendar.Attrs, bad map[strin
 	if set == nil {
 		set = map[string]any{}
 	}
-	for _, field := range []string{"venue", "organizer", "categories", "tags", "image", "parent", "post_parent"} {
+	for _, field := range []string{"venue", "organizer", "categories", "tags", "image", "parent", "post_parent", "password"} {
 		if field != k.NameField() {
 			delete(set, field)
 		}

@@ -147,12 +147,24 @@ func TestCreate(t *testing.T) {
 			when:  event("e", ""), entries: 1, fields: `{"slug":"concert-3"}`,
 		},
 		{
-			name: "an id, a slug of the path and a password in the body mean nothing",
-			when: event("e", `"id":3,"password":"geheim"`), entries: 1, fields: `{"protected":null}`,
+			name: "an id in the body means nothing",
+			when: event("e", `"id":3,"password":""`), entries: 1, fields: `{"protected":null}`,
 			then: func(b *bench) {
 				t := b.t
 				if ok, err := b.CheckPassword(t.Context(), b.named["e"], "x"); !ok || err != nil {
 					t.Errorf("CheckPassword of an open event: %v, %v", ok, err)
+				}
+			},
+		},
+		{
+			name: "a password of a new event",
+			when: event("e", `"password":"geheim"`), entries: 1, fields: `{"protected":true}`,
+			then: func(b *bench) {
+				t := b.t
+				for password, want := range map[string]bool{"geheim": true, "Geheim": false, "": false} {
+					if ok, err := b.CheckPassword(t.Context(), b.named["e"], password); ok != want || err != nil {
+						t.Errorf("CheckPassword(%q): %v, %v", password, ok, err)
+					}
 				}
 			},
 		},

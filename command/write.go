@@ -333,6 +333,9 @@ func (w *writing) create(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if err := w.hashPassword(ctx, pl.attrs); err != nil {
+		return Result{}, err
+	}
 	c, err := w.decide(ctx, g, w.r.Kind, id, func(d *calendar.Decision) (calendar.Change, error) {
 		return calendar.Create(w.r.Kind, id, pl.attrs, d)
 	})

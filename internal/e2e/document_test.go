@@ -283,7 +283,7 @@ func (d *document) operation(path, method string, op, item obj, w wantOperation)
 		schema := d.follow(m["schema"])
 		properties, _ := schema["properties"].(obj)
 		all, extension := names(bodyFields[collection])
-		if collection == "events" && single == "{id}" {
+		if collection == "events" && !strings.HasPrefix(single, "by-slug") {
 			all = append(all, "password")
 			slices.Sort(all)
 		}

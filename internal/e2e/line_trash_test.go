@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -265,8 +266,7 @@ func protectedEvent(s *scene) {
 
 func passwordByID(s *scene) {
 	ed := s.as("editor")
-	made := ed.event(s.word(), obj{"password": "created"})
-	s.as("").read(made.path("events")).field("status", "publish") // ignored on create
+	made := ed.event(s.word(), nil)
 	for _, method := range updateMethods {
 		ed.do(method, made.bySlug("events"), obj{"password": "slug"}).want(http.StatusOK)
 		ed.do(method, made.bySlug("events")+"?password=slug", nil).want(http.StatusOK)
@@ -274,7 +274,33 @@ func passwordByID(s *scene) {
 		s.as("").read(made.path("events")).field("status", "publish")
 		s.as("").read(made.bySlug("events")).field("status", "publish")
 	}
-	ed.post("/events", eventBody(s.word(), obj{"password": 5})).want(http.StatusCreated)
+	ed.post("/events", eventBody(s.word(), obj{"password": 5})).bad("password")
+	ed.post("/events", eventBody(s.word(), obj{"password": strings.Repeat("x", 256)})).bad("password")
+	for _, empty := range []any{"", " ", nil} { // as if not sent
+		s.as("").read(ed.event(s.word(), obj{"password": empty}).path("events")).field("status", "publish")
+	}
+	form := url.Values{"title": {s.word()}, "start_date": {"2030-05-10"}, "end_date": {"2030-05-10"}, "password": {"born secret"}}
+	query := eventBody(s.word(), nil)
+	for _, made := range []*answer{
+		ed.event(s.word(), obj{"password": "born secret"}),
+		ed.do("POST", "/events", form).want(http.StatusCreated),
+		ed.do("POST", "/events"+pairs("password", "born secret"), query).want(http.StatusCreated),
+		s.as("author").event(s.word(), obj{"password": "born secret"}),
+	} {
+		made.without("password").lacks("born secret", "argon2", "protected")
+		for _, p := range []string{made.path("events"), made.bySlug("events"), made.path("events") + "?password=wrong"} {
+			s.as("").get(p).code(http.StatusForbidden, "event-password-protected")
+		}
+		s.as("").read(made.path("events")+pairs("password", "born secret")).field("status", "publish")
+		history := s.as("auditor").read(made.path("events")+"/history").lacks("born secret", "argon2")
+		changes, _ := history.at("entries.0.changes").([]any)
+		if !slices.ContainsFunc(changes, func(v any) bool {
+			c, _ := v.(obj)
+			return c["field"] == "password" && c["before"] == nil && c["after"] == true && c["sentence"] == "password: set"
+		}) {
+			s.t.Errorf("the history of a new protected event does not tell its password: %v", changes)
+		}
+	}
 	ed.do("POST", made.path("events"), url.Values{"password": {"by id"}}).want(http.StatusOK)
 	s.as("").get(made.path("events")).code(http.StatusForbidden, "event-password-protected")
 	ed.do("PUT", made.bySlug("events"), obj{"password": ""}).want(http.StatusOK) // removes nothing

@@ -29,7 +29,7 @@ func facets(s *scene) {
 	at := func(title, day string, more obj) {
 		body := obj{"start_date": day + " 19:00:00", "end_date": day + " 20:00:00", "tags": tag.idText()}
 		maps.Copy(body, more)
-		ed.protected(title, body)
+		ed.event(title, body)
 	}
 	at("Two of one parent", "2026-06-10", obj{"categories": []int64{jazz.id(), folk.id()}, "venue": []int64{hall.id(), club.id()}, "cost": "0", "featured": true})
 	at("In a trashed venue", "2026-06-11", obj{"categories": folk.id(), "venue": gone.id(), "cost": "12"})
@@ -124,16 +124,6 @@ func facets(s *scene) {
 	}
 }
 
-// protected makes an event with the password of its body, which is set by id only.
-func (c *caller) protected(title string, body obj) *answer {
-	c.t.Helper()
-	made := c.event(title, body)
-	if body["password"] != nil {
-		return c.update(made.path("events"), obj{"password": body["password"]})
-	}
-	return made
-}
-
 // repeats are lines LISTINGS 8.38 and 8.42 to 8.44 as far as groups of repeats go.
 func repeats(s *scene) {
 	ed := s.as("editor")
@@ -143,7 +133,7 @@ func repeats(s *scene) {
 	at := func(title, day string, more obj) *answer {
 		body := obj{"start_date": "2026-06-" + day + " 19:00:00", "end_date": "2026-06-" + day + " 20:00:00", "tags": tag.idText()}
 		maps.Copy(body, more)
-		return ed.protected(title, body)
+		return ed.event(title, body)
 	}
 	third := at("Open mic", "20", obj{"venue": hall.id()})
 	other := at("Another", "18", nil)

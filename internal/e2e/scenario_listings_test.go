@@ -224,7 +224,7 @@ func suggestions(s *scene) {
 	tag := ed.create("tags", obj{"name": w})
 	at := func(title, day string, more obj) *answer {
 		more["start_date"], more["end_date"] = day+" 10:00:00", day+" 12:00:00"
-		return ed.protected(title, more)
+		return ed.event(title, more)
 	}
 	second := at("Night of "+w, "2098-06-02", obj{"venue": hall.id(), "organizer": trust.id(), "tags": tag.id()})
 	first := at("night OF "+w+"!", "2098-06-01", obj{"venue": list{hall.id()}, "categories": music.id()})

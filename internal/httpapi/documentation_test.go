@@ -100,15 +100,14 @@ func TestDocumentation(t *testing.T) {
 		for _, op := range []struct {
 			path   string
 			post   bool
-			byID   bool
 			target *openapi3.Operation
 		}{
-			{"/" + k.Collection(), true, false, item.Post},
-			{"/" + k.Collection() + "/{id}", false, true, doc.Paths.Value("/" + k.Collection() + "/{id}").Patch},
+			{"/" + k.Collection(), true, item.Post},
+			{"/" + k.Collection() + "/{id}", false, doc.Paths.Value("/" + k.Collection() + "/{id}").Patch},
 		} {
 			fields, required := []string{"reason"}, []string(nil)
 			for _, f := range calendar.SpecOf(k).Fields {
-				if f.Form == calendar.FormNone || f.ByIDOnly && !op.byID {
+				if f.Form == calendar.FormNone {
 					continue
 				}
 				fields = append(fields, f.Name)

@@ -222,7 +222,7 @@ func fieldArguments(rt *route) []argument {
 	args := make([]argument, 0, len(fields))
 	for i := range fields {
 		f := &fields[i]
-		if f.Form == calendar.FormNone || f.ByIDOnly && rt.form != formByID {
+		if f.Form == calendar.FormNone || f.NotBySlug && rt.form == formBySlug {
 			continue
 		}
 		args = append(args, argument{
