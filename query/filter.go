@@ -33,8 +33,18 @@ func notHidden() readmodel.Filter {
 	return readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldHidden, Value: "true"}}
 }
 
-// listed admits listed events (interface 1.2).
-func listed(now int64) readmodel.And { return readmodel.And{published(now), notHidden()} }
+// countedEvents admits the events that counts and suggestions are of, for every caller: listed
+// ones (interface 1.2) without a password, whose links are secret (6.3). Of those that had
+// none at a moment of the past, the ones that have one now are left out, too.
+func countedEvents(now int64, protectedNow []calendar.ID) readmodel.And {
+	f := readmodel.And{published(now), notHidden(), readmodel.Not{Filter: isProtected}}
+	if len(protectedNow) > 0 {
+		f = append(f, readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldID, IDs: protectedNow}})
+	}
+	return f
+}
+
+var isProtected readmodel.Filter = readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}
 
 func ofAuthor(c calendar.Caller) readmodel.Filter {
 	return readmodel.In{Field: readmodel.FieldAuthor, IDs: []calendar.ID{c.ID}}
@@ -90,14 +100,13 @@ func (s *snapshot) withStatus(c calendar.Caller, statuses []calendar.Status) rea
 // blanked admits the events that the caller gets blanked (interface 6.3); nil
 // when there are none for this caller.
 func blanked(c calendar.Caller) readmodel.Filter {
-	protected := readmodel.Term{Field: readmodel.FieldProtected, Value: "true"}
 	switch viewOf(c) {
 	case viewAll:
 		return nil
 	case viewOwn:
-		return readmodel.And{protected, readmodel.Not{Filter: ofAuthor(c)}}
+		return readmodel.And{isProtected, readmodel.Not{Filter: ofAuthor(c)}}
 	default:
-		return protected
+		return isProtected
 	}
 }
 
@@ -339,11 +348,11 @@ func (s *Service) linkedFilter(ctx context.Context, c *Criteria, snap *snapshot)
 		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked})
 	}
 	if r.hasEvents != swNone {
-		listed, err := snap.tally(ctx, s, c.Kind)
+		used, err := snap.tally(ctx, s, c.Kind)
 		if err != nil {
 			return nil, err
 		}
-		var in readmodel.Filter = readmodel.In{Field: readmodel.FieldID, IDs: listed.ids}
+		var in readmodel.Filter = readmodel.In{Field: readmodel.FieldID, IDs: used.ids}
 		if r.hasEvents == swOff {
 			in = readmodel.Not{Filter: in}
 		}
@@ -391,11 +400,11 @@ func (s *Service) termFilter(ctx context.Context, c *Criteria, snap *snapshot) (
 		return append(f, readmodel.In{Field: readmodel.FieldID, IDs: r.linked}), nil
 	}
 	if r.hideEmpty != swOff {
-		listed, err := snap.tally(ctx, s, c.Kind)
+		ids, err := snap.used(ctx, s, c.Kind)
 		if err != nil {
 			return nil, err
 		}
-		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: listed.ids})
+		f = append(f, readmodel.In{Field: readmodel.FieldID, IDs: ids})
 	}
 	return f, nil
 }

@@ -171,7 +171,7 @@ func once(keyOf func(entry string) string, find func(key string) calendar.ID) fu
 }
 
 // readEvent reads the event whose linked records are listed. One that the caller
-// may not see in full counts as unknown. Of several rows the last one counts.
+// may not see in full, and one with a password for every caller, counts as unknown. Of several rows the last one counts.
 func readEvent(ctx context.Context, q *parser, p *Param) {
 	id, ok := q.id(p.Name)
 	if !ok || q.past.FormOnly {
@@ -187,10 +187,10 @@ func readEvent(ctx context.Context, q *parser, p *Param) {
 	q.resolved = cache.Numbers(q.resolved, q.run.linked)
 }
 
-// seesWhole tells whether a list shows the event to the caller, not blanked, or
-// would with the status filter.
+// seesWhole tells whether a list shows the event to the caller, or would with the status
+// filter, and to all who see it not blanked.
 func (q *parser) seesWhole(r *calendar.Record) bool {
-	if calendar.NeedsPassword(q.Caller, r) || q.withdrawn.has(r.Kind, r.ID) {
+	if r.Fields.Bool("protected") || q.withdrawn.has(r.Kind, r.ID) {
 		return false
 	}
 	if r.Status(q.now) == calendar.StatusTrash {

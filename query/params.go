@@ -559,10 +559,10 @@ func termParams(k calendar.Kind) []Param {
 			"Criterio de orden: name (por defecto), id, slug, count, description, include o none.",
 		}},
 		{Name: "hide_empty", Declared: "boolean", Default: `"1"`, read: readSwitch(func(r *criteria) *sw { return &r.hideEmpty }), Schema: map[string]any{"default": true}, Doc: [4]string{
-			"是否隐藏没有活动的词条。",
-			"Whether terms without events are left out.",
-			"Écarter ou non les termes sans événements.",
-			"Si se excluyen los términos sin eventos.",
+			"是否隐藏没有活动的词条；其下有使用中分类的分类会保留。",
+			"Whether terms without events are left out; categories above a used one stay.",
+			"Écarter ou non les termes sans événements ; les catégories au-dessus d’une catégorie utilisée restent.",
+			"Si se excluyen los términos sin eventos; las categorías por encima de una usada permanecen.",
 		}},
 	}
 	if k == calendar.KindCategory {

@@ -150,6 +150,7 @@ func (s *Service) parse(ctx context.Context, r Request, t table) (*Criteria, err
 	if !r.Past.Now.IsZero() {
 		q.now = r.Past.Now
 	}
+	q.resolved = cache.Numbers(q.resolved, s.o.ProtectedNow)
 	for _, p := range t.inTurn {
 		if p.read(ctx, &q, p); q.sent(p.Name) {
 			q.LooksUp = q.LooksUp || p.LooksUp

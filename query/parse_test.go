@@ -89,6 +89,8 @@ func TestParseRefuses(t *testing.T) {
 		{"event unknown", ve, editor, input("event=50"), refused{"event": calendar.ReasonUnknownEvent}},
 		{"event not readable", ve, anonymous, input("event=103"), refused{"event": calendar.ReasonUnknownEvent}},
 		{"event protected", ve, anonymous, input("event=106"), refused{"event": calendar.ReasonUnknownEvent}},
+		{"event protected, its author", ve, author, input("event=106"), refused{"event": calendar.ReasonUnknownEvent}},
+		{"post protected, an editor", ca, editor, input("post=106"), refused{"post": calendar.ReasonUnknownEvent}},
 		{"event trashed", ve, anonymous, input("event=105"), refused{"event": calendar.ReasonUnknownEvent}},
 		{"event trashed, of another", ve, author, input("event=105"), refused{"event": calendar.ReasonUnknownEvent}},
 		{"post and event are both checked", ca, anonymous, input("post=103&event=104"), refused{

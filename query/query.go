@@ -50,6 +50,9 @@ type Options struct {
 	// Clean reads names of terms in filters as writes read them, so that a name
 	// fits as it was sent and as it is answered; nil: they are taken as sent.
 	Clean calendar.Cleaner
+	// ProtectedNow are, ascending, the events of lists of the past that are protected now:
+	// no count of then tells their links.
+	ProtectedNow []calendar.ID
 }
 
 // Request is a list request.

@@ -22,8 +22,10 @@ type snapshot struct {
 	now     int64
 	nextDue int64 // the generation ends then; MaxInt64: nothing is scheduled
 
-	// Listed events by linked record, per kind of the link.
-	listedOf [calendar.KindTag + 1]lazy[tally]
+	// Counted events by linked record, per kind of the link.
+	countedOf [calendar.KindTag + 1]lazy[tally]
+	// branches are the categories with a counted event, and those above them.
+	branches lazy[[]calendar.ID]
 	// parents are the categories that have children; below are all that stand
 	// below one of them.
 	parents lazy[map[calendar.ID]int]
@@ -38,10 +40,10 @@ type snapshot struct {
 	directories [calendar.KindTag + 1]lazy[*directory]
 
 	published readmodel.Filter // published posts
-	listed    readmodel.And    // listed events
+	counted   readmodel.And    // events that counts are of
 }
 
-// tally is the number of listed events by linked record, and the records that
+// tally is the number of counted events by linked record, and the records that
 // have any, in order.
 type tally struct {
 	counts map[calendar.ID]int
@@ -53,15 +55,15 @@ type upcoming struct {
 	ids []calendar.ID
 }
 
-func newSnapshot(gen Generation, now, nextDue int64) *snapshot {
+func newSnapshot(gen Generation, now, nextDue int64, protectedNow []calendar.ID) *snapshot {
 	s := &snapshot{
-		gen: gen, now: now, nextDue: nextDue, parents: newLazy[map[calendar.ID]int](),
+		gen: gen, now: now, nextDue: nextDue, parents: newLazy[map[calendar.ID]int](), branches: newLazy[[]calendar.ID](),
 		// All moments from the last due publication on decide alike. With that one the
 		// filters are the same in most generations, and an index may keep what they find.
-		published: published(gen.Due), listed: listed(gen.Due),
+		published: published(gen.Due), counted: countedEvents(gen.Due, protectedNow),
 	}
-	for i := range s.listedOf {
-		s.listedOf[i], s.directories[i] = newLazy[tally](), newLazy[*directory]()
+	for i := range s.countedOf {
+		s.countedOf[i], s.directories[i] = newLazy[tally](), newLazy[*directory]()
 	}
 	return s
 }
@@ -133,7 +135,7 @@ func (s *Service) snapshot(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap := newSnapshot(Generation{Shown: shown, Due: due}, now, next)
+	snap := newSnapshot(Generation{Shown: shown, Due: due}, now, next, s.o.ProtectedNow)
 	s.snap.Store(snap)
 	return snap, nil
 }
@@ -304,11 +306,11 @@ func (s *snapshot) points(ctx context.Context, service *Service, ids []calendar.
 	})
 }
 
-// tally gives the number of listed events by linked record of a kind; the same
+// tally gives the number of counted events by linked record of a kind; the same
 // for every caller. Records without any are absent.
 func (s *snapshot) tally(ctx context.Context, service *Service, k calendar.Kind) (tally, error) {
-	return s.listedOf[k].get(ctx, func(ctx context.Context) (tally, error) {
-		counts, err := service.index.Counts(ctx, calendar.KindEvent, linkField(k), s.listed)
+	return s.countedOf[k].get(ctx, func(ctx context.Context) (tally, error) {
+		counts, err := service.index.Counts(ctx, calendar.KindEvent, linkField(k), s.counted)
 		return tally{counts, keys(counts)}, err
 	})
 }
@@ -318,7 +320,34 @@ func (s *snapshot) counts(ctx context.Context, service *Service, k calendar.Kind
 	return t.counts, err
 }
 
-// withUpcoming gives the linked records of a kind that have a listed event whose
+// used gives the terms of a kind that lists have where empty ones are left out: those with
+// a counted event, and the categories above them, so that a list holds whole branches.
+func (s *snapshot) used(ctx context.Context, service *Service, k calendar.Kind) ([]calendar.ID, error) {
+	t, err := s.tally(ctx, service, k)
+	if err != nil || k != calendar.KindCategory {
+		return t.ids, err
+	}
+	return s.branches.get(ctx, func(ctx context.Context) ([]calendar.ID, error) {
+		d, err := s.directory(ctx, service, k)
+		if err != nil {
+			return nil, err
+		}
+		in := make(map[calendar.ID]int, len(t.ids))
+		for _, id := range t.ids {
+			for id != 0 && in[id] == 0 {
+				in[id] = 1
+				at, known := d.find(id)
+				if !known {
+					break
+				}
+				id = d.records[at].Fields.ID("parent")
+			}
+		}
+		return keys(in), nil
+	})
+}
+
+// withUpcoming gives the linked records of a kind that have a counted event whose
 // end is now or later (interface 4.10).
 func (s *snapshot) withUpcoming(ctx context.Context, service *Service, k calendar.Kind, at calendar.Wall) ([]calendar.ID, error) {
 	if u := s.upcoming[k].Load(); u != nil && u.at == at {
@@ -326,7 +355,7 @@ func (s *snapshot) withUpcoming(ctx context.Context, service *Service, k calenda
 	}
 	end := int64(at)
 	counts, err := service.index.Counts(ctx, calendar.KindEvent, linkField(k),
-		append(slices.Clone(s.listed), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: &end}))
+		append(slices.Clone(s.counted), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: &end}))
 	if err != nil {
 		return nil, err
 	}

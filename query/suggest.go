@@ -120,7 +120,9 @@ type Suggested struct {
 // of the venues of an event the first one.
 type Suggestion struct {
 	View  View
-	Count int // events: that have the name; others: coming events, or those of a term
+	Count int // events: that have the name; others: coming events
+	// Namesake tells that another venue that fits has the same name.
+	Namesake bool
 }
 
 // Suggest answers the criteria of suggestions: for each kind those that fit best. What
@@ -170,16 +172,16 @@ func (s *Service) suggestKind(ctx context.Context, c *Criteria, k calendar.Kind,
 	return of, nil
 }
 
-// coming admits the listed events that end now or later.
+// coming admits the counted events that end now or later.
 func (c *Criteria) coming(snap *snapshot) readmodel.And {
-	return append(slices.Clone(snap.listed), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: new(int64(c.run.upcomingAt))})
+	return append(slices.Clone(snap.counted), readmodel.Range{Field: readmodel.FieldUTCEnd, Min: new(int64(c.run.upcomingAt))})
 }
 
 // name is the search for what was typed, in names alone.
 func (c *Criteria) name() readmodel.Text { return c.text([]string{readmodel.TextName}) }
 
 // suggestFields are those of events that suggestions show, or depend on.
-var suggestFields = []string{"title", "slug", "status", "date_utc", "author", "protected", "start_date", "end_date", "timezone", "all_day", "venue"}
+var suggestFields = []string{"title", "slug", "status", "date_utc", "author", "start_date", "end_date", "timezone", "all_day", "venue"}
 
 func (s *Service) suggestEvents(ctx context.Context, c *Criteria, snap *snapshot) ([]Suggestion, error) {
 	name := c.name()
@@ -199,10 +201,10 @@ func (s *Service) suggestEvents(ctx context.Context, c *Criteria, snap *snapshot
 	now := time.Unix(snap.now, 0)
 	for i, t := range titles {
 		v := &out[i].View
-		v.Record, v.Status, v.Blanked = t.Record, t.Record.Status(now), calendar.NeedsPassword(calendar.Caller{}, t.Record)
+		v.Record, v.Status = t.Record, t.Record.Status(now)
 		out[i].Count = t.Count
 		for _, id := range t.Record.Fields.IDs("venue") {
-			if at, ok := venues.find(id); ok && seen[at] && !v.Blanked {
+			if at, ok := venues.find(id); ok && seen[at] {
 				v.Venues = []LinkedView{{Record: venues.records[at]}}
 				break
 			}
@@ -235,11 +237,14 @@ func (s *Service) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kin
 		name         string // folded
 	}
 	all := make([]entry, 0, len(found))
+	named := map[string]int{} // by folded name
 	rank := readmodel.Relevance{Text: name}
 	for id := range found {
 		if at, ok := d.find(id); ok && counts[id] > 0 {
 			r := d.records[at]
-			all = append(all, entry{r, rank.Score(r), counts[id], readmodel.Fold(d.label(at, c.Lang))})
+			folded := readmodel.Fold(d.label(at, c.Lang))
+			named[oneBlank(folded)]++
+			all = append(all, entry{r, rank.Score(r), counts[id], folded})
 		}
 	}
 	slices.SortFunc(all, func(a, b entry) int {
@@ -248,7 +253,10 @@ func (s *Service) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kin
 	out := make([]Suggestion, min(len(all), c.run.suggested))
 	now := time.Unix(snap.now, 0)
 	for i := range out {
-		out[i] = Suggestion{View{Record: all[i].record}, all[i].count}
+		out[i] = Suggestion{
+			View: View{Record: all[i].record}, Count: all[i].count,
+			Namesake: k == calendar.KindVenue && named[oneBlank(all[i].name)] > 1,
+		}
 		if k.IsPost() {
 			out[i].View.Status = all[i].record.Status(now)
 		}
@@ -256,11 +264,11 @@ func (s *Service) suggestOthers(ctx context.Context, c *Criteria, k calendar.Kin
 	return out, nil
 }
 
-// suggestCounts gives the events of some records of a kind.
+// oneBlank gives a text with each run of white space as one blank.
+func oneBlank(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// suggestCounts gives the coming events of some records of a kind.
 func (s *Service) suggestCounts(ctx context.Context, c *Criteria, k calendar.Kind, ids []calendar.ID, snap *snapshot) (map[calendar.ID]int, error) {
-	if k.IsTerm() {
-		return snap.counts(ctx, s, k)
-	}
 	if some, ok := s.index.(readmodel.Counter); ok {
 		return some.CountsOf(ctx, calendar.KindEvent, linkField(k), c.coming(snap), ids)
 	}

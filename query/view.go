@@ -89,7 +89,7 @@ func (s *Service) countsThen(ctx context.Context, k calendar.Kind, ids []calenda
 // another process. One that hangs must not keep single records from being read.
 const countsLimit = time.Second
 
-// countsOf gives the number of listed events of some terms: those of the present
+// countsOf gives the number of counted events of some terms: those of the present
 // generation where they are there, else just these from the read model.
 func (s *Service) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.ID, now int64) (map[calendar.ID]int, error) {
 	if s.o.LocalIndex {
@@ -107,7 +107,7 @@ func (s *Service) countsOf(ctx context.Context, k calendar.Kind, ids []calendar.
 // lastCounts gives the counts of the last generation that asked for them.
 func (s *Service) lastCounts(k calendar.Kind) map[calendar.ID]int {
 	if snap := s.snap.Load(); snap != nil {
-		if known := snap.listedOf[k].value.Load(); known != nil {
+		if known := snap.countedOf[k].value.Load(); known != nil {
 			return known.counts
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Service) presentCounts(ctx context.Context, k calendar.Kind, ids []cale
 		return nil, err
 	}
 	if snap := s.snap.Load(); snap.holds(shown, now) {
-		if known := snap.listedOf[k].value.Load(); known != nil {
+		if known := snap.countedOf[k].value.Load(); known != nil {
 			return known.counts, nil
 		}
 	}
@@ -137,7 +137,7 @@ func (s *Service) presentCounts(ctx context.Context, k calendar.Kind, ids []cale
 		if err != nil {
 			return nil, err
 		}
-		counts, err := index.CountsOf(ctx, calendar.KindEvent, linkField(k), snap.listed, ids)
+		counts, err := index.CountsOf(ctx, calendar.KindEvent, linkField(k), snap.counted, ids)
 		if !errors.Is(err, errors.ErrUnsupported) {
 			return counts, err
 		}
@@ -145,7 +145,7 @@ func (s *Service) presentCounts(ctx context.Context, k calendar.Kind, ids []cale
 	if counts, ok := s.tallies.get(shown, now, k, ids); ok {
 		return counts, nil
 	}
-	f := append(listed(now), readmodel.In{Field: linkField(k), IDs: ids})
+	f := append(countedEvents(now, s.o.ProtectedNow), readmodel.In{Field: linkField(k), IDs: ids})
 	counts, err := s.index.Counts(ctx, calendar.KindEvent, linkField(k), f)
 	if err == nil {
 		s.tallies.keep(shown, now, k, ids, counts)

@@ -228,8 +228,12 @@ func suggestions(s *scene) {
 	}
 	second := at("Night of "+w, "2098-06-02", obj{"venue": hall.id(), "organizer": trust.id(), "tags": tag.id()})
 	first := at("night OF "+w+"!", "2098-06-01", obj{"venue": list{hall.id()}, "categories": music.id()})
-	exact := at(w, "2098-06-04", obj{"all_day": true, "password": "x", "venue": hall.id()}) // shows its title and dates only
-	at("Symphony "+w, "2020-06-01", obj{"venue": hall.id()})
+	at(w, "2098-06-04", obj{"password": "x", "venue": hall.id(), "organizer": trust.id(), "categories": music.id(), "tags": tag.id()}) // nothing tells of it
+	exact := at(w, "2098-06-04", obj{"all_day": true})
+	at("Symphony "+w, "2020-06-01", obj{"venue": hall.id(), "categories": music.id(), "tags": tag.id()})
+	at("Ended", "2020-06-01", obj{"tags": w + " of old"})
+	twin, other := ed.create("venues", obj{"venue": "twins  " + w, "city": "Rome & Co"}), ed.create("venues", obj{"venue": "Twins " + w})
+	at("Twins", "2098-06-01", obj{"venue": list{twin.id(), other.id()}})
 	at("Hidden "+w, "2098-06-01", obj{"hide_from_listings": true, "venue": hall.id()})
 	ed.under("fr").update(second.path("events"), obj{"title": "Nuit de " + w})
 	for _, language := range []string{"en", "fr", "es", "cn"} {
@@ -239,17 +243,19 @@ func suggestions(s *scene) {
 			want, counts = append(want, second.id()), obj{"events.1.count": 1, "events.2.text": "Nuit de " + w, "events.2.highlight": "Nuit de <mark>" + w + "</mark>"}
 		}
 		a := s.as("").under(language).read("/suggest?q="+w).fields(counts).fields(obj{
-			"q": w, "events.0.text": w, "events.0.all_day": false, "events.0.venue": "", "events.1.venue": "Hall " + w,
+			"q": w, "events.0.text": w, "events.0.all_day": true, "events.0.venue": "", "events.1.venue": "Hall " + w,
 			"events.1.start_date": "2098-06-01 10:00:00", "events.1.timezone": "UTC", "events.1.highlight": "night OF <mark>" + w + "</mark>!",
-			"venues.0.id": hall.id(), "venues.0.count": 3, "organizers.0.id": trust.id(), "organizers.0.count": 1,
+			"venues.0.id": hall.id(), "venues.0.count": 2, "organizers.0.id": trust.id(), "organizers.0.count": 1,
 			"organizers.0.text": w + " & friends", "organizers.0.highlight": "<mark>" + w + "</mark> &amp; friends",
-			"categories.0.id": music.id(), "categories.0.count": 1, "tags.0.id": tag.id(), "tags.0.slug": tag.at("slug"),
-		}).without("venues.1").head("X-Total", "")
+			"categories.0.id": music.id(), "categories.0.count": 1, "tags.0.id": tag.id(), "tags.0.slug": tag.at("slug"), "tags.0.count": 1,
+			"venues.1.id": twin.id(), "venues.1.city": "Rome & Co", "venues.2.id": other.id(), "venues.2.city": "",
+		}).without("venues.0.city", "venues.3", "tags.1", "organizers.1", "categories.1").head("X-Total", "")
 		for i, id := range want {
 			a.field("events."+itoa(int64(i))+".id", id)
 		}
 		a.without("events." + itoa(int64(len(want))))
 	}
+	s.as("").read("/suggest?kinds=venues&limit=1&q=twins+"+w).field("venues.0.city", "Rome & Co").without("venues.1")
 	typo := w[:2] + w[3:] // a letter is left out
 	s.as("").read("/suggest?kinds=events,tags&limit=1&q="+typo).field("events.0.id", first.id()).without("events.1").field("tags.0.id", tag.id()).without("venues")
 	s.as("").read("/suggest?typos=off&q="+typo).field("events", list{}).field("tags", list{})

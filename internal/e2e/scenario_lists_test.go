@@ -235,8 +235,9 @@ func listsOfTerms(s *scene) {
 		}
 		ed.update(event.path("events"), obj{"password": "p"})
 		s.as("").get("/" + collection + "?event=" + event.idText() + "&password=p").bad("event")
-		ed.list(collection, "event", event.idText()).found(collection, a, b)
+		ed.get("/" + collection + "?event=" + event.idText()).bad("event")
 		ed.update(event.path("events"), obj{"password": nil})
+		ed.list(collection, "event", event.idText()).found(collection, a, b)
 		ed.delete(event.path("events")).want(http.StatusOK)
 		s.as("").get("/" + collection + "?event=" + event.idText()).bad("event")
 		ed.list(collection, "event", event.idText()).found(collection, a, b)
@@ -247,12 +248,50 @@ func listsOfTerms(s *scene) {
 	}
 }
 
+// branches: lists without empty categories hold those above a used one (4.11), and what
+// is used by events with a password alone is empty, for every caller (6.3).
+func branches(s *scene) {
+	ed := s.as("editor")
+	w := s.word()
+	mk := func(name string, parent *answer) *answer {
+		more := obj{"name": name + " " + w}
+		if parent != nil {
+			more["parent"] = parent.id()
+		}
+		return ed.create("categories", more)
+	}
+	arts := mk("Arts", nil)
+	music := mk("Music", arts)
+	jazz := mk("Jazz", music)
+	private := mk("Private", arts)
+	mk("Unused", music)
+	tag := ed.create("tags", obj{"name": w})
+	ed.event(s.word(), obj{"categories": jazz.id()})
+	secret := ed.event(s.word(), obj{"categories": list{private.id(), jazz.id()}, "tags": tag.id(), "password": "sesame"})
+	for _, who := range []string{"", "author", "editor", "auditor"} {
+		c := s.as(who)
+		c.list("categories", "search", w).found("categories", arts, jazz, music).fields(obj{"categories.0.count": 0, "categories.1.count": 1, "categories.2.count": 0})
+		c.list("categories", "parent", arts.idText()).found("categories", music)
+		c.list("categories", "parent", music.idText()).found("categories", jazz)
+		c.list("categories", "search", w, "hide_empty", "false").field("total", 5)
+		c.list("categories", "search", w, "orderby", "count", "order", "desc").found("categories", jazz, arts, music)
+		c.list("tags", "search", w).found("tags")
+		c.list("tags", "search", w, "hide_empty", "0").found("tags", tag).field("tags.0.count", 0)
+		c.read(tag.path("tags")).field("count", 0)
+		c.get("/tags?event=" + secret.idText()).bad("event")
+	}
+	ed.read(secret.path("events")).field("tags.0.count", 0)
+	ed.update(secret.path("events"), obj{"password": ""})
+	s.as("").list("tags", "search", w).found("tags", tag).field("tags.0.count", 1)
+	s.as("").list("categories", "parent", arts.idText()).found("categories", music, private)
+}
+
 func listsOfPlaces(s *scene) {
 	ed := s.as("editor")
 	for _, c := range []struct{ field, collection string }{{"venue", "venues"}, {"organizer", "organizers"}} {
 		w := s.word()
 		mk := func(n string) *answer { return ed.create(c.collection, body(c.collection, w+" "+n, nil)) }
-		none, past, running, coming, hidden, draft := mk("none"), mk("past"), mk("running"), mk("coming"), mk("hidden"), mk("draft")
+		none, past, running, coming, hidden, draft, locked := mk("none"), mk("past"), mk("running"), mk("coming"), mk("hidden"), mk("draft"), mk("locked")
 		event := func(of *answer, start, end string, more obj) *answer {
 			out := obj{c.field: of.id(), "start_date": start, "end_date": end}
 			maps.Copy(out, more)
@@ -263,18 +302,25 @@ func listsOfPlaces(s *scene) {
 		upcoming := event(coming, "2027-01-01", "2027-01-02", obj{"timezone": "Asia/Tokyo"})
 		event(hidden, "2027-01-01", "2027-01-02", obj{"hide_from_listings": true})
 		drafted := event(draft, "2027-01-01", "2027-01-02", obj{"status": "draft"})
+		secret := event(locked, "2027-01-01", "2027-01-02", obj{"password": "sesame"}) // its place is secret, for all
 		for _, who := range []string{"", "editor"} {
 			ask := func(params ...string) *answer {
 				s.t.Helper()
 				return s.as(who).list(c.collection, append([]string{"search", w}, params...)...)
 			}
 			ask("has_events", "true").found(c.collection, coming, running, past)
-			ask("has_events", "0").found(c.collection, draft, hidden, none)
+			ask("has_events", "0").found(c.collection, locked, draft, hidden, none)
 			ask("only_with_upcoming", "yes").found(c.collection, coming, running)
-			ask("only_with_upcoming", "false").field("total", 6)
+			ask("only_with_upcoming", "false").field("total", 7)
 			ask("only_with_upcoming", "true", "has_events", "false").found(c.collection)
 			ask("event", upcoming.idText()).found(c.collection, coming)
+			s.as(who).get("/" + c.collection + "?event=" + secret.idText() + "&password=sesame").bad("event")
 		}
+		ed.update(secret.path("events"), obj{"password": nil})
+		s.as("").list(c.collection, "search", w, "only_with_upcoming", "true").found(c.collection, locked, coming, running)
+		s.as("").list(c.collection, "event", secret.idText()).found(c.collection, locked)
+		ed.update(secret.path("events"), obj{"password": "sesame"})
+		ed.list(c.collection, "search", w, "has_events", "true").found(c.collection, coming, running, past)
 		s.as("").get("/" + c.collection + "?event=" + drafted.idText()).bad("event")
 		ed.list(c.collection, "event", drafted.idText()).found(c.collection, draft)
 		// What the caller does not see of an event is not related to him.

@@ -32,6 +32,7 @@ var scenarios = []line{
 	{name: "equal_posts_at_the_same_time", check: equalPostsAtOnce},
 	{name: "order_of_lists", check: orderOfLists},
 	{name: "lists_of_terms", check: listsOfTerms},
+	{name: "branches_of_categories", check: branches},
 	{name: "lists_of_venues_and_organizers", check: listsOfPlaces},
 	{name: "event_filters", check: eventFilters},
 	{name: "terms", check: terms},

@@ -103,6 +103,9 @@ func appendSuggestion(b []byte, root *root, l calendar.Lang, s *query.Suggestion
 	b = appendString(append(b, `,"text":`...), name)
 	b = appendString(append(b, `,"highlight":`...), marked)
 	b = strconv.AppendInt(append(b, `,"count":`...), int64(s.Count), 10)
+	if s.Namesake {
+		b = appendString(append(b, `,"city":`...), r.Fields.String("city"))
+	}
 	if r.Kind == calendar.KindEvent {
 		f := r.Fields
 		venue := ""
@@ -112,7 +115,7 @@ func appendSuggestion(b []byte, root *root, l calendar.Lang, s *query.Suggestion
 		b = appendString(append(b, `,"start_date":`...), f.Wall("start_date").String())
 		b = appendString(append(b, `,"end_date":`...), f.Wall("end_date").String())
 		b = appendString(append(b, `,"timezone":`...), f.String("timezone"))
-		b = strconv.AppendBool(append(b, `,"all_day":`...), f.Bool("all_day") && !s.View.Blanked)
+		b = strconv.AppendBool(append(b, `,"all_day":`...), f.Bool("all_day"))
 		b = appendString(append(b, `,"venue":`...), venue)
 	}
 	return append(b, '}')
@@ -133,5 +136,6 @@ func suggestionsSchema() object {
 		lists[k.Collection()] = list(strict(of()))
 	}
 	lists["events"] = list(strict(event))
+	lists["venues"] = list(shape{always: of(), sometimes: object{"city": str()}}.schema(true))
 	return extended(shape{always: object{"q": str()}, sometimes: lists}.schema(true), true)
 }

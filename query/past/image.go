@@ -550,6 +550,7 @@ func (m *image) take(ctx context.Context, page []eventstore.Entry, counts func(*
 	}
 	if changed {
 		m.withdrawn.forget()
+		m.services.forget()
 	}
 	m.seen = max(m.seen, page[len(page)-1].Position)
 	return nil
@@ -594,12 +595,18 @@ func (m *image) withdrawnFrom(c calendar.Caller) *query.Withdrawn {
 	return kept.records
 }
 
-// queries gives the Service of lists at a moment.
+// queries gives the Service of lists at a moment; under mu.
 func (m *image) queries(moment time.Time) (*query.Service, error) {
 	return m.services.get(moment.Unix(), func(*query.Service) bool { return true }, func() (*query.Service, error) {
 		o := m.s.o.Query
 		o.Now = func() time.Time { return moment }
 		o.LocalIndex = true
+		for id, r := range m.closed {
+			if r.Fields.Bool("protected") {
+				o.ProtectedNow = append(o.ProtectedNow, id)
+			}
+		}
+		slices.Sort(o.ProtectedNow)
 		return query.New(m.index, records{m.index}, o)
 	})
 }

@@ -41,15 +41,16 @@ func (s *Service) List(ctx context.Context, c calendar.Caller, then Then, asOf s
 		case err != nil:
 			return nil, err
 		}
+		m.mu.RLock()
+		defer m.mu.RUnlock()
 		q, err := m.queries(then.Moment)
 		if err != nil {
 			return nil, err
 		}
-		l := &List{image: m, point: then.Point, key: key, queries: q, past: query.Past{AsOf: asOf, Now: then.Moment}}
-		m.mu.RLock()
-		l.past.Withdrawn = m.withdrawnFrom(c)
-		m.mu.RUnlock()
-		return l, nil
+		return &List{
+			image: m, point: then.Point, key: key, queries: q,
+			past: query.Past{AsOf: asOf, Now: then.Moment, Withdrawn: m.withdrawnFrom(c)},
+		}, nil
 	}
 }
 
