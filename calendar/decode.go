@@ -181,7 +181,9 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 	if f.Form == FormPassword { // not a text to be shown: nothing but its length counts
 		return d.short(f, s)
 	}
-	s = Plain(s)
+	if f.Form != FormName && f.Form != FormDetail { // in names white space that is a control character separates
+		s = Plain(s)
+	}
 	switch f.Form {
 	case FormName:
 		switch s = d.rules.Clean.Name(s); s {
@@ -191,7 +193,7 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 			return d.refuse(f, ReasonZero)
 		}
 	case FormDetail:
-		s = oneSpace(d.rules.Clean.Name(s))
+		s = d.rules.Clean.Name(s)
 	case FormHTML:
 		s = d.rules.Clean.HTML(s)
 	case FormSlug:
@@ -338,7 +340,7 @@ func (d *decoder) cost(f *Field, v any) (any, bool) {
 		switch e := e.(type) {
 		case nil:
 		case string:
-			cost = d.rules.Clean.Name(Plain(e))
+			cost = d.rules.Clean.Name(e)
 		case json.Number:
 			var reason Reason
 			if cost, reason = costOfNumber(e); reason != "" {

@@ -56,9 +56,10 @@ type ResolvedImage struct {
 // Cleaner does the text work that needs more than the standard library; the
 // implementation is internal/htmltext.
 type Cleaner interface {
-	// Name reads s as HTML: tags removed (script and style with their content),
-	// entities that end in ";" decoded, control characters removed, line breaks
-	// and tabs become one space, trimmed (2.5).
+	// Name reads s as HTML and returns a name: a space for every tag that is not
+	// inline, other tags removed (script and style with their content), entities
+	// that end in ";" decoded, control characters and characters of direction
+	// removed, in normal form C, runs of white space one space, trimmed (2.5).
 	Name(s string) string
 	// HTML trims s and reduces it to the safe subset (2.5).
 	HTML(s string) string

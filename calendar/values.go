@@ -220,8 +220,15 @@ func PlainReason(s string) string {
 	return Trim(strings.NewReplacer("\n", " ", "\t", " ").Replace(Plain(s)))
 }
 
-// Plain makes sent text storable: valid UTF-8 without control characters. Line
-// breaks and tabs stay; CR LF and CR become LF.
+// IsDirection reports whether r turns the direction of the text around it: an embedding,
+// override or isolate. Texts of records hold none (interface 2.5); the marks U+200E,
+// U+200F and U+061C stay.
+func IsDirection(r rune) bool {
+	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+}
+
+// Plain makes sent text storable: valid UTF-8 without control characters and characters
+// of direction. Line breaks and tabs stay; CR LF and CR become LF.
 func Plain(s string) string {
 	clean := true
 	for i := range len(s) {
@@ -241,12 +248,9 @@ func Plain(s string) string {
 		s = strings.ReplaceAll(s, "\r", "\n")
 	}
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) || IsDirection(r) {
 			return -1
 		}
 		return r
 	}, s)
 }
-
-// oneSpace makes every run of Unicode white space one space.
-func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,8 +50,8 @@ var csvColumns = []csvColumn{
 	pointColumn("geo_lng", func(_, lng float64) float64 { return lng }),
 	namesColumn("organizers", func(e *Event) []Organizer { return e.Organizers }, (*Organizer).name),
 	idsColumn("organizer_ids", func(e *Event) []Organizer { return e.Organizers }, (*Organizer).id),
-	textColumn("excerpt", func(e *Event) string { return PlainText(e.Excerpt) }),
-	textColumn("description", func(e *Event) string { return PlainText(e.Description) }),
+	textColumn("excerpt", (*Event).plainExcerpt),
+	textColumn("description", (*Event).plainDescription),
 	textColumn("image", func(e *Event) string { return e.Image }),
 	textColumn("language", func(e *Event) string { return e.Lang.String() }),
 	textColumn("languages", func(e *Event) string {
@@ -187,21 +188,19 @@ func (w *csvWriter) Item(b []byte, e *Event) []byte {
 
 func (w *csvWriter) End(b []byte) []byte { return b }
 
-// appendCell writes a cell; guarded, a text that a spreadsheet takes for a formula gets an
-// apostrophe in front.
+// appendCell writes a cell. Guarded, what a spreadsheet takes for a formula gets an
+// apostrophe in front: at the beginning of the cell, and behind a semicolon or a tab, where
+// many of them split.
 func appendCell(b, cell []byte, guarded bool) []byte {
-	quoted := slices.ContainsFunc(cell, func(c byte) bool { return c == ',' || c == '"' || c == '\r' || c == '\n' }) ||
-		len(cell) > 0 && (cell[0] == ' ' || cell[len(cell)-1] == ' ')
+	quoted := bytes.ContainsAny(cell, ",;\"\r\n\t") || len(cell) > 0 && (cell[0] == ' ' || cell[len(cell)-1] == ' ')
 	if quoted {
 		b = append(b, '"')
 	}
-	if guarded && len(cell) > 0 && strings.IndexByte("=+-@\t\r", cell[0]) >= 0 {
-		b = append(b, '\'')
-	}
-	if !quoted {
-		return append(b, cell...)
-	}
 	for i, c := range cell {
+		if guarded && (i == 0 && strings.IndexByte("=+-@\t\r", c) >= 0 ||
+			i > 0 && (cell[i-1] == ';' || cell[i-1] == '\t') && strings.IndexByte("=+-@", c) >= 0) {
+			b = append(b, '\'')
+		}
 		switch {
 		case c == '"':
 			b = append(b, '"', '"')
@@ -213,5 +212,8 @@ func appendCell(b, cell []byte, guarded bool) []byte {
 			b = append(b, c)
 		}
 	}
-	return append(b, '"')
+	if quoted {
+		b = append(b, '"')
+	}
+	return b
 }

@@ -4,15 +4,13 @@
 package formats
 
 import (
-	"html"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"daybook/calendar"
+	"daybook/internal/htmltext"
 )
 
 // Event is an event as it is shown to somebody. Texts are plain, but for those of HTML.
@@ -29,7 +27,7 @@ type Event struct {
 	Date     calendar.Wall // of publication, UTC; NoWall: never
 	Modified calendar.Wall // UTC
 
-	Title, Description, Excerpt string // the last two as HTML
+	Title, Description, Excerpt string // the last two as HTML with absolute links
 	URL, RestURL, Website       string // Website: its own one, else ""
 	Cost                        string
 	CostValues                  []string
@@ -198,111 +196,9 @@ func appendMoment(b []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(b, "2006-01-02T15:04:05Z")
 }
 
-// breaks are the line breaks that the end of an element gives.
-func breaks(element string, end bool) int {
-	switch element {
-	case "br", "hr":
-		return 1
-	case "p":
-		if end {
-			return 2
-		}
-	case "li", "tr", "div", "ul", "ol", "dl", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "figure":
-		if end {
-			return 1
-		}
-	}
-	return 0
+// plainDescription returns the description as text with the targets of its links.
+func (e *Event) plainDescription() string {
+	return htmltext.PlainTextWithLinks(e.Description, e.URL)
 }
 
-// PlainText gives the text of shown HTML: without tags, entities decoded, with the line
-// breaks of its blocks.
-func PlainText(s string) string {
-	if s == "" {
-		return ""
-	}
-	w := plainWriter{}
-	w.b.Grow(len(s))
-	for s != "" {
-		i := strings.IndexByte(s, '<')
-		if i < 0 {
-			w.text(s)
-			break
-		}
-		w.text(s[:i])
-		n := tagEnd(s[i:])
-		if n < 0 { // begins no tag
-			w.text("<")
-			s = s[i+1:]
-			continue
-		}
-		name := s[i+1 : i+n]
-		name, end := strings.CutPrefix(name, "/")
-		if j := strings.IndexFunc(name, func(r rune) bool { return r >= utf8.RuneSelf || !alphanumeric(byte(r)) }); j >= 0 {
-			name = name[:j]
-		}
-		w.breaks += breaks(strings.ToLower(name), end)
-		s = s[i+n:]
-	}
-	return w.b.String()
-}
-
-// tagEnd gives the length of the tag that s begins with; -1: it is none.
-func tagEnd(s string) int {
-	if len(s) < 2 || s[1] != '/' && s[1] != '!' && !alphanumeric(s[1]) {
-		return -1
-	}
-	var quote byte
-	for i := 1; i < len(s); i++ {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '>':
-			return i + 1
-		}
-	}
-	return -1
-}
-
-func alphanumeric(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
-
-// plainWriter joins texts and the breaks between them.
-type plainWriter struct {
-	b      strings.Builder
-	breaks int // before the next text
-	blank  bool
-}
-
-func (w *plainWriter) text(s string) {
-	if strings.IndexByte(s, '&') >= 0 {
-		s = html.UnescapeString(s)
-	}
-	for s != "" {
-		n := strings.IndexFunc(s, unicode.IsSpace)
-		if n == 0 {
-			_, size := utf8.DecodeRuneInString(s)
-			s = s[size:]
-			w.blank = true
-			continue
-		}
-		if n < 0 {
-			n = len(s)
-		}
-		switch {
-		case w.b.Len() == 0:
-		case w.breaks > 0:
-			w.b.WriteString("\n\n"[:min(w.breaks, 2)])
-		case w.blank:
-			w.b.WriteByte(' ')
-		}
-		w.breaks, w.blank = 0, false
-		w.b.WriteString(s[:n])
-		s = s[n:]
-	}
-}
+func (e *Event) plainExcerpt() string { return htmltext.PlainTextWithLinks(e.Excerpt, e.URL) }

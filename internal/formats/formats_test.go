@@ -274,7 +274,7 @@ func TestICSTombstones(t *testing.T) {
 		want := []string{
 			"BEGIN:VEVENT", "UID:" + stone.UID, "DTSTAMP:20260306T010203Z", "LAST-MODIFIED:20260306T010203Z", "SEQUENCE:4",
 			"DTSTART;TZID=Asia/Tokyo:20260510T090000", "DTEND;TZID=Asia/Tokyo:20260510T100000", "SUMMARY:" + want,
-			"STATUS:CANCELLED", "TRANSP:TRANSPARENT", "END:VEVENT", "END:VCALENDAR",
+			"STATUS:CANCELLED", "TRANSP:TRANSPARENT", "X-DAYBOOK-WITHDRAWN:TRUE", "END:VEVENT", "END:VCALENDAR",
 		}
 		if diff := cmp.Diff(want, got[len(got)-len(want):]); diff != "" {
 			t.Error(diff)
@@ -478,7 +478,20 @@ func TestCSV(t *testing.T) {
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
 	}
-	f := feedOf(t, e)
+	// Where a spreadsheet splits at semicolons or tabs, no part is a formula either.
+	split := concert(t)
+	split.Title, split.Cost, split.Categories = "a;=1+1;b=2", "no formula; 2", []Term{{1, "a", "-x"}, {2, "b", "+y"}}
+	split.Description = "<table><tr><td>@a</td><td>=b</td><td>-c</td></tr></table>"
+	f := feedOf(t, split)
+	f.Columns = []string{"title", "cost", "categories", "description"}
+	if got, want := write(CSV(f), split), "title,cost,categories,description\r\n\"a;'=1+1;b=2\",\"no formula; 2\",\"'-x; +y\",\"'@a\t'=b\t'-c\"\r\n"; got != want {
+		t.Errorf("split: %q, want %q", got, want)
+	}
+	f.Raw = true
+	if got, want := write(CSV(f), split), "title,cost,categories,description\r\n\"a;=1+1;b=2\",\"no formula; 2\",\"-x; +y\",\"@a\t=b\t-c\"\r\n"; got != want {
+		t.Errorf("split and raw: %q, want %q", got, want)
+	}
+	f = feedOf(t, e)
 	f.Raw, f.BOM, f.Columns = true, true, []string{"cost", "title", "nonsense"}
 	if got := write(CSV(f), e); got != "\uFEFFtitle,cost\r\n=1+1,-5\r\n" {
 		t.Errorf("picked: %q", got)
@@ -486,28 +499,6 @@ func TestCSV(t *testing.T) {
 	f.Columns, f.BOM = []string{"nonsense"}, false
 	if got := write(CSV(f), e); got != "id\r\n412\r\n" {
 		t.Errorf("nothing picked: %q", got)
-	}
-}
-
-func TestPlainText(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"":                                     "",
-		"plain":                                "plain",
-		"<p>One<br />\nTwo</p>\n<p>Three</p>":  "One\nTwo\n\nThree",
-		"<p>a &amp; b &lt;c&gt; &nbsp; d</p>":  "a & b <c> d",
-		"<ul>\n<li>a</li>\n<li>b</li></ul>\nc": "a\nb\n\nc",
-		"<h2>T</h2>x<hr />y":                   "T\nx\ny",
-		"<em>a</em><strong>b</strong> c":       "ab c",
-		"<p></p><p></p><p>x</p>":               "x",
-		"a<br/><br/><br/><br/>b":               "a\n\nb",
-		`<a href="x>y">z</a> 1 < 2`:            "z 1 < 2",
-		"<td>a</td><td>b</td></tr><tr>c":       "ab\nc",
-		"a\n\nb":                               "a b",
-	} {
-		if got := PlainText(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
 	}
 }
 

@@ -57,9 +57,9 @@ func (w *icsWriter) Item(b []byte, e *Event) []byte {
 	}
 	b = w.times(b, &e.Times)
 	b = w.text(b, "SUMMARY:", e.Title)
-	about := PlainText(e.Description)
+	about := e.plainDescription()
 	if about == "" {
-		about = PlainText(e.Excerpt)
+		about = e.plainExcerpt()
 	}
 	b = w.filled(b, "DESCRIPTION:", about)
 	if e.Description != "" {
@@ -122,7 +122,7 @@ func (w *icsWriter) End(b []byte) []byte {
 		b = w.number(b, "SEQUENCE:", t.Version)
 		b = w.times(b, &t.Times)
 		b = w.text(b, "SUMMARY:", cancelled)
-		b = append(b, "STATUS:CANCELLED\r\nTRANSP:TRANSPARENT\r\nEND:VEVENT\r\n"...)
+		b = append(b, "STATUS:CANCELLED\r\nTRANSP:TRANSPARENT\r\nX-DAYBOOK-WITHDRAWN:TRUE\r\nEND:VEVENT\r\n"...)
 	}
 	return append(b, "END:VCALENDAR\r\n"...)
 }
@@ -292,12 +292,12 @@ func (w *icsWriter) fold(b []byte, from int) []byte {
 	}
 }
 
-// appendEscaped writes a text value (RFC 5545, 3.3.11).
+// appendEscaped writes a text value (RFC 5545, 3.3.11); of control characters tabs alone stay.
 func appendEscaped(b []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if c >= ' ' && c < 0x7f && c != '\\' && c != ';' && c != ',' {
+		if c >= ' ' && c < 0x7f && c != '\\' && c != ';' && c != ',' || c == '\t' {
 			i++
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/internal/htmltext"
 )
 
 // JSONFeed writes JSON Feed 1.1.
@@ -39,7 +40,7 @@ func (w *jsonFeed) Item(b []byte, e *Event) []byte {
 	b = filledKey(b, "external_url", e.Website)
 	b = textKey(b, "title", e.Title)
 	b = textKey(b, "content_html", e.Description)
-	b = filledKey(b, "summary", PlainText(e.Excerpt))
+	b = filledKey(b, "summary", htmltext.PlainText(e.Excerpt))
 	b = filledKey(b, "image", e.Image)
 	if e.Date != calendar.NoWall {
 		b = append(appendMoment(append(b, `,"date_published":"`...), e.Date.UTC()), '"')
@@ -288,7 +289,7 @@ func (e *Event) Entry(b []byte, start, end string) []byte {
 	b = appendJSON(append(b, `,"extendedProps":{"timezone":`...), e.Zone.Name)
 	b = textKey(b, "status", string(e.Status))
 	b = textKey(b, "location", e.PlaceLine())
-	b = textKey(b, "excerpt", PlainText(e.Excerpt))
+	b = textKey(b, "excerpt", htmltext.PlainText(e.Excerpt))
 	b = textKey(b, "image", e.Image)
 	b = textKey(b, "cost", e.Cost)
 	b = appendList(append(b, `,"categories":`...), e.Categories, appendSlug)

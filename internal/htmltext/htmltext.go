@@ -11,6 +11,7 @@ import (
 	"github.com/gosimple/unidecode"
 	"github.com/microcosm-cc/bluemonday"
 	nethtml "golang.org/x/net/html"
+	"golang.org/x/text/unicode/norm"
 
 	"daybook/calendar"
 )
@@ -23,28 +24,38 @@ var _ calendar.Cleaner = (*Cleaner)(nil)
 // New makes a Cleaner.
 func New() *Cleaner { return &Cleaner{policy: newPolicy()} }
 
-// Name reads s as HTML: tags, comments and the content of script and style go,
-// entities that end in ";" are decoded, control characters are removed, white
-// space with a line break or tab in it becomes one space, both ends are trimmed.
-// A name that is escaped for an answer reads back as itself.
+// Name reads s as HTML: br and the begin and end of every element that is not inline
+// become a space, other tags, comments and script and style with their content go,
+// entities that end in ";" are decoded; then control characters and characters of
+// direction are removed, the text is brought into normal form C, runs of white space
+// become one space and both ends are trimmed. A name that is escaped for an answer reads
+// back as itself.
 func (c *Cleaner) Name(s string) string {
-	s = calendar.Plain(s)
 	if strings.ContainsAny(s, "<&") {
 		var b strings.Builder
 		read(s, func(t token) {
-			if t.kind == nethtml.TextToken {
+			switch {
+			case t.kind == nethtml.TextToken:
 				b.WriteString(decodeEntities(string(t.raw)))
+			case !isInline(t.name):
+				b.WriteByte(' ')
 			}
 		})
-		s = calendar.Plain(b.String()) // entities may stand for control characters
+		s = b.String()
 	}
-	return calendar.Trim(joinLines(s))
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) || calendar.IsDirection(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.Join(strings.Fields(norm.NFC.String(s)), " ")
 }
 
-// HTML trims s and reduces it to the safe subset. Text and entities stay as they
-// were sent, but for "<" that begins no tag: it becomes "&lt;", so that what is
-// left after a removed tag never makes a new one. What HTML gives is not changed
-// by HTML.
+// HTML trims s and reduces it to the safe subset; a removed tag of an element that HTML
+// shows as a block leaves a line break. Text and entities stay as they were sent, but for
+// "<" that begins no tag: it becomes "&lt;", so that what is left after a removed tag
+// never makes a new one. What HTML returns is not changed by HTML.
 func (c *Cleaner) HTML(s string) string {
 	s = calendar.Plain(s)
 	if !strings.ContainsAny(s, "<&") {
@@ -58,8 +69,13 @@ func (c *Cleaner) HTML(s string) string {
 		case nethtml.StartTagToken, nethtml.SelfClosingTagToken:
 			out = c.appendTag(out, t)
 		case nethtml.EndTagToken:
-			if inSubset(t.name) && !voids[t.name] {
+			switch {
+			case t.name == "br": // what a browser makes of it
+				out = append(out, "<br>"...)
+			case inSubset(t.name) && !voids[t.name]:
 				out = append(append(append(out, "</"...), t.name...), '>')
+			case outerBlocks[t.name]:
+				out = append(out, '\n')
 			}
 		case nethtml.ErrorToken, nethtml.CommentToken, nethtml.DoctypeToken: // go
 		}
@@ -153,7 +169,8 @@ func decodeEntities(s string) string {
 	}
 }
 
-// appendText appends text to cleaned HTML. References to control characters go;
+// appendText appends text to cleaned HTML. References to control characters and to
+// characters of direction go;
 // they are looked for in what is written already, so that what is left around a
 // removed one is seen too.
 func appendText(out, text []byte) []byte {
@@ -174,8 +191,7 @@ func appendText(out, text []byte) []byte {
 	return out
 }
 
-// controlReference gives where a numeric reference to a control character
-// begins, when out ends in one that lacks its ";"; else -1.
+// controlReference gives where a numeric reference to such a character begins, when out ends in one that lacks its ";"; else -1.
 func controlReference(out []byte) int {
 	i := len(out)
 	for i > 0 && isAlphanumeric(out[i-1]) {
@@ -185,7 +201,7 @@ func controlReference(out []byte) int {
 		return -1
 	}
 	r := []rune(html.UnescapeString(string(out[i-2:]) + ";"))
-	if len(r) != 1 || !unicode.IsControl(r[0]) || r[0] == '\n' || r[0] == '\t' {
+	if len(r) != 1 || !calendar.IsDirection(r[0]) && (!unicode.IsControl(r[0]) || r[0] == '\n' || r[0] == '\t') {
 		return -1
 	}
 	return i - 2
@@ -193,30 +209,4 @@ func controlReference(out []byte) int {
 
 func isAlphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-// joinLines makes white space that holds a line break or a tab one space.
-func joinLines(s string) string {
-	isBreak := func(r rune) bool { return r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029' }
-	if !strings.ContainsFunc(s, isBreak) {
-		return s
-	}
-	var b strings.Builder
-	for s != "" {
-		i := strings.IndexFunc(s, unicode.IsSpace)
-		if i < 0 {
-			b.WriteString(s)
-			break
-		}
-		b.WriteString(s[:i])
-		s = s[i:]
-		rest := strings.TrimLeftFunc(s, unicode.IsSpace)
-		if space := s[:len(s)-len(rest)]; strings.ContainsFunc(space, isBreak) {
-			b.WriteByte(' ')
-		} else {
-			b.WriteString(space)
-		}
-		s = rest
-	}
-	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/microcosm-cc/bluemonday"
 	"golang.org/x/net/html"
+	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
 	"daybook/calendar"
@@ -21,7 +22,15 @@ func TestName(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"plain", "River Hall", "River Hall"},
 		{"trimmed", " \u00a0River Hall\u3000\n", "River Hall"},
-		{"spaces inside stay", "River  Hall", "River  Hall"},
+		{"runs of white space", "River  Hall\u00a0 A\u3000B\vC\fD\u0085E", "River Hall A B C D E"},
+		{"normal form C", "Cafe\u0301 Neu, \u1100\u1161, \u212b", "Café Neu, 가, Å"},
+		{"composed behind a removed tag", "Cafe<b></b>&#x301;", "Café"},
+		{"br", "Jazz<br>Night<BR/>Two</br>three", "Jazz Night Two three"},
+		{"blocks", "<p>Jazz</p><p>Night</p><ul><li>one<li>two</ul><h2>three</h2>four<hr>five", "Jazz Night one two three four five"},
+		{"tables and lists", "<table><caption>a</caption><tr><th>b</th><td>c</td></tr></table><dl><dt>d</dt><dd>e</dd></dl><figure>f<figcaption>g</figcaption></figure>", "a b c d e f g"},
+		{"blocks outside of the subset", "<section>a</section><article>b</article>c<address>d</address>e<button>f</button><option>g<summary>h</summary>i", "a b c d e f g h i"},
+		{"inline elements", "Ja<b>zz</b> <span>N</span>ig<font>h</font><img src=x>t", "Jazz Night"},
+		{"directions", "a\u202eb&#x202E;c\u2066d&#8297;e\u200ef\u200fg\u061ch", "abcde\u200ef\u200fg\u061ch"},
 		{"ampersand", "Concert & picnic", "Concert & picnic"},
 		{"entity", "Concert &amp; picnic", "Concert & picnic"},
 		{"decoded once", "&amp;lt;b&amp;gt;", "&lt;b&gt;"},
@@ -81,7 +90,12 @@ func TestHTML(t *testing.T) {
 		{"no new tag from the rest", "<<b>script>alert(1)<</b>/script>", "&lt;<b>script>alert(1)&lt;</b>/script>"},
 		{"no new entity for a control character", "&#&#1;1;&#x07;a&#00;&#10;", "a&#00;&#10;"},
 		{"control characters", "<scr\x00ipt>x</script>a\x07b", "ab"},
-		{"end tags of voids", "a</br>b</img>", "ab"},
+		{"end tags of voids", "a</br>b</img>c", "a<br>bc"},
+		{"removed blocks leave line breaks", "<section>A</section><section>B</section>", "A\n\nB"},
+		{"removed blocks of all kinds", "<details><summary>a</summary>b</details><address>c</address>d<form><fieldset><legend>e</legend>f<select><option>g<option>h</select></form>", "a\nb\n\nc\nd\n\n\ne\nf\ng\nh"},
+		{"inline elements go without a trace", "Ja<mark>zz</mark> Ni<font color=red>g</font>h<custom-x>t</custom-x>", "Jazz Night"},
+		{"directions", "a\u202eb&#x202E;c\u2066d&#8297;e\u200ef\u200fg\u061ch", "abcde\u200ef\u200fg\u061ch"},
+		{"directions in attributes", "<a title='a\u202eb&#x2067;c'>d</a>", `<a title="abc">d</a>`},
 		{"open tag at the end", "a<p title=", "a"},
 		{"nothing left", "<script>x</script> \u00a0", ""},
 	}
@@ -180,7 +194,7 @@ func checkName(t interface{ Fatalf(string, ...any) }, c *htmltext.Cleaner, s str
 	if back := c.Name(nameEscaper.Replace(name)); back != name {
 		t.Fatalf("Name(%q) = %q is written back as %q", s, name, back)
 	}
-	if name != calendar.Trim(name) || strings.ContainsFunc(name, unicode.IsControl) {
+	if name != calendar.Trim(name) || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsFunc(name, calendar.IsDirection) || !norm.NFC.IsNormalString(name) {
 		t.Fatalf("Name(%q) = %q is not clean", s, name)
 	}
 }
@@ -246,6 +260,7 @@ var seeds = []string{
 	`<img src=x onerror="alert(1)">`, `<a href="jav&#x09;ascript:x">y</a>`, "<svg><style><p title='</style><script>x'>", "<<b>script>",
 	"&#&#1;1;", "&am<b>p;lt;", "<textarea><p title='</textarea><img src=x onerror=y>'>", "<math><mi><mglyph><style><!--</style><img title='--><script>'>",
 	"<!--><script>x</script>-->", "</p/onclick=x>", "<a href=`x`onclick=y>", "\x00<\x00script>", "&lt;script&gt;", "<p\u00a0x>", "<%x>", "a\u2028\tb",
+	"<p>A<br>B</p><table><tr><td>1<td>2</table>", "<section>A</section><section>B</section>", "Cafe\u0301", "<\u0338", "a\u202eb", "&#x202e;&#&#x2066;1;",
 }
 
 func FuzzName(f *testing.F) {
@@ -271,7 +286,7 @@ func TestCleaningProperties(t *testing.T) {
 	part := rapid.SampledFrom([]string{
 		"<", ">", "/", "&", ";", "#", "x", "1", "\"", "'", "=", " ", "\n", "\t", "\r", "\x00", "\u00a0", "a", "p", "b", "script", "style",
 		"<p>", "</p>", "<script>", "</script>", "<b", "<img ", "src=", "onerror=", "href=", "javascript:", "https://x.example/", "<!--", "-->",
-		"&lt;", "&amp;", "&#1;", "&#x7f;", "lt;", "amp;", "<svg>", "<title>", "<textarea>", "<br/>", "音", "<a title='", "<![CDATA[", "]]>",
+		"&lt;", "&amp;", "&#1;", "&#x7f;", "lt;", "amp;", "<svg>", "<title>", "<textarea>", "<br/>", "音", "\u0301", "\u202e", "<section>", "<td>", "</tr>", "&#x202e;", "<a title='", "<![CDATA[", "]]>",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(part, 0, 30).Draw(t, "parts"), "")

@@ -31,6 +31,36 @@ var voids = map[string]bool{"br": true, "hr": true, "img": true}
 // urlAttrs are the attributes that hold a URL.
 var urlAttrs = map[string]bool{"href": true, "src": true, "cite": true}
 
+// lineBreaks are the line breaks that begin and end of an element of the subset give in
+// plain text. Cells have none: a tab stands between them.
+var lineBreaks = map[string]int{
+	"blockquote": 1, "caption": 1, "dd": 1, "div": 1, "dl": 1, "dt": 1, "figcaption": 1, "figure": 1, "h1": 1, "h2": 1,
+	"h3": 1, "h4": 1, "h5": 1, "h6": 1, "hr": 1, "li": 1, "ol": 1, "p": 2, "pre": 1, "table": 1, "tbody": 1, "tfoot": 1,
+	"thead": 1, "tr": 1, "ul": 1,
+}
+
+// outerBlocks are the elements outside of the subset that HTML shows as a block.
+var outerBlocks = setOf("address article aside body button center details dialog dir fieldset footer form frameset header " +
+	"hgroup html legend listing main menu nav noframes optgroup option plaintext search section summary xmp")
+
+func setOf(names string) map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq(names) {
+		set[name] = true
+	}
+	return set
+}
+
+// isInline reports whether an element stands inside of a line, so that it does not
+// separate words. Elements that HTML does not know are inline.
+func isInline(element string) bool {
+	switch element {
+	case "br", "td", "th":
+		return false
+	}
+	return lineBreaks[element] == 0 && !outerBlocks[element]
+}
+
 var absoluteURL = regexp.MustCompile(`(?i)^https?://`)
 
 func newPolicy() *bluemonday.Policy {
@@ -53,9 +83,12 @@ func newPolicy() *bluemonday.Policy {
 }
 
 // appendTag appends a start tag of the subset with the attributes that are
-// safe; other tags go.
+// safe; of others a block leaves a line break.
 func (c *Cleaner) appendTag(out []byte, t token) []byte {
 	if !inSubset(t.name) {
+		if outerBlocks[t.name] {
+			out = append(out, '\n')
+		}
 		return out
 	}
 	out = append(append(out, '<'), t.name...)

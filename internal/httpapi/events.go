@@ -13,6 +13,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
+	"daybook/internal/htmltext"
 	"daybook/query"
 )
 
@@ -97,7 +98,8 @@ func (a *api) show(e *formats.Event, root *root, l calendar.Lang, v *query.View)
 	if v.Blanked {
 		return
 	}
-	e.Description, e.Excerpt = shownText(r, "description", l), shownText(r, "excerpt", l)
+	e.Description = htmltext.AbsoluteLinks(shownText(r, "description", l), e.URL)
+	e.Excerpt = htmltext.AbsoluteLinks(shownText(r, "excerpt", l), e.URL)
 	e.Website, e.Image = f.String("website"), f.String("image_url")
 	cost := calendar.ReadCost(f.Strings("cost"), a.o.Currency)
 	e.Cost, e.CostValues = cost.Text, cost.Values

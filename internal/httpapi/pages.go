@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
+	"daybook/internal/htmltext"
 	public "daybook/internal/pages"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -28,7 +28,7 @@ func (s shownTexts) HTML(r *calendar.Record, field string, l calendar.Lang) (str
 }
 
 // Plain is the text of shown HTML.
-func (s shownTexts) Plain(shown string) string { return formats.PlainText(shown) }
+func (s shownTexts) Plain(shown string) string { return htmltext.PlainText(shown) }
 
 // Cost is what an event costs, not escaped, and its values.
 func (s shownTexts) Cost(r *calendar.Record) (string, []string) {

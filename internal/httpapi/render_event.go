@@ -6,6 +6,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/formats"
+	"daybook/internal/htmltext"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -103,7 +104,7 @@ func (p *renderer) appendHighlight(b []byte, s *subject) []byte {
 	add("title", p.highlighter.Name(title, l))
 	for _, key := range [...]string{"excerpt", "description"} {
 		if text, l := s.f.Text(key).In(p.lang, s.r.Home); text != "" && !s.blanked {
-			add(key, p.highlighter.Snippet(formats.PlainText(paragraphs(text)), l, p.highlightLength))
+			add(key, p.highlighter.Snippet(htmltext.PlainText(paragraphs(text)), l, p.highlightLength))
 		}
 	}
 	return append(b, '}')

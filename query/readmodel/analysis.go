@@ -13,8 +13,6 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 	"github.com/blevesearch/snowballstem/french"
 	"github.com/blevesearch/snowballstem/spanish"
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
@@ -23,7 +21,7 @@ import (
 
 // AnalysisVersion changes whenever the same record would give other tokens, stems
 // or keys; it is part of Fingerprint.
-const AnalysisVersion = "2"
+const AnalysisVersion = "3"
 
 // Break is the token between two runs of Chinese, Japanese or Korean characters
 // that something separates. It takes a place of its own, so a run of a query
@@ -253,41 +251,3 @@ var stopWords = sync.OnceValue(func() map[calendar.Lang]map[string]bool {
 // IsCommon tells whether a token is one of the common words of a language (stop
 // word). Chinese has none.
 func IsCommon(token string, l calendar.Lang) bool { return stopWords()[l][token] }
-
-// inlineTags are the elements that do not separate words.
-var inlineTags = map[atom.Atom]bool{
-	atom.A: true, atom.Abbr: true, atom.B: true, atom.Cite: true, atom.Code: true, atom.Del: true, atom.Em: true,
-	atom.I: true, atom.Ins: true, atom.Kbd: true, atom.Q: true, atom.S: true, atom.Small: true, atom.Span: true,
-	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.U: true,
-}
-
-// PlainText gives the text of HTML: tags removed (elements that are no part of a
-// line separate words), entities decoded. Attributes, script and style are no
-// text.
-func PlainText(s string) string {
-	if !strings.ContainsAny(s, "<&") {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s))
-	z := html.NewTokenizer(strings.NewReader(s))
-	skip := false
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			return b.String()
-		case html.TextToken:
-			if !skip {
-				b.Write(z.Text())
-			}
-		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
-			name, _ := z.TagName()
-			tag := atom.Lookup(name)
-			skip = !skip && (tag == atom.Script || tag == atom.Style)
-			if !inlineTags[tag] {
-				b.WriteByte(' ')
-			}
-		case html.CommentToken, html.DoctypeToken:
-		}
-	}
-}

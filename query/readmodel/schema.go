@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/htmltext"
 )
 
 // Type is how a field of the index is kept and asked for.
@@ -229,7 +230,7 @@ func termSchema(k calendar.Kind) *Schema {
 				Name: FieldDescriptionKey(l), Type: TypeKeyword, Sort: true, From: []string{"description"},
 				keyword: func(r *calendar.Record) string {
 					text, _ := r.Fields.Text("description").In(l, r.Home)
-					return descriptionKeyStart + firstRunes(Fold(strings.TrimSpace(PlainText(text))), descriptionKeyRunes)
+					return descriptionKeyStart + firstRunes(Fold(htmltext.PlainText(text)), descriptionKeyRunes)
 				},
 			},
 		)
@@ -323,7 +324,7 @@ func htmlField(name string) Field {
 		text: func(r *calendar.Record) calendar.Text {
 			t := r.Fields.Text(name)
 			for l := range t {
-				t[l] = PlainText(t[l])
+				t[l] = htmltext.PlainText(t[l])
 			}
 			return t
 		},

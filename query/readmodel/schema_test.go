@@ -79,7 +79,7 @@ func TestExtractors(t *testing.T) {
 	if got := s.Field(readmodel.TextName).Text(event); got != (calendar.Text{calendar.LangFR: "Été <b>", calendar.LangEN: "Summer"}) {
 		t.Errorf("name %q", got)
 	}
-	if got := s.Field(readmodel.TextDescription).Text(event)[calendar.LangFR]; got != " Un\u00a0début " {
+	if got := s.Field(readmodel.TextDescription).Text(event)[calendar.LangFR]; got != "Un début" {
 		t.Errorf("description %q", got)
 	}
 	if got := s.Field(readmodel.FieldAuthor).IDs(event); !slices.Equal(got, []calendar.ID{7}) {

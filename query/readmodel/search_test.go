@@ -139,25 +139,6 @@ func TestStem(t *testing.T) {
 	}
 }
 
-func TestPlainText(t *testing.T) {
-	t.Parallel()
-	for html, want := range map[string]string{
-		"plain text":                                 "plain text",
-		"<p>One</p><p>two</p>":                       " One  two ",
-		"in<b>li</b>ne":                              "inline",
-		"a<br/>b":                                    "a b",
-		"a<img src=\"x\" alt=\"picture\">b":          "a b",
-		"&lt;b&gt; &amp;amp; &#233;":                 "<b> &amp; é",
-		"<script>alert(1)</script>x<style>y</style>": "  x  ",
-		"<!-- comment -->x":                          "x",
-		"1 < 2":                                      "1 < 2",
-	} {
-		if got := readmodel.PlainText(html); got != want {
-			t.Errorf("text of %q: %q, want %q", html, got, want)
-		}
-	}
-}
-
 // TestLongWords: of a very long word only the beginning counts, in the query as
 // in the text; without that a stemmer may need minutes.
 func TestLongWords(t *testing.T) {
