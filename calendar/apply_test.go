@@ -195,7 +195,7 @@ func checkRecord(rt *rapid.T, r *Record) {
 		rt.Fatal("the end is before the start")
 	}
 	start, end := f.Wall("start_date"), f.Wall("end_date")
-	if f.Bool("all_day") && (start != startOfDay(start) || end != endOfDay(end)) {
+	if f.Bool("all_day") && (start != startOfDay(start) || end != startOfDay(end)+daySeconds-1) {
 		rt.Fatalf("all day from %s to %s", start, end)
 	}
 	z := zone(rt, f.String("timezone"))

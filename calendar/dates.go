@@ -125,6 +125,28 @@ func WallToInstant(w Wall, z *time.Location) time.Time {
 	return time.Unix(wallUnix(w, z), 0).UTC()
 }
 
+// Day returns when the day of a wall clock begins in a zone and when it is over: both
+// readings of a clock belong to it, and a day that the zone left out is over when it begins.
+func Day(w Wall, z *time.Location) (begin, end time.Time) {
+	day := startOfDay(w)
+	next := day + daySeconds
+	end = dayBegin(next, z)
+	if _, change := end.In(z).ZoneBounds(); change.After(end) && WallOf(change.In(z)) < next {
+		// The clock goes back over midnight: its second reading of 00:00 ends the day.
+		end = change.Add(time.Duration(next-WallOf(change.In(z))) * time.Second).UTC()
+	}
+	return dayBegin(day, z), end
+}
+
+// dayBegin returns the first moment of a day, 00:00:00 unless a gap leaves that out.
+func dayBegin(day Wall, z *time.Location) time.Time {
+	at := WallToInstant(day, z).In(z)
+	if WallOf(at) != day {
+		at, _ = at.ZoneBounds()
+	}
+	return at.UTC()
+}
+
 // InYears tells whether a wall clock lies in the years 0001–9999 and so has a form
 // in answers (2.4).
 func (w Wall) InYears() bool { return w >= minWall && w <= maxWall }

@@ -40,8 +40,8 @@ func (w *writing) eventDates() error {
 		return nil
 	}
 	t := eventTime{now: w.Now, zone: z.Location, sameZone: same, allDay: w.next.Bool("all_day")}
-	startWall, startUTC := t.resolve(start, startSent, w.next.Wall("start_date"), w.next.Wall("utc_start_date"), startOfDay)
-	endWall, endUTC := t.resolve(end, endSent, w.next.Wall("end_date"), w.next.Wall("utc_end_date"), endOfDay)
+	startWall, startUTC := t.resolve(start, startSent, w.next.Wall("start_date"), w.next.Wall("utc_start_date"), firstOfDay)
+	endWall, endUTC := t.resolve(end, endSent, w.next.Wall("end_date"), w.next.Wall("utc_end_date"), lastOfDay)
 	w.checkYears("start_date", startWall, startUTC)
 	w.checkYears("end_date", endWall, endUTC)
 	if endUTC < startUTC {
@@ -64,7 +64,17 @@ func (w *writing) checkYears(field string, times ...Wall) {
 const daySeconds = 24 * 60 * 60
 
 func startOfDay(w Wall) Wall { return w - (w%daySeconds+daySeconds)%daySeconds }
-func endOfDay(w Wall) Wall   { return startOfDay(w) + daySeconds - 1 }
+
+// firstOfDay and lastOfDay return the first and the last second of the day of a wall clock.
+func firstOfDay(w Wall, z *time.Location) (wall, utc Wall) {
+	begin, _ := Day(w, z)
+	return startOfDay(w), Wall(begin.Unix())
+}
+
+func lastOfDay(w Wall, z *time.Location) (wall, utc Wall) {
+	begin, end := Day(w, z)
+	return startOfDay(w) + daySeconds - 1, Wall(max(begin.Unix(), end.Unix()-1))
+}
 
 // eventTime resolves the start and the end of one event.
 type eventTime struct {
@@ -74,9 +84,9 @@ type eventTime struct {
 	allDay   bool
 }
 
-// resolve gives the wall clock and the UTC time of a start or an end. edge moves
-// the wall clock of an all-day event to the beginning or the end of its day.
-func (t *eventTime) resolve(d Date, sent bool, storedWall, storedUTC Wall, edge func(Wall) Wall) (wall, utc Wall) {
+// resolve gives the wall clock and the UTC time of a start or an end. edge gives those of
+// the beginning or the end of a day, for all-day events.
+func (t *eventTime) resolve(d Date, sent bool, storedWall, storedUTC Wall, edge func(Wall, *time.Location) (wall, utc Wall)) (wall, utc Wall) {
 	wall = storedWall
 	switch {
 	case sent && (d.IsInstant() || d.IsWord()):
@@ -88,15 +98,12 @@ func (t *eventTime) resolve(d Date, sent bool, storedWall, storedUTC Wall, edge 
 	case sent:
 		wall = d.Wall(t.now, t.zone)
 	}
-	if t.allDay {
-		wall = edge(wall)
-	}
-	if t.sameZone && wall == storedWall {
+	switch {
+	case t.allDay:
+		return edge(wall, t.zone)
+	case t.sameZone && wall == storedWall:
 		return wall, storedUTC // keeps the reading of an overlap that it has
 	}
 	at := WallToInstant(wall, t.zone)
-	if !t.allDay { // a day begins at 00:00:00, also where a gap leaves that out
-		wall = WallOf(at.In(t.zone))
-	}
-	return wall, Wall(at.Unix())
+	return WallOf(at.In(t.zone)), Wall(at.Unix())
 }

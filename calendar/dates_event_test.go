@@ -138,6 +138,34 @@ func TestEventDates(t *testing.T) {
 			times("2026-03-08 03:30:00", "2026-03-08 05:00:00", "2026-03-08 07:30:00", "2026-03-08 09:00:00", ny),
 		},
 		{
+			"a day of 25 hours ends with its second 23:59:59", nil,
+			attrSet{"start_date": "2027-04-03", "end_date": "2027-04-03", "all_day": true, "timezone": "America/Santiago"},
+			times("2027-04-03 00:00:00", "2027-04-03 23:59:59", "2027-04-03 03:00:00", "2027-04-04 03:59:59", "America/Santiago"),
+		},
+		{
+			"the same, sent as its first reading",
+			attrSet{"start_date": "2027-04-03", "end_date": "2027-04-03 23:59:59", "timezone": "America/Santiago"},
+			attrSet{"all_day": true},
+			times("2027-04-03 00:00:00", "2027-04-03 23:59:59", "2027-04-03 03:00:00", "2027-04-04 03:59:59", "America/Santiago"),
+		},
+		{
+			"no longer all-day on a day of 25 hours",
+			attrSet{"start_date": "2027-04-03", "end_date": "2027-04-03", "all_day": true, "timezone": "America/Santiago"},
+			attrSet{"all_day": false},
+			times("2027-04-03 00:00:00", "2027-04-03 23:59:59", "2027-04-03 03:00:00", "2027-04-04 03:59:59", "America/Santiago"),
+		},
+		{
+			"a day whose end is a gap", nil,
+			attrSet{"start_date": "1919-03-30", "end_date": "1919-03-30", "all_day": true, "timezone": "America/Toronto"},
+			times("1919-03-30 00:00:00", "1919-03-30 23:59:59", "1919-03-30 05:00:00", "1919-03-31 04:29:59", "America/Toronto"),
+		},
+		{
+			"a day that has two midnights begins at the first, whatever it began at",
+			attrSet{"start_date": "2026-11-01T05:00:00Z", "end_date": "2026-11-01 12:00", "timezone": "America/Havana"},
+			attrSet{"all_day": true},
+			times("2026-11-01 00:00:00", "2026-11-01 23:59:59", "2026-11-01 04:00:00", "2026-11-02 04:59:59", "America/Havana"),
+		},
+		{
 			"a day whose midnight is a gap", nil,
 			attrSet{"start_date": "2018-11-04", "end_date": "2018-11-04", "all_day": true, "timezone": "America/Sao_Paulo"},
 			times("2018-11-04 00:00:00", "2018-11-04 23:59:59", "2018-11-04 03:00:00", "2018-11-05 01:59:59", "America/Sao_Paulo"),

@@ -315,3 +315,37 @@ func FuzzParseDate(f *testing.F) {
 		}
 	})
 }
+
+// A day ends where the next one begins, and has both readings of a clock.
+func TestDay(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ zone, day, begin, end string }{
+		{"UTC", "2026-05-01", "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z"},
+		{"America/New_York", "2026-11-01", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"},
+		{"America/Santiago", "2027-04-03", "2027-04-03T03:00:00Z", "2027-04-04T04:00:00Z"}, // 24:00 is 23:00
+		{"America/Santiago", "2026-09-05", "2026-09-05T04:00:00Z", "2026-09-06T04:00:00Z"},
+		{"America/Santiago", "2026-09-06", "2026-09-06T04:00:00Z", "2026-09-07T03:00:00Z"}, // begins at 01:00
+		{"America/Havana", "2026-11-01", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"},   // 00:00 twice
+		{"America/Toronto", "1919-03-30", "1919-03-30T05:00:00Z", "1919-03-31T04:30:00Z"},  // 23:30 is 00:30
+		{"America/Toronto", "1919-03-31", "1919-03-31T04:30:00Z", "1919-04-01T04:00:00Z"},
+		{"America/St_Johns", "2010-11-06", "2010-11-06T02:30:00Z", "2010-11-07T03:30:00Z"}, // 00:01 is 23:01 of the day before
+		{"America/St_Johns", "2010-11-07", "2010-11-07T02:30:00Z", "2010-11-08T03:30:00Z"},
+		{"Pacific/Apia", "2011-12-29", "2011-12-29T10:00:00Z", "2011-12-30T10:00:00Z"},
+		{"Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00Z", "2011-12-30T10:00:00Z"}, // left out
+		{"Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00Z", "2011-12-31T10:00:00Z"},
+		{"Europe/Berlin", "2040-12-31", "2040-12-30T23:00:00Z", "2040-12-31T23:00:00Z"}, // beyond the table, a leap year
+	} {
+		zone, ok := ParseZone(tc.zone)
+		if !ok {
+			t.Fatal(tc.zone)
+		}
+		day, err := time.Parse(time.DateOnly, tc.day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin, end := Day(WallOf(day)+12*3600, zone.Location)
+		if got, want := begin.Format(time.RFC3339)+" "+end.Format(time.RFC3339), tc.begin+" "+tc.end; got != want {
+			t.Errorf("%s in %s: %s, want %s", tc.day, tc.zone, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"html/template"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,22 +47,50 @@ func (p *Pages) spanOf(r *calendar.Record, blanked bool, zone *calendar.Zone) sp
 	s.away = own.Name != p.o.SiteZone
 	s.zone, s.zoneEnd = own.Abbreviation(time.Unix(int64(utcFrom), 0)), own.Abbreviation(time.Unix(int64(utcTo), 0))
 	at := func(w, utc calendar.Wall) time.Time {
-		return time.Unix(int64(utc), 0).In(time.FixedZone("", int(w-utc)))
+		t := time.Unix(int64(utc), 0)
+		if own.Location != nil && calendar.WallOf(t.In(own.Location)) == w {
+			return t.In(own.Location)
+		}
+		return t.In(time.FixedZone("", int(w-utc))) // the rules of the zone have changed since
 	}
 	s.start, s.end = at(from, utcFrom), at(to, utcTo)
 	return s
 }
 
 // first and last are the days that the event is on, at midnight in UTC. It is not on a day
-// where it ends at 00:00:00, unless it starts there.
-func (s *span) first() time.Time { return midnight(s.start) }
+// that begins in the moment in which it ends, unless it starts there.
+func (s *span) first() time.Time { first, _ := s.ends(); return first }
+func (s *span) last() time.Time  { _, last := s.ends(); return last }
 
-func (s *span) last() time.Time {
-	last := midnight(s.end)
-	if last.After(s.first()) && calendar.WallOf(s.end) == calendar.Wall(last.Unix()) {
-		return last.AddDate(0, 0, -1)
+func (s *span) ends() (first, last time.Time) {
+	first, last = midnight(s.start), midnight(s.end)
+	if s.end.After(s.start) {
+		last = midnight(s.end.Add(-time.Second))
 	}
-	return last
+	if last.Before(first) { // the clock goes back over midnight meanwhile
+		first, last = last, first
+	}
+	return first, last
+}
+
+// days are the days from one to another that the event is on: not those that the zone left out.
+func (s *span) days(from, to time.Time) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		first, last := s.ends()
+		for day := later(first, from); !day.After(last) && !day.After(to); day = day.AddDate(0, 0, 1) {
+			begin, end := calendar.Day(calendar.WallOf(day), s.start.Location())
+			if begin.Before(end) && !yield(day) {
+				return
+			}
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // midnight is the day of a clock, as a time in UTC.
@@ -353,9 +382,10 @@ const mostOnly = 1000
 // mostCards is how many events month, week and day take in.
 const mostCards = 10_000
 
-// allCards makes the cards of a whole period. All-day events are where their own dates are:
-// those that a window of another zone touches only are not in it, unless there are too many
-// to name them one by one in other formats: then they count, on their own dates.
+// allCards makes the cards of a whole period. Those that its window touches but that are on
+// none of its days are not in it (all-day events of other zones, and what ends when the
+// period begins), unless there are too many to name them one by one in other formats: then
+// they count, on their own dates.
 func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card, calendar.Position, error) {
 	whole, err := p.Lists.Whole(ctx, s.criteria, query.Calendar{})
 	if err != nil {
@@ -368,11 +398,12 @@ func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card,
 	out := make([]card, 0, whole.Total())
 	var beside []card
 	err = whole.Each(ctx, func(v *query.View) error {
-		if c := p.cardOf(r, v, s.zone); c.span.first().After(s.over.last) || c.span.last().Before(s.over.first) {
-			beside = append(beside, c)
-		} else {
+		c := p.cardOf(r, v, s.zone)
+		for range c.span.days(s.over.first, s.over.last) {
 			out = append(out, c)
+			return nil
 		}
+		beside = append(beside, c)
 		return nil
 	})
 	switch {

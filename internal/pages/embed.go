@@ -146,8 +146,8 @@ func (p *Pages) serveEmbed(ctx context.Context, l *layout) (*Answer, error) {
 	var over period
 	if month {
 		today := p.today(nil)
-		over.first = today.AddDate(0, 0, 1-today.Day())
-		over.last = over.first.AddDate(0, 1, -1)
+		first := today.AddDate(0, 0, 1-today.Day())
+		over = period{true, first, first.AddDate(0, 1, -1)}
 	}
 	var err error
 	if l.sel, err = p.choose(ctx, r, over); err != nil {

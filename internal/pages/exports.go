@@ -65,7 +65,7 @@ const noEvent = "9007199254740991"
 func (s *selection) lasting() []query.LinkParam {
 	out := leaveOut(s.criteria.Sent, shapes...)
 	switch {
-	case !s.over.first.IsZero():
+	case s.over.set:
 		return leaveOut(out, append(slices.Clone(dates), paramStrict)...)
 	case s.zone != nil && !s.dated() && !s.past:
 		return leaveOut(out, paramStart, paramEnd, paramStrict)
@@ -140,14 +140,14 @@ var notOfSource = slices.Concat(shapes, dates, []string{paramStrict, paramOverla
 // cannot tell it.
 func (l *layout) calendarURL() string {
 	s := l.sel
-	inPeriod := !s.over.first.IsZero()
+	inPeriod := s.over.set
 	switch overlap, _ := calendar.ParseBool(s.sent(paramOverlap)); {
-	case s.past, s.from == "", s.sent("include") != "", s.sent("collapse") != "", s.sent(paramOverlap) != "" && !overlap, !inPeriod && s.dated():
+	case s.past, s.from == "", s.until < s.from, s.only != nil && s.zone == nil, s.sent("include") != "", s.sent("collapse") != "", s.sent(paramOverlap) != "" && !overlap, !inPeriod && s.dated():
 		return ""
 	case slices.ContainsFunc(dates, func(name string) bool { return name != paramStart && name != paramEnd && s.sent(name) != "" }):
 		return ""
 	}
-	params := []query.LinkParam{{Name: "start", Value: s.inZone(s.from)}, {Name: "end", Value: s.inZone(afterSecond(s.until))}}
+	params := []query.LinkParam{{Name: "start", Value: s.inZone(s.from)}, {Name: "end", Value: afterSecond(s.inZone(s.until))}}
 	if s.of.ID != 0 {
 		params = append(params, query.LinkParam{Name: s.ofName(), Value: s.of.ID.String()})
 	}
@@ -171,10 +171,11 @@ func (s *selection) ofName() string {
 	return s.of.Kind.String()
 }
 
-// afterSecond is the bound that lies one second after another, for windows without their end.
+// afterSecond is the bound that lies one second after another, for windows without their
+// end, with the same offset: a day ends at 24:00:00, also where the next one begins later.
 func afterSecond(bound string) string {
 	for _, layout := range []string{calendar.WallLayout, time.RFC3339} {
-		if t, err := time.Parse(layout, bound); err == nil {
+		if t, err := time.ParseInLocation(layout, bound, time.UTC); err == nil {
 			if next := t.Add(time.Second); next.Year() <= 9999 {
 				return next.Format(layout)
 			}
@@ -191,13 +192,13 @@ func (l *layout) element() string {
 		attributes = append(attributes, query.LinkParam{Name: s.ofName(), Value: s.of.ID.String()})
 	}
 	params := leaveOut(s.sentParams(), append(slices.Clone(shapes), paramOverlap)...)
-	if s.over.first.IsZero() && !s.dated() && !s.past {
+	if !s.over.set && !s.dated() && !s.past {
 		params = leaveOut(params, paramStart, paramEnd, paramStrict) // its own window is the same
 	}
 	if l.Page == pageMonth {
 		params = leaveOut(params, append(slices.Clone(dates), paramStrict)...)
 		attributes = append(attributes, query.LinkParam{Name: "view", Value: "month"}, query.LinkParam{Name: "date", Value: s.over.first.Format(time.DateOnly)})
-	} else if !s.over.first.IsZero() {
+	} else if s.over.set {
 		params = append(params, query.LinkParam{Name: paramOverlap, Value: "true"})
 	}
 	return l.elementOf(append(attributes, params...), l.CanonicalURL())

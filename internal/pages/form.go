@@ -52,7 +52,7 @@ func (l *layout) form(path string, facets []facet) *filterForm {
 	}
 	shown := []string{}
 	for _, name := range fieldsOf {
-		inPeriod := !s.over.first.IsZero()
+		inPeriod := s.over.set
 		if !l.r.Route.takes(name, inPeriod) || faceted(name) || inPeriod && slices.Contains([]string{paramStart, paramEnd, paramSort}, name) {
 			continue
 		}

@@ -49,8 +49,10 @@ type Route struct {
 	id   calendar.ID // of a record that is not named by its slug
 	// of is the page that the history is of, and the view that is embedded.
 	of name
-	// period is what month, week and day show: its first day; the zero time without one in the path.
-	period time.Time
+	// first is the first day that month, week and day show, where hasPeriod tells that the
+	// path names one.
+	first     time.Time
+	hasPeriod bool
 	// file is a path that is there once, without a language: an asset, a sitemap.
 	file string
 	// proper is the path, moved the same where it was written in another way, else "".
@@ -193,14 +195,10 @@ func (r *Route) dated(parts []string) (string, bool) {
 	if len(parts) == 2 {
 		return path, true
 	}
-	t, ok := readPeriod(r.page, parts[2])
-	if !ok {
-		if !looksLikePeriod(parts[2]) {
-			return "", false
-		}
-		r.wrong = true
+	r.first, r.hasPeriod = readPeriod(r.page, parts[2])
+	if r.wrong = !r.hasPeriod; r.wrong && !looksLikePeriod(parts[2]) {
+		return "", false
 	}
-	r.period = t
 	return path, true
 }
 

@@ -65,8 +65,8 @@ func TestWeekPath(t *testing.T) {
 	for day := time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2031; day = day.AddDate(0, 0, 1) {
 		path := weekPath(day)
 		r, ok := Find(path)
-		if !ok || r.wrong || r.period.Weekday() != time.Monday || day.Sub(r.period) < 0 || day.Sub(r.period) > 6*24*time.Hour {
-			t.Fatalf("%s: %s begins on %s", day.Format(time.DateOnly), path, r.period.Format(time.DateOnly))
+		if !ok || r.wrong || r.first.Weekday() != time.Monday || day.Sub(r.first) < 0 || day.Sub(r.first) > 6*24*time.Hour {
+			t.Fatalf("%s: %s begins on %s", day.Format(time.DateOnly), path, r.first.Format(time.DateOnly))
 		}
 	}
 }

@@ -87,8 +87,12 @@ func (s *selection) byDays() bool {
 	return s.sent("include") == "" && !slices.ContainsFunc(s.criteria.Sent, func(p query.LinkParam) bool { return p.Name == paramSort && p.Value != "start" })
 }
 
-// period are the first and the last day that a page shows; zero: the page has none.
-type period struct{ first, last time.Time }
+// period is the first and the last day that a page shows, as times in UTC; it has one
+// where set is true. The zero time is a day like others.
+type period struct {
+	set         bool
+	first, last time.Time
+}
 
 // choose reads the selection of a page. What was sent badly is in selection.bad.
 func (p *Pages) choose(ctx context.Context, r *Request, over period) (*selection, error) {
@@ -121,7 +125,7 @@ func (p *Pages) chooseWithin(ctx context.Context, r *Request, over period, of qu
 	for i := range query.Params(calendar.KindEvent) {
 		param := &query.Params(calendar.KindEvent)[i]
 		v, sent := r.Input[param.Name]
-		if !sent || !r.Route.takes(param.Name, !over.first.IsZero()) || isEmpty(v) {
+		if !sent || !r.Route.takes(param.Name, over.set) || isEmpty(v) {
 			continue
 		}
 		in[param.Name] = v
@@ -186,7 +190,7 @@ func zoneOf(text string) (*calendar.Zone, bool) {
 
 // window puts what a page adds to the parameters of a list (PAGES.md P1.2, P1.4).
 func (p *Pages) window(in calendar.Input, s *selection) {
-	if !s.over.first.IsZero() {
+	if s.over.set {
 		p.periodWindow(in, s)
 		return
 	}
@@ -228,15 +232,16 @@ func fixed(in calendar.Input) bool {
 // defaultWindow puts the default bounds of lists as instants of the zone.
 func (p *Pages) defaultWindow(in calendar.Input, s *selection) {
 	from, until := query.DefaultWindow(p.o.Now(), s.zone.Location)
-	if !strict(in) {
-		from = calendar.WallOf(midnight(from.UTC()))
+	first, last := edgesOf(from, until, s.zone)
+	if strict(in) {
+		first = boundText(calendar.WallToInstant(from, s.zone.Location))
 	}
 	dated := s.dated()
 	if in[paramStart] == nil {
-		in[paramStart] = p.boundText(from, s.zone)
+		in[paramStart] = first
 	}
 	if in[paramEnd] == nil {
-		in[paramEnd] = p.boundText(until, s.zone)
+		in[paramEnd] = last
 	}
 	beStrict(in)
 	if !dated {
@@ -255,22 +260,35 @@ func (p *Pages) periodWindow(in calendar.Input, s *selection) {
 	if s.zone != nil {
 		p.exactly(in, s.zone)
 	}
-	first, last := calendar.WallOf(s.over.first), calendar.WallOf(s.over.last.AddDate(0, 0, 1).Add(-time.Second))
-	s.from, s.until = p.boundText(first, s.zone), p.boundText(last, s.zone)
-	for name, at := range map[string]*string{paramStart: &s.from, paramEnd: &s.until} {
-		if sent, ok := in[name].(string); ok {
-			bound, known := p.bound(name, sent, in, s.zone)
-			if !known {
-				continue // Parse refuses it
-			}
-			// Both are of one form, so their texts are ordered as they are.
-			if name == paramStart && bound > *at || name == paramEnd && bound < *at {
-				*at = bound
-			}
-		}
-		in[name] = *at
+	s.from, s.until = edgesOf(calendar.WallOf(s.over.first), calendar.WallOf(s.over.last), s.zone)
+	from, until := s.from, s.until
+	if s.zone != nil { // all-day events are on their own dates, which may be a day away
+		from = min(from, boundText(s.over.first.Add(24*time.Hour-eastmost-2*time.Second)))
+		until = max(until, boundText(s.over.last.Add(westmost)))
 	}
+	// All are of one form, so their texts are ordered as they are.
+	if sent, ok := in[paramStart].(string); ok {
+		if bound, known := p.bound(paramStart, sent, in, s.zone); !known {
+			from = sent // Parse refuses it
+		} else if bound > s.from {
+			s.from, from = bound, bound
+		}
+	}
+	if sent, ok := in[paramEnd].(string); ok {
+		if bound, known := p.bound(paramEnd, sent, in, s.zone); !known {
+			until = sent
+		} else if bound < s.until {
+			s.until, until = bound, bound
+		}
+	}
+	in[paramStart], in[paramEnd] = from, until
 }
+
+// How far zones are from UTC at most.
+const (
+	eastmost = 14 * time.Hour
+	westmost = 12 * time.Hour
+)
 
 // exactly makes the bounds that were sent exact times, so that others may stand beside
 // them: of whole days the first or the last second. With a zone they are instants.
@@ -310,36 +328,46 @@ func (p *Pages) bound(name, sent string, in calendar.Input, zone *calendar.Zone)
 	if zone != nil {
 		clock = zone.Location
 	}
-	now := p.o.Now()
-	wall := d.Wall(now, clock)
-	if d.IsInstant() {
-		wall = calendar.WallOf(d.Instant(now, clock).In(clock))
-	}
+	at := d.Instant(p.o.Now(), clock)
+	wall := calendar.WallOf(at.In(clock))
 	if !wall.InYears() {
 		return "", false
 	}
-	if !strict(in) {
-		wall = calendar.WallOf(midnight(wall.UTC()))
-		if name != paramStart {
-			wall += 24*60*60 - 1
-		}
+	first, last := edgesOf(wall, wall, zone)
+	switch {
+	case strict(in) && zone == nil:
+		return wall.String(), true
+	case strict(in):
+		return boundText(at), true
+	case name == paramStart:
+		return first, true
 	}
-	return p.boundText(wall, zone), true
+	return last, true
 }
 
-// boundText writes a bound of a window: a wall clock, or an instant of a zone, in the
-// years that there are.
-func (p *Pages) boundText(w calendar.Wall, zone *calendar.Zone) string {
-	w = min(w, calendar.WallOf(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)))
+// edgesOf returns the bounds of the days from the one of a wall clock to that of another:
+// their first and last second, as wall clocks, or as instants of a zone.
+func edgesOf(from, to calendar.Wall, zone *calendar.Zone) (first, last string) {
 	if zone == nil {
-		return w.String()
+		begin, _ := calendar.Day(from, time.UTC)
+		_, end := calendar.Day(to, time.UTC)
+		return calendar.WallOf(begin).String(), min(calendar.WallOf(end)-1, lastWall).String()
 	}
-	at := calendar.WallToInstant(w, zone.Location).UTC()
-	switch {
+	begin, _ := calendar.Day(from, zone.Location)
+	_, end := calendar.Day(to, zone.Location)
+	return boundText(begin), boundText(end.Add(-time.Second))
+}
+
+// lastWall is the last second of the years that there are.
+var lastWall = calendar.WallOf(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))
+
+// boundText writes an instant as a bound of a window, in the years that there are.
+func boundText(at time.Time) string {
+	switch at = at.UTC(); {
 	case at.Year() < 1:
 		at = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	case at.Year() > 9999:
-		at = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+		at = lastWall.UTC()
 	}
 	return at.Format(time.RFC3339)
 }

@@ -90,10 +90,10 @@ func (r *Route) below() string {
 	case pageDirectory:
 		return "/" + r.kind.Collection() + "/"
 	case pageMonth, pageWeek, pageDay:
-		if r.period.IsZero() {
+		if !r.hasPeriod {
 			return "/events/" + string(r.page) + "/"
 		}
-		return map[name]func(time.Time) string{pageMonth: monthPath, pageWeek: weekPath, pageDay: dayPath}[r.page](r.period)
+		return map[name]func(time.Time) string{pageMonth: monthPath, pageWeek: weekPath, pageDay: dayPath}[r.page](r.first)
 	case pageEvent, pageVenue, pageOrganizer, pageCategory, pageTag:
 		return recordPath(r.kind, r.slug)
 	case pageHistory:
@@ -221,26 +221,26 @@ func (l *layout) isDefault(name, value string) bool {
 // periodOf is what the page shows of the calendar, and its path.
 func (p *Pages) periodOf(l *layout) (period, string) {
 	route := &l.r.Route
-	first := route.period
+	first := route.first
 	zone, _ := zoneOf(l.r.Query.Get(paramZone)) // a bad one is told by choose
 	switch route.page {
 	case pageMonth:
-		if first.IsZero() {
+		if !route.hasPeriod {
 			today := p.today(nil) // of the site zone, whatever the zone of the page
 			first = today.AddDate(0, 0, 1-today.Day())
 		}
-		return period{first, first.AddDate(0, 1, -1)}, monthPath(first)
+		return period{true, first, first.AddDate(0, 1, -1)}, monthPath(first)
 	case pageWeek:
-		if first.IsZero() {
+		if !route.hasPeriod {
 			today := p.today(zone)
 			first = today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
 		}
-		return period{first, first.AddDate(0, 0, 6)}, weekPath(first)
+		return period{true, first, first.AddDate(0, 0, 6)}, weekPath(first)
 	case pageDay:
-		if first.IsZero() {
+		if !route.hasPeriod {
 			first = p.today(zone)
 		}
-		return period{first, first}, dayPath(first)
+		return period{true, first, first}, dayPath(first)
 	default:
 	}
 	return period{}, route.below()
@@ -248,7 +248,7 @@ func (p *Pages) periodOf(l *layout) (period, string) {
 
 // rangeEnds tells that a period lies outside of the years that there are.
 func (p *Pages) rangeEnds(over period) bool {
-	return !over.first.IsZero() && (over.first.Year() < 1 || over.first.Year() > 9999)
+	return over.set && (over.first.Year() < 1 || over.first.Year() > 9999)
 }
 
 func (p *Pages) serveMonth(ctx context.Context, l *layout, over period) (*Answer, error) {

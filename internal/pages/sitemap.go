@@ -232,26 +232,14 @@ func (p *Pages) months(ctx context.Context, own bool) ([]monthOfEvents, error) {
 // starting are the parameters of the listed events that start from one day of the site on,
 // before another.
 func (p *Pages) starting(from, before time.Time) calendar.Input {
-	in := calendar.Input{paramStrict: "true", "starts_after": p.instant(from.Add(-time.Second)), "starts_before": p.instant(before), paramPerPage: strconv.Itoa(mostPerPage)}
-	if p.beyond(before) {
+	begin, _ := calendar.Day(calendar.WallOf(from), p.o.Site)
+	end, _ := calendar.Day(calendar.WallOf(before), p.o.Site)
+	in := calendar.Input{paramStrict: "true", paramStart: boundText(begin), "starts_before": boundText(end), paramPerPage: strconv.Itoa(mostPerPage)}
+	if end.Year() > 9999 {
 		delete(in, "starts_before")
-	}
-	if p.beyond(from.Add(-time.Second)) {
-		in["starts_after"] = "0001-01-01T00:00:00Z"
+		in[paramEnd] = boundText(end)
 	}
 	return in
-}
-
-// beyond tells whether a wall clock of the site is an instant outside of the years that
-// there are.
-func (p *Pages) beyond(wall time.Time) bool {
-	year := calendar.WallToInstant(calendar.WallOf(wall), p.o.Site).UTC().Year()
-	return year < 1 || year > 9999
-}
-
-// instant is a wall clock of the site as an instant.
-func (p *Pages) instant(wall time.Time) string {
-	return calendar.WallToInstant(calendar.WallOf(wall), p.o.Site).UTC().Format(time.RFC3339)
 }
 
 // eventURLs are the pages of the events that start in a month of the site zone.

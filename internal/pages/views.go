@@ -499,15 +499,11 @@ func (p *Pages) month(ctx context.Context, l *layout, first time.Time) (*monthBo
 			agenda(from.AddDate(0, 0, i), slices.DeleteFunc(of, func(c card) bool { return !c.span.first().After(last) && !c.span.last().Before(first) }))
 		}
 	}
-	if l.sel.zone != nil {
-		beside(first.AddDate(0, 0, -2), first.AddDate(0, 0, -1))
-	}
+	beside(first.AddDate(0, 0, -2), first.AddDate(0, 0, -1))
 	for i, of := range days {
 		agenda(first.AddDate(0, 0, i), of)
 	}
-	if l.sel.zone != nil {
-		beside(last.AddDate(0, 0, 1), last.AddDate(0, 0, 2))
-	}
+	beside(last.AddDate(0, 0, 1), last.AddDate(0, 0, 2))
 	return b, nil
 }
 
@@ -516,14 +512,7 @@ func (s *selection) byDay(cards []card, first, last time.Time) [][]card {
 	out := make([][]card, int(last.Sub(first).Hours()/24)+1)
 	for i := range cards {
 		c := &cards[i]
-		from, to := c.span.first(), c.span.last()
-		if from.Before(first) {
-			from = first
-		}
-		if to.After(last) {
-			to = last
-		}
-		for day := from; !day.After(to); day = day.AddDate(0, 0, 1) {
+		for day := range c.span.days(first, last) {
 			n := int(day.Sub(first).Hours() / 24)
 			on := *c
 			on.Before, on.After = day.After(c.span.first()), day.Before(c.span.last())
@@ -665,7 +654,11 @@ func lanes(cards []card, from int) (out []placed, rest []card) {
 	for i := range cards {
 		s := cards[i].span
 		row := (s.start.Hour()-from)*rowsOfHour + s.start.Minute()/minutesOfRow + 1
-		minutes := s.start.Minute()%minutesOfRow + int(calendar.WallOf(s.end)-calendar.WallOf(s.start)+59)/60
+		end := calendar.WallOf(s.end)
+		if !sameDay(s.start, s.end) { // it ends with the day
+			end = calendar.WallOf(midnight(s.start).AddDate(0, 0, 1))
+		}
+		minutes := s.start.Minute()%minutesOfRow + int(end-calendar.WallOf(s.start)+59)/60
 		rows := max(leastRows, (minutes+minutesOfRow-1)/minutesOfRow)
 		if row >= until {
 			settle()
@@ -696,7 +689,7 @@ func (l *layout) comma() string {
 // selected, or of all that are listed. What goes on beyond the period counts as after it.
 func (p *Pages) edges(ctx context.Context, l *layout, over period, selected bool) (before, after *time.Time, err error) {
 	zone := l.sel.zone
-	nearest := func(name string, bound calendar.Wall, order string) (*span, error) {
+	nearest := func(name, bound, order string) (*span, error) {
 		input := calendar.Input{}
 		if selected {
 			for k, v := range l.r.Input {
@@ -705,7 +698,7 @@ func (p *Pages) edges(ctx context.Context, l *layout, over period, selected bool
 				}
 			}
 		}
-		input[name], input[paramStrict], input[paramPerPage], input[paramSort], input[paramOrder] = p.boundText(bound, zone), "true", "1", "start", order
+		input[name], input[paramStrict], input[paramPerPage], input[paramSort], input[paramOrder] = bound, "true", "1", "start", order
 		c, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.Lang, Caller: l.r.Caller, Of: l.sel.of})
 		if err != nil {
 			return nil, err
@@ -717,8 +710,8 @@ func (p *Pages) edges(ctx context.Context, l *layout, over period, selected bool
 		s := p.spanOf(found.Views[0].Record, found.Views[0].Blanked, zone)
 		return &s, nil
 	}
-	next := over.last.AddDate(0, 0, 1)
-	s, err := nearest("starts_before", calendar.WallOf(over.first), "desc")
+	first, last := edgesOf(calendar.WallOf(over.first), calendar.WallOf(over.last), zone)
+	s, err := nearest("starts_before", first, "desc")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -726,17 +719,19 @@ func (p *Pages) edges(ctx context.Context, l *layout, over period, selected bool
 		day := s.first()
 		before = &day
 	}
+	next := over.last.AddDate(0, 0, 1)
 	if next.Year() > 9999 {
 		return before, nil, nil
 	}
-	if s, err = nearest("starts_after", calendar.WallOf(next)-1, "asc"); err != nil {
+	if s, err = nearest("starts_after", last, "asc"); err != nil {
 		return nil, nil, err
 	}
 	if s != nil {
 		day := s.first()
 		return before, &day, nil
 	}
-	if s, err = nearest("ends_after", calendar.WallOf(next), "asc"); err == nil && s != nil {
+	onward, _ := edgesOf(calendar.WallOf(next), calendar.WallOf(next), zone)
+	if s, err = nearest("ends_after", onward, "asc"); err == nil && s != nil {
 		after = &next
 	}
 	return before, after, err

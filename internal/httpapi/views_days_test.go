@@ -1,0 +1,382 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/internal/pages"
+	"daybook/internal/testkit"
+)
+
+// zoneOf loads a zone.
+func zoneOf(t *testing.T, name string) *time.Location {
+	t.Helper()
+	zone, ok := calendar.ParseZone(name)
+	if !ok {
+		t.Fatalf("no zone %s", name)
+	}
+	return zone.Location
+}
+
+// dateIn is the day that a clock in a zone shows.
+func dateIn(at time.Time, zone *time.Location) string { return at.In(zone).Format(time.DateOnly) }
+
+// happening is an event of these tests.
+type happening struct {
+	id         string
+	start, end time.Time
+	dates      []string // of an all-day event
+	zone       *time.Location
+}
+
+// touches are the days that the event touches by the clock of a zone: those of each minute
+// from its start on, before its end.
+func (h happening) touches(zone *time.Location) (days []string) {
+	if h.dates != nil {
+		return h.dates
+	}
+	add := func(at time.Time) {
+		if day := dateIn(at, zone); !slices.Contains(days, day) {
+			days = append(days, day)
+		}
+	}
+	add(h.start)
+	for at := h.start.Add(time.Minute); at.Before(h.end); at = at.Add(time.Minute) {
+		add(at)
+	}
+	return days
+}
+
+// TestEventsStandOnTheDaysTheyTouch: in zones with days of 23 or 25 hours, without a midnight
+// or left out, each event stands on exactly the days that it touches: by its own clock and by
+// that of the zone, and every drawer holds the same (PAGES P1.2, P1.4).
+func TestEventsStandOnTheDaysTheyTouch(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		zone  string
+		dates []string
+	}{
+		{"America/Santiago", []string{"2027-04-03", "2026-09-06"}}, // 25 hours; no midnight
+		{"Africa/Cairo", []string{"2030-10-31", "2030-04-26"}},
+		{"Asia/Beirut", []string{"2026-10-24", "2027-03-28"}},
+		{"America/Havana", []string{"2026-11-01", "2027-03-14"}}, // two midnights; none
+		{"Atlantic/Azores", []string{"2026-10-25", "2027-03-28"}},
+		{"America/Nuuk", []string{"2026-10-24", "2027-03-27"}},
+		{"Asia/Almaty", []string{"2024-02-29"}},
+		{"Asia/Tehran", []string{"2021-09-21", "2021-03-22"}},
+		{"America/Sao_Paulo", []string{"2018-11-04", "2018-02-17"}},
+		{"Asia/Kathmandu", []string{"1986-01-01"}},    // the first quarter of an hour is left out
+		{"America/Toronto", []string{"1919-03-31"}},   // begins at 00:30
+		{"Pacific/Apia", []string{"2011-12-30"}},      // left out
+		{"Pacific/Kwajalein", []string{"1993-08-21"}}, // left out
+		{"Europe/Berlin", []string{"2026-10-25"}},
+		{"America/New_York", []string{"2026-11-01"}},
+		{"Australia/Lord_Howe", []string{"2027-04-04"}},
+	} {
+		for _, date := range c.dates {
+			t.Run(c.zone+" "+date, func(t *testing.T) {
+				t.Parallel()
+				standsWhereItTouches(t, c.zone, date)
+			})
+		}
+	}
+}
+
+func standsWhereItTouches(t *testing.T, name, date string) {
+	w := viewsWorld(t, pages.Options{})
+	zone, editor := zoneOf(t, name), w.As(calendar.Editor).In(t)
+	middle, err := time.Parse(time.DateOnly, date)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, next := calendar.Day(calendar.WallOf(middle), zone)
+	rng := rand.New(rand.NewPCG(1, uint64(begin.Unix())))
+	var all []happening
+	add := func(start, end time.Time, in string) {
+		made := editor.Event(fmt.Sprintf("Event %d", len(all)), testkit.Object{"start_date": start.UTC().Format(time.RFC3339), "end_date": end.UTC().Format(time.RFC3339), "timezone": in})
+		all = append(all, happening{id: idOf(made), start: start, end: end, zone: zoneOf(t, in)})
+	}
+	hour := time.Hour
+	for _, at := range []time.Time{begin, next} { // around both ends of the day
+		add(at, at, name)
+		add(at, at.Add(hour), name)
+		add(at.Add(-hour), at, name)
+		add(at.Add(-hour/2), at.Add(-hour/4), name)
+		add(at.Add(-time.Minute), at.Add(time.Minute), name)
+		add(at.Add(-3*hour), at, "Asia/Tokyo")
+	}
+	add(begin, next, name)
+	add(begin.Add(-30*hour), next.Add(30*hour), name)
+	for range 25 {
+		start := begin.Add(time.Duration(rng.IntN(60*4)-30*4) * hour / 4)
+		length := []time.Duration{0, hour / 4, hour, 5 * hour, 24 * hour, 25 * hour, 60 * hour}[rng.IntN(7)]
+		add(start, start.Add(length), []string{name, name, "UTC", "America/Los_Angeles"}[rng.IntN(4)])
+	}
+	for _, in := range []string{name, "Pacific/Kiritimati", "Pacific/Pago_Pago"} {
+		for _, day := range []time.Time{middle.AddDate(0, 0, -1), middle, middle.AddDate(0, 0, 1)} {
+			at := day.Format(time.DateOnly)
+			made := editor.Event("All day "+at, testkit.Object{"start_date": at, "end_date": at, "all_day": true, "timezone": in})
+			at = made.String("start_date")[:len(at)] // a day that is left out is the next one
+			all = append(all, happening{id: idOf(made), dates: []string{at}})
+		}
+	}
+	for _, tz := range []string{"", name} {
+		query := ""
+		if tz != "" {
+			query = "?tz=" + url.QueryEscape(tz)
+		}
+		days := map[string][]string{}
+		for _, h := range all {
+			clock := h.zone
+			if tz != "" {
+				clock = zone
+			}
+			for _, day := range h.touches(clock) {
+				days[day] = append(days[day], h.id)
+			}
+		}
+		month := openPage(t, w, "/events/month/"+date[:7]+"/"+query, http.StatusOK)
+		for n := -2; n <= 2; n++ {
+			day := middle.AddDate(0, 0, n).Format(time.DateOnly)
+			want := slices.Sorted(slices.Values(days[day]))
+			one := openPage(t, w, "/events/day/"+day+"/"+query, http.StatusOK)
+			if diff := cmp.Diff(want, slices.Sorted(slices.Values(one.onDay(day)))); diff != "" {
+				t.Errorf("page of %s%s (want, got):\n%s", day, query, diff)
+			}
+			if diff := cmp.Diff(want, drawnIDs(t, w, one)); diff != "" {
+				t.Errorf("%s of %s%s (want, got):\n%s", one.export("json"), day, query, diff)
+			}
+			for _, format := range []string{"fullcalendar", "csv", "ics"} {
+				if u := one.export(format); u != "" {
+					if got := w.As(calendar.Anonymous).Do(http.MethodGet, below(t, u), nil).Want(http.StatusOK).Header.Get("X-Total"); got != strconv.Itoa(len(want)) {
+						t.Errorf("%s%s has %d events, %s %s", day, query, len(want), u, got)
+					}
+				}
+			}
+			if day[:7] != date[:7] {
+				continue
+			}
+			var got []string
+			for _, section := range month.all("section", "data-date="+day) { // the whole day, below the table
+				got = idsUnder(section)
+			}
+			if diff := cmp.Diff(want, slices.Sorted(slices.Values(got))); diff != "" {
+				t.Errorf("%s in the month%s (want, got):\n%s", day, query, diff)
+			}
+		}
+		if got := drawnIDs(t, w, month); len(got) != month.total() {
+			t.Errorf("month%s: %d events, %s has %d", query, month.total(), month.export("json"), len(got))
+		}
+	}
+	// Lists have no days to look at, but their window is the same day.
+	for n := -1; n <= 1; n++ {
+		day := middle.AddDate(0, 0, n).Format(time.DateOnly)
+		if n == 0 && begin.Equal(next) { // is read as the next one
+			continue
+		}
+		timed := func(id string) bool { // in lists all-day events are where their instants are
+			return slices.ContainsFunc(all, func(h happening) bool { return h.id == id && h.dates == nil })
+		}
+		var want []string
+		for _, h := range all {
+			if timed(h.id) && slices.Contains(h.touches(zone), day) {
+				want = append(want, h.id)
+			}
+		}
+		slices.Sort(want)
+		for _, path := range []string{"/events/", "/search/", "/events/map/", "/embed/events/"} {
+			at := openPage(t, w, path+"?tz="+url.QueryEscape(name)+"&overlap=true&per_page=100&start_date="+day+"&end_date="+day, http.StatusOK)
+			got := slices.DeleteFunc(slices.Sorted(slices.Values(idsUnder(at.results()))), func(id string) bool { return !timed(id) })
+			if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
+				t.Errorf("%s of %s (want, got):\n%s", path, day, diff)
+			}
+		}
+	}
+}
+
+// drawnIDs are the ids of the JSON of the drawer of a page, all pages of it.
+func drawnIDs(t *testing.T, w *testkit.World, at sheet) (ids []string) {
+	t.Helper()
+	nobody := w.As(calendar.Anonymous).In(t)
+	for next := below(t, at.export("json")); ; {
+		r := nobody.Do(http.MethodGet, next, nil).Want(http.StatusOK)
+		for _, id := range r.IDs(calendar.KindEvent) {
+			ids = append(ids, id.String())
+		}
+		if !r.Has("next_rest_url") {
+			slices.Sort(ids)
+			return ids
+		}
+		next = below(t, r.String("next_rest_url"))
+	}
+}
+
+// TestSecondReadingsOfAClock: on a day of 25 hours what is in the hour that comes twice is on
+// every page of the zone and in every drawer, and bounds in that hour are exact (PAGES P1.4).
+func TestSecondReadingsOfAClock(t *testing.T) {
+	t.Parallel()
+	w := viewsWorld(t, pages.Options{})
+	editor, nobody := w.As(calendar.Editor).In(t), w.As(calendar.Anonymous).In(t)
+	add := func(title, zone, start, end string) string {
+		return idOf(editor.Event(title, testkit.Object{"start_date": start, "end_date": end, "timezone": zone}))
+	}
+	const santiago = "America/Santiago"
+	second := add("Second reading", santiago, "2027-04-04T03:30:00Z", "2027-04-04T03:45:00Z") // 23:30 on 3 April
+	first := add("First reading", santiago, "2027-04-04T02:30:00Z", "2027-04-04T02:45:00Z")
+	add("Next day", santiago, "2027-04-04T04:00:00Z", "2027-04-04T05:00:00Z")
+	whole := idOf(editor.Event("Whole day", testkit.Object{"start_date": "2027-04-03", "end_date": "2027-04-03", "all_day": true, "timezone": santiago}))
+	next := idOf(editor.Event("Day without a midnight", testkit.Object{"start_date": "2026-09-06", "end_date": "2026-09-06", "all_day": true, "timezone": santiago}))
+	until := add("Until a midnight that there is not", santiago, "2026-09-05 21:00", "2026-09-06 00:00")
+	const day = "start_date=2027-04-03&end_date=2027-04-03"
+	for path, want := range map[string][]string{
+		"/events/day/2027-04-03/?":                                {first, second, whole},
+		"/events/week/2027-W13/?":                                 nil,
+		"/events/month/2027-04/?" + day:                           {first, second, whole},
+		"/events/?" + day:                                         {first, second, whole},
+		"/events/?overlap=true&" + day:                            {first, second, whole},
+		"/search/?" + day:                                         {first, second, whole},
+		"/events/map/?" + day:                                     {first, second, whole},
+		"/embed/events/?" + day:                                   {first, second, whole},
+		"/events/?strict_dates=true&start_date=2027-04-04T03:00Z": nil,
+		"/events/?start_date=2027-04-01&starts_before=2027-04-03": {first, second, whole},
+		"/events/day/2026-09-05/?":                                {until},
+		"/events/day/2026-09-06/?":                                {next},
+		"/events/month/2027-04/?strict_dates=true&start_date=2027-04-04T03:30:00Z&end_date=2027-04-04T03:59:59Z": {second, whole},
+		"/events/?strict_dates=true&start_date=2027-04-04T03:30:00Z&end_date=2027-04-04T03:59:59Z":               {second},
+	} {
+		at := openPage(t, w, path+"&tz="+santiago, http.StatusOK)
+		got := slices.Sorted(slices.Values(idsUnder(at.results())))
+		if slices.Sort(want); want != nil && !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		} else if want == nil && !slices.Contains(got, second) {
+			t.Errorf("%s: %v is without %s", path, got, second)
+		}
+		for _, format := range []string{"json", "ics", "rss", "atom", "jsonfeed", "geojson", "csv", "fullcalendar"} {
+			if u := at.export(format); u != "" {
+				if got := nobody.Do(http.MethodGet, below(t, u), nil).Want(http.StatusOK).Header.Get("X-Total"); got != strconv.Itoa(at.total()) {
+					t.Errorf("%s has %d events, %s %s", path, at.total(), u, got)
+				}
+			}
+		}
+	}
+	// Whole days of bounds are those of the zone; the next one is not in them.
+	if at := openPage(t, w, "/events/?tz="+santiago+"&starts_after=2027-04-03", http.StatusOK); slices.Contains(idsUnder(at.results()), second) {
+		t.Error("what starts after a day is in its last hour")
+	}
+	// By its own clock it ends on no other day either.
+	if got := openPage(t, w, "/events/day/2026-09-06/", http.StatusOK).onDay("2026-09-06"); !slices.Equal(got, []string{next}) {
+		t.Errorf("on 6 September: %v, want %s", got, next)
+	}
+	// The step before leads to the last hour.
+	if back := openPage(t, w, "/events/day/2027-04-04/?tz="+santiago, http.StatusOK).all("a", "rel=prev"); len(back) != 1 {
+		t.Error("no way back from 4 April")
+	}
+	// Where a clock goes back over midnight both readings are on their day.
+	john := add("Second reading in St. John's", "America/St_Johns", "2010-11-07T03:00:00Z", "2010-11-07T03:15:00Z") // 23:30 on 6 November
+	for date, want := range map[string]bool{"2010-11-06": true, "2010-11-07": false} {
+		at := openPage(t, w, "/events/day/"+date+"/?tz=America/St_Johns", http.StatusOK)
+		if got := slices.Contains(at.onDay(date), john); got != want || len(drawnIDs(t, w, at)) != at.total() {
+			t.Errorf("on %s in St. John's: %t, want %t; %d in the drawer", date, got, want, len(drawnIDs(t, w, at)))
+		}
+	}
+}
+
+// TestAllDayEventsOfFarZones: an all-day event is on its own date under every zone, also
+// where that day is over before it begins elsewhere (PAGES P1.4).
+func TestAllDayEventsOfFarZones(t *testing.T) {
+	t.Parallel()
+	w := viewsWorld(t, pages.Options{})
+	editor := w.As(calendar.Editor).In(t)
+	ids := map[string]string{}
+	for _, zone := range []string{"Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC-12", "America/New_York"} {
+		ids[zone] = idOf(editor.Event("Day in "+zone, testkit.Object{"start_date": "2026-06-30", "end_date": "2026-06-30", "all_day": true, "timezone": zone}))
+	}
+	for _, tz := range []string{"", "event", "Pacific/Kiritimati", "Pacific/Honolulu", "Pacific/Pago_Pago", "UTC-12", "UTC+14", "UTC", "Pacific/Auckland"} {
+		for path, date := range map[string]string{"/events/day/2026-06-30/": "2026-06-30", "/events/week/2026-W27/": "2026-06-30", "/events/month/2026-06/": "2026-06-30", "/events/day/2026-06-29/": "", "/events/day/2026-07-01/": "", "/events/month/2026-07/": ""} {
+			at := openPage(t, w, path+"?tz="+url.QueryEscape(tz), http.StatusOK)
+			for zone, id := range ids {
+				if got := slices.Contains(idsUnder(at.results()), id); got != (date != "") {
+					t.Errorf("%s in %s: the day of %s: %t", path, tz, zone, got)
+				}
+			}
+			if got := len(drawnIDs(t, w, at)); got != at.total() {
+				t.Errorf("%s in %s: %d events, %s has %d", path, tz, at.total(), at.export("json"), got)
+			}
+		}
+	}
+}
+
+// TestPagesOfTheFirstYear: the first day that there is is a day like others (PAGES P1.3).
+func TestPagesOfTheFirstYear(t *testing.T) {
+	t.Parallel()
+	w := viewsWorld(t, pages.Options{})
+	programme(t, w)
+	first := idOf(w.As(calendar.Editor).In(t).Event("First of all", testkit.Object{"start_date": "0001-01-01 10:00", "end_date": "0001-01-01 12:00", "timezone": "UTC"}))
+	for path, heading := range map[string]string{
+		"/events/month/0001-01/": "January 1", "/events/week/0001-W01/": "Jan 1 – 7, 1", "/events/day/0001-01-01/": "Monday, January 1, 1",
+		"/events/month/0001-01/?tz=Asia/Tokyo": "January 1", "/events/day/0001-01-01/?tz=UTC": "Monday, January 1, 1", "/cn/events/month/0001-01/": "1年1月",
+	} {
+		at := openPage(t, w, path, http.StatusOK)
+		if got := wordsOf(at.one("h1")); got != heading {
+			t.Errorf("%s is headed %q, want %q", path, got, heading)
+		}
+		if got := idsUnder(at.results()); !slices.Equal(got, []string{first}) {
+			t.Errorf("%s: %v, want %s", path, got, first)
+		}
+		if got, want := drawnIDs(t, w, at), []string{first}; !slices.Equal(got, want) {
+			t.Errorf("%s: %s has %v", path, at.export("json"), got)
+		}
+		if got := len(at.all("form", "id=filters")); got != 1 {
+			t.Errorf("%s: %d forms", path, got)
+		}
+		if len(at.all("a", "rel=prev")) > 0 || len(at.all("a", "rel=next")) != 1 {
+			t.Errorf("%s: there is nothing before", path)
+		}
+		canonical := valueOf(at.one("link", "rel=canonical"), "href")
+		if want, _, _ := strings.Cut(path, "?"); canonical != strings.TrimSuffix(testkit.Base, "/")+want {
+			t.Errorf("%s is canonical to %s", path, canonical)
+		}
+		for _, a := range at.all("nav", "id=language-switch") {
+			for _, a := range under(a, "a") {
+				if !strings.Contains(valueOf(a, "href"), "/0001-") {
+					t.Errorf("%s in another language is %s", path, valueOf(a, "href"))
+				}
+			}
+		}
+	}
+	for _, path := range []string{"/events/month/0000-01/", "/events/month/0001-13/", "/events/week/0001-W00/", "/events/day/0001-02-30/"} {
+		openPage(t, w, path, http.StatusNotFound)
+	}
+}
+
+// TestSiteMapOfMonthsWithOddEnds: an event is in the site map of one month, also in the hour
+// that comes twice at the end of it (PAGES P3.1).
+func TestSiteMapOfMonthsWithOddEnds(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{Site: zoneOf(t, "Africa/Cairo"), Pages: &pages.Options{}, Unchecked: true})
+	editor := w.As(calendar.Editor).In(t)
+	for title, start := range map[string]string{
+		"Second reading": "2030-10-31T21:30:00Z", "November": "2030-10-31T22:00:00Z", "First of all": "0001-01-01T00:00:00Z", "Last of all": "9999-12-31T21:00:00Z",
+	} {
+		editor.Event(title, testkit.Object{"start_date": start, "end_date": start, "timezone": "UTC"})
+	}
+	for month, want := range map[string]string{"2030-10": "second-reading", "2030-11": "november", "0001-01": "first-of-all", "9999-12": "last-of-all"} {
+		var got []string
+		for _, u := range readSiteMap(t, w, "/sitemap/events-"+month+".xml").URLs {
+			got = append(got, strings.TrimPrefix(u.Loc, strings.TrimSuffix(testkit.Base, "/")))
+		}
+		if !slices.Equal(got, []string{"/event/" + want + "/"}) {
+			t.Errorf("%s: %v, want %s", month, got, want)
+		}
+	}
+}
