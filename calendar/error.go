@@ -13,6 +13,7 @@ const (
 	CodeInvalidJSON        Code = "rest_invalid_json"
 	CodeUnauthorized       Code = "rest_unauthorized" // anonymous write: 401, shown as rest_forbidden
 	CodeForbidden          Code = "rest_forbidden"    // 403
+	CodeForbiddenOrigin    Code = "rest_forbidden_origin"
 	CodeInvalidUsername    Code = "invalid_username"
 	CodeIncorrectPassword  Code = "incorrect_password"
 	CodeInvalidCredentials Code = "rest_invalid_credentials" //nolint:gosec // the name of an error, no credential
@@ -47,7 +48,7 @@ const (
 
 // Codes are all codes, for tests that each has a status and a message.
 var Codes = [...]Code{
-	CodeInvalidParam, CodeMissingParam, CodeInvalidJSON, CodeUnauthorized, CodeForbidden,
+	CodeInvalidParam, CodeMissingParam, CodeInvalidJSON, CodeUnauthorized, CodeForbidden, CodeForbiddenOrigin,
 	CodeInvalidUsername, CodeIncorrectPassword, CodeInvalidCredentials, CodePrecondition, CodeKeyReused,
 	CodeBodyTooLarge, CodeURITooLong, CodeNoRoute, CodeMethodNotAllowed, CodeInvalidNamespace,
 	CodePositionNotReached, CodeUnavailable, CodeTooManyRequests, CodeInternal, CodeTermExists, CodeNotHierarchical,

@@ -111,6 +111,12 @@ var messages = map[Code]phrase{
 		"Vous n’avez pas le droit de faire cela.",
 		"No tiene permiso para hacer esto.",
 	},
+	CodeForbiddenOrigin: {
+		"不接受由其他网站页面发出的写入请求。",
+		"Writes that a page of another site sends are refused.",
+		"Les écritures envoyées par une page d’un autre site sont refusées.",
+		"Se rechazan las escrituras enviadas por una página de otro sitio.",
+	},
 	CodeInvalidUsername: {
 		"未知的用户名。",
 		"The user name is unknown.",

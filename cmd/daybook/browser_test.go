@@ -101,6 +101,7 @@ func TestInABrowser(t *testing.T) {
 		{"first views", (*looked).firstViews},
 		{"element", (*looked).element},
 		{"frames", (*looked).frames},
+		{"forms of other sites", (*looked).foreignForms},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -771,6 +772,55 @@ func (l *looked) frames(t *testing.T) {
 	p.Goto(l.host + "/embed/events/?view=month&theme=dark")
 	if got := p.Eval(`[...document.querySelectorAll('a')].every((a) => a.target === '_top') + document.documentElement.dataset.theme + document.querySelectorAll('header, footer, form').length + document.querySelectorAll('#month').length`); got != "truedark01" {
 		t.Errorf("the embedded month: %v", got)
+	}
+}
+
+// foreignForms: a browser that remembers credentials sends them with the form of any page;
+// what another site sends is refused (INTERFACE 2.11, PAGES P2.3).
+func (l *looked) foreignForms(t *testing.T) {
+	t.Helper()
+	p := testkit.OpenPage(t, strings.Replace(l.host, "://", "://admin:"+l.token+"@", 1)+"/?preview=true")
+	p.Goto(l.host + "/?preview=true")
+	if got := p.Eval(`document.getElementById('preview') !== null`); got != true {
+		t.Fatalf("the browser does not remember credentials: %v", p.Eval(`document.body.innerText`))
+	}
+	write := func(name string) any {
+		return p.Eval(`fetch('` + l.root + `/tags', {method: 'POST', credentials: 'include', mode: location.origin === '` + l.host + `' ? 'same-origin' : 'no-cors', body: new URLSearchParams({name: '` + name + `'})}).then((r) => r.status)`)
+	}
+	if got := write("Own page"); got != 201.0 {
+		t.Errorf("a page of its own got %v", got)
+	}
+	event := l.want(http.StatusCreated, http.MethodPost, "/events", l.token, `{"title":"Untouched","start_date":"`+l.day+` 09:00","end_date":"`+l.day+` 10:00"}`)
+	for _, form := range []struct{ action, enctype, field, value string }{
+		{l.root + "/tags", "application/x-www-form-urlencoded", "name", "Foreign form"},
+		{l.root + "/tags", "multipart/form-data", "name", "Foreign form"},
+		{l.root + "/tags", "text/plain", "{&quot;name&quot;:&quot;Foreign form&quot;,&quot;x&quot;:&quot;", "&quot;}"},
+		{l.root + "/events/" + idOf(event), "application/x-www-form-urlencoded", "title", "Touched"},
+		{l.host + l.protected, "application/x-www-form-urlencoded", "password", "open sesame"},
+		{l.host + l.protected + "?preview=true", "application/x-www-form-urlencoded", "password", "open sesame"},
+	} {
+		p.Goto(foreign(t, "script-src 'none'", `<form method="post" action="`+form.action+`" enctype="`+form.enctype+`"><input name="`+form.field+`" value="`+form.value+`"></form>`))
+		p.Follow(func() { p.Eval(`document.forms[0].submit()`) })
+		if got := p.Eval(`new URL(location.href).origin + (document.body.dataset.code ?? '') + document.body.innerText`).(string); !strings.HasPrefix(got, l.host) || !strings.Contains(got, "rest_forbidden_origin") || strings.Contains(got, "secret") {
+			t.Errorf("%s as %s: got %s", form.action, form.enctype, got)
+		}
+	}
+	p.Goto(foreign(t, "script-src 'none'", ""))
+	write("Foreign script")
+	if got := l.want(http.StatusOK, http.MethodGet, "/tags?hide_empty=false&search=Foreign", "", "")["total"]; got != 0.0 {
+		t.Errorf("other sites made %v tags", got)
+	}
+	if got := l.want(http.StatusOK, http.MethodGet, "/events/"+idOf(event), "", "")["title"]; got != "Untouched" {
+		t.Errorf("another site changed the title to %v", got)
+	}
+	// The page's own form works, after a wrong password as well.
+	p.Goto(l.host + l.protected)
+	for _, password := range []string{"wrong", "open sesame"} {
+		p.Eval(`document.querySelector('#unlock [name=password]').value = '` + password + `'; 0`)
+		p.Follow(func() { p.Eval(`document.getElementById('unlock').submit()`) })
+	}
+	if got := p.Eval(`document.body.innerText.includes('secret')`); got != true {
+		t.Errorf("its own form does not open the event: %v", p.Eval(`document.body.innerText`))
 	}
 }
 

@@ -179,7 +179,7 @@ type Options struct {
 	// negative: not at all.
 	TombstoneDays int
 
-	AllowedOrigins []string    // origins that may write across origins
+	AllowedOrigins []string    // other origins whose pages may write
 	TotalHeaders   [][2]string // further names of X-Total and X-TotalPages
 
 	// MaxConcurrent is the number of anonymous requests that are worked on at once,

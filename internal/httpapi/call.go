@@ -196,13 +196,22 @@ func (a *api) answerPanic(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit is step 2 of section 7.2: credentials, and on writes the general right.
+// admit is step 2 of section 7.2: on writes where they come from, credentials, and on
+// writes the general right.
 func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) error {
 	w.Header()[headerAllow] = rt.allowOpen()
 	if r.Method == http.MethodOptions {
 		w.Header()[headerAllow] = []string{rt.allowAll()}
 	}
-	caller, err := a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
+	var (
+		caller calendar.Caller
+		err    error
+	)
+	if isWrite(r, rt) && a.fromForeignPage(r) {
+		err = calendar.Fail(calendar.CodeForbiddenOrigin, 0)
+	} else {
+		caller, err = a.Users.Authenticate(r.Context(), strings.Join(r.Header["Authorization"], ", "))
+	}
 	if c.pass.stage == stageLogin { // others were counted when they came
 		if over := a.count(w, r, caller.ID); over != nil {
 			return over
@@ -223,14 +232,18 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, c *call, rt *route) 
 		return calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	switch {
-	case r.Method == http.MethodOptions, rt.asks():
+	case isWrite(r, rt):
+		w.Header()[headerAllow] = []string{rt.allowFor(caller)}
+		return calendar.MayWrite(caller, rt.kind, rt.form == formCollection)
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
 		if caller.Role != calendar.Anonymous {
 			w.Header()[headerAllow] = []string{rt.allowFor(caller)}
 		}
-	default:
-		w.Header()[headerAllow] = []string{rt.allowFor(caller)}
-		return calendar.MayWrite(caller, rt.kind, rt.form == formCollection)
 	}
 	return nil
+}
+
+// isWrite reports whether a request to a route is a write.
+func isWrite(r *http.Request, rt *route) bool {
+	return r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions && !rt.asks()
 }

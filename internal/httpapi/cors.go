@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -45,6 +46,37 @@ func (a *api) crossOrigin(h http.Header, r *http.Request, c *call) {
 			h["Access-Control-Expose-Headers"] = a.expose
 		}
 	}
+}
+
+// fromForeignPage reports whether a page of another site sent a request (2.11): a browser
+// sends remembered credentials with any page's form.
+func (a *api) fromForeignPage(r *http.Request) bool {
+	if origin := strings.Join(r.Header["Origin"], ", "); origin != "" {
+		return !a.origins[origin] && !a.roots.isOwnOrigin(r, origin)
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "cross-site" || site == "same-site"
+}
+
+// isOwnOrigin reports whether an origin has the host and port of the base URL or of Host.
+func (t *rootTable) isOwnOrigin(r *http.Request, origin string) bool {
+	from, err := url.Parse(origin)
+	if err != nil || from.Scheme != "http" && from.Scheme != "https" || from.Host == "" {
+		return false
+	}
+	base, err := url.Parse(t.origin(r).base)
+	return hostPort(from.Scheme, from.Host) == hostPort(from.Scheme, r.Host) ||
+		err == nil && hostPort(from.Scheme, from.Host) == hostPort(base.Scheme, base.Host)
+}
+
+// hostPort returns a host in lower case with its port, by default that of the scheme.
+func hostPort(scheme, host string) string {
+	u := url.URL{Host: strings.ToLower(host)}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[scheme]
+	}
+	return u.Hostname() + ":" + port
 }
 
 // preflight sets what a browser asks for before a request to a route, nil for a read that

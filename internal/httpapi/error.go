@@ -20,6 +20,7 @@ var statuses = map[calendar.Code]int{
 	calendar.CodeInvalidJSON:        http.StatusBadRequest,
 	calendar.CodeUnauthorized:       http.StatusUnauthorized,
 	calendar.CodeForbidden:          http.StatusForbidden,
+	calendar.CodeForbiddenOrigin:    http.StatusForbidden,
 	calendar.CodeInvalidUsername:    http.StatusUnauthorized,
 	calendar.CodeIncorrectPassword:  http.StatusUnauthorized,
 	calendar.CodeInvalidCredentials: http.StatusUnauthorized,

@@ -139,6 +139,9 @@ func (a *api) answerPage(w http.ResponseWriter, r *http.Request, c *call) error 
 	case route.IsAsset():
 		return a.sendAsset(w, r, c)
 	}
+	if p.req.Unlock = !read; !read && fromOtherSite(r, a.roots) {
+		return calendar.Fail(calendar.CodeForbiddenOrigin, 0)
+	}
 	if p.req.Preview {
 		if err := a.admitPreview(w, r, c); err != nil {
 			return err
@@ -210,12 +213,11 @@ func (a *api) preview(r *http.Request, c *call) (*public.Answer, error) {
 // unlock answers a form with the password of a protected event (PAGES.md P2.3).
 func (a *api) unlock(w http.ResponseWriter, r *http.Request, c *call) (*public.Answer, error) {
 	req := &c.page.req
-	req.Unlock = true
 	body, err := a.receive(w, r, maxPasswordForm)
 	if err != nil {
 		return nil, err
 	}
-	req.Client, req.Foreign = a.rooms.address(r).String(), fromOtherSite(r, c.page.from)
+	req.Client = a.rooms.address(r).String()
 	if media, _, err := mime.ParseMediaType(r.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
 		in := inputOf(parsePairs(string(body)), func(string) bool { return false })
 		req.Password, _ = in["password"].(string)
@@ -230,20 +232,18 @@ func (a *api) unlock(w http.ResponseWriter, r *http.Request, c *call) (*public.A
 	return a.o.Pages.Serve(ctx, req) //nolint:contextcheck // a workContext stands on the context of the request
 }
 
-// fromOtherSite tells that a page of another site sent a form. A browser that says so in
-// its own words is believed, as "null" stands for no origin too.
-func fromOtherSite(r *http.Request, own origin) bool {
-	site := r.Header.Get("Sec-Fetch-Site")
-	if site != "" && site != "same-origin" && site != "none" {
+// fromOtherSite reports whether a page of another site sent a form (PAGES.md P2.3). A
+// browser that says so in its own words is believed: "null" stands for no origin as well.
+func fromOtherSite(r *http.Request, roots *rootTable) bool {
+	site, origin := r.Header.Get("Sec-Fetch-Site"), strings.Join(r.Header["Origin"], ", ")
+	switch {
+	case site != "" && site != "same-origin" && site != "none":
 		return true
-	}
-	from := r.Header.Get("Origin")
-	if from == "" || from == "null" && site == "same-origin" {
+	case origin == "", origin == "null" && site == "same-origin":
 		return false
+	default:
+		return !roots.isOwnOrigin(r, origin)
 	}
-	u, err := url.Parse(from)
-	base, _, _ := strings.Cut(own.host, "/")
-	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, base) && !strings.EqualFold(u.Host, r.Host)
 }
 
 // The first byte of keys of pages, see aliasKey.

@@ -330,6 +330,10 @@ func TestUnlock(t *testing.T) {
 		{"Sec-Fetch-Site", "cross-site", "Origin", testkit.Base},
 	} {
 		foreign := private(unlock(anybody, "/event/secret/", "sesame!", header...), http.StatusForbidden)
+		has(t, foreign, `data-code="rest_forbidden_origin"`)
+		for _, path := range []string{"/event/open/", "/event/secret/?preview=true"} { // before anything is looked up
+			has(t, private(unlock(anybody.With("Authorization", "Bearer wrong"), path, "x", header...), http.StatusForbidden), `data-code="rest_forbidden_origin"`)
+		}
 		if strings.Contains(string(foreign.Body), "inner text") {
 			t.Errorf("%v opens it", header)
 		}

@@ -542,8 +542,79 @@ func TestCrossOrigin(t *testing.T) {
 	if r := nobody.With("Origin", good).Post("/tags", "{}"); get(r, "Allow-Origin") != good {
 		t.Errorf("refused write from an allowed origin: %v", r.Header)
 	}
-	if r := editor.With("Origin", bad).Post("/tags", `{"name":"b"}`); get(r, "Allow-Origin") != "" || get(r, "Expose-Headers") != "" {
+	if r := editor.With("Origin", bad).Post("/tags", `{"name":"b"}`).Want(http.StatusForbidden); get(r, "Allow-Origin") != "" || get(r, "Expose-Headers") != "" {
 		t.Errorf("write from another origin: %v", r.Header)
+	}
+}
+
+// TestForeignPages: a write that a page of another site sends is refused, whatever its body,
+// before its credentials are looked at (2.11, 7.2).
+func TestForeignPages(t *testing.T) {
+	t.Parallel()
+	const allowed, base = "https://good.example", "https://cal.example:8443"
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{AllowedOrigins: []string{allowed}, BaseURL: base + "/site"}})
+	host := strings.TrimPrefix(testkit.Base, "https://") // of the requests
+	editor := w.As(calendar.Editor)
+	event := editor.Event("Quay", nil).Path(calendar.KindEvent)
+	for _, tc := range []struct {
+		header  []string
+		foreign bool
+	}{
+		{nil, false},
+		{[]string{"Origin", allowed}, false},
+		{[]string{"Origin", allowed, "Sec-Fetch-Site", "cross-site"}, false},
+		{[]string{"Origin", base}, false},
+		{[]string{"Origin", "https://CAL.example:8443", "Sec-Fetch-Site", "same-origin"}, false},
+		{[]string{"Origin", "http://" + host}, false},
+		{[]string{"Origin", "https://" + host, "Sec-Fetch-Site", "same-site"}, false}, // behind a proxy that ends TLS
+		{[]string{"Sec-Fetch-Site", "same-origin"}, false},
+		{[]string{"Sec-Fetch-Site", "none"}, false},
+		{[]string{"Origin", ""}, false},
+		{[]string{"Sec-Fetch-Site", "cross-site"}, true},
+		{[]string{"Sec-Fetch-Site", "same-site"}, true},
+		{[]string{"Origin", "https://evil.example"}, true},
+		{[]string{"Origin", "https://evil.example", "Sec-Fetch-Site", "same-origin"}, true},
+		{[]string{"Origin", "null"}, true},
+		{[]string{"Origin", "null", "Sec-Fetch-Site", "same-origin"}, true},
+		{[]string{"Origin", "https://cal.example"}, true},      // another port
+		{[]string{"Origin", "https://cal.example:8444"}, true}, // another port
+		{[]string{"Origin", "http://" + host + ":81"}, true},
+		{[]string{"Origin", "http://evil." + host}, true},
+		{[]string{"Origin", host}, true},
+		{[]string{"Origin", "https://good.example.evil.example"}, true},
+		{[]string{"Origin", "http://good.example"}, true},
+		{[]string{"Origin", "file://"}, true},
+	} {
+		for _, body := range []struct{ media, text string }{
+			{"application/json", `{"name":"a"}`},
+			{"application/x-www-form-urlencoded", "name=a"},
+			{"multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\na\r\n--x--\r\n"},
+			{"text/plain", "{"},
+			{"", strings.Repeat("x", 2<<20)},
+		} {
+			head := append([]string{"Content-Type", body.media}, tc.header...)
+			for _, at := range []struct{ method, path string }{
+				{http.MethodPost, "/tags"}, {http.MethodPost, event}, {http.MethodPut, event}, {http.MethodPatch, "/events/by-slug/quay"}, {http.MethodDelete, "/events/99999999"},
+			} {
+				r := w.As(calendar.Administrator).With(head...).Do(at.method, at.path, body.text)
+				if foreign := strings.Contains(string(r.Body), `"rest_forbidden_origin"`); foreign != tc.foreign || foreign && r.Status != http.StatusForbidden {
+					t.Errorf("%v: %s %s as %s: %d %s", tc.header, at.method, at.path, body.media, r.Status, r.Body)
+				}
+				if tc.foreign {
+					w.As(calendar.Anonymous).With(head...).With("Authorization", "Bearer wrong").Do(at.method, at.path, body.text).WantCode(http.StatusForbidden, "rest_forbidden_origin")
+				}
+			}
+		}
+		// Reads are open, and the route counts first.
+		anybody := w.As(calendar.Anonymous).With(tc.header...)
+		anybody.Get(event).Want(http.StatusOK)
+		anybody.Do(http.MethodOptions, event, nil).Want(http.StatusOK)
+		anybody.Post("/events/search", `{"searches":[{}]}`).Want(http.StatusOK)
+		anybody.Post("/nothing", "{}").WantCode(http.StatusNotFound, "rest_no_route")
+		anybody.Post("/doc", "{}").WantCode(http.StatusMethodNotAllowed, "rest_method_not_allowed")
+	}
+	if r := editor.With("Origin", "https://evil.example").Post("//fr/api/"+httpapi.Namespace+"/tags", `{"name":"a"}`).WantCode(http.StatusForbidden, "rest_forbidden_origin"); !strings.Contains(string(r.Body), "refusées") {
+		t.Errorf("in French: %s", r.Body)
 	}
 }
 

@@ -164,9 +164,8 @@ type Request struct {
 	// Password was sent by the form of a protected event; Unlock that the form was sent.
 	Unlock   bool
 	Password string
-	// Client names who sent the form; Foreign tells that a page of another site did.
-	Client  string
-	Foreign bool
+	// Client names who sent the form.
+	Client string
 
 	strange      bool      // parameters were sent that the page does not know; Tidy took them out
 	since, until time.Time // see moment

@@ -407,7 +407,7 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 	if l.r.Unlock {
 		l.NoIndex = true
 		if locked {
-			status, b.Wrong = http.StatusForbidden, word(unlockProblem(l.r), l.Lang)
+			status, b.Wrong = http.StatusForbidden, word("unlock.wrong", l.Lang)
 			l.Code = string(calendar.CodePasswordProtected)
 		} else {
 			b.Exports, l.Feeds = nil, nil
@@ -612,12 +612,4 @@ func (p *Pages) render(l *layout, status int) (*Answer, error) {
 		a.Body = outOfFrame(a.Body)
 	}
 	return a, nil
-}
-
-// unlockProblem says why a protected event is not opened.
-func unlockProblem(r *Request) string {
-	if r.Foreign {
-		return "unlock.foreign"
-	}
-	return "unlock.wrong"
 }

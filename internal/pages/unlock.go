@@ -108,7 +108,7 @@ func (t *tries) sweep(now time.Time) {
 // try tells whether the password of a request opens an event, or how long to wait until
 // one is looked at. It is work, so few are looked at at once.
 func (p *Pages) try(ctx context.Context, r *Request, event calendar.ID) (right bool, wait time.Duration, err error) {
-	if r.Foreign || r.Password == "" {
+	if r.Password == "" {
 		return false, 0, nil
 	}
 	if wait = p.tries.begin(event, r.Client); wait > 0 {

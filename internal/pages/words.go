@@ -272,11 +272,10 @@ var words = map[string]message{
 	"fact.address":    {"地址", "Address", "Adresse", "Dirección"},
 	"fact.point":      {"坐标", "Coordinates", "Coordonnées", "Coordenadas"},
 
-	"unlock.label":   {"密码", "Password", "Mot de passe", "Contraseña"},
-	"unlock.submit":  {"打开", "Open", "Ouvrir", "Abrir"},
-	"unlock.text":    {"此活动受密码保护。", "This event is protected by a password.", "Cet événement est protégé par un mot de passe.", "Este evento está protegido por una contraseña."},
-	"unlock.foreign": {"请在此页面输入密码。", "Please enter the password on this page.", "Saisissez le mot de passe sur cette page.", "Introduzca la contraseña en esta página."},
-	"unlock.wrong":   {"密码不正确。", "This is not the password.", "Ce n’est pas le mot de passe.", "Esa no es la contraseña."},
+	"unlock.label":  {"密码", "Password", "Mot de passe", "Contraseña"},
+	"unlock.submit": {"打开", "Open", "Ouvrir", "Abrir"},
+	"unlock.text":   {"此活动受密码保护。", "This event is protected by a password.", "Cet événement est protégé par un mot de passe.", "Este evento está protegido por una contraseña."},
+	"unlock.wrong":  {"密码不正确。", "This is not the password.", "Ce n’est pas le mot de passe.", "Esa no es la contraseña."},
 
 	"preview":        {"预览", "Preview", "Aperçu", "Vista previa"},
 	"preview.status": {"预览：%s", "Preview: %s", "Aperçu : %s", "Vista previa: %s"},

@@ -191,7 +191,7 @@ addEventListener("popstate", () => here !== location.pathname + location.search 
 
 const form = by("search-form");
 if (form?.dataset.suggest) {
-	const input = form.querySelector("input");
+	const input = form.elements.search; // a preview has a hidden one before it
 	const list = Object.assign(document.createElement("ul"), { id: "suggestions", role: "listbox", hidden: true, ariaLabel: input.labels[0].textContent });
 	input.after(list);
 	for (const [name, value] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id })) input.setAttribute(name, value);
