@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"projector":                   {"calendar", "eventstore", "query/readmodel"},
 	"projector/upkeep":            {"calendar", "eventstore", "internal/ground/pause", "projector", "query/readmodel"},
 	"query":                       {"calendar", "internal/ground/cache", "query/readmodel"},
-	"query/past":                  {"calendar", "eventstore", "internal/history", "query", "query/readmodel", "query/readmodel/memindex"},
+	"query/past":                  {"calendar", "eventstore", "internal/ground/keylock", "internal/history", "query", "query/readmodel", "query/readmodel/memindex"},
 	"query/readmodel":             {"calendar", "internal/htmltext"},
 	"query/readmodel/memindex":    {"calendar", "internal/ground/cache", "internal/ground/compact", "query/readmodel"},
 	"query/readmodel/elastic":     {"calendar", "query/readmodel"},

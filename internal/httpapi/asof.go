@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -22,8 +23,9 @@ type Past interface {
 	Read(ctx context.Context, r past.Request) (*past.Record, error)
 	// TimeMap gives the versions of a record that a caller may open.
 	TimeMap(ctx context.Context, k calendar.Kind, id calendar.ID, c calendar.Caller, after int64, limit int) (*past.TimeMap, error)
-	// List gives the lists of a point, once they are ready.
-	List(ctx context.Context, c calendar.Caller, then past.Then, asOf string) (*past.List, error)
+	// List returns the lists of a point, once they are ready. from is the address of a
+	// caller without credentials.
+	List(ctx context.Context, c calendar.Caller, from netip.Addr, then past.Then, asOf string) (*past.List, error)
 }
 
 // asksPast tells whether a read names a point in time, by the parameter or by the header,
@@ -230,7 +232,7 @@ func (a *api) readListThen(r *http.Request, c *call) (l *pastList, err error) {
 // listThen answers a list from the image of its point.
 func (a *api) listThen(ctx context.Context, r *http.Request, l *pastList) (*answer, error) {
 	c := l.c
-	of, err := a.imageOf(ctx, l)
+	of, err := a.imageOf(ctx, r, l)
 	if err != nil {
 		if l.refused != nil {
 			return nil, l.refused
@@ -278,7 +280,7 @@ func (a *api) listThen(ctx context.Context, r *http.Request, l *pastList) (*answ
 }
 
 // imageOf waits for the image of a point, without a slot.
-func (a *api) imageOf(ctx context.Context, l *pastList) (*past.List, error) {
+func (a *api) imageOf(ctx context.Context, r *http.Request, l *pastList) (*past.List, error) {
 	c := l.c
 	if !c.pass.enter(stageWait, 1) {
 		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
@@ -286,7 +288,7 @@ func (a *api) imageOf(ctx context.Context, l *pastList) (*past.List, error) {
 	defer c.pass.resume()
 	wait := a.workContext(ctx, c, imageWait)
 	defer wait.end()
-	return a.Past.List(wait, c.caller, l.then, l.asOf) //nolint:contextcheck // a workContext stands on the context of the request
+	return a.Past.List(wait, c.caller, a.rooms.address(r), l.then, l.asOf) //nolint:contextcheck // a workContext stands on the context of the request
 }
 
 // imageWait is longer than Past waits.

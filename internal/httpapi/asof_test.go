@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -244,4 +248,164 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 		list.WantField(fmt.Sprintf("events.%d.venue", i), []any{})
 	}
 	admin.Patch(event, testkit.Object{"title": "Stays so"}).Want(http.StatusOK).WantField("venue", []any{})
+}
+
+// heldLog holds back who reads the log up to some positions, until it is let through.
+type heldLog struct {
+	eventstore.Store
+	counted atomic.Int64 // requests that came as far as to ask what counts
+
+	mu    sync.Mutex
+	begun []int // the positions up to which the log was wanted, in order
+	ended int   // reads that ended with their context
+	held  map[int]chan struct{}
+}
+
+func newHeldLog() *heldLog { return &heldLog{Store: memstore.New(), held: map[int]chan struct{}{}} }
+
+func (s *heldLog) hold(position int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[position] = make(chan struct{})
+}
+
+func (s *heldLog) figures() (begun []int, ended int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.begun), s.ended
+}
+
+func (s *heldLog) Counted(ctx context.Context, p eventstore.Point) (eventstore.Counted, error) {
+	s.counted.Add(1)
+	return s.Store.Counted(ctx, p)
+}
+
+func (s *heldLog) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
+	to := int(after) + limit
+	s.mu.Lock()
+	held := s.held[to]
+	if limit == 1 { // the entry of a point
+		held = nil
+	}
+	if held != nil {
+		s.begun = append(s.begun, to)
+	}
+	s.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-ctx.Done():
+			s.mu.Lock()
+			s.ended++
+			s.mu.Unlock()
+			return nil, ctx.Err()
+		}
+	}
+	return s.Store.ReadAll(ctx, after, limit)
+}
+
+// asOf asks for a list as of a position, from an address.
+func asOf(ctx context.Context, w *testkit.World, position int, address, token string) int {
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, testkit.Root+"/tags?as_of=position:"+strconv.Itoa(position), http.NoBody)
+	r.RemoteAddr = address + ":1"
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	rec := httptest.NewRecorder()
+	w.Handler.ServeHTTP(rec, r)
+	return rec.Code
+}
+
+// until waits for something that comes by itself.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.After(20 * time.Second); !is(); {
+		select {
+		case <-end:
+			t.Fatalf("%s: not in time", what)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// TestPastAbandoned: what nobody waits for any more is dropped, what is filled and what
+// would be filled next: of 40 lists of other points, each aborted after 10 ms, nothing is
+// left for the next client to wait for.
+func TestPastAbandoned(t *testing.T) {
+	t.Parallel()
+	s := newHeldLog()
+	w := testkit.New(t, testkit.Options{Store: s})
+	admin := w.As(calendar.Administrator)
+	for i := range 50 {
+		admin.Create(calendar.KindTag, testkit.Object{"name": fmt.Sprint("Tag ", i)})
+	}
+	last := int(w.Head()) - 1
+	for i := range 40 {
+		s.hold(last - i)
+	}
+	for i := range 40 {
+		ctx, abort := context.WithCancel(t.Context())
+		timer := time.AfterFunc(10*time.Millisecond, abort)
+		asOf(ctx, w, last-i, fmt.Sprintf("192.0.2.%d", 1+i%20), "")
+		timer.Stop()
+		abort()
+	}
+	until(t, "the end of what was begun", func() bool {
+		begun, ended := s.figures()
+		return ended == len(begun)
+	})
+	if got := asOf(t.Context(), w, 5, "198.51.100.1", ""); got != http.StatusOK {
+		t.Errorf("the next client got %d", got)
+	}
+	if is := w.Past.Stats(); is.Filled+is.Advanced != 1 {
+		t.Errorf("%d images were made, want the one that somebody waited for", is.Filled+is.Advanced)
+	}
+}
+
+// TestPastTurns: of one client two requests wait for images to be filled, the others for
+// their turn behind those of other clients; callers with credentials have a place of their
+// own, and what is there needs none.
+func TestPastTurns(t *testing.T) {
+	t.Parallel()
+	const one, other = "192.0.2.1", "198.51.100.1"
+	s := newHeldLog()
+	w := testkit.New(t, testkit.Options{Store: s})
+	admin := w.As(calendar.Administrator)
+	for i := range 20 {
+		admin.Create(calendar.KindTag, testkit.Object{"name": fmt.Sprint("Tag ", i)})
+	}
+	if got := asOf(t.Context(), w, 3, one, ""); got != http.StatusOK {
+		t.Fatalf("got %d", got)
+	}
+	var all sync.WaitGroup
+	ask := func(position int, address, token string) {
+		counted := s.counted.Load()
+		all.Go(func() {
+			if got := asOf(t.Context(), w, position, address, token); got != http.StatusOK {
+				t.Errorf("as of %d: %d", position, got)
+			}
+		})
+		until(t, "a request that waits", func() bool { return s.counted.Load() > counted })
+	}
+	points := []int{10, 15, 14, 13, 12, 11} // backwards: an image goes on from another one
+	for _, p := range points {
+		s.hold(p)
+	}
+	for _, p := range points[1:] {
+		ask(p, one, "")
+	}
+	ask(points[0], other, "")
+	if got := asOf(t.Context(), w, 3, one, ""); got != http.StatusOK {
+		t.Errorf("a point that is there: %d", got)
+	}
+	if got := asOf(t.Context(), w, 2, one, admin.Token); got != http.StatusOK {
+		t.Errorf("credentials: %d", got)
+	}
+	for _, p := range points {
+		close(s.held[p])
+	}
+	all.Wait()
+	if begun, _ := s.figures(); slices.Index(begun, points[0]) > 2 {
+		t.Errorf("the log is read up to %v, want %d before the third of the other client", begun, points[0])
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -153,7 +154,7 @@ func second(t time.Time) time.Time {
 // contents gives what a list at a point is answered from.
 func contents(ctx context.Context, p *past.Service, at eventstore.Point) (*past.Contents, error) {
 	for {
-		l, err := p.List(ctx, calendar.Caller{Role: calendar.Auditor}, past.Then{Point: at, Moment: at.Time}, "")
+		l, err := p.List(ctx, calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, past.Then{Point: at, Moment: at.Time}, "")
 		if err != nil {
 			return nil, err
 		}

@@ -151,6 +151,9 @@ func (s *Service) pages(ctx context.Context, after, to calendar.Position, use fu
 	})
 	work.Go(func() error {
 		for page := range read {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if err := use(page); err != nil {
 				return err
 			}
@@ -520,7 +523,7 @@ func (m *image) take(ctx context.Context, page []eventstore.Entry, counts func(*
 		return ErrMoved
 	}
 	if is.Position > m.reach.Load().Position {
-		if _, err := m.write(ctx, counted, is.Position); err != nil {
+		if _, err := m.write(context.WithoutCancel(ctx), counted, is.Position); err != nil { // a request that ends drops no image
 			m.s.drop(m) // half of them may be in it
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -76,7 +77,7 @@ func (w *images) list(n int) error {
 	w.Clock.Add(time.Second)
 	then, err := w.Past.Resolve(w.t.Context(), history.Point{Form: history.ByPosition, Position: w.first + calendar.Position(n-1)})
 	if err == nil {
-		_, err = w.Past.List(w.t.Context(), calendar.Caller{Role: calendar.Auditor}, then, "")
+		_, err = w.Past.List(w.t.Context(), calendar.Caller{Role: calendar.Auditor}, netip.Addr{}, then, "")
 	}
 	return err
 }

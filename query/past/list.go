@@ -3,7 +3,9 @@ package past
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
+	"sync"
 	"time"
 
 	"daybook/calendar"
@@ -23,14 +25,18 @@ type List struct {
 	past    query.Past
 }
 
-// List gives the lists of a point, once there is an image of it: *calendar.Error with
+// List returns the lists of a point, once there is an image of it: *calendar.Error with
 // CodeAsOfTooLarge, or with CodeAsOfNotReady after the longest wait, while it goes on being
-// filled.
-func (s *Service) List(ctx context.Context, c calendar.Caller, then Then, asOf string) (*List, error) {
+// filled. from is the address of a caller without credentials.
+func (s *Service) List(ctx context.Context, c calendar.Caller, from netip.Addr, then Then, asOf string) (*List, error) {
 	wait, cancel := context.WithTimeout(ctx, s.o.Wait)
 	defer cancel()
+	of := client{user: c.ID}
+	if c.Role == calendar.Anonymous {
+		of = client{address: from}
+	}
 	for {
-		m, key, err := s.imageAt(wait, then.Point)
+		m, key, err := s.imageAt(wait, of, then.Point)
 		switch {
 		case errors.Is(err, ErrMoved):
 			continue
@@ -101,47 +107,49 @@ type refusedKey struct {
 	epoch uint64
 }
 
+// client is who waits for images: a user, or an address without credentials.
+type client struct {
+	user    calendar.ID // 0: none
+	address netip.Addr
+}
+
+// maxWaits is how many requests of one client may wait for images that are filled.
+const maxWaits = 2
+
 // filling is an image that is wanted.
 type filling struct {
 	refusedKey
-	seen    calendar.Position
-	byTime  bool          // the first that wanted it was a time
-	timed   bool          // a time wants it; under mu of the Service, as live, waiting and asked
-	live    time.Time     // as that of an image
-	waiting int           // requests
-	asked   time.Time     // for the last time
-	done    chan struct{} // closed when image or err is there
-	base    *image        // that it goes on from; nil: it is made from the log
-	image   *image
-	err     error
+	seen   calendar.Position
+	byTime bool          // the first that wanted it was a time
+	done   chan struct{} // closed when image or err is there
+	base   *image        // that it goes on from; nil: it is made from the log
+	image  *image
+	err    error
+
+	// Under mu of the Service:
+	timed   bool               // a time wants it
+	live    time.Time          // as that of an image
+	waiting int                // requests
+	known   bool               // one of them came with credentials
+	until   time.Time          // it stays until then without requests: one was asked to come again
+	cancel  context.CancelFunc // ends the filling; nil: it has not begun
 }
 
-// imageAt gives the image of a point as far as the log goes now.
-func (s *Service) imageAt(ctx context.Context, p eventstore.Point) (*image, imageKey, error) {
+// imageAt returns the image of a point as far as the log goes now.
+func (s *Service) imageAt(ctx context.Context, of client, p eventstore.Point) (*image, imageKey, error) {
 	epoch := s.store.Epoch()
 	key, head, err := s.countedAt(ctx, p)
 	if err != nil {
 		return nil, key, err
 	}
-	m, f, err := s.find(p, key, epoch, head)
+	s.mu.Lock()
+	m, err := s.find(p, key, epoch)
+	s.mu.Unlock()
+	if m == nil && err == nil {
+		m, err = s.await(ctx, of, p, refusedKey{key, epoch}, head)
+	}
 	if err != nil {
 		return nil, key, err
-	}
-	if f != nil {
-		select {
-		case <-f.done:
-		case <-ctx.Done():
-		}
-		s.mu.Lock()
-		f.waiting--
-		s.mu.Unlock()
-		if err := ctx.Err(); err != nil {
-			return nil, key, err
-		}
-		if f.err != nil {
-			return nil, key, f.err
-		}
-		m = f.image
 	}
 	if err := m.follow(ctx, head); err != nil {
 		return nil, key, err
@@ -152,47 +160,99 @@ func (s *Service) imageAt(ctx context.Context, p eventstore.Point) (*image, imag
 	return m, key, nil
 }
 
+// await waits for an image that has to be filled, first for the turn of the client.
+func (s *Service) await(ctx context.Context, of client, p eventstore.Point, key refusedKey, head calendar.Position) (*image, error) {
+	release, err := s.clients.Acquire(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	s.mu.Lock()
+	m, err := s.find(p, key.imageKey, key.epoch) // filled meanwhile
+	if m != nil || err != nil {
+		s.mu.Unlock()
+		return m, err
+	}
+	f := s.join(of, p, key, head)
+	s.mu.Unlock()
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+	}
+	s.leave(f, errors.Is(ctx.Err(), context.DeadlineExceeded))
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return f.image, f.err
+}
+
 // liveFor is how old a moment may be to be one about the present.
 const liveFor = 2 * time.Second
 
-// find gives the image of a point, or the filling that makes it.
-func (s *Service) find(p eventstore.Point, key imageKey, epoch uint64, head calendar.Position) (*image, *filling, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now, timed := s.o.Query.Now(), p.Position == 0
-	var live time.Time
-	if timed && now.Sub(p.Time) < liveFor {
+// liveAt returns the moment of a point about the present, else zero.
+func (s *Service) liveAt(p eventstore.Point) (live time.Time) {
+	if p.Position == 0 && s.o.Query.Now().Sub(p.Time) < liveFor {
 		live = p.Time
 	}
+	return live
+}
+
+// find returns the image of a point; nil when there is none. It is called under mu.
+func (s *Service) find(p eventstore.Point, key imageKey, epoch uint64) (*image, error) {
 	s.images = slices.DeleteFunc(s.images, func(m *image) bool { return m.dropIf(m.epoch != epoch) })
 	for _, m := range s.images {
 		if m.reach.Load().answers(p, key) {
-			if timed {
+			if p.Position == 0 {
 				m.timed.Store(true)
 			}
-			m.live = along(m.live, live)
-			m.used = now
-			return m, nil, nil
+			m.live = along(m.live, s.liveAt(p))
+			m.used = s.o.Query.Now()
+			return m, nil
 		}
 	}
 	if s.refused[refusedKey{key, epoch}] {
-		return nil, nil, errTooLarge
+		return nil, errTooLarge
 	}
-	at := slices.IndexFunc(s.wanted, func(f *filling) bool { return f.refusedKey == refusedKey{key, epoch} })
+	return nil, nil //nolint:nilnil // both are looked at
+}
+
+// join adds a request to those that wait for an image. It is called under mu.
+func (s *Service) join(of client, p eventstore.Point, key refusedKey, head calendar.Position) *filling {
+	timed, live := p.Position == 0, s.liveAt(p)
+	at := slices.IndexFunc(s.wanted, func(f *filling) bool { return f.refusedKey == key })
 	if at < 0 {
 		at = len(s.wanted)
-		s.wanted = append(s.wanted, &filling{refusedKey: refusedKey{key, epoch}, seen: head, byTime: timed, live: live, done: make(chan struct{})})
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+		s.wanted = append(s.wanted, &filling{refusedKey: key, seen: head, byTime: timed, live: live, done: make(chan struct{})})
 	}
 	f := s.wanted[at]
 	f.waiting++
-	f.asked = now
+	f.known = f.known || of.user != 0
 	f.timed = f.timed || timed
 	f.live = along(f.live, live)
-	return nil, f, nil
+	for _, wake := range s.wake {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+	return f
+}
+
+// leave takes a request away from those that wait. What nobody waits for is dropped, unless
+// the request waited for so long that it is asked to come again: it is to find the image.
+func (s *Service) leave(f *filling, again bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.waiting--
+	switch now := s.o.Query.Now(); {
+	case again:
+		f.until = now.Add(s.o.Wait)
+	case f.waiting == 0 && !now.Before(f.until):
+		s.wanted = slices.DeleteFunc(s.wanted, func(w *filling) bool { return w == f })
+		if f.cancel != nil {
+			f.cancel()
+		}
+	}
 }
 
 // along gives the last one of the moments about the present; zero when one of them is not.
@@ -281,57 +341,89 @@ func (s *Service) fit(records int64, images int) {
 // followEvery is how often images read what is new while nobody asks.
 const followEvery = 5 * time.Second
 
-// Run fills the images that are wanted, one at a time, keeps the others up to date, and
-// drops those that nobody asks for, until the context ends.
+// Run fills the images that are wanted, keeps the others up to date, and drops those that
+// nobody asks for, until the context ends. One is filled at a time for everybody, and one
+// for callers with credentials.
 func (s *Service) Run(ctx context.Context) error {
+	var known sync.WaitGroup
+	known.Go(func() {
+		for {
+			select {
+			case <-s.wake[1]:
+				s.fillWanted(ctx, true)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
 	for {
 		turn, cancel := context.WithTimeout(ctx, followEvery)
 		select {
-		case <-s.wake:
+		case <-s.wake[0]:
 		case <-turn.Done():
 		}
 		cancel()
 		if ctx.Err() != nil {
+			known.Wait()
 			s.dropAll()
 			return ctx.Err()
 		}
-		for f := s.next(); f != nil; f = s.next() {
-			s.make(ctx, f)
-		}
+		s.fillWanted(ctx, false)
 		s.tend(ctx)
 	}
 }
 
-// next gives the first filling that somebody waits for, or was told lately to come again
-// for; it stays among the wanted ones until it is made.
-func (s *Service) next() *filling {
+// fillWanted fills images until none is wanted, or none by callers with credentials.
+func (s *Service) fillWanted(ctx context.Context, known bool) {
+	for {
+		f, work := s.next(ctx, known)
+		if f == nil {
+			return
+		}
+		s.make(ctx, work, f)
+	}
+}
+
+// next begins the first filling that somebody waits for, or was asked lately to come again
+// for; those of callers with credentials come first. It stays among the wanted ones until it
+// is made. work is its context, which ends when it is dropped.
+func (s *Service) next(ctx context.Context, known bool) (f *filling, work context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.o.Query.Now()
-	s.wanted = slices.DeleteFunc(s.wanted, func(f *filling) bool { return f.waiting == 0 && now.Sub(f.asked) >= 2*s.o.Wait })
-	if len(s.wanted) == 0 {
-		return nil
+	s.wanted = slices.DeleteFunc(s.wanted, func(f *filling) bool {
+		return f.cancel == nil && f.waiting == 0 && !now.Before(f.until)
+	})
+	at := slices.IndexFunc(s.wanted, func(f *filling) bool { return f.cancel == nil && f.known })
+	if at < 0 && !known {
+		at = slices.IndexFunc(s.wanted, func(f *filling) bool { return f.cancel == nil })
 	}
-	return s.wanted[0]
+	if at < 0 {
+		return nil, nil
+	}
+	f = s.wanted[at]
+	work, f.cancel = context.WithCancel(ctx) //nolint:gosec // make calls it
+	return f, work
 }
 
 // mostRefused bounds the keys of images that were too large.
 const mostRefused = 1024
 
 // make makes an image for those who wait.
-func (s *Service) make(ctx context.Context, f *filling) {
+func (s *Service) make(ctx, work context.Context, f *filling) {
+	defer f.cancel()
 	s.mu.Lock()
 	base, itself := s.baseOf(f)
 	s.mu.Unlock()
 	if itself {
-		if f.err = base.advance(ctx, f); f.err == nil {
+		if f.err = base.advance(ctx, f); f.err == nil { // to its end: it is short, and others use the image
 			f.image = base
-		} else {
+		} else if !errors.Is(f.err, ErrMoved) {
 			s.drop(base)
 		}
 	} else {
 		f.base = base
-		f.image, f.err = s.fill(ctx, f)
+		f.image, f.err = s.fill(work, f)
 	}
 	if f.err == nil && s.store.Epoch() != f.epoch {
 		f.err = ErrMoved
@@ -347,7 +439,7 @@ func (s *Service) make(ctx context.Context, f *filling) {
 		}
 		s.refused[f.refusedKey] = true
 	case f.err != nil:
-		if ctx.Err() == nil && !errors.Is(f.err, ErrMoved) {
+		if work.Err() == nil && !errors.Is(f.err, ErrMoved) {
 			s.o.Log.WarnContext(ctx, "image of the past not filled", "error", f.err)
 		}
 	case itself:

@@ -12,6 +12,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/ground/keylock"
 	"daybook/internal/history"
 	"daybook/query"
 )
@@ -64,7 +65,11 @@ type Service struct {
 	images  []*image   // kept, and asked for lately
 	wanted  []*filling // in the order in which they were asked for
 	refused map[refusedKey]bool
-	wake    chan struct{} // holds one when there is something to fill
+	// wake hold one when there may be something to fill: for everybody, and for callers with
+	// credentials.
+	wake [2]chan struct{}
+
+	clients keylock.Locks[client] // held by requests that wait for what is filled
 
 	filled, advanced uint64
 }
@@ -97,7 +102,10 @@ func New(store Store, views Viewer, o Options) (*Service, error) {
 	if o.Query.Now == nil {
 		o.Query.Now = time.Now
 	}
-	return &Service{store: store, views: views, o: o, wake: make(chan struct{}, 1), refused: map[refusedKey]bool{}}, nil
+	return &Service{
+		store: store, views: views, o: o, refused: map[refusedKey]bool{},
+		wake: [2]chan struct{}{make(chan struct{}, 1), make(chan struct{}, 1)}, clients: keylock.Locks[client]{AtOnce: maxWaits},
+	}, nil
 }
 
 // Stats are figures of a Service.
