@@ -286,7 +286,7 @@ func (s *settings) table() []setting {
 			}},
 			{name: "feed-max-age", value: "SECONDS", def: "300", brief: "how long browsers and proxies may keep feeds, up to 86400; 0: they ask each time", set: number(&s.feedMaxAge, 0, 24*60*60)},
 			{name: "export-limit", value: "N", def: "100000", brief: "events of one answer without pages, 1000 to 10000000", set: number(&s.exportLimit, 1000, 10_000_000)},
-			{name: "whole-answers", value: "N", def: "8", brief: "answers without pages that are sent at once, 1 to 1000; more are answered 503", set: number(&s.wholeAnswers, 1, 1000)},
+			{name: "whole-answers", value: "N", def: "8", brief: "answers without pages that are sent at once to callers without credentials, and as many to those with, half of them to one client, 1 to 1000; more are answered 503", set: number(&s.wholeAnswers, 1, 1000)},
 			{name: "calendar-limit", value: "N", def: "10000", brief: "events that a calendar widget gets at once, 100 to 100000", set: number(&s.calendarLimit, 100, 100_000)},
 			{name: "tombstone-days", value: "N", def: "90", brief: "days for which calendar feeds tell of trashed events, up to 3650; 0: never", set: number(&s.tombstoneDays, 0, 3650)},
 			{name: "cost-bands", value: "LIST", def: "10,25,50,100", brief: "bounds of the bands that costs of events are counted in, up to 20 rising numbers above 0", set: func(v string) (err error) {

@@ -24,6 +24,7 @@ const (
 	stageBody                // its body is read; counted in bytes
 	stageAnswer              // its answer is sent; counted in bytes
 	stageStream              // it is an open stream
+	stageWhole               // its answer over all pages is made, and sent where it fits no buffer
 	stages
 )
 
@@ -100,6 +101,14 @@ func newAdmission(slots, largest int, streams room, forwarded bool) *admission {
 			},
 		},
 		seed: maphash.MakeSeed(), rows: [2][]counters{make([]counters, counted), make([]counters, counted)},
+	}
+}
+
+// limitWholes makes the rooms for answers over all pages: so many of each group, half of
+// them, and two at least, of one client.
+func (a *admission) limitWholes(places int) {
+	for g := range a.rooms {
+		a.rooms[g][stageWhole] = room{int64(places), int64(max(places/2, min(places, 2)))}
 	}
 }
 

@@ -171,7 +171,8 @@ type Options struct {
 	// use asks first.
 	FeedMaxAge int
 	// ExportLimit is how many events an answer without pages has at most; 0: 100,000.
-	// WholeAnswers is how many of these are sent at once; 0: 8.
+	// WholeAnswers is how many of these are under way for callers without credentials, and
+	// how many for callers with them; half of them, and two at least, for one client. 0: 8.
 	ExportLimit, WholeAnswers int
 	// CalendarLimit is how many events a calendar widget gets at most; 0: 10,000.
 	CalendarLimit int
@@ -263,11 +264,10 @@ type api struct {
 	past      *turns                // of what is told of the past
 	streams   streams
 	origins   map[string]bool
-	expose    []string      // value of Access-Control-Expose-Headers
-	fresh     []string      // value of Cache-Control of reads that anybody may keep
-	permanent []string      // that of what never changes
-	feedFresh []string      // that of feeds
-	wholes    chan struct{} // held while a whole answer is sent
+	expose    []string // value of Access-Control-Expose-Headers
+	fresh     []string // value of Cache-Control of reads that anybody may keep
+	permanent []string // that of what never changes
+	feedFresh []string // that of feeds
 	storeID   atomic.Pointer[uuid.UUID]
 	totals    [][2]string
 	formats   []*format
@@ -330,11 +330,12 @@ func newAPI(d Deps, o Options) (*api, error) {
 		Deps: d, o: o, roots: roots, layouts: newLayouts(),
 		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, room{int64(o.Streams), int64(o.StreamsOfOne)}, o.TrustForwarded),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
-		formats: allFormats, wholes: make(chan struct{}, o.WholeAnswers),
-		totals: [][2]string{{headerTotal, headerTotalPages}},
+		formats: allFormats,
+		totals:  [][2]string{{headerTotal, headerTotalPages}},
 
 		observers: o.observers(),
 	}
+	a.rooms.limitWholes(o.WholeAnswers)
 	for i := range a.o.Beside {
 		a.o.Beside[i].rooms = newAdmission(a.o.Beside[i].AtOnce, 0, room{}, o.TrustForwarded)
 	}

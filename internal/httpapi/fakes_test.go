@@ -65,6 +65,7 @@ type fakeQueries struct {
 	run        func() (*query.List, error)
 	read       func(id calendar.ID, slug string) (*calendar.Record, error)
 	protected  bool // Read asks for the password
+	count      int
 	hang       hanging
 }
 
@@ -128,7 +129,7 @@ func (f fakeQueries) Several(ctx context.Context, cs []*query.Criteria, use func
 	return nil
 }
 
-func (f fakeQueries) Count(context.Context, *query.Criteria) (int, error) { return 0, nil }
+func (f fakeQueries) Count(context.Context, *query.Criteria) (int, error) { return f.count, nil }
 
 func (f fakeQueries) Clusters(context.Context, *query.Criteria) (*query.Clusters, error) {
 	return nil, nil //nolint:nilnil // nobody asks

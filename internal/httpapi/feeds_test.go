@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	golang "github.com/arran4/golang-ical"
@@ -728,4 +731,113 @@ func (s *slow) Write(b []byte) (int, error) {
 		<-s.release
 	}
 	return s.ResponseRecorder.Write(b)
+}
+
+// TestWholeAnswersOfOneClient: one client has half of the places for whole answers and no
+// more; callers with credentials have as many again. What is in the cache needs none, nor
+// what is sent from a buffer.
+func TestWholeAnswersOfOneClient(t *testing.T) {
+	t.Parallel()
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{WholeAnswers: 4}})
+	editor := w.As(calendar.Editor)
+	for i := range 40 {
+		editor.Event(fmt.Sprintf("Event %d", i), testkit.Object{"description": strings.Repeat("word ", 1000)})
+	}
+	request := func(path, address, token string) *http.Request {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, testkit.Root+path, http.NoBody)
+		if r.RemoteAddr = address + ":1"; token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		return r
+	}
+	var all sync.WaitGroup
+	release := make(chan struct{})
+	hold := func(path, address, token string) {
+		first := make(chan struct{})
+		all.Go(func() {
+			rec := httptest.NewRecorder()
+			w.Handler.ServeHTTP(&slow{ResponseRecorder: rec, first: first, release: release}, request(path, address, token))
+			if rec.Code != http.StatusOK {
+				t.Errorf("%s of %s: %d %s", path, address, rec.Code, rec.Body)
+			}
+		})
+		<-first
+	}
+	want := func(status int, what, path, address, token string) {
+		t.Helper()
+		rec := httptest.NewRecorder()
+		if w.Handler.ServeHTTP(rec, request(path, address, token)); rec.Code != status || status != http.StatusOK && rec.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %d %v", what, rec.Code, rec.Header())
+		}
+	}
+	const one, other, third, small = "192.0.2.1", "198.51.100.1", "203.0.113.1", "/events.ics?include=1,2,3"
+	want(http.StatusOK, "a small feed", small, third, "")
+	hold("/events.rss?include=1,2", one, "") // they fit the buffer
+	hold("/events.rss?include=2,3", one, "")
+	for range 2 {
+		hold("/events.ics", one, "")
+	}
+	want(http.StatusServiceUnavailable, "a third of one client", "/events.ics", one, "")
+	want(http.StatusOK, "another client", "/events.ics", other, "")
+	for range 2 {
+		hold("/events.ics", other, "")
+	}
+	want(http.StatusServiceUnavailable, "a fifth of all", "/events.ics", third, "")
+	want(http.StatusOK, "a small feed again", small, third, "")
+	want(http.StatusOK, "with credentials", "/events.ics", one, editor.Token)
+	close(release)
+	all.Wait()
+	want(http.StatusOK, "afterwards", "/events.ics", third, "")
+}
+
+// dialUp takes so many bytes a second, up to its deadline.
+type dialUp struct {
+	*httptest.ResponseRecorder
+	rate  int
+	until time.Time
+}
+
+func (d *dialUp) SetWriteDeadline(t time.Time) error {
+	d.until = t
+	return nil
+}
+
+func (d *dialUp) Write(b []byte) (int, error) {
+	end := time.Now().Add(time.Duration(len(b)) * time.Second / time.Duration(d.rate))
+	if !d.until.IsZero() && d.until.Before(end) {
+		<-time.After(time.Until(d.until))
+		return 0, os.ErrDeadlineExceeded
+	}
+	<-time.After(time.Until(end))
+	return d.ResponseRecorder.Write(b)
+}
+
+// TestWholeAnswersOfSlowClients: a client that takes less than 10,000 bytes a second of a
+// whole answer for long is cut off, one that takes more gets it, however long that takes.
+func TestWholeAnswersOfSlowClients(t *testing.T) {
+	t.Parallel()
+	for rate, cut := range map[int]bool{500: true, 5000: true, 15_000: false} {
+		t.Run(fmt.Sprint(rate), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := testkit.New(t, testkit.Options{})
+				editor := w.As(calendar.Editor)
+				for i := range 100 {
+					editor.Event(fmt.Sprintf("Event %d", i), testkit.Object{"description": strings.Repeat("word ", 2000)})
+				}
+				from, client := time.Now(), &dialUp{ResponseRecorder: httptest.NewRecorder(), rate: rate}
+				end := func() (p any) {
+					defer func() { p = recover() }()
+					w.Handler.ServeHTTP(client, httptest.NewRequestWithContext(t.Context(), http.MethodGet, testkit.Root+"/events.ics", http.NoBody))
+					return nil
+				}()
+				switch took := time.Since(from); {
+				case cut && (end != http.ErrAbortHandler || took > 90*time.Second): //nolint:errorlint // the very value
+					t.Errorf("%v after %s and %d bytes, want it cut off", end, took, client.Body.Len())
+				case !cut && (end != nil || client.Code != http.StatusOK || took < time.Minute):
+					t.Errorf("%v, %d after %s and %d bytes", end, client.Code, took, client.Body.Len())
+				}
+			})
+		})
+	}
 }

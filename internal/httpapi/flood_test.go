@@ -434,3 +434,44 @@ func (s *slowTaker) Write(b []byte) (int, error) {
 	<-s.taken
 	return s.ResponseRecorder.Write(b)
 }
+
+// TestWholeAnswersWaitWithoutAPlace: who waits for its turn has no place for a whole answer
+// meanwhile.
+func TestWholeAnswersWaitWithoutAPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		feed, list := make(chan struct{}), make(chan struct{})
+		h, _ := fakeAPI(t, Deps{Queries: fakeQueries{
+			parse: func(r query.Request) (*query.Criteria, error) {
+				switch {
+				case r.Kind == calendar.KindTag:
+					<-list
+				case r.Input["page"] == nil:
+					<-feed
+				}
+				return &query.Criteria{Kind: r.Kind, Page: 1, PerPage: 10}, nil
+			},
+			run:   func() (*query.List, error) { return &query.List{}, nil },
+			count: 10,
+		}}, Options{WholeAnswers: 1, MakeAtOnce: 1, ExportLimit: 5})
+		var all sync.WaitGroup
+		ask := func(path, address string, status int) {
+			all.Go(func() {
+				r := httptest.NewRequest(http.MethodGet, "/api/"+Namespace+path, http.NoBody)
+				r.RemoteAddr = address
+				w := httptest.NewRecorder()
+				if h.ServeHTTP(w, r); w.Code != status {
+					t.Errorf("%s: %d %s", path, w.Code, w.Body)
+				}
+			})
+			synctest.Wait()
+		}
+		ask("/events.ics", "192.0.2.1:1", http.StatusBadRequest) // there are too many, when it has its turn
+		ask("/tags", "192.0.2.1:1", http.StatusOK)
+		close(feed) // the list has the turn now
+		synctest.Wait()
+		ask("/events.ics", "192.0.2.2:1", http.StatusBadRequest)
+		close(list)
+		all.Wait()
+	})
+}

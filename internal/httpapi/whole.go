@@ -33,26 +33,21 @@ const reopens = 3
 func (a *api) sendWhole(w http.ResponseWriter, r *http.Request, s *whole) error {
 	c := s.c
 	key := c.key(listKey, s.generation, 0, s.asked)
+	if ans, ok := a.answers.Get(key); ok {
+		c.cache = CacheHit
+		return a.sendAnswer(w, r, ans)
+	}
 	l := &listing{root: c.root, criteria: s.criteria, address: c.address(), list: &query.List{Position: s.generation.Position}}
 	ctx := r.Context()
 	if err := a.dress(ctx, c, l, s.generation); err != nil {
 		return err
 	}
 	known := a.has(r, c, a.weakTag(key), l.feed.Modified)
-	if r.Method == http.MethodGet && !known {
-		select {
-		case a.wholes <- struct{}{}:
-			defer func() { <-a.wholes }()
-		default:
-			return calendar.Fail(calendar.CodeUnavailable, 0)
-		}
-	}
-	if ans, ok := a.answers.Get(key); ok {
-		c.cache = CacheHit
-		return a.sendAnswer(w, r, ans)
-	}
 	var selection *query.Whole
 	err := a.inTurn(ctx, r, c, a.turns, func() (err error) {
+		if r.Method == http.MethodGet && !known && !c.pass.enter(stageWhole, 1) {
+			return calendar.Fail(calendar.CodeUnavailable, 0)
+		}
 		if l.list.Total, err = a.Queries.Count(ctx, s.criteria); err != nil {
 			return err
 		}
@@ -170,8 +165,10 @@ type sending struct {
 const (
 	// streamBytes is how much is gathered before it is sent.
 	streamBytes = 64 << 10
-	// takeTime is how long a client may take nothing.
+	// takeTime is how long a client may take nothing, and how long sending may wait for it
+	// beside the time that what it took needs at takeRate, in bytes a second.
 	takeTime = 30 * time.Second
+	takeRate = 10_000
 	// takeBytes is how much is offered to a client at a time.
 	takeBytes = 16 << 10
 )
@@ -229,13 +226,15 @@ func (s *sending) begin() error {
 	if accepts.best != encodingNone {
 		h[headerEncoding] = valuesEncoding[accepts.best]
 	}
-	s.c.pass.leave() // sending holds no slot of those who are worked for
+	if s.c.pass.stage == stageWork {
+		s.c.pass.leave() // sending holds no slot of those who are worked for
+	}
 	s.begun = true
 	s.a.status(s.w, s.r, http.StatusOK)
 	if s.r.Method == http.MethodHead {
 		return errHead
 	}
-	s.out = &patient{s.w, http.NewResponseController(s.w)}
+	s.out = &patient{w: s.w, control: http.NewResponseController(s.w)}
 	switch accepts.best {
 	case encodingZstd:
 		z, err := zstd.NewWriter(s.out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
@@ -276,16 +275,23 @@ func (s *sending) close(err error) error {
 	return nil
 }
 
-// patient writes to a client that may take its time, but not stop.
+// patient writes to a client that may take its time, but neither stop nor be slower than
+// takeRate for long.
 type patient struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	sent    int
+	waited  time.Duration
 }
 
 func (p *patient) Write(b []byte) (n int, err error) {
 	for n < len(b) {
-		_ = p.control.SetWriteDeadline(time.Now().Add(takeTime)) // of the connection, so by its clock
+		from := time.Now() // the deadline is of the connection, so by its clock
+		left := takeTime + time.Duration(p.sent)*time.Second/takeRate - p.waited
+		_ = p.control.SetWriteDeadline(from.Add(min(takeTime, left)))
 		k, err := p.w.Write(b[n:min(len(b), n+takeBytes)])
+		p.sent += k
+		p.waited += time.Since(from)
 		if n += k; err != nil {
 			return n, err
 		}
