@@ -23,7 +23,7 @@ import (
 var auditActs = []act{
 	{"checkpoint", "", "sign a checkpoint where there are new entries, and print the newest one"},
 	{"proof", "POSITION", "print the proof that an entry is in the log (C2SP tlog-proof; --json: with what its leaf is made from)"},
-	{"key", "list | new", "print the vkeys that sign, or a new private key; with --origin a new log begins"},
+	{"key", "list | new | confirm", "print the vkeys that sign, or a new private key, with --origin a new log begins; confirm lets a key sign whose note is lost"},
 	{"export", "", "print all entries and checkpoints, one JSON object a line"},
 	{"verify", "", "check entries and checkpoints, of the store or of an export"},
 	{"replay", "", "make a store in a directory with the entries that count at a point"},
@@ -76,7 +76,7 @@ func runAudit(ctx context.Context, c *console, s *settings, args []string) error
 		if n, err := strconv.ParseInt(rest[0], 10, 64); err != nil || n < 1 {
 			return usageError("POSITION must be a number above 0, not %q", rest[0])
 		}
-	case what == "key" && len(rest) == 1 && (rest[0] == "list" || rest[0] == "new"):
+	case what == "key" && len(rest) == 1 && slices.Contains([]string{"list", "new", "confirm"}, rest[0]):
 	default:
 		return auditUsage()
 	}
@@ -84,7 +84,7 @@ func runAudit(ctx context.Context, c *console, s *settings, args []string) error
 }
 
 func auditUsage() error {
-	return usageError("usage: daybook audit checkpoint | proof POSITION | key list | key new | export | verify | replay --until POINT --into DIR")
+	return usageError("usage: daybook audit checkpoint | proof POSITION | key list | key new | key confirm | export | verify | replay --until POINT --into DIR")
 }
 
 func auditTask(ctx context.Context, b *backend, c *console, s *settings, args []string) error {
@@ -97,26 +97,29 @@ func auditTask(ctx context.Context, b *backend, c *console, s *settings, args []
 	case "replay":
 		return replayTask(ctx, b, c, s, args[1])
 	default:
-		if args[1] == "list" {
+		switch args[1] {
+		case "list":
 			return keysTask(ctx, b, c)
+		case "confirm":
+			return confirmTask(ctx, b, c)
 		}
 		return newKeyTask(ctx, b, c, s.newOrigin)
 	}
 }
 
+var errNoKey = errors.New("there is no key to sign with: --signing-key names one, daybook audit key new makes one")
+
 func checkpointTask(ctx context.Context, b *backend, c *console, s *settings) error {
 	if b.signer == nil {
-		return errors.New("there is no key to sign with: --signing-key names one, daybook audit key new makes one")
+		return errNoKey
 	}
 	signed, err := b.signer.Sign(ctx)
 	if err != nil {
 		return err
 	}
-	if b.live.Load() == nil { // else the service asks the witnesses
-		b.signer.Cosign(ctx, signed)
-		if signed, err = b.proofs.Checkpoint(ctx, signed.Size); err != nil {
-			return err
-		}
+	b.signer.Cosign(ctx, signed)
+	if signed, err = b.proofs.Checkpoint(ctx, signed.Size); err != nil {
+		return err
 	}
 	if !s.json {
 		_, err = c.out.Write(signed.Note)
@@ -199,6 +202,19 @@ func keysTask(ctx context.Context, b *backend, c *console) error {
 		}
 	}
 	return nil
+}
+
+// confirmTask lets a key sign on that has no note of what it signed last.
+func confirmTask(ctx context.Context, b *backend, c *console) error {
+	if b.signer == nil {
+		return errNoKey
+	}
+	size, err := b.signer.Confirm(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "the key signs on after the checkpoint of %s\n", counted(int(size), "entry", "entries"))
+	return err
 }
 
 // newKeyTask prints a new key. With an origin a new log begins with it, where there is

@@ -96,7 +96,8 @@ func (b *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error
 // servers that the settings name.
 func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 	if b.live.Load() != nil {
-		return b.health(ctx), nil
+		h = b.health(ctx)
+		return h, b.refusals(ctx, &h)
 	}
 	err = b.withModel(ctx, func(m *upkeep.Upkeep) error {
 		b.live.Store(&live{model: m})
@@ -108,6 +109,9 @@ func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 	})
 	if err == nil && h.Status == statusOK && b.s.feed != "" {
 		err = b.lookAtFeed(ctx, &h)
+	}
+	if err == nil {
+		err = b.refusals(ctx, &h)
 	}
 	return h, err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -130,8 +129,8 @@ func (b *backend) unsigned() error {
 
 // whyNotSigned is what everybody may read of it.
 func whyNotSigned(err error) string {
-	if errors.Is(err, proof.ErrNotExtended) {
-		return proof.ErrNotExtended.Error()
+	if refusal := proof.Refusal(err); refusal != proof.ErrOrigin { //nolint:errorlint // one of Refusals itself
+		return refusal.Error()
 	}
 	return "signing key of another log"
 }

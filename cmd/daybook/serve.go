@@ -57,9 +57,13 @@ func runDemo(ctx context.Context, c *console, s *settings, args []string) error 
 		if err != nil {
 			return err
 		}
-		return demo.Fill(ctx, b.command, demo.Options{
+		if err := demo.Fill(ctx, b.command, demo.Options{
 			Seed: s.seed, Events: demoEvents, Now: time.Now().In(s.site), Caller: admin,
-		})
+		}); err != nil {
+			return err
+		}
+		_, err = b.signer.Sign(ctx) // so that proofs are there when it is announced
+		return err
 	})
 }
 

@@ -7,8 +7,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"daybook/eventstore"
+	"daybook/internal/ground/pause"
 	"daybook/internal/httpapi"
 	"daybook/internal/lease"
 	"daybook/internal/proof"
@@ -17,9 +20,9 @@ import (
 const (
 	// keyFile holds the keys of an embedded store, in the data directory.
 	keyFile = "audit.key"
-	// keptNote is what the name of the file ends in that holds the last signed
-	// checkpoint, beside that of the keys.
-	keptNote = ".note"
+	// noteSuffix ends the name of the file next to a key that holds the newest
+	// checkpoint of its log.
+	noteSuffix = ".note"
 	// checkpointLease is that of the process that signs.
 	checkpointLease = "checkpoint"
 	// lastSignature bounds the checkpoint at the end of a drain.
@@ -39,13 +42,13 @@ func (b *backend) newSigner() (*proof.Signer, error) {
 			return nil, fmt.Errorf("--signing-key: %s: %w", file, err)
 		}
 		ring.Keys = append(ring.Keys, keys...)
+		ring.Notes = append(ring.Notes, file+noteSuffix)
 	}
 	switch {
 	case len(ring.Keys) > 0:
-		ring.Kept = b.s.signingKeys[0] + keptNote
 	case b.s.store == "":
 		ring.File = filepath.Join(b.s.data, keyFile)
-		ring.Kept = ring.File + keptNote
+		ring.Notes = []string{ring.File + noteSuffix}
 	default:
 		return nil, nil //nolint:nilnil // nothing to sign with is no error
 	}
@@ -69,8 +72,9 @@ func (s *settings) address() string {
 	return u.Host + u.Path + "/" + s.apiPrefix + "/" + httpapi.Namespace
 }
 
-// signs tells whether the role of the process is one that signs.
-func (s *settings) signs() bool { return s.serves == servesAll || s.serves == servesRelay }
+// signs reports whether the role of the process is one that signs; the demo has none, and
+// does everything.
+func (s *settings) signs() bool { return s.serves != servesAPI && s.serves != servesProjector }
 
 // checkOrigin refuses to begin with a key or an origin of another log.
 func (b *backend) checkOrigin(ctx context.Context) error {
@@ -80,7 +84,7 @@ func (b *backend) checkOrigin(ctx context.Context) error {
 	if b.signer == nil || !b.s.signs() {
 		return nil
 	}
-	if err := b.signer.Check(ctx); errors.Is(err, proof.ErrOrigin) {
+	if err := b.signer.Follow(ctx); errors.Is(err, proof.ErrOrigin) {
 		return err
 	}
 	return nil // what else is wrong is told by the signer and by health
@@ -91,6 +95,7 @@ func (r *roles) sign(add func(string, func(context.Context) error)) {
 	if r.b.signer == nil || !r.s.signs() {
 		return
 	}
+	state := new(lease.State)
 	add("signer", func(ctx context.Context) error {
 		work := func(within context.Context) error {
 			err := r.b.signer.Run(within)
@@ -104,6 +109,61 @@ func (r *roles) sign(add func(string, func(context.Context) error)) {
 		if r.b.leases == nil {
 			return work(ctx)
 		}
-		return lease.Run(ctx, r.b.leases, checkpointLease, holder(), lease.Options{Log: r.log}, work)
+		return lease.Run(ctx, r.b.leases, checkpointLease, holder(), lease.Options{Log: r.log, State: state}, work)
 	})
+	if r.b.leases != nil {
+		add("checkpoints", func(ctx context.Context) error { return r.followCheckpoints(ctx, state) })
+	}
+}
+
+// followCheckpoints stores what others sign next to the keys of a process that stands by,
+// and shows other processes that this one refuses to sign.
+func (r *roles) followCheckpoints(ctx context.Context, state *lease.State) error {
+	for next := time.Now(); ; {
+		if now := time.Now(); !state.Held() && !now.Before(next) {
+			_ = r.b.signer.Follow(ctx) // health shows it
+			next = now.Add(r.s.checkpointInterval)
+		}
+		if err := r.b.unsigned(); err != nil {
+			_, _, _ = r.b.leases.Acquire(ctx, refusalLease+whyNotSigned(err), holder(), refusalSpan) // tried again soon
+		}
+		if err := pause.For(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// Refusals to sign are shown by leases, one for each reason: daybook health cannot see
+// the keys of relays on other machines.
+const (
+	refusalLease  = "checkpoint refused/"
+	refusalSpan   = 15 * time.Second
+	refusalViewer = "daybook health" // holder of a look at them
+)
+
+// refusals adds to a health why processes that share the store sign nothing.
+func (b *backend) refusals(ctx context.Context, h *health) error {
+	if b.leases == nil || h.Status != statusOK && h.Status != statusDegraded {
+		return nil
+	}
+	for _, refusal := range proof.Refusals {
+		why := whyNotSigned(refusal)
+		if strings.Contains(h.Why, why) {
+			continue
+		}
+		_, free, err := b.leases.Acquire(ctx, refusalLease+why, refusalViewer, eventstore.MinLease)
+		if err != nil {
+			return err
+		}
+		if free {
+			err = b.leases.Release(ctx, refusalLease+why, refusalViewer)
+		} else {
+			h.Status = statusDegraded
+			h.because(why, "")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

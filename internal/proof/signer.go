@@ -3,6 +3,7 @@ package proof
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,7 +33,28 @@ var (
 	ErrOrigin = errors.New("of another log")
 	// ErrNoKey says that there is no key to sign with.
 	ErrNoKey = errors.New("no signing key")
+	// ErrKeyMissing says that the file of the key is gone whose checkpoints are there.
+	ErrKeyMissing = errors.New("the signing key of the log is missing")
+	// ErrUnconfirmed says that nothing next to a key tells what it signed last, so that
+	// it might sign another past: nothing is signed until Confirm.
+	ErrUnconfirmed = errors.New("signing key without the note of its last checkpoint")
+	// ErrNotStored says that the note of a checkpoint cannot be stored next to its key:
+	// it is not signed then.
+	ErrNotStored = errors.New("last checkpoint cannot be stored next to its key")
 )
+
+// Refusals are the reasons for which a signer signs nothing until something is done.
+var Refusals = []error{ErrNotExtended, ErrOrigin, ErrKeyMissing, ErrUnconfirmed, ErrNotStored}
+
+// Refusal returns the one of Refusals that an error is, nil for another one.
+func Refusal(err error) error {
+	for _, r := range Refusals {
+		if errors.Is(err, r) {
+			return r
+		}
+	}
+	return nil
+}
 
 // Keyring is where the keys of a log come from.
 type Keyring struct {
@@ -40,8 +63,10 @@ type Keyring struct {
 	// File holds the keys where there are no Keys; it is made with the first
 	// checkpoint. "": none.
 	File string
-	// Kept is the file that the last signed note is kept in; "": none.
-	Kept string
+	// Notes are files, one next to each file of keys, that hold the newest checkpoint
+	// that the log had as far as this process knows. Without one of them that the keys
+	// signed nothing is signed, but for a log that has no checkpoint yet.
+	Notes []string
 	// Origin is that of the setting; "": none.
 	Origin string
 	// Address names a log without Origin: host and path that it is served at. "": it
@@ -77,11 +102,10 @@ type Signer struct {
 
 	signing chan struct{} // holds a token while one caller signs
 
-	mu     sync.Mutex
-	stats  Stats
-	fault  error  // why nothing is signed
-	told   string // of the error that was logged last
-	unkept bool   // it was told that a note cannot be kept
+	mu    sync.Mutex
+	stats Stats
+	fault error  // why nothing is signed
+	told  string // of the error that was logged last
 }
 
 // NewSigner makes a signer; it reads nothing yet.
@@ -107,8 +131,7 @@ func NewSigner(log *Log, ring Keyring, o SignerOptions) (*Signer, error) {
 	return &Signer{log: log, ring: ring, o: o, signing: make(chan struct{}, 1)}, nil
 }
 
-// Fault tells why nothing is signed: ErrNotExtended, ErrOrigin, another error of the
-// last attempt, or nil.
+// Fault returns why nothing is signed, one of Refusals, or nil.
 func (s *Signer) Fault() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +159,7 @@ func (s *Signer) outcome(ctx context.Context, c *eventstore.Checkpoint, err erro
 	case c != nil:
 		s.stats.Size, s.stats.Time = c.Size, c.Time
 	}
-	if err == nil || errors.Is(err, ErrNotExtended) || errors.Is(err, ErrOrigin) {
+	if err == nil || Refusal(err) != nil {
 		s.fault = err
 	}
 	text := ""
@@ -197,8 +220,9 @@ func (s *Signer) Origin(ctx context.Context) (string, error) {
 	return newest.Origin, nil
 }
 
-// keys gives the keys of the log, made now when they have a file that is not there yet
-// and fresh is set. None and no error while there is nothing to be signed.
+// keys returns the keys of the log, made now when they have a file that is not there yet
+// and fresh is set. None and no error while there is nothing to be signed. Errors:
+// ErrOrigin, ErrKeyMissing, ErrNoKey, ErrNotStored.
 func (s *Signer) keys(ctx context.Context, newest *eventstore.Checkpoint, fresh bool) ([]*PrivateKey, error) {
 	keys := s.ring.Keys
 	own := len(keys) == 0 && s.ring.File != ""
@@ -213,6 +237,9 @@ func (s *Signer) keys(ctx context.Context, newest *eventstore.Checkpoint, fresh 
 				return nil, fmt.Errorf("%s: %w", s.ring.File, err)
 			}
 		}
+	}
+	if own && len(keys) == 0 && (newest != nil || s.noted()) {
+		return nil, fmt.Errorf("%w: put %s back, or begin a new log: daybook audit key new --origin NAME", ErrKeyMissing, s.ring.File)
 	}
 	var origin string
 	switch {
@@ -244,10 +271,78 @@ func (s *Signer) keys(ctx context.Context, newest *eventstore.Checkpoint, fresh 
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(s.ring.File, []byte(k.Text())); err != nil {
+	keys = []*PrivateKey{k}
+	if err := s.storeNotes(Head{Origin: origin, Root: emptyRoot}, keys); err != nil {
 		return nil, err
 	}
-	return []*PrivateKey{k}, nil
+	if err := writeFile(s.ring.File, []byte(k.Text())); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotStored, err)
+	}
+	return keys, nil
+}
+
+// emptyRoot is the root of the tree without entries: the note of a key that has signed
+// nothing yet is of that tree.
+var emptyRoot = Hash(sha256.Sum256(nil))
+
+// noted reports whether a note tells that something was signed, by whatever key.
+func (s *Signer) noted() bool {
+	for _, file := range s.ring.Notes {
+		b, err := os.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if h, err := ReadHead(b); err != nil || h.Size > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// notes returns what the notes next to the keys say that the keys signed.
+func (s *Signer) notes(keys []*PrivateKey) (heads []Head, err error) {
+	for _, file := range s.ring.Notes {
+		b, err := os.ReadFile(file)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("%w: %w", ErrUnconfirmed, err)
+		}
+		// One of former keys, or of a former log, says nothing of these.
+		if signed, err := Open(b, public(keys)...); err == nil {
+			heads = append(heads, signed.Head)
+		}
+	}
+	return heads, nil
+}
+
+// storeNotes stores a head, signed by the keys, next to each of them, unless a note there
+// tells of a larger one. Errors: ErrNotStored.
+func (s *Signer) storeNotes(h Head, keys []*PrivateKey) error {
+	signed, err := signHead(h, keys)
+	if err != nil {
+		return err
+	}
+	for _, file := range s.ring.Notes {
+		if b, err := os.ReadFile(file); err == nil {
+			if there, err := Open(b, public(keys)...); err == nil && (there.Size > h.Size || bytes.Equal(b, signed)) {
+				continue
+			}
+		}
+		if err := writeFile(file, signed); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotStored, err)
+		}
+	}
+	return nil
+}
+
+func signHead(h Head, keys []*PrivateKey) ([]byte, error) {
+	signers := make([]note.Signer, len(keys))
+	for i, k := range keys {
+		signers[i] = k
+	}
+	return note.Sign(&note.Note{Text: h.Text()}, signers...)
 }
 
 // PublicKeys gives the keys that sign, none where there are none yet.
@@ -257,6 +352,9 @@ func (s *Signer) PublicKeys(ctx context.Context) ([]*Key, error) {
 		return nil, err
 	}
 	keys, err := s.keys(ctx, newest, false)
+	if errors.Is(err, ErrKeyMissing) {
+		err = nil
+	}
 	return public(keys), err
 }
 
@@ -280,17 +378,23 @@ func (s *Signer) newest(ctx context.Context) (*eventstore.Checkpoint, error) {
 	return &c, nil
 }
 
-// Check looks whether the log extends its last checkpoint, signing nothing. Errors:
-// ErrNotExtended, ErrOrigin.
-func (s *Signer) Check(ctx context.Context) error {
+// Follow looks whether the keys may sign the log, and stores the newest checkpoint of the
+// log next to them: who may sign once another process has signed has to know of it.
+// Errors: those of Refusals, and those of the store.
+func (s *Signer) Follow(ctx context.Context) error {
 	return s.alone(ctx, func() error {
 		newest, err := s.newest(ctx)
 		if err != nil {
 			return err
 		}
 		keys, err := s.keys(ctx, newest, false)
+		if err == nil && len(keys) == 0 {
+			keys = s.ring.Keys // of a log without entries, which may begin at any moment
+		}
 		if err == nil && len(keys) > 0 {
-			_, err = s.extends(ctx, newest, keys)
+			if _, err = s.extends(ctx, newest, keys); err == nil {
+				err = s.noteNewest(newest, keys)
+			}
 		}
 		s.outcome(ctx, newest, err)
 		return err
@@ -308,36 +412,92 @@ func (s *Signer) alone(ctx context.Context, work func() error) error {
 	return work()
 }
 
-// extends gives the head, when the log up to it extends the newest checkpoint and the
-// kept one.
+// extends returns the head, when the log up to it extends the newest checkpoint and the
+// notes next to the keys, of which there has to be one.
 func (s *Signer) extends(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey) (calendar.Position, error) {
+	known, err := s.notes(keys)
+	if err != nil {
+		return 0, err
+	}
+	if len(known) == 0 {
+		fresh, err := s.fresh(ctx, newest, keys)
+		if err != nil {
+			return 0, err
+		}
+		if !fresh {
+			return 0, fmt.Errorf("%w: put %s back, or tell that it signed nothing that the store lacks: daybook audit key confirm", ErrUnconfirmed, s.ring.Notes[0])
+		}
+	}
+	return s.holds(ctx, newest, keys, known)
+}
+
+// fresh reports whether keys without a note may sign all the same: those that settings
+// name and that begin a log, because nobody else can have signed it before.
+func (s *Signer) fresh(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey) (bool, error) {
+	switch {
+	case len(s.ring.Notes) == 0:
+		return true, nil
+	case len(s.ring.Keys) == 0:
+		return false, nil // its note is made with it
+	case newest == nil:
+		return true, nil
+	}
+	// Begin has signed the first checkpoint of a new log in a store that had another one.
+	if _, err := Open(newest.Note, public(keys)...); err != nil {
+		return false, nil //nolint:nilerr // it is by other keys
+	}
+	first, err := s.log.store.Checkpoints(ctx, 0, 1)
+	if err != nil || len(first) == 0 || first[0].Origin == newest.Origin {
+		return false, err
+	}
+	of, err := ReadKeys(newest)
+	return !slices.ContainsFunc(of.Keys, func(k KeySpan) bool { return k.FromSize != newest.Size }), err
+}
+
+// headOf returns what a checkpoint of the store says, if it is of the log of the keys.
+func headOf(newest *eventstore.Checkpoint, keys []*PrivateKey) (h Head, own bool, err error) {
+	if newest == nil || newest.Origin != keys[0].Name() {
+		return Head{}, false, nil
+	}
+	if h, err = ReadHead(newest.Note); err != nil || h.Size != newest.Size || h.Origin != newest.Origin {
+		return h, false, fmt.Errorf("checkpoint of size %d: %w", newest.Size, eventstore.ErrDamaged)
+	}
+	return h, true, nil
+}
+
+// noteNewest stores the newest checkpoint next to the keys: that of the tree without
+// entries where their log has none.
+func (s *Signer) noteNewest(newest *eventstore.Checkpoint, keys []*PrivateKey) error {
+	h, own, err := headOf(newest, keys)
+	if err != nil {
+		return err
+	}
+	if !own {
+		h = Head{Origin: keys[0].Name(), Root: emptyRoot}
+	}
+	return s.storeNotes(h, keys)
+}
+
+// holds returns the head, when the log up to it extends the newest checkpoint and those
+// that are known otherwise.
+func (s *Signer) holds(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey, known []Head) (calendar.Position, error) {
 	head, err := s.log.store.Head(ctx)
 	if err != nil {
 		return 0, err
 	}
-	var known []Head
-	if newest != nil {
-		h, err := ReadHead(newest.Note)
-		if err != nil || h.Size != newest.Size || h.Origin != newest.Origin {
-			return 0, fmt.Errorf("checkpoint of size %d: %w", newest.Size, eventstore.ErrDamaged)
-		}
-		if h.Origin == keys[0].Name() {
-			known = append(known, h)
-		}
+	h, own, err := headOf(newest, keys)
+	if err != nil {
+		return 0, err
 	}
-	if s.ring.Kept != "" {
-		b, err := os.ReadFile(s.ring.Kept)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return 0, err
-		}
-		// One of former keys, or of a former log, says nothing of this one.
-		if kept, err := Open(b, public(keys)...); err == nil {
-			known = append(known, kept.Head)
-		}
+	if own {
+		known = append(known, h)
 	}
 	for _, h := range known {
 		if h.Size > head {
 			return 0, fmt.Errorf("%w: that of %d entries was signed, there are %d", ErrNotExtended, h.Size, head)
+		}
+		if h.Size == 0 {
+			continue
 		}
 		root, err := s.log.Root(ctx, h.Size)
 		if err != nil {
@@ -350,9 +510,43 @@ func (s *Signer) extends(ctx context.Context, newest *eventstore.Checkpoint, key
 	return head, nil
 }
 
-// Sign signs a checkpoint when there are new entries, and gives the newest one. Errors:
-// ErrNotExtended, ErrOrigin, ErrNoKey, ErrNoCheckpoint for a log without entries, and
-// those of the store.
+// Confirm declares that keys without a note have signed nothing beyond the newest
+// checkpoint of the store, of which they get the note, and returns its size. Errors:
+// ErrNotExtended and ErrOrigin, which nothing confirms, ErrKeyMissing, ErrNoKey,
+// ErrNotStored, and those of the store.
+func (s *Signer) Confirm(ctx context.Context) (size calendar.Position, err error) {
+	err = s.alone(ctx, func() error {
+		newest, err := s.newest(ctx)
+		if err != nil {
+			return err
+		}
+		keys, err := s.keys(ctx, newest, false)
+		if err != nil {
+			return err
+		}
+		if len(keys) == 0 {
+			return ErrNoKey
+		}
+		known, err := s.notes(keys)
+		if err != nil {
+			return err
+		}
+		if _, err = s.holds(ctx, newest, keys, known); err != nil {
+			return err
+		}
+		if _, own, _ := headOf(newest, keys); own {
+			size = newest.Size
+		}
+		err = s.noteNewest(newest, keys)
+		s.outcome(ctx, newest, err)
+		return err
+	})
+	return size, err
+}
+
+// Sign signs a checkpoint when there are new entries, and returns the newest one. Errors:
+// those of Refusals, ErrNoKey, ErrNoCheckpoint for a log without entries, and those of
+// the store.
 func (s *Signer) Sign(ctx context.Context) (c eventstore.Checkpoint, err error) {
 	err = s.alone(ctx, func() error {
 		c, err = s.sign(ctx)
@@ -380,11 +574,17 @@ func (s *Signer) sign(ctx context.Context) (eventstore.Checkpoint, error) {
 	}
 	switch {
 	case newest != nil && newest.Size >= head: // another process may have been faster
-		return *newest, nil
+		return *newest, s.noteNewest(newest, keys)
 	case head == 0:
 		return eventstore.Checkpoint{}, ErrNoCheckpoint
 	}
-	c, err := s.put(ctx, newest, keys, head)
+	c, h, err := s.checkpoint(ctx, newest, keys, head)
+	if err == nil {
+		err = s.storeNotes(h, keys) // first: a note that was signed and lost would not be known of
+	}
+	if err == nil {
+		err = s.log.store.PutCheckpoint(ctx, c)
+	}
 	if errors.Is(err, eventstore.ErrConflict) { // another process was faster
 		return s.log.Checkpoint(ctx, 0)
 	}
@@ -400,42 +600,28 @@ func (s *Signer) count(n *uint64) {
 	*n++
 }
 
-// put signs the tree of a size and keeps the checkpoint.
-func (s *Signer) put(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey, size calendar.Position) (c eventstore.Checkpoint, err error) {
+// checkpoint signs the tree of a size, which follows the newest checkpoint.
+func (s *Signer) checkpoint(ctx context.Context, newest *eventstore.Checkpoint, keys []*PrivateKey, size calendar.Position) (c eventstore.Checkpoint, h Head, err error) {
 	root, err := s.log.Root(ctx, size)
 	if err != nil {
-		return c, err
+		return c, h, err
 	}
-	h := Head{Origin: keys[0].Name(), Size: size, Root: root}
-	signers := make([]note.Signer, len(keys))
-	for i, k := range keys {
-		signers[i] = k
-	}
+	h = Head{Origin: keys[0].Name(), Size: size, Root: root}
 	c = eventstore.Checkpoint{Size: size, Origin: h.Origin, Time: eventstore.Moment(s.o.Now())}
-	if c.Note, err = note.Sign(&note.Note{Text: h.Text()}, signers...); err != nil {
-		return c, err
+	if c.Note, err = signHead(h, keys); err != nil {
+		return c, h, err
 	}
 	of, before := Keys{}, calendar.Position(0)
 	if newest != nil && newest.Origin == h.Origin {
 		before = newest.Size
 		if of, err = ReadKeys(newest); err != nil {
-			return c, err
+			return c, h, err
 		}
 	}
 	of.Origin = h.Origin
 	told, err := json.Marshal(of.next(before, size, keys, s.o.Witnesses))
-	if err != nil {
-		return c, err
-	}
 	c.Keys = string(told)
-	// First: a note that was signed and lost would not be known of.
-	if s.ring.Kept != "" {
-		if err := writeFile(s.ring.Kept, c.Note); err != nil && !s.unkept {
-			s.unkept = true
-			s.o.Log.WarnContext(ctx, "the last checkpoint is not kept beside its key", "error", err)
-		}
-	}
-	return c, s.log.store.PutCheckpoint(ctx, c)
+	return c, h, err
 }
 
 // Begin begins a new log with a fresh key: after the store was put back to before its
@@ -463,7 +649,12 @@ func (s *Signer) Begin(ctx context.Context, origin string) (k *PrivateKey, err e
 		if !own && newest != nil && !signs {
 			return fmt.Errorf("no entry came since the last checkpoint of %q, which has size %d: write something first", newest.Origin, newest.Size)
 		}
+		keys := []*PrivateKey{k}
 		if own {
+			// First: with the note of another key the former one signs nothing more.
+			if err := s.storeNotes(Head{Origin: origin, Root: emptyRoot}, keys); err != nil {
+				return err
+			}
 			if err := os.Rename(s.ring.File, s.ring.File+".former"); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return err
 			}
@@ -471,8 +662,15 @@ func (s *Signer) Begin(ctx context.Context, origin string) (k *PrivateKey, err e
 				return err
 			}
 		}
-		if signs {
-			_, err = s.put(ctx, nil, []*PrivateKey{k}, head)
+		if !signs {
+			return nil
+		}
+		c, h, err := s.checkpoint(ctx, nil, keys, head)
+		if err == nil && own {
+			err = s.storeNotes(h, keys)
+		}
+		if err == nil {
+			err = s.log.store.PutCheckpoint(ctx, c)
 		}
 		return err
 	})
@@ -501,14 +699,23 @@ func writeFile(path string, b []byte) (err error) {
 // Cosign asks all witnesses for their signatures of a checkpoint, at once, and adds the
 // lines to it as they come. It ends when each has answered, for 10 s at most; one that is
 // still asked about another checkpoint is passed over.
-func (s *Signer) Cosign(ctx context.Context, c eventstore.Checkpoint) {
+func (s *Signer) Cosign(ctx context.Context, c eventstore.Checkpoint) { s.cosign(ctx, c, true) }
+
+// cosign is Cosign; without again it passes over the witnesses that were asked about the
+// checkpoint before.
+func (s *Signer) cosign(ctx context.Context, c eventstore.Checkpoint, again bool) {
 	var wg sync.WaitGroup
 	for _, w := range s.o.Witnesses {
 		if has(c.Note, w.Key) || !w.mu.TryLock() {
 			continue
 		}
+		if !again && w.asked >= c.Size {
+			w.mu.Unlock()
+			continue
+		}
 		wg.Go(func() {
 			defer w.mu.Unlock()
+			w.asked = max(w.asked, c.Size)
 			lines, err := w.cosign(ctx, s.o.Client, s.log.Tree, &c)
 			if err == nil {
 				err = s.add(ctx, c.Size, lines)
@@ -548,17 +755,17 @@ func (s *Signer) add(ctx context.Context, size calendar.Position, lines []note.S
 }
 
 // Run signs every interval, while there are new entries, until the context ends, and
-// has what it signed cosigned. Before, it looks whether the log extends its last
+// has each checkpoint cosigned once. Before, it looks whether the log extends its last
 // checkpoint, and lets the witnesses catch up with it.
 func (s *Signer) Run(ctx context.Context) error {
 	var asked sync.WaitGroup
 	defer asked.Wait()
 	cosign := func(c eventstore.Checkpoint) {
 		if len(s.o.Witnesses) > 0 && c.Size > 0 {
-			asked.Go(func() { s.Cosign(ctx, c) })
+			asked.Go(func() { s.cosign(ctx, c, false) })
 		}
 	}
-	if s.Check(ctx) == nil {
+	if s.Follow(ctx) == nil {
 		if newest, err := s.newest(ctx); err == nil && newest != nil {
 			cosign(*newest)
 		}

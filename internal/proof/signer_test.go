@@ -62,7 +62,16 @@ func (s *signing) write(n int) {
 // ring is that of an embedded store.
 func (s *signing) ring() proof.Keyring {
 	file := filepath.Join(s.dir, "audit.key")
-	return proof.Keyring{File: file, Kept: file + ".note", Address: origin}
+	return proof.Keyring{File: file, Notes: []string{file + ".note"}, Address: origin}
+}
+
+// named is the ring of keys that settings name, with their notes in a folder.
+func (s *signing) named(dir string, keys ...*proof.PrivateKey) proof.Keyring {
+	ring := proof.Keyring{Keys: keys, Address: origin}
+	for _, k := range keys {
+		ring.Notes = append(ring.Notes, filepath.Join(dir, fmt.Sprintf("%08x.note", k.KeyHash())))
+	}
+	return ring
 }
 
 func (s *signing) signer(ring proof.Keyring, o proof.SignerOptions) *proof.Signer {
@@ -144,7 +153,7 @@ func TestSign(t *testing.T) {
 	if err != nil || len(all) != 3 {
 		t.Errorf("%d checkpoints are kept, %v", len(all), err)
 	}
-	kept, err := os.ReadFile(s.ring().Kept)
+	kept, err := os.ReadFile(s.ring().Notes[0])
 	if err != nil || !bytes.Equal(kept, last.Note) {
 		t.Errorf("beside the key: %q, %v", kept, err)
 	}
@@ -186,7 +195,7 @@ func TestOrigin(t *testing.T) {
 				t.Errorf("at another address: origin %s, want %s", c.Origin, want)
 			}
 			ring.Origin = "other.example"
-			if err := s.signer(ring, proof.SignerOptions{}).Check(t.Context()); !errors.Is(err, proof.ErrOrigin) {
+			if err := s.signer(ring, proof.SignerOptions{}).Follow(t.Context()); !errors.Is(err, proof.ErrOrigin) {
 				t.Errorf("another setting: %v, want ErrOrigin", err)
 			}
 			if err := s.log.CheckOrigin(t.Context(), "other.example"); !errors.Is(err, proof.ErrOrigin) {
@@ -207,7 +216,7 @@ func TestRotation(t *testing.T) {
 	old, fresh := newKey(t), newKey(t)
 	sign := func(keys ...*proof.PrivateKey) eventstore.Checkpoint {
 		s.write(1)
-		return s.sign(s.signer(proof.Keyring{Keys: keys, Address: origin, Kept: filepath.Join(s.dir, "note")}, proof.SignerOptions{}))
+		return s.sign(s.signer(s.named(s.dir, keys...), proof.SignerOptions{}))
 	}
 	first := sign(old)
 	both := sign(old, fresh)
@@ -306,6 +315,307 @@ func TestPutBack(t *testing.T) {
 	}
 }
 
+// refuses checks that a signer signs nothing, says why once and shows it.
+func (s *signing) refuses(what string, signer *proof.Signer, want error) {
+	s.Helper()
+	before := len(must(s.store.Checkpoints(s.Context(), 0, 100)))
+	for range 2 {
+		if _, err := signer.Sign(s.Context()); !errors.Is(err, want) {
+			s.Errorf("%s: Sign: %v, want %v", what, err, want)
+		}
+	}
+	if err := signer.Follow(s.Context()); !errors.Is(err, want) {
+		s.Errorf("%s: Follow: %v, want %v", what, err, want)
+	}
+	if n := len(must(s.store.Checkpoints(s.Context(), 0, 100))); n != before {
+		s.Errorf("%s: %d checkpoints, there were %d", what, n, before)
+	}
+}
+
+// A key that was put back without its note, and a store whose key is missing, sign
+// nothing until the operator says so.
+func TestKeyWithoutNote(t *testing.T) {
+	t.Parallel()
+	// All begin with two checkpoints, of 5 and of 10 entries.
+	setup := func(t *testing.T) *signing {
+		t.Helper()
+		s := setup(t)
+		for range 2 {
+			s.write(5)
+			s.sign(s.signer(s.ring(), proof.SignerOptions{}))
+		}
+		return s
+	}
+	lose := func(t *testing.T, files ...string) {
+		t.Helper()
+		for _, f := range files {
+			if err := os.Remove(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Run("note lost", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		lose(t, s.ring().Notes[0])
+		s.write(1)
+		signer := s.signer(s.ring(), proof.SignerOptions{})
+		s.refuses("without its note", signer, proof.ErrUnconfirmed)
+		if !errors.Is(signer.Fault(), proof.ErrUnconfirmed) {
+			t.Errorf("fault %v", signer.Fault())
+		}
+		if size, err := signer.Confirm(t.Context()); err != nil || size != 10 || signer.Fault() != nil {
+			t.Errorf("Confirm: %d, %v; fault %v", size, err, signer.Fault())
+		}
+		if c := s.sign(signer); c.Size != 11 {
+			t.Errorf("confirmed: size %d", c.Size)
+		}
+	})
+	t.Run("note of another key", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		other := newKey(t)
+		s.sign(s.signer(proof.Keyring{Keys: []*proof.PrivateKey{other}}, proof.SignerOptions{}))
+		s.write(1)
+		s.sign(s.signer(proof.Keyring{Keys: []*proof.PrivateKey{other}}, proof.SignerOptions{}))
+		if err := os.WriteFile(s.ring().Notes[0], must(s.store.Checkpoint(t.Context(), 0)).Note, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.write(1)
+		s.refuses("with the note of another key", s.signer(s.ring(), proof.SignerOptions{}), proof.ErrUnconfirmed)
+	})
+	t.Run("key put back into a store of before the first checkpoint", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		lose(t, s.ring().Notes[0])
+		s.store = memstore.New()
+		s.log = proof.NewLog(s.store)
+		s.write(20)
+		signer := s.signer(s.ring(), proof.SignerOptions{})
+		s.refuses("put back", signer, proof.ErrUnconfirmed)
+		if size, err := signer.Confirm(t.Context()); err != nil || size != 0 {
+			t.Errorf("Confirm: %d, %v", size, err)
+		}
+		if c := s.sign(signer); c.Size != 20 {
+			t.Errorf("confirmed: size %d", c.Size)
+		}
+	})
+	t.Run("key missing", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		lose(t, s.ring().File, s.ring().Notes[0])
+		s.write(1)
+		signer := s.signer(s.ring(), proof.SignerOptions{})
+		s.refuses("without its key", signer, proof.ErrKeyMissing)
+		if _, err := signer.Confirm(t.Context()); !errors.Is(err, proof.ErrKeyMissing) {
+			t.Errorf("Confirm without a key: %v", err)
+		}
+		if keys, err := signer.PublicKeys(t.Context()); err != nil || len(keys) != 0 {
+			t.Errorf("keys: %v, %v", keys, err)
+		}
+		// Another key of the same log, put there by hand, is confirmed as well.
+		k, err := proof.NewKey(must(signer.Origin(t.Context())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.ring().File, []byte(k.Text()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.refuses("with another key", signer, proof.ErrUnconfirmed)
+		if _, err := signer.Confirm(t.Context()); err != nil {
+			t.Errorf("Confirm: %v", err)
+		}
+		c := s.sign(signer)
+		testkit.SignedBy(t, c.Note, k.Public.String())
+	})
+	t.Run("key missing, its note there", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		lose(t, s.ring().File)
+		s.store = memstore.New()
+		s.log = proof.NewLog(s.store)
+		s.write(3)
+		signer := s.signer(s.ring(), proof.SignerOptions{})
+		s.refuses("without its key", signer, proof.ErrKeyMissing)
+		if k, err := signer.Begin(t.Context(), "second.example/log"); err != nil {
+			t.Errorf("Begin: %v", err)
+		} else if c := must(s.store.Checkpoint(t.Context(), 0)); c.Size != 3 || c.Origin != k.Name() {
+			t.Errorf("the new log: %s, %d", c.Origin, c.Size)
+		}
+	})
+	t.Run("nothing confirms another past", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		s.store = memstore.New()
+		s.log = proof.NewLog(s.store)
+		s.write(20)
+		signer := s.signer(s.ring(), proof.SignerOptions{})
+		if _, err := signer.Confirm(t.Context()); err == nil {
+			s.refuses("confirmed", signer, proof.ErrNotExtended)
+		}
+	})
+}
+
+// Without the note of a checkpoint next to its key there is no checkpoint.
+func TestNoteNotStored(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	key := newKey(t)
+	s.write(3)
+	ring := s.named(filepath.Join(s.dir, "gone"), key)
+	signer := s.signer(ring, proof.SignerOptions{})
+	s.refuses("no folder for the note", signer, proof.ErrNotStored)
+	if !errors.Is(signer.Fault(), proof.ErrNotStored) {
+		t.Errorf("fault %v", signer.Fault())
+	}
+	if err := os.Mkdir(filepath.Dir(ring.Notes[0]), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if c := s.sign(signer); c.Size != 3 || signer.Fault() != nil {
+		t.Errorf("with a folder: size %d, fault %v", c.Size, signer.Fault())
+	}
+	own := proof.Keyring{File: filepath.Join(s.dir, "none", "audit.key"), Notes: []string{filepath.Join(s.dir, "none", "audit.key.note")}, Address: origin}
+	other := setup(t)
+	other.write(1)
+	if _, err := other.signer(own, proof.SignerOptions{}).Sign(t.Context()); !errors.Is(err, proof.ErrNotStored) {
+		t.Errorf("no folder for the key: %v", err)
+	}
+}
+
+// One key in the folders of two processes: each knows what the other has signed.
+func TestKeyInTwoFolders(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	key := newKey(t)
+	signer := func(s *signing, folder string) *proof.Signer {
+		dir := filepath.Join(s.dir, folder)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return s.signer(s.named(dir, key), proof.SignerOptions{})
+	}
+	active, standby := signer(s, "active"), signer(s, "standby")
+	if err := s.signer(proof.Keyring{Keys: []*proof.PrivateKey{key}, Notes: []string{filepath.Join(s.dir, "note")}}, proof.SignerOptions{}).Follow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "note")); err != nil {
+		t.Errorf("a log that is not named yet: %v", err)
+	}
+	if err := standby.Follow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.write(5)
+	s.sign(active)
+	if err := standby.Follow(t.Context()); err != nil {
+		t.Fatalf("the first checkpoint: %v", err)
+	}
+	s.write(5)
+	s.sign(active)
+	if err := standby.Follow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// The store is put back to the first five entries, and goes on otherwise.
+	back := setup(t)
+	back.dir = s.dir
+	back.write(20)
+	back.refuses("the one that signed", signer(back, "active"), proof.ErrNotExtended)
+	back.refuses("the one that stood by", signer(back, "standby"), proof.ErrNotExtended)
+	// One that comes later knows of nothing, where the store has checkpoints.
+	s.write(1)
+	s.refuses("a third one", signer(s, "third"), proof.ErrUnconfirmed)
+	if c := s.sign(signer(s, "standby")); c.Size != 11 {
+		t.Errorf("the one that stood by: size %d", c.Size)
+	}
+}
+
+// A new log that was begun on servers is signed on by its key, wherever that is put.
+func TestBeginOnServers(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	old := newKey(t)
+	s.write(2)
+	s.sign(s.signer(s.named(s.dir, old), proof.SignerOptions{}))
+	s.write(1)
+	k, err := s.signer(s.named(s.dir, old), proof.SignerOptions{}).Begin(t.Context(), "second.example/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(1)
+	s.refuses("the former key", s.signer(s.named(s.dir, old), proof.SignerOptions{}), proof.ErrOrigin)
+	if b := must(os.ReadFile(s.named(s.dir, old).Notes[0])); !bytes.HasPrefix(b, []byte(origin+"\n2\n")) {
+		t.Errorf("the note of the former key: %s", b)
+	}
+	elsewhere := t.TempDir()
+	if c := s.sign(s.signer(s.named(elsewhere, k), proof.SignerOptions{})); c.Size != 4 || c.Origin != k.Name() {
+		t.Errorf("the new log: %s, %d", c.Origin, c.Size)
+	}
+	s.write(1)
+	s.refuses("in another folder", s.signer(s.named(filepath.Join(elsewhere, "other"), k), proof.SignerOptions{}), proof.ErrUnconfirmed)
+}
+
+// A new log begins with the next entry where the former one has signed the last one.
+func TestBeginWithoutEntries(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.write(2)
+	s.sign(s.signer(s.ring(), proof.SignerOptions{}))
+	signer := s.signer(s.ring(), proof.SignerOptions{})
+	if _, err := signer.Begin(t.Context(), "second.example/log"); err != nil {
+		t.Fatal(err)
+	}
+	if c := s.sign(signer); c.Size != 2 || c.Origin != origin {
+		t.Errorf("before the next entry: %s, %d", c.Origin, c.Size)
+	}
+	s.write(1)
+	if c := s.sign(s.signer(s.ring(), proof.SignerOptions{})); c.Size != 3 || c.Origin != "second.example/log" {
+		t.Errorf("the new log: %s, %d", c.Origin, c.Size)
+	}
+}
+
+// A service asks a witness once about each checkpoint, also about one that was signed
+// next to it; by command it is asked again.
+func TestWitnessAskedOnce(t *testing.T) {
+	t.Parallel()
+	away := &witness{witnessKey: newEd25519Witness("w.example")}
+	away.alter = func(out http.ResponseWriter, _ string) bool {
+		http.Error(out, "away", http.StatusServiceUnavailable)
+		return true
+	}
+	server := httptest.NewServer(away)
+	t.Cleanup(server.Close)
+	p := must(proof.ParseWitness(away.vkey + "@" + server.URL + "/w"))
+	s := setup(t)
+	s.write(3)
+	signer := s.signer(s.ring(), proof.SignerOptions{Witnesses: []*proof.Witness{p}, Interval: 20 * time.Millisecond})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- signer.Run(ctx) }()
+	calls := func() int {
+		away.mu.Lock()
+		defer away.mu.Unlock()
+		return len(away.calls)
+	}
+	until := func(n int) {
+		t.Helper()
+		for wanted := time.Now().Add(time.Minute); calls() < n; time.Sleep(time.Millisecond) { //nolint:forbidigo // until a condition holds
+			if time.Now().After(wanted) {
+				t.Fatalf("asked %d times, want %d", calls(), n)
+			}
+		}
+		time.Sleep(200 * time.Millisecond) //nolint:forbidigo // ten intervals
+		if calls() != n {
+			t.Errorf("asked %d times without a new entry, want %d", calls(), n)
+		}
+	}
+	until(1)
+	s.write(1)
+	until(2)
+	signer.Cosign(t.Context(), must(s.store.Checkpoint(t.Context(), 0)))
+	until(3)
+	cancel()
+	<-done
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -325,8 +635,8 @@ func TestChangedLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := signer.Check(t.Context()); !errors.Is(err, proof.ErrNotExtended) {
-		t.Errorf("Check: %v, want ErrNotExtended", err)
+	if err := signer.Follow(t.Context()); !errors.Is(err, proof.ErrNotExtended) {
+		t.Errorf("Follow: %v, want ErrNotExtended", err)
 	}
 	if _, err := signer.Sign(t.Context()); !errors.Is(err, proof.ErrNotExtended) {
 		t.Errorf("Sign: %v, want ErrNotExtended", err)
