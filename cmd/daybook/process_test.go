@@ -76,6 +76,7 @@ type server struct {
 	root  string // API root
 	host  string
 	token string // the administrator's, on a first start
+	data  string // the directory of a demo
 
 	mu  sync.Mutex
 	err bytes.Buffer
@@ -140,6 +141,9 @@ func beginServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *serve
 		}
 		if tok, ok := strings.CutPrefix(r.Text(), "token: "); ok {
 			s.token = tok
+		}
+		if dir, ok := strings.CutPrefix(r.Text(), "directory: "); ok {
+			s.data = dir
 		}
 	}
 	if s.root == "" {

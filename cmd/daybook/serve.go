@@ -167,7 +167,7 @@ func announce(w io.Writer, s *settings, addr net.Addr, name, token string) {
 		return
 	}
 	if s.demo {
-		fmt.Fprintf(w, "calendar: %s/\n", base)
+		fmt.Fprintf(w, "calendar: %s/\ndirectory: %s\n", base, s.data)
 	}
 	if token != "" {
 		fmt.Fprintf(w, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)
