@@ -20,9 +20,9 @@ import (
 const (
 	// keyFile holds the keys of an embedded store, in the data directory.
 	keyFile = "audit.key"
-	// noteSuffix ends the name of the file next to a key that holds the newest
+	// keptNote ends the name of the file next to a key that holds the newest
 	// checkpoint of its log.
-	noteSuffix = ".note"
+	keptNote = ".note"
 	// checkpointLease is that of the process that signs.
 	checkpointLease = "checkpoint"
 	// lastSignature bounds the checkpoint at the end of a drain.
@@ -31,7 +31,7 @@ const (
 
 // newSigner makes the signer that the settings name, nil without a key.
 func (b *backend) newSigner() (*proof.Signer, error) {
-	ring := proof.Keyring{Origin: b.s.logOrigin, Address: b.s.address()}
+	ring := proof.Keyring{Origin: b.s.logOrigin, Address: b.s.address(), Shared: b.leases != nil}
 	for _, file := range b.s.signingKeys {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -42,13 +42,13 @@ func (b *backend) newSigner() (*proof.Signer, error) {
 			return nil, fmt.Errorf("--signing-key: %s: %w", file, err)
 		}
 		ring.Keys = append(ring.Keys, keys...)
-		ring.Notes = append(ring.Notes, file+noteSuffix)
+		ring.Notes = append(ring.Notes, file+keptNote)
 	}
 	switch {
 	case len(ring.Keys) > 0:
 	case b.s.store == "":
 		ring.File = filepath.Join(b.s.data, keyFile)
-		ring.Notes = []string{ring.File + noteSuffix}
+		ring.Notes = []string{ring.File + keptNote}
 	default:
 		return nil, nil //nolint:nilnil // nothing to sign with is no error
 	}

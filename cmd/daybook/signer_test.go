@@ -67,7 +67,7 @@ func TestKeyPutBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	note, err := os.ReadFile(filepath.Join(data, keyFile+noteSuffix))
+	note, err := os.ReadFile(filepath.Join(data, keyFile+keptNote))
 	if err != nil || string(note) != kept {
 		t.Fatalf("the note next to the key is %q, %v; the checkpoint %q", note, err, kept)
 	}
@@ -90,7 +90,7 @@ func TestKeyPutBack(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := copyFiles(t, backup, sqlite.FileName)
-			for name, b := range map[string][]byte{keyFile: tt.key, keyFile + noteSuffix: tt.note} {
+			for name, b := range map[string][]byte{keyFile: tt.key, keyFile + keptNote: tt.note} {
 				if b != nil {
 					if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 						t.Fatal(err)
@@ -188,7 +188,7 @@ func TestRelaysRefuse(t *testing.T) {
 			head, err := store.Head(t.Context())
 			c := newest()
 			for _, file := range keys {
-				b, _ := os.ReadFile(file + noteSuffix)
+				b, _ := os.ReadFile(file + keptNote)
 				h, _ := proof.ReadHead(b)
 				if h.Size != head {
 					return false

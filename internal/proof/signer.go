@@ -67,6 +67,8 @@ type Keyring struct {
 	// that the log had as far as this process knows. Without one of them that the keys
 	// signed nothing is signed, but for a log that has no checkpoint yet.
 	Notes []string
+	// Shared says that other processes may sign the log with the same Keys.
+	Shared bool
 	// Origin is that of the setting; "": none.
 	Origin string
 	// Address names a log without Origin: host and path that it is served at. "": it
@@ -388,8 +390,8 @@ func (s *Signer) Follow(ctx context.Context) error {
 			return err
 		}
 		keys, err := s.keys(ctx, newest, false)
-		if err == nil && len(keys) == 0 {
-			keys = s.ring.Keys // of a log without entries, which may begin at any moment
+		if err == nil && len(keys) == 0 && s.ring.Shared {
+			keys = s.ring.Keys // of a log without entries, which another process may begin at any moment
 		}
 		if err == nil && len(keys) > 0 {
 			if _, err = s.extends(ctx, newest, keys); err == nil {

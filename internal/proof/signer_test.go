@@ -495,7 +495,7 @@ func TestKeyInTwoFolders(t *testing.T) {
 		return s.signer(s.named(dir, key), proof.SignerOptions{})
 	}
 	active, standby := signer(s, "active"), signer(s, "standby")
-	if err := s.signer(proof.Keyring{Keys: []*proof.PrivateKey{key}, Notes: []string{filepath.Join(s.dir, "note")}}, proof.SignerOptions{}).Follow(t.Context()); err != nil {
+	if err := s.signer(proof.Keyring{Keys: []*proof.PrivateKey{key}, Notes: []string{filepath.Join(s.dir, "note")}, Shared: true}, proof.SignerOptions{}).Follow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "note")); err != nil {
