@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/ground/pause"
@@ -85,32 +86,54 @@ func (b *backend) watchData(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// commits knows whether the store takes writes: by its last commit, for those who
-// send requests elsewhere or raise an alarm.
-type commits struct {
+// writeWatch knows whether the store takes writes, by the last of them: for those who send
+// requests elsewhere or raise an alarm.
+type writeWatch struct {
 	fail atomic.Bool
 	log  *slog.Logger
 }
 
-// watched is an observer of commits before another one, which may be nil.
-func (c *commits) watched(next eventstore.ObserveCommit) eventstore.ObserveCommit {
-	return func() func(eventstore.Committed) {
-		end := func(eventstore.Committed) {}
-		if next != nil {
-			end = next()
+// store returns a store whose writes are watched.
+func (w *writeWatch) store(s eventstore.Store) eventstore.Store { return watchedStore{s, w} }
+
+type watchedStore struct {
+	eventstore.Store
+
+	watch *writeWatch
+}
+
+// NewIDs implements eventstore.Store. A create fails here, before its commit, on a store
+// that takes no writes.
+func (s watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
+	id, err := s.Store.NewIDs(ctx, n)
+	if ctx.Err() == nil && !errors.Is(err, eventstore.ErrMalformed) && !errors.Is(err, eventstore.ErrClosed) {
+		s.watch.failed(err)
+	}
+	return id, err
+}
+
+// Append implements eventstore.Store.
+func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
+	results := s.Store.Append(ctx, appends)
+	for i := range results {
+		switch r := &results[i]; {
+		case errors.Is(r.Err, eventstore.ErrUnavailable), errors.Is(r.Err, eventstore.ErrDamaged):
+			s.watch.failed(r.Err)
+		case r.Err == nil && r.Receipt == nil && len(appends[i].Drafts) > 0: // without entries it proves nothing
+			s.watch.worked()
 		}
-		return func(done eventstore.Committed) {
-			c.note(done)
-			end(done)
-		}
+	}
+	return results
+}
+
+func (w *writeWatch) failed(err error) {
+	if err != nil && !w.fail.Swap(true) {
+		w.log.Error("event store takes no writes", "error", err)
 	}
 }
 
-func (c *commits) note(done eventstore.Committed) {
-	switch failed := errors.Is(done.Err, eventstore.ErrUnavailable) || errors.Is(done.Err, eventstore.ErrDamaged); {
-	case failed && !c.fail.Swap(true):
-		c.log.Error("event store takes no writes", "error", done.Err)
-	case done.Err == nil && done.Entries > 0 && c.fail.Swap(false): // one without entries proves nothing
-		c.log.Info("event store takes writes again")
+func (w *writeWatch) worked() {
+	if w.fail.Load() && w.fail.Swap(false) {
+		w.log.Info("event store takes writes again")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/lease"
 	"daybook/internal/proof"
 	"daybook/query/readmodel"
 )
@@ -23,7 +24,7 @@ const (
 	statusNoData   = "data directory lost"
 )
 
-// whyNoWrites is why a service is degraded whose last commit failed. It stays ready:
+// whyNoWrites is why a service is degraded whose last write failed. It stays ready:
 // it reads, and a write has to come for it to be well again.
 const whyNoWrites = "store takes no writes"
 
@@ -32,6 +33,7 @@ const (
 	roleActive  = "active" // it works, and comes forward
 	roleStandby = "standby"
 	roleStalled = "stalled" // it is the one that works, and does not come forward
+	roleBlocked = "blocked" // it cannot ask for its lease
 )
 
 // health is how a process is. Numbers that its role has nothing to do with are
@@ -43,7 +45,7 @@ type health struct {
 	Visible     calendar.Position       `json:"visible"`
 	Published   calendar.Position       `json:"published,omitempty"` // up to which the feed has it
 	Quarantined []readmodel.Quarantined `json:"quarantined"`
-	Relay       string                  `json:"relay,omitempty"`     // active, standby or stalled
+	Relay       string                  `json:"relay,omitempty"`     // active, standby, stalled or blocked
 	Projector   string                  `json:"projector,omitempty"` // the same
 	Why         string                  `json:"why,omitempty"`       // of what is degraded
 	Cause       string                  `json:"cause,omitempty"`     // the error behind it; not for everybody
@@ -106,7 +108,7 @@ func (b *backend) health(ctx context.Context) health {
 		h.Status, h.Why = statusNoData, filepath.Base(path)+" was removed or replaced" // nobody outside reads where
 		return h
 	}
-	if b.commits.fail.Load() && h.Status != statusNoStore {
+	if b.writes.fail.Load() && h.Status != statusNoStore {
 		if h.Status == statusOK {
 			h.Status = statusDegraded
 		}
@@ -168,6 +170,15 @@ func (b *backend) reached(ctx context.Context) health {
 	if h.Projector == roleStalled {
 		h.because(fmt.Sprintf("the projector does not come beyond %d of %d", l.projected().Position, head), l.projected().Failure)
 		h.still = true
+	}
+	for _, p := range []struct {
+		name  string
+		lease *lease.State
+	}{{"relay", l.relaying}, {"projector", l.projecting}} {
+		if err := blocked(p.lease); err != nil {
+			h.because("the "+p.name+" cannot ask for its lease", err.Error())
+			h.still = true
+		}
 	}
 	if l.model == nil {
 		h.Published, h.Status = l.relay.Stats().Position, statusOK

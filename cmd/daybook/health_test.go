@@ -1,16 +1,22 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"daybook/eventstore/sqlite"
+	"daybook/internal/testkit"
 )
 
 // TestHealthWhenWritesFail: readiness and health tell that the store takes no
@@ -55,6 +61,75 @@ func TestHealthWhenWritesFail(t *testing.T) {
 			t.Errorf("the log has %q %d times\n%s", line, n, s.log())
 		}
 	}
+}
+
+// TestHealthOfStoreWithoutWrites: a store on a server answers reads and refuses what a create
+// needs before its commit, and the leases. Within 10 s every role says so, and daybook
+// health, and all are well again when the store is.
+func TestHealthOfStoreWithoutWrites(t *testing.T) {
+	t.Parallel()
+	store, schema := testkit.Postgres(t)
+	nats, feedPrefix := testkit.NATS(t)
+	index, prefix := testkit.Elasticsearch(t)
+	on := []string{"--store", store, "--store-schema", schema, "--feed", nats, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
+	roles := map[string]*server{}
+	for _, role := range []string{"relay", "projector", "api"} {
+		roles[role] = startServer(t, append([]string{"serve", "--role", role}, on...)...)
+	}
+	whole := startServer(t, "serve", "--store", store, "--store-schema", schema, "--data", t.TempDir())
+	token := roles["api"].token
+	roles["api"].want(201, "POST", "/tags", token, `{"name":"first"}`)
+	health := func() (out string, status int) {
+		out, _, status = tool(t, nil, append([]string{"health"}, on...)...)
+		return out, status
+	}
+	eventually(t, "health", func() bool { _, status := health(); return status == exitOK })
+
+	conn, err := pgx.Connect(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	do := func(statement string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), fmt.Sprintf(statement, schema)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("ALTER FUNCTION %s.new_ids(bigint) RENAME TO no_ids")
+	do("ALTER FUNCTION %s.acquire_lease(text, text, interval) RENAME TO no_lease")
+	from := time.Now()
+	for _, s := range []*server{roles["api"], whole} {
+		s.want(503, "POST", "/tags", token, `{"name":"second"}`)
+	}
+	for name, s := range map[string]*server{"api": roles["api"], "whole": whole} {
+		if v := s.state(); v["code"] != http.StatusOK || v["status"] != statusDegraded || v["why"] != whyNoWrites {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+	for _, role := range []string{"relay", "projector"} {
+		s := roles[role]
+		eventually(t, role+" without a lease", func() bool { return s.state()["status"] != statusOK })
+		v := s.state()
+		if why, _ := v["why"].(string); v[role] != roleBlocked || !strings.Contains(why, "cannot ask for its lease") {
+			t.Errorf("%s: %v", role, v)
+		}
+	}
+	if took := time.Since(from); took > 10*time.Second {
+		t.Errorf("health of all knows it after %s", took)
+	}
+	if out, status := health(); status != exitFailed || !strings.Contains(out, "why: "+whyNoWrites) {
+		t.Errorf("daybook health: status %d, %q", status, out)
+	}
+
+	do("ALTER FUNCTION %s.no_ids(bigint) RENAME TO new_ids")
+	do("ALTER FUNCTION %s.no_lease(text, text, interval) RENAME TO acquire_lease")
+	roles["api"].want(201, "POST", "/tags", token, `{"name":"third"}`)
+	whole.want(201, "POST", "/tags", token, `{"name":"fourth"}`)
+	for name, s := range map[string]*server{"relay": roles["relay"], "projector": roles["projector"], "api": roles["api"], "whole": whole} {
+		eventually(t, name+" is well again", func() bool { return s.state()["status"] == statusOK })
+	}
+	eventually(t, "daybook health is well again", func() bool { _, status := health(); return status == exitOK })
 }
 
 // TestDataDirectoryIsLost: a process whose files nobody finds any more is not

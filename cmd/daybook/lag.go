@@ -85,6 +85,14 @@ func (l *live) look(now time.Time, head calendar.Position) {
 // works tells whether a part of this process is the one that works.
 func works(s *lease.State) bool { return s == nil || s.Held() }
 
+// blocked returns why a part of this process, which does not work, cannot ask for its lease.
+func blocked(s *lease.State) error {
+	if works(s) {
+		return nil
+	}
+	return s.Err()
+}
+
 // projected gives the counts of the projector.
 func (l *live) projected() projector.Stats {
 	if l.model == nil {
@@ -99,6 +107,8 @@ func (l *live) states() (relay, projector string) {
 	now := time.Now()
 	state := func(s *lease.State, p *lag) string {
 		switch {
+		case blocked(s) != nil:
+			return roleBlocked
 		case !works(s):
 			return roleStandby
 		case p.still(now) > maxStill:

@@ -43,6 +43,7 @@ const (
 	relayLease     = "relay"
 	projectorLease = "projector/"
 	rebuildLease   = "rebuild/"
+	healthLease    = "health" // tells daybook health that the store takes writes
 )
 
 // relayLeaseOf names the lease of the relay of a feed: a store may have several. That

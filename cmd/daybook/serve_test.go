@@ -339,7 +339,8 @@ func TestSnapshotOfAnotherStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 9 {
+	mustTool(t, "user", "add", "first", "--role", "editor", "--new-log", "--data", data)
+	for range 8 {
 		mustTool(t, "user", "add", fmt.Sprint("user", rand.Int64()), "--role", "editor", "--data", data)
 	}
 	s = startServer(t, "serve", "--data", data)

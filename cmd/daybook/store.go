@@ -23,7 +23,7 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 		progress, end := renewing(b.c, "schema "+b.s.storeSchema)
 		store, err := postgres.Open(ctx, b.s.store, postgres.Options{
 			Progress: progress, Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen,
-			ReadTimeout: b.s.storeRead, Timeout: b.s.storeAppend, Observe: b.commits.watched(b.hooks.Commits), Existing: existing,
+			ReadTimeout: b.s.storeRead, Timeout: b.s.storeAppend, Observe: b.hooks.Commits, Existing: existing,
 		})
 		end()
 		if errors.Is(err, eventstore.ErrNoStore) {
@@ -36,7 +36,7 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 		return nil
 	}
 	store, err := openFile(ctx, b.c, b.s, sqlite.Options{
-		Observe: b.commits.watched(b.hooks.Commits), Permit: b.permit, Existing: existing,
+		Observe: b.hooks.Commits, Permit: b.permit, Existing: existing,
 	})
 	if err != nil {
 		return err

@@ -73,6 +73,21 @@ type State struct {
 	mu    sync.Mutex
 	held  bool
 	epoch int64
+	err   error
+}
+
+// Err returns why the lease could not be asked for when it was last asked for, nil when it
+// could.
+func (s *State) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *State) asked(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
 }
 
 // Held tells whether this process holds the lease and works.
@@ -146,6 +161,9 @@ type runner struct {
 	stalled bool // the lease was given up because the work stood still
 }
 
+// errLate is why a lease was given up that the store did not renew.
+var errLate = errors.New("lease not renewed in time")
+
 // The parts of a span.
 func (r *runner) renewal() time.Duration { return r.o.Span / 3 }  // from request to request
 func (r *runner) retry() time.Duration   { return r.o.Span / 10 } // after an error
@@ -168,6 +186,9 @@ func (r *runner) acquire(ctx context.Context, limit time.Duration) term {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	l, held, err := r.leases.Acquire(ctx, r.name, r.holder, r.o.Span)
+	if !errors.Is(err, context.Canceled) {
+		r.o.State.asked(err)
+	}
 	if err == nil && r.failed {
 		r.failed = false
 		r.o.Log.Info("lease can be asked for again")
@@ -260,6 +281,7 @@ func (r *runner) hold(ctx context.Context, t term) (again bool, err error) {
 			}
 			return false, r.ended(ctx, log, err)
 		case <-lost.Done():
+			r.o.State.asked(errLate)
 			log.Warn("lease not renewed in time, stopping")
 		case <-look.C:
 			if !moves() {

@@ -266,11 +266,17 @@ func TestStoreOutOfReach(t *testing.T) {
 				after(t, r, time.Minute, "a")
 				cut.Store(true)
 				after(t, r, lease.DefaultSpan, "b")
+				if a.Err() == nil || b.Err() != nil {
+					t.Errorf("a cannot ask: %v, b: %v", a.Err(), b.Err())
+				}
 				if gap := r.turns[1].start.Sub(r.turns[0].end); gap <= 0 || gap > lease.DefaultSpan/5 {
 					t.Errorf("%s between the turns, want some, and not more than a fifth of the span", gap)
 				}
 				cut.Store(false)
 				after(t, r, 2*time.Minute, "b")
+				if a.Err() != nil {
+					t.Errorf("a can ask again: %v", a.Err())
+				}
 				end(t, b)
 				after(t, r, lease.DefaultSpan, "a")
 				end(t, a)
