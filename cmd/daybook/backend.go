@@ -30,7 +30,7 @@ type backend struct {
 	store   eventstore.Verifier
 	leases  eventstore.Leases // nil: the store belongs to this process alone
 	close   func() error      // of the store
-	writes  *writeWatch
+	calls   *storeWatch
 	guard   atomic.Pointer[dataGuard] // nil: not a process that serves, or it holds no directory
 	users   *access.Users
 	records *command.Records
@@ -46,7 +46,7 @@ type backend struct {
 // When the settings keep anything in the data directory, the caller holds its lock
 // until after Close.
 func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger, hooks telemetry.Hooks, existing bool) (*backend, error) {
-	b := &backend{c: c, s: s, log: log, hooks: hooks, writes: &writeWatch{log: log}}
+	b := &backend{c: c, s: s, log: log, hooks: hooks, calls: &storeWatch{log: log}}
 	if err := b.openStore(ctx, existing); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func openBackend(ctx context.Context, c *console, s *settings, log *slog.Logger,
 		site = defaultSite()
 	}
 	rules := &calendar.Rules{Site: site, Clean: htmltext.New()}
-	written := b.writes.store(b.hooks.Store(b.store))
+	written := b.calls.store(b.hooks.Store(b.store))
 	b.users = access.New(written)
 	var err error
 	if b.command, err = command.New(written, rules, access.NewHasher(), command.Options{}); err != nil {
@@ -125,7 +125,7 @@ func (b *backend) tryWrite(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
 	_, _, err := b.leases.Acquire(ctx, healthLease, holder(), eventstore.MinLease)
-	b.writes.failed(err)
+	b.calls.wrote(err)
 }
 
 // lookAtFeed tells in a health whether the feed is reached and has the entries.

@@ -86,28 +86,43 @@ func (b *backend) watchData(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// writeWatch knows whether the store takes writes, by the last of them: for those who send
-// requests elsewhere or raise an alarm.
-type writeWatch struct {
-	fail atomic.Bool
-	log  *slog.Logger
+// storeWatch knows whether the store can be read and takes writes, by the last calls: for
+// those who send requests elsewhere or raise an alarm.
+type storeWatch struct {
+	noReads, noWrites atomic.Bool
+
+	log *slog.Logger
 }
 
-// store returns a store whose writes are watched.
-func (w *writeWatch) store(s eventstore.Store) eventstore.Store { return watchedStore{s, w} }
+// store returns a store whose calls are watched.
+func (w *storeWatch) store(s eventstore.Store) eventstore.Store { return watchedStore{s, w} }
 
 type watchedStore struct {
 	eventstore.Store
 
-	watch *writeWatch
+	watch *storeWatch
 }
 
-// NewIDs implements eventstore.Store. A create fails here, before its commit, on a store
-// that takes no writes.
+// Load implements eventstore.Store.
+func (s watchedStore) Load(ctx context.Context, ids ...calendar.ID) ([]eventstore.State, error) {
+	states, err := s.Store.Load(ctx, ids...)
+	s.watch.read(err)
+	return states, err
+}
+
+// Find implements eventstore.Store.
+func (s watchedStore) Find(ctx context.Context, claims []calendar.Claim, names []calendar.Name) ([]calendar.ID, [][]calendar.ID, error) {
+	holders, found, err := s.Store.Find(ctx, claims, names)
+	s.watch.read(err)
+	return holders, found, err
+}
+
+// NewIDs implements eventstore.Store. On a store that takes no writes a create fails here,
+// before its commit.
 func (s watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 	id, err := s.Store.NewIDs(ctx, n)
-	if ctx.Err() == nil && !errors.Is(err, eventstore.ErrMalformed) && !errors.Is(err, eventstore.ErrClosed) {
-		s.watch.failed(err)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, eventstore.ErrMalformed) && !errors.Is(err, eventstore.ErrClosed) {
+		s.watch.wrote(err)
 	}
 	return id, err
 }
@@ -116,24 +131,29 @@ func (s watchedStore) NewIDs(ctx context.Context, n int) (calendar.ID, error) {
 func (s watchedStore) Append(ctx context.Context, appends []eventstore.Append) []eventstore.Result {
 	results := s.Store.Append(ctx, appends)
 	for i := range results {
-		switch r := &results[i]; {
-		case errors.Is(r.Err, eventstore.ErrUnavailable), errors.Is(r.Err, eventstore.ErrDamaged):
-			s.watch.failed(r.Err)
-		case r.Err == nil && r.Receipt == nil && len(appends[i].Drafts) > 0: // without entries it proves nothing
-			s.watch.worked()
+		r := &results[i]
+		unwritten := errors.Is(r.Err, eventstore.ErrUnavailable) || errors.Is(r.Err, eventstore.ErrDamaged)
+		if unwritten || r.Err == nil && r.Receipt == nil && len(appends[i].Drafts) > 0 { // without entries it proves nothing
+			s.watch.wrote(r.Err)
 		}
 	}
 	return results
 }
 
-func (w *writeWatch) failed(err error) {
-	if err != nil && !w.fail.Swap(true) {
-		w.log.Error("event store takes no writes", "error", err)
+func (w *storeWatch) read(err error) {
+	failed := errors.Is(err, eventstore.ErrUnavailable)
+	if (failed || err == nil) && w.noReads.Load() != failed {
+		w.noReads.Store(failed)
 	}
 }
 
-func (w *writeWatch) worked() {
-	if w.fail.Load() && w.fail.Swap(false) {
+func (w *storeWatch) wrote(err error) {
+	if failed := err != nil; w.noWrites.Load() == failed || w.noWrites.Swap(failed) == failed {
+		return
+	}
+	if err != nil {
+		w.log.Error("event store takes no writes", "error", err)
+	} else {
 		w.log.Info("event store takes writes again")
 	}
 }

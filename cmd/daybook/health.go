@@ -28,6 +28,9 @@ const (
 // it reads, and a write has to come for it to be well again.
 const whyNoWrites = "store takes no writes"
 
+// whyNoReads is why a service is degraded whose last read for a write, or of one record, failed.
+const whyNoReads = "store cannot be read"
+
 // The states of a role that one process has at a time.
 const (
 	roleActive  = "active" // it works, and comes forward
@@ -108,11 +111,11 @@ func (b *backend) health(ctx context.Context) health {
 		h.Status, h.Why = statusNoData, filepath.Base(path)+" was removed or replaced" // nobody outside reads where
 		return h
 	}
-	if b.writes.fail.Load() && h.Status != statusNoStore {
+	if why := b.failing(ctx, h.Head); why != "" && h.Status != statusNoStore {
 		if h.Status == statusOK {
 			h.Status = statusDegraded
 		}
-		h.because(whyNoWrites, "")
+		h.because(why, "")
 	}
 	if err := b.unsigned(); err != nil && (h.Status == statusOK || h.Status == statusDegraded) {
 		h.Status = statusDegraded
@@ -135,6 +138,25 @@ func whyNotSigned(err error) string {
 		return refusal.Error()
 	}
 	return "signing key of another log"
+}
+
+// failing returns why the store does not do what it is there for, by the last calls, "" when
+// it does. A read may prove here that it can be read again.
+func (b *backend) failing(ctx context.Context, head calendar.Position) string {
+	if b.calls.noReads.Load() {
+		ctx, cancel := context.WithTimeout(ctx, healthWait)
+		defer cancel()
+		_, err := b.store.Mark(ctx, head)
+		b.calls.read(err)
+	}
+	switch {
+	case b.calls.noReads.Load():
+		return whyNoReads
+	case b.calls.noWrites.Load():
+		return whyNoWrites
+	default:
+		return ""
+	}
 }
 
 // reached is the health by what of the servers and of the parts in the process can

@@ -63,6 +63,25 @@ func TestHealthWhenWritesFail(t *testing.T) {
 	}
 }
 
+// TestHealthWhenReadsFail: a create that fails at what it reads before its commit is seen in
+// health too. A log that was cut off lets every read of its pages fail.
+func TestHealthWhenReadsFail(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	s.want(201, "POST", "/tags", s.token, `{"name":"first"}`)
+	if err := os.Truncate(filepath.Join(data, sqlite.FileName+"-wal"), 0); err != nil {
+		t.Fatal(err)
+	}
+	s.want(503, "POST", "/tags", s.token, `{"name":"second"}`)
+	if v := s.state(); v["status"] != statusDegraded || v["why"] != whyNoReads {
+		t.Errorf("health: %v", v)
+	}
+	if out, _, status := tool(t, nil, "health", "--data", data); status != exitFailed || !strings.Contains(out, "why: "+whyNoReads) {
+		t.Errorf("daybook health: status %d and %q", status, out)
+	}
+}
+
 // TestHealthOfStoreWithoutWrites: a store on a server answers reads and refuses what a create
 // needs before its commit, and the leases. Within 10 s every role says so, and daybook
 // health, and all are well again when the store is.
