@@ -63,8 +63,9 @@ var ofModel = map[string]bool{"rebuild": true, "back": true, "retry": true, "hea
 // runs here, beside all processes.
 func runTask(ctx context.Context, c *console, s *settings, name string, args []string) error {
 	existing := !makesStore(name, args)
-	if s.store == "" || ofModel[name] && s.engine().local {
-		if s.store == "" && existing {
+	held := s.store == "" || ofModel[name] && s.engine().local
+	if held {
+		if _, err := os.Stat(filepath.Join(s.data, controlFile)); err != nil && s.store == "" && existing { // nobody serves
 			if err := wantStore(s); err != nil {
 				return err
 			}
@@ -80,7 +81,6 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 			return server.follow(ctx, c)
 		}
 		defer func() { _ = lock.Close() }()
-		tidy(ctx, s.data, slog.New(slog.DiscardHandler))
 	}
 	log := slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	b, err := openBackend(ctx, c, s, log, telemetry.Hooks{}, existing)
@@ -90,6 +90,9 @@ func runTask(ctx context.Context, c *console, s *settings, name string, args []s
 			return tellVerified(c, s, &v, false)
 		}
 		return err
+	}
+	if held {
+		tidy(ctx, s.data, slog.New(slog.DiscardHandler))
 	}
 	err = tasks[name](ctx, b, c, s, args)
 	return errors.Join(err, b.Close())
@@ -124,19 +127,20 @@ const (
 )
 
 // holdOrReach gives the lock of a data directory, or a link to the server that holds
-// it and has taken the order. Another command holds it for a moment, and a server
-// that starts has no socket yet, so both are waited for.
+// it and has taken the order. The server is asked first: somebody may have removed the
+// lock. Another command holds it for a moment, and a server that starts has no socket yet,
+// so both are waited for.
 func holdOrReach(ctx context.Context, dir string, create bool, wait time.Duration, o order) (*os.File, *link, error) {
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
-		lock, err := lockData(dir, create)
-		if !errors.Is(err, errLocked) {
-			return lock, nil, err
-		}
 		l, err := give(limited, dir, o)
 		if !errors.Is(err, errNoServer) {
 			return nil, l, err
+		}
+		lock, err := lockData(dir, create)
+		if !errors.Is(err, errLocked) {
+			return lock, nil, err
 		}
 		if pause.For(limited, holderPoll) != nil {
 			return nil, nil, cmp.Or(ctx.Err(), fmt.Errorf("%s is in use by another command, or by a service that starts or stops; try again when that is done", dir))

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,6 +106,9 @@ func TestLostFiles(t *testing.T) {
 				t.Errorf("ready: %d %s", status, b)
 			}
 			s.want(http.StatusOK, "GET", "/tags", "", "")
+			if out, errText, status := tool(t, nil, "health", "--data", data); status != exitFailed || !strings.Contains(out, statusNoData) {
+				t.Errorf("daybook health: status %d, %q, %q", status, out, errText)
+			}
 			s.kill()
 
 			if c.refuse != "" {
@@ -130,6 +135,32 @@ func TestLostFiles(t *testing.T) {
 	}
 }
 
+// TestRemovedFile: as long as the service runs all entries can be exported from it, and no
+// end of it lets the next start begin a new log.
+func TestRemovedFile(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "serve", "--data", data)
+	kept := s.tags(s.token, "kept", 5)
+	if err := os.Remove(filepath.Join(data, sqlite.FileName)); err != nil {
+		t.Fatal(err)
+	}
+	if more := s.tags(s.token, "lost", 2); len(more) > 0 {
+		t.Errorf("%d writes into a file that nobody finds were acknowledged", len(more))
+	}
+	if out, _, status := tool(t, nil, "health", "--data", data); status != exitFailed || !strings.Contains(out, statusNoData) {
+		t.Errorf("daybook health: status %d, %q", status, out)
+	}
+	if n := strings.Count(mustTool(t, "export", "--data", data), `"change":"tag.created"`); n != len(kept) {
+		t.Errorf("%d tags were exported, want %d", n, len(kept))
+	}
+	s.drain()
+	_, errText, status := tool(t, nil, "serve", "--data", data, "--listen", "127.0.0.1:0")
+	if status != exitFailed || !strings.Contains(errText, "is left of a log") {
+		t.Errorf("a start without the file: status %d, %q", status, errText)
+	}
+}
+
 // TestLostLogWithoutWrites: what was acknowledged before the log was removed is in the file
 // a moment later, though nobody writes.
 func TestLostLogWithoutWrites(t *testing.T) {
@@ -146,6 +177,51 @@ func TestLostLogWithoutWrites(t *testing.T) {
 	for _, id := range kept {
 		s.want(http.StatusOK, "GET", "/tags/"+id, "", "")
 	}
+}
+
+// TestLogLostDuringWrites removes the log under several writers and kills the service with
+// its first refusal: every acknowledged write is in the file by then.
+func TestLogLostDuringWrites(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	log := filepath.Join(data, sqlite.FileName+"-wal")
+	s := startServer(t, "serve", "--data", data)
+	token := s.token
+	var mu sync.Mutex
+	var kept []string
+	for round := range 3 {
+		var wg sync.WaitGroup
+		var count atomic.Int64
+		var refused atomic.Bool
+		for w := range 4 {
+			wg.Go(func() {
+				for i := 0; !refused.Load(); i++ {
+					status, b := s.try("POST", s.root+"/tags", token, fmt.Sprintf(`{"name":"%d %d %d"}`, round, w, i))
+					var v struct{ ID int64 }
+					switch err := json.Unmarshal(b, &v); {
+					case status == http.StatusCreated && err == nil:
+						mu.Lock()
+						kept = append(kept, fmt.Sprint(v.ID))
+						mu.Unlock()
+						if count.Add(1) == 30 {
+							if err := os.Remove(log); err != nil {
+								t.Error(err)
+							}
+						}
+					case !refused.Swap(true):
+						s.signalKill()
+					}
+				}
+			})
+		}
+		wg.Wait()
+		s.kill()
+		s = startServer(t, "serve", "--data", data)
+		for _, id := range kept {
+			s.want(http.StatusOK, "GET", "/tags/"+id, "", "")
+		}
+	}
+	mustTool(t, "verify", "--data", data)
 }
 
 // TestFileReplacedByABackup: the log of a running service does not become part of a backup

@@ -133,6 +133,9 @@ func (p *process) work(ctx context.Context) (err error) {
 	}
 	closing := func(what func() error) { err = errors.Join(err, what()) }
 	defer closing(b.Close)
+	if s.holdsData() {
+		tidy(ctx, s.data, p.log) // with the store open: where somebody removed the lock another process may serve
+	}
 	if err := p.await(ctx, "event store", cmp.Or(redactedURLs(s.store), s.data), b.checkOrigin); err != nil {
 		return err
 	}

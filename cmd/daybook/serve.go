@@ -105,7 +105,6 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 			return err
 		}
 		defer func() { _ = lock.Close() }()
-		tidy(ctx, s.data, log)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
 	if err != nil {
