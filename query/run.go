@@ -197,36 +197,39 @@ func (c *Criteria) order() []readmodel.Sort {
 
 // ranked answers a page of terms in an order that the read model does not keep:
 // by compare, then by id.
-func (s *Service) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, compare func(a, b calendar.ID) int) (readmodel.Page, error) {
-	shown, err := s.index.Visible(ctx)
-	if err != nil {
-		return readmodel.Page{}, err
-	}
-	found, err := s.index.Counts(ctx, c.Kind, readmodel.FieldID, f)
-	if err != nil {
-		return readmodel.Page{}, err
-	}
-	ids := keys(found)
-	slices.SortStableFunc(ids, func(a, b calendar.ID) int {
-		if c.run.desc {
-			a, b = b, a
+func (s *Service) ranked(ctx context.Context, c *Criteria, f readmodel.Filter, compare func(a, b calendar.ID) int) (page readmodel.Page, err error) {
+	err = s.index.Still(ctx, func(ctx context.Context) error {
+		shown, err := s.index.Visible(ctx)
+		if err != nil {
+			return err
 		}
-		return compare(a, b)
+		found, err := s.index.Counts(ctx, c.Kind, readmodel.FieldID, f)
+		if err != nil {
+			return err
+		}
+		ids := keys(found)
+		slices.SortStableFunc(ids, func(a, b calendar.ID) int {
+			if c.run.desc {
+				a, b = b, a
+			}
+			return compare(a, b)
+		})
+		page = readmodel.Page{Total: len(ids), Position: shown.Position}
+		from := min((c.Page-1)*c.PerPage, len(ids))
+		ids = ids[from:min(from+c.PerPage, len(ids))]
+		documents, err := s.index.Get(ctx, ids)
+		if err != nil {
+			return err
+		}
+		page.Documents = make([]readmodel.Document, 0, len(ids))
+		for _, id := range ids {
+			if d, ok := documents[id]; ok {
+				page.Documents = append(page.Documents, d)
+			}
+		}
+		return nil
 	})
-	page := readmodel.Page{Total: len(ids), Position: shown.Position}
-	from := min((c.Page-1)*c.PerPage, len(ids))
-	ids = ids[from:min(from+c.PerPage, len(ids))]
-	documents, err := s.index.Get(ctx, ids)
-	if err != nil {
-		return readmodel.Page{}, err
-	}
-	page.Documents = make([]readmodel.Document, 0, len(ids))
-	for _, id := range ids {
-		if d, ok := documents[id]; ok {
-			page.Documents = append(page.Documents, d)
-		}
-	}
-	return page, nil
+	return page, err
 }
 
 // views makes the views of a page, with what its events embed.

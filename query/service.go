@@ -70,7 +70,9 @@ func (s *Service) now() time.Time { return s.o.Now() }
 // CodePositionNotReached after the longest wait, at once when the store has not come
 // so far. For a caller that is not anonymous it also waits for the store's head of
 // now, and goes on without an error when that wait ends first (interface 2.10).
-func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.Position) error {
+// It returns the position that was reached. Another generation of the index may answer
+// by the time of the list: an answer has to be compared with it.
+func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.Position) (calendar.Position, error) {
 	known := c.Role != calendar.Anonymous
 	var (
 		head calendar.Position
@@ -78,41 +80,43 @@ func (s *Service) Await(ctx context.Context, c calendar.Caller, least calendar.P
 	)
 	if known {
 		if head, err = s.records.Head(ctx); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if least == 0 && head == 0 {
-		return nil
+		return 0, nil
 	}
 	shown, err := s.index.Visible(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if shown.Position >= max(least, head) {
-		return nil
+		return max(least, head), nil
 	}
 	if !known {
 		if head, err = s.records.Head(ctx); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if least > head {
-		return calendar.Fail(calendar.CodePositionNotReached, 0)
+		return 0, calendar.Fail(calendar.CodePositionNotReached, 0)
 	}
 	wait, cancel := context.WithTimeout(ctx, s.o.PositionWait)
 	defer cancel()
 	if shown.Position < least {
 		if reached, err := s.reach(ctx, wait, least); err != nil {
-			return err
+			return 0, err
 		} else if !reached {
-			return calendar.Fail(calendar.CodePositionNotReached, 0)
+			return 0, calendar.Fail(calendar.CodePositionNotReached, 0)
 		}
 	}
 	if known && head > least {
-		_, err := s.reach(ctx, wait, head)
-		return err
+		reached, err := s.reach(ctx, wait, head)
+		if err != nil || reached {
+			return head, err
+		}
 	}
-	return nil
+	return least, nil
 }
 
 // countWait is the longest wait of the answer to a write for its counts, where

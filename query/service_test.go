@@ -171,25 +171,26 @@ func TestAwait(t *testing.T) {
 		return ok && e.Code == calendar.CodePositionNotReached
 	}
 	for _, tt := range []struct {
-		name  string
-		who   calendar.Caller
-		least calendar.Position
-		head  calendar.Position
-		moves int // the read model moves once a second
-		waits time.Duration
-		fails bool
+		name    string
+		who     calendar.Caller
+		least   calendar.Position
+		head    calendar.Position
+		moves   int // the read model moves once a second
+		waits   time.Duration
+		fails   bool
+		reached calendar.Position
 	}{
 		{name: "anonymous lists never wait", who: anonymous, head: 9},
-		{name: "reached already", who: anonymous, least: 1, head: 9},
-		{name: "reached later", who: anonymous, least: 3, head: 9, moves: 4, waits: 2 * time.Second},
+		{name: "reached already", who: anonymous, least: 1, head: 9, reached: 1},
+		{name: "reached later", who: anonymous, least: 3, head: 9, moves: 4, waits: 2 * time.Second, reached: 3},
 		{name: "above the store", who: anonymous, least: 10, head: 9, moves: 1, fails: true},
 		{name: "above the store, with credentials", who: editor, least: 10, head: 9, moves: 1, fails: true},
 		{name: "never reached", who: anonymous, least: 3, head: 3, moves: 1, waits: 5 * time.Second, fails: true},
-		{name: "credentials wait for the head", who: subscriber, head: 3, moves: 4, waits: 2 * time.Second},
+		{name: "credentials wait for the head", who: subscriber, head: 3, moves: 4, waits: 2 * time.Second, reached: 3},
 		{name: "and go on without it", who: editor, head: 3, moves: 1, waits: 5 * time.Second},
-		{name: "head reached already", who: editor, head: 1},
-		{name: "a position and the head", who: editor, least: 2, head: 4, moves: 4, waits: 3 * time.Second},
-		{name: "a position, and no head in time", who: editor, least: 2, head: 9, moves: 4, waits: 5 * time.Second},
+		{name: "head reached already", who: editor, head: 1, reached: 1},
+		{name: "a position and the head", who: editor, least: 2, head: 4, moves: 4, waits: 3 * time.Second, reached: 4},
+		{name: "a position, and no head in time", who: editor, least: 2, head: 9, moves: 4, waits: 5 * time.Second, reached: 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -205,12 +206,15 @@ func TestAwait(t *testing.T) {
 					}
 				}()
 				from := time.Now()
-				err := s.Await(t.Context(), tt.who, tt.least)
+				reached, err := s.Await(t.Context(), tt.who, tt.least)
 				if waited := time.Since(from); waited != tt.waits {
 					t.Errorf("waited %s, want %s", waited, tt.waits)
 				}
 				if notReached(err) != tt.fails || !tt.fails && err != nil {
 					t.Errorf("got %v", err)
+				}
+				if shown, _ := index.Visible(t.Context()); reached != tt.reached || shown.Position < reached {
+					t.Errorf("reached %d, want %d, and lists show %d", reached, tt.reached, shown.Position)
 				}
 				<-done
 			})
@@ -272,16 +276,16 @@ func TestAwaitEndsWithItsRequest(t *testing.T) {
 	store.head = 9
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Await(ctx, anonymous, 9); !errors.Is(err, context.Canceled) {
+	if _, err := s.Await(ctx, anonymous, 9); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	index.fail(errors.New("index is down"))
-	if err := s.Await(t.Context(), anonymous, 9); err == nil {
+	if _, err := s.Await(t.Context(), anonymous, 9); err == nil {
 		t.Error("an error of the read model is hidden")
 	}
 	index.fail(nil)
 	store.err = errors.New("store is down")
-	if err := s.Await(t.Context(), editor, 0); !errors.Is(err, store.err) {
+	if _, err := s.Await(t.Context(), editor, 0); !errors.Is(err, store.err) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -21,12 +21,13 @@ type answer struct {
 	etag string
 	// headers are those of 200 and 304; the length and type of the body come
 	// beside them.
-	headers []headerRow
-	length  []string
-	media   []string // value of Content-Type
-	key     string   // under which it is kept, and its encodings may be; "" for none
-	passing bool     // the state went over to another one meanwhile: it is not kept
-	values  []string // those of the headers lie here, one after the other
+	headers  []headerRow
+	length   []string
+	media    []string          // value of Content-Type
+	position calendar.Position // that a list shows; 0 elsewhere
+	key      string            // under which it is kept, and its encodings may be; "" for none
+	passing  bool              // the state went over to another one meanwhile: it is not kept
+	values   []string          // those of the headers lie here, one after the other
 	// modified is the moment of Last-Modified of answers in other formats than JSON; zero:
 	// there is none.
 	modified time.Time
@@ -62,6 +63,12 @@ func (ans *answer) value(v string) []string {
 // add adds a header.
 func (ans *answer) add(name, value string) {
 	ans.headers = append(ans.headers, headerRow{name, ans.value(value)})
+}
+
+// show sets the position that a list shows.
+func (ans *answer) show(p calendar.Position) {
+	ans.position = p
+	ans.add(headerPosition, p.String())
 }
 
 // parcel is an answer as one request gets it.
@@ -236,7 +243,7 @@ func (a *api) once(ctx context.Context, c *call, key string, state *query.Genera
 		}
 		if state != nil {
 			now, err := a.Queries.Generation(work) //nolint:contextcheck // as above
-			ans.passing = err != nil || now != *state
+			ans.passing = err != nil || now != *state || ans.position != 0 && ans.position != state.Position
 		}
 		if keep {
 			a.keepAnswer(key, ans)

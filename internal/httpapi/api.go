@@ -45,8 +45,8 @@ type Commands interface {
 type Queries interface {
 	// Parse checks the parameters of a list.
 	Parse(ctx context.Context, r query.Request) (*query.Criteria, error)
-	// Await waits until lists show a position.
-	Await(ctx context.Context, c calendar.Caller, atLeast calendar.Position) error
+	// Await waits until lists show a position, and returns the one that it reached.
+	Await(ctx context.Context, c calendar.Caller, atLeast calendar.Position) (calendar.Position, error)
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
 	// Count gives how many events a list has over all pages.

@@ -15,17 +15,20 @@ import (
 
 // call is what the handlers know about one request.
 type call struct {
-	chi     chi.Context
-	loc     location
-	root    *root // nil when the path has no known namespace
-	route   *route
-	beside  *Beside // nil: the path is none beside the interface
-	page    *paged  // nil: the path is none of a page
-	caller  calendar.Caller
-	query   []pair
-	format  *format     // of the list, and of a single event in another one than JSON; nil elsewhere
-	record  *query.View // that the events of a list are of; nil for all
-	written *[]byte     // see buffer
+	chi    chi.Context
+	loc    location
+	root   *root // nil when the path has no known namespace
+	route  *route
+	beside *Beside // nil: the path is none beside the interface
+	page   *paged  // nil: the path is none of a page
+	caller calendar.Caller
+	query  []pair
+	format *format     // of the list, and of a single event in another one than JSON; nil elsewhere
+	record *query.View // that the events of a list are of; nil for all
+	// reached is the position that a list waited for, of which sent was asked for: the
+	// answer is not older.
+	reached, sent calendar.Position
+	written       *[]byte // see buffer
 	// fresh is Cache-Control of an answer that tells of the past, whose errors nobody
 	// keeps; nil: it is one of the present.
 	fresh  []string

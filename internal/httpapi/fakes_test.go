@@ -79,14 +79,14 @@ func (f fakeQueries) Parse(ctx context.Context, r query.Request) (*query.Criteri
 	return &query.Criteria{Kind: r.Kind, Lang: r.Lang, Caller: r.Caller, Page: 1, PerPage: 10}, nil
 }
 
-func (f fakeQueries) Await(ctx context.Context, _ calendar.Caller, least calendar.Position) error {
+func (f fakeQueries) Await(ctx context.Context, _ calendar.Caller, least calendar.Position) (calendar.Position, error) {
 	if err := f.hang.wait(ctx, "Await"); err != nil {
-		return err
+		return 0, err
 	}
 	if f.await != nil {
-		return f.await(least)
+		return least, f.await(least)
 	}
-	return nil
+	return 0, nil
 }
 
 // shownAt is what lists show at a position.

@@ -216,7 +216,7 @@ func (a *api) appendList(b []byte, e encoder, list *query.List) (_ []byte, err e
 // listAnswer makes the answer of a list that is written, with its headers.
 func (a *api) listAnswer(c *call, l *listing, body []byte, etag string) *answer {
 	ans := newAnswer(body, c.format.header, etag, l.criteria.Lang)
-	ans.add(headerPosition, l.list.Position.String())
+	ans.show(l.list.Position)
 	total, pages := strconv.Itoa(l.list.Total), strconv.Itoa(l.list.TotalPages)
 	for _, names := range a.totals {
 		ans.add(names[0], total)

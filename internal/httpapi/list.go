@@ -69,11 +69,77 @@ func (a *api) whenReached(ctx context.Context, c *call, least calendar.Position)
 	if !waitsFor(c, least) {
 		return ctx, func() {}, nil
 	}
-	if err := a.await(ctx, c, least); err != nil {
+	c.sent = least
+	if c.reached, err = a.await(ctx, c, c.caller, least); err != nil {
 		return ctx, nil, err
 	}
 	work := a.workContext(ctx, c, a.o.ReadDeadline)
 	return work, work.end, nil
+}
+
+// reachedState gives the state that lists show. Where another generation of the read
+// model answers than the one that was waited for, it waits for that one.
+func (a *api) reachedState(ctx context.Context, c *call) (query.Generation, error) {
+	for {
+		g, err := a.Queries.Generation(ctx)
+		if err != nil || g.Position >= c.reached {
+			return g, err
+		}
+		_, err = a.await(ctx, c, calendar.Caller{}, c.reached)
+		if e, ok := errors.AsType[*calendar.Error](err); ok && e.Code == calendar.CodePositionNotReached && c.late(g.Position) == nil {
+			c.reached, err = c.sent, nil
+		}
+		if err != nil {
+			return g, err
+		}
+	}
+}
+
+// reopens is how often an answer is made again that shows another state than lists do
+// by then.
+const reopens = 3
+
+// shared gives the answer to a list in the state that lists show: one that is cached, else
+// produce makes it, in the turn of the client, once for all who ask. It is not older than
+// what was waited for, as the state may be another one by the time that it is made.
+func (a *api) shared(ctx context.Context, r *http.Request, c *call, space byte, asked cache.Key, keep bool,
+	produce func(ctx context.Context, state query.Generation, key string) (*answer, error),
+) (ans *answer, err error) {
+	// What was never asked for will hardly be asked for again in this state:
+	// sending it from where it was written costs less than keeping it.
+	keep = a.asked.before(asked.String()) || keep
+	for try := 0; ; try++ {
+		state, err := a.reachedState(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		key := c.key(space, state, 0, asked)
+		// The turn comes before it makes a list for others too: they are not to wait for it.
+		err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
+			ans, err = a.once(ctx, c, key, &state, keep, func(ctx context.Context) (*answer, error) { return produce(ctx, state, key) })
+			if err != nil {
+				return err
+			}
+			// In this turn, as what is made is larger than what is sent: were it to wait for
+			// another one, all who wait would hold both.
+			return a.pack(r, c, ans)
+		})
+		if err != nil || ans.position >= c.reached {
+			return ans, err
+		}
+		if try == reopens {
+			return ans, c.late(ans.position)
+		}
+	}
+}
+
+// late is the error of an answer that is older than what was waited for: it is refused
+// only where that was asked for by its position.
+func (c *call) late(at calendar.Position) error {
+	if at < c.sent {
+		return calendar.Fail(calendar.CodePositionNotReached, 0)
+	}
+	return nil
 }
 
 // findList gives the answer to a list: one that is kept, else the parameters are read,
@@ -109,41 +175,25 @@ func (a *api) findList(r *http.Request, c *call) (*answer, *whole, error) {
 		return nil, nil, late
 	}
 	defer end()
-	if waits || err != nil {
-		if generation, err = a.Queries.Generation(ctx); err != nil {
-			return nil, nil, err
-		}
-	}
 	asked := a.askedFor(c, criteria)
 	if c.feed() && !criteria.Paged {
+		if generation, err = a.reachedState(ctx, c); err != nil {
+			return nil, nil, err
+		}
 		return nil, &whole{c: c, criteria: criteria, generation: generation, asked: asked}, nil
 	}
-	key := c.key(listKey, generation, 0, asked)
-	// What was never asked for will hardly be asked for again in this state:
-	// sending it from where it was written costs less than keeping it.
-	keep := a.o.ServeStale || a.asked.before(asked.String())
-	var ans *answer
-	// The turn comes before it makes a list for others too: they are not to wait for it.
-	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		ans, err = a.once(ctx, c, key, &generation, keep, func(ctx context.Context) (*answer, error) {
-			list, err := a.Queries.Run(ctx, criteria)
-			if err != nil {
+	ans, err := a.shared(ctx, r, c, listKey, asked, a.o.ServeStale, func(ctx context.Context, state query.Generation, key string) (*answer, error) {
+		list, err := a.Queries.Run(ctx, criteria)
+		if err != nil {
+			return nil, err
+		}
+		l := &listing{root: c.root, criteria: criteria, list: list, address: c.address()}
+		if c.feed() {
+			if err := a.dress(ctx, c, l, state); err != nil {
 				return nil, err
 			}
-			l := &listing{root: c.root, criteria: criteria, list: list, address: c.address()}
-			if c.feed() {
-				if err := a.dress(ctx, c, l, generation); err != nil {
-					return nil, err
-				}
-			}
-			return a.encode(c, l, a.weakTag(key))
-		})
-		if err != nil {
-			return err
 		}
-		// In this turn, as what is made is larger than what is sent: were it to wait for
-		// another one, all who wait would hold both.
-		return a.pack(r, c, ans)
+		return a.encode(c, l, a.weakTag(key))
 	})
 	if err != nil {
 		return nil, nil, err
@@ -182,15 +232,16 @@ func (c *call) listRequest() query.Request {
 	return query.Request{Kind: k, Input: in, Lang: c.loc.lang, Caller: c.caller, Of: c.of()}
 }
 
-// await waits until lists show what the caller is to see, without a slot.
-func (a *api) await(ctx context.Context, c *call, least calendar.Position) error {
+// await waits until lists show what a caller is to see, without a slot, and gives the
+// position that was reached.
+func (a *api) await(ctx context.Context, c *call, of calendar.Caller, least calendar.Position) (calendar.Position, error) {
 	if !c.pass.enter(stageWait, 1) {
-		return calendar.Fail(calendar.CodeUnavailable, 0)
+		return 0, calendar.Fail(calendar.CodeUnavailable, 0)
 	}
 	defer c.pass.resume()
 	wait := a.workContext(ctx, c, a.o.PositionWait+a.o.ReadDeadline)
 	defer wait.end()
-	return a.Queries.Await(wait, c.caller, least) //nolint:contextcheck // a workContext stands on the context of the request
+	return a.Queries.Await(wait, of, least) //nolint:contextcheck // a workContext stands on the context of the request
 }
 
 // asked begins the key of what a request asks for, whatever the state of the read
@@ -228,11 +279,13 @@ func (a *api) lastGood(w http.ResponseWriter, r *http.Request, c *call, err erro
 	if !a.o.ServeStale || !errors.Is(err, readmodel.ErrUnavailable) {
 		return nil
 	}
+	least, _ := minPosition(r.Header)
 	ans, ok := a.answers.Get(c.lastGoodKey(r))
-	if ok {
-		c.cache = CacheStale
-		w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
+	if !ok || ans.position < least {
+		return nil
 	}
+	c.cache = CacheStale
+	w.Header()[headerWarning] = []string{`110 - "Response is Stale"`}
 	return ans
 }
 

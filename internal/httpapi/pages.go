@@ -204,7 +204,7 @@ func (a *api) preview(r *http.Request, c *call) (*public.Answer, error) {
 	if len(users) == 1 && users[0] != nil {
 		c.page.req.User = users[0].Fields.String("name")
 	}
-	if state, err := a.Queries.Generation(ctx); err == nil {
+	if state, err := a.reachedState(ctx, c); err == nil {
 		c.page.req.Position = state.Position
 	}
 	return a.o.Pages.Serve(ctx, &c.page.req)

@@ -51,24 +51,12 @@ func (a *api) several(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer end()
-	generation, err := a.Queries.Generation(ctx)
-	if err != nil {
-		return err
-	}
 	asked := c.asked().Number(int64(c.lang))
 	for _, criteria := range all {
 		asked = asked.Text(criteria.Key)
 	}
-	key := c.key(severalKey, generation, 0, asked)
-	var ans *answer
-	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		ans, err = a.once(ctx, c, key, &generation, a.asked.before(asked.String()), func(ctx context.Context) (*answer, error) {
-			return a.runSeveral(ctx, c, all)
-		})
-		if err != nil {
-			return err
-		}
-		return a.pack(r, c, ans)
+	ans, err := a.shared(ctx, r, c, severalKey, asked, false, func(ctx context.Context, _ query.Generation, _ string) (*answer, error) {
+		return a.runSeveral(ctx, c, all)
 	})
 	if err != nil {
 		return a.tooLarge(err, paramSearches)
@@ -157,6 +145,6 @@ func (a *api) runSeveral(ctx context.Context, c *call, all []*query.Criteria) (*
 	}
 	*buffer = append(*buffer, "]}"...)
 	ans := newAnswer(*buffer, valueJSON, "", c.lang)
-	ans.add(headerPosition, position.String())
+	ans.show(position)
 	return ans, nil
 }

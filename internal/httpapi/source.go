@@ -40,7 +40,7 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer end()
-	generation, err := a.Queries.Generation(ctx)
+	generation, err := a.reachedState(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 	}
 	var selection *query.Whole
 	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		selection, err = a.Queries.Whole(ctx, criteria, query.Calendar{})
+		selection, _, err = a.reachedWhole(ctx, c, criteria, query.Calendar{})
 		return err
 	})
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 	}
 	answerOf := func(body []byte) *answer {
 		ans := newAnswer(body, valueJSON, a.weakTag(key), criteria.Lang)
-		ans.add(headerPosition, selection.Position().String())
+		ans.show(selection.Position())
 		for _, names := range a.totals {
 			ans.add(names[0], strconv.Itoa(n))
 		}
@@ -95,7 +95,7 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 		return out.close(err) //nolint:contextcheck // a workContext stands on the context of the request
 	}
 	ans := answerOf(out.b)
-	if now, err := a.Queries.Generation(ctx); err == nil && now == generation && r.Method == http.MethodGet {
+	if now, err := a.Queries.Generation(ctx); err == nil && now == generation && ans.position == now.Position && r.Method == http.MethodGet {
 		a.keepAnswer(key, ans)
 	}
 	return a.sendAnswer(w, r, ans)

@@ -34,37 +34,22 @@ func (a *api) suggest(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c.lang = criteria.Lang
-	if c.caller.Role != calendar.Anonymous || least > 0 {
-		if err := a.await(ctx, c, least); err != nil {
-			return err
-		}
-		work := a.workContext(ctx, c, a.o.ReadDeadline)
-		defer work.end()
-		ctx = work //nolint:contextcheck // a workContext stands on the context of the request
-	}
-	generation, err := a.Queries.Generation(ctx)
+	ctx, end, err := a.whenReached(ctx, c, least)
 	if err != nil {
 		return err
 	}
+	defer end()
 	asked := c.asked().Number(int64(c.route.number)).Text(criteria.Key)
-	key := c.key(listKey, generation, 0, asked)
-	var ans *answer
-	err = a.inTurn(ctx, r, c, a.turns, func() (err error) {
-		ans, err = a.once(ctx, c, key, &generation, a.asked.before(asked.String()), func(ctx context.Context) (*answer, error) {
-			all, at, err := a.Queries.Suggest(ctx, criteria)
-			if err != nil {
-				return nil, err
-			}
-			buffer := c.buffer()
-			*buffer = appendSuggestions((*buffer)[:0], c.root, criteria, all)
-			ans := newAnswer(*buffer, valueJSON, a.weakTag(key), criteria.Lang)
-			ans.add(headerPosition, at.String())
-			return ans, nil
-		})
+	ans, err := a.shared(ctx, r, c, listKey, asked, false, func(ctx context.Context, _ query.Generation, key string) (*answer, error) {
+		all, at, err := a.Queries.Suggest(ctx, criteria)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return a.pack(r, c, ans)
+		buffer := c.buffer()
+		*buffer = appendSuggestions((*buffer)[:0], c.root, criteria, all)
+		ans := newAnswer(*buffer, valueJSON, a.weakTag(key), criteria.Lang)
+		ans.show(at)
+		return ans, nil
 	})
 	if err != nil {
 		return err

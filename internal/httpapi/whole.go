@@ -26,14 +26,11 @@ type whole struct {
 	also       query.Calendar
 }
 
-// reopens is how often a selection is opened anew when lists show another state by then.
-const reopens = 3
-
 // sendWhole answers a list over all pages: 304 when the client has it.
 func (a *api) sendWhole(w http.ResponseWriter, r *http.Request, s *whole) error {
 	c := s.c
 	key := c.key(listKey, s.generation, 0, s.asked)
-	if ans, ok := a.answers.Get(key); ok {
+	if ans, ok := a.answers.Get(key); ok && ans.position >= c.reached {
 		c.cache = CacheHit
 		return a.sendAnswer(w, r, ans)
 	}
@@ -84,7 +81,7 @@ func (a *api) sendWhole(w http.ResponseWriter, r *http.Request, s *whole) error 
 	switch {
 	case err == nil && !out.begun && r.Method == http.MethodGet:
 		ans := a.listAnswer(c, l, out.b, a.weakTag(key))
-		if now, err := a.Queries.Generation(ctx); err == nil && now == s.generation {
+		if now, err := a.Queries.Generation(ctx); err == nil && now == s.generation && ans.position == now.Position {
 			a.keepAnswer(key, ans)
 		}
 		return a.sendAnswer(w, r, ans)
@@ -109,13 +106,8 @@ func (a *api) openWhole(ctx context.Context, s *whole, l *listing) (*query.Whole
 		s.also.Gone = a.o.Now().AddDate(0, 0, -a.o.TombstoneDays)
 	}
 	for try := 0; ; try++ {
-		selection, err := a.Queries.Whole(ctx, c, s.also)
+		selection, now, err := a.reachedWhole(ctx, s.c, c, s.also)
 		if err != nil {
-			return nil, err
-		}
-		now, err := a.Queries.Generation(ctx)
-		if err != nil {
-			selection.Close()
 			return nil, err
 		}
 		if now == s.generation || try == reopens {
@@ -124,6 +116,28 @@ func (a *api) openWhole(ctx context.Context, s *whole, l *listing) (*query.Whole
 		}
 		selection.Close()
 		s.generation = now
+	}
+}
+
+// reachedWhole opens a selection that is not older than what was waited for, and gives the
+// state that lists show then.
+func (a *api) reachedWhole(ctx context.Context, c *call, criteria *query.Criteria, also query.Calendar) (*query.Whole, query.Generation, error) {
+	for try := 0; ; try++ {
+		selection, err := a.Queries.Whole(ctx, criteria, also)
+		if err != nil {
+			return nil, query.Generation{}, err
+		}
+		now, err := a.reachedState(ctx, c)
+		if err == nil && try == reopens {
+			err = c.late(selection.Position())
+		}
+		if err == nil && (selection.Position() >= c.reached || try == reopens) {
+			return selection, now, nil
+		}
+		selection.Close()
+		if err != nil {
+			return nil, now, err
+		}
 	}
 }
 
