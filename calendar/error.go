@@ -79,6 +79,8 @@ type Error struct {
 	Cost    int          // CodeQueryTooCostly: of the request
 	Limit   int          // how many there may be, or what it may cost
 	Detail  string       // CodeInvalidJSON: what the decoder said, without internals
+	// RetryAfter is for how many seconds a client is asked to wait, 0 for none given.
+	RetryAfter int
 }
 
 // Error gives the code and the names of the fields, for logs.

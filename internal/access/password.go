@@ -37,9 +37,10 @@ const (
 var errHash = errors.New("not an argon2id hash")
 
 // Hasher keeps passwords as argon2id in the PHC string format. A hash takes 30 ms of a
-// processor and 7 MiB, and everybody may send passwords to check: so many are checked
-// at once that a processor is left for other work, where there are several, and each
-// turn rests after a wrong one. Keeping a password has a turn of its own beside them.
+// processor and 7 MiB, and everybody may send passwords to check: at most
+// two are checked at once (PAGES.md P2.3), so that a processor is left for other work where
+// there are several, and each turn rests after a wrong one. Keeping a password has a turn
+// of its own beside them.
 type Hasher struct{ checks, keeps chan struct{} }
 
 // wrongRest is how long a turn rests after a wrong password: guesses one after the other
@@ -49,7 +50,7 @@ const wrongRest = 100 * time.Millisecond
 
 // NewHasher makes a Hasher.
 func NewHasher() *Hasher {
-	return &Hasher{checks: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)), keeps: make(chan struct{}, 1)}
+	return &Hasher{checks: make(chan struct{}, min(2, max(1, runtime.GOMAXPROCS(0)-1))), keeps: make(chan struct{}, 1)}
 }
 
 // Hash gives the hash to keep of a password. It waits for its turn while ctx lasts.

@@ -263,6 +263,7 @@ type api struct {
 	turns     *turns                // of the lists of a client; nil: no turns
 	past      *turns                // of what is told of the past
 	streams   streams
+	tries     *tries // of passwords of protected events
 	origins   map[string]bool
 	expose    []string // value of Access-Control-Expose-Headers
 	fresh     []string // value of Cache-Control of reads that anybody may keep
@@ -347,6 +348,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 	if o.MakeAtOnce == 0 {
 		a.past.one = &keylock.Locks[netip.Addr]{AtOnce: 2}
 	}
+	a.tries = newTries(o.Now)
 	a.streams.reading = make(chan struct{}, streamsAtOnce)
 	if o.RateLimit > 0 {
 		a.rates = newRates(o.RateLimit)

@@ -127,8 +127,8 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	h := w.Header()
 	h[headerLanguage] = []string{c.lang.Tag()}
 	delete(h, headerETag)
-	if status == http.StatusServiceUnavailable && c.page != nil {
-		h[headerRetry] = valueRetry
+	if e.RetryAfter > 0 {
+		h[headerRetry] = []string{strconv.Itoa(e.RetryAfter)}
 	}
 	if c.page != nil && status != statusClientGone {
 		a.failPage(w, r, c, e, status)

@@ -217,16 +217,15 @@ func (a *api) unlock(w http.ResponseWriter, r *http.Request, c *call) (*public.A
 	if err != nil {
 		return nil, err
 	}
-	req.Client = a.rooms.address(r).String()
+	var password string
 	if media, _, err := mime.ParseMediaType(r.Header.Get(headerType)); err == nil && media == "application/x-www-form-urlencoded" {
 		in := inputOf(parsePairs(string(body)), func(string) bool { return false })
-		req.Password, _ = in["password"].(string)
-		req.Password = calendar.Trim(req.Password)
+		password, _ = in["password"].(string)
+		password = calendar.Trim(password)
 	}
-	if !c.pass.enter(stageCheck, 1) {
-		return nil, calendar.Fail(calendar.CodeUnavailable, 0)
+	req.Opens = func(ctx context.Context, event calendar.ID) (bool, error) {
+		return a.tryPassword(ctx, r, event, password)
 	}
-	defer c.pass.resume()
 	ctx := a.workContext(r.Context(), c, a.o.WriteDeadline)
 	defer ctx.end()
 	return a.o.Pages.Serve(ctx, req) //nolint:contextcheck // a workContext stands on the context of the request
@@ -397,8 +396,10 @@ func (a *api) sendPage(w http.ResponseWriter, r *http.Request, c *call, made *pu
 	if made.Position > 0 {
 		h.Set(headerPosition, made.Position.String())
 	}
-	if made.RetryAfter > 0 {
-		h.Set(headerRetry, strconv.Itoa(made.RetryAfter))
+	if made.Error != nil && made.Error.RetryAfter > 0 {
+		h.Set(headerRetry, strconv.Itoa(made.Error.RetryAfter))
+	} else if made.Status == http.StatusServiceUnavailable {
+		h[headerRetry] = valueRetry
 	}
 	h.Set(headerLanguage, c.page.req.Route.Lang().Tag())
 	if made.Open {

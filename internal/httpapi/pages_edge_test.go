@@ -9,6 +9,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -360,6 +361,93 @@ func TestUnlock(t *testing.T) {
 	}
 	w.Clock.Add(time.Minute)
 	private(unlock(anybody, "/event/secret/", "sesame!"), http.StatusOK)
+}
+
+// TestWrongPasswords: those of a client for an event are counted together, by whatever way
+// they are sent; the sixth of a minute is not compared (INTERFACE 6.3).
+func TestWrongPasswords(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{HTTP: httpapi.Options{TrustForwarded: true}})
+	editor, subscriber := w.As(calendar.Editor), w.As(calendar.Subscriber)
+	event := editor.Event("Secret", testkit.Object{"slug": "secret"}).Path(calendar.KindEvent)
+	other := editor.Event("Other", testkit.Object{"slug": "other"}).Path(calendar.KindEvent)
+	for _, path := range []string{event, other} {
+		editor.Patch(path, testkit.Object{"password": "sesame"}).Want(http.StatusOK)
+	}
+	api := func(method, path string) func(c *testkit.Client, password string) *testkit.Response {
+		return func(c *testkit.Client, password string) *testkit.Response {
+			return c.Do(method, path+"?multilang_language=en&password="+password, nil)
+		}
+	}
+	form := func(path string) func(c *testkit.Client, password string) *testkit.Response {
+		return func(c *testkit.Client, password string) *testkit.Response { return unlock(c, path, password) }
+	}
+	ways := []func(c *testkit.Client, password string) *testkit.Response{
+		api(http.MethodGet, event), form("/event/secret/"), api(http.MethodGet, event+".ics"), api(http.MethodHead, event), form("/fr/event/secret/"),
+		api(http.MethodGet, "//fr/api/"+httpapi.Namespace+event), api(http.MethodGet, event+".geojson"),
+	}
+	refused := func(r *testkit.Response) {
+		t.Helper()
+		r.Want(http.StatusTooManyRequests)
+		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 60 || r.Header.Get("Cache-Control") != "no-store, private" {
+			t.Errorf("%s: %v", r.Request, r.Header)
+		}
+	}
+	for first := range ways {
+		who := w.As(calendar.Anonymous).With("X-Forwarded-For", "2001:db8::"+strconv.Itoa(first+1)) // all of one network
+		for i := range 5 {
+			for range 3 { // right ones and none do not count
+				ways[(first+i)%len(ways)](who, "sesame").Want(http.StatusOK)
+				ways[(first+i)%len(ways)](who, "").Want(http.StatusForbidden)
+			}
+			ways[(first+i)%len(ways)](who, "wrong").Want(http.StatusForbidden)
+		}
+		for _, way := range ways {
+			refused(way(who, "wrong"))
+			refused(way(who, "sesame"))
+			way(who, "").Want(http.StatusForbidden)
+		}
+		refused(api(http.MethodGet, event)(subscriber.With("X-Forwarded-For", "2001:db8::f"), "sesame")) // the same client
+		who.Get(event+"?password=sesame").WantCode(http.StatusTooManyRequests, "rest_too_many_requests")
+		editor.With("X-Forwarded-For", "2001:db8::f").Get(event + "?password=wrong").Want(http.StatusOK) // needs none
+		api(http.MethodGet, event)(w.As(calendar.Anonymous).With("X-Forwarded-For", "2001:db8:1::1"), "sesame").Want(http.StatusOK)
+		api(http.MethodGet, other)(who, "sesame").Want(http.StatusOK)
+		w.Clock.Add(time.Minute)
+	}
+	// A hundred of all clients for an event are the most.
+	for i := range 20 {
+		for range 5 {
+			ways[i%len(ways)](w.As(calendar.Anonymous).With("X-Forwarded-For", "192.0.2."+strconv.Itoa(i)), "wrong").Want(http.StatusForbidden)
+		}
+	}
+	refused(ways[0](w.As(calendar.Anonymous).With("X-Forwarded-For", "192.0.2.99"), "sesame"))
+	w.Clock.Add(time.Minute)
+	// At once no more are compared than one after the other, and none is refused that is right.
+	var all sync.WaitGroup
+	var wrong, late atomic.Int64
+	who := w.As(calendar.Anonymous).With("X-Forwarded-For", "192.0.2.1")
+	for range 8 {
+		all.Go(func() {
+			if r := ways[0](who, "sesame"); r.Status != http.StatusOK {
+				t.Errorf("a right one beside others: %d", r.Status)
+			}
+		})
+	}
+	all.Wait()
+	for i := range 8 {
+		all.Go(func() {
+			switch ways[i%len(ways)](who, "wrong").Status {
+			case http.StatusForbidden:
+				wrong.Add(1)
+			case http.StatusTooManyRequests:
+				late.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if wrong.Load() != 5 || late.Load() != 3 {
+		t.Errorf("of eight at once %d were compared and %d refused", wrong.Load(), late.Load())
+	}
 }
 
 // TestPreview: PAGES 13.13: a preview asks for credentials before anything is looked up, is

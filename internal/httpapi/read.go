@@ -89,7 +89,7 @@ type single struct {
 	root   *root
 	lang   calendar.Lang
 	caller calendar.Caller
-	pass   *pass // of the request; those with a password share no answer
+	r      *http.Request // those with a password share no answer
 	// mementos tells that the answer names those of the record.
 	mementos bool
 	format   *format // nil: JSON
@@ -118,7 +118,7 @@ func (a *api) read(w http.ResponseWriter, r *http.Request) error {
 	}
 	s := single{
 		kind: c.route.kind, target: c.targetOf(), singleParams: params,
-		root: c.root, lang: c.lang, caller: c.caller, pass: &c.pass,
+		root: c.root, lang: c.lang, caller: c.caller, r: r,
 		mementos: c.route.form == formByID && a.mayReadPast(c) == nil,
 		format:   c.format,
 	}
@@ -186,14 +186,7 @@ func (a *api) singleKey(ctx context.Context, c *call, s *single) (string, query.
 // makeSingle answers a single read; the body of the answer stays in the buffer.
 func (a *api) makeSingle(ctx context.Context, buffer *[]byte, s *single) (*answer, error) {
 	verify := func(ctx context.Context, id calendar.ID) (bool, error) {
-		if s.password == "" {
-			return false, nil
-		}
-		if !s.pass.enter(stageCheck, 1) {
-			return false, calendar.Fail(calendar.CodeUnavailable, 0)
-		}
-		defer s.pass.resume()
-		return a.Commands.CheckPassword(ctx, id, s.password)
+		return a.tryPassword(ctx, s.r, id, s.password)
 	}
 	embeds := query.EmbedsOf(s.fields)
 	if s.format != nil {

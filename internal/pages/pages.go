@@ -30,12 +30,6 @@ type Lists interface {
 		verify func(ctx context.Context, id calendar.ID) (bool, error)) (query.View, error)
 }
 
-// Passwords checks those of protected events; command.Service does.
-type Passwords interface {
-	// CheckPassword tells whether password opens the protected event.
-	CheckPassword(ctx context.Context, id calendar.ID, password string) (bool, error)
-}
-
 // Shown gives texts as the interface shows them.
 type Shown interface {
 	// HTML is a description or excerpt in a language, and the language that it is in.
@@ -48,10 +42,9 @@ type Shown interface {
 
 // Deps are the parts that the pages stand on; all are required.
 type Deps struct {
-	Lists     Lists
-	Past      Past
-	Passwords Passwords
-	Shown     Shown
+	Lists Lists
+	Past  Past
+	Shown Shown
 }
 
 // Options are the settings of PAGES.md P12; the zero value works.
@@ -100,13 +93,11 @@ type Pages struct {
 	policies  policies
 	script    []byte // of <daybook-calendar>
 	mark      string // of assets and branding, for keys
-	tries     *tries
-	checks    chan struct{} // held while a password is checked
 }
 
 // New makes Pages; it starts nothing. A bad branding is an error.
 func New(d Deps, o Options) (*Pages, error) {
-	if d.Lists == nil || d.Past == nil || d.Passwords == nil || d.Shown == nil {
+	if d.Lists == nil || d.Past == nil || d.Shown == nil {
 		return nil, errors.New("pages: all parts are required")
 	}
 	if o.Site == nil {
@@ -124,7 +115,7 @@ func New(d Deps, o Options) (*Pages, error) {
 	if o.Brand.Name == "" {
 		o.Brand.Name = "Calendar"
 	}
-	p := &Pages{Deps: d, o: o, tries: newTries(o.Now), checks: make(chan struct{}, checksAtOnce)}
+	p := &Pages{Deps: d, o: o}
 	p.policies = newPolicies(&o)
 	var err error
 	if p.assets, err = newAssets(o.Brand); err != nil {
@@ -161,11 +152,10 @@ type Request struct {
 	User    string
 	// Position is one that lists show at least, for pages that show none.
 	Position calendar.Position
-	// Password was sent by the form of a protected event; Unlock that the form was sent.
-	Unlock   bool
-	Password string
-	// Client names who sent the form.
-	Client string
+	// Unlock tells that the form of a protected event was sent, Opens whether its password
+	// opens the event.
+	Unlock bool
+	Opens  func(ctx context.Context, event calendar.ID) (bool, error)
 
 	strange      bool      // parameters were sent that the page does not know; Tidy took them out
 	since, until time.Time // see moment
@@ -188,9 +178,7 @@ type Answer struct {
 	Cache string
 	Open  bool
 	Lang  calendar.Lang
-	// RetryAfter is for how many seconds a client is asked to wait, 0 for none.
-	RetryAfter int
-	Error      *calendar.Error
+	Error *calendar.Error
 }
 
 // MaxAge is for how many seconds shared caches may keep a page.

@@ -336,15 +336,15 @@ func (p *Pages) step(ctx context.Context, l *layout, over period, total int, pat
 func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	r, route := l.r, &l.r.Route
 	locked, protected := false, false
-	var wait time.Duration
-	v, err := p.Lists.Read(ctx, route.kind, route.id, route.slug, r.Caller, l.Lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (_ bool, err error) {
+	var refused error
+	v, err := p.Lists.Read(ctx, route.kind, route.id, route.slug, r.Caller, l.Lang, query.EmbedAll, func(ctx context.Context, id calendar.ID) (bool, error) {
 		locked, protected = true, true
 		if r.Unlock {
 			var right bool
-			right, wait, err = p.try(ctx, r, id)
+			right, refused = r.Opens(ctx, id)
 			locked = !right
 		}
-		return true, err
+		return true, nil
 	})
 	if err != nil {
 		return p.missing(ctx, r, err)
@@ -355,12 +355,8 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 		a := redirect(r.href(recordPath(route.kind, v.Record.Slug())), "")
 		a.Status = http.StatusSeeOther
 		return a, nil
-	case wait > 0:
-		a, err := p.Refuse(r, calendar.Fail(calendar.CodeTooManyRequests, 0))
-		if a != nil {
-			a.RetryAfter = int((wait + time.Second - 1) / time.Second)
-		}
-		return a, err
+	case refused != nil:
+		return nil, refused
 	case route.kind == calendar.KindEvent:
 		return p.serveEvent(ctx, l, &v, locked)
 	}
