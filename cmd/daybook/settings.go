@@ -299,7 +299,7 @@ func (s *settings) table() []setting {
 			{name: "max-answer", value: "N", def: "8", brief: "MiB of the largest answer, 1 to 1024; what would be larger is refused", set: number(&s.maxAnswer, 1, 1024)},
 			{name: "rate-limit", value: "N", def: "0", brief: "requests a minute of one address or user, up to 1000000; 0: any number", set: number(&s.rateLimit, 0, 1_000_000)},
 			{name: "serve-stale", boolean: true, def: "false", brief: "answer lists with the last good answer, marked as stale, while the read model is out of reach", set: boolean(&s.serveStale)},
-			{name: "history-max-age", value: "SECONDS", def: "31536000", brief: "how long browsers and proxies may keep what never changes, up to 31536000; 0: they ask each time", set: number(&s.historyMaxAge, 0, 365*24*60*60)},
+			{name: "history-max-age", value: "SECONDS", def: "300", brief: "how long browsers and proxies may keep versions of records, which may be closed later, up to 31536000; 0: they ask each time", set: number(&s.historyMaxAge, 0, 365*24*60*60)},
 		}...),
 		in(ofPages, s.pagesTable()...),
 		in(ofProofs, []setting{

@@ -148,8 +148,8 @@ type Options struct {
 
 	// PublicHistory says who reads the past; "": PublicHistoryAll.
 	PublicHistory PublicHistory
-	// HistoryMaxAge is for how many seconds anybody may keep what never changes; negative:
-	// every use asks first. 0: a year.
+	// HistoryMaxAge is for how many seconds anybody may keep versions of records, which may be
+	// closed later; negative: every use asks first. 0: 300.
 	HistoryMaxAge int
 	// Streams is how many streams of changes may be open; negative: none. 0: 100.
 	// StreamsOfOne is how many of them one user may have, or one address without
@@ -267,7 +267,7 @@ type api struct {
 	origins   map[string]bool
 	expose    []string // value of Access-Control-Expose-Headers
 	fresh     []string // value of Cache-Control of reads that anybody may keep
-	permanent []string // that of what never changes
+	permanent []string // that of versions of records
 	feedFresh []string // that of feeds
 	storeID   atomic.Pointer[uuid.UUID]
 	totals    [][2]string
@@ -362,7 +362,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 		})
 	}
 	a.expose = []string{exposeList(a.totals)}
-	a.fresh, a.permanent, a.feedFresh = freshness(o.ReadMaxAge), permanence(max(0, o.HistoryMaxAge)), feedFreshness(o.FeedMaxAge)
+	a.fresh, a.permanent, a.feedFresh = freshness(o.ReadMaxAge), versionFreshness(max(0, o.HistoryMaxAge)), feedFreshness(o.FeedMaxAge)
 	if a.answers, err = cache.New(o.AnswerBytes, answerSize); err != nil {
 		return nil, fmt.Errorf("answer cache: %w", err)
 	}
@@ -416,7 +416,7 @@ func setDefaults(o *Options) {
 		o.PublicHistory = PublicHistoryAll
 	}
 	if o.HistoryMaxAge == 0 {
-		o.HistoryMaxAge = 365 * 24 * 60 * 60
+		o.HistoryMaxAge = 300
 	}
 	if o.Streams == 0 {
 		o.Streams = 100

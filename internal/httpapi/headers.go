@@ -49,6 +49,7 @@ var (
 	valuePrivate  = []string{"no-store, private"}
 	valueAskBack  = []string{"public, no-cache"}
 	valueNoStore  = []string{"no-store"}
+	valueForever  = []string{cacheForever}
 	valueJSON     = []string{"application/json; charset=utf-8"}
 	valueText     = []string{"text/plain; charset=utf-8"}
 	valueBytes    = []string{"application/octet-stream"}
@@ -113,12 +114,13 @@ func (a *api) cacheControl(r *http.Request, c *call, status int) []string {
 	}
 }
 
-// permanence is Cache-Control of what never changes (HISTORY 7.1).
-func permanence(maxAge int) []string {
+// versionFreshness is Cache-Control of versions of records (HISTORY 7.1): they never change,
+// but may be closed later, so they are not immutable.
+func versionFreshness(maxAge int) []string {
 	if maxAge == 0 {
 		return valueAskBack
 	}
-	return []string{"public, max-age=" + strconv.Itoa(maxAge) + ", immutable"}
+	return []string{"public, max-age=" + strconv.Itoa(maxAge)}
 }
 
 // sendsPassword tells whether a password is sent to a single event, whatever

@@ -283,7 +283,7 @@ func (a *api) tile(w http.ResponseWriter, r *http.Request) error {
 		return proofError(err)
 	}
 	if t.Full() {
-		c.fresh = a.permanent
+		c.fresh = valueForever
 	}
 	return a.sendProof(w, r, valueBytes, b)
 }

@@ -222,7 +222,7 @@ func TestTilesOverHTTP(t *testing.T) {
 		}
 		cache := "public, no-cache"
 		if c.full {
-			cache = "public, max-age=100, immutable"
+			cache = "public, max-age=31536000, immutable"
 		}
 		if got := r.Header.Get("Content-Type") + "|" + r.Header.Get("Cache-Control"); got != "application/octet-stream|"+cache {
 			t.Errorf("%s: headers %s", c.path, got)
