@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -238,31 +239,32 @@ func (r *Records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*ca
 	return nil, nil // no record is no error
 }
 
-// Named gives the record of a kind that a path names: the one of an id, else the one that
-// has the slug, else the one that had it last. It may be trashed or deleted, or have another slug now; nil for none,
-// and for an erased one.
-func (r *Records) Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
+// Named returns the records of a kind that a path may name: the one of an id, else the one
+// that has the slug, else those that had it, the last one first. They may be trashed or
+// deleted, or have another slug now, but not erased.
+func (r *Records) Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
+	ids := []calendar.ID{id}
 	if id == 0 {
 		slug = strings.ToLower(slug)
 		holder, err := r.BySlug(ctx, k, slug)
-		if err != nil || holder != nil || slug == "" {
-			return holder, err
+		if err != nil || slug == "" {
+			return nil, err
 		}
-		if id, err = r.store.Former(ctx, k, slug); err != nil {
+		if holder != nil {
+			return []*calendar.Record{holder}, nil
+		}
+		if ids, err = r.store.Former(ctx, k, slug); err != nil {
 			return nil, fmt.Errorf("find former %s of a slug: %w", k, err)
 		}
 	}
-	if id <= 0 {
+	if id < 0 || len(ids) == 0 {
 		return nil, nil // no record is no error
 	}
-	found, err := r.loadAll(ctx, id)
+	found, err := r.loadAll(ctx, ids...)
 	if err != nil {
-		return nil, fmt.Errorf("load %s %d: %w", k, id, err)
+		return nil, fmt.Errorf("load %s %d: %w", k, ids, err)
 	}
-	if found[0] == nil || found[0].Kind != k || found[0].Erased {
-		return nil, nil // no record is no error
-	}
-	return found[0], nil
+	return slices.DeleteFunc(found, func(rec *calendar.Record) bool { return rec == nil || rec.Kind != k || rec.Erased }), nil
 }
 
 // ByName gives the live records of a kind whose shown name in the language

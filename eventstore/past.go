@@ -57,11 +57,14 @@ type Past interface {
 	// that took it at the greater position. An erased record never had a slug.
 	SlugAt(ctx context.Context, kind calendar.Kind, slug string, p Point) (calendar.ID, error)
 
-	// Former gives the record of a kind that had a slug last, 0 when none had it, and
-	// while a record has it. The record may be trashed, deleted, or have another slug
-	// now. An erased record never had a slug.
-	Former(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error)
+	// Former returns the records of a kind that had a slug, each once, the one that took it
+	// last first, at most MaxFormer; none while a record has it. They may be trashed,
+	// deleted, or have another slug now. An erased record never had a slug.
+	Former(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error)
 }
+
+// MaxFormer bounds the records that Past.Former returns.
+const MaxFormer = 16
 
 // SlugTaken is a row of the past slugs: with the entry at Position a record took a
 // slug.

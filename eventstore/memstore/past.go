@@ -79,20 +79,21 @@ func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p e
 }
 
 // Former does eventstore.Past.
-func (s *Store) Former(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
+func (s *Store) Former(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error) {
 	if err := s.read(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer s.mu.RUnlock()
 	if s.claims[eventstore.SlugClaim(kind, slug)] != 0 {
-		return 0, nil
+		return nil, nil
 	}
+	var out []calendar.ID
 	for _, t := range slices.Backward(s.slugs) {
-		if t.Kind == kind && t.Slug == slug {
-			return t.Record, nil
+		if t.Kind == kind && t.Slug == slug && len(out) < eventstore.MaxFormer && !slices.Contains(out, t.Record) {
+			out = append(out, t.Record)
 		}
 	}
-	return 0, nil
+	return out, nil
 }
 
 // PutCheckpoint does eventstore.Checkpoints.

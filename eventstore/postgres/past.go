@@ -99,16 +99,13 @@ func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p e
 }
 
 // Former does eventstore.Past.
-func (s *Store) Former(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
+func (s *Store) Former(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error) {
 	if err := s.usable(ctx); err != nil {
-		return 0, err
+		return nil, err
 	}
 	digest := slugDigest(kind, slug)
-	found, err := all(ctx, s, pgx.RowTo[int64], s.q.former, digest[:], kind.String(), slug)
-	if err != nil || len(found) == 0 {
-		return 0, wrap(err, "who had slug %q last", slug)
-	}
-	return calendar.ID(found[0]), nil
+	out, err := all(ctx, s, pgx.RowTo[calendar.ID], s.q.former, digest[:], kind.String(), slug, eventstore.MaxFormer)
+	return out, wrap(err, "who had slug %q", slug)
 }
 
 // plain tells whether a text is in JSON as it is.

@@ -68,7 +68,7 @@ func newQueries(schema string) queries {
 		slugAtTime:     slugAt("", until),
 		former: in(`SELECT record FROM @slugs WHERE digest = $1::bytea AND kind = $2::text AND slug = $3::text
 			AND NOT EXISTS (SELECT FROM @claims WHERE digest = $1::bytea AND space = 'slug/' || $2::text AND key = $3::text)
-			ORDER BY position DESC LIMIT 1`),
+			GROUP BY record ORDER BY max(position) DESC LIMIT $4`),
 		countedTo: in(`SELECT e.position, greatest(e.time, @last_time(e.position, e.time)) FROM @entries e WHERE e.position = $1::bigint`),
 		countedUntil: in(`SELECT greatest(e.position, @last_counted(e.position, $1::bigint)), e.time FROM (
 			SELECT position, time FROM @entries WHERE time <= $1::bigint ORDER BY time DESC LIMIT 1) e`),

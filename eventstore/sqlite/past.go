@@ -220,12 +220,10 @@ func (s *Store) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p e
 func scanTaken(r row) (t eventstore.SlugTaken, err error) { return t, r.Scan(&t.Position, &t.Record) }
 
 // Former does eventstore.Past.
-func (s *Store) Former(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
-	took, err := all(ctx, s, s.read.former, scanTaken, kind.String(), slug, eventstore.SlugClaim(kind, slug).Space)
-	if err != nil || len(took) == 0 {
-		return 0, wrap(err, "who had slug %q last", slug)
-	}
-	return took[0].Record, nil
+func (s *Store) Former(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error) {
+	out, err := all(ctx, s, s.read.former, func(r row) (id calendar.ID, err error) { return id, r.Scan(&id) },
+		kind.String(), slug, eventstore.SlugClaim(kind, slug).Space, eventstore.MaxFormer)
+	return out, wrap(err, "who had slug %q", slug)
 }
 
 func scanCheckpoint(r row) (c eventstore.Checkpoint, err error) {

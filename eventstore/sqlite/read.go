@@ -94,8 +94,8 @@ func (r *readStatements) prepare(ctx context.Context, db *sql.DB) error {
 		{&r.greatestTo, greatestTo},
 		{&r.greatestAt, greatestAt},
 		{&r.slugs, "SELECT position, record FROM slugs WHERE kind = ? AND slug = ? ORDER BY position DESC"},
-		{&r.former, "SELECT position, record FROM slugs WHERE kind = ?1 AND slug = ?2 AND NOT EXISTS (" +
-			"SELECT 1 FROM claims WHERE space = ?3 AND key = ?2) ORDER BY position DESC LIMIT 1"},
+		{&r.former, "SELECT record FROM slugs WHERE kind = ?1 AND slug = ?2 AND NOT EXISTS (" +
+			"SELECT 1 FROM claims WHERE space = ?3 AND key = ?2) GROUP BY record ORDER BY max(position) DESC LIMIT ?4"},
 		{&r.checkpoint, checkpointColumns + "WHERE size = ?"},
 		{&r.newest, checkpointColumns + "ORDER BY size DESC LIMIT 1"},
 		{&r.checkpoints, checkpointColumns + "WHERE size > ? ORDER BY size LIMIT ?"},

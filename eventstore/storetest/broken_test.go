@@ -41,7 +41,7 @@ type broken struct {
 	at            func(ctx context.Context, p eventstore.Point, ids []calendar.ID) ([]eventstore.Entry, error)
 	counted       func(ctx context.Context, p eventstore.Point) (eventstore.Counted, error)
 	slugAt        func(ctx context.Context, kind calendar.Kind, slug string, p eventstore.Point) (calendar.ID, error)
-	former        func(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error)
+	former        func(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error)
 	erase         func(ctx context.Context, e eventstore.Erasure) eventstore.Result
 	putCheckpoint func(ctx context.Context, c eventstore.Checkpoint) error
 	uuid          func(ctx context.Context) ([16]byte, error)
@@ -75,7 +75,7 @@ func (b *broken) SlugAt(ctx context.Context, kind calendar.Kind, slug string, p 
 	return b.Store.SlugAt(ctx, kind, slug, p)
 }
 
-func (b *broken) Former(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
+func (b *broken) Former(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error) {
 	if b.former != nil {
 		return b.former(ctx, kind, slug)
 	}
@@ -1025,34 +1025,38 @@ var twins = []struct {
 		}
 	}},
 	{"a slug that is held has a former record", []string{"former slugs"}, func(b *broken) {
-		b.former = func(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
-			id, err := b.Store.Former(ctx, kind, slug)
+		b.former = func(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error) {
+			ids, err := b.Store.Former(ctx, kind, slug)
 			if holders, _, _ := b.Find(ctx, []calendar.Claim{eventstore.SlugClaim(kind, slug)}, nil); holders[0] != 0 {
-				id = holders[0]
+				ids = holders
 			}
-			return id, err
+			return ids, err
 		}
 	}},
-	{"the first of the former records is given", []string{"former slugs"}, func(b *broken) {
-		b.former = func(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
-			id, err := b.Store.Former(ctx, kind, slug)
-			if id != 0 {
-				id, err = b.Store.SlugAt(ctx, kind, slug, eventstore.Point{Position: 1})
-			}
-			return id, err
+	{"the last former record is given alone", []string{"former slugs"}, func(b *broken) {
+		b.former = func(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error) {
+			ids, err := b.Store.Former(ctx, kind, slug)
+			return ids[:min(len(ids), 1)], err
+		}
+	}},
+	{"the first of the former records is given first", []string{"former slugs"}, func(b *broken) {
+		b.former = func(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error) {
+			ids, err := b.Store.Former(ctx, kind, slug)
+			slices.Reverse(ids)
+			return ids, err
 		}
 	}},
 	{"a record that is erased had a slug", []string{"former slugs"}, func(b *broken) {
-		had := map[calendar.Claim]calendar.ID{}
-		b.former = func(ctx context.Context, kind calendar.Kind, slug string) (calendar.ID, error) {
-			id, err := b.Store.Former(ctx, kind, slug)
+		had := map[calendar.Claim][]calendar.ID{}
+		b.former = func(ctx context.Context, kind calendar.Kind, slug string) ([]calendar.ID, error) {
+			ids, err := b.Store.Former(ctx, kind, slug)
 			claim := eventstore.SlugClaim(kind, slug)
-			if holders, _, _ := b.Find(ctx, []calendar.Claim{claim}, nil); id != 0 {
-				had[claim] = id
+			if holders, _, _ := b.Find(ctx, []calendar.Claim{claim}, nil); len(ids) > 0 {
+				had[claim] = ids
 			} else if holders[0] == 0 {
-				id = had[claim]
+				ids = had[claim]
 			}
-			return id, err
+			return ids, err
 		}
 	}},
 	{"an erasure is a change like others", []string{"an erasure leaves the leaves", "erasures are refused or done again"}, func(b *broken) {

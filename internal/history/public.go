@@ -14,37 +14,49 @@ import (
 // which is kept whether they were moved.
 const mostShown = 1 << 14
 
-// wasPublic tells whether a version of a record or one before it was public.
+// wasPublic reports whether a version of a record or one before it was public.
 type wasPublic struct {
 	version int64
 	public  bool
 }
 
+// shownKey is a record under a slug, "" for any.
+type shownKey struct {
+	id   calendar.ID
+	slug string
+}
+
 var publicStatuses = [][]byte{[]byte(`"` + calendar.StatusPublish + `"`), []byte(`"` + calendar.StatusFuture + `"`)}
 
-// WasPublic tells whether everybody could read a record at any time, protected or not:
-// that is, at the end of the life of one of its versions. Terms always were.
-func (t *Teller) WasPublic(ctx context.Context, r *calendar.Record) (public bool, err error) {
+// WasPublic reports whether everybody could read a record at any time while it had the
+// slug ("" for any), protected or not: that is, at the end of the life of one of its
+// versions. Terms always were, and are not looked at.
+func (t *Teller) WasPublic(ctx context.Context, r *calendar.Record, slug string) (public bool, err error) {
 	if r.Kind.IsTerm() {
 		return true, nil
 	}
-	epoch := t.store.Epoch()
-	if known, ok := t.shown.Get(epoch, r.ID); ok && known.version == r.Version {
+	epoch, key := t.store.Epoch(), shownKey{r.ID, slug}
+	if known, ok := t.shown.Get(epoch, key); ok && known.version == r.Version {
 		return known.public, nil
 	}
+	if slug != "" {
+		if ever, err := t.WasPublic(ctx, r, ""); err != nil || !ever {
+			return false, err
+		}
+	}
 	err = t.backward(ctx, r.ID, r.Version, func(e *eventstore.Entry, next time.Time) (bool, error) {
-		if !bytes.Contains(e.State, publicStatuses[0]) && !bytes.Contains(e.State, publicStatuses[1]) {
+		if !bytes.Contains(e.State, publicStatuses[0]) && !bytes.Contains(e.State, publicStatuses[1]) || !bytes.Contains(e.State, []byte(slug)) {
 			return false, nil
 		}
 		v := version{Entry: e}
 		then, err := v.record()
-		if err == nil {
+		if err == nil && (slug == "" || then.Slug() == slug) {
 			public = calendar.MayRead(calendar.Caller{}, then, EndOfLife(e.Time, next, t.now()))
 		}
 		return public, err
 	})
 	if err == nil {
-		t.shown.Put(epoch, r.ID, wasPublic{r.Version, public}, 1)
+		t.shown.Put(epoch, key, wasPublic{r.Version, public}, 1)
 	}
 	return public, err
 }

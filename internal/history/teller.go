@@ -31,7 +31,7 @@ type Teller struct {
 	store Store
 	now   func() time.Time
 	facts eventstore.Kept[calendar.ID, *facts]
-	shown eventstore.Kept[calendar.ID, wasPublic]
+	shown eventstore.Kept[shownKey, wasPublic]
 	moved eventstore.Kept[calendar.ID, wasMoved]
 }
 
@@ -39,7 +39,7 @@ type Teller struct {
 func New(store Store, now func() time.Time) *Teller {
 	return &Teller{
 		store: store, now: now,
-		facts: eventstore.Kept[calendar.ID, *facts]{Half: factsBytes / 2}, shown: eventstore.Kept[calendar.ID, wasPublic]{Half: mostShown / 2},
+		facts: eventstore.Kept[calendar.ID, *facts]{Half: factsBytes / 2}, shown: eventstore.Kept[shownKey, wasPublic]{Half: mostShown / 2},
 		moved: eventstore.Kept[calendar.ID, wasMoved]{Half: mostShown / 2},
 	}
 }

@@ -78,9 +78,9 @@ type Records interface {
 	// LoadAt gives records as they were at a position, in the order of ids; nil for those
 	// that were unknown or deleted.
 	LoadAt(ctx context.Context, p calendar.Position, ids ...calendar.ID) ([]*calendar.Record, error)
-	// Named gives the record of a kind that a path names: by its id, by its slug, or by one
-	// that it had last; also a trashed or deleted one. nil for none.
-	Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error)
+	// Named returns the records of a kind that a path may name: by its id, by its slug, or
+	// by one that they had, the last one first; also trashed or deleted ones.
+	Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error)
 	// Head gives the position of the last entry of the store.
 	Head(ctx context.Context) (calendar.Position, error)
 	// StoreID gives the UUID of the store.

@@ -174,7 +174,7 @@ func (fakeRecords) LoadAt(_ context.Context, _ calendar.Position, ids ...calenda
 
 func (fakeRecords) Head(context.Context) (calendar.Position, error) { return 1, nil }
 
-func (fakeRecords) Named(context.Context, calendar.Kind, calendar.ID, string) (*calendar.Record, error) {
+func (fakeRecords) Named(context.Context, calendar.Kind, calendar.ID, string) ([]*calendar.Record, error) {
 	return nil, nil
 }
 

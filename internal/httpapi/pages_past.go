@@ -27,14 +27,14 @@ func PublicPast(d Deps, o Options) public.Past {
 	return &publicPast{Deps: d, everybody: o.PublicHistory == PublicHistoryAll, now: o.Now, site: o.Site}
 }
 
-// Named gives the record that a path names.
-func (p *publicPast) Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error) {
+// Named returns the records that a path may name.
+func (p *publicPast) Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error) {
 	return p.Records.Named(ctx, k, id, slug)
 }
 
-// WasPublic tells whether everybody could read a record at any time.
-func (p *publicPast) WasPublic(ctx context.Context, r *calendar.Record) (bool, error) {
-	return p.Deps.History.WasPublic(ctx, r)
+// WasPublic reports whether everybody could read a record at any time, under a slug.
+func (p *publicPast) WasPublic(ctx context.Context, r *calendar.Record, slug string) (bool, error) {
+	return p.Deps.History.WasPublic(ctx, r, slug)
 }
 
 // Open tells whether a caller may read the past at all.

@@ -161,6 +161,36 @@ func TestPagesOfFormerSlugs(t *testing.T) {
 	editor.Patch(other.Path(calendar.KindEvent), testkit.Object{"slug": "fifth"}).Want(200)
 	wantPages(t, w, 404, "/event/fourth/", "/event/fifth/", "/event/fourth/history/")
 
+	// A slug that only versions had which were not for everybody leads nowhere, and does not
+	// stand in the way of who had it before.
+	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
+		first := "/" + k.String() + "/"
+		make := func(more testkit.Object) string {
+			if k == calendar.KindEvent {
+				return editor.Event("A name", more).Path(k)
+			}
+			more[k.NameField()] = "One of " + fmt.Sprint(more["slug"])
+			return editor.Create(k, more).Path(k)
+		}
+		moved := make(testkit.Object{"slug": "shared"})
+		editor.Patch(moved, testkit.Object{"slug": "today"}).Want(200)
+		at := make(testkit.Object{"slug": "working-title", "status": "draft"})
+		for _, now := range []testkit.Object{{"slug": "shared"}, {"slug": "pending", "status": "pending"}, {"slug": "private", "status": "private"}, {"slug": "ahead", "status": "publish", "date": "2099-01-01"}} {
+			editor.Patch(at, now).Want(200)
+		}
+		leads(t, w, first+"shared/", first+"today/")
+		editor.Patch(at, testkit.Object{"slug": "public", "date": "2020-01-01"}).Want(200)
+		editor.Patch(at, testkit.Object{"slug": "now"}).Want(200)
+		wantPages(t, w, 200, first+"now/")
+		leads(t, w, first+"public/", first+"now/")
+		leads(t, w, first+"shared/", first+"today/")
+		never := []string{first + "working-title/", first + "pending/", first + "private/", first + "ahead/", first + "working-title/history/", "/fr" + first + "working-title/"}
+		wantPages(t, w, 404, never...)
+		editor.Delete(at).Want(200)
+		wantPages(t, w, 404, never...)
+		wantPages(t, w, 410, first+"now/", first+"public/", first+"now__trashed/")
+	}
+
 	for _, k := range []calendar.Kind{calendar.KindVenue, calendar.KindOrganizer, calendar.KindCategory, calendar.KindTag} {
 		name := k.NameField()
 		r := editor.Create(k, testkit.Object{name: "A name", "slug": "old-" + k.String()})
@@ -212,7 +242,7 @@ func TestPagesOfWhatIsGone(t *testing.T) {
 		gone(kind+"-gone", "/"+kind+"/new/", "/"+kind+"/old/", "/"+kind+"/new__trashed/", "/?"+kind+"="+id, "/"+kind+"/new/history/")
 		editor.Patch(at, testkit.Object{}).Want(200)
 		wantPages(t, w, 200, "/"+kind+"/new/")
-		leads(t, w, "/"+kind+"/new__trashed/", "/"+kind+"/new/")
+		wantPages(t, w, 404, "/"+kind+"/new__trashed/") // of a version that nobody could open
 
 		// Never public: unknown, as a draft and in the trash.
 		more["slug"], more["status"] = "draft-only", "draft"

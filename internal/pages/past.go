@@ -14,12 +14,13 @@ import (
 
 // Past tells of records as they were, to each caller what he may know (HISTORY).
 type Past interface {
-	// Named gives the record of a kind that a path names: the one of an id, else the one
-	// that has the slug, else the one that had it last. It may be trashed or deleted; nil
-	// for none.
-	Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) (*calendar.Record, error)
-	// WasPublic tells whether everybody could read a record at any time.
-	WasPublic(ctx context.Context, r *calendar.Record) (bool, error)
+	// Named returns the records of a kind that a path may name: the one of an id, else the
+	// one that has the slug, else those that had it, the last one first. They may be trashed
+	// or deleted.
+	Named(ctx context.Context, k calendar.Kind, id calendar.ID, slug string) ([]*calendar.Record, error)
+	// WasPublic reports whether everybody could read a record at any time while it had the
+	// slug, "" for any.
+	WasPublic(ctx context.Context, r *calendar.Record, slug string) (bool, error)
 	// Open tells whether a caller may read the past at all.
 	Open(c calendar.Caller) bool
 	// Moved gives an event as it was before its start was moved; nil for none.
@@ -121,22 +122,28 @@ func (p *Pages) missing(ctx context.Context, r *Request, err error) (*Answer, er
 		return nil, err
 	}
 	route := &r.Route
-	rec, err := p.Past.Named(ctx, route.kind, route.id, route.slug)
+	named, err := p.Past.Named(ctx, route.kind, route.id, route.slug)
 	if err != nil {
 		return nil, err
 	}
 	now := p.o.Now()
-	switch {
-	case rec == nil:
-	case rec.Deleted || rec.Kind.IsPost() && rec.Status(now) == calendar.StatusTrash:
-		switch was, err := p.Past.WasPublic(ctx, rec); {
+	for _, rec := range named {
+		gone := rec.Deleted || rec.Kind.IsPost() && rec.Status(now) == calendar.StatusTrash
+		former := route.slug
+		if former == rec.Slug() {
+			former = ""
+		}
+		if !gone && (former == "" || rec.Slug() == "" || !calendar.MayRead(r.Caller, rec, now)) {
+			continue
+		}
+		switch was, err := p.Past.WasPublic(ctx, rec, former); {
 		case err != nil:
 			return nil, err
-		case was:
+		case was && gone:
 			return nil, calendar.Fail(calendar.CodeNoLongerAvailable, rec.Kind)
+		case was:
+			return redirect(r.href(r.Route.to(rec)), ""), nil
 		}
-	case route.slug != "" && rec.Slug() != "" && rec.Slug() != route.slug && calendar.MayRead(r.Caller, rec, now):
-		return redirect(r.href(r.Route.to(rec)), ""), nil
 	}
 	return nil, notFound(route.kind)
 }
