@@ -10,6 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/htmltext"
 )
 
 // Records reads single records from the store; it keeps decoded records by
@@ -270,15 +271,15 @@ func (r *Records) Named(ctx context.Context, k calendar.Kind, id calendar.ID, sl
 // ByName gives the live records of a kind whose shown name in the language
 // equals name, case aside, by id.
 func (r *Records) ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error) {
-	key := calendar.Fold(name)
+	key := htmltext.NameKey(name)
 	if key == "" || !routed(k) {
 		return nil, nil
 	}
-	_, found, err := r.store.Find(ctx, nil, []calendar.Name{nameOf(k, key)})
+	_, found, err := r.store.Find(ctx, nil, spellings(nameOf(k, key)))
 	if err != nil {
 		return nil, fmt.Errorf("find %s by name: %w", k, err)
 	}
-	loaded, err := r.Load(ctx, found[0]...)
+	loaded, err := r.Load(ctx, ascending(found...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -299,13 +300,3 @@ func (r *Records) Head(ctx context.Context) (calendar.Position, error) {
 // routed tells whether records of the kind are found by slug and name; images
 // and users are not.
 func routed(k calendar.Kind) bool { return k.IsPost() || k.IsTerm() }
-
-// showsName tells whether the name shown in a language is the folded one.
-func showsName(r *calendar.Record, l calendar.Lang, key string) bool {
-	shown, _ := r.Name(l)
-	return calendar.Fold(shown) == key
-}
-
-func nameOf(k calendar.Kind, key string) calendar.Name {
-	return calendar.Name{Space: "name/" + k.String(), Key: key}
-}

@@ -9,6 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/htmltext"
 )
 
 // plan is a decoded input whose references are looked up: ids of records that
@@ -97,14 +98,14 @@ func (r *resolver) collect(attrs *calendar.Attrs) {
 					continue
 				}
 				r.collect(l.Inline)
-				r.names = append(r.names, nameOf(linkKinds[field], inlineName(linkKinds[field], l.Inline)))
+				r.names = append(r.names, spellings(nameOf(linkKinds[field], inlineName(linkKinds[field], l.Inline)))...)
 			}
 		case []calendar.TermRef:
 			for _, t := range v {
 				r.ids = append(r.ids, t.ID)
 				if !t.Number {
 					r.claims = append(r.claims, eventstore.SlugClaim(linkKinds[field], strings.ToLower(t.Entry)))
-					r.names = append(r.names, nameOf(linkKinds[field], r.w.termKey(t)))
+					r.names = append(r.names, spellings(nameOf(linkKinds[field], r.w.termKey(t)))...)
 				}
 			}
 		}
@@ -113,13 +114,13 @@ func (r *resolver) collect(attrs *calendar.Attrs) {
 
 // termKey is the folded name that an entry of categories or tags means.
 func (w *writing) termKey(t calendar.TermRef) string {
-	return calendar.Fold(w.s.rules.Clean.Name(t.Entry))
+	return htmltext.NameKey(w.s.rules.Clean.Name(t.Entry))
 }
 
 // inlineName is the folded name of an inline venue or organizer.
 func inlineName(k calendar.Kind, attrs *calendar.Attrs) string {
 	name, _ := attrs.Set[k.NameField()].(string)
-	return calendar.Fold(name)
+	return htmltext.NameKey(name)
 }
 
 // look asks the store for all that was collected: one look-up, one load.
@@ -291,7 +292,7 @@ func (r *resolver) inline(field string, k calendar.Kind, l calendar.Link) ref {
 	m := &made{kind: k, field: field, entry: l.Entry, attrs: l.Inline}
 	key := inlineName(k, l.Inline)
 	name := nameOf(k, key)
-	for _, id := range r.found[name] { // ascending
+	for _, id := range r.ofName(name) { // ascending
 		rec := r.live(k, id)
 		if rec != nil && showsName(rec, r.w.lang, key) && rec.Status(r.w.now) == calendar.StatusPublish {
 			r.check(m, &p)
@@ -305,6 +306,15 @@ func (r *resolver) inline(field string, k calendar.Kind, l calendar.Link) ref {
 	m.attrs, m.image = r.values(k, l.Inline, &p)
 	r.make(name, m)
 	return ref{made: m}
+}
+
+// ofName returns the records that are found by a name, in either spelling.
+func (r *resolver) ofName(name calendar.Name) []calendar.ID {
+	var found [][]calendar.ID
+	for _, n := range spellings(name) {
+		found = append(found, r.found[n])
+	}
+	return ascending(found...)
 }
 
 // check is values for inline data that make nothing.
@@ -365,7 +375,7 @@ func (r *resolver) term(field string, k calendar.Kind, t calendar.TermRef) (ref,
 	}
 	key := r.w.termKey(t)
 	name := nameOf(k, key)
-	for _, id := range r.found[name] { // ascending
+	for _, id := range r.ofName(name) { // ascending
 		if rec := r.live(k, id); rec != nil && showsName(rec, r.w.lang, key) {
 			return ref{id: id}, true
 		}

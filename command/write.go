@@ -13,6 +13,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/ground/pause"
+	"daybook/internal/htmltext"
 )
 
 // maxAttempts is how often a write is decided again because another writer was
@@ -392,7 +393,7 @@ func (w *writing) checkTerm(ctx context.Context, c calendar.Change, g *group) er
 	}
 	parent := c.Fields.ID("parent")
 	name, _ := c.Fields.Text(c.Kind.NameField()).In(w.lang, c.Home)
-	same, err := w.sameName(ctx, c.Kind, calendar.Fold(name), g)
+	same, err := w.sameName(ctx, c.Kind, htmltext.NameKey(name), g)
 	if err != nil {
 		return err
 	}
@@ -421,13 +422,13 @@ func (w *writing) checkFlat() error {
 // sameName gives the live records of a kind that show the folded name in the
 // language of the request, by id; the group is held to what was found.
 func (w *writing) sameName(ctx context.Context, k calendar.Kind, key string, g *group) ([]*calendar.Record, error) {
-	name := nameOf(k, key)
-	_, found, err := w.s.store.Find(ctx, nil, []calendar.Name{name})
+	names := spellings(nameOf(k, key))
+	_, found, err := w.s.store.Find(ctx, nil, names)
 	if err != nil {
 		return nil, fmt.Errorf("find %s by name: %w", k, err)
 	}
-	g.guard(name, len(found[0]))
-	loaded, err := w.s.records.Load(ctx, found[0]...)
+	g.guard(names[0], len(found[0]))
+	loaded, err := w.s.records.Load(ctx, ascending(found...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -445,7 +446,7 @@ func (w *writing) equal(ctx context.Context, rec *calendar.Record, g *group) (*c
 		return nil, nil // no record is no error
 	}
 	name, _ := rec.Name(w.lang)
-	same, err := w.sameName(ctx, rec.Kind, calendar.Fold(name), g)
+	same, err := w.sameName(ctx, rec.Kind, htmltext.NameKey(name), g)
 	if err != nil {
 		return nil, err
 	}
@@ -467,7 +468,7 @@ func equalFields(a, b *calendar.Record) bool {
 		}
 		t := f.Text(r.Kind.NameField())
 		for i := range t {
-			t[i] = calendar.Fold(t[i])
+			t[i] = htmltext.NameKey(t[i])
 		}
 		f[r.Kind.NameField()] = t
 		return f

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"daybook/calendar"
+	"daybook/internal/htmltext"
 	"daybook/query/readmodel"
 )
 
@@ -381,7 +382,7 @@ func (s *Service) termFilter(ctx context.Context, c *Criteria, snap *snapshot) (
 	f := c.withdrawn.leaveOut(make(readmodel.And, 0, 6), c.Kind)
 	if r.search.Query != "" {
 		f = append(f, readmodel.Contains{
-			Fields: []string{readmodel.FieldNameLower(c.Lang), readmodel.FieldSlug}, Value: r.search.Query,
+			Fields: []string{readmodel.FieldNameLower(c.Lang), readmodel.FieldSlug}, Value: htmltext.NameKey(r.search.Query),
 		})
 	}
 	if r.exclude != nil {

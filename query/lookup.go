@@ -6,6 +6,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/ground/cache"
+	"daybook/internal/htmltext"
 )
 
 // load gives live records by id, nil for unknown ones and those of another kind.
@@ -141,7 +142,7 @@ func (q *parser) byName(ctx context.Context, k calendar.Kind) func(string) calen
 		if q.s.o.Clean != nil {
 			entry = q.s.o.Clean.Name(entry)
 		}
-		return calendar.Fold(entry)
+		return htmltext.NameKey(entry)
 	}
 	return once(clean, func(name string) calendar.ID {
 		found, err := q.s.records.ByName(ctx, k, q.Lang, name)

@@ -52,6 +52,12 @@ func (c *Cleaner) Name(s string) string {
 	return strings.Join(strings.Fields(norm.NFC.String(s)), " ")
 }
 
+// NameKey returns the form in which names are compared: normal form C, runs of white space
+// one space, lower case (interface 2.5). Names that a Cleaner did not make have one too.
+func NameKey(name string) string {
+	return calendar.Fold(norm.NFC.String(strings.Join(strings.Fields(name), " ")))
+}
+
 // HTML trims s and reduces it to the safe subset; a removed tag of an element that HTML
 // shows as a block leaves a line break. Text and entities stay as they were sent, but for
 // "<" that begins no tag: it becomes "&lt;", so that what is left after a removed tag

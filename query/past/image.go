@@ -18,6 +18,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/history"
+	"daybook/internal/htmltext"
 	"daybook/query"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
@@ -641,7 +642,7 @@ func (r records) BySlug(ctx context.Context, k calendar.Kind, slug string) (*cal
 
 // ByName gives the records of a kind whose shown name equals name, case aside, by id.
 func (r records) ByName(ctx context.Context, k calendar.Kind, l calendar.Lang, name string) ([]*calendar.Record, error) {
-	return r.all(ctx, k, readmodel.Term{Field: readmodel.FieldNameLower(l), Value: calendar.Fold(name)}, fillPage)
+	return r.all(ctx, k, readmodel.Term{Field: readmodel.FieldNameLower(l), Value: htmltext.NameKey(name)}, fillPage)
 }
 
 func (r records) all(ctx context.Context, k calendar.Kind, f readmodel.Filter, limit int) ([]*calendar.Record, error) {

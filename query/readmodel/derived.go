@@ -135,8 +135,12 @@ func languagesField() Field {
 }
 
 // PlaceKey is the form in which cities and countries are compared: without case and
-// accents, each run of white space one blank.
-func PlaceKey(text string) string { return strings.Join(strings.Fields(Fold(text)), " ") }
+// accents, each run of white space one blank, all apostrophes and all hyphens one.
+func PlaceKey(text string) string {
+	return placeSigns.Replace(strings.Join(strings.Fields(Fold(text)), " "))
+}
+
+var placeSigns = strings.NewReplacer("’", "'", "ʼ", "'", "‘", "'", "\u2010", "-", "\u2011", "-", "–", "-")
 
 func placeKeyField(name, detail string) Field {
 	return Field{Name: name, Type: TypeKeyword, From: []string{detail}, keyword: func(r *calendar.Record) string {

@@ -88,8 +88,8 @@ const (
 	TextWebsite     = "website"
 )
 
-// FieldNameLower is the keyword field of the shown name in a language, lower
-// case: for finding by name and for Contains.
+// FieldNameLower is the keyword field of the shown name in a language, as names are
+// compared (htmltext.NameKey): for finding by name and for Contains.
 func FieldNameLower(l calendar.Lang) string { return "name_lower." + l.String() }
 
 // FieldNameKey is the sortable keyword of the shown name in a language, without

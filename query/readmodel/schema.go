@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/internal/htmltext"
@@ -216,7 +215,7 @@ func termSchema(k calendar.Kind) *Schema {
 				Name: FieldNameLower(l), Type: TypeKeyword, From: []string{"name"},
 				keyword: func(r *calendar.Record) string {
 					name, _ := r.Name(l)
-					return strings.ToLower(name)
+					return htmltext.NameKey(name)
 				},
 			},
 			Field{
