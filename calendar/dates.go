@@ -200,6 +200,8 @@ func ParseDate(s string) (Date, bool) {
 	}
 	first, rest := words[0], words[1:]
 	switch {
+	case len(words) == 1 && isCompact(first):
+		return readCompact(first)
 	case len(words) == 1 && len(first) >= 5 && IsDigits(first):
 		unix, err := strconv.ParseInt(first, 10, 64)
 		return Date{form: dateInstant, seconds: unix}, err == nil && unix <= int64(maxWall)
@@ -228,6 +230,40 @@ func ParseDate(s string) (Date, bool) {
 		return readWeekday(first, pickFirst, rest)
 	}
 	return readCivil(words)
+}
+
+// isCompact reports whether a word is a day of eight digits, alone or with a clock. Digits
+// of other years are Unix seconds.
+func isCompact(word string) bool {
+	if len(word) < 8 || !IsDigits(word[:8]) || len(word) > 8 && word[8] != 't' {
+		return false
+	}
+	year, _ := digits(word[:4])
+	return year >= 1800 && year <= 2199
+}
+
+// readCompact reads YYYYMMDD, alone or with T and HHMM or HHMMSS, with an offset or
+// without.
+func readCompact(s string) (Date, bool) {
+	year, day := s[:4], s[6:8]
+	month, _ := digits(s[4:6])
+	if len(s) == 8 {
+		return civilDate(year, time.Month(month), day, nil)
+	}
+	clock := s[9:]
+	n := strings.IndexFunc(clock, func(r rune) bool { return !isASCIIDigit(r) })
+	if n < 0 {
+		n = len(clock)
+	}
+	offset := clock[n:]
+	if n != 4 && n != 6 || strings.HasPrefix(offset, ".") {
+		return Date{}, false
+	}
+	colons := clock[:2] + ":" + clock[2:4]
+	if n == 6 {
+		colons += ":" + clock[4:6]
+	}
+	return exactDate(year, time.Month(month), day, colons+offset)
 }
 
 // dateWords splits a date at spaces, in lower case; a comma is a word of its
@@ -349,7 +385,7 @@ func civilDate(year string, month time.Month, day string, clock []string) (Date,
 }
 
 // exactDate reads a 24 h clock with or without an offset behind a day. With an
-// offset the date is an instant; fractions of its second are dropped.
+// offset the date is an instant. Fractions of the second are dropped.
 func exactDate(year string, month time.Month, day, clock string) (Date, bool) {
 	d, ok := civilDate(year, month, day, nil)
 	seconds, tail, okClock := clock24(clock)
@@ -357,10 +393,7 @@ func exactDate(year string, month time.Month, day, clock string) (Date, bool) {
 		return Date{}, false
 	}
 	d.seconds += int64(seconds)
-	if tail == "" {
-		return d, true
-	}
-	if tail[0] == '.' && strings.Count(clock[:len(clock)-len(tail)], ":") == 2 {
+	if strings.HasPrefix(tail, ".") && strings.Count(clock[:len(clock)-len(tail)], ":") == 2 {
 		i := 1
 		for i < len(tail) && tail[i] >= '0' && tail[i] <= '9' {
 			i++
@@ -369,6 +402,9 @@ func exactDate(year string, month time.Month, day, clock string) (Date, bool) {
 			return Date{}, false
 		}
 		tail = tail[i:]
+	}
+	if tail == "" {
+		return d, true
 	}
 	offset, ok := readOffset(tail)
 	d.form = dateInstant

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -148,4 +150,32 @@ func (s *Scanner) any(depth int) (any, error) {
 	}
 	n, err := s.number()
 	return json.Number(n), err
+}
+
+// HasLoneSurrogate reports whether a text of valid JSON escapes half of a surrogate pair,
+// of which encoding/json makes U+FFFD.
+func HasLoneSurrogate(text []byte) bool {
+	escaped := func(i int) rune { // the code unit of an escape at i, -1 for none
+		if i+6 > len(text) || text[i] != '\\' || text[i+1] != 'u' {
+			return -1
+		}
+		n, err := strconv.ParseUint(string(text[i+2:i+6]), 16, 16)
+		if err != nil {
+			return -1
+		}
+		return rune(n)
+	}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if r := escaped(i); utf16.IsSurrogate(r) {
+			if utf16.DecodeRune(r, escaped(i+6)) == utf8.RuneError {
+				return true
+			}
+			i += 6
+		}
+		i++ // what is escaped
+	}
+	return false
 }

@@ -9,6 +9,12 @@ var reasonMessages = map[Reason]phrase{
 		"doit être un texte",
 		"debe ser un texto",
 	},
+	ReasonUTF8: {
+		"必须是有效的 UTF-8",
+		"must be valid UTF-8",
+		"doit être en UTF-8 valide",
+		"debe ser UTF-8 válido",
+	},
 	ReasonTypeBool: {
 		"必须是 true 或 false",
 		"must be true or false",

@@ -23,6 +23,7 @@ const (
 
 // The value has the right type but not a right form.
 const (
+	ReasonUTF8        Reason = "utf8"         // no valid UTF-8, in a query string
 	ReasonEmpty       Reason = "empty"        // must not be empty
 	ReasonZero        Reason = "zero"         // must not be "0"
 	ReasonNothingLeft Reason = "nothing_left" // name: nothing is left after cleaning
@@ -98,7 +99,7 @@ const (
 var Reasons = [...]Reason{
 	ReasonTypeText, ReasonTypeBool, ReasonTypeInteger, ReasonTypeID, ReasonTypeNumber, ReasonTypeList,
 	ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms, ReasonTypeObject,
-	ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonWord, ReasonStatus,
+	ReasonUTF8, ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonWord, ReasonStatus,
 	ReasonTooLong, ReasonTooMany, ReasonNoWord, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonBox, ReasonFacet, ReasonDate, ReasonDateRange,
 	ReasonZone, ReasonURL, ReasonEmail, ReasonImage, ReasonCost, ReasonCursor, ReasonEntry, ReasonInline,
 	ReasonUnknownEvent, ReasonUnknownVenue, ReasonUnknownOrganizer, ReasonUnknownCategory, ReasonUnknownTag,

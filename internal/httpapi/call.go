@@ -172,7 +172,13 @@ func (a *api) serve(rt *route, h handler) http.HandlerFunc {
 		defer a.answerPanic(w, r)
 		if rt != nil {
 			rt.vary(w.Header(), r.Method)
-			if err := a.admit(w, r, c, rt); err != nil {
+			err := a.admit(w, r, c, rt)
+			if err == nil && (r.Method == http.MethodGet || r.Method == http.MethodHead || rt.asks()) { // writes name all that is wrong at once
+				if bad := invalidPairs(c.query); bad != nil {
+					err = &calendar.Error{Code: calendar.CodeInvalidParam, Fields: bad}
+				}
+			}
+			if err != nil {
 				a.fail(w, r, err)
 				return
 			}

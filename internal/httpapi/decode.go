@@ -61,16 +61,23 @@ func decodeBody(contentType string, body []byte, isList func(string) bool) (cale
 	case media == "", media == "application/json", strings.HasSuffix(media, "+json"):
 		return decodeJSON(body)
 	case media == "application/x-www-form-urlencoded":
-		return inputOf(parsePairs(string(body)), isList), nil
+		return formInput(parsePairs(string(body)), isList)
 	case media == "multipart/form-data":
 		pairs, err := readMultipart(body, params["boundary"])
 		if err != nil {
 			return nil, err
 		}
-		return inputOf(pairs, isList), nil
+		return formInput(pairs, isList)
 	default:
 		return nil, nil
 	}
+}
+
+func formInput(pairs []pair, isList func(string) bool) (calendar.Input, error) {
+	if invalidPairs(pairs) != nil {
+		return nil, badBody("invalid UTF-8")
+	}
+	return inputOf(pairs, isList), nil
 }
 
 // decodeJSON reads one JSON object; an empty body is {}.
@@ -104,6 +111,9 @@ func readAnyJSON(body []byte) (any, error) {
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, badBody("something follows the JSON value")
+	}
+	if calendar.HasLoneSurrogate(body) { // the decoder would make U+FFFD of it
+		return nil, badBody("half of a surrogate pair")
 	}
 	return v, nil
 }
@@ -145,7 +155,7 @@ func readMultipart(body []byte, boundary string) ([]pair, error) {
 		if _, file := params["filename"]; file {
 			continue
 		}
-		pairs = append(pairs, pair{strings.ToValidUTF8(params["name"], "\uFFFD"), strings.ToValidUTF8(string(value), "\uFFFD")})
+		pairs = append(pairs, newPair(params["name"], string(value)))
 	}
 }
 

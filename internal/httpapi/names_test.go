@@ -39,7 +39,7 @@ func TestNamesInNormalForm(t *testing.T) {
 				editor.Post("/"+kind.Collection(), testkit.Object{"name": name}).WantCode(http.StatusBadRequest, "term_exists")
 				list := nobody.Get("/" + kind.Collection() + "?search=" + url.QueryEscape(name)).Want(http.StatusOK)
 				list.WantField("total", 1.0).WantField(kind.Collection()+".0.id", a.Get(kind.Collection()+".0.id"))
-				nobody.Get("/events?" + kind.Collection() + "=" + url.QueryEscape(name)).Want(http.StatusOK).WantField("total", 2.0)
+				nobody.Get("/events?"+kind.Collection()+"="+url.QueryEscape(name)).Want(http.StatusOK).WantField("total", 2.0)
 			}
 			nobody.Get("/venues?search="+url.QueryEscape(name)).Want(http.StatusOK).WantField("total", 1.0)
 			editor.Create(calendar.KindVenue, testkit.Object{"venue": name}).WantField("id", a.Get("venue.id"))
@@ -81,7 +81,7 @@ func TestStoredNamesAreFound(t *testing.T) {
 		event.WantField("venue.id", ids["venue"]).WantField("organizer.0.id", ids["organizer"]).WantField("categories.0.id", ids["category"]).WantField("tags.0.id", ids["tag"])
 		editor.Post("/tags", testkit.Object{"name": name}).WantCode(http.StatusBadRequest, "term_exists")
 		nobody.Get("/tags?search="+url.QueryEscape(name)).Want(http.StatusOK).WantField("total", 1.0)
-		found := nobody.Get("/events?tags=" + url.QueryEscape(name)).Want(http.StatusOK).WantField("total", float64(i+1))
+		found := nobody.Get("/events?tags="+url.QueryEscape(name)).Want(http.StatusOK).WantField("total", float64(i+1))
 		nobody.Get("/events?tags="+url.QueryEscape(name)+"&as_of=position:"+found.Header.Get("Daybook-Position")).Want(http.StatusOK).WantField("total", float64(i+1))
 	}
 	// An entry is what it was when it was written.

@@ -5,15 +5,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"daybook/calendar"
 )
 
 // pair is one name and value of a query string or form, in the order sent.
-type pair struct{ name, value string }
+type pair struct {
+	name, value string
+	invalid     bool // it is not valid UTF-8 when decoded
+}
 
 // parsePairs reads a query string or an urlencoded form. Empty pairs are
-// skipped; what cannot be decoded stays as sent.
+// skipped; a bad percent sign stays as sent.
 func parsePairs(raw string) []pair {
 	if raw == "" {
 		return nil
@@ -24,9 +28,16 @@ func parsePairs(raw string) []pair {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
-		pairs = append(pairs, pair{unescape(name), unescape(value)})
+		pairs = append(pairs, newPair(unescape(name), unescape(value)))
 	}
 	return pairs
+}
+
+func newPair(name, value string) pair {
+	if utf8.ValidString(name) && utf8.ValidString(value) {
+		return pair{name: name, value: value}
+	}
+	return pair{strings.ToValidUTF8(name, "\uFFFD"), strings.ToValidUTF8(value, "\uFFFD"), true}
 }
 
 func unescape(s string) string {
@@ -35,7 +46,19 @@ func unescape(s string) string {
 			s = plain
 		}
 	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	return s
+}
+
+// invalidPairs returns a problem for each parameter that is not valid UTF-8.
+func invalidPairs(pairs []pair) []calendar.FieldError {
+	var p calendar.Problems
+	for i := range pairs {
+		if pairs[i].invalid {
+			name, _ := splitName(pairs[i].name)
+			p.Add(name, calendar.ReasonUTF8)
+		}
+	}
+	return p.Fields
 }
 
 // selectorOf gives the language selector of a query string, when it is a good

@@ -149,6 +149,7 @@ func (a *api) command(r *http.Request, in calendar.Input) command.Request {
 		Kind: c.route.kind, Input: in, Lang: c.loc.lang, Caller: c.caller,
 		Cause: eventstore.Cause{Client: shorten(r.UserAgent()), Request: c.id[0]},
 	}
+	req.Extra = invalidPairs(c.query)
 	reason, bad := reasonOf(in, r.Header)
 	if req.Cause.Reason = reason; bad != nil {
 		req.Extra = append(req.Extra, *bad)

@@ -88,6 +88,9 @@ func parseLine(text []byte) (Line, calendar.Kind, calendar.Lang, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return fail(lineError("more than one object on the line"))
 	}
+	if calendar.HasLoneSurrogate(text) {
+		return fail(lineError("not a line of this form: half of a surrogate pair"))
+	}
 	k, ok := calendar.ParseKind(l.Kind)
 	if !ok || !k.IsPost() && !k.IsTerm() {
 		return fail(refusef("kind: must be event, venue, organizer, category or tag, not %q", l.Kind))
