@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
 	"golang.org/x/text/unicode/norm"
 
 	"daybook/calendar"
@@ -24,7 +25,7 @@ type span struct{ from, to int }
 
 // Name gives a name in a language as HTML with its marks, "" without any.
 func (h *Highlighter) Name(name string, l calendar.Lang) string {
-	marks := h.marks(wordsOf(name), l)
+	marks := h.marks(name, wordsOf(name), l)
 	if len(marks) == 0 {
 		return ""
 	}
@@ -39,7 +40,7 @@ const before = 60
 func (h *Highlighter) Snippet(text string, l calendar.Lang, length int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	words := wordsOf(text)
-	marks := h.marks(words, l)
+	marks := h.marks(text, words, l)
 	if len(marks) == 0 {
 		return ""
 	}
@@ -60,6 +61,7 @@ func snippet(text string, words []textWord, first span, length int) span {
 	if end == len(text) {
 		return span{0, len(text)}
 	}
+	end, _ = clusterAt(text, end)
 	from := 0
 	if first.to > end {
 		// A mark that would lie behind the end moves the beginning.
@@ -67,13 +69,13 @@ func snippet(text string, words []textWord, first span, length int) span {
 		if forward(text, wordFrom(words, least, first.from), length) < first.to {
 			least = min(first.from, max(least, backward(text, first.to, length)))
 		}
-		from = wordFrom(words, least, first.from)
-		end = forward(text, from, length)
+		_, from = clusterAt(text, wordFrom(words, least, first.from))
+		end, _ = clusterAt(text, forward(text, from, length))
 	}
 	to := end
 	for _, w := range words {
 		if w.to > end && w.from > from {
-			to = min(to, w.from)
+			to, _ = clusterAt(text, min(to, w.from))
 			break
 		}
 	}
@@ -91,6 +93,31 @@ func wordFrom(words []textWord, least, otherwise int) int {
 		return min(words[i].from, otherwise)
 	}
 	return otherwise
+}
+
+// clusterAt returns the grapheme cluster (Unicode UAX 29, extended) that a place lies inside
+// of; between two of them both ends are the place itself.
+func clusterAt(text string, at int) (from, to int) {
+	// Between two letters of ASCII, or two of Han, there is always a boundary.
+	plain := func(r rune) bool { return r < utf8.RuneSelf || r >= 0x4E00 && r <= 0x9FFF }
+	start := at
+	for start > 0 {
+		before, size := utf8.DecodeLastRuneInString(text[:start])
+		if start < len(text) {
+			if next, _ := utf8.DecodeRuneInString(text[start:]); plain(before) && plain(next) {
+				break
+			}
+		}
+		start -= size
+	}
+	for start < at {
+		cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(text[start:], -1)
+		if start+len(cluster) > at {
+			return start, start + len(cluster)
+		}
+		start += len(cluster)
+	}
+	return at, at
 }
 
 // forward gives the place n characters behind another one, or the end.
@@ -135,8 +162,9 @@ func marked(text string, part span, marks []span) string {
 	return b.String()
 }
 
-// marks gives the places of a text that the search fits, in order and apart.
-func (h *Highlighter) marks(words []textWord, l calendar.Lang) []span {
+// marks gives the places of a text that the search fits, in order and apart. They hold
+// whole grapheme clusters.
+func (h *Highlighter) marks(text string, words []textWord, l calendar.Lang) []span {
 	var out []span
 	tokens := make([]string, len(words))
 	for i := range words {
@@ -153,7 +181,9 @@ func (h *Highlighter) marks(words []textWord, l calendar.Lang) []span {
 		}
 		for i := 0; i+n <= len(tokens); i++ {
 			if fits(tokens[i:], l) {
-				out = append(out, span{words[i].from, words[i+n-1].to})
+				from, _ := clusterAt(text, words[i].from)
+				_, to := clusterAt(text, words[i+n-1].to)
+				out = append(out, span{from, to})
 			}
 		}
 	}

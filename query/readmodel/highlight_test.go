@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
 	"daybook/calendar"
@@ -44,6 +45,12 @@ func TestHighlightName(t *testing.T) {
 		{calendar.LangCN, "ガッコウ", 0, "ｶﾞｯｺｳ 2", "<mark>ｶﾞｯｺｳ</mark> 2"},
 		{calendar.LangCN, "music", 0, "音music乐", "音<mark>music</mark>乐"},
 		{calendar.LangEN, "", 0, "Jazz", ""},
+		// Grapheme clusters stay whole.
+		{calendar.LangEN, "1", 0, "Stage 1\ufe0f\u20e3!", "Stage <mark>1\ufe0f\u20e3</mark>!"},
+		{calendar.LangEN, "jazz", 0, "jazz\u200d\u0ac7!", "<mark>jazz\u200d\u0ac7</mark>!"},
+		{calendar.LangEN, "live", 0, "👩\u200d🎤live👍🏽", "👩\u200d🎤<mark>live</mark>👍🏽"},
+		{calendar.LangEN, "2", 0, "\u06002 b", "<mark>\u06002</mark> b"}, // U+0600 stands before the digits that belong to it
+		{calendar.LangCN, "音", 0, "音\ufe00乐", "<mark>音\ufe00</mark>乐"},
 	} {
 		if got := readmodel.NewHighlighter(readmodel.ParseSearch(c.query, c.l), c.typos).Name(c.name, c.l); got != c.want {
 			t.Errorf("%q in %q: %q, want %q", c.query, c.name, got, c.want)
@@ -71,6 +78,9 @@ func TestHighlightSnippet(t *testing.T) {
 		{"a long mark is cut", "jazz", "x " + "jazz" + strings.Repeat("z", 60) + " y", 40, "…<mark>jazz" + strings.Repeat("z", 36) + "</mark>…"},
 		{"a long row is cut", `"` + words + ` jazz"`, "x " + words + " jazz", 42, "…<mark>" + words[:39] + "</mark>…"},
 		{"every mark of it", "jazz", "jazz & jazzy " + words, 40, "<mark>jazz</mark> &amp; <mark>jazzy</mark> word word word word word…"},
+		{"clusters stay whole", "jazz", words[:35] + "jazz\u20e3\u20e3\u20e3 " + words, 40, "…" + words[:30] + "<mark>jazz\u20e3\u20e3\u20e3</mark>…"},
+		{"what does not fit whole is given up", "jazz", "jazz " + strings.Repeat("👩\u200d👩\u200d👧", 10), 41, "<mark>jazz</mark> " + strings.Repeat("👩\u200d👩\u200d👧", 7) + "…"},
+		{"a long mark is cut between clusters", "jazz", "jazz" + strings.Repeat("e\u0301", 60), 41, "<mark>jazz" + strings.Repeat("e\u0301", 18) + "</mark>…"},
 		{"characters are words", "会", strings.Repeat("音", 50) + "会", 40, "…" + strings.Repeat("音", 39) + "<mark>会</mark>"},
 	} {
 		if got := readmodel.NewHighlighter(readmodel.ParseSearch(c.query, calendar.LangEN), 0).Snippet(c.text, calendar.LangEN, c.length); got != c.want {
@@ -85,7 +95,7 @@ func TestHighlightAnyText(t *testing.T) {
 	t.Parallel()
 	pieces := []string{
 		"jazz", "jazzy", "Straße", "½", "ﬁ", "é", "e\u0301", "か\u3099", "か\u200d\u3099", "ｶ", "ﾞ", "音乐", "会", "음악", "ᄒ", "ᅡ", "\u11ab", "हिन्दी", "ς",
-		"\u00ad", "\ufeff", "<b>", "&", `"`, " ", "  ", "\n", ".", "-", "İ", "1", "\xff", "nights", "the",
+		"\u00ad", "\ufeff", "<b>", "\u20e3", "\u0600", "👩\u200d👧", "\u200d", "🇫", "\u0ac7", "&", `"`, " ", "  ", "\n", ".", "-", "İ", "1", "\xff", "nights", "the",
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.ToValidUTF8(strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 60).Draw(t, "text"), rapid.SampledFrom([]string{"", " "}).Draw(t, "by")), "\ufffd")
@@ -112,6 +122,11 @@ func TestHighlightAnyText(t *testing.T) {
 		if !strings.Contains(shown, part) || utf8.RuneCountInString(part) > length {
 			t.Fatalf("%q: %q, of at most %d characters", shown, got, length)
 		}
+		for _, marked := range []string{h.Name(text, l), got} {
+			if !endsBetweenClusters(marked) {
+				t.Fatalf("%q: %q cuts a grapheme cluster", text, marked)
+			}
+		}
 		if got != "" && !strings.Contains(got, "<mark>") {
 			t.Fatalf("%q: %q has no mark", shown, got)
 		}
@@ -119,4 +134,25 @@ func TestHighlightAnyText(t *testing.T) {
 			t.Fatalf("%q: %q, and as a name %q", shown, got, h.Name(shown, l))
 		}
 	})
+}
+
+// endsBetweenClusters reports whether every mark begins and ends between grapheme clusters.
+func endsBetweenClusters(marked string) bool {
+	places := map[int]bool{}
+	var text strings.Builder
+	for i, part := range strings.Split(strings.ReplaceAll(marked, "</mark>", "<mark>"), "<mark>") {
+		if i > 0 {
+			places[text.Len()] = true
+		}
+		text.WriteString(html.UnescapeString(part))
+	}
+	at, rest, state := 0, text.String(), -1
+	for rest != "" {
+		delete(places, at)
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		at += len(cluster)
+	}
+	delete(places, at)
+	return len(places) == 0
 }
