@@ -29,11 +29,56 @@ type Cost struct {
 	Symbol   string   // currency_symbol
 	Position string   // currency_position: "prefix", "postfix" or ""
 	Values   []string // values
+	Numbers  bool     // all of Values are numbers, and there are some
+	Code     string   // ISO 4217 code of the amounts; "": unknown, or several
 }
 
-// Currency is the site's currency: the symbol and where it stands ("prefix",
-// also when empty, or "postfix").
-type Currency struct{ Symbol, Position string }
+// Currency is the site's currency: the symbol, where it stands ("prefix",
+// also when empty, or "postfix"), and its ISO 4217 code.
+type Currency struct{ Symbol, Position, Code string }
+
+// codeOf returns the ISO 4217 code that a symbol stands for, "" for none.
+func (site Currency) codeOf(symbol string) string {
+	if symbol == "" || symbol == site.Symbol {
+		return site.Code
+	}
+	if isWordCurrency(symbol) || len(symbol) == 3 && strings.Trim(symbol, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		return strings.ToUpper(symbol)
+	}
+	return currencyCodes[symbol]
+}
+
+// currencyCodes are the symbols of one currency only (interface 3.1.8).
+var currencyCodes = map[string]string{
+	"€": "EUR", "£": "GBP", "US$": "USD", "zł": "PLN", "Kč": "CZK", "Ft": "HUF", "R$": "BRL", "₹": "INR", "₪": "ILS", "₩": "KRW", "₺": "TRY", "₴": "UAH",
+}
+
+// isWordCurrency reports whether a symbol is one of the codes that may be written in any case.
+func isWordCurrency(s string) bool {
+	return slices.Contains([]string{"eur", "usd", "gbp", "chf"}, strings.ToLower(s))
+}
+
+// localSymbols are the symbols that are neither a currency sign nor capital letters.
+var localSymbols = []string{"kr", "kr.", "zł", "Kč", "Ft", "lei", "лв", "Fr.", "Rs", "руб"}
+
+// isSymbol reports whether a text is a currency symbol (interface 3.1.4).
+func isSymbol(s string) bool {
+	if isWordCurrency(s) || slices.Contains(localSymbols, s) {
+		return true
+	}
+	signs, capitals := 0, 0
+	for _, r := range s {
+		switch {
+		case unicode.Is(unicode.Sc, r):
+			signs++
+		case unicode.IsUpper(r):
+			capitals++
+		default:
+			return false
+		}
+	}
+	return signs == 1 && capitals <= 3 || signs == 0 && capitals >= 2 && capitals <= 4
+}
 
 // amount is one number of a cost.
 type amount struct {
@@ -54,6 +99,7 @@ type shownCost struct {
 func ReadCost(costs []string, site Currency) Cost {
 	var texts, numbers []shownCost
 	var c Cost
+	var symbols []string // of all amounts
 	seen := make(map[string]bool, len(costs))
 	for _, s := range costs {
 		amounts := readAmounts(s)
@@ -65,6 +111,7 @@ func ReadCost(costs []string, site Currency) Cost {
 			continue
 		}
 		for _, a := range amounts {
+			symbols = append(symbols, a.symbol)
 			if c.Symbol == "" {
 				c.Symbol, c.Position = a.symbol, a.position
 			}
@@ -79,6 +126,14 @@ func ReadCost(costs []string, site Currency) Cost {
 	c.Values = make([]string, len(all))
 	for i, v := range all {
 		c.Values[i] = v.value
+	}
+	c.Numbers = len(texts) == 0 && len(numbers) > 0
+	c.Code = site.codeOf(c.Symbol)
+	for _, symbol := range symbols {
+		if site.codeOf(cmp.Or(symbol, c.Symbol)) != c.Code {
+			c.Code = ""
+			break
+		}
 	}
 	if len(all) == 0 {
 		return c
@@ -207,8 +262,8 @@ func readAmount(s string) (amount, bool) {
 	return a, ok
 }
 
-// readSymbol reads what stands on one side of a number: nothing, or one to five
-// letters or currency signs with at most one space towards the number.
+// readSymbol reads what stands on one side of a number: nothing, or a symbol with
+// at most one space towards the number.
 func readSymbol(s string, trim func(s, part string) string) (string, bool) {
 	if s == "" {
 		return "", true
@@ -219,13 +274,7 @@ func readSymbol(s string, trim func(s, part string) string) (string, bool) {
 			break
 		}
 	}
-	for _, r := range s {
-		if !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) {
-			return "", false
-		}
-	}
-	n := utf8.RuneCountInString(s)
-	return s, n >= 1 && n <= 5
+	return s, isSymbol(s)
 }
 
 // readCostNumber gives the value of a number with separators, which begins and

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // The table of interface 3.1.4, and what its rules say beyond it.
@@ -55,10 +55,31 @@ func TestReadCost(t *testing.T) {
 		{[]string{"1000.1234"}, "$1000.1234", "", "", []string{"1000.1234"}},
 		{[]string{"US$ 10"}, "US$10", "US$", "prefix", []string{"10"}},
 		{[]string{"10 €"}, "10€", "€", "postfix", []string{"10"}},
-		{[]string{"100 元"}, "100元", "元", "postfix", []string{"100"}},
+		{[]string{"CHF 10 – CHF 20"}, "CHF10 – CHF20", "CHF", "prefix", []string{"10", "20"}},
+		{[]string{"10 Eur"}, "10Eur", "Eur", "postfix", []string{"10"}},
+		{[]string{"10 zł"}, "10zł", "zł", "postfix", []string{"10"}},
+		{[]string{"10 kr."}, "10kr.", "kr.", "postfix", []string{"10"}},
+		{[]string{"Fr. 10.50"}, "Fr.10.50", "Fr.", "prefix", []string{"10.50"}},
+		{[]string{"100 руб"}, "100руб", "руб", "postfix", []string{"100"}},
+		{[]string{"10 USDT"}, "10USDT", "USDT", "postfix", []string{"10"}},
 
 		// Not one or two amounts: shown as sent.
 		{[]string{"-5"}, "-5", nothing, "", []string{"-5"}},
+		{[]string{"from 10"}, "from 10", nothing, "", []string{"from 10"}},
+		{[]string{"ab 10"}, "ab 10", nothing, "", []string{"ab 10"}},
+		{[]string{"10 each"}, "10 each", nothing, "", []string{"10 each"}},
+		{[]string{"10 each", "5"}, "10 each – $5", nothing, "", []string{"10 each", "5"}},
+		{[]string{"100 元"}, "100 元", nothing, "", []string{"100 元"}},
+		{[]string{"10 Euro"}, "10 Euro", nothing, "", []string{"10 euro"}},
+		{[]string{"10 E"}, "10 E", nothing, "", []string{"10 e"}},
+		{[]string{"10 ABCDE"}, "10 ABCDE", nothing, "", []string{"10 abcde"}},
+		{[]string{"10 ABCD€"}, "10 ABCD€", nothing, "", []string{"10 abcd€"}},
+		{[]string{"10 $$"}, "10 $$", nothing, "", []string{"10 $$"}},
+		{[]string{"10 KR."}, "10 KR.", nothing, "", []string{"10 kr."}},
+		{[]string{"15.00."}, "15.00.", nothing, "", []string{"15.00."}},
+		{[]string{"1.500.00"}, "1.500.00", nothing, "", []string{"1.500.00"}},
+		{[]string{"31.12."}, "31.12.", nothing, "", []string{"31.12."}},
+		{[]string{"..."}, "...", nothing, "", []string{"..."}},
 		{[]string{"1000,500"}, "1000,500", nothing, "", []string{"1000,500"}},
 		{[]string{"1,00,000"}, "1,00,000", nothing, "", []string{"1,00,000"}},
 		{[]string{"1,000.50.20"}, "1,000.50.20", nothing, "", []string{"1,000.50.20"}},
@@ -83,7 +104,7 @@ func TestReadCost(t *testing.T) {
 			t.Parallel()
 			symbol := strings.TrimPrefix(tt.symbol, nothing)
 			want := Cost{Text: tt.text, Symbol: symbol, Position: tt.position, Values: tt.values}
-			if diff := cmp.Diff(want, ReadCost(tt.costs, site)); diff != "" {
+			if diff := cmp.Diff(want, ReadCost(tt.costs, site), cmpopts.IgnoreFields(Cost{}, "Numbers", "Code")); diff != "" {
 				t.Errorf("ReadCost (-want +got):\n%s", diff)
 			}
 		})
@@ -92,11 +113,61 @@ func TestReadCost(t *testing.T) {
 
 func TestReadCostSiteCurrency(t *testing.T) {
 	t.Parallel()
-	if got := ReadCost([]string{"10", "12.5"}, Currency{"€", "postfix"}).Text; got != "10€ – 12.5€" {
+	if got := ReadCost([]string{"10", "12.5"}, Currency{Symbol: "€", Position: "postfix"}).Text; got != "10€ – 12.5€" {
 		t.Errorf("got %q", got)
 	}
 	if got := ReadCost([]string{"10"}, Currency{}).Text; got != "10" {
 		t.Errorf("without a site symbol: got %q", got)
+	}
+}
+
+// TestCostNumbersAndCode: what offers may be made of, and in which currency (interface 3.1.8).
+func TestCostNumbersAndCode(t *testing.T) {
+	t.Parallel()
+	site := Currency{Symbol: "kr", Position: "postfix", Code: "NOK"}
+	for _, tt := range []struct {
+		costs   []string
+		numbers bool
+		code    string
+	}{
+		{[]string{"10"}, true, "NOK"},
+		{[]string{"10 kr"}, true, "NOK"},
+		{[]string{"10 kr."}, true, ""},
+		{[]string{"10 USD"}, true, "USD"},
+		{[]string{"usd 10"}, true, "USD"},
+		{[]string{"10 BGN"}, true, "BGN"},
+		{[]string{"10 USDT"}, true, ""},
+		{[]string{"10 лв"}, true, ""},
+		{[]string{"£12"}, true, "GBP"},
+		{[]string{"€12"}, true, "EUR"},
+		{[]string{"US$12"}, true, "USD"},
+		{[]string{"$12"}, true, ""},
+		{[]string{"A$12"}, true, ""},
+		{[]string{"R$12"}, true, "BRL"},
+		{[]string{"10 zł", "20 zł"}, true, "PLN"},
+		{[]string{"10 Kč"}, true, "CZK"},
+		{[]string{"10 Ft"}, true, "HUF"},
+		{[]string{"₹1", "₹2"}, true, "INR"},
+		{[]string{"₪1"}, true, "ILS"},
+		{[]string{"₩1"}, true, "KRW"},
+		{[]string{"₺1"}, true, "TRY"},
+		{[]string{"₴1"}, true, "UAH"},
+		{[]string{"¥1"}, true, ""},
+		{[]string{"10 - 20 €"}, true, "EUR"},
+		{[]string{"€10", "10 EUR"}, true, "EUR"},
+		{[]string{"€10", "£20"}, true, ""},
+		{[]string{"€10", "£10"}, true, ""}, // also where they are one value
+		{[]string{"10 kr", "10 NOK"}, true, "NOK"},
+		{[]string{"£0"}, true, "GBP"},
+		{[]string{"free"}, false, "NOK"},
+		{[]string{"15.00."}, false, "NOK"},
+		{[]string{"€5", "15.00."}, false, "EUR"},
+		{[]string{"from 10"}, false, "NOK"},
+		{nil, false, "NOK"},
+	} {
+		if got := ReadCost(tt.costs, site); got.Numbers != tt.numbers || got.Code != tt.code {
+			t.Errorf("%q: numbers %t, code %q; want %t, %q", tt.costs, got.Numbers, got.Code, tt.numbers, tt.code)
+		}
 	}
 }
 
@@ -158,10 +229,8 @@ func FuzzCost(f *testing.F) {
 		if (c.Symbol == "") != (c.Position == "") {
 			t.Fatalf("%q, %q: symbol %q at %q", a, b, c.Symbol, c.Position)
 		}
-		for _, r := range c.Symbol {
-			if !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) {
-				t.Fatalf("%q, %q: symbol %q", a, b, c.Symbol)
-			}
+		if c.Symbol != "" && !isSymbol(c.Symbol) {
+			t.Fatalf("%q, %q: symbol %q", a, b, c.Symbol)
 		}
 		for _, v := range c.Values {
 			again := ReadCost([]string{a, b, v}, Currency{})

@@ -209,7 +209,7 @@ func (s *settings) misfitPages() []string {
 // pageOptions gives the settings of the pages as they take them.
 func (s *settings) pageOptions() pages.Options {
 	o := s.pagesOptions
-	o.Site, o.SiteZone, o.Currency = s.site, s.timezone, s.priceCurrency
+	o.Site, o.SiteZone = s.site, s.timezone
 	o.Namespace = "/" + s.apiPrefix + "/" + httpapi.Namespace
 	o.Prefixes = append([]string{s.apiPrefix}, s.morePrefixes...)
 	o.Operations = httpapi.PageOperations()

@@ -78,7 +78,7 @@ func TestPagesSettings(t *testing.T) {
 	o := s.pageOptions()
 	if !s.pages || !o.NoExternalLinks || !o.NoRobots || o.MaxAge >= 0 || len(o.Embed) != 2 || !o.Sunday || o.Clock != 24 || len(o.Images) != 2 ||
 		o.Brand.Logo == nil || len(o.Brand.Footer) != 2 || o.Brand.Footer[1].Label != "Mentions légales" || o.Brand.Name != "Town hall" ||
-		s.feedName() != "Town hall" || o.Namespace != "/Events/calendar/events/v1" || o.Currency != "USD" {
+		s.feedName() != "Town hall" || o.Namespace != "/Events/calendar/events/v1" {
 		t.Errorf("got %+v", o)
 	}
 	if text := o.Brand.Home[3]; !strings.Contains(text.HTML, "Welcome") || strings.Contains(text.HTML, "script") {

@@ -187,8 +187,8 @@ func (s *settings) api(log *slog.Logger) httpapi.Options {
 	return httpapi.Options{
 		HistoryMaxAge: cmp.Or(s.historyMaxAge, -1), // as of streams
 		BaseURL:       s.baseURL, Prefix: s.apiPrefix, Prefixes: s.morePrefixes, Namespaces: s.moreNamespaces,
-		Site: s.site, Currency: calendar.Currency{Symbol: s.currencySymbol, Position: s.currencyPosition},
-		PriceCurrency: s.priceCurrency, PerPageMax: s.perPageMax, PositionWait: s.positionWait, ReadMaxAge: s.readMaxAge,
+		Site: s.site, Currency: calendar.Currency{Symbol: s.currencySymbol, Position: s.currencyPosition, Code: s.priceCurrency},
+		PerPageMax: s.perPageMax, PositionWait: s.positionWait, ReadMaxAge: s.readMaxAge,
 		PublicHistory: s.publicHistory, AllowedOrigins: s.allowedOrigins,
 		CalendarName: s.feedName(), FeedRefresh: s.feedRefresh, FeedMaxAge: orNone(s.feedMaxAge), ExportLimit: s.exportLimit, WholeAnswers: s.wholeAnswers,
 		CalendarLimit: s.calendarLimit, TombstoneDays: orNone(s.tombstoneDays),

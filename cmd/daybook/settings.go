@@ -258,7 +258,7 @@ func (s *settings) table() []setting {
 			}},
 			{name: "currency-symbol", value: "TEXT", def: "$", brief: "symbol of costs that name none", set: text(&s.currencySymbol)},
 			{name: "currency-position", value: "WHERE", def: "prefix", brief: "prefix or postfix", set: oneOf(&s.currencyPosition, "prefix", "postfix")},
-			{name: "price-currency", value: "CODE", def: "USD", brief: "ISO 4217 code of prices in linked data", set: checked(&s.priceCurrency, "be three capital letters, as EUR", currencyForm.MatchString)},
+			{name: "price-currency", value: "CODE", def: "USD", brief: "ISO 4217 code, in linked data, of costs with the currency symbol or without one", set: checked(&s.priceCurrency, "be three capital letters, as EUR", currencyForm.MatchString)},
 			{name: "per-page-max", value: "N", def: "100", brief: "largest page of a list, 50 to 1000", set: number(&s.perPageMax, 50, 1000)},
 			{name: "allowed-origins", value: "LIST", brief: "other origins whose pages may write; what pages of any other send is refused", set: list(&s.allowedOrigins, origin)},
 			{name: "position-wait", value: "DURATION", def: "5s", brief: "longest wait of a list for a position", set: func(v string) error {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"daybook/calendar"
+	"daybook/internal/httpapi"
 	"daybook/internal/pages"
 	"daybook/internal/testkit"
 )
@@ -31,7 +32,7 @@ func (s schemaOrg) LoadDocument(u string) (*ld.RemoteDocument, error) {
 // structured data of pages, those that search engines ask for among them (PAGES 13.17).
 func TestLinkedData(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{Pages: &pages.Options{Currency: "EUR"}})
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Currency: calendar.Currency{Symbol: "€", Position: "prefix", Code: "EUR"}}, Pages: &pages.Options{}})
 	editor := w.As(calendar.Editor)
 	hall := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Salle & co", "address": "1 rue Haute", "city": "Lyon", "country": "France", "geo_lat": 45.75, "geo_lng": 4.85})
 	plain := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Somewhere"})

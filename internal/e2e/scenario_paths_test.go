@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"daybook/calendar"
 	"daybook/internal/httpapi"
 )
 
@@ -66,8 +67,8 @@ func baseURL(s *scene) {
 func furtherNames(s *scene) {
 	s = s.alone(settings{perPageMax: 60, http: httpapi.Options{
 		Prefix: "rest", Prefixes: []string{"api", "wp/json"}, Namespaces: []string{"agenda/v2", "calendar/events"},
-		TotalHeaders:  [][2]string{{"X-Count", "X-Count-Pages"}},
-		PriceCurrency: "EUR", ReadMaxAge: 30,
+		TotalHeaders: [][2]string{{"X-Count", "X-Count-Pages"}},
+		Currency:     calendar.Currency{Symbol: "$", Position: "prefix", Code: "EUR"}, ReadMaxAge: 30,
 	}})
 	ed := s.as("editor")
 	made := ed.do("POST", "=/wp/json/agenda/v2/events", eventBody("Quay", obj{"cost": "5", "categories": "Jazz"})).want(http.StatusCreated)

@@ -135,11 +135,10 @@ type Options struct {
 	Prefixes       []string // further prefixes
 	Namespaces     []string // further namespaces
 
-	Site          *time.Location    // site zone; nil UTC
-	Currency      calendar.Currency // zero: "$" as prefix
-	PriceCurrency string            // "": USD
-	PerPageMax    int               // for the documentation; 0: 100
-	PositionWait  time.Duration     // longest wait for a position, for the documentation; 0: 5 s
+	Site         *time.Location    // site zone; nil UTC
+	Currency     calendar.Currency // zero: "$" as prefix; a code "": USD
+	PerPageMax   int               // for the documentation; 0: 100
+	PositionWait time.Duration     // longest wait for a position, for the documentation; 0: 5 s
 
 	// ReadMaxAge is for how many seconds anybody may keep an answer to a read
 	// without credentials, and for as many more while it asks for a new one; 0:
@@ -383,11 +382,11 @@ func newAPI(d Deps, o Options) (*api, error) {
 // rendering is the version of how records and lists are written: with another one
 // every ETag is another one. It grows with each change of what is sent for the same
 // record, but for what the field tables say: that counts by itself.
-const rendering = 1
+const rendering = 2
 
 // seed names all that answers depend on beside what is stored: settings and program.
 func (o *Options) seed() uint64 {
-	return uint64(calendar.HashStart.Number(rendering).Number(newLayouts().hash()).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.PriceCurrency).Text(o.CalendarName).Number(uint64(o.FeedRefresh)))
+	return uint64(calendar.HashStart.Number(rendering).Number(newLayouts().hash()).Text(readmodel.Fingerprint()).Text(o.Site.String()).Text(o.Currency.Symbol).Text(o.Currency.Position).Text(o.Currency.Code).Text(o.CalendarName).Number(uint64(o.FeedRefresh)))
 }
 
 func setDefaults(o *Options) {
@@ -400,8 +399,8 @@ func setDefaults(o *Options) {
 	if o.Currency == (calendar.Currency{}) {
 		o.Currency = calendar.Currency{Symbol: "$", Position: "prefix"}
 	}
-	if o.PriceCurrency == "" {
-		o.PriceCurrency = "USD"
+	if o.Currency.Code == "" {
+		o.Currency.Code = "USD"
 	}
 	if o.PerPageMax == 0 {
 		o.PerPageMax = 100

@@ -30,10 +30,9 @@ func (s shownTexts) HTML(r *calendar.Record, field string, l calendar.Lang) (str
 // Plain is the text of shown HTML.
 func (s shownTexts) Plain(shown string) string { return htmltext.PlainText(shown) }
 
-// Cost is what an event costs, not escaped, and its values.
-func (s shownTexts) Cost(r *calendar.Record) (string, []string) {
-	cost := calendar.ReadCost(r.Fields.Strings("cost"), s.currency)
-	return cost.Text, cost.Values
+// Cost is what an event costs, not escaped.
+func (s shownTexts) Cost(r *calendar.Record) calendar.Cost {
+	return calendar.ReadCost(r.Fields.Strings("cost"), s.currency)
 }
 
 // ShownTexts gives pages the texts of records as answers have them.

@@ -20,11 +20,11 @@ func (p *renderer) appendEventLD(b []byte, r *calendar.Record, url string) []byt
 
 // appendEventOffer writes the json_ld of an event from there on.
 func (p *renderer) appendEventOffer(b []byte, r *calendar.Record, url string, cost calendar.Cost) []byte {
-	if len(cost.Values) > 0 {
+	if len(cost.Values) > 0 && cost.Code != "" {
 		b = append(b, `,"offers":{"@type":"Offer","price":`...)
 		b = appendString(b, cost.Values[0])
 		b = append(b, `,"priceCurrency":`...)
-		b = appendString(b, p.a.o.PriceCurrency)
+		b = appendString(b, cost.Code)
 		b = append(b, `,"url":`...)
 		b = appendString(b, url)
 		b = append(b, `,"category":"primary","availability":"inStock"`...)

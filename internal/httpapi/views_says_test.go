@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"daybook/calendar"
+	"daybook/internal/httpapi"
 	"daybook/internal/pages"
 	"daybook/internal/testkit"
 )
@@ -646,7 +647,10 @@ func graphOf(t *testing.T, at sheet) (out []map[string]any) {
 // TestStructuredData: JSON-LD of event pages (PAGES 13.17).
 func TestStructuredData(t *testing.T) {
 	t.Parallel()
-	w := viewsWorld(t, pages.Options{Currency: "EUR"})
+	w := testkit.New(t, testkit.Options{
+		Site: newYork(t), Pages: &pages.Options{}, Unchecked: true,
+		HTTP: httpapi.Options{Currency: calendar.Currency{Symbol: "€", Position: "postfix", Code: "EUR"}},
+	})
 	programme(t, w)
 	event := func(path string) map[string]any {
 		graph := graphOf(t, openPage(t, w, path, http.StatusOK))
@@ -699,6 +703,55 @@ func TestStructuredData(t *testing.T) {
 	free := w.As(calendar.Editor).Event("For nothing", testkit.Object{"cost": "0"})
 	if e := event("/event/for-nothing/"); e["isAccessibleForFree"] != true || free == nil {
 		t.Errorf("free: %v", e)
+	}
+	// Offers are made of numbers of a known currency (PAGES P3.2, interface 3.1.4, 3.1.8).
+	for i, c := range []struct {
+		cost  any
+		shown string
+		price string // of the pages, "" for no offers; two prices with a blank between them
+		code  string // of json_ld, "" for no offers
+		free  bool
+	}{
+		{"15.00.", "15.00.", "", "EUR", false},
+		{"1.500.00", "1.500.00", "", "EUR", false},
+		{"31.12.", "31.12.", "", "EUR", false},
+		{"...", "...", "", "EUR", false},
+		{"from 10", "from 10", "", "EUR", false},
+		{"10 each", "10 each", "", "EUR", false},
+		{[]string{"5", "15.00."}, "15.00. – 5€", "", "EUR", false},
+		{"10", "10€", "10", "EUR", false},
+		{"10 USD", "10USD", "10", "USD", false},
+		{"usd 10", "usd10", "10", "USD", false},
+		{"£12", "£12", "12", "GBP", false},
+		{"10 zł", "10zł", "10", "PLN", false},
+		{"€8 - €12", "€8 – €12", "8 12", "EUR", false},
+		{"10 kr", "10kr", "", "", false},
+		{"$10", "$10", "", "", false},
+		{[]string{"€10", "£10"}, "€10", "", "", false},
+		{[]string{"€10", "£20"}, "€10 – £20", "", "", false},
+		{"0", "Free", "0", "EUR", true},
+		{"£0.00", "Free", "0.00", "GBP", true},
+		{"0 kr", "Free", "", "", true},
+		{[]string{"0", "10"}, "Free – 10€", "0 10", "EUR", false},
+	} {
+		slug := fmt.Sprintf("costs-%d", i)
+		made := w.As(calendar.Editor).In(t).Event("Costs", testkit.Object{"slug": slug, "cost": c.cost})
+		e := event("/event/" + slug + "/")
+		price, code := "", ""
+		if offers, ok := e["offers"].(map[string]any); ok {
+			price = strings.TrimSpace(strings.ReplaceAll(fmt.Sprint(offers["price"], " ", offers["lowPrice"], " ", offers["highPrice"]), "<nil>", ""))
+			code, _ = offers["priceCurrency"].(string)
+		}
+		if want := map[bool]string{true: c.code}[c.price != ""]; price != c.price || code != want || (e["isAccessibleForFree"] == true) != c.free {
+			t.Errorf("%v: price %q %s, free %v; want %q %s, %t", c.cost, price, code, e["isAccessibleForFree"], c.price, want, c.free)
+		}
+		single := w.As(calendar.Anonymous).In(t).Get(made.Path(calendar.KindEvent))
+		if got := single.String("cost"); got != c.shown {
+			t.Errorf("%v is shown as %q, want %q", c.cost, got, c.shown)
+		}
+		if got, has := single.Lookup("json_ld.offers.priceCurrency"); has != (c.code != "") || has && got != c.code {
+			t.Errorf("%v: currency %v in json_ld, want %q", c.cost, got, c.code)
+		}
 	}
 	var single map[string]any
 	for path, kind := range map[string]string{"/venue/city-hall/": "Place", "/organizer/jazz-club/": "Organization"} {

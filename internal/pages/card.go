@@ -190,7 +190,7 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 	}
 	f := v.Record.Fields
 	c.Featured = f.Bool("featured")
-	c.Cost, _ = p.Shown.Cost(v.Record)
+	c.Cost = p.Shown.Cost(v.Record).Text
 	if p.showsImage(r, f.String("image_url")) {
 		c.Image = f.String("image_url")
 	}

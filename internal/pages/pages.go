@@ -36,8 +36,8 @@ type Shown interface {
 	HTML(r *calendar.Record, field string, l calendar.Lang) (string, calendar.Lang)
 	// Plain is the text of shown HTML (LISTINGS, plain text).
 	Plain(shown string) string
-	// Cost is what an event costs, not escaped, and its values.
-	Cost(r *calendar.Record) (text string, values []string)
+	// Cost is what an event costs, not escaped.
+	Cost(r *calendar.Record) calendar.Cost
 }
 
 // Deps are the parts that the pages stand on; all are required.
@@ -51,7 +51,6 @@ type Deps struct {
 type Options struct {
 	Site      *time.Location // site zone; nil UTC
 	SiteZone  string         // its name; "": UTC
-	Currency  string         // of offers, ISO 4217
 	Namespace string         // path of the interface below the language, "/api/calendar/events/v1"
 	Prefixes  []string       // of the interface, for robots.txt
 	Now       func() time.Time

@@ -267,7 +267,7 @@ func cmpOr(texts ...string) string {
 func (p *Pages) factsOf(l *layout, v *query.View) []fact {
 	f, lang := v.Record.Fields, l.Lang
 	var out []fact
-	if cost, _ := p.Shown.Cost(v.Record); cost != "" {
+	if cost := p.Shown.Cost(v.Record).Text; cost != "" {
 		out = append(out, fact{Field: "cost", Label: word("fact.cost", lang), Text: cost})
 	}
 	if site := f.String("website"); site != "" {
@@ -443,27 +443,28 @@ func (l *layout) crumbsLD() map[string]any {
 	return map[string]any{"@type": "BreadcrumbList", "itemListElement": items}
 }
 
-// offers tells what an event costs, when all of it are numbers.
+// offers tells what an event costs, when all of it are numbers of one currency that is known.
 func (p *Pages) offers(e map[string]any, r *calendar.Record, page string) {
-	_, values := p.Shown.Cost(r)
-	if len(values) == 0 {
+	cost := p.Shown.Cost(r)
+	if !cost.Numbers {
 		return
 	}
-	if slices.ContainsFunc(values, func(v string) bool { return strings.Trim(v, "0123456789.") != "" }) {
+	lowest, highest := cost.Values[0], cost.Values[len(cost.Values)-1]
+	if len(cost.Values) == 1 && strings.Trim(lowest, "0.") == "" {
+		e["isAccessibleForFree"] = true
+	}
+	if cost.Code == "" {
 		return
 	}
-	offer := map[string]any{"@type": "Offer", "price": values[0], "priceCurrency": p.o.Currency, "url": page, "availability": "https://schema.org/InStock"}
-	if len(values) > 1 {
+	offer := map[string]any{"@type": "Offer", "price": lowest, "priceCurrency": cost.Code, "url": page, "availability": "https://schema.org/InStock"}
+	if len(cost.Values) > 1 {
 		delete(offer, "price")
-		offer["@type"], offer["lowPrice"], offer["highPrice"] = "AggregateOffer", values[0], values[len(values)-1]
+		offer["@type"], offer["lowPrice"], offer["highPrice"] = "AggregateOffer", lowest, highest
 	}
 	if date := r.Fields.Wall("date_utc"); date != calendar.NoWall {
 		offer["validFrom"] = date.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	e["offers"] = offer
-	if n, _ := strconv.ParseFloat(values[0], 64); n == 0 && len(values) == 1 {
-		e["isAccessibleForFree"] = true
-	}
 }
 
 // placeLD is a venue; it has an address always.

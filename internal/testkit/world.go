@@ -154,7 +154,7 @@ func New(t testing.TB, o Options) *World {
 		of := *o.Pages
 		of.Site, of.SiteZone, of.Now = o.Site, cmp.Or(of.SiteZone, o.Site.String()), w.Clock.Now
 		of.Namespace, of.Prefixes = Root, []string{"api"}
-		h.Pages, err = pages.New(pages.Deps{Lists: w.Queries, Past: httpapi.PublicPast(deps, h), Shown: httpapi.ShownTexts(calendar.Currency{Symbol: "$", Position: "prefix"})}, of)
+		h.Pages, err = pages.New(pages.Deps{Lists: w.Queries, Past: httpapi.PublicPast(deps, h), Shown: httpapi.ShownTexts(cmp.Or(h.Currency, calendar.Currency{Symbol: "$", Position: "prefix", Code: "USD"}))}, of)
 		must(err)
 	}
 	w.Handler, err = httpapi.New(deps, h)
