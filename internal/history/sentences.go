@@ -25,7 +25,7 @@ func quote(s string, l calendar.Lang) string {
 		}
 		n++
 	}
-	return opening[l] + s + closing[l]
+	return opening[l] + calendar.Isolated(s) + closing[l]
 }
 
 // Label names the field of a change in a language, and the language of its text where
@@ -46,7 +46,7 @@ func (c *ToldChange) Written(after bool, l calendar.Lang) string {
 	case nil:
 		return ""
 	case []string:
-		return strings.Join(v, listed[l])
+		return inList(v, l)
 	case []calendar.ID:
 		return c.linked(v, l)
 	case calendar.ID:
@@ -71,6 +71,18 @@ func (c *ToldChange) linked(ids []calendar.ID, l calendar.Lang) string {
 		if out[i] = c.names(id); out[i] == "" {
 			out[i] = "#" + id.String()
 		}
+	}
+	return inList(out, l)
+}
+
+// inList joins texts.
+func inList(texts []string, l calendar.Lang) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = calendar.Isolated(text)
 	}
 	return strings.Join(out, listed[l])
 }

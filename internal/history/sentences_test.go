@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/bidi"
 
 	"daybook/calendar"
 )
@@ -148,6 +151,31 @@ func TestSummaries(t *testing.T) {
 }
 
 // Each row of HISTORY 6.4, of every field that is shown.
+// TestQuotesOfOtherDirections: what turns the sentence around it is quoted between U+2068 and
+// U+2069, its ellipsis too; what is left out of a quote does not count (HISTORY 6.3).
+func TestQuotesOfOtherDirections(t *testing.T) {
+	t.Parallel()
+	latin, hebrew := strings.Repeat("x", 100), strings.Repeat("א", 100)
+	for text, want := range map[string]string{
+		"Quay": "“Quay”", "שירה": "“\u2068שירה\u2069”", "Jazz جاز": "“\u2068Jazz جاز\u2069”", "a\u200eb": "“\u2068a\u200eb\u2069”", "a\u200fb": "“\u2068a\u200fb\u2069”",
+		"a\u061cb": "“\u2068a\u061cb\u2069”", "٢٠٢٦": "“٢٠٢٦”", "日本 👍": "“日本 👍”", hebrew: "“\u2068" + hebrew + "\u2069”", hebrew + "א": "“\u2068" + hebrew + "…\u2069”", latin + "א": "“" + latin + "…”",
+	} {
+		if got := quote(text, calendar.LangEN); got != want {
+			t.Errorf("%q is quoted as %q, want %q", text, got, want)
+		}
+	}
+	if got, want := quote("שירה", calendar.LangFR), "«\u00a0\u2068שירה\u2069\u00a0»"; got != want {
+		t.Errorf("in French %q, want %q", got, want)
+	}
+	for r := range rune(unicode.MaxRune) {
+		p, _ := bidi.LookupRune(r)
+		turns := unicode.IsLetter(r) && (p.Class() == bidi.R || p.Class() == bidi.AL) || r == '\u200e' || r == '\u200f' || r == '\u061c'
+		if got := calendar.Isolated(string(r)) != string(r); got != turns {
+			t.Errorf("%U is isolated: %t, want %t", r, got, turns)
+		}
+	}
+}
+
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

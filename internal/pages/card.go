@@ -126,6 +126,7 @@ func running(r *calendar.Record, now time.Time) bool {
 // link is a text that leads somewhere.
 type link struct {
 	Href, Label string
+	Value       string // what stands in Label for %s, "" for nothing
 	Lang        string // of the label, where it is not that of the page
 	Current     bool
 	External    bool // it leads to another site

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/query"
@@ -37,7 +36,8 @@ type toldItem struct {
 	Time, When string
 	Label      string // version 3
 	Sentence   string
-	Cause      string // who and why
+	Actor      string
+	Reason     string
 	Changes    []changeRow
 	Href       string // of the page as of the version, "" for none
 }
@@ -107,7 +107,7 @@ func (p *Pages) serveHistory(ctx context.Context, l *layout) (*Answer, error) {
 		Name: name, Language: otherLang(in, l.Lang), Back: link{Href: l.Href(path), Label: name, Lang: otherLang(in, l.Lang)},
 		Compare: p.compareForm(l),
 	}
-	l.Title = word("event.history", l.Lang) + l.colon() + name
+	l.Title, l.Named = word("event.history", l.Lang)+l.colon()+name, name
 	l.Heading, l.NoIndex = l.Title, true
 	l.Canonical, l.Langs, l.Home = path+"history/", rec.Langs(), homeOf(rec, l.Lang)
 	if l.Crumbs, err = p.wayToHistory(ctx, l, rec); err != nil {
@@ -234,15 +234,8 @@ func (p *Pages) toldItem(l *layout, r *calendar.Record, t *Told) toldItem {
 	item := toldItem{
 		Version: t.Number, Position: t.Position, Time: in.Format(instantLayout), When: p.momentOf(l, t.Time),
 		Label: l.text("history.version", l.say.number(int(t.Number))), Sentence: t.Sentence, Changes: p.changeRows(l, t.Changes),
+		Actor: t.Actor, Reason: t.Reason,
 	}
-	var cause []string
-	if t.Actor != "" {
-		cause = append(cause, l.text("history.by", t.Actor))
-	}
-	if t.Reason != "" {
-		cause = append(cause, t.Reason)
-	}
-	item.Cause = strings.Join(cause, " · ")
 	if r.Kind == calendar.KindEvent {
 		item.Href = l.Href(recordPath(r.Kind, r.Slug())) + "?" + paramAsOf + "=version%3A" + strconv.FormatInt(t.Number, 10)
 	}

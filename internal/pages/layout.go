@@ -24,6 +24,7 @@ type layout struct {
 	Status   calendar.Status // of the record, for previews
 	Position calendar.Position
 	Title    string // without the name of the site
+	Named    string // the name of a record that stands in Title, "" for none
 	Summary  string // description for machines
 	Heading  string
 	// HeadingLang is its language, where that is not the one of the page.
@@ -69,7 +70,7 @@ func (l *layout) FullTitle() string {
 	if l.Title == "" || l.Title == l.Site() {
 		return l.Site()
 	}
-	return l.Title + " – " + l.Site()
+	return strings.Replace(l.Title, l.Named, calendar.Isolated(l.Named), 1) + " – " + l.Site()
 }
 
 // Href makes the path of a page in the language of this one.

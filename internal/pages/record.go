@@ -93,7 +93,7 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 		b.Zone = l.zone.Name
 	}
 	b.When = l.say.whenText(when{start: s.start, end: s.end, allDay: s.allDay, zone: s.zone, zoneEnd: s.zoneEnd})
-	l.Title, l.Heading, l.HeadingLang = c.Title, c.Title, c.Language
+	l.Title, l.Named, l.Heading, l.HeadingLang = c.Title, c.Title, c.Title, c.Language
 	l.Canonical, l.Langs, l.Home = recordPath(r.Kind, r.Slug()), r.Langs(), homeOf(r, lang)
 	l.NoIndex = l.r.parametered()
 	own := p.spanOf(r, locked, nil)
@@ -536,7 +536,7 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 	f := r.Fields
 	name, in := r.Name(lang)
 	path := recordPath(r.Kind, r.Slug())
-	l.Title, l.Heading, l.HeadingLang = name, name, otherLang(in, lang)
+	l.Title, l.Named, l.Heading, l.HeadingLang = name, name, name, otherLang(in, lang)
 	l.Canonical, l.Langs, l.Home = path+l.canonicalQuery(), r.Langs(), homeOf(r, lang)
 	l.NoIndex = l.r.parametered()
 	b := &recordBody{NameField: nameFields[r.Kind], Version: r.Version}

@@ -311,7 +311,7 @@ func (p *Pages) step(ctx context.Context, l *layout, over period, total int, pat
 	kept = linkQuery(leaveOut(l.sel.params(nil), append(slices.Clone(dates), paramStrict)...))
 	if !l.sel.plain() {
 		for _, c := range l.chips(ctx, path(over.first)) {
-			e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label)})
+			e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label+"%s"), Value: c.Value})
 		}
 		b, a, err := p.edges(ctx, l, over, true)
 		if err != nil {

@@ -38,6 +38,9 @@ func parseTemplates(l calendar.Lang) (*template.Template, template.FuncMap, erro
 			return word(key, l), nil
 		},
 		"fill": func(s, with string) string { return fill(s, with) },
+		"isolated": func(s, with string) template.HTML {
+			return template.HTML(fill(template.HTMLEscapeString(s), "<bdi>"+template.HTMLEscapeString(with)+"</bdi>")) //nolint:gosec // escaped
+		},
 		"dict": dict,
 		"url":  safeURL,
 	}

@@ -103,7 +103,7 @@ func (l *layout) facetLabel(name string, v query.FacetValue) string {
 
 // removable is a filter that can be taken away.
 type removable struct {
-	Label, Href string
+	Label, Value, Href string // Label: what stands before the value
 }
 
 // empty is what stands where nothing was found.
@@ -261,7 +261,7 @@ func (l *layout) chips(ctx context.Context, path string) []removable {
 		but := linkQuery(l.sel.paramsBut(map[string]string{paramPage: ""}, func(other int) bool {
 			return other == i || many && baseName(l.sel.asked[other].Name) == name
 		}))
-		out = append(out, removable{Label: l.filterName(name) + l.colon() + l.valueName(ctx, name, value), Href: l.Href(path) + but})
+		out = append(out, removable{Label: l.filterName(name) + l.colon(), Value: l.valueName(ctx, name, value), Href: l.Href(path) + but})
 	}
 	return out
 }
@@ -294,6 +294,9 @@ func (l *layout) valueName(ctx context.Context, name, value string) string {
 			parts[i] = l.say.dayOf(date, true)
 		default:
 			parts[i] = l.facetLabel(name, query.FacetValue{Value: part})
+		}
+		if len(parts) > 1 {
+			parts[i] = calendar.Isolated(parts[i])
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -351,7 +354,7 @@ func (l *layout) nothing(ctx context.Context, path string) *empty {
 	}
 	e := &empty{Text: word("empty.filtered", l.Lang)}
 	for _, c := range l.chips(ctx, path) {
-		e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label)})
+		e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label+"%s"), Value: c.Value})
 	}
 	if l.Search() != "" {
 		e.Links = append(e.Links, link{Href: l.Href(path) + l.sel.encoded(map[string]string{"search": "", paramPage: ""}), Label: word("empty.without_words", l.Lang)})

@@ -219,7 +219,7 @@ if (form?.dataset.suggest) {
 		list.replaceChildren(...entries.map(([kind, e], i) => {
 			const option = Object.assign(document.createElement("li"), { id: `suggestion-${i}`, role: "option", ariaSelected: "false" });
 			const about = Object.assign(document.createElement("span"), { textContent: kind === "events" ? e.start_date.slice(0, 10) : (form.dataset[kind] ?? "") });
-			option.append(e.text, " ", about);
+			option.append(Object.assign(document.createElement("bdi"), { textContent: e.text }), " ", about);
 			option.dataset.url = e.url;
 			return option;
 		}));

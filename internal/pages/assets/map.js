@@ -56,13 +56,13 @@ function tiles(L, map, box) {
 // popup tells of a venue: its name, and the events of it that stand beside the map.
 function popup(venue, cards, count) {
 	const box = document.createElement("div");
-	const name = Object.assign(document.createElement("a"), { href: venue.url, textContent: plain(venue.venue) });
+	const name = Object.assign(document.createElement("a"), { href: venue.url, dir: "auto", textContent: plain(venue.venue) });
 	box.append(name);
 	const list = document.createElement("ul");
 	for (const card of cards.slice(0, 5)) {
 		const title = card.querySelector("h3 a");
 		const item = document.createElement("li");
-		item.append(Object.assign(document.createElement("a"), { href: title.href, textContent: title.textContent }));
+		item.append(Object.assign(document.createElement("a"), { href: title.href, dir: "auto", textContent: title.textContent }));
 		list.append(item);
 	}
 	if (cards.length) box.append(list);
