@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"daybook/eventstore/sqlite"
 )
@@ -171,7 +170,11 @@ func TestLostLogWithoutWrites(t *testing.T) {
 	if err := os.Remove(filepath.Join(data, sqlite.FileName+"-wal")); err != nil {
 		t.Fatal(err)
 	}
-	<-time.After(2 * time.Second)
+	took := eventually(t, "all entries are in the file", func() bool {
+		out, _, _ := tool(t, nil, "verify", "--data", copyFiles(t, data, sqlite.FileName))
+		return strings.Contains(out, "intact: 6 entries")
+	})
+	t.Logf("all entries are in the file after %s", took)
 	s.kill()
 	s = startServer(t, "serve", "--data", data)
 	for _, id := range kept {
