@@ -37,9 +37,8 @@ type Findings struct {
 	Entries calendar.Position // how many were checked; all of them unless it is tampered
 	Hash    [32]byte          // of the last commit that was checked
 
-	Redacted      int // entries of form 2 that are redacted, each fits its leaf
-	RedactedForm1 int // those of form 1, whose leaves are taken as they are
-	Erasures      []FoundErasure
+	Redacted int // entries that are redacted, each fits its leaf
+	Erasures []FoundErasure
 
 	// Of what is tampered or incomplete.
 	Position calendar.Position // of the first entry, 0 when no entry is at fault
@@ -228,9 +227,7 @@ func (v *verification) page(ctx context.Context) error {
 		if i >= len(leaves) {
 			return Damaged(p, "its leaf is missing")
 		}
-		// Of a redacted one of form 1 nothing but its leaf is left.
-		form1 := e.Redacted != nil && e.Salts == nil && e.Redacted.Hashes == [4][32]byte{}
-		if !form1 && Leaf(e) != leaves[i] {
+		if Leaf(e) != leaves[i] {
 			if e.Redacted == nil && len(e.Fields)+len(e.State) == 0 {
 				return Damaged(p, "it is blank, and no erasure is known of it")
 			}
@@ -310,11 +307,7 @@ func (v *verification) blank(e *Entry, now lastEntry) error {
 	if now.blank != 0 && now.by != e.Redacted.By {
 		return Damaged(e.Position, "it is blank by entry %d, and entry %d of its record by entry %d", e.Redacted.By, now.blank, now.by)
 	}
-	if e.Salts == nil {
-		v.found.RedactedForm1++
-	} else {
-		v.found.Redacted++
-	}
+	v.found.Redacted++
 	if !e.Blank() {
 		v.incomplete(e.Position, e.Kind, e.ID)
 	}

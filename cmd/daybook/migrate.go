@@ -52,7 +52,7 @@ func carry(ctx context.Context, c *console, s *settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	from, err := openFile(ctx, c, s, sqlite.Options{Existing: true})
+	from, err := openFile(ctx, s, sqlite.Options{Existing: true})
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 		b.store, b.leases, b.close = store, store, store.Close
 		return nil
 	}
-	store, err := openFile(ctx, b.c, b.s, sqlite.Options{
+	store, err := openFile(ctx, b.s, sqlite.Options{
 		Observe: b.hooks.Commits, Permit: b.permit, Existing: existing,
 	})
 	if err != nil {
@@ -45,18 +45,13 @@ func (b *backend) openStore(ctx context.Context, existing bool) error {
 	return nil
 }
 
-// openFile opens the event store in the data directory. One of a former version is
-// brought to the present form, which is shown, because it may take minutes. One without
-// entries is refused where other files say that there were some, unless a new log is to
-// begin.
-func openFile(ctx context.Context, c *console, s *settings, o sqlite.Options) (*sqlite.Store, error) {
+// openFile opens the event store in the data directory. One without entries is
+// refused where other files say that there were some, unless a new log is to begin.
+func openFile(ctx context.Context, s *settings, o sqlite.Options) (*sqlite.Store, error) {
 	left := leftOfLog(s)
 	lost := left != "" && !s.newLog
 	o.Existing = o.Existing || lost
-	progress, end := renewing(c, s.data)
-	o.Renewing = progress
 	store, err := sqlite.Open(ctx, s.data, o)
-	end()
 	if err == nil && lost {
 		var head calendar.Position
 		if head, err = store.Head(ctx); err == nil && head == 0 {

@@ -49,12 +49,8 @@ func findingsText(f *eventstore.Findings) string {
 		}
 		return fmt.Sprintf("%s: entry %d: %s", f.Finding, f.Position, f.Why)
 	case eventstore.FoundRedacted:
-		form1 := ""
-		if f.RedactedForm1 > 0 {
-			form1 = fmt.Sprintf(" (%d of form 1, whose leaves are taken as they are)", f.RedactedForm1)
-		}
-		return fmt.Sprintf("%s: %s, %d redacted by %s%s", f.Finding, counted(int(f.Entries), "entry", "entries"),
-			f.Redacted+f.RedactedForm1, counted(len(f.Erasures), "erasure", "erasures"), form1)
+		return fmt.Sprintf("%s: %s, %d redacted by %s", f.Finding, counted(int(f.Entries), "entry", "entries"),
+			f.Redacted, counted(len(f.Erasures), "erasure", "erasures"))
 	default:
 		return fmt.Sprintf("%s: %s", f.Finding, counted(int(f.Entries), "entry", "entries"))
 	}
@@ -77,20 +73,19 @@ type foundErasure struct {
 
 // findings are the JSON of verify.
 type findings struct {
-	Result        eventstore.Finding `json:"result"`
-	Entries       calendar.Position  `json:"entries"`
-	Head          string             `json:"head,omitempty"` // of the chain; exports have no commits to compute it from
-	Redacted      int                `json:"redacted"`
-	RedactedForm1 int                `json:"redacted_form_1"`
-	Erasures      []foundErasure     `json:"erasures"`
-	Position      *calendar.Position `json:"position,omitempty"`
-	Why           string             `json:"why,omitempty"`
+	Result   eventstore.Finding `json:"result"`
+	Entries  calendar.Position  `json:"entries"`
+	Head     string             `json:"head,omitempty"` // of the chain; exports have no commits to compute it from
+	Redacted int                `json:"redacted"`
+	Erasures []foundErasure     `json:"erasures"`
+	Position *calendar.Position `json:"position,omitempty"`
+	Why      string             `json:"why,omitempty"`
 }
 
 func findingsOf(f *eventstore.Findings) findings {
 	out := findings{
 		Result: f.Finding, Entries: f.Entries,
-		Redacted: f.Redacted, RedactedForm1: f.RedactedForm1, Erasures: []foundErasure{}, Why: f.Why,
+		Redacted: f.Redacted, Erasures: []foundErasure{}, Why: f.Why,
 	}
 	if f.Hash != [32]byte{} {
 		out.Head = hex.EncodeToString(f.Hash[:])

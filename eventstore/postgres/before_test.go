@@ -1,18 +1,14 @@
 package postgres_test
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
@@ -156,129 +152,28 @@ func former(t *testing.T, c *pgx.Conn, name string, n int) {
 	}
 }
 
-// TestMigrateFormer: a store of the version before gets the present form, in steps that
-// are told, and what is cut off is finished by another run. Its leaves stay, and a log of
-// both forms verifies. HISTORY 20.33.
-func TestMigrateFormer(t *testing.T) {
+// TestOldForm: a schema of a development version, whose leaves have no salts, is refused
+// and stays as it is, also with the present functions (HISTORY 20.33).
+func TestOldForm(t *testing.T) {
 	t.Parallel()
-	const tags = 4000 // more than two pages of the filling
-	at, name := server(t), schema(t)
+	at, old, present := server(t), schema(t), schema(t)
 	c := admin(t)
-	former(t, c, name, 4)
-	// Many more, written at once: the same tag over and over.
-	sqlExec(t, c, fmt.Sprintf(`INSERT INTO entries SELECT p, 1, p - 6, time, actor, kind, change, leaf, client, request, reason,
-			convert_to('{"slug":"many-' || p || '"}', 'UTF8'), state, secret
-		FROM entries, generate_series(9, %d) p WHERE position = 2`, 2*tags))
-	var leaves int
-	const sum = "SELECT count(DISTINCT leaf) FROM entries"
-	if err := c.QueryRow(t.Context(), sum).Scan(&leaves); err != nil {
-		t.Fatal(err)
-	}
-
-	// The first run is killed in each of its steps: its connection is ended.
-	steps := 0
-	for {
-		ctx, cancel := context.WithCancel(t.Context())
-		var told []calendar.Position
-		err := postgres.Migrate(ctx, at, postgres.Options{Schema: name, Progress: func(done, total calendar.Position) {
-			if total != 2*tags {
-				t.Errorf("%d of %d entries", done, total)
-			}
-			told = append(told, done)
-			cancel()
-		}})
-		cancel()
-		if err == nil {
-			if len(told) > 1 {
-				t.Errorf("it did not end at %v", told)
-			}
-			break
+	former(t, c, old, 2)
+	open(t, at, postgres.Options{Schema: present})
+	appendFormer(t, c, present, "append_packed", tag(t, 1, 1, "tag"))
+	for _, name := range []string{old, present} {
+		if err := postgres.Migrate(t.Context(), at, postgres.Options{Schema: name}); !errors.Is(err, eventstore.ErrOldForm) {
+			t.Errorf("Migrate: %v, want ErrOldForm", err)
 		}
-		if !errors.Is(err, context.Canceled) || len(told) != 1 {
-			t.Fatalf("a run that is cut off: %v after %v", err, told)
-		}
-		if steps++; steps > 1 {
-			continue
-		}
-		// The next one is killed in the middle of a page.
-		sqlExec(t, c, "BEGIN")
-		sqlExec(t, c, "LOCK TABLE slugs IN SHARE MODE")
-		killed := make(chan error, 1)
-		go func() { killed <- postgres.Migrate(t.Context(), at, postgres.Options{Schema: name}) }()
-		eventually(t, "kill it", func() error {
-			var n int
-			const kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_locks WHERE relation = 'slugs'::regclass AND NOT granted"
-			if err := c.QueryRow(t.Context(), kill).Scan(&n); err != nil || n != 1 {
-				return fmt.Errorf("%d wait, %w", n, err)
-			}
-			return nil
-		})
-		if err := <-killed; !errors.Is(err, eventstore.ErrUnavailable) {
-			t.Errorf("the run that was killed: %v", err)
-		}
-		sqlExec(t, c, "ROLLBACK")
-	}
-	if steps < 1 {
-		t.Error("no run was cut off")
-	}
-	var kept, first []byte
-	if err := c.QueryRow(t.Context(), "SELECT uuid_send(uuid), (SELECT leaf FROM entries WHERE position = 1) FROM identity").Scan(&kept, &first); err != nil || !bytes.Equal(kept, first[:16]) {
-		t.Errorf("UUID %x, %v, want %x", kept, err, first[:16])
-	}
-	var after, slugs int
-	if err := c.QueryRow(t.Context(), sum+" WHERE salts IS NULL").Scan(&after); err != nil || after != leaves {
-		t.Errorf("%d leaves of %d, %v", after, leaves, err)
-	}
-	if err := c.QueryRow(t.Context(), "SELECT count(*) FROM slugs").Scan(&slugs); err != nil || slugs != 2*tags {
-		t.Errorf("%d slugs are noted, %v", slugs, err)
-	}
-}
-
-// TestFormerGoesOn: a migrated store answers of its past and goes on with form 2.
-func TestFormerGoesOn(t *testing.T) {
-	t.Parallel()
-	at, name := server(t), schema(t)
-	c := admin(t)
-	former(t, c, name, 3)
-	var before []byte
-	const leaves = "SELECT string_agg(leaf, '' ORDER BY position) FROM entries WHERE position <= 6"
-	if err := c.QueryRow(t.Context(), leaves).Scan(&before); err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, at, postgres.Options{Schema: name})
-	for id := range calendar.ID(3) {
-		write(t, s, id+1, 3, "present")
-	}
-	var after []byte
-	if err := c.QueryRow(t.Context(), leaves).Scan(&after); err != nil || !cmp.Equal(before, after) {
-		t.Errorf("the leaves were changed, %v", err)
-	}
-	entries, err := s.ReadAll(t.Context(), 0, 100)
-	if err != nil || len(entries) != 9 || entries[5].Salts != nil || entries[6].Salts == nil {
-		t.Fatalf("%d entries, %v", len(entries), err)
-	}
-	for p := range calendar.Position(9) {
-		e := &entries[p]
-		for v := range e.Version {
-			want := calendar.ID(0)
-			if v == e.Version-1 {
-				want = e.ID
-			}
-			got, err := s.SlugAt(t.Context(), calendar.KindTag, fmt.Sprintf("tag-%d-%d", e.ID, v), eventstore.Point{Position: p + 1})
-			if err != nil || got != want {
-				t.Errorf("slug %d of %d at %d is that of %d, %v, want %d", v, e.ID, p+1, got, err, want)
+		if s, err := postgres.Open(t.Context(), at, postgres.Options{Schema: name}); !errors.Is(err, eventstore.ErrOldForm) {
+			t.Errorf("Open: %v, want ErrOldForm", err)
+			if err == nil {
+				_ = s.Close()
 			}
 		}
 	}
-	for id := range calendar.ID(3) {
-		for v, want := range [][]calendar.ID{{id + 1}, {id + 1}, nil} { // the last one is held
-			got, err := s.Former(t.Context(), calendar.KindTag, fmt.Sprintf("tag-%d-%d", id+1, v))
-			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("slug %d of %d was last that of %d, %v, want %d", v, id+1, got, err, want)
-			}
-		}
-	}
-	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 9 {
-		t.Errorf("Verify: %d entries, %v", n, err)
+	var steps int
+	if err := c.QueryRow(t.Context(), "SELECT count(*) FROM "+old+".migrations").Scan(&steps); err != nil || steps != 4 {
+		t.Errorf("%d steps, %v: the schema was changed", steps, err)
 	}
 }

@@ -161,14 +161,14 @@ func TestLaterMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := migration.Step{Number: len(steps) + 1, Name: "bad", Text: "CREATE TABLE later (a); CREATE TABLE later (a)", Checksum: "x"}
-	if err := migrate(t.Context(), s.writer.conn, append(slices.Clip(steps), bad), false, nil); err == nil {
+	if err := migrate(t.Context(), s.writer.conn, append(slices.Clip(steps), bad), false); err == nil {
 		t.Error("a bad step was applied")
 	}
 	good := migration.Step{Number: len(steps) + 1, Name: "good", Text: "CREATE TABLE later (a INTEGER) STRICT", Checksum: "x"}
-	if err := migrate(t.Context(), s.writer.conn, append(slices.Clip(steps), good), false, nil); err != nil {
+	if err := migrate(t.Context(), s.writer.conn, append(slices.Clip(steps), good), false); err != nil {
 		t.Errorf("the next step: %v", err)
 	}
-	if err := migrate(t.Context(), s.writer.conn, steps, false, nil); err == nil {
+	if err := migrate(t.Context(), s.writer.conn, steps, false); err == nil {
 		t.Error("the older program opens the newer file")
 	}
 }

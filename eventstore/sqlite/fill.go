@@ -8,6 +8,12 @@ import (
 	"daybook/eventstore"
 )
 
+// The bounds of one transaction of Fill.
+const (
+	fillRows  = 512
+	fillBytes = 4 << 20
+)
+
 // Fill writes a part of another log into an empty store, in several transactions: one
 // that did not end without an error is of no use. progress, when not nil, is told how
 // many entries of the other log are done. Errors: eventstore.ErrNotEmpty; a
@@ -39,7 +45,7 @@ func (s *Store) Fill(ctx context.Context, part *eventstore.Part, progress func(d
 		for i := range commit {
 			size += len(commit[i].Fields) + len(commit[i].State)
 		}
-		if size < carryBytes && len(commits) < carryRows {
+		if size < fillBytes && len(commits) < fillRows {
 			return nil
 		}
 		return flush()
@@ -56,7 +62,7 @@ func (s *Store) Fill(ctx context.Context, part *eventstore.Part, progress func(d
 	if err != nil {
 		return wrap(err, "fill the log")
 	}
-	for ids := range slices.Chunk(part.Records(), carryRows) {
+	for ids := range slices.Chunk(part.Records(), fillRows) {
 		if err := s.fillRecords(ctx, part, ids); err != nil {
 			return wrap(err, "fill the records")
 		}

@@ -33,13 +33,6 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
-	if path := os.Getenv(renewedFile); path != "" {
-		if err := openSlowly(context.Background(), path); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
 	goleak.VerifyTestMain(m)
 }
 

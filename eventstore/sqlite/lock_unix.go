@@ -32,17 +32,3 @@ func lockFile(path string) (*os.File, error) {
 	}
 	return f, nil
 }
-
-// keepOwner gives a file the owner of another one: whoever opens the store for the
-// service must not take its file away from it.
-func keepOwner(of, file string) error {
-	info, err := os.Stat(of)
-	if err != nil {
-		return err
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || int(owner.Uid) == os.Geteuid() {
-		return nil
-	}
-	return os.Chown(file, int(owner.Uid), int(owner.Gid))
-}

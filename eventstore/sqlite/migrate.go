@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 
-	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/ground/migration"
 )
@@ -14,17 +13,16 @@ import (
 // applicationID marks the files of this store in their header ("dayb").
 const applicationID = 0x64617962
 
-// pastStep is the step of the schema from which on the file has slugs and times.
-const pastStep = 4
+// saltsStep is the step of the schema from which on leaves have salts.
+const saltsStep = 4
 
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 
 // migrate brings the file to the newest schema. It refuses files of other
-// programs, of newer versions, those whose steps are not ours and, when a store has
-// to be there, a file that has none. One that has to be carried is errFormer. progress,
-// when not nil, is told how many entries are done where a step takes all of them.
-func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step, existing bool, progress func(done, total calendar.Position)) (err error) {
+// programs, of newer versions, those whose steps are not ours, those with entries
+// without salts (ErrOldForm) and, when a store has to be there, a file that has none.
+func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step, existing bool) (err error) {
 	// One transaction that writes from its start on is the lock.
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
@@ -60,22 +58,24 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step, existi
 	if err != nil {
 		return err
 	}
-	if n := len(applied); n > 0 && n < packedStep {
-		return errFormer
+	if n := len(applied); n > 0 && n < saltsStep {
+		return eventstore.ErrOldForm
 	}
 	for _, m := range pending {
 		if _, err := conn.ExecContext(ctx, m.Text); err != nil {
 			return fmt.Errorf("migration %s: %w", m.Name, err)
 		}
-		if m.Number == pastStep {
-			if err := fillPast(ctx, conn, progress); err != nil {
-				return fmt.Errorf("migration %s: %w", m.Name, err)
-			}
-		}
 		const note = "INSERT INTO migrations (number, name, checksum) VALUES (?, ?, ?)"
 		if _, err := conn.ExecContext(ctx, note, m.Number, m.Name, m.Checksum); err != nil {
 			return err
 		}
+	}
+	var old bool
+	if err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM entries WHERE position = 1 AND salts IS NULL)").Scan(&old); err != nil {
+		return err
+	}
+	if old {
+		return eventstore.ErrOldForm
 	}
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
 		return err

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -45,79 +44,6 @@ func slugRows(taken []eventstore.SlugTaken) []any {
 		out = append(out, t.Kind.String(), t.Slug, number(t.Position), int64(t.Record))
 	}
 	return out
-}
-
-// pastFiller fills slugs and times of entries that are there already.
-type pastFiller struct {
-	slugs, times rows
-	entries      []written
-	taken        []eventstore.SlugTaken
-}
-
-func newPastFiller(ctx context.Context, p *preparer) *pastFiller {
-	return &pastFiller{slugs: p.rows(ctx, addSlugs, 4), times: p.rows(ctx, addTimes, 3)}
-}
-
-// add notes an entry, of which no more than the fields need be there of its content.
-// One that is damaged has no slug: it is found by others.
-func (f *pastFiller) add(e *eventstore.Entry) {
-	if slug, err := e.Slug(); err == nil && slug != "" {
-		f.taken = append(f.taken, eventstore.SlugTaken{Kind: e.Kind, Slug: slug, Position: e.Position, Record: e.ID})
-	}
-	f.entries = append(f.entries, written{entry: &eventstore.Entry{Position: e.Position, Time: e.Time}})
-}
-
-// flush writes what was noted.
-func (f *pastFiller) flush(ctx context.Context) error {
-	err := errors.Join(f.slugs.exec(ctx, slugRows(f.taken)), f.times.exec(ctx, timesOf(f.entries)))
-	f.taken, f.entries = f.taken[:0], f.entries[:0]
-	return err
-}
-
-// fillPast fills slugs and times in the transaction that made them.
-func fillPast(ctx context.Context, conn *sql.Conn, progress func(done, total calendar.Position)) (err error) {
-	var total calendar.Position
-	if err := conn.QueryRowContext(ctx, "SELECT coalesce(max(position), 0) FROM entries").Scan(&total); err != nil || total == 0 {
-		return err
-	}
-	p := &preparer{conn: conn}
-	defer func() { err = errors.Join(err, p.closeAll()) }()
-	page := p.one(ctx, "SELECT position, kind, record, time, body FROM entries WHERE position > ? ORDER BY position LIMIT ?")
-	filler := newPastFiller(ctx, p)
-	if p.err != nil {
-		return p.err
-	}
-	for done := calendar.Position(0); ; {
-		if progress != nil {
-			progress(done, total)
-		}
-		if done == total {
-			return nil
-		}
-		var room []byte
-		_, err := allRows(ctx, page, func(r row) (struct{}, error) {
-			var e eventstore.Entry
-			var kind string
-			var millis int64
-			var body sql.RawBytes
-			if err := r.Scan(&e.Position, &kind, &e.ID, &millis, &body); err != nil {
-				return struct{}{}, err
-			}
-			e.Kind, _ = calendar.ParseKind(kind)
-			e.Time, done = time.UnixMilli(millis), e.Position
-			if fields, _, memory, err := unpackBody(room, body); err == nil {
-				e.Fields, room = fields, memory
-			}
-			filler.add(&e)
-			return struct{}{}, nil
-		}, number(done), carryRows)
-		if err != nil {
-			return err
-		}
-		if err := filler.flush(ctx); err != nil {
-			return err
-		}
-	}
 }
 
 // pastStatements are those of readStatements for the past.

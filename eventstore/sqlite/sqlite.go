@@ -44,9 +44,6 @@ type Options struct {
 	Existing bool
 	// Observe watches the commits; nil: nobody does.
 	Observe eventstore.ObserveCommit
-	// Renewing is told how many entries are done of a file of a former form, which
-	// Open brings to the present one; nil: nobody is.
-	Renewing func(done, total calendar.Position)
 	// Permit is asked before and after each commit; its error refuses the commit, or to
 	// acknowledge it, with ErrUnavailable. nil: all are permitted.
 	Permit func() error
@@ -157,16 +154,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	err = s.connect(ctx, path, steps)
-	if errors.Is(err, errFormer) {
-		if err = s.disconnect(); err == nil {
-			err = renew(ctx, path, steps, s.o.Renewing)
-		}
-		if err == nil {
-			err = s.connect(ctx, path, steps)
-		}
-	}
-	if err != nil {
+	if err := s.connect(ctx, path, steps); err != nil {
 		return err
 	}
 	if err := s.writer.ready(ctx); err != nil {
@@ -198,7 +186,7 @@ func (s *Store) connect(ctx context.Context, path string, steps []migration.Step
 		return err
 	}
 	s.writer = &writer{preparer: preparer{conn: conn}}
-	return migrate(ctx, conn, steps, s.o.Existing, s.o.Renewing)
+	return migrate(ctx, conn, steps, s.o.Existing)
 }
 
 // connector opens connections to the files that the store works on. Others that lie in

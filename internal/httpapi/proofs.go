@@ -299,17 +299,13 @@ func proofSchemas() object {
 	}
 	text := object{"text": str()}
 	opening := strict(object{
-		"form": object{"type": "integer", "enum": []int{1, 2}}, "kind": str(), "id": number(1), "version": number(1), "time": integer(), "change": str(),
+		"form": object{"type": "integer", "enum": []int{2}}, "kind": str(), "id": number(1), "version": number(1), "time": integer(), "change": str(),
 	})
 	properties := opening["properties"].(object)
 	properties["bodies"] = strict(object{
 		"actor": body(object{"actor": integer()}), "cause": body(object{"client": str(), "request": str(), "reason": str()}),
 		"fields": body(text), "state": body(text), "secret": body(object{}),
 	})
-	for _, name := range []string{"client", "request", "reason", "fields", "state", "secret_sha256"} {
-		properties[name] = str()
-	}
-	properties["actor"] = integer()
 	inclusion := strict(object{
 		"origin": str(), "position": number(1), "index": number(0), "size": number(1), "root": hash, "leaf": hash, "hashes": list(hash),
 	})

@@ -2,9 +2,7 @@ package proof
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -23,13 +21,10 @@ type Opening struct {
 	Time    int64       `json:"time"` // milliseconds since 1970
 	Change  string      `json:"change"`
 
-	// Bodies are those of form 2.
-	Bodies *Bodies `json:"bodies,omitempty"`
-	// Parts are those of form 1, nil when they were erased.
-	*Parts
+	Bodies *Bodies `json:"bodies"`
 }
 
-// Bodies are the bodies of a leaf of form 2.
+// Bodies are the bodies of a leaf.
 type Bodies struct {
 	Actor  Body `json:"actor"`
 	Cause  Body `json:"cause"`
@@ -49,38 +44,10 @@ type Body struct {
 	Text    *string      `json:"text,omitempty"` // JSON as it is stored
 }
 
-// Parts are the further parts of a leaf of form 1.
-type Parts struct {
-	Actor     calendar.ID `json:"actor"`
-	Client    string      `json:"client"`
-	Request   string      `json:"request"`
-	Reason    string      `json:"reason"`
-	Fields    string      `json:"fields"` // JSON as it is stored
-	State     string      `json:"state"`
-	SecretSum string      `json:"secret_sha256,omitempty"` // hexadecimal
-}
-
 // OpeningOf opens an entry: the state for everybody who gets the version, all but the
 // secret for a reader of all. nil: there is nothing to be shown.
 func OpeningOf(e *eventstore.Entry, all bool) *Opening {
 	o := &Opening{Form: 2, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time.UnixMilli(), Change: e.Change}
-	if e.Salts == nil {
-		if !all {
-			return nil
-		}
-		o.Form = 1
-		if e.Redacted == nil {
-			o.Parts = &Parts{
-				Actor: e.Actor, Client: e.Cause.Client, Request: e.Cause.Request, Reason: e.Cause.Reason,
-				Fields: string(e.Fields), State: string(e.State),
-			}
-			if e.Secret != nil {
-				sum := sha256.Sum256(e.Secret)
-				o.SecretSum = hex.EncodeToString(sum[:])
-			}
-		}
-		return o
-	}
 	hashes := eventstore.BodyHashes(e)
 	o.Bodies = &Bodies{}
 	for i, b := range []*Body{&o.Bodies.Actor, &o.Bodies.Cause, &o.Bodies.Fields, &o.Bodies.State, &o.Bodies.Secret} {
@@ -125,7 +92,7 @@ func (l *Log) Opening(ctx context.Context, c calendar.Caller, p calendar.Positio
 	if c.ReadsAll() {
 		return OpeningOf(e, true), nil
 	}
-	if e.Salts == nil || e.Redacted != nil {
+	if e.Redacted != nil {
 		return nil, nil
 	}
 	open, err := l.open(ctx, c, e, now)
