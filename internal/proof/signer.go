@@ -33,7 +33,8 @@ var (
 	ErrOrigin = errors.New("of another log")
 	// ErrNoKey says that there is no key to sign with.
 	ErrNoKey = errors.New("no signing key")
-	// ErrKeyMissing says that the file of the key is gone whose checkpoints are there.
+	// ErrKeyMissing says that the file of the key whose checkpoints are there is gone, or
+	// cannot be read.
 	ErrKeyMissing = errors.New("the signing key of the log is missing")
 	// ErrUnconfirmed says that nothing next to a key tells what it signed last, so that
 	// it might sign another past: nothing is signed until Confirm.
@@ -233,10 +234,10 @@ func (s *Signer) keys(ctx context.Context, newest *eventstore.Checkpoint, fresh 
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 		case err != nil:
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrKeyMissing, err)
 		default:
 			if keys, err = ParsePrivateKeys(b); err != nil {
-				return nil, fmt.Errorf("%s: %w", s.ring.File, err)
+				return nil, fmt.Errorf("%w: %s: %w", ErrKeyMissing, s.ring.File, err)
 			}
 		}
 	}

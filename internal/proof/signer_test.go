@@ -428,6 +428,18 @@ func TestKeyWithoutNote(t *testing.T) {
 		c := s.sign(signer)
 		testkit.SignedBy(t, c.Note, k.Public.String())
 	})
+	t.Run("key unreadable", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		if err := os.WriteFile(s.ring().File, []byte("torn"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		signer := s.signer(s.ring(), proof.SignerOptions{})
+		s.refuses("with half a key", signer, proof.ErrKeyMissing)
+		if !errors.Is(signer.Fault(), proof.ErrKeyMissing) {
+			t.Errorf("fault %v", signer.Fault())
+		}
+	})
 	t.Run("key missing, its note there", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
