@@ -4,9 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"daybook/internal/testkit"
@@ -99,6 +104,156 @@ func TestIndexDeleted(t *testing.T) {
 	if status := s.drain(); status != exitOK {
 		t.Errorf("drained with status %d\n%s", status, s.log())
 	}
+}
+
+// eachSearch runs a test on both search servers, with the settings that name one.
+func eachSearch(t *testing.T, run func(t *testing.T, index, prefix string, on []string)) {
+	t.Helper()
+	for flavour, server := range map[string]func(testing.TB) (string, string){
+		flavourElasticsearch: testkit.Elasticsearch, flavourOpenSearch: testkit.OpenSearch,
+	} {
+		t.Run(flavour, func(t *testing.T) {
+			t.Parallel()
+			index, prefix := server(t)
+			run(t, index, prefix, []string{"--index", index, "--index-prefix", prefix, "--index-flavour", flavour})
+		})
+	}
+}
+
+// TestFaultsOfTheIndex: while an index is closed lists are 503, health says so, operators
+// read the reason of the server and clients do not; where an index takes no writes, nothing
+// that is written meanwhile is quarantined, and lists have it once the cause is gone.
+func TestFaultsOfTheIndex(t *testing.T) {
+	t.Parallel()
+	eachSearch(t, func(t *testing.T, index, prefix string, on []string) {
+		t.Helper()
+		data := []string{"--data", filepath.Join(t.TempDir(), "data")}
+		s := startServer(t, slices.Concat([]string{"serve"}, data, on)...)
+		n := 0.0
+		create := func() {
+			t.Helper()
+			s.want(201, "POST", "/events", s.token, concert)
+			n++
+		}
+		create()
+		if got := s.want(200, "GET", "/events", s.token, "")["total"]; got != n {
+			t.Fatalf("%v events, want %v", got, n)
+		}
+		ask := func(method, path, body string) []byte {
+			t.Helper()
+			status, b := s.try(method, index+"/"+path, "", body)
+			if status >= 300 {
+				t.Fatalf("%s %s: %d %s", method, path, status, b)
+			}
+			return b
+		}
+		var found map[string]json.RawMessage
+		if err := json.Unmarshal(ask("GET", "_alias/"+prefix+"-events", ""), &found); err != nil || len(found) != 1 {
+			t.Fatalf("the index of events: %v, %v", found, err)
+		}
+		events := sortedKeys(found)[0]
+		for _, c := range []struct {
+			reason   string
+			do, undo func()
+		}{
+			{
+				"index_closed_exception",
+				func() { ask("POST", events+"/_close", "") }, func() { ask("POST", events+"/_open", "") },
+			},
+			{
+				"no write index is defined for alias",
+				func() {
+					ask("PUT", events+"-other", `{"aliases":{"`+events+`-write":{}},"settings":{"number_of_replicas":0}}`)
+				},
+				func() { ask("DELETE", events+"-other", "") },
+			},
+			{
+				"does not exist",
+				func() { ask("PUT", events+"/_settings", `{"index.default_pipeline":"`+prefix+`-none"}`) },
+				func() { ask("PUT", events+"/_settings", `{"index.default_pipeline":null}`) },
+			},
+		} {
+			c.do()
+			if c.reason == "index_closed_exception" {
+				status, h, b := s.full("GET", s.root+"/events?per_page=7", "", "", nil)
+				if status != http.StatusServiceUnavailable || h.Get("Retry-After") == "" || !strings.Contains(string(b), `"rest_unavailable"`) || strings.Contains(string(b), "closed") {
+					t.Errorf("a list of a closed index: %d %v %s", status, h, b)
+				}
+				if !strings.Contains(s.log(), c.reason) {
+					t.Errorf("the log has no %s", c.reason)
+				}
+				if v := s.state(); v["status"] != statusDegraded || v["why"] != statusNoModel {
+					t.Errorf("health: %v", v)
+				}
+			}
+			create()
+			eventually(t, c.reason+" in health", func() bool {
+				out, _, status := tool(t, nil, slices.Concat([]string{"health"}, data)...)
+				return status == exitFailed && strings.Contains(out, "status: "+statusDegraded) && strings.Contains(out, c.reason)
+			})
+			if v := s.state(); strings.Contains(fmt.Sprint(v), c.reason) || v["quarantined"] != 0.0 {
+				t.Errorf("%s: everybody reads %v", c.reason, v)
+			}
+			c.undo()
+			eventually(t, "lists after "+c.reason, func() bool {
+				status, b := s.try("GET", s.root+"/events?per_page=50", s.token, "")
+				return status == http.StatusOK && strings.Contains(string(b), fmt.Sprintf(`"total":%v,`, n))
+			})
+			eventually(t, "health after "+c.reason, func() bool { return s.state()["status"] == statusOK })
+		}
+	})
+}
+
+// TestIndexCutOff: a read model whose making is cut off before its first document does not
+// block the next start, nor the next rebuild.
+func TestIndexCutOff(t *testing.T) {
+	t.Parallel()
+	eachSearch(t, func(t *testing.T, index, prefix string, on []string) {
+		t.Helper()
+		target, err := url.Parse(index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass := httputil.NewSingleHostReverseProxy(target)
+		var refused atomic.Int64
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/_bulk") {
+				refused.Add(1)
+				send(w, http.StatusServiceUnavailable, productHeader(), []byte(`{"error":{"type":"unavailable","reason":"y"},"status":503}`))
+				return
+			}
+			pass.ServeHTTP(w, r)
+		}))
+		defer front.Close()
+		through := slices.Clone(on)
+		through[1] = front.URL
+		data := []string{"--data", filepath.Join(t.TempDir(), "data")}
+
+		cmd := child(t.Context(), slices.Concat([]string{"serve", "--listen", "127.0.0.1:0"}, data, through)...)
+		s := beginServerOf(t, cmd, "", cmd.Env)
+		token := s.token
+		eventually(t, "a read model without a document", func() bool { return refused.Load() > 0 })
+		s.kill()
+
+		lists := func() {
+			t.Helper()
+			cmd := child(t.Context(), slices.Concat([]string{"serve", "--listen", "127.0.0.1:0"}, data, on)...)
+			s := beginServerOf(t, cmd, "", cmd.Env)
+			eventually(t, "lists", func() bool {
+				status, _ := s.try("GET", s.root+"/events", token, "")
+				return status == http.StatusOK
+			})
+			s.drain()
+		}
+		lists()
+		if out, _, status := tool(t, nil, slices.Concat([]string{"rebuild"}, data, through)...); status == exitOK {
+			t.Errorf("rebuild without writes: %s", out)
+		}
+		if out := mustTool(t, slices.Concat([]string{"rebuild"}, data, on)...); !strings.Contains(out, "agrees") {
+			t.Errorf("rebuild: %q", out)
+		}
+		lists()
+	})
 }
 
 // TestIndexOfAnotherStore: two stores with one prefix. The second says so and

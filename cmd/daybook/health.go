@@ -75,8 +75,8 @@ func (h *health) because(why, cause string) {
 
 // reason is why it is degraded, with the error behind it.
 func (h *health) reason() string {
-	if h.Cause == "" {
-		return h.Why
+	if h.Cause == "" || h.Why == "" {
+		return h.Why + h.Cause
 	}
 	return h.Why + ": " + h.Cause
 }
@@ -212,9 +212,13 @@ func (b *backend) reached(ctx context.Context) health {
 	shown, err := l.model.Index().Visible(ctx)
 	h.Visible = shown.Position
 	if err != nil {
-		h.Status, h.Why, h.Cause = statusNoModel, "", ""
+		h.Status, h.Why, h.Cause = statusNoModel, "", err.Error()
 		if b.s.serves != servesProjector && l.caughtUp.Load() {
 			h.Status, h.Why = statusDegraded, statusNoModel // single records are read and written on
+			h.still = true
+		}
+		if failure := l.projected().Failure; failure != "" && failure != h.Cause {
+			h.because("", failure)
 		}
 		return h
 	}
@@ -232,6 +236,10 @@ func (b *backend) reached(ctx context.Context) health {
 	kept := l.projects || !b.s.engine().local // not an image that nothing keeps outside of a service
 	if why := lagging(h.Visible, h.Head, l.lists.late(now)); why != "" && kept {
 		h.because(why, "")
+		h.still = true
+	}
+	if err := l.unanswered(ctx, now); err != nil {
+		h.because(statusNoModel, err.Error())
 		h.still = true
 	}
 	if p, err := l.model.Index().QuarantinedLately(ctx); err == nil && len(p) > 0 {

@@ -126,6 +126,26 @@ func (l *live) states() (relay, projector string) {
 	return relay, projector
 }
 
+// listFailure is a list that the read model did not answer.
+type listFailure struct {
+	at  time.Time
+	err error
+}
+
+func (l *live) listFailed(err error) { l.failed.Store(&listFailure{time.Now(), err}) }
+
+// unanswered gives why the read model, whose position can be read, does not answer lists:
+// one of its indices cannot be read, or a list has failed a moment ago.
+func (l *live) unanswered(ctx context.Context, now time.Time) error {
+	if _, err := l.model.Index().Get(ctx, []calendar.ID{1}); err != nil { // it reads all of them
+		return err
+	}
+	if f := l.failed.Load(); f != nil && now.Sub(f.at) < maxStill {
+		return f.err
+	}
+	return nil
+}
+
 // lagging tells what is to say of lists at a position below the head; "": nothing.
 func lagging(visible, head calendar.Position, late time.Duration) string {
 	if visible >= head || head-visible <= maxLag && late <= maxLagAge {

@@ -91,6 +91,8 @@ type live struct {
 	caughtUp   atomic.Bool    // the read model has reached the head of the start
 	past       atomic.Pointer[past.Service]
 
+	failed atomic.Pointer[listFailure] // the last one
+
 	// How relay, projector and lists follow the head.
 	relayed, indexed, lists lag
 }
@@ -380,6 +382,7 @@ func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler
 	}
 	o.Beside = r.readiness.probes()
 	o.Draining = r.readiness.begun
+	o.ListFailed = r.l.listFailed
 	o.Observe, o.Trace, o.Streaming = r.b.hooks.Answers, r.b.hooks.Requests, r.b.hooks.Streaming
 	deps := httpapi.Deps{Commands: r.b.command, Queries: r.b.hooks.Queries(q), History: history.New(r.b.store, time.Now), Past: then, Records: r.b.records, Users: r.b.users, Proofs: r.b.proofs}
 	if r.s.pages {

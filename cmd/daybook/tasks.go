@@ -289,8 +289,8 @@ func healthTask(ctx context.Context, b *backend, c *console, s *settings, _ []st
 		}
 	} else {
 		fmt.Fprintf(c.out, "status: %s\nhead: %d\nvisible: %d\nquarantined: %d\n", h.Status, h.Head, h.Visible, len(h.Quarantined))
-		if h.Why != "" {
-			fmt.Fprintf(c.out, "why: %s\n", h.reason())
+		if why := h.reason(); why != "" {
+			fmt.Fprintf(c.out, "why: %s\n", why)
 		}
 		for _, q := range h.Quarantined {
 			fmt.Fprintf(c.out, "  record %d since position %d: %s\n", q.ID, q.Position, q.Reason)

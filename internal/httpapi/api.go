@@ -217,6 +217,9 @@ type Options struct {
 	// stands for no route, whom to tell of answers to requests of that route. It
 	// is told on the way of every request, by many at once.
 	Observe func(route string) func(Answered)
+	// ListFailed, when set, gets the error of each answer for which the read model was out
+	// of reach.
+	ListFailed func(error)
 	// Trace, when set, begins the span of a request with its id. The work is done
 	// under the context that it gives, and its end is told with the route pattern
 	// ("" for none) and the status.

@@ -122,6 +122,9 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 			a.o.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 		} else if e.Code == calendar.CodeUnavailable && err.Error() != e.Error() { // there is a cause to tell
 			a.o.Log.WarnContext(r.Context(), "part unavailable", "method", r.Method, "path", r.URL.Path, "error", err)
+			if a.o.ListFailed != nil && errors.Is(err, readmodel.ErrUnavailable) {
+				a.o.ListFailed(err)
+			}
 		}
 	}
 	h := w.Header()

@@ -47,6 +47,7 @@ type Upkeep struct {
 	stop          context.CancelFunc
 	turning       atomic.Pointer[projector.Projector]
 	renewing      atomic.Bool
+	failure       atomic.Pointer[string] // of the last try to make the index again; nil: it can be read
 }
 
 // New makes an Upkeep; it starts nothing. Without a source the index is not kept by this
@@ -108,6 +109,7 @@ func (u *Upkeep) Project(ctx context.Context) error {
 			if err = u.renew(ctx, err); err == nil {
 				continue
 			}
+			u.failure.Store(new(err.Error()))
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -178,6 +180,7 @@ func (u *Upkeep) turn(ctx context.Context) error {
 	defer watch.Wait()
 	defer stop(nil) // before the wait for the watch
 	begin := func(_ context.Context, at readmodel.Marks) error {
+		u.failure.Store(nil)
 		if u.store.Epoch() != u.epoch {
 			return eventstore.ErrHistory
 		}
@@ -230,16 +233,25 @@ func (u *Upkeep) Progress() (at uint64, stuck bool) {
 	if u.renewing.Load() {
 		return 0, false
 	}
-	s := u.Stats()
+	s := u.stats()
 	return s.Batches, s.Failure != ""
 }
 
-// Stats gives the counts of the projector, of which another generation makes a new one.
-func (u *Upkeep) Stats() projector.Stats {
+func (u *Upkeep) stats() projector.Stats {
 	if p := u.turning.Load(); p != nil {
 		return p.Stats()
 	}
 	return projector.Stats{}
+}
+
+// Stats gives the counts of the projector, of which another generation makes a new one,
+// and what keeps the index from being made again.
+func (u *Upkeep) Stats() projector.Stats {
+	s := u.stats()
+	if failure := u.failure.Load(); failure != nil {
+		s.Failure = *failure
+	}
+	return s
 }
 
 // Retry projects a quarantined record again.
