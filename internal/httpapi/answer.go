@@ -243,7 +243,7 @@ func (a *api) once(ctx context.Context, c *call, key string, state *query.Genera
 		}
 		if state != nil {
 			now, err := a.Queries.Generation(work) //nolint:contextcheck // as above
-			ans.passing = err != nil || now != *state || ans.position != 0 && ans.position != state.Position
+			ans.passing = err != nil || now != *state || ans.position != 0 && ans.position < state.Position
 		}
 		if keep {
 			a.keepAnswer(key, ans)

@@ -95,7 +95,7 @@ func (a *api) calendarSource(w http.ResponseWriter, r *http.Request) error {
 		return out.close(err) //nolint:contextcheck // a workContext stands on the context of the request
 	}
 	ans := answerOf(out.b)
-	if now, err := a.Queries.Generation(ctx); err == nil && now == generation && ans.position == now.Position && r.Method == http.MethodGet {
+	if now, err := a.Queries.Generation(ctx); err == nil && now == generation && ans.position >= now.Position && r.Method == http.MethodGet {
 		a.keepAnswer(key, ans)
 	}
 	return a.sendAnswer(w, r, ans)

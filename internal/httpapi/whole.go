@@ -81,7 +81,7 @@ func (a *api) sendWhole(w http.ResponseWriter, r *http.Request, s *whole) error 
 	switch {
 	case err == nil && !out.begun && r.Method == http.MethodGet:
 		ans := a.listAnswer(c, l, out.b, a.weakTag(key))
-		if now, err := a.Queries.Generation(ctx); err == nil && now == s.generation && ans.position == now.Position {
+		if now, err := a.Queries.Generation(ctx); err == nil && now == s.generation && ans.position >= now.Position {
 			a.keepAnswer(key, ans)
 		}
 		return a.sendAnswer(w, r, ans)
