@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -473,6 +474,94 @@ func TestRebuildKilled(t *testing.T) {
 	t.Logf("killed with %d of %d documents", had, n)
 	mustTool(t, append([]string{"rebuild", "--back"}, on...)...)
 	mustTool(t, append([]string{"rebuild", "--back"}, on...)...)
+}
+
+// TestListsDuringRebuilds: while records are written, and the read model is rebuilt and
+// records are erased by other processes, no list of any kind is older than the position
+// that it was asked for.
+func TestListsDuringRebuilds(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("a rebuild and an erasure take a while")
+	}
+	const rebuilds, erasures = 2, 1
+	d := newSize(t)
+	var lines strings.Builder
+	for i := range 1000 { // so that a rebuild takes a moment
+		fmt.Fprintf(&lines, `{"action":"create","kind":"tag","key":"t%d","fields":{"name":"tag %d"}}`+"\n", i, i)
+	}
+	if _, errText, status := tool(t, strings.NewReader(lines.String()), d.on([]string{"import", "-", "--source", "s"}, "store")...); status != exitOK {
+		t.Fatalf("import: status %d %s", status, errText)
+	}
+	all := d.serve("all")
+	api := d.serve("api")
+	token := all.token
+	eventually(t, "lists", func() bool { status, _ := api.try("GET", api.root+"/events", "", ""); return status == http.StatusOK })
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var clients sync.WaitGroup
+	var lists, late, back atomic.Int64
+	type written struct {
+		id string
+		at int64
+	}
+	var newest atomic.Pointer[written]
+	write := func(s *server) {
+		status, h, b := s.full("POST", s.root+"/events", token, concert, nil)
+		if status != http.StatusCreated {
+			t.Errorf("write: %d %s", status, b)
+			return
+		}
+		at, _ := strconv.ParseInt(h.Get("Daybook-Position"), 10, 64)
+		id := strings.TrimPrefix(h.Get("Location"), s.root+"/events/")
+		newest.Store(&written{id, at})
+	}
+	write(all)
+	clients.Go(func() {
+		for ctx.Err() == nil {
+			write(all)
+			<-time.After(10 * time.Millisecond)
+		}
+	})
+	for i, path := range []string{"/events?include=%s&", "/events?include=%s&facets=city&", "/events.csv?include=%s&", "/events?include=%s&per_page=7&"} {
+		clients.Go(func() {
+			var last int64
+			for n := 0; ctx.Err() == nil; n++ {
+				w, s := newest.Load(), []*server{all, api}[i%2]
+				header, as := map[string]string{"Daybook-Min-Position": strconv.FormatInt(w.at, 10)}, ""
+				if i == 3 { // what is written is found by its writer
+					header, as = nil, token
+				}
+				status, h, b := s.full("GET", s.root+fmt.Sprintf(path, w.id)+"start_date=2020-01-01&n="+strconv.Itoa(n), as, "", header)
+				if status == http.StatusServiceUnavailable && h.Get("Retry-After") != "" {
+					late.Add(1)
+					continue
+				}
+				at, _ := strconv.ParseInt(h.Get("Daybook-Position"), 10, 64)
+				lists.Add(1)
+				if status != http.StatusOK || at < w.at || h.Get("X-Total") != "1" {
+					t.Errorf("%s of %s: %d at %d with %s events, asked for event %s at %d: %.200s", path, s.root, status, at, h.Get("X-Total"), w.id, w.at, b)
+				}
+				if at < last {
+					back.Add(1)
+				}
+				last = at
+			}
+		})
+	}
+	for i := range rebuilds {
+		mustTool(t, d.on([]string{"rebuild"}, "store", "index")...)
+		if i < erasures {
+			made := all.want(201, "POST", "/venues", token, `{"venue":"Hall"}`)
+			mustTool(t, d.on([]string{"erase", "venue", idOf(made), "--reason", "asked for", "--yes"}, "store", "feed", "index")...)
+		}
+	}
+	stop()
+	clients.Wait()
+	t.Logf("%d lists, %d of them 503, positions went back %d times", lists.Load(), late.Load(), back.Load())
+	if lists.Load() < 100 {
+		t.Errorf("%d lists only", lists.Load())
+	}
 }
 
 // TestCarryIntoPostgres takes a store from the embedded to the distributed size:
