@@ -322,7 +322,7 @@ func TestRefusedSearch(t *testing.T) {
 // eventuallyNil waits until a call succeeds: an index that was opened takes a moment.
 func eventuallyNil(t *testing.T, call func() error) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; <-time.After(20 * time.Millisecond) {
 		err := call()
 		if err == nil {
 			return
