@@ -498,8 +498,9 @@ func TestListsDuringRebuilds(t *testing.T) {
 	token := all.token
 	eventually(t, "lists", func() bool { status, _ := api.try("GET", api.root+"/events", "", ""); return status == http.StatusOK })
 	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
 	var clients sync.WaitGroup
+	defer clients.Wait()
+	defer stop() // before the wait for the clients
 	var lists, late, back atomic.Int64
 	type written struct {
 		id string
