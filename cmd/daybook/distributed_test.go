@@ -530,11 +530,12 @@ func TestListsDuringRebuilds(t *testing.T) {
 			for n := 0; ctx.Err() == nil; n++ {
 				w, s := newest.Load(), []*server{all, api}[i%2]
 				header, as := map[string]string{"Daybook-Min-Position": strconv.FormatInt(w.at, 10)}, ""
-				if i == 3 { // what is written is found by its writer
+				began := time.Now()
+				if i == 3 { // what is written is found by its writer, within the longest wait
 					header, as = nil, token
 				}
 				status, h, b := s.full("GET", s.root+fmt.Sprintf(path, w.id)+"start_date=2020-01-01&n="+strconv.Itoa(n), as, "", header)
-				if status == http.StatusServiceUnavailable && h.Get("Retry-After") != "" {
+				if status == http.StatusServiceUnavailable && h.Get("Retry-After") != "" || i == 3 && time.Since(began) > 4*time.Second {
 					late.Add(1)
 					continue
 				}
@@ -559,7 +560,7 @@ func TestListsDuringRebuilds(t *testing.T) {
 	}
 	stop()
 	clients.Wait()
-	t.Logf("%d lists, %d of them 503, positions went back %d times", lists.Load(), late.Load(), back.Load())
+	t.Logf("%d lists, %d more were late, positions went back %d times", lists.Load(), late.Load(), back.Load())
 	if lists.Load() < 100 {
 		t.Errorf("%d lists only", lists.Load())
 	}
