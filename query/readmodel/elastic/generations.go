@@ -353,6 +353,8 @@ func (x *Index) outdone(ctx context.Context, r *roles) (keep bool, err error) {
 		return false, nil
 	case err != nil || !ours:
 		return false, err
+	case !r.live.current(): // no list comes from it
+		return true, nil
 	}
 	next, err := x.stateOf(ctx, x.names().index(stateName, r.next))
 	if err == nil && next.marks.All.Position < old.All.Position {
