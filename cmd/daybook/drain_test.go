@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -139,5 +142,88 @@ func TestDrainWithASilentServer(t *testing.T) {
 	}
 	if status != exitOK && !strings.Contains(s.log(), "drain hangs: it did not end within 6s") {
 		t.Errorf("status %d, and it does not say why\n%s", status, s.log())
+	}
+}
+
+// TestDrainWithStreams: SIGTERM ends streams before all else, those too whose client reads
+// nothing.
+func TestDrainWithStreams(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
+	long := strings.Repeat("word ", 39_000)
+	for i := range 40 { // more than the buffers of a connection hold
+		s.want(201, "POST", "/tags", s.token, fmt.Sprintf(`{"name":"Tag %d","description":"%s"}`, i, long))
+	}
+	host, _ := strings.CutPrefix(s.host, "http://")
+	stream := func(after string, buffer int) net.Conn {
+		t.Helper()
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if err := conn.(*net.TCPConn).SetReadBuffer(buffer); err != nil {
+			t.Fatal(err)
+		}
+		root, _ := strings.CutPrefix(s.root, s.host)
+		if _, err := fmt.Fprintf(conn, "GET %s/changes/stream%s HTTP/1.1\r\nHost: x\r\n\r\n", root, after); err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	stream("?after=0", 4<<10)
+	reader := stream("", 64<<10)
+	ended := make(chan string, 1)
+	go func() {
+		b, _ := io.ReadAll(reader)
+		ended <- string(b)
+	}()
+	<-time.After(time.Second) // for the first one to stand still
+	from := time.Now()
+	s.signal(syscall.SIGTERM)
+	if status := s.ended(); status != exitOK {
+		t.Errorf("ended with status %d\n%s", status, s.log())
+	}
+	if took := time.Since(from); took > 10*time.Second {
+		t.Errorf("a stream that nobody reads held SIGTERM for %s", took)
+	}
+	if text := <-ended; !strings.HasPrefix(text, "HTTP/1.1 200") || !strings.HasSuffix(text, "\r\n0\r\n\r\n") {
+		t.Errorf("a stream that is read was cut off: %q", text)
+	}
+}
+
+// TestStreamsByDefault: the streams of one stranger leave room for others.
+func TestStreamsByDefault(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
+	got := map[int]int{}
+	open := func(token string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.root+"/changes/stream", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = res.Body.Close() })
+		return res.StatusCode
+	}
+	for range 100 {
+		got[open("")]++
+	}
+	if got[http.StatusOK] != 10 || got[http.StatusTooManyRequests] != 90 {
+		t.Errorf("of a hundred of one address: %v", got)
+	}
+	if status := open(s.token); status != http.StatusOK {
+		t.Errorf("with credentials: %d", status)
+	}
+	for _, bad := range []string{"0", "10001", "x"} {
+		if _, _, err := settingsOf(t, []string{"--streams-per-client=" + bad}, nil); err == nil {
+			t.Errorf("--streams-per-client %s is taken", bad)
+		}
 	}
 }

@@ -272,7 +272,7 @@ func (s *settings) table() []setting {
 			{name: "read-max-age", value: "SECONDS", def: "0", brief: "how long browsers and proxies may keep answers to reads without credentials, up to 86400; 0: they ask each time", set: number(&s.readMaxAge, 0, 24*60*60)},
 			{name: "public-history", value: "WHO", def: string(httpapi.PublicHistoryAll), brief: "all, proofs or none: what everybody reads of the past; editors, administrators and auditors read it all", set: oneOf(&s.publicHistory, httpapi.PublicHistoryAll, httpapi.PublicHistoryProofs, httpapi.PublicHistoryNone)},
 			{name: "streams", value: "N", def: "100", brief: "streams of changes that may be open, up to 10000", set: number(&s.streams, 0, 10_000)},
-			{name: "streams-per-client", value: "N", def: "0", brief: "how many of these one user may have, or one address without credentials, up to 10000; 0: all", set: number(&s.streamsPerClient, 0, 10_000)},
+			{name: "streams-per-client", value: "N", def: "10", brief: "how many of these one address without credentials may have, 1 to 10000", set: number(&s.streamsPerClient, 1, 10_000)},
 			{name: "history-records", value: "N", def: "100000", brief: "records in all images that lists of the past are made from, 1000 to 10000000; one takes some 4 KB", set: number(&s.historyRecords, 1000, 10_000_000)},
 			{name: "history-images", value: "N", def: "4", brief: "images of the past that are kept, 1 to 64", set: number(&s.historyImages, 1, 64)},
 			{name: "calendar-name", value: "TEXT", brief: "name of the calendar in feeds; empty: Events, in the language of the request", set: text(&s.calendarName)},

@@ -404,6 +404,7 @@ func (s *service) listen(ctx context.Context, n int) (stop func(to int64) (int64
 			cancel()
 			return nil, err
 		}
+		r.Header.Set("Authorization", "Bearer "+s.token) // a stranger has only a few
 		resp, err := send(c, r)
 		if err != nil {
 			cancel()

@@ -82,9 +82,9 @@ const (
 	smallAnswer = 64 << 10
 )
 
-// newAdmission makes the rooms for a number of slots and the largest answer in bytes;
-// streams are bounded where they are.
-func newAdmission(slots, largest int, streams room, forwarded bool) *admission {
+// newAdmission makes the rooms for a number of slots, the largest answer in bytes, and
+// streams. A tenth of the streams is for callers with credentials.
+func newAdmission(slots, largest, streams, streamsOfOne int, forwarded bool) *admission {
 	share := func(part int) room { return room{int64(slots), shareOf(slots, part)} }
 	answers := room{int64(max(answerBytes, 4*largest)), int64(max(oneAnswerBytes, 2*largest))}
 	checks := room{allChecks, oneChecks}
@@ -92,12 +92,14 @@ func newAdmission(slots, largest int, streams room, forwarded bool) *admission {
 		forwarded: forwarded,
 		rooms: [groups][stages]room{
 			groupAnonymous: {
-				stageWork: share(4), stageLogin: share(4), stageWait: share(4), stageCheck: checks, stageAnswer: answers, stageStream: streams,
-				stageBody: {searchBytes, oneSearchBytes},
+				stageWork: share(4), stageLogin: share(4), stageWait: share(4), stageCheck: checks, stageAnswer: answers,
+				stageStream: {int64(streams - streams/10), int64(streamsOfOne)},
+				stageBody:   {searchBytes, oneSearchBytes},
 			},
 			groupKnown: {
-				stageWork: share(2), stageWait: share(2), stageCheck: checks, stageAnswer: answers, stageStream: streams,
-				stageBody: {bodyBytes, oneBodyBytes},
+				stageWork: share(2), stageWait: share(2), stageCheck: checks, stageAnswer: answers,
+				stageStream: {int64(streams), int64(streams)},
+				stageBody:   {bodyBytes, oneBodyBytes},
 			},
 		},
 		seed: maphash.MakeSeed(), rows: [2][]counters{make([]counters, counted), make([]counters, counted)},
@@ -188,6 +190,11 @@ func (p *pass) move(g group, c client, to stage, size int64) bool {
 	p.leave()
 	p.group, p.client, p.stage, p.size = g, c, to, size
 	return true
+}
+
+// crowded reports whether the client of a request has taken its whole share of a stage.
+func (p *pass) crowded(at stage) bool {
+	return min(p.client[0][at].Load(), p.client[1][at].Load()) >= p.a.rooms[p.group][at].one
 }
 
 // identify brings a request whose credentials are good to work, in the room of its

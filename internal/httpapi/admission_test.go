@@ -13,7 +13,7 @@ import (
 
 // BenchmarkAdmission is what a read with a small answer pays for its slot.
 func BenchmarkAdmission(b *testing.B) {
-	a := newAdmission(1024, 8<<20, room{}, false)
+	a := newAdmission(1024, 8<<20, 0, 0, false)
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
@@ -32,7 +32,7 @@ func BenchmarkAdmission(b *testing.B) {
 // one makes room there, and who has been let in comes back to work.
 func TestRooms(t *testing.T) {
 	t.Parallel()
-	a := newAdmission(64, 8<<20, room{}, false)
+	a := newAdmission(64, 8<<20, 0, 0, false)
 	from := func(address string) pass {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.RemoteAddr = address
@@ -124,7 +124,7 @@ func TestAddress(t *testing.T) {
 		r.RemoteAddr = tc.remote
 		r.Header["X-Forwarded-For"] = tc.forwarded
 		want, _ := netip.ParseAddr(tc.want)
-		if got := newAdmission(1, 1, room{}, tc.trusted).address(r); got != want {
+		if got := newAdmission(1, 1, 0, 0, tc.trusted).address(r); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, tc.want)
 		}
 	}

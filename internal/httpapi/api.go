@@ -151,8 +151,7 @@ type Options struct {
 	// closed later; negative: every use asks first. 0: 300.
 	HistoryMaxAge int
 	// Streams is how many streams of changes may be open; negative: none. 0: 100.
-	// StreamsOfOne is how many of them one user may have, or one address without
-	// credentials. 0: all.
+	// StreamsOfOne is how many of them one address without credentials may have. 0: 10.
 	Streams, StreamsOfOne int
 	// StreamBeat is how long a stream sends nothing, StreamLate how long one piece of it
 	// may take to be sent. 0: 15 s and 30 s.
@@ -331,7 +330,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 	}
 	a := &api{
 		Deps: d, o: o, roots: roots, layouts: newLayouts(),
-		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, room{int64(o.Streams), int64(o.StreamsOfOne)}, o.TrustForwarded),
+		rooms:   newAdmission(o.MaxConcurrent, o.MaxAnswer, o.Streams, o.StreamsOfOne, o.TrustForwarded),
 		origins: make(map[string]bool, len(o.AllowedOrigins)),
 		formats: allFormats,
 		totals:  [][2]string{{headerTotal, headerTotalPages}},
@@ -340,7 +339,7 @@ func newAPI(d Deps, o Options) (*api, error) {
 	}
 	a.rooms.limitWholes(o.WholeAnswers)
 	for i := range a.o.Beside {
-		a.o.Beside[i].rooms = newAdmission(a.o.Beside[i].AtOnce, 0, room{}, o.TrustForwarded)
+		a.o.Beside[i].rooms = newAdmission(a.o.Beside[i].AtOnce, 0, 0, 0, o.TrustForwarded)
 	}
 	atOnce := &keylock.Locks[netip.Addr]{AtOnce: o.MakeAtOnce}
 	if o.MakeAtOnce > 0 {
@@ -423,9 +422,7 @@ func setDefaults(o *Options) {
 	if o.Streams == 0 {
 		o.Streams = 100
 	}
-	if o.StreamsOfOne == 0 {
-		o.StreamsOfOne = o.Streams
-	}
+	setDefault(&o.StreamsOfOne, 10)
 	if o.StreamBeat == 0 {
 		o.StreamBeat = 15 * time.Second
 	}

@@ -34,22 +34,27 @@ const (
 	pastAtOnce    = 16 // pages of the past that are made at once for anonymous callers
 	streamsAtOnce = 4  // streams that read the log at once
 
+	streamEnd = 500 * time.Millisecond // that a write under way has when the process drains
+
 	streamPiece = 256 << 10 // bytes of entries that a stream reads before it sends them
 	streamPage  = 64        // entries that it looks at first
 )
 
 // enterStream gives a request a place among the streams, in place of all else that it
-// holds, where there is room for it.
-func (a *api) enterStream(c *call) bool {
+// holds, or refuses it.
+func (a *api) enterStream(c *call) error {
 	n := a.streams.open.Add(1)
 	if n > int64(a.o.Streams) || !c.pass.enter(stageStream, 1) {
 		a.streams.open.Add(-1)
-		return false
+		if c.caller.Role == calendar.Anonymous && c.pass.crowded(stageStream) {
+			return &calendar.Error{Code: calendar.CodeTooManyRequests, RetryAfter: 30}
+		}
+		return &calendar.Error{Code: calendar.CodeUnavailable, RetryAfter: 5}
 	}
 	if a.o.Streaming != nil {
 		a.o.Streaming(int(n))
 	}
-	return true
+	return nil
 }
 
 func (a *api) leaveStream(c *call) {
@@ -76,9 +81,8 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !a.enterStream(c) {
-		w.Header()[headerRetry] = valueRetryLater
-		return calendar.Fail(calendar.CodeUnavailable, 0)
+	if err := a.enterStream(c); err != nil {
+		return err
 	}
 	defer a.leaveStream(c)
 	h := w.Header()
@@ -91,6 +95,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithCancel(under(r.Context()))
 	defer cancel()
+	control := http.NewResponseController(w)
 	if a.o.Draining != nil {
 		stop := make(chan struct{})
 		defer close(stop)
@@ -98,12 +103,13 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request) error {
 			select {
 			case <-a.o.Draining:
 				cancel()
+				_ = control.SetWriteDeadline(time.Now().Add(streamEnd)) // a client that reads nothing holds nobody up
 			case <-stop:
 			}
 		}()
 	}
 	s := stream{
-		a: a, c: c, filter: q.filter, w: w, control: http.NewResponseController(w), at: from, epoch: a.History.Epoch(),
+		a: a, c: c, filter: q.filter, w: w, control: control, at: from, epoch: a.History.Epoch(),
 		credentials: strings.Join(r.Header["Authorization"], ", "), client: a.rooms.address(r), sent: a.o.Now(), asked: fmt.Sprint(c.lang, c.root.url, q.filter),
 	}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end it
@@ -165,7 +171,7 @@ type stream struct {
 var errStreamEnds = errors.New("the stream ends")
 
 func (s *stream) run(ctx context.Context) error {
-	if err := s.send([]byte("retry: 3000\n\n")); err != nil {
+	if err := s.send(ctx, []byte("retry: 3000\n\n")); err != nil {
 		return err
 	}
 	for {
@@ -177,7 +183,7 @@ func (s *stream) run(ctx context.Context) error {
 		case s.a.History.Epoch() != s.epoch, head < s.at: // it has seen another log
 			return errStreamEnds
 		case idle, s.a.o.Now().Sub(s.sent) >= s.a.o.StreamBeat, s.skipped >= mostLookedAt:
-			if err := s.send([]byte(": heartbeat\nid: " + s.at.String() + "\n\n")); err != nil {
+			if err := s.send(ctx, []byte(": heartbeat\nid: "+s.at.String()+"\n\n")); err != nil {
 				return err
 			}
 		}
@@ -189,7 +195,7 @@ func (s *stream) run(ctx context.Context) error {
 			return err
 		}
 		if len(text) > 0 {
-			if err := s.send(text); err != nil {
+			if err := s.send(ctx, text); err != nil {
 				return err
 			}
 		}
@@ -234,9 +240,12 @@ func (s *stream) wait(ctx context.Context) (head calendar.Position, idle bool, e
 }
 
 // send sends a text.
-func (s *stream) send(text []byte) error {
+func (s *stream) send(ctx context.Context, text []byte) error {
 	if err := s.control.SetWriteDeadline(time.Now().Add(s.a.o.StreamLate)); err != nil { // of the connection, so by its clock
 		return err
+	}
+	if ctx.Err() != nil { // after the deadline: the one of the drain holds
+		return ctx.Err()
 	}
 	_, err := s.w.Write(text)
 	if err == nil {

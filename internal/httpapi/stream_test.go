@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -225,29 +226,38 @@ func TestStreamsAreBounded(t *testing.T) {
 	none.As(calendar.Anonymous).Get("/changes/stream").WantCode(503, "rest_unavailable")
 }
 
-// One client has a part of the places where that is set: a user, or an address without
-// credentials.
+// An address without credentials has a part of the places, callers with credentials have
+// room that it cannot take (HISTORY 11).
 func TestStreamsOfOneClient(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: 4, StreamsOfOne: 1, StreamBeat: 10 * time.Millisecond, TrustForwarded: true}})
+	const places, part = 20, 10 // the default
+	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: places, StreamBeat: 10 * time.Millisecond, TrustForwarded: true}})
 	server := serve(t, w)
-	asks := func(want int, header ...string) *feedOf {
+	asks := func(want int, retry string, header ...string) *feedOf {
 		t.Helper()
 		f := follow(t, server.URL, "/changes/stream", header...)
-		if f.res.StatusCode != want || want != http.StatusOK && f.res.Header.Get("Retry-After") != "5" {
+		if f.res.StatusCode != want || f.res.Header.Get("Retry-After") != retry {
 			t.Errorf("%v: got %d %v, want %d", header, f.res.StatusCode, f.res.Header, want)
 		}
 		return f
 	}
-	const one, another = "192.0.2.1", "192.0.2.2"
 	auditor, editor := authorization(w, calendar.Auditor), authorization(w, calendar.Editor)
-	first := asks(200, "X-Forwarded-For", one)
-	asks(503, "X-Forwarded-For", one)
-	asks(200, "X-Forwarded-For", another)
-	asks(200, "X-Forwarded-For", one, "Authorization", auditor)
-	asks(503, "X-Forwarded-For", another, "Authorization", auditor)
-	asks(200, "X-Forwarded-For", one, "Authorization", editor)
-	asks(503, "X-Forwarded-For", "192.0.2.3") // there are four
+	one, another, third := "2001:db8::1", "2001:db8:1::1", "192.0.2.3"
+	first := asks(200, "", "X-Forwarded-For", one)
+	for i := range part - 1 {
+		asks(200, "", "X-Forwarded-For", one+strconv.Itoa(i)) // of the same network
+	}
+	asks(429, "30", "X-Forwarded-For", one)
+	w.As(calendar.Anonymous).With("X-Forwarded-For", one).Get("/changes/stream").WantCode(http.StatusTooManyRequests, "rest_too_many_requests")
+	for range places - places/10 - part {
+		asks(200, "", "X-Forwarded-For", another)
+	}
+	asks(503, "5", "X-Forwarded-For", third)
+	asks(503, "5", "X-Forwarded-For", another)
+	asks(429, "30", "X-Forwarded-For", one)
+	asks(200, "", "X-Forwarded-For", one, "Authorization", auditor)
+	asks(200, "", "X-Forwarded-For", one, "Authorization", auditor)
+	asks(503, "5", "X-Forwarded-For", one, "Authorization", editor)
 	_ = first.res.Body.Close()
 	for end := time.Now().Add(patience); ; {
 		if follow(t, server.URL, "/changes/stream", "X-Forwarded-For", one).res.StatusCode == http.StatusOK {
@@ -257,25 +267,21 @@ func TestStreamsOfOneClient(t *testing.T) {
 			t.Fatal("the place of a stream that ended is taken")
 		}
 	}
-	// By default it may have all.
-	const all = 20
-	server = serve(t, testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: all}}))
-	for i := range all + 1 {
-		status := http.StatusOK
-		if i == all {
-			status = http.StatusServiceUnavailable
-		}
-		if got := follow(t, server.URL, "/changes/stream").res.StatusCode; got != status {
-			t.Errorf("stream %d of one client, of %d in all: got %d, want %d", i+1, all, got, status)
-		}
+	// A user is no stranger: it may have all that there are.
+	w = testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: part + 1}})
+	server, auditor = serve(t, w), authorization(w, calendar.Auditor)
+	for range part + 1 {
+		asks(200, "", "Authorization", auditor)
 	}
+	asks(503, "5", "Authorization", auditor)
 }
 
 // A thousand strangers want a stream at once: as many as there are places get one, the
-// others are told at once, others read as before, and who goes makes room.
+// others are told at once, callers with credentials have room, others read as before, and
+// who goes makes room.
 func TestStreamsOfManyStrangers(t *testing.T) {
 	t.Parallel()
-	const strangers, places = 1000, 100
+	const strangers, places = 1000, 90
 	var open atomic.Int64
 	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{
 		TrustForwarded: true, StreamBeat: time.Hour, Streaming: func(n int) { open.Store(int64(n)) },
@@ -321,6 +327,11 @@ func TestStreamsOfManyStrangers(t *testing.T) {
 	}
 	w.As(calendar.Anonymous).Get(event.Path(calendar.KindEvent)).Want(200)
 	w.As(calendar.Editor).Event("Another", nil)
+	known := follow(t, server.URL, "/changes/stream", "Authorization", authorization(w, calendar.Editor)).res
+	if known.StatusCode != http.StatusOK {
+		t.Errorf("a caller with credentials got %d", known.StatusCode)
+	}
+	_ = known.Body.Close()
 	leave()
 	gone.Wait()
 	for end := time.After(patience); open.Load() > 0; {
@@ -449,7 +460,7 @@ func (s *readsCounted) ReadAll(ctx context.Context, after calendar.Position, lim
 func TestStreamsTellTogether(t *testing.T) {
 	t.Parallel()
 	store := &readsCounted{Store: memstore.New()}
-	w := testkit.New(t, testkit.Options{Store: store, HTTP: httpapi.Options{StreamBeat: time.Hour}})
+	w := testkit.New(t, testkit.Options{Store: store, HTTP: httpapi.Options{StreamBeat: time.Hour, StreamsOfOne: 30}})
 	server := serve(t, w)
 	editor := w.As(calendar.Editor)
 	const many = 20
