@@ -25,27 +25,32 @@ type attack struct {
 	connections int // at once
 	rate        int // requests begun a second at most; of raw connections, connections
 	drive       func(ctx context.Context, a *assault)
+	// asks, when set, returns the path that a further reader asks for in its turn: what the
+	// attack is aimed at.
+	asks func(p *prey, turn int) string
 }
 
 // attacks are the rows of hostile. Their rates are more than the service should
 // work for, and less than what would only measure the attacker, who shares the
 // processors with it.
 var attacks = []attack{
-	{"idle connections", 4000, 1000, idle},
-	{"slow readers", 1200, 500, slowReaders},
-	{"slow headers and bodies", 1200, 500, slowSenders},
-	{"waits for a position", 1200, 2000, waits},
-	{"wrong passwords of an event", 256, 1000, wrongPasswords},
-	{"wrong credentials", 256, 4000, wrongCredentials},
-	{"preflights of many names", 32, 100, preflights},
-	{"documentation for fresh hosts", 64, 500, documentation},
-	{"lists of 1,000 ids, of empty ones", 64, 400, includes},
-	{"lists with another window each", 256, 4000, windows},
-	{"searches, up to 495 characters", 64, 200, searches},
-	{"large answers", 16, 20, largeAnswers},
-	{"lists and texts to be compressed", 256, 1000, toCompress},
-	{"pages of changes", 256, 400, pagesOfChanges},
-	{"streams of changes", 1000, 1000, streamsOfChanges},
+	{name: "idle connections", connections: 4000, rate: 1000, drive: idle},
+	{name: "slow readers", connections: 1200, rate: 500, drive: slowReaders},
+	{name: "slow headers and bodies", connections: 1200, rate: 500, drive: slowSenders},
+	{name: "waits for a position", connections: 1200, rate: 2000, drive: waits},
+	{name: "wrong passwords of an event", connections: 256, rate: 1000, drive: wrongPasswords},
+	{name: "wrong credentials", connections: 256, rate: 4000, drive: wrongCredentials},
+	{name: "preflights of many names", connections: 32, rate: 100, drive: preflights},
+	{name: "documentation for fresh hosts", connections: 64, rate: 500, drive: documentation},
+	{name: "lists of 1,000 ids, of empty ones", connections: 64, rate: 400, drive: includes},
+	{name: "lists with another window each", connections: 256, rate: 4000, drive: windows},
+	{name: "searches, up to 495 characters", connections: 64, rate: 200, drive: searches},
+	{name: "large answers", connections: 16, rate: 20, drive: largeAnswers},
+	{name: "lists and texts to be compressed", connections: 256, rate: 1000, drive: toCompress},
+	{name: "pages of changes", connections: 256, rate: 400, drive: pagesOfChanges},
+	{name: "streams of changes", connections: 1000, rate: 1000, drive: streamsOfChanges},
+	{name: "slow readers of feeds", connections: 64, rate: 200, drive: slowFeeds, asks: feeds},
+	{name: "lists of the past, left at once", connections: 200, rate: 400, drive: leftPast, asks: listsThen},
 }
 
 // prey is what an attacker knows of the service.
@@ -56,6 +61,7 @@ type prey struct {
 	Large     []int64 // those with large venues
 	Protected int64   // one with a password
 	User      string  // one that is known; the attacker has no token
+	Head      int64   // position of a list
 }
 
 // assault is an attack under way.
@@ -272,11 +278,28 @@ func (a *assault) path() string { return strings.TrimPrefix(a.Root, a.Host) }
 
 // slowReaders ask for large lists and take a byte now and then.
 func slowReaders(ctx context.Context, a *assault) {
+	readSlowly(ctx, a, func(worker int) string {
+		return fmt.Sprintf("/events?per_page=100&page=%d", 1+worker%max(1, len(a.Events)/100))
+	})
+}
+
+// slowFeeds do so with feeds of all events.
+func slowFeeds(ctx context.Context, a *assault) {
+	readSlowly(ctx, a, func(worker int) string { return "/events." + []string{"ics", "rss", "csv", "ndjson"}[worker%4] })
+}
+
+// feeds are those of a week, in two formats.
+func feeds(_ *prey, turn int) string {
+	day := today().AddDate(0, 0, 7*(turn%2))
+	return fmt.Sprintf("/events.%s?start_date=%s&end_date=%s", []string{"ics", "rss"}[turn%2], day.Format(time.DateOnly), day.AddDate(0, 0, 6).Format(time.DateOnly))
+}
+
+func readSlowly(ctx context.Context, a *assault, path func(worker int) string) {
 	a.hold(ctx, func(conn net.Conn, worker int) string {
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetReadBuffer(2 << 10)
 		}
-		if _, err := fmt.Fprintf(conn, "GET %s/events?per_page=100&page=%d HTTP/1.1\r\nHost: slow\r\n\r\n", a.path(), 1+worker%max(1, len(a.Events)/100)); err != nil {
+		if _, err := fmt.Fprintf(conn, "GET %s%s HTTP/1.1\r\nHost: slow\r\n\r\n", a.path(), path(worker)); err != nil {
 			return ""
 		}
 		line := make([]byte, len("HTTP/1.1 200"))
@@ -468,6 +491,28 @@ func pagesOfChanges(ctx context.Context, a *assault) {
 		}
 		return get(ctx, fmt.Sprintf("%s/changes?order=asc&limit=1000&after=%d", a.Root, i*7919%int64(max(1, len(a.Events)))))
 	}, nil)
+}
+
+// leaveAfter is how long the attacker waits for a list of the past.
+const leaveAfter = 10 * time.Millisecond
+
+// leftPast asks for lists as of other positions each time, and leaves.
+func leftPast(ctx context.Context, a *assault) {
+	var n atomic.Int64
+	a.flood(ctx, func(int, int) *http.Request {
+		one, leave := context.WithCancel(ctx)
+		time.AfterFunc(leaveAfter, leave)
+		return get(one, fmt.Sprintf("%s/events?as_of=position:%d", a.Root, 1+n.Add(1)*7919%max(1, a.Head)))
+	}, nil)
+}
+
+// listsThen are lists as of two positions, and now and then as of one that nobody asked for.
+func listsThen(p *prey, turn int) string {
+	position := p.Head - int64(turn%2)
+	if turn%20 == 19 {
+		position = p.Head/2 - int64(turn)
+	}
+	return fmt.Sprintf("/events?as_of=position:%d", max(1, position))
 }
 
 // streamsOfChanges want streams from the first change on: one half stay and read nothing,

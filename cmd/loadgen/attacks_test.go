@@ -40,6 +40,7 @@ type victim struct {
 	blocked int // answers that the client did not take for a while
 	short   int // bodies that stopped before their end, with credentials or without
 	denied  int // the same with wrong credentials
+	left    int // lists of the past that the client did not wait for
 	waiting atomic.Int64
 }
 
@@ -88,7 +89,13 @@ func (v *victim) answer(w http.ResponseWriter, r *http.Request) {
 			}
 			v.mu.Unlock()
 		}
-	case r.URL.Query().Get("per_page") == "100" && r.URL.Query().Get("page") != "":
+	case r.URL.Query().Get("as_of") != "":
+		<-r.Context().Done()
+		v.mu.Lock()
+		v.left++
+		v.mu.Unlock()
+		return
+	case r.URL.Query().Get("per_page") == "100" && r.URL.Query().Get("page") != "", strings.HasPrefix(r.URL.Path, "/api/events."):
 		some := make([]byte, 64<<10)
 		for {
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * time.Second))
@@ -208,6 +215,13 @@ func TestAttacks(t *testing.T) {
 			return v.most(func(a asked) bool { return a.path == "/api/changes" }) == len(v.asked) &&
 				v.most(empty) > connections && len(v.asked)-v.most(empty) > connections
 		},
+		"slow readers of feeds": func(v *victim) bool {
+			return v.blocked >= connections && v.most(func(a asked) bool { return strings.HasPrefix(a.path, "/api/events.") }) == len(v.asked)
+		},
+		"lists of the past, left at once": func(v *victim) bool {
+			return v.left > 2*connections && v.different(func(a asked) string { return a.query }) == victimHead &&
+				v.most(func(a asked) bool { return strings.HasPrefix(a.query, "as_of=position:") }) == len(v.asked)
+		},
 		"streams of changes": func(v *victim) bool {
 			return v.most(func(a asked) bool { return a.path == "/api/changes/stream" && a.query == "after=0" }) >= connections
 		},
@@ -226,7 +240,7 @@ func TestAttacks(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan map[string]int)
 			go func() {
-				done <- at.run(ctx, prey{Root: v.URL + "/api", Host: v.URL, Events: []int64{5, 6}, Large: []int64{8, 9}, Protected: 7, User: "loadgen"}, time.Minute)
+				done <- at.run(ctx, prey{Root: v.URL + "/api", Host: v.URL, Events: []int64{5, 6}, Large: []int64{8, 9}, Protected: 7, User: "loadgen", Head: victimHead}, time.Minute)
 			}()
 			shown, most := false, 0
 			for !shown {
@@ -247,7 +261,7 @@ func TestAttacks(t *testing.T) {
 			}
 			v.mu.Lock()
 			defer v.mu.Unlock()
-			if most > connections && !slices.Contains([]string{"slow readers", "slow headers and bodies"}, at.name) {
+			if most > connections && !slices.Contains([]string{"slow readers", "slow readers of feeds", "slow headers and bodies", "lists of the past, left at once"}, at.name) {
 				t.Errorf("held %d connections, not %d", most, connections)
 			}
 			for _, a := range v.asked {
@@ -265,7 +279,7 @@ func TestAttackRate(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
 	const rate, span = 50, 2 * time.Second
-	at := attack{"one by one", 20, rate, windows}
+	at := attack{name: "one by one", connections: 20, rate: rate, drive: windows}
 	begin := time.Now()
 	at.run(t.Context(), prey{Root: v.URL, Host: v.URL}, span)
 	took := time.Since(begin)

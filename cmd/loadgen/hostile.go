@@ -23,6 +23,7 @@ const (
 	hostileTimes = 10 // times the quiet p99 that an attack may make of it
 	readRate     = 40 // requests a second of the reader
 	writeRate    = 20 // and of the writer
+	askRate      = 10 // and of the one that asks for what an attack is aimed at
 	// answerTimeout is how long the reader and the writer wait for an answer. A refused
 	// request counts as one that was waited for so long.
 	answerTimeout = 10 * time.Second
@@ -38,6 +39,9 @@ type load struct {
 	figures
 	failed map[string]int
 }
+
+// loads are those of all who use the service; asked is that of what an attack is aimed at.
+type loads struct{ read, write, asked load }
 
 func (l load) failures() int {
 	n := 0
@@ -115,6 +119,7 @@ type siege struct {
 	writer *maker
 	ids    map[string][]int64 // of the records that events link to
 	keys   int                // idempotency keys used
+	asked  int                // turns of the reader of what an attack is aimed at
 }
 
 // hostile measures a reader and a writer beside each attack.
@@ -134,9 +139,9 @@ func hostile(ctx context.Context, o options, dir string, out, errw io.Writer) (e
 	fmt.Fprintf(out, "a request that is refused or not answered counts as %s\n", answerTimeout)
 	fmt.Fprintf(out, "%-34s %10s %10s %8s %7s  %10s %10s %8s %7s %9s  %s\n", "",
 		"reader p50", "p99", "x quiet", "failed", "writer p50", "p99", "x quiet", "failed", "memory", "p99 at most "+strconv.Itoa(hostileTimes)+" x quiet")
-	h.both(ctx, min(o.hostileFor, 3*time.Second)) // caches as they are in use
-	quietRead, quietWrite := h.both(ctx, o.hostileFor)
-	if err := h.line(out, "quiet", quietRead, quietWrite, quietRead, quietWrite, ""); err != nil {
+	h.all(ctx, min(o.hostileFor, 3*time.Second), nil) // caches as they are in use
+	quiet := h.all(ctx, o.hostileFor, nil)
+	if err := h.line(out, "quiet", quiet, quiet, ""); err != nil {
 		return err
 	}
 	missed := 0
@@ -147,23 +152,31 @@ func hostile(ctx context.Context, o options, dir string, out, errw io.Writer) (e
 		if err := h.atRest(ctx, dir, at.name, out, errw); err != nil {
 			return err
 		}
-		got, read, write, err := h.under(ctx, at, errw)
+		if at.asks != nil {
+			h.all(ctx, min(o.hostileFor, 3*time.Second), at.asks)
+			quiet.asked = h.all(ctx, o.hostileFor, at.asks).asked
+		}
+		got, l, err := h.under(ctx, at, errw)
 		if err != nil {
 			return fmt.Errorf("%s: %w", at.name, err)
 		}
 		verdict := "met"
-		if read.p99 > hostileTimes*quietRead.p99 || write.p99 > hostileTimes*quietWrite.p99 {
+		if l.read.p99 > hostileTimes*quiet.read.p99 || l.write.p99 > hostileTimes*quiet.write.p99 || l.asked.p99 > hostileTimes*quiet.asked.p99 {
 			verdict = "not met"
 			missed++
 		}
-		if err := h.line(out, at.name, read, write, quietRead, quietWrite, verdict); err != nil {
+		if err := h.line(out, at.name, l, quiet, verdict); err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "  %d connections, at most %d a second; the attacker got %s\n", at.connections, at.rate, counts(got))
+		if at.asks != nil {
+			fmt.Fprintf(out, "  what it is aimed at: %s; quiet p50 %.2f ms, p99 %.2f ms\n", l.asked.beside(quiet.asked), ms(quiet.asked.p50), ms(quiet.asked.p99))
+		}
+		quiet.asked = load{}
 		for _, l := range []struct {
 			who string
 			load
-		}{{"reader", read}, {"writer", write}} {
+		}{{"reader", l.read}, {"writer", l.write}, {"reader of what it is aimed at", l.asked}} {
 			if l.failures() > 0 {
 				fmt.Fprintf(out, "  the %s got %s\n", l.who, counts(l.failed))
 			}
@@ -197,15 +210,17 @@ func counts(got map[string]int) string {
 	return strings.Join(keys, ", ")
 }
 
-func (h *siege) line(out io.Writer, name string, read, write, quietRead, quietWrite load, verdict string) error {
+// beside tells of a load, and how that is beside a quiet one.
+func (l load) beside(quiet load) string {
+	return fmt.Sprintf("%7.2f ms %7.2f ms %8.1f %7d", ms(l.p50), ms(l.p99), float64(l.p99)/float64(quiet.p99), l.failures())
+}
+
+func (h *siege) line(out io.Writer, name string, l, quiet loads, verdict string) error {
 	memory, err := h.resident()
 	if err != nil {
 		return fmt.Errorf("the service is gone after %s: %w", name, err)
 	}
-	part := func(l, quiet load) string {
-		return fmt.Sprintf("%7.2f ms %7.2f ms %8.1f %7d", ms(l.p50), ms(l.p99), float64(l.p99)/float64(quiet.p99), l.failures())
-	}
-	fmt.Fprintf(out, "%-34s %s  %s %6.0f MB  %s\n", name, part(read, quietRead), part(write, quietWrite), memory, verdict)
+	fmt.Fprintf(out, "%-34s %s  %s %6.0f MB  %s\n", name, l.read.beside(quiet.read), l.write.beside(quiet.write), memory, verdict)
 	return nil
 }
 
@@ -236,6 +251,17 @@ func (h *siege) prepare(ctx context.Context) error {
 		var made struct{ ID int64 }
 		err = json.Unmarshal(b, &made)
 		return made.ID, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.root+"/events?per_page=1", http.NoBody)
+	if err != nil {
+		return err
+	}
+	_, shown, err := do(c, r)
+	if err != nil {
+		return err
+	}
+	if h.Head, err = strconv.ParseInt(shown.Get("Daybook-Position"), 10, 64); err != nil {
+		return err
 	}
 	if _, err := write(http.MethodPatch, fmt.Sprintf("/events/%d", h.Protected), map[string]any{"password": "right"}); err != nil {
 		return err
@@ -285,19 +311,29 @@ func (s *service) listed(ctx context.Context, collection string) ([]int64, error
 	return ids, nil
 }
 
-// both has the reader and the writer go about their work for a time.
-func (h *siege) both(ctx context.Context, span time.Duration) (read, write load) {
+// all has the reader and the writer go about their work for a time, and a further reader
+// ask for what asks says.
+func (h *siege) all(ctx context.Context, span time.Duration, asks func(*prey, int) string) (l loads) {
 	var wg sync.WaitGroup
-	wg.Go(func() { read = paced(ctx, readRate, span, h.read) })
+	wg.Go(func() { l.read = paced(ctx, readRate, span, h.read) })
+	if asks != nil {
+		first := h.asked
+		h.asked += int(span.Seconds()*askRate) + 1
+		wg.Go(func() {
+			l.asked = paced(ctx, askRate, span, func(ctx context.Context, turn int) (*http.Request, error) {
+				return http.NewRequestWithContext(ctx, http.MethodGet, h.root+asks(&h.prey, first+turn), http.NoBody)
+			})
+		})
+	}
 	bodies, first := h.bodies(int(span.Seconds()*writeRate)+1), h.keys
 	h.keys += len(bodies)
 	wg.Go(func() {
-		write = paced(ctx, writeRate, span, func(ctx context.Context, turn int) (*http.Request, error) {
+		l.write = paced(ctx, writeRate, span, func(ctx context.Context, turn int) (*http.Request, error) {
 			return h.write(ctx, bodies[turn], first+turn)
 		})
 	})
 	wg.Wait()
-	return read, write
+	return l
 }
 
 // read makes a request of the reader: the default list and single events in turn.
@@ -336,14 +372,14 @@ func (h *siege) write(ctx context.Context, e map[string]any, key int) (*http.Req
 
 // under has the reader and the writer at work during an attack, which is a process
 // of its own.
-func (h *siege) under(ctx context.Context, at attack, errw io.Writer) (got map[string]int, read, write load, err error) {
+func (h *siege) under(ctx context.Context, at attack, errw io.Writer) (got map[string]int, l loads, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, read, write, err
+		return nil, l, err
 	}
 	known, err := json.Marshal(h.prey)
 	if err != nil {
-		return nil, read, write, err
+		return nil, l, err
 	}
 	cmd := exec.CommandContext(ctx, self, "attack", "-name", at.name, "-for", h.o.hostileFor.String(), "-prey", string(known))
 	cmd.Stderr = errw
@@ -351,15 +387,15 @@ func (h *siege) under(ctx context.Context, at attack, errw io.Writer) (got map[s
 	var text strings.Builder
 	cmd.Stdout = &text
 	if err := cmd.Start(); err != nil {
-		return nil, read, write, err
+		return nil, l, err
 	}
 	giveWay(cmd.Process.Pid)
-	read, write = h.both(ctx, h.o.hostileFor)
+	l = h.all(ctx, h.o.hostileFor, at.asks)
 	if err := cmd.Wait(); err != nil {
-		return nil, read, write, err
+		return nil, l, err
 	}
 	err = json.Unmarshal([]byte(text.String()), &got)
-	return got, read, write, err
+	return got, l, err
 }
 
 // giveWay lowers the priority of an attacker below that of the service and of those

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,7 +18,9 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
+	"daybook/internal/history"
 	"daybook/query"
+	"daybook/query/past"
 )
 
 // gated is a service whose every part can be made to stand still.
@@ -473,5 +476,37 @@ func TestWholeAnswersWaitWithoutAPlace(t *testing.T) {
 		ask("/events.ics", "192.0.2.2:1", http.StatusBadRequest)
 		close(list)
 		all.Wait()
+	})
+}
+
+// hangingPast makes no list.
+type hangingPast struct{ Past }
+
+func (hangingPast) Resolve(ctx context.Context, _ history.Point) (past.Then, error) {
+	return past.Then{}, ctx.Err()
+}
+
+func (hangingPast) List(ctx context.Context, _ calendar.Caller, _ netip.Addr, _ past.Then, _ string) (*past.List, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestLeavingIsNoFault: a client that waits for longer than the work on its request may take
+// and then goes is no fault of the service.
+func TestLeavingIsNoFault(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h, log := fakeAPI(t, Deps{Past: hangingPast{}, Queries: fakeQueries{parse: func(r query.Request) (*query.Criteria, error) {
+			return &query.Criteria{Kind: r.Kind, Page: 1, PerPage: 10}, nil
+		}}}, Options{MakeAtOnce: 1})
+		ctx, leave := context.WithCancel(t.Context())
+		time.AfterFunc(10*time.Second, leave)
+		got := ask(ctx, h, http.MethodGet, "/tags?as_of=1999-12-01", "")
+		if got.Code != statusClientGone {
+			t.Errorf("%d %s", got.Code, got.Body)
+		}
+		if log.Len() > 0 {
+			t.Errorf("logged: %s", log)
+		}
 	})
 }

@@ -373,6 +373,9 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
+// maxRest is the longest rest after a filling that was dropped.
+const maxRest = 50 * time.Millisecond
+
 // fillWanted fills images until none is wanted, or none by callers with credentials.
 func (s *Service) fillWanted(ctx context.Context, known bool) {
 	for {
@@ -380,7 +383,14 @@ func (s *Service) fillWanted(ctx context.Context, known bool) {
 		if f == nil {
 			return
 		}
+		begun := s.o.Query.Now()
 		s.make(ctx, work, f)
+		if errors.Is(f.err, context.Canceled) { // who leaves again and again takes half of a processor
+			select {
+			case <-time.After(min(s.o.Query.Now().Sub(begun), maxRest)):
+			case <-ctx.Done():
+			}
+		}
 	}
 }
 
