@@ -260,7 +260,7 @@ func TestEventPage(t *testing.T) {
 	if featured := home.one("section", "class=featured"); len(under(featured, "article")) != 3 {
 		t.Errorf("featured: %v", idsUnder(featured))
 	}
-	for path, want := range map[string]string{"/venues/": "City Hall Park Somewhere", "/organizers/": "Jazz Club", "/categories/": "Arts & crafts Jazz Music", "/tags/": "Open air"} {
+	for path, want := range map[string]string{"/venues/": "City Hall Park Somewhere", "/organizers/": "Jazz Club", "/categories/": "Arts & crafts Music Jazz", "/tags/": "Open air"} {
 		var names []string
 		for _, a := range under(openPage(t, w, path, http.StatusOK).one("ul", "class=directory"), "a") {
 			names = append(names, wordsOf(a))

@@ -627,6 +627,49 @@ func TestSiteMap(t *testing.T) {
 	}
 }
 
+// What only events with a password are linked to is secret (INTERFACE 6.3): no directory and
+// no file of the site map names it, and no such event stands there.
+func TestPagesOfSecretPlaces(t *testing.T) {
+	t.Parallel()
+	w := pagesWorld(t, testkit.Options{})
+	editor := w.As(calendar.Editor)
+	arts := editor.Create(calendar.KindCategory, testkit.Object{"name": "Arts"})
+	jazz := editor.Create(calendar.KindCategory, testkit.Object{"name": "Jazz", "parent": arts.ID()})
+	editor.Event("Open", testkit.Object{"start_date": "2026-06-01", "end_date": "2026-06-01", "venue": testkit.Object{"venue": "Hall"}, "categories": jazz.ID()})
+	secret := editor.Event("Dinner", testkit.Object{
+		"start_date": "2026-07-01", "end_date": "2026-07-01", "password": "sesame", "venue": testkit.Object{"venue": "Cellar", "geo_lat": 1, "geo_lng": 2},
+		"organizer": testkit.Object{"organizer": "Conspirators"}, "categories": "Plots", "tags": "Whispers",
+	})
+	editor.Get("/events").Want(http.StatusOK) // waits until lists show it
+	names := []string{"Cellar", "cellar", "Conspirators", "conspirators", "Plots", "plots", "Whispers", "whispers"}
+	for _, path := range []string{"/venues/", "/organizers/", "/categories/", "/tags/", "/", "/events/", "/search/?search=dinner", "/events/month/2026-07/", "/events/map/", "/event/dinner/"} {
+		lacks(t, page(w, path).Want(http.StatusOK), names...)
+	}
+	for _, a := range under(openPage(t, w, "/venue/cellar/", http.StatusOK).one("main"), "a") {
+		if strings.Contains(valueOf(a, "href"), "dinner") {
+			t.Errorf("the page of its place links the secret event: %s", valueOf(a, "href"))
+		}
+	}
+	tree := openPage(t, w, "/categories/", http.StatusOK).one("ul", "class=directory")
+	if lists := under(tree, "ul"); len(lists) == 0 || wordsOf(lists[len(lists)-1]) != "Jazz 1" || wordsOf(tree) != "ArtsJazz 1" {
+		t.Errorf("tree of categories: %q", wordsOf(tree))
+	}
+	files := readSiteMap(t, w, "/sitemap.xml").Maps
+	for _, m := range files {
+		path := strings.TrimPrefix(m.Loc, testkit.Base)
+		lacks(t, w.As(calendar.Anonymous).Do(http.MethodGet, "/"+path, nil).Want(http.StatusOK), append(names, "dinner")...)
+		if strings.Contains(path, "2026-07") {
+			t.Errorf("the site map names a month that has no event for it: %s", path)
+		}
+	}
+	if len(files) != 4 { // pages, June, venues, terms
+		t.Errorf("files of the site map: %v", files)
+	}
+	editor.Patch(secret.Path(calendar.KindEvent), testkit.Object{"password": ""}).Want(http.StatusOK)
+	editor.Get("/events").Want(http.StatusOK) // waits until lists show it
+	has(t, page(w, "/venues/"), "Cellar")
+}
+
 // graphOf is the structured data of a page.
 func graphOf(t *testing.T, at sheet) (out []map[string]any) {
 	t.Helper()

@@ -420,8 +420,8 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 type entry struct {
 	link
 
-	Detail string
-	Level  int
+	Detail   string
+	Children []entry
 }
 
 type directoryBody struct {
@@ -461,24 +461,51 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 	l.Heading, l.Canonical = l.Title, l.r.Route.below()
 	l.NoIndex = l.r.parametered()
 	b := &directoryBody{Kind: k.String()}
+	var all []calendar.ID
+	of := map[calendar.ID]*entry{}
+	parents := map[calendar.ID]calendar.ID{}
 	position, err := p.eachOf(ctx, query.Request{Kind: k, Input: listed(k), Lang: l.Lang, Caller: l.r.Caller}, func(v *query.View) {
 		label, in := v.Record.Name(l.Lang)
 		e := entry{link: link{Href: p.hrefOf(l.r, v.Record, v.Status), Label: label, Lang: otherLang(in, l.Lang)}, Detail: v.Record.Fields.String("city")}
-		if k.IsTerm() {
+		if k.IsTerm() && v.Count > 0 {
 			e.Count = l.say.number(v.Count)
 		}
-		b.Entries = append(b.Entries, e)
+		all = append(all, v.Record.ID)
+		of[v.Record.ID], parents[v.Record.ID] = &e, v.Record.Fields.ID("parent")
 	})
 	if err != nil {
 		return nil, err
 	}
 	l.Position = position
 	order := collator(l.Lang)
-	slices.SortStableFunc(b.Entries, func(a, c entry) int { return order.CompareString(a.Label, c.Label) })
-	b.Count = l.count(k.Collection(), len(b.Entries))
-	l.NoIndex = l.NoIndex || len(b.Entries) == 0
+	slices.SortStableFunc(all, func(a, c calendar.ID) int { return order.CompareString(of[a].Label, of[c].Label) })
+	b.Entries = tree(all, of, parents)
+	b.Count = l.count(k.Collection(), len(all))
+	l.NoIndex = l.NoIndex || len(all) == 0
 	l.Body = b
 	return p.render(l, http.StatusOK)
+}
+
+// tree puts entries in order below their parents; one whose parent is not there stands on top.
+func tree(ids []calendar.ID, of map[calendar.ID]*entry, parents map[calendar.ID]calendar.ID) []entry {
+	children := map[calendar.ID][]calendar.ID{}
+	for _, id := range ids {
+		up := parents[id]
+		if of[up] == nil {
+			up = 0
+		}
+		children[up] = append(children[up], id)
+	}
+	var below func(id calendar.ID) []entry
+	below = func(id calendar.ID) (out []entry) {
+		for _, child := range children[id] {
+			e := *of[child]
+			e.Children = below(child)
+			out = append(out, e)
+		}
+		return out
+	}
+	return below(0)
 }
 
 // listed are the parameters of what is linked from a listed event.

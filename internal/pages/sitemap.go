@@ -195,8 +195,8 @@ type monthOfEvents struct {
 	events int
 }
 
-// months are those in which listed events start, in the site zone; with own set by the
-// clock of each event, and those too that an event only goes on in. Stretches without any
+// months are those in which listed events without a password start, in the site zone; with own set by the
+// clock of each event, and those too that an event, protected or not, only goes on in. Stretches without any
 // are left out at once, so that one event in a far year costs little.
 func (p *Pages) months(ctx context.Context, own bool) ([]monthOfEvents, error) {
 	var out []monthOfEvents
@@ -204,6 +204,7 @@ func (p *Pages) months(ctx context.Context, own bool) ([]monthOfEvents, error) {
 	month := func(n int) time.Time { return time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC).AddDate(0, n, 0) }
 	look = func(from, months int) error {
 		in := p.starting(month(from), month(from+months))
+		in["duration_min"] = "0" // leaves out those with a password: no file names them
 		if own {
 			in = calendar.Input{
 				paramOverlap: "true", paramStart: calendar.WallOf(month(from)).String(), paramEnd: (calendar.WallOf(month(from+months)) - 1).String(),
