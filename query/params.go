@@ -440,6 +440,14 @@ func eventParams() []Param {
 	}
 }
 
+// withoutProtected ends the description of what leaves events with a password out.
+var withoutProtected = [4]string{
+	"有密码的活动不计。",
+	" Events with a password do not count.",
+	" Les événements à mot de passe ne comptent pas.",
+	" Los eventos con contraseña no cuentan.",
+}
+
 // linkedParams is the table of interface 4.10.
 func linkedParams(k calendar.Kind) []Param {
 	perPage := [4]string{
@@ -502,6 +510,11 @@ func linkedParams(k calendar.Kind) []Param {
 			"true: only organizers with running or coming events.",
 			"true : seulement les organisateurs qui ont des événements en cours ou à venir.",
 			"true: solo organizadores con eventos en curso o próximos.",
+		}
+	}
+	for _, doc := range []*[4]string{&hasEvents, &upcoming} {
+		for i, rest := range withoutProtected {
+			doc[i] += rest
 		}
 	}
 	return []Param{

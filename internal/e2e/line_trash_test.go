@@ -279,6 +279,11 @@ func passwordByID(s *scene) {
 	for _, empty := range []any{"", " ", nil} { // as if not sent
 		s.as("").read(ed.event(s.word(), obj{"password": empty}).path("events")).field("status", "publish")
 	}
+	keyed, body := ed.with("Idempotency-Key", s.word()), eventBody(s.word(), obj{"password": "born secret"})
+	once := keyed.post("/events", body).want(http.StatusCreated)
+	keyed.post("/events", body).want(http.StatusCreated).head("Idempotency-Replayed", "true").field("id", once.id()).lacks("born secret")
+	body["password"] = "another"
+	keyed.post("/events", body).want(http.StatusUnprocessableEntity)
 	form := url.Values{"title": {s.word()}, "start_date": {"2030-05-10"}, "end_date": {"2030-05-10"}, "password": {"born secret"}}
 	query := eventBody(s.word(), nil)
 	for _, made := range []*answer{
