@@ -654,7 +654,7 @@ func TestProtected(t *testing.T) {
 	t.Parallel()
 	w := testkit.New(t, testkit.Options{})
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
-	event := editor.Event("Secret", testkit.Object{"cost": "5", "password": "ignored"})
+	event := editor.Event("Secret", testkit.Object{"cost": "5"})
 	path := event.Path(calendar.KindEvent)
 	nobody.Get(path).Want(http.StatusOK)
 	editor.Patch("/events/by-slug/secret", `{"password":"ignored"}`).Want(http.StatusOK)
