@@ -53,7 +53,10 @@ func TestParsePoint(t *testing.T) {
 		{"2026", false, "point"},
 		{"2026-02-30", false, "point"},
 		{"soonish", false, "point"},
-		{"2026-03-05 18:00:10.5", false, "point"},
+		{"2026-03-05 18:00:10.5", false, "2026-03-05T23:00:10.500Z"},
+		{"20260305", false, "2026-03-05T05:00:00Z +999"},
+		{"20260305T1800", false, "2026-03-05T23:00:00Z +999"},
+		{"2026-03-05 18:00:10,5", false, "point"},
 		{[]any{"now"}, false, "type_text"},
 		{json.Number("1772751610"), false, "type_text"},
 	} {
