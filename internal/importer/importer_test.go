@@ -258,6 +258,7 @@ func TestRefusals(t *testing.T) {
 		{"no JSON", `{"action"`, `not a line of this form: unexpected EOF`},
 		{"two objects", `{"action":"create","kind":"tag"} {}`, `more than one object on the line`},
 		{"invalid UTF-8", `{"action":"create","kind":"tag","fields":{"name":"caf` + "\xe9" + `"}}`, `not a line of this form: invalid UTF-8`},
+		{"half of a pair", `{"action":"create","kind":"tag","fields":{"name":"a\ud83d"}}`, `not a line of this form: half of a surrogate pair`},
 		{"no object", `["create"]`, `not a line of this form: must be an object, not array`},
 		{"wrong type", `{"action":"create","kind":"tag","key":5}`, `not a line of this form: key: a number cannot stand here`},
 		{"unknown member", `{"action":"create","kind":"tag","feilds":{}}`, `not a line of this form: unknown field "feilds"`},

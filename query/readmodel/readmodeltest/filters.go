@@ -220,6 +220,9 @@ func placeKeys(t testing.TB, x readmodel.Index) {
 	b.add(calendar.KindVenue, 2, calendar.Fields{"city": "munchen"})
 	b.add(calendar.KindVenue, 3, calendar.Fields{"city": "New  York"})
 	b.add(calendar.KindVenue, 4, calendar.Fields{})
+	b.add(calendar.KindVenue, 5, calendar.Fields{"city": "L’Aquila"})
+	b.add(calendar.KindVenue, 6, calendar.Fields{"city": "l'aquila"})
+	b.add(calendar.KindVenue, 7, calendar.Fields{"city": "Stoke\u2011on–Trent"})
 	b.write(t, x)
 	at := func(field, text string) readmodel.Filter {
 		return readmodel.Term{Field: field, Value: readmodel.PlaceKey(text)}
@@ -227,6 +230,9 @@ func placeKeys(t testing.TB, x readmodel.Index) {
 	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCityKey, "MÜNCHEN"), 1, 2)
 	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCityKey, " new york"), 3)
 	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCityKey, "new"))
+	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCityKey, "LʼAquila"), 5, 6)
+	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCityKey, "Laquila"))
+	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCityKey, "stoke-on-trent"), 7)
 	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCountryKey, "deutschland"), 1)
 	wantIDs(t, x, calendar.KindVenue, at(readmodel.FieldCountryKey, ""))
 }
@@ -254,11 +260,13 @@ func contains(t testing.TB, x readmodel.Index) {
 	b.record(&calendar.Record{ID: 3, Kind: calendar.KindTag, Version: 1, Home: calendar.LangCN, Changed: Now, Fields: calendar.Fields{
 		"name": in(calendar.LangCN, "音乐会"), "slug": "yin-le-hui",
 	}})
+	b.add(calendar.KindTag, 4, calendar.Fields{"name": in(calendar.LangEN, "Cafe\u0301  Neu"), "slug": "coffee"}) // as names were stored before
 	b.write(t, x)
 	find := func(l calendar.Lang, value string) readmodel.Filter {
 		return readmodel.Contains{Fields: []string{readmodel.FieldNameLower(l), readmodel.FieldSlug}, Value: value}
 	}
 	wantIDs(t, x, calendar.KindTag, find(calendar.LangEN, "PEN a"), 2)
+	wantIDs(t, x, calendar.KindTag, find(calendar.LangEN, "café n"), 4)
 	wantIDs(t, x, calendar.KindTag, find(calendar.LangES, "pen"), 2)  // shown in the home language
 	wantIDs(t, x, calendar.KindTag, find(calendar.LangFR, "FÊTE"), 1) // case aside, accents not
 	wantIDs(t, x, calendar.KindTag, find(calendar.LangFR, "fete"))
