@@ -22,6 +22,9 @@ func PlainTextWithLinks(s, page string) string {
 
 // AbsoluteLinks returns cleaned HTML with href, src and cite resolved against base.
 func AbsoluteLinks(s, base string) string {
+	if !strings.Contains(s, `="`) {
+		return s
+	}
 	var from *url.URL
 	var b strings.Builder
 	written := 0
