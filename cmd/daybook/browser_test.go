@@ -714,6 +714,7 @@ func (l *looked) element(t *testing.T) {
 			t.Errorf("the script has %d bytes", r.Bytes)
 		}
 	}
+	l.elementDays(t)
 	q := testkit.OpenPage(t, "about:blank") // axe-core itself needs a page without that policy
 	q.Watch()
 	q.Resize(390, 800)
@@ -727,6 +728,34 @@ func (l *looked) element(t *testing.T) {
 	keepPicture(t, q, "element light")
 	q.Prefer(map[string]string{"prefers-color-scheme": "dark"})
 	check(t, q, "element in the dark")
+}
+
+// elementDays: <daybook-calendar> has the hour that comes twice on its day, and an event that
+// ends at a midnight that there is not on no further one; titles keep their direction
+// (PAGES P1.4, P4.4).
+func (l *looked) elementDays(t *testing.T) {
+	t.Helper()
+	event := func(title, start, end string) string {
+		return idOf(l.want(http.StatusCreated, http.MethodPost, "/events", l.token, fmt.Sprintf(`{"title":%q,"start_date":%q,"end_date":%q,"timezone":"Africa/Cairo","venue":{"venue":"בית העם","city":"תל אביב"}}`, title, start, end)))
+	}
+	second := event("ערב שירה", "2030-10-31T21:30:00Z", "2030-10-31T21:45:00Z") // 23:30 on 31 October
+	until := event("Until a midnight", "2030-04-25 20:00", "2030-04-26 00:00")
+	p := testkit.OpenPage(t, "about:blank")
+	p.Watch()
+	p.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+l.host, `<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
+		<daybook-calendar view="month" date="2030-10-01" tz="Africa/Cairo"></daybook-calendar><daybook-calendar view="month" date="2030-04-01" tz="Africa/Cairo"></daybook-calendar>
+		<daybook-calendar view="month" date="2030-04-01"></daybook-calendar><daybook-calendar start_date="2030-10-01" end_date="2030-11-30"></daybook-calendar>`))
+	p.Eval(`window.all = [...document.querySelectorAll('daybook-calendar')], window.inside = (e, s) => [...e.shadowRoot.querySelectorAll(s)]; 0`)
+	p.Wait(`all.every((e) => inside(e, '[part~=chip], [part~=item]').length > 0)`)
+	days := `((e) => inside(e, 'td').filter((d) => d.querySelector('[part~=chip]')).map((d) => d.dataset.date + ' ' + d.querySelector('[part~=chip]').dataset.eventId).join())`
+	for i, want := range []string{"2030-10-31 " + second, "2030-04-25 " + until, "2030-04-25 " + until} {
+		if got := p.Eval(fmt.Sprintf("%s(all[%d])", days, i)); got != want {
+			t.Errorf("month %d: %v, want %s", i, got, want)
+		}
+	}
+	if got := p.Eval(`[inside(all[0], '[part~=chip] bdi')[0].textContent, inside(all[3], 'h3[dir=auto] a')[0].textContent, ...inside(all[3], '[part~=place] bdi').map((b) => b.textContent)].join('|')`); got != "ערב שירה|ערב שירה|בית העם|תל אביב" {
+		t.Errorf("directions: %v", got)
+	}
 }
 
 func endOfMonth(t *testing.T, day string) string {

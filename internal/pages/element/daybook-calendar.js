@@ -99,19 +99,21 @@ function readZone(text) {
 	}
 }
 
+const formats = {}; // by zone
+
 // offset is that of a zone at a moment.
 function offset(zone, at) {
 	if (typeof zone === "number") return zone;
 	const p = {};
-	const f = new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" });
+	const f = formats[zone] ??= new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric" });
 	for (const { type, value } of f.formatToParts(at)) p[type] = Number(value);
 	return Date.UTC(p.year, p.month - 1, p.day, p.hour, p.minute, p.second) - at;
 }
 
-// instant is the moment at which a zone's clock shows a time.
+// instant is the moment at which a zone's clock shows a time, or passes over it.
 function instant(zone, shown) {
-	const near = shown - offset(zone, shown);
-	return shown - offset(zone, near);
+	const near = shown - offset(zone, shown), at = shown - offset(zone, near);
+	return at + offset(zone, at) === shown ? at : Math.max(at, near);
 }
 
 class DaybookCalendar extends HTMLElement {
@@ -208,12 +210,12 @@ class DaybookCalendar extends HTMLElement {
 		s.first = at(year, month);
 		s.next = at(year, month + 1);
 		s.before = at(year, month - 1);
-		const bound = (ms) => (s.zone === null ? new Date(ms).toISOString().slice(0, 19) : `${new Date(instant(s.zone, ms)).toISOString().slice(0, 19)}Z`);
+		const bound = (ms, less) => (s.zone === null ? new Date(ms - less).toISOString().slice(0, 19) : `${new Date(instant(s.zone, ms) - less).toISOString().slice(0, 19)}Z`);
 		s.params.set("overlap", "true");
 		s.params.set("strict_dates", "true");
 		s.params.set("per_page", 50); // what every service allows
-		if (!s.params.has("start_date")) s.params.set("start_date", bound(s.first));
-		if (!s.params.has("end_date")) s.params.set("end_date", bound(s.next - 1000));
+		if (!s.params.has("start_date")) s.params.set("start_date", bound(s.first, 0));
+		if (!s.params.has("end_date")) s.params.set("end_date", bound(s.next, 1000));
 		return s;
 	}
 
@@ -234,6 +236,17 @@ class DaybookCalendar extends HTMLElement {
 	#span(s, e) {
 		if (s.zone === null || e.all_day) return [clock(e.start_date), clock(e.end_date)];
 		return [e.utc_start_date, e.utc_end_date].map((t) => clock(t) + offset(s.zone, clock(t)));
+	}
+
+	// #last is the last second of an event, as a clock.
+	#last(s, e, end) {
+		const at = clock(e.utc_end_date) - 1000;
+		if (e.all_day || at < clock(e.utc_start_date)) return end;
+		try {
+			return at + offset(s.zone ?? readZone(e.timezone), at);
+		} catch { // a zone that the browser does not know
+			return end - 1000;
+		}
 	}
 
 	#format(s, ms, options) {
@@ -304,10 +317,10 @@ class DaybookCalendar extends HTMLElement {
 			if (!e.all_day && end > start) time += `${s.words.until}${dateOf(start) === dateOf(end) ? "" : `${short(end)} `}${this.#time(s, e, end)}`;
 			if (e.all_day && dateOf(start) !== dateOf(end)) time += `${s.words.until}${short(end)}`;
 			if (!e.all_day && s.zone === null) time += ` ${e.timezone_abbr}`;
-			const place = [e.venue?.venue, e.venue?.city].filter(Boolean).map(plain).join(", ");
+			const place = [e.venue?.venue, e.venue?.city].filter(Boolean).flatMap((name) => [", ", make("bdi", {}, plain(name))]).slice(1);
 			list.append(make("li", { part: "item" },
 				make("p", { part: "date" }, make("time", { datetime: this.#stamp(s, e, start, e.utc_start_date) }, short(start))),
-				make("div", {}, make("h3", {}, this.#link(e, null, plain(e.title))), make("p", { part: "time" }, time), place && make("p", { part: "place" }, place))));
+				make("div", {}, make("h3", { dir: "auto" }, this.#link(e, null, plain(e.title))), make("p", { part: "time" }, time), place.length > 0 && make("p", { part: "place" }, ...place))));
 		}
 		return [this.#header(s, s.words.title, paged && turn(-1), paged && turn(1)), found.events.length ? list : null];
 	}
@@ -318,11 +331,11 @@ class DaybookCalendar extends HTMLElement {
 		const days = new Map();
 		for (const e of found.events) {
 			const [start, end] = this.#span(s, e);
-			const to = Math.max(start, end > start && end % day === 0 ? end - 1 : end);
+			const to = Math.max(start, this.#last(s, e, end));
 			for (let d = Math.floor(start / day) * day; d <= to; d += day) days.set(d, [...(days.get(d) ?? []), { e, start, several: Math.floor(start / day) !== Math.floor(to / day) }]);
 		}
 		for (const of of days.values()) of.sort((a, b) => b.several - a.several || b.e.all_day - a.e.all_day || a.start - b.start || a.e.id - b.e.id);
-		const chip = ({ e, start }) => make("li", {}, this.#link(e, "chip", make("time", { part: "time", datetime: this.#stamp(s, e, start, e.utc_start_date) }, this.#time(s, e, start)), ` ${plain(e.title)}`));
+		const chip = ({ e, start }) => make("li", {}, this.#link(e, "chip", make("time", { part: "time", datetime: this.#stamp(s, e, start, e.utc_start_date) }, this.#time(s, e, start)), " ", make("bdi", {}, plain(e.title))));
 		const cell = (ms) => {
 			const date = dateOf(ms);
 			const of = ms >= s.first && ms < s.next ? (days.get(ms) ?? []) : [];
