@@ -472,7 +472,7 @@ func TestPreview(t *testing.T) {
 		}
 	}
 	r := author.With("Accept", "text/html", "Accept-Encoding", "gzip", "If-None-Match", "*").Get("//event/draft/?preview=true").Want(http.StatusOK)
-	has(t, r, "Draft &amp; more", `<p id="preview"><b>Preview: draft</b> · seen by author</p>`, `content="noindex`)
+	has(t, r, "Draft &amp; more", `<p id="preview"><b>Preview: draft</b> · seen by <bdi>author</bdi></p>`, `content="noindex`)
 	if h := r.Header; h.Get("Cache-Control") != "no-store, private" || h.Get("ETag") != "" || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Content-Encoding") != "" {
 		t.Errorf("headers %v", h)
 	}
@@ -489,7 +489,7 @@ func TestPreview(t *testing.T) {
 		t.Errorf("a record without a slug: %d", got.Status)
 	}
 	for _, asked := range []string{"/events/", "/embed/events/", "/embed/event/draft/", "/venues/", "/docs/", "/event/nothing/"} {
-		has(t, author.With("Accept", "text/html").Get("/"+asked+"?preview=true"), `<p id="preview">`, "seen by author")
+		has(t, author.With("Accept", "text/html").Get("/"+asked+"?preview=true"), `<p id="preview">`, "seen by <bdi>author</bdi>")
 	}
 	has(t, page(w, "/events/?preview=maybe").Want(http.StatusBadRequest), `id="error-preview"`)
 	wantPages(t, w, http.StatusNotFound, "/nothing?preview=true", "/event/draft/", "/event/draft/?preview=false", "/event/draft/?preview=")

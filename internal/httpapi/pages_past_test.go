@@ -347,8 +347,8 @@ func TestPagesOfHistory(t *testing.T) {
 
 	r := page(w, "/event/quay/history/").Want(200)
 	has(t, r, `<ol id="history"`, `data-page="history"`, `content="noindex, follow"`, `rel="canonical" href="https://calendar.example.org/event/quay/history/"`,
-		"<del><span class=\"hidden\">removed </span>open</del>", "<ins><span class=\"hidden\">added </span>closed</ins>",
-		">Old Mill</td><td>River Hall<", "Saturday, July 4, 2026, 6:30\u00a0PM", `href="/event/quay/?as_of=version%3A1"`, `<form id="compare"`)
+		"<del><span class=\"hidden\">removed </span><bdi>open</bdi></del>", "<ins><span class=\"hidden\">added </span><bdi>closed</bdi></ins>",
+		">Old Mill</td><td dir=\"auto\">River Hall<", "Saturday, July 4, 2026, 6:30\u00a0PM", `href="/event/quay/?as_of=version%3A1"`, `<form id="compare"`)
 	lacks(t, r, "secret reason", "editor", "is closed", `data-empty`)
 	items := nodes(t, r.Body, func(n *html.Node) bool { return attr(n, "data-version") != "" })
 	var versions []string
@@ -406,7 +406,7 @@ func TestPagesOfHistory(t *testing.T) {
 	// Two versions.
 	d := page(w, "/event/quay/history/?from=1&to=3").Want(200)
 	has(t, d, `<section id="difference">`, "From version 1 to version 3", `value="1"`, `value="3"`, "venues: added “River Hall”")
-	has(t, d, `href="/fr/event/quay/history/?from=1&amp;to=3"`, `<a href="/event/quay/">Night at the quay</a>`)
+	has(t, d, `href="/fr/event/quay/history/?from=1&amp;to=3"`, `<a href="/event/quay/" dir="auto">Night at the quay</a>`)
 	has(t, page(w, "/event/quay/history/?from=3&to=1").Want(200), "from “Night at the quay” to “Quay concert”")
 	has(t, page(w, "/event/quay/history/?from=&to=2").Want(200), "From version 1 to version 2")
 	lacks(t, page(w, "/event/quay/history/?from=&to=").Want(200), `id="difference"`)
@@ -477,7 +477,7 @@ func TestPagesOfHistoryInPreviews(t *testing.T) {
 	}
 	for _, role := range []calendar.Role{calendar.Auditor, calendar.Editor} {
 		r := read(w.As(role), "/event/quay/history/?preview=true").Want(200)
-		has(t, r, "by editor · hall double-booked", "First draft", `href="/event/quay/?as_of=version%3A1&amp;preview=true"`, `id="preview"`)
+		has(t, r, "by <bdi>editor</bdi> · <bdi>hall double-booked</bdi>", "First draft", `href="/event/quay/?as_of=version%3A1&amp;preview=true"`, `id="preview"`)
 		has(t, read(w.As(role), "/event/quay/?as_of=version:1&preview=true").Want(200), "First draft", `data-badge="version"`)
 	}
 	for _, c := range []*testkit.Client{w.As(calendar.Contributor), w.AsOther(calendar.Author)} {

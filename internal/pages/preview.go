@@ -18,7 +18,7 @@ func (l *layout) Bar() *bar {
 	if !l.r.Preview || l.r.User == "" { // nobody has been let in
 		return nil
 	}
-	b := &bar{Text: word("preview", l.Lang), User: l.text("preview.user", l.r.User)}
+	b := &bar{Text: word("preview", l.Lang), User: l.r.User}
 	if l.Status != "" {
 		b.Text = l.text("preview.status", word("status."+string(l.Status), l.Lang))
 	}
