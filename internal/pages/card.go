@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"html/template"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,17 +72,22 @@ func (s *span) ends() (first, last time.Time) {
 	return first, last
 }
 
-// days are the days from one to another that the event is on: not those that the zone left out.
-func (s *span) days(from, to time.Time) iter.Seq[time.Time] {
-	return func(yield func(time.Time) bool) {
-		first, last := s.ends()
-		for day := later(first, from); !day.After(last) && !day.After(to); day = day.AddDate(0, 0, 1) {
-			begin, end := calendar.Day(calendar.WallOf(day), s.start.Location())
-			if begin.Before(end) && !yield(day) {
-				return
-			}
+// days are the days from one to another that the event is on: not those between its first
+// and its last that the zone left out.
+func (s *span) days(from, to time.Time) (out []time.Time) {
+	first, last := s.ends()
+	for day := later(first, from); !day.After(last) && !day.After(to); day = day.AddDate(0, 0, 1) {
+		if day.Equal(first) || day.Equal(last) || s.has(day) {
+			out = append(out, day)
 		}
 	}
+	return out
+}
+
+// has reports whether the zone of the event has a day.
+func (s *span) has(day time.Time) bool {
+	begin, end := calendar.Day(calendar.WallOf(day), s.start.Location())
+	return begin.Before(end)
 }
 
 func later(a, b time.Time) time.Time {
@@ -400,11 +404,11 @@ func (p *Pages) allCards(ctx context.Context, r *Request, s *selection) ([]card,
 	var beside []card
 	err = whole.Each(ctx, func(v *query.View) error {
 		c := p.cardOf(r, v, s.zone)
-		for range c.span.days(s.over.first, s.over.last) {
+		if len(c.span.days(s.over.first, s.over.last)) > 0 {
 			out = append(out, c)
-			return nil
+		} else {
+			beside = append(beside, c)
 		}
-		beside = append(beside, c)
 		return nil
 	})
 	switch {

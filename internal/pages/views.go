@@ -515,7 +515,7 @@ func (s *selection) byDay(cards []card, first, last time.Time) [][]card {
 	out := make([][]card, int(last.Sub(first).Hours()/24)+1)
 	for i := range cards {
 		c := &cards[i]
-		for day := range c.span.days(first, last) {
+		for _, day := range c.span.days(first, last) {
 			n := int(day.Sub(first).Hours() / 24)
 			on := *c
 			on.Before, on.After = day.After(c.span.first()), day.Before(c.span.last())
