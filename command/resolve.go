@@ -310,9 +310,10 @@ func (r *resolver) inline(field string, k calendar.Kind, l calendar.Link) ref {
 
 // ofName returns the records that are found by a name, in either spelling.
 func (r *resolver) ofName(name calendar.Name) []calendar.ID {
-	var found [][]calendar.ID
-	for _, n := range spellings(name) {
-		found = append(found, r.found[n])
+	names := spellings(name)
+	found := make([][]calendar.ID, len(names))
+	for i, n := range names {
+		found[i] = r.found[n]
 	}
 	return ascending(found...)
 }

@@ -534,7 +534,7 @@ func TestListsDuringRebuilds(t *testing.T) {
 				if i == 3 { // what is written is found by its writer, within the longest wait
 					header, as = nil, token
 				}
-				status, h, b := s.full("GET", s.root+fmt.Sprintf(path, w.id)+"start_date=2020-01-01&n="+strconv.Itoa(n), as, "", header)
+				status, h, b := s.full("GET", s.root+fmt.Sprintf(path, w.id)+"start_date=2020-01-01&n="+strconv.Itoa(n), as, "", header) //nolint:contextcheck // the request has a limit of its own
 				if status == http.StatusServiceUnavailable && h.Get("Retry-After") != "" || i == 3 && time.Since(began) > 4*time.Second {
 					late.Add(1)
 					continue

@@ -208,7 +208,7 @@ func TestFaultsOfTheIndex(t *testing.T) {
 // block the next start, nor the next rebuild.
 func TestIndexCutOff(t *testing.T) {
 	t.Parallel()
-	eachSearch(t, func(t *testing.T, index, prefix string, on []string) {
+	eachSearch(t, func(t *testing.T, index, _ string, on []string) {
 		t.Helper()
 		target, err := url.Parse(index)
 		if err != nil {

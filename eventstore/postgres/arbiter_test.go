@@ -53,7 +53,7 @@ func TestArbiter(t *testing.T) {
 			exec("DELETE FROM " + name + "." + table)
 		}
 		exec("UPDATE " + name + ".identity SET uuid = gen_random_uuid()") // another store
-		if _, err := s.Head(t.Context()); err != nil { // of the other history
+		if _, err := s.Head(t.Context()); err != nil {                    // of the other history
 			rt.Fatal(err)
 		}
 		mem := memstore.New()

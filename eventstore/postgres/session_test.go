@@ -134,13 +134,13 @@ func strictPooler(t *testing.T, at string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	pass := func(client net.Conn) {
-		defer client.Close() //nolint:errcheck // a connection of the test
+		defer client.Close()
 		var begin bytes.Buffer
 		back := pgproto3.NewBackend(io.TeeReader(client, &begin), client)
 		first, err := back.ReceiveStartupMessage()
@@ -160,7 +160,7 @@ func strictPooler(t *testing.T, at string) string {
 		if err != nil {
 			return
 		}
-		defer server.Close() //nolint:errcheck // a connection of the test
+		defer server.Close()
 		go func() {
 			_, _ = io.Copy(server, io.MultiReader(&begin, client)) // until one of them ends
 			_ = server.Close()

@@ -112,9 +112,9 @@ func TestElementsSeparateWords(t *testing.T) {
 	inline := strings.Fields("a abbr audio b bdi bdo big canvas cite code data del dfn em embed font i iframe img input ins kbd label map mark " +
 		"meter noscript object output picture progress q rp rt ruby s samp select small source span strike strong sub sup svg template textarea " +
 		"time title tt u var video wbr custom-x")
-	blocks := strings.Fields("address article aside blockquote body br button caption center dd details dialog div dl dt fieldset figcaption " +
+	blocks := strings.FieldsSeq("address article aside blockquote body br button caption center dd details dialog div dl dt fieldset figcaption " +
 		"figure footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol optgroup option p pre section summary table tbody td tfoot th thead tr ul")
-	for _, e := range blocks {
+	for e := range blocks {
 		html := "Jazz<" + e + ">Night</" + e + ">Two"
 		if got := strings.Fields(htmltext.PlainText(c.HTML(html))); strings.Join(got, " ") != "Jazz Night Two" && !slices.Contains([]string{"td", "th", "hr"}, e) { // their end tags are none, or separate no words
 			t.Errorf("%s: the text is %q", html, got)

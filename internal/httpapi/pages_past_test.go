@@ -165,16 +165,16 @@ func TestPagesOfFormerSlugs(t *testing.T) {
 	// stand in the way of who had it before.
 	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
 		first := "/" + k.String() + "/"
-		make := func(more testkit.Object) string {
+		create := func(more testkit.Object) string {
 			if k == calendar.KindEvent {
 				return editor.Event("A name", more).Path(k)
 			}
 			more[k.NameField()] = "One of " + fmt.Sprint(more["slug"])
 			return editor.Create(k, more).Path(k)
 		}
-		moved := make(testkit.Object{"slug": "shared"})
+		moved := create(testkit.Object{"slug": "shared"})
 		editor.Patch(moved, testkit.Object{"slug": "today"}).Want(200)
-		at := make(testkit.Object{"slug": "working-title", "status": "draft"})
+		at := create(testkit.Object{"slug": "working-title", "status": "draft"})
 		for _, now := range []testkit.Object{{"slug": "shared"}, {"slug": "pending", "status": "pending"}, {"slug": "private", "status": "private"}, {"slug": "ahead", "status": "publish", "date": "2099-01-01"}} {
 			editor.Patch(at, now).Want(200)
 		}

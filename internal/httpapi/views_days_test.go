@@ -93,6 +93,7 @@ func TestEventsStandOnTheDaysTheyTouch(t *testing.T) {
 }
 
 func standsWhereItTouches(t *testing.T, name, date string) {
+	t.Helper()
 	w := viewsWorld(t, pages.Options{})
 	zone, editor := zoneOf(t, name), w.As(calendar.Editor).In(t)
 	middle, err := time.Parse(time.DateOnly, date)

@@ -412,7 +412,7 @@ func (s *Service) next(ctx context.Context, known bool) (f *filling, work contex
 		return nil, nil
 	}
 	f = s.wanted[at]
-	work, f.cancel = context.WithCancel(ctx) //nolint:gosec // make calls it
+	work, f.cancel = context.WithCancel(ctx)
 	return f, work
 }
 
