@@ -197,11 +197,14 @@ func protectedEvent(s *scene) {
 	for _, who := range []string{"", "subscriber", "contributor", "author2"} {
 		c := s.as(who)
 		for _, p := range []string{
-			made.path("events"), made.path("events") + "?password=", made.path("events") + pairs("password", "wrong"),
+			made.path("events"), made.path("events") + "?password=",
 			made.bySlug("events"), made.bySlug("events") + pairs("password", secret),
 		} {
 			c.get(p).code(http.StatusForbidden, "event-password-protected").lacks("Hidden", w)
 			c.do("HEAD", p, nil).want(http.StatusForbidden)
+		}
+		if who == "" || who == "subscriber" { // five of a minute are compared
+			c.get(made.path("events")+pairs("password", "wrong")).code(http.StatusForbidden, "event-password-protected").lacks("Hidden", w)
 		}
 		got := c.get(made.path("events") + pairs("password", secret)).want(http.StatusOK).lacks("Sésame")
 		same(s.t, open, got, "modified", "modified_utc", "count")
