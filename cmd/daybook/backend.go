@@ -97,7 +97,8 @@ func (b *backend) withModel(ctx context.Context, work func(*upkeep.Upkeep) error
 func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 	if b.live.Load() != nil {
 		h = b.health(ctx)
-		return h, b.refusals(ctx, &h)
+		b.refusals(ctx, &h)
+		return h, nil
 	}
 	err = b.withModel(ctx, func(m *upkeep.Upkeep) error {
 		b.live.Store(&live{model: m})
@@ -112,7 +113,7 @@ func (b *backend) shownHealth(ctx context.Context) (h health, err error) {
 		err = b.lookAtFeed(ctx, &h)
 	}
 	if err == nil {
-		err = b.refusals(ctx, &h)
+		b.refusals(ctx, &h)
 	}
 	return h, err
 }

@@ -179,9 +179,7 @@ func TestFaultsOfTheIndex(t *testing.T) {
 				if status != http.StatusServiceUnavailable || h.Get("Retry-After") == "" || !strings.Contains(string(b), `"rest_unavailable"`) || strings.Contains(string(b), "closed") {
 					t.Errorf("a list of a closed index: %d %v %s", status, h, b)
 				}
-				if !strings.Contains(s.log(), c.reason) {
-					t.Errorf("the log has no %s", c.reason)
-				}
+				eventually(t, c.reason+" in the log", func() bool { return strings.Contains(s.log(), c.reason) })
 				if v := s.state(); v["status"] != statusDegraded || v["why"] != statusNoModel {
 					t.Errorf("health: %v", v)
 				}

@@ -141,10 +141,11 @@ const (
 	refusalViewer = "daybook health" // holder of a look at them
 )
 
-// refusals adds to a health why processes that share the store sign nothing.
-func (b *backend) refusals(ctx context.Context, h *health) error {
+// refusals adds to a health why processes that share the store sign nothing. A store that
+// cannot be asked takes no writes.
+func (b *backend) refusals(ctx context.Context, h *health) {
 	if b.leases == nil || h.Status != statusOK && h.Status != statusDegraded {
-		return nil
+		return
 	}
 	for _, refusal := range proof.Refusals {
 		why := whyNotSigned(refusal)
@@ -152,18 +153,19 @@ func (b *backend) refusals(ctx context.Context, h *health) error {
 			continue
 		}
 		_, free, err := b.leases.Acquire(ctx, refusalLease+why, refusalViewer, eventstore.MinLease)
-		if err != nil {
-			return err
+		switch {
+		case err != nil:
+			why = whyNoWrites
+		case free:
+			_ = b.leases.Release(ctx, refusalLease+why, refusalViewer) // it ends soon by itself
+			continue
 		}
-		if free {
-			err = b.leases.Release(ctx, refusalLease+why, refusalViewer)
-		} else {
+		if !strings.Contains(h.Why, why) {
 			h.Status = statusDegraded
 			h.because(why, "")
 		}
 		if err != nil {
-			return err
+			return
 		}
 	}
-	return nil
 }

@@ -140,8 +140,9 @@ func installed(t *testing.T, tool string, programs, pins []string, commands ...[
 	if !testkit.Required(tool) {
 		testkit.Require(t, tool, "its packages are not installed, DAYBOOK_REQUIRE="+tool+" does that")
 	}
-	part := fmt.Sprintf("%s.%d", dir, os.Getpid())
-	must(t, os.MkdirAll(part, 0o750))
+	must(t, os.MkdirAll(filepath.Dir(dir), 0o750))
+	part, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".") // other tests may install the same
+	must(t, err)
 	defer func() { _ = os.RemoveAll(part) }()
 	copied(t, part, pins...)
 	for _, command := range commands {

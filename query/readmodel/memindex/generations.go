@@ -51,7 +51,15 @@ func (x *Index) Promote(ctx context.Context) error {
 	}
 	shown, err := x.Visible(ctx)
 	if err == nil && x.next.marks.All.Position < shown.Position {
-		return readmodel.ErrBehind
+		ours := true // else it shows what the store does not have
+		if x.o.Holds != nil {
+			if ours, err = x.o.Holds(ctx, shown.Mark); err != nil {
+				return err
+			}
+		}
+		if ours {
+			return readmodel.ErrBehind
+		}
 	}
 	var former *image
 	if x.o.Former != "" && err == nil {
