@@ -141,7 +141,7 @@ func installed(t *testing.T, tool string, programs, pins []string, commands ...[
 		testkit.Require(t, tool, "its packages are not installed, DAYBOOK_REQUIRE="+tool+" does that")
 	}
 	must(t, os.MkdirAll(filepath.Dir(dir), 0o750))
-	part, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".") // other tests may install the same
+	part, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".") //nolint:usetesting // it becomes the cache; other tests may install the same
 	must(t, err)
 	defer func() { _ = os.RemoveAll(part) }()
 	copied(t, part, pins...)
