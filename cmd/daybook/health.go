@@ -111,7 +111,7 @@ func (b *backend) health(ctx context.Context) health {
 		h.Status, h.Why = statusNoData, filepath.Base(path)+" was removed or replaced" // nobody outside reads where
 		return h
 	}
-	if why := b.failing(); why != "" && h.Status != statusNoStore {
+	if why := b.failing(ctx, h.Head); why != "" && h.Status != statusNoStore {
 		if h.Status == statusOK {
 			h.Status = statusDegraded
 		}
@@ -141,8 +141,14 @@ func whyNotSigned(err error) string {
 }
 
 // failing returns why the store does not do what it is there for, by the last calls, ""
-// when it does.
-func (b *backend) failing() string {
+// when it does. One on a server may prove here that it can be read again.
+func (b *backend) failing(ctx context.Context, head calendar.Position) string {
+	if b.calls.noReads.Load() && b.leases != nil {
+		ctx, cancel := context.WithTimeout(ctx, healthWait)
+		defer cancel()
+		_, err := b.store.Mark(ctx, head)
+		b.calls.read(err)
+	}
 	switch {
 	case b.calls.noReads.Load():
 		return whyNoReads

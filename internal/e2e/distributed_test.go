@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"log/slog"
 	"slices"
 	"testing"
@@ -20,7 +21,9 @@ import (
 func distributed(flavour elastic.Flavour) backend {
 	return func(t *testing.T, s settings) *service {
 		t.Helper()
-		s.positionWait *= 10 // a way over three servers takes longer than one within a process
+		// A way over three servers takes longer than one within a process, on a busy machine
+		// longer than the 5 s of a service.
+		s.positionWait = cmp.Or(10*s.positionWait, 30*time.Second)
 		return assemble(t, s, func(log *slog.Logger, clock *clock) (p parts) {
 			database, schema := testkit.Postgres(t)
 			open := func() *postgres.Store {
