@@ -204,6 +204,9 @@ func (e engine) open(tb testing.TB, o elastic.Options) *elastic.Index {
 	if o.Prefix == "" {
 		o.Prefix = e.spare(tb)
 	}
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute // a busy machine is no finding
+	}
 	o.Flavour = e.flavour
 	x, err := elastic.Open(tb.Context(), e.url(tb), o)
 	if err != nil {
