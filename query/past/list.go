@@ -138,15 +138,19 @@ type filling struct {
 // imageAt returns the image of a point as far as the log goes now.
 func (s *Service) imageAt(ctx context.Context, of client, p eventstore.Point) (*image, imageKey, error) {
 	epoch := s.store.Epoch()
-	key, head, err := s.countedAt(ctx, p)
+	head, err := s.store.Head(ctx)
 	if err != nil {
-		return nil, key, err
+		return nil, imageKey{}, err
 	}
-	s.mu.Lock()
-	m, err := s.find(p, key, epoch)
-	s.mu.Unlock()
+	var m *image
+	key, known := s.counted.get(p, epoch, head)
+	if known {
+		s.mu.Lock()
+		m, err = s.find(p, key, epoch)
+		s.mu.Unlock()
+	}
 	if m == nil && err == nil {
-		m, err = s.await(ctx, of, p, refusedKey{key, epoch}, head)
+		m, key, head, err = s.await(ctx, of, p, epoch)
 	}
 	if err != nil {
 		return nil, key, err
@@ -160,20 +164,42 @@ func (s *Service) imageAt(ctx context.Context, of client, p eventstore.Point) (*
 	return m, key, nil
 }
 
-// await waits for an image that has to be filled, first for the turn of the client.
-func (s *Service) await(ctx context.Context, of client, p eventstore.Point, key refusedKey, head calendar.Position) (*image, error) {
+// fillAfter is how long a request waits before an image is filled for it: one that leaves
+// within that time costs nothing.
+const fillAfter = 25 * time.Millisecond
+
+// await waits for an image that may have to be filled, first for the turn of the client,
+// which also bounds how often it has entries counted.
+func (s *Service) await(ctx context.Context, of client, p eventstore.Point, epoch uint64) (*image, imageKey, calendar.Position, error) {
 	release, err := s.clients.Acquire(ctx, of)
 	if err != nil {
-		return nil, err
+		return nil, imageKey{}, 0, err
 	}
 	defer release()
-	s.mu.Lock()
-	m, err := s.find(p, key.imageKey, key.epoch) // filled meanwhile
-	if m != nil || err != nil {
-		s.mu.Unlock()
-		return m, err
+	key, head, err := s.countedAt(ctx, p)
+	if err != nil {
+		return nil, key, 0, err
 	}
-	f := s.join(of, p, key, head)
+	wait := time.NewTimer(fillAfter)
+	defer wait.Stop()
+	for begin := false; ; begin = true {
+		s.mu.Lock()
+		m, err := s.find(p, key, epoch)
+		if m != nil || err != nil {
+			s.mu.Unlock()
+			return m, key, head, err
+		}
+		if begin {
+			break
+		}
+		s.mu.Unlock()
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			return nil, key, 0, ctx.Err()
+		}
+	}
+	f := s.join(of, p, refusedKey{key, epoch}, head)
 	s.mu.Unlock()
 	select {
 	case <-f.done:
@@ -181,9 +207,9 @@ func (s *Service) await(ctx context.Context, of client, p eventstore.Point, key 
 	}
 	s.leave(f, errors.Is(ctx.Err(), context.DeadlineExceeded))
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, key, 0, err
 	}
-	return f.image, f.err
+	return f.image, key, head, f.err
 }
 
 // liveFor is how old a moment may be to be one about the present.
@@ -373,8 +399,11 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// maxRest is the longest rest after a filling that was dropped.
-const maxRest = 50 * time.Millisecond
+// A filling that was dropped is followed by a rest of some times its length.
+const (
+	restTimes = 3
+	maxRest   = 500 * time.Millisecond
+)
 
 // fillWanted fills images until none is wanted, or none by callers with credentials.
 func (s *Service) fillWanted(ctx context.Context, known bool) {
@@ -385,9 +414,9 @@ func (s *Service) fillWanted(ctx context.Context, known bool) {
 		}
 		begun := s.o.Query.Now()
 		s.make(ctx, work, f)
-		if errors.Is(f.err, context.Canceled) { // who leaves again and again takes half of a processor
+		if errors.Is(f.err, context.Canceled) { // who leaves again and again takes a quarter of a processor
 			select {
-			case <-time.After(min(s.o.Query.Now().Sub(begun), maxRest)):
+			case <-time.After(min(restTimes*s.o.Query.Now().Sub(begun), maxRest)):
 			case <-ctx.Done():
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -151,8 +152,8 @@ func (s *Service) Resolve(ctx context.Context, p history.Point) (Then, error) {
 	return Then{eventstore.Point{Position: p.Position}, entries[0].Time}, nil
 }
 
-// countedCache keeps what counts at a few points while nothing is appended: finding it
-// may cost a look at many entries.
+// countedCache holds what counts at a few points: at a time while nothing is appended, at
+// a position for good. Finding it may cost a look at many entries.
 type countedCache struct {
 	mu    sync.Mutex
 	epoch uint64
@@ -160,9 +161,25 @@ type countedCache struct {
 	of    map[eventstore.Point]eventstore.Counted
 }
 
-const mostCounted = 1024
+const maxCounted = 1024
 
-// countedAt gives what counts at a point, and a position that all of it was seen after.
+// get returns what counts at a point while the log ends at head, if it is known.
+func (k *countedCache) get(p eventstore.Point, epoch uint64, head calendar.Position) (eventstore.Counted, bool) {
+	p.Time = p.Time.UTC()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.epoch != epoch || len(k.of) >= maxCounted {
+		k.epoch, k.of = epoch, map[eventstore.Point]eventstore.Counted{}
+	}
+	if k.head != head {
+		k.head = head
+		maps.DeleteFunc(k.of, func(p eventstore.Point, _ eventstore.Counted) bool { return p.Position == 0 })
+	}
+	c, known := k.of[p]
+	return c, known
+}
+
+// countedAt returns what counts at a point, and a position that all of it was seen after.
 func (s *Service) countedAt(ctx context.Context, p eventstore.Point) (eventstore.Counted, calendar.Position, error) {
 	p.Time = p.Time.UTC()
 	epoch := s.store.Epoch()
@@ -171,12 +188,7 @@ func (s *Service) countedAt(ctx context.Context, p eventstore.Point) (eventstore
 		return eventstore.Counted{}, 0, err
 	}
 	k := &s.counted
-	k.mu.Lock()
-	if k.epoch != epoch || k.head != head || len(k.of) >= mostCounted {
-		k.epoch, k.head, k.of = epoch, head, map[eventstore.Point]eventstore.Counted{}
-	}
-	c, known := k.of[p]
-	k.mu.Unlock()
+	c, known := k.get(p, epoch, head)
 	if known {
 		return c, head, nil
 	}
