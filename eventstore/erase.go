@@ -14,8 +14,7 @@ import (
 // secret and their salts are gone, the rest of it stays.
 type Redacted struct {
 	By calendar.Position // of the entry that erased the record
-	// Hashes are H_cause, H_fields, H_state and H_secret of the entry; zeros in
-	// form 1, where nothing but the leaf itself is left.
+	// Hashes are H_cause, H_fields, H_state and H_secret of the entry.
 	Hashes [4][32]byte
 }
 
@@ -98,18 +97,14 @@ func NamesID(answer []byte, id calendar.ID) bool {
 
 // Blank tells whether nothing is left in an entry of what an erasure takes.
 func (e *Entry) Blank() bool {
-	return e.Cause == (Cause{}) && len(e.Fields)+len(e.State) == 0 && e.Secret == nil && (e.Salts == nil || *e.Salts == Salts{e.Salts[0]})
+	return e.Cause == (Cause{}) && len(e.Fields)+len(e.State) == 0 && e.Secret == nil && e.Salts == Salts{e.Salts[0]}
 }
 
 // Redact takes from an entry what an erasure takes from it.
 func (e *Entry) Redact(by calendar.Position) {
-	r := &Redacted{By: by}
-	if e.Salts != nil {
-		h := BodyHashes(e)
-		r.Hashes = [4][32]byte(h[1:])
-		e.Salts = &Salts{e.Salts[0]}
-	}
-	e.Cause, e.Fields, e.State, e.Secret, e.Redacted = Cause{}, nil, nil, nil, r
+	bodies := BodyHashes(e)
+	e.Redacted = &Redacted{By: by, Hashes: [4][32]byte(bodies[1:])}
+	e.Cause, e.Fields, e.State, e.Secret, e.Salts = Cause{}, nil, nil, nil, Salts{e.Salts[0]}
 }
 
 // Bytes gives the hashes as stores keep them, one after the other.

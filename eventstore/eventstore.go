@@ -71,8 +71,8 @@ type Entry struct {
 	// Secret that the change set; nil when it left it, empty when it removed it.
 	// It is never on the feed.
 	Secret []byte
-	// Salts of its leaf; nil marks form 1. They are never on the feed.
-	Salts *Salts
+	// Salts of its leaf. They are never on the feed.
+	Salts Salts
 	// Redacted tells what is left of an entry whose record was erased; nil: all.
 	Redacted *Redacted
 }

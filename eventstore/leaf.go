@@ -12,16 +12,14 @@ import (
 	"daybook/calendar"
 )
 
-// The first parts of what leaves and bodies are made from. A new canonical form of
-// entries gets new ones; the old forms are read for ever.
+// The first parts of what leaves and bodies are made from (HISTORY 13).
 const (
-	leafForm1 = "daybook entry 1"
-	leafForm2 = "daybook entry 2"
-	bodyForm2 = "daybook body 2"
+	leafForm = "daybook entry 2"
+	bodyForm = "daybook body 2"
 )
 
-// Salts are the random salts of the bodies of an entry of form 2: actor, cause, fields,
-// state, secret; that of the secret is zero where there is none.
+// Salts are the random salts of the bodies of an entry: actor, cause, fields, state,
+// secret. That of the secret is zero where there is none.
 type Salts [5][16]byte
 
 // saltBatch are salts that are drawn at once.
@@ -46,9 +44,9 @@ var saltBatches = sync.Pool{New: func() any {
 }}
 
 // newSalts gives the salts of an entry to be.
-func newSalts(secret bool) *Salts {
+func newSalts(secret bool) Salts {
 	b, _ := saltBatches.Get().(*saltBatch)
-	s := &b.all[b.used]
+	s := b.all[b.used]
 	if b.used++; b.used < len(b.all) {
 		saltBatches.Put(b)
 	}
@@ -58,57 +56,27 @@ func newSalts(secret bool) *Salts {
 	return s
 }
 
-// Leaf gives the SHA-256 of the canonical form of an entry: all of its fields but the
-// position, which the chain adds. Every part has a fixed length or is led by its
-// length, so no two entries share a form. With Salts it is of form 2 (HISTORY 13),
-// also when the entry is redacted; of a redacted entry of form 1 there is none, it
-// gives zeros.
-func Leaf(e *Entry) [32]byte {
+// Leaf returns the SHA-256 of all fields of an entry but the position, which the chain
+// adds. Every part has a fixed length or is led by its length, so no two entries have one
+// leaf. It stays when the entry is redacted.
+func Leaf(e *Entry) [32]byte { return leafBySum(e, sumOfSecret(e)) }
+
+// sumOfSecret returns the SHA-256 of the secret that the change set, nil where it left it.
+func sumOfSecret(e *Entry) *[32]byte {
+	if e.Secret == nil {
+		return nil
+	}
+	sum := sha256.Sum256(e.Secret)
+	return &sum
+}
+
+// leafBySum is Leaf of an entry whose secret is known by its SHA-256 only, nil where the
+// change left the secret. So a leaf can be checked by those who must not see it.
+func leafBySum(e *Entry, secret *[32]byte) (leaf [32]byte) {
 	h := takeHash()
 	defer leafHashes.Put(h)
-	switch {
-	case e.Salts != nil:
-		bodies := bodyHashes(h, e)
-		return leaf2(h, e, &bodies)
-	case e.Redacted != nil:
-		return [32]byte{}
-	case e.Secret == nil:
-		return leaf1(h, e, nil)
-	default:
-		sum := sha256.Sum256(e.Secret)
-		return leaf1(h, e, &sum)
-	}
-}
-
-// leaf1 hashes the parts one after the other. The secret takes part by its own SHA-256,
-// so a leaf can be checked by those who must not see it.
-func leaf1(h *leafHash, e *Entry, secret *[32]byte) (leaf [32]byte) {
-	h.text(leafForm1)
-	h.text(e.Kind.String())
-	h.number(int64(e.ID))
-	h.number(e.Version)
-	h.number(e.Time.UnixMilli())
-	h.number(int64(e.Actor))
-	h.text(e.Cause.Client)
-	h.text(e.Cause.Request)
-	h.text(e.Cause.Reason)
-	h.text(e.Change)
-	h.bytes(e.Fields)
-	h.bytes(e.State)
-	if secret == nil {
-		h.number(0)
-	} else {
-		h.number(1)
-		h.bytes(secret[:])
-	}
-	h.sum(&leaf)
-	return leaf
-}
-
-// leaf2 hashes the head of an entry and the hashes of its bodies, each of which can be
-// opened, or erased, alone.
-func leaf2(h *leafHash, e *Entry, bodies *[5][32]byte) (leaf [32]byte) {
-	h.text(leafForm2)
+	bodies := bodyHashes(h, e, secret)
+	h.text(leafForm)
 	h.text(e.Kind.String())
 	h.number(int64(e.ID))
 	h.number(e.Version)
@@ -121,17 +89,18 @@ func leaf2(h *leafHash, e *Entry, bodies *[5][32]byte) (leaf [32]byte) {
 	return leaf
 }
 
-// BodyHashes gives H_actor, H_cause, H_fields, H_state and H_secret of an entry of form
-// 2; of a redacted one the last four are those that were kept.
+// BodyHashes returns H_actor, H_cause, H_fields, H_state and H_secret of an entry, each of
+// which can be opened, or erased, alone. Of a redacted one the last four are those that
+// were kept.
 func BodyHashes(e *Entry) [5][32]byte {
 	h := takeHash()
 	defer leafHashes.Put(h)
-	return bodyHashes(h, e)
+	return bodyHashes(h, e, sumOfSecret(e))
 }
 
-func bodyHashes(h *leafHash, e *Entry) (bodies [5][32]byte) {
+func bodyHashes(h *leafHash, e *Entry, secret *[32]byte) (bodies [5][32]byte) {
 	begin := func(i int, name string) {
-		h.text(bodyForm2)
+		h.text(bodyForm)
 		h.text(name)
 		h.raw(e.Salts[i][:])
 	}
@@ -155,10 +124,9 @@ func bodyHashes(h *leafHash, e *Entry) (bodies [5][32]byte) {
 	begin(3, "state")
 	h.bytes(e.State)
 	h.sum(&bodies[3])
-	if e.Secret != nil {
+	if secret != nil {
 		begin(4, "secret")
-		sum := sha256.Sum256(e.Secret)
-		h.bytes(sum[:])
+		h.bytes(secret[:])
 		h.sum(&bodies[4])
 	}
 	return bodies
@@ -269,37 +237,24 @@ func (a *Append) Entry(i int) Entry {
 	}
 }
 
-// Bytes gives the salts as stores keep them, one after the other; nil for none.
-func (s *Salts) Bytes() []byte {
-	if s == nil {
-		return nil
-	}
-	return s.Append(make([]byte, 0, len(s)*len(s[0])))
-}
+// Bytes returns the salts as stores keep them, one after the other.
+func (s *Salts) Bytes() []byte { return s.Append(make([]byte, 0, len(s)*len(s[0]))) }
 
 // Append adds the salts to bytes as stores keep them.
 func (s *Salts) Append(b []byte) []byte {
-	if s == nil {
-		return b
-	}
 	for i := range s {
 		b = append(b, s[i][:]...)
 	}
 	return b
 }
 
-// SaltsOf gives the salts of their bytes, nil of none. The error is ErrDamaged.
-func SaltsOf(b []byte) (*Salts, error) {
-	var s Salts
-	switch len(b) {
-	case 0:
-		return nil, nil //nolint:nilnil // form 1
-	case len(s) * len(s[0]):
-		for i := range s {
-			b = b[copy(s[i][:], b):]
-		}
-		return &s, nil
-	default:
-		return nil, fmt.Errorf("%w: %d bytes of salts", ErrDamaged, len(b))
+// SaltsOf returns the salts of their bytes. The error is ErrDamaged.
+func SaltsOf(b []byte) (s Salts, err error) {
+	if len(b) != len(s)*len(s[0]) {
+		return s, fmt.Errorf("%w: %d bytes of salts", ErrDamaged, len(b))
 	}
+	for i := range s {
+		b = b[copy(s[i][:], b):]
+	}
+	return s, nil
 }

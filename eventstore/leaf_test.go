@@ -27,22 +27,7 @@ func wholeEntry() eventstore.Entry {
 		Fields:   []byte(`{"title":{"en":"Jazz"}}`),
 		State:    []byte(`{"id":412}`),
 		Secret:   []byte("hash"),
-	}
-}
-
-// TestLeafIsFrozen: leaves of stored entries never change, so neither does what
-// they are made from.
-func TestLeafIsFrozen(t *testing.T) {
-	t.Parallel()
-	e := wholeEntry()
-	leaf := eventstore.Leaf(&e)
-	if got, want := hex.EncodeToString(leaf[:]), "8865e8a65db1df3292bd175d2a7dad510934c4ba4314a15740182f817a3bf01d"; got != want {
-		t.Errorf("leaf is %s, want %s", got, want)
-	}
-	first := eventstore.ChainHash([32]byte{}, 1, [][32]byte{leaf})
-	second := eventstore.ChainHash(first, 2, [][32]byte{leaf, {1}})
-	if got, want := hex.EncodeToString(second[:]), "cff6f96ee17e1fb594671d3bd3e9839e2f83381bb5dc6068abc7964d62eb95df"; got != want {
-		t.Errorf("chain is %s, want %s", got, want)
+		Salts:    eventstore.Salts{filled(1), filled(2), filled(3), filled(4), filled(5)},
 	}
 }
 
@@ -53,7 +38,7 @@ func example() eventstore.Entry {
 		Cause: eventstore.Cause{Client: "curl", Request: "r1"}, Change: "tag.created",
 		Fields: []byte(`{"name":{"en":"Jazz"},"slug":"jazz"}`),
 		State:  []byte(`{"changed":"2026-03-02T14:15:00.000Z","fields":{"name":{"en":"Jazz"},"slug":"jazz"},"home":"en","id":45,"kind":"tag","version":1}`),
-		Salts:  &eventstore.Salts{filled(1), filled(2), filled(3), filled(4)},
+		Salts:  eventstore.Salts{filled(1), filled(2), filled(3), filled(4)},
 	}
 }
 
@@ -64,9 +49,9 @@ func filled(b byte) (salt [16]byte) {
 	return salt
 }
 
-// TestLeafForm2 is the vector of HISTORY 13, of the whole entry and of what an erasure
-// leaves of it.
-func TestLeafForm2(t *testing.T) {
+// TestLeafIsFrozen is the vector of HISTORY 13, of the whole entry and of what an erasure
+// leaves of it, and that of a chain: what is stored never changes.
+func TestLeafIsFrozen(t *testing.T) {
 	t.Parallel()
 	e := example()
 	check := func() {
@@ -98,10 +83,15 @@ func TestLeafForm2(t *testing.T) {
 	if leaf := eventstore.Leaf(&e); hex.EncodeToString(leaf[:4]) == "095274ef" {
 		t.Error("another kept hash gives the same leaf")
 	}
-	old := wholeEntry()
-	old.Redact(9)
-	if eventstore.Leaf(&old) != [32]byte{} || old.Redacted.Hashes != [4][32]byte{} || old.Salts != nil {
-		t.Errorf("redacted entry of form 1: %+v", old)
+	whole := wholeEntry() // with a secret
+	leaf := eventstore.Leaf(&whole)
+	if got, want := hex.EncodeToString(leaf[:]), "5c937de83c3415cdaab67686526e67277e21459beb3fc3977fe86a2e621207c0"; got != want {
+		t.Errorf("leaf is %s, want %s", got, want)
+	}
+	first := eventstore.ChainHash([32]byte{}, 1, [][32]byte{leaf})
+	second := eventstore.ChainHash(first, 2, [][32]byte{leaf, {1}})
+	if got, want := hex.EncodeToString(second[:]), "a41d26964326da3bf46a99e95f7f2354856dd548885f2545a5ed8d3cbb1b7c08"; got != want {
+		t.Errorf("chain is %s, want %s", got, want)
 	}
 }
 
@@ -131,34 +121,29 @@ func TestSalts(t *testing.T) {
 	}
 	e := example()
 	b := e.Salts.Bytes()
-	if back, err := eventstore.SaltsOf(b); err != nil || *back != *e.Salts || len(b) != 80 || b[16] != 2 {
+	if back, err := eventstore.SaltsOf(b); err != nil || back != e.Salts || len(b) != 80 || b[16] != 2 {
 		t.Errorf("%x is read as %v, %v", b, back, err)
 	}
-	if back, err := eventstore.SaltsOf(nil); back != nil || err != nil {
-		t.Errorf("none are read as %v, %v", back, err)
-	}
-	if back, err := eventstore.SaltsOf(b[1:]); !errors.Is(err, eventstore.ErrDamaged) {
-		t.Errorf("79 bytes are read as %v, %v", back, err)
+	for _, bad := range [][]byte{nil, b[1:]} {
+		if back, err := eventstore.SaltsOf(bad); !errors.Is(err, eventstore.ErrDamaged) {
+			t.Errorf("%d bytes are read as %v, %v", len(bad), back, err)
+		}
 	}
 }
 
-// TestLeafHoldsEverything: every part of an entry but its position changes the
-// leaf, in both forms, and what moves from one part to the next does too.
+// TestLeafHoldsEverything: every part of an entry but its position changes the leaf, and
+// what moves from one part to the next does too.
 func TestLeafHoldsEverything(t *testing.T) {
 	t.Parallel()
 	leaves := map[[32]byte]string{}
-	for form, salts := range []*eventstore.Salts{nil, {filled(1), filled(2), filled(3), filled(4), filled(5)}} {
-		holdsEverything(t, leaves, form+1, salts)
+	see := func(name string, e *eventstore.Entry) {
+		t.Helper()
+		leaf := eventstore.Leaf(e)
+		if other, ok := leaves[leaf]; ok {
+			t.Errorf("%s and %s have one leaf", name, other)
+		}
+		leaves[leaf] = name
 	}
-	moved, here := wholeEntry(), wholeEntry()
-	moved.Position, moved.Time = 6, moved.Time.In(time.FixedZone("", 3600))
-	if eventstore.Leaf(&moved) != eventstore.Leaf(&here) {
-		t.Error("the position or the zone changes the leaf")
-	}
-}
-
-func holdsEverything(t *testing.T, leaves map[[32]byte]string, form int, salts *eventstore.Salts) {
-	t.Helper()
 	for _, tt := range []struct {
 		name string
 		edit func(e *eventstore.Entry)
@@ -182,24 +167,18 @@ func holdsEverything(t *testing.T, leaves map[[32]byte]string, form int, salts *
 		{"no secret", func(e *eventstore.Entry) { e.Secret = nil }},
 	} {
 		e := wholeEntry()
-		e.Salts = salts
 		tt.edit(&e)
-		leaf, name := eventstore.Leaf(&e), fmt.Sprintf("%s in form %d", tt.name, form)
-		if other, ok := leaves[leaf]; ok {
-			t.Errorf("%s and %s have one leaf", name, other)
-		}
-		leaves[leaf] = name
+		see(tt.name, &e)
 	}
-	for i := range salts.Bytes() {
+	for i := range 80 {
 		e := wholeEntry()
-		other := *salts
-		other[i/16][i%16]++
-		e.Salts = &other
-		leaf, name := eventstore.Leaf(&e), fmt.Sprintf("byte %d of the salts", i)
-		if other, ok := leaves[leaf]; ok {
-			t.Errorf("%s and %s have one leaf", name, other)
-		}
-		leaves[leaf] = name
+		e.Salts[i/16][i%16]++
+		see(fmt.Sprintf("byte %d of the salts", i), &e)
+	}
+	moved, here := wholeEntry(), wholeEntry()
+	moved.Position, moved.Time = 6, moved.Time.In(time.FixedZone("", 3600))
+	if eventstore.Leaf(&moved) != eventstore.Leaf(&here) {
+		t.Error("the position or the zone changes the leaf")
 	}
 }
 
@@ -224,12 +203,7 @@ func TestChainHashHoldsEverything(t *testing.T) {
 func BenchmarkLeaf(b *testing.B) {
 	e := wholeEntry()
 	e.State = make([]byte, 1000)
-	for form, salts := range []*eventstore.Salts{nil, {}} {
-		e.Salts = salts
-		b.Run(fmt.Sprintf("form=%d", form+1), func(b *testing.B) {
-			for b.Loop() {
-				eventstore.Leaf(&e)
-			}
-		})
+	for b.Loop() {
+		eventstore.Leaf(&e)
 	}
 }

@@ -46,7 +46,7 @@ func (c *LogCheck) Entry(ctx context.Context, e *Entry, leaf [32]byte, secret *[
 	if e.Position != p {
 		return Damaged(p, "it is missing, the next one is %d", e.Position)
 	}
-	if LeafBySum(e, secret) != leaf {
+	if leafBySum(e, secret) != leaf {
 		return Damaged(p, "it does not fit its leaf")
 	}
 	if err := c.v.fold(ctx, e); err != nil {
@@ -68,24 +68,4 @@ func (c *LogCheck) End(ctx context.Context, err error) (Findings, error) {
 		err = c.v.blanks(ctx)
 	}
 	return c.v.outcome(err)
-}
-
-// LeafBySum is Leaf of an entry whose secret is known by its SHA-256 only, nil where the
-// change left the secret.
-func LeafBySum(e *Entry, secret *[32]byte) [32]byte {
-	if secret == nil || e.Redacted != nil {
-		return Leaf(e)
-	}
-	h := takeHash()
-	defer leafHashes.Put(h)
-	if e.Salts == nil {
-		return leaf1(h, e, secret)
-	}
-	bodies := bodyHashes(h, e)
-	h.text(bodyForm2)
-	h.text("secret")
-	h.raw(e.Salts[4][:])
-	h.bytes(secret[:])
-	h.sum(&bodies[4])
-	return leaf2(h, e, &bodies)
 }

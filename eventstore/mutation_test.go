@@ -42,10 +42,6 @@ func (m *medium) clone() *medium {
 	for i := range c.entries {
 		e := &c.entries[i]
 		e.Fields, e.State, e.Secret = slices.Clone(e.Fields), slices.Clone(e.State), slices.Clone(e.Secret)
-		if e.Salts != nil {
-			salts := *e.Salts
-			e.Salts = &salts
-		}
 		if e.Redacted != nil {
 			redacted := *e.Redacted
 			e.Redacted = &redacted
@@ -122,9 +118,8 @@ func (m *medium) flip(dice *rand.Rand) string {
 			} else if e.Secret == nil {
 				n = 4
 			}
-			return e.Salts != nil && bit(e.Salts[dice.IntN(n)][:])
+			return bit(e.Salts[dice.IntN(n)][:])
 		}},
-		{"form", func() bool { e.Salts = nil; return true }},
 		{"kept hash", func() bool { return e.Redacted != nil && bit(e.Redacted.Hashes[dice.IntN(4)][:]) }},
 		{"erased by", func() bool {
 			if e.Redacted != nil {
@@ -178,9 +173,7 @@ func (m *medium) mutate(dice *rand.Rand) (what string, chained bool) {
 		for k := i; k < n; k++ {
 			e := &m.entries[k]
 			e.Actor++
-			if e.Redacted == nil || e.Salts != nil {
-				m.leaves[k] = eventstore.Leaf(e)
-			}
+			m.leaves[k] = eventstore.Leaf(e)
 		}
 		m.chain()
 		return fmt.Sprintf("rewrite from entry %d", i+1), true

@@ -93,8 +93,8 @@ func (d *Draft) Slug() string {
 	return ""
 }
 
-// Slug is the Slug of the draft that became an entry; it serves to fill the past
-// slugs of a log that has none. The error is ErrDamaged.
+// Slug is the Slug of the draft that became an entry, for a store that is filled with the
+// log of another one. The error is ErrDamaged.
 func (e *Entry) Slug() (string, error) {
 	if !bytes.Contains(e.Fields, slugKey) || !hasSlug(e.Kind) {
 		return "", nil

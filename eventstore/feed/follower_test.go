@@ -61,7 +61,7 @@ func TestFollower(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range want {
-			want[i].Secret, want[i].Salts = nil, nil
+			want[i].Secret, want[i].Salts = nil, eventstore.Salts{}
 		}
 		if diff := cmp.Diff(want, entries); diff != "" {
 			t.Fatalf("after %s (-store +follower):\n%s", at, diff)

@@ -77,7 +77,7 @@ type History struct {
 
 // strip takes from an entry of the store what is never on the feed.
 func strip(e *eventstore.Entry) {
-	e.Secret, e.Salts = nil, nil
+	e.Secret, e.Salts = nil, eventstore.Salts{}
 	if e.Redacted != nil {
 		e.Redacted = &eventstore.Redacted{By: e.Redacted.By}
 	}

@@ -206,7 +206,7 @@ func readAll(ctx context.Context, s eventstore.Store, r reader, after, upTo cale
 			if i >= len(want) {
 				return fmt.Errorf("got entry %d, which the store has not", after)
 			}
-			want[i].Secret, want[i].Salts = nil, nil
+			want[i].Secret, want[i].Salts = nil, eventstore.Salts{}
 			if r := want[i].Redacted; r != nil {
 				want[i].Redacted = &eventstore.Redacted{By: r.By}
 			}

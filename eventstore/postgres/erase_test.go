@@ -38,21 +38,19 @@ func wholeLog(t *testing.T, s *postgres.Store) ([]eventstore.Entry, [][32]byte) 
 	return entries, leaves
 }
 
-// TestErase: an erasure takes away what it has to, in entries of both forms, and nothing
-// else; an erasure that was undone half way is finished by another one.
+// TestErase: an erasure takes away what it has to, and nothing else; an erasure that was undone half way is finished by another one.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	name := schema(t)
 	s := open(t, server(t), postgres.Options{Schema: name})
 	c := admin(t)
-	appendFormer(t, c, name, "append_group", tag(t, 1, 1, "jazz")) // of form 1
-	second, third, other := tag(t, 1, 2, "jazz"), tag(t, 1, 3, "jazz"), tag(t, 2, 1, "blues")
+	first, second, third, other := tag(t, 1, 1, "jazz"), tag(t, 1, 2, "jazz"), tag(t, 1, 3, "jazz"), tag(t, 2, 1, "blues")
 	second.Cause.Reason, second.Cause.Request = "règle", "r"
 	second.Drafts[0].Secret = []byte("secret of it")
 	third.Receipt = &eventstore.Receipt{User: 7, Key: "own", Record: 1, Answer: []byte("of it")}
 	other.Receipt = &eventstore.Receipt{User: 7, Key: "names", Record: 2, Answer: []byte(`{"linked":[1]}`)}
 	apart := eventstore.Append{Receipt: &eventstore.Receipt{User: 7, Key: "apart", Record: 12, Answer: []byte(`{"linked":[12],"v":"21"}`)}}
-	for _, a := range []eventstore.Append{second, third, other, apart} {
+	for _, a := range []eventstore.Append{first, second, third, other, apart} {
 		if res := s.Append(t.Context(), []eventstore.Append{a})[0]; res.Err != nil {
 			t.Fatal(res.Err)
 		}
@@ -106,7 +104,7 @@ func TestErase(t *testing.T) {
 		if diff := cmp.Diff(leaves, stored[:4]); diff != "" {
 			t.Errorf("leaves differ (-want +got):\n%s", diff)
 		}
-		for i := 1; i < len(after); i++ { // the first is of form 1
+		for i := range after {
 			if eventstore.Leaf(&after[i]) != stored[i] {
 				t.Errorf("the leaf of entry %d does not follow from it", i+1)
 			}

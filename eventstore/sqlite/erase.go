@@ -136,8 +136,8 @@ func (w *writer) eraseRest(ctx context.Context, id calendar.ID) (calendar.Positi
 				if _, err := w.conn.ExecContext(ctx, addRedacted, number(e.Position), number(by), e.Redacted.Bytes()); err != nil {
 					return 0, err
 				}
-			} else if e.Salts != nil {
-				e.Salts = &eventstore.Salts{e.Salts[0]}
+			} else {
+				e.Salts = eventstore.Salts{e.Salts[0]}
 			}
 			if _, err := w.conn.ExecContext(ctx, blankEntry, e.Salts.Bytes(), number(e.Position)); err != nil {
 				return 0, err

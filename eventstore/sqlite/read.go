@@ -176,14 +176,14 @@ func scanEntry(r row) (eventstore.Entry, error) {
 		return e, err
 	}
 	e.Time = time.UnixMilli(millis).UTC()
-	if len(body) > 0 { // else it is blank
-		e.Fields, e.State, _, err = unpackBody(nil, body)
+	if by.Valid {
+		e.Redacted, err = eventstore.RedactedOf(calendar.Position(by.Int64), hashes)
 	}
 	if err == nil {
 		e.Salts, err = eventstore.SaltsOf(salts)
 	}
-	if err == nil && by.Valid {
-		e.Redacted, err = eventstore.RedactedOf(calendar.Position(by.Int64), hashes)
+	if err == nil && len(body) > 0 { // else it is blank
+		e.Fields, e.State, _, err = unpackBody(nil, body)
 	}
 	if err != nil {
 		return e, fmt.Errorf("entry %d: %w", e.Position, err)

@@ -967,11 +967,11 @@ var twins = []struct {
 			return slices.DeleteFunc(entries, func(e eventstore.Entry) bool { return e.Position == 61 }), err
 		}
 	}},
-	{"entries have no salts", []string{"entries are of form 2"}, func(b *broken) {
+	{"entries have no salts", []string{"leaves are salted"}, func(b *broken) {
 		b.stored = func(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
 			entries, err := b.Store.ReadStored(ctx, after, limit)
 			for i := range entries {
-				entries[i].Salts = nil
+				entries[i].Salts = eventstore.Salts{}
 			}
 			return entries, err
 		}

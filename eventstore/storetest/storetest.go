@@ -61,7 +61,7 @@ func Run(t *testing.T, h Harness) {
 func Cases() []Case {
 	return []Case{
 		{"entries are kept whole", entriesWhole},
-		{"entries are of form 2", leaves},
+		{"leaves are salted", leaves},
 		{"one writer wins each version", versionRace},
 		{"versions and kinds are checked", versionsChecked},
 		{"tail reader sees every position", tailReader},

@@ -1,15 +1,18 @@
+// Package audit has the form in which the log is exported, and checks logs and exports.
 package audit
 
 import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -26,19 +29,30 @@ type first struct {
 	Head    string            `json:"head"` // of the chain, hexadecimal
 }
 
-// line is an entry as an export has it.
+// line is an entry as an export has it: all that its leaf is made from.
 type line struct {
-	Entry
-	Form     int               `json:"form"`
-	Leaf     string            `json:"leaf"`            // hexadecimal
-	Salts    map[string]string `json:"salts,omitempty"` // base64, by body; form 2
-	Redacted *redacted         `json:"redacted,omitempty"`
+	Position calendar.Position `json:"position"`
+	Kind     string            `json:"kind"`
+	ID       calendar.ID       `json:"id"`
+	Version  int64             `json:"version"`
+	Time     time.Time         `json:"time"`
+	Actor    calendar.ID       `json:"actor"` // user, 0 the service itself
+	// A redacted entry has no cause, fields and state.
+	Cause     *eventstore.Cause `json:"cause,omitempty"`
+	Change    string            `json:"change"`
+	Fields    json.RawMessage   `json:"fields,omitempty"`        // what changed
+	State     json.RawMessage   `json:"state,omitempty"`         // the record after it
+	SecretSum string            `json:"secret_sha256,omitempty"` // of the secret that the change set, hexadecimal
+	Form      int               `json:"form"`                    // of the leaf, always leafForm
+	Leaf      string            `json:"leaf"`                    // hexadecimal
+	Salts     map[string]string `json:"salts,omitempty"`         // base64, by body
+	Redacted  *redacted         `json:"redacted,omitempty"`
 }
 
 // redacted is what is left of an erased entry.
 type redacted struct {
 	By     calendar.Position `json:"by"`
-	Hashes map[string]string `json:"hashes,omitempty"` // base64, by body; form 2
+	Hashes map[string]string `json:"hashes,omitempty"` // base64, by body
 }
 
 // signed is the line of a checkpoint.
@@ -49,25 +63,31 @@ type signed struct {
 // bodies are the names of the bodies of a leaf, in order.
 var bodies = [...]string{"actor", "cause", "fields", "state", "secret"}
 
+// leafForm names the one form of leaves (HISTORY 13).
+const leafForm = 2
+
 func lineOf(e *eventstore.Entry, leaf [32]byte) line {
-	l := line{Entry: Whole(e), Form: 1, Leaf: hex.EncodeToString(leaf[:])}
-	if e.Salts != nil {
-		l.Form, l.Salts = 2, make(map[string]string, len(bodies))
-		for i, name := range bodies {
-			if e.Salts[i] != [16]byte{} {
-				l.Salts[name] = base64.StdEncoding.EncodeToString(e.Salts[i][:])
-			}
+	l := line{
+		Position: e.Position, Kind: e.Kind.String(), ID: e.ID, Version: e.Version, Time: e.Time, Actor: e.Actor,
+		Change: e.Change, Fields: e.Fields, State: e.State,
+		Form: leafForm, Leaf: hex.EncodeToString(leaf[:]), Salts: make(map[string]string, len(bodies)),
+	}
+	if e.Secret != nil {
+		sum := sha256.Sum256(e.Secret)
+		l.SecretSum = hex.EncodeToString(sum[:])
+	}
+	for i, name := range bodies {
+		if e.Salts[i] != [16]byte{} {
+			l.Salts[name] = base64.StdEncoding.EncodeToString(e.Salts[i][:])
 		}
 	}
 	if e.Redacted == nil {
+		l.Cause = &e.Cause
 		return l
 	}
-	l.Redacted = &redacted{By: e.Redacted.By}
-	if e.Salts != nil {
-		l.Redacted.Hashes = make(map[string]string, len(bodies)-1)
-		for i, h := range e.Redacted.Hashes {
-			l.Redacted.Hashes[bodies[i+1]] = base64.StdEncoding.EncodeToString(h[:])
-		}
+	l.Redacted = &redacted{By: e.Redacted.By, Hashes: make(map[string]string, len(bodies)-1)}
+	for i, h := range e.Redacted.Hashes {
+		l.Redacted.Hashes[bodies[i+1]] = base64.StdEncoding.EncodeToString(h[:])
 	}
 	return l
 }
@@ -181,14 +201,13 @@ func (r *reader) next(to any) (bool, error) {
 
 // entry gives the entry of a line, its leaf, and the SHA-256 of its secret.
 func (l *line) entry() (e *eventstore.Entry, leaf [32]byte, secret *[32]byte, err error) {
-	x := &l.Entry
-	kind, known := calendar.ParseKind(x.Kind)
+	kind, known := calendar.ParseKind(l.Kind)
 	if !known {
-		return nil, leaf, nil, fmt.Errorf("kind %q", x.Kind)
+		return nil, leaf, nil, fmt.Errorf("kind %q", l.Kind)
 	}
 	e = &eventstore.Entry{
-		Position: x.Position, Kind: kind, ID: x.ID, Version: x.Version, Time: x.Time, Actor: x.Actor,
-		Change: x.Change, Fields: l.Fields, State: l.State,
+		Position: l.Position, Kind: kind, ID: l.ID, Version: l.Version, Time: l.Time, Actor: l.Actor,
+		Change: l.Change, Fields: l.Fields, State: l.State,
 	}
 	if l.Cause != nil {
 		e.Cause = *l.Cause
@@ -196,23 +215,21 @@ func (l *line) entry() (e *eventstore.Entry, leaf [32]byte, secret *[32]byte, er
 	if err := into(leaf[:], l.Leaf, hex.DecodeString); err != nil {
 		return nil, leaf, nil, fmt.Errorf("leaf: %w", err)
 	}
-	if x.SecretSum != "" {
+	if l.SecretSum != "" {
 		secret = new([32]byte)
-		if err := into(secret[:], x.SecretSum, hex.DecodeString); err != nil {
+		if err := into(secret[:], l.SecretSum, hex.DecodeString); err != nil {
 			return nil, leaf, nil, fmt.Errorf("secret_sha256: %w", err)
 		}
 	}
-	if l.Form == 2 {
-		e.Salts = new(eventstore.Salts)
-		for i, name := range bodies {
-			if s, there := l.Salts[name]; there {
-				if err := into(e.Salts[i][:], s, base64.StdEncoding.DecodeString); err != nil {
-					return nil, leaf, nil, fmt.Errorf("salts: %w", err)
-				}
+	if l.Form != leafForm {
+		return nil, leaf, nil, fmt.Errorf("form %d", l.Form)
+	}
+	for i, name := range bodies {
+		if s, there := l.Salts[name]; there {
+			if err := into(e.Salts[i][:], s, base64.StdEncoding.DecodeString); err != nil {
+				return nil, leaf, nil, fmt.Errorf("salts: %w", err)
 			}
 		}
-	} else if l.Form != 1 {
-		return nil, leaf, nil, fmt.Errorf("form %d", l.Form)
 	}
 	if l.Redacted != nil {
 		e.Redacted = &eventstore.Redacted{By: l.Redacted.By}
