@@ -261,3 +261,22 @@ func TestHalfErased(t *testing.T) {
 		})
 	}
 }
+
+// TestEraseDamaged: an entry that cannot be read goes with its record, and stays to be
+// found.
+func TestEraseDamaged(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "events.db")
+	s := open(t, path, sqlite.Options{})
+	e := eraseLog(t, s)
+	db := raw(t, path)
+	var trigger string
+	if err := db.QueryRowContext(t.Context(), "SELECT sql FROM sqlite_schema WHERE name = 'entries_no_update'").Scan(&trigger); err != nil {
+		t.Fatal(err)
+	}
+	sqlExec(t, db, "DROP TRIGGER entries_no_update; UPDATE entries SET body = x'01' WHERE position = 1; "+trigger)
+	erase(t, s, e)
+	if f := verify(t, s); f.Finding != eventstore.FoundTampered || f.Position != 1 {
+		t.Errorf("Verify: %+v", f)
+	}
+}

@@ -83,7 +83,7 @@ func TestFlippedBytes(t *testing.T) {
 		columns   []string
 	}{
 		{"entries", "position", false, []string{
-			"position", "kind", "record", "version", "time", "actor", "change", "leaf", "client", "request", "reason", "body", "secret",
+			"position", "kind", "record", "version", "time", "actor", "change", "leaf", "client", "request", "reason", "body", "secret", "salts",
 		}},
 		{"commits", "first", true, []string{"first", "last", "hash"}},
 		{"records", "position", false, []string{"kind", "version", "position", "claims", "names", "secret"}},
@@ -268,7 +268,7 @@ func TestTriggers(t *testing.T) {
 	smallLog(t, s, 2)
 	db := raw(t, path)
 	const again = `INSERT OR REPLACE INTO entries SELECT %s, kind, record, version + %d, time, actor, change, leaf,
-		client, request, reason, body, secret FROM entries WHERE position = 4`
+		client, request, reason, body, secret, salts FROM entries WHERE position = 4`
 	for name, text := range map[string]string{
 		"update":         "UPDATE entries SET actor = 1 WHERE position = 2",
 		"delete":         "DELETE FROM entries WHERE position = 4",

@@ -13,15 +13,11 @@ import (
 // applicationID marks the files of this store in their header ("dayb").
 const applicationID = 0x64617962
 
-// saltsStep is the step of the schema from which on leaves have salts.
-const saltsStep = 4
-
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 
-// migrate brings the file to the newest schema. It refuses files of other
-// programs, of newer versions, those whose steps are not ours, those with entries
-// without salts (ErrOldForm) and, when a store has to be there, a file that has none.
+// migrate brings the file to the newest schema. It refuses files of other programs and of
+// other versions and, when a store has to be there, a file that has none.
 func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step, existing bool) (err error) {
 	// One transaction that writes from its start on is the lock.
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
@@ -58,9 +54,6 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step, existi
 	if err != nil {
 		return err
 	}
-	if n := len(applied); n > 0 && n < saltsStep {
-		return eventstore.ErrOldForm
-	}
 	for _, m := range pending {
 		if _, err := conn.ExecContext(ctx, m.Text); err != nil {
 			return fmt.Errorf("migration %s: %w", m.Name, err)
@@ -69,13 +62,6 @@ func migrate(ctx context.Context, conn *sql.Conn, steps []migration.Step, existi
 		if _, err := conn.ExecContext(ctx, note, m.Number, m.Name, m.Checksum); err != nil {
 			return err
 		}
-	}
-	var old bool
-	if err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM entries WHERE position = 1 AND salts IS NULL)").Scan(&old); err != nil {
-		return err
-	}
-	if old {
-		return eventstore.ErrOldForm
 	}
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
 		return err

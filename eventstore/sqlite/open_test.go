@@ -61,20 +61,10 @@ func TestOpenRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{name: "newer version", says: "newer version", make: func(t *testing.T, path string) {
+		{name: "another version", says: "the file was written by another version of daybook (form 2-x, this one needs 1-", make: func(t *testing.T, path string) {
 			t.Helper()
 			makeStore(t, path)
-			sqlExec(t, raw(t, path), "INSERT INTO migrations SELECT max(number) + 1, 'later.sql', 'x' FROM migrations")
-		}},
-		{name: "edited migration", says: "another one than ours", make: func(t *testing.T, path string) {
-			t.Helper()
-			makeStore(t, path)
-			sqlExec(t, raw(t, path), "UPDATE migrations SET checksum = 'x'")
-		}},
-		{name: "missing migration", says: "migration 1 is missing", make: func(t *testing.T, path string) {
-			t.Helper()
-			makeStore(t, path)
-			sqlExec(t, raw(t, path), "DELETE FROM migrations WHERE number = 1")
+			sqlExec(t, raw(t, path), "INSERT INTO migrations VALUES (2, 'later.sql', 'x')")
 		}},
 		{name: "entries after the last commit", says: "the last commit ends at 2", is: eventstore.ErrDamaged, make: func(t *testing.T, path string) {
 			t.Helper()

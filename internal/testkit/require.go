@@ -1,8 +1,6 @@
 package testkit
 
 import (
-	"compress/gzip"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,29 +39,6 @@ func History(t testing.TB) *os.File {
 	}
 	t.Cleanup(func() { _ = f.Close() })
 	return f
-}
-
-// FormerStore writes the file of an event store as the version before packed entries
-// left it: some days of a small calendar, with its secrets and the answers of
-// idempotency keys.
-func FormerStore(t testing.TB, path string) {
-	t.Helper()
-	packed, err := os.Open(filepath.Join(moduleRoot(t), "eventstore", "sqlite", "testdata", "former.db.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = packed.Close() }()
-	unpacked, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(unpacked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // moduleRoot is the folder of go.mod, above the folder of the package that is

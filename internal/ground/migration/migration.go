@@ -45,19 +45,20 @@ func Read(files fs.FS) ([]Step, error) {
 	return steps, nil
 }
 
-// Pending gives the steps that are not applied yet. It refuses steps that were
-// applied out of order, by a newer version, or with another text; where names the
-// database in the errors, as "schema daybook".
+// Pending returns the steps that are not applied yet. Applied steps that are not ours are
+// an error that says what to do; where names the database in it, as "schema daybook".
 func Pending(steps, applied []Step, where string) ([]Step, error) {
 	for i, a := range applied {
-		switch {
-		case a.Number != i+1:
-			return nil, fmt.Errorf("migration %d is missing in %s", i+1, where)
-		case i >= len(steps):
-			return nil, fmt.Errorf("%s was made by a newer version: it has migration %s", where, a.Name)
-		case a.Checksum != steps[i].Checksum:
-			return nil, fmt.Errorf("migration %s of %s is another one than ours", a.Name, where)
+		if a.Number != i+1 || i >= len(steps) || a.Checksum != steps[i].Checksum {
+			return nil, fmt.Errorf("%s was written by another version of daybook (form %s, this one needs %s): use that version, or begin an empty store",
+				where, form(applied), form(steps))
 		}
 	}
 	return steps[len(applied):], nil
+}
+
+// form names a schema by its last step.
+func form(steps []Step) string {
+	last := steps[len(steps)-1]
+	return fmt.Sprintf("%d-%.6s", last.Number, last.Checksum)
 }

@@ -212,6 +212,7 @@ func TestSnapshotDamaged(t *testing.T) {
 		"last byte missing": whole[:len(whole)-1],
 		"more behind it":    append(bytes.Clone(whole), 0),
 		"first byte":        flipped(0),
+		"another form":      append([]byte("daybook index 5\n"), whole[16:]...),
 		"position":          flipped(50),
 		"middle":            flipped(len(whole) / 2),
 		"checksum":          flipped(len(whole) - 1),

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"daybook/eventstore/sqlite"
+)
+
+// TestOtherVersion: a data directory of another version is refused with one sentence by
+// whatever opens it, and stays as it is (HISTORY 13, 20.33).
+func TestOtherVersion(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	mustTool(t, "user", "add", "ada", "--role", "administrator", "--data", data)
+	file := filepath.Join(data, sqlite.FileName)
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file}).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "INSERT INTO migrations VALUES (2, 'later.sql', 'x')"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"verify"}, {"export"}, {"serve", "--listen", "127.0.0.1:0"}, {"user", "list"}} {
+		out, errText, status := tool(t, nil, append(args, "--data", data)...)
+		if status != exitFailed || out != "" || !strings.Contains(errText, "was written by another version of daybook (form 2-x, ") || strings.Count(errText, "\n") > 1 {
+			t.Errorf("%v: status %d, %q, %q", args, status, out, errText)
+		}
+	}
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed, %v", err)
+	}
+}

@@ -1,2 +1,0 @@
--- A record that was erased takes no change any more.
-ALTER TABLE records ADD COLUMN erased INTEGER NOT NULL DEFAULT 0;
