@@ -13,53 +13,25 @@ import (
 	"unicode/utf8"
 )
 
-// forms are the older stored forms that are still read. Stored JSON is never
-// written again, so an entry here stays for ever; names that are given up are
-// never used for something else.
-type forms struct {
-	// changes gives the present name of a change that had another one.
-	changes map[string]string
-	// fields gives, by kind and stored name, what a field has become.
-	fields map[Kind]map[string]formerField
-}
-
-// formerField says how a field that was stored under a name is read.
-type formerField struct {
-	Name string // its present name
-	// Value makes the present value, which has to be of the present type, from
-	// the stored JSON; nil when only the name changed. It is not called for null.
-	Value func(json.RawMessage) (any, error)
-}
-
-// storedForms are the older forms of daybook; there are none yet.
-var storedForms = forms{}
-
-// DecodeRecord reads EncodeRecord, and all older stored forms. An unknown field,
-// a field given twice, or a value that does not fit the table is an error that
-// names the field.
-func DecodeRecord(b []byte) (*Record, error) { return storedForms.record(string(b), nil) }
+// DecodeRecord reads EncodeRecord. An unknown field, a field given twice, or a value that
+// does not fit the table is an error that names the field.
+func DecodeRecord(b []byte) (*Record, error) { return decodeRecord(string(b), nil) }
 
 // DecodeText is DecodeRecord of a text. The texts of the record lie in it, so it lives
 // as long as one of them.
-func DecodeText(text string) (*Record, error) { return storedForms.record(text, nil) }
+func DecodeText(text string) (*Record, error) { return decodeRecord(text, nil) }
 
 // DecodeSome is DecodeText of some fields alone, and the record lives on without the text.
 func DecodeSome(text string, names []string) (*Record, error) {
-	r, err := storedForms.record(text, names)
+	r, err := decodeRecord(text, names)
 	if err == nil {
 		r.Fields = r.Fields.Copy(names)
 	}
 	return r, err
 }
 
-// DecodeChange reads a stored change by its name. home is the language of the
-// record; only ".created" keeps it.
-func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change, error) {
-	return storedForms.change(name, id, home, fields)
-}
-
-// record reads a record with some of its fields; nil is all.
-func (o *forms) record(text string, names []string) (*Record, error) {
+// decodeRecord reads a record with some of its fields; nil is all.
+func decodeRecord(text string, names []string) (*Record, error) {
 	r := &Record{}
 	s := Scanner{b: text}
 	// The kind comes after the fields in canonical order, so the fields are
@@ -139,17 +111,16 @@ func (o *forms) record(text string, names []string) (*Record, error) {
 	if names != nil {
 		held = len(names)
 	}
-	if r.Fields, err = o.decodeFields(&s, SpecOf(r.Kind), held, names, false); err != nil {
+	if r.Fields, err = decodeFields(&s, SpecOf(r.Kind), held, names, false); err != nil {
 		return nil, fmt.Errorf("decode record %d: %w", r.ID, err)
 	}
 	r.Sum = SumOf(text)
 	return r, nil
 }
 
-func (o *forms) change(name string, id ID, home Lang, fields json.RawMessage) (Change, error) {
-	if now, ok := o.changes[name]; ok {
-		name = now
-	}
+// DecodeChange reads a stored change by its name. home is the language of the
+// record; only ".created" keeps it.
+func DecodeChange(name string, id ID, home Lang, fields json.RawMessage) (Change, error) {
 	c := Change{Name: name, ID: id}
 	kind, _, _ := strings.Cut(name, ".")
 	c.Kind, _ = ParseKind(kind)
@@ -161,7 +132,7 @@ func (o *forms) change(name string, id ID, home Lang, fields json.RawMessage) (C
 		c.Home = home
 	}
 	s := Scanner{b: string(fields)}
-	c.Fields, err = o.decodeFields(&s, SpecOf(c.Kind), 4, nil, true)
+	c.Fields, err = decodeFields(&s, SpecOf(c.Kind), 4, nil, true)
 	if err == nil {
 		err = s.End()
 	}
@@ -172,14 +143,10 @@ func (o *forms) change(name string, id ID, home Lang, fields json.RawMessage) (C
 }
 
 // decodeFields reads an object of about so many fields, of which some are wanted; nil is all.
-func (o *forms) decodeFields(s *Scanner, spec *Spec, about int, names []string, removals bool) (Fields, error) {
+func decodeFields(s *Scanner, spec *Spec, about int, names []string, removals bool) (Fields, error) {
 	fields := make(Fields, about)
-	former := o.fields[spec.Kind]
 	next := 0 // in spec.stored: canonical JSON has the fields in this order
 	err := s.Object(func(key string) error {
-		if u, ok := former[key]; ok {
-			return u.decode(s, spec, fields, removals)
-		}
 		for next < len(spec.stored) && spec.stored[next].Name < key {
 			next++
 		}
@@ -211,38 +178,6 @@ func (o *forms) decodeFields(s *Scanner, spec *Spec, about int, names []string, 
 		return nil
 	})
 	return fields, err
-}
-
-func (u formerField) decode(s *Scanner, spec *Spec, fields Fields, removals bool) error {
-	f := spec.Field(u.Name)
-	if f == nil || f.Stored == 0 {
-		return fmt.Errorf("unknown field %q of kind %s", u.Name, spec.Kind)
-	}
-	if _, ok := fields[f.Name]; ok {
-		return fmt.Errorf("field %s: given twice", f.Name)
-	}
-	if removals && s.null() {
-		fields[f.Name] = nil
-		return nil
-	}
-	var v any
-	var err error
-	if u.Value == nil {
-		v, err = s.value(f.Stored)
-	} else {
-		var raw string
-		if raw, err = s.Raw(); err == nil {
-			v, err = u.Value(json.RawMessage(raw))
-		}
-		if err == nil {
-			_, err = appendValue(nil, f.Stored, v) // of the present type?
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("field %s: %w", f.Name, err)
-	}
-	fields[f.Name] = v
-	return nil
 }
 
 // Scanner reads JSON whose types are known beforehand; encoding/json needs

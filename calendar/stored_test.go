@@ -90,7 +90,7 @@ func storedChanges(tb testing.TB) map[string]Change {
 
 // The golden files are what the event store holds: the names and forms in them
 // are read for ever. A difference here means that stored changes can no longer
-// be read, or are written in another form; see storedForms.
+// be read, or are written in another form.
 func TestStoredChangesAreFrozen(t *testing.T) {
 	t.Parallel()
 	changes := storedChanges(t)
@@ -235,56 +235,6 @@ func TestEncodeRefuses(t *testing.T) {
 		if _, err := DecodeChange(c.Name, 1, LangEN, json.RawMessage(`{"city":"a"}`)); err == nil {
 			t.Errorf("%s was decoded", c.Name)
 		}
-	}
-}
-
-func TestOlderFormsAreRead(t *testing.T) {
-	t.Parallel()
-	older := forms{
-		changes: map[string]string{"place.moved": "venue.updated"},
-		fields: map[Kind]map[string]formerField{KindVenue: {
-			"town": {Name: "city"},
-			"latitude": {Name: "geo_lat", Value: func(b json.RawMessage) (any, error) {
-				var s string
-				if err := json.Unmarshal(b, &s); err != nil {
-					return nil, err
-				}
-				sc := Scanner{b: s}
-				return sc.value(TypeNumber)
-			}},
-			"wrong": {Name: "phone", Value: func(json.RawMessage) (any, error) { return 5, nil }},
-			"lost":  {Name: "lost_field"},
-		}},
-	}
-	got, err := older.change("place.moved", 88, LangEN, json.RawMessage(`{"latitude": "42.5" ,"phone":null,"town":"Rome"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Change{Name: "venue.updated", Kind: KindVenue, ID: 88, Fields: Fields{"city": "Rome", "geo_lat": 42.5, "phone": nil}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("change (-want +got):\n%s", d)
-	}
-	got, err = older.change("place.moved", 88, LangEN, json.RawMessage(`{"latitude":null}`))
-	if v, there := got.Fields["geo_lat"]; err != nil || v != nil || !there {
-		t.Errorf("removal under a former name: got %v, %v", got.Fields, err)
-	}
-	r, err := older.record(`{"changed":"1970-01-01T00:00:00.000Z","fields":{"town":"Rome"},"home":"en","id":1,"kind":"venue","version":1}`, nil)
-	if err != nil || r.Fields.String("city") != "Rome" {
-		t.Errorf("record: got %v, %v", r, err)
-	}
-	for name, fields := range map[string]string{
-		"both names":          `{"town":"Rome","city":"Roma"}`,
-		"both names, reverse": `{"city":"Roma","town":"Rome"}`,
-		"wrong present type":  `{"wrong":1}`,
-		"no present field":    `{"lost":1}`,
-		"bad old value":       `{"latitude":5}`,
-	} {
-		if c, err := older.change("place.moved", 88, LangEN, json.RawMessage(fields)); err == nil {
-			t.Errorf("%s: got %v, want an error", name, c)
-		}
-	}
-	if _, err := DecodeChange("place.moved", 88, LangEN, json.RawMessage(`{}`)); err == nil {
-		t.Error("a form of the test is known to the program")
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -56,10 +55,9 @@ type AppliedLine struct {
 }
 
 // Same tells whether a request with the cause brings the line again and not
-// another content under its number: then the error is ErrImportChanged. Causes of
-// earlier releases have the number alone.
+// another content under its number: then the error is ErrImportChanged.
 func (l AppliedLine) Same(cause eventstore.Cause) error {
-	if !strings.HasPrefix(cause.Request, l.Request) {
+	if cause.Request != l.Request {
 		return fmt.Errorf("line %d was applied with another content: %w", l.Line, ErrImportChanged)
 	}
 	return nil

@@ -337,21 +337,6 @@ func TestReplayWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestReplayOfAWholeAnswer: an answer that a release before kept whole comes again as
-// it is.
-func TestReplayOfAWholeAnswer(t *testing.T) {
-	t.Parallel()
-	kept := `{"status":201,"etag":"\"3-ab\"","location":"http://x/tags/5","position":"4","lang":"fr"}` + "\n" + `{"id":5,"name":"Air"}`
-	h, _ := fakeAPI(t, Deps{Commands: fakeCommands{do: func(string, command.Request) (command.Result, error) {
-		return command.Result{Record: tagRecord("Later"), Replay: &eventstore.Receipt{Position: 4, Version: 3, Answer: []byte(kept)}}, nil
-	}}}, Options{})
-	got := ask(t.Context(), h, http.MethodPost, "/tags", `{"name":"Air"}`, "Authorization", "Bearer good", "Idempotency-Key", "k")
-	if got.Code != http.StatusCreated || got.Body.String() != `{"id":5,"name":"Air"}` || got.Header().Get("ETag") != `"3-ab"` ||
-		got.Header().Get("Location") != "http://x/tags/5" || got.Header().Get("Content-Language") != "fr" || got.Header().Get("Idempotency-Replayed") != "true" {
-		t.Errorf("got %d %v %s", got.Code, got.Header(), got.Body)
-	}
-}
-
 // TestKeyWaits: a second request with a key waits while the first one runs, its
 // kept answer included.
 func TestKeyWaits(t *testing.T) {

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -213,23 +212,11 @@ func shorten(s string) string {
 
 // writtenAnswer is the answer to a write.
 type writtenAnswer struct {
-	Status   int    `json:"status"`
-	ETag     string `json:"etag"`
-	Location string `json:"location,omitempty"`
-	Position string `json:"position"`
-	Lang     string `json:"lang"`
-
-	body     []byte
-	room     *[]byte // that body lies in; nil: in memory of its own
-	replayed bool
-}
-
-// decodeWritten reads an answer as releases before kept it whole: its members in one
-// line of JSON, then the body as it was sent. They are kept for a day.
-func decodeWritten(b []byte) (*writtenAnswer, bool) {
-	head, body, ok := bytes.Cut(b, []byte("\n"))
-	ans := &writtenAnswer{body: body}
-	return ans, ok && json.Unmarshal(head, ans) == nil
+	status                   int
+	etag, location, position string
+	lang                     calendar.Lang
+	body                     *[]byte // a buffer, see takeBuffer
+	replayed                 bool
 }
 
 // remainder is what the answer to a write is made of beside its receipt, the entry
@@ -243,16 +230,16 @@ type remainder struct {
 	Counts map[calendar.ID]int `json:"counts,omitempty"` // of terms
 }
 
-// decodeRemainder reads a kept remainder.
-func decodeRemainder(b []byte) (*remainder, bool) {
+// decodeRemainder reads a kept remainder, nil where there is none.
+func decodeRemainder(b []byte) *remainder {
 	m := &remainder{}
-	if len(b) == 0 || json.Unmarshal(b, m) != nil || m.ETag == "" {
-		return nil, false
+	if json.Unmarshal(b, m) != nil || m.ETag == "" {
+		return nil
 	}
 	if m.Counts == nil {
 		m.Counts = map[calendar.ID]int{} // the present ones are not meant
 	}
-	return m, true
+	return m
 }
 
 // count takes the counts of the terms of a view.
@@ -314,11 +301,9 @@ func (a *api) writeAnswer(ctx context.Context, c *call, res command.Result, stat
 		m.ETag = a.recordTag(root, res.Lang, &v, nil)
 		m.count(&v)
 	}
-	ans := &writtenAnswer{
-		Status: status, ETag: m.ETag, Position: res.Position.String(), Lang: res.Lang.String(), body: *room, room: room,
-	}
+	ans := &writtenAnswer{status: status, etag: m.ETag, position: res.Position.String(), lang: res.Lang, body: room}
 	if status == http.StatusCreated {
-		ans.Location = root.self(res.Record)
+		ans.location = root.self(res.Record)
 	}
 	return ans, &m, nil
 }
@@ -339,17 +324,10 @@ func (a *api) keep(ctx context.Context, req command.Request, res command.Result,
 // it links to as they were at that write. Where its remainder was lost, the present
 // counts stand in it.
 func (a *api) replay(w http.ResponseWriter, r *http.Request, res command.Result, status int) error {
-	first, whole := decodeWritten(res.Replay.Answer)
-	if !whole {
-		if res.Record == nil {
-			return errors.New("repeated request without an answer")
-		}
-		res.Position = res.Replay.Position
-		m, _ := decodeRemainder(res.Replay.Answer)
-		var err error
-		if first, _, err = a.writeAnswer(r.Context(), callOf(r), res, status, m); err != nil {
-			return err
-		}
+	res.Position = res.Replay.Position
+	first, _, err := a.writeAnswer(r.Context(), callOf(r), res, status, decodeRemainder(res.Replay.Answer))
+	if err != nil {
+		return err
 	}
 	first.replayed = true
 	a.sendWrite(w, r, first)
@@ -359,21 +337,18 @@ func (a *api) replay(w http.ResponseWriter, r *http.Request, res command.Result,
 // sendWrite sends the answer to a write.
 func (a *api) sendWrite(w http.ResponseWriter, r *http.Request, ans *writtenAnswer) {
 	h := w.Header()
-	lang, _ := calendar.ParseLang(ans.Lang)
-	h[headerLanguage] = []string{lang.Tag()}
-	h[headerETag] = []string{ans.ETag}
-	h[headerPosition] = []string{ans.Position}
-	if ans.Location != "" {
-		h[headerLocation] = []string{ans.Location}
+	h[headerLanguage] = []string{ans.lang.Tag()}
+	h[headerETag] = []string{ans.etag}
+	h[headerPosition] = []string{ans.position}
+	if ans.location != "" {
+		h[headerLocation] = []string{ans.location}
 	}
 	if ans.replayed {
 		h[headerReplayed] = valueTrue
 	}
 	h[headerType] = valueJSON
-	a.send(w, r, ans.Status, ans.body)
-	if ans.room != nil {
-		giveBuffer(ans.room)
-	}
+	a.send(w, r, ans.status, *ans.body)
+	giveBuffer(ans.body)
 }
 
 // keyName names an idempotency key: keys belong to one user.

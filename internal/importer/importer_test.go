@@ -432,28 +432,6 @@ func TestAnotherFile(t *testing.T) {
 	}
 }
 
-// TestLinesWithoutDigest: stores hold lines of which the cause has the number
-// alone.
-func TestLinesWithoutDigest(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	for _, line := range []int64{1, 12} {
-		key := fmt.Sprint("k", line)
-		if _, err := b.commands.Create(t.Context(), command.Request{
-			Kind: calendar.KindTag, Input: calendar.Input{"name": key}, Lang: calendar.LangEN, Caller: b.admin,
-			Cause: eventstore.Cause{Client: "import", Request: fmt.Sprint("s:", line)},
-			Mark:  &calendar.ImportMark{Source: "s", Line: line, Key: key},
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	lines := make([]string, 12)
-	lines[0], lines[11] = `{"action":"create","kind":"tag","key":"k1","fields":{"name":"k1"}}`, `{"action":"create","kind":"tag","key":"k12","fields":{"name":"k12"}}`
-	if d := cmp.Diff(importer.Report{Lines: 2, Repeated: 2}, b.run("s", lines...)); d != "" {
-		t.Errorf("report (-want +got):\n%s", d)
-	}
-}
-
 // TestTwoImportsAtOnce: of a source that two processes import at once each line is
 // applied once, and neither refuses what the other has applied.
 func TestTwoImportsAtOnce(t *testing.T) {
