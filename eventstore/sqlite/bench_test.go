@@ -73,31 +73,3 @@ func BenchmarkAppend(b *testing.B) {
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "appends/s")
 	})
 }
-
-// BenchmarkLoad reads one present state that is in memory.
-func BenchmarkLoad(b *testing.B) {
-	s := open(b, filepath.Join(b.TempDir(), "events.db"), sqlite.Options{})
-	if res := s.Append(b.Context(), []eventstore.Append{storetest.EventAppend(b, 1, false)}); res[0].Err != nil {
-		b.Fatal(res[0].Err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if states, err := s.Load(b.Context(), 1); err != nil || states[0].Version != 1 {
-			b.Fatal(states, err)
-		}
-	}
-}
-
-// BenchmarkOpen opens a file that is there.
-func BenchmarkOpen(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "events.db")
-	for b.Loop() {
-		s, err := sqlite.Open(b.Context(), path, sqlite.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
