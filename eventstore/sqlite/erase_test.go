@@ -159,6 +159,9 @@ func TestErasedRowsStay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	s := open(t, path, sqlite.Options{})
 	erase(t, s, eraseLog(t, s))
+	if entries, _, ok := s.Recent(0, 10); ok {
+		t.Errorf("memory has still %d entries", len(entries))
+	}
 	db := raw(t, path)
 	defer func() { _ = db.Close() }()
 	const blank = "client = '', request = '', reason = '', body = x'', secret = NULL"

@@ -46,22 +46,11 @@ func twoRecords(first calendar.ID) (eventstore.Append, error) {
 			Fields: calendar.Fields{k.NameField(): calendar.Text{calendar.LangEN: "Record " + first.String()}, "slug": "slug-" + first.String()},
 			Secret: []byte("secret of " + first.String()),
 		}
-		r, err := calendar.Apply(nil, c, now)
+		d, _, err := eventstore.NewDraft(nil, c, now)
 		if err != nil {
 			return a, err
 		}
-		fields, err := calendar.EncodeChange(c)
-		if err != nil {
-			return a, err
-		}
-		state, err := calendar.EncodeRecord(r)
-		if err != nil {
-			return a, err
-		}
-		a.Drafts = append(a.Drafts, eventstore.Draft{
-			Kind: k, ID: c.ID, Change: c.Name, Fields: fields, State: state, Secret: c.Secret,
-			Claims: calendar.Claims(r), Names: calendar.Names(r),
-		})
+		a.Drafts = append(a.Drafts, d)
 	}
 	a.Receipt = &eventstore.Receipt{User: 7, Key: first.String(), Time: now, Record: first, Version: 1}
 	return a, nil
