@@ -37,23 +37,14 @@ import (
 	"daybook/query/readmodel"
 )
 
-// The names of the leases. The one of the projector is that of its read model:
-// a store may have several, each with its own prefix.
+// The names of the leases. Those of the relay and the projector end with the prefix of
+// their feed or read model: a store may have several.
 const (
-	relayLease     = "relay"
+	relayLease     = "relay/"
 	projectorLease = "projector/"
 	rebuildLease   = "rebuild/"
 	healthLease    = "health" // tells daybook health that the store takes writes
 )
-
-// relayLeaseOf names the lease of the relay of a feed: a store may have several. That
-// of the default one has the name that it had before there were others.
-func relayLeaseOf(prefix string) string {
-	if prefix == feed.DefaultPrefix {
-		return relayLease
-	}
-	return relayLease + "/" + prefix
-}
 
 // holder names this process for leases: unique among all that ever ran.
 var holder = sync.OnceValue(func() string {
@@ -306,7 +297,7 @@ func (r *roles) relay(add func(string, func(context.Context) error)) error {
 	r.l.relay = relay
 	work := relay.Run
 	if r.l.feed.shared {
-		work, r.l.relaying = r.leased(relayLeaseOf(r.s.feedPrefix), relay.Run, nil)
+		work, r.l.relaying = r.leased(relayLease+r.s.feedPrefix, relay.Run, nil)
 	}
 	add("relay", work)
 	return nil

@@ -28,8 +28,8 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// TestOldForms: what was packed by the first versions is read for ever.
-func TestOldForms(t *testing.T) {
+// TestStoredForms: what was packed in each form is read as it was.
+func TestStoredForms(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"testdata/form1.bin": event,
