@@ -199,11 +199,3 @@ func TestChainHashHoldsEverything(t *testing.T) {
 		t.Errorf("%d hashes of %d chains", len(seen), len(hashes))
 	}
 }
-
-func BenchmarkLeaf(b *testing.B) {
-	e := wholeEntry()
-	e.State = make([]byte, 1000)
-	for b.Loop() {
-		eventstore.Leaf(&e)
-	}
-}

@@ -78,10 +78,21 @@ func TestFullDisk(t *testing.T) {
 }
 
 // TestOneBadItem: what the engine refuses for one item alone does not harm the
-// others of its group.
+// others of its group, and every commit is told with its size and its end.
 func TestOneBadItem(t *testing.T) {
 	t.Parallel()
-	s := openStore(t)
+	var told []string
+	began := 0
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "events.db"), Options{Observe: func() func(eventstore.Committed) {
+		began++
+		return func(c eventstore.Committed) {
+			told = append(told, fmt.Sprint(c.Appends, " ", c.Entries, " ", c.Head, " ", c.Err != nil))
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
 	if _, err := s.writer.conn.ExecContext(t.Context(), `CREATE TRIGGER refuse BEFORE INSERT ON records WHEN NEW.id = 3
 		BEGIN SELECT RAISE(ABORT, 'refused'); END`); err != nil {
 		t.Fatal(err)
@@ -105,6 +116,14 @@ func TestOneBadItem(t *testing.T) {
 	}
 	if head, err := s.Head(t.Context()); err != nil || head != 4 {
 		t.Errorf("head is %d, %v", head, err)
+	}
+	s.Append(t.Context(), []eventstore.Append{plain(5, 10), plain(6, 10)}) // 5 is there already
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"5 0 0 true", "1 1 1 false", "1 1 2 false", "1 0 2 true", "1 1 3 false", "1 1 4 false", "2 1 5 false"}
+	if !slices.Equal(told, want) || began != len(want) {
+		t.Errorf("of %d commits told %q, want %q", began, told, want)
 	}
 }
 

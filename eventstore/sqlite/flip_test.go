@@ -259,36 +259,3 @@ func TestDamagedPages(t *testing.T) {
 		})
 	}
 }
-
-// TestTriggers: the file refuses to change what was written.
-func TestTriggers(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "events.db")
-	s := open(t, path, sqlite.Options{})
-	smallLog(t, s, 2)
-	db := raw(t, path)
-	const again = `INSERT OR REPLACE INTO entries SELECT %s, kind, record, version + %d, time, actor, change, leaf,
-		client, request, reason, body, secret, salts FROM entries WHERE position = 4`
-	for name, text := range map[string]string{
-		"update":         "UPDATE entries SET actor = 1 WHERE position = 2",
-		"delete":         "DELETE FROM entries WHERE position = 4",
-		"delete all":     "DELETE FROM entries",
-		"replace":        fmt.Sprintf(again, "4", 0),
-		"gap":            fmt.Sprintf(again, "6", 1),
-		"before":         fmt.Sprintf(again, "0", 1),
-		"update commit":  "UPDATE commits SET hash = zeroblob(32) WHERE first = 1",
-		"delete commit":  "DELETE FROM commits WHERE first = 3",
-		"replace commit": "INSERT OR REPLACE INTO commits VALUES (3, 4, zeroblob(32))",
-		"commit gap":     "INSERT INTO commits VALUES (6, 7, zeroblob(32))",
-	} {
-		if _, err := db.ExecContext(t.Context(), text); err == nil {
-			t.Errorf("%s was taken", name)
-		}
-	}
-	if _, n, err := storetest.Verify(t.Context(), s, nil); err != nil || n != 4 {
-		t.Errorf("Verify: %d entries, %v", n, err)
-	}
-	if states, err := s.Load(t.Context(), calendar.ID(1)); err != nil || states[0].Version != 1 {
-		t.Errorf("Load: %v, %v", states, err)
-	}
-}
