@@ -26,10 +26,6 @@ var (
 	// ErrNoStore is for who asks for a store that is there: none was ever made.
 	ErrNoStore = errors.New("there is no event store")
 
-	// ErrOldForm is that of a store with entries whose leaves have no salts, which no
-	// released version has written.
-	ErrOldForm = errors.New("the event store was written by a development version, whose entries are not read any more")
-
 	// ErrHistory is for who knows something of the store from before: it holds
 	// another history now. What was made from the one before has to be made anew.
 	ErrHistory = errors.New("the event store holds another history")

@@ -59,9 +59,6 @@ func migrateUp(ctx context.Context, config *pgx.ConnConfig, o Options) (err erro
 	if err != nil {
 		return err
 	}
-	if applied := len(steps) - len(pending); applied > 0 && applied < saltsStep {
-		return eventstore.ErrOldForm
-	}
 	if len(pending) == len(steps) && o.Existing {
 		return eventstore.ErrNoStore
 	}
@@ -73,18 +70,8 @@ func migrateUp(ctx context.Context, config *pgx.ConnConfig, o Options) (err erro
 			return err
 		}
 	}
-	var old bool
-	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+o.Schema+".entries WHERE position = 1 AND salts IS NULL)").Scan(&old); err != nil {
-		return err
-	}
-	if old {
-		return eventstore.ErrOldForm
-	}
 	return fillAll(ctx, conn, o)
 }
-
-// saltsStep is the step of the schema from which on leaves have salts.
-const saltsStep = 5
 
 // refusedCode is the SQLSTATE of what a role may not do.
 const refusedCode = "42501"
