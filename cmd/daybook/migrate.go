@@ -24,9 +24,7 @@ func runMigrate(ctx context.Context, c *console, s *settings, args []string) err
 	case s.store == "":
 		return usageError("needs --store postgres://…, or --to postgres://… to carry the store of a data directory there; the event store in a data directory is brought to the present form when it is opened")
 	}
-	progress, end := renewing(c, "schema "+s.storeSchema)
-	err := postgres.Migrate(ctx, s.store, postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole, Progress: progress})
-	end()
+	err := postgres.Migrate(ctx, s.store, postgres.Options{Schema: s.storeSchema, ServiceRole: s.serviceRole})
 	if err != nil {
 		return fmt.Errorf("schema %s: %w", s.storeSchema, err)
 	}

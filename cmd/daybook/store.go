@@ -20,12 +20,10 @@ import (
 // directory needs the directory's lock.
 func (b *backend) openStore(ctx context.Context, existing bool) error {
 	if b.s.store != "" {
-		progress, end := renewing(b.c, "schema "+b.s.storeSchema)
 		store, err := postgres.Open(ctx, b.s.store, postgres.Options{
-			Progress: progress, Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen,
+			Log: b.log, Schema: b.s.storeSchema, PoolSize: b.s.storePool, ListenURL: b.s.storeListen,
 			ReadTimeout: b.s.storeRead, Timeout: b.s.storeAppend, Observe: b.hooks.Commits, Existing: existing,
 		})
-		end()
 		if errors.Is(err, eventstore.ErrNoStore) {
 			return fmt.Errorf("the schema %s of %s holds no event store; daybook serve or daybook migrate makes one, --store-schema names another", b.s.storeSchema, redactedURLs(b.s.store))
 		}
@@ -108,23 +106,6 @@ func leftOfLog(s *settings) string {
 func lostLog(dir, left string) error {
 	return fmt.Errorf("%s holds no entries, but %s is left of a log: put %s back, or a backup of it into an empty directory; "+
 		"daybook user add NAME --role administrator --new-log begins another log here", dir, left, sqlite.FileName)
-}
-
-// renewing shows how far a store of a former version has come to the present form.
-func renewing(c *console, where string) (tell func(done, total calendar.Position), end func()) {
-	var bar *progress
-	tell = func(done, total calendar.Position) {
-		if bar == nil {
-			fmt.Fprintf(c.err, "the event store in %s is of a former version and gets the present form; until that is done it stays as it is\n", where)
-			bar = newProgress(c, "event store", "entries")
-		}
-		bar.set(int(done), int(total))
-	}
-	return tell, func() {
-		if bar != nil {
-			bar.done()
-		}
-	}
 }
 
 // tidy removes from the data directory what a killed process left. It needs the

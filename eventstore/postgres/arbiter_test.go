@@ -18,7 +18,7 @@ import (
 	"daybook/internal/testkit"
 )
 
-// TestArbiter: append_packed takes a group whole when eventstore.Group takes each of its
+// TestArbiter: append_salted takes a group whole when eventstore.Group takes each of its
 // members, and else refuses it.
 func TestArbiter(t *testing.T) {
 	t.Parallel()
@@ -82,7 +82,7 @@ func TestArbiter(t *testing.T) {
 					rt.Fatal(err)
 				}
 				if won && !whole || whole && !won && !handed {
-					rt.Fatalf("append_packed takes the group: %t, eventstore.Group takes all: %t (%+v)", won, whole, want)
+					rt.Fatalf("append_salted takes the group: %t, eventstore.Group takes all: %t (%+v)", won, whole, want)
 				}
 				if won {
 					took++
@@ -101,12 +101,12 @@ func TestArbiter(t *testing.T) {
 		}
 	})
 	if took < 50 || refused < 50 {
-		t.Errorf("%d groups were taken and %d refused by append_packed, want 50 of each at least", took, refused)
+		t.Errorf("%d groups were taken and %d refused by append_salted, want 50 of each at least", took, refused)
 	}
 }
 
 // handedOn tells whether what a record of a group has is what another member asks for:
-// append_packed does not know when the record loses it, and refuses.
+// append_salted does not know when the record loses it, and refuses.
 func handedOn(t *rapid.T, s eventstore.Store, appends []eventstore.Append) bool {
 	touched := map[calendar.ID]bool{}
 	var claims []calendar.Claim

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"daybook/calendar"
 )
 
 // Compact writes the tables anew that erasures leave dead rows in, so that nothing of
@@ -40,23 +38,10 @@ func Compact(ctx context.Context, url string, o Options) (left []string, err err
 			return nil, err
 		}
 	}
-	last := []string{"CHECKPOINT"}
-	var former calendar.Position
-	if err := conn.QueryRow(ctx, "SELECT upto FROM "+o.Schema+".filling").Scan(&former); err != nil {
-		return nil, fmt.Errorf("look for entries of before: %w", translate(ctx, err, conn.IsClosed()))
+	const last = "CHECKPOINT"
+	err = run(last)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == refusedCode {
+		return []string{last}, nil
 	}
-	if former > 0 { // samples of them may be left, see migration 5
-		last = []string{"VACUUM (FULL) pg_catalog.pg_statistic", "CHECKPOINT"}
-	}
-	for _, statement := range last {
-		err := run(statement)
-		e, refused := errors.AsType[*pgconn.PgError](err)
-		switch {
-		case errors.Is(err, errUnheard), refused && e.Code == refusedCode: // VACUUM says so by a warning
-			left = append(left, statement)
-		case err != nil:
-			return nil, err
-		}
-	}
-	return left, nil
+	return nil, err
 }

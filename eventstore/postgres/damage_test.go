@@ -155,8 +155,8 @@ func TestLostClaimsAndNames(t *testing.T) {
 		"UPDATE @.claims SET digest = decode(repeat('00', 32), 'hex') WHERE record = 1",
 		"DELETE FROM @.names WHERE record = 2",
 		"UPDATE @.names SET space = 'x' WHERE record = 2",
-		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 1, 'slug/tag', 'old'",
-		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 9, 'slug/tag', 'old'",
+		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 1, 'slug/tag', 'old', 1",
+		"INSERT INTO @.claims SELECT decode(repeat('00', 32), 'hex'), 9, 'slug/tag', 'old', 1",
 		"INSERT INTO @.names SELECT digest, 2, space, key FROM @.names WHERE record = 1",
 		"INSERT INTO @.names SELECT digest, 9, space, key FROM @.names WHERE record = 1",
 		"DELETE FROM @.records WHERE id = 2",
@@ -286,7 +286,6 @@ func TestServiceRole(t *testing.T) {
 		"ALTER TABLE @.entries DISABLE TRIGGER ALL", "DROP TABLE @.entries", "CREATE TABLE @.x ()", "UPDATE @.migrations SET number = 7",
 		"UPDATE @.entries SET state = '' WHERE position = 3", "INSERT INTO @.redacted SELECT * FROM @.redacted", "DELETE FROM @.redacted",
 		"DELETE FROM @.slugs", "INSERT INTO @.checkpoints SELECT * FROM @.checkpoints", "UPDATE @.checkpoints SET note = ''",
-		"UPDATE @.filling SET done = 0",
 	} {
 		if err := refused(t.Context(), bare, strings.ReplaceAll(text, "@", name)); err != nil {
 			t.Error(err)
@@ -302,7 +301,7 @@ func TestEntryBehindTheLastCommit(t *testing.T) {
 	s := open(t, server(t), postgres.Options{Schema: name})
 	smallLog(t, s, 2)
 	c := admin(t)
-	sqlExec(t, c, strings.ReplaceAll(`INSERT INTO @.entries SELECT 5, 99, 1, time, actor, kind, 'tag.created', leaf, client, request, reason, fields, state, secret
+	sqlExec(t, c, strings.ReplaceAll(`INSERT INTO @.entries SELECT 5, 99, 1, time, actor, kind, 'tag.created', leaf, client, request, reason, fields, state, secret, salts
 		FROM @.entries WHERE position = 1`, "@", name))
 	for _, what := range []string{"alone", "with a state"} {
 		_, _, err := storetest.Verify(t.Context(), s, nil)

@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/ground/migration"
 )
@@ -62,34 +61,20 @@ func migrateUp(ctx context.Context, config *pgx.ConnConfig, o Options) (err erro
 	if len(pending) == len(steps) && o.Existing {
 		return eventstore.ErrNoStore
 	}
-	if len(pending) > 0 || o.ServiceRole != "" {
-		if err := applyAll(ctx, conn, o, steps); err != nil {
-			if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == refusedCode && len(pending) > 0 {
-				return fmt.Errorf("schema %s lacks migration %s, which its owner has to apply: %w", o.Schema, pending[0].Name, err)
-			}
-			return err
-		}
+	if len(pending) == 0 && o.ServiceRole == "" {
+		return nil
 	}
-	return fillAll(ctx, conn, o)
+	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(pgx.Tx) error {
+		return applySteps(ctx, conn, o, steps)
+	})
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == refusedCode && len(pending) > 0 {
+		return fmt.Errorf("schema %s lacks migration %s, which its owner has to apply: %w", o.Schema, pending[0].Name, err)
+	}
+	return err
 }
 
 // refusedCode is the SQLSTATE of what a role may not do.
 const refusedCode = "42501"
-
-// applyAll applies what is pending, each step in a transaction of its own, so that one
-// that takes long locks no more than it needs; and gives the service its rights.
-func applyAll(ctx context.Context, conn *pgx.Conn, o Options, steps []migration.Step) error {
-	for {
-		left := 0
-		err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(pgx.Tx) (err error) {
-			left, err = applySteps(ctx, conn, o, steps)
-			return err
-		})
-		if err != nil || left == 0 {
-			return err
-		}
-	}
-}
 
 // pendingSteps gives the steps that the schema lacks. It refuses a schema of
 // another program or of a newer version, and one whose steps are not ours.
@@ -121,16 +106,16 @@ func pendingSteps(ctx context.Context, conn *pgx.Conn, schema string, steps []mi
 	return migration.Pending(steps, applied, "schema "+schema)
 }
 
-// applySteps applies the next step that is pending, all of them in a new schema, in the
-// transaction of a connection, and tells how many are left.
-func applySteps(ctx context.Context, conn *pgx.Conn, o Options, steps []migration.Step) (left int, err error) {
+// applySteps applies the steps that are pending, in the transaction of a connection, and
+// gives the service its rights.
+func applySteps(ctx context.Context, conn *pgx.Conn, o Options, steps []migration.Step) error {
 	const lock = "SELECT pg_advisory_xact_lock(1684109668, hashtext($1::text))"
 	if _, err := conn.Exec(ctx, lock, o.Schema); err != nil {
-		return 0, err
+		return err
 	}
 	pending, err := pendingSteps(ctx, conn, o.Schema, steps) // under the lock now
 	if err != nil {
-		return 0, err
+		return err
 	}
 	// The texts have many statements each, which only the simple protocol takes.
 	do := func(text string) error {
@@ -140,113 +125,37 @@ func applySteps(ctx context.Context, conn *pgx.Conn, o Options, steps []migratio
 	if len(pending) == len(steps) {
 		var there bool
 		if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", o.Schema).Scan(&there); err != nil {
-			return 0, err
+			return err
 		}
 		if !there {
 			if err := do("CREATE SCHEMA " + o.Schema); err != nil {
-				return 0, err
+				return err
 			}
 		}
 		if err := do("CREATE TABLE " + o.Schema + ".migrations (number int PRIMARY KEY, name text NOT NULL, checksum text NOT NULL)"); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	// The functions keep this search_path.
 	if err := do("SET LOCAL search_path = " + o.Schema + ", pg_temp"); err != nil {
-		return 0, err
+		return err
 	}
-	next := pending
-	if len(pending) < len(steps) {
-		next = pending[:min(1, len(pending))]
-	}
-	for _, m := range next {
+	for _, m := range pending {
 		if err := do(m.Text); err != nil {
-			return 0, fmt.Errorf("migration %s: %w", m.Name, err)
+			return fmt.Errorf("migration %s: %w", m.Name, err)
 		}
 		const note = "INSERT INTO migrations (number, name, checksum) VALUES ($1, $2, $3)"
 		if _, err := conn.Exec(ctx, note, m.Number, m.Name, m.Checksum); err != nil {
-			return 0, err
+			return err
 		}
-	}
-	if left = len(pending) - len(next); left > 0 {
-		return left, nil
 	}
 	rights := "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %[1]s FROM PUBLIC;"
 	if o.ServiceRole != "" {
 		rights += `GRANT USAGE ON SCHEMA %[1]s TO "%[2]s";
 			GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO "%[2]s";
 			GRANT SELECT ON ALL SEQUENCES IN SCHEMA %[1]s TO "%[2]s";
-			GRANT EXECUTE ON FUNCTION %[1]s.hold_log, %[1]s.append, %[1]s.append_known, %[1]s.append_group, %[1]s.append_packed,
-				%[1]s.append_salted, %[1]s.settle, %[1]s.new_ids, %[1]s.purge_receipts, %[1]s.acquire_lease, %[1]s.release_lease,
-				%[1]s.slug_since, %[1]s.last_counted, %[1]s.last_time, %[1]s.put_checkpoint, %[1]s.erase TO "%[2]s";`
+			GRANT EXECUTE ON FUNCTION %[1]s.hold_log, %[1]s.append_salted, %[1]s.settle, %[1]s.new_ids, %[1]s.purge_receipts,
+				%[1]s.acquire_lease, %[1]s.release_lease, %[1]s.last_counted, %[1]s.last_time, %[1]s.put_checkpoint, %[1]s.erase TO "%[2]s";`
 	}
-	return 0, do(fmt.Sprintf(rights+"--%[2]s", o.Schema, o.ServiceRole))
-}
-
-// fillPage is how many entries a step of fillAll deals with.
-const fillPage = 5000
-
-// fillAll notes the slugs that entries of before have taken, in steps, each in a
-// transaction of its own: when it is cut off, the next run goes on.
-func fillAll(ctx context.Context, conn *pgx.Conn, o Options) error {
-	q := newQueries(o.Schema)
-	for {
-		var done, upto calendar.Position
-		if err := conn.QueryRow(ctx, q.filling).Scan(&done, &upto); err != nil {
-			return err
-		}
-		if done >= upto {
-			return nil
-		}
-		err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}, func(tx pgx.Tx) error {
-			if err := tx.QueryRow(ctx, q.filling+" FOR UPDATE").Scan(&done, &upto); err != nil {
-				return err
-			}
-			to := min(done+fillPage, upto)
-			if err := fillSlugs(ctx, tx, o.Schema, q, done, to); err != nil {
-				return err
-			}
-			done = to
-			_, err := tx.Exec(ctx, q.filled, number(to))
-			return err
-		})
-		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == refusedCode {
-			return fmt.Errorf("schema %s lacks the past slugs of entries %d to %d, which its owner has to fill: %w", o.Schema, done+1, upto, err)
-		}
-		if err != nil {
-			return fmt.Errorf("past slugs of entries after %d: %w", done, err)
-		}
-		if o.Progress != nil {
-			o.Progress(done, upto)
-		}
-	}
-}
-
-// fillSlugs notes the slugs that entries after a position up to another one took.
-func fillSlugs(ctx context.Context, tx pgx.Tx, schema string, q queries, after, upto calendar.Position) error {
-	rows, err := tx.Query(ctx, q.takings, number(after), number(upto))
-	if err != nil {
-		return err
-	}
-	var e eventstore.Entry
-	var kind string
-	var fields []byte
-	var taken [][]any
-	_, err = pgx.ForEachRow(rows, []any{&e.Position, &e.ID, &kind, &fields}, func() (err error) {
-		if e.Kind, err = parseKind(kind); err != nil {
-			return err
-		}
-		e.Fields = fields
-		slug, err := e.Slug()
-		if err == nil && slug != "" {
-			digest := slugDigest(e.Kind, slug)
-			taken = append(taken, []any{digest[:], number(e.Position), int64(e.ID), kind, slug})
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	_, err = tx.CopyFrom(ctx, pgx.Identifier{schema, "slugs"}, []string{"digest", "position", "record", "kind", "slug"}, pgx.CopyFromRows(taken))
-	return err
+	return do(fmt.Sprintf(rights+"--%[2]s", o.Schema, o.ServiceRole))
 }

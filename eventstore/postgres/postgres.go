@@ -64,10 +64,6 @@ type Options struct {
 	// to read, and to write through the functions of the schema. "": none.
 	ServiceRole string
 
-	// Progress, when not nil, is told how many entries of an older store are prepared
-	// for the present version.
-	Progress func(done, total calendar.Position)
-
 	// Existing makes Open give eventstore.ErrNoStore where there is none, in place of
 	// making the schema.
 	Existing bool

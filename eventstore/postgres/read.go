@@ -19,7 +19,7 @@ import (
 // keeps no search_path.
 type queries struct {
 	atPosition, atTime, countedTo, countedUntil, slugAtPosition, slugAtTime, former, erased, erase, checkpoint, checkpoints, putCheckpoint,
-	takings, filling, filled, check, newIDs, load, versions, history, entries, records, events, others, find, receipt, commits, mark, identity, leaves, holdings, astray, acquire, release,
+	takings, check, newIDs, load, versions, history, entries, records, events, others, find, receipt, commits, mark, identity, leaves, holdings, astray, acquire, release,
 	holdLog, heldRecords, heldErased, heldClaims, heldNames, heldReceipts, written, append, settle, purge, empty, useID, notify string
 }
 
@@ -57,7 +57,7 @@ func newQueries(schema string) queries {
 	slugAt := func(took, counts string) string {
 		return in("SELECT " + entryColumns + ` FROM (SELECT * FROM (
 				SELECT record, position FROM @slugs WHERE digest = $2::bytea AND kind = $3::text AND slug = $4::text
-				UNION SELECT record, coalesce(since, @slug_since(record, key)) FROM @claims
+				UNION SELECT record, since FROM @claims
 					WHERE digest = $2::bytea AND space = 'slug/' || $3::text AND key = $4::text) t ` + took + ") q " + at(counts) +
 			` WHERE e.position >= q.position AND d.position IS NULL AND position($5::bytea IN e.state) > 0 ORDER BY q.position DESC LIMIT 100`)
 	}
@@ -78,8 +78,6 @@ func newQueries(schema string) queries {
 			WHERE size = CASE $1::bigint WHEN 0 THEN (SELECT max(size) FROM @checkpoints) ELSE $1::bigint END`),
 		checkpoints:   in("SELECT size, origin, note, time, keys FROM @checkpoints WHERE size > $1::bigint ORDER BY size LIMIT $2::bigint"),
 		putCheckpoint: in("SELECT @put_checkpoint($1::bigint, $2::text, $3::bytea, $4::bigint, $5::text, $6::bytea)"),
-		filling:       in("SELECT done, upto FROM @filling"),
-		filled:        in("UPDATE @filling SET done = $1::bigint"),
 		takings: in(`SELECT position, record, kind, fields FROM @entries
 			WHERE position > $1::bigint AND position <= $2::bigint AND position('"slug":'::bytea IN fields) > 0`),
 		check: in(`SELECT pg_is_in_recovery(), coalesce(h.last, 0), h.hash, coalesce(k.last, 0), k.hash,

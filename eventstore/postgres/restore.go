@@ -12,8 +12,9 @@ import (
 
 var _ eventstore.Restorer = (*Store)(nil)
 
-// restorePage is how much is read at once from the store that is copied.
-const restorePage = 500
+// restorePage is how much is read at once from the store that is copied, slugPage from
+// the entries that were.
+const restorePage, slugPage = 500, 5000
 
 // Restore does eventstore.Restorer, in one transaction of the role that owns the
 // schema: the service may not write so.
@@ -62,6 +63,7 @@ type present struct {
 	kind     calendar.Kind
 	version  int64
 	position calendar.Position
+	since    calendar.Position // of the entry that took the slug, else of the first one
 	secret   []byte
 	erased   bool
 }
@@ -78,7 +80,7 @@ func (r *restore) run(ctx context.Context) error {
 		return fmt.Errorf("schema %s: %w", r.s.o.Schema, eventstore.ErrNotEmpty)
 	}
 	r.records = map[calendar.ID]*present{}
-	for _, step := range []func(context.Context) error{r.entries, r.commits, r.states, r.holdings, r.receipts, r.redactions, r.slugs, r.checkpoints, r.identity} {
+	for _, step := range []func(context.Context) error{r.entries, r.commits, r.states, r.slugs, r.holdings, r.receipts, r.redactions, r.checkpoints, r.identity} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -148,7 +150,7 @@ func (r *restore) entries(ctx context.Context) error {
 			}
 			p := r.records[e.ID]
 			if p == nil {
-				p = &present{kind: e.Kind}
+				p = &present{kind: e.Kind, since: e.Position}
 				r.records[e.ID] = p
 			}
 			p.version, p.position, p.erased = e.Version, e.Position, e.Change == eventstore.ErasedChange(e.Kind)
@@ -210,14 +212,15 @@ func (r *restore) states(ctx context.Context) error {
 // the claims, the second the names.
 func (r *restore) holdings(ctx context.Context) error {
 	for _, pass := range []struct {
-		table string
-		of    func(*eventstore.Holding) []pair
+		table   string
+		columns []string
+		of      func(*eventstore.Holding) []pair
 	}{
-		{"claims", func(h *eventstore.Holding) []pair { return distinctPairs(h.Claims) }},
-		{"names", func(h *eventstore.Holding) []pair { return distinctPairs(h.Names) }},
+		{"claims", []string{"digest", "record", "space", "key", "since"}, func(h *eventstore.Holding) []pair { return distinctPairs(h.Claims) }},
+		{"names", []string{"digest", "record", "space", "key"}, func(h *eventstore.Holding) []pair { return distinctPairs(h.Names) }},
 	} {
 		after := calendar.ID(0)
-		err := r.table(ctx, pass.table, []string{"digest", "record", "space", "key"}, func() ([][]any, error) {
+		err := r.table(ctx, pass.table, pass.columns, func() ([][]any, error) {
 			for {
 				holdings, err := r.from.Holdings(ctx, after, restorePage)
 				if err != nil || len(holdings) == 0 {
@@ -226,8 +229,13 @@ func (r *restore) holdings(ctx context.Context) error {
 				var rows [][]any
 				for i := range holdings {
 					after = holdings[i].ID
+					state := r.records[after]
+					if state == nil {
+						continue // came meanwhile
+					}
 					for _, p := range pass.of(&holdings[i]) {
-						rows = append(rows, []any{p.digest[:], int64(after), p.Space, p.Key})
+						row := []any{p.digest[:], int64(after), p.Space, p.Key, number(state.since)}
+						rows = append(rows, row[:len(pass.columns)])
 					}
 				}
 				if len(rows) > 0 {
@@ -273,14 +281,45 @@ func (r *restore) redactions(ctx context.Context) error {
 	})
 }
 
-// slugs notes who took which slug, which the entries tell.
+// slugs notes who took which slug, which the entries tell, and with which of them.
 func (r *restore) slugs(ctx context.Context) error {
-	for at := calendar.Position(0); at < r.head; at += fillPage {
-		if err := fillSlugs(ctx, r.tx, r.s.o.Schema, r.s.q, at, min(at+fillPage, r.head)); err != nil {
+	for at := calendar.Position(0); at < r.head; at += slugPage {
+		if err := r.slugsBetween(ctx, at, at+slugPage); err != nil {
 			return fmt.Errorf("past slugs after entry %d: %w", at, err)
 		}
 	}
 	return nil
+}
+
+// slugsBetween is slugs for the entries after a position up to another one.
+func (r *restore) slugsBetween(ctx context.Context, after, upto calendar.Position) error {
+	rows, err := r.tx.Query(ctx, r.s.q.takings, number(after), number(upto))
+	if err != nil {
+		return err
+	}
+	var e eventstore.Entry
+	var kind string
+	var fields []byte
+	var taken [][]any
+	_, err = pgx.ForEachRow(rows, []any{&e.Position, &e.ID, &kind, &fields}, func() (err error) {
+		if e.Kind, err = parseKind(kind); err != nil {
+			return err
+		}
+		e.Fields = fields
+		slug, err := e.Slug()
+		if err == nil && slug != "" {
+			digest := slugDigest(e.Kind, slug)
+			taken = append(taken, []any{digest[:], number(e.Position), int64(e.ID), kind, slug})
+			r.records[e.ID].since = e.Position
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	columns := []string{"digest", "position", "record", "kind", "slug"}
+	_, err = r.tx.CopyFrom(ctx, pgx.Identifier{r.s.o.Schema, "slugs"}, columns, pgx.CopyFromRows(taken))
+	return err
 }
 
 func (r *restore) checkpoints(ctx context.Context) error {
