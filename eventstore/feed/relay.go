@@ -522,6 +522,9 @@ func (r *Relay) publish(ctx context.Context, groups <-chan group, done func()) (
 				}
 			}
 		case m := <-replies:
+			if len(flights) == 0 { // a stream that was made again at that moment answers, too
+				return fmt.Errorf("%w: an acknowledgement that nobody waits for", errConflict)
+			}
 			g := flights[0]
 			if err := checkReply(m, g.last); err != nil {
 				return err
