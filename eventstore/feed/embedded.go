@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -26,9 +25,6 @@ const (
 	readyWait      = 10 * time.Second
 )
 
-// leftovers are what former versions kept below the folder of an embedded server.
-var leftovers = [...]string{server.JetStreamStoreDir, "jetstream.damaged", "jetstream.starting"}
-
 // EmbeddedOptions are the settings of an embedded server.
 type EmbeddedOptions struct {
 	Dir string       // folder that JetStream asks for; required
@@ -43,8 +39,7 @@ type Embedded struct {
 	js     jetstream.JetStream
 }
 
-// StartEmbedded starts a server without any stream: whatever is in its folder is
-// removed, because the event store is the truth.
+// StartEmbedded starts a server.
 func StartEmbedded(o EmbeddedOptions) (*Embedded, error) {
 	if o.Dir == "" {
 		return nil, errors.New("embedded feed: folder is missing")
@@ -54,11 +49,6 @@ func StartEmbedded(o EmbeddedOptions) (*Embedded, error) {
 	}
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return nil, fmt.Errorf("embedded feed: %w", err)
-	}
-	for _, name := range leftovers {
-		if err := os.RemoveAll(filepath.Join(o.Dir, name)); err != nil {
-			return nil, fmt.Errorf("embedded feed: %w", err)
-		}
 	}
 	s, err := startServer(o)
 	if err != nil {

@@ -190,8 +190,7 @@ func present(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// markOf gives the mark that a message has for a position; false for one that has
-// none, as those of former versions.
+// markOf gives the mark that a message has for a position; false for one that has none.
 func markOf(h nats.Header, p calendar.Position) (eventstore.Mark, bool) {
 	hash, err := hex.DecodeString(h.Get(HeaderMark))
 	m := eventstore.Mark{Position: p}
