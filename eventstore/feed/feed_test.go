@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,7 +18,6 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
-	"daybook/internal/testkit"
 )
 
 func testEveryPositionOnceInOrder(t *testing.T, p place) {
@@ -57,58 +55,6 @@ func testSourceFollowsTheStream(t *testing.T, p place) {
 	mustReadAll(t, s, src, 17, head+50) // begins anew
 	if st := src.Stats(); st.FromStore != 0 || st.Gaps != 0 || st.Duplicates != 0 || !st.Live {
 		t.Errorf("got %+v, want all from the stream", st)
-	}
-}
-
-// Messages that were published while nobody acknowledged are not published
-// twice by the next relay.
-func testRelayKilledBetweenPublishAndAcknowledge(t *testing.T, p place) {
-	s, e := memstore.New(), p.open(t)
-	head := add(t, s, 2000)
-	var last calendar.Position
-	for kills := 0; last < head; kills++ {
-		// The relay is killed as soon as the stream has moved: with groups under way.
-		r := relay(t, s, e.JetStream(), feed.RelayOptions{})
-		stop := actor(t, r.Run)
-		until(t, e.JetStream(), min(last+1, head))
-		if err := stop(); err != nil {
-			t.Fatalf("relay: %v", err)
-		}
-		last = calendar.Position(until(t, e.JetStream(), 1).State.LastSeq)
-	}
-	info := until(t, e.JetStream(), head)
-	if info.State.Msgs != uint64(head) || info.State.LastSeq != uint64(head) {
-		t.Errorf("stream holds %d messages up to %d, want %d", info.State.Msgs, info.State.LastSeq, head)
-	}
-	mustReadAll(t, s, source(t, s, e.JetStream(), feed.SourceOptions{}), 0, head)
-}
-
-func testTwoRelays(t *testing.T, p place) {
-	s, e := memstore.New(), p.open(t)
-	js := e.JetStream()
-	relays := []*feed.Relay{relay(t, s, js, feed.RelayOptions{}), relay(t, s, js, feed.RelayOptions{})}
-	stops := []func() error{actor(t, relays[0].Run), actor(t, relays[1].Run)}
-	src := source(t, s, js, feed.SourceOptions{})
-	var at calendar.Position
-	for range 100 {
-		head := add(t, s, 20)
-		mustReadAll(t, s, src, at, head)
-		at = head
-	}
-	until(t, js, at)
-	// Whoever is left takes over.
-	for i, stop := range stops {
-		if err := stop(); err != nil {
-			t.Fatalf("relay %d: %v", i, err)
-		}
-		if i == 0 {
-			at = add(t, s, 100)
-			until(t, js, at)
-		}
-	}
-	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, at)
-	if info := until(t, js, at); info.State.Msgs != uint64(at) {
-		t.Errorf("stream holds %d messages, want %d", info.State.Msgs, at)
 	}
 }
 
@@ -160,66 +106,6 @@ func testTwoRelaysMakeTheStream(t *testing.T, p place) {
 	}
 }
 
-// A stream is damaged in some way while relay and source run; the source goes
-// on as if nothing had happened and the stream comes back at the same numbers.
-func testStreamDamaged(t *testing.T, p place) {
-	const n = 500
-	cases := map[string]func(ctx context.Context, t *testing.T, js jetstream.JetStream){
-		"deleted": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
-			t.Helper()
-			check(t, js.DeleteStream(ctx, feed.StreamName(feed.DefaultPrefix)))
-		},
-		"purged": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
-			t.Helper()
-			check(t, stream(ctx, t, js).Purge(ctx))
-		},
-		"purged in part": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
-			t.Helper()
-			check(t, stream(ctx, t, js).Purge(ctx, jetstream.WithPurgeSequence(n/2)))
-		},
-		"holes": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
-			t.Helper()
-			for seq := uint64(1); seq <= n; seq += 50 {
-				check(t, stream(ctx, t, js).DeleteMsg(ctx, seq))
-			}
-			check(t, stream(ctx, t, js).DeleteMsg(ctx, n))
-		},
-		"made by hand": func(ctx context.Context, t *testing.T, js jetstream.JetStream) {
-			t.Helper()
-			check(t, js.DeleteStream(ctx, feed.StreamName(feed.DefaultPrefix)))
-			remake(ctx, t, js, jetstream.StreamConfig{Name: feed.StreamName(feed.DefaultPrefix), Subjects: []string{feed.Subjects(feed.DefaultPrefix)}})
-		},
-	}
-	for name, damage := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, e := setup(t, p)
-			js := e.JetStream()
-			head := add(t, s, n)
-			until(t, js, head)
-			follower := source(t, s, js, feed.SourceOptions{Stall: 10 * time.Millisecond})
-			mustReadAll(t, s, follower, 0, head)
-
-			damage(within(t), t, js)
-			before := head
-			head = add(t, s, 1)
-			mustReadAll(t, s, follower, before, head)
-			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{Stall: 10 * time.Millisecond}), 0, head)
-			head = add(t, s, n)
-			mustReadAll(t, s, follower, before+1, head)
-			info := until(t, js, head)
-			if info.State.LastSeq != uint64(head) || info.Config.Metadata[feed.MetaOrigin] == "" {
-				t.Errorf("stream is at %d of %q, want %d", info.State.LastSeq, info.Config.Metadata, head)
-			}
-			again := source(t, s, js, feed.SourceOptions{})
-			mustReadAll(t, s, again, 0, head)
-			if st := again.Stats(); st.FromStream == 0 {
-				t.Errorf("got %+v, want some from the stream again", st)
-			}
-		})
-	}
-}
-
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -236,78 +122,47 @@ func stream(ctx context.Context, t *testing.T, js jetstream.JetStream) jetstream
 
 // In the process the stream is a tail in memory: of many heavy entries it holds the
 // newest, nothing of it is on the disk, and nobody who reads misses one, whether he
-// follows, is behind the tail, or begins after another start on the same folder,
-// whatever a former version or a stranger left there.
+// follows, is behind the tail, or begins after another start on the same folder.
 func TestTail(t *testing.T) {
 	t.Parallel()
-	jetStream := func(dir string) string { return filepath.Join(dir, "jetstream") }
-	cases := map[string]func(t *testing.T, dir string){
-		"nothing": func(*testing.T, string) {},
-		"a stream of a former version": func(t *testing.T, dir string) {
-			t.Helper()
-			s, e := memstore.New(), embedded(t, dir)
-			stop := actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{}).Run)
-			for range 200 {
-				addOne(t, s, 5000)
-			}
-			until(t, e.JetStream(), 200)
-			check(t, stop())
-			check(t, e.Close())
-			if got := onDisk(t, dir); got < 200*5000/10 {
-				t.Fatalf("the stream of a former version has %d bytes", got)
-			}
-			check(t, os.Mkdir(filepath.Join(dir, "jetstream.damaged"), 0o700))
-			check(t, os.WriteFile(filepath.Join(dir, "jetstream.starting"), make([]byte, 100_000), 0o600))
-		},
-		"a file in its place": func(t *testing.T, dir string) {
-			t.Helper()
-			check(t, os.WriteFile(jetStream(dir), make([]byte, 100_000), 0o600))
-		},
+	const n, size = 2500, 2000 // in the fields and again in the state
+	dir, s := t.TempDir(), memstore.New()
+	e := embedded(t, dir)
+	stop := actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{Sole: true}).Run)
+	behind := source(t, s, e.JetStream(), feed.SourceOptions{})
+	addOne(t, s, size)
+	until(t, e.JetStream(), 1)
+	mustReadAll(t, s, behind, 0, 1)
+	mustReadAll(t, s, behind, 1, addOne(t, s, size)) // from the stream, which goes on without it
+	for range n {
+		addOne(t, s, size)
 	}
-	for name, left := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			const n, size = 2500, 2000 // in the fields and again in the state
-			dir, s := t.TempDir(), memstore.New()
-			left(t, dir)
-			e := embedded(t, dir)
-			stop := actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{Sole: true}).Run)
-			behind := source(t, s, e.JetStream(), feed.SourceOptions{})
-			addOne(t, s, size)
-			until(t, e.JetStream(), 1)
-			mustReadAll(t, s, behind, 0, 1)
-			mustReadAll(t, s, behind, 1, addOne(t, s, size)) // from the stream, which goes on without it
-			for range n {
-				addOne(t, s, size)
-			}
-			head := calendar.Position(n + 2)
-			info := until(t, e.JetStream(), head)
-			if got := info.State; got.Bytes > feed.TailBytes || got.Bytes < feed.TailBytes/2 || got.LastSeq != uint64(head) {
-				t.Errorf("stream holds %d bytes, %d to %d, want %d bytes up to %d", got.Bytes, got.FirstSeq, got.LastSeq, feed.TailBytes, head)
-			}
-			if got := onDisk(t, dir); got > 16<<10 {
-				t.Errorf("%d bytes are on the disk", got)
-			}
-			mustReadAll(t, s, behind, 2, head)
-			if st := behind.Stats(); st.FromStore == 0 || st.FromStream < 500 {
-				t.Errorf("got %+v, want the old ones from the store and the rest from the stream", st)
-			}
-			check(t, stop())
-			check(t, e.Close())
+	head := calendar.Position(n + 2)
+	info := until(t, e.JetStream(), head)
+	if got := info.State; got.Bytes > feed.TailBytes || got.Bytes < feed.TailBytes/2 || got.LastSeq != uint64(head) {
+		t.Errorf("stream holds %d bytes, %d to %d, want %d bytes up to %d", got.Bytes, got.FirstSeq, got.LastSeq, feed.TailBytes, head)
+	}
+	if got := onDisk(t, dir); got > 16<<10 {
+		t.Errorf("%d bytes are on the disk", got)
+	}
+	mustReadAll(t, s, behind, 2, head)
+	if st := behind.Stats(); st.FromStore == 0 || st.FromStream < 500 {
+		t.Errorf("got %+v, want the old ones from the store and the rest from the stream", st)
+	}
+	check(t, stop())
+	check(t, e.Close())
 
-			e = embedded(t, dir)
-			r := relay(t, s, e.JetStream(), feed.RelayOptions{Sole: true})
-			actor(t, r.Run)
-			if info := until(t, e.JetStream(), head); info.State.Msgs != 0 {
-				t.Errorf("stream holds %d messages at the start, want none", info.State.Msgs)
-			}
-			again := source(t, s, e.JetStream(), feed.SourceOptions{})
-			mustReadAll(t, s, again, 0, head)
-			mustReadAll(t, s, again, head, addOne(t, s, size))
-			if st := again.Stats(); st.FromStore != uint64(head) || st.FromStream != 1 {
-				t.Errorf("got %+v, want %d from the store and the next from the stream", st, head)
-			}
-		})
+	e = embedded(t, dir)
+	r := relay(t, s, e.JetStream(), feed.RelayOptions{Sole: true})
+	actor(t, r.Run)
+	if info := until(t, e.JetStream(), head); info.State.Msgs != 0 {
+		t.Errorf("stream holds %d messages at the start, want none", info.State.Msgs)
+	}
+	again := source(t, s, e.JetStream(), feed.SourceOptions{})
+	mustReadAll(t, s, again, 0, head)
+	mustReadAll(t, s, again, head, addOne(t, s, size))
+	if st := again.Stats(); st.FromStore != uint64(head) || st.FromStream != 1 {
+		t.Errorf("got %+v, want %d from the store and the next from the stream", st, head)
 	}
 }
 
@@ -335,10 +190,8 @@ func testOtherStore(t *testing.T, p place) {
 		before, after int
 		sole          bool
 	}{
-		"shorter": {before: 200, after: 50},
-		"longer":  {before: 50, after: 200},
-		"equal":   {before: 80, after: 80},
-		"sole":    {before: 80, after: 80, sole: true},
+		"of servers":     {before: 80, after: 50},
+		"in the process": {before: 50, after: 80, sole: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -406,87 +259,6 @@ func testStreamOfSomebodyElse(t *testing.T, p place) {
 	}
 }
 
-// Two installations on one account, each with its own prefix.
-func testTwoPrefixes(t *testing.T, p place) {
-	e := p.open(t)
-	js := e.JetStream()
-	prefixes := []string{feed.DefaultPrefix, "town-2_b"}
-	var stores []*memstore.Store
-	for i, prefix := range prefixes {
-		s := memstore.New()
-		for range i { // another first entry
-			addOne(t, s, 7)
-		}
-		add(t, s, 100)
-		stores = append(stores, s)
-		actor(t, relay(t, s, js, feed.RelayOptions{Prefix: prefix}).Run)
-	}
-	for i, prefix := range prefixes {
-		head, err := stores[i].Head(t.Context())
-		check(t, err)
-		ctx := within(t)
-		for {
-			info, err := lookAt(ctx, js, feed.StreamName(prefix))
-			if err == nil && info.State.LastSeq == uint64(head) {
-				break
-			}
-			pause(ctx, t)
-		}
-		src := source(t, stores[i], js, feed.SourceOptions{Prefix: prefix, Look: limit})
-		mustReadAll(t, stores[i], src, 0, head)
-		if st := src.Stats(); st.FromStore != 0 || st.FromStream != uint64(head) {
-			t.Errorf("%s: got %+v, want all from the stream", prefix, st)
-		}
-	}
-	if got, want := feed.StreamName(prefixes[1]), "TOWN-2_B_CHANGES"; got != want {
-		t.Errorf("stream is %q, want %q", got, want)
-	}
-}
-
-// The store was restored from a backup: same beginning, the stream is ahead or
-// has other entries at its end.
-func testRestoredStore(t *testing.T, p place) {
-	for name, more := range map[string]int{"behind the stream": 10, "beyond the stream": 300} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := p.open(t)
-			js := e.JetStream()
-			s := memstore.New()
-			add(t, s, 100)
-			backup := s.Reopen()
-			s = backup.Reopen()
-			stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-			until(t, js, add(t, s, 100))
-			check(t, stop())
-
-			s = backup.Reopen()
-			for range more {
-				addOne(t, s, 9)
-			}
-			head, err := s.Head(t.Context())
-			check(t, err)
-			src := source(t, s, js, feed.SourceOptions{})
-			if head < 200 {
-				if _, _, err := src.Read(within(t), eventstore.Mark{Position: 200}, 1); !errors.Is(err, eventstore.ErrAhead) {
-					t.Errorf("got %v, want ErrAhead", err)
-				}
-			}
-			// Before the relay has seen it the source takes nothing from that stream.
-			mustReadAll(t, s, src, 0, head)
-			if st := src.Stats(); st.FromStream != 0 {
-				t.Errorf("got %+v, want nothing from the stream of another history", st)
-			}
-			r := relay(t, s, js, feed.RelayOptions{})
-			actor(t, r.Run)
-			for ctx := within(t); r.Stats().Rebuilt == 0; {
-				pause(ctx, t)
-			}
-			until(t, js, head)
-			mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
-		})
-	}
-}
-
 // A bounded stream drops old messages; the source reads them from the store and
 // hands over to the stream at equality.
 func testHandOver(t *testing.T, p place) {
@@ -517,38 +289,6 @@ func testStreamMadeAgainBeginsWithTheNewest(t *testing.T, p place) {
 		t.Errorf("stream holds %d messages from %d on, want 120 from 381 on", info.State.Msgs, info.State.FirstSeq)
 	}
 	mustReadAll(t, s, source(t, s, e.JetStream(), feed.SourceOptions{}), 0, head)
-}
-
-// Nobody publishes: the source finds out and reads from the store, and is back
-// on the stream when a relay is.
-func testRelayDown(t *testing.T, p place) {
-	s, e := memstore.New(), p.open(t)
-	js := e.JetStream()
-	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	src := source(t, s, js, feed.SourceOptions{Stall: 20 * time.Millisecond})
-	var head calendar.Position
-	follow := func(n int) {
-		t.Helper()
-		head = add(t, s, n)
-		mustReadAll(t, s, src, head-calendar.Position(n), head)
-	}
-	for src.Stats().FromStream == 0 {
-		follow(10)
-	}
-	until(t, js, head)
-	check(t, stop())
-	before := src.Stats()
-	for range 20 {
-		follow(10)
-	}
-	if st := src.Stats(); st.FromStore != before.FromStore+200 || st.FromStream != before.FromStream {
-		t.Fatalf("got %+v after %+v, want 200 from the store", st, before)
-	}
-	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	for ctx := within(t); src.Stats().FromStream == before.FromStream; {
-		follow(1)
-		pause(ctx, t)
-	}
 }
 
 // lateStore appends an entry at the moment when a silent stream is looked into.
@@ -656,49 +396,28 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// A changed bound is applied to the stream that is there.
+// A changed bound is applied to the stream that is there, and what somebody changed of
+// its compression is taken back.
 func testSettingsAreAdjusted(t *testing.T, p place) {
 	s, e := memstore.New(), p.open(t)
+	js := e.JetStream()
 	head := add(t, s, 10)
 	for _, size := range []int64{feed.MinMaxBytes, 4 * feed.MinMaxBytes} {
-		stop := actor(t, relay(t, s, e.JetStream(), feed.RelayOptions{MaxBytes: size}).Run)
-		for ctx := within(t); until(t, e.JetStream(), head).Config.MaxBytes != size; {
-			pause(ctx, t)
+		stop := actor(t, relay(t, s, js, feed.RelayOptions{MaxBytes: size}).Run)
+		for ctx := within(t); ; pause(ctx, t) {
+			if c := until(t, js, head).Config; c.MaxBytes == size && c.Compression == jetstream.S2Compression {
+				break
+			}
 		}
 		check(t, stop())
+		config := until(t, js, head).Config
+		config.Compression = jetstream.NoCompression
+		_, err := js.UpdateStream(within(t), config)
+		check(t, err)
 	}
-	if info := until(t, e.JetStream(), head); info.State.Msgs != 10 {
+	if info := until(t, js, head); info.State.Msgs != 10 {
 		t.Errorf("stream holds %d messages, want 10", info.State.Msgs)
 	}
-}
-
-// The stream of a former version is compressed from the next start on, and takes on
-// the disk of its server what is left of it then.
-func TestCompressed(t *testing.T) {
-	t.Parallel()
-	const n, size = 3000, 2000 // in the fields and again in the state
-	servers := testkit.StartNATS(t, 1)
-	s, js := memstore.New(), connect(t, servers.Account(t), feed.ConnectOptions{})
-	head := add(t, s, 1)
-	stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	config := until(t, js, head).Config
-	check(t, stop())
-	config.Compression = jetstream.NoCompression
-	_, err := js.UpdateStream(within(t), config)
-	check(t, err)
-
-	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-	for range n {
-		head = addOne(t, s, size)
-	}
-	info := until(t, js, head)
-	if info.Config.Compression != jetstream.S2Compression {
-		t.Errorf("stream has the compression %v", info.Config.Compression)
-	}
-	if got := onDisk(t, servers.All[0].Dir); uint64(got) > info.State.Bytes*3/4 {
-		t.Errorf("%d bytes are on the disk for messages of %d", got, info.State.Bytes)
-	}
-	mustReadAll(t, s, source(t, s, js, feed.SourceOptions{}), 0, head)
 }
 
 // testErased: the stream is made anew from the store when a record is erased, also by a

@@ -127,27 +127,6 @@ func (j *looking) Stream(ctx context.Context, name string) (jetstream.Stream, er
 	return j.JetStream.Stream(ctx, name)
 }
 
-// Two sources that read at once, each at its own pace, do not disturb each other.
-func testTwoSources(t *testing.T, p place) {
-	s, e := setup(t, p)
-	head := add(t, s, 200)
-	until(t, e.JetStream(), head)
-	var wg sync.WaitGroup
-	for _, n := range []int{1, 7, 64} {
-		src := source(t, s, e.JetStream(), feed.SourceOptions{Look: limit})
-		wg.Go(func() {
-			if err := readAll(within(t), s, src, 0, head+100, n); err != nil {
-				t.Error(err)
-			}
-			if st := src.Stats(); st.FromStream != uint64(head)+100 || st.Gaps != 0 {
-				t.Errorf("got %+v, want %d from the stream", st, head+100)
-			}
-		})
-	}
-	add(t, s, 100)
-	wg.Wait()
-}
-
 // Somebody gave the stream settings with which it refuses entries or does not
 // answer: the relay takes them back, or makes the stream anew where it cannot.
 func testSettingsThatRefuse(t *testing.T, p place) {

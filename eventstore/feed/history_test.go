@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -69,52 +68,27 @@ func untilStream(t *testing.T, s *memstore.Store, js jetstream.JetStream, head c
 }
 
 // The store loses entries that were on the stream and were given, and has others in
-// their place: the reader is told, and from a mark that holds on it gets those that
-// the store has. The relay makes the stream anew, whatever the new head is.
+// their place: the relay makes the stream anew, whatever the new head is, also when it
+// or another one begins after the loss.
 func testLostTail(t *testing.T, p place) {
 	const kept, head = 40, 60
-	relays := map[string]func(t *testing.T, s feed.Store, js jetstream.JetStream) (before, after func()){
-		"relay goes on": func(t *testing.T, s feed.Store, js jetstream.JetStream) (before, after func()) {
-			t.Helper()
-			actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-			return func() {}, func() {}
-		},
-		"another relay": func(t *testing.T, s feed.Store, js jetstream.JetStream) (before, after func()) {
-			t.Helper()
-			stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
-			return func() { check(t, stop()) }, func() { actor(t, relay(t, s, js, feed.RelayOptions{}).Run) }
-		},
-	}
-	for name, to := range map[string]calendar.Position{"no entry": kept, "smaller head": 50, "same head": head, "greater head": 80} {
-		for with, start := range relays {
-			for _, late := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, %s, unaware %t", name, with, late), func(t *testing.T) {
-					t.Parallel()
-					s, js := memstore.New(), p.open(t).JetStream()
-					var seen feed.Store = s
-					if late {
-						seen = unaware{s}
-					}
-					before, after := start(t, seen, js)
-					add(t, s, head)
-					until(t, js, head)
-					src := source(t, seen, js, feed.SourceOptions{Stall: 20 * time.Millisecond})
-					mustReadAll(t, s, src, 0, head)
-					known := markOf(t, s, head)
-					before()
-
-					lose(t, s, kept, to)
-					after()
-					if got, _, err := src.Read(within(t), known, 64); !errors.Is(err, eventstore.ErrHistory) {
-						t.Fatalf("got %d entries and %v, want ErrHistory", len(got), err)
-					}
-					mustReadAll(t, s, src, kept, to)
-					untilStream(t, s, js, to)
-					last := add(t, s, 10)
-					mustReadAll(t, s, src, to, last)
-					untilStream(t, s, js, last)
-				})
-			}
+	for name, to := range map[string]calendar.Position{"no entry": kept, "same head": head, "greater head": 80} {
+		for _, down := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, relay down %t", name, down), func(t *testing.T) {
+				t.Parallel()
+				s, js := memstore.New(), p.open(t).JetStream()
+				stop := actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+				add(t, s, head)
+				until(t, js, head)
+				if down {
+					check(t, stop())
+				}
+				lose(t, s, kept, to)
+				if down {
+					actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
+				}
+				untilStream(t, s, js, to)
+			})
 		}
 	}
 }
@@ -151,34 +125,6 @@ func testLostWhileReading(t *testing.T, p place) {
 				mustReadAll(t, s, src, 10, 15)
 			})
 		}
-	}
-}
-
-// Entries that the store has lost lie in the source's hands already, behind a mark
-// that still holds: they are not given.
-func testLostInHand(t *testing.T, p place) {
-	for _, late := range []bool{false, true} {
-		t.Run(fmt.Sprintf("unaware %t", late), func(t *testing.T) {
-			t.Parallel()
-			s, js := memstore.New(), p.open(t).JetStream()
-			var seen feed.Store = s
-			if late {
-				seen = unaware{s}
-			}
-			stop := actor(t, relay(t, seen, js, feed.RelayOptions{}).Run)
-			add(t, s, 60)
-			until(t, js, 60)
-			check(t, stop())
-			src := source(t, seen, js, feed.SourceOptions{Look: limit})
-			if err := readAll(within(t), s, src, 0, 20, 1); err != nil {
-				t.Fatal(err)
-			}
-			if st := src.Stats(); st.FromStream != 20 || !st.Live {
-				t.Fatalf("got %+v, want a source that reads from the stream", st)
-			}
-			lose(t, s, 20, 60)
-			mustReadAll(t, s, src, 20, 60)
-		})
 	}
 }
 
@@ -259,8 +205,8 @@ func remadeWith(t *testing.T, s *memstore.Store, js jetstream.JetStream, all []*
 	}
 }
 
-// A stream whose messages have no marks, as former versions made it, is not read and
-// is made anew once.
+// A stream whose messages have no marks, as somebody else may publish them, is not read
+// and is made anew once.
 func testStreamWithoutMarks(t *testing.T, p place) {
 	s, js := memstore.New(), p.open(t).JetStream()
 	add(t, s, 50)
@@ -281,25 +227,6 @@ func testStreamWithoutMarks(t *testing.T, p place) {
 	if st := r.Stats(); st.Rebuilt != 1 {
 		t.Errorf("got %+v, want the stream made anew once", st)
 	}
-}
-
-// The relay that works dies together with the entries: the one that stands by finds a
-// stream that is not behind its store, and makes it anew all the same.
-func testStandbyFindsLostTail(t *testing.T, p place) {
-	s, js := memstore.New(), p.open(t).JetStream()
-	relays := []*feed.Relay{relay(t, s, js, feed.RelayOptions{}), relay(t, s, js, feed.RelayOptions{})}
-	stops := []func() error{actor(t, relays[0].Run), actor(t, relays[1].Run)}
-	standby := -1
-	for ctx := within(t); standby < 0; pause(ctx, t) {
-		add(t, s, 5)
-		standby = slices.IndexFunc(relays, func(r *feed.Relay) bool { return r.Stats().Standby })
-	}
-	// Whichever it is by now: the other one ends before it can do anything.
-	head := add(t, s, 5)
-	until(t, js, head)
-	check(t, stops[1-standby]())
-	lose(t, s, head-5, head)
-	untilStream(t, s, js, head)
 }
 
 // promises is a store that says it has more than it has.

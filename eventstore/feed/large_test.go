@@ -75,7 +75,7 @@ func TestSourceHoldsFewBytes(t *testing.T) {
 }
 
 // A relay gives the server no more of large entries at once than flights of 8 MiB
-// and what is behind them.
+// and what is behind them, and tells of each group and of its end.
 func TestRelayHoldsFewBytes(t *testing.T) {
 	t.Parallel()
 	const entries = 12
@@ -86,23 +86,32 @@ func TestRelayHoldsFewBytes(t *testing.T) {
 	var (
 		mu         sync.Mutex
 		open, most int
+		told       calendar.Position
 	)
-	r := relay(t, s, js, feed.RelayOptions{Observe: func(calendar.Position, calendar.Position) func(error) {
+	r := relay(t, s, js, feed.RelayOptions{Observe: func(first, last calendar.Position) func(error) {
 		mu.Lock()
 		defer mu.Unlock()
+		if first != told+1 || last < first {
+			t.Errorf("told of %d to %d after %d", first, last, told)
+		}
+		told = last
 		open++
 		most = max(most, open)
-		return func(error) {
+		return func(err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			open--
+			if err != nil {
+				t.Errorf("up to %d: %v", last, err)
+			}
 		}
 	}, AckWait: 20 * time.Second})
-	actor(t, r.Run)
-	until(t, js, entries)
-	mu.Lock()
-	defer mu.Unlock()
-	if most > 2 {
-		t.Errorf("%d groups of 7 MiB were under way at once, want at most 2", most)
+	stop := actor(t, r.Run)
+	for ctx := within(t); r.Stats().Position < entries; {
+		pause(ctx, t)
+	}
+	check(t, stop())
+	if most > 2 || open != 0 || told != entries {
+		t.Errorf("told up to %d, %d groups of 7 MiB were under way at once, want at most 2; %d did not end", told, most, open)
 	}
 }

@@ -1,12 +1,7 @@
 package feed_test
 
 import (
-	"context"
-	"io"
-	"net"
 	"os"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -178,87 +173,12 @@ func TestServersComeLate(t *testing.T) {
 	}
 }
 
-// proxy stands between client and server, and can lose what the client sends.
-type proxy struct {
-	net.Listener
-	to    string
-	mute  atomic.Bool
-	mu    sync.Mutex
-	conns []net.Conn
-	wg    sync.WaitGroup
-}
-
-func startProxy(t *testing.T, to string) *proxy {
-	t.Helper()
-	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	check(t, err)
-	p := &proxy{Listener: l, to: to}
-	p.wg.Go(func() {
-		for {
-			client, err := p.Accept()
-			if err != nil {
-				return
-			}
-			p.carry(client)
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		p.cut()
-		p.wg.Wait()
-	})
-	return p
-}
-
-func (p *proxy) carry(client net.Conn) {
-	var d net.Dialer
-	server, err := d.DialContext(context.Background(), "tcp", p.to)
-	if err != nil {
-		_ = client.Close()
-		return
-	}
-	p.mu.Lock()
-	p.conns = append(p.conns, client, server)
-	p.mu.Unlock()
-	p.wg.Go(func() {
-		_, _ = io.Copy(client, server) // until one of them is closed
-		_ = client.Close()
-	})
-	p.wg.Go(func() {
-		defer func() { _ = server.Close() }()
-		b := make([]byte, 1<<16)
-		for {
-			n, err := client.Read(b)
-			if err != nil {
-				return
-			}
-			if p.mute.Load() {
-				continue
-			}
-			if _, err := server.Write(b[:n]); err != nil {
-				return
-			}
-		}
-	})
-}
-
-// cut ends all connections.
-func (p *proxy) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.conns {
-		_ = c.Close()
-	}
-	p.conns = nil
-}
-
 // The connection breaks, and what was under way is lost with it: the relay does
 // not wait for the acknowledgement.
 func TestConnectionBroken(t *testing.T) {
 	t.Parallel()
-	p := startProxy(t, listen(t, &server.Options{}))
-	js := connect(t, "nats://"+p.Addr().String(), feed.ConnectOptions{})
+	p := testkit.NewProxy(t, listen(t, &server.Options{}))
+	js := connect(t, "nats://"+p.Addr(), feed.ConnectOptions{})
 	s := memstore.New()
 	published := make(chan calendar.Position, 100)
 	r := relay(t, s, js, feed.RelayOptions{AckWait: 2 * limit, Observe: func(_, last calendar.Position) func(error) {
@@ -268,7 +188,7 @@ func TestConnectionBroken(t *testing.T) {
 	actor(t, r.Run)
 	head := add(t, s, 10)
 	until(t, js, head)
-	p.mute.Store(true)
+	p.Swallow()
 	head = add(t, s, 1)
 	for ctx, last := within(t), calendar.Position(0); last < head; {
 		select {
@@ -277,8 +197,7 @@ func TestConnectionBroken(t *testing.T) {
 			t.Fatal("the relay publishes nothing")
 		}
 	}
-	p.cut()
-	p.mute.Store(false)
+	p.Break()
 	wantWhole(t, js, head)
 	for ctx := within(t); r.Stats().Position < head; {
 		pause(ctx, t)

@@ -246,39 +246,3 @@ func diff(want, got eventstore.Entry) string {
 	}
 	return cmp.Diff(want, got)
 }
-
-// ---- for benchmarks ----
-
-// yield gives way without taking a processor from what is measured.
-func yield() { <-time.After(time.Millisecond) }
-
-func appends(tb testing.TB, s eventstore.Store, n int) []eventstore.Append {
-	tb.Helper()
-	out := make([]eventstore.Append, n)
-	for i := range out {
-		out[i] = fresh(tb, s, 1000) // in the fields and again in the state
-	}
-	return out
-}
-
-func fill(tb testing.TB, s eventstore.Store, n int) {
-	tb.Helper()
-	for _, res := range s.Append(tb.Context(), appends(tb, s, n)) {
-		if res.Err != nil {
-			tb.Fatal(res.Err)
-		}
-	}
-}
-
-func background(tb testing.TB, f func(context.Context) error) (stop func()) {
-	tb.Helper()
-	ctx, cancel := context.WithCancel(tb.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := f(ctx); err != nil {
-			tb.Error(err)
-		}
-	}()
-	return func() { cancel(); <-done }
-}

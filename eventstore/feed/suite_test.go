@@ -11,39 +11,36 @@ import (
 
 // suite is what holds wherever JetStream is.
 var suite = map[string]func(t *testing.T, p place){
-	"every position once, in order":                testEveryPositionOnceInOrder,
-	"source follows the stream":                    testSourceFollowsTheStream,
-	"two sources":                                  testTwoSources,
-	"relay killed between publish and acknowledge": testRelayKilledBetweenPublishAndAcknowledge,
-	"two relays":                                   testTwoRelays,
-	"two relays make the stream":                   testTwoRelaysMakeTheStream,
-	"relay that was paused while it published":     testRelayPausedPublishing,
-	"relay that was paused before it deleted":      testRelayPausedDeleting,
-	"stream damaged":                               testStreamDamaged,
-	"stream with settings that refuse entries":     testSettingsThatRefuse,
-	"other store":                                  testOtherStore,
-	"stream of somebody else":                      testStreamOfSomebodyElse,
-	"two prefixes":                                 testTwoPrefixes,
-	"restored store":                               testRestoredStore,
-	"lost tail":                                    testLostTail,
-	"lost while reading":                           testLostWhileReading,
-	"lost in hand":                                 testLostInHand,
-	"lost between":                                 testLostBetween,
-	"lost between two questions":                   testLostBetweenQuestions,
-	"stream without marks":                         testStreamWithoutMarks,
-	"standby finds lost tail":                      testStandbyFindsLostTail,
-	"hand over":                                    testHandOver,
-	"stream made again begins with the newest":     testStreamMadeAgainBeginsWithTheNewest,
-	"relay down":                                   testRelayDown,
-	"large entry":                                  testLargeEntry,
-	"a record is erased":                           testErased,
-	"settings are adjusted":                        testSettingsAreAdjusted,
-	"too many replicas":                            testTooManyReplicas,
-	"broken twins are seen":                        testBrokenTwinsAreSeen,
-	"server refuses":                               testServerRefuses,
-	"gap in the store":                             testGapInTheStore,
-	"bad transport":                                testBadTransport,
-	"consumer that gives nothing":                  testDeafConsumer,
+	"every position once, in order":            testEveryPositionOnceInOrder,
+	"source follows the stream":                testSourceFollowsTheStream,
+	"two relays make the stream":               testTwoRelaysMakeTheStream,
+	"relay that was paused while it published": testRelayPausedPublishing,
+	"relay that was paused before it deleted":  testRelayPausedDeleting,
+	"stream with settings that refuse entries": testSettingsThatRefuse,
+	"stream of another store":                  testOtherStore,
+	"stream of somebody else":                  testStreamOfSomebodyElse,
+	"lost tail":                                testLostTail,
+	"lost while reading":                       testLostWhileReading,
+	"lost between":                             testLostBetween,
+	"lost between two questions":               testLostBetweenQuestions,
+	"stream without marks":                     testStreamWithoutMarks,
+	"hand over":                                testHandOver,
+	"stream made again begins with the newest": testStreamMadeAgainBeginsWithTheNewest,
+	"large entry":                              testLargeEntry,
+	"a record is erased":                       testErased,
+	"settings are adjusted":                    testSettingsAreAdjusted,
+	"too many replicas":                        testTooManyReplicas,
+	"broken twins are seen":                    testBrokenTwinsAreSeen,
+	"server refuses":                           testServerRefuses,
+	"gap in the store":                         testGapInTheStore,
+	"bad transport":                            testBadTransport,
+	"consumer that gives nothing":              testDeafConsumer,
+}
+
+// restless is what holds of servers apart. The one in the process leaves goroutines behind
+// when streams are made and deleted in a row.
+var restless = map[string]func(t *testing.T, p place){
+	"random kills and losses": testRandom,
 }
 
 // clustered is what holds of several servers.
@@ -120,12 +117,15 @@ func TestEmbedded(t *testing.T) {
 
 func TestServer(t *testing.T) {
 	t.Parallel()
-	run(t, outside{testkit.StartNATS(t, 1)}, suite)
+	p := outside{testkit.StartNATS(t, 1)}
+	run(t, p, restless)
+	run(t, p, suite)
 }
 
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	p := outside{testkit.StartNATS(t, 3)}
 	run(t, p, clustered)
+	run(t, p, restless)
 	run(t, p, suite)
 }
