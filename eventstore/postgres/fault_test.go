@@ -53,8 +53,8 @@ func TestOpenRefused(t *testing.T) {
 	at := server(t)
 	c := admin(t)
 	for name, tt := range map[string]struct{ damage, says string }{
-		"newer":   {"INSERT INTO @.migrations SELECT max(number) + 1, 'later.sql', 'x' FROM @.migrations", "newer version: it has migration later.sql"},
-		"other":   {"UPDATE @.migrations SET checksum = 'x'", "another one than ours"},
+		"newer":   {"INSERT INTO @.migrations SELECT max(number) + 1, 'later.sql', 'x' FROM @.migrations", "another version of daybook"},
+		"other":   {"UPDATE @.migrations SET checksum = 'x'", "another version of daybook"},
 		"foreign": {"DROP TABLE @.migrations", "belongs to another program"},
 	} {
 		in := schema(t)

@@ -2,7 +2,6 @@ package elastic
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,20 +74,5 @@ func TestAnswerTallies(t *testing.T) {
 	want := tallyAnswers{"s0": {"vtags": values, "p1": parts, "gvenue": several}}
 	if diff := cmp.Diff(want, a.Aggregations.Tallies); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
-// BenchmarkAnswer reads a page of ten events of real weight.
-func BenchmarkAnswer(b *testing.B) {
-	body := string(encode(`{"fields":{"description":{"en":"<p>` + strings.Repeat("Bring a chair, the band plays from half past six. ", 18) +
-		`<\/p>"},"title":{"en":"Quay concert"},` + strings.Repeat(`"start_date":"2026-07-04 18:30:00",`, 12) + `"timezone":"America/New_York"},"home":"en","id":7,"kind":"event"}`))
-	text := []byte(`{"took":3,"timed_out":false,"hits":{"total":{"value":12,"relation":"eq"},"hits":[` + strings.TrimSuffix(strings.Repeat(
-		`{"_index":"a-events-0-1","_id":"7","_version":42,"_score":null,"fields":{"body":[`+body+`]},"sort":[1783189800]},`, 10), ",") + `]}}`)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if a := (answer{}); !a.decode(text) {
-			b.Fatal("not read")
-		}
 	}
 }

@@ -518,47 +518,6 @@ func TestSharedRefresh(t *testing.T) {
 	})
 }
 
-// TestTwoWriters: an old leader that goes on does no harm.
-func TestTwoWriters(t *testing.T) {
-	t.Parallel()
-	onEach(t, func(t *testing.T, e engine) {
-		t.Helper()
-		prefix := e.spare(t)
-		a, b := e.open(t, elastic.Options{Prefix: prefix}), e.open(t, elastic.Options{Prefix: prefix})
-		var wg sync.WaitGroup
-		for i, x := range []*elastic.Index{a, b} {
-			wg.Go(func() {
-				for round := range 5 {
-					var batch readmodel.Batch
-					for id := range calendar.ID(20) {
-						at := calendar.Position(round*100 + int(id) + 1 + i*50)
-						batch.Documents = append(batch.Documents, tag(id+1, at, fmt.Sprint("name ", at)))
-						batch.Mark = readmodeltest.At(at)
-					}
-					if _, err := x.Write(t.Context(), batch); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		wg.Wait()
-		last := calendar.Position(4*100 + 20 + 50)
-		if err := a.Wait(t.Context(), last); err != nil {
-			t.Fatal(err)
-		}
-		position(t, a, last)
-		page, err := a.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag, Limit: 50, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}})
-		if err != nil || page.Total != 20 {
-			t.Fatalf("%d tags, %v", page.Total, err)
-		}
-		for i, d := range page.Documents {
-			if want := calendar.Position(4*100 + i + 1 + 50); d.Position != want || d.Record.Version != int64(want) {
-				t.Errorf("tag %d is at %d, want %d", d.Record.ID, d.Position, want)
-			}
-		}
-	})
-}
-
 func TestWrongProduct(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
