@@ -562,13 +562,6 @@ func TestCoordinatesComeInPairs(t *testing.T) {
 	wantFields(t, updated(t, venue, situation{}, both).Fields, map[string]any{"geo_lat": nil, "geo_lng": nil})
 }
 
-func TestVenueFlagsGoBackToTrue(t *testing.T) {
-	t.Parallel()
-	venue := created(t, KindVenue, situation{}, attrSet{"venue": "Hall", "show_map": false, "show_map_link": Clear{}})
-	wantFields(t, venue.Fields, map[string]any{"show_map": false, "show_map_link": true})
-	wantFields(t, updated(t, venue, situation{}, attrs(t, attrSet{"show_map": Clear{}})).Fields, map[string]any{"show_map": true})
-}
-
 func TestCategoryParents(t *testing.T) {
 	t.Parallel()
 	category := func(id, parent ID, slug string) *Record {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
@@ -38,25 +37,6 @@ func typicalEvent(tb testing.TB) *Record {
 			"website":    "https://quay.example/?a=1&b=2",
 			"categories": []ID{31}, "tags": []ID{45, 46}, "venue": []ID{88}, "organizer": []ID{90},
 		},
-	}
-}
-
-func TestEncodeRecordRoundTrip(t *testing.T) {
-	t.Parallel()
-	r := typicalEvent(t)
-	b, err := EncodeRecord(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := DecodeRecord(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Sum != SumOf(b) {
-		t.Errorf("sum %d, want %d", got.Sum, SumOf(b))
-	}
-	if d := cmp.Diff(r, got, ignoreSum); d != "" {
-		t.Errorf("decoded record (-want +got):\n%s", d)
 	}
 }
 
@@ -108,30 +88,6 @@ func TestEncodeBoth(t *testing.T) {
 	} {
 		if fields, _, err := EncodeBoth(c, whole); err == nil {
 			t.Errorf("%s: got %s, want an error", name, fields)
-		}
-	}
-}
-
-func BenchmarkEncodeRecord(b *testing.B) {
-	r := typicalEvent(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := EncodeRecord(r); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkDecodeRecord(b *testing.B) {
-	j, err := EncodeRecord(typicalEvent(b))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(len(j)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := DecodeRecord(j); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package calendar
 
 // The reasons for which a value is refused (interface 2 to 4, 9). What stands
 // behind "args" is what FieldError.Args carry, in that order; the others carry
-// none. Each has a message in every language (messages.go).
+// none. Each has a message in every language (internal/texts).
 
 // The value has another type than the field (2.2). Clients see these as
 // rest_invalid_type, see Reason.Detail.

@@ -108,11 +108,10 @@ type Field struct {
 	Max          int  // characters (interface 9), 0 no limit of its own
 	NotBySlug    bool // ignored in updates by slug (password)
 	Enum         []string
-	Initial      bool      // of booleans: the value of a new record, and of one that was made before the row
-	Shown        Shown     // in answers
-	Filled       bool      // answers leave it out while it is empty
-	Stays        bool      // in blanked events, too (interface 6.3); what does not say so is blank there
-	Doc          [4]string // description in the order of Langs: cn, en, fr, es
+	Initial      bool  // of booleans: the value of a new record, and of one that was made before the row
+	Shown        Shown // in answers
+	Filled       bool  // answers leave it out while it is empty
+	Stays        bool  // in blanked events, too (interface 6.3); what does not say so is blank there
 }
 
 // ShownAs gives how answers show the field, by its Form where the row does not say.

@@ -82,11 +82,5 @@ func languageField() Field {
 	return Field{
 		Name: "multilang_language", Form: FormLang, Declared: "string",
 		Enum: LangNames(),
-		Doc: [4]string{
-			"语言选择:读写哪种语言的文本。",
-			"Language selector: the language whose texts are read or written.",
-			"Choix de la langue : la langue des textes lus ou écrits.",
-			"Selector de idioma: el idioma de los textos que se leen o escriben.",
-		},
 	}
 }

@@ -147,14 +147,3 @@ func TestSpecLookup(t *testing.T) {
 		t.Errorf("tags have a field parent: %v", f)
 	}
 }
-
-func TestSpecsAreDescribedInEveryLanguage(t *testing.T) {
-	t.Parallel()
-	for _, k := range Kinds {
-		for _, f := range SpecOf(k).Fields {
-			if f.Form != FormNone {
-				checkPhrase(t, k.String()+" "+f.Name, phrase(f.Doc))
-			}
-		}
-	}
-}

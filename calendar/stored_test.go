@@ -297,8 +297,8 @@ func TestStoredFormRoundTrips(t *testing.T) {
 		if err != nil {
 			rt.Fatalf("%s: %v", b, err)
 		}
-		if d := cmp.Diff(r, back, ignoreSum); d != "" {
-			rt.Fatalf("record (-want +got):\n%s", d)
+		if d := cmp.Diff(r, back, ignoreSum); d != "" || back.Sum != SumOf(b) {
+			rt.Fatalf("sum %d of %d, record (-want +got):\n%s", back.Sum, SumOf(b), d)
 		}
 		c := Change{Name: k.String() + "." + Updated, Kind: k, ID: r.ID, Fields: drawFields(rt, k, true)}
 		j, err := EncodeChange(c)

@@ -30,12 +30,7 @@ var notOfClusters = []string{
 }
 
 func clusterParams() []Param {
-	out := []Param{{Name: "zoom", Declared: "integer", Required: true, Extension: true, read: readZoom, Schema: map[string]any{"minimum": 0, "maximum": maxZoom}, Doc: [4]string{
-		"地图的缩放级别，0 至 22。",
-		"Zoom of the map, 0 to 22.",
-		"Zoom de la carte, de 0 à 22.",
-		"Nivel de zoom del mapa, de 0 a 22.",
-	}}}
+	out := []Param{{Name: "zoom", Declared: "integer", Required: true, Extension: true, read: readZoom, Schema: map[string]any{"minimum": 0, "maximum": maxZoom}}}
 	for _, p := range eventParams() {
 		if !slices.Contains(notOfClusters, p.Name) {
 			if p.Name == "bbox" { // the viewport, which leaves no event out

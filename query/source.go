@@ -25,24 +25,9 @@ var notOfSource = []string{
 
 func sourceParams() []Param {
 	out := []Param{
-		{Name: "start", Declared: "date", Required: true, Extension: true, read: readBound(func(s *source) *bound { return &s.from }), Doc: [4]string{
-			"范围的开始（包含）。",
-			"Beginning of the range, included.",
-			"Début de l’intervalle, compris.",
-			"Comienzo del intervalo, incluido.",
-		}},
-		{Name: "end", Declared: "date", Required: true, Extension: true, read: readBound(func(s *source) *bound { return &s.to }), Doc: [4]string{
-			"范围的结束（不包含）。",
-			"End of the range, not included.",
-			"Fin de l’intervalle, non comprise.",
-			"Final del intervalo, no incluido.",
-		}},
-		{Name: "timeZone", Declared: "string", Extension: true, ahead: 1, read: readTimeZone, Doc: [4]string{
-			"答复中时间所用的时区；local 表示各活动自己的时区。",
-			"Zone of the times in the answer; local: that of each event.",
-			"Fuseau des heures de la réponse ; local : celui de chaque événement.",
-			"Zona de las horas de la respuesta; local: la de cada evento.",
-		}},
+		{Name: "start", Declared: "date", Required: true, Extension: true, read: readBound(func(s *source) *bound { return &s.from })},
+		{Name: "end", Declared: "date", Required: true, Extension: true, read: readBound(func(s *source) *bound { return &s.to })},
+		{Name: "timeZone", Declared: "string", Extension: true, ahead: 1, read: readTimeZone},
 	}
 	for _, p := range eventParams() {
 		if !slices.Contains(notOfSource, p.Name) {

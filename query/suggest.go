@@ -46,24 +46,9 @@ func suggestParams() []Param {
 		}
 	}
 	return []Param{
-		{Name: "q", Declared: "string", Required: true, Extension: true, read: readStart, Schema: map[string]any{"minLength": 1, "maxLength": maxSuggestQ}, Doc: [4]string{
-			"已输入的文字；至少含一个词。",
-			"What was typed so far; there has to be a word in it.",
-			"Ce qui a été saisi ; il doit contenir un mot.",
-			"Lo escrito hasta ahora; debe contener una palabra.",
-		}},
-		{Name: "kinds", Declared: "array of string", Enum: kinds, Extension: true, read: readKinds, Doc: [4]string{
-			"要建议的种类；默认为全部。",
-			"Kinds to suggest; all by default.",
-			"Genres à proposer ; tous par défaut.",
-			"Clases que se sugieren; todas por defecto.",
-		}},
-		{Name: "limit", Declared: "integer", Default: strconv.Itoa(defSuggested), Extension: true, read: readSuggested, Schema: map[string]any{"minimum": 1, "maximum": maxSuggested}, Doc: [4]string{
-			"每个种类的建议数。",
-			"Suggestions of each kind.",
-			"Propositions de chaque genre.",
-			"Sugerencias de cada clase.",
-		}},
+		{Name: "q", Declared: "string", Required: true, Extension: true, read: readStart, Schema: map[string]any{"minLength": 1, "maxLength": maxSuggestQ}},
+		{Name: "kinds", Declared: "array of string", Enum: kinds, Extension: true, read: readKinds},
+		{Name: "limit", Declared: "integer", Default: strconv.Itoa(defSuggested), Extension: true, read: readSuggested, Schema: map[string]any{"minimum": 1, "maximum": maxSuggested}},
 		typos,
 		languageParam(),
 	}

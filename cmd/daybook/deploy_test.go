@@ -75,8 +75,8 @@ func at(v any, path ...any) any {
 	return v
 }
 
-// texts gives a YAML list of texts.
-func texts(v any) []string {
+// stringsIn gives a YAML list of texts.
+func stringsIn(v any) []string {
 	l, _ := v.([]any)
 	out := make([]string, 0, len(l))
 	for _, e := range l {
@@ -232,7 +232,7 @@ func TestCompose(t *testing.T) {
 		if i := fmt.Sprint(at(service, "image")); !image.MatchString(i) {
 			t.Errorf("%s: image %s has no version", name, i)
 		}
-		check := texts(at(service, "healthcheck", "test"))
+		check := stringsIn(at(service, "healthcheck", "test"))
 		// What runs and ends is watched by those that wait for its end.
 		if once := at(service, "restart") == "on-failure"; once {
 			if at(service, "healthcheck", "disable") != true || at(services["api"], "depends_on", name, "condition") != "service_completed_successfully" {
@@ -246,7 +246,7 @@ func TestCompose(t *testing.T) {
 				t.Errorf("%s: no %s", name, limit)
 			}
 		}
-		for _, v := range texts(at(service, "volumes")) {
+		for _, v := range stringsIn(at(service, "volumes")) {
 			from, _, _ := strings.Cut(v, ":")
 			if strings.HasPrefix(from, "./") {
 				if _, err := os.Stat(filepath.Join(repository, from)); err != nil {
@@ -256,7 +256,7 @@ func TestCompose(t *testing.T) {
 				t.Errorf("%s: no volume %s", name, from)
 			}
 		}
-		for _, n := range texts(at(service, "networks")) {
+		for _, n := range stringsIn(at(service, "networks")) {
 			if at(compose, "networks", n) == nil {
 				t.Errorf("%s: no network %s", name, n)
 			}
@@ -268,7 +268,7 @@ func TestCompose(t *testing.T) {
 		for name, v := range at(service, "environment").(map[string]any) {
 			env[name] = filled(v)
 		}
-		got := serves(t, texts(at(service, "command")), env)
+		got := serves(t, stringsIn(at(service, "command")), env)
 		if got["role"] != role || got["listen"] != "0.0.0.0:8080" {
 			t.Errorf("%s serves as %q on %s", role, got["role"], got["listen"])
 		}
@@ -300,10 +300,10 @@ func TestCompose(t *testing.T) {
 		if stop, err := time.ParseDuration(fmt.Sprint(at(service, "stop_grace_period"))); err != nil || stop <= drainLimit(t, got) {
 			t.Errorf("%s has %s to end, and drains for up to %s", role, stop, got["drain-limit"])
 		}
-		if check := texts(at(service, "healthcheck", "test")); !slices.Equal(check, []string{"CMD", "/daybook", "ready"}) {
+		if check := stringsIn(at(service, "healthcheck", "test")); !slices.Equal(check, []string{"CMD", "/daybook", "ready"}) {
 			t.Errorf("%s: the health check is %q, and the image has no shell", role, check)
 		}
-		if at(service, "read_only") != true || !slices.Contains(texts(at(service, "cap_drop")), "ALL") {
+		if at(service, "read_only") != true || !slices.Contains(stringsIn(at(service, "cap_drop")), "ALL") {
 			t.Errorf("%s has more rights than it needs", role)
 		}
 		deployFile(t, fmt.Sprint(at(service, "build", "dockerfile")))
@@ -315,14 +315,14 @@ func TestCompose(t *testing.T) {
 	if u, err := url.Parse(filled(at(migrate, "environment", "DAYBOOK_STORE"))); err != nil || u.User.Username() != "daybook_owner" {
 		t.Errorf("migrate works as %v, %v", u, err)
 	}
-	if got := texts(at(migrate, "command")); !slices.Equal(got, []string{"migrate", "--service-role", "daybook_service"}) {
+	if got := stringsIn(at(migrate, "command")); !slices.Equal(got, []string{"migrate", "--service-role", "daybook_service"}) {
 		t.Errorf("migrate runs %q", got)
 	}
 	if u := at(services["postgres"], "environment", "POSTGRES_USER"); u != "postgres" {
 		t.Errorf("the superuser of PostgreSQL is %v, as whom the service works", u)
 	}
 	var set []string
-	for _, v := range texts(at(services["postgres"], "volumes")) {
+	for _, v := range stringsIn(at(services["postgres"], "volumes")) {
 		if from, to, _ := strings.Cut(v, ":/docker-entrypoint-initdb.d/"); to != "" {
 			set = append(set, from)
 		}
@@ -388,12 +388,12 @@ func TestKubernetes(t *testing.T) {
 	dir := []string{"deploy", "kubernetes"}
 	kustomization := yamlDocuments(t, deployFile(t, append(dir, "kustomization.yaml")...))[0]
 	shared := map[string]string{}
-	for _, l := range texts(at(kustomization, "configMapGenerator", 0, "literals")) {
+	for _, l := range stringsIn(at(kustomization, "configMapGenerator", 0, "literals")) {
 		name, value, _ := strings.Cut(l, "=")
 		shared[name] = value
 	}
 	found := map[string]map[string]any{} // by kind/name
-	for _, file := range texts(kustomization["resources"]) {
+	for _, file := range stringsIn(kustomization["resources"]) {
 		for _, doc := range yamlDocuments(t, deployFile(t, append(dir, file)...)) {
 			found[fmt.Sprint(doc["kind"], "/", at(doc, "metadata", "name"))] = doc
 		}
@@ -426,7 +426,7 @@ func TestKubernetes(t *testing.T) {
 			}
 			env[name] = map[any]string{"store": "postgres://p/d", "feed": "nats://n:4222", "index": "https://e:9200"}[at(e, "valueFrom", "secretKeyRef", "key")]
 		}
-		got := serves(t, texts(at(c, "args")), env)
+		got := serves(t, stringsIn(at(c, "args")), env)
 		if got["role"] != role {
 			t.Errorf("%s serves %v", role, got)
 		}
@@ -491,7 +491,7 @@ func TestKubernetes(t *testing.T) {
 	}
 	job := yamlDocuments(t, deployFile(t, append(dir, "migrate", "job.yaml")...))[0]
 	c := at(job, "spec", "template", "spec", "containers", 0)
-	if got := texts(at(c, "args")); !slices.Equal(got, []string{"migrate", "--service-role", "daybook_service"}) ||
+	if got := stringsIn(at(c, "args")); !slices.Equal(got, []string{"migrate", "--service-role", "daybook_service"}) ||
 		at(c, "env", 0, "name") != "DAYBOOK_STORE" || at(c, "env", 0, "valueFrom", "secretKeyRef", "name") != "daybook-owner" {
 		t.Errorf("migrate runs %q with %v", got, at(c, "env"))
 	}

@@ -14,6 +14,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/history"
+	"daybook/internal/texts"
 )
 
 // idleTail is how long a tail waits before it looks whether somebody reads it.
@@ -76,7 +77,7 @@ func historyTask(ctx context.Context, b *backend, c *console, s *settings, args 
 	case ok && e.Code == calendar.CodeNotFound:
 		return fmt.Errorf("no %s has the id %d", kind, id)
 	case ok:
-		return errors.New(e.Message(calendar.LangEN))
+		return errors.New(texts.Message(e, calendar.LangEN))
 	default:
 		return err
 	}
@@ -160,7 +161,7 @@ func (s *settings) pointOf(text string, versions bool) (history.Point, error) {
 	var p calendar.Problems
 	point := history.ParsePoint(text, versions, time.Now(), s.site, &p)
 	if len(p.Fields) > 0 {
-		return point, usageError("POINT %q: %s", text, p.Fields[0].Message(calendar.LangEN))
+		return point, usageError("POINT %q: %s", text, texts.FieldMessage(p.Fields[0], calendar.LangEN))
 	}
 	return point, nil
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 )
 
 // maxLine is the longest line of iCalendar in octets, without its break (RFC 5545, 3.1).
@@ -112,7 +113,7 @@ func (w *icsWriter) Item(b []byte, e *Event) []byte {
 }
 
 func (w *icsWriter) End(b []byte) []byte {
-	cancelled := words[w.f.Lang].cancelled
+	cancelled := texts.Messages.In("feed.cancelled", w.f.Lang)
 	for i := range w.f.Tombstones {
 		t := &w.f.Tombstones[i]
 		b = append(b, "BEGIN:VEVENT\r\n"...)

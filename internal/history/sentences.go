@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 )
 
 // maxQuoted is how much of a text or a name a sentence quotes, in characters.
@@ -25,7 +26,7 @@ func quote(s string, l calendar.Lang) string {
 		}
 		n++
 	}
-	return opening[l] + calendar.Isolated(s) + closing[l]
+	return word("quote", l, calendar.Isolated(s))
 }
 
 // Label names the field of a change in a language, and the language of its text where
@@ -54,12 +55,12 @@ func (c *ToldChange) Written(after bool, l calendar.Lang) string {
 			return c.linked([]calendar.ID{v}, l)
 		}
 	case string:
-		if _, told := statusWords[calendar.Status(v)]; !told || c.change.Field.Form != calendar.FormStatus {
+		if _, told := texts.Sentences["status."+v]; !told || c.change.Field.Form != calendar.FormStatus {
 			return v
 		}
 	case bool:
 		if c.change.Field.Form == calendar.FormPassword {
-			return passwordWords[came][l]
+			return word("password.came", l)
 		}
 	}
 	return c.change.value(v, l, c.names)
@@ -84,7 +85,7 @@ func inList(texts []string, l calendar.Lang) string {
 	for i, text := range texts {
 		out[i] = calendar.Isolated(text)
 	}
-	return strings.Join(out, listed[l])
+	return strings.Join(out, word("list", l))
 }
 
 // labelOf names a field of a kind in sentences.
@@ -96,15 +97,15 @@ func labelOf(k calendar.Kind, f *calendar.Field, l calendar.Lang) string {
 	case f.Name == k.NameField() && k != calendar.KindEvent:
 		name = "name" // "venue" of a venue
 	}
-	if w, ok := labels[name]; ok {
-		return w[l]
+	if label, ok := texts.Sentences["field."+name]; ok {
+		return label[l]
 	}
 	return name
 }
 
 // Sentence tells the change of a record of a kind in a language (HISTORY 6.2).
 func (c *Change) Sentence(k calendar.Kind, l calendar.Lang, names Names) string {
-	return c.label(k, l) + colon[l] + c.phrase(l, names)
+	return c.label(k, l) + word("colon", l) + c.phrase(l, names)
 }
 
 func (c *Change) label(k calendar.Kind, l calendar.Lang) string {
@@ -116,44 +117,22 @@ func (c *Change) label(k calendar.Kind, l calendar.Lang) string {
 }
 
 func (c *Change) phrase(l calendar.Lang, names Names) string {
-	at := turned
+	step := ".turned"
 	switch {
 	case c.Before == nil:
-		at = came
+		step = ".came"
 	case c.After == nil:
-		at = went
+		step = ".went"
 	}
 	switch {
 	case c.Field.Stored == calendar.TypeIDs:
 		return c.links(l, names)
 	case c.Field.Form == calendar.FormHTML:
-		return htmlWords[at][l]
+		return word("text"+step, l)
 	case c.Field.Form == calendar.FormPassword:
-		return passwordWords[at][l]
+		return word("password"+step, l)
 	}
-	return filledIn(stepWords[at][l], func(letter byte) (string, bool) {
-		switch letter {
-		case 'A':
-			return c.value(c.After, l, names), true
-		case 'B':
-			return c.value(c.Before, l, names), true
-		default:
-			return "", false
-		}
-	})
-}
-
-// filledIn gives a form with values in the place of the letters that have one.
-func filledIn(form string, value func(letter byte) (string, bool)) string {
-	var b strings.Builder
-	for i := range len(form) {
-		if v, ok := value(form[i]); ok {
-			b.WriteString(v)
-		} else {
-			b.WriteByte(form[i])
-		}
-	}
-	return b.String()
+	return word("value"+step, l, c.value(c.After, l, names), c.value(c.Before, l, names))
 }
 
 // links tells which ids came and went.
@@ -161,17 +140,17 @@ func (c *Change) links(l calendar.Lang, names Names) string {
 	before, _ := c.Before.([]calendar.ID)
 	after, _ := c.After.([]calendar.ID)
 	var parts []string
-	add := func(words, ids string) {
+	add := func(key, ids string) {
 		if ids != "" {
-			parts = append(parts, words+ids)
+			parts = append(parts, word(key, l, ids))
 		}
 	}
-	add(addedWords[l], linked(without(after, before), l, names))
-	add(removedWords[l], linked(without(before, after), l, names))
+	add("links.added", linked(without(after, before), l, names))
+	add("links.removed", linked(without(before, after), l, names))
 	if parts == nil {
-		return orderWords[l]
+		return word("links.order", l)
 	}
-	return strings.Join(parts, comma[l])
+	return strings.Join(parts, word("comma", l))
 }
 
 // without gives the ids that others lack, in their order.
@@ -198,7 +177,7 @@ func linked(ids []calendar.ID, l calendar.Lang, names Names) string {
 			out[i] = quote(name, l)
 		}
 	}
-	return strings.Join(out, listed[l])
+	return strings.Join(out, word("list", l))
 }
 
 // value is a value in a sentence (HISTORY 6.3).
@@ -206,9 +185,9 @@ func (c *Change) value(v any, l calendar.Lang, names Names) string {
 	switch v := v.(type) {
 	case bool:
 		if v {
-			return boolWords[1][l]
+			return word("yes", l)
 		}
-		return boolWords[0][l]
+		return word("no", l)
 	case float64:
 		return Number(v)
 	case calendar.Wall:
@@ -223,10 +202,10 @@ func (c *Change) value(v any, l calendar.Lang, names Names) string {
 		for i, s := range v {
 			quoted[i] = quote(s, l)
 		}
-		return strings.Join(quoted, listed[l])
+		return strings.Join(quoted, word("list", l))
 	case string:
-		if w, ok := statusWords[calendar.Status(v)]; ok && c.Field.Form == calendar.FormStatus {
-			return w[l]
+		if status, ok := texts.Sentences["status."+v]; ok && c.Field.Form == calendar.FormStatus {
+			return status[l]
 		}
 		return quote(v, l)
 	default:
@@ -241,43 +220,26 @@ func Number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 // they are 0.
 func wall(w calendar.Wall, l calendar.Lang) string {
 	t := w.UTC()
-	name := ""
-	if months[l][0] != "" {
-		name = months[l][t.Month()-1]
-	}
 	clock := "15:04"
 	if t.Second() != 0 {
 		clock = "15:04:05"
 	}
-	day := filledIn(wallForms[l], func(letter byte) (string, bool) {
-		switch letter {
-		case 'D':
-			return strconv.Itoa(t.Day()), true
-		case 'M':
-			return strconv.Itoa(int(t.Month())), true
-		case 'Y':
-			return strconv.Itoa(t.Year()), true
-		case 'N':
-			return name, true
-		default:
-			return "", false
-		}
-	})
-	return day + " " + t.Format(clock)
+	month := word("month."+strconv.Itoa(int(t.Month())), l)
+	return word("date", l, strconv.Itoa(t.Day()), month, strconv.Itoa(t.Year())) + " " + t.Format(clock)
 }
 
 // Summary tells an entry in one line (HISTORY 6.1): of an update all sentences, of what
 // came to be the name, "" for none.
 func Summary(a Action, name string, sentences []string, l calendar.Lang) string {
-	text := actionWords[a][l]
+	text := word("action."+string(a), l)
 	switch a {
 	case Created, Published:
 		if name != "" {
-			text += colon[l] + quote(name, l)
+			text += word("colon", l) + quote(name, l)
 		}
 	case Updated:
 		if len(sentences) > 0 {
-			text += colon[l] + strings.Join(sentences, semicolon[l])
+			text += word("colon", l) + strings.Join(sentences, word("semicolon", l))
 		}
 	case Trashed, Restored, Deleted, Erased:
 	}
@@ -285,7 +247,7 @@ func Summary(a Action, name string, sentences []string, l calendar.Lang) string 
 }
 
 // BlankSummary is the Summary of a redacted entry.
-func BlankSummary(l calendar.Lang) string { return blankWords[l] }
+func BlankSummary(l calendar.Lang) string { return word("blank", l) }
 
 // NameOf is the name of a record in a language, "" for none; of a user his name.
 func NameOf(r *calendar.Record, l calendar.Lang) string {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/unicode/bidi"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 )
 
 var update = flag.Bool("update", false, "renew golden files")
@@ -150,7 +151,6 @@ func TestSummaries(t *testing.T) {
 	golden(t, "summaries.golden", b.String())
 }
 
-// Each row of HISTORY 6.4, of every field that is shown.
 // TestQuotesOfOtherDirections: what turns the sentence around it is quoted between U+2068 and
 // U+2069, its ellipsis too; what is left out of a quote does not count (HISTORY 6.3).
 func TestQuotesOfOtherDirections(t *testing.T) {
@@ -176,12 +176,13 @@ func TestQuotesOfOtherDirections(t *testing.T) {
 	}
 }
 
+// Each row of HISTORY 6.4, of every field that is shown.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for k := calendar.KindEvent; k <= calendar.KindTag; k++ {
 		for _, f := range shown[k] {
-			if _, ok := labels[f.Name]; !ok {
+			if _, ok := texts.Sentences["field."+f.Name]; !ok {
 				t.Errorf("%s of %s has no label", f.Name, k)
 			}
 			fmt.Fprintf(&b, "%s %s:", k, f.Name)

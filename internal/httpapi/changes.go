@@ -8,6 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/texts"
 )
 
 // changesTable are the parameters of the log (HISTORY 10.1).
@@ -21,7 +22,7 @@ var changesTable = []toldParam{
 // formatRow is the choice of a format by name.
 func formatRow(names ...string) toldParam {
 	return toldParam{
-		argument{name: "format", in: "query", declared: "string", description: texts["arg.told.format"], enum: names, extension: true},
+		argument{name: "format", in: "query", declared: "string", description: texts.Documentation["arg.told.format"], enum: names, extension: true},
 		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
 			name, _ := v.(string)
 			if !slices.Contains(names, name) {

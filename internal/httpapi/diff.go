@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 )
 
 const jsonPatch = "application/json-patch+json"
@@ -14,7 +15,7 @@ var valueJSONPatch = []string{jsonPatch}
 var diffTable = []toldParam{
 	versionRow("from", func(q *toldQuery) *int64 { return &q.after }),
 	versionRow("to", func(q *toldQuery) *int64 { return &q.before }),
-	{argument{name: "records", in: "query", declared: "boolean", description: texts["arg.told.records"], fallback: "false", schema: object{"default": false}, extension: true}, readRecords},
+	{argument{name: "records", in: "query", declared: "boolean", description: texts.Documentation["arg.told.records"], fallback: "false", schema: object{"default": false}, extension: true}, readRecords},
 	languageRow(),
 }
 

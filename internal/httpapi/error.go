@@ -9,6 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
+	"daybook/internal/texts"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -199,7 +200,7 @@ func appendError(b []byte, e *calendar.Error, status int, l calendar.Lang) []byt
 	b = append(b, `{"code":`...)
 	b = appendString(b, shownCode(e))
 	b = append(b, `,"message":`...)
-	b = appendString(b, e.Message(l))
+	b = appendString(b, texts.Message(e, l))
 	b = append(b, `,"data":{"status":`...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = appendErrorData(b, e, l)
@@ -216,7 +217,7 @@ func appendProblem(b []byte, e *calendar.Error, status int, l calendar.Lang, ins
 	b = append(b, `,"status":`...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(b, `,"detail":`...)
-	b = appendString(b, e.Message(l))
+	b = appendString(b, texts.Message(e, l))
 	b = append(b, `,"instance":`...)
 	b = appendString(b, instance)
 	b = append(b, `,"code":`...)
@@ -235,7 +236,7 @@ func appendErrorData(b []byte, e *calendar.Error, l calendar.Lang) []byte {
 			b = appendComma(b, i)
 			b = appendString(b, f.Field)
 			b = append(b, ':')
-			b = appendString(b, f.Message(l))
+			b = appendString(b, texts.FieldMessage(f, l))
 		}
 		b = append(b, `},"details":`...)
 		b = appendDetails(b, e.Fields, l)
@@ -279,7 +280,7 @@ func appendDetails(b []byte, fields []calendar.FieldError, l calendar.Lang) []by
 		b = append(b, `:{"code":`...)
 		b = appendString(b, code)
 		b = append(b, `,"message":`...)
-		b = appendString(b, f.Message(l))
+		b = appendString(b, texts.FieldMessage(f, l))
 		b = append(b, `,"data":{"param":`...)
 		b = appendString(b, f.Field)
 		b = append(b, "}}"...)

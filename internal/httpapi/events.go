@@ -14,6 +14,7 @@ import (
 	"daybook/internal/formats"
 	"daybook/internal/ground/cache"
 	"daybook/internal/htmltext"
+	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -227,7 +228,7 @@ func (a *api) dress(ctx context.Context, c *call, l *listing, g query.Generation
 	self := sent.Page(l.criteria.Page)
 	name := a.o.CalendarName
 	if name == "" {
-		name = formats.DefaultCalendar(lang)
+		name = texts.Messages.In("feed.events", lang)
 	}
 	l.feed = formats.Feed{
 		Title: name, Calendar: name, Root: l.root.url, Home: l.root.site + "/", Self: self,

@@ -4,42 +4,9 @@ import (
 	"strconv"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 	"daybook/query"
 	"daybook/query/readmodel"
-)
-
-// facetWords are the labels of the values that are words, by facet and value.
-var facetWords = map[string]text{
-	"weekday.1": {"星期一", "Monday", "lundi", "lunes"},
-	"weekday.2": {"星期二", "Tuesday", "mardi", "martes"},
-	"weekday.3": {"星期三", "Wednesday", "mercredi", "miércoles"},
-	"weekday.4": {"星期四", "Thursday", "jeudi", "jueves"},
-	"weekday.5": {"星期五", "Friday", "vendredi", "viernes"},
-	"weekday.6": {"星期六", "Saturday", "samedi", "sábado"},
-	"weekday.7": {"星期日", "Sunday", "dimanche", "domingo"},
-
-	"time_of_day.night":     {"凌晨", "Night", "Nuit", "Madrugada"},
-	"time_of_day.morning":   {"上午", "Morning", "Matin", "Mañana"},
-	"time_of_day.afternoon": {"下午", "Afternoon", "Après-midi", "Tarde"},
-	"time_of_day.evening":   {"晚上", "Evening", "Soir", "Noche"},
-	"time_of_day.all_day":   {"全天", "All day", "Toute la journée", "Todo el día"},
-
-	"in_language.cn": {"中文", "中文", "中文", "中文"},
-	"in_language.en": {"English", "English", "English", "English"},
-	"in_language.fr": {"Français", "Français", "Français", "Français"},
-	"in_language.es": {"Español", "Español", "Español", "Español"},
-
-	"ticketed.true": yes, "ticketed.false": no,
-	"featured.true": yes, "featured.false": no,
-	"free.true": yes, "free.false": no,
-
-	"cost_band.free":    {"免费", "Free", "Gratuit", "Gratis"},
-	"cost_band.unknown": {"未知", "Unknown", "Inconnu", "Desconocido"},
-}
-
-var (
-	yes = text{"是", "Yes", "Oui", "Sí"}
-	no  = text{"否", "No", "Non", "No"}
 )
 
 // appendFacets writes the key facets of a list, nothing where none were asked for.
@@ -64,7 +31,7 @@ func appendFacets(b []byte, facets []query.Facet, l calendar.Lang) []byte {
 func appendFacetValue(b []byte, facet string, v *query.FacetValue, l calendar.Lang) []byte {
 	label := v.Label
 	if label == "" {
-		label = facetWords[facet+"."+v.Value][l]
+		label = texts.Messages.In("facet."+facet+"."+v.Value, l)
 	}
 	b = appendString(append(b, `{"value":`...), v.Value)
 	b = appendString(append(b, `,"label":`...), label)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 )
 
 // openAPI makes the documentation (8.2) for a root in a language.
@@ -19,7 +20,7 @@ func (a *api) openAPI(root *root, l calendar.Lang) object {
 	}
 	return object{
 		"openapi": "3.1.0",
-		"info":    object{"title": in("title", l), "description": in("description", l), "version": "1.0.0"},
+		"info":    object{"title": describe("title", l), "description": describe("description", l), "version": "1.0.0"},
 		"servers": []object{extended(object{"url": root.url}, root.url != root.site+"/"+a.o.Prefix+"/"+Namespace)},
 		"x-roles": roles(l),
 		"paths":   paths,
@@ -28,8 +29,8 @@ func (a *api) openAPI(root *root, l calendar.Lang) object {
 			"headers":   d.headers(),
 			"responses": d.errorResponses(),
 			"securitySchemes": object{
-				"basic":  object{"type": "http", "scheme": "basic", "description": in("basic", l)},
-				"bearer": object{"type": "http", "scheme": "bearer", "description": in("bearer", l)},
+				"basic":  object{"type": "http", "scheme": "basic", "description": describe("basic", l)},
+				"bearer": object{"type": "http", "scheme": "bearer", "description": describe("bearer", l)},
 			},
 		},
 	}
@@ -39,7 +40,7 @@ func (a *api) openAPI(root *root, l calendar.Lang) object {
 func roles(l calendar.Lang) []object {
 	out := make([]object, 0, calendar.Auditor)
 	for r := calendar.Subscriber; r <= calendar.Auditor; r++ {
-		o := object{"name": r.String(), "description": in("role."+r.String(), l)}
+		o := object{"name": r.String(), "description": describe("role."+r.String(), l)}
 		out = append(out, extended(o, r == calendar.Auditor))
 	}
 	return out
@@ -136,7 +137,7 @@ func operationID(rt *route, verb, method string) string {
 func (d *document) operation(rt *route, op *operation, method string) object {
 	o := object{
 		"operationId": operationID(rt, op.verb, method),
-		"summary":     in(op.textID(), d.l),
+		"summary":     describe(op.textID(), d.l),
 		"parameters":  d.parameters(op),
 		"responses":   d.responses(rt, op, method),
 	}
@@ -145,7 +146,7 @@ func (d *document) operation(rt *route, op *operation, method string) object {
 		o["requestBody"] = d.requestBody(rt, op)
 		o["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
 	case "search":
-		o["requestBody"] = object{"description": in("arg.searches", d.l), "required": true, "content": jsonContent(schemaRef("EventSearches"))}
+		o["requestBody"] = object{"description": describe("arg.searches", d.l), "required": true, "content": jsonContent(schemaRef("EventSearches"))}
 		o["security"] = openSecurity()
 	case "delete":
 		o["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
@@ -174,10 +175,10 @@ func (d *document) optionsOperation(rt *route) object {
 	}
 	headers := d.headerRefs("Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age")
 	return object{
-		"operationId": operationID(rt, "options", ""), "summary": in("op.options", d.l),
+		"operationId": operationID(rt, "options", ""), "summary": describe("op.options", d.l),
 		"parameters": parameters, "security": openSecurity(), "x-extension": true,
 		"responses": d.withErrors(object{
-			"200": object{"description": in("status.200", d.l), "headers": headers, "content": jsonContent(schemaRef("Route"))},
+			"200": object{"description": describe("status.200", d.l), "headers": headers, "content": jsonContent(schemaRef("Route"))},
 		}, statuses...),
 	}
 }
@@ -216,7 +217,7 @@ func (d *document) parameters(op *operation) []object {
 		}
 		out = append(out, object{
 			"name": name, "in": "header", "required": false, "x-extension": true,
-			"description": in("arg.header."+name, d.l), "schema": schema,
+			"description": describe("arg.header."+name, d.l), "schema": schema,
 		})
 	}
 	return out
@@ -226,7 +227,7 @@ func (d *document) parameters(op *operation) []object {
 func (d *document) parameter(arg *argument) object {
 	description := arg.description[d.l]
 	if arg.moves() {
-		description += " " + in("default."+arg.name, d.l)
+		description += " " + describe("default."+arg.name, d.l)
 	}
 	o := object{
 		"name": arg.name, "in": arg.in, "required": arg.required, "description": description,
@@ -297,7 +298,7 @@ func (d *document) requestBody(rt *route, op *operation) object {
 		content[media] = object{"schema": schemaRef(bodySchemaName(rt, op.verb) + form)}
 	}
 	return object{
-		"description": in("body", d.l),
+		"description": describe("body", d.l),
 		"required":    false, // every field may stand in the query string
 		"content":     content,
 	}
@@ -465,17 +466,17 @@ func (d *document) responses(rt *route, op *operation, method string) object {
 	if op.verb == "create" {
 		status = "201"
 	}
-	done := object{"description": in("status."+status, d.l), "headers": d.headerRefs(headers...)}
+	done := object{"description": describe("status."+status, d.l), "headers": d.headerRefs(headers...)}
 	if method != http.MethodHead {
 		done["content"] = d.content(rt, op.verb)
 	}
 	out := object{status: done}
 	if slices.Contains(headers, "ETag") && (method == http.MethodGet || method == http.MethodHead) {
-		out["304"] = extended(object{"description": in("status.304", d.l), "headers": d.headerRefs(headers...)}, true)
+		out["304"] = extended(object{"description": describe("status.304", d.l), "headers": d.headerRefs(headers...)}, true)
 	}
 	if method == http.MethodHead {
 		for _, s := range slices.Concat(errorStatuses(rt, op.verb), []int{414, 429, 500, 503}) {
-			out[strconv.Itoa(s)] = object{"description": in("status."+strconv.Itoa(s), d.l), "headers": d.errorHeaders(s)}
+			out[strconv.Itoa(s)] = object{"description": describe("status."+strconv.Itoa(s), d.l), "headers": d.errorHeaders(s)}
 		}
 		return out
 	}
@@ -510,7 +511,7 @@ func (d *document) errorResponses() object {
 	out := object{}
 	for _, s := range []int{400, 401, 403, 404, 410, 412, 413, 414, 422, 429, 500, 503} {
 		out["Error"+strconv.Itoa(s)] = object{
-			"description": in("status."+strconv.Itoa(s), d.l),
+			"description": describe("status."+strconv.Itoa(s), d.l),
 			"headers":     d.errorHeaders(s),
 			"content": object{
 				"application/json":         object{"schema": schemaRef("Error")},
@@ -546,7 +547,7 @@ func (d *document) headers() object {
 		"X-Content-Type-Options": true, "Vary": true, "Cache-Control": true, "WWW-Authenticate": true, "Retry-After": true,
 	}
 	out := object{}
-	for id, t := range texts {
+	for id, t := range texts.Documentation {
 		name, ok := strings.CutPrefix(id, "header.")
 		if !ok {
 			continue
@@ -559,7 +560,7 @@ func (d *document) headers() object {
 	}
 	for _, pair := range d.a.totals[1:] {
 		for i, like := range []string{"X-Total", "X-TotalPages"} {
-			out[pair[i]] = object{"description": in("header."+like, d.l), "schema": object{"type": "integer"}, "x-extension": true}
+			out[pair[i]] = object{"description": describe("header."+like, d.l), "schema": object{"type": "integer"}, "x-extension": true}
 		}
 	}
 	return out

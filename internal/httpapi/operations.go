@@ -9,6 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -19,7 +20,7 @@ type argument struct {
 	in          string // "path", "query", "header", "body"
 	declared    string // type as the tables give it, "" untyped
 	format      string
-	description text
+	description calendar.Text
 	required    bool
 	fallback    string // declared default as JSON text, "" none
 	enum        []string
@@ -31,6 +32,18 @@ type argument struct {
 
 // moves tells whether its default moves with the day.
 func (arg *argument) moves() bool { return arg.param != nil && arg.param.Moving != nil }
+
+// described returns the description of a field or a parameter of a kind: its own one, or
+// that which several kinds share.
+func described(what string, k calendar.Kind, name string) calendar.Text {
+	if own, ok := texts.Documentation[what+"."+k.String()+"."+name]; ok {
+		return own
+	}
+	return texts.Documentation[what+"."+name]
+}
+
+// describe returns a text of the documentation.
+func describe(id string, l calendar.Lang) string { return texts.Documentation.In(id, l) }
 
 // operation is what some methods of a route do.
 type operation struct {
@@ -59,13 +72,13 @@ func (rt *route) operations() []operation {
 		args := ended(readArguments(rt))
 		return []operation{{rt, readOnly, "export", slices.Insert(args, 1, endingArgument(rt))}}
 	case formCalendar:
-		return []operation{{rt, readOnly, "source", argumentsOf(query.SourceParams())}}
+		return []operation{{rt, readOnly, "source", argumentsOf(calendar.KindEvent, query.SourceParams())}}
 	case formSearch:
 		return []operation{{rt, askOnly, "search", []argument{
-			{name: paramSearches, in: "body", declared: "array of object", description: texts["arg.searches"], required: true, extension: true}, languageArgument(),
+			{name: paramSearches, in: "body", declared: "array of object", description: texts.Documentation["arg.searches"], required: true, extension: true}, languageArgument(),
 		}}}
 	case formClusters:
-		return []operation{{rt, readOnly, "clusters", argumentsOf(query.ClusterParams())}}
+		return []operation{{rt, readOnly, "clusters", argumentsOf(calendar.KindEvent, query.ClusterParams())}}
 	case formCollection:
 		return []operation{
 			{rt, readOnly, "list", listArguments(rt)},
@@ -83,31 +96,31 @@ func (rt *route) operations() []operation {
 func languageArgument() argument {
 	return argument{
 		name: "multilang_language", in: "query", declared: "string",
-		description: texts["arg.language"], enum: calendar.LangNames(),
+		description: texts.Documentation["arg.language"], enum: calendar.LangNames(),
 	}
 }
 
 func indexArguments() []argument {
 	return []argument{
-		{name: "namespace", in: "query", declared: "string", description: texts["arg.namespace"], fallback: `"` + Namespace + `"`},
-		{name: "context", in: "query", declared: "string", description: texts["arg.context"], fallback: `"view"`},
+		{name: "namespace", in: "query", declared: "string", description: texts.Documentation["arg.namespace"], fallback: `"` + Namespace + `"`},
+		{name: "context", in: "query", declared: "string", description: texts.Documentation["arg.context"], fallback: `"view"`},
 		languageArgument(),
 	}
 }
 
 // listArguments are those of a list; only those of the collections have a past.
 func listArguments(rt *route) []argument {
-	return slices.DeleteFunc(argumentsOf(query.Params(rt.kind)), func(arg argument) bool {
+	return slices.DeleteFunc(argumentsOf(rt.kind, query.Params(rt.kind)), func(arg argument) bool {
 		return arg.name == history.ParamPoint && rt.form != formCollection
 	})
 }
 
-func argumentsOf(params []query.Param) []argument {
+func argumentsOf(k calendar.Kind, params []query.Param) []argument {
 	args := make([]argument, 0, len(params))
 	for i := range params {
 		p := &params[i]
 		args = append(args, argument{
-			name: p.Name, in: "query", declared: p.Declared, format: p.Format, description: p.Doc,
+			name: p.Name, in: "query", declared: p.Declared, format: p.Format, description: described("param", k, p.Name),
 			fallback: declaredDefault(p.Default), enum: p.Enum, extension: p.Extension, required: p.Required, schema: p.Schema, param: p,
 		})
 	}
@@ -151,29 +164,29 @@ func (rt *route) pathArguments() []argument {
 // pathArgument is the variable of a single route.
 func pathArgument(rt *route) argument {
 	if rt.form == formBySlug {
-		return argument{name: "slug", in: "path", declared: "string", description: texts["arg.slug."+rt.kind.String()], required: true}
+		return argument{name: "slug", in: "path", declared: "string", description: texts.Documentation["arg.slug."+rt.kind.String()], required: true}
 	}
 	k := rt.kind
 	if rt.of != 0 {
 		k = rt.of
 	}
-	return argument{name: "id", in: "path", declared: "integer", description: texts["arg.id."+k.String()], required: true, schema: object{"minimum": 0}}
+	return argument{name: "id", in: "path", declared: "integer", description: texts.Documentation["arg.id."+k.String()], required: true, schema: object{"minimum": 0}}
 }
 
 func readArguments(rt *route) []argument {
 	args := []argument{pathArgument(rt)}
 	if rt.kind == calendar.KindEvent && rt.form != formBySlug {
-		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.read"], schema: passwordSchema})
+		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts.Documentation["arg.password.read"], schema: passwordSchema})
 	}
 	if rt.form != formEvent {
-		args = append(args, argument{name: history.ParamPoint, in: "query", declared: "string", description: texts["arg.as_of.single"], extension: true, schema: object{"minLength": 1}})
+		args = append(args, argument{name: history.ParamPoint, in: "query", declared: "string", description: texts.Documentation["arg.as_of.single"], extension: true, schema: object{"minLength": 1}})
 	}
 	args = append(args, languageArgument(), argument{
-		name: "_fields", in: "query", declared: "array of string", description: texts["arg.fields"], extension: true,
+		name: "_fields", in: "query", declared: "array of string", description: texts.Documentation["arg.fields"], extension: true,
 	})
 	if rt.kind == calendar.KindEvent {
 		args = append(args, argument{
-			name: "format", in: "query", declared: "string", description: texts["arg.format"], enum: strings.Split(singleFormats, ","), extension: true,
+			name: "format", in: "query", declared: "string", description: texts.Documentation["arg.format"], enum: strings.Split(singleFormats, ","), extension: true,
 		})
 	}
 	return args
@@ -187,7 +200,7 @@ func endingArgument(rt *route) argument {
 			names = append(names, f.name)
 		}
 	}
-	return argument{name: "format", in: "path", declared: "string", description: texts["arg.ending"], required: true, enum: names, extension: true}
+	return argument{name: "format", in: "path", declared: "string", description: texts.Documentation["arg.ending"], required: true, enum: names, extension: true}
 }
 
 // ended tells no words of the parameter that an ending of the path wins over, as makers of
@@ -209,10 +222,10 @@ func ended(args []argument) []argument {
 func deleteArguments(rt *route) []argument {
 	args := []argument{pathArgument(rt)}
 	if rt.kind == calendar.KindEvent && rt.form == formByID {
-		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts["arg.password.delete"], schema: passwordSchema})
+		args = append(args, argument{name: "password", in: "query", declared: "string", description: texts.Documentation["arg.password.delete"], schema: passwordSchema})
 	}
 	return append(args, languageArgument(), argument{
-		name: reasonField.Name, in: "query", declared: reasonField.Declared, description: reasonField.Doc, extension: true, schema: object{"maxLength": calendar.MaxReason},
+		name: reasonField.Name, in: "query", declared: reasonField.Declared, description: texts.Documentation["arg.reason"], extension: true, schema: object{"maxLength": calendar.MaxReason},
 	})
 }
 
@@ -226,13 +239,13 @@ func fieldArguments(rt *route) []argument {
 			continue
 		}
 		args = append(args, argument{
-			name: f.Name, in: "body", declared: f.Declared, description: f.Doc,
+			name: f.Name, in: "body", declared: f.Declared, description: described("field", rt.kind, f.Name),
 			required: f.Required && rt.form == formCollection, fallback: declaredDefault(f.Default),
 			enum: f.Enum, extension: f.Extension, field: f,
 		})
 	}
 	return append(args, argument{
-		name: reasonField.Name, in: "body", declared: reasonField.Declared, description: reasonField.Doc, extension: true, field: &reasonField,
+		name: reasonField.Name, in: "body", declared: reasonField.Declared, description: texts.Documentation["arg.reason"], extension: true, field: &reasonField,
 	})
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	public "daybook/internal/pages"
+	"daybook/internal/texts"
 )
 
 // PageOperations are the operations of the interface for the page of the API, from the
@@ -11,7 +12,7 @@ func PageOperations() []public.Operation {
 	for _, rt := range routes {
 		for _, op := range rt.operations() {
 			for _, method := range op.methods {
-				out = append(out, public.Operation{Method: method, Path: rt.shown, Does: texts[op.textID()], Extension: rt.extension()})
+				out = append(out, public.Operation{Method: method, Path: rt.shown, Does: texts.Documentation[op.textID()], Extension: rt.extension()})
 			}
 		}
 	}

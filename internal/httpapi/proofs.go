@@ -13,6 +13,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/proof"
+	"daybook/internal/texts"
 )
 
 // patternTile takes every path, so that a wrong form of one is no tile.
@@ -38,7 +39,7 @@ func proofRoutes() []pathExtra {
 		}}
 	}
 	whole := func(name, text string, least int, required bool) argument {
-		return argument{name: name, in: "query", declared: "integer", description: texts[text], required: required, schema: object{"minimum": least}, extension: true}
+		return argument{name: name, in: "query", declared: "integer", description: texts.Documentation[text], required: required, schema: object{"minimum": least}, extension: true}
 	}
 	size := whole("size", "arg.proof.size", 1, false)
 	plain := object{"schema": str()}
@@ -46,8 +47,8 @@ func proofRoutes() []pathExtra {
 	inclusion["text/plain"] = plain
 	tile := row(
 		patternTile, "tile", object{"application/octet-stream": object{"schema": object{"type": "string", "format": "binary"}}}, (*api).tile,
-		argument{name: "level", in: "path", declared: "string", description: texts["arg.tile.level"], required: true, schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
-		argument{name: "tile", in: "path", declared: "string", description: texts["arg.tile.tile"], required: true},
+		argument{name: "level", in: "path", declared: "string", description: texts.Documentation["arg.tile.level"], required: true, schema: object{"pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)$"}},
+		argument{name: "tile", in: "path", declared: "string", description: texts.Documentation["arg.tile.tile"], required: true},
 	)
 	tile.key = `/tile/(?P<level>\d+|entries)/(?P<tile>.+)`
 	return []pathExtra{

@@ -12,7 +12,7 @@ import (
 
 // reasonField is the reason of a change as writes take it: a parameter that no record has.
 var reasonField = calendar.Field{
-	Name: "reason", Form: calendar.FormDetail, Declared: "string", Empty: calendar.EmptyClears, Extension: true, Max: calendar.MaxReason, Doc: texts["arg.reason"],
+	Name: "reason", Form: calendar.FormDetail, Declared: "string", Empty: calendar.EmptyClears, Extension: true, Max: calendar.MaxReason,
 }
 
 // reasonOf reads why a change is made (HISTORY 15): the parameter, else the header; nil

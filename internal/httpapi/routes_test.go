@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
+
+	"daybook/calendar"
+	"daybook/internal/texts"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -54,55 +56,45 @@ func TestRoutesGolden(t *testing.T) {
 	}
 }
 
-// TestTexts: every text of the catalog is there in all languages, differs from
-// the English one, and is used.
-func TestTexts(t *testing.T) {
+// TestDescribed: every operation, argument and header that is sent is described, and every
+// description of a field or parameter is that of one.
+func TestDescribed(t *testing.T) {
 	t.Parallel()
-	var source strings.Builder
-	for _, name := range []string{"openapi.go", "operations.go", "proofs.go", "reason.go"} {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		source.Write(b)
-	}
 	used := map[string]bool{}
-	for _, m := range regexp.MustCompile(`"([a-z]+(?:\.[A-Za-z_-]+)*)"`).FindAllStringSubmatch(source.String(), -1) {
-		used[m[1]] = true
-	}
-	prefixes := []string{"header.", "status.", "arg.header.", "arg.told.", "op.", "arg.id.", "arg.slug.", "default.", "role."}
-	for id, text := range texts {
-		for i, s := range text {
-			if s == "" {
-				t.Errorf("%s: nothing in language %d", id, i)
-			}
+	describes := func(what string, k calendar.Kind, name string) {
+		key := what + "." + k.String() + "." + name
+		if _, own := texts.Documentation[key]; !own {
+			key = what + "." + name
 		}
-		known := used[id]
-		for _, p := range prefixes {
-			known = known || strings.HasPrefix(id, p)
-		}
-		if !known {
-			t.Errorf("%s: not used", id)
-		}
+		used[key] = true
 	}
 	for _, rt := range routes {
 		for _, op := range rt.operations() {
 			id := op.textID()
-			if _, ok := texts[id]; !ok {
+			if _, ok := texts.Documentation[id]; !ok {
 				t.Errorf("%s: missing", id)
 			}
 			for _, arg := range op.args {
-				for i, s := range arg.description {
-					if s == "" {
-						t.Errorf("%s %s: %s has no description in language %d", rt.pattern, op.verb, arg.name, i)
-					}
+				if arg.description == (calendar.Text{}) {
+					t.Errorf("%s %s: %s has no description", rt.pattern, op.verb, arg.name)
+				}
+				if arg.param != nil {
+					describes("param", rt.kind, arg.name)
+				}
+				if arg.field != nil {
+					describes("field", rt.kind, arg.name)
 				}
 			}
 			for _, name := range op.sends() {
-				if _, ok := texts["arg.header."+name]; !ok {
+				if _, ok := texts.Documentation["arg.header."+name]; !ok {
 					t.Errorf("arg.header.%s: missing", name)
 				}
 			}
+		}
+	}
+	for key := range texts.Documentation {
+		if !used[key] && (strings.HasPrefix(key, "param.") || strings.HasPrefix(key, "field.")) {
+			t.Errorf("%s describes nothing", key)
 		}
 	}
 }

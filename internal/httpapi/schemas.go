@@ -152,7 +152,7 @@ func featureOf(always object) object {
 // searchesSchema is the body of several searches.
 func (d *document) searchesSchema() object {
 	of := object{}
-	for _, arg := range argumentsOf(query.SeveralParams()) {
+	for _, arg := range argumentsOf(calendar.KindEvent, query.SeveralParams()) {
 		schema := sentAsJSON(d.parameterSchema(&arg), arg.param.IsList())
 		schema["description"] = arg.description[d.l]
 		of[arg.name] = schema

@@ -12,7 +12,7 @@ import (
 
 func suggestRoute() *extra {
 	return &extra{
-		verb: "suggest", args: func(*route) []argument { return argumentsOf(query.SuggestParams()) },
+		verb: "suggest", args: func(*route) []argument { return argumentsOf(calendar.KindEvent, query.SuggestParams()) },
 		sends: []string{"If-None-Match", headerMinPosition}, headers: []string{"ETag", headerEncoding, headerPosition},
 		statuses: []int{400, 401},
 		content:  func() object { return jsonContent(schemaRef("Suggestions")) },

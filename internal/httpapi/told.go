@@ -8,6 +8,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/history"
+	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -116,7 +117,7 @@ func (q *toldQuery) link(address string, table []toldParam, name string, n int64
 
 func orderRow() toldParam {
 	return toldParam{
-		argument{name: "order", in: "query", declared: "string", description: texts["arg.told.order"], fallback: `"desc"`, enum: []string{"asc", "desc"}, extension: true},
+		argument{name: "order", in: "query", declared: "string", description: texts.Documentation["arg.told.order"], fallback: `"desc"`, enum: []string{"asc", "desc"}, extension: true},
 		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
 			if v != "asc" && v != "desc" {
 				bad(calendar.ReasonWord, "asc, desc")
@@ -129,7 +130,7 @@ func orderRow() toldParam {
 // numberRow is a whole number from least on.
 func numberRow(name string, least int64, take func(q *toldQuery, n int64)) toldParam {
 	return toldParam{
-		argument{name: name, in: "query", declared: "integer", description: texts["arg.told."+name], schema: object{"minimum": least}, extension: true},
+		argument{name: name, in: "query", declared: "integer", description: texts.Documentation["arg.told."+name], schema: object{"minimum": least}, extension: true},
 		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
 			switch n, ok := calendar.ParseNearestInt(v); {
 			case !ok:
@@ -164,7 +165,7 @@ func limitRow() toldParam {
 // wordsRow is a list of words of which all have to be known.
 func wordsRow(name string, known func(c calendar.Caller) []string, take func(q *toldQuery, word string)) toldParam {
 	return toldParam{
-		argument{name: name, in: "query", declared: "array of string", description: texts["arg.told."+name], extension: true},
+		argument{name: name, in: "query", declared: "array of string", description: texts.Documentation["arg.told."+name], extension: true},
 		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
 			words, list := known(q.caller), calendar.ParseList(v)
 			if len(list) == 0 {
@@ -223,7 +224,7 @@ func fieldRow() toldParam {
 // idsRow is a list of numbers from least on.
 func idsRow(name string, least int64, readers bool, to func(q *toldQuery) *[]calendar.ID) toldParam {
 	return toldParam{
-		argument{name: name, in: "query", declared: "array of integer", description: texts["arg.told."+name], extension: true},
+		argument{name: name, in: "query", declared: "array of integer", description: texts.Documentation["arg.told."+name], extension: true},
 		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
 			list := calendar.ParseList(v)
 			switch {
@@ -259,7 +260,7 @@ func actorRow() toldParam {
 
 func momentRow(name string, to func(q *toldQuery) *time.Time) toldParam {
 	return toldParam{
-		argument{name: name, in: "query", declared: "date", description: texts["arg.told."+name], extension: true},
+		argument{name: name, in: "query", declared: "date", description: texts.Documentation["arg.told."+name], extension: true},
 		func(q *toldQuery, v any, bad func(calendar.Reason, ...string)) {
 			text, _ := v.(string)
 			at, _, ok := history.ParseMoment(calendar.Trim(text), q.now, q.site)

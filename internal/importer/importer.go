@@ -54,6 +54,7 @@ import (
 	"daybook/command"
 	"daybook/eventstore"
 	"daybook/internal/access"
+	"daybook/internal/texts"
 )
 
 // Authors finds the users that lines name.
@@ -529,11 +530,11 @@ func refusal(err error) (string, bool) {
 		return "", false
 	}
 	if len(e.Fields) == 0 {
-		return e.Message(calendar.LangEN), true
+		return texts.Message(e, calendar.LangEN), true
 	}
 	reasons := make([]string, len(e.Fields))
 	for i, f := range e.Fields {
-		reasons[i] = f.Message(calendar.LangEN)
+		reasons[i] = texts.FieldMessage(f, calendar.LangEN)
 	}
 	return strings.Join(reasons, "; "), true
 }

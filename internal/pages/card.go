@@ -182,7 +182,7 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 		ID: v.Record.ID, Version: v.Record.Version, Href: p.hrefOf(r, v.Record, v.Status), Title: title, Language: otherLang(in, l),
 		Start: s.from(), End: s.to(), Past: over(v.Record, now), Now: running(v.Record, now),
 		Protected: v.Blanked, AllDay: s.allDay, Several: !s.first().Equal(s.last()),
-		Weekday: say.names().shortDays[s.start.Weekday()], Day: strconv.Itoa(s.start.Day()), Month: say.names().shortMonths[s.start.Month()-1],
+		Weekday: say.dayName("short.", s.start.Weekday()), Day: strconv.Itoa(s.start.Day()), Month: say.monthName("short.", s.start.Month()),
 		zoneName: v.Record.Fields.String("timezone"), Colour: int(v.Record.ID % 8), span: s,
 	}
 	if !s.away || s.allDay {
@@ -233,7 +233,7 @@ func (p *Pages) timeOf(say speech, s *span) string {
 // startOf tells the time at which an event begins, as grids do.
 func (p *Pages) startOf(say speech, s *span) string {
 	if s.allDay {
-		return word("event.all_day", say.lang)
+		return say.text("event.all_day")
 	}
 	return spaced(say.time(s.start), s.zone)
 }
@@ -244,21 +244,17 @@ func (p *Pages) shortWhen(say speech, s *span, now time.Time) string {
 	first := say.shortDate(s.start, year)
 	switch {
 	case s.allDay && sameDay(s.start, s.end):
-		return first + " · " + word("event.all_day", say.lang)
+		return first + " · " + say.text("event.all_day")
 	case s.allDay:
 		return say.days(s.start, s.end)
 	case sameDay(s.start, s.end):
 		return say.at(first, p.timeOf(say, s))
 	}
-	between := " " + dash + " "
-	if say.lang == calendar.LangCN {
-		between = " 至 "
-	}
 	from := ""
 	if s.zone != s.zoneEnd {
 		from = s.zone
 	}
-	return spaced(say.at(first, say.time(s.start)), from) + between + spaced(say.at(say.shortDate(s.end, year), say.time(s.end)), s.zoneEnd)
+	return spaced(say.at(first, say.time(s.start)), from) + say.text("until") + spaced(say.at(say.shortDate(s.end, year), say.time(s.end)), s.zoneEnd)
 }
 
 // spaced puts blanks between what is not empty.

@@ -10,7 +10,7 @@ import (
 // Operation is one of the interface, as its documentation has it (PAGES.md P11).
 type Operation struct {
 	Method, Path string
-	Does         [len(calendar.Langs)]string // in the order of calendar.Langs
+	Does         calendar.Text
 	Extension    bool
 }
 

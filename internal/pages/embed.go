@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -74,16 +75,13 @@ func (p *Pages) element() ([]byte, error) {
 		}
 	}
 	for _, l := range calendar.Langs {
-		say, events := p.speech(l), counts["events"][l]
-		between := " " + dash + " "
-		if l == calendar.LangCN {
-			between = " 至 "
-		}
+		// The script puts values in the places of %s.
+		of := func(key string) string { return word(key, l, "%s") }
 		config.Words[l.String()] = elementWords{
-			Title: word("list.title", l), AllDay: word("event.all_day", l), Until: between, Comma: (&layout{Lang: l}).comma(), More: word("month.more", l),
-			Zone: word("zone.told", l), Previous: word("step.previous", l), Next: word("step.next", l), PreviousPage: word("pager.previous", l), NextPage: word("pager.next", l),
-			Empty: word("empty.list", l), EmptyMonth: word("empty.period", l), Error: word("error.503", l),
-			Events: map[string]string{"one": events.one, "many": events.many, "other": events.other}, Twelve: say.twelve, Sunday: p.o.Sunday,
+			Title: of("list.title"), AllDay: of("event.all_day"), Until: of("until"), Comma: of("comma"), More: of("month.more"),
+			Zone: of("zone.told"), Previous: of("step.previous"), Next: of("step.next"), PreviousPage: of("pager.previous"), NextPage: of("pager.next"),
+			Empty: of("empty.list"), EmptyMonth: of("empty.period"), Error: of("error.503"),
+			Events: map[string]string{"one": of("count.events.one"), "many": of("count.events.many"), "other": of("count.events.other")}, Twelve: p.speech(l).twelve, Sunday: p.o.Sunday,
 		}
 	}
 	b, err := json.Marshal(config)
@@ -234,7 +232,7 @@ func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
 		return oembedError(http.StatusBadRequest, calendar.CodeMissingParam, "url: the page of an event is required")
 	}
 	if refused := bad.Fields; len(refused) > 0 {
-		return oembedError(http.StatusBadRequest, calendar.CodeInvalidParam, refused[0].Message(calendar.LangEN))
+		return oembedError(http.StatusBadRequest, calendar.CodeInvalidParam, texts.FieldMessage(refused[0], calendar.LangEN))
 	}
 	format := cmpOr(r.Query.Get(paramFormat), "json")
 	if format != "json" && format != "xml" {

@@ -212,13 +212,10 @@ func (l *layout) Languages() []link {
 	}
 	out := make([]link, 0, len(hreflangs))
 	for _, lang := range hreflangs {
-		out = append(out, link{Href: l.r.Path + segments[lang] + page, Label: langNames[lang], Lang: lang.Tag(), Current: lang == l.Lang})
+		out = append(out, link{Href: l.r.Path + segments[lang] + page, Label: word("language.name", lang), Lang: lang.Tag(), Current: lang == l.Lang})
 	}
 	return out
 }
-
-// langNames are the own names of the languages.
-var langNames = [...]string{calendar.LangCN: "中文", calendar.LangEN: "English", calendar.LangFR: "Français", calendar.LangES: "Español"}
 
 // Views are the pages of the navigation.
 func (l *layout) Views() []link {

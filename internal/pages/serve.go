@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -311,7 +312,7 @@ func (p *Pages) step(ctx context.Context, l *layout, over period, total int, pat
 	kept = linkQuery(leaveOut(l.sel.params(nil), append(slices.Clone(dates), paramStrict)...))
 	if !l.sel.plain() {
 		for _, c := range l.chips(ctx, path(over.first)) {
-			e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label+"%s"), Value: c.Value})
+			e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label+"{1}"), Value: c.Value})
 		}
 		b, a, err := p.edges(ctx, l, over, true)
 		if err != nil {
@@ -590,7 +591,7 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 	}
 	var elsewhere []problem // than in the form that compares
 	for _, f := range refused.Fields {
-		problem := problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: besideField(f.Field, f.Message(l.Lang))}
+		problem := problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: besideField(f.Field, texts.FieldMessage(f, l.Lang))}
 		if !b.Compare.tell(&problem) {
 			elsewhere = append(elsewhere, problem)
 		}

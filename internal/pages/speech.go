@@ -6,45 +6,13 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 )
 
 // speech is how a language writes numbers, dates and times (PAGES.md P4.4).
 type speech struct {
 	lang   calendar.Lang
 	twelve bool // times of twelve hours
-}
-
-// names of months and days, long and short, as they stand inside of a sentence.
-type calendarNames struct {
-	months, shortMonths [12]string
-	days, shortDays     [7]string // Sunday first
-}
-
-var namesOf = [...]calendarNames{
-	calendar.LangEN: {
-		months:      [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
-		shortMonths: [12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},
-		days:        [7]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"},
-		shortDays:   [7]string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"},
-	},
-	calendar.LangCN: {
-		months:      [12]string{"1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月"},
-		shortMonths: [12]string{"1月", "2月", "3月", "4月", "5月", "6月", "7月", "8月", "9月", "10月", "11月", "12月"},
-		days:        [7]string{"星期日", "星期一", "星期二", "星期三", "星期四", "星期五", "星期六"},
-		shortDays:   [7]string{"周日", "周一", "周二", "周三", "周四", "周五", "周六"},
-	},
-	calendar.LangES: {
-		months:      [12]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
-		shortMonths: [12]string{"ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sept", "oct", "nov", "dic"},
-		days:        [7]string{"domingo", "lunes", "martes", "miércoles", "jueves", "viernes", "sábado"},
-		shortDays:   [7]string{"dom", "lun", "mar", "mié", "jue", "vie", "sáb"},
-	},
-	calendar.LangFR: {
-		months:      [12]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
-		shortMonths: [12]string{"janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."},
-		days:        [7]string{"dimanche", "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi"},
-		shortDays:   [7]string{"dim.", "lun.", "mar.", "mer.", "jeu.", "ven.", "sam."},
-	},
 }
 
 // Spaces and dashes of the texts.
@@ -54,7 +22,18 @@ const (
 	dash          = "–"
 )
 
-func (s speech) names() *calendarNames { return &namesOf[s.lang] }
+func (s speech) text(key string, values ...string) string {
+	return texts.Pages.In(key, s.lang, values...)
+}
+
+// monthName and dayName return names as they stand inside a sentence; form is "" or "short.".
+func (s speech) monthName(form string, m time.Month) string {
+	return s.text("month." + form + strconv.Itoa(int(m)))
+}
+
+func (s speech) dayName(form string, d time.Weekday) string {
+	return s.text("day." + form + strconv.Itoa(int(d)))
+}
 
 // number writes a whole number with the groups of the language; Spanish has them from
 // five digits on.
@@ -81,33 +60,17 @@ func (s speech) number(n int) string {
 	return b.String()
 }
 
-// plural is a class of numbers (CLDR, cardinals).
-type plural int
-
-const (
-	other plural = iota
-	one
-	many
-)
-
-// plural gives the class of a number.
-func (s speech) plural(n int) plural {
-	switch s.lang {
-	case calendar.LangCN:
-		return other
-	case calendar.LangEN:
-	case calendar.LangES, calendar.LangFR:
-		if n != 0 && n%1_000_000 == 0 {
-			return many
-		}
-		if n == 0 && s.lang == calendar.LangFR {
-			return one
-		}
+// plural gives the class of a number (CLDR, cardinals): "one", "many" or "other".
+func (s speech) plural(n int) string {
+	switch romance := s.lang == calendar.LangES || s.lang == calendar.LangFR; {
+	case s.lang == calendar.LangCN:
+		return "other"
+	case romance && n != 0 && n%1_000_000 == 0:
+		return "many"
+	case n == 1, n == 0 && s.lang == calendar.LangFR:
+		return "one"
 	}
-	if n == 1 {
-		return one
-	}
-	return other
+	return "other"
 }
 
 // dayNumber is the day of the month in a date.
@@ -120,75 +83,27 @@ func (s speech) dayNumber(t time.Time) string {
 
 // date is a whole date: Saturday, July 4, 2026.
 func (s speech) date(t time.Time) string {
-	n, day, month, year := s.names(), s.dayNumber(t), int(t.Month()), strconv.Itoa(t.Year())
-	weekday := n.days[t.Weekday()]
-	switch s.lang {
-	case calendar.LangCN:
-		return year + "年" + strconv.Itoa(month) + "月" + day + "日" + weekday
-	case calendar.LangES:
-		return weekday + ", " + day + " de " + n.months[month-1] + " de " + year
-	case calendar.LangFR:
-		return weekday + " " + day + " " + n.months[month-1] + " " + year
-	case calendar.LangEN:
-	}
-	return weekday + ", " + n.months[month-1] + " " + day + ", " + year
+	return s.text("date.whole", s.dayName("", t.Weekday()), s.dayNumber(t), s.monthName("", t.Month()), strconv.Itoa(t.Year()))
 }
 
 // dayInYear is a date without its year: Saturday, July 4.
 func (s speech) dayInYear(t time.Time) string {
-	n, day, month := s.names(), s.dayNumber(t), int(t.Month())
-	weekday := n.days[t.Weekday()]
-	switch s.lang {
-	case calendar.LangCN:
-		return strconv.Itoa(month) + "月" + day + "日" + weekday
-	case calendar.LangES:
-		return weekday + ", " + day + " de " + n.months[month-1]
-	case calendar.LangFR:
-		return weekday + " " + day + " " + n.months[month-1]
-	case calendar.LangEN:
-	}
-	return weekday + ", " + n.months[month-1] + " " + day
+	return s.text("date.in_year", s.dayName("", t.Weekday()), s.dayNumber(t), s.monthName("", t.Month()))
 }
 
 // shortDate is a date as lists have it: Sat, Jul 4. The year stands there when it is not
 // the present one.
 func (s speech) shortDate(t time.Time, presentYear int) string {
-	n := s.names()
-	weekday, withYear := n.shortDays[t.Weekday()], t.Year() != presentYear
-	day := s.dayOf(t, withYear)
-	switch s.lang {
-	case calendar.LangCN:
-		return day + weekday
-	case calendar.LangFR:
-		return weekday + " " + day
-	case calendar.LangEN, calendar.LangES:
-	}
-	return weekday + ", " + day
+	return s.text("date.short", s.dayName("short.", t.Weekday()), s.dayOf(t, t.Year() != presentYear))
 }
 
 // dayOf is a date without its weekday: Jul 4, 2026.
 func (s speech) dayOf(t time.Time, withYear bool) string {
-	n, day, month := s.names(), s.dayNumber(t), int(t.Month())
-	year := strconv.Itoa(t.Year())
-	switch s.lang {
-	case calendar.LangCN:
-		if !withYear {
-			year = ""
-		} else {
-			year += "年"
-		}
-		return year + strconv.Itoa(month) + "月" + day + "日"
-	case calendar.LangES, calendar.LangFR:
-		if withYear {
-			return day + " " + n.shortMonths[month-1] + " " + year
-		}
-		return day + " " + n.shortMonths[month-1]
-	case calendar.LangEN:
-	}
+	key := "date.day"
 	if withYear {
-		return n.shortMonths[month-1] + " " + day + ", " + year
+		key = "date.day_and_year"
 	}
-	return n.shortMonths[month-1] + " " + day
+	return s.text(key, s.dayNumber(t), s.monthName("short.", t.Month()), strconv.Itoa(t.Year()))
 }
 
 // days are the dates from the first to the last day: Jul 4 – 6, 2026.
@@ -222,15 +137,7 @@ func (s speech) daysText(first, last time.Time) (from, between, to string) {
 
 // month names a month of a year: July 2026.
 func (s speech) month(t time.Time) string {
-	name, year := s.names().months[t.Month()-1], strconv.Itoa(t.Year())
-	switch s.lang {
-	case calendar.LangCN:
-		return year + "年" + name
-	case calendar.LangES:
-		return name + " de " + year
-	case calendar.LangEN, calendar.LangFR:
-	}
-	return name + " " + year
+	return s.text("date.month", s.monthName("", t.Month()), strconv.Itoa(t.Year()))
 }
 
 // time is a time of day: 6:30 PM.
@@ -238,22 +145,11 @@ func (s speech) time(t time.Time) string {
 	if !s.twelve {
 		return t.Format("15:04")
 	}
-	clock := t.Format("3:04")
-	before := t.Hour() < 12
-	switch s.lang {
-	case calendar.LangCN:
-		if before {
-			return "上午" + clock
-		}
-		return "下午" + clock
-	case calendar.LangES:
-		if before {
-			return clock + noBreak + "a." + noBreak + "m."
-		}
-		return clock + noBreak + "p." + noBreak + "m."
-	case calendar.LangEN, calendar.LangFR:
+	key := "time.pm"
+	if t.Hour() < 12 {
+		key = "time.am"
 	}
-	return clock + noBreak + t.Format("PM")
+	return s.text(key, t.Format("3:04"))
 }
 
 // times are two times of one day.
@@ -265,12 +161,7 @@ func (s speech) times(from, to time.Time) string {
 }
 
 // at joins a date and what is told of its time.
-func (s speech) at(date, time string) string {
-	if s.lang == calendar.LangCN {
-		return date + " " + time
-	}
-	return date + ", " + time
-}
+func (s speech) at(date, time string) string { return s.text("date.at", date, time) }
 
 // when is how long somebody is told that an event lasts.
 type when struct {
@@ -291,7 +182,7 @@ func (w whenText) String() string { return w.From + w.Between + w.To + w.After }
 func (s speech) whenText(w when) (out whenText) {
 	switch {
 	case w.allDay && sameDay(w.start, w.end):
-		out.From, out.After = s.date(w.start), " · "+word("event.all_day", s.lang)
+		out.From, out.After = s.date(w.start), " · "+s.text("event.all_day")
 		return out
 	case w.allDay:
 		out.From, out.Between, out.To = s.daysText(w.start, w.end)
@@ -314,10 +205,7 @@ func (s speech) whenText(w when) (out whenText) {
 		}
 		return out
 	}
-	out.Between, out.To = " "+dash+" ", s.at(s.date(w.end), s.time(w.end))
-	if s.lang == calendar.LangCN {
-		out.Between = " 至 "
-	}
+	out.Between, out.To = s.text("until"), s.at(s.date(w.end), s.time(w.end))
 	return out
 }
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/language"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -32,14 +33,14 @@ func parseTemplates(l calendar.Lang) (*template.Template, template.FuncMap, erro
 	}
 	funcs := template.FuncMap{
 		"t": func(key string) (string, error) {
-			if _, known := words[key]; !known {
+			if _, known := texts.Pages[key]; !known {
 				return "", errors.New("no text " + key)
 			}
 			return word(key, l), nil
 		},
-		"fill": func(s, with string) string { return fill(s, with) },
+		"fill": func(s, with string) string { return texts.Fill(s, with) },
 		"isolated": func(s, with string) template.HTML {
-			return template.HTML(fill(template.HTMLEscapeString(s), "<bdi>"+template.HTMLEscapeString(with)+"</bdi>")) //nolint:gosec // escaped
+			return template.HTML(texts.Fill(template.HTMLEscapeString(s), "<bdi>"+template.HTMLEscapeString(with)+"</bdi>")) //nolint:gosec // escaped
 		},
 		"dict": dict,
 		"url":  safeURL,
@@ -53,7 +54,7 @@ func parseTemplates(l calendar.Lang) (*template.Template, template.FuncMap, erro
 		var unknown error
 		text := spelled.ReplaceAllStringFunc(string(b), func(s string) string {
 			key := spelled.FindStringSubmatch(s)[1]
-			if _, known := words[key]; !known {
+			if _, known := texts.Pages[key]; !known {
 				unknown = fmt.Errorf("%s: no text %s", name, key)
 			}
 			return template.HTMLEscapeString(word(key, l))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 	"daybook/query"
 )
 
@@ -79,11 +80,11 @@ func (l *layout) facetLabel(name string, v query.FacetValue) string {
 		}
 	case "weekday":
 		if n, err := strconv.Atoi(v.Value); err == nil && n >= 0 {
-			return l.say.names().days[n%7]
+			return l.say.dayName("", time.Weekday(n%7))
 		}
 	case "in_language":
 		if lang, ok := calendar.ParseLang(v.Value); ok {
-			return langNames[lang]
+			return word("language.name", lang)
 		}
 	case "featured", "ticketed", "free", "geoloc", paramOverlap:
 		if is, ok := calendar.ParseBool(v.Value); ok && is {
@@ -95,7 +96,7 @@ func (l *layout) facetLabel(name string, v query.FacetValue) string {
 	if v.Label != "" {
 		return v.Label
 	}
-	if t, known := words["value."+v.Value]; known {
+	if t, known := texts.Pages["value."+v.Value]; known {
 		return t[l.Lang]
 	}
 	return v.Value
@@ -321,23 +322,14 @@ func (l *layout) recordName(ctx context.Context, k calendar.Kind, text string) s
 
 // filterName is what people read for a parameter.
 func (l *layout) filterName(name string) string {
-	if t, known := words["filter."+name]; known {
+	if t, known := texts.Pages["filter."+name]; known {
 		return t[l.Lang]
 	}
 	return name
 }
 
 // colon stands between a name and its value.
-func (l *layout) colon() string {
-	switch l.Lang {
-	case calendar.LangCN:
-		return "："
-	case calendar.LangFR:
-		return noBreak + ": "
-	case calendar.LangEN, calendar.LangES:
-	}
-	return ": "
-}
+func (l *layout) colon() string { return word("colon", l.Lang) }
 
 // nothing is what an empty list says (PAGES.md P1.5).
 func (l *layout) nothing(ctx context.Context, path string) *empty {
@@ -354,7 +346,7 @@ func (l *layout) nothing(ctx context.Context, path string) *empty {
 	}
 	e := &empty{Text: word("empty.filtered", l.Lang)}
 	for _, c := range l.chips(ctx, path) {
-		e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label+"%s"), Value: c.Value})
+		e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label+"{1}"), Value: c.Value})
 	}
 	if l.Search() != "" {
 		e.Links = append(e.Links, link{Href: l.Href(path) + l.sel.encoded(map[string]string{"search": "", paramPage: ""}), Label: word("empty.without_words", l.Lang)})
@@ -465,8 +457,8 @@ func (p *Pages) month(ctx context.Context, l *layout, first time.Time) (*monthBo
 		begins = time.Sunday
 	}
 	for i := range 7 {
-		day := (int(begins) + i) % 7
-		b.Heads = append(b.Heads, weekdayHead{l.say.names().shortDays[day], l.say.names().days[day]})
+		day := (begins + time.Weekday(i)) % 7
+		b.Heads = append(b.Heads, weekdayHead{l.say.dayName("short.", day), l.say.dayName("", day)})
 	}
 	days := l.sel.byDay(cards, first, last)
 	today := p.today(l.sel.zone)
@@ -609,7 +601,7 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 	for i, day := range perDay {
 		at := first.AddDate(0, 0, i)
 		col := dayColumn{
-			Date: at.Format(time.DateOnly), Heading: l.say.date(at), Short: l.say.names().shortDays[at.Weekday()], Number: strconv.Itoa(at.Day()),
+			Date: at.Format(time.DateOnly), Heading: l.say.date(at), Short: l.say.dayName("short.", at.Weekday()), Number: strconv.Itoa(at.Day()),
 			Href: l.Href(dayPath(at)) + kept, Today: at.Equal(today),
 		}
 		var timed []card
@@ -681,12 +673,7 @@ func lanes(cards []card, from int) (out []placed, rest []card) {
 }
 
 // comma joins two parts of a sentence.
-func (l *layout) comma() string {
-	if l.Lang == calendar.LangCN {
-		return "，"
-	}
-	return ", "
-}
+func (l *layout) comma() string { return word("comma", l.Lang) }
 
 // edges finds the days of the nearest events before and after a period: of those that are
 // selected, or of all that are listed. What goes on beyond the period counts as after it.

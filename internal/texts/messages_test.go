@@ -1,0 +1,92 @@
+package texts
+
+import (
+	"strings"
+	"testing"
+
+	"daybook/calendar"
+)
+
+// TestMessagesOfErrors: every code and reason has a message, and no message is of another one.
+func TestMessagesOfErrors(t *testing.T) {
+	t.Parallel()
+	want := map[string]bool{}
+	for _, c := range calendar.Codes {
+		key := "code." + string(c)
+		want[key] = true
+		for _, k := range calendar.Kinds {
+			switch c {
+			case calendar.CodeNotFound:
+				want[key+"."+k.String()] = true
+			case calendar.CodeNotAccessible, calendar.CodeInTrash, calendar.CodePageNotFound:
+				want[key+"."+k.String()] = k.IsPost()
+			case calendar.CodeTermExists:
+				want[key+"."+k.String()] = k.IsTerm()
+			default:
+			}
+		}
+	}
+	for _, r := range calendar.Reasons {
+		want["reason."+string(r)] = true
+	}
+	for key, is := range want {
+		if _, ok := Messages[key]; ok != is {
+			t.Errorf("%s has a message: %t", key, ok)
+		}
+	}
+	for key := range Messages {
+		if !want[key] && (strings.HasPrefix(key, "code.") || strings.HasPrefix(key, "reason.")) {
+			t.Errorf("%s is the message of nothing", key)
+		}
+	}
+}
+
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	invalid := &calendar.Error{Code: calendar.CodeInvalidParam, Fields: []calendar.FieldError{{Field: "website"}, {Field: "featured"}}}
+	missing := &calendar.Error{Code: calendar.CodeMissingParam, Missing: []string{"title", "end_date"}}
+	for _, tt := range []struct {
+		e    *calendar.Error
+		l    calendar.Lang
+		want string
+	}{
+		{invalid, calendar.LangEN, "Invalid parameters: website, featured"},
+		{invalid, calendar.LangFR, "Paramètres non valides : website, featured"},
+		{missing, calendar.LangES, "Faltan parámetros: title, end_date"},
+		{calendar.Fail(calendar.CodeInTrash, calendar.KindVenue), calendar.LangEN, "The venue is in the trash already."},
+		{calendar.Fail(calendar.CodeNotFound, calendar.KindTag), calendar.LangCN, "未找到该标签。"},
+		{calendar.Fail(calendar.CodeNotFound, 0), calendar.LangEN, "The record was not found."},
+		{calendar.Fail("oops", 0), calendar.LangEN, "The service has made an error."},
+	} {
+		if got := Message(tt.e, tt.l); got != tt.want {
+			t.Errorf("%v in %s: got %q, want %q", tt.e, tt.l, got, tt.want)
+		}
+	}
+}
+
+func TestFieldMessages(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		field  string
+		reason calendar.Reason
+		args   []string
+		want   string
+	}{
+		{"website", calendar.ReasonURL, nil, "website: must be an absolute http or https URL"},
+		{"geo_lat", calendar.ReasonRange, []string{"-90", "90"}, "geo_lat: must be between -90 and 90"},
+		{"tags", calendar.ReasonUnknownTag, []string{"99"}, `tags: there is no tag "99"`},
+		{"venue", calendar.ReasonInline, []string{"{2}", "zip", string(calendar.ReasonTypeText)}, `venue: the data of "{2}" is refused: zip: must be text`},
+		{"venue", calendar.ReasonInline, []string{"Hall", "zip", string(calendar.ReasonTooLong), "1000"}, `venue: the data of "Hall" is refused: zip: must not be longer than 1000 characters`},
+		{"tags", calendar.ReasonEntry, []string{strings.Repeat("é", 200)}, `tags: "` + strings.Repeat("é", 100) + `…" has no form that is accepted`},
+		{"search", calendar.ReasonTooMuch, []string{"32", "8"}, "search: must not have more than 32 different words, 8 of them quoted texts of several words or runs of Chinese, Japanese or Korean characters"},
+	} {
+		f := calendar.FieldError{Field: tt.field, Reason: tt.reason, Args: tt.args}
+		if got := FieldMessage(f, calendar.LangEN); got != tt.want {
+			t.Errorf("%+v: got %q, want %q", f, got, tt.want)
+		}
+	}
+	search := calendar.FieldError{Field: "search", Reason: calendar.ReasonTooMuch, Args: []string{"32", "8"}}
+	if got, want := FieldMessage(search, calendar.LangCN), "search: 不得超过 32 个不同的词,其中带引号的多词文字和连续中日韩文字不得超过 8 段"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
