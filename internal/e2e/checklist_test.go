@@ -115,6 +115,8 @@ type scene struct {
 	// 2030-05-01, 22:00 there and the next day in UTC.
 	svc, york *service
 	start     backend
+
+	nobody, editor *caller // of svc
 }
 
 // run plays checks on services of a size.
@@ -133,7 +135,7 @@ func run(t *testing.T, start backend, lines []line) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l.check(&scene{t: t, svc: svc, york: york, start: start})
+			l.check((&scene{t: t, york: york, start: start}).on(svc))
 		})
 	}
 }
@@ -141,8 +143,14 @@ func run(t *testing.T, start backend, lines []line) {
 // alone gives the same scene on a service of its own.
 func (s *scene) alone(o settings) *scene {
 	s.t.Helper()
+	return s.on(s.start(s.t, o))
+}
+
+// on returns the same scene on another service.
+func (s *scene) on(svc *service) *scene {
+	s.t.Helper()
 	out := *s
-	out.svc = s.start(s.t, o)
+	out.svc, out.nobody, out.editor = svc, svc.as(s.t, ""), svc.as(s.t, "editor")
 	return &out
 }
 

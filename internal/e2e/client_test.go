@@ -70,14 +70,21 @@ func (c *caller) with(pairs ...string) *caller {
 	return &out
 }
 
+// collectionNamed finds the collection in a URL: the last one, as the root has such a word.
+var collectionNamed = regexp.MustCompile(`^[^?]*/(events|venues|organizers|categories|tags)\b`)
+
 // raw is a body with its media type.
 type raw struct{ media, text string }
 
-// do sends a request. A path stands after {root}; one that begins with "=" is
-// taken from the service's own root, without the sign. body is nil, raw,
+// do sends a request to a record that was answered, or to a path below {root}; one that
+// begins with "=" is taken from the service's own root, without the sign. body is nil, raw,
 // url.Values for a form, or any value that is encoded as JSON.
-func (c *caller) do(method, path string, body any) *answer {
+func (c *caller) do(method string, to, body any) *answer {
 	c.t.Helper()
+	path, isPath := to.(string)
+	if !isPath {
+		path = to.(*answer).path()
+	}
 	target := c.svc.url + c.root + path
 	if strings.HasPrefix(path, "=") {
 		target = c.svc.url + path[1:]
@@ -117,6 +124,9 @@ func (c *caller) do(method, path string, body any) *answer {
 		c.t.Fatal(err)
 	}
 	a := &answer{t: c.t, request: method + " " + path, status: res.StatusCode, header: res.Header, body: content}
+	if named := collectionNamed.FindStringSubmatch(target); named != nil {
+		a.collection = named[1]
+	}
 	if c.name != "" {
 		a.request = c.name + ": " + a.request
 	}
@@ -158,30 +168,36 @@ func (s *service) reached(n uint64) {
 	}
 }
 
-func (c *caller) get(path string) *answer {
+func (c *caller) get(to any) *answer {
 	c.t.Helper()
-	return c.do(http.MethodGet, path, nil)
+	return c.do(http.MethodGet, to, nil)
 }
 
-func (c *caller) post(path string, body any) *answer {
+func (c *caller) post(to, body any) *answer {
 	c.t.Helper()
-	return c.do(http.MethodPost, path, body)
+	return c.do(http.MethodPost, to, body)
 }
 
-func (c *caller) patch(path string, body any) *answer {
+func (c *caller) patch(to, body any) *answer {
 	c.t.Helper()
-	return c.do(http.MethodPatch, path, body)
+	return c.do(http.MethodPatch, to, body)
 }
 
-func (c *caller) delete(path string) *answer {
+func (c *caller) delete(to any) *answer {
 	c.t.Helper()
-	return c.do(http.MethodDelete, path, nil)
+	return c.do(http.MethodDelete, to, nil)
+}
+
+// remove deletes a record and wants 200.
+func (c *caller) remove(to any) *answer {
+	c.t.Helper()
+	return c.delete(to).want(200)
 }
 
 // create posts to a collection and wants 201.
 func (c *caller) create(collection string, body any) *answer {
 	c.t.Helper()
-	return c.post("/"+collection, body).want(http.StatusCreated)
+	return c.post("/"+collection, body).want(201)
 }
 
 // event makes an event on 2026-06-10, 10:00 to 12:00, with further fields.
@@ -197,22 +213,22 @@ func eventBody(title string, more obj) obj {
 }
 
 // update patches a record and wants 200.
-func (c *caller) update(path string, body any) *answer {
+func (c *caller) update(to, body any) *answer {
 	c.t.Helper()
-	return c.patch(path, body).want(http.StatusOK)
+	return c.patch(to, body).want(200)
 }
 
 // read gets a record and wants 200.
-func (c *caller) read(path string) *answer {
+func (c *caller) read(to any) *answer {
 	c.t.Helper()
-	return c.get(path).want(http.StatusOK)
+	return c.get(to).want(200)
 }
 
 // list asks for a list with parameters, names and values by turns, and wants
 // 200.
 func (c *caller) list(collection string, params ...string) *answer {
 	c.t.Helper()
-	return c.get("/" + collection + pairs(params...)).want(http.StatusOK)
+	return c.get("/" + collection + pairs(params...)).want(200)
 }
 
 // query makes a query string of names and values by turns.
@@ -232,13 +248,14 @@ func pairs(params ...string) string {
 
 // answer is what came back.
 type answer struct {
-	t       *testing.T
-	request string // for messages
-	status  int
-	header  http.Header
-	body    []byte
-	decode  sync.Once // writers side by side may look at one answer
-	value   any
+	t          *testing.T
+	request    string // for messages
+	collection string // that the request named, "" for none
+	status     int
+	header     http.Header
+	body       []byte
+	decode     sync.Once // writers side by side may look at one answer
+	value      any
 }
 
 // want fails the test when the status is another one.
@@ -265,7 +282,7 @@ func (a *answer) code(status int, code string) *answer {
 // just these parameters, each with a text.
 func (a *answer) bad(names ...string) *answer {
 	a.t.Helper()
-	a.code(http.StatusBadRequest, "rest_invalid_param")
+	a.code(400, "rest_invalid_param")
 	params, ok := a.at("data.params").(obj)
 	if !ok {
 		a.t.Fatalf("%s: data.params is no object\n%s", a.request, a.body)
@@ -473,16 +490,16 @@ func (a *answer) idText() string {
 	return strconv.FormatInt(a.id(), 10)
 }
 
-// path gives the path of the record in a collection, by id.
-func (a *answer) path(collection string) string {
+// path returns the path of the record by id.
+func (a *answer) path() string {
 	a.t.Helper()
-	return "/" + collection + "/" + a.idText()
+	return "/" + a.collection + "/" + a.idText()
 }
 
-// bySlug gives the path of the record in a collection, by slug.
-func (a *answer) bySlug(collection string) string {
+// bySlug returns the path of the record by slug.
+func (a *answer) bySlug() string {
 	a.t.Helper()
-	return "/" + collection + "/by-slug/" + url.PathEscape(a.str("slug"))
+	return "/" + a.collection + "/by-slug/" + url.PathEscape(a.str("slug"))
 }
 
 // ids gives the ids of the objects of an array.
@@ -501,13 +518,13 @@ func (a *answer) ids(path string) []int64 {
 
 // found fails the test unless the list holds just these records in this order,
 // on one page.
-func (a *answer) found(collection string, want ...*answer) *answer {
+func (a *answer) found(want ...*answer) *answer {
 	a.t.Helper()
 	ids := make([]int64, len(want))
 	for i, w := range want {
 		ids[i] = w.id()
 	}
-	if got := a.ids(collection); !slices.Equal(got, ids) {
+	if got := a.ids(a.collection); !slices.Equal(got, ids) {
 		a.t.Errorf("%s: found %v, want %v", a.request, got, ids)
 	}
 	return a.field("total", len(want))
@@ -555,15 +572,15 @@ func strip(v any, except []string) any {
 
 // unchanged gives a check that a record is as it was when unchanged was called:
 // the same version with the same content.
-func (c *caller) unchanged(path string) (check func()) {
+func (c *caller) unchanged(to any) (check func()) {
 	c.t.Helper()
 	c.svc.settle(c.t)
-	before := c.read(path)
+	before := c.read(to)
 	return func() {
 		c.t.Helper()
-		after := c.read(path)
+		after := c.read(to)
 		if before.etag() != after.etag() || !reflect.DeepEqual(before.json(), after.json()) {
-			c.t.Errorf("%s changed: %s, then %s\n%s", path, before.etag(), after.etag(), cmp.Diff(before.json(), after.json()))
+			c.t.Errorf("%s changed: %s, then %s\n%s", before.request, before.etag(), after.etag(), cmp.Diff(before.json(), after.json()))
 		}
 	}
 }
@@ -597,6 +614,9 @@ func (c *caller) counting(collection, text string, want int) {
 }
 
 const allStatuses = "publish,future,draft,pending,private,trash"
+
+// position names a point of the past.
+func position[N int64 | uint64](n N) string { return fmt.Sprintf("position:%d", n) }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 

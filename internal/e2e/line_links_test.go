@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"maps"
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -10,7 +9,7 @@ import (
 // Lines 12 to 19: links of events.
 
 func linkForms(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	for _, c := range []struct{ field, collection, shown string }{
 		{"venue", "venues", "venues"}, {"organizer", "organizers", "organizer"},
 	} {
@@ -37,17 +36,17 @@ func linkForms(s *scene) {
 		} {
 			created := ed.event(s.word(), obj{c.field: form.sent})
 			wantIDs(created, c.shown, form.want)
-			updated := ed.update(made.path("events"), obj{c.field: form.sent})
+			updated := ed.update(made, obj{c.field: form.sent})
 			wantIDs(updated, c.shown, form.want)
-			wantIDs(ed.read(made.path("events")), c.shown, form.want)
-			ed.update(made.path("events"), obj{c.field: nil})
+			wantIDs(ed.read(made), c.shown, form.want)
+			ed.update(made, obj{c.field: nil})
 		}
 		// Inline, alone, in a list, and mixed.
 		w, v := s.word(), s.word()
 		one := ed.event(s.word(), obj{c.field: obj{c.field: "New " + w, "phone": "1", "description": "D"}})
 		made1 := one.ids(c.shown)[0]
 		ed.read("/" + c.collection + "/" + itoa(made1)).fields(obj{c.field: "New " + w, "phone": "1", "status": "publish", "slug": "new-" + w})
-		mixed := ed.update(made.path("events"), obj{c.field: list{obj{c.field: "Other " + v}, b.idText(), obj{"id": x}, made1}})
+		mixed := ed.update(made, obj{c.field: list{obj{c.field: "Other " + v}, b.idText(), obj{"id": x}, made1}})
 		if got := mixed.ids(c.shown); len(got) != 4 || got[1] != y || got[2] != x || got[3] != made1 {
 			s.t.Errorf("%s: mixed list gave %v", c.field, got)
 		}
@@ -67,17 +66,17 @@ func linkForms(s *scene) {
 		sent := ed.create("events", form).field(c.shown+".0."+c.field, "Nested "+nested).field(c.shown+".0.phone", "77").field(c.shown+".1.id", x)
 		wantLen(sent, c.shown, 2)
 
-		check := ed.unchanged(made.path("events"))
+		check := ed.unchanged(made)
 		for sent, named := range map[string]any{
 			"99999999": 99999999, made.idText(): made.id(), "nonsense": "nonsense", "99999998": list{x, 99999998},
 			"phone": obj{"phone": "1"}, "website": obj{c.field: s.word(), "website": "nonsense"},
 		} {
-			refused := ed.patch(made.path("events"), obj{c.field: named}).bad(c.field)
+			refused := ed.patch(made, obj{c.field: named}).bad(c.field)
 			if sent != "phone" {
 				refused.naming(c.field, sent)
 			}
 		}
-		ed.patch(made.path("events"), obj{c.field: true}).bad(c.field)
+		ed.patch(made, obj{c.field: true}).bad(c.field)
 		check()
 	}
 	// An id of the other kind is refused.
@@ -110,7 +109,7 @@ func wantLen(a *answer, path string, want int) {
 }
 
 func inlineFinds(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	for _, c := range []struct{ field, collection, shown string }{
 		{"venue", "venues", "venues"}, {"organizer", "organizers", "organizer"},
 	} {
@@ -118,12 +117,12 @@ func inlineFinds(s *scene) {
 		name := "Hall & Größe " + w
 		older := ed.create(c.collection, body(c.collection, name, obj{"phone": "1"}))
 		ed.create(c.collection, body(c.collection, name, obj{"phone": "2"}))
-		check := ed.unchanged(older.path(c.collection))
+		check := ed.unchanged(older)
 		for _, sent := range []string{name, strings.ToUpper("hall & größe " + w), "  hall &amp; <b>größe</b> " + w + " "} {
 			made := ed.event(s.word(), obj{c.field: obj{c.field: sent, "phone": "other", "description": "Other", "status": "draft"}})
 			wantIDs(made, c.shown, []int64{older.id()}) // the lowest id
 			made.field(c.shown+".0.phone", "1")
-			wantIDs(ed.update(made.path("events"), obj{c.field: list{obj{c.field: sent, "phone": "x"}}}), c.shown, []int64{older.id()})
+			wantIDs(ed.update(made, obj{c.field: list{obj{c.field: sent, "phone": "x"}}}), c.shown, []int64{older.id()})
 		}
 		check()
 		ed.counting(c.collection, w, 2)
@@ -138,7 +137,7 @@ func inlineFinds(s *scene) {
 		ed.counting(c.collection, d, 2)
 		f := s.word()
 		both := ed.create(c.collection, body(c.collection, "Common "+f, nil))
-		ed.under("fr").update(both.path(c.collection), obj{c.field: "Commune " + f})
+		ed.under("fr").update(both, obj{c.field: "Commune " + f})
 		wantIDs(ed.under("fr").event(s.word(), obj{c.field: obj{c.field: "commune " + f}}), c.shown, []int64{both.id()})
 		fresh := ed.under("fr").event(s.word(), obj{c.field: obj{c.field: "common " + f}})
 		if fresh.ids(c.shown)[0] == both.id() {
@@ -149,9 +148,9 @@ func inlineFinds(s *scene) {
 }
 
 func refusedLeavesNothing(s *scene) {
-	editor, author := s.as("editor"), s.as("author")
+	editor, author := s.editor, s.as("author")
 	made := author.event(s.word(), nil)
-	check := author.unchanged(made.path("events"))
+	check := author.unchanged(made)
 	for _, c := range []struct {
 		who  *caller
 		more obj
@@ -172,7 +171,7 @@ func refusedLeavesNothing(s *scene) {
 		maps.Copy(more, c.more)
 		w := s.word()
 		c.who.post("/events", eventBody(w, more)).bad(c.bad...)
-		c.who.patch(made.path("events"), more).bad(c.bad...)
+		c.who.patch(made, more).bad(c.bad...)
 		editor.none("events", w)
 		editor.none("venues", v)
 		editor.none("organizers", o)
@@ -189,24 +188,24 @@ func refusedLeavesNothing(s *scene) {
 	check()
 	// A stale precondition on an update leaves nothing either.
 	v = s.word()
-	editor.with("If-Match", `"999-1"`).patch(made.path("events"), obj{"venue": obj{"venue": v}}).code(http.StatusPreconditionFailed, "rest_precondition_failed")
+	editor.with("If-Match", `"999-1"`).patch(made, obj{"venue": obj{"venue": v}}).code(412, "rest_precondition_failed")
 	editor.none("venues", v)
 	check()
 }
 
 func equalPosts(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	for _, collection := range []string{"venues", "organizers"} {
 		w := s.word()
-		first := ed.post("/"+collection, body(collection, "Hall "+w, obj{"phone": "1"})).want(http.StatusCreated).field("slug", "hall-"+w)
-		second := ed.post("/"+collection, body(collection, "Hall "+w, obj{"phone": "2"})).want(http.StatusCreated).field("slug", "hall-"+w+"-2")
+		first := ed.create(collection, body(collection, "Hall "+w, obj{"phone": "1"})).field("slug", "hall-"+w)
+		second := ed.create(collection, body(collection, "Hall "+w, obj{"phone": "2"})).field("slug", "hall-"+w+"-2")
 		if first.id() == second.id() {
 			s.t.Errorf("%s: different data made one record", collection)
 		}
-		check := ed.unchanged(first.path(collection))
-		again := ed.post("/"+collection, body(collection, "Hall "+w, obj{"phone": "1"})).want(http.StatusCreated)
+		check := ed.unchanged(first)
+		again := ed.create(collection, body(collection, "Hall "+w, obj{"phone": "1"}))
 		same(s.t, first, again)
-		again.head("Location", s.svc.url+root+first.path(collection))
+		again.head("Location", s.svc.url+root+first.path())
 		if again.etag() != first.etag() {
 			s.t.Errorf("%s: ETag %s, want that of the record, %s", again.request, again.etag(), first.etag())
 		}
@@ -216,55 +215,55 @@ func equalPosts(s *scene) {
 }
 
 func unlink(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	v := ed.create("venues", obj{"venue": s.word()})
 	o := ed.create("organizers", obj{"organizer": s.word()})
 	made := ed.event(s.word(), obj{"venue": v.id(), "organizer": o.id()})
 	for _, empty := range []any{list{}, 0, "", nil, "0", obj{}, "  "} {
-		got := ed.update(made.path("events"), obj{"venue": empty}).fields(obj{"venue": list{}, "venues": list{}})
+		got := ed.update(made, obj{"venue": empty}).fields(obj{"venue": list{}, "venues": list{}})
 		wantIDs(got, "organizer", []int64{o.id()})
-		ed.update(made.path("events"), obj{"organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
-		ed.read(made.path("events")).fields(obj{"organizer": list{}, "venue": list{}, "venues": list{}})
+		ed.update(made, obj{"organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
+		ed.read(made).fields(obj{"organizer": list{}, "venue": list{}, "venues": list{}})
 		ed.event(s.word(), obj{"venue": empty, "organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
-		ed.update(made.path("events"), obj{"venue": v.id(), "organizer": o.id()}).fields(obj{"venue.id": v.id(), "organizer.0.id": o.id()})
+		ed.update(made, obj{"venue": v.id(), "organizer": o.id()}).fields(obj{"venue.id": v.id(), "organizer.0.id": o.id()})
 	}
-	ed.do("POST", made.path("events"), url.Values{"venue": {""}, "organizer": {"0"}}).want(http.StatusOK).
+	ed.do("POST", made, url.Values{"venue": {""}, "organizer": {"0"}}).want(200).
 		fields(obj{"organizer": list{}, "venue": list{}})
-	ed.read(v.path("venues")).field("status", "publish") // the records themselves stay
+	ed.read(v).field("status", "publish") // the records themselves stay
 }
 
 func unknownTags(s *scene) {
-	editor, author, contributor := s.as("editor"), s.as("author"), s.as("contributor")
+	editor, author, contributor := s.editor, s.as("author"), s.as("contributor")
 	made := author.event(s.word(), nil)
 	draft := contributor.event(s.word(), nil)
 	for _, unknown := range []any{[]int{99999999}, "99999999", []string{"99999999"}, 99999999} {
 		editor.post("/events", eventBody(s.word(), obj{"tags": unknown})).bad("tags").naming("tags", "99999999")
-		editor.patch(made.path("events"), obj{"tags": unknown}).bad("tags").naming("tags", "99999999")
-		editor.patch(made.path("events"), obj{"categories": unknown}).bad("categories").naming("categories", "99999999")
+		editor.patch(made, obj{"tags": unknown}).bad("tags").naming("tags", "99999999")
+		editor.patch(made, obj{"categories": unknown}).bad("categories").naming("categories", "99999999")
 	}
 	editor.none("tags", "99999999")
-	editor.patch(made.path("events"), obj{"tags": made.id()}).bad("tags") // an id of another kind
+	editor.patch(made, obj{"tags": made.id()}).bad("tags") // an id of another kind
 
 	w := s.word()
-	author.patch(made.path("events"), obj{"tags": "Open " + w}).bad("tags").naming("tags", "Open "+w)
+	author.patch(made, obj{"tags": "Open " + w}).bad("tags").naming("tags", "Open "+w)
 	author.post("/events", eventBody(s.word(), obj{"tags": []string{"Open " + w}})).bad("tags").naming("tags", "Open "+w)
-	contributor.patch(draft.path("events"), obj{"tags": "Open " + w}).bad("tags").naming("tags", "Open "+w)
+	contributor.patch(draft, obj{"tags": "Open " + w}).bad("tags").naming("tags", "Open "+w)
 	editor.none("tags", w)
-	got := editor.update(made.path("events"), obj{"tags": "Open " + w + ", Second " + w})
+	got := editor.update(made, obj{"tags": "Open " + w + ", Second " + w})
 	got.fields(obj{"tags.0.name": "Open " + w, "tags.0.slug": "open-" + w, "tags.1.name": "Second " + w, "tags.0.parent": 0, "tags.0.taxonomy": "event_tag"})
 	editor.counting("tags", w, 2)
 	// Now the author may name it.
-	wantIDs(author.update(made.path("events"), obj{"tags": "open-" + w}), "tags", []int64{got.num("tags.0.id")})
+	wantIDs(author.update(made, obj{"tags": "open-" + w}), "tags", []int64{got.num("tags.0.id")})
 
 	c := s.word()
-	contributor.patch(draft.path("events"), obj{"categories": "Cat " + c}).bad("categories").naming("categories", "Cat "+c)
+	contributor.patch(draft, obj{"categories": "Cat " + c}).bad("categories").naming("categories", "Cat "+c)
 	editor.none("categories", c)
-	author.update(made.path("events"), obj{"categories": "Cat " + c}).field("categories.0.name", "Cat "+c).field("categories.0.parent", 0)
+	author.update(made, obj{"categories": "Cat " + c}).field("categories.0.name", "Cat "+c).field("categories.0.parent", 0)
 	editor.counting("categories", c, 1)
 }
 
 func tagsByName(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	w := s.word()
 	tag := ed.create("tags", obj{"name": "Open & Air " + w, "slug": "other-" + w})
 	number := "77" + itoa(tag.id()) + "001"
@@ -283,7 +282,7 @@ func tagsByName(s *scene) {
 	} {
 		wantIDs(ed.event(s.word(), obj{"tags": c.sent}), "tags", c.want)
 	}
-	ed.patch(ed.event(s.word(), nil).path("events"), obj{"tags": []any{77123123123}}).bad("tags")
+	ed.patch(ed.event(s.word(), nil).path(), obj{"tags": []any{77123123123}}).bad("tags")
 	ed.counting("tags", w, 1)
 	for _, bad := range []any{obj{"name": "x"}, list{obj{"id": tag.id()}}, list{list{tag.id()}}, true, list{true}, 2.5} {
 		v := s.word()
@@ -300,16 +299,16 @@ func tagsByName(s *scene) {
 }
 
 func emptyCategories(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	made := ed.event(s.word(), nil)
 	for _, field := range []string{"categories", "tags"} {
 		for _, empty := range []any{"", nil, list{}, list{""}, " , "} {
-			wantLen(ed.update(made.path("events"), obj{field: s.word() + "," + s.word()}), field, 2)
-			ed.update(made.path("events"), obj{field: empty}).field(field, list{})
-			ed.read(made.path("events")).field(field, list{})
+			wantLen(ed.update(made, obj{field: s.word() + "," + s.word()}), field, 2)
+			ed.update(made, obj{field: empty}).field(field, list{})
+			ed.read(made).field(field, list{})
 		}
-		kept := ed.update(made.path("events"), obj{field: s.word()})
-		wantIDs(ed.update(made.path("events"), obj{"title": s.word()}), field, kept.ids(field))
-		ed.do("POST", made.path("events")+"?"+field+"=", nil).want(http.StatusOK).field(field, list{})
+		kept := ed.update(made, obj{field: s.word()})
+		wantIDs(ed.update(made, obj{"title": s.word()}), field, kept.ids(field))
+		ed.do("POST", made.path()+"?"+field+"=", nil).want(200).field(field, list{})
 	}
 }

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,16 +9,16 @@ import (
 // Lines 51 to 55: trash and passwords.
 
 func deleting(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	for _, collection := range posts {
 		for _, way := range []string{"id", "slug"} {
 			w := s.word()
 			made := ed.create(collection, body(collection, w, obj{"description": "D"}))
-			path := made.path(collection)
+			path := made.path()
 			if way == "slug" {
-				path = made.bySlug(collection)
+				path = made.bySlug()
 			}
-			gone := ed.delete(path).want(http.StatusOK).fields(obj{"status": "trash", "slug": w + "__trashed", "id": made.id()})
+			gone := ed.remove(path).fields(obj{"status": "trash", "slug": w + "__trashed", "id": made.id()})
 			gone.field("url", s.svc.url+"/?"+singular(collection)+"="+made.idText())
 			except := []string{"status", "slug", "url", "modified", "modified_utc"}
 			if collection == "events" {
@@ -30,26 +29,26 @@ func deleting(s *scene) {
 				s.t.Errorf("%s: Daybook-Position %q, ETag %q", gone.request, gone.header.Get("Daybook-Position"), gone.etag())
 			}
 			inTrash := singular(collection) + "-is-in-trash"
-			ed.delete(made.path(collection)).code(http.StatusGone, inTrash)
-			ed.delete("/"+collection+"/by-slug/"+w+"__trashed").code(http.StatusGone, inTrash)
-			ed.under("fr").delete(made.path(collection)).code(http.StatusGone, inTrash)
-			ed.delete("/"+collection+"/by-slug/"+w).code(http.StatusNotFound, notFound(collection))
-			ed.get("/"+collection+"/by-slug/"+w).code(http.StatusNotFound, notFound(collection))
+			ed.delete(made).code(410, inTrash)
+			ed.delete("/"+collection+"/by-slug/"+w+"__trashed").code(410, inTrash)
+			ed.under("fr").delete(made).code(410, inTrash)
+			ed.delete("/"+collection+"/by-slug/"+w).code(404, notFound(collection))
+			ed.get("/"+collection+"/by-slug/"+w).code(404, notFound(collection))
 			for _, who := range []string{"", "subscriber", "contributor", "author", "editor", "auditor"} {
-				for _, p := range []string{made.path(collection), "/" + collection + "/by-slug/" + w + "__trashed"} {
+				for _, p := range []string{made.path(), "/" + collection + "/by-slug/" + w + "__trashed"} {
 					got := s.as(who).get(p)
 					switch {
 					case collection == "events":
-						got.code(http.StatusForbidden, "event-no-longer-available")
+						got.code(403, "event-no-longer-available")
 					case who == "editor" || who == "auditor":
-						got.want(http.StatusOK).field("status", "trash").field("id", made.id())
+						got.want(200).field("status", "trash").field("id", made.id())
 					default:
-						got.code(http.StatusForbidden, singular(collection)+"-not-accessible")
+						got.code(403, singular(collection)+"-not-accessible")
 					}
 				}
 			}
-			s.as("").list(collection, "search", w).found(collection)
-			ed.list(collection, "search", w).found(collection)
+			s.nobody.list(collection, "search", w).found()
+			ed.list(collection, "search", w).found()
 			ed.list(collection, "search", w, "status", "trash").field("total", 1)
 			// The plain slug is free.
 			ed.create(collection, body(collection, w, nil)).field("slug", w)
@@ -60,24 +59,24 @@ func deleting(s *scene) {
 		made := ed.create(collection, obj{"name": w, "description": "D"})
 		event := ed.event(w, obj{collection: made.id()})
 		ed.list(collection, "search", w).field(collection+".0.count", 1)
-		gone := ed.delete(made.path(collection) + "?force=true").want(http.StatusOK)
+		gone := ed.remove(made.path() + "?force=true")
 		same(s.t, made, gone, "count")
 		gone.field("count", 1)
-		ed.delete(made.path(collection)).code(http.StatusNotFound, notFound(collection))
-		ed.get(made.path(collection)).code(http.StatusNotFound, notFound(collection))
-		ed.patch(made.path(collection), nil).code(http.StatusNotFound, notFound(collection))
-		s.as("").read(event.path("events")).field(collection, list{})
-		s.as("").list(collection, "search", w, "hide_empty", "0").found(collection)
+		ed.delete(made).code(404, notFound(collection))
+		ed.get(made).code(404, notFound(collection))
+		ed.patch(made, nil).code(404, notFound(collection))
+		s.nobody.read(event).field(collection, list{})
+		s.nobody.list(collection, "search", w, "hide_empty", "0").found()
 		again := ed.create(collection, obj{"name": w}).field("slug", w)
 		if again.id() == made.id() {
 			s.t.Errorf("%s: the id %d was used again", collection, made.id())
 		}
-		s.as("").read(event.path("events")).field(collection, list{})
+		s.nobody.read(event).field(collection, list{})
 	}
 }
 
 func restoring(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	for _, collection := range posts {
 		for _, status := range []string{"publish", "draft", "pending", "private", "future"} {
 			w := s.word()
@@ -87,42 +86,42 @@ func restoring(s *scene) {
 			}
 			made := ed.create(collection, body(collection, "Name "+w, more)).field("slug", w)
 			for i, change := range []any{nil, obj{}, obj{"description": "D"}} {
-				ed.delete(made.path(collection)).want(http.StatusOK).field("slug", w+"__trashed")
-				path := made.path(collection)
+				ed.remove(made).field("slug", w+"__trashed")
+				path := made.path()
 				if i == 1 {
 					path = "/" + collection + "/by-slug/" + w + "__trashed"
 				}
-				got := ed.do(updateMethods[i], path, change).want(http.StatusOK).fields(obj{"status": status, "slug": w, "id": made.id()})
+				got := ed.do(updateMethods[i], path, change).want(200).fields(obj{"status": status, "slug": w, "id": made.id()})
 				if i < 2 {
 					same(s.t, made, got, "modified", "modified_utc")
 				}
 				ed.read("/" + collection + "/by-slug/" + w).fields(obj{"id": made.id(), "status": status})
 			}
 			// To the status that is sent.
-			ed.delete(made.path(collection)).want(http.StatusOK)
-			ed.update(made.path(collection), obj{"status": "private"}).fields(obj{"status": "private", "slug": w})
+			ed.remove(made)
+			ed.update(made, obj{"status": "private"}).fields(obj{"status": "private", "slug": w})
 			// Never to trash.
-			check := ed.unchanged(made.path(collection))
-			ed.patch(made.path(collection), obj{"status": "trash"}).bad("status")
-			ed.patch(made.bySlug(collection)+"?status=trash", nil).bad("status")
+			check := ed.unchanged(made)
+			ed.patch(made, obj{"status": "trash"}).bad("status")
+			ed.patch(made.bySlug()+"?status=trash", nil).bad("status")
 			check()
 		}
 		ed.post("/"+collection, body(collection, s.word(), obj{"status": "trash"})).bad("status")
 		// A slug that was taken meanwhile gets a number.
 		w := s.word()
 		old := ed.create(collection, body(collection, w, nil)).field("slug", w)
-		ed.delete(old.path(collection)).want(http.StatusOK)
+		ed.remove(old)
 		ed.create(collection, body(collection, w, obj{"description": "New"})).field("slug", w)
-		ed.update(old.path(collection), nil).fields(obj{"slug": w + "-2", "status": "publish"})
+		ed.update(old, nil).fields(obj{"slug": w + "-2", "status": "publish"})
 		// A refused update leaves it in the trash.
-		ed.delete(old.path(collection)).want(http.StatusOK).field("slug", w+"-2__trashed")
-		ed.patch(old.path(collection), obj{"description": 5}).bad("description")
-		ed.delete(old.path(collection)).code(http.StatusGone, singular(collection)+"-is-in-trash")
+		ed.remove(old).field("slug", w+"-2__trashed")
+		ed.patch(old, obj{"description": 5}).bad("description")
+		ed.delete(old).code(410, singular(collection)+"-is-in-trash")
 	}
 }
 
 func trashedOrganizer(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	for _, c := range []struct{ field, collection, shown string }{
 		{"organizer", "organizers", "organizer"}, {"venue", "venues", "venues"},
 	} {
@@ -131,57 +130,57 @@ func trashedOrganizer(s *scene) {
 		b := ed.create(c.collection, body(c.collection, "B "+s.word(), nil))
 		both := ed.event(s.word(), obj{c.field: []int64{a.id(), b.id()}, "tags": tag})
 		alone := ed.event(s.word(), obj{c.field: a.id(), "tags": tag})
-		etags := []string{s.as("").read(both.path("events")).etag(), s.as("").read(alone.path("events")).etag()}
-		modified := s.as("").read(both.path("events")).header.Get("Last-Modified")
+		etags := []string{s.nobody.read(both).etag(), s.nobody.read(alone).etag()}
+		modified := s.nobody.read(both).header.Get("Last-Modified")
 
-		ed.delete(a.path(c.collection)).want(http.StatusOK)
+		ed.remove(a)
 		for _, who := range []string{"", "author", "editor", "auditor"} {
 			for _, language := range []string{"en", "cn"} {
 				caller := s.as(who).under(language)
-				wantIDs(caller.read(both.path("events")), c.shown, []int64{b.id()})
-				wantIDs(caller.read(alone.path("events")), c.shown, nil)
-				listed := caller.list("events", "tags", tag).found("events", both, alone)
+				wantIDs(caller.read(both), c.shown, []int64{b.id()})
+				wantIDs(caller.read(alone), c.shown, nil)
+				listed := caller.list("events", "tags", tag).found(both, alone)
 				listed.field("events.0."+c.shown+".0.id", b.id()).field("events.1."+c.shown, list{})
 				if c.field == "venue" {
 					listed.field("events.0.venue.id", b.id()).field("events.1.venue", list{})
 				}
-				caller.list("events", "tags", tag, c.field, a.idText()).found("events") // it finds nothing
-				caller.list("events", "tags", tag, c.field, b.idText()).found("events", both)
+				caller.list("events", "tags", tag, c.field, a.idText()).found() // it finds nothing
+				caller.list("events", "tags", tag, c.field, b.idText()).found(both)
 			}
 		}
-		got := s.as("").read(both.path("events"))
+		got := s.nobody.read(both)
 		if got.etag() == etags[0] || got.etag()[:3] != etags[0][:3] {
 			s.t.Errorf("%s: ETag %s then %s: another mark, the same version", got.request, etags[0], got.etag())
 		}
 		got.head("Last-Modified", modified) // nothing was written to the event
 		// An update that does not send the field keeps what nobody sees.
-		ed.update(both.path("events"), obj{"description": "x"})
-		ed.update(alone.path("events"), nil)
+		ed.update(both, obj{"description": "x"})
+		ed.update(alone, nil)
 
-		ed.update(a.path(c.collection), nil).field("status", "publish")
+		ed.update(a, nil).field("status", "publish")
 		for _, who := range []string{"", "editor"} {
-			wantIDs(s.as(who).read(both.path("events")), c.shown, []int64{a.id(), b.id()})
-			wantIDs(s.as(who).read(alone.path("events")), c.shown, []int64{a.id()})
-			s.as(who).list("events", "tags", tag, c.field, a.idText()).found("events", both, alone)
+			wantIDs(s.as(who).read(both), c.shown, []int64{a.id(), b.id()})
+			wantIDs(s.as(who).read(alone), c.shown, []int64{a.id()})
+			s.as(who).list("events", "tags", tag, c.field, a.idText()).found(both, alone)
 		}
-		if tag := s.as("").read(alone.path("events")).etag(); tag == etags[1] {
+		if tag := s.nobody.read(alone).etag(); tag == etags[1] {
 			s.t.Errorf("ETag %s after two more versions", tag)
 		}
 		// A draft is embedded for those who may read it only.
-		ed.update(a.path(c.collection), obj{"status": "private"})
-		wantIDs(s.as("").read(both.path("events")), c.shown, []int64{b.id()})
-		wantIDs(s.as("auditor").read(both.path("events")), c.shown, []int64{a.id(), b.id()})
-		s.as("").list("events", "tags", tag, c.field, a.idText()).found("events")
-		ed.list("events", "tags", tag, c.field, a.idText()).found("events", both, alone)
+		ed.update(a, obj{"status": "private"})
+		wantIDs(s.nobody.read(both), c.shown, []int64{b.id()})
+		wantIDs(s.as("auditor").read(both), c.shown, []int64{a.id(), b.id()})
+		s.nobody.list("events", "tags", tag, c.field, a.idText()).found()
+		ed.list("events", "tags", tag, c.field, a.idText()).found(both, alone)
 		// Sending the field replaces what nobody sees, too.
-		ed.update(both.path("events"), obj{c.field: b.id()})
-		ed.update(a.path(c.collection), obj{"status": "publish"})
-		wantIDs(s.as("").read(both.path("events")), c.shown, []int64{b.id()})
+		ed.update(both, obj{c.field: b.id()})
+		ed.update(a, obj{"status": "publish"})
+		wantIDs(s.nobody.read(both), c.shown, []int64{b.id()})
 	}
 }
 
 func protectedEvent(s *scene) {
-	author, ed := s.as("author"), s.as("editor")
+	author, ed := s.as("author"), s.editor
 	w := s.word()
 	tag := ed.create("tags", obj{"name": s.word()})
 	const secret = "Sésame 42 +&?"
@@ -190,23 +189,23 @@ func protectedEvent(s *scene) {
 		"venue": obj{"venue": s.word(), "geo_lat": 1, "geo_lng": 1}, "organizer": obj{"organizer": s.word()}, "tags": tag.id(), "categories": s.word(),
 		"featured": true, "ticketed": true,
 	})
-	open := s.as("").read(made.path("events"))
-	plain := author.update(made.path("events"), obj{"password": secret}).without("password").lacks("Sésame", "argon2", "protected")
+	open := s.nobody.read(made)
+	plain := author.update(made, obj{"password": secret}).without("password").lacks("Sésame", "argon2", "protected")
 	same(s.t, made, plain, "modified", "modified_utc", "count")
 
 	for _, who := range []string{"", "subscriber", "contributor", "author2"} {
 		c := s.as(who)
 		for _, p := range []string{
-			made.path("events"), made.path("events") + "?password=",
-			made.bySlug("events"), made.bySlug("events") + pairs("password", secret),
+			made.path(), made.path() + "?password=",
+			made.bySlug(), made.bySlug() + pairs("password", secret),
 		} {
-			c.get(p).code(http.StatusForbidden, "event-password-protected").lacks("Hidden", w)
-			c.do("HEAD", p, nil).want(http.StatusForbidden)
+			c.get(p).code(403, "event-password-protected").lacks("Hidden", w)
+			c.do("HEAD", p, nil).want(403)
 		}
 		if who == "" || who == "subscriber" { // five of a minute are compared
-			c.get(made.path("events")+pairs("password", "wrong")).code(http.StatusForbidden, "event-password-protected").lacks("Hidden", w)
+			c.get(made.path()+pairs("password", "wrong")).code(403, "event-password-protected").lacks("Hidden", w)
 		}
-		got := c.get(made.path("events") + pairs("password", secret)).want(http.StatusOK).lacks("Sésame")
+		got := c.read(made.path() + pairs("password", secret)).lacks("Sésame")
 		same(s.t, open, got, "modified", "modified_utc", "count")
 		blanked := obj{
 			"description": "", "excerpt": "", "cost": "", "website": "", "image": false, "all_day": nil, "show_map": nil, "show_map_link": nil,
@@ -215,7 +214,7 @@ func protectedEvent(s *scene) {
 			"cost_details": obj{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": list{}},
 		}
 		for _, params := range [][]string{{"search", w}, {"search", w, "password", secret}, {"include", made.idText()}} {
-			found := c.list("events", params...).found("events", made).lacks("Hidden", "secret.example", "s.png")
+			found := c.list("events", params...).found(made).lacks("Hidden", "secret.example", "s.png")
 			found.keys("events.0", eventKeys...)
 			for name, v := range blanked {
 				found.field("events.0."+name, v)
@@ -238,69 +237,69 @@ func protectedEvent(s *scene) {
 			{"search", w, "organizer", itoa(made.num("organizer.0.id"))},
 			{"search", w, "categories", itoa(made.num("categories.0.id"))},
 		} {
-			c.list("events", params...).found("events")
+			c.list("events", params...).found()
 		}
 	}
 	for _, who := range []string{"author", "editor", "editor2", "administrator", "auditor"} {
-		for _, p := range []string{made.path("events"), made.bySlug("events"), made.path("events") + "?password=wrong"} {
-			same(s.t, open, s.as(who).get(p).want(http.StatusOK).lacks("Sésame", "argon2"), "modified", "modified_utc", "count")
+		for _, p := range []string{made.path(), made.bySlug(), made.path() + "?password=wrong"} {
+			same(s.t, open, s.as(who).read(p).lacks("Sésame", "argon2"), "modified", "modified_utc", "count")
 		}
-		got := s.as(who).list("events", "search", w+" hidden").found("events", made).lacks("Sésame", "argon2")
+		got := s.as(who).list("events", "search", w+" hidden").found(made).lacks("Sésame", "argon2")
 		got.field("events.0.website", "https://secret.example").field("events.0.featured", true)
 	}
 	// Writes need the right, not the password.
-	s.as("author2").patch(made.path("events")+pairs("password", secret), nil).code(http.StatusForbidden, "rest_forbidden")
-	ed.update(made.path("events"), obj{"title": "Other " + w})
-	s.as("").get(made.path("events")).code(http.StatusForbidden, "event-password-protected")
+	s.as("author2").patch(made.path()+pairs("password", secret), nil).code(403, "rest_forbidden")
+	ed.update(made, obj{"title": "Other " + w})
+	s.nobody.get(made).code(403, "event-password-protected")
 	// It is changed, and removed.
-	ed.update(made.path("events"), obj{"password": "new"})
-	s.as("").get(made.path("events")+pairs("password", secret)).code(http.StatusForbidden, "event-password-protected")
-	s.as("").get(made.path("events") + "?password=new").want(http.StatusOK)
-	ed.patch(made.path("events"), obj{"password": strings.Repeat("x", 256)}).bad("password")
-	ed.update(made.path("events"), obj{"password": nil})
-	s.as("").read(made.path("events")).field("featured", true)
-	s.as("").list("events", "tags", tag.idText()).found("events", made)
+	ed.update(made, obj{"password": "new"})
+	s.nobody.get(made.path()+pairs("password", secret)).code(403, "event-password-protected")
+	s.nobody.read(made.path() + "?password=new")
+	ed.patch(made, obj{"password": strings.Repeat("x", 256)}).bad("password")
+	ed.update(made, obj{"password": nil})
+	s.nobody.read(made).field("featured", true)
+	s.nobody.list("events", "tags", tag.idText()).found(made)
 	// Trashed comes before protected, not accessible too.
-	ed.update(made.path("events"), obj{"password": "new", "status": "private"})
-	s.as("").get(made.path("events")+"?password=new").code(http.StatusForbidden, "event-not-accessible")
-	ed.delete(made.path("events") + "?password=wrong").want(http.StatusOK)
-	s.as("").get(made.path("events")+"?password=new").code(http.StatusForbidden, "event-no-longer-available")
+	ed.update(made, obj{"password": "new", "status": "private"})
+	s.nobody.get(made.path()+"?password=new").code(403, "event-not-accessible")
+	ed.remove(made.path() + "?password=wrong")
+	s.nobody.get(made.path()+"?password=new").code(403, "event-no-longer-available")
 }
 
 func passwordByID(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	made := ed.event(s.word(), nil)
 	for _, method := range updateMethods {
-		ed.do(method, made.bySlug("events"), obj{"password": "slug"}).want(http.StatusOK)
-		ed.do(method, made.bySlug("events")+"?password=slug", nil).want(http.StatusOK)
-		ed.do(method, made.bySlug("events"), obj{"password": strings.Repeat("x", 300)}).want(http.StatusOK)
-		s.as("").read(made.path("events")).field("status", "publish")
-		s.as("").read(made.bySlug("events")).field("status", "publish")
+		ed.do(method, made.bySlug(), obj{"password": "slug"}).want(200)
+		ed.do(method, made.bySlug()+"?password=slug", nil).want(200)
+		ed.do(method, made.bySlug(), obj{"password": strings.Repeat("x", 300)}).want(200)
+		s.nobody.read(made).field("status", "publish")
+		s.nobody.read(made.bySlug()).field("status", "publish")
 	}
 	ed.post("/events", eventBody(s.word(), obj{"password": 5})).bad("password")
 	ed.post("/events", eventBody(s.word(), obj{"password": strings.Repeat("x", 256)})).bad("password")
 	for _, empty := range []any{"", " ", nil} { // as if not sent
-		s.as("").read(ed.event(s.word(), obj{"password": empty}).path("events")).field("status", "publish")
+		s.nobody.read(ed.event(s.word(), obj{"password": empty}).path()).field("status", "publish")
 	}
 	keyed, body := ed.with("Idempotency-Key", s.word()), eventBody(s.word(), obj{"password": "born secret"})
-	once := keyed.post("/events", body).want(http.StatusCreated)
-	keyed.post("/events", body).want(http.StatusCreated).head("Idempotency-Replayed", "true").field("id", once.id()).lacks("born secret")
+	once := keyed.create("events", body)
+	keyed.create("events", body).head("Idempotency-Replayed", "true").field("id", once.id()).lacks("born secret")
 	body["password"] = "another"
-	keyed.post("/events", body).want(http.StatusUnprocessableEntity)
+	keyed.post("/events", body).want(422)
 	form := url.Values{"title": {s.word()}, "start_date": {"2030-05-10"}, "end_date": {"2030-05-10"}, "password": {"born secret"}}
 	query := eventBody(s.word(), nil)
 	for _, made := range []*answer{
 		ed.event(s.word(), obj{"password": "born secret"}),
-		ed.do("POST", "/events", form).want(http.StatusCreated),
-		ed.do("POST", "/events"+pairs("password", "born secret"), query).want(http.StatusCreated),
+		ed.do("POST", "/events", form).want(201),
+		ed.do("POST", "/events"+pairs("password", "born secret"), query).want(201),
 		s.as("author").event(s.word(), obj{"password": "born secret"}),
 	} {
 		made.without("password").lacks("born secret", "argon2", "protected")
-		for _, p := range []string{made.path("events"), made.bySlug("events"), made.path("events") + "?password=wrong"} {
-			s.as("").get(p).code(http.StatusForbidden, "event-password-protected")
+		for _, p := range []string{made.path(), made.bySlug(), made.path() + "?password=wrong"} {
+			s.nobody.get(p).code(403, "event-password-protected")
 		}
-		s.as("").read(made.path("events")+pairs("password", "born secret")).field("status", "publish")
-		history := s.as("auditor").read(made.path("events")+"/history").lacks("born secret", "argon2")
+		s.nobody.read(made.path()+pairs("password", "born secret")).field("status", "publish")
+		history := s.as("auditor").read(made.path()+"/history").lacks("born secret", "argon2")
 		changes, _ := history.at("entries.0.changes").([]any)
 		if !slices.ContainsFunc(changes, func(v any) bool {
 			c, _ := v.(obj)
@@ -309,17 +308,17 @@ func passwordByID(s *scene) {
 			s.t.Errorf("the history of a new protected event does not tell its password: %v", changes)
 		}
 	}
-	ed.do("POST", made.path("events"), url.Values{"password": {"by id"}}).want(http.StatusOK)
-	s.as("").get(made.path("events")).code(http.StatusForbidden, "event-password-protected")
-	ed.do("PUT", made.bySlug("events"), obj{"password": ""}).want(http.StatusOK) // removes nothing
-	s.as("").get(made.path("events")).code(http.StatusForbidden, "event-password-protected")
-	s.as("").get(made.path("events") + "?password=by+id").want(http.StatusOK)
-	ed.update(made.path("events"), obj{"title": s.word()}) // not sent: unchanged
-	s.as("").get(made.path("events")).code(http.StatusForbidden, "event-password-protected")
-	ed.update(made.path("events")+"?password=", nil) // a body field in the query
-	s.as("").read(made.path("events")).field("status", "publish")
+	ed.do("POST", made, url.Values{"password": {"by id"}}).want(200)
+	s.nobody.get(made).code(403, "event-password-protected")
+	ed.do("PUT", made.bySlug(), obj{"password": ""}).want(200) // removes nothing
+	s.nobody.get(made).code(403, "event-password-protected")
+	s.nobody.read(made.path() + "?password=by+id")
+	ed.update(made, obj{"title": s.word()}) // not sent: unchanged
+	s.nobody.get(made).code(403, "event-password-protected")
+	ed.update(made.path()+"?password=", nil) // a body field in the query
+	s.nobody.read(made).field("status", "publish")
 	// Venues have none.
 	venue := ed.create("venues", obj{"venue": s.word()})
-	ed.update(venue.path("venues"), obj{"password": "x"})
-	s.as("").read(venue.path("venues")).without("password")
+	ed.update(venue, obj{"password": "x"})
+	s.nobody.read(venue).without("password")
 }

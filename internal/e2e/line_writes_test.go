@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"maps"
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -10,7 +9,7 @@ import (
 // Lines 1 to 9: updates and dates.
 
 func updatesAreOne(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	changes := map[string]obj{
 		"events": {
 			"description": "One\nTwo", "start_date": "2026-06-11 09:00", "end_date": "2026-06-11 10:00", "cost": "5 - 7",
@@ -31,11 +30,11 @@ func updatesAreOne(s *scene) {
 					continue
 				}
 				made := ed.create(collection, body(collection, s.word(), nil))
-				path := made.path(collection)
+				path := made.path()
 				if way == "slug" {
-					path = made.bySlug(collection)
+					path = made.bySlug()
 				}
-				got := ed.do(method, path, change).want(http.StatusOK)
+				got := ed.do(method, path, change).want(200)
 				got.field("id", made.id()).without("json_ld").field("slug", made.str("slug"))
 				if !strings.HasPrefix(got.etag(), `"2-`) {
 					s.t.Errorf("%s: ETag %s, want version 2", got.request, got.etag())
@@ -44,7 +43,7 @@ func updatesAreOne(s *scene) {
 					first = got
 				}
 				same(s.t, first, got, "id", "slug", "url", "urls", "rest_url", "global_id", "global_id_lineage")
-				stored := ed.read(made.path(collection))
+				stored := ed.read(made)
 				same(s.t, got, stored, "json_ld")
 
 				for i, empty := range []any{
@@ -57,7 +56,7 @@ func updatesAreOne(s *scene) {
 					url.Values{},
 					raw{"text/plain", "not read"},
 				} {
-					again := ed.do(method, path, empty).want(http.StatusOK)
+					again := ed.do(method, path, empty).want(200)
 					same(s.t, got, again)
 					if want := `"` + itoa(int64(i+3)) + "-"; !strings.HasPrefix(again.etag(), want) {
 						s.t.Errorf("%s: ETag %s, want version %d: an empty update is a write too", again.request, again.etag(), i+3)
@@ -69,7 +68,7 @@ func updatesAreOne(s *scene) {
 }
 
 func titleAlone(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	for _, c := range []struct {
 		status string
 		more   obj
@@ -96,10 +95,10 @@ func titleAlone(s *scene) {
 		if made.len("tags") != 2 || made.len("venues") != 2 || made.len("organizer") != 2 || made.len("categories") != 1 {
 			s.t.Fatalf("links are missing\n%s", made.body)
 		}
-		path := made.path("events")
+		path := made.path()
 		for _, method := range updateMethods {
 			title := "After " + s.word()
-			got := ed.do(method, path, obj{"title": title}).want(http.StatusOK).field("title", title)
+			got := ed.do(method, path, obj{"title": title}).want(200).field("title", title)
 			same(s.t, made, got, "title", "modified", "modified_utc")
 			got.field("modified", "2026-05-01 12:00:00").field("modified_utc", "2026-05-01 12:00:00")
 			same(s.t, got, ed.read(path), "json_ld")
@@ -127,7 +126,7 @@ func titleAlone(s *scene) {
 			}
 		}
 		name := s.word()
-		got := ed.update(made.path(collection), obj{nameField(collection): name}).field(nameField(collection), name)
+		got := ed.update(made, obj{nameField(collection): name}).field(nameField(collection), name)
 		same(s.t, made, got, nameField(collection), "modified", "modified_utc")
 	}
 }
@@ -145,38 +144,38 @@ func draftStaysDraft(s *scene) {
 					})
 				}
 				for _, method := range updateMethods {
-					got := c.do(method, made.path(collection), obj{nameField(collection): s.word()}).want(http.StatusOK)
+					got := c.do(method, made.path(), obj{nameField(collection): s.word()}).want(200)
 					got.field("status", status).field("date_utc", made.str("date_utc")).field("modified_utc", "2026-05-01 12:00:00")
 				}
-				s.as("").get(made.path(collection)).code(http.StatusForbidden, singular(collection)+"-not-accessible")
+				s.nobody.get(made).code(403, singular(collection)+"-not-accessible")
 			}
 		}
 	}
 	// Its date is set when it is published first, and its slug is made then.
-	ed := s.as("editor")
+	ed := s.editor
 	w := s.word()
 	draft := ed.event(w, obj{"status": "draft"}).field("slug", "")
 	draft.field("url", s.svc.url+"/?event="+draft.idText())
-	ed.update(draft.path("events"), obj{"status": "publish"}).fields(obj{
+	ed.update(draft, obj{"status": "publish"}).fields(obj{
 		"status": "publish", "slug": w, "date": "2026-05-01 12:00:00", "date_utc": "2026-05-01 12:00:00",
 		"url": s.svc.url + "/event/" + w + "/",
 	})
 }
 
 func oneDateAlone(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	for _, method := range updateMethods {
 		made := ed.event(s.word(), obj{"timezone": "Europe/Rome"}).fields(obj{
 			"start_date": "2026-06-10 10:00:00", "end_date": "2026-06-10 12:00:00",
 			"utc_start_date": "2026-06-10 08:00:00", "utc_end_date": "2026-06-10 10:00:00",
 		})
-		got := ed.do(method, made.path("events"), obj{"start_date": "2026-06-09 23:30"}).want(http.StatusOK).fields(obj{
+		got := ed.do(method, made.path(), obj{"start_date": "2026-06-09 23:30"}).want(200).fields(obj{
 			"start_date": "2026-06-09 23:30:00", "end_date": "2026-06-10 12:00:00",
 			"utc_start_date": "2026-06-09 21:30:00", "utc_end_date": "2026-06-10 10:00:00",
 			"start_date_details": obj{"year": "2026", "month": "06", "day": "09", "hour": "23", "minutes": "30", "seconds": "00"},
 		})
 		same(s.t, made, got, "start_date", "start_date_details", "utc_start_date", "utc_start_date_details", "modified", "modified_utc")
-		later := ed.do(method, made.path("events"), obj{"end_date": "2026-06-11"}).want(http.StatusOK).fields(obj{
+		later := ed.do(method, made.path(), obj{"end_date": "2026-06-11"}).want(200).fields(obj{
 			"end_date": "2026-06-11 00:00:00", "utc_end_date": "2026-06-10 22:00:00",
 		})
 		same(s.t, got, later, "end_date", "end_date_details", "utc_end_date", "utc_end_date_details")
@@ -184,7 +183,7 @@ func oneDateAlone(s *scene) {
 }
 
 func zoneAlone(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	made := ed.event(s.word(), obj{"timezone": "europe/rome"}).fields(obj{
 		"timezone": "Europe/Rome", "timezone_abbr": "CEST", "utc_start_date": "2026-06-10 08:00:00",
 	})
@@ -197,17 +196,17 @@ func zoneAlone(s *scene) {
 		{"est", "EST", "EST", "2026-06-10 15:00:00", "2026-06-10 17:00:00"},
 		{"", "UTC", "UTC", "2026-06-10 10:00:00", "2026-06-10 12:00:00"}, // the site zone
 	} {
-		got := ed.update(made.path("events"), obj{"timezone": c.sent}).fields(obj{
+		got := ed.update(made, obj{"timezone": c.sent}).fields(obj{
 			"timezone": c.zone, "timezone_abbr": c.abbr, "utc_start_date": c.start, "utc_end_date": c.end,
 		})
 		same(s.t, made, got, "timezone", "timezone_abbr", "utc_start_date", "utc_end_date",
 			"utc_start_date_details", "utc_end_date_details", "modified", "modified_utc")
-		same(s.t, got, ed.read(made.path("events")), "json_ld")
+		same(s.t, got, ed.read(made), "json_ld")
 	}
 }
 
 func endBeforeStart(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	for _, more := range []obj{
 		{"end_date": "2026-06-10 09:59:59"},
 		{"start_date": "2026-06-10 12:00:01"},
@@ -219,7 +218,7 @@ func endBeforeStart(s *scene) {
 		ed.none("events", w)
 	}
 	made := ed.event(s.word(), nil)
-	path := made.path("events")
+	path := made.path()
 	check := ed.unchanged(path)
 	for _, method := range updateMethods {
 		for _, change := range []obj{
@@ -229,7 +228,7 @@ func endBeforeStart(s *scene) {
 			{"start_date": "2026-06-11", "end_date": "2026-06-10"},
 		} {
 			ed.do(method, path, change).bad("end_date")
-			ed.do(method, made.bySlug("events"), change).bad("end_date")
+			ed.do(method, made.bySlug(), change).bad("end_date")
 		}
 	}
 	check()
@@ -242,7 +241,7 @@ func endBeforeStart(s *scene) {
 }
 
 func allDay(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	want := obj{
 		"all_day": true, "start_date": "2026-06-10 00:00:00", "end_date": "2026-06-10 23:59:59",
 		"utc_start_date": "2026-06-09 15:00:00", "utc_end_date": "2026-06-10 14:59:59", "timezone": "Asia/Tokyo",
@@ -252,7 +251,7 @@ func allDay(s *scene) {
 	ed.event(s.word(), obj{"timezone": "Asia/Tokyo", "all_day": true}).fields(want)
 	// Only all_day is sent.
 	made := ed.event(s.word(), obj{"timezone": "Asia/Tokyo"}).field("all_day", false)
-	path := made.path("events")
+	path := made.path()
 	ed.update(path, obj{"all_day": "on"}).fields(want)
 	// A date that is sent to an event that is all-day.
 	ed.update(path, obj{"end_date": "2026-06-12 08:00"}).fields(obj{
@@ -266,7 +265,7 @@ func allDay(s *scene) {
 	ed.update(path, obj{"start_date": "2026-06-12 20:00"}).field("start_date", "2026-06-12 20:00:00")
 	// The zone of an all-day event changes its instants only.
 	moved := ed.event(s.word(), obj{"timezone": "Asia/Tokyo", "all_day": true})
-	ed.update(moved.path("events"), obj{"timezone": "America/New_York"}).fields(obj{
+	ed.update(moved, obj{"timezone": "America/New_York"}).fields(obj{
 		"start_date": "2026-06-10 00:00:00", "end_date": "2026-06-10 23:59:59",
 		"utc_start_date": "2026-06-10 04:00:00", "utc_end_date": "2026-06-11 03:59:59",
 	})
@@ -274,7 +273,7 @@ func allDay(s *scene) {
 }
 
 func instants(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	ed.event(s.word(), obj{
 		"timezone": "America/New_York", "start_date": "2026-06-10T10:00:00+02:00", "end_date": "2026-06-10 04:30",
 	}).fields(obj{
@@ -285,9 +284,9 @@ func instants(s *scene) {
 		"start_date": "2030-05-11 04:00:00", "utc_start_date": "2030-05-10 19:00:00",
 		"end_date": "2030-05-12 04:00:00", "utc_end_date": "2030-05-11 19:00:00",
 	})
-	ed.patch(made.path("events"), obj{"start_date": "2030-05-10 1904"}).bad("start_date")
+	ed.patch(made, obj{"start_date": "2030-05-10 1904"}).bad("start_date")
 	// With zone and offset in one request the zone sent is the one converted to.
-	ed.update(made.path("events"), obj{"timezone": "UTC", "start_date": "2030-05-10T10:00:00-0500"}).fields(obj{
+	ed.update(made, obj{"timezone": "UTC", "start_date": "2030-05-10T10:00:00-0500"}).fields(obj{
 		"timezone": "UTC", "start_date": "2030-05-10 15:00:00", "utc_start_date": "2030-05-10 15:00:00",
 		"end_date": "2030-05-12 04:00:00", "utc_end_date": "2030-05-12 04:00:00",
 	})
@@ -295,14 +294,14 @@ func instants(s *scene) {
 	second := ed.event(s.word(), obj{
 		"timezone": "America/New_York", "start_date": "2026-11-01T06:30:00Z", "end_date": "2026-11-01 08:00",
 	}).fields(obj{"start_date": "2026-11-01 01:30:00", "utc_start_date": "2026-11-01 06:30:00"})
-	ed.update(second.path("events"), obj{"start_date": "2026-11-01 01:30:00"}).field("utc_start_date", "2026-11-01 06:30:00")
-	ed.update(second.path("events"), obj{"start_date": "2026-11-01 01:31:00"}).field("utc_start_date", "2026-11-01 05:31:00")
+	ed.update(second, obj{"start_date": "2026-11-01 01:30:00"}).field("utc_start_date", "2026-11-01 06:30:00")
+	ed.update(second, obj{"start_date": "2026-11-01 01:31:00"}).field("utc_start_date", "2026-11-01 05:31:00")
 }
 
 func impossibleDates(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	made := ed.event(s.word(), nil)
-	check := ed.unchanged(made.path("events"))
+	check := ed.unchanged(made)
 	for _, value := range []any{
 		"2026-02-30", "2026", "soonish", "25:00", "2026-06-10 24:00", "2026-06-10 10:00:60", "0000-01-01", "10000-01-01",
 		"2026-13-01", "10:30", "next month maybe", 20260610, true,
@@ -313,19 +312,19 @@ func impossibleDates(s *scene) {
 			w := s.word()
 			ed.post("/events", eventBody(w, obj{field: value})).bad(field)
 			ed.none("events", w)
-			ed.patch(made.path("events"), obj{field: value}).bad(field)
+			ed.patch(made, obj{field: value}).bad(field)
 		}
-		ed.patch(made.path("events"), obj{"date": value}).bad("date")
-		ed.patch(made.path("events"), obj{"start_date": value, "end_date": value}).bad("start_date", "end_date")
+		ed.patch(made, obj{"date": value}).bad("date")
+		ed.patch(made, obj{"start_date": value, "end_date": value}).bad("start_date", "end_date")
 	}
 	for _, zone := range []any{"UTC+99", "UTCfoo", "CEST", "UTC+14:30", "-13:00", "Mars/Base", 5} {
-		ed.patch(made.path("events"), obj{"timezone": zone}).bad("timezone")
+		ed.patch(made, obj{"timezone": zone}).bad("timezone")
 		ed.post("/events", eventBody(s.word(), obj{"timezone": zone})).bad("timezone")
 	}
 	check()
 	for _, value := range []string{"2026-02-30", "2026", "soonish"} {
 		for _, param := range []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"} {
-			s.as("").get("/events" + pairs(param, value)).bad(param)
+			s.nobody.get("/events" + pairs(param, value)).bad(param)
 		}
 	}
 	ed.event(s.word(), obj{"start_date": "1970-01-01 00:00:00", "end_date": "1970-01-01 00:00:00"}).fields(obj{
@@ -345,6 +344,6 @@ func impossibleDates(s *scene) {
 		"Dec 1 2026 9am": "2026-12-01 09:00:00", "1 december 2026": "2026-12-01 00:00:00", "December 1, 2026": "2026-12-01 00:00:00",
 		"12/01/2026 9am": "2026-12-01 09:00:00",
 	} {
-		ed.update(made.path("events"), obj{"timezone": "Asia/Tokyo", "start_date": sent, "end_date": "2027-01-01"}).field("start_date", want)
+		ed.update(made, obj{"timezone": "Asia/Tokyo", "start_date": sent, "end_date": "2027-01-01"}).field("start_date", want)
 	}
 }

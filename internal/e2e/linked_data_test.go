@@ -46,7 +46,7 @@ func TestLinkedData(t *testing.T) {
 	var names []string
 	for name, path := range map[string]string{"concert.html": "//event/concert/", "fair.html": "//event/fair/", "hall.html": "//venue/salle-co/", "club.html": "//organizer/club/"} {
 		names = append(names, name)
-		must(t, os.WriteFile(filepath.Join(dir, name), w.As(calendar.Anonymous).Do(http.MethodGet, path, nil).Want(http.StatusOK).Body, 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, name), w.As(calendar.Anonymous).Do(http.MethodGet, path, nil).Want(200).Body, 0o600))
 	}
 	copied(t, dir, "schema-org.json", "linked_data.py")
 	context, err := os.ReadFile(filepath.Join(dir, "schema-org.json"))

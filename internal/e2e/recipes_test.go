@@ -32,7 +32,7 @@ func TestRecipes(t *testing.T) {
 	editor := svc.as(t, "editor")
 	made := func(collection string, o obj) string {
 		t.Helper()
-		return itoa(editor.post("/"+collection, o).want(http.StatusCreated).id())
+		return itoa(editor.create(collection, o).id())
 	}
 	jazz := made("categories", obj{"name": "Jazz"})
 	hall := made("venues", obj{"venue": "Hall & Garden", "city": "München", "geo_lat": 48.137, "geo_lng": 11.575})
@@ -48,7 +48,7 @@ func TestRecipes(t *testing.T) {
 	event("Open days", "2026-05-20", "2026-05-21", club, obj{"all_day": true})
 	event("Symphony", "2026-05-28 19:30:00", "2026-05-28 21:00:00", hall, nil)
 	event("Summer night < dawn", "2026-06-20 21:00:00", "2026-06-21 02:00:00", far, obj{"timezone": "America/New_York", "categories": jazz})
-	svc.as(t, "").get("/events").want(http.StatusOK).fields(obj{"total": 4}) // lists show all
+	svc.as(t, "").read("/events").fields(obj{"total": 4}) // lists show all
 
 	t.Run("fullcalendar", func(t *testing.T) {
 		t.Parallel()

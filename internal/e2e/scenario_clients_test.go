@@ -13,16 +13,16 @@ import (
 
 func keysLast(s *scene) {
 	s = s.alone(settings{})
-	ed := s.as("editor")
+	ed := s.editor
 	w := s.word()
 	sent := eventBody(w, obj{"venue": obj{"venue": w}, "tags": w})
-	first := ed.with("Idempotency-Key", w).post("/events", sent).want(http.StatusCreated)
-	change := ed.with("Idempotency-Key", w+"-u").patch(first.path("events"), obj{"title": w + " later"}).want(http.StatusOK)
-	ed.delete(first.path("events")).want(http.StatusOK)
+	first := ed.with("Idempotency-Key", w).create("events", sent)
+	change := ed.with("Idempotency-Key", w+"-u").update(first, obj{"title": w + " later"})
+	ed.remove(first)
 	s.svc.clock.add(24*time.Hour - time.Second)
-	again := ed.with("Idempotency-Key", w).post("/events", sent).want(http.StatusCreated).head("Idempotency-Replayed", "true")
+	again := ed.with("Idempotency-Key", w).create("events", sent).head("Idempotency-Replayed", "true")
 	same(s.t, first, again)
-	same(s.t, change, ed.with("Idempotency-Key", w+"-u").patch(first.path("events"), obj{"title": w + " later"}).want(http.StatusOK))
+	same(s.t, change, ed.with("Idempotency-Key", w+"-u").update(first, obj{"title": w + " later"}))
 	ed.counting("events", w, 1) // the trashed one
 	ed.counting("venues", w, 1)
 }
@@ -30,7 +30,7 @@ func keysLast(s *scene) {
 // keysOutlast: a repeated request is answered as the first time, whatever became of
 // what it links to.
 func keysOutlast(s *scene) {
-	ed, author, contributor := s.as("editor"), s.as("author"), s.as("contributor")
+	ed, author, contributor := s.editor, s.as("author"), s.as("contributor")
 	w := s.word()
 	tag := ed.create("tags", obj{"name": w + " loud"})
 	category := ed.create("categories", obj{"name": w + " art"})
@@ -47,7 +47,7 @@ func keysOutlast(s *scene) {
 	var all []sent
 	post := func(by *caller, collection string, body obj) {
 		key := w + "-" + itoa(int64(len(all)))
-		first := by.with("Idempotency-Key", key).post("/"+collection, body).want(http.StatusCreated).head("Idempotency-Replayed", "")
+		first := by.with("Idempotency-Key", key).create(collection, body).head("Idempotency-Replayed", "")
 		all = append(all, sent{by.with("Idempotency-Key", key), "/" + collection, body, first, collection})
 	}
 	post(ed, "events", eventBody(w, obj{"tags": list{tag.id()}, "categories": category.id(), "venue": venue.id(), "organizer": organizer.id()}))
@@ -58,20 +58,20 @@ func keysOutlast(s *scene) {
 	post(ed, "tags", obj{"name": w + " free"})
 	post(ed, "venues", obj{"venue": w + " barn", "image": "https://img.example/" + w + ".jpg"})
 	post(ed, "organizers", obj{"organizer": w + " guild", "author": s.svc.users["author"].id})
-	change := ed.with("Idempotency-Key", w+"-u").patch(all[0].first.path("events"), obj{"tags": tag.idText()}).want(http.StatusOK)
+	change := ed.with("Idempotency-Key", w+"-u").update(all[0].first.path(), obj{"tags": tag.idText()})
 	ed.event(w+" beside", obj{"tags": list{tag.id()}, "categories": category.id()}) // they count one more
-	ed.update(all[0].first.path("events"), obj{"title": w + " later", "tags": list{}, "venue": list{}})
+	ed.update(all[0].first.path(), obj{"title": w + " later", "tags": list{}, "venue": list{}})
 	for range 3 {
-		ed.update(venue.path("venues"), obj{"venue": w + " hall", "city": s.word()})
-		ed.update(organizer.path("organizers"), obj{"phone": s.word()})
-		ed.update(tag.path("tags"), obj{"name": w + " loud", "description": s.word()})
-		ed.update(category.path("categories"), obj{"description": s.word()})
+		ed.update(venue, obj{"venue": w + " hall", "city": s.word()})
+		ed.update(organizer, obj{"phone": s.word()})
+		ed.update(tag, obj{"name": w + " loud", "description": s.word()})
+		ed.update(category, obj{"description": s.word()})
 	}
-	for collection, gone := range map[string]*answer{"tags": tag, "categories": category, "venues": venue, "organizers": organizer, "events": parent} {
-		ed.delete(gone.path(collection)).want(http.StatusOK)
+	for _, gone := range map[string]*answer{"tags": tag, "categories": category, "venues": venue, "organizers": organizer, "events": parent} {
+		ed.remove(gone)
 	}
 	for _, again := range all {
-		got := again.by.post(again.path, again.body).want(http.StatusCreated).head("Idempotency-Replayed", "true")
+		got := again.by.post(again.path, again.body).want(201).head("Idempotency-Replayed", "true")
 		same(s.t, again.first, got)
 		if string(again.first.body) != string(got.body) {
 			s.t.Errorf("%s: other bytes", got.request)
@@ -79,10 +79,10 @@ func keysOutlast(s *scene) {
 		for _, name := range []string{"ETag", "Daybook-Position", "Location"} {
 			got.head(name, again.first.header.Get(name))
 		}
-		again.by.post(again.path, obj{}).code(http.StatusBadRequest, "rest_missing_callback_param")
-		again.by.patch("/tags/"+tag.idText(), obj{"name": 5}).want(map[bool]int{true: http.StatusUnprocessableEntity, false: http.StatusForbidden}[again.by.name == "editor"])
+		again.by.post(again.path, obj{}).code(400, "rest_missing_callback_param")
+		again.by.patch("/tags/"+tag.idText(), obj{"name": 5}).want(map[bool]int{true: 422, false: 403}[again.by.name == "editor"])
 	}
-	same(s.t, change, ed.with("Idempotency-Key", w+"-u").patch(all[0].first.path("events"), obj{"tags": tag.idText()}).want(http.StatusOK).head("Idempotency-Replayed", "true"))
+	same(s.t, change, ed.with("Idempotency-Key", w+"-u").update(all[0].first.path(), obj{"tags": tag.idText()}).head("Idempotency-Replayed", "true"))
 	// Without a key, or with another one, the same is refused now.
 	ed.post("/events", all[0].body).bad("tags", "categories")
 	author.with("Idempotency-Key", w+"-new").post("/events", all[1].body).bad("tags")
@@ -95,18 +95,18 @@ func withdrawnTokens(s *scene) {
 	draft := old.event(s.word(), obj{"status": "draft"})
 	s.svc.withdraw(s.t, "author")
 	for _, a := range []*answer{
-		old.get("/events"), old.get(made.path("events")), old.get("/doc"), old.post("/events", eventBody(s.word(), nil)),
-		old.patch(made.path("events"), obj{"title": "x"}), old.delete(made.path("events")), old.get(draft.path("events")),
+		old.get("/events"), old.get(made), old.get("/doc"), old.post("/events", eventBody(s.word(), nil)),
+		old.patch(made, obj{"title": "x"}), old.delete(made), old.get(draft),
 	} {
-		if a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") == "" {
+		if a.status != 401 || a.header.Get("WWW-Authenticate") == "" {
 			s.t.Errorf("%s: status %d, want 401 with WWW-Authenticate", a.request, a.status)
 		}
 	}
-	s.as("").read(made.path("events")).field("title", made.str("title"))
-	s.as("editor").read(draft.path("events")).field("status", "draft")
+	s.nobody.read(made).field("title", made.str("title"))
+	s.editor.read(draft).field("status", "draft")
 	s.svc.renew(s.t, "author")
-	s.as("author").read(draft.path("events")).field("status", "draft")
-	old.get("/events").want(http.StatusUnauthorized)
+	s.as("author").read(draft).field("status", "draft")
+	old.get("/events").want(401)
 }
 
 // streamed hides the length of a body, so the client sends it in chunks.
@@ -132,20 +132,20 @@ func chunkedBodies(s *scene) {
 		return res.StatusCode
 	}
 	w := s.word()
-	if status := send(`{"name":"` + w + `"}`); status != http.StatusCreated {
+	if status := send(`{"name":"` + w + `"}`); status != 201 {
 		s.t.Errorf("a body in chunks: status %d, want 201", status)
 	}
-	s.as("editor").counting("tags", w, 1)
-	if status := send(`{"name":"` + strings.Repeat("x", 2<<20) + `"}`); status != http.StatusRequestEntityTooLarge {
+	s.editor.counting("tags", w, 1)
+	if status := send(`{"name":"` + strings.Repeat("x", 2<<20) + `"}`); status != 413 {
 		s.t.Errorf("2 MiB in chunks: status %d, want 413", status)
 	}
-	if status := send(""); status != http.StatusBadRequest {
+	if status := send(""); status != 400 {
 		s.t.Errorf("no chunk: status %d, want 400", status)
 	}
 }
 
 func writeThenList(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	// Several at once: each finds what it wrote, with and without credentials.
 	var wg sync.WaitGroup
 	for range 4 {
@@ -158,9 +158,9 @@ func writeThenList(s *scene) {
 					find = find[:2]
 				}
 				ed.list(c, find...).field("total", 1)
-				nobody := s.as("").with("Daybook-Min-Position", made.header.Get("Daybook-Position"))
+				nobody := s.nobody.with("Daybook-Min-Position", made.header.Get("Daybook-Position"))
 				nobody.list(c, find...).field("total", 1)
-				ed.delete(made.path(c)).want(http.StatusOK)
+				ed.remove(made)
 				ed.list(c, find...).field("total", 0)
 			}
 		})
@@ -169,7 +169,7 @@ func writeThenList(s *scene) {
 }
 
 func inlineRecords(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	w := s.word()
 	made := ed.event(w, obj{
 		"venue":      obj{"venue": w + " hall", "city": "Lyon", "status": "publish"},

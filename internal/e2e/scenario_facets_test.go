@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -15,13 +14,13 @@ var facetNames = strings.Fields("categories tags venue organizer city country mo
 
 // facets are lines LISTINGS 8.35, 8.36, 8.37, 8.42, 8.43 and 8.44 as far as facets go.
 func facets(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	w := s.word()
 	tag := ed.create("tags", obj{"name": w})
 	music := ed.create("categories", obj{"name": "Music " + w})
 	jazz := ed.create("categories", obj{"name": "Jazz & blues " + w, "parent": music.id()})
 	folk := ed.create("categories", obj{"name": "Folk " + w, "parent": music.id()})
-	ed.under("fr").update(folk.path("categories"), obj{"name": "Chanson " + w})
+	ed.under("fr").update(folk, obj{"name": "Chanson " + w})
 	hall := ed.create("venues", obj{"venue": "Hall " + w, "city": "München", "country": "Germany"})
 	club := ed.create("venues", obj{"venue": "Club " + w, "city": "MUNCHEN"})
 	gone := ed.create("venues", obj{"venue": "Gone " + w, "city": "Suva"})
@@ -36,11 +35,11 @@ func facets(s *scene) {
 	at("In a private room", "2026-07-11", obj{"venue": room.id(), "cost": "ask", "ticketed": true})
 	at("Blanked "+w, "2026-07-12", obj{"categories": jazz.id(), "venue": hall.id(), "cost": "30", "password": "x"})
 	at("All day", "2026-06-10", obj{"all_day": true, "venue": club.id()})
-	ed.delete(gone.path("venues")).want(http.StatusOK)
+	ed.remove(gone)
 
-	path := tag.path("tags") + "/events"
+	path := tag.path() + "/events"
 	all := "?facets=" + strings.Join(facetNames, ",")
-	shown := s.as("").read(path + all)
+	shown := s.nobody.read(path + all)
 	count := func(a *answer, facet string, want ...any) {
 		s.t.Helper()
 		values, _ := a.at("facets." + facet + ".values").([]any)
@@ -58,8 +57,8 @@ func facets(s *scene) {
 	count(shown, "country", "germany", 1)
 	count(shown, "month", "2026-06", 3, "2026-07", 1)
 	count(shown, "weekday", "3", 2, "4", 1, "6", 1)
-	count(s.as("").read("/events?facets=month,weekday,free&search=blanked%20"+w), "month", "2026-07", 1) // what it shows
-	count(s.as("").read("/events?facets=month,weekday,free&search=blanked%20"+w), "free")
+	count(s.nobody.read("/events?facets=month,weekday,free&search=blanked%20"+w), "month", "2026-07", 1) // what it shows
+	count(s.nobody.read("/events?facets=month,weekday,free&search=blanked%20"+w), "free")
 	count(shown, "time_of_day", "evening", 3, "all_day", 1)
 	count(shown, "cost_band", "free", 1, "10-25", 1, "unknown", 2)
 	count(shown, "free", "true", 1, "false", 3)
@@ -96,7 +95,7 @@ func facets(s *scene) {
 
 	// Chosen values stay, in the words of the language; ids and counts are the same.
 	for language, words := range map[string][3]string{"en": {"Wednesday", "Free", "Folk " + w}, "fr": {"mercredi", "Gratuit", "Chanson " + w}, "es": {"miércoles", "Gratis", "Folk " + w}, "cn": {"星期三", "免费", "Folk " + w}} {
-		a := s.as("").under(language).read(path + "?facets=weekday,cost_band,categories,city&facet_limit=1&weekday=wed&cost_band=free,5-6&categories=" + jazz.idText() + "&city=Nowhere")
+		a := s.nobody.under(language).read(path + "?facets=weekday,cost_band,categories,city&facet_limit=1&weekday=wed&cost_band=free,5-6&categories=" + jazz.idText() + "&city=Nowhere")
 		count(a, "weekday", "3", 0)
 		count(a, "cost_band", "free", 0, "5-6", 0)
 		count(a, "categories", jazz.idText(), 0)
@@ -108,25 +107,25 @@ func facets(s *scene) {
 		if !strings.Contains(a.str("rest_url"), "facet_limit=1") || !strings.Contains(a.str("rest_url"), "facets=weekday%2Ccost_band") {
 			s.t.Errorf("%s: rest_url %s", a.request, a.str("rest_url"))
 		}
-		a = s.as("").under(language).read(path + "?facets=categories&facet_query=categories:" + url.QueryEscape(strings.ToUpper(words[2][:3])))
+		a = s.nobody.under(language).read(path + "?facets=categories&facet_query=categories:" + url.QueryEscape(strings.ToUpper(words[2][:3])))
 		count(a, "categories", folk.idText(), 2)
 	}
-	s.as("").read(path + ".jsonfeed?facets=free").fields(obj{"_daybook.facets.free.values.0.count": 1, "_daybook.facets.free.values.0.label": "Yes"})
-	s.as("").read(path+".jsonfeed?facets=free&per_page=1").field("_daybook.facets.free.values.1.count", 3)
-	s.as("").read(path + ".geojson?facets=free").without("facets")
+	s.nobody.read(path + ".jsonfeed?facets=free").fields(obj{"_daybook.facets.free.values.0.count": 1, "_daybook.facets.free.values.0.label": "Yes"})
+	s.nobody.read(path+".jsonfeed?facets=free&per_page=1").field("_daybook.facets.free.values.1.count", 3)
+	s.nobody.read(path + ".geojson?facets=free").without("facets")
 	for param, sent := range map[string]string{
 		"facets": "facets=places", "facet_limit": "facet_limit=101", "facet_query": "facet_query=city:m", "collapse": "collapse=true",
 	} {
-		s.as("").get("/events?" + sent).bad(param)
-		s.as("").get("/events?" + param + "=").bad(param)
-		s.as("").get("/events.ics?" + sent).bad(param)
-		s.as("").get("/venues?" + sent).want(http.StatusOK)
+		s.nobody.get("/events?" + sent).bad(param)
+		s.nobody.get("/events?" + param + "=").bad(param)
+		s.nobody.get("/events.ics?" + sent).bad(param)
+		s.nobody.read("/venues?" + sent)
 	}
 }
 
 // repeats are lines LISTINGS 8.38 and 8.42 to 8.44 as far as groups of repeats go.
 func repeats(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	w := s.word()
 	tag := ed.create("tags", obj{"name": w})
 	hall := ed.create("venues", obj{"venue": "Hall " + w})
@@ -141,9 +140,9 @@ func repeats(s *scene) {
 	blanked := at("Open mic", "12", obj{"venue": hall.id(), "password": "x"})
 	second := at("Open mic", "13", obj{"venue": hall.id(), "featured": true})
 	elsewhere := at("Open mic", "14", nil)
-	path := tag.path("tags") + "/events"
+	path := tag.path() + "/events"
 	for _, language := range []string{"en", "cn", "es", "fr"} {
-		a := s.as("").under(language).read(path+"?collapse=repeats&per_page=3&facets=featured").found("events", first, elsewhere, other)
+		a := s.nobody.under(language).read(path+"?collapse=repeats&per_page=3&facets=featured").found(first, elsewhere, other)
 		a.fields(obj{
 			"total": 3, "total_pages": 1, "events.0.collapsed": obj{
 				"count": 3, "ids": []int64{first.id(), second.id(), third.id()}, "first_start": "2026-06-10 19:00:00", "last_start": "2026-06-20 19:00:00",
@@ -151,24 +150,24 @@ func repeats(s *scene) {
 			"events.2.collapsed.count": 1, "events.1.collapsed.ids": []int64{elsewhere.id()}, "facets.featured.values.1.count": 4,
 		}).head("X-Total", "3")
 	}
-	next := s.as("").read(path+"?collapse=repeats&per_page=2&page=2").field("events.0.id", other.id()).field("total_pages", 2).str("previous_rest_url")
+	next := s.nobody.read(path+"?collapse=repeats&per_page=2&page=2").field("events.0.id", other.id()).field("total_pages", 2).str("previous_rest_url")
 	if !strings.Contains(next, "collapse=repeats") {
 		s.t.Errorf("link %s", next)
 	}
-	s.as("").get(path + "?collapse=repeats&per_page=2&page=3").want(http.StatusNotFound)
+	s.nobody.get(path + "?collapse=repeats&per_page=2&page=3").want(404)
 	// A blanked event is a group of its own.
 	include := fmt.Sprintf("/events?collapse=repeats&include=%d,%d,%d,%d", third.id(), first.id(), blanked.id(), second.id())
-	s.as("").read(include).fields(obj{"total": 2, "events.1.collapsed.ids": []int64{blanked.id()}})
+	s.nobody.read(include).fields(obj{"total": 2, "events.1.collapsed.ids": []int64{blanked.id()}})
 	ed.read(include).fields(obj{"total": 1, "events.0.collapsed.count": 4})
-	ed.read(path+"?collapse=repeats&sort=start&order=desc").found("events", third, other, elsewhere).field("events.0.collapsed.count", 4)
-	s.as("").read(path + "?per_page=1").without("events.0.collapsed")
-	s.as("").read(path + ".jsonfeed?collapse=repeats").fields(obj{"_daybook.total": 3, "items.0._daybook.collapsed.count": 3})
-	s.as("").read(path + ".geojson?collapse=repeats").fields(obj{"total": 3, "features.0.properties.collapsed.ids.2": third.id()})
-	if lines := strings.Count(string(s.as("").read(path+".ics?collapse=repeats").body), "BEGIN:VEVENT"); lines != 3 {
+	ed.read(path+"?collapse=repeats&sort=start&order=desc").found(third, other, elsewhere).field("events.0.collapsed.count", 4)
+	s.nobody.read(path + "?per_page=1").without("events.0.collapsed")
+	s.nobody.read(path + ".jsonfeed?collapse=repeats").fields(obj{"_daybook.total": 3, "items.0._daybook.collapsed.count": 3})
+	s.nobody.read(path + ".geojson?collapse=repeats").fields(obj{"total": 3, "features.0.properties.collapsed.ids.2": third.id()})
+	if lines := strings.Count(string(s.nobody.read(path+".ics?collapse=repeats").body), "BEGIN:VEVENT"); lines != 3 {
 		s.t.Errorf("%d events in the calendar, want 3", lines)
 	}
-	if line, _, _ := strings.Cut(string(s.as("").read(path+".ndjson?collapse=repeats&_fields=collapsed").body), "\n"); !strings.HasPrefix(line, `{"collapsed":{"count":3,`) {
+	if line, _, _ := strings.Cut(string(s.nobody.read(path+".ndjson?collapse=repeats&_fields=collapsed").body), "\n"); !strings.HasPrefix(line, `{"collapsed":{"count":3,`) {
 		s.t.Errorf("line %s", line)
 	}
-	s.as("").read("/events/calendar?start=2026-06-01&end=2026-07-01&tags=" + tag.idText() + "&collapse=whatever")
+	s.nobody.read("/events/calendar?start=2026-06-01&end=2026-07-01&tags=" + tag.idText() + "&collapse=whatever")
 }

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/csv"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 // listed are events of one tag: 0 to 8 by start, at venues that lie apart.
 func listed(s *scene) (tag string, events []*answer) {
 	s.t.Helper()
-	ed := s.as("editor")
+	ed := s.editor
 	w := s.word()
 	tag = ed.create("tags", obj{"name": w}).idText()
 	venue := func(name, city, country string, lat, lng float64) int64 {
@@ -37,8 +36,8 @@ func listed(s *scene) (tag string, events []*answer) {
 	add("2026-07-10 12:00:00", "2026-07-10 12:00:00", obj{"cost": "ask"})
 	add("2026-08-01 18:00:00", "2026-08-03 18:00:00", obj{"venue": munich, "cost": "0"})
 	add("2026-08-05 18:00:00", "2026-08-05 19:00:00", obj{"cost": list{"10.5", "30"}})
-	ed.update(events[7].path("events"), obj{"password": "sesame"})
-	ed.under("es").update(events[5].path("events"), obj{"title": "Acto " + w})
+	ed.update(events[7].path(), obj{"password": "sesame"})
+	ed.under("es").update(events[5].path(), obj{"title": "Acto " + w})
 	return tag, events
 }
 
@@ -46,7 +45,7 @@ func listed(s *scene) (tag string, events []*answer) {
 func listingFilters(s *scene) {
 	tag, events := listed(s)
 	for _, language := range []string{"en", "fr"} {
-		nobody := s.as("").under(language)
+		nobody := s.nobody.under(language)
 		for query, want := range map[string][]int{
 			"":                                   {2, 3, 4, 5, 6, 8},
 			"overlap=true":                       {0, 2, 3, 4, 5, 6, 8},
@@ -81,15 +80,15 @@ func listingFilters(s *scene) {
 			for i, at := range want {
 				found[i] = events[at]
 			}
-			nobody.get("/events?start_date=2026-06-01&tags="+tag+"&"+query).want(http.StatusOK).found("events", found...)
+			nobody.read("/events?start_date=2026-06-01&tags=" + tag + "&" + query).found(found...)
 		}
 	}
-	far := s.as("").list("events", "tags", tag, "sort", "distance", "geoloc_lat", "48.1", "geoloc_lng", "11.5", "geoloc_radius", "20000")
+	far := s.nobody.list("events", "tags", tag, "sort", "distance", "geoloc_lat", "48.1", "geoloc_lng", "11.5", "geoloc_radius", "20000")
 	far.field("events.0.distance", 0).having("events.3.distance")
 	if !regexp.MustCompile(`"distance":[0-9]+\.[0-9]{3}[,}]`).Match(far.body) {
 		s.t.Errorf("no distance has three decimals: %s", far.body)
 	}
-	nobody := s.as("")
+	nobody := s.nobody
 	nobody.list("events", "tags", tag).without("events.0.distance")
 	for query, param := range map[string]string{
 		"bbox=1,2,3": "bbox", "free=maybe": "free", "month=": "month", "city=": "city", "duration_min=5&duration_max=4": "duration_max",
@@ -102,7 +101,7 @@ func listingFilters(s *scene) {
 // cursorWalk is LISTINGS 8.39 and 8.42 over HTTP.
 func cursorWalk(s *scene) {
 	tag, events := listed(s)
-	nobody := s.as("")
+	nobody := s.nobody
 	for _, sort := range []string{"start", "published", "modified", "distance"} {
 		params := []string{"tags", tag, "sort", sort, "geoloc_lat", "-18", "geoloc_lng", "178", "geoloc_radius", "20000", "start_date", "2026-05-01", "per_page"}
 		if sort != "distance" {
@@ -112,7 +111,7 @@ func cursorWalk(s *scene) {
 		var ids list
 		next := pairs(append(params, "2", "cursor", "*")...)
 		for steps := 0; next != ""; steps++ {
-			a := nobody.get("/events"+next).want(http.StatusOK).without("previous_rest_url").field("total", whole.at("total"))
+			a := nobody.read("/events"+next).without("previous_rest_url").field("total", whole.at("total"))
 			for _, e := range a.at("events").(list) {
 				ids = append(ids, e.(obj)["id"])
 			}
@@ -140,13 +139,13 @@ func cursorWalk(s *scene) {
 		}
 	}
 	// In other formats the header has the next step.
-	first := nobody.get("/events.csv?tags=" + tag + "&start_date=2026-06-01&per_page=3&cursor=*&_fields=id").want(http.StatusOK)
+	first := nobody.read("/events.csv?tags=" + tag + "&start_date=2026-06-01&per_page=3&cursor=*&_fields=id")
 	link := regexp.MustCompile(`^<([^>]*)>; rel="next"$`).FindStringSubmatch(first.header.Get("Link"))
 	if link == nil {
 		s.t.Fatalf("Link is %q", first.header.Get("Link"))
 	}
 	var got []string
-	for _, a := range []*answer{first, nobody.get("=" + link[1][strings.Index(link[1], root):]).want(http.StatusOK)} {
+	for _, a := range []*answer{first, nobody.read("=" + link[1][strings.Index(link[1], root):])} {
 		rows, err := csv.NewReader(strings.NewReader(string(a.body))).ReadAll()
 		if err != nil || len(rows) != 4 {
 			s.t.Fatalf("%d rows, %v", len(rows), err)
@@ -166,17 +165,17 @@ func cursorWalk(s *scene) {
 	nobody.get("/events?tags=" + tag + "&free=true&cursor=" + cursor).bad("cursor")
 	nobody.get("/events?tags=" + tag + "&page=2&cursor=" + cursor).bad("cursor")
 	nobody.get("/events?tags=" + tag + "&page=1&cursor=*").bad("cursor")
-	nobody.get("/venues?cursor=" + cursor).want(http.StatusOK) // of no other collection
+	nobody.read("/venues?cursor=" + cursor) // of no other collection
 }
 
 // clusters are LISTINGS 8.19.
 func clusters(s *scene) {
 	tag, _ := listed(s)
-	nobody := s.as("")
+	nobody := s.nobody
 	ask := func(params ...string) *answer {
 		s.t.Helper()
 		return nobody.get("/events/clusters"+pairs(append([]string{"tags", tag, "start_date", "2026-05-01", "end_date", "2028-01-01"}, params...)...)).
-			want(http.StatusOK).head("Content-Type", "application/geo+json")
+			want(200).head("Content-Type", "application/geo+json")
 	}
 	// Munich has two events, Washington one, Suva two, Apia one; one event is at two venues.
 	at := func(zoom string) map[float64]obj {
@@ -197,7 +196,7 @@ func clusters(s *scene) {
 			s.t.Errorf("at %v: %v", lng, p)
 		}
 	}
-	ed := s.as("editor")
+	ed := s.editor
 	w := s.word()
 	for i, lng := range []float64{30, 30.01} {
 		v := ed.create("venues", obj{"venue": w + string(rune('a'+i)), "geo_lat": 10, "geo_lng": lng})
@@ -208,14 +207,14 @@ func clusters(s *scene) {
 	zoom := both.at("features.0.properties.expansion_zoom").(float64)
 	ask("zoom", plainText(s.t, zoom), "bbox", "29,9,31,11").having("features.1.properties.venue.url").without("features.2")
 	ask("zoom", plainText(s.t, zoom-1), "bbox", "29,9,31,11").without("features.1")
-	nobody.get("/events/clusters").code(http.StatusBadRequest, "rest_missing_callback_param").field("data.params", list{"zoom"})
+	nobody.get("/events/clusters").code(400, "rest_missing_callback_param").field("data.params", list{"zoom"})
 	nobody.get("/events/clusters?zoom=23").bad("zoom")
 	nobody.get("/events/clusters?zoom=2&bbox=1,2,3").bad("bbox")
 }
 
 // suggestions are LISTINGS 8.40 and 8.44.
 func suggestions(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	w := s.word()
 	hall := ed.create("venues", obj{"venue": "Hall " + w})
 	ed.create("venues", obj{"venue": "Empty " + w})
@@ -235,14 +234,14 @@ func suggestions(s *scene) {
 	twin, other := ed.create("venues", obj{"venue": "twins  " + w, "city": "Rome & Co"}), ed.create("venues", obj{"venue": "Twins " + w})
 	at("Twins", "2098-06-01", obj{"venue": list{twin.id(), other.id()}})
 	at("Hidden "+w, "2098-06-01", obj{"hide_from_listings": true, "venue": hall.id()})
-	ed.under("fr").update(second.path("events"), obj{"title": "Nuit de " + w})
+	ed.under("fr").update(second, obj{"title": "Nuit de " + w})
 	for _, language := range []string{"en", "fr", "es", "cn"} {
 		want := []any{exact.id(), first.id()}
 		counts := obj{"events.0.count": 1, "events.1.count": 2}
 		if language == "fr" {
 			want, counts = append(want, second.id()), obj{"events.1.count": 1, "events.2.text": "Nuit de " + w, "events.2.highlight": "Nuit de <mark>" + w + "</mark>"}
 		}
-		a := s.as("").under(language).read("/suggest?q="+w).fields(counts).fields(obj{
+		a := s.nobody.under(language).read("/suggest?q="+w).fields(counts).fields(obj{
 			"q": w, "events.0.text": w, "events.0.all_day": true, "events.0.venue": "", "events.1.venue": "Hall " + w,
 			"events.1.start_date": "2098-06-01 10:00:00", "events.1.timezone": "UTC", "events.1.highlight": "night OF <mark>" + w + "</mark>!",
 			"venues.0.id": hall.id(), "venues.0.count": 2, "organizers.0.id": trust.id(), "organizers.0.count": 1,
@@ -255,11 +254,11 @@ func suggestions(s *scene) {
 		}
 		a.without("events." + itoa(int64(len(want))))
 	}
-	s.as("").read("/suggest?kinds=venues&limit=1&q=twins+"+w).field("venues.0.city", "Rome & Co").without("venues.1")
+	s.nobody.read("/suggest?kinds=venues&limit=1&q=twins+"+w).field("venues.0.city", "Rome & Co").without("venues.1")
 	typo := w[:2] + w[3:] // a letter is left out
-	s.as("").read("/suggest?kinds=events,tags&limit=1&q="+typo).field("events.0.id", first.id()).without("events.1").field("tags.0.id", tag.id()).without("venues")
-	s.as("").read("/suggest?typos=off&q="+typo).field("events", list{}).field("tags", list{})
-	s.as("").get("/suggest").want(http.StatusBadRequest).field("code", "rest_missing_callback_param")
-	s.as("").get("/suggest?q=%21&kinds=users&limit=0&typos=").bad("q", "kinds", "limit", "typos")
-	s.as("").get("/suggestions?q=x").want(http.StatusNotFound)
+	s.nobody.read("/suggest?kinds=events,tags&limit=1&q="+typo).field("events.0.id", first.id()).without("events.1").field("tags.0.id", tag.id()).without("venues")
+	s.nobody.read("/suggest?typos=off&q="+typo).field("events", list{}).field("tags", list{})
+	s.nobody.get("/suggest").want(400).field("code", "rest_missing_callback_param")
+	s.nobody.get("/suggest?q=%21&kinds=users&limit=0&typos=").bad("q", "kinds", "limit", "typos")
+	s.nobody.get("/suggestions?q=x").want(404)
 }

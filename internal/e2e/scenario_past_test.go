@@ -8,14 +8,14 @@ import (
 // The past of records over the network, on both sizes.
 
 func pastOfRecords(s *scene) {
-	ed, nobody := s.as("editor"), s.as("")
+	ed, nobody := s.editor, s.nobody
 	w := s.word()
 	venue := ed.create("venues", obj{"venue": w + " mill"})
 	event := ed.with("Daybook-Reason", "first").event(w+" words", obj{"status": "draft", "venue": venue.id(), "start_date": "2030-07-04 18:30", "end_date": "2030-07-06 18:30"})
-	path := event.path("events")
+	path := event.path()
 	from := event.header.Get("Daybook-Position")
 	ed.update(path, obj{"title": w + " quay", "status": "publish"})
-	ed.update(venue.path("venues"), obj{"venue": w + " hall"})
+	ed.update(venue, obj{"venue": w + " hall"})
 	ed.update(path, obj{"start_date": "2030-07-05 19:00", "venue": ""})
 	// HISTORY 20.1, 20.3, 20.5, 20.6.
 	ed.read(path + "/history").fields(obj{
@@ -27,12 +27,12 @@ func pastOfRecords(s *scene) {
 	if n := public.len("entries"); n != 2 {
 		s.t.Errorf("anonymous gets %d entries, want 2", n)
 	}
-	nobody.with("If-None-Match", public.etag()).get(path + "/history").want(http.StatusNotModified)
+	nobody.with("If-None-Match", public.etag()).get(path + "/history").want(304)
 	ed.read(path+"/history?order=asc&field=venue&limit=1").field("entries.0.changes.0.field", "author")
 	// HISTORY 20.21.
 	nobody.read(path + "/diff?from=2&to=3").fields(obj{"patch.0": obj{"op": "replace", "path": "/start_date", "value": "2030-07-05 19:00:00"}, "patch.1.op": "remove"})
-	nobody.get(path+"/diff?from=1&to=2").code(http.StatusForbidden, "event-not-accessible")
-	ed.get(path+"/diff?to=9").code(http.StatusNotFound, "rest_version_not_found")
+	nobody.get(path+"/diff?from=1&to=2").code(403, "event-not-accessible")
+	ed.get(path+"/diff?to=9").code(404, "rest_version_not_found")
 	// HISTORY 20.22, 20.24.
 	changes := ed.read("/changes?order=asc&limit=1000&after=" + from + "&id=" + event.idText() + "," + venue.idText())
 	changes.fields(obj{"entries.0.version": 2, "entries.1.kind": "venue", "entries.2.version": 3})
@@ -43,11 +43,11 @@ func pastOfRecords(s *scene) {
 	nobody.get("/changes?after=99999999999").bad("after")
 	nobody.get("/changes?actor=1").bad("actor")
 	// HISTORY 20.25: HEAD of the stream tells its type; its events are read elsewhere.
-	nobody.do(http.MethodHead, "/changes/stream", nil).want(http.StatusOK).head("Content-Type", "text/event-stream; charset=utf-8")
+	nobody.do(http.MethodHead, "/changes/stream", nil).want(200).head("Content-Type", "text/event-stream; charset=utf-8")
 	nobody.with("Last-Event-ID", "99999999999").get("/changes/stream").bad("Last-Event-ID")
 	// HISTORY 20.8.
 	ed.delete(path)
-	nobody.get(path+"/history").code(http.StatusForbidden, "event-no-longer-available")
+	nobody.get(path+"/history").code(403, "event-no-longer-available")
 	ed.update(path, obj{})
 	nobody.read(path+"/history").field("entries.0.version", 5)
 }

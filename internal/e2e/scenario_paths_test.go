@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"net/http"
 	"regexp"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 
 func linksExample(s *scene) {
 	s = s.alone(settings{http: httpapi.Options{BaseURL: "https://calendar.example.org"}})
-	ed := s.as("editor")
+	ed := s.editor
 	ed.create("categories", obj{"name": "Jazz", "slug": "jazz"})
 	folk := ed.create("categories", obj{"name": "Folk", "slug": "folk"})
 	ed.create("categories", obj{"name": "Skiffle", "parent": folk.id()})
@@ -23,7 +22,7 @@ func linksExample(s *scene) {
 	}
 	const base = "https://calendar.example.org/api/calendar/events/v1/events/?"
 	const rest = "per_page=2&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59&strict_dates=false&categories=jazz%2Cfolk"
-	got := s.as("").get("/events?categories=jazz,folk&page=2&per_page=2&strict_dates=false").want(http.StatusOK).fields(obj{
+	got := s.nobody.read("/events?categories=jazz,folk&page=2&per_page=2&strict_dates=false").fields(obj{
 		"total": 5, "total_pages": 3, "rest_url": base + "page=2&" + rest, "next_rest_url": base + "page=3&" + rest, "previous_rest_url": base + rest,
 		"events.0.slug": "event-3", "events.1.slug": "event-4",
 	})
@@ -35,33 +34,33 @@ func linksExample(s *scene) {
 		"url": "https://calendar.example.org/event/event/", "rest_url": "https://calendar.example.org" + root + "/events/" + one.idText(),
 	})
 	// Whoever asks under whatever name gets the links of the setting.
-	s.as("").with("Host", "other.example", "X-Forwarded-Host", "third.example").read("/events/by-slug/event").lacks("other.example", "third.example")
+	s.nobody.with("Host", "other.example", "X-Forwarded-Host", "third.example").read("/events/by-slug/event").lacks("other.example", "third.example")
 }
 
 func baseURL(s *scene) {
 	s = s.alone(settings{http: httpapi.Options{BaseURL: "https://calendar.example.org:8080/site/"}})
 	const base = "https://calendar.example.org:8080/site"
-	ed := s.as("editor")
+	ed := s.editor
 	made := ed.event("Quay", obj{"venue": obj{"venue": "Hall"}, "tags": "sea"})
-	made.head("Location", base+root+made.path("events")).fields(obj{
+	made.head("Location", base+root+made.path()).fields(obj{
 		"global_id": "calendar.example.org:8080/site?id=" + made.idText(), "url": base + "/event/quay/", "website": base + "/event/quay/",
-		"rest_url": base + root + made.path("events"), "venue.url": base + "/venue/hall/", "tags.0.urls.collection": base + root + "/tags",
+		"rest_url": base + root + made.path(), "venue.url": base + "/venue/hall/", "tags.0.urls.collection": base + root + "/tags",
 	})
 	draft := ed.event("Draft", obj{"status": "draft"})
 	draft.field("url", base+"/?event="+draft.idText())
 	// The service answers requests with and without the path.
 	for _, p := range []string{"=" + root, "=/site" + root} {
-		got := s.as("").get(p+made.path("events")).want(http.StatusOK).field("url", base+"/event/quay/")
+		got := s.nobody.read(p+made.path()).field("url", base+"/event/quay/")
 		same(s.t, made, got, "json_ld", "count")
-		s.as("").get(p+"/events?per_page=5").want(http.StatusOK).field("rest_url", base+root+"/events/?per_page=5&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
-		s.as("").get(p).want(http.StatusOK).field("routes./calendar/events/v1._links.self.0.href", base+root)
-		s.as("").get(p+"/doc").want(http.StatusOK).field("servers.0.url", base+root)
+		s.nobody.read(p+"/events?per_page=5").field("rest_url", base+root+"/events/?per_page=5&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
+		s.nobody.read(p).field("routes./calendar/events/v1._links.self.0.href", base+root)
+		s.nobody.read(p+"/doc").field("servers.0.url", base+root)
 	}
-	french := s.as("").get("=/site/fr" + root + made.path("events")).want(http.StatusOK)
-	french.fields(obj{"url": base + "/fr/event/quay/", "rest_url": base + "/fr" + root + made.path("events"), "global_id": made.at("global_id")})
-	ed.under("fr").read(draft.path("events")).field("url", base+"/?event="+draft.idText())
-	s.as("").get("=/other"+root).code(http.StatusNotFound, "rest_no_route")
-	s.as("").get("=/site/site"+root).code(http.StatusNotFound, "rest_no_route")
+	french := s.nobody.read("=/site/fr" + root + made.path())
+	french.fields(obj{"url": base + "/fr/event/quay/", "rest_url": base + "/fr" + root + made.path(), "global_id": made.at("global_id")})
+	ed.under("fr").read(draft).field("url", base+"/?event="+draft.idText())
+	s.nobody.get("=/other"+root).code(404, "rest_no_route")
+	s.nobody.get("=/site/site"+root).code(404, "rest_no_route")
 }
 
 func furtherNames(s *scene) {
@@ -70,94 +69,94 @@ func furtherNames(s *scene) {
 		TotalHeaders: [][2]string{{"X-Count", "X-Count-Pages"}},
 		Currency:     calendar.Currency{Symbol: "$", Position: "prefix", Code: "EUR"}, ReadMaxAge: 30,
 	}})
-	ed := s.as("editor")
-	made := ed.do("POST", "=/wp/json/agenda/v2/events", eventBody("Quay", obj{"cost": "5", "categories": "Jazz"})).want(http.StatusCreated)
-	made.head("Location", s.svc.url+"/wp/json/agenda/v2"+made.path("events"))
+	ed := s.editor
+	made := ed.do("POST", "=/wp/json/agenda/v2/events", eventBody("Quay", obj{"cost": "5", "categories": "Jazz"})).want(201)
+	made.head("Location", s.svc.url+"/wp/json/agenda/v2"+made.path())
 	for _, prefix := range []string{"rest", "api", "wp/json"} {
 		for _, namespace := range []string{"calendar/events/v1", "agenda/v2", "calendar/events"} {
 			for _, segment := range []string{"", "/fr"} {
 				site := s.svc.url + segment
 				api := site + "/" + prefix + "/" + namespace
 				path := "=" + segment + "/" + prefix + "/" + namespace
-				got := s.as("").get(path + "/events/by-slug/quay").want(http.StatusOK).fields(obj{
-					"rest_url": api + made.path("events"), "url": site + "/event/quay/", "categories.0.urls.collection": api + "/categories",
+				got := s.nobody.read(path + "/events/by-slug/quay").fields(obj{
+					"rest_url": api + made.path(), "url": site + "/event/quay/", "categories.0.urls.collection": api + "/categories",
 					"json_ld.offers.priceCurrency": "EUR",
 				})
 				same(s.t, made, got, "json_ld", "count", "rest_url", "url", "website", "categories")
-				s.as("").get(path+"/events?per_page=500").want(http.StatusOK).head("Cache-Control", "public, max-age=30, stale-while-revalidate=30").head("X-Total", "1").head("X-Count", "1").head("X-Count-Pages", "1").
+				s.nobody.read(path+"/events?per_page=500").head("Cache-Control", "public, max-age=30, stale-while-revalidate=30").head("X-Total", "1").head("X-Count", "1").head("X-Count-Pages", "1").
 					field("rest_url", api+"/events/?per_page=60&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59")
-				index := s.as("").get(path).want(http.StatusOK).field("namespace", namespace)
+				index := s.nobody.read(path).field("namespace", namespace)
 				routes, _ := index.at("routes").(obj)
 				if len(routes) != allRoutes || routes["/"+namespace+"/events"] == nil {
 					s.t.Errorf("%s: routes %v", index.request, routes)
 				}
-				s.as("").get(path + "?namespace=" + namespace).want(http.StatusOK)
-				s.as("").get(path+"/doc").want(http.StatusOK).field("servers.0.url", api)
+				s.nobody.read(path + "?namespace=" + namespace)
+				s.nobody.read(path+"/doc").field("servers.0.url", api)
 				if namespace != "agenda/v2" {
-					s.as("").get(path+"?namespace=agenda/v2").code(http.StatusNotFound, "rest_invalid_namespace")
+					s.nobody.get(path+"?namespace=agenda/v2").code(404, "rest_invalid_namespace")
 				}
 			}
 		}
 	}
-	s.as("").get("=/rest/calendar/events/v1/events").want(http.StatusOK).
+	s.nobody.read("=/rest/calendar/events/v1/events").
 		head("Access-Control-Expose-Headers", "X-Total, X-TotalPages, X-Count, X-Count-Pages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified")
 	for _, p := range []string{"=/rest", "=/rest/agenda", "=/wp/agenda/v2/events", "=/agenda/v2/events", "=/rest/agenda/v2/v2"} {
-		s.as("").get(p).code(http.StatusNotFound, "rest_no_route")
+		s.nobody.get(p).code(404, "rest_no_route")
 	}
 }
 
 func forwarded(s *scene) {
-	untrusted := s.as("").with("X-Forwarded-Proto", "https", "X-Forwarded-Host", "evil.example", "X-Forwarded-Prefix", "/p")
+	untrusted := s.nobody.with("X-Forwarded-Proto", "https", "X-Forwarded-Host", "evil.example", "X-Forwarded-Prefix", "/p")
 	untrusted.read("").lacks("evil.example", "https://")
-	s.as("").with("Host", "shown.example:81").read("").field("routes./calendar/events/v1._links.self.0.href", "http://shown.example:81"+root)
+	s.nobody.with("Host", "shown.example:81").read("").field("routes./calendar/events/v1._links.self.0.href", "http://shown.example:81"+root)
 
 	trusting := s.alone(settings{http: httpapi.Options{TrustForwarded: true}})
 	made := trusting.as("editor").event("Quay", nil)
-	got := trusting.as("").with("X-Forwarded-Proto", "https", "X-Forwarded-Host", "cal.example:444", "X-Forwarded-Prefix", "/p").read(made.path("events"))
+	got := trusting.as("").with("X-Forwarded-Proto", "https", "X-Forwarded-Host", "cal.example:444", "X-Forwarded-Prefix", "/p").read(made)
 	got.fields(obj{
-		"url": "https://cal.example:444/p/event/quay/", "rest_url": "https://cal.example:444/p" + root + made.path("events"),
+		"url": "https://cal.example:444/p/event/quay/", "rest_url": "https://cal.example:444/p" + root + made.path(),
 		"global_id": "cal.example:444/p?id=" + made.idText(),
 	})
-	trusting.as("").with("X-Forwarded-Proto", "gopher", "X-Forwarded-Host", `a"<b>`).read(made.path("events")).field("url", trusting.svc.url+"/event/quay/")
+	trusting.as("").with("X-Forwarded-Proto", "gopher", "X-Forwarded-Host", `a"<b>`).read(made).field("url", trusting.svc.url+"/event/quay/")
 }
 
 func slashes(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	word := s.word()
 	made := ed.event(word, nil)
 	tag := ed.create("tags", obj{"name": word})
-	for _, p := range []string{"", "/doc", "/events", "/venues", "/tags", made.path("events"), made.bySlug("events"), tag.path("tags")} {
+	for _, p := range []string{"", "/doc", "/events", "/venues", "/tags", made.path(), made.bySlug(), tag.path()} {
 		query := ""
 		if p == "/events" || p == "/venues" || p == "/tags" {
 			query = "?search=" + word // of the records that nobody else writes meanwhile
 		}
-		plain := s.as("").get(p + query).want(http.StatusOK)
+		plain := s.nobody.read(p + query)
 		for _, variant := range []string{p + "/", "/" + p, strings.ReplaceAll(p, "/", "//") + "//"} {
-			same(s.t, plain, s.as("").get(variant+query).want(http.StatusOK))
+			same(s.t, plain, s.nobody.read(variant+query))
 		}
 	}
-	same(s.t, s.as("").get(made.path("events")), s.as("").get("=//api///calendar/events//v1"+made.path("events")+"/").want(http.StatusOK))
-	ed.do("PATCH", made.path("events")+"/", nil).want(http.StatusOK)
-	ed.do("POST", "/events//", eventBody(s.word(), nil)).want(http.StatusCreated)
-	same(s.t, s.as("").get(made.path("events")), s.as("").get("/%65vents/"+made.idText()).want(http.StatusOK))
+	same(s.t, s.nobody.get(made), s.nobody.read("=//api///calendar/events//v1"+made.path()+"/"))
+	ed.do("PATCH", made.path()+"/", nil).want(200)
+	ed.do("POST", "/events//", eventBody(s.word(), nil)).want(201)
+	same(s.t, s.nobody.get(made), s.nobody.read("/%65vents/"+made.idText()))
 	// %2F is part of the slug, and slugs are compared in lower case.
-	s.as("").get("/events/by-slug/a%2Fb").code(http.StatusNotFound, "rest-event-not-found")
-	s.as("").get("/events/by-slug/"+strings.ToUpper(made.str("slug"))).want(http.StatusOK).field("id", made.id())
+	s.nobody.get("/events/by-slug/a%2Fb").code(404, "rest-event-not-found")
+	s.nobody.read("/events/by-slug/"+strings.ToUpper(made.str("slug"))).field("id", made.id())
 	for _, p := range []string{
 		"=/", "=", "=/api", "=/fr", "=/fr/api", "=/api/calendar", "=/api/calendar/events", "=/api/calendar/events/v2/events", "=/de" + root, "=/index.html",
 		"/event", "/events/abc", "/events/1.5", "/events/by-slug", "/events/by-slug//", "/doc/x", "/categories/by-slug/x", "/Events", "/events/1/x", "=/fr/fr" + root,
 		"=/api/fr/calendar/events/v1", "/events/..%2f..", "/events/%00",
 	} {
 		for _, method := range []string{"GET", "POST", "OPTIONS", "DELETE"} {
-			ed.do(method, p, nil).code(http.StatusNotFound, "rest_no_route")
+			ed.do(method, p, nil).code(404, "rest_no_route")
 		}
-		s.as("").do("HEAD", p, nil).want(http.StatusNotFound)
+		s.nobody.do("HEAD", p, nil).want(404)
 	}
-	s.as("").get("=/fr/nothing").code(http.StatusNotFound, "rest_no_route").head("Content-Language", "fr")
+	s.nobody.get("=/fr/nothing").code(404, "rest_no_route").head("Content-Language", "fr")
 }
 
 func headAndOptions(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	w := s.word()
 	made := ed.event(w, nil)
 	tag := ed.create("tags", obj{"name": s.word()})
@@ -170,14 +169,14 @@ func headAndOptions(s *scene) {
 		{"", "", read},
 		{"/doc", "/doc", read},
 		{"/events?search=" + w, "/events", list},
-		{made.path("events"), `/events/(?P<id>\d+)`, single},
-		{made.bySlug("events"), `/events/by-slug/(?P<slug>[^/]+)`, single},
-		{tag.path("tags"), `/tags/(?P<id>\d+)`, single},
+		{made.path(), `/events/(?P<id>\d+)`, single},
+		{made.bySlug(), `/events/by-slug/(?P<slug>[^/]+)`, single},
+		{tag.path(), `/tags/(?P<id>\d+)`, single},
 	} {
 		for _, language := range []string{"en", "cn"} {
-			c := s.as("").under(language)
-			get := c.get(p.path).want(http.StatusOK)
-			head := c.do("HEAD", p.path, nil).want(http.StatusOK)
+			c := s.nobody.under(language)
+			get := c.read(p.path)
+			head := c.do("HEAD", p.path, nil).want(200)
 			if len(head.body) != 0 {
 				s.t.Errorf("%s: a body of %d bytes", head.request, len(head.body))
 			}
@@ -192,48 +191,48 @@ func headAndOptions(s *scene) {
 			}
 			get.head("Allow", read)
 			// OPTIONS needs no credentials and has the entry of the index.
-			options := c.do("OPTIONS", p.path, nil).want(http.StatusOK).head("Allow", p.all).head("Access-Control-Allow-Origin", "*")
+			options := c.do("OPTIONS", p.path, nil).want(200).head("Allow", p.all).head("Access-Control-Allow-Origin", "*")
 			index := c.read("")
 			options.field("", index.at("routes").(obj)["/calendar/events/v1"+p.key])
 		}
 		open := p.all
 		for who, want := range map[string]string{"subscriber": read, "auditor": read, "editor": open, "administrator": open} {
-			s.as(who).get(p.path).want(http.StatusOK).head("Allow", want)
+			s.as(who).read(p.path).head("Allow", want)
 		}
 		if strings.HasPrefix(p.path, "/tags") {
 			open = read
 		}
-		s.as("author").get(p.path).want(http.StatusOK).head("Allow", open)
-		s.as("contributor").get(p.path).want(http.StatusOK).head("Allow", open)
+		s.as("author").read(p.path).head("Allow", open)
+		s.as("contributor").read(p.path).head("Allow", open)
 	}
 	s.as("author").get("/categories").head("Allow", list)
 	s.as("contributor").get("/categories").head("Allow", read)
-	s.as("").do("OPTIONS", "/events/99999999", nil).want(http.StatusOK).head("Allow", single)
-	s.as("").with("Authorization", "Bearer wrong").do("OPTIONS", "/events", nil).code(http.StatusUnauthorized, "incorrect_password")
-	s.as("").do("OPTIONS", "/events?multilang_language=de", nil).bad("multilang_language")
-	s.as("").do("OPTIONS", "/events?multilang_language=fr", nil).want(http.StatusOK).head("Content-Language", "fr")
+	s.nobody.do("OPTIONS", "/events/99999999", nil).want(200).head("Allow", single)
+	s.nobody.with("Authorization", "Bearer wrong").do("OPTIONS", "/events", nil).code(401, "incorrect_password")
+	s.nobody.do("OPTIONS", "/events?multilang_language=de", nil).bad("multilang_language")
+	s.nobody.do("OPTIONS", "/events?multilang_language=fr", nil).want(200).head("Content-Language", "fr")
 }
 
 func crossOrigin(s *scene) {
 	const expose = "X-Total, X-TotalPages, Link, ETag, Daybook-Position, Idempotency-Replayed, Location, Allow, Retry-After, WWW-Authenticate, Memento-Datetime, Content-Location, Content-Disposition, Last-Modified"
 	const allow = "Authorization, Accept, Content-Type, If-Match, If-None-Match, Idempotency-Key, Daybook-Min-Position, Accept-Datetime, Daybook-Reason, Last-Event-ID"
 	s = s.alone(settings{http: httpapi.Options{AllowedOrigins: []string{"https://good.example"}}})
-	ed := s.as("editor")
+	ed := s.editor
 	made := ed.event("Quay", nil)
 	for _, origin := range []string{"https://good.example", "https://other.example"} {
 		good := origin == "https://good.example"
-		for _, p := range []string{"", "/doc", "/events", made.path("events"), "/events/99999999", "/nothing"} {
-			s.as("").with("Origin", origin).get(p).head("Access-Control-Allow-Origin", "*").head("Access-Control-Expose-Headers", expose).
+		for _, p := range []string{"", "/doc", "/events", made.path(), "/events/99999999", "/nothing"} {
+			s.nobody.with("Origin", origin).get(p).head("Access-Control-Allow-Origin", "*").head("Access-Control-Expose-Headers", expose).
 				head("Access-Control-Allow-Credentials", "")
 		}
-		write := ed.with("Origin", origin).patch(made.path("events"), nil)
-		refused := s.as("").with("Origin", origin).patch(made.path("events"), nil)
+		write := ed.with("Origin", origin).patch(made, nil)
+		refused := s.nobody.with("Origin", origin).patch(made, nil)
 		if good {
-			write.want(http.StatusOK)
-			refused.want(http.StatusUnauthorized)
+			write.want(200)
+			refused.want(401)
 		} else {
-			write.code(http.StatusForbidden, "rest_forbidden_origin")
-			refused.code(http.StatusForbidden, "rest_forbidden_origin")
+			write.code(403, "rest_forbidden_origin")
+			refused.code(403, "rest_forbidden_origin")
 		}
 		for _, a := range []*answer{write, refused} {
 			if good {
@@ -243,37 +242,37 @@ func crossOrigin(s *scene) {
 			}
 		}
 		preflight := func(method, path, headers string) *answer {
-			return s.as("").with("Origin", origin, "Access-Control-Request-Method", method, "Access-Control-Request-Headers", headers).
-				do("OPTIONS", path, nil).want(http.StatusOK).head("Access-Control-Allow-Origin", "*").head("Access-Control-Max-Age", "600")
+			return s.nobody.with("Origin", origin, "Access-Control-Request-Method", method, "Access-Control-Request-Headers", headers).
+				do("OPTIONS", path, nil).want(200).head("Access-Control-Allow-Origin", "*").head("Access-Control-Max-Age", "600")
 		}
 		preflight("GET", "/events", "x-requested-with, authorization").head("Access-Control-Allow-Headers", allow+", x-requested-with")
 		methods, collection := "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"
 		if good {
 			methods, collection = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS", "GET, HEAD, POST, OPTIONS"
 		}
-		preflight("PATCH", made.path("events"), "x-requested-with").head("Access-Control-Allow-Headers", allow).head("Access-Control-Allow-Methods", methods)
+		preflight("PATCH", made.path(), "x-requested-with").head("Access-Control-Allow-Headers", allow).head("Access-Control-Allow-Methods", methods)
 		preflight("POST", "/events", "content-type").head("Access-Control-Allow-Headers", allow).head("Access-Control-Allow-Methods", collection)
 	}
-	ed.patch(made.path("events"), nil).want(http.StatusOK).head("Access-Control-Allow-Origin", "")
+	ed.update(made, nil).head("Access-Control-Allow-Origin", "")
 }
 
 func everyAnswer(s *scene) {
-	ed := s.as("editor")
+	ed := s.editor
 	made := ed.event(s.word(), nil)
 	locked := ed.event(s.word(), nil)
-	ed.update(locked.path("events"), obj{"password": "pw"})
+	ed.update(locked, obj{"password": "pw"})
 	for query, want := range map[string]string{
 		"": "public, no-cache", "?password=": "public, no-cache", "?password=pw": "no-store, private", "?password=x": "no-store, private", "?password[]=pw": "no-store, private",
 	} {
-		s.as("").get(locked.path("events")+query).head("Cache-Control", want)
+		s.nobody.get(locked.path()+query).head("Cache-Control", want)
 	}
-	for _, c := range []*caller{s.as(""), ed} {
+	for _, c := range []*caller{s.nobody, ed} {
 		for _, language := range []string{"en", "cn"} {
 			c := c.under(language)
 			for _, a := range []*answer{
-				c.get(""), c.get("/doc"), c.get("/events"), c.get(made.path("events")), c.get("/nothing"), c.get("/events?page=0"), c.get("/events/99999999"),
+				c.get(""), c.get("/doc"), c.get("/events"), c.get(made), c.get("/nothing"), c.get("/events?page=0"), c.get("/events/99999999"),
 				c.do("PUT", "/events", nil), c.do("OPTIONS", "/events", nil), c.do("HEAD", "/events", nil), c.post("/events", nil), c.post("/tags", raw{"application/json", "["}),
-				c.patch(made.path("events"), nil), c.with("Daybook-Min-Position", "-1").get("/tags"), c.with("If-None-Match", "*").get("/doc"),
+				c.patch(made, nil), c.with("Daybook-Min-Position", "-1").get("/tags"), c.with("If-None-Match", "*").get("/doc"),
 			} {
 				vary := "Accept, Accept-Encoding, Authorization, Origin"
 				if negotiated.MatchString(a.request) {
@@ -286,13 +285,13 @@ func everyAnswer(s *scene) {
 				case c.name != "":
 				case !reads:
 					want = ""
-				case a.status == http.StatusServiceUnavailable:
+				case a.status == 503:
 					want = "no-store"
 				default:
 					want = "public, no-cache"
 				}
 				a.head("Cache-Control", want)
-				if a.status != http.StatusNotModified {
+				if a.status != 304 {
 					a.head("Content-Type", "application/json; charset=utf-8")
 				}
 			}
@@ -302,50 +301,50 @@ func everyAnswer(s *scene) {
 
 func positions(s *scene) {
 	s = s.alone(settings{positionWait: 150 * time.Millisecond})
-	ed, nobody := s.as("editor"), s.as("")
+	ed, nobody := s.editor, s.nobody
 	first := ed.event("Quay", nil)
 	at := first.header.Get("Daybook-Position")
-	nobody.with("Daybook-Min-Position", at).list("events").found("events", first).head("Daybook-Position", at)
-	ed.list("events").found("events", first).head("Daybook-Position", at)
+	nobody.with("Daybook-Min-Position", at).list("events").found(first).head("Daybook-Position", at)
+	ed.list("events").found(first).head("Daybook-Position", at)
 	// An event with inline records makes several entries; its position is the last.
 	second := ed.event("Sea", obj{"venue": obj{"venue": "Hall"}, "tags": "tide"})
 	nobody.with("Daybook-Min-Position", second.header.Get("Daybook-Position")).list("venues").field("total", 1)
-	gone := ed.delete(first.path("events")).want(http.StatusOK)
-	nobody.with("Daybook-Min-Position", gone.header.Get("Daybook-Position")).list("events").found("events", second)
+	gone := ed.remove(first)
+	nobody.with("Daybook-Min-Position", gone.header.Get("Daybook-Position")).list("events").found(second)
 	for _, c := range []*caller{nobody, ed} {
-		c.with("Daybook-Min-Position", "99999999").get("/events").code(http.StatusServiceUnavailable, "rest_position_not_reached").head("Retry-After", "2")
-		c.with("Daybook-Min-Position", strings.Repeat("9", 40)).get("/tags").code(http.StatusServiceUnavailable, "rest_position_not_reached")
+		c.with("Daybook-Min-Position", "99999999").get("/events").code(503, "rest_position_not_reached").head("Retry-After", "2")
+		c.with("Daybook-Min-Position", strings.Repeat("9", 40)).get("/tags").code(503, "rest_position_not_reached")
 		for _, bad := range []string{"x", "-1", "1.5", " 1 2"} {
 			c.with("Daybook-Min-Position", bad).get("/events").bad("Daybook-Min-Position").field("data.details", list{})
 			c.with("Daybook-Min-Position", bad).get("/events?page=0").bad("Daybook-Min-Position", "page")
-			c.with("Daybook-Min-Position", bad).get(second.path("events")).want(http.StatusOK) // ignored elsewhere
-			c.with("Daybook-Min-Position", bad).get("/doc").want(http.StatusOK)
+			c.with("Daybook-Min-Position", bad).read(second) // ignored elsewhere
+			c.with("Daybook-Min-Position", bad).read("/doc")
 		}
-		c.with("Daybook-Min-Position", "").get("/events").want(http.StatusOK)
-		c.with("Daybook-Min-Position", "99999999").get(second.path("events")).want(http.StatusOK)
+		c.with("Daybook-Min-Position", "").read("/events")
+		c.with("Daybook-Min-Position", "99999999").read(second)
 		// The page comes after the position.
-		c.with("Daybook-Min-Position", "99999999").get("/events?page=99").code(http.StatusServiceUnavailable, "rest_position_not_reached")
+		c.with("Daybook-Min-Position", "99999999").get("/events?page=99").code(503, "rest_position_not_reached")
 	}
-	ed.with("Daybook-Min-Position", "x").patch(second.path("events"), nil).want(http.StatusOK)
+	ed.with("Daybook-Min-Position", "x").update(second, nil)
 
 	// While the feed is held back, single reads are new and anonymous lists old.
-	shown := ed.list("events").found("events", second).header.Get("Daybook-Position")
+	shown := ed.list("events").found(second).header.Get("Daybook-Position")
 	release := s.svc.hold()
 	third := ed.event("Third", nil)
-	nobody.read(third.path("events")).field("title", "Third")
-	nobody.read(third.bySlug("events")).field("id", third.id())
-	nobody.with("Daybook-Min-Position", "").list("events").found("events", second).head("Daybook-Position", shown)
-	nobody.with("Daybook-Min-Position", third.header.Get("Daybook-Position")).get("/events").code(http.StatusServiceUnavailable, "rest_position_not_reached")
-	ed.list("events").found("events", second).head("Daybook-Position", shown) // waits in vain, then answers what it has
+	nobody.read(third).field("title", "Third")
+	nobody.read(third.bySlug()).field("id", third.id())
+	nobody.with("Daybook-Min-Position", "").list("events").found(second).head("Daybook-Position", shown)
+	nobody.with("Daybook-Min-Position", third.header.Get("Daybook-Position")).get("/events").code(503, "rest_position_not_reached")
+	ed.list("events").found(second).head("Daybook-Position", shown) // waits in vain, then answers what it has
 	release()
-	nobody.list("events").found("events", second, third).head("Daybook-Position", third.header.Get("Daybook-Position"))
-	ed.list("events").found("events", second, third)
+	nobody.list("events").found(second, third).head("Daybook-Position", third.header.Get("Daybook-Position"))
+	ed.list("events").found(second, third)
 }
 
 func indexOfRoutes(s *scene) {
 	var shape obj
 	for _, language := range []string{"en", "fr", "es", "cn"} {
-		c := s.as("").under(language)
+		c := s.nobody.under(language)
 		site := s.svc.url
 		if language != "en" {
 			site += "/" + language
@@ -457,7 +456,7 @@ func indexOfRoutes(s *scene) {
 		} else if got, want := plainText(s.t, bare), plainText(s.t, shape); got != want {
 			s.t.Errorf("the index under %s has another shape than that of English", language)
 		}
-		selected := s.as("").get("?multilang_language=" + language).want(http.StatusOK)
+		selected := s.nobody.read("?multilang_language=" + language)
 		for text := range descriptions {
 			if !strings.Contains(string(selected.body), strings.Trim(plainText(s.t, text), `"`)) {
 				s.t.Errorf("%s: %q is not in the index of the selector", language, text)
@@ -465,9 +464,9 @@ func indexOfRoutes(s *scene) {
 			}
 		}
 	}
-	s.as("").get("?namespace=calendar/events/v1&context=embed").want(http.StatusOK)
-	s.as("").get("?namespace=wp/v2").code(http.StatusNotFound, "rest_invalid_namespace")
-	s.as("").get("?namespace=wp/v2&multilang_language=de").bad("multilang_language")
+	s.nobody.read("?namespace=calendar/events/v1&context=embed")
+	s.nobody.get("?namespace=wp/v2").code(404, "rest_invalid_namespace")
+	s.nobody.get("?namespace=wp/v2&multilang_language=de").bad("multilang_language")
 }
 
 // negotiated are the requests that are answered as of the time of Accept-Datetime.
