@@ -56,12 +56,8 @@ func TestObserveBatches(t *testing.T) {
 		}
 	}}
 	p, err := projector.New(index, from{store: w.store}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, p.Run(ctx))
 	if len(told) != 3 || !slices.Equal(told[:2], []string{"1-2", "3-4"}) {
 		t.Errorf("told %q", told)
 	}

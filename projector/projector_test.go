@@ -15,7 +15,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore"
-	"daybook/eventstore/feed"
 	"daybook/projector"
 	"daybook/query/readmodel"
 )
@@ -186,13 +185,9 @@ func TestFullBatches(t *testing.T) {
 		o := quick()
 		o.Batch = n
 		p, err := projector.New(checked, from{store: w.store}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		stop := background(t, p)
-		if err := inner.Wait(t.Context(), w.head(t)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, inner.Wait(t.Context(), w.head(t)))
 		if err := stop(); err != nil {
 			t.Errorf("batches of %d: %v", n, err)
 		}
@@ -215,45 +210,6 @@ func TestFullBatches(t *testing.T) {
 		if err := p.Run(t.Context()); !errors.Is(err, readmodel.ErrMoved) {
 			t.Errorf("batches of %d: got %v, want ErrMoved", n, err)
 		}
-	}
-}
-
-func TestPositionIsNeverAhead(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	for i := range 100 {
-		w.create(t, calendar.KindEvent, fmt.Sprint(i))
-	}
-	inner := newIndex(t)
-	var failures atomic.Int64
-	checked := wrapped{inner, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
-		if failures.Add(1)%3 == 0 {
-			return nil, readmodel.ErrUnavailable
-		}
-		if b.Mark.Position > 0 && len(b.Documents) == 0 {
-			if err := aheadOf(ctx, w, inner, b.Mark.Position); err != nil {
-				t.Error(err)
-			}
-		}
-		return inner.Write(ctx, b)
-	}}
-	runToEnd(t, w, checked, func(int) int { return 7 })
-
-	// The check sees an index that forgets a document.
-	forgetful := newIndex(t)
-	runToEnd(t, w, wrapped{forgetful, func(ctx context.Context, b readmodel.Batch) ([]error, error) {
-		errs := make([]error, len(b.Documents))
-		if len(b.Documents) > 3 {
-			b.Documents = b.Documents[1:]
-		}
-		_, err := forgetful.Write(ctx, b)
-		return errs, err
-	}}, func(int) int { return 7 })
-	if err := aheadOf(t.Context(), w, forgetful, w.head(t)); err == nil {
-		t.Error("an index that forgets documents passes the check")
-	}
-	if err := projector.Compare(t.Context(), w.store, forgetful); !errors.Is(err, projector.ErrDiffers) {
-		t.Errorf("compare of an index that forgets documents: got %v, want ErrDiffers", err)
 	}
 }
 
@@ -290,9 +246,7 @@ func TestQuarantine(t *testing.T) {
 				t.Errorf("quarantined are %s, want %s", got, want)
 			}
 			held, err := index.Get(ctx, []calendar.ID{bad, other})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got, _ := held[bad].Record.Name(calendar.LangEN); got != "first" {
 				t.Errorf("stopped record shows %q, want what it was before", got)
 			}
@@ -320,9 +274,7 @@ func TestQuarantine(t *testing.T) {
 			w.change(t, bad, calendar.Updated, "goes on")
 			wait(t, index, w.head(t))
 			held, err = index.Get(ctx, []calendar.ID{bad})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got, _ := held[bad].Record.Name(calendar.LangEN); got != "goes on" {
 				t.Errorf("healed record shows %q, want the newest", got)
 			}
@@ -364,12 +316,8 @@ func TestRetryBesideProjector(t *testing.T) {
 			t.Fatalf("retry: %v", err)
 		}
 		wait(t, index, w.head(t))
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
-		if err := projector.Compare(t.Context(), w.store, index); err != nil {
-			t.Fatal(err)
-		}
+		must(t, stop())
+		must(t, projector.Compare(t.Context(), w.store, index))
 	}
 }
 
@@ -392,13 +340,9 @@ func TestRetryLooksAgain(t *testing.T) {
 		}
 		return inner.Write(ctx, b)
 	}}
-	if err := newProjector(t, slow, from{store: w.store}).Retry(t.Context(), w.store, bad); err != nil {
-		t.Fatal(err)
-	}
+	must(t, newProjector(t, slow, from{store: w.store}).Retry(t.Context(), w.store, bad))
 	held, err := inner.Get(t.Context(), []calendar.ID{bad})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if held[bad].Position != w.head(t) {
 		t.Errorf("healed record is at entry %d, want %d", held[bad].Position, w.head(t))
 	}
@@ -429,9 +373,7 @@ func TestTransientFailure(t *testing.T) {
 			return inner.Write(ctx, b)
 		}}
 		p, err := projector.New(index, from{store: w.store}, projector.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		stop := background(t, p)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
@@ -504,45 +446,5 @@ func TestNewRefuses(t *testing.T) {
 	}
 	if _, err := projector.New(newIndex(t), from{}, projector.Options{Batch: -1}); err == nil {
 		t.Error("negative batch: got no error")
-	}
-}
-
-// The whole way: store, relay, JetStream, source, projector.
-func TestThroughTheFeed(t *testing.T) {
-	t.Parallel()
-	w := newWorld()
-	e, err := feed.StartEmbedded(feed.EmbeddedOptions{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	relay, err := feed.NewRelay(w.store, e.JetStream(), feed.RelayOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- relay.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-ended })
-	source, err := feed.NewSource(w.store, e.JetStream(), feed.SourceOptions{Recheck: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = source.Close() })
-	index := newIndex(t)
-	stop := background(t, newProjector(t, index, source))
-	for i := 0; source.Stats().FromStream == 0; i++ {
-		id := w.create(t, calendar.KindCategory, fmt.Sprint(i))
-		w.change(t, id, calendar.Updated, "again")
-		if i%3 == 0 {
-			w.change(t, id, calendar.Deleted, "gone")
-		}
-		wait(t, index, w.head(t))
-	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
-	if err := projector.Compare(t.Context(), w.store, index); err != nil {
-		t.Error(err)
 	}
 }

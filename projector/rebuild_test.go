@@ -118,9 +118,7 @@ func TestFillGoesOn(t *testing.T) {
 		index.most, index.documents = 0, 0
 		done := 0
 		err := projector.Fill(t.Context(), w.store, index, projector.FillOptions{Writers: writers, Progress: func(d, _ int) { done = d }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if index.documents < 2500 || index.documents > 4500 || done != 5500 {
 			t.Errorf("%d writers: wrote %d documents the second time, told of %d", writers, index.documents, done)
 		}
@@ -152,23 +150,15 @@ func TestRebuildBesideWriters(t *testing.T) {
 		}
 	}}
 	index := newIndex(t)
-	if err := projector.Rebuild(t.Context(), store, index, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, projector.Rebuild(t.Context(), store, index, nil))
 	for range 3 {
 		before, err := index.Marks(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if before.All.Position >= w.head(t) {
 			t.Fatalf("index is at %d and the store at %d: nothing changed meanwhile", before.All.Position, w.head(t))
 		}
-		if err := projector.CatchUp(t.Context(), store, index); err != nil {
-			t.Fatal(err)
-		}
-		if err := projector.Compare(t.Context(), store, index); err != nil {
-			t.Fatal(err)
-		}
+		must(t, projector.CatchUp(t.Context(), store, index))
+		must(t, projector.Compare(t.Context(), store, index))
 	}
 }
 
@@ -197,9 +187,7 @@ func TestRebuildQuarantines(t *testing.T) {
 	refused := w.create(t, calendar.KindEvent, "refused")
 	w.create(t, calendar.KindEvent, "good")
 	index := refusing(newIndex(t), always)
-	if err := projector.Rebuild(t.Context(), w.store, index, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, projector.Rebuild(t.Context(), w.store, index, nil))
 	if got, want := quarantined(t, index), fmt.Sprintf("%d@2 %d@3 ", unreadable, refused); got != want {
 		t.Errorf("quarantined are %s, want %s", got, want)
 	}
@@ -237,9 +225,7 @@ func TestRebuildFails(t *testing.T) {
 	if err := projector.Rebuild(ctx, w.store, inner, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %v, want context.Canceled", err)
 	}
-	if err := w.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.store.Close())
 	if err := projector.Rebuild(t.Context(), w.store, inner, nil); !errors.Is(err, eventstore.ErrClosed) {
 		t.Errorf("closed store: got %v, want ErrClosed", err)
 	}
@@ -279,9 +265,7 @@ func TestCompareSees(t *testing.T) {
 					_, err := inner.Write(ctx, b)
 					return make([]error, n), err
 				}}
-				if err := projector.Rebuild(t.Context(), w.store, index, nil); err != nil {
-					t.Fatal(err)
-				}
+				must(t, projector.Rebuild(t.Context(), w.store, index, nil))
 				err := projector.Compare(t.Context(), w.store, index)
 				switch {
 				case c.want == "" && err != nil:

@@ -27,6 +27,13 @@ type tb interface {
 	Fatalf(format string, args ...any)
 }
 
+func must(t tb, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
 // world is a store with a history of records.
 type world struct {
 	store    *memstore.Store

@@ -34,10 +34,15 @@ func setup(t *testing.T) (*access.Users, *memstore.Store) {
 func add(t *testing.T, u *access.Users, name string, role calendar.Role) (access.User, string) {
 	t.Helper()
 	user, token, err := u.Add(t.Context(), name, role, 0)
+	must(t, err)
+	return user, token
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return user, token
 }
 
 func basic(name, token string) string {
@@ -60,9 +65,7 @@ func TestAuthenticate(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, newToken, err := u.NewToken(t.Context(), "ann", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	isAnn, isBob := calendar.Caller{ID: ann.ID, Role: calendar.Editor}, calendar.Caller{ID: bob.ID, Role: calendar.Contributor}
 	for _, tt := range []struct {
 		name, header string
@@ -114,9 +117,7 @@ func TestTokensEndAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, second, err := other.NewToken(t.Context(), "ann", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := u.Authenticate(t.Context(), "Bearer "+token); codeOf(err) != calendar.CodeIncorrectPassword {
 		t.Errorf("the old token after a new one: %v", err)
 	}
@@ -140,9 +141,7 @@ func TestActsAreInTheLog(t *testing.T) {
 	u, store := setup(t)
 	admin, _ := add(t, u, "root", calendar.Administrator)
 	ann, token, err := u.Add(t.Context(), "ann", calendar.Auditor, admin.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, _, err := u.NewToken(t.Context(), "ann", admin.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -150,9 +149,7 @@ func TestActsAreInTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	entries, err := store.History(t.Context(), ann.ID, 0, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	type act struct {
 		Change, Reason string
 		Actor          calendar.ID
@@ -234,18 +231,14 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := u.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("users differ (-want +got):\n%s", diff)
 	}
 	if got[3].Active || !got[4].Active {
 		t.Errorf("active: %t, %t, want false, true", got[3].Active, got[4].Active)
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Close())
 	if _, err := u.List(t.Context()); !errors.Is(err, eventstore.ErrClosed) {
 		t.Errorf("List of a closed store: %v", err)
 	}
@@ -325,29 +318,13 @@ func TestActsAtTheSameTime(t *testing.T) {
 	add(t, u, "ann", calendar.Author)
 	slow := access.New(&racing{Store: store, other: u, left: 3})
 	_, token, err := slow.NewToken(t.Context(), "ann", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := u.Authenticate(t.Context(), "Bearer "+token); err != nil {
 		t.Errorf("the last token: %v", err)
 	}
 	hopeless := access.New(&racing{Store: store, other: u, left: 1000})
 	if _, _, err := hopeless.NewToken(t.Context(), "ann", 0); !errors.Is(err, eventstore.ErrConflict) {
 		t.Errorf("an act that always loses: %v", err)
-	}
-}
-
-func BenchmarkAuthenticate(b *testing.B) {
-	store := memstore.New()
-	u := access.New(store)
-	_, token, err := u.Add(b.Context(), "ann", calendar.Author, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, err := u.Authenticate(b.Context(), "Bearer "+token); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
 
@@ -361,9 +338,7 @@ func TestAfterAFailover(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone, lost, err := users.Add(t.Context(), "lost", calendar.Administrator, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bearer := func(token string) (calendar.Caller, error) { return users.Authenticate(t.Context(), "Bearer "+token) }
 	if _, err := bearer(lost); err != nil { // and it is known
 		t.Fatal(err)
@@ -376,9 +351,7 @@ func TestAfterAFailover(t *testing.T) {
 		t.Errorf("the token of a lost user is that of %+v", c)
 	}
 	again, token, err := users.Add(t.Context(), "lost", calendar.Subscriber, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if c, err := bearer(lost); err == nil {
 		t.Errorf("the lost token is that of %+v", c)
 	}

@@ -12,9 +12,7 @@ func TestEnsure(t *testing.T) {
 	t.Parallel()
 	u, store := setup(t)
 	made, err := u.Ensure(t.Context(), "ann", calendar.Editor, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again, err := u.Ensure(t.Context(), "ann", calendar.Author, 7)
 	if err != nil || again != made || made.Role != calendar.Editor {
 		t.Errorf("second call gives %+v, %v; the first gave %+v", again, err, made)

@@ -12,13 +12,9 @@ func TestHasher(t *testing.T) {
 	h := access.NewHasher()
 	for _, password := range []string{"sesame", "", "é音 \x00", strings.Repeat("x", 255)} {
 		one, err := h.Hash(t.Context(), password)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		two, err := h.Hash(t.Context(), password)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !strings.HasPrefix(string(one), "$argon2id$v=19$m=7168,t=5,p=1$") || string(one) == string(two) {
 			t.Errorf("hashes of %q are %s and %s", password, one, two)
 		}
@@ -44,9 +40,7 @@ func TestHasherRefuses(t *testing.T) {
 	t.Parallel()
 	h := access.NewHasher()
 	good, err := h.Hash(t.Context(), "sesame")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	replace := func(old, with string) string { return strings.Replace(string(good), old, with, 1) }
 	for name, hash := range map[string]string{
 		"empty":          "",
@@ -73,8 +67,6 @@ func TestHasherRefuses(t *testing.T) {
 func fits(t *testing.T, h *access.Hasher, hash []byte, password string) bool {
 	t.Helper()
 	ok, err := h.Verify(t.Context(), hash, password)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ok
 }

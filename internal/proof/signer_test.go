@@ -84,37 +84,51 @@ func (s *signing) signer(ring proof.Keyring, o proof.SignerOptions) *proof.Signe
 	return signer
 }
 
-func (s *signing) sign(signer *proof.Signer) eventstore.Checkpoint {
+// own returns a signer with the key of an embedded store.
+func (s *signing) own() *proof.Signer {
 	s.Helper()
-	c, err := signer.Sign(s.Context())
+	return s.signer(s.ring(), proof.SignerOptions{})
+}
+
+// with returns a signer with keys that settings name, and their notes in a folder.
+func (s *signing) with(dir string, keys ...*proof.PrivateKey) *proof.Signer {
+	s.Helper()
+	return s.signer(s.named(dir, keys...), proof.SignerOptions{})
+}
+
+// ok ends the test with an error.
+func (s *signing) ok(err error) {
+	s.Helper()
 	if err != nil {
 		s.Fatal(err)
 	}
+}
+
+func (s *signing) sign(signer *proof.Signer) eventstore.Checkpoint {
+	s.Helper()
+	c, err := signer.Sign(s.Context())
+	s.ok(err)
 	return c
 }
 
 func (s *signing) vkeys(c *eventstore.Checkpoint) proof.Keys {
 	s.Helper()
 	k, err := proof.ReadKeys(c)
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.ok(err)
 	return k
 }
 
 func (s *signing) leaves() []testkit.Digest {
 	s.Helper()
 	leaves, err := s.store.Leaves(s.Context(), 0, 1<<20)
-	if err != nil {
-		s.Fatal(err)
-	}
+	s.ok(err)
 	return leaves
 }
 
 func TestSign(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	signer := s.signer(s.ring(), proof.SignerOptions{})
+	signer := s.own()
 	if _, err := os.Stat(s.ring().File); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a key before the first checkpoint: %v", err)
 	}
@@ -140,7 +154,7 @@ func TestSign(t *testing.T) {
 	s.write(300)
 	s.sign(signer)
 	// Another process goes on with the same key, and signs nothing that is signed.
-	other := s.signer(s.ring(), proof.SignerOptions{})
+	other := s.own()
 	if got := s.sign(other); got.Size != 303 {
 		t.Errorf("another signer: size %d", got.Size)
 	}
@@ -216,7 +230,7 @@ func TestRotation(t *testing.T) {
 	old, fresh := newKey(t), newKey(t)
 	sign := func(keys ...*proof.PrivateKey) eventstore.Checkpoint {
 		s.write(1)
-		return s.sign(s.signer(s.named(s.dir, keys...), proof.SignerOptions{}))
+		return s.sign(s.with(s.dir, keys...))
 	}
 	first := sign(old)
 	both := sign(old, fresh)
@@ -240,9 +254,7 @@ func TestRotation(t *testing.T) {
 		t.Errorf("keys at last: %+v", k)
 	}
 	other, err := proof.NewKey("other.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.ok(err)
 	s.write(1)
 	signer := s.signer(proof.Keyring{Keys: []*proof.PrivateKey{fresh, other}}, proof.SignerOptions{})
 	if _, err := signer.Sign(t.Context()); !errors.Is(err, proof.ErrOrigin) || !errors.Is(signer.Fault(), proof.ErrOrigin) {
@@ -259,9 +271,9 @@ func TestPutBack(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	s.write(5)
-	s.sign(s.signer(s.ring(), proof.SignerOptions{}))
+	s.sign(s.own())
 	s.write(5)
-	s.sign(s.signer(s.ring(), proof.SignerOptions{}))
+	s.sign(s.own())
 
 	// A store of five entries comes back; what lies beside the key stays.
 	before := s.store
@@ -273,7 +285,7 @@ func TestPutBack(t *testing.T) {
 	}
 	for _, grown := range []int{0, 10} {
 		back.write(grown)
-		signer := back.signer(back.ring(), proof.SignerOptions{})
+		signer := back.own()
 		for range 2 {
 			if _, err := signer.Sign(t.Context()); !errors.Is(err, proof.ErrNotExtended) {
 				t.Fatalf("with %d more entries: %v, want ErrNotExtended", grown, err)
@@ -291,11 +303,9 @@ func TestPutBack(t *testing.T) {
 		}
 	}
 
-	signer := back.signer(back.ring(), proof.SignerOptions{})
+	signer := back.own()
 	k, err := signer.Begin(t.Context(), "second.example/log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.ok(err)
 	c := must(back.store.Checkpoint(t.Context(), 0))
 	if name, size, root := testkit.SignedBy(t, c.Note, k.Public.String()); name != "second.example/log" || size != 15 || root != testkit.TreeHash(back.leaves()) {
 		t.Errorf("the new log: %s %d %x", name, size, root)
@@ -342,24 +352,22 @@ func TestKeyWithoutNote(t *testing.T) {
 		s := setup(t)
 		for range 2 {
 			s.write(5)
-			s.sign(s.signer(s.ring(), proof.SignerOptions{}))
+			s.sign(s.own())
 		}
 		return s
 	}
-	lose := func(t *testing.T, files ...string) {
-		t.Helper()
+	lose := func(s *signing, files ...string) {
+		s.Helper()
 		for _, f := range files {
-			if err := os.Remove(f); err != nil {
-				t.Fatal(err)
-			}
+			s.ok(os.Remove(f))
 		}
 	}
 	t.Run("note lost", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
-		lose(t, s.ring().Notes[0])
+		lose(s, s.ring().Notes[0])
 		s.write(1)
-		signer := s.signer(s.ring(), proof.SignerOptions{})
+		signer := s.own()
 		s.refuses("without its note", signer, proof.ErrUnconfirmed)
 		if !errors.Is(signer.Fault(), proof.ErrUnconfirmed) {
 			t.Errorf("fault %v", signer.Fault())
@@ -378,20 +386,18 @@ func TestKeyWithoutNote(t *testing.T) {
 		s.sign(s.signer(proof.Keyring{Keys: []*proof.PrivateKey{other}}, proof.SignerOptions{}))
 		s.write(1)
 		s.sign(s.signer(proof.Keyring{Keys: []*proof.PrivateKey{other}}, proof.SignerOptions{}))
-		if err := os.WriteFile(s.ring().Notes[0], must(s.store.Checkpoint(t.Context(), 0)).Note, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		s.ok(os.WriteFile(s.ring().Notes[0], must(s.store.Checkpoint(t.Context(), 0)).Note, 0o600))
 		s.write(1)
-		s.refuses("with the note of another key", s.signer(s.ring(), proof.SignerOptions{}), proof.ErrUnconfirmed)
+		s.refuses("with the note of another key", s.own(), proof.ErrUnconfirmed)
 	})
 	t.Run("key put back into a store of before the first checkpoint", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
-		lose(t, s.ring().Notes[0])
+		lose(s, s.ring().Notes[0])
 		s.store = memstore.New()
 		s.log = proof.NewLog(s.store)
 		s.write(20)
-		signer := s.signer(s.ring(), proof.SignerOptions{})
+		signer := s.own()
 		s.refuses("put back", signer, proof.ErrUnconfirmed)
 		if size, err := signer.Confirm(t.Context()); err != nil || size != 0 {
 			t.Errorf("Confirm: %d, %v", size, err)
@@ -403,9 +409,9 @@ func TestKeyWithoutNote(t *testing.T) {
 	t.Run("key missing", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
-		lose(t, s.ring().File, s.ring().Notes[0])
+		lose(s, s.ring().File, s.ring().Notes[0])
 		s.write(1)
-		signer := s.signer(s.ring(), proof.SignerOptions{})
+		signer := s.own()
 		s.refuses("without its key", signer, proof.ErrKeyMissing)
 		if _, err := signer.Confirm(t.Context()); !errors.Is(err, proof.ErrKeyMissing) {
 			t.Errorf("Confirm without a key: %v", err)
@@ -415,12 +421,8 @@ func TestKeyWithoutNote(t *testing.T) {
 		}
 		// Another key of the same log, put there by hand, is confirmed as well.
 		k, err := proof.NewKey(must(signer.Origin(t.Context())))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(s.ring().File, []byte(k.Text()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		s.ok(err)
+		s.ok(os.WriteFile(s.ring().File, []byte(k.Text()), 0o600))
 		s.refuses("with another key", signer, proof.ErrUnconfirmed)
 		if _, err := signer.Confirm(t.Context()); err != nil {
 			t.Errorf("Confirm: %v", err)
@@ -431,10 +433,8 @@ func TestKeyWithoutNote(t *testing.T) {
 	t.Run("key unreadable", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
-		if err := os.WriteFile(s.ring().File, []byte("torn"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		signer := s.signer(s.ring(), proof.SignerOptions{})
+		s.ok(os.WriteFile(s.ring().File, []byte("torn"), 0o600))
+		signer := s.own()
 		s.refuses("with half a key", signer, proof.ErrKeyMissing)
 		if !errors.Is(signer.Fault(), proof.ErrKeyMissing) {
 			t.Errorf("fault %v", signer.Fault())
@@ -443,11 +443,11 @@ func TestKeyWithoutNote(t *testing.T) {
 	t.Run("key missing, its note there", func(t *testing.T) {
 		t.Parallel()
 		s := setup(t)
-		lose(t, s.ring().File)
+		lose(s, s.ring().File)
 		s.store = memstore.New()
 		s.log = proof.NewLog(s.store)
 		s.write(3)
-		signer := s.signer(s.ring(), proof.SignerOptions{})
+		signer := s.own()
 		s.refuses("without its key", signer, proof.ErrKeyMissing)
 		if k, err := signer.Begin(t.Context(), "second.example/log"); err != nil {
 			t.Errorf("Begin: %v", err)
@@ -461,7 +461,7 @@ func TestKeyWithoutNote(t *testing.T) {
 		s.store = memstore.New()
 		s.log = proof.NewLog(s.store)
 		s.write(20)
-		signer := s.signer(s.ring(), proof.SignerOptions{})
+		signer := s.own()
 		if _, err := signer.Confirm(t.Context()); err == nil {
 			s.refuses("confirmed", signer, proof.ErrNotExtended)
 		}
@@ -480,9 +480,7 @@ func TestNoteNotStored(t *testing.T) {
 	if !errors.Is(signer.Fault(), proof.ErrNotStored) {
 		t.Errorf("fault %v", signer.Fault())
 	}
-	if err := os.Mkdir(filepath.Dir(ring.Notes[0]), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	s.ok(os.Mkdir(filepath.Dir(ring.Notes[0]), 0o700))
 	if c := s.sign(signer); c.Size != 3 || signer.Fault() != nil {
 		t.Errorf("with a folder: size %d, fault %v", c.Size, signer.Fault())
 	}
@@ -501,21 +499,15 @@ func TestKeyInTwoFolders(t *testing.T) {
 	key := newKey(t)
 	signer := func(s *signing, folder string) *proof.Signer {
 		dir := filepath.Join(s.dir, folder)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		return s.signer(s.named(dir, key), proof.SignerOptions{})
+		s.ok(os.MkdirAll(dir, 0o700))
+		return s.with(dir, key)
 	}
 	active, standby := signer(s, "active"), signer(s, "standby")
-	if err := s.signer(proof.Keyring{Keys: []*proof.PrivateKey{key}, Notes: []string{filepath.Join(s.dir, "note")}, Shared: true}, proof.SignerOptions{}).Follow(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.ok(s.signer(proof.Keyring{Keys: []*proof.PrivateKey{key}, Notes: []string{filepath.Join(s.dir, "note")}, Shared: true}, proof.SignerOptions{}).Follow(t.Context()))
 	if _, err := os.Stat(filepath.Join(s.dir, "note")); err != nil {
 		t.Errorf("a log that is not named yet: %v", err)
 	}
-	if err := standby.Follow(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.ok(standby.Follow(t.Context()))
 	s.write(5)
 	s.sign(active)
 	if err := standby.Follow(t.Context()); err != nil {
@@ -523,9 +515,7 @@ func TestKeyInTwoFolders(t *testing.T) {
 	}
 	s.write(5)
 	s.sign(active)
-	if err := standby.Follow(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.ok(standby.Follow(t.Context()))
 	// The store is put back to the first five entries, and goes on otherwise.
 	back := setup(t)
 	back.dir = s.dir
@@ -546,23 +536,21 @@ func TestBeginOnServers(t *testing.T) {
 	s := setup(t)
 	old := newKey(t)
 	s.write(2)
-	s.sign(s.signer(s.named(s.dir, old), proof.SignerOptions{}))
+	s.sign(s.with(s.dir, old))
 	s.write(1)
-	k, err := s.signer(s.named(s.dir, old), proof.SignerOptions{}).Begin(t.Context(), "second.example/log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	k, err := s.with(s.dir, old).Begin(t.Context(), "second.example/log")
+	s.ok(err)
 	s.write(1)
-	s.refuses("the former key", s.signer(s.named(s.dir, old), proof.SignerOptions{}), proof.ErrOrigin)
+	s.refuses("the former key", s.with(s.dir, old), proof.ErrOrigin)
 	if b := must(os.ReadFile(s.named(s.dir, old).Notes[0])); !bytes.HasPrefix(b, []byte(origin+"\n2\n")) {
 		t.Errorf("the note of the former key: %s", b)
 	}
 	elsewhere := t.TempDir()
-	if c := s.sign(s.signer(s.named(elsewhere, k), proof.SignerOptions{})); c.Size != 4 || c.Origin != k.Name() {
+	if c := s.sign(s.with(elsewhere, k)); c.Size != 4 || c.Origin != k.Name() {
 		t.Errorf("the new log: %s, %d", c.Origin, c.Size)
 	}
 	s.write(1)
-	s.refuses("in another folder", s.signer(s.named(filepath.Join(elsewhere, "other"), k), proof.SignerOptions{}), proof.ErrUnconfirmed)
+	s.refuses("in another folder", s.with(filepath.Join(elsewhere, "other"), k), proof.ErrUnconfirmed)
 }
 
 // A new log begins with the next entry where the former one has signed the last one.
@@ -570,8 +558,8 @@ func TestBeginWithoutEntries(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	s.write(2)
-	s.sign(s.signer(s.ring(), proof.SignerOptions{}))
-	signer := s.signer(s.ring(), proof.SignerOptions{})
+	s.sign(s.own())
+	signer := s.own()
 	if _, err := signer.Begin(t.Context(), "second.example/log"); err != nil {
 		t.Fatal(err)
 	}
@@ -579,7 +567,7 @@ func TestBeginWithoutEntries(t *testing.T) {
 		t.Errorf("before the next entry: %s, %d", c.Origin, c.Size)
 	}
 	s.write(1)
-	if c := s.sign(s.signer(s.ring(), proof.SignerOptions{})); c.Size != 3 || c.Origin != "second.example/log" {
+	if c := s.sign(s.own()); c.Size != 3 || c.Origin != "second.example/log" {
 		t.Errorf("the new log: %s, %d", c.Origin, c.Size)
 	}
 }
@@ -640,13 +628,11 @@ func TestChangedLeaves(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	s.write(300)
-	s.sign(s.signer(s.ring(), proof.SignerOptions{}))
+	s.sign(s.own())
 	s.write(1)
 	changed := proof.NewLog(changedStore{s.store})
 	signer, err := proof.NewSigner(changed, s.ring(), proof.SignerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.ok(err)
 	if err := signer.Follow(t.Context()); !errors.Is(err, proof.ErrNotExtended) {
 		t.Errorf("Follow: %v, want ErrNotExtended", err)
 	}
@@ -775,9 +761,7 @@ func TestWitnesses(t *testing.T) {
 		server := httptest.NewServer(w)
 		t.Cleanup(server.Close)
 		p, err := proof.ParseWitness(w.vkey + "@" + server.URL + "/w/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s.ok(err)
 		list = append(list, p)
 	}
 	t.Cleanup(func() { close(release) }) // before the servers end
@@ -824,9 +808,7 @@ func TestWitnesses(t *testing.T) {
 		keys := []*proof.Key{}
 		for _, w := range []*witness{good, quantum} {
 			k, err := proof.ParseKey(w.vkey)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s.ok(err)
 			keys = append(keys, k)
 		}
 		if got, err := proof.Open([]byte(note), keys...); err != nil || len(got.By) != 2 {

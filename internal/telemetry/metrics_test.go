@@ -433,13 +433,3 @@ func TestAnswersAllocateNothing(t *testing.T) {
 		t.Errorf("%v allocations for an answer", n)
 	}
 }
-
-func BenchmarkAnswers(b *testing.B) {
-	h := telemetry.NewHooks(telemetry.NewMetrics(""), nil, nil)
-	told := h.Answers("/events/{id}")
-	a := httpapi.Answered{Method: http.MethodGet, Status: 200, Took: 30 * time.Microsecond, Cache: httpapi.CacheHit}
-	b.ReportAllocs()
-	for b.Loop() {
-		told(a)
-	}
-}

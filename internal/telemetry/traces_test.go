@@ -205,30 +205,6 @@ func TestSendFails(t *testing.T) { //nolint:paralleltest // as above
 	}
 }
 
-func TestTraceOptions(t *testing.T) {
-	t.Parallel()
-	log := slog.New(slog.DiscardHandler)
-	for _, c := range []struct {
-		o    TraceOptions
-		good bool
-	}{
-		{TraceOptions{URL: "http://127.0.0.1:4318", Ratio: 1, Log: log}, true},
-		{TraceOptions{URL: "https://traces.example.org/otlp/v1/traces", Ratio: 0.01, Log: log}, true},
-		{TraceOptions{Ratio: 1, Log: log}, false},
-		{TraceOptions{URL: "127.0.0.1:4318", Ratio: 1, Log: log}, false},
-		{TraceOptions{URL: "grpc://127.0.0.1:4317", Ratio: 1, Log: log}, false},
-		{TraceOptions{URL: "http://user:word@127.0.0.1:4318", Ratio: 1, Log: log}, false},
-		{TraceOptions{URL: "http://127.0.0.1:4318?x=1", Ratio: 1, Log: log}, false},
-		{TraceOptions{URL: "http://127.0.0.1:4318", Log: log}, false},
-		{TraceOptions{URL: "http://127.0.0.1:4318", Ratio: 1.1, Log: log}, false},
-		{TraceOptions{URL: "http://127.0.0.1:4318", Ratio: 1}, false},
-	} {
-		if err := c.o.Check(); (err == nil) != c.good {
-			t.Errorf("%+v: %v", c.o, err)
-		}
-	}
-}
-
 // TestLogHandler: lines of a request carry its id, and the trace when it is kept.
 func TestLogHandler(t *testing.T) {
 	t.Parallel()

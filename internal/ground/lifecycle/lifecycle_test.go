@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -138,53 +137,6 @@ func TestContextEnds(t *testing.T) {
 	if text() != "" {
 		t.Errorf("got log %s, want none", text())
 	}
-}
-
-// The first signal drains; signals have their default effect again before
-// anything drains, so a second one ends the process.
-func TestSignal(t *testing.T) {
-	t.Parallel()
-	log, text := logTo()
-	tr := &trace{}
-	ch := make(chan os.Signal, 1)
-	var g run.Group
-	g.Add(Actor(t.Context(), log, "http", tr.drains("http")))
-	g.Add(signals(t.Context(), log, ch, func() { tr.note("released") }))
-	ch <- syscall.SIGTERM
-	err := g.Run()
-	sig, ok := errors.AsType[*SignalError](err)
-	if !ok || sig.Signal != syscall.SIGTERM {
-		t.Errorf("got %v, want a SignalError of SIGTERM", err)
-	}
-	if err := Drained(err); err != nil {
-		t.Errorf("drained: got %v, want nil", err)
-	}
-	if err := Drained(errBroken); !errors.Is(err, errBroken) {
-		t.Errorf("drained: got %v, want the error", err)
-	}
-	if want := []string{"released", "http stops", "http drained"}; !slices.Equal(tr.steps, want) {
-		t.Errorf("got %q, want %q", tr.steps, want)
-	}
-	if !strings.Contains(text(), "signal=terminated") {
-		t.Errorf("got log %s, want the signal", text())
-	}
-}
-
-// The process gets a real signal.
-func TestRealSignal(t *testing.T) {
-	log, _ := logTo()
-	execute, interrupt := Signals(t.Context(), log)
-	p, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if err := execute(); err == nil {
-		t.Error("got no error, want a SignalError")
-	}
-	interrupt(nil)
 }
 
 // The server answers the request that is under way, then ends.
