@@ -1,39 +1,50 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 )
-
-// What the documentation has to list: the tables of sections 1.4, 3 to 5 and
-// 7.3 by hand. A name with "+" is an extension.
 
 // allRoutes are the fifteen of section 1.4, those of HISTORY 2 and of LISTINGS 1.1.
 const allRoutes = 51
 
-var listParams = map[string]string{
-	"events": "page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates search categories tags " +
-		"venue organizer featured status geoloc geoloc_lat geoloc_lng +geoloc_radius include post_parent ticketed +as_of multilang_language +_fields " +
-		"+format +features +csv_bom +csv_raw +overlap +month +weekday +time_of_day +duration_min +duration_max +in_language +city +country +bbox +free +cost_band +sort +order +facets +facet_limit +facet_query +collapse +typos +highlight +highlight_length +cursor",
-	"venues":     "page per_page search event has_events only_with_upcoming status +as_of multilang_language +_fields",
-	"organizers": "page per_page search event has_events only_with_upcoming status +as_of multilang_language +_fields",
-	"categories": "page per_page search exclude include order orderby hide_empty parent post event slug +as_of multilang_language +_fields",
-	"tags":       "page per_page search exclude include order orderby hide_empty post event slug +as_of multilang_language +_fields",
-}
-
-var bodyFields = map[string]string{
-	"events": "author date date_utc title description slug excerpt status timezone all_day start_date end_date image cost website show_map " +
-		"show_map_link hide_from_listings sticky featured categories tags venue organizer multilang_language +ticketed +post_parent +reason",
-	"venues": "author date date_utc venue description status show_map show_map_link address city country province state zip phone " +
-		"stateprovince website image multilang_language +excerpt +slug +geo_lat +geo_lng +reason",
-	"organizers": "author date date_utc organizer description status phone website email image multilang_language +excerpt +slug +reason",
-	"categories": "name description slug parent multilang_language +reason",
-	"tags":       "name description slug multilang_language +reason",
-}
-
-var requiredFields = map[string][]string{
-	"events": {"end_date", "start_date", "title"}, "venues": {"venue"}, "organizers": {"organizer"}, "categories": {"name"}, "tags": {"name"},
+// expected reads testdata/documentation.txt: what each operation has to show, by path and
+// method, and the fields and the required fields of bodies by collection.
+func expected(t *testing.T) (operations map[string]map[string]wantOperation, bodies map[string][]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "documentation.txt"))
+	must(t, err)
+	operations, bodies = map[string]map[string]wantOperation{}, map[string][]string{}
+	var lists []string
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.NewReplacer(lists...).Replace(strings.TrimSpace(line)), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch name, path, _ := strings.Cut(cells[0], " "); {
+		case name == "#": // a comment
+		case strings.HasPrefix(name, "@"):
+			lists = append(lists, name, cells[1])
+		case name == "body":
+			bodies[path] = cells[1:]
+		case len(cells) == 5:
+			w := wantOperation{path: cells[1], query: cells[2], header: cells[3]}
+			for status := range strings.FieldsSeq(cells[4]) {
+				n, err := strconv.Atoi(status)
+				must(t, err)
+				w.statuses = append(w.statuses, n)
+			}
+			if operations[path] == nil {
+				operations[path] = map[string]wantOperation{}
+			}
+			operations[path][name] = w
+		}
+	}
+	return operations, bodies
 }
 
 // names splits a table into names, and those that are extensions.
@@ -50,8 +61,9 @@ func names(table string) (all []string, extension map[string]bool) {
 
 // document is the served documentation with its references followed.
 type document struct {
-	s    *scene
-	root obj
+	s      *scene
+	root   obj
+	bodies map[string][]string
 }
 
 func (d *document) follow(v any) obj {
@@ -91,103 +103,8 @@ func documentation(s *scene) {
 			got.having("components.schemas." + name)
 		}
 		d := &document{s: s, root: got.json().(obj)}
-		want := map[string]map[string]wantOperation{
-			"/":    {"get": {query: "namespace context multilang_language", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 404, 503}}},
-			"/doc": {"get": {query: "multilang_language", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 503}}},
-		}
-		// HISTORY 20.42: the routes of the past, and their refusals.
-		want["/changes"] = map[string]wantOperation{"get": {
-			query:  "+kind +id +actor +action +field +since +until +after +before +order +limit +format multilang_language",
-			header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 403, 503},
-		}}
-		want["/changes/stream"] = map[string]wantOperation{"get": {
-			query: "+kind +id +actor +action +field +after multilang_language", header: "+Last-Event-ID", statuses: []int{200, 400, 401, 403, 503},
-		}}
-		proofs := []int{200, 400, 401, 403, 404, 503}
-		for path, w := range map[string]wantOperation{
-			"/checkpoint": {query: "+size multilang_language"}, "/checkpoint/keys": {query: "multilang_language"},
-			"/proof/inclusion": {query: "+position +size multilang_language"}, "/proof/consistency": {query: "+from +to multilang_language"},
-			"/tile/{level}/{tile}": {path: "level tile", query: "multilang_language"},
-		} {
-			w.statuses = proofs
-			want[path] = map[string]wantOperation{"get": w}
-		}
-		for _, collection := range collections {
-			post := collection != "categories" && collection != "tags"
-			list := wantOperation{query: listParams[collection], header: "+If-None-Match +Daybook-Min-Position +Accept-Datetime", statuses: []int{200, 304, 400, 401, 403, 422, 503}}
-			if post {
-				list.statuses = append(list.statuses, 404)
-			}
-			want["/"+collection] = map[string]wantOperation{
-				"get": list, "post": {header: "+Idempotency-Key +Daybook-Reason", statuses: []int{201, 400, 401, 403, 413, 422, 503}},
-			}
-			past := []int{200, 304, 400, 401, 403, 404, 410, 503}
-			want["/"+collection+"/{id}/history"] = map[string]wantOperation{
-				"get": {path: "id", query: "+order +after +before +limit +action +field multilang_language", header: "+If-None-Match", statuses: past},
-			}
-			want["/"+collection+"/{id}/diff"] = map[string]wantOperation{
-				"get": {path: "id", query: "+from +to +records multilang_language", header: "+If-None-Match", statuses: past},
-			}
-			for _, way := range []string{"id", "slug"} {
-				if way == "slug" && !post {
-					continue
-				}
-				path := "/" + collection + "/{id}"
-				if way == "slug" {
-					path = "/" + collection + "/by-slug/{slug}"
-				}
-				password := ""
-				if way == "id" && collection == "events" {
-					password = "password "
-				}
-				read := wantOperation{path: way, query: password + "+as_of multilang_language +_fields", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 403, 404, 410, 503}}
-				if collection == "events" {
-					read.query += " +format"
-				}
-				if way == "id" {
-					read.header += " +Accept-Datetime"
-				}
-				end := wantOperation{path: way, query: password + "multilang_language +reason", header: "+If-Match +Daybook-Reason", statuses: []int{200, 400, 401, 403, 404, 410, 412, 503}}
-				change := wantOperation{path: way, header: "+If-Match +Idempotency-Key +Daybook-Reason", statuses: []int{200, 400, 401, 403, 404, 412, 413, 422, 503}}
-				if way == "id" { // HISTORY 20.42: an erased record
-					change.statuses = append(change.statuses, 410)
-				}
-				want[path] = map[string]wantOperation{"get": read, "delete": end, "post": change, "put": change, "patch": change}
-			}
-		}
-		for _, collection := range collections {
-			want["/"+collection+"/{id}/timemap"] = map[string]wantOperation{"get": {path: "id", query: "+after +format multilang_language", header: "+If-None-Match", statuses: []int{200, 304, 400, 401, 403, 404, 410, 503}}}
-		}
-		// LISTINGS 8.43: the routes of other formats.
-		present := strings.Replace(listParams["events"], "+as_of ", "", 1) // only collections have a past
-		feed := wantOperation{path: "+format", query: present, header: "+If-None-Match +If-Modified-Since +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 403, 404, 503}}
-		want["/events.{format}"] = map[string]wantOperation{"get": feed}
-		want["/events/{id}.{format}"] = map[string]wantOperation{"get": {
-			path: "id +format", query: "password multilang_language +_fields +format", header: "+If-None-Match +If-Modified-Since", statuses: []int{200, 304, 400, 401, 403, 404, 503},
-		}}
-		for _, collection := range collections[1:] {
-			feed.path, feed.statuses = "id +format", []int{200, 304, 400, 401, 403, 404, 410, 503}
-			want["/"+collection+"/{id}/events.{format}"] = map[string]wantOperation{"get": feed}
-			want["/"+collection+"/{id}/events"] = map[string]wantOperation{"get": {
-				path: "id", query: present, header: "+If-None-Match +Daybook-Min-Position", statuses: feed.statuses,
-			}}
-		}
-		sourced := []string{"+start", "+end", "+timeZone"}
-		for name := range strings.FieldsSeq(present) {
-			if !slices.Contains(strings.Fields("page per_page start_date end_date starts_before starts_after ends_before ends_after strict_dates include +_fields +format +features +csv_bom +csv_raw +overlap +sort +order +facets +facet_limit +facet_query +collapse +highlight +highlight_length +cursor"), name) {
-				sourced = append(sourced, name)
-			}
-		}
-		want["/events/calendar"] = map[string]wantOperation{"get": {query: strings.Join(sourced, " "), header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}}
-		mapped := []string{"+zoom"}
-		for name := range strings.FieldsSeq(present) {
-			if !slices.Contains(strings.Fields("page per_page +_fields +format +features +csv_bom +csv_raw +sort +order +facets +facet_limit +facet_query +collapse +highlight +highlight_length +cursor"), name) {
-				mapped = append(mapped, name)
-			}
-		}
-		want["/events/clusters"] = map[string]wantOperation{"get": {query: strings.Join(mapped, " "), header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}}
-		want["/events/search"] = map[string]wantOperation{"post": {query: "multilang_language", header: "+Daybook-Min-Position", statuses: []int{200, 400, 401, 413, 503}}}
-		want["/suggest"] = map[string]wantOperation{"get": {query: "+q +kinds +limit +typos multilang_language", header: "+If-None-Match +Daybook-Min-Position", statuses: []int{200, 304, 400, 401, 503}}}
+		var want map[string]map[string]wantOperation
+		want, d.bodies = expected(s.t)
 		paths := d.root["paths"].(obj)
 		if len(paths) != len(want) || len(want) != allRoutes {
 			s.t.Errorf("documentation: %d paths, want %d", len(paths), len(want))
@@ -281,7 +198,7 @@ func (d *document) operation(path, method string, op, item obj, w wantOperation)
 		}
 		schema := d.follow(m["schema"])
 		properties, _ := schema["properties"].(obj)
-		all, extension := names(bodyFields[collection])
+		all, extension := names(d.bodies[collection][0])
 		if collection == "events" && !strings.HasPrefix(single, "by-slug") {
 			all = append(all, "password")
 			slices.Sort(all)
@@ -303,7 +220,7 @@ func (d *document) operation(path, method string, op, item obj, w wantOperation)
 			required = append(required, r.(string))
 		}
 		slices.Sort(required)
-		wantRequired := requiredFields[collection]
+		wantRequired := strings.Fields(d.bodies[collection][1])
 		if single != "" {
 			wantRequired = nil
 		}

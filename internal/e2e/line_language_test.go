@@ -24,9 +24,8 @@ func writeUnderFrench(s *scene) {
 			}
 			return text
 		}
-		got := fr.update(made, obj{name: "Français " + w}).
+		fr.update(made, obj{name: "Français " + w}).
 			fields(obj{name: "Français " + w, "description": shown("English words"), "language": "fr", "languages": list{"en", "fr"}, "slug": made.at("slug")})
-		_ = got
 		ed.read(made).fields(obj{name: "English " + w, "description": shown("English words"), "language": "en", "languages": list{"en", "fr"}})
 		ed.under("es").read(made).fields(obj{name: "English " + w, "language": "en"}).head("Content-Language", "es")
 		// Field by field.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -396,11 +397,7 @@ func indexOfRoutes(s *scene) {
 						s.t.Errorf("%s %s: no argument %s", collection, methods, name)
 						continue
 					}
-					needed := false
-					for _, r := range required {
-						needed = needed || r == name
-					}
-					if a["required"] != needed {
+					if needed := slices.Contains(required, name); a["required"] != needed {
 						s.t.Errorf("%s %s: %s: required %v, want %v", collection, methods, name, a["required"], needed)
 					}
 					if marked, _ := a["extension"].(bool); marked != extension[name] {
@@ -408,16 +405,16 @@ func indexOfRoutes(s *scene) {
 					}
 				}
 			}
-			all := listParams[collection]
+			operations, bodies := expected(s.t)
 			first := entry["endpoints"].(list)[0].(obj)["args"].(obj)
 			arguments["LIST"] = first
-			hold("LIST", all, nil)
+			hold("LIST", operations["/"+collection]["get"].query, nil)
 			password := ""
 			if collection == "events" {
 				password = " password"
 			}
-			hold("POST ", bodyFields[collection]+password, requiredFields[collection])
-			hold("POST PUT PATCH ", "id "+bodyFields[collection]+password, []string{"id"})
+			hold("POST ", bodies[collection][0]+password, strings.Fields(bodies[collection][1]))
+			hold("POST PUT PATCH ", "id "+bodies[collection][0]+password, []string{"id"})
 			hold("DELETE ", "id multilang_language +reason"+password, []string{"id"})
 			read := single["endpoints"].(list)[0].(obj)["args"].(obj)
 			arguments["READ"] = read
