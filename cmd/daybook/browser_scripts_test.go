@@ -151,24 +151,18 @@ func (l *looked) helped(t *testing.T) {
 	p.Goto(l.host + "/events/?tags=markup")
 	copied("#selection-as [data-format=json] button")
 	copied("#selection-as [data-format=embed] button")
-	if p.Eval(`((li) => li.querySelector('a').href === li.querySelector('button').dataset.copy)(document.querySelector('#selection-as [data-format=json]'))`) != true {
-		t.Error("something else is copied than the link beside it")
-	}
+	p.Is("the copied link", `((li) => li.querySelector('a').href === li.querySelector('button').dataset.copy)(document.querySelector('#selection-as [data-format=json]'))`, true)
 
 	// It is noon in some zone; its hours are always shown.
 	now := time.Now().UTC()
 	zone := "Etc/GMT" + fmt.Sprintf("%+d", now.Hour()-12) // whose signs are turned round
 	p.Goto(l.host + "/events/day/" + now.Format(time.DateOnly) + "/?tz=" + url.QueryEscape(zone))
-	if got := p.Eval(`document.querySelectorAll('.now-line').length + ' ' + document.querySelector('[data-from-hour]').dataset.zone`); got != "1 "+zone {
-		t.Errorf("lines of the present time: %v, want one in %s", got, zone)
-	}
+	p.Is(zone, `document.querySelectorAll('.now-line').length + ' ' + document.querySelector('[data-from-hour]').dataset.zone`, "1 "+zone)
 	if got, _ := p.Eval(`((line, day) => (line.top - day.top) / day.height * document.querySelectorAll('.hours li').length + Number(document.querySelector('[data-from-hour]').dataset.fromHour))(document.querySelector('.now-line').getBoundingClientRect(), document.querySelector('.timed').getBoundingClientRect())`).(float64); got < 11.5 || got > 13.5 {
 		t.Errorf("the line of noon stands at %v o'clock", got)
 	}
 	p.Goto(l.host + "/events/day/" + now.AddDate(0, 0, 3).Format(time.DateOnly) + "/")
-	if got := p.Eval(`document.querySelectorAll('.now-line').length`); got != 0.0 {
-		t.Error("another day has a line of the present time")
-	}
+	p.Is("lines of the present time on another day", `document.querySelectorAll('.now-line').length`, 0.0)
 	if len(p.Faults) > 0 {
 		t.Error(p.Faults)
 	}
@@ -187,19 +181,11 @@ func (l *looked) printed(t *testing.T) {
 		p.Goto(l.host + path)
 		drawn(p)
 		p.Paper()
-		if got := p.Eval(`((s) => s(document.body).backgroundColor + s(document.querySelector('h1')).color + s(document.querySelector('main a')).color)(getComputedStyle)`); got != "rgb(255, 255, 255)rgb(0, 0, 0)rgb(0, 0, 0)" {
-			t.Errorf("%s is printed in %v", path, got)
-		}
-		if got := p.Eval(`[...document.querySelectorAll('button, input, select, form, #site-nav, #pager, .step, .map-tools, .leaflet-control-zoom, details > summary')].filter((e) => e.checkVisibility() && e.offsetHeight > 1 && !e.closest('#history')).map((e) => e.outerHTML.slice(0, 120)).join()`); got != "" {
-			t.Errorf("%s: controls are printed: %v", path, got)
-		}
-		if got := p.Eval(`[...document.querySelectorAll('.card, #month')].every((e) => getComputedStyle(e).breakInside === 'avoid')`); got != true {
-			t.Errorf("%s: cards are broken", path)
-		}
+		p.Is(path, `((s) => s(document.body).backgroundColor + s(document.querySelector('h1')).color + s(document.querySelector('main a')).color)(getComputedStyle)`, "rgb(255, 255, 255)rgb(0, 0, 0)rgb(0, 0, 0)")
+		p.Is(path, `[...document.querySelectorAll('button, input, select, form, #site-nav, #pager, .step, .map-tools, .leaflet-control-zoom, details > summary')].filter((e) => e.checkVisibility() && e.offsetHeight > 1 && !e.closest('#history')).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
+		p.Is(path, `[...document.querySelectorAll('.card, #month')].every((e) => getComputedStyle(e).breakInside === 'avoid')`, true)
 		if path == l.event {
-			if got := p.Eval(`((links) => links.length > 0 && links.every((a) => getComputedStyle(a, '::after').content.includes(a.getAttribute('href'))))([...document.querySelectorAll('.text a[href^=http], .facts a[href^=http]')])`); got != true {
-				t.Errorf("%s: URLs of links are not printed: %v", path, got)
-			}
+			p.Is(path, `((links) => links.length > 0 && links.every((a) => getComputedStyle(a, '::after').content.includes(a.getAttribute('href'))))([...document.querySelectorAll('.text a[href^=http], .facts a[href^=http]')])`, true)
 		}
 		if n := p.Sheets(); n == 0 || strings.Contains(path, "/month/") && n != 1 {
 			t.Errorf("%s is printed on %d sheets", path, n)
@@ -223,7 +209,7 @@ func (*looked) tiled(t *testing.T) {
 	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"),
 		"--pages-tiles", "http://{s}.localhost"+port+"/{z}/{x}/{y}.png", "--pages-tiles-hosts", "one,two", "--pages-tiles-attribution", "© Makers <b> & sons")
 	tomorrow := time.Now().UTC().AddDate(0, 0, 1).Format(time.DateOnly)
-	s.want(http.StatusCreated, http.MethodPost, "/events", s.token, `{"title": "Here", "start_date": "`+tomorrow+` 09:00", "end_date": "`+tomorrow+` 10:00",
+	s.want(201, http.MethodPost, "/events", s.token, `{"title": "Here", "start_date": "`+tomorrow+` 09:00", "end_date": "`+tomorrow+` 10:00",
 		"image": "http://three.localhost`+port+`/picture.png", "venue": {"venue": "Hall", "geo_lat": 45.76, "geo_lng": 4.84}}`)
 	l := &looked{server: s}
 	p := testkit.OpenPage(t, "about:blank")
@@ -243,13 +229,11 @@ func (*looked) tiled(t *testing.T) {
 		if asked == len(p.Requests) || p.Requested("countries-50m") {
 			t.Errorf("%s: asked for no tiles, or for outlines below them", path)
 		}
-		l.clean(t, p, path, http.StatusOK)
+		l.clean(t, p, path, 200)
 	}
 	server.Close()
 	p.Goto(s.host + "/events/map/")
 	drawn(p)
 	p.Until("tiles that do not come", func() bool { return len(p.Faults) > 0 })
-	if got := p.Eval(`document.querySelectorAll('.tiled').length + getComputedStyle(document.querySelector('.outline')).display`); got != "0inline" {
-		t.Errorf("without tiles the outlines are %v", got)
-	}
+	p.Is("outlines without tiles", `document.querySelectorAll('.tiled').length + getComputedStyle(document.querySelector('.outline')).display`, "0inline")
 }

@@ -33,20 +33,16 @@ func look(t *testing.T) *looked {
 	l := &looked{server: startServer(t, "demo", "--seed", "7")}
 	at := func(o map[string]any) string {
 		u, err := url.Parse(o["url"].(string))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return u.Path
 	}
 	made := func(method, path string, o map[string]any) map[string]any {
 		t.Helper()
 		b, err := json.Marshal(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		status := http.StatusOK
+		must(t, err)
+		status := 200
 		if method == http.MethodPost {
-			status = http.StatusCreated
+			status = 201
 		}
 		return l.want(status, method, path, l.token, string(b))
 	}
@@ -59,11 +55,11 @@ func look(t *testing.T) *looked {
 	made(http.MethodPatch, "/events/"+idOf(locked), map[string]any{"password": "open sesame"})
 	l.protected = at(locked)
 	trashed := made(http.MethodPost, "/events", map[string]any{"title": "Called off", "start_date": tomorrow + " 19:00", "end_date": tomorrow + " 21:00"})
-	l.want(http.StatusOK, http.MethodDelete, "/events/"+idOf(trashed), l.token, "")
+	l.want(200, http.MethodDelete, "/events/"+idOf(trashed), l.token, "")
 	l.gone = at(trashed)
 	made(http.MethodPost, "/events", map[string]any{"title": "Open days", "start_date": tomorrow, "end_date": time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly), "all_day": true, "timezone": "Europe/Paris"})
 
-	list := l.want(http.StatusOK, http.MethodGet, "/events?geoloc=true&per_page=50&starts_after=%2B2%20days", l.token, "")["events"].([]any)
+	list := l.want(200, http.MethodGet, "/events?geoloc=true&per_page=50&starts_after=%2B2%20days", l.token, "")["events"].([]any)
 	for _, e := range list {
 		e := e.(map[string]any)
 		venue, is := e["venue"].(map[string]any)
@@ -167,9 +163,7 @@ const still = `(async () => {
 func check(t *testing.T, p *testkit.Page, where string) {
 	t.Helper()
 	source, err := axe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if p.Eval(`typeof axe`) == "undefined" {
 		p.Eval(source + "\n0")
 	}
@@ -188,12 +182,8 @@ func keepPicture(t *testing.T, p *testkit.Page, name string) {
 	if dir == "" {
 		return
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), p.Full(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o750))
+	must(t, os.WriteFile(filepath.Join(dir, name+".png"), p.Full(), 0o600))
 }
 
 // clean tells what is wrong with a page that was loaded: what quiet tells, and a script or
@@ -203,19 +193,15 @@ func (l *looked) clean(t *testing.T, p *testkit.Page, where string, status int) 
 	l.quiet(t, p, where, status)
 	inline := `[...document.querySelectorAll('*')].flatMap((e) => e.closest('.leaflet-container, rapi-doc') ? [] : e.getAttributeNames().filter((n) => n === 'style' || n.startsWith('on')).map((n) => e.tagName + ' ' + n))
 		.concat([...document.querySelectorAll('style, script:not([src]):not([type="application/ld+json"])')].map((e) => e.tagName)).join()`
-	if got := p.Eval(inline); got != "" {
-		t.Errorf("%s: has %v", where, got)
-	}
-	if got := p.Eval(`document.querySelectorAll('h1').length`); got != 1.0 {
-		t.Errorf("%s: %v h1", where, got)
-	}
+	p.Is(where, inline, "")
+	p.Is(where, `document.querySelectorAll('h1').length`, 1.0)
 }
 
 // quiet tells of a console error, a report of a policy, and a request to another host.
 func (l *looked) quiet(t *testing.T, p *testkit.Page, where string, status int) {
 	t.Helper()
 	for _, f := range p.Faults {
-		if status == http.StatusOK || !strings.Contains(f, fmt.Sprintf("status of %d", status)) {
+		if status == 200 || !strings.Contains(f, fmt.Sprintf("status of %d", status)) {
 			t.Errorf("%s: %s", where, f)
 		}
 	}
@@ -276,13 +262,9 @@ func (l *looked) everyPage(t *testing.T) {
 						}
 					}
 				}
-				if got := p.Eval(`matchMedia('(pointer: coarse)').matches + [...document.querySelectorAll('button, select, summary, input:not([type=hidden], [type=checkbox], [type=radio]), label:has(input)')].filter((e) => e.offsetHeight && e.offsetHeight < 44 && !e.closest('rapi-doc, .hidden')).map((e) => e.outerHTML.slice(0, 80)).join()`); got != "true" {
-					t.Errorf("%s: too small for a finger: %v", page.name, got)
-				}
+				p.Is(page.name, `matchMedia('(pointer: coarse)').matches + [...document.querySelectorAll('button, select, summary, input:not([type=hidden], [type=checkbox], [type=radio]), label:has(input)')].filter((e) => e.offsetHeight && e.offsetHeight < 44 && !e.closest('rapi-doc, .hidden')).map((e) => e.outerHTML.slice(0, 80)).join()`, "true")
 				p.Resize(320, 640)
-				if got := p.Eval(sideways); got != "" {
-					t.Errorf("%s: at 320 px %v scrolls sideways", page.name, got)
-				}
+				p.Is(page.name, sideways, "")
 				l.quiet(t, p, page.name, page.status)
 			}
 		})
@@ -303,16 +285,10 @@ func (l *looked) wishes(t *testing.T) {
 		p.Prefer(map[string]string{"prefers-reduced-motion": "reduce"})
 		p.Goto(l.host + path)
 		drawn(p)
-		if got := p.Eval(`document.querySelectorAll('.leaflet-zoom-anim, .leaflet-fade-anim').length`); got != 0.0 {
-			t.Errorf("%s: the map moves", path)
-		}
-		if got := p.Eval(`[...document.querySelectorAll('*')].filter((e) => ['transitionDuration', 'animationDuration'].some((d) => getComputedStyle(e)[d].split(', ').some((s) => parseFloat(s) > 0))).map((e) => e.tagName + '.' + e.className).join()`); got != "" {
-			t.Errorf("%s: %v moves", path, got)
-		}
+		p.Is(path, `document.querySelectorAll('.leaflet-zoom-anim, .leaflet-fade-anim').length`, 0.0)
+		p.Is(path, `[...document.querySelectorAll('*')].filter((e) => ['transitionDuration', 'animationDuration'].some((d) => getComputedStyle(e)[d].split(', ').some((s) => parseFloat(s) > 0))).map((e) => e.tagName + '.' + e.className).join()`, "")
 		p.Prefer(map[string]string{"forced-colors": "active"})
-		if got := p.Eval(`[...document.querySelectorAll('.card, .chip, .badge, .entry, #month td')].filter((e) => e.offsetWidth > 12 && parseFloat(getComputedStyle(e).borderTopWidth) === 0).map((e) => e.className).join()`); got != "" {
-			t.Errorf("%s: without an edge in forced colours: %v", path, got)
-		}
+		p.Is(path, `[...document.querySelectorAll('.card, .chip, .badge, .entry, #month td')].filter((e) => e.offsetWidth > 12 && parseFloat(getComputedStyle(e).borderTopWidth) === 0).map((e) => e.className).join()`, "")
 	}
 	p.Prefer(nil)
 	// Facets are folded on small screens, and beside the results on wide ones (PAGES P5.2).
@@ -320,21 +296,15 @@ func (l *looked) wishes(t *testing.T) {
 	for width, want := range map[int]bool{390: false, 1280: true} {
 		p.Resize(width, 800)
 		p.Goto(l.host + "/search/?search=jazz")
-		if got := p.Eval(`document.querySelector('#facets input').checkVisibility()`); got != want {
-			t.Errorf("facets at %d px are in sight: %v", width, got)
-		}
+		p.Is(fmt.Sprint(width), `document.querySelector('#facets input').checkVisibility()`, want)
 	}
 	p.Scripts(true)
 	// Spacing of text as WCAG 1.4.12 has it.
 	p.Resize(390, 800)
 	p.Goto(l.host + "/events/")
 	p.Eval(`{const s = new CSSStyleSheet(); s.replaceSync('* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-bottom: 2em !important }'); document.adoptedStyleSheets = [s]} 0`)
-	if got := p.Eval(sideways); got != "" {
-		t.Errorf("with wider text %v scrolls sideways", got)
-	}
-	if got := p.Eval(`[...document.querySelectorAll('h1, h2, h3, h3 a, .when, .where, #views a, button, .chip')].filter((e) => e.offsetHeight && !e.closest('.hidden') && (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline' || e.scrollHeight > e.clientHeight + 6 && getComputedStyle(e).overflowY === 'hidden')).map((e) => e.className + e.textContent).join()`); got != "" {
-		t.Errorf("with wider text this is cut off: %v", got)
-	}
+	p.Is("with wider text", sideways, "")
+	p.Is("cut off with wider text", `[...document.querySelectorAll('h1, h2, h3, h3 a, .when, .where, #views a, button, .chip')].filter((e) => e.offsetHeight && !e.closest('.hidden') && (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline' || e.scrollHeight > e.clientHeight + 6 && getComputedStyle(e).overflowY === 'hidden')).map((e) => e.className + e.textContent).join()`, "")
 }
 
 // keyboard goes through month and search by keyboard (PAGES P4.2.3, 13.20).
@@ -381,9 +351,7 @@ func (l *looked) keyboard(t *testing.T) {
 	p.Press("Escape")
 	is("after Escape", `e.id + e.getAttribute('aria-expanded')`, "qfalse")
 	p.Follow(func() { p.Press("Enter") })
-	if got := p.Eval(`location.search`); got != "?search=jaz" {
-		t.Errorf("searched %v", got)
-	}
+	p.Is("searched", `location.search`, "?search=jaz")
 	p.Eval(`document.getElementById('q').focus(); document.getElementById('q').select(); 0`)
 	p.Type("jazz")
 	p.Wait(`document.querySelectorAll('[role=option]').length > 0`)
@@ -426,20 +394,14 @@ func (l *looked) mapped(t *testing.T) {
 	if got := p.Wait(`document.querySelector('.leaflet-popup-content')?.innerText`); got != "<img src=y onerror=alert(2)>\n<img src=x onerror=alert(1)>" {
 		t.Errorf("the popup tells %q", got)
 	}
-	if got := p.Eval(`document.querySelectorAll('.card.is-chosen').length`); got != 1.0 {
-		t.Errorf("%v cards are marked", got)
-	}
-	if got := p.Eval(`document.querySelectorAll('main img').length`); got != 0.0 {
-		t.Errorf("%v pictures", got)
-	}
+	p.Is("chosen cards", `document.querySelectorAll('.card.is-chosen').length`, 1.0)
+	p.Is("pictures", `document.querySelectorAll('main img').length`, 0.0)
 	p.Follow(func() { p.Eval(`document.getElementById('map-here').click(); 0`) })
 	if got, _ := p.Eval(`new URLSearchParams(location.search).get('bbox')`).(string); len(strings.Split(got, ",")) != 4 {
 		t.Errorf("searched in %q", got)
 	}
-	if got := p.Eval(`document.getElementById('results').dataset.total`); got != "1" {
-		t.Errorf("%v events there", got)
-	}
-	l.clean(t, p, "map", http.StatusOK)
+	p.Is("events there", `document.getElementById('results').dataset.total`, "1")
+	l.clean(t, p, "map", 200)
 	p.Until("fine outlines of what is looked at from near", func() bool { return p.Requested("countries-50m") })
 	p.Allow(l.host, "geolocation")
 	p.Stand(45.7, 4.8)
@@ -448,7 +410,7 @@ func (l *looked) mapped(t *testing.T) {
 	p.Follow(func() { p.Eval(`document.getElementById('map-near').click(); 0`) })
 	p.Is("near me", `location.search + document.getElementById('results').dataset.total`, "?tags=markup&geoloc_lat=45.70000&geoloc_lng=4.800001")
 	drawn(p)
-	l.clean(t, p, "near me", http.StatusOK)
+	l.clean(t, p, "near me", 200)
 	// On a telephone the map of a page is loaded when it comes into view.
 	p.Resize(390, 600)
 	p.Goto(l.host + l.event)
@@ -483,7 +445,7 @@ func (l *looked) mapped(t *testing.T) {
 		if got, _ := p.Eval(`document.querySelector('h1[data-field=title], .card h3').innerText`).(string); got != "<img src=x onerror=alert(1)>" {
 			t.Errorf("%s: title %q", path, got)
 		}
-		l.clean(t, p, path, http.StatusOK)
+		l.clean(t, p, path, 200)
 	}
 }
 
@@ -496,17 +458,13 @@ func (l *looked) plain(t *testing.T) {
 	p.Scripts(false)
 	for _, page := range l.pages() {
 		p.Goto(l.host + page.path)
-		if got := p.Eval(`document.querySelector('main').innerText.length > 20 && [...document.querySelectorAll('button[data-copy], #theme-switch')].every((e) => !e.offsetHeight)`); got != true {
-			t.Errorf("%s: without scripts it shows too little, or what needs them", page.name)
-		}
+		p.Is(page.name, `document.querySelector('main').innerText.length > 20 && [...document.querySelectorAll('button[data-copy], #theme-switch')].every((e) => !e.offsetHeight)`, true)
 	}
 	follow := func(what string) { t.Helper(); p.Follow(func() { p.Eval(what + `; 0`) }) }
 	p.Goto(l.host + "/events/")
 	p.Eval(`document.getElementById('q').value = 'jazz'; 0`)
 	follow(`document.querySelector('#search-form button').click()`)
-	if got := p.Eval(`location.pathname + location.search`); got != "/search/?search=jazz" {
-		t.Errorf("searched at %v", got)
-	}
+	p.Is("searched", `location.pathname + location.search`, "/search/?search=jazz")
 	before := p.Eval(`Number(document.getElementById('results').dataset.total)`)
 	want := p.Eval(`Number(document.querySelector('#facets fieldset input').dataset.count)`)
 	p.Eval(`document.querySelector('#facets fieldset input').checked = true; 0`)
@@ -527,9 +485,7 @@ func (l *looked) plain(t *testing.T) {
 		t.Errorf("the zone led to %v", got)
 	}
 	p.Eval(`document.querySelector('#selection-as summary').click(); 0`)
-	if p.Eval(`document.querySelector('#selection-as a').offsetHeight > 0`) != true {
-		t.Error("the drawer stays shut")
-	}
+	p.Is("the open drawer", `document.querySelector('#selection-as a').offsetHeight > 0`, true)
 	p.Goto(l.host + l.protected)
 	p.Eval(`document.getElementById('password').value = 'open sesame'; 0`)
 	follow(`document.querySelector('#unlock button').click()`)
@@ -603,9 +559,7 @@ func (l *looked) firstViews(t *testing.T) {
 			Tasks   []float64
 			Painted float64
 		}
-		if err := json.Unmarshal([]byte(slow.(string)), &seen); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(slow.(string)), &seen))
 		if quick = seen.Painted > 0 && seen.Painted <= 1000 && (len(seen.Tasks) == 0 || slices.Max(seen.Tasks) <= 100); quick {
 			break
 		}
@@ -653,7 +607,7 @@ func (l *looked) element(t *testing.T) {
 		t.Errorf("it tells %v", got)
 	}
 	// The month shows what the list tells of it, in French.
-	month := l.want(http.StatusOK, http.MethodGet, "/events?overlap=true&strict_dates=true&per_page=50&start_date="+l.day[:7]+"-01T00:00:00Z&end_date="+endOfMonth(t, l.day)+"T23:59:59Z", "", "")
+	month := l.want(200, http.MethodGet, "/events?overlap=true&strict_dates=true&per_page=50&start_date="+l.day[:7]+"-01T00:00:00Z&end_date="+endOfMonth(t, l.day)+"T23:59:59Z", "", "")
 	var ids []string
 	for _, e := range month["events"].([]any) {
 		ids = append(ids, idOf(e.(map[string]any)))
@@ -663,9 +617,7 @@ func (l *looked) element(t *testing.T) {
 	if total := month["total"].(float64); total <= 50 && got != strings.Join(ids, ",") {
 		t.Errorf("the month has %s, want %v", got, ids)
 	}
-	if got := p.Eval(`inside(two, 'section')[0].lang + inside(two, 'caption').length + inside(two, 'th[scope=col]').length + inside(two, 'td ul').every((u) => u.closest('td'))`); got != "fr17true" {
-		t.Errorf("the month is %v", got)
-	}
+	p.Is("the month", `inside(two, 'section')[0].lang + inside(two, 'caption').length + inside(two, 'th[scope=col]').length + inside(two, 'td ul').every((u) => u.closest('td'))`, "fr17true")
 	p.Eval(`inside(two, 'td:not(.other) a[part~=number]')[3].focus(); 0`)
 	p.Press("ArrowRight")
 	if got, _ := p.Eval(`two.shadowRoot.activeElement.closest('td').dataset.date`).(string); got != l.day[:7]+"-05" {
@@ -673,14 +625,10 @@ func (l *looked) element(t *testing.T) {
 	}
 	// Its events, its method, a change of an attribute.
 	p.Eval(`window.hold = true; inside(one, 'h3 a')[0].click(); 0`)
-	if got := p.Eval(`JSON.stringify(seen.filter(([n]) => n === 'select').map(([n, id, d]) => [id, d.event.slug !== '']))`); got != `[["one",true]]` {
-		t.Errorf("selected %v", got)
-	}
+	p.Is("selected", `JSON.stringify(seen.filter(([n]) => n === 'select').map(([n, id, d]) => [id, d.event.slug !== '']))`, `[["one",true]]`)
 	p.Eval(`seen.length = 0; one.refresh().then(() => { window.again = true }); 0`)
 	p.Wait(`window.again && seen.length === 1`)
-	if got := p.Eval(`JSON.stringify([seen[0][0], seen[0][1], seen[0][2].total, seen[0][2].position > 0])`); got != `["load","one",1,true]` {
-		t.Errorf("refreshed: %v", got)
-	}
+	p.Is("refreshed", `JSON.stringify([seen[0][0], seen[0][1], seen[0][2].total, seen[0][2].position > 0])`, `["load","one",1,true]`)
 	p.Eval(`one.removeAttribute('tags'); one.setAttribute('limit', '7'); 0`)
 	p.Wait(`inside(one, '[part~=item]').length === 7`)
 	p.Eval(`inside(one, '[part~=next]')[0].focus(); inside(one, '[part~=next]')[0].click(); seen.length = 0; 0`)
@@ -736,7 +684,7 @@ func (l *looked) element(t *testing.T) {
 func (l *looked) elementDays(t *testing.T) {
 	t.Helper()
 	event := func(title, start, end string) string {
-		return idOf(l.want(http.StatusCreated, http.MethodPost, "/events", l.token, fmt.Sprintf(`{"title":%q,"start_date":%q,"end_date":%q,"timezone":"Africa/Cairo","venue":{"venue":"בית העם","city":"תל אביב"}}`, title, start, end)))
+		return idOf(l.want(201, http.MethodPost, "/events", l.token, fmt.Sprintf(`{"title":%q,"start_date":%q,"end_date":%q,"timezone":"Africa/Cairo","venue":{"venue":"בית העם","city":"תל אביב"}}`, title, start, end)))
 	}
 	second := event("ערב שירה", "2030-10-31T21:30:00Z", "2030-10-31T21:45:00Z") // 23:30 on 31 October
 	until := event("Until a midnight", "2030-04-25 20:00", "2030-04-26 00:00")
@@ -749,9 +697,7 @@ func (l *looked) elementDays(t *testing.T) {
 	p.Wait(`all.every((e) => inside(e, '[part~=chip], [part~=item]').length > 0)`)
 	days := `((e) => inside(e, 'td').filter((d) => d.querySelector('[part~=chip]')).map((d) => d.dataset.date + ' ' + d.querySelector('[part~=chip]').dataset.eventId).join())`
 	for i, want := range []string{"2030-10-31 " + second, "2030-04-25 " + until, "2030-04-25 " + until} {
-		if got := p.Eval(fmt.Sprintf("%s(all[%d])", days, i)); got != want {
-			t.Errorf("month %d: %v, want %s", i, got, want)
-		}
+		p.Is(fmt.Sprint(i), fmt.Sprintf("%s(all[%d])", days, i), want)
 	}
 	if got := p.Eval(`[inside(all[0], '[part~=chip] bdi')[0].textContent, inside(all[3], 'h3[dir=auto] a')[0].textContent, ...inside(all[3], '[part~=place] bdi').map((b) => b.textContent)].join('|')`); got != "ערב שירה|ערב שירה|בית העם|תל אביב" {
 		t.Errorf("directions: %v", got)
@@ -761,9 +707,7 @@ func (l *looked) elementDays(t *testing.T) {
 func endOfMonth(t *testing.T, day string) string {
 	t.Helper()
 	first, err := time.Parse("2006-01", day[:7])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return first.AddDate(0, 1, -1).Format(time.DateOnly)
 }
 
@@ -772,20 +716,20 @@ func endOfMonth(t *testing.T, day string) string {
 func (l *looked) frames(t *testing.T) {
 	t.Helper()
 	page := url.QueryEscape(strings.Replace(l.host, "http:", "https:", 1) + "/fr" + l.event)
-	told := l.oembed(t, http.StatusOK, "maxwidth=400&url="+page)
+	told := l.oembed(t, 200, "maxwidth=400&url="+page)
 	if told["type"] != "rich" || told["version"] != "1.0" || told["width"] != 400.0 || told["height"] != 320.0 || told["author_name"] == nil || told["cache_age"] != 3600.0 ||
 		!strings.Contains(told["html"].(string), `src="`+l.host+`/fr/embed`+l.event+`"`) {
 		t.Errorf("told of an event: %v", told)
 	}
-	if locked := l.oembed(t, http.StatusOK, "url="+url.QueryEscape(l.host+l.protected)); locked["type"] != "link" || locked["title"] != "Members’ evening" || locked["html"] != nil {
+	if locked := l.oembed(t, 200, "url="+url.QueryEscape(l.host+l.protected)); locked["type"] != "link" || locked["title"] != "Members’ evening" || locked["html"] != nil {
 		t.Errorf("told of a protected event: %v", locked)
 	}
-	l.oembed(t, http.StatusOK, "format=xml&url="+page)
-	l.oembed(t, http.StatusBadRequest, "")
-	l.oembed(t, http.StatusBadRequest, "maxwidth=wide&url="+page)
-	l.oembed(t, http.StatusNotImplemented, "format=yaml&url="+page)
+	l.oembed(t, 200, "format=xml&url="+page)
+	l.oembed(t, 400, "")
+	l.oembed(t, 400, "maxwidth=wide&url="+page)
+	l.oembed(t, 501, "format=yaml&url="+page)
 	for _, other := range []string{l.host + "/events/", l.host + l.venue, l.host + l.event + "history/", l.host + l.gone, "https://elsewhere.example" + l.event, "event"} {
-		l.oembed(t, http.StatusNotFound, "url="+url.QueryEscape(other))
+		l.oembed(t, 404, "url="+url.QueryEscape(other))
 	}
 	p := testkit.OpenPage(t, "about:blank")
 	p.Watch()
@@ -799,9 +743,7 @@ func (l *looked) frames(t *testing.T) {
 		return slices.ContainsFunc(p.Faults, func(f string) bool { return strings.Contains(f, "frame-ancestors") })
 	})
 	p.Goto(l.host + "/embed/events/?view=month&theme=dark")
-	if got := p.Eval(`[...document.querySelectorAll('a')].every((a) => a.target === '_top') + document.documentElement.dataset.theme + document.querySelectorAll('header, footer, form').length + document.querySelectorAll('#month').length`); got != "truedark01" {
-		t.Errorf("the embedded month: %v", got)
-	}
+	p.Is("the embedded month", `[...document.querySelectorAll('a')].every((a) => a.target === '_top') + document.documentElement.dataset.theme + document.querySelectorAll('header, footer, form').length + document.querySelectorAll('#month').length`, "truedark01")
 }
 
 // foreignForms: a browser that remembers credentials sends them with the form of any page;
@@ -819,7 +761,7 @@ func (l *looked) foreignForms(t *testing.T) {
 	if got := write("Own page"); got != 201.0 {
 		t.Errorf("a page of its own got %v", got)
 	}
-	event := l.want(http.StatusCreated, http.MethodPost, "/events", l.token, `{"title":"Untouched","start_date":"`+l.day+` 09:00","end_date":"`+l.day+` 10:00"}`)
+	event := l.want(201, http.MethodPost, "/events", l.token, `{"title":"Untouched","start_date":"`+l.day+` 09:00","end_date":"`+l.day+` 10:00"}`)
 	for _, form := range []struct{ action, enctype, field, value string }{
 		{l.root + "/tags", "application/x-www-form-urlencoded", "name", "Foreign form"},
 		{l.root + "/tags", "multipart/form-data", "name", "Foreign form"},
@@ -836,10 +778,10 @@ func (l *looked) foreignForms(t *testing.T) {
 	}
 	p.Goto(foreign(t, "script-src 'none'", ""))
 	write("Foreign script")
-	if got := l.want(http.StatusOK, http.MethodGet, "/tags?hide_empty=false&search=Foreign", "", "")["total"]; got != 0.0 {
+	if got := l.want(200, http.MethodGet, "/tags?hide_empty=false&search=Foreign", "", "")["total"]; got != 0.0 {
 		t.Errorf("other sites made %v tags", got)
 	}
-	if got := l.want(http.StatusOK, http.MethodGet, "/events/"+idOf(event), "", "")["title"]; got != "Untouched" {
+	if got := l.want(200, http.MethodGet, "/events/"+idOf(event), "", "")["title"]; got != "Untouched" {
 		t.Errorf("another site changed the title to %v", got)
 	}
 	// The page's own form works, after a wrong password as well.

@@ -42,9 +42,7 @@ func TestCommandsWaitForEachOther(t *testing.T) {
 		together(t, 8, func(int) []string { return []string{"user", "list", "--data", data} })
 	}()
 	cmd := child(context.Background(), "serve", "--data", data, "--listen", "127.0.0.1:0")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	<-lists
 	_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
 	together(t, 2, func(int) []string { return []string{"user", "list", "--data", data} })
@@ -56,14 +54,10 @@ func TestHolderThatStays(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	lock, err := lockData(data, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = lock.Close() }()
 	// Of a process that was killed.
-	if err := os.WriteFile(filepath.Join(data, controlFile), []byte(filepath.Join(data, socketName)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(data, controlFile), []byte(filepath.Join(data, socketName)), 0o600))
 	if _, _, err := holdOrReach(t.Context(), data, false, 0, order{Task: "health"}); err == nil || !strings.Contains(err.Error(), "another command") {
 		t.Errorf("the error is %v", err)
 	}
@@ -101,9 +95,7 @@ func TestSocketOfALongPath(t *testing.T) {
 	}
 	sockets := func() []string {
 		found, err := filepath.Glob(filepath.Join(tmp, "daybook-*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return found
 	}
 	start().kill()
@@ -133,12 +125,8 @@ func TestStopTellsCommands(t *testing.T) {
 	var errText bytes.Buffer
 	cmd.Stderr = &errText
 	lines, err := cmd.StdinPipe() // it never ends by itself
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	for i := 0; s.want(200, "GET", "/tags?hide_empty=0", "", "")["total"] == 0.0; i++ {
 		if _, err := fmt.Fprintf(lines, `{"action":"create","kind":"tag","key":"%d","fields":{"name":"tag %[1]d"}}`+"\n", i); err != nil {
 			t.Fatal(err)

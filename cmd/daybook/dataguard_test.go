@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,13 +32,11 @@ func (s *server) tags(token, name string, n int) (ids []string) {
 	s.t.Helper()
 	for i := range n {
 		status, b := s.try("POST", s.root+"/tags", token, fmt.Sprintf(`{"name":"%s %d"}`, name, i))
-		if status != http.StatusCreated {
+		if status != 201 {
 			continue
 		}
 		var v struct{ ID int64 }
-		if err := json.Unmarshal(b, &v); err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, json.Unmarshal(b, &v))
 		ids = append(ids, fmt.Sprint(v.ID))
 	}
 	return ids
@@ -91,20 +87,16 @@ func TestLostFiles(t *testing.T) {
 			s := startServer(t, "serve", "--data", data)
 			token := s.token
 			kept := s.tags(token, "first", 5)
-			if err := copyFile(filepath.Join(data, wal), filepath.Join(data, wal+".old")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, copyFile(filepath.Join(data, wal), filepath.Join(data, wal+".old")))
 			if kept = append(kept, s.tags(token, "second", 5)...); len(kept) != 10 {
 				t.Fatalf("%d of 10 tags were made", len(kept))
 			}
-			if err := c.lose(path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.lose(path))
 			kept = append(kept, s.tags(token, "third", 5)...)
-			if status, b := s.try("GET", s.host+pathReady, "", ""); status != http.StatusServiceUnavailable || !bytes.Contains(b, []byte(statusNoData)) || !bytes.Contains(b, []byte(c.file)) {
+			if status, b := s.try("GET", s.host+pathReady, "", ""); status != 503 || !bytes.Contains(b, []byte(statusNoData)) || !bytes.Contains(b, []byte(c.file)) {
 				t.Errorf("ready: %d %s", status, b)
 			}
-			s.want(http.StatusOK, "GET", "/tags", "", "")
+			s.want(200, "GET", "/tags", "", "")
 			if out, errText, status := tool(t, nil, "health", "--data", data); status != exitFailed || !strings.Contains(out, statusNoData) {
 				t.Errorf("daybook health: status %d, %q, %q", status, out, errText)
 			}
@@ -117,46 +109,18 @@ func TestLostFiles(t *testing.T) {
 				}
 			}
 			if c.back != nil {
-				if err := c.back(path); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.back(path))
 			}
 			s = startServer(t, "serve", "--data", data)
 			if s.token != "" {
 				t.Fatal("a new log has begun")
 			}
 			for _, id := range kept {
-				s.want(http.StatusOK, "GET", "/tags/"+id, "", "")
+				s.want(200, "GET", "/tags/"+id, "", "")
 			}
-			s.want(http.StatusCreated, "POST", "/tags", token, `{"name":"last"}`)
+			s.want(201, "POST", "/tags", token, `{"name":"last"}`)
 			mustTool(t, "verify", "--data", data)
 		})
-	}
-}
-
-// TestRemovedFile: as long as the service runs all entries can be exported from it, and no
-// end of it lets the next start begin a new log.
-func TestRemovedFile(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	kept := s.tags(s.token, "kept", 5)
-	if err := os.Remove(filepath.Join(data, sqlite.FileName)); err != nil {
-		t.Fatal(err)
-	}
-	if more := s.tags(s.token, "lost", 2); len(more) > 0 {
-		t.Errorf("%d writes into a file that nobody finds were acknowledged", len(more))
-	}
-	if out, _, status := tool(t, nil, "health", "--data", data); status != exitFailed || !strings.Contains(out, statusNoData) {
-		t.Errorf("daybook health: status %d, %q", status, out)
-	}
-	if n := strings.Count(mustTool(t, "export", "--data", data), `"change":"tag.created"`); n != len(kept) {
-		t.Errorf("%d tags were exported, want %d", n, len(kept))
-	}
-	s.drain()
-	_, errText, status := tool(t, nil, "serve", "--data", data, "--listen", "127.0.0.1:0")
-	if status != exitFailed || !strings.Contains(errText, "is left of a log") {
-		t.Errorf("a start without the file: status %d, %q", status, errText)
 	}
 }
 
@@ -167,9 +131,7 @@ func TestLostLogWithoutWrites(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	s := startServer(t, "serve", "--data", data)
 	kept := s.tags(s.token, "kept", 5)
-	if err := os.Remove(filepath.Join(data, sqlite.FileName+"-wal")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(data, sqlite.FileName+"-wal")))
 	took := eventually(t, "all entries are in the file", func() bool {
 		out, _, _ := tool(t, nil, "verify", "--data", copyFiles(t, data, sqlite.FileName))
 		return strings.Contains(out, "intact: 6 entries")
@@ -178,7 +140,7 @@ func TestLostLogWithoutWrites(t *testing.T) {
 	s.kill()
 	s = startServer(t, "serve", "--data", data)
 	for _, id := range kept {
-		s.want(http.StatusOK, "GET", "/tags/"+id, "", "")
+		s.want(200, "GET", "/tags/"+id, "", "")
 	}
 }
 
@@ -202,7 +164,7 @@ func TestLogLostDuringWrites(t *testing.T) {
 					status, b := s.try("POST", s.root+"/tags", token, fmt.Sprintf(`{"name":"%d %d %d"}`, round, w, i))
 					var v struct{ ID int64 }
 					switch err := json.Unmarshal(b, &v); {
-					case status == http.StatusCreated && err == nil:
+					case status == 201 && err == nil:
 						mu.Lock()
 						kept = append(kept, fmt.Sprint(v.ID))
 						mu.Unlock()
@@ -221,118 +183,8 @@ func TestLogLostDuringWrites(t *testing.T) {
 		s.kill()
 		s = startServer(t, "serve", "--data", data)
 		for _, id := range kept {
-			s.want(http.StatusOK, "GET", "/tags/"+id, "", "")
+			s.want(200, "GET", "/tags/"+id, "", "")
 		}
 	}
 	mustTool(t, "verify", "--data", data)
-}
-
-// TestFileReplacedByABackup: the log of a running service does not become part of a backup
-// that somebody puts in the place of its file.
-func TestFileReplacedByABackup(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	path := filepath.Join(data, sqlite.FileName)
-	s := startServer(t, "serve", "--data", data)
-	token, kept := s.token, s.tags(s.token, "kept", 5)
-	s.drain()
-	if err := copyFile(path, path+".backup"); err != nil {
-		t.Fatal(err)
-	}
-	s = startServer(t, "serve", "--data", data)
-	s.tags(token, "later", 5)
-	if err := os.Rename(path+".backup", path); err != nil {
-		t.Fatal(err)
-	}
-	if later := s.tags(token, "lost", 5); len(later) > 0 {
-		t.Errorf("%d writes into a file that nobody finds were acknowledged", len(later))
-	}
-	s.kill()
-	if out := mustTool(t, "verify", "--data", data); !strings.Contains(out, "intact: 6 entries") {
-		t.Errorf("verify: %s", out)
-	}
-	s = startServer(t, "serve", "--data", data)
-	for _, id := range kept {
-		s.want(http.StatusOK, "GET", "/tags/"+id, "", "")
-	}
-}
-
-// TestEmptiedDirectory: where other files tell of a log, a directory without its entries
-// begins no new one unless it is told to.
-func TestEmptiedDirectory(t *testing.T) {
-	t.Parallel()
-	full := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", full)
-	s.tags(s.token, "kept", 3)
-	mustTool(t, "audit", "checkpoint", "--data", full)
-	s.drain()
-	empty := func(dir string) error {
-		store, err := sqlite.Open(context.WithoutCancel(t.Context()), dir, sqlite.Options{})
-		if err != nil {
-			return err
-		}
-		return store.Close()
-	}
-	for name, c := range map[string]struct {
-		left []string // of the directory
-		make func(dir string) error
-	}{
-		"snapshot":                      {left: []string{snapshotFile}},
-		"key":                           {left: []string{keyFile}},
-		"note":                          {left: []string{keyFile + keptNote}},
-		"snapshot and an empty file":    {left: []string{snapshotFile}, make: func(dir string) error { return os.WriteFile(filepath.Join(dir, sqlite.FileName), nil, 0o600) }},
-		"key and a store of no entries": {left: []string{keyFile}, make: empty},
-		"log": {make: func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, sqlite.FileName+"-wal"), []byte("entries"), 0o600)
-		}},
-		"index of a log that is lost": {make: func(dir string) error {
-			return errors.Join(empty(dir), os.WriteFile(filepath.Join(dir, sqlite.FileName+"-shm"), nil, 0o600))
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := copyFiles(t, full, c.left...)
-			if c.make != nil {
-				if err := c.make(dir); err != nil {
-					t.Fatal(err)
-				}
-			}
-			files := func() (names []string) {
-				found, err := os.ReadDir(dir)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, f := range found {
-					names = append(names, f.Name())
-				}
-				return names
-			}
-			for _, args := range [][]string{
-				{"serve", "--listen", "127.0.0.1:0"}, {"user", "add", "ada", "--role", "administrator"}, {"import", "-", "--source", "here"}, {"verify"},
-			} {
-				_, errText, status := tool(t, strings.NewReader(""), append(args, "--data", dir)...)
-				if status != exitFailed || !strings.Contains(errText, "is left of a log") {
-					t.Errorf("daybook %s: status %d, %q, files %v", args[0], status, errText, files())
-				}
-			}
-			if name == "log" { // only the operator takes it away
-				if _, _, status := tool(t, nil, "user", "add", "ada", "--role", "administrator", "--new-log", "--data", dir); status != exitFailed {
-					t.Errorf("a log was taken away: status %d", status)
-				}
-				if b, err := os.ReadFile(filepath.Join(dir, sqlite.FileName+"-wal")); string(b) != "entries" {
-					t.Errorf("a log was taken away: %q, %v", b, err)
-				}
-				return
-			}
-			token := strings.TrimSpace(mustTool(t, "user", "add", "ada", "--role", "administrator", "--new-log", "--data", dir))
-			if _, errText, status := tool(t, nil, "user", "add", "eve", "--role", "editor", "--new-log", "--data", dir); status != exitUsage {
-				t.Errorf("a new log in the place of one: status %d, %q", status, errText)
-			}
-			s := startServer(t, "serve", "--data", dir)
-			if s.token != "" {
-				t.Error("there is another administrator")
-			}
-			s.want(http.StatusCreated, "POST", "/tags", token, `{"name":"new"}`)
-		})
-	}
 }

@@ -45,9 +45,7 @@ func TestNATSFiles(t *testing.T) {
 	for _, name := range []string{"nats.conf", "cluster.conf"} {
 		t.Run(name, func(t *testing.T) {
 			o, err := natsserver.ProcessConfigFile(filepath.Join(repository, "deploy", "nats", name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !o.JetStream || o.StoreDir != "/data" || o.ServerName != "daybook-1" || o.MaxPayload < feed.MaxPayload ||
 				o.JetStreamMaxStore < 2*feed.DefaultMaxBytes || o.HTTPPort != 8222 {
 				t.Errorf("JetStream %t in %s, server %q, payload %d, store %d", o.JetStream, o.StoreDir, o.ServerName, o.MaxPayload, o.JetStreamMaxStore)
@@ -58,9 +56,7 @@ func TestNATSFiles(t *testing.T) {
 			o.Cluster = natsserver.ClusterOpts{} // one server has no quorum of three
 			o.Host, o.Port, o.HTTPPort, o.StoreDir, o.NoSigs, o.NoLog = "127.0.0.1", natsserver.RANDOM_PORT, 0, t.TempDir(), true, true
 			s, err := natsserver.NewServer(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			s.Start()
 			t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 			if !s.ReadyForConnections(limit) {
@@ -81,15 +77,11 @@ func TestNATSFiles(t *testing.T) {
 func feeds(t *testing.T, url string) {
 	t.Helper()
 	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(conn.Close)
 	store := memstore.New()
 	id, err := store.NewIDs(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	res := store.Append(t.Context(), []eventstore.Append{{
 		Time: testkit.Now, Actor: 1, Cause: eventstore.Cause{Client: "test", Request: "r"},
 		Drafts: []eventstore.Draft{{
@@ -100,9 +92,7 @@ func feeds(t *testing.T, url string) {
 		t.Fatal(res[0].Err)
 	}
 	relay, err := feed.NewRelay(store, js, feed.RelayOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	relayed := make(chan error, 1)
 	go func() { relayed <- relay.Run(ctx) }()
@@ -115,9 +105,7 @@ func feeds(t *testing.T, url string) {
 		<-time.After(5 * time.Millisecond)
 	}
 	consumer, err := js.OrderedConsumer(ctx, feed.StreamName(feed.DefaultPrefix), jetstream.OrderedConsumerConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if m, err := consumer.Next(jetstream.FetchMaxWait(10 * time.Second)); err != nil || !strings.HasPrefix(m.Subject(), "daybook.changes.venue.") {
 		t.Errorf("read %v, %v", m, err)
 	}
@@ -135,14 +123,10 @@ func TestPostgresFiles(t *testing.T) {
 	connect := func(user, database string) *pgx.Conn {
 		t.Helper()
 		u, err := url.Parse(e.URL())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		u.User, u.Path = url.User(user), "/"+database
 		c, err := pgx.Connect(t.Context(), u.String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = c.Close(t.Context()) })
 		return c
 	}
@@ -229,9 +213,7 @@ func passwords(t *testing.T, url string, super *pgx.Conn) {
 	}
 	with := func() (n int) {
 		t.Helper()
-		if err := super.QueryRow(t.Context(), "SELECT count(*) FROM pg_authid WHERE rolname IN ('daybook', 'daybook_owner') AND rolpassword LIKE 'SCRAM-SHA-256$%'").Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, super.QueryRow(t.Context(), "SELECT count(*) FROM pg_authid WHERE rolname IN ('daybook', 'daybook_owner') AND rolpassword LIKE 'SCRAM-SHA-256$%'").Scan(&n))
 		return n
 	}
 	if err := run("OWNER_PASSWORD=1234"); err == nil || with() == 2 {
@@ -282,16 +264,12 @@ func TestElasticsearchUser(t *testing.T) {
 	if err := run(all[:2]...); err == nil {
 		t.Error("a user without a password is made")
 	}
-	if err := run(all...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, run(all...))
 	var role struct {
 		Cluster []string
 		Indices []struct{ Names, Privileges []string }
 	}
-	if err := json.Unmarshal([]byte(bodies["/_security/role/daybook"]), &role); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(bodies["/_security/role/daybook"]), &role))
 	if fmt.Sprint(role) != "{[monitor] [{["+settingNamed(&settings{}, "index-prefix").def+"-*] [manage read write]}]}" {
 		t.Errorf("the role has %v", role)
 	}
@@ -303,15 +281,5 @@ func TestElasticsearchUser(t *testing.T) {
 	mu.Unlock()
 	if err := run(all...); err == nil {
 		t.Error("a server that refuses is not noticed")
-	}
-}
-
-// TestMigrateUsage: what migrate cannot do it tells.
-func TestMigrateUsage(t *testing.T) {
-	t.Parallel()
-	for says, args := range map[string][]string{"needs --store": nil, "takes no argument": {"now"}} {
-		if _, errText, status := tool(t, nil, append([]string{"migrate"}, args...)...); status != exitUsage || !strings.Contains(errText, says) {
-			t.Errorf("migrate %v: status %d, %s", args, status, errText)
-		}
 	}
 }

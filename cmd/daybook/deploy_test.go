@@ -32,9 +32,7 @@ var repository = filepath.Join("..", "..")
 func deployFile(t *testing.T, name ...string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(append([]string{repository}, name...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 
@@ -50,9 +48,7 @@ func yamlDocuments(t *testing.T, text string) []map[string]any {
 		if errors.Is(err, io.EOF) {
 			return out
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, doc)
 	}
 }
@@ -155,13 +151,9 @@ func TestOpenPasswords(t *testing.T) {
 func TestNoOpenPassword(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(repository, "deploy", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	inner, err := filepath.Glob(filepath.Join(repository, "deploy", "[!e]*", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	read := 0
 	for _, name := range append(append(files, inner...), filepath.Join(repository, "docker-compose.yml")) {
 		if info, err := os.Stat(name); err != nil || info.IsDir() {
@@ -169,9 +161,7 @@ func TestNoOpenPassword(t *testing.T) {
 		}
 		read++
 		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, p := range openPasswords(string(b)) {
 			if strings.HasPrefix(p, "scram-") { // how PostgreSQL keeps them
 				continue
@@ -371,9 +361,7 @@ func TestDockerfile(t *testing.T) {
 	// Every folder with Go code of the program goes into the image.
 	ignore := deployFile(t, "deploy", "Dockerfile.dockerignore")
 	entries, err := os.ReadDir(repository)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, e := range entries {
 		if name := e.Name(); e.IsDir() && name[0] != '.' && !slices.Contains([]string{"bin", "deploy", "docs"}, name) && !strings.Contains(ignore, "!"+name+"\n") && !strings.HasPrefix(name, "daybook-data") {
 			t.Errorf("%s is not in the image", name)
@@ -541,9 +529,7 @@ func TestUnit(t *testing.T) {
 	}
 	// Where the program is not installed, the check is of the rest.
 	name := filepath.Join(t.TempDir(), "daybook.service")
-	if err := os.WriteFile(name, []byte(strings.Replace(text, "ExecStart="+args[0], "ExecStart=/bin/true", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(strings.Replace(text, "ExecStart="+args[0], "ExecStart=/bin/true", 1)), 0o600))
 	if out, err := exec.CommandContext(t.Context(), analyze, "verify", name).CombinedOutput(); err != nil || bytes.Contains(out, []byte("daybook.service")) {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
@@ -624,9 +610,7 @@ func TestDashboard(t *testing.T) {
 			Targets     []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal([]byte(deployFile(t, "deploy", "grafana", "daybook.json")), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(deployFile(t, "deploy", "grafana", "daybook.json")), &dashboard))
 	ids, read := map[int]bool{}, map[string]bool{}
 	for _, p := range dashboard.Panels {
 		if ids[p.ID] || p.Title == "" || p.GridPos.X+p.GridPos.W > 24 {

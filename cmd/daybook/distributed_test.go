@@ -10,7 +10,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -200,7 +199,7 @@ func TestDistributed(t *testing.T) {
 				return
 			default:
 			}
-			if status, b := b.try("GET", b.root+"/events?per_page=1", "", ""); status != http.StatusOK {
+			if status, b := b.try("GET", b.root+"/events?per_page=1", "", ""); status != 200 {
 				t.Errorf("list during a rebuild: %d %s", status, b)
 				return
 			}
@@ -248,7 +247,7 @@ func TestServersGoAndCome(t *testing.T) {
 	refused := func(s *server, path, token string) {
 		t.Helper()
 		status, h, b := s.full("GET", s.root+path, token, "", nil)
-		if status != http.StatusServiceUnavailable || h.Get("Retry-After") == "" || !strings.Contains(string(b), "rest_unavailable") {
+		if status != 503 || h.Get("Retry-After") == "" || !strings.Contains(string(b), "rest_unavailable") {
 			t.Errorf("%s: got %d %s, want 503 to be tried again", path, status, b)
 		}
 	}
@@ -257,18 +256,18 @@ func TestServersGoAndCome(t *testing.T) {
 	index.Kill9()
 	feed.Kill9()
 	s := begin("all")
-	is(s, http.StatusServiceUnavailable, statusNoModel)
+	is(s, 503, statusNoModel)
 	e := s.want(201, "POST", "/events", s.token, concert)
 	s.want(200, "GET", "/events/"+idOf(e), "", "")
 	refused(s, "/events", "")
 	refused(s, "/events", s.token)
 	index.Start()
-	is(s, http.StatusOK, statusDegraded) // the feed is still away
+	is(s, 200, statusDegraded) // the feed is still away
 	if got := s.want(200, "GET", "/events", s.token, "")["total"]; got != 1.0 {
 		t.Errorf("got %v events from the store, want 1", got)
 	}
 	feed.Start()
-	is(s, http.StatusOK, statusOK)
+	is(s, 200, statusOK)
 
 	lists := func(n float64) {
 		t.Helper()
@@ -282,29 +281,25 @@ func TestServersGoAndCome(t *testing.T) {
 	}
 	// The read model goes: lists fail, everything else goes on.
 	index.Kill9()
-	is(s, http.StatusOK, statusDegraded)
+	is(s, 200, statusDegraded)
 	refused(s, "/events", "")
 	s.want(200, "GET", "/events/"+idOf(e), "", "")
 	s.want(201, "POST", "/events", s.token, `{"title":"While away","start_date":"tomorrow","end_date":"tomorrow","tags":["a tag"]}`)
 	index.Start()
-	is(s, http.StatusOK, statusOK)
+	is(s, 200, statusOK)
 	lists(2)
 
 	// The store goes: nothing can be answered, and it heals.
 	store.Kill9()
-	is(s, http.StatusServiceUnavailable, statusNoStore)
+	is(s, 503, statusNoStore)
 	refused(s, "/events/"+idOf(e), "")
 	// A process that starts now waits for it, and can be ended meanwhile.
 	cmd := child(t.Context(), "serve", "--role", "api", "--listen", "127.0.0.1:0", "--store", store.URL(), "--index", index.URL())
 	w := &server{t: t, cmd: cmd}
 	cmd.Stderr, cmd.Dir = w, t.TempDir()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	eventually(t, "waiting for the store", func() bool { return strings.Contains(w.log(), "msg=waiting ") })
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("ended while it waited: %v\n%s", err, w.log())
 	}
@@ -312,7 +307,7 @@ func TestServersGoAndCome(t *testing.T) {
 		t.Errorf("a role on servers left %v in its directory", left)
 	}
 	store.Start()
-	is(s, http.StatusOK, statusOK)
+	is(s, 200, statusOK)
 	s.want(201, "POST", "/events", s.token, concert)
 	lists(3)
 	if status := s.drain(); status != exitOK {
@@ -320,58 +315,6 @@ func TestServersGoAndCome(t *testing.T) {
 	}
 	if strings.Contains(s.log(), "panic") {
 		t.Error(s.log())
-	}
-}
-
-// TestMixed runs two whole processes on one PostgreSQL, each with its own feed
-// and its own memory image.
-func TestMixed(t *testing.T) {
-	t.Parallel()
-	store, schema := testkit.Postgres(t)
-	on := []string{"--store", store, "--store-schema", schema}
-	dirs := [2]string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")}
-	var both [2]*server
-	for i, dir := range dirs {
-		both[i] = startServer(t, append([]string{"serve", "--data", dir}, on...)...)
-	}
-	a, b := both[0], both[1]
-	if a.token == "" || b.token != "" {
-		t.Error("the first process shows a token, the second none")
-	}
-	for i := range 10 {
-		e := a.want(201, "POST", "/events", a.token, concert)
-		b.want(200, "PATCH", "/events/"+idOf(e), a.token, `{"title":"Moved"}`)
-		if got := a.want(200, "GET", "/events/"+idOf(e), "", ""); got["title"] != "Moved" {
-			t.Fatalf("the first process reads %v after the other wrote", got["title"])
-		}
-		for _, s := range both {
-			if got := s.want(200, "GET", "/events?per_page=1", a.token, "")["total"]; got != float64(i+1) {
-				t.Fatalf("got %v events, want %d", got, i+1)
-			}
-		}
-	}
-	// Commands on the store work on it, those on an image in its process.
-	mustTool(t, append([]string{"user", "add", "ada", "--role", "editor"}, on...)...)
-	for _, dir := range dirs {
-		mustTool(t, append([]string{"rebuild", "--data", dir}, on...)...)
-		if out := mustTool(t, append([]string{"health", "--data", dir}, on...)...); !strings.Contains(out, "status: ok") {
-			t.Errorf("health: %q", out)
-		}
-	}
-	// Another store than that of the process is not meant.
-	if _, errText, status := tool(t, nil, "rebuild", "--data", dirs[0], "--store", store+"?application_name=other"); status != exitUsage {
-		t.Errorf("rebuild of another store: status %d and %q", status, errText)
-	}
-	for _, s := range both {
-		if s.drain() != exitOK {
-			t.Error(s.log())
-		}
-	}
-	// A directory whose image is of another store.
-	_, other := testkit.Postgres(t)
-	s := startServer(t, "serve", "--data", dirs[0], "--store", store, "--store-schema", other)
-	if got := s.want(200, "GET", "/events?per_page=1", s.token, "")["total"]; got != 0.0 {
-		t.Errorf("an empty store lists %v events", got)
 	}
 }
 
@@ -396,9 +339,7 @@ func TestRebuildKilled(t *testing.T) {
 	// The servers take two pages of documents and then nothing more, so it is
 	// killed in the middle, however fast or slow the machine is.
 	target, err := url.Parse(index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const pages, large = 2, 10_000 // the writes of the state are small
 	var taken, held atomic.Int64
 	through := httputil.NewSingleHostReverseProxy(target)
@@ -417,9 +358,7 @@ func TestRebuildKilled(t *testing.T) {
 	args := append([]string{"rebuild"}, on...)
 	args[slices.Index(args, "--index")+1] = stuck.URL
 	cmd := child(ctx, args...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	asking := &server{t: t}
 	generation := func(alias string) (name string, documents int) {
 		t.Helper()
@@ -451,9 +390,7 @@ func TestRebuildKilled(t *testing.T) {
 		half, had = generation("next")
 		return had > 0 && held.Load() > 0
 	})
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
 		t.Errorf("it ended before it was killed: %v", cmd.ProcessState)
@@ -496,7 +433,7 @@ func TestListsDuringRebuilds(t *testing.T) {
 	all := d.serve("all")
 	api := d.serve("api")
 	token := all.token
-	eventually(t, "lists", func() bool { status, _ := api.try("GET", api.root+"/events", "", ""); return status == http.StatusOK })
+	eventually(t, "lists", func() bool { status, _ := api.try("GET", api.root+"/events", "", ""); return status == 200 })
 	ctx, stop := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
 	defer clients.Wait()
@@ -509,7 +446,7 @@ func TestListsDuringRebuilds(t *testing.T) {
 	var newest atomic.Pointer[written]
 	write := func(s *server) {
 		status, h, b := s.full("POST", s.root+"/events", token, concert, nil)
-		if status != http.StatusCreated {
+		if status != 201 {
 			t.Errorf("write: %d %s", status, b)
 			return
 		}
@@ -535,13 +472,13 @@ func TestListsDuringRebuilds(t *testing.T) {
 					header, as = nil, token
 				}
 				status, h, b := s.full("GET", s.root+fmt.Sprintf(path, w.id)+"start_date=2020-01-01&n="+strconv.Itoa(n), as, "", header) //nolint:contextcheck // the request has a limit of its own
-				if status == http.StatusServiceUnavailable && h.Get("Retry-After") != "" || i == 3 && time.Since(began) > 4*time.Second {
+				if status == 503 && h.Get("Retry-After") != "" || i == 3 && time.Since(began) > 4*time.Second {
 					late.Add(1)
 					continue
 				}
 				at, _ := strconv.ParseInt(h.Get("Daybook-Position"), 10, 64)
 				lists.Add(1)
-				if status != http.StatusOK || at < w.at || h.Get("X-Total") != "1" {
+				if status != 200 || at < w.at || h.Get("X-Total") != "1" {
 					t.Errorf("%s of %s: %d at %d with %s events, asked for event %s at %d: %.200s", path, s.root, status, at, h.Get("X-Total"), w.id, w.at, b)
 				}
 				if at < last {
@@ -563,58 +500,5 @@ func TestListsDuringRebuilds(t *testing.T) {
 	t.Logf("%d lists, %d more were late, positions went back %d times", lists.Load(), late.Load(), back.Load())
 	if lists.Load() < 100 {
 		t.Errorf("%d lists only", lists.Load())
-	}
-}
-
-// TestCarryIntoPostgres takes a store from the embedded to the distributed size:
-// records, history, users, keys and the chain are the same.
-func TestCarryIntoPostgres(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	token := s.token
-	key := map[string]string{"Idempotency-Key": "once"}
-	e := s.want(201, "POST", "/events", token, concert)
-	s.want(200, "PATCH", "/events/"+idOf(e), token, `{"password":"open sesame"}`)
-	status, _, first := s.full("POST", s.root+"/tags", token, `{"name":"kept"}`, key)
-	if status != http.StatusCreated {
-		t.Fatalf("%d %s", status, first)
-	}
-	store, schema := testkit.Postgres(t)
-	carry := []string{"migrate", "--to", store, "--store-schema", schema, "--data", data}
-	if _, errText, status := tool(t, nil, carry...); status != exitFailed || !strings.Contains(errText, "in use") {
-		t.Errorf("while it serves: status %d and %q", status, errText)
-	}
-	s.drain()
-	before, chain := mustTool(t, "export", "--data", data), mustTool(t, "verify", "--data", data)
-	mustTool(t, carry...)
-	on := []string{"--store", store, "--store-schema", schema}
-	if got := mustTool(t, append([]string{"export"}, on...)...); got != before {
-		t.Errorf("the entries differ:\n%s\nwere\n%s", got, before)
-	}
-	if got := mustTool(t, append([]string{"verify"}, on...)...); got != chain {
-		t.Errorf("verify: got %q, want %q", got, chain)
-	}
-	if _, errText, status := tool(t, nil, carry...); status != exitFailed || !strings.Contains(errText, "not empty") {
-		t.Errorf("into a store that has entries: status %d and %q", status, errText)
-	}
-	if _, errText, status := tool(t, nil, append(carry, on...)...); status != exitUsage || !strings.Contains(errText, "--to") {
-		t.Errorf("--to and --store: status %d and %q", status, errText)
-	}
-	// The same directory serves on: its snapshot is of the same store.
-	s = startServer(t, append([]string{"serve", "--data", data}, on...)...)
-	if s.token != "" {
-		t.Error("another administrator was made")
-	}
-	if got := s.want(200, "GET", "/events/"+idOf(e)+"?password=open%20sesame", "", ""); got["title"] != e["title"] {
-		t.Errorf("got %v", got)
-	}
-	status, h, again := s.full("POST", s.root+"/tags", token, `{"name":"kept"}`, key)
-	if status != http.StatusCreated || h.Get("Idempotency-Replayed") != "true" {
-		t.Errorf("the kept key: %d %s, first %s", status, again, first)
-	}
-	s.want(201, "POST", "/events", token, concert)
-	if got := s.want(200, "GET", "/events?per_page=1", token, "")["total"]; got != 2.0 {
-		t.Errorf("got %v events, want 2", got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,9 +36,7 @@ func filesWith(t *testing.T, word string, dirs ...string) []string {
 			}
 			return skipGone(err)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	return found
 }
@@ -89,7 +86,7 @@ func busy(t *testing.T, s *server) (stop func()) {
 	wg.Go(func() {
 		for n := 0; !ended.Load(); n++ {
 			<-time.After(5 * time.Millisecond)
-			if status, b := s.try("POST", s.root+"/tags", s.token, fmt.Sprintf(`{"name":"beside %d"}`, n)); status != http.StatusCreated {
+			if status, b := s.try("POST", s.root+"/tags", s.token, fmt.Sprintf(`{"name":"beside %d"}`, n)); status != 201 {
 				t.Errorf("a write beside the erasure: %d %s", status, b)
 				return
 			}
@@ -97,7 +94,7 @@ func busy(t *testing.T, s *server) (stop func()) {
 	})
 	wg.Go(func() {
 		for !ended.Load() {
-			if status, b := s.try("GET", s.root+"/venues?per_page=50", "", ""); status != http.StatusOK {
+			if status, b := s.try("GET", s.root+"/venues?per_page=50", "", ""); status != 200 {
 				t.Errorf("a read beside the erasure: %d %s", status, b)
 				return
 			}
@@ -112,11 +109,11 @@ func wantErased(t *testing.T, s *server, venue, event string) {
 	t.Helper()
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 		status, b := s.try(method, s.root+venue, s.token, `{"venue":"again"}`)
-		if status != http.StatusGone || !bytes.Contains(b, []byte("rest_record_erased")) {
+		if status != 410 || !bytes.Contains(b, []byte("rest_record_erased")) {
 			t.Errorf("%s %s: %d %s, want 410 rest_record_erased", method, venue, status, b)
 		}
 	}
-	if status, b := s.try("GET", s.root+"/venues/by-slug/"+strings.ToLower(secretWords[2])+"-slug", "", ""); status != http.StatusNotFound {
+	if status, b := s.try("GET", s.root+"/venues/by-slug/"+strings.ToLower(secretWords[2])+"-slug", "", ""); status != 404 {
 		t.Errorf("by slug: %d %s, want 404", status, b)
 	}
 	got := s.want(200, "GET", event, "", "")
@@ -126,7 +123,7 @@ func wantErased(t *testing.T, s *server, venue, event string) {
 	s.want(200, "POST", event, s.token, `{"title":"Stays so"}`)
 	eventually(t, "lists without the venue", func() bool {
 		status, b := s.try("GET", s.root+"/venues?per_page=50&search="+secretWords[2], "", "")
-		return status == http.StatusOK && bytes.Contains(b, []byte(`"total":0`))
+		return status == 200 && bytes.Contains(b, []byte(`"total":0`))
 	})
 	for _, path := range []string{"/venues?per_page=50", "/events", event, "/venues?status=trash"} {
 		if _, b := s.try("GET", s.root+path, s.token, ""); hasSecret(b) {
@@ -240,12 +237,10 @@ func TestEraseKilled(t *testing.T) {
 		command := []string{"erase", "venue", id, "--data", data, "--reason", "asked for", "--yes"}
 		ctx, end := context.WithCancel(t.Context())
 		cut := child(ctx, command...)
-		if err := cut.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cut.Start())
 		eventually(t, "the erasure", func() bool {
 			status, _ := s.try("GET", s.root+venue, "", "")
-			return status == http.StatusGone
+			return status == 410
 		})
 		<-time.After(after) // where it is then, is of no account
 		s.kill()
@@ -275,7 +270,7 @@ func TestEraseOnServers(t *testing.T) {
 	venue, event := toErase(s)
 	eventually(t, "lists with the venue", func() bool {
 		status, b := s.try("GET", s.root+"/venues?search="+secretWords[2], "", "")
-		return status == http.StatusOK && bytes.Contains(b, []byte(`"total":1`))
+		return status == 200 && bytes.Contains(b, []byte(`"total":1`))
 	})
 	mustTool(t, d.on([]string{"rebuild"}, "store", "index")...)
 	_, id, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
@@ -303,23 +298,21 @@ func TestEraseKeys(t *testing.T) {
 	_, at, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
 	makes, links := repeats(s, at)
 	status, made := makes()
-	if status != http.StatusCreated {
+	if status != 201 {
 		t.Fatalf("%d %s", status, made)
 	}
 	var v map[string]any
-	if err := json.Unmarshal(made, &v); err != nil {
-		t.Fatal(err)
-	}
-	if status, b := links(); status != http.StatusCreated || !hasSecret(b) {
+	must(t, json.Unmarshal(made, &v))
+	if status, b := links(); status != 201 || !hasSecret(b) {
 		t.Fatalf("%d %s", status, b)
 	}
 	for _, id := range []string{at, idOf(v)} {
 		mustTool(t, "erase", "venue", id, "--data", data, "--reason", "asked for", "--yes")
 	}
-	if status, b := makes(); status != http.StatusGone || !bytes.Contains(b, []byte("rest_record_erased")) {
+	if status, b := makes(); status != 410 || !bytes.Contains(b, []byte("rest_record_erased")) {
 		t.Errorf("the key of an erased venue: %d %s, want 410", status, b)
 	}
-	if status, b := links(); status != http.StatusCreated || hasSecret(b) || !bytes.Contains(b, []byte("By key")) {
+	if status, b := links(); status != 201 || hasSecret(b) || !bytes.Contains(b, []byte("By key")) {
 		t.Errorf("the key of an event that embedded it: %d %s, want the event without it", status, b)
 	}
 }
@@ -333,7 +326,7 @@ func TestEraseUser(t *testing.T) {
 	made := s.want(201, "POST", "/events", token, `{"title":"Kept","status":"publish","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00"}`)
 	id := fmt.Sprint(made["author"])
 	mustTool(t, "erase", "user", id, "--data", data, "--reason", "asked for", "--yes")
-	if status, b := s.try("POST", s.root+"/events", token, `{"title":"No"}`); status != http.StatusUnauthorized {
+	if status, b := s.try("POST", s.root+"/events", token, `{"title":"No"}`); status != 401 {
 		t.Errorf("the token of an erased user: %d %s, want 401", status, b)
 	}
 	if list := mustTool(t, "user", "list", "--data", data); strings.Contains(list, secretWords[0]) {

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -27,9 +25,7 @@ func TestHealthWhenWritesFail(t *testing.T) {
 	s := startServer(t, "serve", "--data", data)
 	// Somebody who keeps the file locked makes commits fail as a full disk does.
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.Join(data, sqlite.FileName)}).String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
@@ -39,7 +35,7 @@ func TestHealthWhenWritesFail(t *testing.T) {
 		t.Helper()
 		status, _ := s.try("GET", s.host+pathReady, "", "")
 		got := s.state()
-		if status != http.StatusOK || got["status"] != want || why != "" && got["why"] != why {
+		if status != 200 || got["status"] != want || why != "" && got["why"] != why {
 			t.Errorf("ready: got %d and %v, want 200, %q and %q", status, got, want, why)
 		}
 	}
@@ -70,9 +66,7 @@ func TestHealthWhenReadsFail(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	s := startServer(t, "serve", "--data", data)
 	s.want(201, "POST", "/tags", s.token, `{"name":"first"}`)
-	if err := os.Truncate(filepath.Join(data, sqlite.FileName+"-wal"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(filepath.Join(data, sqlite.FileName+"-wal"), 0))
 	s.want(503, "POST", "/tags", s.token, `{"name":"second"}`)
 	if v := s.state(); v["status"] != statusDegraded || v["why"] != whyNoReads {
 		t.Errorf("health: %v", v)
@@ -105,9 +99,7 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 	eventually(t, "health", func() bool { _, status := health(); return status == exitOK })
 
 	conn, err := pgx.Connect(t.Context(), store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	do := func(statement string) {
 		t.Helper()
@@ -122,7 +114,7 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 		s.want(503, "POST", "/tags", token, `{"name":"second"}`)
 	}
 	for name, s := range map[string]*server{"api": roles["api"], "whole": whole} {
-		if v := s.state(); v["code"] != http.StatusOK || v["status"] != statusDegraded || v["why"] != whyNoWrites {
+		if v := s.state(); v["code"] != 200 || v["status"] != statusDegraded || v["why"] != whyNoWrites {
 			t.Errorf("%s: %v", name, v)
 		}
 	}
@@ -149,52 +141,4 @@ func TestHealthOfStoreWithoutWrites(t *testing.T) {
 		eventually(t, name+" is well again", func() bool { return s.state()["status"] == statusOK })
 	}
 	eventually(t, "daybook health is well again", func() bool { _, status := health(); return status == exitOK })
-}
-
-// TestDataDirectoryIsLost: a process whose files nobody finds any more is not
-// ready, and says so.
-func TestDataDirectoryIsLost(t *testing.T) {
-	t.Parallel()
-	for name, lose := range map[string]func(data string) (back func() error, err error){
-		"removed": func(data string) (func() error, error) {
-			return func() error { // the feed may have made its own part anew
-				return errors.Join(os.RemoveAll(data), os.Rename(data+"-away", data))
-			}, os.Rename(data, data+"-away")
-		},
-		"replaced": func(data string) (func() error, error) {
-			path := filepath.Join(data, sqlite.FileName)
-			back := func() error { return os.Rename(path+"-away", path) }
-			if err := os.Rename(path, path+"-away"); err != nil {
-				return back, err
-			}
-			return back, os.WriteFile(path, nil, 0o600)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			data := filepath.Join(t.TempDir(), "data")
-			s := startServer(t, "serve", "--data", data)
-			back, err := lose(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			status, body := s.try("GET", s.host+pathReady, "", "")
-			if status != http.StatusServiceUnavailable || !strings.Contains(string(body), statusNoData) || strings.Contains(string(body), data) {
-				t.Errorf("ready: %d %s", status, body)
-			}
-			if status, _ := s.try("POST", s.root+"/tags", s.token, `{"name":"Lost"}`); status != http.StatusServiceUnavailable {
-				t.Errorf("a write into files that nobody finds: %d, want 503", status)
-			}
-			s.want(http.StatusOK, "GET", "/tags", "", "")
-			eventually(t, "a line in the log", func() bool { return strings.Contains(s.log(), "nothing is written any more") })
-			if err := back(); err != nil {
-				t.Fatal(err)
-			}
-			if status, body := s.try("GET", s.host+pathReady, "", ""); status != http.StatusOK {
-				t.Errorf("ready afterwards: %d %s", status, body)
-			}
-			s.want(http.StatusCreated, "POST", "/tags", s.token, `{"name":"Found"}`)
-			eventually(t, "another line", func() bool { return strings.Contains(s.log(), "there again") })
-		})
-	}
 }

@@ -34,9 +34,7 @@ import (
 func plainBinary(t *testing.T) string {
 	t.Helper()
 	path, err := builtPlain()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return path
 }
 
@@ -79,12 +77,8 @@ func importLines(t *testing.T, binary string, on []string, lines []byte, killAft
 	var out, errText bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errText
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	if killAfter > 0 {
 		if _, err := in.Write(lines[:killAfter]); err != nil {
 			t.Errorf("hand over lines: %v", err)
@@ -136,9 +130,7 @@ func endState(t *testing.T, binary string, on []string) map[string]string {
 		}
 		d := json.NewDecoder(bytes.NewReader(sc.Bytes()))
 		d.UseNumber()
-		if err := d.Decode(&e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Decode(&e))
 		last[e.ID.String()] = state{e.Kind, e.Version, e.State.Fields}
 	}
 	name := func(id string) string {
@@ -170,9 +162,7 @@ func endState(t *testing.T, binary string, on []string) map[string]string {
 			}
 		}
 		b, err := json.Marshal(s.fields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		states[name(id)] = fmt.Sprintf("%d %s", s.version, b)
 	}
 	return states
@@ -286,9 +276,7 @@ func (f *folding) take(t *testing.T, line []byte) {
 		fields = &event
 	}
 	if l.Fields != nil {
-		if err := json.Unmarshal(l.Fields, fields); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(l.Fields, fields))
 	}
 	switch {
 	case l.Kind != "event":
@@ -370,9 +358,7 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 	var all []moved
 	for line := range bytes.Lines(lines) {
 		var l struct{ At importer.Moment }
-		if err := json.Unmarshal(line, &l); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(line, &l))
 		all = append(all, moved{l.At.Time, line})
 	}
 	first, last := all[0].at, all[len(all)-1].at
@@ -436,9 +422,7 @@ func comparePast(t *testing.T, s *server, lines []byte) {
 			}
 			status, b := s.try("GET", s.root+"/events/"+id+"?"+point, s.token, "")
 			var single map[string]any
-			if err := json.Unmarshal(b, &single); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(b, &single))
 			switch _, there := slices.BinarySearch(want, toldOf(single)); {
 			case status == 404 && single["code"] == "rest-event-not-found":
 			case status != 200 || !there && single["status"] != "trash":

@@ -72,19 +72,13 @@ func TestLagging(t *testing.T) {
 func idle(t *testing.T, n int) *backend {
 	t.Helper()
 	s, _, err := settingsOf(t, []string{"--data", t.TempDir()}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	log := slog.New(slog.DiscardHandler)
 	b, err := openBackend(t.Context(), &console{}, s, log, telemetry.Hooks{}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = b.Close() })
 	m, err := b.openModel(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l := &live{model: m, projects: true}
 	l.caughtUp.Store(true)
 	b.live.Store(l)
@@ -98,9 +92,7 @@ func write(t *testing.T, b *backend, n int) {
 	for n > 0 {
 		some := min(n, 200)
 		ids, err := b.store.NewIDs(t.Context(), some)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		appends := make([]eventstore.Append, 0, some)
 		for i := range some {
 			appends = append(appends, eventstore.Append{
@@ -124,14 +116,10 @@ func probed(t *testing.T, b *backend) (status int, public map[string]any, comman
 	t.Helper()
 	w := httptest.NewRecorder()
 	d, err := newReadiness(b.s.api(b.log))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d.open(nil, b)
 	d.closed.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, pathReady, http.NoBody))
-	if err := json.Unmarshal(w.Body.Bytes(), &public); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(w.Body.Bytes(), &public))
 	var out bytes.Buffer
 	err = healthTask(t.Context(), b, &console{out: &out, err: &out}, b.s, nil)
 	return w.Code, public, out.String(), err
@@ -142,13 +130,13 @@ func probed(t *testing.T, b *backend) (status int, public map[string]any, comman
 func TestHealthSeesLists(t *testing.T) {
 	t.Parallel()
 	b := idle(t, maxLag)
-	if status, v, _, err := probed(t, b); status != http.StatusOK || v["status"] != statusOK || err != nil {
+	if status, v, _, err := probed(t, b); status != 200 || v["status"] != statusOK || err != nil {
 		t.Errorf("lists that lag by the bound: %d %v, %v", status, v, err)
 	}
 	write(t, b, 1)
 	status, v, command, err := probed(t, b)
 	const why = "lists lag by 1001 entries"
-	if status != http.StatusOK || v["status"] != statusDegraded || v["why"] != why || err == nil || !strings.Contains(command, "why: "+why) {
+	if status != 200 || v["status"] != statusDegraded || v["why"] != why || err == nil || !strings.Contains(command, "why: "+why) {
 		t.Errorf("lists that lag by more: %d %v, %q, %v", status, v, command, err)
 	}
 	index := b.live.Load().model.Index()
@@ -157,11 +145,11 @@ func TestHealthSeesLists(t *testing.T) {
 	}
 	status, v, command, err = probed(t, b)
 	const untrue = "lists show what the event store does not have: visible 1005, head 1001"
-	if status != http.StatusServiceUnavailable || v["status"] != statusDegraded || v["why"] != untrue || err == nil || !strings.Contains(command, "why: "+untrue) {
+	if status != 503 || v["status"] != statusDegraded || v["why"] != untrue || err == nil || !strings.Contains(command, "why: "+untrue) {
 		t.Errorf("lists above the head: %d %v, %q, %v", status, v, command, err)
 	}
 	write(t, b, 4)
-	if status, v, _, err := probed(t, b); status != http.StatusOK || v["status"] != statusOK || err != nil {
+	if status, v, _, err := probed(t, b); status != 200 || v["status"] != statusOK || err != nil {
 		t.Errorf("lists at the head: %d %v, %v", status, v, err)
 	}
 }
@@ -208,7 +196,7 @@ func TestHealthSeesWhatStandsStill(t *testing.T) {
 		role := map[*server]string{relay: "relay", projects: "projector"}[s]
 		eventually(t, "a stalled "+role, func() bool { return s.state()["status"] == statusDegraded && s.state()[role] == roleStalled })
 		v := s.state()
-		if why, _ := v["why"].(string); v["code"] != http.StatusOK || !strings.Contains(why, "the "+role+" does not come beyond") || !strings.Contains(why, want) {
+		if why, _ := v["why"].(string); v["code"] != 200 || !strings.Contains(why, "the "+role+" does not come beyond") || !strings.Contains(why, want) {
 			t.Errorf("%s: %v, want the reason with %q", role, v, want)
 		}
 		eventually(t, "a line in the log", func() bool { return strings.Contains(s.log(), "service is degraded") })

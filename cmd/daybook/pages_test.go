@@ -17,9 +17,7 @@ import (
 func declared(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	names := make(map[string]bool)
 	fields := func(of string, list *ast.FieldList) {
 		for _, field := range list.List {
@@ -70,16 +68,12 @@ func TestPagesNameWhatExists(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
 	metrics, err := os.ReadFile(filepath.Join(root, "internal", "telemetry", "testdata", "metrics.golden"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	quoted := regexp.MustCompile("`[^`\n]+`")
 	place := regexp.MustCompile(`^([a-z0-9_/]+/[a-zA-Z0-9_./]+?)(?::([A-Za-z.]+))?$`)
 	for page, least := range map[string]int{"where-is-my-change.md": 35, "adding.md": 25} {
 		text, err := os.ReadFile(filepath.Join(root, "docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		looked := 0
 		for _, word := range quoted.FindAllString(string(text), -1) {
 			word = strings.Trim(word, "`")

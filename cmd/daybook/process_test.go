@@ -30,6 +30,13 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // limit bounds every wait of these tests; it is never what a passing test waits.
 const limit = 2 * time.Minute
 
@@ -105,12 +112,17 @@ func startServer(t *testing.T, args ...string) *server {
 func startServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *server {
 	t.Helper()
 	s := beginServerOf(t, cmd, dir, env)
-	for status := -1; status != http.StatusOK; status, _ = s.try("GET", s.host+"/health/ready", "", "") {
+	s.awaitReady()
+	return s
+}
+
+func (s *server) awaitReady() {
+	s.t.Helper()
+	for status := -1; status != 200; status, _ = s.try("GET", s.host+pathReady, "", "") {
 		if status == 0 {
-			t.Fatalf("%v ended\n%s", cmd.Args, s.log())
+			s.t.Fatalf("%v ended\n%s", s.cmd.Args, s.log())
 		}
 	}
-	return s
 }
 
 // beginServerOf starts a command that serves and waits until it tells where.
@@ -121,12 +133,8 @@ func beginServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *serve
 	// go run starts a process of its own: signals go to the whole group.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, s.cmd.Start())
 	t.Cleanup(func() {
 		if s.cmd.ProcessState == nil {
 			s.kill()
@@ -164,9 +172,7 @@ func (s *server) kill() {
 // drain ends the server by SIGTERM and gives its exit status.
 func (s *server) drain() int {
 	s.t.Helper()
-	if err := syscall.Kill(-s.cmd.Process.Pid, syscall.SIGTERM); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, syscall.Kill(-s.cmd.Process.Pid, syscall.SIGTERM))
 	watchdog := time.AfterFunc(limit, s.signalKill)
 	defer watchdog.Stop()
 	_ = s.cmd.Wait()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,18 +23,44 @@ import (
 // history.
 const soundWithin = 30 * time.Second
 
-// TestBackupUnderReadModels: an older backup is put back into PostgreSQL, once under running
-// processes with both read models, once while nothing runs. Lists, single reads and the
-// stream of the feed come to what the store has by themselves, also when the store has
-// gone on past the head that was lost, and nobody is told before that all is well.
-func TestBackupUnderReadModels(t *testing.T) {
+// TestStoreGoesBack: PostgreSQL loses its last entries under running processes with both
+// read models, as an older backup is put back or as a standby takes over without them; the
+// backup once more while nothing runs. Lists, single reads and the stream of the feed come
+// to what the store has by themselves, also when the store has gone on past the head that
+// was lost, and nobody is told before that all is well.
+func TestStoreGoesBack(t *testing.T) {
 	t.Parallel()
+	t.Run("to a backup", func(t *testing.T) {
+		t.Parallel()
+		pg := testkit.StartPostgres(t)
+		backup := ""
+		testGoesBack(t, pg.URL(), func() { backup = pg.Dump("daybook") }, func() { pg.Restore("daybook", backup) }, true)
+	})
+	t.Run("to a standby", func(t *testing.T) {
+		t.Parallel()
+		primary := testkit.StartPostgres(t)
+		standby := primary.Standby("second")
+		proxy := testkit.NewProxy(t, primary.Addr())
+		testGoesBack(t, proxy.URL(primary.URL()), func() {
+			primary.CaughtUp(standby)
+			standby.Cut()
+		}, func() {
+			primary.Kill9()
+			standby.Promote()
+			proxy.Switch(standby.Addr())
+		}, false)
+	})
+}
+
+// testGoesBack keeps the state of a store and goes back to it later, again where that can
+// be done.
+func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
+	t.Helper()
 	index, prefix := testkit.Elasticsearch(t)
 	at, feedPrefix := testkit.NATS(t)
-	pg := testkit.StartPostgres(t)
 	data := t.TempDir()
-	own := []string{"--store", pg.URL(), "--data", data}
-	shared := []string{"--store", pg.URL(), "--feed", at, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
+	own := []string{"--store", on, "--data", data}
+	shared := []string{"--store", on, "--feed", at, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
 	var whole, api, relay, projector *server
 	begin := func(args ...string) *server {
 		t.Helper()
@@ -65,19 +90,15 @@ func TestBackupUnderReadModels(t *testing.T) {
 	// sound waits until every process says that it is well at the head, and compares.
 	sound := func(what string, within time.Duration) {
 		t.Helper()
-		store, err := postgres.Open(t.Context(), pg.URL(), postgres.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		store, err := postgres.Open(t.Context(), on, postgres.Options{})
+		must(t, err)
 		defer func() { _ = store.Close() }()
 		head, err := store.Head(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		took := eventually(t, what, func() bool {
 			for _, s := range []*server{whole, api, relay, projector} {
 				v := s.state()
-				if v["code"] != http.StatusOK || v["status"] != statusOK || v["head"] != float64(head) {
+				if v["code"] != 200 || v["status"] != statusOK || v["head"] != float64(head) {
 					return false
 				}
 				if shows, told := v["visible"]; told && shows != v["head"] {
@@ -100,7 +121,7 @@ func TestBackupUnderReadModels(t *testing.T) {
 			f.checkLists(last)
 		}
 		streamIsOf(t, store, at, feedPrefix)
-		mustTool(t, "verify", "--store", pg.URL())
+		mustTool(t, "verify", "--store", on)
 		mustTool(t, append([]string{"health"}, shared...)...)
 		mustTool(t, append([]string{"health"}, own...)...)
 		if t.Failed() {
@@ -108,28 +129,38 @@ func TestBackupUnderReadModels(t *testing.T) {
 		}
 	}
 	kept := add(whole, "kept", 3)
-	backup := pg.Dump("daybook")
+	keep()
 	add(whole, "lost", 5)
 	whole.want(200, "PATCH", kept, token, `{"title":"of the lost history"}`)
-	tags := map[*server]string{}
+	sound("before", limit)
+	tags := map[*server][2]string{}
+	paths := [2]string{kept, "/organizers"}
 	for _, s := range []*server{whole, api} {
-		_, h, _ := s.full("GET", s.root+kept, token, "", nil)
-		tags[s] = h.Get("ETag")
+		var of [2]string
+		for i, path := range paths {
+			_, h, _ := s.full("GET", s.root+path, token, "", nil)
+			of[i] = h.Get("ETag")
+		}
+		tags[s] = of
 	}
-	sound("before the backup is put back", limit)
 
-	pg.Restore("daybook", backup)
+	goBack()
 	sound("under running processes", soundWithin)
 	// The same version of the record again, with another content.
 	whole.want(200, "PATCH", kept, token, `{"title":"of the present history"}`)
 	for _, s := range []*server{whole, api} {
-		status, h, b := s.full("GET", s.root+kept, token, "", map[string]string{"If-None-Match": tags[s]})
-		if status != http.StatusOK || h.Get("ETag") == tags[s] || !strings.Contains(string(b), "of the present history") {
-			t.Errorf("the record with the ETag %s of a lost version: %d with %s: %.200s", tags[s], status, h.Get("ETag"), b)
+		for i, path := range paths {
+			status, h, b := s.full("GET", s.root+path, token, "", map[string]string{"If-None-Match": tags[s][i]})
+			if status != 200 || h.Get("ETag") == tags[s][i] || i == 0 && !strings.Contains(string(b), "of the present history") {
+				t.Errorf("%s with the ETag %s of a lost version: %d with %s: %.200s", path, tags[s][i], status, h.Get("ETag"), b)
+			}
 		}
 	}
 	add(api, "new", 7)
 	sound("past the lost head", soundWithin)
+	if !again {
+		return
+	}
 
 	lost := api.state()["head"].(float64)
 	var stopping sync.WaitGroup
@@ -141,17 +172,17 @@ func TestBackupUnderReadModels(t *testing.T) {
 		})
 	}
 	stopping.Wait()
-	pg.Restore("daybook", backup)
+	goBack()
 	api = role("api") // nobody makes the index anew meanwhile
 	untrue := func(when string) {
 		t.Helper()
 		if out, _, status := tool(t, nil, append([]string{"health"}, shared...)...); status != exitFailed {
 			t.Errorf("%s: health exits with %d: %s", when, status, out)
 		}
-		if v := api.state(); v["code"] == http.StatusOK {
+		if v := api.state(); v["code"] == 200 {
 			t.Errorf("%s: ready with lists of a lost history: %v", when, v)
 		}
-		if status, b := api.try("GET", api.root+"/events?"+coming, "", ""); status != http.StatusServiceUnavailable {
+		if status, b := api.try("GET", api.root+"/events?"+coming, "", ""); status != 503 {
 			t.Errorf("%s: a list of a lost history: %d %.200s", when, status, b)
 		}
 	}
@@ -170,9 +201,7 @@ func presentRecords(t *testing.T, store eventstore.Store) map[calendar.ID]*calen
 	last := map[calendar.ID]*calendar.Record{}
 	for at := calendar.Position(0); ; {
 		entries, err := store.ReadAll(t.Context(), at, pageSize)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(entries) == 0 {
 			return last
 		}
@@ -193,36 +222,26 @@ func presentRecords(t *testing.T, store eventstore.Store) map[calendar.ID]*calen
 func streamIsOf(t *testing.T, store eventstore.Store, url, prefix string) {
 	t.Helper()
 	conn, js, err := feed.Connect(url, feed.ConnectOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	head, err := store.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	eventually(t, "the stream has the head", func() bool {
 		stream, err := js.Stream(t.Context(), feed.StreamName(prefix))
 		return err == nil && stream.CachedInfo().State.LastSeq >= uint64(head)
 	})
 	stream, err := js.Stream(t.Context(), feed.StreamName(prefix))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if s := stream.CachedInfo().State; s.FirstSeq != 1 || s.LastSeq != uint64(head) || s.Msgs != uint64(head) {
 		t.Errorf("the stream has %d messages, %d to %d; the store has %d entries", s.Msgs, s.FirstSeq, s.LastSeq, head)
 	}
 	for at := calendar.Position(0); at < head; {
 		entries, err := store.ReadAll(t.Context(), at, pageSize)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i := range entries {
 			at = entries[i].Position
 			mark, err := store.Mark(t.Context(), at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			m, err := stream.GetMsg(t.Context(), uint64(at))
 			if err != nil {
 				t.Errorf("message %d: %v", at, err)

@@ -17,9 +17,7 @@ import (
 func readmeCommands(t *testing.T, path string) [][]string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var blocks [][]string
 	inside, joined := false, ""
 	for line := range strings.Lines(string(b)) {
@@ -132,9 +130,7 @@ func TestReadme(t *testing.T) {
 func TestImportGuide(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "import.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, rest, ok := strings.Cut(string(b), "```json\n")
 	lines, _, ok2 := strings.Cut(rest, "```")
 	if !ok || !ok2 {

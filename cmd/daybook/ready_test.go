@@ -54,23 +54,21 @@ func TestReachable(t *testing.T) {
 func TestReadinessBeforeTheWork(t *testing.T) {
 	t.Parallel()
 	d, err := newReadiness((&settings{apiPrefix: "api"}).api(slog.New(slog.DiscardHandler)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d.waitFor("event store")
 	ask := func(path string) *httptest.ResponseRecorder {
 		rec := httptest.NewRecorder()
 		d.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
 		return rec
 	}
-	if got := ask("/fr/api/calendar/events/v1/events"); got.Code != http.StatusServiceUnavailable || got.Header().Get("Content-Language") != "fr" ||
+	if got := ask("/fr/api/calendar/events/v1/events"); got.Code != 503 || got.Header().Get("Content-Language") != "fr" ||
 		got.Header().Get("Cache-Control") != "no-store" || got.Header().Get("Retry-After") == "" || !strings.Contains(got.Body.String(), "rest_unavailable") {
 		t.Errorf("a list: %d %v %s", got.Code, got.Header(), got.Body)
 	}
-	if got := ask(pathReady); got.Code != http.StatusServiceUnavailable || !strings.Contains(got.Body.String(), `"waiting_for":"event store"`) {
+	if got := ask(pathReady); got.Code != 503 || !strings.Contains(got.Body.String(), `"waiting_for":"event store"`) {
 		t.Errorf("ready: %d %s", got.Code, got.Body)
 	}
-	if got := ask(pathLive); got.Code != http.StatusOK {
+	if got := ask(pathLive); got.Code != 200 {
 		t.Errorf("live: %d %s", got.Code, got.Body)
 	}
 }

@@ -130,9 +130,7 @@ func testReplay(t *testing.T, on ...string) {
 	}
 	// What a run that was killed leaves is no store, and is not taken for an empty one.
 	left := filepath.Join(within, "killed")
-	if err := os.MkdirAll(filepath.Join(left, "replay-1"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(left, "replay-1"), 0o700))
 	if _, _, status := tool(t, nil, append([]string{"audit", "replay", "--until", position, "--into", left}, on...)...); status != exitFailed {
 		t.Errorf("replay into what was left: %d", status)
 	}
@@ -185,9 +183,7 @@ func TestReplayKilled(t *testing.T) {
 			return len(files) > 0 && sum >= size
 		}
 		cmd := child(t.Context(), replay(dir)...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		for over := false; !over && !begun(); {
@@ -210,9 +206,7 @@ func TestReplayKilled(t *testing.T) {
 				t.Errorf("killed at %d bytes: again into what was left: %d %s", size, status, errText)
 			}
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll(dir))
 		if got := mustTool(t, replay(dir)...); got != strings.Replace(told, whole, dir, 1) {
 			t.Errorf("killed at %d bytes: again %q, want %q", size, got, told)
 		}

@@ -3,14 +3,12 @@ package main
 import (
 	"crypto/ed25519"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,31 +48,20 @@ func TestKeyPutBack(t *testing.T) {
 	}
 	write(s, 2)
 	old := mustTool(t, "audit", "checkpoint", "--data", data)
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.Join(data, sqlite.FileName)}).String())
-	if err != nil {
-		t.Fatal(err)
-	}
 	backup := t.TempDir()
-	if _, err := db.ExecContext(t.Context(), "VACUUM INTO ?", filepath.Join(backup, sqlite.FileName)); err != nil {
-		t.Fatal(err)
-	}
-	_ = db.Close()
+	vacuum(t, data, backup)
 	write(s, 2)
 	kept := mustTool(t, "audit", "checkpoint", "--data", data)
 	token := s.token
 	s.kill()
 	key, err := os.ReadFile(filepath.Join(data, keyFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	note, err := os.ReadFile(filepath.Join(data, keyFile+keptNote))
 	if err != nil || string(note) != kept {
 		t.Fatalf("the note next to the key is %q, %v; the checkpoint %q", note, err, kept)
 	}
 	keptFile := filepath.Join(t.TempDir(), "kept.txt")
-	if err := os.WriteFile(keptFile, []byte(kept), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(keptFile, []byte(kept), 0o600))
 
 	for _, tt := range []struct {
 		name      string
@@ -92,9 +79,7 @@ func TestKeyPutBack(t *testing.T) {
 			dir := copyFiles(t, backup, sqlite.FileName)
 			for name, b := range map[string][]byte{keyFile: tt.key, keyFile + keptNote: tt.note} {
 				if b != nil {
-					if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 				}
 			}
 			s := startServer(t, "serve", "--data", dir, "--checkpoint-interval", "1s")
@@ -159,24 +144,18 @@ func TestRelaysRefuse(t *testing.T) {
 		mustTool(t, "user", "add", name, "--role", "editor", "--store", pg.URL())
 	}
 	k, err := proof.NewKey("log.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var relays []*server
 	var keys []string
 	for range 2 {
 		file := filepath.Join(t.TempDir(), "log.key")
-		if err := os.WriteFile(file, []byte(k.Text()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(k.Text()), 0o600))
 		keys = append(keys, file)
 		relays = append(relays, startServer(t, append([]string{"serve", "--role", "relay", "--signing-key", file, "--log-origin", "log.example", "--checkpoint-interval", "1s"}, shared...)...))
 	}
 	startServer(t, append([]string{"serve", "--role", "projector"}, shared...)...)
 	store, err := postgres.Open(t.Context(), pg.URL(), postgres.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	newest := func() (c eventstore.Checkpoint) {
 		c, _ = store.Checkpoint(t.Context(), 0)
@@ -253,9 +232,7 @@ func TestWitnessesAtOnce(t *testing.T) {
 	t.Parallel()
 	const name = "witness.example"
 	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	typed := append([]byte{4}, public...) // a cosignature of C2SP tlog-cosignature
 	sum := sha256.Sum256(append([]byte(name+"\n"), typed...))
 	vkey := fmt.Sprintf("%s+%x+%s", name, sum[:4], base64.StdEncoding.EncodeToString(typed))
@@ -264,13 +241,13 @@ func TestWitnessesAtOnce(t *testing.T) {
 	witness := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		if away.Load() {
-			http.Error(w, "away", http.StatusServiceUnavailable)
+			http.Error(w, "away", 503)
 			return
 		}
 		b, _ := io.ReadAll(r.Body)
 		parts := strings.SplitN(string(b), "\n\n", 3) // proof, text, signatures
 		if len(parts) < 3 {
-			http.Error(w, "no note", http.StatusBadRequest)
+			http.Error(w, "no note", 400)
 			return
 		}
 		at := binary.BigEndian.AppendUint64(nil, 1_700_000_000)

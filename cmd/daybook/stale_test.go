@@ -21,9 +21,7 @@ func TestServeStaleRunning(t *testing.T) {
 	t.Parallel()
 	index, prefix := testkit.Elasticsearch(t)
 	engine, err := url.Parse(index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var away atomic.Bool
 	forward := httputil.NewSingleHostReverseProxy(engine)
 	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,8 +32,8 @@ func TestServeStaleRunning(t *testing.T) {
 	}))
 	t.Cleanup(between.Close)
 	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--index", between.URL, "--index-prefix", prefix, "--serve-stale")
-	s.want(http.StatusCreated, "POST", "/events", s.token, concert)
-	s.want(http.StatusOK, "GET", "/events", s.token, "") // waits until lists show the event
+	s.want(201, "POST", "/events", s.token, concert)
+	s.want(200, "GET", "/events", s.token, "") // waits until lists show the event
 
 	list := func(query string) (int, http.Header, []byte) {
 		return s.full("GET", s.root+"/events"+query, "", "", nil)
@@ -45,28 +43,28 @@ func TestServeStaleRunning(t *testing.T) {
 	eventually(t, "a list that shows the event", func() bool {
 		status, h, b := list("?per_page=7")
 		good = b
-		return status == http.StatusOK && !isStale(h) && bytes.Contains(b, []byte(`"total":1,`))
+		return status == 200 && !isStale(h) && bytes.Contains(b, []byte(`"total":1,`))
 	})
 
 	away.Store(true)
 	eventually(t, "a stale answer", func() bool {
 		status, h, b := list("?per_page=7")
-		if status != http.StatusOK || !bytes.Equal(b, good) {
+		if status != 200 || !bytes.Equal(b, good) {
 			t.Fatalf("while the read model is away: %d %.300s, want what was answered before", status, b)
 		}
 		return isStale(h)
 	})
-	if status, h, _ := list("?per_page=8"); status != http.StatusServiceUnavailable || h.Get("Retry-After") == "" {
+	if status, h, _ := list("?per_page=8"); status != 503 || h.Get("Retry-After") == "" {
 		t.Errorf("a list that was never answered: %d with Retry-After %q, want 503", status, h.Get("Retry-After"))
 	}
-	if status, _, _ := s.full("GET", s.root+"/venues", "", "", nil); status != http.StatusServiceUnavailable {
+	if status, _, _ := s.full("GET", s.root+"/venues", "", "", nil); status != 503 {
 		t.Errorf("a list of another kind: %d, want 503", status)
 	}
 
 	away.Store(false)
 	eventually(t, "a fresh answer", func() bool {
 		status, h, b := list("?per_page=7")
-		return status == http.StatusOK && !isStale(h) && bytes.Equal(b, good)
+		return status == 200 && !isStale(h) && bytes.Equal(b, good)
 	})
 	if status := s.drain(); status != exitOK {
 		t.Errorf("drained with status %d\n%s", status, s.log())

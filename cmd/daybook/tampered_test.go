@@ -47,26 +47,18 @@ func TestTamperedStore(t *testing.T) {
 func byHand(t *testing.T, file, does string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = db.Close() }()
 	rows, err := db.QueryContext(t.Context(), "SELECT name FROM sqlite_master WHERE type = 'trigger'")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = rows.Close() }()
 	drop := ""
 	for rows.Next() {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(&name))
 		drop += "DROP TRIGGER " + name + ";"
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(rows.Err(), rows.Close()))
 	if _, err := db.ExecContext(t.Context(), drop+does); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"daybook/internal/testkit"
+)
+
+// TestScripts plays the scenarios of testdata/script/*.txt. They are written in the
+// language of testscript, with the commands of scriptCommands. The data directory is
+// $WORK/data unless a setting names another one.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.RunT(scriptT{t}, testscript.Params{
+		Dir:  filepath.Join("testdata", "script"),
+		Cmds: scriptCommands(),
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("CONCERT", concert)
+			e.Values[scriptKey{}] = &script{
+				t: e.T().(scriptT).T, settings: []string{"DAYBOOK_DATA=" + filepath.Join(e.WorkDir, "data")}, servers: map[string]*server{},
+			}
+			return nil
+		},
+	})
+}
+
+// scriptT hands the testing.T of a script to its commands.
+type scriptT struct{ *testing.T }
+
+func (t scriptT) Run(name string, f func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { f(scriptT{t}) })
+}
+
+func (scriptT) Verbose() bool { return testing.Verbose() }
+
+type scriptKey struct{}
+
+// script is the state of one scenario.
+type script struct {
+	t        *testing.T
+	settings []string // NAME=VALUE, for every program that it runs
+	servers  map[string]*server
+	*server  // the one that commands are about
+}
+
+// scriptCommands are the commands of scenarios beside those of testscript.
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	commands := map[string]func(*testscript.TestScript, bool, []string){}
+	for name, run := range map[string]func(*script, *testscript.TestScript, []string){
+		// daybook STATUS [<FILE] ARG... runs the program in this process, with a file as its input.
+		"daybook": (*script).run,
+		// refuse TEXT SETTING... gives settings that are refused with a text. Secrets, which are
+		// "hush" in all scenarios, are not in it.
+		"refuse": func(s *script, ts *testscript.TestScript, args []string) {
+			s.run(ts, append([]string{strconv.Itoa(exitUsage), "config", "print"}, args[1:]...))
+			if out := ts.Stderr().(fmt.Stringer).String(); !strings.Contains(out, args[0]) || strings.Contains(out, "hush") {
+				ts.Fatalf("it says %q", out)
+			}
+		},
+		// settings NAME=VALUE... are the settings of what follows, in the place of those before.
+		"settings": func(s *script, _ *testscript.TestScript, args []string) {
+			s.settings = append(s.settings[:1:1], args...)
+		},
+		// serve ARG... starts a server and prints its token: TOKEN is the last one that was shown.
+		"serve": func(s *script, ts *testscript.TestScript, args []string) {
+			s.server = s.begin(args)
+			s.awaitReady()
+			fmt.Fprintf(ts.Stdout(), "token: %s\n", s.token)
+			ts.Setenv("HOST", s.host)
+			ts.Setenv("TOKEN", cmp.Or(s.token, ts.Getenv("TOKEN")))
+		},
+		// begin is serve that does not wait until the server is ready.
+		"begin": func(s *script, _ *testscript.TestScript, args []string) { s.server = s.begin(args) },
+		// vacuum DATA TO makes a backup of the store of a directory in another one.
+		"vacuum": func(s *script, ts *testscript.TestScript, args []string) {
+			ts.Check(os.MkdirAll(ts.MkAbs(args[1]), 0o700))
+			vacuum(s.t, ts.MkAbs(args[0]), ts.MkAbs(args[1]))
+		},
+		// call NAME gives the server a name, use NAME goes back to it.
+		"call": func(s *script, _ *testscript.TestScript, args []string) { s.servers[args[0]] = s.server },
+		"use":  func(s *script, _ *testscript.TestScript, args []string) { s.server = s.servers[args[0]] },
+		// drain ends the server by SIGTERM, crash by SIGKILL.
+		"drain": func(s *script, ts *testscript.TestScript, _ []string) {
+			if status := s.drain(); status != exitOK {
+				ts.Fatalf("drained with status %d\n%s", status, s.log())
+			}
+		},
+		"crash": func(s *script, _ *testscript.TestScript, _ []string) { s.kill() },
+		// http STATUS METHOD PATH [NAME:VALUE]... [BODY] sends a request to a path below the
+		// root, or below the host when it begins with "=". The answer is stdout, its header
+		// stderr. "anonymous:" leaves the token out.
+		"http": func(s *script, ts *testscript.TestScript, args []string) { s.request(ts, args, "") },
+		// until REGEXP STATUS METHOD PATH... is http, again and again until the answer matches.
+		"until": func(s *script, ts *testscript.TestScript, args []string) { s.request(ts, args[1:], args[0]) },
+		// logged REGEXP waits for a line in the log of the server.
+		"logged": func(s *script, _ *testscript.TestScript, args []string) {
+			eventually(s.t, args[0], func() bool { return regexp.MustCompile(args[0]).MatchString(s.log()) })
+		},
+		// capture NAME REGEXP sets NAME to what the group matches in stdout.
+		"capture": func(_ *script, ts *testscript.TestScript, args []string) {
+			found := regexp.MustCompile("(?m)" + args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+			if found == nil {
+				ts.Fatalf("stdout does not match %s", args[1])
+			}
+			ts.Setenv(args[0], found[1])
+		},
+		// flip FILE changes a byte in the middle.
+		"flip": func(_ *script, ts *testscript.TestScript, args []string) {
+			b := []byte(ts.ReadFile(args[0]))
+			b[len(b)/2] ^= 0x10
+			ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o600))
+		},
+		// engine NAME URL SPACE sets URL and SPACE to those of a server of the tests.
+		"engine": func(s *script, ts *testscript.TestScript, args []string) {
+			url, space := map[string]func(testing.TB) (string, string){
+				testkit.EnginePostgres: testkit.Postgres, testkit.EngineNATS: testkit.NATS, testkit.EngineElasticsearch: testkit.Elasticsearch,
+			}[args[0]](s.t)
+			ts.Setenv(args[1], url)
+			ts.Setenv(args[2], space)
+		},
+	} {
+		commands[name] = func(ts *testscript.TestScript, _ bool, args []string) {
+			run(ts.Value(scriptKey{}).(*script), ts, args)
+		}
+	}
+	return commands
+}
+
+func (s *script) begin(args []string) *server {
+	cmd := child(context.WithoutCancel(s.t.Context()), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	return beginServerOf(s.t, cmd, "", append(cmd.Env, s.settings...))
+}
+
+func (s *script) run(ts *testscript.TestScript, args []string) {
+	want, args, in := args[0], args[1:], ""
+	if file, ok := strings.CutPrefix(args[0], "<"); ok {
+		in, args = ts.ReadFile(file), args[1:]
+	}
+	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
+	defer cancel()
+	if got := run(ctx, args, s.settings, strings.NewReader(in), ts.Stdout(), ts.Stderr()); strconv.Itoa(got) != want {
+		ts.Fatalf("status %d, want %s", got, want)
+	}
+}
+
+func (s *script) request(ts *testscript.TestScript, args []string, until string) {
+	url, token, body, header := s.root+args[2], ts.Getenv("TOKEN"), "", map[string]string{}
+	if path, ok := strings.CutPrefix(args[2], "="); ok {
+		url = s.host + path
+	}
+	for _, arg := range args[3:] {
+		switch name, value, _ := strings.Cut(arg, ":"); {
+		case strings.HasPrefix(arg, "{"):
+			body = arg
+		case name == "anonymous":
+			token = ""
+		default:
+			header[name] = strings.TrimSpace(value)
+		}
+	}
+	var (
+		status int
+		h      http.Header
+		b      []byte
+	)
+	eventually(s.t, strings.Join(args, " "), func() bool {
+		status, h, b = s.full(args[1], url, token, body, header)
+		return until == "" || strconv.Itoa(status) == args[0] && regexp.MustCompile(until).Match(b)
+	})
+	_, _ = ts.Stdout().Write(b)
+	_ = h.Write(ts.Stderr())
+	if strconv.Itoa(status) != args[0] {
+		ts.Fatalf("status %d, want %s\n%s", status, args[0], s.log())
+	}
+}
