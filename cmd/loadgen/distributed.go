@@ -1,17 +1,18 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
+	"bytes"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,315 +20,201 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// servers are those of the distributed size; "" is one that is missing.
-type servers struct {
-	postgres, nats, elasticsearch, opensearch string
-}
-
-func (s *servers) any() bool {
-	return s.postgres != "" || s.nats != "" || s.elasticsearch != "" || s.opensearch != ""
-}
-
-// calendarOn is a filled calendar of the distributed size.
-type calendarOn struct {
-	o     options
-	dir   string
-	args  []string // of the store
-	feed  []string
-	head  int
-	token string
-	errw  io.Writer
-}
-
-// distributed measures the size of several servers: the rows of those that there
-// are; of the others it says that they are missing.
-func distributed(ctx context.Context, o options, dir string, r *report, errw io.Writer) (err error) {
-	if !o.servers.any() {
-		fmt.Fprintf(r, "\ndistributed size: not measured, no server is named (make engines bench starts them)\n")
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	fmt.Fprintf(r, "\ndistributed size, %s events\n%-52s %12s %12s %8s  %s\n", o.weights[0], "", "per second", "other side", "ratio", "at least")
-	missing := func(row, server string) { fmt.Fprintf(r, "%-52s not measured: no %s\n", row, server) }
-	const (
-		relayRow      = "relay, against appends of 64 callers"
-		projectionRow = "projection, against raw _bulk"
-		listRows      = "lists, against the same query sent directly"
-	)
-	var appended float64
-	switch {
-	case !o.wants("postgres") && !o.wants("relay"): // that is measured against them
-	case o.servers.postgres == "":
-		missing("appends, against raw insert commits", "PostgreSQL")
-	default:
-		if appended, err = postgresAppends(ctx, o, dir, r, errw); err != nil {
-			return err
-		}
-	}
-	if o.distributed == 0 || !o.wants("relay") && !o.wants("projection") && !o.wants("engines") {
-		return nil
-	}
-	c, drop, err := fillServers(ctx, o, dir, errw)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, drop()) }()
-	switch {
-	case !o.wants("relay"):
-	case appended == 0:
-		missing(relayRow, "PostgreSQL")
-	case o.servers.nats == "":
-		missing(relayRow, "NATS")
-	default:
-		if err := c.relayRow(ctx, relayRow, appended, r); err != nil {
-			return err
-		}
-	}
-	for _, e := range []searchServer{
-		{"Elasticsearch", "elasticsearch", o.servers.elasticsearch},
-		{"OpenSearch", "opensearch", o.servers.opensearch},
-	} {
-		if e.url == "" {
-			if o.wants("projection") {
-				missing(projectionRow, e.name)
-			}
-			if o.wants("engines") {
-				missing(listRows, e.name)
-			}
-			continue
-		}
-		if err := c.searchRows(ctx, &e, r); err != nil {
-			return fmt.Errorf("%s: %w", e.name, err)
-		}
-	}
-	return nil
-}
-
-// against writes a row of the distributed size.
-func (r *report) against(name string, least, own, other, ratio float64) {
-	fmt.Fprintf(r, "%-52s %12.0f %12.0f %8.2f  %.2f %s\n", name, own, other, ratio, least, r.verdict(ratio >= least))
-}
-
-// postgresAppends runs the benchmark of the event store in PostgreSQL, in which
-// both sides take turns, and gives the rate of 64 callers.
-func postgresAppends(ctx context.Context, o options, dir string, r *report, errw io.Writer) (float64, error) {
-	binary := filepath.Join(dir, "postgres.test")
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "./eventstore/postgres")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	build.Stderr = errw
-	if err := build.Run(); err != nil {
-		return 0, fmt.Errorf("build the benchmark of the event store: %w", err)
-	}
-	type sides struct{ own, raw, ratio []float64 }
-	found := map[string]*sides{}
-	for range rounds {
-		run := exec.CommandContext(ctx, binary, "-test.run", "^$", "-test.bench", "^BenchmarkAppend$", "-test.benchtime", o.span.String())
-		run.Dir, run.Stderr = dir, errw
-		run.Env = append(os.Environ(), "DAYBOOK_TEST_POSTGRES="+o.servers.postgres)
-		text, err := run.Output()
-		if err != nil {
-			return 0, fmt.Errorf("benchmark of the event store: %w: %s", err, text)
-		}
-		for line := range strings.Lines(string(text)) {
-			name, own, ok := benchMetric(line, "appends/s")
-			if !ok {
-				continue
-			}
-			_, raw, ok := benchMetric(line, "raw/s")
-			if !ok || raw == 0 {
-				return 0, errors.New("the benchmark of the event store has no raw loop")
-			}
-			s := found[name]
-			if s == nil {
-				s = &sides{}
-				found[name] = s
-			}
-			s.own, s.raw, s.ratio = append(s.own, own), append(s.raw, raw), append(s.ratio, own/raw)
-		}
-	}
-	var most float64
-	for _, row := range []struct {
-		name, bench string
-		floor       float64
-	}{
-		{"append, 1 caller, against 1 raw client", "callers=1", 0.65},
-		{"appends, 64 callers, against 32 raw clients", "callers=64", 1.5},
-	} {
-		s := found[row.bench]
-		if s == nil || len(s.own) != rounds {
-			return 0, fmt.Errorf("the benchmark of the event store has no %q", row.bench)
-		}
-		most = median(s.own)
-		r.against(row.name, row.floor, most, median(s.raw), median(s.ratio))
-	}
-	return most, nil
-}
-
-// ownSchema gives the arguments of a store in a schema of its own, and what removes that.
-func ownSchema(ctx context.Context, url string) (args []string, drop func() error) {
-	schema := "bench" + strconv.FormatInt(time.Now().UnixNano(), 36)
-	return []string{"--store", url, "--store-schema", schema}, func() error { return execSQL(ctx, url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE") }
-}
-
-// fillServers makes a calendar in a schema of its own, or in SQLite without
-// PostgreSQL. drop removes it.
-func fillServers(ctx context.Context, o options, dir string, errw io.Writer) (c *calendarOn, drop func() error, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, nil, err
-	}
-	c = &calendarOn{o: o, dir: dir, errw: errw, args: []string{"--data", filepath.Join(dir, "data")}}
-	drop = func() error { return nil }
-	if o.servers.postgres != "" {
-		var args []string
-		args, drop = ownSchema(ctx, o.servers.postgres)
-		c.args = append(c.args, args...)
-	}
-	if o.servers.nats != "" {
-		c.feed = []string{"--feed", o.servers.nats}
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, drop())
-		}
-	}()
-	lines := filepath.Join(dir, "fill.ndjson")
-	if err := fill(lines, o.distributed, today(), o.weights[0]); err != nil {
-		return nil, nil, err
-	}
-	token, err := c.tool(ctx, "user", "add", "loadgen", "--role", "administrator")
-	if err != nil {
-		return nil, nil, fmt.Errorf("add a user: %w", err)
-	}
-	c.token = strings.TrimSpace(string(token))
-	if _, err := c.tool(ctx, "import", lines); err != nil {
-		return nil, nil, fmt.Errorf("import: %w", err)
-	}
-	c.head = o.distributed + venueCount + categoryCount + tagCount // at least
-	return c, drop, nil
-}
-
-// tool runs a command on the store.
-func (c *calendarOn) tool(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, c.o.binary, append(args, c.args...)...)
-	cmd.Stderr = c.errw
-	return cmd.Output()
-}
-
-// serve starts a process on the calendar.
-func (c *calendarOn) serve(ctx context.Context, role string, more ...string) (*service, error) {
-	args := append([]string{"serve", "--role", role, "--listen", "127.0.0.1:0", "--log-level", "error"}, c.args...)
-	args = append(append(args, c.feed...), more...)
-	s, err := start(ctx, c.errw, c.o.binary, args...)
-	if err == nil {
-		s.token = c.token
-	}
-	return s, err
-}
-
-func execSQL(ctx context.Context, url, statement string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		return err
-	}
-	_, err = conn.Exec(ctx, statement)
-	return errors.Join(err, conn.Close(ctx))
-}
-
-// clearFeed deletes the streams of a feed that another calendar left.
-func clearFeed(ctx context.Context, url string) error {
-	conn, err := nats.Connect(url)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	js, err := jetstream.New(conn)
-	if err != nil {
-		return err
-	}
-	names := js.StreamNames(ctx)
-	for name := range names.Name() {
-		if strings.HasPrefix(name, "DAYBOOK") || strings.HasPrefix(name, "KV_DAYBOOK") {
-			if err := js.DeleteStream(ctx, name); err != nil {
-				return err
+// openDistributed fills a schema of PostgreSQL. Streams and indices get its name and a number.
+func openDistributed(b *bench, g group) *calendar {
+	name := fmt.Sprintf("bench%x", time.Now().UnixNano())
+	c := b.fill(b.directory+"/"+g.name, "heavy", *b.sizes[g.name], "--store", *b.servers["postgres"], "--store-schema", name)
+	c.name, c.cleanup = name, append(c.cleanup, func() {
+		connection := must(pgx.Connect(b.ctx, *b.servers["postgres"]))
+		must(connection.Exec(b.ctx, "DROP SCHEMA "+name+" CASCADE"))
+		check(connection.Close(b.ctx))
+		feed := must(nats.Connect(*b.servers["nats"]))
+		defer feed.Close()
+		streams := must(jetstream.New(feed))
+		for stream := range streams.StreamNames(b.ctx).Name() {
+			if strings.HasPrefix(strings.ToLower(stream), name) {
+				check(streams.DeleteStream(b.ctx, stream))
 			}
 		}
-	}
-	return names.Err()
-}
-
-// pace gives the rate at which a count grows to its end, from the first growth
-// that is seen on.
-func pace(ctx context.Context, read func() (at, end float64, err error)) (float64, error) {
-	var first float64
-	var since time.Time
-	deadline := time.Now().Add(30 * time.Minute)
-	for time.Now().Before(deadline) {
-		at, end, err := read()
-		now := time.Now()
-		switch {
-		case err != nil || at == 0 || end == 0: // it is starting
-		case since.IsZero():
-			first, since = at, now
-			if at >= end {
-				return 0, errors.New("it was done before it could be watched: take more events")
+		if g.name == "index" {
+			var indices map[string]any // servers may refuse to delete them by wildcard
+			c.ask(recorded{http.MethodGet, "/" + name + "*/_alias", ""}, &indices)
+			for index := range indices {
+				c.ask(recorded{http.MethodDelete, "/" + index, ""}, &struct{}{})
 			}
-		case at >= end:
-			return (at - first) / now.Sub(since).Seconds(), nil
 		}
-		select {
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return 0, errors.New("not done within half an hour")
+	})
+	return c
 }
 
-// relayRow measures how fast a new stream is filled from the store.
-func (c *calendarOn) relayRow(ctx context.Context, name string, appended float64, r *report) error {
-	var rates []float64
-	for range rounds {
-		rate, err := c.relayed(ctx)
-		if err != nil {
-			return fmt.Errorf("relay: %w", err)
-		}
-		rates = append(rates, rate)
-	}
-	rate := median(rates)
-	r.against(name, 3, rate, appended, rate/appended)
-	return nil
+// prefix returns another name for a stream or for indices each time.
+func (c *calendar) prefix() string {
+	c.made++
+	return fmt.Sprintf("%s-%d", c.name, c.made)
 }
 
-func (c *calendarOn) relayed(ctx context.Context) (_ float64, err error) {
-	if err := clearFeed(ctx, c.o.servers.nats); err != nil {
-		return 0, err
+var appendLine = regexp.MustCompile(`BenchmarkAppend/callers=(\d+)\S*\s.*?([\d.]+) appends/s.*?([\d.]+) raw/s`)
+
+// appends runs the benchmark of the event store in PostgreSQL, which measures raw inserts by
+// turns.
+func appends(callers string) side {
+	var measured figure // once
+	return func(c *calendar) figure {
+		if measured.value == 0 {
+			var own, raw []float64
+			for _, line := range appendLine.FindAllStringSubmatch(c.run("go", "test", "-C", c.source, "-run", "^$", "-bench", "^BenchmarkAppend$/^callers="+callers+"$",
+				"-benchtime", c.span.String(), "-count", strconv.Itoa(rounds), "./eventstore/postgres"), -1) {
+				own, raw = append(own, must(strconv.ParseFloat(line[2], 64))), append(raw, must(strconv.ParseFloat(line[3], 64)))
+			}
+			measured = figure{value: median(own), other: median(raw)}
+		}
+		return measured
 	}
-	s, err := c.serve(ctx, "relay")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, s.stop()) }()
-	return pace(ctx, func() (float64, float64, error) {
-		var h struct{ Published, Head float64 }
-		err := s.health(ctx, &h)
-		return h.Published, h.Head, err
+}
+
+// pace measures how fast a count grows to its end, from its first growth on.
+func (c *calendar) pace(count func() (now int64, done bool)) figure {
+	var first, last int64
+	var begin time.Time
+	c.until(10*time.Millisecond, func() (done bool) {
+		if last, done = count(); first == 0 && last > 0 {
+			first, begin = last, time.Now()
+		}
+		return done
+	})
+	return figure{value: float64(last-first) / time.Since(begin).Seconds()}
+}
+
+// relay measures a process of that role that fills a new stream.
+func relay(c *calendar) figure {
+	s := c.process("relay", "--feed", *c.servers["nats"], "--feed-prefix", c.prefix())
+	defer s.stop()
+	return c.pace(func() (int64, bool) {
+		h := c.health(s)
+		return h.Published, h.Head > 0 && h.Published >= h.Head
 	})
 }
 
-// health reads what a process tells of itself, ready or not.
-func (s *service) health(ctx context.Context, v any) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.host+"/health/ready", http.NoBody)
-	if err != nil {
-		return err
+// recorded is a request that was sent to the search server.
+type recorded struct{ method, path, body string }
+
+// record starts what forwards requests to the search server; take returns those that came since
+// it was called last.
+func (c *calendar) record() (proxy *httptest.Server, take func() []recorded) {
+	to := must(url.Parse(*c.servers["elasticsearch"]))
+	var mutex sync.Mutex
+	var seen []recorded
+	forward := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(p *httputil.ProxyRequest) {
+		body, _ := io.ReadAll(p.In.Body)
+		p.Out.Body = io.NopCloser(bytes.NewReader(body))
+		mutex.Lock()
+		defer mutex.Unlock()
+		seen = append(seen, recorded{p.In.Method, p.In.URL.RequestURI(), string(body)})
+		p.SetURL(to)
+	}}
+	return httptest.NewServer(forward), func() []recorded {
+		mutex.Lock()
+		defer mutex.Unlock()
+		defer func() { seen = nil }()
+		return seen
 	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
+}
+
+// ask sends a request to the search server and decodes the answer.
+func (c *calendar) ask(q recorded, into any) {
+	kind := "application/json"
+	if strings.Contains(q.path, "_bulk") {
+		kind = "application/x-ndjson"
 	}
-	defer func() { _ = resp.Body.Close() }()
-	return json.NewDecoder(resp.Body).Decode(v)
+	c.fetch(c.request(q.method, *c.servers["elasticsearch"]+q.path, q.body, "Content-Type", kind), into)
+}
+
+// projection measures a projector that fills new indices.
+func projection(c *calendar) figure { return c.project(*c.servers["elasticsearch"], c.prefix()) }
+
+func (c *calendar) project(index, prefix string) figure {
+	s := c.process("projector", "--feed", *c.servers["nats"], "--feed-prefix", c.prefix(), "--index", index, "--index-prefix", prefix)
+	defer s.stop()
+	return c.pace(func() (int64, bool) {
+		var written struct {
+			All struct {
+				Primaries struct {
+					Indexing struct {
+						Total int64 `json:"index_total"`
+					}
+				}
+			} `json:"_all"`
+		}
+		c.ask(recorded{http.MethodGet, "/" + prefix + "-*/_stats/indexing", ""}, &written)
+		h := c.health(s)
+		return written.All.Primaries.Indexing.Total, h.Head > 0 && h.Visible >= h.Head
+	})
+}
+
+// rawBulk measures the _bulk requests that a projector sent, one after the other, to indices
+// that are made alike.
+func rawBulk(c *calendar) figure {
+	recording := c.prefix()
+	proxy, take := c.record()
+	c.project(proxy.URL, recording)
+	proxy.Close()
+	documents, took, prefix := 0, time.Duration(0), c.prefix()
+	for _, q := range take() {
+		if q.method == http.MethodGet || q.method == http.MethodHead || strings.Contains(q.path, "_refresh") || strings.Contains(q.path, "_search") {
+			continue
+		}
+		q.path, q.body = strings.ReplaceAll(q.path, recording, prefix), strings.ReplaceAll(q.body, recording, prefix)
+		var answer struct{ Items []any }
+		begin := time.Now()
+		if c.ask(q, &answer); !strings.Contains(q.body, `"what":"position"`) && len(answer.Items) > 0 {
+			took += time.Since(begin)
+			documents += len(answer.Items)
+		}
+	}
+	return figure{value: float64(documents) / took.Seconds()}
+}
+
+// remoteLists measures lists and the queries that answer them, sent to the search server
+// directly, by turns. The queries are recorded before, by another process.
+func remoteLists(query string) side {
+	return func(c *calendar) figure {
+		index := c.prefix()
+		proxy, take := c.record()
+		defer proxy.Close()
+		serve := func(url string) {
+			c.stop()
+			c.serve("--feed", *c.servers["nats"], "--feed-prefix", c.prefix(), "--index", url, "--index-prefix", index)
+			c.rest()
+		}
+		list := func(query string) {
+			must(send(http.DefaultClient, c.request(http.MethodGet, c.Root+"/events"+query, ""), io.Discard))
+		}
+		serve(proxy.URL)
+		queries := map[string]recorded{}
+		for range 400 {
+			one := c.expand(query)
+			take()
+			list(one)
+			for _, q := range take() {
+				if strings.Contains(q.path, "_search") && strings.Contains(q.body, `"track_total_hits":true`) {
+					queries[one] = q
+				}
+			}
+		}
+		serve(*c.servers["elasticsearch"])
+		requests(1, 3*c.span, func() *http.Request { return c.request(http.MethodGet, c.expand(other), "") }) // as of a service in use
+		var times [2][]time.Duration
+		for one, q := range queries {
+			for turn := range times {
+				side, begin := (turn+len(times[0]))%2, time.Now()
+				if side == 0 {
+					list(one)
+				} else {
+					c.ask(q, &struct{}{})
+				}
+				times[side] = append(times[side], time.Since(begin))
+			}
+		}
+		return figure{value: milliseconds(median(times[0])), other: milliseconds(median(times[1]))}
+	}
 }

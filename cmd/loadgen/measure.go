@@ -2,168 +2,169 @@ package main
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// figures are what one measurement found.
-type figures struct {
-	n        int
-	rate     float64 // requests per second
-	p50, p99 time.Duration
+const clients = 8 // at the same time
+
+// load is what requests of several callers took.
+type load struct {
+	count, failed int
+	rate          float64 // a second
+	p50, p99      time.Duration
 }
 
-// client keeps one connection per caller, each from an address of its own where the
-// system has many: a service gives one address a part of what it has only.
+func loadOf(times []time.Duration, begin time.Time) (l load) {
+	l.count, l.rate = len(times), float64(len(times))/time.Since(begin).Seconds()
+	slices.Sort(times)
+	l.p50, l.p99 = times[len(times)/2], times[len(times)*99/100]
+	return l
+}
+
+// address is one of this machine, nil where it has one only: a service grants each a share of
+// what it has.
+func address(third, fourth byte) net.Addr {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return &net.TCPAddr{IP: net.IPv4(127, 0, third, fourth)}
+}
+
+// client has one connection per caller, each from an address of its own.
 func client(callers int) *http.Client {
 	var dialed atomic.Uint32
 	return &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: callers, MaxConnsPerHost: callers, DisableCompression: true,
 		DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
-			var d net.Dialer
-			if at, err := netip.ParseAddrPort(to); err == nil && at.Addr().Is4() && at.Addr().IsLoopback() && runtime.GOOS == "linux" {
-				d.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(dialed.Add(1)%250)+1)}
-			}
-			return d.DialContext(ctx, network, to)
+			return (&net.Dialer{LocalAddr: address(1, byte(dialed.Add(1)%250)+1)}).DialContext(ctx, network, to)
 		},
 	}}
 }
 
-// send sends a request and checks the status; the caller closes the body.
-func send(c *http.Client, r *http.Request) (*http.Response, error) {
-	resp, err := c.Do(r)
+// request makes a request with headers: names and values by turns.
+func (b *bench) request(method, url, body string, headers ...string) *http.Request {
+	r := must(http.NewRequestWithContext(b.ctx, method, url, strings.NewReader(body)))
+	for header := range slices.Chunk(headers, 2) {
+		r.Header.Set(header[0], header[1])
+	}
+	return r
+}
+
+// send sends a request and copies the body of the answer, which must not be an error.
+func send(c *http.Client, r *http.Request, to io.Writer) (http.Header, error) {
+	answer, err := c.Do(r)
 	if err != nil {
 		return nil, err
 	}
-	if resp.StatusCode >= http.StatusBadRequest {
-		b, _ := io.ReadAll(io.LimitReader(resp.Body, 300))
-		_ = resp.Body.Close()
-		return nil, fmt.Errorf("%s %s: %s: %s", r.Method, r.URL, resp.Status, b)
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode >= http.StatusBadRequest {
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 300))
+		err = fmt.Errorf("%s %s: %s: %s", r.Method, r.URL, answer.Status, text)
+	} else {
+		_, err = io.Copy(to, answer.Body)
 	}
-	return resp, nil
+	return answer.Header, err
 }
 
-// do sends a request and gives the whole answer.
-func do(c *http.Client, r *http.Request) ([]byte, http.Header, error) {
-	resp, err := send(c, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	b, err := io.ReadAll(resp.Body)
-	return b, resp.Header, err
+// fetch decodes an answer of JSON.
+func (b *bench) fetch(r *http.Request, into any) http.Header {
+	var body strings.Builder
+	header := must(send(http.DefaultClient, r, &body))
+	check(json.Unmarshal([]byte(body.String()), into))
+	return header
 }
 
-// drain sends a request and reads the answer without keeping it.
-func drain(c *http.Client, r *http.Request) (http.Header, error) {
-	resp, err := send(c, r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	_, err = io.Copy(io.Discard, resp.Body)
-	return resp.Header, err
-}
-
-// measure has callers do the work one after the other for a time, each once at least.
-// work gets the number of the caller and that of its turn, and gives the time that counts.
-func measure(callers int, span time.Duration, work func(caller, turn int) (time.Duration, error)) (figures, error) {
+// measure has callers do work again and again for a time, each once at least. Work returns
+// the time that counts.
+func measure(callers int, span time.Duration, work func() time.Duration) load {
 	var (
-		wg    sync.WaitGroup
-		mu    sync.Mutex
-		all   []time.Duration
-		first error
+		group  sync.WaitGroup
+		mutex  sync.Mutex
+		times  []time.Duration
+		failed any
 	)
 	begin := time.Now()
-	end := begin.Add(span)
-	for caller := range callers {
-		wg.Go(func() {
-			mine := make([]time.Duration, 0, 1<<16)
-			var err error
-			for turn := 0; turn == 0 || time.Now().Before(end); turn++ {
-				var d time.Duration
-				if d, err = work(caller, turn); err != nil {
-					break
+	for range callers {
+		group.Go(func() {
+			own := make([]time.Duration, 0, 1<<16)
+			defer func() {
+				mutex.Lock()
+				defer mutex.Unlock()
+				times = append(times, own...)
+				if problem := recover(); problem != nil {
+					failed = problem
 				}
-				mine = append(mine, d)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			all = append(all, mine...)
-			if first == nil {
-				first = err
+			}()
+			for len(own) == 0 || time.Since(begin) < span {
+				own = append(own, work())
 			}
 		})
 	}
-	wg.Wait()
-	took := time.Since(begin)
-	if first != nil {
-		return figures{}, first
+	group.Wait()
+	if failed != nil {
+		panic(failed)
 	}
-	f := percentiles([][]time.Duration{all})
-	f.rate = float64(f.n) / took.Seconds()
-	return f, nil
+	return loadOf(times, begin)
 }
 
-// percentiles sums up the times of all callers.
-func percentiles(times [][]time.Duration) figures {
-	all := slices.Concat(times...)
-	slices.Sort(all)
-	f := figures{n: len(all)}
-	if len(all) > 0 {
-		f.p50, f.p99 = all[len(all)/2], all[len(all)*99/100]
-	}
-	return f
-}
-
-// gets measures GET requests with a header to the URLs that next makes.
-func gets(ctx context.Context, callers int, span time.Duration, header http.Header, next func(caller, turn int) string) (figures, error) {
+// requests measures the requests that next makes.
+func requests(callers int, span time.Duration, next func() *http.Request) load {
 	c := client(callers)
 	defer c.CloseIdleConnections()
-	return measure(callers, span, func(caller, turn int) (time.Duration, error) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, next(caller, turn), http.NoBody)
-		if err != nil {
-			return 0, err
-		}
-		if header != nil {
-			r.Header = header.Clone()
-		}
+	return measure(callers, span, func() time.Duration {
+		r := next()
 		begin := time.Now()
-		_, err = drain(c, r)
-		return time.Since(begin), err
+		must(send(c, r, io.Discard))
+		return time.Since(begin)
 	})
 }
 
-// flushTime gives the median time of a flush after 4 KiB were added to a file: what
-// the rows of durable writes depend on most.
-func flushTime(dir string) (_ time.Duration, err error) {
-	f, err := os.Create(filepath.Join(dir, "flush"))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	page := make([]byte, 4<<10)
-	times := make([]time.Duration, 201)
-	for i := range times {
-		if _, err := f.Write(page); err != nil {
-			return 0, err
+// reads measures GET requests of all clients, with a coding of the answers or without.
+func reads(url, coding string) side {
+	return func(c *calendar) figure {
+		next := func() *http.Request { return c.request(http.MethodGet, c.expand(url), "", "Accept-Encoding", coding) }
+		if got := must(send(http.DefaultClient, next(), io.Discard)).Get("Content-Encoding"); got != coding {
+			check(fmt.Errorf("%s came as %q, not as %q", url, got, coding))
 		}
-		begin := time.Now()
-		if err := f.Sync(); err != nil {
-			return 0, err
-		}
-		times[i] = time.Since(begin)
+		l := requests(clients, c.span, next)
+		return figure{value: l.rate, count: l.count}
 	}
-	return median(times), nil
+}
+
+// bare measures a server that does nothing but send the same bytes.
+func bare(url string) side {
+	return func(c *calendar) figure {
+		path := filepath.Join(c.directory, "bytes")
+		f := must(os.Create(path))
+		must(send(http.DefaultClient, c.request(http.MethodGet, c.expand(url), "", "Accept-Encoding", ""), f))
+		check(f.Close())
+		s := c.start(must(os.Executable()), "bare", path)
+		defer s.stop()
+		return figure{value: requests(clients, c.span, func() *http.Request { return c.request(http.MethodGet, s.Root, "") }).rate}
+	}
+}
+
+// serveBare answers every request with the bytes of a file until it is killed.
+func (b *bench) serveBare(path string) {
+	body := must(os.ReadFile(path))
+	listener := must((&net.ListenConfig{}).Listen(b.ctx, "tcp", "127.0.0.1:0"))
+	b.printf("http://%s/\n", listener.Addr())
+	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		_, _ = w.Write(body) //nolint:gosec // an error says that the client is gone
+	})}
+	check(s.Serve(listener))
 }

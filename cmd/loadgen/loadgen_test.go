@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestMain is the bare server and the attacker, too: loadgen starts itself as these.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == "bare" || os.Args[1] == "attack") {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// Every row is measured on tiny calendars, each attack too; those that need a server say so.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("TestRows did not run: it builds the program and measures for a minute")
+	}
+	args := []string{"-source", filepath.Join("..", ".."), "-for", "20ms", "-mixed", "20ms", "-hostile-for", "500ms", "-postgres", ""}
+	for _, g := range groups {
+		args = append(args, "-"+g.name+"-size", "150")
+	}
+	for _, g := range groups {
+		args = append(args, g.name)
+	}
+	var stdout, stderr strings.Builder
+	if code := run(t.Context(), args, &stdout, &stderr); code != 0 {
+		t.Fatalf("ended with %d\n%s\n%s", code, stdout.String(), stderr.String())
+	}
+	for _, g := range groups {
+		want := ` [<>]= [\d.]+( \w+)?: (not )?met`
+		if g.needs != "" {
+			want = ` not measured: no postgres`
+		}
+		for _, r := range g.rows {
+			if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(r.name) + ` .*` + want + `$`).MatchString(stdout.String()) {
+				t.Errorf("no row %q", r.name)
+			}
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s\n%s", stdout.String(), stderr.String())
+	}
+}
