@@ -26,6 +26,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/importer"
 	"daybook/internal/testkit"
+	"daybook/internal/testkit/conferences"
 	"daybook/query/readmodel"
 )
 
@@ -58,15 +59,13 @@ var builtPlain = sync.OnceValues(func() (path string, err error) {
 func inDir(data string) []string { return []string{"--data", data} }
 
 // conferenceLines gives the conference history as lines of an import.
-func conferenceLines(t *testing.T, binary string) []byte {
+func conferenceLines(t *testing.T) []byte {
 	t.Helper()
-	var text bytes.Buffer
-	convert := exec.CommandContext(t.Context(), binary, "convert", "conferences", testkit.History(t).Name())
-	convert.Stdout = &text
-	if err := convert.Run(); err != nil {
-		t.Fatalf("convert: %v", err)
+	var lines bytes.Buffer
+	if err := conferences.Convert(&lines, testkit.History(t)); err != nil {
+		t.Fatal(err)
 	}
-	return text.Bytes()
+	return lines.Bytes()
 }
 
 // importLines has the binary import lines from its standard input. With
@@ -174,7 +173,7 @@ func endState(t *testing.T, binary string, on []string) map[string]string {
 func TestConferenceHistory(t *testing.T) {
 	t.Parallel()
 	binary := plainBinary(t)
-	lines := conferenceLines(t, binary)
+	lines := conferenceLines(t)
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -326,7 +325,7 @@ func instantsOfThePast(t *testing.T) int {
 func TestConferencePast(t *testing.T) {
 	t.Parallel()
 	binary := plainBinary(t)
-	lines := conferenceLines(t, binary)
+	lines := conferenceLines(t)
 	begin := func(t *testing.T, store, args []string) *server {
 		t.Helper()
 		importLines(t, binary, store, lines, 0)

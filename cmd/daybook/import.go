@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"daybook/calendar"
-	"daybook/internal/conferences"
 	"daybook/internal/importer"
 )
 
@@ -175,20 +174,4 @@ func printRefusal(w io.Writer, r importer.Refusal) {
 		key = " (" + r.Key + ")"
 	}
 	fmt.Fprintf(w, "line %d%s refused: %s\n", r.Line, key, r.Reason)
-}
-
-func runConvert(_ context.Context, c *console, _ *settings, args []string) error {
-	if len(args) != 2 || args[0] != "conferences" {
-		return usageError("usage: daybook convert conferences FILE.ndjson.gz")
-	}
-	f, err := os.Open(args[1])
-	if err != nil {
-		return err // it names the file
-	}
-	defer func() { _ = f.Close() }()
-	in, err := importer.Open(f)
-	if err != nil {
-		return fmt.Errorf("convert %s: %w", args[1], err)
-	}
-	return conferences.Convert(c.out, in)
 }

@@ -88,9 +88,6 @@ func subcommands() []*subcommand {
 			{"revoke", "NAME", "withdraw the token of a user"},
 		}, []string{ofStore, "user-role", "new-log", "json"}, runUser},
 		{records, "import", "FILE.ndjson[.gz]", "apply changes from a file", nil, []string{ofStore, "json", "source", "timezone"}, runImport},
-		{records, "convert", "", "print another format as changes to import", []act{
-			{"conferences", "FILE.ndjson.gz", "of a list of conferences"},
-		}, nil, runConvert},
 		{records, "export", "", "print all entries and checkpoints, one JSON object a line", nil, []string{ofStore, "file"}, runExport},
 		{records, "history", "KIND ID", "print the history of one record", []act{
 			{"diff", "KIND ID FROM TO", "print what differs between two versions"},

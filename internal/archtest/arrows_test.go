@@ -35,7 +35,6 @@ var arrows = map[string][]string{
 	"query/readmodel/elastic":     {"calendar", "query/readmodel"},
 	"internal/access":             {"calendar", "eventstore"},
 	"internal/audit":              {"calendar", "eventstore", "internal/proof"},
-	"internal/conferences":        {"calendar", "internal/importer"},
 	"internal/demo":               {"calendar", "command", "eventstore"},
 	"internal/history":            {"calendar", "eventstore", "internal/texts"},
 	"internal/formats":            {"calendar", "internal/htmltext", "internal/texts"},
@@ -62,7 +61,7 @@ var arrows = map[string][]string{
 var floors = [][]string{
 	{"cmd/daybook", "cmd/loadgen"},
 	{"internal/telemetry"},
-	{"internal/httpapi", "internal/audit", "internal/importer", "internal/conferences", "internal/demo", "internal/pages"},
+	{"internal/httpapi", "internal/audit", "internal/importer", "internal/demo", "internal/pages"},
 	{"command", "query", "query/past", "projector", "projector/upkeep", "internal/access", "internal/history", "internal/lease", "internal/proof"},
 	{"eventstore/memstore", "eventstore/sqlite", "eventstore/postgres", "eventstore/feed", "query/readmodel/memindex", "query/readmodel/elastic", "internal/formats"},
 	{"eventstore", "query/readmodel", "internal/htmltext", "internal/texts"},
@@ -102,7 +101,7 @@ func TestFloors(t *testing.T) {
 
 // testOnly are packages that only tests import; the binary never links them.
 var testOnly = []string{
-	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit", "internal/archtest", "internal/e2e",
+	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit", "internal/testkit/conferences", "internal/archtest", "internal/e2e",
 }
 
 // drivers are libraries that the rooms of the rules never import.

@@ -68,17 +68,17 @@ func TestPlace(t *testing.T) {
 
 func TestConvert(t *testing.T) {
 	t.Parallel()
-	history := `{"seq":1,"at":1531784972,"author":7,"action":"created","id":3,"topic":"ruby","record":{"name":"c't <webdev>","url":"www.a.example","startDate":"2014-1-3","city":"Berlin","country":"Germany","locales":"DE,EN","twitter":"@@ct","cfpUrl":"https://a.example/?a=1&b=2","cfpEndDate":"2013-12-01"}}
-{"seq":2,"at":1531784973,"author":8,"action":"updated","id":3,"topic":"ruby","record":{"name":"c't","url":"https://a.example","startDate":"2014-01-03","endDate":"2014-01-04","online":true,"locales":"EN","mastodon":"@ct@a.example"}}
+	history := `{"seq":1,"at":1531784972,"author":7,"action":"created","id":3,"topic":"ruby","record":{"name":"c't <webdev>","url":"www.a.example","startDate":"2014-1-3","city":"Berlin","country":"Germany","locales":"DE,EN","cfpUrl":"https://a.example/?a=1&b=2","cfpEndDate":"2013-12-01"}}
+{"seq":2,"at":1531784973,"author":8,"action":"updated","id":3,"topic":"ruby","record":{"name":"c't","url":"https://a.example","startDate":"2014-01-03","endDate":"2014-01-04","online":true,"locales":"EN","offersSignLanguageOrCC":true}}
 {"seq":3,"at":1531784974,"author":7,"action":"removed","id":3,"topic":"ruby"}
 `
 	want := `{"action":"create","kind":"venue","key":"venue:berlin|germany","at":"2018-07-16T23:49:32Z","author":"author-7","fields":{"city":"Berlin","country":"Germany","venue":"Berlin, Germany"}}
 {"action":"create","kind":"category","key":"category:ruby","at":"2018-07-16T23:49:32Z","author":"author-7","fields":{"name":"ruby"}}
 {"action":"create","kind":"tag","key":"tag:DE","at":"2018-07-16T23:49:32Z","author":"author-7","fields":{"name":"DE"}}
 {"action":"create","kind":"tag","key":"tag:EN","at":"2018-07-16T23:49:32Z","author":"author-7","fields":{"name":"EN"}}
-{"action":"create","kind":"event","key":"event:3","at":"2018-07-16T23:49:32Z","author":"author-7","fields":{"all_day":true,"categories":[{"key":"category:ruby"}],"description":"<ul><li><a href=\"https://a.example/?a=1&amp;b=2\">Call for papers</a> until 2013-12-01</li><li>Twitter: <a href=\"https://twitter.com/ct\">@ct</a></li></ul>","end_date":"2014-01-03","start_date":"2014-01-03","tags":[{"key":"tag:DE"},{"key":"tag:EN"}],"timezone":"UTC","title":"c&#39;t &lt;webdev&gt;","venue":{"key":"venue:berlin|germany"},"website":"http://www.a.example"}}
+{"action":"create","kind":"event","key":"event:3","at":"2018-07-16T23:49:32Z","author":"author-7","fields":{"all_day":true,"categories":[{"key":"category:ruby"}],"description":"<ul><li><a href=\"https://a.example/?a=1&amp;b=2\">Call for papers</a> until 2013-12-01</li></ul>","end_date":"2014-01-03","start_date":"2014-01-03","tags":[{"key":"tag:DE"},{"key":"tag:EN"}],"timezone":"UTC","title":"c&#39;t &lt;webdev&gt;","venue":{"key":"venue:berlin|germany"},"website":"http://www.a.example"}}
 {"action":"create","kind":"tag","key":"tag:Online","at":"2018-07-16T23:49:33Z","author":"author-8","fields":{"name":"Online"}}
-{"action":"put","kind":"event","key":"event:3","at":"2018-07-16T23:49:33Z","author":"author-8","fields":{"all_day":true,"categories":[{"key":"category:ruby"}],"description":"<ul><li>Mastodon: <a href=\"https://a.example/@ct\">@ct@a.example</a></li></ul>","end_date":"2014-01-04","start_date":"2014-01-03","tags":[{"key":"tag:EN"},{"key":"tag:Online"}],"timezone":"UTC","title":"c&#39;t","venue":[],"website":"https://a.example"}}
+{"action":"put","kind":"event","key":"event:3","at":"2018-07-16T23:49:33Z","author":"author-8","fields":{"all_day":true,"categories":[{"key":"category:ruby"}],"description":"<ul><li>Sign language or closed captions</li></ul>","end_date":"2014-01-04","start_date":"2014-01-03","tags":[{"key":"tag:EN"},{"key":"tag:Online"}],"timezone":"UTC","title":"c&#39;t","venue":[],"website":"https://a.example"}}
 {"action":"delete","kind":"event","key":"event:3","at":"2018-07-16T23:49:34Z","author":"author-7"}
 `
 	var out strings.Builder

@@ -1,5 +1,5 @@
 // Package conferences turns the edit history of a public list of conferences
-// into lines of internal/importer.
+// into lines of internal/importer, for tests only.
 //
 // One change of the history is one line about an event with the key
 // "event:<id>". Before the first line that needs them there are lines that make
@@ -35,23 +35,18 @@ type Change struct {
 // Entry is a conference as the history gives it, whole on every line. What
 // people typed is not checked.
 type Entry struct {
-	Name        string `json:"name"`
-	URL         string `json:"url"`
-	StartDate   string `json:"startDate"`
-	EndDate     string `json:"endDate"`
-	City        string `json:"city"`
-	Country     string `json:"country"`
-	Online      bool   `json:"online"`
-	Locales     string `json:"locales"`
-	CfpURL      string `json:"cfpUrl"`
-	CfpEndDate  string `json:"cfpEndDate"`
-	CocURL      string `json:"cocUrl"`
-	Twitter     string `json:"twitter"`
-	Mastodon    string `json:"mastodon"`
-	Bluesky     string `json:"bluesky"`
-	SignedOrCC  bool   `json:"offersSignLanguageOrCC"`
-	Affiliate   string `json:"affiliateUrl"`
-	AffiliateAs string `json:"affiliateText"`
+	Name       string `json:"name"`
+	URL        string `json:"url"`
+	StartDate  string `json:"startDate"`
+	EndDate    string `json:"endDate"`
+	City       string `json:"city"`
+	Country    string `json:"country"`
+	Online     bool   `json:"online"`
+	Locales    string `json:"locales"`
+	CfpURL     string `json:"cfpUrl"`
+	CfpEndDate string `json:"cfpEndDate"`
+	CocURL     string `json:"cocUrl"`
+	SignedOrCC bool   `json:"offersSignLanguageOrCC"`
 }
 
 // Place is where a conference takes place; the zero Place is none.
@@ -195,8 +190,6 @@ var (
 	// schemeForm is a scheme as it is also mistyped, twice at times.
 	schemeForm = regexp.MustCompile(`^(?:https?[:.]*//)*(https?)[:.]*//`)
 	dateForm   = regexp.MustCompile(`^(\d{4})[-–—](\d{1,2})[-–—](\d{1,2})$`)
-	handle     = regexp.MustCompile(`^(?:https?://(?:www\.)?twitter\.com/)?@*([A-Za-z0-9_]{1,15})/?$`)
-	fediverse  = regexp.MustCompile(`^@?([\w.-]+)@([\w-]+(?:\.[\w-]+)+)$`)
 )
 
 // mendDate gives YYYY-MM-DD for a date whose parts are clear: dashes of another
@@ -271,27 +264,6 @@ func (r *Entry) description() string {
 	}
 	if u := mendURL(r.CocURL); u != "" {
 		add(link(u, "Code of conduct"))
-	}
-	if t := strings.Trim(r.Twitter, "\u202c \t"); t != "" {
-		switch m := handle.FindStringSubmatch(t); {
-		case m != nil:
-			add("Twitter: " + link("https://twitter.com/"+m[1], "@"+m[1]))
-		default:
-			add("Twitter: " + html.EscapeString(t))
-		}
-	}
-	if t := strings.TrimSpace(r.Mastodon); t != "" {
-		switch m := fediverse.FindStringSubmatch(t); {
-		case m != nil:
-			add("Mastodon: " + link("https://"+m[2]+"/@"+m[1], t))
-		case strings.HasPrefix(t, "http"):
-			add("Mastodon: " + link(t, t))
-		default:
-			add("Mastodon: " + html.EscapeString(t))
-		}
-	}
-	if t := strings.TrimPrefix(strings.TrimSpace(r.Bluesky), "@"); t != "" {
-		add("Bluesky: " + html.EscapeString(t))
 	}
 	if r.SignedOrCC {
 		add("Sign language or closed captions")

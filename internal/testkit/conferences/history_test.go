@@ -18,10 +18,10 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/internal/access"
-	"daybook/internal/conferences"
 	"daybook/internal/htmltext"
 	"daybook/internal/importer"
 	"daybook/internal/testkit"
+	"daybook/internal/testkit/conferences"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
 )
