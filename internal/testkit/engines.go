@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,8 +38,8 @@ const engineLimit = 6 * time.Minute
 // clearLimit bounds what a test removes at its end.
 const clearLimit = 30 * time.Second
 
-// engineURL gives the URL of a shared engine; without one the test does not run.
-func engineURL(t testing.TB, name string) string {
+// EngineURL gives the URL of a shared engine; without one the test does not run.
+func EngineURL(t testing.TB, name string) string {
 	t.Helper()
 	variable := engineVariable(name)
 	url := os.Getenv(variable)
@@ -79,7 +78,7 @@ func clearing(t testing.TB) (context.Context, context.CancelFunc) {
 // URL may make schemas and roles.
 func Postgres(t testing.TB) (url, schema string) {
 	t.Helper()
-	url, schema = engineURL(t, EnginePostgres), unique()
+	url, schema = EngineURL(t, EnginePostgres), unique()
 	do := func(ctx context.Context, statement string) {
 		t.Helper()
 		conn, err := pgx.Connect(ctx, url)
@@ -105,7 +104,7 @@ func Postgres(t testing.TB) (url, schema string) {
 // ends.
 func NATS(t testing.TB) (url, prefix string) {
 	t.Helper()
-	url, prefix = engineURL(t, EngineNATS), unique()
+	url, prefix = EngineURL(t, EngineNATS), unique()
 	t.Cleanup(func() {
 		ctx, end := clearing(t)
 		defer end()
@@ -154,7 +153,7 @@ func OpenSearch(t testing.TB) (url, prefix string) {
 
 func search(t testing.TB, name string) (url, prefix string) {
 	t.Helper()
-	url, prefix = strings.TrimRight(engineURL(t, name), "/"), unique()
+	url, prefix = strings.TrimRight(EngineURL(t, name), "/"), unique()
 	t.Cleanup(func() {
 		ctx, end := clearing(t)
 		defer end()
@@ -218,10 +217,7 @@ type Engine struct {
 // does not run, so that a plain test run starts no server.
 func OwnEngine(t testing.TB, name string) *Engine {
 	t.Helper()
-	required := slices.Contains(strings.Split(os.Getenv("DAYBOOK_REQUIRE"), ","), name)
-	if !required && os.Getenv(engineVariable(name)) == "" {
-		Require(t, name, "neither DAYBOOK_REQUIRE nor "+engineVariable(name)+" asks for one")
-	}
+	requireOwn(t, name)
 	dir, err := os.MkdirTemp("", "daybook-own-") //nolint:usetesting // PostgreSQL runs as another user, who could not pass t.TempDir
 	if err != nil {
 		t.Fatal(err)
@@ -235,6 +231,14 @@ func OwnEngine(t testing.TB, name string) *Engine {
 		Require(t, name, err.Error())
 	}
 	return e
+}
+
+// requireOwn ends a test that starts an engine of its own where nothing asks for one.
+func requireOwn(t testing.TB, name string) {
+	t.Helper()
+	if !Required(name) && os.Getenv(engineVariable(name)) == "" {
+		Require(t, name, "neither DAYBOOK_REQUIRE nor "+engineVariable(name)+" asks for one")
+	}
 }
 
 // guard starts a process that takes the engine down when this one closes a pipe:

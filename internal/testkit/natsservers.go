@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -47,11 +45,11 @@ type NATSServer struct {
 // StartNATS starts n nats-server processes with JetStream on free ports of this
 // machine, a cluster where there is more than one, and waits until JetStream
 // answers. They end with the test. The program is that of the module that go.mod
-// names, with shorter times for elections: see natsserver.
+// names.
 func StartNATS(t testing.TB, n int) *NATSServers {
 	t.Helper()
 	c := &NATSServers{}
-	ports := freePorts(t, 2*n)
+	ports := FreePorts(t, 2*n)
 	routes := make([]string, 0, n)
 	for i := range n {
 		routes = append(routes, fmt.Sprintf(`"nats://127.0.0.1:%d"`, ports[n+i]))
@@ -193,8 +191,8 @@ var natsBuild struct {
 	path, problem string
 }
 
-// natsProgram gives the nats-server program, built once for each test program
-// unless DAYBOOK_NATS_SERVER names one. The race detector is not for it.
+// natsProgram returns the path of the nats-server program of go.mod, built once for each
+// test program unless DAYBOOK_NATS_SERVER names one. The race detector is not for it.
 func natsProgram(t testing.TB) string {
 	t.Helper()
 	natsBuild.Do(func() {
@@ -204,8 +202,7 @@ func natsProgram(t testing.TB) string {
 		// Not below the folder of a test: others use it too.
 		natsBuild.path = filepath.Join(os.TempDir(), fmt.Sprintf("daybook-test-natsserver-%d", os.Getuid()))
 		part := fmt.Sprintf("%s.%d", natsBuild.path, os.Getpid())
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", part, "./internal/testkit/natsserver")
-		cmd.Dir = moduleRoot(t)
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-o", part, "github.com/nats-io/nats-server/v2")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			natsBuild.problem = fmt.Sprintf("%v\n%s", err, out)
@@ -219,24 +216,4 @@ func natsProgram(t testing.TB) string {
 		t.Fatalf("build nats-server: %s", natsBuild.problem)
 	}
 	return natsBuild.path
-}
-
-// freePorts gives n ports of this machine that nobody listens on, below those
-// that the system gives to outgoing connections.
-func freePorts(t testing.TB, n int) []int {
-	t.Helper()
-	var ports []int
-	for range 1000 {
-		port := 20_000 + rand.IntN(10_000)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)) //nolint:noctx // closed at once
-		if err != nil {
-			continue
-		}
-		defer func() { _ = l.Close() }() // all at the end, so none comes twice
-		if ports = append(ports, port); len(ports) == n {
-			return ports
-		}
-	}
-	t.Fatal("no free ports")
-	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -40,10 +42,7 @@ type PostgresServer struct {
 // process. It asks for an engine by name as OwnEngine does.
 func StartPostgres(t testing.TB) *PostgresServer {
 	t.Helper()
-	required := slices.Contains(strings.Split(os.Getenv("DAYBOOK_REQUIRE"), ","), EnginePostgres)
-	if !required && os.Getenv(engineVariable(EnginePostgres)) == "" {
-		Require(t, EnginePostgres, "neither DAYBOOK_REQUIRE nor "+engineVariable(EnginePostgres)+" asks for one")
-	}
+	requireOwn(t, EnginePostgres)
 	s := newPostgres(t)
 	s.tool("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
 	s.Start()
@@ -73,7 +72,7 @@ func newPostgres(t testing.TB) *PostgresServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &PostgresServer{t: t, bin: bin, dir: dir, port: freePorts(t, 1)[0]}
+	s := &PostgresServer{t: t, bin: bin, dir: dir, port: FreePorts(t, 1)[0]}
 	if os.Getuid() == 0 { // it refuses to run as root
 		owner, err := user.Lookup("postgres")
 		if err != nil {
@@ -351,4 +350,24 @@ func (s *PostgresServer) FilesWith(word string) []string {
 		s.t.Fatal(err)
 	}
 	return found
+}
+
+// FreePorts returns n ports of this machine that nobody listens on, below those
+// that the system gives to outgoing connections.
+func FreePorts(t testing.TB, n int) []int {
+	t.Helper()
+	var ports []int
+	for range 1000 {
+		port := 20_000 + rand.IntN(10_000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)) //nolint:noctx // closed at once
+		if err != nil {
+			continue
+		}
+		defer func() { _ = l.Close() }() // all at the end, so none comes twice
+		if ports = append(ports, port); len(ports) == n {
+			return ports
+		}
+	}
+	t.Fatal("no free ports")
+	return nil
 }
