@@ -260,5 +260,8 @@ func suggestions(s *scene) {
 	s.nobody.read("/suggest?typos=off&q="+typo).field("events", list{}).field("tags", list{})
 	s.nobody.get("/suggest").want(400).field("code", "rest_missing_callback_param")
 	s.nobody.get("/suggest?q=%21&kinds=users&limit=0&typos=").bad("q", "kinds", "limit", "typos")
+	s.nobody.get("/suggest?multilang_language=xx&q="+strings.Repeat("a", 101)).bad("q", "multilang_language")
+	s.nobody.read("/suggest?kinds=events&q=%22of+"+w+"%22").field("events.0.id", first.id()).without("events.1")
+	s.nobody.read("/suggest?kinds=events&q="+w+"+-night").field("events.0.id", exact.id()).without("events.1")
 	s.nobody.get("/suggestions?q=x").want(404)
 }

@@ -122,7 +122,7 @@ func flaws(t *testing.T, p *renderer, s *calendar.Spec, staying string) []string
 // rendererOf is a renderer for another table of a kind.
 func rendererOf(t *testing.T, s *calendar.Spec) *renderer {
 	t.Helper()
-	p := testRenderer(t, calendar.LangEN)
+	p := testRenderer(t)
 	p.a.layouts.of[s.Kind] = columnsOf(s, orders[s.Kind])
 	return p
 }

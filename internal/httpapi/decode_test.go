@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"mime/multipart"
-	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -189,45 +187,6 @@ func BenchmarkDecodeBody(b *testing.B) {
 		if _, err := decodeBody("application/json", body, isTestList); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-func TestMerge(t *testing.T) {
-	t.Parallel()
-	got := merge(calendar.Input{"a": "query", "b": "query", "id": "5"}, calendar.Input{"a": nil, "id": json.Number("6")})
-	if diff := cmp.Diff(calendar.Input{"a": nil, "b": "query"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestReadBody(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		size    int
-		chunked bool
-		code    calendar.Code
-	}{
-		"at the limit":         {maxBody, false, ""},
-		"over the limit":       {maxBody + 1, false, calendar.CodeBodyTooLarge},
-		"chunked at the limit": {maxBody, true, ""},
-		"chunked over":         {maxBody + 1, true, calendar.CodeBodyTooLarge},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(strings.Repeat("x", tc.size)))
-			if tc.chunked {
-				r.ContentLength = -1
-			}
-			b, err := readBody(httptest.NewRecorder(), r, maxBody)
-			switch {
-			case tc.code != "":
-				if e := publicError(err); e.Code != tc.code {
-					t.Errorf("got %v, want %s", err, tc.code)
-				}
-			case err != nil || len(b) != tc.size:
-				t.Errorf("read %d bytes, error %v", len(b), err)
-			}
-		})
 	}
 }
 

@@ -93,8 +93,7 @@ func uidByID(t *testing.T, c *testkit.Client) map[string]string {
 // LISTINGS 8.1, 8.8, 8.44
 func TestFormatsHaveOneSelection(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	jazz := editor.Create(calendar.KindCategory, testkit.Object{"name": "Jazz"}).ID()
 	zones := []string{"America/New_York", "Asia/Tokyo", "UTC", "UTC+5.5"}
 	for i := range 23 {
@@ -146,8 +145,7 @@ func TestFormatsHaveOneSelection(t *testing.T) {
 // LISTINGS 8.2, 8.3
 func TestWhichFormat(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall"}).ID().String()
 	id := editor.Event("Concert", nil).ID().String()
 	const json, ics, rss = "application/json; charset=utf-8", "text/calendar; charset=utf-8", "application/rss+xml; charset=utf-8"
@@ -206,8 +204,7 @@ func TestWhichFormat(t *testing.T) {
 // LISTINGS 8.4, 8.5
 func TestWholeAnswers(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{ExportLimit: 251}})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{ExportLimit: 251}})
 	for i := range 250 {
 		editor.Event(fmt.Sprintf("Event %d", i), testkit.Object{"description": strings.Repeat("word ", 200)})
 	}
@@ -261,8 +258,7 @@ const headerRequest = "X-Request-Id"
 // LISTINGS 8.6, 8.7
 func TestFeedsAreKept(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{Now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	w, editor, nobody := newWorld(t, testkit.Options{Now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)})
 	event := editor.Event("Concert", nil)
 	modified := func(c *testkit.Client, path string) string {
 		t.Helper()
@@ -341,8 +337,7 @@ func lineOf(t *testing.T, body []byte, name string) string {
 // LISTINGS 8.8, 8.9, 8.15
 func TestEventInACalendar(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	w, editor, nobody := newWorld(t)
 	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall", "city": "Boston", "geo_lat": 42.36, "geo_lng": -71.05}).ID()
 	id := editor.Event("Concert", testkit.Object{"venue": venue}).ID()
 	path := "/events/" + id.String()
@@ -433,8 +428,7 @@ func TestEventInACalendar(t *testing.T) {
 // LISTINGS 8.8
 func TestUIDsAreTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{TrustForwarded: true}})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{TrustForwarded: true}})
 	id := editor.Event("Concert", nil).ID().String()
 	want := uidByID(t, nobody)[id]
 	for _, c := range []*testkit.Client{nobody, editor, nobody.Under(calendar.LangFR), nobody.With("X-Forwarded-Host", "other.example")} {
@@ -456,8 +450,7 @@ func TestUIDsAreTheSameEverywhere(t *testing.T) {
 // LISTINGS 8.16, 8.24
 func TestRightsInFormats(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Vault", "city": "Boston", "geo_lat": 1, "geo_lng": 2}).ID()
 	organizer := editor.Create(calendar.KindOrganizer, testkit.Object{"organizer": "Keepers", "email": "keepers@example.org"}).ID()
 	secret := editor.Event("Secret", testkit.Object{
@@ -504,8 +497,7 @@ func TestRightsInFormats(t *testing.T) {
 // LISTINGS 8.23
 func TestEventsOfARecord(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall & Bar"}).ID()
 	organizer := editor.Create(calendar.KindOrganizer, testkit.Object{"organizer": "Trust"}).ID()
 	music := editor.Create(calendar.KindCategory, testkit.Object{"name": "Music"}).ID()
@@ -557,8 +549,7 @@ func TestEventsOfARecord(t *testing.T) {
 // Links to a feed itself hold what was sent, and no default.
 func TestFeedsNameThemselves(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{CalendarName: "Town"}})
-	nobody := w.As(calendar.Anonymous)
+	_, _, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{CalendarName: "Town"}})
 	root := testkit.Base + testkit.Root
 	for path, want := range map[string]string{
 		"/events.atom":                             root + "/events.atom",
@@ -589,8 +580,7 @@ func TestFeedsNameThemselves(t *testing.T) {
 // LISTINGS 8.21, 8.22
 func TestCalendarSource(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{CalendarLimit: 9}})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{CalendarLimit: 9}})
 	event := func(title, zone, start, end string, allDay bool) {
 		editor.Event(title, testkit.Object{"timezone": zone, "start_date": start, "end_date": end, "all_day": allDay})
 	}
@@ -679,8 +669,7 @@ func (c *cutting) Write(b []byte) (int, error) {
 // are under way have an end to their number.
 func TestWholeAnswersAtOnce(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{WholeAnswers: 1}})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	w, editor, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{WholeAnswers: 1}})
 	for i := range 120 {
 		editor.Event(fmt.Sprintf("Event %d", i), testkit.Object{"description": strings.Repeat("word ", 1000)})
 	}
@@ -738,8 +727,7 @@ func (s *slow) Write(b []byte) (int, error) {
 // what is sent from a buffer.
 func TestWholeAnswersOfOneClient(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{WholeAnswers: 4}})
-	editor := w.As(calendar.Editor)
+	w, editor, _ := newWorld(t, testkit.Options{HTTP: httpapi.Options{WholeAnswers: 4}})
 	for i := range 40 {
 		editor.Event(fmt.Sprintf("Event %d", i), testkit.Object{"description": strings.Repeat("word ", 1000)})
 	}

@@ -114,8 +114,7 @@ func TestHistoryPages(t *testing.T) {
 // HISTORY 20.2 and 20.4.
 func TestHistoryChanges(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
+	w, editor, _ := newWorld(t)
 	event := editor.Event("Quay concert & picnic", testkit.Object{"start_date": "2026-07-04 18:30", "end_date": "2026-07-05 21:00"})
 	path := event.Path(calendar.KindEvent)
 	editor.Patch(path, testkit.Object{"start_date": "2026-07-05 19:00", "title": "Quay"}).Want(200)
@@ -293,8 +292,7 @@ func TestScheduledVersionIsOpen(t *testing.T) {
 // HISTORY 20.21.
 func TestDiff(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	event := editor.Event("Quay", testkit.Object{"cost": "5", "description": "One"})
 	path := event.Path(calendar.KindEvent)
 	editor.Under(calendar.LangFR).Patch(path, testkit.Object{"title": "Quai", "featured": true, "description": ""}).Want(200)

@@ -13,8 +13,7 @@ import (
 // read model does not know that record yet.
 func TestSharedReadWhileListsLag(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	w, editor, nobody := newWorld(t)
 	defer w.Hold()()
 	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall", "status": "future", "date_utc": "2026-05-01 13:00:00"})
 	path := editor.Event("Concert", testkit.Object{"venue": venue.ID()}).Path(calendar.KindEvent)

@@ -22,8 +22,7 @@ const (
 // INTERFACE 2.5, 3.1.5, 3.1.6, 3.4.1, 4.5, 4.11: names that look the same are the same.
 func TestNamesInNormalForm(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	editor.Event("Cafe\u0301", testkit.Object{"venue": testkit.Object{"venue": "Bie\u0301r", "city": "Zu\u0308rich"}}).
 		WantField("title", "Café").WantField("venue.venue", "Biér").WantField("venue.city", "Zürich")
 	for first, second := range map[string]string{composed: decomposed, "Opera\u0308  Haus": "Operä haus"} {
@@ -58,8 +57,7 @@ func (asSent) Name(s string) string { return calendar.Trim(s) }
 // normal form.
 func TestStoredNamesAreFound(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	w, editor, nobody := newWorld(t)
 	old, err := command.New(w.Store, &calendar.Rules{Site: time.UTC, Clean: asSent{htmltext.New()}}, testkit.PlainHasher{}, command.Options{Now: w.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -92,8 +90,7 @@ func TestStoredNamesAreFound(t *testing.T) {
 // apostrophes and hyphens.
 func TestPlacesAreFolded(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	for _, city := range []string{"L'Aquila", "L’Aquila", "Stoke-on-Trent", "Stoke–on\u2010Trent", "A\u0300  Coruña"} {
 		editor.Event("In "+city, testkit.Object{"venue": testkit.Object{"venue": "Hall of " + city, "city": city, "country": "Côte d’" + city[:1]}})
 	}

@@ -43,8 +43,7 @@ func icsValues(r *testkit.Response, property string) (out []string) {
 // has the same words in every answer, and the same lines.
 func TestPlainTextIsOne(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{Pages: &pages.Options{}})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	w, editor, nobody := newWorld(t, testkit.Options{Pages: &pages.Options{}})
 	const about = `Intro:<ul><li>One</li></ul><table><tr><td>10:00</td><td>Opening</td></tr></table>` +
 		`<dl><dt>Doors</dt><dd>Seven</dd></dl><section>Parking</section><section>Bar</section>` +
 		`<details><summary>More</summary>Below</details><p>See <a href="/venue/hall/">the hall</a>, ` +
@@ -104,8 +103,7 @@ func TestPlainTextIsOne(t *testing.T) {
 // INTERFACE 2.5: what is a block in names and details separates words.
 func TestNamesSeparateWords(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
+	_, editor, _ := newWorld(t)
 	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "<div>River</div><div>Hall</div>", "address": "Street 1<br>Back yard", "city": "New\u00a0  York\n"})
 	venue.WantField("venue", "River Hall").WantField("address", "Street 1 Back yard").WantField("city", "New York")
 	editor.Create(calendar.KindOrganizer, testkit.Object{"organizer": "<ul><li>Arts</li><li>Trust</li></ul>"}).WantField("organizer", "Arts Trust")
@@ -117,8 +115,7 @@ func TestNamesSeparateWords(t *testing.T) {
 // INTERFACE 2.5: no text of a record turns the direction of the text around it.
 func TestDirectionsAreRemoved(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
+	_, editor, _ := newWorld(t)
 	const turned = "a\u202e\u2066b&#x202e;&#8297;c\u202a\u202b\u202c\u202d\u2067\u2068\u2069\u200e\u200f\u061cd"
 	const want = "abc\u200e\u200f\u061cd"
 	event := editor.Event(turned, testkit.Object{"description": turned, "excerpt": turned, "cost": turned, "tags": []string{turned}})

@@ -72,8 +72,7 @@ func TestListsOfAnotherGeneration(t *testing.T) {
 		t.Fatal(err)
 	}
 	index := &goingBack{Index: image}
-	w := testkit.New(t, testkit.Options{Index: index, Wait: 10 * time.Second})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t, testkit.Options{Index: index, Wait: 10 * time.Second})
 	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall", "geo_lat": 1, "geo_lng": 2})
 	const window = "start_date=2020-01-01&end_date=2040-01-01"
 	for _, path := range []string{

@@ -2,41 +2,20 @@ package httpapi_test
 
 import (
 	"fmt"
-	"net/url"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/testkit"
 )
-
-// TestFilterByName: a term is found by its name as it was sent, as it is shown
-// and as answers escape it, in the language of the request (4.5, 3.1.6).
-func TestFilterByName(t *testing.T) {
-	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
-	jazz := editor.Create(calendar.KindCategory, testkit.Object{"name": "Jazz & <b>blues</b>", "slug": "jb"})
-	editor.Under(calendar.LangFR).Patch(jazz.Path(calendar.KindCategory), testkit.Object{"name": "Jazz & été"}).WantField("name", "Jazz &amp; été")
-	editor.Event("Concert", testkit.Object{"categories": jazz.ID(), "tags": "a,b"})
-	for name, under := range map[string]calendar.Lang{
-		"Jazz & blues": calendar.LangEN, "jazz &amp; BLUES": calendar.LangEN, "JB": calendar.LangEN,
-		"jazz & ÉTÉ": calendar.LangFR, "Jazz &amp; été": calendar.LangFR,
-	} {
-		w.As(calendar.Anonymous).Under(under).Get("/events?categories[]="+url.QueryEscape(name)).WantField("total", 1)
-	}
-	editor.Get("/events?categories=" + url.QueryEscape("Jazz & été")).WantBad("categories")
-}
 
 // TestTermsOfOneRequest: an entry finds the term that an entry before it makes, by
 // slug and by name (3.1.6).
 func TestTermsOfOneRequest(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
+	_, editor, _ := newWorld(t)
 	for i, c := range []struct {
 		sent  []any
 		slugs []string
@@ -64,8 +43,7 @@ func TestTermsOfOneRequest(t *testing.T) {
 // roots and lists of ids (8.2, 10).
 func TestDocumentedExtensions(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Prefixes: []string{"rest"}, Namespaces: []string{"other/v2"}}})
-	nobody := w.As(calendar.Anonymous)
+	_, _, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{Prefixes: []string{"rest"}, Namespaces: []string{"other/v2"}}})
 	doc := nobody.Get("/doc")
 	doc.WantField("x-roles.4.name", "administrator").WantField("x-roles.5.name", "auditor").WantField("x-roles.5.x-extension", true)
 	if _, marked := doc.Lookup("x-roles.4.x-extension"); marked {

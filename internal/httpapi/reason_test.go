@@ -12,8 +12,7 @@ import (
 // HISTORY 20.39.
 func TestReasons(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
+	w, editor, _ := newWorld(t)
 	reason := func(path string) any {
 		t.Helper()
 		v, _ := editor.Get(path + "/history?limit=1").Lookup("entries.0.reason")

@@ -132,7 +132,7 @@ func exampleView(t *testing.T) *query.View {
 	}
 }
 
-func testRenderer(t *testing.T, l calendar.Lang) *renderer {
+func testRenderer(t *testing.T) *renderer {
 	t.Helper()
 	site, err := time.LoadLocation("America/New_York")
 	if err != nil {
@@ -141,7 +141,7 @@ func testRenderer(t *testing.T, l calendar.Lang) *renderer {
 	o := Options{Site: site}
 	setDefaults(&o)
 	return &renderer{
-		a: &api{o: o, layouts: newLayouts()}, lang: l,
+		a: &api{o: o, layouts: newLayouts()}, lang: calendar.LangEN,
 		root: rootOf(origin{"https://calendar.example.org", "calendar.example.org", ""}, location{prefix: "api", namespace: Namespace}, 0),
 	}
 }
@@ -163,49 +163,9 @@ func TestRenderEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := testRenderer(t, calendar.LangEN)
+	p := testRenderer(t)
 	p.ld = true
 	if diff := cmp.Diff(decodeObject(t, want), decodeObject(t, p.appendView(nil, exampleView(t)))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestRenderBlanked(t *testing.T) {
-	t.Parallel()
-	p := testRenderer(t, calendar.LangEN)
-	whole := decodeObject(t, p.appendView(nil, exampleView(t)))
-	v := exampleView(t)
-	v.Blanked = true
-	got := decodeObject(t, p.appendView(nil, v))
-	want := whole
-	maps.Copy(want, map[string]any{
-		"description": "", "excerpt": "", "cost": "", "website": "", "image": false,
-		"cost_details": map[string]any{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": []any{}},
-		"all_day":      nil, "show_map": nil, "show_map_link": nil, "hide_from_listings": nil, "sticky": nil, "featured": nil, "ticketed": nil,
-		"post_parent": 0.0, "categories": []any{}, "tags": []any{}, "venue": []any{}, "venues": []any{}, "organizer": []any{}, "custom_fields": []any{},
-	})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestRenderVenue(t *testing.T) {
-	t.Parallel()
-	r := exampleView(t).Venues[0].Record
-	maps.Copy(r.Fields, (calendar.Fields{
-		"description": calendar.Text{calendar.LangEN: "By the water"}, "address": "12 Quay St", "country": "United States", "state": "MA",
-		"province": "ignored", "zip": "02110", "phone": "+1 555 0100", "website": "https://river.example/?a=1&b=2",
-		"geo_lat": 42.3554, "geo_lng": -71.0501, "show_map_link": false,
-	}))
-	p := testRenderer(t, calendar.LangFR)
-	got := decodeObject(t, p.appendPost(nil, query.LinkedView{Record: r, Status: calendar.StatusPublish}))
-	want := decodeObject(t, []byte(`{"id":88,"author":"7","status":"publish","date":"2026-01-10 10:00:00","date_utc":"2026-01-10 15:00:00",
-		"modified":"2026-01-10 10:00:00","modified_utc":"2026-01-10 15:00:00","url":"https://calendar.example.org/venue/river-hall/",
-		"venue":"River Hall","description":"<p>By the water</p>","slug":"river-hall","address":"12 Quay St","city":"Boston",
-		"country":"United States","province":"ignored","state":"MA","zip":"02110","phone":"+1 555 0100","website":"https://river.example/?a=1&b=2",
-		"stateprovince":"MA","show_map":true,"show_map_link":false,"geo_lat":42.3554,"geo_lng":-71.0501,
-		"global_id":"calendar.example.org?id=88","global_id_lineage":["calendar.example.org?id=88"],"language":"en","languages":["en"]}`))
-	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -229,26 +189,9 @@ func TestStateProvince(t *testing.T) {
 	}
 }
 
-func TestRenderNeverPublished(t *testing.T) {
-	t.Parallel()
-	v := exampleView(t)
-	v.Status = calendar.StatusDraft
-	v.Record.Fields["date_utc"] = calendar.NoWall
-	delete(v.Record.Fields, "website")
-	got := decodeObject(t, testRenderer(t, calendar.LangEN).appendView(nil, v))
-	for name, want := range map[string]any{
-		"date_utc": "0000-00-00 00:00:00", "url": "https://calendar.example.org/?event=412",
-		"website": "https://calendar.example.org/?event=412", "status": "draft",
-	} {
-		if got[name] != want {
-			t.Errorf("%s: got %v, want %v", name, got[name], want)
-		}
-	}
-}
-
 func BenchmarkRenderEvent(b *testing.B) {
 	t := &testing.T{}
-	p, v := testRenderer(t, calendar.LangEN), exampleView(t)
+	p, v := testRenderer(t), exampleView(t)
 	buf := p.appendView(nil, v)
 	b.ReportAllocs()
 	for b.Loop() {

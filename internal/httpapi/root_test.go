@@ -7,51 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"daybook/calendar"
 	"daybook/eventstore/memstore"
 	"daybook/internal/history"
 	"daybook/internal/proof"
 )
-
-func TestLocate(t *testing.T) {
-	t.Parallel()
-	table, err := newRootTable(&Options{
-		Prefix: "api", Prefixes: []string{"v2/rest"}, Namespaces: []string{"other/v1"}, BaseURL: "https://x.example/site/",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]string{
-		"/api/calendar/events/v1":                           "en api calendar/events/v1 /",
-		"/api/calendar/events/v1/":                          "en api calendar/events/v1 /",
-		"//api///calendar/events/v1//events//5/":            "en api calendar/events/v1 /events/5",
-		"/fr/api/calendar/events/v1/doc":                    "fr api calendar/events/v1 /doc",
-		"/cn/v2/rest/other/v1/tags":                         "cn v2/rest other/v1 /tags",
-		"/site/es/api/calendar/events/v1/events":            "es api calendar/events/v1 /events",
-		"/site/api/calendar/events/v1/events/":              "en api calendar/events/v1 /events",
-		"/api/calendar/%65vents/v1/events/by-slug/a%2Fb":    "en api calendar/events/v1 /events/by-slug/a%2Fb",
-		"/api/calendar/events/v1/events/by-slug/%E9%9F%B3/": "en api calendar/events/v1 /events/by-slug/%E9%9F%B3",
-		"/en/api/calendar/events/v1":                        "en unknown",
-		"/fr":                                               "fr unknown",
-		"/fr/nothing":                                       "fr unknown",
-		"/api":                                              "en unknown",
-		"/":                                                 "en unknown",
-		"/apix/calendar/events/v1":                          "en unknown",
-		"/api/calendar/events/v12":                          "en unknown",
-		"/site/cn/x":                                        "cn unknown",
-		"/sitex/api/calendar/events/v1":                     "en unknown",
-		"/api/calendar/events/v1/events/by-slug/a%2Fb/another//": "en api calendar/events/v1 /events/by-slug/a%2Fb/another",
-	} {
-		loc := table.locate(path, table.fixed.path)
-		got := loc.lang.String() + " unknown"
-		if loc.known {
-			got = loc.lang.String() + " " + loc.prefix + " " + loc.namespace + " " + loc.rest
-		}
-		if got != want {
-			t.Errorf("%s: got %s, want %s", path, got, want)
-		}
-	}
-}
 
 func TestOrigin(t *testing.T) {
 	t.Parallel()
@@ -161,57 +120,12 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestLinks(t *testing.T) {
-	t.Parallel()
-	r := rootOf(origin{"https://x.example:8080/site", "x.example:8080/site", "/site"}, location{
-		lang: calendar.LangFR, segment: "/fr", prefix: "api", namespace: Namespace,
-	}, 0)
-	record := func(k calendar.Kind, slug string) *calendar.Record {
-		return &calendar.Record{ID: 412, Kind: k, Fields: calendar.Fields{"slug": slug}}
-	}
-	for name, tc := range map[string]struct{ got, want string }{
-		"self":       {r.self(record(calendar.KindEvent, "a")), "https://x.example:8080/site/fr/api/calendar/events/v1/events/412"},
-		"event":      {r.page(record(calendar.KindEvent, "a"), calendar.StatusPublish), "https://x.example:8080/site/fr/event/a/"},
-		"future":     {r.page(record(calendar.KindVenue, "a"), calendar.StatusFuture), "https://x.example:8080/site/fr/venue/a/"},
-		"private":    {r.page(record(calendar.KindOrganizer, "a"), calendar.StatusPrivate), "https://x.example:8080/site/fr/organizer/a/"},
-		"draft":      {r.page(record(calendar.KindEvent, "a"), calendar.StatusDraft), "https://x.example:8080/site/?event=412"},
-		"trash":      {r.page(record(calendar.KindVenue, "a"), calendar.StatusTrash), "https://x.example:8080/site/?venue=412"},
-		"no slug":    {r.page(record(calendar.KindOrganizer, ""), calendar.StatusPublish), "https://x.example:8080/site/?organizer=412"},
-		"category":   {r.page(record(calendar.KindCategory, "a"), ""), "https://x.example:8080/site/fr/events/category/a/"},
-		"tag":        {r.page(record(calendar.KindTag, "a"), ""), "https://x.example:8080/site/fr/events/tag/a/"},
-		"global id":  {r.globalID(412), "x.example:8080/site?id=412"},
-		"collection": {r.collection(calendar.KindTag), "https://x.example:8080/site/fr/api/calendar/events/v1/tags"},
-	} {
-		if tc.got != tc.want {
-			t.Errorf("%s: got %s, want %s", name, tc.got, tc.want)
-		}
-	}
-}
-
-func TestExtension(t *testing.T) {
-	t.Parallel()
-	for url, want := range map[string]string{
-		"https://img.example/quay.jpg":       "jpg",
-		"https://img.example/a.b/QUAY.JPEG":  "jpeg",
-		"https://img.example/a.b/quay":       "",
-		"https://img.example":                "",
-		"https://img.example/q.jpg?x=a.png":  "jpg",
-		"https://img.example/q.tar.gz#x.png": "gz",
-		"https://img.example/q.j-g":          "",
-		"https://img.example/.jpg/":          "",
-	} {
-		if got := extension(url); got != want {
-			t.Errorf("%s: got %q, want %q", url, got, want)
-		}
-	}
-}
-
 // TestPartsOfRoots: a rendered record is kept for one root, also where the mark
 // that names roots in tags is the same for two: it is a plain checksum of the
 // Host header, so clients can find such hosts.
 func TestPartsOfRoots(t *testing.T) {
 	t.Parallel()
-	p := testRenderer(t, calendar.LangEN)
+	p := testRenderer(t)
 	var err error
 	if p.a.fragments, err = newFragmentCache(1 << 20); err != nil {
 		t.Fatal(err)

@@ -24,8 +24,7 @@ func titlesOf(t *testing.T, r *testkit.Response) (out []string) {
 // LISTINGS 8.32, 8.33, 8.42: typos over HTTP, under every root.
 func TestTypos(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
+	w, editor, _ := newWorld(t)
 	jazz := editor.Event("Jazz", testkit.Object{"description": "by <b>night</b>"})
 	editor.Event("Jzaz", nil)
 	editor.Event("Symphony concert", nil)
@@ -99,8 +98,7 @@ func TestTypos(t *testing.T) {
 // LISTINGS 8.34, 8.42: highlights over HTTP.
 func TestHighlight(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	long := strings.TrimSpace(strings.Repeat("word ", 60))
 	editor.Event("Jazz & blues <3", testkit.Object{
 		"excerpt":     "All that jazzy\n\nstuff",
@@ -193,8 +191,7 @@ func TestHighlight(t *testing.T) {
 // LISTINGS 8.29, 8.31: the best first, over HTTP.
 func TestRelevance(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
+	w, editor, _ := newWorld(t)
 	at := func(day int) testkit.Object {
 		return testkit.Object{"start_date": fmt.Sprintf("2026-06-%02d 10:00:00", day), "end_date": fmt.Sprintf("2026-06-%02d 12:00:00", day)}
 	}

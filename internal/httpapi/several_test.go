@@ -32,8 +32,7 @@ func resultsOf(t *testing.T, r *testkit.Response) []string {
 // LISTINGS 8.41, 8.42, 8.44: several searches are as many lists.
 func TestSeveralSearches(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	jazz := editor.Create(calendar.KindCategory, testkit.Object{"name": "Jazz"}).ID()
 	hall := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall", "city": "Washington, D.C.", "geo_lat": 38.9, "geo_lng": -77.0}).ID()
 	for i := range 12 {
@@ -89,8 +88,7 @@ func TestSeveralSearches(t *testing.T) {
 // LISTINGS 8.41: what of several searches is refused, and how it is named.
 func TestSeveralSearchesRefused(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	nobody := w.As(calendar.Anonymous)
+	_, _, nobody := newWorld(t)
 	ask := func(body any) *testkit.Response { return nobody.Post("/events/search", body) }
 	ask(`{"searches":[{},{"sort":"nonsense","per_page":0},{"tags":["none"]}]}`).WantBad("searches[1].sort", "searches[1].per_page", "searches[2].tags")
 	ask(`{"searches":[{"search":5},{"featured":2},{"page":[1,2]},{"start_date":2026},{"city":[]},{"month":null},{"venue":[[1]]},{"search":true},{"page":{}}]}`).WantBad(

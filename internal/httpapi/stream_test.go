@@ -201,31 +201,6 @@ func authorization(w *testkit.World, role calendar.Role) string {
 	return "Bearer " + w.As(role).Token
 }
 
-// HISTORY 20.25: above the limit 503, what ended makes room.
-func TestStreamsAreBounded(t *testing.T) {
-	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: 1, StreamBeat: 10 * time.Millisecond}})
-	server := serve(t, w)
-	f := follow(t, server.URL, "/changes/stream")
-	f.next()
-	res := follow(t, server.URL, "/changes/stream").res
-	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") != "5" {
-		t.Errorf("one too many: %d %v", res.StatusCode, res.Header)
-	}
-	_ = f.res.Body.Close()
-	for end := time.Now().Add(patience); ; {
-		again := follow(t, server.URL, "/changes/stream").res
-		if again.StatusCode == http.StatusOK {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the place of a stream that ended is taken")
-		}
-	}
-	none := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: -1}})
-	none.As(calendar.Anonymous).Get("/changes/stream").WantCode(503, "rest_unavailable")
-}
-
 // An address without credentials has a part of the places, callers with credentials have
 // room that it cannot take (HISTORY 11).
 func TestStreamsOfOneClient(t *testing.T) {
@@ -267,6 +242,8 @@ func TestStreamsOfOneClient(t *testing.T) {
 			t.Fatal("the place of a stream that ended is taken")
 		}
 	}
+	none := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: -1}})
+	none.As(calendar.Anonymous).Get("/changes/stream").WantCode(503, "rest_unavailable")
 	// A user is no stranger: it may have all that there are.
 	w = testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: part + 1}})
 	server, auditor = serve(t, w), authorization(w, calendar.Auditor)
@@ -431,8 +408,7 @@ func TestSlowReaderOfAStream(t *testing.T) {
 // A stream looks at all that is there, over several pieces.
 func TestStreamSkipsMuch(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
-	editor := w.As(calendar.Editor)
+	w, editor, _ := newWorld(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
 	tag := editor.Create(calendar.KindTag, testkit.Object{"name": "Jazz"}).Path(calendar.KindTag)
 	for range 300 {
 		editor.Patch(tag, nil).Want(200)

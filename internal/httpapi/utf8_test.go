@@ -11,8 +11,7 @@ import (
 // INTERFACE 2.1, 7.2: what is not valid UTF-8 is refused, and nothing is stored of it.
 func TestInvalidUTF8(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	event := editor.Event("Jazz", nil)
 	form := editor.With("Content-Type", "application/x-www-form-urlencoded")
 	const dates = "&start_date=2026-06-01&end_date=2026-06-01"
@@ -47,8 +46,7 @@ func TestInvalidUTF8(t *testing.T) {
 // writes and in filters.
 func TestDatesWithoutSigns(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
-	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
+	_, editor, nobody := newWorld(t)
 	for sent, want := range map[string]string{
 		"20270301": "2027-03-01 00:00:00", "20270301T1830": "2027-03-01 18:30:00", "20270301T183015": "2027-03-01 18:30:15", "20270301T1830+02:00": "2027-03-01 16:30:00",
 		"2027-03-01T18:30:00.123456": "2027-03-01 18:30:00", "2027-03-01 18:30:00.5": "2027-03-01 18:30:00", "2027-03-01T18:30:00.5Z": "2027-03-01 18:30:00",
