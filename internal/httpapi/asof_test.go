@@ -35,9 +35,9 @@ func TestPastOfRandomTimes(t *testing.T) {
 	var ids []calendar.ID
 	for i := range 120 {
 		w.Clock.Add(begin.Add(time.Duration(random.IntN(1_000_000)) * time.Millisecond).Sub(w.Clock.Now()))
-		body := testkit.Object{"title": fmt.Sprintf("Title %d", i), "start_date": "2026-06-10 10:00", "end_date": "2026-06-10 11:00", "status": []string{"publish", "draft"}[random.IntN(2)]}
+		body := obj{"title": fmt.Sprintf("Title %d", i), "start_date": "2026-06-10 10:00", "end_date": "2026-06-10 11:00", "status": []string{"publish", "draft"}[random.IntN(2)]}
 		if len(ids) > 0 && random.IntN(3) > 0 {
-			admin.Patch(fmt.Sprintf("/events/%d", ids[random.IntN(len(ids))]), body).Want(http.StatusOK)
+			admin.Update(fmt.Sprintf("/events/%d", ids[random.IntN(len(ids))]), body)
 			continue
 		}
 		ids = append(ids, calendar.ID(admin.Create(calendar.KindEvent, body).Int("id")))
@@ -64,7 +64,7 @@ func TestPastOfRandomTimes(t *testing.T) {
 				want[e.ID], _ = r.Name(calendar.LangEN) // the last one has the greatest version
 			}
 		}
-		got := auditor.Get("/events?per_page=100&start_date=2000-01-01&_fields=id,title&" + point).Want(http.StatusOK)
+		got := auditor.Read("/events?per_page=100&start_date=2000-01-01&_fields=id,title&" + point)
 		listed, _ := got.Get("events").([]any)
 		if got.Int("total") != len(want) || len(listed) != len(want) {
 			t.Fatalf("%s: %d events, want %d", point, got.Int("total"), len(want))
@@ -97,7 +97,7 @@ func TestPastImports(t *testing.T) {
 	at := w.Clock.Now().UTC().Format(history.TimeLayout)
 	position := fmt.Sprintf("position:%d", w.Head())
 	list := func(point string) int {
-		return nobody.Get("/events?as_of=" + point).Want(http.StatusOK).Int("total")
+		return nobody.Read("/events?as_of=" + point).Int("total")
 	}
 	if n, m := list(at), list(position); n != 1 || m != 1 {
 		t.Fatalf("%d and %d events", n, m)
@@ -125,7 +125,7 @@ func TestPastTooLarge(t *testing.T) {
 	nobody.Get("/events?as_of=now").WantCode(http.StatusUnprocessableEntity, "rest_as_of_too_large").WantField("data.limit", 2)
 	nobody.Get("/events?as_of=now&page=0").WantBad("page")
 	nobody.Get("/events?as_of=position:99").WantBad("as_of")
-	nobody.Get("/events?as_of=position:3").Want(http.StatusOK).WantField("total", 2)
+	nobody.Read("/events?as_of=position:3").WantField("total", 2)
 	nobody.Get("/events?as_of=now").WantCode(http.StatusUnprocessableEntity, "rest_as_of_too_large")
 }
 
@@ -180,11 +180,11 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 	w := testkit.New(t, testkit.Options{})
 	admin, auditor, nobody := w.As(calendar.Administrator), w.As(calendar.Auditor), w.As(calendar.Anonymous)
 	first := w.Head() + 1
-	venue := admin.Create(calendar.KindVenue, testkit.Object{"venue": "Erased words", "slug": "erased-words"})
+	venue := admin.Create(calendar.KindVenue, obj{"venue": "Erased words", "slug": "erased-words"})
 	of := venue.Path(calendar.KindVenue)
-	event := admin.Event("Stays", testkit.Object{"venue": venue.ID()}).Path(calendar.KindEvent)
+	event := admin.Event("Stays", obj{"venue": venue.ID()}).Path(calendar.KindEvent)
 	w.Clock.Add(time.Second)
-	admin.Patch(of, testkit.Object{"city": "Erased words"}).Want(http.StatusOK)
+	admin.Update(of, obj{"city": "Erased words"})
 	admin.Event("Later", nil)
 	at := w.Clock.Now().UTC().Format(history.TimeLayout)
 	w.Clock.Add(time.Second)
@@ -243,11 +243,11 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 			}
 		}
 	}
-	list := nobody.Get("/events?as_of="+at).Want(http.StatusOK).WantField("total", 2)
+	list := nobody.Read("/events?as_of="+at).WantField("total", 2)
 	for i := range 2 {
 		list.WantField(fmt.Sprintf("events.%d.venue", i), []any{})
 	}
-	admin.Patch(event, testkit.Object{"title": "Stays so"}).Want(http.StatusOK).WantField("venue", []any{})
+	admin.Update(event, obj{"title": "Stays so"}).WantField("venue", []any{})
 }
 
 // heldLog holds back who reads the log up to some positions, until it is let through.
@@ -337,7 +337,7 @@ func TestPastAbandoned(t *testing.T) {
 	w := testkit.New(t, testkit.Options{Store: s})
 	admin := w.As(calendar.Administrator)
 	for i := range 50 {
-		admin.Create(calendar.KindTag, testkit.Object{"name": fmt.Sprint("Tag ", i)})
+		admin.Create(calendar.KindTag, obj{"name": fmt.Sprint("Tag ", i)})
 	}
 	last := int(w.Head()) - 1
 	for i := range 40 {
@@ -372,7 +372,7 @@ func TestPastTurns(t *testing.T) {
 	w := testkit.New(t, testkit.Options{Store: s})
 	admin := w.As(calendar.Administrator)
 	for i := range 20 {
-		admin.Create(calendar.KindTag, testkit.Object{"name": fmt.Sprint("Tag ", i)})
+		admin.Create(calendar.KindTag, obj{"name": fmt.Sprint("Tag ", i)})
 	}
 	if got := asOf(t.Context(), w, 3, one, ""); got != http.StatusOK {
 		t.Fatalf("got %d", got)

@@ -20,10 +20,10 @@ func BenchmarkRequests(b *testing.B) {
 	description := "<p>" + strings.Repeat("An evening by the river, with a chair and a friend. ", 17) + "</p>"
 	var one calendar.ID
 	for i := range 2000 {
-		one = editor.Event(fmt.Sprint("Event ", i), testkit.Object{
+		one = editor.Event(fmt.Sprint("Event ", i), obj{
 			"description": description, "excerpt": description[:120], "categories": fmt.Sprintf("Jazz %d,Folk %d", i%7, i%11), "tags": fmt.Sprintf("Open air %d,Late %d", i%13, i%17),
-			"venue":     testkit.Object{"venue": fmt.Sprint("River Hall ", i%200), "address": "1 Quay", "city": "Boston", "geo_lat": 42.1, "geo_lng": -71.2},
-			"organizer": testkit.Object{"organizer": fmt.Sprint("Arts Trust ", i%150), "email": "hello@arts.example"}, "cost": "$5 - 12", "website": "https://arts.example/events",
+			"venue":     obj{"venue": fmt.Sprint("River Hall ", i%200), "address": "1 Quay", "city": "Boston", "geo_lat": 42.1, "geo_lng": -71.2},
+			"organizer": obj{"organizer": fmt.Sprint("Arts Trust ", i%150), "email": "hello@arts.example"}, "cost": "$5 - 12", "website": "https://arts.example/events",
 			"start_date": fmt.Sprintf("2030-%02d-%02d 09:00:00", 1+i%12, 1+i/12%28), "end_date": fmt.Sprintf("2030-%02d-%02d 11:00:00", 1+i%12, 1+i/12%28),
 		}).ID()
 	}
@@ -87,9 +87,9 @@ func BenchmarkRequests(b *testing.B) {
 func BenchmarkCreate(b *testing.B) {
 	w := testkit.New(b, testkit.Options{Unchecked: true})
 	editor := w.As(calendar.Editor)
-	linked := testkit.Object{
+	linked := obj{
 		"description": strings.Repeat("Bring a chair, the band plays from half past six. ", 18), "categories": "Jazz", "tags": "Open air",
-		"venue": testkit.Object{"venue": "River Hall", "description": strings.Repeat("By the river. ", 60)}, "organizer": testkit.Object{"organizer": "Arts Trust"},
+		"venue": obj{"venue": "River Hall", "description": strings.Repeat("By the river. ", 60)}, "organizer": obj{"organizer": "Arts Trust"},
 	}
 	editor.Event("First", linked)
 	b.ReportAllocs()

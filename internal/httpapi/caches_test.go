@@ -84,9 +84,9 @@ func (c *cached) date() string {
 
 func (c *cached) word() string { return []string{"jazz", "river", "night", "été"}[c.rng.IntN(4)] }
 
-func (c *cached) fields(k calendar.Kind) testkit.Object {
+func (c *cached) fields(k calendar.Kind) obj {
 	name := fmt.Sprintf("%s %s", c.word(), c.word())
-	o := testkit.Object{}
+	o := obj{}
 	maybe := func(name string, v any) {
 		if c.rng.IntN(2) == 0 {
 			o[name] = v
@@ -152,7 +152,7 @@ func (c *cached) step() string {
 	case n < 12:
 		return fmt.Sprint(w.Patch(path, c.fields(k)).Status, " update ", path)
 	case n == 12:
-		return fmt.Sprint(w.Patch("/events/"+c.any(calendar.KindEvent), testkit.Object{"password": []string{"", "pw"}[c.rng.IntN(2)]}).Status, " password")
+		return fmt.Sprint(w.Patch("/events/"+c.any(calendar.KindEvent), obj{"password": []string{"", "pw"}[c.rng.IntN(2)]}).Status, " password")
 	case n == 13:
 		return fmt.Sprint(w.Delete(path).Status, " delete ", path)
 	case n < 18:
@@ -250,8 +250,8 @@ func TestHostileKeys(t *testing.T) {
 	t.Parallel()
 	c := newCached(t, 1)
 	editor := c.w.As(calendar.Editor)
-	event := editor.Event("Jazz", testkit.Object{"slug": "jazz"})
-	c.slugs = []string{"/events/" + event.ID().String(), "/events/by-slug/jazz", "/venues/" + editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall"}).ID().String(), "/events", "/venues"}
+	event := editor.Event("Jazz", obj{"slug": "jazz"})
+	c.slugs = []string{"/events/" + event.ID().String(), "/events/by-slug/jazz", "/venues/" + editor.Create(calendar.KindVenue, obj{"venue": "Hall"}).ID().String(), "/events", "/venues"}
 	var paths []string
 	for _, path := range c.slugs {
 		for _, fields := range []string{

@@ -205,7 +205,7 @@ func TestListsHaveElements(t *testing.T) {
 	t.Parallel()
 	w := testkit.New(t, testkit.Options{})
 	var doc any
-	if err := json.Unmarshal(w.As(calendar.Anonymous).Get("/doc").Want(http.StatusOK).Body, &doc); err != nil {
+	if err := json.Unmarshal(w.As(calendar.Anonymous).Read("/doc").Body, &doc); err != nil {
 		t.Fatal(err)
 	}
 	lists := 0
@@ -261,7 +261,7 @@ func TestTextsOfAllLanguages(t *testing.T) {
 	t.Parallel()
 	w := testkit.New(t, testkit.Options{})
 	for _, path := range []string{"", "/doc"} {
-		plain := w.As(calendar.Anonymous).Get(path).Want(http.StatusOK)
+		plain := w.As(calendar.Anonymous).Read(path)
 		var want any
 		if err := json.Unmarshal(plain.Body, &want); err != nil {
 			t.Fatal(err)
@@ -271,7 +271,7 @@ func TestTextsOfAllLanguages(t *testing.T) {
 			if l == calendar.LangEN {
 				continue
 			}
-			selected := w.As(calendar.Anonymous).Get(path + "?multilang_language=" + l.String()).Want(http.StatusOK)
+			selected := w.As(calendar.Anonymous).Read(path + "?multilang_language=" + l.String())
 			if selected.Header.Get("Content-Language") != l.Tag() {
 				t.Errorf("%s %s: Content-Language %s", path, l, selected.Header.Get("Content-Language"))
 			}
@@ -285,7 +285,7 @@ func TestTextsOfAllLanguages(t *testing.T) {
 			if diff := cmp.Diff(want, withoutTexts(got)); diff != "" {
 				t.Errorf("%s %s (-en +other):\n%.2000s", path, l, diff)
 			}
-			under := w.As(calendar.Anonymous).Under(l).Get(path).Want(http.StatusOK)
+			under := w.As(calendar.Anonymous).Under(l).Read(path)
 			if !strings.Contains(string(under.Body), testkit.Base+"/"+l.String()+"/api/") {
 				t.Errorf("%s %s: no link under its root", path, l)
 			}
@@ -404,11 +404,11 @@ func TestPastIsToldWhereItIs(t *testing.T) {
 			t.Errorf("%s: as_of is told %t", path, told)
 		}
 	}
-	venue := w.As(calendar.Editor).Create(calendar.KindVenue, testkit.Object{"venue": "Hall"}).ID().String()
+	venue := w.As(calendar.Editor).Create(calendar.KindVenue, obj{"venue": "Hall"}).ID().String()
 	for _, path := range []string{"/events.csv?", "/events/calendar?start=2026-01-01&end=2026-02-01&", "/venues/" + venue + "/events?"} {
-		nobody.Get(path + "as_of=").Want(http.StatusOK)
+		nobody.Read(path + "as_of=")
 	}
-	if l := nobody.Get("/venues/" + venue + "/events?as_of=2020-01-01").Want(http.StatusOK); strings.Contains(l.String("rest_url"), "as_of") {
+	if l := nobody.Read("/venues/" + venue + "/events?as_of=2020-01-01"); strings.Contains(l.String("rest_url"), "as_of") {
 		t.Errorf("the link has as_of: %s", l.String("rest_url"))
 	}
 	nobody.Get("/events?as_of=").WantBad("as_of")

@@ -28,8 +28,8 @@ func TestEncodingsAndSecrets(t *testing.T) {
 	t.Parallel()
 	w, editor, _ := newWorld(t, testkit.Options{Unchecked: true})
 	text := strings.Repeat("jazz on the river ", 200)
-	event := "/events/" + editor.Event("Jazz", testkit.Object{"description": text, "password": "sesame"}).ID().String()
-	open := "/events/" + editor.Event("Open", testkit.Object{"description": text}).ID().String()
+	event := "/events/" + editor.Event("Jazz", obj{"description": text, "password": "sesame"}).ID().String()
+	open := "/events/" + editor.Event("Open", obj{"description": text}).ID().String()
 	for name, c := range map[string]struct {
 		method, path string
 		header       [2]string
@@ -69,7 +69,7 @@ func TestEncodingsAndSecrets(t *testing.T) {
 func TestEncodedTags(t *testing.T) {
 	t.Parallel()
 	w, editor, _ := newWorld(t, testkit.Options{Unchecked: true})
-	path := "/events/" + editor.Event("Jazz", testkit.Object{"description": strings.Repeat("river ", 400)}).ID().String()
+	path := "/events/" + editor.Event("Jazz", obj{"description": strings.Repeat("river ", 400)}).ID().String()
 	bare := sent(t, w.Handler, "GET", path).Header().Get("ETag")
 	zipped := sent(t, w.Handler, "GET", path, "Accept-Encoding", "gzip").Header().Get("ETag")
 	for name, c := range map[string]struct {
@@ -96,6 +96,6 @@ func TestEncodedTags(t *testing.T) {
 			t.Errorf("%s: %d, ETag %s, want %d, %s", name, got.Code, got.Header().Get("ETag"), c.status, c.answered)
 		}
 	}
-	editor.With("If-Match", zipped).Patch(path, testkit.Object{"title": "Blues"}).Want(http.StatusOK)
-	editor.With("If-Match", zipped).Patch(path, testkit.Object{"title": "Soul"}).Want(http.StatusPreconditionFailed)
+	editor.With("If-Match", zipped).Update(path, obj{"title": "Blues"})
+	editor.With("If-Match", zipped).Patch(path, obj{"title": "Soul"}).Want(http.StatusPreconditionFailed)
 }

@@ -16,11 +16,11 @@ import (
 func BenchmarkFeed(b *testing.B) {
 	w := testkit.New(b, testkit.Options{Unchecked: true, HTTP: httpapi.Options{AnswerBytes: -1}})
 	editor := w.As(calendar.Editor)
-	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "River Hall", "city": "Boston", "geo_lat": 42.36, "geo_lng": -71.05}).ID()
+	venue := editor.Create(calendar.KindVenue, obj{"venue": "River Hall", "city": "Boston", "geo_lat": 42.36, "geo_lng": -71.05}).ID()
 	text := "<p>" + strings.Repeat("Bring a chair &amp; a friend, and stay for the late set. ", 40) + "</p>\n<p>Doors open early.</p>"
 	const events = 5000
 	for i := range events {
-		editor.Event(fmt.Sprintf("Concert %d", i), testkit.Object{
+		editor.Event(fmt.Sprintf("Concert %d", i), obj{
 			"venue": venue, "description": text, "timezone": "America/New_York", "start_date": fmt.Sprintf("2026-%02d-10 10:00:00", 6+i%6), "end_date": "2026-12-31 12:00:00",
 		})
 	}

@@ -26,7 +26,7 @@ type fieldRow struct {
 	// more are further values that count as empty.
 	more []any
 	// pair is sent beside the field: what it cannot stand without.
-	pair testkit.Object
+	pair obj
 }
 
 func number(s string) json.Number { return json.Number(s) }
@@ -105,8 +105,8 @@ func fieldRows(id map[string]calendar.ID) []fieldRow {
 			"clears", nil, nil,
 		},
 		{event, "all_day", goodBools, noBooleans, "400", nil, nil},
-		{event, "start_date", goodDates, noDates, "400", nil, testkit.Object{"end_date": "9999-12-31"}},
-		{event, "end_date", goodDates, noDates, "400", nil, testkit.Object{"start_date": "0001-01-01"}},
+		{event, "start_date", goodDates, noDates, "400", nil, obj{"end_date": "9999-12-31"}},
+		{event, "end_date", goodDates, noDates, "400", nil, obj{"start_date": "0001-01-01"}},
 		{event, "image", images, noImages, "clears", noImage, nil},
 		{
 			event, "cost",
@@ -199,8 +199,8 @@ func fieldRows(id map[string]calendar.ID) []fieldRow {
 		{venue, "multilang_language", []any{"cn", "en", "fr", "es"}, join(noTexts, []any{"zh"}), "400", nil, nil},
 		{venue, "excerpt", texts, noLongTexts, "clears", nil, nil},
 		{venue, "slug", slugs, noSlugs, "clears", nil, nil},
-		{venue, "geo_lat", []any{number("90"), "-90", number("1e1"), "0", number("0"), "12.5"}, []any{number("90.1"), "-91", "x", "1e1", true, anyList, anyObject, "1,5", "NaN", "Inf", number("1e999"), "0x1p-2"}, "clears", nil, testkit.Object{"geo_lng": 5}},
-		{venue, "geo_lng", []any{number("180"), "-180.0", "+5", ".5"}, []any{number("180.1"), "-181", "x", true}, "clears", nil, testkit.Object{"geo_lat": 5}},
+		{venue, "geo_lat", []any{number("90"), "-90", number("1e1"), "0", number("0"), "12.5"}, []any{number("90.1"), "-91", "x", "1e1", true, anyList, anyObject, "1,5", "NaN", "Inf", number("1e999"), "0x1p-2"}, "clears", nil, obj{"geo_lng": 5}},
+		{venue, "geo_lng", []any{number("180"), "-180.0", "+5", ".5"}, []any{number("180.1"), "-181", "x", true}, "clears", nil, obj{"geo_lat": 5}},
 
 		{organizer, "author", authors, noAuthors, "null", nil, nil},
 		{organizer, "date", goodDates, noDates, "null", nil, nil},
@@ -257,26 +257,26 @@ func TestFieldTables(t *testing.T) {
 	w := testkit.New(t, testkit.Options{Unchecked: true})
 	editor, other := w.As(calendar.Editor), w.AsOther(calendar.Editor)
 	id := map[string]calendar.ID{"me": editor.User, "other": other.User}
-	made := editor.Event("Concert", testkit.Object{"image": "https://img.example/a.jpg"})
+	made := editor.Event("Concert", obj{"image": "https://img.example/a.jpg"})
 	id["event"], id["image"] = made.ID(), calendar.ID(made.Int("image.id"))
 	for k, name := range map[calendar.Kind]string{calendar.KindVenue: "Hall", calendar.KindOrganizer: "Trust", calendar.KindCategory: "Jazz", calendar.KindTag: "Open air"} {
-		id[k.String()] = editor.Create(k, testkit.Object{k.NameField(): name}).ID()
+		id[k.String()] = editor.Create(k, obj{k.NameField(): name}).ID()
 	}
 	rows := fieldRows(id)
 
 	covered := map[calendar.Kind]map[string]bool{}
 	count := 0
-	base := func(k calendar.Kind, r *fieldRow) testkit.Object {
+	base := func(k calendar.Kind, r *fieldRow) obj {
 		count++
-		out := testkit.Object{k.NameField(): fmt.Sprint(k, " number ", count)}
+		out := obj{k.NameField(): fmt.Sprint(k, " number ", count)}
 		if k == calendar.KindEvent {
 			out["start_date"], out["end_date"] = "2026-06-01 10:00", "2026-06-01 12:00"
 		}
 		maps.Copy(out, r.pair)
 		return out
 	}
-	with := func(o testkit.Object, field string, v any) testkit.Object {
-		out := testkit.Object{field: v}
+	with := func(o obj, field string, v any) obj {
+		out := obj{field: v}
 		for name, other := range o {
 			if name != field {
 				out[name] = other
@@ -316,7 +316,7 @@ func TestFieldTables(t *testing.T) {
 				t.Errorf("%s: %d %s", name("update", v), got.Status, got.Body)
 			}
 			if s, ok := v.(string); ok && len(s) < 1000 {
-				sameFromAll(t, editor, name("", v), collection, r.field, s, func() testkit.Object {
+				sameFromAll(t, editor, name("", v), collection, r.field, s, func() obj {
 					rest := base(k, r)
 					delete(rest, r.field)
 					return rest
@@ -385,9 +385,9 @@ func TestFieldTables(t *testing.T) {
 
 // sameFromAll sends one text in all forms of a body and in the query, and wants
 // the same record of each.
-func sameFromAll(t *testing.T, c *testkit.Client, name, collection, field, text string, rest func() testkit.Object) {
+func sameFromAll(t *testing.T, c *testkit.Client, name, collection, field, text string, rest func() obj) {
 	t.Helper()
-	form := func(more testkit.Object) url.Values {
+	form := func(more obj) url.Values {
 		out := url.Values{}
 		for n, v := range more {
 			out.Set(n, fmt.Sprint(v))
@@ -395,7 +395,7 @@ func sameFromAll(t *testing.T, c *testkit.Client, name, collection, field, text 
 		out.Set(field, text)
 		return out
 	}
-	multi := func(more testkit.Object) string {
+	multi := func(more obj) string {
 		var b strings.Builder
 		for n, v := range form(more) {
 			fmt.Fprintf(&b, "--x0x\r\nContent-Disposition: form-data; name=%q\r\n\r\n%s\r\n", n, v[0])

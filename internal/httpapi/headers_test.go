@@ -78,12 +78,12 @@ func TestCacheControl(t *testing.T) {
 		w := testkit.New(t, o)
 		worlds[aged] = w
 		editor := w.As(calendar.Editor)
-		made := editor.Event("Jazz", testkit.Object{"slug": "jazz"})
+		made := editor.Event("Jazz", obj{"slug": "jazz"})
 		event, slug = made.Path(calendar.KindEvent), "/events/by-slug/jazz"
-		editor.Patch(event, testkit.Object{"password": "pw"}).Want(http.StatusOK)
-		venue = editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall"}).Path(calendar.KindVenue)
-		tag = editor.Create(calendar.KindTag, testkit.Object{"name": "Free"}).Path(calendar.KindTag)
-		draft = editor.Event("Draft", testkit.Object{"status": "draft"}).Path(calendar.KindEvent)
+		editor.Update(event, obj{"password": "pw"})
+		venue = editor.Create(calendar.KindVenue, obj{"venue": "Hall"}).Path(calendar.KindVenue)
+		tag = editor.Create(calendar.KindTag, obj{"name": "Free"}).Path(calendar.KindTag)
+		draft = editor.Event("Draft", obj{"status": "draft"}).Path(calendar.KindEvent)
 	}
 	long := strings.Repeat("x", 17<<10)
 	for name, c := range map[string]struct {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
 )
 
 // TestSharedReadWhileListsLag: an anonymous read that others share does not
@@ -15,8 +14,8 @@ func TestSharedReadWhileListsLag(t *testing.T) {
 	t.Parallel()
 	w, editor, nobody := newWorld(t)
 	defer w.Hold()()
-	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall", "status": "future", "date_utc": "2026-05-01 13:00:00"})
-	path := editor.Event("Concert", testkit.Object{"venue": venue.ID()}).Path(calendar.KindEvent)
+	venue := editor.Create(calendar.KindVenue, obj{"venue": "Hall", "status": "future", "date_utc": "2026-05-01 13:00:00"})
+	path := editor.Event("Concert", obj{"venue": venue.ID()}).Path(calendar.KindEvent)
 	nobody.Get(path).WantField("venue", []any{})
 	w.Clock.Add(time.Hour)
 	nobody.Get(path).WantField("venue.venue", "Hall")

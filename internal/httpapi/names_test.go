@@ -23,11 +23,11 @@ const (
 func TestNamesInNormalForm(t *testing.T) {
 	t.Parallel()
 	_, editor, nobody := newWorld(t)
-	editor.Event("Cafe\u0301", testkit.Object{"venue": testkit.Object{"venue": "Bie\u0301r", "city": "Zu\u0308rich"}}).
+	editor.Event("Cafe\u0301", obj{"venue": obj{"venue": "Bie\u0301r", "city": "Zu\u0308rich"}}).
 		WantField("title", "Café").WantField("venue.venue", "Biér").WantField("venue.city", "Zürich")
 	for first, second := range map[string]string{composed: decomposed, "Opera\u0308  Haus": "Operä haus"} {
-		input := func(name string) testkit.Object {
-			return testkit.Object{"venue": testkit.Object{"venue": name}, "organizer": testkit.Object{"organizer": name}, "categories": []string{name}, "tags": []string{name}}
+		input := func(name string) obj {
+			return obj{"venue": obj{"venue": name}, "organizer": obj{"organizer": name}, "categories": []string{name}, "tags": []string{name}}
 		}
 		a, b := editor.Event("First", input(first)), editor.Event("Second", input(second))
 		for _, path := range []string{"venue.id", "organizer.0.id", "categories.0.id", "tags.0.id"} {
@@ -35,14 +35,14 @@ func TestNamesInNormalForm(t *testing.T) {
 		}
 		for _, name := range []string{first, second} {
 			for _, kind := range []calendar.Kind{calendar.KindCategory, calendar.KindTag} {
-				editor.Post("/"+kind.Collection(), testkit.Object{"name": name}).WantCode(http.StatusBadRequest, "term_exists")
-				list := nobody.Get("/" + kind.Collection() + "?search=" + url.QueryEscape(name)).Want(http.StatusOK)
+				editor.Post("/"+kind.Collection(), obj{"name": name}).WantCode(http.StatusBadRequest, "term_exists")
+				list := nobody.Read("/" + kind.Collection() + "?search=" + url.QueryEscape(name))
 				list.WantField("total", 1.0).WantField(kind.Collection()+".0.id", a.Get(kind.Collection()+".0.id"))
-				nobody.Get("/events?"+kind.Collection()+"="+url.QueryEscape(name)).Want(http.StatusOK).WantField("total", 2.0)
+				nobody.Read("/events?"+kind.Collection()+"="+url.QueryEscape(name)).WantField("total", 2.0)
 			}
-			nobody.Get("/venues?search="+url.QueryEscape(name)).Want(http.StatusOK).WantField("total", 1.0)
-			editor.Create(calendar.KindVenue, testkit.Object{"venue": name}).WantField("id", a.Get("venue.id"))
-			nobody.Get("/tags?search="+url.QueryEscape(name[2:])).Want(http.StatusOK).WantField("total", 1.0)
+			nobody.Read("/venues?search="+url.QueryEscape(name)).WantField("total", 1.0)
+			editor.Create(calendar.KindVenue, obj{"venue": name}).WantField("id", a.Get("venue.id"))
+			nobody.Read("/tags?search="+url.QueryEscape(name[2:])).WantField("total", 1.0)
 		}
 	}
 }
@@ -75,15 +75,15 @@ func TestStoredNamesAreFound(t *testing.T) {
 		ids[k.String()] = float64(r.Record.ID)
 	}
 	for i, name := range []string{stored, decomposed, composed} {
-		event := editor.Event(name, testkit.Object{"venue": testkit.Object{"venue": name}, "organizer": testkit.Object{"organizer": name}, "categories": []string{name}, "tags": []string{name}})
+		event := editor.Event(name, obj{"venue": obj{"venue": name}, "organizer": obj{"organizer": name}, "categories": []string{name}, "tags": []string{name}})
 		event.WantField("venue.id", ids["venue"]).WantField("organizer.0.id", ids["organizer"]).WantField("categories.0.id", ids["category"]).WantField("tags.0.id", ids["tag"])
-		editor.Post("/tags", testkit.Object{"name": name}).WantCode(http.StatusBadRequest, "term_exists")
-		nobody.Get("/tags?search="+url.QueryEscape(name)).Want(http.StatusOK).WantField("total", 1.0)
-		found := nobody.Get("/events?tags="+url.QueryEscape(name)).Want(http.StatusOK).WantField("total", float64(i+1))
-		nobody.Get("/events?tags="+url.QueryEscape(name)+"&as_of=position:"+found.Header.Get("Daybook-Position")).Want(http.StatusOK).WantField("total", float64(i+1))
+		editor.Post("/tags", obj{"name": name}).WantCode(http.StatusBadRequest, "term_exists")
+		nobody.Read("/tags?search="+url.QueryEscape(name)).WantField("total", 1.0)
+		found := nobody.Read("/events?tags="+url.QueryEscape(name)).WantField("total", float64(i+1))
+		nobody.Read("/events?tags="+url.QueryEscape(name)+"&as_of=position:"+found.Header.Get("Daybook-Position")).WantField("total", float64(i+1))
 	}
 	// An entry is what it was when it was written.
-	nobody.Get("/tags").Want(http.StatusOK).WantField("tags.0.name", stored)
+	nobody.Read("/tags").WantField("tags.0.name", stored)
 }
 
 // LISTINGS 2: cities and countries are compared without regard to the sort of their
@@ -92,7 +92,7 @@ func TestPlacesAreFolded(t *testing.T) {
 	t.Parallel()
 	_, editor, nobody := newWorld(t)
 	for _, city := range []string{"L'Aquila", "L’Aquila", "Stoke-on-Trent", "Stoke–on\u2010Trent", "A\u0300  Coruña"} {
-		editor.Event("In "+city, testkit.Object{"venue": testkit.Object{"venue": "Hall of " + city, "city": city, "country": "Côte d’" + city[:1]}})
+		editor.Event("In "+city, obj{"venue": obj{"venue": "Hall of " + city, "city": city, "country": "Côte d’" + city[:1]}})
 	}
 	for query, want := range map[string]float64{
 		"city=L'Aquila": 2, "city=l’aquila": 2, "city=LʼAQUILA": 2, "city=L‘aquila": 2, "city=Laquila": 0,
@@ -100,9 +100,9 @@ func TestPlacesAreFolded(t *testing.T) {
 		"country=cote d'l": 2, "country=Cote dʼS": 2,
 	} {
 		name, value, _ := strings.Cut(query, "=")
-		nobody.Get("/events?"+name+"="+url.QueryEscape(value)).Want(http.StatusOK).WantField("total", want)
+		nobody.Read("/events?"+name+"="+url.QueryEscape(value)).WantField("total", want)
 	}
-	facets := nobody.Get("/events?facets=city").Want(http.StatusOK)
+	facets := nobody.Read("/events?facets=city")
 	if n := facets.Len("facets.city.values"); n != 3 {
 		t.Errorf("%d cities, want 3: %s", n, facets.Body)
 	}

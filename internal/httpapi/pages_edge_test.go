@@ -63,7 +63,7 @@ func redirects(t *testing.T, w *testkit.World, from, to string) {
 func TestPagePaths(t *testing.T) {
 	t.Parallel()
 	w := pagesWorld(t, testkit.Options{})
-	w.As(calendar.Editor).Event("Quay", testkit.Object{"slug": "quay"})
+	w.As(calendar.Editor).Event("Quay", obj{"slug": "quay"})
 	for range 3 { // the proper one is kept
 		wantPages(t, w, http.StatusOK, "/", "/events/", "/event/quay/", "/fr/event/quay/?tz=UTC")
 	}
@@ -129,9 +129,8 @@ func TestPagePaths(t *testing.T) {
 // caches keep nothing beyond midnight, and badges change when it is time.
 func TestPageCaching(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
-	editor.Event("Quay", testkit.Object{"slug": "quay", "start_date": "2026-05-01 18:30:00", "end_date": "2026-05-01 21:00:00"})
+	w, editor := newPages(t)
+	editor.Event("Quay", obj{"slug": "quay", "start_date": "2026-05-01 18:30:00", "end_date": "2026-05-01 21:00:00"})
 	for _, asked := range []string{"/", "/events/", "/events/month/", "/event/quay/", "/events/?tz=Asia/Tokyo", "/venues/", "/fr/events/"} {
 		first := page(w, asked).Want(http.StatusOK)
 		wantPageHeaders(t, first)
@@ -166,7 +165,7 @@ func TestPageCaching(t *testing.T) {
 		if bogus.Status != http.StatusOK || !bytes.Equal(bogus.Body, first.Body) {
 			t.Errorf("%s with bad credentials: %d", asked, bogus.Status)
 		}
-		editor.Event("More", testkit.Object{})
+		editor.Event("More", obj{})
 		if after := page(w, asked); after.Status != http.StatusOK || after.ETag() == first.ETag() || after.Header.Get("Daybook-Position") == first.Header.Get("Daybook-Position") {
 			t.Errorf("%s: after a write %d, ETag %s, before %s", asked, after.Status, after.ETag(), first.ETag())
 		}
@@ -179,7 +178,7 @@ func TestPageCaching(t *testing.T) {
 	}
 	has(t, page(w, "/events/?past=true"), `data-total="0"`)
 	w.Clock.Add(6*time.Hour + 40*time.Minute)
-	now := w.As(calendar.Anonymous).With("If-None-Match", before.ETag(), "Accept", "text/html").Get("//events/").Want(http.StatusOK)
+	now := w.As(calendar.Anonymous).With("If-None-Match", before.ETag(), "Accept", "text/html").Read("//events/")
 	has(t, now, `data-badge="now"`)
 	has(t, page(w, "/event/quay/"), `data-badge="now"`)
 	if now.ETag() == before.ETag() {
@@ -245,18 +244,28 @@ func TestPageKeys(t *testing.T) {
 // TestPageSecrets: PAGES 13.9: what is not for everybody is one 404, byte for byte.
 func TestPageSecrets(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
-	for _, status := range []string{"draft", "pending", "private"} {
-		editor.Event(status, testkit.Object{"slug": "is-" + status, "status": status})
+	w, editor := newPages(t)
+	for _, status := range []string{"draft", "pending", "private", "trashed"} {
+		made := editor.Event(status, obj{"slug": "is-" + status, "status": map[bool]string{true: "draft", false: status}[status == "trashed"]})
+		if status == "trashed" {
+			editor.Delete(made.Path(calendar.KindEvent)).Want(http.StatusOK)
+		}
 	}
-	editor.Event("Later", testkit.Object{"slug": "is-future", "status": "publish", "date": "2026-06-01 00:00:00"})
+	editor.Event("Later", obj{"slug": "is-future", "status": "publish", "date": "2026-06-01 00:00:00"})
+	venue := editor.Create(calendar.KindVenue, obj{"venue": "Mill"}).ID().String()
 	unknown := page(w, "/event/is-unknown/").Want(http.StatusNotFound)
 	has(t, unknown, `data-code="not-found"`, `<meta name="robots" content="noindex, follow">`)
 	for _, asked := range []string{"/events/month/2026-13/", "/events/?page=99", "/sitemap/none.xml", "/?venue=99"} {
 		has(t, page(w, asked).Want(http.StatusNotFound), `data-code="not-found"`)
 	}
-	for _, status := range []string{"draft", "pending", "private", "future"} {
+	none := page(w, "/?event=999999").Want(http.StatusNotFound)
+	for _, id := range []string{venue, "1", "0"} {
+		got := page(w, "/?event="+id).Want(http.StatusNotFound)
+		if !bytes.Equal(bytes.ReplaceAll(got.Body, []byte("event="+id), []byte("event=999999")), none.Body) {
+			t.Errorf("/?event=%s: got\n%s\nwant\n%s", id, got.Body, none.Body)
+		}
+	}
+	for _, status := range []string{"draft", "pending", "private", "future", "trashed"} {
 		for _, client := range []*testkit.Client{w.As(calendar.Anonymous), w.As(calendar.Administrator)} {
 			got := client.With("Accept", "text/html").Get("//event/is-" + status + "/").Want(http.StatusNotFound)
 			if got.Header.Del("X-Request-Id"); !bytes.Equal(bytes.ReplaceAll(got.Body, []byte("is-"+status), []byte("is-unknown")), unknown.Body) || got.Header.Get("Cache-Control") != unknown.Header.Get("Cache-Control") {
@@ -274,14 +283,13 @@ func unlock(c *testkit.Client, path, password string, header ...string) *testkit
 // opens it, and tries are limited.
 func TestUnlock(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
-	secret := editor.Event("Secret concert", testkit.Object{
+	w, editor := newPages(t)
+	secret := editor.Event("Secret concert", obj{
 		"slug": "secret", "description": "inner text", "cost": "31415926", "image": "https://img.example.org/inner.png",
-		"website": "https://inner.example.org", "featured": true, "categories": "Hush", "venue": testkit.Object{"venue": "Inner hall", "address": "Inner street 1"},
+		"website": "https://inner.example.org", "featured": true, "categories": "Hush", "venue": obj{"venue": "Inner hall", "address": "Inner street 1"},
 	})
-	editor.Patch(secret.Path(calendar.KindEvent), testkit.Object{"password": "sesame!"}).Want(http.StatusOK)
-	editor.Event("Open concert", testkit.Object{"slug": "open"})
+	editor.Update(secret.Path(calendar.KindEvent), obj{"password": "sesame!"})
+	editor.Event("Open concert", obj{"slug": "open"})
 	secrets := []string{"inner", "Inner", "31415926", "ld+json", "selection-as", "history/"}
 	anybody := w.As(calendar.Anonymous)
 	closed := page(w, "/event/secret/").Want(http.StatusOK)
@@ -369,10 +377,10 @@ func TestWrongPasswords(t *testing.T) {
 	t.Parallel()
 	w := pagesWorld(t, testkit.Options{HTTP: httpapi.Options{TrustForwarded: true}})
 	editor, subscriber := w.As(calendar.Editor), w.As(calendar.Subscriber)
-	event := editor.Event("Secret", testkit.Object{"slug": "secret"}).Path(calendar.KindEvent)
-	other := editor.Event("Other", testkit.Object{"slug": "other"}).Path(calendar.KindEvent)
+	event := editor.Event("Secret", obj{"slug": "secret"}).Path(calendar.KindEvent)
+	other := editor.Event("Other", obj{"slug": "other"}).Path(calendar.KindEvent)
 	for _, path := range []string{event, other} {
-		editor.Patch(path, testkit.Object{"password": "sesame"}).Want(http.StatusOK)
+		editor.Update(path, obj{"password": "sesame"})
 	}
 	api := func(method, path string) func(c *testkit.Client, password string) *testkit.Response {
 		return func(c *testkit.Client, password string) *testkit.Response {
@@ -409,7 +417,7 @@ func TestWrongPasswords(t *testing.T) {
 		}
 		refused(api(http.MethodGet, event)(subscriber.With("X-Forwarded-For", "2001:db8::f"), "sesame")) // the same client
 		who.Get(event+"?password=sesame").WantCode(http.StatusTooManyRequests, "rest_too_many_requests")
-		editor.With("X-Forwarded-For", "2001:db8::f").Get(event + "?password=wrong").Want(http.StatusOK) // needs none
+		editor.With("X-Forwarded-For", "2001:db8::f").Read(event + "?password=wrong") // needs none
 		api(http.MethodGet, event)(w.As(calendar.Anonymous).With("X-Forwarded-For", "2001:db8:1::1"), "sesame").Want(http.StatusOK)
 		api(http.MethodGet, other)(who, "sesame").Want(http.StatusOK)
 		w.Clock.Add(time.Minute)
@@ -456,9 +464,9 @@ func TestPreview(t *testing.T) {
 	t.Parallel()
 	w := pagesWorld(t, testkit.Options{})
 	author := w.As(calendar.Author)
-	author.Event("Draft & more", testkit.Object{"slug": "draft", "status": "draft"})
-	noSlug := author.Create(calendar.KindEvent, testkit.Object{"title": "Unnamed", "status": "draft", "slug": "", "start_date": "2026-07-04 18:30:00", "end_date": "2026-07-04 21:00:00"})
-	w.AsOther(calendar.Author).Event("Foreign", testkit.Object{"slug": "foreign", "status": "draft"})
+	author.Event("Draft & more", obj{"slug": "draft", "status": "draft"})
+	noSlug := author.Create(calendar.KindEvent, obj{"title": "Unnamed", "status": "draft", "slug": "", "start_date": "2026-07-04 18:30:00", "end_date": "2026-07-04 21:00:00"})
+	w.AsOther(calendar.Author).Event("Foreign", obj{"slug": "foreign", "status": "draft"})
 	for _, asked := range []string{"/event/draft/", "/event/nothing/", "/events/", "/?event=99", "/events/month/2026-13/", "/event/DRAFT"} {
 		by := "?"
 		if strings.Contains(asked, "?") {
@@ -471,7 +479,7 @@ func TestPreview(t *testing.T) {
 			}
 		}
 	}
-	r := author.With("Accept", "text/html", "Accept-Encoding", "gzip", "If-None-Match", "*").Get("//event/draft/?preview=true").Want(http.StatusOK)
+	r := author.With("Accept", "text/html", "Accept-Encoding", "gzip", "If-None-Match", "*").Read("//event/draft/?preview=true")
 	has(t, r, "Draft &amp; more", `<p id="preview"><b>Preview: draft</b> · seen by <bdi>author</bdi></p>`, `content="noindex`)
 	if h := r.Header; h.Get("Cache-Control") != "no-store, private" || h.Get("ETag") != "" || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Content-Encoding") != "" {
 		t.Errorf("headers %v", h)
@@ -483,7 +491,7 @@ func TestPreview(t *testing.T) {
 	}
 	has(t, r, `<input type="hidden" name="preview" value="true">`)
 	author.With("Accept", "text/html").Get("//event/foreign/?preview=true").Want(http.StatusNotFound)
-	w.As(calendar.Editor).Get("//event/foreign/?preview=true").Want(http.StatusOK)
+	w.As(calendar.Editor).Read("//event/foreign/?preview=true")
 	has(t, author.Get("//?preview=true&event="+noSlug.ID().String()), "Unnamed")
 	if got := author.Get("//?preview=true&event=" + noSlug.ID().String()); got.Status != http.StatusOK && got.Header.Get("Location") == "" {
 		t.Errorf("a record without a slug: %d", got.Status)
@@ -524,14 +532,14 @@ func TestAssets(t *testing.T) {
 		}
 	}
 	anybody := w.As(calendar.Anonymous)
-	plain := anybody.Get("/" + style).Want(http.StatusOK)
+	plain := anybody.Read("/" + style)
 	wantPageHeaders(t, plain)
 	if plain.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || plain.Header.Get("Content-Type") != "text/css; charset=utf-8" {
 		t.Errorf("%s: %v", style, plain.Header)
 	}
 	old := strings.TrimSuffix(path.Dir(style), "/") + "/daybook.0123456789.css"
 	for _, other := range []string{old, "/assets/daybook.css"} {
-		r := anybody.Get("/" + other).Want(http.StatusOK)
+		r := anybody.Read("/" + other)
 		if r.Header.Get("Cache-Control") != "no-cache" || !bytes.Equal(r.Body, plain.Body) {
 			t.Errorf("%s: %v", other, r.Header)
 		}
@@ -556,7 +564,7 @@ func TestAssets(t *testing.T) {
 		}
 	}
 	page(w, "/assets/nothing.0123456789.css").Want(http.StatusNotFound)
-	r := anybody.Get("/" + image).Want(http.StatusOK)
+	r := anybody.Read("/" + image)
 	if r.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'; style-src 'unsafe-inline'" || r.Header.Get("Content-Type") != "image/svg+xml" {
 		t.Errorf("the logo: %v", r.Header)
 	}
@@ -570,10 +578,10 @@ func TestPagePolicies(t *testing.T) {
 		Images: []string{"img.example.org"}, Tiles: "https://{s}.t.example/{z}/{x}/{y}.png", TileHosts: []string{"a", "b"}, TilesBy: "© <Mappers>",
 		Embed: []string{"https://www.example.org"}, NoRobots: true, MaxAge: -1,
 	}})
-	w.As(calendar.Editor).Event("Pictures", testkit.Object{
+	w.As(calendar.Editor).Event("Pictures", obj{
 		"slug": "pictures", "image": "https://other.example.org/x.png",
 		"description": `<p><img src="https://img.example.org/in.png" alt="in"><img src="https://other.example.org/out.png" alt="out"></p>`,
-		"venue":       testkit.Object{"venue": "Hall", "geo_lat": 45, "geo_lng": 9},
+		"venue":       obj{"venue": "Hall", "geo_lat": 45, "geo_lng": 9},
 	})
 	list := page(w, "/events/map/")
 	csp := list.Header.Get("Content-Security-Policy")
@@ -664,7 +672,7 @@ func TestPagesWithoutReadModel(t *testing.T) {
 		index := awayIndex{inner, &atomic.Bool{}}
 		w := pagesWorld(t, testkit.Options{Index: index, HTTP: httpapi.Options{ServeStale: stale}})
 		editor := w.As(calendar.Editor)
-		concert := editor.Event("Quay", testkit.Object{"slug": "quay", "venue": testkit.Object{"venue": "Hall", "slug": "hall"}, "categories": "Jazz"})
+		concert := editor.Event("Quay", obj{"slug": "quay", "venue": obj{"venue": "Hall", "slug": "hall"}, "categories": "Jazz"})
 		before := page(w, "/events/").Want(http.StatusOK)
 		index.away.Store(true)
 		lists := page(w, "/events/")
@@ -684,7 +692,7 @@ func TestPagesWithoutReadModel(t *testing.T) {
 		}
 		has(t, page(w, "/event/quay/").Want(http.StatusOK), "Quay", "Hall")
 		quay := page(w, "/event/quay/").ETag() // kept
-		editor.Patch(concert.Path(calendar.KindEvent), testkit.Object{"title": "Quay by night"}).Want(http.StatusOK)
+		editor.Update(concert.Path(calendar.KindEvent), obj{"title": "Quay by night"})
 		if changed := page(w, "/event/quay/"); !strings.Contains(string(changed.Body), "Quay by night") || changed.ETag() == quay {
 			t.Error("the page of a record is that from before it was written")
 		}

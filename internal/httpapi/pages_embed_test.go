@@ -20,14 +20,13 @@ import (
 // title of protected ones, nothing of what is not for everybody.
 func TestOEmbed(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
-	concert := editor.Event(`Quay & "more"`, testkit.Object{"slug": "quay", "image": "https://img.example.org/a.png", "organizer": testkit.Object{"organizer": "Jazz Club", "slug": "club"}})
-	editor.Under(calendar.LangFR).Patch(concert.Path(calendar.KindEvent), testkit.Object{"title": "Le quai"}).Want(http.StatusOK)
-	editor.Event("Plain", testkit.Object{"slug": "plain", "hide_from_listings": true})
-	locked := editor.Event("Locked", testkit.Object{"slug": "locked", "image": "https://img.example.org/in.png", "organizer": testkit.Object{"organizer": "Inner"}})
-	editor.Patch(locked.Path(calendar.KindEvent), testkit.Object{"password": "sesame"}).Want(http.StatusOK)
-	editor.Event("Draft", testkit.Object{"slug": "draft", "status": "draft"})
+	w, editor := newPages(t)
+	concert := editor.Event(`Quay & "more"`, obj{"slug": "quay", "image": "https://img.example.org/a.png", "organizer": obj{"organizer": "Jazz Club", "slug": "club"}})
+	editor.Under(calendar.LangFR).Update(concert.Path(calendar.KindEvent), obj{"title": "Le quai"})
+	editor.Event("Plain", obj{"slug": "plain", "hide_from_listings": true})
+	locked := editor.Event("Locked", obj{"slug": "locked", "image": "https://img.example.org/in.png", "organizer": obj{"organizer": "Inner"}})
+	editor.Update(locked.Path(calendar.KindEvent), obj{"password": "sesame"})
+	editor.Event("Draft", obj{"slug": "draft", "status": "draft"})
 	anybody := w.As(calendar.Anonymous)
 	ask := func(query string, status int) *testkit.Response {
 		t.Helper()
@@ -115,7 +114,7 @@ func TestEmbedded(t *testing.T) {
 	w := viewsWorld(t, pages.Options{})
 	programme(t, w)
 	for path, title := range map[string]string{"/embed/event/until-midnight/": "Until midnight", "/fr/embed/event/until-midnight/?theme=dark": "Jusqu’à minuit", "/embed/event/protected/": "Protected", "/embed/events/": "", "/embed/events/?view=month&theme=light&categories=jazz": "", "/embed/events/?past=true": ""} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		if got := valueOf(at.one("body"), "data-page"); got != "embed" || len(at.all("header"))+len(at.all("footer"))+len(at.all("form"))+len(at.all("script")) != 0 {
 			t.Errorf("%s: data-page %s, header, footer, form or script", path, got)
 		}
@@ -137,16 +136,16 @@ func TestEmbedded(t *testing.T) {
 			t.Errorf("%s: %s", path, csp)
 		}
 	}
-	locked := openPage(t, w, "/embed/event/protected/", http.StatusOK)
+	locked := readPage(t, w, "/embed/event/protected/")
 	lacks(t, locked.Response, "secret", "City Hall", "ld+json", "Jazz")
 	if len(under(locked.one("h1"), "a", "href=/event/protected/")) != 1 || len(locked.all("time")) == 0 {
 		t.Error("a protected event has no link or dates")
 	}
-	list, jazz := openPage(t, w, "/embed/events/?categories=jazz", http.StatusOK), openPage(t, w, "/events/?categories=jazz", http.StatusOK)
+	list, jazz := readPage(t, w, "/embed/events/?categories=jazz"), readPage(t, w, "/events/?categories=jazz")
 	if diff := cmp.Diff(idsUnder(jazz.results()), idsUnder(list.results())); diff != "" || list.total() != jazz.total() {
 		t.Error(diff)
 	}
-	if month := openPage(t, w, "/embed/events/?view=month", http.StatusOK); valueOf(month.one("table", "id=month"), "data-month") != "2026-05" {
+	if month := readPage(t, w, "/embed/events/?view=month"); valueOf(month.one("table", "id=month"), "data-month") != "2026-05" {
 		t.Error("not the present month")
 	}
 	for _, path := range []string{"/embed/events/?view=week", "/embed/events/?theme=pink", "/embed/events/?start_date=x", "/embed/event/until-midnight/?theme=pink"} {

@@ -48,7 +48,7 @@ func TestPlainTextIsOne(t *testing.T) {
 		`<dl><dt>Doors</dt><dd>Seven</dd></dl><section>Parking</section><section>Bar</section>` +
 		`<details><summary>More</summary>Below</details><p>See <a href="/venue/hall/">the hall</a>, ` +
 		`<a href="https://t.example/">t.example</a>, <a href="mailto:a@b.example">mail</a></p>`
-	event := editor.Event("Jazz<br>Night", testkit.Object{"description": about, "excerpt": "<ul><li>Short</li><li>words</li></ul>"})
+	event := editor.Event("Jazz<br>Night", obj{"description": about, "excerpt": "<ul><li>Short</li><li>words</li></ul>"})
 	event.WantField("title", "Jazz Night")
 	const plain = "Intro:\nOne\n10:00\tOpening\nDoors\nSeven\nParking Bar More Below\n\nSee the hall, t.example, mail"
 	linked := strings.Replace(plain, "the hall", "the hall (https://calendar.example.org/venue/hall/)", 1)
@@ -68,7 +68,7 @@ func TestPlainTextIsOne(t *testing.T) {
 		t.Errorf("ICS, HTML: %q", got)
 	}
 	for _, format := range []string{"rss", "atom", "jsonfeed"} {
-		feed, err := gofeed.NewParser().ParseString(string(nobody.Get("/events." + format).Want(http.StatusOK).Body))
+		feed, err := gofeed.NewParser().ParseString(string(nobody.Read("/events." + format).Body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestPlainTextIsOne(t *testing.T) {
 	}
 
 	for _, word := range []string{"one", "opening", "seven", "parking", "bar", "more", "below", "night", "words"} {
-		r := nobody.Get("/events?highlight=true&highlight_length=1000&search=" + word).Want(http.StatusOK)
+		r := nobody.Read("/events?highlight=true&highlight_length=1000&search=" + word)
 		if r.Int("total") != 1 || !strings.Contains(strings.ToLower(string(r.Body)), `\u003cmark\u003e`+word) && !strings.Contains(strings.ToLower(string(r.Body)), "<mark>"+word+"</mark>") {
 			t.Errorf("search for %s: %s", word, r.Body)
 		}
@@ -104,11 +104,11 @@ func TestPlainTextIsOne(t *testing.T) {
 func TestNamesSeparateWords(t *testing.T) {
 	t.Parallel()
 	_, editor, _ := newWorld(t)
-	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "<div>River</div><div>Hall</div>", "address": "Street 1<br>Back yard", "city": "New\u00a0  York\n"})
+	venue := editor.Create(calendar.KindVenue, obj{"venue": "<div>River</div><div>Hall</div>", "address": "Street 1<br>Back yard", "city": "New\u00a0  York\n"})
 	venue.WantField("venue", "River Hall").WantField("address", "Street 1 Back yard").WantField("city", "New York")
-	editor.Create(calendar.KindOrganizer, testkit.Object{"organizer": "<ul><li>Arts</li><li>Trust</li></ul>"}).WantField("organizer", "Arts Trust")
-	editor.Create(calendar.KindTag, testkit.Object{"name": "Open<br/>air"}).WantField("name", "Open air")
-	event := editor.Event("<table><tr><td>Jazz</td><td>N<b>ig</b>ht</td></tr></table>", testkit.Object{"cost": "<p>on</p><p>request</p>", "tags": []string{"open <br> air"}, "venue": testkit.Object{"venue": "River<hr>Hall"}})
+	editor.Create(calendar.KindOrganizer, obj{"organizer": "<ul><li>Arts</li><li>Trust</li></ul>"}).WantField("organizer", "Arts Trust")
+	editor.Create(calendar.KindTag, obj{"name": "Open<br/>air"}).WantField("name", "Open air")
+	event := editor.Event("<table><tr><td>Jazz</td><td>N<b>ig</b>ht</td></tr></table>", obj{"cost": "<p>on</p><p>request</p>", "tags": []string{"open <br> air"}, "venue": obj{"venue": "River<hr>Hall"}})
 	event.WantField("title", "Jazz Night").WantField("cost", "on request").WantField("tags.0.name", "Open air").WantField("venue.id", float64(venue.ID()))
 }
 
@@ -118,8 +118,8 @@ func TestDirectionsAreRemoved(t *testing.T) {
 	_, editor, _ := newWorld(t)
 	const turned = "a\u202e\u2066b&#x202e;&#8297;c\u202a\u202b\u202c\u202d\u2067\u2068\u2069\u200e\u200f\u061cd"
 	const want = "abc\u200e\u200f\u061cd"
-	event := editor.Event(turned, testkit.Object{"description": turned, "excerpt": turned, "cost": turned, "tags": []string{turned}})
+	event := editor.Event(turned, obj{"description": turned, "excerpt": turned, "cost": turned, "tags": []string{turned}})
 	event.WantField("title", want).WantField("description", "<p>"+want+"</p>").WantField("excerpt", "<p>"+want+"</p>").WantField("cost", want).WantField("tags.0.name", want)
-	editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall", "address": turned, "website": "https://x.example/\u202ea"}).
+	editor.Create(calendar.KindVenue, obj{"venue": "Hall", "address": turned, "website": "https://x.example/\u202ea"}).
 		WantField("address", want).WantField("website", "https://x.example/a")
 }

@@ -73,7 +73,7 @@ func TestListsOfAnotherGeneration(t *testing.T) {
 	}
 	index := &goingBack{Index: image}
 	_, editor, nobody := newWorld(t, testkit.Options{Index: index, Wait: 10 * time.Second})
-	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall", "geo_lat": 1, "geo_lng": 2})
+	venue := editor.Create(calendar.KindVenue, obj{"venue": "Hall", "geo_lat": 1, "geo_lng": 2})
 	const window = "start_date=2020-01-01&end_date=2040-01-01"
 	for _, path := range []string{
 		"/events?" + window, "/venues", "/organizers", "/categories", "/tags", "/events?" + window + "&facets=city",
@@ -83,13 +83,13 @@ func TestListsOfAnotherGeneration(t *testing.T) {
 		for name, c := range map[string]*testkit.Client{"nobody": nobody, "editor": editor} {
 			for _, older := range []int64{0, 1, 1000} {
 				index.older.Store(0)
-				at := editor.Event("Jazz in the hall", testkit.Object{"venue": venue.ID()}).Position()
+				at := editor.Event("Jazz in the hall", obj{"venue": venue.ID()}).Position()
 				index.older.Store(older)
 				asks := c.With("Daybook-Min-Position", at.String())
 				get := asks.Get
 				if path == "/events/search" {
 					get = func(path string) *testkit.Response {
-						return asks.Post(path, testkit.Object{"searches": []any{testkit.Object{}, testkit.Object{"search": "jazz"}}})
+						return asks.Post(path, obj{"searches": []any{obj{}, obj{"search": "jazz"}}})
 					}
 				}
 				r := get(path)
@@ -109,6 +109,6 @@ func TestListsOfAnotherGeneration(t *testing.T) {
 	index.older.Store(0)
 	editor.Event("Jazz", nil)
 	index.older.Store(1000)
-	editor.Get("/events").Want(http.StatusOK)
-	editor.Get("/events.csv").Want(http.StatusOK)
+	editor.Read("/events")
+	editor.Read("/events.csv")
 }

@@ -91,7 +91,7 @@ func TestProofsOverHTTP(t *testing.T) {
 	size := p.sign()
 	leaves := p.leaves(size)
 
-	r := p.nobody.Get("/checkpoint").Want(http.StatusOK)
+	r := p.nobody.Read("/checkpoint")
 	if got := r.Header.Get("Content-Type") + "|" + r.Header.Get("Cache-Control"); got != "text/plain; charset=utf-8|public, no-cache" {
 		t.Errorf("headers %s", got)
 	}
@@ -106,14 +106,14 @@ func TestProofsOverHTTP(t *testing.T) {
 			t.Errorf("%s is another one", same.Request)
 		}
 	}
-	if _, n, _ := testkit.SignedBy(t, p.nobody.Get("/checkpoint?size="+strconv.Itoa(early)).Want(http.StatusOK).Body, vkey); n != early {
+	if _, n, _ := testkit.SignedBy(t, p.nobody.Read("/checkpoint?size="+strconv.Itoa(early)).Body, vkey); n != early {
 		t.Errorf("the earlier one has size %d", n)
 	}
 	p.nobody.Get("/checkpoint?size="+strconv.Itoa(size-1)).WantCode(http.StatusNotFound, "rest_no_checkpoint")
 	p.nobody.Do(http.MethodHead, "/checkpoint", nil).Want(http.StatusOK)
 	p.nobody.Do(http.MethodPost, "/checkpoint", nil).WantCode(http.StatusMethodNotAllowed, "rest_method_not_allowed")
 
-	keys := p.nobody.Get("/checkpoint/keys").Want(http.StatusOK).WantField("origin", p.key.Name()).
+	keys := p.nobody.Read("/checkpoint/keys").WantField("origin", p.key.Name()).
 		WantField("keys.0.vkey", vkey).WantField("keys.0.from_size", early).WantField("keys.0.to_size", nil)
 	if keys.Len("keys") != 1 || keys.Len("witnesses") != 0 {
 		t.Errorf("keys %s", keys.Body)
@@ -121,7 +121,7 @@ func TestProofsOverHTTP(t *testing.T) {
 
 	for n := 1; n <= size; n++ {
 		for position := 1; position <= n; position++ {
-			r := p.nobody.Get(fmt.Sprintf("/proof/inclusion?position=%d&size=%d", position, n)).Want(http.StatusOK)
+			r := p.nobody.Read(fmt.Sprintf("/proof/inclusion?position=%d&size=%d", position, n))
 			leaf, root := p.digest(r.Get("leaf")), p.digest(r.Get("root"))
 			if r.Int("index") != position-1 || leaf != leaves[position-1] || root != testkit.TreeHash(leaves[:n]) ||
 				!testkit.Includes(position-1, n, leaf, p.hashes(r), root) {
@@ -129,7 +129,7 @@ func TestProofsOverHTTP(t *testing.T) {
 			}
 		}
 		for from := range n + 1 {
-			r := p.nobody.Get(fmt.Sprintf("/proof/consistency?from=%d&to=%d", from, n)).Want(http.StatusOK)
+			r := p.nobody.Read(fmt.Sprintf("/proof/consistency?from=%d&to=%d", from, n))
 			before, after := p.digest(r.Get("from_root")), p.digest(r.Get("to_root"))
 			if before != testkit.TreeHash(leaves[:from]) || after != testkit.TreeHash(leaves[:n]) ||
 				!testkit.Consistent(from, n, p.hashes(r), before, after) {
@@ -137,12 +137,12 @@ func TestProofsOverHTTP(t *testing.T) {
 			}
 		}
 	}
-	p.nobody.Get("/proof/inclusion?position=1").Want(http.StatusOK).WantField("size", size).WantField("origin", p.key.Name())
-	p.nobody.Get("/proof/consistency?from=1").Want(http.StatusOK).WantField("to", size)
+	p.nobody.Read("/proof/inclusion?position=1").WantField("size", size).WantField("origin", p.key.Name())
+	p.nobody.Read("/proof/consistency?from=1").WantField("to", size)
 
 	// HISTORY 20.29: a tlog-proof verifies against the checkpoint.
 	plain := p.nobody.With("Accept", "text/plain")
-	text := plain.Get(fmt.Sprintf("/proof/inclusion?position=3&size=%d", size)).Want(http.StatusOK)
+	text := plain.Read(fmt.Sprintf("/proof/inclusion?position=3&size=%d", size))
 	if text.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Errorf("type %s", text.Header.Get("Content-Type"))
 	}
@@ -189,9 +189,9 @@ func TestTilesOverHTTP(t *testing.T) {
 	t.Parallel()
 	p := newProving(t, httpapi.Options{HistoryMaxAge: 100})
 	author := p.As(calendar.Editor)
-	tag := author.Create(calendar.KindTag, testkit.Object{"name": "t"})
+	tag := author.Create(calendar.KindTag, obj{"name": "t"})
 	for range 256 {
-		author.Patch(tag.Path(calendar.KindTag), testkit.Object{})
+		author.Patch(tag.Path(calendar.KindTag), obj{})
 	}
 	size := p.sign()
 	leaves := p.leaves(size)
@@ -209,8 +209,8 @@ func TestTilesOverHTTP(t *testing.T) {
 		{"0/000.p/255", false, 0, 255},
 		{fmt.Sprint("0/001.p/", size-256), false, 256, size - 256},
 	} {
-		r := p.nobody.Get("/tile/" + c.path).Want(http.StatusOK)
-		bundle := p.nobody.With("Accept-Encoding", "identity").Get("/tile/entries" + c.path[1:]).Want(http.StatusOK)
+		r := p.nobody.Read("/tile/" + c.path)
+		bundle := p.nobody.With("Accept-Encoding", "identity").Read("/tile/entries" + c.path[1:])
 		var want, entries []byte
 		for _, l := range leaves[c.first : c.first+c.width] {
 			h := testkit.TreeHash([]testkit.Digest{l})
@@ -229,7 +229,7 @@ func TestTilesOverHTTP(t *testing.T) {
 		}
 	}
 	root := testkit.TreeHash(leaves[:256])
-	if r := p.nobody.Get("/tile/1/000.p/1").Want(http.StatusOK); !bytes.Equal(r.Body, root[:]) {
+	if r := p.nobody.Read("/tile/1/000.p/1"); !bytes.Equal(r.Body, root[:]) {
 		t.Errorf("level 1: %x", r.Body)
 	}
 	if got := author.Get("/tile/0/000").Header.Get("Cache-Control"); got != "no-store, private" {
@@ -252,15 +252,15 @@ func TestOpenings(t *testing.T) {
 	p := newProving(t, httpapi.Options{})
 	editor, auditor, author := p.As(calendar.Editor), p.As(calendar.Auditor), p.As(calendar.Author)
 	open := editor.Event("Open <b>&", nil).Position()
-	draft := editor.Event("Hidden", testkit.Object{"status": "draft"}).Position()
+	draft := editor.Event("Hidden", obj{"status": "draft"}).Position()
 	withdrawn := editor.Event("Withdrawn", nil)
-	editor.Patch(withdrawn.Path(calendar.KindEvent), testkit.Object{"status": "draft"})
+	editor.Patch(withdrawn.Path(calendar.KindEvent), obj{"status": "draft"})
 	protected := editor.Event("Protected", nil)
-	editor.Patch(protected.Path(calendar.KindEvent), testkit.Object{"password": "xyz"})
+	editor.Patch(protected.Path(calendar.KindEvent), obj{"password": "xyz"})
 	own := author.Event("Own", nil).Position()
 	size := p.sign()
 	ask := func(c *testkit.Client, at calendar.Position) *testkit.Response {
-		return c.Get("/proof/inclusion?position=" + at.String()).Want(http.StatusOK)
+		return c.Read("/proof/inclusion?position=" + at.String())
 	}
 	leaves := p.leaves(size)
 	check := func(r *testkit.Response, at calendar.Position) {
@@ -326,10 +326,10 @@ func TestClosedProofs(t *testing.T) {
 				}
 			}
 			p.nobody.Do(http.MethodOptions, "/checkpoint", nil).Want(http.StatusOK)
-			if !editor.Get("/proof/inclusion?position=" + at.String()).Want(http.StatusOK).Has("opening") {
+			if !editor.Read("/proof/inclusion?position=" + at.String()).Has("opening") {
 				t.Error("an editor gets no opening")
 			}
-			if openness == httpapi.PublicHistoryProofs && author.Get("/proof/inclusion?position="+at.String()).Want(http.StatusOK).Has("opening") {
+			if openness == httpapi.PublicHistoryProofs && author.Read("/proof/inclusion?position="+at.String()).Has("opening") {
 				t.Error("an author gets an opening")
 			}
 		})

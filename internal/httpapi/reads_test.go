@@ -26,7 +26,7 @@ func TestTermsOfOneRequest(t *testing.T) {
 		{[]any{"two-words", "Two Words"}, []string{"two-words", "two-words-2"}}, // neither slug nor name of the first
 	} {
 		for _, field := range []string{"tags", "categories"} {
-			made := editor.Event(fmt.Sprint("Concert ", i, field), testkit.Object{field: c.sent})
+			made := editor.Event(fmt.Sprint("Concert ", i, field), obj{field: c.sent})
 			var slugs []string
 			for j := range made.Len(field) {
 				slugs = append(slugs, made.String(fmt.Sprintf("%s.%d.slug", field, j)))

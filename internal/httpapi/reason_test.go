@@ -18,7 +18,7 @@ func TestReasons(t *testing.T) {
 		v, _ := editor.Get(path + "/history?limit=1").Lookup("entries.0.reason")
 		return v
 	}
-	event := editor.With("Daybook-Reason", "caf%C3%A9 100%25 %0Aopen").Event("Quay", testkit.Object{"venue": testkit.Object{"venue": "Hall"}})
+	event := editor.With("Daybook-Reason", "caf%C3%A9 100%25 %0Aopen").Event("Quay", obj{"venue": obj{"venue": "Hall"}})
 	path := event.Path(calendar.KindEvent)
 	venue := fmt.Sprintf("/venues/%d", event.Int("venue.id"))
 	if event.Has("reason") {
@@ -31,32 +31,32 @@ func TestReasons(t *testing.T) {
 	}
 	for _, c := range []struct {
 		header, query string
-		body          testkit.Object
+		body          obj
 		want          any
 	}{
-		{"", "", testkit.Object{"reason": " hall\r\ndouble\tbooked\u0000 "}, "hall double booked"},
-		{"from header", "", testkit.Object{"reason": "from body"}, "from body"},
-		{"from header", "?reason=from+query", testkit.Object{}, "from query"},
-		{"", "?reason=from+query", testkit.Object{"reason": "from body"}, "from body"},
-		{"from header", "", testkit.Object{"reason": ""}, "from header"},
-		{"from header", "", testkit.Object{"reason": nil}, "from header"},
-		{"", "", testkit.Object{"reason": "<b>5 &lt; 6</b>"}, "<b>5 &lt; 6</b>"},
-		{"", "", testkit.Object{"reason": strings.Repeat("é", 500)}, strings.Repeat("é", 500)},
-		{"", "", testkit.Object{}, nil},
+		{"", "", obj{"reason": " hall\r\ndouble\tbooked\u0000 "}, "hall double booked"},
+		{"from header", "", obj{"reason": "from body"}, "from body"},
+		{"from header", "?reason=from+query", obj{}, "from query"},
+		{"", "?reason=from+query", obj{"reason": "from body"}, "from body"},
+		{"from header", "", obj{"reason": ""}, "from header"},
+		{"from header", "", obj{"reason": nil}, "from header"},
+		{"", "", obj{"reason": "<b>5 &lt; 6</b>"}, "<b>5 &lt; 6</b>"},
+		{"", "", obj{"reason": strings.Repeat("é", 500)}, strings.Repeat("é", 500)},
+		{"", "", obj{}, nil},
 	} {
 		client := editor
 		if c.header != "" {
 			client = client.With("Daybook-Reason", c.header)
 		}
-		client.Patch(path+c.query, c.body).Want(200)
+		client.Update(path+c.query, c.body)
 		if got := reason(path); got != c.want {
 			t.Errorf("%+v: got %v", c, got)
 		}
 	}
-	editor.Patch(path, testkit.Object{"reason": strings.Repeat("é", 501)}).WantBad("reason")
-	editor.Patch(path, testkit.Object{"reason": 5}).WantBad("reason")
+	editor.Patch(path, obj{"reason": strings.Repeat("é", 501)}).WantBad("reason")
+	editor.Patch(path, obj{"reason": 5}).WantBad("reason")
 	for _, bad := range []string{"caf\u00e9", "%", "%zz", "%FF", strings.Repeat("x", 501)} {
-		editor.With("Daybook-Reason", bad).Patch(path, testkit.Object{"featured": "maybe"}).WantBad("featured", "Daybook-Reason")
+		editor.With("Daybook-Reason", bad).Patch(path, obj{"featured": "maybe"}).WantBad("featured", "Daybook-Reason")
 		editor.With("Daybook-Reason", bad).Delete(path).WantBad("Daybook-Reason")
 	}
 	editor.Delete(path + "?reason=over").Want(200)
@@ -64,14 +64,14 @@ func TestReasons(t *testing.T) {
 		t.Errorf("of a deletion: %v", got)
 	}
 	// The header is no part of the fingerprint, the parameter is.
-	keyed := func(header string, body testkit.Object) *testkit.Response {
+	keyed := func(header string, body obj) *testkit.Response {
 		return editor.With("Idempotency-Key", "k", "Daybook-Reason", header).Post("/tags", body)
 	}
-	keyed("one", testkit.Object{"name": "Jazz"}).Want(201)
-	if r := keyed("two", testkit.Object{"name": "Jazz"}).Want(201); r.Header.Get("Idempotency-Replayed") != "true" {
+	keyed("one", obj{"name": "Jazz"}).Want(201)
+	if r := keyed("two", obj{"name": "Jazz"}).Want(201); r.Header.Get("Idempotency-Replayed") != "true" {
 		t.Error("another header is another request")
 	}
-	keyed("one", testkit.Object{"name": "Jazz", "reason": "x"}).WantCode(422, "rest_idempotency_key_reused")
+	keyed("one", obj{"name": "Jazz", "reason": "x"}).WantCode(422, "rest_idempotency_key_reused")
 	for _, at := range []string{"/changes", "/events", "/venues", venue, venue + "/history"} {
 		if body := string(w.As(calendar.Anonymous).Get(at).Body); strings.Contains(body, "café") || strings.Contains(body, "reason") {
 			t.Errorf("%s shows a reason: %s", at, body)

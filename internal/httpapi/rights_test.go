@@ -48,7 +48,7 @@ func TestRightsOnPosts(t *testing.T) {
 		t.Helper()
 		n++
 		slug := "r" + strconv.Itoa(n)
-		body := testkit.Object{k.NameField(): slug, "status": status}
+		body := obj{k.NameField(): slug, "status": status}
 		if status == "draft" || status == "pending" {
 			body["slug"] = slug // others get theirs
 		}

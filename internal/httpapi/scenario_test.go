@@ -38,6 +38,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// obj is a JSON object to send.
+type obj = testkit.Object
+
 // newWorld makes a world, with an editor of it and a client without credentials.
 func newWorld(t *testing.T, o ...testkit.Options) (w *testkit.World, editor, nobody *testkit.Client) {
 	t.Helper()
@@ -77,12 +80,12 @@ func TestErrorLanguage(t *testing.T) {
 func TestLongLinks(t *testing.T) {
 	t.Parallel()
 	_, editor, nobody := newWorld(t)
-	ids := strings.Repeat("99999999,", 999) + editor.Event("a", testkit.Object{"categories": "Jazz, blues"}).ID().String()
-	long := nobody.Get("/events?include="+ids).Want(http.StatusOK).WantField("total", 1)
+	ids := strings.Repeat("99999999,", 999) + editor.Event("a", obj{"categories": "Jazz, blues"}).ID().String()
+	long := nobody.Read("/events?include="+ids).WantField("total", 1)
 	if got := long.Header.Get("Link"); got != "" || !strings.Contains(long.String("rest_url"), "99999999%2C") {
 		t.Errorf("a Link of %d bytes, and the body links to %v", len(got), long.String("rest_url"))
 	}
-	past := nobody.Get("/categories?page=9&per_page=1").Want(http.StatusOK).WantField("total", 2)
+	past := nobody.Read("/categories?page=9&per_page=1").WantField("total", 2)
 	if got := past.Header.Get("Link"); strings.Contains(got, "prev") || strings.Contains(got, "next") || !strings.Contains(got, "last") {
 		t.Errorf("Link past the end: %s", got)
 	}
@@ -170,7 +173,7 @@ func TestForeignPages(t *testing.T) {
 		}
 		// Reads are open, and the route counts first.
 		anybody := w.As(calendar.Anonymous).With(tc.header...)
-		anybody.Get(event).Want(http.StatusOK)
+		anybody.Read(event)
 		anybody.Do(http.MethodOptions, event, nil).Want(http.StatusOK)
 		anybody.Post("/events/search", `{"searches":[{}]}`).Want(http.StatusOK)
 		anybody.Post("/nothing", "{}").WantCode(http.StatusNotFound, "rest_no_route")

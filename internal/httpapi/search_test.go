@@ -25,12 +25,12 @@ func titlesOf(t *testing.T, r *testkit.Response) (out []string) {
 func TestTypos(t *testing.T) {
 	t.Parallel()
 	w, editor, _ := newWorld(t)
-	jazz := editor.Event("Jazz", testkit.Object{"description": "by <b>night</b>"})
+	jazz := editor.Event("Jazz", obj{"description": "by <b>night</b>"})
 	editor.Event("Jzaz", nil)
 	editor.Event("Symphony concert", nil)
-	editor.Event("Symphany", testkit.Object{"excerpt": "not this one"})
-	locked := editor.Event("Concert behind doors", testkit.Object{"description": "a sinfonietta"})
-	editor.Patch(locked.Path(calendar.KindEvent), testkit.Object{"password": "x"}).Want(http.StatusOK)
+	editor.Event("Symphany", obj{"excerpt": "not this one"})
+	locked := editor.Event("Concert behind doors", obj{"description": "a sinfonietta"})
+	editor.Update(locked.Path(calendar.KindEvent), obj{"password": "x"})
 	for _, l := range calendar.Langs {
 		nobody := w.As(calendar.Anonymous).Under(l)
 		for _, c := range []struct {
@@ -92,7 +92,7 @@ func TestTypos(t *testing.T) {
 	for _, query := range []string{"typos=", "typos=maybe", "typos=AUTO", "typos=2"} {
 		nobody.Get("/events?search=jazz&" + query).WantBad("typos")
 	}
-	nobody.Get("/venues?typos=maybe").Want(http.StatusOK)
+	nobody.Read("/venues?typos=maybe")
 }
 
 // LISTINGS 8.34, 8.42: highlights over HTTP.
@@ -100,13 +100,13 @@ func TestHighlight(t *testing.T) {
 	t.Parallel()
 	_, editor, nobody := newWorld(t)
 	long := strings.TrimSpace(strings.Repeat("word ", 60))
-	editor.Event("Jazz & blues <3", testkit.Object{
+	editor.Event("Jazz & blues <3", obj{
 		"excerpt":     "All that jazzy\n\nstuff",
 		"description": "<p>" + long + "</p><ul><li>The <em>ja</em>zz\n nights</li><li>&lt;jazz&gt;</li></ul>",
 	})
-	locked := editor.Event("Jazz behind doors", testkit.Object{"description": "jazz"})
-	editor.Patch(locked.Path(calendar.KindEvent), testkit.Object{"password": "x"}).Want(http.StatusOK)
-	editor.Event("Other", testkit.Object{"description": "jazz"})
+	locked := editor.Event("Jazz behind doors", obj{"description": "jazz"})
+	editor.Update(locked.Path(calendar.KindEvent), obj{"password": "x"})
+	editor.Event("Other", obj{"description": "jazz"})
 	within := func(r *testkit.Response, list, key string) (out []any) {
 		t.Helper()
 		for i := range r.Want(http.StatusOK).Len(list) {
@@ -119,7 +119,7 @@ func TestHighlight(t *testing.T) {
 		t.Helper()
 		return within(r, "events", "highlight")
 	}
-	obj := func(pairs ...string) any {
+	marked := func(pairs ...string) any {
 		m := map[string]any{}
 		for i := 0; i < len(pairs); i += 2 {
 			m[pairs[i]] = pairs[i+1]
@@ -135,20 +135,20 @@ func TestHighlight(t *testing.T) {
 		want  []any
 	}{
 		{"search=jazz&highlight=true", []any{
-			obj("title", "<mark>Jazz</mark> &amp; blues &lt;3", "excerpt", "All that <mark>jazzy</mark> stuff", "description", description(ahead)),
-			obj("title", "<mark>Jazz</mark> behind doors"),
-			obj("description", "<mark>jazz</mark>"),
+			marked("title", "<mark>Jazz</mark> &amp; blues &lt;3", "excerpt", "All that <mark>jazzy</mark> stuff", "description", description(ahead)),
+			marked("title", "<mark>Jazz</mark> behind doors"),
+			marked("description", "<mark>jazz</mark>"),
 		}},
 		{"search=jazz&highlight=1&highlight_length=40", []any{
-			obj("title", "<mark>Jazz</mark> &amp; blues &lt;3", "excerpt", "All that <mark>jazzy</mark> stuff", "description", "…word word word word word word The <mark>jazz</mark>…"),
-			obj("title", "<mark>Jazz</mark> behind doors"),
-			obj("description", "<mark>jazz</mark>"),
+			marked("title", "<mark>Jazz</mark> &amp; blues &lt;3", "excerpt", "All that <mark>jazzy</mark> stuff", "description", "…word word word word word word The <mark>jazz</mark>…"),
+			marked("title", "<mark>Jazz</mark> behind doors"),
+			marked("description", "<mark>jazz</mark>"),
 		}},
-		{"search=%22jazz+night%22&highlight=true&_fields=highlight", []any{obj("description", ahead+" The <mark>jazz nights</mark> &lt;jazz&gt;")}},
+		{"search=%22jazz+night%22&highlight=true&_fields=highlight", []any{marked("description", ahead+" The <mark>jazz nights</mark> &lt;jazz&gt;")}},
 		{"search=jzaz+bleus&highlight=true&typos=auto", []any{
-			obj("title", "<mark>Jazz</mark> &amp; <mark>blues</mark> &lt;3", "description", description(ahead)),
+			marked("title", "<mark>Jazz</mark> &amp; <mark>blues</mark> &lt;3", "description", description(ahead)),
 		}},
-		{"search=-blues&highlight=true", []any{obj(), obj()}},
+		{"search=-blues&highlight=true", []any{marked(), marked()}},
 		{"search=jazz&highlight=false", []any{nil, nil, nil}},
 		{"search=jazz", []any{nil, nil, nil}},
 		{"search=jazz&highlight=true&_fields=id", []any{nil, nil, nil}},
@@ -168,7 +168,7 @@ func TestHighlight(t *testing.T) {
 			}
 		}
 	}
-	lines := string(nobody.Get("/events.ndjson?search=jazx&typos=on&highlight=true&_fields=highlight").Want(http.StatusOK).Body)
+	lines := string(nobody.Read("/events.ndjson?search=jazx&typos=on&highlight=true&_fields=highlight").Body)
 	if n := strings.Count(lines, `"title":"<mark>Jazz</mark>`); n != 2 {
 		t.Errorf("NDJSON: %s", lines)
 	}
@@ -179,10 +179,10 @@ func TestHighlight(t *testing.T) {
 		nobody.Get("/events?" + query).WantBad("highlight_length")
 	}
 	for _, c := range []string{"highlight_length=40", "highlight_length=1000"} {
-		nobody.Get("/events?highlight=true&search=jazz&" + c).Want(http.StatusOK)
+		nobody.Read("/events?highlight=true&search=jazz&" + c)
 	}
 	for _, l := range calendar.Langs { // the key is as safe under every root
-		if got := of(nobody.Under(l).Get("/events?search=jazz&highlight=true"))[1]; !cmp.Equal(got, obj("title", "<mark>Jazz</mark> behind doors")) {
+		if got := of(nobody.Under(l).Get("/events?search=jazz&highlight=true"))[1]; !cmp.Equal(got, marked("title", "<mark>Jazz</mark> behind doors")) {
 			t.Errorf("%s: %v", l, got)
 		}
 	}
@@ -192,10 +192,10 @@ func TestHighlight(t *testing.T) {
 func TestRelevance(t *testing.T) {
 	t.Parallel()
 	w, editor, _ := newWorld(t)
-	at := func(day int) testkit.Object {
-		return testkit.Object{"start_date": fmt.Sprintf("2026-06-%02d 10:00:00", day), "end_date": fmt.Sprintf("2026-06-%02d 12:00:00", day)}
+	at := func(day int) obj {
+		return obj{"start_date": fmt.Sprintf("2026-06-%02d 10:00:00", day), "end_date": fmt.Sprintf("2026-06-%02d 12:00:00", day)}
 	}
-	with := func(o testkit.Object, name, value string) testkit.Object {
+	with := func(o obj, name, value string) obj {
 		o[name] = value
 		return o
 	}
@@ -208,7 +208,7 @@ func TestRelevance(t *testing.T) {
 	editor.Event("Jazz night", at(8))
 	editor.Event("JAZZ, night!", at(7))
 	locked := editor.Event("Jazz behind", with(at(9), "description", "jazz night"))
-	editor.Patch(locked.Path(calendar.KindEvent), testkit.Object{"password": "x"}).Want(http.StatusOK)
+	editor.Update(locked.Path(calendar.KindEvent), obj{"password": "x"})
 	want := []string{"JAZZ, night!", "Jazz night", "A jazz night", "Night of jazz", "Nights: jazz", "Night talk", "Other 1", "Other 2"}
 	for _, l := range calendar.Langs {
 		nobody := w.As(calendar.Anonymous).Under(l)
@@ -227,7 +227,7 @@ func TestRelevance(t *testing.T) {
 		}
 	}
 	nobody := w.As(calendar.Anonymous)
-	lines := strings.Split(strings.TrimSpace(string(nobody.Get("/events.ndjson?search=jazz+night&sort=relevance&_fields=title").Want(http.StatusOK).Body)), "\n")
+	lines := strings.Split(strings.TrimSpace(string(nobody.Read("/events.ndjson?search=jazz+night&sort=relevance&_fields=title").Body)), "\n")
 	for i, title := range want {
 		if lines[i] != `{"title":"`+title+`"}` {
 			t.Errorf("line %d: %s, want %s", i, lines[i], title)

@@ -33,33 +33,33 @@ func resultsOf(t *testing.T, r *testkit.Response) []string {
 func TestSeveralSearches(t *testing.T) {
 	t.Parallel()
 	_, editor, nobody := newWorld(t)
-	jazz := editor.Create(calendar.KindCategory, testkit.Object{"name": "Jazz"}).ID()
-	hall := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Hall", "city": "Washington, D.C.", "geo_lat": 38.9, "geo_lng": -77.0}).ID()
+	jazz := editor.Create(calendar.KindCategory, obj{"name": "Jazz"}).ID()
+	hall := editor.Create(calendar.KindVenue, obj{"venue": "Hall", "city": "Washington, D.C.", "geo_lat": 38.9, "geo_lng": -77.0}).ID()
 	for i := range 12 {
-		editor.Event(fmt.Sprintf("Event %d", i), testkit.Object{
+		editor.Event(fmt.Sprintf("Event %d", i), obj{
 			"categories": []calendar.ID{jazz}[:i%2], "venue": []calendar.ID{hall}[:i%3/2], "featured": i%4 == 0, "status": []string{"publish", "draft"}[i/11],
 		})
 	}
 	for _, c := range []struct {
-		search testkit.Object
+		search obj
 		list   string
 	}{
-		{testkit.Object{}, ""},
-		{testkit.Object{"per_page": 5, "page": 2}, "per_page=5&page=2"},
-		{testkit.Object{"per_page": "5", "page": []any{1}}, "per_page=5&page=1"},
-		{testkit.Object{"categories": []any{"jazz", jazz}, "featured": false, "strict_dates": 1}, fmt.Sprintf("categories=jazz,%d&featured=false&strict_dates=1", jazz)},
-		{testkit.Object{"categories": "jazz", "search": []any{"event 1"}}, "categories=jazz&search=event%201"},
-		{testkit.Object{"venue": hall, "geoloc_lat": 38.9, "geoloc_lng": -77, "geoloc_radius": 1.5}, fmt.Sprintf("venue=%d&geoloc_lat=38.9&geoloc_lng=-77&geoloc_radius=1.5", hall)},
-		{testkit.Object{"city": []any{"washington, d.c.", "Paris"}}, "city[]=washington,%20d.c.&city[]=Paris"},
-		{testkit.Object{"bbox": []any{-78, 38.5, -76, 39.5}, "weekday": []any{1, "mon"}}, "bbox=-78,38.5,-76,39.5&weekday=1,mon"},
-		{testkit.Object{"multilang_language": "fr", "_fields": []any{"id", "title"}}, "multilang_language=fr&_fields=id,title"},
-		{testkit.Object{"sort": "published", "order": "asc", "month": "2026-05,2026-06"}, "month=2026-05,2026-06&sort=published&order=asc"},
+		{obj{}, ""},
+		{obj{"per_page": 5, "page": 2}, "per_page=5&page=2"},
+		{obj{"per_page": "5", "page": []any{1}}, "per_page=5&page=1"},
+		{obj{"categories": []any{"jazz", jazz}, "featured": false, "strict_dates": 1}, fmt.Sprintf("categories=jazz,%d&featured=false&strict_dates=1", jazz)},
+		{obj{"categories": "jazz", "search": []any{"event 1"}}, "categories=jazz&search=event%201"},
+		{obj{"venue": hall, "geoloc_lat": 38.9, "geoloc_lng": -77, "geoloc_radius": 1.5}, fmt.Sprintf("venue=%d&geoloc_lat=38.9&geoloc_lng=-77&geoloc_radius=1.5", hall)},
+		{obj{"city": []any{"washington, d.c.", "Paris"}}, "city[]=washington,%20d.c.&city[]=Paris"},
+		{obj{"bbox": []any{-78, 38.5, -76, 39.5}, "weekday": []any{1, "mon"}}, "bbox=-78,38.5,-76,39.5&weekday=1,mon"},
+		{obj{"multilang_language": "fr", "_fields": []any{"id", "title"}}, "multilang_language=fr&_fields=id,title"},
+		{obj{"sort": "published", "order": "asc", "month": "2026-05,2026-06"}, "month=2026-05,2026-06&sort=published&order=asc"},
 		// What a search does not know.
-		{testkit.Object{"format": "nonsense", "features": 7, "csv_bom": "x", "cursor": "", "as_of": "", "nonsense": true}, ""},
+		{obj{"format": "nonsense", "features": 7, "csv_bom": "x", "cursor": "", "as_of": "", "nonsense": true}, ""},
 	} {
 		for _, client := range []*testkit.Client{nobody, editor, nobody.Under(calendar.LangFR)} {
-			want := client.Get("/events?" + c.list).Want(http.StatusOK)
-			got := client.Post("/events/search", testkit.Object{"searches": []any{c.search, testkit.Object{"include": []any{jazz}}}}).Want(http.StatusOK)
+			want := client.Read("/events?" + c.list)
+			got := client.Post("/events/search", obj{"searches": []any{c.search, obj{"include": []any{jazz}}}}).Want(http.StatusOK)
 			results := resultsOf(t, got)
 			if len(results) != 2 || results[0] != string(want.Body) {
 				t.Errorf("%v:\n%s", c.search, cmp.Diff(string(want.Body), strings.Join(results, "\n")))
@@ -98,7 +98,7 @@ func TestSeveralSearchesRefused(t *testing.T) {
 	ask(`{"searches":[{}],"x":1}`).Want(http.StatusOK)
 	ask(`{"searches":[]}`).WantBad("searches")
 	ask(`{"searches":{}}`).WantBad("searches")
-	ask(testkit.Object{"searches": make([]testkit.Object, 21)}).WantBad("searches")
+	ask(obj{"searches": make([]obj, 21)}).WantBad("searches")
 	for _, body := range []string{"", "{}", `{"searches":null}`} {
 		ask(body).WantCode(http.StatusBadRequest, "rest_missing_callback_param")
 	}
@@ -108,14 +108,14 @@ func TestSeveralSearchesRefused(t *testing.T) {
 	ask(`{"searches":["`+strings.Repeat("x", 64<<10)+`"]}`).WantCode(http.StatusRequestEntityTooLarge, "rest_body_too_large")
 	nobody.Under(calendar.LangFR).With("Daybook-Min-Position", "x").Post("/events/search?multilang_language=xx", `{"searches":[{"status":"draft"}]}`).
 		WantBad("multilang_language", "searches[0].status", "Daybook-Min-Position")
-	dear := testkit.Object{"sort": "distance", "geoloc_lat": 1, "geoloc_lng": 1}
-	searches := make([]testkit.Object, 20)
+	dear := obj{"sort": "distance", "geoloc_lat": 1, "geoloc_lng": 1}
+	searches := make([]obj, 20)
 	for i := range searches {
 		searches[i] = dear
 	}
-	ask(testkit.Object{"searches": searches}).Want(http.StatusOK) // 20 · 2 of 60
+	ask(obj{"searches": searches}).Want(http.StatusOK) // 20 · 2 of 60
 	dear["facets"] = "city,month"
-	ask(testkit.Object{"searches": searches}).WantCode(http.StatusBadRequest, "rest_query_too_costly").WantField("data.cost", 80).WantField("data.limit", 60)
+	ask(obj{"searches": searches}).WantCode(http.StatusBadRequest, "rest_query_too_costly").WantField("data.cost", 80).WantField("data.limit", 60)
 	nobody.With("Authorization", "Bearer wrong").Post("/events/search", `{`).Want(http.StatusUnauthorized)
 }
 

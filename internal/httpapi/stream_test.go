@@ -146,18 +146,18 @@ func TestStream(t *testing.T) {
 	if beat.comment != "heartbeat" || beat.id != from.String() || beat.data != "" {
 		t.Errorf("heartbeat: %+v", beat)
 	}
-	hidden := editor.Event("Hidden", testkit.Object{"status": "draft"})
+	hidden := editor.Event("Hidden", obj{"status": "draft"})
 	second := editor.Event("Second", nil)
 	b, e := f.change()
 	if b.id != second.Header.Get("Daybook-Position") || e["name"] != "Second" || e["summary"] != "Création : «\u00a0Second\u00a0»" || e["actor"] != nil {
 		t.Errorf("got %+v", b)
 	}
-	editor.Patch(hidden.Path(calendar.KindEvent), testkit.Object{"status": "publish"}).Want(200)
+	editor.Update(hidden.Path(calendar.KindEvent), obj{"status": "publish"})
 	if b, e = f.change(); e["action"] != "published" || strings.Count(b.data, "\n") > 0 {
 		t.Errorf("got %+v", b)
 	}
 	// A heartbeat moves the id over what the caller does not get.
-	private := editor.Event("Private", testkit.Object{"status": "private"})
+	private := editor.Event("Private", obj{"status": "private"})
 	for b, ok := f.next(); b.id != private.Header.Get("Daybook-Position"); b, ok = f.next() {
 		if !ok || b.event == "change" {
 			t.Fatalf("got %+v, want heartbeats up to %s", b, private.Header.Get("Daybook-Position"))
@@ -302,7 +302,7 @@ func TestStreamsOfManyStrangers(t *testing.T) {
 	if got[0].Load() != places || got[1].Load() != strangers-places || open.Load() != places {
 		t.Errorf("%d were served and %d refused, %d are open; want %d and %d", got[0].Load(), got[1].Load(), open.Load(), places, strangers-places)
 	}
-	w.As(calendar.Anonymous).Get(event.Path(calendar.KindEvent)).Want(200)
+	w.As(calendar.Anonymous).Read(event.Path(calendar.KindEvent))
 	w.As(calendar.Editor).Event("Another", nil)
 	known := follow(t, server.URL, "/changes/stream", "Authorization", authorization(w, calendar.Editor)).res
 	if known.StatusCode != http.StatusOK {
@@ -367,7 +367,7 @@ func TestSlowReaderOfAStream(t *testing.T) {
 	quick := follow(t, server.URL, "/changes/stream?after=0&kind=event")
 	var names, want []string
 	for i := range 12 {
-		editor.Event(fmt.Sprint("Event ", i), testkit.Object{"description": strings.Repeat("word ", 39_000)})
+		editor.Event(fmt.Sprint("Event ", i), obj{"description": strings.Repeat("word ", 39_000)})
 		want = append(want, fmt.Sprint("Event ", i))
 		_, e := quick.change()
 		names = append(names, e["name"].(string))
@@ -409,9 +409,9 @@ func TestSlowReaderOfAStream(t *testing.T) {
 func TestStreamSkipsMuch(t *testing.T) {
 	t.Parallel()
 	w, editor, _ := newWorld(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
-	tag := editor.Create(calendar.KindTag, testkit.Object{"name": "Jazz"}).Path(calendar.KindTag)
+	tag := editor.Create(calendar.KindTag, obj{"name": "Jazz"}).Path(calendar.KindTag)
 	for range 300 {
-		editor.Patch(tag, nil).Want(200)
+		editor.Update(tag, nil)
 	}
 	last := editor.Event("Last", nil)
 	f := follow(t, serve(t, w).URL, "/changes/stream?after=0&kind=event")
@@ -468,7 +468,7 @@ func TestStreamsTellTogether(t *testing.T) {
 		t.Errorf("%d streams read the log %d times for %d events", many, n, events)
 	}
 	hidden := editor.Event("Hidden", nil)
-	editor.Patch(hidden.Path(calendar.KindEvent), testkit.Object{"status": "private"}).Want(200)
+	editor.Update(hidden.Path(calendar.KindEvent), obj{"status": "private"})
 	editor.Event("Last", nil)
 	late := follow(t, server.URL, "/changes/stream?after="+from.String())
 	for i := range events {
@@ -543,7 +543,7 @@ func TestNewcomersOfAStreamLookForThemselves(t *testing.T) {
 	w.Clock.Add(time.Second) // it stands from now on: all is one tick, and what is told is kept
 	hidden := editor.Event("Hidden", nil)
 	wantName(there, "Hidden")
-	editor.Patch(hidden.Path(calendar.KindEvent), testkit.Object{"status": "private"}).Want(200)
+	editor.Update(hidden.Path(calendar.KindEvent), obj{"status": "private"})
 	late := follow(t, server.URL, "/changes/stream?after="+from.String())
 	editor.Event("Last", nil)
 	wantName(late, "Last")
@@ -586,8 +586,8 @@ func TestStreamsTellEachHisOwn(t *testing.T) {
 	}
 	for i := range 3 {
 		draft, end := fmt.Sprint("Draft ", i), fmt.Sprint("End ", i)
-		made := author.Event(draft, testkit.Object{"status": "draft"})
-		author.Patch(made.Path(calendar.KindEvent), testkit.Object{"status": "publish"}).Want(200)
+		made := author.Event(draft, obj{"status": "draft"})
+		author.Update(made.Path(calendar.KindEvent), obj{"status": "publish"})
 		author.Event(end, nil)
 		for _, l := range listeners {
 			var told []map[string]any

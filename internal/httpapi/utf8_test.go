@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
 )
 
 // INTERFACE 2.1, 7.2: what is not valid UTF-8 is refused, and nothing is stored of it.
@@ -33,11 +32,11 @@ func TestInvalidUTF8(t *testing.T) {
 	nobody.Get("/events?city[]=a&city[]=%FF&tags=%FE").WantBad("city", "tags")
 	nobody.Get("/events?%FF=1").WantBad("\uFFFD")
 	editor.Post("/events?title=%FF"+dates+"&featured=2", nil).WantBad("title", "featured")
-	editor.Post("/events?venue[venue]=%FF"+dates, testkit.Object{"title": "a"}).WantBad("venue")
+	editor.Post("/events?venue[venue]=%FF"+dates, obj{"title": "a"}).WantBad("venue")
 	editor.Patch(event.Path(calendar.KindEvent)+"?title=%FF", nil).WantBad("title")
 	editor.Delete(event.Path(calendar.KindEvent) + "?reason=%FF").WantBad("reason")
-	nobody.Get("/events?search=%C3%A9").Want(http.StatusOK)
-	editor.Event("\U0001F3B7", testkit.Object{"description": "caf\u00e9"}).WantField("title", "\U0001F3B7")
+	nobody.Read("/events?search=%C3%A9")
+	editor.Event("\U0001F3B7", obj{"description": "caf\u00e9"}).WantField("title", "\U0001F3B7")
 	editor.Post("/events", `{"title":"\ud83c\udfb7","start_date":"2026-06-01","end_date":"2026-06-01"}`).Want(http.StatusCreated).WantField("title", "\U0001F3B7")
 	nobody.Get("/events").WantField("total", 3.0)
 }
@@ -51,13 +50,13 @@ func TestDatesWithoutSigns(t *testing.T) {
 		"20270301": "2027-03-01 00:00:00", "20270301T1830": "2027-03-01 18:30:00", "20270301T183015": "2027-03-01 18:30:15", "20270301T1830+02:00": "2027-03-01 16:30:00",
 		"2027-03-01T18:30:00.123456": "2027-03-01 18:30:00", "2027-03-01 18:30:00.5": "2027-03-01 18:30:00", "2027-03-01T18:30:00.5Z": "2027-03-01 18:30:00",
 	} {
-		event := editor.Event("Jazz "+sent, testkit.Object{"start_date": sent, "end_date": sent})
+		event := editor.Event("Jazz "+sent, obj{"start_date": sent, "end_date": sent})
 		event.WantField("start_date", want).WantField("end_date", want)
 	}
-	nobody.Get("/events?start_date=20270301&end_date=20270302").Want(http.StatusOK).WantField("total", 7.0)
-	nobody.Get("/events?start_date=20270302&end_date=20270303").Want(http.StatusOK).WantField("total", 0.0)
+	nobody.Read("/events?start_date=20270301&end_date=20270302").WantField("total", 7.0)
+	nobody.Read("/events?start_date=20270302&end_date=20270303").WantField("total", 0.0)
 	for _, bad := range []string{"20300230", "20301301", "2027-03-01T18:30:00,5", "20270301T1830.5"} {
-		editor.Post("/events", testkit.Object{"title": "a", "start_date": bad, "end_date": "2030-01-01"}).WantBad("start_date")
+		editor.Post("/events", obj{"title": "a", "start_date": bad, "end_date": "2030-01-01"}).WantBad("start_date")
 		nobody.Get("/events?start_date=" + bad).WantBad("start_date")
 	}
 }

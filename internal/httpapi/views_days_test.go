@@ -104,7 +104,7 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 	rng := rand.New(rand.NewPCG(1, uint64(begin.Unix())))
 	var all []happening
 	add := func(start, end time.Time, in string) {
-		made := editor.Event(fmt.Sprintf("Event %d", len(all)), testkit.Object{"start_date": start.UTC().Format(time.RFC3339), "end_date": end.UTC().Format(time.RFC3339), "timezone": in})
+		made := editor.Event(fmt.Sprintf("Event %d", len(all)), obj{"start_date": start.UTC().Format(time.RFC3339), "end_date": end.UTC().Format(time.RFC3339), "timezone": in})
 		all = append(all, happening{id: idOf(made), start: start, end: end, zone: zoneOf(t, in)})
 	}
 	hour := time.Hour
@@ -126,7 +126,7 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 	for _, in := range []string{name, "Pacific/Kiritimati", "Pacific/Pago_Pago"} {
 		for _, day := range []time.Time{middle.AddDate(0, 0, -1), middle, middle.AddDate(0, 0, 1)} {
 			at := day.Format(time.DateOnly)
-			made := editor.Event("All day "+at, testkit.Object{"start_date": at, "end_date": at, "all_day": true, "timezone": in})
+			made := editor.Event("All day "+at, obj{"start_date": at, "end_date": at, "all_day": true, "timezone": in})
 			at = made.String("start_date")[:len(at)] // a day that is left out is the next one
 			all = append(all, happening{id: idOf(made), dates: []string{at}})
 		}
@@ -146,11 +146,11 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 				days[day] = append(days[day], h.id)
 			}
 		}
-		month := openPage(t, w, "/events/month/"+date[:7]+"/"+query, http.StatusOK)
+		month := readPage(t, w, "/events/month/"+date[:7]+"/"+query)
 		for n := -2; n <= 2; n++ {
 			day := middle.AddDate(0, 0, n).Format(time.DateOnly)
 			want := slices.Sorted(slices.Values(days[day]))
-			one := openPage(t, w, "/events/day/"+day+"/"+query, http.StatusOK)
+			one := readPage(t, w, "/events/day/"+day+"/"+query)
 			if diff := cmp.Diff(want, slices.Sorted(slices.Values(one.onDay(day)))); diff != "" {
 				t.Errorf("page of %s%s (want, got):\n%s", day, query, diff)
 			}
@@ -196,7 +196,7 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 		}
 		slices.Sort(want)
 		for _, path := range []string{"/events/", "/search/", "/events/map/", "/embed/events/"} {
-			at := openPage(t, w, path+"?tz="+url.QueryEscape(name)+"&overlap=true&per_page=100&start_date="+day+"&end_date="+day, http.StatusOK)
+			at := readPage(t, w, path+"?tz="+url.QueryEscape(name)+"&overlap=true&per_page=100&start_date="+day+"&end_date="+day)
 			got := slices.DeleteFunc(slices.Sorted(slices.Values(idsUnder(at.results()))), func(id string) bool { return !timed(id) })
 			if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
 				t.Errorf("%s of %s (want, got):\n%s", path, day, diff)
@@ -229,14 +229,14 @@ func TestSecondReadingsOfAClock(t *testing.T) {
 	w := viewsWorld(t, pages.Options{})
 	editor, nobody := w.As(calendar.Editor).In(t), w.As(calendar.Anonymous).In(t)
 	add := func(title, zone, start, end string) string {
-		return idOf(editor.Event(title, testkit.Object{"start_date": start, "end_date": end, "timezone": zone}))
+		return idOf(editor.Event(title, obj{"start_date": start, "end_date": end, "timezone": zone}))
 	}
 	const santiago = "America/Santiago"
 	second := add("Second reading", santiago, "2027-04-04T03:30:00Z", "2027-04-04T03:45:00Z") // 23:30 on 3 April
 	first := add("First reading", santiago, "2027-04-04T02:30:00Z", "2027-04-04T02:45:00Z")
 	add("Next day", santiago, "2027-04-04T04:00:00Z", "2027-04-04T05:00:00Z")
-	whole := idOf(editor.Event("Whole day", testkit.Object{"start_date": "2027-04-03", "end_date": "2027-04-03", "all_day": true, "timezone": santiago}))
-	next := idOf(editor.Event("Day without a midnight", testkit.Object{"start_date": "2026-09-06", "end_date": "2026-09-06", "all_day": true, "timezone": santiago}))
+	whole := idOf(editor.Event("Whole day", obj{"start_date": "2027-04-03", "end_date": "2027-04-03", "all_day": true, "timezone": santiago}))
+	next := idOf(editor.Event("Day without a midnight", obj{"start_date": "2026-09-06", "end_date": "2026-09-06", "all_day": true, "timezone": santiago}))
 	until := add("Until a midnight that there is not", santiago, "2026-09-05 21:00", "2026-09-06 00:00")
 	const day = "start_date=2027-04-03&end_date=2027-04-03"
 	for path, want := range map[string][]string{
@@ -255,7 +255,7 @@ func TestSecondReadingsOfAClock(t *testing.T) {
 		"/events/month/2027-04/?strict_dates=true&start_date=2027-04-04T03:30:00Z&end_date=2027-04-04T03:59:59Z": {second, whole},
 		"/events/?strict_dates=true&start_date=2027-04-04T03:30:00Z&end_date=2027-04-04T03:59:59Z":               {second},
 	} {
-		at := openPage(t, w, path+"&tz="+santiago, http.StatusOK)
+		at := readPage(t, w, path+"&tz="+santiago)
 		got := slices.Sorted(slices.Values(idsUnder(at.results())))
 		if slices.Sort(want); want != nil && !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", path, got, want)
@@ -271,21 +271,21 @@ func TestSecondReadingsOfAClock(t *testing.T) {
 		}
 	}
 	// Whole days of bounds are those of the zone; the next one is not in them.
-	if at := openPage(t, w, "/events/?tz="+santiago+"&starts_after=2027-04-03", http.StatusOK); slices.Contains(idsUnder(at.results()), second) {
+	if at := readPage(t, w, "/events/?tz="+santiago+"&starts_after=2027-04-03"); slices.Contains(idsUnder(at.results()), second) {
 		t.Error("what starts after a day is in its last hour")
 	}
 	// By its own clock it ends on no other day either.
-	if got := openPage(t, w, "/events/day/2026-09-06/", http.StatusOK).onDay("2026-09-06"); !slices.Equal(got, []string{next}) {
+	if got := readPage(t, w, "/events/day/2026-09-06/").onDay("2026-09-06"); !slices.Equal(got, []string{next}) {
 		t.Errorf("on 6 September: %v, want %s", got, next)
 	}
 	// The step before leads to the last hour.
-	if back := openPage(t, w, "/events/day/2027-04-04/?tz="+santiago, http.StatusOK).all("a", "rel=prev"); len(back) != 1 {
+	if back := readPage(t, w, "/events/day/2027-04-04/?tz="+santiago).all("a", "rel=prev"); len(back) != 1 {
 		t.Error("no way back from 4 April")
 	}
 	// Where a clock goes back over midnight both readings are on their day.
 	john := add("Second reading in St. John's", "America/St_Johns", "2010-11-07T03:00:00Z", "2010-11-07T03:15:00Z") // 23:30 on 6 November
 	for date, want := range map[string]bool{"2010-11-06": true, "2010-11-07": false} {
-		at := openPage(t, w, "/events/day/"+date+"/?tz=America/St_Johns", http.StatusOK)
+		at := readPage(t, w, "/events/day/"+date+"/?tz=America/St_Johns")
 		if got := slices.Contains(at.onDay(date), john); got != want || len(drawnIDs(t, w, at)) != at.total() {
 			t.Errorf("on %s in St. John's: %t, want %t; %d in the drawer", date, got, want, len(drawnIDs(t, w, at)))
 		}
@@ -300,11 +300,11 @@ func TestAllDayEventsOfFarZones(t *testing.T) {
 	editor := w.As(calendar.Editor).In(t)
 	ids := map[string]string{}
 	for _, zone := range []string{"Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC-12", "America/New_York"} {
-		ids[zone] = idOf(editor.Event("Day in "+zone, testkit.Object{"start_date": "2026-06-30", "end_date": "2026-06-30", "all_day": true, "timezone": zone}))
+		ids[zone] = idOf(editor.Event("Day in "+zone, obj{"start_date": "2026-06-30", "end_date": "2026-06-30", "all_day": true, "timezone": zone}))
 	}
 	for _, tz := range []string{"", "event", "Pacific/Kiritimati", "Pacific/Honolulu", "Pacific/Pago_Pago", "UTC-12", "UTC+14", "UTC", "Pacific/Auckland"} {
 		for path, date := range map[string]string{"/events/day/2026-06-30/": "2026-06-30", "/events/week/2026-W27/": "2026-06-30", "/events/month/2026-06/": "2026-06-30", "/events/day/2026-06-29/": "", "/events/day/2026-07-01/": "", "/events/month/2026-07/": ""} {
-			at := openPage(t, w, path+"?tz="+url.QueryEscape(tz), http.StatusOK)
+			at := readPage(t, w, path+"?tz="+url.QueryEscape(tz))
 			for zone, id := range ids {
 				if got := slices.Contains(idsUnder(at.results()), id); got != (date != "") {
 					t.Errorf("%s in %s: the day of %s: %t", path, tz, zone, got)
@@ -322,12 +322,12 @@ func TestPagesOfTheFirstYear(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{})
 	programme(t, w)
-	first := idOf(w.As(calendar.Editor).In(t).Event("First of all", testkit.Object{"start_date": "0001-01-01 10:00", "end_date": "0001-01-01 12:00", "timezone": "UTC"}))
+	first := idOf(w.As(calendar.Editor).In(t).Event("First of all", obj{"start_date": "0001-01-01 10:00", "end_date": "0001-01-01 12:00", "timezone": "UTC"}))
 	for path, heading := range map[string]string{
 		"/events/month/0001-01/": "January 1", "/events/week/0001-W01/": "Jan 1 – 7, 1", "/events/day/0001-01-01/": "Monday, January 1, 1",
 		"/events/month/0001-01/?tz=Asia/Tokyo": "January 1", "/events/day/0001-01-01/?tz=UTC": "Monday, January 1, 1", "/cn/events/month/0001-01/": "1年1月",
 	} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		if got := wordsOf(at.one("h1")); got != heading {
 			t.Errorf("%s is headed %q, want %q", path, got, heading)
 		}
@@ -369,7 +369,7 @@ func TestSiteMapOfMonthsWithOddEnds(t *testing.T) {
 	for title, start := range map[string]string{
 		"Second reading": "2030-10-31T21:30:00Z", "November": "2030-10-31T22:00:00Z", "First of all": "0001-01-01T00:00:00Z", "Last of all": "9999-12-31T21:00:00Z",
 	} {
-		editor.Event(title, testkit.Object{"start_date": start, "end_date": start, "timezone": "UTC"})
+		editor.Event(title, obj{"start_date": start, "end_date": start, "timezone": "UTC"})
 	}
 	for month, want := range map[string]string{"2030-10": "second-reading", "2030-11": "november", "0001-01": "first-of-all", "9999-12": "last-of-all"} {
 		var got []string

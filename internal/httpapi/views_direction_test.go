@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
 )
 
 // isRightToLeft tells whether a text has characters that turn what stands next to it.
@@ -47,20 +45,20 @@ func TestTextsOfOtherDirections(t *testing.T) {
 	w := viewsWorld(t, pages.Options{})
 	editor := w.As(calendar.Editor).In(t)
 	texts := []string{"ערב שירה 2026", "בית העם", "רחוב הרצל 1", "תל אביב", "מועדון", "موسيقى", "جاز", "هواء طلق", "تقريبا 10", "مشهد", "نص", "שבוע", "Soirée \u200fa"}
-	category := editor.Create(calendar.KindCategory, testkit.Object{"name": "موسيقى", "slug": "music"})
-	child := editor.Create(calendar.KindCategory, testkit.Object{"name": "جاز", "slug": "jazz", "parent": category.ID()})
-	tag := editor.Create(calendar.KindTag, testkit.Object{"name": "هواء طلق", "slug": "open-air"})
-	hall := editor.Create(calendar.KindVenue, testkit.Object{"venue": "בית העם", "slug": "hall", "address": "רחוב הרצל 1", "city": "תל אביב", "description": "نص", "geo_lat": 32.06, "geo_lng": 34.77})
-	club := editor.Create(calendar.KindOrganizer, testkit.Object{"organizer": "מועדון", "slug": "club"})
-	parent := editor.Event("שבוע", testkit.Object{"slug": "season"})
-	made := editor.Event("ערב שירה 2026", testkit.Object{
+	category := editor.Create(calendar.KindCategory, obj{"name": "موسيقى", "slug": "music"})
+	child := editor.Create(calendar.KindCategory, obj{"name": "جاز", "slug": "jazz", "parent": category.ID()})
+	tag := editor.Create(calendar.KindTag, obj{"name": "هواء طلق", "slug": "open-air"})
+	hall := editor.Create(calendar.KindVenue, obj{"venue": "בית העם", "slug": "hall", "address": "רחוב הרצל 1", "city": "תל אביב", "description": "نص", "geo_lat": 32.06, "geo_lng": 34.77})
+	club := editor.Create(calendar.KindOrganizer, obj{"organizer": "מועדון", "slug": "club"})
+	parent := editor.Event("שבוע", obj{"slug": "season"})
+	made := editor.Event("ערב שירה 2026", obj{
 		"slug": "evening", "start_date": "2026-05-09 20:00", "end_date": "2026-05-09 22:00", "venue": hall.ID(), "organizer": club.ID(), "categories": child.ID(), "tags": tag.ID(),
 		"description": "<p>نص</p>", "excerpt": "مشهد", "cost": "تقريبا 10", "featured": true, "post_parent": parent.ID(),
 	})
 	path := made.Path(calendar.KindEvent)
-	editor.Patch(path, testkit.Object{"title": "Soirée \u200fa"}).Want(http.StatusOK)
-	editor.Patch(path, testkit.Object{"title": "ערב שירה 2026", "tags": ""}).Want(http.StatusOK)
-	editor.Patch(path, testkit.Object{"tags": tag.ID()}).Want(http.StatusOK)
+	editor.Update(path, obj{"title": "Soirée \u200fa"})
+	editor.Update(path, obj{"title": "ערב שירה 2026", "tags": ""})
+	editor.Update(path, obj{"tags": tag.ID()})
 	known := func(s string) bool { // or the letter of a cover
 		return slices.Contains(texts, strings.Trim(s, " \n")) || utf8.RuneCountInString(s) == 1
 	}
@@ -72,7 +70,7 @@ func TestTextsOfOtherDirections(t *testing.T) {
 		"/venues/", "/organizers/", "/categories/", "/tags/", "/event/evening/history/", "/fr/event/evening/history/", "/cn/venue/hall/history/", "/event/evening/history/?from=1&to=3",
 		"/event/evening/?as_of=version:1", "/embed/events/", "/embed/events/?view=month", "/embed/event/evening/", "/event/evening/?tz=UTC",
 	} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		var look func(n *html.Node, own *html.Node)
 		look = func(n *html.Node, own *html.Node) {
 			if n.Type == html.ElementNode {
@@ -117,14 +115,14 @@ func TestTextsOfOtherDirections(t *testing.T) {
 			t.Errorf("%s stands on no page", text)
 		}
 	}
-	title := openPage(t, w, "/event/evening/", http.StatusOK)
+	title := readPage(t, w, "/event/evening/")
 	if got, want := wordsOf(title.all("title")[0]), "\u2068ערב שירה 2026\u2069 – Calendar"; got != want {
 		t.Errorf("the document is named %q, want %q", got, want)
 	}
 	if got := valueOf(title.one("meta", "property=og:title"), "content"); got != "ערב שירה 2026" {
 		t.Errorf("og:title %q", got)
 	}
-	if got, want := wordsOf(openPage(t, w, "/event/evening/history/", http.StatusOK).all("title")[0]), "History: \u2068ערב שירה 2026\u2069 – Calendar"; got != want {
+	if got, want := wordsOf(readPage(t, w, "/event/evening/history/").all("title")[0]), "History: \u2068ערב שירה 2026\u2069 – Calendar"; got != want {
 		t.Errorf("the document is named %q, want %q", got, want)
 	}
 	// A sentence of the history quotes them between marks, in every language.
@@ -138,7 +136,7 @@ func TestTextsOfOtherDirections(t *testing.T) {
 			told.WantField("entries."+string(rune('0'+i))+".summary", summary)
 		}
 	}
-	if got := openPage(t, w, "/search/?search="+url.QueryEscape("שירה"), http.StatusOK).total(); got != 1 {
+	if got := readPage(t, w, "/search/?search="+url.QueryEscape("שירה")).total(); got != 1 {
 		t.Errorf("found %d", got)
 	}
 }

@@ -96,13 +96,13 @@ func TestHooksOfPages(t *testing.T) {
 	for _, l := range []calendar.Lang{calendar.LangEN, calendar.LangCN, calendar.LangFR, calendar.LangES} {
 		root := map[calendar.Lang]string{calendar.LangEN: "", calendar.LangCN: "/cn", calendar.LangFR: "/fr", calendar.LangES: "/es"}[l]
 		for _, path := range allPages {
-			check(openPage(t, w, root+path, http.StatusOK), l.Tag())
+			check(readPage(t, w, root+path), l.Tag())
 		}
 		check(openPage(t, w, root+"/event/unknown/", http.StatusNotFound), l.Tag())
 		check(openPage(t, w, root+"/events/?start_date=x&search=0", http.StatusBadRequest), l.Tag())
 	}
 	for _, path := range []string{"/events/", "/events/month/2026-05/", "/events/week/2026-W24/", "/events/day/2026-06-10/", "/events/map/", "/search/?search=concert&categories=jazz", "/venue/city-hall/", "/events/category/music/"} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		for _, hook := range [][]string{{"form", "id=filters"}, {"form", "id=zone-switch"}, {"div", "id=results", "data-total"}, {"", "id=result-count"}, {"details", "id=subscribe"}, {"details", "id=selection-as"}} {
 			at.one(hook[0], hook[1:]...)
 		}
@@ -113,11 +113,11 @@ func TestHooksOfPages(t *testing.T) {
 		}
 	}
 	for path, left := range map[string]bool{"/events/?include=1": true, "/events/?past=true": true, "/events/?start_date=today": true, "/event/fair/": true, "/events/month/2026-05/?start_date=2026-05-10": false} {
-		if got := openPage(t, w, path, http.StatusOK).export("fullcalendar") == ""; got != left {
+		if got := readPage(t, w, path).export("fullcalendar") == ""; got != left {
 			t.Errorf("%s: fullcalendar left out %t, want %t", path, got, left)
 		}
 	}
-	at := openPage(t, w, "/search/?search=concert", http.StatusOK)
+	at := readPage(t, w, "/search/?search=concert")
 	for _, f := range under(at.one("div", "id=facets"), "fieldset") {
 		if valueOf(f, "data-facet") == "" || len(under(f, "legend")) == 0 || len(under(f, "input", "value", "data-count")) == 0 {
 			t.Errorf("facet %s", wordsOf(f))
@@ -126,8 +126,8 @@ func TestHooksOfPages(t *testing.T) {
 	if len(at.all("mark")) == 0 || len(at.all("ul")) == 0 || at.one("div", "id=chips") == nil {
 		t.Error("a search without marks")
 	}
-	list := openPage(t, w, "/events/", http.StatusOK)
-	at = openPage(t, w, "/events/?page=2", http.StatusOK)
+	list := readPage(t, w, "/events/")
+	at = readPage(t, w, "/events/?page=2")
 	pager := at.one("nav", "id=pager")
 	if len(under(pager, "a", "rel=prev")) != 1 || len(under(pager, "a", "rel=next")) != 1 || len(under(pager, "a", "aria-current=page")) != 1 {
 		t.Errorf("pager: %s", wordsOf(pager))
@@ -139,7 +139,7 @@ func TestHooksOfPages(t *testing.T) {
 		}
 	}
 	// The month: caption, heads with full names for the ear, lists in cells.
-	month := openPage(t, w, "/events/month/2026-05/", http.StatusOK).one("table", "id=month", "data-month=2026-05")
+	month := readPage(t, w, "/events/month/2026-05/").one("table", "id=month", "data-month=2026-05")
 	if got := wordsOf(under(month, "caption")[0]); got != "May 2026, 17 events" {
 		t.Errorf("caption %q", got)
 	}
@@ -160,7 +160,7 @@ func TestHooksOfPages(t *testing.T) {
 		t.Errorf("today %v", today)
 	}
 	sunday := viewsWorld(t, pages.Options{Sunday: true})
-	if head := wordsOf(openPage(t, sunday, "/events/month/2026-05/", http.StatusOK).all("th")[0]); head != "SunSunday" {
+	if head := wordsOf(readPage(t, sunday, "/events/month/2026-05/").all("th")[0]); head != "SunSunday" {
 		t.Errorf("weeks that begin on Sunday: %s", head)
 	}
 	for _, kind := range []struct{ path, fields string }{
@@ -170,7 +170,7 @@ func TestHooksOfPages(t *testing.T) {
 		{"/events/category/music/", "name"},
 		{"/events/tag/open-air/", "name"},
 	} {
-		at := openPage(t, w, kind.path, http.StatusOK)
+		at := readPage(t, w, kind.path)
 		for field := range strings.SplitSeq(kind.fields, " ") {
 			if len(under(at.one("main"), "", "data-field="+field)) == 0 {
 				t.Errorf("%s: no %s", kind.path, field)
@@ -184,8 +184,8 @@ func TestEventPage(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{})
 	p := programme(t, w)
-	w.As(calendar.Editor).Patch(p["midnight"].Path(calendar.KindEvent), testkit.Object{"post_parent": p["parent"].ID(), "featured": true, "description": "<p>Words</p>"}).Want(http.StatusOK)
-	at := openPage(t, w, "/event/until-midnight/", http.StatusOK)
+	w.As(calendar.Editor).Update(p["midnight"].Path(calendar.KindEvent), obj{"post_parent": p["parent"].ID(), "featured": true, "description": "<p>Words</p>"})
+	at := readPage(t, w, "/event/until-midnight/")
 	order := [][]string{
 		{"nav", "class=crumbs"},
 		{"span", "data-badge=featured"},
@@ -218,7 +218,7 @@ func TestEventPage(t *testing.T) {
 	if got := wordsOf(at.all("p", "class=when")[0]); got != "Tuesday, May 12, 2026, 8:00\u00a0PM – Wednesday, May 13, 2026, 12:00\u00a0AM EDT" {
 		t.Errorf("when: %q", got)
 	}
-	season := openPage(t, w, "/event/season/", http.StatusOK)
+	season := readPage(t, w, "/event/season/")
 	text := season.one("section", "data-field=description")
 	if len(under(text, "h3")) != 1 || len(under(text, "h4")) != 1 || len(under(text, "img")) != 0 {
 		t.Errorf("headings of a description: %s", wordsOf(text))
@@ -233,36 +233,36 @@ func TestEventPage(t *testing.T) {
 	if got := idsUnder(season.one("main")); !slices.Contains(got, idOf(p["child"])) {
 		t.Errorf("children: %v", got)
 	}
-	if got := idsUnder(openPage(t, w, "/event/night-train/", http.StatusOK).one("main")); len(got) != 5 || got[0] != idOf(p["night"]) {
+	if got := idsUnder(readPage(t, w, "/event/night-train/").one("main")); len(got) != 5 || got[0] != idOf(p["night"]) {
 		t.Errorf("itself and four coming ones at the venue: %v", got)
 	}
-	past := openPage(t, w, "/event/old-concert/", http.StatusOK)
+	past := readPage(t, w, "/event/old-concert/")
 	if len(past.all("", "data-badge=past")) == 0 || len(past.all("meta", "name=robots")) != 0 {
 		t.Error("a past event without its badge, or not to be indexed")
 	}
-	jazz := openPage(t, w, "/events/category/jazz/", http.StatusOK)
+	jazz := readPage(t, w, "/events/category/jazz/")
 	if got := wordsOf(jazz.one("nav", "class=crumbs")); got != "HomeCategoriesMusicJazz" {
 		t.Errorf("way to a category: %s", got)
 	}
-	music := openPage(t, w, "/events/category/music/", http.StatusOK)
+	music := readPage(t, w, "/events/category/music/")
 	if got := music.one("nav", "class=children"); valueOf(under(got, "a")[0], "href") != "/events/category/jazz/" || !slices.Contains(idsUnder(music.results()), idOf(p["three"])) {
 		t.Errorf("children of a category: %s", wordsOf(got))
 	}
-	club := openPage(t, w, "/organizer/jazz-club/", http.StatusOK)
+	club := readPage(t, w, "/organizer/jazz-club/")
 	if len(club.all("a", "href=mailto:club@example.org")) != 1 {
 		t.Error("no mailto link")
 	}
-	hall := openPage(t, w, "/venue/city-hall/", http.StatusOK)
+	hall := readPage(t, w, "/venue/city-hall/")
 	if len(hall.all("a", "href=geo:42.3554,-71.0501")) != 1 || len(hall.all("div", "id=map", "data-lat=42.3554")) != 1 || len(hall.all("a", "href=/venue/city-hall/?past=true")) == 0 {
 		t.Error("a venue without its point, map or past events")
 	}
-	home := openPage(t, w, "/", http.StatusOK)
+	home := readPage(t, w, "/")
 	if featured := home.one("section", "class=featured"); len(under(featured, "article")) != 3 {
 		t.Errorf("featured: %v", idsUnder(featured))
 	}
 	for path, want := range map[string]string{"/venues/": "City Hall Park Somewhere", "/organizers/": "Jazz Club", "/categories/": "Arts & crafts Music Jazz", "/tags/": "Open air"} {
 		var names []string
-		for _, a := range under(openPage(t, w, path, http.StatusOK).one("ul", "class=directory"), "a") {
+		for _, a := range under(readPage(t, w, path).one("ul", "class=directory"), "a") {
 			names = append(names, wordsOf(a))
 		}
 		if got := strings.Join(names, " "); got != want {
@@ -300,20 +300,20 @@ func TestPagesWithoutScripts(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{})
 	p := programme(t, w)
-	list := openPage(t, w, "/events/", http.StatusOK)
-	found := openPage(t, w, submit(list.one("form", "id=search-form"), url.Values{"search": {"train"}}), http.StatusOK)
+	list := readPage(t, w, "/events/")
+	found := readPage(t, w, submit(list.one("form", "id=search-form"), url.Values{"search": {"train"}}))
 	if sections := under(found.results(), "section"); len(sections) != 1 || wordsOf(under(sections[0], "h2")[0]) != "Results" {
 		t.Error("what is ordered by how well it fits stands under days")
 	}
 	if got := idsUnder(found.results()); !slices.Equal(got, []string{idOf(p["night"])}) {
 		t.Errorf("search: %v", got)
 	}
-	all := openPage(t, w, "/search/?search=concert", http.StatusOK)
+	all := readPage(t, w, "/search/?search=concert")
 	jazz := under(all.one("fieldset", "data-facet=categories"), "input", "value="+p["jazz"].ID().String())
 	if len(jazz) != 1 {
 		t.Fatal("no facet of jazz")
 	}
-	narrow := openPage(t, w, submit(all.one("form", "id=filters"), url.Values{"categories[]": {valueOf(jazz[0], "value")}}), http.StatusOK)
+	narrow := readPage(t, w, submit(all.one("form", "id=filters"), url.Values{"categories[]": {valueOf(jazz[0], "value")}}))
 	if got, want := fmt.Sprint(narrow.total()), valueOf(jazz[0], "data-count"); got != want || narrow.total() >= all.total() {
 		t.Errorf("the facet finds %s events, want %s of %d", got, want, all.total())
 	}
@@ -321,17 +321,17 @@ func TestPagesWithoutScripts(t *testing.T) {
 	if len(chip) != 2 || !strings.Contains(wordsOf(narrow.one("div", "id=chips")), "Category: Jazz") {
 		t.Errorf("chips: %s", wordsOf(narrow.one("div", "id=chips")))
 	}
-	if got := openPage(t, w, valueOf(chip[1], "href"), http.StatusOK); got.total() != all.total() && got.total() != openPage(t, w, "/search/?categories=jazz", http.StatusOK).total() {
+	if got := readPage(t, w, valueOf(chip[1], "href")); got.total() != all.total() && got.total() != readPage(t, w, "/search/?categories=jazz").total() {
 		t.Errorf("without a chip: %d", got.total())
 	}
-	filtered := openPage(t, w, submit(list.one("form", "id=filters"), url.Values{"start_date": {"2026-05-20"}, "end_date": {"2026-05-23"}}), http.StatusOK)
+	filtered := readPage(t, w, submit(list.one("form", "id=filters"), url.Values{"start_date": {"2026-05-20"}, "end_date": {"2026-05-23"}}))
 	if got := idsUnder(filtered.results()); !slices.Contains(got, idOf(p["fair"])) || slices.Contains(got, idOf(p["night"])) {
 		t.Errorf("filter by days: %v", got)
 	}
-	at := openPage(t, w, "/events/month/2026-05/?categories=jazz", http.StatusOK)
+	at := readPage(t, w, "/events/month/2026-05/?categories=jazz")
 	form := at.one("form", "id=zone-switch")
 	q := submit(form, url.Values{"tz": {"Asia/Tokyo"}})
-	tokyo := openPage(t, w, "/events/month/2026-05/"+q, http.StatusOK)
+	tokyo := readPage(t, w, "/events/month/2026-05/"+q)
 	if !strings.Contains(wordsOf(tokyo.root), "Times are in Asia/Tokyo") || tokyo.total() != at.total() {
 		t.Errorf("zone: %s", q)
 	}
@@ -343,17 +343,17 @@ func TestPagesWithoutScripts(t *testing.T) {
 	if next := under(list.one("nav", "id=pager"), "a", "rel=next"); valueOf(next[0], "href") != "/events/?page=2" {
 		t.Errorf("next: %s", valueOf(next[0], "href"))
 	}
-	unlock := openPage(t, w, "/event/protected/", http.StatusOK).one("form", "id=unlock", "method=post")
+	unlock := readPage(t, w, "/event/protected/").one("form", "id=unlock", "method=post")
 	if fields := under(unlock, "input", "name=password", "autocomplete=off"); len(fields) != 1 || len(under(unlock, "button")) != 1 {
 		t.Error("the password form")
 	}
-	history := openPage(t, w, "/event/until-midnight/history/", http.StatusOK)
-	compared := openPage(t, w, submit(history.one("form", "id=compare"), url.Values{"from": {"1"}, "to": {"2"}}), http.StatusOK)
+	history := readPage(t, w, "/event/until-midnight/history/")
+	compared := readPage(t, w, submit(history.one("form", "id=compare"), url.Values{"from": {"1"}, "to": {"2"}}))
 	if len(compared.all("table")) == 0 {
 		t.Error("comparing two versions shows nothing")
 	}
 	// From a view to another one the filters go along.
-	for _, a := range under(openPage(t, w, "/events/?categories=jazz&start_date=2026-05-01", http.StatusOK).one("nav", "id=views"), "a") {
+	for _, a := range under(readPage(t, w, "/events/?categories=jazz&start_date=2026-05-01").one("nav", "id=views"), "a") {
 		if href := valueOf(a, "href"); !strings.HasSuffix(href, "?categories=jazz") {
 			t.Errorf("view %s", href)
 		}
@@ -372,7 +372,7 @@ func TestTextsOfPages(t *testing.T) {
 			"/es": {"0 eventos", "1 evento", "1 evento", "jueves, 28 de mayo de 2026, 20:00–22:00 EDT", "viernes, 22 de mayo de 2026 · Todo el día", "30 may – 2 jun 2026"},
 			"/fr": {"0 événement", "1 événement", "1 événement", "jeudi 28 mai 2026, 20:00–22:00 EDT", "vendredi 22 mai 2026 · Toute la journée", "30 mai – 2 juin 2026"},
 		} {
-			at := openPage(t, w, root+path, http.StatusOK)
+			at := readPage(t, w, root+path)
 			hook := []string{"p", "id=result-count"}
 			if i > 2 {
 				hook = []string{"p", "class=when"}
@@ -383,16 +383,16 @@ func TestTextsOfPages(t *testing.T) {
 		}
 	}
 	// The zone stands after times that are not of the site zone; the year with those of another one.
-	card := openPage(t, w, "/events/?search=sushi", http.StatusOK).one("article")
+	card := readPage(t, w, "/events/?search=sushi").one("article")
 	if got := wordsOf(under(card, "time")[0]); got != "Thu, May 21, 9:00\u00a0AM – 11:00\u00a0AM JST" {
 		t.Errorf("another zone: %q", got)
 	}
-	if got := wordsOf(under(openPage(t, w, "/events/?search=show", http.StatusOK).one("article"), "time")[0]); got != "Thu, May 28, 8:00\u00a0PM – 10:00\u00a0PM" {
+	if got := wordsOf(under(readPage(t, w, "/events/?search=show").one("article"), "time")[0]); got != "Thu, May 28, 8:00\u00a0PM – 10:00\u00a0PM" {
 		t.Errorf("site zone: %q", got)
 	}
 	clock := viewsWorld(t, pages.Options{Clock: 24})
 	programme(t, clock)
-	if got := wordsOf(openPage(t, clock, "/event/evening-show/", http.StatusOK).all("p", "class=when")[0]); got != "Thursday, May 28, 2026, 20:00 – 22:00 EDT" {
+	if got := wordsOf(readPage(t, clock, "/event/evening-show/").all("p", "class=when")[0]); got != "Thursday, May 28, 2026, 20:00 – 22:00 EDT" {
 		t.Errorf("a clock of 24 hours: %q", got)
 	}
 }
@@ -403,12 +403,12 @@ func TestTitlesAreText(t *testing.T) {
 	w := viewsWorld(t, pages.Options{})
 	editor := w.As(calendar.Editor)
 	title := `&lt;img src=x onerror=alert(1)&gt; &lt;/script&gt; "quoted" 'too'`
-	venue := editor.Create(calendar.KindVenue, testkit.Object{"venue": title, "city": "<b>City", "geo_lat": 1, "geo_lng": 2})
-	e := editor.Event(title, testkit.Object{"slug": "markup", "venue": venue.ID(), "featured": true, "tags": title})
+	venue := editor.Create(calendar.KindVenue, obj{"venue": title, "city": "<b>City", "geo_lat": 1, "geo_lng": 2})
+	e := editor.Event(title, obj{"slug": "markup", "venue": venue.ID(), "featured": true, "tags": title})
 	day, _, _ := strings.Cut(e.String("start_date"), " ")
 	want := `<img src=x onerror=alert(1)> </script> "quoted" 'too'`
 	for _, path := range []string{"/", "/events/", "/event/markup/", "/events/month/", "/events/day/" + day + "/", "/search/?search=quoted", "/events/map/", below(t, venue.String("url"))[1:], "/venues/", "/event/markup/history/", "/event/markup/?as_of=version:1"} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		if len(at.all("", "onerror")) != 0 || len(at.all("img", "src=x")) != 0 {
 			t.Errorf("%s: markup of a title runs", path)
 		}
@@ -416,10 +416,10 @@ func TestTitlesAreText(t *testing.T) {
 			t.Errorf("%s: the title is not there as text", path)
 		}
 	}
-	if got := graphOf(t, openPage(t, w, "/event/markup/", http.StatusOK))[0]["name"]; got != want {
+	if got := graphOf(t, readPage(t, w, "/event/markup/"))[0]["name"]; got != want {
 		t.Errorf("name %v", got)
 	}
-	if body := string(openPage(t, w, "/event/markup/", http.StatusOK).Body); strings.Contains(body, "</script> \"quoted") {
+	if body := string(readPage(t, w, "/event/markup/").Body); strings.Contains(body, "</script> \"quoted") {
 		t.Error("a title ends a script")
 	}
 }
@@ -433,8 +433,8 @@ func TestPageOfTheAPI(t *testing.T) {
 		if l != calendar.LangEN {
 			root = "/" + l.String()
 		}
-		at := openPage(t, w, root+"/docs/", http.StatusOK)
-		doc := w.As(calendar.Anonymous).Under(l).Get("/doc").Want(http.StatusOK)
+		at := readPage(t, w, root+"/docs/")
+		doc := w.As(calendar.Anonymous).Under(l).Read("/doc")
 		want := map[string][2]string{}
 		for path, item := range doc.Get("paths").(map[string]any) {
 			for method, op := range item.(map[string]any) {

@@ -24,7 +24,7 @@ func TestPagesOfManyFilters(t *testing.T) {
 		strings.Repeat("categories[]="+idOf(p["jazz"])+"&", 900), strings.Repeat("city[]=a&", 1000) + "featured=true", "tags=open-air&" + strings.Repeat("weekday[]=1&", 1000),
 	} {
 		for _, path := range []string{"/events/", "/events/month/2026-05/", "/search/"} {
-			at := openPage(t, w, path+"?"+query, http.StatusOK)
+			at := readPage(t, w, path+"?"+query)
 			if len(at.Body) > 2<<20 {
 				t.Errorf("%s?%.20s…: %d bytes", path, query, len(at.Body))
 			}
@@ -39,7 +39,7 @@ func TestPagesOfManyFilters(t *testing.T) {
 			}
 		}
 	}
-	at := openPage(t, w, "/events/?categories[]=jazz&categories[]=music&featured=true", http.StatusOK)
+	at := readPage(t, w, "/events/?categories[]=jazz&categories[]=music&featured=true")
 	if got := len(under(at.one("div", "id=chips"), "a")); got != 3 {
 		t.Errorf("%d chips of three filters", got)
 	}
@@ -51,17 +51,17 @@ func TestZonesOfManyEvents(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{})
 	editor := w.As(calendar.Editor)
-	edge := editor.Event("Edge", testkit.Object{"start_date": "2026-04-30", "end_date": "2026-04-30", "all_day": true, "timezone": "Pacific/Honolulu"})
-	far := editor.Event("Far edge", testkit.Object{"start_date": "2026-06-01", "end_date": "2026-06-01", "all_day": true, "timezone": "Pacific/Kiritimati"})
+	edge := editor.Event("Edge", obj{"start_date": "2026-04-30", "end_date": "2026-04-30", "all_day": true, "timezone": "Pacific/Honolulu"})
+	far := editor.Event("Far edge", obj{"start_date": "2026-06-01", "end_date": "2026-06-01", "all_day": true, "timezone": "Pacific/Kiritimati"})
 	path := "/events/month/2026-05/?tz=America/New_York"
-	few := openPage(t, w, path, http.StatusOK)
+	few := readPage(t, w, path)
 	if few.total() != 0 || len(idsUnder(few.results())) != 0 {
 		t.Fatalf("%d events of other months are in May", few.total())
 	}
 	for i := range 1001 {
-		editor.Event("Event "+strconv.Itoa(i), testkit.Object{"start_date": fmt.Sprintf("2026-05-%02d 10:00:00", 2+i%28), "end_date": fmt.Sprintf("2026-05-%02d 11:00:00", 2+i%28)})
+		editor.Event("Event "+strconv.Itoa(i), obj{"start_date": fmt.Sprintf("2026-05-%02d 10:00:00", 2+i%28), "end_date": fmt.Sprintf("2026-05-%02d 11:00:00", 2+i%28)})
 	}
-	many := openPage(t, w, path, http.StatusOK)
+	many := readPage(t, w, path)
 	json := w.As(calendar.Anonymous).Do(http.MethodGet, below(t, many.export("json")), nil).Want(http.StatusOK)
 	if got, want := many.total(), json.Int("total"); got != want || want != 1003 || len(idsUnder(many.results())) != want {
 		t.Errorf("the page counts %d events and holds %d, JSON %d", got, len(idsUnder(many.results())), want)
@@ -79,9 +79,9 @@ func TestTimesOverChangedClocks(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{})
 	editor := w.As(calendar.Editor)
-	editor.Event("Spring", testkit.Object{"slug": "spring", "start_date": "2027-03-14 01:30:00", "end_date": "2027-03-14 03:30:00"})
-	editor.Event("Autumn", testkit.Object{"slug": "autumn", "start_date": "2026-10-20 10:00:00", "end_date": "2026-10-28 18:00:00", "timezone": "Europe/Paris"})
-	editor.Event("Night", testkit.Object{"slug": "night", "start_date": "2026-10-25 01:00:00", "end_date": "2026-10-25 04:00:00", "timezone": "Europe/Paris"})
+	editor.Event("Spring", obj{"slug": "spring", "start_date": "2027-03-14 01:30:00", "end_date": "2027-03-14 03:30:00"})
+	editor.Event("Autumn", obj{"slug": "autumn", "start_date": "2026-10-20 10:00:00", "end_date": "2026-10-28 18:00:00", "timezone": "Europe/Paris"})
+	editor.Event("Night", obj{"slug": "night", "start_date": "2026-10-25 01:00:00", "end_date": "2026-10-25 04:00:00", "timezone": "Europe/Paris"})
 	for path, want := range map[string]string{
 		"/event/spring/":           "Sunday, March 14, 2027, 1:30\u00a0AM EST – 3:30\u00a0AM EDT",
 		"/fr/event/spring/":        "dimanche 14 mars 2027, 01:30 EST – 03:30 EDT",
@@ -92,15 +92,15 @@ func TestTimesOverChangedClocks(t *testing.T) {
 		"/events/?search=autumn":   "Tue, Oct 20, 10:00\u00a0AM CEST – Wed, Oct 28, 6:00\u00a0PM CET",
 		"/es/events/?search=night": "dom, 25 oct, 01:00 CEST – 04:00 CET",
 	} {
-		if got := wordsOf(openPage(t, w, path, http.StatusOK).all("p", "class=when")[0]); got != want {
+		if got := wordsOf(readPage(t, w, path).all("p", "class=when")[0]); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
-	if at := openPage(t, w, "/event/spring/", http.StatusOK); valueOf(under(at.all("span", "data-field=end_date")[0], "time")[0], "datetime") != "2027-03-14T03:30:00-04:00" {
+	if at := readPage(t, w, "/event/spring/"); valueOf(under(at.all("span", "data-field=end_date")[0], "time")[0], "datetime") != "2027-03-14T03:30:00-04:00" {
 		t.Error("the end has the offset of the start")
 	}
 	// Offsets and media types stand in the bytes as they are written here.
-	has(t, openPage(t, w, "/events/?search=autumn", http.StatusOK).Response, `data-start="2026-10-20T10:00:00+02:00"`, `data-end="2026-10-28T18:00:00+01:00"`, `type="application/rss+xml"`)
+	has(t, readPage(t, w, "/events/?search=autumn").Response, `data-start="2026-10-20T10:00:00+02:00"`, `data-end="2026-10-28T18:00:00+01:00"`, `type="application/rss+xml"`)
 }
 
 // TestMapsOfEvents: both an event and its venue may leave out the map and its links.
@@ -109,20 +109,20 @@ func TestMapsOfEvents(t *testing.T) {
 	w := viewsWorld(t, pages.Options{})
 	editor := w.As(calendar.Editor)
 	for name, tt := range map[string]struct {
-		event, venue testkit.Object
+		event, venue obj
 		shown, links bool
 	}{
 		"both":                {nil, nil, true, true},
-		"no map of the event": {testkit.Object{"show_map": false}, nil, false, true},
-		"no link of it":       {testkit.Object{"show_map_link": false}, nil, true, false},
-		"no map of the venue": {nil, testkit.Object{"show_map": false}, false, true},
-		"no link to it":       {nil, testkit.Object{"show_map_link": "false"}, true, false},
+		"no map of the event": {obj{"show_map": false}, nil, false, true},
+		"no link of it":       {obj{"show_map_link": false}, nil, true, false},
+		"no map of the venue": {nil, obj{"show_map": false}, false, true},
+		"no link to it":       {nil, obj{"show_map_link": "false"}, true, false},
 	} {
-		venue := testkit.Object{"venue": "Hall " + name, "geo_lat": 42, "geo_lng": -71}
+		venue := obj{"venue": "Hall " + name, "geo_lat": 42, "geo_lng": -71}
 		maps.Copy(venue, tt.venue)
-		body := testkit.Object{"venue": editor.Create(calendar.KindVenue, venue).ID()}
+		body := obj{"venue": editor.Create(calendar.KindVenue, venue).ID()}
 		maps.Copy(body, tt.event)
-		at := openPage(t, w, below(t, editor.Event(name, body).String("url"))[1:], http.StatusOK)
+		at := readPage(t, w, below(t, editor.Event(name, body).String("url"))[1:])
 		if shown, links := len(at.all("div", "id=map")) == 1, len(at.all("ul", "class=maps")) == 1; shown != tt.shown || links != tt.links {
 			t.Errorf("%s: map %t, links %t", name, shown, links)
 		}
@@ -133,13 +133,13 @@ func TestMapsOfEvents(t *testing.T) {
 func TestEmptyDirectories(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{})
-	w.As(calendar.Editor).Event("Alone", testkit.Object{"tags": "here"})
+	w.As(calendar.Editor).Event("Alone", obj{"tags": "here"})
 	var plain []string
 	for _, u := range readSiteMap(t, w, "/sitemap/pages.xml").URLs {
 		plain = append(plain, strings.TrimPrefix(u.Loc, testkit.Base))
 	}
 	for path, index := range map[string]bool{"/tags/": true, "/tags/?page=2": true, "/tags/?x=1": false, "/venues/": false, "/organizers/": false, "/categories/": false, "/docs/": true, "/": true} {
-		if got := len(openPage(t, w, path, http.StatusOK).all("meta", "name=robots")) == 0; got != index {
+		if got := len(readPage(t, w, path).all("meta", "name=robots")) == 0; got != index {
 			t.Errorf("%s may be indexed: %t, want %t", path, got, index)
 		}
 		if !strings.Contains(path, "?") && slices.Contains(plain, path) != index {

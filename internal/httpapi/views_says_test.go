@@ -26,7 +26,7 @@ func TestDaysOfEvents(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{})
 	p := programme(t, w)
-	month := openPage(t, w, "/events/month/2026-05/", http.StatusOK)
+	month := readPage(t, w, "/events/month/2026-05/")
 	for name, days := range map[string][]string{
 		"night": {"2026-05-09", "2026-05-10"}, "midnight": {"2026-05-12"}, "three": {"2026-05-15", "2026-05-16", "2026-05-17"},
 		"fair": {"2026-05-22"}, "festival": {"2026-05-30", "2026-05-31"}, "offset": {"2026-05-21"}, "sushi": {"2026-05-21"},
@@ -38,7 +38,7 @@ func TestDaysOfEvents(t *testing.T) {
 				t.Errorf("%s in the month on %s: %t, want %t", name, date, got, want)
 			}
 			if day >= 9 && day <= 17 || want {
-				if got := slices.Contains(openPage(t, w, "/events/day/"+date+"/", http.StatusOK).onDay(date), idOf(p[name])); got != want {
+				if got := slices.Contains(readPage(t, w, "/events/day/"+date+"/").onDay(date), idOf(p[name])); got != want {
 					t.Errorf("%s on the page of %s: %t, want %t", name, date, got, want)
 				}
 			}
@@ -53,7 +53,7 @@ func TestDaysOfEvents(t *testing.T) {
 	if got := idsUnder(cell); len(got) != 3 || !strings.Contains(wordsOf(cell), "+1 more") {
 		t.Errorf("four events on a day: %v, %s", got, wordsOf(cell))
 	}
-	if got := openPage(t, w, "/events/day/2026-05-25/", http.StatusOK).onDay("2026-05-25"); len(got) != 4 {
+	if got := readPage(t, w, "/events/day/2026-05-25/").onDay("2026-05-25"); len(got) != 4 {
 		t.Errorf("on the day page: %v", got)
 	}
 	// Running ones are first: several days, all-day, then by start and id.
@@ -71,17 +71,17 @@ func TestDaysOfEvents(t *testing.T) {
 		}
 	}
 	// Six at one time: four lanes, two behind a link in the week, all on the day page.
-	week := openPage(t, w, "/events/week/2026-W24/", http.StatusOK)
+	week := readPage(t, w, "/events/week/2026-W24/")
 	day := week.one("section", "data-date=2026-06-10")
 	more := under(day, "a", "class=more")
 	if got := idsUnder(day); len(got) != 4 || len(more) != 1 || wordsOf(more[0]) != "+2 more" || valueOf(more[0], "href") != "/events/day/2026-06-10/" {
 		t.Errorf("six at one time: %v, %s", got, wordsOf(day))
 	}
-	if got := openPage(t, w, "/events/day/2026-06-10/", http.StatusOK).onDay("2026-06-10"); len(got) != 6 {
+	if got := readPage(t, w, "/events/day/2026-06-10/").onDay("2026-06-10"); len(got) != 6 {
 		t.Errorf("six at one time on their day: %v", got)
 	}
 	// A list has each event once, on its first day; what began before today stands first.
-	list := openPage(t, w, "/events/", http.StatusOK)
+	list := readPage(t, w, "/events/")
 	running := list.one("section", "data-date=running")
 	if got, want := idsUnder(running), []string{idOf(p["running"])}; !slices.Equal(got, want) {
 		t.Errorf("running: %v, want %v", got, want)
@@ -96,12 +96,12 @@ func TestDaysOfEvents(t *testing.T) {
 	if got := list.onDay("2026-05-10"); got != nil {
 		t.Errorf("the second day of a night in the list: %v", got)
 	}
-	past := openPage(t, w, "/events/?past=true", http.StatusOK)
+	past := readPage(t, w, "/events/?past=true")
 	if got, want := idsUnder(past.results()), []string{idOf(p["ended-today"]), idOf(p["ended"])}; !slices.Equal(got, want) {
 		t.Errorf("past: %v, want %v", got, want)
 	}
 	// A date narrows a month, include does not.
-	narrow := openPage(t, w, "/events/month/2026-05/?start_date=2026-05-22&end_date=2026-05-26&include="+idOf(p["night"]), http.StatusOK)
+	narrow := readPage(t, w, "/events/month/2026-05/?start_date=2026-05-22&end_date=2026-05-26&include="+idOf(p["night"]))
 	for _, e := range []struct {
 		name string
 		in   bool
@@ -110,7 +110,7 @@ func TestDaysOfEvents(t *testing.T) {
 			t.Errorf("narrowed: %s %t, want %t", e.name, got, e.in)
 		}
 	}
-	wide := openPage(t, w, "/events/month/2026-05/?start_date=2026-01-01&end_date=2027-01-01", http.StatusOK)
+	wide := readPage(t, w, "/events/month/2026-05/?start_date=2026-01-01&end_date=2027-01-01")
 	if got, want := wide.total(), month.total(); got != want {
 		t.Errorf("a wider window: %d events, want %d", got, want)
 	}
@@ -128,7 +128,7 @@ func TestZonesOfPages(t *testing.T) {
 			query = "?tz=" + url.QueryEscape(tz)
 		}
 		for _, path := range []string{"/events/month/2026-05/", "/events/week/2026-W22/", "/events/day/" + date + "/"} {
-			at := openPage(t, w, path+query, http.StatusOK)
+			at := readPage(t, w, path+query)
 			if !slices.Contains(at.onDay(date), evening) {
 				t.Errorf("%s%s: not on %s", path, query, date)
 			}
@@ -137,12 +137,12 @@ func TestZonesOfPages(t *testing.T) {
 				t.Errorf("%s%s: the zone is told: %t", path, query, told)
 			}
 		}
-		list := openPage(t, w, "/events/?search=show&"+strings.TrimPrefix(query, "?"), http.StatusOK)
+		list := readPage(t, w, "/events/?search=show&"+strings.TrimPrefix(query, "?"))
 		if !slices.Contains(list.onDay(date), evening) {
 			t.Errorf("list %s: not on %s", query, date)
 		}
 	}
-	tokyo := openPage(t, w, "/events/month/2026-05/?tz=Asia/Tokyo", http.StatusOK)
+	tokyo := readPage(t, w, "/events/month/2026-05/?tz=Asia/Tokyo")
 	a := under(tokyo.one("td", "data-date=2026-05-29"), "a", "data-event-id="+evening)[0]
 	if got := valueOf(a, "data-start"); got != "2026-05-29T09:00:00+09:00" {
 		t.Errorf("data-start %s", got)
@@ -151,26 +151,26 @@ func TestZonesOfPages(t *testing.T) {
 		t.Errorf("in Tokyo: %q", got)
 	}
 	for _, tz := range []string{"Asia/Tokyo", "Pacific/Honolulu", "Pacific/Kiritimati"} {
-		m := openPage(t, w, "/events/month/2026-05/?tz="+tz, http.StatusOK)
+		m := readPage(t, w, "/events/month/2026-05/?tz="+tz)
 		if !slices.Contains(m.onDay("2026-05-22"), idOf(p["fair"])) || slices.Contains(m.onDay("2026-05-23"), idOf(p["fair"])) || slices.Contains(m.onDay("2026-05-21"), idOf(p["fair"])) {
 			t.Errorf("the all-day event moved in %s", tz)
 		}
 		for _, day := range []string{"2026-05-21", "2026-05-23"} {
-			at := openPage(t, w, "/events/day/"+day+"/?tz="+tz, http.StatusOK)
+			at := readPage(t, w, "/events/day/"+day+"/?tz="+tz)
 			for _, format := range []string{"fullcalendar", "ics", "csv"} {
 				if got := w.As(calendar.Anonymous).Do(http.MethodGet, below(t, at.export(format)), nil).Want(http.StatusOK).Header.Get("X-Total"); got != strconv.Itoa(at.total()) {
 					t.Errorf("%s in %s has %d events, %s %s", day, tz, at.total(), at.export(format), got)
 				}
 			}
-			if slices.Contains(idsUnder(openPage(t, w, "/events/day/"+day+"/?tz="+tz, http.StatusOK).results()), idOf(p["fair"])) {
+			if slices.Contains(idsUnder(readPage(t, w, "/events/day/"+day+"/?tz="+tz).results()), idOf(p["fair"])) {
 				t.Errorf("the all-day event is on %s in %s", day, tz)
 			}
 		}
-		if ev := openPage(t, w, "/event/fair/?tz="+tz, http.StatusOK); !strings.Contains(wordsOf(ev.root), "Friday, May 22, 2026 · All day") {
+		if ev := readPage(t, w, "/event/fair/?tz="+tz); !strings.Contains(wordsOf(ev.root), "Friday, May 22, 2026 · All day") {
 			t.Errorf("page of the all-day event in %s", tz)
 		}
 	}
-	if got := wordsOf(openPage(t, w, "/event/evening-show/?tz=Asia/Tokyo", http.StatusOK).one("p", "class=when")); got != "Friday, May 29, 2026, 9:00\u00a0AM – 11:00\u00a0AM JST" {
+	if got := wordsOf(readPage(t, w, "/event/evening-show/?tz=Asia/Tokyo").one("p", "class=when")); got != "Friday, May 29, 2026, 9:00\u00a0AM – 11:00\u00a0AM JST" {
 		t.Errorf("event page in Tokyo: %q", got)
 	}
 	for _, path := range []string{"/events/", "/events/month/", "/events/week/", "/events/day/", "/search/", "/events/map/", "/venue/city-hall/", "/event/fair/", "/"} {
@@ -178,7 +178,7 @@ func TestZonesOfPages(t *testing.T) {
 		if got := wordsOf(bad.one("", "id=error-tz")); got == "" {
 			t.Errorf("%s: no message", path)
 		}
-		form := openPage(t, w, path+"?tz=Asia/Tokyo", http.StatusOK).one("form", "id=zone-switch")
+		form := readPage(t, w, path+"?tz=Asia/Tokyo").one("form", "id=zone-switch")
 		var values []string
 		for _, o := range under(form, "option") {
 			values = append(values, valueOf(o, "value"))
@@ -206,7 +206,7 @@ func TestTimesWithoutEvents(t *testing.T) {
 		openPage(t, w, path, http.StatusNotFound)
 	}
 	for _, path := range []string{"/events/month/9999-12/", "/events/month/0001-01/", "/events/week/9999-W52/", "/events/week/2026-W53/", "/events/day/9999-12-31/", "/events/day/0001-01-01/", "/events/month/0001-01/?tz=Asia/Tokyo", "/events/month/9999-12/?tz=Pacific/Honolulu"} {
-		openPage(t, w, path, http.StatusOK)
+		readPage(t, w, path)
 	}
 	type state struct {
 		path  string
@@ -215,10 +215,10 @@ func TestTimesWithoutEvents(t *testing.T) {
 	}
 	hall := "/venue/somewhere-empty/"
 	editor := w.As(calendar.Editor)
-	editor.Create(calendar.KindVenue, testkit.Object{"venue": "Somewhere empty"})
-	editor.Create(calendar.KindOrganizer, testkit.Object{"organizer": "Nobody"})
-	editor.Create(calendar.KindCategory, testkit.Object{"name": "Nothing"})
-	editor.Create(calendar.KindTag, testkit.Object{"name": "None"})
+	editor.Create(calendar.KindVenue, obj{"venue": "Somewhere empty"})
+	editor.Create(calendar.KindOrganizer, obj{"organizer": "Nobody"})
+	editor.Create(calendar.KindCategory, obj{"name": "Nothing"})
+	editor.Create(calendar.KindTag, obj{"name": "None"})
 	for _, tt := range []state{
 		{"/events/month/2030-01/", "There is nothing on at this time.", []string{"/events/month/2026-07/"}},
 		{"/events/month/2020-01/", "There is nothing on at this time.", []string{"/events/month/2026-04/"}},
@@ -237,7 +237,7 @@ func TestTimesWithoutEvents(t *testing.T) {
 		{"/events/tag/none/?past=true", "There are no past events.", []string{"/events/tag/none/"}},
 		{"/fr/events/?search=zebra", "Aucun événement ne correspond.", []string{"/fr/events/"}},
 	} {
-		at := openPage(t, w, tt.path, http.StatusOK)
+		at := readPage(t, w, tt.path)
 		if at.total() != 0 || valueOf(at.results(), "data-empty") != "true" {
 			t.Errorf("%s: total %d, data-empty %q", tt.path, at.total(), valueOf(at.results(), "data-empty"))
 			continue
@@ -258,7 +258,7 @@ func TestTimesWithoutEvents(t *testing.T) {
 			}
 		}
 		for _, to := range links {
-			openPage(t, w, to, http.StatusOK)
+			readPage(t, w, to)
 		}
 	}
 	// The steps end at the first and the last event.
@@ -266,19 +266,19 @@ func TestTimesWithoutEvents(t *testing.T) {
 		"/events/month/2026-04/": {false, true}, "/events/month/2026-05/": {true, true}, "/events/month/2026-07/": {true, false}, "/events/month/2030-01/": {true, false},
 		"/events/month/2020-01/": {false, true}, "/events/day/2026-04-10/": {false, true}, "/events/day/2026-05-05/": {true, true},
 	} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		if got := [2]bool{len(at.all("a", "rel=prev")) == 1, len(at.all("a", "rel=next")) == 1}; got != want {
 			t.Errorf("%s: previous, next %v, want %v", path, got, want)
 		}
 	}
 	_ = p
 	empty := viewsWorld(t, pages.Options{})
-	at := openPage(t, empty, "/events/", http.StatusOK)
+	at := readPage(t, empty, "/events/")
 	if text := wordsOf(at.results()); !strings.Contains(text, "There are no coming events.") || !strings.Contains(text, "Past events") {
 		t.Errorf("without any event: %s", text)
 	}
 	for _, path := range []string{"/events/month/", "/events/week/", "/events/day/", "/", "/events/map/", "/search/", "/venues/", "/tags/", "/events/?past=true"} {
-		openPage(t, empty, path, http.StatusOK)
+		readPage(t, empty, path)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestBadParametersOnPages(t *testing.T) {
 		if strings.Contains(string(bad.Body), "unknown=x") {
 			t.Errorf("%s: an unknown parameter is in a link", path)
 		}
-		if got := openPage(t, w, path+"?start_date=&search=&categories=&per_page=&page=&tz=&past=&featured=&categories%5B%5D=&unknown=", http.StatusOK); valueOf(got.results(), "data-empty") == "true" {
+		if got := readPage(t, w, path+"?start_date=&search=&categories=&per_page=&page=&tz=&past=&featured=&categories%5B%5D=&unknown="); valueOf(got.results(), "data-empty") == "true" {
 			t.Errorf("%s: empty parameters select", path)
 		}
 	}
@@ -327,7 +327,7 @@ func TestBadParametersOnPages(t *testing.T) {
 	}
 	// What pages do not know is ignored.
 	for _, path := range []string{"/events/?format=x&features=y&csv_bom=z&csv_raw=1&cursor=2&_fields=id", "/events/month/2026-05/?page=99&per_page=x&overlap=maybe&include=x", "/?search=0&categories=unknown"} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		for _, a := range at.all("a") {
 			if href := valueOf(a, "href"); strings.Contains(href, "csv_bom") || strings.Contains(href, "overlap=maybe") || strings.Contains(href, "categories=unknown") {
 				t.Errorf("%s is in a link: %s", path, href)
@@ -343,19 +343,19 @@ func TestEveryURLNamesItsRecord(t *testing.T) {
 	w := viewsWorld(t, pages.Options{})
 	programme(t, w)
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
-	editor.Under(calendar.LangCN).Event("音乐会", testkit.Object{"venue": testkit.Object{"venue": "市政厅"}, "organizer": testkit.Object{"organizer": "爵士俱乐部"}})
-	editor.Create(calendar.KindTag, testkit.Object{"name": "Été à l’air & co"})
-	editor.Create(calendar.KindCategory, testkit.Object{"name": "戏剧"})
+	editor.Under(calendar.LangCN).Event("音乐会", obj{"venue": obj{"venue": "市政厅"}, "organizer": obj{"organizer": "爵士俱乐部"}})
+	editor.Create(calendar.KindTag, obj{"name": "Été à l’air & co"})
+	editor.Create(calendar.KindCategory, obj{"name": "戏剧"})
 	names := map[calendar.Kind]string{calendar.KindEvent: "title", calendar.KindVenue: "venue", calendar.KindOrganizer: "organizer", calendar.KindCategory: "name", calendar.KindTag: "name"}
 	for _, l := range calendar.Langs {
 		for _, k := range calendar.Kinds {
-			list := nobody.Under(l).Get("/" + k.Collection() + "?per_page=100&hide_empty=false&starts_after=2000-01-01").Want(http.StatusOK)
+			list := nobody.Under(l).Read("/" + k.Collection() + "?per_page=100&hide_empty=false&starts_after=2000-01-01")
 			if list.Int("total") == 0 {
 				t.Fatalf("no %s", k.Collection())
 			}
 			for i := range min(list.Int("total"), 100) {
 				at := fmt.Sprintf("%s.%d.", k.Collection(), i)
-				p := openPage(t, w, below(t, list.String(at+"url"))[1:], http.StatusOK)
+				p := readPage(t, w, below(t, list.String(at+"url"))[1:])
 				if got, want := wordsOf(p.one("h1")), html.UnescapeString(list.String(at+names[k])); got != want {
 					t.Errorf("%s: h1 %q, want %q", list.String(at+"url"), got, want)
 				}
@@ -393,7 +393,7 @@ func TestHeadsOfPages(t *testing.T) {
 		"/event/fair/": "/event/fair/", "/event/fair/?tz=UTC": "/event/fair/",
 		"/fr/event/fair/": "/event/fair/", "/fr/event/until-midnight/": "/fr/event/until-midnight/",
 	} {
-		if got := canonical(openPage(t, w, path, http.StatusOK)); got != testkit.Base+want {
+		if got := canonical(readPage(t, w, path)); got != testkit.Base+want {
 			t.Errorf("%s is canonical to %s, want %s", path, got, want)
 		}
 	}
@@ -411,7 +411,7 @@ func TestHeadsOfPages(t *testing.T) {
 		"/events/month/2026-05/":  {"en": "/events/month/2026-05/", "zh-Hans": "/cn/events/month/2026-05/", "es": "/es/events/month/2026-05/", "fr": "/fr/events/month/2026-05/", "x-default": "/events/month/2026-05/"},
 		"/events/category/music/": {"en": "/events/category/music/", "x-default": "/events/category/music/"},
 	} {
-		got := alternates(openPage(t, w, path, http.StatusOK))
+		got := alternates(readPage(t, w, path))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s:\n%s", path, diff)
 		}
@@ -419,18 +419,18 @@ func TestHeadsOfPages(t *testing.T) {
 			if tag == "x-default" {
 				continue
 			}
-			if diff := cmp.Diff(want, alternates(openPage(t, w, other, http.StatusOK))); diff != "" {
+			if diff := cmp.Diff(want, alternates(readPage(t, w, other))); diff != "" {
 				t.Errorf("%s is not mutual with %s:\n%s", path, other, diff)
 			}
 		}
 	}
 	// French alone: the standard is the home language.
-	w.As(calendar.Editor).Under(calendar.LangFR).Event("Fête", testkit.Object{"slug": "fete"})
-	fete := alternates(openPage(t, w, "/fr/event/fete/", http.StatusOK))
+	w.As(calendar.Editor).Under(calendar.LangFR).Event("Fête", obj{"slug": "fete"})
+	fete := alternates(readPage(t, w, "/fr/event/fete/"))
 	if want := map[string]string{"fr": "/fr/event/fete/", "x-default": "/fr/event/fete/"}; !cmp.Equal(fete, want) {
 		t.Errorf("a French record: %v", fete)
 	}
-	if at := openPage(t, w, "/event/fete/", http.StatusOK); canonical(at) != testkit.Base+"/fr/event/fete/" || valueOf(at.one("h1"), "lang") != "fr" {
+	if at := readPage(t, w, "/event/fete/"); canonical(at) != testkit.Base+"/fr/event/fete/" || valueOf(at.one("h1"), "lang") != "fr" {
 		t.Errorf("a French record in English: %s", canonical(at))
 	}
 	for path, index := range map[string]bool{
@@ -438,14 +438,14 @@ func TestHeadsOfPages(t *testing.T) {
 		"/venue/city-hall/": true, "/events/category/jazz/": true, "/events/?search=concert": false, "/events/?page=2&x=1": false, "/events/?tz=UTC": false, "/search/": false, "/events/day/": false,
 		"/events/week/": false, "/event/hidden/": false, "/event/protected/": false, "/event/fair/?tz=UTC": false, "/venue/city-hall/?past=true": false, "/events/month/2030-01/": false,
 	} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		if got := len(at.all("meta", "name=robots")) == 0; got != index {
 			t.Errorf("%s may be indexed: %t, want %t", path, got, index)
 		}
 	}
 	nobody := w.As(calendar.Anonymous)
 	for _, path := range []string{"/", "/events/?categories=jazz", "/events/month/2026-05/?categories=jazz", "/events/week/", "/events/day/", "/search/?search=concert", "/events/map/", "/venue/city-hall/", "/events/tag/open-air/", "/fr/organizer/jazz-club/", "/event/fair/", "/event/hidden/"} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		found := map[string]string{}
 		for _, l := range at.all("link", "rel=alternate", "type") {
 			media, u := valueOf(l, "type"), valueOf(l, "href")
@@ -482,7 +482,7 @@ func TestHeadsOfPages(t *testing.T) {
 			t.Errorf("%s: search %s", path, got)
 		}
 	}
-	locked := openPage(t, w, "/event/protected/", http.StatusOK)
+	locked := readPage(t, w, "/event/protected/")
 	if n := len(locked.all("link", "type")) - 2; n != 0 { // search and icon
 		t.Errorf("the protected page has %d feeds", n)
 	}
@@ -492,7 +492,7 @@ func TestHeadsOfPages(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/event/protected/", "/event/hidden/"} {
-		if len(openPage(t, w, path, http.StatusOK).all("", "id=selection-as")) != 0 {
+		if len(readPage(t, w, path).all("", "id=selection-as")) != 0 {
 			t.Errorf("%s has a drawer", path)
 		}
 	}
@@ -503,28 +503,28 @@ func TestHeadsOfPages(t *testing.T) {
 	}
 	branded := viewsWorld(t, pages.Options{Brand: pages.Brand{Logo: logo}})
 	editor := branded.As(calendar.Editor)
-	pictured := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Pictured", "image": "https://pictures.example.net/hall.png"})
-	editor.Event("With both", testkit.Object{"venue": pictured.ID(), "image": "https://pictures.example.net/event.png"})
-	editor.Event("With a venue", testkit.Object{"venue": pictured.ID()})
+	pictured := editor.Create(calendar.KindVenue, obj{"venue": "Pictured", "image": "https://pictures.example.net/hall.png"})
+	editor.Event("With both", obj{"venue": pictured.ID(), "image": "https://pictures.example.net/event.png"})
+	editor.Event("With a venue", obj{"venue": pictured.ID()})
 	editor.Event("With none", nil)
 	for path, want := range map[string][2]string{
 		"/event/with-both/": {"https://pictures.example.net/event.png", "summary_large_image"}, "/event/with-a-venue/": {"https://pictures.example.net/hall.png", "summary"},
 		"/event/with-none/": {testkit.Base + "/assets/logo.", "summary"}, "/events/": {testkit.Base + "/assets/logo.", "summary"}, "/venue/pictured/": {"https://pictures.example.net/hall.png", "summary"},
 	} {
-		at := openPage(t, branded, path, http.StatusOK)
+		at := readPage(t, branded, path)
 		if got := valueOf(at.one("meta", "property=og:image"), "content"); !strings.HasPrefix(got, want[0]) || valueOf(at.one("meta", "name=twitter:card"), "content") != want[1] {
 			t.Errorf("%s: picture %s", path, got)
 		}
 	}
 	// A long description is cut at a word.
-	editor.Event("Long", testkit.Object{"slug": "long", "description": "<p>" + strings.Repeat("many words ", 40) + "</p>"})
-	cut := valueOf(openPage(t, branded, "/event/long/", http.StatusOK).one("meta", "property=og:description"), "content")
+	editor.Event("Long", obj{"slug": "long", "description": "<p>" + strings.Repeat("many words ", 40) + "</p>"})
+	cut := valueOf(readPage(t, branded, "/event/long/").one("meta", "property=og:description"), "content")
 	if want := strings.TrimSpace(strings.Repeat("many words ", 18)) + "…"; cut != want {
 		t.Errorf("description %q, want %q", cut, want)
 	}
 	// Open Graph.
 	og := map[string]string{}
-	at := openPage(t, w, "/fr/event/until-midnight/", http.StatusOK)
+	at := readPage(t, w, "/fr/event/until-midnight/")
 	for _, m := range at.all("meta", "property") {
 		og[valueOf(m, "property")] += valueOf(m, "content") + " "
 	}
@@ -568,7 +568,7 @@ func TestSiteMap(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{Prefixes: []string{"api"}})
 	p := programme(t, w)
-	unused := w.As(calendar.Editor).Create(calendar.KindVenue, testkit.Object{"venue": "Unused"})
+	unused := w.As(calendar.Editor).Create(calendar.KindVenue, obj{"venue": "Unused"})
 	robots := string(w.As(calendar.Anonymous).Do(http.MethodGet, "//robots.txt", nil).Want(http.StatusOK).Body)
 	for _, line := range []string{"User-agent: *", "Allow: /", "Disallow: /api/", "Disallow: /fr/api/", "Disallow: /embed/", "Sitemap: " + testkit.Base + "/sitemap.xml"} {
 		if !slices.Contains(strings.Split(robots, "\n"), line) {
@@ -588,7 +588,7 @@ func TestSiteMap(t *testing.T) {
 				t.Errorf("%s stands twice", u.Loc)
 			}
 			found[u.Loc] = u.LastMod
-			at := openPage(t, w, below(t, u.Loc)[1:], http.StatusOK)
+			at := readPage(t, w, below(t, u.Loc)[1:])
 			if len(at.all("meta", "name=robots")) != 0 || valueOf(at.one("link", "rel=canonical"), "href") != u.Loc {
 				t.Errorf("%s is not to be indexed", u.Loc)
 			}
@@ -631,26 +631,25 @@ func TestSiteMap(t *testing.T) {
 // no file of the site map names it, and no such event stands there.
 func TestPagesOfSecretPlaces(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{})
-	editor := w.As(calendar.Editor)
-	arts := editor.Create(calendar.KindCategory, testkit.Object{"name": "Arts"})
-	jazz := editor.Create(calendar.KindCategory, testkit.Object{"name": "Jazz", "parent": arts.ID()})
-	editor.Event("Open", testkit.Object{"start_date": "2026-06-01", "end_date": "2026-06-01", "venue": testkit.Object{"venue": "Hall"}, "categories": jazz.ID()})
-	secret := editor.Event("Dinner", testkit.Object{
-		"start_date": "2026-07-01", "end_date": "2026-07-01", "password": "sesame", "venue": testkit.Object{"venue": "Cellar", "geo_lat": 1, "geo_lng": 2},
-		"organizer": testkit.Object{"organizer": "Conspirators"}, "categories": "Plots", "tags": "Whispers",
+	w, editor := newPages(t)
+	arts := editor.Create(calendar.KindCategory, obj{"name": "Arts"})
+	jazz := editor.Create(calendar.KindCategory, obj{"name": "Jazz", "parent": arts.ID()})
+	editor.Event("Open", obj{"start_date": "2026-06-01", "end_date": "2026-06-01", "venue": obj{"venue": "Hall"}, "categories": jazz.ID()})
+	secret := editor.Event("Dinner", obj{
+		"start_date": "2026-07-01", "end_date": "2026-07-01", "password": "sesame", "venue": obj{"venue": "Cellar", "geo_lat": 1, "geo_lng": 2},
+		"organizer": obj{"organizer": "Conspirators"}, "categories": "Plots", "tags": "Whispers",
 	})
-	editor.Get("/events").Want(http.StatusOK) // waits until lists show it
+	editor.Read("/events") // waits until lists show it
 	names := []string{"Cellar", "cellar", "Conspirators", "conspirators", "Plots", "plots", "Whispers", "whispers"}
 	for _, path := range []string{"/venues/", "/organizers/", "/categories/", "/tags/", "/", "/events/", "/search/?search=dinner", "/events/month/2026-07/", "/events/map/", "/event/dinner/"} {
 		lacks(t, page(w, path).Want(http.StatusOK), names...)
 	}
-	for _, a := range under(openPage(t, w, "/venue/cellar/", http.StatusOK).one("main"), "a") {
+	for _, a := range under(readPage(t, w, "/venue/cellar/").one("main"), "a") {
 		if strings.Contains(valueOf(a, "href"), "dinner") {
 			t.Errorf("the page of its place links the secret event: %s", valueOf(a, "href"))
 		}
 	}
-	tree := openPage(t, w, "/categories/", http.StatusOK).one("ul", "class=directory")
+	tree := readPage(t, w, "/categories/").one("ul", "class=directory")
 	if lists := under(tree, "ul"); len(lists) == 0 || wordsOf(lists[len(lists)-1]) != "Jazz 1" || wordsOf(tree) != "ArtsJazz 1" {
 		t.Errorf("tree of categories: %q", wordsOf(tree))
 	}
@@ -665,8 +664,8 @@ func TestPagesOfSecretPlaces(t *testing.T) {
 	if len(files) != 4 { // pages, June, venues, terms
 		t.Errorf("files of the site map: %v", files)
 	}
-	editor.Patch(secret.Path(calendar.KindEvent), testkit.Object{"password": ""}).Want(http.StatusOK)
-	editor.Get("/events").Want(http.StatusOK) // waits until lists show it
+	editor.Update(secret.Path(calendar.KindEvent), obj{"password": ""})
+	editor.Read("/events") // waits until lists show it
 	has(t, page(w, "/venues/"), "Cellar")
 }
 
@@ -696,7 +695,7 @@ func TestStructuredData(t *testing.T) {
 	})
 	programme(t, w)
 	event := func(path string) map[string]any {
-		graph := graphOf(t, openPage(t, w, path, http.StatusOK))
+		graph := graphOf(t, readPage(t, w, path))
 		if len(graph) != 2 || graph[0]["@type"] != "Event" || graph[1]["@type"] != "BreadcrumbList" {
 			t.Fatalf("%s: %v", path, graph)
 		}
@@ -739,11 +738,11 @@ func TestStructuredData(t *testing.T) {
 	if e := event("/event/tonight/"); e["offers"].(map[string]any)["price"] != "10" || e["isAccessibleForFree"] != nil {
 		t.Errorf("one price: %v", e["offers"])
 	}
-	markup := openPage(t, w, "/event/tags-bold-quotes/", http.StatusOK)
+	markup := readPage(t, w, "/event/tags-bold-quotes/")
 	if got := graphOf(t, markup)[0]["name"]; got != wordsOf(markup.one("h1")) {
 		t.Errorf("name %v", got)
 	}
-	free := w.As(calendar.Editor).Event("For nothing", testkit.Object{"cost": "0"})
+	free := w.As(calendar.Editor).Event("For nothing", obj{"cost": "0"})
 	if e := event("/event/for-nothing/"); e["isAccessibleForFree"] != true || free == nil {
 		t.Errorf("free: %v", e)
 	}
@@ -778,7 +777,7 @@ func TestStructuredData(t *testing.T) {
 		{[]string{"0", "10"}, "Free – 10€", "0 10", "EUR", false},
 	} {
 		slug := fmt.Sprintf("costs-%d", i)
-		made := w.As(calendar.Editor).In(t).Event("Costs", testkit.Object{"slug": slug, "cost": c.cost})
+		made := w.As(calendar.Editor).In(t).Event("Costs", obj{"slug": slug, "cost": c.cost})
 		e := event("/event/" + slug + "/")
 		price, code := "", ""
 		if offers, ok := e["offers"].(map[string]any); ok {
@@ -798,12 +797,12 @@ func TestStructuredData(t *testing.T) {
 	}
 	var single map[string]any
 	for path, kind := range map[string]string{"/venue/city-hall/": "Place", "/organizer/jazz-club/": "Organization"} {
-		if err := json.Unmarshal([]byte(wordsOf(openPage(t, w, path, http.StatusOK).one("script", "type=application/ld+json"))), &single); err != nil || single["@type"] != kind {
+		if err := json.Unmarshal([]byte(wordsOf(readPage(t, w, path).one("script", "type=application/ld+json"))), &single); err != nil || single["@type"] != kind {
 			t.Errorf("%s: %v %v", path, single, err)
 		}
 	}
 	for _, path := range []string{"/event/protected/", "/events/"} {
-		if len(openPage(t, w, path, http.StatusOK).all("script", "type=application/ld+json")) != 0 {
+		if len(readPage(t, w, path).all("script", "type=application/ld+json")) != 0 {
 			t.Errorf("%s has structured data", path)
 		}
 	}
@@ -830,7 +829,7 @@ func TestSubscribing(t *testing.T) {
 		return nil
 	}
 	for _, path := range []string{"/events/?categories=jazz", "/events/month/2026-05/?categories=jazz", "/search/?categories=jazz"} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		box := at.one("details", "id=subscribe")
 		feed := testkit.Base + testkit.Root + "/events.ics?categories=jazz&overlap=true"
 		webcal := strings.Replace(feed, "https:", "webcal:", 1)
@@ -852,7 +851,7 @@ func TestSubscribing(t *testing.T) {
 		"/event/until-midnight/": {"20260513T000000Z/20260513T040000Z", "America/New_York"}, "/event/sushi/": {"20260521T000000Z/20260521T020000Z", "Asia/Tokyo"},
 		"/event/fair/": {"20260522/20260523", ""}, "/event/festival/": {"20260530/20260603", ""}, "/event/sushi/?tz=UTC": {"20260521T000000Z/20260521T020000Z", "Asia/Tokyo"},
 	} {
-		at := openPage(t, w, path, http.StatusOK)
+		at := readPage(t, w, path)
 		canonical := valueOf(at.one("link", "rel=canonical"), "href")
 		google := outside(at, "calendar.google.com").Query()
 		if google.Get("action") != "TEMPLATE" || google.Get("dates") != want[0] || google.Get("ctz") != want[1] || google.Get("text") != wordsOf(at.one("h1")) || google.Get("details") != canonical {
@@ -867,17 +866,17 @@ func TestSubscribing(t *testing.T) {
 			t.Errorf("%s: file %s", path, u)
 		}
 	}
-	if at := openPage(t, w, "/event/until-midnight/", http.StatusOK); outside(at, "calendar.google.com").Query().Get("location") != "City Hall, 1 Main St, Boston, 02108, US" {
+	if at := readPage(t, w, "/event/until-midnight/"); outside(at, "calendar.google.com").Query().Get("location") != "City Hall, 1 Main St, Boston, 02108, US" {
 		t.Errorf("location %v", outside(at, "calendar.google.com").Query())
 	}
-	past := openPage(t, w, "/event/old-concert/", http.StatusOK)
+	past := readPage(t, w, "/event/old-concert/")
 	if text := string(past.Body); strings.Contains(text, "calendar.google.com") || len(past.all("", "data-badge=past")) == 0 {
 		t.Error("a past event has calendar buttons or no badge")
 	}
 	alone := viewsWorld(t, pages.Options{NoExternalLinks: true})
 	programme(t, alone)
 	for _, path := range []string{"/", "/events/", "/events/month/", "/event/until-midnight/", "/venue/city-hall/", "/search/"} {
-		for _, a := range openPage(t, alone, path, http.StatusOK).all("", "href") {
+		for _, a := range readPage(t, alone, path).all("", "href") {
 			u, err := url.Parse(valueOf(a, "href"))
 			if err != nil || u.Host != "" && u.Host != "calendar.example.org" && u.Host != "hall.example.net" {
 				t.Errorf("%s leads to %s", path, valueOf(a, "href"))

@@ -115,6 +115,12 @@ func (c *Client) Get(path string) *Response {
 	return c.Do(http.MethodGet, path, nil)
 }
 
+// Read reads a path and wants 200.
+func (c *Client) Read(path string) *Response {
+	c.w.t.Helper()
+	return c.Get(path).Want(http.StatusOK)
+}
+
 // Post sends a body to a path.
 func (c *Client) Post(path string, body any) *Response {
 	c.w.t.Helper()
@@ -131,6 +137,12 @@ func (c *Client) Put(path string, body any) *Response {
 func (c *Client) Patch(path string, body any) *Response {
 	c.w.t.Helper()
 	return c.Do(http.MethodPatch, path, body)
+}
+
+// Update patches a path and wants 200.
+func (c *Client) Update(path string, body any) *Response {
+	c.w.t.Helper()
+	return c.Patch(path, body).Want(http.StatusOK)
 }
 
 // Delete deletes a path.
