@@ -80,6 +80,9 @@ func look(t *testing.T) *looked {
 // TestInABrowser uses the pages of one calendar as readers do.
 func TestInABrowser(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	l := look(t)
 	for _, c := range []struct {
 		name string

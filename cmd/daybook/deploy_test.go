@@ -188,9 +188,15 @@ func drainLimit(t *testing.T, settings map[string]string) time.Duration {
 }
 
 // TestSchemas: docker-compose.yml and the manifests are what their schemas allow. That
-// is a module of its own, with what it needs.
+// is a module of its own, with what it needs, which is built where DAYBOOK_REQUIRE names it.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+	if !testkit.Required("schemas") {
+		testkit.Require(t, "schemas", "DAYBOOK_REQUIRE does not name it")
+	}
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), "go", args...)
 		cmd.Dir = filepath.Join(repository, "internal", "schemas")
@@ -198,7 +204,7 @@ func TestSchemas(t *testing.T) {
 		return cmd
 	}
 	if out, err := command("mod", "download").CombinedOutput(); err != nil {
-		testkit.Require(t, "schemas", fmt.Sprintf("go mod download: %v\n%s", err, out))
+		t.Fatalf("go mod download: %v\n%s", err, out)
 	}
 	if out, err := command("test", "./...").CombinedOutput(); err != nil {
 		t.Errorf("go test in internal/schemas: %v\n%s", err, out)

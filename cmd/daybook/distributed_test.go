@@ -322,6 +322,9 @@ func TestServersGoAndCome(t *testing.T) {
 // whole time.
 func TestRebuildKilled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	store, schema := testkit.Postgres(t)
 	index, prefix := testkit.Elasticsearch(t)
 	on := []string{"--store", store, "--store-schema", schema}

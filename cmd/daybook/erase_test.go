@@ -225,6 +225,9 @@ func TestErasedURLs(t *testing.T) {
 // command.
 func TestEraseKilled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	data := filepath.Join(t.TempDir(), "data")
 	token := ""
 	for _, after := range []time.Duration{0, 20 * time.Millisecond, 60 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {

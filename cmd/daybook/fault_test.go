@@ -272,6 +272,9 @@ func keptPosition(t *testing.T, index, prefix string) int64 {
 // another process in its place as a supervisor does.
 func TestFaultKilledAtPoints(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	nats := testkit.OwnEngine(t, testkit.EngineNATS)
 	store, schema := testkit.Postgres(t)
 	index, prefix := testkit.Elasticsearch(t)

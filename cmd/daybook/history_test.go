@@ -172,6 +172,9 @@ func endState(t *testing.T, binary string, on []string) map[string]string {
 // the file that knows nothing of the service.
 func TestConferenceHistory(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	binary := plainBinary(t)
 	lines := conferenceLines(t)
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
@@ -324,6 +327,9 @@ func instantsOfThePast(t *testing.T) int {
 // reads by an auditor are what a count over the file tells, on both sizes (HISTORY 20.16).
 func TestConferencePast(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	binary := plainBinary(t)
 	lines := conferenceLines(t)
 	begin := func(t *testing.T, store, args []string) *server {

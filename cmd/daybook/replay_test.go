@@ -150,6 +150,9 @@ func jsonOf(v any) string {
 // directory the same command then gives the store that one without a kill gives.
 func TestReplayKilled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	on := []string{"--data", filepath.Join(t.TempDir(), "data")}
 	var lines bytes.Buffer
 	for i := range 1500 {

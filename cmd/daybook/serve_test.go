@@ -21,6 +21,9 @@ const concert = `{"title":"Quay concert","start_date":"tomorrow 7pm","end_date":
 // every acknowledged write is there, no half of one is.
 func TestKillDuringWrites(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	data := filepath.Join(t.TempDir(), "data")
 	s := startServer(t, "serve", "--data", data)
 	token := s.token

@@ -89,7 +89,7 @@ func (b *bench) pause(span time.Duration) {
 // rest waits until the service does nothing by itself.
 func (c *calendar) rest() {
 	before := -time.Hour
-	c.until(500*time.Millisecond, func() bool {
+	c.until(min(500*time.Millisecond, 5*c.span), func() bool {
 		now := c.processorTime()
 		defer func() { before = now }()
 		return now-before <= 20*time.Millisecond

@@ -20,9 +20,9 @@ func TestMain(m *testing.M) {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("TestRows did not run: it builds the program and measures for a minute")
+		t.Skip("TestRows did not run: it builds the program and measures for half a minute")
 	}
-	args := []string{"-source", filepath.Join("..", ".."), "-for", "20ms", "-mixed", "20ms", "-hostile-for", "500ms", "-postgres", ""}
+	args := []string{"-source", filepath.Join("..", ".."), "-for", "20ms", "-mixed", "20ms", "-hostile-for", "200ms", "-postgres", ""}
 	for _, g := range groups {
 		args = append(args, "-"+g.name+"-size", "150")
 	}

@@ -92,6 +92,9 @@ func testReplicasChanged(t *testing.T, p place) {
 // without: nobody who reads misses an entry meanwhile, and the stream comes back.
 func TestServersKilled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	for name, n := range map[string]int{"one server": 1, "cluster of three": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -206,6 +206,9 @@ func kill(t *testing.T, c *pgx.Conn, application string) int {
 // is told that it failed finds it absent or whole.
 func TestKilledConnections(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	name := schema(t)
 	s := open(t, with(t, server(t), "application_name="+name), postgres.Options{Schema: name})
 	c := admin(t)

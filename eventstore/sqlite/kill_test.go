@@ -96,6 +96,9 @@ func writeForEver(ctx context.Context, path string) error {
 // acknowledged, and leaves nothing half.
 func TestKilled(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	path := filepath.Join(t.TempDir(), "events.db")
 	acknowledged := map[calendar.ID]calendar.Position{}
 	for range 4 {

@@ -22,6 +22,9 @@ import (
 // and a program that is checked against them does its work.
 func TestTypeScriptClient(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	tool := nodePackages(t, "package.json", "package-lock.json")
 	svc := embedded(t, settings{})
 	dir := t.TempDir()
@@ -47,6 +50,9 @@ func TestTypeScriptClient(t *testing.T) {
 // without a warning, and a program does its work with it.
 func TestPythonClient(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
 	python := filepath.Join(pythonPackages(t), "bin", "python")
 	svc := embedded(t, settings{})
 	dir := t.TempDir()
