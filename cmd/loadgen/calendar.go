@@ -28,6 +28,7 @@ func (b *bench) start(name string, args ...string) *service {
 	s.command.Stderr = b.stderr
 	lines := bufio.NewReader(must(s.command.StdoutPipe()))
 	check(s.command.Start())
+	b.cleanup = append(b.cleanup, s.stop)
 	for s.Root == "" {
 		line, err := lines.ReadString('\n')
 		if err != nil {
@@ -116,19 +117,11 @@ type calendar struct {
 	*bench
 	*service
 	directory, weight, token string
-	store                    []string // flags
-	cleanup                  []func()
+	store                    []string  // flags
 	small                    *calendar // to compare with
 	quiet                    users     // without an attack
 	name                     string    // of schema, streams and indices
 	made                     int       // of the latter
-}
-
-func (c *calendar) close() {
-	c.stop()
-	for _, f := range c.cleanup {
-		f()
-	}
 }
 
 // fill makes a calendar without a service. Events are heavy, 1.7 kB of JSON as sent and 5.6 kB as

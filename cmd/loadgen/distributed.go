@@ -24,7 +24,7 @@ import (
 func openDistributed(b *bench, g group) *calendar {
 	name := fmt.Sprintf("bench%x", time.Now().UnixNano())
 	c := b.fill(b.directory+"/"+g.name, "heavy", *b.sizes[g.name], "--store", *b.servers["postgres"], "--store-schema", name)
-	c.name, c.cleanup = name, append(c.cleanup, func() {
+	c.name, b.cleanup = name, append(b.cleanup, func() {
 		connection := must(pgx.Connect(b.ctx, *b.servers["postgres"]))
 		must(connection.Exec(b.ctx, "DROP SCHEMA "+name+" CASCADE"))
 		check(connection.Close(b.ctx))

@@ -29,7 +29,7 @@ func withSmall(weight string) func(b *bench, g group) *calendar {
 	return func(b *bench, g group) *calendar {
 		small := b.filled(filepath.Join(g.name, "small"), weight, *b.sizes["writes"])
 		c := b.filled(filepath.Join(g.name, "large"), weight, *b.sizes[g.name])
-		c.small, c.cleanup = small, append(c.cleanup, small.close)
+		c.small = small
 		return c
 	}
 }

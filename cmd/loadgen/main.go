@@ -65,7 +65,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 type bench struct {
 	ctx         context.Context // of the whole run
 	out, stderr io.Writer
-	directory   string // removed at the end
+	directory   string   // removed at the end
+	cleanup     []func() // of a group
 	only        []string
 	servers     map[string]*string // URLs
 	sizes       map[string]*int    // events of the calendar of a group
@@ -99,7 +100,7 @@ func (b *bench) measure(args []string) {
 		if word == "" {
 			continue
 		}
-		if b.only = append(b.only, word); !slices.ContainsFunc(groups, func(g group) bool { return len(g.chosen([]string{word})) > 0 }) {
+		if b.only = append(b.only, word); !slices.ContainsFunc(groups, func(g group) bool { return len(b.chosen(g, word)) > 0 }) {
 			check(fmt.Errorf("no group or row is called %q", word))
 		}
 	}

@@ -49,7 +49,7 @@ const (
 	other  = "$root/events" + window
 	single = "$root/events/$event"
 	search = "$root/events?search=$search"
-	filter = "$root/events?$filter"
+	filter = "$root/events?$filter&strict_dates=true&start_date=$minute"
 	page   = "$host/events/" + window
 )
 
@@ -85,7 +85,7 @@ var groups = []group{
 	{"disk", 20_000, "%d events created through HTTP with idempotency keys, all files of the data directory after a stop", "", openEmpty, []row{
 		{"disk per event", disk, nil, "<= 5 kB"},
 	}},
-	{"past", 23_350, "%d events and 650 records that they link to, so 24,000 entries; one client", "", open, []row{
+	{"past", 23_350, "%d events and the 650 records that they link to, one client", "", open, []row{
 		{"first as-of list of a position", firstPast, nil, "<= 1 s"},
 	}},
 	{"feed", 20_000, "%d events in PostgreSQL, and the benchmark of the event store there", "postgres nats", openDistributed, []row{
@@ -103,21 +103,18 @@ var groups = []group{
 
 // chosen returns the rows to be measured: all if a word is the name of the group or if there
 // are no words and it is not hostile, else those whose name contains a word that is no group.
-func (g group) chosen(words []string) []row {
+func (b *bench) chosen(g group, words ...string) []row {
 	if len(words) == 0 && g.name != "hostile" || slices.Contains(words, g.name) {
 		return g.rows
 	}
 	return slices.DeleteFunc(slices.Clone(g.rows), func(r row) bool {
-		return !slices.ContainsFunc(words, func(word string) bool {
-			isGroup := slices.ContainsFunc(groups, func(g group) bool { return g.name == word })
-			return !isGroup && strings.Contains(r.name, word)
-		})
+		return !slices.ContainsFunc(words, func(word string) bool { return b.sizes[word] == nil && strings.Contains(r.name, word) })
 	})
 }
 
 // group measures the chosen rows of a group.
 func (b *bench) group(g group) {
-	rows := g.chosen(b.only)
+	rows := b.chosen(g, b.only...)
 	if len(rows) == 0 {
 		return
 	}
@@ -128,9 +125,14 @@ func (b *bench) group(g group) {
 		}
 		return
 	}
-	defer func() { check(os.RemoveAll(filepath.Join(b.directory, g.name))) }()
+	defer func() {
+		for _, f := range slices.Backward(b.cleanup) {
+			f()
+		}
+		b.cleanup = nil
+		check(os.RemoveAll(filepath.Join(b.directory, g.name)))
+	}()
 	c := g.open(b, g)
-	defer c.close()
 	for _, r := range rows {
 		b.row(c, r)
 	}
