@@ -117,11 +117,12 @@ type calendar struct {
 	*bench
 	*service
 	directory, weight, token string
-	store                    []string  // flags
-	small                    *calendar // to compare with
-	quiet                    users     // without an attack
-	name                     string    // of schema, streams and indices
-	made                     int       // of the latter
+	store                    []string   // flags
+	small                    *calendar  // to compare with
+	quiet                    users      // without an attack
+	name                     string     // of schema, streams and indices
+	made                     int        // of the latter
+	script                   []recorded // requests that filled indices
 }
 
 // fill makes a calendar without a service. Events are heavy, 1.7 kB of JSON as sent and 5.6 kB as

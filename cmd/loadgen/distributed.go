@@ -61,7 +61,7 @@ func appends(callers string) side {
 	var measured figure // once
 	return func(c *calendar) figure {
 		if measured.value == 0 {
-			var own, raw []float64
+			own, raw := make([]float64, 0, rounds), make([]float64, 0, rounds)
 			for _, line := range appendLine.FindAllStringSubmatch(c.run("go", "test", "-C", c.source, "-run", "^$", "-bench", "^BenchmarkAppend$/^callers="+callers+"$",
 				"-benchtime", c.span.String(), "-count", strconv.Itoa(rounds), "./eventstore/postgres"), -1) {
 				own, raw = append(own, must(strconv.ParseFloat(line[2], 64))), append(raw, must(strconv.ParseFloat(line[3], 64)))
@@ -154,12 +154,15 @@ func (c *calendar) project(index, prefix string) figure {
 // rawBulk measures the _bulk requests that a projector sent, one after the other, to indices
 // that are made alike.
 func rawBulk(c *calendar) figure {
-	recording := c.prefix()
-	proxy, take := c.record()
-	c.project(proxy.URL, recording)
-	proxy.Close()
+	recording := c.name + "-recording"
+	if c.script == nil {
+		proxy, take := c.record()
+		defer proxy.Close()
+		c.project(proxy.URL, recording)
+		c.script = take()
+	}
 	documents, took, prefix := 0, time.Duration(0), c.prefix()
-	for _, q := range take() {
+	for _, q := range c.script {
 		if q.method == http.MethodGet || q.method == http.MethodHead || strings.Contains(q.path, "_refresh") || strings.Contains(q.path, "_search") {
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/http"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -135,7 +134,7 @@ func firstPast(c *calendar) figure {
 	for i := range times {
 		begin := time.Now()
 		c.until(time.Millisecond, func() bool { // it may be answered 503 first
-			_, err := send(http.DefaultClient, c.request(http.MethodGet, c.expand("$root/events?as_of=position:"+strconv.FormatInt(c.Head-int64(i), 10)), ""), io.Discard)
+			_, err := send(http.DefaultClient, c.request(http.MethodGet, c.expand("$root/events?as_of=position:"+digits(c.Head-int64(i))), ""), io.Discard)
 			return err == nil
 		})
 		times[i] = time.Since(begin).Seconds()

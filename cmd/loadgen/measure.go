@@ -163,7 +163,7 @@ func (b *bench) serveBare(path string) {
 	b.printf("http://%s/\n", listener.Addr())
 	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		w.Header().Set("Content-Length", digits(int64(len(body))))
 		_, _ = w.Write(body) //nolint:gosec // an error says that the client is gone
 	})}
 	check(s.Serve(listener))

@@ -30,6 +30,8 @@ func pick[T any](from []T) T { return from[rand.IntN(len(from))] }
 
 func today() time.Time { return time.Now().UTC().Truncate(24 * time.Hour) }
 
+func digits(n int64) string { return strconv.FormatInt(n, 10) }
+
 // commas makes a list for a URL of a printed slice.
 func commas(slice any) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(slice), " ", ","), "[]")
@@ -72,7 +74,7 @@ func (t *target) expand(text string) string {
 		case "host":
 			return t.Host
 		case "n":
-			return fmt.Sprint(turn)
+			return digits(turn)
 		case "word":
 			return pick(topics)
 		case "name":
@@ -88,15 +90,15 @@ func (t *target) expand(text string) string {
 		case "month": // after it
 			return url.QueryEscape(ahead.AddDate(0, 1, 0).Format(time.DateTime))
 		case "search":
-			return strings.Repeat(pick(topics)+"+", 1) + strings.Repeat(pick(topics)+"+", int(turn%2)) + value("10")
+			return pick(topics) + "+" + strings.Repeat(pick(topics)+"+", int(turn%2)) + value("10")
 		case "filter": // one of 500
 			return [2]string{"venue=" + value("venue"), "categories=" + value("category")}[max(0, 20-turn%500)/20]
 		case "head":
-			return fmt.Sprint(t.Head)
+			return digits(t.Head)
 		case "position":
-			return fmt.Sprint(1 + turn*7919%t.Head)
+			return digits(1 + turn*7919%t.Head)
 		case "soon":
-			return fmt.Sprint(t.seen.Load() + 1 + turn%50)
+			return digits(t.seen.Load() + 1 + turn%50)
 		case "ids":
 			ids := make([]int64, 1000)
 			for i := range ids {
@@ -118,9 +120,9 @@ func (t *target) expand(text string) string {
 			return b.String()[:must(strconv.Atoi(length))-1] + "."
 		}
 		if ids := t.IDs[name]; len(ids) > 0 {
-			return fmt.Sprint(pick(ids))
+			return digits(pick(ids))
 		}
-		return fmt.Sprint(rand.IntN(must(strconv.Atoi(name))))
+		return strconv.Itoa(rand.IntN(must(strconv.Atoi(name))))
 	}
 	return os.Expand(text, value)
 }
@@ -146,7 +148,7 @@ func writeImport(path, weight string, events int) {
 	create := func(kind string, i int, fields string) {
 		must(fmt.Fprintf(f, `{"action":"create","kind":%q,"key":"%s-%d","at":%q,"fields":%s}`+"\n", kind, kind, i, today().AddDate(0, 0, -200).Format(time.RFC3339), t.expand(fields)))
 	}
-	links := []string{}
+	links := make([]string, 0, 8)
 	for _, text := range recordTexts("") {
 		for i := range must(strconv.Atoi(text[2])) {
 			create(text[0], i, text[3])
