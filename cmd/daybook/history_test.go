@@ -175,6 +175,7 @@ func TestConferenceHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
+	testkit.History(t) // before the program is built for it
 	binary := plainBinary(t)
 	lines := conferenceLines(t)
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
@@ -330,6 +331,7 @@ func TestConferencePast(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
+	testkit.History(t) // before the program is built for it
 	binary := plainBinary(t)
 	lines := conferenceLines(t)
 	begin := func(t *testing.T, store, args []string) *server {
