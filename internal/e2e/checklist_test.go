@@ -162,9 +162,9 @@ func (s *scene) as(name string) *caller {
 
 var words atomic.Int64
 
-// word gives a word that no other record has and that is the beginning of no
+// newWord returns a word that no other record has and that is the beginning of no
 // other such word; no stemmer shortens it.
-func (s *scene) word() string {
+func newWord() string {
 	const letters = "bcdfghjlmnpqrtvwxz"
 	n := words.Add(1)
 	out := []byte("q     k")
@@ -175,7 +175,7 @@ func (s *scene) word() string {
 	return string(out)
 }
 
-// each runs a check for each method that updates.
+// updateMethods are the methods that update a record.
 var updateMethods = []string{"POST", "PUT", "PATCH"}
 
 // The collections, and those of posts.

@@ -200,6 +200,12 @@ func (c *caller) create(collection string, body any) *answer {
 	return c.post("/"+collection, body).want(201)
 }
 
+// add makes a record of a collection that has nothing but a name.
+func (c *caller) add(collection, name string) *answer {
+	c.t.Helper()
+	return c.create(collection, body(collection, name, nil))
+}
+
 // event makes an event on 2026-06-10, 10:00 to 12:00, with further fields.
 func (c *caller) event(title string, more obj) *answer {
 	c.t.Helper()
@@ -531,6 +537,8 @@ func (a *answer) found(want ...*answer) *answer {
 }
 
 func (a *answer) etag() string { return a.header.Get("ETag") }
+
+func (a *answer) position() string { return a.header.Get("Daybook-Position") }
 
 // same fails the test unless two records are equal but for some keys.
 func same(t *testing.T, want, got *answer, except ...string) {

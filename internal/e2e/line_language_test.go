@@ -8,7 +8,7 @@ func writeUnderFrench(s *scene) {
 	ed := s.editor
 	fr := ed.under("fr")
 	for _, collection := range collections {
-		w := s.word()
+		w := newWord()
 		name := nameField(collection)
 		more := obj{"description": "English words"}
 		post := collection != "categories" && collection != "tags"
@@ -58,8 +58,8 @@ func writeUnderFrench(s *scene) {
 		ed.under("es").read(home).field(name, "Été "+w) // the home language, not English
 	}
 	// Other fields are common.
-	event := ed.event(s.word(), obj{"cost": "5", "featured": true})
-	fr.update(event, obj{"cost": "7", "featured": false, "start_date": "2026-06-10 11:00", "slug": "commun-" + s.word(), "venue": obj{"venue": "Salle " + s.word()}})
+	event := ed.event(newWord(), obj{"cost": "5", "featured": true})
+	fr.update(event, obj{"cost": "7", "featured": false, "start_date": "2026-06-10 11:00", "slug": "commun-" + newWord(), "venue": obj{"venue": "Salle " + newWord()}})
 	french := fr.read(event)
 	english := ed.read(event)
 	for _, field := range []string{"cost", "featured", "start_date", "utc_start_date", "slug", "tags", "id", "languages"} {
@@ -73,11 +73,11 @@ func writeUnderFrench(s *scene) {
 
 func linksAndLanguages(s *scene) {
 	ed := s.editor
-	w := s.word()
-	parent := ed.create("categories", obj{"name": "Parent " + w})
+	w := newWord()
+	parent := ed.add("categories", "Parent "+w)
 	cat := ed.create("categories", obj{"name": "Cat " + w, "parent": parent.id()})
-	venue := ed.create("venues", obj{"venue": "Venue " + w})
-	organizer := ed.create("organizers", obj{"organizer": "Organizer " + w})
+	venue := ed.add("venues", "Venue "+w)
+	organizer := ed.add("organizers", "Organizer "+w)
 	made := ed.event("Event "+w, obj{"categories": cat.id(), "tags": w, "venue": venue.id(), "organizer": organizer.id()})
 	other := ed.event("Event two "+w, nil)
 	ed.under("fr").update(made, obj{"title": "Événement " + w})
@@ -138,7 +138,7 @@ func linksAndLanguages(s *scene) {
 			}
 		}
 		s.nobody.under(language).get("/nothing").code(404, "rest_no_route")
-		fresh := ed.under(language).event(s.word(), nil)
+		fresh := ed.under(language).event(newWord(), nil)
 		fresh.head("Location", api+fresh.path())
 	}
 	// There is no /en/ root, and Accept-Language is not read.

@@ -13,10 +13,10 @@ func linkForms(s *scene) {
 	for _, c := range []struct{ field, collection, shown string }{
 		{"venue", "venues", "venues"}, {"organizer", "organizers", "organizer"},
 	} {
-		a := ed.create(c.collection, body(c.collection, "A "+s.word(), nil))
-		b := ed.create(c.collection, body(c.collection, "B "+s.word(), nil))
+		a := ed.add(c.collection, "A "+newWord())
+		b := ed.add(c.collection, "B "+newWord())
 		x, y := a.id(), b.id()
-		made := ed.event(s.word(), nil)
+		made := ed.event(newWord(), nil)
 		for _, form := range []struct {
 			sent any
 			want []int64
@@ -29,12 +29,12 @@ func linkForms(s *scene) {
 			{a.idText() + "," + b.idText(), []int64{x, y}},
 			{b.idText() + " , " + a.idText(), []int64{y, x}},
 			{obj{"id": x}, []int64{x}},
-			{obj{"id": a.idText(), c.field: "Ignored " + s.word(), "website": "no url"}, []int64{x}},
+			{obj{"id": a.idText(), c.field: "Ignored " + newWord(), "website": "no url"}, []int64{x}},
 			{list{obj{"id": x}}, []int64{x}},
 			{list{obj{"id": y}, x, b.idText(), "", 0, nil, list{}, obj{}}, []int64{y, x}}, // equal ones count once, empty ones are skipped
 			{list{x, x, a.idText()}, []int64{x}},
 		} {
-			created := ed.event(s.word(), obj{c.field: form.sent})
+			created := ed.event(newWord(), obj{c.field: form.sent})
 			wantIDs(created, c.shown, form.want)
 			updated := ed.update(made, obj{c.field: form.sent})
 			wantIDs(updated, c.shown, form.want)
@@ -42,8 +42,8 @@ func linkForms(s *scene) {
 			ed.update(made, obj{c.field: nil})
 		}
 		// Inline, alone, in a list, and mixed.
-		w, v := s.word(), s.word()
-		one := ed.event(s.word(), obj{c.field: obj{c.field: "New " + w, "phone": "1", "description": "D"}})
+		w, v := newWord(), newWord()
+		one := ed.event(newWord(), obj{c.field: obj{c.field: "New " + w, "phone": "1", "description": "D"}})
 		made1 := one.ids(c.shown)[0]
 		ed.read("/" + c.collection + "/" + itoa(made1)).fields(obj{c.field: "New " + w, "phone": "1", "status": "publish", "slug": "new-" + w})
 		mixed := ed.update(made, obj{c.field: list{obj{c.field: "Other " + v}, b.idText(), obj{"id": x}, made1}})
@@ -54,13 +54,13 @@ func linkForms(s *scene) {
 		ed.counting(c.collection, w, 1)
 		ed.counting(c.collection, v, 1)
 		// Two inline objects of the same name make one record.
-		twin := s.word()
-		wantLen(ed.event(s.word(), obj{c.field: list{obj{c.field: twin, "phone": "1"}, obj{c.field: strings.ToUpper(twin)}}}), c.shown, 1)
+		twin := newWord()
+		wantLen(ed.event(newWord(), obj{c.field: list{obj{c.field: twin, "phone": "1"}, obj{c.field: strings.ToUpper(twin)}}}), c.shown, 1)
 		ed.counting(c.collection, twin, 1)
 		// Forms and query names may nest.
-		nested := s.word()
+		nested := newWord()
 		form := url.Values{
-			"title": {s.word()}, "start_date": {"2026-06-10"}, "end_date": {"2026-06-10"},
+			"title": {newWord()}, "start_date": {"2026-06-10"}, "end_date": {"2026-06-10"},
 			c.field + "[0][" + c.field + "]": {"Nested " + nested}, c.field + "[0][phone]": {"77"}, c.field + "[1]": {a.idText()},
 		}
 		sent := ed.create("events", form).field(c.shown+".0."+c.field, "Nested "+nested).field(c.shown+".0.phone", "77").field(c.shown+".1.id", x)
@@ -69,7 +69,7 @@ func linkForms(s *scene) {
 		check := ed.unchanged(made)
 		for sent, named := range map[string]any{
 			"99999999": 99999999, made.idText(): made.id(), "nonsense": "nonsense", "99999998": list{x, 99999998},
-			"phone": obj{"phone": "1"}, "website": obj{c.field: s.word(), "website": "nonsense"},
+			"phone": obj{"phone": "1"}, "website": obj{c.field: newWord(), "website": "nonsense"},
 		} {
 			refused := ed.patch(made, obj{c.field: named}).bad(c.field)
 			if sent != "phone" {
@@ -80,8 +80,8 @@ func linkForms(s *scene) {
 		check()
 	}
 	// An id of the other kind is refused.
-	v := ed.create("venues", obj{"venue": s.word()})
-	ed.post("/events", eventBody(s.word(), obj{"organizer": v.id(), "venue": v.id()})).bad("organizer")
+	v := ed.add("venues", newWord())
+	ed.post("/events", eventBody(newWord(), obj{"organizer": v.id(), "venue": v.id()})).bad("organizer")
 }
 
 func wantIDs(a *answer, path string, want []int64) {
@@ -113,13 +113,13 @@ func inlineFinds(s *scene) {
 	for _, c := range []struct{ field, collection, shown string }{
 		{"venue", "venues", "venues"}, {"organizer", "organizers", "organizer"},
 	} {
-		w := s.word()
+		w := newWord()
 		name := "Hall & Größe " + w
 		older := ed.create(c.collection, body(c.collection, name, obj{"phone": "1"}))
 		ed.create(c.collection, body(c.collection, name, obj{"phone": "2"}))
 		check := ed.unchanged(older)
 		for _, sent := range []string{name, strings.ToUpper("hall & größe " + w), "  hall &amp; <b>größe</b> " + w + " "} {
-			made := ed.event(s.word(), obj{c.field: obj{c.field: sent, "phone": "other", "description": "Other", "status": "draft"}})
+			made := ed.event(newWord(), obj{c.field: obj{c.field: sent, "phone": "other", "description": "Other", "status": "draft"}})
 			wantIDs(made, c.shown, []int64{older.id()}) // the lowest id
 			made.field(c.shown+".0.phone", "1")
 			wantIDs(ed.update(made, obj{c.field: list{obj{c.field: sent, "phone": "x"}}}), c.shown, []int64{older.id()})
@@ -128,18 +128,18 @@ func inlineFinds(s *scene) {
 		ed.counting(c.collection, w, 2)
 
 		// Drafts, trashed ones and other languages are not found by name.
-		d := s.word()
+		d := newWord()
 		draft := ed.create(c.collection, body(c.collection, d, obj{"status": "draft"}))
-		made := ed.event(s.word(), obj{c.field: obj{c.field: d}})
+		made := ed.event(newWord(), obj{c.field: obj{c.field: d}})
 		if got := made.ids(c.shown); len(got) != 1 || got[0] == draft.id() {
 			s.t.Errorf("%s: a draft was linked by name", c.field)
 		}
 		ed.counting(c.collection, d, 2)
-		f := s.word()
-		both := ed.create(c.collection, body(c.collection, "Common "+f, nil))
+		f := newWord()
+		both := ed.add(c.collection, "Common "+f)
 		ed.under("fr").update(both, obj{c.field: "Commune " + f})
-		wantIDs(ed.under("fr").event(s.word(), obj{c.field: obj{c.field: "commune " + f}}), c.shown, []int64{both.id()})
-		fresh := ed.under("fr").event(s.word(), obj{c.field: obj{c.field: "common " + f}})
+		wantIDs(ed.under("fr").event(newWord(), obj{c.field: obj{c.field: "commune " + f}}), c.shown, []int64{both.id()})
+		fresh := ed.under("fr").event(newWord(), obj{c.field: obj{c.field: "common " + f}})
 		if fresh.ids(c.shown)[0] == both.id() {
 			s.t.Errorf("%s: found by a name that French does not show", c.field)
 		}
@@ -149,7 +149,7 @@ func inlineFinds(s *scene) {
 
 func refusedLeavesNothing(s *scene) {
 	editor, author := s.editor, s.as("author")
-	made := author.event(s.word(), nil)
+	made := author.event(newWord(), nil)
 	check := author.unchanged(made)
 	for _, c := range []struct {
 		who  *caller
@@ -159,17 +159,17 @@ func refusedLeavesNothing(s *scene) {
 		{editor, obj{"start_date": "soonish"}, []string{"start_date"}},
 		{editor, obj{"end_date": "2026-06-09"}, []string{"end_date"}},
 		{editor, obj{"website": "nonsense", "featured": "maybe"}, []string{"website", "featured"}},
-		{author, obj{"tags": s.word()}, []string{"tags"}},
+		{author, obj{"tags": newWord()}, []string{"tags"}},
 		{editor, obj{"post_parent": 99999999}, []string{"post_parent"}},
 		{editor, obj{"image": "nonsense"}, []string{"image"}},
 	} {
-		v, o, cat := s.word(), s.word(), s.word()
+		v, o, cat := newWord(), newWord(), newWord()
 		more := obj{
 			"venue":     list{obj{"venue": "Hall " + v}, obj{"venue": "Second " + v, "city": "Ghent"}},
 			"organizer": obj{"organizer": "Trust " + o}, "categories": "Cat " + cat,
 		}
 		maps.Copy(more, c.more)
-		w := s.word()
+		w := newWord()
 		c.who.post("/events", eventBody(w, more)).bad(c.bad...)
 		c.who.patch(made, more).bad(c.bad...)
 		editor.none("events", w)
@@ -178,8 +178,8 @@ func refusedLeavesNothing(s *scene) {
 		editor.none("categories", cat)
 	}
 	// One bad inline object refuses all of them.
-	v, o, tag := s.word(), s.word(), s.word()
-	editor.post("/events", eventBody(s.word(), obj{
+	v, o, tag := newWord(), newWord(), newWord()
+	editor.post("/events", eventBody(newWord(), obj{
 		"venue": list{obj{"venue": v}, obj{"venue": "Bad " + v, "website": "nonsense"}}, "organizer": obj{"organizer": o, "email": "no"}, "tags": tag,
 	})).bad("venue", "organizer")
 	editor.none("venues", v)
@@ -187,7 +187,7 @@ func refusedLeavesNothing(s *scene) {
 	editor.none("tags", tag)
 	check()
 	// A stale precondition on an update leaves nothing either.
-	v = s.word()
+	v = newWord()
 	editor.with("If-Match", `"999-1"`).patch(made, obj{"venue": obj{"venue": v}}).code(412, "rest_precondition_failed")
 	editor.none("venues", v)
 	check()
@@ -196,7 +196,7 @@ func refusedLeavesNothing(s *scene) {
 func equalPosts(s *scene) {
 	ed := s.editor
 	for _, collection := range []string{"venues", "organizers"} {
-		w := s.word()
+		w := newWord()
 		first := ed.create(collection, body(collection, "Hall "+w, obj{"phone": "1"})).field("slug", "hall-"+w)
 		second := ed.create(collection, body(collection, "Hall "+w, obj{"phone": "2"})).field("slug", "hall-"+w+"-2")
 		if first.id() == second.id() {
@@ -216,15 +216,15 @@ func equalPosts(s *scene) {
 
 func unlink(s *scene) {
 	ed := s.editor
-	v := ed.create("venues", obj{"venue": s.word()})
-	o := ed.create("organizers", obj{"organizer": s.word()})
-	made := ed.event(s.word(), obj{"venue": v.id(), "organizer": o.id()})
+	v := ed.add("venues", newWord())
+	o := ed.add("organizers", newWord())
+	made := ed.event(newWord(), obj{"venue": v.id(), "organizer": o.id()})
 	for _, empty := range []any{list{}, 0, "", nil, "0", obj{}, "  "} {
 		got := ed.update(made, obj{"venue": empty}).fields(obj{"venue": list{}, "venues": list{}})
 		wantIDs(got, "organizer", []int64{o.id()})
 		ed.update(made, obj{"organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
 		ed.read(made).fields(obj{"organizer": list{}, "venue": list{}, "venues": list{}})
-		ed.event(s.word(), obj{"venue": empty, "organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
+		ed.event(newWord(), obj{"venue": empty, "organizer": empty}).fields(obj{"organizer": list{}, "venue": list{}})
 		ed.update(made, obj{"venue": v.id(), "organizer": o.id()}).fields(obj{"venue.id": v.id(), "organizer.0.id": o.id()})
 	}
 	ed.do("POST", made, url.Values{"venue": {""}, "organizer": {"0"}}).want(200).
@@ -234,19 +234,19 @@ func unlink(s *scene) {
 
 func unknownTags(s *scene) {
 	editor, author, contributor := s.editor, s.as("author"), s.as("contributor")
-	made := author.event(s.word(), nil)
-	draft := contributor.event(s.word(), nil)
+	made := author.event(newWord(), nil)
+	draft := contributor.event(newWord(), nil)
 	for _, unknown := range []any{[]int{99999999}, "99999999", []string{"99999999"}, 99999999} {
-		editor.post("/events", eventBody(s.word(), obj{"tags": unknown})).bad("tags").naming("tags", "99999999")
+		editor.post("/events", eventBody(newWord(), obj{"tags": unknown})).bad("tags").naming("tags", "99999999")
 		editor.patch(made, obj{"tags": unknown}).bad("tags").naming("tags", "99999999")
 		editor.patch(made, obj{"categories": unknown}).bad("categories").naming("categories", "99999999")
 	}
 	editor.none("tags", "99999999")
 	editor.patch(made, obj{"tags": made.id()}).bad("tags") // an id of another kind
 
-	w := s.word()
+	w := newWord()
 	author.patch(made, obj{"tags": "Open " + w}).bad("tags").naming("tags", "Open "+w)
-	author.post("/events", eventBody(s.word(), obj{"tags": []string{"Open " + w}})).bad("tags").naming("tags", "Open "+w)
+	author.post("/events", eventBody(newWord(), obj{"tags": []string{"Open " + w}})).bad("tags").naming("tags", "Open "+w)
 	contributor.patch(draft, obj{"tags": "Open " + w}).bad("tags").naming("tags", "Open "+w)
 	editor.none("tags", w)
 	got := editor.update(made, obj{"tags": "Open " + w + ", Second " + w})
@@ -255,7 +255,7 @@ func unknownTags(s *scene) {
 	// Now the author may name it.
 	wantIDs(author.update(made, obj{"tags": "open-" + w}), "tags", []int64{got.num("tags.0.id")})
 
-	c := s.word()
+	c := newWord()
 	contributor.patch(draft, obj{"categories": "Cat " + c}).bad("categories").naming("categories", "Cat "+c)
 	editor.none("categories", c)
 	author.update(made, obj{"categories": "Cat " + c}).field("categories.0.name", "Cat "+c).field("categories.0.parent", 0)
@@ -264,10 +264,10 @@ func unknownTags(s *scene) {
 
 func tagsByName(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	tag := ed.create("tags", obj{"name": "Open & Air " + w, "slug": "other-" + w})
 	number := "77" + itoa(tag.id()) + "001"
-	digits := ed.create("tags", obj{"name": number})
+	digits := ed.add("tags", number)
 	for _, c := range []struct {
 		sent any
 		want []int64
@@ -280,35 +280,35 @@ func tagsByName(s *scene) {
 		{number, []int64{digits.id()}}, // digits that are no id: slug and name
 		{[]string{number}, []int64{digits.id()}},
 	} {
-		wantIDs(ed.event(s.word(), obj{"tags": c.sent}), "tags", c.want)
+		wantIDs(ed.event(newWord(), obj{"tags": c.sent}), "tags", c.want)
 	}
-	ed.patch(ed.event(s.word(), nil).path(), obj{"tags": []any{77123123123}}).bad("tags")
+	ed.patch(ed.event(newWord(), nil).path(), obj{"tags": []any{77123123123}}).bad("tags")
 	ed.counting("tags", w, 1)
 	for _, bad := range []any{obj{"name": "x"}, list{obj{"id": tag.id()}}, list{list{tag.id()}}, true, list{true}, 2.5} {
-		v := s.word()
+		v := newWord()
 		ed.post("/events", eventBody(v, obj{"tags": bad})).bad("tags")
 		ed.post("/events", eventBody(v, obj{"categories": bad})).bad("categories")
 		ed.none("events", v)
 	}
 	// Elements of an array are not split, comma text is.
-	a, b := s.word(), s.word()
-	whole := ed.event(s.word(), obj{"tags": []string{a + ", " + b}})
+	a, b := newWord(), newWord()
+	whole := ed.event(newWord(), obj{"tags": []string{a + ", " + b}})
 	whole.field("tags.0.name", a+", "+b)
 	wantLen(whole, "tags", 1)
-	wantLen(ed.event(s.word(), obj{"tags": a + "x, ," + b + "x"}), "tags", 2)
+	wantLen(ed.event(newWord(), obj{"tags": a + "x, ," + b + "x"}), "tags", 2)
 }
 
 func emptyCategories(s *scene) {
 	ed := s.editor
-	made := ed.event(s.word(), nil)
+	made := ed.event(newWord(), nil)
 	for _, field := range []string{"categories", "tags"} {
 		for _, empty := range []any{"", nil, list{}, list{""}, " , "} {
-			wantLen(ed.update(made, obj{field: s.word() + "," + s.word()}), field, 2)
+			wantLen(ed.update(made, obj{field: newWord() + "," + newWord()}), field, 2)
 			ed.update(made, obj{field: empty}).field(field, list{})
 			ed.read(made).field(field, list{})
 		}
-		kept := ed.update(made, obj{field: s.word()})
-		wantIDs(ed.update(made, obj{"title": s.word()}), field, kept.ids(field))
+		kept := ed.update(made, obj{field: newWord()})
+		wantIDs(ed.update(made, obj{"title": newWord()}), field, kept.ids(field))
 		ed.do("POST", made.path()+"?"+field+"=", nil).want(200).field(field, list{})
 	}
 }

@@ -11,13 +11,13 @@ import (
 // Lines 27 to 30, 37 to 40 and 42: lists, their links and their filters.
 
 func emptyList(s *scene) {
-	w := s.word()
+	w := newWord()
 	for _, collection := range collections {
 		for _, who := range []string{"", "editor"} {
 			got := s.as(who).list(collection, "search", w).head("X-Total", "0").head("X-TotalPages", "0").head("Link", "")
 			got.keys("", collection, "rest_url", "total", "total_pages").fields(obj{collection: list{}, "total": 0, "total_pages": 0})
-			if got.header.Get("Daybook-Position") == "" || !strings.HasPrefix(got.etag(), `W/"`) {
-				s.t.Errorf("%s: Daybook-Position %q, ETag %q", got.request, got.header.Get("Daybook-Position"), got.etag())
+			if got.position() == "" || !strings.HasPrefix(got.etag(), `W/"`) {
+				s.t.Errorf("%s: Daybook-Position %q, ETag %q", got.request, got.position(), got.etag())
 			}
 		}
 		got := s.nobody.under("fr").list(collection, "search", w, "page", "1").fields(obj{collection: list{}, "total": 0})
@@ -35,9 +35,9 @@ func emptyList(s *scene) {
 func pastTheEnd(s *scene) {
 	ed := s.editor
 	for _, collection := range collections {
-		w := s.word()
-		ed.create(collection, body(collection, w+" a", nil))
-		ed.create(collection, body(collection, w+" b", nil))
+		w := newWord()
+		ed.add(collection, w+" a")
+		ed.add(collection, w+" b")
 		for _, language := range []string{"en", "fr"} {
 			nobody := s.nobody.under(language)
 			one := nobody.list(collection, "search", w, "hide_empty", "0").fields(obj{"total": 2, "total_pages": 1}).without("next_rest_url", "previous_rest_url")
@@ -62,7 +62,7 @@ func pastTheEnd(s *scene) {
 			}
 		}
 		// Also where nothing is found at all.
-		got := s.nobody.get("/" + collection + pairs("search", s.word(), "page", "2"))
+		got := s.nobody.get("/" + collection + pairs("search", newWord(), "page", "2"))
 		if collection == "categories" || collection == "tags" {
 			got.want(200).fields(obj{collection: list{}, "total": 0, "total_pages": 0})
 		} else {
@@ -80,8 +80,8 @@ func pastTheEnd(s *scene) {
 
 func perPageLowered(s *scene) {
 	ed := s.editor
-	w := s.word()
-	tag := ed.create("tags", obj{"name": s.word()})
+	w := newWord()
+	tag := ed.add("tags", newWord())
 	const n = 103
 	var wg sync.WaitGroup
 	for part := range 4 {
@@ -130,11 +130,11 @@ func perPageLowered(s *scene) {
 
 func linksKeep(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	jazz := ed.create("categories", obj{"name": "Jazz " + w, "slug": "jazz-" + w})
 	folk := ed.create("categories", obj{"name": "Folk, old " + w, "slug": "folk-" + w})
-	tag := ed.create("tags", obj{"name": w})
-	venue := ed.create("venues", obj{"venue": w})
+	tag := ed.add("tags", w)
+	venue := ed.add("venues", w)
 	for i := range 5 {
 		ed.event(fmt.Sprintf("Été & %s %d", w, i), obj{
 			"categories": []int64{jazz.id(), folk.id()}, "tags": tag.id(), "venue": venue.id(), "organizer": obj{"organizer": fmt.Sprint(w, i)},
@@ -197,12 +197,12 @@ func linksKeep(s *scene) {
 
 func includeEvents(s *scene) {
 	ed := s.editor
-	past := ed.event(s.word(), obj{"start_date": "2001-01-01", "end_date": "2001-01-01", "date": "2026-01-03 00:00:00"})
-	far := ed.event(s.word(), obj{"start_date": "2090-01-01", "end_date": "2090-01-01", "date": "2026-01-01 00:00:00", "featured": true})
-	near := ed.event(s.word(), obj{"date": "2026-01-02 00:00:00"})
-	hidden := ed.event(s.word(), obj{"hide_from_listings": true})
-	draft := ed.event(s.word(), obj{"status": "draft"})
-	trashed := ed.event(s.word(), nil)
+	past := ed.event(newWord(), obj{"start_date": "2001-01-01", "end_date": "2001-01-01", "date": "2026-01-03 00:00:00"})
+	far := ed.event(newWord(), obj{"start_date": "2090-01-01", "end_date": "2090-01-01", "date": "2026-01-01 00:00:00", "featured": true})
+	near := ed.event(newWord(), obj{"date": "2026-01-02 00:00:00"})
+	hidden := ed.event(newWord(), obj{"hide_from_listings": true})
+	draft := ed.event(newWord(), obj{"status": "draft"})
+	trashed := ed.event(newWord(), nil)
 	ed.remove(trashed)
 	all := texts(near.id(), hidden.id(), past.id(), draft.id(), 99999999, trashed.id(), far.id(), near.id())
 	for _, language := range []string{"en", "fr"} {
@@ -214,7 +214,7 @@ func includeEvents(s *scene) {
 	s.nobody.list("events", "include", all, "start_date", "2026-01-01", "ends_before", "2000-01-01", "strict_dates", "1").found(far, near, past)
 	s.nobody.get("/events" + pairs("include", all, "start_date", "2026-02-30")).bad("start_date")
 	s.nobody.list("events", "include", all, "featured", "true").found(far)
-	s.nobody.list("events", "include", all, "search", s.word()).found()
+	s.nobody.list("events", "include", all, "search", newWord()).found()
 	ed.list("events", "include", all, "status", "draft").found(draft)
 	s.nobody.get("/events?include=x").bad("include")
 	s.nobody.get("/events?include=0").bad("include")
@@ -224,8 +224,8 @@ func includeEvents(s *scene) {
 }
 
 func hiddenEvents(s *scene) {
-	w := s.word()
-	made := s.as("author").event(w, obj{"hide_from_listings": true, "tags": s.editor.create("tags", obj{"name": w}).id(), "venue": obj{"venue": w}})
+	w := newWord()
+	made := s.as("author").event(w, obj{"hide_from_listings": true, "tags": s.editor.add("tags", w).id(), "venue": obj{"venue": w}})
 	made.field("hide_from_listings", true)
 	for _, who := range []string{"", "subscriber", "contributor", "author", "editor", "administrator", "auditor"} {
 		c := s.as(who)
@@ -252,15 +252,15 @@ func hiddenEvents(s *scene) {
 
 func termFilters(s *scene) {
 	ed := s.editor
-	w := s.word()
-	music := ed.create("categories", obj{"name": "Music " + w})
+	w := newWord()
+	music := ed.add("categories", "Music "+w)
 	jazz := ed.create("categories", obj{"name": "Jazz " + w, "parent": music.id()})
 	bebop := ed.create("categories", obj{"name": "Bebop " + w, "parent": jazz.id()})
-	other := ed.create("categories", obj{"name": "Other " + w})
-	x, y, z := ed.create("tags", obj{"name": "X " + w}), ed.create("tags", obj{"name": "Y " + w}), ed.create("tags", obj{"name": "Z " + w})
+	other := ed.add("categories", "Other "+w)
+	x, y, z := ed.add("tags", "X "+w), ed.add("tags", "Y "+w), ed.add("tags", "Z "+w)
 	at := func(day string, more obj) *answer {
 		more["start_date"], more["end_date"] = "2026-07-"+day, "2026-07-"+day
-		return ed.event(s.word(), more)
+		return ed.event(newWord(), more)
 	}
 	m := at("01", obj{"categories": music.id(), "tags": x.id()})
 	j := at("02", obj{"categories": jazz.id(), "tags": []int64{x.id(), y.id()}})
@@ -299,8 +299,8 @@ func termFilters(s *scene) {
 
 func unknownInFilters(s *scene) {
 	ed := s.editor
-	w := s.word()
-	venue := ed.create("venues", obj{"venue": w})
+	w := newWord()
+	venue := ed.add("venues", w)
 	event := ed.event(w, nil)
 	for _, who := range []string{"", "editor"} {
 		c := s.as(who)
@@ -332,14 +332,14 @@ func unknownInFilters(s *scene) {
 
 func coordinates(s *scene) {
 	ed := s.editor
-	tag := ed.create("tags", obj{"name": s.word()}).idText()
+	tag := ed.add("tags", newWord()).idText()
 	at := func(day string, more obj) *answer {
 		more["start_date"], more["end_date"], more["tags"] = "2026-07-"+day, "2026-07-"+day, tag
-		return ed.event(s.word(), more)
+		return ed.event(newWord(), more)
 	}
-	near := ed.create("venues", obj{"venue": s.word(), "geo_lat": 42.3554, "geo_lng": -71.0501})
-	far := ed.create("venues", obj{"venue": s.word(), "geo_lat": 42.3554, "geo_lng": -72.0501}) // about 82 km west
-	nowhere := ed.create("venues", obj{"venue": s.word()})
+	near := ed.create("venues", obj{"venue": newWord(), "geo_lat": 42.3554, "geo_lng": -71.0501})
+	far := ed.create("venues", obj{"venue": newWord(), "geo_lat": 42.3554, "geo_lng": -72.0501}) // about 82 km west
+	nowhere := ed.add("venues", newWord())
 	a := at("01", obj{"venue": near.id()})
 	b := at("02", obj{"venue": far.id()})
 	c := at("03", obj{"venue": nowhere.id()})
@@ -379,6 +379,6 @@ func coordinates(s *scene) {
 	nobody.list("events", "tags", tag, "geoloc", "true").found(b)
 	nobody.list("events", "tags", tag, "geoloc", "false").found(a, c, d, e)
 	ed.patch(far, obj{"geo_lat": nil}).bad("geo_lat")
-	ed.post("/venues", obj{"venue": s.word(), "geo_lat": 1}).bad("geo_lng")
-	ed.post("/venues", obj{"venue": s.word(), "geo_lat": 91, "geo_lng": "x"}).bad("geo_lat", "geo_lng")
+	ed.post("/venues", obj{"venue": newWord(), "geo_lat": 1}).bad("geo_lng")
+	ed.post("/venues", obj{"venue": newWord(), "geo_lat": 91, "geo_lng": "x"}).bad("geo_lat", "geo_lng")
 }

@@ -18,7 +18,7 @@ func preconditionsAndKeys(s *scene) {
 func preconditions(s *scene) {
 	ed := s.editor
 	for _, collection := range collections {
-		made := ed.create(collection, body(collection, s.word(), nil))
+		made := ed.add(collection, newWord())
 		path := made.path()
 		stale := made.etag()
 		fresh := ed.update(path, obj{"description": "1"}).etag()
@@ -40,11 +40,11 @@ func preconditions(s *scene) {
 			}
 		}
 		// On a collection it is ignored, so is an empty one.
-		ed.with("If-Match", stale).create(collection, body(collection, s.word(), nil))
+		ed.with("If-Match", stale).add(collection, newWord())
 		ed.with("If-Match", "*").remove(path)
 	}
 	// Of writers that name one version one wins.
-	made := ed.event(s.word(), nil)
+	made := ed.event(newWord(), nil)
 	var (
 		wg  sync.WaitGroup
 		got [8]int
@@ -64,7 +64,7 @@ func preconditions(s *scene) {
 func keys(s *scene) {
 	ed := s.editor
 	for _, collection := range collections {
-		w := s.word()
+		w := newWord()
 		key := "key-" + w
 		sent := body(collection, w, nil)
 		first := ed.with("Idempotency-Key", key).create(collection, sent).head("Idempotency-Replayed", "")
@@ -83,7 +83,7 @@ func keys(s *scene) {
 		reused(ed.with("Idempotency-Key", key).patch(first, sent))
 		ed.counting(collection, w, 1)
 		// Keys belong to one user.
-		other := s.as("editor2").with("Idempotency-Key", key).create(collection, body(collection, w+" other", nil))
+		other := s.as("editor2").with("Idempotency-Key", key).add(collection, w+" other")
 		if other.id() == first.id() {
 			s.t.Errorf("%s: one record for the keys of two users", collection)
 		}
@@ -91,23 +91,23 @@ func keys(s *scene) {
 		one := ed.with("Idempotency-Key", key+"u").update(first, obj{"description": "keyed"})
 		two := ed.with("Idempotency-Key", key+"u").update(first, obj{"description": "keyed"}).head("Idempotency-Replayed", "true")
 		same(s.t, one, two)
-		two.head("ETag", one.etag()).head("Daybook-Position", one.header.Get("Daybook-Position"))
+		two.head("ETag", one.etag()).head("Daybook-Position", one.position())
 		reused(ed.with("Idempotency-Key", key+"u").do("PUT", first, obj{"description": "keyed"}))
 		// Refused requests are not kept.
 		ed.with("Idempotency-Key", key+"r").post("/"+collection, obj{}).code(400, "rest_missing_callback_param")
-		ed.with("Idempotency-Key", key+"r").create(collection, body(collection, s.word(), nil)).head("Idempotency-Replayed", "")
+		ed.with("Idempotency-Key", key+"r").add(collection, newWord()).head("Idempotency-Replayed", "")
 		// On DELETE it is ignored.
 		ed.with("Idempotency-Key", key).remove(first).head("Idempotency-Replayed", "")
 	}
 	// Bad keys; an empty one counts as not sent.
 	for _, bad := range []string{strings.Repeat("k", 256), "käse", "a\tb"} {
-		ed.with("Idempotency-Key", bad).post("/tags", obj{"name": s.word()}).bad("Idempotency-Key")
+		ed.with("Idempotency-Key", bad).post("/tags", obj{"name": newWord()}).bad("Idempotency-Key")
 	}
-	ed.with("Idempotency-Key", "bad\tkey").post("/organizers", obj{"organizer": s.word(), "email": "no"}).bad("Idempotency-Key", "email")
-	ed.with("Idempotency-Key", strings.Repeat("k", 255)).create("tags", obj{"name": s.word()})
-	ed.with("Idempotency-Key", "").create("tags", obj{"name": s.word()})
+	ed.with("Idempotency-Key", "bad\tkey").post("/organizers", obj{"organizer": newWord(), "email": "no"}).bad("Idempotency-Key", "email")
+	ed.with("Idempotency-Key", strings.Repeat("k", 255)).add("tags", newWord())
+	ed.with("Idempotency-Key", "").add("tags", newWord())
 	// Requests at the same time write once.
-	w := s.word()
+	w := newWord()
 	var (
 		wg  sync.WaitGroup
 		got [6]*answer
@@ -128,9 +128,9 @@ func keys(s *scene) {
 
 func notModified(s *scene) {
 	ed := s.editor
-	w := s.word()
-	tag := ed.create("tags", obj{"name": w})
-	venue := ed.create("venues", obj{"venue": w})
+	w := newWord()
+	tag := ed.add("tags", w)
+	venue := ed.add("venues", w)
 	made := ed.event(w, obj{"tags": tag.id(), "venue": venue.id()})
 	ed.list("tags", "search", w).field("tags.0.count", 1) // reads of the event show it, too
 	s.svc.settle(s.t)
@@ -178,7 +178,7 @@ func notModified(s *scene) {
 	ed.update(venue, obj{"city": "Ghent"})
 	differs("another embedded record", s.nobody.read(path))
 	differs("list after it", s.nobody.read(list))
-	ed.event(s.word(), obj{"tags": tag.id()})
+	ed.event(newWord(), obj{"tags": tag.id()})
 	ed.list("tags", "search", w).field("tags.0.count", 2) // the count has followed
 	differs("another count", s.nobody.read(path))
 	ed.update(path, nil)
@@ -194,16 +194,16 @@ func notModified(s *scene) {
 
 func errorsAndDocumentation(s *scene) {
 	ed := s.editor
-	venue := ed.create("venues", obj{"venue": s.word()})
+	venue := ed.add("venues", newWord())
 	ed.remove(venue)
-	tag := ed.create("tags", obj{"name": s.word()})
+	tag := ed.add("tags", newWord())
 	ask := func(c *caller) []*answer {
 		return []*answer{
 			c.get("/nothing"), c.do("PUT", "/events", nil), c.get("/events?page=0&featured=x"), c.get("/events/99999999"),
 			c.delete(venue), c.post("/events", nil), c.post("/events", raw{"application/json", "{"}),
-			c.post("/tags", obj{"name": tag.str("name")}), c.post("/tags", obj{"name": s.word(), "parent": 1}),
+			c.post("/tags", obj{"name": tag.str("name")}), c.post("/tags", obj{"name": newWord(), "parent": 1}),
 			c.get("/tags?namespace=x&search="), c.get("?namespace=other"), c.with("Authorization", "Bearer wrong").get("/events"),
-			c.with("If-Match", `"99-x"`).patch(tag, nil), c.get("/events?page=5&search=" + s.word()),
+			c.with("If-Match", `"99-x"`).patch(tag, nil), c.get("/events?page=5&search=" + newWord()),
 			c.with("Daybook-Min-Position", "x").get("/events"), c.post("/events", raw{"application/json", strings.Repeat(" ", 1<<20+1)}),
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // Lines 43 to 50 and 56: who may do what.
 
 func statusFilter(s *scene) {
-	w := s.word()
+	w := newWord()
 	statuses := []string{"publish", "future", "draft", "pending", "private"}
 	for _, collection := range posts {
 		made := map[string]map[string]*answer{}
@@ -77,12 +77,12 @@ func statusFilter(s *scene) {
 }
 
 func draftsOfOthers(s *scene) {
-	w := s.word()
+	w := newWord()
 	for _, collection := range posts {
-		mine := s.as("contributor").create(collection, body(collection, w+" mine", nil)).field("status", "draft")
-		other := s.as("contributor2").create(collection, body(collection, w+" other", nil)).field("status", "draft")
+		mine := s.as("contributor").add(collection, w+" mine").field("status", "draft")
+		other := s.as("contributor2").add(collection, w+" other").field("status", "draft")
 		author := s.as("author").create(collection, body(collection, w+" author", obj{"status": "private"}))
-		open := s.as("author").create(collection, body(collection, w+" open", nil))
+		open := s.as("author").add(collection, w+" open")
 		newest := func(as ...*answer) []*answer {
 			if collection == "events" {
 				return as
@@ -114,9 +114,9 @@ func draftsOfOthers(s *scene) {
 
 func unknownRecords(s *scene) {
 	ed := s.editor
-	event := ed.event(s.word(), nil)
-	tag := ed.create("tags", obj{"name": s.word()})
-	gone := ed.create("tags", obj{"name": s.word()})
+	event := ed.event(newWord(), nil)
+	tag := ed.add("tags", newWord())
+	gone := ed.add("tags", newWord())
 	ed.remove(gone)
 	for _, collection := range collections {
 		alien := event
@@ -125,7 +125,7 @@ func unknownRecords(s *scene) {
 		}
 		paths := []string{"/99999999", "/0", "/" + alien.idText(), "/" + itoa(s.svc.users["editor"].id), "/00", "/99999999999999999999999"}
 		if collection != "categories" && collection != "tags" {
-			paths = append(paths, "/by-slug/no-"+s.word(), "/by-slug/"+s.word()+"__trashed", "/by-slug/%F0%9F%98%80")
+			paths = append(paths, "/by-slug/no-"+newWord(), "/by-slug/"+newWord()+"__trashed", "/by-slug/%F0%9F%98%80")
 		} else {
 			paths = append(paths, "/"+gone.idText())
 		}
@@ -173,7 +173,7 @@ func rightsBeforeValues(s *scene) {
 		if collection == "tags" {
 			foreign = s.editor.create
 		}
-		made := foreign(collection, body(collection, s.word(), nil))
+		made := foreign(collection, body(collection, newWord(), nil))
 		check := s.editor.unchanged(made)
 		bad := obj{nameField(collection): "", "description": 5, "multilang_language": "de"}
 		for _, b := range []any{bad, raw{"application/json", "{"}, obj{}} {
@@ -193,7 +193,7 @@ func rightsBeforeValues(s *scene) {
 			s.as("contributor").patch(made, bad).code(403, "rest_forbidden")
 			if collection == "tags" {
 				s.as("author").patch(made, bad).code(403, "rest_forbidden")
-				s.as("author").post("/tags", obj{"name": s.word()}).code(403, "rest_forbidden")
+				s.as("author").post("/tags", obj{"name": newWord()}).code(403, "rest_forbidden")
 				s.as("author").delete(made).code(403, "rest_forbidden")
 			}
 		} else {
@@ -213,7 +213,7 @@ func rightsBeforeValues(s *scene) {
 func wrongCredentials(s *scene) {
 	token := s.svc.users["editor"].token
 	basic := func(text string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(text)) }
-	made := s.editor.event(s.word(), nil)
+	made := s.editor.event(newWord(), nil)
 	for _, c := range []struct{ header, code string }{
 		{basic("nobody-here:" + token), "invalid_username"},
 		{basic("editor:wrong"), "incorrect_password"},
@@ -247,7 +247,7 @@ func wrongCredentials(s *scene) {
 		s.nobody.with("Authorization", c.header).do("HEAD", "/events", nil).want(401)
 	}
 	for _, header := range []string{basic("editor:" + token), "Bearer " + token, "bEARER " + token, "basic " + basic("editor:" + token)[6:]} {
-		got := s.nobody.with("Authorization", header).event(s.word(), obj{"status": "draft"})
+		got := s.nobody.with("Authorization", header).event(newWord(), obj{"status": "draft"})
 		got.field("author", itoa(s.svc.users["editor"].id)).head("WWW-Authenticate", "").head("Cache-Control", "no-store, private")
 	}
 	s.nobody.read(made).head("Cache-Control", "public, no-cache")
@@ -261,7 +261,7 @@ func missingAlone(s *scene) {
 		a.code(400, "rest_missing_callback_param").field("data", obj{"status": 400, "params": names})
 	}
 	missing(ed.post("/events", obj{"website": "nonsense", "featured": "maybe"}), "title", "start_date", "end_date")
-	missing(ed.post("/events", obj{"title": s.word(), "end_date": "x"}), "start_date")
+	missing(ed.post("/events", obj{"title": newWord(), "end_date": "x"}), "start_date")
 	missing(ed.post("/events", obj{"title": nil, "start_date": "2026-06-10", "end_date": nil}), "title", "end_date")
 	missing(ed.post("/events", nil), "title", "start_date", "end_date")
 	missing(ed.post("/venues", obj{"website": "nonsense"}), "venue")
@@ -272,7 +272,7 @@ func missingAlone(s *scene) {
 	// Empty is not missing.
 	ed.post("/events", obj{"title": "", "start_date": "", "end_date": ""}).bad("title", "start_date", "end_date").field("data.details", list{})
 
-	made := ed.event(s.word(), nil)
+	made := ed.event(newWord(), nil)
 	ed.patch(made, obj{"title": nil, "start_date": nil, "end_date": ""}).bad("title", "start_date", "end_date")
 	got := ed.patch(made, obj{
 		"website": "nonsense", "featured": "maybe", "cost": obj{}, "status": "trash", "tags": 99999999, "image": "x", "author": 99999999, "title": 5,
@@ -285,16 +285,16 @@ func missingAlone(s *scene) {
 	}
 	got.without("data.details.website", "data.details.tags", "data.details.author", "data.details.image")
 	ed.patch(made, obj{"website": "nonsense"}).bad("website").field("data.details", list{})
-	ed.post("/organizers", obj{"organizer": s.word(), "email": "a b@c.d", "website": "ftp://x"}).bad("email", "website")
+	ed.post("/organizers", obj{"organizer": newWord(), "email": "a b@c.d", "website": "ftp://x"}).bad("email", "website")
 	for _, mail := range []string{"a", "a@b", "a@@b.c", `"a"@b.c`, "a@b.c (x)", "a@.c", "@b.c", strings.Repeat("a", 250) + "@b.example"} {
-		ed.post("/organizers", obj{"organizer": s.word(), "email": mail}).bad("email")
+		ed.post("/organizers", obj{"organizer": newWord(), "email": mail}).bad("email")
 	}
 }
 
 func bySlugRights(s *scene) {
 	for _, collection := range posts {
-		made := s.as("author").create(collection, body(collection, s.word(), nil))
-		other := s.as("author").create(collection, body(collection, s.word(), nil))
+		made := s.as("author").add(collection, newWord())
+		other := s.as("author").add(collection, newWord())
 		check, checkOther := s.editor.unchanged(made), s.editor.unchanged(other)
 		for _, who := range []struct {
 			name, code string
@@ -315,7 +315,7 @@ func bySlugRights(s *scene) {
 		}
 		check()
 		// An id or slug beside the path never changes which record is meant.
-		mine := s.as("author2").create(collection, body(collection, s.word(), nil))
+		mine := s.as("author2").add(collection, newWord())
 		author2 := s.as("author2")
 		for _, path := range []string{mine.path(), mine.bySlug()} {
 			for _, more := range []string{"?id=" + made.idText(), "?id=99999999"} {
@@ -328,7 +328,7 @@ func bySlugRights(s *scene) {
 		s.nobody.read(made.path()+"?slug="+mine.str("slug")).field("id", made.id())
 		s.nobody.read(made.bySlug()+"?slug="+mine.str("slug")).field("id", made.id())
 		// A slug in the body renames; one that is taken gets a number.
-		fresh := s.word()
+		fresh := newWord()
 		renamed := author2.do("PATCH", mine.bySlug(), obj{"slug": fresh, "id": other.id()}).want(200).fields(obj{"id": mine.id(), "slug": fresh})
 		author2.get(mine.bySlug()).code(404, notFound(collection))
 		author2.do("PATCH", renamed.bySlug(), obj{"slug": made.str("slug")}).want(200).field("slug", made.str("slug")+"-2")
@@ -349,13 +349,13 @@ func contributors(s *scene) {
 		for sent, want := range map[string]string{
 			"publish": "pending", "future": "pending", "draft": "draft", "pending": "pending", "private": "private",
 		} {
-			c.create(collection, body(collection, s.word(), obj{"status": sent, "date": "2027-01-01"})).field("status", want).field("author", me)
-			made := c.create(collection, body(collection, s.word(), nil)).field("status", "draft")
+			c.create(collection, body(collection, newWord(), obj{"status": sent, "date": "2027-01-01"})).field("status", want).field("author", me)
+			made := c.add(collection, newWord()).field("status", "draft")
 			c.update(made, obj{"status": sent}).field("status", want)
 		}
 		// Own published and scheduled posts are closed, to delete too.
 		for _, status := range []string{"publish", "future"} {
-			made := c.create(collection, body(collection, s.word(), nil))
+			made := c.add(collection, newWord())
 			more := obj{"status": status}
 			if status == "future" {
 				more["date"] = "2027-01-01"
@@ -374,25 +374,25 @@ func contributors(s *scene) {
 			c.update(made, nil).field("status", "private") // it counts with its former status
 		}
 		// A trashed post that was published stays closed.
-		closed := c.create(collection, body(collection, s.word(), nil))
+		closed := c.add(collection, newWord())
 		ed.update(closed, obj{"status": "publish"})
 		ed.remove(closed)
 		c.patch(closed, nil).code(403, "rest_forbidden")
 		// Authors and images of others.
 		for _, who := range []string{"contributor", "author"} {
-			s.as(who).post("/"+collection, body(collection, s.word(), obj{"author": s.svc.users["editor"].id})).bad("author")
-			s.as(who).create(collection, body(collection, s.word(), obj{"author": s.svc.users[who].id}))
+			s.as(who).post("/"+collection, body(collection, newWord(), obj{"author": s.svc.users["editor"].id})).bad("author")
+			s.as(who).create(collection, body(collection, newWord(), obj{"author": s.svc.users[who].id}))
 		}
-		ed.create(collection, body(collection, s.word(), obj{"author": me})).field("author", me)
-		ed.post("/"+collection, body(collection, s.word(), obj{"author": 99999999})).bad("author")
-		known := ed.create(collection, body(collection, s.word(), obj{"image": "https://img.example/known.png"}))
-		c.post("/"+collection, body(collection, s.word(), obj{"image": "https://img.example/known.png"})).bad("image")
-		c.create(collection, body(collection, s.word(), obj{"image": known.num("image.id")})).field("image", known.at("image"))
-		s.as("author").create(collection, body(collection, s.word(), obj{"image": "https://img.example/known.png"})).field("image", known.at("image"))
+		ed.create(collection, body(collection, newWord(), obj{"author": me})).field("author", me)
+		ed.post("/"+collection, body(collection, newWord(), obj{"author": 99999999})).bad("author")
+		known := ed.create(collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"}))
+		c.post("/"+collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"})).bad("image")
+		c.create(collection, body(collection, newWord(), obj{"image": known.num("image.id")})).field("image", known.at("image"))
+		s.as("author").create(collection, body(collection, newWord(), obj{"image": "https://img.example/known.png"})).field("image", known.at("image"))
 	}
 	// Inline records scale too.
-	w := s.word()
-	made := c.event(s.word(), obj{"venue": obj{"venue": w, "status": "publish"}, "organizer": obj{"organizer": w}})
+	w := newWord()
+	made := c.event(newWord(), obj{"venue": obj{"venue": w, "status": "publish"}, "organizer": obj{"organizer": w}})
 	made.field("venue.status", "pending").field("organizer.0.status", "draft")
 	s.as("editor2").list("venues", "search", w).field("venues.0.author", me)
 }

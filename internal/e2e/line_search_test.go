@@ -4,7 +4,7 @@ package e2e
 
 func searching(s *scene) {
 	ed := s.editor
-	tag := ed.create("tags", obj{"name": s.word()}).idText()
+	tag := ed.add("tags", newWord()).idText()
 	at := func(day, title, description, excerpt string) *answer {
 		return ed.event(title, obj{
 			"start_date": "2026-07-" + day, "end_date": "2026-07-" + day, "description": description, "excerpt": excerpt, "tags": tag,
@@ -51,7 +51,7 @@ func searching(s *scene) {
 		{"上海 concert", []*answer{c}},
 		{"--- !!", nil}, // no word at all
 		{"em", nil},     // HTML tags are not searched
-		{s.word(), nil},
+		{newWord(), nil},
 	} {
 		for _, who := range []string{"", "editor"} {
 			got := s.as(who).list("events", "tags", tag, "search", x.sent).found(x.want...)
@@ -61,7 +61,7 @@ func searching(s *scene) {
 		}
 	}
 	// Venues and organizers: their details too. Slugs and linked names never.
-	w := s.word()
+	w := newWord()
 	hall := ed.create("venues", obj{
 		"venue": "Hall " + w, "address": "Quayside " + w + " road", "city": "Málaga", "country": "Spain", "zip": "29001", "phone": "+34 952",
 		"website": "https://hall.example", "description": "By the harbour", "slug": "slugword-" + w,

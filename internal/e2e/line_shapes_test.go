@@ -31,7 +31,7 @@ var (
 
 func answerTypes(s *scene) {
 	author := s.as("author")
-	made := author.event(s.word(), obj{
+	made := author.event(newWord(), obj{
 		"start_date": "2026-06-01 09:05:07", "cost": []any{5, "10.50"}, "timezone": "America/New_York",
 		"image": "https://img.example/x.PNG?y=1",
 	})
@@ -48,11 +48,11 @@ func answerTypes(s *scene) {
 		s.t.Errorf("ids %v and %v: one sequence serves all kinds and images", made.id(), made.num("image.id"))
 	}
 	same(s.t, made, author.read(made), "json_ld")
-	author.create("venues", obj{"venue": s.word(), "geo_lat": "51.5", "geo_lng": -0.25}).fields(obj{
+	author.create("venues", obj{"venue": newWord(), "geo_lat": "51.5", "geo_lng": -0.25}).fields(obj{
 		"author": itoa(s.svc.users["author"].id), "geo_lat": 51.5, "geo_lng": -0.25, "show_map": true, "show_map_link": true,
 	})
-	author.create("organizers", obj{"organizer": s.word()}).field("author", itoa(s.svc.users["author"].id))
-	author.create("categories", obj{"name": s.word()}).fields(obj{"count": 0, "parent": 0, "taxonomy": "event_category"})
+	author.add("organizers", newWord()).field("author", itoa(s.svc.users["author"].id))
+	author.add("categories", newWord()).fields(obj{"count": 0, "parent": 0, "taxonomy": "event_category"})
 	moment := regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)
 	for _, name := range []string{"date", "date_utc", "modified", "modified_utc", "start_date", "end_date", "utc_start_date", "utc_end_date"} {
 		if !moment.MatchString(made.str(name)) {
@@ -63,15 +63,15 @@ func answerTypes(s *scene) {
 
 func venueShape(s *scene) {
 	ed := s.editor
-	a := ed.create("venues", obj{"venue": "A " + s.word()})
-	b := ed.create("venues", obj{"venue": "B " + s.word()})
-	o := ed.create("organizers", obj{"organizer": s.word()})
+	a := ed.add("venues", "A "+newWord())
+	b := ed.add("venues", "B "+newWord())
+	o := ed.add("organizers", newWord())
 
-	none := ed.event(s.word(), nil).fields(obj{"venue": list{}, "venues": list{}, "organizer": list{}, "tags": list{}, "categories": list{}})
+	none := ed.event(newWord(), nil).fields(obj{"venue": list{}, "venues": list{}, "organizer": list{}, "tags": list{}, "categories": list{}})
 	ed.read(none).fields(obj{"venue": list{}, "venues": list{}, "organizer": list{}, "tags": list{}, "categories": list{}})
 
-	tag := s.word()
-	made := ed.event(s.word(), obj{"venue": []int64{b.id(), a.id()}, "organizer": o.id(), "tags": tag})
+	tag := newWord()
+	made := ed.event(newWord(), obj{"venue": []int64{b.id(), a.id()}, "organizer": o.id(), "tags": tag})
 	for _, got := range []*answer{made, ed.read(made)} {
 		got.field("venue.id", b.id()).field("venues.0.id", b.id()).field("venues.1.id", a.id()).field("organizer.0.id", o.id()).field("tags.0.name", tag)
 		if got.len("venues") != 2 || got.len("organizer") != 1 || got.len("tags") != 1 {
@@ -84,13 +84,13 @@ func venueShape(s *scene) {
 
 func emptyFields(s *scene) {
 	ed := s.editor
-	venue := ed.create("venues", obj{"venue": s.word()}).keys("", venueKeys...)
-	organizer := ed.create("organizers", obj{"organizer": s.word()}).keys("", organizerKeys...)
+	venue := ed.add("venues", newWord()).keys("", venueKeys...)
+	organizer := ed.add("organizers", newWord()).keys("", organizerKeys...)
 	ed.read(venue).keys("", append([]string{"json_ld"}, venueKeys...)...)
 	ed.read(organizer).keys("", append([]string{"json_ld"}, organizerKeys...)...)
-	ed.create("tags", obj{"name": s.word()}).keys("", termKeys...).keys("urls", "self", "collection").field("description", "")
-	parent := ed.create("categories", obj{"name": s.word()}).keys("", append([]string{"parent"}, termKeys...)...).keys("urls", "self", "collection")
-	ed.create("categories", obj{"name": s.word(), "parent": parent.id()}).keys("urls", "self", "collection", "up").field(
+	ed.add("tags", newWord()).keys("", termKeys...).keys("urls", "self", "collection").field("description", "")
+	parent := ed.add("categories", newWord()).keys("", append([]string{"parent"}, termKeys...)...).keys("urls", "self", "collection")
+	ed.create("categories", obj{"name": newWord(), "parent": parent.id()}).keys("urls", "self", "collection", "up").field(
 		"urls.up", s.svc.url+root+"/categories/"+parent.idText())
 
 	// What is filled appears, what is cleared goes again.
@@ -110,7 +110,7 @@ func emptyFields(s *scene) {
 	cleared["stateprovince"] = nil
 	ed.update(venue, cleared).keys("", venueKeys...)
 
-	made := ed.event(s.word(), obj{"description": nil, "excerpt": "", "cost": "", "website": nil, "image": "", "categories": []int{}}).
+	made := ed.event(newWord(), obj{"description": nil, "excerpt": "", "cost": "", "website": nil, "image": "", "categories": []int{}}).
 		keys("", eventKeys...)
 	empty := obj{
 		"image": false, "description": "", "excerpt": "", "cost": "",
@@ -129,7 +129,7 @@ func emptyFields(s *scene) {
 
 func websiteFallsBack(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	made := ed.event(w, nil).fields(obj{"website": s.svc.url + "/event/" + w + "/", "url": s.svc.url + "/event/" + w + "/"})
 	path := made.path()
 	s.nobody.under("fr").read(path).field("website", s.svc.url+"/fr/event/"+w+"/")
@@ -144,17 +144,17 @@ func websiteFallsBack(s *scene) {
 	for _, bad := range []any{"a.example", "//a.example", "ftp://a.example", "javascript:alert(1)", "https://a b.example", "mailto:a@b.example"} {
 		ed.patch(path, obj{"website": bad}).bad("website")
 	}
-	draft := ed.event(s.word(), obj{"status": "draft"})
+	draft := ed.event(newWord(), obj{"status": "draft"})
 	draft.field("website", s.svc.url+"/?event="+draft.idText())
 }
 
 func writingBack(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	title := `Fish & "Chips" – it's — “here” ` + w
 	shown := strings.ReplaceAll(title, "&", "&amp;")
 	for _, collection := range collections {
-		made := ed.create(collection, body(collection, title, nil)).field(nameField(collection), shown)
+		made := ed.add(collection, title).field(nameField(collection), shown)
 		ed.read(made).field(nameField(collection), shown)
 		got := ed.update(made, obj{nameField(collection): shown}).field(nameField(collection), shown)
 		same(s.t, made, got)
@@ -185,7 +185,7 @@ func writingBack(s *scene) {
 	same(s.t, made, ed.do("PUT", made, whole).want(200), "modified", "modified_utc")
 	same(s.t, place, ed.do("PUT", place, place.json()).want(200))
 	same(s.t, trust, ed.do("PUT", trust, trust.json()).want(200))
-	term := ed.create("categories", obj{"name": "R & <i>B</i> " + s.word(), "description": "a & b\n\nc"})
+	term := ed.create("categories", obj{"name": "R & <i>B</i> " + newWord(), "description": "a & b\n\nc"})
 	same(s.t, term, ed.do("PUT", term, term.json()).want(200))
 	ed.post("/events", eventBody("<p> </p>&nbsp;", nil)).bad("title")
 	ed.post("/events", eventBody("0", nil)).bad("title")
@@ -208,7 +208,7 @@ func noScripts(s *scene) {
 			if collection == "venues" {
 				more["address"], more["city"] = attack, attack
 			}
-			name := "Name<script>evil()</script> <b onclick=evil()>" + s.word() + "</b>"
+			name := "Name<script>evil()</script> <b onclick=evil()>" + newWord() + "</b>"
 			made := c.create(collection, body(collection, name, more))
 			updated := c.update(made, more)
 			for _, a := range []*answer{made, updated, c.read(made), s.editor.under("fr").read(made)} {
@@ -258,7 +258,7 @@ func paragraphs(s *scene) {
 		{"<h2>T</h2>x", "<h2>T</h2>x"},
 	} {
 		for _, collection := range posts {
-			made := ed.create(collection, body(collection, s.word(), obj{"description": c.sent, "excerpt": c.sent}))
+			made := ed.create(collection, body(collection, newWord(), obj{"description": c.sent, "excerpt": c.sent}))
 			if collection != "events" && c.sent == "" {
 				made.without("description", "excerpt")
 				continue
@@ -268,22 +268,22 @@ func paragraphs(s *scene) {
 		}
 	}
 	for _, collection := range []string{"categories", "tags"} {
-		made := ed.create(collection, obj{"name": s.word(), "description": "  One\nTwo\n\nThree <i>x</i> "}).
+		made := ed.create(collection, obj{"name": newWord(), "description": "  One\nTwo\n\nThree <i>x</i> "}).
 			field("description", "One\nTwo\n\nThree <i>x</i>")
 		ed.read(made).field("description", "One\nTwo\n\nThree <i>x</i>")
-		event := ed.event(s.word(), obj{collection: made.id()})
+		event := ed.event(newWord(), obj{collection: made.id()})
 		event.field(collection+".0.description", "One\nTwo\n\nThree <i>x</i>")
 	}
 }
 
 func jsonLD(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	venue := ed.create("venues", obj{
 		"venue": "Hall " + w, "address": "12 Quay St", "city": "Boston", "state": "MA", "zip": "02110", "country": "US", "phone": "+1",
 		"website": "https://v.example", "geo_lat": 42.5, "geo_lng": -71.25, "description": "By the <b>water</b>",
 	})
-	second := ed.create("venues", obj{"venue": "Second " + w})
+	second := ed.add("venues", "Second "+w)
 	organizer := ed.create("organizers", obj{"organizer": "Trust " + w, "email": "a@b.example"})
 	made := ed.event("Quay & sea "+w, obj{
 		"venue": []int64{venue.id(), second.id()}, "organizer": organizer.id(), "timezone": "America/New_York", "cost": "$5 - 12",
@@ -329,16 +329,16 @@ func jsonLD(s *scene) {
 	for _, path := range []string{organizer.path(), organizer.bySlug()} {
 		s.nobody.read(path).keys("json_ld", "@context", "@type", "name", "url", "email")
 	}
-	plain := ed.event(s.word(), nil)
+	plain := ed.event(newWord(), nil)
 	s.nobody.read(plain).without("json_ld.offers", "json_ld.location", "json_ld.organizer", "json_ld.description", "json_ld.image")
 }
 
 func noJSONLD(s *scene) {
 	ed := s.editor
-	w := s.word()
-	venue := ed.create("venues", obj{"venue": w})
-	organizer := ed.create("organizers", obj{"organizer": w})
-	tag := ed.create("tags", obj{"name": w})
+	w := newWord()
+	venue := ed.add("venues", w)
+	organizer := ed.add("organizers", w)
+	tag := ed.add("tags", w)
 	made := ed.event(w, obj{"venue": venue.id(), "organizer": organizer.id(), "tags": tag.id(), "categories": w})
 	const key = `"json_ld"`
 	made.lacks(key)

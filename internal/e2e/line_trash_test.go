@@ -12,7 +12,7 @@ func deleting(s *scene) {
 	ed := s.editor
 	for _, collection := range posts {
 		for _, way := range []string{"id", "slug"} {
-			w := s.word()
+			w := newWord()
 			made := ed.create(collection, body(collection, w, obj{"description": "D"}))
 			path := made.path()
 			if way == "slug" {
@@ -25,8 +25,8 @@ func deleting(s *scene) {
 				except = append(except, "website")
 			}
 			same(s.t, made, gone, except...)
-			if gone.header.Get("Daybook-Position") == "" || !strings.HasPrefix(gone.etag(), `"2-`) {
-				s.t.Errorf("%s: Daybook-Position %q, ETag %q", gone.request, gone.header.Get("Daybook-Position"), gone.etag())
+			if gone.position() == "" || !strings.HasPrefix(gone.etag(), `"2-`) {
+				s.t.Errorf("%s: Daybook-Position %q, ETag %q", gone.request, gone.position(), gone.etag())
 			}
 			inTrash := singular(collection) + "-is-in-trash"
 			ed.delete(made).code(410, inTrash)
@@ -51,11 +51,11 @@ func deleting(s *scene) {
 			ed.list(collection, "search", w).found()
 			ed.list(collection, "search", w, "status", "trash").field("total", 1)
 			// The plain slug is free.
-			ed.create(collection, body(collection, w, nil)).field("slug", w)
+			ed.add(collection, w).field("slug", w)
 		}
 	}
 	for _, collection := range []string{"categories", "tags"} {
-		w := s.word()
+		w := newWord()
 		made := ed.create(collection, obj{"name": w, "description": "D"})
 		event := ed.event(w, obj{collection: made.id()})
 		ed.list(collection, "search", w).field(collection+".0.count", 1)
@@ -79,7 +79,7 @@ func restoring(s *scene) {
 	ed := s.editor
 	for _, collection := range posts {
 		for _, status := range []string{"publish", "draft", "pending", "private", "future"} {
-			w := s.word()
+			w := newWord()
 			more := obj{"status": status, "slug": w}
 			if status == "future" {
 				more["date"] = "2027-01-01"
@@ -106,10 +106,10 @@ func restoring(s *scene) {
 			ed.patch(made.bySlug()+"?status=trash", nil).bad("status")
 			check()
 		}
-		ed.post("/"+collection, body(collection, s.word(), obj{"status": "trash"})).bad("status")
+		ed.post("/"+collection, body(collection, newWord(), obj{"status": "trash"})).bad("status")
 		// A slug that was taken meanwhile gets a number.
-		w := s.word()
-		old := ed.create(collection, body(collection, w, nil)).field("slug", w)
+		w := newWord()
+		old := ed.add(collection, w).field("slug", w)
 		ed.remove(old)
 		ed.create(collection, body(collection, w, obj{"description": "New"})).field("slug", w)
 		ed.update(old, nil).fields(obj{"slug": w + "-2", "status": "publish"})
@@ -125,11 +125,11 @@ func trashedOrganizer(s *scene) {
 	for _, c := range []struct{ field, collection, shown string }{
 		{"organizer", "organizers", "organizer"}, {"venue", "venues", "venues"},
 	} {
-		tag := ed.create("tags", obj{"name": s.word()}).idText()
-		a := ed.create(c.collection, body(c.collection, "A "+s.word(), nil))
-		b := ed.create(c.collection, body(c.collection, "B "+s.word(), nil))
-		both := ed.event(s.word(), obj{c.field: []int64{a.id(), b.id()}, "tags": tag})
-		alone := ed.event(s.word(), obj{c.field: a.id(), "tags": tag})
+		tag := ed.add("tags", newWord()).idText()
+		a := ed.add(c.collection, "A "+newWord())
+		b := ed.add(c.collection, "B "+newWord())
+		both := ed.event(newWord(), obj{c.field: []int64{a.id(), b.id()}, "tags": tag})
+		alone := ed.event(newWord(), obj{c.field: a.id(), "tags": tag})
 		etags := []string{s.nobody.read(both).etag(), s.nobody.read(alone).etag()}
 		modified := s.nobody.read(both).header.Get("Last-Modified")
 
@@ -181,12 +181,12 @@ func trashedOrganizer(s *scene) {
 
 func protectedEvent(s *scene) {
 	author, ed := s.as("author"), s.editor
-	w := s.word()
-	tag := ed.create("tags", obj{"name": s.word()})
+	w := newWord()
+	tag := ed.add("tags", newWord())
 	const secret = "Sésame 42 +&?"
 	made := author.event("Title "+w, obj{
-		"description": "Hidden " + s.word(), "excerpt": "E", "cost": "5", "website": "https://secret.example", "image": "https://img.example/s.png",
-		"venue": obj{"venue": s.word(), "geo_lat": 1, "geo_lng": 1}, "organizer": obj{"organizer": s.word()}, "tags": tag.id(), "categories": s.word(),
+		"description": "Hidden " + newWord(), "excerpt": "E", "cost": "5", "website": "https://secret.example", "image": "https://img.example/s.png",
+		"venue": obj{"venue": newWord(), "geo_lat": 1, "geo_lng": 1}, "organizer": obj{"organizer": newWord()}, "tags": tag.id(), "categories": newWord(),
 		"featured": true, "ticketed": true,
 	})
 	open := s.nobody.read(made)
@@ -268,7 +268,7 @@ func protectedEvent(s *scene) {
 
 func passwordByID(s *scene) {
 	ed := s.editor
-	made := ed.event(s.word(), nil)
+	made := ed.event(newWord(), nil)
 	for _, method := range updateMethods {
 		ed.do(method, made.bySlug(), obj{"password": "slug"}).want(200)
 		ed.do(method, made.bySlug()+"?password=slug", nil).want(200)
@@ -276,23 +276,23 @@ func passwordByID(s *scene) {
 		s.nobody.read(made).field("status", "publish")
 		s.nobody.read(made.bySlug()).field("status", "publish")
 	}
-	ed.post("/events", eventBody(s.word(), obj{"password": 5})).bad("password")
-	ed.post("/events", eventBody(s.word(), obj{"password": strings.Repeat("x", 256)})).bad("password")
+	ed.post("/events", eventBody(newWord(), obj{"password": 5})).bad("password")
+	ed.post("/events", eventBody(newWord(), obj{"password": strings.Repeat("x", 256)})).bad("password")
 	for _, empty := range []any{"", " ", nil} { // as if not sent
-		s.nobody.read(ed.event(s.word(), obj{"password": empty}).path()).field("status", "publish")
+		s.nobody.read(ed.event(newWord(), obj{"password": empty}).path()).field("status", "publish")
 	}
-	keyed, body := ed.with("Idempotency-Key", s.word()), eventBody(s.word(), obj{"password": "born secret"})
+	keyed, body := ed.with("Idempotency-Key", newWord()), eventBody(newWord(), obj{"password": "born secret"})
 	once := keyed.create("events", body)
 	keyed.create("events", body).head("Idempotency-Replayed", "true").field("id", once.id()).lacks("born secret")
 	body["password"] = "another"
 	keyed.post("/events", body).want(422)
-	form := url.Values{"title": {s.word()}, "start_date": {"2030-05-10"}, "end_date": {"2030-05-10"}, "password": {"born secret"}}
-	query := eventBody(s.word(), nil)
+	form := url.Values{"title": {newWord()}, "start_date": {"2030-05-10"}, "end_date": {"2030-05-10"}, "password": {"born secret"}}
+	query := eventBody(newWord(), nil)
 	for _, made := range []*answer{
-		ed.event(s.word(), obj{"password": "born secret"}),
+		ed.event(newWord(), obj{"password": "born secret"}),
 		ed.do("POST", "/events", form).want(201),
 		ed.do("POST", "/events"+pairs("password", "born secret"), query).want(201),
-		s.as("author").event(s.word(), obj{"password": "born secret"}),
+		s.as("author").event(newWord(), obj{"password": "born secret"}),
 	} {
 		made.without("password").lacks("born secret", "argon2", "protected")
 		for _, p := range []string{made.path(), made.bySlug(), made.path() + "?password=wrong"} {
@@ -313,12 +313,12 @@ func passwordByID(s *scene) {
 	ed.do("PUT", made.bySlug(), obj{"password": ""}).want(200) // removes nothing
 	s.nobody.get(made).code(403, "event-password-protected")
 	s.nobody.read(made.path() + "?password=by+id")
-	ed.update(made, obj{"title": s.word()}) // not sent: unchanged
+	ed.update(made, obj{"title": newWord()}) // not sent: unchanged
 	s.nobody.get(made).code(403, "event-password-protected")
 	ed.update(made.path()+"?password=", nil) // a body field in the query
 	s.nobody.read(made).field("status", "publish")
 	// Venues have none.
-	venue := ed.create("venues", obj{"venue": s.word()})
+	venue := ed.add("venues", newWord())
 	ed.update(venue, obj{"password": "x"})
 	s.nobody.read(venue).without("password")
 }

@@ -20,7 +20,7 @@ func (s *scene) ask(tag string, params ...string) *answer {
 const newYork = "America/New_York"
 
 func defaultWindow(s *scene) {
-	tag := s.word()
+	tag := newWord()
 	s.yorkEvent(tag, newYork, "2030-04-30 23:59:59", "2030-05-01 10:00:00") // running or gone
 	first := s.yorkEvent(tag, newYork, "2030-05-01 00:00:00", "2030-05-01 00:00:00")
 	late := s.yorkEvent(tag, newYork, "2030-05-01 23:59:00", "2030-05-02 10:00:00")
@@ -42,7 +42,7 @@ func defaultWindow(s *scene) {
 }
 
 func otherBounds(s *scene) {
-	tag := s.word()
+	tag := newWord()
 	past := s.yorkEvent(tag, newYork, "2020-01-01 10:00:00", "2020-01-01 11:00:00")
 	running := s.yorkEvent(tag, newYork, "2030-04-01 10:00:00", "2030-05-20 11:00:00")
 	soon := s.yorkEvent(tag, newYork, "2030-05-10 10:00:00", "2030-05-10 11:00:00")
@@ -75,7 +75,7 @@ func otherBounds(s *scene) {
 }
 
 func startsAround(s *scene) {
-	tag := s.word()
+	tag := newWord()
 	before := s.yorkEvent(tag, newYork, "2030-05-09 22:00:00", "2030-05-12")
 	on := s.yorkEvent(tag, newYork, "2030-05-10 00:00:00", "2030-05-12")
 	late := s.yorkEvent(tag, newYork, "2030-05-10 23:59:58", "2030-05-12")
@@ -100,7 +100,7 @@ func startsAround(s *scene) {
 }
 
 func endsBefore(s *scene) {
-	tag := s.word()
+	tag := newWord()
 	ed := s.york.as(s.t, "editor")
 	all := ed.create("events", obj{"title": "All day", "start_date": "2030-05-10", "end_date": "2030-05-10", "all_day": true, "tags": []string{tag}}).
 		field("end_date", "2030-05-10 23:59:59").field("timezone", newYork)
@@ -117,7 +117,7 @@ func endsBefore(s *scene) {
 // strictExamples are the events A and B of section 4.6.
 func (s *scene) strictExamples() (tag string, a, b *answer) {
 	s.t.Helper()
-	tag = s.word()
+	tag = newWord()
 	a = s.yorkEvent(tag, "Asia/Tokyo", "2030-05-10 09:00:00", "2030-05-10 10:00:00").field("utc_start_date", "2030-05-10 00:00:00")
 	b = s.yorkEvent(tag, newYork, "2030-05-10 15:00:00", "2030-05-10 16:00:00").field("utc_start_date", "2030-05-10 19:00:00")
 	return tag, a, b

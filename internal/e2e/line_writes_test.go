@@ -21,7 +21,7 @@ func updatesAreOne(s *scene) {
 		"tags":       {"description": "Words"},
 	}
 	for _, collection := range collections {
-		change := obj{nameField(collection): "Common " + s.word()}
+		change := obj{nameField(collection): "Common " + newWord()}
 		maps.Copy(change, changes[collection])
 		var first *answer
 		for _, method := range updateMethods {
@@ -29,7 +29,7 @@ func updatesAreOne(s *scene) {
 				if way == "slug" && (collection == "categories" || collection == "tags") {
 					continue
 				}
-				made := ed.create(collection, body(collection, s.word(), nil))
+				made := ed.add(collection, newWord())
 				path := made.path()
 				if way == "slug" {
 					path = made.bySlug()
@@ -76,28 +76,28 @@ func titleAlone(s *scene) {
 		{"publish", obj{"all_day": true}},
 		{"publish", obj{"date": "2020-02-03 04:05:06"}},
 		{"future", obj{"date": "2027-02-03 04:05:06"}},
-		{"draft", obj{"slug": "kept-" + s.word()}},
+		{"draft", obj{"slug": "kept-" + newWord()}},
 		{"pending", obj{"date": "2020-02-03 04:05:06"}},
 		{"private", nil},
 	} {
 		more := obj{
 			"status": c.status, "timezone": "Asia/Tokyo", "show_map": false, "show_map_link": false,
 			"hide_from_listings": true, "sticky": true, "featured": true, "ticketed": true, "cost": []string{"$5", "$10"},
-			"website": "https://quay.example/?a=1&b=2", "image": "https://img.example/" + s.word() + ".jpg",
-			"tags": []string{s.word(), s.word()}, "categories": s.word(),
-			"venue":     []any{obj{"venue": s.word()}, obj{"venue": s.word()}},
-			"organizer": []any{obj{"organizer": s.word()}, obj{"organizer": s.word()}},
+			"website": "https://quay.example/?a=1&b=2", "image": "https://img.example/" + newWord() + ".jpg",
+			"tags": []string{newWord(), newWord()}, "categories": newWord(),
+			"venue":     []any{obj{"venue": newWord()}, obj{"venue": newWord()}},
+			"organizer": []any{obj{"organizer": newWord()}, obj{"organizer": newWord()}},
 			"excerpt":   "Short", "description": "<p>Long</p>", "author": s.svc.users["author"].id,
-			"post_parent": ed.event(s.word(), nil).id(),
+			"post_parent": ed.event(newWord(), nil).id(),
 		}
 		maps.Copy(more, c.more)
-		made := ed.event("Before "+s.word(), more).field("status", c.status).field("timezone", "Asia/Tokyo")
+		made := ed.event("Before "+newWord(), more).field("status", c.status).field("timezone", "Asia/Tokyo")
 		if made.len("tags") != 2 || made.len("venues") != 2 || made.len("organizer") != 2 || made.len("categories") != 1 {
 			s.t.Fatalf("links are missing\n%s", made.body)
 		}
 		path := made.path()
 		for _, method := range updateMethods {
-			title := "After " + s.word()
+			title := "After " + newWord()
 			got := ed.do(method, path, obj{"title": title}).want(200).field("title", title)
 			same(s.t, made, got, "title", "modified", "modified_utc")
 			got.field("modified", "2026-05-01 12:00:00").field("modified_utc", "2026-05-01 12:00:00")
@@ -116,16 +116,16 @@ func titleAlone(s *scene) {
 			"phone": "1", "website": "https://arts.example", "email": "hello@arts.example", "image": "https://img.example/o.jpg",
 			"description": "D", "excerpt": "E", "status": "pending",
 		},
-		"categories": {"description": "D", "parent": ed.create("categories", obj{"name": s.word()}).id()},
-		"tags":       {"description": "D", "slug": s.word()},
+		"categories": {"description": "D", "parent": ed.add("categories", newWord()).id()},
+		"tags":       {"description": "D", "slug": newWord()},
 	} {
-		made := ed.create(collection, body(collection, s.word(), more))
+		made := ed.create(collection, body(collection, newWord(), more))
 		for field, v := range more {
 			if field != "image" && field != "parent" && field != "show_map" && field != "description" && field != "excerpt" {
 				made.field(field, v)
 			}
 		}
-		name := s.word()
+		name := newWord()
 		got := ed.update(made, obj{nameField(collection): name}).field(nameField(collection), name)
 		same(s.t, made, got, nameField(collection), "modified", "modified_utc")
 	}
@@ -136,7 +136,7 @@ func draftStaysDraft(s *scene) {
 		c := s.as(who)
 		for _, collection := range posts {
 			for _, status := range []string{"draft", "pending", "private"} {
-				made := c.create(collection, body(collection, s.word(), obj{"status": status})).field("status", status)
+				made := c.create(collection, body(collection, newWord(), obj{"status": status})).field("status", status)
 				if status != "private" {
 					made.fields(obj{
 						"date": "2026-05-01 12:00:00", "date_utc": "0000-00-00 00:00:00",
@@ -144,7 +144,7 @@ func draftStaysDraft(s *scene) {
 					})
 				}
 				for _, method := range updateMethods {
-					got := c.do(method, made.path(), obj{nameField(collection): s.word()}).want(200)
+					got := c.do(method, made.path(), obj{nameField(collection): newWord()}).want(200)
 					got.field("status", status).field("date_utc", made.str("date_utc")).field("modified_utc", "2026-05-01 12:00:00")
 				}
 				s.nobody.get(made).code(403, singular(collection)+"-not-accessible")
@@ -153,7 +153,7 @@ func draftStaysDraft(s *scene) {
 	}
 	// Its date is set when it is published first, and its slug is made then.
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	draft := ed.event(w, obj{"status": "draft"}).field("slug", "")
 	draft.field("url", s.svc.url+"/?event="+draft.idText())
 	ed.update(draft, obj{"status": "publish"}).fields(obj{
@@ -165,7 +165,7 @@ func draftStaysDraft(s *scene) {
 func oneDateAlone(s *scene) {
 	ed := s.editor
 	for _, method := range updateMethods {
-		made := ed.event(s.word(), obj{"timezone": "Europe/Rome"}).fields(obj{
+		made := ed.event(newWord(), obj{"timezone": "Europe/Rome"}).fields(obj{
 			"start_date": "2026-06-10 10:00:00", "end_date": "2026-06-10 12:00:00",
 			"utc_start_date": "2026-06-10 08:00:00", "utc_end_date": "2026-06-10 10:00:00",
 		})
@@ -184,7 +184,7 @@ func oneDateAlone(s *scene) {
 
 func zoneAlone(s *scene) {
 	ed := s.editor
-	made := ed.event(s.word(), obj{"timezone": "europe/rome"}).fields(obj{
+	made := ed.event(newWord(), obj{"timezone": "europe/rome"}).fields(obj{
 		"timezone": "Europe/Rome", "timezone_abbr": "CEST", "utc_start_date": "2026-06-10 08:00:00",
 	})
 	for _, c := range []struct{ sent, zone, abbr, start, end string }{
@@ -213,11 +213,11 @@ func endBeforeStart(s *scene) {
 		{"start_date": "2026-06-10T10:00:00Z", "end_date": "2026-06-10T11:00:00+02:00"}, // as instants
 		{"end_date": "2026-06-09", "all_day": true},
 	} {
-		w := s.word()
+		w := newWord()
 		ed.post("/events", eventBody(w, more)).bad("end_date")
 		ed.none("events", w)
 	}
-	made := ed.event(s.word(), nil)
+	made := ed.event(newWord(), nil)
 	path := made.path()
 	check := ed.unchanged(path)
 	for _, method := range updateMethods {
@@ -233,9 +233,9 @@ func endBeforeStart(s *scene) {
 	}
 	check()
 	ed.update(path, obj{"end_date": "2026-06-10 10:00:00"}).field("end_date", "2026-06-10 10:00:00") // equal is allowed
-	ed.event(s.word(), obj{"end_date": "2026-06-10 10:00:00"})
+	ed.event(newWord(), obj{"end_date": "2026-06-10 10:00:00"})
 	// In the repeated hour the earlier wall clock is the later instant.
-	ed.event(s.word(), obj{
+	ed.event(newWord(), obj{
 		"timezone": "America/New_York", "start_date": "2026-11-01 01:30", "end_date": "2026-11-01T06:15:00Z",
 	}).fields(obj{"utc_start_date": "2026-11-01 05:30:00", "end_date": "2026-11-01 01:15:00", "utc_end_date": "2026-11-01 06:15:00"})
 }
@@ -248,9 +248,9 @@ func allDay(s *scene) {
 		"end_date_details":       obj{"year": "2026", "month": "06", "day": "10", "hour": "23", "minutes": "59", "seconds": "59"},
 		"utc_start_date_details": obj{"year": "2026", "month": "06", "day": "09", "hour": "15", "minutes": "00", "seconds": "00"},
 	}
-	ed.event(s.word(), obj{"timezone": "Asia/Tokyo", "all_day": true}).fields(want)
+	ed.event(newWord(), obj{"timezone": "Asia/Tokyo", "all_day": true}).fields(want)
 	// Only all_day is sent.
-	made := ed.event(s.word(), obj{"timezone": "Asia/Tokyo"}).field("all_day", false)
+	made := ed.event(newWord(), obj{"timezone": "Asia/Tokyo"}).field("all_day", false)
 	path := made.path()
 	ed.update(path, obj{"all_day": "on"}).fields(want)
 	// A date that is sent to an event that is all-day.
@@ -264,23 +264,23 @@ func allDay(s *scene) {
 	})
 	ed.update(path, obj{"start_date": "2026-06-12 20:00"}).field("start_date", "2026-06-12 20:00:00")
 	// The zone of an all-day event changes its instants only.
-	moved := ed.event(s.word(), obj{"timezone": "Asia/Tokyo", "all_day": true})
+	moved := ed.event(newWord(), obj{"timezone": "Asia/Tokyo", "all_day": true})
 	ed.update(moved, obj{"timezone": "America/New_York"}).fields(obj{
 		"start_date": "2026-06-10 00:00:00", "end_date": "2026-06-10 23:59:59",
 		"utc_start_date": "2026-06-10 04:00:00", "utc_end_date": "2026-06-11 03:59:59",
 	})
-	ed.post("/events", eventBody(s.word(), obj{"all_day": 2})).bad("all_day")
+	ed.post("/events", eventBody(newWord(), obj{"all_day": 2})).bad("all_day")
 }
 
 func instants(s *scene) {
 	ed := s.editor
-	ed.event(s.word(), obj{
+	ed.event(newWord(), obj{
 		"timezone": "America/New_York", "start_date": "2026-06-10T10:00:00+02:00", "end_date": "2026-06-10 04:30",
 	}).fields(obj{
 		"start_date": "2026-06-10 04:00:00", "utc_start_date": "2026-06-10 08:00:00",
 		"end_date": "2026-06-10 04:30:00", "utc_end_date": "2026-06-10 08:30:00", "timezone": "America/New_York",
 	})
-	made := ed.event(s.word(), obj{"timezone": "Asia/Tokyo", "start_date": "1904670000", "end_date": "2030-05-11T19:00:00.75Z"}).fields(obj{
+	made := ed.event(newWord(), obj{"timezone": "Asia/Tokyo", "start_date": "1904670000", "end_date": "2030-05-11T19:00:00.75Z"}).fields(obj{
 		"start_date": "2030-05-11 04:00:00", "utc_start_date": "2030-05-10 19:00:00",
 		"end_date": "2030-05-12 04:00:00", "utc_end_date": "2030-05-11 19:00:00",
 	})
@@ -291,7 +291,7 @@ func instants(s *scene) {
 		"end_date": "2030-05-12 04:00:00", "utc_end_date": "2030-05-12 04:00:00",
 	})
 	// The second reading of a repeated hour is kept, until the clock changes.
-	second := ed.event(s.word(), obj{
+	second := ed.event(newWord(), obj{
 		"timezone": "America/New_York", "start_date": "2026-11-01T06:30:00Z", "end_date": "2026-11-01 08:00",
 	}).fields(obj{"start_date": "2026-11-01 01:30:00", "utc_start_date": "2026-11-01 06:30:00"})
 	ed.update(second, obj{"start_date": "2026-11-01 01:30:00"}).field("utc_start_date", "2026-11-01 06:30:00")
@@ -300,7 +300,7 @@ func instants(s *scene) {
 
 func impossibleDates(s *scene) {
 	ed := s.editor
-	made := ed.event(s.word(), nil)
+	made := ed.event(newWord(), nil)
 	check := ed.unchanged(made)
 	for _, value := range []any{
 		"2026-02-30", "2026", "soonish", "25:00", "2026-06-10 24:00", "2026-06-10 10:00:60", "0000-01-01", "10000-01-01",
@@ -309,7 +309,7 @@ func impossibleDates(s *scene) {
 		"2026-06-10T10:00+25:00",
 	} {
 		for _, field := range []string{"start_date", "end_date"} {
-			w := s.word()
+			w := newWord()
 			ed.post("/events", eventBody(w, obj{field: value})).bad(field)
 			ed.none("events", w)
 			ed.patch(made, obj{field: value}).bad(field)
@@ -319,7 +319,7 @@ func impossibleDates(s *scene) {
 	}
 	for _, zone := range []any{"UTC+99", "UTCfoo", "CEST", "UTC+14:30", "-13:00", "Mars/Base", 5} {
 		ed.patch(made, obj{"timezone": zone}).bad("timezone")
-		ed.post("/events", eventBody(s.word(), obj{"timezone": zone})).bad("timezone")
+		ed.post("/events", eventBody(newWord(), obj{"timezone": zone})).bad("timezone")
 	}
 	check()
 	for _, value := range []string{"2026-02-30", "2026", "soonish"} {
@@ -327,10 +327,10 @@ func impossibleDates(s *scene) {
 			s.nobody.get("/events" + pairs(param, value)).bad(param)
 		}
 	}
-	ed.event(s.word(), obj{"start_date": "1970-01-01 00:00:00", "end_date": "1970-01-01 00:00:00"}).fields(obj{
+	ed.event(newWord(), obj{"start_date": "1970-01-01 00:00:00", "end_date": "1970-01-01 00:00:00"}).fields(obj{
 		"start_date": "1970-01-01 00:00:00", "utc_end_date": "1970-01-01 00:00:00",
 	})
-	ed.event(s.word(), obj{"start_date": "0001-01-01", "end_date": "9999-12-31 23:59:59"}).fields(obj{
+	ed.event(newWord(), obj{"start_date": "0001-01-01", "end_date": "9999-12-31 23:59:59"}).fields(obj{
 		"start_date": "0001-01-01 00:00:00", "end_date": "9999-12-31 23:59:59",
 		"start_date_details": obj{"year": "0001", "month": "01", "day": "01", "hour": "00", "minutes": "00", "seconds": "00"},
 	})

@@ -51,7 +51,7 @@ func (s *scene) tell(as, collection string, bodies ...obj) *story {
 		s.svc.clock.add(time.Minute)
 		out.times = append(out.times, s.svc.clock.Now())
 		if i == 0 {
-			made := s.as(as).create(collection, body(collection, s.word(), b))
+			made := s.as(as).create(collection, body(collection, newWord(), b))
 			out.path, out.id = made.path(), made.id()
 			continue
 		}
@@ -100,7 +100,7 @@ func timesOfVersions(s *scene) {
 	}
 	// Elsewhere it is unknown.
 	s.nobody.read("/doc?as_of=never")
-	s.editor.update(s.editor.event(s.word(), nil).path()+"?as_of=never", nil)
+	s.editor.update(s.editor.event(newWord(), nil).path()+"?as_of=never", nil)
 }
 
 // head is the position of the last write that was answered.
@@ -110,10 +110,10 @@ func (s *scene) head() uint64 { return s.svc.position.Load() }
 func linkedThen(s *scene) {
 	s = s.alone(settings{})
 	ed, nobody := s.editor, s.nobody
-	venue := ed.create("venues", obj{"venue": "Old"})
-	tag := ed.create("tags", obj{"name": "Jazz"})
+	venue := ed.add("venues", "Old")
+	tag := ed.add("tags", "Jazz")
 	s.svc.clock.add(time.Minute)
-	event := ed.event(s.word(), obj{"venue": venue.id(), "tags": tag.id(), "organizer": obj{"organizer": "Inline"}})
+	event := ed.event(newWord(), obj{"venue": venue.id(), "tags": tag.id(), "organizer": obj{"organizer": "Inline"}})
 	s.svc.clock.add(time.Minute)
 	ed.update(venue, obj{"venue": "New"})
 	renamed := s.head()
@@ -144,8 +144,8 @@ func linkedThen(s *scene) {
 func permanentURLs(s *scene) {
 	s = s.alone(settings{})
 	ed, nobody := s.editor, s.nobody
-	venue := ed.create("venues", obj{"venue": "Old"})
-	event := ed.event(s.word(), obj{"venue": venue.id()})
+	venue := ed.add("venues", "Old")
+	event := ed.event(newWord(), obj{"venue": venue.id()})
 	path := event.path()
 	first := nobody.read(path + version(1))
 	first.head("Cache-Control", "public, max-age=300")
@@ -155,7 +155,7 @@ func permanentURLs(s *scene) {
 	s.svc.clock.add(time.Hour)
 	ed.update(venue, obj{"venue": "New"})
 	ed.update(path, obj{"title": "Other"})
-	ed.update(path, obj{"slug": s.word()})
+	ed.update(path, obj{"slug": newWord()})
 	again := nobody.read(path + version(1))
 	if string(again.body) != string(first.body) || again.etag() != first.etag() || again.header.Get("Last-Modified") != first.header.Get("Last-Modified") {
 		s.t.Errorf("version 1 changed:\n%s\n%s", first.body, again.body)
@@ -174,7 +174,7 @@ func slugsThen(s *scene) {
 	s = s.alone(settings{})
 	ed, nobody := s.editor, s.nobody
 	for _, collection := range posts {
-		w, other := s.word(), s.word()
+		w, other := newWord(), newWord()
 		first := ed.create(collection, body(collection, "First", obj{"slug": w}))
 		then := s.head()
 		s.svc.clock.add(time.Minute)
@@ -212,7 +212,7 @@ func gatesOfSingles(s *scene) {
 			if _, protects := hide["password"]; protects && collection != "events" {
 				continue
 			}
-			made := ed.create(collection, body(collection, s.word(), nil))
+			made := ed.add(collection, newWord())
 			path := made.path()
 			want := code
 			switch {
@@ -255,7 +255,7 @@ func gatesOfSingles(s *scene) {
 	}
 	// An author reads the past of an own trashed event, and its present is 403 as before.
 	au := s.as("author")
-	own := au.event(s.word(), nil)
+	own := au.event(newWord(), nil)
 	au.remove(own)
 	au.read(own.path()+version(1)).field("status", "publish")
 	au.read(own.path()+"?as_of=now").field("status", "trash")
@@ -289,7 +289,7 @@ func scheduledThen(s *scene) {
 	ed, nobody := s.editor, s.nobody
 	now := s.svc.clock.Now()
 	due := now.Add(time.Hour)
-	event := ed.event(s.word(), obj{"status": "future", "date": due.Format("2006-01-02 15:04:05")}).field("status", "future")
+	event := ed.event(newWord(), obj{"status": "future", "date": due.Format("2006-01-02 15:04:05")}).field("status", "future")
 	path, word := event.path(), event.str("title")
 	nobody.get(path+version(1)).code(403, "event-not-accessible")
 	s.svc.clock.add(2 * time.Hour)
@@ -305,7 +305,7 @@ func scheduledThen(s *scene) {
 func protectedThen(s *scene) {
 	s = s.alone(settings{})
 	ed, nobody := s.editor, s.nobody
-	event := ed.event(s.word(), obj{"description": "Hidden"})
+	event := ed.event(newWord(), obj{"description": "Hidden"})
 	path, word := event.path(), event.str("title")
 	ed.update(path, obj{"password": "letmein"})
 	nobody.read(path + "?password=letmein")
@@ -326,7 +326,7 @@ func protectedThen(s *scene) {
 func listsThen(s *scene) {
 	s = s.alone(settings{})
 	ed, nobody := s.editor, s.nobody
-	w := s.word()
+	w := newWord()
 	a := ed.event(w+" A", obj{"start_date": "2026-05-01 10:00", "end_date": "2026-05-01 11:00"})
 	b := ed.event(w+" B", obj{"start_date": "2026-05-03 10:00", "end_date": "2026-05-03 11:00"})
 	then := s.svc.clock.Now()
@@ -372,9 +372,9 @@ func listsThen(s *scene) {
 func listsWithdrawn(s *scene) {
 	s = s.alone(settings{})
 	ed, nobody, auditor := s.editor, s.nobody, s.as("auditor")
-	w := s.word()
+	w := newWord()
 	venue := ed.create("venues", obj{"venue": w + " hall", "geo_lat": 10, "geo_lng": 10})
-	tag := ed.create("tags", obj{"name": w})
+	tag := ed.add("tags", w)
 	a := s.as("author").event(w+" a", obj{"venue": venue.id()})
 	ed.update(a, obj{"tags": tag.id()})
 	b := ed.event(w+" b", obj{"venue": venue.id(), "tags": tag.id()})
@@ -422,11 +422,11 @@ func listsWithdrawn(s *scene) {
 func countsThen(s *scene) {
 	s = s.alone(settings{})
 	ed, nobody := s.editor, s.nobody
-	tag, venue := ed.create("tags", obj{"name": s.word()}), ed.create("venues", obj{"venue": s.word()})
+	tag, venue := ed.add("tags", newWord()), ed.add("venues", newWord())
 	empty := s.head()
-	first := ed.event(s.word(), obj{"tags": tag.id(), "venue": venue.id()})
+	first := ed.event(newWord(), obj{"tags": tag.id(), "venue": venue.id()})
 	one := s.head()
-	ed.event(s.word(), obj{"tags": tag.id(), "venue": venue.id()})
+	ed.event(newWord(), obj{"tags": tag.id(), "venue": venue.id()})
 	ed.update(first, obj{"status": "draft"})
 	then := func(n uint64) string { return position(n) }
 	nobody.list("tags", "as_of", then(empty)).field("total", 0)
@@ -442,7 +442,7 @@ func countsThen(s *scene) {
 	}
 	// Those that are protected now count no more, nor do they as of a point where they were,
 	// whoever asks.
-	secret := ed.event(s.word(), obj{"tags": s.word(), "venue": obj{"venue": s.word()}})
+	secret := ed.event(newWord(), obj{"tags": newWord(), "venue": obj{"venue": newWord()}})
 	open := s.head()
 	ed.update(secret, obj{"password": "sesame"})
 	locked := s.head()
@@ -476,7 +476,7 @@ func countsThen(s *scene) {
 func parametersThen(s *scene) {
 	s = s.alone(settings{})
 	ed, nobody := s.editor, s.nobody
-	w := s.word()
+	w := newWord()
 	top := ed.create("categories", obj{"name": w + " top", "slug": w + "-top"})
 	sub := ed.create("categories", obj{"name": w + " sub", "parent": top.id()})
 	e := ed.event(w, obj{"categories": sub.id()})

@@ -14,7 +14,7 @@ import (
 func keysLast(s *scene) {
 	s = s.alone(settings{})
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	sent := eventBody(w, obj{"venue": obj{"venue": w}, "tags": w})
 	first := ed.with("Idempotency-Key", w).create("events", sent)
 	change := ed.with("Idempotency-Key", w+"-u").update(first, obj{"title": w + " later"})
@@ -31,11 +31,11 @@ func keysLast(s *scene) {
 // what it links to.
 func keysOutlast(s *scene) {
 	ed, author, contributor := s.editor, s.as("author"), s.as("contributor")
-	w := s.word()
-	tag := ed.create("tags", obj{"name": w + " loud"})
-	category := ed.create("categories", obj{"name": w + " art"})
-	venue := ed.create("venues", obj{"venue": w + " hall"})
-	organizer := ed.create("organizers", obj{"organizer": w + " club"})
+	w := newWord()
+	tag := ed.add("tags", w+" loud")
+	category := ed.add("categories", w+" art")
+	venue := ed.add("venues", w+" hall")
+	organizer := ed.add("organizers", w+" club")
 	parent := ed.event(w+" season", nil)
 	type sent struct {
 		by         *caller
@@ -62,10 +62,10 @@ func keysOutlast(s *scene) {
 	ed.event(w+" beside", obj{"tags": list{tag.id()}, "categories": category.id()}) // they count one more
 	ed.update(all[0].first.path(), obj{"title": w + " later", "tags": list{}, "venue": list{}})
 	for range 3 {
-		ed.update(venue, obj{"venue": w + " hall", "city": s.word()})
-		ed.update(organizer, obj{"phone": s.word()})
-		ed.update(tag, obj{"name": w + " loud", "description": s.word()})
-		ed.update(category, obj{"description": s.word()})
+		ed.update(venue, obj{"venue": w + " hall", "city": newWord()})
+		ed.update(organizer, obj{"phone": newWord()})
+		ed.update(tag, obj{"name": w + " loud", "description": newWord()})
+		ed.update(category, obj{"description": newWord()})
 	}
 	for _, gone := range map[string]*answer{"tags": tag, "categories": category, "venues": venue, "organizers": organizer, "events": parent} {
 		ed.remove(gone)
@@ -91,11 +91,11 @@ func keysOutlast(s *scene) {
 func withdrawnTokens(s *scene) {
 	s = s.alone(settings{})
 	old := s.as("author")
-	made := old.event(s.word(), nil)
-	draft := old.event(s.word(), obj{"status": "draft"})
+	made := old.event(newWord(), nil)
+	draft := old.event(newWord(), obj{"status": "draft"})
 	s.svc.withdraw(s.t, "author")
 	for _, a := range []*answer{
-		old.get("/events"), old.get(made), old.get("/doc"), old.post("/events", eventBody(s.word(), nil)),
+		old.get("/events"), old.get(made), old.get("/doc"), old.post("/events", eventBody(newWord(), nil)),
 		old.patch(made, obj{"title": "x"}), old.delete(made), old.get(draft),
 	} {
 		if a.status != 401 || a.header.Get("WWW-Authenticate") == "" {
@@ -131,7 +131,7 @@ func chunkedBodies(s *scene) {
 		}
 		return res.StatusCode
 	}
-	w := s.word()
+	w := newWord()
 	if status := send(`{"name":"` + w + `"}`); status != 201 {
 		s.t.Errorf("a body in chunks: status %d, want 201", status)
 	}
@@ -149,7 +149,7 @@ func writeThenList(s *scene) {
 	// Several at once: each finds what it wrote, with and without credentials.
 	var wg sync.WaitGroup
 	for range 4 {
-		w := s.word()
+		w := newWord()
 		wg.Go(func() {
 			for _, c := range []string{"events", "venues", "organizers", "categories", "tags"} {
 				made := ed.create(c, body(c, w, nil))
@@ -158,7 +158,7 @@ func writeThenList(s *scene) {
 					find = find[:2]
 				}
 				ed.list(c, find...).field("total", 1)
-				nobody := s.nobody.with("Daybook-Min-Position", made.header.Get("Daybook-Position"))
+				nobody := s.nobody.with("Daybook-Min-Position", made.position())
 				nobody.list(c, find...).field("total", 1)
 				ed.remove(made)
 				ed.list(c, find...).field("total", 0)
@@ -170,7 +170,7 @@ func writeThenList(s *scene) {
 
 func inlineRecords(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	made := ed.event(w, obj{
 		"venue":      obj{"venue": w + " hall", "city": "Lyon", "status": "publish"},
 		"organizer":  list{obj{"organizer": w + " club"}, obj{"organizer": w + " guild"}},
@@ -182,7 +182,7 @@ func inlineRecords(s *scene) {
 	ed.counting("categories", w, 2)
 	ed.counting("tags", w, 2)
 	// What is refused leaves nothing behind, its linked records neither.
-	lost := s.word()
+	lost := newWord()
 	ed.post("/events", eventBody(lost, obj{"venue": obj{"venue": lost}, "tags": lost, "end_date": "2001-01-01"})).bad("end_date")
 	ed.post("/events", eventBody(lost, obj{"venue": obj{"venue": lost}, "organizer": 99999999})).bad("organizer")
 	for _, c := range []string{"events", "venues", "organizers", "categories", "tags"} {

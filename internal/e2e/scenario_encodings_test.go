@@ -39,11 +39,11 @@ func (a *answer) plain() []byte {
 func encodings(s *scene) {
 	s = s.alone(settings{}) // any write changes lists
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	text := strings.Repeat("jazz on the river ", 100)
 	made := ed.event(w, obj{"description": text, "venue": obj{"venue": w}})
-	locked := ed.event(s.word(), obj{"description": text, "password": "sesame"})
-	tag := ed.create("tags", obj{"name": w})
+	locked := ed.event(newWord(), obj{"description": text, "password": "sesame"})
+	tag := ed.add("tags", w)
 	s.svc.settle(s.t)
 	nobody := s.nobody
 	for _, path := range []string{"", "/doc", "/events", "/events?search=" + w, "/venues", "/tags", made.path(), made.bySlug(), tag.path(), "/events/99999999"} {

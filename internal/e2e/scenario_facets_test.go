@@ -15,9 +15,9 @@ var facetNames = strings.Fields("categories tags venue organizer city country mo
 // facets are lines LISTINGS 8.35, 8.36, 8.37, 8.42, 8.43 and 8.44 as far as facets go.
 func facets(s *scene) {
 	ed := s.editor
-	w := s.word()
-	tag := ed.create("tags", obj{"name": w})
-	music := ed.create("categories", obj{"name": "Music " + w})
+	w := newWord()
+	tag := ed.add("tags", w)
+	music := ed.add("categories", "Music "+w)
 	jazz := ed.create("categories", obj{"name": "Jazz & blues " + w, "parent": music.id()})
 	folk := ed.create("categories", obj{"name": "Folk " + w, "parent": music.id()})
 	ed.under("fr").update(folk, obj{"name": "Chanson " + w})
@@ -126,9 +126,9 @@ func facets(s *scene) {
 // repeats are lines LISTINGS 8.38 and 8.42 to 8.44 as far as groups of repeats go.
 func repeats(s *scene) {
 	ed := s.editor
-	w := s.word()
-	tag := ed.create("tags", obj{"name": w})
-	hall := ed.create("venues", obj{"venue": "Hall " + w})
+	w := newWord()
+	tag := ed.add("tags", w)
+	hall := ed.add("venues", "Hall "+w)
 	at := func(title, day string, more obj) *answer {
 		body := obj{"start_date": "2026-06-" + day + " 19:00:00", "end_date": "2026-06-" + day + " 20:00:00", "tags": tag.idText()}
 		maps.Copy(body, more)

@@ -13,8 +13,8 @@ import (
 func listed(s *scene) (tag string, events []*answer) {
 	s.t.Helper()
 	ed := s.editor
-	w := s.word()
-	tag = ed.create("tags", obj{"name": w}).idText()
+	w := newWord()
+	tag = ed.add("tags", w).idText()
 	venue := func(name, city, country string, lat, lng float64) int64 {
 		return ed.create("venues", obj{"venue": name + w, "city": city, "country": country, "geo_lat": lat, "geo_lng": lng}).id()
 	}
@@ -197,7 +197,7 @@ func clusters(s *scene) {
 		}
 	}
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	for i, lng := range []float64{30, 30.01} {
 		v := ed.create("venues", obj{"venue": w + string(rune('a'+i)), "geo_lat": 10, "geo_lng": lng})
 		ed.event(w, obj{"tags": tag, "venue": v.id()})
@@ -215,12 +215,12 @@ func clusters(s *scene) {
 // suggestions are LISTINGS 8.40 and 8.44.
 func suggestions(s *scene) {
 	ed := s.editor
-	w := s.word()
-	hall := ed.create("venues", obj{"venue": "Hall " + w})
-	ed.create("venues", obj{"venue": "Empty " + w})
-	trust := ed.create("organizers", obj{"organizer": w + " & friends"})
-	music := ed.create("categories", obj{"name": w + " music"})
-	tag := ed.create("tags", obj{"name": w})
+	w := newWord()
+	hall := ed.add("venues", "Hall "+w)
+	ed.add("venues", "Empty "+w)
+	trust := ed.add("organizers", w+" & friends")
+	music := ed.add("categories", w+" music")
+	tag := ed.add("tags", w)
 	at := func(title, day string, more obj) *answer {
 		more["start_date"], more["end_date"] = day+" 10:00:00", day+" 12:00:00"
 		return ed.event(title, more)
@@ -231,7 +231,7 @@ func suggestions(s *scene) {
 	exact := at(w, "2098-06-04", obj{"all_day": true})
 	at("Symphony "+w, "2020-06-01", obj{"venue": hall.id(), "categories": music.id(), "tags": tag.id()})
 	at("Ended", "2020-06-01", obj{"tags": w + " of old"})
-	twin, other := ed.create("venues", obj{"venue": "twins  " + w, "city": "Rome & Co"}), ed.create("venues", obj{"venue": "Twins " + w})
+	twin, other := ed.create("venues", obj{"venue": "twins  " + w, "city": "Rome & Co"}), ed.add("venues", "Twins "+w)
 	at("Twins", "2098-06-01", obj{"venue": list{twin.id(), other.id()}})
 	at("Hidden "+w, "2098-06-01", obj{"hide_from_listings": true, "venue": hall.id()})
 	ed.under("fr").update(second, obj{"title": "Nuit de " + w})

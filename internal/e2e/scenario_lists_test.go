@@ -12,7 +12,7 @@ import (
 func equalPostsInDetail(s *scene) {
 	ed := s.editor
 	for _, collection := range []string{"venues", "organizers"} {
-		w := s.word()
+		w := newWord()
 		name := nameField(collection)
 		full := func(more obj) obj {
 			out := body(collection, "Hall & "+w, obj{"phone": "1", "description": "D", "website": "https://a.example", "image": "https://img.example/" + w + ".jpg"})
@@ -20,7 +20,7 @@ func equalPostsInDetail(s *scene) {
 			return out
 		}
 		first := ed.create(collection, full(nil))
-		head := ed.list(collection, "search", w).field("total", 1).header.Get("Daybook-Position")
+		head := ed.list(collection, "search", w).field("total", 1).position()
 		// Id, author, dates and slug aside, case of the name aside.
 		for _, more := range []obj{
 			{},
@@ -40,7 +40,7 @@ func equalPostsInDetail(s *scene) {
 				again := s.as(who).create(collection, full(more))
 				same(s.t, first, again)
 				again.head("ETag", first.etag()).head("Location", s.svc.url+root+first.path())
-				if at := again.header.Get("Daybook-Position"); len(at) < len(head) || len(at) == len(head) && at < head {
+				if at := again.position(); len(at) < len(head) || len(at) == len(head) && at < head {
 					s.t.Errorf("%s: Daybook-Position %s, the store was at %s before", again.request, at, head)
 				}
 			}
@@ -66,7 +66,7 @@ func equalPostsInDetail(s *scene) {
 			ed.counting(collection, w, n)
 		}
 		// A contributor's is never published, so it is always new.
-		s.as("contributor").create(collection, body(collection, "Hall & "+w, nil)).field("status", "draft")
+		s.as("contributor").add(collection, "Hall & "+w).field("status", "draft")
 		// Texts in other languages count too.
 		ed.under("es").update(first, obj{name: "Sala " + w})
 		fresh := ed.create(collection, full(nil))
@@ -89,7 +89,7 @@ func equalPostsInDetail(s *scene) {
 		ed.with("Idempotency-Key", key).post("/"+collection, full(obj{"phone": "9"})).code(422, "rest_idempotency_key_reused")
 	}
 	// Events and terms are never merged.
-	w := s.word()
+	w := newWord()
 	if a, b := ed.event(w, nil), ed.event(w, nil); a.id() == b.id() {
 		s.t.Error("equal events were merged")
 	}
@@ -98,7 +98,7 @@ func equalPostsInDetail(s *scene) {
 func equalPostsAtOnce(s *scene) {
 	ed := s.editor
 	for _, collection := range collections {
-		w := s.word()
+		w := newWord()
 		var (
 			wg  sync.WaitGroup
 			got [6]*answer
@@ -129,7 +129,7 @@ func equalPostsAtOnce(s *scene) {
 		}
 		ed.counting(collection, w, want)
 		// Inline records and terms by name, too.
-		v := s.word()
+		v := newWord()
 		for i := range got {
 			wg.Go(func() {
 				got[i] = ed.post("/events", eventBody(v, obj{"venue": obj{"venue": v}, "organizer": obj{"organizer": v}, "tags": v, "categories": v}))
@@ -147,11 +147,11 @@ func equalPostsAtOnce(s *scene) {
 
 func orderOfLists(s *scene) {
 	ed := s.editor
-	tag := ed.create("tags", obj{"name": s.word()}).idText()
+	tag := ed.add("tags", newWord()).idText()
 	at := func(start, date string, more obj) *answer {
 		out := obj{"start_date": start, "end_date": "2026-09-01", "date": date, "tags": tag}
 		maps.Copy(out, more)
-		return ed.event(s.word(), out)
+		return ed.event(newWord(), out)
 	}
 	c := at("2026-07-02 10:00", "2026-01-02", nil)
 	b := at("2026-07-02 10:00", "2026-01-01", obj{"timezone": "Asia/Tokyo"})
@@ -164,7 +164,7 @@ func orderOfLists(s *scene) {
 		s.as(who).list("events", "tags", tag, "order", "desc", "orderby", "id").found(a, b, c, d) // unknown on posts
 	}
 	for _, collection := range []string{"venues", "organizers"} {
-		w := s.word()
+		w := newWord()
 		one := ed.create(collection, body(collection, w+" a", obj{"date": "2026-01-01"}))
 		two := ed.create(collection, body(collection, w+" b", obj{"date": "2026-03-01"}))
 		three := ed.create(collection, body(collection, w+" c", obj{"date": "2026-01-01"}))
@@ -180,7 +180,7 @@ func orderOfLists(s *scene) {
 func listsOfTerms(s *scene) {
 	ed := s.editor
 	for _, collection := range []string{"categories", "tags"} {
-		w := s.word()
+		w := newWord()
 		b := ed.create(collection, obj{"name": "Éclair " + w, "slug": "z-" + w, "description": "m"})
 		a := ed.create(collection, obj{"name": "apple " + w, "slug": "m-" + w, "description": "z"})
 		c := ed.create(collection, obj{"name": "Zebra " + w, "slug": "a-" + w, "description": "a"})
@@ -223,7 +223,7 @@ func listsOfTerms(s *scene) {
 			s.as(who).get("/" + collection + "?post=" + event.idText() + "&event=99999999").bad("event")
 		}
 		// Events that the caller may not see in full count as unknown.
-		draft := s.as("author").event(s.word(), obj{"status": "draft", collection: a.id()})
+		draft := s.as("author").event(newWord(), obj{"status": "draft", collection: a.id()})
 		for who, sees := range map[string]bool{"": false, "subscriber": false, "author": true, "author2": false, "editor": true, "auditor": true} {
 			got := s.as(who).get("/" + collection + "?post=" + draft.idText())
 			if sees {
@@ -251,7 +251,7 @@ func listsOfTerms(s *scene) {
 // is used by events with a password alone is empty, for every caller (6.3).
 func branches(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	mk := func(name string, parent *answer) *answer {
 		more := obj{"name": name + " " + w}
 		if parent != nil {
@@ -264,9 +264,9 @@ func branches(s *scene) {
 	jazz := mk("Jazz", music)
 	private := mk("Private", arts)
 	mk("Unused", music)
-	tag := ed.create("tags", obj{"name": w})
-	ed.event(s.word(), obj{"categories": jazz.id()})
-	secret := ed.event(s.word(), obj{"categories": list{private.id(), jazz.id()}, "tags": tag.id(), "password": "sesame"})
+	tag := ed.add("tags", w)
+	ed.event(newWord(), obj{"categories": jazz.id()})
+	secret := ed.event(newWord(), obj{"categories": list{private.id(), jazz.id()}, "tags": tag.id(), "password": "sesame"})
 	for _, who := range []string{"", "author", "editor", "auditor"} {
 		c := s.as(who)
 		c.list("categories", "search", w).found(arts, jazz, music).fields(obj{"categories.0.count": 0, "categories.1.count": 1, "categories.2.count": 0})
@@ -288,13 +288,13 @@ func branches(s *scene) {
 func listsOfPlaces(s *scene) {
 	ed := s.editor
 	for _, c := range []struct{ field, collection string }{{"venue", "venues"}, {"organizer", "organizers"}} {
-		w := s.word()
-		mk := func(n string) *answer { return ed.create(c.collection, body(c.collection, w+" "+n, nil)) }
+		w := newWord()
+		mk := func(n string) *answer { return ed.add(c.collection, w+" "+n) }
 		none, past, running, coming, hidden, draft, locked := mk("none"), mk("past"), mk("running"), mk("coming"), mk("hidden"), mk("draft"), mk("locked")
 		event := func(of *answer, start, end string, more obj) *answer {
 			out := obj{c.field: of.id(), "start_date": start, "end_date": end}
 			maps.Copy(out, more)
-			return ed.event(s.word(), out)
+			return ed.event(newWord(), out)
 		}
 		event(past, "2026-04-01", "2026-05-01 11:59:59", nil)
 		event(running, "2026-04-01", "2026-05-01 12:00:00", nil)
@@ -333,13 +333,13 @@ func listsOfPlaces(s *scene) {
 
 func eventFilters(s *scene) {
 	ed := s.editor
-	tag := ed.create("tags", obj{"name": s.word()}).idText()
+	tag := ed.add("tags", newWord()).idText()
 	at := func(day string, more obj) *answer {
 		more["start_date"], more["end_date"], more["tags"] = "2026-07-"+day, "2026-07-"+day, tag
-		return ed.event(s.word(), more)
+		return ed.event(newWord(), more)
 	}
-	v, o := ed.create("venues", obj{"venue": s.word()}), ed.create("organizers", obj{"organizer": s.word()})
-	parent := ed.event(s.word(), nil)
+	v, o := ed.add("venues", newWord()), ed.add("organizers", newWord())
+	parent := ed.event(newWord(), nil)
 	a := at("01", obj{"featured": true, "venue": v.id()})
 	b := at("02", obj{"ticketed": true, "organizer": o.id(), "post_parent": parent.id()})
 	c := at("03", obj{"featured": true, "ticketed": true, "venue": v.id(), "organizer": o.id()})
@@ -371,7 +371,7 @@ func eventFilters(s *scene) {
 
 func terms(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	music := ed.create("categories", obj{"name": "Music & " + w, "description": "D"}).fields(obj{"parent": 0, "slug": "music-" + w, "count": 0})
 	jazz := ed.create("categories", obj{"name": "Jazz " + w, "parent": music.idText()}).field("parent", music.id())
 	exists := func(a *answer, of *answer) {
@@ -381,18 +381,18 @@ func terms(s *scene) {
 	exists(ed.post("/categories", obj{"name": "MUSIC &amp; " + w}), music)
 	exists(ed.post("/categories", obj{"name": "jazz " + w, "parent": music.id(), "slug": "own-" + w}), jazz)
 	// Under another parent it is another category.
-	other := ed.create("categories", obj{"name": "Jazz " + w}).field("slug", "jazz-"+w+"-2")
+	other := ed.add("categories", "Jazz "+w).field("slug", "jazz-"+w+"-2")
 	ed.update(other, obj{"parent": music.id()}).field("parent", music.id()) // updates may make equal names
 	// The shown name counts: French shows the English name while there is no other.
 	exists(ed.under("fr").post("/categories", obj{"name": "music & " + w}), music)
 	ed.under("fr").update(music, obj{"name": "Musique " + w})
 	exists(ed.under("fr").post("/categories", obj{"name": "musique " + w}), music)
-	ed.under("fr").create("categories", obj{"name": "Music & " + w})
-	tag := ed.create("tags", obj{"name": "Sea " + w})
+	ed.under("fr").add("categories", "Music & "+w)
+	tag := ed.add("tags", "Sea "+w)
 	exists(ed.post("/tags", obj{"name": " sea <b>" + w + "</b>"}), tag)
 	ed.counting("tags", w, 1)
 	for _, parent := range []any{99999999, tag.id(), "x", 1.5, true, list{music.id()}} {
-		ed.post("/categories", obj{"name": s.word(), "parent": parent}).bad("parent")
+		ed.post("/categories", obj{"name": newWord(), "parent": parent}).bad("parent")
 		ed.patch(jazz, obj{"parent": parent}).bad("parent")
 	}
 	for _, none := range []any{0, "0", "", nil} {
@@ -400,12 +400,12 @@ func terms(s *scene) {
 		ed.update(jazz, obj{"parent": none}).field("parent", 0).without("urls.up")
 	}
 	for _, parent := range []any{music.id(), 0, "x"} {
-		ed.post("/tags", obj{"name": s.word(), "parent": parent}).code(400, "rest_taxonomy_not_hierarchical")
+		ed.post("/tags", obj{"name": newWord(), "parent": parent}).code(400, "rest_taxonomy_not_hierarchical")
 		ed.patch(tag, obj{"parent": parent}).code(400, "rest_taxonomy_not_hierarchical")
 	}
 	ed.counting("tags", w, 1)
 	// In an event: nested shape, by shown name.
-	made := ed.event(s.word(), obj{"categories": []int64{music.id(), jazz.id()}, "tags": tag.id()})
+	made := ed.event(newWord(), obj{"categories": []int64{music.id(), jazz.id()}, "tags": tag.id()})
 	made.field("categories.0.name", "Jazz "+w).field("categories.1.name", "Music &amp; "+w).keys("categories.0", nestedKeys...).field("tags.0.parent", 0)
 	ed.under("fr").read(made).field("categories.1.name", "Musique "+w).field("categories.1.language", "fr")
 	// Authors keep categories, editors tags; deleting takes them from events.
@@ -417,10 +417,10 @@ func terms(s *scene) {
 
 func languagesInLists(s *scene) {
 	ed := s.editor
-	w := s.word()
-	a := ed.create("tags", obj{"name": "Apple " + w})
-	z := ed.create("tags", obj{"name": "Zebra " + w})
-	french := ed.under("fr").create("tags", obj{"name": "Maison " + w})
+	w := newWord()
+	a := ed.add("tags", "Apple "+w)
+	z := ed.add("tags", "Zebra "+w)
+	french := ed.under("fr").add("tags", "Maison "+w)
 	ed.under("fr").update(a, obj{"name": "Yaourt " + w})
 	ed.under("cn").update(z, obj{"name": "斑马 " + w})
 	event := ed.event("Sea "+w, obj{"tags": []int64{a.id(), z.id(), french.id()}})
@@ -466,7 +466,7 @@ func languagesInLists(s *scene) {
 
 func searchByLanguage(s *scene) {
 	ed := s.editor
-	tag := ed.create("tags", obj{"name": s.word()}).idText()
+	tag := ed.add("tags", newWord()).idText()
 	event := ed.event("Concerts by the river", obj{"description": "Singing children", "tags": tag})
 	ed.under("fr").update(event, obj{"title": "Concerts au bord de l'eau", "description": "Les enfants chantaient"})
 	ed.under("es").update(event, obj{"title": "Conciertos junto al río", "description": "Niños cantando"})
@@ -505,7 +505,7 @@ func searchByLanguage(s *scene) {
 		s.nobody.list("events", "tags", tag, "search", c.sent, "multilang_language", c.language).found(c.want...)
 		s.editor.under("es").list("events", "tags", tag, "search", c.sent, "multilang_language", c.language).found(c.want...)
 	}
-	w := s.word()
+	w := newWord()
 	venue := ed.create("venues", obj{"venue": "River " + w, "city": "Gante"})
 	ed.under("fr").update(venue, obj{"venue": "Fleuve " + w})
 	s.nobody.under("fr").list("venues", "search", "fleuve gante "+w).found(venue)
@@ -517,7 +517,7 @@ func scheduled(s *scene) {
 	s = s.alone(settings{})
 	ed, nobody := s.editor, s.nobody
 	venue := ed.create("venues", obj{"venue": "Hall", "date": "2026-05-01 13:00:00"}).field("status", "future")
-	tag := ed.create("tags", obj{"name": "Sea"})
+	tag := ed.add("tags", "Sea")
 	event := ed.event("Quay", obj{"date": "2026-05-01 14:00:00", "tags": tag.id(), "venue": venue.id()}).field("status", "future")
 	plain := ed.event("Open", obj{"venue": venue.id()})
 	now := func(moment string) {
@@ -594,7 +594,7 @@ func scheduled(s *scene) {
 func daysGoBy(s *scene) {
 	s = s.alone(settings{})
 	ed, nobody := s.editor, s.nobody
-	venue := ed.create("venues", obj{"venue": "Hall"})
+	venue := ed.add("venues", "Hall")
 	today := ed.event("Today", obj{"start_date": "2026-05-01 09:00", "end_date": "2026-05-01 18:00", "venue": venue.id()})
 	tomorrow := ed.event("Tomorrow", obj{"start_date": "2026-05-02 09:00", "end_date": "2026-05-02 10:00"})
 	far := ed.event("Far", obj{"start_date": "2028-05-02 09:00", "end_date": "2028-05-02 10:00"})

@@ -9,11 +9,11 @@ import (
 
 func pastOfRecords(s *scene) {
 	ed, nobody := s.editor, s.nobody
-	w := s.word()
-	venue := ed.create("venues", obj{"venue": w + " mill"})
+	w := newWord()
+	venue := ed.add("venues", w+" mill")
 	event := ed.with("Daybook-Reason", "first").event(w+" words", obj{"status": "draft", "venue": venue.id(), "start_date": "2030-07-04 18:30", "end_date": "2030-07-06 18:30"})
 	path := event.path()
-	from := event.header.Get("Daybook-Position")
+	from := event.position()
 	ed.update(path, obj{"title": w + " quay", "status": "publish"})
 	ed.update(venue, obj{"venue": w + " hall"})
 	ed.update(path, obj{"start_date": "2030-07-05 19:00", "venue": ""})

@@ -123,9 +123,9 @@ func forwarded(s *scene) {
 
 func slashes(s *scene) {
 	ed := s.editor
-	word := s.word()
+	word := newWord()
 	made := ed.event(word, nil)
-	tag := ed.create("tags", obj{"name": word})
+	tag := ed.add("tags", word)
 	for _, p := range []string{"", "/doc", "/events", "/venues", "/tags", made.path(), made.bySlug(), tag.path()} {
 		query := ""
 		if p == "/events" || p == "/venues" || p == "/tags" {
@@ -138,7 +138,7 @@ func slashes(s *scene) {
 	}
 	same(s.t, s.nobody.get(made), s.nobody.read("=//api///calendar/events//v1"+made.path()+"/"))
 	ed.do("PATCH", made.path()+"/", nil).want(200)
-	ed.do("POST", "/events//", eventBody(s.word(), nil)).want(201)
+	ed.do("POST", "/events//", eventBody(newWord(), nil)).want(201)
 	same(s.t, s.nobody.get(made), s.nobody.read("/%65vents/"+made.idText()))
 	// %2F is part of the slug, and slugs are compared in lower case.
 	s.nobody.get("/events/by-slug/a%2Fb").code(404, "rest-event-not-found")
@@ -158,9 +158,9 @@ func slashes(s *scene) {
 
 func headAndOptions(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	made := ed.event(w, nil)
-	tag := ed.create("tags", obj{"name": s.word()})
+	tag := ed.add("tags", newWord())
 	const (
 		read   = "GET, HEAD, OPTIONS"
 		list   = "GET, HEAD, POST, OPTIONS"
@@ -259,8 +259,8 @@ func crossOrigin(s *scene) {
 
 func everyAnswer(s *scene) {
 	ed := s.editor
-	made := ed.event(s.word(), nil)
-	locked := ed.event(s.word(), nil)
+	made := ed.event(newWord(), nil)
+	locked := ed.event(newWord(), nil)
 	ed.update(locked, obj{"password": "pw"})
 	for query, want := range map[string]string{
 		"": "public, no-cache", "?password=": "public, no-cache", "?password=pw": "no-store, private", "?password=x": "no-store, private", "?password[]=pw": "no-store, private",
@@ -304,14 +304,14 @@ func positions(s *scene) {
 	s = s.alone(settings{positionWait: 150 * time.Millisecond})
 	ed, nobody := s.editor, s.nobody
 	first := ed.event("Quay", nil)
-	at := first.header.Get("Daybook-Position")
+	at := first.position()
 	nobody.with("Daybook-Min-Position", at).list("events").found(first).head("Daybook-Position", at)
 	ed.list("events").found(first).head("Daybook-Position", at)
 	// An event with inline records makes several entries; its position is the last.
 	second := ed.event("Sea", obj{"venue": obj{"venue": "Hall"}, "tags": "tide"})
-	nobody.with("Daybook-Min-Position", second.header.Get("Daybook-Position")).list("venues").field("total", 1)
+	nobody.with("Daybook-Min-Position", second.position()).list("venues").field("total", 1)
 	gone := ed.remove(first)
-	nobody.with("Daybook-Min-Position", gone.header.Get("Daybook-Position")).list("events").found(second)
+	nobody.with("Daybook-Min-Position", gone.position()).list("events").found(second)
 	for _, c := range []*caller{nobody, ed} {
 		c.with("Daybook-Min-Position", "99999999").get("/events").code(503, "rest_position_not_reached").head("Retry-After", "2")
 		c.with("Daybook-Min-Position", strings.Repeat("9", 40)).get("/tags").code(503, "rest_position_not_reached")
@@ -329,16 +329,16 @@ func positions(s *scene) {
 	ed.with("Daybook-Min-Position", "x").update(second, nil)
 
 	// While the feed is held back, single reads are new and anonymous lists old.
-	shown := ed.list("events").found(second).header.Get("Daybook-Position")
+	shown := ed.list("events").found(second).position()
 	release := s.svc.hold()
 	third := ed.event("Third", nil)
 	nobody.read(third).field("title", "Third")
 	nobody.read(third.bySlug()).field("id", third.id())
 	nobody.with("Daybook-Min-Position", "").list("events").found(second).head("Daybook-Position", shown)
-	nobody.with("Daybook-Min-Position", third.header.Get("Daybook-Position")).get("/events").code(503, "rest_position_not_reached")
+	nobody.with("Daybook-Min-Position", third.position()).get("/events").code(503, "rest_position_not_reached")
 	ed.list("events").found(second).head("Daybook-Position", shown) // waits in vain, then answers what it has
 	release()
-	nobody.list("events").found(second, third).head("Daybook-Position", third.header.Get("Daybook-Position"))
+	nobody.list("events").found(second, third).head("Daybook-Position", third.position())
 	ed.list("events").found(second, third)
 }
 

@@ -20,10 +20,10 @@ func orderOfChecks(s *scene) {
 	wrong.do("PUT", "/events", nil).code(405, "rest_method_not_allowed")
 	wrong.get("/events/99999999?multilang_language=de").code(401, "incorrect_password")
 	s.nobody.get("/events/99999999?multilang_language=de").bad("multilang_language")
-	draft := author.event(s.word(), obj{"status": "draft"})
+	draft := author.event(newWord(), obj{"status": "draft"})
 	s.nobody.get(draft.path() + "?multilang_language=de").bad("multilang_language")
 	s.nobody.with("If-None-Match", "*").get(draft).code(403, "event-not-accessible")
-	s.nobody.with("If-None-Match", "*").get("/events?page=5&search="+s.word()).code(404, "event-archive-page-not-found")
+	s.nobody.with("If-None-Match", "*").get("/events?page=5&search="+newWord()).code(404, "event-archive-page-not-found")
 	// Writes: route, credentials, general right, body, missing, key, values, record, right, If-Match, handler.
 	for _, c := range []*caller{s.nobody, s.as("subscriber")} {
 		status := 401
@@ -40,13 +40,13 @@ func orderOfChecks(s *scene) {
 	ed.with("Idempotency-Key", "ä").post("/events?multilang_language=de", obj{"featured": "x"}).code(400, "rest_missing_callback_param")
 	ed.with("Idempotency-Key", "ä").post("/events?multilang_language=de", eventBody("", obj{"end_date": "2020-01-01", "tags": 99999999})).
 		bad("Idempotency-Key", "multilang_language", "title", "end_date", "tags")
-	key := "order-" + s.word()
-	tag := ed.with("Idempotency-Key", key).create("tags", obj{"name": s.word()})
+	key := "order-" + newWord()
+	tag := ed.with("Idempotency-Key", key).add("tags", newWord())
 	ed.with("Idempotency-Key", key).patch("/tags/99999999", nil).code(422, "rest_idempotency_key_reused")
 	ed.with("Idempotency-Key", key).patch("/tags/99999999", obj{"name": 5}).code(422, "rest_idempotency_key_reused")
 	ed.with("Idempotency-Key", key).post("/tags", obj{"description": 5}).code(400, "rest_missing_callback_param")
 	author.with("If-Match", `"99-x"`).patch("/events/99999999", nil).code(404, "rest-event-not-found")
-	foreign := ed.event(s.word(), nil)
+	foreign := ed.event(newWord(), nil)
 	author.with("If-Match", `"99-x"`).patch(foreign, obj{"end_date": "2020-01-01"}).code(403, "rest_forbidden")
 	ed.with("If-Match", `"99-x"`).patch(foreign, obj{"end_date": "2020-01-01"}).code(412, "rest_precondition_failed")
 	ed.patch(foreign, obj{"end_date": "2020-01-01"}).bad("end_date")
@@ -66,10 +66,10 @@ func orderOfChecks(s *scene) {
 
 func bodies(s *scene) {
 	ed := s.editor
-	made := ed.event(s.word(), obj{"categories": s.word()})
+	made := ed.event(newWord(), obj{"categories": newWord()})
 	path := made.path()
 	title := func(want string, a *answer) { s.t.Helper(); a.want(200).field("title", want) }
-	a, b := s.word(), s.word()
+	a, b := newWord(), newWord()
 	title(a, ed.do("PATCH", path, raw{"application/json", `{"title":"` + a + `"}`}))
 	title(b, ed.do("PATCH", path, raw{"application/ld+json; charset=utf-8", `{"title":"` + b + `"}`}))
 	title(a, ed.do("PATCH", path, raw{"", `{"title":"` + a + `"}`}))
@@ -85,7 +85,7 @@ func bodies(s *scene) {
 	title(b, ed.do("PATCH", path+"?title="+a, obj{"title": b}))                                     // the body wins
 	title(b, ed.do("PATCH", path+"?&&unknown=1&", obj{"unknown": obj{"x": 1}, "url": 5, "id": -1})) // unknown and computed names
 	title(a, ed.do("PATCH", path+"?title=lost&title="+a, raw{"text/xml", "<x/>"}))
-	ed.do("DELETE", ed.create("tags", obj{"name": s.word()}).path(), raw{"application/json", "{"}).want(200) // ignored on DELETE
+	ed.do("DELETE", ed.add("tags", newWord()).path(), raw{"application/json", "{"}).want(200) // ignored on DELETE
 	tags := ed.do("PATCH", path, url.Values{"tags[]": {"One " + a, "Two " + a}, "organizer[0][organizer]": {"Org " + a}, "organizer[1][organizer]": {"Org " + b}}).want(200)
 	tags.field("tags.0.name", "One "+a).field("tags.1.name", "Two "+a).field("organizer.0.organizer", "Org "+a).field("organizer.1.organizer", "Org "+b)
 	wantLen(ed.do("PATCH", path+"?tags="+url.QueryEscape("One "+a)+"&tags="+url.QueryEscape("Two "+a), nil), "tags", 2) // lists take all
@@ -108,7 +108,7 @@ func bodies(s *scene) {
 
 func scalars(s *scene) {
 	ed := s.editor
-	made := ed.event(s.word(), nil)
+	made := ed.event(newWord(), nil)
 	path := made.path()
 	for _, field := range []string{"featured", "all_day", "show_map", "hide_from_listings", "sticky", "ticketed", "show_map_link"} {
 		for _, on := range []any{true, 1, "1", "true", "YES", "On"} {
@@ -123,7 +123,7 @@ func scalars(s *scene) {
 			ed.patch(path, obj{field: bad}).bad(field)
 		}
 	}
-	venue := ed.create("venues", obj{"venue": s.word()})
+	venue := ed.add("venues", newWord())
 	for sent, want := range map[any]bool{"no": false, "1": true, false: false, "TRUE": true, 0: false} {
 		ed.update(venue, obj{"show_map": sent, "show_map_link": sent}).field("show_map", want).field("show_map_link", want)
 		ed.update(venue, obj{"show_map": "", "show_map_link": nil}).field("show_map", true).field("show_map_link", true)
@@ -160,20 +160,20 @@ func nullAndEmpty(s *scene) {
 	ed := s.editor
 	// Organizers: null of these is as if not sent, empty is refused.
 	for _, field := range []string{"author", "date", "date_utc", "status"} {
-		made := ed.create("organizers", obj{"organizer": s.word(), field: nil}).field("status", "publish").field("date", "2026-05-01 12:00:00")
-		ed.post("/organizers", obj{"organizer": s.word(), field: ""}).bad(field)
+		made := ed.create("organizers", obj{"organizer": newWord(), field: nil}).field("status", "publish").field("date", "2026-05-01 12:00:00")
+		ed.post("/organizers", obj{"organizer": newWord(), field: ""}).bad(field)
 		same(s.t, made, ed.update(made, obj{field: nil}))
 		ed.patch(made, obj{field: " "}).bad(field)
 		for _, collection := range []string{"events", "venues"} {
-			ed.post("/"+collection, body(collection, s.word(), obj{field: nil})).bad(field)
-			ed.post("/"+collection, body(collection, s.word(), obj{field: ""})).bad(field)
-			ed.patch(ed.create(collection, body(collection, s.word(), nil)).path(), obj{field: nil}).bad(field)
+			ed.post("/"+collection, body(collection, newWord(), obj{field: nil})).bad(field)
+			ed.post("/"+collection, body(collection, newWord(), obj{field: ""})).bad(field)
+			ed.patch(ed.add(collection, newWord()).path(), obj{field: nil}).bad(field)
 		}
 	}
 	for _, collection := range collections {
 		name := nameField(collection)
-		ed.post("/"+collection, body(collection, s.word(), obj{name: nil})).code(400, "rest_missing_callback_param")
-		made := ed.create(collection, body(collection, s.word(), nil))
+		ed.post("/"+collection, body(collection, newWord(), obj{name: nil})).code(400, "rest_missing_callback_param")
+		made := ed.add(collection, newWord())
 		for _, bad := range []any{nil, "", " \u00a0 ", "<b></b>", "0"} {
 			ed.patch(made, obj{name: bad}).bad(name)
 			if bad != nil {
@@ -182,12 +182,12 @@ func nullAndEmpty(s *scene) {
 		}
 		ed.patch(made, obj{"multilang_language": nil}).bad("multilang_language")
 	}
-	event := ed.event(s.word(), nil)
+	event := ed.event(newWord(), nil)
 	for _, field := range []string{"start_date", "end_date", "all_day", "featured", "author", "status"} {
 		ed.patch(event, obj{field: nil}).bad(field)
 		ed.patch(event, obj{field: ""}).bad(field)
 	}
-	parent := ed.event(s.word(), nil)
+	parent := ed.event(newWord(), nil)
 	for _, empty := range []any{nil, "", 0, "0"} {
 		ed.update(event, obj{"post_parent": parent.id()}).field("post_parent", parent.id())
 		ed.update(event, obj{"post_parent": empty}).field("post_parent", 0)
@@ -196,12 +196,12 @@ func nullAndEmpty(s *scene) {
 	// Empty parameters of reads that count as not sent.
 	s.nobody.read(event.path() + "?_fields=&password=").having("title")
 	s.nobody.read("?context=")
-	s.nobody.read("/events?_fields=&search=" + s.word())
+	s.nobody.read("/events?_fields=&search=" + newWord())
 }
 
 func costs(s *scene) {
 	ed := s.editor
-	made := ed.event(s.word(), nil)
+	made := ed.event(newWord(), nil)
 	b, err := os.ReadFile(filepath.Join("testdata", "costs.json")) // sent, shown, symbol, its position, values
 	must(s.t, err)
 	var rows [][5]any
@@ -224,7 +224,7 @@ func costs(s *scene) {
 
 func slugs(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	slug := func(a *answer, want string) { s.t.Helper(); a.field("slug", want) }
 	slug(ed.event("Quay concert &amp; <b>Picnic</b> "+w, nil), "quay-concert-picnic-"+w)
 	slug(ed.event("Été à Málaga / v1.2 – "+w, nil), "ete-a-malaga-v1-2-"+w)
@@ -243,8 +243,8 @@ func slugs(s *scene) {
 	slug(first, w)
 	slug(ed.event(w, nil), w+"-2")
 	slug(ed.event("B", obj{"slug": w}), w+"-3")
-	slug(ed.create("venues", obj{"venue": w}), w)
-	slug(ed.create("tags", obj{"name": w}), w)
+	slug(ed.add("venues", w), w)
+	slug(ed.add("tags", w), w)
 	slug(ed.update(first, obj{"slug": w}), w) // its own does not count
 	// A new name never changes a slug; empty makes it anew.
 	slug(ed.update(first, obj{"title": "New " + w}), w)
@@ -277,24 +277,24 @@ func slugs(s *scene) {
 	ed.update(home, obj{"title": "Home " + w})
 	slug(ed.update(home, obj{"status": "publish"}), "accueil-"+w)
 	// A child category first gets the slug of its parent appended.
-	music := ed.create("categories", obj{"name": "Music " + w})
+	music := ed.add("categories", "Music "+w)
 	slug(music, "music-"+w)
-	x := s.word()
-	slug(ed.create("categories", obj{"name": x}), x)
+	x := newWord()
+	slug(ed.add("categories", x), x)
 	child := ed.create("categories", obj{"name": x, "parent": music.id()})
 	slug(child, x+"-music-"+w)
 	slug(ed.create("categories", obj{"name": "Other " + x, "slug": x, "parent": music.id()}), x+"-music-"+w+"-2")
 	slug(ed.create("tags", obj{"name": "Tag " + x, "slug": x}), x)
 	slug(ed.create("tags", obj{"name": "Tag two " + x, "slug": x}), x+"-2")
 	// Trashing frees the slug, restoring numbers it.
-	slug(ed.update(ed.create("organizers", obj{"organizer": x}).path(), obj{"slug": "Ö-" + x}), "o-"+x)
+	slug(ed.update(ed.add("organizers", x).path(), obj{"slug": "Ö-" + x}), "o-"+x)
 }
 
 func publicationDates(s *scene) {
 	ed := s.york.as(s.t, "editor") // it is 2030-05-01, 22:00, and 02:00 of the next day in UTC
 	event := func(more obj) *answer {
 		s.t.Helper()
-		return ed.event(s.word(), more)
+		return ed.event(newWord(), more)
 	}
 	dates := func(a *answer, date, utc, modified, modifiedUTC string) *answer {
 		s.t.Helper()
@@ -308,7 +308,7 @@ func publicationDates(s *scene) {
 	event(obj{"date": "2030-01-01", "date_utc": "2030-02-02"}).fields(obj{"date": "2030-01-01 00:00:00", "date_utc": "2030-02-02 00:00:00"})
 	// Words in the zone of the event, then converted.
 	event(obj{"date": "today", "timezone": "Asia/Tokyo"}).fields(obj{"date": "2030-05-01 11:00:00", "date_utc": "2030-05-01 15:00:00"})
-	ed.create("venues", obj{"venue": s.word(), "date": "today"}).fields(obj{"date": "2030-05-01 00:00:00", "date_utc": "2030-05-01 04:00:00"})
+	ed.create("venues", obj{"venue": newWord(), "date": "today"}).fields(obj{"date": "2030-05-01 00:00:00", "date_utc": "2030-05-01 04:00:00"})
 	// On update one sent recomputes the other; modified is the time of the write.
 	dates(ed.update(made, obj{"date": "2029-07-01"}), "2029-07-01 00:00:00", "2029-07-01 04:00:00", now, nowUTC)
 	dates(ed.update(made, obj{"date_utc": "2029-07-01"}), "2029-06-30 20:00:00", "2029-07-01 00:00:00", now, nowUTC)
@@ -334,39 +334,39 @@ func publicationDates(s *scene) {
 
 func images(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	link := "https://img.example/" + w + "/quay.tar.JPEG?size=1#x"
-	made := ed.event(s.word(), obj{"image": link})
+	made := ed.event(newWord(), obj{"image": link})
 	id := made.num("image.id")
 	made.field("image", obj{"url": link, "id": id, "extension": "jpeg"})
 	// The same URL gets the same id, on every kind.
-	ed.create("venues", obj{"venue": s.word(), "image": link}).field("image", made.at("image"))
-	ed.create("organizers", obj{"organizer": s.word(), "image": id}).field("image", made.at("image"))
-	s.as("author").event(s.word(), obj{"image": itoa(id)}).field("image", made.at("image"))
-	s.as("contributor").event(s.word(), obj{"image": id}).field("image", made.at("image"))
+	ed.create("venues", obj{"venue": newWord(), "image": link}).field("image", made.at("image"))
+	ed.create("organizers", obj{"organizer": newWord(), "image": id}).field("image", made.at("image"))
+	s.as("author").event(newWord(), obj{"image": itoa(id)}).field("image", made.at("image"))
+	s.as("contributor").event(newWord(), obj{"image": id}).field("image", made.at("image"))
 	for url, extension := range map[string]string{
 		"https://img.example/" + w + "/plain": "", "https://img.example/" + w + ".a-b": "", "http://img.example/" + w + ".Png": "png",
 		"https://img.example/" + w + "/x.": "", "https://" + w + ".example": "",
 	} {
-		ed.event(s.word(), obj{"image": url}).field("image.extension", extension).field("image.url", url)
+		ed.event(newWord(), obj{"image": url}).field("image.extension", extension).field("image.url", url)
 	}
 	for _, bad := range []any{99999999, made.id(), made.idText(), "nonsense", "ftp://img.example/a.jpg", "//img.example/a.jpg", true, list{}, obj{"id": id}, -1, 1.5} {
-		ed.post("/events", eventBody(s.word(), obj{"image": bad})).bad("image")
-		ed.post("/venues", obj{"venue": s.word(), "image": bad}).bad("image")
+		ed.post("/events", eventBody(newWord(), obj{"image": bad})).bad("image")
+		ed.post("/venues", obj{"venue": newWord(), "image": bad}).bad("image")
 	}
-	s.as("contributor").post("/events", eventBody(s.word(), obj{"image": link})).bad("image")
+	s.as("contributor").post("/events", eventBody(newWord(), obj{"image": link})).bad("image")
 	// An image's id is no record.
 	s.nobody.get("/events/"+itoa(id)).code(404, "rest-event-not-found")
 	s.nobody.list("events", "include", made.idText()).field("events.0.image.url", link)
-	venue := ed.create("venues", obj{"venue": s.word(), "image": id})
+	venue := ed.create("venues", obj{"venue": newWord(), "image": id})
 	ed.update(venue, obj{"image": "0"}).without("image")
 }
 
 func limits(s *scene) {
 	ed := s.editor
 	text := func(n int) string { return strings.Repeat("é", n) }
-	made := ed.event(s.word(), nil)
-	place := ed.create("venues", obj{"venue": s.word()})
+	made := ed.event(newWord(), nil)
+	place := ed.add("venues", newWord())
 	for _, c := range []struct {
 		path, field string
 		limit       int
@@ -404,7 +404,7 @@ func limits(s *scene) {
 	// Request line and body.
 	s.nobody.get("/events?x="+strings.Repeat("x", 16<<10)).code(414, "rest_uri_too_long")
 	s.nobody.read("/events?x=" + strings.Repeat("x", 15<<10))
-	ed.update(made, raw{"application/json", `{"title":"` + s.word() + `","x":"` + strings.Repeat("x", 1<<20-100) + `"}`})
+	ed.update(made, raw{"application/json", `{"title":"` + newWord() + `","x":"` + strings.Repeat("x", 1<<20-100) + `"}`})
 	ed.patch(made, raw{"application/json", `{"x":"` + strings.Repeat("x", 1<<20) + `"}`}).code(413, "rest_body_too_large")
 	ed.patch(made, raw{"text/plain", strings.Repeat("x", 1<<20+1)}).code(413, "rest_body_too_large")
 }
@@ -439,7 +439,7 @@ func htmlSafety(s *scene) {
 		{`<scr<script>x</script>ipt>evil()</script>`, ``},
 		{`<span lang="fr" dir="ltr" class="x">a</span>`, `<p><span lang="fr" dir="ltr">a</span></p>`},
 	} {
-		got := ed.event(s.word(), obj{"description": c.sent})
+		got := ed.event(newWord(), obj{"description": c.sent})
 		if c.kept != "" {
 			got.field("description", c.kept)
 		}
@@ -453,14 +453,14 @@ func htmlSafety(s *scene) {
 		ed.update(got, obj{"description": text}).field("description", text)
 	}
 	// Tags of entities are texts, in names too.
-	ed.event("&lt;script&gt;evil()&lt;/script&gt; "+s.word(), nil).lacks("<script>evil")
-	ed.create("organizers", obj{"organizer": s.word(), "phone": "<img src=x onerror=evil()>1"}).field("phone", "1")
-	ed.post("/venues", obj{"venue": s.word(), "website": `https://a.example/"onclick="evil()`}).bad("website")
+	ed.event("&lt;script&gt;evil()&lt;/script&gt; "+newWord(), nil).lacks("<script>evil")
+	ed.create("organizers", obj{"organizer": newWord(), "phone": "<img src=x onerror=evil()>1"}).field("phone", "1")
+	ed.post("/venues", obj{"venue": newWord(), "website": `https://a.example/"onclick="evil()`}).bad("website")
 }
 
 func sparse(s *scene) {
 	ed := s.editor
-	w := s.word()
+	w := newWord()
 	made := ed.event(w, obj{"venue": obj{"venue": w}})
 	path := made.path()
 	s.nobody.read(path+"?_fields=id,title,+venue").keys("", "id", "title", "venue").field("title", w).having("venue.json_ld")
@@ -477,7 +477,7 @@ func sparse(s *scene) {
 			s.nobody.list(collection, "search", w, "_fields", "venue").field("venues", list{obj{"venue": w}})
 			continue
 		}
-		term := ed.create(collection, body(collection, w, nil))
+		term := ed.add(collection, w)
 		s.nobody.list(collection, "search", w, "hide_empty", "0", "_fields", nameField(collection)).field(collection, list{obj{nameField(collection): w}})
 		s.nobody.read(term.path()+"?_fields=slug").field("", obj{"slug": w})
 	}
@@ -487,7 +487,7 @@ func sparse(s *scene) {
 
 // hostileFields: what one client asks for is never the answer to another.
 func hostileFields(s *scene) {
-	made := s.editor.event(s.word(), nil)
+	made := s.editor.event(newWord(), nil)
 	whole := s.nobody.read(made)
 	nothing, both := obj{}, obj{"title": whole.at("title"), "slug": whole.at("slug")}
 	for range 3 { // often enough to be kept
