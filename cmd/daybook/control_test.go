@@ -68,53 +68,6 @@ func TestHolderThatStays(t *testing.T) {
 	}
 }
 
-// TestStoppedServer: a process that does not run answers no command, and commands
-// say so.
-func TestStoppedServer(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	s.signal(syscall.SIGSTOP)
-	defer s.signal(syscall.SIGCONT)
-	for _, args := range [][]string{{"health"}, {"user", "list"}} {
-		_, errText, status := tool(t, nil, append(args, "--data", data)...)
-		if status != exitFailed || !strings.Contains(errText, "does not answer") {
-			t.Errorf("daybook %v: status %d and %q", args, status, errText)
-		}
-	}
-}
-
-// TestSocketOfALongPath: the socket lies elsewhere then, and is taken away also
-// after a kill.
-func TestSocketOfALongPath(t *testing.T) {
-	t.Parallel()
-	data, tmp := filepath.Join(t.TempDir(), strings.Repeat("d", maxSocket)), t.TempDir()
-	start := func() *server {
-		cmd := child(context.Background(), "serve", "--data", data, "--listen", "127.0.0.1:0")
-		return startServerOf(t, cmd, "", append(cmd.Env, "TMPDIR="+tmp))
-	}
-	sockets := func() []string {
-		found, err := filepath.Glob(filepath.Join(tmp, "daybook-*"))
-		must(t, err)
-		return found
-	}
-	start().kill()
-	s := start()
-	if found := sockets(); len(found) != 1 {
-		t.Errorf("after a kill and a start there are %v", found)
-	}
-	mustTool(t, "user", "list", "--data", data)
-	s.kill()
-	mustTool(t, "verify", "--data", data)
-	if found := sockets(); len(found) != 0 {
-		t.Errorf("a command left %v", found)
-	}
-	start().drain()
-	if found := sockets(); len(found) != 0 {
-		t.Errorf("after the end there are %v", found)
-	}
-}
-
 // TestStopTellsCommands: a command that goes on too long when the service stops is
 // told why it ended.
 func TestStopTellsCommands(t *testing.T) {

@@ -64,19 +64,6 @@ func toErase(s *server) (venue, event string) {
 	return venue, "/events/" + idOf(e)
 }
 
-// repeats sends the same two requests with their keys each time: one makes a venue, the
-// other an event at another one.
-func repeats(s *server, of string) (venue, event func() (int, []byte)) {
-	send := func(key, path, body string) func() (int, []byte) {
-		return func() (int, []byte) {
-			status, _, b := s.full("POST", s.root+path, s.token, body, map[string]string{"Idempotency-Key": key})
-			return status, b
-		}
-	}
-	return send("made", "/venues", fmt.Sprintf(`{"venue":"%s by key"}`, secretWords[0])),
-		send("at it", "/events", fmt.Sprintf(`{"title":"By key","start_date":"2026-07-05 18:30:00","end_date":"2026-07-05 19:30:00","venue":%s}`, of))
-}
-
 // busy writes and reads until it is stopped, and fails the test when an answer is not
 // one that the requests may get.
 func busy(t *testing.T, s *server) (stop func()) {
@@ -289,57 +276,4 @@ func TestEraseOnServers(t *testing.T) {
 	}
 	mustTool(t, d.on([]string{"erase", "--compact"}, "store")...)
 	mustTool(t, d.on([]string{"verify"}, "store")...)
-}
-
-// TestEraseKeys is HISTORY 20.37: a key of an erased record repeats as 410, one of an
-// event that embedded it answers without its text.
-func TestEraseKeys(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	venue, _ := toErase(s)
-	_, at, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
-	makes, links := repeats(s, at)
-	status, made := makes()
-	if status != 201 {
-		t.Fatalf("%d %s", status, made)
-	}
-	var v map[string]any
-	must(t, json.Unmarshal(made, &v))
-	if status, b := links(); status != 201 || !hasSecret(b) {
-		t.Fatalf("%d %s", status, b)
-	}
-	for _, id := range []string{at, idOf(v)} {
-		mustTool(t, "erase", "venue", id, "--data", data, "--reason", "asked for", "--yes")
-	}
-	if status, b := makes(); status != 410 || !bytes.Contains(b, []byte("rest_record_erased")) {
-		t.Errorf("the key of an erased venue: %d %s, want 410", status, b)
-	}
-	if status, b := links(); status != 201 || hasSecret(b) || !bytes.Contains(b, []byte("By key")) {
-		t.Errorf("the key of an event that embedded it: %d %s, want the event without it", status, b)
-	}
-}
-
-// TestEraseUser: a user who was erased has no name, no role and no token any more.
-func TestEraseUser(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	token := strings.TrimSpace(mustTool(t, "user", "add", secretWords[0], "--role", "author", "--data", data))
-	made := s.want(201, "POST", "/events", token, `{"title":"Kept","status":"publish","start_date":"2026-07-04 18:30:00","end_date":"2026-07-04 19:30:00"}`)
-	id := fmt.Sprint(made["author"])
-	mustTool(t, "erase", "user", id, "--data", data, "--reason", "asked for", "--yes")
-	if status, b := s.try("POST", s.root+"/events", token, `{"title":"No"}`); status != 401 {
-		t.Errorf("the token of an erased user: %d %s, want 401", status, b)
-	}
-	if list := mustTool(t, "user", "list", "--data", data); strings.Contains(list, secretWords[0]) {
-		t.Errorf("users: %s", list)
-	}
-	if got := s.want(200, "GET", "/events/"+idOf(made), "", ""); fmt.Sprint(got["author"]) != id {
-		t.Errorf("author %v, want %s: the number stays", got["author"], id)
-	}
-	if found := filesWith(t, secretWords[0], data); len(found) > 0 {
-		t.Errorf("the name is in %v", found)
-	}
-	mustTool(t, "user", "add", secretWords[0], "--role", "author", "--data", data)
 }

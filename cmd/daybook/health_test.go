@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,23 +55,6 @@ func TestHealthWhenWritesFail(t *testing.T) {
 		if n := strings.Count(s.log(), line); n != 1 {
 			t.Errorf("the log has %q %d times\n%s", line, n, s.log())
 		}
-	}
-}
-
-// TestHealthWhenReadsFail: a create that fails at what it reads before its commit is seen in
-// health too. A log that was cut off lets every read of its pages fail.
-func TestHealthWhenReadsFail(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	s := startServer(t, "serve", "--data", data)
-	s.want(201, "POST", "/tags", s.token, `{"name":"first"}`)
-	must(t, os.Truncate(filepath.Join(data, sqlite.FileName+"-wal"), 0))
-	s.want(503, "POST", "/tags", s.token, `{"name":"second"}`)
-	if v := s.state(); v["status"] != statusDegraded || v["why"] != whyNoReads {
-		t.Errorf("health: %v", v)
-	}
-	if out, _, status := tool(t, nil, "health", "--data", data); status != exitFailed || !strings.Contains(out, "why: "+whyNoReads) {
-		t.Errorf("daybook health: status %d and %q", status, out)
 	}
 }
 

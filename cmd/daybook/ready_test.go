@@ -4,23 +4,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func TestReady(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"))
-	address := strings.TrimPrefix(s.host, "http://")
-	if out := mustTool(t, "ready", "--listen", address); out != statusOK+"\n" {
-		t.Errorf("serving: %q", out)
-	}
-	s.drain()
-	if _, errText, status := tool(t, nil, "ready", "--listen", address); status != exitFailed || !strings.Contains(errText, "refused") {
-		t.Errorf("stopped: status %d, %q", status, errText)
-	}
-
 	for body, says := range map[string]string{`{"status":"starting"}`: "not ready: starting", `<p>hello</p>`: "no daybook"} {
 		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/health/ready" {

@@ -77,7 +77,8 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 			s.server = s.begin(args)
 			s.awaitReady()
 			fmt.Fprintf(ts.Stdout(), "token: %s\n", s.token)
-			ts.Setenv("HOST", s.host)
+			ts.Setenv("ADDRESS", strings.TrimPrefix(s.host, "http://"))
+			ts.Setenv("PID", strconv.Itoa(s.cmd.Process.Pid))
 			ts.Setenv("TOKEN", cmp.Or(s.token, ts.Getenv("TOKEN")))
 		},
 		// begin is serve that does not wait until the server is ready.
