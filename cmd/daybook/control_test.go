@@ -19,9 +19,7 @@ func together(t *testing.T, n int, args func(i int) []string) {
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
-			if _, errText, status := tool(t, nil, args(i)...); status != exitOK {
-				t.Errorf("daybook %v: status %d and %q", args(i), status, errText)
-			}
+			wantTool(t, exitOK, "", args(i)...)
 		})
 	}
 	all.Wait()
@@ -85,9 +83,7 @@ func TestStopTellsCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if status := s.drain(); status != exitOK {
-		t.Errorf("drained with status %d\n%s", status, s.log())
-	}
+	s.ends()
 	if err := cmd.Wait(); err == nil || !strings.Contains(errText.String(), "the service stops") {
 		t.Errorf("the command ended with %v and %q", err, errText.String())
 	}

@@ -97,16 +97,11 @@ func TestLostFiles(t *testing.T) {
 				t.Errorf("ready: %d %s", status, b)
 			}
 			s.want(200, "GET", "/tags", "", "")
-			if out, errText, status := tool(t, nil, "health", "--data", data); status != exitFailed || !strings.Contains(out, statusNoData) {
-				t.Errorf("daybook health: status %d, %q, %q", status, out, errText)
-			}
+			wantTool(t, exitFailed, statusNoData, "health", "--data", data)
 			s.kill()
 
 			if c.refuse != "" {
-				_, errText, status := tool(t, nil, "serve", "--data", data, "--listen", "127.0.0.1:0")
-				if status != exitFailed || !strings.Contains(errText, c.refuse) {
-					t.Errorf("a start without the file: status %d, %q", status, errText)
-				}
+				wantTool(t, exitFailed, c.refuse, "serve", "--data", data, "--listen", "127.0.0.1:0")
 			}
 			if c.back != nil {
 				must(t, c.back(path))

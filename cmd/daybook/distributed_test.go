@@ -218,9 +218,7 @@ func TestDistributed(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	for _, s := range []*server{a, b, second} {
-		if status := s.drain(); status != exitOK {
-			t.Errorf("drained with status %d\n%s", status, s.log())
-		}
+		s.ends()
 	}
 }
 
@@ -310,9 +308,7 @@ func TestServersGoAndCome(t *testing.T) {
 	is(s, 200, statusOK)
 	s.want(201, "POST", "/events", s.token, concert)
 	lists(3)
-	if status := s.drain(); status != exitOK {
-		t.Errorf("drained with status %d\n%s", status, s.log())
-	}
+	s.ends()
 	if strings.Contains(s.log(), "panic") {
 		t.Error(s.log())
 	}
@@ -333,9 +329,7 @@ func TestRebuildKilled(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&lines, `{"action":"create","kind":"tag","key":"t%d","fields":{"name":"tag %d"}}`+"\n", i, i)
 	}
-	if _, errText, status := tool(t, strings.NewReader(lines.String()), append([]string{"import", "-", "--source", "s"}, on...)...); status != exitOK {
-		t.Fatalf("import: status %d %s", status, errText)
-	}
+	importText(t, strings.NewReader(lines.String()), on...)
 	on = append(on, "--index", index, "--index-prefix", prefix)
 	mustTool(t, append([]string{"rebuild"}, on...)...) // one to go back to
 
@@ -430,9 +424,7 @@ func TestListsDuringRebuilds(t *testing.T) {
 	for i := range 1000 { // so that a rebuild takes a moment
 		fmt.Fprintf(&lines, `{"action":"create","kind":"tag","key":"t%d","fields":{"name":"tag %d"}}`+"\n", i, i)
 	}
-	if _, errText, status := tool(t, strings.NewReader(lines.String()), d.on([]string{"import", "-", "--source", "s"}, "store")...); status != exitOK {
-		t.Fatalf("import: status %d %s", status, errText)
-	}
+	importText(t, strings.NewReader(lines.String()), d.on(nil, "store")...)
 	all := d.serve("all")
 	api := d.serve("api")
 	token := all.token

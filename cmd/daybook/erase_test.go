@@ -146,12 +146,8 @@ func TestErase(t *testing.T) {
 		t.Fatal("no file holds the word before, so that none does afterwards would say nothing")
 	}
 	kind, id, _ := strings.Cut(strings.TrimPrefix(venue, "/"), "/")
-	if _, errText, status := tool(t, nil, "erase", "venue", id, "--data", data, "--reason", "asked for"); status != exitUsage || !strings.Contains(errText, "--yes") {
-		t.Errorf("erase without --yes: %d %q", status, errText)
-	}
-	if _, errText, status := tool(t, nil, "erase", "venue", "999999", "--data", data, "--reason", "asked for", "--yes"); status != exitFailed || !strings.Contains(errText, "no venue has the id") {
-		t.Errorf("erase of none: %d %q", status, errText)
-	}
+	wantTool(t, exitUsage, "--yes", "erase", "venue", id, "--data", data, "--reason", "asked for")
+	wantTool(t, exitFailed, "no venue has the id", "erase", "venue", "999999", "--data", data, "--reason", "asked for", "--yes")
 	stop := busy(t, s)
 	out := mustTool(t, "erase", "venue", id, "--data", data, "--reason", "asked for by its owner", "--yes", "--by", "admin")
 	stop()
@@ -180,9 +176,7 @@ func TestErase(t *testing.T) {
 	}
 	s.want(200, "DELETE", "/venues/"+idOf(taken), s.token, "")
 	mustTool(t, "erase", "venue", idOf(taken), "--data", data, "--reason", "its slug is the word", "--yes")
-	if status := s.drain(); status != exitOK {
-		t.Fatalf("drained with %d\n%s", status, s.log())
-	}
+	s.ends()
 	for _, word := range secretWords {
 		if found := filesWith(t, word, data); len(found) > 0 {
 			t.Errorf("%s is in %v after the end", word, found)

@@ -99,9 +99,7 @@ func TestIndexDeleted(t *testing.T) {
 			t.Errorf("%s: %v events afterwards, want %d", c.name, got, n)
 		}
 	}
-	if status := s.drain(); status != exitOK {
-		t.Errorf("drained with status %d\n%s", status, s.log())
-	}
+	s.ends()
 }
 
 // eachSearch runs a test on both search servers, with the settings that name one.

@@ -41,10 +41,7 @@ func TestHealthWhenWritesFail(t *testing.T) {
 	ready(statusOK, "")
 	s.want(503, "POST", "/tags", s.token, `{"name":"first"}`)
 	ready(statusDegraded, whyNoWrites)
-	out, _, status := tool(t, nil, "health", "--data", data)
-	if status != exitFailed || !strings.Contains(out, "why: "+whyNoWrites) {
-		t.Errorf("health: status %d and %q", status, out)
-	}
+	wantTool(t, exitFailed, "why: "+whyNoWrites, "health", "--data", data)
 	s.want(200, "GET", "/tags", "", "")
 	if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)

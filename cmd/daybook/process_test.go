@@ -76,6 +76,22 @@ func mustTool(t *testing.T, args ...string) string {
 	return out
 }
 
+// wantTool runs a command that has to end with a status and to say a text.
+func wantTool(t *testing.T, want int, says string, args ...string) {
+	t.Helper()
+	if out, errText, status := tool(t, nil, args...); status != want || !strings.Contains(out+errText, says) {
+		t.Errorf("daybook %v: status %d and %q, want %d and %q", args, status, out+errText, want, says)
+	}
+}
+
+// importText imports lines.
+func importText(t *testing.T, lines io.Reader, on ...string) {
+	t.Helper()
+	if _, errText, status := tool(t, lines, append([]string{"import", "-", "--source", "s"}, on...)...); status != exitOK {
+		t.Fatalf("import: status %d %s", status, errText)
+	}
+}
+
 // server is a running daybook.
 type server struct {
 	t     *testing.T
@@ -177,6 +193,14 @@ func (s *server) drain() int {
 	defer watchdog.Stop()
 	_ = s.cmd.Wait()
 	return s.cmd.ProcessState.ExitCode()
+}
+
+// ends drains the server, which has to end well.
+func (s *server) ends() {
+	s.t.Helper()
+	if status := s.drain(); status != exitOK {
+		s.t.Errorf("drained with status %d\n%s", status, s.log())
+	}
 }
 
 // try sends a request; token "" is anonymous. A connection that breaks has

@@ -166,9 +166,7 @@ func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
 	var stopping sync.WaitGroup
 	for _, s := range []*server{whole, api, relay, projector} {
 		stopping.Go(func() {
-			if status := s.drain(); status != exitOK {
-				t.Errorf("drained with status %d\n%s", status, s.log())
-			}
+			s.ends()
 		})
 	}
 	stopping.Wait()
@@ -176,9 +174,7 @@ func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
 	api = role("api") // nobody makes the index anew meanwhile
 	untrue := func(when string) {
 		t.Helper()
-		if out, _, status := tool(t, nil, append([]string{"health"}, shared...)...); status != exitFailed {
-			t.Errorf("%s: health exits with %d: %s", when, status, out)
-		}
+		wantTool(t, exitFailed, "", append([]string{"health"}, shared...)...)
 		if v := api.state(); v["code"] == 200 {
 			t.Errorf("%s: ready with lists of a lost history: %v", when, v)
 		}

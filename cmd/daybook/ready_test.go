@@ -19,10 +19,7 @@ func TestReady(t *testing.T) {
 			_, _ = w.Write([]byte(body))
 		}))
 		defer other.Close()
-		_, errText, status := tool(t, nil, "ready", "--listen", other.Listener.Addr().String())
-		if status != exitFailed || !strings.Contains(errText, says) {
-			t.Errorf("%s: status %d, %q", body, status, errText)
-		}
+		wantTool(t, exitFailed, says, "ready", "--listen", other.Listener.Addr().String())
 	}
 }
 

@@ -51,9 +51,7 @@ func testReplay(t *testing.T, on ...string) {
 	lines := strings.NewReader(`{"action":"create","kind":"event","key":"e1","at":1709290000,"fields":{"title":"Old","start_date":"2026-05-01 19:00","end_date":"2026-05-01 21:00","tags":["open air"]}}
 {"action":"update","kind":"event","key":"e1","at":1709290100,"lang":"fr","fields":{"title":"Ancien"}}
 `)
-	if _, errText, status := tool(t, lines, append([]string{"import", "-", "--source", "s"}, on...)...); status != exitOK {
-		t.Fatalf("import: %d %s", status, errText)
-	}
+	importText(t, lines, on...)
 	run("erase", "venue", strings.TrimPrefix(venue, "/venues/"), "--reason", "asked for", "--yes")
 
 	within := t.TempDir()
@@ -93,9 +91,7 @@ func testReplay(t *testing.T, on ...string) {
 		{"--until", position},
 		{"--into", filepath.Join(within, "none")},
 	} {
-		if _, errText, status := tool(t, nil, append(append([]string{"audit", "replay"}, args...), on...)...); status != exitUsage {
-			t.Errorf("replay %v: status %d, %s", args, status, errText)
-		}
+		wantTool(t, exitUsage, "", append(append([]string{"audit", "replay"}, args...), on...)...)
 	}
 	token := s.token
 	s.drain()
@@ -107,9 +103,7 @@ func testReplay(t *testing.T, on ...string) {
 			t.Errorf("%s holds %v, %v", dir, found, err)
 		}
 		mustTool(t, "verify", "--data", dir)
-		if _, errText, status := tool(t, nil, append([]string{"audit", "replay", "--until", point, "--into", dir}, on...)...); status != exitFailed || !strings.Contains(errText, "must be empty") {
-			t.Errorf("replay into what is not empty: %d %s", status, errText)
-		}
+		wantTool(t, exitFailed, "must be empty", append([]string{"audit", "replay", "--until", point, "--into", dir}, on...)...)
 		if point == position {
 			n := int(past["position"].(float64))
 			own := strings.Split(mustTool(t, "export", "--data", dir), "\n")
@@ -131,9 +125,7 @@ func testReplay(t *testing.T, on ...string) {
 	// What a run that was killed leaves is no store, and is not taken for an empty one.
 	left := filepath.Join(within, "killed")
 	must(t, os.MkdirAll(filepath.Join(left, "replay-1"), 0o700))
-	if _, _, status := tool(t, nil, append([]string{"audit", "replay", "--until", position, "--into", left}, on...)...); status != exitFailed {
-		t.Errorf("replay into what was left: %d", status)
-	}
+	wantTool(t, exitFailed, "", append([]string{"audit", "replay", "--until", position, "--into", left}, on...)...)
 	if _, err := os.Stat(filepath.Join(within, "ahead")); err == nil {
 		if found, _ := os.ReadDir(filepath.Join(within, "ahead")); len(found) > 0 {
 			t.Errorf("a run that failed left %v", found)
@@ -158,9 +150,7 @@ func TestReplayKilled(t *testing.T) {
 	for i := range 1500 {
 		fmt.Fprintf(&lines, `{"action":"create","kind":"event","key":"e%d","at":%d,"fields":{"title":"Event %[1]d","start_date":"2026-05-01 19:00","end_date":"2026-05-01 21:00"}}`+"\n", i, 1709290000+i)
 	}
-	if _, errText, status := tool(t, &lines, append([]string{"import", "-", "--source", "s"}, on...)...); status != exitOK {
-		t.Fatalf("import: %d %s", status, errText)
-	}
+	importText(t, &lines, on...)
 	replay := func(dir string) []string {
 		return append([]string{"audit", "replay", "--until", "position:1200", "--into", dir}, on...)
 	}
@@ -205,9 +195,7 @@ func TestReplayKilled(t *testing.T) {
 			}
 		} else if err != nil {
 			killed++
-			if _, errText, status := tool(t, nil, replay(dir)...); status != exitFailed || !strings.Contains(errText, "must be empty") {
-				t.Errorf("killed at %d bytes: again into what was left: %d %s", size, status, errText)
-			}
+			wantTool(t, exitFailed, "must be empty", replay(dir)...)
 		}
 		must(t, os.RemoveAll(dir))
 		if got := mustTool(t, replay(dir)...); got != strings.Replace(told, whole, dir, 1) {

@@ -90,9 +90,7 @@ func TestKeyPutBack(t *testing.T) {
 				if status != exitFailed || out != "" || !strings.Contains(errText, tt.why) {
 					t.Errorf("audit checkpoint: status %d: %s%s", status, out, errText)
 				}
-				if out, _, status := tool(t, nil, "health", "--data", dir); status != exitFailed || !strings.Contains(out, "why: "+tt.why) {
-					t.Errorf("health: status %d: %s", status, out)
-				}
+				wantTool(t, exitFailed, "why: "+tt.why, "health", "--data", dir)
 				if v := s.state(); v["status"] != statusDegraded || v["code"] != 200 || v["why"] != tt.why {
 					t.Errorf("ready: %v", v)
 				}
@@ -112,9 +110,7 @@ func TestKeyPutBack(t *testing.T) {
 					t.Errorf("confirmed: %q", out)
 				}
 				mustTool(t, "health", "--data", dir)
-				if _, errText, status := tool(t, nil, "audit", "verify", "--data", dir, "--checkpoint", keptFile); status != exitTampered {
-					t.Errorf("the checkpoint that was kept shows it: status %d: %s", status, errText)
-				}
+				wantTool(t, exitTampered, "", "audit", "verify", "--data", dir, "--checkpoint", keptFile)
 				return
 			}
 			refused()
@@ -124,9 +120,7 @@ func TestKeyPutBack(t *testing.T) {
 			}
 			mustTool(t, "health", "--data", dir)
 			write(s, 1)
-			if status := s.drain(); status != exitOK {
-				t.Errorf("drained with status %d\n%s", status, s.log())
-			}
+			s.ends()
 		})
 	}
 }
@@ -212,15 +206,9 @@ func TestRelaysRefuse(t *testing.T) {
 	if c := newest(); c.Size != early.Size {
 		t.Errorf("a checkpoint of %d entries was signed, %d were", c.Size, lost)
 	}
-	_, errText, status := tool(t, nil, "audit", "checkpoint", "--store", pg.URL(), "--signing-key", keys[1])
-	if status != exitFailed || !strings.Contains(errText, why) {
-		t.Errorf("audit checkpoint: status %d: %s", status, errText)
-	}
+	wantTool(t, exitFailed, why, "audit", "checkpoint", "--store", pg.URL(), "--signing-key", keys[1])
 	elsewhere := copyFiles(t, filepath.Dir(keys[0]), "log.key")
-	_, errText, status = tool(t, nil, "audit", "checkpoint", "--store", pg.URL(), "--signing-key", filepath.Join(elsewhere, "log.key"))
-	if status != exitFailed || !strings.Contains(errText, proof.ErrUnconfirmed.Error()) {
-		t.Errorf("audit checkpoint in a third folder: status %d: %s", status, errText)
-	}
+	wantTool(t, exitFailed, proof.ErrUnconfirmed.Error(), "audit", "checkpoint", "--store", pg.URL(), "--signing-key", filepath.Join(elsewhere, "log.key"))
 	if c := newest(); c.Size != early.Size {
 		t.Errorf("a checkpoint of %d entries was signed, %d were", c.Size, lost)
 	}

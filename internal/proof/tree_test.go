@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -352,39 +353,13 @@ func TestParseTile(t *testing.T) {
 			t.Errorf("path of %v: %s/%s, want %s/%s", c.want, level, path, c.level, c.path)
 		}
 	}
-	for _, bad := range [][2]string{
-		{"64", "000"},
-		{"00", "000"},
-		{"01", "000"},
-		{"-1", "000"},
-		{"+1", "000"},
-		{"", "000"},
-		{"data", "000"},
-		{"Entries", "000"},
-		{"0", ""},
-		{"0", "0"},
-		{"0", "0000"},
-		{"0", "x000"},
-		{"0", "x000/001"},
-		{"0", "001/001"},
-		{"0", "x001/"},
-		{"0", "x001"},
-		{"0", "/000"},
-		{"0", "x1/000"},
-		{"0", "xx01/000"},
-		{"0", "000.p/0"},
-		{"0", "000.p/256"},
-		{"0", "000.p/01"},
-		{"0", "000.p/"},
-		{"0", "000.p"},
-		{"0", "000.p/1/1"},
-		{"0", "000.p/1.p/1"},
-		{"0", "-01"},
-		{"0", "x009/x223/x372/x036/x854/x775/808"},
-		{"0", "x001/x000/x000/x000/x000/x000/x000/000"},
-	} {
-		if got, err := proof.ParseTile(bad[0], bad[1]); !errors.Is(err, proof.ErrNoTile) {
-			t.Errorf("%s/%s: %v, %v; want ErrNoTile", bad[0], bad[1], got, err)
+	for bad := range strings.FieldsSeq(`
+		64/000 00/000 01/000 -1/000 +1/000 /000 data/000 Entries/000 0/ 0/0 0/0000 0/x000 0/x000/001 0/001/001 0/x001/
+		0/x001 0//000 0/x1/000 0/xx01/000 0/000.p/0 0/000.p/256 0/000.p/01 0/000.p/ 0/000.p 0/000.p/1/1 0/000.p/1.p/1
+		0/-01 0/x009/x223/x372/x036/x854/x775/808 0/x001/x000/x000/x000/x000/x000/x000/000`) {
+		level, path, _ := strings.Cut(bad, "/")
+		if got, err := proof.ParseTile(level, path); !errors.Is(err, proof.ErrNoTile) {
+			t.Errorf("%s: %v, %v; want ErrNoTile", bad, got, err)
 		}
 	}
 }
