@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -9,14 +8,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// runIn runs the program in this process.
-func runIn(t *testing.T, env []string, args ...string) (out, errText string, status int) {
-	t.Helper()
-	var o, e bytes.Buffer
-	status = run(t.Context(), args, env, nil, &o, &e)
-	return o.String(), e.String(), status
-}
 
 var update = flag.Bool("update", false, "write the tables of the documentation anew")
 

@@ -27,10 +27,10 @@ func copyFile(from, to string) error {
 	return os.Rename(to+".copy", to)
 }
 
-// tags adds tags and returns the ids of those that were acknowledged.
-func (s *server) tags(token, name string, n int) (ids []string) {
+// tags adds five tags and returns the ids of those that were acknowledged.
+func (s *server) tags(token, name string) (ids []string) {
 	s.t.Helper()
-	for i := range n {
+	for i := range 5 {
 		status, b := s.try("POST", s.root+"/tags", token, fmt.Sprintf(`{"name":"%s %d"}`, name, i))
 		if status != 201 {
 			continue
@@ -86,13 +86,13 @@ func TestLostFiles(t *testing.T) {
 			path := filepath.Join(data, c.file)
 			s := startServer(t, "serve", "--data", data)
 			token := s.token
-			kept := s.tags(token, "first", 5)
+			kept := s.tags(token, "first")
 			must(t, copyFile(filepath.Join(data, wal), filepath.Join(data, wal+".old")))
-			if kept = append(kept, s.tags(token, "second", 5)...); len(kept) != 10 {
+			if kept = append(kept, s.tags(token, "second")...); len(kept) != 10 {
 				t.Fatalf("%d of 10 tags were made", len(kept))
 			}
 			must(t, c.lose(path))
-			kept = append(kept, s.tags(token, "third", 5)...)
+			kept = append(kept, s.tags(token, "third")...)
 			if status, b := s.try("GET", s.host+pathReady, "", ""); status != 503 || !bytes.Contains(b, []byte(statusNoData)) || !bytes.Contains(b, []byte(c.file)) {
 				t.Errorf("ready: %d %s", status, b)
 			}
@@ -125,7 +125,7 @@ func TestLostLogWithoutWrites(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	s := startServer(t, "serve", "--data", data)
-	kept := s.tags(s.token, "kept", 5)
+	kept := s.tags(s.token, "kept")
 	must(t, os.Remove(filepath.Join(data, sqlite.FileName+"-wal")))
 	took := eventually(t, "all entries are in the file", func() bool {
 		out, _, _ := tool(t, nil, "verify", "--data", copyFiles(t, data, sqlite.FileName))

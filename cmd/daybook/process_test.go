@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-func must(t testing.TB, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -229,13 +229,13 @@ func TestWitnessesAtOnce(t *testing.T) {
 	witness := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
 		if away.Load() {
-			http.Error(w, "away", 503)
+			http.Error(w, "away", http.StatusServiceUnavailable)
 			return
 		}
 		b, _ := io.ReadAll(r.Body)
 		parts := strings.SplitN(string(b), "\n\n", 3) // proof, text, signatures
 		if len(parts) < 3 {
-			http.Error(w, "no note", 400)
+			http.Error(w, "no note", http.StatusBadRequest)
 			return
 		}
 		at := binary.BigEndian.AppendUint64(nil, 1_700_000_000)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"path/filepath"
 	"strings"
@@ -13,9 +14,14 @@ import (
 // is told of.
 func TestEveryCommandHasHelp(t *testing.T) {
 	t.Parallel()
-	help, _, _ := runIn(t, nil, "help")
+	inProcess := func(args ...string) (out string, status int) {
+		var both bytes.Buffer
+		status = run(t.Context(), args, nil, nil, &both, &both)
+		return both.String(), status
+	}
+	help, _ := inProcess("help")
 	for _, s := range subcommands() {
-		if out, _, status := runIn(t, nil, s.name, "--help"); status != exitOK || !strings.Contains(out, s.brief) || !strings.Contains(help, s.name) {
+		if out, status := inProcess(s.name, "--help"); status != exitOK || !strings.Contains(out, s.brief) || !strings.Contains(help, s.name) {
 			t.Errorf("%s --help: %d %q", s.name, status, out)
 		}
 	}
