@@ -13,6 +13,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/htmltext"
+	"daybook/internal/texts"
 )
 
 var (
@@ -489,7 +490,7 @@ func FuzzDecode(f *testing.F) {
 				if _, kept := a.Set[problem.Field]; kept {
 					t.Fatalf("%s: %s is refused and kept", k, problem.Field)
 				}
-				if !slices.Contains(calendar.Reasons[:], problem.Reason) {
+				if texts.Messages["reason."+string(problem.Reason)] == (calendar.Text{}) {
 					t.Fatalf("%s: %s is refused for %q", k, problem.Field, problem.Reason)
 				}
 			}

@@ -46,17 +46,6 @@ const (
 	CodeQueryTooCostly     Code = "rest_query_too_costly"     // 400, a request asks for too much at once
 )
 
-// Codes are all codes, for tests that each has a status and a message.
-var Codes = [...]Code{
-	CodeInvalidParam, CodeMissingParam, CodeInvalidJSON, CodeUnauthorized, CodeForbidden, CodeForbiddenOrigin,
-	CodeInvalidUsername, CodeIncorrectPassword, CodeInvalidCredentials, CodePrecondition, CodeKeyReused,
-	CodeBodyTooLarge, CodeURITooLong, CodeNoRoute, CodeMethodNotAllowed, CodeInvalidNamespace,
-	CodePositionNotReached, CodeUnavailable, CodeTooManyRequests, CodeInternal, CodeTermExists, CodeNotHierarchical,
-	CodeNoLongerAvailable, CodeNotAccessible, CodePasswordProtected, CodeInTrash, CodeNotFound,
-	CodePageNotFound, CodeVersionNotFound, CodeErased, CodeNoCheckpoint, CodeNoTile, CodeSelectionTooLarge,
-	CodeAsOfTooLarge, CodeAsOfNotReady, CodeQueryTooCostly,
-}
-
 // Reason says why a value is refused. Each has a message in every language.
 type Reason string
 

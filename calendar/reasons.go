@@ -95,20 +95,6 @@ const (
 	ReasonHeaderHost     Reason = "header_host"     // Host: a host with or without a port
 )
 
-// Reasons are all reasons, for tests that each has a message.
-var Reasons = [...]Reason{
-	ReasonTypeText, ReasonTypeBool, ReasonTypeInteger, ReasonTypeID, ReasonTypeNumber, ReasonTypeList,
-	ReasonTypeDate, ReasonTypeCost, ReasonTypeImage, ReasonTypeLinks, ReasonTypeTerms, ReasonTypeObject,
-	ReasonUTF8, ReasonEmpty, ReasonZero, ReasonNothingLeft, ReasonSlug, ReasonNotInEnum, ReasonWord, ReasonStatus,
-	ReasonTooLong, ReasonTooMany, ReasonNoWord, ReasonTooMuch, ReasonAnswerSize, ReasonTooSmall, ReasonRange, ReasonRangeAbove, ReasonBox, ReasonFacet, ReasonDate, ReasonDateRange,
-	ReasonZone, ReasonURL, ReasonEmail, ReasonImage, ReasonCost, ReasonCursor, ReasonEntry, ReasonInline,
-	ReasonUnknownEvent, ReasonUnknownVenue, ReasonUnknownOrganizer, ReasonUnknownCategory, ReasonUnknownTag,
-	ReasonUnknownImage, ReasonUnknownUser, ReasonOtherAuthor, ReasonImageURLRight, ReasonTermRight,
-	ReasonReaders, ReasonStatusFilter, ReasonEndBeforeStart, ReasonPairMissing, ReasonSelfParent, ReasonGeolocConflict, ReasonTogether,
-	ReasonPoint, ReasonPointOrVersion, ReasonFuture, ReasonAhead,
-	ReasonHeaderKey, ReasonHeaderPosition, ReasonHeaderReason, ReasonHeaderTime, ReasonHeaderHost,
-}
-
 // Detail gives the code under which a reason stands in "details" of an answer
 // (interface 7.1): "rest_invalid_type", "rest_not_in_enum", or "" for reasons
 // without a structure.

@@ -3,7 +3,6 @@ package query
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"daybook/calendar"
+	"daybook/internal/texts"
 	"daybook/query/readmodel"
 )
 
@@ -447,7 +447,7 @@ func TestParseAnything(t *testing.T) {
 				t.Fatalf("%v: %v", in, err)
 			}
 			for _, f := range e.Fields {
-				if !slices.Contains(calendar.Reasons[:], f.Reason) {
+				if texts.Messages["reason."+string(f.Reason)] == (calendar.Text{}) {
 					t.Fatalf("%s: refused for %q", f.Field, f.Reason)
 				}
 			}

@@ -1,21 +1,55 @@
 package texts
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"daybook/calendar"
 )
 
+// constantsOf returns the constants of a type that a file of calendar declares.
+func constantsOf(t *testing.T, file, typeName string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "calendar", file), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		v, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if id, ok := v.Type.(*ast.Ident); ok && id.Name == typeName {
+			for _, e := range v.Values {
+				if lit, ok := e.(*ast.BasicLit); ok {
+					s, err := strconv.Unquote(lit.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					out = append(out, s)
+				}
+			}
+		}
+		return true
+	})
+	return out
+}
+
 // TestMessagesOfErrors: every code and reason has a message, and no message is of another one.
 func TestMessagesOfErrors(t *testing.T) {
 	t.Parallel()
 	want := map[string]bool{}
-	for _, c := range calendar.Codes {
-		key := "code." + string(c)
+	for _, c := range constantsOf(t, "error.go", "Code") {
+		key := "code." + c
 		want[key] = true
 		for _, k := range calendar.Kinds {
-			switch c {
+			switch calendar.Code(c) {
 			case calendar.CodeNotFound:
 				want[key+"."+k.String()] = true
 			case calendar.CodeNotAccessible, calendar.CodeInTrash, calendar.CodePageNotFound:
@@ -26,8 +60,8 @@ func TestMessagesOfErrors(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range calendar.Reasons {
-		want["reason."+string(r)] = true
+	for _, r := range constantsOf(t, "reasons.go", "Reason") {
+		want["reason."+r] = true
 	}
 	for key, is := range want {
 		if _, ok := Messages[key]; ok != is {
