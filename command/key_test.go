@@ -230,23 +230,6 @@ func bubble(t *testing.T, name string, f func(b *bench)) {
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	const n = 20
-	bubble(t, "updates all apply", func(b *bench) {
-		t := b.t
-
-		b.must(event("e", ""))
-		both := services(t, b)
-		_, errs := together(n, func(i int) (command.Result, error) {
-			r := b.request(write{op: "update event", on: "e", by: editor})
-			r.Input["excerpt"] = strconv.Itoa(i)
-			return both[i%2].Update(t.Context(), r)
-		})
-		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
-		}
-		if v := b.stored("e").Version; v != n+1 {
-			t.Errorf("version %d, want %d", v, n+1)
-		}
-	})
 	bubble(t, "updates of one record by many processes all apply", func(b *bench) {
 		t := b.t
 

@@ -77,6 +77,12 @@ func TestVerifyFindsWrongFolds(t *testing.T) {
 		{"fields are none of a tag", `unknown field "venue"`, func(d *eventstore.Draft) { d.Fields = []byte(`{"venue":1}`) }},
 		{"unknown change", "unknown change", func(d *eventstore.Draft) { d.Change = "tag.renamed" }},
 		{"change of another kind", "no change of kind tag", func(d *eventstore.Draft) { d.Change, d.Fields = "venue.updated", []byte(`{}`) }},
+		{"a claim of no state", "holds other claims or names", func(d *eventstore.Draft) {
+			d.Claims = append(d.Claims, eventstore.SlugClaim(d.Kind, "old-slug"))
+		}},
+		{"a name of no state", "holds other claims or names", func(d *eventstore.Draft) {
+			d.Names = append(d.Names, calendar.Name{Space: "name/tag", Key: "old name"})
+		}},
 		{"created again", "it exists", func(d *eventstore.Draft) { d.Change = "tag.created" }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

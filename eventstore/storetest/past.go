@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,356 +12,244 @@ import (
 	"daybook/eventstore"
 )
 
-// past writes a log whose times jump, as imports make them: some records, each of which
-// changes its slug now and then, and takes one that another one had.
-func (f *fixture) past(entries int) []eventstore.Entry {
+// randomLog writes a log of some records, each of which changes its slug now and then
+// and takes one that another one had, with times that jump, as imports make them. It
+// returns the records that were written last, six at most.
+func (f *fixture) randomLog(entries, group int) []*calendar.Record {
 	f.Helper()
 	start := f.now
 	dice := rand.New(rand.NewPCG(1, 2))
-	var live []*calendar.Record
-	taken := map[string]bool{}
-	free := func() string {
+	records := make([]*calendar.Record, 6)
+	held := map[calendar.Claim]bool{}
+	move := func(r *calendar.Record) string { // to a slug that is free
 		for {
-			if s := numbered("slug", dice.IntN(12)); !taken[s] {
-				taken[s] = true
-				return s
+			slug := fmt.Sprintf("slug-%d", dice.IntN(slugCount))
+			if claim := eventstore.SlugClaim(r.Kind, slug); !held[claim] {
+				delete(held, eventstore.SlugClaim(r.Kind, r.Slug()))
+				held[claim] = true
+				return slug
 			}
 		}
 	}
-	alive := 0
-	for {
-		drafts := make([]eventstore.Draft, 0, 3)
-		f.now = start.Add(time.Duration(dice.IntN(1000)) * time.Second)
-		if dice.IntN(2) == 0 {
-			f.now = f.now.Add(24 * time.Hour)
-		}
-		for range 1 + dice.IntN(3) {
-			var d eventstore.Draft
-			var r *calendar.Record
-			n := dice.IntN(len(live) + 1)
-			switch {
-			case n == len(live) && alive < 6:
-				alive++
-				d, r = f.draft(nil, created(calendar.KindTag, f.id(), free()))
-				live = append(live, r)
-			case n == len(live):
-				continue
-			case dice.IntN(8) == 0 && !live[n].Deleted:
-				alive--
-				delete(taken, live[n].Slug())
-				d, r = f.draft(live[n], deleted(live[n]))
-			case live[n].Deleted:
-				continue
-			case dice.IntN(2) == 0:
-				delete(taken, live[n].Slug())
-				d, r = f.draft(live[n], changed(live[n], calendar.Fields{"slug": free()}))
-			default:
-				d, r = f.draft(live[n], changed(live[n], calendar.Fields{"description": calendar.Text{calendar.LangEN: `the "slug": x`}}))
+	for head := calendar.Position(0); head < calendar.Position(entries); {
+		f.now = start.Add(time.Duration(dice.IntN(1000)+24*3600*dice.IntN(2)) * time.Second)
+		drafts := make([]eventstore.Draft, 1+dice.IntN(group))
+		for i := range drafts {
+			slot := dice.IntN(len(records))
+			r := records[slot]
+			verb, fields := calendar.Updated, calendar.Fields{"description": calendar.Text{calendar.LangEN: fmt.Sprintf(`the "slug": %d`, i)}}
+			switch chance := dice.IntN(8); {
+			case r == nil || r.Deleted:
+				r = f.record([]calendar.Kind{calendar.KindTag, calendar.KindVenue}[slot%2])
+				records[slot] = r
+				verb, fields = calendar.Created, name(r.Kind, move(&calendar.Record{Kind: r.Kind}))
+			case chance == 0:
+				delete(held, eventstore.SlugClaim(r.Kind, r.Slug()))
+				verb, fields = calendar.Deleted, calendar.Fields{}
+			case chance < 5:
+				fields = calendar.Fields{"slug": move(r)}
 			}
-			if n < len(live) {
-				live[n] = r
-			}
-			drafts = append(drafts, d)
+			drafts[i] = f.draft(r, verb, fields)
+			drafts[i].Secret = [][]byte{nil, nil, {}, {byte(i)}}[dice.IntN(4)]
 		}
-		if len(drafts) > 0 && f.mustWrite(f.appendOf(drafts...)) >= calendar.Position(entries) {
-			break
-		}
+		head = f.write(drafts...)
 	}
-	return f.all()
+	return slices.DeleteFunc(records, func(r *calendar.Record) bool { return r == nil || r.Deleted })
 }
 
-// points are points of a log worth to be looked at, at every position and time of it.
-func points(log []eventstore.Entry) (out []eventstore.Point) {
-	for i := range log {
-		out = append(out, eventstore.Point{Position: log[i].Position},
-			eventstore.Point{Time: log[i].Time}, eventstore.Point{Time: log[i].Time.Add(-time.Millisecond)},
-			eventstore.Point{Time: log[i].Time.Add(999 * time.Microsecond)})
-	}
-	return out
+// slugCount is how many slugs the records of randomLog have among them.
+const slugCount = 12
+
+// pastLog is a log with what its entries say of slugs.
+type pastLog struct {
+	*fixture
+
+	held []string            // slug of the record after each entry
+	took []calendar.Position // of the entry with which it took that slug
 }
 
-// at: of each record the entry with the greatest version among those that count.
-func at(t testing.TB, h Harness) {
-	f := setup(t, h)
-	log := f.past(60)
-	ids := []calendar.ID{1 << 40}
-	for i := range log {
-		if !slices.Contains(ids, log[i].ID) {
-			ids = append(ids, log[i].ID)
-		}
-	}
-	for _, p := range points(log) {
-		want := make([]eventstore.Entry, len(ids))
-		for i := range log {
-			if n := slices.Index(ids, log[i].ID); p.Counts(&log[i]) && log[i].Version > want[n].Version {
-				want[n] = log[i]
-			}
-		}
-		// Many at once, some of them twice, and each alone.
-		got, err := f.store.At(f.ctx, p, slices.Repeat(ids, 3)...)
-		if err != nil {
-			f.Fatalf("At(%v): %v", p, err)
-		}
-		f.same("records at a point", got, slices.Repeat(want, 3))
-		if got, err = f.store.At(f.ctx, p, ids[1]); err != nil {
-			f.Fatalf("At(%v): %v", p, err)
-		}
-		if f.same("one record at a point", got, want[1:2]); f.Failed() {
-			return
-		}
-	}
-	later, err := f.store.At(f.ctx, eventstore.Point{Position: 1 << 40}, ids...)
-	if err != nil || later[1].Version == 0 {
-		f.Errorf("above the head: %v, %v", later, err)
-	}
-	for _, p := range []eventstore.Point{{}, {Position: 1, Time: f.now}} {
-		if _, err := f.store.At(f.ctx, p, ids[1]); !errors.Is(err, eventstore.ErrMalformed) {
-			f.Errorf("At(%v): %v", p, err)
-		}
-		if _, err := f.store.Counted(f.ctx, p); !errors.Is(err, eventstore.ErrMalformed) {
-			f.Errorf("Counted(%v): %v", p, err)
-		}
-		if _, err := f.store.SlugAt(f.ctx, calendar.KindTag, "x", p); !errors.Is(err, eventstore.ErrMalformed) {
-			f.Errorf("SlugAt(%v): %v", p, err)
-		}
-	}
-}
-
-// counted: the greatest position and the greatest time of what counts, in a log of
-// more entries than any block of them.
-func counted(t testing.TB, h Harness) {
-	f := setup(t, h)
-	log := f.past(40)
-	r := f.create(calendar.KindTag, "many")
-	for n := range 12 {
-		f.now = log[n].Time.Add(time.Duration(n%3) * 12 * time.Hour)
-		drafts := make([]eventstore.Draft, 0, 200)
-		for i := range 200 {
-			var d eventstore.Draft
-			d, r = f.draft(r, changed(r, calendar.Fields{"slug": numbered("many", i)}))
-			drafts = append(drafts, d)
-		}
-		f.mustWrite(f.appendOf(drafts...))
-	}
-	log = f.all()
-	look := points(log[:40])
-	for i := 45; i < len(log); i += 97 {
-		look = append(look, points(log[i:i+1])...)
-	}
-	look = append(look, eventstore.Point{Position: log[len(log)-1].Position})
-	for _, p := range look {
-		var want eventstore.Counted
-		for i := range log {
-			if e := &log[i]; p.Counts(e) {
-				if want.Position = e.Position; e.Time.After(want.Time) {
-					want.Time = e.Time
+// past is a case that holds what a store says of points of a random log to what its
+// entries say, before and after erasures in it.
+func past(group int, check func(l *pastLog, p eventstore.Point)) func(t testing.TB, h Harness) {
+	return func(t testing.TB, h Harness) {
+		f := setup(t, h)
+		look := func() {
+			l := &pastLog{fixture: f}
+			f.readings()
+			l.slugs()
+			for i := 0; i < len(f.log) && !f.Failed(); i += 1 + len(f.log)/30 {
+				e := &f.log[i]
+				for _, p := range []eventstore.Point{
+					{Position: e.Position}, {Time: e.Time}, {Time: e.Time.Add(-time.Millisecond)}, {Time: e.Time.Add(999 * time.Microsecond)},
+				} {
+					check(l, p)
 				}
 			}
+			check(l, eventstore.Point{Position: calendar.Position(len(f.log))})
 		}
-		got, err := f.store.Counted(f.ctx, p)
-		if err != nil || got != want {
-			f.Fatalf("Counted(%v) is %v, %v, want %v", p, got, err, want)
+		records := f.randomLog(20*group, group)
+		look()
+		for _, r := range records[:2] {
+			f.must("Erase", f.erase(f.erasure(f.draft(r, calendar.Erased, calendar.Fields{}))).Err)
 		}
-	}
-	if _, err := f.store.Counted(f.ctx, eventstore.Point{Position: f.head() + 1}); !errors.Is(err, eventstore.ErrAhead) {
-		f.Errorf("above the head: %v", err)
+		look()
+		f.reopen()
+		look()
 	}
 }
 
-// slugs: the record that has a slug after what counts.
-func slugs(t testing.TB, h Harness) {
-	f := setup(t, h)
-	log := f.past(80)
-	held, set := make([]string, len(log)), make([]string, len(log)) // slugs of the states, and those that entries set
-	for i := range log {
-		r, err := calendar.DecodeRecord(log[i].State)
-		if err != nil {
-			f.Fatal(err)
+// slugs finds out which slugs were held when. Those of erased records never were.
+func (l *pastLog) slugs() {
+	l.Helper()
+	l.held, l.took = make([]string, len(l.log)), make([]calendar.Position, len(l.log))
+	last := map[calendar.ID]int{}
+	for i := range l.log {
+		e := &l.log[i]
+		if e.Redacted != nil {
+			continue
 		}
+		r, err := calendar.DecodeRecord(e.State)
+		l.must("DecodeRecord", err)
 		if !r.Deleted {
-			held[i] = r.Slug()
+			l.held[i] = r.Slug()
 		}
-		if slug, err := log[i].Slug(); err == nil {
-			set[i] = slug
+		before, there := last[e.ID]
+		if l.took[i] = e.Position; there && l.held[before] == l.held[i] {
+			l.took[i] = l.took[before]
+		}
+		last[e.ID] = i
+	}
+}
+
+// counting returns for each record the index of its last entry among those that count.
+func (l *pastLog) counting(p eventstore.Point) map[calendar.ID]int {
+	last := map[calendar.ID]int{}
+	for i := range l.log {
+		if p.Counts(&l.log[i]) {
+			last[l.log[i].ID] = i
 		}
 	}
-	for _, p := range points(log) {
-		last := map[calendar.ID]int{} // entry that counts
-		for i := range log {
-			if p.Counts(&log[i]) {
-				last[log[i].ID] = i
+	return last
+}
+
+// wrongPoint checks that no point, and two points, are refused.
+func (l *pastLog) wrongPoint(ask func(p eventstore.Point) error) {
+	l.Helper()
+	for _, p := range []eventstore.Point{{}, {Position: 1, Time: l.now}} {
+		if err := ask(p); !errors.Is(err, eventstore.ErrMalformed) {
+			l.Errorf("at %v: %v, want ErrMalformed", p, err)
+		}
+	}
+}
+
+// recordsAt: of each record the entry with the greatest version among those that count.
+func recordsAt(l *pastLog, p eventstore.Point) {
+	last := l.counting(p)
+	ids := []calendar.ID{1 << 40}
+	want := make([]eventstore.Entry, 1)
+	for i := range l.log {
+		if id := l.log[i].ID; !slices.Contains(ids, id) {
+			ids, want = append(ids, id), append(want, eventstore.Entry{})
+			if at, counts := last[id]; counts {
+				want[len(want)-1] = l.log[at]
 			}
 		}
-		for n := range 12 {
-			slug := numbered("slug", n)
+	}
+	// Many in one call, some of them twice, and one alone.
+	got, err := l.store.At(l.ctx, p, slices.Repeat(ids, 3)...)
+	l.must("At", err)
+	l.equal("records at a point", got, slices.Repeat(want, 3))
+	got, err = l.store.At(l.ctx, p, ids[1])
+	l.must("At", err)
+	l.equal("one record at a point", got, want[1:2])
+	if p.Position == calendar.Position(len(l.log)) { // above the head all count
+		got, err := l.store.At(l.ctx, eventstore.Point{Position: 1 << 40}, ids...)
+		l.must("At above the head", err)
+		l.equal("records above the head", got, want)
+		l.wrongPoint(func(p eventstore.Point) error {
+			_, err := l.store.At(l.ctx, p, ids...)
+			return err
+		})
+	}
+}
+
+// countedAt: the greatest position and the greatest time of what counts.
+func countedAt(l *pastLog, p eventstore.Point) {
+	var want eventstore.Counted
+	for i := range l.log {
+		if e := &l.log[i]; p.Counts(e) {
+			if want.Position = e.Position; e.Time.After(want.Time) {
+				want.Time = e.Time
+			}
+		}
+	}
+	got, err := l.store.Counted(l.ctx, p)
+	l.must("Counted", err)
+	l.equal("what counts", got, want)
+	if p.Position == calendar.Position(len(l.log)) {
+		if _, err := l.store.Counted(l.ctx, eventstore.Point{Position: p.Position + 1}); !errors.Is(err, eventstore.ErrAhead) {
+			l.Errorf("above the head: %v", err)
+		}
+		l.wrongPoint(func(p eventstore.Point) error {
+			_, err := l.store.Counted(l.ctx, p)
+			return err
+		})
+	}
+}
+
+// slugsAt: the record that has a slug after what counts, of two the one that took it at
+// the greater position.
+func slugsAt(l *pastLog, p eventstore.Point) {
+	last := l.counting(p)
+	for n := range slugCount {
+		slug := fmt.Sprintf("slug-%d", n)
+		for _, kind := range []calendar.Kind{calendar.KindTag, calendar.KindVenue} {
 			var want calendar.ID
-			var since calendar.Position // when it took the slug
+			var since calendar.Position
 			for id, at := range last {
-				if held[at] != slug {
+				if l.log[at].Kind == kind && l.held[at] == slug && l.took[at] > since {
+					want, since = id, l.took[at]
+				}
+			}
+			got, err := l.store.SlugAt(l.ctx, kind, slug, p)
+			l.must("SlugAt", err)
+			l.equal(fmt.Sprintf("the %s with %s at %v", kind, slug, p), got, want)
+		}
+	}
+	l.wrongPoint(func(p eventstore.Point) error {
+		_, err := l.store.SlugAt(l.ctx, calendar.KindTag, "x", p)
+		return err
+	})
+}
+
+// formerSlugs: who had a slug that nobody has, the one that took it last first.
+func formerSlugs(l *pastLog, p eventstore.Point) {
+	if p.Position < calendar.Position(len(l.log)) {
+		return
+	}
+	last := l.counting(p)
+	for n := range slugCount + 1 { // one was never held
+		slug := fmt.Sprintf("slug-%d", n)
+		for _, kind := range []calendar.Kind{calendar.KindTag, calendar.KindVenue} {
+			var want []calendar.ID
+			held := false
+			for i := len(l.log) - 1; i >= 0; i-- {
+				e := &l.log[i]
+				if e.Kind != kind || l.held[i] != slug {
 					continue
 				}
-				var took calendar.Position
-				for i := range log[:at+1] {
-					if log[i].ID == id && set[i] == slug {
-						took = log[i].Position
-					}
-				}
-				if took > since {
-					want, since = id, took
+				held = held || last[e.ID] == i
+				if l.took[i] == e.Position && !slices.Contains(want, e.ID) {
+					want = append(want, e.ID)
 				}
 			}
-			got, err := f.store.SlugAt(f.ctx, calendar.KindTag, slug, p)
-			if err != nil || got != want {
-				f.Fatalf("SlugAt(%q, %v) is %d, %v, want %d", slug, p, got, err, want)
+			if held {
+				want = nil
 			}
-			if other, err := f.store.SlugAt(f.ctx, calendar.KindVenue, slug, p); err != nil || other != 0 {
-				f.Fatalf("venue with the slug %q of a tag: %d, %v", slug, other, err)
-			}
-		}
-	}
-}
-
-// formerSlugs: who had a slug that nobody has, the last one first.
-func formerSlugs(t testing.TB, h Harness) {
-	f := setup(t, h)
-	want := map[string][]calendar.ID{} // by slug
-	check := func(when string) {
-		f.Helper()
-		for slug, ids := range want {
-			if got, err := f.store.Former(f.ctx, calendar.KindTag, slug); err != nil || !slices.Equal(got, ids) {
-				f.Fatalf("%s: Former(%q) is %d, %v, want %d", when, slug, got, err, ids)
-			}
-			if got, err := f.store.Former(f.ctx, calendar.KindVenue, slug); err != nil || len(got) != 0 {
-				f.Fatalf("%s: a venue had the slug %q of a tag: %d, %v", when, slug, got, err)
+			got, err := l.store.Former(l.ctx, kind, slug)
+			if err != nil || !slices.Equal(got, want) {
+				l.Errorf("a %s had %s: %d, %v, want %d", kind, slug, got, err, want)
 			}
 		}
-	}
-	to := func(r *calendar.Record, slug string) *calendar.Record {
-		return f.update(r, calendar.Fields{"slug": slug})
-	}
-	ids := func(list ...calendar.ID) []calendar.ID { return list }
-	want["x"] = nil
-	check("unknown")
-	a := f.create(calendar.KindTag, "x")
-	check("held")
-	a = to(a, "y")
-	want["x"] = ids(a.ID)
-	check("renamed")
-	a = to(a, "z")
-	want["y"], want["z"] = ids(a.ID), nil
-	check("renamed twice")
-	b := f.create(calendar.KindTag, "x")
-	want["x"] = nil
-	check("taken over")
-	d, b := f.draft(b, deleted(b))
-	f.mustWrite(f.appendOf(d))
-	want["x"] = ids(b.ID, a.ID)
-	check("deleted")
-	a = to(to(a, "y"), "z")
-	check("had again")
-
-	// Taken and given up in one Append, twice; and given by one record to another.
-	drafts := make([]eventstore.Draft, 0, 4)
-	var last [2]*calendar.Record
-	for i := range last {
-		d, r := f.draft(nil, created(calendar.KindTag, f.id(), "w"))
-		drafts = append(drafts, d)
-		d, last[i] = f.draft(r, changed(r, calendar.Fields{"slug": numbered("v", i)}))
-		drafts = append(drafts, d)
-	}
-	f.mustWrite(f.appendOf(drafts...))
-	want["w"], want["v-0"], want["v-1"] = ids(last[1].ID, last[0].ID), nil, nil
-	d, a = f.draft(a, changed(a, calendar.Fields{"slug": "u"}))
-	e, c := f.draft(nil, created(calendar.KindTag, f.id(), "z"))
-	f.mustWrite(f.appendOf(d, e))
-	want["u"], want["z"] = nil, nil
-	check("in one append")
-	c = to(c, "t")
-	want["z"], want["t"] = ids(c.ID, a.ID), nil
-	f.store = f.h.Reopen(f, f.store)
-	check("after a restart")
-
-	for i, next := range [][]calendar.ID{ids(a.ID), nil} { // of x: b, then a
-		r := []*calendar.Record{b, a}[i]
-		if res := f.store.Erase(f.ctx, f.erasure(r)); res.Err != nil {
-			f.Fatalf("Erase: %+v", res)
-		}
-		want["x"] = next
-		if i == 1 {
-			want["y"], want["u"], want["z"] = nil, nil, ids(c.ID)
-		}
-		check("erased")
-	}
-	f.store = f.h.Reopen(f, f.store)
-	check("erased, after a restart")
-}
-
-// checkpoints: sizes grow, notes gain lines, nothing else.
-func checkpoints(t testing.TB, h Harness) {
-	f := setup(t, h)
-	if c, err := f.store.Checkpoint(f.ctx, 0); !errors.Is(err, eventstore.ErrNotFound) {
-		f.Errorf("of none: %v, %v", c, err)
-	}
-	for n := range 6 {
-		f.create(calendar.KindTag, numbered("t", n))
-	}
-	note := func(size calendar.Position, lines string) eventstore.Checkpoint {
-		return eventstore.Checkpoint{Size: size, Origin: "o", Note: []byte("o\n" + numbered("n", int(size)) + "\n\n" + lines), Time: f.now, Keys: numbered("k", int(size))}
-	}
-	one, three, signed := note(1, "— a\n"), note(3, "— a\n"), note(3, "— a\n— w1\n")
-	earlier := note(1, "— a\n— w\n")
-	both := note(3, "— a\n— w0\n— w1\n")
-	for _, tt := range []struct {
-		name string
-		c    eventstore.Checkpoint
-		want error
-	}{
-		{"first", one, nil},
-		{"larger", three, nil},
-		{"again", three, nil},
-		{"gains a line", signed, nil},
-		{"gains a line between", both, nil},
-		{"loses a line", signed, eventstore.ErrConflict},
-		{"another note", note(3, "— b\n— a\n"), eventstore.ErrConflict},
-		{"another origin", eventstore.Checkpoint{Size: 3, Origin: "p", Note: both.Note, Time: f.now, Keys: both.Keys}, eventstore.ErrConflict},
-		{"smaller", note(2, "— a\n"), eventstore.ErrConflict},
-		{"an earlier one gains a line", earlier, nil},
-		{"above the head", note(7, "— a\n"), eventstore.ErrAhead},
-		{"without size", note(0, "— a\n"), eventstore.ErrMalformed},
-		{"without note", eventstore.Checkpoint{Size: 4, Origin: "o"}, eventstore.ErrMalformed},
-		{"without origin", eventstore.Checkpoint{Size: 4, Note: one.Note}, eventstore.ErrMalformed},
-	} {
-		if err := f.store.PutCheckpoint(f.ctx, tt.c); !errors.Is(err, tt.want) {
-			f.Errorf("%s: %v, want %v", tt.name, err, tt.want)
-		}
-	}
-	f.now = f.now.Add(time.Hour)
-	six := note(6, "— a\n")
-	six.Time = six.Time.Add(123_456 * time.Microsecond)
-	if err := f.store.PutCheckpoint(f.ctx, six); err != nil {
-		f.Fatalf("at the head: %v", err)
-	}
-	six.Time = six.Time.Truncate(time.Millisecond)
-	f.store = f.h.Reopen(f, f.store)
-	want := []eventstore.Checkpoint{earlier, both, six}
-	got, err := f.store.Checkpoints(f.ctx, 0, 10)
-	if err != nil {
-		f.Fatalf("Checkpoints: %v", err)
-	}
-	f.same("checkpoints", got, want)
-	middle, err := f.store.Checkpoints(f.ctx, 1, 1)
-	if err != nil {
-		f.Fatalf("Checkpoints: %v", err)
-	}
-	f.same("one after the first", middle, want[1:2])
-	for size, i := range map[calendar.Position]int{0: 2, 1: 0, 3: 1, 6: 2} {
-		c, err := f.store.Checkpoint(f.ctx, size)
-		if err != nil {
-			f.Fatalf("Checkpoint(%d): %v", size, err)
-		}
-		f.same("a checkpoint", c, want[i])
-	}
-	if c, err := f.store.Checkpoint(f.ctx, 2); !errors.Is(err, eventstore.ErrNotFound) {
-		f.Errorf("of a size that was not signed: %v, %v", c, err)
 	}
 }

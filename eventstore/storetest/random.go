@@ -17,8 +17,8 @@ import (
 )
 
 // RandomSequences checks that an implementation answers random sequences of
-// appends as the store in memory does, and holds the same afterwards. fresh gives an empty
-// store; reopen closes one and opens what it kept, nil where none is.
+// appends as the store in memory does, and holds the same afterwards. fresh returns an
+// empty store; reopen, if not nil, closes one and opens what it stored.
 func RandomSequences(t *testing.T, fresh func(*rapid.T) eventstore.Verifier, reopen func(*rapid.T, eventstore.Verifier) eventstore.Verifier) {
 	t.Helper()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -104,22 +104,11 @@ func drawName(t *rapid.T) calendar.Name {
 	return calendar.Name{Space: "n", Key: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "name")}
 }
 
-// Outcomes makes results comparable: errors by what a caller can tell.
+// Outcomes makes results comparable: errors by what a caller can tell, receipts whole.
 func Outcomes(results []eventstore.Result) []string {
 	out := make([]string, len(results))
 	for i, r := range results {
-		kind := "other error"
-		claim, isClaim := errors.AsType[*eventstore.ClaimError](r.Err)
-		switch {
-		case r.Err == nil:
-			kind = "done"
-		case isClaim:
-			kind = fmt.Sprintf("claim %v held by %d", claim.Claim, claim.Holder)
-		case errors.Is(r.Err, eventstore.ErrConflict), errors.Is(r.Err, eventstore.ErrKeyReused), errors.Is(r.Err, eventstore.ErrMalformed):
-			kind = errors.Unwrap(r.Err).Error()
-		}
-		out[i] = fmt.Sprintf("%s at %d", kind, r.Position)
-		if r.Receipt != nil {
+		if out[i] = outcome(r); r.Receipt != nil {
 			out[i] += fmt.Sprintf(", receipt %+v", *r.Receipt)
 		}
 	}

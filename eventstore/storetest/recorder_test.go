@@ -13,15 +13,13 @@ import (
 type recorder struct {
 	testing.TB
 
-	mu       sync.Mutex
-	failed   bool
+	mutex    sync.Mutex
 	reports  []string
 	cleanups []func()
 }
 
-// outcome runs a case and gives what it reported; failed tells whether it
-// failed.
-func outcome(t *testing.T, c Case, h Harness) (failed bool, reports []string) {
+// run runs a case and returns what it reported, nothing when it did not fail.
+func run(t *testing.T, c Case, h Harness) []string {
 	t.Helper()
 	r := &recorder{TB: t}
 	done := make(chan struct{})
@@ -33,47 +31,45 @@ func outcome(t *testing.T, c Case, h Harness) (failed bool, reports []string) {
 	for _, f := range slices.Backward(r.cleanups) {
 		f()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.failed, r.reports
-}
-
-func (r *recorder) note(text string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failed = true
-	r.reports = append(r.reports, text)
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.reports
 }
 
 func (r *recorder) Helper() {}
 
 func (r *recorder) Cleanup(f func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	r.cleanups = append(r.cleanups, f)
 }
 
 func (r *recorder) Failed() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.failed
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return len(r.reports) > 0
 }
 
-func (r *recorder) Error(args ...any)                 { r.note(fmt.Sprintln(args...)) }
-func (r *recorder) Errorf(format string, args ...any) { r.note(fmt.Sprintf(format, args...)) }
-func (r *recorder) Fail()                             { r.note("Fail") }
+func (r *recorder) Errorf(format string, args ...any) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.reports = append(r.reports, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) Error(args ...any) { r.Errorf("%s", fmt.Sprintln(args...)) }
+func (r *recorder) Fail()             { r.Errorf("Fail") }
 
 func (r *recorder) FailNow() {
-	r.note("FailNow")
+	r.Fail()
 	runtime.Goexit()
 }
 
 func (r *recorder) Fatal(args ...any) {
-	r.note(fmt.Sprintln(args...))
+	r.Error(args...)
 	runtime.Goexit()
 }
 
 func (r *recorder) Fatalf(format string, args ...any) {
-	r.note(fmt.Sprintf(format, args...))
+	r.Errorf(format, args...)
 	runtime.Goexit()
 }

@@ -4,7 +4,6 @@ package storetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -26,10 +24,10 @@ type Store interface {
 
 // Harness opens the stores of one implementation.
 type Harness struct {
-	// Open gives an empty store and closes it when the test ends.
+	// Open returns an empty store and closes it when the test ends.
 	Open func(t testing.TB) Store
-	// Reopen closes a store that Open or Reopen gave, and opens what it kept, as
-	// a new process would.
+	// Reopen closes a store that Open or Reopen returned, and opens what it stored,
+	// as a new process would.
 	Reopen func(t testing.TB, s Store) Store
 	// Patience is how long the suite waits for what has to come; 0: 30 s.
 	Patience time.Duration
@@ -57,124 +55,41 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// Cases are all cases of the suite.
+// Cases returns all cases of the suite: those of script.txt, and those of more than
+// one caller, of real records and of large ones.
 func Cases() []Case {
-	return []Case{
-		{"entries are kept whole", entriesWhole},
-		{"leaves are salted", leaves},
-		{"one writer wins each version", versionRace},
-		{"versions and kinds are checked", versionsChecked},
-		{"tail reader sees every position", tailReader},
-		{"one record wins a claim", claimRace},
-		{"claims are released before they are claimed", claimsMove},
-		{"guards hold", guards},
-		{"guards are read before the append", guardRace},
-		{"equal requests write once", receiptOnce},
-		{"equal requests at the same time write once", receiptRace},
-		{"receipts are looked up and completed", receiptAnswers},
-		{"receipts are completed later", receiptLater},
-		{"an append is whole or not at all", wholeOrNothing},
-		{"a loser does not harm its group", groupWithLoser},
-		{"appends of one call follow each other", callOrder},
-		{"states are read at once", readYourWrites},
-		{"secrets are kept and removed", secrets},
-		{"history of a record", history},
-		{"records by kind and id", records},
-		{"claims and names are found", find},
-		{"marks name the history", marks},
-		{"appends of another epoch are refused", otherEpoch},
-		{"ids are given once", freshIDs},
-		{"waiting for the head", waiting},
-		{"ended contexts", endedContext},
-		{"large payloads", largePayloads},
-		{"entries never change", appendOnly},
-		{"pages are bounded by bytes", bytePages},
-		{"malformed appends are refused", malformed},
-		{"appends of nothing", settles},
-		{"records at points of the past", at},
-		{"what counts at points of the past", counted},
-		{"slugs of the past", slugs},
-		{"former slugs", formerSlugs},
-		{"checkpoints are kept and gain lines", checkpoints},
-		{"an erasure leaves the leaves", erases},
-		{"erasures are refused or done again", erasesAgain},
-		{"records are erased together", erasesTogether},
-		{"answers that name what was erased are not kept", erasesAnswers},
-		{"the log verifies", verifies},
-		{"states are never beyond the entries", statesWithEntries},
-		{"the log verifies while others write", verifiesBusy},
-		{"claims and names of no state are found", verifiesHoldings},
-		{"everything is there after a restart", restart},
-		{"a store has a UUID of its own", ownUUID},
-		{"closed stores refuse", closed},
-	}
+	return append(scripts(),
+		Case{"entries are stored whole", entriesWhole},
+		Case{"a call may have many appends", longCall},
+		Case{"pages are bounded by their number", smallPages},
+		Case{"pages are bounded by bytes", largePages},
+		Case{"a store has a UUID and a history of its own", identity},
+		Case{"one writer wins each version", race("tag:1.<round>", "version conflict")},
+		Case{"one record wins a claim", race("tag:<writer>.0 +c<round>", "claim s/c<round> is held by <writer>")},
+		Case{"guards are read before the append", race("tag:<writer>.0 ~n<round> ?n<round>=0", "version conflict")},
+		Case{"equal requests at the same time write once", race("tag:<writer>.0 7/k<round>/1 =x", "<entry> found <writer>.1@<entry> =x")},
+		Case{"readers and writers at the same time", together},
+		Case{"ids are given once", freshIDs},
+		Case{"waiting for the head", waiting},
+		Case{"ended contexts", endedContexts},
+		Case{"closed stores refuse", closed},
+		Case{"records at points of the past", past(3, recordsAt)},
+		Case{"what counts at points of the past", past(150, countedAt)},
+		Case{"slugs of the past", past(3, slugsAt)},
+		Case{"former slugs", past(3, formerSlugs)},
+		Case{"the log verifies", verifies},
+		Case{"the log verifies while others write", verifiesBusy},
+	)
 }
 
-// Verify is eventstore.Verify for who expects a whole store: what does not fit is an
-// error.
+// Verify is eventstore.Verify for callers that expect a whole store: what does not fit
+// is an error.
 func Verify(ctx context.Context, s eventstore.Verifier, progress func(done, total calendar.Position)) (hash [32]byte, entries calendar.Position, err error) {
 	f, err := eventstore.Verify(ctx, s, progress)
 	if err == nil {
 		err = f.Err()
 	}
 	return f.Hash, f.Entries, err
-}
-
-// fixture is what every case works with.
-type fixture struct {
-	testing.TB
-
-	h     Harness
-	store Store
-	ctx   context.Context // ends with the test
-	now   time.Time
-}
-
-func setup(t testing.TB, h Harness) *fixture {
-	t.Helper()
-	if h.Patience == 0 {
-		h.Patience = 30 * time.Second
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*h.Patience)
-	t.Cleanup(cancel)
-	return &fixture{TB: t, h: h, store: h.Open(t), ctx: ctx, now: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC)}
-}
-
-// patient gives a context for what has to come.
-func (f *fixture) patient() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(f.ctx, f.h.Patience)
-}
-
-func (f *fixture) id() calendar.ID {
-	f.Helper()
-	id, err := f.store.NewIDs(f.ctx, 1)
-	if err != nil {
-		f.Fatalf("NewIDs: %v", err)
-	}
-	return id
-}
-
-// created is the change that makes a tag or a venue.
-func created(k calendar.Kind, id calendar.ID, slug string) calendar.Change {
-	return calendar.Change{
-		Name: k.String() + "." + calendar.Created, Kind: k, ID: id, Home: calendar.LangEN,
-		Fields: calendar.Fields{k.NameField(): calendar.Text{calendar.LangEN: "Name of " + slug}, "slug": slug},
-	}
-}
-
-// changed is the change of some fields.
-func changed(r *calendar.Record, fields calendar.Fields) calendar.Change {
-	return calendar.Change{Name: r.Kind.String() + "." + calendar.Updated, Kind: r.Kind, ID: r.ID, Fields: fields}
-}
-
-// deleted is the change that ends a tag.
-func deleted(r *calendar.Record) calendar.Change {
-	return calendar.Change{Name: r.Kind.String() + "." + calendar.Deleted, Kind: r.Kind, ID: r.ID, Fields: calendar.Fields{}}
-}
-
-func (f *fixture) draft(before *calendar.Record, c calendar.Change) (eventstore.Draft, *calendar.Record) {
-	f.Helper()
-	return Draft(f, before, c, f.now)
 }
 
 // Draft makes the draft of a change of a record, nil for none yet, and the record
@@ -188,6 +103,88 @@ func Draft(t testing.TB, before *calendar.Record, c calendar.Change, at time.Tim
 	return d, after
 }
 
+// fixture is what every case works with.
+type fixture struct {
+	testing.TB
+
+	harness Harness
+	store   Store
+	ctx     context.Context // ends with the test
+	now     time.Time
+
+	limit int // of the pages of readings
+
+	// What readings expects to be there.
+	log    []eventstore.Entry // the first entries
+	signed map[calendar.Position]eventstore.Checkpoint
+}
+
+// manyPerPage is a limit that few logs of the suite reach.
+const manyPerPage = 100
+
+func setup(t testing.TB, h Harness) *fixture {
+	t.Helper()
+	if h.Patience == 0 {
+		h.Patience = 30 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*h.Patience)
+	t.Cleanup(cancel)
+	return &fixture{
+		TB: t, harness: h, store: h.Open(t), ctx: ctx, now: time.Date(2026, 5, 1, 9, 30, 0, 0, time.UTC),
+		limit: manyPerPage, signed: map[calendar.Position]eventstore.Checkpoint{},
+	}
+}
+
+// patient returns a context for what has to come.
+func (f *fixture) patient() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(f.ctx, f.harness.Patience)
+}
+
+// must ends the test with an error.
+func (f *fixture) must(what string, err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatalf("%s: %v", what, err)
+	}
+}
+
+// equal fails the test when got differs from want; empty and nil secrets differ too.
+func (f *fixture) equal(what string, got, want any) {
+	f.Helper()
+	if reflect.DeepEqual(want, got) { // a hundred times as fast
+		return
+	}
+	if size := len(fmt.Sprint(want)); size > 1<<20 { // a difference takes minutes
+		f.Errorf("%s differs: want %d characters, got %d", what, size, len(fmt.Sprint(got)))
+	} else if diff := cmp.Diff(want, got); diff != "" {
+		f.Errorf("%s differs (-want +got):\n%s", what, diff)
+	}
+}
+
+// reopen opens the store as a new process would, and checks that all is there.
+func (f *fixture) reopen() {
+	f.Helper()
+	before := f.readings()
+	f.store = f.harness.Reopen(f, f.store)
+	f.equal("the log after a restart", f.readings(), before)
+}
+
+func (f *fixture) newID() calendar.ID {
+	f.Helper()
+	id, err := f.store.NewIDs(f.ctx, 1)
+	f.must("NewIDs", err)
+	return id
+}
+
+func (f *fixture) load(id calendar.ID) eventstore.State {
+	f.Helper()
+	states, err := f.store.Load(f.ctx, id)
+	if err != nil || len(states) != 1 {
+		f.Fatalf("Load(%d) returns %d states, %v", id, len(states), err)
+	}
+	return states[0]
+}
+
 // appendOf makes an Append of drafts.
 func (f *fixture) appendOf(drafts ...eventstore.Draft) eventstore.Append {
 	return eventstore.Append{
@@ -196,141 +193,77 @@ func (f *fixture) appendOf(drafts ...eventstore.Draft) eventstore.Append {
 	}
 }
 
-// write appends one Append and gives its result.
-func (f *fixture) write(a eventstore.Append) eventstore.Result {
-	f.Helper()
-	results := f.store.Append(f.ctx, []eventstore.Append{a})
-	if len(results) != 1 {
-		f.Fatalf("Append gave %d results for 1", len(results))
-	}
-	return results[0]
+// one appends one Append.
+func (f *fixture) one(a eventstore.Append) eventstore.Result {
+	return f.store.Append(f.ctx, []eventstore.Append{a})[0]
 }
 
-// mustWrite appends and fails the test when that is refused.
-func (f *fixture) mustWrite(a eventstore.Append) calendar.Position {
+// write appends drafts, which nothing may refuse.
+func (f *fixture) write(drafts ...eventstore.Draft) calendar.Position {
 	f.Helper()
-	res := f.write(a)
-	if res.Err != nil {
-		f.Fatalf("Append: %v", res.Err)
-	}
+	res := f.one(f.appendOf(drafts...))
+	f.must("Append", res.Err)
 	return res.Position
 }
 
-// create makes a record of a kind.
-func (f *fixture) create(k calendar.Kind, slug string) *calendar.Record {
+// record is a record that is not there yet.
+func (f *fixture) record(k calendar.Kind) *calendar.Record {
 	f.Helper()
-	d, r := f.draft(nil, created(k, f.id(), slug))
-	f.mustWrite(f.appendOf(d))
-	return r
+	return &calendar.Record{Kind: k, ID: f.newID()}
 }
 
-// update changes fields of a record and gives the record after it.
-func (f *fixture) update(r *calendar.Record, fields calendar.Fields) *calendar.Record {
+// draft makes the draft of a change of a record, which becomes the record after it.
+func (f *fixture) draft(r *calendar.Record, verb string, fields calendar.Fields) eventstore.Draft {
 	f.Helper()
-	d, after := f.draft(r, changed(r, fields))
-	f.mustWrite(f.appendOf(d))
-	return after
-}
-
-// load gives one state.
-func (f *fixture) load(id calendar.ID) eventstore.State {
-	f.Helper()
-	states, err := f.store.Load(f.ctx, id)
-	if err != nil || len(states) != 1 {
-		f.Fatalf("Load(%d) gave %d states, error %v", id, len(states), err)
+	before := r
+	if r.Version == 0 {
+		before = nil
 	}
-	return states[0]
+	d, after := Draft(f, before, calendar.Change{Name: r.Kind.String() + "." + verb, Kind: r.Kind, ID: r.ID, Home: calendar.LangEN, Fields: fields}, f.now)
+	*r = *after
+	return d
 }
 
-func (f *fixture) head() calendar.Position {
-	f.Helper()
-	head, err := f.store.Head(f.ctx)
-	if err != nil {
-		f.Fatalf("Head: %v", err)
+// name is the field that names a record of a kind.
+func name(k calendar.Kind, text string) calendar.Fields {
+	return calendar.Fields{k.NameField(): calendar.Text{calendar.LangEN: "Name of " + text}, "slug": text}
+}
+
+// erasure makes the erasure of a record by the draft of that change.
+func (f *fixture) erasure(d eventstore.Draft) eventstore.Erasure {
+	return eventstore.Erasure{
+		Kind: d.Kind, ID: d.ID, Expected: d.Expected, Time: f.now, Actor: 3, Cause: eventstore.Cause{Client: "erase", Reason: "asked for"},
+		State: d.State, Claims: d.Claims,
 	}
-	return head
 }
 
-// all reads the whole log by small pages.
-func (f *fixture) all() []eventstore.Entry {
+// erase erases records, and redacts what is known of them.
+func (f *fixture) erase(e eventstore.Erasure) eventstore.Result {
 	f.Helper()
-	var out []eventstore.Entry
-	for {
-		page, err := f.store.ReadAll(f.ctx, calendar.Position(len(out)), 7)
-		if err != nil {
-			f.Fatalf("ReadAll: %v", err)
-		}
-		if len(page) == 0 {
-			return out
-		}
-		for i := range page {
-			if want := calendar.Position(len(out)) + 1; page[i].Position != want {
-				f.Fatalf("ReadAll gave position %d, want %d", page[i].Position, want)
+	res := f.store.Erase(f.ctx, e)
+	if res.Err != nil {
+		return res
+	}
+	all := e.All()
+	commits, err := f.store.Commits(f.ctx, res.Position-1, 1)
+	if err != nil || len(commits) != 1 || commits[0].Last < res.Position+calendar.Position(len(all)-1) {
+		f.Errorf("the commit of an erasure at %d: %+v, %v", res.Position, commits, err)
+	}
+	for i, one := range all {
+		by := res.Position + calendar.Position(i)
+		for j := range f.log {
+			if known := &f.log[j]; known.ID == one.ID && known.Position < by && known.Redacted == nil {
+				known.Redact(by)
 			}
-			out = append(out, page[i])
 		}
-	}
-}
-
-// holder gives who holds a claim.
-func (f *fixture) holder(c calendar.Claim) calendar.ID {
-	f.Helper()
-	holders, _, err := f.store.Find(f.ctx, []calendar.Claim{c}, nil)
-	if err != nil || len(holders) != 1 {
-		f.Fatalf("Find(%v) gave %d holders, error %v", c, len(holders), err)
-	}
-	return holders[0]
-}
-
-func nameOf(k calendar.Kind, slug string) calendar.Name {
-	return calendar.Name{Space: "name/" + k.String(), Key: calendar.Fold("Name of " + slug)}
-}
-
-// same fails the test when got differs from want; secrets that are empty and
-// those that are nil differ too.
-func (f *fixture) same(what string, got, want any) {
-	f.Helper()
-	if reflect.DeepEqual(want, got) { // a hundred times as fast
-		return
-	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateErrors()); diff != "" {
-		f.Errorf("%s differs (-want +got):\n%s", what, diff)
-	}
-}
-
-// together runs n functions at the same time and waits for them.
-func together(n int, do func(i int)) {
-	start := make(chan struct{})
-	done := make(chan struct{})
-	for i := range n {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			<-start
-			do(i)
-		}()
-	}
-	close(start)
-	for range n {
-		<-done
-	}
-}
-
-// wins counts the results without an error, and fails the test for errors that
-// are not allowed.
-func (f *fixture) wins(results []eventstore.Result, allowed func(error) bool) int {
-	f.Helper()
-	n := 0
-	for _, r := range results {
-		switch {
-		case r.Err == nil:
-			n++
-		case !allowed(r.Err):
-			f.Errorf("a loser got %v", r.Err)
+		last, err := f.store.ReadAll(f.ctx, by-1, 1)
+		if err != nil || len(last) != 1 {
+			f.Fatalf("the entry that erased: %d entries, %v", len(last), err)
 		}
+		f.equal("the entry that erased", last[0], eventstore.Entry{
+			Position: by, Kind: one.Kind, ID: one.ID, Version: last[0].Version, Time: f.now, Actor: 3, Cause: one.Cause,
+			Change: one.Kind.String() + ".erased", Fields: []byte(`{}`), State: one.State, Secret: []byte{}, Salts: last[0].Salts,
+		})
 	}
-	return n
+	return res
 }
-
-func isConflict(err error) bool { return errors.Is(err, eventstore.ErrConflict) }
-
-func numbered(prefix string, n int) string { return fmt.Sprintf("%s-%d", prefix, n) }

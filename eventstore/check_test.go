@@ -1,0 +1,39 @@
+package eventstore_test
+
+import (
+	"errors"
+	"testing"
+
+	"daybook/calendar"
+	"daybook/eventstore"
+)
+
+// TestCheck: what no store may take, whatever it holds.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(a *eventstore.Append){
+		"":                  func(*eventstore.Append) {},
+		"no change name":    func(a *eventstore.Append) { a.Drafts[0].Change = "" },
+		"no fields":         func(a *eventstore.Append) { a.Drafts[0].Fields = nil },
+		"fields no JSON":    func(a *eventstore.Append) { a.Drafts[0].Fields = []byte(`{"a":`) },
+		"state no JSON":     func(a *eventstore.Append) { a.Drafts[0].State = []byte(`{"a":`) },
+		"claim no space":    func(a *eventstore.Append) { a.Drafts[0].Claims = []calendar.Claim{{Key: "a"}} },
+		"cause no text":     func(a *eventstore.Append) { a.Cause.Client = "\xff" },
+		"NUL in a cause":    func(a *eventstore.Append) { a.Cause.Reason = "\x00" },
+		"key no text":       func(a *eventstore.Append) { a.Receipt = &eventstore.Receipt{User: 7, Key: "\xff"} },
+		"the second draft":  func(a *eventstore.Append) { a.Drafts = append(a.Drafts, eventstore.Draft{}) },
+		"guards, no drafts": func(a *eventstore.Append) { a.Drafts, a.Guards = nil, []eventstore.Guard{{}} },
+	} {
+		a := eventstore.Append{Drafts: []eventstore.Draft{{Kind: calendar.KindTag, ID: 1, Change: "tag.created", Fields: []byte(`{}`), State: []byte(`{}`)}}}
+		edit(&a)
+		if err := a.Check(); errors.Is(err, eventstore.ErrMalformed) == (name == "") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	note := []byte("note\n")
+	for _, c := range []eventstore.Checkpoint{{Origin: "o", Note: note}, {Size: 1, Note: note}, {Size: 1, Origin: "o"}, {Size: 1, Origin: "\xff", Note: note}} {
+		if err := c.Check(); !errors.Is(err, eventstore.ErrMalformed) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
