@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,9 +60,9 @@ func entriesWhole(t testing.TB, h Harness) {
 // longCall: its appends are more than one commit takes.
 func longCall(t testing.TB, h Harness) {
 	f := setup(t, h)
-	var asked, want []string
-	for i := range 300 {
-		asked, want = append(asked, fmt.Sprintf("tag:1.%d +c%d", i, i)), append(want, fmt.Sprint(i+1))
+	asked, want := make([]string, 300), make([]string, 300)
+	for i := range asked {
+		asked[i], want[i] = fmt.Sprintf("tag:1.%d +c%d", i, i), strconv.Itoa(i+1)
 	}
 	f.row(strings.Join(asked, " | ") + " => " + strings.Join(want, " | "))
 	f.equal("the results of no appends", f.store.Append(f.ctx, nil), []eventstore.Result{})
@@ -110,6 +111,7 @@ func largePages(t testing.TB, h Harness) {
 	if again.Receipt == nil || len(again.Receipt.Answer) < eventstore.PageBytes/2 {
 		f.Errorf("a large answer is not found: %v", again.Err)
 	}
+	f.limit = manyPerPage - 1
 	r := f.record(calendar.KindTag)
 	verb, fields := calendar.Created, name(r.Kind, "many")
 	for version := range 5 {

@@ -69,13 +69,12 @@ type pastLog struct {
 }
 
 // past is a case that holds what a store says of points of a random log to what its
-// entries say, before and after erasures in it.
+// entries say, after a restart and after erasures in it.
 func past(group int, check func(l *pastLog, p eventstore.Point)) func(t testing.TB, h Harness) {
 	return func(t testing.TB, h Harness) {
 		f := setup(t, h)
 		look := func() {
 			l := &pastLog{fixture: f}
-			f.readings()
 			l.slugs()
 			for i := 0; i < len(f.log) && !f.Failed(); i += 1 + len(f.log)/30 {
 				e := &f.log[i]
@@ -88,12 +87,12 @@ func past(group int, check func(l *pastLog, p eventstore.Point)) func(t testing.
 			check(l, eventstore.Point{Position: calendar.Position(len(f.log))})
 		}
 		records := f.randomLog(20*group, group)
+		f.reopen()
 		look()
 		for _, r := range records[:2] {
 			f.must("Erase", f.erase(f.erasure(f.draft(r, calendar.Erased, calendar.Fields{}))).Err)
 		}
-		look()
-		f.reopen()
+		f.readings()
 		look()
 	}
 }

@@ -59,7 +59,7 @@ func (f *fixture) readings() []eventstore.Entry {
 // states checks what is read of records, which have these states.
 func (f *fixture) states(ids []calendar.ID, states map[calendar.ID]eventstore.State) {
 	f.Helper()
-	for _, kind := range []calendar.Kind{0, calendar.KindTag, calendar.KindVenue, calendar.KindEvent} {
+	for _, kind := range []calendar.Kind{0, calendar.KindTag, calendar.KindVenue} {
 		var want []eventstore.State
 		for _, id := range ids {
 			if kind == 0 || kind == states[id].Kind {
@@ -104,7 +104,7 @@ func (f *fixture) chain(leaves [][32]byte) {
 		}
 		last = eventstore.Mark{Position: c.Last, Hash: eventstore.ChainHash(last.Hash, c.First, leaves[c.First-1:c.Last])}
 		f.equal("the hash of a commit", c.Hash, last.Hash)
-		for _, p := range []calendar.Position{c.First, (c.First + c.Last) / 2, c.Last} {
+		for _, p := range slices.Compact([]calendar.Position{c.First, (c.First + c.Last) / 2, c.Last}) {
 			f.must("CheckMark", eventstore.CheckMark(f.ctx, f.store, eventstore.Mark{Position: p, Hash: last.Hash}))
 		}
 	}
@@ -118,7 +118,7 @@ func (f *fixture) chain(leaves [][32]byte) {
 // checkpoints checks that those are there that were stored.
 func (f *fixture) checkpoints() {
 	f.Helper()
-	var want []eventstore.Checkpoint
+	var want []eventstore.Checkpoint //nolint:prealloc // nil when there are none
 	for _, size := range slices.Sorted(maps.Keys(f.signed)) {
 		want = append(want, f.signed[size])
 		got, err := f.store.Checkpoint(f.ctx, size)
@@ -170,6 +170,8 @@ func pages[T any, K cmp.Ordered](f *fixture, method string, read func(context.Co
 			}
 			after, all = next, append(all, page[i])
 		}
-		full = len(page) == f.limit || bytes >= eventstore.PageBytes
+		if full = len(page) == f.limit || bytes >= eventstore.PageBytes; !full && f.limit == manyPerPage {
+			return all // which another limit makes sure of
+		}
 	}
 }

@@ -21,8 +21,9 @@ var script string
 
 // scripts are the cases of the script.
 func scripts() []Case {
-	var cases []Case
-	for _, part := range strings.Split(script, "\n== ")[1:] {
+	parts := strings.Split(script, "\n== ")[1:]
+	cases := make([]Case, 0, len(parts))
+	for _, part := range parts {
 		name, rows, _ := strings.Cut(part, "\n")
 		cases = append(cases, Case{name, func(t testing.TB, h Harness) {
 			f := setup(t, h)
@@ -131,7 +132,7 @@ func (f *fixture) parse(row string) []eventstore.Append {
 	var appends []eventstore.Append
 	for part := range strings.SplitSeq(row, "|") {
 		a := f.appendOf()
-		for _, word := range strings.Fields(part) {
+		for word := range strings.FieldsSeq(part) {
 			f.word(&a, word)
 		}
 		appends = append(appends, a)

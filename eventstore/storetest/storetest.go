@@ -74,7 +74,7 @@ func Cases() []Case {
 		Case{"ended contexts", endedContexts},
 		Case{"closed stores refuse", closed},
 		Case{"records at points of the past", past(3, recordsAt)},
-		Case{"what counts at points of the past", past(150, countedAt)},
+		Case{"what counts at points of the past", past(120, countedAt)},
 		Case{"slugs of the past", past(3, slugsAt)},
 		Case{"former slugs", past(3, formerSlugs)},
 		Case{"the log verifies", verifies},
