@@ -295,7 +295,7 @@ func verifiesBusy(t testing.TB, h Harness) {
 					if v == 0 {
 						verb = calendar.Created
 					}
-					if err := f.one(f.appendOf(f.draft(r, verb, name(r.Kind, fmt.Sprint(r.ID, v))))).Err; err != nil {
+					if err := f.one(f.appendOf(f.draft(r, verb, namedFields(r.Kind, fmt.Sprintf("%d-%d", r.ID, v))))).Err; err != nil {
 						f.Errorf("writer %d: %v", w, err)
 						return
 					}

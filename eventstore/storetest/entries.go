@@ -18,7 +18,7 @@ func entriesWhole(t testing.TB, h Harness) {
 	f := setup(t, h)
 	f.now = time.Date(2026, 5, 1, 9, 30, 0, 123_456_789, time.FixedZone("", 2*60*60))
 	r := f.record(calendar.KindTag)
-	d := f.draft(r, calendar.Created, name(r.Kind, "jazz"))
+	d := f.draft(r, calendar.Created, namedFields(r.Kind, "jazz"))
 	d.Secret = []byte{1, 0, 255}
 	a := f.appendOf(d)
 	a.Cause = eventstore.Cause{Client: `<agent> "é音"`, Request: "req\n1", Reason: "règle"}
@@ -95,7 +95,7 @@ func largePages(t testing.TB, h Harness) {
 	const large = eventstore.PageBytes / 5
 	for _, bytes := range []int{large, large, large, large, large, large, large, large, large, eventstore.PageBytes + 1<<20, 100} {
 		r := f.record(calendar.KindVenue)
-		fields := name(r.Kind, fmt.Sprintf("hall-%d", r.ID))
+		fields := namedFields(r.Kind, fmt.Sprintf("hall-%d", r.ID))
 		fields["description"] = text(bytes)
 		a := f.appendOf(f.draft(r, calendar.Created, fields))
 		a.Drafts[0].Secret = []byte(strings.Repeat("s", 1<<10))
@@ -113,7 +113,7 @@ func largePages(t testing.TB, h Harness) {
 	}
 	f.limit = manyPerPage - 1
 	r := f.record(calendar.KindTag)
-	verb, fields := calendar.Created, name(r.Kind, "many")
+	verb, fields := calendar.Created, namedFields(r.Kind, "many")
 	for version := range 5 {
 		f.write(f.draft(r, verb, fields))
 		verb, fields = calendar.Updated, calendar.Fields{"description": text(2*large + version*100)}
@@ -184,6 +184,6 @@ func verifies(t testing.TB, h Harness) {
 	found.Erasures[0].Position = res.Position
 	verify(found)
 	f.reopen()
-	f.write(f.draft(f.record(r.Kind), calendar.Created, name(r.Kind, "later")))
+	f.write(f.draft(f.record(r.Kind), calendar.Created, namedFields(r.Kind, "later")))
 	verify(found)
 }

@@ -42,7 +42,7 @@ func (f *fixture) randomLog(entries, group int) []*calendar.Record {
 			case r == nil || r.Deleted:
 				r = f.record([]calendar.Kind{calendar.KindTag, calendar.KindVenue}[slot%2])
 				records[slot] = r
-				verb, fields = calendar.Created, name(r.Kind, move(&calendar.Record{Kind: r.Kind}))
+				verb, fields = calendar.Created, namedFields(r.Kind, move(&calendar.Record{Kind: r.Kind}))
 			case chance == 0:
 				delete(held, eventstore.SlugClaim(r.Kind, r.Slug()))
 				verb, fields = calendar.Deleted, calendar.Fields{}

@@ -224,8 +224,8 @@ func (f *fixture) draft(r *calendar.Record, verb string, fields calendar.Fields)
 	return d
 }
 
-// name is the field that names a record of a kind.
-func name(k calendar.Kind, text string) calendar.Fields {
+// namedFields are the name and the slug of a record of a kind.
+func namedFields(k calendar.Kind, text string) calendar.Fields {
 	return calendar.Fields{k.NameField(): calendar.Text{calendar.LangEN: "Name of " + text}, "slug": text}
 }
 
