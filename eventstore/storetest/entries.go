@@ -52,7 +52,7 @@ func entriesWhole(t testing.TB, h Harness) {
 			}
 			seen[salt] = true
 		}
-		got.Salts = nil
+		got.Salts = want[i].Salts
 		f.equal("an entry", got, want[i])
 	}
 }
