@@ -296,7 +296,7 @@ var mutants = []struct {
 			e.Secret = nil
 		}
 	})},
-	{"entries have no salts", []string{"entries are stored whole"}, onEntry(func(e *eventstore.Entry) { e.Salts = eventstore.Entry{}.Salts })},
+	{"entries have no salts", []string{"entries are stored whole"}, onEntry(func(e *eventstore.Entry) { e.Salts = eventstore.Salts{} })},
 	{"an entry was written again", []string{"the log verifies"}, onEntry(func(e *eventstore.Entry) {
 		if e.Position == 30 {
 			e.Actor++
