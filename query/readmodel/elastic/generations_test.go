@@ -258,13 +258,13 @@ func TestDeepPages(t *testing.T) {
 	})
 }
 
-// TestPlacesInRings: orders by the least number of ids hold where few documents are put in
-// order at a time.
-func TestPlacesInRings(t *testing.T) {
+// TestSmallWindow: what the suite asks about events holds where the server gives few
+// documents at a time, so that orders by the least number of ids are put together.
+func TestSmallWindow(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
-		readmodeltest.Places(t, e.open(t, elastic.Options{Prefix: e.prefix(t), MaxResultWindow: 20}))
+		readmodeltest.RunEvents(t, e.open(t, elastic.Options{Prefix: e.prefix(t), MaxResultWindow: readmodel.WalkStep}))
 	})
 }
 

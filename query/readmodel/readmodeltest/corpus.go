@@ -30,9 +30,9 @@ var Now = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 const (
 	CorpusCategory  calendar.ID = 1
 	CorpusTag       calendar.ID = 101
-	CorpusVenue     calendar.ID = 1_000
-	CorpusOrganizer calendar.ID = 500_000
-	CorpusEvent     calendar.ID = 1_000_000
+	corpusVenue     calendar.ID = 1_000
+	corpusOrganizer calendar.ID = 500_000
+	corpusEvent     calendar.ID = 1_000_000
 )
 
 // NewCorpus makes a Corpus of n events.
@@ -42,11 +42,11 @@ func NewCorpus(n int, seed uint64) *Corpus {
 	syllables := strings.Fields("ba co di fe gu ha jo ka li mo nu pe qua ri so ta ven wi yo za tion ing er ed ment s")
 	seen := map[string]bool{}
 	for len(c.words) < 40_000 {
-		var b strings.Builder
+		w := ""
 		for range 1 + g.IntN(4) {
-			b.WriteString(pick(g, syllables))
+			w += pick(g, syllables)
 		}
-		if w := b.String(); !seen[w] && len(w) > 2 {
+		if !seen[w] && len(w) > 2 {
 			seen[w] = true
 			c.words = append(c.words, w)
 		}
@@ -54,64 +54,50 @@ func NewCorpus(n int, seed uint64) *Corpus {
 	return c
 }
 
-// Word gives the word of a rank, 0 the most frequent one.
+// Word returns the word of a rank, 0 the most frequent one.
 func (c *Corpus) Word(rank int) string { return c.words[rank] }
 
 func (c *Corpus) text(n int) string {
-	var b strings.Builder
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(c.words[c.zipf.Uint64()])
+	out := make([]string, n)
+	for i := range out {
+		out[i] = c.words[c.zipf.Uint64()]
 	}
-	return b.String()
+	return strings.Join(out, " ")
 }
 
-func (c *Corpus) document(r *calendar.Record) readmodel.Document {
+func (c *Corpus) english(n int) calendar.Text { return in(calendar.LangEN, c.text(n)) }
+
+func (c *Corpus) document(k calendar.Kind, first calendar.ID, i int, f calendar.Fields) readmodel.Document {
 	c.next++
+	f["slug"] = fmt.Sprintf("%s-%d", k, i)
+	r := &calendar.Record{ID: first + calendar.ID(i), Kind: k, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: f}
 	return document(r, c.next)
 }
 
-func (c *Corpus) record(k calendar.Kind, id calendar.ID, f calendar.Fields) readmodel.Document {
-	return c.document(&calendar.Record{ID: id, Kind: k, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: f})
-}
-
-func english(s string) (t calendar.Text) {
-	t[calendar.LangEN] = s
-	return t
-}
-
-// Linked gives the venues, organizers, categories and tags.
-func (c *Corpus) Linked() []readmodel.Document {
-	out := make([]readmodel.Document, 0, 340+c.n/50+c.n/100)
-	for i := range 40 {
-		out = append(out, c.record(calendar.KindCategory, CorpusCategory+calendar.ID(i), calendar.Fields{
-			"name": english(c.text(2)), "slug": fmt.Sprintf("category-%d", i),
-		}))
+// Linked returns the venues, organizers, categories and tags.
+func (c *Corpus) Linked() (out []readmodel.Document) {
+	add := func(k calendar.Kind, first calendar.ID, n int, fields func() calendar.Fields) {
+		for i := range n {
+			out = append(out, c.document(k, first, i, fields()))
+		}
 	}
-	for i := range 300 {
-		out = append(out, c.record(calendar.KindTag, CorpusTag+calendar.ID(i), calendar.Fields{
-			"name": english(c.text(2)), "slug": fmt.Sprintf("tag-%d", i),
-		}))
-	}
-	for i := range c.n / 50 {
+	term := func() calendar.Fields { return calendar.Fields{"name": c.english(2)} }
+	add(calendar.KindCategory, CorpusCategory, 40, term)
+	add(calendar.KindTag, CorpusTag, 300, term)
+	add(calendar.KindVenue, corpusVenue, c.n/50, func() calendar.Fields {
 		f := c.post(calendar.Fields{
-			"venue": english(c.text(3)), "description": english(c.text(30)), "address": c.text(3), "city": c.text(1),
-			"country": "United States", "zip": "02110", "slug": fmt.Sprintf("venue-%d", i),
+			"venue": c.english(3), "description": c.english(30), "address": c.text(3), "city": c.text(1),
+			"country": "United States", "zip": "02110",
 		})
 		if c.g.chance(90) {
 			f["geo_lat"] = math.Round((40+5*c.g.NormFloat64())*1e4) / 1e4
 			f["geo_lng"] = math.Round((-75+9*c.g.NormFloat64())*1e4) / 1e4
 		}
-		out = append(out, c.record(calendar.KindVenue, CorpusVenue+calendar.ID(i), f))
-	}
-	for i := range c.n / 100 {
-		out = append(out, c.record(calendar.KindOrganizer, CorpusOrganizer+calendar.ID(i), c.post(calendar.Fields{
-			"organizer": english(c.text(3)), "description": english(c.text(30)), "email": "hello@arts.example",
-			"slug": fmt.Sprintf("organizer-%d", i),
-		})))
-	}
+		return f
+	})
+	add(calendar.KindOrganizer, corpusOrganizer, c.n/100, func() calendar.Fields {
+		return c.post(calendar.Fields{"organizer": c.english(3), "description": c.english(30), "email": "hello@arts.example"})
+	})
 	return out
 }
 
@@ -128,46 +114,38 @@ func (c *Corpus) post(f calendar.Fields) calendar.Fields {
 	return f
 }
 
-// Event gives an event by its number, new each time.
+// Event returns an event by its number, new each time.
 func (c *Corpus) Event(i int) readmodel.Document {
 	g := c.g
 	start := calendar.Wall(Now.Unix() + (g.Int64N(3*365*96)-365*48)*900)
 	end := start + calendar.Wall(3600*(1+g.IntN(8)))
-	f := c.post(calendar.Fields{
-		"title": english(c.text(5)), "description": english("<p>" + c.text(36) + "</p>\n<p>" + c.text(26) + "</p>"),
-		"excerpt": english(c.text(10)), "slug": fmt.Sprintf("event-%d", i), "timezone": "America/New_York",
+	link := func(first calendar.ID, n int) calendar.ID { return first + calendar.ID(g.IntN(max(1, n))) }
+	return c.document(calendar.KindEvent, corpusEvent, i, c.post(calendar.Fields{
+		"title": c.english(5), "description": in(calendar.LangEN, "<p>"+c.text(36)+"</p>\n<p>"+c.text(26)+"</p>"),
+		"excerpt": c.english(10), "timezone": "America/New_York",
 		"start_date": start, "end_date": end, "utc_start_date": start + 4*3600, "utc_end_date": end + 4*3600,
 		"cost": []string{"$5", "$12"}, "website": "https://quay.example/?a=1", "featured": g.chance(10), "ticketed": g.chance(30),
 		"hide_from_listings": g.chance(2), "all_day": false,
-		"categories": []calendar.ID{CorpusCategory + calendar.ID(g.IntN(40))},
-		"tags":       []calendar.ID{CorpusTag + calendar.ID(g.IntN(300)), CorpusTag + calendar.ID(g.IntN(300))},
-		"organizer":  []calendar.ID{CorpusOrganizer + calendar.ID(g.IntN(max(1, c.n/100)))},
-		"venue":      []calendar.ID{CorpusVenue + calendar.ID(g.IntN(max(1, c.n/50)))},
-	})
-	return c.record(calendar.KindEvent, CorpusEvent+calendar.ID(i), f)
+		"categories": []calendar.ID{link(CorpusCategory, 40)},
+		"tags":       []calendar.ID{link(CorpusTag, 300), link(CorpusTag, 300)},
+		"organizer":  []calendar.ID{link(corpusOrganizer, c.n/100)},
+		"venue":      []calendar.ID{link(corpusVenue, c.n/50)},
+	}))
 }
 
 // Fill writes the whole corpus to an index.
 func (c *Corpus) Fill(write func(readmodel.Batch) error) error {
-	if err := write(readmodel.Batch{Documents: c.Linked(), Mark: At(c.next)}); err != nil {
-		return err
-	}
-	for i := 0; i < c.n; {
-		var b readmodel.Batch
-		for ; i < c.n && len(b.Documents) < 1000; i++ {
-			b.Documents = append(b.Documents, c.Event(i))
+	documents := c.Linked()
+	for i := range c.n {
+		if i%1000 == 0 {
+			if err := write(readmodel.Batch{Documents: documents, Mark: At(c.next)}); err != nil {
+				return err
+			}
+			documents = nil
 		}
-		b.Mark = At(c.next)
-		if err := write(b); err != nil {
-			return err
-		}
+		documents = append(documents, c.Event(i))
 	}
-	return nil
-}
-
-func bound(t time.Time) *int64 {
-	n := t.Unix()
-	return &n
+	return write(readmodel.Batch{Documents: documents, Mark: At(c.next)})
 }
 
 // Listed admits what anonymous lists show at Now.
@@ -177,7 +155,7 @@ func Listed() readmodel.And {
 			readmodel.Term{Field: readmodel.FieldStatus, Value: "publish"},
 			readmodel.And{
 				readmodel.Term{Field: readmodel.FieldStatus, Value: "future"},
-				readmodel.Range{Field: readmodel.FieldPublished, Max: bound(Now)},
+				readmodel.Range{Field: readmodel.FieldPublished, Max: new(Now.Unix())},
 			},
 		},
 		readmodel.Not{Filter: readmodel.Term{Field: readmodel.FieldHidden, Value: "true"}},
@@ -190,8 +168,8 @@ func Window(days int) readmodel.And {
 	from := Now.AddDate(0, 0, days)
 	return append(
 		Listed(),
-		readmodel.Range{Field: readmodel.FieldStart, Min: bound(from)},
-		readmodel.Range{Field: readmodel.FieldEnd, Max: bound(from.AddDate(2, 0, 1))},
+		readmodel.Range{Field: readmodel.FieldStart, Min: new(from.Unix())},
+		readmodel.Range{Field: readmodel.FieldEnd, Max: new(from.AddDate(2, 0, 1).Unix())},
 	)
 }
 

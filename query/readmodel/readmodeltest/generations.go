@@ -3,6 +3,7 @@ package readmodeltest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,217 +11,154 @@ import (
 	"daybook/query/readmodel"
 )
 
-// lifeCase is one thing that the life of an index promises. It gets an empty one that is
-// reached, and the record that is in it at position 1.
-type lifeCase struct {
-	name string
-	run  func(t testing.TB, x readmodel.Generations, old *calendar.Record)
+// life is an index that is reached, with one tag at position 1.
+type life struct {
+	testing.TB
+	readmodel.Generations
+	first, second *pair // the index with what is in its generations
 }
 
-// RunGenerations runs the suite of readmodel.Generations; open gives an empty one that is
+// RunGenerations runs the suite of readmodel.Generations; open returns an empty one that is
 // closed by t.Cleanup.
 func RunGenerations(t *testing.T, open func(t testing.TB) readmodel.Generations) {
-	for _, c := range lifeCases() {
-		t.Run(c.name, func(t *testing.T) {
+	for name, run := range lifeCases {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runLife(t, c, open(t))
+			l := &life{TB: t, Generations: open(t)}
+			l.do("reach", l.Reach)
+			l.first = newPair(t, l)
+			l.first.add(calendar.KindTag, 1, calendar.Fields{})
+			l.first.write()
+			run(l)
 		})
 	}
 }
 
-func runLife(t testing.TB, c lifeCase, x readmodel.Generations) {
-	t.Helper()
-	if err := x.Reach(t.Context()); err != nil {
-		t.Fatalf("reach: %v", err)
-	}
-	var b build
-	old := b.add(calendar.KindTag, 1, calendar.Fields{})
-	b.write(t, x)
-	c.run(t, x, old)
+// do makes a step that has to succeed.
+func (l *life) do(what string, step func(context.Context) error) {
+	l.Helper()
+	wantErr(l, what, step(l.Context()), nil)
 }
 
 // come fills the coming generation with one tag at position 2 and a quarantined record.
-func come(t testing.TB, x readmodel.Generations) {
-	t.Helper()
-	next, err := x.Next(t.Context())
+func (l *life) come() {
+	l.Helper()
+	next, err := l.Next(l.Context())
 	if err != nil {
-		t.Fatalf("next: %v", err)
+		l.Fatalf("next: %v", err)
 	}
-	b := build{next: 1}
-	b.add(calendar.KindTag, 2, calendar.Fields{})
-	write(t, next, readmodel.Batch{
-		Documents: b.docs, Mark: At(b.next), Quarantined: []readmodel.Quarantined{{ID: 9, Position: 1, Reason: "bad"}},
+	p := newPair(l, next)
+	p.last = 1
+	p.add(calendar.KindTag, 2, calendar.Fields{})
+	p.apply(readmodel.Batch{
+		Documents: p.documents, Mark: At(p.last), Quarantined: []readmodel.Quarantined{{ID: 9, Position: 1, Reason: "bad"}},
 	})
+	l.second = &pair{TB: l, index: l, plain: p.plain, last: p.last}
 }
 
-// wantLive checks which tag answers, and the marks.
-func wantLive(t testing.TB, x readmodel.Generations, when string, id calendar.ID, at calendar.Position) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	if err := x.Wait(ctx, at); err != nil {
-		t.Fatalf("%s: wait: %v", when, err)
+func (l *life) comeAndPromote() {
+	l.Helper()
+	l.come()
+	l.do("promote", l.Promote)
+}
+
+// nothing checks that there is nothing to promote.
+func (l *life) nothing(what string) {
+	l.Helper()
+	if l.Promote(l.Context()) == nil {
+		l.Errorf("%s is promoted", what)
 	}
-	p := search(t, x, readmodel.Query{Kind: calendar.KindTag, Sort: byID, Limit: 10})
-	if got := idsOf(p.Documents); len(got) != 1 || got[0] != id {
-		t.Errorf("%s: tags %v, want %d", when, got, id)
+}
+
+// answers checks which generation answers.
+func (l *life) answers(p *pair) {
+	l.Helper()
+	p.wait()
+	p.state()
+	p.find(calendar.KindTag, nil)
+	lately, err := l.QuarantinedLately(l.Context())
+	if want, _ := p.plain.Quarantined(l.Context()); err != nil || !slices.Equal(want, lately) {
+		l.Errorf("quarantined lately: %v, %v, want %v", lately, err, want)
 	}
-	shown, err := x.Visible(ctx)
-	if err != nil || shown.Mark != At(at) {
-		t.Errorf("%s: shows %v, %v, want %v", when, shown, err, At(at))
-	}
-	d, err := x.Digest(ctx)
-	if err != nil || d.Counts[calendar.KindTag] != 1 {
-		t.Errorf("%s: digest %v, %v", when, d.Counts, err)
-	}
-	if marks, err := x.Marks(ctx); err != nil || marks.All != At(at) {
-		t.Errorf("%s: marks %v, %v, want %v", when, marks, err, At(at))
-	}
-	for what, quarantined := range map[string]func(context.Context) ([]readmodel.Quarantined, error){"now": x.Quarantined, "lately": x.QuarantinedLately} {
-		if p, err := quarantined(ctx); err != nil || len(p) != int(at)-1 {
-			t.Errorf("%s: quarantined %s: %v, %v", when, what, p, err)
+}
+
+var lifeCases = map[string]func(l *life){
+	"the coming one answers nobody": func(l *life) {
+		l.come()
+		l.answers(l.first)
+		l.do("discard", l.Discard)
+		l.nothing("what was discarded")
+		l.answers(l.first)
+		l.do("discard of none", l.Discard)
+	},
+	"promote puts it in place": func(l *life) {
+		before, err := l.Visible(l.Context())
+		l.comeAndPromote()
+		l.answers(l.second)
+		after, afterErr := l.Visible(l.Context())
+		if err = errors.Join(err, afterErr); err != nil || after.Content == before.Content {
+			l.Errorf("content %d before and %d after, %v", before.Content, after.Content, err)
 		}
-	}
-}
-
-func promote(t testing.TB, x readmodel.Generations) {
-	t.Helper()
-	if err := x.Promote(t.Context()); err != nil {
-		t.Fatalf("promote: %v", err)
-	}
-}
-
-func lifeCases() []lifeCase {
-	return []lifeCase{
-		{"the coming one answers nobody", func(t testing.TB, x readmodel.Generations, _ *calendar.Record) {
-			come(t, x)
-			wantLive(t, x, "while another one comes", 1, 1)
-			if err := x.Discard(t.Context()); err != nil {
-				t.Fatalf("discard: %v", err)
-			}
-			if err := x.Promote(t.Context()); err == nil {
-				t.Error("what was discarded is promoted")
-			}
-			wantLive(t, x, "after discard", 1, 1)
-			if err := x.Discard(t.Context()); err != nil {
-				t.Errorf("discard of none: %v", err)
-			}
-		}},
-		{"promote puts it in place", func(t testing.TB, x readmodel.Generations, _ *calendar.Record) {
-			before, err := x.Visible(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			come(t, x)
-			promote(t, x)
-			wantLive(t, x, "after promote", 2, 2)
-			if after, err := x.Visible(t.Context()); err != nil || after.Content == before.Content {
-				t.Errorf("content %d before and %d after, %v", before.Content, after.Content, err)
-			}
-			if err := x.Sound(t.Context()); err != nil {
-				t.Errorf("sound: %v", err)
-			}
-			if err := x.Promote(t.Context()); err == nil {
-				t.Error("none is promoted")
-			}
-		}},
-		{"promote never goes back", func(t testing.TB, x readmodel.Generations, _ *calendar.Record) {
-			write(t, x, readmodel.Batch{Mark: At(3)})
-			come(t, x)
-			wantErr(t, "promote of one that is behind", x.Promote(t.Context()), readmodel.ErrBehind)
-			if shown, err := x.Visible(t.Context()); err != nil || shown.Mark != At(3) {
-				t.Errorf("shows %v, %v, want %v", shown, err, At(3))
-			}
-			next, err := x.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, next, readmodel.Batch{Mark: At(3)})
-			promote(t, x)
-			if shown, err := x.Visible(t.Context()); err != nil || shown.Mark != At(3) {
-				t.Errorf("after promote: shows %v, %v, want %v", shown, err, At(3))
-			}
-			if err := x.Back(t.Context()); err != nil {
-				t.Fatalf("back: %v", err)
-			}
-			if marks, err := x.Marks(t.Context()); err != nil || marks.All != At(3) {
-				t.Errorf("after back: %v, %v, want %v", marks, err, At(3))
-			}
-			write(t, x, readmodel.Batch{Mark: At(4)})
-		}},
-		{"back and back again", func(t testing.TB, x readmodel.Generations, _ *calendar.Record) {
-			wantErr(t, "back to none", x.Back(t.Context()), readmodel.ErrNoGeneration)
-			come(t, x)
-			promote(t, x)
-			for _, want := range []calendar.ID{1, 2, 1} {
-				if err := x.Back(t.Context()); err != nil {
-					t.Fatalf("back to %d: %v", want, err)
-				}
-				wantLive(t, x, "after back", want, calendar.Position(want))
-			}
-		}},
-		{"forget leaves the one that answers alone", func(t testing.TB, x readmodel.Generations, _ *calendar.Record) {
-			forget := func() {
-				t.Helper()
-				if err := x.Forget(t.Context()); err != nil {
-					t.Fatalf("forget: %v", err)
-				}
-			}
-			forget()
-			wantLive(t, x, "with nothing to forget", 1, 1)
-			come(t, x)
-			promote(t, x)
-			come(t, x)
-			forget()
-			wantLive(t, x, "after forgetting", 2, 2)
-			wantErr(t, "back to what was forgotten", x.Back(t.Context()), readmodel.ErrNoGeneration)
-			if err := x.Promote(t.Context()); err == nil {
-				t.Error("a coming one that was forgotten is promoted")
-			}
-			come(t, x)
-			promote(t, x)
-			if err := x.Back(t.Context()); err != nil {
-				t.Errorf("back to what came later: %v", err)
-			}
-		}},
-		{"a writer is told", func(t testing.TB, x readmodel.Generations, old *calendar.Record) {
-			if _, err := x.Marks(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			defer cancel()
-			told := make(chan error, 1)
-			go func() { told <- x.Moved(ctx) }()
-			<-time.After(50 * time.Millisecond) // it waits by now
-			come(t, x)
-			promote(t, x)
-			if err := <-told; err != nil {
-				t.Fatalf("moved: %v", err)
-			}
-			newer := *old
-			newer.Version, newer.ID = 2, 3
-			batch := readmodel.Batch{Documents: []readmodel.Document{document(&newer, 3)}, Mark: At(3)}
-			if _, err := x.Write(ctx, batch); err != nil && !errors.Is(err, readmodel.ErrMoved) {
-				t.Errorf("write for the one before: %v, want ErrMoved or nothing", err)
-			}
-			wantLive(t, x, "after a write for the one before", 2, 2)
-			batch.Documents[0] = document(&newer, 3)
-			write(t, x, batch)
-			wantPage(t, x, readmodel.Query{Kind: calendar.KindTag, Sort: byID, Limit: 10}, 2, 2, 3)
-		}},
-		{"waits end with their context", func(t testing.TB, x readmodel.Generations, _ *calendar.Record) {
-			if _, err := x.Marks(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			defer cancel()
-			wantErr(t, "moved", x.Moved(ctx), context.DeadlineExceeded)
-			if err := x.Keep(ctx); err != nil {
-				t.Errorf("keep: %v", err)
-			}
-			if err := x.Close(); err != nil {
-				t.Errorf("close: %v", err)
-			}
-		}},
-	}
+		l.do("sound", l.Sound)
+		l.nothing("none")
+	},
+	"promote never goes back": func(l *life) {
+		third := readmodel.Batch{Mark: At(3)}
+		l.first.apply(third)
+		l.come()
+		wantErr(l, "promote of one that is behind", l.Promote(l.Context()), readmodel.ErrBehind)
+		l.answers(l.first)
+		next, err := l.Next(l.Context())
+		wantErr(l, "next", err, nil)
+		l.second.index = next
+		l.second.apply(third)
+		l.do("promote", l.Promote)
+		l.second.index = l
+		l.second.wait()
+		l.do("back", l.Back)
+		l.answers(l.first)
+		l.first.apply(readmodel.Batch{Mark: At(4)})
+	},
+	"back and back again": func(l *life) {
+		wantErr(l, "back to none", l.Back(l.Context()), readmodel.ErrNoGeneration)
+		l.comeAndPromote()
+		for _, p := range []*pair{l.first, l.second, l.first} {
+			l.do("back", l.Back)
+			l.answers(p)
+		}
+	},
+	"forget leaves the one that answers alone": func(l *life) {
+		l.do("forget nothing", l.Forget)
+		l.answers(l.first)
+		l.comeAndPromote()
+		l.come()
+		l.do("forget", l.Forget)
+		l.answers(l.second)
+		wantErr(l, "back to what was forgotten", l.Back(l.Context()), readmodel.ErrNoGeneration)
+		l.nothing("a coming one that was forgotten")
+		l.comeAndPromote()
+		l.do("back to what came later", l.Back)
+	},
+	"a writer is told": func(l *life) {
+		told := make(chan error, 1)
+		go func() { told <- l.Moved(l.Context()) }()
+		<-time.After(50 * time.Millisecond) // it waits by now
+		l.comeAndPromote()
+		wantErr(l, "moved", <-told, nil)
+		l.second.add(calendar.KindTag, 3, calendar.Fields{})
+		_, err := l.Write(l.Context(), readmodel.Batch{Documents: slices.Clone(l.second.documents), Mark: At(3)})
+		if err != nil && !errors.Is(err, readmodel.ErrMoved) {
+			l.Errorf("write for the one before: %v, want ErrMoved or nothing", err)
+		}
+		l.answers(l.second) // its Marks bind the writer to it
+		l.second.write()
+		l.answers(l.second)
+	},
+	"waits end with their context": func(l *life) {
+		ctx, cancel := context.WithTimeout(l.Context(), 50*time.Millisecond)
+		defer cancel()
+		wantErr(l, "moved", l.Moved(ctx), context.DeadlineExceeded)
+		wantErr(l, "keep", l.Keep(ctx), nil)
+		wantErr(l, "close", l.Close(), nil)
+	},
 }

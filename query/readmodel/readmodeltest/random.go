@@ -2,10 +2,10 @@ package readmodeltest
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -13,177 +13,171 @@ import (
 
 // vocabulary are words that meet each other: common ones, forms of one stem,
 // beginnings, accents, characters in a row and not in a row.
-var vocabulary = strings.Fields(`jazz jazzy the of music musical musician a b running runs ran concert concerts
+const vocabulary = `jazz jazzy the of music musical musician a b running runs ran concert concerts
 	été fête fêtes musique musiques danser dansait cheval chevaux los música músico canción canciones niño bailando
 	symphony symphonies symphany orchestra orchestre
-	音乐 音乐会 会音 乐 北京 かんぱい カフェ 콘서트 2026 20 K-POP don't Øresund straße STRASSE x`)
+	音乐 音乐会 会音 乐 北京 かんぱい カフェ 콘서트 2026 20 K-POP don't Øresund straße STRASSE x`
 
-// generator makes random documents and filters.
-type generator struct{ *rand.Rand }
+// values are those of strings that are no words.
+var values = map[string]string{
+	"status": "publish|publish|publish|future|draft|pending|private|trash", "former_status": "publish|draft",
+	"slug": "jazz|Rock|folk|été", "city": "New  York|new york|L’Aquila|l'aquila|Córdoba|cordoba",
+	"timezone": "Europe/Paris|Asia/Tokyo|America/New_York|UTC|UTC+5.5",
+	"cost":     "0|Free|GRATÙIT|0,00|免費|0–30|$10|10.9999|25 €|pay what you want|1234.567|99999999999999999999",
+}
 
-func newGenerator(seed uint64) generator { return generator{rand.New(rand.NewPCG(seed, 1))} }
+const (
+	idRange = 12 // ids of links and authors, so that they meet
+	base    = calendar.Wall(1_900_000_000)
+)
+
+// generator makes random documents of a kind, and questions about them.
+type generator struct {
+	*rand.Rand
+	schema *readmodel.Schema
+	known  []readmodel.Document // those that were written, tombstones too
+}
+
+func newGenerator(seed uint64) generator { return generator{Rand: rand.New(rand.NewPCG(seed, 1))} }
 
 func pick[T any](g generator, list []T) T { return list[g.IntN(len(list))] }
 
 func (g generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-func (g generator) words(most int) string {
-	n := 1 + g.IntN(most)
-	out := make([]string, n)
+func (g generator) lang() calendar.Lang { return pick(g, calendar.Langs[:]) }
+
+func (g generator) valueOf(name string) string { return pick(g, strings.Split(values[name], "|")) }
+
+// word makes a word, some of few letters, so that most are near to others: an engine that
+// has its own distance shows by it that it is the same.
+func (g generator) word() string {
+	if g.chance(90) {
+		words := strings.Fields(vocabulary)
+		return words[min(g.IntN(len(words)), g.IntN(len(words)))] // the first ones more often
+	}
+	w := make([]rune, 4+g.IntN(7))
+	for i := range w {
+		w[i] = pick(g, []rune("abéжжжж"))
+	}
+	return string(w)
+}
+
+func (g generator) words(limit int) string {
+	out := make([]string, 1+g.IntN(limit))
 	for i := range out {
-		out[i] = pick(g, vocabulary)
+		out[i] = g.word()
 	}
 	return strings.Join(out, pick(g, []string{" ", " ", ", ", "-", ""}))
 }
 
-func (g generator) text(html bool, most int) (t calendar.Text, home calendar.Lang) {
-	home = pick(g, calendar.Langs[:])
-	t = g.more(calendar.Text{}, html, most)
-	if t[home] == "" {
-		t[home] = g.words(most)
-	}
-	return t, home
-}
-
-func (g generator) more(t calendar.Text, html bool, most int) calendar.Text {
-	for l := range t {
-		if !g.chance(35) {
-			continue
-		}
-		t[l] = g.words(most)
-		if html && g.chance(50) {
-			t[l] = "<p>" + strings.Replace(t[l], " ", pick(g, []string{"<b>", "</p><p>", " &amp; ", "<br />"}), 1) + "</p>"
-		}
-	}
-	return t
-}
-
-const idRange = 12 // ids of links and authors, so that they meet
-
-func (g generator) ids() []calendar.ID {
-	out := make([]calendar.ID, 0, 3)
+func (g generator) ids() (out []calendar.ID) {
 	for range g.IntN(4) {
-		id := calendar.ID(1 + g.IntN(idRange))
-		if len(out) == 0 || out[len(out)-1] != id {
-			out = append(out, id)
-		}
+		out = append(out, calendar.ID(1+g.IntN(idRange)))
 	}
 	return out
 }
 
-const base = calendar.Wall(1_900_000_000)
-
-func (g generator) wall() calendar.Wall { return base + calendar.Wall(g.IntN(40)-20) }
-
-var costs = [][]string{
-	{"0"},
-	{"Free"},
-	{"GRATÙIT", "0,00"},
-	{"免費"},
-	{"0–30"},
-	{"$10"},
-	{"10.9999"},
-	{"25 €"},
-	{"pay what you want"},
-	{"Gratis", "12"},
-	{"1234.567"},
-	{"99999999999999999999"},
+// value makes a value for a row of a field table.
+func (g generator) value(row *calendar.Field) any {
+	switch row.Stored {
+	case calendar.TypeString:
+		if values[row.Name] != "" {
+			return g.valueOf(row.Name)
+		}
+		return g.words(2)
+	case calendar.TypeText:
+		var t calendar.Text
+		for l := range t {
+			if g.chance(35) {
+				t[l] = g.words(8)
+			}
+			if row.Form == calendar.FormHTML {
+				t[l] = strings.Replace(t[l], " ", pick(g, []string{" ", " ", "<b>", "</p><p>", " &amp; ", "<br />"}), 1)
+			}
+		}
+		return t
+	case calendar.TypeBool:
+		return g.chance(50)
+	case calendar.TypeNumber:
+		limit := 90.0
+		if row.Name == "geo_lng" {
+			limit = 180
+		}
+		return pick(g, []float64{-limit, limit, 0.01 - limit, 48 + g.Float64()/100, (2*g.Float64() - 1) * limit})
+	case calendar.TypeID:
+		return calendar.ID(1 + g.IntN(idRange))
+	case calendar.TypeIDs:
+		return g.ids()
+	case calendar.TypeStrings:
+		return []string{g.valueOf("cost"), g.valueOf("cost")}[:g.IntN(3)]
+	default:
+		if g.chance(15) {
+			return calendar.NoWall
+		}
+		return base + calendar.Wall(g.IntN(40))
+	}
 }
-
-var statuses = []string{"publish", "publish", "publish", "future", "draft", "pending", "private", "trash"}
 
 // record makes a random record.
 func (g generator) record(k calendar.Kind, id calendar.ID) *calendar.Record {
-	name, home := g.text(false, 3)
-	f := calendar.Fields{k.NameField(): name}
-	if g.chance(70) {
-		f["description"] = g.more(calendar.Text{}, true, 8)
-	}
-	switch {
-	case k.IsPost():
-		g.post(k, f)
-	default:
-		f["slug"] = fmt.Sprintf("%s-%d", pick(g, []string{"jazz", "rock", "Folk", "été"}), g.IntN(20))
-		if k == calendar.KindCategory && g.chance(50) {
-			f["parent"] = calendar.ID(1 + g.IntN(idRange))
+	f, home := calendar.Fields{}, g.lang()
+	for _, row := range calendar.SpecOf(k).Fields {
+		if row.Stored != 0 && row.Name != "imports" && g.chance(75) {
+			f[row.Name] = g.value(&row)
 		}
 	}
-	return &calendar.Record{
-		ID: id, Kind: k, Version: 1 + int64(g.IntN(5)), Home: home,
-		Changed: time.Unix(int64(base), 0).UTC(), Fields: f,
+	if name := f.Text(k.NameField()); k.NameField() != "" && name[home] == "" {
+		name[home] = g.words(3)
+		f[k.NameField()] = name
 	}
-}
-
-func (g generator) post(k calendar.Kind, f calendar.Fields) {
-	f["author"] = calendar.ID(1 + g.IntN(idRange))
-	f["status"] = pick(g, statuses)
-	if f["status"] == "trash" {
-		f["former_status"] = pick(g, statuses[:7])
-	}
-	f["date"] = g.wall()
-	f["date_utc"] = g.wall()
-	if g.chance(15) {
-		f["date_utc"] = calendar.NoWall
-	}
-	if g.chance(40) {
-		f["excerpt"] = g.more(calendar.Text{}, true, 3)
-	}
-	switch k {
-	case calendar.KindEvent:
-		start := g.wall()
-		if g.chance(50) {
-			start = calendar.Wall(g.Int64N(200*86_400) - 100*86_400)
-		}
-		f["start_date"], f["end_date"] = start, start+calendar.Wall(pick(g, []int{g.IntN(10), g.IntN(300_000)}))
-		f["utc_start_date"], f["utc_end_date"] = start+5, start+5+calendar.Wall(pick(g, []int{g.IntN(10), 3600, 7200}))
-		f["modified_utc"] = pick(g, []calendar.Wall{g.wall(), g.wall(), calendar.NoWall})
-		if g.chance(60) {
-			f["cost"] = pick(g, costs)
-		}
-		for _, name := range []string{"categories", "tags", "venue", "organizer"} {
-			if ids := g.ids(); len(ids) > 0 {
-				f[name] = ids
-			}
-		}
-		for _, name := range []string{"hide_from_listings", "featured", "ticketed", "protected", "all_day"} {
-			if g.chance(60) {
-				f[name] = g.chance(50)
-			}
-		}
-		if g.chance(30) {
-			f["post_parent"] = calendar.ID(1 + g.IntN(idRange))
-		}
+	if k == calendar.KindEvent {
+		g.times(f)
 		if g.chance(25) { // so that some are repeats
-			var same calendar.Text
-			for l := range same {
-				same[l] = pick(g, []string{"Jazz", "jazz!", "Concert"})
-			}
-			f["title"], f["venue"] = same, pick(g, [][]calendar.ID{{1}, {1, 2}, {}})
-		}
-	case calendar.KindVenue:
-		for _, name := range []string{"address", "city", "country", "province", "state", "zip", "phone", "stateprovince", "website"} {
-			if g.chance(30) {
-				f[name] = g.words(2)
-			}
-		}
-		if g.chance(70) {
-			f["geo_lat"], f["geo_lng"] = g.lat(), g.lng()
-		}
-	default:
-		for _, name := range []string{"phone", "website", "email"} {
-			if g.chance(40) {
-				f[name] = g.words(2)
-			}
+			same := pick(g, []string{"Jazz", "jazz!", "Concert"})
+			f["title"], f["venue"] = calendar.Text{same, same, same, same}, pick(g, [][]calendar.ID{{1}, {1, 2}, {}})
 		}
 	}
+	return &calendar.Record{ID: id, Kind: k, Version: 1 + int64(g.IntN(5)), Home: home, Changed: Now, Fields: f}
 }
 
-func (g generator) lat() float64 {
-	return pick(g, []float64{-90, 90, 0, 48.85 + g.Float64(), -33.4 + g.Float64()/100, g.Float64()*180 - 90})
+// times gives most events times that agree with each other.
+func (g generator) times(f calendar.Fields) {
+	if g.chance(10) {
+		for _, name := range []string{"start_date", "end_date", "utc_start_date", "utc_end_date", "timezone"} {
+			delete(f, name)
+		}
+		return
+	}
+	start := base + calendar.Wall(g.IntN(40))
+	if g.chance(50) {
+		start = calendar.Wall(g.Int64N(200*86_400) - 100*86_400)
+	}
+	end := start + calendar.Wall(pick(g, []int{g.IntN(10), 3600, 7200, g.IntN(300_000)}))
+	name := g.valueOf("timezone")
+	zone, _ := calendar.ParseZone(name)
+	utc := func(w calendar.Wall) calendar.Wall {
+		return calendar.WallOf(calendar.WallToInstant(w, zone.Location)) + calendar.Wall(max(0, g.IntN(10)-8))
+	}
+	f["start_date"], f["end_date"], f["utc_start_date"], f["utc_end_date"], f["timezone"] = start, end, utc(start), utc(end), name
 }
 
-func (g generator) lng() float64 {
-	return pick(g, []float64{-180, 180, 179.99, -179.99, 2.35 + g.Float64(), g.Float64()*360 - 180})
+// change makes a newer state of a record: all new, some fields new, or gone.
+func (g generator) change(r *calendar.Record) *calendar.Record {
+	fresh := g.record(r.Kind, r.ID)
+	fresh.Version = r.Version + 1
+	switch {
+	case g.chance(10):
+		fresh.Deleted = true
+	case g.chance(50) && !r.Deleted:
+		fields := maps.Clone(r.Fields)
+		for name, v := range fresh.Fields {
+			if g.chance(20) && name != r.Kind.NameField() {
+				fields[name] = v
+			}
+		}
+		fresh.Fields, fresh.Home = fields, r.Home
+	}
+	return fresh
 }
 
 // document makes a document of a record.
@@ -196,197 +190,300 @@ func document(r *calendar.Record, p calendar.Position) readmodel.Document {
 	return readmodel.Document{Position: p, Record: r, Body: body}
 }
 
+// batch makes documents, some of them older than what is there, of other kinds or of no
+// use, and what else a projector writes.
+func (g generator) batch(p *pair) (b readmodel.Batch) {
+	for range 10 + g.IntN(90) {
+		k := g.schema.Kind
+		if g.chance(10) {
+			k = calendar.KindEvent + calendar.Kind(g.IntN(int(calendar.KindImage)))
+		}
+		id := calendar.ID(1000*int64(k) + g.Int64N(150))
+		r := g.record(k, id)
+		r.Deleted = g.chance(5)
+		if d, known := p.plain.documents[id]; known {
+			r = g.change(d.Record)
+		}
+		p.last++
+		at := p.last
+		if g.chance(10) {
+			at -= calendar.Position(g.IntN(300))
+		}
+		b.Documents = append(b.Documents, document(r, at))
+	}
+	if g.chance(50) {
+		b.Documents = append(b.Documents, readmodel.Document{Position: p.last}, readmodel.Document{Position: p.last + 1, Record: g.record(g.schema.Kind, 1)})
+	}
+	id := calendar.ID(1 + g.IntN(4))
+	if g.chance(50) {
+		b.Quarantined = []readmodel.Quarantined{{ID: id, Position: p.last, Reason: g.words(3)}}
+	} else {
+		b.Healed = []calendar.ID{id, 77}
+	}
+	b.Reach = pick(g, []calendar.Mark{{}, At(p.last)})
+	b.Mark = pick(g, []calendar.Mark{{}, At(p.last - 300), At(p.last)})
+	return b
+}
+
+// bound makes a value of a number, mostly of some document or next to it.
+func (g generator) bound(f *readmodel.Field) int64 {
+	n, _ := f.Number(pick(g, g.known).Record)
+	return n + int64(g.IntN(3)) - 1
+}
+
 // filter makes a random filter for a kind.
-func (g generator) filter(s *readmodel.Schema, depth int) readmodel.Filter {
+func (g generator) filter(depth int) readmodel.Filter {
 	if depth > 0 && g.chance(55) {
 		parts := make([]readmodel.Filter, g.IntN(4))
 		for i := range parts {
-			parts[i] = g.filter(s, depth-1)
+			parts[i] = g.filter(depth - 1)
 		}
-		switch g.IntN(3) {
-		case 0:
-			return readmodel.Or(parts)
-		case 1:
-			return readmodel.Not{Filter: g.filter(s, depth-1)}
-		default:
-			return readmodel.And(parts)
-		}
+		return pick(g, []readmodel.Filter{readmodel.And(parts), readmodel.Or(parts), readmodel.Not{Filter: g.filter(depth - 1)}})
 	}
-	f := &s.Fields[g.IntN(len(s.Fields))]
-	if f.Type == readmodel.TypeComputed {
-		return g.computed(f)
-	}
+	n, some := len(g.schema.Fields), pick(g, g.known).Record
+	f := &g.schema.Fields[min(g.IntN(n+4), n-1)] // of venues the last one is the place
 	if f.Type != readmodel.TypeBool && g.chance(10) {
 		return readmodel.Exists{Field: f.Name}
 	}
 	switch f.Type {
 	case readmodel.TypeKeyword:
-		if g.chance(40) {
-			return readmodel.Contains{
-				Fields: []string{readmodel.FieldSlug, readmodel.FieldNameLower(pick(g, calendar.Langs[:]))}[:g.contains(s)],
-				Value:  pick(g, []string{"JA", "z", "é", "1", "usi", "音"}),
-			}
+		if g.schema.Kind.IsTerm() && g.chance(40) {
+			fields := []string{readmodel.FieldSlug, readmodel.FieldNameLower(g.lang())}
+			return readmodel.Contains{Fields: fields[g.IntN(3):], Value: pick(g, []string{"JA", "z", "É", "1", "usi", "音"})}
 		}
-		return readmodel.Term{Field: f.Name, Value: pick(g, append([]string{"jazz-1", "rock-2", "jazz", "musik", "musique"}, statuses...))}
+		return readmodel.Term{Field: f.Name, Value: pick(g, []string{f.Keyword(some), f.Keyword(some), "Jazz"})}
 	case readmodel.TypeBool:
 		return readmodel.Term{Field: f.Name, Value: pick(g, []string{"true", "false"})}
 	case readmodel.TypeIDs:
-		return readmodel.In{Field: f.Name, IDs: g.ids()}
-	case readmodel.TypeNumber:
-		if f.Name == readmodel.FieldCost {
-			return g.between(f.Name, func() int64 { return pick(g, []int64{readmodel.CostFree, 0, 1, 999, 1000, 1099, 2500, 1 << 40}) })
-		}
-		return g.between(f.Name, func() int64 { return int64(g.wall()) })
-	case readmodel.TypePoint:
+		return readmodel.In{Field: f.Name, IDs: append(g.ids(), f.IDs(some)...)}
+	case readmodel.TypeComputed:
 		if g.chance(50) {
-			south, north := g.lat(), g.lat()
-			return readmodel.Box{Field: f.Name, West: g.lng(), South: min(south, north), East: g.lng(), North: max(south, north)}
+			return readmodel.In{Field: f.Name, IDs: []calendar.ID{calendar.ID(g.bound(f)), calendar.ID(g.bound(f))}}
 		}
-		return readmodel.Near{Field: f.Name, Lat: g.lat(), Lng: g.lng(), Km: pick(g, []float64{0.5, 30, 120, 3000, 20000})}
+		fallthrough
+	case readmodel.TypeNumber:
+		r := readmodel.Range{Field: f.Name}
+		if g.chance(70) {
+			r.Min = new(g.bound(f))
+		}
+		if g.chance(70) {
+			r.Max = new(g.bound(f))
+		}
+		return r
+	case readmodel.TypePoint:
+		lat, lng, _ := f.Point(some)
+		otherLat, otherLng, _ := f.Point(pick(g, g.known).Record)
+		if g.chance(50) {
+			return readmodel.Box{Field: f.Name, West: lng, South: min(lat, otherLat), East: otherLng, North: max(lat, otherLat)}
+		}
+		return readmodel.Near{Field: f.Name, Lat: lat, Lng: lng, Km: 0.001 + readmodel.Distance(lat, lng, otherLat, otherLng)*pick(g, []float64{0.99, 1.01})}
 	default:
-		return readmodel.Text{Fields: g.texts(s), Search: readmodel.ParseSearch(g.search(), pick(g, calendar.Langs[:])), Typos: g.IntN(readmodel.MaxTypos + 1)}
+		text := g.text()
+		text.Fields = text.Fields[:1+g.IntN(len(text.Fields))]
+		return text
 	}
 }
 
-func (g generator) between(field string, bound func() int64) readmodel.Filter {
-	r := readmodel.Range{Field: field}
-	if g.chance(70) {
-		r.Min = new(bound())
-	}
-	if g.chance(70) {
-		r.Max = new(bound())
-	}
-	return r
-}
-
-// computed makes a filter by a number that follows from others.
-func (g generator) computed(f *readmodel.Field) readmodel.Filter {
-	bound := func() int64 {
-		switch f.Name {
-		case readmodel.FieldMonth:
-			return readmodel.MonthOf(pick(g, []int{1969, 1970, 2030}), time.Month(1+g.IntN(12)))
-		case readmodel.FieldWeekday:
-			return int64(1 + g.IntN(7))
-		case readmodel.FieldMinute:
-			return int64(g.IntN(1440))
-		default:
-			return pick(g, []int64{0, 5, 3600, 7200, 86_400, 2 * 86_400})
-		}
-	}
-	switch {
-	case g.chance(10):
-		return readmodel.Exists{Field: f.Name}
-	case g.chance(50):
-		return g.between(f.Name, bound)
-	}
-	in := readmodel.In{Field: f.Name}
-	for range g.IntN(6) {
-		in.IDs = append(in.IDs, calendar.ID(bound()))
-	}
-	return in
-}
-
-// contains gives how many of the fields of a Contains a kind has.
-func (g generator) contains(s *readmodel.Schema) int {
-	if s.Kind.IsTerm() {
-		return 1 + g.IntN(2)
-	}
-	return 0
-}
-
-func (g generator) texts(s *readmodel.Schema) []string {
-	all := s.Texts()
-	if g.chance(50) {
-		return all
-	}
-	return all[:1+g.IntN(len(all))]
-}
-
-func (g generator) search() string {
+// text makes a search in all texts.
+func (g generator) text() readmodel.Text {
 	var b strings.Builder
-	for range 1 + g.IntN(3) {
-		b.WriteString(pick(g, []string{"", "", "", "-"}))
-		word := pick(g, vocabulary)
-		switch g.IntN(7) {
-		case 5, 6:
-			b.WriteString(g.misspelt(word))
-		case 0:
-			b.WriteString(`"` + g.words(3) + `"`)
-		case 1:
-			r := []rune(word)
-			b.WriteString(string(r[:1+g.IntN(len(r))]))
-		case 2:
-			b.WriteString(strings.ToUpper(word))
-		default:
-			b.WriteString(word)
-		}
+	for range 1 + g.IntN(2) {
+		b.WriteString(pick(g, []string{"", "", "", "", "-"}))
+		word := g.word()
+		beginning := []rune(word)
+		b.WriteString(pick(g, []string{
+			`"` + g.words(3) + `"`, string(beginning[:1+g.IntN(len(beginning))]), strings.ToUpper(word), g.misspelt(word), g.misspelt(word), g.misspelt(word), word,
+		}))
 		b.WriteString(pick(g, []string{" ", " ", "  ", `"`, "-"}))
 	}
-	return b.String()
-}
-
-// rank makes a query a search that is ordered by relevance.
-func (g generator) rank(s *readmodel.Schema, q *readmodel.Query) {
-	f := readmodel.Text{Fields: s.Texts(), Search: readmodel.ParseSearch(g.search(), pick(g, calendar.Langs[:])), Typos: g.IntN(readmodel.MaxTypos + 1)}
-	rank := &readmodel.Relevance{Text: f}
-	if q.Sort[0].Least != nil {
-		q.Sort = q.Sort[1:]
-	}
-	q.Sort = append([]readmodel.Sort{{Rank: rank, Desc: true}}, q.Sort...)
-	if g.chance(60) {
-		q.Filter = f
-		return
-	}
-	rank.Title = readmodel.In{Field: readmodel.FieldAuthor, IDs: g.ids()}
-	name := f
-	name.Fields = f.Fields[:1]
-	q.Filter = readmodel.Or{
-		readmodel.And{readmodel.Not{Filter: rank.Title}, f}, readmodel.And{rank.Title, name},
-	}
+	return readmodel.Text{Fields: g.schema.Texts(), Search: readmodel.ParseSearch(b.String(), g.lang()), Typos: g.IntN(readmodel.MaxTypos + 1)}
 }
 
 // misspelt makes a typo or two in a word.
 func (g generator) misspelt(word string) string {
 	r := []rune(word)
-	for range 1 + g.IntN(2) {
-		i := g.IntN(len(r))
-		switch g.IntN(4) {
-		case 0:
-			r = slices.Insert(r, i, 'z')
-		case 1:
-			r[i] = 'q'
-		case 2:
-			if i+1 < len(r) {
-				r[i], r[i+1] = r[i+1], r[i]
-			}
-		default:
-			if len(r) > 1 {
-				r = slices.Delete(r, i, i+1)
-			}
+	for n := 1 + g.IntN(3)/2; n > 0 && len(r) > 0; n-- {
+		i := min(g.IntN(len(r)), g.IntN(len(r)))
+		if g.chance(30) {
+			r[i], r[max(i-1, 0)] = r[max(i-1, 0)], r[i]
+		} else {
+			r = slices.Replace(r, i, i+g.IntN(2), []rune(pick(g, []string{"z", "q", ""}))...)
 		}
 	}
 	return string(r)
 }
 
-// order makes a random order for a kind.
-func (g generator) order(s *readmodel.Schema) []readmodel.Sort {
-	var names []string
-	for i := range s.Fields {
-		if s.Fields[i].Sort && s.Fields[i].Name != readmodel.FieldID {
-			names = append(names, s.Fields[i].Name)
-		}
-	}
-	var out []readmodel.Sort
-	if s.Kind == calendar.KindEvent && g.chance(25) {
-		least := map[calendar.ID]int64{}
-		for range g.IntN(idRange) {
-			least[calendar.ID(1+g.IntN(idRange))] = g.Int64N(9) - 2
-		}
-		out = append(out, readmodel.Sort{Field: readmodel.FieldVenue, Desc: g.chance(50), Least: least})
-	}
+// query makes a question.
+func (g generator) query() readmodel.Query {
+	event := g.schema.Kind == calendar.KindEvent
+	q := readmodel.Query{Kind: g.schema.Kind, Filter: g.filter(2), Limit: g.IntN(60) * min(1, g.IntN(8)), Offset: g.IntN(3) * g.IntN(60)}
+	numbers := true // the order is by numbers alone
 	for range g.IntN(3) {
-		name := pick(g, names)
-		out = append(out, readmodel.Sort{Field: name, Desc: g.chance(50), Tail: g.chance(30) && s.Field(name).Type == readmodel.TypeNumber})
+		f := pick(g, g.schema.Fields)
+		if f.Sort && f.Name != readmodel.FieldID {
+			number := f.Type == readmodel.TypeNumber
+			numbers = numbers && number
+			q.Sort = append(q.Sort, readmodel.Sort{Field: f.Name, Desc: g.chance(50), Tail: number && g.chance(30)})
+		}
 	}
-	return append(out, readmodel.Sort{Field: readmodel.FieldID, Desc: g.chance(50)})
+	q.Sort = append(q.Sort, readmodel.Sort{Field: readmodel.FieldID, Desc: g.chance(50)})
+	switch {
+	case g.schema.Kind.IsPost() && g.chance(45):
+		text := g.text()
+		rank := &readmodel.Relevance{Text: text}
+		q.Sort = append([]readmodel.Sort{{Rank: rank, Desc: true}}, q.Sort...)
+		q.Filter = text
+		if g.chance(50) {
+			rank.Title = readmodel.Not{Filter: readmodel.In{Field: readmodel.FieldAuthor, IDs: g.ids()}}
+			text.Fields = text.Fields[:1]
+			q.Filter = readmodel.Or{readmodel.And{readmodel.Not{Filter: rank.Title}, rank.Text}, readmodel.And{rank.Title, text}}
+		}
+	case event && g.chance(25):
+		least := map[calendar.ID]int64{}
+		for _, id := range append(g.ids(), g.ids()...) {
+			least[id] = g.Int64N(9) - 2
+		}
+		q.Sort = append([]readmodel.Sort{{Field: readmodel.FieldVenue, Desc: g.chance(50), Least: least}}, q.Sort...)
+	}
+	if event && g.chance(20) {
+		q.Collapse = g.collapse()
+	} else if numbers && g.chance(40) {
+		q.Offset, q.After = 0, readmodel.Place(q.Sort, pick(g, g.known).Record)
+		if key := &q.After[g.IntN(len(q.After))]; key.Has && g.chance(30) { // nothing needs to stand at the place
+			key.N++
+		}
+	}
+	if event && g.chance(40) {
+		q = g.withTallies(q)
+	}
+	return q
+}
+
+// withoutSearch makes a filter that has no search in it.
+func (g generator) withoutSearch() readmodel.Filter {
+	for {
+		if f := g.filter(1); !readmodel.Searches(f) {
+			return f
+		}
+	}
+}
+
+func (g generator) collapse() *readmodel.Collapse {
+	c := &readmodel.Collapse{Field: readmodel.FieldRepeats}
+	if g.chance(60) {
+		c.Alone = g.withoutSearch()
+	}
+	return c
+}
+
+// withTallies has a query about events ask for random tallies.
+func (g generator) withTallies(q readmodel.Query) readmodel.Query {
+	if g.chance(40) {
+		q.Narrow = g.filter(1)
+	}
+	q.Tallies = make([]readmodel.Selection, 1+g.IntN(3))
+	for i := range q.Tallies {
+		of := &q.Tallies[i]
+		if g.chance(60) {
+			of.Filter = g.filter(1)
+		}
+		for range 1 + g.IntN(3) {
+			of.Tallies = append(of.Tallies, g.tally())
+		}
+	}
+	return q
+}
+
+func (g generator) tally() (out readmodel.Tally) {
+	for g.chance(40) {
+		out.Parts = append(out.Parts, g.withoutSearch())
+	}
+	if out.Parts != nil && g.chance(30) {
+		return out
+	}
+	f := pick(g, g.schema.Fields)
+	for f.Type != readmodel.TypeComputed && f.Type != readmodel.TypeIDs || f.Name == readmodel.FieldID {
+		f = pick(g, g.schema.Fields)
+	}
+	out.Field = f.Name
+	if f.Type == readmodel.TypeIDs && g.chance(50) {
+		out.Groups = make([][]calendar.ID, 1+g.IntN(4))
+		for id := range calendar.ID(idRange) {
+			if at := g.IntN(len(out.Groups) + 1); at < len(out.Groups) {
+				out.Groups[at] = append(out.Groups[at], 1+id)
+			}
+		}
+	}
+	return out
+}
+
+// shownFields are those that are asked for of the records of titles.
+var shownFields = [][]string{nil, {"title", "start_date"}}
+
+// random writes random documents of a kind, again and again, and compares random questions.
+func random(p *pair, k calendar.Kind, rounds, queries int) {
+	p.Helper()
+	g := newGenerator(uint64(k))
+	g.schema = readmodel.SchemaOf(k)
+	p.last = 1 << 40
+	var written []readmodel.Batch
+	var standing []readmodel.Query // asked again and again, as an index may cache what they find
+	for round := range rounds {
+		if round == 1 { // from then on what was written before counts again
+			compare(p, "reset", func(x readmodel.Index) (any, error) { return nil, x.Reset(p.Context()) })
+			p.state()
+		}
+		for range 2 + g.IntN(2) {
+			b := g.batch(p)
+			p.apply(b)
+			for i, d := range b.Documents {
+				if d.Body != nil {
+					b.Documents[i] = document(g.change(d.Record), d.Position)
+				}
+			}
+			written = append(written, b)
+			if g.chance(60) { // an entry that was written is not taken again
+				p.apply(pick(g, written))
+			}
+		}
+		p.apply(readmodel.Batch{Mark: At(p.last)})
+		p.state()
+		g.known = nil
+		for _, id := range slices.Sorted(maps.Keys(p.plain.documents)) {
+			if d := p.plain.documents[id]; d.Record.Kind == k {
+				g.known = append(g.known, d)
+			}
+		}
+		for len(standing) < 6 {
+			q := g.query()
+			standing = append(standing, readmodel.Query{Kind: k, Filter: q.Filter, Sort: q.Sort, Limit: 1 + g.IntN(60)})
+		}
+		for i := range queries {
+			q := g.query()
+			p.search(q)
+			if k == calendar.KindEvent && q.Collapse == nil {
+				q.Spans, q.Beside = g.withoutSearch(), g.withoutSearch()
+			}
+			switch {
+			case i%6 == 0:
+				p.walk(q)
+			case i%2 == 1 && k == calendar.KindEvent && q.Sort[0].Least == nil:
+				p.titles(readmodel.Titles{Kind: k, Filter: q.Filter, Lang: g.lang(), Sort: q.Sort, Limit: g.IntN(20), Fields: pick(g, shownFields)})
+			}
+		}
+		for _, q := range standing {
+			q.Offset = g.IntN(3) * g.IntN(60)
+			p.search(q)
+			if k == calendar.KindEvent {
+				p.search(g.withTallies(q))
+				q.Collapse = g.collapse()
+				p.search(q)
+			}
+			for _, f := range g.schema.Fields {
+				if f.Type == readmodel.TypeIDs {
+					p.counts(k, f.Name, q.Filter)
+				}
+			}
+		}
+	}
 }

@@ -7,11 +7,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"maps"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
@@ -19,7 +22,7 @@ import (
 
 // Harness opens the implementation under test.
 type Harness struct {
-	// Open gives an empty index; it is closed by t.Cleanup.
+	// Open returns an empty index; it is closed by t.Cleanup.
 	Open func(t testing.TB) readmodel.Index
 	// Slow makes the random part shorter, for engines that are asked over a
 	// network.
@@ -29,104 +32,213 @@ type Harness struct {
 // testCase is one thing that an index promises. It gets an empty index.
 type testCase struct {
 	name string
-	run  func(t testing.TB, x readmodel.Index)
+	run  func(p *pair)
 }
 
-func cases() []testCase {
-	return slices.Concat(filterCases(), searchCases(), typoCases(), pageCases(), tallyCases(), writeCases())
+func cases(slow bool) []testCase {
+	all := slices.Concat(stateCases(), searchCases())
+	rounds, queries := 6, 80
+	if slow {
+		rounds, queries = 3, 40
+	}
+	for _, k := range calendar.Kinds {
+		all = append(all, testCase{"random " + k.Collection(), func(p *pair) { random(p, k, rounds, queries) }})
+	}
+	return all
 }
 
 // Run runs the suite.
 func Run(t *testing.T, h Harness) {
-	for _, c := range cases() {
+	for _, c := range cases(h.Slow || testing.Short()) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.run(t, h.Open(t))
-		})
-	}
-	for _, k := range calendar.Kinds {
-		t.Run("random "+k.Collection(), func(t *testing.T) {
-			t.Parallel()
-			rounds, queries := 6, 80
-			if h.Slow || testing.Short() {
-				rounds, queries = 3, 30
-			}
-			differential(t, h.Open(t), k, rounds, queries)
+			c.run(newPair(t, h.Open(t)))
 		})
 	}
 }
 
-// write writes a batch of which nothing may be refused, and waits until it is
-// visible.
-func write(t testing.TB, x readmodel.Index, b readmodel.Batch) {
+// RunEvents runs the random part about events: no page and no step of a walk has more than
+// readmodel.WalkStep documents.
+func RunEvents(t testing.TB, x readmodel.Index) {
 	t.Helper()
-	for i, err := range writeAny(t, x, b) {
-		if err != nil {
-			t.Fatalf("write document %d: %v", b.Documents[i].Record.ID, err)
+	random(newPair(t, x), calendar.KindEvent, 3, 60)
+}
+
+// pair is the index under test and one that answers by the meaning of the port
+// alone. A case writes the same to both, and asks both the same questions.
+type pair struct {
+	testing.TB
+	index readmodel.Index
+	plain *plain
+
+	last      calendar.Position    // of all documents so far
+	documents []readmodel.Document // that are not written yet
+}
+
+func newPair(t testing.TB, x readmodel.Index) *pair { return &pair{TB: t, index: x, plain: newPlain()} }
+
+// compare asks both. A query that does not fit the schema has to be refused.
+func compare[T any](p *pair, question any, ask func(x readmodel.Index) (T, error)) T {
+	p.Helper()
+	want, wantErr := ask(p.plain)
+	got, err := ask(p.index)
+	refused := errors.Is(wantErr, readmodel.ErrQuery)
+	if refused != errors.Is(err, readmodel.ErrQuery) || !refused && err != nil {
+		p.Fatalf("%T %+v: error %v, want %v", got, question, err, wantErr)
+	}
+	if !reflect.DeepEqual(want, got) {
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			p.Fatalf("%+v (-want +got):\n%s", question, diff)
 		}
 	}
+	return want
 }
 
-func writeAny(t testing.TB, x readmodel.Index, b readmodel.Batch) []error {
-	t.Helper()
-	errs, err := x.Write(t.Context(), b)
-	if err != nil {
-		t.Fatalf("write: %v", err)
+// add adds a document of a record with fields, English at home.
+func (p *pair) add(k calendar.Kind, id calendar.ID, f calendar.Fields) *calendar.Record {
+	if name := k.NameField(); f[name] == nil {
+		f[name] = in(calendar.LangEN, "name")
 	}
-	if len(errs) != len(b.Documents) {
-		t.Fatalf("write: %d results for %d documents", len(errs), len(b.Documents))
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	r := &calendar.Record{ID: id, Kind: k, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: f}
+	p.addRecord(r)
+	return r
+}
+
+func (p *pair) addRecord(r *calendar.Record) {
+	p.last++
+	p.documents = append(p.documents, document(r, p.last))
+}
+
+// write writes what was added, and waits until it is visible.
+func (p *pair) write() {
+	p.Helper()
+	p.apply(readmodel.Batch{Documents: p.documents, Mark: At(p.last)})
+	p.documents = nil
+}
+
+func (p *pair) apply(b readmodel.Batch) {
+	p.Helper()
+	compare(p, "refused", func(x readmodel.Index) ([]bool, error) {
+		own := b
+		own.Documents = slices.Clone(b.Documents)
+		errs, err := x.Write(p.Context(), own)
+		refused := make([]bool, len(errs))
+		for i := range errs {
+			if refused[i] = errors.Is(errs[i], readmodel.ErrRefused); !refused[i] {
+				err = errors.Join(err, errs[i])
+			}
+		}
+		return refused, err
+	})
+	p.wait()
+}
+
+// wait compares the marks, and waits until what was written is visible.
+func (p *pair) wait() {
+	p.Helper()
+	marks := compare(p, "marks", func(x readmodel.Index) (readmodel.Marks, error) { return x.Marks(p.Context()) })
+	ctx, cancel := context.WithTimeout(p.Context(), 30*time.Second)
 	defer cancel()
-	if err := x.Wait(ctx, b.Mark.Position); err != nil {
-		t.Fatalf("wait for position %d: %v", b.Mark.Position, err)
-	}
-	return errs
+	wantErr(p, "wait", p.index.Wait(ctx, marks.All.Position), nil)
 }
 
-// At gives the mark of a position in the history of the suite.
+func (p *pair) search(q readmodel.Query) readmodel.Page {
+	p.Helper()
+	return compare(p, q, func(x readmodel.Index) (readmodel.Page, error) { return x.Search(p.Context(), q) })
+}
+
+// find compares all documents of a kind that a filter admits.
+func (p *pair) find(k calendar.Kind, f readmodel.Filter) readmodel.Page {
+	p.Helper()
+	return p.search(readmodel.Query{Kind: k, Filter: f, Sort: byID, Limit: 1000})
+}
+
+// state compares what is there.
+func (p *pair) state() {
+	p.Helper()
+	ids := append(slices.Collect(maps.Keys(p.plain.documents)), 1<<50, 1<<50)
+	compare(p, "state", func(x readmodel.Index) ([]any, error) {
+		shown, shownErr := x.Visible(p.Context())
+		quarantined, quarantinedErr := x.Quarantined(p.Context())
+		digest, digestErr := x.Digest(p.Context())
+		documents, err := x.Get(p.Context(), ids)
+		return []any{shown.Mark, quarantined, digest, documents}, errors.Join(shownErr, quarantinedErr, digestErr, err)
+	})
+}
+
+// whole is all that a walk tells.
+type whole struct {
+	Total             int
+	Position          calendar.Position
+	Spans             map[string]readmodel.Span
+	Documents, Beside []readmodel.Document
+}
+
+func read(ctx context.Context, w readmodel.Walk) (out whole, err error) {
+	out.Total, out.Position, out.Spans = w.Total(), w.Position(), w.Spans()
+	to := func(list *[]readmodel.Document) func([]readmodel.Document) error {
+		return func(some []readmodel.Document) error {
+			if len(some) > readmodel.WalkStep {
+				return errors.New("a step of too many documents")
+			}
+			*list = append(*list, some...)
+			return nil
+		}
+	}
+	err = errors.Join(w.Each(ctx, to(&out.Documents)), w.Beside(ctx, to(&out.Beside)))
+	return out, err
+}
+
+// walk compares a whole walk.
+func (p *pair) walk(q readmodel.Query) {
+	p.Helper()
+	compare(p, q, func(x readmodel.Index) (whole, error) {
+		w, err := x.Walk(p.Context(), q)
+		if err != nil {
+			return whole{}, err
+		}
+		defer w.Close()
+		return read(p.Context(), w)
+	})
+}
+
+func (p *pair) titles(q readmodel.Titles) {
+	p.Helper()
+	compare(p, q, func(x readmodel.Index) (out []any, err error) {
+		found, position, err := x.Titles(p.Context(), q)
+		for _, t := range found {
+			fields := t.Record.Fields
+			if q.Fields != nil {
+				fields = fields.Copy(q.Fields)
+			}
+			out = append(out, t.Record.ID, t.Record.Home, fields, t.Count)
+		}
+		return append(out, position), err
+	})
+}
+
+// counts compares the counts of all values, and of some where an index has them for less.
+func (p *pair) counts(k calendar.Kind, field string, f readmodel.Filter) {
+	p.Helper()
+	all := compare(p, f, func(x readmodel.Index) (map[calendar.ID]int, error) { return x.Counts(p.Context(), k, field, f) })
+	counter, ok := p.index.(readmodel.Counter)
+	if !ok || all == nil {
+		return
+	}
+	maps.DeleteFunc(all, func(id calendar.ID, _ int) bool { return id%2 == 0 })
+	some, err := counter.CountsOf(p.Context(), k, field, f, append(slices.Collect(maps.Keys(all)), 1<<50))
+	if diff := cmp.Diff(all, some); err != nil || diff != "" {
+		p.Fatalf("some %s of %+v: %v (-want +got):\n%s", field, f, err, diff)
+	}
+}
+
+// At returns the mark of a position in the history of the suite.
 func At(p calendar.Position) calendar.Mark {
 	m := calendar.Mark{Position: p}
 	if p > 0 {
 		m.Hash = sha256.Sum256([]byte(p.String()))
 	}
 	return m
-}
-
-// build makes records for cases, one position after the other.
-type build struct {
-	next calendar.Position
-	docs []readmodel.Document
-}
-
-// add adds a record with fields, English at home.
-func (b *build) add(k calendar.Kind, id calendar.ID, f calendar.Fields) *calendar.Record {
-	return b.record(&calendar.Record{ID: id, Kind: k, Version: 1, Home: calendar.LangEN, Changed: Now, Fields: f})
-}
-
-func (b *build) record(r *calendar.Record) *calendar.Record {
-	if name := r.Kind.NameField(); name != "" && r.Fields[name] == nil {
-		r.Fields[name] = in(r.Home, "name")
-	}
-	b.next++
-	b.docs = append(b.docs, document(r, b.next))
-	return r
-}
-
-// delete adds a tombstone.
-func (b *build) delete(r *calendar.Record) {
-	gone := *r
-	gone.Version++
-	gone.Deleted = true
-	b.next++
-	b.docs = append(b.docs, document(&gone, b.next))
-}
-
-// write writes all that was added since the last time.
-func (b *build) write(t testing.TB, x readmodel.Index) {
-	t.Helper()
-	write(t, x, readmodel.Batch{Documents: b.docs, Mark: At(b.next)})
-	b.docs = nil
 }
 
 func in(l calendar.Lang, s string) (t calendar.Text) {
@@ -137,36 +249,9 @@ func in(l calendar.Lang, s string) (t calendar.Text) {
 // byID is the order of most cases.
 var byID = []readmodel.Sort{{Field: readmodel.FieldID}}
 
-func search(t testing.TB, x readmodel.Index, q readmodel.Query) readmodel.Page {
-	t.Helper()
-	p, err := x.Search(t.Context(), q)
-	if err != nil {
-		t.Fatalf("search %+v: %v", q, err)
-	}
-	return p
-}
-
-// wantIDs checks which documents a filter admits.
-func wantIDs(t testing.TB, x readmodel.Index, k calendar.Kind, f readmodel.Filter, ids ...calendar.ID) {
-	t.Helper()
-	wantPage(t, x, readmodel.Query{Kind: k, Filter: f, Sort: byID, Limit: 100}, len(ids), ids...)
-}
-
-// wantPage checks a page and its total.
-func wantPage(t testing.TB, x readmodel.Index, q readmodel.Query, total int, ids ...calendar.ID) {
-	t.Helper()
-	p := search(t, x, q)
-	if diff := cmp.Diff(ids, idsOf(p.Documents)); diff != "" {
-		t.Errorf("%+v: ids (-want +got):\n%s", q, diff)
-	}
-	if p.Total != total {
-		t.Errorf("%+v: total %d, want %d", q, p.Total, total)
-	}
-}
-
 func wantErr(t testing.TB, what string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
-		t.Errorf("%s: error %v, want %v", what, err, want)
+		t.Fatalf("%s: error %v, want %v", what, err, want)
 	}
 }

@@ -3,19 +3,15 @@ package readmodeltest
 import (
 	"runtime"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
-
-	"golang.org/x/sync/errgroup"
 
 	"daybook/calendar"
 	"daybook/query/readmodel"
 )
 
-func TestReference(t *testing.T) {
+func TestPlain(t *testing.T) {
 	t.Parallel()
-	Run(t, Harness{Open: func(testing.TB) readmodel.Index { return newReference("") }, Slow: true})
+	Run(t, Harness{Open: func(testing.TB) readmodel.Index { return newPlain() }, Slow: true})
 }
 
 // recorder takes the failures of a case that is expected to fail.
@@ -26,82 +22,39 @@ type recorder struct {
 
 func (r *recorder) Helper()               {}
 func (r *recorder) Errorf(string, ...any) { r.failed = true }
-func (r *recorder) Error(...any)          { r.failed = true }
 func (r *recorder) Fatalf(string, ...any) { r.FailNow() }
 func (r *recorder) Fatal(...any)          { r.FailNow() }
 func (r *recorder) FailNow()              { r.failed = true; runtime.Goexit() }
 
-func fails(t *testing.T, c testCase, broken string) bool {
-	t.Helper()
-	r := &recorder{TB: t}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		c.run(r, newReference(broken))
-	}()
-	<-done
-	return r.failed
-}
-
-// TestBroken shows that each way to break an index is found by a case, and that
-// each case finds something.
-func TestBroken(t *testing.T) {
+// TestMutants shows that each way to break an index is found by the case that is there for
+// it, and that each case finds something.
+func TestMutants(t *testing.T) {
 	t.Parallel()
-	all := cases()
-	random := make([]testCase, 0, len(calendar.Kinds))
-	for _, k := range calendar.Kinds {
-		random = append(random, testCase{"random " + k.Collection(), func(t testing.TB, x readmodel.Index) {
-			t.Helper()
-			differential(t, x, k, 2, 60)
-		}})
-	}
-	// The random cases take long; they have to find these few.
-	byChance := []string{"keeps old values", "first key only", "not is ignored", "searches all languages", "distance on a plane"}
-	// Cases of many documents are for one breakage only.
-	forOne := map[string]string{"exact totals": "totals up to 10,000", "typos of any words": "a swap is two typos"}
-	var (
-		mu      sync.Mutex
-		found   = map[string]int{}
-		running errgroup.Group // each breakage has indexes of its own
-	)
-	running.SetLimit(runtime.GOMAXPROCS(0))
-	proven := func(name string) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return found[name] > 0
-	}
-	for _, broken := range breakages {
-		running.Go(func() error {
-			by := ""
-			run := all
-			if slices.Contains(byChance, broken) {
-				run = slices.Concat(random, all)
-			}
-			for _, c := range run {
-				// What is found needs no second finder, what has found something no second finding.
-				if only, long := forOne[c.name]; long && broken != only || by != "" && proven(c.name) || !fails(t, c, broken) {
-					continue
-				}
-				if !strings.HasPrefix(c.name, "random ") {
-					by = c.name
-				}
-				mu.Lock()
-				found[c.name]++
-				mu.Unlock()
-			}
-			if by == "" {
-				t.Errorf("%s: no case fails but the random ones", broken)
-			}
-			return nil
-		})
-	}
-	if err := running.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range slices.Concat(all, random) {
-		if found[c.name] == 0 {
-			t.Errorf("%s: it fails on no broken index", c.name)
+	for _, c := range cases(false) {
+		if !slices.ContainsFunc(mutants, func(m mutant) bool { return m.by == c.name }) {
+			t.Errorf("%s: no mutant for it", c.name)
 		}
+	}
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			all := cases(false)
+			at := slices.IndexFunc(all, func(c testCase) bool { return c.name == m.by })
+			if at < 0 {
+				t.Fatalf("there is no case %q", m.by)
+			}
+			r := &recorder{TB: t}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				x := &broken{plain: newPlain()}
+				m.damage(x)
+				all[at].run(newPair(r, x))
+			}()
+			if <-done; !r.failed {
+				t.Errorf("%q does not find it", m.by)
+			}
+		})
 	}
 }
 
@@ -117,7 +70,7 @@ func TestPhrases(t *testing.T) {
 			d := &readmodel.Document{Record: &calendar.Record{
 				ID: 1, Kind: calendar.KindEvent, Home: l, Fields: calendar.Fields{"description": in(l, p.Text)},
 			}}
-			if got := readmodel.Match(readmodel.Text{Fields: eventTexts, Search: readmodel.ParseSearch(p.Query, l)}, d); got != p.Fits {
+			if got := readmodel.Match(textIn(l, p.Query, eventTexts...), d); got != p.Fits {
 				t.Errorf("%v: fits %v, want %v", p, got, p.Fits)
 			}
 			if p.Fits {

@@ -1,0 +1,737 @@
+package readmodeltest
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// broken is a plain index with methods that are damaged; those without a hook are not.
+type broken struct {
+	*plain
+	write   func(b *readmodel.Batch) // before it is written
+	written func(b readmodel.Batch)
+	ask     func(q *readmodel.Query)
+	answer  func(q readmodel.Query, page *readmodel.Page)
+	walk    func(w *plainWalk) readmodel.Walk
+	wait    func(ctx context.Context, p calendar.Position) error
+	still   func(ctx context.Context, read func(context.Context) error) error
+	titles  func(q *readmodel.Titles)
+	visible func(s *readmodel.Shown)
+	get     func(found map[calendar.ID]readmodel.Document)
+	stamp   func(s *readmodel.Stamp)
+	digest  func(d *readmodel.Digest)
+	reset   func()
+	anyway  bool // bad queries and documents are taken
+}
+
+func (x *broken) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
+	if x.write != nil {
+		x.write(&b)
+	}
+	errs, err := x.plain.Write(ctx, b)
+	if x.written != nil {
+		x.written(b)
+	}
+	if x.anyway {
+		clear(errs)
+	}
+	return errs, err
+}
+
+func (x *broken) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	asked := q
+	if x.ask != nil {
+		x.ask(&asked)
+	}
+	page, err := x.plain.Search(ctx, asked)
+	if x.anyway {
+		return page, nil
+	}
+	if x.answer != nil && err == nil {
+		x.answer(q, &page)
+	}
+	return page, err
+}
+
+func (x *broken) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
+	if x.ask != nil {
+		x.ask(&q)
+	}
+	w, err := x.plain.Walk(ctx, q)
+	if err != nil || x.walk == nil {
+		return w, err
+	}
+	return x.walk(w.(*plainWalk)), nil
+}
+
+func (x *broken) Wait(ctx context.Context, p calendar.Position) error {
+	if x.wait != nil {
+		return x.wait(ctx, p)
+	}
+	return x.plain.Wait(ctx, p)
+}
+
+func (x *broken) Still(ctx context.Context, read func(context.Context) error) error {
+	if x.still != nil {
+		return x.still(ctx, read)
+	}
+	return x.plain.Still(ctx, read)
+}
+
+func (x *broken) Titles(ctx context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
+	if x.titles != nil {
+		x.titles(&q)
+	}
+	return x.plain.Titles(ctx, q)
+}
+
+func (x *broken) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	q := readmodel.Query{Kind: k, Filter: f}
+	if x.ask != nil {
+		x.ask(&q)
+	}
+	return x.plain.Counts(ctx, k, field, q.Filter)
+}
+
+// after calls a hook with what a method gave.
+func after[T any](hook func(*T), v T, err error) (T, error) {
+	if hook != nil {
+		hook(&v)
+	}
+	return v, err
+}
+
+func (x *broken) Visible(ctx context.Context) (readmodel.Shown, error) {
+	s, err := x.plain.Visible(ctx)
+	return after(x.visible, s, err)
+}
+
+func (x *broken) Stamp(ctx context.Context, k calendar.Kind) (readmodel.Stamp, error) {
+	s, err := x.plain.Stamp(ctx, k)
+	return after(x.stamp, s, err)
+}
+
+func (x *broken) Digest(ctx context.Context) (readmodel.Digest, error) {
+	d, err := x.plain.Digest(ctx)
+	return after(x.digest, d, err)
+}
+
+func (x *broken) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	found, err := x.plain.Get(ctx, ids)
+	if x.get != nil {
+		x.get(found)
+	}
+	return found, err
+}
+
+func (x *broken) Reset(ctx context.Context) error {
+	if x.reset != nil {
+		x.reset()
+		return nil
+	}
+	return x.plain.Reset(ctx)
+}
+
+// replace has one form of filters replaced, for a document.
+func replace[F readmodel.Filter](with func(f F, r *calendar.Record) readmodel.Filter) func(x *broken) {
+	return func(x *broken) {
+		x.match = func(f readmodel.Filter, d *readmodel.Document) bool {
+			if whole, ok := f.(F); ok {
+				return readmodel.Match(with(whole, d.Record), d)
+			}
+			switch f := f.(type) {
+			case readmodel.And:
+				return !slices.ContainsFunc(f, func(part readmodel.Filter) bool { return !x.match(part, d) })
+			case readmodel.Or:
+				return slices.ContainsFunc(f, func(part readmodel.Filter) bool { return x.match(part, d) })
+			case readmodel.Not:
+				return !x.match(f.Filter, d)
+			}
+			return readmodel.Match(f, d)
+		}
+	}
+}
+
+// admits is a filter that admits all or nothing.
+func admits(all bool) readmodel.Filter {
+	if all {
+		return readmodel.Not{Filter: readmodel.Exists{Field: "nonsense"}}
+	}
+	return readmodel.Exists{Field: "nonsense"}
+}
+
+func field(r *calendar.Record, name string) *readmodel.Field {
+	return readmodel.SchemaOf(r.Kind).Field(name)
+}
+
+// search has searches replaced.
+func search(with func(f *readmodel.Text, r *calendar.Record)) func(x *broken) {
+	return replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
+		with(&f, r)
+		return f
+	})
+}
+
+// misspelt has a word with typos fit a token of a shown text where a function says so.
+func misspelt(fits func(word, token string, most int) bool) func(x *broken) {
+	return replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
+		e := f.Search
+		if f.Typos == 0 || len(e.Must) != 1 || e.Must[0].InRow || len(e.Not) > 0 {
+			return f
+		}
+		most := e.Must[0].Most(f.Typos)
+		f.Typos = 0
+		found := false
+		for _, name := range f.Fields {
+			text, _ := field(r, name).Text(r).In(e.Lang, r.Home)
+			for _, token := range readmodel.Tokens(text) {
+				found = found || fits(e.Must[0].Tokens[0], token, most)
+			}
+		}
+		return readmodel.Or{f, admits(found)}
+	})
+}
+
+// order has documents compared in another order.
+func order(with func(by []readmodel.Sort, a, b *readmodel.Document) []readmodel.Sort) func(x *broken) {
+	return func(x *broken) {
+		x.compare = func(by []readmodel.Sort, a, b *readmodel.Document) int {
+			return readmodel.Compare(with(slices.Clone(by), a, b), a, b)
+		}
+	}
+}
+
+// ranks has documents ranked by another score.
+func ranks(score func(f readmodel.Relevance, r *calendar.Record) int) func(x *broken) {
+	return func(x *broken) {
+		x.compare = func(by []readmodel.Sort, a, b *readmodel.Document) int {
+			if len(by) == 0 || by[0].Rank == nil {
+				return readmodel.Compare(by, a, b)
+			}
+			if c := score(*by[0].Rank, b.Record) - score(*by[0].Rank, a.Record); c != 0 {
+				return c
+			}
+			return readmodel.Compare(by[1:], a, b)
+		}
+	}
+}
+
+// without is a score without one of its weights.
+func without(weight int) func(x *broken) {
+	weights := []int{readmodel.WeightTypo, readmodel.WeightExact, readmodel.WeightRow, readmodel.WeightName, readmodel.WeightWhole}
+	return ranks(func(f readmodel.Relevance, r *calendar.Record) (score int) {
+		n := f.Score(r)
+		for _, w := range weights {
+			if w != weight {
+				score += n / w * w
+			}
+			n %= w
+		}
+		return score
+	})
+}
+
+// has reports whether a record has a value of the first key.
+func has(by []readmodel.Sort, d *readmodel.Document) bool {
+	if f := field(d.Record, by[0].Field); f != nil && f.Type == readmodel.TypeKeyword {
+		return f.Keyword(d.Record) != ""
+	}
+	return by[0].Key(d.Record).Has
+}
+
+// documents changes documents before they are written.
+func documents(change func(x *broken, d *readmodel.Document)) func(x *broken) {
+	return func(x *broken) {
+		x.write = func(b *readmodel.Batch) {
+			b.Documents = slices.Clone(b.Documents)
+			for i := range b.Documents {
+				if b.Documents[i].Body != nil {
+					change(x, &b.Documents[i])
+				}
+			}
+		}
+	}
+}
+
+// tallies changes the selections of a query.
+func tallies(change func(q *readmodel.Query, of *readmodel.Selection)) func(x *broken) {
+	return func(x *broken) {
+		x.ask = func(q *readmodel.Query) {
+			q.Tallies = slices.Clone(q.Tallies)
+			for i := range q.Tallies {
+				change(q, &q.Tallies[i])
+			}
+		}
+	}
+}
+
+// tallied changes the answers to tallies.
+func tallied(change func(of readmodel.Tally, got *readmodel.Tallied)) func(x *broken) {
+	return func(x *broken) {
+		x.answer = func(q readmodel.Query, page *readmodel.Page) {
+			for i, of := range q.Tallies {
+				for j := range of.Tallies {
+					change(of.Tallies[j], &page.Tallied[i][j])
+				}
+			}
+		}
+	}
+}
+
+func asks(change func(q *readmodel.Query)) func(x *broken) { return func(x *broken) { x.ask = change } }
+
+func answers(change func(q readmodel.Query, page *readmodel.Page)) func(x *broken) {
+	return func(x *broken) { x.answer = change }
+}
+
+// endless is a walk that goes on after an error.
+type endless struct{ *plainWalk }
+
+func (w endless) Each(_ context.Context, use func([]readmodel.Document) error) error {
+	for some := range slices.Chunk(w.of.Documents, readmodel.WalkStep) {
+		_ = use(some)
+	}
+	return nil
+}
+
+// mutant is a way to break an index, and the case that has to find it.
+type mutant struct {
+	name, by string
+	damage   func(x *broken)
+}
+
+const (
+	events, venues, tags = "random events", "random venues", "random tags"
+	english, chinese     = "phrases en", "phrases cn"
+)
+
+var mutants = []mutant{
+	{"takes every document", events, func(x *broken) { x.anyway = true }},
+	{"quarantine is never left", events, func(x *broken) { x.write = func(b *readmodel.Batch) { b.Healed = nil } }},
+	{"quarantine is lost", events, func(x *broken) { x.write = func(b *readmodel.Batch) { b.Quarantined = nil } }},
+	{"reach is lost", "random organizers", func(x *broken) { x.write = func(b *readmodel.Batch) { b.Reach = calendar.Mark{} } }},
+	{"reach falls back", events, func(x *broken) {
+		x.written = func(b readmodel.Batch) {
+			if b.Reach.Position > 0 {
+				x.marks.Reach = b.Reach
+			}
+		}
+	}},
+	{"marks without hash", events, func(x *broken) { x.written = func(readmodel.Batch) { x.marks.All.Hash = [32]byte{} } }},
+	{"position 0 resets", "content", func(x *broken) {
+		x.written = func(b readmodel.Batch) {
+			if b.Mark.Position == 0 {
+				x.marks.All = b.Mark
+			}
+		}
+	}},
+	{"position falls back", events, func(x *broken) {
+		x.written = func(b readmodel.Batch) {
+			if b.Mark.Position > 0 {
+				x.marks.All = b.Mark
+			}
+		}
+	}},
+	{"healing leaves the content", "content", func(x *broken) { x.visible = func(s *readmodel.Shown) { s.Content = 0 } }},
+	{"content never rests", "content", func(x *broken) {
+		x.visible = func(s *readmodel.Shown) {
+			x.healed++
+			s.Content = x.healed
+		}
+	}},
+	{"applies old positions", events, documents(func(x *broken, d *readmodel.Document) { delete(x.documents, d.Record.ID) })},
+	{"applies a position again", events, documents(func(x *broken, d *readmodel.Document) {
+		if x.documents[d.Record.ID].Position == d.Position {
+			delete(x.documents, d.Record.ID)
+		}
+	})},
+	{"forgets tombstones", events, func(x *broken) {
+		x.written = func(readmodel.Batch) {
+			maps.DeleteFunc(x.documents, func(_ calendar.ID, d readmodel.Document) bool { return d.Record.Deleted })
+		}
+	}},
+	{"keeps what is deleted", tags, documents(func(_ *broken, d *readmodel.Document) {
+		r := *d.Record
+		r.Deleted = false
+		d.Record = &r
+	})},
+	{"keeps old values", "random categories", documents(func(x *broken, d *readmodel.Document) {
+		if was, known := x.documents[d.Record.ID]; known {
+			r := *d.Record
+			r.Fields = maps.Clone(was.Record.Fields)
+			maps.Copy(r.Fields, d.Record.Fields)
+			d.Record = &r
+		}
+	})},
+	{"bodies are lost", events, answers(func(_ readmodel.Query, page *readmodel.Page) {
+		for i := range page.Documents {
+			page.Documents[i].Body = nil
+		}
+	})},
+	{"gets tombstones", events, func(x *broken) {
+		x.get = func(found map[calendar.ID]readmodel.Document) { maps.Copy(found, x.documents) }
+	}},
+	{"gets unknown documents", events, func(x *broken) {
+		x.get = func(found map[calendar.ID]readmodel.Document) { found[7] = readmodel.Document{} }
+	}},
+	{"digest of nothing", events, func(x *broken) { x.digest = func(d *readmodel.Digest) { d.Sum = [32]byte{} } }},
+	{"counts without kinds", events, func(x *broken) { x.digest = func(d *readmodel.Digest) { clear(d.Counts) } }},
+	{"stamps of all kinds", "stamp", func(x *broken) { x.stamp = func(s *readmodel.Stamp) { s.Changed = uint64(x.marks.All.Position) } }},
+	{"stamps stay", "stamp", func(x *broken) { x.stamp = func(s *readmodel.Stamp) { s.Changed = 0 } }},
+	{"reset does nothing", events, func(x *broken) { x.reset = func() {} }},
+	{"reset keeps the quarantine", tags, func(x *broken) {
+		x.reset = func() {
+			was := x.quarantined
+			x.empty()
+			x.quarantined = was
+		}
+	}},
+	{"waits for nothing", "wait ends with the context", func(x *broken) { x.wait = func(context.Context, calendar.Position) error { return nil } }},
+	{"waits in vain", "wait", func(x *broken) {
+		x.wait = func(context.Context, calendar.Position) error { return context.DeadlineExceeded }
+	}},
+	{"gives up without an error", "wait ends with the context", func(x *broken) {
+		x.wait = func(ctx context.Context, p calendar.Position) error {
+			_ = x.plain.Wait(ctx, p)
+			return nil
+		}
+	}},
+
+	{"answers any query", "bad queries", func(x *broken) { x.anyway = true }},
+	{"offset counts pages", events, asks(func(q *readmodel.Query) { q.Offset *= max(q.Limit, 1) })},
+	{"limit 0 is no limit", events, asks(func(q *readmodel.Query) {
+		if q.Limit == 0 {
+			q.Limit = math.MaxInt
+		}
+	})},
+	{"one more than the limit", events, asks(func(q *readmodel.Query) { q.Limit++ })},
+	{"page without position", events, answers(func(_ readmodel.Query, page *readmodel.Page) { page.Position = 0 })},
+	{"total of the page", events, answers(func(_ readmodel.Query, page *readmodel.Page) { page.Total = len(page.Documents) })},
+	{"totals up to 10,000", "exact totals", answers(func(_ readmodel.Query, page *readmodel.Page) { page.Total = min(page.Total, 10_000) })},
+	{"pages begin with the place", events, asks(func(q *readmodel.Query) {
+		if last := len(q.After) - 1; q.After != nil {
+			q.After = slices.Clone(q.After)
+			q.After[last].N += map[bool]int64{false: -1, true: 1}[q.Sort[last].Desc]
+		}
+	})},
+	{"pages are not narrowed", events, asks(func(q *readmodel.Query) { q.Narrow = nil })},
+	{"nothing is collapsed", events, asks(func(q *readmodel.Query) {
+		if q.Collapse != nil {
+			q.Collapse = &readmodel.Collapse{Field: q.Collapse.Field, Alone: readmodel.And{}}
+		}
+	})},
+	{"nobody stands alone", events, asks(func(q *readmodel.Query) {
+		if q.Collapse != nil {
+			q.Collapse = &readmodel.Collapse{Field: q.Collapse.Field}
+		}
+	})},
+	{"groups are of one", events, answers(func(_ readmodel.Query, page *readmodel.Page) {
+		for i := range page.Documents {
+			if r := page.Documents[i].Repeats; r != nil {
+				page.Documents[i].Repeats = &readmodel.Repeats{Count: 1, IDs: r.IDs[:1], First: r.First, Last: r.First}
+			}
+		}
+	})},
+	{"tallies know the base only", events, tallies(func(_ *readmodel.Query, of *readmodel.Selection) { of.Filter = nil })},
+	{"tallies are of the page's filter", events, tallies(func(q *readmodel.Query, of *readmodel.Selection) { of.Filter = readmodel.Both(of.Filter, q.Narrow) })},
+	{"tallies of the state before", "tallies of the state of the page", tallied(func(_ readmodel.Tally, got *readmodel.Tallied) { got.Parts[0]-- })},
+	{"groups are sums", events, tallied(func(of readmodel.Tally, got *readmodel.Tallied) {
+		for i, group := range of.Groups {
+			got.Groups[i] = 0
+			for _, id := range group {
+				got.Groups[i] += readmodel.CountOf(got.Values, int64(id))
+			}
+		}
+	})},
+	{"parts are missing", events, tallied(func(_ readmodel.Tally, got *readmodel.Tallied) { clear(got.Parts) })},
+	{"first value only", events, tallied(func(_ readmodel.Tally, got *readmodel.Tallied) { got.Values = got.Values[:min(1, len(got.Values))] })},
+	{"filters are ignored", events, asks(func(q *readmodel.Query) { q.Filter = nil })},
+	{"a name stands by its order alone", events, func(x *broken) {
+		x.titles = func(q *readmodel.Titles) {
+			q.Sort = slices.DeleteFunc(slices.Clone(q.Sort), func(s readmodel.Sort) bool { return s.Rank != nil })
+		}
+	}},
+	{"names are in English", events, func(x *broken) { x.titles = func(q *readmodel.Titles) { q.Lang = calendar.LangEN } }},
+
+	{"walk ends with its first step", "walks of one state", func(x *broken) {
+		x.walk = func(w *plainWalk) readmodel.Walk {
+			w.of.Documents = w.of.Documents[:min(readmodel.WalkStep, len(w.of.Documents))]
+			return w
+		}
+	}},
+	{"walk shows what is written meanwhile", "walks of one state", func(x *broken) {
+		x.written = func(b readmodel.Batch) { x.marks.All.Position++ }
+		x.walk = func(w *plainWalk) readmodel.Walk {
+			for i := range w.of.Documents {
+				w.of.Documents[i] = x.documents[w.of.Documents[i].Record.ID]
+			}
+			w.of.Position++
+			return w
+		}
+	}},
+	{"walk goes on after an error", "walks of one state", func(x *broken) { x.walk = func(w *plainWalk) readmodel.Walk { return endless{w} } }},
+	{"nothing is beside a walk", "walks of one state", asks(func(q *readmodel.Query) { q.Beside = nil })},
+	{"spans of all", events, asks(func(q *readmodel.Query) {
+		if q.Spans != nil {
+			q.Spans = readmodel.And{}
+		}
+	})},
+	{"reads of several states", "reads of one state", func(x *broken) {
+		x.still = func(ctx context.Context, read func(context.Context) error) error { return read(ctx) }
+	}},
+	{"errors of reads are lost", "reads of one state", func(x *broken) {
+		x.still = func(ctx context.Context, read func(context.Context) error) error {
+			return x.plain.Still(ctx, func(ctx context.Context) error {
+				_ = read(ctx)
+				return nil
+			})
+		}
+	}},
+
+	{"first key only", events, order(func(by []readmodel.Sort, _, _ *readmodel.Document) []readmodel.Sort { return by[:min(1, len(by))] })},
+	{"never descends", events, order(func(by []readmodel.Sort, _, _ *readmodel.Document) []readmodel.Sort {
+		for i := range by {
+			by[i].Desc = by[i].Rank != nil
+		}
+		return by
+	})},
+	{"the tail is ordered as the rest", events, order(func(by []readmodel.Sort, _, _ *readmodel.Document) []readmodel.Sort {
+		for i := range by {
+			by[i].Tail = false
+		}
+		return by
+	})},
+	{"missing values first", events, func(x *broken) {
+		x.compare = func(by []readmodel.Sort, a, b *readmodel.Document) int {
+			if len(by) > 0 && has(by, a) != has(by, b) {
+				return -readmodel.Compare(by, a, b)
+			}
+			return readmodel.Compare(by, a, b)
+		}
+	}},
+	{"sorts by the name as it is written", tags, func(x *broken) {
+		x.compare = func(by []readmodel.Sort, a, b *readmodel.Document) int {
+			if len(by) == 0 || by[0].Desc || !strings.HasPrefix(by[0].Field, "name_key") {
+				return readmodel.Compare(by, a, b)
+			}
+			left, _ := a.Record.Name(calendar.LangEN)
+			right, _ := b.Record.Name(calendar.LangEN)
+			return strings.Compare(left, right)
+		}
+	}},
+	{"the first id is the least", events, order(func(by []readmodel.Sort, a, b *readmodel.Document) []readmodel.Sort {
+		if len(by) > 0 && by[0].Least != nil {
+			first := map[calendar.ID]int64{}
+			for _, d := range []*readmodel.Document{a, b} {
+				if ids := field(d.Record, by[0].Field).IDs(d.Record); len(ids) > 0 {
+					if n, known := by[0].Least[ids[0]]; known {
+						first[ids[0]] = n
+					}
+				}
+			}
+			by[0].Least = first
+		}
+		return by
+	})},
+
+	{"not is ignored", events, replace(func(readmodel.Not, *calendar.Record) readmodel.Filter { return readmodel.And{} })},
+	{"empty or admits", events, replace(func(f readmodel.Or, _ *calendar.Record) readmodel.Filter {
+		if len(f) == 0 {
+			return readmodel.And{}
+		}
+		return f
+	})},
+	{"empty and admits nothing", events, replace(func(f readmodel.And, _ *calendar.Record) readmodel.Filter {
+		if len(f) == 0 {
+			return readmodel.Or{}
+		}
+		return f
+	})},
+	{"upper bound is open", events, replace(func(f readmodel.Range, _ *calendar.Record) readmodel.Filter {
+		if f.Max != nil {
+			f.Max = new(*f.Max - 1)
+		}
+		return f
+	})},
+	{"lower bound is open", events, replace(func(f readmodel.Range, _ *calendar.Record) readmodel.Filter {
+		if f.Min != nil {
+			f.Min = new(*f.Min + 1)
+		}
+		return f
+	})},
+	{"missing numbers are 0", events, replace(func(f readmodel.Range, r *calendar.Record) readmodel.Filter {
+		if _, known := field(r, f.Field).Number(r); !known {
+			return admits((f.Min == nil || *f.Min <= 0) && (f.Max == nil || *f.Max >= 0))
+		}
+		return f
+	})},
+	{"absent booleans are unknown", events, replace(func(f readmodel.Term, r *calendar.Record) readmodel.Filter {
+		if _, known := r.Fields[f.Field]; !known && f.Value == "false" {
+			return admits(false)
+		}
+		return f
+	})},
+	{"keys as they were written", venues, replace(func(f readmodel.Term, r *calendar.Record) readmodel.Filter {
+		if detail, ok := strings.CutSuffix(f.Field, "_key"); ok {
+			return admits(r.Fields.String(detail) == f.Value)
+		}
+		return f
+	})},
+	{"first id only", events, replace(func(f readmodel.In, r *calendar.Record) readmodel.Filter {
+		if field := field(r, f.Field); field.Type == readmodel.TypeIDs && len(field.IDs(r)) > 0 {
+			return admits(slices.Contains(f.IDs, field.IDs(r)[0]))
+		}
+		return f
+	})},
+	{"distance on a plane", venues, replace(func(f readmodel.Near, r *calendar.Record) readmodel.Filter {
+		const degree = math.Pi / 180 * readmodel.EarthRadius
+		lat, lng, known := field(r, f.Field).Point(r)
+		return admits(known && math.Hypot(lat-f.Lat, math.Remainder(lng-f.Lng, 360))*degree <= f.Km)
+	})},
+	{"miles", venues, replace(func(f readmodel.Near, _ *calendar.Record) readmodel.Filter {
+		f.Km *= 1.609344
+		return f
+	})},
+	{"boxes end at the date line", venues, replace(func(f readmodel.Box, _ *calendar.Record) readmodel.Filter {
+		if f.West > f.East {
+			return admits(false)
+		}
+		return f
+	})},
+	{"bounds of boxes are out", venues, replace(func(f readmodel.Box, _ *calendar.Record) readmodel.Filter {
+		f.West, f.South, f.East, f.North = f.West+1e-5, f.South+1e-5, f.East-1e-5, f.North-1e-5
+		return f
+	})},
+	{"contains minds case", tags, replace(func(f readmodel.Contains, r *calendar.Record) readmodel.Filter {
+		return admits(slices.ContainsFunc(f.Fields, func(name string) bool { return strings.Contains(field(r, name).Keyword(r), f.Value) }))
+	})},
+	{"exists for all", events, replace(func(readmodel.Exists, *calendar.Record) readmodel.Filter { return readmodel.And{} })},
+
+	{"minds case", english, search(func(f *readmodel.Text, _ *calendar.Record) {
+		if f.Search.Query != strings.ToLower(f.Search.Query) {
+			f.Fields = nil
+		}
+	})},
+	{"minds accents", "phrases fr", search(func(f *readmodel.Text, _ *calendar.Record) {
+		if lower := strings.ToLower(f.Search.Query); lower != readmodel.Fold(lower) {
+			f.Fields = nil
+		}
+	})},
+	{"whole words only", "phrases es", search(func(f *readmodel.Text, _ *calendar.Record) {
+		f.Search.Must = slices.Clone(f.Search.Must)
+		for i := range f.Search.Must {
+			f.Search.Must[i].InRow = true
+		}
+	})},
+	{"any word will do", english, replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
+		out := readmodel.Or{}
+		for _, piece := range f.Search.Must {
+			f.Search.Must = []readmodel.Piece{piece}
+			out = append(out, f)
+		}
+		return out
+	})},
+	{"one field for all words", events, replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
+		return admits(slices.ContainsFunc(f.Fields, func(name string) bool {
+			f.Fields = []string{name}
+			return readmodel.Match(f, &readmodel.Document{Record: r})
+		}))
+	})},
+	{"quotes are ignored", english, search(func(f *readmodel.Text, _ *calendar.Record) {
+		f.Search = readmodel.ParseSearch(strings.ReplaceAll(f.Search.Query, `"`, " "), f.Search.Lang)
+	})},
+	{"minus is ignored", english, search(func(f *readmodel.Text, _ *calendar.Record) { f.Search.Not = nil })},
+	{"no word finds all", english, replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
+		return readmodel.Or{f, admits(f.Search.IsZero())}
+	})},
+	{"characters anywhere", chinese, search(func(f *readmodel.Text, _ *calendar.Record) {
+		var pieces []readmodel.Piece
+		for _, piece := range f.Search.Must {
+			for i := range piece.Tokens {
+				pieces = append(pieces, readmodel.Piece{Tokens: piece.Tokens[i : i+1], InRow: piece.InRow})
+			}
+		}
+		f.Search.Must = pieces
+	})},
+	{"no single characters", chinese, search(func(f *readmodel.Text, _ *calendar.Record) {
+		for _, piece := range f.Search.Must {
+			if piece.InRow && len(piece.Tokens) == 1 {
+				f.Fields = nil
+			}
+		}
+	})},
+	{"common words have to fit", english, search(func(f *readmodel.Text, _ *calendar.Record) {
+		f.Search.Must = slices.Clone(f.Search.Must)
+		for _, token := range f.Search.Full {
+			f.Search.Must = append(f.Search.Must, readmodel.Piece{Tokens: []string{token}})
+		}
+	})},
+	{"eight words at most", "the largest searches", search(func(f *readmodel.Text, _ *calendar.Record) { f.Search.Must, f.Search.Not = f.Search.Must[:8], nil })},
+	{"searches all languages", events, replace(func(f readmodel.Text, r *calendar.Record) readmodel.Filter {
+		return admits(slices.ContainsFunc(calendar.Langs[:], func(l calendar.Lang) bool {
+			f.Search = readmodel.ParseSearch(f.Search.Query, l)
+			return readmodel.Match(f, &readmodel.Document{Record: r})
+		}))
+	})},
+	{"searches the home language only", events, search(func(f *readmodel.Text, r *calendar.Record) { f.Search = readmodel.ParseSearch(f.Search.Query, r.Home) })},
+
+	{"no typos", events, search(func(f *readmodel.Text, _ *calendar.Record) { f.Typos = 0 })},
+	{"every step is two", events, search(func(f *readmodel.Text, _ *calendar.Record) { f.Typos = min(2*f.Typos, readmodel.MaxTypos) })},
+	{"typos in quotes", events, search(func(f *readmodel.Text, _ *calendar.Record) {
+		if f.Typos > 0 {
+			f.Search = readmodel.ParseSearch(strings.ReplaceAll(f.Search.Query, `"`, " "), f.Search.Lang)
+		}
+	})},
+	{"typos after a minus", events, replace(func(f readmodel.Text, _ *calendar.Record) readmodel.Filter {
+		out := readmodel.And{f}
+		for _, group := range f.Search.Not {
+			f.Search.Must, f.Search.Not = group, nil
+			out = append(out, readmodel.Not{Filter: f})
+		}
+		return out
+	})},
+	{"typos in short words", events, misspelt(func(word, token string, most int) bool {
+		return readmodel.Typos(word, token, max(1, most)) <= max(1, most)
+	})},
+	{"two typos in any word", events, misspelt(func(word, token string, most int) bool { return most > 0 && readmodel.Typos(word, token, 2) <= 2 })},
+	{"a swap is two typos", events, misspelt(func(word, token string, most int) bool {
+		n := readmodel.Typos(word, token, 2)
+		sorted := func(s string) []rune {
+			r := []rune(s)
+			slices.Sort(r)
+			return r
+		}
+		if n == 1 && word != token && slices.Equal(sorted(word), sorted(token)) {
+			n = 2
+		}
+		return n <= most
+	})},
+	{"the first letter stays", events, misspelt(func(word, token string, most int) bool {
+		return word[0] == token[0] && readmodel.Typos(word, token, most) <= most
+	})},
+	{"typos in beginnings", events, misspelt(func(word, token string, most int) bool {
+		for i := range token {
+			if most > 0 && readmodel.Typos(word, token[:i], most) <= most {
+				return true
+			}
+		}
+		return readmodel.Typos(word, token, most) <= most
+	})},
+
+	{"ranks are ignored", events, ranks(func(readmodel.Relevance, *calendar.Record) int { return 0 })},
+	{"typos do not rank", events, without(readmodel.WeightTypo)},
+	{"exact names do not rank", events, without(readmodel.WeightExact)},
+	{"rows of names do not rank", events, without(readmodel.WeightRow)},
+	{"names do not rank", events, without(readmodel.WeightName)},
+	{"whole words do not rank", events, without(readmodel.WeightWhole)},
+	{"ranks by names show all texts", events, ranks(func(f readmodel.Relevance, r *calendar.Record) int {
+		f.Title = nil
+		return f.Score(r)
+	})},
+}

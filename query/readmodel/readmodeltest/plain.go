@@ -1,0 +1,272 @@
+package readmodeltest
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// plain is an index that looks at every document: what the port means, in plain Go.
+type plain struct {
+	// match and compare are those of readmodel; the tests of the suite break them.
+	match   func(readmodel.Filter, *readmodel.Document) bool
+	compare func(order []readmodel.Sort, a, b *readmodel.Document) int
+
+	mu          sync.Mutex
+	documents   map[calendar.ID]readmodel.Document // tombstones too
+	quarantined map[calendar.ID]readmodel.Quarantined
+	marks       readmodel.Marks
+	healed      uint64
+	advanced    chan struct{} // closed by the next mark
+}
+
+var _ readmodel.Index = (*plain)(nil)
+
+func newPlain() *plain {
+	x := &plain{match: readmodel.Match, compare: readmodel.Compare, advanced: make(chan struct{})}
+	x.empty()
+	return x
+}
+
+func (x *plain) lock() (unlock func()) {
+	x.mu.Lock()
+	return x.mu.Unlock
+}
+
+func (x *plain) empty() {
+	x.documents, x.quarantined = map[calendar.ID]readmodel.Document{}, map[calendar.ID]readmodel.Quarantined{}
+	x.marks = readmodel.Marks{}
+}
+
+func (x *plain) Reset(context.Context) error {
+	defer x.lock()()
+	x.empty()
+	return nil
+}
+
+func (x *plain) Write(_ context.Context, b readmodel.Batch) ([]error, error) {
+	defer x.lock()()
+	errs := make([]error, len(b.Documents))
+	for i, d := range b.Documents {
+		if d.Record == nil || d.Position == 0 || len(d.Body) == 0 {
+			errs[i] = readmodel.ErrRefused
+		} else if d.Position > x.documents[d.Record.ID].Position {
+			x.documents[d.Record.ID] = d
+		}
+	}
+	for _, id := range b.Healed {
+		delete(x.quarantined, id)
+		x.healed++
+	}
+	for _, q := range b.Quarantined {
+		x.quarantined[q.ID] = q
+	}
+	for _, m := range []calendar.Mark{b.Reach, b.Mark} {
+		if m.Position > x.marks.Reach.Position {
+			x.marks.Reach = m
+		}
+	}
+	if b.Mark.Position > x.marks.All.Position {
+		x.marks.All = b.Mark
+		close(x.advanced)
+		x.advanced = make(chan struct{})
+	}
+	return errs, nil
+}
+
+func (x *plain) Marks(context.Context) (readmodel.Marks, error) {
+	defer x.lock()()
+	return x.marks, nil
+}
+
+func (x *plain) Visible(context.Context) (readmodel.Shown, error) {
+	defer x.lock()()
+	return readmodel.Shown{Mark: x.marks.All, Content: x.healed}, nil
+}
+
+func (x *plain) Wait(ctx context.Context, p calendar.Position) error {
+	for {
+		x.mu.Lock()
+		at, advanced := x.marks.All.Position, x.advanced
+		x.mu.Unlock()
+		if at >= p {
+			return nil
+		}
+		select {
+		case <-advanced:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// find returns all that a query finds, in order.
+func (x *plain) find(q readmodel.Query) (out []readmodel.Document) {
+	for _, d := range x.documents {
+		if d.Record.Kind == q.Kind && !d.Record.Deleted && x.match(q.Filter, &d) && x.match(q.Narrow, &d) {
+			out = append(out, d)
+		}
+	}
+	slices.SortFunc(out, func(a, b readmodel.Document) int { return x.compare(q.Sort, &a, &b) })
+	if q.Collapse != nil {
+		out = readmodel.Repeated(q.Collapse, out)
+	}
+	return out
+}
+
+func (x *plain) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
+	if err := readmodel.Check(q); err != nil {
+		return readmodel.Page{}, err
+	}
+	defer x.lock()()
+	all := x.find(q)
+	page := readmodel.Page{Total: len(all), Position: x.marks.All.Position}
+	if q.After != nil {
+		all = slices.DeleteFunc(all, func(d readmodel.Document) bool {
+			return readmodel.ComparePlaces(q.Sort, readmodel.Place(q.Sort, d.Record), q.After) <= 0
+		})
+	}
+	from := min(q.Offset, len(all))
+	page.Documents = all[from : from+min(q.Limit, len(all)-from)]
+	for _, of := range q.Tallies {
+		found := x.find(readmodel.Query{Kind: q.Kind, Filter: q.Filter, Narrow: of.Filter})
+		tallied := make([]readmodel.Tallied, len(of.Tallies))
+		for i := range of.Tallies {
+			tallied[i] = readmodel.TallyOf(&of.Tallies[i], found)
+		}
+		page.Tallied = append(page.Tallied, tallied)
+	}
+	return page, nil
+}
+
+func (x *plain) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
+	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
+	page, err := x.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	w := &plainWalk{whole{page.Total, page.Position, nil, page.Documents, nil}}
+	if q.Beside != nil {
+		w.of.Beside = x.find(readmodel.Query{Kind: q.Kind, Filter: q.Beside})
+	}
+	if q.Spans == nil {
+		return w, nil
+	}
+	w.of.Spans = map[string]readmodel.Span{}
+	for i := range page.Documents {
+		r := page.Documents[i].Record
+		zone := readmodel.SchemaOf(q.Kind).Field(readmodel.FieldZone).Keyword(r)
+		if zone == "" || !x.match(q.Spans, &page.Documents[i]) {
+			continue
+		}
+		start, end := r.Fields.Wall("start_date"), r.Fields.Wall("end_date")
+		if span, known := w.of.Spans[zone]; known {
+			start, end = min(start, span.Start), max(end, span.End)
+		}
+		w.of.Spans[zone] = readmodel.Span{Start: start, End: end}
+	}
+	return w, nil
+}
+
+type plainWalk struct{ of whole }
+
+func (w *plainWalk) Total() int                       { return w.of.Total }
+func (w *plainWalk) Position() calendar.Position      { return w.of.Position }
+func (w *plainWalk) Spans() map[string]readmodel.Span { return w.of.Spans }
+func (w *plainWalk) Close()                           {}
+
+func (w *plainWalk) Each(_ context.Context, use func([]readmodel.Document) error) error {
+	return steps(w.of.Documents, use)
+}
+
+func (w *plainWalk) Beside(_ context.Context, use func([]readmodel.Document) error) error {
+	return steps(w.of.Beside, use)
+}
+
+func steps(documents []readmodel.Document, use func([]readmodel.Document) error) error {
+	for some := range slices.Chunk(documents, readmodel.WalkStep) {
+		if err := use(some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *plain) Still(ctx context.Context, read func(context.Context) error) error {
+	for {
+		before, _ := x.Visible(ctx)
+		if err := read(ctx); err != nil {
+			return err
+		}
+		if after, _ := x.Visible(ctx); after == before {
+			return nil
+		}
+	}
+}
+
+func (x *plain) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	defer x.lock()()
+	out := map[calendar.ID]readmodel.Document{}
+	for _, id := range ids {
+		if d, known := x.documents[id]; known && !d.Record.Deleted {
+			out[id] = d
+		}
+	}
+	return out, nil
+}
+
+func (x *plain) Counts(_ context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	if err := readmodel.CheckCounts(k, field, f); err != nil {
+		return nil, err
+	}
+	defer x.lock()()
+	out := map[calendar.ID]int{}
+	for _, v := range readmodel.TallyOf(&readmodel.Tally{Field: field}, x.find(readmodel.Query{Kind: k, Filter: f})).Values {
+		out[calendar.ID(v.Value)] = v.N
+	}
+	return out, nil
+}
+
+// Stamp is the position of the last document of a kind, which is enough for one history.
+func (x *plain) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, err error) {
+	defer x.lock()()
+	for _, d := range x.documents {
+		if d.Record.Kind == k {
+			s.Changed = max(s.Changed, uint64(d.Position))
+		}
+	}
+	return s, nil
+}
+
+func (x *plain) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
+	if err := readmodel.CheckTitles(q); err != nil {
+		return nil, 0, err
+	}
+	defer x.lock()()
+	return readmodel.TitlesOf(q, x.find(q.Query(0))), x.marks.All.Position, nil
+}
+
+func (x *plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
+	defer x.lock()()
+	return slices.SortedFunc(maps.Values(x.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
+}
+
+func (x *plain) Digest(context.Context) (readmodel.Digest, error) {
+	defer x.lock()()
+	out := readmodel.Digest{Counts: map[calendar.Kind]int{}}
+	for id, d := range x.documents {
+		if d.Record.Deleted {
+			continue
+		}
+		out.Counts[d.Record.Kind]++
+		for i, b := range readmodel.Leaf(d.Record.Kind, id, d.Record.Version, d.Body) {
+			out.Sum[i] ^= b
+		}
+	}
+	return out, nil
+}
