@@ -42,11 +42,11 @@ func NewCorpus(n int, seed uint64) *Corpus {
 	syllables := strings.Fields("ba co di fe gu ha jo ka li mo nu pe qua ri so ta ven wi yo za tion ing er ed ment s")
 	seen := map[string]bool{}
 	for len(c.words) < 40_000 {
-		w := ""
+		var b strings.Builder
 		for range 1 + g.IntN(4) {
-			w += pick(g, syllables)
+			b.WriteString(pick(g, syllables))
 		}
-		if !seen[w] && len(w) > 2 {
+		if w := b.String(); !seen[w] && len(w) > 2 {
 			seen[w] = true
 			c.words = append(c.words, w)
 		}

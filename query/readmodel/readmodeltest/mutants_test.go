@@ -466,7 +466,7 @@ var mutants = []mutant{
 		}
 	}},
 	{"walk shows what is written meanwhile", "walks of one state", func(x *broken) {
-		x.written = func(b readmodel.Batch) { x.marks.All.Position++ }
+		x.written = func(readmodel.Batch) { x.marks.All.Position++ }
 		x.walk = func(w *plainWalk) readmodel.Walk {
 			for i := range w.of.Documents {
 				w.of.Documents[i] = x.documents[w.of.Documents[i].Record.ID]

@@ -426,7 +426,7 @@ func random(p *pair, k calendar.Kind, rounds, queries int) {
 	g := newGenerator(uint64(k))
 	g.schema = readmodel.SchemaOf(k)
 	p.last = 1 << 40
-	var written []readmodel.Batch
+	written := make([]readmodel.Batch, 0, rounds)
 	var standing []readmodel.Query // asked again and again, as an index may cache what they find
 	for round := range rounds {
 		if round == 1 { // from then on what was written before counts again

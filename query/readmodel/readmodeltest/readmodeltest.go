@@ -41,6 +41,9 @@ func cases(slow bool) []testCase {
 	if slow {
 		rounds, queries = 3, 40
 	}
+	for _, l := range calendar.Langs {
+		all = append(all, testCase{"phrases " + l.String(), func(p *pair) { phrases(p, l) }})
+	}
 	for _, k := range calendar.Kinds {
 		all = append(all, testCase{"random " + k.Collection(), func(p *pair) { random(p, k, rounds, queries) }})
 	}

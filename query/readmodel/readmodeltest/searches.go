@@ -9,15 +9,11 @@ import (
 )
 
 func searchCases() []testCase {
-	all := []testCase{
+	return []testCase{
 		{"exact totals", exactTotals},
 		{"the largest searches", largestSearches},
 		{"bad queries", badQueries},
 	}
-	for _, l := range calendar.Langs {
-		all = append(all, testCase{"phrases " + l.String(), func(p *pair) { phrases(p, l) }})
-	}
-	return all
 }
 
 var eventTexts = []string{readmodel.TextName, readmodel.TextDescription, readmodel.TextExcerpt}
