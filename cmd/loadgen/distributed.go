@@ -207,9 +207,11 @@ func remoteLists(query string) side {
 		serve(*c.servers["elasticsearch"])
 		requests(1, 3*c.span, func() *http.Request { return c.request(http.MethodGet, c.expand(other), "") }) // as of a service in use
 		var times [2][]time.Duration
+		turn := 0
 		for one, q := range queries {
-			for turn := range times {
-				side, begin := (turn+len(times[0]))%2, time.Now()
+			turn++ // of who comes first
+			for i := range times {
+				side, begin := (turn+i)%2, time.Now()
 				if side == 0 {
 					list(one)
 				} else {
