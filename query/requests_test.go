@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 	"daybook/query"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/elastic"
@@ -46,7 +46,7 @@ func onEach(t *testing.T, run func(t *testing.T, x readmodel.Index, local bool))
 		run(t, x, true)
 	})
 	for flavour, server := range map[elastic.Flavour]func(testing.TB) (url, prefix string){
-		elastic.Elasticsearch: testkit.Elasticsearch, elastic.OpenSearch: testkit.OpenSearch,
+		elastic.Elasticsearch: engines.Elasticsearch, elastic.OpenSearch: engines.OpenSearch,
 	} {
 		t.Run(string(flavour), func(t *testing.T) {
 			t.Parallel()

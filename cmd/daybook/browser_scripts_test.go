@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/browser"
 )
 
 // whole is what a page says: all that is in main but its map, its title, and what its head
@@ -27,11 +27,11 @@ const whole = `(() => {
 // history and open drawers are kept (PAGES P4.3).
 func (l *looked) replaced(t *testing.T) {
 	t.Helper()
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 900)
 	p.Zone("Asia/Tokyo")
-	q := testkit.OpenPage(t, "about:blank")
+	q := browser.Open(t, "about:blank")
 	q.Zone("Asia/Tokyo")
 	asLoaded := func(what string) {
 		t.Helper()
@@ -98,7 +98,7 @@ func same(t *testing.T, where string, got, want any) {
 // helped: suggestions, the menu, copies, and the line of the present time (PAGES P4.3, P5.2).
 func (l *looked) helped(t *testing.T) {
 	t.Helper()
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 900)
 	p.Goto(l.host + "/events/?tags=markup")
@@ -172,7 +172,7 @@ func (l *looked) helped(t *testing.T) {
 // links on event pages, a month on one sheet (PAGES P5.2).
 func (l *looked) printed(t *testing.T) {
 	t.Helper()
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 900)
 	p.Before(`try { localStorage.setItem('theme', 'dark') } catch {}`)
@@ -212,7 +212,7 @@ func (*looked) tiled(t *testing.T) {
 	s.want(201, http.MethodPost, "/events", s.token, `{"title": "Here", "start_date": "`+tomorrow+` 09:00", "end_date": "`+tomorrow+` 10:00",
 		"image": "http://three.localhost`+port+`/picture.png", "venue": {"venue": "Hall", "geo_lat": 45.76, "geo_lng": 4.84}}`)
 	l := &looked{server: s}
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 900)
 	for _, path := range []string{"/events/map/", "/event/here/"} {
@@ -223,7 +223,7 @@ func (*looked) tiled(t *testing.T) {
 			t.Errorf("%s: on the tiles stands %v", path, got)
 		}
 		asked := len(p.Requests)
-		p.Requests = slices.DeleteFunc(p.Requests, func(r *testkit.Load) bool {
+		p.Requests = slices.DeleteFunc(p.Requests, func(r *browser.Load) bool {
 			return strings.HasPrefix(r.URL, "http://one.localhost"+port+"/") || strings.HasPrefix(r.URL, "http://two.localhost"+port+"/")
 		})
 		if asked == len(p.Requests) || p.Requested("countries-50m") {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/browser"
 )
 
 // looked is a demonstration calendar with what pages have to show, for a browser.
@@ -29,7 +29,7 @@ type looked struct {
 // look starts the calendar. Dates are those of the demonstration, around today.
 func look(t *testing.T) *looked {
 	t.Helper()
-	testkit.Browser(t)
+	browser.Require(t)
 	l := &looked{server: startServer(t, "demo", "--seed", "7")}
 	at := func(o map[string]any) string {
 		u, err := url.Parse(o["url"].(string))
@@ -163,7 +163,7 @@ const still = `(async () => {
 })()`
 
 // check asks axe-core, by the rules of PAGES P4.2, for what is serious or critical.
-func check(t *testing.T, p *testkit.Page, where string) {
+func check(t *testing.T, p *browser.Page, where string) {
 	t.Helper()
 	source, err := axe()
 	must(t, err)
@@ -179,7 +179,7 @@ func check(t *testing.T, p *testkit.Page, where string) {
 }
 
 // keepPicture writes a picture of the page into the folder that DAYBOOK_PICTURES names.
-func keepPicture(t *testing.T, p *testkit.Page, name string) {
+func keepPicture(t *testing.T, p *browser.Page, name string) {
 	t.Helper()
 	dir := os.Getenv("DAYBOOK_PICTURES")
 	if dir == "" {
@@ -191,7 +191,7 @@ func keepPicture(t *testing.T, p *testkit.Page, name string) {
 
 // clean tells what is wrong with a page that was loaded: what quiet tells, and a script or
 // a style in the page itself.
-func (l *looked) clean(t *testing.T, p *testkit.Page, where string, status int) {
+func (l *looked) clean(t *testing.T, p *browser.Page, where string, status int) {
 	t.Helper()
 	l.quiet(t, p, where, status)
 	inline := `[...document.querySelectorAll('*')].flatMap((e) => e.closest('.leaflet-container, rapi-doc') ? [] : e.getAttributeNames().filter((n) => n === 'style' || n.startsWith('on')).map((n) => e.tagName + ' ' + n))
@@ -201,7 +201,7 @@ func (l *looked) clean(t *testing.T, p *testkit.Page, where string, status int) 
 }
 
 // quiet tells of a console error, a report of a policy, and a request to another host.
-func (l *looked) quiet(t *testing.T, p *testkit.Page, where string, status int) {
+func (l *looked) quiet(t *testing.T, p *browser.Page, where string, status int) {
 	t.Helper()
 	for _, f := range p.Faults {
 		if status == 200 || !strings.Contains(f, fmt.Sprintf("status of %d", status)) {
@@ -219,7 +219,7 @@ func (l *looked) quiet(t *testing.T, p *testkit.Page, where string, status int) 
 const isDrawn = `document.getElementById('map')?.dataset.drawn === 'true'`
 
 // drawn waits until what scripts draw is there, a map far down the page too.
-func drawn(p *testkit.Page) {
+func drawn(p *browser.Page) {
 	if p.Eval(`((map) => { map?.scrollIntoView(); return map !== null })(document.getElementById('map'))`) == true {
 		p.Wait(isDrawn)
 		// What sticks to the top of the window is there after a frame.
@@ -236,7 +236,7 @@ func (l *looked) everyPage(t *testing.T) {
 	for _, lang := range []string{"", "/cn"} {
 		t.Run("en"+lang, func(t *testing.T) {
 			t.Parallel()
-			p := testkit.OpenPage(t, "about:blank")
+			p := browser.Open(t, "about:blank")
 			p.Watch()
 			themes := []string{"light", "dark"}
 			if lang != "" {
@@ -281,7 +281,7 @@ const sideways = `[document.documentElement, ...document.querySelectorAll('body 
 // wishes: what readers ask their system for (PAGES P4.2, 13.21).
 func (l *looked) wishes(t *testing.T) {
 	t.Helper()
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 800)
 	for _, path := range []string{"/events/", "/events/month/", "/events/map/", l.event} {
@@ -313,7 +313,7 @@ func (l *looked) wishes(t *testing.T) {
 // keyboard goes through month and search by keyboard (PAGES P4.2.3, 13.20).
 func (l *looked) keyboard(t *testing.T) {
 	t.Helper()
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 700)
 	of := func(what string) string { return `((e) => ` + what + `)(document.activeElement)` }
@@ -387,7 +387,7 @@ func (l *looked) keyboard(t *testing.T) {
 // (PAGES P1.3, 13.32).
 func (l *looked) mapped(t *testing.T) {
 	t.Helper()
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 900)
 	p.Goto(l.host + "/events/map/?tags=markup")
@@ -455,7 +455,7 @@ func (l *looked) mapped(t *testing.T) {
 // plain uses pages without scripts (PAGES P4.3, 13.23).
 func (l *looked) plain(t *testing.T) {
 	t.Helper()
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 800)
 	p.Scripts(false)
@@ -500,7 +500,7 @@ func (l *looked) plain(t *testing.T) {
 // firstViews measures what a reader's first view costs (PAGES P6.2, 13.25).
 func (l *looked) firstViews(t *testing.T) {
 	t.Helper()
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	measure := func(path string) (total, requests int, of map[string]int) {
 		p.Goto("about:blank") // what the last page still asks for is not of this one
@@ -599,7 +599,7 @@ func (l *looked) element(t *testing.T) {
 		`<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
 		<daybook-calendar id="one" limit="5" tags="markup" target="_blank"><a href="/">Events</a></daybook-calendar>
 		<daybook-calendar id="two" view="month" date="`+l.day+`" tz="UTC" lang="fr" theme="dark"></daybook-calendar>`)
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1000, 900)
 	p.Goto(u)
@@ -666,7 +666,7 @@ func (l *looked) element(t *testing.T) {
 		}
 	}
 	l.elementDays(t)
-	q := testkit.OpenPage(t, "about:blank") // axe-core itself needs a page without that policy
+	q := browser.Open(t, "about:blank") // axe-core itself needs a page without that policy
 	q.Watch()
 	q.Resize(390, 800)
 	q.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+l.host, `<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
@@ -691,7 +691,7 @@ func (l *looked) elementDays(t *testing.T) {
 	}
 	second := event("ערב שירה", "2030-10-31T21:30:00Z", "2030-10-31T21:45:00Z") // 23:30 on 31 October
 	until := event("Until a midnight", "2030-04-25 20:00", "2030-04-26 00:00")
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Goto(foreign(t, "default-src 'self' 'unsafe-inline' "+l.host, `<script type="module" src="`+l.host+`/embed/v1/daybook-calendar.js"></script>
 		<daybook-calendar view="month" date="2030-10-01" tz="Africa/Cairo"></daybook-calendar><daybook-calendar view="month" date="2030-04-01" tz="Africa/Cairo"></daybook-calendar>
@@ -734,7 +734,7 @@ func (l *looked) frames(t *testing.T) {
 	for _, other := range []string{l.host + "/events/", l.host + l.venue, l.host + l.event + "history/", l.host + l.gone, "https://elsewhere.example" + l.event, "event"} {
 		l.oembed(t, 404, "url="+url.QueryEscape(other))
 	}
-	p := testkit.OpenPage(t, "about:blank")
+	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1000, 900)
 	p.Goto(foreign(t, "frame-src "+l.host, told["html"].(string)+`<iframe title="list" src="`+l.host+`/embed/events/"></iframe>`))
@@ -753,7 +753,7 @@ func (l *looked) frames(t *testing.T) {
 // what another site sends is refused (INTERFACE 2.11, PAGES P2.3).
 func (l *looked) foreignForms(t *testing.T) {
 	t.Helper()
-	p := testkit.OpenPage(t, strings.Replace(l.host, "://", "://admin:"+l.token+"@", 1)+"/?preview=true")
+	p := browser.Open(t, strings.Replace(l.host, "://", "://admin:"+l.token+"@", 1)+"/?preview=true")
 	p.Goto(l.host + "/?preview=true")
 	if got := p.Eval(`document.getElementById('preview') !== null`); got != true {
 		t.Fatalf("the browser does not remember credentials: %v", p.Eval(`document.body.innerText`))

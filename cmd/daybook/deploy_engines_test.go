@@ -28,7 +28,8 @@ import (
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
 	"daybook/eventstore/postgres"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
+	"daybook/internal/testkit/world"
 )
 
 // TestNATSFiles: servers with the files of deploy carry the feed for the user that
@@ -83,7 +84,7 @@ func feeds(t *testing.T, url string) {
 	id, err := store.NewIDs(t.Context(), 1)
 	must(t, err)
 	res := store.Append(t.Context(), []eventstore.Append{{
-		Time: testkit.Now, Actor: 1, Cause: eventstore.Cause{Client: "test", Request: "r"},
+		Time: world.Now, Actor: 1, Cause: eventstore.Cause{Client: "test", Request: "r"},
 		Drafts: []eventstore.Draft{{
 			Kind: calendar.KindVenue, ID: id, Change: "venue.created", Fields: json.RawMessage(`{}`), State: json.RawMessage(`{"fields":{}}`),
 		}},
@@ -119,7 +120,7 @@ func feeds(t *testing.T, url string) {
 // the rights that they are said to have.
 func TestPostgresFiles(t *testing.T) {
 	t.Parallel()
-	e := testkit.OwnEngine(t, testkit.EnginePostgres)
+	e := engines.Own(t, engines.EnginePostgres)
 	connect := func(user, database string) *pgx.Conn {
 		t.Helper()
 		u, err := url.Parse(e.URL())
@@ -228,7 +229,7 @@ func TestElasticsearchUser(t *testing.T) {
 	t.Parallel()
 	for _, need := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(need); err != nil {
-			testkit.Require(t, need, err.Error())
+			engines.Require(t, need, err.Error())
 		}
 	}
 	var mu sync.Mutex

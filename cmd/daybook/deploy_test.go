@@ -23,7 +23,7 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 
 	"daybook/internal/telemetry"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // repository is the top of the repository, seen from here.
@@ -182,8 +182,8 @@ func TestSchemas(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	if !testkit.Required("schemas") {
-		testkit.Require(t, "schemas", "DAYBOOK_REQUIRE does not name it")
+	if !engines.Required("schemas") {
+		engines.Require(t, "schemas", "DAYBOOK_REQUIRE does not name it")
 	}
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), "go", args...)

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"daybook/internal/testkit"
+	testengines "daybook/internal/testkit/engines"
 )
 
 // size is the distributed size on the engines of the tests.
@@ -30,9 +30,9 @@ type size struct {
 
 func newSize(t *testing.T) *size {
 	t.Helper()
-	store, schema := testkit.Postgres(t)
-	nats, feedPrefix := testkit.NATS(t)
-	index, prefix := testkit.Elasticsearch(t)
+	store, schema := testengines.Postgres(t)
+	nats, feedPrefix := testengines.NATS(t)
+	index, prefix := testengines.Elasticsearch(t)
 	return &size{t, []string{"--store", store, "--store-schema", schema, "--feed", nats, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}}
 }
 
@@ -226,11 +226,11 @@ func TestDistributed(t *testing.T) {
 // while one is away, and heals without a hand.
 func TestServersGoAndCome(t *testing.T) {
 	t.Parallel()
-	engines := map[string]*testkit.Engine{}
-	for _, name := range []string{testkit.EnginePostgres, testkit.EngineNATS, testkit.EngineElasticsearch} {
-		engines[name] = testkit.OwnEngine(t, name)
+	engines := map[string]*testengines.Engine{}
+	for _, name := range []string{testengines.EnginePostgres, testengines.EngineNATS, testengines.EngineElasticsearch} {
+		engines[name] = testengines.Own(t, name)
 	}
-	store, feed, index := engines[testkit.EnginePostgres], engines[testkit.EngineNATS], engines[testkit.EngineElasticsearch]
+	store, feed, index := engines[testengines.EnginePostgres], engines[testengines.EngineNATS], engines[testengines.EngineElasticsearch]
 	begin := func(role string) *server {
 		t.Helper()
 		cmd := child(t.Context(), "serve", "--role", role, "--listen", "127.0.0.1:0",
@@ -321,8 +321,8 @@ func TestRebuildKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	store, schema := testkit.Postgres(t)
-	index, prefix := testkit.Elasticsearch(t)
+	store, schema := testengines.Postgres(t)
+	index, prefix := testengines.Elasticsearch(t)
 	on := []string{"--store", store, "--store-schema", schema}
 	const n = 6000
 	var lines strings.Builder

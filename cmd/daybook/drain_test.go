@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // TestLameDuck: a process that is told to end is not ready first and answers on, for
@@ -88,10 +88,10 @@ func TestLameDuckDefault(t *testing.T) {
 // store has vanished without a word while requests wait for it.
 func TestDrainWithASilentServer(t *testing.T) {
 	t.Parallel()
-	store, schema := testkit.Postgres(t)
+	store, schema := engines.Postgres(t)
 	u, err := url.Parse(store)
 	must(t, err)
-	between := testkit.NewProxy(t, u.Host)
+	between := engines.NewProxy(t, u.Host)
 	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--store", between.URL(store), "--store-schema", schema,
 		"--drain-delay", "1s", "--drain-limit", "6s")
 	id := idOf(s.want(201, "POST", "/tags", s.token, `{"name":"first"}`))

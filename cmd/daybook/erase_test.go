@@ -18,7 +18,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/command"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // filesWith gives the files below directories that hold a word, in any case.
@@ -249,7 +249,7 @@ func TestEraseKilled(t *testing.T) {
 func TestEraseOnServers(t *testing.T) {
 	t.Parallel()
 	d := newSize(t)
-	dirs := []string{testkit.EngineFiles(t, testkit.EngineNATS), testkit.EngineFiles(t, testkit.EngineElasticsearch)}
+	dirs := []string{engines.Files(t, engines.EngineNATS), engines.Files(t, engines.EngineElasticsearch)}
 	s := d.serve("all")
 	venue, event := toErase(s)
 	eventually(t, "lists with the venue", func() bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/eventstore/feed"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 	"daybook/projector"
 	"daybook/query/readmodel/elastic"
 )
@@ -55,8 +55,8 @@ func (f *fleet) until(what string, is func() bool) time.Duration {
 // TestFaultStoreRestarts kills PostgreSQL twice while clients write and read.
 func TestFaultStoreRestarts(t *testing.T) {
 	t.Parallel()
-	store, nats := testkit.OwnEngine(t, testkit.EnginePostgres), testkit.OwnEngine(t, testkit.EngineNATS)
-	index, prefix := testkit.Elasticsearch(t)
+	store, nats := engines.Own(t, engines.EnginePostgres), engines.Own(t, engines.EngineNATS)
+	index, prefix := engines.Elasticsearch(t)
 	f := newFleet(t, servers{store.URL(), nats.URL(), index}, 2, "--index-prefix", prefix)
 	f.storeFails = true
 	relay, projects := f.start("relay", f.on), f.start("projector", f.on)
@@ -119,9 +119,9 @@ func (f *fleet) checkStream(js jetstream.JetStream) {
 // while clients write and read.
 func TestFaultStreamLost(t *testing.T) {
 	t.Parallel()
-	nats := testkit.OwnEngine(t, testkit.EngineNATS)
-	store, schema := testkit.Postgres(t)
-	index, prefix := testkit.Elasticsearch(t)
+	nats := engines.Own(t, engines.EngineNATS)
+	store, schema := engines.Postgres(t)
+	index, prefix := engines.Elasticsearch(t)
 	f := newFleet(t, servers{store, nats.URL(), index}, 1, "--store-schema", schema, "--index-prefix", prefix)
 	relay, projects := f.start("relay", f.on), f.start("projector", f.on)
 	f.work(4)
@@ -182,11 +182,11 @@ func TestFaultSearchStopped(t *testing.T) {
 	for _, c := range []struct {
 		flavour string
 		stop    time.Duration
-	}{{testkit.EngineElasticsearch, 20 * time.Second}, {testkit.EngineOpenSearch, 8 * time.Second}} {
+	}{{engines.EngineElasticsearch, 20 * time.Second}, {engines.EngineOpenSearch, 8 * time.Second}} {
 		t.Run(c.flavour, func(t *testing.T) {
 			t.Parallel()
-			index, nats := testkit.OwnEngine(t, c.flavour), testkit.OwnEngine(t, testkit.EngineNATS)
-			store, schema := testkit.Postgres(t)
+			index, nats := engines.Own(t, c.flavour), engines.Own(t, engines.EngineNATS)
+			store, schema := engines.Postgres(t)
 			f := newFleet(t, servers{store, nats.URL(), index.URL()}, 1, "--store-schema", schema, "--index-flavour", c.flavour)
 			relay, projects := f.start("relay", f.on), f.start("projector", f.on)
 			f.until("the projector is ready", func() bool { return projects.state()["code"] == http.StatusOK })
@@ -218,9 +218,9 @@ func TestFaultSearchStopped(t *testing.T) {
 // whose disk is full or whose queue is.
 func TestFaultSearchFull(t *testing.T) {
 	t.Parallel()
-	nats := testkit.OwnEngine(t, testkit.EngineNATS)
-	store, schema := testkit.Postgres(t)
-	index, prefix := testkit.Elasticsearch(t)
+	nats := engines.Own(t, engines.EngineNATS)
+	store, schema := engines.Postgres(t)
+	index, prefix := engines.Elasticsearch(t)
 	between := newSearch(t, index, nil)
 	f := newFleet(t, servers{store, nats.URL(), between.URL}, 1, "--store-schema", schema, "--index-prefix", prefix)
 	relay, projects := f.start("relay", f.on), f.start("projector", f.on)
@@ -275,9 +275,9 @@ func TestFaultKilledAtPoints(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	nats := testkit.OwnEngine(t, testkit.EngineNATS)
-	store, schema := testkit.Postgres(t)
-	index, prefix := testkit.Elasticsearch(t)
+	nats := engines.Own(t, engines.EngineNATS)
+	store, schema := engines.Postgres(t)
+	index, prefix := engines.Elasticsearch(t)
 	var apiTrap, relayTrap, projectorTrap trap
 	between := newSearch(t, index, &projectorTrap)
 	byStore := servers{through(t, store, newStoreTap(&apiTrap)), nats.URL(), index}
@@ -374,9 +374,9 @@ func TestFaultKilledAtPoints(t *testing.T) {
 // and a projector run without any lease.
 func TestFaultTwoOfEach(t *testing.T) {
 	t.Parallel()
-	nats := testkit.OwnEngine(t, testkit.EngineNATS)
-	store, schema := testkit.Postgres(t)
-	index, prefix := testkit.Elasticsearch(t)
+	nats := engines.Own(t, engines.EngineNATS)
+	store, schema := engines.Postgres(t)
+	index, prefix := engines.Elasticsearch(t)
 	f := newFleet(t, servers{store, nats.URL(), index}, 1, "--store-schema", schema, "--index-prefix", prefix)
 	var holds [2]atomic.Pointer[held]
 	var betweens [2]*search

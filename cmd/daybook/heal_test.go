@@ -14,14 +14,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // TestIndexDeleted: what somebody deletes of the read model is made anew from the
 // store, and no list is short meanwhile.
 func TestIndexDeleted(t *testing.T) {
 	t.Parallel()
-	index, prefix := testkit.Elasticsearch(t)
+	index, prefix := engines.Elasticsearch(t)
 	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--index", index, "--index-prefix", prefix)
 	n := 0
 	create := func() {
@@ -106,7 +106,7 @@ func TestIndexDeleted(t *testing.T) {
 func eachSearch(t *testing.T, run func(t *testing.T, index, prefix string, on []string)) {
 	t.Helper()
 	for flavour, server := range map[string]func(testing.TB) (string, string){
-		flavourElasticsearch: testkit.Elasticsearch, flavourOpenSearch: testkit.OpenSearch,
+		flavourElasticsearch: engines.Elasticsearch, flavourOpenSearch: engines.OpenSearch,
 	} {
 		t.Run(flavour, func(t *testing.T) {
 			t.Parallel()
@@ -252,14 +252,14 @@ func TestIndexCutOff(t *testing.T) {
 // URL, reach a server that asks for them; what is printed has no secret.
 func TestSecuredIndex(t *testing.T) {
 	t.Parallel()
-	index, prefix := testkit.Elasticsearch(t)
+	index, prefix := engines.Elasticsearch(t)
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
 		must(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
-	byKey, byUser := testkit.NewSecured(t, index, "ApiKey a2V5"), testkit.NewSecured(t, index, "Basic YWRhOmhpZGRlbg==") // ada:hidden
+	byKey, byUser := engines.NewSecured(t, index, "ApiKey a2V5"), engines.NewSecured(t, index, "Basic YWRhOmhpZGRlbg==") // ada:hidden
 	data := filepath.Join(dir, "data")
 	on := []string{"--data", data, "--index-prefix", prefix}
 	with := append([]string{"--index", byKey.URL, "--index-ca", file("key.pem", string(byKey.CA)), "--index-api-key-file", file("key", "a2V5\n")}, on...)

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"daybook/eventstore/sqlite"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // TestHealthWhenWritesFail: readiness and health tell that the store takes no
@@ -60,9 +60,9 @@ func TestHealthWhenWritesFail(t *testing.T) {
 // health, and all are well again when the store is.
 func TestHealthOfStoreWithoutWrites(t *testing.T) {
 	t.Parallel()
-	store, schema := testkit.Postgres(t)
-	nats, feedPrefix := testkit.NATS(t)
-	index, prefix := testkit.Elasticsearch(t)
+	store, schema := engines.Postgres(t)
+	nats, feedPrefix := engines.NATS(t)
+	index, prefix := engines.Elasticsearch(t)
 	on := []string{"--store", store, "--store-schema", schema, "--feed", nats, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
 	roles := map[string]*server{}
 	for _, role := range []string{"relay", "projector", "api"} {

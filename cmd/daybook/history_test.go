@@ -25,8 +25,8 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/importer"
-	"daybook/internal/testkit"
 	"daybook/internal/testkit/conferences"
+	"daybook/internal/testkit/engines"
 	"daybook/query/readmodel"
 )
 
@@ -62,7 +62,7 @@ func inDir(data string) []string { return []string{"--data", data} }
 func conferenceLines(t *testing.T) []byte {
 	t.Helper()
 	var lines bytes.Buffer
-	if err := conferences.Convert(&lines, testkit.History(t)); err != nil {
+	if err := conferences.Convert(&lines, engines.History(t)); err != nil {
 		t.Fatal(err)
 	}
 	return lines.Bytes()
@@ -175,7 +175,7 @@ func TestConferenceHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	testkit.History(t) // before the program is built for it
+	engines.History(t) // before the program is built for it
 	binary := plainBinary(t)
 	lines := conferenceLines(t)
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
@@ -331,7 +331,7 @@ func TestConferencePast(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	testkit.History(t) // before the program is built for it
+	engines.History(t) // before the program is built for it
 	binary := plainBinary(t)
 	lines := conferenceLines(t)
 	begin := func(t *testing.T, store, args []string) *server {

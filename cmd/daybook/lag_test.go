@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
+	"daybook/internal/testkit/world"
 )
 
 // TestPace: a position stands still when it does not move below the head, and is late
@@ -27,7 +28,7 @@ func TestPace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var p lag
-			start := testkit.Now
+			start := world.Now
 			for i, l := range looks {
 				now := start.Add(time.Duration(l.seconds) * time.Second)
 				p.look(now, calendar.Position(l.at), calendar.Position(l.head))
@@ -81,9 +82,9 @@ func TestCausesAreForOperators(t *testing.T) {
 // are stalled, with the error, and daybook health fails.
 func TestHealthSeesWhatStandsStill(t *testing.T) {
 	t.Parallel()
-	store, schema := testkit.Postgres(t)
-	nats, feedPrefix := testkit.NATS(t)
-	index, prefix := testkit.Elasticsearch(t)
+	store, schema := engines.Postgres(t)
+	nats, feedPrefix := engines.NATS(t)
+	index, prefix := engines.Elasticsearch(t)
 	between := newSearch(t, index, nil)
 	on := []string{"--store", store, "--store-schema", schema, "--feed", nats, "--feed-prefix", feedPrefix, "--index", between.URL, "--index-prefix", prefix}
 	start := func(role string, more ...string) *server {

@@ -16,7 +16,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/postgres"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // soundWithin is how long lists may be out of order once the event store holds another
@@ -32,15 +32,15 @@ func TestStoreGoesBack(t *testing.T) {
 	t.Parallel()
 	t.Run("to a backup", func(t *testing.T) {
 		t.Parallel()
-		pg := testkit.StartPostgres(t)
+		pg := engines.StartPostgres(t)
 		backup := ""
 		testGoesBack(t, pg.URL(), func() { backup = pg.Dump("daybook") }, func() { pg.Restore("daybook", backup) }, true)
 	})
 	t.Run("to a standby", func(t *testing.T) {
 		t.Parallel()
-		primary := testkit.StartPostgres(t)
+		primary := engines.StartPostgres(t)
 		standby := primary.Standby("second")
-		proxy := testkit.NewProxy(t, primary.Addr())
+		proxy := engines.NewProxy(t, primary.Addr())
 		testGoesBack(t, proxy.URL(primary.URL()), func() {
 			primary.CaughtUp(standby)
 			standby.Cut()
@@ -56,8 +56,8 @@ func TestStoreGoesBack(t *testing.T) {
 // be done.
 func testGoesBack(t *testing.T, on string, keep, goBack func(), again bool) {
 	t.Helper()
-	index, prefix := testkit.Elasticsearch(t)
-	at, feedPrefix := testkit.NATS(t)
+	index, prefix := engines.Elasticsearch(t)
+	at, feedPrefix := engines.NATS(t)
 	data := t.TempDir()
 	own := []string{"--store", on, "--data", data}
 	shared := []string{"--store", on, "--feed", at, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}

@@ -35,14 +35,14 @@ type engine struct {
 	open    func(context.Context, *backend) (readmodel.Generations, error)
 }
 
-var engines = []engine{
+var searchEngines = []engine{
 	{nil, true, openMemory},
 	{[]string{"http", "https"}, false, openServers},
 }
 
 // engineSchemes are the schemes of --index.
 func engineSchemes() (out []string) {
-	for _, e := range engines {
+	for _, e := range searchEngines {
 		out = append(out, e.schemes...)
 	}
 	return out
@@ -51,12 +51,12 @@ func engineSchemes() (out []string) {
 // engine is the one that the settings name; they were checked.
 func (s *settings) engine() engine {
 	scheme, _, _ := strings.Cut(s.index, ":")
-	for _, e := range engines {
+	for _, e := range searchEngines {
 		if slices.Contains(e.schemes, scheme) {
 			return e
 		}
 	}
-	return engines[0]
+	return searchEngines[0]
 }
 
 // holds tells whether the event store has the history of a mark.

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/eventstore/sqlite"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // TestReplay is HISTORY 20.41: a store that is replayed until a point has the lists of
@@ -28,7 +28,7 @@ func TestReplay(t *testing.T) {
 // TestReplayOfServers is HISTORY 20.41 of a store in PostgreSQL.
 func TestReplayOfServers(t *testing.T) {
 	t.Parallel()
-	store, schema := testkit.Postgres(t)
+	store, schema := engines.Postgres(t)
 	testReplay(t, "--data", filepath.Join(t.TempDir(), "data"), "--store", store, "--store-schema", schema)
 }
 

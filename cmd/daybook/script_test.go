@@ -14,7 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // TestScripts plays the scenarios of testdata/script/*.txt. They are written in the
@@ -125,7 +125,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		// engine NAME URL SPACE sets URL and SPACE to those of a server of the tests.
 		"engine": func(s *script, ts *testscript.TestScript, args []string) {
 			url, space := map[string]func(testing.TB) (string, string){
-				testkit.EnginePostgres: testkit.Postgres, testkit.EngineNATS: testkit.NATS, testkit.EngineElasticsearch: testkit.Elasticsearch,
+				engines.EnginePostgres: engines.Postgres, engines.EngineNATS: engines.NATS, engines.EngineElasticsearch: engines.Elasticsearch,
 			}[args[0]](s.t)
 			ts.Setenv(args[1], url)
 			ts.Setenv(args[2], space)

@@ -21,7 +21,7 @@ import (
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/sqlite"
 	"daybook/internal/proof"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // sizeOf returns the size that a checkpoint tells.
@@ -129,9 +129,9 @@ func TestKeyPutBack(t *testing.T) {
 // back under them. Neither signs on, and daybook health says it, which has no key.
 func TestRelaysRefuse(t *testing.T) {
 	t.Parallel()
-	index, prefix := testkit.Elasticsearch(t)
-	at, feedPrefix := testkit.NATS(t)
-	pg := testkit.StartPostgres(t)
+	index, prefix := engines.Elasticsearch(t)
+	at, feedPrefix := engines.NATS(t)
+	pg := engines.StartPostgres(t)
 	shared := []string{"--store", pg.URL(), "--feed", at, "--feed-prefix", feedPrefix, "--index", index, "--index-prefix", prefix}
 	add := func(name string) {
 		t.Helper()

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // TestServeStaleRunning: while the read model is away a running service answers
@@ -19,7 +19,7 @@ import (
 // is back the mark is gone.
 func TestServeStaleRunning(t *testing.T) {
 	t.Parallel()
-	index, prefix := testkit.Elasticsearch(t)
+	index, prefix := engines.Elasticsearch(t)
 	engine, err := url.Parse(index)
 	must(t, err)
 	var away atomic.Bool

@@ -11,7 +11,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // leader gives the name of the server that leads the stream.
@@ -98,7 +98,7 @@ func TestServersKilled(t *testing.T) {
 	for name, n := range map[string]int{"one server": 1, "cluster of three": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := outside{testkit.StartNATS(t, n)}
+			p := outside{startNATS(t, n)}
 			s, e := setup(t, p)
 			js := e.JetStream()
 			src := source(t, s, js, feed.SourceOptions{Stall: 50 * time.Millisecond, Look: 250 * time.Millisecond})
@@ -160,7 +160,7 @@ func TestServersKilled(t *testing.T) {
 // with the store, and the stream is made when they come.
 func TestServersComeLate(t *testing.T) {
 	t.Parallel()
-	p := outside{testkit.StartNATS(t, 1)}
+	p := outside{startNATS(t, 1)}
 	p.All[0].Kill9()
 	s, js := memstore.New(), p.open(t).JetStream()
 	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)
@@ -180,7 +180,7 @@ func TestServersComeLate(t *testing.T) {
 // not wait for the acknowledgement.
 func TestConnectionBroken(t *testing.T) {
 	t.Parallel()
-	p := testkit.NewProxy(t, listen(t, &server.Options{}))
+	p := engines.NewProxy(t, listen(t, &server.Options{}))
 	js := connect(t, "nats://"+p.Addr(), feed.ConnectOptions{})
 	s := memstore.New()
 	published := make(chan calendar.Position, 100)

@@ -8,7 +8,7 @@ import (
 
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // The connection to NATS swallows what is sent and says nothing, while a new one
@@ -17,7 +17,7 @@ import (
 func TestSilentConnection(t *testing.T) {
 	t.Parallel()
 	addr := listen(t, &server.Options{})
-	between := testkit.NewProxy(t, addr)
+	between := engines.NewProxy(t, addr)
 	s, direct := memstore.New(), connect(t, "nats://"+addr, feed.ConnectOptions{})
 	through := connect(t, "nats://"+between.Addr(), feed.ConnectOptions{})
 	r := relay(t, s, through, feed.RelayOptions{})

@@ -6,7 +6,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"daybook/eventstore/feed"
-	"daybook/internal/testkit"
 )
 
 // suite is what holds wherever JetStream is.
@@ -70,7 +69,7 @@ func (inside) open(t *testing.T) opened {
 func (inside) replicas() int { return 1 }
 
 // outside is one server, or a cluster.
-type outside struct{ *testkit.NATSServers }
+type outside struct{ *natsServers }
 
 func (p outside) open(t *testing.T) opened {
 	t.Helper()
@@ -117,14 +116,14 @@ func TestEmbedded(t *testing.T) {
 
 func TestServer(t *testing.T) {
 	t.Parallel()
-	p := outside{testkit.StartNATS(t, 1)}
+	p := outside{startNATS(t, 1)}
 	run(t, p, restless)
 	run(t, p, suite)
 }
 
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	p := outside{testkit.StartNATS(t, 3)}
+	p := outside{startNATS(t, 3)}
 	run(t, p, clustered)
 	run(t, p, restless)
 	run(t, p, suite)

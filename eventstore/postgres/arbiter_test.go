@@ -15,7 +15,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/eventstore/storetest"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // TestArbiter: append_salted takes a group whole when eventstore.Group takes each of its
@@ -24,7 +24,7 @@ func TestArbiter(t *testing.T) {
 	t.Parallel()
 	at := os.Getenv("DAYBOOK_TEST_POSTGRES")
 	if at == "" {
-		testkit.Require(t, "postgres", "DAYBOOK_TEST_POSTGRES is not set")
+		engines.Require(t, "postgres", "DAYBOOK_TEST_POSTGRES is not set")
 	}
 	c, err := pgx.Connect(t.Context(), at)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // erasure erases a tag that has a version.
@@ -108,7 +108,7 @@ func TestRedactedByHand(t *testing.T) {
 // database. HISTORY 20.34.
 func TestCompact(t *testing.T) {
 	t.Parallel()
-	own := testkit.StartPostgres(t)
+	own := engines.StartPostgres(t)
 	s := open(t, own.URL(), postgres.Options{PollOnly: true})
 	const word = "Xylophonkonzert"
 	text := func(what string) string { return strings.ToLower(word) + "-" + what }
@@ -146,7 +146,7 @@ func TestCompact(t *testing.T) {
 // TestCompactAsOwner: a role that only owns the schema is told what it may not do.
 func TestCompactAsOwner(t *testing.T) {
 	t.Parallel()
-	own := testkit.StartPostgres(t)
+	own := engines.StartPostgres(t)
 	own.Exec("CREATE ROLE plain LOGIN", "CREATE SCHEMA daybook AUTHORIZATION plain")
 	at := strings.Replace(own.URL(), "postgres://postgres@", "postgres://plain@", 1)
 	s := open(t, at, postgres.Options{PollOnly: true})

@@ -11,7 +11,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/storetest"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // because is tag with a reason of its own: the same version in two histories.
@@ -52,9 +52,9 @@ func eventually(t *testing.T, what string, try func() error) {
 // was decided before; what is read from then on is the present history.
 func TestFailover(t *testing.T) {
 	t.Parallel()
-	primary := testkit.StartPostgres(t)
+	primary := engines.StartPostgres(t)
 	standby := primary.Standby("second")
-	proxy := testkit.NewProxy(t, primary.Addr())
+	proxy := engines.NewProxy(t, primary.Addr())
 	var log lockedBuffer
 	s := open(t, proxy.URL(primary.URL()), postgres.Options{Log: log.logger()})
 	write(t, s, 1, 1, "kept")
@@ -176,7 +176,7 @@ func rewrite(schema string) string {
 // TestBackupPutBack: an older backup is put back under a running store.
 func TestBackupPutBack(t *testing.T) {
 	t.Parallel()
-	server := testkit.StartPostgres(t)
+	server := engines.StartPostgres(t)
 	s := open(t, server.URL(), postgres.Options{})
 	write(t, s, 1, 1, "kept")
 	backup := server.Dump("daybook")

@@ -17,7 +17,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/storetest"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // server gives the URL of the server for tests, as its superuser.
@@ -25,7 +25,7 @@ func server(tb testing.TB) string {
 	tb.Helper()
 	at := os.Getenv("DAYBOOK_TEST_POSTGRES")
 	if at == "" {
-		testkit.Require(tb, "postgres", "DAYBOOK_TEST_POSTGRES is not set")
+		engines.Require(tb, "postgres", "DAYBOOK_TEST_POSTGRES is not set")
 	}
 	return at
 }

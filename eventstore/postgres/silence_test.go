@@ -18,18 +18,18 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/storetest"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // proxied gives a proxy before the shared server.
-func proxied(t *testing.T) (*testkit.Proxy, string) {
+func proxied(t *testing.T) (*engines.Proxy, string) {
 	t.Helper()
 	at := server(t)
 	config, err := pgx.ParseConfig(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := testkit.NewProxy(t, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
+	p := engines.NewProxy(t, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
 	return p, p.URL(at)
 }
 
@@ -187,7 +187,7 @@ func TestCloseEnds(t *testing.T) {
 // their order, and no standby is read.
 func TestSeveralHosts(t *testing.T) {
 	t.Parallel()
-	primary := testkit.StartPostgres(t)
+	primary := engines.StartPostgres(t)
 	standby := primary.Standby("second")
 	write(t, open(t, primary.URL(), postgres.Options{}), 1, 1, "one")
 	primary.CaughtUp(standby)
@@ -200,7 +200,7 @@ func TestSeveralHosts(t *testing.T) {
 	// A server that is a standby and behind is no other history.
 	standby.Cut()
 	write(t, s, 1, 3, "three")
-	proxy := testkit.NewProxy(t, primary.Addr())
+	proxy := engines.NewProxy(t, primary.Addr())
 	var log lockedBuffer
 	through := open(t, proxy.URL(primary.URL()), postgres.Options{Log: log.logger()})
 	epoch := through.Epoch()

@@ -10,7 +10,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/postgres"
 	"daybook/eventstore/storetest"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 )
 
 // TestSynchronousStandby: while the synchronous standby is away nothing is answered
@@ -19,7 +19,7 @@ import (
 // is back all of it is.
 func TestSynchronousStandby(t *testing.T) {
 	t.Parallel()
-	primary := testkit.StartPostgres(t)
+	primary := engines.StartPostgres(t)
 	standby := primary.Standby("second")
 	write(t, open(t, primary.URL(), postgres.Options{}), 1, 1, "before")
 	opened := func() *postgres.Store { return open(t, primary.URL(), postgres.Options{Timeout: time.Second}) }
@@ -73,7 +73,7 @@ func TestSynchronousStandby(t *testing.T) {
 // cancelled by hand as if it were whole; whatever the role says, the store hears of it.
 func TestCommitCancelled(t *testing.T) {
 	t.Parallel()
-	primary := testkit.StartPostgres(t)
+	primary := engines.StartPostgres(t)
 	primary.Exec("ALTER ROLE postgres SET client_min_messages = 'error'")
 	primary.Exec("ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()")
 	config := primary.URL() + "?options=-csynchronous_commit%3Dlocal"

@@ -101,7 +101,7 @@ func TestFloors(t *testing.T) {
 
 // testOnly are packages that only tests import; the binary never links them.
 var testOnly = []string{
-	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit", "internal/testkit/conferences", "internal/archtest", "internal/e2e",
+	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit/world", "internal/testkit/engines", "internal/testkit/browser", "internal/testkit/tlog", "internal/testkit/conferences", "internal/archtest", "internal/e2e",
 }
 
 // drivers are libraries that the rooms of the rules never import.
@@ -197,7 +197,7 @@ func TestArrowsRefuse(t *testing.T) {
 		{"internal/httpapi", "github.com/prometheus/client_golang/prometheus"},
 		{"eventstore/sqlite", "github.com/prometheus/client_golang/prometheus"},
 		{"internal/httpapi", module + "/cmd/daybook"},
-		{"cmd/daybook", module + "/internal/testkit"},
+		{"cmd/daybook", module + "/internal/testkit/world"},
 		{"a/new/room", module + "/calendar"},
 	} {
 		if len(violations(c.name, []string{c.imp})) == 0 {

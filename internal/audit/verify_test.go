@@ -15,13 +15,13 @@ import (
 	"daybook/eventstore/memstore"
 	"daybook/internal/audit"
 	"daybook/internal/proof"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // signedLog is a log of some records with two checkpoints, and its export.
 type signedLog struct {
 	*testing.T
-	w      *testkit.World
+	w      *world.World
 	store  *memstore.Store
 	key    *proof.PrivateKey
 	signer *proof.Signer
@@ -31,7 +31,7 @@ type signedLog struct {
 func newSignedLog(t *testing.T) *signedLog {
 	t.Helper()
 	store := memstore.New()
-	w := testkit.New(t, testkit.Options{Store: store})
+	w := world.New(t, world.Options{Store: store})
 	key, err := proof.NewKey("log.example")
 	if err != nil {
 		t.Fatal(err)
@@ -51,8 +51,8 @@ func (l *signedLog) write(n int) {
 	l.Helper()
 	editor := l.w.As(calendar.Editor)
 	for i := range n {
-		r := editor.Event(fmt.Sprint("Concert ", i), testkit.Object{"venue": testkit.Object{"venue": fmt.Sprint("Hall ", i)}})
-		editor.Patch(r.Path(calendar.KindEvent), testkit.Object{"password": "secret", "description": "Later"})
+		r := editor.Event(fmt.Sprint("Concert ", i), world.Object{"venue": world.Object{"venue": fmt.Sprint("Hall ", i)}})
+		editor.Patch(r.Path(calendar.KindEvent), world.Object{"password": "secret", "description": "Later"})
 	}
 }
 
@@ -219,7 +219,7 @@ func TestMutations(t *testing.T) {
 func TestVerifyExportCutOff(t *testing.T) {
 	t.Parallel()
 	l := newSignedLog(t)
-	res := l.w.As(calendar.Editor).Create(calendar.KindTag, testkit.Object{"name": "Erased words"})
+	res := l.w.As(calendar.Editor).Create(calendar.KindTag, world.Object{"name": "Erased words"})
 	found, err := l.w.Records.Load(t.Context(), res.ID())
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 	"daybook/query/readmodel/elastic"
 )
 
@@ -122,11 +122,11 @@ func installed(t *testing.T, tool string, programs, pins []string, commands ...[
 	for _, p := range programs {
 		path, err := exec.LookPath(p)
 		if err != nil {
-			testkit.Require(t, tool, err.Error())
+			engines.Require(t, tool, err.Error())
 		}
 		version, err := exec.CommandContext(t.Context(), path, "--version").Output()
 		if err != nil {
-			testkit.Require(t, tool, fmt.Sprintf("%s --version: %v", p, err))
+			engines.Require(t, tool, fmt.Sprintf("%s --version: %v", p, err))
 		}
 		fmt.Fprintf(sum, "%s %s\n", path, version)
 	}
@@ -137,14 +137,14 @@ func installed(t *testing.T, tool string, programs, pins []string, commands ...[
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		testkit.Require(t, tool, err.Error())
+		engines.Require(t, tool, err.Error())
 	}
 	dir := filepath.Join(cache, "daybook-test-clients", fmt.Sprintf("%s-%x", tool, sum.Sum(nil)[:8]))
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
-	if !testkit.Required(tool) {
-		testkit.Require(t, tool, "its packages are not installed, DAYBOOK_REQUIRE="+tool+" does that")
+	if !engines.Required(tool) {
+		engines.Require(t, tool, "its packages are not installed, DAYBOOK_REQUIRE="+tool+" does that")
 	}
 	must(t, os.MkdirAll(filepath.Dir(dir), 0o750))
 	part, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".") //nolint:usetesting // it becomes the cache; other tests may install the same
@@ -155,7 +155,7 @@ func installed(t *testing.T, tool string, programs, pins []string, commands ...[
 		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		cmd.Dir = part
 		if out, err := cmd.CombinedOutput(); err != nil {
-			testkit.Require(t, tool, fmt.Sprintf("%s: %v\n%s", strings.Join(command, " "), err, out))
+			engines.Require(t, tool, fmt.Sprintf("%s: %v\n%s", strings.Join(command, " "), err, out))
 		}
 	}
 	if err := os.Rename(part, dir); err != nil {

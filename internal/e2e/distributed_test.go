@@ -9,7 +9,7 @@ import (
 
 	"daybook/eventstore/feed"
 	"daybook/eventstore/postgres"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 	"daybook/query/readmodel/elastic"
 )
 
@@ -25,7 +25,7 @@ func distributed(flavour elastic.Flavour) backend {
 		// longer than the 5 s of a service.
 		s.positionWait = cmp.Or(10*s.positionWait, 30*time.Second)
 		return assemble(t, s, func(log *slog.Logger, clock *clock) (p parts) {
-			database, schema := testkit.Postgres(t)
+			database, schema := engines.Postgres(t)
 			open := func() *postgres.Store {
 				store, err := postgres.Open(t.Context(), database, postgres.Options{Schema: schema, Now: clock.Now, PoolSize: 4})
 				must(t, err)
@@ -34,15 +34,15 @@ func distributed(flavour elastic.Flavour) backend {
 			}
 			p.store, p.relayed = open(), open()
 
-			url, prefix := testkit.NATS(t)
+			url, prefix := engines.NATS(t)
 			conn, js, err := feed.Connect(url, feed.ConnectOptions{})
 			must(t, err)
 			t.Cleanup(conn.Close)
 			p.js, p.feed = js, prefix
 
-			search := testkit.Elasticsearch
+			search := engines.Elasticsearch
 			if flavour == elastic.OpenSearch {
-				search = testkit.OpenSearch
+				search = engines.OpenSearch
 			}
 			url, prefix = search(t)
 			model := func() *elastic.Index {

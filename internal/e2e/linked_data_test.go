@@ -15,7 +15,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // schemaOrg gives the part of the context of schema.org that pages use.
@@ -32,16 +32,16 @@ func (s schemaOrg) LoadDocument(u string) (*ld.RemoteDocument, error) {
 // structured data of pages, those that search engines ask for among them (PAGES 13.17).
 func TestLinkedData(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Currency: calendar.Currency{Symbol: "€", Position: "prefix", Code: "EUR"}}, Pages: &pages.Options{}})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{Currency: calendar.Currency{Symbol: "€", Position: "prefix", Code: "EUR"}}, Pages: &pages.Options{}})
 	editor := w.As(calendar.Editor)
-	hall := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Salle & co", "address": "1 rue Haute", "city": "Lyon", "country": "France", "geo_lat": 45.75, "geo_lng": 4.85})
-	plain := editor.Create(calendar.KindVenue, testkit.Object{"venue": "Somewhere"})
-	club := editor.Create(calendar.KindOrganizer, testkit.Object{"organizer": "Club"})
-	editor.Event("Quay &lt;/script&gt; concert", testkit.Object{
+	hall := editor.Create(calendar.KindVenue, world.Object{"venue": "Salle & co", "address": "1 rue Haute", "city": "Lyon", "country": "France", "geo_lat": 45.75, "geo_lng": 4.85})
+	plain := editor.Create(calendar.KindVenue, world.Object{"venue": "Somewhere"})
+	club := editor.Create(calendar.KindOrganizer, world.Object{"organizer": "Club"})
+	editor.Event("Quay &lt;/script&gt; concert", world.Object{
 		"slug": "concert", "venue": []calendar.ID{hall.ID(), plain.ID()}, "organizer": club.ID(), "cost": []string{"5", "12.50"}, "description": "<p>Words</p>",
 		"start_date": "2026-07-04 18:30:00", "end_date": "2026-07-04 21:00:00", "timezone": "America/New_York",
 	})
-	editor.Event("Fair", testkit.Object{"slug": "fair", "all_day": true, "start_date": "2026-07-05", "end_date": "2026-07-06", "venue": plain.ID(), "cost": "0"})
+	editor.Event("Fair", world.Object{"slug": "fair", "all_day": true, "start_date": "2026-07-05", "end_date": "2026-07-06", "venue": plain.ID(), "cost": "0"})
 	dir := t.TempDir()
 	var names []string
 	for name, path := range map[string]string{"concert.html": "//event/concert/", "fair.html": "//event/fair/", "hall.html": "//venue/salle-co/", "club.html": "//organizer/club/"} {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/browser"
 )
 
 var update = flag.Bool("update", false, "take the pictures of docs/recipes anew")
@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "take the pictures of docs/recipes anew"
 // name, against a service: what people see there is what is in the calendar.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
-	testkit.Browser(t)
+	browser.Require(t)
 	svc := embedded(t, settings{})
 	pages := recipes(t, svc, nodePackages(t, "recipes/package.json", "recipes/package-lock.json"))
 	editor := svc.as(t, "editor")
@@ -271,14 +271,14 @@ func recipes(t *testing.T, svc *service, packages string) *served {
 	return &served{server.URL}
 }
 
-func (s *served) open(t *testing.T, name string) *testkit.Page {
+func (s *served) open(t *testing.T, name string) *browser.Page {
 	t.Helper()
-	return testkit.OpenPage(t, s.url+"/"+name+".html")
+	return browser.Open(t, s.url+"/"+name+".html")
 }
 
 // picture takes the picture of a page that is kept in docs/recipes, and looks whether it
 // shows something.
-func (s *served) picture(t *testing.T, p *testkit.Page, name string) {
+func (s *served) picture(t *testing.T, p *browser.Page, name string) {
 	t.Helper()
 	const width, height = 960, 660
 	b := p.Picture(width, height)

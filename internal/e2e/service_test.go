@@ -27,7 +27,7 @@ import (
 	"daybook/internal/htmltext"
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 	"daybook/projector"
 	"daybook/query"
 	"daybook/query/past"
@@ -63,7 +63,7 @@ type service struct {
 	client   *http.Client
 	position atomic.Uint64 // of the last write that was answered
 	// documentation is what the service serves; some answers of each kind are held against it.
-	documentation func() testkit.Documentation
+	documentation func() world.Documentation
 
 	mu      sync.Mutex
 	checked map[string]int // answers held against it, by operation and status
@@ -216,12 +216,12 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *
 	out.client = &http.Client{Transport: transportHTTP, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
-	out.documentation = sync.OnceValue(func() testkit.Documentation { return out.read(t) })
+	out.documentation = sync.OnceValue(func() world.Documentation { return out.read(t) })
 	return out
 }
 
 // read reads the documentation.
-func (s *service) read(t *testing.T) testkit.Documentation {
+func (s *service) read(t *testing.T) world.Documentation {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+root+"/doc", http.NoBody)
 	if err != nil {
@@ -237,7 +237,7 @@ func (s *service) read(t *testing.T) testkit.Documentation {
 		t.Fatal(err)
 	}
 	// Services differ in their ports; it takes a while to parse.
-	d, err := testkit.ReadDocumentation(t.Context(), bytes.ReplaceAll(served, []byte(s.url), []byte("https://calendar.example.org")))
+	d, err := world.ReadDocumentation(t.Context(), bytes.ReplaceAll(served, []byte(s.url), []byte("https://calendar.example.org")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/internal/history"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 	"daybook/query/past"
 )
 
@@ -28,7 +28,7 @@ import (
 // (HISTORY 3, 20.16).
 func TestPastOfRandomTimes(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{Unchecked: true})
+	w := world.New(t, world.Options{Unchecked: true})
 	random := rand.New(rand.NewPCG(7, 11))
 	begin := w.Clock.Now()
 	auditor, admin := w.As(calendar.Auditor), w.As(calendar.Administrator)
@@ -91,7 +91,7 @@ func TestPastOfRandomTimes(t *testing.T) {
 // kept (HISTORY 20.17); one of a position never changes.
 func TestPastImports(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	admin, nobody := w.As(calendar.Administrator), w.As(calendar.Anonymous)
 	admin.Event("First", nil)
 	at := w.Clock.Now().UTC().Format(history.TimeLayout)
@@ -117,7 +117,7 @@ func TestPastImports(t *testing.T) {
 // order of HISTORY 17.
 func TestPastTooLarge(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{Past: past.Options{Records: 2}})
+	w := world.New(t, world.Options{Past: past.Options{Records: 2}})
 	admin, nobody := w.As(calendar.Administrator), w.As(calendar.Anonymous)
 	for i := range 3 {
 		admin.Event(fmt.Sprintf("Event %d", i), nil)
@@ -148,7 +148,7 @@ func (s *slowStore) ReadAll(ctx context.Context, after calendar.Position, limit 
 func TestPastNotReady(t *testing.T) {
 	t.Parallel()
 	s := &slowStore{Store: memstore.New()}
-	w := testkit.New(t, testkit.Options{Store: s, Past: past.Options{Wait: time.Second}})
+	w := world.New(t, world.Options{Store: s, Past: past.Options{Wait: time.Second}})
 	w.As(calendar.Administrator).Event("First", nil)
 	nobody := w.As(calendar.Anonymous)
 	s.hold.Lock()
@@ -177,7 +177,7 @@ func TestPastNotReady(t *testing.T) {
 // and is written as before (HISTORY 20.36).
 func TestPastOfAnErasedRecord(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	admin, auditor, nobody := w.As(calendar.Administrator), w.As(calendar.Auditor), w.As(calendar.Anonymous)
 	first := w.Head() + 1
 	venue := admin.Create(calendar.KindVenue, obj{"venue": "Erased words", "slug": "erased-words"})
@@ -193,8 +193,8 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 	for p := first; p <= head; p++ {
 		points = append(points, fmt.Sprintf("as_of=position:%d", p))
 	}
-	get := func(path, point string) (got []*testkit.Response) {
-		for _, who := range []*testkit.Client{nobody, auditor, nobody} { // also one that was kept
+	get := func(path, point string) (got []*world.Response) {
+		for _, who := range []*world.Client{nobody, auditor, nobody} { // also one that was kept
 			got = append(got, who.Get(path+"?"+point))
 		}
 		return got
@@ -305,8 +305,8 @@ func (s *heldLog) ReadAll(ctx context.Context, after calendar.Position, limit in
 }
 
 // asOf asks for a list as of a position, from an address.
-func asOf(ctx context.Context, w *testkit.World, position int, address, token string) int {
-	r := httptest.NewRequestWithContext(ctx, http.MethodGet, testkit.Root+"/tags?as_of=position:"+strconv.Itoa(position), http.NoBody)
+func asOf(ctx context.Context, w *world.World, position int, address, token string) int {
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, world.Root+"/tags?as_of=position:"+strconv.Itoa(position), http.NoBody)
 	r.RemoteAddr = address + ":1"
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -334,7 +334,7 @@ func until(t *testing.T, what string, is func() bool) {
 func TestPastAbandoned(t *testing.T) {
 	t.Parallel()
 	s := newHeldLog()
-	w := testkit.New(t, testkit.Options{Store: s})
+	w := world.New(t, world.Options{Store: s})
 	admin := w.As(calendar.Administrator)
 	for i := range 50 {
 		admin.Create(calendar.KindTag, obj{"name": fmt.Sprint("Tag ", i)})
@@ -369,7 +369,7 @@ func TestPastTurns(t *testing.T) {
 	t.Parallel()
 	const one, other = "192.0.2.1", "198.51.100.1"
 	s := newHeldLog()
-	w := testkit.New(t, testkit.Options{Store: s})
+	w := world.New(t, world.Options{Store: s})
 	admin := w.As(calendar.Administrator)
 	for i := range 20 {
 		admin.Create(calendar.KindTag, obj{"name": fmt.Sprint("Tag ", i)})

@@ -9,13 +9,13 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // BenchmarkRequests is the cost of whole requests without a network, on events of real
 // weight: what is kept, and what is asked for the first time.
 func BenchmarkRequests(b *testing.B) {
-	w := testkit.New(b, testkit.Options{Unchecked: true, Pages: &pages.Options{}})
+	w := world.New(b, world.Options{Unchecked: true, Pages: &pages.Options{}})
 	editor := w.As(calendar.Editor)
 	description := "<p>" + strings.Repeat("An evening by the river, with a chair and a friend. ", 17) + "</p>"
 	var one calendar.ID
@@ -64,7 +64,7 @@ func BenchmarkRequests(b *testing.B) {
 				target, tag := path(i)
 				at, page := strings.CutPrefix(target, "page:")
 				if !page {
-					at = testkit.Root + target
+					at = world.Root + target
 				}
 				r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, at, nil)
 				if tag == "zstd" {
@@ -85,7 +85,7 @@ func BenchmarkRequests(b *testing.B) {
 // BenchmarkCreate is the cost of a whole create with links and a long description,
 // without a network and with a store in memory.
 func BenchmarkCreate(b *testing.B) {
-	w := testkit.New(b, testkit.Options{Unchecked: true})
+	w := world.New(b, world.Options{Unchecked: true})
 	editor := w.As(calendar.Editor)
 	linked := obj{
 		"description": strings.Repeat("Bring a chair, the band plays from half past six. ", 18), "categories": "Jazz", "tags": "Open air",

@@ -14,7 +14,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/history"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 	"daybook/query"
 )
 
@@ -51,10 +51,10 @@ func TestCachedAnswers(t *testing.T) {
 // cached is a world with what a random walk has made in it.
 type cached struct {
 	t       *testing.T
-	w       *testkit.World
+	w       *world.World
 	rng     *rand.Rand
-	callers []*testkit.Client
-	writers []*testkit.Client
+	callers []*world.Client
+	writers []*world.Client
 	made    [calendar.KindTag + 1][]calendar.ID
 	slugs   []string
 	bodies  map[string]string // by caller, path and tag
@@ -63,11 +63,11 @@ type cached struct {
 
 func newCached(t *testing.T, seed uint64) *cached {
 	t.Helper()
-	w := testkit.New(t, testkit.Options{Unchecked: true, Site: time.FixedZone("", -5*3600), Wait: time.Microsecond})
+	w := world.New(t, world.Options{Unchecked: true, Site: time.FixedZone("", -5*3600), Wait: time.Microsecond})
 	c := &cached{t: t, w: w, rng: rand.New(rand.NewPCG(seed, 1)), bodies: map[string]string{}}
 	author, editor := w.As(calendar.Author), w.As(calendar.Editor)
-	c.writers = []*testkit.Client{author, editor, editor.Under(calendar.LangFR)}
-	c.callers = []*testkit.Client{w.As(calendar.Anonymous), w.As(calendar.Subscriber), author, editor}
+	c.writers = []*world.Client{author, editor, editor.Under(calendar.LangFR)}
+	c.callers = []*world.Client{w.As(calendar.Anonymous), w.As(calendar.Subscriber), author, editor}
 	return c
 }
 
@@ -129,7 +129,7 @@ func (c *cached) kind() calendar.Kind {
 	}[c.rng.IntN(7)]
 }
 
-func (c *cached) writer() *testkit.Client { return c.writers[c.rng.IntN(len(c.writers))] }
+func (c *cached) writer() *world.Client { return c.writers[c.rng.IntN(len(c.writers))] }
 
 func (c *cached) create(k calendar.Kind) string {
 	made := c.writer().Post("/"+k.Collection(), c.fields(k))
@@ -205,7 +205,7 @@ func (c *cached) bare() http.Handler {
 	}
 	h, err := httpapi.New(
 		httpapi.Deps{Commands: c.w.Commands, Queries: queries, History: history.New(c.w.Store, c.w.Clock.Now), Past: c.w.Past, Records: c.w.Records, Users: c.w.Users, Proofs: c.w.Proofs},
-		httpapi.Options{BaseURL: testkit.Base, Site: site, Now: c.w.Clock.Now, AnswerBytes: -1, FragmentBytes: -1},
+		httpapi.Options{BaseURL: world.Base, Site: site, Now: c.w.Clock.Now, AnswerBytes: -1, FragmentBytes: -1},
 	)
 	if err != nil {
 		c.t.Fatal(err)
@@ -213,10 +213,10 @@ func (c *cached) bare() http.Handler {
 	return h
 }
 
-func (c *cached) compare(what string, who *testkit.Client, path string, bare http.Handler) {
+func (c *cached) compare(what string, who *world.Client, path string, bare http.Handler) {
 	c.t.Helper()
 	ask := func(h http.Handler) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(c.t.Context(), http.MethodGet, testkit.Root+path, nil)
+		r := httptest.NewRequestWithContext(c.t.Context(), http.MethodGet, world.Root+path, nil)
 		if who.Token != "" {
 			r.Header.Set("Authorization", "Bearer "+who.Token)
 		}

@@ -16,7 +16,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 	"daybook/query"
 )
 
@@ -45,7 +45,7 @@ func bodyNames(op *openapi3.Operation) []string {
 // same time, so nothing is written into these.
 func TestDocumentLeavesTables(t *testing.T) {
 	t.Parallel()
-	testkit.New(t, testkit.Options{}).Document()
+	world.New(t, world.Options{}).Document()
 	for _, p := range query.SeveralParams() {
 		if items, ok := p.Schema["items"].(map[string]any); ok && items["type"] != "string" {
 			t.Errorf("%s: elements of the type %v", p.Name, items["type"])
@@ -57,7 +57,7 @@ func TestDocumentLeavesTables(t *testing.T) {
 // and field of the tables stands in the document and no other.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	doc := w.Document()
 	nobody := w.As(calendar.Anonymous)
 	for path, item := range doc.Paths.Map() {
@@ -97,7 +97,7 @@ func TestDocumentation(t *testing.T) {
 // TestDocumentedStatuses holds the statuses of section 7.3 against the document.
 func TestDocumentedStatuses(t *testing.T) {
 	t.Parallel()
-	doc := testkit.New(t, testkit.Options{}).Document()
+	doc := world.New(t, world.Options{}).Document()
 	for operation, want := range map[string]string{
 		"GET /":                          "200 304 400 401 404 414 429 500 503",
 		"GET /doc":                       "200 304 400 401 414 429 500 503",
@@ -132,7 +132,7 @@ func TestDocumentedStatuses(t *testing.T) {
 // TestExtensionMarks: the document marks what section 10 lists.
 func TestExtensionMarks(t *testing.T) {
 	t.Parallel()
-	doc := testkit.New(t, testkit.Options{}).Document()
+	doc := world.New(t, world.Options{}).Document()
 	marked := func(m map[string]any) bool { return m["x-extension"] == true }
 	for schema, fields := range map[string][]string{
 		"Event": {"ticketed", "post_parent", "venues", "language", "languages", "distance", "highlight", "collapsed"}, "Venue": {"geo_lat", "geo_lng", "excerpt", "slug", "language", "languages"},
@@ -182,7 +182,7 @@ func TestExtensionMarks(t *testing.T) {
 // clients send it: in an update it would undo what is stored.
 func TestDefaultsOfBodies(t *testing.T) {
 	t.Parallel()
-	schemas := testkit.New(t, testkit.Options{}).Document().Components.Schemas
+	schemas := world.New(t, world.Options{}).Document().Components.Schemas
 	for name, s := range schemas {
 		for field, p := range s.Value.Properties {
 			if want := strings.HasPrefix(name, "EventCreate") && field == "all_day"; (p.Value.Default != nil) != want {
@@ -203,7 +203,7 @@ func TestDefaultsOfBodies(t *testing.T) {
 // generators of clients drop a schema, and all that refer to it, where one does not.
 func TestListsHaveElements(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	var doc any
 	if err := json.Unmarshal(w.As(calendar.Anonymous).Read("/doc").Body, &doc); err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func withoutTexts(v any) any {
 // language, their texts in that of the request, their links under its root.
 func TestTextsOfAllLanguages(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	for _, path := range []string{"", "/doc"} {
 		plain := w.As(calendar.Anonymous).Read(path)
 		var want any
@@ -286,7 +286,7 @@ func TestTextsOfAllLanguages(t *testing.T) {
 				t.Errorf("%s %s (-en +other):\n%.2000s", path, l, diff)
 			}
 			under := w.As(calendar.Anonymous).Under(l).Read(path)
-			if !strings.Contains(string(under.Body), testkit.Base+"/"+l.String()+"/api/") {
+			if !strings.Contains(string(under.Body), world.Base+"/"+l.String()+"/api/") {
 				t.Errorf("%s %s: no link under its root", path, l)
 			}
 		}
@@ -299,7 +299,7 @@ var variableOfKey = regexp.MustCompile(`\(\?P<(\w+)>[^)]*\)`)
 // parameters. Where an ending names the format paging has none: whole selections come.
 func TestIndexAndDocument(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	doc := w.Document()
 	for key, e := range w.As(calendar.Anonymous).Get("").Get("routes").(map[string]any) {
 		path := variableOfKey.ReplaceAllString(strings.TrimPrefix(key, "/"+httpapi.Namespace), "{$1}")

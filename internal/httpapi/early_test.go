@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // TestAllowOnEveryKnownPath: also where a request ends before its route (2.8).
 func TestAllowOnEveryKnownPath(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	long := "?x=" + strings.Repeat("x", 17<<10)
 	for _, c := range []struct {
 		method, path, authorization string
@@ -31,7 +31,7 @@ func TestAllowOnEveryKnownPath(t *testing.T) {
 		{"GET", "/events" + long, "", 414, "GET, HEAD, OPTIONS"},
 		{"GET", "/nothing" + long, "", 414, ""},
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), c.method, testkit.Root+c.path, http.NoBody)
+		r := httptest.NewRequestWithContext(t.Context(), c.method, world.Root+c.path, http.NoBody)
 		if c.authorization != "" {
 			r.Header.Set("Authorization", c.authorization)
 		}
@@ -46,7 +46,7 @@ func TestAllowOnEveryKnownPath(t *testing.T) {
 // TestBodiesThatDoNotCome: a client that sends half a body and waits is told so.
 func TestBodiesThatDoNotCome(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	token := w.As(calendar.Editor).Token
 	for _, c := range []struct {
 		name  string
@@ -70,7 +70,7 @@ func TestBodiesThatDoNotCome(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = conn.Close() }()
-			fmt.Fprintf(conn, "POST %s/tags HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"name\":", testkit.Root, token)
+			fmt.Fprintf(conn, "POST %s/tags HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"name\":", world.Root, token)
 			if c.close {
 				if err := conn.(*net.TCPConn).CloseWrite(); err != nil { //nolint:forcetypeassert // it was dialed as one
 					t.Fatal(err)

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // sent is a request of nobody with further headers: names and values by turns.
 func sent(t *testing.T, h http.Handler, method, path string, pairs ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, testkit.Root+path, http.NoBody)
+	r := httptest.NewRequestWithContext(t.Context(), method, world.Root+path, http.NoBody)
 	r.Header.Set("X-Request-Id", "same")
 	for i := 0; i+1 < len(pairs); i += 2 {
 		r.Header.Set(pairs[i], pairs[i+1])
@@ -26,7 +26,7 @@ func sent(t *testing.T, h http.Handler, method, path string, pairs ...string) *h
 // they are worth and wherever they are sent; nor does who writes.
 func TestEncodingsAndSecrets(t *testing.T) {
 	t.Parallel()
-	w, editor, _ := newWorld(t, testkit.Options{Unchecked: true})
+	w, editor, _ := newWorld(t, world.Options{Unchecked: true})
 	text := strings.Repeat("jazz on the river ", 200)
 	event := "/events/" + editor.Event("Jazz", obj{"description": text, "password": "sesame"}).ID().String()
 	open := "/events/" + editor.Event("Open", obj{"description": text}).ID().String()
@@ -68,7 +68,7 @@ func TestEncodingsAndSecrets(t *testing.T) {
 // encoding, or says nothing of encodings and so takes any. Writers send it as it is.
 func TestEncodedTags(t *testing.T) {
 	t.Parallel()
-	w, editor, _ := newWorld(t, testkit.Options{Unchecked: true})
+	w, editor, _ := newWorld(t, world.Options{Unchecked: true})
 	path := "/events/" + editor.Event("Jazz", obj{"description": strings.Repeat("river ", 400)}).ID().String()
 	bare := sent(t, w.Handler, "GET", path).Header().Get("ETag")
 	zipped := sent(t, w.Handler, "GET", path, "Accept-Encoding", "gzip").Header().Get("ETag")

@@ -9,12 +9,12 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // BenchmarkFeed sends whole feeds of events of real weight.
 func BenchmarkFeed(b *testing.B) {
-	w := testkit.New(b, testkit.Options{Unchecked: true, HTTP: httpapi.Options{AnswerBytes: -1}})
+	w := world.New(b, world.Options{Unchecked: true, HTTP: httpapi.Options{AnswerBytes: -1}})
 	editor := w.As(calendar.Editor)
 	venue := editor.Create(calendar.KindVenue, obj{"venue": "River Hall", "city": "Boston", "geo_lat": 42.36, "geo_lng": -71.05}).ID()
 	text := "<p>" + strings.Repeat("Bring a chair &amp; a friend, and stay for the late set. ", 40) + "</p>\n<p>Doors open early.</p>"
@@ -27,7 +27,7 @@ func BenchmarkFeed(b *testing.B) {
 	for _, format := range append([]string{"ndjson"}, feedFormats...) {
 		b.Run(format, func(b *testing.B) {
 			for b.Loop() {
-				r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, testkit.Root+"/events."+format, nil)
+				r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, world.Root+"/events."+format, nil)
 				counted := &counting{header: http.Header{}}
 				w.Handler.ServeHTTP(counted, r)
 				b.SetBytes(int64(counted.n))

@@ -22,7 +22,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // uidsOf gives the uids of a feed in order; those of cancelled events with a minus.
@@ -77,7 +77,7 @@ func uidsOf(t *testing.T, format string, body []byte) (out []string) {
 var feedFormats = []string{"ics", "rss", "atom", "jsonfeed", "geojson", "csv"}
 
 // uidByID gives the uid of each event by its id.
-func uidByID(t *testing.T, c *testkit.Client) map[string]string {
+func uidByID(t *testing.T, c *world.Client) map[string]string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(string(c.Read("/events.csv?_fields=id,uid").Body))).ReadAll()
 	if err != nil {
@@ -104,7 +104,7 @@ func TestFormatsHaveOneSelection(t *testing.T) {
 	}
 	uids := uidByID(t, editor)
 	for _, query := range []string{"?", "?categories=jazz&start_date=2026-06-10", "?search=event%201", "?start_date=2030-01-01", "?include=3"} {
-		for _, c := range []*testkit.Client{nobody, editor, nobody.Under(calendar.LangFR)} {
+		for _, c := range []*world.Client{nobody, editor, nobody.Under(calendar.LangFR)} {
 			var want, ids []string
 			for page := 1; ; page++ {
 				list := c.Read(fmt.Sprintf("/events%s&per_page=5&page=%d", query, page))
@@ -204,7 +204,7 @@ func TestWhichFormat(t *testing.T) {
 // LISTINGS 8.4, 8.5
 func TestWholeAnswers(t *testing.T) {
 	t.Parallel()
-	_, editor, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{ExportLimit: 251}})
+	_, editor, nobody := newWorld(t, world.Options{HTTP: httpapi.Options{ExportLimit: 251}})
 	for i := range 250 {
 		editor.Event(fmt.Sprintf("Event %d", i), obj{"description": strings.Repeat("word ", 200)})
 	}
@@ -234,7 +234,7 @@ func TestWholeAnswers(t *testing.T) {
 		if format != "ndjson" && len(uidsOf(t, format, paged.Body)) != 100 {
 			t.Errorf("%s: %d events in a page", format, len(uidsOf(t, format, paged.Body)))
 		}
-		next := `<` + testkit.Base + testkit.Root + path + `?page=2&per_page=100&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59>; rel="next"`
+		next := `<` + world.Base + world.Root + path + `?page=2&per_page=100&start_date=2026-05-01%2000%3A00%3A00&end_date=2028-05-01%2023%3A59%3A59>; rel="next"`
 		if link := paged.Header.Get("Link"); !strings.HasPrefix(link, next) || paged.Header.Get("X-TotalPages") != "3" {
 			t.Errorf("%s: Link %s, want %s", format, link, next)
 		}
@@ -258,9 +258,9 @@ const headerRequest = "X-Request-Id"
 // LISTINGS 8.6, 8.7
 func TestFeedsAreKept(t *testing.T) {
 	t.Parallel()
-	w, editor, nobody := newWorld(t, testkit.Options{Now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)})
+	w, editor, nobody := newWorld(t, world.Options{Now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)})
 	event := editor.Event("Concert", nil)
-	modified := func(c *testkit.Client, path string) string {
+	modified := func(c *world.Client, path string) string {
 		t.Helper()
 		return c.Read(path).Header.Get("Last-Modified")
 	}
@@ -284,7 +284,7 @@ func TestFeedsAreKept(t *testing.T) {
 		since.With("If-None-Match", `"x"`).Read(path)
 		nobody.With("If-Modified-Since", w.Clock.Now().Format(http.TimeFormat)).Read(path)
 		for _, tc := range []struct {
-			c    *testkit.Client
+			c    *world.Client
 			path string
 			want string
 		}{
@@ -428,10 +428,10 @@ func TestEventInACalendar(t *testing.T) {
 // LISTINGS 8.8
 func TestUIDsAreTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	_, editor, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{TrustForwarded: true}})
+	_, editor, nobody := newWorld(t, world.Options{HTTP: httpapi.Options{TrustForwarded: true}})
 	id := editor.Event("Concert", nil).ID().String()
 	want := uidByID(t, nobody)[id]
-	for _, c := range []*testkit.Client{nobody, editor, nobody.Under(calendar.LangFR), nobody.With("X-Forwarded-Host", "other.example")} {
+	for _, c := range []*world.Client{nobody, editor, nobody.Under(calendar.LangFR), nobody.With("X-Forwarded-Host", "other.example")} {
 		for _, format := range feedFormats {
 			if got := uidsOf(t, format, c.Get("/events."+format).Body); !slices.Equal(got, []string{want}) {
 				t.Errorf("%s: %v, want %s", format, got, want)
@@ -441,7 +441,7 @@ func TestUIDsAreTheSameEverywhere(t *testing.T) {
 			t.Errorf("single: %s, want %s", got, want)
 		}
 	}
-	other := testkit.New(t, testkit.Options{Now: testkit.Now.Add(time.Hour)})
+	other := world.New(t, world.Options{Now: world.Now.Add(time.Hour)})
 	if otherID := other.As(calendar.Editor).Event("Concert", nil).ID().String(); uidByID(t, other.As(calendar.Anonymous))[otherID] == want {
 		t.Error("an event of another store has the uid")
 	}
@@ -519,7 +519,7 @@ func TestEventsOfARecord(t *testing.T) {
 			t.Errorf("%s: %v, want %v", path, got, want)
 		}
 		collection, _, _ := strings.Cut(path, "?")
-		if got := list.String("rest_url"); !strings.HasPrefix(got, testkit.Base+testkit.Root+collection+"/?per_page=10&start_date=") {
+		if got := list.String("rest_url"); !strings.HasPrefix(got, world.Base+world.Root+collection+"/?per_page=10&start_date=") {
 			t.Errorf("%s: rest_url %s", path, got)
 		}
 		before, after, _ := strings.Cut(path, "?")
@@ -532,8 +532,8 @@ func TestEventsOfARecord(t *testing.T) {
 		t.Errorf("not as the filter:\n%s", diff)
 	}
 	feed, err := gofeed.NewParser().ParseString(string(nobody.Get(fmt.Sprintf("/venues/%d/events.rss", venue)).Body))
-	if err != nil || feed.Title != "Hall & Bar – Events" || feed.Link != testkit.Base+"/venue/hall-bar/" ||
-		feed.FeedLink != fmt.Sprintf("%s%s/venues/%d/events.rss", testkit.Base, testkit.Root, venue) {
+	if err != nil || feed.Title != "Hall & Bar – Events" || feed.Link != world.Base+"/venue/hall-bar/" ||
+		feed.FeedLink != fmt.Sprintf("%s%s/venues/%d/events.rss", world.Base, world.Root, venue) {
 		t.Errorf("title %q, link %q, self %q, %v", feed.Title, feed.Link, feed.FeedLink, err)
 	}
 	nobody.Get("/venues/99999/events").WantCode(http.StatusNotFound, "venue-not-found")
@@ -549,8 +549,8 @@ func TestEventsOfARecord(t *testing.T) {
 // Links to a feed itself hold what was sent, and no default.
 func TestFeedsNameThemselves(t *testing.T) {
 	t.Parallel()
-	_, _, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{CalendarName: "Town"}})
-	root := testkit.Base + testkit.Root
+	_, _, nobody := newWorld(t, world.Options{HTTP: httpapi.Options{CalendarName: "Town"}})
+	root := world.Base + world.Root
 	for path, want := range map[string]string{
 		"/events.atom":                             root + "/events.atom",
 		"/events.atom?categories=&x=1":             "",
@@ -569,7 +569,7 @@ func TestFeedsNameThemselves(t *testing.T) {
 		}
 	}
 	for l, want := range map[calendar.Lang]string{calendar.LangCN: "活动", calendar.LangEN: "Events", calendar.LangFR: "Événements", calendar.LangES: "Eventos"} {
-		other := testkit.New(t, testkit.Options{})
+		other := world.New(t, world.Options{})
 		feed, err := gofeed.NewParser().ParseString(string(other.As(calendar.Anonymous).Under(l).Get("/events.rss").Body))
 		if err != nil || feed.Title != want || feed.Language != l.Tag() {
 			t.Errorf("%s: %q in %s, %v", l, feed.Title, feed.Language, err)
@@ -580,7 +580,7 @@ func TestFeedsNameThemselves(t *testing.T) {
 // LISTINGS 8.21, 8.22
 func TestCalendarSource(t *testing.T) {
 	t.Parallel()
-	_, editor, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{CalendarLimit: 9}})
+	_, editor, nobody := newWorld(t, world.Options{HTTP: httpapi.Options{CalendarLimit: 9}})
 	event := func(title, zone, start, end string, allDay bool) {
 		editor.Event(title, obj{"timezone": zone, "start_date": start, "end_date": end, "all_day": allDay})
 	}
@@ -669,12 +669,12 @@ func (c *cutting) Write(b []byte) (int, error) {
 // are under way have an end to their number.
 func TestWholeAnswersAtOnce(t *testing.T) {
 	t.Parallel()
-	w, editor, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{WholeAnswers: 1}})
+	w, editor, nobody := newWorld(t, world.Options{HTTP: httpapi.Options{WholeAnswers: 1}})
 	for i := range 120 {
 		editor.Event(fmt.Sprintf("Event %d", i), obj{"description": strings.Repeat("word ", 1000)})
 	}
 	request := func() *http.Request {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, testkit.Root+"/events.ics", nil)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, world.Root+"/events.ics", nil)
 		r.Host = "calendar.example.org"
 		return r
 	}
@@ -727,12 +727,12 @@ func (s *slow) Write(b []byte) (int, error) {
 // what is sent from a buffer.
 func TestWholeAnswersOfOneClient(t *testing.T) {
 	t.Parallel()
-	w, editor, _ := newWorld(t, testkit.Options{HTTP: httpapi.Options{WholeAnswers: 4}})
+	w, editor, _ := newWorld(t, world.Options{HTTP: httpapi.Options{WholeAnswers: 4}})
 	for i := range 40 {
 		editor.Event(fmt.Sprintf("Event %d", i), obj{"description": strings.Repeat("word ", 1000)})
 	}
 	request := func(path, address, token string) *http.Request {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, testkit.Root+path, http.NoBody)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, world.Root+path, http.NoBody)
 		if r.RemoteAddr = address + ":1"; token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
@@ -808,7 +808,7 @@ func TestWholeAnswersOfSlowClients(t *testing.T) {
 		t.Run(fmt.Sprint(rate), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := testkit.New(t, testkit.Options{})
+				w := world.New(t, world.Options{})
 				editor := w.As(calendar.Editor)
 				for i := range 100 {
 					editor.Event(fmt.Sprintf("Event %d", i), obj{"description": strings.Repeat("word ", 2000)})
@@ -816,7 +816,7 @@ func TestWholeAnswersOfSlowClients(t *testing.T) {
 				from, client := time.Now(), &dialUp{ResponseRecorder: httptest.NewRecorder(), rate: rate}
 				end := func() (p any) {
 					defer func() { p = recover() }()
-					w.Handler.ServeHTTP(client, httptest.NewRequestWithContext(t.Context(), http.MethodGet, testkit.Root+"/events.ics", http.NoBody))
+					w.Handler.ServeHTTP(client, httptest.NewRequestWithContext(t.Context(), http.MethodGet, world.Root+"/events.ics", http.NoBody))
 					return nil
 				}()
 				switch took := time.Since(from); {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // fieldRow is one row of a field table of section 3, written by hand from it.
@@ -254,7 +254,7 @@ func many(n int) []any {
 // TestFieldTables: every row of the field tables, on create and update.
 func TestFieldTables(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{Unchecked: true})
+	w := world.New(t, world.Options{Unchecked: true})
 	editor, other := w.As(calendar.Editor), w.AsOther(calendar.Editor)
 	id := map[string]calendar.ID{"me": editor.User, "other": other.User}
 	made := editor.Event("Concert", obj{"image": "https://img.example/a.jpg"})
@@ -324,7 +324,7 @@ func TestFieldTables(t *testing.T) {
 			}
 		}
 		head := w.Head()
-		refused := func(what string, v any, got *testkit.Response) {
+		refused := func(what string, v any, got *world.Response) {
 			t.Helper()
 			params, _ := got.Lookup("data.params")
 			named, _ := params.(map[string]any)
@@ -365,7 +365,7 @@ func TestFieldTables(t *testing.T) {
 					t.Errorf("%s: create %d, update %d\n%s\n%s", name("", v), created.Status, updated.Status, created.Body, updated.Body)
 				} else if r.empty == "clears" {
 					want := there.JSON().(map[string]any)
-					for _, got := range []*testkit.Response{created, updated} {
+					for _, got := range []*world.Response{created, updated} {
 						if a, b := shown(got.JSON(), r.field), shown(want, r.field); !reflect.DeepEqual(a, b) {
 							t.Errorf("%s: %s shows %v, want %v", name("", v), got.Request, a, b)
 						}
@@ -385,7 +385,7 @@ func TestFieldTables(t *testing.T) {
 
 // sameFromAll sends one text in all forms of a body and in the query, and wants
 // the same record of each.
-func sameFromAll(t *testing.T, c *testkit.Client, name, collection, field, text string, rest func() obj) {
+func sameFromAll(t *testing.T, c *world.Client, name, collection, field, text string, rest func() obj) {
 	t.Helper()
 	form := func(more obj) url.Values {
 		out := url.Values{}
@@ -404,7 +404,7 @@ func sameFromAll(t *testing.T, c *testkit.Client, name, collection, field, text 
 	}
 	body := rest()
 	body[field] = text
-	answers := []*testkit.Response{
+	answers := []*world.Response{
 		c.Post(collection, body),
 		c.Post(collection+"?"+form(nil).Encode(), rest()),
 		c.Post(collection, form(rest())),
@@ -424,7 +424,7 @@ func sameFromAll(t *testing.T, c *testkit.Client, name, collection, field, text 
 
 // taken tells whether a create passed the checks of its fields: the name of a
 // term that exists is looked for after them.
-func taken(got *testkit.Response) bool {
+func taken(got *world.Response) bool {
 	return got.Status == http.StatusCreated || got.Has("data.term_id")
 }
 

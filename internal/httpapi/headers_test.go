@@ -10,14 +10,14 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // TestClosed: an interface that cannot work yet answers as it would of a part that is
 // out of reach, headers, language and form included.
 func TestClosed(t *testing.T) {
 	t.Parallel()
-	h, err := httpapi.Closed(httpapi.Options{BaseURL: testkit.Base, ReadMaxAge: 60}, calendar.CodeUnavailable)
+	h, err := httpapi.Closed(httpapi.Options{BaseURL: world.Base, ReadMaxAge: 60}, calendar.CodeUnavailable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,15 +25,15 @@ func TestClosed(t *testing.T) {
 		method, path, header, value string
 		want                        map[string]string
 	}{
-		"list":          {"GET", testkit.Root + "/events", "X-Request-Id", "r1", map[string]string{"Cache-Control": "no-store", "Allow": "GET, HEAD, OPTIONS", "X-Request-Id": "r1"}},
-		"head":          {"HEAD", testkit.Root + "/events/7", "", "", map[string]string{"Cache-Control": "no-store"}},
-		"credentials":   {"GET", testkit.Root + "/events", "Authorization", "Bearer x", map[string]string{"Cache-Control": "no-store, private"}},
-		"write":         {"POST", testkit.Root + "/events", "Authorization", "Bearer x", map[string]string{"Cache-Control": "no-store, private"}},
-		"password":      {"GET", testkit.Root + "/events/7?password=x", "", "", map[string]string{"Cache-Control": "no-store, private"}},
-		"language":      {"GET", "/cn" + testkit.Root + "/doc", "", "", map[string]string{"Content-Language": "zh-Hans"}},
-		"problem":       {"GET", testkit.Root, "Accept", "application/problem+json", map[string]string{"Content-Type": "application/problem+json; charset=utf-8"}},
+		"list":          {"GET", world.Root + "/events", "X-Request-Id", "r1", map[string]string{"Cache-Control": "no-store", "Allow": "GET, HEAD, OPTIONS", "X-Request-Id": "r1"}},
+		"head":          {"HEAD", world.Root + "/events/7", "", "", map[string]string{"Cache-Control": "no-store"}},
+		"credentials":   {"GET", world.Root + "/events", "Authorization", "Bearer x", map[string]string{"Cache-Control": "no-store, private"}},
+		"write":         {"POST", world.Root + "/events", "Authorization", "Bearer x", map[string]string{"Cache-Control": "no-store, private"}},
+		"password":      {"GET", world.Root + "/events/7?password=x", "", "", map[string]string{"Cache-Control": "no-store, private"}},
+		"language":      {"GET", "/cn" + world.Root + "/doc", "", "", map[string]string{"Content-Language": "zh-Hans"}},
+		"problem":       {"GET", world.Root, "Accept", "application/problem+json", map[string]string{"Content-Type": "application/problem+json; charset=utf-8"}},
 		"unknown path":  {"GET", "/nothing", "", "", map[string]string{"Cache-Control": "no-store", "Allow": ""}},
-		"other origins": {"GET", testkit.Root + "/events", "Origin", "https://other.example", map[string]string{"Access-Control-Allow-Origin": "*"}},
+		"other origins": {"GET", world.Root + "/events", "Origin", "https://other.example", map[string]string{"Access-Control-Allow-Origin": "*"}},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, http.NoBody)
 		if c.header != "" {
@@ -46,7 +46,7 @@ func TestClosed(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.Code, got.Body)
 		}
 		c.want["Retry-After"], c.want["X-Content-Type-Options"] = "2", "nosniff"
-		c.want["Vary"] = varyOf(c.method, strings.TrimPrefix(c.path, testkit.Root))
+		c.want["Vary"] = varyOf(c.method, strings.TrimPrefix(c.path, world.Root))
 		for header, want := range c.want {
 			if v := got.Header().Get(header); v != want {
 				t.Errorf("%s: %s %q, want %q", name, header, v, want)
@@ -68,14 +68,14 @@ func TestCacheControl(t *testing.T) {
 		kept    = "public, max-age=60, stale-while-revalidate=60"
 		noStore = "no-store"
 	)
-	worlds := map[bool]*testkit.World{}
+	worlds := map[bool]*world.World{}
 	var event, slug, venue, tag, draft string
 	for _, aged := range []bool{false, true} {
-		o := testkit.Options{Wait: time.Millisecond}
+		o := world.Options{Wait: time.Millisecond}
 		if aged {
 			o.HTTP = httpapi.Options{ReadMaxAge: 60}
 		}
-		w := testkit.New(t, o)
+		w := world.New(t, o)
 		worlds[aged] = w
 		editor := w.As(calendar.Editor)
 		made := editor.Event("Jazz", obj{"slug": "jazz"})

@@ -13,11 +13,11 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // told gives a value of each entry of a page.
-func told(r *testkit.Response, path string) []any {
+func told(r *world.Response, path string) []any {
 	out := []any{}
 	for i := range r.Len("entries") {
 		v, _ := r.Lookup(fmt.Sprintf("entries.%d.%s", i, path))
@@ -26,7 +26,7 @@ func told(r *testkit.Response, path string) []any {
 	return out
 }
 
-func wantTold(t *testing.T, r *testkit.Response, path string, want ...any) {
+func wantTold(t *testing.T, r *world.Response, path string, want ...any) {
 	t.Helper()
 	got := told(r, path)
 	for i, v := range want {
@@ -42,7 +42,7 @@ func wantTold(t *testing.T, r *testkit.Response, path string, want ...any) {
 // HISTORY 20.1.
 func TestHistoryPages(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	event := w.As(calendar.Editor).Event("Quay concert", nil)
 	path := event.Path(calendar.KindEvent)
 	for i := range 3 {
@@ -81,7 +81,7 @@ func TestHistoryPages(t *testing.T) {
 			t.Errorf("walk %s: got %v, want %v", order, seen, want)
 		}
 	}
-	url := testkit.Base + "/api/calendar/events/v1" + path + "/history"
+	url := world.Base + "/api/calendar/events/v1" + path + "/history"
 	auditor.Get(path+"/history?limit=1&foo=1").WantField("rest_url", url+"?limit=1").
 		WantField("next_rest_url", url+"?before=4&limit=1").WantField("looked_to", 4)
 	auditor.Get(path+"/history?multilang_language=fr&action=updated,created&order=asc&limit=2").
@@ -129,7 +129,7 @@ func TestHistoryChanges(t *testing.T) {
 		WantField("entries.0.changes.0.sentence", "title (fr): “Quai”").WantField("entries.0.name", "Quay")
 	// HISTORY 20.3: root and selector give the same texts.
 	fr, selected := editor.Under(calendar.LangFR).Get(path+"/history?after=1&before=3"), editor.Get(path+"/history?after=1&before=3&multilang_language=fr")
-	for _, r := range []*testkit.Response{fr, selected} {
+	for _, r := range []*world.Response{fr, selected} {
 		r.WantField("entries.0.summary", "Modification : titre : de «\u00a0Quay concert & picnic\u00a0» à «\u00a0Quay\u00a0»; début : de 4 juillet 2026 18:30 à 5 juillet 2026 19:00")
 	}
 	editor.Update(path, obj{})
@@ -171,7 +171,7 @@ func TestHistoryChanges(t *testing.T) {
 // HISTORY 20.5.
 func TestWhoSeesActors(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	author := w.As(calendar.Author)
 	event := author.With("User-Agent", "curl/8", "X-Request-Id", "r1", "Daybook-Reason", "hall double-booked").Event("Quay", nil)
 	path := event.Path(calendar.KindEvent)
@@ -199,7 +199,7 @@ func TestWhoSeesActors(t *testing.T) {
 // HISTORY 20.6 to 20.9: what an anonymous caller reads of drafts and of what is withdrawn.
 func TestPublicPast(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
 	event := editor.Event("Draft words", obj{"status": "draft"})
 	path := event.Path(calendar.KindEvent)
@@ -272,7 +272,7 @@ func TestPublicPast(t *testing.T) {
 // HISTORY 20.10: a scheduled version that went public without a change is open.
 func TestScheduledVersionIsOpen(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	event := w.As(calendar.Editor).Event("Soon", obj{"date_utc": w.Clock.Now().Add(90e9).UTC().Format("2006-01-02 15:04:05")}).WantField("status", "future")
 	path := event.Path(calendar.KindEvent)
 	w.As(calendar.Anonymous).Get(path+"/history").WantCode(403, "event-not-accessible")
@@ -339,7 +339,7 @@ func TestDiff(t *testing.T) {
 // HISTORY 20.22 to 20.24.
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	editor, auditor := w.As(calendar.Editor), w.As(calendar.Auditor)
 	venue := editor.With("Daybook-Reason", "=1+1").Create(calendar.KindVenue, obj{"venue": "Hall, “A”"})
 	event := w.As(calendar.Author).Event("Quay", obj{"venue": venue.ID(), "image": "https://img.example/a.jpg"})
@@ -442,7 +442,7 @@ func TestChanges(t *testing.T) {
 func TestPublicHistory(t *testing.T) {
 	t.Parallel()
 	for _, setting := range []httpapi.PublicHistory{httpapi.PublicHistoryProofs, httpapi.PublicHistoryNone} {
-		w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{PublicHistory: setting}})
+		w := world.New(t, world.Options{HTTP: httpapi.Options{PublicHistory: setting}})
 		path := w.As(calendar.Author).Event("Quay", nil).Path(calendar.KindEvent)
 		for _, at := range []string{path + "/history", path + "/diff?from=x", "/changes?limit=x", "/events/999/history"} {
 			w.As(calendar.Anonymous).Get(at).WantCode(401, "rest_forbidden")
@@ -458,7 +458,7 @@ func TestPublicHistory(t *testing.T) {
 func TestChangesOverMuchElse(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
-	w := testkit.New(t, testkit.Options{Store: store})
+	w := world.New(t, world.Options{Store: store})
 	tag := w.As(calendar.Editor).Create(calendar.KindTag, obj{"name": "Jazz"})
 	r := recordOf(t, w, tag.ID())
 	appends := make([]eventstore.Append, 6000)
@@ -508,7 +508,7 @@ func TestChangesOverMuchElse(t *testing.T) {
 func TestHistoryOfAnErasedRecord(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
-	w := testkit.New(t, testkit.Options{Store: store})
+	w := world.New(t, world.Options{Store: store})
 	editor, auditor, nobody := w.As(calendar.Editor), w.As(calendar.Auditor), w.As(calendar.Anonymous)
 	venue := editor.With("Daybook-Reason", "secret reason").Create(calendar.KindVenue, obj{"venue": "Erased words"})
 	path := venue.Path(calendar.KindVenue)
@@ -551,7 +551,7 @@ func TestHistoryOfAnErasedRecord(t *testing.T) {
 		auditor.Get(at).WantCode(410, "rest_record_erased")
 	}
 	wantTold(t, nobody.Get("/changes?kind=venue"), "action")
-	for _, who := range []*testkit.Client{nobody, auditor} {
+	for _, who := range []*world.Client{nobody, auditor} {
 		body := string(who.Get(event + "/history").Body)
 		if strings.Contains(body, "Erased words") || !strings.Contains(body, fmt.Sprintf("added #%d", venue.ID())) {
 			t.Errorf("sentences of an event that linked it: %s", body)
@@ -562,7 +562,7 @@ func TestHistoryOfAnErasedRecord(t *testing.T) {
 // HISTORY 20.42: an error is problem details on request, in the language of the request.
 func TestErrorsOfThePast(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	path := w.As(calendar.Editor).Event("Quay", nil).Path(calendar.KindEvent)
 	fr := w.As(calendar.Anonymous).Under(calendar.LangFR)
 	fr.With("Accept", "application/problem+json").Get(path+"/diff?to=9").WantField("type", "urn:daybook:error:rest_version_not_found").
@@ -572,7 +572,7 @@ func TestErrorsOfThePast(t *testing.T) {
 }
 
 // recordOf gives a record as the store has it.
-func recordOf(t *testing.T, w *testkit.World, id calendar.ID) *calendar.Record {
+func recordOf(t *testing.T, w *world.World, id calendar.ID) *calendar.Record {
 	t.Helper()
 	found, err := w.Records.Load(t.Context(), id)
 	if err != nil || found[0] == nil {

@@ -10,7 +10,7 @@ import (
 	"daybook/calendar"
 	"daybook/command"
 	"daybook/internal/htmltext"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // A name as it is typed, and as some systems send it: decomposed, with other blanks.
@@ -58,7 +58,7 @@ func (asSent) Name(s string) string { return calendar.Trim(s) }
 func TestStoredNamesAreFound(t *testing.T) {
 	t.Parallel()
 	w, editor, nobody := newWorld(t)
-	old, err := command.New(w.Store, &calendar.Rules{Site: time.UTC, Clean: asSent{htmltext.New()}}, testkit.PlainHasher{}, command.Options{Now: w.Clock.Now})
+	old, err := command.New(w.Store, &calendar.Rules{Site: time.UTC, Clean: asSent{htmltext.New()}}, world.PlainHasher{}, command.Options{Now: w.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

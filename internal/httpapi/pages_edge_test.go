@@ -21,13 +21,13 @@ import (
 	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
 )
 
 // pageHeaders are those that every answer of a page has (PAGES P6.3).
-func wantPageHeaders(t *testing.T, r *testkit.Response) {
+func wantPageHeaders(t *testing.T, r *world.Response) {
 	t.Helper()
 	for name, want := range map[string]string{
 		"Content-Security-Policy":      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -49,7 +49,7 @@ func wantPageHeaders(t *testing.T, r *testkit.Response) {
 	}
 }
 
-func redirects(t *testing.T, w *testkit.World, from, to string) {
+func redirects(t *testing.T, w *world.World, from, to string) {
 	t.Helper()
 	leads(t, w, from, to)
 	if got := page(w, from).Header.Get("Cache-Control"); got != "public, max-age=600" {
@@ -62,7 +62,7 @@ func redirects(t *testing.T, w *testkit.World, from, to string) {
 // prefix of the interface always JSON, and methods are refused.
 func TestPagePaths(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{})
+	w := pagesWorld(t, world.Options{})
 	w.As(calendar.Editor).Event("Quay", obj{"slug": "quay"})
 	for range 3 { // the proper one is kept
 		wantPages(t, w, http.StatusOK, "/", "/events/", "/event/quay/", "/fr/event/quay/?tz=UTC")
@@ -210,7 +210,7 @@ func equalHeaders(a, b http.Header) bool {
 // TestPageKeys: strangers cannot fill what is kept with one page under many names.
 func TestPageKeys(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{})
+	w := pagesWorld(t, world.Options{})
 	tag, strange := page(w, "/events/?search=x").ETag(), page(w, "/events/?search=x&a=1").ETag() // which is not to be indexed
 	if tag == strange {
 		t.Error("a page that is not to be indexed is kept as one that is")
@@ -266,7 +266,7 @@ func TestPageSecrets(t *testing.T) {
 		}
 	}
 	for _, status := range []string{"draft", "pending", "private", "future", "trashed"} {
-		for _, client := range []*testkit.Client{w.As(calendar.Anonymous), w.As(calendar.Administrator)} {
+		for _, client := range []*world.Client{w.As(calendar.Anonymous), w.As(calendar.Administrator)} {
 			got := client.With("Accept", "text/html").Get("//event/is-" + status + "/").Want(http.StatusNotFound)
 			if got.Header.Del("X-Request-Id"); !bytes.Equal(bytes.ReplaceAll(got.Body, []byte("is-"+status), []byte("is-unknown")), unknown.Body) || got.Header.Get("Cache-Control") != unknown.Header.Get("Cache-Control") {
 				t.Errorf("%s is told from what is unknown:\n%s", status, got.Body)
@@ -275,7 +275,7 @@ func TestPageSecrets(t *testing.T) {
 	}
 }
 
-func unlock(c *testkit.Client, path, password string, header ...string) *testkit.Response {
+func unlock(c *world.Client, path, password string, header ...string) *world.Response {
 	return c.With(header...).Post("/"+path, url.Values{"password": {password}})
 }
 
@@ -299,7 +299,7 @@ func TestUnlock(t *testing.T) {
 			t.Errorf("the protected page holds %q", secret)
 		}
 	}
-	private := func(r *testkit.Response, status int) *testkit.Response {
+	private := func(r *world.Response, status int) *world.Response {
 		t.Helper()
 		r.Want(status)
 		h := r.Header
@@ -336,7 +336,7 @@ func TestUnlock(t *testing.T) {
 		{"Origin", "null"},
 		{"Sec-Fetch-Site", "cross-site"},
 		{"Sec-Fetch-Site", "same-site"},
-		{"Sec-Fetch-Site", "cross-site", "Origin", testkit.Base},
+		{"Sec-Fetch-Site", "cross-site", "Origin", world.Base},
 	} {
 		foreign := private(unlock(anybody, "/event/secret/", "sesame!", header...), http.StatusForbidden)
 		has(t, foreign, `data-code="rest_forbidden_origin"`)
@@ -347,7 +347,7 @@ func TestUnlock(t *testing.T) {
 			t.Errorf("%v opens it", header)
 		}
 	}
-	for _, header := range [][]string{{"Origin", testkit.Base}, {"Origin", "null", "Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "none"}} {
+	for _, header := range [][]string{{"Origin", world.Base}, {"Origin", "null", "Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "none"}} {
 		private(unlock(anybody, "/event/secret/", "sesame!", header...), http.StatusOK)
 	}
 	if r := unlock(anybody, "/event/open/", "x"); r.Status != http.StatusSeeOther || r.Header.Get("Location") != "/event/open/" || r.Header.Get("Cache-Control") != "no-store, private" {
@@ -375,26 +375,26 @@ func TestUnlock(t *testing.T) {
 // they are sent; the sixth of a minute is not compared (INTERFACE 6.3).
 func TestWrongPasswords(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{HTTP: httpapi.Options{TrustForwarded: true}})
+	w := pagesWorld(t, world.Options{HTTP: httpapi.Options{TrustForwarded: true}})
 	editor, subscriber := w.As(calendar.Editor), w.As(calendar.Subscriber)
 	event := editor.Event("Secret", obj{"slug": "secret"}).Path(calendar.KindEvent)
 	other := editor.Event("Other", obj{"slug": "other"}).Path(calendar.KindEvent)
 	for _, path := range []string{event, other} {
 		editor.Update(path, obj{"password": "sesame"})
 	}
-	api := func(method, path string) func(c *testkit.Client, password string) *testkit.Response {
-		return func(c *testkit.Client, password string) *testkit.Response {
+	api := func(method, path string) func(c *world.Client, password string) *world.Response {
+		return func(c *world.Client, password string) *world.Response {
 			return c.Do(method, path+"?multilang_language=en&password="+password, nil)
 		}
 	}
-	form := func(path string) func(c *testkit.Client, password string) *testkit.Response {
-		return func(c *testkit.Client, password string) *testkit.Response { return unlock(c, path, password) }
+	form := func(path string) func(c *world.Client, password string) *world.Response {
+		return func(c *world.Client, password string) *world.Response { return unlock(c, path, password) }
 	}
-	ways := []func(c *testkit.Client, password string) *testkit.Response{
+	ways := []func(c *world.Client, password string) *world.Response{
 		api(http.MethodGet, event), form("/event/secret/"), api(http.MethodGet, event+".ics"), api(http.MethodHead, event), form("/fr/event/secret/"),
 		api(http.MethodGet, "//fr/api/"+httpapi.Namespace+event), api(http.MethodGet, event+".geojson"),
 	}
-	refused := func(r *testkit.Response) {
+	refused := func(r *world.Response) {
 		t.Helper()
 		r.Want(http.StatusTooManyRequests)
 		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 60 || r.Header.Get("Cache-Control") != "no-store, private" {
@@ -462,7 +462,7 @@ func TestWrongPasswords(t *testing.T) {
 // made for its caller, and is kept by nobody.
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{})
+	w := pagesWorld(t, world.Options{})
 	author := w.As(calendar.Author)
 	author.Event("Draft & more", obj{"slug": "draft", "status": "draft"})
 	noSlug := author.Create(calendar.KindEvent, obj{"title": "Unnamed", "status": "draft", "slug": "", "start_date": "2026-07-04 18:30:00", "end_date": "2026-07-04 21:00:00"})
@@ -472,7 +472,7 @@ func TestPreview(t *testing.T) {
 		if strings.Contains(asked, "?") {
 			by = "&"
 		}
-		for _, client := range []*testkit.Client{w.As(calendar.Anonymous), w.As(calendar.Anonymous).With("Authorization", "Bearer wrong")} {
+		for _, client := range []*world.Client{w.As(calendar.Anonymous), w.As(calendar.Anonymous).With("Authorization", "Bearer wrong")} {
 			r := client.With("Accept", "text/html").Get("/" + asked + by + "preview=true").Want(http.StatusUnauthorized)
 			if got := r.Header.Values("WWW-Authenticate"); len(got) != 1 || got[0] != `Basic realm="daybook", charset="UTF-8"` || r.Header.Get("Cache-Control") != "no-store, private" {
 				t.Errorf("%s: %v", asked, r.Header)
@@ -516,7 +516,7 @@ func TestAssets(t *testing.T) {
 	brand.Home[calendar.LangFR] = brand.Home[calendar.LangEN]
 	en := calendar.LangEN
 	brand.Footer = []pages.FooterLink{{Lang: &en, Label: "Imprint", URL: "/imprint"}, {Label: "Town", URL: "https://town.example.org/"}}
-	w := pagesWorld(t, testkit.Options{Pages: &pages.Options{Brand: brand}})
+	w := pagesWorld(t, world.Options{Pages: &pages.Options{Brand: brand}})
 	has(t, page(w, "/"), `alt="Town hall"`, `<div class="text"><h2>Hello</h2><h3>you</h3></div>`, `<a href="/imprint">Imprint</a>`, `<a href="https://town.example.org/" rel="external noopener">Town <span class="hidden">(another site)</span></a>`, "<title>Town hall</title>")
 	if french := page(w, "/fr/"); strings.Contains(string(french.Body), "Imprint") || !strings.Contains(string(french.Body), `<div class="text" lang="en"><h2>Hello`) {
 		t.Error("branding in another language")
@@ -574,7 +574,7 @@ func TestAssets(t *testing.T) {
 // are allowed for embedded pages only, and search engines are kept out of everything.
 func TestPagePolicies(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{Pages: &pages.Options{
+	w := pagesWorld(t, world.Options{Pages: &pages.Options{
 		Images: []string{"img.example.org"}, Tiles: "https://{s}.t.example/{z}/{x}/{y}.png", TileHosts: []string{"a", "b"}, TilesBy: "© <Mappers>",
 		Embed: []string{"https://www.example.org"}, NoRobots: true, MaxAge: -1,
 	}})
@@ -670,7 +670,7 @@ func TestPagesWithoutReadModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		index := awayIndex{inner, &atomic.Bool{}}
-		w := pagesWorld(t, testkit.Options{Index: index, HTTP: httpapi.Options{ServeStale: stale}})
+		w := pagesWorld(t, world.Options{Index: index, HTTP: httpapi.Options{ServeStale: stale}})
 		editor := w.As(calendar.Editor)
 		concert := editor.Event("Quay", obj{"slug": "quay", "venue": obj{"venue": "Hall", "slug": "hall"}, "categories": "Jazz"})
 		before := page(w, "/events/").Want(http.StatusOK)
@@ -697,7 +697,7 @@ func TestPagesWithoutReadModel(t *testing.T) {
 			t.Error("the page of a record is that from before it was written")
 		}
 		has(t, page(w, "/venue/hall/").Want(http.StatusOK), "Hall")
-		wantPages(t, w, http.StatusOK, "/events/category/jazz/", "/embed/event/quay/", "/robots.txt", "/oembed?url="+testkit.Base+"/event/quay/", "/event/quay/history/", "/events/category/jazz/history/", "/event/quay/?as_of=version:1")
+		wantPages(t, w, http.StatusOK, "/events/category/jazz/", "/embed/event/quay/", "/robots.txt", "/oembed?url="+world.Base+"/event/quay/", "/event/quay/history/", "/events/category/jazz/history/", "/event/quay/?as_of=version:1")
 		wantPages(t, w, http.StatusNotFound, "/event/nothing/")
 		if log := w.Log.Take(); !strings.Contains(log, "part unavailable") {
 			t.Errorf("the log says %q", log)

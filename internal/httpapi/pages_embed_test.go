@@ -13,7 +13,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // TestOEmbed: PAGES 13.33: how pages of events are embedded, in JSON and XML; nothing but the
@@ -28,7 +28,7 @@ func TestOEmbed(t *testing.T) {
 	editor.Update(locked.Path(calendar.KindEvent), obj{"password": "sesame"})
 	editor.Event("Draft", obj{"slug": "draft", "status": "draft"})
 	anybody := w.As(calendar.Anonymous)
-	ask := func(query string, status int) *testkit.Response {
+	ask := func(query string, status int) *world.Response {
 		t.Helper()
 		r := anybody.Get("//oembed?" + query).Want(status)
 		for name, want := range map[string]string{"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin", "X-Content-Type-Options": "nosniff", "Set-Cookie": ""} {
@@ -41,13 +41,13 @@ func TestOEmbed(t *testing.T) {
 		}
 		return r
 	}
-	at := func(path string) string { return url.QueryEscape(testkit.Base + path) }
+	at := func(path string) string { return url.QueryEscape(world.Base + path) }
 	frame := func(path, title, width, height string) string {
-		return `<iframe src="` + testkit.Base + path + `" width="` + width + `" height="` + height + `" title="` + title +
+		return `<iframe src="` + world.Base + path + `" width="` + width + `" height="` + height + `" title="` + title +
 			`" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`
 	}
 	told := func(title, home string) map[string]any {
-		return map[string]any{"version": "1.0", "type": "rich", "title": title, "provider_name": "Calendar", "provider_url": testkit.Base + home, "cache_age": 3600.0, "width": 480.0, "height": 320.0}
+		return map[string]any{"version": "1.0", "type": "rich", "title": title, "provider_name": "Calendar", "provider_url": world.Base + home, "cache_age": 3600.0, "width": 480.0, "height": 320.0}
 	}
 	with := func(m map[string]any, pairs ...any) map[string]any {
 		for i := 0; i < len(pairs); i += 2 {
@@ -56,7 +56,7 @@ func TestOEmbed(t *testing.T) {
 		return m
 	}
 	const quoted = "Quay &amp; &#34;more&#34;"
-	by := []any{"author_name", "Jazz Club", "author_url", testkit.Base + "/organizer/club/", "thumbnail_url", "https://img.example.org/a.png"}
+	by := []any{"author_name", "Jazz Club", "author_url", world.Base + "/organizer/club/", "thumbnail_url", "https://img.example.org/a.png"}
 	english := with(told(`Quay & "more"`, "/"), by...)
 	for query, want := range map[string]map[string]any{
 		"url=" + at("/event/quay/"):                                      with(english, "html", frame("/embed/event/quay/", quoted, "480", "320")),
@@ -64,8 +64,8 @@ func TestOEmbed(t *testing.T) {
 		"url=" + strings.Replace(at("/event/quay/"), "https", "http", 1): english,
 		"maxwidth=9999&maxheight=&url=" + at("/event/quay/?tz=UTC"):      english,
 		"maxwidth=200&maxheight=100&url=" + at("/event/plain/"):          with(told("Plain", "/"), "html", frame("/embed/event/plain/", "Plain", "200", "100"), "width", 200.0, "height", 100.0),
-		"url=" + at("/fr/event/quay/"):                                   with(told("Le quai", "/fr/"), append(by, "author_url", testkit.Base+"/fr/organizer/club/", "html", frame("/fr/embed/event/quay/", "Le quai", "480", "320"))...),
-		"maxwidth=100&url=" + at("/event/locked/"):                       {"version": "1.0", "type": "link", "title": "Locked", "provider_name": "Calendar", "provider_url": testkit.Base + "/", "cache_age": 3600.0},
+		"url=" + at("/fr/event/quay/"):                                   with(told("Le quai", "/fr/"), append(by, "author_url", world.Base+"/fr/organizer/club/", "html", frame("/fr/embed/event/quay/", "Le quai", "480", "320"))...),
+		"maxwidth=100&url=" + at("/event/locked/"):                       {"version": "1.0", "type": "link", "title": "Locked", "provider_name": "Calendar", "provider_url": world.Base + "/", "cache_age": 3600.0},
 	} {
 		r := ask(query, http.StatusOK)
 		var got map[string]any

@@ -20,33 +20,33 @@ import (
 	"daybook/eventstore/storetest"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // pagesWorld is a World with pages.
-func pagesWorld(t *testing.T, o testkit.Options) *testkit.World {
+func pagesWorld(t *testing.T, o world.Options) *world.World {
 	t.Helper()
 	o.Unchecked = true
 	if o.Pages == nil {
 		o.Pages = &pages.Options{}
 	}
-	return testkit.New(t, o)
+	return world.New(t, o)
 }
 
 // newPages makes a world with pages, and an editor of it.
-func newPages(t *testing.T) (*testkit.World, *testkit.Client) {
+func newPages(t *testing.T) (*world.World, *world.Client) {
 	t.Helper()
-	w := pagesWorld(t, testkit.Options{})
+	w := pagesWorld(t, world.Options{})
 	return w, w.As(calendar.Editor)
 }
 
 // page reads a page as everybody.
-func page(w *testkit.World, path string) *testkit.Response {
+func page(w *world.World, path string) *world.Response {
 	return w.As(calendar.Anonymous).With("Accept", "text/html").Get("/" + path)
 }
 
 // leads wants a page to lead to another one, in one step.
-func leads(t *testing.T, w *testkit.World, from, to string) {
+func leads(t *testing.T, w *world.World, from, to string) {
 	t.Helper()
 	r := page(w, from)
 	if got := r.Header.Get("Location"); r.Status != http.StatusMovedPermanently || got != to {
@@ -55,7 +55,7 @@ func leads(t *testing.T, w *testkit.World, from, to string) {
 }
 
 // wantPages wants pages to have a status.
-func wantPages(t *testing.T, w *testkit.World, status int, paths ...string) {
+func wantPages(t *testing.T, w *world.World, status int, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
 		if r := page(w, path); r.Status != status {
@@ -107,14 +107,14 @@ func classTexts(t *testing.T, body []byte, class string) (out []string) {
 	return out
 }
 
-func erase(t *testing.T, w *testkit.World, event calendar.ID) {
+func erase(t *testing.T, w *world.World, event calendar.ID) {
 	t.Helper()
 	if _, err := w.Commands.Erase(t.Context(), command.Erasure{Kind: calendar.KindEvent, ID: event}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func has(t *testing.T, r *testkit.Response, parts ...string) {
+func has(t *testing.T, r *world.Response, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if !strings.Contains(string(r.Body), part) {
@@ -123,7 +123,7 @@ func has(t *testing.T, r *testkit.Response, parts ...string) {
 	}
 }
 
-func lacks(t *testing.T, r *testkit.Response, parts ...string) {
+func lacks(t *testing.T, r *world.Response, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if strings.Contains(string(r.Body), part) {
@@ -231,7 +231,7 @@ func TestPagesOfWhatIsGone(t *testing.T) {
 	for _, k := range []calendar.Kind{calendar.KindEvent, calendar.KindVenue, calendar.KindOrganizer} {
 		kind := k.String()
 		more := obj{"slug": "old", "description": "quay-description"}
-		var r *testkit.Response
+		var r *world.Response
 		if k == calendar.KindEvent {
 			r = editor.Event("Quay", more)
 		} else {
@@ -417,7 +417,7 @@ func TestPagesOfHistoryThatIsClosed(t *testing.T) {
 	lacks(t, opened, "history/", "as_of")
 
 	for _, setting := range []httpapi.PublicHistory{httpapi.PublicHistoryProofs, httpapi.PublicHistoryNone} {
-		w := pagesWorld(t, testkit.Options{HTTP: httpapi.Options{PublicHistory: setting}})
+		w := pagesWorld(t, world.Options{HTTP: httpapi.Options{PublicHistory: setting}})
 		editor := w.As(calendar.Editor)
 		event := editor.Event("Quay", nil)
 		editor.Update(event.Path(calendar.KindEvent), obj{"start_date": "2026-05-12 10:00:00", "end_date": "2026-05-12 12:00:00"})
@@ -434,12 +434,12 @@ func TestPagesOfHistoryThatIsClosed(t *testing.T) {
 // Who sees more of the past sees it in previews: drafts, who made a change, and why.
 func TestPagesOfHistoryInPreviews(t *testing.T) {
 	t.Parallel()
-	w := pagesWorld(t, testkit.Options{HTTP: httpapi.Options{PublicHistory: httpapi.PublicHistoryNone}})
+	w := pagesWorld(t, world.Options{HTTP: httpapi.Options{PublicHistory: httpapi.PublicHistoryNone}})
 	editor := w.As(calendar.Editor)
 	event := editor.Event("First draft", obj{"slug": "quay", "status": "draft"})
 	path := event.Path(calendar.KindEvent)
 	editor.With("Daybook-Reason", "hall double-booked").Update(path, obj{"title": "Second draft"})
-	read := func(c *testkit.Client, path string) *testkit.Response {
+	read := func(c *world.Client, path string) *world.Response {
 		return c.With("Accept", "text/html").Get("/" + path)
 	}
 	for _, role := range []calendar.Role{calendar.Auditor, calendar.Editor} {
@@ -447,7 +447,7 @@ func TestPagesOfHistoryInPreviews(t *testing.T) {
 		has(t, r, "by <bdi>editor</bdi> · <bdi>hall double-booked</bdi>", "First draft", `href="/event/quay/?as_of=version%3A1&amp;preview=true"`, `id="preview"`)
 		has(t, read(w.As(role), "/event/quay/?as_of=version:1&preview=true").Want(200), "First draft", `data-badge="version"`)
 	}
-	for _, c := range []*testkit.Client{w.As(calendar.Contributor), w.AsOther(calendar.Author)} {
+	for _, c := range []*world.Client{w.As(calendar.Contributor), w.AsOther(calendar.Author)} {
 		read(c, "/event/quay/history/?preview=true").Want(404)
 	}
 	editor.Update(path, obj{"status": "publish"})
@@ -548,7 +548,7 @@ func (c *countsHistory) History(ctx context.Context, id calendar.ID, after int64
 func TestPagesOfLongHistoriesReadLittle(t *testing.T) {
 	t.Parallel()
 	store := &countsHistory{Store: memstore.New()}
-	w := pagesWorld(t, testkit.Options{Store: store})
+	w := pagesWorld(t, world.Options{Store: store})
 	event := w.As(calendar.Editor).Event("Quay", nil)
 	states, err := w.Store.Load(t.Context(), event.ID())
 	if err != nil {

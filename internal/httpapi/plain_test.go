@@ -12,11 +12,11 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // cellsOf returns a row of a CSV answer by column.
-func cellsOf(t *testing.T, r *testkit.Response) map[string]string {
+func cellsOf(t *testing.T, r *world.Response) map[string]string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(string(r.Want(http.StatusOK).Body))).ReadAll()
 	if err != nil || len(rows) != 2 {
@@ -30,7 +30,7 @@ func cellsOf(t *testing.T, r *testkit.Response) map[string]string {
 }
 
 // icsValues returns the value of a property of a calendar as it stands in its line.
-func icsValues(r *testkit.Response, property string) (out []string) {
+func icsValues(r *world.Response, property string) (out []string) {
 	for line := range strings.SplitSeq(strings.ReplaceAll(string(r.Want(http.StatusOK).Body), "\r\n ", ""), "\r\n") {
 		if value, ok := strings.CutPrefix(line, property); ok {
 			out = append(out, value)
@@ -43,7 +43,7 @@ func icsValues(r *testkit.Response, property string) (out []string) {
 // has the same words in every answer, and the same lines.
 func TestPlainTextIsOne(t *testing.T) {
 	t.Parallel()
-	w, editor, nobody := newWorld(t, testkit.Options{Pages: &pages.Options{}})
+	w, editor, nobody := newWorld(t, world.Options{Pages: &pages.Options{}})
 	const about = `Intro:<ul><li>One</li></ul><table><tr><td>10:00</td><td>Opening</td></tr></table>` +
 		`<dl><dt>Doors</dt><dd>Seven</dd></dl><section>Parking</section><section>Bar</section>` +
 		`<details><summary>More</summary>Below</details><p>See <a href="/venue/hall/">the hall</a>, ` +

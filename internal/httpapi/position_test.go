@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
 )
@@ -72,7 +72,7 @@ func TestListsOfAnotherGeneration(t *testing.T) {
 		t.Fatal(err)
 	}
 	index := &goingBack{Index: image}
-	_, editor, nobody := newWorld(t, testkit.Options{Index: index, Wait: 10 * time.Second})
+	_, editor, nobody := newWorld(t, world.Options{Index: index, Wait: 10 * time.Second})
 	venue := editor.Create(calendar.KindVenue, obj{"venue": "Hall", "geo_lat": 1, "geo_lng": 2})
 	const window = "start_date=2020-01-01&end_date=2040-01-01"
 	for _, path := range []string{
@@ -80,7 +80,7 @@ func TestListsOfAnotherGeneration(t *testing.T) {
 		"/venues/" + venue.ID().String() + "/events?" + window, "/events.csv?" + window, "/events.csv?facets=city&" + window, "/events.ics?page=1&" + window,
 		"/events/calendar?start=2020-01-01&end=2040-01-01", "/events/clusters?zoom=3&" + window, "/suggest?q=ha", "/events/search",
 	} {
-		for name, c := range map[string]*testkit.Client{"nobody": nobody, "editor": editor} {
+		for name, c := range map[string]*world.Client{"nobody": nobody, "editor": editor} {
 			for _, older := range []int64{0, 1, 1000} {
 				index.older.Store(0)
 				at := editor.Event("Jazz in the hall", obj{"venue": venue.ID()}).Position()
@@ -88,7 +88,7 @@ func TestListsOfAnotherGeneration(t *testing.T) {
 				asks := c.With("Daybook-Min-Position", at.String())
 				get := asks.Get
 				if path == "/events/search" {
-					get = func(path string) *testkit.Response {
+					get = func(path string) *world.Response {
 						return asks.Post(path, obj{"searches": []any{obj{}, obj{"search": "jazz"}}})
 					}
 				}

@@ -12,21 +12,22 @@ import (
 	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/tlog"
+	"daybook/internal/testkit/world"
 )
 
 // proving is a World with a signer of its log.
 type proving struct {
 	*testing.T
-	*testkit.World
+	*world.World
 	key    *proof.PrivateKey
 	signer *proof.Signer
-	nobody *testkit.Client
+	nobody *world.Client
 }
 
 func newProving(t *testing.T, o httpapi.Options) *proving {
 	t.Helper()
-	w := testkit.New(t, testkit.Options{HTTP: o})
+	w := world.New(t, world.Options{HTTP: o})
 	key, err := proof.NewKey("calendar.example.org/log")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func (p *proving) sign() int {
 	return int(c.Size)
 }
 
-func (p *proving) leaves(n int) []testkit.Digest {
+func (p *proving) leaves(n int) []tlog.Digest {
 	p.Helper()
 	leaves, err := p.Store.Leaves(p.Context(), 0, n)
 	if err != nil || len(leaves) != n {
@@ -56,16 +57,16 @@ func (p *proving) leaves(n int) []testkit.Digest {
 	return leaves
 }
 
-func (p *proving) digest(s any) testkit.Digest {
+func (p *proving) digest(s any) tlog.Digest {
 	p.Helper()
 	b, err := base64.StdEncoding.DecodeString(s.(string))
 	if err != nil || len(b) != 32 {
 		p.Fatalf("%v is no hash", s)
 	}
-	return testkit.Digest(b)
+	return tlog.Digest(b)
 }
 
-func (p *proving) hashes(r *testkit.Response) (out []testkit.Digest) {
+func (p *proving) hashes(r *world.Response) (out []tlog.Digest) {
 	p.Helper()
 	for _, h := range r.Get("hashes").([]any) {
 		out = append(out, p.digest(h))
@@ -96,17 +97,17 @@ func TestProofsOverHTTP(t *testing.T) {
 		t.Errorf("headers %s", got)
 	}
 	vkey := p.key.Public.String()
-	if origin, n, root := testkit.SignedBy(t, r.Body, vkey); origin != p.key.Name() || n != size || root != testkit.TreeHash(leaves) {
+	if origin, n, root := tlog.SignedBy(t, r.Body, vkey); origin != p.key.Name() || n != size || root != tlog.TreeHash(leaves) {
 		t.Errorf("checkpoint %s %d %x", origin, n, root)
 	}
-	for _, same := range []*testkit.Response{
+	for _, same := range []*world.Response{
 		p.nobody.Under(calendar.LangCN).Get("/checkpoint"), p.nobody.Get("/checkpoint?size=" + strconv.Itoa(size)), p.nobody.Get("/checkpoint/"),
 	} {
 		if !bytes.Equal(same.Want(http.StatusOK).Body, r.Body) {
 			t.Errorf("%s is another one", same.Request)
 		}
 	}
-	if _, n, _ := testkit.SignedBy(t, p.nobody.Read("/checkpoint?size="+strconv.Itoa(early)).Body, vkey); n != early {
+	if _, n, _ := tlog.SignedBy(t, p.nobody.Read("/checkpoint?size="+strconv.Itoa(early)).Body, vkey); n != early {
 		t.Errorf("the earlier one has size %d", n)
 	}
 	p.nobody.Get("/checkpoint?size="+strconv.Itoa(size-1)).WantCode(http.StatusNotFound, "rest_no_checkpoint")
@@ -123,16 +124,16 @@ func TestProofsOverHTTP(t *testing.T) {
 		for position := 1; position <= n; position++ {
 			r := p.nobody.Read(fmt.Sprintf("/proof/inclusion?position=%d&size=%d", position, n))
 			leaf, root := p.digest(r.Get("leaf")), p.digest(r.Get("root"))
-			if r.Int("index") != position-1 || leaf != leaves[position-1] || root != testkit.TreeHash(leaves[:n]) ||
-				!testkit.Includes(position-1, n, leaf, p.hashes(r), root) {
+			if r.Int("index") != position-1 || leaf != leaves[position-1] || root != tlog.TreeHash(leaves[:n]) ||
+				!tlog.Includes(position-1, n, leaf, p.hashes(r), root) {
 				t.Fatalf("entry %d of %d: %s", position, n, r.Body)
 			}
 		}
 		for from := range n + 1 {
 			r := p.nobody.Read(fmt.Sprintf("/proof/consistency?from=%d&to=%d", from, n))
 			before, after := p.digest(r.Get("from_root")), p.digest(r.Get("to_root"))
-			if before != testkit.TreeHash(leaves[:from]) || after != testkit.TreeHash(leaves[:n]) ||
-				!testkit.Consistent(from, n, p.hashes(r), before, after) {
+			if before != tlog.TreeHash(leaves[:from]) || after != tlog.TreeHash(leaves[:n]) ||
+				!tlog.Consistent(from, n, p.hashes(r), before, after) {
 				t.Fatalf("%d to %d: %s", from, n, r.Body)
 			}
 		}
@@ -151,11 +152,11 @@ func TestProofsOverHTTP(t *testing.T) {
 	if lines[0] != "c2sp.org/tlog-proof@v1" || lines[1] != "index 2" {
 		t.Errorf("it begins\n%s", head)
 	}
-	var path []testkit.Digest
+	var path []tlog.Digest
 	for _, line := range lines[2:] {
 		path = append(path, p.digest(line))
 	}
-	if _, n, root := testkit.SignedBy(t, []byte(note), vkey); !testkit.Includes(2, n, leaves[2], path, root) {
+	if _, n, root := tlog.SignedBy(t, []byte(note), vkey); !tlog.Includes(2, n, leaves[2], path, root) {
 		t.Errorf("it does not prove entry 3:\n%s", text.Body)
 	}
 	plain.Get(fmt.Sprintf("/proof/inclusion?position=3&size=%d", size-1)).WantCode(http.StatusNotFound, "rest_no_checkpoint")
@@ -213,7 +214,7 @@ func TestTilesOverHTTP(t *testing.T) {
 		bundle := p.nobody.With("Accept-Encoding", "identity").Read("/tile/entries" + c.path[1:])
 		var want, entries []byte
 		for _, l := range leaves[c.first : c.first+c.width] {
-			h := testkit.TreeHash([]testkit.Digest{l})
+			h := tlog.TreeHash([]tlog.Digest{l})
 			want = append(want, h[:]...)
 			entries = append(append(entries, 0, 32), l[:]...)
 		}
@@ -228,7 +229,7 @@ func TestTilesOverHTTP(t *testing.T) {
 			t.Errorf("%s: headers %s", c.path, got)
 		}
 	}
-	root := testkit.TreeHash(leaves[:256])
+	root := tlog.TreeHash(leaves[:256])
 	if r := p.nobody.Read("/tile/1/000.p/1"); !bytes.Equal(r.Body, root[:]) {
 		t.Errorf("level 1: %x", r.Body)
 	}
@@ -259,13 +260,13 @@ func TestOpenings(t *testing.T) {
 	editor.Patch(protected.Path(calendar.KindEvent), obj{"password": "xyz"})
 	own := author.Event("Own", nil).Position()
 	size := p.sign()
-	ask := func(c *testkit.Client, at calendar.Position) *testkit.Response {
+	ask := func(c *world.Client, at calendar.Position) *world.Response {
 		return c.Read("/proof/inclusion?position=" + at.String())
 	}
 	leaves := p.leaves(size)
-	check := func(r *testkit.Response, at calendar.Position) {
+	check := func(r *world.Response, at calendar.Position) {
 		t.Helper()
-		if got := testkit.Opened(t, r.Get("opening").(map[string]any)); got != leaves[at-1] || got != p.digest(r.Get("leaf")) {
+		if got := tlog.Opened(t, r.Get("opening").(map[string]any)); got != leaves[at-1] || got != p.digest(r.Get("leaf")) {
 			t.Errorf("entry %d: the opening gives %x, the leaf is %x", at, got, leaves[at-1])
 		}
 	}

@@ -7,16 +7,16 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // TestRateLimit: each address and each user has so many requests a minute, and is told
 // how many are left.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{RateLimit: 3, TrustForwarded: true}, Unchecked: true})
-	from := func(address string) *testkit.Client { return w.As(calendar.Anonymous).With("X-Forwarded-For", address) }
-	refused := func(r *testkit.Response) {
+	w := world.New(t, world.Options{HTTP: httpapi.Options{RateLimit: 3, TrustForwarded: true}, Unchecked: true})
+	from := func(address string) *world.Client { return w.As(calendar.Anonymous).With("X-Forwarded-For", address) }
+	refused := func(r *world.Response) {
 		t.Helper()
 		r.WantCode(http.StatusTooManyRequests, "rest_too_many_requests")
 		if r.Header.Get("Retry-After") == "" || r.Header.Get("RateLimit-Remaining") != "0" || !strings.HasPrefix(r.Header.Get("Cache-Control"), "no-store") {
@@ -45,7 +45,7 @@ func TestRateLimit(t *testing.T) {
 	refused(from("198.51.100.3").With("Authorization", "Bearer wrong").Get("/events"))
 	refused(from("198.51.100.3").Get("/events"))
 
-	free := testkit.New(t, testkit.Options{}).As(calendar.Anonymous)
+	free := world.New(t, world.Options{}).As(calendar.Anonymous)
 	for range 10 {
 		if h := free.Read("/tags").Header; h.Get("RateLimit-Limit") != "" {
 			t.Errorf("without a limit: %v", h)

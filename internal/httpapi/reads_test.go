@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // TestTermsOfOneRequest: an entry finds the term that an entry before it makes, by
@@ -43,7 +43,7 @@ func TestTermsOfOneRequest(t *testing.T) {
 // roots and lists of ids (8.2, 10).
 func TestDocumentedExtensions(t *testing.T) {
 	t.Parallel()
-	_, _, nobody := newWorld(t, testkit.Options{HTTP: httpapi.Options{Prefixes: []string{"rest"}, Namespaces: []string{"other/v2"}}})
+	_, _, nobody := newWorld(t, world.Options{HTTP: httpapi.Options{Prefixes: []string{"rest"}, Namespaces: []string{"other/v2"}}})
 	doc := nobody.Get("/doc")
 	doc.WantField("x-roles.4.name", "administrator").WantField("x-roles.5.name", "auditor").WantField("x-roles.5.x-extension", true)
 	if _, marked := doc.Lookup("x-roles.4.x-extension"); marked {
@@ -53,7 +53,7 @@ func TestDocumentedExtensions(t *testing.T) {
 		t.Error("the root itself is marked as an extension")
 	}
 	for _, root := range []string{"/rest/calendar/events/v1", "/api/other/v2", "/fr/rest/other/v2"} {
-		nobody.Do("GET", "/"+root+"/doc", nil).WantField("servers.0.url", testkit.Base+root).WantField("servers.0.x-extension", true)
+		nobody.Do("GET", "/"+root+"/doc", nil).WantField("servers.0.url", world.Base+root).WantField("servers.0.x-extension", true)
 	}
 	for path, want := range map[string]any{
 		"/events include": "integer", "/events venue": "integer", "/events categories": []any{"integer", "string"},

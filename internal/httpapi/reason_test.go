@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // HISTORY 20.39.
@@ -64,7 +64,7 @@ func TestReasons(t *testing.T) {
 		t.Errorf("of a deletion: %v", got)
 	}
 	// The header is no part of the fingerprint, the parameter is.
-	keyed := func(header string, body obj) *testkit.Response {
+	keyed := func(header string, body obj) *world.Response {
 		return editor.With("Idempotency-Key", "k", "Daybook-Reason", header).Post("/tags", body)
 	}
 	keyed("one", obj{"name": "Jazz"}).Want(201)

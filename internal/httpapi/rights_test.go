@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // answered is what the table of section 6.1 says about one act on a post.
@@ -41,10 +41,10 @@ func answered(k calendar.Kind, role calendar.Role, own, trashed bool, status, ac
 // trashed and not; by id and by slug the same (6.1).
 func TestRightsOnPosts(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{Unchecked: true})
+	w := world.New(t, world.Options{Unchecked: true})
 	admin := w.As(calendar.Administrator)
 	n := 0
-	try := func(k calendar.Kind, c *testkit.Client, own, trashed bool, status, act string, bySlug bool) string {
+	try := func(k calendar.Kind, c *world.Client, own, trashed bool, status, act string, bySlug bool) string {
 		t.Helper()
 		n++
 		slug := "r" + strconv.Itoa(n)

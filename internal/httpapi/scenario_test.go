@@ -10,7 +10,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // TestRefusals: refusals that the lines of internal/e2e do not play, in the order of
@@ -39,12 +39,12 @@ func TestRefusals(t *testing.T) {
 }
 
 // obj is a JSON object to send.
-type obj = testkit.Object
+type obj = world.Object
 
 // newWorld makes a world, with an editor of it and a client without credentials.
-func newWorld(t *testing.T, o ...testkit.Options) (w *testkit.World, editor, nobody *testkit.Client) {
+func newWorld(t *testing.T, o ...world.Options) (w *world.World, editor, nobody *world.Client) {
 	t.Helper()
-	w = testkit.New(t, slices.Concat(o, []testkit.Options{{}})[0])
+	w = world.New(t, slices.Concat(o, []world.Options{{}})[0])
 	return w, w.As(calendar.Editor), w.As(calendar.Anonymous)
 }
 
@@ -56,7 +56,7 @@ func TestErrorLanguage(t *testing.T) {
 	_, editor, nobody := newWorld(t)
 	english := nobody.Get("/events/9999").String("message")
 	for name, tc := range map[string]struct {
-		got *testkit.Response
+		got *world.Response
 		tag string
 	}{
 		"no namespace":             {nobody.Do("GET", "//cn/nothing", nil), "zh-Hans"},
@@ -95,7 +95,7 @@ func TestLongLinks(t *testing.T) {
 // and so long ones are answered (2.11).
 func TestPreflightsThatNameMuch(t *testing.T) {
 	t.Parallel()
-	nobody := testkit.New(t, testkit.Options{}).As(calendar.Anonymous)
+	nobody := world.New(t, world.Options{}).As(calendar.Anonymous)
 	var many strings.Builder
 	for i := range 9000 {
 		fmt.Fprintf(&many, "h%d,", i%1000)
@@ -118,8 +118,8 @@ func TestPreflightsThatNameMuch(t *testing.T) {
 func TestForeignPages(t *testing.T) {
 	t.Parallel()
 	const allowed, base = "https://good.example", "https://cal.example:8443"
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{AllowedOrigins: []string{allowed}, BaseURL: base + "/site"}})
-	host := strings.TrimPrefix(testkit.Base, "https://") // of the requests
+	w := world.New(t, world.Options{HTTP: httpapi.Options{AllowedOrigins: []string{allowed}, BaseURL: base + "/site"}})
+	host := strings.TrimPrefix(world.Base, "https://") // of the requests
 	editor := w.As(calendar.Editor)
 	event := editor.Event("Quay", nil).Path(calendar.KindEvent)
 	for _, tc := range []struct {

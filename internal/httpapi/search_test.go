@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // titlesOf gives the titles of a list in its order.
-func titlesOf(t *testing.T, r *testkit.Response) (out []string) {
+func titlesOf(t *testing.T, r *world.Response) (out []string) {
 	t.Helper()
 	for i := range r.Want(http.StatusOK).Len("events") {
 		out = append(out, r.String(fmt.Sprintf("events.%d.title", i)))
@@ -107,7 +107,7 @@ func TestHighlight(t *testing.T) {
 	locked := editor.Event("Jazz behind doors", obj{"description": "jazz"})
 	editor.Update(locked.Path(calendar.KindEvent), obj{"password": "x"})
 	editor.Event("Other", obj{"description": "jazz"})
-	within := func(r *testkit.Response, list, key string) (out []any) {
+	within := func(r *world.Response, list, key string) (out []any) {
 		t.Helper()
 		for i := range r.Want(http.StatusOK).Len(list) {
 			h, _ := r.Lookup(fmt.Sprintf("%s.%d.%s", list, i, key))
@@ -115,7 +115,7 @@ func TestHighlight(t *testing.T) {
 		}
 		return out
 	}
-	of := func(r *testkit.Response) []any {
+	of := func(r *world.Response) []any {
 		t.Helper()
 		return within(r, "events", "highlight")
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // resultsOf gives the results of several searches, each as it stands.
-func resultsOf(t *testing.T, r *testkit.Response) []string {
+func resultsOf(t *testing.T, r *world.Response) []string {
 	t.Helper()
 	var body struct {
 		Results []json.RawMessage `json:"results"`
@@ -57,7 +57,7 @@ func TestSeveralSearches(t *testing.T) {
 		// What a search does not know.
 		{obj{"format": "nonsense", "features": 7, "csv_bom": "x", "cursor": "", "as_of": "", "nonsense": true}, ""},
 	} {
-		for _, client := range []*testkit.Client{nobody, editor, nobody.Under(calendar.LangFR)} {
+		for _, client := range []*world.Client{nobody, editor, nobody.Under(calendar.LangFR)} {
 			want := client.Read("/events?" + c.list)
 			got := client.Post("/events/search", obj{"searches": []any{c.search, obj{"include": []any{jazz}}}}).Want(http.StatusOK)
 			results := resultsOf(t, got)
@@ -89,7 +89,7 @@ func TestSeveralSearches(t *testing.T) {
 func TestSeveralSearchesRefused(t *testing.T) {
 	t.Parallel()
 	_, _, nobody := newWorld(t)
-	ask := func(body any) *testkit.Response { return nobody.Post("/events/search", body) }
+	ask := func(body any) *world.Response { return nobody.Post("/events/search", body) }
 	ask(`{"searches":[{},{"sort":"nonsense","per_page":0},{"tags":["none"]}]}`).WantBad("searches[1].sort", "searches[1].per_page", "searches[2].tags")
 	ask(`{"searches":[{"search":5},{"featured":2},{"page":[1,2]},{"start_date":2026},{"city":[]},{"month":null},{"venue":[[1]]},{"search":true},{"page":{}}]}`).WantBad(
 		"searches[0].search", "searches[1].featured", "searches[2].page", "searches[3].start_date", "searches[4].city", "searches[5].month",
@@ -122,14 +122,14 @@ func TestSeveralSearchesRefused(t *testing.T) {
 // LISTINGS 8.41: a page of another origin asks without a preflight, and with one.
 func TestSeveralSearchesAcrossOrigins(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{})
+	w := world.New(t, world.Options{})
 	nobody := w.As(calendar.Anonymous).With("Origin", "https://listing.example")
 	for _, media := range []string{"text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "multipart/form-data", "nonsense"} {
 		nobody.With("Content-Type", media).Post("/events/search", `{"searches":[{}]}`).Want(http.StatusOK)
 	}
 	plain := nobody.With("Content-Type", "text/plain").Post("/events/search", `{"searches":[{}]}`).Want(http.StatusOK)
 	refused := nobody.With("Content-Type", "text/plain").Post("/events/search", `{`).Want(http.StatusBadRequest)
-	for _, r := range []*testkit.Response{plain, refused} {
+	for _, r := range []*world.Response{plain, refused} {
 		if got := r.Header.Get("Access-Control-Allow-Origin"); got != "*" || !strings.Contains(r.Header.Get("Access-Control-Expose-Headers"), "Daybook-Position") {
 			t.Errorf("%s: origin %q, %v", r.Request, got, r.Header)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // TestLargeAnswers: no answer has more bytes than the setting says. What is refused can
@@ -17,16 +17,16 @@ import (
 func TestLargeAnswers(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{MaxAnswer: most}, Unchecked: true})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{MaxAnswer: most}, Unchecked: true})
 	editor := w.As(calendar.Editor)
-	clients := map[string]*testkit.Client{"anonymous": w.As(calendar.Anonymous), "editor": editor}
+	clients := map[string]*world.Client{"anonymous": w.As(calendar.Anonymous), "editor": editor}
 	var ids []string
 	for i := range 30 {
 		ids = append(ids, strconv.Itoa(int(editor.Post("/venues", obj{
 			"venue": fmt.Sprint("Hall ", i), "description": strings.Repeat("x", 50_000),
 		}).Want(http.StatusCreated).ID())))
 	}
-	within := func(r *testkit.Response) *testkit.Response {
+	within := func(r *world.Response) *world.Response {
 		t.Helper()
 		if len(r.Body) > most {
 			t.Errorf("%s: %d bytes", r.Request, len(r.Body))
@@ -38,7 +38,7 @@ func TestLargeAnswers(t *testing.T) {
 	made := within(editor.Post("/events", dates).Want(http.StatusCreated))
 	path := made.Path(calendar.KindEvent)
 	few := within(editor.Event("Few", obj{"venue": ids[:8]}))
-	for what, r := range map[string]*testkit.Response{
+	for what, r := range map[string]*world.Response{
 		"created": made, "updated": within(editor.With("If-Match", made.ETag()).Update(path, obj{"cost": "5"})),
 	} {
 		if r.Has("venue") || r.Has("venues") || r.Has("organizer") || !r.Has("tags.0.id") || r.String("title") != "Fair" || r.ETag() == "" || r.Position() == 0 {

@@ -22,7 +22,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // patience is how long a test waits for what has to come.
@@ -42,7 +42,7 @@ func follow(t *testing.T, base, path string, header ...string) *feedOf {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+testkit.Root+path, http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+world.Root+path, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func (f *feedOf) ends() {
 // HISTORY 20.25: new entries once and in order, behind Last-Event-ID without loss.
 func TestStream(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: 20 * time.Millisecond}})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{StreamBeat: 20 * time.Millisecond}})
 	server := serve(t, w)
 	editor := w.As(calendar.Editor)
 	first := editor.Event("First", nil)
@@ -197,7 +197,7 @@ func TestStream(t *testing.T) {
 }
 
 // authorization gives the credentials of a user of a role.
-func authorization(w *testkit.World, role calendar.Role) string {
+func authorization(w *world.World, role calendar.Role) string {
 	return "Bearer " + w.As(role).Token
 }
 
@@ -206,7 +206,7 @@ func authorization(w *testkit.World, role calendar.Role) string {
 func TestStreamsOfOneClient(t *testing.T) {
 	t.Parallel()
 	const places, part = 20, 10 // the default
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: places, StreamBeat: 10 * time.Millisecond, TrustForwarded: true}})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{Streams: places, StreamBeat: 10 * time.Millisecond, TrustForwarded: true}})
 	server := serve(t, w)
 	asks := func(want int, retry string, header ...string) *feedOf {
 		t.Helper()
@@ -242,10 +242,10 @@ func TestStreamsOfOneClient(t *testing.T) {
 			t.Fatal("the place of a stream that ended is taken")
 		}
 	}
-	none := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: -1}})
+	none := world.New(t, world.Options{HTTP: httpapi.Options{Streams: -1}})
 	none.As(calendar.Anonymous).Get("/changes/stream").WantCode(503, "rest_unavailable")
 	// A user is no stranger: it may have all that there are.
-	w = testkit.New(t, testkit.Options{HTTP: httpapi.Options{Streams: part + 1}})
+	w = world.New(t, world.Options{HTTP: httpapi.Options{Streams: part + 1}})
 	server, auditor = serve(t, w), authorization(w, calendar.Auditor)
 	for range part + 1 {
 		asks(200, "", "Authorization", auditor)
@@ -260,7 +260,7 @@ func TestStreamsOfManyStrangers(t *testing.T) {
 	t.Parallel()
 	const strangers, places = 1000, 90
 	var open atomic.Int64
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{
+	w := world.New(t, world.Options{HTTP: httpapi.Options{
 		TrustForwarded: true, StreamBeat: time.Hour, Streaming: func(n int) { open.Store(int64(n)) },
 	}})
 	server := serve(t, w)
@@ -274,7 +274,7 @@ func TestStreamsOfManyStrangers(t *testing.T) {
 	asked.Add(strangers)
 	for i := range strangers {
 		gone.Go(func() {
-			r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+testkit.Root+"/changes/stream?after=0", http.NoBody)
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+world.Root+"/changes/stream?after=0", http.NoBody)
 			if err != nil {
 				t.Error(err)
 			}
@@ -327,7 +327,7 @@ func TestStreamsOfManyStrangers(t *testing.T) {
 func TestStreamsEnd(t *testing.T) {
 	t.Parallel()
 	draining := make(chan struct{})
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{Draining: draining, StreamBeat: 10 * time.Millisecond}})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{Draining: draining, StreamBeat: 10 * time.Millisecond}})
 	server := serve(t, w)
 	withdrawn := follow(t, server.URL, "/changes/stream", "Authorization", authorization(w, calendar.Auditor))
 	withdrawn.next()
@@ -345,7 +345,7 @@ func TestStreamsEnd(t *testing.T) {
 func TestSlowReaderOfAStream(t *testing.T) {
 	t.Parallel()
 	open := make(chan int, 100)
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{
+	w := world.New(t, world.Options{HTTP: httpapi.Options{
 		// Late enough for a quick reader on a slow machine.
 		StreamLate: 3 * time.Second, StreamBeat: 50 * time.Millisecond, Streaming: func(n int) { open <- n },
 	}})
@@ -361,7 +361,7 @@ func TestSlowReaderOfAStream(t *testing.T) {
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
-	if _, err := fmt.Fprintf(conn, "GET %s/changes/stream?after=0 HTTP/1.1\r\nHost: x\r\n\r\n", testkit.Root); err != nil {
+	if _, err := fmt.Fprintf(conn, "GET %s/changes/stream?after=0 HTTP/1.1\r\nHost: x\r\n\r\n", world.Root); err != nil {
 		t.Fatal(err)
 	}
 	quick := follow(t, server.URL, "/changes/stream?after=0&kind=event")
@@ -408,7 +408,7 @@ func TestSlowReaderOfAStream(t *testing.T) {
 // A stream looks at all that is there, over several pieces.
 func TestStreamSkipsMuch(t *testing.T) {
 	t.Parallel()
-	w, editor, _ := newWorld(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
+	w, editor, _ := newWorld(t, world.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
 	tag := editor.Create(calendar.KindTag, obj{"name": "Jazz"}).Path(calendar.KindTag)
 	for range 300 {
 		editor.Update(tag, nil)
@@ -436,7 +436,7 @@ func (s *readsCounted) ReadAll(ctx context.Context, after calendar.Position, lim
 func TestStreamsTellTogether(t *testing.T) {
 	t.Parallel()
 	store := &readsCounted{Store: memstore.New()}
-	w := testkit.New(t, testkit.Options{Store: store, HTTP: httpapi.Options{StreamBeat: time.Hour, StreamsOfOne: 30}})
+	w := world.New(t, world.Options{Store: store, HTTP: httpapi.Options{StreamBeat: time.Hour, StreamsOfOne: 30}})
 	server := serve(t, w)
 	editor := w.As(calendar.Editor)
 	const many = 20
@@ -504,7 +504,7 @@ func (s *companions) ReadAll(ctx context.Context, after calendar.Position, limit
 func TestStreamsOfOneClientTakeTurns(t *testing.T) {
 	t.Parallel()
 	store := &companions{Store: memstore.New()}
-	w := testkit.New(t, testkit.Options{Store: store, HTTP: httpapi.Options{MakeAtOnce: 1}})
+	w := world.New(t, world.Options{Store: store, HTTP: httpapi.Options{MakeAtOnce: 1}})
 	server := serve(t, w)
 	w.As(calendar.Editor).Event("First", nil)
 	store.most.Store(0)
@@ -527,7 +527,7 @@ func TestStreamsOfOneClientTakeTurns(t *testing.T) {
 // one who comes later: he looks for himself.
 func TestNewcomersOfAStreamLookForThemselves(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
 	server := serve(t, w)
 	editor := w.As(calendar.Editor)
 	editor.Event("First", nil)
@@ -554,7 +554,7 @@ func TestNewcomersOfAStreamLookForThemselves(t *testing.T) {
 // role, nor another language, nor another filter gets what is not his.
 func TestStreamsTellEachHisOwn(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
+	w := world.New(t, world.Options{HTTP: httpapi.Options{StreamBeat: time.Hour}})
 	server := serve(t, w)
 	author, other, auditor := w.As(calendar.Author), w.AsOther(calendar.Author), authorization(w, calendar.Auditor)
 	author.Event("Opening", nil)
@@ -618,7 +618,7 @@ func TestStreamsTellEachHisOwn(t *testing.T) {
 }
 
 // serve answers over the network, by connections that hold little.
-func serve(t *testing.T, w *testkit.World) *httptest.Server {
+func serve(t *testing.T, w *world.World) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(w.Handler)
 	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {

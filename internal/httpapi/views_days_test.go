@@ -15,7 +15,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // zoneOf loads a zone.
@@ -206,7 +206,7 @@ func standsWhereItTouches(t *testing.T, name, date string) {
 }
 
 // drawnIDs are the ids of the JSON of the drawer of a page, all pages of it.
-func drawnIDs(t *testing.T, w *testkit.World, at sheet) (ids []string) {
+func drawnIDs(t *testing.T, w *world.World, at sheet) (ids []string) {
 	t.Helper()
 	nobody := w.As(calendar.Anonymous).In(t)
 	for next := below(t, at.export("json")); ; {
@@ -344,7 +344,7 @@ func TestPagesOfTheFirstYear(t *testing.T) {
 			t.Errorf("%s: there is nothing before", path)
 		}
 		canonical := valueOf(at.one("link", "rel=canonical"), "href")
-		if want, _, _ := strings.Cut(path, "?"); canonical != strings.TrimSuffix(testkit.Base, "/")+want {
+		if want, _, _ := strings.Cut(path, "?"); canonical != strings.TrimSuffix(world.Base, "/")+want {
 			t.Errorf("%s is canonical to %s", path, canonical)
 		}
 		for _, a := range at.all("nav", "id=language-switch") {
@@ -364,7 +364,7 @@ func TestPagesOfTheFirstYear(t *testing.T) {
 // that comes twice at the end of it (PAGES P3.1).
 func TestSiteMapOfMonthsWithOddEnds(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{Site: zoneOf(t, "Africa/Cairo"), Pages: &pages.Options{}, Unchecked: true})
+	w := world.New(t, world.Options{Site: zoneOf(t, "Africa/Cairo"), Pages: &pages.Options{}, Unchecked: true})
 	editor := w.As(calendar.Editor).In(t)
 	for title, start := range map[string]string{
 		"Second reading": "2030-10-31T21:30:00Z", "November": "2030-10-31T22:00:00Z", "First of all": "0001-01-01T00:00:00Z", "Last of all": "9999-12-31T21:00:00Z",
@@ -374,7 +374,7 @@ func TestSiteMapOfMonthsWithOddEnds(t *testing.T) {
 	for month, want := range map[string]string{"2030-10": "second-reading", "2030-11": "november", "0001-01": "first-of-all", "9999-12": "last-of-all"} {
 		var got []string
 		for _, u := range readSiteMap(t, w, "/sitemap/events-"+month+".xml").URLs {
-			got = append(got, strings.TrimPrefix(u.Loc, strings.TrimSuffix(testkit.Base, "/")))
+			got = append(got, strings.TrimPrefix(u.Loc, strings.TrimSuffix(world.Base, "/")))
 		}
 		if !slices.Equal(got, []string{"/event/" + want + "/"}) {
 			t.Errorf("%s: %v, want %s", month, got, want)

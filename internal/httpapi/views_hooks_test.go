@@ -14,7 +14,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // allPages are the pages of each kind that a programme has.
@@ -442,7 +442,7 @@ func TestPageOfTheAPI(t *testing.T) {
 					continue
 				}
 				_, extension := op.(map[string]any)["x-extension"]
-				want[strings.ToUpper(method)+" "+root+testkit.Root+path] = [2]string{op.(map[string]any)["summary"].(string), fmt.Sprint(extension)}
+				want[strings.ToUpper(method)+" "+root+world.Root+path] = [2]string{op.(map[string]any)["summary"].(string), fmt.Sprint(extension)}
 			}
 		}
 		got := map[string][2]string{}
@@ -455,7 +455,7 @@ func TestPageOfTheAPI(t *testing.T) {
 			t.Errorf("%s:\n%s", l, diff)
 		}
 		spec := at.one("rapi-doc", "load-fonts=false", "persist-auth=false")
-		if u := valueOf(spec, "spec-url"); u != root+testkit.Root+"/doc" {
+		if u := valueOf(spec, "spec-url"); u != root+world.Root+"/doc" {
 			t.Errorf("%s: document %s", l, u)
 		}
 		for _, script := range at.all("script", "src") {

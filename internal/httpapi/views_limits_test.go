@@ -11,7 +11,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // TestPagesOfManyFilters: a request of the greatest length makes no page of megabytes, though
@@ -67,7 +67,7 @@ func TestZonesOfManyEvents(t *testing.T) {
 		t.Errorf("the page counts %d events and holds %d, JSON %d", got, len(idsUnder(many.results())), want)
 	}
 	table := idsUnder(many.one("table", "id=month"))
-	for date, r := range map[string]*testkit.Response{"2026-04-30": edge, "2026-06-01": far} {
+	for date, r := range map[string]*world.Response{"2026-04-30": edge, "2026-06-01": far} {
 		if section := many.all("section", "data-date="+date); len(section) != 1 || !slices.Equal(idsUnder(section[0]), []string{idOf(r)}) || slices.Contains(table, idOf(r)) {
 			t.Errorf("what is beside the month is not on its own date %s", date)
 		}
@@ -136,7 +136,7 @@ func TestEmptyDirectories(t *testing.T) {
 	w.As(calendar.Editor).Event("Alone", obj{"tags": "here"})
 	var plain []string
 	for _, u := range readSiteMap(t, w, "/sitemap/pages.xml").URLs {
-		plain = append(plain, strings.TrimPrefix(u.Loc, testkit.Base))
+		plain = append(plain, strings.TrimPrefix(u.Loc, world.Base))
 	}
 	for path, index := range map[string]bool{"/tags/": true, "/tags/?page=2": true, "/tags/?x=1": false, "/venues/": false, "/organizers/": false, "/categories/": false, "/docs/": true, "/": true} {
 		if got := len(readPage(t, w, path).all("meta", "name=robots")) == 0; got != index {

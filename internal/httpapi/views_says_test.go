@@ -18,7 +18,7 @@ import (
 	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // TestDaysOfEvents: an event stands on each day that it is on (PAGES 13.6).
@@ -393,14 +393,14 @@ func TestHeadsOfPages(t *testing.T) {
 		"/event/fair/": "/event/fair/", "/event/fair/?tz=UTC": "/event/fair/",
 		"/fr/event/fair/": "/event/fair/", "/fr/event/until-midnight/": "/fr/event/until-midnight/",
 	} {
-		if got := canonical(readPage(t, w, path)); got != testkit.Base+want {
+		if got := canonical(readPage(t, w, path)); got != world.Base+want {
 			t.Errorf("%s is canonical to %s, want %s", path, got, want)
 		}
 	}
 	alternates := func(at sheet) map[string]string {
 		out := map[string]string{}
 		for _, l := range at.all("link", "rel=alternate", "hreflang") {
-			out[valueOf(l, "hreflang")] = strings.TrimPrefix(valueOf(l, "href"), testkit.Base)
+			out[valueOf(l, "hreflang")] = strings.TrimPrefix(valueOf(l, "href"), world.Base)
 		}
 		return out
 	}
@@ -430,7 +430,7 @@ func TestHeadsOfPages(t *testing.T) {
 	if want := map[string]string{"fr": "/fr/event/fete/", "x-default": "/fr/event/fete/"}; !cmp.Equal(fete, want) {
 		t.Errorf("a French record: %v", fete)
 	}
-	if at := readPage(t, w, "/event/fete/"); canonical(at) != testkit.Base+"/fr/event/fete/" || valueOf(at.one("h1"), "lang") != "fr" {
+	if at := readPage(t, w, "/event/fete/"); canonical(at) != world.Base+"/fr/event/fete/" || valueOf(at.one("h1"), "lang") != "fr" {
 		t.Errorf("a French record in English: %s", canonical(at))
 	}
 	for path, index := range map[string]bool{
@@ -509,7 +509,7 @@ func TestHeadsOfPages(t *testing.T) {
 	editor.Event("With none", nil)
 	for path, want := range map[string][2]string{
 		"/event/with-both/": {"https://pictures.example.net/event.png", "summary_large_image"}, "/event/with-a-venue/": {"https://pictures.example.net/hall.png", "summary"},
-		"/event/with-none/": {testkit.Base + "/assets/logo.", "summary"}, "/events/": {testkit.Base + "/assets/logo.", "summary"}, "/venue/pictured/": {"https://pictures.example.net/hall.png", "summary"},
+		"/event/with-none/": {world.Base + "/assets/logo.", "summary"}, "/events/": {world.Base + "/assets/logo.", "summary"}, "/venue/pictured/": {"https://pictures.example.net/hall.png", "summary"},
 	} {
 		at := readPage(t, branded, path)
 		if got := valueOf(at.one("meta", "property=og:image"), "content"); !strings.HasPrefix(got, want[0]) || valueOf(at.one("meta", "name=twitter:card"), "content") != want[1] {
@@ -529,7 +529,7 @@ func TestHeadsOfPages(t *testing.T) {
 		og[valueOf(m, "property")] += valueOf(m, "content") + " "
 	}
 	if diff := cmp.Diff(map[string]string{
-		"og:title": "Jusqu’à minuit ", "og:site_name": "Calendar ", "og:type": "website ", "og:locale": "fr_FR ", "og:locale:alternate": "en_US ", "og:url": testkit.Base + "/fr/event/until-midnight/ ",
+		"og:title": "Jusqu’à minuit ", "og:site_name": "Calendar ", "og:type": "website ", "og:locale": "fr_FR ", "og:locale:alternate": "en_US ", "og:url": world.Base + "/fr/event/until-midnight/ ",
 	}, og); diff != "" {
 		t.Error(diff)
 	}
@@ -554,7 +554,7 @@ type urlSet struct {
 	} `xml:"url"`
 }
 
-func readSiteMap(t *testing.T, w *testkit.World, path string) (out urlSet) {
+func readSiteMap(t *testing.T, w *world.World, path string) (out urlSet) {
 	t.Helper()
 	res := w.As(calendar.Anonymous).Do(http.MethodGet, "/"+path, nil).Want(http.StatusOK)
 	if err := xml.Unmarshal(res.Body, &out); err != nil {
@@ -570,7 +570,7 @@ func TestSiteMap(t *testing.T) {
 	p := programme(t, w)
 	unused := w.As(calendar.Editor).Create(calendar.KindVenue, obj{"venue": "Unused"})
 	robots := string(w.As(calendar.Anonymous).Do(http.MethodGet, "//robots.txt", nil).Want(http.StatusOK).Body)
-	for _, line := range []string{"User-agent: *", "Allow: /", "Disallow: /api/", "Disallow: /fr/api/", "Disallow: /embed/", "Sitemap: " + testkit.Base + "/sitemap.xml"} {
+	for _, line := range []string{"User-agent: *", "Allow: /", "Disallow: /api/", "Disallow: /fr/api/", "Disallow: /embed/", "Sitemap: " + world.Base + "/sitemap.xml"} {
 		if !slices.Contains(strings.Split(robots, "\n"), line) {
 			t.Errorf("robots.txt has no %q:\n%s", line, robots)
 		}
@@ -578,7 +578,7 @@ func TestSiteMap(t *testing.T) {
 	found := map[string]string{}
 	var names []string
 	for _, m := range readSiteMap(t, w, "/sitemap.xml").Maps {
-		names = append(names, strings.TrimPrefix(m.Loc, testkit.Base+"/sitemap/"))
+		names = append(names, strings.TrimPrefix(m.Loc, world.Base+"/sitemap/"))
 		set := readSiteMap(t, w, below(t, m.Loc)[1:])
 		if len(set.URLs) == 0 {
 			t.Errorf("%s is empty", m.Loc)
@@ -618,7 +618,7 @@ func TestSiteMap(t *testing.T) {
 		t.Error("a venue without events is in the site map")
 	}
 	for _, path := range []string{"/", "/events/", "/events/map/", "/events/month/2026-06/", "/venues/", "/docs/"} {
-		if _, is := found[testkit.Base+path]; !is {
+		if _, is := found[world.Base+path]; !is {
 			t.Errorf("%s is not in the site map", path)
 		}
 	}
@@ -655,7 +655,7 @@ func TestPagesOfSecretPlaces(t *testing.T) {
 	}
 	files := readSiteMap(t, w, "/sitemap.xml").Maps
 	for _, m := range files {
-		path := strings.TrimPrefix(m.Loc, testkit.Base)
+		path := strings.TrimPrefix(m.Loc, world.Base)
 		lacks(t, w.As(calendar.Anonymous).Do(http.MethodGet, "/"+path, nil).Want(http.StatusOK), append(names, "dinner")...)
 		if strings.Contains(path, "2026-07") {
 			t.Errorf("the site map names a month that has no event for it: %s", path)
@@ -689,7 +689,7 @@ func graphOf(t *testing.T, at sheet) (out []map[string]any) {
 // TestStructuredData: JSON-LD of event pages (PAGES 13.17).
 func TestStructuredData(t *testing.T) {
 	t.Parallel()
-	w := testkit.New(t, testkit.Options{
+	w := world.New(t, world.Options{
 		Site: newYork(t), Pages: &pages.Options{}, Unchecked: true,
 		HTTP: httpapi.Options{Currency: calendar.Currency{Symbol: "€", Position: "postfix", Code: "EUR"}},
 	})
@@ -704,19 +704,19 @@ func TestStructuredData(t *testing.T) {
 	night := event("/event/until-midnight/?tz=Asia/Tokyo")
 	place := func(name string, address map[string]any, lat, lng float64, slug string) map[string]any {
 		address["@type"] = "PostalAddress"
-		return map[string]any{"@type": "Place", "name": name, "address": address, "url": testkit.Base + "/venue/" + slug + "/", "geo": map[string]any{"@type": "GeoCoordinates", "latitude": lat, "longitude": lng}}
+		return map[string]any{"@type": "Place", "name": name, "address": address, "url": world.Base + "/venue/" + slug + "/", "geo": map[string]any{"@type": "GeoCoordinates", "latitude": lat, "longitude": lng}}
 	}
 	published := night["offers"].(map[string]any)["validFrom"]
 	want := map[string]any{
-		"@type": "Event", "name": "Until midnight", "url": testkit.Base + "/event/until-midnight/", "inLanguage": "en", "startDate": "2026-05-12T20:00:00-04:00", "endDate": "2026-05-13T00:00:00-04:00",
+		"@type": "Event", "name": "Until midnight", "url": world.Base + "/event/until-midnight/", "inLanguage": "en", "startDate": "2026-05-12T20:00:00-04:00", "endDate": "2026-05-13T00:00:00-04:00",
 		"eventStatus": "https://schema.org/EventScheduled", "eventAttendanceMode": "https://schema.org/OfflineEventAttendanceMode",
 		"location": []any{
 			place("City Hall", map[string]any{"streetAddress": "1 Main St", "addressLocality": "Boston", "postalCode": "02108", "addressCountry": "US"}, 42.3554, -71.0501, "city-hall"),
 			place("Park", map[string]any{"addressLocality": "Tokyo"}, 35.68, 139.76, "park"),
 		},
-		"organizer": map[string]any{"@type": "Organization", "name": "Jazz Club", "url": testkit.Base + "/organizer/jazz-club/"},
+		"organizer": map[string]any{"@type": "Organization", "name": "Jazz Club", "url": world.Base + "/organizer/jazz-club/"},
 		"offers": map[string]any{
-			"@type": "AggregateOffer", "lowPrice": "12.50", "highPrice": "30", "priceCurrency": "EUR", "url": testkit.Base + "/event/until-midnight/", "availability": "https://schema.org/InStock", "validFrom": published,
+			"@type": "AggregateOffer", "lowPrice": "12.50", "highPrice": "30", "priceCurrency": "EUR", "url": world.Base + "/event/until-midnight/", "availability": "https://schema.org/InStock", "validFrom": published,
 		},
 	}
 	if diff := cmp.Diff(want, night); diff != "" {
@@ -831,7 +831,7 @@ func TestSubscribing(t *testing.T) {
 	for _, path := range []string{"/events/?categories=jazz", "/events/month/2026-05/?categories=jazz", "/search/?categories=jazz"} {
 		at := readPage(t, w, path)
 		box := at.one("details", "id=subscribe")
-		feed := testkit.Base + testkit.Root + "/events.ics?categories=jazz&overlap=true"
+		feed := world.Base + world.Root + "/events.ics?categories=jazz&overlap=true"
 		webcal := strings.Replace(feed, "https:", "webcal:", 1)
 		var hrefs []string
 		for _, a := range under(box, "a") {

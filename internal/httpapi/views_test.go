@@ -18,18 +18,18 @@ import (
 	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // sheet is an HTML page as it was answered.
 type sheet struct {
-	*testkit.Response
+	*world.Response
 	t    *testing.T
 	root *html.Node
 }
 
 // openPage gets a page of a status; the path begins below the base URL.
-func openPage(t *testing.T, w *testkit.World, path string, status int) sheet {
+func openPage(t *testing.T, w *world.World, path string, status int) sheet {
 	t.Helper()
 	res := w.As(calendar.Anonymous).In(t).With("Accept", "text/html").Do(http.MethodGet, "/"+path, nil).Want(status)
 	root, err := html.Parse(strings.NewReader(string(res.Body)))
@@ -40,7 +40,7 @@ func openPage(t *testing.T, w *testkit.World, path string, status int) sheet {
 }
 
 // readPage is openPage of a page that is there.
-func readPage(t *testing.T, w *testkit.World, path string) sheet {
+func readPage(t *testing.T, w *world.World, path string) sheet {
 	t.Helper()
 	return openPage(t, w, path, http.StatusOK)
 }
@@ -154,7 +154,7 @@ func (p sheet) onDay(date string) []string {
 func below(t *testing.T, u string) string {
 	t.Helper()
 	for _, scheme := range []string{"https://", "webcal://"} {
-		if rest, ok := strings.CutPrefix(u, strings.Replace(testkit.Base, "https://", scheme, 1)); ok {
+		if rest, ok := strings.CutPrefix(u, strings.Replace(world.Base, "https://", scheme, 1)); ok {
 			return "/" + rest
 		}
 	}
@@ -173,17 +173,17 @@ func newYork(t *testing.T) *time.Location {
 }
 
 // viewsWorld is a service with pages on Friday, 1 May 2026, 08:00 in New York.
-func viewsWorld(t *testing.T, o pages.Options) *testkit.World {
+func viewsWorld(t *testing.T, o pages.Options) *world.World {
 	t.Helper()
 	o.Operations = httpapi.PageOperations()
-	return testkit.New(t, testkit.Options{Site: newYork(t), Pages: &o, Unchecked: true, QueryBudget: 100})
+	return world.New(t, world.Options{Site: newYork(t), Pages: &o, Unchecked: true, QueryBudget: 100})
 }
 
 // programme are events of all kinds, by a short name.
-func programme(t *testing.T, w *testkit.World) map[string]*testkit.Response {
+func programme(t *testing.T, w *world.World) map[string]*world.Response {
 	t.Helper()
 	editor := w.As(calendar.Editor).In(t)
-	out := map[string]*testkit.Response{}
+	out := map[string]*world.Response{}
 	music := editor.Create(calendar.KindCategory, obj{"name": "Music"})
 	jazz := editor.Create(calendar.KindCategory, obj{"name": "Jazz", "parent": music.ID()})
 	arts := editor.Create(calendar.KindCategory, obj{"name": "Arts & crafts"})
@@ -238,7 +238,7 @@ func programme(t *testing.T, w *testkit.World) map[string]*testkit.Response {
 	return out
 }
 
-func idOf(r *testkit.Response) string { return r.ID().String() }
+func idOf(r *world.Response) string { return r.ID().String() }
 
 // mostWalked is how many pages of a list are looked at.
 const mostWalked = 3
@@ -304,7 +304,7 @@ func TestPagesHoldTheSelectionOfTheirJSON(t *testing.T) {
 			t.Errorf("%s: %s", at, first.export("json"))
 		}
 		var want []string
-		ids := func(r *testkit.Response) (out []string) {
+		ids := func(r *world.Response) (out []string) {
 			for _, id := range r.IDs(calendar.KindEvent) {
 				out = append(out, id.String())
 			}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 const wallForm = "2006-01-02 15:04:05"
@@ -26,7 +26,7 @@ func TestRandomWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, time.March, 8, 6, 59, 0, 0, time.UTC) // 01:59, a minute before the gap
-	w := testkit.New(t, testkit.Options{Now: now, Site: site, Unchecked: true})
+	w := world.New(t, world.Options{Now: now, Site: site, Unchecked: true})
 	rng := rand.New(rand.NewPCG(46, 1))
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
@@ -181,7 +181,7 @@ func defaultBounds(sent []windowBound, strict bool, today time.Time) []windowBou
 	return out
 }
 
-func clock(r *testkit.Response, name string) time.Time {
+func clock(r *world.Response, name string) time.Time {
 	t, err := time.Parse(wallForm, r.String(name))
 	if err != nil {
 		panic(err)
@@ -190,7 +190,7 @@ func clock(r *testkit.Response, name string) time.Time {
 }
 
 // listedIDs are the ids of a list.
-func listedIDs(r *testkit.Response, key string) []calendar.ID {
+func listedIDs(r *world.Response, key string) []calendar.ID {
 	var out []calendar.ID
 	for _, v := range r.Get(key).([]any) {
 		out = append(out, calendar.ID(v.(map[string]any)["id"].(float64)))

@@ -16,7 +16,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/proof"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/tlog"
 )
 
 const origin = "calendar.example.org/api/calendar/events/v1"
@@ -51,8 +51,8 @@ func TestCheckpoint(t *testing.T) {
 	h := proof.Head{Origin: origin, Size: 9400, Root: sha256.Sum256([]byte("x"))}
 	text := signed(t, h, a, b)
 	for _, k := range []*proof.PrivateKey{a, b} {
-		name, size, root := testkit.SignedBy(t, text, k.Public.String())
-		if name != h.Origin || size != int(h.Size) || root != testkit.Digest(h.Root) {
+		name, size, root := tlog.SignedBy(t, text, k.Public.String())
+		if name != h.Origin || size != int(h.Size) || root != tlog.Digest(h.Root) {
 			t.Errorf("read %s %d %x", name, size, root)
 		}
 		v, err := note.NewVerifier(k.Public.String())
@@ -266,16 +266,16 @@ func TestProofText(t *testing.T) {
 		if lines[0] != "c2sp.org/tlog-proof@v1" || lines[1] != fmt.Sprint("index ", position-1) {
 			t.Fatalf("it begins\n%s", head)
 		}
-		var path []testkit.Digest
+		var path []tlog.Digest
 		for _, line := range lines[2:] {
 			b, err := base64.StdEncoding.DecodeString(line)
 			if err != nil {
 				t.Fatal(err)
 			}
-			path = append(path, testkit.Digest(b))
+			path = append(path, tlog.Digest(b))
 		}
-		_, size, got := testkit.SignedBy(t, []byte(checkpoint), log.Public.String())
-		if !testkit.Includes(position-1, size, l.leaves[position-1], path, got) {
+		_, size, got := tlog.SignedBy(t, []byte(checkpoint), log.Public.String())
+		if !tlog.Includes(position-1, size, l.leaves[position-1], path, got) {
 			t.Errorf("entry %d is not proved by\n%s", position, text)
 		}
 

@@ -23,7 +23,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/internal/proof"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/tlog"
 )
 
 // signing is a store, its log and what a signer of it is made from.
@@ -118,7 +118,7 @@ func (s *signing) vkeys(c *eventstore.Checkpoint) proof.Keys {
 	return k
 }
 
-func (s *signing) leaves() []testkit.Digest {
+func (s *signing) leaves() []tlog.Digest {
 	s.Helper()
 	leaves, err := s.store.Leaves(s.Context(), 0, 1<<20)
 	s.ok(err)
@@ -139,8 +139,8 @@ func TestSign(t *testing.T) {
 		t.Errorf("key file: %v, %v", info, err)
 	}
 	vkey := s.vkeys(&c).Keys[0].VKey
-	name, size, root := testkit.SignedBy(t, c.Note, vkey)
-	if name != origin || size != 3 || root != testkit.TreeHash(s.leaves()) || c.Origin != origin || c.Size != 3 {
+	name, size, root := tlog.SignedBy(t, c.Note, vkey)
+	if name != origin || size != 3 || root != tlog.TreeHash(s.leaves()) || c.Origin != origin || c.Size != 3 {
 		t.Errorf("signed %s %d %x", name, size, root)
 	}
 	head, err := s.store.Head(t.Context())
@@ -160,7 +160,7 @@ func TestSign(t *testing.T) {
 	}
 	s.write(1)
 	last := s.sign(other)
-	if _, size, root := testkit.SignedBy(t, last.Note, vkey); size != 304 || root != testkit.TreeHash(s.leaves()) {
+	if _, size, root := tlog.SignedBy(t, last.Note, vkey); size != 304 || root != tlog.TreeHash(s.leaves()) {
 		t.Errorf("signed %d %x", size, root)
 	}
 	all, err := s.store.Checkpoints(t.Context(), 0, 10)
@@ -235,11 +235,11 @@ func TestRotation(t *testing.T) {
 	first := sign(old)
 	both := sign(old, fresh)
 	for _, k := range []*proof.PrivateKey{old, fresh} {
-		testkit.SignedBy(t, both.Note, k.Public.String())
+		tlog.SignedBy(t, both.Note, k.Public.String())
 	}
 	sign(fresh)
 	last := sign(fresh)
-	if _, size, root := testkit.SignedBy(t, last.Note, fresh.Public.String()); size != 4 || root != testkit.TreeHash(s.leaves()) {
+	if _, size, root := tlog.SignedBy(t, last.Note, fresh.Public.String()); size != 4 || root != tlog.TreeHash(s.leaves()) {
 		t.Errorf("signed %d %x", size, root)
 	}
 	if _, err := proof.Open(last.Note, old.Public); !errors.Is(err, proof.ErrUnsigned) {
@@ -307,7 +307,7 @@ func TestPutBack(t *testing.T) {
 	k, err := signer.Begin(t.Context(), "second.example/log")
 	s.ok(err)
 	c := must(back.store.Checkpoint(t.Context(), 0))
-	if name, size, root := testkit.SignedBy(t, c.Note, k.Public.String()); name != "second.example/log" || size != 15 || root != testkit.TreeHash(back.leaves()) {
+	if name, size, root := tlog.SignedBy(t, c.Note, k.Public.String()); name != "second.example/log" || size != 15 || root != tlog.TreeHash(back.leaves()) {
 		t.Errorf("the new log: %s %d %x", name, size, root)
 	}
 	back.write(1)
@@ -428,7 +428,7 @@ func TestKeyWithoutNote(t *testing.T) {
 			t.Errorf("Confirm: %v", err)
 		}
 		c := s.sign(signer)
-		testkit.SignedBy(t, c.Note, k.Public.String())
+		tlog.SignedBy(t, c.Note, k.Public.String())
 	})
 	t.Run("key unreadable", func(t *testing.T) {
 		t.Parallel()
@@ -689,7 +689,7 @@ type witness struct {
 	*witnessKey
 	mu    sync.Mutex
 	size  int
-	root  testkit.Digest
+	root  tlog.Digest
 	calls []string
 	alter func(http.ResponseWriter, string) bool // answers in its place
 }
@@ -710,14 +710,14 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, "old", http.StatusBadRequest)
 		return
 	}
-	var path []testkit.Digest
+	var path []tlog.Digest
 	for _, l := range lines[1:] {
 		b, err := base64.StdEncoding.DecodeString(l)
 		if err != nil || len(b) != 32 {
 			http.Error(out, "proof", http.StatusBadRequest)
 			return
 		}
-		path = append(path, testkit.Digest(b))
+		path = append(path, tlog.Digest(b))
 	}
 	text, _, _ := strings.Cut(note, "\n\n")
 	text += "\n"
@@ -731,14 +731,14 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		out.WriteHeader(http.StatusConflict)
 		fmt.Fprintf(out, "%d\n", w.size)
 		return
-	case from == 0 && len(path) > 0 || from > 0 && !testkit.Consistent(from, size, path, w.root, testkit.Digest(b)):
+	case from == 0 && len(path) > 0 || from > 0 && !tlog.Consistent(from, size, path, w.root, tlog.Digest(b)):
 		http.Error(out, "inconsistent", http.StatusUnprocessableEntity)
 		return
 	}
 	if w.alter != nil && w.alter(out, text) {
 		return
 	}
-	w.size, w.root = size, testkit.Digest(b)
+	w.size, w.root = size, tlog.Digest(b)
 	_, _ = io.WriteString(out, "— unknown.example AAAAAAAA\n"+w.line(1700000000, text))
 }
 
@@ -800,7 +800,7 @@ func TestWitnesses(t *testing.T) {
 	s.write(300)
 	last := s.sign(signer)
 	good.mu.Lock()
-	good.size, good.root = 3, testkit.TreeHash(s.leaves()[:3])
+	good.size, good.root = 3, tlog.TreeHash(s.leaves()[:3])
 	good.mu.Unlock()
 	cosign(last)()
 	for _, size := range []calendar.Position{3, 7, 307} {

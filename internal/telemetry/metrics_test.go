@@ -31,7 +31,7 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
 	"daybook/internal/telemetry"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 	"daybook/projector"
 	"daybook/query"
 	"daybook/query/readmodel"
@@ -172,17 +172,17 @@ func TestEndToEnd(t *testing.T) {
 	t.Parallel()
 	m := telemetry.NewMetrics("1.2.3")
 	h := telemetry.NewHooks(m, nil, nil)
-	w := testkit.New(t, testkit.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers}})
+	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers}})
 	m.Watch(telemetry.State{Store: w.Store, Index: w.Index, Now: w.Clock.Now})
 	editor, nobody := w.As(calendar.Editor), w.As(calendar.Anonymous)
-	editor.Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusCreated)
-	editor.Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusBadRequest)
+	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusCreated)
+	editor.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusBadRequest)
 	for range 3 { // a list is kept when it is asked for again
 		nobody.Get("/tags?hide_empty=0").Want(http.StatusOK)
 	}
 	nobody.Get("/tags/999999").Want(http.StatusNotFound)
 	nobody.Get("/nothing/at/all").Want(http.StatusNotFound)
-	nobody.Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusUnauthorized)
+	nobody.Post("/tags", world.Object{"name": "Air"}).Want(http.StatusUnauthorized)
 	nobody.Do("BREW", "/tags", "").Want(http.StatusMethodNotAllowed)
 	nobody.With("Authorization", "Bearer wrong").Get("/tags").Want(http.StatusUnauthorized)
 
@@ -232,9 +232,9 @@ func TestEndToEnd(t *testing.T) {
 	}
 	// Lists that lag behind.
 	release := w.Hold()
-	editor.Post("/tags", testkit.Object{"name": "Earth"}).Want(http.StatusCreated)
+	editor.Post("/tags", world.Object{"name": "Earth"}).Want(http.StatusCreated)
 	w.Clock.Add(7 * time.Second)
-	editor.Post("/tags", testkit.Object{"name": "Fire"}).Want(http.StatusCreated)
+	editor.Post("/tags", world.Object{"name": "Fire"}).Want(http.StatusCreated)
 	w.Clock.Add(2 * time.Second)
 	got = scrape(t, m)
 	if n, s := value(got, "daybook_projection_lag_entries"), value(got, "daybook_projection_lag_seconds"); n != 2 || s != 9 {

@@ -24,7 +24,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/internal/httpapi"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 )
 
 // inMemory gives traces whose spans the test reads.
@@ -54,12 +54,12 @@ func TestRequestSpans(t *testing.T) {
 	t.Parallel()
 	traces, spans := inMemory(t, 1)
 	h := NewHooks(nil, traces, nil)
-	w := testkit.New(t, testkit.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers, Trace: h.Requests}})
+	w := world.New(t, world.Options{Unchecked: true, Store: h.Store(memstore.New()), HTTP: httpapi.Options{Observe: h.Answers, Trace: h.Requests}})
 	editor := w.As(calendar.Editor)
 	spans.Reset()
 	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
 	editor.With("Traceparent", "00-"+parent+"-00f067aa0ba902b7-01", "X-Request-Id", "r7").
-		Post("/tags", testkit.Object{"name": "Air"}).Want(http.StatusCreated)
+		Post("/tags", world.Object{"name": "Air"}).Want(http.StatusCreated)
 	got := spans.GetSpans()
 	if len(got) != 2 || got[0].Name != "append" || got[1].Name != "POST /tags" {
 		t.Fatalf("got spans %v", got)

@@ -14,7 +14,7 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/internal/history"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/world"
 	"daybook/query/past"
 )
 
@@ -53,7 +53,7 @@ func (s *watched) Epoch() uint64 { return s.Store.Epoch() + s.epochs.Load() }
 
 // images is a World with four venues, at the positions from first on.
 type images struct {
-	*testkit.World
+	*world.World
 	t     *testing.T
 	store *watched
 	first calendar.Position
@@ -62,12 +62,12 @@ type images struct {
 func setup(t *testing.T, o past.Options) *images {
 	t.Helper()
 	s := &watched{Store: memstore.New()}
-	w := testkit.New(t, testkit.Options{Store: s, Past: o})
+	w := world.New(t, world.Options{Store: s, Past: o})
 	admin := w.As(calendar.Administrator)
 	first := w.Head() + 1
 	for i := range 4 {
 		w.Clock.Add(time.Second)
-		admin.Create(calendar.KindVenue, testkit.Object{"venue": fmt.Sprintf("Venue %d", i)})
+		admin.Create(calendar.KindVenue, world.Object{"venue": fmt.Sprintf("Venue %d", i)})
 	}
 	return &images{w, t, s, first}
 }

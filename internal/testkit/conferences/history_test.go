@@ -20,8 +20,9 @@ import (
 	"daybook/internal/access"
 	"daybook/internal/htmltext"
 	"daybook/internal/importer"
-	"daybook/internal/testkit"
 	"daybook/internal/testkit/conferences"
+	"daybook/internal/testkit/engines"
+	"daybook/internal/testkit/world"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
 )
@@ -33,7 +34,7 @@ var now = time.Date(2027, time.January, 1, 0, 0, 0, 0, time.UTC)
 // knows nothing of the service.
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	history := testkit.History(t)
+	history := engines.History(t)
 	var lines bytes.Buffer
 	if err := conferences.Convert(&lines, history); err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestHistory(t *testing.T) {
 	store := memstore.New()
 	t.Cleanup(func() { _ = store.Close() })
 	clean := htmltext.New()
-	commands, err := command.New(store, &calendar.Rules{Site: time.UTC, Clean: clean}, testkit.PlainHasher{},
+	commands, err := command.New(store, &calendar.Rules{Site: time.UTC, Clean: clean}, world.PlainHasher{},
 		command.Options{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)

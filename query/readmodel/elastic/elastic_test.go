@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/elastic"
 	"daybook/query/readmodel/readmodeltest"
@@ -28,7 +28,7 @@ type engine struct {
 	env     string
 }
 
-var engines = []engine{
+var searchEngines = []engine{
 	{elastic.Elasticsearch, "DAYBOOK_TEST_ELASTICSEARCH"},
 	{elastic.OpenSearch, "DAYBOOK_TEST_OPENSEARCH"},
 }
@@ -37,7 +37,7 @@ func (e engine) url(tb testing.TB) string {
 	tb.Helper()
 	url := strings.TrimSuffix(os.Getenv(e.env), "/")
 	if url == "" {
-		testkit.Require(tb, string(e.flavour), e.env+" is not set")
+		engines.Require(tb, string(e.flavour), e.env+" is not set")
 	}
 	return url
 }
@@ -45,7 +45,7 @@ func (e engine) url(tb testing.TB) string {
 // onEach runs a test on both engines.
 func onEach(t *testing.T, run func(t *testing.T, e engine)) {
 	t.Helper()
-	for _, e := range engines {
+	for _, e := range searchEngines {
 		t.Run(string(e.flavour), func(t *testing.T) {
 			t.Parallel()
 			e.url(t)
@@ -62,7 +62,7 @@ var run = "t" + strconv.FormatInt(time.Now().UnixNano(), 36)
 // deleted documents with their versions at once; see spare.
 func TestMain(m *testing.M) {
 	each := func(do func(url string) error) {
-		for _, e := range engines {
+		for _, e := range searchEngines {
 			url := strings.TrimSuffix(os.Getenv(e.env), "/")
 			if url == "" {
 				continue

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/elastic"
 	"daybook/query/readmodel/readmodeltest"
@@ -432,7 +432,7 @@ func TestBlackHole(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
-		p := testkit.NewProxy(t, strings.TrimPrefix(e.url(t), "http://"))
+		p := engines.NewProxy(t, strings.TrimPrefix(e.url(t), "http://"))
 		x, err := elastic.Open(t.Context(), p.URL(e.url(t)), elastic.Options{Flavour: e.flavour, Prefix: e.prefix(t), RefreshInterval: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"daybook/calendar"
-	"daybook/internal/testkit"
+	"daybook/internal/testkit/engines"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/elastic"
 )
@@ -32,7 +32,7 @@ func TestCredentials(t *testing.T) {
 			{"key", "", "ApiKey a2V5", elastic.Options{APIKey: "a2V5"}},
 			{"key before the user of the url", "bob:other@", "ApiKey a2V5", elastic.Options{APIKey: "a2V5"}},
 		} {
-			s := testkit.NewSecured(t, e.url(t), c.header)
+			s := engines.NewSecured(t, e.url(t), c.header)
 			open := func(in string, o elastic.Options) (*elastic.Index, error) {
 				o.Flavour, o.CACert = e.flavour, s.CA
 				x, err := elastic.Open(t.Context(), strings.Replace(s.URL, "https://", "https://"+in, 1), o)
@@ -75,7 +75,7 @@ func TestAuthority(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
-		s, other := testkit.NewSecured(t, e.url(t), "ApiKey x"), testkit.NewSecured(t, e.url(t), "ApiKey x")
+		s, other := engines.NewSecured(t, e.url(t), "ApiKey x"), engines.NewSecured(t, e.url(t), "ApiKey x")
 		for name, c := range map[string]struct {
 			url string
 			ca  []byte

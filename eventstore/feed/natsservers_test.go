@@ -1,4 +1,4 @@
-package testkit
+package feed_test
 
 import (
 	"bytes"
@@ -15,47 +15,49 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"daybook/internal/testkit/engines"
 )
 
-// natsAccounts is how many accounts NATSServers have. Each is a JetStream of its
+// natsAccounts is how many accounts natsServers have. Each is a JetStream of its
 // own, so tests that run side by side share servers but no stream.
 const natsAccounts = 128
 
-// NATSServers are nats-server processes of a test: one alone, or a cluster.
-type NATSServers struct {
-	All []*NATSServer
+// natsServers are nats-server processes of a test: one alone, or a cluster.
+type natsServers struct {
+	All []*natsServer
 
 	mu   sync.Mutex
 	used int
 }
 
-// NATSServer is one process.
-type NATSServer struct {
+// natsServer is one process.
+type natsServer struct {
 	Name string
 	// Dir is the folder of its JetStream store; it may be changed or removed
 	// while the process does not run.
 	Dir string
 
-	t      testing.TB
+	t      *testing.T
 	port   int
 	config string
 	cmd    *exec.Cmd
 }
 
-// StartNATS starts n nats-server processes with JetStream on free ports of this
+// startNATS starts n nats-server processes with JetStream on free ports of this
 // machine, a cluster where there is more than one, and waits until JetStream
 // answers. They end with the test. The program is that of the module that go.mod
 // names.
-func StartNATS(t testing.TB, n int) *NATSServers {
+func startNATS(t *testing.T, n int) *natsServers {
 	t.Helper()
-	c := &NATSServers{}
-	ports := FreePorts(t, 2*n)
+	c := &natsServers{}
+	ports := engines.FreePorts(t, 2*n)
 	routes := make([]string, 0, n)
 	for i := range n {
 		routes = append(routes, fmt.Sprintf(`"nats://127.0.0.1:%d"`, ports[n+i]))
 	}
 	for i := range n {
-		s := &NATSServer{Name: fmt.Sprintf("s%d", i+1), Dir: t.TempDir(), t: t, port: ports[i]}
+		s := &natsServer{Name: fmt.Sprintf("s%d", i+1), Dir: t.TempDir(), t: t, port: ports[i]}
 		var conf bytes.Buffer
 		fmt.Fprintf(&conf, "server_name: %s\nlisten: \"127.0.0.1:%d\"\n", s.Name, s.port)
 		fmt.Fprintf(&conf, "jetstream { store_dir: %q, max_memory_store: 1GB, max_file_store: 1TB }\n", s.Dir)
@@ -84,7 +86,7 @@ func StartNATS(t testing.TB, n int) *NATSServers {
 
 // Account gives the URLs of all servers with the user of an account that nobody
 // else has.
-func (c *NATSServers) Account(t testing.TB) string {
+func (c *natsServers) Account(t *testing.T) string {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +103,7 @@ func (c *NATSServers) Account(t testing.TB) string {
 }
 
 // Server gives the server of a name.
-func (c *NATSServers) Server(t testing.TB, name string) *NATSServer {
+func (c *natsServers) Server(t *testing.T, name string) *natsServer {
 	t.Helper()
 	for _, s := range c.All {
 		if s.Name == name {
@@ -114,7 +116,7 @@ func (c *NATSServers) Server(t testing.TB, name string) *NATSServer {
 
 // Ready waits until JetStream answers, which in a cluster takes a leader that
 // knows all the servers.
-func (c *NATSServers) Ready(t testing.TB) {
+func (c *natsServers) Ready(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -132,7 +134,7 @@ func (c *NATSServers) Ready(t testing.TB) {
 }
 
 // ready makes a stream of all servers and deletes it.
-func (c *NATSServers) ready(ctx context.Context) error {
+func (c *natsServers) ready(ctx context.Context) error {
 	conn, err := nats.Connect(c.All[0].URL(fmt.Sprintf("a%d", natsAccounts-1)))
 	if err != nil {
 		return err
@@ -151,16 +153,16 @@ func (c *NATSServers) ready(ctx context.Context) error {
 }
 
 // URL gives the URL of the server for a user.
-func (s *NATSServer) URL(user string) string {
+func (s *natsServer) URL(user string) string {
 	u := url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", s.port), User: url.UserPassword(user, "secret")}
 	return u.String()
 }
 
 // Start starts the process; it does not wait for it to be ready.
-func (s *NATSServer) Start() {
+func (s *natsServer) Start() {
 	s.t.Helper()
-	s.cmd = exec.Command(natsProgram(s.t), "-c", s.config, "-l", s.config+".log") //nolint:noctx // ended by Kill9
-	s.cmd.Stderr = os.Stderr                                                      // why it does not start; all else is in its log
+	s.cmd = exec.Command(natsProgram(s.t), "-c", s.config, "-l", s.config+".log")
+	s.cmd.Stderr = os.Stderr // why it does not start; all else is in its log
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
@@ -168,7 +170,7 @@ func (s *NATSServer) Start() {
 
 // Kill9 ends the process as a loss of power to it would, and waits for its end.
 // It does nothing when the process does not run.
-func (s *NATSServer) Kill9() {
+func (s *natsServer) Kill9() {
 	if s.cmd == nil {
 		return
 	}
@@ -178,7 +180,7 @@ func (s *NATSServer) Kill9() {
 }
 
 // Log gives what the process logged.
-func (s *NATSServer) Log() string {
+func (s *natsServer) Log() string {
 	b, err := os.ReadFile(s.config + ".log")
 	if err != nil {
 		return err.Error()
@@ -193,7 +195,7 @@ var natsBuild struct {
 
 // natsProgram returns the path of the nats-server program of go.mod, built once for each
 // test program unless DAYBOOK_NATS_SERVER names one. The race detector is not for it.
-func natsProgram(t testing.TB) string {
+func natsProgram(t *testing.T) string {
 	t.Helper()
 	natsBuild.Do(func() {
 		if natsBuild.path = os.Getenv("DAYBOOK_NATS_SERVER"); natsBuild.path != "" {

@@ -1,4 +1,4 @@
-package testkit
+package world
 
 import (
 	"encoding/json"

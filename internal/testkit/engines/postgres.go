@@ -1,4 +1,4 @@
-package testkit
+package engines
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ type PostgresServer struct {
 }
 
 // StartPostgres starts a PostgreSQL primary that ends with the test, or with its
-// process. It asks for an engine by name as OwnEngine does.
+// process. It asks for an engine by name as Own does.
 func StartPostgres(t testing.TB) *PostgresServer {
 	t.Helper()
 	requireOwn(t, EnginePostgres)

@@ -1,4 +1,5 @@
-package testkit
+// Package browser drives Chromium in tests by the DevTools protocol.
+package browser
 
 import (
 	"encoding/json"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/net/websocket"
+
+	"daybook/internal/testkit/engines"
 )
 
 // pageLimit bounds every wait for a browser, which may share its processors with all else
@@ -46,17 +49,17 @@ type Load struct {
 // object is a JSON object of the protocol.
 type object = map[string]any
 
-// Browser gives the URL of the browser; without one the test does not run.
-func Browser(t testing.TB) string {
+// Require gives the URL of the browser; without one the test does not run.
+func Require(t testing.TB) string {
 	t.Helper()
-	return EngineURL(t, EngineChromium)
+	return engines.URL(t, engines.EngineChromium)
 }
 
-// OpenPage opens a page that shares nothing with others; without a browser the test does
+// Open opens a page that shares nothing with others; without a browser the test does
 // not run.
-func OpenPage(t testing.TB, url string) *Page {
+func Open(t testing.TB, url string) *Page {
 	t.Helper()
-	base := Browser(t)
+	base := Require(t)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/json/version", nil)
 	if err != nil {
 		t.Fatal(err)

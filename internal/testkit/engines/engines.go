@@ -1,4 +1,6 @@
-package testkit
+// Package engines gives tests real servers: shared ones that DAYBOOK_TEST_* names, own
+// ones that a test may kill, and what stands before servers: proxies and TLS.
+package engines
 
 import (
 	"bytes"
@@ -21,7 +23,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The names of the engines: of DAYBOOK_REQUIRE, of OwnEngine and of
+// The names of the engines: of DAYBOOK_REQUIRE, of Own and of
 // deploy/engines.
 const (
 	EnginePostgres      = "postgres"
@@ -38,8 +40,8 @@ const engineLimit = 6 * time.Minute
 // clearLimit bounds what a test removes at its end.
 const clearLimit = 30 * time.Second
 
-// EngineURL gives the URL of a shared engine; without one the test does not run.
-func EngineURL(t testing.TB, name string) string {
+// URL gives the URL of a shared engine; without one the test does not run.
+func URL(t testing.TB, name string) string {
 	t.Helper()
 	variable := engineVariable(name)
 	url := os.Getenv(variable)
@@ -51,9 +53,9 @@ func EngineURL(t testing.TB, name string) string {
 
 func engineVariable(name string) string { return "DAYBOOK_TEST_" + strings.ToUpper(name) }
 
-// EngineFiles gives the directory that a shared engine keeps its files in, for tests of
+// Files gives the directory that a shared engine keeps its files in, for tests of
 // what is in them; without one the test does not run.
-func EngineFiles(t testing.TB, name string) string {
+func Files(t testing.TB, name string) string {
 	t.Helper()
 	variable := engineVariable(name) + "_DIR"
 	dir := os.Getenv(variable)
@@ -78,7 +80,7 @@ func clearing(t testing.TB) (context.Context, context.CancelFunc) {
 // URL may make schemas and roles.
 func Postgres(t testing.TB) (url, schema string) {
 	t.Helper()
-	url, schema = EngineURL(t, EnginePostgres), unique()
+	url, schema = URL(t, EnginePostgres), unique()
 	do := func(ctx context.Context, statement string) {
 		t.Helper()
 		conn, err := pgx.Connect(ctx, url)
@@ -104,7 +106,7 @@ func Postgres(t testing.TB) (url, schema string) {
 // ends.
 func NATS(t testing.TB) (url, prefix string) {
 	t.Helper()
-	url, prefix = EngineURL(t, EngineNATS), unique()
+	url, prefix = URL(t, EngineNATS), unique()
 	t.Cleanup(func() {
 		ctx, end := clearing(t)
 		defer end()
@@ -153,7 +155,7 @@ func OpenSearch(t testing.TB) (url, prefix string) {
 
 func search(t testing.TB, name string) (url, prefix string) {
 	t.Helper()
-	url, prefix = strings.TrimRight(EngineURL(t, name), "/"), unique()
+	url, prefix = strings.TrimRight(URL(t, name), "/"), unique()
 	t.Cleanup(func() {
 		ctx, end := clearing(t)
 		defer end()
@@ -210,12 +212,12 @@ type Engine struct {
 	url  string
 }
 
-// OwnEngine starts an engine of this test alone by deploy/engines, on a port and
+// Own starts an engine of this test alone by deploy/engines, on a port and
 // with data of its own, and stops it when the test ends, or when its process
 // dies. It asks for an engine by name as the shared ones do: where the name is
 // neither in DAYBOOK_REQUIRE nor a shared one given by DAYBOOK_TEST_*, the test
 // does not run, so that a plain test run starts no server.
-func OwnEngine(t testing.TB, name string) *Engine {
+func Own(t testing.TB, name string) *Engine {
 	t.Helper()
 	requireOwn(t, name)
 	dir, err := os.MkdirTemp("", "daybook-own-") //nolint:usetesting // PostgreSQL runs as another user, who could not pass t.TempDir

@@ -1,4 +1,4 @@
-package testkit
+package engines
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func TestOwnEngines(t *testing.T) {
 			t.Parallel()
 			var dir, address string
 			t.Run("life", func(t *testing.T) {
-				e := OwnEngine(t, name)
+				e := Own(t, name)
 				dir = e.dir
 				address = e.URL()[strings.Index(e.URL(), "127.0.0.1"):]
 				address, _, _ = strings.Cut(address, "/")

@@ -1,4 +1,5 @@
-package testkit
+// Package tlog verifies a log as an outsider would, with nothing of the program.
+package tlog
 
 import (
 	"crypto/ed25519"

@@ -1,8 +1,8 @@
-// Package testkit wires the whole service in memory for tests: a store, the
-// write side, a projection that follows every append at once, a read model, the
+// Package world wires the whole service in memory for tests: a store, the
+// write side, a projection that follows every append immediately, a read model, the
 // read side and the REST interface, with a clock that stands still and users of
-// every role. It is never linked into the program.
-package testkit
+// every role. Its client holds every answer to the served documentation.
+package world
 
 import (
 	"bytes"
