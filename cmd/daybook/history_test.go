@@ -25,8 +25,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/importer"
-	"daybook/internal/testkit/conferences"
-	"daybook/internal/testkit/engines"
 	"daybook/query/readmodel"
 )
 
@@ -57,16 +55,6 @@ var builtPlain = sync.OnceValues(func() (path string, err error) {
 
 // inDir names the store in a data directory.
 func inDir(data string) []string { return []string{"--data", data} }
-
-// conferenceLines gives the conference history as lines of an import.
-func conferenceLines(t *testing.T) []byte {
-	t.Helper()
-	var lines bytes.Buffer
-	if err := conferences.Convert(&lines, engines.History(t)); err != nil {
-		t.Fatal(err)
-	}
-	return lines.Bytes()
-}
 
 // importLines has the binary import lines from its standard input. With
 // killAfter above 0 it is killed once that many bytes were handed to it.
@@ -168,14 +156,14 @@ func endState(t *testing.T, binary string, on []string) map[string]string {
 }
 
 // TestConferenceHistory imports the real history as a user would, once in one
-// go, once killed three times on the way, and holds lists against a count over
+// go, once killed three times on the way, and compares records and lists with a fold over
 // the file that knows nothing of the service.
 func TestConferenceHistory(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	engines.History(t) // before the program is built for it
+	openHistory(t) // before the program is built for it
 	binary := plainBinary(t)
 	lines := conferenceLines(t)
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
@@ -200,13 +188,18 @@ func TestConferenceHistory(t *testing.T) {
 	if len(live) != 6787 {
 		t.Errorf("%d conferences live by the file, want 6787", len(live))
 	}
-	if len(r.Refused) != impossible || int64(len(r.Refused)*100) >= r.Lines {
-		t.Errorf("%d lines refused of %d, want %d and less than 1 %%", len(r.Refused), r.Lines, impossible)
+	if int64(len(r.Refused)*100) >= r.Lines {
+		t.Errorf("%d lines refused of %d, want less than 1 %%", len(r.Refused), r.Lines)
 	}
+	var refused []string
 	for _, f := range r.Refused {
+		refused = append(refused, f.Key)
 		if f.Line == 0 || f.Reason == "" {
 			t.Errorf("a refusal without line or reason: %+v", f)
 		}
+	}
+	if d := cmp.Diff(impossible, refused); d != "" {
+		t.Errorf("refused lines (-want +got):\n%s\n%+v", d, r.Refused)
 	}
 	if again := importLines(t, binary, inDir(whole), lines, 0); again.Applied != 0 || again.Repeated != r.Applied {
 		t.Errorf("the second import applied %d lines and passed over %d, want 0 and %d", again.Applied, again.Repeated, r.Applied)
@@ -219,6 +212,7 @@ func TestConferenceHistory(t *testing.T) {
 			t.Errorf("verify: %v\n%s", err, out)
 		}
 	}
+	compareRecords(t, whole, live)
 	s := startServer(t, "serve", "--data", whole)
 	compareLists(t, s, live)
 	compareSiteMap(t, s)
@@ -226,19 +220,22 @@ func TestConferenceHistory(t *testing.T) {
 
 // conference is one that lives at the end of lines of an import.
 type conference struct {
-	title, description string
-	start, end         string // YYYY-MM-DD
-	venue, topic       string
-	tags               []string
+	title, website, description string
+	start, end                  string // YYYY-MM-DD
+	venue, topic                string
+	tags                        []string
+	author                      string // who created it
+	created, changed            time.Time
+	changes                     int
 }
 
-// folding follows the lines of an import: which conferences live after them, and how many
-// of the lines no calendar can take: their dates are none or the wrong way round, or
-// nothing is there.
+// folding follows the lines of an import: which conferences live after them, by key, and
+// the keys of the lines that no calendar can take: their dates are none or the wrong way
+// round, or nothing is there.
 type folding struct {
 	live       map[string]*conference
 	names      map[string]string // of venues, categories and tags, by key
-	impossible int
+	impossible []string
 }
 
 func fold(t *testing.T, lines []byte) *folding {
@@ -260,15 +257,16 @@ func (f *folding) take(t *testing.T, line []byte) {
 		return out
 	}
 	var l struct {
-		Action, Kind, Key string
-		Fields            json.RawMessage
+		Action, Kind, Key, Author string
+		At                        importer.Moment
+		Fields                    json.RawMessage
 	}
 	var event struct {
-		Title, Description string
-		Start              string `json:"start_date"`
-		End                string `json:"end_date"`
-		Venue              json.RawMessage
-		Categories, Tags   []reference
+		Title, Website, Description string
+		Start                       string `json:"start_date"`
+		End                         string `json:"end_date"`
+		Venue                       json.RawMessage
+		Categories, Tags            []reference
 	}
 	var other struct{ Name, Venue string }
 	fields := any(&other)
@@ -286,15 +284,19 @@ func (f *folding) take(t *testing.T, line []byte) {
 		f.names[l.Key] = html.UnescapeString(other.Name + other.Venue)
 	case l.Action == importer.ActionDelete:
 		if f.live[l.Key] == nil {
-			f.impossible++
+			f.impossible = append(f.impossible, l.Key)
 		}
 		delete(f.live, l.Key)
 	case !isDay(event.Start) || !isDay(event.End) || event.End < event.Start:
-		f.impossible++
+		f.impossible = append(f.impossible, l.Key)
 	default:
 		c := &conference{
-			title: html.UnescapeString(event.Title), description: event.Description,
+			title: html.UnescapeString(event.Title), website: event.Website, description: event.Description,
 			start: event.Start, end: event.End, tags: name(event.Tags), topic: strings.Join(name(event.Categories), ""),
+			author: l.Author, created: l.At.Time, changed: l.At.Time, changes: 1,
+		}
+		if before := f.live[l.Key]; before != nil {
+			c.author, c.created, c.changes = before.author, before.created, before.changes+1
 		}
 		var venue reference
 		if json.Unmarshal(event.Venue, &venue) == nil { // else it is an empty list
@@ -331,7 +333,7 @@ func TestConferencePast(t *testing.T) {
 	if testing.Short() {
 		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
 	}
-	engines.History(t) // before the program is built for it
+	openHistory(t) // before the program is built for it
 	binary := plainBinary(t)
 	lines := conferenceLines(t)
 	begin := func(t *testing.T, store, args []string) *server {

@@ -24,26 +24,6 @@ func Required(name string) bool {
 	return slices.Contains(strings.Split(os.Getenv("DAYBOOK_REQUIRE"), ","), name)
 }
 
-// History opens the edit history of conferences that DAYBOOK_HISTORY names or, where
-// DAYBOOK_REQUIRE has "history", the one in ../shared/data next to the module. What is made
-// of it takes minutes, so without either the test does not run, see Require.
-func History(t testing.TB) *os.File {
-	t.Helper()
-	path := os.Getenv("DAYBOOK_HISTORY")
-	if path == "" {
-		if !Required("history") {
-			Require(t, "history", "neither DAYBOOK_REQUIRE nor DAYBOOK_HISTORY asks for it")
-		}
-		path = filepath.Join(moduleRoot(t), "..", "shared", "data", "conference-history.ndjson.gz")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		Require(t, "history", err.Error()+" (DAYBOOK_HISTORY names the file)")
-	}
-	t.Cleanup(func() { _ = f.Close() })
-	return f
-}
-
 // moduleRoot is the folder of go.mod, above the folder of the package that is
 // tested.
 func moduleRoot(t testing.TB) string {
