@@ -16,7 +16,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/proof"
-	"daybook/internal/testkit/tlog"
 )
 
 const origin = "calendar.example.org/api/calendar/events/v1"
@@ -51,8 +50,8 @@ func TestCheckpoint(t *testing.T) {
 	h := proof.Head{Origin: origin, Size: 9400, Root: sha256.Sum256([]byte("x"))}
 	text := signed(t, h, a, b)
 	for _, k := range []*proof.PrivateKey{a, b} {
-		name, size, root := tlog.SignedBy(t, text, k.Public.String())
-		if name != h.Origin || size != int(h.Size) || root != tlog.Digest(h.Root) {
+		name, size, root := signedBy(t, text, k.Public.String())
+		if name != h.Origin || size != int(h.Size) || root != digest(h.Root) {
 			t.Errorf("read %s %d %x", name, size, root)
 		}
 		v, err := note.NewVerifier(k.Public.String())
@@ -266,16 +265,16 @@ func TestProofText(t *testing.T) {
 		if lines[0] != "c2sp.org/tlog-proof@v1" || lines[1] != fmt.Sprint("index ", position-1) {
 			t.Fatalf("it begins\n%s", head)
 		}
-		var path []tlog.Digest
+		var path []digest
 		for _, line := range lines[2:] {
 			b, err := base64.StdEncoding.DecodeString(line)
 			if err != nil {
 				t.Fatal(err)
 			}
-			path = append(path, tlog.Digest(b))
+			path = append(path, digest(b))
 		}
-		_, size, got := tlog.SignedBy(t, []byte(checkpoint), log.Public.String())
-		if !tlog.Includes(position-1, size, l.leaves[position-1], path, got) {
+		_, size, got := signedBy(t, []byte(checkpoint), log.Public.String())
+		if !includes(position-1, size, l.leaves[position-1], path, got) {
 			t.Errorf("entry %d is not proved by\n%s", position, text)
 		}
 

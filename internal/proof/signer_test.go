@@ -23,7 +23,6 @@ import (
 	"daybook/eventstore"
 	"daybook/eventstore/memstore"
 	"daybook/internal/proof"
-	"daybook/internal/testkit/tlog"
 )
 
 // signing is a store, its log and what a signer of it is made from.
@@ -118,7 +117,7 @@ func (s *signing) vkeys(c *eventstore.Checkpoint) proof.Keys {
 	return k
 }
 
-func (s *signing) leaves() []tlog.Digest {
+func (s *signing) leaves() []digest {
 	s.Helper()
 	leaves, err := s.store.Leaves(s.Context(), 0, 1<<20)
 	s.ok(err)
@@ -139,8 +138,8 @@ func TestSign(t *testing.T) {
 		t.Errorf("key file: %v, %v", info, err)
 	}
 	vkey := s.vkeys(&c).Keys[0].VKey
-	name, size, root := tlog.SignedBy(t, c.Note, vkey)
-	if name != origin || size != 3 || root != tlog.TreeHash(s.leaves()) || c.Origin != origin || c.Size != 3 {
+	name, size, root := signedBy(t, c.Note, vkey)
+	if name != origin || size != 3 || root != treeHash(s.leaves()) || c.Origin != origin || c.Size != 3 {
 		t.Errorf("signed %s %d %x", name, size, root)
 	}
 	head, err := s.store.Head(t.Context())
@@ -160,7 +159,7 @@ func TestSign(t *testing.T) {
 	}
 	s.write(1)
 	last := s.sign(other)
-	if _, size, root := tlog.SignedBy(t, last.Note, vkey); size != 304 || root != tlog.TreeHash(s.leaves()) {
+	if _, size, root := signedBy(t, last.Note, vkey); size != 304 || root != treeHash(s.leaves()) {
 		t.Errorf("signed %d %x", size, root)
 	}
 	all, err := s.store.Checkpoints(t.Context(), 0, 10)
@@ -235,11 +234,11 @@ func TestRotation(t *testing.T) {
 	first := sign(old)
 	both := sign(old, fresh)
 	for _, k := range []*proof.PrivateKey{old, fresh} {
-		tlog.SignedBy(t, both.Note, k.Public.String())
+		signedBy(t, both.Note, k.Public.String())
 	}
 	sign(fresh)
 	last := sign(fresh)
-	if _, size, root := tlog.SignedBy(t, last.Note, fresh.Public.String()); size != 4 || root != tlog.TreeHash(s.leaves()) {
+	if _, size, root := signedBy(t, last.Note, fresh.Public.String()); size != 4 || root != treeHash(s.leaves()) {
 		t.Errorf("signed %d %x", size, root)
 	}
 	if _, err := proof.Open(last.Note, old.Public); !errors.Is(err, proof.ErrUnsigned) {
@@ -307,7 +306,7 @@ func TestPutBack(t *testing.T) {
 	k, err := signer.Begin(t.Context(), "second.example/log")
 	s.ok(err)
 	c := must(back.store.Checkpoint(t.Context(), 0))
-	if name, size, root := tlog.SignedBy(t, c.Note, k.Public.String()); name != "second.example/log" || size != 15 || root != tlog.TreeHash(back.leaves()) {
+	if name, size, root := signedBy(t, c.Note, k.Public.String()); name != "second.example/log" || size != 15 || root != treeHash(back.leaves()) {
 		t.Errorf("the new log: %s %d %x", name, size, root)
 	}
 	back.write(1)
@@ -428,7 +427,7 @@ func TestKeyWithoutNote(t *testing.T) {
 			t.Errorf("Confirm: %v", err)
 		}
 		c := s.sign(signer)
-		tlog.SignedBy(t, c.Note, k.Public.String())
+		signedBy(t, c.Note, k.Public.String())
 	})
 	t.Run("key unreadable", func(t *testing.T) {
 		t.Parallel()
@@ -689,7 +688,7 @@ type witness struct {
 	*witnessKey
 	mu    sync.Mutex
 	size  int
-	root  tlog.Digest
+	root  digest
 	calls []string
 	alter func(http.ResponseWriter, string) bool // answers in its place
 }
@@ -710,14 +709,14 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, "old", http.StatusBadRequest)
 		return
 	}
-	var path []tlog.Digest
+	var path []digest
 	for _, l := range lines[1:] {
 		b, err := base64.StdEncoding.DecodeString(l)
 		if err != nil || len(b) != 32 {
 			http.Error(out, "proof", http.StatusBadRequest)
 			return
 		}
-		path = append(path, tlog.Digest(b))
+		path = append(path, digest(b))
 	}
 	text, _, _ := strings.Cut(note, "\n\n")
 	text += "\n"
@@ -731,14 +730,14 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		out.WriteHeader(http.StatusConflict)
 		fmt.Fprintf(out, "%d\n", w.size)
 		return
-	case from == 0 && len(path) > 0 || from > 0 && !tlog.Consistent(from, size, path, w.root, tlog.Digest(b)):
+	case from == 0 && len(path) > 0 || from > 0 && !consistent(from, size, path, w.root, digest(b)):
 		http.Error(out, "inconsistent", http.StatusUnprocessableEntity)
 		return
 	}
 	if w.alter != nil && w.alter(out, text) {
 		return
 	}
-	w.size, w.root = size, tlog.Digest(b)
+	w.size, w.root = size, digest(b)
 	_, _ = io.WriteString(out, "— unknown.example AAAAAAAA\n"+w.line(1700000000, text))
 }
 
@@ -800,7 +799,7 @@ func TestWitnesses(t *testing.T) {
 	s.write(300)
 	last := s.sign(signer)
 	good.mu.Lock()
-	good.size, good.root = 3, tlog.TreeHash(s.leaves()[:3])
+	good.size, good.root = 3, treeHash(s.leaves()[:3])
 	good.mu.Unlock()
 	cosign(last)()
 	for _, size := range []calendar.Position{3, 7, 307} {

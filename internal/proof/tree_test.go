@@ -16,12 +16,11 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/internal/proof"
-	testtlog "daybook/internal/testkit/tlog"
 )
 
 // log is a store as a tree reads it, which gives short pages now and then.
 type log struct {
-	leaves []testtlog.Digest
+	leaves []digest
 	epoch  atomic.Uint64
 	read   atomic.Int64 // leaves that were given
 	reads  int
@@ -29,7 +28,7 @@ type log struct {
 }
 
 func newLog(n int) *log {
-	l := &log{leaves: make([]testtlog.Digest, n)}
+	l := &log{leaves: make([]digest, n)}
 	for i := range l.leaves {
 		binary.BigEndian.PutUint64(l.leaves[i][7:], uint64(i)*0x9E3779B97F4A7C15)
 	}
@@ -68,7 +67,7 @@ func TestInclusion(t *testing.T) {
 		if err != nil {
 			t.Fatalf("entry %d of %d: %v", position, size, err)
 		}
-		if !testtlog.Includes(position-1, size, l.leaves[position-1], digests(hashes), testtlog.Digest(root)) {
+		if !includes(position-1, size, l.leaves[position-1], digests(hashes), digest(root)) {
 			t.Fatalf("entry %d of %d is not proved", position, size)
 		}
 		if err := tlog.CheckRecord(hashes, int64(size), root, int64(position)-1, tlog.RecordHash(l.leaves[position-1][:])); err != nil {
@@ -81,8 +80,8 @@ func TestInclusion(t *testing.T) {
 		}
 	}
 	for _, size := range sizes {
-		want := testtlog.TreeHash(l.leaves[:size])
-		if root, err := tree.Root(t.Context(), calendar.Position(size)); err != nil || testtlog.Digest(root) != want {
+		want := treeHash(l.leaves[:size])
+		if root, err := tree.Root(t.Context(), calendar.Position(size)); err != nil || digest(root) != want {
 			t.Fatalf("root of %d: %x, %v; want %x", size, root, err, want)
 		}
 		for _, position := range []int{1, size/2 + 1, max(size-1, 1), size} {
@@ -109,10 +108,10 @@ func TestConsistency(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%d to %d: %v", from, to, err)
 		}
-		if testtlog.Digest(before) != testtlog.TreeHash(l.leaves[:from]) || testtlog.Digest(after) != testtlog.TreeHash(l.leaves[:to]) {
+		if digest(before) != treeHash(l.leaves[:from]) || digest(after) != treeHash(l.leaves[:to]) {
 			t.Fatalf("%d to %d: wrong roots", from, to)
 		}
-		if !testtlog.Consistent(from, to, digests(hashes), testtlog.Digest(before), testtlog.Digest(after)) {
+		if !consistent(from, to, digests(hashes), digest(before), digest(after)) {
 			t.Fatalf("%d to %d is not proved", from, to)
 		}
 		if from > 0 {
@@ -136,10 +135,10 @@ func TestConsistency(t *testing.T) {
 	}
 }
 
-func digests(hashes []proof.Hash) []testtlog.Digest {
-	out := make([]testtlog.Digest, len(hashes))
+func digests(hashes []proof.Hash) []digest {
+	out := make([]digest, len(hashes))
 	for i, h := range hashes {
-		out[i] = testtlog.Digest(h)
+		out[i] = digest(h)
 	}
 	return out
 }
@@ -191,7 +190,7 @@ func TestTreeOfAnotherHistory(t *testing.T) {
 		t.Fatalf("root %x, %v: the first block was read again", now, err)
 	}
 	l.epoch.Add(1)
-	if now, err := tree.Root(t.Context(), 600); err != nil || testtlog.Digest(now) != testtlog.TreeHash(l.leaves[:600]) {
+	if now, err := tree.Root(t.Context(), 600); err != nil || digest(now) != treeHash(l.leaves[:600]) {
 		t.Fatalf("root %x, %v: that of the former history", now, err)
 	}
 	// A history that comes while the tree is read.
@@ -205,7 +204,7 @@ func TestTreeOfAnotherHistory(t *testing.T) {
 			}
 		}
 	}
-	if now, err := tree.Root(t.Context(), 768); err != nil || testtlog.Digest(now) != testtlog.TreeHash(l.leaves[:768]) {
+	if now, err := tree.Root(t.Context(), 768); err != nil || digest(now) != treeHash(l.leaves[:768]) {
 		t.Fatalf("root %x, %v: not that of one history", now, err)
 	}
 }
@@ -264,7 +263,7 @@ func TestTiles(t *testing.T) {
 	const size = 70_000
 	l := newLog(size + 500) // the checkpoint is behind the log
 	tree := proof.NewTree(l)
-	root := testtlog.TreeHash(l.leaves[:size])
+	root := treeHash(l.leaves[:size])
 	byTiles := tlog.TileHashReader(tlog.Tree{N: size, Hash: root}, tiles{t, tree, size})
 	for range 50 {
 		n := rand.Int64N(size)
@@ -272,7 +271,7 @@ func TestTiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !testtlog.Includes(int(n), size, l.leaves[n], digests(path), root) {
+		if !includes(int(n), size, l.leaves[n], digests(path), root) {
 			t.Fatalf("entry %d is not proved by tiles", n+1)
 		}
 	}
@@ -317,11 +316,11 @@ func TestTiles(t *testing.T) {
 					continue
 				}
 				below := 1 << (8 * c.level)
-				h := testtlog.Digest{}
+				h := digest{}
 				if width == 1 || width == c.most || c.level == 0 {
-					h = testtlog.TreeHash(l.leaves[n*below : (n+1)*below])
+					h = treeHash(l.leaves[n*below : (n+1)*below])
 				} else {
-					h = testtlog.Digest(b[32*i : 32*i+32]) // looked at with the greatest width
+					h = digest(b[32*i : 32*i+32]) // looked at with the greatest width
 				}
 				want = append(want, h[:]...)
 			}

@@ -1,4 +1,4 @@
-package httpapi_test
+package proof_test
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"daybook/calendar"
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
-	"daybook/internal/testkit/tlog"
 	"daybook/internal/testkit/world"
 )
 
@@ -48,7 +47,7 @@ func (p *proving) sign() int {
 	return int(c.Size)
 }
 
-func (p *proving) leaves(n int) []tlog.Digest {
+func (p *proving) leaves(n int) []digest {
 	p.Helper()
 	leaves, err := p.Store.Leaves(p.Context(), 0, n)
 	if err != nil || len(leaves) != n {
@@ -57,16 +56,16 @@ func (p *proving) leaves(n int) []tlog.Digest {
 	return leaves
 }
 
-func (p *proving) digest(s any) tlog.Digest {
+func (p *proving) digest(s any) digest {
 	p.Helper()
 	b, err := base64.StdEncoding.DecodeString(s.(string))
 	if err != nil || len(b) != 32 {
 		p.Fatalf("%v is no hash", s)
 	}
-	return tlog.Digest(b)
+	return digest(b)
 }
 
-func (p *proving) hashes(r *world.Response) (out []tlog.Digest) {
+func (p *proving) hashes(r *world.Response) (out []digest) {
 	p.Helper()
 	for _, h := range r.Get("hashes").([]any) {
 		out = append(out, p.digest(h))
@@ -97,7 +96,7 @@ func TestProofsOverHTTP(t *testing.T) {
 		t.Errorf("headers %s", got)
 	}
 	vkey := p.key.Public.String()
-	if origin, n, root := tlog.SignedBy(t, r.Body, vkey); origin != p.key.Name() || n != size || root != tlog.TreeHash(leaves) {
+	if origin, n, root := signedBy(t, r.Body, vkey); origin != p.key.Name() || n != size || root != treeHash(leaves) {
 		t.Errorf("checkpoint %s %d %x", origin, n, root)
 	}
 	for _, same := range []*world.Response{
@@ -107,7 +106,7 @@ func TestProofsOverHTTP(t *testing.T) {
 			t.Errorf("%s is another one", same.Request)
 		}
 	}
-	if _, n, _ := tlog.SignedBy(t, p.nobody.Read("/checkpoint?size="+strconv.Itoa(early)).Body, vkey); n != early {
+	if _, n, _ := signedBy(t, p.nobody.Read("/checkpoint?size="+strconv.Itoa(early)).Body, vkey); n != early {
 		t.Errorf("the earlier one has size %d", n)
 	}
 	p.nobody.Get("/checkpoint?size="+strconv.Itoa(size-1)).WantCode(http.StatusNotFound, "rest_no_checkpoint")
@@ -124,16 +123,16 @@ func TestProofsOverHTTP(t *testing.T) {
 		for position := 1; position <= n; position++ {
 			r := p.nobody.Read(fmt.Sprintf("/proof/inclusion?position=%d&size=%d", position, n))
 			leaf, root := p.digest(r.Get("leaf")), p.digest(r.Get("root"))
-			if r.Int("index") != position-1 || leaf != leaves[position-1] || root != tlog.TreeHash(leaves[:n]) ||
-				!tlog.Includes(position-1, n, leaf, p.hashes(r), root) {
+			if r.Int("index") != position-1 || leaf != leaves[position-1] || root != treeHash(leaves[:n]) ||
+				!includes(position-1, n, leaf, p.hashes(r), root) {
 				t.Fatalf("entry %d of %d: %s", position, n, r.Body)
 			}
 		}
 		for from := range n + 1 {
 			r := p.nobody.Read(fmt.Sprintf("/proof/consistency?from=%d&to=%d", from, n))
 			before, after := p.digest(r.Get("from_root")), p.digest(r.Get("to_root"))
-			if before != tlog.TreeHash(leaves[:from]) || after != tlog.TreeHash(leaves[:n]) ||
-				!tlog.Consistent(from, n, p.hashes(r), before, after) {
+			if before != treeHash(leaves[:from]) || after != treeHash(leaves[:n]) ||
+				!consistent(from, n, p.hashes(r), before, after) {
 				t.Fatalf("%d to %d: %s", from, n, r.Body)
 			}
 		}
@@ -152,11 +151,11 @@ func TestProofsOverHTTP(t *testing.T) {
 	if lines[0] != "c2sp.org/tlog-proof@v1" || lines[1] != "index 2" {
 		t.Errorf("it begins\n%s", head)
 	}
-	var path []tlog.Digest
+	var path []digest
 	for _, line := range lines[2:] {
 		path = append(path, p.digest(line))
 	}
-	if _, n, root := tlog.SignedBy(t, []byte(note), vkey); !tlog.Includes(2, n, leaves[2], path, root) {
+	if _, n, root := signedBy(t, []byte(note), vkey); !includes(2, n, leaves[2], path, root) {
 		t.Errorf("it does not prove entry 3:\n%s", text.Body)
 	}
 	plain.Get(fmt.Sprintf("/proof/inclusion?position=3&size=%d", size-1)).WantCode(http.StatusNotFound, "rest_no_checkpoint")
@@ -190,9 +189,9 @@ func TestTilesOverHTTP(t *testing.T) {
 	t.Parallel()
 	p := newProving(t, httpapi.Options{HistoryMaxAge: 100})
 	author := p.As(calendar.Editor)
-	tag := author.Create(calendar.KindTag, obj{"name": "t"})
+	tag := author.Create(calendar.KindTag, world.Object{"name": "t"})
 	for range 256 {
-		author.Patch(tag.Path(calendar.KindTag), obj{})
+		author.Patch(tag.Path(calendar.KindTag), world.Object{})
 	}
 	size := p.sign()
 	leaves := p.leaves(size)
@@ -214,7 +213,7 @@ func TestTilesOverHTTP(t *testing.T) {
 		bundle := p.nobody.With("Accept-Encoding", "identity").Read("/tile/entries" + c.path[1:])
 		var want, entries []byte
 		for _, l := range leaves[c.first : c.first+c.width] {
-			h := tlog.TreeHash([]tlog.Digest{l})
+			h := treeHash([]digest{l})
 			want = append(want, h[:]...)
 			entries = append(append(entries, 0, 32), l[:]...)
 		}
@@ -229,7 +228,7 @@ func TestTilesOverHTTP(t *testing.T) {
 			t.Errorf("%s: headers %s", c.path, got)
 		}
 	}
-	root := tlog.TreeHash(leaves[:256])
+	root := treeHash(leaves[:256])
 	if r := p.nobody.Read("/tile/1/000.p/1"); !bytes.Equal(r.Body, root[:]) {
 		t.Errorf("level 1: %x", r.Body)
 	}
@@ -253,11 +252,11 @@ func TestOpenings(t *testing.T) {
 	p := newProving(t, httpapi.Options{})
 	editor, auditor, author := p.As(calendar.Editor), p.As(calendar.Auditor), p.As(calendar.Author)
 	open := editor.Event("Open <b>&", nil).Position()
-	draft := editor.Event("Hidden", obj{"status": "draft"}).Position()
+	draft := editor.Event("Hidden", world.Object{"status": "draft"}).Position()
 	withdrawn := editor.Event("Withdrawn", nil)
-	editor.Patch(withdrawn.Path(calendar.KindEvent), obj{"status": "draft"})
+	editor.Patch(withdrawn.Path(calendar.KindEvent), world.Object{"status": "draft"})
 	protected := editor.Event("Protected", nil)
-	editor.Patch(protected.Path(calendar.KindEvent), obj{"password": "xyz"})
+	editor.Patch(protected.Path(calendar.KindEvent), world.Object{"password": "xyz"})
 	own := author.Event("Own", nil).Position()
 	size := p.sign()
 	ask := func(c *world.Client, at calendar.Position) *world.Response {
@@ -266,7 +265,7 @@ func TestOpenings(t *testing.T) {
 	leaves := p.leaves(size)
 	check := func(r *world.Response, at calendar.Position) {
 		t.Helper()
-		if got := tlog.Opened(t, r.Get("opening").(map[string]any)); got != leaves[at-1] || got != p.digest(r.Get("leaf")) {
+		if got := openedLeaf(t, r.Get("opening").(map[string]any)); got != leaves[at-1] || got != p.digest(r.Get("leaf")) {
 			t.Errorf("entry %d: the opening gives %x, the leaf is %x", at, got, leaves[at-1])
 		}
 	}

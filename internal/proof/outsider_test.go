@@ -1,5 +1,4 @@
-// Package tlog verifies a log as an outsider would, with nothing of the program.
-package tlog
+package proof_test
 
 import (
 	"crypto/ed25519"
@@ -16,17 +15,17 @@ import (
 // What follows is written from RFC 6962, RFC 9162, C2SP and HISTORY.md alone, with the
 // standard library alone, so that the program is not its own witness.
 
-// Digest is a SHA-256.
-type Digest = [32]byte
+// digest is a SHA-256.
+type digest = [32]byte
 
-func leafNode(input []byte) Digest { return sha256.Sum256(append([]byte{0}, input...)) }
+func leafNode(input []byte) digest { return sha256.Sum256(append([]byte{0}, input...)) }
 
-func innerNode(left, right Digest) Digest {
+func innerNode(left, right digest) digest {
 	return sha256.Sum256(append(append([]byte{1}, left[:]...), right[:]...))
 }
 
-// TreeHash is MTH of RFC 6962 2.1.
-func TreeHash(inputs []Digest) Digest {
+// treeHash is MTH of RFC 6962 2.1.
+func treeHash(inputs []digest) digest {
 	switch len(inputs) {
 	case 0:
 		return sha256.Sum256(nil)
@@ -34,11 +33,11 @@ func TreeHash(inputs []Digest) Digest {
 		return leafNode(inputs[0][:])
 	}
 	k := 1 << (bits.Len(uint(len(inputs)-1)) - 1)
-	return innerNode(TreeHash(inputs[:k]), TreeHash(inputs[k:]))
+	return innerNode(treeHash(inputs[:k]), treeHash(inputs[k:]))
 }
 
-// Includes is the algorithm of RFC 9162 2.1.3.2.
-func Includes(index, size int, leaf Digest, path []Digest, root Digest) bool {
+// includes is the algorithm of RFC 9162 2.1.3.2.
+func includes(index, size int, leaf digest, path []digest, root digest) bool {
 	if index >= size {
 		return false
 	}
@@ -60,9 +59,9 @@ func Includes(index, size int, leaf Digest, path []Digest, root Digest) bool {
 	return sn == 0 && r == root
 }
 
-// Consistent is the algorithm of RFC 9162 2.1.4.2; none is needed from 0 and between
+// consistent is the algorithm of RFC 9162 2.1.4.2; none is needed from 0 and between
 // equal sizes.
-func Consistent(from, to int, path []Digest, fromRoot, toRoot Digest) bool {
+func consistent(from, to int, path []digest, fromRoot, toRoot digest) bool {
 	if from == 0 {
 		return len(path) == 0 && fromRoot == sha256.Sum256(nil)
 	}
@@ -70,7 +69,7 @@ func Consistent(from, to int, path []Digest, fromRoot, toRoot Digest) bool {
 		return len(path) == 0 && fromRoot == toRoot
 	}
 	if from&(from-1) == 0 {
-		path = append([]Digest{fromRoot}, path...)
+		path = append([]digest{fromRoot}, path...)
 	}
 	if len(path) == 0 {
 		return false
@@ -97,8 +96,8 @@ func Consistent(from, to int, path []Digest, fromRoot, toRoot Digest) bool {
 	return fr == fromRoot && sr == toRoot && sn == 0
 }
 
-// SignedBy verifies a checkpoint by an Ed25519 vkey and gives its three lines.
-func SignedBy(t testing.TB, checkpoint []byte, vkey string) (origin string, size int, root Digest) {
+// signedBy verifies a checkpoint by an Ed25519 vkey and gives its three lines.
+func signedBy(t *testing.T, checkpoint []byte, vkey string) (origin string, size int, root digest) {
 	t.Helper()
 	parts := strings.SplitN(vkey, "+", 3)
 	key, err := base64.StdEncoding.DecodeString(parts[2])
@@ -129,14 +128,14 @@ func SignedBy(t testing.TB, checkpoint []byte, vkey string) (origin string, size
 		if err != nil {
 			t.Fatal(err)
 		}
-		return lines[0], n, Digest(b)
+		return lines[0], n, digest(b)
 	}
 	t.Fatalf("%s did not sign\n%s", vkey, checkpoint)
-	return "", 0, Digest{}
+	return "", 0, digest{}
 }
 
-// Opened is the leaf that an opening of form 2 gives (HISTORY 13), from its JSON.
-func Opened(t testing.TB, opening map[string]any) Digest {
+// openedLeaf is the leaf that an opening of form 2 gives (HISTORY 13), from its JSON.
+func openedLeaf(t *testing.T, opening map[string]any) digest {
 	t.Helper()
 	number := func(b []byte, n float64) []byte { return binary.BigEndian.AppendUint64(b, uint64(int64(n))) }
 	text := func(b []byte, s string) []byte { return append(number(b, float64(len(s))), s...) }
