@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"daybook/internal/testkit/world"
 )
 
 // obj is a JSON object, list a JSON array.
@@ -331,28 +333,7 @@ func (a *answer) json() any {
 // lookup gives the value at a path of keys and indexes ("events.0.title").
 func (a *answer) lookup(path string) (any, bool) {
 	a.t.Helper()
-	v := a.json()
-	for path != "" {
-		var key string
-		key, path, _ = strings.Cut(path, ".")
-		switch x := v.(type) {
-		case obj:
-			next, ok := x[key]
-			if !ok {
-				return nil, false
-			}
-			v = next
-		case list:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(x) {
-				return nil, false
-			}
-			v = x[i]
-		default:
-			return nil, false
-		}
-	}
-	return v, true
+	return world.Lookup(a.json(), path)
 }
 
 // at gives the value at a path; a missing one fails the test.

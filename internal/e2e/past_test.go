@@ -48,7 +48,7 @@ func (s *scene) tell(as, collection string, bodies ...obj) *story {
 	s.t.Helper()
 	var out story
 	for i, b := range bodies {
-		s.svc.clock.add(time.Minute)
+		s.svc.clock.Add(time.Minute)
 		out.times = append(out.times, s.svc.clock.Now())
 		if i == 0 {
 			made := s.as(as).create(collection, body(collection, newWord(), b))
@@ -112,12 +112,12 @@ func linkedThen(s *scene) {
 	ed, nobody := s.editor, s.nobody
 	venue := ed.add("venues", "Old")
 	tag := ed.add("tags", "Jazz")
-	s.svc.clock.add(time.Minute)
+	s.svc.clock.Add(time.Minute)
 	event := ed.event(newWord(), obj{"venue": venue.id(), "tags": tag.id(), "organizer": obj{"organizer": "Inline"}})
-	s.svc.clock.add(time.Minute)
+	s.svc.clock.Add(time.Minute)
 	ed.update(venue, obj{"venue": "New"})
 	renamed := s.head()
-	s.svc.clock.add(time.Minute)
+	s.svc.clock.Add(time.Minute)
 	ed.update(event, obj{"title": "Second"})
 	path := event.path()
 	for _, c := range []*caller{nobody, s.as("auditor")} {
@@ -152,7 +152,7 @@ func permanentURLs(s *scene) {
 	if !strings.HasPrefix(first.etag(), `"1-`) {
 		s.t.Errorf("ETag %s", first.etag())
 	}
-	s.svc.clock.add(time.Hour)
+	s.svc.clock.Add(time.Hour)
 	ed.update(venue, obj{"venue": "New"})
 	ed.update(path, obj{"title": "Other"})
 	ed.update(path, obj{"slug": newWord()})
@@ -177,11 +177,11 @@ func slugsThen(s *scene) {
 		w, other := newWord(), newWord()
 		first := ed.create(collection, body(collection, "First", obj{"slug": w}))
 		then := s.head()
-		s.svc.clock.add(time.Minute)
+		s.svc.clock.Add(time.Minute)
 		had := s.svc.clock.Now()
-		s.svc.clock.add(time.Minute)
+		s.svc.clock.Add(time.Minute)
 		ed.update(first, obj{"slug": other})
-		s.svc.clock.add(time.Minute)
+		s.svc.clock.Add(time.Minute)
 		second := ed.create(collection, body(collection, "Second", obj{"slug": w}))
 		path := "/" + collection + "/by-slug/" + w
 		nobody.read(path+at(had)).field("id", first.id()).field("slug", w)
@@ -292,7 +292,7 @@ func scheduledThen(s *scene) {
 	event := ed.event(newWord(), obj{"status": "future", "date": due.Format("2006-01-02 15:04:05")}).field("status", "future")
 	path, word := event.path(), event.str("title")
 	nobody.get(path+version(1)).code(403, "event-not-accessible")
-	s.svc.clock.add(2 * time.Hour)
+	s.svc.clock.Add(2 * time.Hour)
 	nobody.read(path + version(1))
 	nobody.get(path+at(due.Add(-time.Second))).code(403, "event-not-accessible")
 	nobody.read(path+at(due)).field("status", "publish")
@@ -330,10 +330,10 @@ func listsThen(s *scene) {
 	a := ed.event(w+" A", obj{"start_date": "2026-05-01 10:00", "end_date": "2026-05-01 11:00"})
 	b := ed.event(w+" B", obj{"start_date": "2026-05-03 10:00", "end_date": "2026-05-03 11:00"})
 	then := s.svc.clock.Now()
-	s.svc.clock.add(24 * time.Hour)
+	s.svc.clock.Add(24 * time.Hour)
 	c := ed.event(w+" C", obj{"start_date": "2026-05-02 10:00", "end_date": "2026-05-02 11:00"})
 	ed.update(b, obj{"start_date": "2026-05-09 10:00", "end_date": "2026-05-09 11:00"})
-	s.svc.clock.add(24 * time.Hour)
+	s.svc.clock.Add(24 * time.Hour)
 	nobody.list("events", "search", w).found(b)
 	past := nobody.list("events", "search", w, "as_of", then.Format("2006-01-02 15:04:05")).found(a, b)
 	past.field("total", 2).field("events.1.start_date", "2026-05-03 10:00:00")
@@ -467,7 +467,7 @@ func countsThen(s *scene) {
 	expect(locked, 0)
 	ed.update(secret, obj{"password": "again"})
 	expect(open, 0)
-	s.svc.clock.add(365 * 24 * time.Hour)
+	s.svc.clock.Add(365 * 24 * time.Hour)
 	nobody.list("venues", "only_with_upcoming", "true").field("total", 0)
 	nobody.list("venues", "as_of", then(one), "only_with_upcoming", "true").field("total", 1)
 }
@@ -482,7 +482,7 @@ func parametersThen(s *scene) {
 	e := ed.event(w, obj{"categories": sub.id()})
 	there := position(s.head())
 	before := position(s.head() - 2)
-	s.svc.clock.add(time.Minute)
+	s.svc.clock.Add(time.Minute)
 	ed.update(top, obj{"name": "Renamed", "slug": w + "-renamed"})
 	for _, name := range []string{top.idText(), w + "-top", w + " TOP"} {
 		nobody.list("events", "categories", name, "as_of", there).found(e)

@@ -19,7 +19,7 @@ func keysLast(s *scene) {
 	first := ed.with("Idempotency-Key", w).create("events", sent)
 	change := ed.with("Idempotency-Key", w+"-u").update(first, obj{"title": w + " later"})
 	ed.remove(first)
-	s.svc.clock.add(24*time.Hour - time.Second)
+	s.svc.clock.Add(24*time.Hour - time.Second)
 	again := ed.with("Idempotency-Key", w).create("events", sent).head("Idempotency-Replayed", "true")
 	same(s.t, first, again)
 	same(s.t, change, ed.with("Idempotency-Key", w+"-u").update(first, obj{"title": w + " later"}))

@@ -525,7 +525,7 @@ func scheduled(s *scene) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.svc.clock.add(at.Sub(s.svc.clock.Now()))
+		s.svc.clock.Add(at.Sub(s.svc.clock.Now()))
 	}
 	state := func(venueOut, eventOut bool) {
 		s.t.Helper()
@@ -601,15 +601,15 @@ func daysGoBy(s *scene) {
 	nobody.list("events").found(today, tomorrow)
 	nobody.list("events", "ends_after", "now", "strict_dates", "1").found(today, tomorrow, far)
 	nobody.list("venues", "only_with_upcoming", "1").found(venue)
-	s.svc.clock.add(6 * time.Hour) // 18:00
+	s.svc.clock.Add(6 * time.Hour) // 18:00
 	nobody.list("events", "ends_after", "now", "strict_dates", "1").found(tomorrow, far)
 	nobody.list("venues", "only_with_upcoming", "1").found(venue)
 	nobody.list("events").found(today, tomorrow)
-	s.svc.clock.add(time.Second)
+	s.svc.clock.Add(time.Second)
 	nobody.list("venues", "only_with_upcoming", "1").found()
-	s.svc.clock.add(6*time.Hour - 2*time.Second) // 23:59:59
+	s.svc.clock.Add(6*time.Hour - 2*time.Second) // 23:59:59
 	nobody.list("events").found(today, tomorrow)
-	s.svc.clock.add(time.Second)
+	s.svc.clock.Add(time.Second)
 	nobody.list("events").found(tomorrow, far).field("rest_url",
 		s.svc.url+root+"/events/?per_page=10&start_date=2026-05-02%2000%3A00%3A00&end_date=2028-05-02%2023%3A59%3A59")
 	nobody.read("").field("routes./calendar/events/v1/events.endpoints.0.args.start_date.default", "2026-05-02 23:59:00")

@@ -53,7 +53,7 @@ var friday = time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
 type service struct {
 	url   string // scheme, host and port
 	users map[string]user
-	clock *clock
+	clock *world.Clock
 	// hold keeps new entries from the read model until release, so lists lag.
 	hold func() (release func())
 
@@ -111,7 +111,7 @@ type parts struct {
 //	HTTP ─► command ─► SQLite ─► relay ─► JetStream ─► projector ─► memory image
 func embedded(t *testing.T, s settings) *service {
 	t.Helper()
-	return assemble(t, s, func(log *slog.Logger, clock *clock) (p parts) {
+	return assemble(t, s, func(log *slog.Logger, clock *world.Clock) (p parts) {
 		dir := t.TempDir()
 		store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Now: clock.Now})
 		must(t, err)
@@ -133,7 +133,7 @@ func must(t *testing.T, err error) {
 }
 
 // assemble starts a service of its parts.
-func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *service {
+func assemble(t *testing.T, s settings, open func(*slog.Logger, *world.Clock) parts) *service {
 	t.Helper()
 	if s.now.IsZero() {
 		s.now = friday
@@ -141,8 +141,8 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *
 	if s.site == nil {
 		s.site = time.UTC
 	}
-	clock := &clock{now: s.now}
-	faults := &faultLog{}
+	clock := world.NewClock(s.now)
+	faults := &world.Log{}
 	log := slog.New(slog.NewTextHandler(faults, &slog.HandlerOptions{Level: slog.LevelError}))
 	t.Cleanup(func() {
 		if text := faults.String(); text != "" {
@@ -157,10 +157,10 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *
 	must(t, err)
 	t.Cleanup(func() { closed(t, source.Close()) })
 	gate := &gate{Index: p.projected}
-	loop(t, relay.Run)
+	world.Run(t, relay.Run)
 	keeper, err := projector.New(gate, source, projector.Options{Log: log})
 	must(t, err)
-	loop(t, keeper.Run)
+	world.Run(t, keeper.Run)
 
 	rules := &calendar.Rules{Site: s.site, Clean: htmltext.New()}
 	commands, err := command.New(store, rules, access.NewHasher(), command.Options{Now: clock.Now})
@@ -171,7 +171,7 @@ func assemble(t *testing.T, s settings, open func(*slog.Logger, *clock) parts) *
 	must(t, err)
 	then, err := past.New(store, queries, past.Options{Query: lists, Log: log})
 	must(t, err)
-	loop(t, then.Run)
+	world.Run(t, then.Run)
 	users := access.New(store)
 	users.Now = clock.Now
 	s.http.Site, s.http.Now, s.http.Log, s.http.PerPageMax = s.site, clock.Now, log, s.perPageMax
@@ -251,20 +251,6 @@ func closed(t *testing.T, err error) {
 	}
 }
 
-// loop runs an actor until the end of the test.
-func loop(t *testing.T, run func(context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
-}
-
 // gate is the index as the projector writes it; writes wait while it is held.
 type gate struct {
 	readmodel.Index
@@ -281,46 +267,6 @@ func (g *gate) Write(ctx context.Context, b readmodel.Batch) ([]error, error) {
 func (g *gate) hold() (release func()) {
 	g.held.Lock()
 	return g.held.Unlock
-}
-
-// clock stands still until it is moved.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// Now gives the present moment.
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// add moves the clock.
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-// faultLog keeps errors: a service that does its work has none.
-type faultLog struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-// Write adds a line.
-func (l *faultLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-// String gives all lines.
-func (l *faultLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func (s *service) positionText() string { return strconv.FormatUint(s.position.Load(), 10) }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,8 +108,6 @@ func (c *Client) Do(method, path string, body any) *Response {
 	return out
 }
 
-// Get, Post, Put, Patch, Delete are Do with the method.
-
 // Get reads a path.
 func (c *Client) Get(path string) *Response {
 	c.w.t.Helper()
@@ -125,12 +124,6 @@ func (c *Client) Read(path string) *Response {
 func (c *Client) Post(path string, body any) *Response {
 	c.w.t.Helper()
 	return c.Do(http.MethodPost, path, body)
-}
-
-// Put sends a body to a path.
-func (c *Client) Put(path string, body any) *Response {
-	c.w.t.Helper()
-	return c.Do(http.MethodPut, path, body)
 }
 
 // Patch sends a body to a path.
@@ -207,12 +200,7 @@ func (r *Response) WantBad(fields ...string) *Response {
 	r.t.Helper()
 	r.WantCode(http.StatusBadRequest, "rest_invalid_param")
 	params, _ := r.Get("data.params").(map[string]any)
-	ok := len(params) == len(fields)
-	for _, f := range fields {
-		_, named := params[f]
-		ok = ok && named
-	}
-	if !ok {
+	if !slices.Equal(slices.Sorted(maps.Keys(params)), slices.Sorted(slices.Values(fields))) {
 		r.t.Fatalf("%s: refused params %v, want %v", r.Request, params, fields)
 	}
 	return r
@@ -222,11 +210,8 @@ func (r *Response) WantBad(fields ...string) *Response {
 // compared as float64, lists as []any.
 func (r *Response) WantField(path string, want any) *Response {
 	r.t.Helper()
-	if n, ok := want.(int); ok {
-		want = float64(n)
-	}
-	if n, ok := want.(calendar.ID); ok {
-		want = float64(n)
+	if n := reflect.ValueOf(want); n.CanInt() {
+		want = float64(n.Int())
 	}
 	if got := r.Get(path); !reflect.DeepEqual(got, want) {
 		r.t.Fatalf("%s: %s = %#v, want %#v", r.Request, path, got, want)
@@ -249,11 +234,14 @@ func (r *Response) JSON() any {
 // "events.0.title"), and whether it is there.
 func (r *Response) Lookup(path string) (any, bool) {
 	r.t.Helper()
-	v := r.JSON()
-	if path == "" {
-		return v, true
-	}
-	for key := range strings.SplitSeq(path, ".") {
+	return Lookup(r.JSON(), path)
+}
+
+// Lookup returns the value at a path of keys and indexes in decoded JSON.
+func Lookup(v any, path string) (any, bool) {
+	for path != "" {
+		var key string
+		key, path, _ = strings.Cut(path, ".")
 		switch x := v.(type) {
 		case map[string]any:
 			next, ok := x[key]
@@ -294,31 +282,29 @@ func (r *Response) Has(path string) bool {
 // String gives the text at a path.
 func (r *Response) String(path string) string {
 	r.t.Helper()
-	s, ok := r.Get(path).(string)
-	if !ok {
-		r.t.Fatalf("%s: %s is no text\n%s", r.Request, path, r.Body)
-	}
-	return s
+	return at[string](r, path)
 }
 
 // Int gives the whole number at a path.
 func (r *Response) Int(path string) int {
 	r.t.Helper()
-	n, ok := r.Get(path).(float64)
-	if !ok {
-		r.t.Fatalf("%s: %s is no number\n%s", r.Request, path, r.Body)
-	}
-	return int(n)
+	return int(at[float64](r, path))
 }
 
 // Len gives the length of the list at a path.
 func (r *Response) Len(path string) int {
 	r.t.Helper()
-	list, ok := r.Get(path).([]any)
+	return len(at[[]any](r, path))
+}
+
+// at returns the value at a path; another kind of value fails the test.
+func at[T any](r *Response, path string) T {
+	r.t.Helper()
+	v, ok := r.Get(path).(T)
 	if !ok {
-		r.t.Fatalf("%s: %s is no list\n%s", r.Request, path, r.Body)
+		r.t.Fatalf("%s: %s is no %T\n%s", r.Request, path, v, r.Body)
 	}
-	return len(list)
+	return v
 }
 
 // ID gives the id of the record.

@@ -2,9 +2,9 @@ package world
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -65,12 +65,7 @@ func (w *World) Document() Documentation {
 // no schema tells apart are looked at once: it takes far longer than to make them.
 func (w *World) conforms(r *http.Request, res *Response) {
 	w.t.Helper()
-	_, path, inside := strings.Cut(slashes.ReplaceAllString(r.URL.EscapedPath(), "/"), httpapi.Namespace)
-	if !inside {
-		return
-	}
-	template, _ := match(strings.TrimSuffix(path, "/"))
-	like := fmt.Sprintln(r.Method, template, r.URL.RawQuery == "", r.Header.Get("Content-Type"), res.Status,
+	like := fmt.Sprintln(r.Method, templateOf(r), r.URL.RawQuery == "", r.Header.Get("Content-Type"), res.Status,
 		slices.Sorted(maps.Keys(res.Header)), res.Header.Get("Content-Type"), shape(res.sent), shape(string(res.Body)))
 	if _, known := w.like.LoadOrStore(like, true); known {
 		return
@@ -90,18 +85,15 @@ func init() {
 	}
 }
 
-var slashes = regexp.MustCompile("//+")
-
 // Check gives an error when an answer to a request, or a body that was taken, is
 // not what the documentation says. sent is the body of the request. Paths and
 // methods that are not documented have the refusals of step 1 only. What stands
 // outside of the namespace is not looked at.
 func (d Documentation) Check(r *http.Request, sent string, status int, header http.Header, body []byte) error {
-	_, path, known := strings.Cut(slashes.ReplaceAllString(r.URL.EscapedPath(), "/"), httpapi.Namespace)
-	if !known {
+	template := templateOf(r)
+	if template == "" {
 		return nil
 	}
-	template, params := match(strings.TrimSuffix(path, "/"))
 	item := d.Paths.Value(template)
 	if item == nil || item.GetOperation(r.Method) == nil {
 		if status != http.StatusNotFound && status != http.StatusMethodNotAllowed && status != http.StatusRequestURITooLong {
@@ -115,11 +107,11 @@ func (d Documentation) Check(r *http.Request, sent string, status int, header ht
 		item = ended
 	}
 	route := &routers.Route{Spec: d.T, Path: template, PathItem: item, Method: r.Method, Operation: item.GetOperation(r.Method)}
-	if err := taken(route, r, sent, status); err != nil {
+	if err := taken(route.Operation.RequestBody, r, sent, status); err != nil {
 		return fmt.Errorf("a body that was taken is not as documented: %w", err)
 	}
 	input := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route},
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, Route: route},
 		Status:                 status, Header: header,
 		Options: &openapi3filter.Options{IncludeResponseStatus: true},
 	}
@@ -130,61 +122,52 @@ func (d Documentation) Check(r *http.Request, sent string, status int, header ht
 	return nil
 }
 
-// Admits gives an error when the documentation does not admit a JSON body of a
-// POST to a collection ("/events").
-func (d Documentation) Admits(ctx context.Context, collection, body string) error {
-	item := d.Paths.Value(collection)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, collection, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	return openapi3filter.ValidateRequestBody(ctx, &openapi3filter.RequestValidationInput{
-		Request: r, Route: &routers.Route{Spec: d.T, Path: collection, PathItem: item, Method: r.Method, Operation: item.Post},
-		Options: &openapi3filter.Options{},
-	}, item.Post.RequestBody.Value)
-}
-
-// taken holds a JSON body that a write took against the documentation: what can
+// taken compares a JSON body that a write took with the documentation: what can
 // be sent has to stand there. A query may bring required fields, so bodies
-// beside one are not looked at.
-func taken(route *routers.Route, r *http.Request, sent string, status int) error {
-	if route.Operation.RequestBody == nil || status >= http.StatusMultipleChoices || sent == "" ||
-		r.URL.RawQuery != "" || r.Header.Get("Content-Type") != "application/json" {
+// next to one are not looked at.
+func taken(documented *openapi3.RequestBodyRef, r *http.Request, sent string, status int) error {
+	if documented == nil || status >= http.StatusMultipleChoices || sent == "" || r.URL.RawQuery != "" || r.Header.Get("Content-Type") != "application/json" {
 		return nil
 	}
-	again := r.Clone(r.Context())
-	again.Body = io.NopCloser(strings.NewReader(sent))
-	return openapi3filter.ValidateRequestBody(r.Context(), &openapi3filter.RequestValidationInput{
-		Request: again, Route: route, Options: &openapi3filter.Options{},
-	}, route.Operation.RequestBody.Value)
+	media := documented.Value.Content.Get("application/json")
+	if media == nil {
+		return errors.New("no JSON is documented")
+	}
+	var body any
+	if err := json.Unmarshal([]byte(sent), &body); err != nil {
+		return err
+	}
+	return media.Schema.Value.VisitJSON(body, openapi3.VisitAsRequest())
 }
 
-// match finds the template of a path below the namespace.
-func match(path string) (template string, params map[string]string) {
-	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	switch {
-	case path == "":
-		return "/", nil
-	case len(parts) == 1:
-		if before, ending, ended := strings.Cut(parts[0], "."); ended {
-			return "/" + before + ".{format}", map[string]string{"format": ending}
-		}
-		return "/" + parts[0], nil
-	case len(parts) == 2 && strings.Trim(parts[1], "0123456789") == "":
-		return "/" + parts[0] + "/{id}", map[string]string{"id": parts[1]}
-	case len(parts) == 2 && strings.Contains(parts[1], "."):
-		id, ending, _ := strings.Cut(parts[1], ".")
-		return "/" + parts[0] + "/{id}.{format}", map[string]string{"id": id, "format": ending}
-	case len(parts) == 3 && strings.HasPrefix(parts[2], "events."):
-		return "/" + parts[0] + "/{id}/events.{format}", map[string]string{"id": parts[1], "format": strings.TrimPrefix(parts[2], "events.")}
-	case len(parts) == 3 && parts[0] != "tile" && strings.Trim(parts[1], "0123456789") == "":
-		return "/" + parts[0] + "/{id}/" + parts[2], map[string]string{"id": parts[1]}
-	case len(parts) == 3 && parts[1] == "by-slug":
-		return "/" + parts[0] + "/by-slug/{slug}", map[string]string{"slug": parts[2]}
-	case parts[0] == "tile" && len(parts) > 1:
-		return "/tile/{level}/{tile}", map[string]string{"level": parts[1], "tile": strings.Join(parts[2:], "/")}
-	default:
-		return path, nil
+// templates are the paths of the documentation by the forms of paths, the first that fits.
+var templates = []struct {
+	form     *regexp.Regexp
+	template string
+}{
+	{regexp.MustCompile(`^/([^/.]*)\.[^/]*$`), "/$1.{format}"},
+	{regexp.MustCompile(`^/([^/]+)/[0-9]+$`), "/$1/{id}"},
+	{regexp.MustCompile(`^/([^/]+)/[^/.]*\.[^/]*$`), "/$1/{id}.{format}"},
+	{regexp.MustCompile(`^/([^/]+)/[^/]+/events\.[^/]*$`), "/$1/{id}/events.{format}"},
+	{regexp.MustCompile(`^/([^/]+)/by-slug/[^/]*$`), "/$1/by-slug/{slug}"},
+	{regexp.MustCompile(`^/tile/.*$`), "/tile/{level}/{tile}"},
+	{regexp.MustCompile(`^/([^/]+)/[0-9]+/([^/]+)$`), "/$1/{id}/$2"},
+}
+
+var slashes = regexp.MustCompile("//+")
+
+// templateOf returns the path of a request as the documentation has it, "" outside of the
+// namespace.
+func templateOf(r *http.Request) string {
+	_, path, inside := strings.Cut(slashes.ReplaceAllString(r.URL.EscapedPath(), "/"), httpapi.Namespace)
+	if !inside {
+		return ""
 	}
+	path = "/" + strings.Trim(path, "/")
+	for _, t := range templates {
+		if t.form.MatchString(path) {
+			return t.form.ReplaceAllString(path, t.template)
+		}
+	}
+	return path
 }

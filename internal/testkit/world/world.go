@@ -55,13 +55,10 @@ type Options struct {
 	// Wait is the longest wait for a position; 0: 20 ms.
 	Wait time.Duration
 
-	// Of query.Options.
-	QueryBudget int
-	CostBands   []string
-
-	Store eventstore.Store // nil: memory
-	Index readmodel.Index  // nil: memory
-	Past  past.Options     // Query is set by the World
+	QueryBudget int              // of query.Options
+	Store       eventstore.Store // nil: memory
+	Index       readmodel.Index  // nil: memory
+	Past        past.Options     // Query is set by the World
 	// Unchecked leaves out the comparison of every answer with the documentation
 	// that the service serves.
 	Unchecked bool
@@ -83,8 +80,7 @@ type World struct {
 
 	t         testing.TB
 	project   *projecting
-	tokens    map[string]string // by user name
-	ids       map[string]calendar.ID
+	users     map[string]*Client // by name
 	unchecked bool
 	document  func() Documentation // Document, once
 	like      *sync.Map            // answers that were held against it, by what a schema sees of them
@@ -104,8 +100,8 @@ func New(t testing.TB, o Options) *World {
 		o.Wait = 20 * time.Millisecond
 	}
 	w := &World{
-		t: t, Clock: &Clock{now: o.Now}, Index: o.Index, Log: &Log{}, unchecked: o.Unchecked, like: &sync.Map{},
-		tokens: map[string]string{}, ids: map[string]calendar.ID{},
+		t: t, Clock: NewClock(o.Now), Index: o.Index, Log: &Log{}, unchecked: o.Unchecked, like: &sync.Map{},
+		users: map[string]*Client{},
 	}
 	w.document = sync.OnceValue(w.Document)
 	store := o.Store
@@ -131,14 +127,14 @@ func New(t testing.TB, o Options) *World {
 	w.Records = w.Commands.Records()
 	queries := query.Options{
 		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: w.Clock.Now, PositionWait: o.Wait, Clean: rules.Clean,
-		LocalIndex: o.Index == nil, MaxAnswer: o.HTTP.MaxAnswer, QueryBudget: o.QueryBudget, CostBands: o.CostBands,
+		LocalIndex: o.Index == nil, MaxAnswer: o.HTTP.MaxAnswer, QueryBudget: o.QueryBudget,
 	}
 	w.Queries, err = query.New(w.Index, w.Records, queries)
 	must(err)
 	o.Past.Query = queries
 	w.Past, err = past.New(w.Store, w.Queries, o.Past)
 	must(err)
-	w.run(w.Past.Run)
+	Run(t, w.Past.Run)
 	w.Users = access.New(w.Store)
 	w.Users.Now = w.Clock.Now
 	w.Proofs = proof.NewLog(w.Store)
@@ -167,15 +163,16 @@ func New(t testing.TB, o Options) *World {
 	return w
 }
 
-// run runs an actor until the end of the test.
-func (w *World) run(actor func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(w.t.Context()))
+// Run runs an actor until the end of the test.
+func Run(t testing.TB, actor func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- actor(ctx) }()
-	w.t.Cleanup(func() {
+	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			w.t.Error(err)
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
 		}
 	})
 }
@@ -208,28 +205,28 @@ func (w *World) As(role calendar.Role) *Client {
 	if role == calendar.Anonymous {
 		return &Client{w: w, root: Root}
 	}
-	return w.AsUser(role.String(), role)
+	return w.as(role.String(), role)
 }
 
 // AsOther is As for a second user with the same role.
 func (w *World) AsOther(role calendar.Role) *Client {
 	w.t.Helper()
-	return w.AsUser("other-"+role.String(), role)
+	return w.as("other-"+role.String(), role)
 }
 
-// AsUser gives a client of a user by name, who is made when there is none yet.
-func (w *World) AsUser(name string, role calendar.Role) *Client {
+// as returns a client of a user by name, who is created when there is none yet.
+func (w *World) as(name string, role calendar.Role) *Client {
 	w.t.Helper()
-	token, known := w.tokens[name]
+	c, known := w.users[name]
 	if !known {
-		u, fresh, err := w.Users.Add(w.t.Context(), name, role, 0)
+		u, token, err := w.Users.Add(w.t.Context(), name, role, 0)
 		if err != nil {
 			w.t.Fatal(fmt.Errorf("add user %s: %w", name, err))
 		}
-		token = fresh
-		w.tokens[name], w.ids[name] = token, u.ID
+		c = &Client{w: w, root: Root, User: u.ID, Name: name, Token: token}
+		w.users[name] = c
 	}
-	return &Client{w: w, root: Root, User: w.ids[name], Name: name, Token: token}
+	return c
 }
 
 // Clock stands still until it is moved.
@@ -237,6 +234,9 @@ type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
+
+// NewClock returns a clock that stands at a moment.
+func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now gives the present moment.
 func (c *Clock) Now() time.Time {
@@ -252,7 +252,7 @@ func (c *Clock) Add(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Log keeps what the interface logged.
+// Log keeps what a service logged.
 type Log struct {
 	mu sync.Mutex
 	b  bytes.Buffer
