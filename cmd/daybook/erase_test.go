@@ -249,7 +249,14 @@ func TestEraseKilled(t *testing.T) {
 func TestEraseOnServers(t *testing.T) {
 	t.Parallel()
 	d := newSize(t)
-	dirs := []string{engines.Files(t, engines.EngineNATS), engines.Files(t, engines.EngineElasticsearch)}
+	var dirs []string
+	for _, name := range []string{engines.EngineNATS, engines.EngineElasticsearch} {
+		variable := "DAYBOOK_TEST_" + strings.ToUpper(name) + "_DIR"
+		if os.Getenv(variable) == "" {
+			engines.Require(t, name, variable+" is not set (deploy/engines/status prints it for an engine that it started)")
+		}
+		dirs = append(dirs, os.Getenv(variable))
+	}
 	s := d.serve("all")
 	venue, event := toErase(s)
 	eventually(t, "lists with the venue", func() bool {

@@ -53,18 +53,6 @@ func URL(t testing.TB, name string) string {
 
 func engineVariable(name string) string { return "DAYBOOK_TEST_" + strings.ToUpper(name) }
 
-// Files gives the directory that a shared engine keeps its files in, for tests of
-// what is in them; without one the test does not run.
-func Files(t testing.TB, name string) string {
-	t.Helper()
-	variable := engineVariable(name) + "_DIR"
-	dir := os.Getenv(variable)
-	if dir == "" {
-		Require(t, name, variable+" is not set (deploy/engines/status prints it for an engine that it started)")
-	}
-	return dir
-}
-
 // unique is a name that no other test has: lower case, letters and digits, a
 // letter first, 17 characters.
 func unique() string { return "t" + strings.ToLower(rand.Text())[:16] }
@@ -75,30 +63,48 @@ func clearing(t testing.TB) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(t.Context()), clearLimit)
 }
 
+// shared returns the URL of a shared engine and a name that is unique; remove removes what
+// has the name when the test ends.
+func shared(t testing.TB, name string, remove func(ctx context.Context, url, own string) error) (url, own string) {
+	t.Helper()
+	url, own = strings.TrimRight(URL(t, name), "/"), unique()
+	t.Cleanup(func() {
+		ctx, end := clearing(t)
+		defer end()
+		if err := remove(ctx, url, own); err != nil {
+			t.Errorf("%s of %s: %v", name, engineVariable(name), err)
+		}
+	})
+	return url, own
+}
+
 // Postgres gives the URL of the server of DAYBOOK_TEST_POSTGRES and the name of
 // an empty schema in it, which is dropped when the test ends. The user of the
 // URL may make schemas and roles.
 func Postgres(t testing.TB) (url, schema string) {
 	t.Helper()
-	url, schema = URL(t, EnginePostgres), unique()
-	do := func(ctx context.Context, statement string) {
-		t.Helper()
-		conn, err := pgx.Connect(ctx, url)
-		if err != nil {
-			t.Fatalf("PostgreSQL of %s: %v", engineVariable(EnginePostgres), err)
-		}
-		defer func() { _ = conn.Close(ctx) }()
-		if _, err := conn.Exec(ctx, statement); err != nil {
-			t.Errorf("%s: %v", statement, err)
+	url, schema = shared(t, EnginePostgres, func(ctx context.Context, url, schema string) error {
+		return execute(ctx, url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+	})
+	if err := execute(t.Context(), url, "CREATE SCHEMA "+schema); err != nil {
+		t.Fatalf("PostgreSQL of %s: %v", engineVariable(EnginePostgres), err)
+	}
+	return url, schema
+}
+
+// execute runs statements on a connection of their own.
+func execute(ctx context.Context, url string, statements ...string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for _, text := range statements {
+		if _, err := conn.Exec(ctx, text); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
 		}
 	}
-	do(t.Context(), "CREATE SCHEMA "+schema)
-	t.Cleanup(func() {
-		ctx, end := clearing(t)
-		defer end()
-		do(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
-	})
-	return url, schema
+	return nil
 }
 
 // NATS gives the URL of the server of DAYBOOK_TEST_NATS and a prefix for the names of
@@ -106,15 +112,7 @@ func Postgres(t testing.TB) (url, schema string) {
 // ends.
 func NATS(t testing.TB) (url, prefix string) {
 	t.Helper()
-	url, prefix = URL(t, EngineNATS), unique()
-	t.Cleanup(func() {
-		ctx, end := clearing(t)
-		defer end()
-		if err := deleteStreams(ctx, url, strings.ToUpper(prefix)); err != nil {
-			t.Errorf("NATS of %s: %v", engineVariable(EngineNATS), err)
-		}
-	})
-	return url, prefix
+	return shared(t, EngineNATS, deleteStreams)
 }
 
 func deleteStreams(ctx context.Context, url, prefix string) error {
@@ -123,6 +121,7 @@ func deleteStreams(ctx context.Context, url, prefix string) error {
 		return err
 	}
 	defer conn.Close()
+	prefix = strings.ToUpper(prefix)
 	js, err := jetstream.New(conn)
 	if err != nil {
 		return err
@@ -144,26 +143,13 @@ func deleteStreams(ctx context.Context, url, prefix string) error {
 // ends.
 func Elasticsearch(t testing.TB) (url, prefix string) {
 	t.Helper()
-	return search(t, EngineElasticsearch)
+	return shared(t, EngineElasticsearch, deleteIndices)
 }
 
 // OpenSearch is Elasticsearch for the server of DAYBOOK_TEST_OPENSEARCH.
 func OpenSearch(t testing.TB) (url, prefix string) {
 	t.Helper()
-	return search(t, EngineOpenSearch)
-}
-
-func search(t testing.TB, name string) (url, prefix string) {
-	t.Helper()
-	url, prefix = strings.TrimRight(URL(t, name), "/"), unique()
-	t.Cleanup(func() {
-		ctx, end := clearing(t)
-		defer end()
-		if err := deleteIndices(ctx, url, prefix); err != nil {
-			t.Errorf("%s of %s: %v", name, engineVariable(name), err)
-		}
-	})
-	return url, prefix
+	return shared(t, EngineOpenSearch, deleteIndices)
 }
 
 // deleteIndices deletes by full names: the server refuses a wildcard.
@@ -228,7 +214,13 @@ func Own(t testing.TB, name string) *Engine {
 		t.Fatal(err)
 	}
 	e := &Engine{t: t, name: name, dir: dir}
-	e.guard()
+	end := guard(t, e.command(context.WithoutCancel(t.Context()), "bash", "-c", `read -r _; "$0" down >/dev/null 2>&1; rm -rf "$1"`,
+		filepath.Join(moduleRoot(t), "deploy", "engines", "engines"), dir))
+	t.Cleanup(func() {
+		if err := end(); err != nil {
+			t.Errorf("take %s down: %v", name, err)
+		}
+	})
 	if err := e.run("up"); err != nil {
 		Require(t, name, err.Error())
 	}
@@ -243,25 +235,22 @@ func requireOwn(t testing.TB, name string) {
 	}
 }
 
-// guard starts a process that takes the engine down when this one closes a pipe:
-// at the end of the test, or by dying.
-func (e *Engine) guard() {
-	e.t.Helper()
-	cmd := e.command(context.WithoutCancel(e.t.Context()), "bash", "-c", `read -r _; "$0" down >/dev/null 2>&1; rm -rf "$1"`,
-		filepath.Join(moduleRoot(e.t), "deploy", "engines", "engines"), e.dir)
-	end, err := cmd.StdinPipe()
+// guard starts a shell command that reads its input to the end first: it does the rest
+// when end is called, or when the process of the test dies.
+func guard(t testing.TB, cmd *exec.Cmd) (end func() error) {
+	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	input, err := cmd.StdinPipe()
 	if err != nil {
-		e.t.Fatal(err)
+		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		e.t.Fatal(err)
+		t.Fatal(err)
 	}
-	e.t.Cleanup(func() {
-		_ = end.Close()
-		if err := cmd.Wait(); err != nil {
-			e.t.Errorf("take %s down: %v", e.name, err)
-		}
-	})
+	return func() error {
+		_ = input.Close()
+		return cmd.Wait()
+	}
 }
 
 // command is a process with this engine's folder, out of reach of the signals

@@ -3,9 +3,7 @@ package engines
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -31,10 +29,10 @@ type PostgresServer struct {
 	dir  string
 	port int
 	cred *syscall.Credential // nil: that of the test
-	from string              // of a standby: where it streams from
 
 	mu  sync.Mutex
 	cmd *exec.Cmd
+	out *bytes.Buffer
 	end chan struct{} // closed when the process has ended
 }
 
@@ -44,7 +42,7 @@ func StartPostgres(t testing.TB) *PostgresServer {
 	t.Helper()
 	requireOwn(t, EnginePostgres)
 	s := newPostgres(t)
-	s.tool("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+	s.tool("initdb", "-D", s.Data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
 	s.Start()
 	return s
 }
@@ -55,8 +53,8 @@ func StartPostgres(t testing.TB) *PostgresServer {
 func (s *PostgresServer) Standby(name string) *PostgresServer {
 	s.t.Helper()
 	n := newPostgres(s.t)
-	n.from = fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=%s", s.port, name)
-	n.tool("pg_basebackup", "-D", n.data(), "-d", n.from, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	from := fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=%s", s.port, name)
+	n.tool("pg_basebackup", "-D", n.Data(), "-d", from, "-R", "-X", "stream", "-c", "fast", "--no-sync")
 	n.Start()
 	s.CaughtUp(n)
 	return n
@@ -88,26 +86,26 @@ func newPostgres(t testing.TB) *PostgresServer {
 			t.Fatal(err)
 		}
 	}
-	s.guard()
+	end := guard(t, exec.CommandContext(context.WithoutCancel(t.Context()), "bash", "-c", `read -r _; p=$(head -n 1 "$0/data/postmaster.pid" 2>/dev/null)
+		if [ -n "$p" ]; then kill -QUIT "$p"; while kill -0 "$p"; do sleep 0.05; done; fi 2>/dev/null; rm -rf "$0"`, dir))
+	t.Cleanup(func() {
+		s.Kill9()
+		_ = end() // what is left is the folder at most
+	})
 	return s
 }
 
-// postgresBin gives the folder of the newest server binaries, "" for none.
+// postgresBin returns the folder of the newest server binaries, "" for none.
 func postgresBin() string {
-	var dirs []string
-	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} {
-		found, _ := filepath.Glob(pattern) // the patterns are right
-		dirs = append(dirs, found...)
-	}
-	version := func(dir string) int {
-		n, _ := strconv.Atoi(strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "pgsql-"))
-		return n
-	}
-	slices.SortFunc(dirs, func(a, b string) int { return version(b) - version(a) })
+	var dirs []string // the newest last
 	if path, err := exec.LookPath("initdb"); err == nil {
 		dirs = append(dirs, filepath.Dir(path))
 	}
-	for _, dir := range dirs {
+	for _, pattern := range []string{"/usr/pgsql-*/bin", "/usr/lib/postgresql/*/bin"} {
+		found, _ := filepath.Glob(pattern) // the patterns are right
+		dirs = append(dirs, found...)
+	}
+	for _, dir := range slices.Backward(dirs) {
 		if _, err := os.Stat(filepath.Join(dir, "initdb")); err == nil {
 			return dir
 		}
@@ -115,28 +113,8 @@ func postgresBin() string {
 	return ""
 }
 
-// guard starts a process that ends the server and removes its data when this one
-// closes a pipe: at the end of the test, or by dying.
-func (s *PostgresServer) guard() {
-	s.t.Helper()
-	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), "bash", "-c", `read -r _; p=$(head -n 1 "$0/data/postmaster.pid" 2>/dev/null)
-		if [ -n "$p" ]; then kill -QUIT "$p"; while kill -0 "$p"; do sleep 0.05; done; fi 2>/dev/null; rm -rf "$0"`, s.dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	end, err := cmd.StdinPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() {
-		s.Kill9()
-		_ = end.Close()
-		_ = cmd.Wait() // what is left is the folder at most
-	})
-}
-
-func (s *PostgresServer) data() string { return filepath.Join(s.dir, "data") }
+// Data is the directory of its data.
+func (s *PostgresServer) Data() string { return filepath.Join(s.dir, "data") }
 
 func (s *PostgresServer) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...) //nolint:noctx // ended by Kill9, or short
@@ -157,53 +135,57 @@ func (s *PostgresServer) tool(name string, args ...string) {
 // data, and waits until it takes connections.
 func (s *PostgresServer) Start() {
 	s.t.Helper()
-	var out bytes.Buffer
-	cmd := s.command("postgres", "-D", s.data(), "-p", strconv.Itoa(s.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
-		"-c", "dynamic_shared_memory_type=mmap", "-c", "lc_messages=C", "-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=60",
-		"-c", "wal_level=replica", "-c", "hot_standby=on", "-c", "wal_keep_size=64MB", "-c", "wal_receiver_status_interval=1s",
-		"-c", "wal_retrieve_retry_interval=100ms")
-	cmd.Stdout, cmd.Stderr = &out, &out
+	options := "-c listen_addresses=127.0.0.1 -c unix_socket_directories= -c dynamic_shared_memory_type=mmap -c lc_messages=C -c fsync=off" +
+		" -c shared_buffers=16MB -c max_connections=60 -c wal_level=replica -c hot_standby=on -c wal_keep_size=64MB" +
+		" -c wal_receiver_status_interval=1s -c wal_retrieve_retry_interval=100ms"
+	cmd := s.command("postgres", append(strings.Fields(options), "-D", s.Data(), "-p", strconv.Itoa(s.port))...)
+	out, end := &bytes.Buffer{}, make(chan struct{})
+	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	end := make(chan struct{})
 	go func() {
 		defer close(end)
 		_ = cmd.Wait() // it was killed
 	}()
 	s.mu.Lock()
-	s.cmd, s.end = cmd, end
+	s.cmd, s.out, s.end = cmd, out, end
 	s.mu.Unlock()
-	s.await("takes connections", func(ctx context.Context) error {
-		select {
-		case <-end:
-			s.t.Fatalf("postgres ended before it was ready:\n%s", out.String())
-		default:
-		}
-		conn, err := pgx.Connect(ctx, s.URL())
-		if err == nil {
-			err = conn.Close(ctx)
-		}
-		return err
-	})
+	s.await("takes connections", "SELECT true")
 }
 
-// await waits until a condition gives no error.
-func (s *PostgresServer) await(what string, holds func(context.Context) error) {
+// await waits until a query returns true.
+func (s *PostgresServer) await(what, query string, args ...any) {
 	s.t.Helper()
+	s.mu.Lock()
+	out, end := s.out, s.end
+	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), time.Minute)
 	defer cancel()
 	for {
-		err := holds(ctx)
-		if err == nil {
+		var yes bool
+		err := s.query(ctx, &yes, query, args...)
+		if yes {
 			return
 		}
 		select {
+		case <-end:
+			s.t.Fatalf("postgres ended, waiting until it %s:\n%s", what, out)
 		case <-ctx.Done():
 			s.t.Fatalf("PostgreSQL on port %d: waiting until it %s: %v", s.port, what, err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// query scans the one value that a query returns.
+func (s *PostgresServer) query(ctx context.Context, value any, query string, args ...any) error {
+	conn, err := pgx.Connect(ctx, s.URL())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	return conn.QueryRow(ctx, query, args...).Scan(value)
 }
 
 // Addr is the address of the server, URL the one of its database as superuser;
@@ -232,33 +214,9 @@ func (s *PostgresServer) Exec(statements ...string) {
 	s.t.Helper()
 	ctx, cancel := clearing(s.t)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, s.URL())
-	if err != nil {
+	if err := execute(ctx, s.URL(), statements...); err != nil {
 		s.t.Fatal(err)
 	}
-	defer func() { _ = conn.Close(ctx) }()
-	for _, text := range statements {
-		if _, err := conn.Exec(ctx, text); err != nil {
-			s.t.Fatalf("%s: %v", text, err)
-		}
-	}
-}
-
-// asks tells whether a query of one boolean gives true.
-func (s *PostgresServer) asks(ctx context.Context, query string, args ...any) error {
-	conn, err := pgx.Connect(ctx, s.URL())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	var yes bool
-	if err := conn.QueryRow(ctx, query, args...).Scan(&yes); err != nil {
-		return err
-	}
-	if !yes {
-		return errors.New("not yet")
-	}
-	return nil
 }
 
 // Cut makes a standby receive no more from its primary: what is written there from
@@ -266,18 +224,7 @@ func (s *PostgresServer) asks(ctx context.Context, query string, args ...any) er
 func (s *PostgresServer) Cut() {
 	s.t.Helper()
 	s.Exec("ALTER SYSTEM SET primary_conninfo = ''", "SELECT pg_reload_conf()")
-	s.await("receives no more", func(ctx context.Context) error {
-		return s.asks(ctx, "SELECT count(*) = 0 FROM pg_stat_wal_receiver")
-	})
-}
-
-// Join undoes Cut.
-func (s *PostgresServer) Join() {
-	s.t.Helper()
-	s.Exec("ALTER SYSTEM SET primary_conninfo = '"+s.from+"'", "SELECT pg_reload_conf()")
-	s.await("receives again", func(ctx context.Context) error {
-		return s.asks(ctx, "SELECT count(*) > 0 FROM pg_stat_wal_receiver WHERE status = 'streaming'")
-	})
+	s.await("receives no more", "SELECT count(*) = 0 FROM pg_stat_wal_receiver")
 }
 
 // CaughtUp waits until a standby has replayed all that the server has written.
@@ -285,25 +232,18 @@ func (s *PostgresServer) CaughtUp(standby *PostgresServer) {
 	s.t.Helper()
 	ctx, cancel := clearing(s.t)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, s.URL())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(ctx) }()
 	var at string
-	if err := conn.QueryRow(ctx, "SELECT pg_current_wal_lsn()::text").Scan(&at); err != nil {
+	if err := s.query(ctx, &at, "SELECT pg_current_wal_lsn()::text"); err != nil {
 		s.t.Fatal(err)
 	}
-	standby.await("has caught up", func(ctx context.Context) error {
-		return standby.asks(ctx, "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)", at)
-	})
+	standby.await("has caught up", "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)", at)
 }
 
 // Promote makes a standby a primary, and waits until it takes writes.
 func (s *PostgresServer) Promote() {
 	s.t.Helper()
 	s.Exec("SELECT pg_promote(true, 60)")
-	s.await("takes writes", func(ctx context.Context) error { return s.asks(ctx, "SELECT NOT pg_is_in_recovery()") })
+	s.await("takes writes", "SELECT NOT pg_is_in_recovery()")
 }
 
 // Dump writes a schema of the server to a file as pg_dump does, and gives its path;
@@ -320,36 +260,6 @@ func (s *PostgresServer) Restore(schema, path string) {
 	s.t.Helper()
 	s.Exec("DROP SCHEMA IF EXISTS " + schema + " CASCADE")
 	s.tool("pg_restore", "-d", s.URL(), "--exit-on-error", "--single-transaction", path)
-}
-
-// FilesWith gives the files of the data, but for the log of writes, that hold a word.
-func (s *PostgresServer) FilesWith(word string) []string {
-	s.t.Helper()
-	var found []string
-	err := filepath.WalkDir(s.data(), func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // gone meanwhile
-			return nil
-		case err != nil:
-			return err
-		case d.IsDir() && d.Name() == "pg_wal":
-			return fs.SkipDir
-		case d.IsDir():
-			return nil
-		}
-		b, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err == nil && bytes.Contains(b, []byte(word)) {
-			found = append(found, path)
-		}
-		return err
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return found
 }
 
 // FreePorts returns n ports of this machine that nobody listens on, below those
