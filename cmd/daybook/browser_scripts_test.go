@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,9 +31,9 @@ func (l *looked) replaced(t *testing.T) {
 	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 900)
-	p.Zone("Asia/Tokyo")
+	p.Call("Emulation.setTimezoneOverride", browser.Object{"timezoneId": "Asia/Tokyo"}, nil)
 	q := browser.Open(t, "about:blank")
-	q.Zone("Asia/Tokyo")
+	q.Call("Emulation.setTimezoneOverride", browser.Object{"timezoneId": "Asia/Tokyo"}, nil)
 	asLoaded := func(what string) {
 		t.Helper()
 		if p.Eval(`window.stays`) != true {
@@ -168,6 +169,9 @@ func (l *looked) helped(t *testing.T) {
 	}
 }
 
+// sheet begins each page of a PDF.
+var sheet = regexp.MustCompile(`/Type\s*/Page\b`)
+
 // printed: black on white whatever the theme, no controls, cards unbroken, the URLs of
 // links on event pages, a month on one sheet (PAGES P5.2).
 func (l *looked) printed(t *testing.T) {
@@ -175,19 +179,21 @@ func (l *looked) printed(t *testing.T) {
 	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 900)
-	p.Before(`try { localStorage.setItem('theme', 'dark') } catch {}`)
+	p.Call("Page.addScriptToEvaluateOnNewDocument", browser.Object{"source": `try { localStorage.setItem('theme', 'dark') } catch {}`}, nil)
 	for _, path := range []string{"/events/", "/search/?search=jazz", "/events/month/" + l.day[:7] + "/", "/events/map/", l.event, l.venue, l.event + "history/"} {
 		p.Prefer(map[string]string{"prefers-color-scheme": "dark"})
 		p.Goto(l.host + path)
 		drawn(p)
-		p.Paper()
+		p.Call("Emulation.setEmulatedMedia", browser.Object{"media": "print"}, nil)
 		p.Is(path, `((s) => s(document.body).backgroundColor + s(document.querySelector('h1')).color + s(document.querySelector('main a')).color)(getComputedStyle)`, "rgb(255, 255, 255)rgb(0, 0, 0)rgb(0, 0, 0)")
 		p.Is(path, `[...document.querySelectorAll('button, input, select, form, #site-nav, #pager, .step, .map-tools, .leaflet-control-zoom, details > summary')].filter((e) => e.checkVisibility() && e.offsetHeight > 1 && !e.closest('#history')).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
 		p.Is(path, `[...document.querySelectorAll('.card, #month')].every((e) => getComputedStyle(e).breakInside === 'avoid')`, true)
 		if path == l.event {
 			p.Is(path, `((links) => links.length > 0 && links.every((a) => getComputedStyle(a, '::after').content.includes(a.getAttribute('href'))))([...document.querySelectorAll('.text a[href^=http], .facts a[href^=http]')])`, true)
 		}
-		if n := p.Sheets(); n == 0 || strings.Contains(path, "/month/") && n != 1 {
+		var printed struct{ Data []byte }
+		p.Call("Page.printToPDF", browser.Object{"paperWidth": 8.27, "paperHeight": 11.69}, &printed) // A4
+		if n := len(sheet.FindAll(printed.Data, -1)); n == 0 || strings.Contains(path, "/month/") && n != 1 {
 			t.Errorf("%s is printed on %d sheets", path, n)
 		}
 	}

@@ -178,7 +178,8 @@ func check(t *testing.T, p *browser.Page, where string) {
 	}
 }
 
-// keepPicture writes a picture of the page into the folder that DAYBOOK_PICTURES names.
+// keepPicture writes a picture of the whole page, of a long one the first 3,000 pixels, into
+// the folder that DAYBOOK_PICTURES names.
 func keepPicture(t *testing.T, p *browser.Page, name string) {
 	t.Helper()
 	dir := os.Getenv("DAYBOOK_PICTURES")
@@ -186,7 +187,12 @@ func keepPicture(t *testing.T, p *browser.Page, name string) {
 		return
 	}
 	must(t, os.MkdirAll(dir, 0o750))
-	must(t, os.WriteFile(filepath.Join(dir, name+".png"), p.Full(), 0o600))
+	size, _ := p.Eval(`[innerWidth, Math.min(3000, Math.max(innerHeight, document.documentElement.scrollHeight))]`).([]any)
+	if len(size) != 2 {
+		t.Fatalf("size of the page: %v", size)
+	}
+	picture := p.Screenshot(browser.Object{"captureBeyondViewport": true, "optimizeForSpeed": true, "clip": browser.Object{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}})
+	must(t, os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600))
 }
 
 // clean tells what is wrong with a page that was loaded: what quiet tells, and a script or
@@ -241,7 +247,7 @@ func (l *looked) everyPage(t *testing.T) {
 			themes := []string{"light", "dark"}
 			if lang != "" {
 				// The document of the interface takes RapiDoc longer than all else together.
-				p.Before(`new MutationObserver(() => document.querySelector('rapi-doc')?.remove()).observe(document, {childList: true, subtree: true})`)
+				p.Call("Page.addScriptToEvaluateOnNewDocument", browser.Object{"source": `new MutationObserver(() => document.querySelector('rapi-doc')?.remove()).observe(document, {childList: true, subtree: true})`}, nil)
 			}
 			for _, page := range l.pages() {
 				for _, width := range []int{1280, 390} {
@@ -295,13 +301,13 @@ func (l *looked) wishes(t *testing.T) {
 	}
 	p.Prefer(nil)
 	// Facets are folded on small screens, and beside the results on wide ones (PAGES P5.2).
-	p.Scripts(false)
+	p.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": true}, nil)
 	for width, want := range map[int]bool{390: false, 1280: true} {
 		p.Resize(width, 800)
 		p.Goto(l.host + "/search/?search=jazz")
 		p.Is(fmt.Sprint(width), `document.querySelector('#facets input').checkVisibility()`, want)
 	}
-	p.Scripts(true)
+	p.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": false}, nil)
 	// Spacing of text as WCAG 1.4.12 has it.
 	p.Resize(390, 800)
 	p.Goto(l.host + "/events/")
@@ -407,7 +413,7 @@ func (l *looked) mapped(t *testing.T) {
 	l.clean(t, p, "map", 200)
 	p.Until("fine outlines of what is looked at from near", func() bool { return p.Requested("countries-50m") })
 	p.Allow(l.host, "geolocation")
-	p.Stand(45.7, 4.8)
+	p.Call("Emulation.setGeolocationOverride", browser.Object{"latitude": 45.7, "longitude": 4.8, "accuracy": 10}, nil)
 	p.Goto(l.host + "/events/map/?tags=markup&page=1&bbox=4,45,5,46")
 	drawn(p)
 	p.Follow(func() { p.Eval(`document.getElementById('map-near').click(); 0`) })
@@ -458,7 +464,7 @@ func (l *looked) plain(t *testing.T) {
 	p := browser.Open(t, "about:blank")
 	p.Watch()
 	p.Resize(1280, 800)
-	p.Scripts(false)
+	p.Call("Emulation.setScriptExecutionDisabled", browser.Object{"value": true}, nil)
 	for _, page := range l.pages() {
 		p.Goto(l.host + page.path)
 		p.Is(page.name, `document.querySelector('main').innerText.length > 20 && [...document.querySelectorAll('button[data-copy], #theme-switch')].every((e) => !e.offsetHeight)`, true)

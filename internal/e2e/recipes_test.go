@@ -281,7 +281,9 @@ func (s *served) open(t *testing.T, name string) *browser.Page {
 func (s *served) picture(t *testing.T, p *browser.Page, name string) {
 	t.Helper()
 	const width, height = 960, 660
-	b := p.Picture(width, height)
+	p.Resize(width, height)
+	p.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))`)
+	b := p.Screenshot(nil)
 	file := filepath.Join("..", "..", "docs", "recipes", name+".png")
 	if *update {
 		must(t, os.WriteFile(file, b, 0o600))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,8 +45,8 @@ type Load struct {
 	Bytes   int    // as sent, with headers
 }
 
-// object is a JSON object of the protocol.
-type object = map[string]any
+// Object is a JSON object of the protocol.
+type Object = map[string]any
 
 // Require gives the URL of the browser; without one the test does not run.
 func Require(t testing.TB) string {
@@ -83,13 +82,13 @@ func Open(t testing.TB, url string) *Page {
 	t.Cleanup(func() { _ = conn.Close() }) // which closes the page, too
 	p := &Page{t: t, conn: conn}
 	var made struct{ BrowserContextID, TargetID, SessionID string }
-	p.call("Target.createBrowserContext", object{"disposeOnDetach": true}, &made)
-	p.call("Target.createTarget", object{"url": "about:blank", "browserContextId": made.BrowserContextID}, &made)
-	p.call("Target.attachToTarget", object{"targetId": made.TargetID, "flatten": true}, &made)
+	p.Call("Target.createBrowserContext", Object{"disposeOnDetach": true}, &made)
+	p.Call("Target.createTarget", Object{"url": "about:blank", "browserContextId": made.BrowserContextID}, &made)
+	p.Call("Target.attachToTarget", Object{"targetId": made.TargetID, "flatten": true}, &made)
 	p.context, p.frame, p.session = made.BrowserContextID, made.TargetID, made.SessionID
-	p.call("Runtime.enable", nil, nil)
-	p.call("Page.enable", nil, nil)
-	p.call("Page.setLifecycleEventsEnabled", object{"enabled": true}, nil)
+	p.Call("Runtime.enable", nil, nil)
+	p.Call("Page.enable", nil, nil)
+	p.Call("Page.setLifecycleEventsEnabled", Object{"enabled": true}, nil)
 	p.Goto(url)
 	return p
 }
@@ -99,7 +98,7 @@ func (p *Page) Goto(url string) {
 	p.t.Helper()
 	p.Requests, p.Faults = nil, nil
 	var out struct{ LoaderID, ErrorText string }
-	p.call("Page.navigate", object{"url": url}, &out)
+	p.Call("Page.navigate", Object{"url": url}, &out)
 	if out.ErrorText != "" {
 		p.t.Fatalf("%s: %s", url, out.ErrorText)
 	}
@@ -121,10 +120,10 @@ func (p *Page) Follow(act func()) {
 // Watch collects Requests and Faults from now on. Nothing is taken from the browser's cache.
 func (p *Page) Watch() {
 	p.t.Helper()
-	p.call("Network.enable", nil, nil)
-	p.call("Network.setCacheDisabled", object{"cacheDisabled": true}, nil)
-	p.call("Log.enable", nil, nil)
-	p.call("Emulation.setFocusEmulationEnabled", object{"enabled": true}, nil)
+	p.Call("Network.enable", nil, nil)
+	p.Call("Network.setCacheDisabled", Object{"cacheDisabled": true}, nil)
+	p.Call("Log.enable", nil, nil)
+	p.Call("Emulation.setFocusEmulationEnabled", Object{"enabled": true}, nil)
 }
 
 // Resize gives the page a size; a narrow one is that of a telephone, whose pointer is a
@@ -132,64 +131,24 @@ func (p *Page) Watch() {
 func (p *Page) Resize(width, height int) {
 	p.t.Helper()
 	narrow := width < 600
-	p.call("Emulation.setDeviceMetricsOverride", object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": narrow}, nil)
-	p.call("Emulation.setTouchEmulationEnabled", object{"enabled": narrow}, nil)
+	p.Call("Emulation.setDeviceMetricsOverride", Object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": narrow}, nil)
+	p.Call("Emulation.setTouchEmulationEnabled", Object{"enabled": narrow}, nil)
 }
 
 // Prefer sets what readers prefer, by media feature: prefers-color-scheme, forced-colors …
 func (p *Page) Prefer(features map[string]string) {
 	p.t.Helper()
-	list := make([]object, 0, len(features))
+	list := make([]Object, 0, len(features))
 	for name, value := range features {
-		list = append(list, object{"name": name, "value": value})
+		list = append(list, Object{"name": name, "value": value})
 	}
-	p.call("Emulation.setEmulatedMedia", object{"features": list}, nil)
+	p.Call("Emulation.setEmulatedMedia", Object{"features": list}, nil)
 }
-
-// Paper shows the page as it is printed, until Prefer is called.
-func (p *Page) Paper() {
-	p.t.Helper()
-	p.call("Emulation.setEmulatedMedia", object{"media": "print"}, nil)
-}
-
-// Sheets tells on how many sheets of A4 the page is printed.
-func (p *Page) Sheets() int {
-	p.t.Helper()
-	var out struct{ Data []byte }
-	p.call("Page.printToPDF", object{"paperWidth": 8.27, "paperHeight": 11.69}, &out)
-	return len(sheet.FindAll(out.Data, -1))
-}
-
-var sheet = regexp.MustCompile(`/Type\s*/Page\b`)
 
 // Allow gives the pages of an origin permissions: geolocation, clipboardReadWrite …
 func (p *Page) Allow(origin string, permissions ...string) {
 	p.t.Helper()
-	p.call("Browser.grantPermissions", object{"origin": origin, "permissions": permissions, "browserContextId": p.context}, nil)
-}
-
-// Stand puts the reader at a place of the world.
-func (p *Page) Stand(lat, lng float64) {
-	p.t.Helper()
-	p.call("Emulation.setGeolocationOverride", object{"latitude": lat, "longitude": lng, "accuracy": 10}, nil)
-}
-
-// Zone puts the reader's clock into a time zone.
-func (p *Page) Zone(name string) {
-	p.t.Helper()
-	p.call("Emulation.setTimezoneOverride", object{"timezoneId": name}, nil)
-}
-
-// Before runs a script in every page from now on, before any of its own.
-func (p *Page) Before(script string) {
-	p.t.Helper()
-	p.call("Page.addScriptToEvaluateOnNewDocument", object{"source": script}, nil)
-}
-
-// Scripts tells whether the page runs its scripts.
-func (p *Page) Scripts(run bool) {
-	p.t.Helper()
-	p.call("Emulation.setScriptExecutionDisabled", object{"value": !run}, nil)
+	p.Call("Browser.grantPermissions", Object{"origin": origin, "permissions": permissions, "browserContextId": p.context}, nil)
 }
 
 // keys are those that tests press, with their codes in Windows.
@@ -199,49 +158,37 @@ var keys = map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowLe
 func (p *Page) Press(names ...string) {
 	p.t.Helper()
 	for _, name := range names {
-		key := object{"key": name, "code": name, "windowsVirtualKeyCode": keys[name], "type": "keyDown"}
+		key := Object{"key": name, "code": name, "windowsVirtualKeyCode": keys[name], "type": "keyDown"}
 		switch name {
 		case "Enter":
 			key["text"] = "\r"
 		case " ":
 			key["text"], key["code"] = " ", "Space"
 		}
-		p.call("Input.dispatchKeyEvent", key, nil)
+		p.Call("Input.dispatchKeyEvent", key, nil)
 		key["type"] = "keyUp"
 		delete(key, "text")
-		p.call("Input.dispatchKeyEvent", key, nil)
+		p.Call("Input.dispatchKeyEvent", key, nil)
 	}
 }
 
 // Type writes a text where the focus is.
 func (p *Page) Type(text string) {
 	p.t.Helper()
-	p.call("Input.insertText", object{"text": text}, nil)
+	p.Call("Input.insertText", Object{"text": text}, nil)
 }
 
-// Full gives a picture of the whole page as PNG, of a long one the first 3,000 pixels.
-func (p *Page) Full() []byte {
-	p.t.Helper()
-	size, _ := p.Eval(`[innerWidth, Math.min(3000, Math.max(innerHeight, document.documentElement.scrollHeight))]`).([]any)
-	if len(size) != 2 {
-		p.t.Fatalf("size of the page: %v", size)
-	}
-	var out struct{ Data []byte }
-	p.call("Page.captureScreenshot", object{"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true, "clip": object{"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}}, &out)
-	return out.Data
-}
-
-// call calls a method of the protocol.
-func (p *Page) call(method string, params, result any) {
+// Call calls a method of the protocol; result is nil, or what its result is decoded into.
+func (p *Page) Call(method string, params Object, result any) {
 	p.t.Helper()
 	p.sent++
 	if params == nil {
-		params = object{}
+		params = Object{}
 	}
 	if err := p.conn.SetDeadline(time.Now().Add(2 * pageLimit)); err != nil {
 		p.t.Fatal(err)
 	}
-	m := object{"id": p.sent, "method": method, "params": params}
+	m := Object{"id": p.sent, "method": method, "params": params}
 	if p.session != "" {
 		m["sessionId"] = p.session
 	}
@@ -337,7 +284,7 @@ func (p *Page) Eval(expression string) any {
 			Exception struct{ Description string }
 		} `json:"exceptionDetails"`
 	}
-	p.call("Runtime.evaluate", object{"expression": expression, "awaitPromise": true, "returnByValue": true}, &out)
+	p.Call("Runtime.evaluate", Object{"expression": expression, "awaitPromise": true, "returnByValue": true}, &out)
 	if out.Details != nil {
 		p.t.Fatalf("%s\n%s", expression, out.Details.Exception.Description)
 	}
@@ -394,12 +341,11 @@ func (p *Page) Is(where, expression string, want any) {
 	p.t.Errorf("%s: %s\ngot  %v\nwant %v", where, expression, got, want)
 }
 
-// Picture gives a picture of the page as PNG.
-func (p *Page) Picture(width, height int) []byte {
+// Screenshot returns a picture of the page as PNG, with further parameters of
+// Page.captureScreenshot.
+func (p *Page) Screenshot(params Object) []byte {
 	p.t.Helper()
-	p.call("Emulation.setDeviceMetricsOverride", object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
-	p.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))`)
 	var out struct{ Data []byte }
-	p.call("Page.captureScreenshot", object{"format": "png"}, &out)
+	p.Call("Page.captureScreenshot", params, &out)
 	return out.Data
 }
