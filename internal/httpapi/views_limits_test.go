@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -70,61 +69,6 @@ func TestZonesOfManyEvents(t *testing.T) {
 	for date, r := range map[string]*world.Response{"2026-04-30": edge, "2026-06-01": far} {
 		if section := many.all("section", "data-date="+date); len(section) != 1 || !slices.Equal(idsUnder(section[0]), []string{idOf(r)}) || slices.Contains(table, idOf(r)) {
 			t.Errorf("what is beside the month is not on its own date %s", date)
-		}
-	}
-}
-
-// TestTimesOverChangedClocks: the abbreviation of the zone is that of each time.
-func TestTimesOverChangedClocks(t *testing.T) {
-	t.Parallel()
-	w := viewsWorld(t, pages.Options{})
-	editor := w.As(calendar.Editor)
-	editor.Event("Spring", obj{"slug": "spring", "start_date": "2027-03-14 01:30:00", "end_date": "2027-03-14 03:30:00"})
-	editor.Event("Autumn", obj{"slug": "autumn", "start_date": "2026-10-20 10:00:00", "end_date": "2026-10-28 18:00:00", "timezone": "Europe/Paris"})
-	editor.Event("Night", obj{"slug": "night", "start_date": "2026-10-25 01:00:00", "end_date": "2026-10-25 04:00:00", "timezone": "Europe/Paris"})
-	for path, want := range map[string]string{
-		"/event/spring/":           "Sunday, March 14, 2027, 1:30\u00a0AM EST – 3:30\u00a0AM EDT",
-		"/fr/event/spring/":        "dimanche 14 mars 2027, 01:30 EST – 03:30 EDT",
-		"/event/spring/?tz=UTC":    "Sunday, March 14, 2027, 6:30\u00a0AM – 7:30\u00a0AM UTC",
-		"/cn/event/autumn/":        "2026年10月20日星期二 10:00 CEST 至 2026年10月28日星期三 18:00 CET",
-		"/event/night/":            "Sunday, October 25, 2026, 1:00\u00a0AM CEST – 4:00\u00a0AM CET",
-		"/events/?search=spring":   "Sun, Mar 14, 2027, 1:30\u00a0AM – 3:30\u00a0AM",
-		"/events/?search=autumn":   "Tue, Oct 20, 10:00\u00a0AM CEST – Wed, Oct 28, 6:00\u00a0PM CET",
-		"/es/events/?search=night": "dom, 25 oct, 01:00 CEST – 04:00 CET",
-	} {
-		if got := wordsOf(readPage(t, w, path).all("p", "class=when")[0]); got != want {
-			t.Errorf("%s: %q, want %q", path, got, want)
-		}
-	}
-	if at := readPage(t, w, "/event/spring/"); valueOf(under(at.all("span", "data-field=end_date")[0], "time")[0], "datetime") != "2027-03-14T03:30:00-04:00" {
-		t.Error("the end has the offset of the start")
-	}
-	// Offsets and media types stand in the bytes as they are written here.
-	has(t, readPage(t, w, "/events/?search=autumn").Response, `data-start="2026-10-20T10:00:00+02:00"`, `data-end="2026-10-28T18:00:00+01:00"`, `type="application/rss+xml"`)
-}
-
-// TestMapsOfEvents: both an event and its venue may leave out the map and its links.
-func TestMapsOfEvents(t *testing.T) {
-	t.Parallel()
-	w := viewsWorld(t, pages.Options{})
-	editor := w.As(calendar.Editor)
-	for name, tt := range map[string]struct {
-		event, venue obj
-		shown, links bool
-	}{
-		"both":                {nil, nil, true, true},
-		"no map of the event": {obj{"show_map": false}, nil, false, true},
-		"no link of it":       {obj{"show_map_link": false}, nil, true, false},
-		"no map of the venue": {nil, obj{"show_map": false}, false, true},
-		"no link to it":       {nil, obj{"show_map_link": "false"}, true, false},
-	} {
-		venue := obj{"venue": "Hall " + name, "geo_lat": 42, "geo_lng": -71}
-		maps.Copy(venue, tt.venue)
-		body := obj{"venue": editor.Create(calendar.KindVenue, venue).ID()}
-		maps.Copy(body, tt.event)
-		at := readPage(t, w, below(t, editor.Event(name, body).String("url"))[1:])
-		if shown, links := len(at.all("div", "id=map")) == 1, len(at.all("ul", "class=maps")) == 1; shown != tt.shown || links != tt.links {
-			t.Errorf("%s: map %t, links %t", name, shown, links)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package httpapi_test
 
 import (
-	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -32,11 +30,7 @@ type sheet struct {
 func openPage(t *testing.T, w *world.World, path string, status int) sheet {
 	t.Helper()
 	res := w.As(calendar.Anonymous).In(t).With("Accept", "text/html").Do(http.MethodGet, "/"+path, nil).Want(status)
-	root, err := html.Parse(strings.NewReader(string(res.Body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sheet{res, t, root}
+	return sheet{res, t, rootOf(t, res)}
 }
 
 // readPage is openPage of a page that is there.
@@ -182,60 +176,7 @@ func viewsWorld(t *testing.T, o pages.Options) *world.World {
 // programme are events of all kinds, by a short name.
 func programme(t *testing.T, w *world.World) map[string]*world.Response {
 	t.Helper()
-	editor := w.As(calendar.Editor).In(t)
-	out := map[string]*world.Response{}
-	music := editor.Create(calendar.KindCategory, obj{"name": "Music"})
-	jazz := editor.Create(calendar.KindCategory, obj{"name": "Jazz", "parent": music.ID()})
-	arts := editor.Create(calendar.KindCategory, obj{"name": "Arts & crafts"})
-	tag := editor.Create(calendar.KindTag, obj{"name": "Open air"})
-	hall := editor.Create(calendar.KindVenue, obj{"venue": "City Hall", "address": "1 Main St", "city": "Boston", "country": "US", "zip": "02108", "geo_lat": 42.3554, "geo_lng": -71.0501, "phone": "+1 617 555 0100", "website": "https://hall.example.net/"})
-	park := editor.Create(calendar.KindVenue, obj{"venue": "Park", "city": "Tokyo", "geo_lat": 35.68, "geo_lng": 139.76})
-	nowhere := editor.Create(calendar.KindVenue, obj{"venue": "Somewhere"})
-	club := editor.Create(calendar.KindOrganizer, obj{"organizer": "Jazz Club", "email": "club@example.org", "phone": "+1 617 555 0101"})
-	out["music"], out["jazz"], out["arts"], out["tag"], out["hall"], out["park"], out["somewhere"], out["club"] = music, jazz, arts, tag, hall, park, nowhere, club
-	add := func(name, title, from, to string, more obj) {
-		body := obj{"start_date": from, "end_date": to}
-		maps.Copy(body, more)
-		out[name] = editor.Event(title, body)
-	}
-	tokyo := obj{"timezone": "Asia/Tokyo"}
-	add("running", "Exhibition", "2026-04-20 10:00:00", "2026-05-20 18:00:00", obj{"venue": hall.ID(), "categories": arts.ID()})
-	add("ended-today", "Early swim", "2026-05-01 05:00:00", "2026-05-01 06:00:00", nil)
-	add("ended", "Old concert", "2026-04-10 20:00:00", "2026-04-10 22:00:00", obj{"venue": hall.ID(), "organizer": club.ID(), "categories": jazz.ID()})
-	add("tonight", "Tonight", "2026-05-01 20:00:00", "2026-05-01 23:00:00", obj{"cost": "10", "categories": jazz.ID(), "featured": true})
-	add("night", "Night train", "2026-05-09 22:00:00", "2026-05-10 02:00:00", obj{"venue": hall.ID(), "tags": tag.ID()})
-	add("midnight", "Until midnight", "2026-05-12 20:00:00", "2026-05-13 00:00:00", obj{"venue": []calendar.ID{hall.ID(), park.ID()}, "organizer": club.ID(), "cost": []string{"12.50", "30"}})
-	add("three", "Three days", "2026-05-15 10:00:00", "2026-05-17 18:00:00", obj{"categories": []calendar.ID{jazz.ID(), arts.ID()}})
-	add("fair", "Fair", "2026-05-22", "2026-05-22", obj{"all_day": true, "venue": park.ID()})
-	add("festival", "Festival", "2026-05-30", "2026-06-02", obj{"all_day": true, "featured": true})
-	add("sushi", "Sushi", "2026-05-21 09:00:00", "2026-05-21 11:00:00", tokyo)
-	add("offset", "Offset", "2026-05-21 10:00:00", "2026-05-21 10:00:00", obj{"timezone": "UTC+5.5"})
-	add("far", "Far day", "2026-05-31", "2026-05-31", obj{"all_day": true, "timezone": "Pacific/Auckland"})
-	add("evening", "Evening show", "2026-05-28 20:00:00", "2026-05-28 22:00:00", nil)
-	add("hidden", "Hidden", "2026-05-14 10:00:00", "2026-05-14 12:00:00", obj{"hide_from_listings": true})
-	add("protected", "Protected", "2026-05-14 10:00:00", "2026-05-14 12:00:00", obj{"description": "secret words", "venue": hall.ID(), "categories": jazz.ID()})
-	editor.Update(out["protected"].Path(calendar.KindEvent), obj{"password": "open"})
-	add("draft", "Draft", "2026-05-14 10:00:00", "2026-05-14 12:00:00", obj{"status": "draft"})
-	add("parent", "Season", "2026-06-05 10:00:00", "2026-06-05 12:00:00", obj{"description": "<h1>One</h1><p>Text</p><h3>Two</h3><img src=\"https://pictures.example.net/a.png\" alt=\"A boat\"><a href=\"https://example.net/\">link</a>"})
-	add("child", "First night", "2026-06-06 10:00:00", "2026-06-06 12:00:00", obj{"post_parent": out["parent"].ID(), "venue": nowhere.ID(), "cost": "free"})
-	add("markup", `Tags </script><b>bold</b> & "quotes"`, "2026-06-07 10:00:00", "2026-06-07 12:00:00", obj{"venue": hall.ID()})
-	for i := range 4 {
-		add(fmt.Sprintf("four-%d", i), fmt.Sprintf("One of four %d", i), fmt.Sprintf("2026-05-25 %02d:00:00", 10+i), "2026-05-25 15:00:00", nil)
-	}
-	for i := range 6 {
-		add(fmt.Sprintf("six-%d", i), fmt.Sprintf("Together %d", i), "2026-06-10 10:00:00", "2026-06-10 11:30:00", nil)
-	}
-	for i := range 30 {
-		zone := []string{"America/New_York", "Asia/Tokyo", "UTC", "UTC+5.5", "Pacific/Honolulu"}[i%5]
-		start := time.Date(2026, 6, 11+i, 7+i%15, 15*(i%4), 0, 0, time.UTC)
-		add(fmt.Sprintf("more-%d", i), fmt.Sprintf("Evening concert %d", i), start.Format(calendar.WallLayout), start.Add(time.Duration(1+i%5*7)*time.Hour).Format(calendar.WallLayout), obj{
-			"timezone": zone, "all_day": i%7 == 3, "categories": []calendar.ID{[]calendar.ID{jazz.ID(), arts.ID(), music.ID()}[i%3]}, "cost": []string{"", "5", "free", "40"}[i%4],
-			"venue": []calendar.ID{[]calendar.ID{hall.ID(), park.ID(), nowhere.ID()}[i%3]}, "organizer": club.ID(), "tags": tag.ID(), "featured": i%6 == 0,
-		})
-	}
-	french := editor.Under(calendar.LangFR)
-	french.Update(out["midnight"].Path(calendar.KindEvent), obj{"title": "Jusqu’à minuit"})
-	return out
+	return play(t, w, "testdata/programme.txt")
 }
 
 func idOf(r *world.Response) string { return r.ID().String() }
