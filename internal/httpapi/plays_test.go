@@ -331,7 +331,7 @@ func (p *player) check(r *world.Response, line string) {
 		cut(rest)
 		got = selected(p.t, r, path)
 	case playHeader.MatchString(line + " "):
-		got = r.Header.Get(strings.TrimSuffix(word, ":"))
+		got = strings.Join(r.Header.Values(strings.TrimSuffix(word, ":")), " and ") // one only
 		if want, equal = rest, true; strings.HasPrefix(rest, "~ ") {
 			want, equal = rest[2:], false
 		}
