@@ -254,6 +254,7 @@ func TestPastOfAnErasedRecord(t *testing.T) {
 type heldLog struct {
 	eventstore.Store
 	resolved atomic.Int64 // requests that came as far as to read the entry of their point
+	counted  atomic.Int64 // those that had the entries at it counted
 
 	mu    sync.Mutex
 	begun []int // the positions up to which the log was wanted, in order
@@ -273,6 +274,11 @@ func (s *heldLog) figures() (begun []int, ended int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.begun), s.ended
+}
+
+func (s *heldLog) Counted(ctx context.Context, p eventstore.Point) (eventstore.Counted, error) {
+	s.counted.Add(1)
+	return s.Store.Counted(ctx, p)
 }
 
 func (s *heldLog) ReadAll(ctx context.Context, after calendar.Position, limit int) ([]eventstore.Entry, error) {
@@ -396,6 +402,10 @@ func TestPastTurns(t *testing.T) {
 	}
 	if got := asOf(t.Context(), w, 2, one, admin.Token); got != http.StatusOK {
 		t.Errorf("credentials: %d", got)
+	}
+	until(t, "all that have a turn", func() bool { return s.counted.Load() >= 5 })
+	if got := s.counted.Load(); got != 5 {
+		t.Errorf("entries were counted for %d requests, want the first, two of one client, that of the other, that with credentials", got)
 	}
 	for _, p := range points {
 		close(s.held[p])

@@ -145,9 +145,7 @@ func (s *Service) imageAt(ctx context.Context, of client, p eventstore.Point) (*
 	var m *image
 	key, known := s.counted.get(p, epoch, head)
 	if known {
-		s.mu.Lock()
-		m, err = s.find(p, key, epoch)
-		s.mu.Unlock()
+		m, err = s.lookup(p, key, epoch)
 	}
 	if m == nil && err == nil {
 		m, key, head, err = s.await(ctx, of, p, epoch)
@@ -180,24 +178,18 @@ func (s *Service) await(ctx context.Context, of client, p eventstore.Point, epoc
 	if err != nil {
 		return nil, key, 0, err
 	}
-	wait := time.NewTimer(fillAfter)
-	defer wait.Stop()
-	for begin := false; ; begin = true {
-		s.mu.Lock()
-		m, err := s.find(p, key, epoch)
-		if m != nil || err != nil {
-			s.mu.Unlock()
-			return m, key, head, err
-		}
-		if begin {
-			break
-		}
+	if m, err := s.lookup(p, key, epoch); m != nil || err != nil {
+		return m, key, head, err
+	}
+	select {
+	case <-time.After(fillAfter):
+	case <-ctx.Done():
+		return nil, key, 0, ctx.Err()
+	}
+	s.mu.Lock()
+	if m, err := s.find(p, key, epoch); m != nil || err != nil { // filled meanwhile
 		s.mu.Unlock()
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			return nil, key, 0, ctx.Err()
-		}
+		return m, key, head, err
 	}
 	f := s.join(of, p, refusedKey{key, epoch}, head)
 	s.mu.Unlock()
@@ -221,6 +213,13 @@ func (s *Service) liveAt(p eventstore.Point) (live time.Time) {
 		live = p.Time
 	}
 	return live
+}
+
+// lookup is find for callers that do not hold mu.
+func (s *Service) lookup(p eventstore.Point, key imageKey, epoch uint64) (*image, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.find(p, key, epoch)
 }
 
 // find returns the image of a point; nil when there is none. It is called under mu.
