@@ -117,17 +117,18 @@ var (
 )
 
 type goPackage struct {
-	ImportPath string
-	Dir        string
-	GoFiles    []string
-	Imports    []string
-	Deps       []string
-	Standard   bool
+	ImportPath                string
+	Dir                       string
+	GoFiles                   []string
+	TestGoFiles, XTestGoFiles []string
+	Imports                   []string
+	Deps                      []string
+	Standard                  bool
 }
 
 func packages(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,Imports,Deps,Standard", module+"/...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,Deps,Standard", module+"/...")
 	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.Output()
 	if err != nil {
