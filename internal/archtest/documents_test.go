@@ -31,7 +31,7 @@ func TestDocumentsNameTests(t *testing.T) {
 	}
 	named := regexp.MustCompile("`(Test[A-Z]\\w+)(?:/(\\w+))?`")
 	looked := 0
-	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" {
 			return err
 		}
