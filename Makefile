@@ -10,7 +10,7 @@ endif
 # The URLs of the engines that run, for the tests.
 with_engines = set -a; eval "$$(deploy/engines/status 2>/dev/null)"; set +a;
 
-.PHONY: build test race lint bench fmt engines engines-down
+.PHONY: build test race lint bench pictures fmt engines engines-down
 
 build: ## the binary, static
 	go build -trimpath -o bin/daybook ./cmd/daybook
@@ -35,3 +35,7 @@ fmt:
 
 bench: ## prints the rows of docs/benchmarks
 	$(with_engines) go run ./cmd/loadgen $(BENCH)
+
+PICTURES ?= bin/pictures
+pictures: ## of every view, in PICTURES; ONLY=en/month/360/dark takes some
+	$(with_engines) go test ./cmd/daybook -count=1 -timeout 1h -run 'TestPictures/$(ONLY)' -pictures $(abspath $(PICTURES))

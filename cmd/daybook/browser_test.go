@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"daybook/calendar"
 	"daybook/internal/testkit/browser"
 )
 
@@ -31,6 +32,14 @@ func look(t *testing.T) *looked {
 	t.Helper()
 	browser.Require(t)
 	l := &looked{server: startServer(t, "demo", "--seed", "7")}
+	l.prepare(t, len(calendar.Langs))
+	return l
+}
+
+// prepare adds what the calendar lacks for pages to show all that they can, and finds the
+// paths of its records: those of an event in a number of languages.
+func (l *looked) prepare(t *testing.T, languages int) {
+	t.Helper()
 	at := func(o map[string]any) string {
 		u, err := url.Parse(o["url"].(string))
 		must(t, err)
@@ -63,7 +72,7 @@ func look(t *testing.T) *looked {
 	for _, e := range list {
 		e := e.(map[string]any)
 		venue, is := e["venue"].(map[string]any)
-		if organizers := e["organizer"].([]any); is && len(organizers) > 0 && len(e["tags"].([]any)) > 0 && len(e["languages"].([]any)) == 4 {
+		if organizers := e["organizer"].([]any); is && len(organizers) > 0 && len(e["tags"].([]any)) > 0 && len(e["languages"].([]any)) == languages {
 			l.event, l.venue, l.organizer = at(e), at(venue), at(organizers[0].(map[string]any))
 			l.category = "/events/category/" + e["categories"].([]any)[0].(map[string]any)["slug"].(string) + "/"
 			l.tag = "/events/tag/" + e["tags"].([]any)[0].(map[string]any)["slug"].(string) + "/"
@@ -72,9 +81,8 @@ func look(t *testing.T) *looked {
 		}
 	}
 	if l.event == "" {
-		t.Fatal("no event of the demonstration has all that pages show")
+		t.Fatal("no event of the calendar has all that pages show")
 	}
-	return l
 }
 
 // TestInABrowser uses the pages of one calendar as readers do.
