@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/url"
 	"strings"
 	"time"
@@ -87,7 +88,7 @@ type Options struct {
 type Pages struct {
 	Deps
 	o         Options
-	templates [len(calendar.Langs)]program
+	templates [len(calendar.Langs)]*template.Template
 	assets    *assets
 	policies  policies
 	script    []byte // of <daybook-calendar>
@@ -125,7 +126,7 @@ func New(d Deps, o Options) (*Pages, error) {
 		return nil, fmt.Errorf("script of the element: %w", err)
 	}
 	for _, l := range calendar.Langs {
-		if p.templates[l], err = compiled(l); err != nil {
+		if p.templates[l], err = parseTemplates(l); err != nil {
 			return nil, fmt.Errorf("templates in %s: %w", l, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -617,6 +618,9 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 	return a, err
 }
 
+// renderedSize is how many bytes most pages have at most.
+const renderedSize = 64 << 10
+
 // render writes a page.
 func (p *Pages) render(l *layout, status int) (*Answer, error) {
 	l.NoIndex = l.NoIndex || l.r.Preview
@@ -624,10 +628,13 @@ func (p *Pages) render(l *layout, status int) (*Answer, error) {
 	if l.Embedded() {
 		as = embeddedPage
 	}
-	body, err := p.templates[l.Lang].execute(as, l)
-	if err != nil {
+	var out bytes.Buffer
+	out.Grow(renderedSize)
+	if err := p.templates[l.Lang].ExecuteTemplate(&out, as, l); err != nil {
 		return nil, fmt.Errorf("render page %s: %w", l.Page, err)
 	}
+	// Plus signs need no escape in UTF-8; media types and offsets are full of them.
+	body := bytes.ReplaceAll(out.Bytes(), []byte("&#43;"), []byte("+"))
 	a := &Answer{Status: status, Type: TypeHTML, Body: body, Position: l.Position, Lang: l.Lang, Since: l.r.since, Until: l.r.until}
 	if l.r.Preview {
 		a.Body = l.r.keepPreview(a.Body)

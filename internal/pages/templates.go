@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"path"
 	"regexp"
@@ -21,17 +22,23 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
+// The templates that pages are made of.
+const (
+	wholePage    = "layout"
+	embeddedPage = "embed"
+)
+
 // spelled is a text of the table that stands alone in a template.
 var spelled = regexp.MustCompile(`\{\{t "([^"]*)"\}\}`)
 
-// parseTemplates reads the templates in a language, with the functions that they call. Texts
-// that stand alone are put in here: calling for them is half the work on a page.
-func parseTemplates(l calendar.Lang) (*template.Template, template.FuncMap, error) {
+// parseTemplates reads the templates in a language. Texts that stand alone are put in here:
+// calling for them is half the work on a page.
+func parseTemplates(l calendar.Lang) (*template.Template, error) {
 	files, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	funcs := template.FuncMap{
+	out := template.New("").Funcs(template.FuncMap{
 		"t": func(key string) (string, error) {
 			if _, known := texts.Pages[key]; !known {
 				return "", errors.New("no text " + key)
@@ -44,12 +51,11 @@ func parseTemplates(l calendar.Lang) (*template.Template, template.FuncMap, erro
 		},
 		"dict": dict,
 		"url":  safeURL,
-	}
-	out := template.New("").Funcs(funcs)
+	})
 	for _, name := range files {
 		b, err := templateFiles.ReadFile(name)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		var unknown error
 		text := spelled.ReplaceAllStringFunc(string(b), func(s string) string {
@@ -60,10 +66,14 @@ func parseTemplates(l calendar.Lang) (*template.Template, template.FuncMap, erro
 			return template.HTMLEscapeString(word(key, l))
 		})
 		if _, err = out.New(path.Base(name)).Parse(text); err != nil || unknown != nil {
-			return nil, nil, errors.Join(err, unknown)
+			return nil, errors.Join(err, unknown)
 		}
 	}
-	return out, funcs, nil
+	// They are escaped when they are first executed: what cannot be is refused at the start.
+	if _, err := out.New("all").Parse(`{{if false}}{{template "` + wholePage + `"}}{{template "` + embeddedPage + `"}}{{end}}`); err != nil {
+		return nil, err
+	}
+	return out, out.ExecuteTemplate(io.Discard, "all", nil)
 }
 
 // safeURL passes addresses of schemes that run nothing. Templates let http and mailto links
