@@ -36,7 +36,7 @@ func NewPageFiles(p *public.Pages) PageFiles {
 	})
 	for _, file := range p.Files() {
 		body := file.Body
-		packed := strings.HasPrefix(file.Media, "image/") && !strings.HasPrefix(file.Media, "image/svg")
+		packed := strings.HasPrefix(file.Media, "image/") && !strings.HasPrefix(file.Media, "image/svg") || strings.HasPrefix(file.Media, "font/")
 		out[file.Path] = &pageFile{media: []string{file.Media}, packed: packed, etag: strconv.Quote(path.Base(file.Path)), body: [encodings]func() []byte{
 			encodingNone: func() []byte { return body },
 			encodingGzip: sync.OnceValue(func() []byte {

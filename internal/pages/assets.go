@@ -33,24 +33,25 @@ const manifestName = "manifest.json"
 // medias are those of files by their ending.
 var medias = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".json": "application/json",
-	".png": "image/png", ".webp": "image/webp",
+	".png": "image/png", ".webp": "image/webp", ".woff2": "font/woff2",
 }
 
-// logoName is the logo of a brand among the files, without its ending.
-const logoName = "logo"
+// Names of files: the style, which names the font, and the logo of a brand, without its ending.
+const (
+	styleName = "daybook.css"
+	fontName  = "figtree-latin.woff2"
+	logoName  = "logo"
+)
 
 func newAssets(b Brand) (*assets, error) {
 	out := &assets{named: map[string]*asset{}}
 	all := sha256.New()
 	err := fs.WalkDir(assetFiles, "assets", func(name string, d fs.DirEntry, err error) error {
 		media := medias[path.Ext(name)]
-		if err != nil || d.IsDir() || media == "" || d.Name() == manifestName {
+		if err != nil || d.IsDir() || media == "" || d.Name() == manifestName || d.Name() == styleName {
 			return err
 		}
 		body, err := assetFiles.ReadFile(name)
-		if err == nil && d.Name() == "daybook.css" {
-			body, err = brandStyle(body, b)
-		}
 		if err != nil {
 			return err
 		}
@@ -60,6 +61,16 @@ func newAssets(b Brand) (*assets, error) {
 	if err != nil {
 		return nil, err
 	}
+	style, err := assetFiles.ReadFile("assets/" + styleName)
+	if err != nil {
+		return nil, err
+	}
+	accent, err := accentStyle(b.Accent)
+	if err != nil {
+		return nil, err
+	}
+	style = bytes.Replace(style, []byte(fontName), []byte(path.Base(out.path(fontName))), 1)
+	all.Write(out.add(styleName, medias[".css"], append(style, accent...)))
 	if b.Logo != nil {
 		all.Write(out.add(logoName+b.Logo.ext, medias[b.Logo.ext], b.Logo.body))
 	}
@@ -105,30 +116,26 @@ func (a *assets) find(asked string) (f *asset, present bool) {
 	return f, f.path == asked
 }
 
-// The colours of the standard accent, and what it stands on (PAGES.md P5.1).
+// Colours that an accent is fitted to (PAGES.md P5.1).
 const (
-	accentLight, accentDark     = "#0b5fae", "#82b8ff"
-	onAccentLight, onAccentDark = "#ffffff", "#0a1a2f"
+	pageLight, cardLight = "#fbfaf8", "#ffffff"
+	pageDark, cardDark   = "#14151a", "#1d1f26"
+	inkLight, inkDark    = "#ffffff", "#0a1a2f" // on the accent
 )
 
-// brandStyle puts the accent of a brand into the style.
-func brandStyle(css []byte, b Brand) ([]byte, error) {
-	if b.Accent == "" {
-		return css, nil
+// accentStyle returns the rule that gives the pages the accent of a brand, "" for none. The
+// accent can be read on its tint, too.
+func accentStyle(accent string) (string, error) {
+	if accent == "" {
+		return "", nil
 	}
-	accent, err := readColour(b.Accent)
+	c, err := readColour(accent)
 	if err != nil {
-		return nil, fmt.Errorf("accent: %w", err)
+		return "", fmt.Errorf("accent: %w", err)
 	}
 	of := func(hex string) colour { c, _ := readColour(hex); return c }
-	light := accent.readable(of("#fbfaf8"), of("#ffffff"))
-	dark := accent.readable(of("#14151a"), of("#1d1f26"))
-	for from, to := range map[string]string{
-		accentLight: light.String(), accentDark: dark.String(),
-		"--on-accent: " + onAccentLight: "--on-accent: " + light.on(of(onAccentDark), of(onAccentLight)).String(),
-		"--on-accent: " + onAccentDark:  "--on-accent: " + dark.on(of(onAccentDark), of(onAccentLight)).String(),
-	} {
-		css = bytes.ReplaceAll(css, []byte(from), []byte(to))
-	}
-	return css, nil
+	light, dark := c.readable(of(pageLight), of(cardLight)), c.readable(of(pageDark), of(cardDark))
+	on := func(c colour) colour { return c.on(of(inkDark), of(inkLight)) }
+	return fmt.Sprintf("@media screen { :root { --accent: light-dark(%s, %s); --on-accent: light-dark(%s, %s); --accent-tint: light-dark(%s, %s) } }\n",
+		light, dark, on(light), on(dark), light.tint(of(cardLight)), dark.tint(of(cardDark))), nil
 }

@@ -76,6 +76,20 @@ func (c colour) readable(grounds ...colour) colour {
 	return c
 }
 
+// maxTint is the share of a colour in its tint.
+const maxTint = 0.12
+
+// tint returns the strongest tint of a ground by a colour that can be read on it.
+func (c colour) tint(ground colour) colour {
+	for share := maxTint; ; share -= 0.01 {
+		mix := func(a, b float64) float64 { return a*share + b*(1-share) }
+		tint, _ := readColour(colour{mix(c.r, ground.r), mix(c.g, ground.g), mix(c.b, ground.b)}.String())
+		if share <= 0 || contrast(c, tint) >= leastContrast {
+			return tint
+		}
+	}
+}
+
 // on gives the better of black and white to write on a colour.
 func (c colour) on(dark, light colour) colour {
 	if contrast(c, dark) > contrast(c, light) {

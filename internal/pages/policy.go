@@ -19,7 +19,7 @@ func newPolicies(o *Options) policies {
 	}
 	images = append(images, o.tileOrigins()...)
 	with := func(style, ancestors string) string {
-		return "default-src 'none'; script-src 'self'; style-src " + style + "; img-src " + strings.Join(slices.Compact(images), " ") +
+		return "default-src 'none'; script-src 'self'; style-src " + style + "; font-src 'self'; img-src " + strings.Join(slices.Compact(images), " ") +
 			"; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors " + ancestors
 	}
 	ancestors := "*"
