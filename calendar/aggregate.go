@@ -188,6 +188,9 @@ func (w *writing) decide() error {
 		if err := w.eventDates(); err != nil {
 			return err
 		}
+		if w.next.EventStatus() == EventScheduled {
+			delete(w.next, "event_status_reason")
+		}
 		if w.stored != nil && w.next.ID("post_parent") == w.id {
 			w.problems.Add("post_parent", ReasonSelfParent)
 		}
@@ -221,7 +224,7 @@ func (w *writing) take(f *Field, v any) error {
 		t := w.next.Text(f.Name)
 		t[w.attrs.Lang] = s
 		set(w.next, f.Name, t, t.IsZero())
-	case FormDetail, FormURL, FormEventURL, FormEmail:
+	case FormDetail, FormWord, FormURL, FormEventURL, FormEmail:
 		s, is := v.(string)
 		set(w.next, f.Name, s, s == "")
 		ok = is

@@ -540,6 +540,34 @@ func TestPassword(t *testing.T) {
 	}
 }
 
+// The reason goes with the status, and an event that takes place keeps neither.
+func TestEventStatus(t *testing.T) {
+	t.Parallel()
+	const status, reason = "event_status", "event_status_reason"
+	plain := created(t, KindEvent, situation{}, attrSet{reason: "Storm"})
+	cancelled := created(t, KindEvent, situation{}, attrSet{status: "cancelled", reason: "Storm"})
+	for _, tc := range []struct {
+		name   string
+		before *Record
+		set    attrSet
+		status EventStatus
+		reason any
+	}{
+		{"a reason alone is ignored", plain, attrSet{reason: "Storm"}, EventScheduled, nil},
+		{"both", plain, attrSet{status: "postponed", reason: "Storm"}, EventPostponed, "Storm"},
+		{"stays", cancelled, nil, EventCancelled, "Storm"},
+		{"stays with another status", cancelled, attrSet{status: "postponed"}, EventPostponed, "Storm"},
+		{"reason cleared", cancelled, attrSet{reason: Clear{}}, EventCancelled, nil},
+		{"goes with the status", cancelled, attrSet{status: Clear{}, reason: "Sun"}, EventScheduled, nil},
+	} {
+		f := updated(t, tc.before, situation{}, attrs(t, tc.set)).Fields
+		wantFields(t, f, map[string]any{reason: tc.reason})
+		if _, kept := f[status]; f.EventStatus() != tc.status || kept == (tc.status == EventScheduled) {
+			t.Errorf("%s: got %v, want %s", tc.name, f[status], tc.status)
+		}
+	}
+}
+
 func TestPostParent(t *testing.T) {
 	t.Parallel()
 	event := created(t, KindEvent, situation{}, attrSet{"post_parent": ID(50)})

@@ -134,6 +134,8 @@ func drawAttrs(rt *rapid.T, k Kind, create bool) *Attrs {
 			v = date(rt, rapid.SampledFrom(dates).Draw(rt, f.Name))
 		case FormStatus:
 			v = rapid.SampledFrom([]Status{StatusPublish, StatusFuture, StatusDraft, StatusPending, StatusPrivate}).Draw(rt, f.Name)
+		case FormWord:
+			v = rapid.SampledFrom(f.Enum[1:]).Draw(rt, f.Name)
 		case FormZone:
 			v = zone(rt, rapid.SampledFrom([]string{"UTC", "America/New_York", "Asia/Tokyo", "UTC+5.5", "-12:00"}).Draw(rt, f.Name))
 		case FormBool:

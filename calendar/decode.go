@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -162,7 +163,7 @@ func (d *decoder) read(f *Field, v any) (any, bool) {
 		return d.degrees(f, v, 90)
 	case FormLongitude:
 		return d.degrees(f, v, 180)
-	case FormName, FormDetail, FormHTML, FormSlug, FormDate, FormStatus, FormZone, FormURL, FormEventURL, FormEmail, FormPassword:
+	case FormName, FormDetail, FormHTML, FormSlug, FormDate, FormStatus, FormWord, FormZone, FormURL, FormEventURL, FormEmail, FormPassword:
 		s, ok := v.(string)
 		switch {
 		case ok:
@@ -213,6 +214,13 @@ func (d *decoder) text(f *Field, s string) (any, bool) {
 			}
 		}
 		return d.refuse(f, ReasonStatus, statusWords())
+	case FormWord:
+		switch slices.Index(f.Enum, s) {
+		case -1:
+			return d.refuse(f, ReasonWord, strings.Join(f.Enum, ", "))
+		case 0:
+			return Clear{}, true
+		}
 	case FormZone:
 		z, ok := ParseZone(s)
 		if !ok {

@@ -95,6 +95,29 @@ type Record struct {
 	Sum uint64
 }
 
+// EventStatus says whether an event takes place.
+type EventStatus string
+
+// The values of event_status (interface 3.1.1). A scheduled event keeps none.
+const (
+	EventScheduled EventStatus = "scheduled"
+	EventCancelled EventStatus = "cancelled"
+	EventPostponed EventStatus = "postponed"
+)
+
+// EventStatuses are all values of event_status, that of a record without one first.
+func EventStatuses() []string {
+	return []string{string(EventScheduled), string(EventCancelled), string(EventPostponed)}
+}
+
+// EventStatus reports whether the event takes place.
+func (f Fields) EventStatus() EventStatus {
+	if s := f.String("event_status"); s != "" {
+		return EventStatus(s)
+	}
+	return EventScheduled
+}
+
 // Status is the status of a post.
 type Status string
 

@@ -29,6 +29,7 @@ const (
 	FormSlug                  // string: as sent; made a slug by the decision
 	FormDate                  // Date
 	FormStatus                // Status
+	FormWord                  // string: one of Enum; the first one is Clear, and no record keeps it
 	FormZone                  // Zone
 	FormBool                  // bool
 	FormCost                  // []string: the costs as sent, trimmed and cleaned
@@ -70,6 +71,7 @@ const (
 	ShownWall             // a time (interface 1.5)
 	ShownMoment           // a time, its parts as <name>_details
 	ShownStatus           // the status that holds
+	ShownWord             // one of Enum, the first one where the record has none
 	ShownZone             // its name, the abbreviation as <name>_abbr
 	ShownBool             // true or false
 	ShownID               // a number, 0 for none
@@ -87,7 +89,7 @@ const (
 // shownByForm is how a form is shown where its row does not say.
 var shownByForm = [...]Shown{
 	FormNone: ShownNever, FormName: ShownName, FormDetail: ShownName, FormHTML: ShownHTML, FormSlug: ShownText,
-	FormDate: ShownWall, FormStatus: ShownStatus, FormZone: ShownZone, FormBool: ShownBool, FormCost: ShownCost,
+	FormDate: ShownWall, FormStatus: ShownStatus, FormWord: ShownWord, FormZone: ShownZone, FormBool: ShownBool, FormCost: ShownCost,
 	FormURL: ShownText, FormEventURL: ShownWebsite, FormEmail: ShownText, FormImage: ShownImage,
 	FormTerms: ShownTerms, FormLinks: ShownPosts, FormAuthor: ShownAuthor, FormParent: ShownID,
 	FormLatitude: ShownCoordinate, FormLongitude: ShownCoordinate, FormPassword: ShownNever, FormLang: ShownNever,

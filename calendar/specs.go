@@ -36,6 +36,8 @@ const (
 	maxDescription = 200000
 	maxURL         = 2000
 	maxEmail       = 254
+
+	maxEventStatusReason = 300
 )
 
 func newSpec(k Kind, fields []Field) *Spec {

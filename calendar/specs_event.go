@@ -32,6 +32,11 @@ func eventFields() []Field {
 		languageField(),
 		{Name: "password", Form: FormPassword, Declared: "string", Empty: EmptyClears, Max: MaxPassword, NotBySlug: true},
 		{Name: "ticketed", Stored: TypeBool, Form: FormBool, Declared: "boolean", Extension: true},
+		{
+			Name: "event_status", Stored: TypeString, Form: FormWord, Declared: "string", Default: `"scheduled"`, Empty: EmptyClears,
+			Extension: true, Enum: EventStatuses(), Stays: true,
+		},
+		{Name: "event_status_reason", Stored: TypeString, Form: FormDetail, Declared: "string", Empty: EmptyClears, Extension: true, Max: maxEventStatusReason},
 		{Name: "post_parent", Stored: TypeID, Form: FormParent, Declared: "integer", Empty: EmptyClears, Extension: true},
 		computed("utc_start_date", ShownMoment),
 		computed("utc_end_date", ShownMoment),

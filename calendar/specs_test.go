@@ -17,7 +17,7 @@ var typeNames = map[Type]string{
 
 var formNames = map[Form]string{
 	FormName: "name", FormDetail: "detail", FormHTML: "html", FormSlug: "slug", FormDate: "date",
-	FormStatus: "status", FormZone: "zone", FormBool: "bool", FormCost: "cost", FormURL: "url",
+	FormStatus: "status", FormWord: "word", FormZone: "zone", FormBool: "bool", FormCost: "cost", FormURL: "url",
 	FormEventURL: "event url", FormEmail: "email", FormImage: "image", FormTerms: "terms", FormLinks: "links",
 	FormAuthor: "author", FormParent: "parent", FormLatitude: "latitude", FormLongitude: "longitude",
 	FormPassword: "password", FormLang: "language",
@@ -25,7 +25,7 @@ var formNames = map[Form]string{
 
 var shownNames = map[Shown]string{
 	ShownNever: "-", ShownText: "text", ShownName: "name", ShownHTML: "html", ShownWall: "time", ShownMoment: "moment",
-	ShownStatus: "status", ShownZone: "zone", ShownBool: "bool", ShownID: "id", ShownAuthor: "author id",
+	ShownStatus: "status", ShownWord: "word", ShownZone: "zone", ShownBool: "bool", ShownID: "id", ShownAuthor: "author id",
 	ShownCoordinate: "coordinate", ShownRegion: "region", ShownCost: "cost", ShownWebsite: "website", ShownImage: "image",
 	ShownTerms: "terms", ShownPosts: "posts", ShownFirst: "first",
 }

@@ -60,16 +60,6 @@ func (q *facetQuery) keeps(facet, folded string) bool {
 	return q.facet != facet || strings.Contains(folded, q.text)
 }
 
-func readFacets(_ context.Context, q *parser, p *Param) {
-	for _, name := range q.list(p.Name) {
-		if !slices.Contains(p.Enum, name) {
-			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
-			return
-		}
-		q.run.facets = append(q.run.facets, name)
-	}
-}
-
 func readFacetLimit(_ context.Context, q *parser, p *Param) {
 	n := q.integer(p.Name, defFacetLimit)
 	if n < 1 || n > maxFacetLimit {

@@ -153,6 +153,15 @@ func appendSwitch(f readmodel.And, field string, v sw) readmodel.And {
 	}
 }
 
+// anyTerm admits what has one of the values.
+func anyTerm(field string, values []string) readmodel.Or {
+	out := make(readmodel.Or, len(values))
+	for i, v := range values {
+		out[i] = readmodel.Term{Field: field, Value: v}
+	}
+	return out
+}
+
 // choice is what a list of events filters by, in the order of its parameters.
 type choice []chosenPart
 
@@ -200,6 +209,9 @@ func (s *Service) choice(ctx context.Context, c *Criteria, snap *snapshot) (f ch
 	r.costFilters(&f)
 	f.add("featured", appendSwitch(nil, readmodel.FieldFeatured, r.featured)...)
 	f.add("ticketed", appendSwitch(nil, readmodel.FieldTicketed, r.ticketed)...)
+	if r.eventStatuses != nil {
+		f.add("", anyTerm(readmodel.FieldEventStatus, r.eventStatuses))
+	}
 	if r.postParent != 0 {
 		f.add("", readmodel.In{Field: readmodel.FieldPostParent, IDs: []calendar.ID{r.postParent}})
 	}

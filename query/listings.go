@@ -160,13 +160,9 @@ func readDuration(to func(*criteria) **int64) func(context.Context, *parser, *Pa
 }
 
 func readInLanguage(_ context.Context, q *parser, p *Param) {
-	for _, e := range q.list(p.Name) {
-		i := slices.Index(calendar.LangNames(), e)
-		if i < 0 {
-			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(calendar.LangNames(), ","))
-			return
-		}
-		q.run.languages = append(q.run.languages, readmodel.LanguageID(calendar.Langs[i]))
+	for _, e := range q.words(p) {
+		l, _ := calendar.ParseLang(e)
+		q.run.languages = append(q.run.languages, readmodel.LanguageID(l))
 	}
 }
 
@@ -406,11 +402,7 @@ func (r *criteria) places() (out choice) {
 		if l.values == nil {
 			continue
 		}
-		in := make(readmodel.Or, len(l.values))
-		for i, v := range l.values {
-			in[i] = readmodel.Term{Field: l.field, Value: v}
-		}
-		out.add(l.facet, in)
+		out.add(l.facet, anyTerm(l.field, l.values))
 	}
 	if r.box != nil {
 		out.add("", *r.box)

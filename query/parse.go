@@ -71,7 +71,8 @@ type criteria struct {
 	include                              []calendar.ID // events and terms; nil: not sent
 	postParent                           calendar.ID
 
-	statuses []calendar.Status // nil: not sent
+	statuses      []calendar.Status // nil: not sent
+	eventStatuses []string          // nil: not sent
 
 	ofEvent      bool          // event or post was sent
 	linked       []calendar.ID // the records of the kind that this event links to
@@ -303,6 +304,22 @@ func readWord(to func(*Output, string)) func(context.Context, *parser, *Param) {
 			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
 		}
 	}
+}
+
+// readWords reads a list of words of the row.
+func readWords(to func(*criteria) *[]string) func(context.Context, *parser, *Param) {
+	return func(_ context.Context, q *parser, p *Param) { *to(&q.run) = q.words(p) }
+}
+
+func (q *parser) words(p *Param) []string {
+	list := q.list(p.Name)
+	for _, e := range list {
+		if !slices.Contains(p.Enum, e) {
+			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
+			return nil
+		}
+	}
+	return list
 }
 
 func readFlag(to func(*Output) *bool) func(context.Context, *parser, *Param) {

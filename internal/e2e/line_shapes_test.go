@@ -14,7 +14,7 @@ var eventKeys = []string{
 	"id", "global_id", "global_id_lineage", "author", "status", "date", "date_utc", "modified", "modified_utc", "url", "rest_url",
 	"title", "description", "excerpt", "slug", "image", "all_day", "start_date", "end_date", "start_date_details", "end_date_details",
 	"utc_start_date", "utc_end_date", "utc_start_date_details", "utc_end_date_details", "timezone", "timezone_abbr", "cost",
-	"cost_details", "website", "show_map", "show_map_link", "hide_from_listings", "sticky", "featured", "ticketed", "post_parent",
+	"cost_details", "website", "show_map", "show_map_link", "hide_from_listings", "sticky", "featured", "ticketed", "event_status", "event_status_reason", "post_parent",
 	"categories", "tags", "venue", "venues", "organizer", "custom_fields", "language", "languages",
 }
 

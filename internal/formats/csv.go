@@ -29,6 +29,7 @@ var csvColumns = []csvColumn{
 	wallColumn("utc_start_date", func(e *Event) calendar.Wall { return e.UTCStart }),
 	wallColumn("utc_end_date", func(e *Event) calendar.Wall { return e.UTCEnd }),
 	textColumn("status", func(e *Event) string { return string(e.Status) }),
+	textColumn("event_status", func(e *Event) string { return string(e.EventStatus) }),
 	textColumn("url", func(e *Event) string { return e.URL }),
 	textColumn("website", func(e *Event) string { return e.Website }),
 	textColumn("cost", func(e *Event) string { return e.Cost }),

@@ -11,6 +11,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/htmltext"
+	"daybook/internal/texts"
 )
 
 // Event is an event as it is shown to somebody. Texts are plain, but for those of HTML.
@@ -28,6 +29,7 @@ type Event struct {
 	Modified calendar.Wall // UTC
 
 	Title, Description, Excerpt string // the last two as HTML with absolute links
+	EventStatus                 calendar.EventStatus
 	URL, RestURL, Website       string // Website: its own one, else ""
 	Cost                        string
 	CostValues                  []string
@@ -122,6 +124,15 @@ type Writer interface {
 	Begin(b []byte) []byte
 	Item(b []byte, e *Event) []byte
 	End(b []byte) []byte
+}
+
+// plainTitle returns the title as calendar programs and feed readers show it: it says that
+// the event does not take place.
+func (e *Event) plainTitle(l calendar.Lang) string {
+	if e.EventStatus == calendar.EventScheduled {
+		return e.Title
+	}
+	return texts.Messages.In("feed.title."+string(e.EventStatus), l, e.Title)
 }
 
 // epoch stands in feeds for a moment that there is not.

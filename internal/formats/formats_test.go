@@ -75,7 +75,7 @@ func concert(tb testing.TB) *Event {
 	tb.Helper()
 	return &Event{
 		Times: timesOf(tb, "America/New_York", "2026-07-04 18:30:00", "2026-07-04 21:00:00"),
-		ID:    412, UID: UID(store, "412"), Slug: "quay-concert", Status: calendar.StatusPublish, Version: 3,
+		ID:    412, UID: UID(store, "412"), Slug: "quay-concert", Status: calendar.StatusPublish, EventStatus: calendar.EventScheduled, Version: 3,
 		Touched: time.Date(2026, 3, 5, 23, 0, 10, 0, time.UTC), Date: wallOf(tb, "2026-03-02 14:15:00"), Modified: wallOf(tb, "2026-03-05 23:00:10"),
 		Title:       `Quay & <picnic>; bring, "all" \ 音乐会音乐会音乐会音乐会音乐会音乐会音乐会音乐会音乐会`,
 		Description: "<p>Bring a chair;<br />and, maybe,  a &amp; hat.</p>\n<p>Second</p>",
@@ -347,7 +347,7 @@ func TestJSONFeedOfAnEvent(t *testing.T) {
 		"authors":[{"name":"Friends","url":"https://calendar.example.org/organizer/friends/"},{"name":"Arts \"Trust\", Boston; MA","url":""}],
 		"tags":["Music, old","Jazz & blues","Open air"],"language":"en",
 		"_daybook":{"event_id":412,"start":"2026-07-04T18:30:00-04:00","end":"2026-07-04T21:00:00-04:00","timezone":"America/New_York","all_day":false,
-		"status":"publish","cost":"$5 – $12","location":"River Hall, 1 Quay, Boston, 02110, US","geo":[-71.0589,42.3601234567],"categories":[30,31],"tags":[40],
+		"status":"publish","event_status":"scheduled","cost":"$5 – $12","location":"River Hall, 1 Quay, Boston, 02110, US","geo":[-71.0589,42.3601234567],"categories":[30,31],"tags":[40],
 		"venues":[88,87],"organizers":[91,90],"ticketed":false,"featured":true,"rest_url":%q}}`, e.UID, e.URL, e.Website, title, description, e.Image, e.RestURL))
 }
 
@@ -367,7 +367,7 @@ func same(t *testing.T, got any, want string) {
 func TestGeoJSON(t *testing.T) {
 	t.Parallel()
 	e := concert(t)
-	bare := &Event{Times: e.Times, ID: 5, UID: UID(store, "5"), Title: "Bare", Blanked: true, Status: "publish", URL: "https://x.example/", RestURL: "https://x.example/5"}
+	bare := &Event{Times: e.Times, ID: 5, UID: UID(store, "5"), Title: "Bare", Blanked: true, Status: "publish", EventStatus: "scheduled", URL: "https://x.example/", RestURL: "https://x.example/5"}
 	var got map[string]any
 	if err := json.Unmarshal([]byte(write(GeoJSON(feedOf(t, e, bare)), e, bare)), &got); err != nil {
 		t.Fatal(err)
@@ -375,11 +375,11 @@ func TestGeoJSON(t *testing.T) {
 	title, _ := json.Marshal(e.Title)
 	same(t, got, fmt.Sprintf(`{"type":"FeatureCollection","total":2,"features":[
 		{"type":"Feature","id":412,"geometry":{"type":"Point","coordinates":[-71.0589,42.3601234567]},"properties":{"id":412,"uid":%q,"title":%s,"url":%q,"rest_url":%q,
-		"start":"2026-07-04T18:30:00-04:00","end":"2026-07-04T21:00:00-04:00","timezone":"America/New_York","all_day":false,"status":"publish","cost":"$5 – $12",
+		"start":"2026-07-04T18:30:00-04:00","end":"2026-07-04T21:00:00-04:00","timezone":"America/New_York","all_day":false,"status":"publish","event_status":"scheduled","cost":"$5 – $12",
 		"categories":["music","jazz"],"tags":["open-air"],"venue":{"id":88,"venue":"River Hall","address":"1 Quay","city":"Boston","country":"US"},
 		"organizers":["Friends","Arts \"Trust\", Boston; MA"],"image":%q,"featured":true,"ticketed":false}},
 		{"type":"Feature","id":5,"geometry":null,"properties":{"id":5,"uid":%q,"title":"Bare","url":"https://x.example/","rest_url":"https://x.example/5",
-		"start":"2026-07-04T18:30:00-04:00","end":"2026-07-04T21:00:00-04:00","timezone":"America/New_York","all_day":false,"status":"publish","cost":"",
+		"start":"2026-07-04T18:30:00-04:00","end":"2026-07-04T21:00:00-04:00","timezone":"America/New_York","all_day":false,"status":"publish","event_status":"scheduled","cost":"",
 		"categories":[],"tags":[],"venue":null,"organizers":[],"image":null,"featured":null,"ticketed":null}}]}`, e.UID, title, e.URL, e.RestURL, e.Image, bare.UID))
 	f := feedOf(t, e)
 	f.Single = true
@@ -430,13 +430,58 @@ func TestGeoJSONOfVenues(t *testing.T) {
 	same(t, got.Features[2].Properties.Events[0], `{"id":2,"title":"","url":"","start":"2026-05-10T09:00:00+00:00","end":"2026-05-10T10:00:00+00:00","all_day":false}`)
 }
 
+// Formats that people read say in the title that an event does not take place, in the
+// language of the feed; those that programs read have a field for it (LISTINGS 1).
+func TestEventStatus(t *testing.T) {
+	t.Parallel()
+	e := concert(t)
+	f := feedOf(t, e)
+	for _, tc := range []struct {
+		lang          calendar.Lang
+		is            calendar.EventStatus
+		status        calendar.Status
+		prefix, inICS string
+	}{
+		{calendar.LangEN, calendar.EventScheduled, calendar.StatusPublish, "", "CONFIRMED"},
+		{calendar.LangEN, calendar.EventCancelled, calendar.StatusPublish, "Cancelled: ", "CANCELLED"},
+		{calendar.LangEN, calendar.EventPostponed, calendar.StatusPrivate, "Postponed: ", "TENTATIVE"},
+		{calendar.LangFR, calendar.EventCancelled, calendar.StatusDraft, "Annulé\u00a0: ", "TENTATIVE"},
+		{calendar.LangFR, calendar.EventPostponed, calendar.StatusTrash, "Reporté\u00a0: ", "CANCELLED"},
+		{calendar.LangES, calendar.EventCancelled, calendar.StatusPrivate, "Cancelado: ", "CANCELLED"},
+		{calendar.LangES, calendar.EventPostponed, calendar.StatusFuture, "Aplazado: ", "TENTATIVE"},
+		{calendar.LangCN, calendar.EventCancelled, calendar.StatusPublish, "已取消：", "CANCELLED"},
+		{calendar.LangCN, calendar.EventPostponed, calendar.StatusPending, "已延期：", "TENTATIVE"},
+	} {
+		f.Lang, e.EventStatus, e.Status, e.Title = tc.lang, tc.is, tc.status, "Title {2}"
+		titled, field := tc.prefix+e.Title, string(tc.is)
+		for _, check := range []struct {
+			text  string
+			wants []string
+		}{
+			{write(ICS(f), e), []string{"\r\nSUMMARY:" + titled + "\r\n", "\r\nSTATUS:" + tc.inICS + "\r\n"}},
+			{write(RSS(f), e), []string{"<title>" + titled + "</title>"}},
+			{write(Atom(f), e), []string{`<title type="text">` + titled + "</title>"}},
+			{write(JSONFeed(f), e), []string{`"title":"` + titled + `"`, `"event_status":"` + field + `"`}},
+			{write(GeoJSON(f), e), []string{`"title":"Title {2}"`, `"event_status":"` + field + `"`}},
+			{write(CSV(f), e), []string{",Title {2},", "," + string(tc.status) + "," + field + ","}},
+			{string(e.Entry(nil, tc.lang, "", "")), []string{`"title":"` + titled + `"`}},
+		} {
+			for _, want := range check.wants {
+				if !strings.Contains(check.text, want) {
+					t.Errorf("%s, %s in %s: no %q in %s", tc.is, tc.status, tc.lang, want, check.text)
+				}
+			}
+		}
+	}
+}
+
 // LISTINGS 8.20
 func TestCSV(t *testing.T) {
 	t.Parallel()
 	e := concert(t)
 	e.Title, e.Cost, e.Description = "=1+1", "-5", "<p>a, \"b\"</p><p>c</p>"
 	e.Venues[0].Zip = "@1"
-	blanked := &Event{Times: e.Times, ID: 5, UID: UID(store, "5"), Blanked: true, Title: "Bare", Date: calendar.NoWall, Modified: calendar.NoWall, Status: "publish", URL: "u", Langs: []calendar.Lang{calendar.LangCN}}
+	blanked := &Event{Times: e.Times, ID: 5, UID: UID(store, "5"), Blanked: true, Title: "Bare", Date: calendar.NoWall, Modified: calendar.NoWall, Status: "publish", EventStatus: "scheduled", URL: "u", Langs: []calendar.Lang{calendar.LangCN}}
 	text := write(CSV(feedOf(t, e, blanked)), e, blanked)
 	if strings.Count(text, "\n") != strings.Count(text, "\r\n") || !strings.HasSuffix(text, "\r\n") || strings.HasPrefix(text, "\uFEFF") {
 		t.Errorf("line ends: %q", text)

@@ -57,7 +57,7 @@ func (w *icsWriter) Item(b []byte, e *Event) []byte {
 		b = w.stamp(b, "CREATED:", e.Date.UTC())
 	}
 	b = w.times(b, &e.Times)
-	b = w.text(b, "SUMMARY:", e.Title)
+	b = w.text(b, "SUMMARY:", e.plainTitle(w.f.Lang))
 	about := e.plainDescription()
 	if about == "" {
 		about = e.plainExcerpt()
@@ -97,7 +97,7 @@ func (w *icsWriter) Item(b []byte, e *Event) []byte {
 	if e.Parent != "" {
 		b = w.raw(b, "RELATED-TO;RELTYPE=PARENT:", e.Parent)
 	}
-	b = w.raw(b, "STATUS:", statusOf(e.Status))
+	b = w.raw(b, "STATUS:", statusOf(e))
 	class := "PUBLIC"
 	if e.Status == calendar.StatusPrivate {
 		class = "PRIVATE"
@@ -128,11 +128,12 @@ func (w *icsWriter) End(b []byte) []byte {
 	return append(b, "END:VCALENDAR\r\n"...)
 }
 
-func statusOf(s calendar.Status) string {
-	switch s {
-	case calendar.StatusFuture, calendar.StatusDraft, calendar.StatusPending:
+func statusOf(e *Event) string {
+	unpublished := e.Status == calendar.StatusFuture || e.Status == calendar.StatusDraft || e.Status == calendar.StatusPending
+	switch {
+	case unpublished, e.Status != calendar.StatusTrash && e.EventStatus == calendar.EventPostponed:
 		return "TENTATIVE"
-	case calendar.StatusTrash:
+	case e.Status == calendar.StatusTrash, e.EventStatus == calendar.EventCancelled:
 		return "CANCELLED"
 	default:
 		return "CONFIRMED"

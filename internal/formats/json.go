@@ -38,7 +38,7 @@ func (w *jsonFeed) Item(b []byte, e *Event) []byte {
 	b = append(append(append(b, `{"id":"urn:uuid:`...), e.UID...), '"')
 	b = textKey(b, "url", e.URL)
 	b = filledKey(b, "external_url", e.Website)
-	b = textKey(b, "title", e.Title)
+	b = textKey(b, "title", e.plainTitle(w.f.Lang))
 	b = textKey(b, "content_html", e.Description)
 	b = filledKey(b, "summary", htmltext.PlainText(e.Excerpt))
 	b = filledKey(b, "image", e.Image)
@@ -66,7 +66,8 @@ func (w *jsonFeed) Item(b []byte, e *Event) []byte {
 	b = append(b, `,"_daybook":{"event_id":`...)
 	b = appendID(b, &e.ID)
 	b = e.times(b)
-	b = append(append(append(b, `,"status":"`...), e.Status...), '"')
+	b = textKey(b, "status", string(e.Status))
+	b = textKey(b, "event_status", string(e.EventStatus))
 	b = filledKey(b, "cost", e.Cost)
 	b = filledKey(b, "location", e.PlaceLine())
 	if lat, lng, ok := e.Point(); ok {
@@ -139,6 +140,7 @@ func (w *geoWriter) Item(b []byte, e *Event) []byte {
 	b = textKey(b, "rest_url", e.RestURL)
 	b = e.times(b)
 	b = textKey(b, "status", string(e.Status))
+	b = textKey(b, "event_status", string(e.EventStatus))
 	b = textKey(b, "cost", e.Cost)
 	b = appendList(append(b, `,"categories":`...), e.Categories, appendSlug)
 	b = appendList(append(b, `,"tags":`...), e.Tags, appendSlug)
@@ -269,9 +271,9 @@ func (w *venuesWriter) End(b []byte) []byte {
 
 // Entry is an element of the array of a calendar widget (LISTINGS 1.13). start and end
 // are its texts.
-func (e *Event) Entry(b []byte, start, end string) []byte {
+func (e *Event) Entry(b []byte, l calendar.Lang, start, end string) []byte {
 	b = append(appendID(append(b, `{"id":"`...), &e.ID), '"')
-	b = textKey(b, "title", e.Title)
+	b = textKey(b, "title", e.plainTitle(l))
 	b = textKey(b, "start", start)
 	b = textKey(b, "end", end)
 	b = strconv.AppendBool(append(b, `,"allDay":`...), e.AllDay)

@@ -36,7 +36,7 @@ func (w *rssWriter) Begin(b []byte) []byte {
 
 func (w *rssWriter) Item(b []byte, e *Event) []byte {
 	b = append(b, "\n<item>"...)
-	b = element(b, "title", e.Title)
+	b = element(b, "title", e.plainTitle(w.f.Lang))
 	b = element(b, "link", e.URL)
 	b = append(append(append(b, `<guid isPermaLink="false">urn:uuid:`...), e.UID...), "</guid>"...)
 	if e.Date != calendar.NoWall {
@@ -105,7 +105,7 @@ func (w *atomWriter) Begin(b []byte) []byte {
 func (w *atomWriter) Item(b []byte, e *Event) []byte {
 	b = append(b, "\n<entry>"...)
 	b = append(append(append(b, "<id>urn:uuid:"...), e.UID...), "</id>"...)
-	b = append(appendXML(append(b, `<title type="text">`...), e.Title), "</title>"...)
+	b = append(appendXML(append(b, `<title type="text">`...), e.plainTitle(w.f.Lang)), "</title>"...)
 	b = moment(b, "updated", e.Touched)
 	if e.Date != calendar.NoWall {
 		b = moment(b, "published", e.Date.UTC())

@@ -67,8 +67,13 @@ func valueOf(r *calendar.Record, f *calendar.Field) any {
 		return nil
 	}
 	v, there := r.Fields[f.Name]
-	if !there && f.Form == calendar.FormBool && !r.Deleted {
-		return f.Initial
+	if !there && !r.Deleted {
+		switch f.Form {
+		case calendar.FormBool:
+			return f.Initial
+		case calendar.FormWord:
+			return f.Enum[0]
+		}
 	}
 	switch v := v.(type) {
 	case string:
@@ -136,6 +141,9 @@ func Changes(before, after *calendar.Record, password bool) []Change {
 			continue
 		}
 		a, b := valueOf(before, f), valueOf(after, f)
+		if a == nil && f.Form == calendar.FormWord && b == f.Enum[0] { // as every new record has it
+			continue
+		}
 		if !calendar.SameValue(a, b) || password && f.Form == calendar.FormPassword && a != nil && b != nil {
 			out = append(out, Change{f, some.Home, some.Home, a, b})
 		}

@@ -55,7 +55,7 @@ func (c *ToldChange) Written(after bool, l calendar.Lang) string {
 			return c.linked([]calendar.ID{v}, l)
 		}
 	case string:
-		if _, told := texts.Sentences["status."+v]; !told || c.change.Field.Form != calendar.FormStatus {
+		if _, ok := c.change.status(v); !ok {
 			return v
 		}
 	case bool:
@@ -204,13 +204,19 @@ func (c *Change) value(v any, l calendar.Lang, names Names) string {
 		}
 		return strings.Join(quoted, word("list", l))
 	case string:
-		if status, ok := texts.Sentences["status."+v]; ok && c.Field.Form == calendar.FormStatus {
+		if status, ok := c.status(v); ok {
 			return status[l]
 		}
 		return quote(v, l)
 	default:
 		return ""
 	}
+}
+
+// status returns the text of a value of status or event_status.
+func (c *Change) status(v string) (calendar.Text, bool) {
+	text, ok := texts.Sentences["status."+v]
+	return text, ok && (c.Field.Form == calendar.FormStatus || c.Field.Form == calendar.FormWord)
 }
 
 // Number writes a number as JSON does.

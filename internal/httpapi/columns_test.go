@@ -13,7 +13,7 @@ import (
 )
 
 // Written by hand from 6.3: the rows that stay in a blanked event.
-const stayingRows = "author date date_utc modified modified_utc title slug status timezone start_date end_date utc_start_date utc_end_date"
+const stayingRows = "author date date_utc modified modified_utc title slug status timezone start_date end_date utc_start_date utc_end_date event_status"
 
 // sample is a value of a row that no record has without it.
 func sample(f *calendar.Field) any {
@@ -36,6 +36,8 @@ func sample(f *calendar.Field) any {
 		switch f.Form {
 		case calendar.FormStatus:
 			return string(calendar.StatusPrivate)
+		case calendar.FormWord:
+			return f.Enum[1]
 		case calendar.FormZone:
 			return "America/New_York"
 		default:
@@ -156,6 +158,7 @@ func TestNewRows(t *testing.T) {
 		"url":             {Stored: calendar.TypeString, Form: calendar.FormURL},
 		"email":           {Stored: calendar.TypeString, Form: calendar.FormEmail, Filled: true},
 		"zone":            {Stored: calendar.TypeString, Form: calendar.FormZone},
+		"word":            {Stored: calendar.TypeString, Form: calendar.FormWord, Enum: []string{"a", "b"}},
 		"time":            {Stored: calendar.TypeWall, Form: calendar.FormDate},
 		"moment":          {Stored: calendar.TypeWall, Form: calendar.FormDate, Shown: calendar.ShownMoment},
 		"id":              {Stored: calendar.TypeID, Form: calendar.FormParent},

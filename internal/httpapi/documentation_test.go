@@ -135,9 +135,9 @@ func TestExtensionMarks(t *testing.T) {
 	doc := world.New(t, world.Options{}).Document()
 	marked := func(m map[string]any) bool { return m["x-extension"] == true }
 	for schema, fields := range map[string][]string{
-		"Event": {"ticketed", "post_parent", "venues", "language", "languages", "distance", "highlight", "collapsed"}, "Venue": {"geo_lat", "geo_lng", "excerpt", "slug", "language", "languages"},
+		"Event": {"ticketed", "event_status", "event_status_reason", "post_parent", "venues", "language", "languages", "distance", "highlight", "collapsed"}, "Venue": {"geo_lat", "geo_lng", "excerpt", "slug", "language", "languages"},
 		"Organizer": {"excerpt", "slug", "language", "languages"}, "Term": {"language", "languages"},
-		"EventCreate": {"ticketed", "post_parent", "reason"}, "VenueUpdate": {"geo_lat", "geo_lng", "excerpt", "slug", "reason"}, "OrganizerCreate": {"excerpt", "slug", "reason"},
+		"EventCreate": {"ticketed", "event_status", "event_status_reason", "post_parent", "reason"}, "VenueUpdate": {"geo_lat", "geo_lng", "excerpt", "slug", "reason"}, "OrganizerCreate": {"excerpt", "slug", "reason"},
 	} {
 		for name, p := range doc.Components.Schemas[schema].Value.Properties {
 			if got, want := marked(p.Value.Extensions), slices.Contains(fields, name); got != want {
@@ -155,7 +155,7 @@ func TestExtensionMarks(t *testing.T) {
 		}
 	}
 	for _, p := range doc.Paths.Value("/events").Get.Parameters {
-		want := slices.Contains(strings.Fields(`geoloc_radius _fields format features csv_bom csv_raw as_of Accept-Datetime If-None-Match Daybook-Min-Position overlap month weekday time_of_day
+		want := slices.Contains(strings.Fields(`geoloc_radius event_status _fields format features csv_bom csv_raw as_of Accept-Datetime If-None-Match Daybook-Min-Position overlap month weekday time_of_day
 			duration_min duration_max in_language city country bbox free cost_band sort order facets facet_limit facet_query collapse typos highlight highlight_length cursor`), p.Value.Name)
 		if marked(p.Value.Extensions) != want {
 			t.Errorf("list of events: %s: marked %v, want %v", p.Value.Name, !want, want)
@@ -185,7 +185,7 @@ func TestDefaultsOfBodies(t *testing.T) {
 	schemas := world.New(t, world.Options{}).Document().Components.Schemas
 	for name, s := range schemas {
 		for field, p := range s.Value.Properties {
-			if want := strings.HasPrefix(name, "EventCreate") && field == "all_day"; (p.Value.Default != nil) != want {
+			if want := strings.HasPrefix(name, "EventCreate") && (field == "all_day" || field == "event_status"); (p.Value.Default != nil) != want {
 				t.Errorf("%s.%s: default %v", name, field, p.Value.Default)
 			}
 		}

@@ -90,7 +90,7 @@ func (a *api) show(e *formats.Event, root *root, l calendar.Lang, v *query.View)
 	*e = formats.Event{
 		Times: a.timesOf(r, v.Blanked), ID: r.ID, UID: a.uid(r.ID.String()), Slug: r.Slug(), Blanked: v.Blanked, Status: v.Status, Version: r.Version,
 		Touched: v.Touched, Distance: v.Distance, Date: f.Wall("date_utc"), Modified: f.Wall("modified_utc"),
-		Title: title, URL: root.page(r, v.Status), RestURL: root.self(r), Lang: lang, Langs: r.Langs(),
+		Title: title, EventStatus: f.EventStatus(), URL: root.page(r, v.Status), RestURL: root.self(r), Lang: lang, Langs: r.Langs(),
 		Categories: e.Categories[:0], Tags: e.Tags[:0], Venues: e.Venues[:0], Organizers: e.Organizers[:0], More: e.More[:0],
 	}
 	if v.Repeats != nil {

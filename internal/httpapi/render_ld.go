@@ -4,6 +4,11 @@ import "daybook/calendar"
 
 // The json_ld objects of section 3.1.8. Keys without content are left out.
 
+// ldStatus are the values of eventStatus.
+var ldStatus = map[calendar.EventStatus]string{
+	calendar.EventScheduled: "EventScheduled", calendar.EventCancelled: "EventCancelled", calendar.EventPostponed: "EventPostponed",
+}
+
 // appendEventLD writes the json_ld of an event up to its place and organizer.
 func (p *renderer) appendEventLD(b []byte, r *calendar.Record, url string) []byte {
 	f := r.Fields
@@ -13,14 +18,15 @@ func (p *renderer) appendEventLD(b []byte, r *calendar.Record, url string) []byt
 	}
 	b = p.appendLDHead(b, "Event", r, about, url)
 	b = append(b, `,"eventAttendanceMode":"https://schema.org/OfflineEventAttendanceMode"`+
-		`,"eventStatus":"https://schema.org/EventScheduled"`...)
+		`,"eventStatus":"https://schema.org/`...)
+	b = append(append(b, ldStatus[f.EventStatus()]...), '"')
 	b = appendISO(b, `,"startDate":`, f.Wall("start_date"), f.Wall("utc_start_date"))
 	return appendISO(b, `,"endDate":`, f.Wall("end_date"), f.Wall("utc_end_date"))
 }
 
 // appendEventOffer writes the json_ld of an event from there on.
 func (p *renderer) appendEventOffer(b []byte, r *calendar.Record, url string, cost calendar.Cost) []byte {
-	if len(cost.Values) > 0 && cost.Code != "" {
+	if len(cost.Values) > 0 && cost.Code != "" && r.Fields.EventStatus() != calendar.EventCancelled {
 		b = append(b, `,"offers":{"@type":"Offer","price":`...)
 		b = appendString(b, cost.Values[0])
 		b = append(b, `,"priceCurrency":`...)

@@ -65,8 +65,9 @@ func formatSchemas() object {
 	position := object{"type": "array", "items": object{"type": "number"}, "minItems": 2, "maxItems": 2}
 	point := strict(object{"type": object{"type": "string", "enum": []string{"Point"}}, "coordinates": position})
 	times := object{"start": str(), "end": str(), "timezone": str(), "all_day": boolean()}
+	takesPlace := object{"type": "string", "enum": calendar.EventStatuses()}
 	event := object{
-		"id": integer(), "uid": str(), "title": str(), "url": str(), "rest_url": str(), "status": str(), "cost": str(), "categories": slugs, "tags": slugs,
+		"id": integer(), "uid": str(), "title": str(), "url": str(), "rest_url": str(), "status": str(), "event_status": takesPlace, "cost": str(), "categories": slugs, "tags": slugs,
 		"venue": object{"anyOf": []object{{"type": "null"}, shape{
 			always: object{"id": integer()}, sometimes: object{"venue": str(), "address": str(), "city": str(), "country": str()},
 		}.schema(true)}},
@@ -78,7 +79,7 @@ func formatSchemas() object {
 		"events": list(strict(object{"id": integer(), "title": str(), "url": str(), "start": str(), "end": str(), "all_day": boolean()})),
 	}
 	own := object{
-		"event_id": integer(), "status": str(), "rest_url": str(),
+		"event_id": integer(), "status": str(), "event_status": takesPlace, "rest_url": str(),
 	}
 	maps.Copy(own, times)
 	out := object{
@@ -275,6 +276,8 @@ func statusSchema() object {
 	return object{"type": "string", "enum": []string{"publish", "future", "draft", "pending", "private", "trash"}}
 }
 
+func wordSchema(c *column) object { return object{"type": "string", "enum": c.field.Enum} }
+
 func coordinateSchema(c *column) object {
 	limit := 90
 	if c.field.Form == calendar.FormLongitude {
@@ -462,6 +465,12 @@ func (d *document) fieldSchema(f *calendar.Field) object {
 			values = append(values, nil)
 		}
 		o = object{"type": types("string"), "enum": values}
+	case calendar.FormWord:
+		words := make([]any, 0, len(f.Enum)+2)
+		for _, word := range f.Enum {
+			words = append(words, word)
+		}
+		o = object{"type": types("string"), "enum": append(words, "", nil)}
 	case calendar.FormLang:
 		o = object{"type": "string", "enum": f.Enum}
 	case calendar.FormEmail:

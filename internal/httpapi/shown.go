@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"strconv"
 
 	"daybook/calendar"
@@ -21,6 +22,7 @@ var fieldsShown = [...]shown{
 	calendar.ShownWall:       {writeWall, []key{{blank: blankWall, schema: is(moment)}}},
 	calendar.ShownMoment:     {writeMoment, []key{{blank: blankWall, schema: is(moment)}, {end: "_details", blank: blankTime, schema: isRef("DateDetails")}}},
 	calendar.ShownStatus:     {writeStatus, []key{{blank: `""`, schema: is(statusSchema)}}},
+	calendar.ShownWord:       {writeWord, []key{{blank: `""`, schema: wordSchema}}},
 	calendar.ShownZone:       {writeZone, []key{{blank: `""`, schema: is(str)}, {end: "_abbr", blank: `""`, schema: is(str)}}},
 	calendar.ShownBool:       {writeBool, []key{{blank: `null`, schema: boolSchema}}},
 	calendar.ShownID:         {writeID, []key{{blank: `0`, schema: is(integer)}}},
@@ -108,6 +110,10 @@ func writeMoment(_ *renderer, b []byte, c *column, s *subject) []byte {
 
 func writeStatus(_ *renderer, b []byte, c *column, s *subject) []byte {
 	return c.append(b, string(s.status), plainText)
+}
+
+func writeWord(_ *renderer, b []byte, c *column, s *subject) []byte {
+	return c.append(b, cmp.Or(s.f.String(c.name), c.field.Enum[0]), plainText)
 }
 
 func writeBool(_ *renderer, b []byte, c *column, s *subject) []byte {

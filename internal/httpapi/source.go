@@ -123,7 +123,7 @@ func (e *entries) item(b []byte, v *query.View) ([]byte, error) {
 	if t.AllDay {
 		start, end = t.Start.UTC().Format(time.DateOnly), t.End.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	}
-	return e.event.Entry(b, start, end), nil
+	return e.event.Entry(b, e.lang, start, end), nil
 }
 
 // time gives a time in the zone of the answer.

@@ -19,6 +19,7 @@ const (
 	// Keyword fields (Term, Contains, Exists). FieldSlug is sortable.
 	FieldStatus       = "status"        // stored status; "future" and due is the query's business
 	FieldFormerStatus = "former_status" // of trashed posts
+	FieldEventStatus  = "event_status"  // of events; each has one
 	FieldSlug         = "slug"
 	// FieldZone is the zone in which the times of an event can be told by the clock, absent
 	// where only UTC tells them (LISTINGS 1.6).

@@ -144,13 +144,14 @@ func eventSchema() *Schema {
 		oneIDField(FieldPostParent),
 		boolField(FieldHidden), boolField(FieldFeatured), boolField(FieldTicketed), boolField(FieldProtected), boolField(FieldAllDay),
 		wallField(FieldStart), wallField(FieldEnd), wallField(FieldUTCStart), wallField(FieldUTCEnd), wallField(FieldModified),
+		Field{Name: FieldEventStatus, Type: TypeKeyword, From: []string{FieldEventStatus}, keyword: func(r *calendar.Record) string { return string(r.Fields.EventStatus()) }},
 		costField(), languagesField(), zoneField(), repeatsField(),
 		computedField(FieldMonth, month, "start_date"), computedField(FieldWeekday, weekday, "start_date"),
 		computedField(FieldMinute, minute, "start_date", "all_day"),
 		computedField(FieldDuration, duration, "start_date", "end_date", "utc_start_date", "utc_end_date", "all_day"),
 	)
 	notIndexed := notIndexedOfPosts(map[string]string{
-		"website":  reasonShown,
+		"website": reasonShown, "event_status_reason": reasonShown,
 		"show_map": reasonShown, "show_map_link": reasonShown, "sticky": reasonShown, "password": reasonHashed,
 	})
 	delete(notIndexed, "modified_utc")
