@@ -32,7 +32,7 @@ var notPrefixes = []string{"health", "history", "metrics"}
 func prefix(v string) (string, error) {
 	p, err := pathSegments(v)
 	first, _, _ := strings.Cut(p, "/")
-	if err == nil && (slices.Contains(pages.FirstSegments, first) || slices.Contains(notPrefixes, first)) {
+	if err == nil && (slices.Contains(pages.FirstSegments(), first) || slices.Contains(notPrefixes, first)) {
 		return "", fmt.Errorf("must not begin with %q, which is the path of something else", first)
 	}
 	return p, err

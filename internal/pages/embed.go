@@ -92,7 +92,7 @@ func (p *Pages) element() ([]byte, error) {
 }
 
 // embedded tells that the page is one for frames of other sites.
-func (r *Request) embedded() bool { return r.Route.page == pageEmbed }
+func (r *Request) embedded() bool { return r.Route.name == pageEmbed }
 
 // Embedded is the same for templates.
 func (l *layout) Embedded() bool { return l.r.embedded() }
@@ -147,8 +147,12 @@ func (p *Pages) serveEmbed(ctx context.Context, l *layout) (*Answer, error) {
 		first := today.AddDate(0, 0, 1-today.Day())
 		over = period{true, first, first.AddDate(0, 1, -1)}
 	}
+	path := "/events/"
+	if month {
+		path = monthPath(over.first)
+	}
 	var err error
-	if l.sel, err = p.choose(ctx, r, over); err != nil {
+	if l.sel, err = p.choose(ctx, r, path, over, query.Of{}); err != nil {
 		return nil, err
 	}
 	if l.sel.bad != nil {
@@ -293,7 +297,7 @@ func (p *Pages) eventOf(r *Request, asked string) (Route, bool) {
 		return Route{}, false
 	}
 	route, ok := Find(below)
-	return route, ok && route.page == pageEvent
+	return route, ok && route.name == pageEvent
 }
 
 // oembedError is a refusal in the form of the interface.

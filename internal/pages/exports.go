@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"html"
 	"net/url"
 	"slices"
@@ -35,26 +36,17 @@ func (s *selection) listAddress() string {
 	return "/" + s.of.Kind.Collection() + "/" + s.of.ID.String() + "/events"
 }
 
-// leaveOut takes parameters out by their names.
-func leaveOut(params []query.LinkParam, names ...string) []query.LinkParam {
-	return slices.DeleteFunc(slices.Clone(params), func(p query.LinkParam) bool { return slices.Contains(names, baseName(p.Name)) })
-}
-
 // sentParams are those of the interface for the selection: the window of the page is in
 // them, its zone is not.
-func (s *selection) sentParams() []query.LinkParam {
-	out := slices.Clone(s.criteria.Sent)
+func (s *selection) sentParams() params {
 	if s.only == nil {
-		return out
+		return s.criteria.Sent
 	}
 	ids := make([]string, len(s.only))
 	for i, id := range s.only {
 		ids[i] = id.String()
 	}
-	if len(ids) == 0 {
-		ids = []string{noEvent}
-	}
-	return append(out, query.LinkParam{Name: "include", Value: strings.Join(ids, ",")})
+	return append(slices.Clone(params(s.criteria.Sent)), query.LinkParam{Name: "include", Value: cmp.Or(strings.Join(ids, ","), noEvent)})
 }
 
 // noEvent is an id that no event has.
@@ -62,13 +54,13 @@ const noEvent = "9007199254740991"
 
 // lasting are the parameters without a window that the page has put, so that a
 // subscription goes on.
-func (s *selection) lasting() []query.LinkParam {
-	out := leaveOut(s.criteria.Sent, shapes...)
+func (s *selection) lasting() params {
+	out := params(s.criteria.Sent).without(shapes...)
 	switch {
 	case s.over.set:
-		return leaveOut(out, append(slices.Clone(dates), paramStrict)...)
+		return out.without(window...)
 	case s.zone != nil && !s.dated() && !s.past:
-		return leaveOut(out, paramStart, paramEnd, paramStrict)
+		return out.without(paramStart, paramEnd, paramStrict)
 	}
 	return out
 }
@@ -100,11 +92,8 @@ func (l *layout) exports() []export {
 	}
 	sent := l.sel.sentParams()
 	json := l.listURL(sent, l.sel.page)
-	return l.exportsOf(json, l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress()), linkQuery(leaveOut(sent, shapesOfPages...)), l.calendarURL(), l.element())
+	return l.exportsOf(json, l.absolute(l.Lang, l.p.o.Namespace+l.sel.listAddress()), sent.without(shaping...).String(), l.calendarURL(), l.element())
 }
-
-// shapesOfPages are the parameters that formats without pages do not take from the page.
-var shapesOfPages = []string{paramPage, paramPerPage, "facets", "facet_limit", "facet_query", "highlight", "highlight_length"}
 
 // exportsOf makes the list of formats from the URL of the list, the address of the formats
 // without their ending, their query, the source of calendar widgets ("" for none) and the
@@ -140,18 +129,14 @@ var notOfSource = slices.Concat(shapes, dates, []string{paramStrict, paramOverla
 // cannot tell it.
 func (l *layout) calendarURL() string {
 	s := l.sel
-	inPeriod := s.over.set
-	switch overlap, _ := calendar.ParseBool(s.sent(paramOverlap)); {
-	case s.past, s.from == "", s.until < s.from, s.only != nil && s.zone == nil, s.sent("include") != "", s.sent("collapse") != "", s.sent(paramOverlap) != "" && !overlap, !inPeriod && s.dated():
+	switch overlap, _ := calendar.ParseBool(s.asked.value(paramOverlap)); {
+	case s.past, s.from == "", s.until < s.from, s.only != nil && s.zone == nil, s.asked.value("include") != "", s.asked.value("collapse") != "", s.asked.value(paramOverlap) != "" && !overlap, !s.over.set && s.dated():
 		return ""
-	case slices.ContainsFunc(dates, func(name string) bool { return name != paramStart && name != paramEnd && s.sent(name) != "" }):
+	case slices.ContainsFunc(dates, func(name string) bool { return name != paramStart && name != paramEnd && s.asked.value(name) != "" }):
 		return ""
 	}
-	params := []query.LinkParam{{Name: "start", Value: s.inZone(s.from)}, {Name: "end", Value: afterSecond(s.inZone(s.until))}}
-	if s.of.ID != 0 {
-		params = append(params, query.LinkParam{Name: s.ofName(), Value: s.of.ID.String()})
-	}
-	return l.absolute(l.Lang, l.p.o.Namespace+"/events/calendar") + linkQuery(append(params, leaveOut(s.criteria.Sent, notOfSource...)...))
+	source := append(params{{Name: "start", Value: s.inZone(s.from)}, {Name: "end", Value: afterSecond(s.inZone(s.until))}}, s.ofRecord()...)
+	return l.absolute(l.Lang, l.p.o.Namespace+"/events/calendar") + linkQuery(append(source, params(s.criteria.Sent).without(notOfSource...)...))
 }
 
 // inZone writes an instant as the clock of the zone shows it: by its digits all-day events
@@ -163,12 +148,16 @@ func (s *selection) inZone(bound string) string {
 	return bound
 }
 
-// ofName is the parameter that selects the events of a record.
-func (s *selection) ofName() string {
-	if s.of.Kind.IsTerm() {
-		return s.of.Kind.Collection()
+// ofRecord is the parameter that selects the events of a record.
+func (s *selection) ofRecord() params {
+	switch k := s.of.Kind; {
+	case s.of.ID == 0:
+		return nil
+	case k.IsTerm():
+		return params{{Name: k.Collection(), Value: s.of.ID.String()}}
+	default:
+		return params{{Name: k.String(), Value: s.of.ID.String()}}
 	}
-	return s.of.Kind.String()
 }
 
 // afterSecond is the bound that lies one second after another, for windows without their
@@ -187,21 +176,18 @@ func afterSecond(bound string) string {
 // element is the tag that embeds the selection into a page of another site (PAGES.md P8.1).
 func (l *layout) element() string {
 	s := l.sel
-	var attributes []query.LinkParam
-	if s.of.ID != 0 {
-		attributes = append(attributes, query.LinkParam{Name: s.ofName(), Value: s.of.ID.String()})
-	}
-	params := leaveOut(s.sentParams(), append(slices.Clone(shapes), paramOverlap)...)
+	attributes := s.ofRecord()
+	selecting := s.sentParams().without(append(slices.Clone(shapes), paramOverlap)...)
 	if !s.over.set && !s.dated() && !s.past {
-		params = leaveOut(params, paramStart, paramEnd, paramStrict) // its own window is the same
+		selecting = selecting.without(paramStart, paramEnd, paramStrict) // its own window is the same
 	}
 	if l.Page == pageMonth {
-		params = leaveOut(params, append(slices.Clone(dates), paramStrict)...)
+		selecting = selecting.without(window...)
 		attributes = append(attributes, query.LinkParam{Name: "view", Value: "month"}, query.LinkParam{Name: "date", Value: s.over.first.Format(time.DateOnly)})
 	} else if s.over.set {
-		params = append(params, query.LinkParam{Name: paramOverlap, Value: "true"})
+		selecting = selecting.with(paramOverlap, "true")
 	}
-	return l.elementOf(append(attributes, params...), l.CanonicalURL())
+	return l.elementOf(append(attributes, selecting...), l.CanonicalURL())
 }
 
 // elementOf writes the tag with its attributes, and a link for those without scripts.

@@ -33,7 +33,7 @@ var fieldsOf = []string{"search", paramStart, paramEnd, "city", "featured", "fre
 
 // form makes the form of a selection.
 func (l *layout) form(path string, facets []facet) *filterForm {
-	if l.r.Route.page == pageEmbed {
+	if l.r.Route.name == pageEmbed {
 		return nil
 	}
 	s := l.sel
@@ -43,7 +43,7 @@ func (l *layout) form(path string, facets []facet) *filterForm {
 	}
 	n := 0
 	for _, a := range s.asked {
-		if !slices.Contains(shapes, baseName(a.Name)) {
+		if !slices.Contains(shapes, baseName(a.Name)) && a.Name != paramPast && a.Name != paramZone {
 			n++
 		}
 	}
@@ -57,9 +57,9 @@ func (l *layout) form(path string, facets []facet) *filterForm {
 			continue
 		}
 		shown = append(shown, name)
-		f.Fields = append(f.Fields, l.field(name, s.sent(name)))
+		f.Fields = append(f.Fields, l.field(name, s.asked.value(name)))
 	}
-	f.Kept = slices.DeleteFunc(s.params(nil), func(p query.LinkParam) bool {
+	f.Kept = slices.DeleteFunc(slices.Clone(s.asked), func(p query.LinkParam) bool {
 		return slices.Contains(shown, baseName(p.Name)) || faceted(baseName(p.Name))
 	})
 	return f
@@ -94,7 +94,7 @@ func (l *layout) field(name, value string) formField {
 		choice("true", "false")
 	case paramSort:
 		standard := "start"
-		if l.r.Route.page == pageSearch && l.r.Query.Get("search") != "" {
+		if l.r.Route.name == pageSearch && l.r.Query.Get("search") != "" {
 			standard = "relevance"
 		}
 		values := []string{"relevance", "start", "published", "modified"}
@@ -131,8 +131,8 @@ func (l *layout) badForm(problems []problem) *filterForm {
 		}
 		f.Fields = append(f.Fields, field)
 	}
-	selects := l.r.Route.selects()
-	inPeriod := periods[string(l.r.Route.page)] != ""
+	selects := l.r.Route.selects
+	inPeriod := l.r.Route.unit != nil
 	for _, name := range fieldsOf {
 		if selects && l.r.Route.takes(name, inPeriod) && (!inPeriod || !slices.Contains([]string{paramStart, paramEnd, paramSort}, name)) {
 			add(name, true)
@@ -144,7 +144,7 @@ func (l *layout) badForm(problems []problem) *filterForm {
 		}
 	}
 	add(paramZone, false)
-	if l.r.Route.takesPast() {
+	if l.r.Route.past {
 		add(paramPast, false)
 	}
 	for _, p := range problems {

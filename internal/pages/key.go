@@ -12,55 +12,39 @@ import (
 	"daybook/query"
 )
 
-// ownParams are parameters that pages know beside those of lists and preview. Others are
-// in no link, no key and no page (PAGES.md P1.2).
-var ownParams = map[name][]string{
-	pageHome:    {"event", "venue", "organizer"},
-	pageEvent:   {paramZone},
-	pageHistory: {paramPage, paramZone, paramFrom, paramTo},
-	pageEmbed:   {"view", "theme"},
-}
-
-// ofRecords are those of the pages of all records.
-var ofRecords = []string{paramAsOf}
-
 // oembedParams are those of /oembed.
 var oembedParams = []string{"url", "format", "maxwidth", "maxheight"}
 
-// selects tells whether a page shows a selection of events.
-func (r *Route) selects() bool {
-	switch r.page {
-	case pageHome, pageList, pageMonth, pageWeek, pageDay, pageMap, pageSearch, pageVenue, pageOrganizer, pageCategory, pageTag:
-		return true
-	case pageEmbed:
-		return r.of == pageList
-	default:
-		return false
-	}
-}
-
-// knows tells whether the page knows a parameter, by its name without brackets.
+// knows reports whether the page knows a parameter, by its name without brackets. Others are
+// in no link, no key and no page (PAGES.md P1.2).
 func (r *Route) knows(param string) bool {
 	switch {
 	case r.file != "":
 		return r.file == "/oembed" && slices.Contains(oembedParams, param)
-	case param == paramPreview, param == paramLanguage, slices.Contains(ownParams[r.page], param):
-		return true
-	case recordPages[r.kind] == r.page && slices.Contains(ofRecords, param):
+	case param == paramPreview, param == paramLanguage, slices.Contains(r.own, param):
 		return true
 	}
-	return r.selects() && (param == paramZone || param == paramPast && r.takesPast() || isListParam(param) && r.takes(param, periods[string(r.page)] != ""))
+	_, known := listParams[param]
+	return r.selects && (param == paramZone || param == paramPast && r.past || known && r.takes(param, r.unit != nil))
 }
 
-// isListOfLists tells whether a parameter of lists is a list itself.
-func isListOfLists(param string) bool {
-	return slices.ContainsFunc(query.Params(calendar.KindEvent), func(p query.Param) bool { return p.Name == param && p.IsList() })
+// takes reports whether a page takes a parameter of lists, and one of a period does.
+func (r *Route) takes(param string, inPeriod bool) bool {
+	return (r.only == nil || slices.Contains(r.only, param)) && (!inPeriod || !slices.Contains(notInPeriods, param))
 }
 
-// isListParam tells whether a parameter is one of lists that pages take.
-func isListParam(param string) bool {
-	return !slices.Contains(outside, param) && slices.ContainsFunc(query.Params(calendar.KindEvent), func(p query.Param) bool { return p.Name == param })
-}
+var notInPeriods = []string{paramPage, paramPerPage, "include", paramOverlap, "collapse"}
+
+// listParams are the parameters of lists that pages take: whether they are lists themselves.
+var listParams = func() map[string]bool {
+	out := map[string]bool{}
+	for _, p := range query.Params(calendar.KindEvent) {
+		if !slices.Contains(outside, p.Name) {
+			out[p.Name] = p.IsList()
+		}
+	}
+	return out
+}()
 
 // baseName is the name of a parameter without its brackets.
 func baseName(sent string) string {
@@ -73,7 +57,7 @@ func baseName(sent string) string {
 // Tidy takes out of a request what the page does not know, and what is empty: forms send
 // empty fields.
 func (r *Request) Tidy() {
-	if r.Preview = r.Route.IsPage() && r.Route.page != pageError && isTrue(r.Query.Get(paramPreview)); r.Preview {
+	if r.Preview = r.Route.IsPage() && r.Route.page != &errorPage && isTrue(r.Query.Get(paramPreview)); r.Preview {
 		r.Query.Set(paramPreview, "true")
 	}
 	for sent, values := range r.Query {
@@ -84,7 +68,7 @@ func (r *Request) Tidy() {
 		case !r.Route.knows(base):
 			r.strange = r.strange || base != paramPage // one of them or many, it is the same page
 			delete(r.Query, sent)
-		case base == sent && !isListOfLists(base):
+		case base == sent && !listParams[base]:
 			r.Query[sent] = values[len(values)-1:] // the last one counts
 		default:
 			r.Query[sent] = values
@@ -111,11 +95,8 @@ func (p *Pages) Key(r *Request) string {
 	return strings.Join([]string{r.Base, r.Path, r.Route.proper, r.Route.moved, r.Query.Encode(), strconv.FormatBool(r.strange), days, p.mark}, "\n")
 }
 
-// Stays tells whether the page is one of a record, which is made from the event store while
-// the read model is away.
-func (r Route) Stays() bool {
-	return recordPages[r.kind] == r.page && r.page != "" || r.page == pageHistory || r.page == pageEmbed && r.of == pageEvent || r.file == "/oembed"
-}
+// Stays reports whether the page is made from the event store while the read model is away.
+func (r Route) Stays() bool { return r.stays || r.file == "/oembed" }
 
 // Still tells that the file of a path shows nothing of the calendar.
 func (r Route) Still() bool {
@@ -138,7 +119,7 @@ func (r Route) Methods() string {
 }
 
 // Unlocks tells whether a password may be sent to the path.
-func (r Route) Unlocks() bool { return r.page == pageEvent }
+func (r Route) Unlocks() bool { return r.name == pageEvent }
 
 // IsPage tells that the route is one of a page for people, not of a file.
 func (r Route) IsPage() bool { return r.file == "" }
@@ -156,6 +137,13 @@ func (r *Request) moment(at, now time.Time) {
 	case at.After(r.since):
 		r.since = at
 	}
+}
+
+// minute notes that the page looks otherwise in another minute.
+func (r *Request) minute(now time.Time) {
+	minute := now.Truncate(time.Minute)
+	r.moment(minute, now)
+	r.moment(minute.Add(time.Minute), now)
 }
 
 // redirect is the answer to a request for a page that is elsewhere, its query kept but for a

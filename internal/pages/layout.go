@@ -2,9 +2,7 @@ package pages
 
 import (
 	"html/template"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"daybook/calendar"
@@ -104,7 +102,7 @@ func (l *layout) Map() *mapBody {
 	if l.Page != pageMap && l.Page != pageSearch {
 		return nil
 	}
-	params := leaveOut(l.sel.criteria.Sent, append(slices.Clone(shapes), "collapse")...)
+	params := params(l.sel.criteria.Sent).without(append(slices.Clone(shapes), "collapse")...)
 	return &mapBody{GeoJSON: l.r.Path + segments[l.Lang] + l.p.o.Namespace + "/events/clusters" + linkQuery(params)}
 }
 
@@ -198,11 +196,7 @@ func (l *layout) Card() string {
 func (l *layout) Languages() []link {
 	page := l.r.Route.below()
 	if l.sel != nil && l.sel.criteria != nil {
-		number := ""
-		if l.sel.page > 1 {
-			number = strconv.Itoa(l.sel.page)
-		}
-		page += l.sel.encoded(map[string]string{paramPage: number})
+		page += strings.TrimPrefix(l.sel.toPage(l.sel.page), l.sel.path)
 	} else {
 		own := l.own
 		if zone := l.shownIn(); zone != nil {
@@ -222,7 +216,7 @@ func (l *layout) Views() []link {
 	out := make([]link, 0, 5)
 	kept := ""
 	if l.sel != nil && l.sel.criteria != nil && l.sel.of.ID == 0 && l.Page != pageHome {
-		kept = linkQuery(leaveOut(l.sel.params(map[string]string{paramPast: ""}), slices.Concat(shapes, dates, []string{paramStrict, paramOverlap, "include", "collapse"})...))
+		kept = l.sel.asked.without(slices.Concat(shapes, dates, []string{paramPast, paramStrict, paramOverlap, "include", "collapse"})...).String()
 	}
 	for _, v := range []struct {
 		page  name
@@ -259,7 +253,7 @@ func (l *layout) Search() string {
 	if l.sel == nil {
 		return ""
 	}
-	return l.sel.sent("search")
+	return l.sel.asked.value("search")
 }
 
 // feed is the selection in a format.
@@ -270,5 +264,3 @@ func linkQuery(params []query.LinkParam) string {
 	l := query.LinksTo("", params)
 	return l.Page(1)
 }
-
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

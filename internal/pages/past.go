@@ -97,7 +97,7 @@ func (r *Request) asOf() string { return calendar.Trim(r.Query.Get(paramAsOf)) }
 
 // IsPast tells that what was is asked for, so that a page of it is work.
 func (r *Request) IsPast() bool {
-	return r.Route.page == pageHistory || r.Route.page == pageEvent && r.asOf() != ""
+	return r.Route.name == pageHistory || r.Route.name == pageEvent && r.asOf() != ""
 }
 
 // reader is to whom the page of a request is told.
@@ -170,7 +170,7 @@ func byID(r *Request) (k calendar.Kind, id calendar.ID, ok bool) {
 // or the record itself where it has none.
 func (p *Pages) serveByID(ctx context.Context, r *Request, k calendar.Kind, id calendar.ID) (*Answer, error) {
 	of := *r
-	of.Route.page, of.Route.kind, of.Route.id = recordPages[k], k, id
+	of.Route.page, of.Route.id = recordPages[k], id
 	of.Query = url.Values{}
 	for name, values := range r.Query {
 		if name != k.String() {

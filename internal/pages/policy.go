@@ -50,9 +50,9 @@ func (p *Pages) Policy(r Route) string {
 	switch {
 	case r.IsAsset() && strings.HasPrefix(r.file, "/assets/"+logoName+"."):
 		return logoPolicy
-	case r.page == pageDocs:
+	case r.name == pageDocs:
 		return p.policies.docs
-	case r.page == pageEmbed:
+	case r.name == pageEmbed:
 		return p.policies.embed
 	}
 	return p.policies.page

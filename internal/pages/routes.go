@@ -1,7 +1,9 @@
 package pages
 
 import (
+	"context"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,25 +36,125 @@ const (
 	pageError     name = "error"
 )
 
-// recordPages are the pages of records by their kind.
-var recordPages = map[calendar.Kind]name{
-	calendar.KindEvent: pageEvent, calendar.KindVenue: pageVenue, calendar.KindOrganizer: pageOrganizer,
-	calendar.KindCategory: pageCategory, calendar.KindTag: pageTag,
+// page is a row of the table of pages.
+type page struct {
+	name    name
+	pattern string        // of its path; {slug} and {period} stand for what a path names
+	kind    calendar.Kind // of records and directories
+	of      name          // the page that a history is of, or that is embedded
+	unit    *unit         // of month, week and day
+	title   string        // key of its heading, "" where the page makes it
+	own     []string      // parameters beside language and preview
+	only    []string      // those of lists that it takes; nil: all
+	selects bool          // it shows a selection of events
+	past    bool          // and on demand those that have ended
+	stays   bool          // it is made from the event store while the read model is away
+	noIndex bool
+	serve   func(p *Pages, ctx context.Context, l *layout) (*Answer, error)
+}
+
+var (
+	pages       []page
+	errorPage   = page{name: pageError, pattern: "/"}
+	filePage    page
+	recordPages = map[calendar.Kind]*page{}
+)
+
+func init() { // what serves a page finds other pages
+	zone := []string{paramZone}
+	pages = []page{
+		{name: pageHome, pattern: "/", own: []string{paramZone, "event", "venue", "organizer"}, only: []string{paramPage}, selects: true, serve: (*Pages).serveHome},
+		{name: pageList, pattern: "/events/", title: "list.title", own: zone, selects: true, past: true, serve: (*Pages).serveList},
+		{name: pageMap, pattern: "/events/map/", title: "map.title", own: zone, selects: true, serve: (*Pages).serveList},
+		{name: pageSearch, pattern: "/search/", title: "search.title", own: zone, selects: true, noIndex: true, serve: (*Pages).serveList},
+		{name: pageDocs, pattern: "/docs/", title: "docs.title", serve: (*Pages).serveDocs},
+		{name: pageEmbed, pattern: "/embed/events/", of: pageList, own: []string{paramZone, paramView, paramTheme}, selects: true, past: true, noIndex: true, serve: (*Pages).serveEmbed},
+		{name: pageEmbed, pattern: "/embed/event/{slug}/", of: pageEvent, kind: calendar.KindEvent, own: []string{paramView, paramTheme}, stays: true, noIndex: true, serve: (*Pages).serveEmbed},
+	}
+	for _, u := range units {
+		for _, pattern := range []string{"/events/" + string(u.page) + "/", "/events/" + string(u.page) + "/{period}/"} {
+			pages = append(pages, page{name: u.page, pattern: pattern, unit: u, own: zone, selects: true, noIndex: u.page != pageMonth, serve: (*Pages).servePeriod})
+		}
+	}
+	for _, k := range calendar.Kinds {
+		of, path := name(k.String()), "/"+k.String()+"/{slug}/"
+		if k.IsTerm() {
+			path = "/events" + path
+		}
+		pages = append(pages,
+			page{name: of, pattern: path, kind: k, own: []string{paramAsOf, paramZone}, selects: k != calendar.KindEvent, past: k != calendar.KindEvent, stays: true, serve: (*Pages).serveRecord},
+			page{name: pageHistory, pattern: path + "history/", kind: k, of: of, own: []string{paramPage, paramZone, paramFrom, paramTo}, stays: true, noIndex: true, serve: (*Pages).serveHistory})
+		if k != calendar.KindEvent {
+			pages = append(pages, page{name: pageDirectory, pattern: "/" + k.Collection() + "/", kind: k, title: "directory." + k.Collection(), serve: (*Pages).serveDirectory})
+		}
+	}
+	for i := range pages {
+		if p := &pages[i]; p.name == name(p.kind.String()) {
+			recordPages[p.kind] = p
+		}
+	}
+}
+
+// unit is a length of time that has a page.
+type unit struct {
+	page   name
+	start  func(day time.Time) time.Time          // first day of the one in which a day is
+	step   func(first time.Time, n int) time.Time // first day of the nth one after it
+	format func(first time.Time) string
+	layout string
+}
+
+var units = []*unit{
+	{pageMonth, func(t time.Time) time.Time { return t.AddDate(0, 0, 1-t.Day()) }, func(t time.Time, n int) time.Time { return t.AddDate(0, n, 0) }, func(t time.Time) string { return t.Format("2006-01") }, "2006-01"},
+	{pageWeek, func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, 7*n) }, weekName, ""},
+	{pageDay, func(t time.Time) time.Time { return t }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, n) }, func(t time.Time) string { return t.Format(time.DateOnly) }, time.DateOnly},
+}
+
+var unitOf = map[name]*unit{pageMonth: units[0], pageWeek: units[1], pageDay: units[2]}
+
+func weekName(t time.Time) string {
+	y, w := t.ISOWeek()
+	return pad(y, 4) + "-W" + pad(w, 2)
+}
+
+// path is that of the page on which a day is.
+func (u *unit) path(day time.Time) string {
+	return "/events/" + string(u.page) + "/" + u.format(u.start(day)) + "/"
+}
+
+func monthPath(t time.Time) string { return units[0].path(t) }
+func dayPath(t time.Time) string   { return units[2].path(t) }
+
+// over is the one that begins with a day.
+func (u *unit) over(first time.Time) period {
+	return period{true, first, u.step(first, 1).AddDate(0, 0, -1)}
+}
+
+var weekForm = regexp.MustCompile(`^(\d{4})-W(\d\d)$`)
+
+// parse reads YYYY-MM, YYYY-Www or YYYY-MM-DD: the first day, in UTC.
+func (u *unit) parse(s string) (first time.Time, ok bool) {
+	if u.layout != "" {
+		first, _ = time.ParseInLocation(u.layout, s, time.UTC)
+	} else if m := weekForm.FindStringSubmatch(s); m != nil {
+		year, _ := strconv.Atoi(m[1])
+		week, _ := strconv.Atoi(m[2])
+		fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // is in week 1
+		first = u.step(u.start(fourth), week-1)
+	}
+	return first, first.Year() >= 1 && u.format(first) == s
 }
 
 // Route is where a path leads.
 type Route struct {
+	*page
+
 	lang calendar.Lang
-	page name
-	kind calendar.Kind // of records and directories
 	slug string
 	id   calendar.ID // of a record that is not named by its slug
-	// of is the page that the history is of, and the view that is embedded.
-	of name
-	// first is the first day that month, week and day show, where hasPeriod tells that the
-	// path names one.
-	first     time.Time
-	hasPeriod bool
+	// period is that of a path, and first its first day.
+	period string
+	first  time.Time
 	// file is a path that is there once, without a language: an asset, a sitemap.
 	file string
 	// proper is the path, moved the same where it was written in another way, else "".
@@ -65,200 +167,100 @@ type Route struct {
 // segments are the language segments of paths, in the order of calendar.Langs.
 var segments = [...]string{calendar.LangCN: "/cn", calendar.LangEN: "", calendar.LangFR: "/fr", calendar.LangES: "/es"}
 
-// files are the paths that are there once.
-var files = []string{"/sitemap.xml", "/robots.txt", "/opensearch.xml", "/favicon.svg", "/favicon.ico", "/oembed", "/embed/v1/daybook-calendar.js"}
+// files are the paths that are there once, folders hold further ones.
+var (
+	files   = []string{"/sitemap.xml", "/robots.txt", "/opensearch.xml", "/favicon.svg", "/favicon.ico", "/oembed", elementFile}
+	folders = []string{"/sitemap/", "/assets/"}
+)
 
-// folders hold further ones.
-var folders = []string{"/sitemap/", "/assets/"}
-
-// FirstSegments are the first segments of the paths of pages. No prefix of the interface
+// FirstSegments returns the first segments of the paths of pages. No prefix of the interface
 // may begin with one of them.
-var FirstSegments = []string{
-	"events", "event", "venue", "organizer", "venues", "organizers", "categories", "tags", "search", "docs", "embed",
-	"sitemap.xml", "sitemap", "robots.txt", "opensearch.xml", "favicon.svg", "favicon.ico", "oembed", "assets",
+func FirstSegments() []string {
+	out := []string{"sitemap", "assets"}
+	add := func(path string) {
+		if first := strings.Split(path, "/")[1]; first != "" && !slices.Contains(out, first) {
+			out = append(out, first)
+		}
+	}
+	for i := range pages {
+		add(pages[i].pattern)
+	}
+	for _, f := range files {
+		add(f)
+	}
+	return out
 }
 
-// Find gives where an escaped path below the base URL leads, false for no page.
+var slashes = regexp.MustCompile("//+")
+
+// Find returns where an escaped path below the base URL leads, false for no page.
 func Find(escaped string) (Route, bool) {
-	path := escaped
-	for strings.Contains(path, "//") {
-		path = strings.ReplaceAll(path, "//", "/")
-	}
-	if slices.Contains(files, path) || slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, f) && len(path) > len(f) }) {
-		r := Route{lang: calendar.LangEN, file: path, proper: path}
-		if path != escaped {
-			r.moved = path
-		}
-		return r, true
-	}
-	r := Route{lang: calendar.LangEN}
+	path := slashes.ReplaceAllString(escaped, "/")
+	r := Route{page: &filePage, lang: calendar.LangEN}
 	below := path
 	for _, l := range calendar.Langs {
 		if s := segments[l]; s != "" && (path == s || strings.HasPrefix(path, s+"/")) {
 			r.lang, below = l, path[len(s):]
 		}
 	}
-	if !strings.HasSuffix(below, "/") {
-		below += "/"
-	}
-	below, ok := r.read(below)
-	if !ok {
+	parts := strings.Split(strings.Trim(below, "/"), "/")
+	if slices.Contains(files, path) || slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, f) && len(path) > len(f) }) {
+		r.file, r.proper = path, path
+	} else if i := slices.IndexFunc(pages, func(p page) bool { return r.reads(p.pattern, p.unit, parts) }); i >= 0 {
+		r.page = &pages[i]
+		r.proper = segments[r.lang] + r.below()
+	} else {
 		return Route{}, false
 	}
-	if r.proper = segments[r.lang] + below; r.proper != escaped {
+	if r.proper != escaped {
 		r.moved = r.proper
 	}
 	return r, true
 }
 
+// reads reads a path that may be of a pattern.
+func (r *Route) reads(pattern string, u *unit, parts []string) bool {
+	names := strings.Split(strings.Trim(pattern, "/"), "/")
+	if len(names) != len(parts) {
+		return false
+	}
+	for i, part := range parts {
+		switch names[i] {
+		case part:
+		case "{slug}":
+			plain, err := url.PathUnescape(part)
+			if err != nil {
+				return false
+			}
+			r.slug = strings.ToLower(plain)
+		case "{period}":
+			first, ok := u.parse(part)
+			if !ok && strings.Trim(part, "0123456789-W") != "" { // is not meant as a date
+				return false
+			}
+			r.period, r.first, r.wrong = part, first, !ok
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // Nowhere is the route of a path that is none of a page, in a language.
-func Nowhere(l calendar.Lang) Route { return Route{lang: l, page: pageError} }
+func Nowhere(l calendar.Lang) Route { return Route{page: &errorPage, lang: l} }
 
-// collections are the directories by their path.
-var collections = map[string]calendar.Kind{
-	"venues": calendar.KindVenue, "organizers": calendar.KindOrganizer, "categories": calendar.KindCategory, "tags": calendar.KindTag,
+// below is the path of a route below its language.
+func (r *Route) below() string {
+	return strings.NewReplacer("{slug}", url.PathEscape(r.slug), "{period}", r.period).Replace(r.pattern)
 }
 
-// read reads a path below the language segment, which ends in a slash, and gives it in
-// its proper spelling.
-func (r *Route) read(path string) (string, bool) {
-	if path == "/" {
-		r.page = pageHome
-		return path, true
-	}
-	parts := strings.Split(strings.Trim(path, "/"), "/")
-	switch n := len(parts); {
-	case n == 1 && parts[0] == "events":
-		r.page = pageList
-	case n == 1 && parts[0] == "search":
-		r.page = pageSearch
-	case n == 1 && parts[0] == "docs":
-		r.page = pageDocs
-	case n == 1 && collections[parts[0]] != 0:
-		r.page, r.kind = pageDirectory, collections[parts[0]]
-	case n == 2 && parts[0] == "events" && parts[1] == "map":
-		r.page = pageMap
-	case n == 2 && parts[0] == "embed" && parts[1] == "events":
-		r.page, r.of = pageEmbed, pageList
-	case n == 3 && parts[0] == "embed" && parts[1] == "event":
-		r.page, r.of, r.kind = pageEmbed, pageEvent, calendar.KindEvent
-		return r.named(parts, 2)
-	case n >= 2 && n <= 3 && parts[0] == "events" && periods[parts[1]] != "":
-		return r.dated(parts)
-	case n >= 2 && recordsAt[parts[0]] != 0:
-		r.kind = recordsAt[parts[0]]
-		return r.record(parts, 1)
-	case n >= 3 && parts[0] == "events" && termsAt[parts[1]] != 0:
-		r.kind = termsAt[parts[1]]
-		return r.record(parts, 2)
-	default:
-		return "", false
-	}
-	return path, true
-}
-
-var (
-	recordsAt = map[string]calendar.Kind{"event": calendar.KindEvent, "venue": calendar.KindVenue, "organizer": calendar.KindOrganizer}
-	termsAt   = map[string]calendar.Kind{"category": calendar.KindCategory, "tag": calendar.KindTag}
-	periods   = map[string]name{"month": pageMonth, "week": pageWeek, "day": pageDay}
-)
-
-// record reads the path of a record, whose slug is at a place, and of its history.
-func (r *Route) record(parts []string, slug int) (string, bool) {
-	r.page = recordPages[r.kind]
-	switch {
-	case len(parts) == slug+1:
-	case len(parts) == slug+2 && parts[slug+1] == "history":
-		r.page, r.of = pageHistory, r.page
-	default:
-		return "", false
-	}
-	return r.named(parts, slug)
-}
-
-// named reads the slug of a path.
-func (r *Route) named(parts []string, at int) (string, bool) {
-	plain, err := url.PathUnescape(parts[at])
-	if err != nil {
-		return "", false
-	}
-	r.slug = strings.ToLower(plain)
-	proper := slices.Clone(parts)
-	proper[at] = url.PathEscape(r.slug)
-	return "/" + strings.Join(proper, "/") + "/", true
-}
-
-// dated reads the path of a month, week or day.
-func (r *Route) dated(parts []string) (string, bool) {
-	r.page = periods[parts[1]]
-	path := "/" + strings.Join(parts, "/") + "/"
-	if len(parts) == 2 {
-		return path, true
-	}
-	r.first, r.hasPeriod = readPeriod(r.page, parts[2])
-	if r.wrong = !r.hasPeriod; r.wrong && !looksLikePeriod(parts[2]) {
-		return "", false
-	}
-	return path, true
-}
-
-// looksLikePeriod tells whether a segment is meant as a date, so that it is a page for
-// people that there is not.
-func looksLikePeriod(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789-W") == ""
-}
-
-// readPeriod reads YYYY-MM, YYYY-Www or YYYY-MM-DD: the first day, in UTC.
-func readPeriod(page name, s string) (time.Time, bool) {
-	layout := map[name]string{pageMonth: "2006-01", pageDay: time.DateOnly}[page]
-	if layout != "" {
-		t, err := time.ParseInLocation(layout, s, time.UTC)
-		return t, err == nil && t.Year() >= 1 && len(s) == len(layout)
-	}
-	if len(s) != len("2006-W01") || s[4:6] != "-W" {
-		return time.Time{}, false
-	}
-	year, err := strconv.Atoi(s[:4])
-	week, err2 := strconv.Atoi(s[6:])
-	if err != nil || err2 != nil || year < 1 {
-		return time.Time{}, false
-	}
-	t := weekStart(year, week)
-	y, w := t.ISOWeek()
-	return t, y == year && w == week && t.Year() >= 1
-}
-
-// weekStart gives the Monday of an ISO week: that of week 1 has 4 January in it.
-func weekStart(year, week int) time.Time {
-	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
-	return fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7+7*(week-1))
-}
-
-// Paths of pages below the base URL.
-
-func monthPath(t time.Time) string { return "/events/month/" + t.Format("2006-01") + "/" }
-
-func dayPath(t time.Time) string { return "/events/day/" + t.Format(time.DateOnly) + "/" }
-
-func weekPath(t time.Time) string {
-	y, w := t.ISOWeek()
-	return "/events/week/" + pad(y, 4) + "-W" + pad(w, 2) + "/"
+// recordPath is the path of the page of a record below its language.
+func recordPath(k calendar.Kind, slug string) string {
+	r := Route{page: recordPages[k], slug: slug}
+	return r.below()
 }
 
 func pad(n, digits int) string {
 	s := strconv.Itoa(n)
 	return strings.Repeat("0", max(0, digits-len(s))) + s
-}
-
-// recordPath gives the path of the page of a record below its language.
-func recordPath(k calendar.Kind, slug string) string {
-	slug = url.PathEscape(slug)
-	switch k {
-	case calendar.KindCategory:
-		return "/events/category/" + slug + "/"
-	case calendar.KindTag:
-		return "/events/tag/" + slug + "/"
-	default:
-	}
-	return "/" + k.String() + "/" + slug + "/"
 }

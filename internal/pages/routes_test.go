@@ -22,7 +22,7 @@ func TestFind(t *testing.T) {
 			continue
 		}
 		r, ok := Find(path)
-		if got := fmt.Sprintf("%s %s %s %s %t", r.page, r.lang, cmp.Or(r.slug, "-"), cmp.Or(r.moved, "-"), r.wrong); !ok || got != want {
+		if got := fmt.Sprintf("%s %s %s %s %t", r.name, r.lang, cmp.Or(r.slug, "-"), cmp.Or(r.moved, "-"), r.wrong); !ok || got != want {
 			t.Errorf("%s: %t %s, want %s", path, ok, got, want)
 		}
 	}
@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 func TestWeekPath(t *testing.T) {
 	t.Parallel()
 	for day := time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2031; day = day.AddDate(0, 0, 1) {
-		path := weekPath(day)
+		path := units[1].path(day)
 		r, ok := Find(path)
 		if !ok || r.wrong || r.first.Weekday() != time.Monday || day.Sub(r.first) < 0 || day.Sub(r.first) > 6*24*time.Hour {
 			t.Fatalf("%s: %s begins on %s", day.Format(time.DateOnly), path, r.first.Format(time.DateOnly))

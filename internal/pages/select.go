@@ -36,16 +36,53 @@ var outside = []string{"format", "features", "csv_bom", "csv_raw", "cursor", "_f
 // dates are the parameters that make a window.
 var dates = []string{paramStart, paramEnd, "starts_before", "starts_after", "ends_before", "ends_after"}
 
+// window are all that the window of a page is made of.
+var window = append(slices.Clone(dates), paramStrict)
+
 // shapes are the parameters of lists that do not select: pages, order and what is told beside.
 var shapes = []string{
 	paramPage, paramPerPage, paramSort, paramOrder, "facets", "facet_limit", "facet_query", "highlight", "highlight_length",
 }
 
-// selection is what a page shows of the events: what was asked for, and what it is.
+// params are parameters in their order.
+type params []query.LinkParam
+
+// without leaves parameters out by their names.
+func (ps params) without(names ...string) params {
+	return slices.DeleteFunc(slices.Clone(ps), func(p query.LinkParam) bool { return slices.Contains(names, baseName(p.Name)) })
+}
+
+// with sets a parameter, as the last one.
+func (ps params) with(name, value string) params {
+	return append(ps.without(name), query.LinkParam{Name: name, Value: value})
+}
+
+// value is what was sent for a parameter, by elements joined with commas.
+func (ps params) value(name string) string {
+	var out []string
+	for _, p := range ps {
+		if baseName(p.Name) == name {
+			out = append(out, p.Value)
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// has reports whether one of some parameters was sent.
+func (ps params) has(names ...string) bool {
+	return slices.ContainsFunc(ps, func(p query.LinkParam) bool { return slices.Contains(names, baseName(p.Name)) })
+}
+
+// String is the query of a link, as links of the interface have it.
+func (ps params) String() string { return linkQuery(ps) }
+
+// selection is what a page shows of the events: what was asked for, and what it is. It makes
+// the links to itself.
 type selection struct {
-	// asked are the parameters of lists as they were sent, in the order of the table,
+	// asked are the parameters as they were sent, those of lists in the order of their table,
 	// without empty ones and page.
-	asked []query.LinkParam
+	asked params
+	path  string // of the page
 	// of is the record that the events are of.
 	of       query.Of
 	page     int
@@ -61,30 +98,29 @@ type selection struct {
 	only []calendar.ID
 }
 
-// sent gives what was sent for a parameter, by elements joined with commas.
-func (s *selection) sent(name string) string {
-	var out []string
-	for _, p := range s.asked {
-		if baseName(p.Name) == name {
-			out = append(out, p.Value)
-		}
-	}
-	return strings.Join(out, ",")
-}
+// dated reports whether a date was asked for.
+func (s *selection) dated() bool { return s.asked.has(dates...) }
 
-// dated tells that a date was asked for.
-func (s *selection) dated() bool {
-	return slices.ContainsFunc(s.asked, func(p query.LinkParam) bool { return slices.Contains(dates, p.Name) })
-}
-
-// plain tells that nothing was asked for that selects.
+// plain reports whether nothing was asked for that selects.
 func (s *selection) plain() bool {
-	return !slices.ContainsFunc(s.asked, func(p query.LinkParam) bool { return !slices.Contains(shapes, baseName(p.Name)) })
+	return len(s.asked.without(shapes...).without(paramPast, paramZone)) == 0
 }
 
-// byDays tells that the list is ordered by its days.
+// byDays reports whether the list is ordered by its days.
 func (s *selection) byDays() bool {
-	return s.sent("include") == "" && !slices.ContainsFunc(s.criteria.Sent, func(p query.LinkParam) bool { return p.Name == paramSort && p.Value != "start" })
+	order := params(s.criteria.Sent).value(paramSort)
+	return !s.asked.has("include") && (order == "" || order == "start")
+}
+
+// to is a link to the page with other parameters.
+func (s *selection) to(ps params) string { return s.path + linkQuery(ps) }
+
+// toPage is a link to a page of the selection.
+func (s *selection) toPage(n int) string {
+	if n == 1 {
+		return s.to(s.asked)
+	}
+	return s.to(s.asked.with(paramPage, strconv.Itoa(n)))
 }
 
 // period is the first and the last day that a page shows, as times in UTC; it has one
@@ -94,71 +130,49 @@ type period struct {
 	first, last time.Time
 }
 
-// choose reads the selection of a page. What was sent badly is in selection.bad.
-func (p *Pages) choose(ctx context.Context, r *Request, over period) (*selection, error) {
-	return p.chooseWithin(ctx, r, over, query.Of{})
-}
-
-// takes tells whether a page takes a parameter of lists, and one of a period does. The
-// others are unknown there.
-func (r *Route) takes(name string, inPeriod bool) bool {
-	switch {
-	case slices.Contains(outside, name):
-		return false
-	case r.page == pageHome:
-		return name == paramPage
-	case inPeriod:
-		return !slices.Contains([]string{paramPage, paramPerPage, "include", paramOverlap, "collapse"}, name)
-	}
-	return true
-}
-
-// takesPast tells whether a page shows what has ended, when it is asked to.
-func (r *Route) takesPast() bool {
-	return r.page == pageList || r.page == pageEmbed || recordPages[r.kind] == r.page && r.page != pageEvent
-}
-
-func (p *Pages) chooseWithin(ctx context.Context, r *Request, over period, of query.Of) (*selection, error) {
-	s := &selection{page: 1, of: of, over: over}
+// choose reads the selection of a page: of a period, or of the events of a record. What was
+// sent badly is in selection.bad.
+func (p *Pages) choose(ctx context.Context, r *Request, path string, over period, of query.Of) (*selection, error) {
+	s := &selection{path: r.href(path), page: 1, of: of, over: over}
 	var bad calendar.Problems
 	in := calendar.Input{}
-	for i := range query.Params(calendar.KindEvent) {
-		param := &query.Params(calendar.KindEvent)[i]
-		v, sent := r.Input[param.Name]
-		if !sent || !r.Route.takes(param.Name, over.set) || isEmpty(v) {
+	all := query.Params(calendar.KindEvent)
+	for i := range all {
+		param := all[i].Name
+		_, known := listParams[param]
+		if v, sent := r.Input[param]; !sent || !known || !r.Route.takes(param, over.set) || isEmpty(v) {
 			continue
 		}
-		in[param.Name] = v
-		for _, name := range slices.Sorted(maps.Keys(r.Query)) {
-			if baseName(name) != param.Name {
+		in[param] = r.Input[param]
+		for _, sent := range slices.Sorted(maps.Keys(r.Query)) {
+			if baseName(sent) != param || param == paramPage {
 				continue
 			}
-			for _, text := range r.Query[name] {
-				if param.Name != paramPage && calendar.Trim(text) != "" {
-					s.asked = append(s.asked, query.LinkParam{Name: name, Value: text})
+			for _, text := range r.Query[sent] {
+				if calendar.Trim(text) != "" {
+					s.asked = append(s.asked, query.LinkParam{Name: sent, Value: text})
 				}
 			}
 		}
 	}
-	var ok bool
-	if s.zone, ok = zoneOf(r.Query.Get(paramZone)); !ok {
-		bad.Add(paramZone, calendar.ReasonZone, r.Query.Get(paramZone))
-	}
-	if past := calendar.Trim(r.Query.Get(paramPast)); past != "" && r.Route.takesPast() {
-		switch strings.ToLower(past) {
-		case "true", "1":
-			s.past = true
-			now := p.o.Now()
-			minute := now.Truncate(time.Minute) // events end all the time
-			r.moment(minute, now)
-			r.moment(minute.Add(time.Minute), now)
-		case "false", "0":
-		default:
+	if past := calendar.Trim(r.Query.Get(paramPast)); past != "" && r.Route.past {
+		var is bool
+		if s.past, is = calendar.ParseBool(past); !is {
 			bad.Add(paramPast, calendar.ReasonTypeBool)
 		}
 	}
+	if s.past {
+		r.minute(p.o.Now()) // events end all the time
+		s.asked = s.asked.with(paramPast, "true")
+	}
+	var ok bool
+	if s.zone, ok = zoneOf(r.Query.Get(paramZone)); !ok {
+		bad.Add(paramZone, calendar.ReasonZone, r.Query.Get(paramZone))
+	} else if s.zone != nil {
+		s.asked = s.asked.with(paramZone, s.zone.Name)
+	}
 	p.window(in, s)
-	if r.Route.page == pageSearch {
+	if r.Route.name == pageSearch {
 		searching(in)
 	}
 	var err error
@@ -387,40 +401,6 @@ func isEmpty(v any) bool {
 	}
 	return v == nil
 }
-
-// params are those of links to the selection, with other values for some parameters; ""
-// takes one out.
-func (s *selection) params(change map[string]string) []query.LinkParam {
-	return s.paramsBut(change, func(int) bool { return false })
-}
-
-// paramsBut are those without some of what was asked for, by their place.
-func (s *selection) paramsBut(change map[string]string, without func(i int) bool) []query.LinkParam {
-	var out []query.LinkParam
-	add := func(name, value string) {
-		if value != "" {
-			out = append(out, query.LinkParam{Name: name, Value: value})
-		}
-	}
-	for i, p := range s.asked {
-		if _, changed := change[baseName(p.Name)]; !changed && !without(i) {
-			add(p.Name, p.Value)
-		}
-	}
-	if _, changed := change[paramPast]; !changed && s.past {
-		add(paramPast, "true")
-	}
-	if _, changed := change[paramZone]; !changed && s.zone != nil {
-		add(paramZone, s.zone.Name)
-	}
-	for _, name := range sortedKeys(change) {
-		add(name, change[name])
-	}
-	return out
-}
-
-// encoded is the query of links to the selection.
-func (s *selection) encoded(change map[string]string) string { return linkQuery(s.params(change)) }
 
 // searchFacets are those of the search page.
 const searchFacets = "categories,city,month,weekday,time_of_day,cost_band,in_language,venue,tags"

@@ -51,116 +51,72 @@ func (p *Pages) serve(ctx context.Context, r *Request) (*Answer, error) {
 	if r.Route.file != "" {
 		return p.serveFile(ctx, r)
 	}
-	l := p.layoutOf(r)
-	switch r.Route.page {
-	case pageEvent, pageVenue, pageOrganizer, pageCategory, pageTag:
-		return p.serveRecord(ctx, l)
-	case pageHistory:
-		return p.serveHistory(ctx, l)
-	case pageDirectory:
-		return p.serveDirectory(ctx, l)
-	case pageDocs:
-		return p.serveDocs(ctx, l)
-	case pageEmbed:
-		return p.serveEmbed(ctx, l)
-	case pageHome:
-		if k, id, ok := byID(r); ok {
-			return p.serveByID(ctx, r, k, id)
-		}
-	default:
-	}
-	return p.serveSelection(ctx, l)
+	return r.Route.serve(p, ctx, p.layoutOf(r))
 }
 
 func (p *Pages) layoutOf(r *Request) *layout {
-	return &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: r.Route.page, Position: r.Position, NoIndex: r.Preview}
+	return &layout{r: r, p: p, Lang: r.Route.lang, say: p.speech(r.Route.lang), Page: r.Route.name, Position: r.Position, NoIndex: r.Preview}
 }
 
 const paramLanguage = "multilang_language"
 
-// below is the path of a route below its language.
-func (r *Route) below() string {
-	switch r.page {
-	case pageList:
-		return "/events/"
-	case pageMap:
-		return "/events/map/"
-	case pageSearch:
-		return "/search/"
-	case pageDocs:
-		return "/docs/"
-	case pageDirectory:
-		return "/" + r.kind.Collection() + "/"
-	case pageMonth, pageWeek, pageDay:
-		if !r.hasPeriod {
-			return "/events/" + string(r.page) + "/"
-		}
-		return map[name]func(time.Time) string{pageMonth: monthPath, pageWeek: weekPath, pageDay: dayPath}[r.page](r.first)
-	case pageEvent, pageVenue, pageOrganizer, pageCategory, pageTag:
-		return recordPath(r.kind, r.slug)
-	case pageHistory:
-		return recordPath(r.kind, r.slug) + "history/"
-	case pageEmbed:
-		if r.of == pageEvent {
-			return "/embed" + recordPath(r.kind, r.slug)
-		}
-		return "/embed/events/"
-	case pageHome, pageError:
+// serveHome answers the home page, or sends to the record that is named by its id.
+func (p *Pages) serveHome(ctx context.Context, l *layout) (*Answer, error) {
+	if k, id, ok := byID(l.r); ok {
+		return p.serveByID(ctx, l.r, k, id)
 	}
-	return "/"
-}
-
-// serveSelection answers list, month, week, day, map, search and home.
-func (p *Pages) serveSelection(ctx context.Context, l *layout) (*Answer, error) {
-	route := &l.r.Route
-	over, path := p.periodOf(l)
-	var err error
-	if l.sel, err = p.choose(ctx, l.r, over); err != nil {
-		return nil, err
-	}
-	if l.sel.bad != nil {
-		return nil, l.sel.bad
-	}
-	if p.rangeEnds(over) {
-		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
-	}
-	l.Canonical = path + l.canonicalQuery()
-	l.NoIndex = l.r.parametered()
-	l.Feeds = l.feeds()
-	switch route.page {
-	case pageMonth:
-		return p.serveMonth(ctx, l, over)
-	case pageWeek, pageDay:
-		l.NoIndex = true
-		return p.serveDays(ctx, l, over, path)
-	case pageHome:
-		l.Title, l.Heading = p.o.Brand.Name, p.o.Brand.Name
-	case pageSearch:
-		l.NoIndex = true
-		l.Title, l.Heading = word("search.title", l.Lang), word("search.title", l.Lang)
-	case pageMap:
-		l.Title, l.Heading = word("map.title", l.Lang), word("map.title", l.Lang)
-	default:
-		l.Title, l.Heading = word("list.title", l.Lang), word("list.title", l.Lang)
-		if l.sel.past {
-			l.Title, l.Heading = word("list.past", l.Lang), word("list.past", l.Lang)
-		}
-	}
-	b, err := p.list(ctx, l, path)
+	l.Title, l.Heading = p.o.Brand.Name, p.o.Brand.Name
+	b, err := p.listOf(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	if route.page == pageHome {
-		if err := p.feature(ctx, l, b); err != nil {
-			return nil, err
-		}
-		if b.Total > 0 {
-			b.More = &link{Href: l.Href("/events/"), Label: word("empty.all", l.Lang)}
-		}
+	if err := p.feature(ctx, l, b); err != nil {
+		return nil, err
 	}
-	l.Summary = l.Heading + l.colon() + b.Count
-	l.Body = b
+	if b.Total > 0 {
+		b.More = &link{Href: l.Href("/events/"), Label: word("empty.all", l.Lang)}
+	}
 	return p.render(l, http.StatusOK)
+}
+
+// serveList answers list, map and search.
+func (p *Pages) serveList(ctx context.Context, l *layout) (*Answer, error) {
+	l.Heading = word(l.r.Route.title, l.Lang)
+	if isTrue(l.r.Query.Get(paramPast)) && l.r.Route.past {
+		l.Heading = word("list.past", l.Lang)
+	}
+	l.Title = l.Heading
+	if _, err := p.listOf(ctx, l); err != nil {
+		return nil, err
+	}
+	return p.render(l, http.StatusOK)
+}
+
+// listOf makes the body of a page with a list of events.
+func (p *Pages) listOf(ctx context.Context, l *layout) (*listBody, error) {
+	if err := p.selectFor(ctx, l, l.r.Route.below(), period{}, query.Of{}); err != nil {
+		return nil, err
+	}
+	b, err := p.list(ctx, l, l.r.Route.below())
+	if err == nil {
+		l.Summary = l.Heading + l.colon() + b.Count
+		l.Body = b
+	}
+	return b, err
+}
+
+// selectFor reads the selection of a page, and refuses what was sent badly.
+func (p *Pages) selectFor(ctx context.Context, l *layout, path string, over period, of query.Of) (err error) {
+	if l.sel, err = p.choose(ctx, l.r, path, over, of); err != nil {
+		return err
+	}
+	if l.sel.bad != nil {
+		return l.sel.bad
+	}
+	l.Canonical = path + l.canonicalQuery()
+	l.NoIndex = l.r.Route.noIndex || l.r.parametered()
+	l.Feeds = l.feeds()
+	return nil
 }
 
 // mostFeatured is how many featured events the home page shows.
@@ -190,16 +146,16 @@ func (r *Request) parametered() bool {
 
 // canonicalQuery are the parameters that select, without defaults, and the page.
 func (l *layout) canonicalQuery() string {
-	params := slices.DeleteFunc(leaveOut(l.sel.asked, shapes...), func(p query.LinkParam) bool {
+	sent := slices.DeleteFunc(l.sel.asked.without(shapes...).without(paramPast, paramZone), func(p query.LinkParam) bool {
 		return l.isDefault(baseName(p.Name), p.Value)
 	})
-	if per := l.sel.sent(paramPerPage); per != "" && l.sel.page > 1 && l.sel.criteria.PerPage != defaultPerPage {
-		params = append([]query.LinkParam{{Name: paramPerPage, Value: strconv.Itoa(l.sel.criteria.PerPage)}}, params...)
+	if per := l.sel.asked.value(paramPerPage); per != "" && l.sel.page > 1 && l.sel.criteria.PerPage != defaultPerPage {
+		sent = append(params{{Name: paramPerPage, Value: strconv.Itoa(l.sel.criteria.PerPage)}}, sent...)
 	}
 	if l.sel.past {
-		params = append(params, query.LinkParam{Name: paramPast, Value: "true"})
+		sent = sent.with(paramPast, "true")
 	}
-	links := query.LinksTo("", params)
+	links := query.LinksTo("", sent)
 	return links.Page(l.sel.page)
 }
 
@@ -220,37 +176,27 @@ func (l *layout) isDefault(name, value string) bool {
 	return value == standard || ok && ok2 && is == other
 }
 
-// periodOf is what the page shows of the calendar, and its path.
-func (p *Pages) periodOf(l *layout) (period, string) {
-	route := &l.r.Route
-	first := route.first
-	zone, _ := zoneOf(l.r.Query.Get(paramZone)) // a bad one is told by choose
-	switch route.page {
-	case pageMonth:
-		if !route.hasPeriod {
-			today := p.today(nil) // of the site zone, whatever the zone of the page
-			first = today.AddDate(0, 0, 1-today.Day())
+// servePeriod answers a month, week or day.
+func (p *Pages) servePeriod(ctx context.Context, l *layout) (*Answer, error) {
+	u, first := l.r.Route.unit, l.r.Route.first
+	if l.r.Route.period == "" {
+		zone, _ := zoneOf(l.r.Query.Get(paramZone)) // a bad one is refused with the selection
+		if u.page == pageMonth {
+			zone = nil // that of the site, whatever the zone of the page
 		}
-		return period{true, first, first.AddDate(0, 1, -1)}, monthPath(first)
-	case pageWeek:
-		if !route.hasPeriod {
-			today := p.today(zone)
-			first = today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
-		}
-		return period{true, first, first.AddDate(0, 0, 6)}, weekPath(first)
-	case pageDay:
-		if !route.hasPeriod {
-			first = p.today(zone)
-		}
-		return period{true, first, first}, dayPath(first)
-	default:
+		first = u.start(p.today(zone))
 	}
-	return period{}, route.below()
-}
-
-// rangeEnds tells that a period lies outside of the years that there are.
-func (p *Pages) rangeEnds(over period) bool {
-	return over.set && (over.first.Year() < 1 || over.first.Year() > 9999)
+	over := u.over(first)
+	if err := p.selectFor(ctx, l, u.path(first), over, query.Of{}); err != nil {
+		return nil, err
+	}
+	if over.first.Year() < 1 || over.first.Year() > 9999 {
+		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
+	}
+	if u.page == pageMonth {
+		return p.serveMonth(ctx, l, over)
+	}
+	return p.serveDays(ctx, l, over, u)
 }
 
 func (p *Pages) serveMonth(ctx context.Context, l *layout, over period) (*Answer, error) {
@@ -261,27 +207,26 @@ func (p *Pages) serveMonth(ctx context.Context, l *layout, over period) (*Answer
 		return nil, err
 	}
 	l.Summary = b.Caption
-	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, monthPath, func(n int) time.Time { return over.first.AddDate(0, n, 0) }, l.say.month); err != nil {
+	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, units[0], l.say.month); err != nil {
 		return nil, err
 	}
 	l.Body = b
 	return p.render(l, http.StatusOK)
 }
 
-func (p *Pages) serveDays(ctx context.Context, l *layout, over period, path string) (*Answer, error) {
-	n, at, label := 1, dayPath, l.say.date
-	if l.r.Route.page == pageWeek {
-		n, at = 7, weekPath
-		label = func(t time.Time) string { return l.say.days(t, t.AddDate(0, 0, 6)) }
+func (p *Pages) serveDays(ctx context.Context, l *layout, over period, u *unit) (*Answer, error) {
+	n, label := 1, l.say.date
+	if u.page == pageWeek {
+		n, label = 7, func(t time.Time) string { return l.say.days(t, t.AddDate(0, 0, 6)) }
 	}
 	l.Heading = label(over.first)
 	l.Title = l.Heading
-	b, err := p.days(ctx, l, over.first, n, path)
+	b, err := p.days(ctx, l, over.first, n, u.path(over.first))
 	if err != nil {
 		return nil, err
 	}
 	l.Summary = l.Heading + l.comma() + b.Count
-	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, at, func(k int) time.Time { return over.first.AddDate(0, 0, n*k) }, label); err != nil {
+	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, u, label); err != nil {
 		return nil, err
 	}
 	l.Body = b
@@ -290,29 +235,28 @@ func (p *Pages) serveDays(ctx context.Context, l *layout, over period, path stri
 
 // step leads to the period before and after, as far as there are events, and says where
 // the nearest ones are when there is none here.
-func (p *Pages) step(ctx context.Context, l *layout, over period, total int, path func(time.Time) string, at func(int) time.Time, label func(time.Time) string,
-) (s stepper, e *empty, err error) {
+func (p *Pages) step(ctx context.Context, l *layout, over period, total int, u *unit, label func(time.Time) string) (s stepper, e *empty, err error) {
 	before, after, err := p.edges(ctx, l, over, false)
 	if err != nil {
 		return s, nil, err
 	}
-	kept := l.sel.encoded(nil)
+	kept := l.sel.asked.String()
 	if before != nil {
-		s.Previous = &link{Href: l.Href(path(at(-1))) + kept, Label: label(at(-1))}
+		s.Previous = &link{Href: l.Href(u.path(u.step(over.first, -1))) + kept, Label: label(u.step(over.first, -1))}
 	}
 	if after != nil {
-		s.Next = &link{Href: l.Href(path(at(1))) + kept, Label: label(at(1))}
+		s.Next = &link{Href: l.Href(u.path(u.step(over.first, 1))) + kept, Label: label(u.step(over.first, 1))}
 	}
 	today := p.today(l.sel.zone)
-	s.Today = &link{Href: l.Href(path(today)) + kept, Label: word("today", l.Lang), Current: !today.Before(over.first) && !today.After(over.last)}
+	s.Today = &link{Href: l.Href(u.path(today)) + kept, Label: word("today", l.Lang), Current: !today.Before(over.first) && !today.After(over.last)}
 	if total > 0 {
 		return s, nil, nil
 	}
 	l.NoIndex = true
 	e = &empty{Text: word("empty.period", l.Lang)}
-	kept = linkQuery(leaveOut(l.sel.params(nil), append(slices.Clone(dates), paramStrict)...))
+	kept = l.sel.asked.without(append(slices.Clone(dates), paramStrict)...).String()
 	if !l.sel.plain() {
-		for _, c := range l.chips(ctx, path(over.first)) {
+		for _, c := range l.chips(ctx, u.path(over.first)) {
 			e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label+"{1}"), Value: c.Value})
 		}
 		b, a, err := p.edges(ctx, l, over, true)
@@ -326,10 +270,10 @@ func (p *Pages) step(ctx context.Context, l *layout, over period, total int, pat
 		}
 	}
 	if after != nil {
-		e.Links = append(e.Links, link{Href: l.Href(path(*after)) + kept, Label: l.text("empty.next", l.say.date(*after))})
+		e.Links = append(e.Links, link{Href: l.Href(u.path(*after)) + kept, Label: l.text("empty.next", l.say.date(*after))})
 	}
 	if before != nil {
-		e.Links = append(e.Links, link{Href: l.Href(path(*before)) + kept, Label: l.text("empty.last", l.say.date(*before))})
+		e.Links = append(e.Links, link{Href: l.Href(u.path(*before)) + kept, Label: l.text("empty.last", l.say.date(*before))})
 	}
 	return s, e, nil
 }
@@ -362,11 +306,8 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	case route.kind == calendar.KindEvent:
 		return p.serveEvent(ctx, l, &v, locked)
 	}
-	if l.sel, err = p.chooseOf(ctx, r, v.Record); err != nil {
+	if err = p.selectFor(ctx, l, recordPath(route.kind, v.Record.Slug()), period{}, query.Of{Kind: route.kind, ID: v.Record.ID}); err != nil {
 		return nil, err
-	}
-	if l.sel.bad != nil {
-		return nil, l.sel.bad
 	}
 	b, err := p.record(ctx, l, &v)
 	if err != nil {
@@ -374,11 +315,6 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	}
 	l.Body = b
 	return p.render(l, http.StatusOK)
-}
-
-// chooseOf is the selection of the page of a record.
-func (p *Pages) chooseOf(ctx context.Context, r *Request, rec *calendar.Record) (*selection, error) {
-	return p.chooseWithin(ctx, r, period{}, query.Of{Kind: rec.Kind, ID: rec.ID})
 }
 
 func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked bool) (*Answer, error) {
@@ -586,7 +522,7 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 	case http.StatusGone:
 		l.Code = refused.Kind.String() + "-gone"
 	}
-	if r.Route.page == pageHistory && status == http.StatusBadRequest {
+	if r.Route.name == pageHistory && status == http.StatusBadRequest {
 		form := p.compareForm(l)
 		b.Compare = &form
 	}

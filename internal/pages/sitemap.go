@@ -48,7 +48,7 @@ func (p *Pages) sitemap(ctx context.Context, r *Request) ([]byte, error) {
 			return nil, err
 		}
 	case kind == "events" && len(rest) >= len("2006-01"):
-		month, ok := readPeriod(pageMonth, rest[:len("2006-01")])
+		month, ok := units[0].parse(rest[:len("2006-01")])
 		if more := rest[len("2006-01"):]; more != "" {
 			if part = number(strings.TrimPrefix(more, "-")); part < 2 || more[0] != '-' {
 				return nil, nil

@@ -118,7 +118,7 @@ func (l *layout) Kept() []query.LinkParam {
 	if l.sel == nil {
 		return l.own
 	}
-	return l.sel.params(map[string]string{paramZone: ""})
+	return l.sel.asked.without(paramZone)
 }
 
 var languageTags = [...]language.Tag{calendar.LangCN: language.SimplifiedChinese, calendar.LangEN: language.English, calendar.LangFR: language.French, calendar.LangES: language.Spanish}

@@ -75,7 +75,7 @@ func (l *layout) facets(found []query.Facet) []facet {
 func (l *layout) facetLabel(name string, v query.FacetValue) string {
 	switch name {
 	case "month":
-		if t, ok := readPeriod(pageMonth, v.Value); ok {
+		if t, ok := units[0].parse(v.Value); ok {
 			return l.say.month(t)
 		}
 	case "weekday":
@@ -150,20 +150,6 @@ func (l *layout) pagerOf(total int, at func(page int) string) *pager {
 	return p
 }
 
-// pageHref is the path of a page of the selection.
-func (l *layout) pageHref(path string) func(int) string {
-	first, by := l.Href(path)+l.sel.encoded(map[string]string{paramPage: ""}), "?"
-	if strings.Contains(first, "?") {
-		by = "&"
-	}
-	return func(n int) string {
-		if n == 1 {
-			return first
-		}
-		return first + by + paramPage + "=" + strconv.Itoa(n)
-	}
-}
-
 // selected is what all pages of a selection tell of it.
 type selected struct {
 	Total     int
@@ -202,16 +188,16 @@ func (p *Pages) list(ctx context.Context, l *layout, path string) (*listBody, er
 	l.Position = found.Position
 	cards := p.cardsOf(l.r, found.Views, l.sel.zone)
 	l.mark(cards, found)
-	b := &listBody{selected: l.selected(ctx, path, cards, found.Total), Groups: p.groupsOf(l, cards), Pager: l.pagerOf(found.TotalPages, l.pageHref(path))}
+	b := &listBody{selected: l.selected(ctx, path, cards, found.Total), Groups: p.groupsOf(l, cards), Pager: l.pagerOf(found.TotalPages, l.sel.toPage)}
 	if found.Total == 0 {
 		l.NoIndex = true
 		b.Empty = l.nothing(ctx, path)
 	}
-	if l.r.Route.takesPast() {
+	if l.r.Route.past {
 		if l.sel.past {
-			b.Past = &link{Href: l.Href(path) + l.sel.encoded(map[string]string{paramPast: "", paramPage: ""}), Label: word("list.coming", l.Lang)}
+			b.Past = &link{Href: l.sel.to(l.sel.asked.without(paramPast)), Label: word("list.coming", l.Lang)}
 		} else {
-			b.Past = &link{Href: l.Href(path) + l.sel.encoded(map[string]string{paramPast: "true", paramPage: ""}), Label: word("list.past", l.Lang)}
+			b.Past = &link{Href: l.sel.to(l.sel.asked.with(paramPast, "true")), Label: word("list.past", l.Lang)}
 		}
 	}
 	if l.Page != pageHome {
@@ -252,17 +238,18 @@ func (l *layout) chips(ctx context.Context, path string) []removable {
 	for i, a := range l.sel.asked {
 		name := baseName(a.Name)
 		first := slices.IndexFunc(l.sel.asked, func(p query.LinkParam) bool { return baseName(p.Name) == name }) == i
-		if slices.Contains(shapes, name) || name == paramStrict || many && !first {
+		if slices.Contains(shapes, name) || name == paramStrict || name == paramPast || name == paramZone || many && !first {
 			continue
 		}
 		value := a.Value
 		if many {
-			value = l.sel.sent(name)
+			value = l.sel.asked.value(name)
 		}
-		but := linkQuery(l.sel.paramsBut(map[string]string{paramPage: ""}, func(other int) bool {
-			return other == i || many && baseName(l.sel.asked[other].Name) == name
-		}))
-		out = append(out, removable{Label: l.filterName(name) + l.colon(), Value: l.valueName(ctx, name, value), Href: l.Href(path) + but})
+		but := l.sel.asked.without(name)
+		if !many {
+			but = slices.Delete(slices.Clone(l.sel.asked), i, i+1)
+		}
+		out = append(out, removable{Label: l.filterName(name) + l.colon(), Value: l.valueName(ctx, name, value), Href: l.sel.to(but)})
 	}
 	return out
 }
@@ -333,8 +320,8 @@ func (l *layout) colon() string { return word("colon", l.Lang) }
 
 // nothing is what an empty list says (PAGES.md P1.5).
 func (l *layout) nothing(ctx context.Context, path string) *empty {
-	past := link{Href: l.Href(path) + l.sel.encoded(map[string]string{paramPast: "true", paramPage: ""}), Label: word("list.past", l.Lang)}
-	if !l.r.Route.takesPast() {
+	past := link{Href: l.sel.to(l.sel.asked.with(paramPast, "true")), Label: word("list.past", l.Lang)}
+	if !l.r.Route.past {
 		past.Href = l.Href("/events/") + "?" + paramPast + "=true"
 	}
 	coming := link{Href: l.Href(path), Label: word("empty.all", l.Lang)}
@@ -349,9 +336,9 @@ func (l *layout) nothing(ctx context.Context, path string) *empty {
 		e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label+"{1}"), Value: c.Value})
 	}
 	if l.Search() != "" {
-		e.Links = append(e.Links, link{Href: l.Href(path) + l.sel.encoded(map[string]string{"search": "", paramPage: ""}), Label: word("empty.without_words", l.Lang)})
+		e.Links = append(e.Links, link{Href: l.sel.to(l.sel.asked.without("search")), Label: word("empty.without_words", l.Lang)})
 	}
-	if !l.sel.past && !l.sel.dated() && l.r.Route.takesPast() {
+	if !l.sel.past && !l.sel.dated() && l.r.Route.past {
 		e.Links = append(e.Links, past)
 	}
 	e.Links = append(e.Links, coming)
@@ -462,7 +449,7 @@ func (p *Pages) month(ctx context.Context, l *layout, first time.Time) (*monthBo
 	}
 	days := l.sel.byDay(cards, first, last)
 	today := p.today(l.sel.zone)
-	kept := l.sel.encoded(nil)
+	kept := l.sel.asked.String()
 	from := first.AddDate(0, 0, -((int(first.Weekday()) - int(begins) + 7) % 7))
 	for day := from; !day.After(last); {
 		week := make([]dayCell, 7)
@@ -578,7 +565,7 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 	today := p.today(l.sel.zone)
 	from, to := firstHour, lastHour
 	perDay := l.sel.byDay(cards, first, last)
-	kept := l.sel.encoded(nil)
+	kept := l.sel.asked.String()
 	for _, day := range perDay {
 		for i := range day {
 			if c := &day[i]; !c.inBand() {
