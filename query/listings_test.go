@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -81,6 +82,78 @@ func TestOverlap(t *testing.T) {
 	}
 	wantListed(t, "overlap=true&include=101,108", 101, 108)
 	wantListed(t, "overlap=true&start_date=2030-06-09&end_date=2030-06-09", 105)
+}
+
+// TestWhen is what line LISTINGS 8.25 says of when.
+func TestWhen(t *testing.T) {
+	t.Parallel()
+	const day = daySeconds
+	sites := []*time.Location{time.UTC, time.FixedZone("ahead", 14*3600), time.FixedZone("behind", -12*3600)}
+	records := listings(t)
+	for i := range calendar.ID(75) { // one ends, one begins at midnight of each day, one runs over it
+		midnight := wall(t, "2030-04-20") + day*calendar.Wall(i)
+		for n, edge := range [][2]calendar.Wall{{-3600, 0}, {0, 3600}, {-60, 60}} {
+			records = append(records, event(t, 1000+10*i+calendar.ID(n), "At midnight", (midnight+edge[0]).String(), (midnight+edge[1]).String(), nil))
+		}
+	}
+	s, _, _, now := setup(t, records)
+	memory, _, _, _ := setup(t, records)
+	memory.index, memory.o.Now = memoryIndex(t, records), s.o.Now
+	for _, d := range []string{"2030-05-01 11:00:00", "2030-05-03 23:30:00", "2030-05-05 00:30:00", "2030-05-06 12:00:00", "2030-05-31 09:00:00"} {
+		for i, site := range sites {
+			s.o.Site, memory.o.Site = site, site
+			*now = at(t, d, time.UTC)
+			for _, word := range Days {
+				for _, sunday := range []bool{false, true} {
+					s.o.Sunday, memory.o.Sunday = sunday, sunday
+					first, last := DaysOf(word, *now, site, sunday)
+					want, _, err := list(t, s, calendar.KindEvent, anonymous, input("per_page=100&overlap=true&start_date="+first.String()+"&end_date="+last.String()))
+					if err != nil || len(want.Views) < 3 {
+						t.Fatalf("%s at %s in site %d: %v, %v", word, d, i, want, err)
+					}
+					for _, more := range []string{"", "&overlap=false", "&strict_dates=true"} {
+						for name, s := range map[string]*Service{"meaning": s, "memory image": memory} {
+							got, c, err := list(t, s, calendar.KindEvent, anonymous, input("per_page=100&when="+word+more))
+							if err != nil || !slices.Equal(idsOf(got), idsOf(want)) {
+								t.Errorf("%s%s at %s in site %d, %s: got %v, %v, want %v", word, more, d, i, name, idsOf(got), err, idsOf(want))
+							}
+							if err == nil && !c.Moves {
+								t.Errorf("%s%s does not move with the day", word, more)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	s.o.Site = time.UTC
+	l, c, err := list(t, s, calendar.KindEvent, anonymous, input("when=today&per_page=5&strict_dates=0"))
+	if links := LinksTo("x", c.Links); err != nil || links.Page(1) != "x?per_page=5&strict_dates=0&when=today" {
+		t.Errorf("links %s, %v", links.Page(1), err)
+	}
+	key := c.Key
+	*now = now.Add(24 * time.Hour)
+	if c, err = s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input("when=today&per_page=5&strict_dates=0")}); err != nil || c.Key == key {
+		t.Errorf("the key of the day before: %v", err)
+	}
+	then := Request{Kind: calendar.KindEvent, Input: input("when=today&per_page=5&strict_dates=0"), Past: Past{Now: now.Add(-24 * time.Hour)}}
+	if c, err = s.Parse(t.Context(), then); err != nil {
+		t.Fatal(err)
+	}
+	if past, err := s.Run(t.Context(), c); err != nil || !slices.Equal(idsOf(past), idsOf(l)) {
+		t.Errorf("as of the day before: %v, %v, want %v", idsOf(past), err, idsOf(l))
+	}
+	if l, c, err = list(t, s, calendar.KindEvent, anonymous, input("when=next_month&include=100,108")); err != nil || !slices.Equal(idsOf(l), ids(100, 108)) || c.Moves {
+		t.Errorf("with include: %v, %v", l, err)
+	}
+	for _, date := range dateParams {
+		_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input("when=today&" + date + "=2030-05-01&overlap=true")})
+		refused, ok := asError(err)
+		want := []calendar.FieldError{{Field: "when", Reason: calendar.ReasonTogether, Args: []string{date}}, {Field: date, Reason: calendar.ReasonTogether, Args: []string{"when"}}}
+		if diff := cmp.Diff(want, refused.Fields); !ok || diff != "" {
+			t.Errorf("with %s: %v (-want +got):\n%s", date, err, diff)
+		}
+	}
 }
 
 // TestOwnClock is line LISTINGS 8.26.
@@ -180,7 +253,7 @@ func TestPlaces(t *testing.T) {
 func TestFiltersRefuse(t *testing.T) {
 	t.Parallel()
 	s, _, _, _ := setup(t, listings(t))
-	names := []string{"overlap", "month", "weekday", "time_of_day", "duration_min", "duration_max", "in_language", "city", "country", "bbox", "free", "cost_band", "typos", "highlight", "highlight_length"}
+	names := []string{"overlap", "when", "event_status", "month", "weekday", "time_of_day", "duration_min", "duration_max", "in_language", "city", "country", "bbox", "free", "cost_band", "typos", "highlight", "highlight_length"}
 	var sent []string
 	for _, name := range names {
 		sent = append(sent, name+"=", name+"= ")
@@ -194,7 +267,7 @@ func TestFiltersRefuse(t *testing.T) {
 		}
 	}
 	for name, values := range map[string]string{
-		"overlap": "2 maybe", "month": "2030 2030-13 2030-00 2030-5 0000-01 2030-05-01 05-2030 2030-05,x", "weekday": "0 8 mo mond lundi 1,x 12",
+		"overlap": "2 maybe", "when": "Today weekend today,tomorrow", "event_status": "Cancelled cancelled,x", "month": "2030 2030-13 2030-00 2030-5 0000-01 2030-05-01 05-2030 2030-05,x", "weekday": "0 8 mo mond lundi 1,x 12",
 		"time_of_day":  "noon Night 24:00-01:00 10:00 10:00-24:01 10:60-11:00 1:00-2:00 10:00-11:00-12:00 10-11",
 		"duration_min": "-1 1.5 x 5256001", "duration_max": "-1 x 5256001", "in_language": "de EN en,de",
 		"bbox":  "1,2,3 1,2,3,4,5 a,1,2,3 1,3,2,2 -181,0,0,0 0,-91,0,0 0,0,180.1,0 0,0,0,90.1 NaN,0,0,0",

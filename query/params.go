@@ -156,6 +156,7 @@ func eventParams() []Param {
 		{Name: "csv_bom", Declared: "boolean", Default: "false", Extension: true, read: readFlag(func(o *Output) *bool { return &o.BOM })},
 		{Name: "csv_raw", Declared: "boolean", Default: "false", Extension: true, read: readFlag(func(o *Output) *bool { return &o.Raw })},
 		{Name: "overlap", Declared: "boolean", Extension: true, ahead: 1, read: readSwitch(func(r *criteria) *sw { return &r.overlap })},
+		{Name: "when", Declared: "string", Enum: Days, Extension: true, read: readWhen},
 		{Name: "month", Declared: "array of string", Extension: true, read: readMonths, Schema: map[string]any{"items": map[string]any{"type": "string", "pattern": `^[0-9]{4}-(0[1-9]|1[0-2])$`}}},
 		{Name: "weekday", Declared: "array of string", Extension: true, read: readWeekdays},
 		{Name: "time_of_day", Declared: "array of string", Extension: true, Hides: true, read: readTimesOfDay},

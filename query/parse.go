@@ -528,6 +528,31 @@ func (e edge) read(_ context.Context, q *parser, p *Param) {
 	q.resolved = q.resolved.Number(bound)
 }
 
+// dateParams are the parameters that when does not stand beside.
+var dateParams = []string{"start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after"}
+
+// readWhen puts the days of a word on the window that events overlap.
+func readWhen(_ context.Context, q *parser, p *Param) {
+	word, ok := q.text(p.Name, 0)
+	for _, name := range dateParams {
+		if q.sent(p.Name) && q.sent(name) {
+			q.bad.Add(p.Name, calendar.ReasonTogether, name)
+			q.bad.Add(name, calendar.ReasonTogether, p.Name)
+		}
+	}
+	if !ok || !slices.Contains(p.Enum, word) {
+		if ok {
+			q.bad.Add(p.Name, calendar.ReasonWord, strings.Join(p.Enum, ","))
+		}
+		return
+	}
+	q.fixed, q.Moves = true, true
+	first, last := DaysOf(word, q.now, q.s.o.Site, q.s.o.Sunday)
+	q.run.lap.start.raise(int64(first))
+	q.run.lap.end.lower(int64(last) + daySeconds - 1)
+	q.resolved = q.resolved.Number(int64(first))
+}
+
 // closeWindow puts the defaults on a window that has none of starts_* and ends_*.
 func (q *parser) closeWindow() {
 	if q.run.include != nil || q.run.source != nil { // dates are checked, and then of no effect

@@ -32,6 +32,7 @@ type Records interface {
 // Options of a Service; the zero value works.
 type Options struct {
 	Site       *time.Location   // site zone; nil UTC
+	Sunday     bool             // weeks begin on Sunday, else on Monday
 	PerPageMax int              // 0: 100
 	Now        func() time.Time // nil: time.Now
 	// LocalIndex says that the index is in this process, so that a document costs
@@ -106,7 +107,8 @@ type Criteria struct {
 	Paged bool
 	// Status tells that the status filter was sent, Search that a search was.
 	Status, Search bool
-	// Moves tells that the window follows the day: by its default, or by a date in words.
+	// Moves tells that the window follows the day: by its default, by when, or by a date in
+	// words.
 	Moves bool
 	Output
 	// Cost is that of the request: 1, and what its parameters add (LISTINGS 6).

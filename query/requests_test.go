@@ -389,6 +389,9 @@ func (g *asking) records(t *testing.T) (out []*calendar.Record) {
 		for _, name := range []string{"featured", "ticketed", "all_day", "protected", "hide_from_listings"} {
 			f[name] = g.now(map[string]int{"featured": 3, "ticketed": 3, "all_day": 5, "protected": 8, "hide_from_listings": 15}[name])
 		}
+		if g.now(5) {
+			f["event_status"] = g.oneOf("cancelled", "postponed")
+		}
 		if g.now(8) {
 			f["post_parent"] = calendar.ID(100 + g.IntN(20))
 		}
@@ -432,10 +435,13 @@ func (g *asking) request() string {
 			return strings.Join(ids, ",")
 		}
 	}
+	set(20, "when", fixed(query.Days...))
 	date := func() string { return day(80 + g.IntN(500)).Format(g.oneOf("2006-01-02", "2006-01-02 15:04:05")) }
-	if !g.now(3) {
+	switch {
+	case sent != nil && !g.now(10):
+	case !g.now(3):
 		sent = append(sent, "start_date=1970-01-01", "end_date=2050-01-01")
-	} else {
+	default:
 		set(2, "start_date", date)
 		set(2, "end_date", date)
 	}
@@ -450,6 +456,7 @@ func (g *asking) request() string {
 	set(30, "organizer", id(70, 10, 4))
 	set(30, "featured", fixed("true", "false"))
 	set(30, "ticketed", fixed("true", "false"))
+	set(30, "event_status", fixed("scheduled", "cancelled", "postponed,cancelled"))
 	set(30, "status", fixed("publish", "publish,draft", "private", "trash"))
 	set(30, "include", id(100, 400, 60))
 	set(30, "post_parent", id(100, 20, 1))

@@ -45,7 +45,7 @@ func samples(k calendar.Kind, name string) []string {
 		"search":       {"search=hidden phrase", "search=concert"},
 		"categories":   {"categories=33", "categories=31", "categories=jazz"}, "tags": {"tags=41", "tags=40", "tags=ete"},
 		"venue": {"venue=54", "venue=50"}, "organizer": {"organizer=60", "organizer=63"},
-		"featured": {"featured=1", "featured=0"}, "ticketed": {"ticketed=1", "ticketed=0"},
+		"featured": {"featured=1", "featured=0"}, "ticketed": {"ticketed=1", "ticketed=0"}, "event_status": {"event_status=cancelled", "event_status=scheduled"},
 		"status": {"status=publish", "status=draft"}, "geoloc": {"geoloc=1", "geoloc=0"},
 		"geoloc_lat":    {"geoloc_lat=40.7&geoloc_lng=-74", "geoloc_lat=42&geoloc_lng=-74"},
 		"geoloc_lng":    {"geoloc_lng=-74&geoloc_lat=40.7", "geoloc_lng=-71&geoloc_lat=40.7"},
@@ -55,7 +55,7 @@ func samples(k calendar.Kind, name string) []string {
 		"has_events": {"has_events=1", "has_events=0"}, "only_with_upcoming": {"only_with_upcoming=1", "only_with_upcoming=0", "only_with_upcoming=1"},
 		"format": {"format=ics", "format=csv"}, "features": {"features=events", "features=venues"},
 		"csv_bom": {"csv_bom=1", "csv_bom=0"}, "csv_raw": {"csv_raw=1", "csv_raw=0"},
-		"overlap": {"overlap=1", "overlap=0"}, "month": {"month=2030-05", "month=2030-06"}, "weekday": {"weekday=4", "weekday=fri"},
+		"overlap": {"overlap=1", "overlap=0"}, "when": {"when=today", "when=this_month", "when=today"}, "month": {"month=2030-05", "month=2030-06"}, "weekday": {"weekday=4", "weekday=fri"},
 		"time_of_day": {"time_of_day=all_day", "time_of_day=morning"}, "duration_min": {"duration_min=1440", "duration_min=60"},
 		"duration_max": {"duration_max=60", "duration_max=1440"}, "in_language": {"in_language=en", "in_language=fr"},
 		"city": {"city=new york", "city=boston"}, "country": {"country=usa", "country=peru"},
@@ -135,7 +135,11 @@ func wrongRows(t *testing.T, k calendar.Kind, rows table, name string) (wrong []
 		store.byID[100] = event(t, 100, "Quay concert", "2030-05-10", "2030-05-10", fields{
 			"venue": ids(53), "organizer": ids(63), "categories": ids(34), "tags": ids(43),
 		})
-		*now = now.Add(time.Second)
+		step := time.Second
+		if name == "when" {
+			step = 24 * time.Hour
+		}
+		*now = now.Add(step)
 		after := parse(of[2])
 		if before.same(after) {
 			t.Fatalf("%s: means the same a moment later", of[2])

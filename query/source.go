@@ -19,7 +19,7 @@ var sourceTable = newTable(sourceParams())
 // notOfSource are the parameters of the list of events that the source does not know.
 var notOfSource = []string{
 	"page", "per_page", "start_date", "end_date", "starts_before", "starts_after", "ends_before", "ends_after", "strict_dates", "include", "_fields",
-	"as_of", "format", "features", "csv_bom", "csv_raw", "overlap", "sort", "order",
+	"as_of", "format", "features", "csv_bom", "csv_raw", "overlap", "when", "sort", "order",
 	"facets", "facet_limit", "facet_query", "collapse", "highlight", "highlight_length", "cursor",
 }
 

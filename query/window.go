@@ -169,3 +169,40 @@ func endOfWindow(now time.Time, site *time.Location) calendar.Wall {
 	_, end := DefaultWindow(now, site)
 	return end
 }
+
+// Days are the words of when (listings, section 2).
+var Days = []string{"today", "tomorrow", "this_weekend", "next_weekend", "this_week", "next_7_days", "this_month", "next_month"}
+
+// DaysOf returns 00:00:00 of the first and the last day of a word of Days, on the day that
+// a clock in the site zone shows.
+func DaysOf(word string, now time.Time, site *time.Location, sunday bool) (first, last calendar.Wall) {
+	today := dayOf(calendar.WallOf(now.In(site)))
+	t := today.UTC()
+	weekday := calendar.Wall(t.Weekday())
+	nextSunday := today + (7-weekday)%7*daySeconds // or today
+	month := func(n int) calendar.Wall {
+		return calendar.Wall(time.Date(t.Year(), t.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC).Unix())
+	}
+	switch word {
+	case "tomorrow":
+		return today + daySeconds, today + daySeconds
+	case "this_weekend":
+		return max(today, nextSunday-daySeconds), nextSunday
+	case "next_weekend":
+		return nextSunday + 6*daySeconds, nextSunday + 7*daySeconds
+	case "this_week":
+		if !sunday {
+			weekday = (weekday + 6) % 7
+		}
+		first = today - weekday*daySeconds
+		return first, first + 6*daySeconds
+	case "next_7_days":
+		return today, today + 6*daySeconds
+	case "this_month":
+		return month(0), month(1) - daySeconds
+	case "next_month":
+		return month(1), month(2) - daySeconds
+	default:
+		return today, today
+	}
+}

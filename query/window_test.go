@@ -222,3 +222,36 @@ func TestDayOf(t *testing.T) {
 		}
 	})
 }
+
+// TestDaysOf is the table of when in LISTINGS 2, by hand.
+func TestDaysOf(t *testing.T) {
+	t.Parallel()
+	newYork, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ now, today, tomorrow, weekend, nextWeekend, week, sunWeek, seven, month, nextMonth string }{
+		// A Wednesday, where it is still Tuesday in New York.
+		{"2024-02-28T03:00:00Z", "02-27 02-27", "02-28 02-28", "03-02 03-03", "03-09 03-10", "02-26 03-03", "02-25 03-02", "02-27 03-04", "02-01 02-29", "03-01 03-31"},
+		{"2024-03-01T12:00:00Z", "03-01 03-01", "03-02 03-02", "03-02 03-03", "03-09 03-10", "02-26 03-03", "02-25 03-02", "03-01 03-07", "03-01 03-31", "04-01 04-30"},                                              // Friday
+		{"2024-11-02T12:00:00Z", "11-02 11-02", "11-03 11-03", "11-02 11-03", "11-09 11-10", "10-28 11-03", "10-27 11-02", "11-02 11-08", "11-01 11-30", "12-01 12-31"},                                              // Saturday
+		{"2024-03-31T12:00:00Z", "03-31 03-31", "04-01 04-01", "03-31 03-31", "04-06 04-07", "03-25 03-31", "03-31 04-06", "03-31 04-06", "03-01 03-31", "04-01 04-30"},                                              // Sunday
+		{"2024-12-30T12:00:00Z", "12-30 12-30", "12-31 12-31", "2025-01-04 2025-01-05", "2025-01-11 2025-01-12", "12-30 2025-01-05", "12-29 2025-01-04", "12-30 2025-01-05", "12-01 12-31", "2025-01-01 2025-01-31"}, // Monday
+	} {
+		now, err := time.Parse(time.RFC3339, tc.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []string{tc.today, tc.tomorrow, tc.weekend, tc.nextWeekend, tc.week, tc.seven, tc.month, tc.nextMonth, tc.sunWeek} {
+			word, sunday := "this_week", i == len(Days)
+			if !sunday {
+				word = Days[i]
+			}
+			first, last := DaysOf(word, now, newYork, sunday)
+			got := first.UTC().Format(time.DateOnly) + " " + last.UTC().Format(time.DateOnly)
+			if got = strings.ReplaceAll(got, "2024-", ""); got != want || first%daySeconds != 0 || last%daySeconds != 0 {
+				t.Errorf("%s at %s, Sunday first %t: got %s, want %s", word, tc.now, sunday, got, want)
+			}
+		}
+	}
+}

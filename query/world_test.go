@@ -324,7 +324,7 @@ func world(tb testing.TB) []*calendar.Record {
 		day(105, "Trashed concert", "15", fields{"status": "trash", "former_status": "publish", "author": calendar.ID(7)}),
 		day(106, "Secret jam", "16", fields{
 			"protected": true, "author": calendar.ID(8), "description": english("hidden phrase"), "categories": ids(33), "tags": ids(41),
-			"venue": ids(54), "organizer": ids(60), "ticketed": true, "featured": true, "post_parent": calendar.ID(100), "all_day": true, "cost": []string{"0"},
+			"venue": ids(54), "organizer": ids(60), "ticketed": true, "featured": true, "post_parent": calendar.ID(100), "all_day": true, "cost": []string{"0"}, "event_status": "cancelled",
 		}),
 		day(107, "Due concert", "17", fields{"status": "future", "date_utc": wall(tb, "2030-04-30"), "tags": ids(40)}),
 		day(108, "Coming soon", "18", fields{"status": "future", "author": calendar.ID(7), "date_utc": wall(tb, "2030-06-01"), "tags": ids(42)}),

@@ -354,7 +354,7 @@ func listsAtOnce(processors int) int { return max(1, processors/2) }
 // api makes the REST interface.
 func (r *roles) api(add func(string, func(context.Context) error)) (http.Handler, error) {
 	lists := query.Options{
-		Site: r.s.site, PerPageMax: r.s.perPageMax, PositionWait: r.s.positionWait, Clean: htmltext.New(),
+		Site: r.s.site, Sunday: r.s.pagesOptions.Sunday, PerPageMax: r.s.perPageMax, PositionWait: r.s.positionWait, Clean: htmltext.New(),
 		LocalIndex: r.s.engine().local, MaxAnswer: r.s.maxAnswer << 20, QueryBudget: r.s.queryBudget, CostBands: r.s.costBands,
 	}
 	q, err := query.New(r.l.model.Index(), r.b.records, lists)
