@@ -10,55 +10,68 @@ const settings = ["src", "lang", "view", "date", "limit", "tz", "theme", "live",
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(`
-:host { --ink: var(--daybook-ink, #1b1a17); --muted: var(--daybook-muted, #5c5850); --ground: var(--daybook-background, #fff); --edge: var(--daybook-edge, #dcd8cf);
-	--accent: var(--daybook-accent, #0b5fae); --corner: var(--daybook-corner, 10px); display: block; container-type: inline-size; color-scheme: light; color: var(--ink);
-	font: 400 1rem/1.5 var(--daybook-font, system-ui, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif); }
-@media (prefers-color-scheme: dark) { :host(:not([theme="light"])) { --ink: var(--daybook-ink, #f2f1ee); --muted: var(--daybook-muted, #b3b0a8); --ground: var(--daybook-background, #1d1f26); --edge: var(--daybook-edge, #34363f); --accent: var(--daybook-accent, #82b8ff); color-scheme: dark; } }
-:host([theme="dark"]) { --ink: var(--daybook-ink, #f2f1ee); --muted: var(--daybook-muted, #b3b0a8); --ground: var(--daybook-background, #1d1f26); --edge: var(--daybook-edge, #34363f); --accent: var(--daybook-accent, #82b8ff); color-scheme: dark; }
+:host { --ink: var(--daybook-ink, light-dark(#1b1a17, #f2f1ee)); --muted: var(--daybook-muted, light-dark(#5c5850, #b3b0a8)); --ground: var(--daybook-background, light-dark(#fff, #1d1f26)); --edge: var(--daybook-edge, light-dark(#e3dfd6, #32343d));
+	--accent: var(--daybook-accent, light-dark(#0b5fae, #82b8ff)); --corner: var(--daybook-corner, 10px); --mark: var(--accent); display: block; container-type: inline-size; color-scheme: light dark; color: var(--ink);
+	font: 400 1rem/1.5 var(--daybook-font, Figtree, system-ui, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif); }
+:host([theme="light"]) { color-scheme: light; }
+:host([theme="dark"]) { color-scheme: dark; }
 :host([hidden]) { display: none; }
-section { padding: 16px; background: var(--ground); border: 1px solid var(--edge); border-radius: var(--corner); overflow-wrap: break-word; }
+section { padding: 16px; background: var(--ground); border: 1px solid var(--edge); border-radius: var(--corner); overflow-wrap: anywhere; }
 * { box-sizing: border-box; }
 h2, h3, p, ul, ol { margin: 0; padding: 0; list-style: none; }
-h2 { flex: 1 1 auto; font-size: 1.125rem; line-height: 1.35; }
-h3 { font-size: 1rem; font-weight: 600; }
-a { color: var(--accent); text-underline-offset: 0.15em; }
+h2 { flex: 1 1 auto; font-size: 1.375rem; line-height: 1.2; letter-spacing: -0.01em; }
+h3 { font-size: 1rem; font-weight: 600; line-height: 1.375; }
+a { color: var(--accent); text-underline-offset: 0.18em; }
 h3 a { color: var(--ink); text-decoration: none; }
-a:hover { text-decoration: underline; }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
-[part~="header"] { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
-button { min-width: 32px; min-height: 32px; padding: 0 10px; font: inherit; color: inherit; background: none; border: 1px solid var(--muted); border-radius: 6px; cursor: pointer; }
+h3 a::after { content: ""; position: absolute; inset: 0; }
+[part~="item"]:hover h3 a, [part~="chip"]:hover bdi { text-decoration: underline; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 6px; }
+[part~="header"] { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin-bottom: 12px; }
+button { min-width: 40px; min-height: 40px; padding: 0 10px; font: inherit; color: inherit; background: none; border: 1px solid light-dark(#847f74, #82858f); border-radius: 10px; cursor: pointer; }
 button:disabled { opacity: 0.5; cursor: default; }
 @media (pointer: coarse) { button { min-width: 44px; min-height: 44px; } }
-[part~="item"] { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: 0 16px; padding: 12px 0; border-top: 1px solid var(--edge); }
-[part~="list"] { margin-top: 12px; }
-[part~="date"] { font-weight: 600; }
-[part~="time"], [part~="place"], [part~="footer"] { color: var(--muted); font-size: 0.875rem; }
+[part~="item"] { position: relative; display: grid; grid-template-columns: 6.5rem 5.5rem minmax(0, 1fr) fit-content(9rem); gap: 0 16px; padding: 12px 0; border-top: 1px solid var(--edge); }
+[part~="item"].first { border-color: var(--ink); }
+[part~="item"].first ~ .first { margin-top: 16px; }
+[part~="date"], .cost { font-weight: 600; line-height: 1.375; }
+.today [part~="date"] { color: var(--accent); }
+li [part~="time"], .cost { font-size: 0.875rem; line-height: 1.375rem; }
+.cost { text-align: end; }
+[part~="place"], [part~="footer"] { color: var(--muted); font-size: 0.875rem; }
+[part~="place"] > * + *, .badge { margin-inline-start: 12px; }
+.dot::before { content: ""; display: inline-block; width: 0.6em; height: 0.6em; margin-inline-end: 0.4rem; border-radius: 50%; background: var(--mark); }
+.badge { padding: 1px 8px; border-radius: 6px; background: light-dark(#fdecea, #3b1a18); color: light-dark(#b3261e, #ff9d94); font-weight: 600; font-size: 0.8125rem; white-space: nowrap; }
+.badge.postponed { background: light-dark(#fdf1dc, #35260c); color: light-dark(#8a4b00, #f2b66d); }
 time { font-variant-numeric: tabular-nums; }
 [part~="footer"] { margin-top: 12px; }
 [part~="empty"], [part~="error"] { padding: 16px 0; }
-table { width: 100%; border-collapse: collapse; table-layout: fixed; margin-top: 8px; }
-caption { padding-bottom: 4px; text-align: left; color: var(--muted); font-size: 0.875rem; }
-th { padding: 4px; text-align: left; font-size: 0.8125rem; font-weight: 600; color: var(--muted); }
-td { height: 6rem; padding: 4px; vertical-align: top; border: 1px solid var(--edge); }
-td.other { opacity: 0.6; }
-[part~="number"] { display: inline-block; min-width: 28px; min-height: 28px; line-height: 28px; text-align: center; color: inherit; text-decoration: none; border-radius: 14px; font-weight: 600; }
+table { width: 100%; border-collapse: collapse; table-layout: fixed; }
+th { padding: 4px 8px; text-align: start; font-size: 0.8125rem; font-weight: 600; color: var(--muted); }
+td { height: 6rem; padding: 0 0 8px; vertical-align: top; border: 1px solid var(--edge); }
+td.other [part~="number"] { color: var(--muted); font-weight: 400; }
+td[aria-current] { background: color-mix(in srgb, var(--accent) 8%, transparent); }
+[part~="number"] { display: inline-block; min-width: 28px; min-height: 28px; margin: 3px; line-height: 28px; font-size: 0.875rem; text-align: center; color: inherit; text-decoration: none; border-radius: 14px; font-weight: 600; }
 td[aria-current] [part~="number"] { background: var(--accent); color: var(--ground); }
-[part~="chip"] { display: block; min-height: 24px; padding: 2px 4px; font-size: 0.8125rem; line-height: 20px; text-decoration: none; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
-summary { min-height: 24px; font-size: 0.8125rem; cursor: pointer; }
+[part~="chip"] { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; min-height: 24px; margin: 0 0 4px 5px; padding: 0 4px 0 8px; border-left: 3px solid var(--mark); color: var(--ink); font-size: 0.8125rem; line-height: 1.3; text-decoration: none; hyphens: auto; align-content: center; }
+[part~="chip"] time { color: var(--muted); }
+[part~="chip"] bdi { font-weight: 500; }
+summary { min-height: 24px; padding-inline: 16px; font-size: 0.8125rem; font-weight: 600; color: var(--accent); cursor: pointer; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .long { display: none; }
+.c0 { --mark: light-dark(#2273cc, #5ba3f5); } .c1 { --mark: light-dark(#0d857a, #35b8a9); } .c2 { --mark: light-dark(#3c8a35, #6cb862); } .c3 { --mark: light-dark(#b07a00, #dba53a); } .c4 { --mark: light-dark(#cf5a17, #f0844a); } .c5 { --mark: light-dark(#cf353b, #f0716f); } .c6 { --mark: light-dark(#7a52cc, #a585ec); } .c7 { --mark: light-dark(#667183, #8c97a9); }
 @container (max-width: 36rem) {
-	[part~="item"] { grid-template-columns: minmax(0, 1fr); }
-	table, caption, tbody, tr, td { display: block; }
+	[part~="item"] { grid-template-columns: 4.5rem minmax(0, 1fr) fit-content(30%); gap: 0 12px; }
+	[part~="date"] { grid-column: 1 / -1; padding-bottom: 8px; }
+	table, tbody, tr, td { display: block; }
 	thead, td.bare { display: none; }
 	td { height: auto; border-width: 1px 0 0; padding: 8px 0; }
-	[part~="number"] { min-width: 0; }
+	[part~="number"] { min-width: 0; margin-inline: 0; }
 	td[aria-current] [part~="number"] { padding: 0 8px; }
 	.short { display: none; }
 	.long { display: inline; }
-	[part~="chip"] { white-space: normal; }
+	[part~="chip"] { display: block; margin-left: 0; font-size: 1rem; }
 }
-@media (forced-colors: active) { td[aria-current] [part~="number"] { outline: 2px solid; } }
+@media (forced-colors: active) { td[aria-current] [part~="number"] { outline: 2px solid; } .badge { border: 1px solid; } }
 `);
 
 // make makes an element; texts are texts, never HTML.
@@ -253,8 +266,13 @@ class DaybookCalendar extends HTMLElement {
 		return new Intl.DateTimeFormat(tags[s.lang], { timeZone: "UTC", ...options }).format(ms);
 	}
 
-	#time(s, e, ms) {
+	// #time is a time of day; short ones are those of the month: 6:30p, 7p.
+	#time(s, e, ms, short) {
 		if (e.all_day) return s.words.allDay;
+		if (short && s.words.twelve) {
+			const [hour, minute] = new Date(ms).toISOString().slice(11, 16).split(":");
+			return `${hour % 12 || 12}${minute === "00" ? "" : `:${minute}`}${hour < 12 ? "a" : "p"}`;
+		}
 		return this.#format(s, ms, s.words.twelve ? { hour: "numeric", minute: "2-digit", hourCycle: "h12" } : { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 	}
 
@@ -273,6 +291,16 @@ class DaybookCalendar extends HTMLElement {
 			if (!this.#fire("select", { event: e }, true)) click.preventDefault();
 		});
 		return a;
+	}
+
+	// #title is the title of an event, struck through where it is cancelled.
+	#title(e) {
+		return e.event_status === "cancelled" ? make("s", {}, plain(e.title)) : plain(e.title);
+	}
+
+	// #mark is the class with the colour of an event.
+	#mark(e) {
+		return e.categories?.length ? `c${e.categories[0].id % 8}` : null;
 	}
 
 	#count(s, n) {
@@ -309,18 +337,24 @@ class DaybookCalendar extends HTMLElement {
 		});
 		const paged = found.pages > 1 || this.#page > 1;
 		const list = make("ol", { part: "list" });
+		let before;
 		for (const e of found.events) {
-			const [start, end] = this.#span(s, e);
-			const year = dateOf(start).slice(0, 4) === s.today.slice(0, 4) ? undefined : "numeric";
+			const [start, end] = this.#span(s, e), date = dateOf(start), first = date !== before;
+			before = date;
+			const year = date.slice(0, 4) === s.today.slice(0, 4) ? undefined : "numeric";
 			const short = (ms) => this.#format(s, ms, { weekday: "short", month: "short", day: "numeric", year });
 			let time = this.#time(s, e, start);
-			if (!e.all_day && end > start) time += `${s.words.until}${dateOf(start) === dateOf(end) ? "" : `${short(end)} `}${this.#time(s, e, end)}`;
-			if (e.all_day && dateOf(start) !== dateOf(end)) time += `${s.words.until}${short(end)}`;
+			if (!e.all_day && end > start) time += `${s.words.until}${date === dateOf(end) ? "" : `${short(end)} `}${this.#time(s, e, end)}`;
+			if (e.all_day && date !== dateOf(end)) time += `${s.words.until}${short(end)}`;
 			if (!e.all_day && s.zone === null) time += ` ${e.timezone_abbr}`;
 			const place = [e.venue?.venue, e.venue?.city].filter(Boolean).flatMap((name) => [", ", make("bdi", {}, plain(name))]).slice(1);
-			list.append(make("li", { part: "item" },
-				make("p", { part: "date" }, make("time", { datetime: this.#stamp(s, e, start, e.utc_start_date) }, short(start))),
-				make("div", {}, make("h3", { dir: "auto" }, this.#link(e, null, plain(e.title))), make("p", { part: "time" }, time), place.length > 0 && make("p", { part: "place" }, ...place))));
+			const badge = s.words[e.event_status], category = e.categories?.[0];
+			list.append(make("li", { part: "item", class: `${first ? "first" : ""}${date === s.today ? " today" : ""}` },
+				make("p", { part: "date", class: !first && "hidden" }, make("time", { datetime: this.#stamp(s, e, start, e.utc_start_date) }, short(start))),
+				make("p", { part: "time" }, time),
+				make("div", {}, make("h3", { dir: "auto" }, this.#link(e, null, this.#title(e))),
+					make("p", { part: "place" }, place.length > 0 && make("span", {}, ...place), category && make("bdi", { class: `dot ${this.#mark(e)}` }, plain(category.name)), badge && make("span", { class: `badge ${e.event_status}` }, badge))),
+				e.cost && make("p", { class: "cost", dir: "auto" }, plain(e.cost))));
 		}
 		return [this.#header(s, s.words.title, paged && turn(-1), paged && turn(1)), found.events.length ? list : null];
 	}
@@ -331,11 +365,17 @@ class DaybookCalendar extends HTMLElement {
 		const days = new Map();
 		for (const e of found.events) {
 			const [start, end] = this.#span(s, e);
-			const to = Math.max(start, this.#last(s, e, end));
-			for (let d = Math.floor(start / day) * day; d <= to; d += day) days.set(d, [...(days.get(d) ?? []), { e, start, several: Math.floor(start / day) !== Math.floor(to / day) }]);
+			const several = end - start >= day; // what is shorter stands on its first day in the month
+			const last = Math.max(start, this.#last(s, e, end)), from = Math.floor(start / day) * day;
+			const first = several ? from : Math.max(from, s.first);
+			for (let d = first; d <= (several ? last : Math.min(first, last)); d += day) days.set(d, [...(days.get(d) ?? []), { e, start, several }]);
 		}
 		for (const of of days.values()) of.sort((a, b) => b.several - a.several || b.e.all_day - a.e.all_day || a.start - b.start || a.e.id - b.e.id);
-		const chip = ({ e, start }) => make("li", {}, this.#link(e, "chip", make("time", { part: "time", datetime: this.#stamp(s, e, start, e.utc_start_date) }, this.#time(s, e, start)), " ", make("bdi", {}, plain(e.title))));
+		const chip = ({ e, start, several }) => {
+			const time = this.#time(s, e, start, true), link = this.#link(e, "chip", !several && make("time", { part: "time", datetime: this.#stamp(s, e, start, e.utc_start_date) }, time), " ", make("bdi", {}, this.#title(e)));
+			link.title = several ? plain(e.title) : `${time} ${plain(e.title)}`;
+			return make("li", { class: this.#mark(e) }, link);
+		};
 		const cell = (ms) => {
 			const date = dateOf(ms);
 			const of = ms >= s.first && ms < s.next ? (days.get(ms) ?? []) : [];
@@ -359,7 +399,7 @@ class DaybookCalendar extends HTMLElement {
 		for (let week = from; week < s.next; week += 7 * day) body.append(make("tr", {}, ...Array.from({ length: 7 }, (_, i) => cell(week + i * day))));
 		return [
 			this.#header(s, name(s.first), step(s.before, s.words.previous), step(s.next, s.words.next)),
-			make("table", { part: "table" }, make("caption", {}, `${name(s.first)}${s.words.comma}${this.#count(s, found.total)}`), make("thead", {}, head), body),
+			make("table", { part: "table" }, make("caption", { class: "hidden" }, `${name(s.first)}${s.words.comma}${this.#count(s, found.total)}`), make("thead", {}, head), body),
 		];
 	}
 
