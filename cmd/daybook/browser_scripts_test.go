@@ -75,7 +75,7 @@ func (l *looked) replaced(t *testing.T) {
 	p.Eval(`document.getElementById('tz').value = 'Asia/Tokyo'; document.querySelector('#zone-switch button').click(); 0`)
 	p.Is("in another zone", `location.search + document.querySelectorAll('.card time[datetime$="+09:00"]').length`, "?tz=Asia%2FTokyo&tags=markup1")
 	asLoaded("in another zone")
-	p.Wait(isDrawn + ` && document.querySelectorAll('#map .marker').length === 1`)
+	p.Wait(isDrawn + ` && document.querySelectorAll('#map [data-marker]').length === 1`)
 
 	// Where no answer comes, the page is loaded.
 	p.Goto(l.host + "/events/")
@@ -109,10 +109,10 @@ func (l *looked) helped(t *testing.T) {
 	p.Press("ArrowUp")
 	p.Is("the last suggestion", `document.getElementById(document.activeElement.getAttribute('aria-activedescendant')) === [...document.querySelectorAll('[role=option]')].at(-1)`, true)
 	p.Eval(`document.getElementById('q').blur(); 0`)
-	p.Is("without the focus", `document.getElementById('suggestions').hidden`, true)
+	p.Is("without the focus", `document.querySelector('.suggestions').hidden`, true)
 	p.Eval(`document.getElementById('q').focus(); document.getElementById('q').select(); 0`)
 	p.Type("jazz ")
-	p.Wait(`!document.getElementById('suggestions').hidden`)
+	p.Wait(`!document.querySelector('.suggestions').hidden`)
 	chosen := p.Eval(`new URL(document.querySelectorAll('[role=option]')[1].dataset.url).pathname`)
 	p.Follow(func() { p.Eval(`document.querySelectorAll('[role=option]')[1].click(); 0`) })
 	p.Is("a suggestion that is clicked", `location.pathname`, chosen)
@@ -136,7 +136,7 @@ func (l *looked) helped(t *testing.T) {
 
 	copied := func(button string) {
 		t.Helper()
-		p.Eval(`window.button = document.querySelector('` + button + `'); window.labels = [button.textContent]; new MutationObserver(() => labels.push(button.textContent)).observe(button, {childList: true}); button.closest('details')?.setAttribute('open', ''); 0`)
+		p.Eval(`window.button = document.querySelector('` + button + `'); window.labels = [button.textContent]; new MutationObserver(() => labels.push(button.textContent)).observe(button, {childList: true, characterData: true, subtree: true}); button.closest('details')?.setAttribute('open', ''); 0`)
 		if p.Eval(`button.offsetHeight > 0`) != true {
 			t.Errorf("%s is not there", button)
 		}
@@ -159,7 +159,7 @@ func (l *looked) helped(t *testing.T) {
 	zone := "Etc/GMT" + fmt.Sprintf("%+d", now.Hour()-12) // whose signs are turned round
 	p.Goto(l.host + "/events/day/" + now.Format(time.DateOnly) + "/?tz=" + url.QueryEscape(zone))
 	p.Is(zone, `document.querySelectorAll('.now-line').length + ' ' + document.querySelector('[data-from-hour]').dataset.zone`, "1 "+zone)
-	if got, _ := p.Eval(`((line, day) => (line.top - day.top) / day.height * document.querySelectorAll('.hours li').length + Number(document.querySelector('[data-from-hour]').dataset.fromHour))(document.querySelector('.now-line').getBoundingClientRect(), document.querySelector('.timed').getBoundingClientRect())`).(float64); got < 11.5 || got > 13.5 {
+	if got, _ := p.Eval(`((line, day) => (line.top - day.top) / day.height * document.querySelectorAll('.hours li:not(.now-at)').length + Number(document.querySelector('[data-from-hour]').dataset.fromHour))(document.querySelector('.now-line').getBoundingClientRect(), document.querySelector('.timed').getBoundingClientRect())`).(float64); got < 11.5 || got > 13.5 {
 		t.Errorf("the line of noon stands at %v o'clock", got)
 	}
 	p.Goto(l.host + "/events/day/" + now.AddDate(0, 0, 3).Format(time.DateOnly) + "/")
@@ -224,7 +224,7 @@ func (*looked) tiled(t *testing.T) {
 	for _, path := range []string{"/events/map/", "/event/here/"} {
 		p.Goto(s.host + path)
 		drawn(p)
-		p.Wait(`document.querySelectorAll('#map.tiled .leaflet-tile-loaded').length > 0 && document.querySelectorAll('#map .marker').length === 1`)
+		p.Wait(`document.querySelectorAll('#map.tiled .leaflet-tile-loaded').length > 0 && document.querySelectorAll('#map [data-marker]').length === 1`)
 		if got := p.Eval(`document.querySelector('.leaflet-control-attribution').innerText + getComputedStyle(document.querySelector('.outline')).display`); got != "© Makers <b> & sonsnone" {
 			t.Errorf("%s: on the tiles stands %v", path, got)
 		}

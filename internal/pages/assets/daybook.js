@@ -38,46 +38,39 @@ if (theme) {
 	});
 }
 
-// A menu closes by Escape and by a click beside it.
-for (const menu of document.querySelectorAll("details.menu")) {
-	document.addEventListener("click", (e) => menu.contains(e.target) || menu.removeAttribute("open"));
-	menu.addEventListener("keydown", (e) => {
-		if (e.key !== "Escape" || !menu.open) return;
-		menu.open = false;
-		menu.querySelector("summary").focus();
-	});
-}
+// A menu closes by Escape and by a click outside.
+document.addEventListener("click", (e) => {
+	for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(e.target)) menu.open = false;
+});
+document.addEventListener("keydown", (e) => {
+	const menu = e.key === "Escape" && !e.defaultPrevented && (e.target.closest("details.menu[open]") ?? document.querySelector("details.menu[open]"));
+	if (!menu) return;
+	menu.open = false;
+	menu.querySelector("summary").focus();
+});
 
-// enrich adds to what may be replaced.
-function enrich() {
-	const zones = by("tz");
-	if (zones) {
-		const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-		const same = [...zones.options].find((o) => o.value === own);
-		if (same && !same.text.includes(zones.dataset.browser)) same.text += ` (${zones.dataset.browser})`;
-		else if (own && !same) zones.add(new Option(`${own} (${zones.dataset.browser})`, own));
-	}
-	if (navigator.clipboard) for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
-	by("result-count")?.setAttribute("role", "status");
-	mark();
-}
+// Copies, and what the system shares.
 
-document.addEventListener("click", async (e) => {
-	const button = e.target.closest("button[data-copy]");
-	if (!button) return;
-	const label = button.textContent;
+async function copy(button) {
+	const url = button.dataset.copy ?? document.querySelector("link[rel=canonical]")?.href ?? location.href;
 	try {
-		await navigator.clipboard.writeText(button.dataset.copy);
+		if (button.dataset.action === "share" && navigator.share) return await navigator.share({ title: document.title, url });
+		await navigator.clipboard.writeText(url);
 	} catch {
-		return; // the browser does not let it: the text stands beside the button
+		return; // the browser does not let it, or the reader changed his mind
 	}
+	const label = button.lastChild, text = label.textContent;
 	if (!button.dataset.copied || button.dataset.done) return;
 	button.dataset.done = "true";
-	button.textContent = button.dataset.copied;
+	label.textContent = button.dataset.copied;
 	setTimeout(() => {
 		delete button.dataset.done;
-		button.textContent = label;
+		label.textContent = text;
 	}, 2000);
+}
+document.addEventListener("click", (e) => {
+	const button = e.target.closest("button[data-copy], button[data-action=share]");
+	if (button) copy(button);
 });
 
 // Arrow keys move between the days of a month.
@@ -92,27 +85,52 @@ document.addEventListener("keydown", (e) => {
 	to.focus();
 });
 
-// mark draws the present time into the hours of today.
+// mark draws the present time into the hours of today, in place of a label near to it.
 function mark() {
-	const grid = document.querySelector("[data-from-hour]");
-	const hours = grid?.querySelector("[aria-current] .timed, .is-today .timed");
-	if (!hours) return;
-	let clock;
+	const grid = document.querySelector("[data-from-hour]"), hours = grid?.querySelector(".hours");
+	const today = grid?.querySelector("[aria-current] .timed, .is-today .timed");
+	if (!today || !hours) return;
+	const now = new Date(), zone = grid.dataset.zone, label = hours.firstElementChild?.textContent ?? "";
+	let clock, text;
 	try {
-		clock = new Intl.DateTimeFormat("en-GB", { timeZone: grid.dataset.zone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format().split(":").map(Number);
+		clock = new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(now).split(":").map(Number);
+		text = new Intl.DateTimeFormat(root.lang, { timeZone: zone, hour: "numeric", minute: "2-digit", hourCycle: /[ap]/i.test(label) ? "h12" : "h23" }).format(now).replace(/\s([ap])\.?\s?m\.?/i, (_, half) => half.toLowerCase());
 	} catch {
 		return; // a zone that browsers do not know
 	}
 	const row = Math.floor((clock[0] - grid.dataset.fromHour) * 4 + clock[1] / 15) + 1;
-	if (row < 1 || row > 4 * grid.querySelectorAll(".hours li").length) return;
-	const line = Object.assign(document.createElement("li"), { className: `now-line row-${row}`, ariaHidden: "true" });
-	hours.querySelector(".now-line")?.remove();
-	hours.append(line);
+	if (row < 1 || row > 4 * hours.querySelectorAll("li:not(.now-at)").length) return;
+	const add = (to, name, textContent) => {
+		to.querySelector(`.${name}`)?.remove();
+		to.append(Object.assign(document.createElement("li"), { className: `${name} row-${row}`, ariaHidden: "true", textContent }));
+	};
+	add(today, "now-line", "");
+	for (const hour of hours.querySelectorAll("li:not(.now-at)")) hour.hidden = Math.abs((hour.className.match(/row-(\d+)/)?.[1] ?? -9) - row) < 2;
+	add(hours, "now-at", text);
+}
+setInterval(mark, 60000);
+
+// enrich adds to what may be replaced.
+function enrich() {
+	const zones = by("tz");
+	if (zones) {
+		const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+		const same = [...zones.options].find((o) => o.value === own);
+		if (same && !same.text.includes(zones.dataset.browser)) same.text += ` (${zones.dataset.browser})`;
+		else if (own && !same) zones.add(new Option(`${own} (${zones.dataset.browser})`, own));
+	}
+	if (navigator.clipboard || navigator.share) for (const button of document.querySelectorAll("button[data-copy], button[data-action=share]")) button.hidden = false;
+	by("result-count")?.setAttribute("role", "status");
+	// Next to the results the facets are always in sight (by the style), so they are said to be open.
+	const facets = document.querySelector(".faceted > #filters > details");
+	if (facets && matchMedia("(min-width: 64rem)").matches) facets.open = true;
+	for (const form of document.querySelectorAll("form[data-suggest]:not([data-suggests])")) suggest(form);
+	mark();
 }
 
 // The selection is replaced in the page; where that fails, the page is loaded.
 
-const parts = ["chips", "filters", "results", "selection-as", "subscribe", "zone-switch"];
+const head = "link[rel=canonical], link[rel=alternate], meta[name=robots]";
 let turn = 0, here = location.pathname + location.search;
 
 function addressOf(form) {
@@ -122,7 +140,10 @@ function addressOf(form) {
 }
 
 async function turnTo(url, push) {
-	const own = ++turn;
+	const own = ++turn, count = by("result-count");
+	const slow = setTimeout(() => {
+		if (own === turn && count?.dataset.loading) count.textContent = count.dataset.loading;
+	}, 300);
 	let next;
 	try {
 		const res = await fetch(url, { headers: { Accept: "text/html" } });
@@ -131,68 +152,59 @@ async function turnTo(url, push) {
 	} catch {
 		if (own === turn) location.assign(url);
 		return;
+	} finally {
+		clearTimeout(slow);
 	}
 	if (own !== turn) return;
-	const at = document.activeElement;
-	const same = (e) => e === at || (e.id && e.id === at?.id) || (at?.name && e.name === at.name && e.value === at.value) || (at?.href && e.href === at.href);
-	const inside = parts.find((id) => by(id)?.contains(at));
-	const open = parts.flatMap((id) => [...by(id)?.querySelectorAll("details") ?? []].map((d, i) => [id, i, d.open]));
-	// Count, link to past events, and the zone below them.
-	document.querySelector("p.zone")?.remove();
-	by("result-count").closest(".tools").replaceWith(next.querySelector(".tools"), next.querySelector("p.zone") ?? "");
-	for (const id of parts) {
+	const main = by("main"), at = document.activeElement, inside = main.contains(at) || at.closest("#zone-switch");
+	const same = (e) => e === at || (e.id && e.id === at.id) || (at.name && e.name === at.name && e.value === at.value) || (at.href && e.href === at.href);
+	const keyOf = (d, i) => d.id || `${d.className}${d.querySelector("summary")?.textContent.replace(/\d+/g, "")}` || i;
+	const open = [...main.querySelectorAll("details")].filter((d) => d.open).map(keyOf);
+	// The map stays as it is drawn, and shows other places.
+	const map = by("map"), place = next.getElementById("map");
+	if (map && place) {
+		map.dataset.geojson = place.dataset.geojson;
+		place.replaceWith(map);
+	}
+	main.replaceChildren(...next.getElementById("main").childNodes);
+	for (const id of ["views", "language-switch", "zone-switch"]) {
 		const was = by(id), is = next.getElementById(id);
-		if (was && is) {
-			if (was.tagName === "DETAILS") is.open = was.open;
-			was.replaceWith(is);
-		} else if (was) was.remove();
-		else if (is && id === "chips") (by("results").closest(".faceted, .mapped") ?? by("results")).before(is);
+		if (was && is) was.replaceWith(is);
 	}
-	for (const [id, i, is] of open) {
-		const d = by(id)?.querySelectorAll("details")[i];
-		if (d) d.open = is;
-	}
+	for (const d of main.querySelectorAll("details")) if (open.includes(keyOf(d))) d.open = true;
 	document.title = next.title;
-	for (const link of document.head.querySelectorAll("link[rel=canonical], link[rel=alternate], meta[name=robots]")) link.remove();
-	document.head.append(...next.head.querySelectorAll("link[rel=canonical], link[rel=alternate], meta[name=robots]"));
+	root.dataset.position = next.documentElement.dataset.position;
+	for (const e of document.head.querySelectorAll(head)) e.remove();
+	document.head.append(...next.head.querySelectorAll(head));
 	if (push) history.pushState(null, "", url);
 	here = location.pathname + location.search;
-	const map = by("map"), places = next.getElementById("map")?.dataset.geojson;
-	if (map && places) {
-		map.dataset.geojson = places;
-		map.dispatchEvent(new Event("selection"));
-	}
+	if (map && place) map.dispatchEvent(new Event("selection"));
 	enrich();
-	if (inside) ([...document.querySelectorAll("input:not([type=hidden]), select, button, a")].find(same) ?? by("result-count")).focus();
+	if (inside) ([...document.querySelectorAll("input:not([type=hidden]), select, button, summary, a")].find(same) ?? by("result-count"))?.focus();
 }
-
-// Beside the results the facets are always in sight (by the style), so they are said to be open.
-const facets = document.querySelector(".faceted > #filters > details");
-if (facets && matchMedia("(min-width: 64rem)").matches) facets.open = true;
 
 document.addEventListener("change", (e) => {
 	const form = e.target.closest("#filters");
-	if (form) turnTo(addressOf(form), true);
+	if (form && by("results") && new URL(form.action).pathname === location.pathname) turnTo(addressOf(form), true);
 });
 document.addEventListener("submit", (e) => {
-	if (!e.target.matches("#filters, #zone-switch")) return;
+	if (!e.target.matches("#filters, #zone-switch") || !by("results") || new URL(e.target.action).pathname !== location.pathname) return;
 	e.preventDefault();
 	turnTo(addressOf(e.target), true);
 });
 document.addEventListener("click", (e) => {
-	const link = e.target.closest("#chips a");
-	if (!link || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+	const link = e.target.closest("#chips a, #quick a, a[data-drop]");
+	if (!link || link.pathname !== location.pathname || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
 	e.preventDefault();
 	turnTo(link.href, true);
 });
 addEventListener("popstate", () => here !== location.pathname + location.search && by("results") && turnTo(location.href, false));
 
-// Suggestions below the search.
-
-const form = by("search-form");
-if (form?.dataset.suggest) {
-	const input = form.elements.search; // a preview has a hidden one before it
-	const list = Object.assign(document.createElement("ul"), { id: "suggestions", role: "listbox", hidden: true, ariaLabel: input.labels[0].textContent });
+// suggest puts suggestions below the field of a search.
+function suggest(form) {
+	form.dataset.suggests = "true";
+	const input = form.querySelector("[name=search]:not([type=hidden])"); // a preview has a hidden one before it
+	const list = Object.assign(document.createElement("ul"), { id: `${input.id}-suggestions`, className: "suggestions", role: "listbox", hidden: true, ariaLabel: input.labels[0].textContent });
 	input.after(list);
 	for (const [name, value] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id })) input.setAttribute(name, value);
 	let asked = 0, timer, chosen = -1;
@@ -217,8 +229,8 @@ if (form?.dataset.suggest) {
 		if (own !== asked) return;
 		const entries = ["events", "venues", "organizers", "categories", "tags"].flatMap((kind) => (found[kind] ?? []).map((e) => [kind, e])).slice(0, 8);
 		list.replaceChildren(...entries.map(([kind, e], i) => {
-			const option = Object.assign(document.createElement("li"), { id: `suggestion-${i}`, role: "option", ariaSelected: "false" });
-			const about = Object.assign(document.createElement("span"), { textContent: kind === "events" ? e.start_date.slice(0, 10) : (form.dataset[kind] ?? "") });
+			const option = Object.assign(document.createElement("li"), { id: `${list.id}-${i}`, role: "option", ariaSelected: "false" });
+			const about = Object.assign(document.createElement("span"), { textContent: kind === "events" ? dateOf(e.start_date) : (form.dataset[kind] ?? "") });
 			option.append(Object.assign(document.createElement("bdi"), { textContent: e.text }), " ", about);
 			option.dataset.url = e.url;
 			return option;
@@ -234,8 +246,8 @@ if (form?.dataset.suggest) {
 	});
 	input.addEventListener("keydown", (e) => {
 		const n = list.children.length;
-		if (e.key === "Escape" && !list.hidden) close();
-		else if (list.hidden || !n) return;
+		if (list.hidden || !n) return;
+		if (e.key === "Escape") close();
 		else if (e.key === "ArrowDown") choose(chosen + 1 < n ? chosen + 1 : -1);
 		else if (e.key === "ArrowUp") choose(chosen < 0 ? n - 1 : chosen - 1);
 		else if (e.key === "Enter" && chosen >= 0) location.assign(list.children[chosen].dataset.url);
@@ -248,6 +260,13 @@ if (form?.dataset.suggest) {
 		if (option) location.assign(option.dataset.url);
 	});
 	input.addEventListener("blur", close);
+}
+
+// dateOf is a date as people write it, with the year when it is not the present one.
+function dateOf(date) {
+	const day = new Date(`${date.slice(0, 10)}T00:00:00Z`), now = new Date();
+	const text = new Intl.DateTimeFormat(root.lang, { timeZone: "UTC", weekday: "short", month: "short", day: "numeric", year: day.getUTCFullYear() === now.getFullYear() ? undefined : "numeric" }).format(day);
+	return root.lang === "fr" ? text.replace(" 1 ", " 1er ") : text;
 }
 
 // The map is loaded when it comes into view.

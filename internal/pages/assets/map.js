@@ -1,6 +1,7 @@
-// A map of outlines with the places of a selection, or with one place.
+// A map with the places of a selection, or with one place.
 
-const fineZoom = 4;
+const fineZoom = 4, fineZoomEnd = 10; // where outlines 1:50 m show more than those 1:110 m
+const gap = 2, maxRadius = 32; // of markers, in pixels
 
 function style(href) {
 	return new Promise((done, failed) => {
@@ -31,187 +32,212 @@ async function outlines(L, topojson, url) {
 	});
 }
 
-const text = (s) => Object.assign(document.createElement("span"), { textContent: s });
+const element = (tag, properties) => Object.assign(document.createElement(tag), properties);
+const plain = (s) => s.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&");
 
-const sizeOf = (count) => count > 1 ? Math.round(Math.min(48, 28 + 10 * Math.log10(count))) : 24;
+// radiusOf is the radius that a number needs.
+const radiusOf = (count) => Math.round(Math.min(22, 14 + 3 * Math.log10(count)));
 
-function marker(L, at, count, title) {
-	const size = sizeOf(count);
-	const m = L.marker(at, { title, alt: title, icon: L.divIcon({ className: `marker${count > 1 ? "" : " is-single"}`, iconSize: [size, size], html: text(count > 1 ? String(count) : "") }) });
-	return m.on("keypress", (e) => { // Leaflet's markers take the focus, and no keys
-		if (!["Enter", " "].includes(e.originalEvent.key)) return;
-		e.originalEvent.preventDefault();
-		m.fire("click");
-	});
+// joined makes one marker of those that would overlap, the nearest ones first. It stands in the
+// middle of its places and covers them, unless they are so many that it grew too large.
+function joined(places) {
+	let all = places.map((p) => ({ ...p, places: [p], radius: radiusOf(p.count) }));
+	for (const near of [1, 6, 12, 18, 24, 2 * maxRadius + gap]) {
+		for (let changed = true; changed;) {
+			changed = false;
+			all.sort((a, b) => a.at.x - b.at.x);
+			for (let i = 0; i < all.length; i++) {
+				for (let j = i + 1; j < all.length && all[j].at.x - all[i].at.x < near; j++) {
+					const distance = all[i].at.distanceTo(all[j].at);
+					if (distance >= near || distance >= all[i].radius + all[j].radius + gap) continue;
+					all[i] = one([...all[i].places, ...all[j].places]);
+					all.splice(j, 1);
+					changed = true;
+					break;
+				}
+			}
+		}
+	}
+	return all;
+}
+
+function one(places) {
+	const low = places[0].at.clone(), high = low.clone();
+	for (const { at } of places) {
+		low.x = Math.min(low.x, at.x); low.y = Math.min(low.y, at.y);
+		high.x = Math.max(high.x, at.x); high.y = Math.max(high.y, at.y);
+	}
+	const at = low.add(high).divideBy(2), count = places.reduce((n, p) => n + p.count, 0);
+	return { at, count, places, radius: Math.min(maxRadius, Math.max(radiusOf(count), Math.ceil(Math.max(...places.map((p) => at.distanceTo(p.at)))))) };
 }
 
 // tiles lie below the markers; the outlines stay until they come.
 function tiles(L, map, box) {
 	const d = box.dataset;
 	if (!d.tiles) return;
-	L.tileLayer(d.tiles, { subdomains: d.tilesHosts.split(","), attribution: text(d.tilesBy).innerHTML, maxZoom: 18 })
+	L.tileLayer(d.tiles, { subdomains: d.tilesHosts.split(","), attribution: element("span", { textContent: d.tilesBy }).innerHTML, maxZoom: 18 })
 		.once("tileload", () => box.classList.add("tiled")).addTo(map);
 }
 
-// popup tells of a venue: its name, and the events of it that stand beside the map.
-function popup(venue, cards, count) {
+const cards = () => [...document.querySelectorAll("#results [data-venue-id]")];
+const cardsOf = (venues) => cards().filter((card) => venues.some((v) => String(v.id) === card.dataset.venueId));
+
+// popup names venues, and the events of each that stand beside the map.
+function popup(venues) {
 	const box = document.createElement("div");
-	const name = Object.assign(document.createElement("a"), { href: venue.url, dir: "auto", textContent: plain(venue.venue) });
-	box.append(name);
-	const list = document.createElement("ul");
-	for (const card of cards.slice(0, 5)) {
-		const title = card.querySelector("h3 a");
-		const item = document.createElement("li");
-		item.append(Object.assign(document.createElement("a"), { href: title.href, dir: "auto", textContent: title.textContent }));
-		list.append(item);
+	for (const venue of venues) {
+		box.append(element("a", { href: venue.url, dir: "auto", textContent: plain(venue.venue) }));
+		const list = document.createElement("ul");
+		for (const card of cardsOf([venue]).slice(0, 5)) {
+			const title = card.querySelector("h3 a"), item = document.createElement("li");
+			item.append(element("a", { href: title.href, dir: "auto", textContent: title.textContent }));
+			list.append(item);
+		}
+		box.append(list);
 	}
-	if (cards.length) box.append(list);
-	else box.append(" ", text(`(${count})`));
 	return box;
 }
 
-const plain = (s) => s.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&");
-
-// draw draws the map of an element. It says in data-drawn when what it asked for is there.
+// draw draws the map of an element. data-view says what it shows once the markers are there.
 export async function draw(box) {
-	await drawIn(box, box.dataset);
-	box.dataset.drawn = "true";
-}
-
-async function drawIn(box, d) {
+	const d = box.dataset;
 	await Promise.all([style(d.sheet), import(d.leaflet), import(d.topojson)]);
 	const { L, topojson } = window;
 	const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-	const map = L.map(box, { zoomControl: false, worldCopyJump: true, zoomAnimation: !still, fadeAnimation: !still, markerZoomAnimation: !still, inertia: !still, minZoom: 1, maxZoom: 18, scrollWheelZoom: false });
+	const map = L.map(box, { zoomControl: false, worldCopyJump: true, zoomAnimation: !still, fadeAnimation: !still, markerZoomAnimation: !still, inertia: !still, maxZoom: 18, scrollWheelZoom: false });
 	map.attributionControl.setPrefix(false);
-	L.control.zoom({ zoomInTitle: d.in, zoomOutTitle: d.out }).addTo(map);
-	map.setView(d.lat ? [Number(d.lat), Number(d.lng)] : [25, 10], d.lat ? 5 : 2);
+	map.setView(d.lat ? [Number(d.lat), Number(d.lng)] : [25, 10], d.lat ? 15 : 2);
 	map.on("focus", () => map.scrollWheelZoom.enable()).on("blur", () => map.scrollWheelZoom.disable()); // the page scrolls past it
+	controls(L, box, map);
 
-	let shown = (await outlines(L, topojson, d.outlines)).addTo(map);
+	let shown = (await outlines(L, topojson, d.outlines)).addTo(map), fine = Boolean(d.tiles);
 	tiles(L, map, box);
-	let fine = Boolean(d.tiles);
+	// refine is for who looks closer, not for the first view.
 	const refine = async () => {
-		if (fine || map.getZoom() < fineZoom) return;
+		const zoom = map.getZoom();
+		if (fine || zoom < fineZoom || zoom > fineZoomEnd) return;
 		fine = true;
 		const finer = await outlines(L, topojson, d.fine).catch(() => null);
 		if (!finer) return; // the coarse ones stay
 		shown.remove();
 		shown = finer.addTo(map);
 	};
-	map.on("zoomend", refine);
-	await refine();
+
+	const markers = L.layerGroup().addTo(map);
+	let places = [], chosen = [], cut = false, asked = 0;
+	const isChosen = (venues) => venues.some((v) => chosen.includes(v.id));
+	const choose = (venues) => {
+		chosen = venues.map((v) => v.id);
+		const marked = cardsOf(venues);
+		for (const card of cards()) {
+			if (marked.includes(card)) card.setAttribute("aria-current", "true");
+			else card.removeAttribute("aria-current");
+		}
+		markers.eachLayer((m) => m.getElement().toggleAttribute("aria-current", isChosen(m.options.venues)));
+	};
+	const open = ({ places, at, venues }) => {
+		choose(venues);
+		const bounds = L.latLngBounds(places.map((p) => p.on));
+		const apart = places.length > 1 && !bounds.getNorthEast().equals(bounds.getSouthWest()) || !venues.length;
+		if (!apart || map.getZoom() >= map.getMaxZoom()) return map.openPopup(popup(venues), map.unproject(at), { maxHeight: 240 });
+		const zoom = Math.max(map.getZoom() + 1, map.getBoundsZoom(bounds, false, L.point(80, 80)));
+		return map.setView(bounds.getCenter(), Math.min(zoom, map.getMaxZoom()));
+	};
+	const name = ({ venues, count }) => {
+		const names = venues.slice(0, 2).map((v) => plain(v.venue));
+		if (venues.length > 2) names.push(`+${venues.length - 2}`);
+		const events = (new Intl.PluralRules(document.documentElement.lang).select(count) === "one" && d.event || d.events || "{1}").replace("{1}", count);
+		return [new Intl.ListFormat(document.documentElement.lang).format(names), events].filter(Boolean).join(", ");
+	};
+	const show = () => {
+		const focused = document.activeElement?.dataset?.marker?.split(" ");
+		markers.clearLayers();
+		for (const m of joined(places.map((p) => ({ ...p, at: map.project(p.on) })))) {
+			m.venues = m.places.flatMap((p) => p.venue ?? []);
+			const marker = L.marker(map.unproject(m.at), { venues: m.venues, icon: L.divIcon({ className: "pin", iconSize: [2 * m.radius, 2 * m.radius], html: d.geojson ? String(m.count) : "" }) }).addTo(markers);
+			const pin = marker.getElement();
+			Object.assign(pin.dataset, { marker: m.venues.map((v) => v.id).join(" "), count: m.count });
+			pin.setAttribute("aria-label", name(m));
+			pin.toggleAttribute("aria-current", isChosen(m.venues));
+			marker.on("click", () => open(m)).on("keypress", (e) => { // Leaflet's markers take the focus, and no keys
+				if (!["Enter", " "].includes(e.originalEvent.key)) return;
+				e.originalEvent.preventDefault();
+				open(m);
+			});
+			if (focused && m.venues.some((v) => focused.includes(String(v.id)))) pin.focus({ preventScroll: true });
+		}
+		box.dataset.view = view(map);
+	};
+	map.on("popupopen", (e) => e.popup.getElement().querySelector(".leaflet-popup-close-button")?.setAttribute("aria-label", d.close ?? "×"));
+	map.on("click", () => choose([]));
 	if (!d.geojson) {
-		marker(L, [Number(d.lat), Number(d.lng)], 1, d.place ?? "").addTo(map);
+		places = [{ on: L.latLng(d.lat, d.lng), count: 1, venue: { id: d.venue ?? "", venue: d.place ?? "", url: location.href } }];
+		show();
+		map.on("moveend", () => { box.dataset.view = view(map) });
 		return;
 	}
 
-	const places = L.layerGroup().addTo(map);
-	let asked = 0, opened;
-	const choose = (venue) => {
-		for (const card of document.querySelectorAll(".card")) card.classList.toggle("is-chosen", venue !== undefined && card.dataset.venueId === String(venue));
-	};
-	// load shows the places of the viewport, or of everything. Where another one began
-	// meanwhile, it gives nothing; where no answer comes, the places stay.
+	// load asks for the places of everything, where they are too many for those of the view.
 	const load = async (everything) => {
-		const own = ++asked;
-		delete box.dataset.drawn;
-		const url = new URL(d.geojson, location.href);
-		url.searchParams.set("zoom", String(everything ? 2 : map.getZoom()));
-		if (!everything && !url.searchParams.has("bbox")) url.searchParams.set("bbox", viewport(map));
+		const own = ++asked, url = new URL(d.geojson, location.href);
+		delete box.dataset.view;
+		if (!everything) {
+			url.searchParams.set("zoom", map.getZoom());
+			if (!url.searchParams.has("bbox")) url.searchParams.set("bbox", viewport(map));
+		} else url.searchParams.set("zoom", 22);
 		const found = await fetch(url).then((res) => res.json()).catch(() => ({}));
-		if (own !== asked) return undefined;
-		box.dataset.drawn = "true";
-		if (!found.features) return found;
-		places.clearLayers();
-		for (const { f, at } of apart(map, found.features)) {
-			const [lng, lat] = f.geometry.coordinates;
-			const p = f.properties;
-			const m = marker(L, map.unproject(at), p.point_count, p.venue ? plain(p.venue.venue) : String(p.point_count));
-			if (p.venue) {
-				const show = () => m.bindPopup(popup(p.venue, [...document.querySelectorAll(".card")].filter((c) => c.dataset.venueId === String(p.venue.id)), p.point_count), { maxHeight: 240 }).openPopup();
-				m.on("click", () => {
-					opened = p.venue.id;
-					choose(opened);
-					show();
-				});
-				m.addTo(places);
-				if (opened === p.venue.id) show();
-				continue;
-			}
-			m.on("click", () => map.setView([lat, lng], Math.max(p.expansion_zoom ?? 0, map.getZoom() + 1)));
-			m.addTo(places);
+		if (own !== asked) return;
+		if (found.features) places = found.features.map(({ geometry, properties: p }) => ({ on: L.latLng(geometry.coordinates[1], geometry.coordinates[0]), count: p.point_count, venue: p.venue }));
+		if (everything) {
+			cut = found.truncated ?? false;
+			const [top, right] = roomOfControls(box), edge = 30;
+			const bounds = L.latLngBounds(places.map((p) => p.on));
+			if (places.length) map.fitBounds(bounds, { paddingTopLeft: [edge, edge + top], paddingBottomRight: [edge + right, edge + 16], maxZoom: d.tiles ? 15 : 13, animate: false });
+			if (cut) return load(false);
 		}
-		return found;
+		show();
 	};
-	map.on("popupopen", (e) => e.popup.getElement().querySelector(".leaflet-popup-close-button")?.setAttribute("aria-label", d.close ?? "×"));
-	map.on("click", () => {
-		opened = undefined;
-		choose();
+	await load(true);
+	map.on("zoomend", () => {
+		if (!cut) show();
+		refine();
 	});
-	const fit = async () => {
-		const all = await load(true);
-		if (!all) return;
-		const points = (all.features ?? []).map((f) => [f.geometry.coordinates[1], f.geometry.coordinates[0]]);
-		if (points.length) map.fitBounds(points, { padding: [40, 40], maxZoom: d.tiles ? 12 : 6, animate: false });
-		await load(false);
-	};
-	controls(box, map); // at once: they need no answer
-	await fit();
-	map.on("moveend", () => load(false));
-	box.addEventListener("selection", fit);
+	map.on("moveend", () => {
+		if (cut) load(false);
+		else box.dataset.view = view(map);
+	});
+	box.addEventListener("selection", () => {
+		choose([]);
+		load(true);
+	});
 }
 
-// apart moves markers that would lie on each other, so that each can be hit. One for both
-// would count the events twice that are at places of both.
-function apart(map, features) {
-	const out = features.map((f) => {
-		const [lng, lat] = f.geometry.coordinates;
-		return { f, at: map.project([lat, lng]), size: sizeOf(f.properties.point_count) };
-	}).sort((a, b) => a.at.x - b.at.x);
-	for (let turn = 0, moved = true; moved && turn < 50; turn++) {
-		moved = false;
-		out.forEach((a, i) => {
-			for (let j = i + 1; j < out.length; j++) {
-				const b = out[j];
-				const x = b.at.x - a.at.x, y = b.at.y - a.at.y;
-				if (x > 100) break; // none that lies farther comes so near
-				const distance = Math.hypot(x, y), lacks = (a.size + b.size) / 2 + 4 - distance;
-				if (lacks < 0.5) continue;
-				moved = true;
-				const by = [distance ? x / distance : 1, y / (distance || 1)].map((n) => n * lacks / 2);
-				a.at = a.at.subtract(by);
-				b.at = b.at.add(by);
-			}
-		});
-	}
-	return out;
-}
+const sides = (b, hold) => [[b.getWest(), 180], [b.getSouth(), 90], [b.getEast(), 180], [b.getNorth(), 90]].map(([n, most]) => hold(n, most)).join(",");
+// view is what the map shows, west, south, east, north; viewport as far as there is a world.
+const view = (map) => sides(map.getBounds(), (n) => n.toFixed(7));
+const viewport = (map) => sides(map.getBounds(), (n, most) => Math.max(-most, Math.min(most, n)).toFixed(5));
 
-// viewport is what the map shows, west, south, east, north.
-function viewport(map) {
-	const b = map.getBounds();
-	const hold = (n, most) => Math.max(-most, Math.min(most, n)).toFixed(5);
-	return [hold(b.getWest(), 180), hold(b.getSouth(), 90), hold(b.getEast(), 180), hold(b.getNorth(), 90)].join(",");
+// roomOfControls is what those at the top right take from the top, and from the right below.
+function roomOfControls(box) {
+	const own = box.querySelector(".on-map"), zoom = box.querySelector(".leaflet-control-zoom");
+	return [own?.offsetHeight ? own.offsetHeight + 10 : 0, zoom.offsetWidth + 10];
 }
 
 // controls search where the map is, and where the reader is.
-function controls(box, map) {
-	const bar = Object.assign(document.createElement("div"), { className: "map-tools" });
-	const button = (id, label, act) => {
-		const b = Object.assign(document.createElement("button"), { id, type: "button", textContent: label });
-		b.addEventListener("click", act);
-		bar.append(b);
-	};
+function controls(L, box, map) {
+	const d = box.dataset, bar = element("div", { className: "on-map leaflet-control" });
+	L.DomEvent.disableClickPropagation(bar);
+	const button = (id, label, act) => bar.append(element("button", { id, type: "button", textContent: label, onclick: act }));
 	const go = (values) => {
 		const url = new URL(location.href);
 		for (const name of ["bbox", "geoloc_lat", "geoloc_lng", "page"]) url.searchParams.delete(name);
 		for (const [name, value] of Object.entries(values)) url.searchParams.set(name, value);
 		location.assign(url);
 	};
-	if (box.dataset.here) button("map-here", box.dataset.here, () => go({ bbox: viewport(map) }));
-	if (box.dataset.near && navigator.geolocation) {
-		button("map-near", box.dataset.near, () => navigator.geolocation.getCurrentPosition(({ coords }) => go({ geoloc_lat: coords.latitude.toFixed(5), geoloc_lng: coords.longitude.toFixed(5) }), () => {}));
+	if (d.here) button("map-here", d.here, () => go({ bbox: viewport(map) }));
+	if (d.near && navigator.geolocation) {
+		button("map-near", d.near, () => navigator.geolocation.getCurrentPosition(({ coords }) => go({ geoloc_lat: coords.latitude.toFixed(5), geoloc_lng: coords.longitude.toFixed(5) }), () => {}));
 	}
-	box.parentElement.append(bar);
+	if (bar.childElementCount) box.querySelector(".leaflet-top.leaflet-right").append(bar);
+	L.control.zoom({ position: "topright", zoomInTitle: d.in, zoomOutTitle: d.out }).addTo(map);
 }
