@@ -187,7 +187,7 @@ func protectedEvent(s *scene) {
 	made := author.event("Title "+w, obj{
 		"description": "Hidden " + newWord(), "excerpt": "E", "cost": "5", "website": "https://secret.example", "image": "https://img.example/s.png",
 		"venue": obj{"venue": newWord(), "geo_lat": 1, "geo_lng": 1}, "organizer": obj{"organizer": newWord()}, "tags": tag.id(), "categories": newWord(),
-		"featured": true, "ticketed": true,
+		"featured": true, "ticketed": true, "event_status": "cancelled", "event_status_reason": "Hidden storm",
 	})
 	open := s.nobody.read(made)
 	plain := author.update(made, obj{"password": secret}).without("password").lacks("Sésame", "argon2", "protected")
@@ -209,7 +209,7 @@ func protectedEvent(s *scene) {
 		same(s.t, open, got, "modified", "modified_utc", "count")
 		blanked := obj{
 			"description": "", "excerpt": "", "cost": "", "website": "", "image": false, "all_day": nil, "show_map": nil, "show_map_link": nil,
-			"hide_from_listings": nil, "sticky": nil, "featured": nil, "ticketed": nil, "post_parent": 0, "categories": list{}, "tags": list{},
+			"hide_from_listings": nil, "sticky": nil, "featured": nil, "ticketed": nil, "event_status_reason": "", "post_parent": 0, "categories": list{}, "tags": list{},
 			"venue": list{}, "venues": list{}, "organizer": list{}, "custom_fields": list{},
 			"cost_details": obj{"currency_symbol": "", "currency_code": "", "currency_position": "", "values": list{}},
 		}
@@ -219,7 +219,7 @@ func protectedEvent(s *scene) {
 			for name, v := range blanked {
 				found.field("events.0."+name, v)
 			}
-			for _, name := range []string{"title", "slug", "url", "rest_url", "author", "status", "start_date", "utc_end_date", "timezone", "date", "id", "languages"} {
+			for _, name := range []string{"title", "slug", "url", "rest_url", "author", "status", "event_status", "start_date", "utc_end_date", "timezone", "date", "id", "languages"} {
 				found.field("events.0."+name, plain.at(name))
 			}
 		}
@@ -230,6 +230,7 @@ func protectedEvent(s *scene) {
 			{"search", w, "featured", "true"},
 			{"search", w, "featured", "false"},
 			{"search", w, "ticketed", "false"},
+			{"search", w, "event_status", "cancelled"},
 			{"search", w, "geoloc", "true"},
 			{"search", w, "geoloc", "false"},
 			{"search", w, "geoloc_lat", "1", "geoloc_lng", "1"},

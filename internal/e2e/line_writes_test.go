@@ -82,7 +82,7 @@ func titleAlone(s *scene) {
 	} {
 		more := obj{
 			"status": c.status, "timezone": "Asia/Tokyo", "show_map": false, "show_map_link": false,
-			"hide_from_listings": true, "sticky": true, "featured": true, "ticketed": true, "cost": []string{"$5", "$10"},
+			"hide_from_listings": true, "sticky": true, "featured": true, "ticketed": true, "event_status": "postponed", "event_status_reason": "Snow", "cost": []string{"$5", "$10"},
 			"website": "https://quay.example/?a=1&b=2", "image": "https://img.example/" + newWord() + ".jpg",
 			"tags": []string{newWord(), newWord()}, "categories": newWord(),
 			"venue":     []any{obj{"venue": newWord()}, obj{"venue": newWord()}},

@@ -83,6 +83,11 @@ func listingFilters(s *scene) {
 			nobody.read("/events?start_date=2026-06-01&tags=" + tag + "&" + query).found(found...)
 		}
 	}
+	for when, want := range map[string][]*answer{ // the clock stands on 1 May 2026
+		"this_month": {events[0], events[1]}, "next_month": {events[0], events[2], events[3], events[4]}, "next_7_days": {},
+	} {
+		s.nobody.list("events", "tags", tag, "when", when).found(want...)
+	}
 	far := s.nobody.list("events", "tags", tag, "sort", "distance", "geoloc_lat", "48.1", "geoloc_lng", "11.5", "geoloc_radius", "20000")
 	far.field("events.0.distance", 0).having("events.3.distance")
 	if !regexp.MustCompile(`"distance":[0-9]+\.[0-9]{3}[,}]`).Match(far.body) {
@@ -92,7 +97,7 @@ func listingFilters(s *scene) {
 	nobody.list("events", "tags", tag).without("events.0.distance")
 	for query, param := range map[string]string{
 		"bbox=1,2,3": "bbox", "free=maybe": "free", "month=": "month", "city=": "city", "duration_min=5&duration_max=4": "duration_max",
-		"sort=distance": "sort", "sort=title": "sort", "sort=start&order=up": "order", "cost_band=5-5": "cost_band", "cursor=": "cursor", "cursor=x": "cursor",
+		"when=soon": "when", "sort=distance": "sort", "sort=title": "sort", "sort=start&order=up": "order", "cost_band=5-5": "cost_band", "cursor=": "cursor", "cursor=x": "cursor",
 	} {
 		nobody.get("/events?" + query).bad(param)
 	}
