@@ -117,6 +117,8 @@ type Change struct {
 	// Lang is the language of a translatable field, Home that of the record.
 	Lang, Home    calendar.Lang
 	Before, After any // see valueOf; nil for none
+
+	allDay struct{ before, after bool } // whether the event has no clocks
 }
 
 // Changes gives what differs between two states of a record of a kind, in table order, a
@@ -131,11 +133,16 @@ func Changes(before, after *calendar.Record, password bool) []Change {
 		return nil
 	}
 	var out []Change
+	add := func(f *calendar.Field, l calendar.Lang, a, b any) {
+		c := Change{Field: f, Lang: l, Home: some.Home, Before: a, After: b}
+		c.allDay.before, c.allDay.after = isAllDay(before), isAllDay(after)
+		out = append(out, c)
+	}
 	for _, f := range shown[some.Kind] {
 		if f.Stored == calendar.TypeText {
 			for _, l := range languages(some.Home) {
 				if a, b := textOf(before, f, l), textOf(after, f, l); a != b {
-					out = append(out, Change{f, l, some.Home, a, b})
+					add(f, l, a, b)
 				}
 			}
 			continue
@@ -145,11 +152,13 @@ func Changes(before, after *calendar.Record, password bool) []Change {
 			continue
 		}
 		if !calendar.SameValue(a, b) || password && f.Form == calendar.FormPassword && a != nil && b != nil {
-			out = append(out, Change{f, some.Home, some.Home, a, b})
+			add(f, some.Home, a, b)
 		}
 	}
 	return out
 }
+
+func isAllDay(r *calendar.Record) bool { return r != nil && r.Fields.Bool("all_day") }
 
 // Links are the ids of records that the sentences of changes name, each once.
 func Links(changes []Change) []calendar.ID {

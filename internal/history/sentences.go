@@ -1,9 +1,12 @@
 package history
 
 import (
+	"html"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/internal/texts"
@@ -16,8 +19,15 @@ const maxQuoted = 100
 // none or is not shown.
 type Names func(calendar.ID) string
 
-// quote puts a text in quotation marks.
-func quote(s string, l calendar.Lang) string {
+// phrasing is how sentences are written.
+type phrasing struct {
+	lang  calendar.Lang
+	names Names
+	html  bool // as pages write them (PAGES.md P2.6)
+}
+
+// quote puts a text in quotation marks, in HTML in an element of its own direction.
+func (p phrasing) quote(s string) string {
 	n := 0
 	for i := range s {
 		if n == maxQuoted {
@@ -26,12 +36,27 @@ func quote(s string, l calendar.Lang) string {
 		}
 		n++
 	}
-	return word("quote", l, calendar.Isolated(s))
+	if p.html {
+		return "<bdi>" + html.EscapeString(s) + "</bdi>"
+	}
+	return word("quote", p.lang, calendar.Isolated(s))
 }
 
-// Label names the field of a change in a language, and the language of its text where
-// that is not the one of the record.
-func (c *ToldChange) Label(k calendar.Kind, l calendar.Lang) string { return c.change.label(k, l) }
+func (p phrasing) colon() string {
+	if p.html {
+		return word("page.colon", p.lang)
+	}
+	return word("colon", p.lang)
+}
+
+// Label names the field of a change as pages do, and the language of its text where that is
+// not the one of the record.
+func (c *ToldChange) Label(k calendar.Kind, l calendar.Lang) string {
+	return capitalized(c.change.label(k, phrasing{lang: l, html: true}))
+}
+
+// IsDay reports whether the value before or after the change is a date without a clock.
+func (c *ToldChange) IsDay(after bool) bool { return c.change.isDay(after) }
 
 // IsText tells whether the values are texts of several lines, in HTML.
 func (c *ToldChange) IsText() bool { return c.change.Field.Form == calendar.FormHTML }
@@ -63,7 +88,7 @@ func (c *ToldChange) Written(after bool, l calendar.Lang) string {
 			return word("password.came", l)
 		}
 	}
-	return c.change.value(v, l, c.names)
+	return c.change.value(v, phrasing{lang: l, names: c.names})
 }
 
 func (c *ToldChange) linked(ids []calendar.ID, l calendar.Lang) string {
@@ -105,52 +130,123 @@ func labelOf(k calendar.Kind, f *calendar.Field, l calendar.Lang) string {
 
 // Sentence tells the change of a record of a kind in a language (HISTORY 6.2).
 func (c *Change) Sentence(k calendar.Kind, l calendar.Lang, names Names) string {
-	return c.label(k, l) + word("colon", l) + c.phrase(l, names)
+	p := phrasing{lang: l, names: names}
+	return c.label(k, p) + p.colon() + c.phrase(p)
 }
 
-func (c *Change) label(k calendar.Kind, l calendar.Lang) string {
-	label := labelOf(k, c.Field, l)
-	if c.Field.Stored == calendar.TypeText && c.Lang != c.Home {
-		label += " (" + c.Lang.String() + ")"
+func (c *Change) label(k calendar.Kind, p phrasing) string {
+	label := labelOf(k, c.Field, p.lang)
+	if c.Field.Name == "cost" && p.html {
+		label = word("page.cost", p.lang)
 	}
-	return label
+	return label + c.selector()
 }
 
-func (c *Change) phrase(l calendar.Lang, names Names) string {
-	step := ".turned"
+// selector names the language of a text that is not the home language of the record.
+func (c *Change) selector() string {
+	if c.Field.Stored != calendar.TypeText || c.Lang == c.Home {
+		return ""
+	}
+	return " (" + c.Lang.String() + ")"
+}
+
+// step tells whether a value came, turned into another one or went.
+func (c *Change) step() string {
 	switch {
 	case c.Before == nil:
-		step = ".came"
+		return ".came"
 	case c.After == nil:
-		step = ".went"
+		return ".went"
 	}
-	switch {
-	case c.Field.Stored == calendar.TypeIDs:
-		return c.links(l, names)
-	case c.Field.Form == calendar.FormHTML:
-		return word("text"+step, l)
-	case c.Field.Form == calendar.FormPassword:
-		return word("password"+step, l)
-	}
-	return word("value"+step, l, c.value(c.After, l, names), c.value(c.Before, l, names))
+	return ".turned"
 }
 
-// links tells which ids came and went.
-func (c *Change) links(l calendar.Lang, names Names) string {
+func (c *Change) phrase(p phrasing) string {
+	switch {
+	case c.Field.Stored == calendar.TypeIDs:
+		added, removed := c.links(p)
+		return linksPhrase(added, removed, p)
+	case c.Field.Form == calendar.FormHTML:
+		return word("text"+c.step(), p.lang)
+	case c.Field.Form == calendar.FormPassword:
+		return word("password"+c.step(), p.lang)
+	}
+	return word("value"+c.step(), p.lang, c.value(c.After, p), c.value(c.Before, p))
+}
+
+// links names the records that came and those that went.
+func (c *Change) links(p phrasing) (added, removed string) {
 	before, _ := c.Before.([]calendar.ID)
 	after, _ := c.After.([]calendar.ID)
+	return linked(without(after, before), p), linked(without(before, after), p)
+}
+
+func linksPhrase(added, removed string, p phrasing) string {
 	var parts []string
-	add := func(key, ids string) {
-		if ids != "" {
-			parts = append(parts, word(key, l, ids))
+	for _, part := range [...][2]string{{"links.added", added}, {"links.removed", removed}} {
+		if part[1] != "" {
+			parts = append(parts, word(part[0], p.lang, part[1]))
 		}
 	}
-	add("links.added", linked(without(after, before), l, names))
-	add("links.removed", linked(without(before, after), l, names))
 	if parts == nil {
-		return word("links.order", l)
+		return word("links.order", p.lang)
 	}
-	return strings.Join(parts, word("comma", l))
+	return strings.Join(parts, word("comma", p.lang))
+}
+
+// pageSentence tells the change as pages do (PAGES.md P2.6).
+func (c *Change) pageSentence(k calendar.Kind, p phrasing) string {
+	label, key := c.label(k, p), "page"+c.step()
+	after, before := c.value(c.After, p), c.value(c.Before, p)
+	switch {
+	case c.Field.Stored == calendar.TypeIDs:
+		switch added, removed := c.links(p); {
+		case removed == "" && added != "":
+			return word("page.links.added", p.lang, label, added)
+		case added == "" && removed != "":
+			return word("page.links.removed", p.lang, label, removed)
+		}
+		return label + p.colon() + c.phrase(p)
+	case c.Field.Form == calendar.FormHTML:
+		return word("page."+c.Field.Name+c.step(), p.lang, c.selector())
+	case c.Field.Form == calendar.FormPassword:
+		return label + p.colon() + c.phrase(p)
+	case c.isPeriod():
+		if c.step() == ".turned" {
+			key = "page.moved"
+		}
+		if a, b := c.periods(p); a != b {
+			after, before = a, b
+		}
+	}
+	return word(key, p.lang, label, after, before)
+}
+
+// isPeriod reports whether the field is the start or the end of an event.
+func (c *Change) isPeriod() bool { return c.Field.Name == "start_date" || c.Field.Name == "end_date" }
+
+func (c *Change) isDay(after bool) bool {
+	return c.isPeriod() && (after && c.allDay.after || !after && c.allDay.before)
+}
+
+// periods writes start or end after and before: without the clock of an all-day event, and
+// without the day where both have a clock on the same one.
+func (c *Change) periods(p phrasing) (after, before string) {
+	from, isFrom := c.Before.(calendar.Wall)
+	to, isTo := c.After.(calendar.Wall)
+	sameDay := isFrom && isTo && !c.isDay(false) && !c.isDay(true) && dayOf(from, p.lang) == dayOf(to, p.lang)
+	write := func(w calendar.Wall, is, day bool) string {
+		switch {
+		case !is:
+			return ""
+		case day:
+			return dayOf(w, p.lang)
+		case sameDay:
+			return clockOf(w)
+		}
+		return wall(w, p.lang)
+	}
+	return write(to, isTo, c.isDay(true)), write(from, isFrom, c.isDay(false))
 }
 
 // without gives the ids that others lack, in their order.
@@ -169,45 +265,45 @@ func without(ids, others []calendar.ID) []calendar.ID {
 }
 
 // linked names records, "" for none.
-func linked(ids []calendar.ID, l calendar.Lang, names Names) string {
+func linked(ids []calendar.ID, p phrasing) string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
 		out[i] = "#" + id.String()
-		if name := names(id); name != "" {
-			out[i] = quote(name, l)
+		if name := p.names(id); name != "" {
+			out[i] = p.quote(name)
 		}
 	}
-	return strings.Join(out, word("list", l))
+	return strings.Join(out, word("list", p.lang))
 }
 
 // value is a value in a sentence (HISTORY 6.3).
-func (c *Change) value(v any, l calendar.Lang, names Names) string {
+func (c *Change) value(v any, p phrasing) string {
 	switch v := v.(type) {
 	case bool:
 		if v {
-			return word("yes", l)
+			return word("yes", p.lang)
 		}
-		return word("no", l)
+		return word("no", p.lang)
 	case float64:
 		return Number(v)
 	case calendar.Wall:
-		return wall(v, l)
+		return wall(v, p.lang)
 	case calendar.ID:
 		if c.Field.Form == calendar.FormParent {
-			return linked([]calendar.ID{v}, l, names)
+			return linked([]calendar.ID{v}, p)
 		}
 		return "#" + v.String()
 	case []string:
 		quoted := make([]string, len(v))
 		for i, s := range v {
-			quoted[i] = quote(s, l)
+			quoted[i] = p.quote(s)
 		}
-		return strings.Join(quoted, word("list", l))
+		return strings.Join(quoted, word("list", p.lang))
 	case string:
 		if status, ok := c.status(v); ok {
-			return status[l]
+			return status[p.lang]
 		}
-		return quote(v, l)
+		return p.quote(v)
 	default:
 		return ""
 	}
@@ -222,34 +318,86 @@ func (c *Change) status(v string) (calendar.Text, bool) {
 // Number writes a number as JSON does.
 func Number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// wall tells a wall clock: without leading zeros of day and month, without seconds where
-// they are 0.
-func wall(w calendar.Wall, l calendar.Lang) string {
+// wall tells a wall clock.
+func wall(w calendar.Wall, l calendar.Lang) string { return dayOf(w, l) + " " + clockOf(w) }
+
+// dayOf tells a day without leading zeros.
+func dayOf(w calendar.Wall, l calendar.Lang) string {
 	t := w.UTC()
-	clock := "15:04"
+	return word("date", l, strconv.Itoa(t.Day()), word("month."+strconv.Itoa(int(t.Month())), l), strconv.Itoa(t.Year()))
+}
+
+// clockOf tells a time of day, without seconds where they are 0.
+func clockOf(w calendar.Wall) string {
+	t := w.UTC()
 	if t.Second() != 0 {
-		clock = "15:04:05"
+		return t.Format("15:04:05")
 	}
-	month := word("month."+strconv.Itoa(int(t.Month())), l)
-	return word("date", l, strconv.Itoa(t.Day()), month, strconv.Itoa(t.Year())) + " " + t.Format(clock)
+	return t.Format("15:04")
 }
 
 // Summary tells an entry in one line (HISTORY 6.1): of an update all sentences, of what
 // came to be the name, "" for none.
 func Summary(a Action, name string, sentences []string, l calendar.Lang) string {
-	text := word("action."+string(a), l)
+	return phrasing{lang: l}.summary(a, name, sentences)
+}
+
+func (p phrasing) summary(a Action, name string, sentences []string) string {
+	text := word("action."+string(a), p.lang)
 	switch a {
 	case Created, Published:
 		if name != "" {
-			text += word("colon", l) + quote(name, l)
+			text += p.colon() + p.quote(name)
 		}
 	case Updated:
 		if len(sentences) > 0 {
-			text += word("colon", l) + strings.Join(sentences, word("semicolon", l))
+			text += p.colon() + strings.Join(sentences, word("semicolon", p.lang))
 		}
 	case Trashed, Restored, Deleted, Erased:
 	}
 	return text
+}
+
+// maxSentences is how many changes of an entry pages tell one by one.
+const maxSentences = 3
+
+// SummaryHTML tells an entry of a kind as pages do (PAGES.md P2.6), in HTML: of an update a
+// sentence for each change, of many the first ones and how many there are more.
+func (e *Entry) SummaryHTML(k calendar.Kind, l calendar.Lang) string {
+	p := phrasing{lang: l, html: true}
+	switch {
+	case e.Redacted != nil:
+		return p.complete(BlankSummary(l))
+	case e.Action != Updated || len(e.Changes) == 0:
+		return p.complete(p.summary(e.Action, e.Name, nil))
+	}
+	var sentences []string
+	for i := range e.Changes[:min(len(e.Changes), maxSentences)] {
+		p.names = e.Changes[i].names
+		sentences = append(sentences, p.complete(e.Changes[i].change.pageSentence(k, p)))
+	}
+	if more := len(e.Changes) - maxSentences; more > 0 {
+		key := "page.more.other"
+		if more == 1 {
+			key = "page.more.one"
+		}
+		sentences = append(sentences, p.complete(word(key, l, strconv.Itoa(more))))
+	}
+	return strings.Join(sentences, word("page.between", l))
+}
+
+// complete makes a sentence begin with a capital letter and end with a full stop.
+func (p phrasing) complete(s string) string {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(s, "</bdi>"))
+	if !strings.ContainsRune(".。…!?", last) {
+		s += word("page.stop", p.lang)
+	}
+	return capitalized(s)
+}
+
+func capitalized(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[n:]
 }
 
 // BlankSummary is the Summary of a redacted entry.

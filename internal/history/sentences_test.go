@@ -60,10 +60,12 @@ func bare(k calendar.Kind, fields calendar.Fields) *calendar.Record {
 	return r
 }
 
-// Each row of HISTORY 6.2 to 6.4, in the four languages.
-func TestSentences(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
+// told are languages in the order of the tables of HISTORY 6.
+var told = [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN}
+
+// eachRow calls tell with the changes of each row of testdata/changes.txt.
+func eachRow(t *testing.T, tell func(name string, k calendar.Kind, changes []Change)) {
+	t.Helper()
 	rows, err := os.ReadFile("testdata/changes.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +75,6 @@ func TestSentences(t *testing.T) {
 			continue
 		}
 		row := strings.Split(line, " |")
-		fmt.Fprintf(&b, "%s\n", row[0])
 		var states [2]*calendar.Record
 		for i, fields := range row[2:] {
 			text := fmt.Sprintf(`{"changed":"2026-03-02T14:15:00.000Z","fields":{%s},"home":"en","id":1,"kind":%q,"version":1}`, strings.TrimSpace(fields), strings.TrimSpace(row[1]))
@@ -81,19 +82,51 @@ func TestSentences(t *testing.T) {
 				t.Fatalf("%v: %s", err, text)
 			}
 		}
-		kind := states[0].Kind
-		changes := Changes(states[0], states[1], strings.HasPrefix(row[0], "password"))
+		tell(row[0], states[0].Kind, Changes(states[0], states[1], strings.HasPrefix(row[0], "password")))
+	}
+}
+
+// Each row of HISTORY 6.2 to 6.4, in the four languages.
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	eachRow(t, func(name string, kind calendar.Kind, changes []Change) {
+		fmt.Fprintf(&b, "%s\n", name)
 		for i := range changes {
 			c := &changes[i]
 			before, _ := json.Marshal(c.Before)
 			after, _ := json.Marshal(c.After)
 			fmt.Fprintf(&b, "  %s %s: %.60s -> %.60s\n", c.Field.Name, c.Lang, before, after)
-			for _, l := range [...]calendar.Lang{calendar.LangEN, calendar.LangFR, calendar.LangES, calendar.LangCN} {
+			for _, l := range told {
 				fmt.Fprintf(&b, "    %s\n", c.Sentence(kind, l, named))
 			}
 		}
-	}
+	})
 	golden(t, "sentences.golden", b.String())
+}
+
+// The same rows as pages tell them (PAGES.md P2.6).
+func TestSentencesOfPages(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	eachRow(t, func(name string, kind calendar.Kind, changes []Change) {
+		fmt.Fprintf(&b, "%s\n", name)
+		e := &Entry{Action: Updated}
+		for i := range changes {
+			e.Changes = append(e.Changes, ToldChange{change: &changes[i], names: named})
+		}
+		for _, l := range told {
+			fmt.Fprintf(&b, "    %s\n", e.SummaryHTML(kind, l))
+		}
+	})
+	for _, e := range []*Entry{
+		{Action: Created, Name: "Quay & Co"}, {Action: Published, Name: "Who?"}, {Action: Created}, {Action: Updated}, {Action: Restored}, {Action: Updated, Redacted: &Erasure{}},
+	} {
+		for _, l := range told {
+			fmt.Fprintf(&b, "%s\n", e.SummaryHTML(calendar.KindEvent, l))
+		}
+	}
+	golden(t, "pages.golden", b.String())
 }
 
 // Each row of HISTORY 6.1.
@@ -120,11 +153,11 @@ func TestQuotesOfOtherDirections(t *testing.T) {
 		"Quay": "“Quay”", "שירה": "“\u2068שירה\u2069”", "Jazz جاز": "“\u2068Jazz جاز\u2069”", "a\u200eb": "“\u2068a\u200eb\u2069”", "a\u200fb": "“\u2068a\u200fb\u2069”",
 		"a\u061cb": "“\u2068a\u061cb\u2069”", "٢٠٢٦": "“٢٠٢٦”", "日本 👍": "“日本 👍”", hebrew: "“\u2068" + hebrew + "\u2069”", hebrew + "א": "“\u2068" + hebrew + "…\u2069”", latin + "א": "“" + latin + "…”",
 	} {
-		if got := quote(text, calendar.LangEN); got != want {
+		if got := (phrasing{lang: calendar.LangEN}).quote(text); got != want {
 			t.Errorf("%q is quoted as %q, want %q", text, got, want)
 		}
 	}
-	if got, want := quote("שירה", calendar.LangFR), "«\u00a0\u2068שירה\u2069\u00a0»"; got != want {
+	if got, want := (phrasing{lang: calendar.LangFR}).quote("שירה"), "«\u00a0\u2068שירה\u2069\u00a0»"; got != want {
 		t.Errorf("in French %q, want %q", got, want)
 	}
 	for r := range rune(unicode.MaxRune) {
