@@ -208,7 +208,7 @@ func keepPicture(t *testing.T, p *browser.Page, name string) {
 func (l *looked) clean(t *testing.T, p *browser.Page, where string, status int) {
 	t.Helper()
 	l.quiet(t, p, where, status)
-	inline := `[...document.querySelectorAll('*')].flatMap((e) => e.closest('.leaflet-container, rapi-doc') ? [] : e.getAttributeNames().filter((n) => n === 'style' || n.startsWith('on')).map((n) => e.tagName + ' ' + n))
+	inline := `[...document.querySelectorAll('*')].flatMap((e) => e.closest('.leaflet-container') ? [] : e.getAttributeNames().filter((n) => n === 'style' || n.startsWith('on')).map((n) => e.tagName + ' ' + n))
 		.concat([...document.querySelectorAll('style, script:not([src]):not([type="application/ld+json"])')].map((e) => e.tagName)).join()`
 	p.Is(where, inline, "")
 	p.Is(where, `document.querySelectorAll('h1').length`, 1.0)
@@ -239,7 +239,6 @@ func drawn(p *browser.Page) {
 		// What sticks to the top of the window is there after a frame.
 		p.Eval(`scrollTo(0, 0); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`)
 	}
-	p.Wait(`!document.querySelector('rapi-doc') || document.querySelector('rapi-doc').shadowRoot.querySelectorAll('.endpoint-head').length > 100`)
 }
 
 // everyPage looks at every page in two sizes, themes and languages: nothing serious for
@@ -253,10 +252,6 @@ func (l *looked) everyPage(t *testing.T) {
 			p := browser.Open(t, "about:blank")
 			p.Watch()
 			themes := []string{"light", "dark"}
-			if lang != "" {
-				// The document of the interface takes RapiDoc longer than all else together.
-				p.Call("Page.addScriptToEvaluateOnNewDocument", browser.Object{"source": `new MutationObserver(() => document.querySelector('rapi-doc')?.remove()).observe(document, {childList: true, subtree: true})`}, nil)
-			}
 			for _, page := range l.pages() {
 				for _, width := range []int{1280, 390} {
 					where := fmt.Sprintf("%s%s at %d", page.name, strings.ReplaceAll(lang, "/", "-"), width)
@@ -279,7 +274,7 @@ func (l *looked) everyPage(t *testing.T) {
 						}
 					}
 				}
-				p.Is(page.name, `matchMedia('(pointer: coarse)').matches + [...document.querySelectorAll('button, select, summary, input:not([type=hidden], [type=checkbox], [type=radio]), label:has(input)')].filter((e) => e.offsetHeight && e.offsetHeight < 44 && !e.closest('rapi-doc, .hidden')).map((e) => e.outerHTML.slice(0, 80)).join()`, "true")
+				p.Is(page.name, `matchMedia('(pointer: coarse)').matches + [...document.querySelectorAll('button, select, summary, input:not([type=hidden], [type=checkbox], [type=radio]), label:has(input)')].filter((e) => e.offsetHeight && e.offsetHeight < 44 && !e.closest('.hidden')).map((e) => e.outerHTML.slice(0, 80)).join()`, "true")
 				p.Resize(320, 640)
 				p.Is(page.name, sideways, "")
 				l.quiet(t, p, page.name, page.status)
@@ -289,7 +284,7 @@ func (l *looked) everyPage(t *testing.T) {
 }
 
 // sideways names what scrolls sideways and may not.
-const sideways = `[document.documentElement, ...document.querySelectorAll('body *')].filter((e) => !e.closest('#map, .grid, rapi-doc') && e.scrollWidth > e.clientWidth + 1 &&
+const sideways = `[document.documentElement, ...document.querySelectorAll('body *')].filter((e) => !e.closest('#map, .grid') && e.scrollWidth > e.clientWidth + 1 &&
 	(e === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(e).overflowX))).map((e) => e.tagName + '.' + e.className + ' ' + e.scrollWidth).join()`
 
 // wishes: what readers ask their system for (PAGES P4.2, 13.21).

@@ -212,7 +212,7 @@ func (s *settings) pageOptions() pages.Options {
 	o.Site, o.SiteZone = s.site, s.timezone
 	o.Namespace = "/" + s.apiPrefix + "/" + httpapi.Namespace
 	o.Prefixes = append([]string{s.apiPrefix}, s.morePrefixes...)
-	o.Operations = httpapi.PageOperations()
+	o.API = httpapi.PageAPI()
 	return o
 }
 

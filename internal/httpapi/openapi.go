@@ -20,7 +20,7 @@ func (a *api) openAPI(root *root, l calendar.Lang) object {
 	}
 	return object{
 		"openapi": "3.1.0",
-		"info":    object{"title": describe("title", l), "description": describe("description", l), "version": "1.0.0"},
+		"info":    object{"title": describe("title", l), "description": describe("description", l), "version": documentVersion},
 		"servers": []object{extended(object{"url": root.url}, root.url != root.site+"/"+a.o.Prefix+"/"+Namespace)},
 		"x-roles": roles(l),
 		"paths":   paths,

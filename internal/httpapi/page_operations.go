@@ -1,18 +1,41 @@
 package httpapi
 
 import (
+	"slices"
+
 	public "daybook/internal/pages"
 	"daybook/internal/texts"
 )
 
-// PageOperations are the operations of the interface for the page of the API, from the
-// table that the documentation is made of.
-func PageOperations() []public.Operation {
-	var out []public.Operation
-	for _, rt := range routes {
+// documentVersion is that of the interface in its documentation.
+const documentVersion = "1.0.0"
+
+// groupOfVerb is the group of an operation on the page of the interface. All others are of
+// the history.
+var groupOfVerb = map[string]string{
+	"index": "events", "doc": "events", "list": "events", "read": "events",
+	"search": "search", "clusters": "search", "suggest": "search",
+	"feed": "feeds", "export": "feeds", "source": "feeds",
+	"create": "writing", "update": "writing", "delete": "writing",
+}
+
+// PageAPI is the interface for its page, from the table that the documentation is made of.
+func PageAPI() public.API {
+	out := public.API{Name: texts.Documentation["title"], Version: documentVersion}
+	for _, name := range []string{"events", "search", "feeds", "history", "writing"} {
+		out.Groups = append(out.Groups, public.OperationGroup{Name: name})
+	}
+	for _, rt := range slices.Concat(routes[2:], routes[:2]) { // index and documentation stand last
 		for _, op := range rt.operations() {
+			group, known := groupOfVerb[op.verb]
+			if !known {
+				group = "history"
+			}
+			i := slices.IndexFunc(out.Groups, func(g public.OperationGroup) bool { return g.Name == group })
 			for _, method := range op.methods {
-				out = append(out, public.Operation{Method: method, Path: rt.shown, Does: texts.Documentation[op.textID()], Extension: rt.extension()})
+				out.Groups[i].Operations = append(out.Groups[i].Operations, public.Operation{
+					Method: method, Path: rt.shown, Does: texts.Documentation[op.textID()], Extension: rt.extension(),
+				})
 			}
 		}
 	}

@@ -169,7 +169,7 @@ func newYork(t *testing.T) *time.Location {
 // viewsWorld is a service with pages on Friday, 1 May 2026, 08:00 in New York.
 func viewsWorld(t *testing.T, o pages.Options) *world.World {
 	t.Helper()
-	o.Operations = httpapi.PageOperations()
+	o.API = httpapi.PageAPI()
 	return world.New(t, world.Options{Site: newYork(t), Pages: &o, Unchecked: true, QueryBudget: 100})
 }
 

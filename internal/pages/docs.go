@@ -7,20 +7,43 @@ import (
 	"daybook/calendar"
 )
 
-// Operation is one of the interface, as its documentation has it (PAGES.md P11).
+// API is the interface as its documentation has it (PAGES.md P11).
+type API struct {
+	Name    calendar.Text
+	Version string
+	Groups  []OperationGroup
+}
+
+// OperationGroup is operations that serve one purpose.
+type OperationGroup struct {
+	Name       string // "events", "search", "feeds", "history", "writing"
+	Operations []Operation
+}
+
+// Operation is one of the interface.
 type Operation struct {
-	Method, Path string
+	Method, Path string // below the root of the interface
 	Does         calendar.Text
 	Extension    bool
 }
 
+// docsBody is the page of the interface.
 type docsBody struct {
-	Document string // path of the OpenAPI document
-	Count    string
-	Rows     []docsRow
+	API
+
+	Root string // URL of the interface
 }
 
-type docsRow struct{ Method, Path, Does, Extension string }
+// Operations is how many there are.
+func (b *docsBody) Operations() (n int) {
+	for i := range b.Groups {
+		n += len(b.Groups[i].Operations)
+	}
+	return n
+}
+
+// Group names a group of operations.
+func (l *layout) Group(name string) string { return word("docs."+name, l.Lang) }
 
 // serveDocs answers the page of the interface.
 func (p *Pages) serveDocs(ctx context.Context, l *layout) (*Answer, error) {
@@ -29,18 +52,8 @@ func (p *Pages) serveDocs(ctx context.Context, l *layout) (*Answer, error) {
 		l.Position = state.Position
 	}
 	l.Title, l.Heading, l.Canonical = word("docs.title", l.Lang), word("docs.title", l.Lang), l.r.Route.below()
-	l.Summary = word("docs.text", l.Lang)
+	l.Summary = word("docs.summary", l.Lang)
 	l.NoIndex = l.r.parametered()
-	root := l.r.Path + segments[l.Lang] + p.o.Namespace
-	b := &docsBody{Document: root + "/doc", Count: l.count("operations", len(p.o.Operations)), Rows: make([]docsRow, 0, len(p.o.Operations))}
-	for i := range p.o.Operations {
-		op := &p.o.Operations[i]
-		row := docsRow{Method: op.Method, Path: root + op.Path, Does: op.Does[l.Lang], Extension: word("value.no", l.Lang)}
-		if op.Extension {
-			row.Extension = word("value.yes", l.Lang)
-		}
-		b.Rows = append(b.Rows, row)
-	}
-	l.Body = b
+	l.Body = &docsBody{p.o.API, l.absolute(l.Lang, p.o.Namespace)}
 	return p.render(l, http.StatusOK)
 }

@@ -78,8 +78,8 @@ type Options struct {
 	// negative: they ask each time.
 	MaxAge time.Duration
 
-	// Operations are those of the interface, for the page of the API.
-	Operations []Operation
+	// API is the interface, for its page.
+	API API
 
 	Brand Brand
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // policies are the values of Content-Security-Policy (PAGES.md P6.3, P6.4).
-type policies struct{ page, docs, embed string }
+type policies struct{ page, embed string }
 
 // logoPolicy is that of the logo: a script in it does not run.
 const logoPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
@@ -18,15 +18,15 @@ func newPolicies(o *Options) policies {
 		images = append(images, "https:")
 	}
 	images = append(images, o.tileOrigins()...)
-	with := func(style, ancestors string) string {
-		return "default-src 'none'; script-src 'self'; style-src " + style + "; font-src 'self'; img-src " + strings.Join(slices.Compact(images), " ") +
+	with := func(ancestors string) string {
+		return "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src " + strings.Join(slices.Compact(images), " ") +
 			"; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors " + ancestors
 	}
 	ancestors := "*"
 	if len(o.Embed) > 0 {
 		ancestors = strings.Join(o.Embed, " ")
 	}
-	return policies{page: with("'self'", "'none'"), docs: with("'self' 'unsafe-inline'", "'none'"), embed: with("'self'", ancestors)}
+	return policies{page: with("'none'"), embed: with(ancestors)}
 }
 
 // tileOrigins are where map tiles come from.
@@ -50,8 +50,6 @@ func (p *Pages) Policy(r Route) string {
 	switch {
 	case r.IsAsset() && strings.HasPrefix(r.file, "/assets/"+logoName+"."):
 		return logoPolicy
-	case r.name == pageDocs:
-		return p.policies.docs
 	case r.name == pageEmbed:
 		return p.policies.embed
 	}

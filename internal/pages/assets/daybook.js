@@ -8,23 +8,11 @@ const by = (id) => document.getElementById(id);
 function show(name) {
 	if (name === "light" || name === "dark") root.dataset.theme = name;
 	else delete root.dataset.theme;
-	dress();
 }
-
-// dress gives the page of the interface the colours of the theme.
-function dress() {
-	const docs = document.querySelector("rapi-doc");
-	if (!docs) return;
-	const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-	const dark = getComputedStyle(root).colorScheme === "dark";
-	for (const [name, value] of [["theme", dark ? "dark" : "light"], ["bg-color", colour("--card")], ["text-color", colour("--ink")], ["primary-color", colour("--accent")]]) docs.setAttribute(name, value);
-}
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dress);
 
 try {
 	show(localStorage.getItem("theme"));
 } catch { /* no storage: the theme of the system */ }
-addEventListener("DOMContentLoaded", dress); // when the style is there
 
 const theme = by("theme-switch");
 if (theme) {
