@@ -221,3 +221,6 @@ type List struct {
 	// Typos are those that a word of the search might have, 0 to 2.
 	Typos int
 }
+
+// IsFree reports whether an event has a cost and all of it is nothing.
+func IsFree(r *calendar.Record) bool { return readmodel.IsFree(r) }

@@ -383,7 +383,10 @@ func (e *Entry) SummaryHTML(k calendar.Kind, l calendar.Lang) string {
 		}
 		sentences = append(sentences, p.complete(word(key, l, strconv.Itoa(more))))
 	}
-	return strings.Join(sentences, word("page.between", l))
+	if l == calendar.LangCN {
+		return strings.Join(sentences, "")
+	}
+	return strings.Join(sentences, " ")
 }
 
 // complete makes a sentence begin with a capital letter and end with a full stop.

@@ -14,6 +14,7 @@ import (
 	"daybook/internal/ground/cache"
 	"daybook/internal/htmltext"
 	public "daybook/internal/pages"
+	"daybook/internal/proof"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
@@ -299,6 +300,13 @@ func (a *api) findAnswer(ctx context.Context, r *http.Request, c *call, asked st
 		if k = k.Number(int64(head)); away {
 			req.Position = head
 		}
+	}
+	if req.IsPast() { // histories link the proofs that there are
+		newest, err := a.Proofs.Checkpoint(ctx, 0)
+		if err != nil && !errors.Is(err, proof.ErrNoCheckpoint) {
+			return nil, err
+		}
+		k = k.Number(int64(newest.Size))
 	}
 	key := string(k)
 	for kept, ok := a.answers.Get(key); ok; kept, ok = a.answers.Get(key) {

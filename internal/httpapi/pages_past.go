@@ -2,12 +2,15 @@ package httpapi
 
 import (
 	"context"
+	"errors"
+	"html/template"
 	"strings"
 	"time"
 
 	"daybook/calendar"
 	"daybook/internal/history"
 	public "daybook/internal/pages"
+	"daybook/internal/proof"
 	"daybook/query"
 	"daybook/query/past"
 )
@@ -86,7 +89,8 @@ func (p *publicPast) History(ctx context.Context, to public.Reader, r *calendar.
 		}
 		at, err := versionOf(e.Version, e.Position, e.Time)
 		out.Told = append(out.Told, public.Told{
-			Version: at, Sentence: strings.Clone(e.Summary), Actor: actorOf(e.Actor), Reason: e.Reason, Changes: changesOf(e.Changes, r.Kind, to.Lang),
+			Version: at, Summary: template.HTML(e.SummaryHTML(r.Kind, to.Lang)), //nolint:gosec // made by the history
+			Actor: actorOf(e.Actor), Reason: e.Reason, Changes: changesOf(e.Changes, r.Kind, to.Lang),
 		})
 		return true, err
 	})
@@ -127,7 +131,7 @@ func changesOf(told []history.ToldChange, k calendar.Kind, l calendar.Lang) []pu
 
 func valueOf(c *history.ToldChange, v any, after bool, l calendar.Lang) public.Value {
 	if clock, ok := v.(calendar.Wall); ok {
-		return public.Value{Clock: clock}
+		return public.Value{Clock: clock, Day: c.IsDay(after)}
 	}
 	text := c.Written(after, l)
 	if len(text) > mostOfText {
@@ -142,11 +146,20 @@ func (p *publicPast) Compare(ctx context.Context, to public.Reader, r *calendar.
 	if err != nil {
 		return nil, err
 	}
-	out := &public.Difference{Sentence: d.Summary, Changes: changesOf(d.Changes, r.Kind, to.Lang)}
+	out := &public.Difference{Changes: changesOf(d.Changes, r.Kind, to.Lang)}
 	if out.To, err = versionOf(d.To.Version, d.To.Position, d.To.Time); err == nil && d.From.Version > 0 {
 		out.From, err = versionOf(d.From.Version, d.From.Position, d.From.Time)
 	}
 	return out, err
+}
+
+// Checkpoint returns the newest signed head of the log.
+func (p *publicPast) Checkpoint(ctx context.Context) (public.Checkpoint, error) {
+	c, err := p.Proofs.Checkpoint(ctx, 0)
+	if errors.Is(err, proof.ErrNoCheckpoint) {
+		err = nil
+	}
+	return public.Checkpoint{Size: c.Size, Time: c.Time}, err
 }
 
 // At gives a record as it was.

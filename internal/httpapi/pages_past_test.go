@@ -206,3 +206,39 @@ func TestPagesOfLongHistoriesReadLittle(t *testing.T) {
 		t.Errorf("%d versions are read again", read)
 	}
 }
+
+// A version that a checkpoint covers links its proof, also on a page that was kept before, and
+// the page links the newest checkpoint (PAGES P2.6).
+func TestProofsOfHistories(t *testing.T) {
+	t.Parallel()
+	w, editor := newPages(t)
+	path := editor.Event("Quay", nil).Path(calendar.KindEvent)
+	of := func(r *world.Response, name string) (hrefs []string) {
+		for _, n := range nodes(t, r.Body, func(n *html.Node) bool { return attr(n, name) != "" }) {
+			hrefs = append(hrefs, attr(n, "href"))
+		}
+		return hrefs
+	}
+	for range 2 {
+		r := page(w, "/fr/event/quay/history/").Want(200)
+		lacks(t, r, "data-proof", `id="checkpoint"`)
+	}
+	head, err := w.Store.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	editor.Update(path, obj{"title": "Quay!"})
+	note := eventstore.Checkpoint{Size: head, Origin: "calendar.example.org", Note: []byte("note\n"), Time: w.Clock.Now()}
+	if err := w.Store.PutCheckpoint(t.Context(), note); err != nil {
+		t.Fatal(err)
+	}
+	r := page(w, "/fr/event/quay/history/").Want(200)
+	proofs := of(r, "data-proof")
+	if want := fmt.Sprintf("/fr/api/calendar/events/v1/proof/inclusion?position=%d", head); !slices.Equal(proofs, []string{want}) {
+		t.Errorf("proofs %v, want %s", proofs, want)
+	}
+	has(t, r, `<section id="checkpoint"`, `href="/fr/api/calendar/events/v1/checkpoint"`)
+	for _, u := range []string{proofs[0], "/fr/api/calendar/events/v1/checkpoint"} {
+		w.As(calendar.Anonymous).Get("/" + u).Want(200)
+	}
+}

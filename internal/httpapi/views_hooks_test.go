@@ -14,7 +14,6 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/pages"
-	"daybook/internal/testkit/world"
 )
 
 // allPages are the pages of each kind that a programme has.
@@ -132,23 +131,31 @@ func TestHooksOfPages(t *testing.T) {
 // TestEventPage: what stands on it, in order (PAGES P2.1).
 func TestEventPage(t *testing.T) {
 	t.Parallel()
-	w := viewsWorld(t, pages.Options{})
+	w := viewsWorld(t, pages.Options{Tiles: "https://tiles.example.net/{z}/{x}/{y}.png", Images: []string{"pictures.example.net"}})
 	p := programme(t, w)
-	w.As(calendar.Editor).Update(p["midnight"].Path(calendar.KindEvent), obj{"post_parent": p["parent"].ID(), "featured": true, "description": "<p>Words</p>"})
+	w.As(calendar.Editor).Update(p["midnight"].Path(calendar.KindEvent), obj{
+		"post_parent": p["parent"].ID(), "featured": true, "excerpt": "Few", "description": "<p>Words</p>", "event_status": "postponed", "event_status_reason": "Rain", "image": "https://pictures.example.net/a.png",
+	})
 	at := readPage(t, w, "/event/until-midnight/")
 	order := [][]string{
 		{"nav", "class=crumbs"},
+		{"span", "data-badge=postponed"},
 		{"span", "data-badge=featured"},
 		{"h1"},
+		{"span", "data-field=event_status_reason"},
+		{"div", "data-field=excerpt"},
+		{"aside", "id=key-facts"},
 		{"span", "data-field=start_date"},
-		{"section", "class=where"},
-		{"div", "aria-hidden=true"},
-		{"div", "class=actions"},
+		{"a", "data-field=venue"},
+		{"b", "data-field=cost"},
+		{"button", "data-action=share"},
+		{"img", "data-field=image"},
 		{"section", "data-field=description"},
 		{"dl", "class=facts"},
 		{"div", "id=map"},
-		{"ul", "class=maps"},
+		{"a", "href=/venue/park/"},
 		{"section", "data-field=post_parent"},
+		{"div", "class=plain"},
 		{"p", "class=changed"},
 		{"details", "id=selection-as"},
 	}
@@ -175,7 +182,7 @@ func submit(form *html.Node, set url.Values) string {
 		name := valueOf(n, "name")
 		_, checked := attrOf(n, "checked")
 		switch {
-		case name == "" || valueOf(n, "type") == "checkbox" && !checked:
+		case name == "" || (valueOf(n, "type") == "checkbox" || valueOf(n, "type") == "radio") && !checked:
 		case n.Data == "select":
 			for _, o := range under(n, "option") {
 				if _, selected := attrOf(o, "selected"); selected {
@@ -256,7 +263,8 @@ func TestPagesWithoutScripts(t *testing.T) {
 	}
 }
 
-// TestPageOfTheAPI: it lists the operations of the documentation (PAGES 13.51).
+// TestPageOfTheAPI: it lists the operations of the documentation in groups, GET /events first,
+// and a request to copy (PAGES 13.51).
 func TestPageOfTheAPI(t *testing.T) {
 	t.Parallel()
 	w := viewsWorld(t, pages.Options{})
@@ -274,28 +282,45 @@ func TestPageOfTheAPI(t *testing.T) {
 					continue
 				}
 				_, extension := op.(map[string]any)["x-extension"]
-				want[strings.ToUpper(method)+" "+root+world.Root+path] = [2]string{op.(map[string]any)["summary"].(string), fmt.Sprint(extension)}
+				want[strings.ToUpper(method)+" "+path] = [2]string{op.(map[string]any)["summary"].(string), fmt.Sprint(extension)}
 			}
 		}
 		got := map[string][2]string{}
 		yes := map[calendar.Lang]string{calendar.LangEN: "Yes", calendar.LangCN: "是", calendar.LangFR: "Oui", calendar.LangES: "Sí"}[l]
-		for _, tr := range under(under(at.one("table", "id=routes"), "tbody")[0], "tr") {
-			td := under(tr, "td")
-			got[wordsOf(td[0])+" "+wordsOf(td[1])] = [2]string{wordsOf(td[2]), fmt.Sprint(wordsOf(td[3]) == yes)}
+		var groups, first []string
+		for _, group := range under(at.one("table", "id=routes"), "tbody") {
+			name := valueOf(group, "data-group")
+			groups = append(groups, name)
+			for i, tr := range under(group, "tr") {
+				td := under(tr, "td")
+				if i == 0 {
+					if len(under(tr, "th")) != 1 || len(td) != 0 {
+						t.Errorf("%s: %s has no heading", l, name)
+					}
+					continue
+				}
+				method, path := wordsOf(td[0]), wordsOf(td[1])
+				if (method != http.MethodGet && path != "/events/search") != (name == "writing") {
+					t.Errorf("%s: %s %s is in %s", l, method, path, name)
+				}
+				if i == 1 {
+					first = append(first, method+" "+path)
+				}
+				got[method+" "+path] = [2]string{wordsOf(td[2]), fmt.Sprint(wordsOf(td[3]) == yes)}
+			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s:\n%s", l, diff)
 		}
-		spec := at.one("rapi-doc", "load-fonts=false", "persist-auth=false")
-		if u := valueOf(spec, "spec-url"); u != root+world.Root+"/doc" {
-			t.Errorf("%s: document %s", l, u)
+		if !slices.Equal(groups, []string{"events", "search", "feeds", "history", "writing"}) || first[0] != "GET /events" {
+			t.Errorf("%s: groups %v, that begin with %v", l, groups, first)
 		}
-		for _, script := range at.all("script", "src") {
-			src := valueOf(script, "src")
-			if !strings.HasPrefix(src, "/assets/") {
-				t.Errorf("script %s", src)
-			}
-			w.As(calendar.Anonymous).Do(http.MethodGet, "/"+src, nil).Want(http.StatusOK)
+		if info := doc.String("info.title"); !strings.Contains(wordsOf(at.one("main")), info) || !strings.Contains(wordsOf(at.one("main")), doc.String("info.version")) {
+			t.Errorf("%s: neither %q nor its version", l, info)
+		}
+		try := valueOf(under(at.one("p", "id=try"), "a")[0], "href")
+		if r := w.As(calendar.Anonymous).Do(http.MethodGet, below(t, try), nil).Want(http.StatusOK); !strings.Contains(wordsOf(at.one("p", "id=try")), try) || len(r.Body) == 0 {
+			t.Errorf("%s: %s", l, try)
 		}
 	}
 }

@@ -365,7 +365,7 @@ func TestSubscribing(t *testing.T) {
 		if outlook.Path != "/calendar/0/deeplink/compose" || outlook.Query().Get("subject") != wordsOf(at.one("h1")) || outlook.Query().Get("startdt") == "" {
 			t.Errorf("%s: Outlook %s", path, outlook)
 		}
-		file := under(at.one("div", "class=actions"), "a")[0]
+		file := at.one("a", "data-calendar=file")
 		if u := valueOf(file, "href"); w.As(calendar.Anonymous).Do(http.MethodGet, below(t, u), nil).Want(http.StatusOK).Header.Get("Content-Type") != "text/calendar; charset=utf-8" {
 			t.Errorf("%s: file %s", path, u)
 		}

@@ -10,7 +10,7 @@ import (
 
 func TestDiffer(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("word ", 10*mostWords)
+	long := strings.Repeat("word ", 10*maxWords)
 	for _, tt := range []struct{ name, before, after, went, came string }{
 		{"equal", "a b c", "a  b\nc", "", ""},
 		{"nothing before", "", "a b", "", "a b"},
@@ -37,7 +37,7 @@ func TestDiffer(t *testing.T) {
 		return b.String()
 	}
 	went, _ := differ(numbered("a"), numbered("b"))
-	if got := len(strings.Fields(strings.Join(went, " "))); got != mostShown+1 || !strings.HasSuffix(went[len(went)-1], "…") {
+	if got := len(strings.Fields(strings.Join(went, " "))); got != maxShown+1 || !strings.HasSuffix(went[len(went)-1], "…") {
 		t.Errorf("of texts that differ much %d words are shown", got)
 	}
 }

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -238,7 +239,7 @@ func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
 	if refused := bad.Fields; len(refused) > 0 {
 		return oembedError(http.StatusBadRequest, calendar.CodeInvalidParam, texts.FieldMessage(refused[0], calendar.LangEN))
 	}
-	format := cmpOr(r.Query.Get(paramFormat), "json")
+	format := cmp.Or(r.Query.Get(paramFormat), "json")
 	if format != "json" && format != "xml" {
 		return oembedError(http.StatusNotImplemented, calendar.CodeInvalidParam, "format: json or xml")
 	}

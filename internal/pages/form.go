@@ -143,6 +143,10 @@ func (l *layout) badForm(problems []problem) *filterForm {
 			add(name, false)
 		}
 	}
+	if l.r.Route.name == pageHistory {
+		add(paramFrom, true)
+		add(paramTo, true)
+	}
 	add(paramZone, false)
 	if l.r.Route.past {
 		add(paramPast, false)

@@ -3,9 +3,9 @@ package pages
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"slices"
+	"reflect"
 	"strconv"
+	"time"
 
 	"daybook/calendar"
 	"daybook/query"
@@ -20,162 +20,92 @@ const (
 
 // historyBody is the page of the past of a record.
 type historyBody struct {
-	Name, Language string
-	Back           link
-	Items          []toldItem
-	Empty          *empty
-	Pager          *pager
-	Compare        compareForm
-	Difference     *differenceBody
+	*History
+
+	Record     link
+	Shows      bool  // its page as of each version can be seen
+	First      bool  // it is the page of the newest versions
+	From, To   int64 // the versions that are chosen for the comparison
+	Kept       []query.LinkParam
+	Empty      *empty
+	Pager      *pager
+	Difference *Difference
+	Newest     Checkpoint
 }
 
-// toldItem is a version in the list.
-type toldItem struct {
-	Version    int64
-	Position   calendar.Position
-	Time, When string
-	Label      string // version 3
-	Sentence   string
-	Actor      string
-	Reason     string
-	Changes    []changeRow
-	Href       string // of the page as of the version, "" for none
-}
-
-// changeRow is a field that differs.
+// changeRow is a field that differs: the words that went and those that came.
 type changeRow struct {
 	Field, Label  string
-	Before, After valueCell
-}
-
-// valueCell is one value; of long texts Went or Came are what is shown.
-type valueCell struct {
-	Text       string
-	Went, Came []string
-}
-
-// compareForm asks for two versions.
-type compareForm struct {
-	Action string
-	Fields []compareField
-	Kept   []query.LinkParam
-}
-
-type compareField struct{ Name, Label, Value, Problem string }
-
-// tell puts a problem beside its field, where the form has it.
-func (f *compareForm) tell(p *problem) bool {
-	if f == nil {
-		return false
-	}
-	i := slices.IndexFunc(f.Fields, func(c compareField) bool { return c.Name == p.Field })
-	if i < 0 {
-		return false
-	}
-	f.Fields[i].Problem = p.Message
-	p.Label, p.compares = f.Fields[i].Label, true
-	return true
-}
-
-// Colon stands between a name and its value.
-func (l *layout) Colon() string { return l.colon() }
-
-// differenceBody is what differs between two versions.
-type differenceBody struct {
-	Heading, Sentence string
-	Changes           []changeRow
+	Before, After []string
 }
 
 // serveHistory answers the past of a record (PAGES.md P2.6).
 func (p *Pages) serveHistory(ctx context.Context, l *layout) (*Answer, error) {
-	r, route := l.r, &l.r.Route
+	r, kind := l.r, l.r.Route.kind
 	if !p.Past.Open(r.Caller) {
-		return nil, notFound(route.kind)
+		return nil, notFound(kind)
 	}
-	v, err := p.Lists.Read(ctx, route.kind, 0, route.slug, r.Caller, l.Lang, query.EmbedNone, nil)
+	v, err := p.Lists.Read(ctx, kind, 0, r.Route.slug, r.Caller, l.Lang, query.EmbedNone, nil)
 	if err != nil {
 		return p.missing(ctx, r, err)
 	}
-	asked, err := p.askHistory(l)
+	page, from, to, err := p.askHistory(l)
 	if err != nil {
 		return nil, err
 	}
-	rec := v.Record
-	name, in := rec.Name(l.Lang)
-	path := recordPath(rec.Kind, rec.Slug())
-	b := &historyBody{
-		Name: name, Language: otherLang(in, l.Lang), Back: link{Href: l.Href(path), Label: name, Lang: otherLang(in, l.Lang)},
-		Compare: p.compareForm(l),
-	}
-	l.Title, l.Named = word("event.history", l.Lang)+l.colon()+name, name
-	l.Heading, l.NoIndex = l.Title, true
-	l.Canonical, l.Langs, l.Home = path+"history/", rec.Langs(), homeOf(rec, l.Lang)
-	if l.Crumbs, err = p.wayToHistory(ctx, l, rec); err != nil {
+	if _, err := p.head(l, &v); err != nil {
 		return nil, err
 	}
-	if asked.page > 1 {
-		l.Canonical += "?" + paramPage + "=" + strconv.Itoa(asked.page)
+	path := l.Canonical
+	b := &historyBody{Record: link{Href: l.Href(path), Label: l.Title, Lang: l.HeadingLang}, Shows: kind == calendar.KindEvent, First: page == 1, From: from, To: to}
+	l.Title, l.Heading, l.HeadingLang = word("event.history", l.Lang)+l.colon()+l.Title, word("history.title", l.Lang), ""
+	l.Canonical, l.Summary, l.NoIndex = path+"history/", "", true
+	if l.Crumbs, err = p.wayTo(ctx, l, v.Record); err != nil {
+		return nil, err
 	}
-	told, err := p.Past.History(ctx, r.reader(), rec, asked.page, versionsPerPage)
-	if err != nil {
-		return nil, hidden(rec.Kind, err)
+	l.Crumbs = append(l.Crumbs, b.Record)
+	if b.History, err = p.Past.History(ctx, r.reader(), v.Record, page, versionsPerPage); err != nil {
+		return nil, hidden(kind, err)
 	}
-	if asked.page > max(told.Pages, 1) {
-		return nil, notFound(rec.Kind)
+	if page > max(b.Pages, 1) {
+		return nil, notFound(kind)
 	}
-	for i := range told.Told {
-		b.Items = append(b.Items, p.toldItem(l, rec, &told.Told[i]))
+	if b.Newest, err = p.Past.Checkpoint(ctx); err != nil {
+		return nil, err
 	}
-	if told.Only && len(told.Told) > 0 {
-		since := told.Told[0].Time.In(p.zoneOf(l).Location)
-		b.Empty = &empty{Text: l.text("history.same", l.say.date(since)), Links: []link{b.Back}}
-	}
-	b.Pager = l.pagerOf(told.Pages, func(n int) string { return l.Href(path+"history/") + l.historyQuery(n) })
-	if asked.compares {
-		d, err := p.Past.Compare(ctx, r.reader(), rec, asked.from, asked.to)
-		if err != nil {
-			return nil, hidden(rec.Kind, err)
+	switch compares := from != 0 || to != 0; {
+	case compares:
+		if b.Difference, err = p.Past.Compare(ctx, r.reader(), v.Record, from, to); err != nil {
+			return nil, hidden(kind, err)
 		}
-		b.Difference = &differenceBody{Heading: l.text("history.version", l.say.number(int(d.To.Number))), Sentence: d.Sentence, Changes: p.changeRows(l, d.Changes)}
-		if d.From.Number > 0 {
-			b.Difference.Heading = l.text("compare.heading", l.say.number(int(d.From.Number)), l.say.number(int(d.To.Number)))
-		}
+	case b.Only && len(b.Told) > 0:
+		b.Empty = &empty{Text: l.text("history.same", l.Date(b.Told[0].Time)), Links: []link{b.Record}}
+	case len(b.Told) > 1:
+		b.From, b.To = b.Told[1].Number, b.Told[0].Number
+	}
+	if zone := l.sel.zone; zone != nil {
+		b.Kept = []query.LinkParam{{Name: paramZone, Value: zone.Name}}
+	}
+	pages := query.LinksTo(l.Href(l.Canonical), b.Kept)
+	b.Pager = l.pagerOf(b.Pages, pages.Page)
+	if page > 1 {
+		number := query.LinkParam{Name: paramPage, Value: strconv.Itoa(page)}
+		l.Canonical += linkQuery([]query.LinkParam{number})
+		b.Kept = append(b.Kept, number)
 	}
 	l.Body = b
 	return p.render(l, http.StatusOK)
 }
 
-// wayToHistory are the crumbs of a history page.
-func (p *Pages) wayToHistory(ctx context.Context, l *layout, r *calendar.Record) (way []link, err error) {
-	if r.Kind == calendar.KindEvent {
-		name, in := r.Name(l.Lang)
-		way = []link{
-			{Href: l.Href("/"), Label: word("nav.home", l.Lang)},
-			{Href: l.Href("/events/"), Label: word("nav.list", l.Lang)},
-			{Href: l.Href(recordPath(r.Kind, r.Slug())), Label: name, Lang: otherLang(in, l.Lang)},
-		}
-	} else if way, err = p.wayTo(ctx, l, r); err != nil {
-		return nil, err
-	}
-	way[len(way)-1].Current = false
-	return append(way, link{Href: l.Href(l.r.Route.below()), Label: word("event.history", l.Lang), Current: true}), nil
-}
-
-// askedHistory are the parameters of a history page.
-type askedHistory struct {
-	page     int
-	from, to int64
-	compares bool
-}
-
 // askHistory reads the parameters of a history page; empty ones are not sent.
-func (p *Pages) askHistory(l *layout) (asked askedHistory, err error) {
+func (p *Pages) askHistory(l *layout) (page int, from, to int64, err error) {
 	var bad calendar.Problems
 	number := func(name string) int64 {
 		text := calendar.Trim(l.r.Query.Get(name))
 		if text == "" {
 			return 0
 		}
+		l.own = append(l.own, query.LinkParam{Name: name, Value: text})
 		n, ok := calendar.ParseNearestInt(text)
 		switch {
 		case !ok:
@@ -185,87 +115,72 @@ func (p *Pages) askHistory(l *layout) (asked askedHistory, err error) {
 		}
 		return n
 	}
-	l.sel = &selection{}
+	page = int(min(max(number(paramPage), 1), 1<<31))
+	from, to = number(paramFrom), number(paramTo)
+	l.sel = &selection{page: page}
 	var ok bool
 	if l.sel.zone, ok = zoneOf(l.r.Query.Get(paramZone)); !ok {
 		bad.Add(paramZone, calendar.ReasonZone, l.r.Query.Get(paramZone))
 	}
-	for _, name := range []string{paramPage, paramFrom, paramTo} {
-		if v := l.r.Query.Get(name); v != "" {
-			l.own = append(l.own, query.LinkParam{Name: name, Value: v})
-		}
-	}
-	asked.page = int(min(max(number(paramPage), 1), 1<<31))
-	asked.from, asked.to = number(paramFrom), number(paramTo)
-	asked.compares = asked.from != 0 || asked.to != 0
-	l.sel.page = asked.page
-	return asked, bad.Err()
+	return page, from, to, bad.Err()
 }
 
-// historyQuery is the query of a page of the history.
-func (l *layout) historyQuery(page int) string {
-	q := url.Values{}
-	if page > 1 {
-		q.Set(paramPage, strconv.Itoa(page))
-	}
-	if l.sel.zone != nil {
-		q.Set(paramZone, l.sel.zone.Name)
-	}
-	if len(q) == 0 {
-		return ""
-	}
-	return "?" + q.Encode()
+// Colon stands between a name and its value.
+func (l *layout) Colon() string { return l.colon() }
+
+// Date writes the day of a moment in the zone of the page.
+func (l *layout) Date(t time.Time) string { return l.say.date(t.In(l.zoneOf().Location)) }
+
+// Moment writes a moment on the clock of the site, or of the zone that was asked for.
+func (l *layout) Moment(t time.Time) string {
+	zone := l.zoneOf()
+	t = t.In(zone.Location)
+	return l.say.at(l.say.date(t), l.say.time(t)) + " " + zone.Abbreviation(t)
 }
 
-// compareForm makes the form with what was sent.
-func (p *Pages) compareForm(l *layout) compareForm {
-	out := compareForm{Action: l.Href(l.r.Route.below())}
-	for _, name := range []string{paramFrom, paramTo} {
-		out.Fields = append(out.Fields, compareField{Name: name, Label: word("compare."+name, l.Lang), Value: l.r.Query.Get(name)})
-	}
-	if v := l.r.Query.Get(paramZone); v != "" {
-		out.Kept = append(out.Kept, query.LinkParam{Name: paramZone, Value: v})
-	}
-	return out
-}
+// Instant writes a moment for machines.
+func (l *layout) Instant(t time.Time) string { return t.In(l.zoneOf().Location).Format(instantLayout) }
 
-func (p *Pages) toldItem(l *layout, r *calendar.Record, t *Told) toldItem {
-	in := t.Time.In(p.zoneOf(l).Location)
-	item := toldItem{
-		Version: t.Number, Position: t.Position, Time: in.Format(instantLayout), When: p.momentOf(l, t.Time),
-		Label: l.text("history.version", l.say.number(int(t.Number))), Sentence: t.Sentence, Changes: p.changeRows(l, t.Changes),
-		Actor: t.Actor, Reason: t.Reason,
-	}
-	if r.Kind == calendar.KindEvent {
-		item.Href = l.Href(recordPath(r.Kind, r.Slug())) + "?" + paramAsOf + "=version%3A" + strconv.FormatInt(t.Number, 10)
-	}
-	return item
-}
+// Number writes a number, Count how many there are of a thing.
+func (l *layout) Number(n any) string              { return l.say.number(whole(n)) }
+func (l *layout) Count(thing string, n any) string { return l.count(thing, whole(n)) }
 
-func (p *Pages) changeRows(l *layout, changes []Change) []changeRow {
+// whole reads a number of any type.
+func whole(n any) int { return int(reflect.ValueOf(n).Convert(reflect.TypeFor[int]()).Int()) }
+
+// Interface is the path of the interface in the language of the page.
+func (l *layout) Interface() string { return l.Href(l.p.o.Namespace) }
+
+// Rows writes changes for a table.
+func (l *layout) Rows(changes []Change) []changeRow {
 	out := make([]changeRow, len(changes))
 	for i, c := range changes {
-		out[i] = changeRow{Field: c.Field, Label: c.Label, Before: p.valueCell(l, c.Before), After: p.valueCell(l, c.After)}
-		if c.Before.Clock != calendar.NoWall || c.After.Clock != calendar.NoWall {
+		before, after := l.value(&c, c.Before), l.value(&c, c.After)
+		out[i] = changeRow{Field: c.Field, Label: c.Label}
+		if c.HTML || isLong(before, after) {
+			out[i].Before, out[i].After = differ(before, after)
 			continue
 		}
-		before, after := c.Before.Text, c.After.Text
-		if c.HTML {
-			before, after = p.Shown.Plain(before), p.Shown.Plain(after)
+		if before != "" {
+			out[i].Before = []string{before}
 		}
-		if c.HTML || isLong(before, after) {
-			out[i].Before, out[i].After = valueCell{}, valueCell{}
-			out[i].Before.Went, out[i].After.Came = differ(before, after)
+		if after != "" {
+			out[i].After = []string{after}
 		}
 	}
 	return out
 }
 
-// valueCell writes a value; a clock as it stands on the wall.
-func (p *Pages) valueCell(l *layout, v Value) valueCell {
-	if v.Clock == calendar.NoWall {
-		return valueCell{Text: v.Text}
+// value writes a value; a clock as it stands on the wall.
+func (l *layout) value(c *Change, v Value) string {
+	switch t := v.Clock.UTC(); {
+	case v.Clock == calendar.NoWall && c.HTML:
+		return l.p.Shown.Plain(v.Text)
+	case v.Clock == calendar.NoWall:
+		return v.Text
+	case v.Day:
+		return l.say.date(t)
+	default:
+		return l.say.at(l.say.date(t), l.say.time(t))
 	}
-	t := v.Clock.UTC()
-	return valueCell{Text: l.say.at(l.say.date(t), l.say.time(t))}
 }

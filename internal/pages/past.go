@@ -3,9 +3,9 @@ package pages
 import (
 	"context"
 	"errors"
+	"html/template"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -32,6 +32,14 @@ type Past interface {
 	Compare(ctx context.Context, to Reader, r *calendar.Record, from, upto int64) (*Difference, error)
 	// At gives a record as of a version, a position or a time, as as_of names them.
 	At(ctx context.Context, to Reader, r *calendar.Record, point string) (*Then, error)
+	// Checkpoint returns the newest signed head of the log, of size 0 where there is none.
+	Checkpoint(ctx context.Context) (Checkpoint, error)
+}
+
+// Checkpoint is a signed head of the log.
+type Checkpoint struct {
+	Size calendar.Position // of the last entry that it covers
+	Time time.Time
 }
 
 // Reader is to whom the past is told.
@@ -58,15 +66,14 @@ type History struct {
 type Told struct {
 	Version
 
-	Sentence      string
-	Actor, Reason string // "" where they are not told
+	Summary       template.HTML // what changed
+	Actor, Reason string        // "" where they are not told
 	Changes       []Change
 }
 
 // Difference is what differs between two versions; From.Number 0 is none.
 type Difference struct {
 	From, To Version
-	Sentence string
 	Changes  []Change
 }
 
@@ -81,6 +88,7 @@ type Change struct {
 type Value struct {
 	Text  string
 	Clock calendar.Wall // in the place of Text, unless it is NoWall
+	Day   bool          // of Clock only the day is told
 }
 
 // Then is a record as it was.
@@ -206,29 +214,14 @@ func (p *Pages) serveThen(ctx context.Context, l *layout, present *calendar.Reco
 	}
 	// What lists and calendars show is of the present.
 	b.Calendars, b.Parent, b.Children, b.Near, b.Exports, l.Feeds, l.LD = nil, nil, nil, nil, nil, nil, ""
-	b.Badges = slices.DeleteFunc(b.Badges, func(b badge) bool { return b.Name == "now" || b.Name == "past" })
-	b.Badges = append(b.Badges, badge{"version", word("badge.version", l.Lang)})
-	path := recordPath(present.Kind, present.Slug())
-	l.Canonical, l.Langs, l.Home, l.NoIndex = path, present.Langs(), homeOf(present, l.Lang), true
-	b.Card.Href = l.Href(path)
-	l.Crumbs[len(l.Crumbs)-1].Href = b.Card.Href + linkQuery(l.own)
-	b.Changed, b.History = p.versionLine(l, &then.View), l.Href(path+"history/")
-	b.Then = &thenBar{Text: l.text("then.text", l.say.number(int(then.Number)), p.momentOf(l, then.Time)), Time: p.inSite(then.Time).Format(instantLayout), Href: l.Href(path)}
+	b.Card.Now, b.Card.Past, b.Then = false, false, then
+	l.Canonical, l.Langs, l.Home, l.NoIndex = recordPath(present.Kind, present.Slug()), present.Langs(), homeOf(present, l.Lang), true
+	b.Card.Href, b.History = l.Href(l.Canonical), l.Href(l.Canonical+"history/")
 	l.Body = b
 	return p.render(l, http.StatusOK)
 }
 
-// thenBar names the version that an event page shows, and links the present.
-type thenBar struct{ Text, Time, Href string }
-
 func (p *Pages) inSite(t time.Time) time.Time { return t.In(p.o.Site) }
-
-// momentOf writes a moment on the clock of the site, or of the zone that was asked for.
-func (p *Pages) momentOf(l *layout, t time.Time) string {
-	zone := p.zoneOf(l)
-	t = t.In(zone.Location)
-	return l.say.at(l.say.date(t), l.say.time(t)) + " " + zone.Abbreviation(t)
-}
 
 // shownIn is the zone that was asked for, nil for none.
 func (l *layout) shownIn() *calendar.Zone {
@@ -238,19 +231,15 @@ func (l *layout) shownIn() *calendar.Zone {
 	return l.zone
 }
 
-func (p *Pages) zoneOf(l *layout) calendar.Zone {
+// zoneOf is the zone that the page tells moments in.
+func (l *layout) zoneOf() calendar.Zone {
 	if zone := l.shownIn(); zone != nil {
 		return *zone
 	}
-	if zone, ok := calendar.ParseZone(p.o.SiteZone); ok {
+	if zone, ok := calendar.ParseZone(l.p.o.SiteZone); ok {
 		return zone
 	}
-	return calendar.Zone{Name: p.o.SiteZone, Location: p.o.Site}
-}
-
-// versionLine tells the version of a record and when it was written.
-func (p *Pages) versionLine(l *layout, v *query.View) string {
-	return l.text("event.version", l.say.number(int(v.Record.Version)), l.say.date(p.inSite(v.Record.Changed)))
+	return calendar.Zone{Name: l.p.o.SiteZone, Location: l.p.o.Site}
 }
 
 // historyHref is the path of the history of a record, "" where it is closed.

@@ -1,11 +1,9 @@
 package pages
 
 import (
-	"bytes"
+	"html"
+	"regexp"
 	"strings"
-
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"daybook/calendar"
 )
@@ -25,48 +23,26 @@ func (l *layout) Bar() *bar {
 	return b
 }
 
+// previewed are the links of a page, and the starts of its forms.
+var previewed = regexp.MustCompile(`<a [^>]*?href="([^"]*)"|<form[^>]*>`)
+
 // keepPreview makes the links and forms of a page lead to previews.
 func (r *Request) keepPreview(page []byte) []byte {
-	var out bytes.Buffer
-	out.Grow(len(page) + len(page)/16)
-	for z := html.NewTokenizer(bytes.NewReader(page)); ; {
-		kind := z.Next()
-		if kind == html.ErrorToken {
-			return out.Bytes()
-		}
-		raw := bytes.Clone(z.Raw())
-		if kind != html.StartTagToken {
-			out.Write(raw)
-			continue
-		}
-		t := z.Token()
-		switch t.DataAtom {
-		case atom.A:
-			for i, a := range t.Attr {
-				if a.Key == "href" && r.leadsToPage(a.Val) {
-					t.Attr[i].Val = withPreview(a.Val)
-					raw = []byte(t.String())
-				}
+	return previewed.ReplaceAllFunc(page, func(tag []byte) []byte {
+		found := string(tag)
+		before, _, isLink := strings.Cut(found, `href="`)
+		if !isLink {
+			if strings.Contains(found, `method="post"`) {
+				return tag
 			}
-			out.Write(raw)
-		case atom.Form:
-			out.Write(raw)
-			if !hasAttribute(t, "method", "post") {
-				out.WriteString(`<input type="hidden" name="` + paramPreview + `" value="true">`)
-			}
-		default:
-			out.Write(raw)
+			return append(tag, `<input type="hidden" name="`+paramPreview+`" value="true">`...)
 		}
-	}
-}
-
-func hasAttribute(t html.Token, key, value string) bool {
-	for _, a := range t.Attr {
-		if a.Key == key && strings.EqualFold(a.Val, value) {
-			return true
+		href := html.UnescapeString(found[len(before)+len(`href="`) : len(found)-1])
+		if !r.leadsToPage(href) {
+			return tag
 		}
-	}
-	return false
+		return []byte(before + `href="` + html.EscapeString(withPreview(href)) + `"`)
+	})
 }
 
 // leadsToPage tells whether a link is one to a page of the calendar.

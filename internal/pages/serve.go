@@ -341,13 +341,10 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 	if l.r.Unlock {
 		l.NoIndex = true
 		if locked {
-			status, b.Wrong = http.StatusForbidden, word("unlock.wrong", l.Lang)
+			status, b.Wrong = http.StatusForbidden, true
 			l.Code = string(calendar.CodePasswordProtected)
 		} else {
 			b.Exports, l.Feeds = nil, nil
-			if len(b.Calendars) > 0 {
-				b.Calendars = b.Calendars[1:] // the file asks for the password
-			}
 		}
 	}
 	l.Body = b
@@ -455,19 +452,10 @@ func listed(k calendar.Kind) calendar.Input {
 }
 
 // problem is a message beside a field.
-type problem struct {
-	Field, Label, Message string
-
-	compares bool // it is one of the form that compares versions
-}
+type problem struct{ Field, Label, Message string }
 
 // Anchor is the id of its field.
-func (p problem) Anchor() string {
-	if p.compares {
-		return "compare-" + p.Name()
-	}
-	return "filter-" + p.Name()
-}
+func (p problem) Anchor() string { return "filter-" + p.Name() }
 
 // besideField is a message without the name of its field, which stands beside it.
 func besideField(field, message string) string {
@@ -486,7 +474,6 @@ type errorBody struct {
 	Text     string
 	Problems []problem
 	Form     *filterForm // where parameters were refused
-	Compare  *compareForm
 }
 
 // statuses are those of the errors that pages tell; others have the one of the interface.
@@ -522,23 +509,13 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 	case http.StatusGone:
 		l.Code = refused.Kind.String() + "-gone"
 	}
-	if r.Route.name == pageHistory && status == http.StatusBadRequest {
-		form := p.compareForm(l)
-		b.Compare = &form
-	}
-	var elsewhere []problem // than in the form that compares
 	for _, f := range refused.Fields {
 		problem := problem{Field: f.Field, Label: l.filterName(baseName(f.Field)), Message: besideField(f.Field, texts.FieldMessage(f, l.Lang))}
-		if !b.Compare.tell(&problem) {
-			elsewhere = append(elsewhere, problem)
-		}
 		b.Problems = append(b.Problems, problem)
 	}
 	l.Title, l.Heading = b.Text, b.Text
-	if len(elsewhere) > 0 {
-		b.Form = l.badForm(elsewhere)
-	}
 	if len(b.Problems) > 0 {
+		b.Form = l.badForm(b.Problems)
 		names := make([]string, len(b.Problems))
 		for i, p := range b.Problems {
 			names[i] = p.Label

@@ -295,7 +295,7 @@ func (p *Pages) recordURLs(ctx context.Context, name string) ([]siteURL, error) 
 		}
 	}
 	for id := range linked { // a category has the events of those below it
-		for up, n := parents[id], 0; up != 0 && n < mostAncestors; up, n = parents[up], n+1 {
+		for up, n := parents[id], 0; up != 0 && n < maxAncestors; up, n = parents[up], n+1 {
 			linked[up] = true
 		}
 	}

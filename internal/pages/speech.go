@@ -171,30 +171,33 @@ type when struct {
 	zone, zoneEnd string
 }
 
-// whenText is when an event is, in the parts that a page marks: its start, its end ("" when
-// one date tells both), and what stands between and behind them.
-type whenText struct{ From, Between, To, After string }
+// whenText is when an event is, in the parts that a page marks: the day and the clock of its
+// start, its end ("" when one date tells both), and what stands between and behind them.
+type whenText struct{ Day, Gap, Clock, Between, To, After string }
+
+// From is the whole start.
+func (w whenText) From() string { return w.Day + w.Gap + w.Clock }
 
 // String is the whole text.
-func (w whenText) String() string { return w.From + w.Between + w.To + w.After }
+func (w whenText) String() string { return w.From() + w.Between + w.To + w.After }
 
 // whenText tells when an event is in whole: one date and its times, days, or both.
 func (s speech) whenText(w when) (out whenText) {
 	switch {
 	case w.allDay && sameDay(w.start, w.end):
-		out.From, out.After = s.date(w.start), " · "+s.text("event.all_day")
+		out.Day, out.After = s.date(w.start), " · "+s.text("event.all_day")
 		return out
 	case w.allDay:
-		out.From, out.Between, out.To = s.daysText(w.start, w.end)
+		out.Day, out.Between, out.To = s.daysText(w.start, w.end)
 		return out
 	}
-	out.From = s.at(s.date(w.start), s.time(w.start))
+	out.Day, out.Gap, out.Clock = s.date(w.start), s.at("", ""), s.time(w.start)
 	if w.zoneEnd != "" {
 		out.After = " " + w.zoneEnd
 	}
 	shift := !w.start.Equal(w.end) && w.zone != w.zoneEnd // a clock is changed meanwhile
 	if shift {
-		out.From += " " + w.zone
+		out.Clock += " " + w.zone
 	}
 	switch {
 	case w.start.Equal(w.end):

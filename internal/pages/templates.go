@@ -45,7 +45,7 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 			}
 			return word(key, l), nil
 		},
-		"fill": func(s, with string) string { return texts.Fill(s, with) },
+		"fill": texts.Fill,
 		"isolated": func(s, with string) template.HTML {
 			return template.HTML(texts.Fill(template.HTMLEscapeString(s), "<bdi>"+template.HTMLEscapeString(with)+"</bdi>")) //nolint:gosec // escaped
 		},

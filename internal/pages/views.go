@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"html/template"
 	"slices"
@@ -561,7 +562,7 @@ func (p *Pages) days(ctx context.Context, l *layout, first time.Time, n int, pat
 	l.Position = at
 	last := first.AddDate(0, 0, n-1)
 	b := &daysBody{selected: l.wholePeriod(ctx, path, cards), Columns: n}
-	b.Clock = cmpOr(b.Zone, p.o.SiteZone)
+	b.Clock = cmp.Or(b.Zone, p.o.SiteZone)
 	today := p.today(l.sel.zone)
 	from, to := firstHour, lastHour
 	perDay := l.sel.byDay(cards, first, last)

@@ -2,6 +2,7 @@ package readmodel
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,20 +83,23 @@ var freeWords = map[string]bool{
 	"free": true, "gratis": true, "gratuit": true, "gratuite": true, "gratuito": true, "gratuita": true, "免费": true, "免費": true,
 }
 
+// IsFree reports whether an event has a cost, and all of it is nothing.
+func IsFree(r *calendar.Record) bool {
+	texts, numbers := calendar.CostValues(r.Fields.Strings("cost"))
+	return len(texts)+len(numbers) > 0 &&
+		!slices.ContainsFunc(texts, func(text string) bool { return !freeWords[PlaceKey(text)] }) &&
+		!slices.ContainsFunc(numbers, func(n string) bool { return strings.Trim(n, "0.") != "" })
+}
+
 func costField() Field {
 	return Field{Name: FieldCost, Type: TypeNumber, From: []string{"cost"}, number: func(r *calendar.Record) (int64, bool) {
-		texts, numbers := calendar.CostValues(r.Fields.Strings("cost"))
-		free := len(texts)+len(numbers) > 0
-		for _, text := range texts {
-			free = free && freeWords[PlaceKey(text)]
+		if IsFree(r) {
+			return CostFree, true
 		}
+		_, numbers := calendar.CostValues(r.Fields.Strings("cost"))
 		lowest := int64(math.MaxInt64)
 		for _, n := range numbers {
-			free = free && strings.Trim(n, "0.") == ""
 			lowest = min(lowest, Hundredths(n))
-		}
-		if free {
-			return CostFree, true
 		}
 		return lowest, len(numbers) > 0
 	}}
