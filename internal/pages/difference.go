@@ -49,10 +49,10 @@ func common(a, b []string) (inA, inB []bool) {
 	}
 	width := len(b) + 1
 	longest := make([]uint16, (len(a)+1)*width) // by what is left of both
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
+	for i, left := range slices.Backward(a) {
+		for j, right := range slices.Backward(b) {
 			at := i*width + j
-			if longest[at] = max(longest[at+1], longest[at+width]); a[i] == b[j] {
+			if longest[at] = max(longest[at+1], longest[at+width]); left == right {
 				longest[at] = longest[at+width+1] + 1
 			}
 		}
