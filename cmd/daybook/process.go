@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -66,7 +67,7 @@ type process struct {
 	addr      net.Addr
 	readiness *readiness
 	watch     *watching
-	prepare   func(context.Context, *backend) error
+	prepare   func(ctx context.Context, b *backend, base string) error
 
 	err error // of work
 }
@@ -207,9 +208,19 @@ func (p *process) work(ctx context.Context) (err error) {
 		announce(p.c.out, s, p.addr, "", "")
 		return r.g.Run()
 	}
+	base, err := url.Parse(s.base(p.addr))
+	if err != nil {
+		return err
+	}
+	if s.demo != nil {
+		s.pagesOptions.Images = append(s.pagesOptions.Images, base.Host)
+	}
 	api, err := r.api(add)
 	if err != nil {
 		return err
+	}
+	if s.demo != nil {
+		api = withPictures(api, base)
 	}
 	// The administrator's token is shown once, so he is made when nothing but
 	// showing it can fail.
@@ -218,7 +229,7 @@ func (p *process) work(ctx context.Context) (err error) {
 		return fmt.Errorf("first administrator: %w", err)
 	}
 	if p.prepare != nil {
-		if err := p.prepare(ctx, b); err != nil {
+		if err := p.prepare(ctx, b, base.String()); err != nil {
 			return err
 		}
 	}

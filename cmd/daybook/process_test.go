@@ -101,6 +101,8 @@ type server struct {
 	token string // the administrator's, on a first start
 	data  string // the directory of a demo
 
+	announced string
+
 	mu  sync.Mutex
 	err bytes.Buffer
 }
@@ -160,6 +162,7 @@ func beginServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *serve
 	defer watchdog.Stop()
 	r := bufio.NewScanner(out)
 	for s.root == "" && r.Scan() {
+		s.announced += r.Text() + "\n"
 		if i := strings.Index(r.Text(), "http://"); i >= 0 && !strings.HasPrefix(r.Text(), "calendar: ") {
 			s.root = r.Text()[i:]
 		}

@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	group "github.com/oklog/run"
@@ -18,6 +20,7 @@ import (
 	"daybook/internal/demo"
 	"daybook/internal/ground/lifecycle"
 	"daybook/internal/httpapi"
+	"daybook/internal/pages"
 )
 
 // Limits of the HTTP server.
@@ -39,31 +42,66 @@ func runServe(ctx context.Context, c *console, s *settings, args []string) error
 	return serve(ctx, c, s, nil)
 }
 
-// demoEvents is how many events the demo makes up.
-const demoEvents = 200
+// demoPictures is the path of the pictures of the demo.
+const demoPictures = "/pictures/"
 
 func runDemo(ctx context.Context, c *console, s *settings, args []string) error {
 	if len(args) != 0 {
 		return usageError("takes no argument, not %q", args)
+	}
+	town, err := demo.Read()
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	for _, d := range s.table() {
+		if v, suits := town.Settings[d.name]; suits && s.given[d.name].From == byDefault {
+			s.given[d.name] = given{v, "demo"}
+			if err := d.set(v); err != nil {
+				return fmt.Errorf("demo: %s: %w", d.name, err)
+			}
+		}
+	}
+	if home := &s.pagesOptions.Brand.Home; *home == (pages.Home{}) {
+		for _, l := range calendar.Langs {
+			home[l] = pages.HomeText{HTML: town.Home[l], Lang: l}
+		}
 	}
 	dir, err := os.MkdirTemp("", "daybook-demo-")
 	if err != nil {
 		return fmt.Errorf("demo directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	s.data, s.demo = dir, true
-	return serve(ctx, c, s, func(ctx context.Context, b *backend) error {
+	s.data, s.demo = dir, new(demo.Filled)
+	return serve(ctx, c, s, func(ctx context.Context, b *backend, base string) error {
 		admin, err := administrator(ctx, b)
 		if err != nil {
 			return err
 		}
-		if err := demo.Fill(ctx, b.command, demo.Options{
-			Seed: s.seed, Events: demoEvents, Now: time.Now().In(s.site), Caller: admin,
-		}); err != nil {
+		o := demo.Options{Seed: s.seed, Now: time.Now(), Callers: map[string]calendar.Caller{}, Pictures: base + demoPictures}
+		for _, name := range town.Users {
+			if o.Callers[name], err = b.users.Ensure(ctx, name, calendar.Editor, admin.ID); err != nil {
+				return err
+			}
+		}
+		if s.demo, err = town.Fill(ctx, b.command, o); err != nil {
 			return err
 		}
 		_, err = b.signer.Sign(ctx) // so that proofs are there when it is announced
 		return err
+	})
+}
+
+// withPictures serves the pictures of the demo next to a handler.
+func withPictures(next http.Handler, base *url.URL) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, ok := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, base.Path), demoPictures) // a proxy may have taken the path off
+		if !ok || name == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", "public, max-age=86400")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'")
+		http.ServeFileFS(w, r, demo.Pictures(), name)
 	})
 }
 
@@ -90,7 +128,7 @@ func administrator(ctx context.Context, b *backend) (calendar.Caller, error) {
 // Whatever hangs, the drain as a whole has a limit.
 // The listener answers for the health of the process from the beginning on, also
 // while it waits for a server that is not there yet.
-func serve(ctx context.Context, c *console, s *settings, prepare func(context.Context, *backend) error) error {
+func serve(ctx context.Context, c *console, s *settings, prepare func(ctx context.Context, b *backend, base string) error) error {
 	log := s.logger(c.err)
 	ready, err := newReadiness(s.api(log))
 	if err != nil {
@@ -157,22 +195,26 @@ func serve(ctx context.Context, c *console, s *settings, prepare func(context.Co
 // announce prints, once, the administrator's token, and then where the service
 // is: who reads up to that line has read all.
 func announce(w io.Writer, s *settings, addr net.Addr, name, token string) {
-	base := s.baseURL
-	if base == "" {
-		base = "http://" + addr.String()
-	}
+	base := s.base(addr)
 	if s.serves == servesRelay || s.serves == servesProjector {
 		fmt.Fprintf(w, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, s.serves, addr)
 		return
 	}
-	if s.demo {
+	if s.demo != nil {
 		fmt.Fprintf(w, "calendar: %s/\ndirectory: %s\n", base, s.data)
+		fmt.Fprintf(w, "protected: /event/%s/ opens with the password %q\n", s.demo.Locked, s.demo.Password)
 	}
 	if token != "" {
 		fmt.Fprintf(w, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)
 	}
+	if s.demo != nil {
+		fmt.Fprintf(w, "For commands in another terminal:\nexport TOKEN=%s ID=%s\n", token, s.demo.Moved)
+	}
 	fmt.Fprintf(w, "daybook %s serves %s/%s/calendar/events/v1\n", version, base, s.apiPrefix)
 }
+
+// base is the base URL, without one that of an address.
+func (s *settings) base(addr net.Addr) string { return cmp.Or(s.baseURL, "http://"+addr.String()) }
 
 // orNone gives a number as options take it, for which 0 is none and not the default.
 func orNone(n int) int {

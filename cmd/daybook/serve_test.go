@@ -6,13 +6,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"daybook/internal/demo"
 )
 
 const concert = `{"title":"Quay concert","start_date":"tomorrow 7pm","end_date":"tomorrow 9pm","venue":{"venue":"River Hall"}}`
@@ -90,22 +94,65 @@ func TestKillDuringWrites(t *testing.T) {
 	mustTool(t, "verify", "--data", data)
 }
 
+// TestDemo looks at the harbor town as it was announced, in a zone of somebody else.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "demo", "--timezone", "Europe/Rome")
-	list := s.want(200, "GET", "/events?start_date=-1%20year", "", "")
-	if got := list["total"]; got != float64(demoEvents) {
-		t.Errorf("got %v events, want %d", got, demoEvents)
+	list := s.want(200, "GET", "/events?start_date=-1%20year&per_page=100", "", "")
+	if got := list["total"]; got != float64(demo.Events) {
+		t.Errorf("got %v events, want %d", got, demo.Events)
 	}
-	if got := s.want(200, "GET", "/events", "", "")["total"].(float64); got < 50 {
-		t.Errorf("the default list has %v events, want many", got)
+	for query, least := range map[string]float64{
+		"":                                   150,
+		"?end_date=now&start_date=-1%20year": 100,
+		"?geoloc_lat=44.1&geoloc_lng=-69.1&geoloc_radius=5&featured=true": 3,
+		"?event_status=cancelled,postponed":                               2,
+		"?categories=music":                                               20, // those of the categories below it
+	} {
+		if got := s.want(200, "GET", "/events"+query, "", "")["total"].(float64); got < least {
+			t.Errorf("%q: %v events, want at least %v", query, got, least)
+		}
 	}
-	if got := s.want(200, "GET", "/events?geoloc_lat=48.86&geoloc_lng=2.35&geoloc_radius=50", "", "")["total"].(float64); got == 0 {
-		t.Error("no event near Paris")
+	// The pictures come from here, and pages show them.
+	size, pictures := 0, map[string]bool{}
+	for _, e := range list["events"].([]any) {
+		image, ok := e.(map[string]any)["image"].(map[string]any)
+		if !ok || pictures[image["url"].(string)] {
+			continue
+		}
+		pictures[image["url"].(string)] = true
+		status, header, b := s.full("GET", image["url"].(string), "", "", nil)
+		if size += len(b); status != 200 || header.Get("Content-Type") != "image/svg+xml" {
+			t.Errorf("%v: %d %s", image, status, header.Get("Content-Type"))
+		}
 	}
-	var dir string
-	for line := range strings.Lines(s.log()) {
-		dir += line
+	if len(pictures) < 10 || size > 1<<20 {
+		t.Errorf("%d pictures of %d bytes", len(pictures), size)
+	}
+	if _, b := s.try("GET", s.host+"/", "", ""); !strings.Contains(string(b), `src="`+s.host+`/pictures/`) {
+		t.Error("the home page shows none of them")
+	}
+	// What was announced besides: an event that was moved, and the password of another one.
+	told := regexp.MustCompile(`protected: (/\S+) opens with the password "(.+)"\n(?s:.*)export TOKEN=(\S+) ID=(\d+)\n`).FindStringSubmatch(s.announced)
+	if told == nil {
+		t.Fatalf("announced:\n%s", s.announced)
+	}
+	if status, b := s.try("POST", s.host+told[1], "", ""); status != 403 {
+		t.Errorf("without a password: %d %s", status, b)
+	}
+	if status, _, b := s.full("POST", s.host+told[1], "", "password="+url.QueryEscape(told[2]), map[string]string{"Content-Type": "application/x-www-form-urlencoded"}); status != 200 {
+		t.Errorf("with the password: %d %s", status, b)
+	}
+	actors, reasons := map[any]bool{}, 0
+	for _, e := range s.want(200, "GET", "/events/"+told[4]+"/history", told[3], "")["entries"].([]any) {
+		e := e.(map[string]any)
+		actors[e["actor"].(map[string]any)["name"]] = true
+		if e["reason"] != nil {
+			reasons++
+		}
+	}
+	if len(actors) < 3 || reasons < 3 {
+		t.Errorf("its history has %v and %d reasons", actors, reasons)
 	}
 	s.ends()
 }

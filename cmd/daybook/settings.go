@@ -18,6 +18,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/eventstore/feed"
+	"daybook/internal/demo"
 	"daybook/internal/httpapi"
 	"daybook/internal/pages"
 	"daybook/internal/proof"
@@ -30,7 +31,7 @@ type settings struct {
 	file string // of settings; "": none
 
 	data   string
-	demo   bool // somebody looks at it: the address of the pages is told first
+	demo   *demo.Filled // nil: not a demonstration
 	listen string
 
 	adapters

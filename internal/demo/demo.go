@@ -1,14 +1,22 @@
-// Package demo makes up a plausible calendar: the same seed and day give the
-// same calendar. It is for trying the service and for benchmarks, never for
-// tests that need exact values.
+// Package demo makes up the calendar of a harbor town, for trying the service. The same
+// seed and day make the same calendar, but for its ids.
 package demo
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"daybook/calendar"
@@ -16,278 +24,406 @@ import (
 	"daybook/eventstore"
 )
 
+//go:embed town.json pictures
+var files embed.FS
+
+// Pictures returns the illustrations of the events, as NAME.svg.
+func Pictures() fs.FS {
+	sub, _ := fs.Sub(files, "pictures") // the name is valid
+	return sub
+}
+
+// Town is the place and what happens there.
+type Town struct {
+	Settings map[string]string // that suit it, by name
+	Home     [len(calendar.Langs)]string
+	Users    []string // who keep the calendar
+
+	Place      calendar.Input // fields of every venue
+	Categories []struct {
+		Names         [len(calendar.Langs)]string
+		About, Parent string
+	}
+	Venues, Organizers map[string]calendar.Input
+	Fixed, Kinds       []event
+}
+
+// event is an event with a day of its own, or a kind of events: one for each text of With,
+// on days that suit.
+type event struct {
+	Key            string // of what Filled names
+	Venue, Picture string
+	Lang           string // of its texts, "": English
+
+	Week, Day int    // weeks after this one, and day from Monday on
+	Date      string // month and day, in the place of Week and Day
+	Days      int    // of an all-day event
+	Lead      int    // days from its first entry on; 0: some weeks
+
+	Weekdays string // of a kind, 0 is Sunday
+	Months   []int  // of a kind; none: all
+	With     []string
+
+	Start   string
+	Minutes int
+	Event   json.RawMessage // may hold {1}, {2} … for the parts of a text of With
+	Texts   map[string]json.RawMessage
+	Steps   []step
+}
+
+// step is a later change.
+type step struct {
+	After         int // days after the first entry
+	By, Reason    string
+	Days, Earlier int // by which start and end move; Earlier in minutes
+	Set           calendar.Input
+}
+
+// Read returns the town.
+func Read() (*Town, error) {
+	b, err := files.ReadFile("town.json")
+	if err != nil {
+		return nil, err
+	}
+	t := new(Town)
+	return t, decode(b, t)
+}
+
+func decode(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
 // Writer carries out the writes; *command.Service is one.
 type Writer interface {
 	Create(ctx context.Context, r command.Request) (command.Result, error)
 	Update(ctx context.Context, r command.Request) (command.Result, error)
 }
 
-// Options of Fill; Events and Now are needed.
+// Options of Fill; Seed and Pictures may be zero.
 type Options struct {
-	Seed   int64
-	Events int // number of events
-	// Now is the day around which the events lie: a quarter before, the rest
-	// within the year after.
-	Now    time.Time
-	Caller calendar.Caller // author of everything; an administrator
-	// Parallel is how many writers make events at once; 0: 1. With more than
-	// one the ids differ from run to run.
-	Parallel int
-	// Plain leaves out the later edits and the translations.
-	Plain bool
+	Seed     int64
+	Now      time.Time
+	Callers  map[string]calendar.Caller // Users of the town, with the right to all
+	Pictures string                     // URL of the folder of Pictures; "": none
 }
 
+// Events is how many events there are, over 14 months.
+const Events = 400
+
+// Filled is what is worth a look.
+type Filled struct {
+	Moved            calendar.ID // an event with a long history
+	Locked, Password string      // slug of a protected event, and what opens it
+}
+
+// maxBatch is how many writes are carried out together.
+const maxBatch = 16
+
+// record is what several writes are about; it has an id and a slug once it was created.
+type record struct {
+	id       calendar.ID
+	slug     string
+	password any
+}
+
+// write is one write of the plan.
+type write struct {
+	at         time.Time
+	kind       calendar.Kind
+	lang       calendar.Lang
+	of         *record
+	by, reason string
+	in         calendar.Input
+}
+
+type span struct{ from, to time.Time }
+
+// maker plans all writes. Its days and clocks are those of the town, kept in UTC.
 type maker struct {
-	w    Writer
-	o    Options
-	rng  *rand.Rand
-	day  time.Time
-	refs struct{ venues, organizers []calendar.ID }
+	*Town
+	o      Options
+	rng    *rand.Rand
+	now    time.Time
+	writes []write
+	events int
+	load   map[time.Time]int      // events by day
+	taken  map[string][]span      // of venues
+	days   map[*event][]time.Time // of events of a kind
+	named  map[string]*record     // "venue/hall", "parent/Music", "event/moved"
 }
 
-// Fill makes venues, organizers and terms, then the events, then a few edits of
-// some of them.
-func Fill(ctx context.Context, w Writer, o Options) error {
-	m := &maker{w: w, o: o, rng: rand.New(rand.NewPCG(uint64(o.Seed), 0x9e3779b97f4a7c15))}
-	y, mo, d := o.Now.UTC().Date()
-	m.day = time.Date(y, mo, d, 0, 0, 0, 0, time.UTC)
-	if err := m.terms(ctx); err != nil {
-		return fmt.Errorf("demo terms: %w", err)
+// Fill makes terms, venues and organizers, then the events and what changed in them, in
+// the order of time.
+func (t *Town) Fill(ctx context.Context, w Writer, o Options) (*Filled, error) {
+	m := &maker{
+		Town: t, o: o, rng: rand.New(rand.NewPCG(uint64(o.Seed), 0x9e3779b97f4a7c15)),
+		load: map[time.Time]int{}, taken: map[string][]span{}, days: map[*event][]time.Time{}, named: map[string]*record{},
 	}
-	if err := m.places(ctx); err != nil {
-		return fmt.Errorf("demo venues: %w", err)
-	}
-	if err := m.events(ctx); err != nil {
-		return fmt.Errorf("demo events: %w", err)
-	}
-	return nil
-}
-
-// settled is how long ago terms and venues were made; events come after them.
-const settled = 90 * 24 * time.Hour
-
-func (m *maker) request(k calendar.Kind, l calendar.Lang, in calendar.Input) command.Request {
-	return command.Request{
-		Kind: k, Lang: l, Input: in, Caller: m.o.Caller, At: m.o.Now.Add(-settled),
-		Cause: eventstore.Cause{Client: "daybook demo"},
-	}
-}
-
-func (m *maker) create(ctx context.Context, k calendar.Kind, l calendar.Lang, in calendar.Input) (calendar.ID, error) {
-	r, err := m.w.Create(ctx, m.request(k, l, in))
+	zone, err := time.LoadLocation(t.Settings["timezone"])
 	if err != nil {
-		return 0, err
+		return nil, fmt.Errorf("demo: %w", err)
 	}
-	return r.Record.ID, nil
+	_, offset := o.Now.In(zone).Zone()
+	m.now = o.Now.UTC().Add(time.Duration(offset) * time.Second)
+	m.places()
+	if err := m.schedule(); err != nil {
+		return nil, fmt.Errorf("demo: %w", err)
+	}
+	slices.SortStableFunc(m.writes, func(a, b write) int { return a.at.Compare(b.at) })
+	for rest := m.writes; len(rest) > 0; {
+		n := batch(rest)
+		if err := m.carryOut(ctx, w, rest[:n]); err != nil {
+			return nil, fmt.Errorf("demo: %w", err)
+		}
+		rest = rest[n:]
+	}
+	locked := m.named["event/protected"]
+	return &Filled{Moved: m.named["event/moved"].id, Locked: locked.slug, Password: fmt.Sprint(locked.password)}, nil
 }
 
-func (m *maker) translate(ctx context.Context, k calendar.Kind, id calendar.ID, texts map[calendar.Lang]calendar.Input) error {
-	if m.o.Plain {
-		return nil
-	}
-	for _, l := range calendar.Langs {
-		if in, ok := texts[l]; ok {
-			r := m.request(k, l, in)
-			r.Target.ID = id
-			if _, err := m.w.Update(ctx, r); err != nil {
-				return err
-			}
+// batch is how many writes may be carried out together: of different records, none of
+// which is linked from another.
+func batch(writes []write) int {
+	seen := map[*record]bool{}
+	for n, p := range writes {
+		if seen[p.of] || p.kind != writes[0].kind || p.in["parent"] != writes[0].in["parent"] || n == maxBatch {
+			return n
 		}
+		seen[p.of] = true
 	}
-	return nil
+	return len(writes)
 }
 
-func (m *maker) terms(ctx context.Context) error {
-	parents := make(map[string]calendar.ID)
-	for _, c := range categories {
-		in := calendar.Input{"name": c.names[calendar.LangEN], "description": c.about}
-		if c.parent != "" {
-			in["parent"] = json.Number(parents[c.parent].String())
+// carryOut carries out writes together: the store takes them in few commits.
+func (m *maker) carryOut(ctx context.Context, w Writer, writes []write) error {
+	errs := make([]error, len(writes))
+	var all sync.WaitGroup
+	for i, p := range writes {
+		all.Go(func() { errs[i] = m.write(ctx, w, p) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// write carries out a write, with ids in the place of names.
+func (m *maker) write(ctx context.Context, w Writer, p write) error {
+	for _, field := range []string{"venue", "organizer", "parent"} {
+		if name, ok := p.in[field].(string); ok && m.named[field+"/"+name] != nil {
+			p.in[field] = json.Number(m.named[field+"/"+name].id.String())
 		}
-		id, err := m.create(ctx, calendar.KindCategory, calendar.LangEN, in)
-		if err != nil {
-			var e *calendar.Error
-			if errors.As(err, &e) && e.Code == calendar.CodeTermExists {
-				id = e.TermID
-			} else {
-				return err
-			}
+	}
+	r := command.Request{
+		Kind: p.kind, Lang: p.lang, Input: p.in, Caller: m.o.Callers[p.by], At: p.at.Add(m.o.Now.Sub(m.now)),
+		Cause: eventstore.Cause{Client: "daybook demo", Reason: p.reason},
+	}
+	do := w.Create
+	if p.of.id != 0 {
+		do, r.Target.ID = w.Update, p.of.id
+	}
+	done, err := do(ctx, r)
+	if err == nil {
+		p.of.id, p.of.slug = done.Record.ID, done.Record.Slug()
+	}
+	return err
+}
+
+// today is the day of now.
+func (m *maker) today() time.Time { return m.now.Truncate(24 * time.Hour) }
+
+// places plans terms, venues and organizers. Events come after them.
+func (m *maker) places() {
+	at := m.today().AddDate(0, 0, -160)
+	add := func(k calendar.Kind, field, name string, in calendar.Input) *record {
+		of := new(record)
+		m.named[field+"/"+name] = of
+		m.writes = append(m.writes, write{at: at, kind: k, lang: calendar.LangEN, of: of, by: m.Users[0], in: in})
+		return of
+	}
+	for _, c := range m.Categories {
+		in := calendar.Input{"name": c.Names[calendar.LangEN], "description": c.About}
+		if c.Parent != "" {
+			in["parent"] = c.Parent
 		}
-		parents[c.names[calendar.LangEN]] = id
-		texts := make(map[calendar.Lang]calendar.Input)
+		of := add(calendar.KindCategory, "parent", c.Names[calendar.LangEN], in)
 		for _, l := range calendar.Langs {
-			if l != calendar.LangEN && c.names[l] != "" {
-				texts[l] = calendar.Input{"name": c.names[l]}
+			if l != calendar.LangEN {
+				m.writes = append(m.writes, write{at: at.Add(time.Duration(l+1) * time.Minute), kind: calendar.KindCategory, lang: l, of: of, by: m.Users[0], in: calendar.Input{"name": c.Names[l]}})
 			}
 		}
-		if err := m.translate(ctx, calendar.KindCategory, id, texts); err != nil {
-			return err
-		}
 	}
-	return nil
+	for _, name := range slices.Sorted(maps.Keys(m.Venues)) {
+		in := maps.Clone(m.Venues[name])
+		maps.Copy(in, m.Place)
+		add(calendar.KindVenue, "venue", name, in)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Organizers)) {
+		add(calendar.KindOrganizer, "organizer", name, maps.Clone(m.Organizers[name]))
+	}
 }
 
-func (m *maker) places(ctx context.Context) error {
-	for _, c := range cities {
-		for _, h := range c.halls {
-			jitter := func() float64 { return (m.rng.Float64() - 0.5) / 50 }
-			id, err := m.create(ctx, calendar.KindVenue, c.lang, calendar.Input{
-				"venue": h, "city": c.name, "country": c.country,
-				"address": fmt.Sprintf("%d %s", 1+m.rng.IntN(180), c.street), "zip": fmt.Sprintf("%05d", 10000+m.rng.IntN(80000)),
-				"geo_lat": json.Number(fmt.Sprintf("%.4f", c.lat+jitter())), "geo_lng": json.Number(fmt.Sprintf("%.4f", c.lng+jitter())),
-				"website": fmt.Sprintf("https://venue-%d.example", len(m.refs.venues)+1),
-			})
+// schedule plans the events of 14 months: those with a day of their own; then, from two
+// weeks ago and the first of this month to the end of the next, as many as a town has; then
+// the rest here and there.
+func (m *maker) schedule() error {
+	month := time.Date(m.now.Year(), m.now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	first, last := month.AddDate(0, -2, 0), month.AddDate(0, 12, 0)
+	for i := range m.Fixed {
+		e := &m.Fixed[i]
+		day := m.today().AddDate(0, 0, 7*e.Week+e.Day-(int(m.now.Weekday())+6)%7-1)
+		if e.Date != "" {
+			of, err := time.Parse(time.DateOnly, first.Format("2006-")+e.Date)
 			if err != nil {
 				return err
 			}
-			m.refs.venues = append(m.refs.venues, id)
+			if day = of; day.Before(first) {
+				day = day.AddDate(1, 0, 0)
+			}
 		}
-	}
-	for i, o := range organizers {
-		id, err := m.create(ctx, calendar.KindOrganizer, o.lang, calendar.Input{
-			"organizer": o.name, "email": fmt.Sprintf("hello%d@organizer.example", i+1), "phone": fmt.Sprintf("+1 555 01%02d", i),
-			"description": o.about,
-		})
-		if err != nil {
+		if err := m.add(e, day, ""); err != nil {
 			return err
 		}
-		m.refs.organizers = append(m.refs.organizers, id)
 	}
-	return nil
-}
-
-// plan is one event decided before it is written, so that parallel writers do
-// not disturb the order of random numbers.
-type plan struct {
-	at    time.Time // moment of the first write; edits follow day by day
-	lang  calendar.Lang
-	in    calendar.Input
-	texts map[calendar.Lang]calendar.Input
-	edits []calendar.Input
-}
-
-func (m *maker) events(ctx context.Context) error {
-	workers := max(m.o.Parallel, 1)
-	plans := make(chan plan)
-	errs := make(chan error, workers)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for range workers {
-		go func() {
+	from, to := month, month.AddDate(0, 2, 0)
+	if ago := m.today().AddDate(0, 0, -14); ago.Before(from) {
+		from = ago
+	}
+	for day := from; day.Before(to); day = day.AddDate(0, 0, 1) {
+		wanted := [7]int{9, 2, 2, 3, 3, 4, 9}[day.Weekday()]
+		for found := true; found && m.load[day] < wanted; {
 			var err error
-			for p := range plans {
-				if err = m.write(ctx, p); err != nil {
-					cancel()
-					break
-				}
-			}
-			errs <- err
-		}()
-	}
-feed:
-	for i := range m.o.Events {
-		select {
-		case plans <- m.plan(i):
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(plans)
-	var all error
-	for range workers {
-		all = errors.Join(all, <-errs)
-	}
-	return all
-}
-
-func (m *maker) write(ctx context.Context, p plan) error {
-	r := m.request(calendar.KindEvent, p.lang, p.in)
-	r.At = p.at
-	made, err := m.w.Create(ctx, r)
-	if err != nil {
-		return err
-	}
-	edit := func(l calendar.Lang, in calendar.Input) error {
-		p.at = p.at.Add(26 * time.Hour)
-		r := m.request(calendar.KindEvent, l, in)
-		r.Target.ID, r.At = made.Record.ID, p.at
-		_, err := m.w.Update(ctx, r)
-		return err
-	}
-	for _, l := range calendar.Langs {
-		if in, ok := p.texts[l]; ok {
-			if err := edit(l, in); err != nil {
+			if found, err = m.pick(day); err != nil {
 				return err
 			}
 		}
 	}
-	for _, e := range p.edits {
-		if err := edit(p.lang, e); err != nil {
+	for tries := 0; m.events < Events; tries++ {
+		day := between(first, from, m.rng.Float64())
+		if m.rng.IntN(4) > 0 {
+			f := m.rng.Float64()
+			day = between(to, last, f*f) // the further away, the less is known
+		}
+		if weekend := day.Weekday()%6 == 0; m.load[day] > 5 || !weekend && m.rng.IntN(4) > 0 {
+			continue
+		}
+		if _, err := m.pick(day); err != nil {
 			return err
+		}
+		if tries > 100*Events {
+			return fmt.Errorf("%d events only fit", m.events)
 		}
 	}
 	return nil
 }
 
-func (m *maker) plan(i int) plan {
-	c := &cities[m.rng.IntN(len(cities))]
-	t := &themes[m.rng.IntN(len(themes))]
-	venue := 0
-	for j := range cities {
-		if &cities[j] == c {
-			venue += m.rng.IntN(len(c.halls))
+// between returns the day after a fraction of some days.
+func between(from, to time.Time, fraction float64) time.Time {
+	return from.AddDate(0, 0, int(fraction*to.Sub(from).Hours()/24))
+}
+
+// pick plans an event on a day, of the kind that has the most left of those that suit.
+func (m *maker) pick(day time.Time) (bool, error) {
+	var best *event
+	least := 2.0
+	for i := range m.Kinds {
+		e := &m.Kinds[i]
+		start := day.Add(clock(e.Start))
+		end := start.Add(time.Duration(e.Minutes) * time.Minute)
+		used := len(m.days[e])
+		near := func(d time.Time) bool { return d.Sub(day).Abs() < 5*24*time.Hour }
+		meets := func(s span) bool { return s.from.Before(end) && start.Before(s.to) }
+		if used == len(e.With) || !strings.Contains(e.Weekdays, strconv.Itoa(int(day.Weekday()))) || len(e.Months) > 0 && !slices.Contains(e.Months, int(day.Month())) ||
+			slices.ContainsFunc(m.days[e], near) || slices.ContainsFunc(m.taken[e.Venue], meets) {
+			continue
+		}
+		if score := float64(used)/float64(len(e.With)) + m.rng.Float64()/3; score < least {
+			best, least = e, score
+		}
+	}
+	if best == nil {
+		return false, nil
+	}
+	m.days[best] = append(m.days[best], day)
+	return true, m.add(best, day, best.With[len(m.days[best])-1])
+}
+
+// clock reads a time of day, as 19:30.
+func clock(s string) time.Duration {
+	t, _ := time.Parse("15:04", s)
+	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
+}
+
+// add plans an event and what changes in it.
+func (m *maker) add(e *event, day time.Time, with string) error {
+	words := []string{}
+	for i, part := range strings.Split(with, "|") {
+		words = append(words, fmt.Sprintf("{%d}", i+1), part)
+	}
+	input := func(raw json.RawMessage) (in calendar.Input, err error) {
+		return in, decode([]byte(strings.NewReplacer(words...).Replace(string(raw))), &in)
+	}
+	in, err := input(e.Event)
+	if err != nil {
+		return err
+	}
+	start := day.Add(clock(e.Start))
+	end := start.Add(time.Duration(e.Minutes) * time.Minute)
+	if e.Days > 0 {
+		end = start.AddDate(0, 0, e.Days-1)
+	} else if e.Venue != "" {
+		m.taken[e.Venue] = append(m.taken[e.Venue], span{start, end})
+	}
+	for d := day; !d.After(end); d = d.AddDate(0, 0, 1) {
+		m.load[d]++
+	}
+	when := func(in calendar.Input) {
+		in["start_date"], in["end_date"] = start.Format(time.DateTime), end.Format(time.DateTime)
+	}
+	when(in)
+	in["timezone"] = m.Settings["timezone"]
+	if e.Venue != "" {
+		in["venue"] = e.Venue
+	}
+	if e.Picture != "" && m.o.Pictures != "" {
+		in["image"] = m.o.Pictures + e.Picture + ".svg"
+	}
+	m.events++
+	at := m.today()
+	if start.Before(at) {
+		at = day
+	}
+	at = at.AddDate(0, 0, -cmp.Or(e.Lead, 14+m.rng.IntN(40))).Add(time.Duration(9*60+m.rng.IntN(9*60)) * time.Minute)
+	lang, _ := calendar.ParseLang(cmp.Or(e.Lang, "en"))
+	user := m.rng.IntN(len(m.Users))
+	of := &record{password: in["password"]}
+	if e.Key != "" {
+		m.named["event/"+e.Key] = of
+	}
+	m.writes = append(m.writes, write{at: at, kind: calendar.KindEvent, lang: lang, of: of, by: m.Users[user], in: in})
+	if with == "" || m.events%2 == 0 || lang != calendar.LangEN {
+		for _, l := range calendar.Langs {
+			if raw := e.Texts[l.String()]; raw != nil {
+				in, err := input(raw)
+				if err != nil {
+					return err
+				}
+				m.writes = append(m.writes, write{at: at.AddDate(0, 0, 1), kind: calendar.KindEvent, lang: l, of: of, by: m.Users[(user+1)%len(m.Users)], in: in})
+			}
+		}
+	}
+	for _, s := range e.Steps {
+		if with != "" && m.events%3 > 0 {
 			break
 		}
-		venue += len(cities[j].halls)
-	}
-	lang := c.lang
-	start := m.day.AddDate(0, 0, m.rng.IntN(365)-90).Add(time.Duration(36+m.rng.IntN(48)) * 15 * time.Minute)
-	end := start.Add(time.Duration(4+m.rng.IntN(16)) * 15 * time.Minute)
-	title := fmt.Sprintf(t.title[lang], c.name)
-	if m.o.Events > 500 || i%7 == 3 {
-		title = fmt.Sprintf("%s %d", title, 1+i/len(themes))
-	}
-	in := calendar.Input{
-		"title": title, "description": t.about[lang] + "\n\n" + closing[lang], "excerpt": t.about[lang],
-		"start_date": start.Format(time.DateTime), "end_date": end.Format(time.DateTime), "timezone": c.zone,
-		"all_day": m.rng.IntN(8) == 0, "featured": m.rng.IntN(12) == 0,
-		"venue": json.Number(m.refs.venues[venue].String()), "categories": t.category,
-		"organizer": json.Number(m.refs.organizers[m.rng.IntN(len(m.refs.organizers))].String()),
-		"website":   fmt.Sprintf("https://tickets.example/%d", i+1),
-	}
-	switch m.rng.IntN(4) {
-	case 0:
-		in["cost"] = "0"
-	case 1:
-		in["cost"] = fmt.Sprintf("%s%d", c.currency, 5+m.rng.IntN(40))
-	case 2:
-		low := 5 + m.rng.IntN(20)
-		in["cost"] = []any{fmt.Sprintf("%s%d", c.currency, low), fmt.Sprintf("%s%d", c.currency, low+5+m.rng.IntN(30))}
-		in["ticketed"] = true
-	}
-	tag := []any{tags[m.rng.IntN(len(tags))]}
-	if m.rng.IntN(2) == 0 {
-		tag = append(tag, tags[m.rng.IntN(len(tags))])
-	}
-	in["tags"] = tag
-	p := plan{at: m.o.Now.Add(-time.Duration(10*24+m.rng.IntN(70*24)) * time.Hour), lang: lang, in: in, texts: make(map[calendar.Lang]calendar.Input)}
-	if m.o.Plain {
-		return p
-	}
-	for _, l := range calendar.Langs {
-		if l != lang && (l == calendar.LangEN || m.rng.IntN(3) == 0) {
-			p.texts[l] = calendar.Input{"title": fmt.Sprintf(t.title[l], c.name), "description": t.about[l]}
+		in := calendar.Input{}
+		maps.Copy(in, s.Set)
+		if s.Days != 0 || s.Earlier != 0 {
+			by := time.Duration(s.Days*24*60-s.Earlier) * time.Minute
+			start, end = start.Add(by), end.Add(by)
+			when(in)
 		}
+		m.writes = append(m.writes, write{at: at.AddDate(0, 0, s.After), kind: calendar.KindEvent, lang: lang, of: of, by: s.By, reason: s.Reason, in: in})
 	}
-	switch m.rng.IntN(6) {
-	case 0:
-		p.edits = append(p.edits, calendar.Input{"start_date": start.Add(time.Hour).Format(time.DateTime), "end_date": end.Add(time.Hour).Format(time.DateTime)})
-	case 1:
-		p.edits = append(p.edits, calendar.Input{"title": title + " ★"}, calendar.Input{"featured": true})
-	case 2:
-		p.edits = append(p.edits, calendar.Input{"cost": "free"})
-	default:
-		p.edits = append(p.edits, calendar.Input{"excerpt": t.about[lang] + " " + closing[lang]})
-	}
-	return p
+	return nil
 }

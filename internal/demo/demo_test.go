@@ -1,0 +1,85 @@
+package demo_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"daybook/calendar"
+	"daybook/command"
+	"daybook/internal/demo"
+)
+
+// events takes the writes of events, and keeps what each is at last.
+type events struct {
+	mu sync.Mutex
+	of map[calendar.ID]calendar.Input
+	n  calendar.ID
+}
+
+func (w *events) Create(_ context.Context, r command.Request) (command.Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.n++
+	if r.Kind == calendar.KindEvent {
+		w.of[w.n] = r.Input
+	}
+	return command.Result{Record: &calendar.Record{ID: w.n}}, nil
+}
+
+func (w *events) Update(_ context.Context, r command.Request) (command.Result, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, v := range r.Input {
+		if of := w.of[r.Target.ID]; of != nil && r.Lang == calendar.LangEN {
+			of[name] = v
+		}
+	}
+	return command.Result{Record: &calendar.Record{ID: r.Target.ID}}, nil
+}
+
+// TestEveryDay makes the calendar as it is on days of a year: it always has all its
+// events, full weekends in this month and the next, and what is featured lies ahead.
+func TestEveryDay(t *testing.T) {
+	t.Parallel()
+	for ago := range 28 {
+		now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, 13*ago)
+		town, err := demo.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &events{of: map[calendar.ID]calendar.Input{}}
+		filled, err := town.Fill(t.Context(), w, demo.Options{Seed: int64(ago), Now: now})
+		if err != nil {
+			t.Fatalf("%s: %v", now, err)
+		}
+		titles, load, featured := map[any]bool{}, map[string]int{}, 0
+		for id, in := range w.of {
+			titles[in["title"]] = true
+			start, err1 := time.Parse(time.DateTime, in["start_date"].(string))
+			end, err2 := time.Parse(time.DateTime, in["end_date"].(string))
+			if err1 != nil || err2 != nil || end.Before(start) || start.Before(now.AddDate(0, 0, -100)) || start.After(now.AddDate(1, 0, 0)) {
+				t.Errorf("%s: %v from %v to %v", now, in["title"], in["start_date"], in["end_date"])
+			}
+			for d := start.Truncate(24 * time.Hour); !d.After(end); d = d.AddDate(0, 0, 1) {
+				load[d.Format(time.DateOnly)]++
+			}
+			if in["featured"] == true {
+				featured++
+			}
+			if (in["featured"] == true || id == filled.Moved) && !start.After(now) {
+				t.Errorf("%s: %v is over", now, in["title"])
+			}
+		}
+		if len(w.of) != demo.Events || len(titles) != demo.Events || featured != 3 {
+			t.Errorf("%s: %d events with %d titles, %d featured", now, len(w.of), len(titles), featured)
+		}
+		month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+		for d := month; d.Before(month.AddDate(0, 2, 0)); d = d.AddDate(0, 0, 1) {
+			if n := load[d.Format(time.DateOnly)]; d.Weekday()%6 == 0 && n < 8 {
+				t.Errorf("%s: %d events on %s", now, n, d)
+			}
+		}
+	}
+}
