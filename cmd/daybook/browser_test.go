@@ -440,7 +440,7 @@ func (l *looked) mapped(t *testing.T) {
 	}
 	for _, width := range []int{1280, 360} {
 		p.Resize(width, 900)
-		p.Goto(l.host + "/events/map/")
+		p.Goto(l.host + "/events/map/?city=Port+Merrow")
 		p.Eval(`document.getElementById('map').scrollIntoView(); 0`)
 		for zoom := range 3 {
 			p.Wait(isDrawn + ` && document.querySelectorAll('#map [data-marker]').length > 0`)

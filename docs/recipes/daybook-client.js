@@ -1,5 +1,5 @@
 export function daybookClient(root, fixed = {}) {
-  const values = {}; // facet → label → value
+  const known = {}; // facet → value → label, each label for one value
   const plain = (s) => s.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&quot;/g, '"').replace(/&amp;/g, '&');
   const marks = (s) => plain(s.replace(/<mark>/g, '__ais-highlight__').replace(/<\/mark>/g, '__/ais-highlight__'));
   const map = (object, f) => Object.fromEntries(Object.entries(object || {}).map(([k, v]) => [k, f(v, k)]));
@@ -10,11 +10,17 @@ export function daybookClient(root, fixed = {}) {
     if (facets.length) s.facets = facets;
     for (const f of [].concat(p.facetFilters || []).flat()) {
       const [, name, label] = /^(\w+):([^]*)$/.exec(f);
-      s[name] = [...(s[name] || []), values[name]?.[label] ?? label];
+      const [value] = Object.entries(known[name] || {}).find(([, l]) => l === label) || [label];
+      s[name] = [...(s[name] || []), value];
     }
     return s;
   };
-  const facet = (f, name) => Object.fromEntries(f.values.map((v) => [((values[name] ||= {})[v.label] = v.value, v.label), v.count]));
+  // Of values with one name, as two venues “Town Hall”, the label holds the value too.
+  const facet = (f, name) => {
+    const labels = known[name] ||= {};
+    const taken = (v) => f.values.some((w) => w.value !== v.value && w.label === v.label) || Object.values(labels).includes(v.label);
+    return Object.fromEntries(f.values.map((v) => [labels[v.value] ??= taken(v) ? `${v.label} (${v.value})` : v.label, v.count]));
+  };
   const hit = (e) => ({ ...e, objectID: String(e.id), title: plain(e.title),
     _highlightResult: map(e.highlight, (v) => ({ value: marks(v), matchLevel: 'full', matchedWords: [] })) });
   const give = (r, { params: p = {} }) => ({ hits: p.hitsPerPage === 0 ? [] : r.events.map(hit), facets: map(r.facets, facet),

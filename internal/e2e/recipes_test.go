@@ -37,7 +37,7 @@ func TestRecipes(t *testing.T) {
 	jazz := made("categories", obj{"name": "Jazz"})
 	hall := made("venues", obj{"venue": "Hall & Garden", "city": "München", "geo_lat": 48.137, "geo_lng": 11.575})
 	club := made("venues", obj{"venue": "Club", "city": "München", "geo_lat": 48.15, "geo_lng": 11.6})
-	far := made("venues", obj{"venue": "Far away", "city": "Berlin", "geo_lat": 52.5, "geo_lng": 13.4})
+	far := made("venues", obj{"venue": "Club", "city": "Berlin", "geo_lat": 52.5, "geo_lng": 13.4}) // another of this name
 	event := func(title, start, end, venue string, more obj) {
 		t.Helper()
 		o := obj{"title": title, "start_date": start, "end_date": end, "venue": venue}
@@ -87,6 +87,10 @@ func TestRecipes(t *testing.T) {
 	t.Run("map", func(t *testing.T) {
 		t.Parallel()
 		p := pages.open(t, "map")
+		// It begins with all places in sight, and nothing below them.
+		p.Wait(`venues.getLayers().length === 3 && venues.getLayers().every((l) => map.getBounds().contains(l.getLatLng()) && l.getElement().getBoundingClientRect().width > 10)`)
+		p.Is("tiles", `document.querySelectorAll('.leaflet-tile').length`, 0.0)
+		p.Eval(`map.setView([48.14, 11.58], 12); 0`)
 		places := `JSON.stringify(venues.getLayers().map((l) => [l.feature.properties.venue, l.feature.properties.count, l.getLatLng().lat, l.getLatLng().lng]))`
 		if got := p.Wait(`venues.getLayers().length === 2 && ` + places); got != `[["Hall & Garden",2,48.137,11.575],["Club",1,48.15,11.6]]` {
 			t.Errorf("got %v", got)
@@ -97,9 +101,11 @@ func TestRecipes(t *testing.T) {
 		}
 		pages.picture(t, p, "map")
 		p.Eval(`map.setView([52.5, 13.4], 10); 0`)
-		p.Wait(`venues.getLayers().length === 1 && venues.getLayers()[0].feature.properties.venue === 'Far away'`)
+		p.Wait(`venues.getLayers().length === 1 && venues.getLayers()[0].feature.properties.city === 'Berlin'`)
 		p.Eval(`map.setView([0, 0], 0); 0`) // more than the world: longitudes beyond 180
 		p.Wait(`map.getBounds().getEast() > 180 && venues.getLayers().length === 3`)
+		p.Goto(pages.url + "/map.html?tiles") // with tiles set as it says
+		p.Wait(`document.querySelectorAll('.leaflet-tile-loaded').length > 0 && document.querySelector('.leaflet-control-attribution').innerText.includes('© Mappers')`)
 	})
 	t.Run("reader", func(t *testing.T) {
 		t.Parallel()
@@ -107,7 +113,7 @@ func TestRecipes(t *testing.T) {
 		got, _ := p.Wait(`document.querySelectorAll('li').length === 4 && [...document.querySelectorAll('li')].map((l) => l.innerText).join('\n')`).(string)
 		want := []string{
 			"Jazz & blues 2026-05-15T20:00:00+02:00 Hall & Garden, München", "Open days 2026-05-20T00:00:00+00:00 Club, München",
-			"Symphony 2026-05-28T19:30:00+00:00 Hall & Garden, München", "Summer night < dawn 2026-06-20T21:00:00-04:00 Far away, Berlin",
+			"Symphony 2026-05-28T19:30:00+00:00 Hall & Garden, München", "Summer night < dawn 2026-06-20T21:00:00-04:00 Club, Berlin",
 		}
 		if diff := cmp.Diff(want, strings.Split(got, "\n")); diff != "" {
 			t.Error(diff)
@@ -137,7 +143,7 @@ func TestRecipes(t *testing.T) {
 			blues    = "Jazz & blues 2026-05-15 20:00 Hall & Garden"
 			open     = "Open days 2026-05-20 00:00 Club"
 			symphony = "Symphony 2026-05-28 19:30 Hall & Garden"
-			summer   = "Summer night < dawn 2026-06-20 21:00 Far away"
+			summer   = "Summer night < dawn 2026-06-20 21:00 Club"
 		)
 		shown(blues, open, symphony, summer)
 		offered("#categories", "Jazz 2")
@@ -151,6 +157,13 @@ func TestRecipes(t *testing.T) {
 		choose("#city", "München") // values of one facet are alternatives
 		shown(blues, summer)
 		pages.picture(t, p, "instantsearch")
+		p.Eval(`search.helper.clearRefinements().search(); 0`)
+		shown(blues, open, symphony, summer)
+		offered("#venue", "Hall & Garden 2|Club ("+club+") 1|Club ("+far+") 1") // two of one name
+		choose("#venue", "("+far+")")
+		shown(summer)
+		choose("#venue", "("+club+")")
+		shown(open, summer)
 		p.Eval(`search.helper.clearRefinements().setQuery('sinphony').search(); 0`)
 		shown(symphony)
 		if got := p.Eval(`[...document.querySelectorAll('#hits mark')].map((m) => m.innerText).join('|')`); got != "Symphony" {
@@ -174,7 +187,7 @@ func TestRecipes(t *testing.T) {
 		text, _ := p.Eval(`[...document.querySelectorAll('li')].map((l) => l.innerText).join('\n')`).(string)
 		want := []string{
 			"2026-05-15T18:00:00.000Z Jazz & blues · Hall & Garden, München", "2026-05-28T19:30:00.000Z Symphony · Hall & Garden, München",
-			"2026-06-21T01:00:00.000Z Summer night < dawn · Far away, Berlin",
+			"2026-06-21T01:00:00.000Z Summer night < dawn · Club, Berlin",
 		}
 		got := strings.Split(text, "\n")
 		for _, line := range want {
@@ -251,6 +264,9 @@ func recipes(t *testing.T, svc *service, packages string) *served {
 		}
 		http.ServeFile(w, r, filepath.Join(dir, filepath.FromSlash(path.Clean("/"+rest))))
 	})
+	mux.HandleFunc("GET /tiles/{z}/{x}/{y}", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join("..", "..", "docs", "recipes", "map.png"))
+	})
 	mux.HandleFunc("GET /{page}", func(w http.ResponseWriter, r *http.Request) {
 		b, err := os.ReadFile(filepath.Join("..", "..", "docs", "recipes", filepath.Base(r.PathValue("page"))))
 		if err != nil {
@@ -261,6 +277,9 @@ func recipes(t *testing.T, svc *service, packages string) *served {
 			w.Header().Set("Content-Type", "text/javascript")
 		}
 		text := strings.NewReplacer(cdn, "/npm/", "https://calendar.example.org", svc.url).Replace(string(b))
+		if r.URL.RawQuery == "tiles" {
+			text = strings.NewReplacer("tiles = ''", "tiles = '/tiles/{z}/{x}/{y}.png'", "attribution = ''", "attribution = '© Mappers'").Replace(text)
+		}
 		if strings.Contains(text, "https://cdn") {
 			t.Errorf("%s: another source of packages", r.URL.Path)
 		}
