@@ -163,7 +163,7 @@ func beginServerOf(t *testing.T, cmd *exec.Cmd, dir string, env []string) *serve
 	r := bufio.NewScanner(out)
 	for s.root == "" && r.Scan() {
 		s.announced += r.Text() + "\n"
-		if i := strings.Index(r.Text(), "http://"); i >= 0 && !strings.HasPrefix(r.Text(), "calendar: ") {
+		if i := strings.Index(r.Text(), "http://"); i >= 0 && strings.HasPrefix(r.Text(), "daybook ") {
 			s.root = r.Text()[i:]
 		}
 		if tok, ok := strings.CutPrefix(r.Text(), "token: "); ok {

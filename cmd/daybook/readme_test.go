@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,8 +38,8 @@ func readmeCommands(t *testing.T, path string) [][]string {
 	return blocks
 }
 
-// TestReadme runs every command of the README as a reader would, but for the
-// port and the directory.
+// TestReadme runs every command of the README as a reader would, but for the ports and the
+// directory: with what the demo exports, and what the commands before it set.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -52,16 +51,13 @@ func TestReadme(t *testing.T) {
 		}
 	}
 	root := filepath.Join("..", "..")
-	blocks := readmeCommands(t, filepath.Join(root, "README.md"))
 	dir := t.TempDir()
 	env := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "DAYBOOK_") })
 	env = append(env, "CGO_ENABLED=0", "GOFLAGS=")
-	var host string
-	shell := func(where, command string, more ...string) string {
+	shell := func(where, command string) string {
 		t.Helper()
-		command = strings.ReplaceAll(command, "http://127.0.0.1:8080", host)
-		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", command)
-		cmd.Dir, cmd.Env = where, append(slices.Clone(env), more...)
+		cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", "curl() { command curl -sf \"$@\"; }\n"+command)
+		cmd.Dir, cmd.Env = where, env
 		var out, errText bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errText
 		if err := cmd.Run(); err != nil {
@@ -71,14 +67,18 @@ func TestReadme(t *testing.T) {
 	}
 
 	var demo, own *server
+	var all strings.Builder
 	run := 0
-	for _, block := range blocks {
+	for _, block := range readmeCommands(t, filepath.Join(root, "README.md")) {
 		for _, command := range block {
 			run++
+			name, value, sets := strings.Cut(command, "=")
 			switch {
 			case command == "go run ./cmd/daybook demo":
 				demo = startServerOf(t, exec.Command("go", "run", "./cmd/daybook", "demo", "--listen", "127.0.0.1:0"), root, env)
-				host = demo.host
+				_, line, _ := strings.Cut(demo.announced, "\nexport ")
+				line, _, _ = strings.Cut(line, "\n")
+				env = append(env, strings.Fields(line)...)
 			case command == "go test ./...":
 				ci, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
 				if err != nil || !strings.Contains(string(ci), "go test -json") || !strings.Contains(string(ci), " ./...\n") {
@@ -87,39 +87,28 @@ func TestReadme(t *testing.T) {
 			case strings.HasPrefix(command, "go build -o bin/daybook "):
 				shell(root, strings.Replace(command, "bin/daybook", filepath.Join(dir, "bin", "daybook"), 1))
 			case strings.HasPrefix(command, "bin/daybook serve "):
-				args := append(strings.Fields(command)[1:], "--listen", "127.0.0.1:0")
-				own = startServerOf(t, exec.Command(filepath.Join(dir, "bin", "daybook"), args...), dir, env)
-				host = own.host
+				own = startServerOf(t, exec.Command(filepath.Join(dir, "bin", "daybook"), append(strings.Fields(command)[1:], "--listen", "127.0.0.1:0")...), dir, env)
+			case sets && !strings.ContainsAny(name, " -"):
+				set := shell(dir, strings.Replace(command, "http://127.0.0.1:8081", own.host, 1)+"; echo $"+name)
+				if env = append(env, name+"="+strings.TrimSpace(set)); strings.TrimSpace(set) == "" {
+					t.Errorf("%s: nothing in %s", name, value)
+				}
 			case strings.Contains(command, "/changes/stream"): // it goes on until somebody ends it
-				out := shell(dir, "timeout 3 "+command+" || true", "TOKEN="+demo.token)
-				if !strings.Contains(out, "event: change") {
-					t.Errorf("%s: got %.300s", command, out)
-				}
-			case strings.Contains(command, "curl") && own == nil:
-				list := demo.want(200, "GET", "/events", "", "")["events"].([]any)
-				out := shell(dir, strings.Replace(command, "curl ", "curl -sf ", 1), "TOKEN="+demo.token, "ID="+idOf(list[0].(map[string]any)))
-				for _, want := range []string{`"events":[]`, `"entries":[]`} {
-					if strings.Contains(out, want) || out == "" {
-						t.Errorf("%s: got nothing: %.300s", command, out)
-					}
-				}
-			case strings.Contains(command, "curl"):
-				out := shell(dir, strings.Replace(command, "curl ", "curl -sf ", 1), "TOKEN="+own.token)
-				var e map[string]any
-				if err := json.Unmarshal([]byte(out), &e); err != nil || e["title"] != "Quay concert" {
-					t.Errorf("%s: got %.300s", command, out)
-				}
-				env = append(env, "ID="+idOf(e))
-			case strings.HasPrefix(command, "bin/daybook "):
-				if out := shell(dir, command); out == "" {
-					t.Errorf("%s printed nothing", command)
-				}
+				all.WriteString(shell(dir, strings.Replace(command, "curl ", "timeout 3 curl ", 1)+" || true"))
 			default:
-				t.Errorf("no test runs %q", command)
+				out := shell(dir, command)
+				if all.WriteString(out); out == "" || strings.Contains(out, `"events":[]`) {
+					t.Errorf("%s printed nothing: %s", command, out)
+				}
 			}
 		}
 	}
-	if demo == nil || own == nil || run < 12 {
+	for _, want := range []string{"event: change", `"title":"Oratorio de la baie`, ",nora,", "The last ferry", `"title":"Quay concert"`} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("nothing shows %q", want)
+		}
+	}
+	if demo == nil || own == nil || run < 16 {
 		t.Errorf("ran %d commands only", run)
 	}
 	for _, s := range []*server{demo, own} {
@@ -177,7 +166,7 @@ func TestHistoryGuide(t *testing.T) {
 	}
 	want := []string{
 		`"summary":"Changed: start: from `, "position,time,kind", "event: change",
-		`"version":1`, `"op":`, `"opening"`, "c2sp.org/tlog-proof@v1", "intact: ", "; " + sizeOf(t, checkpointOf(s)) + " signed, 0 unsigned", "4 entries",
+		`"version":1`, `"op":`, `"opening"`, "c2sp.org/tlog-proof@v1", "intact: ", "; " + sizeOf(t, checkpointOf(s)) + " signed, 0 unsigned", "100 entries",
 	}
 	var all strings.Builder
 	run := 0

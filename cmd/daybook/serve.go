@@ -200,6 +200,7 @@ func announce(w io.Writer, s *settings, addr net.Addr, name, token string) {
 		fmt.Fprintf(w, "daybook %s, role %s, tells how it is on http://%s/health/ready\n", version, s.serves, addr)
 		return
 	}
+	root := base + "/" + s.apiPrefix + "/calendar/events/v1"
 	if s.demo != nil {
 		fmt.Fprintf(w, "calendar: %s/\ndirectory: %s\n", base, s.data)
 		fmt.Fprintf(w, "protected: /event/%s/ opens with the password %q\n", s.demo.Locked, s.demo.Password)
@@ -208,9 +209,9 @@ func announce(w io.Writer, s *settings, addr net.Addr, name, token string) {
 		fmt.Fprintf(w, "administrator: %s\ntoken: %s\nThe token is shown this once; daybook user token %s makes another.\n", name, token, name)
 	}
 	if s.demo != nil {
-		fmt.Fprintf(w, "For commands in another terminal:\nexport TOKEN=%s ID=%s\n", token, s.demo.Moved)
+		fmt.Fprintf(w, "For commands in another terminal:\nexport R=%s TOKEN=%s ID=%s\n", root, token, s.demo.Moved)
 	}
-	fmt.Fprintf(w, "daybook %s serves %s/%s/calendar/events/v1\n", version, base, s.apiPrefix)
+	fmt.Fprintf(w, "daybook %s serves %s\n", version, root)
 }
 
 // base is the base URL, without one that of an address.

@@ -133,7 +133,7 @@ func TestDemo(t *testing.T) {
 		t.Error("the home page shows none of them")
 	}
 	// What was announced besides: an event that was moved, and the password of another one.
-	told := regexp.MustCompile(`protected: (/\S+) opens with the password "(.+)"\n(?s:.*)export TOKEN=(\S+) ID=(\d+)\n`).FindStringSubmatch(s.announced)
+	told := regexp.MustCompile(`protected: (/\S+) opens with the password "(.+)"\n(?s:.*)export R=\S+ TOKEN=(\S+) ID=(\d+)\n`).FindStringSubmatch(s.announced)
 	if told == nil {
 		t.Fatalf("announced:\n%s", s.announced)
 	}
