@@ -318,8 +318,8 @@ func TestPageOfTheAPI(t *testing.T) {
 		if info := doc.String("info.title"); !strings.Contains(wordsOf(at.one("main")), info) || !strings.Contains(wordsOf(at.one("main")), doc.String("info.version")) {
 			t.Errorf("%s: neither %q nor its version", l, info)
 		}
-		try := valueOf(under(at.one("p", "id=try"), "a")[0], "href")
-		if r := w.As(calendar.Anonymous).Do(http.MethodGet, below(t, try), nil).Want(http.StatusOK); !strings.Contains(wordsOf(at.one("p", "id=try")), try) || len(r.Body) == 0 {
+		try := valueOf(under(at.one("div", "id=try"), "a")[0], "href")
+		if r := w.As(calendar.Anonymous).Do(http.MethodGet, below(t, try), nil).Want(http.StatusOK); !strings.Contains(wordsOf(at.one("div", "id=try")), try) || len(r.Body) == 0 {
 			t.Errorf("%s: %s", l, try)
 		}
 	}

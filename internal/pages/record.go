@@ -458,7 +458,7 @@ func (p *Pages) wayTo(ctx context.Context, l *layout, r *calendar.Record) (out [
 		out = append(out, p.termLinks(l, []query.TermView{{Record: v.Record}})...)
 		up = v.Record.Fields.ID("parent")
 	}
-	above := link{Href: l.Href("/events/"), Label: word("nav.list", l.Lang)}
+	above := link{Href: l.Href("/events/"), Label: word("crumbs.events", l.Lang)}
 	if r.Kind != calendar.KindEvent {
 		above = link{Href: l.Href("/" + r.Kind.Collection() + "/"), Label: word("directory."+r.Kind.Collection(), l.Lang)}
 	}
