@@ -38,24 +38,13 @@ const elementFile = "/embed/v1/daybook-calendar.js"
 // elementConfig stands in that script for what it has of the service.
 const elementConfig = `"CONFIG"`
 
-// elementWords are the texts of <daybook-calendar> in a language.
-type elementWords struct {
-	Title        string            `json:"title"`
-	AllDay       string            `json:"allDay"`
-	Until        string            `json:"until"`
-	Comma        string            `json:"comma"`
-	More         string            `json:"more"`
-	Zone         string            `json:"zone"`
-	Previous     string            `json:"previous"`
-	Next         string            `json:"next"`
-	PreviousPage string            `json:"previousPage"`
-	NextPage     string            `json:"nextPage"`
-	Empty        string            `json:"empty"`
-	EmptyMonth   string            `json:"emptyMonth"`
-	Error        string            `json:"error"`
-	Events       map[string]string `json:"events"`
-	Twelve       bool              `json:"twelve"`
-	Sunday       bool              `json:"sunday"`
+// elementTexts are the texts of <daybook-calendar> by their names in the script, which puts
+// values in the places of %s.
+var elementTexts = map[string]string{
+	"title": "list.title", "allDay": "event.all_day", "until": "until", "comma": "comma", "more": "month.more", "zone": "zone.told",
+	"previous": "step.previous", "next": "step.next", "previousPage": "pager.previous", "nextPage": "pager.next",
+	"empty": "empty.list", "emptyMonth": "empty.period", "error": "error.503", "cancelled": "badge.cancelled", "postponed": "badge.postponed",
+	"one": "count.events.one", "many": "count.events.many", "other": "count.events.other",
 }
 
 // shaping are the parameters of lists that do not select, beside those that pages do not
@@ -64,28 +53,21 @@ var shaping = []string{paramPage, paramPerPage, "facets", "facet_limit", "facet_
 
 // element writes the script of <daybook-calendar> for this service.
 func (p *Pages) element() ([]byte, error) {
-	var config struct {
-		Namespace string                  `json:"namespace"`
-		Selecting []string                `json:"selecting"`
-		Words     map[string]elementWords `json:"words"`
-	}
-	config.Namespace, config.Words = p.o.Namespace, map[string]elementWords{}
+	var selecting []string
 	for _, param := range query.Params(calendar.KindEvent) {
 		if !slices.Contains(outside, param.Name) && !slices.Contains(shaping, param.Name) {
-			config.Selecting = append(config.Selecting, param.Name)
+			selecting = append(selecting, param.Name)
 		}
 	}
+	words := map[string]any{}
 	for _, l := range calendar.Langs {
-		// The script puts values in the places of %s.
-		of := func(key string) string { return word(key, l, "%s") }
-		config.Words[l.String()] = elementWords{
-			Title: of("list.title"), AllDay: of("event.all_day"), Until: of("until"), Comma: of("comma"), More: of("month.more"),
-			Zone: of("zone.told"), Previous: of("step.previous"), Next: of("step.next"), PreviousPage: of("pager.previous"), NextPage: of("pager.next"),
-			Empty: of("empty.list"), EmptyMonth: of("empty.period"), Error: of("error.503"),
-			Events: map[string]string{"one": of("count.events.one"), "many": of("count.events.many"), "other": of("count.events.other")}, Twelve: p.speech(l).twelve, Sunday: p.o.Sunday,
+		of := map[string]any{"twelve": p.speech(l).twelve, "sunday": p.o.Sunday}
+		for name, key := range elementTexts {
+			of[name] = word(key, l, "%s")
 		}
+		words[l.String()] = of
 	}
-	b, err := json.Marshal(config)
+	b, err := json.Marshal(map[string]any{"namespace": p.o.Namespace, "selecting": selecting, "words": words})
 	if err != nil {
 		return nil, err
 	}

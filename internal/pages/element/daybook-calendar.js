@@ -304,8 +304,7 @@ class DaybookCalendar extends HTMLElement {
 	}
 
 	#count(s, n) {
-		const forms = s.words.events;
-		return fill(forms[new Intl.PluralRules(tags[s.lang]).select(n)] || forms.other, new Intl.NumberFormat(tags[s.lang]).format(n));
+		return fill(s.words[new Intl.PluralRules(tags[s.lang]).select(n)] || s.words.other, new Intl.NumberFormat(tags[s.lang]).format(n));
 	}
 
 	#header(s, title, previous, next) {
