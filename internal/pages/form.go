@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -156,6 +155,3 @@ func (l *layout) badForm(problems []problem) *filterForm {
 	}
 	return f
 }
-
-// queryOf writes values as forms do, with %20 for blanks.
-func queryOf(v url.Values) string { return strings.ReplaceAll(v.Encode(), "+", "%20") }

@@ -184,3 +184,6 @@ func (l *layout) value(c *Change, v Value) string {
 		return l.say.at(l.say.date(t), l.say.time(t))
 	}
 }
+
+// Outside reports whether pages link other services.
+func (l *layout) Outside() bool { return !l.p.o.NoExternalLinks }

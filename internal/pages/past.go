@@ -213,7 +213,7 @@ func (p *Pages) serveThen(ctx context.Context, l *layout, present *calendar.Reco
 		return nil, err
 	}
 	// What lists and calendars show is of the present.
-	b.Calendars, b.Parent, b.Children, b.Near, b.Exports, l.Feeds, l.LD = nil, nil, nil, nil, nil, nil, ""
+	b.Parent, b.Children, b.Near, b.Exports, l.Feeds, l.LD = nil, nil, nil, nil, nil, ""
 	b.Card.Now, b.Card.Past, b.Then = false, false, then
 	l.Canonical, l.Langs, l.Home, l.NoIndex = recordPath(present.Kind, present.Slug()), present.Langs(), homeOf(present, l.Lang), true
 	b.Card.Href, b.History = l.Href(l.Canonical), l.Href(l.Canonical+"history/")

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"html"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -29,44 +30,32 @@ var previewed = regexp.MustCompile(`<a [^>]*?href="([^"]*)"|<form[^>]*>`)
 // keepPreview makes the links and forms of a page lead to previews.
 func (r *Request) keepPreview(page []byte) []byte {
 	return previewed.ReplaceAllFunc(page, func(tag []byte) []byte {
-		found := string(tag)
-		before, _, isLink := strings.Cut(found, `href="`)
-		if !isLink {
-			if strings.Contains(found, `method="post"`) {
-				return tag
-			}
-			return append(tag, `<input type="hidden" name="`+paramPreview+`" value="true">`...)
-		}
-		href := html.UnescapeString(found[len(before)+len(`href="`) : len(found)-1])
-		if !r.leadsToPage(href) {
+		before, href, isLink := strings.Cut(string(tag), `href="`)
+		switch {
+		case isLink:
+			return []byte(before + `href="` + html.EscapeString(r.toPreview(html.UnescapeString(strings.TrimSuffix(href, `"`)))) + `"`)
+		case strings.Contains(before, `method="post"`):
 			return tag
 		}
-		return []byte(before + `href="` + html.EscapeString(withPreview(href)) + `"`)
+		return append(tag, `<input type="hidden" name="`+paramPreview+`" value="true">`...)
 	})
 }
 
-// leadsToPage tells whether a link is one to a page of the calendar.
-func (r *Request) leadsToPage(href string) bool {
-	path, _, _ := strings.Cut(href, "#")
-	path, _, _ = strings.Cut(path, "?")
-	below, ok := strings.CutPrefix(path, r.Path)
-	if !ok || !strings.HasPrefix(below, "/") || strings.HasPrefix(below, "//") {
-		return false
+// toPreview makes a link to a page of the calendar lead to its preview.
+func (r *Request) toPreview(href string) string {
+	u, err := url.Parse(href)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" {
+		return href
 	}
-	route, ok := Find(below)
-	return ok && route.IsPage()
-}
-
-func withPreview(href string) string {
-	href, fragment, has := strings.Cut(href, "#")
-	by := "?"
-	if strings.Contains(href, "?") {
-		by = "&"
+	below, ok := strings.CutPrefix(u.EscapedPath(), r.Path)
+	if route, is := Find(below); !ok || !is || !route.IsPage() {
+		return href
 	}
-	if href += by + paramPreview + "=true"; has {
-		href += "#" + fragment
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
 	}
-	return href
+	u.RawQuery += paramPreview + "=true"
+	return u.String()
 }
 
 // statusOf is the status that a preview tells, "" for terms.

@@ -152,7 +152,7 @@ type eventBody struct {
 	Categories []link
 	Tags       []link
 	Timezone   string
-	Calendars  []calendarLink
+	File       string // of the calendar, "" where it asks for a password
 	Parent     *link
 	Children   []card
 	Near       []card // coming ones at the same venue
@@ -160,17 +160,27 @@ type eventBody struct {
 	Exports    []export
 	Locked     bool // it is a protected event that was not opened
 	Wrong      bool // so was a password
+
+	own span // by its own clock
 }
 
 // Acts reports whether the event is still to come as it was planned, so that there are
 // tickets and calendars for it.
 func (b *eventBody) Acts() bool { return b.Status == "" && !b.Card.Past && b.Then == nil }
 
-// calendarLink puts an event into a calendar.
-type calendarLink struct {
-	Name string
-	link
+// Times are those that Google and Outlook take: instants, or days with the end exclusive.
+func (b *eventBody) Times() map[string]string {
+	from, to, layout := b.own.start.UTC(), b.own.end.UTC(), time.RFC3339
+	if b.own.allDay {
+		to, layout = midnight(to).AddDate(0, 0, 1), time.DateOnly
+	}
+	times := map[string]string{"From": from.Format(layout), "To": to.Format(layout)}
+	times["Both"] = strings.NewReplacer("-", "", ":", "").Replace(times["From"] + "/" + times["To"])
+	return times
 }
+
+// Webcal is the calendar file for programs that subscribe to it.
+func (b *eventBody) Webcal() string { return webcal(b.File) }
 
 // event makes the page of an event.
 func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool) (*eventBody, error) {
@@ -217,19 +227,19 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 			b.Places = append(b.Places, at)
 		}
 	}
-	own := p.spanOf(r, locked, nil)
+	b.own = p.spanOf(r, false, nil)
 	b.Cost = p.Shown.Cost(r).Text
 	b.Tickets = f.Bool("ticketed") || b.Cost != "" && !query.IsFree(r)
-	if b.Acts() {
-		b.Calendars = p.calendarsOf(l, v, &own)
-	}
 	hidden := f.Bool("hide_from_listings")
 	l.NoIndex = l.NoIndex || hidden
 	if err := p.relatives(ctx, l, v, b); err != nil && !isAway(err) {
 		return nil, err
 	}
-	l.LD = p.eventLD(l, v, &own)
+	l.LD = p.eventLD(l, v, &b.own)
 	address := l.absolute(lang, p.o.Namespace+"/events/"+r.ID.String())
+	if !l.r.Unlock {
+		b.File = address + ".ics"
+	}
 	oembed := l.r.Base + "/oembed" + linkQuery([]query.LinkParam{{Name: "url", Value: l.absolute(lang, l.Canonical)}}) + "&format="
 	l.Feeds = []feed{
 		{"ics", "text/calendar", "iCalendar", address + ".ics"},
@@ -305,52 +315,6 @@ func hostOf(u string) string {
 		return u
 	}
 	return strings.TrimPrefix(parsed.Host, "www.")
-}
-
-// calendarsOf are the links that put an event into a calendar.
-func (p *Pages) calendarsOf(l *layout, v *query.View, s *span) (out []calendarLink) {
-	add := func(name, href string, external bool) {
-		out = append(out, calendarLink{name, link{Href: href, Label: word("calendar."+name, l.Lang), External: external}})
-	}
-	if !p.o.NoExternalLinks {
-		google, outlook := p.calendarForms(l, v, s)
-		add("google", "https://calendar.google.com/calendar/render?"+google, true)
-		add("outlook", "https://outlook.live.com/calendar/0/deeplink/compose?"+outlook, true)
-	}
-	if !l.r.Unlock { // the file asks for the password
-		ics := l.absolute(l.Lang, p.o.Namespace+"/events/"+v.Record.ID.String()+".ics")
-		add("apple", webcal(ics), false)
-		add("file", ics, false)
-	}
-	return out
-}
-
-// calendarForms are the queries with which Google and Outlook take an event.
-func (p *Pages) calendarForms(l *layout, v *query.View, s *span) (google, outlook string) {
-	title, _ := v.Record.Name(l.Lang)
-	page, zone := l.CanonicalURL(), v.Record.Fields.String("timezone")
-	const compact = "20060102T150405Z"
-	dates := s.start.UTC().Format(compact) + "/" + s.end.UTC().Format(compact)
-	from, to := s.start.UTC().Format(time.RFC3339), s.end.UTC().Format(time.RFC3339)
-	if s.allDay {
-		end := midnight(s.end).AddDate(0, 0, 1)
-		dates = s.start.Format("20060102") + "/" + end.Format("20060102")
-		from, to, zone = s.start.Format(time.DateOnly), end.Format(time.DateOnly), ""
-	}
-	g := url.Values{"action": {"TEMPLATE"}, "text": {title}, "dates": {dates}, "details": {page}}
-	o := url.Values{"path": {"/calendar/action/compose"}, "rru": {"addevent"}, "subject": {title}, "startdt": {from}, "enddt": {to}, "body": {page}}
-	if zone != "" {
-		g.Set("ctz", zone)
-	}
-	if s.allDay {
-		o.Set("allday", "true")
-	}
-	if len(v.Venues) > 0 {
-		at := p.placeOf(l, v.Venues[0].Record, v.Venues[0].Status)
-		g.Set("location", at.String())
-		o.Set("location", at.String())
-	}
-	return queryOf(g), queryOf(o)
 }
 
 // maxNear is how many coming events at the same venue an event page names.
