@@ -33,8 +33,9 @@ func TestDaysOfEvents(t *testing.T) {
 		for day := 1; day <= 31; day++ {
 			date := fmt.Sprintf("2026-05-%02d", day)
 			want := slices.Contains(days, date)
-			if got := slices.Contains(month.onDay(date), idOf(p[name])); got != want {
-				t.Errorf("%s in the month on %s: %t, want %t", name, date, got, want)
+			first := want && (date == days[0] || name == "three" || name == "festival") // the others are shorter than 24 hours
+			if got := slices.Contains(month.onDay(date), idOf(p[name])); got != first {
+				t.Errorf("%s in the month on %s: %t, want %t", name, date, got, first)
 			}
 			if day >= 9 && day <= 17 || want {
 				if got := slices.Contains(readPage(t, w, "/events/day/"+date+"/").onDay(date), idOf(p[name])); got != want {

@@ -1,15 +1,12 @@
 package pages
 
 import (
-	"cmp"
 	"context"
 	"html/template"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/query"
@@ -130,7 +127,7 @@ func running(r *calendar.Record, now time.Time) bool {
 // link is a text that leads somewhere.
 type link struct {
 	Href, Label string
-	Value       string // what stands in Label for %s, "" for nothing
+	Value       string // what stands in Label for {1}, "" for nothing; of a preset its word
 	Lang        string // of the label, where it is not that of the page
 	Current     bool
 	External    bool // it leads to another site
@@ -138,12 +135,18 @@ type link struct {
 	Count       string
 }
 
-// chip is a category on a card.
+// chip is a category.
 type chip struct {
 	link
 
 	Colour int
 }
+
+// sign is a badge.
+type sign struct{ Name, Label string }
+
+// Told reports whether it stands in month, week and day, too.
+func (s sign) Told() bool { return s.Name == "cancelled" || s.Name == "postponed" }
 
 // card is an event in a list.
 type card struct {
@@ -151,50 +154,81 @@ type card struct {
 	Version               int64
 	Href, Title, Language string // Language: of the title, where it is not that of the page
 	Start, End            string
-	When, Time            string
-	Weekday, Day, Month   string // of the date tile
-	Now, Past, Featured   bool
-	Protected, AllDay     bool
-	Several               bool // it is on several days
-	Before, After         bool // it is on the day before, or after, of the one that it stands on
-	Venue, City, Cost     string
-	VenueLang             string      // of the name of the venue, where it is not that of the page
-	VenueID               calendar.ID // 0: none
-	Categories            []chip
-	Colour                int
-	Image                 string
-	Marked                template.HTML // title with marks, "" for none
-	Snippet               template.HTML // of the text in which a search was found
+	// At and When are what stands first: a date, or a time in a section of its day. Lead stands
+	// before it, Note below it.
+	At, When, Lead, Note    string
+	Zone                    string // abbreviation, where it is not the one of the site
+	Day, Month              string // of its start
+	Now, Past               bool
+	Protected, AllDay, Long bool // Long: it lasts 24 hours or longer
+	Badges                  []sign
+	Venue, City, Cost       string
+	VenueLang               string      // of the name of the venue, where it is not that of the page
+	VenueID                 calendar.ID // 0: none
+	Categories              []chip      // the first one by name
+	Colour                  int
+	Image                   string
+	Marked                  template.HTML // title with marks, "" for none
+	Snippet                 template.HTML // of the text in which a search was found
+	Cancelled, Featured     bool
 
 	span     span
 	zoneName string // of the event
 }
 
+// Class are the states of the row of an event.
+func (c *card) Class() string {
+	class := "card"
+	for _, state := range []struct {
+		is   bool
+		name string
+	}{{c.Past, " is-past"}, {c.Cancelled, " is-cancelled"}, {c.Image != "", " has-picture"}} {
+		if state.is {
+			class += state.name
+		}
+	}
+	return class
+}
+
 // cardOf makes the card of a view.
 func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
-	l, now := r.Route.lang, p.o.Now()
-	say := p.speech(l)
-	s := p.spanOf(v.Record, v.Blanked, zone)
-	r.moment(time.Unix(int64(v.Record.Fields.Wall("utc_start_date")), 0), now)
-	r.moment(time.Unix(int64(v.Record.Fields.Wall("utc_end_date"))+1, 0), now)
+	l, now, f := r.Route.lang, p.o.Now(), v.Record.Fields
+	say, s := p.speech(l), p.spanOf(v.Record, v.Blanked, zone)
+	r.moment(time.Unix(int64(f.Wall("utc_start_date")), 0), now)
+	r.moment(time.Unix(int64(f.Wall("utc_end_date"))+1, 0), now)
 	title, in := v.Record.Name(l)
+	status := f.EventStatus()
 	c := card{
 		ID: v.Record.ID, Version: v.Record.Version, Href: p.hrefOf(r, v.Record, v.Status), Title: title, Language: otherLang(in, l),
-		Start: s.from(), End: s.to(), Past: over(v.Record, now), Now: running(v.Record, now),
-		Protected: v.Blanked, AllDay: s.allDay, Several: !s.first().Equal(s.last()),
-		Weekday: say.dayName("short.", s.start.Weekday()), Day: strconv.Itoa(s.start.Day()), Month: say.monthName("short.", s.start.Month()),
-		zoneName: v.Record.Fields.String("timezone"), Colour: int(v.Record.ID % 8), span: s,
+		Start: s.from(), End: s.to(), Past: over(v.Record, now), Now: status == calendar.EventScheduled && running(v.Record, now),
+		Protected: v.Blanked, AllDay: s.allDay, Long: s.end.Sub(s.start) >= 24*time.Hour, Cancelled: status == calendar.EventCancelled,
+		Day: strconv.Itoa(s.start.Day()), Month: say.monthName("short.", s.start.Month()),
+		zoneName: f.String("timezone"), Colour: int(v.Record.ID % 8), span: s,
 	}
 	if !s.away || s.allDay {
-		s.zone, s.zoneEnd = "", ""
+		c.span.zone, c.span.zoneEnd = "", ""
 	}
-	c.Time = p.startOf(say, &s)
-	c.When = p.shortWhen(say, &s, now)
+	c.Featured = f.Bool("featured") && !v.Blanked
+	from, to := c.lasts(say)
+	c.At, c.When, c.Note, c.Zone = c.Start, say.shortDate(s.start, now.In(p.o.Site).Year()), spaced(from, to), c.span.zoneEnd
+	for _, b := range []struct {
+		name string
+		is   bool
+	}{
+		{"cancelled", c.Cancelled},
+		{"postponed", status == calendar.EventPostponed},
+		{"now", c.Now},
+		{"past", c.Past},
+		{"featured", c.Featured},
+		{"protected", v.Blanked},
+	} {
+		if b.is {
+			c.Badges = append(c.Badges, sign{b.name, word("badge."+b.name, l)})
+		}
+	}
 	if v.Blanked {
 		return c
 	}
-	f := v.Record.Fields
-	c.Featured = f.Bool("featured")
 	c.Cost = p.Shown.Cost(v.Record).Text
 	if p.showsImage(r, f.String("image_url")) {
 		c.Image = f.String("image_url")
@@ -202,59 +236,41 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 	if len(v.Venues) > 0 {
 		place := v.Venues[0].Record
 		name, in := place.Name(l)
-		c.Venue, c.VenueLang = name, otherLang(in, l)
-		c.VenueID = place.ID
-		c.City = place.Fields.String("city")
+		c.Venue, c.VenueLang, c.VenueID, c.City = name, otherLang(in, l), place.ID, place.Fields.String("city")
 	}
-	for _, t := range v.Categories {
-		name, in := t.Record.Name(l)
-		c.Categories = append(c.Categories, chip{
-			link:   link{Href: r.href(recordPath(calendar.KindCategory, t.Record.Slug())), Label: name, Lang: otherLang(in, l)},
-			Colour: int(t.Record.ID % 8),
-		})
-	}
-	if len(c.Categories) > 0 {
-		c.Colour = c.Categories[0].Colour
+	if len(v.Categories) > 0 {
+		t := v.Categories[0].Record
+		name, in := t.Name(l)
+		c.Colour = int(t.ID % 8)
+		c.Categories = []chip{{link{Href: r.href(recordPath(calendar.KindCategory, t.Slug())), Label: name, Lang: otherLang(in, l)}, c.Colour}}
 	}
 	return c
 }
 
-// timeOf tells the time of an event within a day: its time, or that it lasts the day.
-func (p *Pages) timeOf(say speech, s *span) string {
-	switch {
-	case s.allDay, s.start.Equal(s.end):
-		return p.startOf(say, s)
-	case s.zone != s.zoneEnd:
-		return spaced(say.time(s.start), s.zone, dash, say.time(s.end), s.zoneEnd)
+// lasts tells when an event begins within its day, and how long it lasts.
+func (c *card) lasts(say speech) (from, to string) {
+	s := &c.span
+	if from = say.time(s.start); s.allDay {
+		from = say.text("event.all_day")
 	}
-	return spaced(say.times(s.start, s.end), s.zone)
+	if s.zone != s.zoneEnd { // a clock is changed meanwhile
+		from = spaced(from, s.zone)
+	}
+	switch {
+	case c.Long:
+		to = say.text("until.day", say.dayOf(s.end, s.end.Year() != s.start.Year()))
+	case !s.allDay && !s.start.Equal(s.end):
+		to = dash + " " + say.time(s.end)
+	}
+	return from, to
 }
 
-// startOf tells the time at which an event begins, as grids do.
-func (p *Pages) startOf(say speech, s *span) string {
-	if s.allDay {
-		return say.text("event.all_day")
+// inDay has a card stand in the section of its day, or among what runs.
+func (c *card) inDay(say speech, running bool) {
+	c.When, c.Note = c.lasts(say)
+	if running {
+		c.Lead, c.At, c.When, c.Note = say.text("until.lead"), c.End, say.dayOf(c.span.end, c.span.end.Year() != c.span.start.Year()), ""
 	}
-	return spaced(say.time(s.start), s.zone)
-}
-
-// shortWhen tells when an event is, as lists do.
-func (p *Pages) shortWhen(say speech, s *span, now time.Time) string {
-	year := now.In(p.o.Site).Year()
-	first := say.shortDate(s.start, year)
-	switch {
-	case s.allDay && sameDay(s.start, s.end):
-		return first + " · " + say.text("event.all_day")
-	case s.allDay:
-		return say.days(s.start, s.end)
-	case sameDay(s.start, s.end):
-		return say.at(first, p.timeOf(say, s))
-	}
-	from := ""
-	if s.zone != s.zoneEnd {
-		from = s.zone
-	}
-	return spaced(say.at(first, say.time(s.start)), from) + say.text("until") + spaced(say.at(say.shortDate(s.end, year), say.time(s.end)), s.zoneEnd)
 }
 
 // spaced puts blanks between what is not empty.
@@ -270,17 +286,6 @@ func otherLang(in, page calendar.Lang) string {
 	return in.Tag()
 }
 
-// Letter is what stands on a cover.
-func (c *card) Letter() string {
-	for _, r := range c.Title {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return string(unicode.ToUpper(r))
-		}
-	}
-	first, _ := utf8.DecodeRuneInString(c.Title)
-	return string(first)
-}
-
 // href makes the path of a link to a page in the language of the request.
 func (r *Request) href(page string) string { return r.Path + segments[r.Route.lang] + page }
 
@@ -292,45 +297,6 @@ func (p *Pages) hrefOf(r *Request, rec *calendar.Record, s calendar.Status) stri
 	return r.href(recordPath(rec.Kind, rec.Slug()))
 }
 
-// group is the events of a day in a list.
-type group struct {
-	Date    string // data-date: a day, or "running"
-	Heading string
-	Today   bool
-	Cards   []card
-}
-
-// groupsOf puts cards of a list under their days, in their order. What began before today
-// stands first, where nothing else comes before it.
-func (p *Pages) groupsOf(l *layout, cards []card) []group {
-	if !l.sel.byDays() {
-		if len(cards) == 0 {
-			return nil
-		}
-		return []group{{Heading: word("list.found", l.Lang), Cards: cards}}
-	}
-	today := p.today(l.sel.zone)
-	runs := !l.sel.past && !l.sel.dated()
-	var out []group
-	from := 0
-	for i := range cards {
-		day := cards[i].span.first()
-		date, running := day.Format(time.DateOnly), runs && day.Before(today)
-		if running {
-			date = "running"
-		}
-		if n := len(out); n == 0 || out[n-1].Date != date {
-			g := group{Date: date, Heading: word("list.running", l.Lang)}
-			if !running {
-				g.Heading, g.Today = l.say.date(day), day.Equal(today)
-			}
-			out, from = append(out, g), i
-		}
-		out[len(out)-1].Cards = cards[from : i+1]
-	}
-	return out
-}
-
 // today is the present day of a zone, of the site without one, at midnight in UTC.
 func (p *Pages) today(zone *calendar.Zone) time.Time {
 	in := p.o.Site
@@ -338,25 +304,6 @@ func (p *Pages) today(zone *calendar.Zone) time.Time {
 		in = zone.Location
 	}
 	return midnight(p.o.Now().In(in))
-}
-
-// inDay is the order of the events of a day: those of several days, all-day ones, then by
-// start and id.
-func (s *selection) inDay(a, b *card) int {
-	rank := func(c *card) int {
-		switch {
-		case c.Several:
-			return 0
-		case c.AllDay:
-			return 1
-		}
-		return 2
-	}
-	order := cmp.Compare(calendar.WallOf(a.span.start), calendar.WallOf(b.span.start))
-	if s.zone != nil && !a.AllDay && !b.AllDay { // of one zone: also in the hour that comes twice
-		order = a.span.start.Compare(b.span.start)
-	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), order, cmp.Compare(a.ID, b.ID))
 }
 
 // forCards reads the criteria of events that become cards, with what these show.

@@ -80,10 +80,10 @@ func (r *Request) embedded() bool { return r.Route.name == pageEmbed }
 // Embedded is the same for templates.
 func (l *layout) Embedded() bool { return l.r.embedded() }
 
-// IsEvent tells that the page is that of an event, IsMonth that it is a month.
+// IsEvent tells that the page is that of an event, IsPeriod that it is a month, week or day.
 func (l *layout) IsEvent() bool { _, is := l.Body.(*eventBody); return is }
 
-func (l *layout) IsMonth() bool { _, is := l.Body.(*monthBody); return is }
+func (l *layout) IsPeriod() bool { _, is := l.Body.(*periodBody); return is }
 
 // Theme is the theme that an embedded page was asked for, "" for that of the reader.
 func (l *layout) Theme() string {
@@ -147,7 +147,7 @@ func (p *Pages) serveEmbed(ctx context.Context, l *layout) (*Answer, error) {
 	if month {
 		l.Canonical = monthPath(over.first) + l.canonicalQuery()
 		l.Feeds = nil
-		return p.serveMonth(ctx, l, over)
+		return p.period(ctx, l, units[0])
 	}
 	l.Canonical = "/events/" + l.canonicalQuery()
 	l.Title, l.Heading = word("list.title", l.Lang), word("list.title", l.Lang)

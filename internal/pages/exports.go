@@ -13,8 +13,11 @@ import (
 )
 
 // export is the selection of a page in a format (PAGES.md P3.4): a URL, or a text that
-// people copy.
-type export struct{ Format, Label, URL, Text string }
+// people copy. Single is that of one event.
+type export struct {
+	Format, Label, URL, Text string
+	Single                   bool
+}
 
 // feedFormats are the formats of a selection by their ending, with the media types that
 // heads of pages name.
@@ -99,21 +102,22 @@ func (l *layout) exports() []export {
 // without their ending, their query, the source of calendar widgets ("" for none) and the
 // tag of the embedded calendar.
 func (l *layout) exportsOf(json, address, query, source, element string) []export {
-	out := make([]export, 0, len(feedFormats)+5)
-	out = append(out, export{Format: "json", Label: "JSON", URL: json})
+	out := []export{{Format: "json", URL: json}}
 	for _, f := range feedFormats {
 		at := address + "." + f.Format + query
-		out = append(out, export{Format: f.Format, Label: f.Label, URL: at})
+		out = append(out, export{Format: f.Format, URL: at})
 		if f.Format == "ics" {
-			out = append(out, export{Format: "webcal", Label: word("subscribe.calendar", l.Lang), URL: webcal(at)})
+			out = append(out, export{Format: "webcal", URL: webcal(at)})
 		}
 	}
 	if source != "" {
-		out = append(out, export{Format: "fullcalendar", Label: "FullCalendar", URL: source})
+		out = append(out, export{Format: "fullcalendar", URL: source})
 	}
-	return append(out,
-		export{Format: "curl", Label: "curl", Text: "curl '" + json + "'"},
-		export{Format: "embed", Label: word("selection.embed", l.Lang), Text: element})
+	out = append(out, export{Format: "curl", Text: "curl '" + json + "'"}, export{Format: "embed", Text: element})
+	for i := range out {
+		out[i].Label, out[i].Single = word("selection."+out[i].Format, l.Lang), l.Page == pageEvent
+	}
+	return out
 }
 
 // webcal is the same feed for programs that subscribe to it.
@@ -216,6 +220,6 @@ func (l *layout) subscribe() []link {
 		return out
 	}
 	return append(out,
-		link{Href: "https://calendar.google.com/calendar/render?cid=" + url.QueryEscape(webcal(plain)), Label: "Google", External: true},
-		link{Href: "https://outlook.live.com/calendar/0/addfromweb?url=" + url.QueryEscape(plain) + "&name=" + url.PathEscape(l.Title), Label: "Outlook", External: true})
+		link{Href: "https://calendar.google.com/calendar/render?cid=" + url.QueryEscape(webcal(plain)), Label: "Google Calendar", External: true},
+		link{Href: "https://outlook.live.com/calendar/0/addfromweb?url=" + url.QueryEscape(plain) + "&name=" + url.PathEscape(l.Title), Label: "Outlook.com", External: true})
 }

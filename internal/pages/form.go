@@ -31,12 +31,9 @@ type formField struct {
 var fieldsOf = []string{"search", paramStart, paramEnd, "city", "featured", "free", paramSort}
 
 // form makes the form of a selection.
-func (l *layout) form(path string, facets []facet) *filterForm {
-	if l.r.Route.name == pageEmbed {
-		return nil
-	}
+func (l *layout) form(facets []facet) *filterForm {
 	s := l.sel
-	f := &filterForm{Action: l.Href(path), Facets: facets}
+	f := &filterForm{Action: s.path, Facets: facets}
 	faceted := func(name string) bool {
 		return slices.ContainsFunc(facets, func(f facet) bool { return f.Name == name })
 	}
@@ -58,7 +55,20 @@ func (l *layout) form(path string, facets []facet) *filterForm {
 		shown = append(shown, name)
 		f.Fields = append(f.Fields, l.field(name, s.asked.value(name)))
 	}
-	f.Kept = slices.DeleteFunc(slices.Clone(s.asked), func(p query.LinkParam) bool {
+	kept := s.asked
+	if word := s.asked.value(paramWhen); slices.Contains(query.Days, word) { // its days stand in the fields
+		first, last := query.DaysOf(word, l.p.o.Now(), l.p.o.Site, l.p.o.Sunday)
+		kept = kept.without(paramWhen).with(paramOverlap, "true")
+		for i := range f.Fields {
+			switch f.Fields[i].Name {
+			case paramStart:
+				f.Fields[i].Value = first.UTC().Format(time.DateOnly)
+			case paramEnd:
+				f.Fields[i].Value = last.UTC().Format(time.DateOnly)
+			}
+		}
+	}
+	f.Kept = slices.DeleteFunc(slices.Clone(kept), func(p query.LinkParam) bool {
 		return slices.Contains(shown, baseName(p.Name)) || faceted(baseName(p.Name))
 	})
 	return f

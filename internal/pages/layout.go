@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"daybook/calendar"
 	"daybook/query"
@@ -42,6 +43,7 @@ type layout struct {
 	LD        template.JS
 	moved     *calendar.Record  // an event before its start was moved
 	own       []query.LinkParam // what a page without a selection was asked for, but its zone
+	Zones     []option          // of the zone switch
 	Body      any
 }
 
@@ -62,6 +64,15 @@ func (l *layout) Tag() string { return l.Lang.Tag() }
 
 // Site is the name of the calendar.
 func (l *layout) Site() string { return l.p.o.Brand.Name }
+
+// LongSite reports whether it is long.
+func (l *layout) LongSite() bool { return utf8.RuneCountInString(l.Site()) > 24 }
+
+// Twelve reports whether times are of twelve hours.
+func (l *layout) Twelve() bool { return l.say.twelve }
+
+// Wide reports whether the page takes more than the width of a text.
+func (l *layout) Wide() bool { return l.Page == pageMonth || l.Page == pageWeek || l.Page == pageMap }
 
 // FullTitle is the title of the document.
 func (l *layout) FullTitle() string {
@@ -254,6 +265,14 @@ func (l *layout) Search() string {
 		return ""
 	}
 	return l.sel.asked.value("search")
+}
+
+// KeptInSearch are the parameters that the search page sends with other words.
+func (l *layout) KeptInSearch() params {
+	if l.sel == nil || l.Page != pageSearch {
+		return nil
+	}
+	return l.sel.asked.without("search")
 }
 
 // feed is the selection in a format.

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"daybook/calendar"
@@ -93,6 +94,7 @@ type Pages struct {
 	policies  policies
 	script    []byte // of <daybook-calendar>
 	mark      string // of assets and branding, for keys
+	quickest  [len(calendar.Langs)]atomic.Pointer[comingCategories]
 }
 
 // New makes Pages; it starts nothing. A bad branding is an error.

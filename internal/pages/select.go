@@ -26,6 +26,7 @@ const (
 	paramSort    = "sort"
 	paramOrder   = "order"
 	paramStrict  = "strict_dates"
+	paramWhen    = "when"
 
 	defaultPerPage = 20
 )
@@ -37,7 +38,7 @@ var outside = []string{"format", "features", "csv_bom", "csv_raw", "cursor", "_f
 var dates = []string{paramStart, paramEnd, "starts_before", "starts_after", "ends_before", "ends_after"}
 
 // window are all that the window of a page is made of.
-var window = append(slices.Clone(dates), paramStrict)
+var window = append(slices.Clone(dates), paramStrict, paramWhen)
 
 // shapes are the parameters of lists that do not select: pages, order and what is told beside.
 var shapes = []string{
@@ -99,7 +100,7 @@ type selection struct {
 }
 
 // dated reports whether a date was asked for.
-func (s *selection) dated() bool { return s.asked.has(dates...) }
+func (s *selection) dated() bool { return s.asked.has(dates...) || s.asked.has(paramWhen) }
 
 // plain reports whether nothing was asked for that selects.
 func (s *selection) plain() bool {
@@ -204,6 +205,9 @@ func zoneOf(text string) (*calendar.Zone, bool) {
 
 // window puts what a page adds to the parameters of a list (PAGES.md P1.2, P1.4).
 func (p *Pages) window(in calendar.Input, s *selection) {
+	if s.over.set || s.past || s.zone != nil {
+		p.daysOfWhen(in)
+	}
 	if s.over.set {
 		p.periodWindow(in, s)
 		return
@@ -235,6 +239,17 @@ func (p *Pages) window(in calendar.Input, s *selection) {
 		}
 		from, until := query.DefaultWindow(p.o.Now(), p.o.Site)
 		s.from, s.until = midnight(from.UTC()).Format(calendar.WallLayout), until.String()
+	}
+}
+
+// daysOfWhen puts the days of when in its place, where they do not stand alone.
+func (p *Pages) daysOfWhen(in calendar.Input) {
+	word, _ := in[paramWhen].(string)
+	if word = calendar.Trim(word); slices.Contains(query.Days, word) && !slices.ContainsFunc(dates, func(name string) bool { return in[name] != nil }) {
+		delete(in, paramWhen)
+		first, last := query.DaysOf(word, p.o.Now(), p.o.Site, p.o.Sunday)
+		in[paramStart], in[paramEnd], in[paramOverlap] = first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly), "true"
+		delete(in, paramStrict)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"daybook/calendar"
 	"daybook/internal/texts"
@@ -60,51 +59,6 @@ func (p *Pages) layoutOf(r *Request) *layout {
 
 const paramLanguage = "multilang_language"
 
-// serveHome answers the home page, or sends to the record that is named by its id.
-func (p *Pages) serveHome(ctx context.Context, l *layout) (*Answer, error) {
-	if k, id, ok := byID(l.r); ok {
-		return p.serveByID(ctx, l.r, k, id)
-	}
-	l.Title, l.Heading = p.o.Brand.Name, p.o.Brand.Name
-	b, err := p.listOf(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.feature(ctx, l, b); err != nil {
-		return nil, err
-	}
-	if b.Total > 0 {
-		b.More = &link{Href: l.Href("/events/"), Label: word("empty.all", l.Lang)}
-	}
-	return p.render(l, http.StatusOK)
-}
-
-// serveList answers list, map and search.
-func (p *Pages) serveList(ctx context.Context, l *layout) (*Answer, error) {
-	l.Heading = word(l.r.Route.title, l.Lang)
-	if isTrue(l.r.Query.Get(paramPast)) && l.r.Route.past {
-		l.Heading = word("list.past", l.Lang)
-	}
-	l.Title = l.Heading
-	if _, err := p.listOf(ctx, l); err != nil {
-		return nil, err
-	}
-	return p.render(l, http.StatusOK)
-}
-
-// listOf makes the body of a page with a list of events.
-func (p *Pages) listOf(ctx context.Context, l *layout) (*listBody, error) {
-	if err := p.selectFor(ctx, l, l.r.Route.below(), period{}, query.Of{}); err != nil {
-		return nil, err
-	}
-	b, err := p.list(ctx, l, l.r.Route.below())
-	if err == nil {
-		l.Summary = l.Heading + l.colon() + b.Count
-		l.Body = b
-	}
-	return b, err
-}
-
 // selectFor reads the selection of a page, and refuses what was sent badly.
 func (p *Pages) selectFor(ctx context.Context, l *layout, path string, over period, of query.Of) (err error) {
 	if l.sel, err = p.choose(ctx, l.r, path, over, of); err != nil {
@@ -116,25 +70,6 @@ func (p *Pages) selectFor(ctx context.Context, l *layout, path string, over peri
 	l.Canonical = path + l.canonicalQuery()
 	l.NoIndex = l.r.Route.noIndex || l.r.parametered()
 	l.Feeds = l.feeds()
-	return nil
-}
-
-// mostFeatured is how many featured events the home page shows.
-const mostFeatured = 3
-
-func (p *Pages) feature(ctx context.Context, l *layout, b *listBody) error {
-	c, err := p.forCards(ctx, query.Request{
-		Kind: calendar.KindEvent, Lang: l.Lang, Caller: l.r.Caller,
-		Input: calendar.Input{"featured": "true", paramOverlap: "true", paramPerPage: strconv.Itoa(mostFeatured)},
-	})
-	if err != nil {
-		return err
-	}
-	found, err := p.Lists.Run(ctx, c)
-	if err != nil {
-		return err
-	}
-	b.Featured = p.cardsOf(l.r, found.Views, l.sel.zone)
 	return nil
 }
 
@@ -174,108 +109,6 @@ func (l *layout) isDefault(name, value string) bool {
 	is, ok := calendar.ParseBool(value)
 	other, ok2 := calendar.ParseBool(standard)
 	return value == standard || ok && ok2 && is == other
-}
-
-// servePeriod answers a month, week or day.
-func (p *Pages) servePeriod(ctx context.Context, l *layout) (*Answer, error) {
-	u, first := l.r.Route.unit, l.r.Route.first
-	if l.r.Route.period == "" {
-		zone, _ := zoneOf(l.r.Query.Get(paramZone)) // a bad one is refused with the selection
-		if u.page == pageMonth {
-			zone = nil // that of the site, whatever the zone of the page
-		}
-		first = u.start(p.today(zone))
-	}
-	over := u.over(first)
-	if err := p.selectFor(ctx, l, u.path(first), over, query.Of{}); err != nil {
-		return nil, err
-	}
-	if over.first.Year() < 1 || over.first.Year() > 9999 {
-		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
-	}
-	if u.page == pageMonth {
-		return p.serveMonth(ctx, l, over)
-	}
-	return p.serveDays(ctx, l, over, u)
-}
-
-func (p *Pages) serveMonth(ctx context.Context, l *layout, over period) (*Answer, error) {
-	l.Title = word("month.title", l.Lang) + l.colon() + l.say.month(over.first)
-	l.Heading = l.say.month(over.first)
-	b, err := p.month(ctx, l, over.first)
-	if err != nil {
-		return nil, err
-	}
-	l.Summary = b.Caption
-	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, units[0], l.say.month); err != nil {
-		return nil, err
-	}
-	l.Body = b
-	return p.render(l, http.StatusOK)
-}
-
-func (p *Pages) serveDays(ctx context.Context, l *layout, over period, u *unit) (*Answer, error) {
-	n, label := 1, l.say.date
-	if u.page == pageWeek {
-		n, label = 7, func(t time.Time) string { return l.say.days(t, t.AddDate(0, 0, 6)) }
-	}
-	l.Heading = label(over.first)
-	l.Title = l.Heading
-	b, err := p.days(ctx, l, over.first, n, u.path(over.first))
-	if err != nil {
-		return nil, err
-	}
-	l.Summary = l.Heading + l.comma() + b.Count
-	if b.Step, b.Empty, err = p.step(ctx, l, over, b.Total, u, label); err != nil {
-		return nil, err
-	}
-	l.Body = b
-	return p.render(l, http.StatusOK)
-}
-
-// step leads to the period before and after, as far as there are events, and says where
-// the nearest ones are when there is none here.
-func (p *Pages) step(ctx context.Context, l *layout, over period, total int, u *unit, label func(time.Time) string) (s stepper, e *empty, err error) {
-	before, after, err := p.edges(ctx, l, over, false)
-	if err != nil {
-		return s, nil, err
-	}
-	kept := l.sel.asked.String()
-	if before != nil {
-		s.Previous = &link{Href: l.Href(u.path(u.step(over.first, -1))) + kept, Label: label(u.step(over.first, -1))}
-	}
-	if after != nil {
-		s.Next = &link{Href: l.Href(u.path(u.step(over.first, 1))) + kept, Label: label(u.step(over.first, 1))}
-	}
-	today := p.today(l.sel.zone)
-	s.Today = &link{Href: l.Href(u.path(today)) + kept, Label: word("today", l.Lang), Current: !today.Before(over.first) && !today.After(over.last)}
-	if total > 0 {
-		return s, nil, nil
-	}
-	l.NoIndex = true
-	e = &empty{Text: word("empty.period", l.Lang)}
-	kept = l.sel.asked.without(append(slices.Clone(dates), paramStrict)...).String()
-	if !l.sel.plain() {
-		for _, c := range l.chips(ctx, u.path(over.first)) {
-			e.Links = append(e.Links, link{Href: c.Href, Label: l.text("empty.without", c.Label+"{1}"), Value: c.Value})
-		}
-		b, a, err := p.edges(ctx, l, over, true)
-		if err != nil {
-			return s, nil, err
-		}
-		if b == nil && a == nil {
-			kept = linkQuery(nil) // the nearest of all
-		} else {
-			before, after = b, a
-		}
-	}
-	if after != nil {
-		e.Links = append(e.Links, link{Href: l.Href(u.path(*after)) + kept, Label: l.text("empty.next", l.say.date(*after))})
-	}
-	if before != nil {
-		e.Links = append(e.Links, link{Href: l.Href(u.path(*before)) + kept, Label: l.text("empty.last", l.say.date(*before))})
-	}
-	return s, e, nil
 }
 
 // serveRecord answers the page of a record.
@@ -351,98 +184,6 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 	return p.render(l, status)
 }
 
-// entry is one of a directory.
-type entry struct {
-	link
-
-	Detail   string
-	Children []entry
-}
-
-type directoryBody struct {
-	Kind    string
-	Count   string
-	Entries []entry
-}
-
-// eachOf hands over the records of a request, page after page, and tells the position of
-// the last one. Records that leave meanwhile may make a page that is counted one that is not there.
-func (p *Pages) eachOf(ctx context.Context, r query.Request, do func(*query.View)) (position calendar.Position, err error) {
-	r.Input[paramPerPage] = strconv.Itoa(mostPerPage)
-	for page, pages := 1, 1; page <= pages; page++ {
-		r.Input[paramPage] = strconv.Itoa(page)
-		c, err := p.Lists.Parse(ctx, r)
-		if err != nil {
-			return 0, err
-		}
-		found, err := p.Lists.Run(ctx, c)
-		if refused, ok := errors.AsType[*calendar.Error](err); ok && page > 1 && refused.Code == calendar.CodePageNotFound {
-			break
-		} else if err != nil {
-			return 0, err
-		}
-		position, pages = found.Position, found.TotalPages
-		for i := range found.Views {
-			do(&found.Views[i])
-		}
-	}
-	return position, nil
-}
-
-// serveDirectory lists what is linked from a listed event, by name.
-func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) {
-	k := l.r.Route.kind
-	l.Title = word("directory."+k.Collection(), l.Lang)
-	l.Heading, l.Canonical = l.Title, l.r.Route.below()
-	l.NoIndex = l.r.parametered()
-	b := &directoryBody{Kind: k.String()}
-	var all []calendar.ID
-	of := map[calendar.ID]*entry{}
-	parents := map[calendar.ID]calendar.ID{}
-	position, err := p.eachOf(ctx, query.Request{Kind: k, Input: listed(k), Lang: l.Lang, Caller: l.r.Caller}, func(v *query.View) {
-		label, in := v.Record.Name(l.Lang)
-		e := entry{link: link{Href: p.hrefOf(l.r, v.Record, v.Status), Label: label, Lang: otherLang(in, l.Lang)}, Detail: v.Record.Fields.String("city")}
-		if k.IsTerm() && v.Count > 0 {
-			e.Count = l.say.number(v.Count)
-		}
-		all = append(all, v.Record.ID)
-		of[v.Record.ID], parents[v.Record.ID] = &e, v.Record.Fields.ID("parent")
-	})
-	if err != nil {
-		return nil, err
-	}
-	l.Position = position
-	order := collator(l.Lang)
-	slices.SortStableFunc(all, func(a, c calendar.ID) int { return order.CompareString(of[a].Label, of[c].Label) })
-	b.Entries = tree(all, of, parents)
-	b.Count = l.count(k.Collection(), len(all))
-	l.NoIndex = l.NoIndex || len(all) == 0
-	l.Body = b
-	return p.render(l, http.StatusOK)
-}
-
-// tree puts entries in order below their parents; one whose parent is not there stands on top.
-func tree(ids []calendar.ID, of map[calendar.ID]*entry, parents map[calendar.ID]calendar.ID) []entry {
-	children := map[calendar.ID][]calendar.ID{}
-	for _, id := range ids {
-		up := parents[id]
-		if of[up] == nil {
-			up = 0
-		}
-		children[up] = append(children[up], id)
-	}
-	var below func(id calendar.ID) []entry
-	below = func(id calendar.ID) (out []entry) {
-		for _, child := range children[id] {
-			e := *of[child]
-			e.Children = below(child)
-			out = append(out, e)
-		}
-		return out
-	}
-	return below(0)
-}
-
 // listed are the parameters of what is linked from a listed event.
 func listed(k calendar.Kind) calendar.Input {
 	if k.IsTerm() {
@@ -472,6 +213,7 @@ func (p problem) Name() string { return baseName(p.Field) }
 type errorBody struct {
 	Status   int
 	Text     string
+	Hint     string
 	Problems []problem
 	Form     *filterForm // where parameters were refused
 }
@@ -503,6 +245,7 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 	if b.Text == "" {
 		b.Text = word("error.503", l.Lang)
 	}
+	b.Hint = word("error.hint."+strconv.Itoa(status), l.Lang)
 	switch status {
 	case http.StatusNotFound: // the same for what there is not and what is not for everybody
 		l.Code = "not-found"

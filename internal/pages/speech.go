@@ -152,6 +152,19 @@ func (s speech) time(t time.Time) string {
 	return s.text(key, t.Format("3:04"))
 }
 
+// hour is a full hour: 6 PM.
+func (s speech) hour(h int) string {
+	return strings.Replace(s.time(time.Date(2000, 1, 1, h, 0, 0, 0, time.UTC)), ":00"+noBreak, noBreak, 1)
+}
+
+// shortTime is a time in a month: 6:30p, 7p.
+func (s speech) shortTime(t time.Time) string {
+	if !s.twelve {
+		return t.Format("15:04")
+	}
+	return strings.TrimSuffix(strings.Replace(t.Format("3:04pm"), ":00", "", 1), "m")
+}
+
 // times are two times of one day.
 func (s speech) times(from, to time.Time) string {
 	if s.twelve || s.lang == calendar.LangEN {

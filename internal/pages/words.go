@@ -16,3 +16,6 @@ func (l *layout) text(key string, values ...string) string { return word(key, l.
 func (l *layout) count(thing string, n int) string {
 	return l.text("count."+thing+"."+l.say.plural(n), l.say.number(n))
 }
+
+// comma joins two parts of a sentence.
+func (l *layout) comma() string { return word("comma", l.Lang) }

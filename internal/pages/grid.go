@@ -1,0 +1,558 @@
+package pages
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query"
+)
+
+// periodBody is a month as a table, or a week or day as an hour grid over plain lists.
+type periodBody struct {
+	selected
+
+	Step stepper
+
+	// Of a month:
+	Month, Caption string
+	Heads          []weekdayHead
+	Weeks          [][]dayCell
+	Agenda         []group
+
+	// Of a week or day:
+	Class string // of the grid
+	Days  []dayColumn
+	Hours []hourRow
+	From  int    // first hour of the grid
+	Clock string // zone of today
+}
+
+// stepper leads to the time before and after.
+type stepper struct{ Previous, Next, Today *link }
+
+// weekdayHead is the head of a column.
+type weekdayHead struct{ Short, Long string }
+
+// dayCell is a day of a month.
+type dayCell struct {
+	Date, Label, Href  string
+	Number             string
+	Class              string
+	Today, Muted, Past bool
+	Bars               []entry
+	Lanes              int
+	Events             []entry
+	More               string // "+2 more", "" for none
+}
+
+// entry is an event on a day of a month or week.
+type entry struct {
+	*card
+
+	Class  string
+	Tip    string // its time and title
+	Time   string // "" in bars
+	Place  string // classes of its place in a grid, "" for none
+	onDay  time.Time
+	before bool // it is on the day before as well, or after
+	after  bool
+}
+
+// maxInDay is how many events a day of a month shows besides its bars, and a day of the list
+// below it, maxAgenda.
+const (
+	maxInDay  = 3
+	maxAgenda = 20
+)
+
+// byDay puts cards on each day that they are on, in the order of days: those that last 24
+// hours or longer, then all-day ones, then by start and id.
+func (l *layout) byDay(cards []card, first, last time.Time) [][]entry {
+	out := make([][]entry, int(last.Sub(first).Hours()/24)+1)
+	for i := range cards {
+		c := &cards[i]
+		e := entry{card: c, Time: l.say.time(c.span.start)}
+		if c.AllDay {
+			e.Time = word("event.all_day", l.Lang)
+		}
+		if l.Page == pageMonth && !c.AllDay {
+			e.Time = l.say.shortTime(c.span.start)
+		}
+		e.Tip = spaced(e.Time, c.span.zone, calendar.Isolated(c.Title))
+		e.Class = "entry colour-" + strconv.Itoa(c.Colour)
+		for _, state := range []struct {
+			is   bool
+			name string
+		}{{c.Past, " is-past"}, {c.Cancelled, " is-cancelled"}} {
+			if state.is {
+				e.Class += state.name
+			}
+		}
+		for _, day := range c.span.days(first, last) {
+			e.onDay, e.before, e.after = day, day.After(c.span.first()), day.Before(c.span.last())
+			if n := int(day.Sub(first).Hours() / 24); l.Page != pageMonth || c.Long || !e.before || n == 0 {
+				out[n] = append(out[n], e)
+			}
+		}
+	}
+	rank := func(e *entry) int {
+		switch {
+		case e.Long:
+			return 0
+		case e.AllDay:
+			return 1
+		}
+		return 2
+	}
+	for _, day := range out {
+		slices.SortStableFunc(day, func(a, b entry) int {
+			order := cmp.Compare(calendar.WallOf(a.span.start), calendar.WallOf(b.span.start))
+			if l.sel.zone != nil && !a.AllDay && !b.AllDay { // of one zone: also in the hour that comes twice
+				order = a.span.start.Compare(b.span.start)
+			}
+			return cmp.Or(cmp.Compare(rank(&a), rank(&b)), order, cmp.Compare(a.ID, b.ID))
+		})
+	}
+	return out
+}
+
+// bars puts entries that stand above others on days in a row into lanes. One that goes on
+// writes its title on its first day there.
+func bars(days [][]entry) (out [][]entry, lanes int) {
+	out = make([][]entry, len(days))
+	taken := map[calendar.ID]int{}
+	has := func(day int, id calendar.ID) bool {
+		return day >= 0 && day < len(days) && slices.ContainsFunc(days[day], func(e entry) bool { return e.ID == id })
+	}
+	for i, day := range days {
+		var used []int
+		for _, e := range day {
+			if has(i-1, e.ID) {
+				used = append(used, taken[e.ID])
+			}
+		}
+		for _, e := range day {
+			e.Time, e.Class = "", e.Class+" bar-of"
+			if e.before {
+				e.Class += " joins-before"
+			}
+			if has(i-1, e.ID) {
+				e.Class += " is-carried"
+			} else {
+				lane, span := 1, 1
+				for slices.Contains(used, lane) {
+					lane++
+				}
+				for has(i+span, e.ID) {
+					span++
+				}
+				used, taken[e.ID] = append(used, lane), lane
+				e.Class += " span-" + strconv.Itoa(span)
+				if !e.onDay.AddDate(0, 0, span-1).Equal(e.span.last()) {
+					e.Class += " joins-after"
+				}
+			}
+			e.Place, lanes = "lane-"+strconv.Itoa(taken[e.ID]), max(lanes, taken[e.ID])
+			out[i] = append(out[i], e)
+		}
+		slices.SortStableFunc(out[i], func(a, b entry) int { return cmp.Compare(taken[a.ID], taken[b.ID]) })
+	}
+	return out, lanes
+}
+
+// split parts the entries that a test holds for from the others.
+func split(day []entry, is func(*entry) bool) (yes, no []entry) {
+	for _, e := range day {
+		if is(&e) {
+			yes = append(yes, e)
+		} else {
+			no = append(no, e)
+		}
+	}
+	return yes, no
+}
+
+// servePeriod answers a month, week or day.
+func (p *Pages) servePeriod(ctx context.Context, l *layout) (*Answer, error) {
+	u, first := l.r.Route.unit, l.r.Route.first
+	if l.r.Route.period == "" {
+		zone, _ := zoneOf(l.r.Query.Get(paramZone)) // a bad one is refused with the selection
+		if u.page == pageMonth {
+			zone = nil // that of the site, whatever the zone of the page
+		}
+		first = u.start(p.today(zone))
+	}
+	over := u.over(first)
+	if err := p.selectFor(ctx, l, u.path(first), over, query.Of{}); err != nil {
+		return nil, err
+	}
+	if first.Year() < 1 || first.Year() > 9999 {
+		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
+	}
+	return p.period(ctx, l, u)
+}
+
+// period makes the page of the period of a selection.
+func (p *Pages) period(ctx context.Context, l *layout, u *unit) (*Answer, error) {
+	over, b := l.sel.over, &periodBody{}
+	label := map[name]func(time.Time) string{pageMonth: l.say.month, pageDay: l.say.date}[u.page]
+	if u.page == pageWeek {
+		label = func(t time.Time) string { return l.say.days(t, t.AddDate(0, 0, 6)) }
+	}
+	l.Heading = label(over.first)
+	if l.Title = l.Heading; u.page == pageMonth {
+		l.Title = word("month.title", l.Lang) + l.colon() + l.Heading
+	}
+	cards, at, err := p.allCards(ctx, l.r, l.sel)
+	if err != nil {
+		return nil, err
+	}
+	l.Position = at
+	if b.selected, err = p.selected(ctx, l, cards, len(cards)); err != nil {
+		return nil, err
+	}
+	b.Clock = p.o.SiteZone
+	if l.sel.zone != nil {
+		b.Clock = l.sel.zone.Name
+	}
+	if b.Zone == "" {
+		b.Zone = l.text("zone.note", cityOf(p.o.SiteZone))
+		if slices.ContainsFunc(cards, func(c card) bool { return c.span.zone != "" }) {
+			b.Zone = word("zone.each", l.Lang)
+		}
+	}
+	l.Summary = l.Heading + l.comma() + b.Count
+	b.Caption = l.Summary
+	switch {
+	case u.page == pageMonth:
+		b.Month = u.format(over.first)
+		p.month(l, b, cards)
+	default:
+		p.days(l, b, cards)
+	}
+	if !l.Embedded() || u.page == pageMonth {
+		err = p.step(ctx, l, b, u, label)
+	}
+	l.Body = b
+	if err != nil {
+		return nil, err
+	}
+	return p.render(l, http.StatusOK)
+}
+
+// cityOf is the place after which a zone is named.
+func cityOf(zone string) string {
+	return strings.ReplaceAll(zone[strings.LastIndexByte(zone, '/')+1:], "_", " ")
+}
+
+// month makes the table of a month, and the list of its days from today on.
+func (p *Pages) month(l *layout, b *periodBody, cards []card) {
+	first, last := l.sel.over.first, l.sel.over.last
+	begins := time.Monday
+	if p.o.Sunday {
+		begins = time.Sunday
+	}
+	for i := range 7 {
+		day := (begins + time.Weekday(i)) % 7
+		b.Heads = append(b.Heads, weekdayHead{l.say.dayName("short.", day), l.say.dayName("", day)})
+	}
+	days := l.byDay(cards, first, last)
+	today, kept := p.today(l.sel.zone), l.sel.asked.String()
+	from := first.AddDate(0, 0, -((int(first.Weekday()) - int(begins) + 7) % 7))
+	for day := from; !day.After(last); {
+		week, long := make([]dayCell, 7), make([][]entry, 7)
+		for i := range week {
+			cell := dayCell{Date: day.Format(time.DateOnly), Number: strconv.Itoa(day.Day()), Label: l.say.dayInYear(day), Today: day.Equal(today)}
+			if day.Year() >= 1 && day.Year() <= 9999 {
+				cell.Href = l.Href(dayPath(day)) + kept
+			}
+			if cell.Muted = day.Month() != first.Month(); !cell.Muted {
+				of := days[day.Day()-1]
+				cell.Past = day.Before(today)
+				cell.Label += l.comma() + l.count("events", len(of))
+				long[i], cell.Events = split(of, func(e *entry) bool { return e.Long })
+				if more := len(cell.Events) - maxInDay; more > 0 {
+					cell.Events, cell.More = cell.Events[:maxInDay], l.text("month.more", l.say.number(more))
+				}
+			}
+			week[i] = cell
+			day = day.AddDate(0, 0, 1)
+		}
+		placed, _ := bars(long)
+		for i := range week {
+			week[i].Bars, week[i].Lanes = placed[i], 0
+			for _, e := range placed[i] {
+				lane, _ := strconv.Atoi(strings.TrimPrefix(e.Place, "lane-"))
+				week[i].Lanes = max(week[i].Lanes, lane)
+			}
+		}
+		b.Weeks = append(b.Weeks, week)
+	}
+	begin := first
+	if today.After(first) && !today.After(last) {
+		begin = today
+	}
+	for i, of := range days {
+		day := first.AddDate(0, 0, i)
+		g := l.dayGroup(day, today)
+		for _, e := range of {
+			if day.Before(begin) || e.before && day.After(begin) { // once, on its first day
+				continue
+			}
+			c := *e.card
+			c.inDay(l.say, e.before)
+			g.Cards = append(g.Cards, c)
+		}
+		if more := len(g.Cards) - maxAgenda; more > 0 {
+			g.Cards, g.More = g.Cards[:maxAgenda], l.text("month.more", l.say.number(more))
+		}
+		if g.Href += kept; len(g.Cards) > 0 {
+			b.Agenda = append(b.Agenda, g)
+		}
+	}
+}
+
+// dayColumn is a day of a week.
+type dayColumn struct {
+	Date, Heading, Short, Number, Href string
+	Today                              bool
+	Band                               []entry // all-day and long events
+	Lanes                              int
+	Timed                              []entry // the others
+	More                               []moreHere
+	Now                                string  // class of the row of now, "" for none
+	Rest                               []entry // for which there is no lane, on the page of the day
+}
+
+// moreHere leads to the events for which there is no lane.
+type moreHere struct{ Place, Label, Href string }
+
+// hourRow names an hour of the grid.
+type hourRow struct{ Label, Class string }
+
+const (
+	rowsOfHour   = 4
+	firstHour    = 8
+	lastHour     = 20
+	lanesOfWeek  = 2
+	lanesOfDay   = 4
+	minRows      = 2
+	minutesOfRow = 60 / rowsOfHour
+)
+
+// rows are the first row of an entry in the grid of a day that begins with an hour, and the
+// one after it.
+func (e *entry) rows(from int) (first, after int) {
+	minute := func(t time.Time) int { return (t.Hour()-from)*60 + t.Minute() }
+	begin, end := 0-from*60, (24-from)*60
+	if !e.before {
+		begin = minute(e.span.start)
+	}
+	if !e.after && (e.before || sameDay(e.span.start, e.span.end)) {
+		end = minute(e.span.end)
+	}
+	ends := (24-from)*rowsOfHour + 1
+	first = min(begin/minutesOfRow+1, ends-minRows)
+	return first, max(first+minRows, (end+minutesOfRow-1)/minutesOfRow+1)
+}
+
+// days makes the hour grid of some days.
+func (p *Pages) days(l *layout, b *periodBody, cards []card) {
+	first, last := l.sel.over.first, l.sel.over.last
+	perDay := l.byDay(cards, first, last)
+	today, kept := p.today(l.sel.zone), l.sel.asked.String()
+	limit := lanesOfWeek
+	if len(perDay) == 1 {
+		limit = lanesOfDay
+	}
+	from, to := firstHour, lastHour
+	inBand := func(e *entry) bool { return e.AllDay || e.Long }
+	band := make([][]entry, len(perDay))
+	for i, day := range perDay {
+		band[i], perDay[i] = split(day, inBand)
+		for _, e := range perDay[i] {
+			begin, after := e.rows(0)
+			from, to = min(from, (begin-1)/rowsOfHour), max(to, min(24, (after-1+rowsOfHour-1)/rowsOfHour))
+		}
+	}
+	b.From = from
+	placed, lanes := bars(band)
+	now := p.o.Now().In(p.o.Site)
+	if l.sel.zone != nil {
+		now = now.In(l.sel.zone.Location)
+	}
+	nowRow := (now.Hour()-from)*rowsOfHour + now.Minute()/minutesOfRow + 1
+	shown := !today.Before(first) && !today.After(last) && now.Hour() >= from && now.Hour() < to
+	for h := from; h < to; h++ {
+		if off := h*60 - now.Hour()*60 - now.Minute(); !shown || off <= -20 || off >= 20 {
+			b.Hours = append(b.Hours, hourRow{l.say.hour(h), "row-" + strconv.Itoa((h-from)*rowsOfHour+1)})
+		}
+	}
+	if shown {
+		l.r.minute(p.o.Now())
+		b.Hours = append(b.Hours, hourRow{l.say.time(now), "now-at row-" + strconv.Itoa(nowRow)})
+	}
+	b.Class = "grid columns-" + strconv.Itoa(len(perDay))
+	for i, day := range perDay {
+		at := first.AddDate(0, 0, i)
+		col := dayColumn{
+			Date: at.Format(time.DateOnly), Heading: l.say.date(at), Short: l.say.dayName("short.", at.Weekday()), Number: strconv.Itoa(at.Day()),
+			Href: l.Href(dayPath(at)) + kept, Today: at.Equal(today), Band: placed[i], Lanes: lanes,
+		}
+		var wide bool
+		var rest []entry
+		if col.Timed, rest, col.More, wide = l.lanes(day, from, limit, col.Href); limit == lanesOfDay {
+			col.Rest = rest
+		} else if wide {
+			b.Class += " wide-" + strconv.Itoa(i+1)
+		}
+		if shown && col.Today {
+			col.Now = "now-line row-" + strconv.Itoa(nowRow)
+		}
+		b.Days = append(b.Days, col)
+	}
+}
+
+// lanes puts the entries of a day side by side. Those for which there is no lane are in rest,
+// and counted where they would stand.
+func (l *layout) lanes(day []entry, from, limit int, href string) (out, rest []entry, more []moreHere, wide bool) {
+	var ends []int    // of the last entry of each lane
+	var cluster []int // lanes of the entries in out that overlap each other, as a chain
+	until, left := 0, 0
+	settle := func() {
+		for i, lane := range cluster {
+			e := &out[len(out)-len(cluster)+i]
+			e.Place += " lane-" + strconv.Itoa(lane) + "-" + strconv.Itoa(len(ends))
+		}
+		wide = wide || len(ends) > 1
+		if left > 0 {
+			m := moreHere{"more-here row-" + strconv.Itoa(until-minRows) + " rows-" + strconv.Itoa(minRows) + " lane-1-1", l.text("month.more", l.say.number(left)), href}
+			if limit == lanesOfDay {
+				m.Href = "#rest"
+			}
+			more = append(more, m)
+		}
+		ends, cluster, left = nil, nil, 0
+	}
+	for _, e := range day {
+		first, after := e.rows(from)
+		if first >= until {
+			settle()
+		}
+		lane := slices.IndexFunc(ends, func(end int) bool { return end <= first })
+		if lane < 0 && len(ends) < limit {
+			lane, ends = len(ends), append(ends, 0)
+		}
+		if lane < 0 {
+			rest, left = append(rest, e), left+1
+			continue
+		}
+		ends[lane], until = after, max(until, after)
+		e.Place = "row-" + strconv.Itoa(first) + " rows-" + strconv.Itoa(after-first)
+		out, cluster = append(out, e), append(cluster, lane+1)
+	}
+	settle()
+	return out, rest, more, wide
+}
+
+// step leads to the period before and after, as far as there are events, and says where
+// the nearest ones are when there is none here.
+func (p *Pages) step(ctx context.Context, l *layout, b *periodBody, u *unit, label func(time.Time) string) error {
+	over, kept := l.sel.over, l.sel.asked.String()
+	before, after, err := p.edges(ctx, l, over, false)
+	if err != nil {
+		return err
+	}
+	to := func(n int) *link {
+		first := u.step(over.first, n)
+		return &link{Href: l.Href(u.path(first)) + kept, Label: label(first)}
+	}
+	if before != nil {
+		b.Step.Previous = to(-1)
+	}
+	if after != nil {
+		b.Step.Next = to(1)
+	}
+	today := p.today(l.sel.zone)
+	b.Step.Today = &link{Href: l.Href(u.path(today)) + kept, Label: word("today", l.Lang), Current: !today.Before(over.first) && !today.After(over.last)}
+	if b.Empty == nil || b.Empty.First != nil {
+		return nil
+	}
+	rest := l.sel.asked.without(window...)
+	if !l.sel.plain() {
+		b, a, err := p.edges(ctx, l, over, true)
+		if err != nil {
+			return err
+		}
+		if b == nil && a == nil {
+			rest = nil // the nearest of all
+		} else {
+			before, after = b, a
+		}
+	}
+	if after != nil {
+		b.Empty.Links = append(b.Empty.Links, link{Href: l.Href(u.path(*after)) + rest.String(), Label: l.text("empty.next", l.say.date(*after))})
+	}
+	if before != nil {
+		b.Empty.Links = append(b.Empty.Links, link{Href: l.Href(u.path(*before)) + rest.String(), Label: l.text("empty.last", l.say.date(*before))})
+	}
+	return nil
+}
+
+// edges finds the days of the nearest events before and after a period: of those that are
+// selected, or of all that are listed. What goes on beyond the period counts as after it.
+func (p *Pages) edges(ctx context.Context, l *layout, over period, selected bool) (before, after *time.Time, err error) {
+	zone := l.sel.zone
+	nearest := func(name, bound, order string) (*span, error) {
+		input := calendar.Input{}
+		if selected {
+			for k, v := range l.r.Input {
+				if l.r.Route.takes(k, true) && !slices.Contains(shapes, k) && !slices.Contains(window, k) && !isEmpty(v) {
+					input[k] = v
+				}
+			}
+		}
+		input[name], input[paramStrict], input[paramPerPage], input[paramSort], input[paramOrder] = bound, "true", "1", "start", order
+		c, err := p.Lists.Parse(ctx, query.Request{Kind: calendar.KindEvent, Input: input, Lang: l.Lang, Caller: l.r.Caller, Of: l.sel.of})
+		if err != nil {
+			return nil, err
+		}
+		found, err := p.Lists.Run(ctx, c)
+		if err != nil || len(found.Views) == 0 {
+			return nil, err
+		}
+		s := p.spanOf(found.Views[0].Record, found.Views[0].Blanked, zone)
+		return &s, nil
+	}
+	first, last := edgesOf(calendar.WallOf(over.first), calendar.WallOf(over.last), zone)
+	s, err := nearest("starts_before", first, "desc")
+	if err != nil {
+		return nil, nil, err
+	}
+	if s != nil {
+		day := s.first()
+		before = &day
+	}
+	next := over.last.AddDate(0, 0, 1)
+	if next.Year() > 9999 {
+		return before, nil, nil
+	}
+	if s, err = nearest("starts_after", last, "asc"); err != nil {
+		return nil, nil, err
+	}
+	if s != nil {
+		day := s.first()
+		return before, &day, nil
+	}
+	onward, _ := edgesOf(calendar.WallOf(next), calendar.WallOf(next), zone)
+	if s, err = nearest("ends_after", onward, "asc"); err == nil && s != nil {
+		after = &next
+	}
+	return before, after, err
+}
