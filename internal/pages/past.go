@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"html/template"
+	"maps"
 	"net/http"
-	"net/url"
 	"time"
 
 	"daybook/calendar"
@@ -179,12 +179,8 @@ func byID(r *Request) (k calendar.Kind, id calendar.ID, ok bool) {
 func (p *Pages) serveByID(ctx context.Context, r *Request, k calendar.Kind, id calendar.ID) (*Answer, error) {
 	of := *r
 	of.Route.page, of.Route.id = recordPages[k], id
-	of.Query = url.Values{}
-	for name, values := range r.Query {
-		if name != k.String() {
-			of.Query[name] = values
-		}
-	}
+	of.Query = maps.Clone(r.Query)
+	delete(of.Query, k.String())
 	if id == 0 {
 		return nil, notFound(k)
 	}
