@@ -390,8 +390,9 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 	b.Phone, b.Email = f.String("phone"), f.String("email")
 	switch r.Kind {
 	case calendar.KindVenue:
-		at := p.placeOf(l, r, v.Status)
-		b.Place = &at
+		if at := p.placeOf(l, r, v.Status); at.String() != at.Label || at.Lat != "" {
+			b.Place = &at
+		}
 		l.LD = ldOf(p.placeLD(l, r, v.Status))
 	case calendar.KindOrganizer:
 		l.LD = ldOf(map[string]any{"@type": "Organization", "name": l.Title, "url": l.CanonicalURL()})
