@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"daybook/calendar"
@@ -210,7 +211,8 @@ func (p *Pages) serveThen(ctx context.Context, l *layout, present *calendar.Reco
 	}
 	// What lists and calendars show is of the present.
 	b.Parent, b.Children, b.Near, b.Exports, l.Feeds, l.LD = nil, nil, nil, nil, nil, ""
-	b.Card.Now, b.Card.Past, b.Then = false, false, then
+	b.Card.Badges = slices.DeleteFunc(b.Card.Badges, func(s sign) bool { return s.Name == "now" || s.Name == "past" })
+	b.Card.Past, b.Then = false, then
 	l.Canonical, l.Langs, l.Home, l.NoIndex = recordPath(present.Kind, present.Slug()), present.Langs(), homeOf(present, l.Lang), true
 	b.Card.Href, b.History = l.Href(l.Canonical), l.Href(l.Canonical+"history/")
 	l.Body = b
