@@ -149,6 +149,7 @@ type maker struct {
 	writes []write
 	events int
 	load   map[time.Time]int      // events by day
+	short  map[time.Time]int      // those of a few hours, by their day
 	taken  map[string][]span      // of venues
 	days   map[*event][]time.Time // of events of a kind
 	named  map[string]*record     // "venue/hall", "parent/Music", "event/moved"
@@ -159,7 +160,7 @@ type maker struct {
 func (t *Town) Fill(ctx context.Context, w Writer, o Options) (*Filled, error) {
 	m := &maker{
 		Town: t, o: o, rng: rand.New(rand.NewPCG(uint64(o.Seed), 0x9e3779b97f4a7c15)),
-		load: map[time.Time]int{}, taken: map[string][]span{}, days: map[*event][]time.Time{}, named: map[string]*record{},
+		load: map[time.Time]int{}, short: map[time.Time]int{}, taken: map[string][]span{}, days: map[*event][]time.Time{}, named: map[string]*record{},
 	}
 	zone, err := time.LoadLocation(t.Settings["timezone"])
 	if err != nil {
@@ -290,8 +291,8 @@ func (m *maker) schedule() error {
 		from = ago
 	}
 	for day := from; day.Before(to); day = day.AddDate(0, 0, 1) {
-		wanted := [7]int{9, 2, 2, 3, 3, 4, 9}[day.Weekday()]
-		for found := true; found && m.load[day] < wanted; {
+		wanted := [7]int{6, 1, 1, 2, 2, 3, 6}[day.Weekday()]
+		for found := true; found && (m.short[day] < wanted || wanted == 6 && m.load[day] < 9); {
 			var err error
 			if found, err = m.pick(day); err != nil {
 				return err
@@ -371,7 +372,8 @@ func (m *maker) add(e *event, day time.Time, with string) error {
 	end := start.Add(time.Duration(e.Minutes) * time.Minute)
 	if e.Days > 0 {
 		end = start.AddDate(0, 0, e.Days-1)
-	} else if e.Venue != "" {
+	} else {
+		m.short[day]++
 		m.taken[e.Venue] = append(m.taken[e.Venue], span{start, end})
 	}
 	for d := day; !d.After(end); d = d.AddDate(0, 0, 1) {
@@ -408,7 +410,7 @@ func (m *maker) add(e *event, day time.Time, with string) error {
 				if err != nil {
 					return err
 				}
-				m.writes = append(m.writes, write{at: at.AddDate(0, 0, 1), kind: calendar.KindEvent, lang: l, of: of, by: m.Users[(user+1)%len(m.Users)], in: in})
+				m.writes = append(m.writes, write{at: at.AddDate(0, 0, 1).Add(time.Duration(7*l) * time.Minute), kind: calendar.KindEvent, lang: l, of: of, by: m.Users[(user+1)%len(m.Users)], in: in})
 			}
 		}
 	}
@@ -423,7 +425,7 @@ func (m *maker) add(e *event, day time.Time, with string) error {
 			start, end = start.Add(by), end.Add(by)
 			when(in)
 		}
-		m.writes = append(m.writes, write{at: at.AddDate(0, 0, s.After), kind: calendar.KindEvent, lang: lang, of: of, by: s.By, reason: s.Reason, in: in})
+		m.writes = append(m.writes, write{at: at.AddDate(0, 0, s.After).Add(time.Duration(m.rng.IntN(120)) * time.Minute), kind: calendar.KindEvent, lang: lang, of: of, by: s.By, reason: s.Reason, in: in})
 	}
 	return nil
 }
