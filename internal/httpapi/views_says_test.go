@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
@@ -18,6 +21,8 @@ import (
 	"daybook/calendar"
 	"daybook/internal/pages"
 	"daybook/internal/testkit/world"
+	"daybook/query/readmodel"
+	"daybook/query/readmodel/memindex"
 )
 
 // TestDaysOfEvents: an event stands on each day that it is on (PAGES 13.6).
@@ -251,6 +256,63 @@ func TestSiteMap(t *testing.T) {
 	}
 	for _, path := range []string{"/sitemap/events-2026-03.xml", "/sitemap/events-2026-05-2.xml", "/sitemap/venues-2.xml", "/sitemap/other.xml"} {
 		w.As(calendar.Anonymous).Do(http.MethodGet, "/"+path, nil).Want(http.StatusNotFound)
+	}
+}
+
+// countingIndex counts what is asked of the read model.
+type countingIndex struct {
+	readmodel.Index
+
+	asked *atomic.Int64
+}
+
+func (x countingIndex) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	x.asked.Add(1)
+	return x.Index.Search(ctx, q)
+}
+
+func (x countingIndex) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	x.asked.Add(1)
+	return x.Index.Counts(ctx, k, field, f)
+}
+
+// TestSiteMapIsMadeOnce: the files of a position and a day are made once, by few questions
+// however many months there are (PAGES P3.1).
+func TestSiteMapIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	image, err := memindex.New(memindex.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := countingIndex{image, &atomic.Int64{}}
+	w := pagesWorld(t, world.Options{Index: index})
+	editor := w.As(calendar.Editor)
+	for month := range 30 {
+		at := time.Date(2026, time.Month(1+month), 9, 0, 0, 0, 0, time.UTC).Format(time.DateTime)
+		editor.Event("Event", obj{"start_date": at, "end_date": at, "venue": obj{"venue": "Hall"}})
+	}
+	editor.Read("/events") // waits until lists show it
+	asked := func(path string) int64 {
+		before := index.asked.Load()
+		readSiteMap(t, w, path)
+		return index.asked.Load() - before
+	}
+	if n := asked("/sitemap.xml"); n == 0 || n > 24 {
+		t.Errorf("the site map of 30 months asks %d questions", n)
+	}
+	for _, path := range []string{"/sitemap.xml?x=1", "/sitemap/pages.xml", "/sitemap/venues-1.xml"} {
+		if n := asked(path); n != 0 {
+			t.Errorf("%s asks %d questions again", path, n)
+		}
+	}
+	w.Clock.Add(24 * time.Hour)
+	if n := asked("/sitemap/pages.xml"); n == 0 {
+		t.Error("the day after the site map is the same")
+	}
+	editor.Create(calendar.KindTag, obj{"name": "New"})
+	editor.Read("/events")
+	if n := asked("/sitemap/pages.xml"); n == 0 {
+		t.Error("after a write the site map is the same")
 	}
 }
 

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"encoding/xml"
 	"fmt"
 	"net/http"
 	"slices"
@@ -62,4 +63,10 @@ func (p *Pages) serveFile(ctx context.Context, r *Request) (*Answer, error) {
 		return nil, calendar.Fail(calendar.CodePageNotFound, calendar.KindEvent)
 	}
 	return text(typeXML, body)
+}
+
+func escaped(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // into memory
+	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,12 @@ type Lists interface {
 	Count(ctx context.Context, c *query.Criteria) (int, error)
 	// Whole begins to answer a list of events over all pages.
 	Whole(ctx context.Context, c *query.Criteria, also query.Calendar) (*query.Whole, error)
+	// Months counts the listed events of everybody by month.
+	Months(ctx context.Context) (*query.Months, error)
+	// StartingIn is the list of the events that a month of Months.Started counts.
+	StartingIn(first time.Time) *query.Criteria
+	// LinkedFrom counts the events of a list by what they link to.
+	LinkedFrom(ctx context.Context, c *query.Criteria) (map[calendar.ID]int, error)
 	// Generation names the state that lists show now.
 	Generation(ctx context.Context) (query.Generation, error)
 	// Read finds one record by its slug, checks that the caller may read it, and makes
@@ -95,6 +102,12 @@ type Pages struct {
 	script    []byte // of <daybook-calendar>
 	mark      string // of assets and branding, for keys
 	quickest  [len(calendar.Langs)]atomic.Pointer[comingCategories]
+
+	siteMap struct {
+		sync.Mutex
+		key   string
+		files []siteFile
+	}
 }
 
 // New makes Pages; it starts nothing. A bad branding is an error.

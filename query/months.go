@@ -1,0 +1,161 @@
+package query
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"daybook/calendar"
+	"daybook/query/readmodel"
+)
+
+// Months are the months in which everybody finds events.
+type Months struct {
+	// Started are those in which an event without a password starts, on the clock of the site.
+	Started []MonthCount
+	// Touched are those that an event stands in, on its own clock, by their first days.
+	Touched []time.Time
+}
+
+// MonthCount is a month, by its first day, and how many events start in it.
+type MonthCount struct {
+	First  time.Time
+	Events int
+}
+
+const (
+	firstMonth = 12 // as FieldMonth has January of the year 1
+	lastMonth  = 9999*12 + 11
+	// partsAtOnce is how many months are counted in one question.
+	partsAtOnce = 500
+)
+
+func firstOf(month int64) time.Time {
+	return time.Date(int(month/12), time.Month(month%12+1), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// Months returns the months of the listed events, of one state of the index or newer ones.
+func (s *Service) Months(ctx context.Context) (*Months, error) {
+	snap, err := s.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed := readmodel.And{snap.published, notHidden()}
+	open := readmodel.And{readmodel.Not{Filter: isProtected}}
+	byMonth := []readmodel.Tally{{Field: readmodel.FieldMonth}}
+	months, err := s.tallied(ctx, listed, readmodel.Selection{Tallies: byMonth}, readmodel.Selection{Filter: open, Tallies: byMonth})
+	if err != nil {
+		return nil, err
+	}
+	out := &Months{}
+	if out.Touched, err = s.touched(ctx, listed, months[0][0].Values); err != nil {
+		return nil, err
+	}
+	// On the clock of the site an event may start in the month before or after.
+	var near []int64
+	for _, v := range months[1][0].Values {
+		near = append(near, max(v.Value-1, firstMonth), v.Value, min(v.Value+1, lastMonth))
+	}
+	slices.Sort(near)
+	near = slices.Compact(near)
+	parts := make([]readmodel.Filter, len(near))
+	for i, month := range near {
+		parts[i] = s.StartingIn(firstOf(month)).run.window.filters(nil)
+	}
+	counts, err := s.countParts(ctx, append(listed, open...), parts)
+	for i, n := range counts {
+		if n > 0 {
+			out.Started = append(out.Started, MonthCount{firstOf(near[i]), n})
+		}
+	}
+	return out, err
+}
+
+// StartingIn returns the list of the events that a month of Months.Started counts.
+func (s *Service) StartingIn(first time.Time) *Criteria {
+	c := &Criteria{Kind: calendar.KindEvent, run: criteria{window: newWindow(), lap: newWindow(), hides: true}}
+	for i, bound := range []*int64{&c.run.window.utcStart.min, &c.run.window.utcStart.max} {
+		begin, _ := calendar.Day(calendar.WallOf(first.AddDate(0, i, 0)), s.o.Site)
+		*bound = begin.Unix() - int64(i)
+	}
+	return c
+}
+
+// touched adds to the months in which events start those that they only go on in. Where
+// none starts, the event that ends last touches all months up to its end.
+func (s *Service) touched(ctx context.Context, listed readmodel.And, started []readmodel.Value) (out []time.Time, err error) {
+	var gaps []readmodel.Filter
+	for _, v := range started {
+		w := newWindow()
+		w.start.raise(firstOf(v.Value + 1).Unix())
+		w.end.lower(firstOf(v.Value+2).Unix() - 1)
+		gaps = append(gaps, w.overlaps(nil))
+	}
+	counts, err := s.countParts(ctx, listed, gaps)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range started {
+		out = append(out, firstOf(v.Value))
+		next := int64(lastMonth + 1)
+		if i+1 < len(started) {
+			next = started[i+1].Value
+		}
+		if next == v.Value+1 || counts[i] == 0 {
+			continue
+		}
+		longest, err := s.index.Search(ctx, readmodel.Query{
+			Kind: calendar.KindEvent, Filter: readmodel.Both(listed, gaps[i]), Limit: 1,
+			Sort: []readmodel.Sort{{Field: readmodel.FieldEnd, Desc: true}, {Field: readmodel.FieldID}},
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range longest.Documents {
+			for month := v.Value + 1; month < next && calendar.WallOf(firstOf(month)) < d.Record.Fields.Wall("end_date"); month++ {
+				out = append(out, firstOf(month))
+			}
+		}
+	}
+	return out, nil
+}
+
+// LinkedFrom returns how many events of a list without a search link to each venue,
+// organizer, category and tag, but for events that the caller gets blanked.
+func (s *Service) LinkedFrom(ctx context.Context, c *Criteria) (map[calendar.ID]int, error) {
+	snap, err := s.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown := *c
+	shown.run.hides = true
+	f, err := s.eventFilter(ctx, &shown, snap)
+	out := map[calendar.ID]int{}
+	for _, k := range calendar.Kinds[1:] {
+		if err != nil {
+			break
+		}
+		var counts map[calendar.ID]int
+		counts, err = s.index.Counts(ctx, calendar.KindEvent, linkField(k), f)
+		maps.Copy(out, counts)
+	}
+	return out, err
+}
+
+// tallied asks about the events that a filter admits.
+func (s *Service) tallied(ctx context.Context, f readmodel.Filter, of ...readmodel.Selection) ([][]readmodel.Tallied, error) {
+	page, err := s.index.Search(ctx, readmodel.Query{Kind: calendar.KindEvent, Filter: f, Sort: []readmodel.Sort{{Field: readmodel.FieldID}}, Tallies: of})
+	return page.Tallied, err
+}
+
+func (s *Service) countParts(ctx context.Context, f readmodel.Filter, parts []readmodel.Filter) (out []int, err error) {
+	for some := range slices.Chunk(parts, partsAtOnce) {
+		got, err := s.tallied(ctx, f, readmodel.Selection{Tallies: []readmodel.Tally{{Parts: some}}})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, got[0][0].Parts...)
+	}
+	return out, nil
+}
