@@ -545,17 +545,21 @@ func (l *looked) firstViews(t *testing.T) {
 	t.Helper()
 	p := browser.Open(t, "about:blank")
 	p.Watch()
-	measure := func(path string) (total, requests int, of map[string]int) {
+	measure := func(path string) (total, requests int, of map[string]int) { // without pictures of records
 		p.Goto("about:blank") // what the last page still asks for is not of this one
 		p.Goto(l.host + path)
 		drawn(p)
 		p.Eval(`new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(1), 0)))`)
 		of = map[string]int{}
 		for _, r := range p.Requests {
+			if strings.HasPrefix(r.URL, l.host+demoPictures) {
+				continue
+			}
+			requests++
 			total += r.Bytes
 			of[r.Type] += r.Bytes
 		}
-		return total, len(p.Requests), of
+		return total, requests, of
 	}
 	const kB = 1000
 	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
