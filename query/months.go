@@ -85,7 +85,7 @@ func (s *Service) StartingIn(first time.Time) *Criteria {
 // touched adds to the months in which events start those that they only go on in. Where
 // none starts, the event that ends last touches all months up to its end.
 func (s *Service) touched(ctx context.Context, listed readmodel.And, started []readmodel.Value) (out []time.Time, err error) {
-	var gaps []readmodel.Filter
+	gaps := make([]readmodel.Filter, 0, len(started))
 	for _, v := range started {
 		w := newWindow()
 		w.start.raise(firstOf(v.Value + 1).Unix())

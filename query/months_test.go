@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"maps"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -33,9 +34,7 @@ func TestMonths(t *testing.T) {
 			from := calendar.WallOf(start)
 			to := from + calendar.Wall(length)
 			f := calendar.Fields{"utc_start_date": from - calendar.Wall(offset), "utc_end_date": to - calendar.Wall(offset)}
-			for name, v := range more {
-				f[name] = v
-			}
+			maps.Copy(f, more)
 			records = append(records, query.Event(t, calendar.ID(100+len(records)), "Event", from.String(), to.String(), f))
 			if f["hide_from_listings"] == true || f["status"] != nil {
 				return

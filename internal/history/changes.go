@@ -67,13 +67,12 @@ func valueOf(r *calendar.Record, f *calendar.Field) any {
 		return nil
 	}
 	v, there := r.Fields[f.Name]
-	if !there && !r.Deleted {
-		switch f.Form {
-		case calendar.FormBool:
-			return f.Initial
-		case calendar.FormWord:
-			return f.Enum[0]
-		}
+	switch {
+	case there || r.Deleted:
+	case f.Form == calendar.FormBool:
+		return f.Initial
+	case f.Form == calendar.FormWord:
+		return f.Enum[0]
 	}
 	switch v := v.(type) {
 	case string:
