@@ -357,8 +357,9 @@ func clock(s string) time.Duration {
 
 // add plans an event and what changes in it.
 func (m *maker) add(e *event, day time.Time, with string) error {
-	words := []string{}
-	for i, part := range strings.Split(with, "|") {
+	parts := strings.Split(with, "|")
+	words := make([]string, 0, 2*len(parts))
+	for i, part := range parts {
 		words = append(words, fmt.Sprintf("{%d}", i+1), part)
 	}
 	input := func(raw json.RawMessage) (in calendar.Input, err error) {
