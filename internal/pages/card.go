@@ -176,18 +176,23 @@ type card struct {
 	zoneName string // of the event
 }
 
-// Class are the states of the row of an event.
+// Class are the classes of the row of an event.
 func (c *card) Class() string {
-	class := "card"
-	for _, state := range []struct {
-		is   bool
-		name string
-	}{{c.Past, " is-past"}, {c.Cancelled, " is-cancelled"}, {c.Image != "", " has-picture"}} {
-		if state.is {
-			class += state.name
-		}
+	if c.Image != "" {
+		return "card has-picture" + c.states()
 	}
-	return class
+	return "card" + c.states()
+}
+
+// states are the classes that say whether an event takes place.
+func (c *card) states() (out string) {
+	if c.Past {
+		out = " is-past"
+	}
+	if c.Cancelled {
+		out += " is-cancelled"
+	}
+	return out
 }
 
 // cardOf makes the card of a view.

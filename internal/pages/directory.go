@@ -71,8 +71,8 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 	if l.Position, err = p.eachOf(ctx, query.Request{Kind: k, Input: listed(k), Lang: l.Lang, Caller: l.r.Caller}, add); err != nil {
 		return nil, err
 	}
-	for i := 0; i < len(all); i++ {
-		if up := parents[all[i]]; up != 0 && of[up] == nil {
+	for queue := all; len(queue) > 0; queue = queue[1:] {
+		if up := parents[queue[0]]; up != 0 && of[up] == nil {
 			v, err := p.Lists.Read(ctx, k, up, "", l.r.Caller, l.Lang, query.EmbedNone, nil)
 			if _, refused := errors.AsType[*calendar.Error](err); refused {
 				continue
@@ -80,6 +80,7 @@ func (p *Pages) serveDirectory(ctx context.Context, l *layout) (*Answer, error) 
 				return nil, err
 			}
 			add(&v)
+			queue = append(slices.Clip(queue), up)
 		}
 	}
 	order := collator(l.Lang)

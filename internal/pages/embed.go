@@ -151,7 +151,7 @@ func (p *Pages) serveEmbed(ctx context.Context, l *layout) (*Answer, error) {
 	}
 	l.Canonical = "/events/" + l.canonicalQuery()
 	l.Title, l.Heading = word("list.title", l.Lang), word("list.title", l.Lang)
-	if l.Body, err = p.list(ctx, l, "/events/"); err != nil {
+	if l.Body, err = p.list(ctx, l); err != nil {
 		return nil, err
 	}
 	l.NoIndex = true

@@ -60,6 +60,8 @@ const noEvent = "9007199254740991"
 func (s *selection) lasting() params {
 	out := params(s.criteria.Sent).without(shapes...)
 	switch {
+	case s.home:
+		return out.without(window...).with(paramOverlap, "true")
 	case s.over.set:
 		return out.without(window...)
 	case s.zone != nil && !s.dated() && !s.past:

@@ -27,44 +27,68 @@ type formField struct {
 	Problem                      string   // message about the value, "" for none
 }
 
-// fieldsOf are the parameters that have a field on each page that takes them.
+// fieldsOf are the parameters that have a field on each page that takes them; of a period
+// the dates and the order are those of its grid.
 var fieldsOf = []string{"search", paramStart, paramEnd, "city", "featured", "free", paramSort}
 
-// form makes the form of a selection.
-func (l *layout) form(facets []facet) *filterForm {
-	s := l.sel
-	f := &filterForm{Action: s.path, Facets: facets}
+// form makes the form of a page. With problems all that was sent is in it, each message beside
+// its field.
+func (l *layout) form(facets []facet, problems ...problem) *filterForm {
+	route := &l.r.Route
+	f := &filterForm{Action: l.Href(route.below()), Facets: facets, Open: len(problems) > 0}
+	inPeriod := route.unit != nil
+	var kept params
+	if s := l.sel; s != nil {
+		f.Action, kept = s.path, s.asked
+		if n := len(s.asked.without(shapes...).without(paramPast, paramZone)); n > 0 {
+			f.Count = l.say.number(n)
+		}
+	}
 	faceted := func(name string) bool {
 		return slices.ContainsFunc(facets, func(f facet) bool { return f.Name == name })
 	}
-	n := 0
-	for _, a := range s.asked {
-		if !slices.Contains(shapes, baseName(a.Name)) && a.Name != paramPast && a.Name != paramZone {
-			n++
-		}
-	}
-	if n > 0 {
-		f.Count = l.say.number(n)
-	}
-	shown := []string{}
-	for _, name := range fieldsOf {
-		inPeriod := s.over.set
-		if !l.r.Route.takes(name, inPeriod) || faceted(name) || inPeriod && slices.Contains([]string{paramStart, paramEnd, paramSort}, name) {
-			continue
+	var shown []string
+	add := func(name string, always bool) {
+		values := slices.Concat(l.r.Query[name], l.r.Query[name+"[]"])
+		value := strings.Join(slices.DeleteFunc(values, func(v string) bool { return calendar.Trim(v) == "" }), ",")
+		bad := slices.IndexFunc(problems, func(p problem) bool { return baseName(p.Field) == name })
+		if slices.Contains(shown, name) || faceted(name) || bad < 0 && value == "" && !always {
+			return
 		}
 		shown = append(shown, name)
-		f.Fields = append(f.Fields, l.field(name, s.asked.value(name)))
+		field := l.field(name, value)
+		if bad >= 0 {
+			field.Problem = problems[bad].Message
+		}
+		f.Fields = append(f.Fields, field)
 	}
-	kept := s.asked
-	if word := s.asked.value(paramWhen); slices.Contains(query.Days, word) { // its days stand in the fields
+	for _, name := range fieldsOf {
+		switch own := slices.Contains([]string{paramStart, paramEnd, paramSort}, name); {
+		case !route.selects || !route.takes(name, inPeriod), inPeriod && own, name == "search" && l.Page == pageSearch:
+		default:
+			add(name, true)
+		}
+	}
+	if f.Open {
+		for _, param := range query.Params(calendar.KindEvent) {
+			if _, known := listParams[param.Name]; known && route.selects && route.takes(param.Name, inPeriod) {
+				add(param.Name, false)
+			}
+		}
+		for _, name := range slices.Concat(route.own, []string{paramPast}, names(problems)) {
+			add(name, false)
+		}
+		return f
+	}
+	if word := kept.value(paramWhen); slices.Contains(query.Days, word) { // its days stand in the fields
 		first, last := query.DaysOf(word, l.p.o.Now(), l.p.o.Site, l.p.o.Sunday)
 		kept = kept.without(paramWhen).with(paramOverlap, "true")
 		for i := range f.Fields {
-			switch f.Fields[i].Name {
+			switch field := &f.Fields[i]; field.Name {
 			case paramStart:
-				f.Fields[i].Value = first.UTC().Format(time.DateOnly)
+				field.Value = first.UTC().Format(time.DateOnly)
 			case paramEnd:
-				f.Fields[i].Value = last.UTC().Format(time.DateOnly)
+				field.Value = last.UTC().Format(time.DateOnly)
 			}
 		}
 	}
@@ -72,6 +96,15 @@ func (l *layout) form(facets []facet) *filterForm {
 		return slices.Contains(shown, baseName(p.Name)) || faceted(baseName(p.Name))
 	})
 	return f
+}
+
+// names are those of the fields of problems.
+func names(problems []problem) []string {
+	out := make([]string, len(problems))
+	for i, p := range problems {
+		out[i] = p.Name()
+	}
+	return out
 }
 
 // field makes the field of a parameter.
@@ -112,56 +145,6 @@ func (l *layout) field(name, value string) formField {
 		}
 		choice(slices.DeleteFunc(values, func(v string) bool { return v == standard && v != value })...)
 		f.Options[0].Label = word("sort."+standard, l.Lang)
-	}
-	return f
-}
-
-// badForm is the form of a page whose parameters were refused: all that was sent is in it,
-// each message beside its field.
-func (l *layout) badForm(problems []problem) *filterForm {
-	f := &filterForm{Action: l.Href(l.r.Route.below()), Open: true}
-	sent := func(name string) string {
-		values := slices.Concat(l.r.Query[name], l.r.Query[name+"[]"])
-		return strings.Join(slices.DeleteFunc(values, func(v string) bool { return calendar.Trim(v) == "" }), ",")
-	}
-	bad := func(name string) int {
-		return slices.IndexFunc(problems, func(p problem) bool { return baseName(p.Field) == name })
-	}
-	done := map[string]bool{}
-	add := func(name string, always bool) {
-		value, at := sent(name), bad(name)
-		if done[name] || at < 0 && value == "" && !always {
-			return
-		}
-		done[name] = true
-		field := l.field(name, value)
-		if at >= 0 {
-			field.Problem = problems[at].Message
-		}
-		f.Fields = append(f.Fields, field)
-	}
-	selects := l.r.Route.selects
-	inPeriod := l.r.Route.unit != nil
-	for _, name := range fieldsOf {
-		if selects && l.r.Route.takes(name, inPeriod) && (!inPeriod || !slices.Contains([]string{paramStart, paramEnd, paramSort}, name)) {
-			add(name, true)
-		}
-	}
-	for i := range query.Params(calendar.KindEvent) {
-		if name := query.Params(calendar.KindEvent)[i].Name; selects && l.r.Route.takes(name, inPeriod) {
-			add(name, false)
-		}
-	}
-	if l.r.Route.name == pageHistory {
-		add(paramFrom, true)
-		add(paramTo, true)
-	}
-	add(paramZone, false)
-	if l.r.Route.past {
-		add(paramPast, false)
-	}
-	for _, p := range problems {
-		add(baseName(p.Field), false)
 	}
 	return f
 }

@@ -85,15 +85,7 @@ func (l *layout) byDay(cards []card, first, last time.Time) [][]entry {
 			e.Time = l.say.shortTime(c.span.start)
 		}
 		e.Tip = spaced(e.Time, c.span.zone, calendar.Isolated(c.Title))
-		e.Class = "entry colour-" + strconv.Itoa(c.Colour)
-		for _, state := range []struct {
-			is   bool
-			name string
-		}{{c.Past, " is-past"}, {c.Cancelled, " is-cancelled"}} {
-			if state.is {
-				e.Class += state.name
-			}
-		}
+		e.Class = "entry colour-" + strconv.Itoa(c.Colour) + c.states()
 		for _, day := range c.span.days(first, last) {
 			e.onDay, e.before, e.after = day, day.After(c.span.first()), day.Before(c.span.last())
 			if n := int(day.Sub(first).Hours() / 24); l.Page != pageMonth || c.Long || !e.before || n == 0 {
@@ -229,11 +221,10 @@ func (p *Pages) period(ctx context.Context, l *layout, u *unit) (*Answer, error)
 	}
 	l.Summary = l.Heading + l.comma() + b.Count
 	b.Caption = l.Summary
-	switch {
-	case u.page == pageMonth:
+	if u.page == pageMonth {
 		b.Month = u.format(over.first)
 		p.month(l, b, cards)
-	default:
+	} else {
 		p.days(l, b, cards)
 	}
 	if !l.Embedded() || u.page == pageMonth {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"daybook/calendar"
-	"daybook/internal/ground/cache"
 	"daybook/internal/texts"
 	"daybook/query"
 )
@@ -159,7 +158,8 @@ var presets = []struct{ name, when string }{{"any", ""}, {"today", "today"}, {"w
 // comingCategories are the categories without a parent that coming events have, in a
 // language, as of a state.
 type comingCategories struct {
-	key   string
+	state query.Generation
+	today time.Time
 	found []query.FacetValue
 }
 
@@ -201,8 +201,8 @@ func (p *Pages) categories(ctx context.Context, lang calendar.Lang) ([]query.Fac
 	if err != nil {
 		return nil, err
 	}
-	key := string(state.Key(cache.Key{}).Text(p.today(nil).Format(time.DateOnly)))
-	if last := p.quickest[lang].Load(); last != nil && last.key == key {
+	today := p.today(nil)
+	if last := p.quickest[lang].Load(); last != nil && last.state == state && last.today.Equal(today) {
 		return last.found, nil
 	}
 	in := calendar.Input{paramOverlap: "true", paramPerPage: "1", "facets": "categories", "facet_limit": "100"}
@@ -218,7 +218,7 @@ func (p *Pages) categories(ctx context.Context, lang calendar.Lang) ([]query.Fac
 	order := collator(lang)
 	slices.SortStableFunc(found, func(a, b query.FacetValue) int { return order.CompareString(a.Label, b.Label) })
 	found = found[:min(len(found), maxQuick)]
-	p.quickest[lang].Store(&comingCategories{key, found})
+	p.quickest[lang].Store(&comingCategories{state, today, found})
 	return found, nil
 }
 
@@ -373,7 +373,7 @@ func (l *layout) pagerOf(total int, at func(page int) string) *pager {
 }
 
 // list makes the body of a page with a list of events.
-func (p *Pages) list(ctx context.Context, l *layout, _ string) (*listBody, error) {
+func (p *Pages) list(ctx context.Context, l *layout) (*listBody, error) {
 	found, err := p.Lists.Run(ctx, l.sel.criteria)
 	if err != nil {
 		return nil, err
@@ -511,7 +511,7 @@ func (l *layout) colon() string { return word("colon", l.Lang) }
 
 // nothing is what a page without events says (PAGES.md P1.5).
 func (p *Pages) nothing(ctx context.Context, l *layout) (*empty, error) {
-	if any, err := p.anyEvent(ctx, l); err != nil || !any && l.sel.of.ID == 0 && l.sel.plain() && l.Page != pageSearch {
+	if has, err := p.anyEvent(ctx, l); err != nil || !has && l.sel.of.ID == 0 && l.sel.plain() && l.Page != pageSearch {
 		return &empty{Text: word("empty.calendar", l.Lang), First: &firstEvent{p.firstCommand(l)}}, err
 	}
 	e := &empty{Text: word("empty.list", l.Lang)}
@@ -550,8 +550,9 @@ func (p *Pages) anyEvent(ctx context.Context, l *layout) (bool, error) {
 
 // firstCommand adds an event.
 func (p *Pages) firstCommand(l *layout) string {
-	return "curl -u USER:TOKEN " + l.absolute(l.Lang, p.o.Namespace+"/events") + " -d 'title=" + word("first.title", l.Lang) + "' -d 'start_date=" +
-		p.today(nil).AddDate(0, 0, 7).Format(time.DateOnly) + " 19:00:00'"
+	day := p.today(nil).AddDate(0, 0, 7).Format(time.DateOnly)
+	return "curl -u USER:TOKEN " + l.absolute(l.Lang, p.o.Namespace+"/events") + " -d 'title=" + word("first.title", l.Lang) +
+		"' -d 'start_date=" + day + " 19:00' -d 'end_date=" + day + " 21:00'"
 }
 
 // maxDrops bounds the parameters of which the page counts what there is without them.
@@ -665,7 +666,7 @@ func (p *Pages) listOf(ctx context.Context, l *layout) (*listBody, error) {
 	if err := p.selectFor(ctx, l, l.r.Route.below(), period{}, query.Of{}); err != nil {
 		return nil, err
 	}
-	b, err := p.list(ctx, l, "")
+	b, err := p.list(ctx, l)
 	if err == nil {
 		l.Summary = l.Heading + l.colon() + b.Count
 		l.Body = b

@@ -380,7 +380,6 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 	if b.recordHead, err = p.head(l, v); err != nil {
 		return nil, err
 	}
-	path := l.Canonical
 	l.Canonical += l.canonicalQuery()
 	if l.Crumbs, err = p.wayTo(ctx, l, r); err != nil {
 		return nil, err
@@ -402,7 +401,7 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 		}
 	default:
 	}
-	if b.List, err = p.list(ctx, l, path); isAway(err) {
+	if b.List, err = p.list(ctx, l); isAway(err) {
 		b.List, err = nil, nil
 	}
 	return b, err

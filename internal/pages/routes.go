@@ -2,6 +2,7 @@ package pages
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -98,23 +99,24 @@ func init() { // what serves a page finds other pages
 // unit is a length of time that has a page.
 type unit struct {
 	page   name
+	layout string                                 // of its name in paths; "": it is a week
 	start  func(day time.Time) time.Time          // first day of the one in which a day is
 	step   func(first time.Time, n int) time.Time // first day of the nth one after it
-	format func(first time.Time) string
-	layout string
 }
 
 var units = []*unit{
-	{pageMonth, func(t time.Time) time.Time { return t.AddDate(0, 0, 1-t.Day()) }, func(t time.Time, n int) time.Time { return t.AddDate(0, n, 0) }, func(t time.Time) string { return t.Format("2006-01") }, "2006-01"},
-	{pageWeek, func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, 7*n) }, weekName, ""},
-	{pageDay, func(t time.Time) time.Time { return t }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, n) }, func(t time.Time) string { return t.Format(time.DateOnly) }, time.DateOnly},
+	{pageMonth, "2006-01", func(t time.Time) time.Time { return t.AddDate(0, 0, 1-t.Day()) }, func(t time.Time, n int) time.Time { return t.AddDate(0, n, 0) }},
+	{pageWeek, "", func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, 7*n) }},
+	{pageDay, time.DateOnly, func(t time.Time) time.Time { return t }, func(t time.Time, n int) time.Time { return t.AddDate(0, 0, n) }},
 }
 
-var unitOf = map[name]*unit{pageMonth: units[0], pageWeek: units[1], pageDay: units[2]}
-
-func weekName(t time.Time) string {
-	y, w := t.ISOWeek()
-	return pad(y, 4) + "-W" + pad(w, 2)
+// format names the one that begins with a day.
+func (u *unit) format(first time.Time) string {
+	if u.layout != "" {
+		return first.Format(u.layout)
+	}
+	year, week := first.ISOWeek()
+	return fmt.Sprintf("%04d-W%02d", year, week)
 }
 
 // path is that of the page on which a day is.
@@ -258,9 +260,4 @@ func (r *Route) below() string {
 func recordPath(k calendar.Kind, slug string) string {
 	r := Route{page: recordPages[k], slug: slug}
 	return r.below()
-}
-
-func pad(n, digits int) string {
-	s := strconv.Itoa(n)
-	return strings.Repeat("0", max(0, digits-len(s))) + s
 }

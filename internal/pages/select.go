@@ -88,6 +88,7 @@ type selection struct {
 	of       query.Of
 	page     int
 	past     bool
+	home     bool           // it is that of the home page
 	zone     *calendar.Zone // nil: every event by its own clock
 	criteria *query.Criteria
 	bad      *calendar.Error
@@ -171,6 +172,10 @@ func (p *Pages) choose(ctx context.Context, r *Request, path string, over period
 		bad.Add(paramZone, calendar.ReasonZone, r.Query.Get(paramZone))
 	} else if s.zone != nil {
 		s.asked = s.asked.with(paramZone, s.zone.Name)
+	}
+	if s.home = r.Route.name == pageHome; s.home { // what has ended is not there
+		r.minute(p.o.Now())
+		in["ends_after"], in[paramStrict] = p.o.Now().UTC().Format(time.RFC3339), "true"
 	}
 	p.window(in, s)
 	if r.Route.name == pageSearch {

@@ -258,7 +258,7 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 	}
 	l.Title, l.Heading = b.Text, b.Text
 	if len(b.Problems) > 0 {
-		b.Form = l.badForm(b.Problems)
+		b.Form = l.form(nil, b.Problems...)
 		names := make([]string, len(b.Problems))
 		for i, p := range b.Problems {
 			names[i] = p.Label

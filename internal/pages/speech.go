@@ -165,14 +165,6 @@ func (s speech) shortTime(t time.Time) string {
 	return strings.TrimSuffix(strings.Replace(t.Format("3:04pm"), ":00", "", 1), "m")
 }
 
-// times are two times of one day.
-func (s speech) times(from, to time.Time) string {
-	if s.twelve || s.lang == calendar.LangEN {
-		return s.time(from) + " " + dash + " " + s.time(to)
-	}
-	return s.time(from) + dash + s.time(to)
-}
-
 // at joins a date and what is told of its time.
 func (s speech) at(date, time string) string { return s.text("date.at", date, time) }
 
