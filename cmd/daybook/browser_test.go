@@ -16,6 +16,7 @@ import (
 
 	"daybook/calendar"
 	"daybook/internal/testkit/browser"
+	"daybook/internal/testkit/engines"
 )
 
 // looked is a demonstration calendar with what pages have to show, for a browser.
@@ -30,7 +31,7 @@ type looked struct {
 // look starts the calendar. Dates are those of the demonstration, around today.
 func look(t *testing.T) *looked {
 	t.Helper()
-	browser.Require(t)
+	engines.URL(t, engines.EngineChromium)
 	l := &looked{server: startServer(t, "demo", "--seed", "7")}
 	l.prepare(t, len(calendar.Langs))
 	return l
