@@ -2,7 +2,6 @@ package history
 
 import (
 	"html"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -414,6 +413,3 @@ func NameOf(r *calendar.Record, l calendar.Lang) string {
 	name, _ := r.Name(l)
 	return name
 }
-
-// IsAction tells whether a word is an action.
-func IsAction(word string) bool { return slices.Contains(Actions[:], Action(word)) }
