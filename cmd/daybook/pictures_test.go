@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"daybook/internal/testkit/browser"
+	"daybook/internal/testkit/engines"
 )
 
 var pictures = flag.String("pictures", "", "folder that TestPictures writes to")
@@ -56,7 +57,7 @@ func TestPictures(t *testing.T) {
 // with titles of 100 characters, and a name of 60.
 func longTexts(t *testing.T) *looked {
 	t.Helper()
-	browser.Require(t)
+	engines.URL(t, engines.EngineChromium)
 	const word = "Veranstaltungskalenderverwaltungsgemeinschaft"
 	of := func(n int, begin string) string {
 		return (begin + strings.Repeat(" Sommernachtskonzert und "+word, 4))[:n]
