@@ -64,7 +64,9 @@ func (p *Pages) selected(ctx context.Context, l *layout, cards []card, total int
 		return s, nil
 	}
 	l.NoIndex = true
-	s.Empty, err = p.nothing(ctx, l)
+	if s.Empty, err = p.nothing(ctx, l); s.Empty.First != nil {
+		s.Quick, s.Form = nil, nil
+	}
 	return s, err
 }
 
