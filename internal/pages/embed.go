@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -124,15 +125,11 @@ func (p *Pages) serveEmbed(ctx context.Context, l *layout) (*Answer, error) {
 	}
 	checkWord(r, &bad, paramView, "list", "month")
 	month := r.Query.Get(paramView) == "month"
-	var over period
+	path, over := "/events/", period{}
 	if month {
 		today := p.today(nil)
 		first := today.AddDate(0, 0, 1-today.Day())
-		over = period{true, first, first.AddDate(0, 1, -1)}
-	}
-	path := "/events/"
-	if month {
-		path = monthPath(over.first)
+		path, over = monthPath(first), period{true, first, first.AddDate(0, 1, -1)}
 	}
 	var err error
 	if l.sel, err = p.choose(ctx, r, path, over, query.Of{}); err != nil {
@@ -144,12 +141,11 @@ func (p *Pages) serveEmbed(ctx context.Context, l *layout) (*Answer, error) {
 	if err := bad.Err(); err != nil {
 		return nil, err
 	}
+	l.Canonical = path + l.canonicalQuery()
 	if month {
-		l.Canonical = monthPath(over.first) + l.canonicalQuery()
 		l.Feeds = nil
 		return p.period(ctx, l, units[0])
 	}
-	l.Canonical = "/events/" + l.canonicalQuery()
 	l.Title, l.Heading = word("list.title", l.Lang), word("list.title", l.Lang)
 	if l.Body, err = p.list(ctx, l); err != nil {
 		return nil, err
@@ -246,9 +242,8 @@ func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
 	out := oembed{Version: "1.0", Type: "link", Title: title, ProviderName: p.o.Brand.Name, ProviderURL: home, CacheAge: oembedAge}
 	if !locked {
 		out.Type, out.Width, out.Height = "rich", width, height
-		src := home + "embed" + recordPath(calendar.KindEvent, v.Record.Slug())
-		out.HTML = `<iframe src="` + escaped(src) + `" width="` + strconv.Itoa(width) + `" height="` + strconv.Itoa(height) + `" title="` + escaped(title) +
-			`" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`
+		out.HTML = fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" title="%s" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`,
+			escaped(home+"embed"+recordPath(calendar.KindEvent, v.Record.Slug())), width, height, escaped(title))
 		if len(v.Organizers) > 0 {
 			o := v.Organizers[0]
 			out.AuthorName, _ = o.Record.Name(route.lang)
