@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -43,6 +44,9 @@ const (
 	logoName  = "logo"
 )
 
+// spaces are what a browser does not need of the style.
+var spaces = regexp.MustCompile(`(?s)/\*.*?\*/|\n\t*`)
+
 func newAssets(b Brand) (*assets, error) {
 	out := &assets{named: map[string]*asset{}}
 	all := sha256.New()
@@ -69,6 +73,7 @@ func newAssets(b Brand) (*assets, error) {
 	if err != nil {
 		return nil, err
 	}
+	style = spaces.ReplaceAll(style, nil)
 	style = bytes.Replace(style, []byte(fontName), []byte(path.Base(out.path(fontName))), 1)
 	all.Write(out.add(styleName, medias[".css"], append(style, accent...)))
 	if b.Logo != nil {

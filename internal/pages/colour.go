@@ -1,9 +1,10 @@
 package pages
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
-	"strconv"
+	"strings"
 )
 
 // colour is one of sRGB, each part from 0 to 1.
@@ -11,19 +12,15 @@ type colour struct{ r, g, b float64 }
 
 // readColour reads #rrggbb.
 func readColour(s string) (colour, error) {
-	if len(s) != 7 || s[0] != '#' {
+	b, err := hex.DecodeString(strings.TrimPrefix(s, "#"))
+	if err != nil || len(b) != 3 || s[0] != '#' {
 		return colour{}, fmt.Errorf("%q: a colour is #rrggbb", s)
 	}
-	n, err := strconv.ParseUint(s[1:], 16, 32)
-	if err != nil {
-		return colour{}, fmt.Errorf("%q: a colour is #rrggbb", s)
-	}
-	return colour{float64(n>>16) / 255, float64(n>>8&255) / 255, float64(n&255) / 255}, nil
+	return colour{float64(b[0]) / 255, float64(b[1]) / 255, float64(b[2]) / 255}, nil
 }
 
 func (c colour) String() string {
-	part := func(x float64) int { return int(math.Round(math.Min(math.Max(x, 0), 1) * 255)) }
-	return fmt.Sprintf("#%02x%02x%02x", part(c.r), part(c.g), part(c.b))
+	return fmt.Sprintf("#%02x%02x%02x", int(math.Round(c.r*255)), int(math.Round(c.g*255)), int(math.Round(c.b*255)))
 }
 
 // luminance is the relative luminance of WCAG 2.2.

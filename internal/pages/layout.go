@@ -108,12 +108,16 @@ func (l *layout) Tiles() *tiles {
 	return &tiles{URL: l.p.o.Tiles, Hosts: strings.Join(l.p.o.TileHosts, ","), By: l.p.o.TilesBy}
 }
 
+// everyVenue is the zoom at which each venue is a cluster of its own: the map makes one of those
+// that would overlap.
+const everyVenue = "22"
+
 // Map are the clusters of the selection.
 func (l *layout) Map() *mapBody {
 	if l.Page != pageMap && l.Page != pageSearch {
 		return nil
 	}
-	params := params(l.sel.criteria.Sent).without(append(slices.Clone(shapes), "collapse")...)
+	params := params(l.sel.criteria.Sent).without(append(slices.Clone(shapes), "collapse")...).with("zoom", everyVenue)
 	return &mapBody{GeoJSON: l.r.Path + segments[l.Lang] + l.p.o.Namespace + "/events/clusters" + linkQuery(params)}
 }
 
