@@ -119,32 +119,37 @@ func (l *layout) byDay(cards []card, first, last time.Time) [][]entry {
 func bars(days [][]entry) (out [][]entry, lanes int) {
 	out = make([][]entry, len(days))
 	taken := map[calendar.ID]int{}
-	has := func(day int, id calendar.ID) bool {
-		return day >= 0 && day < len(days) && slices.ContainsFunc(days[day], func(e entry) bool { return e.ID == id })
+	on := make([]map[calendar.ID]bool, len(days)+2) // of each day, between the ones before and after
+	for i, day := range days {
+		on[i+1] = map[calendar.ID]bool{}
+		for _, e := range day {
+			on[i+1][e.ID] = true
+		}
 	}
 	for i, day := range days {
-		var used []int
+		used := map[int]bool{}
 		for _, e := range day {
-			if has(i-1, e.ID) {
-				used = append(used, taken[e.ID])
+			if on[i][e.ID] {
+				used[taken[e.ID]] = true
 			}
 		}
+		lane := 1
 		for _, e := range day {
 			e.Time, e.Class = "", e.Class+" bar-of"
 			if e.before {
 				e.Class += " joins-before"
 			}
-			if has(i-1, e.ID) {
+			if on[i][e.ID] {
 				e.Class += " is-carried"
 			} else {
-				lane, span := 1, 1
-				for slices.Contains(used, lane) {
+				span := 1
+				for used[lane] {
 					lane++
 				}
-				for has(i+span, e.ID) {
+				for on[i+1+span][e.ID] {
 					span++
 				}
-				used, taken[e.ID] = append(used, lane), lane
+				used[lane], taken[e.ID] = true, lane
 				e.Class += " span-" + strconv.Itoa(span)
 				if !e.onDay.AddDate(0, 0, span-1).Equal(e.span.last()) {
 					e.Class += " joins-after"
