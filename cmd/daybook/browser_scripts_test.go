@@ -185,11 +185,12 @@ func (l *looked) printed(t *testing.T) {
 		p.Goto(l.host + path)
 		drawn(p)
 		p.Call("Emulation.setEmulatedMedia", browser.Object{"media": "print"}, nil)
-		p.Is(path, `((s) => s(document.body).backgroundColor + s(document.querySelector('h1')).color + s(document.querySelector('main a')).color)(getComputedStyle)`, "rgb(255, 255, 255)rgb(0, 0, 0)rgb(0, 0, 0)")
-		p.Is(path, `[...document.querySelectorAll('button, input, select, form, #site-nav, #pager, .step, .map-tools, .leaflet-control-zoom, details > summary')].filter((e) => e.checkVisibility() && e.offsetHeight > 1 && !e.closest('#history')).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
+		p.Is(path, `((s) => s(document.documentElement).backgroundColor + s(document.querySelector('h1')).color)(getComputedStyle)`, "rgb(255, 255, 255)rgb(0, 0, 0)")
+		p.Is(path, `[...document.querySelectorAll('main a')].filter((e) => e.checkVisibility() && !['rgb(0, 0, 0)', 'rgb(51, 51, 51)'].includes(getComputedStyle(e).color)).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
+		p.Is(path, `[...document.querySelectorAll('button, input, select, form:not(#compare), #site-nav, #pager, .step, .on-map, .leaflet-control-zoom, summary')].filter((e) => e.checkVisibility() && e.offsetHeight > 1).map((e) => e.outerHTML.slice(0, 120)).join()`, "")
 		p.Is(path, `[...document.querySelectorAll('.card, #month')].every((e) => getComputedStyle(e).breakInside === 'avoid')`, true)
 		if path == l.event {
-			p.Is(path, `((links) => links.length > 0 && links.every((a) => getComputedStyle(a, '::after').content.includes(a.getAttribute('href'))))([...document.querySelectorAll('.text a[href^=http], .facts a[href^=http]')])`, true)
+			p.Is(path, `((links) => links.length > 0 && links.every((a) => getComputedStyle(a, '::after').content.includes(a.getAttribute('href'))))([...document.querySelectorAll('.text a[href^=http], .facts a[href^=http], .facts-of a[href^=http]')].filter((a) => a.checkVisibility()))`, true)
 		}
 		var printed struct{ Data []byte }
 		p.Call("Page.printToPDF", browser.Object{"paperWidth": 8.27, "paperHeight": 11.69}, &printed) // A4

@@ -73,7 +73,7 @@ func (l *looked) prepare(t *testing.T, languages int) {
 	for _, e := range list {
 		e := e.(map[string]any)
 		venue, is := e["venue"].(map[string]any)
-		if organizers := e["organizer"].([]any); is && len(organizers) > 0 && len(e["tags"].([]any)) > 0 && len(e["languages"].([]any)) == languages {
+		if organizers := e["organizer"].([]any); is && len(organizers) > 0 && len(e["tags"].([]any)) > 0 && len(e["languages"].([]any)) == languages && e["cost"] != "" {
 			l.event, l.venue, l.organizer = at(e), at(venue), at(organizers[0].(map[string]any))
 			l.category = "/events/category/" + e["categories"].([]any)[0].(map[string]any)["slug"].(string) + "/"
 			l.tag = "/events/tag/" + e["tags"].([]any)[0].(map[string]any)["slug"].(string) + "/"
@@ -285,7 +285,7 @@ func (l *looked) everyPage(t *testing.T) {
 }
 
 // sideways names what scrolls sideways and may not.
-const sideways = `[document.documentElement, ...document.querySelectorAll('body *')].filter((e) => !e.closest('#map, .grid') && e.scrollWidth > e.clientWidth + 1 &&
+const sideways = `[document.documentElement, ...document.querySelectorAll('body *')].filter((e) => !e.closest('#map, #views, .quick') && e.scrollWidth > e.clientWidth + 1 &&
 	(e === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(e).overflowX))).map((e) => e.tagName + '.' + e.className + ' ' + e.scrollWidth).join()`
 
 // wishes: what readers ask their system for (PAGES P4.2, 13.21).
@@ -339,19 +339,31 @@ func (l *looked) keyboard(t *testing.T) {
 		p.Press(step.key)
 		is(step.key, "e.closest('td').dataset.date", l.day[:7]+step.want)
 	}
-	// Every stop is seen, has an outline, and does not lie below the header.
-	p.Goto(l.host + "/events/month/" + l.day[:7] + "/")
-	for i := range 60 {
-		p.Press("Tab")
-		if p.Eval(of(`e === document.body`)) == true {
-			break
+	// Every control is a stop that is seen, has an outline, and does not lie below the header.
+	for _, page := range l.pages() {
+		p.Goto(l.host + page.path)
+		drawn(p)
+		p.Eval(`window.reached = new Set(); 0`)
+		for range 400 {
+			p.Press("Tab")
+			got := p.Eval(of(`(() => {
+				if (e === window.last) return ''; // another part of a date
+				if (e === document.body || reached.has(e)) return 'the end';
+				reached.add(window.last = e);
+				const s = getComputedStyle(e), r = e.getBoundingClientRect(), header = document.getElementById('site-header');
+				if (s.outlineStyle !== 'solid' || parseFloat(s.outlineWidth) < 2 || Math.abs(parseFloat(s.outlineOffset)) < 2) return e.outerHTML.slice(0, 200) + ' has the outline ' + s.outline + ' ' + s.outlineOffset;
+				if (r.width && header && !e.closest('#site-header, #skip') && getComputedStyle(header).position === 'sticky' && r.top < header.getBoundingClientRect().bottom - 1) return e.outerHTML.slice(0, 200) + ' lies below the header';
+				return '';
+			})()`))
+			if got == "the end" {
+				break
+			}
+			if got != "" {
+				t.Errorf("%s: %v", page.name, got)
+			}
 		}
-		is(fmt.Sprintf("stop %d", i), `(() => {
-			const s = getComputedStyle(e), r = e.getBoundingClientRect(), header = document.getElementById('site-header').getBoundingClientRect();
-			if (s.outlineStyle !== 'solid' || parseFloat(s.outlineWidth) < 2 || parseFloat(s.outlineOffset) < 2) return e.outerHTML.slice(0, 200) + ' has the outline ' + s.outline + ' ' + s.outlineOffset;
-			if (r.width && !e.closest('#site-header, #skip') && getComputedStyle(document.getElementById('site-header')).position === 'sticky' && r.top < header.bottom - 1) return e.outerHTML.slice(0, 200) + ' lies below the header';
-			return '';
-		})()`, "")
+		nothing(t, p, page.name+" cannot reach", `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, summary, [tabindex="0"]')]
+			.filter((e) => e.checkVisibility({visibilityProperty: true}) && !reached.has(e) && (e.type !== 'radio' || e.checked)).map((e) => e.outerHTML.slice(0, 120)).join('\n')`)
 	}
 
 	// Search by suggestions.
@@ -568,10 +580,14 @@ func (l *looked) firstViews(t *testing.T) {
 			p.Resize(width, 800)
 			total, requests, of := measure(lang + "/events/")
 			t.Logf("%s at %d: %d bytes in %d requests, %v", lang+"/events/", width, total, requests, of)
-			if of["Document"] > 30*kB || of["Stylesheet"] > 15*kB || of["Script"] > 12*kB || total > 60*kB || requests > 6 || of["Document"] == 0 || of["Stylesheet"] == 0 || of["Script"] == 0 {
+			if of["Document"] > 30*kB || of["Stylesheet"] > 15*kB || of["Script"] > 12*kB || of["Font"] > 21*kB || total > 60*kB || requests > 7 ||
+				of["Document"] == 0 || of["Stylesheet"] == 0 || of["Script"] == 0 || of["Font"] == 0 {
 				t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+"/events/", width, total, requests, of)
 			}
-			for _, path := range []string{"/events/", "/events/month/", l.event} {
+			if total, requests, of := measure(lang + l.event); total > 100*kB {
+				t.Errorf("%s at %d: %d bytes in %d requests, %v", lang+l.event, width, total, requests, of)
+			}
+			for _, path := range []string{"/", "/events/", "/events/month/", "/events/week/", l.event} {
 				p.Goto(l.host + lang + path)
 				if got, _ := p.Eval(shifted).(float64); got > 0.02 {
 					t.Errorf("%s at %d: content moves by %.3f", lang+path, width, got)
@@ -581,7 +597,7 @@ func (l *looked) firstViews(t *testing.T) {
 		p.Resize(1280, 800)
 		total, requests, of := measure(lang + "/events/map/")
 		t.Logf("%s: %d bytes in %d requests, %v", lang+"/events/map/", total, requests, of)
-		if total > 200*kB || requests > 11 || p.Eval(`document.querySelectorAll('#map [data-marker]').length`) == 0.0 {
+		if total > 200*kB || requests > 12 || p.Eval(`document.querySelectorAll('#map [data-marker]').length`) == 0.0 {
 			t.Errorf("%s: %d bytes in %d requests, %v", lang+"/events/map/", total, requests, of)
 		}
 		parts := 0

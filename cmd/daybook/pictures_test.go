@@ -63,30 +63,42 @@ func longTexts(t *testing.T) *looked {
 		return (begin + strings.Repeat(" Sommernachtskonzert und "+word, 4))[:n]
 	}
 	today := time.Now().UTC()
-	var lines strings.Builder
-	line := func(kind, key, fields string) {
-		fmt.Fprintf(&lines, `{"action":"create","kind":%q,"key":%q,"at":"2024-03-01T09:00:00Z","fields":{%s}}`+"\n", kind, key, fields)
-	}
+	var lines recordLines
 	for i := range 4 {
-		line("category", fmt.Sprint("c", i), fmt.Sprintf(`"name":%q`, of(40, fmt.Sprint("Kategorie ", i))))
-		line("venue", fmt.Sprint("v", i), fmt.Sprintf(`"venue":%q,"address":%q,"city":%q,"country":%q,"website":"https://%s.example/%s","geo_lat":%d,"geo_lng":%d,"phone":"+49 000 000000000"`,
+		lines.add("category", fmt.Sprint("c", i), fmt.Sprintf(`"name":%q`, of(40, fmt.Sprint("Kategorie ", i))))
+		lines.add("venue", fmt.Sprint("v", i), fmt.Sprintf(`"venue":%q,"address":%q,"city":%q,"country":%q,"website":"https://%s.example/%s","geo_lat":%d,"geo_lng":%d,"phone":"+49 000 000000000"`,
 			of(60, fmt.Sprint("Haus ", i)), of(60, "Straße "), of(30, "Sankt"), of(40, "Land"), word, word, 45+i, 4+i))
 	}
-	line("organizer", "o", fmt.Sprintf(`"organizer":%q,"email":"%s@%s.example","website":"https://%s.example"`, of(80, "Verein"), word, word, word))
+	lines.add("organizer", "o", fmt.Sprintf(`"organizer":%q,"email":"%s@%s.example","website":"https://%s.example"`, of(80, "Verein"), word, word, word))
 	for i := range 50 {
 		start := today.AddDate(0, 0, i/6).Truncate(24 * time.Hour).Add(time.Duration(9+i%6*2) * time.Hour)
 		length := 3 * time.Hour
 		if i%10 == 9 {
 			length = 60 * time.Hour
 		}
-		line("event", fmt.Sprint("e", i), fmt.Sprintf(`"title":%q,"start_date":%q,"end_date":%q,"venue":{"key":"v%d"},"organizer":{"key":"o"},"categories":[{"key":"c%d"},{"key":"c%d"}],"tags":[%q],"cost":%q,"website":"https://%s.example","excerpt":%q,"description":%q,"featured":%t,"show_map":true,"show_map_link":true`,
-			of(100, fmt.Sprint("Nr. ", i)), start.Format("2006-01-02 15:04"), start.Add(length).Format("2006-01-02 15:04"), i%4, i%4, (i+1)%4, of(30, "Schlagwort"), "1234,50 – 2345,50 je Person und Abend", word, of(120, "Auszug"), "<p>"+of(120, "Text")+"</p><p>"+of(120, "Mehr")+"</p>", i%9 == 3))
+		lines.add("event", fmt.Sprint("e", i), fmt.Sprintf(`"title":%q,"start_date":%q,"end_date":%q,"venue":{"key":"v%d"},"organizer":{"key":"o"},"categories":[{"key":"c%d"},{"key":"c%d"}],"tags":[%q],"cost":%q,"website":"https://%s.example","excerpt":%q,"description":%q,"featured":%t,"show_map":true,"show_map_link":true`,
+			of(100, fmt.Sprint("Nr. ", i)), start.Format(clockLayout), start.Add(length).Format(clockLayout), i%4, i%4, (i+1)%4, of(30, "Schlagwort"), "1234,50 – 2345,50 je Person und Abend", word, of(120, "Auszug"), "<p>"+of(120, "Text")+"</p><p>"+of(120, "Mehr")+"</p>", i%9 == 3))
 	}
-	dir := filepath.Join(t.TempDir(), "data")
-	importText(t, strings.NewReader(lines.String()), "--data", dir)
-	l := &looked{server: startServer(t, "serve", "--data", dir, "--brand-name", of(60, "Kalender"))}
+	l := lines.serve(t, "--brand-name", of(60, "Kalender"))
 	l.prepare(t, 1)
 	return l
+}
+
+const clockLayout = "2006-01-02 15:04"
+
+// recordLines are lines to import: the records of a calendar.
+type recordLines struct{ strings.Builder }
+
+func (l *recordLines) add(kind, key, fields string) {
+	fmt.Fprintf(l, `{"action":"create","kind":%q,"key":%q,"at":"2024-03-01T09:00:00Z","fields":{%s}}`+"\n", kind, key, fields)
+}
+
+// serve starts the calendar with settings.
+func (l *recordLines) serve(t *testing.T, args ...string) *looked {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	importText(t, strings.NewReader(l.String()), "--data", dir)
+	return &looked{server: startServer(t, append([]string{"serve", "--data", dir}, args...)...)}
 }
 
 // noEvents starts a calendar without any.

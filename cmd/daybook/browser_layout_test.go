@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"daybook/internal/testkit/browser"
+	"daybook/internal/testkit/engines"
+)
+
+// widths are those of windows from a small telephone to a large screen.
+var widths = []int{320, 360, 640, 800, 1024, 1280, 1920}
+
+// TestLayout measures pages of calendars that are hard to lay out: of long texts, of very many
+// events, of none.
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+	engines.URL(t, engines.EngineChromium)
+	for _, c := range []struct {
+		name  string
+		start func(*testing.T) *looked
+		langs []string
+	}{
+		{"long texts", longTexts, []string{"", "/cn", "/es", "/fr"}},
+		{"3000 events in a week", manyEvents, []string{""}},
+		{"no events", noEvents, []string{""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := c.start(t)
+			p := browser.Open(t, "about:blank")
+			p.Watch()
+			for _, page := range l.pages() {
+				if !strings.HasPrefix(page.path, "/") { // of a record that is not there
+					continue
+				}
+				for _, width := range widths {
+					for i, lang := range c.langs {
+						if i > 0 && page.name != "list" { // the header is the same
+							continue
+						}
+						where := fmt.Sprintf("%s%s at %d", page.name, strings.ReplaceAll(lang, "/", "-"), width)
+						p.Resize(width, 900)
+						p.Goto(l.host + lang + page.path)
+						drawn(p)
+						nothing(t, p, where, sideways)
+						nothing(t, p, where, misplaced)
+					}
+				}
+			}
+		})
+	}
+}
+
+// nothing checks that an expression names nothing.
+func nothing(t *testing.T, p *browser.Page, where, expression string) {
+	t.Helper()
+	if got := p.Eval(expression); got != "" {
+		t.Errorf("%s: %v", where, got)
+	}
+}
+
+// misplaced names controls that are cut off or outside the window, and what lies on something else.
+const misplaced = `(() => {
+	const wrong = [], name = (e) => e.tagName + '.' + e.className + '#' + e.id + ' ' + e.textContent.trim().slice(0, 30);
+	const shown = (e) => e.checkVisibility({visibilityProperty: true, opacityProperty: true}) && e.getBoundingClientRect().width > 2 && !e.closest('#map, .hidden');
+	for (const e of document.querySelectorAll('button, input:not([type=hidden]), select, summary, .button, .pills a, .chip, #views a, .brand, #pager a')) {
+		if (!shown(e)) continue;
+		const r = e.getBoundingClientRect();
+		if (e.scrollWidth > e.clientWidth + 1 && !e.matches('input, select') || e.scrollHeight > e.clientHeight + 2 && e.matches('button, .button, .pills a, .chip, #views a')) wrong.push('cut off: ' + name(e));
+		if ((r.left < -1 || r.right > innerWidth + 1) && !e.closest('#views, .quick')) wrong.push('outside: ' + name(e));
+	}
+	const flows = (e) => shown(e) && ['static', 'relative'].includes(getComputedStyle(e).position) && !['inline', 'contents'].includes(getComputedStyle(e).display) && !e.matches('.bar-of, .now-line, .more-here');
+	for (const parent of document.querySelectorAll('header .bar, #site-nav, .find, main, main *')) {
+		if (parent.closest('#map, table.changes, svg') || parent.children.length < 2) continue;
+		const all = [...parent.children].flatMap((e) => getComputedStyle(e).display === 'contents' ? [...e.children] : [e]).filter(flows).slice(0, 400).map((e) => [e, e.getBoundingClientRect()]);
+		all.forEach(([a, r], i) => all.slice(i + 1).forEach(([b, q]) => {
+			if (Math.min(r.right, q.right) - Math.max(r.left, q.left) > 2 && Math.min(r.bottom, q.bottom) - Math.max(r.top, q.top) > 2) wrong.push(name(a) + ' lies on ' + name(b));
+		}));
+	}
+	return wrong.slice(0, 8).join('\n');
+})()`
+
+// manyEvents starts a calendar with 3,000 events in the week of today.
+func manyEvents(t *testing.T) *looked {
+	t.Helper()
+	engines.URL(t, engines.EngineChromium)
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
+	var lines recordLines
+	for i := range 20 {
+		lines.add("category", fmt.Sprint("c", i), fmt.Sprintf(`"name":"Category %d"`, i))
+		lines.add("venue", fmt.Sprint("v", i), fmt.Sprintf(`"venue":"Hall %d","city":"Town","geo_lat":%f,"geo_lng":%f`, i, 45+float64(i%5)/100, 4+float64(i/5)/100))
+	}
+	lines.add("organizer", "o", `"organizer":"Club"`)
+	for i := range 3000 {
+		start := monday.Add(time.Duration(i%(7*24*4)) * 15 * time.Minute)
+		length := time.Duration(1+i%9) * 30 * time.Minute
+		if i%50 == 0 {
+			length = 40 * time.Hour
+		}
+		lines.add("event", fmt.Sprint("e", i), fmt.Sprintf(`"title":"Event number %d of this week","start_date":%q,"end_date":%q,"venue":{"key":"v%d"},"organizer":{"key":"o"},"categories":[{"key":"c%d"}],"tags":["full"],"cost":"%d €"`,
+			i, start.Format(clockLayout), start.Add(length).Format(clockLayout), i%20, i%20, i%40))
+	}
+	l := lines.serve(t)
+	l.day = today.Format(time.DateOnly)
+	return l
+}
+
+// TestNumbersOfTheDesign measures what PAGES P5.2 promises in numbers (13.55).
+func TestNumbersOfTheDesign(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skipf("%s did not run: it is slow and -short is set", t.Name())
+	}
+	l := look(t)
+	p := browser.Open(t, "about:blank")
+	p.Watch()
+
+	// Lists are dense.
+	for size, least := range map[[2]int]float64{{1280, 900}: 6, {360, 780}: 4} {
+		p.Resize(size[0], size[1])
+		p.Goto(l.host + "/events/")
+		if got := p.Eval(`[...document.querySelectorAll('#results article')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().bottom <= innerHeight).length`).(float64); got < least {
+			t.Errorf("%v: %v events in the first view, want %v", size, got, least)
+		}
+	}
+
+	// Titles of the month can be read.
+	p.Resize(1280, 900)
+	p.Goto(l.host + "/events/month/" + l.day[:7] + "/")
+	nothing(t, p, "titles", `(() => {
+		const wrong = [];
+		for (const a of document.querySelectorAll('#month a[data-event-id]:not(.is-carried)')) {
+			const box = a.getBoundingClientRect(), walker = document.createTreeWalker(a.querySelector('b'), NodeFilter.SHOW_TEXT), range = document.createRange();
+			let all = 0, seen = 0;
+			for (let text; (text = walker.nextNode());) for (let i = 0; i < text.data.length; i++, all++) {
+				range.setStart(text, i);
+				range.setEnd(text, i + 1);
+				const r = range.getBoundingClientRect();
+				if (r.right <= box.right + 1 && r.bottom <= box.bottom + 1) seen++;
+			}
+			if (seen < Math.min(all, 14) + (seen < all ? 1 : 0)) wrong.push(seen + ' of ' + a.title); // one for the ellipsis
+		}
+		return wrong.join('\n') || (document.querySelectorAll('#month a[data-event-id]').length > 10 ? '' : 'no events');
+	})()`)
+
+	// The page of an event says when, where, how much and how to get in at once.
+	p.Resize(360, 780)
+	p.Goto(l.host + l.event)
+	nothing(t, p, "key facts", `['[data-field=start_date]', '[data-field=venue]', '[data-field=cost]', 'a[data-action]'].filter((s) => {
+		const e = document.querySelector('#key-facts ' + s), r = e?.getBoundingClientRect();
+		return !(r?.height > 0 && r.bottom <= innerHeight);
+	}).join()`)
+
+	// The header is a row of 64 px that stays, below 64 rem two that do not.
+	for _, width := range widths {
+		p.Resize(width, 900)
+		p.Goto(l.host + "/events/")
+		got := p.Eval(`((h) => [getComputedStyle(h).position === 'sticky', getComputedStyle(h).position === 'sticky' ? h.offsetHeight <= 65 : true])(document.getElementById('site-header'))`)
+		if want := fmt.Sprint([]any{width >= 1024, true}); fmt.Sprint(got) != want {
+			t.Errorf("%d: the header is %v, want %s", width, got, want)
+		}
+	}
+	long := longTexts(t)
+	for _, lang := range []string{"", "/cn", "/es", "/fr"} {
+		for _, width := range widths {
+			p.Resize(width, 900)
+			p.Goto(long.host + lang + "/events/")
+			nothing(t, p, fmt.Sprint(lang, width), `(() => {
+				const field = document.getElementById('q'), button = document.querySelector('#search-form button').getBoundingClientRect();
+				if (field.checkVisibility() ? field.offsetWidth < 160 : button.width < 24) return 'the search has ' + field.offsetWidth + ' px';
+				const all = [...document.querySelectorAll('.brand, #views, #search-form, .find > details')].map((e) => [e, e.getBoundingClientRect()]);
+				for (const [a, r] of all) for (const [b, q] of all) if (a !== b && Math.min(r.right, q.right) - Math.max(r.left, q.left) > 0 && Math.min(r.bottom, q.bottom) - Math.max(r.top, q.top) > 0) return a.className + a.id + ' lies on ' + b.className + b.id;
+				const text = document.querySelector('.brand b') ?? document.querySelector('.brand');
+				return text.scrollHeight > text.clientHeight + 1 || text.scrollWidth > text.clientWidth + 1 ? 'the name is cut off' : '';
+			})()`)
+		}
+	}
+}
