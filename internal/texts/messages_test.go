@@ -85,7 +85,7 @@ func TestMessages(t *testing.T) {
 		want string
 	}{
 		{invalid, calendar.LangEN, "Invalid parameters: website, featured"},
-		{invalid, calendar.LangFR, "Paramètres non valides : website, featured"},
+		{invalid, calendar.LangFR, "Paramètres non valides\u00a0: website, featured"},
 		{missing, calendar.LangES, "Faltan parámetros: title, end_date"},
 		{calendar.Fail(calendar.CodeInTrash, calendar.KindVenue), calendar.LangEN, "The venue is in the trash already."},
 		{calendar.Fail(calendar.CodeNotFound, calendar.KindTag), calendar.LangCN, "未找到该标签。"},
@@ -120,7 +120,7 @@ func TestFieldMessages(t *testing.T) {
 		}
 	}
 	search := calendar.FieldError{Field: "search", Reason: calendar.ReasonTooMuch, Args: []string{"32", "8"}}
-	if got, want := FieldMessage(search, calendar.LangCN), "search: 不得超过 32 个不同的词,其中带引号的多词文字和连续中日韩文字不得超过 8 段"; got != want {
+	if got, want := FieldMessage(search, calendar.LangCN), "search: 不得超过 32 个不同的词，其中带引号的多词文字和连续中日韩文字不得超过 8 段"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -32,6 +32,9 @@ var (
 	places       = regexp.MustCompile(`\{[^}]*\}`)
 	place        = regexp.MustCompile(`^\{[1-9]\}$`)
 	frenchSpaces = regexp.MustCompile("[^\u202f][;!?]|[^\u00a0]:")
+	// Messages hold words of the interface, with signs of their own.
+	messageSpaces = regexp.MustCompile("[^\u202f][;!?]( |$)|[^\u00a0]:( |$)")
+	messageSigns  = regexp.MustCompile(`\p{Han}[,:;!?]|[,:;!?]\p{Han}`)
 	// Some things are counted in other classes of numbers in other languages.
 	pluralForm = regexp.MustCompile(`^count\.\w+\.(one|many)$`)
 	// All others differ between any two languages.
@@ -77,6 +80,9 @@ func TestEveryTextInEveryLanguage(t *testing.T) {
 			}
 			if area == "messages" && !strings.ContainsFunc(text[calendar.LangCN], func(r rune) bool { return unicode.Is(unicode.Han, r) }) && !mayBeEqual.MatchString(key) {
 				t.Errorf("%s: %s is not Chinese: %q", area, key, text[calendar.LangCN])
+			}
+			if area == "messages" && (messageSpaces.MatchString(text[calendar.LangFR]) || messageSigns.MatchString(text[calendar.LangCN])) {
+				t.Errorf("%s: spaces or signs of %s: %q", area, key, text)
 			}
 			if area == "pages" && (frenchSpaces.MatchString(text[calendar.LangFR]) || strings.ContainsAny(text[calendar.LangCN], ",;:!?()")) {
 				t.Errorf("%s: spaces or signs of %s: %q", area, key, text)
