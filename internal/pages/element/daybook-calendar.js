@@ -85,6 +85,8 @@ function make(name, attributes, ...children) {
 // plain undoes the escaping of names.
 const plain = (s) => String(s ?? "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&#0?39;/g, "'").replace(/&amp;/g, "&");
 
+// isolated is a title that stands inside a sentence.
+const isolated = (s) => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(s) ? `\u2068${s}\u2069` : s);
 const fill = (s, ...values) => values.reduce((all, v) => all.replace("%s", () => v), s);
 
 // Clocks are kept as the milliseconds that they would show in UTC.
@@ -209,13 +211,14 @@ class DaybookCalendar extends HTMLElement {
 		for (const name of config.selecting) if (get(name)) s.params.set(name, get(name));
 		const date = get("date");
 		if (date && !isDate(date)) throw new Refused("rest_invalid_param", 400);
+		const free = (name) => !s.params.has(name) && !s.params.has("when"); // it takes no dates beside it
 		const now = Date.now();
 		s.today = dateOf(now + offset(s.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone, now));
 		if (!s.month) {
 			const limit = Math.round(Number(get("limit"))) || 10;
 			s.params.set("per_page", Math.min(100, Math.max(1, limit)));
 			if (this.#page > 1) s.params.set("page", this.#page);
-			if (date && !s.params.has("start_date")) s.params.set("start_date", date);
+			if (date && free("start_date")) s.params.set("start_date", date);
 			return s;
 		}
 		const [year, month] = (date || s.today).split("-").map(Number);
@@ -227,8 +230,8 @@ class DaybookCalendar extends HTMLElement {
 		s.params.set("overlap", "true");
 		s.params.set("strict_dates", "true");
 		s.params.set("per_page", 50); // what every service allows
-		if (!s.params.has("start_date")) s.params.set("start_date", bound(s.first, 0));
-		if (!s.params.has("end_date")) s.params.set("end_date", bound(s.next, 1000));
+		if (free("start_date")) s.params.set("start_date", bound(s.first, 0));
+		if (free("end_date")) s.params.set("end_date", bound(s.next, 1000));
 		return s;
 	}
 
@@ -346,7 +349,7 @@ class DaybookCalendar extends HTMLElement {
 			if (!e.all_day && end > start) time += `${s.words.until}${date === dateOf(end) ? "" : `${short(end)} `}${this.#time(s, e, end)}`;
 			if (e.all_day && date !== dateOf(end)) time += `${s.words.until}${short(end)}`;
 			if (!e.all_day && s.zone === null) time += ` ${e.timezone_abbr}`;
-			const place = [e.venue?.venue, e.venue?.city].filter(Boolean).flatMap((name) => [", ", make("bdi", {}, plain(name))]).slice(1);
+			const place = [e.venue?.venue, e.venue?.city].filter(Boolean).flatMap((name) => [s.words.comma, make("bdi", {}, plain(name))]).slice(1);
 			const badge = s.words[e.event_status], category = e.categories?.[0];
 			list.append(make("li", { part: "item", class: `${first ? "first" : ""}${date === s.today ? " today" : ""}` },
 				make("p", { part: "date", class: !first && "hidden" }, make("time", { datetime: this.#stamp(s, e, start, e.utc_start_date) }, short(start))),
@@ -372,7 +375,7 @@ class DaybookCalendar extends HTMLElement {
 		for (const of of days.values()) of.sort((a, b) => b.several - a.several || b.e.all_day - a.e.all_day || a.start - b.start || a.e.id - b.e.id);
 		const chip = ({ e, start, several }) => {
 			const time = this.#time(s, e, start, true), link = this.#link(e, "chip", !several && make("time", { part: "time", datetime: this.#stamp(s, e, start, e.utc_start_date) }, time), " ", make("bdi", {}, this.#title(e)));
-			link.title = several ? plain(e.title) : `${time} ${plain(e.title)}`;
+			link.title = several ? plain(e.title) : `${time} ${isolated(plain(e.title))}`;
 			return make("li", { class: this.#mark(e) }, link);
 		};
 		const cell = (ms) => {
