@@ -237,7 +237,7 @@ func TestProofsOfHistories(t *testing.T) {
 	if want := fmt.Sprintf("/fr/api/calendar/events/v1/proof/inclusion?position=%d", head); !slices.Equal(proofs, []string{want}) {
 		t.Errorf("proofs %v, want %s", proofs, want)
 	}
-	has(t, r, `<section id="checkpoint"`, `href="/fr/api/calendar/events/v1/checkpoint"`)
+	has(t, r, `<section id="checkpoint"`, `href="/fr/docs/#routes-history"`, `href="/fr/api/calendar/events/v1/checkpoint"`)
 	for _, u := range []string{proofs[0], "/fr/api/calendar/events/v1/checkpoint"} {
 		w.As(calendar.Anonymous).Get("/" + u).Want(200)
 	}

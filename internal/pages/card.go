@@ -135,6 +135,9 @@ type link struct {
 	Count       string
 }
 
+// noColour is that of events without a category, after those of the categories.
+const noColour = 8
+
 // chip is a category.
 type chip struct {
 	link
@@ -170,6 +173,7 @@ type card struct {
 	Image                   string
 	Marked                  template.HTML // title with marks, "" for none
 	Snippet                 template.HTML // of the text in which a search was found
+	SnippetLang             string        // as VenueLang
 	Cancelled, Featured     bool
 
 	span     span
@@ -208,7 +212,7 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 		Start: s.from(), End: s.to(), Past: over(v.Record, now), Now: status == calendar.EventScheduled && running(v.Record, now),
 		Protected: v.Blanked, AllDay: s.allDay, Long: s.end.Sub(s.start) >= 24*time.Hour, Cancelled: status == calendar.EventCancelled,
 		Day: strconv.Itoa(s.start.Day()), Month: say.monthName("short.", s.start.Month()),
-		zoneName: f.String("timezone"), Colour: int(v.Record.ID % 8), span: s,
+		zoneName: f.String("timezone"), Colour: noColour, span: s,
 	}
 	if !s.away || s.allDay {
 		c.span.zone, c.span.zoneEnd = "", ""

@@ -303,6 +303,7 @@ func (p *Pages) month(l *layout, b *periodBody, cards []card) {
 			}
 			c := *e.card
 			c.inDay(l.say, e.before)
+			c.Start = "" // the links to events are those of the table
 			g.Cards = append(g.Cards, c)
 		}
 		if more := len(g.Cards) - maxAgenda; more > 0 {

@@ -417,6 +417,7 @@ func (l *layout) mark(cards []card, found *query.List) {
 				continue
 			}
 			cards[i].Snippet = template.HTML(h.Snippet(l.p.Shown.Plain(text), in, l.sel.criteria.HighlightLength)) //nolint:gosec // as above
+			cards[i].SnippetLang = otherLang(in, l.Lang)
 		}
 	}
 }
@@ -480,7 +481,7 @@ func (l *layout) valueName(ctx context.Context, name, value string) string {
 			parts[i] = calendar.Isolated(parts[i])
 		}
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, l.comma())
 }
 
 // recordName is the name of a record by its id or slug, the text itself where it cannot be

@@ -30,6 +30,7 @@ type picture struct{ Source, Href string }
 type place struct {
 	link // of its page
 
+	ID                                  calendar.ID
 	Address, City, Region, Zip, Country string
 	Lat, Lng                            string // "" for no point
 	ShowMap                             bool
@@ -276,7 +277,7 @@ func (p *Pages) placeOf(l *layout, r *calendar.Record, s calendar.Status, also .
 	f := r.Fields
 	name, in := r.Name(l.Lang)
 	at := place{
-		link: link{Label: name, Lang: otherLang(in, l.Lang), Href: p.hrefOf(l.r, r, s)}, Address: f.String("address"), City: f.String("city"),
+		link: link{Label: name, Lang: otherLang(in, l.Lang), Href: p.hrefOf(l.r, r, s)}, ID: r.ID, Address: f.String("address"), City: f.String("city"),
 		Region: cmp.Or(f.String("stateprovince"), f.String("province"), f.String("state")), Zip: f.String("zip"), Country: f.String("country"),
 	}
 	lat, hasLat := f.Number("geo_lat")

@@ -82,7 +82,7 @@ function mark() {
 	let clock, text;
 	try {
 		clock = new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(now).split(":").map(Number);
-		text = new Intl.DateTimeFormat(root.lang, { timeZone: zone, hour: "numeric", minute: "2-digit", hourCycle: /[ap]/i.test(label) ? "h12" : "h23" }).format(now).replace(/\s([ap])\.?\s?m\.?/i, (_, half) => half.toLowerCase());
+		text = new Intl.DateTimeFormat(root.lang, { timeZone: zone, hour: "numeric", minute: "2-digit", hourCycle: /^[\d:]*$/.test(label) ? "h23" : "h12" }).format(now).replace(/\s/g, "\u00a0");
 	} catch {
 		return; // a zone that browsers do not know
 	}

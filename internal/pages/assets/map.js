@@ -33,6 +33,9 @@ async function outlines(L, topojson, url) {
 }
 
 const element = (tag, properties) => Object.assign(document.createElement(tag), properties);
+const lang = document.documentElement.lang, number = new Intl.NumberFormat(lang);
+// isolated is a name that stands inside a sentence.
+const isolated = (s) => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(s) ? `\u2068${s}\u2069` : s);
 const plain = (s) => s.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&");
 
 // radiusOf is the radius that a number needs.
@@ -144,17 +147,17 @@ export async function draw(box) {
 		return map.setView(bounds.getCenter(), Math.min(zoom, map.getMaxZoom()));
 	};
 	const name = ({ venues, count }) => {
-		const names = venues.slice(0, 2).map((v) => plain(v.venue));
+		const names = venues.slice(0, 2).map((v) => isolated(plain(v.venue)));
 		if (venues.length > 2) names.push(`+${venues.length - 2}`);
-		const events = (new Intl.PluralRules(document.documentElement.lang).select(count) === "one" && d.event || d.events || "{1}").replace("{1}", count);
-		return [new Intl.ListFormat(document.documentElement.lang).format(names), events].filter(Boolean).join(", ");
+		const events = (new Intl.PluralRules(lang).select(count) === "one" && d.event || d.events || "{1}").replace("{1}", number.format(count));
+		return [new Intl.ListFormat(lang).format(names), events].filter(Boolean).join(d.comma);
 	};
 	const show = () => {
 		const focused = document.activeElement?.dataset?.marker?.split(" ");
 		markers.clearLayers();
 		for (const m of joined(places.map((p) => ({ ...p, at: map.project(p.on) })))) {
 			m.venues = m.places.flatMap((p) => p.venue ?? []);
-			const marker = L.marker(map.unproject(m.at), { venues: m.venues, icon: L.divIcon({ className: "pin", iconSize: [2 * m.radius, 2 * m.radius], html: d.geojson ? String(m.count) : "" }) }).addTo(markers);
+			const marker = L.marker(map.unproject(m.at), { venues: m.venues, icon: L.divIcon({ className: "pin", iconSize: [2 * m.radius, 2 * m.radius], html: d.geojson ? number.format(m.count) : "" }) }).addTo(markers);
 			const pin = marker.getElement();
 			Object.assign(pin.dataset, { marker: m.venues.map((v) => v.id).join(" "), count: m.count });
 			pin.setAttribute("aria-label", name(m));
