@@ -50,6 +50,7 @@ type FacetValue struct {
 	Parent calendar.ID
 	Level  int // of categories: live ones above
 	City   string
+	In     calendar.Lang // the language of the label
 }
 
 // facetQuery keeps the values of a facet of which the label contains a text.
@@ -388,6 +389,7 @@ func (f *facetCount) linked(got *readmodel.Tallied) (Facet, error) {
 		r := d.records[c.at]
 		v.Value, v.Label = r.ID.String(), d.label(c.at, lang)
 		v.Slug, v.Parent, v.Level, v.City = r.Slug(), r.Fields.ID("parent"), c.level, r.Fields.String("city")
+		_, v.In = r.Name(lang)
 		out.Values[i] = v
 	}
 	return out, nil

@@ -188,7 +188,7 @@ func (p *Pages) quick(ctx context.Context, l *layout) (*quick, error) {
 	chosen := s.asked.value("categories")
 	for _, v := range found {
 		id, _ := calendar.ParseID(v.Value)
-		c := chip{link{Label: v.Label, Value: v.Slug, Current: chosen == v.Slug || chosen == v.Value}, int(id % 8)}
+		c := chip{link{Label: v.Label, Lang: otherLang(v.In, l.Lang), Value: v.Slug, Current: chosen == v.Slug || chosen == v.Value}, int(id % 8)}
 		if c.Href = s.to(s.asked.with("categories", v.Slug)); c.Current {
 			c.Href = s.to(s.asked.without("categories"))
 		}
@@ -234,6 +234,7 @@ type facet struct {
 // facetValue is one value of a facet.
 type facetValue struct {
 	Name, Value, Label, Count string
+	Lang                      string // of the label of a record, where it is not that of the page
 	Number                    int
 	Selected                  bool
 	Share                     int          // of the greatest count, in twentieths, for the bar
@@ -257,6 +258,9 @@ func (l *layout) facets(found []query.Facet) []facet {
 			value := facetValue{
 				Name: f.Name, Value: v.Value, Label: l.facetLabel(f.Name, v), Count: l.say.number(v.Count), Number: v.Count, Selected: v.Selected,
 				Share: (v.Count*20 + most - 1) / most, Children: children[id],
+			}
+			if v.Slug != "" {
+				value.Lang = otherLang(v.In, l.Lang)
 			}
 			up := v.Parent
 			if !slices.ContainsFunc(f.Values, func(v query.FacetValue) bool { return up != 0 && v.Value == up.String() }) {
