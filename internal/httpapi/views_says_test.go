@@ -416,7 +416,7 @@ func TestSubscribing(t *testing.T) {
 	}
 	for path, want := range map[string][2]string{
 		"/event/until-midnight/": {"20260513T000000Z/20260513T040000Z", "America/New_York"}, "/event/sushi/": {"20260521T000000Z/20260521T020000Z", "Asia/Tokyo"},
-		"/event/fair/": {"20260522/20260523", ""}, "/event/festival/": {"20260530/20260603", ""}, "/event/sushi/?tz=UTC": {"20260521T000000Z/20260521T020000Z", "Asia/Tokyo"},
+		"/event/fair/": {"20260522/20260523", "America/New_York"}, "/event/festival/": {"20260530/20260603", "America/New_York"}, "/event/sushi/?tz=UTC": {"20260521T000000Z/20260521T020000Z", "Asia/Tokyo"},
 	} {
 		at := readPage(t, w, path)
 		canonical := valueOf(at.one("link", "rel=canonical"), "href")
@@ -442,6 +442,7 @@ func TestSubscribing(t *testing.T) {
 	}
 	alone := viewsWorld(t, pages.Options{NoExternalLinks: true})
 	programme(t, alone)
+	readPage(t, alone, "/venue/somewhere/").one("a", "data-action=map", "href=geo:0,0?q=Somewhere")
 	for _, path := range []string{"/", "/events/", "/events/month/", "/event/until-midnight/", "/venue/city-hall/", "/search/"} {
 		for _, a := range readPage(t, alone, path).all("", "href") {
 			u, err := url.Parse(valueOf(a, "href"))

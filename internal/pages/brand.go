@@ -115,7 +115,7 @@ func (l *layout) HomeText() (*homeBody, error) {
 	if l.Page != pageHome || text.HTML == "" {
 		return nil, nil //nolint:nilnil // most pages have none
 	}
-	shown, err := l.p.onPage(l.r, text.HTML, leastHomeHeading)
+	shown, err := l.p.onPage(l.r, text.HTML, leastBare)
 	return &homeBody{HTML: template.HTML(shown), Lang: otherLang(text.Lang, l.Lang)}, err //nolint:gosec // cleaned at the start, and by onPage
 }
 

@@ -251,7 +251,7 @@ func (p *Pages) cardOf(r *Request, v *query.View, zone *calendar.Zone) card {
 		t := v.Categories[0].Record
 		name, in := t.Name(l)
 		c.Colour = int(t.ID % 8)
-		c.Categories = []chip{{link{Href: r.href(recordPath(calendar.KindCategory, t.Slug())), Label: name, Lang: otherLang(in, l)}, c.Colour}}
+		c.Categories = []chip{{link{Href: r.href(recordPath(t)), Label: name, Lang: otherLang(in, l)}, c.Colour}}
 	}
 	return c
 }
@@ -303,7 +303,7 @@ func (p *Pages) hrefOf(r *Request, rec *calendar.Record, s calendar.Status) stri
 	if rec.Slug() == "" || rec.Kind.IsPost() && s != calendar.StatusPublish && s != calendar.StatusFuture && s != calendar.StatusPrivate {
 		return r.Path + "/?" + rec.Kind.String() + "=" + rec.ID.String()
 	}
-	return r.href(recordPath(rec.Kind, rec.Slug()))
+	return r.href(recordPath(rec))
 }
 
 // today is the present day of a zone, of the site without one, at midnight in UTC.

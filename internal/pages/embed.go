@@ -120,7 +120,7 @@ func (p *Pages) serveEmbed(ctx context.Context, l *layout) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Feeds, l.NoIndex, l.Body = nil, true, b
+		l.Feeds, l.NoIndex, l.Status, l.Body = nil, true, v.Status, b
 		return p.render(l, http.StatusOK)
 	}
 	checkWord(r, &bad, paramView, "list", "month")
@@ -243,7 +243,7 @@ func (p *Pages) serveOEmbed(ctx context.Context, r *Request) (*Answer, error) {
 	if !locked {
 		out.Type, out.Width, out.Height = "rich", width, height
 		out.HTML = fmt.Sprintf(`<iframe src="%s" width="%d" height="%d" title="%s" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation" loading="lazy"></iframe>`,
-			escaped(home+"embed"+recordPath(calendar.KindEvent, v.Record.Slug())), width, height, escaped(title))
+			escaped(home+"embed"+recordPath(v.Record)), width, height, escaped(title))
 		if len(v.Organizers) > 0 {
 			o := v.Organizers[0]
 			out.AuthorName, _ = o.Record.Name(route.lang)
@@ -275,7 +275,7 @@ func (p *Pages) eventOf(r *Request, asked string) (Route, bool) {
 		return Route{}, false
 	}
 	route, ok := Find(below)
-	return route, ok && route.name == pageEvent
+	return route, ok && !route.wrong && route.name == pageEvent
 }
 
 // oembedError is a refusal in the form of the interface.

@@ -39,7 +39,7 @@ func (l *layout) form(facets []facet, problems ...problem) *filterForm {
 	inPeriod := route.unit != nil
 	var kept params
 	if s := l.sel; s != nil {
-		f.Action, kept = s.path, s.asked
+		f.Action, kept = s.path, append(route.named(), s.asked...)
 		if n := len(s.asked.without(shapes...).without(paramPast, paramZone)); n > 0 {
 			f.Count = l.say.number(n)
 		}

@@ -49,6 +49,7 @@ func (p *Pages) serveHistory(ctx context.Context, l *layout) (*Answer, error) {
 	if err != nil {
 		return p.missing(ctx, r, err)
 	}
+	l.Status = statusOf(kind, v.Status)
 	page, from, to, err := p.askHistory(l)
 	if err != nil {
 		return nil, err
@@ -78,6 +79,7 @@ func (p *Pages) serveHistory(ctx context.Context, l *layout) (*Answer, error) {
 		if b.Difference, err = p.Past.Compare(ctx, r.reader(), v.Record, from, to); err != nil {
 			return nil, hidden(kind, err)
 		}
+		b.From, b.To = b.Difference.From.Number, b.Difference.To.Number
 	case b.Only && len(b.Told) > 0:
 		b.Empty = &empty{Text: l.text("history.same", l.Date(b.Told[0].Time)), Links: []link{b.Record}}
 	case len(b.Told) > 1:

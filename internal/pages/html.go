@@ -16,10 +16,10 @@ const linkRel = "nofollow ugc noopener"
 // headings by their level, from 1 on.
 var headings = []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
 
-// The highest headings inside of a description, and of the text of the home page.
+// The highest headings inside of a description, and of texts that no heading stands above.
 const (
-	leastHeading     = 3
-	leastHomeHeading = 2
+	leastHeading = 3
+	leastBare    = 2
 )
 
 // onPage makes shown HTML fit into a page: headings move below those of the page, in order,
@@ -77,7 +77,7 @@ func (p *Pages) settleImage(r *Request, n *html.Node, linked bool) {
 		return
 	}
 	text := attribute(n, "alt")
-	if text == "" {
+	if strings.TrimSpace(text) == "" {
 		text = hostOf(src)
 	}
 	if linked { // a link holds no other one

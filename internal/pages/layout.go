@@ -20,6 +20,7 @@ type layout struct {
 
 	Page     name
 	Code     string          // of errors
+	Failed   bool            // what was sent is not right: the title says so
 	Status   calendar.Status // of the record, for previews
 	Position calendar.Position
 	Title    string // without the name of the site
@@ -79,7 +80,11 @@ func (l *layout) FullTitle() string {
 	if l.Title == "" || l.Title == l.Site() {
 		return l.Site()
 	}
-	return strings.Replace(l.Title, l.Named, calendar.Isolated(l.Named), 1) + " – " + l.Site()
+	title := strings.Replace(l.Title, l.Named, calendar.Isolated(l.Named), 1) + " – " + l.Site()
+	if l.Failed {
+		return word("error", l.Lang) + l.colon() + title
+	}
+	return title
 }
 
 // Href makes the path of a page in the language of this one.
@@ -217,7 +222,7 @@ func (l *layout) Languages() []link {
 		if zone := l.shownIn(); zone != nil {
 			own = append(slices.Clip(own), query.LinkParam{Name: paramZone, Value: zone.Name})
 		}
-		page += linkQuery(own)
+		page = onto(page, linkQuery(own))
 	}
 	out := make([]link, 0, len(hreflangs))
 	for _, lang := range hreflangs {

@@ -180,8 +180,9 @@ func byID(r *Request) (k calendar.Kind, id calendar.ID, ok bool) {
 func (p *Pages) serveByID(ctx context.Context, r *Request, k calendar.Kind, id calendar.ID) (*Answer, error) {
 	of := *r
 	of.Route.page, of.Route.id = recordPages[k], id
-	of.Query = maps.Clone(r.Query)
+	of.Query, of.Input = maps.Clone(r.Query), maps.Clone(r.Input)
 	delete(of.Query, k.String())
+	delete(of.Input, k.String())
 	if id == 0 {
 		return nil, notFound(k)
 	}
@@ -190,7 +191,7 @@ func (p *Pages) serveByID(ctx context.Context, r *Request, k calendar.Kind, id c
 	case err != nil:
 		return p.missing(ctx, &of, err)
 	case v.Record.Slug() != "":
-		return redirect(r.href(recordPath(k, v.Record.Slug())), k.String()), nil
+		return redirect(r.href(recordPath(v.Record)), k.String()), nil
 	}
 	return p.serveRecord(ctx, p.layoutOf(&of))
 }
@@ -213,7 +214,7 @@ func (p *Pages) serveThen(ctx context.Context, l *layout, present *calendar.Reco
 	b.Parent, b.Children, b.Near, b.Exports, l.Feeds, l.LD = nil, nil, nil, nil, nil, ""
 	b.Card.Badges = slices.DeleteFunc(b.Card.Badges, func(s sign) bool { return s.Name == "now" || s.Name == "past" })
 	b.Card.Past, b.Then = false, then
-	l.Canonical, l.Langs, l.Home, l.NoIndex = recordPath(present.Kind, present.Slug()), present.Langs(), homeOf(present, l.Lang), true
+	l.Canonical, l.Langs, l.Home, l.NoIndex = recordPath(present), present.Langs(), homeOf(present, l.Lang), true
 	b.Card.Href, b.History = l.Href(l.Canonical), l.Href(l.Canonical+"history/")
 	l.Body = b
 	return p.render(l, http.StatusOK)
@@ -245,5 +246,5 @@ func (p *Pages) historyHref(l *layout, r *calendar.Record) string {
 	if !p.Past.Open(l.r.Caller) || r.Slug() == "" || r.Kind == calendar.KindEvent && calendar.NeedsPassword(l.r.Caller, r) {
 		return ""
 	}
-	return l.Href(recordPath(r.Kind, r.Slug()) + "history/")
+	return l.Href(recordPath(r) + "history/")
 }

@@ -4,6 +4,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"daybook/calendar"
@@ -37,7 +38,7 @@ func (r *Request) keepPreview(page []byte) []byte {
 		case strings.Contains(before, `method="post"`):
 			return tag
 		}
-		return append(tag, `<input type="hidden" name="`+paramPreview+`" value="true">`...)
+		return append(slices.Clip(tag), `<input type="hidden" name="`+paramPreview+`" value="true">`...)
 	})
 }
 

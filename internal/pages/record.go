@@ -70,23 +70,23 @@ type recordHead struct {
 const longHeading = 60
 
 // Host is where the website is.
-func (h *recordHead) Host() string { return hostOf(h.Website) }
+func (h *recordHead) Host() string { return strings.TrimPrefix(hostOf(h.Website), "www.") }
 
 // head makes what the pages of all records have.
 func (p *Pages) head(l *layout, v *query.View) (h recordHead, err error) {
 	r := v.Record
 	name, in := r.Name(l.Lang)
 	l.Title, l.Named, l.Heading, l.HeadingLang = name, name, name, otherLang(in, l.Lang)
-	l.Canonical, l.Langs, l.Home = recordPath(r.Kind, r.Slug()), r.Langs(), homeOf(r, l.Lang)
+	l.Canonical, l.Langs, l.Home = recordPath(r), r.Langs(), homeOf(r, l.Lang)
 	l.NoIndex = l.r.parametered()
 	h = recordHead{Version: r.Version, Long: utf8.RuneCountInString(name) > longHeading, Changed: p.inSite(r.Changed)}
 	if v.Blanked {
 		return h, nil
 	}
-	if h.Excerpt, err = p.richText(l, r, "excerpt"); err != nil {
+	if h.Excerpt, err = p.richText(l, r, "excerpt", leastBare); err != nil {
 		return h, err
 	}
-	if h.Description, err = p.richText(l, r, "description"); err != nil {
+	if h.Description, err = p.richText(l, r, "description", leastHeading); err != nil {
 		return h, err
 	}
 	l.Summary = p.summary(r, l.Lang)
@@ -108,9 +108,9 @@ func homeOf(r *calendar.Record, page calendar.Lang) *calendar.Lang {
 }
 
 // richText makes a description or an excerpt as it stands on the page of its record.
-func (p *Pages) richText(l *layout, r *calendar.Record, field string) (richText, error) {
+func (p *Pages) richText(l *layout, r *calendar.Record, field string, least int) (richText, error) {
 	text, in := p.Shown.HTML(r, field, l.Lang)
-	html, err := p.onPage(l.r, text, leastHeading)
+	html, err := p.onPage(l.r, text, least)
 	return richText{template.HTML(html), otherLang(in, l.Lang)}, err //nolint:gosec // cleaned when it was stored, and by onPage
 }
 
@@ -154,7 +154,7 @@ type eventBody struct {
 	Tags       []link
 	Timezone   string
 	File       string // of the calendar, "" where it asks for a password
-	Parent     *link
+	Parent     *card
 	Children   []card
 	Near       []card // coming ones at the same venue
 	Then       *Then  // it is as it was
@@ -215,9 +215,7 @@ func (p *Pages) event(ctx context.Context, l *layout, v *query.View, locked bool
 	}
 	b.Categories, b.Tags = p.termLinks(l, v.Categories), p.termLinks(l, v.Tags)
 	l.Crumbs = append(l.Crumbs, b.Categories[:min(len(b.Categories), 1)]...)
-	if !f.Bool("all_day") {
-		b.Timezone = f.String("timezone")
-	}
+	b.Timezone = f.String("timezone")
 	p.sharePicture(l, v)
 	for i, venue := range v.Venues {
 		at := p.placeOf(l, venue.Record, venue.Status, r)
@@ -292,11 +290,11 @@ func (p *Pages) placeOf(l *layout, r *calendar.Record, s calendar.Status, also .
 	switch {
 	case !wanted("show_map_link") && (p.o.Tiles != "" || !wanted("show_map")):
 	case p.o.NoExternalLinks:
-		at.Maps = at.Geo()
+		at.Maps = cmp.Or(at.Geo(), "geo:0,0"+linkQuery(params{{Name: "q", Value: at.String()}}))
 	case at.Lat != "":
 		at.Maps = "https://www.openstreetmap.org/?mlat=" + at.Lat + "&mlon=" + at.Lng + "#map=16/" + at.Lat + "/" + at.Lng
-	case at.String() != at.Label:
-		at.Maps = "https://www.openstreetmap.org/search?query=" + url.QueryEscape(at.String())
+	default:
+		at.Maps = "https://www.openstreetmap.org/search" + linkQuery(params{{Name: "query", Value: at.String()}})
 	}
 	return at
 }
@@ -305,7 +303,7 @@ func (p *Pages) termLinks(l *layout, terms []query.TermView) []link {
 	out := make([]link, 0, len(terms))
 	for _, t := range terms {
 		name, in := t.Record.Name(l.Lang)
-		out = append(out, link{Href: l.Href(recordPath(t.Record.Kind, t.Record.Slug())), Label: name, Lang: otherLang(in, l.Lang)})
+		out = append(out, link{Href: l.Href(recordPath(t.Record)), Label: name, Lang: otherLang(in, l.Lang)})
 	}
 	return out
 }
@@ -315,7 +313,7 @@ func hostOf(u string) string {
 	if err != nil || parsed.Host == "" {
 		return u
 	}
-	return strings.TrimPrefix(parsed.Host, "www.")
+	return parsed.Host
 }
 
 // maxNear is how many coming events at the same venue an event page names.
@@ -342,7 +340,7 @@ func (p *Pages) relatives(ctx context.Context, l *layout, v *query.View, b *even
 			return err
 		}
 		if len(cards) > 0 {
-			b.Parent = &link{Href: cards[0].Href, Label: cards[0].Title, Lang: cards[0].Language}
+			b.Parent = &cards[0]
 		}
 	}
 	var err error
@@ -350,7 +348,7 @@ func (p *Pages) relatives(ctx context.Context, l *layout, v *query.View, b *even
 		return err
 	}
 	near, err := some(maxNear+1, calendar.Input{
-		"venue": v.Venues[0].Record.ID.String(), "ends_after": "now", paramStrict: "true", "event_status": string(calendar.EventScheduled + "," + calendar.EventPostponed),
+		"venue": v.Venues[0].Record.ID.String(), "ends_after": p.o.Now().UTC().Format(time.RFC3339), paramStrict: "true", "event_status": string(calendar.EventScheduled + "," + calendar.EventPostponed),
 	})
 	near = slices.DeleteFunc(near, func(c card) bool { return c.ID == v.Record.ID })
 	b.Near = near[:min(len(near), maxNear)]
@@ -381,7 +379,7 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 	if b.recordHead, err = p.head(l, v); err != nil {
 		return nil, err
 	}
-	l.Canonical += l.canonicalQuery()
+	l.Canonical = onto(l.Canonical, l.canonicalQuery())
 	if l.Crumbs, err = p.wayTo(ctx, l, r); err != nil {
 		return nil, err
 	}
@@ -390,7 +388,7 @@ func (p *Pages) record(ctx context.Context, l *layout, v *query.View) (*recordBo
 	b.Phone, b.Email = f.String("phone"), f.String("email")
 	switch r.Kind {
 	case calendar.KindVenue:
-		if at := p.placeOf(l, r, v.Status); at.String() != at.Label || at.Lat != "" {
+		if at := p.placeOf(l, r, v.Status); at.Maps != "" || at.String() != at.Label || at.Lat != "" {
 			b.Place = &at
 		}
 		l.LD = ldOf(p.placeLD(l, r, v.Status))

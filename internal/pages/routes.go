@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"daybook/calendar"
 )
@@ -64,7 +65,7 @@ var (
 func init() { // what serves a page finds other pages
 	zone := []string{paramZone}
 	pages = []page{
-		{name: pageHome, pattern: "/", own: []string{paramZone, "event", "venue", "organizer"}, only: []string{paramPage}, selects: true, serve: (*Pages).serveHome},
+		{name: pageHome, pattern: "/", own: []string{paramZone, paramPast, "event", "venue", "organizer"}, only: []string{paramPage}, selects: true, serve: (*Pages).serveHome},
 		{name: pageList, pattern: "/events/", title: "list.title", own: zone, selects: true, past: true, serve: (*Pages).serveList},
 		{name: pageMap, pattern: "/events/map/", title: "map.title", own: zone, selects: true, serve: (*Pages).serveList},
 		{name: pageSearch, pattern: "/search/", title: "search.title", own: zone, selects: true, noIndex: true, serve: (*Pages).serveList},
@@ -162,7 +163,7 @@ type Route struct {
 	// proper is the path, moved the same where it was written in another way, else "".
 	proper string
 	moved  string
-	// wrong tells that the path is one of a page but names what there is not, month 13.
+	// wrong tells that the path is one of a page but names what there is not: month 13, or no text.
 	wrong bool
 }
 
@@ -214,7 +215,9 @@ func Find(escaped string) (Route, bool) {
 	} else {
 		return Route{}, false
 	}
-	if r.proper != escaped {
+	if !utf8.ValidString(r.slug) {
+		r.wrong = true
+	} else if r.proper != escaped {
 		r.moved = r.proper
 	}
 	return r, true
@@ -234,7 +237,9 @@ func (r *Route) reads(pattern string, u *unit, parts []string) bool {
 			if err != nil {
 				return false
 			}
-			r.slug = strings.ToLower(plain)
+			if r.slug = plain; utf8.ValidString(plain) {
+				r.slug = strings.ToLower(plain)
+			}
 		case "{period}":
 			first, ok := u.parse(part)
 			if !ok && strings.Trim(part, "0123456789-W") != "" { // is not meant as a date
@@ -251,13 +256,32 @@ func (r *Route) reads(pattern string, u *unit, parts []string) bool {
 // Nowhere is the route of a path that is none of a page, in a language.
 func Nowhere(l calendar.Lang) Route { return Route{page: &errorPage, lang: l} }
 
-// below is the path of a route below its language.
+// below is the path of a route below its language, with a query for a record without a slug.
 func (r *Route) below() string {
+	if r.slug == "" && r.id != 0 {
+		return "/" + r.named().String()
+	}
 	return strings.NewReplacer("{slug}", url.PathEscape(r.slug), "{period}", r.period).Replace(r.pattern)
 }
 
+// named is what names a record without a slug.
+func (r *Route) named() params {
+	if r.id == 0 {
+		return nil
+	}
+	return params{{Name: r.kind.String(), Value: r.id.String()}}
+}
+
 // recordPath is the path of the page of a record below its language.
-func recordPath(k calendar.Kind, slug string) string {
-	r := Route{page: recordPages[k], slug: slug}
-	return r.below()
+func recordPath(r *calendar.Record) string {
+	route := Route{page: recordPages[r.Kind], slug: r.Slug(), id: r.ID}
+	return route.below()
+}
+
+// onto adds a query to a path that may have one.
+func onto(path, query string) string {
+	if strings.Contains(path, "?") {
+		query = strings.Replace(query, "?", "&", 1)
+	}
+	return path + query
 }

@@ -115,7 +115,7 @@ func (s *selection) byDays() bool {
 }
 
 // to is a link to the page with other parameters.
-func (s *selection) to(ps params) string { return s.path + linkQuery(ps) }
+func (s *selection) to(ps params) string { return onto(s.path, linkQuery(ps)) }
 
 // toPage is a link to a page of the selection.
 func (s *selection) toPage(n int) string {

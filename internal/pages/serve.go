@@ -67,7 +67,7 @@ func (p *Pages) selectFor(ctx context.Context, l *layout, path string, over peri
 	if l.sel.bad != nil {
 		return l.sel.bad
 	}
-	l.Canonical = path + l.canonicalQuery()
+	l.Canonical = onto(path, l.canonicalQuery())
 	l.NoIndex = l.r.Route.noIndex || l.r.parametered()
 	l.Feeds = l.feeds()
 	return nil
@@ -131,7 +131,7 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	l.Status = statusOf(route.kind, v.Status)
 	switch {
 	case r.Unlock && !protected:
-		a := redirect(r.href(recordPath(route.kind, v.Record.Slug())), "")
+		a := redirect(r.href(recordPath(v.Record)), "")
 		a.Status = http.StatusSeeOther
 		return a, nil
 	case refused != nil:
@@ -139,7 +139,7 @@ func (p *Pages) serveRecord(ctx context.Context, l *layout) (*Answer, error) {
 	case route.kind == calendar.KindEvent:
 		return p.serveEvent(ctx, l, &v, locked)
 	}
-	if err = p.selectFor(ctx, l, recordPath(route.kind, v.Record.Slug()), period{}, query.Of{Kind: route.kind, ID: v.Record.ID}); err != nil {
+	if err = p.selectFor(ctx, l, recordPath(v.Record), period{}, query.Of{Kind: route.kind, ID: v.Record.ID}); err != nil {
 		return nil, err
 	}
 	b, err := p.record(ctx, l, &v)
@@ -175,7 +175,7 @@ func (p *Pages) serveEvent(ctx context.Context, l *layout, v *query.View, locked
 		l.NoIndex = true
 		if locked {
 			status, b.Wrong = http.StatusForbidden, true
-			l.Code = string(calendar.CodePasswordProtected)
+			l.Code, l.Failed = string(calendar.CodePasswordProtected), true
 		} else {
 			b.Exports, l.Feeds = nil, nil
 		}
@@ -258,7 +258,7 @@ func (p *Pages) Fail(r *Request, refused *calendar.Error, status int, code strin
 	}
 	l.Title, l.Heading = b.Text, b.Text
 	if len(b.Problems) > 0 {
-		b.Form = l.form(nil, b.Problems...)
+		b.Form, l.Failed = l.form(nil, b.Problems...), true
 		names := make([]string, len(b.Problems))
 		for i, p := range b.Problems {
 			names[i] = p.Label

@@ -198,5 +198,5 @@ func siteURLOf(r *calendar.Record) siteURL {
 	if at := slices.Index(langs, calendar.LangEN); at > 0 {
 		langs[0], langs[at] = langs[at], langs[0]
 	}
-	return siteURL{recordPath(r.Kind, r.Slug()), langs, r.Changed.UTC().Format("<lastmod>2006-01-02T15:04:05Z</lastmod>")}
+	return siteURL{recordPath(r), langs, r.Changed.UTC().Format("<lastmod>2006-01-02T15:04:05Z</lastmod>")}
 }

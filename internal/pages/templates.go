@@ -46,8 +46,12 @@ func parseTemplates(l calendar.Lang) (*template.Template, error) {
 			return word(key, l), nil
 		},
 		"fill": texts.Fill,
-		"isolated": func(s, with string) template.HTML {
-			return template.HTML(texts.Fill(template.HTMLEscapeString(s), "<bdi>"+template.HTMLEscapeString(with)+"</bdi>")) //nolint:gosec // escaped
+		"isolated": func(s, with string, lang ...string) template.HTML {
+			open := "<bdi>"
+			if len(lang) > 0 && lang[0] != "" {
+				open = `<bdi lang="` + lang[0] + `">`
+			}
+			return template.HTML(texts.Fill(template.HTMLEscapeString(s), open+template.HTMLEscapeString(with)+"</bdi>")) //nolint:gosec // escaped
 		},
 		"dict": dict,
 		"url":  safeURL,
@@ -115,10 +119,11 @@ func (l *layout) IsRecord() bool {
 
 // Kept are the parameters that the zone switch sends along.
 func (l *layout) Kept() []query.LinkParam {
+	named := l.r.Route.named()
 	if l.sel == nil {
-		return l.own
+		return append(named, l.own...)
 	}
-	return l.sel.asked.without(paramZone)
+	return append(named, l.sel.asked.without(paramZone)...)
 }
 
 var languageTags = [...]language.Tag{calendar.LangCN: language.SimplifiedChinese, calendar.LangEN: language.English, calendar.LangFR: language.French, calendar.LangES: language.Spanish}

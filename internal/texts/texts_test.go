@@ -31,6 +31,7 @@ var areas = map[string]struct {
 var (
 	places       = regexp.MustCompile(`\{[^}]*\}`)
 	place        = regexp.MustCompile(`^\{[1-9]\}$`)
+	oneSentence  = regexp.MustCompile(`^(status\.note\..*|history\.(proves|checkpoint))$`)
 	frenchSpaces = regexp.MustCompile("[^\u202f][;!?]|[^\u00a0]:")
 	// Messages hold words of the interface, with signs of their own.
 	messageSpaces = regexp.MustCompile("[^\u202f][;!?]( |$)|[^\u00a0]:( |$)")
@@ -83,6 +84,11 @@ func TestEveryTextInEveryLanguage(t *testing.T) {
 			}
 			if area == "messages" && (messageSpaces.MatchString(text[calendar.LangFR]) || messageSigns.MatchString(text[calendar.LangCN])) {
 				t.Errorf("%s: spaces or signs of %s: %q", area, key, text)
+			}
+			for l, said := range text { // these are one sentence each
+				if oneSentence.MatchString(key) && strings.Count(said, ".")+strings.Count(said, "。") != 1 {
+					t.Errorf("%s: %s is several sentences in %s: %q", area, key, calendar.Lang(l), said)
+				}
 			}
 			if area == "pages" && (frenchSpaces.MatchString(text[calendar.LangFR]) || strings.ContainsAny(text[calendar.LangCN], ",;:!?()")) {
 				t.Errorf("%s: spaces or signs of %s: %q", area, key, text)

@@ -85,6 +85,8 @@ function tiles(L, map, box) {
 const cards = () => [...document.querySelectorAll("#results [data-venue-id]")];
 const cardsOf = (venues) => cards().filter((card) => venues.some((v) => String(v.id) === card.dataset.venueId));
 
+const copies = (nodes) => [...nodes].map((node) => node.cloneNode(true));
+
 // popup names venues, and the events of each that stand beside the map.
 function popup(venues) {
 	const box = document.createElement("div");
@@ -93,7 +95,9 @@ function popup(venues) {
 		const list = document.createElement("ul");
 		for (const card of cardsOf([venue]).slice(0, 5)) {
 			const title = card.querySelector("h3 a"), item = document.createElement("li");
-			item.append(element("a", { href: title.href, dir: "auto", textContent: title.textContent }));
+			const link = element("a", { href: title.href, dir: "auto" });
+			link.append(...copies(title.childNodes));
+			item.append(link, ...copies(card.querySelectorAll("[data-badge=cancelled], [data-badge=postponed]")).flatMap((badge) => [" ", badge]));
 			list.append(item);
 		}
 		box.append(list);

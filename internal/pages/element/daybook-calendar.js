@@ -374,8 +374,9 @@ class DaybookCalendar extends HTMLElement {
 		}
 		for (const of of days.values()) of.sort((a, b) => b.several - a.several || b.e.all_day - a.e.all_day || a.start - b.start || a.e.id - b.e.id);
 		const chip = ({ e, start, several }) => {
-			const time = this.#time(s, e, start, true), link = this.#link(e, "chip", !several && make("time", { part: "time", datetime: this.#stamp(s, e, start, e.utc_start_date) }, time), " ", make("bdi", {}, this.#title(e)));
-			link.title = several ? plain(e.title) : `${time} ${isolated(plain(e.title))}`;
+			const badge = s.words[e.event_status];
+			const time = this.#time(s, e, start, true), link = this.#link(e, "chip", !several && make("time", { part: "time", datetime: this.#stamp(s, e, start, e.utc_start_date) }, time), " ", make("bdi", {}, this.#title(e)), badge && make("span", { class: `badge ${e.event_status}` }, badge));
+			link.title = [!several && time, isolated(plain(e.title)), badge].filter(Boolean).join(" ");
 			return make("li", { class: this.#mark(e) }, link);
 		};
 		const cell = (ms) => {
