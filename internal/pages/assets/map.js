@@ -105,6 +105,19 @@ function popup(venues) {
 	return box;
 }
 
+// neighbours finds the venues of places that several share: of these a cluster tells the number only.
+async function neighbours(clusters, shared) {
+	if (!shared.length || shared.length > 100) return;
+	const url = new URL(clusters, location.href);
+	url.pathname = url.pathname.replace(/\/clusters$/, ".geojson");
+	url.searchParams.delete("zoom");
+	url.searchParams.set("features", "venues");
+	const found = await fetch(url).then((res) => res.json()).catch(() => ({}));
+	for (const { geometry: { coordinates: [lng, lat] }, properties: venue } of found.features ?? []) {
+		shared.find(({ box: [west, south, east, north] }) => west <= lng && lng <= east && south <= lat && lat <= north)?.venues.push(venue);
+	}
+}
+
 // draw draws the map of an element. data-view says what it shows once the markers are there.
 export async function draw(box) {
 	const d = box.dataset;
@@ -160,7 +173,7 @@ export async function draw(box) {
 		const focused = document.activeElement?.dataset?.marker?.split(" ");
 		markers.clearLayers();
 		for (const m of joined(places.map((p) => ({ ...p, at: map.project(p.on) })))) {
-			m.venues = m.places.flatMap((p) => p.venue ?? []);
+			m.venues = m.places.flatMap((p) => p.venues);
 			const marker = L.marker(map.unproject(m.at), { venues: m.venues, icon: L.divIcon({ className: "pin", iconSize: [2 * m.radius, 2 * m.radius], html: d.geojson ? number.format(m.count) : "" }) }).addTo(markers);
 			const pin = marker.getElement();
 			Object.assign(pin.dataset, { marker: m.venues.map((v) => v.id).join(" "), count: m.count });
@@ -178,7 +191,7 @@ export async function draw(box) {
 	map.on("popupopen", (e) => e.popup.getElement().querySelector(".leaflet-popup-close-button")?.setAttribute("aria-label", d.close ?? "×"));
 	map.on("click", () => choose([]));
 	if (!d.geojson) {
-		places = [{ on: L.latLng(d.lat, d.lng), count: 1, venue: { id: d.venue ?? "", venue: d.place ?? "", url: location.href } }];
+		places = [{ on: L.latLng(d.lat, d.lng), count: 1, venues: [{ id: d.venue ?? "", venue: d.place ?? "", url: location.href }] }];
 		show();
 		map.on("moveend", () => { box.dataset.view = view(map) });
 		return;
@@ -194,9 +207,11 @@ export async function draw(box) {
 		} else url.searchParams.set("zoom", 22);
 		const found = await fetch(url).then((res) => res.json()).catch(() => ({}));
 		if (own !== asked) return;
-		if (found.features) places = found.features.map(({ geometry, properties: p }) => ({ on: L.latLng(geometry.coordinates[1], geometry.coordinates[0]), count: p.point_count, venue: p.venue }));
+		if (found.features) places = found.features.map(({ geometry, properties: p }) => ({ on: L.latLng(geometry.coordinates[1], geometry.coordinates[0]), count: p.point_count, venues: p.venue ? [p.venue] : [], box: p.bbox }));
 		if (everything) {
 			cut = found.truncated ?? false;
+			await neighbours(d.geojson, places.filter((p) => !p.venues.length));
+			if (own !== asked) return;
 			const [top, right] = roomOfControls(box), edge = 30;
 			const bounds = L.latLngBounds(places.map((p) => p.on));
 			if (places.length) map.fitBounds(bounds, { paddingTopLeft: [edge, edge + top], paddingBottomRight: [edge + right, edge + 16], maxZoom: d.tiles ? 15 : 13, animate: false });
