@@ -248,7 +248,10 @@ const shownValues = 8
 func (l *layout) facets(found []query.Facet) []facet {
 	out := make([]facet, 0, len(found))
 	for _, f := range found {
-		most := 1
+		most, sent := 1, f.Name
+		if listParams[f.Name] {
+			sent += "[]"
+		}
 		children := map[calendar.ID][]facetValue{}
 		for _, v := range f.Values {
 			most = max(most, v.Count)
@@ -256,7 +259,7 @@ func (l *layout) facets(found []query.Facet) []facet {
 		for _, v := range slices.Backward(f.Values) { // children come after their parents
 			id, _ := calendar.ParseID(v.Value)
 			value := facetValue{
-				Name: f.Name, Value: v.Value, Label: l.facetLabel(f.Name, v), Count: l.say.number(v.Count), Number: v.Count, Selected: v.Selected,
+				Name: sent, Value: v.Value, Label: l.facetLabel(f.Name, v), Count: l.say.number(v.Count), Number: v.Count, Selected: v.Selected,
 				Share: (v.Count*20 + most - 1) / most, Children: children[id],
 			}
 			if v.Slug != "" {
