@@ -42,7 +42,7 @@ const elementConfig = `"CONFIG"`
 // elementTexts are the texts of <daybook-calendar> by their names in the script, which puts
 // values in the places of %s.
 var elementTexts = map[string]string{
-	"title": "list.title", "allDay": "event.all_day", "until": "until", "comma": "comma", "more": "month.more", "zone": "zone.told",
+	"title": "list.title", "allDay": "event.all_day", "until": "until", "comma": "comma", "more": "count.more.other", "moreOne": "count.more.one", "zone": "zone.told",
 	"previous": "step.previous", "next": "step.next", "previousPage": "pager.previous", "nextPage": "pager.next",
 	"empty": "empty.list", "emptyMonth": "empty.period", "error": "error.503", "cancelled": "badge.cancelled", "postponed": "badge.postponed",
 	"one": "count.events.one", "many": "count.events.many", "other": "count.events.other",

@@ -46,7 +46,6 @@ type dayCell struct {
 	Class              string
 	Today, Muted, Past bool
 	Bars               []entry
-	Lanes              int
 	Events             []entry
 	More               string // "+2 more", "" for none
 }
@@ -75,20 +74,21 @@ const (
 // hours or longer, then all-day ones, then by start and id.
 func (l *layout) byDay(cards []card, first, last time.Time) [][]entry {
 	out := make([][]entry, int(last.Sub(first).Hours()/24)+1)
+	month := len(out) > 7
 	for i := range cards {
 		c := &cards[i]
 		e := entry{card: c, Time: l.say.time(c.span.start)}
 		if c.AllDay {
 			e.Time = word("event.all_day", l.Lang)
 		}
-		if l.Page == pageMonth && !c.AllDay {
+		if month && !c.AllDay {
 			e.Time = l.say.shortTime(c.span.start)
 		}
 		e.Tip = spaced(e.Time, c.span.zone, calendar.Isolated(c.Title))
 		e.Class = "entry colour-" + strconv.Itoa(c.Colour) + c.states()
 		for _, day := range c.span.days(first, last) {
 			e.onDay, e.before, e.after = day, day.After(c.span.first()), day.Before(c.span.last())
-			if n := int(day.Sub(first).Hours() / 24); l.Page != pageMonth || c.Long || !e.before || n == 0 {
+			if n := int(day.Sub(first).Hours() / 24); !month || c.Long || !e.before || n == 0 {
 				out[n] = append(out[n], e)
 			}
 		}
@@ -116,8 +116,8 @@ func (l *layout) byDay(cards []card, first, last time.Time) [][]entry {
 
 // bars puts entries that stand above others on days in a row into lanes. One that goes on
 // writes its title on its first day there.
-func bars(days [][]entry) (out [][]entry, lanes int) {
-	out = make([][]entry, len(days))
+func bars(days [][]entry) [][]entry {
+	out := make([][]entry, len(days))
 	taken := map[calendar.ID]int{}
 	on := make([]map[calendar.ID]bool, len(days)+2) // of each day, between the ones before and after
 	for i, day := range days {
@@ -155,12 +155,11 @@ func bars(days [][]entry) (out [][]entry, lanes int) {
 					e.Class += " joins-after"
 				}
 			}
-			e.Place, lanes = "lane-"+strconv.Itoa(taken[e.ID]), max(lanes, taken[e.ID])
+			e.Place = "lane-" + strconv.Itoa(taken[e.ID])
 			out[i] = append(out[i], e)
 		}
-		slices.SortStableFunc(out[i], func(a, b entry) int { return cmp.Compare(taken[a.ID], taken[b.ID]) })
 	}
-	return out, lanes
+	return out
 }
 
 // split parts the entries that a test holds for from the others.
@@ -274,19 +273,14 @@ func (p *Pages) month(l *layout, b *periodBody, cards []card) {
 				cell.Label += l.comma() + l.count("events", len(of))
 				long[i], cell.Events = split(of, func(e *entry) bool { return e.Long })
 				if more := len(cell.Events) - maxInDay; more > 0 {
-					cell.Events, cell.More = cell.Events[:maxInDay], l.text("month.more", l.say.number(more))
+					cell.Events, cell.More = cell.Events[:maxInDay], l.count("more", more)
 				}
 			}
 			week[i] = cell
 			day = day.AddDate(0, 0, 1)
 		}
-		placed, _ := bars(long)
-		for i := range week {
-			week[i].Bars, week[i].Lanes = placed[i], 0
-			for _, e := range placed[i] {
-				lane, _ := strconv.Atoi(strings.TrimPrefix(e.Place, "lane-"))
-				week[i].Lanes = max(week[i].Lanes, lane)
-			}
+		for i, placed := range bars(long) {
+			week[i].Bars = placed
 		}
 		b.Weeks = append(b.Weeks, week)
 	}
@@ -307,7 +301,7 @@ func (p *Pages) month(l *layout, b *periodBody, cards []card) {
 			g.Cards = append(g.Cards, c)
 		}
 		if more := len(g.Cards) - maxAgenda; more > 0 {
-			g.Cards, g.More = g.Cards[:maxAgenda], l.text("month.more", l.say.number(more))
+			g.Cards, g.More = g.Cards[:maxAgenda], l.count("more", more)
 		}
 		if g.Href += kept; len(g.Cards) > 0 {
 			b.Agenda = append(b.Agenda, g)
@@ -320,7 +314,6 @@ type dayColumn struct {
 	Date, Heading, Short, Number, Href string
 	Today                              bool
 	Band                               []entry // all-day and long events
-	Lanes                              int
 	Timed                              []entry // the others
 	More                               []moreHere
 	Now                                string  // class of the row of now, "" for none
@@ -379,7 +372,7 @@ func (p *Pages) days(l *layout, b *periodBody, cards []card) {
 		}
 	}
 	b.From = from
-	placed, lanes := bars(band)
+	placed := bars(band)
 	now := p.o.Now().In(p.o.Site)
 	if l.sel.zone != nil {
 		now = now.In(l.sel.zone.Location)
@@ -400,7 +393,7 @@ func (p *Pages) days(l *layout, b *periodBody, cards []card) {
 		at := first.AddDate(0, 0, i)
 		col := dayColumn{
 			Date: at.Format(time.DateOnly), Heading: l.say.date(at), Short: l.say.dayName("short.", at.Weekday()), Number: strconv.Itoa(at.Day()),
-			Href: l.Href(dayPath(at)) + kept, Today: at.Equal(today), Band: placed[i], Lanes: lanes,
+			Href: l.Href(dayPath(at)) + kept, Today: at.Equal(today), Band: placed[i],
 		}
 		var wide bool
 		var rest []entry
@@ -429,7 +422,7 @@ func (l *layout) lanes(day []entry, from, limit int, href string) (out, rest []e
 		}
 		wide = wide || len(ends) > 1
 		if left > 0 {
-			m := moreHere{"more-here row-" + strconv.Itoa(until-minRows) + " rows-" + strconv.Itoa(minRows) + " lane-1-1", l.text("month.more", l.say.number(left)), href}
+			m := moreHere{"more-here row-" + strconv.Itoa(until-minRows) + " rows-" + strconv.Itoa(minRows) + " lane-1-1", l.count("more", left), href}
 			if limit == lanesOfDay {
 				m.Href = "#rest"
 			}

@@ -390,7 +390,7 @@ class DaybookCalendar extends HTMLElement {
 				s.pages === null ? make("span", { part: "number" }, ...number)
 					: make("a", { part: "number", href: `${s.pages}/events/day/${date}/`, target: this.getAttribute("target") }, ...number),
 				shown.length ? make("ul", {}, ...shown.map(chip)) : null,
-				more.length ? make("details", {}, make("summary", {}, fill(s.words.more, String(more.length))), make("ul", {}, ...more.map(chip))) : null);
+				more.length ? make("details", {}, make("summary", {}, fill(more.length === 1 && s.words.moreOne || s.words.more, String(more.length))), make("ul", {}, ...more.map(chip))) : null);
 		};
 		const begins = s.words.sunday ? 0 : 1;
 		const from = s.first - ((new Date(s.first).getUTCDay() - begins + 7) % 7) * day;
