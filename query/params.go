@@ -143,7 +143,7 @@ func eventParams() []Param {
 		{Name: "geoloc", Declared: "boolean", Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.geoloc })},
 		{Name: "geoloc_lat", Declared: "number", Format: "double", Hides: true, read: readLat, Schema: map[string]any{"minimum": -maxLat, "maximum": maxLat}},
 		{Name: "geoloc_lng", Declared: "number", Format: "double", Hides: true, read: readLng, Schema: map[string]any{"minimum": -maxLng, "maximum": maxLng}},
-		{Name: "geoloc_radius", Declared: "number", Format: "double", Default: strconv.Itoa(defRadius), Extension: true, read: readRadius, Schema: map[string]any{"exclusiveMinimum": 0, "maximum": maxRadius}},
+		{Name: "geoloc_radius", Declared: "number", Format: "double", Default: strconv.Itoa(DefaultRadius), Extension: true, read: readRadius, Schema: map[string]any{"exclusiveMinimum": 0, "maximum": maxRadius}},
 		{Name: "include", Declared: "array of integer", read: readIDs},
 		{Name: "post_parent", Declared: "integer", LooksUp: true, Hides: true, read: readRecord(calendar.KindEvent, func(r *criteria) *calendar.ID { return &r.postParent })},
 		{Name: "ticketed", Declared: "boolean", Hides: true, read: readSwitch(func(r *criteria) *sw { return &r.ticketed })},

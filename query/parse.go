@@ -14,13 +14,15 @@ import (
 	"daybook/query/readmodel"
 )
 
+// DefaultRadius is how far from a place events are, in kilometres, where nothing is said.
+const DefaultRadius = 25
+
 // Limits of interface 9.
 const (
 	maxPage    = 1_000_000_000
 	maxSearch  = 500
 	maxRadius  = 20000
 	defPerPage = 10
-	defRadius  = 25
 	maxLat     = 90
 	maxLng     = 180
 
@@ -606,7 +608,7 @@ func readRadius(_ context.Context, q *parser, p *Param) {
 		q.bad.Add(p.Name, calendar.ReasonRangeAbove, "0", strconv.Itoa(maxRadius))
 	}
 	if !ok {
-		km = defRadius
+		km = DefaultRadius
 	}
 	if q.lat != nil && q.lng != nil {
 		q.run.near = &readmodel.Near{Field: readmodel.FieldPoint, Lat: *q.lat, Lng: *q.lng, Km: km}

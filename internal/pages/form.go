@@ -35,11 +35,17 @@ var fieldsOf = []string{"search", paramStart, paramEnd, "city", "featured", "fre
 // its field.
 func (l *layout) form(facets []facet, problems ...problem) *filterForm {
 	route := &l.r.Route
+	if l.Page == pageHome { // it leads to the list, as its links do
+		list, _ := Find("/events/")
+		route = &list
+	}
 	f := &filterForm{Action: l.Href(route.below()), Facets: facets, Open: len(problems) > 0}
 	inPeriod := route.unit != nil
 	var kept params
 	if s := l.sel; s != nil {
-		f.Action, kept = s.path, append(route.named(), s.asked...)
+		if kept = append(route.named(), s.asked...); l.Page != pageHome {
+			f.Action = s.path
+		}
 		if n := len(s.asked.without(shapes...).without(paramPast, paramZone)); n > 0 {
 			f.Count = l.say.number(n)
 		}
@@ -80,9 +86,9 @@ func (l *layout) form(facets []facet, problems ...problem) *filterForm {
 		}
 		return f
 	}
-	if word := kept.value(paramWhen); slices.Contains(query.Days, word) { // its days stand in the fields
+	if word := kept.value(paramWhen); slices.Contains(shown, paramStart) && slices.Contains(query.Days, word) { // its days stand in the fields
 		first, last := query.DaysOf(word, l.p.o.Now(), l.p.o.Site, l.p.o.Sunday)
-		kept = kept.without(paramWhen).with(paramOverlap, "true")
+		kept = kept.without(paramWhen, paramStrict).with(paramOverlap, "true")
 		for i := range f.Fields {
 			switch field := &f.Fields[i]; field.Name {
 			case paramStart:

@@ -33,7 +33,7 @@ func (r *Route) takes(param string, inPeriod bool) bool {
 	return (r.only == nil || slices.Contains(r.only, param)) && (!inPeriod || !slices.Contains(notInPeriods, param))
 }
 
-var notInPeriods = []string{paramPage, paramPerPage, "include", paramOverlap, "collapse"}
+var notInPeriods = []string{paramPage, paramPerPage, "include"}
 
 // listParams are the parameters of lists that pages take: whether they are lists themselves.
 var listParams = func() map[string]bool {

@@ -47,11 +47,16 @@ func (p *Pages) selected(ctx context.Context, l *layout, cards []card, total int
 	if l.sel.zone != nil {
 		s.Zone = l.text("zone.told", l.sel.zone.Name)
 	}
-	if l.Embedded() {
-		return s, nil
+	if total == 0 {
+		l.NoIndex = true
+		s.Empty, err = p.nothing(ctx, l)
+	}
+	if err != nil || l.Embedded() {
+		return s, err
 	}
 	s.Chips = l.chips(ctx)
-	if l.sel.of.ID == 0 && l.Page != pageSearch {
+	first := s.Empty != nil && s.Empty.First != nil
+	if l.sel.of.ID == 0 && l.Page != pageSearch && !first {
 		if s.Quick, err = p.quick(ctx, l); err != nil {
 			return s, err
 		}
@@ -59,15 +64,10 @@ func (p *Pages) selected(ctx context.Context, l *layout, cards []card, total int
 	if l.Page != pageHome {
 		s.Exports = l.exports()
 	}
-	s.Subscribe, s.Form = l.subscribe(), l.form(nil)
-	if total > 0 {
-		return s, nil
+	if s.Subscribe = l.subscribe(); !first {
+		s.Form = l.form(nil)
 	}
-	l.NoIndex = true
-	if s.Empty, err = p.nothing(ctx, l); s.Empty.First != nil {
-		s.Quick, s.Form = nil, nil
-	}
-	return s, err
+	return s, nil
 }
 
 // group is the events of a day in a list.
@@ -185,12 +185,21 @@ func (p *Pages) quick(ctx context.Context, l *layout) (*quick, error) {
 		}
 	}
 	found, err := p.categories(ctx, l.Lang)
-	chosen := s.asked.value("categories")
+	chosen := strings.Split(s.asked.value("categories"), ",")
 	for _, v := range found {
 		id, _ := calendar.ParseID(v.Value)
-		c := chip{link{Label: v.Label, Lang: otherLang(v.In, l.Lang), Value: v.Slug, Current: chosen == v.Slug || chosen == v.Value}, int(id % 8)}
-		if c.Href = s.to(s.asked.with("categories", v.Slug)); c.Current {
-			c.Href = s.to(s.asked.without("categories"))
+		others := slices.DeleteFunc(slices.Clone(chosen), func(c string) bool {
+			c = calendar.Trim(c)
+			return strings.EqualFold(c, v.Slug) || c == v.Value
+		})
+		c := chip{link{Label: v.Label, Lang: otherLang(v.In, l.Lang), Value: v.Slug, Current: len(others) < len(chosen)}, int(id % 8)}
+		switch but := s.asked.without("categories"); {
+		case !c.Current:
+			c.Href = s.to(but.with("categories", v.Slug))
+		case len(others) > 0:
+			c.Href = s.to(but.with("categories", strings.Join(others, ",")))
+		default:
+			c.Href = s.to(but)
 		}
 		out.Categories = append(out.Categories, c)
 	}
@@ -297,8 +306,11 @@ func (l *layout) facetLabel(name string, v query.FacetValue) string {
 			return l.say.month(t)
 		}
 	case "weekday":
-		if n, err := strconv.Atoi(v.Value); err == nil && n >= 0 {
-			return l.say.dayName("", time.Weekday(n%7))
+		for day := time.Sunday; day <= time.Saturday; day++ {
+			name, number := day.String(), strconv.Itoa((int(day)+6)%7+1)
+			if v.Value == number || strings.EqualFold(v.Value, name) || strings.EqualFold(v.Value, name[:3]) {
+				return l.say.dayName("", day)
+			}
 		}
 	case "in_language":
 		if lang, ok := calendar.ParseLang(v.Value); ok {
@@ -438,19 +450,15 @@ func (l *layout) chips(ctx context.Context) []removable {
 	var out []removable
 	for i, a := range l.sel.asked {
 		name := baseName(a.Name)
-		first := slices.IndexFunc(l.sel.asked, func(p query.LinkParam) bool { return baseName(p.Name) == name }) == i
-		if slices.Contains(shapes, name) || name == paramStrict || name == paramPast || name == paramZone || many && !first {
+		whole := many || name == "bbox" || slices.Contains(around, name)
+		if slices.Contains(shapes, name) || name == paramStrict || name == paramPast || name == paramZone || whole && l.sel.asked[:i].has(together(name)...) {
 			continue
 		}
-		value := a.Value
-		if many {
-			value = l.sel.asked.value(name)
+		value, but := a.Value, slices.Delete(slices.Clone(l.sel.asked), i, i+1)
+		if whole {
+			value, but = l.sel.asked.value(name), l.sel.less(name)
 		}
-		but := l.sel.asked.without(name)
-		if !many {
-			but = slices.Delete(slices.Clone(l.sel.asked), i, i+1)
-		}
-		out = append(out, removable{Label: l.filterName(name) + l.colon(), Value: l.valueName(ctx, name, value), Href: l.sel.to(but)})
+		out = append(out, removable{Label: l.filterLabel(name), Value: l.valueName(ctx, name, value), Href: l.sel.to(but)})
 	}
 	return out
 }
@@ -465,8 +473,13 @@ const mostNamed = 8
 // valueName is what people read for the value of a parameter: ids and slugs by the names
 // of their records.
 func (l *layout) valueName(ctx context.Context, name, value string) string {
-	if name == "search" {
+	switch {
+	case name == "search":
 		return value
+	case name == "bbox":
+		value = "this_area"
+	case slices.Contains(around, name):
+		return l.text("value.around", cmp.Or(l.sel.asked.value("geoloc_radius"), strconv.Itoa(query.DefaultRadius)))
 	}
 	kind := map[string]calendar.Kind{"venue": calendar.KindVenue, "organizer": calendar.KindOrganizer, "categories": calendar.KindCategory, "tags": calendar.KindTag, "post_parent": calendar.KindEvent}[name]
 	parts := strings.Split(value, ",")
@@ -516,12 +529,20 @@ func (l *layout) filterName(name string) string {
 	return name
 }
 
+// filterLabel is what stands before the value of a filter.
+func (l *layout) filterLabel(name string) string {
+	if slices.Contains(around, name) {
+		name = "around"
+	}
+	return l.filterName(name) + l.colon()
+}
+
 // colon stands between a name and its value.
 func (l *layout) colon() string { return word("colon", l.Lang) }
 
 // nothing is what a page without events says (PAGES.md P1.5).
 func (p *Pages) nothing(ctx context.Context, l *layout) (*empty, error) {
-	if has, err := p.anyEvent(ctx, l); err != nil || !has && l.sel.of.ID == 0 && l.sel.plain() && l.Page != pageSearch {
+	if has, err := p.anyEvent(ctx, l); err != nil || !has && l.sel.of.ID == 0 && l.Page != pageSearch && !l.Embedded() {
 		return &empty{Text: word("empty.calendar", l.Lang), First: &firstEvent{p.firstCommand(l)}}, err
 	}
 	e := &empty{Text: word("empty.list", l.Lang)}
@@ -532,7 +553,9 @@ func (p *Pages) nothing(ctx context.Context, l *layout) (*empty, error) {
 	all := link{Href: l.sel.path, Label: word("empty.all", l.Lang)}
 	switch {
 	case l.sel.over.set:
-		e.Text = word("empty.period", l.Lang)
+		if e.Text = word("empty.period", l.Lang); !l.sel.plain() {
+			e.Links = []link{{Href: l.sel.path, Label: word("empty.unfiltered", l.Lang)}}
+		}
 	case l.sel.plain() && l.sel.past:
 		e.Text, e.Links = word("empty.past", l.Lang), []link{all}
 	case l.sel.plain():
@@ -571,16 +594,18 @@ const maxDrops = 12
 // drops are the parameters without which there are events, the most events first.
 func (p *Pages) drops(ctx context.Context, l *layout) (out []drop, err error) {
 	tried := append([]string{paramStrict, paramOverlap, paramPast, paramZone}, shapes...)
+	counted := 0
 	for _, a := range l.sel.asked {
 		name := baseName(a.Name)
-		if slices.Contains(tried, name) || len(tried) > len(shapes)+maxDrops {
+		if slices.Contains(tried, name) || counted == maxDrops {
 			continue
 		}
-		tried = append(tried, name)
-		less := *l.r
+		tried = append(tried, together(name)...)
+		counted++
+		less, but := *l.r, l.sel.less(name)
 		less.Input = calendar.Input{}
 		for param, v := range l.r.Input {
-			if param != name {
+			if but.has(param) {
 				less.Input[param] = v
 			}
 		}
@@ -595,12 +620,19 @@ func (p *Pages) drops(ctx context.Context, l *layout) (out []drop, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if l.sel.over.set && n <= mostOnly { // some may be in its window, and on none of its days
+			cards, _, err := p.allCards(ctx, &less, s)
+			if err != nil {
+				return nil, err
+			}
+			n = len(cards)
+		}
 		if n == 0 {
 			continue
 		}
-		d := drop{link{Href: l.sel.to(l.sel.asked.without(name)), Label: word("empty.without_words", l.Lang), Count: l.count("events", n)}, name, n}
+		d := drop{link{Href: l.sel.to(but), Label: word("empty.without_words", l.Lang), Count: l.count("events", n)}, name, n}
 		if name != "search" {
-			d.Label, d.Value = l.text("empty.without", l.filterName(name)+l.colon()+"{1}"), l.valueName(ctx, name, l.sel.asked.value(name))
+			d.Label, d.Value = l.text("empty.without", l.filterLabel(name)+"{1}"), l.valueName(ctx, name, l.sel.asked.value(name))
 		}
 		out = append(out, d)
 	}
@@ -621,7 +653,10 @@ func (l *layout) zones(cards []card) []option {
 	if zone != nil {
 		chosen = zone.Name
 	}
-	out := []option{{Value: "event", Label: word("zone.event", l.Lang), Selected: chosen == "event"}}
+	out := l.Zones
+	if out == nil {
+		out = []option{{Value: "event", Label: word("zone.event", l.Lang), Selected: chosen == "event"}}
+	}
 	add := func(name string) {
 		if name != "" && !slices.ContainsFunc(out, func(o option) bool { return o.Value == name }) {
 			out = append(out, option{Value: name, Label: name, Selected: name == chosen})
@@ -698,5 +733,6 @@ func (p *Pages) feature(ctx context.Context, l *layout, b *listBody) error {
 		return err
 	}
 	b.Featured = p.cardsOf(l.r, found.Views, l.sel.zone)
+	l.zones(b.Featured)
 	return nil
 }

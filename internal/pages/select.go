@@ -58,6 +58,17 @@ func (ps params) with(name, value string) params {
 	return append(ps.without(name), query.LinkParam{Name: name, Value: value})
 }
 
+// around are the parameters of a place and what is near to it. None stands without the others.
+var around = []string{"geoloc_lat", "geoloc_lng", "geoloc_radius"}
+
+// together are the parameters that are one filter with another one.
+func together(name string) []string {
+	if slices.Contains(around, name) {
+		return around
+	}
+	return []string{name}
+}
+
 // value is what was sent for a parameter, by elements joined with commas.
 func (ps params) value(name string) string {
 	var out []string
@@ -112,6 +123,15 @@ func (s *selection) plain() bool {
 func (s *selection) byDays() bool {
 	order := params(s.criteria.Sent).value(paramSort)
 	return !s.asked.has("include") && (order == "" || order == "start")
+}
+
+// less are the parameters without a filter; without a place there is no order by distance.
+func (s *selection) less(name string) params {
+	out := s.asked.without(together(name)...)
+	if slices.Contains(around, name) && strings.EqualFold(out.value(paramSort), "distance") {
+		out = out.without(paramSort, paramOrder)
+	}
+	return out
 }
 
 // to is a link to the page with other parameters.
@@ -253,7 +273,8 @@ func (p *Pages) daysOfWhen(in calendar.Input) {
 	if word = calendar.Trim(word); slices.Contains(query.Days, word) && !slices.ContainsFunc(dates, func(name string) bool { return in[name] != nil }) {
 		delete(in, paramWhen)
 		first, last := query.DaysOf(word, p.o.Now(), p.o.Site, p.o.Sunday)
-		in[paramStart], in[paramEnd], in[paramOverlap] = first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly), "true"
+		in[paramStart], in[paramEnd] = first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly)
+		beTrue(in, paramOverlap)
 		delete(in, paramStrict)
 	}
 }
@@ -289,7 +310,7 @@ func (p *Pages) defaultWindow(in calendar.Input, s *selection) {
 
 // periodWindow puts the window of a month, week or day, which a sent one narrows.
 func (p *Pages) periodWindow(in calendar.Input, s *selection) {
-	in[paramOverlap] = "true"
+	beTrue(in, paramOverlap)
 	in[paramPerPage] = strconv.Itoa(mostCards)
 	if s.zone != nil {
 		p.exactly(in, s.zone)
@@ -343,10 +364,13 @@ func strict(in calendar.Input) bool {
 	return is
 }
 
-// beStrict has bounds read as exact times; a bad value stays, to be refused.
-func beStrict(in calendar.Input) {
-	if _, ok := calendar.ParseBool(in[paramStrict]); ok || in[paramStrict] == nil {
-		in[paramStrict] = "true"
+// beStrict has bounds read as exact times.
+func beStrict(in calendar.Input) { beTrue(in, paramStrict) }
+
+// beTrue sets what is true or false; a bad value stays, to be refused.
+func beTrue(in calendar.Input, name string) {
+	if _, ok := calendar.ParseBool(in[name]); ok || in[name] == nil {
+		in[name] = "true"
 	}
 }
 
