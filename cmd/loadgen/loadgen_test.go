@@ -18,29 +18,27 @@ func TestMain(m *testing.M) {
 
 // Every row is measured on tiny calendars, each attack too; those that need a server say so.
 func TestRows(t *testing.T) {
-	t.Parallel()
 	if testing.Short() {
 		t.Skip("TestRows did not run: it builds the program and measures for half a minute")
 	}
-	args := []string{"-source", filepath.Join("..", ".."), "-for", "20ms", "-mixed", "20ms", "-hostile-for", "200ms", "-postgres", ""}
+	t.Setenv("DAYBOOK_TEST_POSTGRES", "")
+	args := []string{"-source", filepath.Join("..", ".."), "-for", "20ms", "-mixed", "20ms", "-events", "150"}
+	groups := read[[]group]("rows.json")
 	for _, g := range groups {
-		args = append(args, "-"+g.name+"-size", "150")
-	}
-	for _, g := range groups {
-		args = append(args, g.name)
+		args = append(args, g.Name)
 	}
 	var stdout, stderr strings.Builder
 	if code := run(t.Context(), args, &stdout, &stderr); code != 0 {
 		t.Fatalf("ended with %d\n%s\n%s", code, stdout.String(), stderr.String())
 	}
 	for _, g := range groups {
-		want := ` [<>]= [\d.]+( \w+)?: (not )?met`
-		if g.needs != "" {
+		want := ` (not )?met`
+		if g.Needs != nil {
 			want = ` not measured: no postgres`
 		}
-		for _, r := range g.rows {
-			if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(r.name) + ` .*` + want + `$`).MatchString(stdout.String()) {
-				t.Errorf("no row %q", r.name)
+		for _, r := range g.Rows {
+			if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(r.Name) + ` .*` + want + `$`).MatchString(stdout.String()) {
+				t.Errorf("no row %q", r.Name)
 			}
 		}
 	}

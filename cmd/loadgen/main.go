@@ -4,17 +4,19 @@
 //	loadgen [FLAGS] [GROUP OR PART OF THE NAME OF A ROW ...]
 //
 // Without a name all groups but hostile are measured. Rows that need servers are measured
-// on those that flags or DAYBOOK_TEST_POSTGRES, …_NATS and …_ELASTICSEARCH name.
+// on those that DAYBOOK_TEST_POSTGRES, …_NATS and …_ELASTICSEARCH name.
 package main
 
 import (
+	"cmp"
 	"context"
+	"embed"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,13 +25,10 @@ import (
 
 func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
 
-// failure is what must and check panic with. It ends the run after what is deferred, like
-// the errors inside of encoding/json: a benchmark has nothing to do about an error.
-type failure struct{ error }
-
+// check ends the run after what is deferred: a benchmark has nothing to do about an error.
 func check(err error) {
 	if err != nil {
-		panic(failure{err})
+		panic(err)
 	}
 }
 
@@ -38,27 +37,13 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
-	defer func() {
-		switch problem := recover().(type) {
-		case nil:
-		case failure:
-			fmt.Fprintln(stderr, "loadgen:", problem)
-			code = 1
-		default:
-			panic(problem)
-		}
-	}()
-	b := &bench{ctx: ctx, out: stdout, stderr: stderr, sizes: map[string]*int{}, servers: map[string]*string{}}
-	switch {
-	case len(args) == 2 && args[0] == "bare":
-		b.serveBare(args[1])
-	case len(args) == 4 && args[0] == "attack":
-		b.attack(args[1], args[2], args[3])
-	default:
-		b.measure(args)
-	}
-	return code
+//go:embed *.json
+var data embed.FS
+
+// read decodes a file of data.
+func read[T any](file string) (value T) {
+	check(json.Unmarshal(must(data.ReadFile(file)), &value))
+	return value
 }
 
 // bench is one run of the program.
@@ -67,66 +52,108 @@ type bench struct {
 	out, stderr io.Writer
 	directory   string   // removed at the end
 	cleanup     []func() // of a group
-	only        []string
-	servers     map[string]*string // URLs
-	sizes       map[string]*int    // events of the calendar of a group
 
-	binary, source             string
-	span, mixedFor, hostileFor time.Duration
-	measured, missed           int // rows
+	binary, source   string
+	span, mixed      time.Duration
+	events           int
+	measured, missed int // rows
 }
 
-func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.out, format, args...) }
-
-// measure reads the flags and measures the rows that they choose.
-func (b *bench) measure(args []string) {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			fmt.Fprintln(stderr, "loadgen:", problem)
+			code = 1
+		}
+	}()
+	b := &bench{ctx: ctx, out: stdout, stderr: stderr}
 	flags := flag.NewFlagSet("loadgen", flag.ContinueOnError)
-	flags.SetOutput(b.stderr)
-	only := flags.String("only", "", "groups or parts of names of rows, separated by commas")
-	file := flags.String("out", "", "file that receives the text, too")
 	flags.StringVar(&b.binary, "binary", "", "daybook program to measure; built from -source if empty")
 	flags.StringVar(&b.source, "source", ".", "sources of the program and of the benchmark of the event store in PostgreSQL")
-	flags.DurationVar(&b.span, "for", 2*time.Second, "time of one measurement; both sides of a ratio are measured three times")
-	flags.DurationVar(&b.mixedFor, "mixed", time.Minute, "time of the mixed load before memory is read again")
-	flags.DurationVar(&b.hostileFor, "hostile-for", 30*time.Second, "time of an attack")
-	for _, g := range groups {
-		b.sizes[g.name] = flags.Int(g.name+"-size", g.size, "number of events")
-	}
-	for _, server := range []string{"postgres", "nats", "elasticsearch"} {
-		b.servers[server] = flags.String(server, os.Getenv("DAYBOOK_TEST_"+strings.ToUpper(server)), "URL of a server")
-	}
+	flags.DurationVar(&b.span, "for", 2*time.Second, "time of one measurement, of which a ratio takes six; an attack lasts 15 times as long")
+	flags.DurationVar(&b.mixed, "mixed", 0, "time of the mixed load before memory is read again (default 10m if memory is asked for by name, else 1m)")
+	flags.IntVar(&b.events, "events", 0, "number of events instead of those of each group")
 	check(flags.Parse(args))
-	for _, word := range append(strings.Split(*only, ","), flags.Args()...) {
-		if word == "" {
-			continue
-		}
-		if b.only = append(b.only, word); !slices.ContainsFunc(groups, func(g group) bool { return len(b.chosen(g, word)) > 0 }) {
-			check(fmt.Errorf("no group or row is called %q", word))
-		}
+	switch flags.Arg(0) { // the first two are processes of a run
+	case "bare":
+		b.serveBare(flags.Arg(1))
+	case "attack":
+		b.attack(flags.Args()[1:])
+	default:
+		b.measure(flags.Args())
 	}
-	if *file != "" {
-		f := must(os.Create(*file))
-		defer func() { check(f.Close()) }()
-		b.out = io.MultiWriter(b.out, f)
+	return code
+}
+
+// measure measures the rows that words choose: groups by their name, others by a part of theirs.
+func (b *bench) measure(words []string) {
+	groups := read[[]group]("rows.json")
+	if b.mixed == 0 {
+		if b.mixed = time.Minute; strings.Contains(fmt.Sprint(words), "memory") {
+			b.mixed *= 10
+		}
 	}
 	b.directory = must(os.MkdirTemp("", "daybook-bench-"))
 	defer func() { check(os.RemoveAll(b.directory)) }()
 	if b.binary == "" {
-		b.binary = filepath.Join(b.directory, "daybook")
+		b.binary = b.directory + "/daybook"
 		b.run("go", "build", "-C", b.source, "-trimpath", "-o", b.binary, "./cmd/daybook")
 	}
 	begin := time.Now()
-	b.printf("daybook benchmarks, %s, %s, %d cores\n", begin.UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
+	fmt.Fprintf(b.out, "daybook benchmarks, %s, %s, %d cores\n", begin.Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
 	for _, g := range groups {
-		b.group(g)
+		g.Rows = slices.DeleteFunc(g.Rows, func(r row) bool {
+			return (len(words) > 0 || g.Name == "hostile") && !slices.ContainsFunc(words, func(word string) bool {
+				isGroup := slices.ContainsFunc(groups, func(other group) bool { return other.Name == word })
+				return word == g.Name || !isGroup && strings.Contains(r.Name, word)
+			})
+		})
+		if len(g.Rows) > 0 {
+			b.measureGroup(g)
+		}
 	}
-	b.printf("\n%d of %d rows are not met; the whole run took %s\n", b.missed, b.measured, time.Since(begin).Round(time.Second))
+	if b.measured == 0 {
+		check(fmt.Errorf("no row of %q was measured", words))
+	}
+	fmt.Fprintf(b.out, "\n%d of %d rows are not met; the whole run took %s\n", b.missed, b.measured, time.Since(begin).Round(time.Second))
 }
+
+// measureGroup measures the rows of a group.
+func (b *bench) measureGroup(g group) {
+	size := cmp.Or(b.events, g.Size)
+	fmt.Fprintf(b.out, "\n"+g.Title+"\n%-50s %-9s %12s %12s %7s\n", size, g.Name, "bound", "measured", "against", "ratio")
+	for _, name := range g.Needs {
+		if server(name) == "" {
+			for _, r := range g.Rows {
+				fmt.Fprintf(b.out, "%-50s not measured: no %s\n", r.Name, name)
+			}
+			return
+		}
+	}
+	directory := b.directory + "/" + g.Name
+	defer func() {
+		for _, f := range slices.Backward(b.cleanup) {
+			f()
+		}
+		b.cleanup = nil
+		check(os.RemoveAll(directory))
+	}()
+	c := b.open(g, directory, cmp.Or(g.Filled, size))
+	if g.Small > 0 {
+		c.small = b.open(g, directory+"/small", min(g.Small, size))
+	}
+	for _, r := range g.Rows {
+		c.measureRow(r)
+	}
+}
+
+// server returns the URL of a server, "" if there is none.
+func server(name string) string { return os.Getenv("DAYBOOK_TEST_" + strings.ToUpper(name)) }
 
 // run runs a command and returns what it prints.
 func (b *bench) run(name string, args ...string) string {
 	c := exec.CommandContext(b.ctx, name, args...)
-	c.Env, c.Stderr = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "DAYBOOK_TEST_POSTGRES="+*b.servers["postgres"]), b.stderr
+	c.Env, c.Stderr = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="), b.stderr
 	out, err := c.Output()
 	if err != nil {
 		check(fmt.Errorf("%s: %w\n%s", c, err, out))

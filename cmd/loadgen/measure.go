@@ -1,63 +1,67 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
-const clients = 8 // at the same time
+const (
+	clients = 8 // at the same time
+
+	// answerTimeout is how long clients wait. Of users next to an attack a request that is refused
+	// or not answered counts as one that took longer.
+	answerTimeout = 10 * time.Second
+)
 
 // load is what requests of several callers took.
 type load struct {
-	count, failed int
-	rate          float64 // a second
-	p50, p99      time.Duration
+	Count, Failed int
+	Rate          float64 // a second
+	P50, P99      time.Duration
 }
 
-func loadOf(times []time.Duration, begin time.Time) (l load) {
-	l.count, l.rate = len(times), float64(len(times))/time.Since(begin).Seconds()
+func newLoad(times []time.Duration, failed int, begin time.Time) load {
+	rate := float64(len(times)) / time.Since(begin).Seconds()
 	slices.Sort(times)
-	l.p50, l.p99 = times[len(times)/2], times[len(times)*99/100]
-	return l
+	return load{len(times), failed, rate, times[len(times)/2], times[len(times)*99/100]}
 }
 
-// address is one of this machine, nil where it has one only: a service grants each a share of
-// what it has.
-func address(third, fourth byte) net.Addr {
-	if runtime.GOOS != "linux" {
-		return nil
-	}
-	return &net.TCPAddr{IP: net.IPv4(127, 0, third, fourth)}
-}
-
-// client has one connection per caller, each from an address of its own.
-func client(callers int) *http.Client {
+// client has connections from several addresses: a service grants each a share of what it has.
+func client(connections int, addresses uint32) *http.Client {
 	var dialed atomic.Uint32
-	return &http.Client{Transport: &http.Transport{
-		MaxIdleConnsPerHost: callers, MaxConnsPerHost: callers, DisableCompression: true,
+	return &http.Client{Timeout: answerTimeout, Transport: &http.Transport{
+		MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections, DisableCompression: true,
 		DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
-			return (&net.Dialer{LocalAddr: address(1, byte(dialed.Add(1)%250)+1)}).DialContext(ctx, network, to)
+			return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(dialed.Add(1)%addresses)+1)}}).DialContext(ctx, network, to)
 		},
 	}}
 }
 
-// request makes a request with headers: names and values by turns.
-func (b *bench) request(method, url, body string, headers ...string) *http.Request {
+func (b *bench) request(method, url, body string) *http.Request {
 	r := must(http.NewRequestWithContext(b.ctx, method, url, strings.NewReader(body)))
-	for header := range slices.Chunk(headers, 2) {
-		r.Header.Set(header[0], header[1])
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// make makes a request, of the administrator if it has a body.
+func (c *calendar) make(q request) *http.Request {
+	r := c.request(q.Method, c.host+c.expand(q.URL), c.expand(q.Body))
+	r.Header.Set("Accept-Encoding", q.Coding)
+	if q.Body != "" {
+		r.Header.Set("Idempotency-Key", c.expand("loadgen-$n"))
+		r.SetBasicAuth("loadgen", c.token)
 	}
 	return r
 }
@@ -69,102 +73,100 @@ func send(c *http.Client, r *http.Request, to io.Writer) (http.Header, error) {
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode >= http.StatusBadRequest {
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, 300))
-		err = fmt.Errorf("%s %s: %s: %s", r.Method, r.URL, answer.Status, text)
-	} else {
-		_, err = io.Copy(to, answer.Body)
+	if _, err = io.Copy(to, answer.Body); answer.StatusCode >= http.StatusBadRequest {
+		err = fmt.Errorf("%s %s: %s", r.Method, r.URL, answer.Status)
 	}
 	return answer.Header, err
 }
 
-// fetch decodes an answer of JSON.
-func (b *bench) fetch(r *http.Request, into any) http.Header {
-	var body strings.Builder
-	header := must(send(http.DefaultClient, r, &body))
-	check(json.Unmarshal([]byte(body.String()), into))
+// fetch decodes an answer of JSON, or checks only that there is one.
+func fetch(r *http.Request, into any) http.Header {
+	var answer bytes.Buffer
+	header, err := send(http.DefaultClient, r, &answer)
+	if err != nil {
+		check(fmt.Errorf("%w: %s", err, &answer))
+	}
+	if into != nil {
+		check(json.Unmarshal(answer.Bytes(), into))
+	}
 	return header
 }
 
-// measure has callers do work again and again for a time, each once at least. Work returns
-// the time that counts.
-func measure(callers int, span time.Duration, work func() time.Duration) load {
-	var (
-		group  sync.WaitGroup
-		mutex  sync.Mutex
-		times  []time.Duration
-		failed any
-	)
+// measure has callers do work again and again for a time, each once at least.
+func measure(callers int, span time.Duration, work func(*http.Client) error) load {
+	one := client(callers, 250)
+	defer one.CloseIdleConnections()
+	var group errgroup.Group
+	var mutex sync.Mutex
+	times := make([]time.Duration, 0, 1<<16)
 	begin := time.Now()
 	for range callers {
-		group.Go(func() {
-			own := make([]time.Duration, 0, 1<<16)
-			defer func() {
+		group.Go(func() (err error) {
+			for err == nil {
+				sent := time.Now()
+				err = work(one)
 				mutex.Lock()
-				defer mutex.Unlock()
-				times = append(times, own...)
-				if problem := recover(); problem != nil {
-					failed = problem
+				times = append(times, time.Since(sent))
+				mutex.Unlock()
+				if time.Since(begin) >= span {
+					break
 				}
-			}()
-			for len(own) == 0 || time.Since(begin) < span {
-				own = append(own, work())
 			}
+			return err
 		})
 	}
-	group.Wait()
-	if failed != nil {
-		panic(failed)
-	}
-	return loadOf(times, begin)
+	check(group.Wait())
+	return newLoad(times, 0, begin)
 }
 
-// requests measures the requests that next makes.
-func requests(callers int, span time.Duration, next func() *http.Request) load {
-	c := client(callers)
-	defer c.CloseIdleConnections()
-	return measure(callers, span, func() time.Duration {
-		r := next()
-		begin := time.Now()
-		must(send(c, r, io.Discard))
-		return time.Since(begin)
+// load measures requests of all clients by turns. Their bodies are made before.
+func (c *calendar) load(span time.Duration, mix []request) load {
+	made := slices.Repeat(mix, int(c.span.Seconds()*5000)/len(mix)+clients)
+	for i := range made {
+		made[i].Body = c.expand(made[i].Body)
+	}
+	var sent atomic.Int64
+	return measure(clients, span, func(one *http.Client) error {
+		_, err := send(one, c.make(made[int(sent.Add(1))%len(made)]), io.Discard)
+		return err
 	})
 }
 
-// reads measures GET requests of all clients, with a coding of the answers or without.
-func reads(url, coding string) side {
-	return func(c *calendar) figure {
-		next := func() *http.Request { return c.request(http.MethodGet, c.expand(url), "", "Accept-Encoding", coding) }
-		if got := must(send(http.DefaultClient, next(), io.Discard)).Get("Content-Encoding"); got != coding {
-			check(fmt.Errorf("%s came as %q, not as %q", url, got, coding))
-		}
-		l := requests(clients, c.span, next)
-		return figure{value: l.rate, count: l.count}
+// openLoop sends requests by turns at a rate, each at its moment whatever became of those before
+// it, so that waiting counts.
+func (c *calendar) openLoop(rate int, span time.Duration, mix []request) load {
+	one := client(rate*int(answerTimeout/time.Second), 1)
+	defer one.CloseIdleConnections()
+	times := make([]time.Duration, max(1, int(span.Seconds()*float64(rate))))
+	var failed atomic.Int64
+	var group sync.WaitGroup
+	begin := time.Now()
+	for turn := range times {
+		r := c.make(mix[turn%len(mix)])
+		<-time.After(time.Until(begin.Add(time.Duration(turn) * time.Second / time.Duration(rate))))
+		group.Go(func() {
+			sent := time.Now()
+			if _, err := send(one, r, io.Discard); err != nil {
+				failed.Add(1)
+				sent = sent.Add(-answerTimeout)
+			}
+			times[turn] = time.Since(sent)
+		})
 	}
+	group.Wait()
+	return newLoad(times, int(failed.Load()), begin)
 }
 
-// bare measures a server that does nothing but send the same bytes.
-func bare(url string) side {
-	return func(c *calendar) figure {
-		path := filepath.Join(c.directory, "bytes")
-		f := must(os.Create(path))
-		must(send(http.DefaultClient, c.request(http.MethodGet, c.expand(url), "", "Accept-Encoding", ""), f))
-		check(f.Close())
-		s := c.start(must(os.Executable()), "bare", path)
-		defer s.stop()
-		return figure{value: requests(clients, c.span, func() *http.Request { return c.request(http.MethodGet, s.Root, "") }).rate}
-	}
-}
-
-// serveBare answers every request with the bytes of a file until it is killed.
-func (b *bench) serveBare(path string) {
-	body := must(os.ReadFile(path))
+// serveBare answers every request with the bytes of the answer at a URL until it is killed.
+func (b *bench) serveBare(url string) {
+	var body bytes.Buffer
+	must(send(http.DefaultClient, b.request(http.MethodGet, url, ""), &body))
 	listener := must((&net.ListenConfig{}).Listen(b.ctx, "tcp", "127.0.0.1:0"))
-	b.printf("http://%s/\n", listener.Addr())
+	fmt.Fprintf(b.out, "http://%s/\n", listener.Addr())
 	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.Header().Set("Content-Length", digits(int64(len(body))))
-		_, _ = w.Write(body) //nolint:gosec // an error says that the client is gone
+		w.Header().Set("Content-Length", digits(int64(body.Len())))
+		_, _ = w.Write(body.Bytes()) // an error says that the client is gone
 	})}
 	check(s.Serve(listener))
 }

@@ -2,188 +2,194 @@ package main
 
 import (
 	"cmp"
+	"database/sql"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
+
+	_ "modernc.org/sqlite" // the loop that writes are compared with
 )
 
-// rounds is how often the two sides of a row are measured by turns. Medians are printed, so
-// that what else the machine does counts less.
-const rounds = 3
+// group has the rows that are measured on one calendar.
+type group struct {
+	Name, Title string // the title has a verb for the number of events
+	Weight      string // of events: heavy, 1.7 kB of JSON as sent and 5.6 kB as answered, or light, 0.6 kB
+	Size        int    // events, unless a flag says otherwise
+	Filled      int    // events to begin with, if they are others
+	Small       int    // events of a second calendar, to compare with
+	Needs       []string
+	Rows        []row
+
+	// Of attacks: what they are about, and the requests of reader and writer by turns.
+	Prepare []struct {
+		request
+		Times int
+		As    string // the list of ids
+	}
+	Users [][]request
+}
 
 // row is one line of the output.
 type row struct {
-	name  string
-	own   side
-	other side   // what own is divided by, nil if own measures both or there is nothing to compare with
-	bound string // of the ratio or, with a unit, of the value: ">= 0.5", "<= 3 ms"
+	Name   string
+	Bound  string // of the ratio or, without one, of the value: ">= 0.5", "<= 3 ms"
+	Rounds int    // the two sides are measured by turns; medians count, so that what else the machine does counts less
+	Own    side
+	Other  side // what Own is divided by
 }
 
-// side measures one side of a row.
-type side func(c *calendar) figure
+// side is what is measured.
+type side struct {
+	Kind     string
+	Small    bool // on the second calendar
+	Requests []request
+	Callers  string // of appends
+	Attack   string
+}
+
+// request has texts to be expanded.
+type request struct{ Method, URL, Body, Coding string }
 
 // figure is what a side measured.
 type figure struct {
 	value float64
 	other float64 // of the other side, if it was measured along
-	count int     // requests, for the processor time of each
 	notes string  // lines below the row
 }
 
-// group has the rows that are measured on one calendar.
-type group struct {
-	name  string
-	size  int    // events unless a flag says otherwise
-	title string // with the size
-	needs string // servers
-	open  func(b *bench, g group) *calendar
-	rows  []row
+func (c *calendar) side(s side) figure {
+	if s.Small {
+		c = c.small
+	}
+	return map[string]func(side) figure{
+		"load": c.rate, "bare": c.bare, "memory": c.memory, "commits": c.commits, "visible": c.visible,
+		"restart": c.restart, "disk": c.disk, "past": c.past, "appends": c.appends, "relay": c.relay, "projection": c.projection,
+		"bulk": c.bulk, "queries": c.queries, "attack": c.attacked,
+	}[s.Kind](s)
 }
 
-const (
-	window = "?strict_dates=true&start_date=$minute&end_date=$month"
-	first  = "$root/events"
-	other  = "$root/events" + window
-	single = "$root/events/$event"
-	search = "$root/events?search=$search"
-	filter = "$root/events?$filter&strict_dates=true&start_date=$minute"
-	page   = "$host/events/" + window
-)
-
-// groups are measured in this order.
-var groups = []group{
-	{"lists", 50_000, "%d events, 8 clients, against a bare net/http server that sends the same bytes, or as the row says", "", open, []row{
-		{"cached default list", reads(first, ""), bare(first), ">= 0.6"},
-		{"list, another window each", reads(other, ""), bare(other), ">= 0.12"},
-		{"event by id, another each", reads(single, ""), bare(single), ">= 0.3"},
-		{"search, one or two words and a digit", reads(search, ""), bare(search), ">= 0.13"},
-		{"list of one of 500 venues or categories", reads(filter, ""), bare(filter), ">= 0.12"},
-		{"cached default list, gzip, against plain", reads(first, "gzip"), reads(first, ""), ">= 1"},
-		{"cached default list, zstd, against plain", reads(first, "zstd"), reads(first, ""), ">= 1"},
-		{"new list page, against its JSON list", reads(page, ""), reads(other+"&per_page=20", ""), ">= 0.25"},
-		{"cached list page, against its JSON list", reads("$host/events/", ""), reads(first+"?overlap=true&per_page=20", ""), ">= 0.9"},
-		{"memory after that load", memory, nil, "<= 300 MB"},
-		{"memory after mixed load", memoryMixed, nil, "<= 300 MB"},
-	}},
-	{"writes", 10_000, "%d events, idempotency keys, 8 clients, against a loop of single-row commits of the same JSON", "", open, []row{
-		{"create", creates, commits, ">= 0.28"},
-		{"update", updates, commits, ">= 0.27"},
-	}},
-	{"large", 100_000, "%d events, idempotency keys, 8 clients, against the calendar of writes", "", withSmall("heavy"), []row{
-		{"create, large", creates, small(creates), ">= 0.8"},
-		{"update, large", updates, small(updates), ">= 0.8"},
-		{"one update visible in lists, p50", visible, nil, "<= 3 ms"},
-		{"start from the snapshot", restart, nil, "<= 1.5 s"},
-	}},
-	{"light", 1_000_000, "%d light events, idempotency keys, 8 clients, against as many light events as writes has", "", withSmall("light"), []row{
-		{"create, light", creates, small(creates), ">= 0.7"},
-		{"update, light", updates, small(updates), ">= 0.7"},
-	}},
-	{"disk", 20_000, "%d events created through HTTP with idempotency keys, all files of the data directory after a stop", "", openEmpty, []row{
-		{"disk per event", disk, nil, "<= 5 kB"},
-	}},
-	{"past", 23_350, "%d events and the 650 records that they link to, one client", "", open, []row{
-		{"first as-of list of a position", firstPast, nil, "<= 1 s"},
-	}},
-	{"feed", 20_000, "%d events in PostgreSQL, and the benchmark of the event store there", "postgres nats", openDistributed, []row{
-		{"appends, 64 callers, against raw inserts", appends("64"), nil, ">= 1.3"},
-		{"append, 1 caller, against raw inserts", appends("1"), nil, ">= 0.45"},
-		{"relay, against appends of 64 callers", relay, appends("64"), ">= 1.5"},
-	}},
-	{"index", 20_000, "%d events in PostgreSQL, projected into Elasticsearch", "postgres nats elasticsearch", openDistributed, []row{
-		{"projection, against raw _bulk", projection, rawBulk, ">= 0.75"},
-		{"another window each, p50 in ms, against its query", remoteLists(window), nil, "<= 1.5"},
-		{"another search each, p50 in ms, against its query", remoteLists("?search=$search"), nil, "<= 1.5"},
-	}},
-	{"hostile", 20_000, "%d events, a reader and a writer next to each attack, worst p99 in multiples of the quiet one", "", openHostile, attackRows()},
-}
-
-// chosen returns the rows to be measured: all if a word is the name of the group or if there
-// are no words and it is not hostile, else those whose name contains a word that is no group.
-func (b *bench) chosen(g group, words ...string) []row {
-	if len(words) == 0 && g.name != "hostile" || slices.Contains(words, g.name) {
-		return g.rows
-	}
-	return slices.DeleteFunc(slices.Clone(g.rows), func(r row) bool {
-		return !slices.ContainsFunc(words, func(word string) bool { return b.sizes[word] == nil && strings.Contains(r.name, word) })
-	})
-}
-
-// group measures the chosen rows of a group.
-func (b *bench) group(g group) {
-	rows := b.chosen(g, b.only...)
-	if len(rows) == 0 {
-		return
-	}
-	b.printf("\n"+g.title+"\n%-50s %12s %12s %7s %10s  bound\n", *b.sizes[g.name], g.name, "measured", "against", "ratio", "processor")
-	if i := slices.IndexFunc(strings.Fields(g.needs), func(server string) bool { return *b.servers[server] == "" }); i >= 0 {
-		for _, r := range rows {
-			b.printf("%-50s not measured: no %s\n", r.name, strings.Fields(g.needs)[i])
-		}
-		return
-	}
-	defer func() {
-		for _, f := range slices.Backward(b.cleanup) {
-			f()
-		}
-		b.cleanup = nil
-		check(os.RemoveAll(filepath.Join(b.directory, g.name)))
-	}()
-	c := g.open(b, g)
-	for _, r := range rows {
-		b.row(c, r)
-	}
-}
-
-// row measures and prints a row.
-func (b *bench) row(c *calendar, r row) {
-	var values, others, ratios, processor []float64
+// measureRow measures and prints a row.
+func (c *calendar) measureRow(r row) {
+	values := make([]float64, max(1, r.Rounds))
+	others := slices.Clone(values)
 	var f figure
-	for round := 0; round == 0 || round < rounds && r.other != nil; round++ {
-		before := c.processorTime()
-		f = r.own(c)
-		if f.count > 0 {
-			processor = append(processor, float64((c.processorTime()-before).Microseconds())/float64(f.count))
+	for i := range values {
+		if f = c.side(r.Own); r.Other.Kind != "" {
+			f.other = c.side(r.Other).value
 		}
-		if r.other != nil {
-			f.other = r.other(c).value
-		}
-		values, others = append(values, f.value), append(others, f.other)
-		if f.other != 0 {
-			ratios = append(ratios, f.value/f.other)
-		}
+		values[i], others[i] = f.value, f.other
 	}
-	var order, unit string
-	var limit float64
-	_, _ = fmt.Sscan(r.bound+" .", &order, &limit, &unit)
 	judged := median(values)
-	b.printf("%-50s %12.5g", r.name, judged)
-	if len(ratios) > 0 {
-		judged = median(ratios)
-		b.printf(" %12.5g %7.2f", median(others), judged)
-	} else {
-		b.printf(" %20s", strings.TrimRight(unit, "."))
+	fmt.Fprintf(c.out, "%-50s %-9s %12.5g", r.Name, r.Bound, judged)
+	if other := median(others); other != 0 {
+		judged /= other
+		fmt.Fprintf(c.out, " %12.5g %7.2f", other, judged)
 	}
-	if len(processor) > 0 {
-		b.printf(" %7.0f us", median(processor))
-	} else {
-		b.printf(" %10s", "")
-	}
+	var order string
+	var limit float64
+	must(fmt.Sscan(r.Bound, &order, &limit))
 	verdict := "met"
-	b.measured++
+	c.measured++
 	if (order == ">=") != (judged >= limit) {
 		verdict = "not met"
-		b.missed++
+		c.missed++
 	}
-	b.printf("  %s: %s\n%s", r.bound, verdict, f.notes)
+	fmt.Fprintf(c.out, "  %s\n%s", verdict, f.notes)
 }
 
-func median[T cmp.Ordered](values []T) T {
-	values = slices.Sorted(slices.Values(values))
-	return values[len(values)/2]
+func median[T cmp.Ordered](values []T) T { return slices.Sorted(slices.Values(values))[len(values)/2] }
+
+// rate measures requests of all clients.
+func (c *calendar) rate(s side) figure {
+	r := c.make(s.Requests[0])
+	if got := fetch(r, nil).Get("Content-Encoding"); got != s.Requests[0].Coding {
+		check(fmt.Errorf("%s came as %q", r.URL, got))
+	}
+	return figure{value: c.load(c.span, s.Requests).Rate}
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+// bare measures a server that does nothing but send the same bytes.
+func (c *calendar) bare(s side) figure {
+	other := *c
+	other.service = c.start(must(os.Executable()), "bare", c.make(s.Requests[0]).URL.String())
+	defer other.stop()
+	return figure{value: other.load(c.span, s.Requests).Rate}
+}
+
+// memory returns the resident memory after some seconds at rest, in MB. All clients send requests
+// by turns first, if there are any.
+func (c *calendar) memory(s side) (f figure) {
+	if s.Requests != nil {
+		c.load(c.mixed, s.Requests)
+	}
+	c.rest()
+	<-time.After(5 * c.span)
+	_, f.value = c.usage()
+	return f
+}
+
+// commits measures a loop of durable commits of one row.
+func (c *calendar) commits(s side) figure {
+	db := must(sql.Open("sqlite", "file:"+c.directory+"/raw.db?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"))
+	defer func() { check(db.Close()) }()
+	must(db.ExecContext(c.ctx, "CREATE TABLE IF NOT EXISTS entry (position INTEGER PRIMARY KEY, body BLOB NOT NULL)"))
+	insert := must(db.PrepareContext(c.ctx, "INSERT INTO entry (body) VALUES (?)"))
+	defer func() { check(insert.Close()) }()
+	body := c.expand(s.Requests[0].Body)
+	return figure{value: measure(1, c.span, func(*http.Client) error {
+		_, err := insert.ExecContext(c.ctx, body)
+		return err
+	}).Rate}
+}
+
+// visible measures the time from sending an update until a list that waits for its position
+// is answered, in milliseconds.
+func (c *calendar) visible(s side) figure {
+	c.rest()
+	return figure{value: measure(1, 2*c.span, func(one *http.Client) error {
+		header, err := send(one, c.make(s.Requests[0]), io.Discard)
+		if err == nil {
+			list := c.make(s.Requests[1])
+			list.Header.Set("Daybook-Min-Position", header.Get("Daybook-Position"))
+			_, err = send(one, list, io.Discard)
+		}
+		return err
+	}).P50.Seconds() * 1000}
+}
+
+// restart measures the time from the start of the process until it is ready, in seconds.
+func (c *calendar) restart(side) figure {
+	c.stop()
+	begin := time.Now()
+	c.serve()
+	return figure{value: time.Since(begin).Seconds()}
+}
+
+// disk measures what created events add to the files of the data directory, in kB per event.
+func (c *calendar) disk(s side) figure {
+	use := func() (bytes float64) {
+		must(fmt.Sscan(c.run("du", "-sB1", c.directory), &bytes))
+		return bytes
+	}
+	before, made := use(), 0
+	for made < cmp.Or(c.events, c.Size) {
+		made += c.load(c.span, s.Requests).Count
+	}
+	c.rest()
+	c.stop()
+	return figure{value: (use() - before) / float64(made) / 1000}
+}
+
+// past measures the first list as of a position, in seconds. It may be answered 503 first.
+func (c *calendar) past(side) figure {
+	c.head--
+	begin := time.Now()
+	until(time.Millisecond, func() bool {
+		_, err := send(http.DefaultClient, c.make(request{URL: "$api/events?as_of=position:" + digits(c.head)}), io.Discard)
+		return err == nil
+	})
+	return figure{value: time.Since(begin).Seconds()}
+}
