@@ -20,8 +20,8 @@ import (
 const (
 	clients = 8 // at the same time
 
-	// answerTimeout is how long clients wait. Of users next to an attack a request that is refused
-	// or not answered counts as one that took longer.
+	// answerTimeout is how long users next to an attack wait. A request that is refused or not
+	// answered counts as one that took longer.
 	answerTimeout = 10 * time.Second
 )
 
@@ -41,7 +41,7 @@ func newLoad(times []time.Duration, failed int, begin time.Time) load {
 // client has connections from several addresses: a service grants each a share of what it has.
 func client(connections int, addresses uint32) *http.Client {
 	var dialed atomic.Uint32
-	return &http.Client{Timeout: answerTimeout, Transport: &http.Transport{
+	return &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections, DisableCompression: true,
 		DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
 			return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(dialed.Add(1)%addresses)+1)}}).DialContext(ctx, network, to)
@@ -58,7 +58,9 @@ func (b *bench) request(method, url, body string) *http.Request {
 // make makes a request, of the administrator if it has a body.
 func (c *calendar) make(q request) *http.Request {
 	r := c.request(q.Method, c.host+c.expand(q.URL), c.expand(q.Body))
-	r.Header.Set("Accept-Encoding", q.Coding)
+	if q.Coding != "" {
+		r.Header.Set("Accept-Encoding", q.Coding)
+	}
 	if q.Body != "" {
 		r.Header.Set("Idempotency-Key", c.expand("loadgen-$n"))
 		r.SetBasicAuth("loadgen", c.token)
@@ -136,6 +138,7 @@ func (c *calendar) load(span time.Duration, mix []request) load {
 // it, so that waiting counts.
 func (c *calendar) openLoop(rate int, span time.Duration, mix []request) load {
 	one := client(rate*int(answerTimeout/time.Second), 1)
+	one.Timeout = answerTimeout
 	defer one.CloseIdleConnections()
 	times := make([]time.Duration, max(1, int(span.Seconds()*float64(rate))))
 	var failed atomic.Int64

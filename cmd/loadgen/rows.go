@@ -116,7 +116,7 @@ func (c *calendar) bare(s side) figure {
 	other := *c
 	other.service = c.start(must(os.Executable()), "bare", c.make(s.Requests[0]).URL.String())
 	defer other.stop()
-	return figure{value: other.load(c.span, s.Requests).Rate}
+	return figure{value: other.load(c.span, []request{{}}).Rate}
 }
 
 // memory returns the resident memory after some seconds at rest, in MB. All clients send requests
