@@ -3,10 +3,12 @@ package calendar
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +55,10 @@ func TestApply(t *testing.T) {
 			t.Errorf("%s: got %+v, want an error", name, got)
 		}
 	}
+	next.Deleted = true
+	if got, err := Apply(next, second, at); err == nil {
+		t.Errorf("update of a deleted record: got %+v", got)
+	}
 	if got, err := Apply(nil, second, at); err == nil {
 		t.Errorf("update of nothing: got %+v", got)
 	}
@@ -60,54 +66,26 @@ func TestApply(t *testing.T) {
 
 func TestClaimsAndNames(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct {
-		name   string
-		r      *Record
-		claims []Claim
-		names  []Name
-	}{
-		{"nothing", nil, nil, nil},
-		{"event", &Record{Kind: KindEvent, Fields: Fields{"slug": "x", "title": Text{LangEN: "X"}}}, []Claim{{"slug/event", "x"}}, nil},
-		{"draft without a slug", &Record{Kind: KindEvent, Fields: Fields{}}, nil, nil},
-		{
-			"venue", &Record{Kind: KindVenue, Fields: Fields{"slug": "hall", "venue": Text{LangCN: "大厅", LangEN: " HALL ", LangFR: "hall", LangES: "Sálón"}}},
-			[]Claim{{"slug/venue", "hall"}},
-			[]Name{{"name/venue", "大厅"}, {"name/venue", "hall"}, {"name/venue", "sálón"}},
-		},
-		{
-			"trashed organizer", &Record{Kind: KindOrganizer, Fields: Fields{"slug": "a__trashed", "status": "trash", "organizer": Text{LangEN: "A"}}},
-			[]Claim{{"slug/organizer", "a__trashed"}},
-			[]Name{{"name/organizer", "a"}},
-		},
-		{
-			"child category", &Record{ID: 31, Kind: KindCategory, Fields: Fields{"slug": "jazz", "name": Text{LangEN: "Jazz"}, "parent": ID(30)}},
-			[]Claim{{"slug/category", "jazz"}},
-			[]Name{{"name/category", "jazz"}, {"place/category", "31/30"}, ChildrenName(30)},
-		},
-		{"tag", &Record{Kind: KindTag, Fields: Fields{"slug": "jazz", "name": Text{LangEN: "Jazz"}}}, []Claim{{"slug/tag", "jazz"}}, []Name{{"name/tag", "jazz"}}},
-		{"deleted tag", &Record{Kind: KindTag, Deleted: true, Fields: Fields{"slug": "jazz", "name": Text{LangEN: "Jazz"}}}, nil, nil},
-		{"image", &Record{Kind: KindImage, Fields: Fields{"url": "https://i.example/A"}}, []Claim{{"image", "https://i.example/A"}}, nil},
-		{"user", &Record{Kind: KindUser, Fields: Fields{"name": "ana"}}, []Claim{{"user", "ana"}}, nil},
-		{
-			"imported", &Record{Kind: KindVenue, Deleted: true, Fields: Fields{"imports": WithImportMark(nil, ImportMark{Source: "s", Line: 3, Key: "k"})}},
-			[]Claim{ImportClaim("s", "k")},
-			nil,
-		},
-		{
-			"erased", &Record{Kind: KindVenue, Deleted: true, Erased: true, Fields: Fields{"slug": "x", "imports": []string{HashedImportClaim("s", "k").Key}}},
-			[]Claim{HashedImportClaim("s", "k")},
-			nil,
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			if d := cmp.Diff(tc.claims, Claims(tc.r)); d != "" {
-				t.Errorf("claims (-want +got):\n%s", d)
-			}
-			if d := cmp.Diff(tc.names, Names(tc.r)); d != "" {
-				t.Errorf("names (-want +got):\n%s", d)
-			}
-		})
+	if claims, names := Claims(nil), Names(nil); claims != nil || names != nil {
+		t.Errorf("nothing has claims %v and names %v", claims, names)
+	}
+	for _, row := range ReadRows(t, "stored.txt", "claims", 4) {
+		kind, state, _ := strings.Cut(row[0], " ")
+		c, err := DecodeChange(kind+".updated", 31, LangEN, json.RawMessage(row[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Record{ID: 31, Kind: c.Kind, Fields: c.Fields, Deleted: state != "", Erased: state == "erased"}
+		var claims, names []string
+		for _, claim := range Claims(r) {
+			claims = append(claims, claim.Space+" "+claim.Key)
+		}
+		for _, name := range Names(r) {
+			names = append(names, name.Space+" "+name.Key)
+		}
+		if got := []string{strings.Join(claims, "; "), strings.Join(names, "; ")}; !slices.Equal(got, row[2:4]) {
+			t.Errorf("%s %s: got %q, want %q", row[0], row[1], got, row[2:4])
+		}
 	}
 }
 

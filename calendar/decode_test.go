@@ -40,292 +40,67 @@ func decode(tb testing.TB, k calendar.Kind, body string, op calendar.Op, c calen
 	return a, p.Fields
 }
 
-func date(tb testing.TB, s string) calendar.Date {
+// shown returns the type and the value of an attribute as the rows of decode.txt have them.
+func shown(tb testing.TB, v any) string {
 	tb.Helper()
-	d, ok := calendar.ParseDate(s)
-	if !ok {
-		tb.Fatalf("date %q", s)
+	switch v := v.(type) {
+	case nil:
+		return "-"
+	case calendar.Clear:
+		return "cleared"
+	case calendar.Zone:
+		return "Zone " + v.Name
+	case calendar.Date:
+		return "Date " + v.Wall(time.Date(2026, 3, 2, 14, 15, 0, 0, time.UTC), time.UTC).String()
 	}
-	return d
-}
-
-func zone(tb testing.TB, s string) calendar.Zone {
-	tb.Helper()
-	z, ok := calendar.ParseZone(s)
-	if !ok {
-		tb.Fatalf("zone %q", s)
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		tb.Fatal(err)
 	}
-	return z
+	return strings.ReplaceAll(fmt.Sprintf("%T %s", v, strings.TrimSpace(b.String())), "calendar.", "")
 }
 
 func TestDecodeAccepts(t *testing.T) {
 	t.Parallel()
-	clears := calendar.Clear{}
-	inline := func(kv ...any) *calendar.Attrs {
-		a := &calendar.Attrs{Lang: calendar.LangFR, Set: map[string]any{}}
-		for i := 0; i < len(kv); i += 2 {
-			a.Set[kv[i].(string)] = kv[i+1]
-		}
-		return a
-	}
-	tests := []struct {
-		kind  calendar.Kind
-		field string
-		sent  string // JSON of the value
-		want  any    // nil: absent
-	}{
-		{calendar.KindEvent, "title", `"  Quay &amp; <b>co</b> "`, "Quay & co"},
-		{calendar.KindEvent, "title", `"00"`, "00"},
-		{calendar.KindEvent, "description", `" <p onclick=x>a</p><script>b</script> "`, "<p>a</p>"},
-		{calendar.KindEvent, "description", `"<script>b</script>"`, clears},
-		{calendar.KindEvent, "description", `null`, clears},
-		{calendar.KindEvent, "description", `" \u00a0"`, clears},
-		{calendar.KindEvent, "excerpt", `"a\nb"`, "a\nb"},
-		{calendar.KindEvent, "slug", `" Ünïcode Slug "`, "Ünïcode Slug"},
-		{calendar.KindEvent, "slug", `""`, clears},
-		{calendar.KindEvent, "status", `"draft"`, calendar.StatusDraft},
-		{calendar.KindEvent, "timezone", `"europe/rome"`, zone(t, "Europe/Rome")},
-		{calendar.KindEvent, "timezone", `""`, clears},
-		{calendar.KindEvent, "all_day", `"YES"`, true},
-		{calendar.KindEvent, "all_day", `0`, false},
-		{calendar.KindEvent, "start_date", `" Tomorrow  9am "`, date(t, "tomorrow 9am")},
-		{calendar.KindEvent, "date", `"1904670000"`, date(t, "1904670000")},
-		{calendar.KindEvent, "author", `7`, calendar.ID(7)},
-		{calendar.KindEvent, "author", `"9"`, calendar.ID(9)},
-		{calendar.KindEvent, "website", `" https://x.example/?a=1&amp;b=2 "`, "https://x.example/?a=1&b=2"},
-		{calendar.KindEvent, "website", `"HTTP://münchen.example:8080/ü"`, "HTTP://münchen.example:8080/ü"},
-		{calendar.KindEvent, "website", `null`, clears},
-		{calendar.KindEvent, "password", `"secret \u0001x"`, "secret \u0001x"},
-		{calendar.KindEvent, "password", `""`, clears},
-		{calendar.KindEvent, "password", `null`, clears},
-		{calendar.KindEvent, "post_parent", `"5"`, calendar.ID(5)},
-		{calendar.KindEvent, "post_parent", `0`, clears},
-		{calendar.KindEvent, "post_parent", `"0"`, clears},
-		{calendar.KindEvent, "post_parent", `null`, clears},
-		{calendar.KindCategory, "parent", `5.0`, calendar.ID(5)},
-		{calendar.KindCategory, "parent", `0`, clears},
-
-		{calendar.KindEvent, "image", `384`, calendar.ImageRef{ID: 384}},
-		{calendar.KindEvent, "image", `" 384 "`, calendar.ImageRef{ID: 384}},
-		{calendar.KindEvent, "image", `"https://img.example/a.jpg"`, calendar.ImageRef{URL: "https://img.example/a.jpg"}},
-		{calendar.KindEvent, "image", `0`, clears},
-		{calendar.KindEvent, "image", `"0"`, clears},
-		{calendar.KindEvent, "image", `false`, clears},
-		{calendar.KindEvent, "image", `"false"`, clears},
-		{calendar.KindEvent, "image", `""`, clears},
-
-		{calendar.KindEvent, "cost", `"$10"`, []string{"$10"}},
-		{calendar.KindEvent, "cost", `10.50`, []string{"10.50"}},
-		{calendar.KindEvent, "cost", `[" $5 ", 10, "", null, "<i>a</i> &amp; b"]`, []string{"$5", "10", "a & b"}},
-		{calendar.KindEvent, "cost", `"1,000"`, []string{"1,000"}},
-		{calendar.KindEvent, "cost", `[]`, clears},
-		{calendar.KindEvent, "cost", `["", null]`, clears},
-		{calendar.KindEvent, "cost", `null`, clears},
-
-		{calendar.KindEvent, "categories", `[31, "31", " Jazz ", "", null, "Jazz"]`, []calendar.TermRef{{Entry: "31", ID: 31, Number: true}, {Entry: "31", ID: 31}, {Entry: "Jazz"}}},
-		{calendar.KindEvent, "categories", `"jazz , 5,,folk"`, []calendar.TermRef{{Entry: "jazz"}, {Entry: "5", ID: 5}, {Entry: "folk"}}},
-		{calendar.KindEvent, "tags", `["a,b"]`, []calendar.TermRef{{Entry: "a,b"}}},
-		{calendar.KindEvent, "tags", `"0"`, []calendar.TermRef{{Entry: "0"}}},
-		{calendar.KindEvent, "tags", `7`, []calendar.TermRef{{Entry: "7", ID: 7, Number: true}}},
-		{calendar.KindEvent, "tags", `[]`, clears},
-		{calendar.KindEvent, "tags", `""`, clears},
-		{calendar.KindEvent, "tags", `null`, clears},
-
-		{calendar.KindEvent, "venue", `5`, []calendar.Link{{Entry: "5", ID: 5}}},
-		{calendar.KindEvent, "venue", `"5"`, []calendar.Link{{Entry: "5", ID: 5}}},
-		{calendar.KindEvent, "venue", `[5, 6, "5", 5]`, []calendar.Link{{Entry: "5", ID: 5}, {Entry: "6", ID: 6}}},
-		{calendar.KindEvent, "venue", `"5, 6"`, []calendar.Link{{Entry: "5", ID: 5}, {Entry: "6", ID: 6}}},
-		{calendar.KindEvent, "venue", `{"id":5,"venue":7,"website":"bad"}`, []calendar.Link{{Entry: `{"id":5,"venue":7,"website":"bad"}`, ID: 5}}},
-		{calendar.KindEvent, "venue", `[{"id":"5"}]`, []calendar.Link{{Entry: `{"id":"5"}`, ID: 5}}},
-		{calendar.KindEvent, "venue", `{"venue":" Hall ","city":"","geo_lat":"1.5","unknown":1}`, []calendar.Link{{Entry: "Hall", Inline: inline("venue", "Hall", "geo_lat", 1.5)}}},
-		{calendar.KindEvent, "organizer", `[9, {"id":null,"organizer":"Trust","email":"a@b.example"}, "", null, {}, [], 0, "0"]`, []calendar.Link{{Entry: "9", ID: 9}, {Entry: "Trust", Inline: inline("organizer", "Trust", "email", "a@b.example")}}},
-		{calendar.KindEvent, "venue", `[]`, clears},
-		{calendar.KindEvent, "venue", `{}`, clears},
-		{calendar.KindEvent, "venue", `0`, clears},
-		{calendar.KindEvent, "venue", `"0"`, clears},
-		{calendar.KindEvent, "venue", `""`, clears},
-		{calendar.KindEvent, "venue", `null`, clears},
-		{calendar.KindEvent, "venue", `[{}, 0, ""]`, clears},
-
-		{calendar.KindVenue, "address", `" 12  Quay\tSt &amp; <b>more</b> "`, "12 Quay St & more"},
-		{calendar.KindVenue, "zip", `"<b></b>"`, clears},
-		{calendar.KindVenue, "show_map", `true`, true},
-		{calendar.KindVenue, "show_map", `"no"`, false},
-		{calendar.KindVenue, "show_map", `""`, clears},
-		{calendar.KindVenue, "geo_lat", `"-90"`, -90.0},
-		{calendar.KindVenue, "geo_lng", `180`, 180.0},
-		{calendar.KindVenue, "geo_lng", `""`, clears},
-		{calendar.KindVenue, "website", `"https://x.example/?a=1&amp;b=2"`, "https://x.example/?a=1&amp;b=2"},
-		{calendar.KindOrganizer, "email", `" o'brien+x@mail.bücher.example "`, "o'brien+x@mail.bücher.example"},
-		{calendar.KindOrganizer, "author", `null`, nil},
-		{calendar.KindOrganizer, "date", `null`, nil},
-		{calendar.KindOrganizer, "status", `null`, nil},
-		{calendar.KindEvent, "multilang_language", `"es"`, nil},
-		{calendar.KindEvent, "rest_url", `"x"`, nil},
-		{calendar.KindEvent, "modified", `"x"`, nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.kind.String()+"/"+tt.field+"/"+tt.sent, func(t *testing.T) {
-			t.Parallel()
-			for _, op := range []calendar.Op{calendar.OpUpdate, calendar.OpUpdateBySlug, calendar.OpCreate} {
-				want := map[string]any{}
-				absent := tt.want == nil || op == calendar.OpCreate && tt.want == any(clears) || op == calendar.OpUpdateBySlug && tt.field == "password"
-				if !absent {
-					want[tt.field] = tt.want
-				}
-				a, problems := decode(t, tt.kind, `{"`+tt.field+`":`+tt.sent+`}`, op, editor)
-				if len(problems) > 0 {
-					t.Fatalf("op %d refuses it: %v", op, problems)
-				}
-				if a.Lang != calendar.LangFR {
-					t.Errorf("op %d: language %s", op, a.Lang)
-				}
-				if diff := cmp.Diff(want, a.Set); diff != "" {
-					t.Errorf("op %d (-want +got):\n%s", op, diff)
-				}
+	for _, row := range calendar.ReadRows(t, "decode.txt", "accepted", 3) {
+		kind, field, _ := strings.Cut(row[0], ".")
+		k, _ := calendar.ParseKind(kind)
+		for _, op := range []calendar.Op{calendar.OpUpdate, calendar.OpUpdateBySlug, calendar.OpCreate} {
+			want := row[2]
+			if op == calendar.OpCreate && want == "cleared" || op == calendar.OpUpdateBySlug && field == "password" {
+				want = "-"
 			}
-		})
+			a, problems := decode(t, k, `{"`+field+`":`+row[1]+`}`, op, editor)
+			got := shown(t, a.Set[field])
+			delete(a.Set, field)
+			if got != want || len(problems) > 0 || len(a.Set) > 0 || a.Lang != calendar.LangFR {
+				t.Errorf("%s of %s, op %d: got %s, also %v in %s, %v; want %s", row[0], row[1], op, got, a.Set, a.Lang, problems, want)
+			}
+		}
 	}
 }
 
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("é", 1001)
-	contributor := calendar.Caller{ID: 7, Role: calendar.Contributor}
-	author := calendar.Caller{ID: 7, Role: calendar.Author}
-	tests := []struct {
-		kind   calendar.Kind
-		field  string
-		sent   string
-		caller calendar.Caller
-		want   calendar.Reason
-		args   []string
-	}{
-		{calendar.KindEvent, "title", `"0"`, editor, calendar.ReasonZero, nil},
-		{calendar.KindEvent, "title", `"<i>0</i>"`, editor, calendar.ReasonZero, nil},
-		{calendar.KindEvent, "title", `"<p></p>"`, editor, calendar.ReasonNothingLeft, nil},
-		{calendar.KindEvent, "title", `""`, editor, calendar.ReasonEmpty, nil},
-		{calendar.KindEvent, "title", `" \u3000"`, editor, calendar.ReasonEmpty, nil},
-		{calendar.KindEvent, "title", `null`, editor, calendar.ReasonEmpty, nil},
-		{calendar.KindEvent, "title", `5`, editor, calendar.ReasonTypeText, nil},
-		{calendar.KindEvent, "title", `["a"]`, editor, calendar.ReasonTypeText, nil},
-		{calendar.KindEvent, "title", `"` + long + `"`, editor, calendar.ReasonTooLong, []string{"1000"}},
-		{calendar.KindEvent, "description", `true`, editor, calendar.ReasonTypeText, nil},
-		{calendar.KindEvent, "description", `{}`, editor, calendar.ReasonTypeText, nil},
-		{calendar.KindEvent, "description", `"` + strings.Repeat("a", 200001) + `"`, editor, calendar.ReasonTooLong, []string{"200000"}},
-		{calendar.KindEvent, "slug", `"🎉 !"`, editor, calendar.ReasonSlug, nil},
-		{calendar.KindEvent, "slug", `7`, editor, calendar.ReasonTypeText, nil},
-		{calendar.KindEvent, "status", `"trash"`, editor, calendar.ReasonStatus, []string{"publish, future, draft, pending, private"}},
-		{calendar.KindEvent, "status", `"any"`, editor, calendar.ReasonStatus, []string{"publish, future, draft, pending, private"}},
-		{calendar.KindEvent, "status", `""`, editor, calendar.ReasonEmpty, nil},
-		{calendar.KindEvent, "timezone", `"CEST"`, editor, calendar.ReasonZone, nil},
-		{calendar.KindEvent, "timezone", `5`, editor, calendar.ReasonTypeText, nil},
-		{calendar.KindEvent, "all_day", `"maybe"`, editor, calendar.ReasonTypeBool, nil},
-		{calendar.KindEvent, "all_day", `2`, editor, calendar.ReasonTypeBool, nil},
-		{calendar.KindEvent, "all_day", `""`, editor, calendar.ReasonTypeBool, nil},
-		{calendar.KindEvent, "all_day", `null`, editor, calendar.ReasonTypeBool, nil},
-		{calendar.KindEvent, "featured", `[true]`, editor, calendar.ReasonTypeBool, nil},
-		{calendar.KindEvent, "start_date", `"soonish"`, editor, calendar.ReasonDate, nil},
-		{calendar.KindEvent, "start_date", `1904670000`, editor, calendar.ReasonTypeDate, nil},
-		{calendar.KindEvent, "start_date", `""`, editor, calendar.ReasonEmpty, nil},
-		{calendar.KindEvent, "end_date", `"2026-02-30"`, editor, calendar.ReasonDate, nil},
-		{calendar.KindEvent, "author", `"foo"`, editor, calendar.ReasonTypeInteger, nil},
-		{calendar.KindEvent, "author", `""`, editor, calendar.ReasonTypeInteger, nil},
-		{calendar.KindEvent, "author", `null`, editor, calendar.ReasonTypeInteger, nil},
-		{calendar.KindEvent, "author", `0`, editor, calendar.ReasonUnknownUser, []string{"0"}},
-		{calendar.KindEvent, "author", `9`, author, calendar.ReasonOtherAuthor, nil},
-		{calendar.KindOrganizer, "author", `""`, editor, calendar.ReasonTypeInteger, nil},
-		{calendar.KindOrganizer, "date_utc", `""`, editor, calendar.ReasonEmpty, nil},
-		{calendar.KindEvent, "image", `"384x"`, editor, calendar.ReasonImage, nil},
-		{calendar.KindEvent, "image", `"/a.jpg"`, editor, calendar.ReasonImage, nil},
-		{calendar.KindEvent, "image", `2.5`, editor, calendar.ReasonImage, nil},
-		{calendar.KindEvent, "image", `true`, editor, calendar.ReasonTypeImage, nil},
-		{calendar.KindEvent, "image", `{"id":384}`, editor, calendar.ReasonTypeImage, nil},
-		{calendar.KindEvent, "image", `"https://img.example/a.jpg"`, contributor, calendar.ReasonImageURLRight, nil},
-		{calendar.KindEvent, "image", `"https://img.example/` + strings.Repeat("a", 2000) + `"`, editor, calendar.ReasonTooLong, []string{"2000"}},
-		{calendar.KindEvent, "image", `"99999999999999999999"`, editor, calendar.ReasonUnknownImage, []string{"99999999999999999999"}},
-		{calendar.KindEvent, "cost", `true`, editor, calendar.ReasonTypeCost, nil},
-		{calendar.KindEvent, "cost", `{"a":1}`, editor, calendar.ReasonTypeCost, nil},
-		{calendar.KindEvent, "cost", `[["5"]]`, editor, calendar.ReasonTypeCost, nil},
-		{calendar.KindEvent, "cost", `-5`, editor, calendar.ReasonCost, nil},
-		{calendar.KindEvent, "website", `"ftp://x.example"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `"x.example"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `"//x.example"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `"http://"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `"http:///path"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `"http://:80"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `"http:x.example"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `"https://x.example/a b"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `"https://x.example/a\u00a0b"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `"https://x.example/\"><script>"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `"javascript:alert(1)"`, editor, calendar.ReasonURL, nil},
-		{calendar.KindEvent, "website", `5`, editor, calendar.ReasonTypeText, nil},
-		{calendar.KindVenue, "website", `"https://x.example/` + strings.Repeat("a", 2000) + `"`, editor, calendar.ReasonTooLong, []string{"2000"}},
-		{calendar.KindVenue, "show_map", `"maybe"`, editor, calendar.ReasonTypeBool, nil},
-		{calendar.KindVenue, "geo_lat", `90.5`, editor, calendar.ReasonRange, []string{"-90", "90"}},
-		{calendar.KindVenue, "geo_lng", `"-180.1"`, editor, calendar.ReasonRange, []string{"-180", "180"}},
-		{calendar.KindVenue, "geo_lng", `"x"`, editor, calendar.ReasonTypeNumber, nil},
-		{calendar.KindVenue, "address", `5`, editor, calendar.ReasonTypeText, nil},
-		{calendar.KindVenue, "city", `"` + long + `"`, editor, calendar.ReasonTooLong, []string{"1000"}},
-		{calendar.KindOrganizer, "email", `"a@b"`, editor, calendar.ReasonEmail, nil},
-		{calendar.KindOrganizer, "email", `"a@b.example@c.example"`, editor, calendar.ReasonEmail, nil},
-		{calendar.KindOrganizer, "email", `"@b.example"`, editor, calendar.ReasonEmail, nil},
-		{calendar.KindOrganizer, "email", `"a b@c.example"`, editor, calendar.ReasonEmail, nil},
-		{calendar.KindOrganizer, "email", `"\"a\"@b.example"`, editor, calendar.ReasonEmail, nil},
-		{calendar.KindOrganizer, "email", `"a(x)@b.example"`, editor, calendar.ReasonEmail, nil},
-		{calendar.KindOrganizer, "email", `"A <a@b.example>"`, editor, calendar.ReasonEmail, nil},
-		{calendar.KindOrganizer, "email", `"a@b..example"`, editor, calendar.ReasonEmail, nil},
-		{calendar.KindOrganizer, "email", `"a@-b.example"`, editor, calendar.ReasonEmail, nil},
-		{calendar.KindOrganizer, "email", `"` + strings.Repeat("a", 250) + `@b.example"`, editor, calendar.ReasonTooLong, []string{"254"}},
-		{calendar.KindEvent, "password", `"` + strings.Repeat("x", 256) + `"`, editor, calendar.ReasonTooLong, []string{"255"}},
-		{calendar.KindEvent, "password", `5`, editor, calendar.ReasonTypeText, nil},
-		{calendar.KindEvent, "post_parent", `"foo"`, editor, calendar.ReasonTypeInteger, nil},
-		{calendar.KindEvent, "post_parent", `-5`, editor, calendar.ReasonUnknownEvent, []string{"-5"}},
-		{calendar.KindCategory, "parent", `2.5`, editor, calendar.ReasonTypeInteger, nil},
-		{calendar.KindCategory, "parent", `-1`, editor, calendar.ReasonUnknownCategory, []string{"-1"}},
-		{calendar.KindEvent, "tags", `[{"id":5}]`, editor, calendar.ReasonEntry, []string{`{"id":5}`}},
-		{calendar.KindEvent, "tags", `[["a"]]`, editor, calendar.ReasonEntry, []string{`["a"]`}},
-		{calendar.KindEvent, "tags", `["a", true]`, editor, calendar.ReasonEntry, []string{"true"}},
-		{calendar.KindEvent, "tags", `true`, editor, calendar.ReasonTypeTerms, nil},
-		{calendar.KindEvent, "tags", `{"a":1}`, editor, calendar.ReasonTypeTerms, nil},
-		{calendar.KindEvent, "tags", `[2.5]`, editor, calendar.ReasonEntry, []string{"2.5"}},
-		{calendar.KindEvent, "tags", `[0]`, editor, calendar.ReasonUnknownTag, []string{"0"}},
-		{calendar.KindEvent, "categories", `-4`, editor, calendar.ReasonUnknownCategory, []string{"-4"}},
-		{calendar.KindEvent, "categories", `"<b></b>"`, editor, calendar.ReasonEntry, []string{"<b></b>"}},
-		{calendar.KindEvent, "categories", `["` + long + `"]`, editor, calendar.ReasonTooLong, []string{"1000"}},
-		{calendar.KindEvent, "venue", `"Hall"`, editor, calendar.ReasonEntry, []string{"Hall"}},
-		{calendar.KindEvent, "venue", `["5,6"]`, editor, calendar.ReasonEntry, []string{"5,6"}},
-		{calendar.KindEvent, "venue", `"5.0"`, editor, calendar.ReasonEntry, []string{"5.0"}},
-		{calendar.KindEvent, "venue", `5.5`, editor, calendar.ReasonEntry, []string{"5.5"}},
-		{calendar.KindEvent, "venue", `-5`, editor, calendar.ReasonUnknownVenue, []string{"-5"}},
-		{calendar.KindEvent, "organizer", `"99999999999999999999"`, editor, calendar.ReasonUnknownOrganizer, []string{"99999999999999999999"}},
-		{calendar.KindEvent, "venue", `true`, editor, calendar.ReasonTypeLinks, nil},
-		{calendar.KindEvent, "venue", `[5, false]`, editor, calendar.ReasonEntry, []string{"false"}},
-		{calendar.KindEvent, "venue", `[[5]]`, editor, calendar.ReasonEntry, []string{"[5]"}},
-		{calendar.KindEvent, "venue", `{"city":"Rome"}`, editor, calendar.ReasonEntry, []string{`{"city":"Rome"}`}},
-		{calendar.KindEvent, "venue", `{"venue":""}`, editor, calendar.ReasonEntry, []string{`{"venue":""}`}},
-		{calendar.KindEvent, "venue", `{"id":"x","venue":"Hall"}`, editor, calendar.ReasonEntry, []string{`{"id":"x","venue":"Hall"}`}},
-		{calendar.KindEvent, "venue", `[5,{"venue":"Hall","website":"bad"}]`, editor, calendar.ReasonInline, []string{"Hall", "website", "url"}},
-		{calendar.KindEvent, "venue", `{"venue":7}`, editor, calendar.ReasonInline, []string{`{"venue":7}`, "venue", "type_text"}},
-		{calendar.KindEvent, "venue", `{"venue":"Hall","geo_lat":91}`, editor, calendar.ReasonInline, []string{"Hall", "geo_lat", "range", "-90", "90"}},
-		{calendar.KindEvent, "organizer", `{"organizer":"Trust","image":"https://x.example/a.jpg"}`, contributor, calendar.ReasonInline, []string{"Trust", "image", "image_url_right"}},
-		{calendar.KindEvent, "organizer", `{"organizer":"Trust","multilang_language":"de"}`, editor, calendar.ReasonInline, []string{"Trust", "multilang_language", "not_in_enum", "cn, en, fr, es"}},
-		{calendar.KindEvent, "multilang_language", `"de"`, editor, calendar.ReasonNotInEnum, []string{"cn, en, fr, es"}},
-		{calendar.KindEvent, "multilang_language", `""`, editor, calendar.ReasonNotInEnum, []string{"cn, en, fr, es"}},
-		{calendar.KindTag, "multilang_language", `null`, editor, calendar.ReasonNotInEnum, []string{"cn, en, fr, es"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.kind.String()+"/"+tt.field+"/"+tt.sent[:min(len(tt.sent), 40)], func(t *testing.T) {
-			t.Parallel()
-			a, got := decode(t, tt.kind, `{"`+tt.field+`":`+tt.sent+`}`, calendar.OpUpdate, tt.caller)
-			want := []calendar.FieldError{{Field: tt.field, Reason: tt.want, Args: tt.args}}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
+	for _, row := range calendar.ReadRows(t, "decode.txt", "refused", 3) {
+		words := append([]string{"editor"}, strings.Fields(row[0])...)
+		kind, field, _ := strings.Cut(words[len(words)-1], ".")
+		k, _ := calendar.ParseKind(kind)
+		role, _ := calendar.ParseRole(words[len(words)-2])
+		a, problems := decode(t, k, `{"`+field+`":`+row[1]+`}`, calendar.OpUpdate, calendar.Caller{ID: 7, Role: role})
+		want := []calendar.FieldError{{Field: field}}
+		for i, part := range strings.Split(row[2], " ; ") {
+			if i == 0 {
+				want[0].Reason = calendar.Reason(part)
+			} else {
+				want[0].Args = append(want[0].Args, part)
 			}
-			if _, kept := a.Set[tt.field]; kept {
-				t.Errorf("a refused value is kept: %#v", a.Set[tt.field])
-			}
-		})
+		}
+		if diff := cmp.Diff(want, problems); diff != "" || len(a.Set) > 0 {
+			t.Errorf("%s of %.60s: kept %v, problems (-want +got):\n%s", row[0], row[1], a.Set, diff)
+		}
 	}
 }
 

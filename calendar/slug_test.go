@@ -55,74 +55,6 @@ func FuzzMakeSlug(f *testing.F) {
 	})
 }
 
-// Interface 3.7.
-func TestSlugs(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("a", maxSlug)
-	music := &Record{ID: 30, Kind: KindCategory, Home: LangEN, Fields: Fields{"slug": "music"}}
-	parents := []*Record{music, {ID: 33, Kind: KindCategory, Fields: Fields{"slug": long}}}
-	for _, tc := range []struct {
-		name  string
-		kind  Kind
-		given attrSet // nil: a create
-		s     situation
-		when  attrSet
-		want  any
-	}{
-		{"from the name", KindVenue, nil, situation{}, attrSet{"venue": "River Hall"}, "river-hall"},
-		{"from what was sent", KindVenue, nil, situation{}, attrSet{"venue": "River Hall", "slug": "<b>Old</b> &amp; Hall"}, "old-hall"},
-		{"a name is not read as HTML again", KindVenue, nil, situation{}, attrSet{"venue": "1 < 2 > 0"}, "1-2-0"},
-		{"a name of which nothing is left", KindVenue, nil, situation{}, attrSet{"venue": "🎷"}, "100"},
-		{"empty on create", KindVenue, nil, situation{}, attrSet{"venue": "Hall", "slug": Clear{}}, "hall"},
-		{"numbered", KindVenue, nil, situation{taken: []string{"hall", "hall-2"}}, attrSet{"venue": "Hall"}, "hall-3"},
-		{"a hole is filled", KindVenue, nil, situation{taken: []string{"hall", "hall-3"}}, attrSet{"venue": "Hall"}, "hall-2"},
-		{"numbered though sent", KindVenue, nil, situation{taken: []string{"x"}}, attrSet{"venue": "Hall", "slug": "x"}, "x-2"},
-		{"numbered within 200 bytes", KindVenue, nil, situation{taken: []string{long}}, attrSet{"venue": "Hall", "slug": long}, long[:198] + "-2"},
-		{"draft", KindVenue, nil, situation{}, attrSet{"venue": "Hall", "status": "draft"}, nil},
-		{"pending", KindEvent, nil, situation{}, attrSet{"status": "pending"}, nil},
-		{"contributor's draft", KindEvent, nil, situation{caller: contributor}, attrSet{}, nil},
-		{"draft with a slug", KindEvent, nil, situation{}, attrSet{"status": "draft", "slug": "x"}, "x"},
-		{"private", KindEvent, nil, situation{}, attrSet{"status": "private"}, "quay-concert"},
-		{"scheduled", KindEvent, nil, situation{}, attrSet{"date": "2027-01-01"}, "quay-concert"},
-		{"first publication", KindEvent, attrSet{"status": "draft"}, situation{}, attrSet{"status": "publish", "title": "Night"}, "night"},
-		{"back to draft keeps it", KindEvent, attrSet{}, situation{}, attrSet{"status": "draft"}, "quay-concert"},
-		{"a new name never changes it", KindEvent, attrSet{}, situation{}, attrSet{"title": "Night"}, "quay-concert"},
-		{"renamed", KindEvent, attrSet{}, situation{}, attrSet{"slug": "Night"}, "night"},
-		{"made anew", KindEvent, attrSet{"slug": "x"}, situation{}, attrSet{"slug": Clear{}}, "quay-concert"},
-		{"made anew on a draft", KindEvent, attrSet{"slug": "x", "status": "draft"}, situation{}, attrSet{"slug": Clear{}}, nil},
-		{"made anew while published", KindEvent, attrSet{"slug": "x", "status": "draft"}, situation{}, attrSet{"slug": Clear{}, "status": "publish"}, "quay-concert"},
-		{"child category", KindCategory, nil, situation{parents: parents}, attrSet{"name": "Jazz", "parent": ID(30)}, "jazz"},
-		{"child category, taken", KindCategory, nil, situation{parents: parents, taken: []string{"jazz"}}, attrSet{"name": "Jazz", "parent": ID(30)}, "jazz-music"},
-		{
-			"child category, both taken", KindCategory, nil,
-			situation{parents: parents, taken: []string{"jazz", "jazz-music"}},
-			attrSet{"name": "Jazz", "parent": ID(30)},
-			"jazz-music-2",
-		},
-		{"child category, sent", KindCategory, nil, situation{parents: parents, taken: []string{"x"}}, attrSet{"name": "Jazz", "slug": "x", "parent": ID(30)}, "x-music"},
-		{"child category, update", KindCategory, attrSet{"name": "Jazz"}, situation{parents: parents, taken: []string{"x"}}, attrSet{"slug": "x", "parent": ID(30)}, "x-music"},
-		{"child category, long", KindCategory, nil, situation{parents: parents, taken: []string{long}}, attrSet{"name": "Jazz", "slug": long, "parent": ID(30)}, long[:194] + "-music"},
-		{"child of a parent with a long slug", KindCategory, nil, situation{parents: parents, taken: []string{"jazz"}}, attrSet{"name": "Jazz", "parent": ID(33)}, "jazz-2"},
-		{"category without parent, taken", KindCategory, nil, situation{taken: []string{"jazz"}}, attrSet{"name": "Jazz"}, "jazz-2"},
-		{"tag", KindTag, nil, situation{taken: []string{"jazz"}}, attrSet{"name": "Jazz"}, "jazz-2"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			if tc.given == nil {
-				wantFields(t, created(t, tc.kind, tc.s, tc.when).Fields, map[string]any{"slug": tc.want})
-				return
-			}
-			before := created(t, tc.kind, situation{}, tc.given)
-			wantFields(t, updated(t, before, tc.s, attrs(t, tc.when)).Fields, map[string]any{"slug": tc.want})
-		})
-	}
-	t.Run("nothing left of what was sent", func(t *testing.T) {
-		t.Parallel()
-		_, err := Create(KindVenue, 1, attrs(t, attrSet{"venue": "Hall", "slug": "<b>!</b>"}), situation{}.decision())
-		wantRefused(t, err, FieldError{Field: "slug", Reason: ReasonSlug})
-	})
-}
-
 // Many records of one name must not cost one look-up each.
 func TestNumberingAsksSeldom(t *testing.T) {
 	t.Parallel()
@@ -169,8 +101,8 @@ func TestFreeSlugProperties(t *testing.T) {
 		if slug := r.Slug(); !isSlug(slug) || slices.Contains(held, slug) {
 			rt.Fatalf("got %q, held %v", slug, held)
 		}
-		gone := trashed(rt, r, situation{taken: []string{r.Slug() + trashedSuffix}})
-		back := updated(rt, gone, situation{}, attrs(rt, nil))
+		gone := applied(rt, r)(Trash(r, situation{taken: []string{r.Slug() + trashedSuffix}}.decision()))
+		back := applied(rt, gone)(Update(gone, attrs(rt, nil), situation{}.decision()))
 		if back.Slug() != r.Slug() {
 			rt.Fatalf("got %q back, want %q", back.Slug(), r.Slug())
 		}
