@@ -174,81 +174,46 @@ func TestConnect(t *testing.T) {
 	check(t, err)
 	seed, err := user.Seed()
 	check(t, err)
-	seedFile := write(t, "user.nk", seed)
 	stranger, err := nkeys.CreateUser()
 	check(t, err)
 	strangerSeed, err := stranger.Seed()
 	check(t, err)
-	strangerFile := write(t, "stranger.nk", strangerSeed)
-	nonsense := write(t, "nonsense", []byte("nonsense"))
-
-	open := listen(t, &server.Options{})
-	password := listen(t, &server.Options{Username: "daybook", Password: "right"})
-	token := listen(t, &server.Options{Authorization: "right"})
-	nkey := listen(t, &server.Options{Nkeys: []*server.NkeyUser{{Nkey: public(t, user)}}})
-	secure := listen(t, &server.Options{TLSConfig: ours.server(t, false), TLS: true, TLSTimeout: 5})
-	mutual := listen(t, &server.Options{TLSConfig: ours.server(t, true), TLS: true, TLSVerify: true, TLSTimeout: 5})
-	domain := listen(t, &server.Options{JetStreamDomain: "hub"})
 	operator := newOperator(t)
-	decentral := listen(t, operator.options(t))
-	usersFile, foreignFile := operator.credentials(t), newOperator(t).credentials(t)
-
-	type options = feed.ConnectOptions
-	cases := map[string]struct {
-		urls string
-		o    options
-		want []string // of the error; none: it works
-	}{
-		"open":                 {urls: "nats://" + open},
-		"without scheme":       {urls: open},
-		"two, one is down":     {urls: "nats://127.0.0.1:1, nats://" + open},
-		"refuses, one is down": {urls: "nats://daybook:secretword@" + password + ",nats://127.0.0.1:1", want: []string{"password of the URL", password}},
-		"down, one refuses":    {urls: "nats://127.0.0.1:1,nats://daybook:secretword@" + password, want: []string{"password of the URL", password}},
-		"password":             {urls: "nats://daybook:right@" + password},
-		"wrong password":       {urls: "nats://daybook:secretword@" + password, want: []string{"password of the URL", password}},
-		"no password":          {urls: "nats://" + password, want: []string{"password of the URL"}},
-		"token":                {urls: "nats://right@" + token},
-		"nkey":                 {urls: "nats://" + nkey, o: options{NKey: seedFile}},
-		"nkey of another":      {urls: "nats://" + nkey, o: options{NKey: strangerFile}, want: []string{"nkey file"}},
-		"nkey file missing":    {urls: "nats://" + nkey, o: options{NKey: "missing.nk"}, want: []string{"nkey file missing.nk"}},
-		"nkey file damaged":    {urls: "nats://" + nkey, o: options{NKey: nonsense}, want: []string{"nkey file " + nonsense}},
-		"credentials":          {urls: "nats://" + decentral, o: options{Credentials: usersFile}},
-		"credentials, foreign": {urls: "nats://" + decentral, o: options{Credentials: foreignFile}, want: []string{"credentials file", decentral}},
-		"credentials, none":    {urls: "nats://" + decentral, want: []string{"credentials file", decentral}},
-		"credentials missing":  {urls: "nats://" + open, o: options{Credentials: "missing.creds"}, want: []string{"credentials file missing.creds"}},
-		"credentials damaged":  {urls: "nats://" + open, o: options{Credentials: nonsense}, want: []string{"credentials file " + nonsense}},
-		"credentials and nkey": {urls: "nats://" + open, o: options{Credentials: nonsense, NKey: seedFile}, want: []string{"at most one"}},
-		"TLS":                  {urls: "tls://" + secure, o: options{CA: ours.ca}},
-		"TLS of a nats URL":    {urls: "nats://" + secure, o: options{CA: ours.ca}},
-		"TLS, CA of others":    {urls: "tls://" + secure, o: options{CA: theirs.ca}, want: []string{"CA file"}},
-		"TLS, CA of system":    {urls: "tls://" + secure, want: []string{"CA file"}},
-		"TLS not offered":      {urls: "nats://" + open, o: options{CA: ours.ca}, want: []string{"offers no TLS"}},
-		"CA file missing":      {urls: "tls://" + secure, o: options{CA: "missing.pem"}, want: []string{"CA file missing.pem"}},
-		"CA file damaged":      {urls: "tls://" + secure, o: options{CA: nonsense}, want: []string{"CA file " + nonsense}},
-		"client certificate":   {urls: "tls://" + mutual, o: options{CA: ours.ca, Cert: ours.cert, Key: ours.key}},
-		"no certificate":       {urls: "tls://" + mutual, o: options{CA: ours.ca}, want: []string{"client certificate"}},
-		"certificate of other": {urls: "tls://" + mutual, o: options{CA: ours.ca, Cert: theirs.cert, Key: theirs.key}, want: []string{"client certificate"}},
-		"no certificate, down": {urls: "tls://" + mutual + ",tls://127.0.0.1:1", o: options{CA: ours.ca}, want: []string{"client certificate", mutual}},
-		"certificate alone":    {urls: "tls://" + mutual, o: options{CA: ours.ca, Cert: ours.cert}, want: []string{"key file is not set"}},
-		"key alone":            {urls: "tls://" + mutual, o: options{CA: ours.ca, Key: ours.key}, want: []string{"certificate file is not set"}},
-		"key of another":       {urls: "tls://" + mutual, o: options{CA: ours.ca, Cert: ours.cert, Key: theirs.key}, want: []string{"client certificate " + ours.cert}},
-		"domain":               {urls: "nats://" + domain, o: options{Domain: "hub"}},
-		"API prefix":           {urls: "nats://" + domain, o: options{APIPrefix: "$JS.hub.API"}},
-		"domain and prefix":    {urls: "nats://" + domain, o: options{Domain: "hub", APIPrefix: "x"}, want: []string{"at most one"}},
-		"no URL":               {urls: "", want: []string{"URL 1"}},
-		"other scheme":         {urls: "nats://" + open + ",http://" + open, want: []string{"URL 2", "scheme"}},
-		"no host":              {urls: "nats://:4222", want: []string{"URL 1", "host"}},
-		"port is no number":    {urls: "nats://daybook:secretword@host:port", want: []string{"URL 1"}},
-		"bad escape":           {urls: "nats://daybook:secretword%zz@host", want: []string{"URL 1"}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
+	rows, err := os.ReadFile(filepath.Join("testdata", "connect.txt"))
+	check(t, err)
+	text := strings.NewReplacer(
+		"{open}", listen(t, &server.Options{}),
+		"{password}", listen(t, &server.Options{Username: "daybook", Password: "right"}),
+		"{token}", listen(t, &server.Options{Authorization: "right"}),
+		"{nkey}", listen(t, &server.Options{Nkeys: []*server.NkeyUser{{Nkey: public(t, user)}}}),
+		"{secure}", listen(t, &server.Options{TLSConfig: ours.server(t, false), TLS: true, TLSTimeout: 5}),
+		"{mutual}", listen(t, &server.Options{TLSConfig: ours.server(t, true), TLS: true, TLSVerify: true, TLSTimeout: 5}),
+		"{domain}", listen(t, &server.Options{JetStreamDomain: "hub"}),
+		"{decentral}", listen(t, operator.options(t)),
+		"{usersFile}", operator.credentials(t), "{foreignFile}", newOperator(t).credentials(t),
+		"{seedFile}", write(t, "user.nk", seed), "{strangerFile}", write(t, "stranger.nk", strangerSeed), "{nonsense}", write(t, "nonsense", []byte("nonsense")),
+		"{ours.ca}", ours.ca, "{ours.cert}", ours.cert, "{ours.key}", ours.key,
+		"{theirs.ca}", theirs.ca, "{theirs.cert}", theirs.cert, "{theirs.key}", theirs.key,
+	).Replace(string(rows))
+	for line := range strings.Lines(text) {
+		if line[0] == '#' {
+			continue
+		}
+		row := append(strings.Split(strings.TrimSpace(line), " | "), "", "", "")
+		t.Run(row[0], func(t *testing.T) {
 			t.Parallel()
-			conn, js, err := feed.Connect(c.urls, c.o)
+			var o feed.ConnectOptions
+			for setting := range strings.FieldsSeq(row[2]) {
+				name, value, _ := strings.Cut(setting, "=")
+				*map[string]*string{
+					"Credentials": &o.Credentials, "NKey": &o.NKey, "CA": &o.CA, "Cert": &o.Cert, "Key": &o.Key, "Domain": &o.Domain, "APIPrefix": &o.APIPrefix,
+				}[name] = value
+			}
+			conn, js, err := feed.Connect(row[1], o)
 			if err == nil {
 				defer conn.Close()
 			}
-			if len(c.want) == 0 {
+			if row[3] == "" {
 				check(t, err)
 				if _, err := js.AccountInfo(within(t)); err != nil {
 					t.Errorf("JetStream does not answer: %v", err)
@@ -258,7 +223,7 @@ func TestConnect(t *testing.T) {
 			if err == nil {
 				t.Fatal("connected, want an error")
 			}
-			for _, want := range c.want {
+			for want := range strings.SplitSeq(row[3], "; ") {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("got %q, want %q in it", err, want)
 				}

@@ -14,10 +14,9 @@ import (
 )
 
 // What a source holds of large entries is bounded by bytes: what the server sends
-// ahead, and what one read gives.
+// ahead, and what one read gives. It runs alone: on a busy machine the source asks twice.
 func TestSourceHoldsFewBytes(t *testing.T) {
-	t.Parallel()
-	const entries, size = 80, 400 << 10 // in the fields and again in the state
+	const entries, size = 30, 400 << 10 // in the fields and again in the state
 	addr := listen(t, &server.Options{})
 	s, js := memstore.New(), connect(t, "nats://"+addr, feed.ConnectOptions{})
 	actor(t, relay(t, s, js, feed.RelayOptions{}).Run)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 
 	"daybook/eventstore/feed"
 	"daybook/eventstore/memstore"
@@ -19,7 +20,11 @@ func TestSilentConnection(t *testing.T) {
 	addr := listen(t, &server.Options{})
 	between := engines.NewProxy(t, addr)
 	s, direct := memstore.New(), connect(t, "nats://"+addr, feed.ConnectOptions{})
-	through := connect(t, "nats://"+between.Addr(), feed.ConnectOptions{})
+	if o := direct.Conn().Opts; time.Duration(o.MaxPingsOut+1)*o.PingInterval > 6*time.Second {
+		t.Errorf("silence is found out by %d pings, one every %s", o.MaxPingsOut+1, o.PingInterval)
+	}
+	often := []nats.Option{nats.PingInterval(200 * time.Millisecond)}
+	through := connect(t, "nats://"+between.Addr(), feed.ConnectOptions{Nats: often})
 	r := relay(t, s, through, feed.RelayOptions{})
 	actor(t, r.Run)
 	head := add(t, s, 20)
