@@ -57,7 +57,7 @@ func facetsOf(t *testing.T, s *Service, c calendar.Caller, sent string) []Facet 
 // value as the only one of its parameter. Every facet, alone and beside others.
 func TestFacetsByHand(t *testing.T) {
 	t.Parallel()
-	onBoth(t, slices.Concat(listings(t), []*calendar.Record{
+	onBoth(t, slices.Concat(recordsIn(t, "listings.txt"), []*calendar.Record{
 		record(t, calendar.KindCategory, 30, "Music", nil),
 		record(t, calendar.KindCategory, 31, "Jazz", fields{"parent": calendar.ID(30)}),
 		record(t, calendar.KindCategory, 32, "Bebop", fields{"parent": calendar.ID(31)}),

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -29,11 +30,16 @@ func (w *window) describe() string {
 	return strings.Join(out, ", ")
 }
 
+// input reads parameters; see testdata/lists/README.md.
 func input(query string) calendar.Input {
 	in := calendar.Input{}
 	for pair := range strings.SplitSeq(query, "&") {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			in[name] = value
+			var decoded any
+			if (strings.HasPrefix(value, "[") || strings.HasPrefix(value, "{")) && json.Unmarshal([]byte(value), &decoded) == nil {
+				in[name] = decoded
+			}
 		}
 	}
 	return in

@@ -239,6 +239,10 @@ var (
 	author      = calendar.Caller{ID: 8, Role: calendar.Author}
 	editor      = calendar.Caller{ID: 9, Role: calendar.Editor}
 	auditor     = calendar.Caller{ID: 10, Role: calendar.Auditor}
+
+	callers = map[string]calendar.Caller{
+		"anonymous": anonymous, "subscriber": subscriber, "contributor": contributor, "author": author, "editor": editor, "auditor": auditor,
+	}
 )
 
 type fields = calendar.Fields
@@ -279,62 +283,7 @@ const worldNow = "2030-05-01 08:00:00"
 // world is a small calendar on 2030-05-01.
 func world(tb testing.TB) []*calendar.Record {
 	tb.Helper()
-	french := english("Jazz")
-	french[calendar.LangFR] = "Le jazz"
-	term := func(k calendar.Kind, id calendar.ID, name, slug string, f fields) *calendar.Record {
-		r := record(tb, k, id, name, f)
-		r.Fields["slug"] = slug
-		return r
-	}
-	day := func(id calendar.ID, title, day string, f fields) *calendar.Record {
-		return event(tb, id, title, "2030-05-"+day+" 09:00:00", "2030-05-"+day+" 10:00:00", f)
-	}
-	return []*calendar.Record{
-		term(calendar.KindCategory, 30, "Music", "music", nil),
-		term(calendar.KindCategory, 31, "Jazz", "jazz", fields{"parent": calendar.ID(30), "name": french}),
-		term(calendar.KindCategory, 32, "Bebop", "bebop", fields{"parent": calendar.ID(31)}),
-		term(calendar.KindCategory, 33, "Folk", "folk", fields{"description": english("songs")}),
-		term(calendar.KindCategory, 34, "Éclair", "eclair", fields{"description": english("cakes")}),
-
-		term(calendar.KindTag, 40, "Open Air", "open-air", nil),
-		term(calendar.KindTag, 41, "été", "ete", nil),
-		term(calendar.KindTag, 42, "Estrade", "stage", nil),
-		term(calendar.KindTag, 43, "99", "77", nil),
-		term(calendar.KindTag, 44, "Jazz, folk", "both", nil),
-
-		record(tb, calendar.KindVenue, 50, "River Hall", fields{"city": "Boston", "geo_lat": 42.3554, "geo_lng": -71.0501}),
-		record(tb, calendar.KindVenue, 51, "Private Room", fields{"status": "private", "author": calendar.ID(8), "geo_lat": 42.36, "geo_lng": -71.05}),
-		record(tb, calendar.KindVenue, 52, "Trashed Hall", fields{"status": "trash", "former_status": "publish", "author": calendar.ID(7), "geo_lat": 42.36, "geo_lng": -71.05}),
-		record(tb, calendar.KindVenue, 53, "Plain Place", nil),
-		record(tb, calendar.KindVenue, 54, "Far Place", fields{"city": "New  York", "country": "USA", "geo_lat": 40.7128, "geo_lng": -74.006}),
-
-		record(tb, calendar.KindOrganizer, 60, "Arts Trust", fields{"email": "hello@arts.example"}),
-		record(tb, calendar.KindOrganizer, 61, "Trashed Club", fields{"status": "trash", "former_status": "publish"}),
-		record(tb, calendar.KindOrganizer, 62, "Private Club", fields{"status": "private", "author": calendar.ID(8)}),
-		record(tb, calendar.KindOrganizer, 63, "Idle Club", nil),
-
-		day(100, "Quay concert", "10", fields{
-			"categories": ids(31, 33), "tags": ids(40, 42, 41), "venue": ids(51, 50), "organizer": ids(61, 60, 62),
-			"description": english("<p>Bring a chair.</p>"),
-		}),
-		day(101, "Picnic", "11", fields{"categories": ids(30), "featured": true, "venue": ids(51), "organizer": ids(62)}),
-		day(102, "Hidden concert", "12", fields{"hide_from_listings": true, "categories": ids(34), "venue": ids(53)}),
-		day(103, "Own draft", "13", fields{"status": "draft", "author": calendar.ID(7), "date_utc": calendar.NoWall}),
-		day(104, "Other draft", "14", fields{"status": "draft", "author": calendar.ID(8), "categories": ids(33)}),
-		day(105, "Trashed concert", "15", fields{"status": "trash", "former_status": "publish", "author": calendar.ID(7)}),
-		day(106, "Secret jam", "16", fields{
-			"protected": true, "author": calendar.ID(8), "description": english("hidden phrase"), "categories": ids(33), "tags": ids(41),
-			"venue": ids(54), "organizer": ids(60), "ticketed": true, "featured": true, "post_parent": calendar.ID(100), "all_day": true, "cost": []string{"0"},
-		}),
-		day(107, "Due concert", "17", fields{"status": "future", "date_utc": wall(tb, "2030-04-30"), "tags": ids(40)}),
-		day(108, "Coming soon", "18", fields{"status": "future", "author": calendar.ID(7), "date_utc": wall(tb, "2030-06-01"), "tags": ids(42)}),
-		event(tb, 109, "Old concert", "2029-01-01 09:00:00", "2029-01-01 10:00:00", fields{"venue": ids(53), "ticketed": true}),
-		event(tb, 110, "Running festival", "2030-04-30 09:00:00", "2030-05-02 10:00:00", fields{"categories": ids(32), "venue": ids(54), "organizer": ids(60)}),
-		event(tb, 111, "Far concert", "2040-05-10 09:00:00", "2040-05-10 10:00:00", nil),
-		day(112, "Private dinner", "19", fields{"status": "private", "author": calendar.ID(8)}),
-		day(113, "After party", "20", fields{"post_parent": calendar.ID(100), "venue": ids(52), "organizer": ids(61)}),
-		day(114, "Pending talk", "21", fields{"status": "pending", "author": calendar.ID(7)}),
-	}
+	return recordsIn(tb, "world.txt")
 }
 
 // setup gives a service over the world, its store and its read model, and a
