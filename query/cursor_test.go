@@ -164,12 +164,6 @@ func TestDistance(t *testing.T) {
 	if l, _, err = list(t, s, calendar.KindEvent, anonymous, input(near[1:]+always)); err != nil || l.Views[0].Distance != nil {
 		t.Errorf("without sort: %v, %v", l.Views[0].Distance, err)
 	}
-	for _, sent := range []string{"sort=distance", "sort=distance&geoloc=true"} {
-		_, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(sent)})
-		if e, ok := errors.AsType[*calendar.Error](err); !ok || len(e.Fields) != 1 || e.Fields[0].Field != "sort" {
-			t.Errorf("%s: %v", sent, err)
-		}
-	}
 }
 
 // TestBudget: what costs more than the budget is refused, after values that are wrong
@@ -192,6 +186,9 @@ func TestBudget(t *testing.T) {
 	}
 	if e := parse("facets=city,month&collapse=repeats"); e == nil || e.Cost != 5 {
 		t.Errorf("facets and repeats: %+v", e)
+	}
+	if e := parse("facets=tags,city,free&collapse=repeats"); e == nil || e.Cost != 6 {
+		t.Errorf("three facets of groups: %+v", e)
 	}
 	if e := parse("search=jazz&typos=auto&sort=relevance"); e == nil || e.Cost != 5 {
 		t.Errorf("the best with typos: %+v", e)
