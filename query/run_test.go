@@ -3,6 +3,8 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,52 +46,28 @@ func viewByID(tb testing.TB, l *List, id calendar.ID) View {
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	s, store, _, _ := setup(t, world(t))
-	for _, tt := range []struct {
-		name                                 string
-		who                                  calendar.Caller
-		id                                   calendar.ID
-		venues, organizers, categories, tags []calendar.ID
-		blanked                              bool
-	}{
-		{"what all see, terms by name", anonymous, 100, ids(50), ids(60), ids(33, 1, 31, 1), ids(42, 1, 41, 1, 40, 2), false},
-		{"an own private venue first", author, 100, ids(51, 50), ids(60, 62), ids(33, 1, 31, 1), ids(42, 1, 41, 1, 40, 2), false},
-		{"a trashed one is in no event, for its author too", contributor, 113, ids(), ids(), ids(), ids(), false},
-		{"nor for an editor", editor, 113, ids(), ids(), ids(), ids(), false},
-		{"blanked", anonymous, 106, ids(), ids(), ids(), ids(), true},
-		{"not for its author", author, 106, ids(54), ids(60), ids(33, 1), ids(41, 1), false},
-		{"counts are those of listed events for all", editor, 104, ids(), ids(), ids(33, 1), ids(), false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			l, _, err := list(t, s, calendar.KindEvent, tt.who, input("per_page=50"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			check := func(where string, v View) {
-				t.Helper()
-				got := [][]calendar.ID{recordsOf(v.Venues), recordsOf(v.Organizers), counted(v.Categories), counted(v.Tags)}
-				want := [][]calendar.ID{tt.venues, tt.organizers, tt.categories, tt.tags}
-				if d := cmp.Diff(want, got); d != "" {
-					t.Errorf("%s: venues, organizers, categories, tags (-want +got):\n%s", where, d)
-				}
-			}
-			v := viewByID(t, l, tt.id)
-			check("list", v)
-			if v.Blanked != tt.blanked {
-				t.Errorf("blanked: got %t", v.Blanked)
-			}
-			if tt.blanked {
-				return
-			}
-			single, err := s.View(t.Context(), tt.who, store.byID[tt.id], calendar.LangEN, EmbedAll, Moment{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			check("single", single)
-			if single.Mark != v.Mark {
-				t.Error("the same view has two marks")
-			}
-		})
+	shown := func(v *View) string {
+		if v.Blanked && len(v.Venues)+len(v.Organizers)+len(v.Categories)+len(v.Tags) == 0 {
+			return "blanked"
+		}
+		return fmt.Sprint(recordsOf(v.Venues), recordsOf(v.Organizers), counted(v.Categories), counted(v.Tags))
+	}
+	for _, line := range readLines(t, "embedded.txt") {
+		row, want, _ := strings.Cut(line, " => ")
+		r := asked(t, row)
+		id, _ := calendar.ParseID(r.Input["id"])
+		l, _, err := list(t, s, r.Kind, r.Caller, input("per_page=50"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := viewByID(t, l, id)
+		single, err := s.View(t.Context(), r.Caller, store.byID[id], calendar.LangEN, EmbedAll, Moment{})
+		if got := shown(&v); got != want || err != nil {
+			t.Errorf("%s in a list: %s, want %s, %v", row, got, want, err)
+		}
+		if got := shown(&single); !v.Blanked && (got != want || single.Mark != v.Mark) {
+			t.Errorf("%s alone: %s, want %s, with mark %x of %x", row, got, want, single.Mark, v.Mark)
+		}
 	}
 }
 
@@ -204,70 +182,39 @@ var errDamaged = errors.New("damaged")
 
 func reads(t *testing.T, s *Service) {
 	t.Helper()
-	ev, ve := calendar.KindEvent, calendar.KindVenue
-	right := func(context.Context, calendar.ID) (bool, error) { return true, nil }
-	wrong := func(context.Context, calendar.ID) (bool, error) { return false, nil }
-	never := func(context.Context, calendar.ID) (bool, error) { return false, errors.New("must not be asked") }
-	for _, tt := range []struct {
-		name   string
-		kind   calendar.Kind
-		id     calendar.ID
-		slug   string
-		who    calendar.Caller
-		verify func(context.Context, calendar.ID) (bool, error)
-		want   calendar.Code // "": found
-	}{
-		{"published", ev, 100, "", anonymous, never, ""},
-		{"by slug, case aside", ev, 0, "Event-100", anonymous, never, ""},
-		{"hidden", ev, 102, "", anonymous, never, ""},
-		{"due", ev, 107, "", anonymous, never, ""},
-		{"unknown", ev, 999, "", editor, never, calendar.CodeNotFound},
-		{"id 0", ev, 0, "", editor, never, calendar.CodeNotFound},
-		{"of another kind", ev, 50, "", editor, never, calendar.CodeNotFound},
-		{"slug of another kind", ve, 0, "event-100", editor, never, calendar.CodeNotFound},
-		{"unknown slug", ve, 0, "nowhere", editor, never, calendar.CodeNotFound},
-		{"trashed event", ev, 105, "", anonymous, never, calendar.CodeNoLongerAvailable},
-		{"trashed event, its author", ev, 105, "", contributor, never, calendar.CodeNoLongerAvailable},
-		{"trashed event, editor", ev, 105, "", editor, never, calendar.CodeNoLongerAvailable},
-		{"draft", ev, 103, "", anonymous, never, calendar.CodeNotAccessible},
-		{"draft of another", ev, 103, "", author, never, calendar.CodeNotAccessible},
-		{"own draft", ev, 103, "", contributor, never, ""},
-		{"draft, auditor", ev, 103, "", auditor, never, ""},
-		{"scheduled", ev, 108, "", subscriber, never, calendar.CodeNotAccessible},
-		{"private venue", ve, 51, "", anonymous, never, calendar.CodeNotAccessible},
-		{"own private venue", ve, 51, "", author, never, ""},
-		{"trashed venue", ve, 52, "", anonymous, never, calendar.CodeNotAccessible},
-		{"own trashed venue", ve, 52, "", contributor, never, ""},
-		{"protected, no password", ev, 106, "", anonymous, wrong, calendar.CodePasswordProtected},
-		{"protected, right password", ev, 106, "", anonymous, right, ""},
-		{"protected by slug", ev, 0, "event-106", anonymous, nil, calendar.CodePasswordProtected},
-		{"protected by slug, its author", ev, 0, "event-106", author, nil, ""},
-		{"protected, editor", ev, 106, "", editor, never, ""},
-		{"term", calendar.KindTag, 41, "", anonymous, never, ""},
-		{"term of another kind", calendar.KindTag, 31, "", anonymous, never, calendar.CodeNotFound},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			v, err := s.Read(t.Context(), tt.kind, tt.id, tt.slug, tt.who, calendar.LangEN, EmbedAll, tt.verify)
-			r := v.Record
-			if tt.want != "" {
-				if e, ok := asError(err); !ok || e.Code != tt.want || e.Kind != tt.kind || r != nil {
-					t.Errorf("got %v, %v; want %s", r, err, tt.want)
-				}
-				return
+	for _, line := range readLines(t, "reads.txt") {
+		row, want, _ := strings.Cut(line, " => ")
+		r := asked(t, row)
+		id, _ := calendar.ParseID(r.Input["id"])
+		slug, _ := r.Input["slug"].(string)
+		password, asks := r.Input["password"]
+		verify := func(context.Context, calendar.ID) (bool, error) {
+			if !asks {
+				t.Errorf("%s: the password is asked for", row)
 			}
-			if err != nil || r == nil || r.Kind != tt.kind || v.Blanked {
-				t.Fatalf("got %v, %v", r, err)
+			return password == "right", nil
+		}
+		if slug != "" {
+			verify = nil
+		}
+		v, err := s.Read(t.Context(), r.Kind, id, slug, r.Caller, calendar.LangEN, EmbedAll, verify)
+		if e, is := asError(err); is && v.Record == nil {
+			if got := fmt.Sprint(err, " of ", e.Kind); got != want {
+				t.Errorf("%s: %s, want %s", row, got, want)
 			}
-			want, err := s.View(t.Context(), tt.who, r, calendar.LangEN, EmbedAll, Moment{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			same(t, &v, &want)
-		})
+			continue
+		}
+		if err != nil || v.Record == nil || v.Record.Kind != r.Kind || v.Blanked || want != "found" {
+			t.Fatalf("%s: %v, %v, want %s", row, v.Record, err, want)
+		}
+		single, err := s.View(t.Context(), r.Caller, v.Record, calendar.LangEN, EmbedAll, Moment{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, &v, &single)
 	}
 	failing := errors.New("hash store is down")
-	_, err := s.Read(t.Context(), ev, 106, "", anonymous, calendar.LangEN, EmbedAll, func(context.Context, calendar.ID) (bool, error) { return false, failing })
+	_, err := s.Read(t.Context(), calendar.KindEvent, 106, "", anonymous, calendar.LangEN, EmbedAll, func(context.Context, calendar.ID) (bool, error) { return false, failing })
 	if !errors.Is(err, failing) {
 		t.Errorf("got %v", err)
 	}

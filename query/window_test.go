@@ -63,127 +63,18 @@ func parseOnly(tb testing.TB, now time.Time, site *time.Location, records ...*ca
 // second.
 func TestWindow(t *testing.T) {
 	t.Parallel()
-	newYork := zone(t, "America/New_York")
-	for _, tt := range []struct {
-		name, sent, want string
-		site             *time.Location
-		now              string // site clock
-	}{
-		// Defaults.
-		{name: "no date parameter", want: "start >= 2030-05-01 00:00:00, end <= 2032-05-01 23:59:59"},
-		{
-			name: "no date parameter, strict", sent: "strict_dates=true",
-			want: "start >= 2030-05-01 23:59:00, end <= 2032-05-01 23:59:59",
-		},
-		{
-			name: "start_date only", sent: "start_date=2030-06-02 10:00",
-			want: "start >= 2030-06-02 00:00:00, end <= 2032-05-01 23:59:59",
-		},
-		{
-			name: "end_date only", sent: "end_date=2030-06-02 10:00",
-			want: "start >= 2030-05-01 00:00:00, end <= 2030-06-02 23:59:59",
-		},
-		{
-			name: "end_date only, strict", sent: "end_date=2030-06-02 10:00&strict_dates=1",
-			want: "start >= 2030-05-01 23:59:00, end <= 2030-06-02 10:00:00",
-		},
-		{name: "starts_before drops both", sent: "starts_before=2030-06-02", want: "start <= 2030-06-02 23:59:58"},
-		{name: "starts_after drops both", sent: "starts_after=2030-06-02", want: "start >= 2030-06-03 00:00:00"},
-		{name: "ends_before drops both", sent: "ends_before=2030-06-02", want: "end <= 2030-06-02 23:59:58"},
-		{name: "ends_after drops both", sent: "ends_after=2030-06-02", want: "end >= 2030-06-03 00:00:00"},
-		{
-			name: "start_date stays beside ends_after", sent: "ends_after=2030-06-02&start_date=2030-05-05",
-			want: "start >= 2030-05-05 00:00:00, end >= 2030-06-03 00:00:00",
-		},
-		{
-			name: "end_date stays beside starts_after", sent: "starts_after=2030-06-02&end_date=2030-07-05",
-			want: "start >= 2030-06-03 00:00:00, end <= 2030-07-05 23:59:59",
-		},
-		{name: "include", sent: "include=7", want: ""},
-		{name: "include ignores dates", sent: "include=7&start_date=2030-05-05&ends_after=2030-01-01", want: ""},
-		{
-			name: "29 February", now: "2028-02-29 12:00:00",
-			want: "start >= 2028-02-29 00:00:00, end <= 2030-02-28 23:59:59",
-		},
-		{
-			name: "today is that of the site", site: zone(t, "Asia/Tokyo"), now: "2030-05-02 03:00:00",
-			want: "start >= 2030-05-02 00:00:00, end <= 2032-05-02 23:59:59",
-		},
-		// Whole days.
-		{
-			name: "whole: start_date", sent: "start_date=2030-05-10 15:00:00&end_date=2031-01-01",
-			want: "start >= 2030-05-10 00:00:00, end <= 2031-01-01 23:59:59",
-		},
-		{
-			name: "whole: end_date", sent: "start_date=2030-05-10&end_date=2030-05-10 16:00:00",
-			want: "start >= 2030-05-10 00:00:00, end <= 2030-05-10 23:59:59",
-		},
-		{name: "whole: starts_before", sent: "starts_before=2030-05-10", want: "start <= 2030-05-10 23:59:58"},
-		{name: "whole: starts_after", sent: "starts_after=2030-05-10", want: "start >= 2030-05-11 00:00:00"},
-		{name: "whole: ends_before", sent: "ends_before=2030-05-10", want: "end <= 2030-05-10 23:59:58"},
-		{name: "whole: ends_after", sent: "ends_after=2030-05-10", want: "end >= 2030-05-11 00:00:00"},
-		{
-			name: "whole: the day of an instant is that of the site", site: newYork,
-			sent: "start_date=2030-05-10T02:00:00Z&end_date=2030-05-10T02:00:00Z",
-			want: "utc start >= 2030-05-09 04:00:00, utc end <= 2030-05-10 03:59:59",
-		},
-		{
-			name: "whole: a day of 23 hours", site: newYork, sent: "ends_after=2030-03-10T12:00:00Z&starts_before=2030-03-10T12:00:00Z",
-			want: "utc start <= 2030-03-11 03:59:58, utc end >= 2030-03-11 04:00:00",
-		},
-		{
-			name: "whole: a day of 25 hours", site: newYork, sent: "ends_after=2030-11-03T12:00:00Z&start_date=2030-11-03T12:00:00Z",
-			want: "utc start >= 2030-11-03 04:00:00, utc end >= 2030-11-04 05:00:00",
-		},
-		{
-			name: "whole: the last hour twice", site: zone(t, "America/Sao_Paulo"), sent: "end_date=2018-02-17T12:00:00Z&starts_after=2000-01-01",
-			want: "start >= 2000-01-02 00:00:00, utc end <= 2018-02-18 02:59:59",
-		},
-		// Strict.
-		{
-			name: "strict: exact", sent: "strict_dates=true&start_date=2030-05-10 15:00:00&end_date=2030-05-11",
-			want: "start >= 2030-05-10 15:00:00, end <= 2030-05-11 00:00:00",
-		},
-		{
-			name: "strict: all others", sent: "strict_dates=yes&starts_before=2030-05-10&starts_after=2030-05-01 09:30&ends_before=2030-05-12 1pm&ends_after=2030-05-02",
-			want: "start >= 2030-05-01 09:30:01, start <= 2030-05-09 23:59:59, end >= 2030-05-02 00:00:01, end <= 2030-05-12 12:59:59",
-		},
-		{
-			name: "strict: instant", site: newYork, sent: "strict_dates=true&start_date=2030-05-10T09:00:00-04:00&end_date=1904670000",
-			want: "utc start >= 2030-05-10 13:00:00, utc end <= 2030-05-10 19:00:00",
-		},
-		{
-			name: "strict: words are on the clock of the site", site: newYork, now: "2030-05-01 13:14:15",
-			sent: "strict_dates=true&ends_after=now", want: "end >= 2030-05-01 13:14:16",
-		},
-		{
-			name: "a wall clock and an instant together", sent: "starts_after=2030-05-10&ends_before=2030-05-20T00:00:00Z&strict_dates=on",
-			want: "start >= 2030-05-10 00:00:01, utc end <= 2030-05-19 23:59:59",
-		},
-		{
-			name: "two lower bounds: the later one", sent: "start_date=2030-05-10&starts_after=2030-05-03",
-			want: "start >= 2030-05-10 00:00:00",
-		},
-		{name: "before 1970", sent: "starts_before=1960-01-02 03:04", want: "start <= 1960-01-02 23:59:58"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			site := tt.site
-			if site == nil {
-				site = time.UTC
-			}
-			if tt.now == "" {
-				tt.now = "2030-05-01 08:00:00"
-			}
-			s := parseOnly(t, at(t, tt.now, site), site)
-			c, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(tt.sent), Lang: calendar.LangEN})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := c.run.window.describe(); got != tt.want {
-				t.Errorf("got  %s\nwant %s", got, tt.want)
-			}
-		})
+	for _, line := range readLines(t, "windows.txt") {
+		row, want, _ := strings.Cut(line, " =>")
+		words := strings.SplitN(row+" ", " ", 4)
+		site := zone(t, words[2])
+		s := parseOnly(t, at(t, words[0]+" "+words[1], site), site)
+		c, err := s.Parse(t.Context(), Request{Kind: calendar.KindEvent, Input: input(strings.TrimSpace(words[3])), Lang: calendar.LangEN})
+		if err != nil {
+			t.Fatalf("%s: %v", row, err)
+		}
+		if got := c.run.window.describe(); got != strings.TrimSpace(want) {
+			t.Errorf("%s: got %s, want%s", row, got, want)
+		}
 	}
 }
 
