@@ -164,9 +164,14 @@ func TestReadFromLocalIndex(t *testing.T) {
 	want("index behind the head", newer)
 	index.put()
 	want("index at the head again", older)
-	index.quarantined = []readmodel.Quarantined{{ID: 100, Position: 2}}
+	mark := func(b readmodel.Batch) {
+		if _, err := index.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mark(readmodel.Batch{Quarantined: []readmodel.Quarantined{{ID: 100, Position: 2}}})
 	want("an entry is quarantined", newer)
-	index.quarantined = nil
+	mark(readmodel.Batch{Healed: ids(100)})
 	index.fail(readmodel.ErrUnavailable)
 	want("index out of reach", newer)
 	index.fail(errDamaged)

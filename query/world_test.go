@@ -1,9 +1,9 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"maps"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -12,43 +12,26 @@ import (
 	"daybook/calendar"
 	"daybook/query/readmodel"
 	"daybook/query/readmodel/memindex"
+	"daybook/query/readmodel/readmodeltest"
 )
 
-// fakeIndex is a read model that asks readmodel.Match for every document.
+// fakeIndex is a plain index that counts its calls, and fails on demand.
 type fakeIndex struct {
-	readmodel.Index // writing is not part of these tests
+	*readmodeltest.Plain
 
-	mu          sync.Mutex
-	docs        map[calendar.ID]*calendar.Record
-	position    calendar.Position
-	content     uint64
-	moved       chan struct{}
-	err         error
-	asked       map[string]int // calls by method
-	quarantined []readmodel.Quarantined
+	mu    sync.Mutex
+	err   error
+	asked map[string]int // calls by method
 }
 
-func newFakeIndex(records []*calendar.Record) *fakeIndex {
-	x := &fakeIndex{
-		docs: map[calendar.ID]*calendar.Record{}, position: 1,
-		moved: make(chan struct{}), asked: map[string]int{},
-	}
-	for _, r := range records {
-		x.docs[r.ID] = r
-	}
-	return x
-}
-
-// put shows a record and moves the position by one.
+// put shows records and moves the position by one.
 func (x *fakeIndex) put(records ...*calendar.Record) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	marks, _ := x.Marks(context.Background())
+	b := readmodel.Batch{Mark: calendar.Mark{Position: marks.All.Position + 1}}
 	for _, r := range records {
-		x.docs[r.ID] = r
+		b.Documents = append(b.Documents, readmodel.Document{Position: b.Mark.Position, Record: r, Body: []byte("{}")})
 	}
-	x.position++
-	close(x.moved)
-	x.moved = make(chan struct{})
+	_, _ = x.Write(context.Background(), b)
 }
 
 func (x *fakeIndex) fail(err error) {
@@ -66,158 +49,44 @@ func (x *fakeIndex) calls(method string) int {
 	return n
 }
 
-func (x *fakeIndex) Visible(context.Context) (readmodel.Shown, error) {
+// call counts calls of a method.
+func (x *fakeIndex) call(method string, n int) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return readmodel.Shown{Mark: calendar.Mark{Position: x.position}, Content: x.content}, x.err
+	x.asked[method] += n
+	return x.err
 }
 
-func (x *fakeIndex) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.quarantined, x.err
+func (x *fakeIndex) Visible(ctx context.Context) (readmodel.Shown, error) {
+	shown, _ := x.Plain.Visible(ctx)
+	return shown, x.call("Visible", 1)
 }
 
 func (x *fakeIndex) Wait(ctx context.Context, p calendar.Position) error {
-	for {
-		x.mu.Lock()
-		shown, moved, err := x.position, x.moved, x.err
-		x.mu.Unlock()
-		if err != nil || shown >= p {
-			return err
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if err := x.call("Wait", 1); err != nil {
+		return err
 	}
+	return x.Plain.Wait(ctx, p)
 }
 
-func (x *fakeIndex) matching(k calendar.Kind, f readmodel.Filter) []readmodel.Document {
-	var out []readmodel.Document
-	for _, r := range x.docs {
-		d := readmodel.Document{Record: r}
-		if r.Kind == k && !r.Deleted && readmodel.Match(f, &d) {
-			out = append(out, d)
-		}
-	}
-	return out
+func (x *fakeIndex) Search(ctx context.Context, q readmodel.Query) (readmodel.Page, error) {
+	page, err := x.Plain.Search(ctx, q)
+	return page, cmp.Or(x.call("Search", 1), err)
 }
 
-func (x *fakeIndex) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.asked["Search"]++
-	if err := readmodel.Check(q); err != nil {
-		return readmodel.Page{}, err
-	}
-	found := x.matching(q.Kind, readmodel.Both(q.Filter, q.Narrow))
-	var tallied [][]readmodel.Tallied
-	for i := range q.Tallies {
-		docs := x.matching(q.Kind, readmodel.Both(q.Filter, q.Tallies[i].Filter))
-		tallied = append(tallied, nil)
-		for j := range q.Tallies[i].Tallies {
-			tallied[i] = append(tallied[i], readmodel.TallyOf(&q.Tallies[i].Tallies[j], docs))
-		}
-	}
-	slices.SortFunc(found, func(a, b readmodel.Document) int { return readmodel.Compare(q.Sort, &a, &b) })
-	if q.Collapse != nil {
-		found = readmodel.Repeated(q.Collapse, found)
-	}
-	total := len(found)
-	if q.After != nil {
-		found = slices.DeleteFunc(found, func(d readmodel.Document) bool {
-			return readmodel.ComparePlaces(q.Sort, readmodel.Place(q.Sort, d.Record), q.After) <= 0
-		})
-	}
-	from := min(q.Offset, len(found))
-	return readmodel.Page{
-		Documents: found[from:min(from+q.Limit, len(found))], Total: total, Position: x.position, Tallied: tallied,
-	}, x.err
+func (x *fakeIndex) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+	found, _ := x.Plain.Get(ctx, ids)
+	return found, cmp.Or(x.call("Get", 1), x.call("documents", len(ids)))
 }
 
-func (x *fakeIndex) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.asked["Get"]++
-	x.asked["documents"] += len(ids)
-	out := map[calendar.ID]readmodel.Document{}
-	for _, id := range ids {
-		if r := x.docs[id]; r != nil && !r.Deleted {
-			out[id] = readmodel.Document{Record: r}
-		}
-	}
-	return out, x.err
+func (x *fakeIndex) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+	counts, err := x.Plain.Counts(ctx, k, field, f)
+	return counts, cmp.Or(x.call("Counts", 1), err)
 }
 
-func (x *fakeIndex) Counts(_ context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.asked["Counts"]++
-	if err := readmodel.CheckCounts(k, field, f); err != nil {
-		return nil, err
-	}
-	out := map[calendar.ID]int{}
-	for _, d := range x.matching(k, f) {
-		for _, id := range readmodel.SchemaOf(k).Field(field).IDs(d.Record) {
-			out[id]++
-		}
-	}
-	return out, x.err
-}
-
-func (x *fakeIndex) Stamp(context.Context, calendar.Kind) (readmodel.Stamp, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.asked["Stamp"]++
-	return readmodel.Stamp{Changed: uint64(x.position)}, x.err
-}
-
-func (x *fakeIndex) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
-	q.Offset, q.Limit = 0, 1<<30
-	page, err := x.Search(ctx, q)
-	w := &fakeWalk{Page: page, spans: map[string]readmodel.Span{}}
-	if q.Beside != nil {
-		w.beside, err = x.Search(ctx, readmodel.Query{Kind: q.Kind, Filter: q.Beside, Limit: q.Limit})
-	}
-	return w, err
-}
-
-type fakeWalk struct {
-	readmodel.Page
-	beside readmodel.Page
-	spans  map[string]readmodel.Span
-}
-
-func (w *fakeWalk) Spans() map[string]readmodel.Span { return w.spans }
-
-func (w *fakeWalk) Beside(_ context.Context, use func([]readmodel.Document) error) error {
-	return use(w.beside.Documents)
-}
-
-func (x *fakeIndex) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.asked["Titles"]++
-	return readmodel.TitlesOf(q, x.matching(q.Kind, q.Filter)), x.position, x.err
-}
-
-func (x *fakeIndex) Still(ctx context.Context, read func(context.Context) error) error {
-	return read(ctx)
-}
-
-func (w *fakeWalk) Total() int                  { return w.Page.Total }
-func (w *fakeWalk) Position() calendar.Position { return w.Page.Position }
-func (w *fakeWalk) Close()                      {}
-
-func (w *fakeWalk) Each(_ context.Context, use func([]readmodel.Document) error) error {
-	for some := range slices.Chunk(w.Documents, readmodel.WalkStep) {
-		if err := use(some); err != nil {
-			return err
-		}
-	}
-	return nil
+func (x *fakeIndex) Stamp(ctx context.Context, k calendar.Kind) (readmodel.Stamp, error) {
+	stamp, _ := x.Plain.Stamp(ctx, k)
+	return stamp, x.call("Stamp", 1)
 }
 
 // memoryIndex is the read model of the embedded size.
@@ -294,7 +163,8 @@ func setup(tb testing.TB, records []*calendar.Record) (*Service, *fakeRecords, *
 	for _, r := range records {
 		store.byID[r.ID] = r
 	}
-	index := newFakeIndex(records)
+	index := &fakeIndex{Plain: readmodeltest.NewPlain(), asked: map[string]int{}}
+	index.put(records...)
 	now := at(tb, worldNow, time.UTC)
 	s, err := New(index, store, Options{Now: func() time.Time { return now }})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // broken is a plain index with methods that are damaged; those without a hook are not.
 type broken struct {
-	*plain
+	*Plain
 	write   func(b *readmodel.Batch) // before it is written
 	written func(b readmodel.Batch)
 	ask     func(q *readmodel.Query)
@@ -34,7 +34,7 @@ func (x *broken) Write(ctx context.Context, b readmodel.Batch) ([]error, error) 
 	if x.write != nil {
 		x.write(&b)
 	}
-	errs, err := x.plain.Write(ctx, b)
+	errs, err := x.Plain.Write(ctx, b)
 	if x.written != nil {
 		x.written(b)
 	}
@@ -49,7 +49,7 @@ func (x *broken) Search(ctx context.Context, q readmodel.Query) (readmodel.Page,
 	if x.ask != nil {
 		x.ask(&asked)
 	}
-	page, err := x.plain.Search(ctx, asked)
+	page, err := x.Plain.Search(ctx, asked)
 	if x.anyway {
 		return page, nil
 	}
@@ -63,7 +63,7 @@ func (x *broken) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, e
 	if x.ask != nil {
 		x.ask(&q)
 	}
-	w, err := x.plain.Walk(ctx, q)
+	w, err := x.Plain.Walk(ctx, q)
 	if err != nil || x.walk == nil {
 		return w, err
 	}
@@ -74,21 +74,21 @@ func (x *broken) Wait(ctx context.Context, p calendar.Position) error {
 	if x.wait != nil {
 		return x.wait(ctx, p)
 	}
-	return x.plain.Wait(ctx, p)
+	return x.Plain.Wait(ctx, p)
 }
 
 func (x *broken) Still(ctx context.Context, read func(context.Context) error) error {
 	if x.still != nil {
 		return x.still(ctx, read)
 	}
-	return x.plain.Still(ctx, read)
+	return x.Plain.Still(ctx, read)
 }
 
 func (x *broken) Titles(ctx context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
 	if x.titles != nil {
 		x.titles(&q)
 	}
-	return x.plain.Titles(ctx, q)
+	return x.Plain.Titles(ctx, q)
 }
 
 func (x *broken) Counts(ctx context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
@@ -96,7 +96,7 @@ func (x *broken) Counts(ctx context.Context, k calendar.Kind, field string, f re
 	if x.ask != nil {
 		x.ask(&q)
 	}
-	return x.plain.Counts(ctx, k, field, q.Filter)
+	return x.Plain.Counts(ctx, k, field, q.Filter)
 }
 
 // after calls a hook with what a method gave.
@@ -108,22 +108,22 @@ func after[T any](hook func(*T), v T, err error) (T, error) {
 }
 
 func (x *broken) Visible(ctx context.Context) (readmodel.Shown, error) {
-	s, err := x.plain.Visible(ctx)
+	s, err := x.Plain.Visible(ctx)
 	return after(x.visible, s, err)
 }
 
 func (x *broken) Stamp(ctx context.Context, k calendar.Kind) (readmodel.Stamp, error) {
-	s, err := x.plain.Stamp(ctx, k)
+	s, err := x.Plain.Stamp(ctx, k)
 	return after(x.stamp, s, err)
 }
 
 func (x *broken) Digest(ctx context.Context) (readmodel.Digest, error) {
-	d, err := x.plain.Digest(ctx)
+	d, err := x.Plain.Digest(ctx)
 	return after(x.digest, d, err)
 }
 
 func (x *broken) Get(ctx context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
-	found, err := x.plain.Get(ctx, ids)
+	found, err := x.Plain.Get(ctx, ids)
 	if x.get != nil {
 		x.get(found)
 	}
@@ -135,7 +135,7 @@ func (x *broken) Reset(ctx context.Context) error {
 		x.reset()
 		return nil
 	}
-	return x.plain.Reset(ctx)
+	return x.Plain.Reset(ctx)
 }
 
 // replace has one form of filters replaced, for a document.
@@ -398,7 +398,7 @@ var mutants = []mutant{
 	}},
 	{"gives up without an error", "wait ends with the context", func(x *broken) {
 		x.wait = func(ctx context.Context, p calendar.Position) error {
-			_ = x.plain.Wait(ctx, p)
+			_ = x.Plain.Wait(ctx, p)
 			return nil
 		}
 	}},
@@ -487,7 +487,7 @@ var mutants = []mutant{
 	}},
 	{"errors of reads are lost", "reads of one state", func(x *broken) {
 		x.still = func(ctx context.Context, read func(context.Context) error) error {
-			return x.plain.Still(ctx, func(ctx context.Context) error {
+			return x.Plain.Still(ctx, func(ctx context.Context) error {
 				_ = read(ctx)
 				return nil
 			})

@@ -11,8 +11,8 @@ import (
 	"daybook/query/readmodel"
 )
 
-// plain is an index that looks at every document: what the port means, in plain Go.
-type plain struct {
+// Plain is an index that looks at every document: what the port means, in plain Go.
+type Plain struct {
 	// match and compare are those of readmodel; the tests of the suite break them.
 	match   func(readmodel.Filter, *readmodel.Document) bool
 	compare func(order []readmodel.Sort, a, b *readmodel.Document) int
@@ -25,31 +25,32 @@ type plain struct {
 	advanced    chan struct{} // closed by the next mark
 }
 
-var _ readmodel.Index = (*plain)(nil)
+var _ readmodel.Index = (*Plain)(nil)
 
-func newPlain() *plain {
-	x := &plain{match: readmodel.Match, compare: readmodel.Compare, advanced: make(chan struct{})}
+// NewPlain returns an empty index.
+func NewPlain() *Plain {
+	x := &Plain{match: readmodel.Match, compare: readmodel.Compare, advanced: make(chan struct{})}
 	x.empty()
 	return x
 }
 
-func (x *plain) lock() (unlock func()) {
+func (x *Plain) lock() (unlock func()) {
 	x.mu.Lock()
 	return x.mu.Unlock
 }
 
-func (x *plain) empty() {
+func (x *Plain) empty() {
 	x.documents, x.quarantined = map[calendar.ID]readmodel.Document{}, map[calendar.ID]readmodel.Quarantined{}
 	x.marks = readmodel.Marks{}
 }
 
-func (x *plain) Reset(context.Context) error {
+func (x *Plain) Reset(context.Context) error {
 	defer x.lock()()
 	x.empty()
 	return nil
 }
 
-func (x *plain) Write(_ context.Context, b readmodel.Batch) ([]error, error) {
+func (x *Plain) Write(_ context.Context, b readmodel.Batch) ([]error, error) {
 	defer x.lock()()
 	errs := make([]error, len(b.Documents))
 	for i, d := range b.Documents {
@@ -79,17 +80,17 @@ func (x *plain) Write(_ context.Context, b readmodel.Batch) ([]error, error) {
 	return errs, nil
 }
 
-func (x *plain) Marks(context.Context) (readmodel.Marks, error) {
+func (x *Plain) Marks(context.Context) (readmodel.Marks, error) {
 	defer x.lock()()
 	return x.marks, nil
 }
 
-func (x *plain) Visible(context.Context) (readmodel.Shown, error) {
+func (x *Plain) Visible(context.Context) (readmodel.Shown, error) {
 	defer x.lock()()
 	return readmodel.Shown{Mark: x.marks.All, Content: x.healed}, nil
 }
 
-func (x *plain) Wait(ctx context.Context, p calendar.Position) error {
+func (x *Plain) Wait(ctx context.Context, p calendar.Position) error {
 	for {
 		x.mu.Lock()
 		at, advanced := x.marks.All.Position, x.advanced
@@ -106,7 +107,7 @@ func (x *plain) Wait(ctx context.Context, p calendar.Position) error {
 }
 
 // find returns all that a query finds, in order.
-func (x *plain) find(q readmodel.Query) (out []readmodel.Document) {
+func (x *Plain) find(q readmodel.Query) (out []readmodel.Document) {
 	for _, d := range x.documents {
 		if d.Record.Kind == q.Kind && !d.Record.Deleted && x.match(q.Filter, &d) && x.match(q.Narrow, &d) {
 			out = append(out, d)
@@ -119,7 +120,7 @@ func (x *plain) find(q readmodel.Query) (out []readmodel.Document) {
 	return out
 }
 
-func (x *plain) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
+func (x *Plain) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
 	if err := readmodel.Check(q); err != nil {
 		return readmodel.Page{}, err
 	}
@@ -144,7 +145,7 @@ func (x *plain) Search(_ context.Context, q readmodel.Query) (readmodel.Page, er
 	return page, nil
 }
 
-func (x *plain) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
+func (x *Plain) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
 	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
 	page, err := x.Search(ctx, q)
 	if err != nil {
@@ -197,7 +198,7 @@ func steps(documents []readmodel.Document, use func([]readmodel.Document) error)
 	return nil
 }
 
-func (x *plain) Still(ctx context.Context, read func(context.Context) error) error {
+func (x *Plain) Still(ctx context.Context, read func(context.Context) error) error {
 	for {
 		before, _ := x.Visible(ctx)
 		if err := read(ctx); err != nil {
@@ -209,7 +210,7 @@ func (x *plain) Still(ctx context.Context, read func(context.Context) error) err
 	}
 }
 
-func (x *plain) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
+func (x *Plain) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
 	defer x.lock()()
 	out := map[calendar.ID]readmodel.Document{}
 	for _, id := range ids {
@@ -220,7 +221,7 @@ func (x *plain) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readm
 	return out, nil
 }
 
-func (x *plain) Counts(_ context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
+func (x *Plain) Counts(_ context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
 	if err := readmodel.CheckCounts(k, field, f); err != nil {
 		return nil, err
 	}
@@ -233,7 +234,7 @@ func (x *plain) Counts(_ context.Context, k calendar.Kind, field string, f readm
 }
 
 // Stamp is the position of the last document of a kind, which is enough for one history.
-func (x *plain) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, err error) {
+func (x *Plain) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, err error) {
 	defer x.lock()()
 	for _, d := range x.documents {
 		if d.Record.Kind == k {
@@ -243,7 +244,7 @@ func (x *plain) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, er
 	return s, nil
 }
 
-func (x *plain) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
+func (x *Plain) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
 	if err := readmodel.CheckTitles(q); err != nil {
 		return nil, 0, err
 	}
@@ -251,12 +252,12 @@ func (x *plain) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title
 	return readmodel.TitlesOf(q, x.find(q.Query(0))), x.marks.All.Position, nil
 }
 
-func (x *plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
+func (x *Plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
 	defer x.lock()()
 	return slices.SortedFunc(maps.Values(x.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
 }
 
-func (x *plain) Digest(context.Context) (readmodel.Digest, error) {
+func (x *Plain) Digest(context.Context) (readmodel.Digest, error) {
 	defer x.lock()()
 	out := readmodel.Digest{Counts: map[calendar.Kind]int{}}
 	for id, d := range x.documents {

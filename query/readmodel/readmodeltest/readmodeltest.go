@@ -72,13 +72,13 @@ func RunEvents(t testing.TB, x readmodel.Index) {
 type pair struct {
 	testing.TB
 	index readmodel.Index
-	plain *plain
+	plain *Plain
 
 	last      calendar.Position    // of all documents so far
 	documents []readmodel.Document // that are not written yet
 }
 
-func newPair(t testing.TB, x readmodel.Index) *pair { return &pair{TB: t, index: x, plain: newPlain()} }
+func newPair(t testing.TB, x readmodel.Index) *pair { return &pair{TB: t, index: x, plain: NewPlain()} }
 
 // compare asks both. A query that does not fit the schema has to be refused.
 func compare[T any](p *pair, question any, ask func(x readmodel.Index) (T, error)) T {

@@ -11,7 +11,7 @@ import (
 
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	Run(t, Harness{Open: func(testing.TB) readmodel.Index { return newPlain() }, Slow: true})
+	Run(t, Harness{Open: func(testing.TB) readmodel.Index { return NewPlain() }, Slow: true})
 }
 
 // recorder takes the failures of a case that is expected to fail.
@@ -47,7 +47,7 @@ func TestMutants(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				x := &broken{plain: newPlain()}
+				x := &broken{Plain: NewPlain()}
 				m.damage(x)
 				all[at].run(newPair(r, x))
 			}()
