@@ -62,21 +62,3 @@ func TestNear(t *testing.T) {
 		t.Errorf("only %d words were near", found)
 	}
 }
-
-// BenchmarkNearWords looks for the words near to one among 100,000.
-func BenchmarkNearWords(b *testing.B) {
-	g := rand.New(rand.NewPCG(7, 1))
-	d := newDict(calendar.LangEN)
-	var words []string
-	for range 100_000 {
-		w := make([]byte, 3+g.IntN(10))
-		for i := range w {
-			w[i] = "etaoinshrdlucmfwypvbgkjqxz"[min(g.IntN(26), g.IntN(26))]
-		}
-		words = append(words, string(w))
-		d.intern(string(w))
-	}
-	for i := 0; b.Loop(); i++ {
-		d.near(words[i*7919%len(words)], readmodel.MaxTypos)
-	}
-}
