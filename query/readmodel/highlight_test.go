@@ -13,49 +13,16 @@ import (
 	"daybook/query/readmodel"
 )
 
-// LISTINGS 3.4, 8.34: what is marked in a name.
 func TestHighlightName(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		l          calendar.Lang
-		query      string
-		typos      int
-		name, want string
-	}{
-		{calendar.LangEN, "jazz", 0, "Jazz, jazzy & more", "<mark>Jazz</mark>, <mark>jazzy</mark> &amp; more"},
-		{calendar.LangEN, "studying", 0, "A study", "A <mark>study</mark>"},
-		{calendar.LangEN, "jzaz", 0, "Jazz", ""},
-		{calendar.LangEN, "jzaz", 1, "Jazz", "<mark>Jazz</mark>"},
-		{calendar.LangEN, "sinphony jazz", 2, "Symphony and jazz", "<mark>Symphony</mark> and <mark>jazz</mark>"},
-		{calendar.LangEN, `"jazz night"`, 0, "The jazz – nights", "The <mark>jazz – nights</mark>"},
-		{calendar.LangEN, `"jazz night"`, 2, "jazz by night", ""},
-		{calendar.LangEN, `"jazz night" nigh`, 0, "jazz night", "<mark>jazz night</mark>"},
-		{calendar.LangEN, "jazz -night", 0, "jazz night", "<mark>jazz</mark> night"},
-		{calendar.LangEN, "-night", 0, "jazz night", ""},
-		{calendar.LangEN, "the jazz", 0, "The jazz", "The <mark>jazz</mark>"}, // left out of the search
-		{calendar.LangEN, `a`, 0, `<a> "a"`, "&lt;<mark>a</mark>&gt; &quot;<mark>a</mark>&quot;"},
-		{calendar.LangEN, "cafe", 0, "Café cafe\u0301s", "<mark>Café</mark> <mark>cafe\u0301s</mark>"},
-		{calendar.LangEN, "strasse", 0, "Die Straße!", "Die <mark>Straße</mark>!"},
-		{calendar.LangEN, "fin", 0, "ﬁn ½", "<mark>ﬁn</mark> ½"},
-		{calendar.LangEN, "2", 0, "a ½ b", "a <mark>½</mark> b"},
-		{calendar.LangFR, "ete", 0, "L’été", "L’<mark>été</mark>"},
-		{calendar.LangCN, "音乐", 0, "北京音乐会", "北京<mark>音乐</mark>会"},
-		{calendar.LangCN, "音乐 会", 0, "北京音乐会", "北京<mark>音乐会</mark>"}, // they touch
-		{calendar.LangCN, "音", 0, "音 音乐", "<mark>音</mark> <mark>音</mark>乐"},
-		{calendar.LangCN, "ガッコウ", 0, "ｶﾞｯｺｳ 2", "<mark>ｶﾞｯｺｳ</mark> 2"},
-		{calendar.LangCN, "music", 0, "音music乐", "音<mark>music</mark>乐"},
-		{calendar.LangEN, "", 0, "Jazz", ""},
-		// Grapheme clusters stay whole.
-		{calendar.LangEN, "1", 0, "Stage 1\ufe0f\u20e3!", "Stage <mark>1\ufe0f\u20e3</mark>!"},
-		{calendar.LangEN, "jazz", 0, "jazz\u200d\u0ac7!", "<mark>jazz\u200d\u0ac7</mark>!"},
-		{calendar.LangEN, "live", 0, "👩\u200d🎤live👍🏽", "👩\u200d🎤<mark>live</mark>👍🏽"},
-		{calendar.LangEN, "2", 0, "\u06002 b", "<mark>\u06002</mark> b"}, // U+0600 stands before the digits that belong to it
-		{calendar.LangCN, "音", 0, "音\ufe00乐", "<mark>音\ufe00</mark>乐"},
-	} {
-		if got := readmodel.NewHighlighter(readmodel.ParseSearch(c.query, c.l), c.typos).Name(c.name, c.l); got != c.want {
-			t.Errorf("%q in %q: %q, want %q", c.query, c.name, got, c.want)
+	var lang, query, name, want string
+	var typos int
+	eachRow(t, "highlights.txt", func() {
+		l, _ := calendar.ParseLang(lang)
+		if got := readmodel.NewHighlighter(readmodel.ParseSearch(query, l), typos).Name(name, l); got != want {
+			t.Errorf("%q in %q: %q, want %q", query, name, got, want)
 		}
-	}
+	}, &lang, &query, &typos, &name, &want)
 }
 
 // LISTINGS 3.4, 8.34: which part of a text is shown.

@@ -2,9 +2,12 @@ package readmodel_test
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
-	"math"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,212 +45,132 @@ func in(field string, list ...calendar.ID) readmodel.Filter {
 	return readmodel.In{Field: field, IDs: list}
 }
 
-type admitted struct {
-	f   readmodel.Filter
-	ids []calendar.ID
-}
-
-func wantAdmitted(t *testing.T, docs []readmodel.Document, table []admitted) {
+// readLines gives the lines of a file in testdata without comments, which begin with "  #".
+func readLines(t *testing.T, file string) (lines []string) {
 	t.Helper()
-	for _, c := range table {
-		got := idsOf(slices.DeleteFunc(slices.Clone(docs), func(d readmodel.Document) bool { return !readmodel.Match(c.f, &d) }))
-		if !slices.Equal(got, c.ids) {
-			t.Errorf("%T %+v admits %v, want %v", c.f, c.f, got, c.ids)
+	text, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut("  "+line, "  #")
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
 		}
 	}
+	return lines
 }
 
-func TestMatchEvents(t *testing.T) {
-	t.Parallel()
-	featured, ticketed := is(readmodel.FieldFeatured, "true"), is(readmodel.FieldTicketed, "true")
-	start := func(lo, hi *int64) readmodel.Filter {
-		return readmodel.Range{Field: readmodel.FieldStart, Min: lo, Max: hi}
+// eachRow reads the rows of a file in testdata, which are arrays in JSON, into columns, and
+// calls do after each.
+func eachRow(t *testing.T, file string, do func(), columns ...any) {
+	t.Helper()
+	lines := readLines(t, file)
+	if len(lines) == 0 {
+		t.Errorf("%s has no rows", file)
 	}
-	wantAdmitted(t, documents(calendar.KindEvent,
-		calendar.Fields{"status": "publish", "featured": true, "start_date": calendar.Wall(-100), "venue": ids(10, 11), "author": calendar.ID(7)},
-		calendar.Fields{"status": "draft", "featured": false, "ticketed": true, "start_date": calendar.Wall(0), "venue": ids(11)},
-		calendar.Fields{"status": "trash", "former_status": "publish", "start_date": calendar.Wall(100), "date_utc": calendar.NoWall},
-		calendar.Fields{"featured": true, "ticketed": true, "date_utc": calendar.Wall(5), "post_parent": calendar.ID(1)},
-	), []admitted{
-		{nil, ids(1, 2, 3, 4)},
-		{readmodel.And{}, ids(1, 2, 3, 4)},
-		{readmodel.Or{}, nil},
-		{readmodel.And{featured, ticketed}, ids(4)},
-		{readmodel.Or{featured, ticketed}, ids(1, 2, 4)},
-		{readmodel.And{readmodel.Not{Filter: featured}, readmodel.Or{ticketed, readmodel.Or{}}}, ids(2)},
-		{is(readmodel.FieldFeatured, "false"), ids(2, 3)}, // what is absent is false
-		{is(readmodel.FieldStatus, "Publish"), nil},
-		{is(readmodel.FieldStatus, ""), nil},
-		{is(readmodel.FieldFormerStatus, "publish"), ids(3)},
-		{in(readmodel.FieldVenue, 10, 11, 12), ids(1, 2)},
-		{in(readmodel.FieldVenue), nil},
-		{in(readmodel.FieldID, 3, 99, 1), ids(1, 3)},
-		{in(readmodel.FieldAuthor, 7), ids(1)},
-		{in(readmodel.FieldPostParent, 1), ids(4)},
-		{start(new(int64(-100)), new(int64(0))), ids(1, 2)}, // both bounds are in
-		{start(new(int64(1)), new(int64(99))), nil},
-		{start(nil, new(int64(0))), ids(1, 2)},
-		{start(new(int64(1)), nil), ids(3)},
-		{start(nil, nil), ids(1, 2, 3)},
-		{readmodel.Range{Field: readmodel.FieldPublished, Max: new(int64(1 << 40))}, ids(4)},
-		{readmodel.Exists{Field: readmodel.FieldPublished}, ids(4)},
-		{readmodel.Exists{Field: readmodel.FieldVenue}, ids(1, 2)},
-		{readmodel.Exists{Field: readmodel.FieldStatus}, ids(1, 2, 3)},
-		{readmodel.Exists{Field: readmodel.TextName}, nil},
-	})
+	for _, line := range lines {
+		row := slices.Clone(columns)
+		if err := json.Unmarshal([]byte(line), &row); err != nil || len(row) != len(columns) {
+			t.Fatalf("%s: %d columns, %v", line, len(row), err)
+		}
+		do()
+	}
 }
 
-// TestMatchDerived: what follows from the times, the costs and the texts of an event.
-func TestMatchDerived(t *testing.T) {
-	t.Parallel()
-	times := func(start, end int64, allDay bool) calendar.Fields {
-		return calendar.Fields{
-			"start_date": calendar.Wall(start), "end_date": calendar.Wall(end), "all_day": allDay,
-			"utc_start_date": calendar.Wall(start + 7*3600), "utc_end_date": calendar.Wall(end + 7*3600),
+// decoded reads a filter from its fields in JSON.
+func decoded[F readmodel.Filter](t *testing.T, fields []byte) (f F) {
+	t.Helper()
+	if err := json.Unmarshal(fields, &f); err != nil {
+		t.Fatalf("%s: %v", fields, err)
+	}
+	return f
+}
+
+// filterOf reads a filter of testdata/matches.txt.
+func filterOf(t *testing.T, kind string, fields []byte) readmodel.Filter {
+	t.Helper()
+	var parts []readmodel.Filter
+	if fields[0] == '[' {
+		var list [][2]json.RawMessage
+		if err := json.Unmarshal(fields, &list); err != nil {
+			t.Fatalf("%s: %v", fields, err)
+		}
+		for _, part := range list {
+			parts = append(parts, filterOf(t, strings.Trim(string(part[0]), `"`), part[1]))
 		}
 	}
-	wantAdmitted(t, documents(calendar.KindEvent,
-		times(0, 3600, false),           // Thursday, January 1970, 00:00, an hour
-		times(-1, 3600, false),          // Wednesday, December 1969, 23:59, an hour and a second
-		times(86_400, 3*86_400-1, true), // Friday, January 1970, two days
-		calendar.Fields{},               // none of them
-	), []admitted{
-		{in(readmodel.FieldMonth, calendar.ID(readmodel.MonthOf(1970, 1)), 5), ids(1, 3)},
-		{between(readmodel.FieldMonth, 0, readmodel.MonthOf(1969, 12)), ids(2)},
-		{in(readmodel.FieldWeekday, 4, 5), ids(1, 3)},
-		{between(readmodel.FieldWeekday, 1, 3), ids(2)},
-		{in(readmodel.FieldMinute, 0), ids(1)},
-		{between(readmodel.FieldMinute, 1, 1439), ids(2)},
-		{readmodel.Exists{Field: readmodel.FieldMinute}, ids(1, 2)},
-		{readmodel.Exists{Field: readmodel.FieldDuration}, ids(1, 2, 3)},
-		{between(readmodel.FieldDuration, 0, 3600), ids(1)},
-		{between(readmodel.FieldDuration, 3601, 2*86_400-1), ids(2)},
-		{in(readmodel.FieldDuration, 2*86_400), ids(3)},
-		{readmodel.Not{Filter: between(readmodel.FieldMinute, 0, 1439)}, ids(3, 4)},
-	})
-	var costs []calendar.Fields
-	for _, c := range [][]string{
-		{"0"}, {"Gratuït"}, {"免費", "0.00"}, {"0–30"}, {"pay what you want"}, {}, {"10.9999"}, {"25"}, {"1234.567"}, {"99999999999999999999"},
-	} {
-		costs = append(costs, calendar.Fields{"cost": c, "title": calendar.Text{calendar.LangES: "Verano"}})
-	}
-	wantAdmitted(t, documents(calendar.KindEvent, costs...), []admitted{
-		{between(readmodel.FieldCost, readmodel.CostFree, readmodel.CostFree), ids(1, 2, 3)},
-		{between(readmodel.FieldCost, 0, 1098), ids(4)},
-		{between(readmodel.FieldCost, 0, 1099), ids(4, 7)},
-		{between(readmodel.FieldCost, 1100, 2500), ids(8)},
-		{between(readmodel.FieldCost, 1<<53, math.MaxInt64), ids(10)},
-		{readmodel.Not{Filter: readmodel.Exists{Field: readmodel.FieldCost}}, ids(5, 6, 9)},
-		{in(readmodel.FieldLanguages, readmodel.LanguageID(calendar.LangFR), readmodel.LanguageID(calendar.LangCN)), nil},
-		{in(readmodel.FieldLanguages, readmodel.LanguageID(calendar.LangES)), ids(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)},
-	})
-}
-
-func TestMatchPlaces(t *testing.T) {
-	t.Parallel()
-	point := func(lat, lng float64, city string) calendar.Fields {
-		return calendar.Fields{"geo_lat": lat, "geo_lng": lng, "city": city}
-	}
-	near := func(lat, lng, km float64) readmodel.Filter {
-		return readmodel.Near{Field: readmodel.FieldPoint, Lat: lat, Lng: lng, Km: km}
-	}
-	box := func(west, south, east, north float64) readmodel.Filter {
-		return readmodel.Box{Field: readmodel.FieldPoint, West: west, South: south, East: east, North: north}
-	}
-	city := func(text string) readmodel.Filter { return is(readmodel.FieldCityKey, readmodel.PlaceKey(text)) }
-	wantAdmitted(t, documents(calendar.KindVenue,
-		point(48.8584, 2.2945, "München"),    // Paris
-		point(51.5007, -0.1246, "munchen"),   // London, 340.6 km from Paris
-		point(0, 179.9, "New  York"),         // 3 and 4: 22.2 km from each other over the date line
-		point(0, -179.9, ""),                 //
-		point(89.9, 0, "L’Aquila"),           // 5 and 6: 22.2 km from each other over the pole
-		point(89.9, 180, "l'aquila"),         //
-		point(60, 10, "Stoke\u2011on–Trent"), // 7 and 8: 55.6 km from each other, not 111
-		point(60, 11, ""),                    //
-		calendar.Fields{},                    // nowhere
-	), []admitted{
-		{near(48.8584, 2.2945, 0.001), ids(1)},
-		{near(48.8584, 2.2945, 340), ids(1)},
-		{near(48.8584, 2.2945, 341), ids(1, 2)},
-		{near(0, 179.9, 22), ids(3)},
-		{near(0, -179.9, 22.3), ids(3, 4)},
-		{near(90, -77, 11.2), ids(5, 6)},
-		{near(60, 10, 55), ids(7)},
-		{near(60, 10, 56), ids(7, 8)},
-		{near(0, 0, 20_016), ids(1, 2, 3, 4, 5, 6, 7, 8)},
-		{box(-180, -90, 180, 90), ids(1, 2, 3, 4, 5, 6, 7, 8)},
-		{box(10, 60, 11, 60), ids(7, 8)},
-		{box(10.1, 59, 10.9, 61), nil},
-		{box(179, -1, -179, 1), ids(3, 4)},
-		{box(5, 0, 2.2945, 90), ids(1, 2, 3, 4, 5, 6, 7, 8)},
-		{readmodel.Exists{Field: readmodel.FieldPoint}, ids(1, 2, 3, 4, 5, 6, 7, 8)},
-		{city("MÜNCHEN"), ids(1, 2)},
-		{city(" new york"), ids(3)},
-		{city("new"), nil},
-		{city("LʼAquila"), ids(5, 6)},
-		{city("Laquila"), nil},
-		{city("stoke-on-trent"), ids(7)},
-		{city(""), nil},
-	})
-}
-
-// TestMatchTexts: which texts of a record are shown, and searched.
-func TestMatchTexts(t *testing.T) {
-	t.Parallel()
-	name := readmodel.FieldNameLower
-	tag := func(l calendar.Lang, value string) readmodel.Filter {
-		return readmodel.Contains{Fields: []string{name(l), readmodel.FieldSlug}, Value: value}
-	}
-	names := documents(calendar.KindTag,
-		calendar.Fields{"name": calendar.Text{calendar.LangFR: "Fête du Fleuve", calendar.LangEN: "River feast"}, "slug": "river-feast"},
-		calendar.Fields{"name": textIn(calendar.LangEN, "Cafe\u0301  Neu"), "slug": "outside"}, // as names were stored before
-	)
-	names[0].Record.Home = calendar.LangFR
-	wantAdmitted(t, names, []admitted{
-		{tag(calendar.LangEN, "café N"), ids(2)},
-		{tag(calendar.LangES, "FÊTE"), ids(1)}, // shown in the home language; case aside, accents not
-		{tag(calendar.LangFR, "fete"), nil},
-		{tag(calendar.LangEN, "fleuve"), nil},   // not shown
-		{tag(calendar.LangFR, "feast"), ids(1)}, // the slug is one for all languages
-		{tag(calendar.LangEN, "-"), ids(1)},     // no splitting
-		{readmodel.Contains{Value: "a"}, nil},   // in no field
-		{is(readmodel.FieldSlug, "side"), nil},
-		{is(name(calendar.LangES), "fête du fleuve"), ids(1)},
-		{is(name(calendar.LangEN), "river feast"), ids(1)},
-	})
-	search := func(l calendar.Lang, query string, fields ...string) readmodel.Filter {
-		if fields == nil {
-			fields = eventTexts
+	switch kind {
+	case "And":
+		return readmodel.And(parts)
+	case "Or":
+		return readmodel.Or(parts)
+	case "Not":
+		return readmodel.Not{Filter: parts[0]}
+	case "Term":
+		return decoded[readmodel.Term](t, fields)
+	case "City": // as it is sent
+		f := decoded[readmodel.Term](t, fields)
+		return is(readmodel.FieldCityKey, readmodel.PlaceKey(f.Value))
+	case "In":
+		return decoded[readmodel.In](t, fields)
+	case "Range":
+		return decoded[readmodel.Range](t, fields)
+	case "Exists":
+		return decoded[readmodel.Exists](t, fields)
+	case "Near":
+		return decoded[readmodel.Near](t, fields)
+	case "Box":
+		return decoded[readmodel.Box](t, fields)
+	case "Contains":
+		return decoded[readmodel.Contains](t, fields)
+	case "Text":
+		var sent struct {
+			Lang, Query string
+			Fields      []string
 		}
-		return readmodel.Text{Fields: fields, Search: readmodel.ParseSearch(query, l)}
+		if err := json.Unmarshal(fields, &sent); err != nil {
+			t.Fatalf("%s: %v", fields, err)
+		}
+		l, _ := calendar.ParseLang(sent.Lang)
+		return readmodel.Text{Fields: sent.Fields, Search: readmodel.ParseSearch(sent.Query, l)}
+	case "Everything":
+		return nil
 	}
-	texts := documents(calendar.KindEvent,
-		calendar.Fields{
-			"title":       calendar.Text{calendar.LangFR: "Nuit blanche", calendar.LangEN: "White night"},
-			"description": calendar.Text{calendar.LangFR: "<p>Au bord du fleuve</p>", calendar.LangES: "Junto al agua"},
-		},
-		calendar.Fields{"title": textIn(calendar.LangFR, "a <river> of 2 &amp; 3"), "description": textIn(calendar.LangFR, "study bailando chevaux"), "slug": "slugged"},
-	)
-	texts[0].Record.Home, texts[1].Record.Home = calendar.LangFR, calendar.LangFR
-	wantAdmitted(t, texts, []admitted{
-		{search(calendar.LangFR, "nuit fleuve"), ids(1)},
-		{search(calendar.LangFR, "white"), nil},
-		{search(calendar.LangEN, "white fleuve"), ids(1)}, // each field falls back by itself
-		{search(calendar.LangEN, "blanche"), nil},
-		{search(calendar.LangES, "nuit agua"), ids(1)},
-		{search(calendar.LangES, "fleuve"), nil},
-		{search(calendar.LangCN, `"au bord"`), ids(1)},
-		{search(calendar.LangCN, `"blanche au"`), nil}, // quotes stay in one field
-		{search(calendar.LangES, "-fleuve"), ids(1, 2)},
-		{search(calendar.LangFR, "nuit", readmodel.TextDescription), nil},
-		{readmodel.Text{Search: readmodel.ParseSearch("nuit", calendar.LangFR)}, nil}, // in no field
-		{search(calendar.LangEN, "river amp"), ids(2)},                                // a name is no HTML
-		{search(calendar.LangEN, "slugged"), nil},
-		// The language of the text decides about stems, not that of the request.
-		{search(calendar.LangEN, "cheval"), ids(2)},
-		{search(calendar.LangEN, "studying"), nil},
-		{search(calendar.LangES, "bailar"), nil},
-	})
+	t.Fatalf("%s is no filter", kind)
+	return nil
+}
+
+// TestMatch: the filters of testdata/matches.txt admit the documents that it says.
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	var docs []readmodel.Document
+	rows := 0
+	for _, line := range readLines(t, "matches.txt") {
+		row, want, isFilter := strings.Cut(line, " =>")
+		kind, fields, _ := strings.Cut(row, " ")
+		switch {
+		case kind == "==":
+			docs = nil
+		case isFilter:
+			f := filterOf(t, kind, []byte(fields))
+			got := idsOf(slices.DeleteFunc(slices.Clone(docs), func(d readmodel.Document) bool { return !readmodel.Match(f, &d) }))
+			if fmt.Sprint(got) != "["+strings.TrimSpace(want)+"]" {
+				t.Errorf("%s admits %v, want%s", row, got, want)
+			}
+			rows++
+		default:
+			home, fields, _ := strings.Cut(fields, " ")
+			r, err := calendar.DecodeRecord(fmt.Appendf(nil, `{"changed":"2030-01-01T00:00:00.000Z","fields":%s,"home":%q,"id":%d,"kind":%q,"version":1}`, fields, home, len(docs)+1, kind))
+			if err != nil {
+				t.Fatalf("%s: %v", row, err)
+			}
+			docs = append(docs, readmodel.Document{Record: r})
+		}
+	}
+	if rows < 90 {
+		t.Errorf("%d filters, want at least 90", rows)
+	}
 }
 
 func TestCompare(t *testing.T) {

@@ -38,54 +38,13 @@ func show(e readmodel.Expression) string {
 
 func TestParseSearch(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		l           calendar.Lang
-		query, want string
-	}{
-		{calendar.LangEN, "Jazz  River", "jazz river"},
-		{calendar.LangEN, "the river", "river"},
-		{calendar.LangEN, "the", "the"},
-		{calendar.LangEN, "the of", "the of"},
-		{calendar.LangEN, "a x 5", "5"},
-		{calendar.LangEN, "a x", "a x"},
-		{calendar.LangEN, "я мир", "я мир"}, // single letters of other scripts count
-		{calendar.LangFR, "the le", "the"},
-		{calendar.LangCN, "the le", "the le"},
-		{calendar.LangFR, "l'été", "ete"},
-		{calendar.LangEN, `"the river"`, "[the river]"},
-		{calendar.LangEN, `the "the river"`, "[the river]"},
-		{calendar.LangEN, `jazz "a`, "jazz"},
-		{calendar.LangEN, `a"b c"d`, "[b c]"},
-		{calendar.LangEN, `"" "jazz"`, "[jazz]"},
-		{calendar.LangEN, `"one" two" three`, "[one] two three"},
-		{calendar.LangEN, "-jazz", "-{jazz}"},
-		{calendar.LangEN, "river -jazz", "river -{jazz}"},
-		{calendar.LangEN, `river -"the jazz"`, "river -{[the jazz]}"},
-		{calendar.LangEN, "river -the", "river"},
-		{calendar.LangEN, "-the", "-{the}"},
-		{calendar.LangEN, "the -jazz", "-{jazz}"},
-		{calendar.LangEN, "hip-hop", "hip hop"},
-		{calendar.LangEN, "-hip-hop fun", "fun -{hip hop}"},
-		{calendar.LangEN, "- jazz", "jazz"},
-		{calendar.LangEN, "--jazz", "jazz"},
-		{calendar.LangEN, `-"jazz`, "jazz"},
-		{calendar.LangEN, `-"jazz"fun`, "fun -{[jazz]}"},
-		{calendar.LangEN, `"jazz"-fun`, "[jazz] fun"},
-		{calendar.LangEN, "jazz\t-fun\u3000-rock", "jazz -{fun} -{rock}"},
-		{calendar.LangEN, "–jazz", "jazz"}, // a dash is no minus
-		{calendar.LangCN, "音乐会", "[音 乐 会]"},
-		{calendar.LangCN, "音乐 会", "[音 乐] [会]"},
-		{calendar.LangCN, "2026年jazz音乐", "2026 [年] jazz [音 乐]"},
-		{calendar.LangCN, `"音乐 会"`, "[音 乐 | 会]"},
-		{calendar.LangCN, "-音乐jazz 会", "[会] -{[音 乐] jazz}"},
-		{calendar.LangEN, "", ""},
-		{calendar.LangEN, `- "" !?`, ""},
-		{calendar.LangEN, "CAFÉ", "cafe"},
-	} {
-		if got := show(readmodel.ParseSearch(c.query, c.l)); got != c.want {
-			t.Errorf("%s %q: %s, want %s", c.l, c.query, got, c.want)
+	var lang, query, want string
+	eachRow(t, "searches.txt", func() {
+		l, _ := calendar.ParseLang(lang)
+		if got := show(readmodel.ParseSearch(query, l)); got != want {
+			t.Errorf("%s %q: %s, want %s", lang, query, got, want)
 		}
-	}
+	}, &lang, &query, &want)
 }
 
 func TestTokens(t *testing.T) {
