@@ -35,10 +35,6 @@ func idsOf(docs []readmodel.Document) (ids []calendar.ID) {
 
 func ids(list ...calendar.ID) []calendar.ID { return list }
 
-func between(field string, lo, hi int64) readmodel.Filter {
-	return readmodel.Range{Field: field, Min: &lo, Max: &hi}
-}
-
 func is(field, value string) readmodel.Filter { return readmodel.Term{Field: field, Value: value} }
 
 func in(field string, list ...calendar.ID) readmodel.Filter {

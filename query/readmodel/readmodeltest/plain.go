@@ -44,12 +44,14 @@ func (x *Plain) empty() {
 	x.marks = readmodel.Marks{}
 }
 
+// Reset implements readmodel.Index.
 func (x *Plain) Reset(context.Context) error {
 	defer x.lock()()
 	x.empty()
 	return nil
 }
 
+// Write implements readmodel.Index.
 func (x *Plain) Write(_ context.Context, b readmodel.Batch) ([]error, error) {
 	defer x.lock()()
 	errs := make([]error, len(b.Documents))
@@ -80,16 +82,19 @@ func (x *Plain) Write(_ context.Context, b readmodel.Batch) ([]error, error) {
 	return errs, nil
 }
 
+// Marks implements readmodel.Index.
 func (x *Plain) Marks(context.Context) (readmodel.Marks, error) {
 	defer x.lock()()
 	return x.marks, nil
 }
 
+// Visible implements readmodel.Index.
 func (x *Plain) Visible(context.Context) (readmodel.Shown, error) {
 	defer x.lock()()
 	return readmodel.Shown{Mark: x.marks.All, Content: x.healed}, nil
 }
 
+// Wait implements readmodel.Index.
 func (x *Plain) Wait(ctx context.Context, p calendar.Position) error {
 	for {
 		x.mu.Lock()
@@ -120,6 +125,7 @@ func (x *Plain) find(q readmodel.Query) (out []readmodel.Document) {
 	return out
 }
 
+// Search implements readmodel.Index.
 func (x *Plain) Search(_ context.Context, q readmodel.Query) (readmodel.Page, error) {
 	if err := readmodel.Check(q); err != nil {
 		return readmodel.Page{}, err
@@ -145,6 +151,7 @@ func (x *Plain) Search(_ context.Context, q readmodel.Query) (readmodel.Page, er
 	return page, nil
 }
 
+// Walk implements readmodel.Index.
 func (x *Plain) Walk(ctx context.Context, q readmodel.Query) (readmodel.Walk, error) {
 	q.Offset, q.Limit, q.After, q.Tallies = 0, math.MaxInt, nil, nil
 	page, err := x.Search(ctx, q)
@@ -198,6 +205,7 @@ func steps(documents []readmodel.Document, use func([]readmodel.Document) error)
 	return nil
 }
 
+// Still implements readmodel.Index.
 func (x *Plain) Still(ctx context.Context, read func(context.Context) error) error {
 	for {
 		before, _ := x.Visible(ctx)
@@ -210,6 +218,7 @@ func (x *Plain) Still(ctx context.Context, read func(context.Context) error) err
 	}
 }
 
+// Get implements readmodel.Index.
 func (x *Plain) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readmodel.Document, error) {
 	defer x.lock()()
 	out := map[calendar.ID]readmodel.Document{}
@@ -221,6 +230,7 @@ func (x *Plain) Get(_ context.Context, ids []calendar.ID) (map[calendar.ID]readm
 	return out, nil
 }
 
+// Counts implements readmodel.Index.
 func (x *Plain) Counts(_ context.Context, k calendar.Kind, field string, f readmodel.Filter) (map[calendar.ID]int, error) {
 	if err := readmodel.CheckCounts(k, field, f); err != nil {
 		return nil, err
@@ -244,6 +254,7 @@ func (x *Plain) Stamp(_ context.Context, k calendar.Kind) (s readmodel.Stamp, er
 	return s, nil
 }
 
+// Titles implements readmodel.Index.
 func (x *Plain) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title, calendar.Position, error) {
 	if err := readmodel.CheckTitles(q); err != nil {
 		return nil, 0, err
@@ -252,11 +263,13 @@ func (x *Plain) Titles(_ context.Context, q readmodel.Titles) ([]readmodel.Title
 	return readmodel.TitlesOf(q, x.find(q.Query(0))), x.marks.All.Position, nil
 }
 
+// Quarantined implements readmodel.Index.
 func (x *Plain) Quarantined(context.Context) ([]readmodel.Quarantined, error) {
 	defer x.lock()()
 	return slices.SortedFunc(maps.Values(x.quarantined), func(a, b readmodel.Quarantined) int { return int(a.ID - b.ID) }), nil
 }
 
+// Digest implements readmodel.Index.
 func (x *Plain) Digest(context.Context) (readmodel.Digest, error) {
 	defer x.lock()()
 	out := readmodel.Digest{Counts: map[calendar.Kind]int{}}
