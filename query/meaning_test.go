@@ -44,11 +44,13 @@ func Fill(tb testing.TB, index readmodel.Index, after calendar.Position, records
 	}
 }
 
-// Event, Record and English make records; see event, record and english.
+// Event, Record and English make records, Lines reads a file; see event, record, english and
+// readLines.
 var (
 	Event   = event
 	Record  = record
 	English = english
+	Lines   = readLines
 )
 
 // Ask parses and runs a list of events.
