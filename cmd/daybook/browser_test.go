@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"daybook/internal/testkit/browser"
+	"daybook/internal/testkit/engines"
 )
 
 // looked is a demonstration calendar with what pages have to show, for a browser.
@@ -29,7 +30,7 @@ type looked struct {
 // look starts the calendar. Dates are those of the demonstration, around today.
 func look(t *testing.T) *looked {
 	t.Helper()
-	browser.Require(t)
+	engines.URL(t, engines.EngineChromium)
 	l := &looked{server: startServer(t, "demo", "--seed", "7")}
 	at := func(o map[string]any) string {
 		u, err := url.Parse(o["url"].(string))

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -89,14 +88,11 @@ func TestLameDuckDefault(t *testing.T) {
 func TestDrainWithASilentServer(t *testing.T) {
 	t.Parallel()
 	store, schema := engines.Postgres(t)
-	u, err := url.Parse(store)
-	must(t, err)
-	between := engines.NewProxy(t, u.Host)
-	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--store", between.URL(store), "--store-schema", schema,
+	between := engines.NewProxy(t, store)
+	s := startServer(t, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--store", between.URL, "--store-schema", schema,
 		"--drain-delay", "1s", "--drain-limit", "6s")
 	id := idOf(s.want(201, "POST", "/tags", s.token, `{"name":"first"}`))
-	between.Deaf(true)
-	between.Swallow()
+	between.Swallow(true)
 	var clients sync.WaitGroup
 	defer clients.Wait()
 	for range 8 {

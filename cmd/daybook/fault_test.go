@@ -144,7 +144,7 @@ func TestFaultStreamLost(t *testing.T) {
 
 	before = stream(t, js)
 	nats.Kill9()
-	nats.Erase()
+	must(t, os.RemoveAll(nats.Data()))
 	f.during(2*time.Second, "writes without a feed")
 	f.until("lists without a feed", func() bool {
 		v := projects.state()

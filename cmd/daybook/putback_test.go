@@ -40,14 +40,14 @@ func TestStoreGoesBack(t *testing.T) {
 		t.Parallel()
 		primary := engines.StartPostgres(t)
 		standby := primary.Standby("second")
-		proxy := engines.NewProxy(t, primary.Addr())
-		testGoesBack(t, proxy.URL(primary.URL()), func() {
+		proxy := engines.NewProxy(t, primary.URL())
+		testGoesBack(t, proxy.URL, func() {
 			primary.CaughtUp(standby)
 			standby.Cut()
 		}, func() {
 			primary.Kill9()
 			standby.Promote()
-			proxy.Switch(standby.Addr())
+			proxy.Switch(standby.URL())
 		}, false)
 	})
 }

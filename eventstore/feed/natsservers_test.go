@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -15,8 +17,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-
-	"daybook/internal/testkit/engines"
 )
 
 // natsAccounts is how many accounts natsServers have. Each is a JetStream of its
@@ -51,7 +51,7 @@ type natsServer struct {
 func startNATS(t *testing.T, n int) *natsServers {
 	t.Helper()
 	c := &natsServers{}
-	ports := engines.FreePorts(t, 2*n)
+	ports := freePorts(2 * n)
 	routes := make([]string, 0, n)
 	for i := range n {
 		routes = append(routes, fmt.Sprintf(`"nats://127.0.0.1:%d"`, ports[n+i]))
@@ -82,6 +82,18 @@ func startNATS(t *testing.T, n int) *natsServers {
 	}
 	c.Ready(t)
 	return c
+}
+
+// freePorts returns n ports of this machine that nobody listens on, below those
+// that the system gives to outgoing connections.
+func freePorts(n int) (ports []int) {
+	for port := 20_000 + rand.IntN(9_000); len(ports) < n; port++ {
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			_ = l.Close()
+			ports = append(ports, port)
+		}
+	}
+	return ports
 }
 
 // Account gives the URLs of all servers with the user of an account that nobody

@@ -180,8 +180,9 @@ func TestServersComeLate(t *testing.T) {
 // not wait for the acknowledgement.
 func TestConnectionBroken(t *testing.T) {
 	t.Parallel()
-	p := engines.NewProxy(t, listen(t, &server.Options{}))
-	js := connect(t, "nats://"+p.Addr(), feed.ConnectOptions{})
+	at := "nats://" + listen(t, &server.Options{})
+	p := engines.NewProxy(t, at)
+	js := connect(t, p.URL, feed.ConnectOptions{})
 	s := memstore.New()
 	published := make(chan calendar.Position, 100)
 	r := relay(t, s, js, feed.RelayOptions{AckWait: 2 * limit, Observe: func(_, last calendar.Position) func(error) {
@@ -191,7 +192,7 @@ func TestConnectionBroken(t *testing.T) {
 	actor(t, r.Run)
 	head := add(t, s, 10)
 	until(t, js, head)
-	p.Swallow()
+	p.Swallow(false)
 	head = add(t, s, 1)
 	for ctx, last := within(t), calendar.Position(0); last < head; {
 		select {
@@ -200,7 +201,7 @@ func TestConnectionBroken(t *testing.T) {
 			t.Fatal("the relay publishes nothing")
 		}
 	}
-	p.Break()
+	p.Switch(at)
 	wantWhole(t, js, head)
 	for ctx := within(t); r.Stats().Position < head; {
 		pause(ctx, t)

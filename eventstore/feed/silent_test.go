@@ -17,14 +17,14 @@ import (
 // and make another connection.
 func TestSilentConnection(t *testing.T) {
 	t.Parallel()
-	addr := listen(t, &server.Options{})
-	between := engines.NewProxy(t, addr)
-	s, direct := memstore.New(), connect(t, "nats://"+addr, feed.ConnectOptions{})
+	at := "nats://" + listen(t, &server.Options{})
+	between := engines.NewProxy(t, at)
+	s, direct := memstore.New(), connect(t, at, feed.ConnectOptions{})
 	if o := direct.Conn().Opts; time.Duration(o.MaxPingsOut+1)*o.PingInterval > 6*time.Second {
 		t.Errorf("silence is found out by %d pings, one every %s", o.MaxPingsOut+1, o.PingInterval)
 	}
 	often := []nats.Option{nats.PingInterval(200 * time.Millisecond)}
-	through := connect(t, "nats://"+between.Addr(), feed.ConnectOptions{Nats: often})
+	through := connect(t, between.URL, feed.ConnectOptions{Nats: often})
 	r := relay(t, s, through, feed.RelayOptions{})
 	actor(t, r.Run)
 	head := add(t, s, 20)
@@ -32,7 +32,7 @@ func TestSilentConnection(t *testing.T) {
 	src := source(t, s, through, feed.SourceOptions{Stall: 100 * time.Millisecond, Look: 100 * time.Millisecond})
 	mustReadAll(t, s, src, 0, head)
 
-	between.Swallow()
+	between.Swallow(false)
 	before := head
 	head = add(t, s, 20)
 	mustReadAll(t, s, src, before, head)

@@ -54,9 +54,9 @@ func TestFailover(t *testing.T) {
 	t.Parallel()
 	primary := engines.StartPostgres(t)
 	standby := primary.Standby("second")
-	proxy := engines.NewProxy(t, primary.Addr())
+	proxy := engines.NewProxy(t, primary.URL())
 	var log lockedBuffer
-	s := open(t, proxy.URL(primary.URL()), postgres.Options{Log: log.logger()})
+	s := open(t, proxy.URL, postgres.Options{Log: log.logger()})
 	write(t, s, 1, 1, "kept")
 	primary.CaughtUp(standby)
 	standby.Cut()
@@ -78,7 +78,7 @@ func TestFailover(t *testing.T) {
 	}
 	primary.Kill9()
 	standby.Promote()
-	proxy.Switch(standby.Addr())
+	proxy.Switch(standby.URL())
 
 	eventually(t, "read after the failover", func() error { _, err := s.Load(t.Context(), 1); return err })
 	if got := s.Epoch(); got != epoch+1 {

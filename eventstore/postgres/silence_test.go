@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"daybook/calendar"
 	"daybook/eventstore"
@@ -24,13 +20,8 @@ import (
 // proxied gives a proxy before the shared server.
 func proxied(t *testing.T) (*engines.Proxy, string) {
 	t.Helper()
-	at := server(t)
-	config, err := pgx.ParseConfig(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := engines.NewProxy(t, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
-	return p, p.URL(at)
+	p := engines.NewProxy(t, server(t))
+	return p, p.URL
 }
 
 // calls are one call of each kind that goes to the server.
@@ -88,7 +79,7 @@ func TestServerFallsSilent(t *testing.T) {
 		wg.Wait()
 	}
 	round(1, func(name string, err error) { t.Errorf("before: %s: %v", name, err) }) // the pool is full now
-	proxy.Swallow()
+	proxy.Swallow(false)
 	round(2, func(name string, err error) {
 		if !errors.Is(err, eventstore.ErrUnavailable) {
 			t.Errorf("when it falls silent: %s: %v", name, err)
@@ -123,7 +114,7 @@ func TestSilentConnections(t *testing.T) {
 	}
 	wg.Wait()
 	for n := range 3 {
-		proxy.Swallow()
+		proxy.Swallow(false)
 		minutes.Add(1)
 		for name, call := range calls(s, calendar.ID(n+2)) {
 			wg.Go(func() {
@@ -142,14 +133,13 @@ func TestServerIsAway(t *testing.T) {
 	t.Parallel()
 	proxy, at := proxied(t)
 	s := open(t, at, postgres.Options{Schema: schema(t), ReadTimeout: time.Second, Timeout: 2 * time.Second})
-	proxy.Deaf(true)
-	proxy.Swallow()
+	proxy.Swallow(true)
 	for name, call := range calls(s, 1) {
 		if err := call(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	proxy.Deaf(false)
+	proxy.Swallow(false)
 	for name, call := range calls(s, 1) {
 		eventually(t, name, func() error { return call(t.Context()) })
 	}
@@ -163,8 +153,7 @@ func TestCloseEnds(t *testing.T) {
 	if _, err := s.Head(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	proxy.Deaf(true)
-	proxy.Swallow()
+	proxy.Swallow(true)
 	var wg sync.WaitGroup
 	first := make(chan error, 100)
 	for _, call := range calls(s, 1) {
@@ -191,7 +180,7 @@ func TestSeveralHosts(t *testing.T) {
 	standby := primary.Standby("second")
 	write(t, open(t, primary.URL(), postgres.Options{}), 1, 1, "one")
 	primary.CaughtUp(standby)
-	hosts := fmt.Sprintf("postgres://postgres@%s,%s/postgres", standby.Addr(), primary.Addr())
+	hosts := strings.TrimSuffix(standby.URL(), "/postgres") + "," + strings.TrimPrefix(primary.URL(), "postgres://postgres@")
 	s := open(t, hosts, postgres.Options{})
 	write(t, s, 1, 2, "two")
 	if states, err := s.Load(t.Context(), 1); err != nil || states[0].Version != 2 {
@@ -200,11 +189,11 @@ func TestSeveralHosts(t *testing.T) {
 	// A server that is a standby and behind is no other history.
 	standby.Cut()
 	write(t, s, 1, 3, "three")
-	proxy := engines.NewProxy(t, primary.Addr())
+	proxy := engines.NewProxy(t, primary.URL())
 	var log lockedBuffer
-	through := open(t, proxy.URL(primary.URL()), postgres.Options{Log: log.logger()})
+	through := open(t, proxy.URL, postgres.Options{Log: log.logger()})
 	epoch := through.Epoch()
-	proxy.Switch(standby.Addr())
+	proxy.Switch(standby.URL())
 	eventually(t, "the standby is refused", func() error {
 		if _, err := through.Head(t.Context()); !errors.Is(err, eventstore.ErrUnavailable) || !strings.Contains(err.Error(), "standby") {
 			return fmt.Errorf("got %w", err)
@@ -214,6 +203,6 @@ func TestSeveralHosts(t *testing.T) {
 	if through.Epoch() != epoch {
 		t.Errorf("a standby that lags was taken for another history:\n%s", log.String())
 	}
-	proxy.Switch(primary.Addr())
+	proxy.Switch(primary.URL())
 	eventually(t, "the primary again", func() error { _, err := through.Head(t.Context()); return err })
 }

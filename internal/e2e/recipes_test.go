@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/internal/testkit/browser"
+	"daybook/internal/testkit/engines"
 )
 
 var update = flag.Bool("update", false, "take the pictures of docs/recipes anew")
@@ -26,7 +27,7 @@ var update = flag.Bool("update", false, "take the pictures of docs/recipes anew"
 // name, against a service: what people see there is what is in the calendar.
 func TestRecipes(t *testing.T) {
 	t.Parallel()
-	browser.Require(t)
+	engines.URL(t, engines.EngineChromium)
 	svc := embedded(t, settings{})
 	pages := recipes(t, svc, nodePackages(t, "recipes/package.json", "recipes/package-lock.json"))
 	editor := svc.as(t, "editor")

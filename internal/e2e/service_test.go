@@ -237,11 +237,7 @@ func (s *service) read(t *testing.T) world.Documentation {
 		t.Fatal(err)
 	}
 	// Services differ in their ports; it takes a while to parse.
-	d, err := world.ReadDocumentation(t.Context(), bytes.ReplaceAll(served, []byte(s.url), []byte("https://calendar.example.org")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return world.ReadDocumentation(t, bytes.ReplaceAll(served, []byte(s.url), []byte("https://calendar.example.org")))
 }
 
 func closed(t *testing.T, err error) {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,34 +47,13 @@ type Load struct {
 // Object is a JSON object of the protocol.
 type Object = map[string]any
 
-// Require gives the URL of the browser; without one the test does not run.
-func Require(t testing.TB) string {
-	t.Helper()
-	return engines.URL(t, engines.EngineChromium)
-}
-
 // Open opens a page that shares nothing with others; without a browser the test does
 // not run.
 func Open(t testing.TB, url string) *Page {
 	t.Helper()
-	base := Require(t)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/json/version", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // of which nothing is left
-	res, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	var browser struct {
-		URL string `json:"webSocketDebuggerUrl"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&browser); err != nil {
-		t.Fatalf("open a page: %s: %v", res.Status, err)
-	}
-	conn, err := websocket.Dial(browser.URL, "", "http://127.0.0.1")
+	var browser struct{ WebSocketDebuggerURL string }
+	engines.Fetch(t, http.MethodGet, engines.URL(t, engines.EngineChromium)+"/json/version", &browser)
+	conn, err := websocket.Dial(browser.WebSocketDebuggerURL, "", "http://127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,26 +182,14 @@ func (p *Page) Call(method string, params Object, result any) {
 func (p *Page) receive(method string, result any) bool {
 	p.t.Helper()
 	var m struct {
-		ID     int             `json:"id"`
-		Method string          `json:"method"`
-		Params json.RawMessage `json:"params"`
-		Result json.RawMessage `json:"result"`
-		Error  json.RawMessage `json:"error"`
+		ID                    int
+		Method                string
+		Params, Result, Error json.RawMessage
 	}
 	if err := websocket.JSON.Receive(p.conn, &m); err != nil {
 		p.t.Fatalf("%s: %v", method, err)
 	}
 	switch {
-	case m.Method == "Runtime.exceptionThrown":
-		p.t.Errorf("the page failed: %s", m.Params)
-	case m.Method == "Page.lifecycleEvent":
-		var e struct{ FrameID, LoaderID, Name string }
-		if err := json.Unmarshal(m.Params, &e); err != nil {
-			p.t.Errorf("%s: %v", m.Method, err)
-		}
-		if e.Name == "load" && e.FrameID == p.frame {
-			p.loader = e.LoaderID
-		}
 	case m.Method != "":
 		p.note(m.Method, m.Params)
 	case m.ID != p.sent:
@@ -240,20 +206,26 @@ func (p *Page) receive(method string, result any) bool {
 	return false
 }
 
-// note keeps what a watched page does.
+// note keeps what a page does.
 func (p *Page) note(method string, params json.RawMessage) {
 	var m struct {
-		RequestID string
-		Type      string
-		Request   struct{ URL string }
-		Encoded   float64 `json:"encodedDataLength"`
-		Args      []struct{ Value, Description any }
-		Entry     struct{ Level, Source, Text, URL string }
+		FrameID, LoaderID, RequestID, Name, Type string
+
+		Request           struct{ URL string }
+		EncodedDataLength float64
+		Args              []struct{ Value, Description any }
+		Entry             struct{ Level, Source, Text, URL string }
 	}
 	if err := json.Unmarshal(params, &m); err != nil {
 		p.t.Errorf("%s: %v", method, err)
 	}
 	switch method {
+	case "Runtime.exceptionThrown":
+		p.t.Errorf("the page failed: %s", params)
+	case "Page.lifecycleEvent":
+		if m.Name == "load" && m.FrameID == p.frame {
+			p.loader = m.LoaderID
+		}
 	case "Network.requestWillBeSent":
 		if !strings.HasPrefix(m.Request.URL, "data:") {
 			p.Requests = append(p.Requests, &Load{ID: m.RequestID, URL: m.Request.URL, Type: m.Type})
@@ -261,7 +233,7 @@ func (p *Page) note(method string, params json.RawMessage) {
 	case "Network.loadingFinished":
 		for _, l := range p.Requests {
 			if l.ID == m.RequestID {
-				l.Bytes = int(m.Encoded)
+				l.Bytes = int(m.EncodedDataLength)
 			}
 		}
 	case "Runtime.consoleAPICalled":
@@ -279,14 +251,12 @@ func (p *Page) note(method string, params json.RawMessage) {
 func (p *Page) Eval(expression string) any {
 	p.t.Helper()
 	var out struct {
-		Result  struct{ Value any }
-		Details *struct {
-			Exception struct{ Description string }
-		} `json:"exceptionDetails"`
+		Result           struct{ Value any }
+		ExceptionDetails *struct{ Exception struct{ Description string } }
 	}
 	p.Call("Runtime.evaluate", Object{"expression": expression, "awaitPromise": true, "returnByValue": true}, &out)
-	if out.Details != nil {
-		p.t.Fatalf("%s\n%s", expression, out.Details.Exception.Description)
+	if out.ExceptionDetails != nil {
+		p.t.Fatalf("%s\n%s", expression, out.ExceptionDetails.Exception.Description)
 	}
 	return out.Result.Value
 }
@@ -294,31 +264,35 @@ func (p *Page) Eval(expression string) any {
 // Wait waits until a JavaScript expression comes to something true, and gives that.
 func (p *Page) Wait(expression string) any {
 	p.t.Helper()
-	quoted, err := json.Marshal(expression)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return p.Eval(strings.NewReplacer("LIMIT", strconv.FormatInt(pageLimit.Milliseconds(), 10), "QUOTED", string(quoted), "EXPRESSION", expression).Replace(`new Promise((found, failed) => {
-		const end = Date.now() + LIMIT, expression = QUOTED;
+	return p.Eval(fmt.Sprintf(`new Promise((found, failed) => {
+		const end = Date.now() + %d, expression = () => (%s);
 		(function look() {
 			let v, why = 'it stays untrue';
-			try { v = (EXPRESSION) } catch (e) { why = e }
+			try { v = expression() } catch (e) { why = e }
 			if (v) found(v);
 			else if (Date.now() > end) failed(new Error(expression + ': ' + why + '\\n' + document.body.innerHTML.slice(0, 4000)));
 			else setTimeout(look, 30);
 		})();
-	})`))
+	})`, pageLimit.Milliseconds(), expression))
 }
 
 // Until waits until the browser has told enough for a condition.
 func (p *Page) Until(what string, enough func() bool) {
 	p.t.Helper()
-	for end := time.Now().Add(pageLimit); !enough(); p.Eval(pause) {
-		if time.Now().After(end) {
-			p.t.Errorf("%s: never; faults %v", what, p.Faults)
-			return
+	if !p.until(enough) {
+		p.t.Errorf("%s: never; faults %v", what, p.Faults)
+	}
+}
+
+// until waits until a condition is true, with as long between two looks as Wait has.
+func (p *Page) until(enough func() bool) bool {
+	p.t.Helper()
+	for end := time.Now().Add(pageLimit); time.Now().Before(end); p.Eval(`new Promise((done) => setTimeout(() => done(0), 30))`) {
+		if enough() {
+			return true
 		}
 	}
+	return false
 }
 
 // Requested tells whether the page asked for a URL that has these words in it.
@@ -326,19 +300,13 @@ func (p *Page) Requested(words string) bool {
 	return slices.ContainsFunc(p.Requests, func(l *Load) bool { return strings.Contains(l.URL, words) })
 }
 
-// pause is as long as Wait waits between two looks.
-const pause = `new Promise((done) => setTimeout(() => done(0), 30))`
-
 // Is waits until an expression comes to a value, and tells the test what it came to instead.
 func (p *Page) Is(where, expression string, want any) {
 	p.t.Helper()
 	var got any
-	for end := time.Now().Add(pageLimit); time.Now().Before(end); p.Eval(pause) {
-		if got = p.Eval(expression); reflect.DeepEqual(got, want) {
-			return
-		}
+	if !p.until(func() bool { got = p.Eval(expression); return reflect.DeepEqual(got, want) }) {
+		p.t.Errorf("%s: %s\ngot  %v\nwant %v", where, expression, got, want)
 	}
-	p.t.Errorf("%s: %s\ngot  %v\nwant %v", where, expression, got, want)
 }
 
 // Screenshot returns a picture of the page as PNG, with further parameters of

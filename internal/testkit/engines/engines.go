@@ -3,12 +3,10 @@
 package engines
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -36,6 +33,9 @@ const (
 // engineLimit bounds every wait for an engine; the first start of a search
 // server fetches its libraries.
 const engineLimit = 6 * time.Minute
+
+// scriptPath is where the script is that starts engines, below the folder of the module.
+const scriptPath = "/deploy/engines/engines"
 
 // clearLimit bounds what a test removes at its end.
 const clearLimit = 30 * time.Second
@@ -65,16 +65,10 @@ func clearing(t testing.TB) (context.Context, context.CancelFunc) {
 
 // shared returns the URL of a shared engine and a name that is unique; remove removes what
 // has the name when the test ends.
-func shared(t testing.TB, name string, remove func(ctx context.Context, url, own string) error) (url, own string) {
+func shared(t testing.TB, name string, remove func(t testing.TB, url, own string)) (url, own string) {
 	t.Helper()
 	url, own = strings.TrimRight(URL(t, name), "/"), unique()
-	t.Cleanup(func() {
-		ctx, end := clearing(t)
-		defer end()
-		if err := remove(ctx, url, own); err != nil {
-			t.Errorf("%s of %s: %v", name, engineVariable(name), err)
-		}
-	})
+	t.Cleanup(func() { remove(t, url, own) })
 	return url, own
 }
 
@@ -83,28 +77,12 @@ func shared(t testing.TB, name string, remove func(ctx context.Context, url, own
 // URL may make schemas and roles.
 func Postgres(t testing.TB) (url, schema string) {
 	t.Helper()
-	url, schema = shared(t, EnginePostgres, func(ctx context.Context, url, schema string) error {
-		return execute(ctx, url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+	url, schema = shared(t, EnginePostgres, func(t testing.TB, url, schema string) {
+		t.Helper()
+		query(t, url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
 	})
-	if err := execute(t.Context(), url, "CREATE SCHEMA "+schema); err != nil {
-		t.Fatalf("PostgreSQL of %s: %v", engineVariable(EnginePostgres), err)
-	}
+	query(t, url, "CREATE SCHEMA "+schema)
 	return url, schema
-}
-
-// execute runs statements on a connection of their own.
-func execute(ctx context.Context, url string, statements ...string) error {
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	for _, text := range statements {
-		if _, err := conn.Exec(ctx, text); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
-		}
-	}
-	return nil
 }
 
 // NATS gives the URL of the server of DAYBOOK_TEST_NATS and a prefix for the names of
@@ -115,27 +93,22 @@ func NATS(t testing.TB) (url, prefix string) {
 	return shared(t, EngineNATS, deleteStreams)
 }
 
-func deleteStreams(ctx context.Context, url, prefix string) error {
+func deleteStreams(t testing.TB, url, prefix string) {
+	t.Helper()
 	conn, err := nats.Connect(url)
-	if err != nil {
-		return err
-	}
+	must(t, err)
 	defer conn.Close()
-	prefix = strings.ToUpper(prefix)
 	js, err := jetstream.New(conn)
-	if err != nil {
-		return err
-	}
+	must(t, err)
+	ctx, end := clearing(t)
+	defer end()
 	names := js.StreamNames(ctx)
 	for name := range names.Name() {
-		if !strings.HasPrefix(name, prefix) {
-			continue
-		}
-		if err := js.DeleteStream(ctx, name); err != nil {
-			return fmt.Errorf("delete stream %s: %w", name, err)
+		if strings.HasPrefix(name, strings.ToUpper(prefix)) {
+			must(t, js.DeleteStream(ctx, name))
 		}
 	}
-	return names.Err()
+	must(t, names.Err())
 }
 
 // Elasticsearch gives the URL of the server of DAYBOOK_TEST_ELASTICSEARCH and a
@@ -153,41 +126,38 @@ func OpenSearch(t testing.TB) (url, prefix string) {
 }
 
 // deleteIndices deletes by full names: the server refuses a wildcard.
-func deleteIndices(ctx context.Context, url, prefix string) error {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // a connection that is kept looks like a leak
-	send := func(method, path string) ([]byte, error) {
-		r, err := http.NewRequestWithContext(ctx, method, url+path, nil)
-		if err != nil {
-			return nil, err
-		}
-		answer, err := client.Do(r)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = answer.Body.Close() }()
-		body, err := io.ReadAll(answer.Body)
-		if err == nil && answer.StatusCode >= http.StatusMultipleChoices && answer.StatusCode != http.StatusNotFound {
-			err = fmt.Errorf("%s %s: status %d: %.300s", method, path, answer.StatusCode, body)
-		}
-		return body, err
-	}
-	body, err := send(http.MethodGet, "/"+prefix+"*/_alias?expand_wildcards=all")
-	if err != nil {
-		return err
-	}
-	var indices map[string]json.RawMessage
-	if err := json.Unmarshal(body, &indices); err != nil {
-		return fmt.Errorf("list of indices: %w", err)
-	}
+func deleteIndices(t testing.TB, url, prefix string) {
+	t.Helper()
+	var indices map[string]any
+	Fetch(t, http.MethodGet, url+"/"+prefix+"*/_alias?expand_wildcards=all", &indices)
 	for index := range indices {
-		if !strings.HasPrefix(index, prefix) {
-			continue
-		}
-		if _, err := send(http.MethodDelete, "/"+index); err != nil {
-			return err
-		}
+		Fetch(t, http.MethodDelete, url+"/"+index, &struct{}{})
 	}
-	return nil
+}
+
+// Fetch sends a request without a body and decodes the JSON of the answer, whose status may
+// be 404. It leaves no connection.
+func Fetch(t testing.TB, method, url string, into any) {
+	t.Helper()
+	ctx, end := clearing(t)
+	defer end()
+	r, err := http.NewRequestWithContext(ctx, method, url, nil)
+	must(t, err)
+	r.Close = true
+	answer, err := http.DefaultClient.Do(r)
+	must(t, err)
+	defer func() { _ = answer.Body.Close() }()
+	status := answer.StatusCode
+	if err := json.NewDecoder(answer.Body).Decode(into); err != nil || status != http.StatusOK && status != http.StatusNotFound {
+		t.Fatalf("%s %s: status %d, %v", method, url, status, err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Engine is a server of one test: it may be killed and started again.
@@ -196,28 +166,34 @@ type Engine struct {
 	name string
 	dir  string
 	url  string
+
+	variables []string // for the script
 }
 
 // Own starts an engine of this test alone by deploy/engines, on a port and
 // with data of its own, and stops it when the test ends, or when its process
 // dies. It asks for an engine by name as the shared ones do: where the name is
 // neither in DAYBOOK_REQUIRE nor a shared one given by DAYBOOK_TEST_*, the test
-// does not run, so that a plain test run starts no server.
-func Own(t testing.TB, name string) *Engine {
+// does not run, so that a plain test run starts no server. Further variables of the
+// script are NAME=VALUE.
+func Own(t testing.TB, name string, variables ...string) *Engine {
 	t.Helper()
-	requireOwn(t, name)
+	if !Required(name) && os.Getenv(engineVariable(name)) == "" {
+		Require(t, name, "neither DAYBOOK_REQUIRE nor "+engineVariable(name)+" asks for one")
+	}
 	dir, err := os.MkdirTemp("", "daybook-own-") //nolint:usetesting // PostgreSQL runs as another user, who could not pass t.TempDir
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(dir, 0o711); err != nil {
-		t.Fatal(err)
-	}
-	e := &Engine{t: t, name: name, dir: dir}
-	end := guard(t, e.command(context.WithoutCancel(t.Context()), "bash", "-c", `read -r _; "$0" down >/dev/null 2>&1; rm -rf "$1"`,
-		filepath.Join(moduleRoot(t), "deploy", "engines", "engines"), dir))
+	must(t, err)
+	must(t, os.Chmod(dir, 0o711))
+	e := &Engine{t: t, name: name, dir: dir, variables: variables}
+	// It reads its input to the end first: Cleanup closes that, or the end of the process.
+	guard := e.command(context.WithoutCancel(t.Context()), "bash", "-c", `read -r _; "$0" down >/dev/null 2>&1; rm -rf "$1"`,
+		moduleRoot(t)+scriptPath, dir)
+	input, err := guard.StdinPipe()
+	must(t, err)
+	must(t, guard.Start())
 	t.Cleanup(func() {
-		if err := end(); err != nil {
+		_ = input.Close()
+		if err := guard.Wait(); err != nil {
 			t.Errorf("take %s down: %v", name, err)
 		}
 	})
@@ -225,32 +201,6 @@ func Own(t testing.TB, name string) *Engine {
 		Require(t, name, err.Error())
 	}
 	return e
-}
-
-// requireOwn ends a test that starts an engine of its own where nothing asks for one.
-func requireOwn(t testing.TB, name string) {
-	t.Helper()
-	if !Required(name) && os.Getenv(engineVariable(name)) == "" {
-		Require(t, name, "neither DAYBOOK_REQUIRE nor "+engineVariable(name)+" asks for one")
-	}
-}
-
-// guard starts a shell command that reads its input to the end first: it does the rest
-// when end is called, or when the process of the test dies.
-func guard(t testing.TB, cmd *exec.Cmd) (end func() error) {
-	t.Helper()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	input, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return func() error {
-		_ = input.Close()
-		return cmd.Wait()
-	}
 }
 
 // command is a process with this engine's folder, out of reach of the signals
@@ -263,7 +213,7 @@ func (e *Engine) command(ctx context.Context, name string, args ...string) *exec
 		}
 	}
 	// A test installs nothing.
-	cmd.Env = append(cmd.Env, "DAYBOOK_ENGINES_DIR="+e.dir, "DAYBOOK_ENGINES_INSTALL=0")
+	cmd.Env = append(append(cmd.Env, "DAYBOOK_ENGINES_DIR="+e.dir, "DAYBOOK_ENGINES_INSTALL=0"), e.variables...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
@@ -273,18 +223,18 @@ func (e *Engine) run(action string) error {
 	e.t.Helper()
 	ctx, end := context.WithTimeout(context.WithoutCancel(e.t.Context()), engineLimit)
 	defer end()
-	cmd := e.command(ctx, filepath.Join(moduleRoot(e.t), "deploy", "engines", "engines"), action, e.name)
-	var out, errText bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errText
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("deploy/engines/%s %s: %w\n%s", action, e.name, err, errText.String())
+	out, err := e.command(ctx, moduleRoot(e.t)+scriptPath, action, e.name).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("deploy/engines/%s %s: %w\n%s", action, e.name, err, out)
 	}
-	first, _, _ := strings.Cut(out.String(), "\n")
-	if url, ok := strings.CutPrefix(first, engineVariable(e.name)+"="); ok {
-		e.url = url
+	if _, url, ok := strings.Cut(string(out), engineVariable(e.name)+"="); ok {
+		e.url, _, _ = strings.Cut(url, "\n")
 	}
 	return nil
 }
+
+// Data is the folder of its data. Removed after Kill9, the engine starts empty.
+func (e *Engine) Data() string { return filepath.Join(e.dir, e.name, "data") }
 
 // URL is where the engine serves; it stays the same over Kill9 and Start.
 func (e *Engine) URL() string { return e.url }
@@ -293,24 +243,12 @@ func (e *Engine) URL() string { return e.url }
 // acknowledged is there after Start.
 func (e *Engine) Kill9() {
 	e.t.Helper()
-	if err := e.run("kill"); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-// Erase removes the data of an engine after Kill9: it starts empty.
-func (e *Engine) Erase() {
-	e.t.Helper()
-	if err := os.RemoveAll(filepath.Join(e.dir, e.name, "data")); err != nil {
-		e.t.Fatal(err)
-	}
+	must(e.t, e.run("kill"))
 }
 
 // Start starts the engine again after Kill9, on the same port with the same
-// data (none after Erase), and waits until it is ready.
+// data, and waits until it is ready.
 func (e *Engine) Start() {
 	e.t.Helper()
-	if err := e.run("start"); err != nil {
-		e.t.Fatal(err)
-	}
+	must(e.t, e.run("start"))
 }

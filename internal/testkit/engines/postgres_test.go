@@ -2,13 +2,9 @@ package engines
 
 import (
 	"errors"
-	"net"
 	"os"
-	"strconv"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // TestPostgresServers: a standby has what it was given before Cut, and nothing
@@ -19,7 +15,7 @@ func TestPostgresServers(t *testing.T) {
 		primary := StartPostgres(t)
 		standby := primary.Standby("second")
 		dirs = []string{primary.dir, standby.dir}
-		proxy := NewProxy(t, primary.Addr())
+		proxy := NewProxy(t, primary.URL())
 		count := func(url string) (n int) {
 			t.Helper()
 			if err := postgres(t, url, "").QueryRow(t.Context(), "SELECT count(*) FROM kept").Scan(&n); err != nil {
@@ -32,13 +28,13 @@ func TestPostgresServers(t *testing.T) {
 		primary.CaughtUp(standby)
 		standby.Cut()
 		primary.Exec("INSERT INTO kept VALUES (2)")
-		if n := count(proxy.URL(primary.URL())); n != 2 {
+		if n := count(proxy.URL); n != 2 {
 			t.Errorf("the primary has %d", n)
 		}
 		primary.Kill9()
 		standby.Promote()
-		proxy.Switch(standby.Addr())
-		if n := count(proxy.URL(primary.URL())); n != 1 {
+		proxy.Switch(standby.URL())
+		if n := count(proxy.URL); n != 1 {
 			t.Errorf("after the failover: %d", n)
 		}
 		primary.Start()
@@ -61,18 +57,14 @@ func TestPostgresServers(t *testing.T) {
 func TestProxySwallows(t *testing.T) {
 	t.Parallel()
 	url, _ := Postgres(t)
-	config, err := pgx.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := NewProxy(t, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
-	old := postgres(t, proxy.URL(url), "SELECT 1")
-	proxy.Swallow()
+	proxy := NewProxy(t, url)
+	old := postgres(t, proxy.URL, "SELECT 1")
+	proxy.Swallow(false)
 	if err := old.PgConn().Conn().SetDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := old.Exec(t.Context(), "SELECT 1"); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a swallowed connection: %v", err)
 	}
-	postgres(t, proxy.URL(url), "SELECT 1")
+	postgres(t, proxy.URL, "SELECT 1")
 }

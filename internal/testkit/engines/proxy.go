@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,154 +13,107 @@ import (
 // Proxy passes TCP connections on to a server, and does what networks and load
 // balancers do to them when a test says so. It ends with the test.
 type Proxy struct {
-	t        testing.TB
-	listener net.Listener
+	URL string // of the server that it was made for, by way of the proxy
 
 	mu      sync.Mutex
 	target  string
-	deaf    bool // new connections are swallowed, too
-	closed  bool
-	passing map[*passed]bool
-	running sync.WaitGroup
+	deaf    bool                    // new connections are swallowed, too
+	passing map[*atomic.Bool]func() // what closes a connection, by whether it is swallowed
 }
 
-// passed is one connection through a Proxy.
-type passed struct {
-	front, back net.Conn // back nil: there is none
-	swallow     atomic.Bool
+// end is one end of a connection, to which nothing is written once it is swallowed.
+type end struct {
+	net.Conn
+	swallowed *atomic.Bool
 }
 
-// NewProxy starts a Proxy before the server at an address, host:port.
-func NewProxy(t testing.TB, target string) *Proxy {
+func (e end) Write(b []byte) (int, error) {
+	if e.swallowed.Load() {
+		return len(b), nil
+	}
+	return e.Conn.Write(b)
+}
+
+// NewProxy starts a Proxy before the server at a URL.
+func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with the test
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &Proxy{t: t, listener: l, target: target, passing: map[*passed]bool{}}
-	p.running.Go(p.accept)
+	must(t, err)
+	p := &Proxy{target: host(server), passing: map[*atomic.Bool]func(){}}
+	p.URL = strings.Replace(server, p.target, l.Addr().String(), 1)
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			front, err := l.Accept()
+			if err != nil {
+				return // closed
+			}
+			p.mu.Lock()
+			if back, err := net.Dial("tcp", p.target); err != nil { //nolint:noctx // on this machine
+				_ = front.Close()
+			} else {
+				p.pass(&running, front, back)
+			}
+			p.mu.Unlock()
+		}
+	})
 	t.Cleanup(func() {
-		p.mu.Lock()
-		p.closed = true
-		p.mu.Unlock()
 		_ = l.Close()
-		p.Break()
-		p.running.Wait()
+		p.Switch("")
+		running.Wait()
 	})
 	return p
 }
 
-// Addr is where the proxy listens, host:port.
-func (p *Proxy) Addr() string { return p.listener.Addr().String() }
-
-// URL gives a URL with the address of the proxy in place of the server's.
-func (p *Proxy) URL(server string) string {
-	p.t.Helper()
-	u, err := url.Parse(server)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	u.Host = p.Addr()
-	return u.String()
+// host is the address in a URL, host:port.
+func host(server string) string {
+	u, _ := url.Parse(server) // of a test
+	return u.Host
 }
 
-// Switch makes connections from now on go to another server, and breaks those that
+// Switch makes connections from now on go to the server at a URL, and breaks those that
 // are there.
-func (p *Proxy) Switch(target string) {
-	p.mu.Lock()
-	p.target = target
-	p.mu.Unlock()
-	p.Break()
-}
-
-// Break ends all connections that are there.
-func (p *Proxy) Break() {
+func (p *Proxy) Switch(server string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for c := range p.passing {
-		c.close()
+	p.target = host(server)
+	for _, breakIt := range p.passing {
+		breakIt()
 	}
 }
 
 // Swallow makes the connections that are there say nothing any more, neither an
-// answer nor an end, as a dead host behind a load balancer does; new ones are fine.
-func (p *Proxy) Swallow() {
+// answer nor an end, as a dead host behind a load balancer does; new ones are fine, or
+// swallowed too.
+func (p *Proxy) Swallow(newToo bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for c := range p.passing {
-		c.swallow.Store(true)
-	}
-}
-
-// Deaf makes the proxy swallow new connections, too, or stops that.
-func (p *Proxy) Deaf(on bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.deaf = on
-}
-
-func (p *Proxy) accept() {
-	for {
-		front, err := p.listener.Accept()
-		if err != nil {
-			return // closed
-		}
-		p.mu.Lock()
-		target, deaf := p.target, p.deaf
-		p.mu.Unlock()
-		c := &passed{front: front}
-		c.swallow.Store(deaf)
-		if !deaf {
-			if c.back, err = net.Dial("tcp", target); err != nil { //nolint:noctx // on this machine
-				_ = front.Close()
-				continue
-			}
-		}
-		p.mu.Lock()
-		if p.closed || target != p.target {
-			c.close()
-		}
-		p.passing[c] = true
-		p.mu.Unlock()
-		p.running.Go(func() { p.pass(c) })
+	p.deaf = newToo
+	for swallowed := range p.passing {
+		swallowed.Store(true)
 	}
 }
 
 // pass carries bytes both ways until an end is closed.
-func (p *Proxy) pass(c *passed) {
-	var both sync.WaitGroup
-	if c.back != nil {
-		both.Go(func() {
-			c.copy(c.front, c.back)
-			if !c.swallow.Load() { // else nobody hears of the end
-				c.close()
-			}
-		})
+func (p *Proxy) pass(running *sync.WaitGroup, front, back net.Conn) {
+	swallowed := &atomic.Bool{}
+	swallowed.Store(p.deaf)
+	breakIt := func() {
+		_ = front.Close()
+		_ = back.Close()
 	}
-	c.copy(c.back, c.front)
-	c.close()
-	both.Wait()
-	p.mu.Lock()
-	delete(p.passing, c)
-	p.mu.Unlock()
-}
-
-func (c *passed) copy(to io.Writer, from io.Reader) {
-	b := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(b)
-		if n > 0 && !c.swallow.Load() {
-			_, err = to.Write(b[:n])
+	p.passing[swallowed] = breakIt
+	running.Go(func() {
+		_, _ = io.Copy(end{front, swallowed}, back)
+		if !swallowed.Load() { // else nobody hears of the end
+			breakIt()
 		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (c *passed) close() {
-	_ = c.front.Close()
-	if c.back != nil {
-		_ = c.back.Close()
-	}
+	})
+	running.Go(func() {
+		_, _ = io.Copy(end{back, swallowed}, front)
+		breakIt()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.passing, swallowed)
+	})
 }

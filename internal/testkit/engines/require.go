@@ -28,16 +28,13 @@ func Required(name string) bool {
 // tested.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
-	start, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for dir := start; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
+	for up := "."; ; up += "/.." {
+		dir, err := filepath.Abs(up)
+		if err != nil || dir == "/" {
+			t.Fatalf("no go.mod above this folder: %v", err)
 		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above " + start)
+		if _, err := os.Stat(dir + "/go.mod"); err == nil {
+			return dir
 		}
 	}
 }

@@ -2,6 +2,7 @@ package world
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -29,10 +30,7 @@ type Client struct {
 // Under gives a client of the same user under the root of a language.
 func (c *Client) Under(l calendar.Lang) *Client {
 	out := *c
-	out.root = Root
-	if l != calendar.LangEN {
-		out.root = "/" + l.String() + Root
-	}
+	out.root = strings.TrimPrefix("/"+l.String(), "/en") + Root
 	return &out
 }
 
@@ -40,9 +38,6 @@ func (c *Client) Under(l calendar.Lang) *Client {
 func (c *Client) With(pairs ...string) *Client {
 	out := *c
 	out.header = c.header.Clone()
-	if out.header == nil {
-		out.header = http.Header{}
-	}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		out.header.Add(pairs[i], pairs[i+1])
 	}
@@ -70,10 +65,7 @@ func (c *Client) Do(method, path string, body any) *Response {
 	if strings.HasPrefix(path, "//") {
 		target = path[1:]
 	}
-	var (
-		sent        string
-		contentType = "application/json"
-	)
+	sent, contentType := "", "application/json"
 	switch b := body.(type) {
 	case nil:
 		contentType = ""
@@ -92,9 +84,6 @@ func (c *Client) Do(method, path string, body any) *Response {
 	r.Host = "calendar.example.org"
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
-	}
-	if c.Token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	maps.Copy(r.Header, c.header)
 	rec := httptest.NewRecorder()
@@ -184,14 +173,7 @@ func (r *Response) Want(status int) *Response {
 // WantCode fails the test unless the answer is an error with a status and code.
 func (r *Response) WantCode(status int, code string) *Response {
 	r.t.Helper()
-	r.Want(status)
-	if got := r.String("code"); got != code {
-		r.t.Fatalf("%s: code %q, want %q\n%s", r.Request, got, code, r.Body)
-	}
-	if got := r.Int("data.status"); got != status {
-		r.t.Fatalf("%s: data.status %d, want %d", r.Request, got, status)
-	}
-	return r
+	return r.Want(status).WantField("code", code).WantField("data.status", status)
 }
 
 // WantBad fails the test unless the answer is 400 rest_invalid_param that names
@@ -199,7 +181,7 @@ func (r *Response) WantCode(status int, code string) *Response {
 func (r *Response) WantBad(fields ...string) *Response {
 	r.t.Helper()
 	r.WantCode(http.StatusBadRequest, "rest_invalid_param")
-	params, _ := r.Get("data.params").(map[string]any)
+	params := at[map[string]any](r, "data.params")
 	if !slices.Equal(slices.Sorted(maps.Keys(params)), slices.Sorted(slices.Values(fields))) {
 		r.t.Fatalf("%s: refused params %v, want %v", r.Request, params, fields)
 	}
@@ -214,7 +196,7 @@ func (r *Response) WantField(path string, want any) *Response {
 		want = float64(n.Int())
 	}
 	if got := r.Get(path); !reflect.DeepEqual(got, want) {
-		r.t.Fatalf("%s: %s = %#v, want %#v", r.Request, path, got, want)
+		r.t.Fatalf("%s: %s = %#v, want %#v\n%s", r.Request, path, got, want, r.Body)
 	}
 	return r
 }
@@ -242,20 +224,15 @@ func Lookup(v any, path string) (any, bool) {
 	for path != "" {
 		var key string
 		key, path, _ = strings.Cut(path, ".")
-		switch x := v.(type) {
-		case map[string]any:
-			next, ok := x[key]
-			if !ok {
-				return nil, false
-			}
-			v = next
-		case []any:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(x) {
-				return nil, false
-			}
-			v = x[i]
-		default:
+		i, err := strconv.Atoi(key)
+		list, _ := v.([]any)
+		if err == nil && i >= 0 && i < len(list) {
+			v = list[i]
+			continue
+		}
+		object, _ := v.(map[string]any)
+		var ok bool
+		if v, ok = object[key]; !ok {
 			return nil, false
 		}
 	}
@@ -316,16 +293,15 @@ func (r *Response) ID() calendar.ID {
 // Path gives "/<collection>/<id>" of the record that the answer holds.
 func (r *Response) Path(k calendar.Kind) string {
 	r.t.Helper()
-	return "/" + k.Collection() + "/" + itoa(r.ID())
+	return fmt.Sprintf("/%s/%d", k.Collection(), r.ID())
 }
 
 // IDs gives the ids of the records of a list.
 func (r *Response) IDs(k calendar.Kind) []calendar.ID {
 	r.t.Helper()
-	list, _ := r.Get(k.Collection()).([]any)
-	out := make([]calendar.ID, len(list))
-	for i := range list {
-		out[i] = calendar.ID(r.Int(k.Collection() + "." + strconv.Itoa(i) + ".id"))
+	out := make([]calendar.ID, r.Len(k.Collection()))
+	for i := range out {
+		out[i] = calendar.ID(r.Int(fmt.Sprintf("%s.%d.id", k.Collection(), i)))
 	}
 	return out
 }

@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,24 +90,12 @@ type World struct {
 // fails the test.
 func New(t testing.TB, o Options) *World {
 	t.Helper()
-	if o.Now.IsZero() {
-		o.Now = Now
-	}
-	if o.Site == nil {
-		o.Site = time.UTC
-	}
-	if o.Wait == 0 {
-		o.Wait = 20 * time.Millisecond
-	}
+	o.Site = cmp.Or(o.Site, time.UTC)
 	w := &World{
-		t: t, Clock: NewClock(o.Now), Index: o.Index, Log: &Log{}, unchecked: o.Unchecked, like: &sync.Map{},
+		t: t, Clock: NewClock(cmp.Or(o.Now, Now)), Index: o.Index, Log: &Log{}, unchecked: o.Unchecked, like: &sync.Map{},
 		users: map[string]*Client{},
 	}
 	w.document = sync.OnceValue(w.Document)
-	store := o.Store
-	if store == nil {
-		store = memstore.New()
-	}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -119,14 +107,14 @@ func New(t testing.TB, o Options) *World {
 		w.Index, err = memindex.New(memindex.Options{})
 		must(err)
 	}
-	w.project = &projecting{Store: store, index: w.Index}
+	w.project = &projecting{Store: cmp.Or(o.Store, eventstore.Store(memstore.New())), index: w.Index}
 	w.Store = w.project
 	rules := &calendar.Rules{Site: o.Site, Clean: htmltext.New()}
 	w.Commands, err = command.New(w.Store, rules, PlainHasher{}, command.Options{Now: w.Clock.Now})
 	must(err)
 	w.Records = w.Commands.Records()
 	queries := query.Options{
-		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: w.Clock.Now, PositionWait: o.Wait, Clean: rules.Clean,
+		Site: o.Site, PerPageMax: o.HTTP.PerPageMax, Now: w.Clock.Now, PositionWait: cmp.Or(o.Wait, 20*time.Millisecond), Clean: rules.Clean,
 		LocalIndex: o.Index == nil, MaxAnswer: o.HTTP.MaxAnswer, QueryBudget: o.QueryBudget,
 	}
 	w.Queries, err = query.New(w.Index, w.Records, queries)
@@ -140,9 +128,7 @@ func New(t testing.TB, o Options) *World {
 	w.Proofs = proof.NewLog(w.Store)
 
 	h := o.HTTP
-	if h.BaseURL == "" {
-		h.BaseURL = Base
-	}
+	h.BaseURL = cmp.Or(h.BaseURL, Base)
 	h.Site, h.Now = o.Site, w.Clock.Now
 	h.Log = slog.New(slog.NewTextHandler(w.Log, nil))
 	deps := httpapi.Deps{Commands: w.Commands, Queries: w.Queries, History: history.New(w.Store, w.Clock.Now), Past: w.Past, Records: w.Records, Users: w.Users, Proofs: w.Proofs}
@@ -180,9 +166,9 @@ func Run(t testing.TB, actor func(context.Context) error) {
 // Hold keeps new entries from the read model until the returned function is
 // called: lists lag behind.
 func (w *World) Hold() (release func()) {
-	w.project.setHeld(true)
+	w.project.held.Store(true)
 	return func() {
-		w.project.setHeld(false)
+		w.project.held.Store(false)
 		if err := w.project.follow(context.Background()); err != nil {
 			w.t.Error(err)
 		}
@@ -203,7 +189,7 @@ func (w *World) Head() calendar.Position {
 func (w *World) As(role calendar.Role) *Client {
 	w.t.Helper()
 	if role == calendar.Anonymous {
-		return &Client{w: w, root: Root}
+		return &Client{w: w, root: Root, header: http.Header{}}
 	}
 	return w.as(role.String(), role)
 }
@@ -223,7 +209,9 @@ func (w *World) as(name string, role calendar.Role) *Client {
 		if err != nil {
 			w.t.Fatal(fmt.Errorf("add user %s: %w", name, err))
 		}
-		c = &Client{w: w, root: Root, User: u.ID, Name: name, Token: token}
+		c = w.As(calendar.Anonymous)
+		c.User, c.Name, c.Token = u.ID, name, token
+		c.header.Set("Authorization", "Bearer "+token)
 		w.users[name] = c
 	}
 	return c
@@ -300,15 +288,10 @@ type projecting struct {
 	eventstore.Store
 	index readmodel.Index
 
-	mu   sync.Mutex
-	at   calendar.Position
-	held bool
-}
+	held atomic.Bool
 
-func (p *projecting) setHeld(held bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.held = held
+	mu sync.Mutex
+	at calendar.Position
 }
 
 // Append appends and follows.
@@ -328,7 +311,7 @@ func (p *projecting) Append(ctx context.Context, appends []eventstore.Append) []
 func (p *projecting) follow(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.held {
+	if p.held.Load() {
 		return nil
 	}
 	for {
@@ -352,16 +335,9 @@ func (p *projecting) follow(ctx context.Context) error {
 			batch.Documents = append(batch.Documents, readmodel.Document{Position: e.Position, Record: r, Body: e.State})
 		}
 		refused, err := p.index.Write(ctx, batch)
-		if err != nil {
+		if err := errors.Join(append(refused, err)...); err != nil {
 			return err
-		}
-		for _, err := range refused {
-			if err != nil {
-				return err
-			}
 		}
 		p.at = mark.Position
 	}
 }
-
-func itoa(id calendar.ID) string { return strconv.FormatInt(int64(id), 10) }

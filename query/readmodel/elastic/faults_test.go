@@ -432,8 +432,8 @@ func TestBlackHole(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, e engine) {
 		t.Helper()
-		p := engines.NewProxy(t, strings.TrimPrefix(e.url(t), "http://"))
-		x, err := elastic.Open(t.Context(), p.URL(e.url(t)), elastic.Options{Flavour: e.flavour, Prefix: e.prefix(t), RefreshInterval: time.Millisecond})
+		p := engines.NewProxy(t, e.url(t))
+		x, err := elastic.Open(t.Context(), p.URL, elastic.Options{Flavour: e.flavour, Prefix: e.prefix(t), RefreshInterval: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -448,7 +448,7 @@ func TestBlackHole(t *testing.T) {
 			})
 		}
 		calls.Wait()
-		p.Swallow()
+		p.Swallow(false)
 		began := time.Now()
 		if _, err := x.Search(t.Context(), readmodel.Query{Kind: calendar.KindTag}); !errors.Is(err, readmodel.ErrUnavailable) {
 			t.Errorf("a search into the black hole: %v, want ErrUnavailable", err)
