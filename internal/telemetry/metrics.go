@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"daybook/calendar"
@@ -40,14 +41,14 @@ type Metrics struct {
 	cache    map[httpapi.CacheUse]prometheus.Counter
 
 	appends    map[string]prometheus.Counter // by result
-	appendTime prometheus.Histogram
-	commitTime prometheus.Histogram
+	appendTime prometheus.Observer
+	commitTime prometheus.Observer
 	failed     prometheus.Counter
-	groupSize  prometheus.Histogram
+	groupSize  prometheus.Observer
 
 	listTime    map[calendar.Kind]prometheus.Observer
-	publishTime prometheus.Histogram
-	projectTime prometheus.Histogram
+	publishTime prometheus.Observer
+	projectTime prometheus.Observer
 }
 
 // NewMetrics makes the metrics of a program of a version, those of the Go
@@ -82,46 +83,30 @@ func NewMetrics(version string) *Metrics {
 	for _, r := range appendResults {
 		m.appends[r] = appends.WithLabelValues(r)
 	}
-	m.appendTime = m.histogram("append_duration_seconds", "Time until the writer had the result of its appends.", workBuckets)
-	m.commitTime = m.histogram("commit_duration_seconds", "Time of one group commit of the event store.", workBuckets)
-	m.failed = m.counter("commit_failures_total", "Group commits of which nothing was written because the engine failed.")
-	m.groupSize = m.histogram("append_group_size", "Appends that shared one commit.", sizeBuckets)
+	m.appendTime = m.histograms("append_duration_seconds", "Time until the writer had the result of its appends.", workBuckets).WithLabelValues()
+	m.commitTime = m.histograms("commit_duration_seconds", "Time of one group commit of the event store.", workBuckets).WithLabelValues()
+	m.failed = m.counters("commit_failures_total", "Group commits of which nothing was written because the engine failed.").WithLabelValues()
+	m.groupSize = m.histograms("append_group_size", "Appends that shared one commit.", sizeBuckets).WithLabelValues()
 
 	lists := m.histograms("list_query_duration_seconds", "Time of lists that were not answered from the cache, by kind.", requestBuckets, "kind")
 	for _, k := range calendar.Kinds {
 		m.listTime[k] = lists.WithLabelValues(k.String())
 	}
-	m.publishTime = m.histogram("relay_publish_duration_seconds", "Time until the feed acknowledged a group of entries.", workBuckets)
-	m.projectTime = m.histogram("projection_batch_duration_seconds", "Time until a batch of entries was in the read model.", workBuckets)
+	m.publishTime = m.histograms("relay_publish_duration_seconds", "Time until the feed acknowledged a group of entries.", workBuckets).WithLabelValues()
+	m.projectTime = m.histograms("projection_batch_duration_seconds", "Time until a batch of entries was in the read model.", workBuckets).WithLabelValues()
 	return m
 }
 
 func (m *Metrics) counters(name, help string, labels ...string) *prometheus.CounterVec {
-	v := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
-	m.registry.MustRegister(v)
-	return v
-}
-
-func (m *Metrics) counter(name, help string) prometheus.Counter {
-	return m.counters(name, help).WithLabelValues()
+	return promauto.With(m.registry).NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 }
 
 func (m *Metrics) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
-	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
-	m.registry.MustRegister(v)
-	return v
+	return promauto.With(m.registry).NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, labels)
 }
 
 func (m *Metrics) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
-	m.registry.MustRegister(v)
-	return v
-}
-
-func (m *Metrics) histogram(name, help string, buckets []float64) prometheus.Histogram {
-	v := prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets})
-	m.registry.MustRegister(v)
-	return v
+	return promauto.With(m.registry).NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
 }
 
 // Limits of a look at the metrics.
@@ -144,50 +129,40 @@ var cacheOutcomes = map[httpapi.CacheUse]string{
 }
 
 // The values of the label result of appends_total.
-const (
-	resultAppended    = "appended"
-	resultReplayed    = "replayed" // the key was used before: nothing was written
-	resultConflict    = "conflict" // of versions or of a guard
-	resultClaim       = "claim"    // another record holds a slug
-	resultKeyReused   = "key_reused"
-	resultUnavailable = "unavailable"
-	resultCanceled    = "canceled"
-	resultMalformed   = "malformed"
-	resultFailed      = "failed"
-)
-
-var appendResults = []string{
-	resultAppended, resultReplayed, resultConflict, resultClaim, resultKeyReused, resultUnavailable, resultCanceled,
-	resultMalformed, resultFailed,
+var appendResults = [...]string{
+	"appended", "replayed", // the key was used before: nothing was written
+	"conflict", // of versions or of a guard
+	"claim",    // another record holds a slug
+	"key_reused", "unavailable", "canceled", "malformed", "failed",
 }
 
 func resultOf(r *eventstore.Result) string {
 	if r.Err == nil {
 		if r.Receipt != nil {
-			return resultReplayed
+			return "replayed"
 		}
-		return resultAppended
+		return "appended"
 	}
 	if _, ok := errors.AsType[*eventstore.ClaimError](r.Err); ok {
-		return resultClaim
+		return "claim"
 	}
 	for _, c := range []struct {
 		err    error
 		result string
 	}{
-		{eventstore.ErrConflict, resultConflict},
-		{eventstore.ErrKeyReused, resultKeyReused},
-		{eventstore.ErrUnavailable, resultUnavailable},
-		{eventstore.ErrClosed, resultUnavailable},
-		{eventstore.ErrMalformed, resultMalformed},
-		{context.Canceled, resultCanceled},
-		{context.DeadlineExceeded, resultCanceled},
+		{eventstore.ErrConflict, "conflict"},
+		{eventstore.ErrKeyReused, "key_reused"},
+		{eventstore.ErrUnavailable, "unavailable"},
+		{eventstore.ErrClosed, "unavailable"},
+		{eventstore.ErrMalformed, "malformed"},
+		{context.Canceled, "canceled"},
+		{context.DeadlineExceeded, "canceled"},
 	} {
 		if errors.Is(r.Err, c.err) {
 			return c.result
 		}
 	}
-	return resultFailed
+	return "failed"
 }
 
 // appended counts the results of appends; those that only look for a receipt

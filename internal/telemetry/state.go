@@ -48,76 +48,6 @@ type State struct {
 	Now  func() time.Time // nil: time.Now
 }
 
-// The metrics that State fills.
-type stateDescs struct {
-	storeUp, head                                                                *prometheus.Desc
-	indexUp, position, lagEntries, lagSeconds, visible, quarantined              *prometheus.Desc
-	active                                                                       *prometheus.Desc
-	relayPosition, relayLag                                                      *prometheus.Desc
-	relayPublished, relayConflicts, relayRebuilt, relayRetries                   *prometheus.Desc
-	projectedEntries, projectedDocuments, projectedBatches, projectRetries, held *prometheus.Desc
-	signedSize, signedTime, signed, unsigned, cosigned, refused, extends         *prometheus.Desc
-	images, imageRecords, filled, advanced                                       *prometheus.Desc
-}
-
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, labels, nil)
-}
-
-func newStateDescs() stateDescs {
-	return stateDescs{
-		storeUp: desc("store_up", "Whether the event store answered."),
-		head:    desc("head_position", "Position of the last entry of the event store."),
-
-		indexUp:     desc("read_model_up", "Whether the read model answered."),
-		position:    desc("projection_position", "Position up to which the projector has written everything."),
-		lagEntries:  desc("projection_lag_entries", "Entries that lists do not show yet."),
-		lagSeconds:  desc("projection_lag_seconds", "Age of the oldest entry that lists do not show yet, 0 when they show all."),
-		visible:     desc("visible_position", "Position up to which lists show everything."),
-		quarantined: desc("quarantined_records", "Records of which an entry could not be projected."),
-
-		active: desc("active", "Whether the relay or the projector of this process is the one that works.", "part"),
-
-		relayPosition:  desc("relay_position", "Position of the last entry that the feed is known to hold."),
-		relayLag:       desc("relay_lag_entries", "Entries that are not yet on the feed."),
-		relayPublished: desc("relay_published_entries_total", "Entries that the feed acknowledged."),
-		relayConflicts: desc("relay_conflicts_total", "Times that another relay was met."),
-		relayRebuilt:   desc("relay_streams_rebuilt_total", "Times that the stream of the feed was made new."),
-		relayRetries:   desc("relay_retries_total", "Times that an error made the relay begin again."),
-
-		projectedEntries:   desc("projection_entries_total", "Entries that the projector read."),
-		projectedDocuments: desc("projection_documents_total", "Documents that the projector wrote."),
-		projectedBatches:   desc("projection_batches_total", "Batches that the projector wrote."),
-		projectRetries:     desc("projection_retries_total", "Times that an error made the projector try again."),
-		held:               desc("projection_waiting_entries_total", "Entries that were passed over because their record is quarantined."),
-
-		signedSize: desc("checkpoint_size", "Entries that the newest checkpoint covers, as far as this process knows."),
-		signedTime: desc("checkpoint_time_seconds", "When the newest checkpoint was signed, seconds since 1970."),
-		signed:     desc("checkpoints_signed_total", "Checkpoints that this process signed."),
-		unsigned:   desc("checkpoint_failures_total", "Times that an error kept a checkpoint from being signed."),
-		cosigned:   desc("cosignatures_total", "Times that a witness signed a checkpoint."),
-		refused:    desc("cosignature_failures_total", "Times that a witness did not sign a checkpoint."),
-		extends:    desc("log_extends_checkpoint", "Whether the log extends its last checkpoint; nothing is signed while it does not."),
-
-		images:       desc("past_images", "Images that lists of the past are answered from."),
-		imageRecords: desc("past_image_records", "Records in all images of the past."),
-		filled:       desc("past_images_filled_total", "Images of the past that were filled from the log."),
-		advanced:     desc("past_images_advanced_total", "Images of the past that were made of another one and the entries behind it."),
-	}
-}
-
-func (d *stateDescs) each(f func(*prometheus.Desc)) {
-	for _, x := range []*prometheus.Desc{
-		d.storeUp, d.head, d.indexUp, d.position, d.lagEntries, d.lagSeconds, d.visible, d.quarantined, d.active,
-		d.relayPosition, d.relayLag, d.relayPublished, d.relayConflicts, d.relayRebuilt, d.relayRetries,
-		d.projectedEntries, d.projectedDocuments, d.projectedBatches, d.projectRetries, d.held,
-		d.signedSize, d.signedTime, d.signed, d.unsigned, d.cosigned, d.refused, d.extends,
-		d.images, d.imageRecords, d.filled, d.advanced,
-	} {
-		f(x)
-	}
-}
-
 // Watch adds the metrics of a state. Once for each Metrics, which may be nil.
 func (m *Metrics) Watch(s State) {
 	if m == nil {
@@ -126,19 +56,14 @@ func (m *Metrics) Watch(s State) {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	m.registry.MustRegister(&collector{s, newStateDescs()})
+	m.registry.MustRegister(&collector{s})
 }
 
 // collector asks the parts.
-type collector struct {
-	State
-	stateDescs
-}
+type collector struct{ State }
 
-// Describe does prometheus.Collector.
-func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	c.each(func(d *prometheus.Desc) { out <- d })
-}
+// Describe does prometheus.Collector: which metrics there are depends on the parts.
+func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect does prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
@@ -156,20 +81,28 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 // sink takes the values of one look.
 type sink chan<- prometheus.Metric
 
-func (o sink) gauge(d *prometheus.Desc, v float64, labels ...string) {
-	o <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+// value takes one, of a part of the process where the metric has that label.
+func (o sink) value(t prometheus.ValueType, name, help string, v float64, part ...string) {
+	d := prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, []string{"part"}[:len(part)], nil)
+	o <- prometheus.MustNewConstMetric(d, t, v, part...)
 }
 
-func (o sink) counter(d *prometheus.Desc, v uint64) {
-	o <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v))
+func (o sink) gauge(name, help string, v float64) { o.value(prometheus.GaugeValue, name, help, v) }
+
+func (o sink) counter(name, help string, v uint64) {
+	o.value(prometheus.CounterValue, name, help, float64(v))
 }
 
-func (o sink) flag(d *prometheus.Desc, on bool, labels ...string) {
+func (o sink) flag(name, help string, on bool, part ...string) {
 	v := 0.0
 	if on {
 		v = 1
 	}
-	o.gauge(d, v, labels...)
+	o.value(prometheus.GaugeValue, name, help, v, part...)
+}
+
+func (o sink) active(part string, on bool) {
+	o.flag("active", "Whether the relay or the projector of this process is the one that works.", on, part)
 }
 
 func (c *collector) store(ctx context.Context, o sink) (head calendar.Position, known bool) {
@@ -177,11 +110,11 @@ func (c *collector) store(ctx context.Context, o sink) (head calendar.Position, 
 		return 0, false
 	}
 	head, err := c.Store.Head(ctx)
-	o.flag(c.storeUp, err == nil)
+	o.flag("store_up", "Whether the event store answered.", err == nil)
 	if err != nil {
 		return 0, false
 	}
-	o.gauge(c.head, float64(head))
+	o.gauge("head_position", "Position of the last entry of the event store.", float64(head))
 	return head, true
 }
 
@@ -192,24 +125,24 @@ func (c *collector) index(ctx context.Context, o sink, head calendar.Position, k
 		return
 	}
 	shown, err := c.Index.Visible(ctx)
-	o.flag(c.indexUp, err == nil)
+	o.flag("read_model_up", "Whether the read model answered.", err == nil)
 	if err != nil {
 		return
 	}
 	at := shown.Position
-	o.gauge(c.visible, float64(at))
+	o.gauge("visible_position", "Position up to which lists show everything.", float64(at))
 	if quarantined, err := c.Index.Quarantined(ctx); err == nil {
-		o.gauge(c.quarantined, float64(len(quarantined)))
+		o.gauge("quarantined_records", "Records of which an entry could not be projected.", float64(len(quarantined)))
 	}
 	if !known {
 		return
 	}
-	o.gauge(c.lagEntries, behind(head, at))
+	o.gauge("projection_lag_entries", "Entries that lists do not show yet.", behind(head, at))
 	if at >= head {
-		o.gauge(c.lagSeconds, 0)
+		o.gauge("projection_lag_seconds", "Age of the oldest entry that lists do not show yet, 0 when they show all.", 0)
 	} else if next, err := c.Store.ReadAll(ctx, at, 1); err == nil && len(next) == 1 {
 		// Clocks of other machines may be ahead.
-		o.gauge(c.lagSeconds, max(0, c.Now().Sub(next[0].Time).Seconds()))
+		o.gauge("projection_lag_seconds", "Age of the oldest entry that lists do not show yet, 0 when they show all.", max(0, c.Now().Sub(next[0].Time).Seconds()))
 	}
 }
 
@@ -218,17 +151,17 @@ func (c *collector) relay(o sink, head calendar.Position, known bool) {
 		return
 	}
 	s, active := c.Relay()
-	o.flag(c.active, active, "relay")
-	o.counter(c.relayPublished, s.Published)
-	o.counter(c.relayConflicts, s.Conflicts)
-	o.counter(c.relayRebuilt, s.Rebuilt)
-	o.counter(c.relayRetries, s.Retries)
+	o.active("relay", active)
+	o.counter("relay_published_entries_total", "Entries that the feed acknowledged.", s.Published)
+	o.counter("relay_conflicts_total", "Times that another relay was met.", s.Conflicts)
+	o.counter("relay_streams_rebuilt_total", "Times that the stream of the feed was made new.", s.Rebuilt)
+	o.counter("relay_retries_total", "Times that an error made the relay begin again.", s.Retries)
 	if !active {
 		return // it does not follow the feed
 	}
-	o.gauge(c.relayPosition, float64(s.Position))
+	o.gauge("relay_position", "Position of the last entry that the feed is known to hold.", float64(s.Position))
 	if known {
-		o.gauge(c.relayLag, behind(head, s.Position))
+		o.gauge("relay_lag_entries", "Entries that are not yet on the feed.", behind(head, s.Position))
 	}
 }
 
@@ -237,14 +170,14 @@ func (c *collector) project(o sink) {
 		return
 	}
 	s, active := c.Projector()
-	o.flag(c.active, active, "projector")
-	o.counter(c.projectedEntries, s.Entries)
-	o.counter(c.projectedDocuments, s.Documents)
-	o.counter(c.projectedBatches, s.Batches)
-	o.counter(c.projectRetries, s.Retries)
-	o.counter(c.held, s.Waiting)
+	o.active("projector", active)
+	o.counter("projection_entries_total", "Entries that the projector read.", s.Entries)
+	o.counter("projection_documents_total", "Documents that the projector wrote.", s.Documents)
+	o.counter("projection_batches_total", "Batches that the projector wrote.", s.Batches)
+	o.counter("projection_retries_total", "Times that an error made the projector try again.", s.Retries)
+	o.counter("projection_waiting_entries_total", "Entries that were passed over because their record is quarantined.", s.Waiting)
 	if active {
-		o.gauge(c.position, float64(s.Position))
+		o.gauge("projection_position", "Position up to which the projector has written everything.", float64(s.Position))
 	}
 }
 
@@ -261,19 +194,15 @@ func (c *collector) sign(o sink) {
 		return
 	}
 	s := c.Signer()
-	extends := 0.0
-	if s.Extends {
-		extends = 1
-	}
 	if !s.Time.IsZero() {
-		o.gauge(c.signedSize, float64(s.Size))
-		o.gauge(c.signedTime, float64(s.Time.UnixMilli())/1000)
+		o.gauge("checkpoint_size", "Entries that the newest checkpoint covers, as far as this process knows.", float64(s.Size))
+		o.gauge("checkpoint_time_seconds", "When the newest checkpoint was signed, seconds since 1970.", float64(s.Time.UnixMilli())/1000)
 	}
-	o.gauge(c.extends, extends)
-	o.counter(c.signed, s.Signed)
-	o.counter(c.unsigned, s.Failed)
-	o.counter(c.cosigned, s.Cosigned)
-	o.counter(c.refused, s.Refused)
+	o.flag("log_extends_checkpoint", "Whether the log extends its last checkpoint; nothing is signed while it does not.", s.Extends)
+	o.counter("checkpoints_signed_total", "Checkpoints that this process signed.", s.Signed)
+	o.counter("checkpoint_failures_total", "Times that an error kept a checkpoint from being signed.", s.Failed)
+	o.counter("cosignatures_total", "Times that a witness signed a checkpoint.", s.Cosigned)
+	o.counter("cosignature_failures_total", "Times that a witness did not sign a checkpoint.", s.Refused)
 }
 
 func (c *collector) past(o sink) {
@@ -281,8 +210,8 @@ func (c *collector) past(o sink) {
 		return
 	}
 	images, records, filled, advanced := c.Past()
-	o.gauge(c.images, float64(images))
-	o.gauge(c.imageRecords, float64(records))
-	o.counter(c.filled, filled)
-	o.counter(c.advanced, advanced)
+	o.gauge("past_images", "Images that lists of the past are answered from.", float64(images))
+	o.gauge("past_image_records", "Records in all images of the past.", float64(records))
+	o.counter("past_images_filled_total", "Images of the past that were filled from the log.", filled)
+	o.counter("past_images_advanced_total", "Images of the past that were made of another one and the entries behind it.", advanced)
 }

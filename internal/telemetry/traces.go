@@ -172,9 +172,6 @@ func (t *Traces) request(r *http.Request, id string) (context.Context, func(rout
 }
 
 func (t *Traces) append(ctx context.Context, appends []eventstore.Append) (context.Context, trace.Span) {
-	if t == nil {
-		return ctx, noop.Span{}
-	}
 	return t.start(ctx, spanAppend, trace.SpanKindInternal, attrAppends.Int(len(appends)))
 }
 
@@ -190,9 +187,6 @@ func appendEnded(span trace.Span, results []eventstore.Result) {
 }
 
 func (t *Traces) list(ctx context.Context, k calendar.Kind) (context.Context, trace.Span) {
-	if t == nil {
-		return ctx, noop.Span{}
-	}
 	return t.start(ctx, spanList, trace.SpanKindInternal, attrKind.String(k.String()))
 }
 
@@ -215,9 +209,6 @@ func commitEnded(span trace.Span, c eventstore.Committed) {
 
 // stretch begins the span of work on consecutive entries.
 func (t *Traces) stretch(ctx context.Context, name string, first, last calendar.Position) (context.Context, trace.Span) {
-	if t == nil {
-		return ctx, noop.Span{}
-	}
 	kind := trace.SpanKindConsumer
 	if name == spanPublish {
 		kind = trace.SpanKindProducer
