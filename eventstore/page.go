@@ -26,13 +26,3 @@ func CutPage[T any, P Sized[T]](page []T) []T {
 	}
 	return page
 }
-
-// FullPage tells whether there may be more after a page that was asked for with a
-// limit.
-func FullPage[T any, P Sized[T]](page []T, limit int) bool {
-	size := 0
-	for i := range page {
-		size += P(&page[i]).Size()
-	}
-	return len(page) >= limit || size >= PageBytes
-}

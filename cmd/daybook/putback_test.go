@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
@@ -246,7 +244,7 @@ func streamIsOf(t *testing.T, store eventstore.Store, url, prefix string) {
 			if got, want := m.Header.Get(feed.HeaderMark), hex.EncodeToString(mark.Hash[:]); got != want {
 				t.Errorf("message %d has the mark %s, the store %s", at, got, want)
 			}
-			e, whole, err := feed.Decode(&nats.Msg{Header: m.Header, Data: m.Data})
+			e, whole, err := feed.Decode(m.Header, m.Data)
 			e.Secret, e.Salts = entries[i].Secret, entries[i].Salts // do not travel
 			if err != nil || !whole || eventstore.Leaf(&e) != eventstore.Leaf(&entries[i]) {
 				t.Errorf("message %d is %s of record %d, version %d (%v); the store has %s of record %d, version %d",

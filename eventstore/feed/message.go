@@ -144,14 +144,10 @@ func appendRaw(b, raw []byte) []byte {
 	return append(b, raw...)
 }
 
-// Decode reads a message that Encode made. Of a message with HeaderOmitted it
+// Decode reads the header and data of a message that Encode made. Of a message with HeaderOmitted it
 // gives the entry without fields and state, and whole is false. Of one with
 // HeaderRedacted it gives no hashes.
-func Decode(m *nats.Msg) (e eventstore.Entry, whole bool, err error) {
-	return decode(m.Header, m.Data)
-}
-
-func decode(h nats.Header, data []byte) (e eventstore.Entry, whole bool, err error) {
+func Decode(h nats.Header, data []byte) (e eventstore.Entry, whole bool, err error) {
 	var p payload
 	if err := json.Unmarshal(data, &p); err != nil {
 		return e, false, fmt.Errorf("message of the feed: %w", err)

@@ -115,7 +115,7 @@ func TestMessageRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, whole, err := feed.Decode(m)
+		got, whole, err := feed.Decode(m.Header, m.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,13 +146,13 @@ func TestDecodeRefuses(t *testing.T) {
 			if c.id != "" {
 				m.Header.Set(feed.HeaderID, c.id)
 			}
-			if e, _, err := feed.Decode(m); err == nil {
+			if e, _, err := feed.Decode(m.Header, m.Data); err == nil {
 				t.Errorf("got %+v, want an error", e)
 			}
 		})
 	}
 	m := &nats.Msg{Header: nats.Header{feed.HeaderID: {"7"}}, Data: []byte(good)}
-	if _, whole, err := feed.Decode(m); err != nil || !whole {
+	if _, whole, err := feed.Decode(m.Header, m.Data); err != nil || !whole {
 		t.Errorf("good message: whole %t, %v", whole, err)
 	}
 }

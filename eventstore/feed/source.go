@@ -567,7 +567,7 @@ func (s *Source) take(ctx context.Context, m jetstream.Msg, seq calendar.Positio
 	if !ok || h.Get(HeaderOrigin) != s.origin {
 		return received{}, fmt.Errorf("%w: message %d", errStreamLost, seq)
 	}
-	e, whole, err := decode(h, m.Data())
+	e, whole, err := Decode(h, m.Data())
 	if err == nil && whole && e.Position == seq {
 		return received{entry: e, mark: mark}, nil
 	}

@@ -28,7 +28,7 @@ func (s trusting) Read(ctx context.Context, at eventstore.Mark, _ int) ([]events
 	if err != nil {
 		return nil, at, err
 	}
-	e, _, err := feed.Decode(&nats.Msg{Header: m.Headers(), Data: m.Data()})
+	e, _, err := feed.Decode(m.Headers(), m.Data())
 	at.Position = e.Position
 	if hash, err := hex.DecodeString(m.Headers().Get(feed.HeaderMark)); err == nil {
 		copy(at.Hash[:], hash)

@@ -24,11 +24,6 @@ var shown = func() (t [calendar.KindUser + 1][]*calendar.Field) {
 	return t
 }()
 
-// Shows tells whether the past of a kind shows a field of this name.
-func Shows(k calendar.Kind, name string) bool {
-	return slices.ContainsFunc(shown[k], func(f *calendar.Field) bool { return f.Name == name })
-}
-
 // FieldNames are the names of all fields that the past of the kinds shows, each once.
 func FieldNames(kinds ...calendar.Kind) []string {
 	var names []string

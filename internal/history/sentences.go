@@ -1,7 +1,6 @@
 package history
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -257,6 +256,3 @@ func NameOf(r *calendar.Record, l calendar.Lang) string {
 	name, _ := r.Name(l)
 	return name
 }
-
-// IsAction tells whether a word is an action.
-func IsAction(word string) bool { return slices.Contains(Actions[:], Action(word)) }

@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"daybook/calendar"
 )
@@ -20,40 +18,6 @@ func Text(index int64, hashes []Hash, checkpoint []byte) []byte {
 		b = append(base64.StdEncoding.AppendEncode(b, h[:]), '\n')
 	}
 	return append(append(b, '\n'), checkpoint...)
-}
-
-// ParseText reads a tlog-proof; extra data are passed over. Errors: ErrForm.
-func ParseText(text []byte) (index int64, hashes []Hash, checkpoint []byte, err error) {
-	wrong := func(why string) (int64, []Hash, []byte, error) {
-		return 0, nil, nil, fmt.Errorf("%w proof: %s", ErrForm, why)
-	}
-	rest, ok := strings.CutPrefix(string(text), proofFirst)
-	if !ok {
-		return wrong("it does not begin with " + strings.TrimSpace(proofFirst))
-	}
-	head, signed, ok := strings.Cut(rest, "\n\n")
-	if !ok {
-		return wrong("it has no checkpoint")
-	}
-	lines := strings.Split(head, "\n")
-	if strings.HasPrefix(lines[0], "extra ") {
-		lines = lines[1:]
-	}
-	if len(lines) == 0 || !strings.HasPrefix(lines[0], "index ") {
-		return wrong("it has no index")
-	}
-	number := strings.TrimPrefix(lines[0], "index ")
-	if index, err = strconv.ParseInt(number, 10, 64); err != nil || index < 0 || strconv.FormatInt(index, 10) != number {
-		return wrong("its index is no number")
-	}
-	for _, line := range lines[1:] {
-		h, err := parseHash(line)
-		if err != nil {
-			return 0, nil, nil, err
-		}
-		hashes = append(hashes, h)
-	}
-	return index, hashes, []byte(signed), nil
 }
 
 // Inclusion is the proof that an entry is in the tree of a size, as JSON (HISTORY 12.5).
