@@ -90,17 +90,8 @@ func (u *Users) Add(ctx context.Context, name string, role calendar.Role, actor 
 	if role < calendar.Subscriber || role > calendar.Auditor {
 		return User{}, "", fmt.Errorf("%w: must be subscriber, contributor, author, editor, administrator or auditor", ErrBadRole)
 	}
-	id, err := u.store.NewIDs(ctx, 1)
-	if err != nil {
-		return User{}, "", fmt.Errorf("add user %q: %w", name, err)
-	}
 	token, sum := newToken()
-	c := calendar.Change{
-		Name: userChange(calendar.Created), Kind: calendar.KindUser, ID: id, Home: calendar.LangEN,
-		Fields: calendar.Fields{"name": name, "role": role.String()},
-		Secret: sum[:],
-	}
-	err = u.append(ctx, 0, nil, c, claimOf(sum), actor, "user added")
+	id, err := u.create(ctx, name, role, sum[:], claimOf(sum), actor, "user added")
 	if e, ok := errors.AsType[*eventstore.ClaimError](err); ok && e.Claim.Space == spaceName {
 		return User{}, "", fmt.Errorf("add user %q: %w", name, ErrUserExists)
 	}
@@ -108,6 +99,18 @@ func (u *Users) Add(ctx context.Context, name string, role calendar.Role, actor 
 		return User{}, "", fmt.Errorf("add user %q: %w", name, err)
 	}
 	return User{ID: id, Name: name, Role: role, Active: true}, token, nil
+}
+
+// create makes a user.
+func (u *Users) create(ctx context.Context, name string, role calendar.Role, secret []byte, claims []calendar.Claim, actor calendar.ID, reason string) (calendar.ID, error) {
+	id, err := u.store.NewIDs(ctx, 1)
+	if err != nil {
+		return 0, err
+	}
+	return id, u.append(ctx, 0, nil, calendar.Change{
+		Name: userChange(calendar.Created), Kind: calendar.KindUser, ID: id, Home: calendar.LangEN,
+		Fields: calendar.Fields{"name": name, "role": role.String()}, Secret: secret,
+	}, claims, actor, reason)
 }
 
 // NewToken gives a user a new token; the old one is withdrawn. The error is

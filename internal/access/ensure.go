@@ -24,19 +24,12 @@ func (u *Users) Ensure(ctx context.Context, name string, role calendar.Role, act
 		state, err := u.byName(ctx, name)
 		if err == nil {
 			user, err := userOfState(&state)
-			return calendar.Caller{ID: user.ID, Role: user.Role}, err
+			return caller(user), err
 		}
 		if !errors.Is(err, ErrNoUser) {
 			return calendar.Caller{}, fmt.Errorf("look for user %q: %w", name, err)
 		}
-		id, err := u.store.NewIDs(ctx, 1)
-		if err != nil {
-			return calendar.Caller{}, fmt.Errorf("add user %q: %w", name, err)
-		}
-		err = u.append(ctx, 0, nil, calendar.Change{
-			Name: userChange(calendar.Created), Kind: calendar.KindUser, ID: id, Home: calendar.LangEN,
-			Fields: calendar.Fields{"name": name, "role": role.String()},
-		}, nil, actor, "user named by an import")
+		id, err := u.create(ctx, name, role, nil, nil, actor, "user named by an import")
 		if _, taken := errors.AsType[*eventstore.ClaimError](err); taken && n < attempts {
 			continue // another process was first
 		}

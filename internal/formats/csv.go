@@ -35,12 +35,12 @@ var csvColumns = []csvColumn{
 	textColumn("cost_values", func(e *Event) string { return strings.Join(e.CostValues, "; ") }),
 	boolColumn("ticketed", func(e *Event) bool { return e.Ticketed }),
 	boolColumn("featured", func(e *Event) bool { return e.Featured }),
-	namesColumn("categories", func(e *Event) []Term { return e.Categories }, (*Term).name),
-	idsColumn("category_ids", func(e *Event) []Term { return e.Categories }, (*Term).id),
-	namesColumn("tags", func(e *Event) []Term { return e.Tags }, (*Term).name),
-	idsColumn("tag_ids", func(e *Event) []Term { return e.Tags }, (*Term).id),
-	namesColumn("venues", func(e *Event) []Venue { return e.Venues }, (*Venue).name),
-	idsColumn("venue_ids", func(e *Event) []Venue { return e.Venues }, (*Venue).id),
+	namesColumn("categories", func(e *Event) []Term { return e.Categories }),
+	idsColumn("category_ids", func(e *Event) []Term { return e.Categories }),
+	namesColumn("tags", func(e *Event) []Term { return e.Tags }),
+	idsColumn("tag_ids", func(e *Event) []Term { return e.Tags }),
+	namesColumn("venues", func(e *Event) []Venue { return e.Venues }),
+	idsColumn("venue_ids", func(e *Event) []Venue { return e.Venues }),
 	venueColumn("address", func(v *Venue) string { return v.Address }),
 	venueColumn("city", func(v *Venue) string { return v.City }),
 	venueColumn("stateprovince", func(v *Venue) string { return v.StateProvince }),
@@ -48,8 +48,8 @@ var csvColumns = []csvColumn{
 	venueColumn("country", func(v *Venue) string { return v.Country }),
 	pointColumn("geo_lat", func(lat, _ float64) float64 { return lat }),
 	pointColumn("geo_lng", func(_, lng float64) float64 { return lng }),
-	namesColumn("organizers", func(e *Event) []Organizer { return e.Organizers }, (*Organizer).name),
-	idsColumn("organizer_ids", func(e *Event) []Organizer { return e.Organizers }, (*Organizer).id),
+	namesColumn("organizers", func(e *Event) []Organizer { return e.Organizers }),
+	idsColumn("organizer_ids", func(e *Event) []Organizer { return e.Organizers }),
 	textColumn("excerpt", (*Event).plainExcerpt),
 	textColumn("description", (*Event).plainDescription),
 	textColumn("image", func(e *Event) string { return e.Image }),
@@ -95,25 +95,32 @@ func boolColumn(name string, flag func(*Event) bool) csvColumn {
 	}}
 }
 
-func namesColumn[T any](name string, list func(*Event) []T, of func(*T) string) csvColumn {
-	return csvColumn{name, true, func(b []byte, e *Event) []byte {
+// named is what a list column lists.
+type named[T any] interface {
+	*T
+	name() string
+	id() calendar.ID
+}
+
+func namesColumn[T any, P named[T]](column string, list func(*Event) []T) csvColumn {
+	return csvColumn{column, true, func(b []byte, e *Event) []byte {
 		for i, all := 0, list(e); i < len(all); i++ {
 			if i > 0 {
 				b = append(b, "; "...)
 			}
-			b = append(b, of(&all[i])...)
+			b = append(b, P(&all[i]).name()...)
 		}
 		return b
 	}}
 }
 
-func idsColumn[T any](name string, list func(*Event) []T, of func(*T) calendar.ID) csvColumn {
-	return csvColumn{name, false, func(b []byte, e *Event) []byte {
+func idsColumn[T any, P named[T]](column string, list func(*Event) []T) csvColumn {
+	return csvColumn{column, false, func(b []byte, e *Event) []byte {
 		for i, all := 0, list(e); i < len(all); i++ {
 			if i > 0 {
 				b = append(b, ' ')
 			}
-			id := of(&all[i])
+			id := P(&all[i]).id()
 			b = appendID(b, &id)
 		}
 		return b

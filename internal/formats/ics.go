@@ -347,18 +347,11 @@ func appendQuoted(b []byte, s string) []byte {
 
 // appendDegrees writes a coordinate with up to six decimals.
 func appendDegrees(b []byte, degrees float64) []byte {
-	from := len(b)
-	b = strconv.AppendFloat(b, degrees, 'f', 6, 64)
-	for b[len(b)-1] == '0' {
-		b = b[:len(b)-1]
+	s := strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(degrees, 'f', 6, 64), "0"), ".")
+	if s == "-0" {
+		s = "0"
 	}
-	if b[len(b)-1] == '.' {
-		b = b[:len(b)-1]
-	}
-	if string(b[from:]) == "-0" {
-		return append(b[:from], '0')
-	}
-	return b
+	return append(b, s...)
 }
 
 // Duration gives a duration of whole seconds as ISO 8601 has it: PT1H, P1DT30M.

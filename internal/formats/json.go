@@ -72,10 +72,10 @@ func (w *jsonFeed) Item(b []byte, e *Event) []byte {
 	if lat, lng, ok := e.Point(); ok {
 		b = appendPosition(append(b, `,"geo":`...), lat, lng)
 	}
-	b = idsKey(b, "categories", e.Categories, func(t *Term) calendar.ID { return t.ID })
-	b = idsKey(b, "tags", e.Tags, func(t *Term) calendar.ID { return t.ID })
-	b = idsKey(b, "venues", e.Venues, func(v *Venue) calendar.ID { return v.ID })
-	b = idsKey(b, "organizers", e.Organizers, func(o *Organizer) calendar.ID { return o.ID })
+	b = idsKey(b, "categories", e.Categories, (*Term).id)
+	b = idsKey(b, "tags", e.Tags, (*Term).id)
+	b = idsKey(b, "venues", e.Venues, (*Venue).id)
+	b = idsKey(b, "organizers", e.Organizers, (*Organizer).id)
 	if !e.Blanked {
 		b = strconv.AppendBool(append(b, `,"ticketed":`...), e.Ticketed)
 		b = strconv.AppendBool(append(b, `,"featured":`...), e.Featured)

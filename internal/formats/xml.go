@@ -155,9 +155,7 @@ func filledElement(b []byte, name, text string) []byte {
 }
 
 func moment(b []byte, name string, t time.Time) []byte {
-	b = append(append(append(b, '<'), name...), '>')
-	b = append(appendMoment(b, t), "</"...)
-	return append(append(b, name...), '>')
+	return element(b, name, string(appendMoment(nil, t)))
 }
 
 // linkTo writes a link element; without a URL nothing.

@@ -72,60 +72,58 @@ func (e lineError) Error() string { return string(e) }
 
 func refusef(format string, args ...any) error { return lineError(fmt.Sprintf(format, args...)) }
 
-// parseLine reads a line and checks all that does not need the store.
-func parseLine(text []byte) (Line, calendar.Kind, calendar.Lang, error) {
-	var l Line
-	fail := func(err error) (Line, calendar.Kind, calendar.Lang, error) { return Line{}, 0, 0, err }
+// parse reads a line and checks all that does not need the store.
+func (l *line) parse(text []byte) error {
 	if !utf8.Valid(text) {
-		return fail(lineError("not a line of this form: invalid UTF-8"))
+		return lineError("not a line of this form: invalid UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	d.DisallowUnknownFields()
-	if err := d.Decode(&l); err != nil {
-		return fail(refusef("not a line of this form: %s", formFault(err)))
+	if err := d.Decode(&l.Line); err != nil {
+		return refusef("not a line of this form: %s", formFault(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fail(lineError("more than one object on the line"))
+		return lineError("more than one object on the line")
 	}
 	if calendar.HasLoneSurrogate(text) {
-		return fail(lineError("not a line of this form: half of a surrogate pair"))
+		return lineError("not a line of this form: half of a surrogate pair")
 	}
-	k, ok := calendar.ParseKind(l.Kind)
-	if !ok || !k.IsPost() && !k.IsTerm() {
-		return fail(refusef("kind: must be event, venue, organizer, category or tag, not %q", l.Kind))
+	var ok bool
+	if l.kind, ok = calendar.ParseKind(l.Kind); !ok || !l.kind.IsPost() && !l.kind.IsTerm() {
+		return refusef("kind: must be event, venue, organizer, category or tag, not %q", l.Kind)
 	}
-	lang := calendar.LangEN
+	l.lang = calendar.LangEN
 	if l.Lang != "" {
-		if lang, ok = calendar.ParseLang(l.Lang); !ok {
-			return fail(refusef("lang: must be cn, en, fr or es, not %q", l.Lang))
+		if l.lang, ok = calendar.ParseLang(l.Lang); !ok {
+			return refusef("lang: must be cn, en, fr or es, not %q", l.Lang)
 		}
 	}
 	switch {
 	case len(l.Key) > maxKey || strings.HasPrefix(l.Key, "#") || strings.ContainsFunc(l.Key, func(r rune) bool { return r < ' ' }):
-		return fail(refusef("key: must have at most %d bytes, no control characters, and not begin with #", maxKey))
+		return refusef("key: must have at most %d bytes, no control characters, and not begin with #", maxKey)
 	case l.Key != "" && l.ID != 0:
-		return fail(lineError("key and id: only one of them may be given"))
+		return lineError("key and id: only one of them may be given")
 	case l.ID < 0:
-		return fail(lineError("id: must be greater than 0"))
+		return lineError("id: must be greater than 0")
 	}
 	switch l.Action {
 	case ActionCreate:
 		if l.ID != 0 {
-			return fail(lineError("id: a new record gets its own"))
+			return lineError("id: a new record gets its own")
 		}
 	case ActionPut:
 		if l.Key == "" {
-			return fail(lineError("key: missing, put needs it"))
+			return lineError("key: missing, put needs it")
 		}
 	case ActionUpdate, ActionDelete:
 		if l.Key == "" && l.ID == 0 {
-			return fail(refusef("key or id: missing, %s needs one of them", l.Action))
+			return refusef("key or id: missing, %s needs one of them", l.Action)
 		}
 	default:
-		return fail(refusef("action: must be create, update, delete or put, not %q", l.Action))
+		return refusef("action: must be create, update, delete or put, not %q", l.Action)
 	}
-	return l, k, lang, nil
+	return nil
 }
 
 // formFault says what is wrong with the form of a line, without the names of the
@@ -162,9 +160,11 @@ func newLine(n int64, text []byte, long bool) *line {
 		l.bad = refusef("the line is longer than %d bytes", maxLine)
 		return l
 	}
-	if l.Line, l.kind, l.lang, l.bad = parseLine(text); l.bad == nil {
-		l.digest, l.bad = digestOf(&l.Line)
+	if l.bad = l.parse(text); l.bad != nil {
+		l.Line = Line{}
+		return l
 	}
+	l.digest, l.bad = digestOf(&l.Line)
 	return l
 }
 
@@ -197,34 +197,27 @@ func keyOf(v any) (string, bool) {
 func replaceKeys(fields map[string]any, find func(field, key string) (any, error)) (calendar.Input, error) {
 	in := calendar.Input(maps.Clone(fields))
 	for _, field := range linkFields {
-		v, sent := fields[field]
-		if !sent {
-			continue
+		replaced := func(v any) (any, error) {
+			if key, ok := keyOf(v); ok {
+				return find(field, key)
+			}
+			return v, nil
 		}
-		if key, ok := keyOf(v); ok {
-			id, err := find(field, key)
-			if err != nil {
+		var err error
+		switch v := fields[field].(type) {
+		case map[string]any:
+			if in[field], err = replaced(v); err != nil {
 				return nil, err
 			}
-			in[field] = id
-			continue
-		}
-		list, ok := v.([]any)
-		if !ok {
-			continue
-		}
-		out := make([]any, len(list))
-		for i, e := range list {
-			out[i] = e
-			if key, ok := keyOf(e); ok {
-				id, err := find(field, key)
-				if err != nil {
+		case []any:
+			out := make([]any, len(v))
+			for i := range v {
+				if out[i], err = replaced(v[i]); err != nil {
 					return nil, err
 				}
-				out[i] = id
 			}
+			in[field] = out
 		}
-		in[field] = out
 	}
 	return in, nil
 }
