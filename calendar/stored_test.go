@@ -3,7 +3,6 @@ package calendar
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,28 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"daybook/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares got with a file of testdata.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, append(got, '\n'), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(strings.TrimSuffix(string(want), "\n"), string(got)); d != "" {
-		t.Errorf("%s (-want +got):\n%s", path, d)
-	}
-}
 
 // storedChanges has one change of each form that the store may hold.
 func storedChanges(tb testing.TB) map[string]Change {
@@ -99,7 +79,7 @@ func TestStoredChangesAreFrozen(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		golden(t, filepath.Join("changes", name+".golden"), b)
+		golden.Compare(t, "changes/"+name+".golden", string(b)+"\n")
 		got, err := DecodeChange(c.Name, c.ID, c.Home, b)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -120,7 +100,7 @@ func TestStoredRecordIsFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "record.golden", b)
+	golden.Compare(t, "record.golden", string(b)+"\n")
 	gone := &Record{ID: 31, Kind: KindTag, Version: 2, Home: LangFR, Changed: time.Unix(0, 0).UTC(), Deleted: true, Fields: Fields{"slug": "s"}}
 	b, err = EncodeRecord(gone)
 	if err != nil {

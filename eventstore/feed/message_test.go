@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,9 +16,8 @@ import (
 	"daybook/calendar"
 	"daybook/eventstore"
 	"daybook/eventstore/feed"
+	"daybook/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // What subscribers outside the program see is frozen in a golden file.
 func TestMessageGolden(t *testing.T) {
@@ -59,19 +55,7 @@ func TestMessageGolden(t *testing.T) {
 	if bytes.Contains(out.Bytes(), []byte("never seen")) {
 		t.Error("the secret travels")
 	}
-	path := filepath.Join("testdata", "messages.golden")
-	if *update {
-		if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
-	}
+	golden.Compare(t, "messages.golden", out.String())
 }
 
 func headers(m *nats.Msg) []string {

@@ -101,7 +101,7 @@ func TestFloors(t *testing.T) {
 
 // testOnly are packages that only tests import; the binary never links them.
 var testOnly = []string{
-	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit/world", "internal/testkit/engines", "internal/testkit/browser", "internal/archtest", "internal/e2e",
+	"eventstore/storetest", "query/readmodel/readmodeltest", "internal/testkit/world", "internal/testkit/engines", "internal/testkit/browser", "internal/testkit/golden", "internal/archtest", "internal/e2e",
 }
 
 // drivers are libraries that the rooms of the rules never import.

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,24 +18,8 @@ import (
 	"github.com/mmcdole/gofeed"
 
 	"daybook/calendar"
+	"daybook/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "renew golden files")
-
-// golden compares a text with a file in testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if diff := cmp.Diff(string(want), got); diff != "" || err != nil {
-		t.Errorf("%s: %v (-want +got):\n%s", path, err, diff)
-	}
-}
 
 var store = uuid.MustParse("6f0c3f0a-6f0c-4f0a-8f0c-3f0a6f0c3f0a")
 
@@ -165,7 +146,7 @@ func TestICSOfAnEvent(t *testing.T) {
 			to = i
 		}
 	}
-	golden(t, "concert.ics", strings.Join(slices.Concat(got[:13], got[from:to+1]), "\n"))
+	golden.Compare(t, "concert.ics", strings.Join(slices.Concat(got[:13], got[from:to+1]), "\n"))
 	one, two := readICS(t, ics)
 	if got := one.Events()[0].GetProperty(golang.ComponentPropertySummary).Value; got != e.Title {
 		t.Errorf("golang-ical reads the title %q, want %q", got, e.Title)
@@ -444,7 +425,7 @@ func TestCSV(t *testing.T) {
 	if _, err := csv.NewReader(strings.NewReader(text)).ReadAll(); err != nil {
 		t.Error(err)
 	}
-	golden(t, "concert.csv", text)
+	golden.Compare(t, "concert.csv", text)
 	// Where a spreadsheet splits at semicolons or tabs, no part is a formula either.
 	split := concert(t)
 	split.Title, split.Cost, split.Categories = "a;=1+1;b=2", "no formula; 2", []Term{{1, "a", "-x"}, {2, "b", "+y"}}

@@ -2,11 +2,9 @@ package history
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,28 +14,9 @@ import (
 	"golang.org/x/text/unicode/bidi"
 
 	"daybook/calendar"
+	"daybook/internal/testkit/golden"
 	"daybook/internal/texts"
 )
-
-var update = flag.Bool("update", false, "renew golden files")
-
-// golden compares a text with a file in testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; got\n%s", path, got)
-	}
-}
 
 func wallOf(t *testing.T, s string) calendar.Wall {
 	t.Helper()
@@ -93,7 +72,7 @@ func TestSentences(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "sentences.golden", b.String())
+	golden.Compare(t, "sentences.golden", b.String())
 }
 
 // Each row of HISTORY 6.1.
@@ -108,7 +87,7 @@ func TestSummaries(t *testing.T) {
 		fmt.Fprintln(&b, Summary(Created, "", nil, l))
 		fmt.Fprintln(&b, BlankSummary(l))
 	}
-	golden(t, "summaries.golden", b.String())
+	golden.Compare(t, "summaries.golden", b.String())
 }
 
 // TestQuotesOfOtherDirections: what turns the sentence around it is quoted between U+2068 and
@@ -152,7 +131,7 @@ func TestLabels(t *testing.T) {
 			b.WriteByte('\n')
 		}
 	}
-	golden(t, "labels.golden", b.String())
+	golden.Compare(t, "labels.golden", b.String())
 }
 
 func TestMonths(t *testing.T) {
@@ -165,7 +144,7 @@ func TestMonths(t *testing.T) {
 		}
 		b.WriteByte('\n')
 	}
-	golden(t, "months.golden", b.String())
+	golden.Compare(t, "months.golden", b.String())
 }
 
 // HISTORY 20.3: the summary of a move in four languages.

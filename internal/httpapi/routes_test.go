@@ -1,10 +1,8 @@
 package httpapi
 
 import (
-	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -12,10 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"daybook/calendar"
+	"daybook/internal/testkit/golden"
 	"daybook/internal/texts"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestRoutesGolden: what the router answers is what the golden file says, and so
 // is the table.
@@ -41,19 +38,7 @@ func TestRoutesGolden(t *testing.T) {
 	if len(registered) != len(routes) {
 		t.Errorf("%d patterns registered, %d routes", len(registered), len(routes))
 	}
-	const golden = "testdata/routes.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Compare(t, "routes.golden", b.String())
 }
 
 // TestDescribed: every operation, argument and header that is sent is described, and every

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -31,13 +30,12 @@ import (
 	"daybook/internal/httpapi"
 	"daybook/internal/proof"
 	"daybook/internal/telemetry"
+	"daybook/internal/testkit/golden"
 	"daybook/internal/testkit/world"
 	"daybook/projector"
 	"daybook/query"
 	"daybook/query/readmodel"
 )
-
-var update = flag.Bool("update", false, "write the golden file")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -137,20 +135,7 @@ func rows(t *testing.T) []string {
 // TestNames: dashboards and alerts stand on names and labels.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	got := strings.Join(rows(t), "\n") + "\n"
-	golden := filepath.Join("testdata", "metrics.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("run with -update when this is meant (-want +got):\n%s", d)
-	}
+	golden.Compare(t, "metrics.golden", strings.Join(rows(t), "\n")+"\n")
 }
 
 // TestTable: the documentation tells what there is.

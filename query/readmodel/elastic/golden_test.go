@@ -3,39 +3,16 @@ package elastic
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"daybook/calendar"
+	"daybook/internal/testkit/golden"
 	"daybook/query/readmodel"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-golden +got):\n%s", name, diff)
-	}
-}
 
 func pretty(t *testing.T, b []byte) []byte {
 	t.Helper()
@@ -59,7 +36,7 @@ func TestDefinitions(t *testing.T) {
 		for _, c := range collections {
 			fmt.Fprintf(&all, "# %s\n%s", c, pretty(t, definition(&o, c, "alias")))
 		}
-		golden(t, "definitions."+string(flavour)+".txt", all.Bytes())
+		golden.Compare(t, "definitions."+string(flavour)+".txt", all.String())
 	}
 }
 
@@ -124,7 +101,7 @@ func TestQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(&out, "# relevance\n%s", pretty(t, encode(q)))
-	golden(t, "queries.txt", out.Bytes())
+	golden.Compare(t, "queries.txt", out.String())
 }
 
 // TestManyIDs: more ids than a terms query takes are cut into several.
