@@ -138,12 +138,15 @@ func (c *collector) index(ctx context.Context, o sink, head calendar.Position, k
 		return
 	}
 	o.gauge("projection_lag_entries", "Entries that lists do not show yet.", behind(head, at))
-	if at >= head {
-		o.gauge("projection_lag_seconds", "Age of the oldest entry that lists do not show yet, 0 when they show all.", 0)
-	} else if next, err := c.Store.ReadAll(ctx, at, 1); err == nil && len(next) == 1 {
-		// Clocks of other machines may be ahead.
-		o.gauge("projection_lag_seconds", "Age of the oldest entry that lists do not show yet, 0 when they show all.", max(0, c.Now().Sub(next[0].Time).Seconds()))
+	lag := 0.0
+	if at < head {
+		next, err := c.Store.ReadAll(ctx, at, 1)
+		if err != nil || len(next) != 1 {
+			return
+		}
+		lag = max(0, c.Now().Sub(next[0].Time).Seconds()) // clocks of other machines may be ahead
 	}
+	o.gauge("projection_lag_seconds", "Age of the oldest entry that lists do not show yet, 0 when they show all.", lag)
 }
 
 func (c *collector) relay(o sink, head calendar.Position, known bool) {
